@@ -1,0 +1,73 @@
+// What a rule says about a place. Values only: reports make the text.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "analyzer/source/span.h"
+#include "witness/witness.h"
+
+namespace allranks::findings {
+
+enum class Severity : uint8_t { Info, Warning, Error };
+enum class Confidence : uint8_t { Possible, Likely, Certain };
+
+std::string_view ToString(Severity severity);
+std::string_view ToString(Confidence confidence);
+
+// A sentence with `{}` holes. `format` is a literal of the program, `args` come from the analysed source.
+// Lower case start, code in backticks, no full stop, one line.
+struct Text {
+  std::string_view format;
+  std::vector<std::string> args;
+};
+std::string Render(const Text& text);
+
+enum class LabelRole : uint8_t {
+  Primary,    // the place of the finding
+  Condition,  // the test that parts the ranks
+  Why,        // a step of the chain that says why a value varies
+  Victim,     // where the other ranks will be seen waiting
+  Call,       // a call on the way to the operation
+  Note,
+};
+
+struct Label {
+  source::Span span;
+  LabelRole role = LabelRole::Note;
+  Text text;
+};
+
+enum class Applicability : uint8_t { DisplayOnly, Unsafe, Safe };
+
+struct Edit {
+  source::Span span;        // replaced
+  std::string replacement;
+};
+
+struct Fix {
+  std::string title;
+  Applicability applicability = Applicability::DisplayOnly;
+  std::vector<Edit> edits;  // sorted, disjoint
+};
+
+struct Finding {
+  std::string_view code;    // "AR101"
+  Severity severity = Severity::Error;
+  Confidence confidence = Confidence::Certain;
+  source::Span span;
+  Text message;
+  std::vector<Label> labels;  // in the order in which they are best read
+  Text help;                  // how to mend it; empty format: none
+  std::string flight_recorder;  // the category under which PyTorch's Flight Recorder reports it at run time
+  std::string function;       // where it stands, for people and fingerprints: "Trainer.save"
+  std::optional<witness::Witness> witness;
+  std::vector<Fix> fixes;
+};
+
+// The order in which findings are shown: by path (through `path_rank`, by FileId), then place, then code.
+void SortAndDeduplicate(std::vector<Finding>& findings, const std::vector<uint32_t>& path_rank);
+
+}  // namespace allranks::findings

@@ -1,0 +1,220 @@
+// What a library's function, method, attribute or class means for ranks. Filled from knowledge/*.toml
+// (docs/adding-knowledge.md describes the keys) and from the user's own files; read-only afterwards.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "analyzer/base/id.h"
+#include "analyzer/base/interner.h"
+#include "analyzer/base/result.h"
+
+namespace allranks::knowledge {
+
+using base::NameId;
+using EntryId = base::Id<struct EntryTag>;
+using ClassId = base::Id<struct KnownClassTag>;
+using FormulaId = base::Id<struct FormulaTag>;
+using MarkId = base::Id<struct MarkTag>;
+
+// ---- Axes: along what a value may differ from rank to rank ---------------------------------------------------------
+
+enum class Axis : uint8_t {
+  Global,       // the global rank
+  Local,        // the index of the process on its node
+  Node,         // the index of the node
+  Data,         // what a rank reads of its own shard
+  Environment,  // clock, unseeded randomness, host, local file system, free memory
+  DataParallel,
+  TensorParallel,
+  PipelineParallel,
+  ContextParallel,
+  ExpertParallel,
+  OtherMesh,    // a dimension of a mesh, or a group, that has no name of its own
+};
+constexpr int kAxisCount = 11;
+
+// A set of axes; empty: the same on every rank ("uniform").
+struct Axes {
+  uint16_t bits = 0;
+  static constexpr Axes Of(Axis axis) { return {static_cast<uint16_t>(1u << static_cast<unsigned>(axis))}; }
+  constexpr bool empty() const { return bits == 0; }
+  constexpr bool has(Axis axis) const { return (bits & Of(axis).bits) != 0; }
+  friend constexpr Axes operator|(Axes a, Axes b) { return {static_cast<uint16_t>(a.bits | b.bits)}; }
+  friend constexpr Axes operator&(Axes a, Axes b) { return {static_cast<uint16_t>(a.bits & b.bits)}; }
+  friend constexpr Axes Without(Axes a, Axes b) { return {static_cast<uint16_t>(a.bits & ~b.bits)}; }
+  friend constexpr bool operator==(Axes, Axes) = default;
+};
+std::string_view AxisName(Axis axis);  // "global rank", "data", ...
+
+// A number every rank of a concrete job has. Size coordinates are the same on all ranks.
+enum class Coordinate : uint8_t { Rank, LocalRank, NodeRank, AxisRank, GroupRank, WorldSize, LocalWorldSize, NodeCount,
+                                  AxisSize, GroupSize };
+
+// ---- Formulas: `rank == 0`, `local_rank == 0 and node_rank == 0`, `pipeline_rank == pipeline_size - 1`,
+//      `group_rank(group)`, `arg(condition)` ---------------------------------------------------------------------------
+
+enum class FormulaKind : uint8_t { Int, Bool, Coordinate, Param, Not, Negate, Binary, Compare, And, Or };
+struct Formula {
+  FormulaKind kind = FormulaKind::Int;
+  uint8_t op = 0;                 // Binary, Compare: the ir::BinaryOp / ir::CompareOp number
+  Coordinate coordinate{};        // Coordinate
+  Axis axis{};                    // Coordinate AxisRank, AxisSize
+  NameId param;                   // Param, and the group of GroupRank, GroupSize (none: the default group)
+  int64_t number = 0;             // Int, Bool
+  FormulaId left, right;
+};
+
+// ---- Entries ------------------------------------------------------------------------------------------------------
+
+enum class OpClass : uint8_t {
+  Collective,   // every rank of the group takes part: all_reduce, barrier, ...
+  Send,         // point to point
+  Recv,
+  GroupCreate,  // every rank must create it, members or not, in the same order
+  Init,         // init_process_group and the like
+  Destroy,
+  Implicit,     // a framework call with collectives inside: save_state, backward of a DDP module, ...
+};
+
+// The operation that a call issues.
+struct Operation {
+  NameId kind;            // "all_reduce", "broadcast", "barrier", "gradient_reduction", ...: what is compared
+  OpClass op_class = OpClass::Collective;
+  NameId group_param;     // which argument is the group (none given or None passed: the default group)
+  bool has_fixed_axis = false;
+  Axis axis{};            // the group is the one along this axis, whatever is passed
+  NameId root_param;      // `src`, `dst` of a rooted collective
+  bool root_is_group_rank = false;
+  NameId tensor_param;    // what is communicated
+  NameId peer_param;      // of send and recv
+  NameId reduce_op_param;
+  NameId async_param;     // True returns a work handle
+  bool always_async = false;      // isend, irecv
+  bool fixed_shape = false;       // shapes must be equal on all ranks (AR110)
+  NameId only_if_param;           // issues only if this argument is true (`log(..., sync_dist=True)`)
+  NameId local_if_param;          // creates a group on members only if true (`use_local_synchronization`)
+  NameId strategies;              // the operation is there only under these ("FSDP or DeepSpeed ZeRO-3"); none: always
+  bool as_context = false;        // issued by entering and leaving it as a context manager (main_process_first)
+};
+
+// What a call or attribute yields.
+enum class YieldKind : uint8_t {
+  Nothing,    // not said: derived from receiver and arguments
+  Formula,    // a coordinate, a predicate or a number over coordinates
+  Uniform,    // the same on every rank
+  Varies,     // differs along `axes`
+  Object,     // an object of class `type` (a knowledge class or a project class)
+  Argument,   // the argument `argument` itself (a wrapper that hands it through)
+  Arguments,  // each positional argument, as an object of class `type` (accelerator.prepare)
+  Group,      // the process group along `axis`
+  NewGroup,   // a created group whose ranks are the argument `argument`, if any
+};
+
+struct Yield {
+  YieldKind kind = YieldKind::Nothing;
+  FormulaId formula;
+  Axes axes;
+  NameId type;
+  NameId argument;
+  bool has_axis = false;
+  Axis axis{};
+  MarkId mark;             // the result is marked (`gradient_synced`); marks travel with whatever is computed from it
+};
+
+struct Entry {
+  NameId name;             // qualified: torch.distributed.all_reduce, accelerate.Accelerator.gather
+  NameId library;
+  std::string docs;        // address of the documentation the entry rests on
+  std::vector<NameId> params;  // positional order, without self
+  bool has_operation = false;
+  Operation operation;
+  Yield yield;
+  std::vector<Yield> tuple;         // the call returns a tuple of these (deepspeed.initialize)
+  std::vector<NameId> makes_uniform;  // arguments (in place) that are equal on all ranks of the group afterwards;
+                                      // "return": the result; "receiver": the object
+  bool uniform_on_root_only = false;  // reduce, gather
+  FormulaId guard;         // used as decorator or context manager, runs the body only where this holds
+  bool exits = false;      // ends the process
+  bool raises = false;     // always raises
+  bool is_attribute = false;
+  bool aborts = false;     // takes the whole group down (MPI_Abort, destroy of a hung group)
+};
+
+struct Class {
+  NameId name;
+  NameId library;
+  std::string docs;
+  std::vector<NameId> bases;   // knowledge classes
+  bool is_group = false;       // a process group or communicator
+  bool is_tensor = false;
+  bool is_module = false;      // a torch.nn.Module: calling it runs forward
+  // A module whose parameters are sharded or whose gradients are reduced: which strategy, for messages.
+  NameId strategy;
+};
+
+// What a bare name says where nothing better is known: a parameter `local_rank`, an attribute `.is_main_process`.
+struct Hint {
+  NameId name;
+  FormulaId value;   // either a value
+  NameId type;       // or an object of a class
+};
+
+class Knowledge {
+ public:
+  explicit Knowledge(base::Interner& names) : names_(&names) {}
+
+  // Adds the entries of one file; on an error nothing of it is added, and the message names file, line and cure.
+  [[nodiscard]] base::Result<bool> Load(std::string_view file_name, std::string_view toml);
+  // Call after the last Load: checks references between files and builds the look-up tables.
+  [[nodiscard]] base::Result<bool> Finish();
+
+  // By qualified name, aliases (`torch.distributed.distributed_c10d.all_reduce`) included. None if not known.
+  EntryId FindEntry(NameId qualified) const;
+  ClassId FindClass(NameId qualified) const;
+  // A method or attribute of a class or of its bases: FindMember(accelerate.Accelerator, gather). Special names:
+  // `__call__`, `__iter__` (what iterating yields), `__len__`, `__enter__`, `__getitem__`, `__init__`.
+  EntryId FindMember(ClassId class_id, NameId member) const;
+  // A method of whatever carries the mark: FindMarkMember(gradient_synced, backward).
+  EntryId FindMarkMember(MarkId mark, NameId member) const;
+  // A method that means this on an object of unknown class (`tensor.numel()`): entries named `*.numel`.
+  EntryId FindAnyMember(NameId member) const;
+  // Environment variables: `RANK`, `LOCAL_RANK`, `SLURM_PROCID`.
+  const FormulaId* FindEnvironment(NameId variable) const;
+  const Hint* FindHint(NameId name) const;
+  bool IsSubclass(ClassId class_id, ClassId base) const;
+  // True if some entry's name starts with `prefix.`: a module or package of a known library.
+  bool IsKnownModule(NameId dotted) const;
+
+  const Entry& operator[](EntryId id) const { return entries_[id]; }
+  const Class& operator[](ClassId id) const { return classes_[id]; }
+  const Formula& operator[](FormulaId id) const { return formulas_[id]; }
+  std::string_view MarkName(MarkId id) const;
+  std::span<const Entry> entries() const { return entries_.all(); }
+
+  // Literals of which at least one occurs in every file that can matter: the prefilter's list, sorted, unique.
+  const std::vector<std::string>& literals() const { return literals_; }
+  base::Interner& names() const { return *names_; }
+
+ private:
+  friend class Loader;
+  base::Interner* names_;
+  base::IdVector<EntryId, Entry> entries_;
+  base::IdVector<ClassId, Class> classes_;
+  base::IdVector<FormulaId, Formula> formulas_;
+  base::IdVector<MarkId, NameId> marks_;
+  std::unordered_map<NameId, EntryId> entry_index_;
+  std::unordered_map<NameId, ClassId> class_index_;
+  std::unordered_map<uint64_t, EntryId> member_index_;  // (class or mark, member)
+  std::unordered_map<NameId, EntryId> any_member_;
+  std::unordered_map<NameId, FormulaId> environment_;
+  std::unordered_map<NameId, Hint> hints_;
+  std::unordered_map<NameId, bool> known_modules_;
+  std::vector<std::string> literals_;
+};
+
+}  // namespace allranks::knowledge

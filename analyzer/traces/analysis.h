@@ -1,0 +1,83 @@
+// The result of comparing what ranks do: differences, which rules turn into findings, and the ledger of every
+// collective site.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "analyzer/findings/finding.h"
+#include "analyzer/variation/facts.h"
+
+namespace allranks::traces {
+
+enum class DifferenceKind : uint8_t {
+  Guard,         // a rank condition decides who reaches the operation          AR101, AR102 if implied
+  EarlyExit,     // an exit on a rank condition skips it                        AR103
+  DataBranch,    // a rank's own data or environment decides                    AR104
+  TripCount,     // a loop runs a different number of times                     AR105
+  Mismatch,      // all issue something, but not the same                       AR106
+  Handler,       // an error is swallowed on one rank                           AR107
+  GroupCreation, // a group is created by some ranks only                       AR108
+  NotMember,     // the caller is not in the group, or names a wrong rank       AR109
+  Shape,         // fixed shapes, but the size varies                           AR110
+};
+
+// Where an operation of a difference stands, and what it is.
+struct OpPlace {
+  variation::FuncId function;
+  ir::ExprId expr;          // the call
+  source::Span span;
+  std::string name;         // as the source says it: "torch.distributed.barrier", "backward of `model`"
+  std::string kind;         // "barrier", "all_reduce"
+  std::string group;        // "the default group", "the tensor parallel group"
+  std::string strategies;   // issued only under these; empty: always
+  knowledge::OpClass op_class{};
+  std::vector<source::Span> call_chain;  // calls from the reported function to the operation, outermost first
+};
+
+struct Difference {
+  DifferenceKind kind{};
+  findings::Confidence confidence{};
+  variation::FuncId function;      // innermost function whose own trace shows it
+  source::Span place;              // the finding's own place (traces.md, section 5)
+  OpPlace culprit;                 // what one side issues and the other lacks or has differently
+  bool has_victim = false;
+  OpPlace victim;                  // what the other side issues next on those groups
+  source::Span condition;          // the test, loop head or handler that parts them; empty if none
+  ir::ExprId condition_expr;       // in `condition_function`
+  variation::FuncId condition_function;
+  std::string condition_text;      // "rank == 0", as a predicate where known
+  knowledge::Axes axes;            // along which the condition varies
+  source::Span exit;               // EarlyExit: the statement that leaves
+  std::string exit_kind;           // "return", "break", "continue", "sys.exit"
+  std::string reached_by;          // "rank 0", "local rank 0 of other nodes", "all other ranks"
+  std::string not_reached_by;
+  std::string detail;              // Mismatch: what differs ("root", "kind", "order", "group", "dtype", ...), in words
+  witness::Witness witness;
+};
+
+enum class SiteVerdict : uint8_t { Aligned, Flagged, Unknown };
+
+// One collective site of the program.
+struct LedgerEntry {
+  source::Span span;
+  variation::FuncId function;
+  std::string name;
+  SiteVerdict verdict{};
+  std::string reason;  // Unknown: "unresolved call `x`", "group unknown", "bound reached"
+};
+
+// A function left unanalysed because a bound was reached: AR003.
+struct LimitHit {
+  variation::FuncId function;
+  std::string bound;  // "trace of more than 10000 operations"
+};
+
+struct Analysis {
+  std::vector<Difference> differences;
+  std::vector<LedgerEntry> ledger;     // by file and place
+  std::vector<LimitHit> limits;
+};
+
+}  // namespace allranks::traces

@@ -1,0 +1,148 @@
+// Values as the analysis knows them: what a value is, along which axes it may differ between ranks, and, where
+// known, the formula over coordinates that gives it on each rank.
+//
+// Values are hash-consed: equal values have equal ids. They are parametric: a function's values mention its
+// parameters as `Param`, and a call substitutes the arguments.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "analyzer/base/id.h"
+#include "analyzer/base/interner.h"
+#include "analyzer/binding/program.h"
+#include "analyzer/ir/program.h"
+#include "analyzer/knowledge/knowledge.h"
+
+namespace allranks::variation {
+
+using base::NameId;
+using binding::FuncId;
+using knowledge::Axes;
+using knowledge::Axis;
+using knowledge::MarkId;
+
+using ValueId = base::Id<struct ValueTag>;
+
+enum class ValueKind : uint8_t {
+  Unknown,    // a = symbol number: two unknowns of one symbol are the same value; kids: what it was derived from
+  None,
+  Bool,       // a = 0 or 1
+  Int,        // a, b = low and high half
+  Float,      // a = NameId of the text
+  Str,        // a = NameId
+  Coordinate, // op = knowledge::Coordinate, a = Axis for AxisRank/AxisSize; kids[0] = group for GroupRank/GroupSize
+  Param,      // a = FuncId, b = index
+  Unary,      // op = ir::UnaryOp, kids[0]
+  Binary,     // op = ir::BinaryOp, kids[0], kids[1]
+  Compare,    // op = ir::CompareOp, kids[0], kids[1]
+  And,        // kids
+  Or,         // kids
+  Select,     // kids = condition, then, else
+  Tuple,      // kids; also list and set displays and other sequences whose items are known
+  Dict,       // kids = key, value, key, value ...
+  Module,     // a = ir::ModuleId of the project
+  External,   // a = NameId, the qualified name of something outside the project: torch.distributed.all_reduce
+  Function,   // a = FuncId; kids[0], if there, = bound receiver
+  Class,      // a = binding::ClassId of the project
+  Instance,   // a = binding::ClassId: some object of a project class
+  Object,     // a = NameId of a knowledge class; kids = wrapped values (the module inside a DDP wrapper), if known
+  BoundExternal, // a = knowledge::EntryId; kids[0] = receiver: a known method looked up on an object
+  Partial,    // kids[0] = callee, then bound positional arguments
+  Group,      // op = GroupKind; a = Axis of an Axis group, site symbol of a Created one; kids[0] = ranks, if known
+  Derived,    // a = symbol (operation): an unknown but deterministic function of kids; kids decide axes
+};
+
+enum class GroupKind : uint8_t { World, AxisGroup, Created, Unknown };
+
+// Flags of a value.
+constexpr uint8_t kByNameOnly = 1;   // known from a name, not from what was assigned: at most "likely"
+constexpr uint8_t kHasParam = 2;     // mentions a Param somewhere: substitution can change it
+constexpr uint8_t kReduced = 4;      // made uniform by a collective: a fact for messages, not for equality of ranks
+
+struct Value {
+  ValueKind kind = ValueKind::Unknown;
+  uint8_t op = 0;
+  uint8_t flags = 0;
+  uint8_t kid_count = 0;
+  Axes axes;
+  MarkId mark;
+  uint32_t a = 0;
+  uint32_t b = 0;
+  uint32_t kids = 0;  // start in the store's list
+};
+
+// Append-only store, filled by one thread while the program is analysed.
+class ValueStore {
+ public:
+  ValueStore();
+  const Value& operator[](ValueId id) const { return values_[id.index]; }
+  std::span<const ValueId> Kids(ValueId id) const {
+    return std::span(kids_).subspan(values_[id.index].kids, values_[id.index].kid_count);
+  }
+  size_t size() const { return values_.size(); }
+
+  // The general constructor; `axes` is joined with those of the kids where the kind says so. More than 255 kids
+  // give an Unknown derived from none. The named ones below should be preferred.
+  ValueId Make(Value value, std::span<const ValueId> kids);
+
+  ValueId NoneValue() const { return none_; }
+  ValueId True() const { return true_; }
+  ValueId False() const { return false_; }
+  ValueId Bool(bool value) const { return value ? true_ : false_; }
+  ValueId Int(int64_t value);
+  ValueId Str(NameId text);
+  ValueId Coordinate(knowledge::Coordinate coordinate, Axis axis = {}, ValueId group = {});
+  ValueId Param(FuncId function, uint32_t index);
+  // A value of its own, nothing known but axes: equal to itself only.
+  ValueId Fresh(Axes axes, uint8_t flags = 0);
+  // The unknown of a stable name, so that two reads of `args.debug` decide alike.
+  ValueId Symbol(uint32_t symbol, Axes axes);
+  ValueId Derived(uint32_t symbol, std::span<const ValueId> kids, Axes own_axes = {});
+  // These fold constants: Not(Not(x)), comparisons of two numbers, `And` with a false, Select on a constant.
+  ValueId Not(ValueId value);
+  ValueId Unary(ir::UnaryOp op, ValueId value);
+  ValueId Binary(ir::BinaryOp op, ValueId left, ValueId right);
+  ValueId Compare(ir::CompareOp op, ValueId left, ValueId right);
+  ValueId And(std::span<const ValueId> kids);
+  ValueId Or(std::span<const ValueId> kids);
+  ValueId Select(ValueId condition, ValueId then_value, ValueId else_value);
+  ValueId Tuple(std::span<const ValueId> kids);
+  ValueId World();
+  ValueId AxisGroup(Axis axis);
+
+  // The same value with further axes / with a mark / without the axes that a collective made equal.
+  ValueId WithAxes(ValueId value, Axes axes);
+  ValueId WithMark(ValueId value, MarkId mark);
+  ValueId Uniform(ValueId value, Axes lost);
+
+  uint32_t NewSymbol() { return next_symbol_++; }
+
+  Axes axes(ValueId id) const { return values_[id.index].axes; }
+  bool has_param(ValueId id) const { return (values_[id.index].flags & kHasParam) != 0; }
+  bool by_name_only(ValueId id) const { return (values_[id.index].flags & kByNameOnly) != 0; }
+
+  // The value with each `Param(function, i)` replaced by arguments[i] (none: left as it is). Memoised within `memo`,
+  // which belongs to one (function, arguments).
+  using Memo = std::unordered_map<uint32_t, ValueId>;
+  ValueId Substitute(ValueId value, FuncId function, std::span<const ValueId> arguments, Memo& memo);
+
+  // "rank == 0", "args.debug", "len(batch)": for messages and goldens.
+  std::string Print(ValueId id, const binding::Program& program, const knowledge::Knowledge& knowledge) const;
+
+ private:
+  ValueId Intern(const Value& value, std::span<const ValueId> kids);
+
+  std::vector<Value> values_;
+  std::vector<ValueId> kids_;
+  std::unordered_multimap<uint64_t, uint32_t> index_;
+  uint32_t next_symbol_ = 1;
+  ValueId none_, true_, false_;
+};
+
+bool IsConstant(const Value& value);
+
+}  // namespace allranks::variation

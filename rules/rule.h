@@ -1,0 +1,61 @@
+// What a rule is. One .cpp a rule under rules/<family>/, one line in rules.def; docs/adding-a-rule.md walks through one.
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "analyzer/binding/program.h"
+#include "analyzer/findings/finding.h"
+#include "analyzer/ir/program.h"
+#include "analyzer/knowledge/knowledge.h"
+#include "analyzer/source/source_file.h"
+#include "analyzer/traces/analysis.h"
+#include "analyzer/variation/facts.h"
+
+namespace allranks::rules {
+
+using findings::Applicability;
+using findings::Severity;
+
+// Everything a rule may look at. All const: a rule reads facts and reports.
+struct Context {
+  const source::SourceFiles& files;
+  const binding::Program& program;
+  const knowledge::Knowledge& knowledge;
+  const variation::Facts& facts;
+  const traces::Analysis& analysis;
+};
+
+using FindingSink = std::vector<findings::Finding>;
+
+// The runtime-verify scenario that shows the defect; None: nothing to run.
+enum class Scenario : uint8_t { None, SkippedCollective, MismatchedCollective, GroupCreation, Shape };
+
+enum class Stability : uint8_t { Stable, Preview };
+
+struct Rule {
+  std::string_view code;         // "AR101"
+  std::string_view name;         // "rank-guarded-collective"
+  Severity severity = Severity::Warning;
+  bool on_by_default = true;
+  Stability stability = Stability::Stable;
+  std::string_view languages;    // "Python", "Python, C++"
+  std::string_view summary;      // one line, lower case, no full stop
+  // Markdown under fixed headings: What it finds, Why it hurts, Wrong, Right, When it is silent, Fix, Proof.
+  std::string_view explanation;
+  void (*check)(const Context& context, FindingSink& sink) = nullptr;  // none: another part of the tool reports it
+  Scenario scenario = Scenario::None;
+  bool has_fix = false;
+  Applicability fix = Applicability::DisplayOnly;
+};
+
+// All rules, in the order of rules.def.
+std::span<const Rule* const> AllRules();
+// By code ("AR101") or name; none: nullptr.
+const Rule* FindRule(std::string_view code_or_name);
+// The page of a rule: what `allranks rule CODE` prints and docs/rules/ holds.
+std::string RulePage(const Rule& rule);
+
+}  // namespace allranks::rules
