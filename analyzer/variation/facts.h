@@ -28,7 +28,7 @@ struct CallFact {
   CallKind kind = CallKind::Unresolved;
   FuncId function;
   knowledge::EntryId entry;
-  ValueId callee;
+  ValueId callee;        // the callee as a value; a Function value that captures variables says so (value.h)
   ValueId receiver;      // of a method; none otherwise
   uint32_t args = 0;     // start in Facts::values: one for each parameter of the callee (Function: with self; Known:
                          // in order of the entry's `params`; else the positional arguments), none where not passed
@@ -44,7 +44,10 @@ struct FunctionFacts {
   // How often a loop or clause runs: by the iterable (for) or test (while) expression. Its axes say whether ranks
   // may differ in the count.
   std::vector<std::pair<ir::ExprId, ValueId>> trip_counts;
-  // Decorators of the project or of a known library that wrap a nested or top-level function when it is called.
+  // What leaving a `with` runs, by the context expression (`__exit__` of a project class).
+  std::vector<std::pair<ir::ExprId, CallFact>> leaves;
+  // Known decorators of this function (`@rank_zero_only`): their guards hold for every call of it, outermost first.
+  std::vector<knowledge::EntryId> decorators;
   ValueId returns;                     // join of all return values, over Params
   std::vector<bool> param_made_uniform;  // by index: a collective made the argument equal on all ranks, in place
   bool evaluated = false;

@@ -46,7 +46,9 @@ enum class ValueKind : uint8_t {
   Dict,       // kids = key, value, key, value ...
   Module,     // a = ir::ModuleId of the project
   External,   // a = NameId, the qualified name of something outside the project: torch.distributed.all_reduce
-  Function,   // a = FuncId; kids[0], if there, = bound receiver
+  Function,   // a = FuncId; kids[0] = bound receiver or none; kids[1 + i], if there, = what parameter i of the
+              // enclosing function is: a nested function's values and trace mention the parameters of the function
+              // around it, and a call of this value substitutes them too
   Class,      // a = binding::ClassId of the project
   Instance,   // a = binding::ClassId: some object of a project class
   Object,     // a = NameId of a knowledge class; kids = wrapped values (the module inside a DDP wrapper), if known
