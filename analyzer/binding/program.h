@@ -25,14 +25,14 @@ using FuncId = base::Id<struct FuncTag>;
 using ClassId = base::Id<struct ProjectClassTag>;
 
 struct Func {
-  ModuleId module;
+  ModuleId module = {};
   ir::FunctionId function;
-  ClassId owner;      // the class whose method it is
-  FuncId parent;      // the function it is nested in; a module's top level for none-nested ones is none
+  ClassId owner = {};      // the class whose method it is
+  FuncId parent = {};      // the function it is nested in; a module's top level for none-nested ones is none
 };
 
 struct ClassInfo {
-  ModuleId module;
+  ModuleId module = {};
   ir::ClassId ir_class;
   std::vector<ClassId> mro;             // itself first, then project bases
   std::vector<NameId> external_bases;   // qualified names of bases outside the project, of all of the mro
@@ -44,10 +44,10 @@ struct ClassInfo {
 enum class TargetKind : uint8_t { None, Module, Function, Class, Variable, External };
 struct Target {
   TargetKind kind = TargetKind::None;
-  ModuleId module;   // Module; Variable: the module that owns it
-  FuncId function;
-  ClassId class_id;
-  NameId name;       // External: qualified; Variable: its name in its module
+  ModuleId module = {};   // Module; Variable: the module that owns it
+  FuncId function = {};
+  ClassId class_id = {};
+  NameId name = {};       // External: qualified; Variable: its name in its module
 };
 
 struct ModuleInfo {
@@ -85,11 +85,12 @@ struct Program {
   Target Lookup(ModuleId module, NameId name) const;
   // What the n-th import of a module binds (for `import a.b` the binding of `a`).
   Target ImportTarget(ModuleId module, ir::ImportId import) const;
-  // A project module by its full dotted name, seen from a module (relative and script-style imports included).
-  ModuleId FindModule(ModuleId from, std::string_view dotted) const;
+  // A module that was read, by its full dotted name.
+  ModuleId FindModule(std::string_view dotted) const;
 
   // Filled by Bind.
-  std::vector<std::unordered_map<NameId, Target>> top_level;   // by module
+  std::unordered_map<std::string, ModuleId> by_dotted;
+  std::vector<std::unordered_map<NameId, Target>> top_level;   // by module; a Variable of another module: an import
   std::vector<std::vector<ModuleId>> stars;                    // by module: project modules whose names it star-imports
   std::vector<std::vector<NameId>> external_stars;             // by module: `from torch.distributed import *`
   std::vector<std::vector<Target>> import_targets;             // by module, ImportId

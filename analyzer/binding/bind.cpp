@@ -1,0 +1,317 @@
+// Binds names across modules: numbers all functions and classes, follows imports, resolves base classes.
+#include <algorithm>
+
+#include "analyzer/binding/program.h"
+
+namespace allranks::binding {
+namespace {
+
+using ir::StmtKind;
+
+class Binder {
+ public:
+  Binder(Program& program, const ModuleGraph& graph) : program_(program), graph_(graph) {}
+
+  void Run() {
+    NumberFunctions();
+    for (uint32_t i = 0; i < program_.modules.size(); ++i) IndexModule(ModuleId{i});
+    for (uint32_t i = 0; i < program_.modules.size(); ++i) BindImports(ModuleId{i});
+    for (uint32_t i = 0; i < program_.modules.size(); ++i) BindTopLevel(ModuleId{i});
+    for (uint32_t i = 0; i < program_.classes.size(); ++i) ResolveBases(ClassId{i});
+    for (uint32_t i = 0; i < program_.classes.size(); ++i) Linearise(ClassId{i});
+    ListSubclasses();
+  }
+
+ private:
+  void NumberFunctions() {
+    for (uint32_t m = 0; m < program_.modules.size(); ++m) {
+      const ir::Module& module = program_.modules[ModuleId{m}];
+      program_.first_func.push_back(static_cast<uint32_t>(program_.funcs.size()));
+      program_.first_class.push_back(static_cast<uint32_t>(program_.classes.size()));
+      for (uint32_t f = 0; f < module.functions.size(); ++f) {
+        const ir::Function& function = module.functions[ir::FunctionId{f}];
+        Func func{.module = ModuleId{m}, .function = ir::FunctionId{f}, .owner = {}, .parent = {}};
+        if (function.owner) func.owner = program_.class_of(ModuleId{m}, function.owner);
+        if (function.parent && function.parent != ir::kTopLevel) {
+          func.parent = FuncId{program_.first_func[m] + function.parent.index};
+        }
+        program_.funcs.Add(func);
+      }
+      for (uint32_t c = 0; c < module.classes.size(); ++c) {
+        program_.classes.Add({.module = ModuleId{m}, .ir_class = ir::ClassId{c}, .mro = {}, .external_bases = {},
+                              .subclasses = {}, .methods = {}});
+      }
+      for (uint32_t f = 0; f < module.functions.size(); ++f) {
+        const ir::Function& function = module.functions[ir::FunctionId{f}];
+        if (!function.owner || !function.name) continue;
+        program_.classes[program_.class_of(ModuleId{m}, function.owner)].methods.emplace_back(
+            function.name, program_.func(ModuleId{m}, ir::FunctionId{f}));
+      }
+    }
+  }
+
+  void IndexModule(ModuleId id) {
+    by_path_.emplace(program_.infos[id].path, id);
+    // Of several scripts with one name the first stays; they are reached by path anyway.
+    program_.by_dotted.emplace(program_.infos[id].dotted, id);
+  }
+
+  std::string PackageOf(ModuleId id, uint32_t level) const {
+    std::string dotted = program_.infos[id].dotted;
+    for (uint32_t i = program_.infos[id].is_package ? 1 : 0; i < level; ++i) {
+      const size_t dot = dotted.rfind('.');
+      dotted = dot == std::string::npos ? std::string() : dotted.substr(0, dot);
+    }
+    return dotted;
+  }
+
+  std::string FullName(ModuleId id, const ir::Import& import) const {
+    const std::string written(program_.text(import.module));
+    if (import.level == 0) return written;
+    const std::string package = PackageOf(id, import.level);
+    if (package.empty()) return written;
+    return written.empty() ? package : package + "." + written;
+  }
+
+  ModuleId ReadModule(ModuleId from, uint32_t level, std::string_view dotted) const {
+    const std::string path = graph_.Resolve(program_.infos[from].path, level, dotted);
+    const auto found = path.empty() ? by_path_.end() : by_path_.find(path);
+    return found == by_path_.end() ? ModuleId::None() : found->second;
+  }
+
+  Target TargetOf(ModuleId id, const ir::Import& import) {
+    const std::string written(program_.text(import.module));
+    const std::string full = FullName(id, import);
+    if (!import.name && !import.star) {
+      // `import a.b` binds a; `import a.b as c` binds the module a.b.
+      const std::string bound = import.as_name ? written : written.substr(0, written.find('.'));
+      if (const ModuleId module = ReadModule(id, 0, bound)) return {.kind = TargetKind::Module, .module = module};
+      return {.kind = TargetKind::External, .name = program_.names->Intern(bound)};
+    }
+    const ModuleId module = ReadModule(id, import.level, written);
+    if (import.star) return module ? Target{.kind = TargetKind::Module, .module = module} : Target{};
+    const std::string name(program_.text(import.name));
+    const std::string as_submodule = written.empty() ? name : written + "." + name;
+    if (module && module != id) return {.kind = TargetKind::Variable, .module = module, .name = import.name};
+    if (const ModuleId submodule = ReadModule(id, import.level, as_submodule)) {
+      return {.kind = TargetKind::Module, .module = submodule};
+    }
+    return {.kind = TargetKind::External, .name = program_.names->Intern(full.empty() ? name : full + "." + name)};
+  }
+
+  void BindImports(ModuleId id) {
+    const ir::Module& module = program_.modules[id];
+    auto& targets = program_.import_targets.emplace_back();
+    auto& stars = program_.stars.emplace_back();
+    auto& external_stars = program_.external_stars.emplace_back();
+    for (const ir::Import& import : module.imports) {
+      const Target target = TargetOf(id, import);
+      targets.push_back(target);
+      if (!import.star) continue;
+      if (target.kind == TargetKind::Module) stars.push_back(target.module);
+      else external_stars.push_back(program_.names->Intern(FullName(id, import)));
+    }
+  }
+
+  // Definitions and imports win over assignments (`x = None` beside a guarded import); of equals the last.
+  void Define(ModuleId id, NameId name, const Target& target) {
+    if (!name) return;
+    auto& table = program_.top_level[id.index];
+    const auto [it, added] = table.emplace(name, target);
+    if (added) return;
+    const bool is_assignment = target.kind == TargetKind::Variable && target.module == id;
+    if (!is_assignment) it->second = target;
+  }
+
+  void DefineTargets(ModuleId id, ir::ExprId expr) {
+    const ir::Module& module = program_.modules[id];
+    if (!expr) return;
+    const ir::Expr& node = module[expr];
+    switch (node.kind) {
+      case ir::ExprKind::Name:
+        Define(id, ir::NameOf(node), {.kind = TargetKind::Variable, .module = id, .name = ir::NameOf(node)});
+        break;
+      case ir::ExprKind::Tuple:
+      case ir::ExprKind::List:
+        for (const ir::ExprId item : ir::Items(module, node)) DefineTargets(id, item);
+        break;
+      case ir::ExprKind::Starred:
+        DefineTargets(id, ir::OperandOf(node));
+        break;
+      default:
+        break;
+    }
+  }
+
+  void BindTopLevel(ModuleId id) {
+    program_.top_level.emplace_back();
+    BindBlock(id, program_.modules[id].functions[ir::kTopLevel].body);
+  }
+
+  void BindBlock(ModuleId id, ir::BlockId block) {
+    for (const ir::StmtId stmt : program_.modules[id].statements(block)) BindStmt(id, stmt);
+  }
+
+  void BindStmt(ModuleId id, ir::StmtId stmt_id) {
+    const ir::Module& module = program_.modules[id];
+    const ir::Stmt& stmt = module[stmt_id];
+    switch (stmt.kind) {
+      case StmtKind::Import:
+        for (uint32_t i = 0; i < stmt.c; ++i) BindImport(id, ir::ImportId{stmt.a + i});
+        break;
+      case StmtKind::FunctionDef: {
+        const ir::FunctionId function = ir::FunctionOf(stmt);
+        Define(id, module.functions[function].name,
+               {.kind = TargetKind::Function, .function = program_.func(id, function)});
+        break;
+      }
+      case StmtKind::ClassDef: {
+        const ir::ClassId class_id = ir::ClassOf(stmt);
+        Define(id, module.classes[class_id].name,
+               {.kind = TargetKind::Class, .class_id = program_.class_of(id, class_id)});
+        break;
+      }
+      case StmtKind::Assign:
+        for (const ir::ExprId target : ir::TargetsOf(module, stmt)) DefineTargets(id, target);
+        break;
+      case StmtKind::AugAssign:
+      case StmtKind::AnnAssign:
+        DefineTargets(id, ir::ValueOf(stmt));
+        break;
+      case StmtKind::If:
+        BindBlock(id, ir::BodyOf(stmt));
+        BindBlock(id, ir::ElseBlockOf(stmt));
+        break;
+      case StmtKind::For:
+        DefineTargets(id, ir::ValueOf(stmt));
+        [[fallthrough]];
+      case StmtKind::While:
+        BindBlock(id, ir::BodyOf(stmt));
+        BindBlock(id, ir::ElseBlockOf(stmt));
+        break;
+      case StmtKind::Try:
+        BindBlock(id, ir::BlockId{stmt.a});
+        for (const ir::Handler& handler : ir::HandlersOf(module, stmt)) BindBlock(id, handler.body);
+        BindBlock(id, ir::BlockId{stmt.c});
+        BindBlock(id, ir::BlockId{stmt.d});
+        break;
+      case StmtKind::With:
+        for (const ir::WithItem& item : ir::WithItemsOf(module, stmt)) DefineTargets(id, item.target);
+        BindBlock(id, ir::BodyOf(stmt));
+        break;
+      default:
+        break;
+    }
+  }
+
+  void BindImport(ModuleId id, ir::ImportId import_id) {
+    const ir::Import& import = program_.modules[id].imports[import_id];
+    if (import.star) return;
+    const Target& target = program_.import_targets[id.index][import_id.index];
+    NameId bound = import.as_name ? import.as_name : import.name;
+    if (!bound) {
+      const std::string_view written = program_.text(import.module);
+      bound = program_.names->Intern(written.substr(0, written.find('.')));
+    }
+    Define(id, bound, target);
+  }
+
+  // A dotted expression at module level: `Base`, `module.Base`, `Generic[T]`.
+  Target Resolve(ModuleId id, ir::ExprId expr) {
+    const ir::Module& module = program_.modules[id];
+    const ir::Expr& node = module[expr];
+    switch (node.kind) {
+      case ir::ExprKind::Name:
+        return ResolveName(id, ir::NameOf(node));
+      case ir::ExprKind::Subscript:
+        return Resolve(id, ir::ObjectOf(node));
+      case ir::ExprKind::Attribute: {
+        const Target object = Resolve(id, ir::ObjectOf(node));
+        if (object.kind == TargetKind::Module) {
+          const Target member = program_.Lookup(object.module, ir::AttrOf(node));
+          if (member.kind != TargetKind::None) return member;
+          const std::string name =
+              program_.infos[object.module].dotted + "." + std::string(program_.text(ir::AttrOf(node)));
+          return {.kind = TargetKind::External, .name = program_.names->Intern(name)};
+        }
+        if (object.kind == TargetKind::External) {
+          const std::string name =
+              std::string(program_.text(object.name)) + "." + std::string(program_.text(ir::AttrOf(node)));
+          return {.kind = TargetKind::External, .name = program_.names->Intern(name)};
+        }
+        return {};
+      }
+      default:
+        return {};
+    }
+  }
+
+  Target ResolveName(ModuleId id, NameId name) {
+    const Target target = program_.Lookup(id, name);
+    if (target.kind != TargetKind::Variable || target.module == id) return target;
+    return {.kind = TargetKind::External, .name = program_.names->Intern(program_.infos[target.module].dotted + "." +
+                                                                        std::string(program_.text(target.name)))};
+  }
+
+  void ResolveBases(ClassId id) {
+    const ClassInfo& info = program_.classes[id];
+    auto& bases = direct_bases_.emplace_back();
+    auto& external = direct_external_.emplace_back();
+    for (const ir::Arg& base : program_.ir_class(id).bases) {
+      if (base.kind != ir::ArgKind::Positional) continue;
+      const Target target = Resolve(info.module, base.value);
+      if (target.kind == TargetKind::Class && target.class_id != id) bases.push_back(target.class_id);
+      if (target.kind == TargetKind::External) external.push_back(target.name);
+    }
+  }
+
+  // Depth first, left to right, each class once, at its last place: Python's order for all but odd diamonds.
+  void Linearise(ClassId id) {
+    std::vector<ClassId> order;
+    std::vector<ClassId> stack = {id};
+    while (!stack.empty()) {
+      const ClassId at = stack.back();
+      stack.pop_back();
+      if (std::find(order.begin(), order.end(), at) != order.end()) continue;
+      order.push_back(at);
+      const auto& bases = direct_bases_[at.index];
+      for (auto it = bases.rbegin(); it != bases.rend(); ++it) stack.push_back(*it);
+    }
+    ClassInfo& info = program_.classes[id];
+    for (const ClassId base : order) {
+      for (const NameId name : direct_external_[base.index]) {
+        if (std::find(info.external_bases.begin(), info.external_bases.end(), name) == info.external_bases.end()) {
+          info.external_bases.push_back(name);
+        }
+      }
+    }
+    info.mro = std::move(order);
+  }
+
+  void ListSubclasses() {
+    for (uint32_t i = 0; i < program_.classes.size(); ++i) {
+      const std::vector<ClassId> mro = program_.classes[ClassId{i}].mro;
+      for (size_t b = 1; b < mro.size(); ++b) program_.classes[mro[b]].subclasses.push_back(ClassId{i});
+    }
+  }
+
+  Program& program_;
+  const ModuleGraph& graph_;
+  std::unordered_map<std::string, ModuleId> by_path_;
+  std::vector<std::vector<ClassId>> direct_bases_;
+  std::vector<std::vector<NameId>> direct_external_;
+};
+
+}  // namespace
+
+Program Bind(ir::Modules modules, base::IdVector<ModuleId, ModuleInfo> infos, const ModuleGraph& graph,
+             base::Interner& names) {
+  Program program;
+  program.modules = std::move(modules);
+  program.infos = std::move(infos);
+  program.names = &names;
+  Binder(program, graph).Run();
+  return program;
+}
+
+}  // namespace allranks::binding
