@@ -116,8 +116,10 @@ struct WithItem {
 };
 
 struct MatchCase {
-  ExprId pattern;  // captures are Walrus(target, Opaque), values and classes are plain expressions, `_` is an Opaque
-                   // without children; so walking a pattern finds what it binds and what it reads
+  // Captures are Walrus(target, Opaque), `p as x` is Walrus(x, p), values and dotted names are plain expressions, a
+  // class pattern is a Call, `p | q` is a Bool Or, `*rest` is Starred, `_` is an Opaque without children; so walking
+  // a pattern finds what it binds and what it reads.
+  ExprId pattern;
   ExprId guard;
   BlockId body;
   bool irrefutable = false;
@@ -135,7 +137,7 @@ struct Param {
 
 struct Function {
   NameId name;            // none: a lambda; "<module>" for a module's top level
-  FunctionId parent;      // the function it is nested in, if any
+  FunctionId parent;      // the function it is nested in, kTopLevel for one at the top level; none: itself that
   ClassId owner;          // the class whose method it is, if any
   std::vector<Param> params;
   std::vector<ExprId> decorators;
@@ -151,8 +153,8 @@ struct Function {
 
 struct Class {
   NameId name;
-  FunctionId parent;
-  ClassId owner;  // the class it is nested in
+  FunctionId parent;  // the function it is nested in, kTopLevel at the top level
+  ClassId owner;      // the class it is nested in
   std::vector<Arg> bases;
   std::vector<ExprId> decorators;
   BlockId body;
@@ -266,7 +268,7 @@ inline Arg ArgAt(const Module& module, const Expr& call, uint32_t index) {
   const uint32_t* at = &module.words[call.b + 1 + 3 * index];
   return {static_cast<ArgKind>(at[0]), NameId{at[1]}, ExprId{at[2]}};
 }
-// Unary: op = UnaryOp, a. Await, Yield (a may be none), YieldFrom, Starred: a.
+// Unary: op = UnaryOp, a (a minus before an integer literal is part of the Int). Await, Yield (a may be none), YieldFrom, Starred: a.
 inline ExprId OperandOf(const Expr& expr) { return ExprId{expr.a}; }
 // Binary: op = BinaryOp, a, b. Walrus: a = target, b = value.
 inline ExprId LeftOf(const Expr& expr) { return ExprId{expr.a}; }
@@ -333,6 +335,11 @@ inline FunctionId FunctionOf(const Stmt& stmt) { return FunctionId{stmt.a}; }
 inline ClassId ClassOf(const Stmt& stmt) { return ClassId{stmt.a}; }
 
 constexpr FunctionId kTopLevel{0};
+
+// No statement or expression of a module lies deeper than this, counting both, functions and classes included: so a
+// recursive walk is safe. Front ends stop at `kMaxLoweredDepth` and leave an Opaque and a Problem there.
+constexpr uint32_t kMaxDepth = 512;
+constexpr uint32_t kMaxLoweredDepth = 500;
 
 using Modules = base::IdVector<ModuleId, Module>;
 
