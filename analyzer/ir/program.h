@@ -268,7 +268,8 @@ inline Arg ArgAt(const Module& module, const Expr& call, uint32_t index) {
   const uint32_t* at = &module.words[call.b + 1 + 3 * index];
   return {static_cast<ArgKind>(at[0]), NameId{at[1]}, ExprId{at[2]}};
 }
-// Unary: op = UnaryOp, a (a minus before an integer literal is part of the Int). Await, Yield (a may be none), YieldFrom, Starred: a.
+// Unary: op = UnaryOp, a; a minus before an integer literal is part of the Int.
+// Await, Yield (a may be none), YieldFrom, Starred: a.
 inline ExprId OperandOf(const Expr& expr) { return ExprId{expr.a}; }
 // Binary: op = BinaryOp, a, b. Walrus: a = target, b = value.
 inline ExprId LeftOf(const Expr& expr) { return ExprId{expr.a}; }
