@@ -1,0 +1,16 @@
+#pragma once
+
+#include <span>
+#include <string_view>
+
+namespace allranks::knowledge {
+
+// A file of knowledge/ as it was when the tool was built.
+struct EmbeddedFile {
+  std::string_view name;
+  std::string_view text;
+};
+
+std::span<const EmbeddedFile> EmbeddedKnowledge();
+
+}  // namespace allranks::knowledge

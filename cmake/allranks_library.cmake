@@ -1,0 +1,49 @@
+# allranks_library(FOLDER [SOURCES file...] [DEPS folder...] [LINKS target...] [TESTS file...])
+#
+# The one way in which a folder of ours becomes a library. `analyzer/ir` becomes the target
+# allranks_analyzer_ir; without SOURCES it is header-only. DEPS are folders of ours, and tests/architecture
+# compares them with the allowed directions; LINKS are libraries of others. TESTS become one test program.
+# SOURCES and TESTS are listed by name, in alphabetical order: what is built is what a reader sees.
+include(GoogleTest)
+
+function(allranks_library folder)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "SOURCES;DEPS;LINKS;TESTS")
+  if(arg_UNPARSED_ARGUMENTS)
+    message(FATAL_ERROR "allranks_library(${folder}): unknown arguments ${arg_UNPARSED_ARGUMENTS}")
+  endif()
+  allranks_target(${folder} target)
+  set(links ${arg_LINKS} tl::expected)
+  foreach(dependency IN LISTS arg_DEPS)
+    allranks_target(${dependency} dependency_target)
+    if(NOT TARGET ${dependency_target})
+      message(FATAL_ERROR "allranks_library(${folder}): no folder ${dependency} stands above it in the top CMakeLists.txt")
+    endif()
+    list(APPEND links ${dependency_target})
+  endforeach()
+
+  if(arg_SOURCES)
+    add_library(${target} STATIC ${arg_SOURCES})
+    target_include_directories(${target} PUBLIC "${CMAKE_SOURCE_DIR}")
+    target_link_libraries(${target} PUBLIC ${links} Threads::Threads PRIVATE allranks_warnings)
+  else()
+    add_library(${target} INTERFACE)
+    target_include_directories(${target} INTERFACE "${CMAKE_SOURCE_DIR}")
+    target_link_libraries(${target} INTERFACE ${links} Threads::Threads)
+  endif()
+  if(arg_TESTS AND BUILD_TESTING)
+    allranks_test(${folder} ${target} ${arg_TESTS})
+  endif()
+endfunction()
+
+# The target of a folder.
+function(allranks_target folder result)
+  string(REPLACE "/" "_" name "allranks_${folder}")
+  set(${result} ${name} PARENT_SCOPE)
+endfunction()
+
+function(allranks_test folder target)
+  add_executable(${target}_test ${ARGN})
+  target_link_libraries(${target}_test PRIVATE ${target} allranks_warnings GTest::gmock GTest::gtest_main)
+  # Asked for its tests when ctest starts, not while building: a crash at start-up is then a failed test.
+  gtest_discover_tests(${target}_test TEST_PREFIX "${folder}/" DISCOVERY_MODE PRE_TEST)
+endfunction()

@@ -1,0 +1,58 @@
+# How every target is compiled and linked. The presets choose between these settings; none of them changes
+# what the program answers.
+
+option(ALLRANKS_WARNINGS_AS_ERRORS "stop at the first compiler warning" OFF)
+set(ALLRANKS_SANITIZERS "" CACHE STRING "sanitizers, as -fsanitize= wants them: address,undefined or thread")
+
+# -g1 keeps line numbers for stack traces at a third of the compile time and size of full debug information.
+set(CMAKE_CXX_FLAGS_DEBUG "-O1 -g1")
+set(CMAKE_CXX_FLAGS_RELEASE "-O2 -DNDEBUG")
+# A parser compiled without optimisation would be most of the time of every test.
+set(CMAKE_C_FLAGS_DEBUG "-O2 -g1")
+set(CMAKE_C_FLAGS_RELEASE "-O2 -DNDEBUG")
+add_compile_options(-fdiagnostics-color=auto)
+# The same sources give the same binary wherever they lie.
+add_compile_options("-ffile-prefix-map=${CMAKE_SOURCE_DIR}/=")
+
+if(ALLRANKS_SANITIZERS)
+  add_compile_options("-fsanitize=${ALLRANKS_SANITIZERS}" -fno-omit-frame-pointer -fno-sanitize-recover=all)
+  add_link_options("-fsanitize=${ALLRANKS_SANITIZERS}")
+else()
+  # One file that runs on any machine with the same C library.
+  add_link_options(-static-libstdc++ -static-libgcc)
+endif()
+
+if(CMAKE_BUILD_TYPE STREQUAL "Debug")
+  add_compile_definitions(_GLIBCXX_ASSERTIONS)
+endif()
+
+find_program(CCACHE_PROGRAM ccache)
+if(CCACHE_PROGRAM AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
+  set(CMAKE_C_COMPILER_LAUNCHER "${CCACHE_PROGRAM}")
+  set(CMAKE_CXX_COMPILER_LAUNCHER "${CCACHE_PROGRAM}")
+endif()
+
+find_program(MOLD_PROGRAM mold)
+find_program(LLD_PROGRAM ld.lld)
+if(MOLD_PROGRAM)
+  add_link_options(-fuse-ld=mold)
+elseif(LLD_PROGRAM)
+  add_link_options(-fuse-ld=lld)
+endif()
+
+# Our own code only: headers of others and the generated parsers are not ours to mend.
+add_library(allranks_warnings INTERFACE)
+target_compile_options(
+  allranks_warnings
+  INTERFACE -Wall
+            -Wextra
+            -Wpedantic
+            -Wshadow
+            -Wnon-virtual-dtor
+            -Woverloaded-virtual
+            -Wimplicit-fallthrough
+            # Designated initialisers leave out what keeps its default: that is their point.
+            -Wno-missing-field-initializers)
+if(ALLRANKS_WARNINGS_AS_ERRORS)
+  target_compile_options(allranks_warnings INTERFACE -Werror)
+endif()

@@ -1,0 +1,22 @@
+# The parser and its Python grammar, from the C sources in their npm packages (third_party/package.json).
+
+set(THIRD_PARTY "${CMAKE_SOURCE_DIR}/third_party/node_modules")
+set(TREE_SITTER_CORE "${THIRD_PARTY}/tree-sitter/vendor/tree-sitter/lib")
+set(TREE_SITTER_PYTHON "${THIRD_PARTY}/tree-sitter-python")
+foreach(file "${TREE_SITTER_CORE}/src/lib.c" "${TREE_SITTER_PYTHON}/src/parser.c")
+  if(NOT EXISTS "${file}")
+    message(FATAL_ERROR "the tree-sitter sources are missing: run tools/setup, or `npm ci` in third_party/")
+  endif()
+endforeach()
+
+add_library(tree_sitter STATIC "${TREE_SITTER_CORE}/src/lib.c")
+target_include_directories(tree_sitter SYSTEM PUBLIC "${TREE_SITTER_CORE}/include")
+target_include_directories(tree_sitter PRIVATE "${TREE_SITTER_CORE}/src")
+# lib.c uses endian.h and fdopen, which strict C11 hides.
+target_compile_definitions(tree_sitter PRIVATE _DEFAULT_SOURCE _POSIX_C_SOURCE=200112L)
+target_compile_features(tree_sitter PRIVATE c_std_11)
+
+add_library(tree_sitter_python STATIC "${TREE_SITTER_PYTHON}/src/parser.c" "${TREE_SITTER_PYTHON}/src/scanner.c")
+target_include_directories(tree_sitter_python PRIVATE "${TREE_SITTER_PYTHON}/src")
+target_link_libraries(tree_sitter_python PUBLIC tree_sitter)
+target_compile_features(tree_sitter_python PRIVATE c_std_11)
