@@ -194,6 +194,9 @@ class Knowledge {
   const Class& operator[](ClassId id) const { return classes_[id]; }
   const Formula& operator[](FormulaId id) const { return formulas_[id]; }
   std::string_view MarkName(MarkId id) const;
+  // The mark of a name, if some entry uses it.
+  MarkId FindMark(NameId name) const;
+  size_t class_count() const { return classes_.size(); }
   std::span<const Entry> entries() const { return entries_.all(); }
 
   // Literals of which at least one occurs in every file that can matter: the prefilter's list, sorted, unique.

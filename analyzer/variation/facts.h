@@ -77,6 +77,7 @@ struct Facts {
   ValueId param(FuncId function, uint32_t index) const { return params[first_param[function.index] + index]; }
   const CallFact* call(FuncId function, ir::ExprId expr) const;
   const CallFact* enter(FuncId function, ir::ExprId expr) const;
+  const CallFact* leave(FuncId function, ir::ExprId expr) const;
   const CallFact* iteration(FuncId function, ir::ExprId expr) const;
   ValueId trip_count(FuncId function, ir::ExprId expr) const;
   std::span<const ValueId> args(const CallFact& call) const {

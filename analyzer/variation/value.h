@@ -70,8 +70,8 @@ struct Value {
   uint8_t op = 0;
   uint8_t flags = 0;
   uint8_t kid_count = 0;
-  Axes axes;
-  MarkId mark;
+  Axes axes = {};
+  MarkId mark = {};
   uint32_t a = 0;
   uint32_t b = 0;
   uint32_t kids = 0;  // start in the store's list
@@ -136,12 +136,19 @@ class ValueStore {
   std::string Print(ValueId id, const binding::Program& program, const knowledge::Knowledge& knowledge) const;
 
  private:
-  ValueId Intern(const Value& value, std::span<const ValueId> kids);
+  // Symbols below this are taken by the store itself.
+  static constexpr uint32_t kTooDeepSymbol = 1;
+  static constexpr uint32_t kVariesSymbol = 2;
+
+  ValueId Intern(const Value& value, std::span<const ValueId> kids, uint8_t depth);
+  ValueId Connective(ValueKind kind, std::span<const ValueId> kids);
+  ValueId Rebuild(Value value, std::span<const ValueId> kids);
 
   std::vector<Value> values_;
+  std::vector<uint8_t> depths_;
   std::vector<ValueId> kids_;
   std::unordered_multimap<uint64_t, uint32_t> index_;
-  uint32_t next_symbol_ = 1;
+  uint32_t next_symbol_ = 16;
   ValueId none_, true_, false_;
 };
 

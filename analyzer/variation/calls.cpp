@@ -1,0 +1,448 @@
+#include <algorithm>
+
+#include "analyzer/variation/evaluator.h"
+
+namespace allranks::variation {
+namespace {
+
+// Python methods that change the container they are called on.
+constexpr std::string_view kMutators[] = {"append", "extend", "insert", "add", "update", "setdefault"};
+
+}  // namespace
+
+ValueId FunctionEvaluator::EvalCall(ir::ExprId id, const ir::Expr& expr) {
+  const ir::ExprId callee_expr = ir::CalleeOf(expr);
+  const ValueId callee = Eval(callee_expr);
+  std::vector<CallArgument> args;
+  const uint32_t count = ir::ArgCount(module_, expr);
+  args.reserve(count);
+  for (uint32_t i = 0; i < count; ++i) {
+    const ir::Arg arg = ir::ArgAt(module_, expr, i);
+    args.push_back({.kind = arg.kind, .keyword = arg.keyword, .expr = arg.value, .value = Eval(arg.value)});
+  }
+  const ir::Expr& callee_node = module_[callee_expr];
+  if (callee_node.kind == ir::ExprKind::Attribute && !args.empty() &&
+      std::ranges::count(kMutators, Text(ir::AttrOf(callee_node))) > 0) {
+    Mutate(ir::ObjectOf(callee_node), args.back().value);
+  }
+  return Call(id, callee, args);
+}
+
+ValueId FunctionEvaluator::Call(ir::ExprId site, ValueId callee, std::span<const CallArgument> args) {
+  const ValueId known = LookThrough(tables_, callee);
+  const Value value = store_[known];
+  switch (value.kind) {
+    case ValueKind::Function: {
+      const auto kids = store_.Kids(known);
+      return CallFunction(site, known, FuncId{value.a}, kids.empty() ? ValueId::None() : kids[0], args,
+                          CallKind::Function);
+    }
+    case ValueKind::External:
+      return CallExternal(site, known, NameId{value.a}, args);
+    case ValueKind::Class:
+      return Construct(site, known, binding::ClassId{value.a}, args);
+    case ValueKind::BoundExternal:
+      return CallKnown(site, knowledge::EntryId{value.a}, store_.Kids(known)[0], args);
+    case ValueKind::Instance:
+    case ValueKind::Object:
+      return CallObject(site, known, args);
+    case ValueKind::Partial: {
+      if (value.op == kGeneratorObject) break;
+      std::vector<CallArgument> all;
+      const std::vector<ValueId> kids(store_.Kids(known).begin(), store_.Kids(known).end());
+      for (size_t i = 1; i < kids.size(); ++i) {
+        all.push_back({.kind = ir::ArgKind::Positional, .keyword = {}, .expr = {}, .value = kids[i]});
+      }
+      all.insert(all.end(), args.begin(), args.end());
+      return Call(site, kids[0], all);
+    }
+    default:
+      break;
+  }
+  return Unresolved(site, callee, args);
+}
+
+CallFact& FunctionEvaluator::RecordCall(std::vector<std::pair<ir::ExprId, CallFact>>& list, ir::ExprId site,
+                                        CallKind kind, std::span<const ValueId> args) {
+  std::vector<ValueId>& values = tables_.facts.values;
+  CallFact fact{.kind = kind, .function = {}, .entry = {}, .callee = {}, .receiver = {},
+                .args = static_cast<uint32_t>(values.size()), .arg_count = static_cast<uint32_t>(args.size())};
+  values.insert(values.end(), args.begin(), args.end());
+  list.emplace_back(site, fact);
+  return list.back().second;
+}
+
+std::vector<ValueId> FunctionEvaluator::BindFunction(FuncId function, ValueId receiver,
+                                                     std::span<const CallArgument> args) {
+  const ir::Function& definition = tables_.program.function(function);
+  std::vector<ValueId> bound(definition.params.size());
+  uint32_t next = 0;
+  bool open = false;  // `*args` of unknown length: what follows may be anything
+  const auto bind_positional = [&](ValueId value) {
+    while (next < bound.size() && definition.params[next].kind == ir::ParamKind::KeywordOnly) ++next;
+    if (next >= bound.size()) return;
+    const ir::ParamKind kind = definition.params[next].kind;
+    if (kind == ir::ParamKind::DoubleStar) return;
+    if (kind == ir::ParamKind::Star) {
+      std::vector<ValueId> items;
+      if (bound[next]) items.assign(store_.Kids(bound[next]).begin(), store_.Kids(bound[next]).end());
+      items.push_back(value);
+      bound[next] = store_.Tuple(items);
+      return;
+    }
+    bound[next++] = value;
+  };
+  if (receiver) bind_positional(receiver);
+  for (const CallArgument& arg : args) {
+    if (arg.kind == ir::ArgKind::Positional && !open) bind_positional(arg.value);
+    if (arg.kind == ir::ArgKind::DoubleStar) open = true;
+    if (arg.kind == ir::ArgKind::Star) {
+      const ValueId known = LookThrough(tables_, arg.value);
+      if (store_[known].kind != ValueKind::Tuple) {
+        open = true;
+        continue;
+      }
+      const std::vector<ValueId> items(store_.Kids(known).begin(), store_.Kids(known).end());
+      for (const ValueId item : items) bind_positional(item);
+    }
+    if (arg.kind != ir::ArgKind::Keyword) continue;
+    for (uint32_t i = 0; i < bound.size(); ++i) {
+      if (definition.params[i].name == arg.keyword) bound[i] = arg.value;
+    }
+  }
+  if (open) return bound;
+  const ir::ModuleId module = tables_.program.funcs[function].module;
+  for (uint32_t i = 0; i < bound.size(); ++i) {
+    const ir::Param& param = definition.params[i];
+    if (bound[i] || !param.default_value) continue;
+    bound[i] = tables_.facts.value(module, param.default_value);
+  }
+  return bound;
+}
+
+ValueId FunctionEvaluator::CallFunction(ir::ExprId site, ValueId callee, FuncId function, ValueId receiver,
+                                        std::span<const CallArgument> args, CallKind kind) {
+  const ir::Function& definition = tables_.program.function(function);
+  const std::vector<ValueId> bound = BindFunction(function, receiver, args);
+  for (uint32_t i = 0; i < bound.size(); ++i) {
+    if (bound[i]) tables_.params.Record(function.index, i, Closed(bound[i]));
+  }
+  if (definition.is_generator) {
+    // Calling a generator runs nothing; iterating or entering it does.
+    std::vector<ValueId> kids = {callee};
+    kids.insert(kids.end(), bound.begin(), bound.end());
+    return store_.Make({.kind = ValueKind::Partial, .op = kGeneratorObject, .a = function.index}, kids);
+  }
+  CallFact& fact = RecordCall(facts_.calls, site, kind, bound);
+  fact.function = function;
+  fact.callee = callee;
+  fact.receiver = receiver;
+  EvaluateFunction(tables_, function);
+  const FunctionFacts& callee_facts = tables_.facts.functions[function];
+  ForgetHeap(args, receiver);
+  for (uint32_t i = 0; i < callee_facts.param_made_uniform.size(); ++i) {
+    if (!callee_facts.param_made_uniform[i]) continue;
+    if (const ir::ExprId arg = ArgumentExpr(definition, i, receiver.has_value(), args)) MakeUniform(arg, kAllAxes);
+  }
+  if (kind == CallKind::Construct) return ValueId::None();
+  if (!callee_facts.returns) return store_.Symbol(Site(site), {});
+  return SubstituteCall(callee_facts.returns, callee, function, bound);
+}
+
+// A value of the callee in terms of the caller: its parameters, and those of the functions around it, replaced.
+ValueId FunctionEvaluator::SubstituteCall(ValueId value, ValueId callee, FuncId function,
+                                          std::span<const ValueId> bound) {
+  ValueStore::Memo memo;
+  ValueId result = store_.Substitute(value, function, bound, memo);
+  const FuncId parent = tables_.program.funcs[function].parent;
+  if (!parent || !callee || store_[callee].kind != ValueKind::Function) return result;
+  const auto kids = store_.Kids(callee);
+  if (kids.size() < 2) return result;
+  const std::vector<ValueId> captured(kids.begin() + 1, kids.end());
+  ValueStore::Memo outer_memo;
+  return store_.Substitute(result, parent, captured, outer_memo);
+}
+
+ir::ExprId FunctionEvaluator::ArgumentExpr(const ir::Function& definition, uint32_t index, bool has_receiver,
+                                           std::span<const CallArgument> args) {
+  uint32_t position = has_receiver ? 1 : 0;
+  for (const CallArgument& arg : args) {
+    if (arg.kind == ir::ArgKind::Positional && position++ == index) return arg.expr;
+    if (arg.kind == ir::ArgKind::Keyword && definition.params[index].name == arg.keyword) return arg.expr;
+  }
+  return ir::ExprId::None();
+}
+
+// A method may have assigned any attribute of its object, and any function those of its arguments.
+void FunctionEvaluator::ForgetHeap(std::span<const CallArgument> args, ValueId receiver) {
+  std::erase_if(env_.heap, [&](const HeapEntry& entry) {
+    return entry.object == receiver || std::ranges::any_of(args, [&](const CallArgument& arg) {
+             return arg.value == entry.object;
+           });
+  });
+}
+
+ValueId FunctionEvaluator::Construct(ir::ExprId site, ValueId callee, binding::ClassId class_id,
+                                     std::span<const CallArgument> args) {
+  const ValueId object = InstanceValue(class_id);
+  if (const FuncId init = tables_.program.FindMethod(class_id, Intern("__init__"))) {
+    CallFunction(site, callee, init, object, args, CallKind::Construct);
+    return object;
+  }
+  std::vector<ValueId> values;
+  for (const CallArgument& arg : args) values.push_back(arg.value);
+  RecordCall(facts_.calls, site, CallKind::Construct, values).callee = callee;
+  return object;
+}
+
+ValueId FunctionEvaluator::CallObject(ir::ExprId site, ValueId object, std::span<const CallArgument> args) {
+  const Value value = store_[object];
+  if (value.kind == ValueKind::Instance) {
+    const binding::ClassId class_id{value.a};
+    for (const std::string_view name : {"__call__", "forward"}) {
+      const FuncId method = FindMethodOf(object, Intern(name));
+      if (!method || (name == "forward" && !tables_.IsModuleClass(class_id))) continue;
+      return CallFunction(site, MethodValue(method, object, false), method, object, args, CallKind::Function);
+    }
+  }
+  if (const knowledge::EntryId entry = KnownMember(object, Intern("__call__"))) {
+    return CallKnown(site, entry, object, args);
+  }
+  return Unresolved(site, object, args);
+}
+
+ValueId FunctionEvaluator::Unresolved(ir::ExprId site, ValueId callee, std::span<const CallArgument> args) {
+  std::vector<ValueId> values;
+  for (const CallArgument& arg : args) values.push_back(arg.value);
+  const ValueKind kind = callee ? store_[callee].kind : ValueKind::Unknown;
+  const bool deferred = kind == ValueKind::Param || kind == ValueKind::Select;
+  CallFact& fact =
+      RecordCall(facts_.calls, site, deferred ? CallKind::Deferred : CallKind::Unresolved, values);
+  fact.callee = callee;
+  if (callee && kind == ValueKind::Derived && store_[callee].kid_count == 1) fact.receiver = store_.Kids(callee)[0];
+  return DerivedCall(tables_.NameSymbol("()"), callee, args);
+}
+
+ValueId FunctionEvaluator::DerivedCall(uint32_t symbol, ValueId callee, std::span<const CallArgument> args) {
+  std::vector<ValueId> kids;
+  if (callee) kids.push_back(callee);
+  for (const CallArgument& arg : args) {
+    if (arg.value) kids.push_back(arg.value);
+  }
+  return store_.Derived(symbol, kids);
+}
+
+std::vector<ValueId> FunctionEvaluator::BindKnown(const knowledge::Entry& entry, std::span<const CallArgument> args) {
+  std::vector<ValueId> bound(entry.params.size());
+  uint32_t next = 0;
+  for (const CallArgument& arg : args) {
+    if (arg.kind == ir::ArgKind::Positional && next < bound.size()) bound[next++] = arg.value;
+    if (arg.kind != ir::ArgKind::Keyword) continue;
+    const auto param = std::ranges::find(entry.params, arg.keyword);
+    if (param != entry.params.end()) bound[param - entry.params.begin()] = arg.value;
+  }
+  return bound;
+}
+
+ValueId FunctionEvaluator::CallKnown(ir::ExprId site, knowledge::EntryId entry_id, ValueId receiver,
+                                     std::span<const CallArgument> args) {
+  const knowledge::Entry& entry = knowledge_[entry_id];
+  const std::vector<ValueId> bound = BindKnown(entry, args);
+  if (!entry.is_attribute || entry.has_operation) {
+    CallFact& fact = RecordCall(facts_.calls, site, CallKind::Known, bound);
+    fact.entry = entry_id;
+    fact.receiver = receiver;
+  }
+  ValueId result;
+  if (!entry.tuple.empty()) {
+    std::vector<ValueId> parts;
+    for (const knowledge::Yield& yield : entry.tuple) {
+      parts.push_back(YieldValue(site, entry, yield, bound, receiver, args));
+    }
+    result = store_.Tuple(parts);
+  } else {
+    result = YieldValue(site, entry, entry.yield, bound, receiver, args);
+  }
+  ApplyUniform(entry, bound, receiver, args, result);
+  if (entry.exits) env_.reachable = env_.reachable && !PathIsPlain();
+  return result;
+}
+
+ValueId FunctionEvaluator::YieldValue(ir::ExprId site, const knowledge::Entry& entry, const knowledge::Yield& yield,
+                                      std::span<const ValueId> by_param, ValueId receiver,
+                                      std::span<const CallArgument> args) {
+  ValueId result;
+  switch (yield.kind) {
+    case knowledge::YieldKind::Formula:
+      result = FormulaValue(tables_, yield.formula, &entry, by_param, receiver);
+      break;
+    case knowledge::YieldKind::Uniform: {
+      // Without arguments every call gives the same answer.
+      const uint32_t symbol = args.empty() && !receiver ? tables_.NameSymbol(entry.name) : Site(site);
+      result = store_.Symbol(symbol, {});
+      break;
+    }
+    case knowledge::YieldKind::Varies:
+      result = store_.Symbol(Site(site), yield.axes);
+      break;
+    case knowledge::YieldKind::Object:
+      result = ObjectValue(yield.type, by_param, args);
+      break;
+    case knowledge::YieldKind::Argument:
+      result = ParamOf(entry, by_param, yield.argument);
+      break;
+    case knowledge::YieldKind::Arguments: {
+      std::vector<ValueId> parts;
+      for (const CallArgument& arg : args) {
+        if (arg.kind == ir::ArgKind::Positional) parts.push_back(ObjectValue(yield.type, {&arg.value, 1}, {}));
+      }
+      result = parts.size() == 1 ? parts[0] : store_.Tuple(parts);
+      break;
+    }
+    case knowledge::YieldKind::Group:
+      result = store_.AxisGroup(yield.axis);
+      break;
+    case knowledge::YieldKind::NewGroup: {
+      const ValueId ranks = ParamOf(entry, by_param, yield.argument);
+      const Value group{.kind = ValueKind::Group, .op = static_cast<uint8_t>(GroupKind::Created), .a = Site(site)};
+      const bool everyone = !ranks || store_[ranks].kind == ValueKind::None;
+      result = everyone ? store_.World() : store_.Make(group, {&ranks, 1});
+      break;
+    }
+    case knowledge::YieldKind::Nothing:
+      break;
+  }
+  if (!result) result = DerivedCall(tables_.NameSymbol(entry.name), receiver, args);
+  return yield.mark ? store_.WithMark(result, yield.mark) : result;
+}
+
+// An object of a class of the knowledge base, or of the project where the project defines that class itself.
+ValueId FunctionEvaluator::ObjectValue(NameId type, std::span<const ValueId> by_param,
+                                       std::span<const CallArgument> args) {
+  std::vector<ValueId> kids(by_param.begin(), by_param.end());
+  if (kids.empty()) {
+    for (const CallArgument& arg : args) kids.push_back(arg.value);
+  }
+  while (!kids.empty() && !kids.back()) kids.pop_back();
+  return store_.Make({.kind = ValueKind::Object, .a = type.index}, kids);
+}
+
+ValueId FunctionEvaluator::ParamOf(const knowledge::Entry& entry, std::span<const ValueId> by_param, NameId name) {
+  const auto param = std::ranges::find(entry.params, name);
+  if (param == entry.params.end()) return ValueId::None();
+  return by_param[param - entry.params.begin()];
+}
+
+ValueId FunctionEvaluator::GroupOf(const knowledge::Entry& entry, std::span<const ValueId> by_param,
+                                   ValueId receiver) {
+  if (entry.operation.has_fixed_axis) return store_.AxisGroup(entry.operation.axis);
+  const ValueId group = ParamOf(entry, by_param, entry.operation.group_param);
+  if (group && store_[group].kind != ValueKind::None) return LookThrough(tables_, group);
+  if (receiver && store_[receiver].kind == ValueKind::Group) return receiver;
+  return store_.World();
+}
+
+// The axes along which a group's members differ, and so along which its collectives make values equal.
+Axes FunctionEvaluator::SpannedBy(ValueId group) {
+  const Value& value = store_[group];
+  if (value.kind != ValueKind::Group || static_cast<GroupKind>(value.op) != GroupKind::AxisGroup) return kAllAxes;
+  const auto axis = static_cast<Axis>(value.a);
+  const Axes own = Axes::Of(axis) | Axes::Of(Axis::Environment);
+  return axis == Axis::DataParallel ? own | Axes::Of(Axis::Data) : own;
+}
+
+void FunctionEvaluator::ApplyUniform(const knowledge::Entry& entry, std::span<const ValueId> by_param,
+                                     ValueId receiver, std::span<const CallArgument> args, ValueId& result) {
+  // Off the root of a reduce or gather the value is what it was.
+  if (entry.makes_uniform.empty() || entry.uniform_on_root_only) return;
+  const Axes lost = SpannedBy(GroupOf(entry, by_param, receiver));
+  for (const NameId name : entry.makes_uniform) {
+    if (Text(name) == "return") {
+      result = UniformResult(result, lost);
+      continue;
+    }
+    const auto param = std::ranges::find(entry.params, name);
+    if (param == entry.params.end()) continue;
+    const auto index = static_cast<uint32_t>(param - entry.params.begin());
+    uint32_t position = 0;
+    for (const CallArgument& arg : args) {
+      const bool positional = arg.kind == ir::ArgKind::Positional && position++ == index;
+      if (positional || (arg.kind == ir::ArgKind::Keyword && arg.keyword == name)) MakeUniform(arg.expr, lost);
+    }
+  }
+}
+
+// A reduced object or tuple keeps its shape.
+ValueId FunctionEvaluator::UniformResult(ValueId value, Axes lost) {
+  if (store_[value].kind == ValueKind::Object || store_[value].kind == ValueKind::Group) return value;
+  return store_.Uniform(value, lost);
+}
+
+ValueId FunctionEvaluator::CallExternal(ir::ExprId site, ValueId callee, NameId name,
+                                        std::span<const CallArgument> args) {
+  if (const std::optional<ValueId> builtin = CallBuiltin(site, name, args)) return *builtin;
+  if (const knowledge::EntryId entry = knowledge_.FindEntry(name)) return CallKnown(site, entry, {}, args);
+  if (const knowledge::ClassId class_id = knowledge_.FindClass(name)) {
+    const NameId canonical = knowledge_[class_id].name;
+    const knowledge::EntryId init = knowledge_.FindMember(class_id, Intern("__init__"));
+    if (!init) return ObjectValue(canonical, {}, args);
+    const ValueId made = CallKnown(site, init, {}, args);
+    if (store_[made].kind == ValueKind::Object || store_[made].kind == ValueKind::Group) return made;
+    return ObjectValue(canonical, BindKnown(knowledge_[init], args), args);
+  }
+  std::vector<ValueId> values;
+  for (const CallArgument& arg : args) values.push_back(arg.value);
+  RecordCall(facts_.calls, site, CallKind::External, values).callee = callee;
+  return DerivedCall(tables_.NameSymbol(name), {}, args);
+}
+
+std::optional<ValueId> FunctionEvaluator::CallBuiltin(ir::ExprId site, NameId name,
+                                                      std::span<const CallArgument> args) {
+  const std::string_view text = Text(name);
+  const ValueId first = args.empty() ? ValueId::None() : args[0].value;
+  if (text == "os.environ.get" || text == "os.getenv") {
+    if (!first || store_[first].kind != ValueKind::Str) return std::nullopt;
+    const NameId variable{store_[first].a};
+    if (knowledge_.FindEnvironment(variable)) return EnvironmentValue(variable);
+    const ValueId kids[] = {EnvironmentValue(variable)};
+    return store_.Derived(tables_.NameSymbol("environ"), kids);
+  }
+  if (text == "functools.partial") {
+    if (!first) return std::nullopt;
+    std::vector<ValueId> kids;
+    for (const CallArgument& arg : args) {
+      if (arg.kind == ir::ArgKind::Positional) kids.push_back(arg.value);
+    }
+    return store_.Make({.kind = ValueKind::Partial}, kids);
+  }
+  constexpr std::string_view kBuiltins = "builtins.";
+  if (!text.starts_with(kBuiltins)) return std::nullopt;
+  const std::string_view builtin = text.substr(kBuiltins.size());
+  if (builtin == "super") return SuperValue();
+  if (!first) return std::nullopt;
+  // Conversions keep the number; `bool(x)` as a condition is x.
+  if (args.size() == 1 && (builtin == "int" || builtin == "float" || builtin == "bool")) return first;
+  if (builtin == "isinstance" || builtin == "hasattr" || builtin == "callable" || builtin == "type") {
+    return store_.Symbol(Site(site), {});
+  }
+  if (builtin == "next") return Iterate(args[0].expr, first).element;
+  if (builtin == "getattr" && args.size() >= 2 && store_[args[1].value].kind == ValueKind::Str) {
+    return Member(site, first, NameId{store_[args[1].value].a});
+  }
+  if (builtin == "print") return store_.NoneValue();
+  return std::nullopt;
+}
+
+ValueId FunctionEvaluator::SuperValue() {
+  for (FuncId function = id_; function; function = tables_.program.funcs[function].parent) {
+    if (const binding::ClassId owner = tables_.program.funcs[function].owner) {
+      return store_.Make({.kind = ValueKind::Instance, .a = owner.index, .b = kSuperInstance}, {});
+    }
+  }
+  return store_.Fresh({});
+}
+
+// True if nothing but uniform conditions lies on the way here: leaving here is leaving for all.
+bool FunctionEvaluator::PathIsPlain() const { return path_.empty() || !in_loop_; }
+
+}  // namespace allranks::variation

@@ -1,0 +1,193 @@
+// Rounds over all functions until fields, globals and parameters no longer change.
+//
+// A round evaluates every function once; a callee that this round has not seen yet is evaluated first, so results
+// flow bottom-up within a round, and through fields and parameters from one round to the next.
+#include <algorithm>
+#include <limits>
+
+#include "analyzer/variation/evaluator.h"
+
+namespace allranks::variation {
+namespace {
+
+// Chains constructor argument -> field -> argument of another constructor are seen this far.
+constexpr uint32_t kMostRounds = 4;
+// Deeper chains of calls are met from above in the next round.
+constexpr uint32_t kDeepestDemand = 60;
+
+// Definitions of the project that the knowledge base describes: their own code is not consulted.
+void FindKnownDefinitions(Tables& tables) {
+  const binding::Program& program = tables.program;
+  const auto qualified = [&](ir::ModuleId module, NameId name) {
+    return program.names->Find(program.infos[module].dotted + "." + std::string(program.text(name)));
+  };
+  for (uint32_t i = 0; i < program.funcs.size(); ++i) {
+    const binding::Func& func = program.funcs[FuncId{i}];
+    const ir::Function& function = program.function(FuncId{i});
+    if (func.owner || func.parent || !function.name || func.function == ir::kTopLevel) continue;
+    if (const NameId name = qualified(func.module, function.name)) {
+      tables.known_functions[i] = tables.knowledge.FindEntry(name);
+    }
+  }
+  for (uint32_t i = 0; i < program.classes.size(); ++i) {
+    const binding::ClassInfo& info = program.classes[binding::ClassId{i}];
+    if (const NameId name = qualified(info.module, program.ir_class(binding::ClassId{i}).name)) {
+      tables.known_classes[i] = tables.knowledge.FindClass(name);
+    }
+  }
+  const auto resolve = [&](NameId name) {
+    const std::string_view text = program.text(name);
+    const size_t dot = text.rfind('.');
+    if (dot == std::string_view::npos) return binding::Target{};
+    const ir::ModuleId module = program.FindModule(text.substr(0, dot));
+    if (!module) return binding::Target{};
+    return program.Lookup(module, program.names->Intern(text.substr(dot + 1)));
+  };
+  // The same through re-exports: `accelerate.Accelerator` is defined in accelerate/accelerator.py.
+  for (uint32_t i = 0; i < tables.knowledge.entries().size(); ++i) {
+    const binding::Target target = resolve(tables.knowledge[knowledge::EntryId{i}].name);
+    if (target.kind == binding::TargetKind::Function) {
+      tables.known_functions[target.function.index] = knowledge::EntryId{i};
+    }
+  }
+  for (uint32_t i = 0; i < tables.knowledge.class_count(); ++i) {
+    const binding::Target target = resolve(tables.knowledge[knowledge::ClassId{i}].name);
+    if (target.kind == binding::TargetKind::Class) tables.known_classes[target.class_id.index] = knowledge::ClassId{i};
+  }
+}
+
+void FindKnownBases(Tables& tables) {
+  for (uint32_t i = 0; i < tables.program.classes.size(); ++i) {
+    const binding::ClassInfo& info = tables.program.classes[binding::ClassId{i}];
+    auto& bases = tables.known_bases[i];
+    for (const binding::ClassId base : info.mro) {
+      if (const knowledge::ClassId known = tables.known_classes[base.index]) bases.push_back(known);
+    }
+    for (const NameId name : info.external_bases) {
+      if (const knowledge::ClassId known = tables.knowledge.FindClass(name)) bases.push_back(known);
+    }
+  }
+}
+
+// What callers, the default and the name say of each parameter, once the rounds are over.
+void FillParams(Tables& tables) {
+  Facts& facts = tables.facts;
+  for (uint32_t f = 0; f < tables.program.funcs.size(); ++f) {
+    facts.first_param.push_back(static_cast<uint32_t>(facts.params.size()));
+    const auto count = static_cast<uint32_t>(tables.program.function(FuncId{f}).params.size());
+    for (uint32_t i = 0; i < count; ++i) {
+      const ValueId from_calls = tables.params.Read(f, i);
+      ValueId value = tables.AssumedParam(FuncId{f}, i);
+      // Callers that disagree answer for themselves; their data axes hold for all of them.
+      if (tables.params.IsJoined(f, i) && value) {
+        const Axes data = tables.store.axes(value) & (Axes::Of(Axis::Data) | Axes::Of(Axis::Environment));
+        const ValueKind kind = tables.store[LookThrough(tables, value)].kind;
+        const bool is_object = kind == ValueKind::Object || kind == ValueKind::Instance || kind == ValueKind::Group;
+        if (!is_object) value = data.empty() ? ValueId::None() : tables.store.Fresh(data, kByNameOnly);
+      }
+      facts.params.push_back(value);
+      facts.param_has_callers.push_back(from_calls.has_value());
+    }
+  }
+}
+
+}  // namespace
+
+void EvaluateFunction(Tables& tables, FuncId function) {
+  if (tables.round_of[function.index] == tables.round || tables.depth >= kDeepestDemand) return;
+  tables.round_of[function.index] = tables.round;
+  ++tables.depth;
+  FunctionEvaluator(tables, function).Run();
+  --tables.depth;
+}
+
+Facts ComputeVariation(const binding::Program& program, const knowledge::Knowledge& knowledge) {
+  Facts facts;
+  facts.functions.resize(program.funcs.size());
+  for (const ir::Module& module : program.modules) facts.exprs.emplace_back().resize(module.exprs.size());
+  Tables tables(program, knowledge, facts);
+  tables.ragged_mark = knowledge.FindMark(program.names->Intern("ragged"));
+  tables.process_group_class = program.names->Intern("torch.distributed.ProcessGroup");
+  FindKnownDefinitions(tables);
+  FindKnownBases(tables);
+  for (tables.round = 1; tables.round <= kMostRounds; ++tables.round) {
+    facts.values.clear();
+    for (uint32_t m = 0; m < program.modules.size(); ++m) {
+      EvaluateFunction(tables, program.func(ir::ModuleId{m}, ir::kTopLevel));
+    }
+    for (uint32_t f = 0; f < program.funcs.size(); ++f) EvaluateFunction(tables, FuncId{f});
+    bool changed = false;
+    for (JoinTable* table : {&tables.fields, &tables.loose_fields, &tables.globals, &tables.captured, &tables.params}) {
+      changed = table->NextRound() || changed;
+    }
+    if (!changed) break;
+  }
+  ++tables.round;
+  FillParams(tables);
+  return facts;
+}
+
+FunctionEvaluator::FunctionEvaluator(Tables& tables, FuncId function)
+    : tables_(tables),
+      store_(tables.store),
+      knowledge_(tables.knowledge),
+      id_(function),
+      func_(tables.program.funcs[function]),
+      module_(tables.program.module_of(function)),
+      function_(tables.program.function(function)),
+      scope_(tables.ScopeOf(function)) {}
+
+void FunctionEvaluator::Run() {
+  env_.slots.resize(scope_.names.size());
+  for (uint32_t i = 0; i < function_.params.size(); ++i) {
+    const ir::ParamKind kind = function_.params[i].kind;
+    ValueId value = ParamValue(id_, i);
+    if (kind == ir::ParamKind::DoubleStar) value = store_.Symbol(tables_.NameSymbol("**"), {});
+    env_.slots[scope_.slots.at(function_.params[i].name)] = value;
+    if (scope_.has_nested) tables_.captured.Record(id_.index, function_.params[i].name.index, value);
+  }
+  EvalBlock(function_.body);
+  facts_.returns = ReturnValue();
+  facts_.evaluated = true;
+  const auto keep_last = [](auto& list) {
+    // A loop body is evaluated more than once; its last evaluation counts.
+    std::ranges::stable_sort(list, {}, [](const auto& item) { return item.first; });
+    const auto last = std::unique(list.rbegin(), list.rend(), [](const auto& a, const auto& b) {
+      return a.first == b.first;
+    });
+    list.erase(list.begin(), last.base());
+    list.shrink_to_fit();
+  };
+  keep_last(facts_.calls);
+  keep_last(facts_.enters);
+  keep_last(facts_.leaves);
+  keep_last(facts_.iterations);
+  keep_last(facts_.trip_counts);
+  // Set where the function is defined, in the evaluation of what is around it.
+  facts_.decorators = std::move(tables_.facts.functions[id_].decorators);
+  tables_.facts.functions[id_] = std::move(facts_);
+}
+
+ValueId FunctionEvaluator::ReturnValue() {
+  if (function_.is_generator) {
+    if (yielded_.empty()) return store_.NoneValue();
+    return std::ranges::all_of(yielded_, [&](ValueId value) { return value == yielded_[0]; })
+               ? yielded_[0]
+               : store_.Derived(tables_.NameSymbol("yield"), yielded_);
+  }
+  if (returns_.empty()) return store_.NoneValue();
+  ValueId result = env_.reachable ? store_.NoneValue() : returns_.back().value;
+  constexpr size_t kMostPaths = 24;
+  if (returns_.size() > kMostPaths) {
+    std::vector<ValueId> kids;
+    for (const ReturnPath& path : returns_) kids.push_back(path.value);
+    return store_.Derived(tables_.NameSymbol("return"), kids, function_exit_axes_);
+  }
+  for (auto it = returns_.rbegin(); it != returns_.rend(); ++it) {
+    if (it == returns_.rbegin() && !env_.reachable) continue;
+    result = store_.Select(it->condition, it->value, result);
+  }
+  return result;
+}
+
+}  // namespace allranks::variation

@@ -1,0 +1,191 @@
+// Evaluates one function abstractly: statement by statement, with the values of its variables in hand. The member
+// functions are spread over statements.cpp, expressions.cpp, members.cpp, calls.cpp and iteration.cpp.
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "analyzer/variation/tables.h"
+
+namespace allranks::variation {
+
+// An attribute assigned on an object: `args.rank = ...`.
+struct HeapEntry {
+  ValueId object;
+  NameId attr;
+  ValueId value;
+};
+
+// The variables at one point of a function.
+struct Env {
+  std::vector<ValueId> slots;                            // by Scope slot; none: not assigned on any path to here
+  std::vector<std::pair<NameId, ValueId>> extra;         // of comprehensions and walruses
+  std::vector<HeapEntry> heap;
+  bool reachable = true;
+};
+
+// A `return` and the condition under which it is reached.
+struct ReturnPath {
+  ValueId condition;
+  ValueId value;
+};
+
+struct Iteration {
+  ValueId element;
+  ValueId trip_count;
+};
+
+struct CallArgument {
+  ir::ArgKind kind = ir::ArgKind::Positional;
+  NameId keyword;
+  ir::ExprId expr;
+  ValueId value;
+};
+
+// Value::op of a Partial that is a generator object: kids are the function and its arguments by parameter.
+constexpr uint8_t kGeneratorObject = 1;
+// Value::b of an Instance that is `super()`.
+constexpr uint32_t kSuperInstance = 1;
+constexpr Axes kAllAxes = {(1u << knowledge::kAxisCount) - 1};
+
+class FunctionEvaluator {
+ public:
+  FunctionEvaluator(Tables& tables, FuncId function);
+  void Run();
+
+ private:
+  // statements.cpp
+  void EvalBlock(ir::BlockId block);
+  void EvalStmt(ir::StmtId stmt);
+  void EvalIf(const ir::Stmt& stmt);
+  void EvalLoop(const ir::Stmt& stmt);
+  void EvalTry(const ir::Stmt& stmt);
+  void EvalWith(const ir::Stmt& stmt);
+  void EvalMatch(const ir::Stmt& stmt);
+  void EvalAugAssign(const ir::Stmt& stmt);
+  void EvalImport(ir::ImportId import);
+  void EvalFunctionDef(ir::FunctionId function);
+  void EvalClassDef(ir::ClassId class_id);
+  void EvalClassStmt(binding::ClassId class_id, ir::StmtId stmt);
+  void Leave(Axes* exit_axes);
+  Axes PathAxes() const;
+  bool PathIsPlain() const;
+  ValueId PathCondition();
+  void Assign(ir::ExprId target, ValueId value);
+  void AssignName(NameId name, ValueId value);
+  void AssignAttribute(ir::ExprId target, ValueId value);
+  void Mutate(ir::ExprId target, ValueId item);
+  ValueId ItemOf(ir::ExprId site, ValueId value, uint32_t index, size_t count);
+  void MakeUniform(ir::ExprId target, Axes lost);
+  void NoteParamMadeUniform(uint32_t slot);
+  void MergeArms(ValueId condition, Env then_env, Env else_env);
+  void MergeUnknown(const Env& other, Axes axes);
+  ValueId ReturnValue();
+
+  // expressions.cpp
+  ValueId Eval(ir::ExprId expr);
+  ValueId EvalUncached(ir::ExprId id, const ir::Expr& expr);
+  ValueId EvalConstant(const ir::Expr& expr);
+  ValueId EvalSubscript(ir::ExprId id, const ir::Expr& expr);
+  ValueId EvalCompare(const ir::Expr& expr);
+  ValueId EvalBool(const ir::Expr& expr);
+  ValueId EvalConditional(const ir::Expr& expr);
+  ValueId EvalComprehension(ir::ExprId id, const ir::Expr& expr);
+  void AssignComprehensionTarget(ir::ExprId target, ValueId value);
+  ValueId EvalItems(ir::ExprId id, const ir::Expr& expr);
+  ValueId CompareValues(ir::CompareOp op, ValueId left, ValueId right);
+  ValueId OrValue(std::span<const ValueId> kids);
+  ValueId Structural(ir::ExprId site, ValueId value);
+  ValueId ReadName(NameId name);
+  ValueId ReadOuter(NameId name);
+  ValueId TargetValue(const binding::Target& target);
+  ValueId FunctionValue(FuncId function, ValueId receiver);
+  ValueId ClassValue(binding::ClassId class_id);
+  ValueId ExternalValue(NameId qualified);
+  ValueId ParamValue(FuncId function, uint32_t index);
+  ValueId InstanceValue(binding::ClassId class_id);
+  ValueId EnvironmentValue(NameId variable);
+  ValueId Closed(ValueId value);
+
+  // members.cpp
+  ValueId Member(ir::ExprId site, ValueId object, NameId attr);
+  ValueId MemberOfModule(ir::ModuleId module, NameId attr);
+  ValueId MemberOfExternal(ir::ExprId site, NameId qualified, NameId attr);
+  ValueId MemberOfInstance(ir::ExprId site, ValueId object, NameId attr);
+  ValueId MemberOfKnown(ir::ExprId site, ValueId object, knowledge::EntryId entry);
+  ValueId MemberOfAny(ir::ExprId site, ValueId object, NameId attr);
+  ValueId FieldOf(binding::ClassId class_id, NameId attr, bool skip_first);
+  const ValueId* HeapValue(ValueId object, NameId attr) const;
+  knowledge::EntryId KnownMember(ValueId object, NameId attr);
+  FuncId FindMethodOf(ValueId object, NameId attr);
+  bool IsProperty(FuncId method);
+  ValueId MethodValue(FuncId method, ValueId receiver, bool on_class);
+
+  // calls.cpp
+  ValueId EvalCall(ir::ExprId id, const ir::Expr& expr);
+  ValueId Call(ir::ExprId site, ValueId callee, std::span<const CallArgument> args);
+  ValueId CallFunction(ir::ExprId site, ValueId callee, FuncId function, ValueId receiver,
+                       std::span<const CallArgument> args, CallKind kind);
+  ValueId CallKnown(ir::ExprId site, knowledge::EntryId entry, ValueId receiver, std::span<const CallArgument> args);
+  ValueId CallExternal(ir::ExprId site, ValueId callee, NameId name, std::span<const CallArgument> args);
+  std::optional<ValueId> CallBuiltin(ir::ExprId site, NameId name, std::span<const CallArgument> args);
+  ValueId Construct(ir::ExprId site, ValueId callee, binding::ClassId class_id, std::span<const CallArgument> args);
+  ValueId CallObject(ir::ExprId site, ValueId object, std::span<const CallArgument> args);
+  ValueId Unresolved(ir::ExprId site, ValueId callee, std::span<const CallArgument> args);
+  ValueId YieldValue(ir::ExprId site, const knowledge::Entry& entry, const knowledge::Yield& yield,
+                     std::span<const ValueId> by_param, ValueId receiver, std::span<const CallArgument> args);
+  ValueId GroupOf(const knowledge::Entry& entry, std::span<const ValueId> by_param, ValueId receiver);
+  Axes SpannedBy(ValueId group);
+  void ApplyUniform(const knowledge::Entry& entry, std::span<const ValueId> by_param, ValueId receiver,
+                    std::span<const CallArgument> args, ValueId& result);
+  std::vector<ValueId> BindKnown(const knowledge::Entry& entry, std::span<const CallArgument> args);
+  std::vector<ValueId> BindFunction(FuncId function, ValueId receiver, std::span<const CallArgument> args);
+  ValueId SubstituteCall(ValueId value, ValueId callee, FuncId function, std::span<const ValueId> bound);
+  ir::ExprId ArgumentExpr(const ir::Function& definition, uint32_t index, bool has_receiver,
+                          std::span<const CallArgument> args);
+  ValueId ObjectValue(NameId type, std::span<const ValueId> by_param, std::span<const CallArgument> args);
+  ValueId ParamOf(const knowledge::Entry& entry, std::span<const ValueId> by_param, NameId name);
+  ValueId UniformResult(ValueId value, Axes lost);
+  ValueId SuperValue();
+  CallFact& RecordCall(std::vector<std::pair<ir::ExprId, CallFact>>& list, ir::ExprId site, CallKind kind,
+                       std::span<const ValueId> args);
+  ValueId DerivedCall(uint32_t symbol, ValueId callee, std::span<const CallArgument> args);
+  void ForgetHeap(std::span<const CallArgument> args, ValueId receiver);
+
+  // iteration.cpp
+  Iteration Iterate(ir::ExprId site, ValueId iterable);
+  Iteration IterateTuple(ir::ExprId site, ValueId tuple);
+  Iteration IterateGenerator(ir::ExprId site, ValueId generator);
+  Iteration IterateUnknown(ir::ExprId site, ValueId iterable);
+  Iteration IterateDerived(ir::ExprId site, ValueId iterable);
+  Iteration IterateObject(ir::ExprId site, ValueId iterable, knowledge::EntryId entry);
+
+  uint32_t Site(ir::ExprId expr) { return tables_.SiteSymbol(func_.module, module_[expr].begin * 2); }
+  uint32_t StmtSite(const ir::Stmt& stmt) { return tables_.SiteSymbol(func_.module, stmt.begin * 2 + 1); }
+  NameId Intern(std::string_view text) { return tables_.program.names->Intern(text); }
+  std::string_view Text(NameId name) const { return tables_.program.text(name); }
+  void SetValue(ir::ExprId expr, ValueId value) { tables_.facts.exprs[func_.module.index][expr] = value; }
+
+  Tables& tables_;
+  ValueStore& store_;
+  const knowledge::Knowledge& knowledge_;
+  FuncId id_;
+  const binding::Func& func_;
+  const ir::Module& module_;
+  const ir::Function& function_;
+  const Scope& scope_;
+  FunctionFacts facts_;
+  Env env_;
+  std::vector<ValueId> path_;           // conditions of the branches around the statement at hand
+  std::vector<ReturnPath> returns_;
+  std::vector<ValueId> yielded_;        // of a generator
+  Axes loop_exit_axes_;                 // of the conditions under which the loop at hand is left or cut short
+  Axes function_exit_axes_;
+  Axes trip_axes_;                      // of the loops around
+  bool in_loop_ = false;
+};
+
+}  // namespace allranks::variation

@@ -1,0 +1,222 @@
+// Why a value varies: walks from an expression to the names in it, from a name to where it was assigned, and on
+// to the source. Nothing is kept for this while the program is analysed; findings are few.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <optional>
+
+#include "analyzer/variation/facts.h"
+
+namespace allranks::variation {
+namespace {
+
+class Explainer {
+ public:
+  Explainer(const binding::Program& program, const knowledge::Knowledge& knowledge, const Facts& facts, size_t limit)
+      : program_(program), knowledge_(knowledge), facts_(facts), limit_(limit) {}
+
+  std::vector<WhyStep> Explain(FuncId function, ir::ExprId expr) {
+    Visit(function, expr, 0);
+    return std::move(steps_);
+  }
+
+ private:
+  const ir::Module& Module(FuncId function) const { return program_.module_of(function); }
+  Axes AxesOf(FuncId function, ir::ExprId expr) const {
+    const ValueId value = facts_.value(program_.funcs[function].module, expr);
+    return value ? facts_.values_store.axes(value) : Axes{};
+  }
+
+  // The operand that carries the variation: the first part of the expression that varies by itself.
+  ir::ExprId VaryingPart(FuncId function, ir::ExprId id) const {
+    const ir::Module& module = Module(function);
+    const ir::Expr& expr = module[id];
+    std::vector<ir::ExprId> parts;
+    switch (expr.kind) {
+      case ir::ExprKind::Unary:
+      case ir::ExprKind::Await:
+      case ir::ExprKind::Starred:
+        parts = {ir::OperandOf(expr)};
+        break;
+      case ir::ExprKind::Binary:
+      case ir::ExprKind::Walrus:
+        parts = {ir::LeftOf(expr), ir::RightOf(expr)};
+        break;
+      case ir::ExprKind::Bool:
+      case ir::ExprKind::Tuple:
+      case ir::ExprKind::List:
+        for (const ir::ExprId item : ir::Items(module, expr)) parts.push_back(item);
+        break;
+      case ir::ExprKind::Compare:
+        parts.push_back(ir::CalleeOf(expr));
+        for (uint32_t i = 0; i < ir::ComparisonCount(module, expr); ++i) {
+          parts.push_back(ir::ComparisonAt(module, expr, i).operand);
+        }
+        break;
+      case ir::ExprKind::Conditional:
+        parts = {ir::TestOf(expr), ir::ThenOf(module, expr), ir::ElseOf(module, expr)};
+        break;
+      case ir::ExprKind::Subscript:
+        parts = {ir::ObjectOf(expr), ir::IndexOf(expr)};
+        break;
+      case ir::ExprKind::Call: {
+        const ir::Expr& callee = module[ir::CalleeOf(expr)];
+        for (uint32_t i = 0; i < ir::ArgCount(module, expr); ++i) parts.push_back(ir::ArgAt(module, expr, i).value);
+        if (callee.kind == ir::ExprKind::Attribute) parts.push_back(ir::ObjectOf(callee));
+        break;
+      }
+      case ir::ExprKind::Attribute:
+        parts = {ir::ObjectOf(expr)};
+        break;
+      default:
+        break;
+    }
+    for (const ir::ExprId part : parts) {
+      if (part && !AxesOf(function, part).empty()) return part;
+    }
+    return ir::ExprId::None();
+  }
+
+  void Visit(FuncId function, ir::ExprId id, int depth) {
+    constexpr int kDeepest = 32;
+    if (steps_.size() >= limit_ || depth > kDeepest || !id) return;
+    const ir::Module& module = Module(function);
+    const ir::Expr& expr = module[id];
+    if (const CallFact* call = facts_.call(function, id)) {
+      if (call->kind == CallKind::Known) {
+        AddSource(function, id, *call);
+        return;
+      }
+      if (call->kind == CallKind::Function && VisitReturn(function, id, call->function, depth)) return;
+    }
+    if (expr.kind == ir::ExprKind::Name) {
+      VisitAssignment(function, id, ir::NameOf(expr), depth);
+      return;
+    }
+    if (const ir::ExprId part = VaryingPart(function, id)) {
+      Visit(function, part, depth + 1);
+      return;
+    }
+    AddStep(function, id, AxesOf(function, id));
+  }
+
+  void AddSource(FuncId function, ir::ExprId id, const CallFact& call) {
+    const std::string_view name = program_.text(knowledge_[call.entry].name);
+    Add(Module(function).span(id), fmt::format("`{}` {}", name, VariesText(AxesOf(function, id))));
+  }
+
+  // One `return` of the callee that varies leads on.
+  bool VisitReturn(FuncId function, ir::ExprId site, FuncId callee, int depth) {
+    const ir::Module& module = Module(callee);
+    for (const ir::Stmt& stmt : module.stmts) {
+      if (stmt.kind != ir::StmtKind::Return || !ir::ValueOf(stmt)) continue;
+      const ir::Function& definition = program_.function(callee);
+      if (stmt.begin < definition.begin || stmt.end > definition.end) continue;
+      if (AxesOf(callee, ir::ValueOf(stmt)).empty()) continue;
+      Add(Module(function).span(site), fmt::format("returned by `{}`", program_.FunctionName(callee)));
+      Visit(callee, ir::ValueOf(stmt), depth + 1);
+      return true;
+    }
+    return false;
+  }
+
+  struct Assignment {
+    ir::ExprId target;
+    ir::ExprId value;
+  };
+
+  // The last assignment of a varying value to the name before the place where it is read.
+  void VisitAssignment(FuncId function, ir::ExprId use, NameId name, int depth) {
+    const uint32_t before = Module(function)[use].begin;
+    for (FuncId at = function; at; at = program_.funcs[at].parent) {
+      if (const auto found = FindAssignment(at, name, at == function ? before : ~0u)) {
+        Follow(at, *found, name, depth);
+        return;
+      }
+    }
+    const binding::Target target = program_.Lookup(program_.funcs[function].module, name);
+    if (target.kind == binding::TargetKind::Variable) {
+      const FuncId top = program_.func(target.module, ir::kTopLevel);
+      if (const auto found = FindAssignment(top, target.name, ~0u)) {
+        Follow(top, *found, name, depth);
+        return;
+      }
+    }
+    AddStep(function, use, AxesOf(function, use));
+  }
+
+  void Follow(FuncId function, const Assignment& assignment, NameId name, int depth) {
+    const Axes axes = AxesOf(function, assignment.target);
+    Add(Module(function).span(assignment.target), fmt::format("`{}` {}", program_.text(name), VariesText(axes)));
+    Visit(function, assignment.value, depth + 1);
+  }
+
+  std::optional<Assignment> FindAssignment(FuncId function, NameId name, uint32_t before) const {
+    const ir::Module& module = Module(function);
+    const ir::Function& definition = program_.function(function);
+    std::optional<Assignment> found;
+    for (const ir::Stmt& stmt : module.stmts) {
+      if (stmt.begin < definition.begin || stmt.end > definition.end || stmt.begin >= before) continue;
+      std::vector<ir::ExprId> targets;
+      if (stmt.kind == ir::StmtKind::Assign) {
+        for (const ir::ExprId target : ir::TargetsOf(module, stmt)) targets.push_back(target);
+      } else if (stmt.kind == ir::StmtKind::AnnAssign || stmt.kind == ir::StmtKind::AugAssign ||
+                 stmt.kind == ir::StmtKind::For) {
+        targets.push_back(ir::ValueOf(stmt));
+      } else {
+        continue;
+      }
+      for (const ir::ExprId target : targets) {
+        const ir::ExprId named = TargetNamed(module, target, name);
+        if (!named || AxesOf(function, named).empty()) continue;
+        if (!found || module[named].begin >= module[found->target].begin) found = {named, ir::AssignedOf(stmt)};
+      }
+    }
+    return found;
+  }
+
+  static ir::ExprId TargetNamed(const ir::Module& module, ir::ExprId target, NameId name) {
+    if (!target) return {};
+    const ir::Expr& expr = module[target];
+    if (expr.kind == ir::ExprKind::Name) return ir::NameOf(expr) == name ? target : ir::ExprId::None();
+    if (expr.kind != ir::ExprKind::Tuple && expr.kind != ir::ExprKind::List) return {};
+    for (const ir::ExprId item : ir::Items(module, expr)) {
+      if (const ir::ExprId found = TargetNamed(module, item, name)) return found;
+    }
+    return {};
+  }
+
+  void AddStep(FuncId function, ir::ExprId id, Axes axes) {
+    if (!axes.empty()) Add(Module(function).span(id), "this " + VariesText(axes));
+  }
+
+  void Add(source::Span span, std::string text) {
+    if (steps_.size() < limit_) steps_.push_back({span, std::move(text)});
+  }
+
+  static std::string VariesText(Axes axes) {
+    std::string text;
+    for (int i = 0; i < knowledge::kAxisCount; ++i) {
+      const auto axis = static_cast<Axis>(i);
+      if (!axes.has(axis)) continue;
+      text += text.empty() ? "varies by " : " and ";
+      text += knowledge::AxisName(axis);
+    }
+    return text.empty() ? "is the same on every rank" : text;
+  }
+
+  const binding::Program& program_;
+  const knowledge::Knowledge& knowledge_;
+  const Facts& facts_;
+  size_t limit_;
+  std::vector<WhyStep> steps_;
+};
+
+}  // namespace
+
+std::vector<WhyStep> ExplainVariation(const binding::Program& program, const knowledge::Knowledge& knowledge,
+                                      const Facts& facts, FuncId function, ir::ExprId expr, size_t limit) {
+  return Explainer(program, knowledge, facts, limit).Explain(function, expr);
+}
+
+}  // namespace allranks::variation

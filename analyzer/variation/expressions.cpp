@@ -1,0 +1,365 @@
+#include <algorithm>
+
+#include "analyzer/variation/evaluator.h"
+
+namespace allranks::variation {
+
+ValueId FunctionEvaluator::Eval(ir::ExprId id) {
+  if (!id) return ValueId::None();
+  const ValueId value = EvalUncached(id, module_[id]);
+  SetValue(id, value);
+  return value;
+}
+
+ValueId FunctionEvaluator::EvalUncached(ir::ExprId id, const ir::Expr& expr) {
+  switch (expr.kind) {
+    case ir::ExprKind::Name:
+      return ReadName(ir::NameOf(expr));
+    case ir::ExprKind::Constant:
+      return EvalConstant(expr);
+    case ir::ExprKind::Attribute: {
+      const ValueId object = Eval(ir::ObjectOf(expr));
+      return Member(id, object, ir::AttrOf(expr));
+    }
+    case ir::ExprKind::Subscript:
+      return EvalSubscript(id, expr);
+    case ir::ExprKind::Call:
+      return EvalCall(id, expr);
+    case ir::ExprKind::Unary:
+      return store_.Unary(static_cast<ir::UnaryOp>(expr.op), Eval(ir::OperandOf(expr)));
+    case ir::ExprKind::Binary: {
+      const ValueId left = Eval(ir::LeftOf(expr));
+      return store_.Binary(static_cast<ir::BinaryOp>(expr.op), left, Eval(ir::RightOf(expr)));
+    }
+    case ir::ExprKind::Bool:
+      return EvalBool(expr);
+    case ir::ExprKind::Compare:
+      return EvalCompare(expr);
+    case ir::ExprKind::Conditional:
+      return EvalConditional(expr);
+    case ir::ExprKind::Tuple:
+    case ir::ExprKind::List:
+      return EvalItems(id, expr);
+    case ir::ExprKind::Set:
+    case ir::ExprKind::FString:
+    case ir::ExprKind::Slice:
+    case ir::ExprKind::Opaque: {
+      std::vector<ValueId> kids;
+      for (const ir::ExprId item : ir::Items(module_, expr)) {
+        if (const ValueId value = Eval(item)) kids.push_back(value);
+      }
+      return store_.Derived(tables_.NameSymbol(expr.kind == ir::ExprKind::Slice ? "[:]" : "{}"), kids);
+    }
+    case ir::ExprKind::Dict: {
+      std::vector<ValueId> kids;
+      for (uint32_t i = 0; i < ir::DictCount(expr); ++i) {
+        const ir::DictItem item = ir::DictItemAt(module_, expr, i);
+        kids.push_back(item.key ? Eval(item.key) : store_.NoneValue());
+        kids.push_back(Eval(item.value));
+      }
+      Value dict{.kind = ValueKind::Dict};
+      return store_.Make(dict, kids);
+    }
+    case ir::ExprKind::Lambda:
+      return FunctionValue(tables_.program.func(func_.module, ir::LambdaOf(expr)), {});
+    case ir::ExprKind::Comprehension:
+      return EvalComprehension(id, expr);
+    case ir::ExprKind::Await:
+    case ir::ExprKind::Starred:
+      return Eval(ir::OperandOf(expr));
+    case ir::ExprKind::Yield:
+    case ir::ExprKind::YieldFrom: {
+      const ValueId value = ir::OperandOf(expr) ? Eval(ir::OperandOf(expr)) : store_.NoneValue();
+      yielded_.push_back(value);
+      return store_.Fresh({});
+    }
+    case ir::ExprKind::Walrus: {
+      const ValueId value = Eval(ir::RightOf(expr));
+      Assign(ir::LeftOf(expr), value);
+      return value;
+    }
+  }
+  return store_.Fresh({});
+}
+
+ValueId FunctionEvaluator::EvalConstant(const ir::Expr& expr) {
+  switch (ir::ConstantKindOf(expr)) {
+    case ir::ConstantKind::None:
+      return store_.NoneValue();
+    case ir::ConstantKind::True:
+      return store_.True();
+    case ir::ConstantKind::False:
+      return store_.False();
+    case ir::ConstantKind::Int:
+      if ((expr.flags & ir::kBigInt) != 0) return store_.Symbol(tables_.SiteSymbol(func_.module, expr.begin * 2), {});
+      return store_.Int(ir::IntOf(expr));
+    case ir::ConstantKind::Str:
+      return store_.Str(ir::TextOf(expr));
+    case ir::ConstantKind::Float:
+      return store_.Make({.kind = ValueKind::Float, .a = ir::TextOf(expr).index}, {});
+    default:
+      return store_.Symbol(tables_.SiteSymbol(func_.module, expr.begin * 2), {});
+  }
+}
+
+ValueId FunctionEvaluator::EvalItems(ir::ExprId, const ir::Expr& expr) {
+  std::vector<ValueId> kids;
+  bool known = true;
+  for (const ir::ExprId item : ir::Items(module_, expr)) {
+    kids.push_back(Eval(item));
+    known = known && module_[item].kind != ir::ExprKind::Starred;
+  }
+  return known ? store_.Tuple(kids) : store_.Derived(tables_.NameSymbol("{}"), kids);
+}
+
+ValueId FunctionEvaluator::EvalSubscript(ir::ExprId id, const ir::Expr& expr) {
+  const ValueId object = Eval(ir::ObjectOf(expr));
+  const ValueId index = Eval(ir::IndexOf(expr));
+  const ValueId known = LookThrough(tables_, object);
+  const Value& container = store_[known];
+  const Value& key = store_[index];
+  if (container.kind == ValueKind::External && Text(NameId{container.a}) == "os.environ") {
+    if (key.kind == ValueKind::Str) return EnvironmentValue(NameId{key.a});
+  }
+  if (container.kind == ValueKind::External || container.kind == ValueKind::Class) return object;
+  if (container.kind == ValueKind::Tuple && key.kind == ValueKind::Int) {
+    const auto position = static_cast<int32_t>(key.a);
+    const int32_t count = container.kid_count;
+    if (position < count && position >= -count) return store_.Kids(known)[(position + count) % count];
+  }
+  if (container.kind == ValueKind::Dict && key.kind == ValueKind::Str) {
+    const auto kids = store_.Kids(known);
+    for (size_t i = 0; i + 1 < kids.size(); i += 2) {
+      if (kids[i] == index) return kids[i + 1];
+    }
+  }
+  if (const knowledge::EntryId entry = KnownMember(known, Intern("__getitem__"))) {
+    const CallArgument argument{.kind = ir::ArgKind::Positional, .keyword = {}, .expr = ir::IndexOf(expr), .value = index};
+    return CallKnown(id, entry, known, {&argument, 1});
+  }
+  const ValueId parts[] = {object, index};
+  ValueId item = store_.Derived(tables_.NameSymbol("[]"), parts);
+  // A mask of a rank's own data picks a different number of rows on every rank.
+  const bool is_mask = key.kind == ValueKind::Compare || key.kind == ValueKind::And || key.kind == ValueKind::Or;
+  if (is_mask && key.axes.has(Axis::Data)) item = store_.WithMark(item, tables_.RaggedMark());
+  return item;
+}
+
+// Whether something is there at all, or of which type, is a matter of the program and not of one rank's data.
+ValueId FunctionEvaluator::Structural(ir::ExprId site, ValueId value) {
+  const Axes data = Axes::Of(Axis::Data) | Axes::Of(Axis::Environment);
+  const Axes axes = store_.axes(value);
+  if ((axes & data).empty()) return value;
+  if (!Without(axes, data).empty()) return value;
+  return store_.Symbol(Site(site), {});
+}
+
+ValueId FunctionEvaluator::EvalCompare(const ir::Expr& expr) {
+  const ir::ExprId first = ir::CalleeOf(expr);
+  ValueId left = Eval(first);
+  std::vector<ValueId> parts;
+  for (uint32_t i = 0; i < ir::ComparisonCount(module_, expr); ++i) {
+    const ir::Comparison comparison = ir::ComparisonAt(module_, expr, i);
+    const ValueId right = Eval(comparison.operand);
+    ValueId part = CompareValues(comparison.op, left, right);
+    const bool is_identity = comparison.op == ir::CompareOp::Is || comparison.op == ir::CompareOp::IsNot;
+    const bool is_membership = comparison.op == ir::CompareOp::In || comparison.op == ir::CompareOp::NotIn;
+    const bool is_key = is_membership && store_[left].kind == ValueKind::Str;
+    if (is_identity || is_key) part = Structural(comparison.operand, part);
+    parts.push_back(part);
+    left = right;
+  }
+  return store_.And(parts);
+}
+
+// `writer is None` where `writer = Writer() if rank == 0 else None` is a statement about the rank.
+ValueId FunctionEvaluator::CompareValues(ir::CompareOp op, ValueId left, ValueId right) {
+  const bool is_identity = op == ir::CompareOp::Is || op == ir::CompareOp::IsNot || op == ir::CompareOp::Eq ||
+                           op == ir::CompareOp::NotEq;
+  if (is_identity && IsConstant(store_[right]) && store_[left].kind == ValueKind::Select) {
+    const auto kids = store_.Kids(left);
+    const ValueId condition = kids[0];
+    const ValueId else_arm = kids[2];
+    const ValueId a = CompareValues(op, kids[1], right);
+    return store_.Select(condition, a, CompareValues(op, else_arm, right));
+  }
+  return store_.Compare(op, left, right);
+}
+
+ValueId FunctionEvaluator::EvalBool(const ir::Expr& expr) {
+  std::vector<ValueId> kids;
+  const size_t path_size = path_.size();
+  const bool is_and = static_cast<ir::BoolOp>(expr.op) == ir::BoolOp::And;
+  for (const ir::ExprId item : ir::Items(module_, expr)) {
+    kids.push_back(Eval(item));
+    path_.push_back(is_and ? kids.back() : store_.Not(kids.back()));
+  }
+  path_.resize(path_size);
+  return is_and ? store_.And(kids) : OrValue(kids);
+}
+
+// `given or default`: an object that is there wins; as a condition it stays an Or.
+ValueId FunctionEvaluator::OrValue(std::span<const ValueId> kids) {
+  if (kids.size() == 2) {
+    const ValueKind kind = store_[LookThrough(tables_, kids[1])].kind;
+    const bool is_default = kind == ValueKind::Group || kind == ValueKind::Object || kind == ValueKind::Instance ||
+                            kind == ValueKind::Function;
+    if (is_default) return store_.Select(kids[0], kids[0], kids[1]);
+  }
+  return store_.Or(kids);
+}
+
+ValueId FunctionEvaluator::EvalConditional(const ir::Expr& expr) {
+  const ValueId condition = Eval(ir::TestOf(expr));
+  path_.push_back(condition);
+  const ValueId then_value = Eval(ir::ThenOf(module_, expr));
+  path_.back() = store_.Not(condition);
+  const ValueId else_value = Eval(ir::ElseOf(module_, expr));
+  path_.pop_back();
+  return store_.Select(condition, then_value, else_value);
+}
+
+ValueId FunctionEvaluator::EvalComprehension(ir::ExprId, const ir::Expr& expr) {
+  const size_t extra_size = env_.extra.size();
+  std::vector<ValueId> kids;
+  Axes axes;
+  bool filtered_by_data = false;
+  for (const ir::Clause& clause : ir::ClausesOf(module_, expr)) {
+    const ValueId iterable = Eval(clause.iter);
+    const Iteration iteration = Iterate(clause.iter, iterable);
+    facts_.trip_counts.emplace_back(clause.iter, iteration.trip_count);
+    AssignComprehensionTarget(clause.target, iteration.element);
+    axes = axes | store_.axes(iteration.trip_count);
+    for (const ir::ExprId condition : ir::Exprs(module_, clause.conditions)) {
+      const ValueId value = Eval(condition);
+      axes = axes | store_.axes(value);
+      filtered_by_data = filtered_by_data || store_.axes(value).has(Axis::Data);
+    }
+  }
+  kids.push_back(Eval(ir::OperandOf(expr)));
+  env_.extra.resize(extra_size);
+  ValueId value = store_.Derived(tables_.NameSymbol("for"), kids, axes);
+  if (filtered_by_data) value = store_.WithMark(value, tables_.RaggedMark());
+  return value;
+}
+
+// The variables of a comprehension are its own, whatever the function calls by the same names.
+void FunctionEvaluator::AssignComprehensionTarget(ir::ExprId target, ValueId value) {
+  const ir::Expr& expr = module_[target];
+  SetValue(target, value);
+  if (expr.kind == ir::ExprKind::Name) {
+    env_.extra.emplace_back(ir::NameOf(expr), value);
+    return;
+  }
+  if (expr.kind != ir::ExprKind::Tuple && expr.kind != ir::ExprKind::List) return;
+  const ir::ExprList items = ir::Items(module_, expr);
+  for (uint32_t i = 0; i < items.size(); ++i) {
+    AssignComprehensionTarget(items[i], ItemOf(target, value, i, items.size()));
+  }
+}
+
+ValueId FunctionEvaluator::ReadName(NameId name) {
+  for (auto it = env_.extra.rbegin(); it != env_.extra.rend(); ++it) {
+    if (it->first == name) return it->second;
+  }
+  if (const auto slot = scope_.slots.find(name); slot != scope_.slots.end()) {
+    if (const ValueId value = env_.slots[slot->second]) return value;
+    if (func_.function != ir::kTopLevel) return store_.Symbol(tables_.NameSymbol(name), {});
+  }
+  return ReadOuter(name);
+}
+
+ValueId FunctionEvaluator::ReadOuter(NameId name) {
+  for (FuncId outer = func_.parent; outer; outer = tables_.program.funcs[outer].parent) {
+    const Scope& scope = tables_.ScopeOf(outer);
+    const auto slot = scope.slots.find(name);
+    if (slot == scope.slots.end()) continue;
+    if (const ValueId value = tables_.captured.Read(outer.index, name.index)) return value;
+    const auto param_count = tables_.program.function(outer).params.size();
+    if (slot->second < param_count) return ParamValue(outer, slot->second);
+    return store_.Symbol(tables_.NameSymbol(name), {});
+  }
+  const binding::Target target = tables_.program.Lookup(func_.module, name);
+  if (target.kind != binding::TargetKind::None) return TargetValue(target);
+  for (const NameId star : tables_.program.external_stars[func_.module.index]) {
+    const NameId qualified = Intern(std::string(Text(star)) + "." + std::string(Text(name)));
+    if (knowledge_.FindEntry(qualified) || knowledge_.FindClass(qualified)) return ExternalValue(qualified);
+  }
+  return ExternalValue(Intern("builtins." + std::string(Text(name))));
+}
+
+ValueId FunctionEvaluator::ExternalValue(NameId qualified) {
+  return store_.Make({.kind = ValueKind::External, .a = qualified.index}, {});
+}
+
+ValueId FunctionEvaluator::TargetValue(const binding::Target& target) {
+  switch (target.kind) {
+    case binding::TargetKind::Module:
+      return store_.Make({.kind = ValueKind::Module, .a = target.module.index}, {});
+    case binding::TargetKind::Function: {
+      const ValueId decorated = tables_.decorated[target.function.index];
+      if (decorated && !tables_.known_functions[target.function.index]) return decorated;
+      return FunctionValue(target.function, {});
+    }
+    case binding::TargetKind::Class:
+      return ClassValue(target.class_id);
+    case binding::TargetKind::External:
+      return ExternalValue(target.name);
+    case binding::TargetKind::Variable: {
+      if (const ValueId value = tables_.globals.Read(target.module.index, target.name.index)) {
+        if (!IsConstant(store_[value])) return value;
+        return tables_.globals.IsJoined(target.module.index, target.name.index) ? store_.Symbol(
+            tables_.NameSymbol(target.name), {}) : value;
+      }
+      return store_.Symbol(tables_.NameSymbol(target.name), {});
+    }
+    case binding::TargetKind::None:
+      break;
+  }
+  return store_.Fresh({});
+}
+
+ValueId FunctionEvaluator::FunctionValue(FuncId function, ValueId receiver) {
+  if (const knowledge::EntryId entry = tables_.known_functions[function.index]) {
+    if (!tables_.program.funcs[function].owner) return ExternalValue(knowledge_[entry].name);
+    if (receiver) return store_.Make({.kind = ValueKind::BoundExternal, .a = entry.index}, {&receiver, 1});
+  }
+  std::vector<ValueId> kids = {receiver};
+  if (const FuncId parent = tables_.program.funcs[function].parent) {
+    for (uint32_t i = 0; i < tables_.program.function(parent).params.size(); ++i) kids.push_back(ParamValue(parent, i));
+  }
+  return store_.Make({.kind = ValueKind::Function, .a = function.index}, kids);
+}
+
+ValueId FunctionEvaluator::ClassValue(binding::ClassId class_id) {
+  if (const knowledge::ClassId known = tables_.known_classes[class_id.index]) return ExternalValue(knowledge_[known].name);
+  return store_.Make({.kind = ValueKind::Class, .a = class_id.index}, {});
+}
+
+// `self` is an object of the class; any other parameter stands for what callers pass.
+ValueId FunctionEvaluator::ParamValue(FuncId function, uint32_t index) {
+  const binding::Func& func = tables_.program.funcs[function];
+  if (index == 0 && func.owner) {
+    const ir::Function& definition = tables_.program.function(function);
+    const ReceiverKind kind = tables_.ReceiverOf(definition, func.module);
+    if (kind == ReceiverKind::Instance) return InstanceValue(func.owner);
+    if (kind == ReceiverKind::Class) return store_.Make({.kind = ValueKind::Class, .a = func.owner.index}, {});
+  }
+  return store_.Param(function, index);
+}
+
+ValueId FunctionEvaluator::InstanceValue(binding::ClassId class_id) {
+  return store_.Make({.kind = ValueKind::Instance, .a = class_id.index}, {});
+}
+
+ValueId FunctionEvaluator::EnvironmentValue(NameId variable) {
+  if (const knowledge::FormulaId* formula = knowledge_.FindEnvironment(variable)) {
+    return FormulaValue(tables_, *formula, nullptr, {}, {});
+  }
+  return store_.Symbol(tables_.NameSymbol("environ:" + std::string(Text(variable))), {});
+}
+
+// The value without this function's parameters: what may be kept where other functions read it.
+ValueId FunctionEvaluator::Closed(ValueId value) { return tables_.Close(value, id_); }
+
+}  // namespace allranks::variation

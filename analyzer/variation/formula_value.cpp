@@ -1,0 +1,91 @@
+#include <algorithm>
+
+#include "analyzer/variation/tables.h"
+
+namespace allranks::variation {
+namespace {
+
+class FormulaReader {
+ public:
+  FormulaReader(Tables& tables, const knowledge::Entry* entry, std::span<const ValueId> arguments, ValueId receiver)
+      : tables_(tables), store_(tables.store), entry_(entry), arguments_(arguments), receiver_(receiver) {}
+
+  ValueId Read(knowledge::FormulaId id) {
+    const knowledge::Formula& formula = tables_.knowledge[id];
+    switch (formula.kind) {
+      case knowledge::FormulaKind::Int:
+        return store_.Int(formula.number);
+      case knowledge::FormulaKind::Bool:
+        return store_.Bool(formula.number != 0);
+      case knowledge::FormulaKind::Param: {
+        const ValueId argument = Argument(formula.param);
+        return argument ? argument : store_.NoneValue();
+      }
+      case knowledge::FormulaKind::Coordinate:
+        return Coordinate(formula);
+      case knowledge::FormulaKind::Not:
+        return store_.Not(Read(formula.left));
+      case knowledge::FormulaKind::Negate:
+        return store_.Unary(ir::UnaryOp::Minus, Read(formula.left));
+      case knowledge::FormulaKind::Binary: {
+        const ValueId left = Read(formula.left);
+        return store_.Binary(static_cast<ir::BinaryOp>(formula.op), left, Read(formula.right));
+      }
+      case knowledge::FormulaKind::Compare: {
+        const ValueId left = Read(formula.left);
+        return store_.Compare(static_cast<ir::CompareOp>(formula.op), left, Read(formula.right));
+      }
+      case knowledge::FormulaKind::And:
+      case knowledge::FormulaKind::Or: {
+        const ValueId kids[] = {Read(formula.left), Read(formula.right)};
+        return formula.kind == knowledge::FormulaKind::And ? store_.And(kids) : store_.Or(kids);
+      }
+    }
+    return store_.Fresh({});
+  }
+
+ private:
+  ValueId Argument(NameId name) const {
+    if (!name || entry_ == nullptr) return ValueId::None();
+    if (tables_.program.text(name) == "self") return receiver_;
+    const auto param = std::ranges::find(entry_->params, name);
+    const auto index = static_cast<size_t>(param - entry_->params.begin());
+    return index < arguments_.size() ? arguments_[index] : ValueId::None();
+  }
+
+  // The rank in a group is the rank itself in the default group, a coordinate in the group of an axis.
+  ValueId Coordinate(const knowledge::Formula& formula) {
+    using knowledge::Coordinate;
+    const bool of_group = formula.coordinate == Coordinate::GroupRank || formula.coordinate == Coordinate::GroupSize;
+    if (!of_group) return store_.Coordinate(formula.coordinate, formula.axis);
+    const bool is_rank = formula.coordinate == Coordinate::GroupRank;
+    const ValueId group = LookThrough(tables_, Argument(formula.param));
+    if (!group || store_[group].kind == ValueKind::None || IsWorld(group)) {
+      return store_.Coordinate(is_rank ? Coordinate::Rank : Coordinate::WorldSize);
+    }
+    const Value& value = store_[group];
+    if (value.kind == ValueKind::Group && static_cast<GroupKind>(value.op) == GroupKind::AxisGroup) {
+      return store_.Coordinate(is_rank ? Coordinate::AxisRank : Coordinate::AxisSize, static_cast<Axis>(value.a));
+    }
+    return store_.Coordinate(formula.coordinate, {}, group);
+  }
+
+  bool IsWorld(ValueId group) const {
+    return store_[group].kind == ValueKind::Group && static_cast<GroupKind>(store_[group].op) == GroupKind::World;
+  }
+
+  Tables& tables_;
+  ValueStore& store_;
+  const knowledge::Entry* entry_;
+  std::span<const ValueId> arguments_;
+  ValueId receiver_;
+};
+
+}  // namespace
+
+ValueId FormulaValue(Tables& tables, knowledge::FormulaId formula, const knowledge::Entry* entry,
+                     std::span<const ValueId> arguments, ValueId receiver) {
+  return FormulaReader(tables, entry, arguments, receiver).Read(formula);
+}
+
+}  // namespace allranks::variation

@@ -1,0 +1,116 @@
+// What a loop over a value yields, and how often it runs.
+#include <algorithm>
+
+#include "analyzer/variation/evaluator.h"
+
+namespace allranks::variation {
+
+Iteration FunctionEvaluator::Iterate(ir::ExprId site, ValueId iterable) {
+  if (!iterable) return {store_.Fresh({}), store_.Fresh({})};
+  const ValueId known = LookThrough(tables_, iterable);
+  const Value value = store_[known];
+  if (value.kind == ValueKind::Tuple && value.kid_count > 0) return IterateTuple(site, known);
+  if (value.kind == ValueKind::Partial && value.op == kGeneratorObject) return IterateGenerator(site, known);
+  if (value.kind == ValueKind::Derived) return IterateDerived(site, known);
+  if (const knowledge::EntryId entry = KnownMember(known, Intern("__iter__"))) return IterateObject(site, known, entry);
+  if (value.kind == ValueKind::Instance) {
+    const FuncId method = FindMethodOf(known, Intern("__iter__"));
+    if (method && tables_.program.function(method).is_generator) {
+      return IterateGenerator(site, CallFunction(site, MethodValue(method, known, false), method, known, {},
+                                                 CallKind::Function));
+    }
+  }
+  return IterateUnknown(site, iterable);
+}
+
+// One element stands for all; which one it is in an iteration is the same on all ranks.
+Iteration FunctionEvaluator::IterateTuple(ir::ExprId site, ValueId tuple) {
+  constexpr size_t kMostAlternatives = 6;
+  const std::vector<ValueId> items(store_.Kids(tuple).begin(), store_.Kids(tuple).end());
+  ValueId element = items.back();
+  for (size_t i = items.size() - 1; i-- > 0 && items.size() <= kMostAlternatives;) {
+    if (items[i] == element) continue;
+    const ValueId which = store_.Symbol(tables_.SiteSymbol(func_.module, module_[site].begin * 64 + i + 7), {});
+    element = store_.Select(which, items[i], element);
+  }
+  if (items.size() > kMostAlternatives) element = store_.Derived(tables_.NameSymbol("element"), items);
+  return {element, store_.Int(static_cast<int64_t>(items.size()))};
+}
+
+Iteration FunctionEvaluator::IterateGenerator(ir::ExprId site, ValueId generator) {
+  const FuncId function{store_[generator].a};
+  const std::vector<ValueId> kids(store_.Kids(generator).begin(), store_.Kids(generator).end());
+  const ValueId callee = kids[0];
+  const std::vector<ValueId> bound(kids.begin() + 1, kids.end());
+  CallFact& fact = RecordCall(facts_.iterations, site, CallKind::Function, bound);
+  fact.function = function;
+  fact.callee = callee;
+  if (store_[callee].kind == ValueKind::Function && store_[callee].kid_count > 0) fact.receiver = store_.Kids(callee)[0];
+  EvaluateFunction(tables_, function);
+  const ValueId yielded = tables_.facts.functions[function].returns;
+  const ValueId element = yielded ? SubstituteCall(yielded, callee, function, bound) : store_.Symbol(Site(site), {});
+  return {element, store_.Symbol(Site(site), {})};
+}
+
+// `enumerate(x)`, `zip(a, b)`, `range(n)`, `x.items()` and the like are known by the symbol they were derived with.
+Iteration FunctionEvaluator::IterateDerived(ir::ExprId site, ValueId iterable) {
+  const uint32_t symbol = store_[iterable].a;
+  const std::vector<ValueId> kids(store_.Kids(iterable).begin(), store_.Kids(iterable).end());
+  const auto is = [&](std::string_view name) { return symbol == tables_.NameSymbol(name); };
+  if (is("builtins.range") && !kids.empty()) {
+    const ValueId count = kids.size() == 1 ? kids[0] : store_.Binary(ir::BinaryOp::Sub, kids[1], kids[0]);
+    Axes axes;
+    for (const ValueId kid : kids) axes = axes | store_.axes(kid);
+    return {store_.Symbol(Site(site), axes), count};
+  }
+  if (is("builtins.enumerate") && !kids.empty()) {
+    const Iteration inner = Iterate(site, kids[0]);
+    const ValueId parts[] = {store_.Symbol(Site(site), {}), inner.element};
+    return {store_.Tuple(parts), inner.trip_count};
+  }
+  if (is("builtins.zip") && !kids.empty()) {
+    std::vector<ValueId> parts;
+    ValueId trips;
+    for (const ValueId kid : kids) {
+      const Iteration inner = Iterate(site, kid);
+      parts.push_back(inner.element);
+      if (!trips) trips = inner.trip_count;
+    }
+    return {store_.Tuple(parts), trips};
+  }
+  for (const std::string_view transparent : {"builtins.iter", "builtins.list", "builtins.tuple", "builtins.reversed",
+                                             "builtins.sorted", "itertools.islice", "itertools.cycle"}) {
+    if (is(transparent) && !kids.empty()) return Iterate(site, kids[0]);
+  }
+  return IterateUnknown(site, iterable);
+}
+
+Iteration FunctionEvaluator::IterateObject(ir::ExprId site, ValueId iterable, knowledge::EntryId entry) {
+  const size_t recorded = facts_.calls.size();
+  const ValueId element = CallKnown(site, entry, iterable, {});
+  if (facts_.calls.size() > recorded) {
+    facts_.iterations.push_back(facts_.calls.back());
+    facts_.calls.pop_back();
+  }
+  ValueId trips = store_.Symbol(Site(site), {});
+  if (const knowledge::EntryId length = KnownMember(iterable, Intern("__len__"))) {
+    const knowledge::Entry& length_entry = knowledge_[length];
+    trips = YieldValue(site, length_entry, length_entry.yield, {}, iterable, {});
+  }
+  return {element, trips};
+}
+
+// The items of a rank's own data are its own; how many there are is the same on all ranks unless something made it
+// differ: a slice by the rank, a filter, a list that grew on some ranks.
+Iteration FunctionEvaluator::IterateUnknown(ir::ExprId site, ValueId iterable) {
+  const ValueId kids[] = {iterable};
+  const ValueId element = store_.Derived(tables_.NameSymbol("element"), kids);
+  const Axes axes = store_.axes(iterable);
+  const Axes data = Axes::Of(Axis::Data) | Axes::Of(Axis::Environment);
+  const bool ragged = store_[iterable].mark && store_[iterable].mark == tables_.RaggedMark();
+  const Axes own = ragged ? axes : Without(axes, data);
+  if (own == axes) return {element, store_.Derived(tables_.NameSymbol("builtins.len"), kids)};
+  return {element, store_.Symbol(Site(site), own)};
+}
+
+}  // namespace allranks::variation

@@ -1,0 +1,199 @@
+#include <algorithm>
+
+#include "analyzer/variation/evaluator.h"
+
+namespace allranks::variation {
+
+ValueId FunctionEvaluator::Member(ir::ExprId site, ValueId object, NameId attr) {
+  if (!object) return store_.Fresh({});
+  if (const ValueId* assigned = HeapValue(object, attr)) return *assigned;
+  const ValueId known = LookThrough(tables_, object);
+  const Value value = store_[known];
+  switch (value.kind) {
+    case ValueKind::Module:
+      return MemberOfModule(ir::ModuleId{value.a}, attr);
+    case ValueKind::External:
+      return MemberOfExternal(site, NameId{value.a}, attr);
+    case ValueKind::Class: {
+      const binding::ClassId class_id{value.a};
+      if (const ValueId field = FieldOf(class_id, attr, false)) return field;
+      if (const FuncId method = tables_.program.FindMethod(class_id, attr)) return MethodValue(method, known, true);
+      return MemberOfAny(site, object, attr);
+    }
+    case ValueKind::Instance:
+      return MemberOfInstance(site, known, attr);
+    case ValueKind::Object:
+    case ValueKind::Group:
+      if (const knowledge::EntryId entry = KnownMember(known, attr)) return MemberOfKnown(site, known, entry);
+      break;
+    case ValueKind::Select: {
+      const auto kids = store_.Kids(known);
+      const ValueId condition = kids[0];
+      const ValueId then_value = kids[1];
+      const ValueId else_value = kids[2];
+      if (store_[else_value].kind == ValueKind::None) return Member(site, then_value, attr);
+      if (store_[then_value].kind == ValueKind::None) return Member(site, else_value, attr);
+      const ValueId a = Member(site, then_value, attr);
+      return store_.Select(condition, a, Member(site, else_value, attr));
+    }
+    default:
+      break;
+  }
+  if (value.mark) {
+    if (const knowledge::EntryId entry = knowledge_.FindMarkMember(value.mark, attr)) {
+      return MemberOfKnown(site, known, entry);
+    }
+  }
+  return MemberOfAny(site, object, attr);
+}
+
+ValueId FunctionEvaluator::MemberOfModule(ir::ModuleId module, NameId attr) {
+  const binding::Target target = tables_.program.Lookup(module, attr);
+  if (target.kind != binding::TargetKind::None) return TargetValue(target);
+  const std::string& dotted = tables_.program.infos[module].dotted;
+  return ExternalValue(Intern(dotted + "." + std::string(Text(attr))));
+}
+
+ValueId FunctionEvaluator::MemberOfExternal(ir::ExprId site, NameId qualified, NameId attr) {
+  const NameId name = Intern(std::string(Text(qualified)) + "." + std::string(Text(attr)));
+  if (const knowledge::ClassId class_id = knowledge_.FindClass(qualified)) {
+    if (const knowledge::EntryId entry = knowledge_.FindMember(class_id, attr)) {
+      if (knowledge_[entry].is_attribute) return CallKnown(site, entry, ExternalValue(qualified), {});
+    }
+  }
+  if (const knowledge::EntryId entry = knowledge_.FindEntry(name); entry && knowledge_[entry].is_attribute) {
+    return CallKnown(site, entry, {}, {});
+  }
+  return ExternalValue(name);
+}
+
+ValueId FunctionEvaluator::MemberOfInstance(ir::ExprId site, ValueId object, NameId attr) {
+  const Value& value = store_[object];
+  const binding::ClassId class_id{value.a};
+  const bool is_super = value.b == kSuperInstance;
+  if (const knowledge::EntryId entry = KnownMember(object, attr)) {
+    const FuncId own = is_super ? FuncId::None() : tables_.program.FindMethod(class_id, attr);
+    if (!own || tables_.known_classes[class_id.index]) return MemberOfKnown(site, object, entry);
+  }
+  if (const FuncId method = FindMethodOf(object, attr)) {
+    if (!IsProperty(method)) return MethodValue(method, InstanceValue(class_id), false);
+    return CallFunction(site, MethodValue(method, object, false), method, object, {}, CallKind::Function);
+  }
+  if (const ValueId field = FieldOf(class_id, attr, is_super)) return field;
+  if (const knowledge::Hint* hint = knowledge_.FindHint(attr)) {
+    if (const ValueId hinted = tables_.HintValue(*hint)) return hinted;
+  }
+  return MemberOfAny(site, object, attr);
+}
+
+FuncId FunctionEvaluator::FindMethodOf(ValueId object, NameId attr) {
+  const Value& value = store_[object];
+  const binding::ClassId class_id{value.a};
+  if (value.b != kSuperInstance) return tables_.MostSpecific(class_id, tables_.program.FindMethod(class_id, attr), attr);
+  const auto& mro = tables_.program.classes[class_id].mro;
+  for (size_t i = 1; i < mro.size(); ++i) {
+    for (const auto& [name, method] : tables_.program.classes[mro[i]].methods) {
+      if (name == attr) return method;
+    }
+  }
+  return FuncId::None();
+}
+
+bool FunctionEvaluator::IsProperty(FuncId method) {
+  const ir::Module& module = tables_.program.module_of(method);
+  for (const ir::ExprId decorator : tables_.program.function(method).decorators) {
+    const ir::Expr& expr = module[decorator];
+    const NameId name = expr.kind == ir::ExprKind::Name        ? ir::NameOf(expr)
+                        : expr.kind == ir::ExprKind::Attribute ? ir::AttrOf(expr)
+                                                               : NameId::None();
+    const std::string_view text = Text(name);
+    if (text == "property" || text == "cached_property") return true;
+  }
+  return false;
+}
+
+// A method looked up on an object or class: decorated ones stand for what the decorator made of them.
+ValueId FunctionEvaluator::MethodValue(FuncId method, ValueId receiver, bool on_class) {
+  const ReceiverKind kind =
+      tables_.ReceiverOf(tables_.program.function(method), tables_.program.funcs[method].module);
+  ValueId bound = receiver;
+  if (kind == ReceiverKind::None || (on_class && kind == ReceiverKind::Instance)) bound = {};
+  const ValueId decorated = tables_.decorated[method.index];
+  if (decorated && store_[decorated].kind == ValueKind::Function && FuncId{store_[decorated].a} != method) {
+    std::vector<ValueId> kids(store_.Kids(decorated).begin(), store_.Kids(decorated).end());
+    kids[0] = bound;
+    return store_.Make({.kind = ValueKind::Function, .a = store_[decorated].a}, kids);
+  }
+  return FunctionValue(method, bound);
+}
+
+// Values assigned to an attribute anywhere in the classes of the mro, or, failing these, in subclasses.
+ValueId FunctionEvaluator::FieldOf(binding::ClassId class_id, NameId attr, bool skip_first) {
+  const binding::ClassInfo& info = tables_.program.classes[class_id];
+  for (size_t i = skip_first ? 1 : 0; i < info.mro.size(); ++i) {
+    if (const ValueId value = tables_.fields.Read(info.mro[i].index, attr.index)) return value;
+  }
+  for (const binding::ClassId subclass : info.subclasses) {
+    if (const ValueId value = tables_.fields.Read(subclass.index, attr.index)) return value;
+  }
+  return ValueId::None();
+}
+
+const ValueId* FunctionEvaluator::HeapValue(ValueId object, NameId attr) const {
+  for (const HeapEntry& entry : env_.heap) {
+    if (entry.object == object && entry.attr == attr) return &entry.value;
+  }
+  return nullptr;
+}
+
+// The entry of the knowledge base for a member of an object, through its class or its known bases.
+knowledge::EntryId FunctionEvaluator::KnownMember(ValueId object, NameId attr) {
+  const Value& value = store_[object];
+  switch (value.kind) {
+    case ValueKind::Object: {
+      const knowledge::ClassId class_id = knowledge_.FindClass(NameId{value.a});
+      return class_id ? knowledge_.FindMember(class_id, attr) : knowledge::EntryId::None();
+    }
+    case ValueKind::Group: {
+      const knowledge::ClassId class_id = knowledge_.FindClass(tables_.process_group_class);
+      return class_id ? knowledge_.FindMember(class_id, attr) : knowledge::EntryId::None();
+    }
+    case ValueKind::Instance: {
+      for (const knowledge::ClassId base : tables_.known_bases[value.a]) {
+        if (const knowledge::EntryId entry = knowledge_.FindMember(base, attr)) return entry;
+      }
+      return knowledge::EntryId::None();
+    }
+    default:
+      return knowledge::EntryId::None();
+  }
+}
+
+ValueId FunctionEvaluator::MemberOfKnown(ir::ExprId site, ValueId object, knowledge::EntryId entry) {
+  if (knowledge_[entry].is_attribute) return CallKnown(site, entry, object, {});
+  return store_.Make({.kind = ValueKind::BoundExternal, .a = entry.index}, {&object, 1});
+}
+
+ValueId FunctionEvaluator::MemberOfAny(ir::ExprId site, ValueId object, NameId attr) {
+  if (const knowledge::EntryId entry = knowledge_.FindAnyMember(attr)) {
+    if (knowledge_[entry].is_attribute) return CallKnown(site, entry, object, {});
+    return store_.Make({.kind = ValueKind::BoundExternal, .a = entry.index}, {&object, 1});
+  }
+  const Value& value = store_[object];
+  const bool is_unknown = value.kind == ValueKind::Unknown || value.kind == ValueKind::Derived ||
+                          value.kind == ValueKind::Param || value.kind == ValueKind::Instance ||
+                          value.kind == ValueKind::Select;
+  if (is_unknown) {
+    // Only what somebody computes says more than the name does.
+    if (const ValueId assigned = tables_.loose_fields.Read(0, attr.index);
+        assigned && !IsConstant(store_[assigned]) && !store_.axes(assigned).empty()) {
+      return assigned;
+    }
+    if (const knowledge::Hint* hint = knowledge_.FindHint(attr)) {
+      if (const ValueId hinted = tables_.HintValue(*hint)) return hinted;
+    }
+  }
+  return store_.Derived(tables_.NameSymbol(attr), {&object, 1});
+}
+
+}  // namespace allranks::variation

@@ -1,0 +1,182 @@
+// What is assumed of a parameter where a function is looked at by itself, and of the methods behind a name.
+#include <algorithm>
+
+#include "analyzer/variation/tables.h"
+
+namespace allranks::variation {
+namespace {
+
+std::string_view DecoratorName(const ir::Module& module, ir::ExprId decorator, const base::Interner& names) {
+  const ir::Expr& expr = module[decorator];
+  if (expr.kind == ir::ExprKind::Name) return names.View(ir::NameOf(expr));
+  if (expr.kind == ir::ExprKind::Attribute) return names.View(ir::AttrOf(expr));
+  return {};
+}
+
+}  // namespace
+
+ReceiverKind Tables::ReceiverOf(const ir::Function& function, ir::ModuleId module_id) const {
+  const ir::Module& module = program.modules[module_id];
+  if (!function.owner) return ReceiverKind::None;
+  for (const ir::ExprId decorator : function.decorators) {
+    const std::string_view name = DecoratorName(module, decorator, *program.names);
+    if (name == "staticmethod") return ReceiverKind::None;
+    if (name == "classmethod") return ReceiverKind::Class;
+  }
+  return ReceiverKind::Instance;
+}
+
+bool Tables::IsModuleClass(binding::ClassId class_id) const {
+  for (const knowledge::ClassId base : known_bases[class_id.index]) {
+    if (knowledge[base].is_module) return true;
+  }
+  // Bases that could not be followed (a model library's own): `forward` with nobody else to call it.
+  return std::ranges::any_of(program.classes[class_id].external_bases, [&](NameId name) {
+    return program.text(name).ends_with("Module") || program.text(name).ends_with("Model");
+  });
+}
+
+bool Tables::IsAbstract(FuncId method) const {
+  const ir::Module& module = program.module_of(method);
+  const ir::Function& function = program.function(method);
+  for (const ir::ExprId decorator : function.decorators) {
+    if (DecoratorName(module, decorator, *program.names) == "abstractmethod") return true;
+  }
+  const auto body = module.statements(function.body);
+  return std::ranges::all_of(body, [&](ir::StmtId id) {
+    const ir::Stmt& stmt = module[id];
+    const bool is_ellipsis = stmt.kind == ir::StmtKind::Expr && ir::ValueOf(stmt) &&
+                             module[ir::ValueOf(stmt)].kind == ir::ExprKind::Constant;
+    return stmt.kind == ir::StmtKind::Raise || stmt.kind == ir::StmtKind::Pass || is_ellipsis;
+  });
+}
+
+FuncId Tables::MostSpecific(binding::ClassId class_id, FuncId method, NameId name) {
+  if (method && !IsAbstract(method)) return method;
+  FuncId only;
+  for (const binding::ClassId subclass : program.classes[class_id].subclasses) {
+    for (const auto& [own_name, own_method] : program.classes[subclass].methods) {
+      if (own_name != name || IsAbstract(own_method)) continue;
+      if (only && only != own_method) return method;
+      only = own_method;
+    }
+  }
+  return only ? only : method;
+}
+
+ValueId Tables::HintValue(const knowledge::Hint& hint) {
+  ValueId value;
+  if (hint.value) value = FormulaValue(*this, hint.value, nullptr, {}, {});
+  else if (hint.type) value = store.Make({.kind = ValueKind::Object, .a = hint.type.index}, {});
+  if (!value) return value;
+  Value by_name = store[value];
+  by_name.flags |= kByNameOnly;
+  const std::vector<ValueId> kids(store.Kids(value).begin(), store.Kids(value).end());
+  return store.Make(by_name, kids);
+}
+
+// `group: dist.ProcessGroup`, `trainer: "Trainer"`, `accelerator: Accelerator | None`.
+ValueId Tables::AnnotatedValue(FuncId function, ir::ExprId annotation) {
+  const ir::Module& module = program.module_of(function);
+  const ir::Expr& expr = module[annotation];
+  if (expr.kind == ir::ExprKind::Subscript) {
+    const ir::Expr& outer = module[ir::ObjectOf(expr)];
+    const NameId name = outer.kind == ir::ExprKind::Name        ? ir::NameOf(outer)
+                        : outer.kind == ir::ExprKind::Attribute ? ir::AttrOf(outer)
+                                                                : NameId::None();
+    return program.text(name) == "Optional" ? AnnotatedValue(function, ir::IndexOf(expr)) : ValueId::None();
+  }
+  if (expr.kind == ir::ExprKind::Binary) {
+    const ValueId left = AnnotatedValue(function, ir::LeftOf(expr));
+    return left ? left : AnnotatedValue(function, ir::RightOf(expr));
+  }
+  if (expr.kind != ir::ExprKind::Name && expr.kind != ir::ExprKind::Attribute) return ValueId::None();
+  const ValueId type = facts.value(program.funcs[function].module, annotation);
+  if (!type) return ValueId::None();
+  const Value& value = store[type];
+  if (value.kind == ValueKind::Class) return store.Make({.kind = ValueKind::Instance, .a = value.a}, {});
+  if (value.kind != ValueKind::External) return ValueId::None();
+  const knowledge::ClassId known = knowledge.FindClass(NameId{value.a});
+  if (!known) return ValueId::None();
+  const knowledge::Class& known_class = knowledge[known];
+  if (known_class.is_tensor) return ValueId::None();
+  if (known_class.is_group) {
+    return store.Make({.kind = ValueKind::Group, .op = static_cast<uint8_t>(GroupKind::Unknown),
+                       .a = SiteSymbol(program.funcs[function].module, module[annotation].begin * 2)},
+                      {});
+  }
+  return store.Make({.kind = ValueKind::Object, .a = known_class.name.index}, {});
+}
+
+ValueId Tables::AssumedParam(FuncId function, uint32_t index) {
+  if (assumed_round_ != round) {
+    assumed_.clear();
+    assumed_round_ = round;
+  }
+  const uint64_t key = (uint64_t{function.index} << 32) | index;
+  if (const auto found = assumed_.find(key); found != assumed_.end()) return found->second;
+  const ir::Param& param = program.function(function).params[index];
+  ValueId value = params.Read(function.index, index);
+  const bool says_nothing = !value || store[value].kind == ValueKind::None ||
+                            (store[value].kind == ValueKind::Unknown && store.axes(value).empty());
+  if (says_nothing && param.annotation) {
+    if (const ValueId annotated = AnnotatedValue(function, param.annotation)) value = annotated;
+  }
+  if (!value) {
+    if (const knowledge::Hint* hint = knowledge.FindHint(param.name)) value = HintValue(*hint);
+  }
+  // Not yet: while callers are still being seen, nothing is final.
+  if (round > 1) assumed_.emplace(key, value);
+  return value;
+}
+
+ValueId Tables::Close(ValueId value, FuncId function) {
+  for (FuncId at = function; at && value && store.has_param(value); at = program.funcs[at].parent) {
+    std::vector<ValueId> assumed(program.function(at).params.size());
+    for (uint32_t i = 0; i < assumed.size(); ++i) {
+      assumed[i] = AssumedParam(at, i);
+      if (!assumed[i] || store.has_param(assumed[i])) {
+        assumed[i] = store.Symbol(SiteSymbol(program.funcs[at].module, program.function(at).params[i].begin * 2), {});
+      }
+    }
+    ValueStore::Memo memo;
+    value = store.Substitute(value, at, assumed, memo);
+  }
+  return value;
+}
+
+ValueId LookThrough(Tables& tables, ValueId value) {
+  constexpr int kLongest = 8;
+  for (int step = 0; step < kLongest && value; ++step) {
+    const Value& seen = tables.store[value];
+    if (seen.kind == ValueKind::Param) {
+      const ValueId assumed = tables.AssumedParam(FuncId{seen.a}, seen.b);
+      if (!assumed || tables.store.has_param(assumed)) return value;
+      value = assumed;
+      continue;
+    }
+    if (seen.kind != ValueKind::Select) return value;
+    const auto kids = tables.store.Kids(value);
+    const ValueId then_value = LookThrough(tables, kids[1]);
+    const ValueId else_value = LookThrough(tables, tables.store.Kids(value)[2]);
+    if (then_value == else_value) return then_value;
+    if (tables.store[else_value].kind == ValueKind::None) return then_value;
+    if (tables.store[then_value].kind == ValueKind::None) return else_value;
+    const auto is_unknown = [&](ValueId id) {
+      return tables.store[id].kind == ValueKind::Unknown || tables.store[id].kind == ValueKind::Derived;
+    };
+    const auto is_object = [&](ValueId id) {
+      const ValueKind kind = tables.store[id].kind;
+      return kind == ValueKind::Object || kind == ValueKind::Instance || kind == ValueKind::Group;
+    };
+    // One object of one class, wrapped or not (`model = DDP(model)` under a condition): the wrapper says more.
+    if (is_object(then_value) && (is_unknown(else_value) || tables.store[else_value].kind == ValueKind::Instance)) {
+      return then_value;
+    }
+    if (is_object(else_value) && is_unknown(then_value)) return else_value;
+    return value;
+  }
+  return value;
+}
+
+}  // namespace allranks::variation

@@ -1,0 +1,684 @@
+#include <algorithm>
+
+#include "analyzer/variation/evaluator.h"
+
+namespace allranks::variation {
+namespace {
+
+// Objects keep being what they are through a loop; numbers and tensors do not.
+bool IsObjectLike(ValueKind kind) {
+  switch (kind) {
+    case ValueKind::Module:
+    case ValueKind::External:
+    case ValueKind::Function:
+    case ValueKind::Class:
+    case ValueKind::Instance:
+    case ValueKind::Object:
+    case ValueKind::BoundExternal:
+    case ValueKind::Partial:
+    case ValueKind::Group:
+      return true;
+    default:
+      return false;
+  }
+}
+
+// Exceptions that strike all ranks alike, because they follow from the program and not from what a rank meets.
+constexpr std::string_view kUniformExceptions[] = {"ImportError", "ModuleNotFoundError", "AttributeError", "NameError",
+                                                   "NotImplementedError", "KeyboardInterrupt", "StopIteration"};
+
+template <class Visit>
+void ForEachAssigned(const ir::Module& module, ir::BlockId block, Visit visit);
+
+template <class Visit>
+void VisitTarget(const ir::Module& module, ir::ExprId id, Visit visit) {
+  if (!id) return;
+  const ir::Expr& expr = module[id];
+  switch (expr.kind) {
+    case ir::ExprKind::Name:
+      visit(ir::NameOf(expr));
+      break;
+    case ir::ExprKind::Attribute:
+    case ir::ExprKind::Subscript:
+      break;
+    case ir::ExprKind::Tuple:
+    case ir::ExprKind::List:
+      for (const ir::ExprId item : ir::Items(module, expr)) VisitTarget(module, item, visit);
+      break;
+    case ir::ExprKind::Starred:
+      VisitTarget(module, ir::OperandOf(expr), visit);
+      break;
+    default:
+      break;
+  }
+}
+
+template <class Visit>
+void VisitStmt(const ir::Module& module, const ir::Stmt& stmt, Visit visit) {
+  switch (stmt.kind) {
+    case ir::StmtKind::Assign:
+      for (const ir::ExprId target : ir::TargetsOf(module, stmt)) VisitTarget(module, target, visit);
+      break;
+    case ir::StmtKind::AugAssign:
+    case ir::StmtKind::AnnAssign:
+      VisitTarget(module, ir::ValueOf(stmt), visit);
+      break;
+    case ir::StmtKind::For:
+      VisitTarget(module, ir::ValueOf(stmt), visit);
+      [[fallthrough]];
+    case ir::StmtKind::While:
+    case ir::StmtKind::If:
+      ForEachAssigned(module, ir::BodyOf(stmt), visit);
+      ForEachAssigned(module, ir::ElseBlockOf(stmt), visit);
+      break;
+    case ir::StmtKind::With:
+      for (const ir::WithItem& item : ir::WithItemsOf(module, stmt)) VisitTarget(module, item.target, visit);
+      ForEachAssigned(module, ir::BodyOf(stmt), visit);
+      break;
+    case ir::StmtKind::Try:
+      ForEachAssigned(module, ir::BlockId{stmt.a}, visit);
+      for (const ir::Handler& handler : ir::HandlersOf(module, stmt)) ForEachAssigned(module, handler.body, visit);
+      ForEachAssigned(module, ir::BlockId{stmt.c}, visit);
+      ForEachAssigned(module, ir::BlockId{stmt.d}, visit);
+      break;
+    case ir::StmtKind::Match:
+      for (const ir::MatchCase& match_case : ir::CasesOf(module, stmt)) {
+        ForEachAssigned(module, match_case.body, visit);
+      }
+      break;
+    default:
+      break;
+  }
+}
+
+template <class Visit>
+void ForEachAssigned(const ir::Module& module, ir::BlockId block, Visit visit) {
+  for (const ir::StmtId id : module.statements(block)) VisitStmt(module, module[id], visit);
+}
+
+}  // namespace
+
+void FunctionEvaluator::EvalBlock(ir::BlockId block) {
+  const size_t path_size = path_.size();
+  for (const ir::StmtId stmt : module_.statements(block)) {
+    if (!env_.reachable) break;
+    EvalStmt(stmt);
+  }
+  path_.resize(path_size);
+}
+
+void FunctionEvaluator::EvalStmt(ir::StmtId id) {
+  const ir::Stmt& stmt = module_[id];
+  switch (stmt.kind) {
+    case ir::StmtKind::Expr:
+      Eval(ir::ValueOf(stmt));
+      break;
+    case ir::StmtKind::Assign: {
+      const ValueId value = Eval(ir::AssignedOf(stmt));
+      for (const ir::ExprId target : ir::TargetsOf(module_, stmt)) Assign(target, value);
+      break;
+    }
+    case ir::StmtKind::AugAssign:
+      EvalAugAssign(stmt);
+      break;
+    case ir::StmtKind::AnnAssign:
+      if (ir::AssignedOf(stmt)) Assign(ir::ValueOf(stmt), Eval(ir::AssignedOf(stmt)));
+      break;
+    case ir::StmtKind::If:
+      EvalIf(stmt);
+      break;
+    case ir::StmtKind::For:
+    case ir::StmtKind::While:
+      EvalLoop(stmt);
+      break;
+    case ir::StmtKind::Try:
+      EvalTry(stmt);
+      break;
+    case ir::StmtKind::With:
+      EvalWith(stmt);
+      break;
+    case ir::StmtKind::Match:
+      EvalMatch(stmt);
+      break;
+    case ir::StmtKind::Return: {
+      const ValueId value = ir::ValueOf(stmt) ? Eval(ir::ValueOf(stmt)) : store_.NoneValue();
+      returns_.push_back({PathCondition(), value});
+      Leave(&function_exit_axes_);
+      break;
+    }
+    case ir::StmtKind::Break:
+    case ir::StmtKind::Continue:
+      Leave(&loop_exit_axes_);
+      break;
+    case ir::StmtKind::Raise:
+      Eval(ir::ValueOf(stmt));
+      Eval(ir::AssignedOf(stmt));
+      env_.reachable = false;
+      break;
+    case ir::StmtKind::Assert:
+      Eval(ir::ValueOf(stmt));
+      Eval(ir::AssignedOf(stmt));
+      break;
+    case ir::StmtKind::Opaque:
+      for (const ir::ExprId part : ir::TargetsOf(module_, stmt)) Eval(part);
+      break;
+    case ir::StmtKind::Import:
+      for (uint32_t i = 0; i < stmt.c; ++i) EvalImport(ir::ImportId{stmt.a + i});
+      break;
+    case ir::StmtKind::FunctionDef:
+      EvalFunctionDef(ir::FunctionOf(stmt));
+      break;
+    case ir::StmtKind::ClassDef:
+      EvalClassDef(ir::ClassOf(stmt));
+      break;
+    case ir::StmtKind::Delete:
+    case ir::StmtKind::Pass:
+    case ir::StmtKind::Global:
+    case ir::StmtKind::Nonlocal:
+      break;
+  }
+}
+
+void FunctionEvaluator::Leave(Axes* exit_axes) {
+  *exit_axes = *exit_axes | PathAxes();
+  env_.reachable = false;
+}
+
+Axes FunctionEvaluator::PathAxes() const {
+  Axes axes;
+  for (const ValueId condition : path_) axes = axes | store_.axes(condition);
+  return axes;
+}
+
+ValueId FunctionEvaluator::PathCondition() { return store_.And(path_); }
+
+void FunctionEvaluator::EvalIf(const ir::Stmt& stmt) {
+  const ValueId condition = Eval(ir::ValueOf(stmt));
+  const Env before = env_;
+  path_.push_back(condition);
+  EvalBlock(ir::BodyOf(stmt));
+  Env then_env = std::move(env_);
+  env_ = before;
+  path_.back() = store_.Not(condition);
+  EvalBlock(ir::ElseBlockOf(stmt));
+  path_.pop_back();
+  const bool then_goes_on = then_env.reachable;
+  const bool else_goes_on = env_.reachable;
+  if (then_goes_on && else_goes_on) {
+    MergeArms(condition, std::move(then_env), std::move(env_));
+    return;
+  }
+  if (then_goes_on) env_ = std::move(then_env);
+  // What follows in this block runs only where the arm that left was not taken.
+  if (then_goes_on != else_goes_on) path_.push_back(then_goes_on ? condition : store_.Not(condition));
+}
+
+void FunctionEvaluator::MergeArms(ValueId condition, Env then_env, Env else_env) {
+  env_ = std::move(else_env);
+  for (size_t i = 0; i < env_.slots.size(); ++i) {
+    const ValueId a = then_env.slots[i];
+    const ValueId b = env_.slots[i];
+    if (a == b) continue;
+    if (!a || !b) {
+      env_.slots[i] = store_.WithAxes(a ? a : b, store_.axes(condition));
+    } else {
+      env_.slots[i] = store_.Select(condition, a, b);
+    }
+  }
+  for (const HeapEntry& entry : then_env.heap) {
+    const auto same = std::ranges::find_if(env_.heap, [&](const HeapEntry& other) {
+      return other.object == entry.object && other.attr == entry.attr;
+    });
+    if (same == env_.heap.end()) continue;
+    same->value = store_.Select(condition, entry.value, same->value);
+  }
+  std::erase_if(env_.heap, [&](const HeapEntry& entry) {
+    return std::ranges::none_of(then_env.heap, [&](const HeapEntry& other) {
+      return other.object == entry.object && other.attr == entry.attr;
+    });
+  });
+}
+
+// Joins the variables with those of another path of which nothing is known but the axes that decide for it.
+void FunctionEvaluator::MergeUnknown(const Env& other, Axes axes) {
+  if (!other.reachable) return;
+  if (!env_.reachable) {
+    env_ = other;
+    return;
+  }
+  const ValueId condition = store_.Fresh(axes);
+  Env mine = std::move(env_);
+  MergeArms(condition, std::move(mine), other);
+}
+
+void FunctionEvaluator::EvalLoop(const ir::Stmt& stmt) {
+  const bool is_for = stmt.kind == ir::StmtKind::For;
+  const ir::ExprId head = is_for ? ir::AssignedOf(stmt) : ir::ValueOf(stmt);
+  std::vector<uint32_t> assigned;
+  const auto note = [&](NameId name) {
+    const auto slot = scope_.slots.find(name);
+    if (slot != scope_.slots.end()) assigned.push_back(slot->second);
+  };
+  ForEachAssigned(module_, ir::BodyOf(stmt), note);
+  if (is_for) VisitTarget(module_, ir::ValueOf(stmt), note);
+
+  const Axes outer_exit_axes = std::exchange(loop_exit_axes_, Axes{});
+  const bool outer_in_loop = std::exchange(in_loop_, true);
+  const ValueId iterable = is_for ? Eval(head) : ValueId::None();
+  Env before = env_;
+  std::vector<Axes> axes(env_.slots.size());
+  for (const uint32_t slot : assigned) {
+    if (before.slots[slot]) axes[slot] = store_.axes(before.slots[slot]);
+  }
+  Env broken;
+  // Axes only grow; three rounds see any chain of assignments that matters.
+  constexpr int kMostRounds = 3;
+  for (int round = 0; round < kMostRounds; ++round) {
+    env_ = before;
+    for (const uint32_t slot : assigned) {
+      const ValueId initial = before.slots[slot];
+      if (!initial || IsObjectLike(store_[LookThrough(tables_, initial)].kind)) continue;
+      const ValueId phi = store_.Symbol(tables_.SiteSymbol(func_.module, stmt.begin * 2 + 1) + 0, {});
+      const ValueId kids[] = {phi};
+      env_.slots[slot] = store_.Derived(tables_.NameSymbol(scope_.names[slot]), kids, axes[slot]);
+      if (store_[initial].mark) env_.slots[slot] = store_.WithMark(env_.slots[slot], store_[initial].mark);
+    }
+    ValueId trips;
+    if (is_for) {
+      const Iteration iteration = Iterate(head, iterable);
+      trips = iteration.trip_count;
+      Assign(ir::ValueOf(stmt), iteration.element);
+    } else {
+      trips = Eval(head);
+    }
+    facts_.trip_counts.emplace_back(head, trips);
+    const Axes outer_trip_axes = std::exchange(trip_axes_, trip_axes_ | store_.axes(trips));
+    EvalBlock(ir::BodyOf(stmt));
+    trip_axes_ = outer_trip_axes;
+    const Axes leaving = store_.axes(trips) | loop_exit_axes_;
+    bool grew = false;
+    for (const uint32_t slot : assigned) {
+      const ValueId after = env_.slots[slot];
+      Axes wider = axes[slot] | leaving;
+      if (after) wider = wider | store_.axes(after);
+      grew = grew || !(wider == axes[slot]);
+      axes[slot] = wider;
+    }
+    if (!grew) break;
+  }
+  env_.reachable = true;
+  for (const uint32_t slot : assigned) {
+    const ValueId initial = before.slots[slot];
+    const ValueId after = env_.slots[slot];
+    if (!initial || !after || initial == after) {
+      if (after) env_.slots[slot] = store_.WithAxes(after, axes[slot]);
+      else env_.slots[slot] = initial;
+      continue;
+    }
+    const ValueId ran = store_.Symbol(tables_.SiteSymbol(func_.module, stmt.begin * 2 + 1), {});
+    env_.slots[slot] = store_.WithAxes(store_.Select(ran, after, initial), axes[slot]);
+  }
+  loop_exit_axes_ = outer_exit_axes;
+  in_loop_ = outer_in_loop;
+  EvalBlock(ir::ElseBlockOf(stmt));
+  env_.reachable = true;
+}
+
+void FunctionEvaluator::EvalTry(const ir::Stmt& stmt) {
+  const Env before = env_;
+  EvalBlock(ir::BlockId{stmt.a});
+  if (env_.reachable) EvalBlock(ir::BlockId{stmt.c});
+  Env result = env_;
+  for (const ir::Handler& handler : ir::HandlersOf(module_, stmt)) {
+    Eval(handler.type);
+    bool is_uniform = false;
+    if (handler.type) {
+      const ir::Expr& type = module_[handler.type];
+      const NameId name = type.kind == ir::ExprKind::Name ? ir::NameOf(type)
+                          : type.kind == ir::ExprKind::Attribute ? ir::AttrOf(type) : NameId::None();
+      is_uniform = std::ranges::count(kUniformExceptions, Text(name)) > 0;
+    }
+    const Axes axes = is_uniform ? Axes{} : Axes::Of(Axis::Environment);
+    // The error may have struck before or after any assignment of the body.
+    env_ = before;
+    MergeUnknown(result, {});
+    path_.push_back(store_.Symbol(tables_.SiteSymbol(func_.module, handler.begin * 2 + 1), axes));
+    if (handler.name) AssignName(handler.name, store_.Fresh(axes));
+    EvalBlock(handler.body);
+    path_.pop_back();
+    if (!env_.reachable) continue;
+    Env handled = std::move(env_);
+    env_ = std::move(result);
+    MergeUnknown(handled, axes);
+    result = std::move(env_);
+  }
+  env_ = std::move(result);
+  const bool reachable = std::exchange(env_.reachable, true);
+  EvalBlock(ir::BlockId{stmt.d});
+  env_.reachable = env_.reachable && reachable;
+}
+
+void FunctionEvaluator::EvalWith(const ir::Stmt& stmt) {
+  for (const ir::WithItem& item : ir::WithItemsOf(module_, stmt)) {
+    const ValueId context = Eval(item.context);
+    const ValueId object = LookThrough(tables_, context);
+    ValueId entered = context;
+    const Value& kind = store_[object];
+    if (kind.kind == ValueKind::Instance) {
+      const binding::ClassId class_id{kind.a};
+      if (const FuncId enter = tables_.program.FindMethod(class_id, Intern("__enter__"))) {
+        entered = CallFunction(item.context, FunctionValue(enter, object), enter, object, {}, CallKind::Function);
+        facts_.enters.push_back(facts_.calls.back());
+        facts_.calls.pop_back();
+      }
+      if (const FuncId exit = tables_.program.FindMethod(class_id, Intern("__exit__"))) {
+        CallFunction(item.context, FunctionValue(exit, object), exit, object, {}, CallKind::Function);
+        facts_.leaves.push_back(facts_.calls.back());
+        facts_.calls.pop_back();
+      }
+    } else if (kind.kind == ValueKind::Partial && kind.op == kGeneratorObject) {
+      entered = Iterate(item.context, object).element;
+      if (!facts_.iterations.empty() && facts_.iterations.back().first == item.context) {
+        facts_.enters.push_back(facts_.iterations.back());
+        facts_.iterations.pop_back();
+      }
+    } else if (const knowledge::EntryId enter = KnownMember(object, Intern("__enter__"))) {
+      entered = CallKnown(item.context, enter, object, {});
+      facts_.enters.push_back(facts_.calls.back());
+      facts_.calls.pop_back();
+    }
+    if (item.target) Assign(item.target, entered);
+  }
+  EvalBlock(ir::BodyOf(stmt));
+}
+
+void FunctionEvaluator::EvalMatch(const ir::Stmt& stmt) {
+  const ValueId subject = Eval(ir::ValueOf(stmt));
+  const Env before = env_;
+  Env result = before;
+  bool any = false;
+  bool exhaustive = false;
+  for (const ir::MatchCase& match_case : ir::CasesOf(module_, stmt)) {
+    env_ = before;
+    Eval(match_case.pattern);
+    const ValueId pattern = tables_.facts.value(func_.module, match_case.pattern);
+    ValueId condition = match_case.irrefutable ? store_.True() : store_.Compare(ir::CompareOp::Eq, subject, pattern);
+    if (match_case.guard) {
+      const ValueId both[] = {condition, Eval(match_case.guard)};
+      condition = store_.And(both);
+    }
+    path_.push_back(condition);
+    EvalBlock(match_case.body);
+    path_.pop_back();
+    exhaustive = exhaustive || (match_case.irrefutable && !match_case.guard);
+    if (!env_.reachable) continue;
+    if (!any) {
+      result = std::move(env_);
+      any = true;
+      continue;
+    }
+    MergeArms(condition, std::move(env_), std::move(result));
+    result = std::move(env_);
+  }
+  env_ = std::move(result);
+  env_.reachable = any || !exhaustive;
+}
+
+void FunctionEvaluator::EvalAugAssign(const ir::Stmt& stmt) {
+  const ValueId old_value = Eval(ir::ValueOf(stmt));
+  const ValueId operand = Eval(ir::AssignedOf(stmt));
+  Assign(ir::ValueOf(stmt), store_.Binary(static_cast<ir::BinaryOp>(stmt.op), old_value, operand));
+}
+
+void FunctionEvaluator::EvalImport(ir::ImportId import_id) {
+  const ir::Import& import = module_.imports[import_id];
+  if (import.star) return;
+  NameId bound = import.as_name ? import.as_name : import.name;
+  if (!bound) {
+    const std::string_view dotted = Text(import.module);
+    bound = Intern(dotted.substr(0, dotted.find('.')));
+  }
+  // At the top level the module's table answers, which knows re-exports.
+  if (func_.function == ir::kTopLevel) return;
+  const ValueId value = TargetValue(tables_.program.ImportTarget(func_.module, import_id));
+  if (const auto slot = scope_.slots.find(bound); slot != scope_.slots.end()) env_.slots[slot->second] = value;
+}
+
+void FunctionEvaluator::EvalFunctionDef(ir::FunctionId function_id) {
+  const ir::Function& function = module_.functions[function_id];
+  const FuncId id = tables_.program.func(func_.module, function_id);
+  for (const ir::Param& param : function.params) {
+    Eval(param.default_value);
+    Eval(param.annotation);
+  }
+  ValueId value = FunctionValue(id, {});
+  std::vector<knowledge::EntryId> known;
+  for (auto it = function.decorators.rbegin(); it != function.decorators.rend(); ++it) {
+    const ValueId decorator = LookThrough(tables_, Eval(*it));
+    const Value& kind = store_[decorator];
+    knowledge::EntryId entry;
+    if (kind.kind == ValueKind::External) entry = knowledge_.FindEntry(NameId{kind.a});
+    if (kind.kind == ValueKind::BoundExternal) entry = knowledge::EntryId{kind.a};
+    if (!entry) {
+      if (const auto call = std::ranges::find_if(facts_.calls, [&](const auto& item) { return item.first == *it; });
+          call != facts_.calls.end() && call->second.kind == CallKind::Known) {
+        entry = call->second.entry;
+      }
+    }
+    if (entry) {
+      if (knowledge_[entry].guard) known.insert(known.begin(), entry);
+      continue;
+    }
+    if (kind.kind != ValueKind::Function) continue;
+    const CallArgument argument{.kind = ir::ArgKind::Positional, .keyword = {}, .expr = {}, .value = value};
+    const ValueId decorated = LookThrough(tables_, Call(*it, decorator, {&argument, 1}));
+    if (store_[decorated].kind == ValueKind::Function) value = decorated;
+  }
+  tables_.facts.functions[id].decorators = known;
+  tables_.decorated[id.index] = value;
+  if (!function.owner) AssignName(function.name, value);
+}
+
+void FunctionEvaluator::EvalClassDef(ir::ClassId class_id) {
+  const ir::Class& ir_class = module_.classes[class_id];
+  const binding::ClassId id = tables_.program.class_of(func_.module, class_id);
+  for (const ir::Arg& base : ir_class.bases) Eval(base.value);
+  for (const ir::ExprId decorator : ir_class.decorators) Eval(decorator);
+  for (const ir::StmtId stmt : module_.statements(ir_class.body)) EvalClassStmt(id, stmt);
+  if (!ir_class.owner) AssignName(ir_class.name, ClassValue(id));
+}
+
+void FunctionEvaluator::EvalClassStmt(binding::ClassId class_id, ir::StmtId stmt_id) {
+  const ir::Stmt& stmt = module_[stmt_id];
+  switch (stmt.kind) {
+    case ir::StmtKind::Assign: {
+      const ValueId value = Eval(ir::AssignedOf(stmt));
+      for (const ir::ExprId target : ir::TargetsOf(module_, stmt)) {
+        if (module_[target].kind != ir::ExprKind::Name) continue;
+        tables_.fields.Record(class_id.index, ir::NameOf(module_[target]).index, value);
+      }
+      break;
+    }
+    case ir::StmtKind::AnnAssign:
+      // A default of a declared field is what a configuration overrides: nothing to rely on.
+      if (ir::AssignedOf(stmt)) Eval(ir::AssignedOf(stmt));
+      break;
+    case ir::StmtKind::If:
+      Eval(ir::ValueOf(stmt));
+      for (const ir::StmtId inner : module_.statements(ir::BodyOf(stmt))) EvalClassStmt(class_id, inner);
+      for (const ir::StmtId inner : module_.statements(ir::ElseBlockOf(stmt))) EvalClassStmt(class_id, inner);
+      break;
+    case ir::StmtKind::FunctionDef:
+      EvalFunctionDef(ir::FunctionOf(stmt));
+      break;
+    case ir::StmtKind::ClassDef:
+      EvalClassDef(ir::ClassOf(stmt));
+      break;
+    case ir::StmtKind::Expr:
+      Eval(ir::ValueOf(stmt));
+      break;
+    default:
+      break;
+  }
+}
+
+void FunctionEvaluator::Assign(ir::ExprId target, ValueId value) {
+  if (!target) return;
+  const ir::Expr& expr = module_[target];
+  SetValue(target, value);
+  switch (expr.kind) {
+    case ir::ExprKind::Name:
+      AssignName(ir::NameOf(expr), value);
+      break;
+    case ir::ExprKind::Attribute:
+      AssignAttribute(target, value);
+      break;
+    case ir::ExprKind::Subscript: {
+      Eval(ir::ObjectOf(expr));
+      Eval(ir::IndexOf(expr));
+      Mutate(ir::ObjectOf(expr), value);
+      break;
+    }
+    case ir::ExprKind::Starred:
+      Assign(ir::OperandOf(expr), value);
+      break;
+    case ir::ExprKind::Tuple:
+    case ir::ExprKind::List: {
+      const ir::ExprList items = ir::Items(module_, expr);
+      for (uint32_t i = 0; i < items.size(); ++i) Assign(items[i], ItemOf(target, value, i, items.size()));
+      break;
+    }
+    default:
+      Eval(target);
+      break;
+  }
+}
+
+ValueId FunctionEvaluator::ItemOf(ir::ExprId site, ValueId value, uint32_t index, size_t count) {
+  const ValueId known = LookThrough(tables_, value);
+  const Value& sequence = store_[known];
+  if (sequence.kind == ValueKind::Tuple && sequence.kid_count == count) return store_.Kids(known)[index];
+  if (sequence.kind == ValueKind::Select) {
+    const auto kids = store_.Kids(known);
+    const ValueId condition = kids[0];
+    const ValueId then_value = kids[1];
+    const ValueId else_value = kids[2];
+    const ValueId a = ItemOf(site, then_value, index, count);
+    return store_.Select(condition, a, ItemOf(site, else_value, index, count));
+  }
+  const ValueId parts[] = {value, store_.Int(index)};
+  return store_.Derived(tables_.NameSymbol("[]"), parts);
+}
+
+void FunctionEvaluator::AssignName(NameId name, ValueId value) {
+  if (!value) return;
+  const auto guarded = [&] {
+    return PathAxes().empty() ? value : store_.Select(PathCondition(), value, store_.NoneValue());
+  };
+  if (const auto slot = scope_.slots.find(name); slot != scope_.slots.end()) {
+    env_.slots[slot->second] = value;
+    if (func_.function == ir::kTopLevel) tables_.globals.Record(func_.module.index, name.index, Closed(guarded()));
+    else if (scope_.has_nested) tables_.captured.Record(id_.index, name.index, value);
+    return;
+  }
+  if (std::ranges::count(scope_.globals, name)) {
+    tables_.globals.Record(func_.module.index, name.index, Closed(guarded()));
+    return;
+  }
+  if (std::ranges::count(scope_.nonlocals, name)) {
+    for (FuncId outer = func_.parent; outer; outer = tables_.program.funcs[outer].parent) {
+      if (!tables_.ScopeOf(outer).slots.contains(name)) continue;
+      tables_.captured.Record(outer.index, name.index, value);
+      return;
+    }
+  }
+  for (auto& [extra_name, extra_value] : env_.extra) {
+    if (extra_name != name) continue;
+    extra_value = value;
+    return;
+  }
+  env_.extra.emplace_back(name, value);
+}
+
+void FunctionEvaluator::AssignAttribute(ir::ExprId target, ValueId value) {
+  const ir::Expr& expr = module_[target];
+  const ValueId object = Eval(ir::ObjectOf(expr));
+  const NameId attr = ir::AttrOf(expr);
+  const ValueId known = LookThrough(tables_, object);
+  const ValueId recorded =
+      Closed(PathAxes().empty() ? value : store_.Select(PathCondition(), value, store_.NoneValue()));
+  if (store_[known].kind == ValueKind::Instance) {
+    tables_.fields.Record(store_[known].a, attr.index, recorded);
+  } else {
+    tables_.loose_fields.Record(0, attr.index, recorded);
+  }
+  for (HeapEntry& entry : env_.heap) {
+    if (entry.object != object || entry.attr != attr) continue;
+    entry.value = value;
+    return;
+  }
+  env_.heap.push_back({object, attr, value});
+}
+
+// An item stored in, or added to, what `target` names: the container varies as the item and as the way here.
+void FunctionEvaluator::Mutate(ir::ExprId target, ValueId item) {
+  const ir::Expr& expr = module_[target];
+  if (expr.kind != ir::ExprKind::Name && expr.kind != ir::ExprKind::Attribute) return;
+  const ValueId old_value = Eval(target);
+  const Value& container = store_[LookThrough(tables_, old_value)];
+  if (IsObjectLike(container.kind)) return;
+  const Axes axes = store_.axes(item) | PathAxes() | trip_axes_ | loop_exit_axes_;
+  ValueId changed;
+  if (container.kind == ValueKind::Tuple || container.kind == ValueKind::Dict) {
+    const ValueId kids[] = {old_value, item};
+    changed = store_.Derived(tables_.NameSymbol("{}"), kids, axes);
+  } else {
+    changed = store_.WithAxes(old_value, axes);
+  }
+  if (changed == old_value) return;
+  if (expr.kind == ir::ExprKind::Name) AssignName(ir::NameOf(expr), changed);
+  else AssignAttribute(target, changed);
+}
+
+void FunctionEvaluator::MakeUniform(ir::ExprId target, Axes lost) {
+  if (!target) return;
+  const ir::Expr& expr = module_[target];
+  switch (expr.kind) {
+    case ir::ExprKind::Name: {
+      const NameId name = ir::NameOf(expr);
+      if (const auto slot = scope_.slots.find(name); slot != scope_.slots.end()) {
+        NoteParamMadeUniform(slot->second);
+        if (env_.slots[slot->second]) env_.slots[slot->second] = store_.Uniform(env_.slots[slot->second], lost);
+      }
+      break;
+    }
+    case ir::ExprKind::Attribute: {
+      const ValueId value = tables_.facts.value(func_.module, target);
+      if (value) AssignAttribute(target, store_.Uniform(value, lost));
+      break;
+    }
+    case ir::ExprKind::Subscript:
+      MakeUniform(ir::ObjectOf(expr), lost);
+      break;
+    case ir::ExprKind::Call: {
+      // `all_reduce(x.contiguous())` still says that x was meant.
+      const ir::Expr& callee = module_[ir::CalleeOf(expr)];
+      if (callee.kind == ir::ExprKind::Attribute) MakeUniform(ir::ObjectOf(callee), lost);
+      break;
+    }
+    case ir::ExprKind::Tuple:
+    case ir::ExprKind::List:
+      for (const ir::ExprId item : ir::Items(module_, expr)) MakeUniform(item, lost);
+      break;
+    default:
+      break;
+  }
+}
+
+void FunctionEvaluator::NoteParamMadeUniform(uint32_t slot) {
+  if (slot >= function_.params.size()) return;
+  facts_.param_made_uniform.resize(function_.params.size());
+  facts_.param_made_uniform[slot] = true;
+}
+
+}  // namespace allranks::variation

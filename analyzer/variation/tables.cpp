@@ -1,0 +1,249 @@
+#include "analyzer/variation/tables.h"
+
+#include <algorithm>
+
+namespace allranks::variation {
+namespace {
+
+// Values joined into one field or parameter beyond this are only an unknown with all their axes.
+constexpr int kMostJoined = 6;
+
+int SelectDepth(const ValueStore& store, ValueId id) {
+  int depth = 0;
+  while (store[id].kind == ValueKind::Select) {
+    id = store.Kids(id)[2];
+    ++depth;
+  }
+  return depth;
+}
+
+bool Holds(const ValueStore& store, ValueId joined, ValueId value) {
+  while (true) {
+    if (joined == value) return true;
+    if (store[joined].kind != ValueKind::Select) return false;
+    const auto kids = store.Kids(joined);
+    if (kids[1] == value) return true;
+    joined = kids[2];
+  }
+}
+
+class ScopeBuilder {
+ public:
+  ScopeBuilder(const ir::Module& module, Scope& scope, base::Interner& names)
+      : module_(module), scope_(scope), names_(names) {}
+
+  void Build(const ir::Function& function) {
+    for (const ir::Param& param : function.params) Add(param.name);
+    FindDeclarations(function.body);
+    Visit(function.body);
+    scope_.built = true;
+  }
+
+ private:
+  void Add(NameId name) {
+    if (!name || std::ranges::count(scope_.globals, name) || std::ranges::count(scope_.nonlocals, name)) return;
+    const auto [it, added] = scope_.slots.emplace(name, static_cast<uint32_t>(scope_.names.size()));
+    if (added) scope_.names.push_back(name);
+  }
+
+  void AddTarget(ir::ExprId id) {
+    if (!id) return;
+    const ir::Expr& expr = module_[id];
+    switch (expr.kind) {
+      case ir::ExprKind::Name:
+        Add(ir::NameOf(expr));
+        break;
+      case ir::ExprKind::Tuple:
+      case ir::ExprKind::List:
+        for (const ir::ExprId item : ir::Items(module_, expr)) AddTarget(item);
+        break;
+      case ir::ExprKind::Starred:
+        AddTarget(ir::OperandOf(expr));
+        break;
+      default:
+        break;
+    }
+  }
+
+  // Captures of a pattern are Walrus nodes somewhere below it.
+  void AddPattern(ir::ExprId id) {
+    if (!id) return;
+    const ir::Expr& expr = module_[id];
+    switch (expr.kind) {
+      case ir::ExprKind::Walrus:
+        AddTarget(ir::LeftOf(expr));
+        AddPattern(ir::RightOf(expr));
+        break;
+      case ir::ExprKind::Tuple:
+      case ir::ExprKind::List:
+      case ir::ExprKind::Set:
+      case ir::ExprKind::Opaque:
+        for (const ir::ExprId item : ir::Items(module_, expr)) AddPattern(item);
+        break;
+      default:
+        break;
+    }
+  }
+
+  void FindDeclarations(ir::BlockId block) {
+    for (const ir::StmtId id : module_.statements(block)) {
+      const ir::Stmt& stmt = module_[id];
+      if (stmt.kind == ir::StmtKind::Global || stmt.kind == ir::StmtKind::Nonlocal) {
+        auto& names = stmt.kind == ir::StmtKind::Global ? scope_.globals : scope_.nonlocals;
+        for (const uint32_t word : ir::NamesOf(module_, stmt)) names.push_back(NameId{word});
+      }
+      ForEachBlock(stmt, [this](ir::BlockId inner) { FindDeclarations(inner); });
+    }
+  }
+
+  template <class Visitor>
+  void ForEachBlock(const ir::Stmt& stmt, Visitor visit) {
+    switch (stmt.kind) {
+      case ir::StmtKind::If:
+      case ir::StmtKind::For:
+      case ir::StmtKind::While:
+        visit(ir::BodyOf(stmt));
+        visit(ir::ElseBlockOf(stmt));
+        break;
+      case ir::StmtKind::With:
+        visit(ir::BodyOf(stmt));
+        break;
+      case ir::StmtKind::Try:
+        visit(ir::BlockId{stmt.a});
+        for (const ir::Handler& handler : ir::HandlersOf(module_, stmt)) visit(handler.body);
+        visit(ir::BlockId{stmt.c});
+        visit(ir::BlockId{stmt.d});
+        break;
+      case ir::StmtKind::Match:
+        for (const ir::MatchCase& match_case : ir::CasesOf(module_, stmt)) visit(match_case.body);
+        break;
+      default:
+        break;
+    }
+  }
+
+  void Visit(ir::BlockId block) {
+    for (const ir::StmtId id : module_.statements(block)) VisitStmt(module_[id]);
+  }
+
+  void VisitStmt(const ir::Stmt& stmt) {
+    switch (stmt.kind) {
+      case ir::StmtKind::Assign:
+        for (const ir::ExprId target : ir::TargetsOf(module_, stmt)) AddTarget(target);
+        break;
+      case ir::StmtKind::AugAssign:
+      case ir::StmtKind::AnnAssign:
+      case ir::StmtKind::For:
+        AddTarget(ir::ValueOf(stmt));
+        break;
+      case ir::StmtKind::With:
+        for (const ir::WithItem& item : ir::WithItemsOf(module_, stmt)) AddTarget(item.target);
+        break;
+      case ir::StmtKind::Try:
+        for (const ir::Handler& handler : ir::HandlersOf(module_, stmt)) Add(handler.name);
+        break;
+      case ir::StmtKind::Match:
+        for (const ir::MatchCase& match_case : ir::CasesOf(module_, stmt)) AddPattern(match_case.pattern);
+        break;
+      case ir::StmtKind::Import:
+        for (uint32_t i = 0; i < stmt.c; ++i) AddImport(module_.imports[ir::ImportId{stmt.a + i}]);
+        break;
+      case ir::StmtKind::FunctionDef:
+        Add(module_.functions[ir::FunctionOf(stmt)].name);
+        break;
+      case ir::StmtKind::ClassDef:
+        Add(module_.classes[ir::ClassOf(stmt)].name);
+        break;
+      default:
+        break;
+    }
+    ForEachBlock(stmt, [this](ir::BlockId inner) { Visit(inner); });
+  }
+
+  void AddImport(const ir::Import& import) {
+    if (import.star) return;
+    Add(BoundName(import));
+  }
+
+  NameId BoundName(const ir::Import& import) {
+    if (import.as_name) return import.as_name;
+    if (import.name) return import.name;
+    const std::string_view dotted = names_.View(import.module);
+    return names_.Intern(dotted.substr(0, dotted.find('.')));
+  }
+
+  const ir::Module& module_;
+  Scope& scope_;
+  base::Interner& names_;
+};
+
+}  // namespace
+
+void JoinTable::Record(uint32_t owner, uint32_t key, ValueId value) {
+  if (!value) return;
+  const auto [it, added] = current_.emplace(Key(owner, key), value);
+  if (added || it->second == value || Holds(*store_, it->second, value)) return;
+  const auto [symbol, is_new] = symbols_.emplace(Key(owner, key), 0);
+  if (is_new) symbol->second = store_->NewSymbol();
+  if (SelectDepth(*store_, it->second) >= kMostJoined) {
+    const ValueId kids[] = {it->second, value};
+    it->second = store_->Symbol(symbol->second, store_->axes(kids[0]) | store_->axes(kids[1]));
+    return;
+  }
+  // Which of the assignments holds is unknown but, as far as is known, the same on every rank.
+  it->second = store_->Select(store_->Symbol(symbol->second, {}), value, it->second);
+}
+
+ValueId JoinTable::Read(uint32_t owner, uint32_t key) const {
+  if (const auto found = previous_.find(Key(owner, key)); found != previous_.end()) return found->second;
+  const auto found = current_.find(Key(owner, key));
+  return found == current_.end() ? ValueId::None() : found->second;
+}
+
+bool JoinTable::NextRound() {
+  const bool changed = current_ != previous_;
+  previous_ = std::move(current_);
+  current_.clear();
+  return changed;
+}
+
+Tables::Tables(const binding::Program& program, const knowledge::Knowledge& knowledge, Facts& facts)
+    : program(program),
+      knowledge(knowledge),
+      facts(facts),
+      store(facts.values_store),
+      fields(store),
+      loose_fields(store),
+      globals(store),
+      captured(store),
+      params(store),
+      scopes(program.funcs.size()),
+      decorated(program.funcs.size()),
+      known_functions(program.funcs.size()),
+      known_classes(program.classes.size()),
+      known_bases(program.classes.size()),
+      round_of(program.funcs.size(), 0) {
+  for (const binding::Func& func : program.funcs) {
+    if (func.parent) scopes[func.parent.index].has_nested = true;
+  }
+}
+
+uint32_t Tables::SiteSymbol(ir::ModuleId module, uint32_t offset) {
+  const auto [it, added] = site_symbols_.emplace((uint64_t{module.index} << 32) | offset, 0);
+  if (added) it->second = store.NewSymbol();
+  return it->second;
+}
+
+uint32_t Tables::NameSymbol(NameId name) {
+  const auto [it, added] = name_symbols_.emplace(name, 0);
+  if (added) it->second = store.NewSymbol();
+  return it->second;
+}
+
+const Scope& Tables::ScopeOf(FuncId function) {
+  Scope& scope = scopes[function.index];
+  if (!scope.built) ScopeBuilder(program.module_of(function), scope, *program.names).Build(program.function(function));
+  return scope;
+}
+
+}  // namespace allranks::variation

@@ -1,0 +1,408 @@
+// Hash-consing and constant folding of values.
+#include <algorithm>
+#include <optional>
+
+#include "analyzer/variation/value.h"
+
+namespace allranks::variation {
+namespace {
+
+// A value nested deeper than this says nothing that a decision on a small world needs.
+constexpr uint32_t kDeepest = 40;
+
+uint64_t Mix(uint64_t hash, uint64_t word) {
+  hash ^= word + 0x9e3779b97f4a7c15ull + (hash << 6) + (hash >> 2);
+  return hash * 0xff51afd7ed558ccdull;
+}
+
+uint64_t Hash(const Value& value, std::span<const ValueId> kids) {
+  uint64_t hash = (uint64_t{static_cast<uint8_t>(value.kind)} << 32) | (uint64_t{value.op} << 24) |
+                  (uint64_t{value.flags} << 16) | value.axes.bits;
+  hash = Mix(hash, (uint64_t{value.a} << 32) | value.b);
+  hash = Mix(hash, value.mark.index);
+  for (const ValueId kid : kids) hash = Mix(hash, kid.index);
+  return hash;
+}
+
+bool Same(const Value& a, const Value& b) {
+  return a.kind == b.kind && a.op == b.op && a.flags == b.flags && a.axes == b.axes && a.mark == b.mark &&
+         a.a == b.a && a.b == b.b;
+}
+
+// Kinds whose own identity does not vary even if what they hold does: a DDP wrapper of a varying module is one object.
+bool HoldsKids(ValueKind kind) {
+  return kind == ValueKind::Object || kind == ValueKind::Group || kind == ValueKind::Function ||
+         kind == ValueKind::BoundExternal || kind == ValueKind::Partial || kind == ValueKind::Coordinate;
+}
+
+int64_t IntOf(const Value& value) { return static_cast<int64_t>((uint64_t{value.b} << 32) | value.a); }
+
+bool Truth(const Value& value) {
+  switch (value.kind) {
+    case ValueKind::None:
+      return false;
+    case ValueKind::Bool:
+    case ValueKind::Int:
+      return value.a != 0 || value.b != 0;
+    default:
+      return true;
+  }
+}
+
+std::optional<int64_t> FoldBinary(ir::BinaryOp op, int64_t left, int64_t right) {
+  constexpr int64_t kLarge = int64_t{1} << 31;  // larger numbers are no ranks; overflow is not worth a thought
+  if (std::abs(left) > kLarge || std::abs(right) > kLarge) return std::nullopt;
+  switch (op) {
+    case ir::BinaryOp::Add:
+      return left + right;
+    case ir::BinaryOp::Sub:
+      return left - right;
+    case ir::BinaryOp::Mul:
+      return left * right;
+    case ir::BinaryOp::FloorDiv:
+    case ir::BinaryOp::Mod: {
+      if (right == 0) return std::nullopt;
+      // Python rounds towards minus infinity.
+      int64_t quotient = left / right;
+      if (left % right != 0 && (left < 0) != (right < 0)) --quotient;
+      return op == ir::BinaryOp::FloorDiv ? quotient : left - quotient * right;
+    }
+    default:
+      return std::nullopt;
+  }
+}
+
+std::optional<bool> FoldCompare(ir::CompareOp op, int64_t left, int64_t right) {
+  switch (op) {
+    case ir::CompareOp::Eq:
+    case ir::CompareOp::Is:
+      return left == right;
+    case ir::CompareOp::NotEq:
+    case ir::CompareOp::IsNot:
+      return left != right;
+    case ir::CompareOp::Less:
+      return left < right;
+    case ir::CompareOp::LessEq:
+      return left <= right;
+    case ir::CompareOp::Greater:
+      return left > right;
+    case ir::CompareOp::GreaterEq:
+      return left >= right;
+    default:
+      return std::nullopt;
+  }
+}
+
+bool IsNumber(const Value& value) { return value.kind == ValueKind::Int || value.kind == ValueKind::Bool; }
+
+// Things that are certainly not None.
+bool IsNeverNone(const Value& value) {
+  switch (value.kind) {
+    case ValueKind::Bool:
+    case ValueKind::Int:
+    case ValueKind::Float:
+    case ValueKind::Str:
+    case ValueKind::Tuple:
+    case ValueKind::Dict:
+    case ValueKind::Module:
+    case ValueKind::Function:
+    case ValueKind::Class:
+    case ValueKind::Instance:
+    case ValueKind::Object:
+    case ValueKind::Coordinate:
+      return true;
+    default:
+      return false;
+  }
+}
+
+}  // namespace
+
+bool IsConstant(const Value& value) {
+  return value.kind == ValueKind::None || value.kind == ValueKind::Bool || value.kind == ValueKind::Int ||
+         value.kind == ValueKind::Float || value.kind == ValueKind::Str;
+}
+
+ValueStore::ValueStore() {
+  none_ = Make({.kind = ValueKind::None}, {});
+  false_ = Make({.kind = ValueKind::Bool, .a = 0}, {});
+  true_ = Make({.kind = ValueKind::Bool, .a = 1}, {});
+}
+
+ValueId ValueStore::Make(Value value, std::span<const ValueId> kids) {
+  constexpr size_t kMostKids = 255;
+  if (kids.size() > kMostKids) {
+    Axes axes = value.axes;
+    for (const ValueId kid : kids) axes = axes | values_[kid.index].axes;
+    return Fresh(axes);
+  }
+  uint32_t depth = 0;
+  for (const ValueId kid : kids) {
+    if (!kid) continue;
+    const Value& inner = values_[kid.index];
+    if (!HoldsKids(value.kind)) {
+      value.axes = value.axes | inner.axes;
+      value.flags |= inner.flags & kByNameOnly;
+    }
+    value.flags |= inner.flags & kHasParam;
+    depth = std::max(depth, uint32_t{depths_[kid.index]} + 1);
+  }
+  if (value.kind == ValueKind::Param) value.flags |= kHasParam;
+  if (depth > kDeepest) {
+    return Make({.kind = ValueKind::Unknown, .flags = static_cast<uint8_t>(value.flags & kByNameOnly),
+                 .axes = value.axes, .mark = value.mark, .a = kTooDeepSymbol},
+                {});
+  }
+  return Intern(value, kids, static_cast<uint8_t>(depth));
+}
+
+ValueId ValueStore::Intern(const Value& value, std::span<const ValueId> kids, uint8_t depth) {
+  const uint64_t hash = Hash(value, kids);
+  const auto [first, last] = index_.equal_range(hash);
+  for (auto it = first; it != last; ++it) {
+    const ValueId candidate{it->second};
+    const auto candidate_kids = Kids(candidate);
+    if (Same(values_[it->second], value) && std::ranges::equal(candidate_kids, kids)) return candidate;
+  }
+  Value stored = value;
+  stored.kids = static_cast<uint32_t>(kids_.size());
+  stored.kid_count = static_cast<uint8_t>(kids.size());
+  // The kids may be a view of this very list.
+  const std::vector<ValueId> copy(kids.begin(), kids.end());
+  kids_.insert(kids_.end(), copy.begin(), copy.end());
+  values_.push_back(stored);
+  depths_.push_back(depth);
+  const auto id = static_cast<uint32_t>(values_.size() - 1);
+  index_.emplace(hash, id);
+  return ValueId{id};
+}
+
+ValueId ValueStore::Int(int64_t value) {
+  const auto bits = static_cast<uint64_t>(value);
+  return Make({.kind = ValueKind::Int, .a = static_cast<uint32_t>(bits), .b = static_cast<uint32_t>(bits >> 32)}, {});
+}
+
+ValueId ValueStore::Str(NameId text) { return Make({.kind = ValueKind::Str, .a = text.index}, {}); }
+
+ValueId ValueStore::Coordinate(knowledge::Coordinate coordinate, Axis axis, ValueId group) {
+  Axes axes;
+  switch (coordinate) {
+    case knowledge::Coordinate::Rank:
+      axes = Axes::Of(Axis::Global);
+      break;
+    case knowledge::Coordinate::LocalRank:
+      axes = Axes::Of(Axis::Local);
+      break;
+    case knowledge::Coordinate::NodeRank:
+      axes = Axes::Of(Axis::Node);
+      break;
+    case knowledge::Coordinate::AxisRank:
+      axes = Axes::Of(axis);
+      break;
+    case knowledge::Coordinate::GroupRank:
+      axes = Axes::Of(Axis::Global);
+      break;
+    default:
+      break;
+  }
+  const Value value{.kind = ValueKind::Coordinate, .op = static_cast<uint8_t>(coordinate), .axes = axes,
+                    .a = static_cast<uint32_t>(axis)};
+  if (!group) return Make(value, {});
+  return Make(value, {&group, 1});
+}
+
+ValueId ValueStore::Param(FuncId function, uint32_t index) {
+  return Make({.kind = ValueKind::Param, .a = function.index, .b = index}, {});
+}
+
+ValueId ValueStore::Fresh(Axes axes, uint8_t flags) {
+  return Make({.kind = ValueKind::Unknown, .flags = flags, .axes = axes, .a = NewSymbol()}, {});
+}
+
+ValueId ValueStore::Symbol(uint32_t symbol, Axes axes) {
+  return Make({.kind = ValueKind::Unknown, .axes = axes, .a = symbol}, {});
+}
+
+ValueId ValueStore::Derived(uint32_t symbol, std::span<const ValueId> kids, Axes own_axes) {
+  Value value{.kind = ValueKind::Derived, .axes = own_axes, .a = symbol};
+  for (const ValueId kid : kids) {
+    if (kid && values_[kid.index].mark && !value.mark) value.mark = values_[kid.index].mark;
+  }
+  return Make(value, kids);
+}
+
+ValueId ValueStore::Not(ValueId id) {
+  const Value& value = values_[id.index];
+  if (IsConstant(value) && value.kind != ValueKind::Str) return Bool(!Truth(value));
+  if (value.kind == ValueKind::Unary && value.op == static_cast<uint8_t>(ir::UnaryOp::Not)) return Kids(id)[0];
+  return Make({.kind = ValueKind::Unary, .op = static_cast<uint8_t>(ir::UnaryOp::Not)}, {&id, 1});
+}
+
+ValueId ValueStore::Unary(ir::UnaryOp op, ValueId id) {
+  if (op == ir::UnaryOp::Not) return Not(id);
+  const Value& value = values_[id.index];
+  if (value.kind == ValueKind::Int && op == ir::UnaryOp::Minus) return Int(-IntOf(value));
+  if (op == ir::UnaryOp::Plus) return id;
+  return Make({.kind = ValueKind::Unary, .op = static_cast<uint8_t>(op)}, {&id, 1});
+}
+
+ValueId ValueStore::Binary(ir::BinaryOp op, ValueId left, ValueId right) {
+  const Value& a = values_[left.index];
+  const Value& b = values_[right.index];
+  if (IsNumber(a) && IsNumber(b)) {
+    if (const auto folded = FoldBinary(op, IntOf(a), IntOf(b))) return Int(*folded);
+  }
+  const ValueId kids[] = {left, right};
+  Value value{.kind = ValueKind::Binary, .op = static_cast<uint8_t>(op)};
+  value.mark = a.mark ? a.mark : b.mark;
+  return Make(value, kids);
+}
+
+ValueId ValueStore::Compare(ir::CompareOp op, ValueId left, ValueId right) {
+  const Value& a = values_[left.index];
+  const Value& b = values_[right.index];
+  if (IsNumber(a) && IsNumber(b)) {
+    if (const auto folded = FoldCompare(op, IntOf(a), IntOf(b))) return Bool(*folded);
+  }
+  if (a.kind == ValueKind::Str && b.kind == ValueKind::Str &&
+      (op == ir::CompareOp::Eq || op == ir::CompareOp::NotEq)) {
+    return Bool((a.a == b.a) == (op == ir::CompareOp::Eq));
+  }
+  const bool is_identity = op == ir::CompareOp::Is || op == ir::CompareOp::IsNot;
+  if (is_identity && b.kind == ValueKind::None) {
+    if (a.kind == ValueKind::None) return Bool(op == ir::CompareOp::Is);
+    if (IsNeverNone(a)) return Bool(op == ir::CompareOp::IsNot);
+  }
+  const ValueId kids[] = {left, right};
+  return Make({.kind = ValueKind::Compare, .op = static_cast<uint8_t>(op)}, kids);
+}
+
+ValueId ValueStore::Connective(ValueKind kind, std::span<const ValueId> kids) {
+  const bool is_and = kind == ValueKind::And;
+  std::vector<ValueId> kept;
+  for (const ValueId kid : kids) {
+    const Value& value = values_[kid.index];
+    if (IsConstant(value) && value.kind != ValueKind::Str && value.kind != ValueKind::Float) {
+      if (Truth(value) == is_and) continue;
+      if (kept.empty()) return kid;
+      kept.push_back(kid);
+      break;
+    }
+    if (value.kind == kind) {
+      const auto inner = Kids(kid);
+      kept.insert(kept.end(), inner.begin(), inner.end());
+    } else if (kept.empty() || kept.back() != kid) {
+      kept.push_back(kid);
+    }
+  }
+  if (kept.empty()) return kids.empty() ? Bool(is_and) : kids.back();
+  if (kept.size() == 1) return kept[0];
+  return Make({.kind = kind}, kept);
+}
+
+ValueId ValueStore::And(std::span<const ValueId> kids) { return Connective(ValueKind::And, kids); }
+ValueId ValueStore::Or(std::span<const ValueId> kids) { return Connective(ValueKind::Or, kids); }
+
+ValueId ValueStore::Select(ValueId condition, ValueId then_value, ValueId else_value) {
+  if (then_value == else_value) return then_value;
+  const Value& test = values_[condition.index];
+  if (IsConstant(test) && test.kind != ValueKind::Str) return Truth(test) ? then_value : else_value;
+  if (then_value == true_ && else_value == false_) return condition;
+  if (then_value == false_ && else_value == true_) return Not(condition);
+  if (test.kind == ValueKind::Unary && test.op == static_cast<uint8_t>(ir::UnaryOp::Not)) {
+    return Select(Kids(condition)[0], else_value, then_value);
+  }
+  const ValueId kids[] = {condition, then_value, else_value};
+  Value value{.kind = ValueKind::Select};
+  const Value& a = values_[then_value.index];
+  const Value& b = values_[else_value.index];
+  value.mark = a.mark ? a.mark : b.mark;
+  return Make(value, kids);
+}
+
+ValueId ValueStore::Tuple(std::span<const ValueId> kids) { return Make({.kind = ValueKind::Tuple}, kids); }
+
+ValueId ValueStore::World() {
+  return Make({.kind = ValueKind::Group, .op = static_cast<uint8_t>(GroupKind::World)}, {});
+}
+
+ValueId ValueStore::AxisGroup(Axis axis) {
+  return Make({.kind = ValueKind::Group, .op = static_cast<uint8_t>(GroupKind::AxisGroup),
+               .a = static_cast<uint32_t>(axis)},
+              {});
+}
+
+ValueId ValueStore::WithAxes(ValueId id, Axes axes) {
+  const Value& value = values_[id.index];
+  if ((value.axes | axes) == value.axes) return id;
+  if (HoldsKids(value.kind) || value.kind == ValueKind::Function || value.kind == ValueKind::Class ||
+      value.kind == ValueKind::Module || value.kind == ValueKind::External) {
+    return id;
+  }
+  // A number with more axes is no longer that number on every rank.
+  if (IsConstant(value) || value.kind == ValueKind::Param) return Derived(kVariesSymbol, {&id, 1}, axes);
+  Value wider = value;
+  wider.axes = wider.axes | axes;
+  const std::vector<ValueId> kids(Kids(id).begin(), Kids(id).end());
+  return Make(wider, kids);
+}
+
+ValueId ValueStore::WithMark(ValueId id, MarkId mark) {
+  Value marked = values_[id.index];
+  if (marked.mark == mark) return id;
+  if (marked.kind == ValueKind::Param || IsConstant(marked)) {
+    return Make({.kind = ValueKind::Derived, .mark = mark, .a = kVariesSymbol}, {&id, 1});
+  }
+  marked.mark = mark;
+  const std::vector<ValueId> kids(Kids(id).begin(), Kids(id).end());
+  return Make(marked, kids);
+}
+
+ValueId ValueStore::Uniform(ValueId id, Axes lost) {
+  const Value& value = values_[id.index];
+  // What the value was is gone: a reduced number is a new one, known only to be equal on the ranks of the group.
+  return Make({.kind = ValueKind::Unknown, .flags = static_cast<uint8_t>(kReduced | (value.flags & kByNameOnly)),
+               .axes = Without(value.axes, lost), .a = NewSymbol()},
+              {});
+}
+
+ValueId ValueStore::Substitute(ValueId id, FuncId function, std::span<const ValueId> arguments, Memo& memo) {
+  const Value value = values_[id.index];
+  if ((value.flags & kHasParam) == 0) return id;
+  if (value.kind == ValueKind::Param) {
+    if (value.a != function.index || value.b >= arguments.size()) return id;
+    const ValueId argument = arguments[value.b];
+    if (!argument) return id;
+    return value.mark ? WithMark(argument, value.mark) : argument;
+  }
+  if (const auto found = memo.find(id.index); found != memo.end()) return found->second;
+  std::vector<ValueId> kids(Kids(id).begin(), Kids(id).end());
+  for (ValueId& kid : kids) {
+    if (kid) kid = Substitute(kid, function, arguments, memo);
+  }
+  const ValueId result = Rebuild(value, kids);
+  memo.emplace(id.index, result);
+  return result;
+}
+
+ValueId ValueStore::Rebuild(Value value, std::span<const ValueId> kids) {
+  switch (value.kind) {
+    case ValueKind::Unary:
+      return Unary(static_cast<ir::UnaryOp>(value.op), kids[0]);
+    case ValueKind::Binary:
+      return Binary(static_cast<ir::BinaryOp>(value.op), kids[0], kids[1]);
+    case ValueKind::Compare:
+      return Compare(static_cast<ir::CompareOp>(value.op), kids[0], kids[1]);
+    case ValueKind::And:
+      return And(kids);
+    case ValueKind::Or:
+      return Or(kids);
+    case ValueKind::Select:
+      return Select(kids[0], kids[1], kids[2]);
+    default:
+      value.flags &= static_cast<uint8_t>(~kHasParam);
+      return Make(value, kids);
+  }
+}
+
+}  // namespace allranks::variation
