@@ -1,29 +1,44 @@
 # Libraries from Debian packages; `tools/setup` installs them. A library of ours names those it needs in LINKS.
 
 function(allranks_find package)
-  find_package(${package} ${ARGN} QUIET)
+  find_package(${package} QUIET CONFIG)
   if(NOT ${package}_FOUND)
-    message(FATAL_ERROR "the library ${package} is missing: run tools/setup, which installs it or names its package")
+    allranks_missing(${package})
   endif()
+endfunction()
+
+function(allranks_find_header name)
+  find_path(HEADER_OF_${name} ${ARGN})
+  if(NOT HEADER_OF_${name})
+    allranks_missing(${name})
+  endif()
+endfunction()
+
+function(allranks_missing name)
+  message(FATAL_ERROR "the library ${name} is missing: run tools/setup, which installs it or names its package")
 endfunction()
 
 set(THREADS_PREFER_PTHREAD_FLAG ON)
 find_package(Threads REQUIRED)
-allranks_find(fmt CONFIG)
-allranks_find(nlohmann_json CONFIG)
-allranks_find(CLI11 CONFIG)
-allranks_find(tomlplusplus CONFIG)
-allranks_find(tl-expected CONFIG)
-
-# xxHash comes without a CMake package; its header alone is enough when inlined (XXH_INLINE_ALL).
-find_path(XXHASH_INCLUDE_DIR xxhash.h)
-if(NOT XXHASH_INCLUDE_DIR)
-  message(FATAL_ERROR "the library xxHash is missing: run tools/setup, which installs it or names its package")
-endif()
-add_library(xxhash INTERFACE)
-target_compile_definitions(xxhash INTERFACE XXH_INLINE_ALL)
-
-if(BUILD_TESTING OR NOT DEFINED BUILD_TESTING)
-  allranks_find(GTest CONFIG)
+allranks_find(nlohmann_json)
+allranks_find(CLI11)
+allranks_find(tl-expected)
+if(BUILD_TESTING)
+  allranks_find(GTest)
 endif()
 find_package(benchmark CONFIG QUIET)
+
+# Of fmt and toml++ Debian has the headers and a shared library. Compiled here, the binary needs neither.
+allranks_find_header(fmt fmt/format-inl.h)
+add_library(fmt STATIC "${CMAKE_SOURCE_DIR}/third_party/fmt.cpp")
+add_library(fmt::fmt ALIAS fmt)
+
+allranks_find_header(tomlplusplus toml++/toml.h)
+add_library(tomlplusplus STATIC "${CMAKE_SOURCE_DIR}/third_party/toml.cpp")
+target_compile_definitions(tomlplusplus PUBLIC TOML_HEADER_ONLY=0)
+add_library(tomlplusplus::tomlplusplus ALIAS tomlplusplus)
+
+# The header of xxHash is enough.
+allranks_find_header(xxhash xxhash.h)
+add_library(xxhash INTERFACE)
+target_compile_definitions(xxhash INTERFACE XXH_INLINE_ALL)
