@@ -264,7 +264,7 @@ ValueId FunctionEvaluator::CallKnown(ir::ExprId site, knowledge::EntryId entry_i
     result = YieldValue(site, entry, entry.yield, bound, receiver, args);
   }
   ApplyUniform(entry, bound, receiver, args, result);
-  if (entry.exits) env_.reachable = env_.reachable && !PathIsPlain();
+  if (entry.exits || entry.raises) env_.reachable = false;
   return result;
 }
 
@@ -441,8 +441,5 @@ ValueId FunctionEvaluator::SuperValue() {
   }
   return store_.Fresh({});
 }
-
-// True if nothing but uniform conditions lies on the way here: leaving here is leaving for all.
-bool FunctionEvaluator::PathIsPlain() const { return path_.empty() || !in_loop_; }
 
 }  // namespace allranks::variation

@@ -72,11 +72,11 @@ class FunctionEvaluator {
   void EvalClassStmt(binding::ClassId class_id, ir::StmtId stmt);
   void Leave(Axes* exit_axes);
   Axes PathAxes() const;
-  bool PathIsPlain() const;
   ValueId PathCondition();
   void Assign(ir::ExprId target, ValueId value);
   void AssignName(NameId name, ValueId value);
   void AssignAttribute(ir::ExprId target, ValueId value);
+  void MoveCalls(size_t from, std::vector<std::pair<ir::ExprId, CallFact>>& to);
   void Mutate(ir::ExprId target, ValueId item);
   ValueId ItemOf(ir::ExprId site, ValueId value, uint32_t index, size_t count);
   void MakeUniform(ir::ExprId target, Axes lost);
@@ -185,7 +185,6 @@ class FunctionEvaluator {
   Axes loop_exit_axes_;                 // of the conditions under which the loop at hand is left or cut short
   Axes function_exit_axes_;
   Axes trip_axes_;                      // of the loops around
-  bool in_loop_ = false;
 };
 
 }  // namespace allranks::variation

@@ -88,10 +88,7 @@ Iteration FunctionEvaluator::IterateDerived(ir::ExprId site, ValueId iterable) {
 Iteration FunctionEvaluator::IterateObject(ir::ExprId site, ValueId iterable, knowledge::EntryId entry) {
   const size_t recorded = facts_.calls.size();
   const ValueId element = CallKnown(site, entry, iterable, {});
-  if (facts_.calls.size() > recorded) {
-    facts_.iterations.push_back(facts_.calls.back());
-    facts_.calls.pop_back();
-  }
+  MoveCalls(recorded, facts_.iterations);
   ValueId trips = store_.Symbol(Site(site), {});
   if (const knowledge::EntryId length = KnownMember(iterable, Intern("__len__"))) {
     const knowledge::Entry& length_entry = knowledge_[length];

@@ -263,7 +263,6 @@ void FunctionEvaluator::EvalLoop(const ir::Stmt& stmt) {
   if (is_for) VisitTarget(module_, ir::ValueOf(stmt), note);
 
   const Axes outer_exit_axes = std::exchange(loop_exit_axes_, Axes{});
-  const bool outer_in_loop = std::exchange(in_loop_, true);
   const ValueId iterable = is_for ? Eval(head) : ValueId::None();
   Env before = env_;
   std::vector<Axes> axes(env_.slots.size());
@@ -319,7 +318,6 @@ void FunctionEvaluator::EvalLoop(const ir::Stmt& stmt) {
     env_.slots[slot] = store_.WithAxes(store_.Select(ran, after, initial), axes[slot]);
   }
   loop_exit_axes_ = outer_exit_axes;
-  in_loop_ = outer_in_loop;
   EvalBlock(ir::ElseBlockOf(stmt));
   env_.reachable = true;
 }
@@ -363,18 +361,17 @@ void FunctionEvaluator::EvalWith(const ir::Stmt& stmt) {
     const ValueId context = Eval(item.context);
     const ValueId object = LookThrough(tables_, context);
     ValueId entered = context;
-    const Value& kind = store_[object];
+    const Value kind = store_[object];
+    const size_t recorded = facts_.calls.size();
     if (kind.kind == ValueKind::Instance) {
       const binding::ClassId class_id{kind.a};
       if (const FuncId enter = tables_.program.FindMethod(class_id, Intern("__enter__"))) {
         entered = CallFunction(item.context, FunctionValue(enter, object), enter, object, {}, CallKind::Function);
-        facts_.enters.push_back(facts_.calls.back());
-        facts_.calls.pop_back();
+        MoveCalls(recorded, facts_.enters);
       }
       if (const FuncId exit = tables_.program.FindMethod(class_id, Intern("__exit__"))) {
         CallFunction(item.context, FunctionValue(exit, object), exit, object, {}, CallKind::Function);
-        facts_.leaves.push_back(facts_.calls.back());
-        facts_.calls.pop_back();
+        MoveCalls(recorded, facts_.leaves);
       }
     } else if (kind.kind == ValueKind::Partial && kind.op == kGeneratorObject) {
       entered = Iterate(item.context, object).element;
@@ -384,12 +381,17 @@ void FunctionEvaluator::EvalWith(const ir::Stmt& stmt) {
       }
     } else if (const knowledge::EntryId enter = KnownMember(object, Intern("__enter__"))) {
       entered = CallKnown(item.context, enter, object, {});
-      facts_.enters.push_back(facts_.calls.back());
-      facts_.calls.pop_back();
+      MoveCalls(recorded, facts_.enters);
     }
     if (item.target) Assign(item.target, entered);
   }
   EvalBlock(ir::BodyOf(stmt));
+}
+
+// What was recorded as calls since `from` is run by entering or leaving instead.
+void FunctionEvaluator::MoveCalls(size_t from, std::vector<std::pair<ir::ExprId, CallFact>>& to) {
+  to.insert(to.end(), facts_.calls.begin() + static_cast<ptrdiff_t>(from), facts_.calls.end());
+  facts_.calls.resize(from);
 }
 
 void FunctionEvaluator::EvalMatch(const ir::Stmt& stmt) {

@@ -207,10 +207,10 @@ bool JoinTable::NextRound() {
   return changed;
 }
 
-Tables::Tables(const binding::Program& program, const knowledge::Knowledge& knowledge, Facts& facts)
-    : program(program),
-      knowledge(knowledge),
-      facts(facts),
+Tables::Tables(const binding::Program& the_program, const knowledge::Knowledge& the_knowledge, Facts& the_facts)
+    : program(the_program),
+      knowledge(the_knowledge),
+      facts(the_facts),
       store(facts.values_store),
       fields(store),
       loose_fields(store),

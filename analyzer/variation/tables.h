@@ -45,7 +45,7 @@ struct Scope {
 enum class ReceiverKind : uint8_t { None, Instance, Class };
 
 struct Tables {
-  Tables(const binding::Program& program, const knowledge::Knowledge& knowledge, Facts& facts);
+  Tables(const binding::Program& the_program, const knowledge::Knowledge& the_knowledge, Facts& the_facts);
 
   const binding::Program& program;
   const knowledge::Knowledge& knowledge;
