@@ -1,0 +1,185 @@
+#!/usr/bin/env python3
+"""Who may include whom: compares every #include and every DEPS with the table below.
+
+usage: directions.py REPOSITORY. Prints each offending line as path:line and exits with 1 if there is one.
+"""
+
+import re
+import sys
+from fnmatch import fnmatch
+from pathlib import Path
+
+# A folder may use itself, the folders named here, and whatever those may use. Folders are matched from the first line
+# down; `X/*` is any folder below X. A file of a folder that stands in no line is an error too.
+ALLOWED = {
+    "analyzer/base": [],
+    "witness": [],
+    "analyzer/source": ["analyzer/base"],
+    "analyzer/findings": ["analyzer/source", "witness"],
+    "analyzer/ir": ["analyzer/findings"],
+    "analyzer/knowledge": ["analyzer/findings"],
+    "analyzer/binding": ["analyzer/ir", "analyzer/knowledge"],
+    "analyzer/variation": ["analyzer/binding"],
+    "analyzer/traces": ["analyzer/variation", "witness"],
+    # Front ends never know each other: each stands in a folder of its own and names only the core.
+    "frontends/*": ["analyzer/ir"],
+    # A family of rules knows rules/rule.h and the core, never another family.
+    "rules/*": ["rules", "analyzer/traces"],
+    "rules": ["analyzer/traces"],
+    "driver/config": ["rules", "analyzer/findings"],
+    "driver/pipeline": ["driver/config", "rules", "frontends/*", "analyzer/traces"],
+    "driver/reports": ["rules", "analyzer/findings", "witness"],
+    "driver/server": ["driver/pipeline", "driver/config", "driver/reports"],
+    "driver/cli": ["driver/pipeline", "driver/config", "driver/reports", "runtime-verify/coordinator"],
+    # The half that proves findings on ranks builds without a parser, and knows witnesses only.
+    "runtime-verify/backends/*": ["runtime-verify/backends", "witness"],
+    "runtime-verify/backends": ["witness"],
+    "runtime-verify/worker": ["runtime-verify/backends", "witness"],
+    "runtime-verify/coordinator": ["runtime-verify/backends", "runtime-verify/worker", "witness"],
+}
+
+# May use all of the above; nobody may use them.
+ABOVE_ALL = ("tests", "bench", "tools")
+
+# Headers of others that only some folders may see: those that decide what a folder is.
+ONLY_IN = [
+    (r"(clang|llvm)(-c)?/", "Clang", ["frontends/cpp"]),
+    (r"tree_sitter/", "tree-sitter", ["frontends/python", *ABOVE_ALL]),
+    (r"(nccl\.h|nccl/|cuda)", "NCCL and CUDA", ["runtime-verify/backends/nccl"]),
+    (r"(jsonrpc|json_rpc|json-rpc|lsp|langsvr)", "JSON-RPC", ["driver/server"]),
+]
+
+# Nothing of others at all but these, in the folders that everything stands on.
+PLAIN = {"analyzer/base": ["tl/", "gtest/", "gmock/"]}
+
+SOURCE_ENDINGS = {".h", ".cpp", ".def", ".inc", ".c", ".cc", ".cu"}
+OUR_ROOTS = ("analyzer", "frontends", "rules", "witness", "driver", "runtime-verify", *ABOVE_ALL)
+INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]')
+
+
+def folder_of(path):
+    """The folder of the table that a path belongs to, as the table's key, or its root if that is above all."""
+    folder = path.parent.as_posix()
+    if folder.split("/")[0] in ABOVE_ALL:
+        return folder.split("/")[0]
+    return next((key for key in ALLOWED if fnmatch(folder, key) or fnmatch(folder, key + "/*")), None)
+
+
+def place_of(path):
+    """The folder itself, which tells two families or two front ends apart."""
+    key = folder_of(path)
+    if key is None or not key.endswith("/*"):
+        return key
+    return "/".join(path.parts[: key.count("/") + 1])
+
+
+def reachable(key):
+    seen, waiting = set(), [key]
+    while waiting:
+        current = waiting.pop()
+        if current not in seen:
+            seen.add(current)
+            waiting.extend(ALLOWED[current])
+    return seen
+
+
+def may_use(user, used):
+    """Paths of files, relative to the repository."""
+    user_key, used_key = folder_of(user), folder_of(used)
+    if user_key in ABOVE_ALL:
+        return True
+    if user_key is None or used_key is None or used_key in ABOVE_ALL:
+        return False
+    if place_of(user) == place_of(used):
+        return True
+    if user_key == used_key and user_key.endswith("/*"):
+        return False
+    if user_key == "rules/*" and used_key == "rules":
+        return used.name == "rule.h"
+    # The registry names every rule, so the folder rules/ itself may look into its families.
+    if user_key == "rules" and used_key == "rules/*":
+        return True
+    return used_key in reachable(user_key)
+
+
+def check_include(root, user, bracket, name):
+    """A sentence on what is wrong with this include, or None."""
+    used = Path(name)
+    if name.split("/")[0] in OUR_ROOTS:
+        if bracket == "<":
+            return f'write "{name}" in quotes: it is ours'
+        if folder_of(user) is None:
+            return f"{user.parent} is no folder of the table in tests/architecture/directions.py"
+        # A test beside the code may build what it tests with from any folder.
+        if user.stem.endswith("_test") or may_use(user, used):
+            return None
+        return f"{place_of(user)} may not include {used.parent.as_posix()}"
+    if bracket == '"' and (root / user.parent / name).exists():
+        return f'write "{user.parent.as_posix()}/{name}": includes start at the root of the repository'
+    folder = user.parent.as_posix()
+    for pattern, what, folders in ONLY_IN:
+        if re.match(pattern, name) and not any(folder == f or folder.startswith(f + "/") for f in folders):
+            return f"headers of {what} may be included only in {folders[0]}"
+    if folder in PLAIN and "/" in name and not name.startswith(tuple(PLAIN[folder])):
+        return f"{folder} uses the standard library only"
+    return None
+
+
+def source_files(root):
+    for top in OUR_ROOTS:
+        for path in sorted((root / top).rglob("*")):
+            if path.suffix in SOURCE_ENDINGS and path.is_file():
+                yield path.relative_to(root)
+
+
+def offending_includes(root):
+    for user in source_files(root):
+        lines = (root / user).read_text(encoding="utf-8", errors="replace").splitlines()
+        for number, line in enumerate(lines, 1):
+            if match := INCLUDE.match(line):
+                if wrong := check_include(root, user, match[1], match[2]):
+                    yield f"{user.as_posix()}:{number}: {wrong}"
+
+
+def libraries(text):
+    """(folder, [(dependency, line)]) of every allranks_library call."""
+    text = re.sub(r"#[^\n]*", "", text)
+    for call in re.finditer(r"allranks_library\(([^)]*)\)", text):
+        words = [(w[0], text.count("\n", 0, call.start(1) + w.start()) + 1) for w in re.finditer(r"\S+", call[1])]
+        if not words:
+            continue
+        section, dependencies = "", []
+        for word, line in words[1:]:
+            if word in ("SOURCES", "DEPS", "LINKS", "TESTS", "TEST_DEPS"):
+                section = word
+            elif section == "DEPS":
+                dependencies.append((word, line))
+        yield words[0][0], dependencies
+
+
+def offending_dependencies(root):
+    for top in OUR_ROOTS:
+        for path in sorted((root / top).rglob("CMakeLists.txt")):
+            relative = path.relative_to(root)
+            for folder, dependencies in libraries(path.read_text(encoding="utf-8")):
+                for name, line in dependencies:
+                    if not may_use(Path(folder, "x.h"), Path(name, "rule.h")):
+                        yield f"{relative.as_posix()}:{line}: {folder} may not depend on {name}"
+
+
+def offending(root):
+    return [*offending_includes(root), *offending_dependencies(root)]
+
+
+def main():
+    root = Path(sys.argv[1])
+    wrong = offending(root)
+    print(*wrong, sep="\n", end="\n" if wrong else "")
+    if not wrong and not any(source_files(root)):
+        wrong = [f"{root}: no sources found"]
+        print(*wrong)
+    return 1 if wrong else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
