@@ -1,13 +1,15 @@
-# allranks_library(FOLDER [SOURCES file...] [DEPS folder...] [LINKS target...] [TESTS file...])
+# allranks_library(FOLDER [SOURCES file...] [DEPS folder...] [LINKS target...]
+#                 [TESTS file...] [TEST_DEPS folder...])
 #
 # The one way in which a folder of ours becomes a library. `analyzer/ir` becomes the target
 # allranks_analyzer_ir; without SOURCES it is header-only. DEPS are folders of ours, and tests/architecture
-# compares them with the allowed directions; LINKS are libraries of others. TESTS become one test program.
+# compares them with the allowed directions; LINKS are libraries of others. TESTS become one test program, which may
+# also use TEST_DEPS, whatever their direction: nothing depends on a test.
 # SOURCES and TESTS are listed by name, in alphabetical order: what is built is what a reader sees.
 include(GoogleTest)
 
 function(allranks_library folder)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "SOURCES;DEPS;LINKS;TESTS")
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "SOURCES;DEPS;LINKS;TESTS;TEST_DEPS")
   if(arg_UNPARSED_ARGUMENTS)
     message(FATAL_ERROR "allranks_library(${folder}): unknown arguments ${arg_UNPARSED_ARGUMENTS}")
   endif()
@@ -31,7 +33,7 @@ function(allranks_library folder)
     target_link_libraries(${target} INTERFACE ${links} Threads::Threads)
   endif()
   if(arg_TESTS AND BUILD_TESTING)
-    allranks_test(${folder} ${target} ${arg_TESTS})
+    allranks_test(${folder} ${target} "${arg_TESTS}" "${arg_TEST_DEPS}")
   endif()
 endfunction()
 
@@ -41,8 +43,13 @@ function(allranks_target folder result)
   set(${result} ${name} PARENT_SCOPE)
 endfunction()
 
-function(allranks_test folder target)
-  add_executable(${target}_test ${ARGN})
+function(allranks_test folder target tests dependencies)
+  add_executable(${target}_test ${tests})
+  foreach(dependency IN LISTS dependencies)
+    # Such a folder may stand further down, so that its target is not there yet.
+    allranks_target(${dependency} dependency_target)
+    target_link_libraries(${target}_test PRIVATE ${dependency_target})
+  endforeach()
   target_link_libraries(${target}_test PRIVATE ${target} allranks_warnings GTest::gmock GTest::gtest_main)
   # Asked for its tests when ctest starts, not while building: a crash at start-up is then a failed test.
   gtest_discover_tests(${target}_test TEST_PREFIX "${folder}/" DISCOVERY_MODE PRE_TEST)
