@@ -1,0 +1,101 @@
+#include "frontends/python/parse.h"
+
+#include <bitset>
+#include <cstdint>
+#include <limits>
+
+#include "frontends/python/grammar.h"
+
+namespace allranks::python {
+namespace {
+
+// Real programs need up to 1.2 of the parser's operations a byte, noise a hundred: recovery tries many readings.
+constexpr uint64_t kOperationsPerByte = 30;
+constexpr uint64_t kFreeOperations = 1'000'000;
+// How often the parser asks whether to go on (its OP_COUNT_PER_PARSER_TIMEOUT_CHECK).
+constexpr uint64_t kOperationsPerQuestion = 100;
+
+// The parser keeps up to 510 levels, two bytes each; Python itself allows 100.
+constexpr size_t kMostIndents = 400;
+
+const char* ReadText(void* payload, uint32_t offset, TSPoint /*point*/, uint32_t* length) {
+  const std::string_view text = *static_cast<const std::string_view*>(payload);
+  if (offset >= text.size()) {
+    *length = 0;
+    return "";
+  }
+  *length = static_cast<uint32_t>(text.size()) - offset;
+  return text.data() + offset;
+}
+
+bool CountOperations(TSParseState* state) {
+  uint64_t& left = *static_cast<uint64_t*>(state->payload);
+  if (left < kOperationsPerQuestion) return true;
+  left -= kOperationsPerQuestion;
+  return false;
+}
+
+// The width of a line's indentation as the parser counts it; moves `at` behind it.
+size_t IndentWidth(std::string_view text, size_t* at) {
+  constexpr size_t kTabWidth = 8;
+  size_t width = 0;
+  for (; *at < text.size(); ++*at) {
+    const char c = text[*at];
+    if (c == ' ') {
+      ++width;
+    } else if (c == '\t') {
+      width += kTabWidth;
+    } else if (c == '\f' || c == '\r') {
+      width = 0;
+    } else {
+      break;
+    }
+  }
+  return width;
+}
+
+size_t NextLine(std::string_view text, size_t at) {
+  const size_t end = text.find('\n', at);
+  return end == std::string_view::npos ? text.size() : end + 1;
+}
+
+// Each open level has a width of its own, so that there are at most as many levels as widths. The parser counts
+// widths in 16 bits.
+size_t CountIndentWidths(std::string_view text) {
+  constexpr size_t kWidths = 1u << 16;
+  const auto seen = std::make_unique<std::bitset<kWidths>>();
+  for (size_t at = 0; at < text.size();) {
+    seen->set(IndentWidth(text, &at) % kWidths);
+    at = NextLine(text, at);
+  }
+  return seen->count();
+}
+
+}  // namespace
+
+Parser::Parser() : parser_(ts_parser_new()) { ts_parser_set_language(parser_, Language()); }
+
+Tree Parser::Parse(std::string_view text, uint32_t begin, uint32_t end) {
+  constexpr uint32_t kFar = std::numeric_limits<uint32_t>::max();
+  const TSRange range = {.start_point = {0, 0}, .end_point = {kFar, kFar}, .start_byte = begin, .end_byte = end};
+  const bool is_whole = begin == 0 && end == text.size();
+  ts_parser_set_included_ranges(parser_, is_whole ? nullptr : &range, is_whole ? 0 : 1);
+  uint64_t operations = kFreeOperations + kOperationsPerByte * (end - begin);
+  const TSInput input = {.payload = &text, .read = ReadText, .encoding = TSInputEncodingUTF8, .decode = nullptr};
+  const TSParseOptions options = {.payload = &operations, .progress_callback = CountOperations};
+  Tree tree(ts_parser_parse_with_options(parser_, nullptr, input, options));
+  // A parse that was stopped would go on with the next text.
+  if (tree == nullptr) ts_parser_reset(parser_);
+  return tree;
+}
+
+bool IndentsTooDeep(std::string_view text) {
+  // Only a file with a line this far in can have so many levels.
+  for (size_t at = 0; at < text.size();) {
+    if (IndentWidth(text, &at) > kMostIndents) return CountIndentWidths(text) > kMostIndents;
+    at = NextLine(text, at);
+  }
+  return false;
+}
+
+}  // namespace allranks::python
