@@ -2,9 +2,12 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "analyzer/base/result.h"
@@ -14,23 +17,25 @@
 #include "analyzer/source/file_system.h"
 #include "analyzer/source/source_file.h"
 #include "analyzer/traces/analysis.h"
+#include "driver/pipeline/enumerate.h"
+#include "rules/rule.h"
 
 namespace allranks::pipeline {
 
+// Told as the work goes on, from any thread; `total` is 0 where it is not known.
+using Progress = std::function<void(std::string_view phase, size_t done, size_t total)>;
+
 struct Options {
-  std::string root = ".";                 // imports are looked up below it; shown paths are relative to it
+  std::string root = ".";                 // of the project: imports are looked up below it
+  std::string working_directory;          // absolute; shown paths are relative to it. Empty: there is none
   std::vector<std::string> paths = {"."}; // files and directories whose findings are wanted
   std::map<std::string, std::string> overlays;  // path -> text that stands in for the file (stdin, open editors)
   std::vector<std::string> knowledge_files;     // the user's own *.toml
   std::vector<std::string> exclude;             // gitignore-style patterns
+  std::vector<const rules::Rule*> rules;        // to run; empty: all there are
   bool respect_gitignore = true;
   unsigned jobs = 0;                      // 0: one a core
-};
-
-// A path that could not be used; findings of the rest are still there.
-struct PathError {
-  std::string path;
-  std::string message;
+  Progress progress;
 };
 
 struct Timing {
@@ -40,7 +45,7 @@ struct Timing {
 
 struct Output {
   source::SourceFiles files;              // everything read
-  std::vector<findings::Finding> findings;  // of all rules, sorted; suppression and selection come later
+  std::vector<findings::Finding> findings;  // of the rules asked for, suppressed ones taken out, sorted
   std::vector<traces::LedgerEntry> ledger;  // of requested files
   std::vector<std::string> checked;       // requested files that were looked at, in order
   std::vector<PathError> errors;
@@ -49,8 +54,23 @@ struct Output {
   uint64_t bytes_parsed = 0;
   uint32_t files_scanned = 0;
   uint32_t files_parsed = 0;
+  uint32_t files_requested = 0;
+  size_t suppressed = 0;                  // findings that comments silence
+};
+
+// All that the stages made, for those who print it; ids of one stage refer to the stages before it.
+struct Analysed {
+  base::Interner names;
+  std::optional<knowledge::Knowledge> knowledge;
+  binding::Program program;
+  variation::Facts facts;
+  traces::Analysis analysis;
+  source::SourceFiles files;
 };
 
 [[nodiscard]] base::Result<Output> Run(const Options& options, const source::FileSystem& files);
+
+// The same, and hands the stages out as well.
+[[nodiscard]] base::Result<Output> Run(const Options& options, const source::FileSystem& files, Analysed& analysed);
 
 }  // namespace allranks::pipeline

@@ -1,0 +1,127 @@
+#include "driver/cli/arguments.h"
+
+#include <CLI/App.hpp>
+#include <CLI/Config.hpp>
+#include <CLI/Formatter.hpp>
+#include <algorithm>
+#include <array>
+#include <string_view>
+
+#include "driver/cli/exit_codes.h"
+#include "driver/config/spelling.h"
+
+namespace allranks::cli {
+namespace {
+
+constexpr std::array<std::string_view, 5> kCommands = {"check", "ir", "rule", "trace", "version"};
+
+// Options that may be given more than once or with commas, and never swallow the path behind them.
+CLI::Option* List(CLI::Option* option) { return option->delimiter(',')->allow_extra_args(false); }
+
+void AddCheck(CLI::App& app, CheckArguments& a, std::vector<std::string>& select) {
+  CLI::App* c = app.add_subcommand("check", "find collectives that only some ranks reach (the default command)");
+  c->add_option("path", a.paths, "files and folders; `-` reads the standard input (default: .)");
+  c->add_option("--output-format", a.output_format, "full, concise, json or sarif")
+      ->check(CLI::IsMember({"full", "concise", "json", "sarif"}))->type_name("FORMAT");
+  c->add_option("-o,--output-file", a.output_file, "write the report there")->type_name("FILE");
+  List(c->add_option("--select", select, "rules to run: AR101, AR1, a name, ALL"))->type_name("RULE,...");
+  List(c->add_option("--ignore", a.ignore, "rules not to run"))->type_name("RULE,...");
+  List(c->add_option("--exclude", a.exclude, "more .gitignore patterns"))->type_name("PATTERN,...");
+  c->add_option("--min-confidence", a.min_confidence, "possible, likely or certain (default: likely)")
+      ->check(CLI::IsMember({"possible", "likely", "certain"}))->type_name("LEVEL");
+  List(c->add_option("--knowledge", a.knowledge, "what your own wrappers mean for ranks"))->type_name("FILE");
+  c->add_option("--config", a.config, "this configuration file")->type_name("FILE");
+  c->add_flag("--isolated", a.isolated, "no configuration file");
+  c->add_option("--root", a.root, "where the project begins (default: found by .git or pyproject.toml)")->type_name("DIR");
+  c->add_option("--stdin-filename", a.stdin_filename, "the name of the file on the standard input")->type_name("FILE");
+  c->add_flag("--no-respect-gitignore", a.no_respect_gitignore, "check ignored files, too");
+  c->add_flag("--statistics", a.statistics, "count findings by rule");
+  c->add_flag("--coverage", a.coverage, "say which collective calls were proven aligned (with -v: each)");
+  c->add_flag("--show-files", a.show_files, "list the files that would be checked");
+  c->add_flag("--profile", a.profile, "say on stderr where the time went");
+  c->add_option("-j,--jobs", a.jobs, "threads (default: one a core)")->type_name("N");
+  c->add_flag("-n,--no-cache", a.no_cache, "neither read nor write the cache");
+  c->add_flag("-e,--exit-zero", a.exit_zero, "exit with 0 even if there are findings");
+  c->add_option("--color", a.color, "auto, always or never")
+      ->check(CLI::IsMember({"auto", "always", "never"}))->type_name("WHEN");
+  c->add_flag("-q,--quiet", a.quiet, "findings only");
+  c->add_flag("-v,--verbose", a.verbose, "more details");
+}
+
+void AddOthers(CLI::App& app, RuleArguments& rule, IrArguments& ir, TraceArguments& trace) {
+  CLI::App* r = app.add_subcommand("rule", "explain a rule");
+  r->add_option("rule", rule.rule, "code or name");
+  r->add_flag("--all", rule.all, "list all rules");
+  CLI::App* i = app.add_subcommand("ir", "print how allranks reads a file");
+  i->add_option("target", ir.target, "FILE or FILE:FUNCTION")->required();
+  CLI::App* t = app.add_subcommand("trace", "print which collectives each function issues");
+  t->add_option("target", trace.target, "FILE or FILE:FUNCTION")->required();
+  t->add_option("--root", trace.root, "where the project begins")->type_name("DIR");
+  List(t->add_option("--knowledge", trace.knowledge, "what your own wrappers mean for ranks"))->type_name("FILE");
+  app.add_subcommand("version", "print the version");
+}
+
+// `allranks src --select AR1` means `allranks check src --select AR1`.
+bool NeedsCheck(const std::vector<std::string>& args) {
+  if (args.empty()) return true;
+  if (std::find(kCommands.begin(), kCommands.end(), args[0]) != kCommands.end()) return false;
+  return args[0] != "-h" && args[0] != "--help";
+}
+
+std::string UnknownOption(const CLI::App& app, const std::string& option) {
+  std::vector<std::string> names;
+  for (const CLI::Option* known : app.get_options()) {
+    for (const std::string& name : known->get_lnames()) names.push_back("--" + name);
+  }
+  const std::vector<std::string_view> views(names.begin(), names.end());
+  const std::string given = option.substr(0, option.find('='));
+  const std::string near = config::DidYouMean(given, views);
+  const std::string what = given.starts_with("-") ? "unknown option `" : "unexpected argument `";
+  return what + given + "`" + (near.empty() ? "; see `allranks " + app.get_name() + " --help`" : near);
+}
+
+Message Mistake(const std::string& text) { return {"allranks: error: " + text + "\n", kExitError}; }
+
+// The library's messages end in a full stop or span lines; ours are one line.
+std::string FirstLine(std::string text) {
+  text = text.substr(0, text.find('\n'));
+  while (text.ends_with('.') || text.ends_with(' ')) text.pop_back();
+  return text;
+}
+
+}  // namespace
+
+Command ParseArguments(int argc, const char* const* argv) {
+  std::vector<std::string> args(argv + std::min(argc, 1), argv + argc);
+  if (!args.empty() && (args[0] == "--version" || args[0] == "-V" || args[0] == "version")) return VersionArguments{};
+  if (NeedsCheck(args)) args.insert(args.begin(), "check");
+  CheckArguments check;
+  RuleArguments rule;
+  IrArguments ir;
+  TraceArguments trace;
+  std::vector<std::string> select;
+  CLI::App app("Finds, before a GPU is booked, where ranks of a distributed-training job will wait for each other forever.",
+               "allranks");
+  app.require_subcommand(1);
+  AddCheck(app, check, select);
+  AddOthers(app, rule, ir, trace);
+  for (CLI::App* sub : app.get_subcommands([](CLI::App*) { return true; })) sub->allow_extras();
+  try {
+    std::reverse(args.begin(), args.end());
+    app.parse(args);
+  } catch (const CLI::CallForHelp&) {
+    const std::vector<CLI::App*> chosen = app.get_subcommands();
+    return Message{(chosen.empty() ? &app : chosen[0])->help(), kExitClean};
+  } catch (const CLI::Error& error) {
+    return Mistake(FirstLine(error.what()) + "; see `allranks --help`");
+  }
+  const CLI::App* chosen = app.get_subcommands()[0];
+  if (!chosen->remaining().empty()) return Mistake(UnknownOption(*chosen, chosen->remaining()[0]));
+  if (chosen->get_name() == "rule") return rule;
+  if (chosen->get_name() == "ir") return ir;
+  if (chosen->get_name() == "trace") return trace;
+  if (chosen->count("--select") > 0) check.select = std::move(select);
+  return check;
+}
+
+}  // namespace allranks::cli

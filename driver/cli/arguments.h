@@ -1,0 +1,63 @@
+// The command line as plain values; arguments.cpp alone knows the library that parses it.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+namespace allranks::cli {
+
+struct CheckArguments {
+  std::vector<std::string> paths;
+  std::string output_format = "full";
+  std::string output_file;
+  std::optional<std::vector<std::string>> select;
+  std::vector<std::string> ignore;
+  std::vector<std::string> exclude;
+  std::vector<std::string> knowledge;
+  std::string min_confidence = "likely";
+  std::string color = "auto";
+  std::string root;
+  std::string config;
+  std::string stdin_filename;
+  unsigned jobs = 0;
+  bool statistics = false;
+  bool coverage = false;
+  bool show_files = false;
+  bool profile = false;
+  bool no_cache = false;
+  bool exit_zero = false;
+  bool isolated = false;
+  bool no_respect_gitignore = false;
+  bool quiet = false;
+  bool verbose = false;
+};
+
+struct RuleArguments {
+  std::string rule;
+  bool all = false;
+};
+
+// `FILE` or `FILE:FUNCTION`.
+struct IrArguments {
+  std::string target;
+};
+struct TraceArguments {
+  std::string target;
+  std::string root;
+  std::vector<std::string> knowledge;
+};
+
+struct VersionArguments {};
+
+// What was asked for: to run something, or only to print (`--help`, a mistake) and leave with `exit_code`.
+struct Message {
+  std::string text;
+  int exit_code = 0;
+};
+using Command = std::variant<CheckArguments, RuleArguments, IrArguments, TraceArguments, VersionArguments, Message>;
+
+Command ParseArguments(int argc, const char* const* argv);
+
+}  // namespace allranks::cli

@@ -1,0 +1,125 @@
+// `allranks check`: arguments and configuration to options, one run, one report.
+#include <algorithm>
+
+#include "driver/cli/commands.h"
+#include "driver/cli/exit_codes.h"
+#include "driver/cli/profile.h"
+#include "driver/cli/progress.h"
+#include "driver/cli/settings_of.h"
+#include "driver/cli/terminal.h"
+#include "driver/pipeline/pipeline.h"
+#include "driver/reports/report.h"
+
+namespace allranks::cli {
+namespace {
+
+constexpr std::string_view kStandardInput = "-";
+constexpr std::string_view kStandardInputName = "<stdin>";
+
+findings::Confidence LeastConfidence(const std::string& name) {
+  if (name == "possible") return findings::Confidence::Possible;
+  return name == "certain" ? findings::Confidence::Certain : findings::Confidence::Likely;
+}
+
+// `-` among the paths: the standard input takes the place of the file it is named after.
+void ReadInput(const CheckArguments& arguments, pipeline::Options& options) {
+  for (std::string& path : options.paths) {
+    if (path != kStandardInput) continue;
+    path = arguments.stdin_filename.empty() ? std::string(kStandardInputName) : arguments.stdin_filename;
+    options.overlays.emplace(path, ReadStandardInput());
+  }
+}
+
+int ShowFiles(const pipeline::Options& options, const source::FileSystem& files) {
+  const pipeline::PathMap paths(options.root, options.working_directory);
+  pipeline::EnumerateOptions what{.paths = options.paths, .exclude = options.exclude,
+                                  .respect_gitignore = options.respect_gitignore, .overlays = {}};
+  for (const auto& [path, text] : options.overlays) what.overlays.push_back(path);
+  const pipeline::ProjectFiles project = pipeline::Enumerate(what, paths, files);
+  std::string list;
+  for (size_t i = 0; i < project.all.size(); ++i) {
+    if (project.requested[i]) list += paths.Shown(project.all[i]) + "\n";
+  }
+  for (const pipeline::PathError& error : project.errors) PrintError(error.message);
+  return WriteOut(list) && project.errors.empty() ? kExitClean : kExitError;
+}
+
+reports::Verdict VerdictOf(traces::SiteVerdict verdict) {
+  switch (verdict) {
+    case traces::SiteVerdict::Aligned: return reports::Verdict::Aligned;
+    case traces::SiteVerdict::Flagged: return reports::Verdict::Flagged;
+    case traces::SiteVerdict::Unknown: return reports::Verdict::Unknown;
+  }
+  return reports::Verdict::Unknown;
+}
+
+// What could not be done, one line each.
+std::vector<std::string> ErrorsOf(const CheckArguments& arguments, const pipeline::Output& out) {
+  std::vector<std::string> errors;
+  for (const pipeline::PathError& error : out.errors) errors.push_back(error.message);
+  if (out.files_requested > 0 || !errors.empty()) return errors;
+  const std::string where = arguments.paths.empty() ? "." : arguments.paths[0];
+  errors.push_back("no Python files in " + where + "; name a path with *.py or *.ipynb files, or see what .gitignore and `exclude` leave with --show-files");
+  return errors;
+}
+
+reports::Report ReportOf(const pipeline::Output& out) {
+  reports::Report report{.files = out.files, .findings = out.findings, .ledger = {}, .errors = {},
+                         .files_checked = out.files_requested, .suppressed = out.suppressed, .version = Version()};
+  for (const traces::LedgerEntry& entry : out.ledger) {
+    report.ledger.push_back({entry.span, entry.name, VerdictOf(entry.verdict), entry.reason});
+  }
+  return report;
+}
+
+std::string Render(const CheckArguments& arguments, const reports::Report& report) {
+  reports::TextStyle style = StyleFor(arguments.color, !arguments.output_file.empty());
+  style.quiet = arguments.quiet;
+  if (arguments.output_format == "json") return reports::RenderJson(report);
+  if (arguments.output_format == "sarif") return reports::RenderSarif(report);
+  if (arguments.statistics || arguments.coverage) {
+    std::string out = arguments.statistics ? reports::RenderStatistics(report, style) : "";
+    if (arguments.coverage) out += reports::RenderCoverage(report, style, arguments.verbose);
+    return out;
+  }
+  return arguments.output_format == "concise" ? reports::RenderConcise(report, style)
+                                              : reports::RenderFull(report, style);
+}
+
+bool Deliver(const CheckArguments& arguments, const std::string& text) {
+  return arguments.output_file.empty() ? WriteOut(text) : WriteFile(arguments.output_file, text);
+}
+
+}  // namespace
+
+int RunCheck(const CheckArguments& arguments) {
+  const source::RealFileSystem files;
+  base::Result<pipeline::Options> options = OptionsOf(arguments, files);
+  if (!options) {
+    PrintError(options.error().message);
+    return kExitError;
+  }
+  ReadInput(arguments, *options);
+  if (arguments.show_files) return ShowFiles(*options, files);
+
+  ProgressLine progress;
+  options->progress = progress.Callback();
+  base::Result<pipeline::Output> out = pipeline::Run(*options, files);
+  progress.Clear();
+  if (!out) {
+    PrintError(out.error().message);
+    return kExitError;
+  }
+  const findings::Confidence least = LeastConfidence(arguments.min_confidence);
+  std::erase_if(out->findings, [&](const findings::Finding& finding) { return finding.confidence < least; });
+
+  reports::Report report = ReportOf(*out);
+  report.errors = ErrorsOf(arguments, *out);
+  for (const std::string& error : report.errors) PrintError(error);
+  const bool delivered = Deliver(arguments, Render(arguments, report));
+  if (arguments.profile) WriteErr(ProfileText(*out));
+  if (!delivered || !report.errors.empty()) return kExitError;
+  return out->findings.empty() || arguments.exit_zero ? kExitClean : kExitFindings;
+}
+
+}  // namespace allranks::cli

@@ -1,0 +1,44 @@
+#include <exception>
+#include <new>
+
+#include "driver/cli/commands.h"
+#include "driver/cli/exit_codes.h"
+#include "driver/cli/terminal.h"
+
+namespace allranks::cli {
+namespace {
+
+struct Dispatch {
+  int operator()(const CheckArguments& a) const { return RunCheck(a); }
+  int operator()(const RuleArguments& a) const { return RunRule(a); }
+  int operator()(const IrArguments& a) const { return RunIr(a); }
+  int operator()(const TraceArguments& a) const { return RunTrace(a); }
+  int operator()(const VersionArguments&) const {
+    return WriteOut("allranks " + std::string(Version()) + "\n") ? kExitClean : kExitError;
+  }
+  int operator()(const Message& message) const {
+    if (message.exit_code != kExitClean) {
+      WriteErr(message.text);
+      return message.exit_code;
+    }
+    return WriteOut(message.text) ? message.exit_code : kExitError;
+  }
+};
+
+}  // namespace
+
+std::string_view Version() { return ALLRANKS_VERSION; }
+
+int Main(int argc, const char* const* argv) {
+  PrepareStreams();
+  try {
+    return std::visit(Dispatch(), ParseArguments(argc, argv));
+  } catch (const std::bad_alloc&) {
+    PrintError("out of memory; check fewer files at once, or use fewer --jobs");
+  } catch (const std::exception& error) {
+    PrintError(std::string("internal error: ") + error.what() + "; please report it");
+  }
+  return kExitError;
+}
+
+}  // namespace allranks::cli

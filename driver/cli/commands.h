@@ -1,0 +1,18 @@
+// The subcommands, one file each. All return the exit code.
+#pragma once
+
+#include "driver/cli/arguments.h"
+
+namespace allranks::cli {
+
+int RunCheck(const CheckArguments& arguments);
+int RunRule(const RuleArguments& arguments);
+int RunIr(const IrArguments& arguments);
+int RunTrace(const TraceArguments& arguments);
+
+std::string_view Version();
+
+// main(), but for its name.
+int Main(int argc, const char* const* argv);
+
+}  // namespace allranks::cli

@@ -1,0 +1,66 @@
+// `allranks ir FILE[:FUNCTION]`: the intermediate representation of one file.
+#include "analyzer/base/interner.h"
+#include "analyzer/ir/printer.h"
+#include "driver/cli/commands.h"
+#include "driver/cli/exit_codes.h"
+#include "driver/cli/target.h"
+#include "driver/cli/terminal.h"
+#include "driver/config/spelling.h"
+#include "frontends/python/lower.h"
+
+namespace allranks::cli {
+namespace {
+
+// "Trainer.save", "main.helper": as messages name functions.
+std::string QualifiedName(const ir::Module& module, const base::Interner& names, ir::FunctionId id) {
+  std::string name;
+  while (id) {
+    const ir::Function& function = module.functions[id];
+    std::string part = function.name ? std::string(names.View(function.name)) : "<lambda>";
+    if (function.owner) part = std::string(names.View(module.classes[function.owner].name)) + "." + part;
+    name = name.empty() ? part : part + "." + name;
+    id = function.parent;
+  }
+  return name;
+}
+
+base::Result<ir::FunctionId> FindFunction(const ir::Module& module, const base::Interner& names,
+                                          const std::string& wanted) {
+  std::vector<std::string> known;
+  for (uint32_t i = 0; i < module.functions.size(); ++i) {
+    known.push_back(QualifiedName(module, names, ir::FunctionId{i}));
+    if (known.back() == wanted) return ir::FunctionId{i};
+  }
+  const std::vector<std::string_view> views(known.begin(), known.end());
+  return base::Fail("no function `" + wanted + "`" + config::DidYouMean(wanted, views));
+}
+
+}  // namespace
+
+int RunIr(const IrArguments& arguments) {
+  const Target target = ParseTarget(arguments.target);
+  base::Result<std::string> bytes = source::RealFileSystem().Read(target.file);
+  if (!bytes) {
+    PrintError(bytes.error().message + "; name a file that exists");
+    return kExitError;
+  }
+  const base::Result<source::SourceFile> file = source::MakeSourceFile(target.file, std::move(*bytes));
+  if (!file) {
+    PrintError(file.error().message);
+    return kExitError;
+  }
+  base::Interner names;
+  const ir::Module module = python::Lower(*file, source::FileId{0}, names);
+  ir::PrintOptions options;
+  if (!target.function.empty()) {
+    const base::Result<ir::FunctionId> function = FindFunction(module, names, target.function);
+    if (!function) {
+      PrintError(target.file + ": " + function.error().message);
+      return kExitError;
+    }
+    options.function = *function;
+  }
+  return WriteOut(ir::Print(module, names, options)) ? kExitClean : kExitError;
+}
+
+}  // namespace allranks::cli

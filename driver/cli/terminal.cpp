@@ -1,0 +1,124 @@
+#include "driver/cli/terminal.h"
+
+#include <fcntl.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <climits>
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <system_error>
+#include <vector>
+
+namespace allranks::cli {
+namespace {
+
+constexpr uint32_t kWidthWithoutTerminal = 120;
+constexpr uint32_t kNarrowest = 60;
+
+// 0, or the number of the error.
+int WriteAll(int descriptor, std::string_view text) {
+  while (!text.empty()) {
+    const ssize_t wrote = write(descriptor, text.data(), text.size());
+    if (wrote < 0 && errno == EINTR) continue;
+    if (wrote < 0) return errno;
+    text.remove_prefix(static_cast<size_t>(wrote));
+  }
+  return 0;
+}
+
+std::string ErrorText(int code) { return std::generic_category().message(code); }
+
+bool IsSet(const char* variable) {
+  const char* value = std::getenv(variable);
+  return value != nullptr && *value != '\0';
+}
+
+bool WantsColor(std::string_view when, bool to_file) {
+  if (when != "auto") return when == "always";
+  if (IsSet("NO_COLOR")) return false;
+  if (IsSet("FORCE_COLOR") || IsSet("CLICOLOR_FORCE")) return !to_file;
+  const char* term = std::getenv("TERM");
+  return !to_file && IsTerminal(STDOUT_FILENO) && term != nullptr && std::strcmp(term, "dumb") != 0;
+}
+
+// Whether the locale can show more than ASCII; a file or a pipe gets UTF-8 in any case.
+bool LocaleIsUtf8() {
+  for (const char* variable : {"LC_ALL", "LC_CTYPE", "LANG"}) {
+    if (!IsSet(variable)) continue;
+    const std::string value = std::getenv(variable);
+    return value.find("UTF-8") != std::string::npos || value.find("utf8") != std::string::npos ||
+           value.find("UTF8") != std::string::npos || value.find("utf-8") != std::string::npos;
+  }
+  return false;
+}
+
+uint32_t TerminalWidth() {
+  winsize size = {};
+  if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) != 0 || size.ws_col == 0) return kWidthWithoutTerminal;
+  return std::max<uint32_t>(size.ws_col, kNarrowest);
+}
+
+}  // namespace
+
+void PrepareStreams() {
+  std::signal(SIGPIPE, SIG_IGN);
+  for (int descriptor = 0; descriptor <= STDERR_FILENO; ++descriptor) {
+    if (fcntl(descriptor, F_GETFD) < 0 && errno == EBADF && open("/dev/null", O_RDWR) < 0) std::abort();
+  }
+}
+
+bool WriteOut(std::string_view text) {
+  const int error = WriteAll(STDOUT_FILENO, text);
+  if (error == 0 || error == EPIPE) return true;
+  PrintError("cannot write to the standard output: " + ErrorText(error));
+  return false;
+}
+
+void WriteErr(std::string_view text) { WriteAll(STDERR_FILENO, text); }
+
+void PrintError(std::string_view message) { WriteErr("allranks: error: " + std::string(message) + "\n"); }
+
+bool IsTerminal(int descriptor) { return isatty(descriptor) == 1; }
+
+reports::TextStyle StyleFor(std::string_view color, bool to_file) {
+  const bool terminal = !to_file && IsTerminal(STDOUT_FILENO);
+  reports::TextStyle style;
+  style.color = WantsColor(color, to_file);
+  style.ascii = terminal && !LocaleIsUtf8();
+  style.width = terminal ? TerminalWidth() : kWidthWithoutTerminal;
+  return style;
+}
+
+std::string ReadStandardInput() {
+  std::string text;
+  std::vector<char> buffer(64 * 1024);
+  for (;;) {
+    const ssize_t got = read(STDIN_FILENO, buffer.data(), buffer.size());
+    if (got < 0 && errno == EINTR) continue;
+    if (got <= 0) return text;
+    text.append(buffer.data(), static_cast<size_t>(got));
+  }
+}
+
+bool WriteFile(const std::string& path, std::string_view text) {
+  const std::string temporary = path + ".tmp" + std::to_string(getpid());
+  const int descriptor = open(temporary.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+  int error = descriptor < 0 ? errno : WriteAll(descriptor, text);
+  if (descriptor >= 0 && close(descriptor) != 0 && error == 0) error = errno;
+  if (error == 0 && std::rename(temporary.c_str(), path.c_str()) != 0) error = errno;
+  if (error == 0) return true;
+  if (descriptor >= 0) unlink(temporary.c_str());
+  PrintError("cannot write " + path + ": " + ErrorText(error));
+  return false;
+}
+
+std::string WorkingDirectory() {
+  std::vector<char> buffer(PATH_MAX);
+  return getcwd(buffer.data(), buffer.size()) == nullptr ? std::string() : std::string(buffer.data());
+}
+
+}  // namespace allranks::cli

@@ -1,0 +1,22 @@
+// Where a project begins: imports start there, and its configuration stands there.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "analyzer/source/file_system.h"
+
+namespace allranks::config {
+
+// The folder that holds the project of `paths`, absolute. In this order: the nearest folder around all of them with
+// a .git; the working directory, if it has a pyproject.toml, setup.py or setup.cfg; the nearest folder with one; the
+// working directory, if the paths lie in it; the folder around the paths.
+std::string FindRoot(const std::vector<std::string>& paths, const std::string& working_directory,
+                     const source::FileSystem& files);
+
+// The nearest .allranks.toml, allranks.toml or pyproject.toml with a [tool.allranks] table, from the paths up to the
+// root; empty: there is none.
+std::string FindConfig(const std::vector<std::string>& paths, const std::string& root,
+                       const std::string& working_directory, const source::FileSystem& files);
+
+}  // namespace allranks::config

@@ -1,0 +1,78 @@
+#include "driver/config/rule_selection.h"
+
+#include <algorithm>
+
+#include "driver/config/spelling.h"
+
+namespace allranks::config {
+namespace {
+
+constexpr int kNoMatch = -1;
+constexpr int kAll = 0;
+constexpr int kByName = 1000;
+
+// How closely a selector speaks of a rule.
+int Closeness(std::string_view selector, const rules::Rule& rule) {
+  if (selector == "ALL") return kAll;
+  if (selector == rule.name) return kByName;
+  if (selector.starts_with("AR") && rule.code.starts_with(selector)) return static_cast<int>(selector.size());
+  return kNoMatch;
+}
+
+int Closest(std::span<const std::string> selectors, const rules::Rule& rule) {
+  int closest = kNoMatch;
+  for (const std::string& selector : selectors) closest = std::max(closest, Closeness(selector, rule));
+  return closest;
+}
+
+const std::string* FirstUnknown(std::span<const std::string> selectors) {
+  const auto known = [](const std::string& selector) {
+    return std::any_of(rules::AllRules().begin(), rules::AllRules().end(),
+                       [&](const rules::Rule* rule) { return Closeness(selector, *rule) != kNoMatch; });
+  };
+  const auto unknown = std::find_if_not(selectors.begin(), selectors.end(), known);
+  return unknown == selectors.end() ? nullptr : &*unknown;
+}
+
+void Apply(const RuleChoice& choice, std::vector<const rules::Rule*>& chosen) {
+  std::vector<const rules::Rule*> next;
+  for (const rules::Rule* rule : rules::AllRules()) {
+    const bool before = std::find(chosen.begin(), chosen.end(), rule) != chosen.end();
+    const int ignored = Closest(choice.ignore, *rule);
+    const int selected = choice.select ? Closest(*choice.select, *rule) : kNoMatch;
+    const bool wanted = choice.select ? selected > ignored : before && ignored == kNoMatch;
+    if (wanted) next.push_back(rule);
+  }
+  chosen = std::move(next);
+}
+
+}  // namespace
+
+std::string_view NearestRule(std::string_view code_or_name) {
+  std::vector<std::string_view> candidates;
+  for (const rules::Rule* rule : rules::AllRules()) candidates.insert(candidates.end(), {rule->code, rule->name});
+  return Nearest(code_or_name, candidates);
+}
+
+std::string UnknownRule(std::string_view code_or_name) {
+  const std::string_view nearest = NearestRule(code_or_name);
+  std::string message = "no rule `" + std::string(code_or_name) + "`";
+  if (!nearest.empty()) return message + "; did you mean `" + std::string(nearest) + "`?";
+  return message + "; `allranks rule --all` lists them";
+}
+
+base::Result<std::vector<const rules::Rule*>> SelectRules(std::span<const RuleChoice> choices) {
+  std::vector<const rules::Rule*> chosen;
+  for (const rules::Rule* rule : rules::AllRules()) {
+    if (rule->on_by_default) chosen.push_back(rule);
+  }
+  for (const RuleChoice& choice : choices) {
+    const std::string* unknown = choice.select ? FirstUnknown(*choice.select) : nullptr;
+    if (unknown == nullptr) unknown = FirstUnknown(choice.ignore);
+    if (unknown != nullptr) return base::Fail(choice.origin + ": " + UnknownRule(*unknown));
+    Apply(choice, chosen);
+  }
+  return chosen;
+}
+
+}  // namespace allranks::config

@@ -1,0 +1,37 @@
+// Which files there are: those whose findings are wanted, and those of the project that they may import.
+#pragma once
+
+#include <cstddef>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "analyzer/source/file_system.h"
+#include "driver/pipeline/paths.h"
+
+namespace allranks::pipeline {
+
+struct PathError {
+  std::string path;
+  std::string message;
+};
+
+struct EnumerateOptions {
+  std::vector<std::string> paths;    // as the user gives them
+  std::vector<std::string> exclude;  // gitignore patterns, relative to the root
+  bool respect_gitignore = true;
+  std::vector<std::string> overlays; // files that exist only in memory
+  // A root that nothing marks as a project may be a whole home directory: the walk ends after so many entries.
+  size_t most_entries = 500000;
+};
+
+struct ProjectFiles {
+  std::vector<std::string> all;         // Python files, relative to the root, sorted
+  std::vector<bool> requested;          // by index in `all`
+  std::vector<std::string> import_roots;  // folders from which imports start besides the importing file's own
+  std::vector<PathError> errors;        // requested paths that are not there or cannot be listed
+};
+
+ProjectFiles Enumerate(const EnumerateOptions& options, const PathMap& paths, const source::FileSystem& files);
+
+}  // namespace allranks::pipeline

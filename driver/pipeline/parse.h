@@ -1,0 +1,27 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "analyzer/base/interner.h"
+#include "analyzer/binding/program.h"
+#include "analyzer/ir/program.h"
+#include "analyzer/source/source_file.h"
+#include "driver/pipeline/selection.h"
+
+namespace allranks::pipeline {
+
+// What was read, with ids in the order of paths, whatever thread read it.
+struct Parsed {
+  source::SourceFiles files;
+  ir::Modules modules;
+  base::IdVector<ir::ModuleId, binding::ModuleInfo> infos;
+  std::vector<bool> requested;                                // by FileId
+  std::vector<std::pair<source::FileId, std::string>> faulty;  // not parsed, and why
+  uint64_t bytes = 0;
+};
+
+Parsed ParseFiles(const ProjectFiles& project, const PathMap& paths, const binding::ModuleGraph& graph,
+                  Selection& selection, base::Interner& names, unsigned jobs);
+
+}  // namespace allranks::pipeline

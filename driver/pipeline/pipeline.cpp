@@ -1,0 +1,196 @@
+#include "driver/pipeline/pipeline.h"
+
+#include <algorithm>
+#include <chrono>
+#include <unordered_set>
+
+#include "analyzer/findings/suppression.h"
+#include "analyzer/knowledge/embedded.h"
+#include "driver/config/rule_selection.h"
+#include "driver/pipeline/parallel.h"
+#include "driver/pipeline/parse.h"
+#include "driver/pipeline/prefilter.h"
+#include "driver/pipeline/selection.h"
+#include "driver/pipeline/syntax.h"
+#include "driver/pipeline/tool_findings.h"
+#include "driver/pipeline/witness_id.h"
+
+namespace allranks::pipeline {
+namespace {
+
+using findings::Finding;
+
+// Notes how long each phase takes and says that it begins.
+class Stopwatch {
+ public:
+  Stopwatch(const Options& options, Output& out) : options_(options), out_(out) {}
+  void Begin(const char* phase, size_t total = 0) {
+    End();
+    out_.timings.push_back({phase, 0});
+    if (options_.progress) options_.progress(phase, 0, total);
+    start_ = std::chrono::steady_clock::now();
+  }
+  void End() {
+    if (out_.timings.empty()) return;
+    const std::chrono::duration<double> took = std::chrono::steady_clock::now() - start_;
+    out_.timings.back().seconds = took.count();
+    start_ = std::chrono::steady_clock::now();
+  }
+
+ private:
+  const Options& options_;
+  Output& out_;
+  std::chrono::steady_clock::time_point start_;
+};
+
+base::Result<bool> LoadKnowledge(const Options& options, const source::FileSystem& files,
+                                 knowledge::Knowledge& knowledge) {
+  for (const knowledge::EmbeddedFile& file : knowledge::EmbeddedKnowledge()) {
+    if (base::Result<bool> loaded = knowledge.Load(file.name, file.text); !loaded) return loaded;
+  }
+  for (const std::string& path : options.knowledge_files) {
+    const base::Result<std::string> text = files.Read(path);
+    if (!text) return base::Fail(text.error().message + "; name a knowledge file that exists");
+    if (base::Result<bool> loaded = knowledge.Load(path, *text); !loaded) return loaded;
+  }
+  return knowledge.Finish();
+}
+
+std::map<std::string, std::string> RelativeOverlays(const Options& options, const PathMap& paths) {
+  std::map<std::string, std::string> relative;
+  for (const auto& [path, text] : options.overlays) relative.emplace(paths.Relative(path), text);
+  return relative;
+}
+
+ProjectFiles EnumerateProject(const Options& options, const PathMap& paths, const source::FileSystem& files) {
+  EnumerateOptions what{.paths = options.paths, .exclude = options.exclude,
+                        .respect_gitignore = options.respect_gitignore, .overlays = {}};
+  for (const auto& [path, text] : options.overlays) what.overlays.push_back(path);
+  return Enumerate(what, paths, files);
+}
+
+std::vector<Finding> FindingsOfRules(const std::vector<const rules::Rule*>& wanted, const Analysed& a) {
+  std::vector<Finding> findings;
+  const rules::Context context{a.files, a.program, *a.knowledge, a.facts, a.analysis};
+  for (const rules::Rule* rule : wanted) {
+    if (rule->check != nullptr) rule->check(context, findings);
+  }
+  return findings;
+}
+
+void AddToolFindings(const Parsed& parsed, const Analysed& a, std::vector<Finding>& findings) {
+  for (const auto& [file, why] : parsed.faulty) findings.push_back(UnreadableFile(file, why));
+  for (const ir::Module& module : a.program.modules) AddReadingProblems(module, a.files[module.file], findings);
+  AddLimits(a.program, a.analysis, findings);
+}
+
+// What was read only because others import it is not judged.
+void KeepRequested(const Parsed& parsed, Output& out) {
+  std::erase_if(out.findings, [&](const Finding& f) { return !parsed.requested[f.span.file.index]; });
+  std::erase_if(out.ledger, [&](const traces::LedgerEntry& e) { return !parsed.requested[e.span.file.index]; });
+}
+
+size_t Suppress(const std::vector<const rules::Rule*>& wanted, const Analysed& a, const Parsed& parsed,
+                std::vector<Finding>& findings) {
+  std::unordered_set<std::string_view> ran;
+  for (const rules::Rule* rule : wanted) ran.insert(rule->code);
+  std::erase_if(findings, [&](const Finding& finding) { return !ran.contains(finding.code); });
+  std::vector<findings::FileSyntax> syntax;
+  for (const ir::Module& module : a.program.modules) {
+    if (parsed.requested[module.file.index]) syntax.push_back(SyntaxOf(module));
+  }
+  const findings::KnownRules known{
+      .code_of = [](std::string_view name) {
+        const rules::Rule* rule = rules::FindRule(name);
+        return rule == nullptr ? std::string_view() : rule->code;
+      },
+      .nearest = config::NearestRule,
+      .ran = [&](std::string_view code) { return ran.contains(code); }};
+  return findings::ApplySuppressions(a.files, syntax, known, findings);
+}
+
+std::vector<uint32_t> PathOrder(const source::SourceFiles& files) {
+  std::vector<uint32_t> rank(files.size());
+  for (uint32_t i = 0; i < rank.size(); ++i) rank[i] = i;
+  return rank;
+}
+
+void CountInto(const ProjectFiles& project, const Selection& selection, const Parsed& parsed, Output& out) {
+  out.errors = project.errors;
+  out.bytes_scanned = selection.bytes_scanned;
+  out.files_scanned = selection.files_scanned;
+  out.bytes_parsed = parsed.bytes;
+  out.files_parsed = static_cast<uint32_t>(parsed.modules.size());
+  out.files_requested =
+      static_cast<uint32_t>(std::count(project.requested.begin(), project.requested.end(), true));
+  for (uint32_t i = 0; i < parsed.files.size(); ++i) {
+    if (parsed.requested[i]) out.checked.push_back(parsed.files[source::FileId{i}].path);
+  }
+}
+
+std::vector<const rules::Rule*> WantedRules(const Options& options) {
+  if (!options.rules.empty()) return options.rules;
+  return {rules::AllRules().begin(), rules::AllRules().end()};
+}
+
+}  // namespace
+
+base::Result<Output> Run(const Options& options, const source::FileSystem& files, Analysed& a) {
+  Output out;
+  Stopwatch watch(options, out);
+  const std::vector<const rules::Rule*> wanted = WantedRules(options);
+  const PathMap paths(options.root, options.working_directory);
+
+  watch.Begin("knowledge");
+  a.knowledge.emplace(a.names);
+  if (const base::Result<bool> loaded = LoadKnowledge(options, files, *a.knowledge); !loaded) {
+    return base::Fail(loaded.error().message);
+  }
+
+  watch.Begin("find files");
+  const ProjectFiles project = EnumerateProject(options, paths, files);
+
+  watch.Begin("scan", project.all.size());
+  const binding::ModuleGraph graph(project.all, project.import_roots);
+  const Prefilter prefilter(a.knowledge->literals());
+  const std::map<std::string, std::string> overlays = RelativeOverlays(options, paths);
+  Selection selection = SelectFiles({project, paths, graph, prefilter, files, overlays, options.jobs});
+
+  watch.Begin("parse", selection.parse.size());
+  Parsed parsed = ParseFiles(project, paths, graph, selection, a.names, options.jobs);
+  CountInto(project, selection, parsed, out);
+  a.files = std::move(parsed.files);
+
+  RunWithDeepStack([&] {
+    watch.Begin("bind");
+    a.program = binding::Bind(std::move(parsed.modules), std::move(parsed.infos), graph, a.names);
+
+    watch.Begin("variation");
+    a.facts = variation::ComputeVariation(a.program, *a.knowledge);
+
+    watch.Begin("traces");
+    a.analysis = traces::Analyze(a.program, *a.knowledge, a.facts, a.files);
+
+    watch.Begin("rules");
+    out.findings = FindingsOfRules(wanted, a);
+  });
+
+  watch.Begin("report");
+  AddToolFindings(parsed, a, out.findings);
+  out.ledger = a.analysis.ledger;
+  KeepRequested(parsed, out);
+  out.suppressed = Suppress(wanted, a, parsed, out.findings);
+  findings::SortAndDeduplicate(out.findings, PathOrder(a.files));
+  NameWitnesses(a.files, out.findings);
+  watch.End();
+  return out;
+}
+
+base::Result<Output> Run(const Options& options, const source::FileSystem& files) {
+  Analysed analysed;
+  base::Result<Output> out = Run(options, files, analysed);
+  if (out) out->files = std::move(analysed.files);
+  return out;
+}
+
+}  // namespace allranks::pipeline

@@ -1,0 +1,227 @@
+#include "driver/pipeline/selection.h"
+
+#include <algorithm>
+#include <unordered_map>
+
+#include "driver/pipeline/parallel.h"
+#include "frontends/python/imports.h"
+
+namespace allranks::pipeline {
+namespace {
+
+// So many files may be read because others import them; a project that needs more is checked as a whole.
+constexpr size_t kMostOnDemand = 20000;
+
+class Selector {
+ public:
+  explicit Selector(const SelectionInput& input) : in_(input) {
+    for (uint32_t i = 0; i < in_.project.all.size(); ++i) index_.emplace(in_.project.all[i], i);
+    out_.files.resize(in_.project.all.size());
+  }
+
+  Selection Run() {
+    const std::vector<uint32_t> requested = Requested();
+    Scan(requested);
+    Scan(UnreadImportsOf(requested));
+    const std::vector<uint32_t> seeds = Seeds(requested);
+    ScanClosure(seeds);
+    SelectReachable(seeds, ReachesMention());
+    ReadSelected();
+    Count(requested);
+    return std::move(out_);
+  }
+
+ private:
+  std::vector<uint32_t> Requested() const {
+    std::vector<uint32_t> requested;
+    for (uint32_t i = 0; i < in_.project.all.size(); ++i) {
+      if (in_.project.requested[i]) requested.push_back(i);
+    }
+    return requested;
+  }
+
+  void Scan(const std::vector<uint32_t>& indices) {
+    ParallelFor(indices.size(), in_.jobs, [&](size_t i) { ScanOne(indices[i]); });
+  }
+
+  base::Result<std::string> ReadBytes(uint32_t index) const {
+    const auto overlay = in_.overlays.find(in_.project.all[index]);
+    if (overlay != in_.overlays.end()) return overlay->second;
+    return in_.files.Read(in_.paths.Shown(in_.project.all[index]));
+  }
+
+  void ScanOne(uint32_t index) {
+    ScannedFile& file = out_.files[index];
+    base::Result<std::string> bytes = ReadBytes(index);
+    if (!bytes) {
+      file.state = ReadState::Unreadable;
+      file.problem = bytes.error().message;
+      return;
+    }
+    file.state = ReadState::Read;
+    file.bytes = bytes->size();
+    file.mentions = in_.prefilter.Mentions(*bytes);
+    if (bytes->find('\0') != std::string::npos) {
+      file.state = ReadState::Binary;
+      file.mentions = false;
+      return;
+    }
+    if (file.mentions && bytes->size() > kLargestSource) file.state = ReadState::TooLarge;
+    if (file.state == ReadState::Read) file.imports = ImportsIn(index, *bytes);
+    if (file.state == ReadState::Read && file.mentions) file.text = std::move(*bytes);
+  }
+
+  std::vector<uint32_t> ImportsIn(uint32_t index, const std::string& bytes) const {
+    const std::string& path = in_.project.all[index];
+    if (!path.ends_with(".ipynb")) return Targets(index, bytes);
+    const base::Result<source::SourceFile> notebook = source::MakeSourceFile(path, bytes);
+    return notebook ? Targets(index, notebook->text) : std::vector<uint32_t>();
+  }
+
+  std::vector<uint32_t> Targets(uint32_t index, std::string_view text) const {
+    const std::string& path = in_.project.all[index];
+    std::vector<uint32_t> targets;
+    auto add = [&](uint32_t level, const std::string& dotted) {
+      const auto found = index_.find(in_.graph.Resolve(path, level, dotted));
+      if (found != index_.end() && found->second != index) targets.push_back(found->second);
+    };
+    for (const auto& import : python::ScanImports(text)) {
+      const std::string module(import.module);
+      add(import.level, module);
+      for (const auto& name : import.names) {
+        add(import.level, module.empty() ? std::string(name) : module + "." + std::string(name));
+      }
+    }
+    std::sort(targets.begin(), targets.end());
+    targets.erase(std::unique(targets.begin(), targets.end()), targets.end());
+    return targets;
+  }
+
+  std::vector<uint32_t> UnreadImportsOf(const std::vector<uint32_t>& indices) const {
+    std::vector<uint32_t> unread;
+    for (const uint32_t index : indices) {
+      for (const uint32_t target : out_.files[index].imports) {
+        if (out_.files[target].state == ReadState::Unread) unread.push_back(target);
+      }
+    }
+    std::sort(unread.begin(), unread.end());
+    unread.erase(std::unique(unread.begin(), unread.end()), unread.end());
+    return unread;
+  }
+
+  // A file without a mention of its own matters if it imports one with: it may guard what that one does.
+  std::vector<uint32_t> Seeds(const std::vector<uint32_t>& requested) const {
+    std::vector<uint32_t> seeds;
+    for (const uint32_t index : requested) {
+      const ScannedFile& file = out_.files[index];
+      const bool imports_mention = std::any_of(file.imports.begin(), file.imports.end(),
+                                               [&](uint32_t target) { return out_.files[target].mentions; });
+      if (file.state == ReadState::Read && (file.mentions || imports_mention)) seeds.push_back(index);
+    }
+    return seeds;
+  }
+
+  void ScanClosure(const std::vector<uint32_t>& seeds) {
+    std::vector<bool> seen(out_.files.size());
+    std::vector<uint32_t> level = seeds;
+    for (const uint32_t index : seeds) seen[index] = true;
+    for (size_t on_demand = 0; !level.empty() && on_demand < kMostOnDemand;) {
+      const std::vector<uint32_t> unread = UnreadImportsOf(level);
+      on_demand += unread.size();
+      Scan(unread);
+      std::vector<uint32_t> next;
+      for (const uint32_t index : level) {
+        for (const uint32_t target : out_.files[index].imports) {
+          if (!seen[target]) next.push_back(target);
+          seen[target] = true;
+        }
+      }
+      level = std::move(next);
+    }
+  }
+
+  // By file: whether it mentions something, or imports, through any number of files, one that does.
+  std::vector<bool> ReachesMention() const {
+    std::vector<std::vector<uint32_t>> importers(out_.files.size());
+    std::vector<bool> reaches(out_.files.size());
+    std::vector<uint32_t> work;
+    for (uint32_t i = 0; i < out_.files.size(); ++i) {
+      for (const uint32_t target : out_.files[i].imports) importers[target].push_back(i);
+      if (out_.files[i].mentions) {
+        reaches[i] = true;
+        work.push_back(i);
+      }
+    }
+    while (!work.empty()) {
+      const uint32_t at = work.back();
+      work.pop_back();
+      for (const uint32_t importer : importers[at]) {
+        if (reaches[importer]) continue;
+        reaches[importer] = true;
+        work.push_back(importer);
+      }
+    }
+    return reaches;
+  }
+
+  void SelectReachable(const std::vector<uint32_t>& seeds, const std::vector<bool>& reaches) {
+    std::vector<bool> chosen(out_.files.size());
+    std::vector<uint32_t> work = seeds;
+    for (const uint32_t index : seeds) chosen[index] = true;
+    while (!work.empty()) {
+      const uint32_t at = work.back();
+      work.pop_back();
+      for (const uint32_t target : out_.files[at].imports) {
+        if (chosen[target] || !reaches[target] || out_.files[target].state != ReadState::Read) continue;
+        chosen[target] = true;
+        work.push_back(target);
+      }
+    }
+    for (uint32_t i = 0; i < chosen.size(); ++i) {
+      if (chosen[i]) out_.parse.push_back(i);
+    }
+  }
+
+  // Texts without a mention were not kept; those now chosen are read once more. One that vanished meanwhile is
+  // unreadable.
+  void ReadSelected() {
+    ParallelFor(out_.parse.size(), in_.jobs, [&](size_t i) {
+      ScannedFile& file = out_.files[out_.parse[i]];
+      if (file.mentions) return;
+      base::Result<std::string> bytes = ReadBytes(out_.parse[i]);
+      if (bytes) {
+        file.text = std::move(*bytes);
+      } else {
+        file.state = ReadState::Unreadable;
+        file.problem = bytes.error().message;
+      }
+    });
+    std::erase_if(out_.parse, [&](uint32_t index) { return out_.files[index].state != ReadState::Read; });
+  }
+
+  void Count(const std::vector<uint32_t>& requested) {
+    for (ScannedFile& file : out_.files) {
+      if (file.state == ReadState::Unread) continue;
+      ++out_.files_scanned;
+      out_.bytes_scanned += file.bytes;
+    }
+    for (const uint32_t index : requested) {
+      if (out_.files[index].state != ReadState::Read) out_.faulty.push_back(index);
+    }
+    std::vector<bool> kept(out_.files.size());
+    for (const uint32_t index : out_.parse) kept[index] = true;
+    for (uint32_t i = 0; i < out_.files.size(); ++i) {
+      if (!kept[i]) std::string().swap(out_.files[i].text);
+    }
+  }
+
+  const SelectionInput& in_;
+  std::unordered_map<std::string_view, uint32_t> index_;
+  Selection out_;
+};
+
+}  // namespace
+
+Selection SelectFiles(const SelectionInput& input) { return Selector(input).Run(); }
+
+}  // namespace allranks::pipeline

@@ -1,0 +1,52 @@
+// Which files are worth parsing. Most files of a project mention no distributed API; of those only the ones through
+// which a file that does reaches one that does are parsed.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "analyzer/binding/program.h"
+#include "analyzer/source/file_system.h"
+#include "driver/pipeline/enumerate.h"
+#include "driver/pipeline/paths.h"
+#include "driver/pipeline/prefilter.h"
+
+namespace allranks::pipeline {
+
+enum class ReadState : uint8_t { Unread, Read, Unreadable, Binary, TooLarge };
+
+struct ScannedFile {
+  ReadState state = ReadState::Unread;
+  bool mentions = false;           // names something of the knowledge base
+  uint64_t bytes = 0;
+  std::string text;                // kept only of files that will be parsed
+  std::string problem;             // of a file that cannot be parsed
+  std::vector<uint32_t> imports;   // files of the project, as indices of ProjectFiles::all
+};
+
+struct Selection {
+  std::vector<ScannedFile> files;  // by index of ProjectFiles::all
+  std::vector<uint32_t> parse;     // sorted
+  std::vector<uint32_t> faulty;    // requested files that cannot be parsed, sorted
+  uint64_t bytes_scanned = 0;
+  uint32_t files_scanned = 0;
+};
+
+// Larger files are generated data: a parser's tree would need gigabytes.
+constexpr uint64_t kLargestSource = 16u << 20;
+
+struct SelectionInput {
+  const ProjectFiles& project;
+  const PathMap& paths;
+  const binding::ModuleGraph& graph;
+  const Prefilter& prefilter;
+  const source::FileSystem& files;
+  const std::map<std::string, std::string>& overlays;  // by path relative to the root
+  unsigned jobs = 0;
+};
+
+Selection SelectFiles(const SelectionInput& input);
+
+}  // namespace allranks::pipeline

@@ -1,0 +1,25 @@
+// The findings that the tool makes about its own reading: AR001 and AR003.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "analyzer/binding/program.h"
+#include "analyzer/findings/finding.h"
+#include "analyzer/source/source_file.h"
+#include "analyzer/traces/analysis.h"
+
+namespace allranks::pipeline {
+
+// A file that was not parsed at all. `why` says what is wrong and, after a semicolon, how to mend it.
+findings::Finding UnreadableFile(source::FileId file, std::string why);
+
+// What a front end could not read of a module, and bytes that are not UTF-8.
+void AddReadingProblems(const ir::Module& module, const source::SourceFile& file,
+                        std::vector<findings::Finding>& findings);
+
+// Functions that a bound kept from being analysed.
+void AddLimits(const binding::Program& program, const traces::Analysis& analysis,
+               std::vector<findings::Finding>& findings);
+
+}  // namespace allranks::pipeline

@@ -1,0 +1,24 @@
+#include "driver/pipeline/witness_id.h"
+
+#include <array>
+#include <cstdio>
+#include <map>
+#include <xxhash.h>
+
+namespace allranks::pipeline {
+
+void NameWitnesses(const source::SourceFiles& files, std::vector<findings::Finding>& findings) {
+  std::map<std::string, int> seen;
+  for (findings::Finding& finding : findings) {
+    if (!finding.witness) continue;
+    std::string key(finding.code);
+    key += '\n' + files[finding.span.file].path + '\n' + finding.function + '\n' + findings::Render(finding.message);
+    // Two findings that say the same in one function are told apart by their order.
+    key += '\n' + std::to_string(seen[key]++);
+    std::array<char, 9> digits{};
+    std::snprintf(digits.data(), digits.size(), "%08x", static_cast<unsigned>(XXH3_64bits(key.data(), key.size()) & 0xffffffffu));
+    finding.witness->finding = std::string(finding.code) + "/" + digits.data();
+  }
+}
+
+}  // namespace allranks::pipeline

@@ -1,0 +1,149 @@
+// The format for people: an excerpt with labels, the ranks' timeline, and how to mend it.
+#include <algorithm>
+#include <map>
+
+#include "driver/reports/excerpt.h"
+#include "driver/reports/place.h"
+#include "driver/reports/text_width.h"
+#include "driver/reports/timeline.h"
+
+namespace allranks::reports {
+namespace {
+
+using findings::Finding;
+using findings::Label;
+using findings::LabelRole;
+
+// Notes are broken before this column, where the terminal allows.
+constexpr uint32_t kNoteWidth = 100;
+
+uint32_t DigitsOf(uint32_t number) { return static_cast<uint32_t>(std::to_string(number).size()); }
+
+class FindingDrawer {
+ public:
+  FindingDrawer(const Report& report, const Finding& finding, const TextStyle& style)
+      : report_(report), finding_(finding), style_(style) {
+    GroupMarks();
+  }
+
+  std::string Draw() const {
+    std::string out = Headline();
+    bool first = true;
+    for (const auto& [file, marks] : groups_) {
+      out += Arrow(file, marks, first) + Gutter(margin_, style_) + "\n";
+      out += DrawExcerpt(report_.files[file], marks, margin_, style_);
+      first = false;
+    }
+    return out + Notes();
+  }
+
+ private:
+  // The finding's own file comes first, then the others in the order in which labels name them.
+  void GroupMarks() {
+    Group(finding_.span.file).push_back(PrimaryMark());
+    for (const Label& label : finding_.labels) {
+      if (label.role == LabelRole::Primary && label.span == finding_.span) continue;
+      Group(label.span.file).push_back({label.span, OneLine(findings::Render(label.text)),
+                                        InkOf(label.role, finding_.severity),
+                                        label.role == LabelRole::Primary ? '^' : '-'});
+    }
+    for (const auto& [file, marks] : groups_) {
+      for (const Mark& mark : marks) {
+        const source::SourceFile& source = report_.files[file];
+        margin_ = std::max(margin_, DigitsOf(ShownLine(source, source::Locate(source, mark.span.begin).line)));
+      }
+    }
+  }
+  std::vector<Mark>& Group(source::FileId file) {
+    for (auto& [known, marks] : groups_) {
+      if (known == file) return marks;
+    }
+    return groups_.emplace_back(file, std::vector<Mark>()).second;
+  }
+  Mark PrimaryMark() const {
+    Mark mark{finding_.span, "", InkOf(finding_.severity), '^'};
+    for (const Label& label : finding_.labels) {
+      if (label.role == LabelRole::Primary && label.span == finding_.span) {
+        mark.text = OneLine(findings::Render(label.text));
+      }
+    }
+    return mark;
+  }
+
+  std::string Headline() const {
+    const std::string kind = std::string(findings::ToString(finding_.severity)) + "[" + std::string(finding_.code) + "]";
+    return Paint(style_, InkOf(finding_.severity), kind) +
+           Paint(style_, Ink::Bold, ": " + OneLine(findings::Render(finding_.message))) + "\n";
+  }
+  std::string Arrow(source::FileId file, const std::vector<Mark>& marks, bool first) const {
+    const uint32_t offset = first ? finding_.span.begin : marks.front().span.begin;
+    std::string out = std::string(margin_, ' ') + Paint(style_, Ink::Margin, first ? "--> " : "::: ") +
+                      ToString(PlaceAt(report_.files, file, offset));
+    if (first && !finding_.function.empty()) out += ", in `" + OneLine(finding_.function) + "`";
+    if (first && finding_.confidence != findings::Confidence::Certain) {
+      out += " (" + std::string(findings::ToString(finding_.confidence)) + ")";
+    }
+    return out + "\n";
+  }
+
+  std::string Notes() const {
+    std::string out;
+    const bool has_lanes = finding_.witness && !finding_.witness->ops.empty();
+    const std::string help = findings::Render(finding_.help);
+    if (has_lanes || !help.empty() || !finding_.flight_recorder.empty()) out += Gutter(margin_, style_) + "\n";
+    if (has_lanes) out += Timeline(*finding_.witness);
+    if (!finding_.flight_recorder.empty()) {
+      out += Note("note", "PyTorch's Flight Recorder will call this \"" + finding_.flight_recorder + "\"");
+    }
+    if (!help.empty()) out += Note("help", help);
+    return out;
+  }
+  std::string Timeline(const witness::Witness& witness) const {
+    std::string title = "with " + std::to_string(witness.world) + " ranks";
+    if (witness.nodes > 1) title += " on " + std::to_string(witness.nodes) + " nodes";
+    return Note("ranks", title + ":") +
+           DrawTimeline(witness, report_.files[finding_.span.file].path, margin_ + 5, style_);
+  }
+
+  // " = help: text", broken at spaces, the rest under the text's start.
+  std::string Note(std::string_view name, const std::string& text) const {
+    std::string out = Gutter(margin_, style_, "=") + " " + Paint(style_, Ink::Bold, std::string(name) + ":");
+    const uint32_t indent = margin_ + 5 + static_cast<uint32_t>(name.size());
+    const uint32_t room = std::max(std::min(style_.width, kNoteWidth), indent + 40) - indent;
+    uint32_t used = room;
+    bool first = true;
+    const std::string line = OneLine(text);
+    for (size_t at = 0; at < line.size();) {
+      const size_t space = std::min(line.find(' ', at), line.size());
+      const std::string word = line.substr(at, space - at);
+      at = space + 1;
+      const uint32_t width = Width(word);
+      if (!first && used + 1 + width > room) {
+        out += "\n" + std::string(indent, ' ') + word;
+        used = width;
+      } else {
+        out += " " + word;
+        used = first ? width : used + 1 + width;
+      }
+      first = false;
+    }
+    return out + "\n";
+  }
+
+  const Report& report_;
+  const Finding& finding_;
+  const TextStyle& style_;
+  std::vector<std::pair<source::FileId, std::vector<Mark>>> groups_;
+  uint32_t margin_ = 1;
+};
+
+}  // namespace
+
+std::string RenderFull(const Report& report, const TextStyle& style) {
+  std::string out;
+  for (const Finding& finding : report.findings) out += FindingDrawer(report, finding, style).Draw() + "\n";
+  if (!style.quiet) out += RenderSummary(report, style);
+  return out;
+}
+
+}  // namespace allranks::reports

@@ -1,0 +1,92 @@
+// The stable machine format; docs/json-format.md describes it. Lines and columns count from one, columns in code points.
+#include "driver/reports/coverage.h"
+#include "driver/reports/json_writer.h"
+#include "driver/reports/place.h"
+#include "rules/rule.h"
+#include "witness/json.h"
+
+namespace allranks::reports {
+namespace {
+
+using findings::Finding;
+
+constexpr uint64_t kFormatVersion = 1;
+
+std::string_view RoleName(findings::LabelRole role) {
+  switch (role) {
+    case findings::LabelRole::Primary: return "primary";
+    case findings::LabelRole::Condition: return "condition";
+    case findings::LabelRole::Why: return "why";
+    case findings::LabelRole::Victim: return "victim";
+    case findings::LabelRole::Call: return "call";
+    case findings::LabelRole::Note: return "note";
+  }
+  return "note";
+}
+
+void WritePoint(JsonWriter& json, std::string_view key, const Place& place) {
+  json.Key(key).BeginObject().Member("line", place.line).Member("column", place.column).EndObject();
+}
+
+void WriteLocation(JsonWriter& json, const Report& report, const source::Span& span) {
+  const Place start = PlaceAt(report.files, span.file, span.begin);
+  json.Key("location").BeginObject().Member("path", start.path);
+  if (start.cell != 0) json.Member("cell", start.cell);
+  WritePoint(json, "start", start);
+  WritePoint(json, "end", PlaceAt(report.files, span.file, span.end));
+  json.EndObject();
+}
+
+void WriteLabels(JsonWriter& json, const Report& report, const Finding& finding) {
+  json.Key("labels").BeginArray();
+  for (const findings::Label& label : finding.labels) {
+    json.BeginObject().Member("role", RoleName(label.role)).Member("message", findings::Render(label.text));
+    WriteLocation(json, report, label.span);
+    json.EndObject();
+  }
+  json.EndArray();
+}
+
+void WriteFinding(JsonWriter& json, const Report& report, const Finding& finding) {
+  const rules::Rule* rule = rules::FindRule(finding.code);
+  json.BeginObject();
+  json.Member("code", finding.code).Member("name", rule == nullptr ? "" : rule->name);
+  json.Member("severity", findings::ToString(finding.severity));
+  json.Member("confidence", findings::ToString(finding.confidence));
+  json.Member("message", findings::Render(finding.message));
+  WriteLocation(json, report, finding.span);
+  json.Member("function", finding.function);
+  WriteLabels(json, report, finding);
+  json.Member("help", findings::Render(finding.help)).Member("flightRecorder", finding.flight_recorder);
+  json.Key("witness").Raw(finding.witness ? witness::WriteJson(*finding.witness) : "null");
+  json.EndObject();
+}
+
+void WriteLedger(JsonWriter& json, const Report& report) {
+  const CoverageTotals totals = Totals(report);
+  json.Key("ledger").BeginObject();
+  json.Member("aligned", totals.aligned).Member("flagged", totals.flagged).Member("unknown", totals.unknown);
+  json.Key("unknownReasons").BeginArray();
+  for (const auto& [reason, count] : totals.reasons) {
+    json.BeginObject().Member("reason", reason).Member("count", count).EndObject();
+  }
+  json.EndArray().EndObject();
+}
+
+}  // namespace
+
+std::string RenderJson(const Report& report) {
+  JsonWriter json;
+  json.BeginObject().Member("version", kFormatVersion).Member("tool", "allranks " + std::string(report.version));
+  json.Key("findings").BeginArray();
+  for (const Finding& finding : report.findings) WriteFinding(json, report, finding);
+  json.EndArray();
+  json.Member("filesChecked", report.files_checked).Member("suppressed", report.suppressed);
+  WriteLedger(json, report);
+  json.Key("errors").BeginArray();
+  for (const std::string& error : report.errors) json.String(error);
+  json.EndArray().EndObject();
+  return json.Take();
+}
+
+}  // namespace allranks::reports

@@ -1,0 +1,56 @@
+// What is reported, whatever the format. A format is one function from `Report` to text, one file each.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "analyzer/findings/finding.h"
+#include "analyzer/source/source_file.h"
+
+namespace allranks::reports {
+
+enum class Verdict : uint8_t { Aligned, Flagged, Unknown };
+
+// A collective call of the program and what was found out about it.
+struct Site {
+  source::Span span;
+  std::string name;
+  Verdict verdict = Verdict::Unknown;
+  std::string reason;  // Unknown: why
+};
+
+struct Report {
+  const source::SourceFiles& files;
+  std::span<const findings::Finding> findings;
+  std::vector<Site> ledger;            // by file and place
+  std::vector<std::string> errors;     // what could not be done, one line each
+  size_t files_checked = 0;
+  size_t suppressed = 0;
+  std::string_view version;
+};
+
+// How text is drawn.
+struct TextStyle {
+  bool color = false;
+  bool ascii = false;   // the terminal cannot show other signs
+  uint32_t width = 120; // columns; longer source lines are cut
+  bool quiet = false;   // no summary
+};
+
+std::string RenderFull(const Report& report, const TextStyle& style);
+std::string RenderConcise(const Report& report, const TextStyle& style);
+std::string RenderJson(const Report& report);
+std::string RenderSarif(const Report& report);
+
+// `--statistics`: how often each rule found something, most first.
+std::string RenderStatistics(const Report& report, const TextStyle& style);
+// `--coverage`: the shares of the ledger, why sites are unknown, and, if `sites`, each site.
+std::string RenderCoverage(const Report& report, const TextStyle& style, bool sites);
+// "2 errors and 1 warning in 3 files; ..."
+std::string RenderSummary(const Report& report, const TextStyle& style);
+
+}  // namespace allranks::reports

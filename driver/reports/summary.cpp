@@ -1,0 +1,53 @@
+#include <algorithm>
+#include <set>
+
+#include "driver/reports/coverage.h"
+#include "driver/reports/paint.h"
+
+namespace allranks::reports {
+namespace {
+
+std::string Counted(size_t count, std::string_view one) {
+  return std::to_string(count) + " " + std::string(one) + (count == 1 ? "" : "s");
+}
+
+// "2 errors, 1 warning"
+std::string BySeverity(const Report& report) {
+  std::string out;
+  for (const findings::Severity severity :
+       {findings::Severity::Error, findings::Severity::Warning, findings::Severity::Info}) {
+    const auto count = std::count_if(report.findings.begin(), report.findings.end(),
+                                     [&](const findings::Finding& f) { return f.severity == severity; });
+    if (count == 0) continue;
+    if (!out.empty()) out += ", ";
+    out += severity == findings::Severity::Info ? Counted(static_cast<size_t>(count), "note")
+                                                : Counted(static_cast<size_t>(count), findings::ToString(severity));
+  }
+  return out;
+}
+
+std::string LedgerText(const Report& report) {
+  const CoverageTotals totals = Totals(report);
+  const size_t all = totals.aligned + totals.flagged + totals.unknown;
+  if (all == 0) return {};
+  return "; of " + Counted(all, "collective call") + " " + std::to_string(totals.aligned) + " proven aligned, " +
+         std::to_string(totals.flagged) + " flagged, " + std::to_string(totals.unknown) + " unknown";
+}
+
+}  // namespace
+
+std::string RenderSummary(const Report& report, const TextStyle& style) {
+  std::set<uint32_t> files;
+  for (const findings::Finding& finding : report.findings) files.insert(finding.span.file.index);
+  const std::string checked = Counted(report.files_checked, "file");
+  std::string out;
+  if (report.findings.empty()) {
+    out = Paint(style, Ink::Good, "No findings") + " in " + checked;
+  } else {
+    out = Paint(style, Ink::Bold, "Found " + BySeverity(report)) + " in " + std::to_string(files.size()) + " of " + checked;
+  }
+  if (report.suppressed > 0) out += " (" + std::to_string(report.suppressed) + " suppressed)";
+  return out + LedgerText(report) + ".\n";
+}
+
+}  // namespace allranks::reports

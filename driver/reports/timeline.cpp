@@ -1,0 +1,209 @@
+#include "driver/reports/timeline.h"
+
+#include <algorithm>
+#include <set>
+
+#include "driver/reports/place.h"
+#include "driver/reports/text_width.h"
+
+namespace allranks::reports {
+namespace {
+
+// Equal steps before the ranks part are shown up to this many; more say nothing new.
+constexpr size_t kStepsBefore = 2;
+constexpr size_t kStepsAtMost = 12;
+
+struct Step {
+  std::string text;
+  bool waits = false;
+  bool reached = true;
+};
+
+struct Lane {
+  std::string name;
+  std::vector<Step> steps;
+  std::string ending;  // what becomes of these ranks
+  bool waits = false;
+};
+
+bool SameOp(const witness::Op& a, const witness::Op& b) {
+  return a.op == b.op && a.comm == b.comm && a.root == b.root && a.redop == b.redop && a.dtype == b.dtype &&
+         a.count == b.count;
+}
+
+// How many first steps are the same in all classes.
+size_t CommonSteps(const witness::Witness& w) {
+  if (w.ops.size() < 2) return 0;
+  size_t common = 0;
+  for (;; ++common) {
+    for (const std::vector<witness::Op>& ops : w.ops) {
+      if (common >= ops.size() || !SameOp(ops[common], w.ops[0][common])) return common;
+    }
+  }
+}
+
+std::string_view LastName(std::string_view dotted) {
+  if (dotted.find(' ') != std::string_view::npos) return dotted;
+  const size_t dot = dotted.rfind('.');
+  return dot == std::string_view::npos ? dotted : dotted.substr(dot + 1);
+}
+
+class TimelineBuilder {
+ public:
+  TimelineBuilder(const witness::Witness& w, std::string_view path) : w_(w), path_(path), common_(CommonSteps(w)) {
+    std::set<std::string> used;
+    for (const std::vector<witness::Op>& ops : w.ops) {
+      for (const witness::Op& op : ops) used.insert(op.comm);
+    }
+    several_groups_ = used.size() > 1;
+    first_ = common_ > kStepsBefore ? common_ - kStepsBefore : 0;
+  }
+
+  size_t hidden() const { return first_; }
+
+  std::vector<Lane> Lanes() const {
+    std::vector<Lane> lanes;
+    for (size_t c = 0; c < w_.classes.size() && c < w_.ops.size(); ++c) lanes.push_back(LaneOf(c));
+    return lanes;
+  }
+
+ private:
+  Lane LaneOf(size_t c) const {
+    Lane lane;
+    lane.name = RanksText(w_.classes[c].ranks, w_.world);
+    const std::vector<witness::Op>& ops = w_.ops[c];
+    const std::string* stuck_in = StuckIn(c);
+    size_t end = ops.size();
+    for (size_t i = first_; i < end && lane.steps.size() < kStepsAtMost; ++i) {
+      Step step{.text = OpText(ops[i])};
+      step.waits = stuck_in != nullptr && ops[i].id == *stuck_in;
+      lane.waits = lane.waits || step.waits;
+      lane.steps.push_back(std::move(step));
+      // What would come after the operation it waits in never happens.
+      if (lane.waits) end = i + 1;
+    }
+    if (end - std::min(first_, end) > kStepsAtMost) lane.steps.push_back({.text = "..."});
+    lane.ending = Ending(c, lane);
+    return lane;
+  }
+
+  const std::string* StuckIn(size_t c) const {
+    for (const witness::Stuck& stuck : w_.stuck) {
+      const std::vector<uint32_t>& ranks = w_.classes[c].ranks;
+      if (std::find(ranks.begin(), ranks.end(), stuck.rank) != ranks.end()) return &stuck.op;
+    }
+    return nullptr;
+  }
+
+  std::string OpText(const witness::Op& op) const {
+    std::string text = OneLine(op.source.empty() ? op.op : LastName(op.source));
+    if (op.root >= 0) text += " root " + std::to_string(op.root);
+    if (op.peer >= 0) text += (op.op == "send" ? " to " : " from ") + std::to_string(op.peer);
+    if (several_groups_) text += " on " + OneLine(op.comm);
+    if (op.at.line == 0) return text;
+    return text + (op.at.uri == path_ ? " :" : " " + OneLine(op.at.uri) + ":") + std::to_string(op.at.line);
+  }
+
+  std::string Ending(size_t c, const Lane& lane) const {
+    if (lane.waits) return "waits for " + OtherRanks(c);
+    switch (w_.effect) {
+      case witness::Effect::Deadlock: return lane.steps.empty() ? "takes no part" : "goes on";
+      case witness::Effect::Corruption: return "gets wrong data";
+      case witness::Effect::Error: return "fails";
+      case witness::Effect::Clean: return "";
+    }
+    return "";
+  }
+
+  // The ranks that share the group of the operation but are not of this class.
+  std::string OtherRanks(size_t c) const {
+    const std::vector<uint32_t>& own = w_.classes[c].ranks;
+    const std::string* stuck_in = StuckIn(c);
+    std::vector<uint32_t> others;
+    for (const witness::Op& op : w_.ops[c]) {
+      if (op.id != *stuck_in) continue;
+      for (const witness::Communicator& comm : w_.comms) {
+        if (comm.id == op.comm) others = comm.ranks;
+      }
+    }
+    std::erase_if(others, [&](uint32_t r) { return std::find(own.begin(), own.end(), r) != own.end(); });
+    std::sort(others.begin(), others.end());
+    return others.empty() ? "the others" : RanksText(others, 0);
+  }
+
+  const witness::Witness& w_;
+  std::string_view path_;
+  size_t common_ = 0;
+  size_t first_ = 0;
+  bool several_groups_ = false;
+};
+
+std::string Padded(std::string text, uint32_t width) {
+  const uint32_t used = Width(text);
+  if (used < width) text.append(width - used, ' ');
+  return text;
+}
+
+std::string Repeat(std::string_view sign, uint32_t count) {
+  std::string out;
+  for (uint32_t i = 0; i < count; ++i) out += sign;
+  return out;
+}
+
+}  // namespace
+
+std::string RanksText(const std::vector<uint32_t>& ranks, uint32_t world) {
+  if (world > 1 && ranks.size() == world) return "all " + std::to_string(world) + " ranks";
+  std::string list;
+  for (size_t i = 0; i < ranks.size();) {
+    size_t last = i;
+    while (last + 1 < ranks.size() && ranks[last + 1] == ranks[last] + 1) ++last;
+    if (!list.empty()) list += last + 1 == ranks.size() ? " and " : ", ";
+    list += std::to_string(ranks[i]);
+    if (last > i) list += (last == i + 1 ? ", " : "-") + std::to_string(ranks[last]);
+    i = last + 1;
+  }
+  return (ranks.size() == 1 ? "rank " : "ranks ") + list;
+}
+
+std::string DrawTimeline(const witness::Witness& witness, std::string_view path, uint32_t indent,
+                         const TextStyle& style) {
+  const TimelineBuilder builder(witness, path);
+  const std::vector<Lane> lanes = builder.Lanes();
+  uint32_t name_width = 0;
+  std::vector<uint32_t> columns;
+  for (const Lane& lane : lanes) {
+    name_width = std::max(name_width, Width(lane.name));
+    columns.resize(std::max(columns.size(), lane.steps.size()));
+    for (size_t i = 0; i < lane.steps.size(); ++i) columns[i] = std::max(columns[i], Width(lane.steps[i].text));
+  }
+  const std::string_view line = style.ascii ? "-" : "─";
+  const std::string_view dot = style.ascii ? "*" : "●", wait = style.ascii ? "#" : "◼";
+  std::string out;
+  if (builder.hidden() > 0) {
+    out += std::string(indent, ' ') +
+           Paint(style, Ink::Dim, "after " + std::to_string(builder.hidden()) + " steps that all ranks share:") + "\n";
+  }
+  for (const Lane& lane : lanes) {
+    out += std::string(indent, ' ') + Paint(style, Ink::Bold, Padded(lane.name, name_width)) + "  ";
+    for (size_t i = 0; i < columns.size(); ++i) {
+      const bool here = i < lane.steps.size();
+      const bool waits = here && lane.steps[i].waits;
+      const Ink ink = waits ? Ink::Error : here ? Ink::Good : Ink::Dim;
+      if (!here && lane.waits) {
+        out += std::string(columns[i] + 5, ' ');
+        continue;
+      }
+      out += Paint(style, Ink::Dim, Repeat(line, 2));
+      out += here ? Paint(style, ink, waits ? wait : dot) : Paint(style, Ink::Dim, line);
+      out += here ? " " + Paint(style, waits ? Ink::Error : Ink::Plain, Padded(lane.steps[i].text, columns[i])) + " "
+                  : Paint(style, Ink::Dim, Repeat(line, columns[i] + 2));
+    }
+    if (!lane.ending.empty()) out += " " + Paint(style, lane.waits ? Ink::Error : Ink::Dim, lane.ending);
+    while (out.ends_with(' ')) out.pop_back();
+    out += "\n";
+  }
+  return out;
+}
+
+}  // namespace allranks::reports

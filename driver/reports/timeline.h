@@ -1,0 +1,22 @@
+#pragma once
+
+#include <string>
+
+#include "driver/reports/paint.h"
+#include "witness/witness.h"
+
+namespace allranks::reports {
+
+// The witness rank by rank: one lane a rank class, operations in their order, and where each lane waits.
+//
+//     rank 0     --* all_reduce :12 --* barrier :42      waits for ranks 1-3
+//     ranks 1-3  --* all_reduce :12 --* all_reduce :45   waits for rank 0
+//
+// `path` is the finding's file: operations in it are named by their line alone.
+std::string DrawTimeline(const witness::Witness& witness, std::string_view path, uint32_t indent,
+                         const TextStyle& style);
+
+// "rank 0", "ranks 1-3 and 5", "all 4 ranks".
+std::string RanksText(const std::vector<uint32_t>& ranks, uint32_t world);
+
+}  // namespace allranks::reports
