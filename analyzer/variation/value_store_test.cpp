@@ -1,0 +1,107 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "analyzer/variation/value.h"
+
+namespace allranks::variation {
+namespace {
+
+using knowledge::Coordinate;
+
+class ValueStoreTest : public ::testing::Test {
+ protected:
+  ValueId Rank() { return store.Coordinate(Coordinate::Rank); }
+  ValueId RankIs(int64_t number) { return store.Compare(ir::CompareOp::Eq, Rank(), store.Int(number)); }
+
+  ValueStore store;
+};
+
+TEST_F(ValueStoreTest, EqualValuesHaveEqualIds) {
+  EXPECT_EQ(RankIs(0), RankIs(0));
+  EXPECT_NE(RankIs(0), RankIs(1));
+  EXPECT_NE(store.Fresh({}), store.Fresh({}));
+}
+
+TEST_F(ValueStoreTest, ArithmeticOfConstantsFolds) {
+  EXPECT_EQ(store.Binary(ir::BinaryOp::Add, store.Int(2), store.Int(3)), store.Int(5));
+  EXPECT_EQ(store.Binary(ir::BinaryOp::FloorDiv, store.Int(-7), store.Int(2)), store.Int(-4));
+  EXPECT_EQ(store.Binary(ir::BinaryOp::Mod, store.Int(-7), store.Int(2)), store.Int(1));
+  EXPECT_EQ(store.Compare(ir::CompareOp::Less, store.Int(1), store.Int(2)), store.True());
+}
+
+TEST_F(ValueStoreTest, DivisionByZeroIsNoNumber) {
+  const ValueId value = store.Binary(ir::BinaryOp::Mod, store.Int(1), store.Int(0));
+  EXPECT_EQ(store[value].kind, ValueKind::Binary);
+}
+
+TEST_F(ValueStoreTest, ConnectivesDropNeutralAndStopAtDecisiveParts) {
+  const ValueId both[] = {store.True(), RankIs(0)};
+  EXPECT_EQ(store.And(both), RankIs(0));
+  const ValueId never[] = {store.False(), RankIs(0)};
+  EXPECT_EQ(store.And(never), store.False());
+  EXPECT_EQ(store.Or(never), RankIs(0));
+  EXPECT_EQ(store.Not(store.Not(RankIs(0))), RankIs(0));
+}
+
+TEST_F(ValueStoreTest, SelectOfEqualArmsIsTheArm) {
+  EXPECT_EQ(store.Select(RankIs(0), store.Int(1), store.Int(1)), store.Int(1));
+  EXPECT_TRUE(store.axes(store.Select(RankIs(0), store.Int(1), store.Int(1))).empty());
+}
+
+TEST_F(ValueStoreTest, SelectVariesAsItsConditionDoes) {
+  const ValueId value = store.Select(RankIs(0), store.Int(1), store.Int(2));
+  EXPECT_TRUE(store.axes(value).has(Axis::Global));
+  EXPECT_EQ(store.Select(RankIs(0), store.True(), store.False()), RankIs(0));
+}
+
+TEST_F(ValueStoreTest, ReducedValueLosesTheAxesOfItsGroupOnly) {
+  const Axes both = Axes::Of(Axis::Data) | Axes::Of(Axis::TensorParallel);
+  const ValueId reduced = store.Uniform(store.Fresh(both), Axes::Of(Axis::Data));
+  EXPECT_EQ(store.axes(reduced), Axes::Of(Axis::TensorParallel));
+}
+
+TEST_F(ValueStoreTest, ObjectsDoNotVaryAsTheirPartsDo) {
+  const ValueId part = store.Fresh(Axes::Of(Axis::Data));
+  const ValueId object = store.Make({.kind = ValueKind::Object, .a = 1}, {&part, 1});
+  EXPECT_TRUE(store.axes(object).empty());
+}
+
+TEST_F(ValueStoreTest, SubstitutionReplacesParametersAndFolds) {
+  const FuncId function{7};
+  const ValueId condition = store.Compare(ir::CompareOp::Eq, store.Param(function, 0), store.Int(0));
+  EXPECT_TRUE(store.has_param(condition));
+  EXPECT_TRUE(store.axes(condition).empty());
+  ValueStore::Memo memo;
+  const ValueId rank[] = {Rank()};
+  const ValueId of_rank = store.Substitute(condition, function, rank, memo);
+  EXPECT_EQ(of_rank, RankIs(0));
+  EXPECT_FALSE(store.has_param(of_rank));
+  EXPECT_TRUE(store.axes(of_rank).has(Axis::Global));
+  ValueStore::Memo constant_memo;
+  const ValueId zero[] = {store.Int(0)};
+  EXPECT_EQ(store.Substitute(condition, function, zero, constant_memo), store.True());
+}
+
+TEST_F(ValueStoreTest, SubstitutionLeavesOtherFunctionsAlone) {
+  const ValueId other = store.Param(FuncId{8}, 0);
+  ValueStore::Memo memo;
+  const ValueId rank[] = {Rank()};
+  EXPECT_EQ(store.Substitute(other, FuncId{7}, rank, memo), other);
+}
+
+TEST_F(ValueStoreTest, DeepNestingBecomesUnknownAndKeepsAxes) {
+  ValueId value = Rank();
+  for (int i = 0; i < 1000; ++i) value = store.Binary(ir::BinaryOp::Add, value, store.Fresh({}));
+  EXPECT_TRUE(store.axes(value).has(Axis::Global));
+}
+
+TEST_F(ValueStoreTest, MarksTravelWithDerivedValues) {
+  const knowledge::MarkId mark{3};
+  const ValueId output = store.WithMark(store.Fresh(Axes::Of(Axis::Data)), mark);
+  const ValueId loss = store.Derived(store.NewSymbol(), {&output, 1});
+  EXPECT_EQ(store[loss].mark, mark);
+  EXPECT_EQ(store[store.Binary(ir::BinaryOp::Div, loss, store.Int(2))].mark, mark);
+}
+
+}  // namespace
+}  // namespace allranks::variation
