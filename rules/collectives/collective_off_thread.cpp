@@ -1,0 +1,334 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <optional>
+#include <unordered_set>
+
+#include "rules/rule.h"
+
+namespace allranks::rules {
+namespace {
+
+using findings::Confidence;
+using findings::Finding;
+using findings::LabelRole;
+using knowledge::OpClass;
+using variation::CallFact;
+using variation::CallKind;
+using variation::FuncId;
+using variation::ValueId;
+using variation::ValueKind;
+
+constexpr std::string_view kCode = "AR113";
+
+// Where, in a function that does not run in the training thread, an operation is issued.
+struct Issued {
+  std::vector<source::Span> path;  // the call in the function itself first, the operation last
+  std::string name;
+};
+
+// The first operation on the default group that a function issues, itself or through functions of the
+// project.
+class OperationSearch {
+ public:
+  explicit OperationSearch(const Context& context) : context_(context) {}
+
+  std::optional<Issued> In(FuncId function) {
+    seen_.clear();
+    starts_group_ = false;
+    std::optional<Issued> found = Visit(function, 0);
+    // A thread that starts a group of its own is a rank, as in tests that simulate a job.
+    return starts_group_ ? std::nullopt : found;
+  }
+
+ private:
+  std::optional<Issued> Visit(FuncId function, int depth) {
+    constexpr int kDeepest = 8;
+    if (depth > kDeepest || !seen_.insert(function).second) return std::nullopt;
+    const variation::FunctionFacts& facts = context_.facts.functions[function];
+    std::optional<Issued> first;
+    for (const auto* list : {&facts.calls, &facts.enters, &facts.iterations}) {
+      for (const auto& [expr, fact] : *list) {
+        std::optional<Issued> issued = Issue(function, expr, fact, depth);
+        if (issued && (!first || issued->path[0].begin < first->path[0].begin)) first = std::move(issued);
+      }
+    }
+    return first;
+  }
+
+  std::optional<Issued> Issue(FuncId function, ir::ExprId expr, const CallFact& fact, int depth) {
+    const source::Span span = context_.program.module_of(function).span(expr);
+    if (fact.kind == CallKind::Known) {
+      const knowledge::Entry& entry = context_.knowledge[fact.entry];
+      if (entry.has_operation && entry.operation.op_class == OpClass::Init) starts_group_ = true;
+      if (!IsOperation(entry) || !OnDefaultGroup(entry, fact)) return std::nullopt;
+      return Issued{{span}, std::string(context_.program.text(entry.name))};
+    }
+    if ((fact.kind != CallKind::Function && fact.kind != CallKind::Construct) || !fact.function)
+      return std::nullopt;
+    std::optional<Issued> inner = Visit(fact.function, depth + 1);
+    if (inner) inner->path.insert(inner->path.begin(), span);
+    return inner;
+  }
+
+  // Only what communicates whatever the strategy and the arguments.
+  static bool IsOperation(const knowledge::Entry& entry) {
+    if (!entry.has_operation || entry.operation.strategies || entry.operation.only_if_param) return false;
+    const OpClass op_class = entry.operation.op_class;
+    return op_class == OpClass::Collective || op_class == OpClass::Send || op_class == OpClass::Recv ||
+           op_class == OpClass::Implicit;
+  }
+
+  // A group of its own is how such threads are made right.
+  bool OnDefaultGroup(const knowledge::Entry& entry, const CallFact& fact) const {
+    if (entry.operation.has_fixed_axis) return false;
+    const auto at = std::ranges::find(entry.params, entry.operation.group_param);
+    const auto args = context_.facts.args(fact);
+    const auto index = static_cast<size_t>(at - entry.params.begin());
+    if (at != entry.params.end() && index < args.size() && args[index]) return IsWorldOrNone(args[index]);
+    const bool on_group =
+        fact.receiver && context_.facts.values_store[fact.receiver].kind == ValueKind::Group;
+    return !on_group || IsWorldOrNone(fact.receiver);
+  }
+
+  bool IsWorldOrNone(ValueId group) const {
+    const variation::Value& value = context_.facts.values_store[group];
+    return value.kind == ValueKind::None ||
+           (value.kind == ValueKind::Group && value.op == static_cast<uint8_t>(variation::GroupKind::World));
+  }
+
+  const Context& context_;
+  std::unordered_set<FuncId> seen_;
+  bool starts_group_ = false;
+};
+
+// Finds the functions that run beside the training thread and asks of each what it issues.
+class OffThread {
+ public:
+  OffThread(const Context& context, FindingSink& sink) : context_(context), sink_(sink), search_(context) {}
+
+  void Run() {
+    for (uint32_t m = 0; m < context_.program.modules.size(); ++m) VisitCalls(ir::ModuleId{m});
+    for (uint32_t c = 0; c < context_.program.classes.size(); ++c) VisitClass(binding::ClassId{c});
+  }
+
+ private:
+  struct Loader {
+    binding::ClassId dataset;
+    Confidence confidence;
+  };
+
+  void VisitCalls(ir::ModuleId module_id) {
+    const ir::Module& module = context_.program.modules[module_id];
+    for (const ir::Expr& expr : module.exprs) {
+      if (expr.kind != ir::ExprKind::Call) continue;
+      const std::string_view callee = ExternalName(context_.facts.value(module_id, ir::CalleeOf(expr)));
+      if (callee == "torch.utils.data.DataLoader") VisitLoader(module_id, expr);
+      if (callee == "signal.signal") {
+        ReportValue(Argument(module_id, expr, 1, "handler"), module, expr, "a signal handler",
+                    Confidence::Certain);
+      }
+      if (callee == "threading.Thread") {
+        ReportValue(Argument(module_id, expr, 1, "target"), module, expr, "a thread of its own",
+                    Confidence::Likely);
+      }
+    }
+  }
+
+  void VisitLoader(ir::ModuleId module_id, const ir::Expr& call) {
+    const std::optional<Confidence> workers = HasWorkers(module_id, call);
+    if (!workers) return;
+    const ir::Module& module = context_.program.modules[module_id];
+    ReportValue(Argument(module_id, call, 7, "collate_fn"), module, call,
+                "a collate function of loader workers", *workers);
+    ReportValue(Argument(module_id, call, ~0u, "worker_init_fn"), module, call, "a loader worker", *workers);
+    const ValueId dataset = Argument(module_id, call, 0, "dataset");
+    if (!dataset) return;
+    const variation::Value& value = context_.facts.values_store[dataset];
+    if (value.kind == ValueKind::Instance) loaders_.push_back({binding::ClassId{value.a}, *workers});
+  }
+
+  // Without workers the loader runs in the training thread.
+  std::optional<Confidence> HasWorkers(ir::ModuleId module_id, const ir::Expr& call) const {
+    const ValueId workers = Argument(module_id, call, 5, "num_workers");
+    if (!workers) return std::nullopt;
+    const variation::Value& value = context_.facts.values_store[workers];
+    if (value.kind != ValueKind::Int) return Confidence::Likely;
+    if (value.a == 0 && value.b == 0) return std::nullopt;
+    return Confidence::Certain;
+  }
+
+  void VisitClass(binding::ClassId class_id) {
+    const binding::ClassInfo& info = context_.program.classes[class_id];
+    const auto has_base = [&](auto&& is_it) {
+      return std::ranges::any_of(info.external_bases,
+                                 [&](base::NameId base) { return is_it(context_.program.text(base)); });
+    };
+    ReportMethod(info, "__del__", "`__del__`, which the garbage collector calls when it likes",
+                 Confidence::Likely);
+    if (has_base([](std::string_view base) { return base == "threading.Thread"; })) {
+      ReportMethod(info, "run", "a thread of its own", Confidence::Likely);
+    }
+    if (!has_base(
+            [](std::string_view b) { return b.starts_with("torch.utils.data.") && b.ends_with("Dataset"); }))
+      return;
+    for (const char* method : {"__getitem__", "__getitems__", "__iter__"}) {
+      ReportMethod(info, method, "a dataset's `{}`, which loader workers run", LoaderConfidence(class_id));
+    }
+  }
+
+  // A dataset that no loader with workers is seen to read may well be read in the training thread.
+  Confidence LoaderConfidence(binding::ClassId class_id) const {
+    Confidence best = Confidence::Possible;
+    for (const Loader& loader : loaders_) {
+      const auto& mro = context_.program.classes[loader.dataset].mro;
+      if (std::ranges::find(mro, class_id) != mro.end()) best = std::max(best, loader.confidence);
+    }
+    return best;
+  }
+
+  void ReportMethod(const binding::ClassInfo& info, std::string_view name, std::string_view where,
+                    Confidence confidence) {
+    for (const auto& [own_name, method] : info.methods) {
+      if (context_.program.text(own_name) != name) continue;
+      std::string text(where);
+      if (const size_t hole = text.find("{}"); hole != std::string::npos) text.replace(hole, 2, name);
+      Report(method, std::move(text), confidence, std::nullopt);
+    }
+  }
+
+  void ReportValue(ValueId value, const ir::Module& module, const ir::Expr& registration,
+                   std::string_view where, Confidence confidence) {
+    if (!value) return;
+    const variation::ValueStore& store = context_.facts.values_store;
+    if (store[value].kind == ValueKind::Partial && store[value].kid_count > 0) value = store.Kids(value)[0];
+    if (!value || store[value].kind != ValueKind::Function) return;
+    Report(FuncId{store[value].a}, std::string(where), confidence,
+           source::Span{module.file, registration.begin, registration.end});
+  }
+
+  void Report(FuncId function, std::string where, Confidence confidence,
+              std::optional<source::Span> registration) {
+    const std::optional<Issued> issued = search_.In(function);
+    if (!issued) return;
+    Finding finding{
+        .code = kCode,
+        .severity = Severity::Error,
+        .confidence = confidence,
+        .span = issued->path[0],
+        .message = {"`{}` is issued from {}, out of step with the training thread", {issued->name, where}},
+        .help = {"let the training thread communicate, or give this thread a group of its own", {}},
+        .function = context_.program.FunctionName(function)};
+    if (registration) {
+      finding.labels.push_back(
+          {*registration, LabelRole::Condition, {"`{}` is registered here", {finding.function}}});
+    }
+    finding.labels.push_back({finding.span, LabelRole::Primary, {"runs in {}", {where}}});
+    for (size_t i = 1; i < issued->path.size(); ++i) {
+      finding.labels.push_back({issued->path[i], LabelRole::Call, {"on the way to `{}`", {issued->name}}});
+    }
+    sink_.push_back(std::move(finding));
+  }
+
+  ValueId Argument(ir::ModuleId module_id, const ir::Expr& call, uint32_t index,
+                   std::string_view keyword) const {
+    const ir::Module& module = context_.program.modules[module_id];
+    uint32_t position = 0;
+    for (uint32_t i = 0; i < ir::ArgCount(module, call); ++i) {
+      const ir::Arg arg = ir::ArgAt(module, call, i);
+      const bool named = arg.kind == ir::ArgKind::Keyword && context_.program.text(arg.keyword) == keyword;
+      const bool placed = arg.kind == ir::ArgKind::Positional && position++ == index;
+      if (named || placed) return context_.facts.value(module_id, arg.value);
+    }
+    return ValueId::None();
+  }
+
+  // The canonical name of a library's function or class; empty for all else.
+  std::string_view ExternalName(ValueId value) const {
+    if (!value || context_.facts.values_store[value].kind != ValueKind::External) return {};
+    const base::NameId name{context_.facts.values_store[value].a};
+    const knowledge::ClassId known = context_.knowledge.FindClass(name);
+    return context_.program.text(known ? context_.knowledge[known].name : name);
+  }
+
+  const Context& context_;
+  FindingSink& sink_;
+  OperationSearch search_;
+  std::vector<Loader> loaders_;
+};
+
+void Check(const Context& context, FindingSink& sink) { OffThread(context, sink).Run(); }
+
+}  // namespace
+
+extern const Rule CollectiveOffThread = {
+    .code = kCode,
+    .name = "collective-off-thread",
+    .severity = Severity::Error,
+    .languages = "Python",
+    .summary =
+        "collective in a loader worker, signal handler, finaliser or thread beside the training thread",
+    .explanation = R"md(
+## What it finds
+
+A collective on the default group, directly or through functions of the project, in code that does
+not run in the order of the training loop: a dataset's `__getitem__` or `__iter__` that loader
+workers run, a collate function, a signal handler, `__del__`, or a thread.
+
+## Why it hurts
+
+Ranks pair collectives by the order in which they are issued. Code that runs "some time" (when a
+signal arrives, when an object is collected, when the scheduler lets a thread run) puts its
+operation at a different place of that order on each rank. The result is a hang once in a while, or
+an `all_reduce` of gradients that meets the `barrier` of the handler. Loader workers are processes
+of their own, forked from the rank: the group does not exist there, or exists only as a broken copy,
+and the worker fails or waits while the loader waits for the worker. The NCCL watchdog ends a hang
+with `Watchdog caught collective operation timeout`; the Flight Recorder reports `collective type
+mismatch`.
+
+## Wrong
+
+```python
+def on_term(signum, frame):
+    dist.barrier()                 # between any two operations of the loop
+    save_checkpoint(model)
+
+signal.signal(signal.SIGTERM, on_term)
+```
+
+## Right
+
+```python
+def on_term(signum, frame):
+    flags["stop"] = 1              # only take note
+
+signal.signal(signal.SIGTERM, on_term)
+for batch in loader:
+    train_step(batch)
+    stop = torch.tensor(flags["stop"], device=device)
+    dist.all_reduce(stop, op=dist.ReduceOp.MAX)
+    if stop.item():
+        save_checkpoint(model)
+        break
+```
+
+## When it is silent
+
+* The thread communicates on a group that was made for it.
+* The thread starts the process group itself: it is a rank, as in tests with one thread a rank.
+* The loader has no workers, so that the dataset runs in the training thread.
+* The code only asks for the rank or the world size.
+
+## Fix
+
+Let handlers and threads leave a note, and let the training loop act on it at a place that all ranks
+pass together. For background work such as saving checkpoints, create a separate group (often Gloo)
+and use it in that thread alone.
+
+## Proof
+
+There is nothing to replay: the order differs from run to run.
+)md",
+    .check = Check};
+
+}  // namespace allranks::rules

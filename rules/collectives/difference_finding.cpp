@@ -1,0 +1,229 @@
+#include "rules/collectives/difference_finding.h"
+
+#include <fmt/format.h>
+
+#include <array>
+
+namespace allranks::rules {
+namespace {
+
+using findings::Finding;
+using findings::LabelRole;
+using traces::Difference;
+using traces::DifferenceKind;
+using traces::OpPlace;
+
+constexpr std::string_view kDefaultGroup = "the default group";
+
+std::string Code(std::string_view text) {
+  // "backward of `model`" has its own backticks.
+  if (text.find('`') != std::string_view::npos) return std::string(text);
+  return fmt::format("`{}`", text);
+}
+
+bool InFunction(const Context& context, const Difference& difference, source::Span span) {
+  const ir::Module& module = context.program.module_of(difference.function);
+  const ir::Function& function = context.program.function(difference.function);
+  const bool top_level = context.program.funcs[difference.function].function == ir::kTopLevel;
+  return span.file == module.file &&
+         (top_level || (span.begin >= function.begin && span.end <= function.end));
+}
+
+// Findings stand where the defect is: an operation inside a callee that other callers use rightly is reported
+// at the call that leads there.
+source::Span PlaceOf(const Context& context, const Difference& difference) {
+  if (InFunction(context, difference, difference.place) || difference.culprit.call_chain.empty()) {
+    return difference.place;
+  }
+  return difference.culprit.call_chain.front();
+}
+
+std::string LineText(const Context& context, source::Span from, source::Span to) {
+  const source::SourceFile& file = context.files[to.file];
+  const uint32_t line = source::Locate(file, to.begin).line + 1;
+  return from.file == to.file ? fmt::format("line {}", line)
+                              : fmt::format("line {} of `{}`", line, file.path);
+}
+
+bool SameLine(const Context& context, source::Span a, source::Span b) {
+  return a.file == b.file && source::Locate(context.files[a.file], a.begin).line ==
+                                 source::Locate(context.files[b.file], b.begin).line;
+}
+
+std::string Ranks(const std::string& ranks, std::string_view otherwise) {
+  return ranks.empty() ? std::string(otherwise) : ranks;
+}
+
+bool IsExit(const Difference& difference) { return difference.exit.file.has_value(); }
+
+std::string FlightRecorderCategory(const Difference& difference) {
+  switch (difference.kind) {
+    case DifferenceKind::Shape:
+      return "size or syntax mismatch";
+    case DifferenceKind::Mismatch:
+      if (difference.detail.find("dtype") != std::string::npos) return "dtype mismatch";
+      if (difference.detail.find("count") != std::string::npos) return "size or syntax mismatch";
+      // The recorder keeps neither roots nor reduce operations: at run time nothing names these.
+      if (difference.has_victim && difference.culprit.kind == difference.victim.kind) return "";
+      return "collective type mismatch";
+    case DifferenceKind::GroupCreation:
+    case DifferenceKind::NotMember:
+      return "missing ranks";
+    default:
+      // Operations pair by order: the next one of another kind meets the culprit.
+      return difference.has_victim && difference.victim.kind != difference.culprit.kind
+                 ? "collective type mismatch"
+                 : "missing ranks";
+  }
+}
+
+class LabelWriter {
+ public:
+  LabelWriter(const Context& context, const Difference& difference, Finding& finding)
+      : context_(context), difference_(difference), finding_(finding) {}
+
+  void Write() {
+    AddCondition();
+    AddPrimary();
+    AddCalls();
+    if (difference_.has_victim) AddVictim();
+  }
+
+ private:
+  void Add(source::Span span, LabelRole role, findings::Text text) {
+    if (span.file) finding_.labels.push_back({span, role, std::move(text)});
+  }
+
+  void AddCondition() {
+    const Difference& d = difference_;
+    if (!d.condition.file || d.condition == finding_.span) return;
+    const std::string condition = ConditionText(d);
+    switch (d.kind) {
+      case DifferenceKind::TripCount:
+        Add(d.condition, LabelRole::Condition, {"the number of rounds {}", {VariesText(d.axes)}});
+        break;
+      case DifferenceKind::Guard:
+      case DifferenceKind::EarlyExit:
+      case DifferenceKind::GroupCreation:
+        Add(d.condition, LabelRole::Condition, {"{} parts the ranks", {condition}});
+        break;
+      default:
+        Add(d.condition, LabelRole::Condition, {"{} {}", {condition, VariesText(d.axes)}});
+        break;
+    }
+    if (!d.condition_expr || !d.condition_function) return;
+    for (variation::WhyStep& step : variation::ExplainVariation(
+             context_.program, context_.knowledge, context_.facts, d.condition_function, d.condition_expr)) {
+      Add(step.span, LabelRole::Why, {"{}", {std::move(step.text)}});
+    }
+  }
+
+  void AddPrimary() {
+    const Difference& d = difference_;
+    if (IsExit(d)) {
+      Add(finding_.span, LabelRole::Primary, {"{} leave here", {Ranks(d.not_reached_by, "some ranks")}});
+    } else if (d.kind == DifferenceKind::Handler) {
+      Add(finding_.span, LabelRole::Primary, {"a rank that fails goes on from here", {}});
+    } else if (d.kind == DifferenceKind::TripCount || d.kind == DifferenceKind::DataBranch) {
+      Add(finding_.span, LabelRole::Primary,
+          {"{} will wait here", {Ranks(d.reached_by, "the ranks that get here")}});
+    } else if (d.reached_by.empty()) {
+      Add(finding_.span, LabelRole::Primary, {"the ranks disagree here", {}});
+    } else {
+      Add(finding_.span, LabelRole::Primary, {"{} will wait here", {d.reached_by}});
+    }
+  }
+
+  void AddCalls() {
+    const OpPlace& culprit = difference_.culprit;
+    for (const source::Span& call : culprit.call_chain) {
+      if (call != finding_.span) Add(call, LabelRole::Call, {"on the way to {}", {Code(culprit.name)}});
+    }
+    if (!culprit.span.file || culprit.span == finding_.span) return;
+    if (IsExit(difference_) || difference_.kind == DifferenceKind::Handler) {
+      Add(culprit.span, LabelRole::Victim,
+          {"{} will wait here", {Ranks(difference_.reached_by, "the other ranks")}});
+    } else {
+      Add(culprit.span, LabelRole::Call, {"the operation itself", {}});
+    }
+  }
+
+  void AddVictim() {
+    const OpPlace& victim = difference_.victim;
+    const std::string ranks = Ranks(difference_.not_reached_by, "the other ranks");
+    for (const source::Span& call : victim.call_chain) {
+      Add(call, LabelRole::Call, {"on the way to {}, which {} issue next", {Code(victim.name), ranks}});
+    }
+    const bool exit = IsExit(difference_) || difference_.kind == DifferenceKind::Handler;
+    Add(victim.span, exit ? LabelRole::Note : LabelRole::Victim, {"{} will wait here", {ranks}});
+  }
+
+  const Context& context_;
+  const Difference& difference_;
+  Finding& finding_;
+};
+
+}  // namespace
+
+std::string OpText(const Context& context, const Difference& difference, const OpPlace& op) {
+  std::string text = Code(op.name);
+  if (!op.group.empty() && op.group != kDefaultGroup) text += " on " + op.group;
+  const source::Span place = PlaceOf(context, difference);
+  if (op.span.file && !SameLine(context, place, op.span)) {
+    text += fmt::format(" ({})", LineText(context, place, op.span));
+  }
+  return text;
+}
+
+std::string VariesText(knowledge::Axes axes) {
+  std::string text;
+  for (int i = 0; i < knowledge::kAxisCount; ++i) {
+    const auto axis = static_cast<knowledge::Axis>(i);
+    if (!axes.has(axis)) continue;
+    text += text.empty() ? "varies by " : " and ";
+    text += knowledge::AxisName(axis);
+  }
+  return text.empty() ? "varies from rank to rank" : text;
+}
+
+std::string ConditionText(const Difference& difference) {
+  return difference.condition_text.empty() ? "this condition" : Code(difference.condition_text);
+}
+
+std::string ReachText(const Difference& difference) {
+  const std::string& reached = difference.reached_by;
+  const std::string& missed = difference.not_reached_by;
+  if (reached.empty() || missed.empty())
+    return "is reached by some ranks only, which will wait there forever";
+  if (missed == "all other ranks")
+    return fmt::format("is reached by {} only, which will wait there forever", reached);
+  return fmt::format("is not reached by {}, so {} will wait there forever", missed, reached);
+}
+
+std::string VictimText(const Context& context, const Difference& difference) {
+  if (!difference.has_victim) return "";
+  return fmt::format(", while {} will wait in {}", Ranks(difference.not_reached_by, "the other ranks"),
+                     OpText(context, difference, difference.victim));
+}
+
+bool IsImplied(knowledge::OpClass op_class) {
+  return op_class == knowledge::OpClass::Implicit || op_class == knowledge::OpClass::Init ||
+         op_class == knowledge::OpClass::Destroy;
+}
+
+Finding FindingOf(const Context& context, const Difference& difference, std::string_view code,
+                  findings::Text message, findings::Text help) {
+  Finding finding{.code = code,
+                  .severity = Severity::Error,
+                  .confidence = difference.confidence,
+                  .span = PlaceOf(context, difference),
+                  .message = std::move(message),
+                  .help = std::move(help),
+                  .flight_recorder = FlightRecorderCategory(difference),
+                  .function = context.program.FunctionName(difference.function)};
+  if (difference.witness.world > 0) finding.witness = difference.witness;
+  LabelWriter(context, difference, finding).Write();
+  return finding;
+}
+
+}  // namespace allranks::rules

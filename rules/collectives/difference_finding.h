@@ -1,0 +1,35 @@
+// What the rules about differences between ranks share: a traces::Difference, told to a person.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "rules/rule.h"
+
+namespace allranks::rules {
+
+// "`torch.distributed.barrier`", with its group unless that is the default one, and its line unless the
+// finding stands on that line.
+std::string OpText(const Context& context, const traces::Difference& difference, const traces::OpPlace& op);
+
+// "varies by data and environment".
+std::string VariesText(knowledge::Axes axes);
+
+// The condition as people know it, in backticks; "this condition" where the source gives no text.
+std::string ConditionText(const traces::Difference& difference);
+
+// "is reached by rank 0 only, which will wait there forever".
+std::string ReachText(const traces::Difference& difference);
+
+// ", while all other ranks will wait in `x` (line 41)"; empty where nothing is known of the victim.
+std::string VictimText(const Context& context, const traces::Difference& difference);
+
+// True for calls that communicate without saying so: forward, save_state, init_process_group.
+bool IsImplied(knowledge::OpClass op_class);
+
+// The finding of a difference: place, labels, witness, Flight Recorder category. `code` and the two texts are
+// what the rule adds.
+findings::Finding FindingOf(const Context& context, const traces::Difference& difference,
+                            std::string_view code, findings::Text message, findings::Text help);
+
+}  // namespace allranks::rules

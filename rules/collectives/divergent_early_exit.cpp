@@ -1,0 +1,86 @@
+#include "rules/collectives/difference_finding.h"
+
+namespace allranks::rules {
+namespace {
+
+constexpr std::string_view kCode = "AR103";
+
+void Check(const Context& context, FindingSink& sink) {
+  for (const traces::Difference& difference : context.analysis.differences) {
+    if (difference.kind != traces::DifferenceKind::EarlyExit) continue;
+    const std::string leaving = difference.not_reached_by.empty() ? "some ranks" : difference.not_reached_by;
+    const std::string waiting = difference.reached_by.empty() ? "the other ranks" : difference.reached_by;
+    findings::Text message = {"`{}` lets {} skip {}, where {} will wait forever{}",
+                              {difference.exit_kind, leaving, OpText(context, difference, difference.culprit),
+                               waiting, VictimText(context, difference)}};
+    findings::Text help = {
+        "put the operation before `{}`, or let every rank run on to it and skip only local work",
+        {difference.exit_kind}};
+    sink.push_back(FindingOf(context, difference, kCode, std::move(message), std::move(help)));
+  }
+}
+
+}  // namespace
+
+extern const Rule DivergentEarlyExit = {
+    .code = kCode,
+    .name = "divergent-early-exit",
+    .severity = Severity::Error,
+    .languages = "Python",
+    .summary = "exit on a rank condition that skips a collective of the other ranks",
+    .explanation = R"md(
+## What it finds
+
+A `return`, `break`, `continue` or `sys.exit` on a condition that only some ranks meet, where the
+ranks that stay still reach a collective which those that left do not: later in the function, in a
+later round of the loop, or in a caller.
+
+## Why it hurts
+
+`if rank != 0: return` at the head of a function is safe as long as the function is local, and turns
+into a hang on the day someone adds a barrier at its end. The two lines may be a hundred lines
+apart. Rank 0 waits in that barrier; the other ranks are seen waiting in whatever they call next,
+usually the gradient reduction of the following step. The NCCL watchdog ends the job after its
+timeout with `Watchdog caught collective operation timeout`. The Flight Recorder reports `collective
+type mismatch` when the next operation is of another kind, else `missing ranks`. After `sys.exit(0)`
+the launcher sees a process that ended well and stops nobody.
+
+## Wrong
+
+```python
+def save(model, path):
+    if dist.get_rank() != 0:
+        return
+    torch.save(model.state_dict(), path)
+    dist.barrier()
+```
+
+## Right
+
+```python
+def save(model, path):
+    if dist.get_rank() == 0:
+        torch.save(model.state_dict(), path)
+    dist.barrier()
+```
+
+## When it is silent
+
+* Nothing collective is skipped: what follows on that path is local on every rank.
+* The ranks that leave issue the same operations before they leave.
+* The condition is the same on every rank, or the group of the skipped operation does not span it.
+* The exit is a `raise` that no handler of the project catches: the launcher then stops all ranks.
+
+## Fix
+
+Turn the condition round and put the local work under it, so that all ranks run on to the
+collective; or move the collective in front of the exit.
+
+## Proof
+
+`allranks verify` replays both sequences: the ranks that stayed wait in the skipped operation.
+)md",
+    .check = Check,
+    .scenario = Scenario::SkippedCollective};
+
+}  // namespace allranks::rules

@@ -1,0 +1,100 @@
+#include "rules/collectives/difference_finding.h"
+
+namespace allranks::rules {
+namespace {
+
+constexpr std::string_view kCode = "AR107";
+
+void Check(const Context& context, FindingSink& sink) {
+  for (const traces::Difference& difference : context.analysis.differences) {
+    if (difference.kind != traces::DifferenceKind::Handler) continue;
+    // An error strikes one rank: either it goes on without the operation of the `try`, or it alone issues the
+    // one in the handler.
+    findings::Text message = {
+        "this handler keeps a rank that failed going, and {} is then issued by a part of the "
+        "ranks, which will wait forever{}",
+        {OpText(context, difference, difference.culprit), VictimText(context, difference)}};
+    findings::Text help = {
+        "re-raise, or note the error in a flag, reduce it over the ranks, and let all of them act "
+        "on the result",
+        {}};
+    sink.push_back(FindingOf(context, difference, kCode, std::move(message), std::move(help)));
+  }
+}
+
+}  // namespace
+
+extern const Rule ExceptionPathCollective = {
+    .code = kCode,
+    .name = "exception-path-collective",
+    .severity = Severity::Error,
+    .languages = "Python",
+    .summary = "handler that keeps one rank going while the others stand in a collective",
+    .explanation = R"md(
+## What it finds
+
+A handler that swallows an error and goes on, around work that can fail on one rank alone (forward,
+data loading, memory, files), where the `try` body, the handler, or what the handler skips contains
+a collective.
+
+## Why it hurts
+
+An exception strikes one rank. That rank jumps to the handler and continues with the next batch; the
+others are inside the collective of the body and wait for it. The robust-looking `except
+RuntimeError: skip the batch` thus turns an out-of-memory error, which would have ended the job with
+a clear message, into a hang without one. The NCCL watchdog ends it with `Watchdog caught collective
+operation timeout`, on the ranks where nothing was wrong. The Flight Recorder reports `missing
+ranks`, or `collective type mismatch`.
+
+## Wrong
+
+```python
+for batch in loader:
+    try:
+        loss = model(batch)
+        loss.backward()                 # reduces gradients over all ranks
+    except torch.cuda.OutOfMemoryError:
+        optimizer.zero_grad()
+        continue                        # this rank only
+    optimizer.step()
+```
+
+## Right
+
+```python
+for batch in loader:
+    failed = torch.zeros(1, device=device)
+    try:
+        with model.no_sync():
+            model(batch).backward()     # local
+    except torch.cuda.OutOfMemoryError:
+        failed += 1
+    dist.all_reduce(failed)             # all ranks know
+    if failed.item():
+        optimizer.zero_grad()
+        continue
+    average_gradients(model)
+    optimizer.step()
+```
+
+## When it is silent
+
+* The handler raises again, ends the process, or aborts the group: the launcher then stops all
+  ranks.
+* The outcome is agreed on by a collective that every rank reaches, failed or not.
+* Neither body, handler nor what is skipped holds a collective.
+* The handler is for something that befalls all ranks alike, such as an import that fails.
+
+## Fix
+
+Let the error end the job, or let the ranks agree: catch, note a flag, reduce the flag, act
+together. A retry needs the same agreement.
+
+## Proof
+
+The witness has one rank fail before the operation. `allranks verify` replays it: the others wait.
+)md",
+    .check = Check,
+    .scenario = Scenario::SkippedCollective};
+
+}  // namespace allranks::rules

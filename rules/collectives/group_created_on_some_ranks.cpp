@@ -1,0 +1,80 @@
+#include "rules/collectives/difference_finding.h"
+
+namespace allranks::rules {
+namespace {
+
+constexpr std::string_view kCode = "AR108";
+
+void Check(const Context& context, FindingSink& sink) {
+  for (const traces::Difference& difference : context.analysis.differences) {
+    if (difference.kind != traces::DifferenceKind::GroupCreation) continue;
+    findings::Text message = {"{} {}: every rank of the job must create a group, member or not{}",
+                              {OpText(context, difference, difference.culprit), ReachText(difference),
+                               VictimText(context, difference)}};
+    findings::Text help = {
+        "create the group on every rank, in the same order, and keep the handle only on its members", {}};
+    sink.push_back(FindingOf(context, difference, kCode, std::move(message), std::move(help)));
+  }
+}
+
+}  // namespace
+
+extern const Rule GroupCreatedOnSomeRanks = {
+    .code = kCode,
+    .name = "group-created-on-some-ranks",
+    .severity = Severity::Error,
+    .languages = "Python",
+    .summary = "process group created by some ranks only, or in another order",
+    .explanation = R"md(
+## What it finds
+
+`new_group`, `new_subgroups`, `init_device_mesh` or `split` reached by some ranks only, or by all
+ranks in different orders. The usual form: a loop over lists of ranks that creates a group only `if
+rank in ranks`.
+
+## Why it hurts
+
+Creating a group is itself a collective of the *whole job*: the ranks agree on a name and a key,
+members or not. A rank that creates only the groups it belongs to leaves the others waiting in the
+store for a key, or, worse, gives the same name to different groups, so that later collectives pair
+ranks that do not belong together. The job stands still at start-up, or at the first use of the
+group, with a store timeout or the NCCL watchdog's `Watchdog caught collective operation timeout`.
+The Flight Recorder reports `missing ranks` for the new group.
+
+## Wrong
+
+```python
+for ranks in all_ranks:
+    if rank in ranks:
+        group = dist.new_group(ranks)
+```
+
+## Right
+
+```python
+for ranks in all_ranks:
+    candidate = dist.new_group(ranks)      # every rank, every group, same order
+    if rank in ranks:
+        group = candidate
+```
+
+## When it is silent
+
+* The call is documented as local to its members: `new_group(..., use_local_synchronization=True)`.
+* Every rank creates every group and only keeps those it is in.
+* The condition is the same on all ranks.
+
+## Fix
+
+Take the creation out of the condition; keep the assignment in it. With many groups,
+`new_subgroups_by_enumeration` or a device mesh does this for you. Where creating each group
+everywhere is too slow, pass `use_local_synchronization=True` and create it on its members only.
+
+## Proof
+
+`allranks verify` replays the creation: the ranks that entered it wait for the rest.
+)md",
+    .check = Check,
+    .scenario = Scenario::GroupCreation};
+
+}  // namespace allranks::rules

@@ -1,0 +1,94 @@
+#include "rules/collectives/difference_finding.h"
+
+namespace allranks::rules {
+namespace {
+
+constexpr std::string_view kCode = "AR106";
+
+findings::Text Message(const Context& context, const traces::Difference& difference) {
+  const std::string op = OpText(context, difference, difference.culprit);
+  const std::string detail = difference.detail.empty() ? "the operations do not match" : difference.detail;
+  if (!difference.has_victim || difference.reached_by.empty() || difference.not_reached_by.empty()) {
+    return {"{} does not match from rank to rank: {}", {op, detail}};
+  }
+  return {"{} of {} meets {} of {}: {}",
+          {op, difference.reached_by, OpText(context, difference, difference.victim),
+           difference.not_reached_by, detail}};
+}
+
+void Check(const Context& context, FindingSink& sink) {
+  for (const traces::Difference& difference : context.analysis.differences) {
+    if (difference.kind != traces::DifferenceKind::Mismatch) continue;
+    findings::Text help = {
+        "let all ranks issue the same operations on a group in the same order, with the same root, "
+        "type and size",
+        {}};
+    sink.push_back(FindingOf(context, difference, kCode, Message(context, difference), std::move(help)));
+  }
+}
+
+}  // namespace
+
+extern const Rule MismatchedCollectives = {
+    .code = kCode,
+    .name = "mismatched-collectives",
+    .severity = Severity::Error,
+    .languages = "Python",
+    .summary = "collectives of different ranks that meet and do not match",
+    .explanation = R"md(
+## What it finds
+
+All ranks do issue collectives, but not the same ones: another kind, another order, another root,
+another reduce operation, another data type or element count, one operation more, or two groups that
+are used in opposite orders.
+
+## Why it hurts
+
+Ranks pair operations by their order on a group and by nothing else. An `all_reduce` that meets a
+`broadcast` may hang, crash with an unrelated error, or *finish with garbage*: with NCCL, operations
+of the same size can complete and leave wrong numbers on some ranks. Two groups used in opposite
+orders deadlock when the second operation needs what the first one holds. A root that differs
+(`broadcast(x, src=rank)`) makes every rank wait for another sender. PyTorch's Flight Recorder
+reports `collective type mismatch`, `size or syntax mismatch` or `dtype mismatch`; roots and reduce
+operations it does not keep, so there a hang ends with the NCCL watchdog's `Watchdog caught
+collective operation timeout` and no further word.
+
+## Wrong
+
+```python
+if rank == 0:
+    dist.broadcast(weights, src=0)
+    dist.barrier()
+else:
+    dist.barrier()
+    dist.broadcast(weights, src=0)
+```
+
+## Right
+
+```python
+dist.broadcast(weights, src=0)
+dist.barrier()
+```
+
+## When it is silent
+
+* Both arms issue the same sequence with the same roots, however they are written.
+* Sends and receives that match each other.
+* Differences in a group that the ranks in question do not share.
+* Roots, types and sizes of which nothing is known: only known values are compared.
+
+## Fix
+
+Write the sequence once, outside the condition, and let the condition choose only the values. Take
+the root from a constant or from a value that all ranks share; never from the rank itself.
+
+## Proof
+
+`allranks verify` replays both sequences and says whether they hang, fail or end with wrong
+contents.
+)md",
+    .check = Check,
+    .scenario = Scenario::MismatchedCollective};
+
+}  // namespace allranks::rules

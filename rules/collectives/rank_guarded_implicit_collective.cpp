@@ -1,0 +1,91 @@
+#include "rules/collectives/difference_finding.h"
+
+namespace allranks::rules {
+namespace {
+
+constexpr std::string_view kCode = "AR102";
+
+void Check(const Context& context, FindingSink& sink) {
+  for (const traces::Difference& difference : context.analysis.differences) {
+    if (difference.kind != traces::DifferenceKind::Guard) continue;
+    const traces::OpPlace& culprit = difference.culprit;
+    if (!IsImplied(culprit.op_class)) continue;
+    const std::string under = culprit.strategies.empty() ? "" : " under " + culprit.strategies;
+    findings::Text message = {"{} communicates{} and {}{}",
+                              {OpText(context, difference, culprit), under, ReachText(difference),
+                               VictimText(context, difference)}};
+    findings::Text help = {"call it on every rank: it lets the rank that writes or prints do so by itself",
+                           {}};
+    if (culprit.op_class != knowledge::OpClass::Implicit) help = {"call it on every rank", {}};
+    sink.push_back(FindingOf(context, difference, kCode, std::move(message), std::move(help)));
+  }
+}
+
+}  // namespace
+
+extern const Rule RankGuardedImplicitCollective = {
+    .code = kCode,
+    .name = "rank-guarded-implicit-collective",
+    .severity = Severity::Error,
+    .languages = "Python",
+    .summary = "framework call with a collective inside that only some ranks reach",
+    .explanation = R"md(
+## What it finds
+
+The same as AR101 for calls that do not look like communication: saving or collecting the state of a
+sharded model (`state_dict` under FSDP, DeepSpeed `save_checkpoint`, Accelerate `save_state` and
+`get_state_dict`, Lightning `save_checkpoint`, distributed checkpoint `save` and `load`), gathering
+(`accelerator.gather`, a DTensor's `full_tensor()`), metrics (`compute()` of torchmetrics, `log(...,
+sync_dist=True)`, the property `trainer.callback_metrics`), the forward of a DDP or FSDP module, and
+starting or ending the process group.
+
+## Why it hurts
+
+"Only rank 0 saves" is right for `torch.save` and wrong for these calls: each rank holds a part of
+the state and sends it. Rank 0 waits for parts that never come, and the job stands still at the
+checkpoint, often hours after it was started. Such code frequently works in the small, because under
+plain DDP the same call is local, and hangs on the day FSDP or ZeRO-3 is switched on. The NCCL
+watchdog ends it with `Watchdog caught collective operation timeout` in an all-gather that nobody
+wrote. The Flight Recorder reports `missing ranks`, or `collective type mismatch`.
+
+## Wrong
+
+```python
+if accelerator.is_main_process:
+    accelerator.save_state(output_dir)
+```
+
+## Right
+
+```python
+accelerator.save_state(output_dir)      # every rank calls it, the library decides who writes what
+if accelerator.is_main_process:
+    write_model_card(output_dir)
+```
+
+## When it is silent
+
+* The object is known not to be wrapped or sharded, or the call goes through `.module` to the inner
+  model.
+* All ranks reach the call after all, as in AR101.
+* The condition asks for the strategy as well, and admits all ranks where the strategy shards: `if
+  is_main_process or distributed_type == DistributedType.DEEPSPEED`.
+
+Where the call communicates under some strategies only, the message names them and the finding is
+`likely` rather than `certain`, unless the strategy is seen.
+
+## Fix
+
+Move the call out of the condition. Where its result is needed on one rank, let all ranks call it
+and test the rank before using the result: `state = accelerator.get_state_dict(model)`, then `if
+is_main_process: save(state)`.
+
+## Proof
+
+`allranks verify` replays the operations that the call stands for: the ranks that called it wait in
+the first of them.
+)md",
+    .check = Check,
+    .scenario = Scenario::SkippedCollective};
+
+}  // namespace allranks::rules

@@ -1,0 +1,90 @@
+#include "rules/collectives/difference_finding.h"
+
+namespace allranks::rules {
+namespace {
+
+constexpr std::string_view kCode = "AR110";
+
+void Check(const Context& context, FindingSink& sink) {
+  for (const traces::Difference& difference : context.analysis.differences) {
+    if (difference.kind != traces::DifferenceKind::Shape) continue;
+    findings::Text message = {"{} needs the same shape on every rank, and the size of this tensor {}",
+                              {OpText(context, difference, difference.culprit), VariesText(difference.axes)}};
+    if (!difference.detail.empty()) {
+      message.format = "{} needs the same shape on every rank, and the size of this tensor {}: {}";
+      message.args.push_back(difference.detail);
+    }
+    findings::Text help = {
+        "reduce to a fixed size first, or gather the sizes, pad to the largest, and cut the result", {}};
+    sink.push_back(FindingOf(context, difference, kCode, std::move(message), std::move(help)));
+  }
+}
+
+}  // namespace
+
+extern const Rule UnequalShapes = {
+    .code = kCode,
+    .name = "unequal-shapes",
+    .severity = Severity::Error,
+    .languages = "Python",
+    .summary = "collective of fixed shape on a tensor whose size differs between ranks",
+    .explanation = R"md(
+## What it finds
+
+`all_gather`, `all_gather_into_tensor`, `reduce_scatter`, `all_reduce` and other operations that
+need the same shape on every rank, on a tensor whose size comes from the rank's own data: a
+selection by a mask, `nonzero()`, a concatenation over a loop of per-rank length, the last and
+smaller batch, sequences padded to the longest of the *local* batch.
+
+## Why it hurts
+
+The library sends as many bytes as *this* rank's tensor has. With NCCL a rank that expects more
+waits forever or reads memory that does not belong to the result; gathered rows are shifted against
+their labels and metrics come out wrong without any error. It works in tests, because there every
+batch is full. The NCCL watchdog ends a hang with `Watchdog caught collective operation timeout`;
+`TORCH_DISTRIBUTED_DEBUG=DETAIL` and the Flight Recorder report `size or syntax mismatch`.
+
+## Wrong
+
+```python
+hits = scores[scores > threshold]                 # a different number on each rank
+out = [torch.empty_like(hits) for _ in range(world_size)]
+dist.all_gather(out, hits)
+```
+
+## Right
+
+```python
+size = torch.tensor([hits.numel()], device=device)
+sizes = [torch.zeros_like(size) for _ in range(world_size)]
+dist.all_gather(sizes, size)
+longest = int(max(sizes))
+padded = F.pad(hits, (0, longest - hits.numel()))
+out = [torch.empty_like(padded) for _ in range(world_size)]
+dist.all_gather(out, padded)
+```
+
+## When it is silent
+
+* The tensor was padded to a size that was reduced or gathered before.
+* It is a scalar or has a constant shape, or was reduced over the dimension that varies (`mean`,
+  `sum`).
+* The operation takes any size: `all_gather_object`, `gather_for_metrics` after
+  `pad_across_processes`.
+* Nothing is known of the shape.
+
+## Fix
+
+Communicate what has a fixed size: sums and counts instead of lists. Where the items themselves are
+needed, exchange the sizes, pad to the largest, gather, and cut. Small results may go through
+`all_gather_object`.
+
+## Proof
+
+The witness gives the ranks different element counts. `allranks verify` replays it and reports a
+wait, an error of the library, or wrong contents.
+)md",
+    .check = Check,
+    .scenario = Scenario::Shape};
+
+}  // namespace allranks::rules

@@ -1,0 +1,84 @@
+#include "rules/collectives/difference_finding.h"
+
+namespace allranks::rules {
+namespace {
+
+constexpr std::string_view kCode = "AR109";
+
+void Check(const Context& context, FindingSink& sink) {
+  for (const traces::Difference& difference : context.analysis.differences) {
+    if (difference.kind != traces::DifferenceKind::NotMember) continue;
+    const std::string op = OpText(context, difference, difference.culprit);
+    const std::string callers = difference.reached_by.empty() ? "ranks" : difference.reached_by;
+    findings::Text message = {"{} is called by {} outside its group, which fails or never returns",
+                              {op, callers}};
+    if (!difference.detail.empty())
+      message = {"{} names a rank that its group does not have: {}", {op, difference.detail}};
+    findings::Text help = {
+        "call it on members only (`if rank in ranks`), and name source and destination by their "
+        "global ranks",
+        {}};
+    sink.push_back(FindingOf(context, difference, kCode, std::move(message), std::move(help)));
+  }
+}
+
+}  // namespace
+
+extern const Rule WrongGroupMember = {
+    .code = kCode,
+    .name = "wrong-group-member",
+    .severity = Severity::Error,
+    .languages = "Python",
+    .summary = "collective called by, or naming, a rank that is not in its group",
+    .explanation = R"md(
+## What it finds
+
+A rank that calls a collective of a group it does not belong to; a `src` or `dst` that is not in the
+group; a rank *within the group* given where the library wants the *global* rank.
+
+## Why it hurts
+
+`new_group` gives non-members a placeholder instead of a handle. A collective on it is skipped with
+a warning or fails on these ranks, depending on the version, while code after it goes on with a
+tensor that was never reduced. A `src=0` that means "the first of my group" is right in the first
+group and wrong in all others, so the job works on one node and fails on two: the members wait for a
+sender that is not among them. The error is of the kind `Global rank 0 is not part of group`, or a
+hang that the NCCL watchdog ends with `Watchdog caught collective operation timeout`. The Flight
+Recorder reports `missing ranks`.
+
+## Wrong
+
+```python
+group = dist.new_group([0, 1])
+dist.all_reduce(loss, group=group)            # ranks 2 and 3 as well
+dist.broadcast(weights, src=0, group=my_node_group)   # 0 is on the first node only
+```
+
+## Right
+
+```python
+group = dist.new_group([0, 1])
+if rank in (0, 1):
+    dist.all_reduce(loss, group=group)
+dist.broadcast(weights, src=dist.get_global_rank(my_node_group, 0), group=my_node_group)
+```
+
+## When it is silent
+
+* The call stands under the test of membership that the group was made with.
+* The group or the root is not known.
+* The operation takes ranks within the group by design (`group_src`, mpi4py communicators).
+
+## Fix
+
+Guard the call by membership. Name roots by global rank: `dist.get_global_rank(group, 0)`, or pass
+`group_src=0` where the version of PyTorch has it.
+
+## Proof
+
+`allranks verify` replays the call on all ranks and shows who is refused or waits.
+)md",
+    .check = Check,
+    .scenario = Scenario::MismatchedCollective};
+
+}  // namespace allranks::rules

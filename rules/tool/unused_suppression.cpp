@@ -1,0 +1,50 @@
+#include "rules/rule.h"
+
+namespace allranks::rules {
+
+// Made where comments are applied, after all other rules: only then is it known what a comment silenced.
+extern const Rule UnusedSuppression = {
+    .code = "AR002",
+    .name = "unused-suppression",
+    .severity = Severity::Warning,
+    .languages = "all",
+    .summary = "ignore comment that silences nothing or names an unknown code",
+    .explanation = R"md(
+## What it finds
+
+A comment `# allranks: ignore[CODE]` that silenced nothing, that names a code which does not exist,
+or that is misspelt so that it has no effect.
+
+## Why it hurts
+
+A comment that outlives its finding hides the next one on that line. A misspelt one looks like a
+decision and is none.
+
+## Wrong
+
+```python
+dist.barrier()  # allranks: ignore[AR101] every rank comes here since the refactoring
+```
+
+## Right
+
+```python
+dist.barrier()
+```
+
+## When it is silent
+
+* The comment silenced at least one finding in this run.
+* The rule it names was not run (`--select`, `--ignore`): then nothing can be said.
+
+## Fix
+
+Remove the comment, or the code that does nothing from its list; where the code is misspelt, the
+message names the nearest one that exists.
+
+## Proof
+
+There is nothing to replay.
+)md"};
+
+}  // namespace allranks::rules
