@@ -1,0 +1,515 @@
+// Statements and expressions in the order in which they run. Recursion is safe: the IR is at most ir::kMaxDepth deep.
+#include "analyzer/traces/build.h"
+
+#include <algorithm>
+
+#include "analyzer/traces/call_graph.h"
+#include "analyzer/traces/fallible.h"
+
+namespace allranks::traces {
+namespace {
+
+using variation::CallFact;
+using variation::CallKind;
+using variation::ValueKind;
+
+class Builder {
+ public:
+  Builder(State& state, FuncId func)
+      : state_(state), traces_(state.traces), func_(func), module_id_(state.program.funcs[func].module),
+        module_(state.program.module_of(func)), function_(state.program.function(func)) {}
+
+  TraceId Build() {
+    TraceId body = Block(function_.body);
+    // `@rank_zero_only`: other ranks return at once.
+    const std::vector<knowledge::EntryId>& decorators = state_.facts.functions[func_].decorators;
+    for (auto it = decorators.rbegin(); it != decorators.rend(); ++it) {
+      const knowledge::Entry& entry = state_.knowledge[*it];
+      const SiteId site = traces_.AddSite({func_, {}, DecoratorSpan()});
+      body = traces_.Choice(site, ValueOfFormula(state_, entry.guard), traces_.Scope(site, func_, body), traces_.Empty());
+    }
+    return body;
+  }
+
+ private:
+  source::Span DecoratorSpan() const {
+    if (!function_.decorators.empty()) return module_.span(function_.decorators[0]);
+    return {module_.file, function_.name_begin, function_.name_end};
+  }
+
+  SiteId At(ir::ExprId expr) { return traces_.AddSite({func_, expr, module_.span(expr)}); }
+  SiteId At(ir::StmtId stmt) { return traces_.AddSite({func_, {}, module_.span(stmt)}); }
+  ValueId Value(ir::ExprId expr) const { return state_.facts.value(module_id_, expr); }
+
+  TraceId Block(ir::BlockId block) {
+    std::vector<TraceId> parts;
+    for (const ir::StmtId stmt : module_.statements(block)) parts.push_back(Stmt(stmt));
+    return traces_.Seq(parts);
+  }
+
+  TraceId Exprs(ir::ExprList exprs) {
+    std::vector<TraceId> parts;
+    for (const ir::ExprId expr : exprs) parts.push_back(Expr(expr));
+    return traces_.Seq(parts);
+  }
+
+  TraceId Stmt(ir::StmtId id) {
+    const ir::Stmt& stmt = module_[id];
+    switch (stmt.kind) {
+      case ir::StmtKind::Expr:
+        return Expr(ir::ValueOf(stmt));
+      case ir::StmtKind::Assign:
+        return traces_.Seq(Expr(ir::AssignedOf(stmt)), Exprs(ir::TargetsOf(module_, stmt)));
+      case ir::StmtKind::AugAssign:
+      case ir::StmtKind::AnnAssign:
+      case ir::StmtKind::Assert:
+        return traces_.Seq(Expr(ir::ValueOf(stmt)), Expr(ir::AssignedOf(stmt)));
+      case ir::StmtKind::If:
+        return If(stmt);
+      case ir::StmtKind::For:
+      case ir::StmtKind::While:
+        return Loop(stmt);
+      case ir::StmtKind::Try:
+        return Try(id, stmt);
+      case ir::StmtKind::With:
+        return With(stmt, ir::WithItemsOf(module_, stmt));
+      case ir::StmtKind::Match:
+        return Match(stmt);
+      case ir::StmtKind::Return:
+        return traces_.Seq(Expr(ir::ValueOf(stmt)), traces_.Exit(At(id), ExitKind::Return));
+      case ir::StmtKind::Break:
+        return traces_.Exit(At(id), ExitKind::Break);
+      case ir::StmtKind::Continue:
+        return traces_.Exit(At(id), ExitKind::Continue);
+      case ir::StmtKind::Raise:
+        return traces_.Seq(Expr(ir::ValueOf(stmt)), Raise(id, stmt));
+      case ir::StmtKind::FunctionDef:
+        return Definition(module_.functions[ir::FunctionOf(stmt)]);
+      case ir::StmtKind::ClassDef:
+        return Block(module_.classes[ir::ClassOf(stmt)].body);
+      case ir::StmtKind::Delete:
+      case ir::StmtKind::Opaque:
+        return Exprs(ir::TargetsOf(module_, stmt));
+      default:
+        return traces_.Empty();
+    }
+  }
+
+  // `raise SystemExit` ends this process in peace and leaves the others running.
+  TraceId Raise(ir::StmtId id, const ir::Stmt& stmt) {
+    const ir::ExprId raised = ir::ValueOf(stmt);
+    if (!raised) return traces_.Exit(At(id), ExitKind::Raise);
+    const ir::Expr& expr = module_[raised];
+    const ir::Expr& type = expr.kind == ir::ExprKind::Call ? module_[ir::CalleeOf(expr)] : expr;
+    const bool ends = type.kind == ir::ExprKind::Name && state_.program.text(ir::NameOf(type)) == "SystemExit";
+    return traces_.Exit(At(id), ends ? ExitKind::Process : ExitKind::Raise);
+  }
+
+  TraceId Definition(const ir::Function& function) {
+    std::vector<TraceId> parts;
+    for (const ir::ExprId decorator : function.decorators) parts.push_back(Expr(decorator));
+    for (const ir::Param& param : function.params) parts.push_back(Expr(param.default_value));
+    return traces_.Seq(parts);
+  }
+
+  TraceId If(const ir::Stmt& stmt) {
+    const ir::ExprId test = ir::ValueOf(stmt);
+    const TraceId then_trace = Block(ir::BodyOf(stmt));
+    return traces_.Seq(Expr(test), Choice(test, then_trace, Block(ir::ElseBlockOf(stmt))));
+  }
+
+  TraceId Choice(ir::ExprId test, TraceId then_trace, TraceId else_trace) {
+    const ValueId condition = Value(test);
+    // Never evaluated: code that nothing reaches.
+    if (!condition) return traces_.Empty();
+    return traces_.Choice(At(test), condition, then_trace, else_trace);
+  }
+
+  TraceId Loop(const ir::Stmt& stmt) {
+    const bool is_for = stmt.kind == ir::StmtKind::For;
+    const ir::ExprId head = is_for ? ir::AssignedOf(stmt) : ir::ValueOf(stmt);
+    const ValueId trips = state_.facts.trip_count(func_, head);
+    const TraceId first = Expr(head);
+    TraceId body = Block(ir::BodyOf(stmt));
+    if (!is_for) body = traces_.Seq(first, body);
+    const TraceId parts[] = {first, Iteration(head), traces_.Loop(At(head), trips, body),
+                             Block(ir::ElseBlockOf(stmt))};
+    return traces_.Seq(parts);
+  }
+
+  // What iterating over `iterable` runs: the collectives of a loader, the body of a generator.
+  TraceId Iteration(ir::ExprId iterable) {
+    const CallFact* fact = state_.facts.iteration(func_, iterable);
+    return fact == nullptr ? traces_.Empty() : Fact(iterable, *fact);
+  }
+
+  TraceId Try(ir::StmtId id, const ir::Stmt& stmt) {
+    const ir::BlockId body{stmt.a};
+    std::vector<TraceId> parts = {traces_.Seq(Block(body), Block(ir::BlockId{stmt.c})), Block(ir::BlockId{stmt.d})};
+    TryInfo info;
+    for (const ir::Handler& handler : ir::HandlersOf(module_, stmt)) {
+      parts.push_back(Block(handler.body));
+      info.handlers.push_back({{module_.file, handler.begin, handler.end}, HandlerBreadth(state_, module_, handler)});
+    }
+    info.fallible = CanFailOnOneRank(state_, func_, body);
+    return traces_.Try(At(id), traces_.AddTry(std::move(info)), parts);
+  }
+
+  TraceId With(const ir::Stmt& stmt, std::span<const ir::WithItem> items) {
+    if (items.empty()) return Block(ir::BodyOf(stmt));
+    const ir::ExprId context = items[0].context;
+    const TraceId body = With(stmt, items.subspan(1));
+    const TraceId made = Context(context);
+    if (const CallFact* call = state_.facts.call(func_, context); call != nullptr && call->kind == CallKind::Known) {
+      const knowledge::Entry& entry = state_.knowledge[call->entry];
+      if (entry.has_operation && entry.operation.as_context) return traces_.Seq(made, InTurns(context, *call, body));
+      if (entry.guard) {
+        const ValueId guard = ValueOfFormula(state_, entry.guard);
+        return traces_.Seq(made, traces_.Choice(At(context), guard, body, traces_.Empty()));
+      }
+    }
+    const CallFact* enter = state_.facts.enter(func_, context);
+    if (enter != nullptr && enter->function && state_.program.function(enter->function).is_generator) {
+      return traces_.Seq(made, AroundGenerator(context, *enter, body));
+    }
+    const TraceId entered = enter == nullptr ? traces_.Empty() : Fact(context, *enter);
+    const CallFact* leave = state_.facts.leave(func_, context);
+    const TraceId left = leave == nullptr ? traces_.Empty() : Fact(context, *leave);
+    const TraceId parts[] = {made, entered, Finally(context, body, left)};
+    return traces_.Seq(parts);
+  }
+
+  // The expression of a `with` item, without an operation that entering and leaving issue.
+  TraceId Context(ir::ExprId context) {
+    const CallFact* call = state_.facts.call(func_, context);
+    const bool as_context = call != nullptr && call->kind == CallKind::Known &&
+                            state_.knowledge[call->entry].operation.as_context;
+    return as_context ? Children(module_[context]) : Expr(context);
+  }
+
+  TraceId Finally(ir::ExprId at, TraceId body, TraceId last) {
+    if (last == traces_.Empty()) return body;
+    const TraceId parts[] = {body, last};
+    return traces_.Try(At(at), traces_.AddTry({}), parts);
+  }
+
+  // main_process_first: the ranks of the guard run the body, then the barrier lets the others run it.
+  TraceId InTurns(ir::ExprId context, const CallFact& call, TraceId body) {
+    const TraceId barrier = KnownOperation(state_, At(context), call.entry, call.receiver, state_.facts.args(call));
+    const knowledge::Entry& entry = state_.knowledge[call.entry];
+    if (!entry.guard) return traces_.Seq(barrier, body);
+    const ValueId first = ValueOfFormula(state_, entry.guard);
+    const TraceId wait = traces_.Choice(At(context), first, traces_.Empty(), barrier);
+    const TraceId release = traces_.Choice(At(context), first, barrier, traces_.Empty());
+    return traces_.Seq(wait, Finally(context, body, release));
+  }
+
+  TraceId AroundGenerator(ir::ExprId context, const CallFact& enter, TraceId body) {
+    const TraceId call = CallTrace(state_, At(context), enter.function, enter.callee, Args(enter));
+    const Trace& scope = traces_[call];
+    if (scope.kind != TraceKind::Scope) return traces_.Seq(call, body);
+    const SplitTrace split = SplitAtYield(traces_, traces_.Kids(call)[0]);
+    const TraceId before = traces_.Scope(At(context), enter.function, split.before);
+    const TraceId after = traces_.Scope(At(context), enter.function, split.after);
+    return traces_.Seq(before, Finally(context, body, after));
+  }
+
+  std::vector<ValueId> Args(const CallFact& call) const {
+    const auto args = state_.facts.args(call);
+    return {args.begin(), args.end()};
+  }
+
+  // Cases are tried in order: each is the other arm of the one before.
+  TraceId Match(const ir::Stmt& stmt) {
+    const std::span<const ir::MatchCase> cases = ir::CasesOf(module_, stmt);
+    const ir::ExprId subject = ir::ValueOf(stmt);
+    TraceId rest = traces_.Empty();
+    for (size_t i = cases.size(); i-- > 0;) {
+      const ir::MatchCase& match_case = cases[i];
+      const ValueId pattern = Value(match_case.pattern);
+      ValueId condition = match_case.irrefutable || !pattern || !Value(subject)
+                              ? state_.values.True()
+                              : state_.values.Compare(ir::CompareOp::Eq, Value(subject), pattern);
+      if (match_case.guard && Value(match_case.guard)) {
+        const ValueId both[] = {condition, Value(match_case.guard)};
+        condition = state_.values.And(both);
+      }
+      const ir::ExprId place = match_case.guard ? match_case.guard : match_case.pattern;
+      const TraceId body = traces_.Seq(Expr(match_case.guard), Block(match_case.body));
+      rest = traces_.Choice(At(place), condition, body, rest);
+    }
+    return traces_.Seq(Expr(subject), rest);
+  }
+
+  TraceId Expr(ir::ExprId id) {
+    if (!id) return traces_.Empty();
+    const ir::Expr& expr = module_[id];
+    switch (expr.kind) {
+      case ir::ExprKind::Name:
+      case ir::ExprKind::Constant:
+      case ir::ExprKind::Lambda:
+        return traces_.Empty();
+      case ir::ExprKind::Bool:
+        return Bool(expr);
+      case ir::ExprKind::Conditional: {
+        const ir::ExprId test = ir::TestOf(expr);
+        const TraceId then_trace = Expr(ir::ThenOf(module_, expr));
+        return traces_.Seq(Expr(test), Choice(test, then_trace, Expr(ir::ElseOf(module_, expr))));
+      }
+      case ir::ExprKind::Comprehension:
+        return Comprehension(expr);
+      case ir::ExprKind::Yield:
+        return traces_.Seq(Expr(ir::OperandOf(expr)), traces_.Yield(At(id)));
+      default: {
+        const TraceId inner = Children(expr);
+        const CallFact* fact = state_.facts.call(func_, id);
+        return fact == nullptr ? inner : traces_.Seq(inner, Fact(id, *fact));
+      }
+    }
+  }
+
+  TraceId Children(const ir::Expr& expr) {
+    switch (expr.kind) {
+      case ir::ExprKind::Attribute:
+        return Expr(ir::ObjectOf(expr));
+      case ir::ExprKind::Subscript:
+        return traces_.Seq(Expr(ir::ObjectOf(expr)), Expr(ir::IndexOf(expr)));
+      case ir::ExprKind::Call:
+        return Arguments(expr);
+      case ir::ExprKind::Binary:
+      case ir::ExprKind::Walrus: {
+        const TraceId left = Expr(ir::LeftOf(expr));
+        return traces_.Seq(left, Expr(ir::RightOf(expr)));
+      }
+      case ir::ExprKind::Compare:
+        return Comparison(expr);
+      case ir::ExprKind::Dict:
+        return Dict(expr);
+      case ir::ExprKind::Unary:
+      case ir::ExprKind::Await:
+      case ir::ExprKind::YieldFrom:
+      case ir::ExprKind::Starred:
+        return Expr(ir::OperandOf(expr));
+      case ir::ExprKind::FString:
+      case ir::ExprKind::Tuple:
+      case ir::ExprKind::List:
+      case ir::ExprKind::Set:
+      case ir::ExprKind::Slice:
+      case ir::ExprKind::Opaque:
+        return Exprs(ir::Items(module_, expr));
+      default:
+        return traces_.Empty();
+    }
+  }
+
+  TraceId Arguments(const ir::Expr& call) {
+    std::vector<TraceId> parts = {Expr(ir::CalleeOf(call))};
+    for (uint32_t i = 0; i < ir::ArgCount(module_, call); ++i) parts.push_back(Expr(ir::ArgAt(module_, call, i).value));
+    return traces_.Seq(parts);
+  }
+
+  TraceId Comparison(const ir::Expr& expr) {
+    std::vector<TraceId> parts = {Expr(ir::LeftOf(expr))};
+    for (uint32_t i = 0; i < ir::ComparisonCount(module_, expr); ++i) {
+      parts.push_back(Expr(ir::ComparisonAt(module_, expr, i).operand));
+    }
+    return traces_.Seq(parts);
+  }
+
+  TraceId Dict(const ir::Expr& expr) {
+    std::vector<TraceId> parts;
+    for (uint32_t i = 0; i < ir::DictCount(expr); ++i) {
+      const ir::DictItem item = ir::DictItemAt(module_, expr, i);
+      parts.push_back(Expr(item.key));
+      parts.push_back(Expr(item.value));
+    }
+    return traces_.Seq(parts);
+  }
+
+  // `a and f()`: the right side runs where the left one lets it.
+  TraceId Bool(const ir::Expr& expr) {
+    const ir::ExprList items = ir::Items(module_, expr);
+    const bool is_and = static_cast<ir::BoolOp>(expr.op) == ir::BoolOp::And;
+    TraceId rest = traces_.Empty();
+    for (size_t i = items.size(); i-- > 0;) {
+      if (rest != traces_.Empty()) {
+        rest = is_and ? Choice(items[i], rest, traces_.Empty()) : Choice(items[i], traces_.Empty(), rest);
+      }
+      rest = traces_.Seq(Expr(items[i]), rest);
+    }
+    return rest;
+  }
+
+  TraceId Comprehension(const ir::Expr& expr) {
+    const std::span<const ir::Clause> clauses = ir::ClausesOf(module_, expr);
+    TraceId body = Expr(ir::OperandOf(expr));
+    for (size_t i = clauses.size(); i-- > 0;) {
+      const ir::Clause& clause = clauses[i];
+      const ir::ExprList conditions = ir::Exprs(module_, clause.conditions);
+      for (size_t c = conditions.size(); c-- > 0;) {
+        if (body != traces_.Empty()) body = Choice(conditions[c], body, traces_.Empty());
+        body = traces_.Seq(Expr(conditions[c]), body);
+      }
+      const ValueId trips = state_.facts.trip_count(func_, clause.iter);
+      const TraceId parts[] = {Expr(clause.iter), Iteration(clause.iter), traces_.Loop(At(clause.iter), trips, body)};
+      body = traces_.Seq(parts);
+    }
+    return body;
+  }
+
+  TraceId Fact(ir::ExprId site, const CallFact& call) {
+    switch (call.kind) {
+      case CallKind::Known:
+        return Known(site, call);
+      case CallKind::Function:
+      case CallKind::Construct:
+        if (!call.function) return traces_.Empty();
+        return CallTrace(state_, At(site), call.function, call.callee, Args(call));
+      case CallKind::Deferred:
+        return traces_.Call(At(site), call.callee, Args(call));
+      case CallKind::Unresolved:
+        NoteUnresolved(site, call);
+        return traces_.Empty();
+      case CallKind::External:
+        return traces_.Empty();
+    }
+    return traces_.Empty();
+  }
+
+  TraceId Known(ir::ExprId site, const CallFact& call) {
+    const knowledge::Entry& entry = state_.knowledge[call.entry];
+    TraceId trace = traces_.Empty();
+    if (entry.has_operation && !entry.operation.as_context) {
+      trace = KnownOperation(state_, At(site), call.entry, call.receiver, state_.facts.args(call));
+      state_.sites.push_back({.site = At(site), .entry = call.entry, .unresolved = {}});
+    }
+    // An abort takes the whole group down, like a raise that nobody catches.
+    if (entry.aborts || entry.raises) return traces_.Seq(trace, traces_.Exit(At(site), ExitKind::Raise));
+    if (entry.exits) return traces_.Seq(trace, traces_.Exit(At(site), ExitKind::Process));
+    return trace;
+  }
+
+  // A call that does not resolve counts only where it could be an operation.
+  void NoteUnresolved(ir::ExprId site, const CallFact& call) {
+    const ir::Expr& expr = module_[site];
+    if (expr.kind != ir::ExprKind::Call) return;
+    const ir::Expr& callee = module_[ir::CalleeOf(expr)];
+    const base::NameId name = callee.kind == ir::ExprKind::Attribute ? ir::AttrOf(callee)
+                              : callee.kind == ir::ExprKind::Name    ? ir::NameOf(callee)
+                                                                     : base::NameId::None();
+    bool could = name && state_.collective_names.contains(name);
+    const auto is_group = [&](ValueId value) { return value && state_.values[value].kind == ValueKind::Group; };
+    could = could || is_group(call.receiver);
+    for (const ValueId arg : state_.facts.args(call)) could = could || is_group(arg);
+    if (!could) return;
+    state_.sites.push_back({.site = At(site), .entry = {}, .unresolved = std::string(state_.program.text(name))});
+  }
+
+  State& state_;
+  TraceStore& traces_;
+  FuncId func_;
+  ir::ModuleId module_id_;
+  const ir::Module& module_;
+  const ir::Function& function_;
+};
+
+ValueId ParamOf(const knowledge::Entry& entry, std::span<const ValueId> args, base::NameId name) {
+  if (!name) return ValueId::None();
+  const auto param = std::ranges::find(entry.params, name);
+  const auto index = static_cast<size_t>(param - entry.params.begin());
+  return index < args.size() ? args[index] : ValueId::None();
+}
+
+ValueId GroupOf(State& state, const knowledge::Entry& entry, ValueId receiver, std::span<const ValueId> args) {
+  if (entry.operation.has_fixed_axis) return state.values.AxisGroup(entry.operation.axis);
+  const ValueId group = ParamOf(entry, args, entry.operation.group_param);
+  if (group && group != state.values.NoneValue()) return group;
+  if (receiver && state.values[receiver].kind == ValueKind::Group) return receiver;
+  if (receiver && state.values[receiver].kind == ValueKind::Object) {
+    const knowledge::ClassId known = state.knowledge.FindClass(base::NameId{state.values[receiver].a});
+    if (known && state.knowledge[known].is_group) return receiver;
+  }
+  return ValueId::None();
+}
+
+}  // namespace
+
+State::State(const binding::Program& program_in, const knowledge::Knowledge& knowledge_in, variation::Facts& facts_in,
+             const source::SourceFiles& files_in)
+    : program(program_in), knowledge(knowledge_in), facts(facts_in), files(files_in), values(facts_in.values_store),
+      traces(knowledge_in, facts_in.values_store), trace_of(program_in.funcs.size()),
+      is_relevant(program_in.funcs.size()) {
+  for (const knowledge::Entry& entry : knowledge.entries()) {
+    if (!entry.has_operation || entry.operation.op_class != knowledge::OpClass::Collective) continue;
+    const std::string_view name = program.text(entry.name);
+    collective_names.insert(program.names->Intern(name.substr(name.rfind('.') + 1)));
+  }
+}
+
+TraceId BuildTrace(State& state, FuncId func) {
+  if (!state.facts.functions[func].evaluated) return state.traces.Empty();
+  constexpr size_t kMostNodes = 10'000;
+  constexpr uint16_t kHighest = 1'500;
+  const size_t before = state.traces.size();
+  const TraceId trace = Builder(state, func).Build();
+  const bool too_many = state.traces.size() - before > kMostNodes;
+  if (!too_many && state.traces[trace].height <= kHighest) return trace;
+  state.limits.push_back({func, too_many ? "trace of more than 10000 operations" : "calls nested too deep"});
+  return state.traces.Empty();
+}
+
+TraceId KnownOperation(State& state, SiteId site, knowledge::EntryId entry_id, ValueId receiver,
+                       std::span<const ValueId> args) {
+  const knowledge::Entry& entry = state.knowledge[entry_id];
+  const knowledge::Operation& operation = entry.operation;
+  if (!entry.has_operation) return state.traces.Empty();
+  if (operation.local_if_param) {
+    const ValueId local = ParamOf(entry, args, operation.local_if_param);
+    if (local && local != state.values.False() && local != state.values.NoneValue()) return state.traces.Empty();
+  }
+  const TraceId op = state.traces.Op(site, {.entry = entry_id, .group = GroupOf(state, entry, receiver, args),
+                                            .root = ParamOf(entry, args, operation.root_param),
+                                            .reduce_op = ParamOf(entry, args, operation.reduce_op_param),
+                                            .tensor = ParamOf(entry, args, operation.tensor_param),
+                                            .peer = ParamOf(entry, args, operation.peer_param)});
+  if (!operation.only_if_param) return op;
+  const ValueId condition = ParamOf(entry, args, operation.only_if_param);
+  if (!condition) return state.traces.Empty();
+  return state.traces.Choice(site, condition, op, state.traces.Empty());
+}
+
+ValueId ValueOfFormula(State& state, knowledge::FormulaId id) {
+  const knowledge::Formula& formula = state.knowledge[id];
+  variation::ValueStore& values = state.values;
+  switch (formula.kind) {
+    case knowledge::FormulaKind::Int:
+      return values.Int(formula.number);
+    case knowledge::FormulaKind::Bool:
+      return values.Bool(formula.number != 0);
+    case knowledge::FormulaKind::Coordinate:
+      if (formula.coordinate == knowledge::Coordinate::GroupRank) return values.Coordinate(knowledge::Coordinate::Rank);
+      return values.Coordinate(formula.coordinate, formula.axis);
+    case knowledge::FormulaKind::Not:
+      return values.Not(ValueOfFormula(state, formula.left));
+    case knowledge::FormulaKind::Negate:
+      return values.Unary(ir::UnaryOp::Minus, ValueOfFormula(state, formula.left));
+    case knowledge::FormulaKind::Binary: {
+      const ValueId left = ValueOfFormula(state, formula.left);
+      return values.Binary(static_cast<ir::BinaryOp>(formula.op), left, ValueOfFormula(state, formula.right));
+    }
+    case knowledge::FormulaKind::Compare: {
+      const ValueId left = ValueOfFormula(state, formula.left);
+      return values.Compare(static_cast<ir::CompareOp>(formula.op), left, ValueOfFormula(state, formula.right));
+    }
+    case knowledge::FormulaKind::And:
+    case knowledge::FormulaKind::Or: {
+      const ValueId kids[] = {ValueOfFormula(state, formula.left), ValueOfFormula(state, formula.right)};
+      return formula.kind == knowledge::FormulaKind::And ? values.And(kids) : values.Or(kids);
+    }
+    case knowledge::FormulaKind::Param:
+      return values.Fresh({});
+  }
+  return values.Fresh({});
+}
+
+}  // namespace allranks::traces

@@ -1,0 +1,74 @@
+// From the IR and the facts of a function to its trace, over its parameters.
+#pragma once
+
+#include <string>
+#include <unordered_set>
+#include <vector>
+
+#include "analyzer/traces/analysis.h"
+#include "analyzer/traces/trace.h"
+
+namespace allranks::traces {
+
+// A place of the program that issues an operation, or may: for the ledger.
+struct OperationSite {
+  SiteId site;
+  knowledge::EntryId entry;   // none: an unresolved call
+  std::string unresolved;     // what it is called
+};
+
+// What all parts of the analysis share.
+struct State {
+  State(const binding::Program& program, const knowledge::Knowledge& knowledge, variation::Facts& facts,
+        const source::SourceFiles& files);
+
+  const binding::Program& program;
+  const knowledge::Knowledge& knowledge;
+  variation::Facts& facts;
+  const source::SourceFiles& files;
+  variation::ValueStore& values;
+  TraceStore traces;
+  std::vector<TraceId> trace_of;   // by FuncId; none: not built, or not relevant
+  std::vector<bool> is_relevant;
+  std::vector<OperationSite> sites;
+  std::vector<LimitHit> limits;
+  std::unordered_set<base::NameId> collective_names;  // last parts of names that always mean an operation
+};
+
+// The trace of `func` over its parameters; callees that are built already are bound in, others are Rec.
+TraceId BuildTrace(State& state, FuncId func);
+
+// What parameters stand for: those of a function and those of the function around it.
+struct Binding {
+  FuncId func;
+  std::vector<ValueId> args;
+  FuncId outer;
+  std::vector<ValueId> outer_args;
+};
+
+// `trace` with parameters replaced; calls that were waiting for them resolve. `origins`, if given, gets for every node
+// of the result one node of `trace` that it came from.
+using Origins = std::unordered_map<uint32_t, TraceId>;
+TraceId Instantiate(State& state, TraceId trace, const Binding& binding, Origins* origins = nullptr);
+
+// A call of `func`, whose value may be `callee` (with a receiver and captured variables): its trace in a scope.
+TraceId CallTrace(State& state, SiteId site, FuncId func, ValueId callee, std::span<const ValueId> args);
+
+// The arguments of a call of a function value, by parameter, from positional ones.
+std::vector<ValueId> BindPositional(State& state, FuncId func, ValueId receiver, std::span<const ValueId> args);
+
+// A trace of a generator-written context manager, cut at its `yield`.
+struct SplitTrace {
+  TraceId before;
+  TraceId after;
+};
+SplitTrace SplitAtYield(TraceStore& traces, TraceId trace);
+
+// The operation of a known call, with its group; `args` in order of the entry's parameters.
+TraceId KnownOperation(State& state, SiteId site, knowledge::EntryId entry, ValueId receiver,
+                       std::span<const ValueId> args);
+
+// A predicate over coordinates that holds no parameters, as a value.
+ValueId ValueOfFormula(State& state, knowledge::FormulaId formula);
+
+}  // namespace allranks::traces

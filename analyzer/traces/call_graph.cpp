@@ -1,0 +1,176 @@
+#include "analyzer/traces/call_graph.h"
+
+#include <algorithm>
+
+namespace allranks::traces {
+namespace {
+
+using variation::CallFact;
+using variation::CallKind;
+using variation::FuncId;
+using variation::ValueId;
+using variation::ValueKind;
+
+// A call that hands a function of the project to a function that may call it.
+struct Handover {
+  FuncId caller;
+  FuncId receiver;
+  FuncId handed;   // none: a parameter of the caller
+};
+
+class GraphBuilder {
+ public:
+  GraphBuilder(const binding::Program& program, const knowledge::Knowledge& knowledge, const variation::Facts& facts)
+      : program_(program), knowledge_(knowledge), facts_(facts) {
+    callees_.resize(program.funcs.size());
+    callers_.resize(program.funcs.size());
+    defers_.resize(program.funcs.size());
+    graph_.relevant.resize(program.funcs.size());
+  }
+
+  CallGraph Build() {
+    for (uint32_t f = 0; f < program_.funcs.size(); ++f) AddFunction(FuncId{f});
+    SpreadDeferral();
+    SpreadRelevance();
+    Order();
+    return std::move(graph_);
+  }
+
+ private:
+  void AddFunction(FuncId func) {
+    const variation::FunctionFacts& facts = facts_.functions[func];
+    for (const auto* list : {&facts.calls, &facts.enters, &facts.leaves, &facts.iterations}) {
+      for (const auto& [expr, call] : *list) AddCall(func, call);
+    }
+  }
+
+  void AddCall(FuncId caller, const CallFact& call) {
+    switch (call.kind) {
+      case CallKind::Known: {
+        const knowledge::Entry& entry = knowledge_[call.entry];
+        if (entry.has_operation || entry.exits) Mark(caller);
+        break;
+      }
+      case CallKind::Deferred:
+        defers_[caller.index] = true;
+        break;
+      case CallKind::Function:
+      case CallKind::Construct:
+        if (!call.function) break;
+        AddEdge(caller, call.function);
+        for (const ValueId arg : facts_.args(call)) AddArgument(caller, call.function, arg);
+        break;
+      default:
+        break;
+    }
+  }
+
+  void AddArgument(FuncId caller, FuncId callee, ValueId arg) {
+    if (!arg) return;
+    if (facts_.values_store[arg].kind == ValueKind::Param) {
+      handovers_.push_back({caller, callee, {}});
+    } else if (const FuncId handed = FunctionBehind(facts_.values_store, arg)) {
+      handovers_.push_back({caller, callee, handed});
+      AddEdge(caller, handed);
+      // Being handed on is not being called: relevance comes through SpreadRelevance.
+      callers_[handed.index].pop_back();
+    }
+  }
+
+  void AddEdge(FuncId caller, FuncId callee) {
+    callees_[caller.index].push_back(callee.index);
+    callers_[callee.index].push_back(caller.index);
+  }
+
+  void Mark(FuncId func) {
+    if (graph_.relevant[func.index]) return;
+    graph_.relevant[func.index] = true;
+    work_.push_back(func.index);
+  }
+
+  // A function that hands its parameter to one that calls its parameter does so itself.
+  void SpreadDeferral() {
+    for (bool changed = true; changed;) {
+      changed = false;
+      for (const Handover& handover : handovers_) {
+        if (handover.handed || defers_[handover.caller.index] || !defers_[handover.receiver.index]) continue;
+        defers_[handover.caller.index] = true;
+        changed = true;
+      }
+    }
+  }
+
+  void SpreadRelevance() {
+    for (bool changed = true; changed;) {
+      while (!work_.empty()) {
+        const uint32_t func = work_.back();
+        work_.pop_back();
+        for (const uint32_t caller : callers_[func]) Mark(FuncId{caller});
+      }
+      changed = false;
+      for (const Handover& handover : handovers_) {
+        if (!handover.handed || !defers_[handover.receiver.index]) continue;
+        if (!graph_.relevant[handover.handed.index] || graph_.relevant[handover.caller.index]) continue;
+        Mark(handover.caller);
+        changed = true;
+      }
+    }
+    // Their traces are what callers need to put the handed function in.
+    for (uint32_t f = 0; f < defers_.size(); ++f) {
+      if (defers_[f]) graph_.relevant[f] = true;
+    }
+  }
+
+  // Depth first with an explicit stack: chains of calls can be long.
+  void Order() {
+    std::vector<uint8_t> seen(callees_.size());
+    std::vector<std::pair<uint32_t, size_t>> stack;
+    for (uint32_t root = 0; root < callees_.size(); ++root) {
+      if (!graph_.relevant[root] || seen[root] != 0) continue;
+      seen[root] = 1;
+      stack.emplace_back(root, 0);
+      while (!stack.empty()) {
+        auto& [func, next] = stack.back();
+        if (next == callees_[func].size()) {
+          graph_.order.push_back(FuncId{func});
+          stack.pop_back();
+          continue;
+        }
+        const uint32_t callee = callees_[func][next++];
+        if (!graph_.relevant[callee] || seen[callee] != 0) continue;
+        seen[callee] = 1;
+        stack.emplace_back(callee, 0);
+      }
+    }
+  }
+
+  const binding::Program& program_;
+  const knowledge::Knowledge& knowledge_;
+  const variation::Facts& facts_;
+  std::vector<std::vector<uint32_t>> callees_;
+  std::vector<std::vector<uint32_t>> callers_;
+  std::vector<bool> defers_;
+  std::vector<Handover> handovers_;
+  std::vector<uint32_t> work_;
+  CallGraph graph_;
+};
+
+}  // namespace
+
+FuncId FunctionBehind(const variation::ValueStore& values, ValueId value) {
+  constexpr int kLongest = 8;
+  for (int step = 0; step < kLongest && value; ++step) {
+    const variation::Value& seen = values[value];
+    if (seen.kind == ValueKind::Function) return FuncId{seen.a};
+    if (seen.kind != ValueKind::Partial || seen.kid_count == 0) break;
+    value = values.Kids(value)[0];
+  }
+  return FuncId::None();
+}
+
+CallGraph MakeCallGraph(const binding::Program& program, const knowledge::Knowledge& knowledge,
+                        const variation::Facts& facts) {
+  return GraphBuilder(program, knowledge, facts).Build();
+}
+
+}  // namespace allranks::traces

@@ -1,0 +1,21 @@
+// Which functions can issue an operation at all, and in which order to look at them: callees first.
+#pragma once
+
+#include <vector>
+
+#include "analyzer/variation/facts.h"
+
+namespace allranks::traces {
+
+struct CallGraph {
+  std::vector<bool> relevant;                  // by FuncId: may reach an operation or end the process
+  std::vector<variation::FuncId> order;        // the relevant functions, callees before callers
+};
+
+CallGraph MakeCallGraph(const binding::Program& program, const knowledge::Knowledge& knowledge,
+                        const variation::Facts& facts);
+
+// The function behind a function value, a bound method or a partial; none for anything else.
+variation::FuncId FunctionBehind(const variation::ValueStore& values, variation::ValueId value);
+
+}  // namespace allranks::traces

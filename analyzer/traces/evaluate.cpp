@@ -1,0 +1,380 @@
+#include "analyzer/traces/evaluate.h"
+
+#include <algorithm>
+
+namespace allranks::traces {
+namespace {
+
+using variation::GroupKind;
+using variation::Value;
+using variation::ValueKind;
+
+constexpr int kDeepestValue = 64;
+
+int64_t IntOf(const Value& value) { return static_cast<int64_t>((uint64_t{value.b} << 32) | value.a); }
+
+std::optional<bool> CompareNumbers(ir::CompareOp op, int64_t left, int64_t right) {
+  switch (op) {
+    case ir::CompareOp::Eq:
+    case ir::CompareOp::Is:
+      return left == right;
+    case ir::CompareOp::NotEq:
+    case ir::CompareOp::IsNot:
+      return left != right;
+    case ir::CompareOp::Less:
+      return left < right;
+    case ir::CompareOp::LessEq:
+      return left <= right;
+    case ir::CompareOp::Greater:
+      return left > right;
+    case ir::CompareOp::GreaterEq:
+      return left >= right;
+    default:
+      return std::nullopt;
+  }
+}
+
+std::optional<int64_t> Calculate(ir::BinaryOp op, int64_t left, int64_t right) {
+  constexpr int64_t kLarge = int64_t{1} << 31;
+  if (std::abs(left) > kLarge || std::abs(right) > kLarge) return std::nullopt;
+  switch (op) {
+    case ir::BinaryOp::Add:
+      return left + right;
+    case ir::BinaryOp::Sub:
+      return left - right;
+    case ir::BinaryOp::Mul:
+      return left * right;
+    case ir::BinaryOp::BitAnd:
+      return left & right;
+    case ir::BinaryOp::BitOr:
+      return left | right;
+    case ir::BinaryOp::BitXor:
+      return left ^ right;
+    case ir::BinaryOp::FloorDiv:
+    case ir::BinaryOp::Mod: {
+      if (right == 0) return std::nullopt;
+      int64_t quotient = left / right;
+      if (left % right != 0 && (left < 0) != (right < 0)) --quotient;
+      return op == ir::BinaryOp::FloorDiv ? quotient : left - quotient * right;
+    }
+    default:
+      return std::nullopt;
+  }
+}
+
+std::optional<bool> TruthOf(const Outcome& outcome) {
+  switch (outcome.kind) {
+    case OutcomeKind::Unknown:
+      return std::nullopt;
+    case OutcomeKind::None:
+      return false;
+    case OutcomeKind::Number:
+      return outcome.number != 0;
+    case OutcomeKind::Thing:
+      return true;
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+bool IsUniformUnknown(const variation::ValueStore& values, ValueId id) {
+  const Value& value = values[id];
+  return value.kind == ValueKind::Unknown || value.kind == ValueKind::Derived || value.kind == ValueKind::Param;
+}
+
+Outcome Evaluator::Evaluate(ValueId id, uint32_t rank) {
+  if (!id || depth_ > kDeepestValue) return {};
+  if (const auto assigned = assignment_.find(id.index); assigned != assignment_.end()) {
+    return Outcome::Number(assigned->second);
+  }
+  const Value& value = values_[id];
+  ++depth_;
+  Outcome result;
+  switch (value.kind) {
+    case ValueKind::None:
+      result.kind = OutcomeKind::None;
+      break;
+    case ValueKind::Bool:
+    case ValueKind::Int:
+      result = Outcome::Number(IntOf(value));
+      break;
+    case ValueKind::Str:
+    case ValueKind::Float:
+    case ValueKind::Module:
+    case ValueKind::Function:
+    case ValueKind::Class:
+    case ValueKind::Instance:
+    case ValueKind::Object:
+      result = {OutcomeKind::Thing, 0, id};
+      break;
+    case ValueKind::Group: {
+      const GroupIndex index = Group(id, rank);
+      if (groups_[index].members[rank].empty()) result.kind = OutcomeKind::None;
+      else result = {OutcomeKind::Thing, 0, id};
+      break;
+    }
+    case ValueKind::Coordinate:
+      result = Coordinate(id, rank);
+      break;
+    case ValueKind::Unary: {
+      const Outcome inner = Evaluate(values_.Kids(id)[0], rank);
+      if (static_cast<ir::UnaryOp>(value.op) == ir::UnaryOp::Not) {
+        if (const std::optional<bool> truth = TruthOf(inner)) result = Outcome::Number(*truth ? 0 : 1);
+      } else if (inner.kind == OutcomeKind::Number && static_cast<ir::UnaryOp>(value.op) == ir::UnaryOp::Minus) {
+        result = Outcome::Number(-inner.number);
+      }
+      break;
+    }
+    case ValueKind::Binary:
+      result = Binary(id, rank);
+      break;
+    case ValueKind::Compare:
+      result = Compare(id, rank);
+      break;
+    case ValueKind::And:
+    case ValueKind::Or: {
+      const bool is_and = value.kind == ValueKind::And;
+      bool unknown = false;
+      result = Outcome::Number(is_and ? 1 : 0);
+      for (const ValueId kid : values_.Kids(id)) {
+        const std::optional<bool> truth = TruthOf(Evaluate(kid, rank));
+        if (!truth) unknown = true;
+        if (truth && *truth != is_and) {
+          result = Outcome::Number(is_and ? 0 : 1);
+          unknown = false;
+          break;
+        }
+      }
+      if (unknown) result = {};
+      break;
+    }
+    case ValueKind::Select: {
+      const ValueId condition = values_.Kids(id)[0];
+      const std::optional<bool> truth = TruthOf(Evaluate(condition, rank));
+      if (truth) result = Evaluate(values_.Kids(id)[*truth ? 1 : 2], rank);
+      break;
+    }
+    default:
+      break;
+  }
+  --depth_;
+  return result;
+}
+
+std::optional<bool> Evaluator::Truth(ValueId value, uint32_t rank) { return TruthOf(Evaluate(value, rank)); }
+
+Outcome Evaluator::Coordinate(ValueId id, uint32_t rank) {
+  using knowledge::Coordinate;
+  const Value& value = values_[id];
+  const auto axis = static_cast<Axis>(value.a);
+  const auto members = [&] {
+    const GroupIndex index = Group(value.kid_count > 0 ? values_.Kids(id)[0] : ValueId::None(), rank);
+    return groups_[index].members[rank];
+  };
+  switch (static_cast<Coordinate>(value.op)) {
+    case Coordinate::Rank:
+      return Outcome::Number(rank);
+    case Coordinate::LocalRank:
+      return Outcome::Number(world_.LocalRank(rank));
+    case Coordinate::NodeRank:
+      return Outcome::Number(world_.NodeRank(rank));
+    case Coordinate::AxisRank:
+      return Outcome::Number(world_.AxisRank(axis, rank));
+    case Coordinate::AxisSize:
+      return Outcome::Number(world_.AxisSize(axis));
+    case Coordinate::WorldSize:
+      return Outcome::Number(world_.size());
+    case Coordinate::LocalWorldSize:
+      return Outcome::Number(world_.per_node);
+    case Coordinate::NodeCount:
+      return Outcome::Number(world_.nodes);
+    case Coordinate::GroupRank: {
+      const RankSet set = members();
+      if (!set.has(rank)) return Outcome::Number(-1);
+      return Outcome::Number(RankSet{static_cast<uint8_t>(set.bits & ((1u << rank) - 1))}.count());
+    }
+    case Coordinate::GroupSize:
+      return Outcome::Number(members().count());
+  }
+  return {};
+}
+
+Outcome Evaluator::Binary(ValueId id, uint32_t rank) {
+  const auto op = static_cast<ir::BinaryOp>(values_[id].op);
+  const Outcome left = Evaluate(values_.Kids(id)[0], rank);
+  const Outcome right = Evaluate(values_.Kids(id)[1], rank);
+  if (left.kind != OutcomeKind::Number || right.kind != OutcomeKind::Number) return {};
+  const std::optional<int64_t> result = Calculate(op, left.number, right.number);
+  return result ? Outcome::Number(*result) : Outcome{};
+}
+
+Outcome Evaluator::Compare(ValueId id, uint32_t rank) {
+  const auto op = static_cast<ir::CompareOp>(values_[id].op);
+  const ValueId left_id = values_.Kids(id)[0];
+  const ValueId right_id = values_.Kids(id)[1];
+  if (op == ir::CompareOp::In || op == ir::CompareOp::NotIn) {
+    const std::optional<bool> inside = Membership(left_id, right_id, rank);
+    return inside ? Outcome::Number(*inside == (op == ir::CompareOp::In) ? 1 : 0) : Outcome{};
+  }
+  const Outcome left = Evaluate(left_id, rank);
+  const Outcome right = Evaluate(right_id, rank);
+  if (left.kind == OutcomeKind::Unknown || right.kind == OutcomeKind::Unknown) return {};
+  if (left.kind == OutcomeKind::Number && right.kind == OutcomeKind::Number) {
+    const std::optional<bool> result = CompareNumbers(op, left.number, right.number);
+    return result ? Outcome::Number(*result ? 1 : 0) : Outcome{};
+  }
+  const bool positive = op == ir::CompareOp::Eq || op == ir::CompareOp::Is;
+  if (!positive && op != ir::CompareOp::NotEq && op != ir::CompareOp::IsNot) return {};
+  bool same = left.kind == right.kind;
+  if (same && left.kind == OutcomeKind::Thing) {
+    if (left.thing != right.thing && !variation::IsConstant(values_[left.thing])) return {};
+    same = left.thing == right.thing;
+  }
+  return Outcome::Number(same == positive ? 1 : 0);
+}
+
+std::optional<bool> Evaluator::Membership(ValueId item, ValueId container, uint32_t rank) {
+  const Value& value = values_[container];
+  const Outcome left = Evaluate(item, rank);
+  if (value.kind == ValueKind::Tuple) {
+    bool unknown = left.kind == OutcomeKind::Unknown;
+    const std::vector<ValueId> kids(values_.Kids(container).begin(), values_.Kids(container).end());
+    for (const ValueId kid : kids) {
+      const Outcome other = Evaluate(kid, rank);
+      if (other.kind == OutcomeKind::Unknown) unknown = true;
+      else if (other.kind == left.kind && other.number == left.number && other.thing == left.thing) return true;
+    }
+    return unknown ? std::nullopt : std::optional<bool>(false);
+  }
+  if (left.kind != OutcomeKind::Number || !IsUniformUnknown(values_, container) || !value.axes.empty()) {
+    return std::nullopt;
+  }
+  // A list of ranks that nobody knows: a strict subset of at least two, the even ones. Groups made of it agree.
+  const bool is_rank = !values_.axes(item).empty();
+  return is_rank ? std::optional<bool>(left.number % 2 == 0) : std::nullopt;
+}
+
+GroupIndex Evaluator::Group(ValueId id, uint32_t rank) {
+  if (!id || id == values_.NoneValue()) return AddGroup(ValueId::None());
+  const Value& value = values_[id];
+  if (value.kind == ValueKind::Group) {
+    return static_cast<GroupKind>(value.op) == GroupKind::World ? AddGroup(ValueId::None()) : AddGroup(id);
+  }
+  if (value.kind == ValueKind::Select && depth_ < kDeepestValue) {
+    const ValueId arms[] = {values_.Kids(id)[1], values_.Kids(id)[2]};
+    const ValueId condition = values_.Kids(id)[0];
+    const auto is_none = [&](ValueId arm) { return values_[arm].kind == ValueKind::None; };
+    // `mine = new_group(ranks)` where the rank is in `ranks`: every rank ends with one of several groups.
+    if (is_none(arms[0]) != is_none(arms[1])) return GuessedGroup(is_none(arms[0]) ? arms[1] : arms[0]);
+    ++depth_;
+    const std::optional<bool> truth = Truth(condition, rank);
+    const GroupIndex index = truth ? Group(arms[*truth ? 0 : 1], rank) : GuessedGroup(id);
+    --depth_;
+    return index;
+  }
+  return GuessedGroup(id);
+}
+
+GroupIndex Evaluator::GuessedGroup(ValueId value) {
+  for (GroupIndex i = 0; i < groups_.size(); ++i) {
+    if (groups_[i].value == value && groups_[i].is_guess) return i;
+  }
+  if (groups_.size() == kMostGroups) return kMostGroups - 1;
+  GroupInfo info{.value = value, .kind = GroupKind::Unknown, .axis = {}, .members = {}, .is_guess = true};
+  // A communicator object is at least one and the same on all ranks.
+  if (values_[value].kind == ValueKind::Object) info.is_guess = false;
+  info.members.assign(world_.size(), RankSet::All(world_.size()));
+  groups_.push_back(std::move(info));
+  return static_cast<GroupIndex>(groups_.size() - 1);
+}
+
+GroupIndex Evaluator::AddGroup(ValueId value) {
+  for (GroupIndex i = 0; i < groups_.size(); ++i) {
+    if (groups_[i].value == value && !groups_[i].is_guess) return i;
+  }
+  if (groups_.size() == kMostGroups) return kMostGroups - 1;
+  GroupInfo info{.value = value, .kind = GroupKind::World, .axis = {}, .members = {}, .is_guess = false};
+  info.members.assign(world_.size(), RankSet::All(world_.size()));
+  if (value) {
+    const Value& group = values_[value];
+    info.kind = static_cast<GroupKind>(group.op);
+    info.axis = static_cast<Axis>(group.a);
+    info.is_guess = info.kind == GroupKind::Unknown;
+    for (uint32_t rank = 0; rank < world_.size(); ++rank) {
+      if (info.kind == GroupKind::AxisGroup) info.members[rank] = world_.AxisPeers(info.axis, rank);
+      if (info.kind != GroupKind::Created) continue;
+      const RankSet members = CreatedMembers(value);
+      info.members[rank] = members.has(rank) ? members : RankSet{};
+    }
+  }
+  groups_.push_back(std::move(info));
+  return static_cast<GroupIndex>(groups_.size() - 1);
+}
+
+RankSet Evaluator::CreatedMembers(ValueId group) {
+  RankSet members;
+  const auto kids = values_.Kids(group);
+  bool known = !kids.empty() && kids[0] && values_[kids[0]].kind == ValueKind::Tuple;
+  if (known) {
+    const std::vector<ValueId> ranks(values_.Kids(kids[0]).begin(), values_.Kids(kids[0]).end());
+    for (const ValueId rank : ranks) {
+      const Outcome outcome = Evaluate(rank, 0);
+      known = known && outcome.kind == OutcomeKind::Number && values_.axes(rank).empty();
+      if (known && outcome.number >= 0 && outcome.number < world_.size()) {
+        members = members | RankSet::Of(static_cast<uint32_t>(outcome.number));
+      }
+    }
+  }
+  if (known && !members.empty()) return members;
+  members = {};
+  for (uint32_t rank = 0; rank < world_.size(); rank += 2) members = members | RankSet::Of(rank);
+  return members;
+}
+
+void Evaluator::UnknownParts(ValueId id, std::vector<ValueId>* parts, int depth) {
+  constexpr int kDeepest = 12;
+  constexpr size_t kMost = 5;
+  if (!id || depth > kDeepest || parts->size() >= kMost) return;
+  if (Evaluate(id, 0).kind != OutcomeKind::Unknown && values_.axes(id).empty()) return;
+  const Value& value = values_[id];
+  const auto add = [&] {
+    if (!assignment_.contains(id.index) && std::ranges::find(*parts, id) == parts->end()) parts->push_back(id);
+  };
+  switch (value.kind) {
+    case ValueKind::Unary:
+    case ValueKind::Binary:
+    case ValueKind::And:
+    case ValueKind::Or:
+    case ValueKind::Select:
+      break;
+    case ValueKind::Compare: {
+      const auto op = static_cast<ir::CompareOp>(value.op);
+      const bool ordered = op == ir::CompareOp::In || op == ir::CompareOp::NotIn;
+      const ValueId right = values_.Kids(id)[1];
+      const bool with_thing = variation::IsConstant(values_[right]) && values_[right].kind != ValueKind::Int;
+      // Without a coordinate inside, the comparison as a whole is the unknown.
+      if (ordered || with_thing || value.axes.empty()) {
+        bool undecided = false;
+        for (uint32_t rank = 0; rank < world_.size(); ++rank) {
+          undecided = undecided || Evaluate(id, rank).kind == OutcomeKind::Unknown;
+        }
+        const bool has_rank = ordered && !values_.axes(values_.Kids(id)[0]).empty();
+        if (undecided && !has_rank) add();
+        if (!has_rank) return;
+      }
+      break;
+    }
+    case ValueKind::Unknown:
+    case ValueKind::Derived:
+    case ValueKind::Param:
+      add();
+      return;
+    default:
+      return;
+  }
+  const std::vector<ValueId> kids(values_.Kids(id).begin(), values_.Kids(id).end());
+  for (const ValueId kid : kids) UnknownParts(kid, parts, depth + 1);
+}
+
+}  // namespace allranks::traces

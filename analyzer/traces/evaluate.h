@@ -1,0 +1,75 @@
+// The value of an expression over coordinates on one rank of a world.
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "analyzer/traces/world.h"
+#include "analyzer/variation/value.h"
+
+namespace allranks::traces {
+
+// Uniform unknowns that stand beside coordinates in a condition (`rank == args.master`) take one value a try, the
+// same on all ranks.
+using Assignment = std::unordered_map<uint32_t, int64_t>;
+
+enum class OutcomeKind : uint8_t { Unknown, None, Number, Thing };
+struct Outcome {
+  OutcomeKind kind = OutcomeKind::Unknown;
+  int64_t number = 0;
+  ValueId thing;   // Thing: something that is not None, equal to itself
+  static Outcome Number(int64_t value) { return {OutcomeKind::Number, value, {}}; }
+};
+
+// A group as the ranks of a world know it.
+struct GroupInfo {
+  ValueId value;
+  variation::GroupKind kind = variation::GroupKind::World;
+  Axis axis{};
+  std::vector<RankSet> members;   // by rank: the instance it belongs to, empty if none
+  bool is_guess = false;          // which group it is, is not known
+};
+using GroupIndex = uint32_t;
+constexpr uint32_t kMostGroups = 32;   // of one function; what comes after shares the last place
+
+class Evaluator {
+ public:
+  Evaluator(const variation::ValueStore& values, const knowledge::Knowledge& knowledge, const World& world,
+            const Assignment& assignment)
+      : values_(values), knowledge_(knowledge), world_(world), assignment_(assignment) {}
+
+  Outcome Evaluate(ValueId value, uint32_t rank);
+  // As a condition; nothing if unknown.
+  std::optional<bool> Truth(ValueId value, uint32_t rank);
+  // The group that a value names on a rank. `value` none: the default group.
+  GroupIndex Group(ValueId value, uint32_t rank);
+  const GroupInfo& group(GroupIndex index) const { return groups_[index]; }
+  size_t group_count() const { return groups_.size(); }
+  const World& world() const { return world_; }
+
+  // The unknowns that keep `value` from being decided.
+  void UnknownParts(ValueId value, std::vector<ValueId>* parts, int depth = 0);
+
+ private:
+  Outcome Coordinate(ValueId id, uint32_t rank);
+  Outcome Compare(ValueId id, uint32_t rank);
+  std::optional<bool> Membership(ValueId item, ValueId container, uint32_t rank);
+  Outcome Binary(ValueId id, uint32_t rank);
+  GroupIndex AddGroup(ValueId value);
+  GroupIndex GuessedGroup(ValueId value);
+  RankSet CreatedMembers(ValueId group);
+
+  const variation::ValueStore& values_;
+  const knowledge::Knowledge& knowledge_;
+  const World& world_;
+  const Assignment& assignment_;
+  std::vector<GroupInfo> groups_;
+  int depth_ = 0;
+};
+
+bool IsUniformUnknown(const variation::ValueStore& values, ValueId value);
+
+}  // namespace allranks::traces

@@ -1,0 +1,13 @@
+// What can go wrong on one rank and not on others, and which handlers catch it.
+#pragma once
+
+#include "analyzer/traces/build.h"
+
+namespace allranks::traces {
+
+Breadth HandlerBreadth(const State& state, const ir::Module& module, const ir::Handler& handler);
+
+// Whether the block itself does work that fails on single ranks: a forward pass, reading data or files, parsing.
+bool CanFailOnOneRank(const State& state, FuncId func, ir::BlockId block);
+
+}  // namespace allranks::traces

@@ -1,0 +1,146 @@
+// Substitution in traces, and calls that resolve by it.
+#include <algorithm>
+
+#include "analyzer/traces/build.h"
+#include "analyzer/traces/call_graph.h"
+
+namespace allranks::traces {
+namespace {
+
+using variation::ValueKind;
+
+class Instantiator {
+ public:
+  Instantiator(State& state, const Binding& binding, Origins* origins)
+      : state_(state), binding_(binding), origins_(origins) {}
+
+  TraceId Run(TraceId id) {
+    const Trace trace = state_.traces[id];
+    if ((trace.flags & kOpenParams) == 0) return Note(id, id);
+    if (const auto found = memo_.find(id.index); found != memo_.end()) return found->second;
+    const TraceId result = Note(Make(id, trace), id);
+    memo_.emplace(id.index, result);
+    return result;
+  }
+
+ private:
+  TraceId Note(TraceId result, TraceId origin) {
+    if (origins_ != nullptr) origins_->emplace(result.index, origin);
+    return result;
+  }
+
+  ValueId Value(ValueId value) {
+    if (!value || !state_.values.has_param(value)) return value;
+    value = state_.values.Substitute(value, binding_.func, binding_.args, values_);
+    if (!binding_.outer || !state_.values.has_param(value)) return value;
+    return state_.values.Substitute(value, binding_.outer, binding_.outer_args, outer_values_);
+  }
+
+  TraceId Make(TraceId id, const Trace& trace) {
+    switch (trace.kind) {
+      case TraceKind::Op: {
+        const Operation old = state_.traces.operation(id);
+        return state_.traces.Op(trace.site, {old.entry, Value(old.group), Value(old.root), Value(old.reduce_op),
+                                             Value(old.tensor), Value(old.peer)});
+      }
+      case TraceKind::Call:
+        return Resolve(id, trace);
+      default:
+        break;
+    }
+    const bool settled = (trace.flags & kSettled) != 0;
+    const ValueId value = settled ? trace.value : Value(trace.value);
+    std::vector<TraceId> kids(state_.traces.Kids(id).begin(), state_.traces.Kids(id).end());
+    // A condition that is known now leaves one arm to look at.
+    if (trace.kind == TraceKind::Choice && value == state_.values.True()) return Run(kids[0]);
+    if (trace.kind == TraceKind::Choice && value == state_.values.False()) return Run(kids[1]);
+    for (TraceId& kid : kids) kid = Run(kid);
+    return state_.traces.Rebuild(id, value, kids, false);
+  }
+
+  TraceId Resolve(TraceId id, const Trace& trace) {
+    std::vector<ValueId> args(state_.traces.Args(id).begin(), state_.traces.Args(id).end());
+    for (ValueId& arg : args) arg = Value(arg);
+    return ResolveCallee(trace.site, Value(trace.value), args);
+  }
+
+  TraceId ResolveCallee(SiteId site, ValueId callee, std::vector<ValueId> args) {
+    const variation::Value value = state_.values[callee];
+    const std::vector<ValueId> kids(state_.values.Kids(callee).begin(), state_.values.Kids(callee).end());
+    switch (value.kind) {
+      case ValueKind::Function: {
+        const ValueId receiver = kids.empty() ? ValueId::None() : kids[0];
+        const std::vector<ValueId> bound = BindPositional(state_, FuncId{value.a}, receiver, args);
+        return CallTrace(state_, site, FuncId{value.a}, callee, bound);
+      }
+      case ValueKind::Partial:
+        if (value.op != 0 || kids.empty()) return state_.traces.Empty();
+        args.insert(args.begin(), kids.begin() + 1, kids.end());
+        return ResolveCallee(site, kids[0], std::move(args));
+      case ValueKind::BoundExternal:
+        return KnownOperation(state_, site, knowledge::EntryId{value.a}, kids[0], args);
+      case ValueKind::External: {
+        const knowledge::EntryId entry = state_.knowledge.FindEntry(base::NameId{value.a});
+        return entry ? KnownOperation(state_, site, entry, {}, args) : state_.traces.Empty();
+      }
+      case ValueKind::Select: {
+        const TraceId then_trace = ResolveCallee(site, kids[1], args);
+        return state_.traces.Choice(site, kids[0], then_trace, ResolveCallee(site, kids[2], args));
+      }
+      case ValueKind::Param:
+        return state_.traces.Call(site, callee, args);
+      default:
+        return state_.traces.Opaque(site, callee);
+    }
+  }
+
+  State& state_;
+  const Binding& binding_;
+  Origins* origins_;
+  std::unordered_map<uint32_t, TraceId> memo_;
+  variation::ValueStore::Memo values_;
+  variation::ValueStore::Memo outer_values_;
+};
+
+}  // namespace
+
+TraceId Instantiate(State& state, TraceId trace, const Binding& binding, Origins* origins) {
+  return Instantiator(state, binding, origins).Run(trace);
+}
+
+std::vector<ValueId> BindPositional(State& state, FuncId func, ValueId receiver, std::span<const ValueId> args) {
+  const ir::Function& function = state.program.function(func);
+  std::vector<ValueId> bound(function.params.size());
+  size_t next = 0;
+  const auto bind = [&](ValueId value) {
+    if (next >= bound.size() || function.params[next].kind > ir::ParamKind::Normal) return;
+    bound[next++] = value;
+  };
+  if (receiver) bind(receiver);
+  for (const ValueId arg : args) bind(arg);
+  const ir::ModuleId module = state.program.funcs[func].module;
+  for (size_t i = 0; i < bound.size(); ++i) {
+    if (!bound[i] && function.params[i].default_value) {
+      bound[i] = state.facts.value(module, function.params[i].default_value);
+    }
+  }
+  return bound;
+}
+
+TraceId CallTrace(State& state, SiteId site, FuncId func, ValueId callee, std::span<const ValueId> args) {
+  if (!state.is_relevant[func.index]) return state.traces.Empty();
+  const TraceId trace = state.trace_of[func.index];
+  if (!trace) return state.traces.Rec(site, func);
+  Binding binding{.func = func, .args = {args.begin(), args.end()}, .outer = {}, .outer_args = {}};
+  const FuncId parent = state.program.funcs[func].parent;
+  if (parent && callee && state.values[callee].kind == ValueKind::Function) {
+    const auto kids = state.values.Kids(callee);
+    if (kids.size() > 1) {
+      binding.outer = parent;
+      binding.outer_args.assign(kids.begin() + 1, kids.end());
+    }
+  }
+  return state.traces.Scope(site, func, Instantiate(state, trace, binding));
+}
+
+}  // namespace allranks::traces

@@ -1,0 +1,236 @@
+#include "analyzer/traces/trace.h"
+
+#include <algorithm>
+
+namespace allranks::traces {
+namespace {
+
+uint64_t Mix(uint64_t hash, uint64_t word) {
+  hash ^= word + 0x9e3779b97f4a7c15ull + (hash << 6) + (hash >> 2);
+  return hash * 0xff51afd7ed558ccdull;
+}
+
+uint64_t Hash(const Trace& trace, std::span<const TraceId> kids) {
+  uint64_t hash = (uint64_t{static_cast<uint8_t>(trace.kind)} << 32) | (trace.flags & kSettled);
+  hash = Mix(hash, (uint64_t{trace.site.index} << 32) | trace.value.index);
+  hash = Mix(hash, trace.payload);
+  for (const TraceId kid : kids) hash = Mix(hash, kid.index);
+  return hash;
+}
+
+// What of its parts' flags holds for the whole.
+uint16_t Inherited(TraceKind kind, uint16_t flags) {
+  flags &= static_cast<uint16_t>(~kSettled);
+  if (kind == TraceKind::Loop) flags &= static_cast<uint16_t>(~(kLeavesBreak | kLeavesContinue));
+  if (kind == TraceKind::Scope) {
+    flags &= static_cast<uint16_t>(~(kLeavesReturn | kLeavesBreak | kLeavesContinue | kHasYield));
+  }
+  return flags;
+}
+
+}  // namespace
+
+TraceStore::TraceStore(const knowledge::Knowledge& knowledge, variation::ValueStore& values)
+    : knowledge_(&knowledge), values_(&values) {
+  empty_ = Intern({}, {});
+}
+
+TraceId TraceStore::Intern(Trace trace, std::span<const TraceId> kids) {
+  const uint64_t hash = Hash(trace, kids);
+  const auto [first, last] = index_.equal_range(hash);
+  for (auto it = first; it != last; ++it) {
+    const Trace& other = traces_[it->second];
+    if (other.kind == trace.kind && other.site == trace.site && other.value == trace.value &&
+        other.payload == trace.payload && (other.flags & kSettled) == (trace.flags & kSettled) &&
+        std::ranges::equal(Kids(TraceId{it->second}), kids)) {
+      return TraceId{it->second};
+    }
+  }
+  constexpr uint32_t kLargest = 1u << 30;
+  for (const TraceId kid : kids) {
+    const Trace& part = traces_[kid.index];
+    trace.flags |= Inherited(trace.kind, part.flags);
+    trace.size = std::min(kLargest, trace.size + part.size);
+    trace.height = std::max(trace.height, static_cast<uint16_t>(std::min(part.height + 1, 0xffff)));
+  }
+  const std::vector<TraceId> copy(kids.begin(), kids.end());
+  trace.kids = static_cast<uint32_t>(kids_.size());
+  trace.kid_count = static_cast<uint32_t>(copy.size());
+  kids_.insert(kids_.end(), copy.begin(), copy.end());
+  traces_.push_back(trace);
+  const auto id = static_cast<uint32_t>(traces_.size() - 1);
+  index_.emplace(hash, id);
+  return TraceId{id};
+}
+
+bool TraceStore::ValueFlags(ValueId value, uint16_t* flags) const {
+  if (!value) return false;
+  if (values_->has_param(value)) *flags |= kOpenParams;
+  const bool varies = !values_->axes(value).empty();
+  if (varies) *flags |= kVarying;
+  return varies;
+}
+
+SiteId TraceStore::AddSite(const Site& site) {
+  const uint64_t hash = Mix(Mix(site.function.index, site.expr.index), (uint64_t{site.span.begin} << 32) | site.span.end);
+  const auto [first, last] = site_index_.equal_range(hash);
+  for (auto it = first; it != last; ++it) {
+    if (sites_[it->second] == site) return SiteId{it->second};
+  }
+  sites_.push_back(site);
+  const auto id = static_cast<uint32_t>(sites_.size() - 1);
+  site_index_.emplace(hash, id);
+  return SiteId{id};
+}
+
+TryId TraceStore::AddTry(TryInfo info) {
+  for (size_t i = tries_.size(); i-- > 0 && tries_.size() - i < 8;) {
+    if (tries_[i].handlers == info.handlers && tries_[i].fallible == info.fallible) return TryId{static_cast<uint32_t>(i)};
+  }
+  tries_.push_back(std::move(info));
+  return TryId{static_cast<uint32_t>(tries_.size() - 1)};
+}
+
+TraceId TraceStore::Op(SiteId site, const Operation& operation) {
+  uint16_t flags = kHasOp;
+  for (const ValueId value : {operation.root, operation.reduce_op}) ValueFlags(value, &flags);
+  if (operation.group) {
+    if (values_->has_param(operation.group)) flags |= kOpenParams;
+    // A group is one object on every rank; a choice between groups may differ, membership of one may as well.
+    if ((*values_)[operation.group].kind == variation::ValueKind::Select) ValueFlags(operation.group, &flags);
+  }
+  for (const ValueId value : {operation.tensor, operation.peer}) {
+    if (value && values_->has_param(value)) flags |= kOpenParams;
+  }
+  auto payload = static_cast<uint32_t>(operations_.size());
+  // The last few suffice: an operation is rebuilt right after it was built, or has other values.
+  for (size_t i = operations_.size(); i-- > 0 && operations_.size() - i < 16;) {
+    if (operations_[i] == operation) payload = static_cast<uint32_t>(i);
+  }
+  if (payload == operations_.size()) operations_.push_back(operation);
+  return Intern({.kind = TraceKind::Op, .flags = flags, .site = site, .value = operation.group, .payload = payload}, {});
+}
+
+TraceId TraceStore::Seq(std::span<const TraceId> parts) {
+  std::vector<TraceId> flat;
+  bool ended = false;
+  const auto add = [&](TraceId part) {
+    if (ended || part == empty_) return;
+    flat.push_back(part);
+    ended = traces_[part.index].kind == TraceKind::Exit;
+  };
+  for (const TraceId part : parts) {
+    if (traces_[part.index].kind != TraceKind::Seq) {
+      add(part);
+      continue;
+    }
+    const std::vector<TraceId> inner(Kids(part).begin(), Kids(part).end());
+    for (const TraceId kid : inner) add(kid);
+  }
+  if (flat.empty()) return empty_;
+  if (flat.size() == 1) return flat[0];
+  return Intern({.kind = TraceKind::Seq}, flat);
+}
+
+TraceId TraceStore::Seq(TraceId first, TraceId second) {
+  const TraceId both[] = {first, second};
+  return Seq(both);
+}
+
+TraceId TraceStore::Choice(SiteId site, ValueId condition, TraceId then_trace, TraceId else_trace, bool settled) {
+  if (then_trace == else_trace) return then_trace;
+  if (condition == values_->True()) return then_trace;
+  if (condition == values_->False() || condition == values_->NoneValue()) return else_trace;
+  uint16_t flags = settled ? kSettled : 0;
+  uint16_t value_flags = 0;
+  const bool varies = ValueFlags(condition, &value_flags);
+  if (settled) value_flags &= static_cast<uint16_t>(~(kVarying | kOpenParams));
+  // A raise that all ranks meet alike ends the job: the other arm is what the job goes on with.
+  const bool uniform = !varies && (value_flags & kOpenParams) == 0;
+  if (uniform) {
+    const auto raises = [&](TraceId arm) {
+      const Trace& trace = traces_[arm.index];
+      return trace.kind == TraceKind::Exit && static_cast<ExitKind>(trace.payload) == ExitKind::Raise;
+    };
+    if (raises(then_trace)) return else_trace;
+    if (raises(else_trace)) return then_trace;
+  }
+  const TraceId arms[] = {then_trace, else_trace};
+  flags |= value_flags;
+  return Intern({.kind = TraceKind::Choice, .flags = flags, .site = site, .value = condition}, arms);
+}
+
+TraceId TraceStore::Loop(SiteId site, ValueId trips, TraceId body, bool settled) {
+  const uint16_t inner = traces_[body.index].flags;
+  const bool leaves = (inner & (kLeavesReturn | kLeavesProcess | kLeavesRaise)) != 0;
+  if ((inner & (kHasOp | kHasYield)) == 0 && !leaves) return empty_;
+  uint16_t flags = settled ? kSettled : 0;
+  if (!settled) ValueFlags(trips, &flags);
+  return Intern({.kind = TraceKind::Loop, .flags = flags, .site = site, .value = trips}, {&body, 1});
+}
+
+TraceId TraceStore::Exit(SiteId site, ExitKind kind) {
+  return Intern({.kind = TraceKind::Exit, .flags = LeavesBit(kind), .site = site,
+                 .payload = static_cast<uint32_t>(kind)}, {});
+}
+
+TraceId TraceStore::Scope(SiteId site, FuncId callee, TraceId body) {
+  if ((traces_[body.index].flags & (kHasOp | kLeavesProcess)) == 0) return empty_;
+  return Intern({.kind = TraceKind::Scope, .site = site, .payload = callee.index}, {&body, 1});
+}
+
+TraceId TraceStore::Try(SiteId site, TryId info, std::span<const TraceId> parts, bool settled) {
+  uint16_t all = 0;
+  for (size_t i = 1; i < parts.size(); ++i) all |= traces_[parts[i].index].flags;
+  const uint16_t body = traces_[parts[0].index].flags;
+  const bool plain = (all & (kHasOp | kLeavesMask)) == 0 && (body & (kHasOp | kLeavesRaise)) == 0;
+  if (plain) return parts[0];
+  uint16_t flags = settled ? kSettled : kHasTry;
+  return Intern({.kind = TraceKind::Try, .flags = flags, .site = site, .payload = info.index}, parts);
+}
+
+TraceId TraceStore::Call(SiteId site, ValueId callee, std::span<const ValueId> args) {
+  uint16_t flags = kHasOp;
+  ValueFlags(callee, &flags);
+  for (const ValueId arg : args) {
+    if (arg && values_->has_param(arg)) flags |= kOpenParams;
+  }
+  call_args_.emplace_back(args.begin(), args.end());
+  return Intern({.kind = TraceKind::Call, .flags = static_cast<uint16_t>(flags & ~kVarying), .site = site,
+                 .value = callee, .payload = static_cast<uint32_t>(call_args_.size() - 1)}, {});
+}
+
+TraceId TraceStore::Rec(SiteId site, FuncId callee) {
+  return Intern({.kind = TraceKind::Rec, .flags = kHasOp, .site = site, .payload = callee.index}, {});
+}
+
+TraceId TraceStore::Yield(SiteId site) {
+  return Intern({.kind = TraceKind::Yield, .flags = kHasYield, .site = site}, {});
+}
+
+TraceId TraceStore::Opaque(SiteId site, ValueId callee) {
+  return Intern({.kind = TraceKind::Opaque, .site = site, .value = callee}, {});
+}
+
+TraceId TraceStore::Rebuild(TraceId id, ValueId value, std::span<const TraceId> kids, bool settled) {
+  const Trace trace = traces_[id.index];
+  settled = settled || (trace.flags & kSettled) != 0;
+  switch (trace.kind) {
+    case TraceKind::Seq:
+      return Seq(kids);
+    case TraceKind::Choice:
+      return Choice(trace.site, value, kids[0], kids[1], settled);
+    case TraceKind::Loop:
+      return Loop(trace.site, value, kids[0], settled);
+    case TraceKind::Scope:
+      return Scope(trace.site, FuncId{trace.payload}, kids[0]);
+    case TraceKind::Try:
+      return Try(trace.site, TryId{trace.payload}, kids, settled);
+    default:
+      return id;
+  }
+}
+
+std::span<const ValueId> TraceStore::Args(TraceId call) const { return call_args_[traces_[call.index].payload]; }
+
+}  // namespace allranks::traces

@@ -1,0 +1,155 @@
+// What a function issues, as a hash-consed tree: equal traces have equal ids. A trace is parametric like the values
+// in it; `Instantiate` replaces parameters by arguments.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <unordered_map>
+#include <vector>
+
+#include "analyzer/base/id.h"
+#include "analyzer/variation/facts.h"
+
+namespace allranks::traces {
+
+using variation::FuncId;
+using variation::ValueId;
+
+using TraceId = base::Id<struct TraceTag>;
+using SiteId = base::Id<struct SiteTag>;
+using OperationId = base::Id<struct OperationTag>;
+using TryId = base::Id<struct TryTag>;
+
+enum class TraceKind : uint8_t {
+  Empty,
+  Op,      // payload = OperationId; value = its group
+  Seq,     // kids
+  Choice,  // value = condition; kids = then, else
+  Loop,    // value = how often; kids = body
+  Exit,    // payload = ExitKind
+  Scope,   // a call: returns inside lead to its end; payload = FuncId of the callee; kids = its trace
+  Try,     // payload = TryId; kids = body with `else`, finally, then one for each handler
+  Call,    // callee not known before parameters are: value = callee; payload = start of its arguments
+  Rec,     // payload = FuncId: a recursive call, equal to itself
+  Yield,   // where a generator hands over
+  Opaque,  // a call that could issue operations and does not resolve
+};
+
+enum class ExitKind : uint8_t { Return, Break, Continue, Raise, Process };
+
+// What may be said of a trace without walking it.
+constexpr uint16_t kLeavesReturn = 1;  // an exit of this kind leads out of the trace
+constexpr uint16_t kLeavesBreak = 2;
+constexpr uint16_t kLeavesContinue = 4;
+constexpr uint16_t kLeavesRaise = 8;
+constexpr uint16_t kLeavesProcess = 16;
+constexpr uint16_t kLeavesMask = 31;
+constexpr uint16_t kHasOp = 32;        // operations, or calls that may turn out to be
+constexpr uint16_t kOpenParams = 64;   // mentions parameters
+constexpr uint16_t kVarying = 128;     // something in it may differ between ranks
+constexpr uint16_t kHasYield = 256;
+constexpr uint16_t kHasTry = 512;
+constexpr uint16_t kSettled = 1024;    // of this node: reported, or proven to agree; ranks decide it alike
+
+constexpr uint16_t LeavesBit(ExitKind kind) { return static_cast<uint16_t>(1u << static_cast<unsigned>(kind)); }
+
+struct Trace {
+  TraceKind kind = TraceKind::Empty;
+  uint8_t op = 0;
+  uint16_t flags = 0;
+  SiteId site;
+  ValueId value;
+  uint32_t payload = 0;
+  uint32_t kids = 0;
+  uint32_t kid_count = 0;
+  uint32_t size = 1;    // nodes when shared ones are counted each time, saturating
+  uint16_t height = 0;  // of the tree below
+};
+
+// Where something stands.
+struct Site {
+  FuncId function;
+  ir::ExprId expr;     // of the call or condition; none for statements
+  source::Span span;
+  friend bool operator==(const Site&, const Site&) = default;
+};
+
+// What an operation says besides its place.
+struct Operation {
+  knowledge::EntryId entry;
+  ValueId group;      // none: the default group
+  ValueId root;
+  ValueId reduce_op;
+  ValueId tensor;
+  ValueId peer;
+  friend bool operator==(const Operation&, const Operation&) = default;
+};
+
+// How much of the exceptions of one rank a handler catches.
+enum class Breadth : uint8_t { Uniform, Narrow, Broad };
+
+struct HandlerInfo {
+  source::Span span;   // of its head
+  Breadth breadth = Breadth::Broad;
+  friend bool operator==(const HandlerInfo&, const HandlerInfo&) = default;
+};
+
+struct TryInfo {
+  std::vector<HandlerInfo> handlers;
+  bool fallible = false;  // the body does what can fail on one rank: forward, loading, I/O
+};
+
+class TraceStore {
+ public:
+  explicit TraceStore(const knowledge::Knowledge& knowledge, variation::ValueStore& values);
+
+  const Trace& operator[](TraceId id) const { return traces_[id.index]; }
+  std::span<const TraceId> Kids(TraceId id) const {
+    return std::span(kids_).subspan(traces_[id.index].kids, traces_[id.index].kid_count);
+  }
+  const Site& site(SiteId id) const { return sites_[id.index]; }
+  const Operation& operation(TraceId id) const { return operations_[traces_[id.index].payload]; }
+  const TryInfo& try_info(TraceId id) const { return tries_[traces_[id.index].payload]; }
+  const knowledge::Entry& entry(TraceId id) const { return (*knowledge_)[operation(id).entry]; }
+  size_t size() const { return traces_.size(); }
+
+  SiteId AddSite(const Site& site);
+  TryId AddTry(TryInfo info);
+
+  TraceId Empty() const { return empty_; }
+  TraceId Op(SiteId site, const Operation& operation);
+  TraceId Seq(std::span<const TraceId> parts);
+  TraceId Seq(TraceId first, TraceId second);
+  TraceId Choice(SiteId site, ValueId condition, TraceId then_trace, TraceId else_trace, bool settled = false);
+  TraceId Loop(SiteId site, ValueId trips, TraceId body, bool settled = false);
+  TraceId Exit(SiteId site, ExitKind kind);
+  TraceId Scope(SiteId site, FuncId callee, TraceId body);
+  TraceId Try(SiteId site, TryId info, std::span<const TraceId> parts, bool settled = false);
+  TraceId Call(SiteId site, ValueId callee, std::span<const ValueId> args);
+  TraceId Rec(SiteId site, FuncId callee);
+  TraceId Yield(SiteId site);
+  TraceId Opaque(SiteId site, ValueId callee);
+  // The same node over other parts, simplified where that is possible now.
+  TraceId Rebuild(TraceId id, ValueId value, std::span<const TraceId> kids, bool settled);
+
+  std::span<const ValueId> Args(TraceId call) const;
+  const variation::ValueStore& values() const { return *values_; }
+
+ private:
+  TraceId Intern(Trace trace, std::span<const TraceId> kids);
+  bool ValueFlags(ValueId value, uint16_t* flags) const;
+
+  const knowledge::Knowledge* knowledge_;
+  variation::ValueStore* values_;
+  std::vector<Trace> traces_;
+  std::vector<TraceId> kids_;
+  std::vector<Site> sites_;
+  std::vector<Operation> operations_;
+  std::vector<TryInfo> tries_;
+  std::vector<std::vector<ValueId>> call_args_;
+  std::unordered_multimap<uint64_t, uint32_t> index_;
+  std::unordered_multimap<uint64_t, uint32_t> site_index_;
+  TraceId empty_;
+};
+
+}  // namespace allranks::traces

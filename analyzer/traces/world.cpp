@@ -1,0 +1,99 @@
+#include "analyzer/traces/world.h"
+
+#include <algorithm>
+
+namespace allranks::traces {
+namespace {
+
+// Slowest last, as Megatron and DeepSpeed lay ranks out: neighbours share a tensor parallel group.
+constexpr Axis kMeshOrder[] = {Axis::TensorParallel, Axis::ContextParallel, Axis::ExpertParallel, Axis::DataParallel,
+                               Axis::PipelineParallel, Axis::OtherMesh};
+constexpr size_t kMostMeshAxes = 3;
+
+void CollectValue(const variation::ValueStore& values, ValueId id, Mentions* mentions, int depth);
+
+void CollectCoordinate(const variation::Value& value, Mentions* mentions) {
+  using knowledge::Coordinate;
+  switch (static_cast<Coordinate>(value.op)) {
+    case Coordinate::LocalRank:
+    case Coordinate::NodeRank:
+    case Coordinate::LocalWorldSize:
+    case Coordinate::NodeCount:
+      mentions->nodes = true;
+      break;
+    case Coordinate::AxisRank:
+    case Coordinate::AxisSize:
+      mentions->axes = mentions->axes | knowledge::Axes::Of(static_cast<Axis>(value.a));
+      break;
+    default:
+      break;
+  }
+}
+
+void CollectValue(const variation::ValueStore& values, ValueId id, Mentions* mentions, int depth) {
+  constexpr int kDeepest = 12;
+  if (!id || depth > kDeepest) return;
+  const variation::Value& value = values[id];
+  switch (value.kind) {
+    case variation::ValueKind::Coordinate:
+      CollectCoordinate(value, mentions);
+      break;
+    case variation::ValueKind::Binary:
+      mentions->neighbours = mentions->neighbours || !value.axes.empty();
+      break;
+    case variation::ValueKind::Group:
+      if (static_cast<variation::GroupKind>(value.op) == variation::GroupKind::AxisGroup) {
+        mentions->axes = mentions->axes | knowledge::Axes::Of(static_cast<Axis>(value.a));
+      }
+      if (static_cast<variation::GroupKind>(value.op) == variation::GroupKind::Created) mentions->created_groups = true;
+      return;
+    default:
+      break;
+  }
+  for (const ValueId kid : values.Kids(id)) CollectValue(values, kid, mentions, depth + 1);
+}
+
+}  // namespace
+
+uint32_t World::AxisRank(Axis axis, uint32_t rank) const {
+  for (size_t i = 0; i < mesh.size(); ++i) {
+    if (mesh[i] == axis) return rank >> i & 1u;
+  }
+  return 0;
+}
+
+uint32_t World::AxisSize(Axis axis) const { return std::ranges::find(mesh, axis) == mesh.end() ? 1 : 2; }
+
+RankSet World::AxisPeers(Axis axis, uint32_t rank) const {
+  RankSet peers = RankSet::Of(rank);
+  for (size_t i = 0; i < mesh.size(); ++i) {
+    if (mesh[i] == axis) peers = peers | RankSet::Of(rank ^ (1u << i));
+  }
+  return peers;
+}
+
+void Collect(const variation::ValueStore& values, ValueId value, Mentions* mentions) {
+  CollectValue(values, value, mentions, 0);
+}
+
+std::vector<World> WorldsFor(const Mentions& mentions) {
+  std::vector<World> worlds;
+  std::vector<Axis> mesh;
+  for (const Axis axis : kMeshOrder) {
+    if (mentions.axes.has(axis) && mesh.size() < kMostMeshAxes) mesh.push_back(axis);
+  }
+  if (!mesh.empty()) {
+    // Beside an axis there is another one, else its group would be the whole job.
+    if (mesh.size() == 1 && mesh[0] != Axis::DataParallel) mesh.push_back(Axis::DataParallel);
+    if (mesh.size() == 1) mesh.insert(mesh.begin(), Axis::TensorParallel);
+    const uint32_t size = 1u << mesh.size();
+    worlds.push_back({.nodes = 2, .per_node = size / 2, .mesh = std::move(mesh)});
+    return worlds;
+  }
+  worlds.push_back({.nodes = 1, .per_node = 2, .mesh = {}});
+  if (mentions.nodes) worlds.push_back({.nodes = 2, .per_node = 2, .mesh = {}});
+  if (mentions.neighbours || mentions.created_groups) worlds.push_back({.nodes = 1, .per_node = 3, .mesh = {}});
+  return worlds;
+}
+
+}  // namespace allranks::traces

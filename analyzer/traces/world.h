@@ -1,0 +1,55 @@
+// Small concrete jobs on which rank conditions are decided (design: a world instead of a theorem prover).
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <vector>
+
+#include "analyzer/variation/value.h"
+
+namespace allranks::traces {
+
+using knowledge::Axis;
+using variation::ValueId;
+
+constexpr uint32_t kMostRanks = 8;
+
+// A set of ranks of a world.
+struct RankSet {
+  uint8_t bits = 0;
+  static constexpr RankSet Of(uint32_t rank) { return {static_cast<uint8_t>(1u << rank)}; }
+  static constexpr RankSet All(uint32_t count) { return {static_cast<uint8_t>((1u << count) - 1)}; }
+  constexpr bool has(uint32_t rank) const { return (bits >> rank & 1u) != 0; }
+  constexpr bool empty() const { return bits == 0; }
+  constexpr uint32_t count() const { return static_cast<uint32_t>(__builtin_popcount(bits)); }
+  friend constexpr RankSet operator|(RankSet a, RankSet b) { return {static_cast<uint8_t>(a.bits | b.bits)}; }
+  friend constexpr bool operator==(RankSet, RankSet) = default;
+};
+
+// `nodes` × `per_node` ranks. With mesh axes, each of them has two ranks, the first one varying fastest.
+struct World {
+  uint32_t nodes = 1;
+  uint32_t per_node = 2;
+  std::vector<Axis> mesh;
+
+  uint32_t size() const { return nodes * per_node; }
+  uint32_t LocalRank(uint32_t rank) const { return rank % per_node; }
+  uint32_t NodeRank(uint32_t rank) const { return rank / per_node; }
+  // Of an axis that the world does not have every rank is the only one.
+  uint32_t AxisRank(Axis axis, uint32_t rank) const;
+  uint32_t AxisSize(Axis axis) const;
+  // The ranks that share every other coordinate with `rank`.
+  RankSet AxisPeers(Axis axis, uint32_t rank) const;
+};
+
+// What conditions and groups mention; decides which worlds are worth a look.
+struct Mentions {
+  knowledge::Axes axes;      // of coordinates and of groups
+  bool nodes = false;        // local ranks, nodes
+  bool neighbours = false;   // rank arithmetic
+  bool created_groups = false;
+};
+void Collect(const variation::ValueStore& values, ValueId value, Mentions* mentions);
+std::vector<World> WorldsFor(const Mentions& mentions);
+
+}  // namespace allranks::traces
