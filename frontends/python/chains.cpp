@@ -43,6 +43,9 @@ ExprId Lowering::Chain() {
     Link link = links_.back();
     links_.pop_back();
     if (starred) link.begin = base_begin;
+    if (link.begin == type_call_.begin && link.kind != Kind::ParenthesizedExpression) {
+      link.begin = type_call_.statement;
+    }
     depth_ = too_long ? depth : depth + link.level;
     if (too_long) {
       CollectLink(link, &parts);
@@ -135,7 +138,7 @@ ExprId Lowering::FinishLink(const Link& link, ExprId left, ExprList* bool_operan
     default:
       while (cursor_->Next()) {
       }
-      return left;
+      return link.begin == type_call_.begin ? CallOfType(range, {&left, 1}) : left;
   }
 }
 

@@ -130,14 +130,12 @@ ir::Handler Lowering::ExceptClause(bool* is_group) {
     }
     if (child == Kind::Block && !handler.body) {
       handler.body = Block();
-    } else if (child == Kind::AsPattern) {
-      const ir::WithItem item = WithAs();
-      types.Add(item.context);
-      handler.name = NameOfExpr(item.target);
     } else if (IsExpression(child) && after_as) {
       handler.name = NameHere();
     } else if (IsExpression(child)) {
-      types.Add(Expression());
+      const ir::WithItem item = ExpressionAs();
+      types.Add(item.context);
+      if (item.target) handler.name = NameOfExpr(item.target);
     }
   });
   if (types.size() == 1) handler.type = types[0];
@@ -159,47 +157,43 @@ StmtId Lowering::With() {
   cursor_->ForEachChild([&](Kind child) {
     if (child == Kind::AsyncToken) is_async = true;
     if (child == Kind::Block && !body) body = Block();
-    if (child != Kind::WithClause) return;
-    cursor_->ForEachChild([&](Kind inner) {
-      if (inner == Kind::WithItem) items.Add(WithItem());
-    });
+    if (child == Kind::WithClause) WithClause(&items);
   });
   if (!body) body = builder_.Block({});
   return builder_.With(range, is_async, items.items(), body);
+}
+
+void Lowering::WithClause(Scratch<ir::WithItem>* items) {
+  // `with (a as b, c as d,):` looks like one tuple.
+  const bool may_be_tuple = cursor_->CountChildren(2) == 1;
+  cursor_->ForEachChild([&](Kind child) {
+    if (child != Kind::WithItem) return;
+    if (!may_be_tuple || !cursor_->HasChild(Kind::Tuple)) return items->Add(WithItem());
+    cursor_->ForEachChild([&](Kind value) {
+      if (value != Kind::Tuple) return;
+      cursor_->ForEachChild([&](Kind element) {
+        if (IsExpression(element)) items->Add(ExpressionAs());
+      });
+    });
+  });
 }
 
 ir::WithItem Lowering::WithItem() {
   ir::WithItem item;
   const uint32_t end = cursor_->end();
   cursor_->ForEachChild([&](Kind child) {
-    if (!IsExpression(child) || item.context) return;
-    if (child == Kind::AsPattern) {
-      item = WithAs();
-    } else if (child == Kind::ParenthesizedExpression && cursor_->HasChild(Kind::AsPattern)) {
-      // `with (open(x) as f):` reads like an expression in parentheses.
-      cursor_->ForEachChild([&](Kind inner) {
-        if (inner == Kind::AsPattern) item = WithAs();
-      });
-    } else {
-      item.context = Expression();
-    }
+    if (IsExpression(child) && !item.context) item = ExpressionAs();
   });
   if (!item.context) item.context = MissingExpr(end);
   return item;
 }
 
-// `context as target`.
-ir::WithItem Lowering::WithAs() {
+ir::WithItem Lowering::ExpressionAs() {
   ir::WithItem item;
-  const uint32_t begin = cursor_->begin();
-  cursor_->ForEachChild([&](Kind child) {
-    if (child == Kind::AsPatternTarget) {
-      item.target = Expression();
-    } else if (IsExpression(child) && !item.context) {
-      item.context = Expression();
-    }
-  });
-  if (!item.context) item.context = MissingExpr(begin);
+  ExprId* const outer = as_target_;
+  as_target_ = &item.target;
+  item.context = Expression();
+  as_target_ = outer;
   return item;
 }
 

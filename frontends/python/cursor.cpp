@@ -15,15 +15,15 @@ bool Cursor::HasChild(Kind kind) {
   return found;
 }
 
-bool Cursor::HasContent() {
-  if (!ts_tree_cursor_goto_first_child(&cursor_)) return false;
-  bool found = false;
+uint32_t Cursor::CountChildren(uint32_t most) {
+  if (!ts_tree_cursor_goto_first_child(&cursor_)) return 0;
+  uint32_t count = 0;
   do {
     const TSNode child = ts_tree_cursor_current_node(&cursor_);
-    found = kinds_.Of(ts_node_symbol(child)) != Kind::Comment;
-  } while (!found && ts_tree_cursor_goto_next_sibling(&cursor_));
+    count += kinds_.Of(ts_node_symbol(child)) == Kind::Comment ? 0 : 1;
+  } while (count < most && ts_tree_cursor_goto_next_sibling(&cursor_));
   ts_tree_cursor_goto_parent(&cursor_);
-  return found;
+  return count;
 }
 
 void Cursor::NoteCommentsBelow() {

@@ -60,8 +60,8 @@ class Cursor {
   // Whether a child is what the parser could not fit.
   bool HasErrorChild();
   bool HasChild(Kind kind);
-  // Whether it has a child at all, comments aside.
-  bool HasContent();
+  // How many children there are, comments aside; stops counting at `most`.
+  uint32_t CountChildren(uint32_t most);
   // Hands the comments of the whole subtree over.
   void NoteCommentsBelow();
 

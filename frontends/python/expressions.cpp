@@ -73,6 +73,7 @@ ExprId Lowering::CompoundExpression() {
     case Kind::GeneratorExpression: return Comprehension(ir::ComprehensionKind::Generator);
     case Kind::Type:
     case Kind::AsPatternTarget: return OnlyChild();
+    case Kind::AsPattern: return AsPattern();
     case Kind::GenericType: return GenericType();
     case Kind::UnionType:
     case Kind::MemberType: return Type();
@@ -153,7 +154,9 @@ ExprId Lowering::Conditional() {
   ExprId test;
   ExprId else_value;
   ExprId* next = &then_value;
+  bool walrus = false;
   cursor_->ForEachChild([&](Kind child) {
+    if (child == Kind::NamedExpression && !then_value) walrus = true;
     if (child == Kind::IfToken) next = &test;
     if (child == Kind::ElseToken) next = &else_value;
     if (IsExpression(child) && !*next) *next = Expression();
@@ -161,7 +164,12 @@ ExprId Lowering::Conditional() {
   if (!then_value) then_value = MissingExpr(range.begin);
   if (!test) test = MissingExpr(range.end);
   if (!else_value) else_value = MissingExpr(range.end);
-  return builder_.Conditional(range, test, then_value, else_value);
+  if (!walrus) return builder_.Conditional(range, test, then_value, else_value);
+  // The grammar binds `:=` closer than `if`: what it assigns is the whole conditional.
+  const ir::Expr named = builder_.module()[then_value];
+  const Range value_range = {builder_.module()[ir::RightOf(named)].begin, range.end};
+  const ExprId value = builder_.Conditional(value_range, test, ir::RightOf(named), else_value);
+  return builder_.Walrus(range, ir::LeftOf(named), value);
 }
 
 ExprId Lowering::NamedExpression() {
@@ -216,7 +224,34 @@ ExprId Lowering::TupleOf() {
     if (IsExpression(child)) items.Add(Expression());
   });
   if (in_parentheses && !has_comma && items.size() == 1) return items[0];
+  if (range.begin == type_call_.begin) return CallOfType(range, items.items());
   return builder_.Tuple(range, items.items());
+}
+
+// `context as target` is no expression of Python, but the grammar lets it stand anywhere in one. Where a target is
+// looked for it is taken out.
+ExprId Lowering::AsPattern() {
+  ExprId* const target = as_target_;
+  if (target == nullptr || *target) return Opaque();
+  ExprId context;
+  ExprId found;
+  const Range range = this->range();
+  cursor_->ForEachChild([&](Kind child) {
+    if (child == Kind::AsPatternTarget) {
+      found = Expression();
+    } else if (IsExpression(child) && !context) {
+      context = Expression();
+    }
+  });
+  *target = found;
+  return context ? context : MissingExpr(range.begin);
+}
+
+ExprId Lowering::CallOfType(Range range, std::span<const ExprId> values) {
+  Scratch<ir::Arg> args(&arg_store_);
+  for (const ExprId value : values) args.Add({.kind = ir::ArgKind::Positional, .keyword = {}, .value = value});
+  const ExprId callee = builder_.Name({type_call_.statement, type_call_.begin}, interner_.Intern("type"));
+  return builder_.Call({type_call_.statement, range.end}, callee, args.items());
 }
 
 // `A | B`, `a.B` and their like, where the grammar reads a type.

@@ -109,8 +109,10 @@ class Lowering {
   ir::Handler ExceptClause(bool* is_group);
   NameId NameOfExpr(ExprId id) const;
   StmtId With();
+  void WithClause(Scratch<ir::WithItem>* items);
   ir::WithItem WithItem();
-  ir::WithItem WithAs();
+  // An expression, and the target of an `as` in it.
+  ir::WithItem ExpressionAs();
 
   // ---- definitions.cpp
   StmtId Decorated();
@@ -172,6 +174,8 @@ class Lowering {
   ExprId OnlyChild();
   // A sequence in parentheses or without: a tuple, unless it is one target in parentheses.
   ExprId TupleOf();
+  ExprId AsPattern();
+  ExprId CallOfType(Range range, std::span<const ExprId> values);
   ExprId Comprehension(ir::ComprehensionKind kind);
   void ForInClause(Scratch<ir::Clause>* clauses);
   ExprId Dictionary();
@@ -202,6 +206,8 @@ class Lowering {
   struct StringParts;
   ExprId String();
   void StringPiece(StringParts* parts);
+  void AddText(Range range, StringPrefix prefix, StringParts* parts);
+  void AddSelfDocumentation(StringParts* parts);
   void InterpolationOf(StringParts* parts);
   ExprId TextConstant(Range range, ir::ConstantKind kind, const LiteralText& text);
 
@@ -223,6 +229,14 @@ class Lowering {
   // Of the node at hand, in levels of the IR.
   uint32_t depth_ = 0;
   Scope scope_;
+  // Where the target of an `as` goes; null where there is none to expect.
+  ExprId* as_target_ = nullptr;
+  // `type(x).y = z`, which the grammar takes for a type alias: where the statement and its parentheses begin.
+  struct TypeCall {
+    uint32_t statement = UINT32_MAX;
+    uint32_t begin = UINT32_MAX;
+  };
+  TypeCall type_call_;
 
   std::vector<StmtId> top_level_;
   std::vector<ExprId> expr_store_;

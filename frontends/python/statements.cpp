@@ -124,7 +124,7 @@ void Lowering::BlockStatements(StmtList* out) {
 
 BlockId Lowering::Block() {
   // The grammar lets a block be empty, Python does not.
-  if (!has_errors_ && !cursor_->HasContent()) {
+  if (!has_errors_ && cursor_->CountChildren(1) == 0) {
     AddSyntaxProblem({cursor_->begin(), cursor_->begin()}, "expected an indented block");
   }
   StmtList statements(&stmt_store_);
@@ -299,11 +299,22 @@ StmtId Lowering::Names(bool global) {
 // `type X[T] = value` binds X, and the type parameters are of no interest.
 StmtId Lowering::TypeAlias() {
   const Range range = this->range();
+  const TypeCall outer = type_call_;
+  bool is_assignment = false;
   ExprList sides(&expr_store_);
-  CollectExpressions(&sides);
+  cursor_->ForEachChild([&](Kind child) {
+    if (child != Kind::Type) return;
+    // `type(x).y = z` is no alias.
+    const bool is_call = sides.empty() && text_[cursor_->begin()] == '(';
+    if (is_call) type_call_ = {.statement = range.begin, .begin = cursor_->begin()};
+    sides.Add(Expression());
+    if (is_call) is_assignment = true;
+    type_call_ = outer;
+  });
   if (sides.size() < 2) return builder_.OpaqueStmt(range, sides.items());
   const ir::Expr& left = builder_.module()[sides[0]];
-  const ExprId target[] = {left.kind == ir::ExprKind::Subscript ? ir::ObjectOf(left) : sides[0]};
+  const bool has_params = !is_assignment && left.kind == ir::ExprKind::Subscript;
+  const ExprId target[] = {has_params ? ir::ObjectOf(left) : sides[0]};
   return builder_.Assign(range, target, sides[1]);
 }
 

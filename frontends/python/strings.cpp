@@ -37,21 +37,19 @@ void Lowering::StringPiece(StringParts* parts) {
   StringPrefix prefix;
   // The text that is not yet added starts here; the parser's own nodes for it are not looked at.
   uint32_t from = cursor_->begin();
+  uint32_t quote_length = 1;
   const uint32_t end = cursor_->end();
   bool closed = false;
-  const auto add_text = [&](uint32_t to) {
-    if (to <= from) return;
-    if (parts->text.empty()) parts->text_range.begin = from;
-    parts->text_range.end = to;
-    parts->text.Add(text_.substr(from, to - from), prefix);
-  };
+  const auto add_text = [&](uint32_t to) { AddText({from, to}, prefix, parts); };
   cursor_->ForEachChild([&](Kind child) {
     if (child == Kind::StringStart) {
       prefix = PrefixOf(TextHere());
       parts->bytes = parts->bytes || prefix.bytes;
       from = cursor_->end();
+      quote_length = TextHere().ends_with("\"\"\"") || TextHere().ends_with("'''") ? 3 : 1;
     } else if (child == Kind::StringEnd) {
-      add_text(cursor_->begin());
+      // The parser counts backslashes at the end of a raw string to its closing quote.
+      add_text(cursor_->end() - quote_length);
       closed = true;
     } else if (child == Kind::Interpolation) {
       add_text(cursor_->begin());
@@ -62,8 +60,26 @@ void Lowering::StringPiece(StringParts* parts) {
   if (!closed) add_text(end);
 }
 
+void Lowering::AddText(Range range, StringPrefix prefix, StringParts* parts) {
+  if (range.end <= range.begin) return;
+  if (parts->text.empty()) parts->text_range.begin = range.begin;
+  parts->text_range.end = range.end;
+  parts->text.Add(text_.substr(range.begin, range.end - range.begin), prefix);
+}
+
+// `{x = }` also prints what stands before its value.
+void Lowering::AddSelfDocumentation(StringParts* parts) {
+  const uint32_t begin = cursor_->begin() + 1;
+  bool after_equals = false;
+  cursor_->ForEachChild([&](Kind child) {
+    if (after_equals) AddText({begin, cursor_->begin()}, {.raw = true}, parts);
+    after_equals = child == Kind::EqualsToken;
+  });
+}
+
 // The expression in braces, then those of its format specification.
 void Lowering::InterpolationOf(StringParts* parts) {
+  if (cursor_->HasChild(Kind::EqualsToken)) AddSelfDocumentation(parts);
   if (!parts->text.empty()) parts->items.Add(TextConstant(parts->text_range, ir::ConstantKind::Str, parts->text));
   parts->text = {};
   parts->has_interpolation = true;
