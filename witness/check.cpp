@@ -1,7 +1,6 @@
 // What JSON types cannot say: that names refer to something, classes partition the world, and sizes stay bounded.
 #include <algorithm>
 #include <set>
-#include <span>
 
 #include "witness/json.h"
 
@@ -10,11 +9,17 @@ namespace {
 
 constexpr std::string_view kOps[] = {"all_reduce", "broadcast",      "reduce",     "all_gather", "reduce_scatter",
                                      "all_to_all", "send",           "recv",       "barrier",    "wait"};
-constexpr std::string_view kDtypes[] = {"f32", "f16", "bf16", "f64", "i32", "i64", "u8"};
-constexpr uint32_t kBiggestElement = 8;
 
-bool IsOneOf(std::span<const std::string_view> names, std::string_view name) {
-  return std::find(names.begin(), names.end(), name) != names.end();
+struct Dtype {
+  std::string_view name;
+  uint32_t bytes;
+};
+constexpr Dtype kDtypes[] = {{"f32", 4}, {"f16", 2}, {"bf16", 2}, {"f64", 8}, {"i32", 4}, {"i64", 8}, {"u8", 1}};
+
+// Bytes of an element; 0: no such type.
+uint32_t ElementBytes(std::string_view dtype) {
+  const auto found = std::find_if(std::begin(kDtypes), std::end(kDtypes), [&](const Dtype& d) { return d.name == dtype; });
+  return found == std::end(kDtypes) ? 0 : found->bytes;
 }
 
 std::string At(std::string_view where, size_t index) {
@@ -77,8 +82,8 @@ std::string CheckOp(const Witness& w, const Op& op, const Bounds& bounds) {
   const auto comm =
       std::find_if(w.comms.begin(), w.comms.end(), [&](const Communicator& c) { return c.id == op.comm; });
   if (comm == w.comms.end()) return "comm: there is no communicator `" + op.comm + "`";
-  if (!IsOneOf(kOps, op.op)) return "op: `" + op.op + "` is not known";
-  if (!IsOneOf(kDtypes, op.dtype)) return "dtype: `" + op.dtype + "` is not known";
+  if (std::find(std::begin(kOps), std::end(kOps), op.op) == std::end(kOps)) return "op: `" + op.op + "` is not known";
+  if (ElementBytes(op.dtype) == 0) return "dtype: `" + op.dtype + "` is not known";
   if (op.count == 0 || op.count > bounds.count) return "count: is outside 1.." + std::to_string(bounds.count);
   const auto size = static_cast<int32_t>(comm->ranks.size());
   if (op.root < -1 || op.root >= size) return "root: is not a rank of the communicator";
@@ -99,7 +104,8 @@ std::string CheckOps(const Witness& w, const Bounds& bounds) {
       const Op& op = w.ops[c][i];
       if (op.id.empty() || !ids.insert(op.id).second) return At(where, i) + ".id: is empty or stands there twice";
       if (std::string error = CheckOp(w, op, bounds); !error.empty()) return At(where, i) + "." + error;
-      bytes += uint64_t{op.count} * kBiggestElement * 2;
+      // One buffer to send from and one to receive into.
+      bytes += uint64_t{op.count} * ElementBytes(op.dtype) * 2;
     }
     if (bytes > bounds.bytes_per_rank) return where + ": needs more than the bytes a rank may use";
   }
@@ -116,7 +122,8 @@ std::string CheckStuck(const Witness& w) {
       if (std::find(ranks.begin(), ranks.end(), stuck.rank) == ranks.end()) continue;
       known = std::any_of(w.ops[c].begin(), w.ops[c].end(), [&](const Op& op) { return op.id == stuck.op; });
     }
-    if (!known) return At("expect.stuck", i) + ".op: rank " + std::to_string(stuck.rank) + " has no operation `" + stuck.op + "`";
+    if (known) continue;
+    return At("expect.stuck", i) + ".op: rank " + std::to_string(stuck.rank) + " has no operation `" + stuck.op + "`";
   }
   return {};
 }

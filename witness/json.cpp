@@ -1,5 +1,6 @@
 #include "witness/json.h"
 
+#include <algorithm>
 #include <initializer_list>
 #include <limits>
 #include <nlohmann/json.hpp>
@@ -152,7 +153,7 @@ void ReadOps(Reader& reader, const Json& root, const Bounds& bounds, Witness& ou
   }
 }
 
-void ReadExpect(Reader& reader, const Json& root, Witness& out) {
+void ReadExpect(Reader& reader, const Json& root, const Bounds& bounds, Witness& out) {
   const Json* expect = reader.Member(root, "", "expect", true);
   if (expect == nullptr || !reader.Object(*expect, "expect", {"effect", "stuck"})) return;
   std::string effect;
@@ -161,7 +162,7 @@ void ReadExpect(Reader& reader, const Json& root, Witness& out) {
   while (index < std::size(kEffects) && kEffects[index] != effect) ++index;
   if (index == std::size(kEffects)) return reader.Fail("expect.effect", "`" + effect.substr(0, 80) + "` is not known");
   out.effect = static_cast<Effect>(index);
-  const Json* stuck = reader.Array(*expect, "expect", "stuck", false, out.world);
+  const Json* stuck = reader.Array(*expect, "expect", "stuck", false, bounds.world);
   for (size_t i = 0; stuck != nullptr && i < stuck->size(); ++i) {
     const std::string where = Reader::At("expect.stuck", i);
     Stuck& one = out.stuck.emplace_back();
@@ -196,7 +197,7 @@ void ReadRoot(Reader& reader, const Json& root, const Bounds& bounds, Witness& o
   ReadComms(reader, root, bounds, out);
   ReadClasses(reader, root, bounds, out);
   ReadOps(reader, root, bounds, out);
-  ReadExpect(reader, root, out);
+  ReadExpect(reader, root, bounds, out);
   ReadRest(reader, root, out);
 }
 
@@ -238,8 +239,8 @@ tl::expected<Witness, std::string> ReadJson(std::string_view text, const Bounds&
   }
   Reader reader;
   Witness witness;
+  std::string structural;
   try {
-    std::string structural;
     std::vector<std::vector<std::string>> keys;
     const Json root = Json::parse(text, [&](int depth, Json::parse_event_t event, Json& parsed) {
       return Keep(depth, event, parsed, keys, structural);
@@ -247,6 +248,7 @@ tl::expected<Witness, std::string> ReadJson(std::string_view text, const Bounds&
     if (!structural.empty()) return tl::unexpected<std::string>(structural);
     ReadRoot(reader, root, bounds, witness);
   } catch (const Json::exception& error) {
+    if (!structural.empty()) return tl::unexpected<std::string>(structural);
     return tl::unexpected<std::string>(std::string("not valid JSON: ") + error.what());
   }
   if (!reader.error().empty()) return tl::unexpected<std::string>(reader.error());

@@ -14,6 +14,7 @@ constexpr std::string_view kWord = "allranks:";
 struct Entry {
   std::string code;       // of the rule; empty if the comment is wrong and `problem` says how
   source::Span span;      // the code as written, for AR002
+  uint32_t comment = 0;   // where its comment starts
   std::vector<std::pair<uint32_t, uint32_t>> ranges;  // bytes it covers
   bool whole_file = false;
   bool used = false;
@@ -49,6 +50,7 @@ std::optional<Directive> ParseDirective(std::string_view comment) {
   const size_t verb = at;
   while (at < comment.size() && !IsSpace(comment[at]) && comment[at] != '[') ++at;
   Directive directive{.verb = comment.substr(verb, at - verb)};
+  while (at < comment.size() && IsSpace(comment[at])) ++at;
   if (at >= comment.size() || comment[at] != '[') return directive;
   directive.has_list = true;
   const size_t close = comment.find(']', at);
@@ -126,8 +128,7 @@ class FileScopes {
 Text DirectiveProblem(const Directive& directive) {
   const std::string verb(directive.verb);
   if (directive.verb != "ignore" && directive.verb != "ignore-file") {
-    return {"`allranks: {}` is no directive; write `allranks: ignore[CODE] reason` or `allranks: ignore-file[CODE] reason`",
-            {verb}};
+    return {"`allranks: {}` is no directive; write `allranks: ignore[CODE] reason` or `ignore-file[CODE]`", {verb}};
   }
   if (!directive.closed) return {"`allranks: {}[` lacks its closing bracket and suppresses nothing", {verb}};
   return {"`allranks: {}` names no code and suppresses nothing; write `{}[CODE] reason`", {verb, verb}};
@@ -146,12 +147,14 @@ void AddEntries(const source::SourceFile& file, const FileSyntax& syntax, const 
   if (!directive) return;
   const bool whole_file = directive->verb == "ignore-file";
   if ((directive->verb != "ignore" && !whole_file) || directive->codes.empty() || !directive->closed) {
-    entries.push_back({.span = {syntax.file, comment.begin, comment.end}, .problem = DirectiveProblem(*directive)});
+    entries.push_back({.span = {syntax.file, comment.begin, comment.end}, .comment = comment.begin,
+                       .problem = DirectiveProblem(*directive)});
     return;
   }
   for (const auto& [offset, code] : directive->codes) {
     const uint32_t begin = comment.begin + static_cast<uint32_t>(offset);
-    Entry entry{.span = {syntax.file, begin, begin + static_cast<uint32_t>(code.size())}, .whole_file = whole_file};
+    Entry entry{.span = {syntax.file, begin, begin + static_cast<uint32_t>(code.size())},
+                .comment = comment.begin, .whole_file = whole_file};
     entry.code = rules.code_of(code);
     if (entry.code.empty()) entry.problem = UnknownCode(rules, code);
     if (!whole_file) entry.ranges = scopes.CoveredBy(comment);
@@ -174,6 +177,20 @@ Finding Complaint(const Entry& entry) {
     finding.help = {"remove the comment: allranks finds nothing here that it would silence", {}};
   }
   return finding;
+}
+
+// `ignore[AR101, AR002]` accepts that the other codes of the comment are idle.
+bool AcceptsIdle(const std::vector<Entry>& entries, const Entry& idle) {
+  return std::any_of(entries.begin(), entries.end(), [&](const Entry& entry) {
+    return entry.code == kCode && (entry.whole_file || entry.comment == idle.comment);
+  });
+}
+
+void AddComplaints(const std::vector<Entry>& entries, const KnownRules& rules, std::vector<Finding>& findings) {
+  for (const Entry& entry : entries) {
+    const bool idle = !entry.used && entry.code != kCode && rules.ran(entry.code);
+    if ((entry.problem || idle) && !AcceptsIdle(entries, entry)) findings.push_back(Complaint(entry));
+  }
 }
 
 }  // namespace
@@ -200,11 +217,7 @@ size_t ApplySuppressions(const source::SourceFiles& files, std::span<const FileS
   if (!rules.ran(kCode)) return suppressed;
   for (const FileSyntax& one : syntax) {
     const auto entries = by_file.find(one.file);
-    if (entries == by_file.end()) continue;
-    for (const Entry& entry : entries->second) {
-      const bool idle = !entry.used && entry.code != kCode && rules.ran(entry.code);
-      if (entry.problem || idle) findings.push_back(Complaint(entry));
-    }
+    if (entries != by_file.end()) AddComplaints(entries->second, rules, findings);
   }
   return suppressed;
 }

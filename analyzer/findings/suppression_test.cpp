@@ -1,0 +1,150 @@
+#include "analyzer/findings/suppression.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <set>
+
+namespace allranks::findings {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+// A program with its statements given as the texts they consist of, outer ones with `header|body`.
+class Program {
+ public:
+  Program(std::string text, const std::vector<std::string>& statements) {
+    files_.Add(*source::MakeSourceFile("a.py", std::move(text)));
+    const std::string& whole = files_[source::FileId{0}].text;
+    for (const std::string& statement : statements) {
+      const size_t bar = statement.find('|');
+      const std::string header = statement.substr(0, bar);
+      const std::string rest = bar == std::string::npos ? "" : statement.substr(bar + 1);
+      const auto begin = static_cast<uint32_t>(whole.find(header + rest));
+      const auto header_end = static_cast<uint32_t>(begin + header.size());
+      syntax_.statements.push_back({begin, static_cast<uint32_t>(header_end + rest.size()), header_end});
+    }
+    for (size_t at = whole.find('#'); at != std::string::npos; at = whole.find('#', whole.find('\n', at))) {
+      const size_t end = std::min(whole.find('\n', at), whole.size());
+      syntax_.comments.push_back({static_cast<uint32_t>(at), static_cast<uint32_t>(end), 0});
+    }
+    syntax_.file = source::FileId{0};
+  }
+
+  // A finding at the n-th "barrier".
+  Program& Find(std::string_view code, int nth = 0) {
+    const std::string& whole = files_[source::FileId{0}].text;
+    size_t at = whole.find("barrier");
+    for (int i = 0; i < nth; ++i) at = whole.find("barrier", at + 1);
+    const auto begin = static_cast<uint32_t>(at);
+    findings_.push_back({.code = code, .span = {source::FileId{0}, begin, begin + 7}, .message = {"found", {}}});
+    return *this;
+  }
+
+  std::vector<std::string> Left(const std::set<std::string_view>& ran = {"AR101", "AR104", "AR002"}) {
+    const KnownRules rules{
+        .code_of = [](std::string_view name) -> std::string_view {
+          if (name == "AR101" || name == "rank-guarded-collective") return "AR101";
+          return name == "AR104" || name == "AR002" ? name : "";
+        },
+        .nearest = [](std::string_view) { return std::string_view("AR101"); },
+        .ran = [&](std::string_view code) { return ran.contains(code); }};
+    ApplySuppressions(files_, std::span(&syntax_, 1), rules, findings_);
+    std::vector<std::string> left;
+    for (const Finding& finding : findings_) left.push_back(std::string(finding.code) + ": " + Render(finding.message));
+    return left;
+  }
+
+ private:
+  source::SourceFiles files_;
+  FileSyntax syntax_;
+  std::vector<Finding> findings_;
+};
+
+TEST(SuppressionTest, AtTheEndOfTheLine) {
+  Program program("barrier()  # allranks: ignore[AR101] all ranks come here\n", {"barrier()"});
+  EXPECT_THAT(program.Find("AR101").Left(), IsEmpty());
+}
+
+TEST(SuppressionTest, OnlyTheCodeNamed) {
+  Program program("barrier()  # allranks: ignore[AR104]\n", {"barrier()"});
+  EXPECT_THAT(program.Find("AR101").Left({"AR101"}), ElementsAre("AR101: found"));
+}
+
+TEST(SuppressionTest, SeveralCodesAndNames) {
+  Program program("barrier()  #allranks:ignore [ rank-guarded-collective ,AR104]\n", {"barrier()"});
+  EXPECT_THAT(program.Find("AR101").Find("AR104").Left(), IsEmpty());
+}
+
+TEST(SuppressionTest, OnItsOwnLineItSpeaksOfTheNextStatement) {
+  Program program("# allranks: ignore[AR101]\n\nbarrier()\nbarrier(2)\n", {"barrier()", "barrier(2)"});
+  EXPECT_THAT(program.Find("AR101", 0).Find("AR101", 1).Left(), ElementsAre("AR101: found"));
+}
+
+TEST(SuppressionTest, InsideACallOfSeveralLines) {
+  Program own("f(\n  # allranks: ignore[AR101]\n  barrier)\nx\n", {"f(\n  # allranks: ignore[AR101]\n  barrier)", "x"});
+  EXPECT_THAT(own.Find("AR101").Left(), IsEmpty());
+  Program last("f(\n  barrier,\n)  # allranks: ignore[AR101]\n", {"f(\n  barrier,\n)"});
+  EXPECT_THAT(last.Find("AR101").Left(), IsEmpty());
+}
+
+TEST(SuppressionTest, TheHeadOfACompoundStatementCoversItsBody) {
+  Program program("if x:  # allranks: ignore[AR101]\n  barrier()\n",
+                  {"if x|:  # allranks: ignore[AR101]\n  barrier()", "barrier()"});
+  EXPECT_THAT(program.Find("AR101").Left(), IsEmpty());
+}
+
+TEST(SuppressionTest, OnItsOwnLineInABodyItDoesNotCoverTheWholeStatement) {
+  Program program("if x:\n  # allranks: ignore[AR101]\n  barrier()\n  barrier(2)\n",
+                  {"if x|:\n  # allranks: ignore[AR101]\n  barrier()\n  barrier(2)", "barrier()", "barrier(2)"});
+  EXPECT_THAT(program.Find("AR101", 0).Find("AR101", 1).Left(), ElementsAre("AR101: found"));
+}
+
+TEST(SuppressionTest, WholeFile) {
+  Program program("barrier()\n# allranks: ignore-file[AR101] generated\n", {"barrier()"});
+  EXPECT_THAT(program.Find("AR101").Left(), IsEmpty());
+}
+
+TEST(SuppressionTest, UnusedIsAFinding) {
+  Program program("barrier()  # allranks: ignore[AR101]\n", {"barrier()"});
+  EXPECT_THAT(program.Left(), ElementsAre("AR002: unused suppression of `AR101`"));
+}
+
+TEST(SuppressionTest, UnusedIsUnknownIfTheRuleDidNotRun) {
+  Program program("barrier()  # allranks: ignore[AR101]\n", {"barrier()"});
+  EXPECT_THAT(program.Left({"AR104", "AR002"}), IsEmpty());
+}
+
+TEST(SuppressionTest, NobodyAsksIfTheToolRuleIsOff) {
+  Program program("barrier()  # allranks: ignore[AR101]\n", {"barrier()"});
+  EXPECT_THAT(program.Left({"AR101"}), IsEmpty());
+}
+
+TEST(SuppressionTest, UnusedMayBeAccepted) {
+  Program program("barrier()  # allranks: ignore[AR101, AR002] differs by version\n", {"barrier()"});
+  EXPECT_THAT(program.Left(), IsEmpty());
+}
+
+TEST(SuppressionTest, UnknownCodeSaysWhatIsNear) {
+  Program program("barrier()  # allranks: ignore[AR1O1]\n", {"barrier()"});
+  EXPECT_THAT(program.Find("AR101").Left(),
+              ElementsAre("AR101: found", "AR002: suppression of unknown code `AR1O1`; did you mean `AR101`?"));
+}
+
+TEST(SuppressionTest, WithoutACodeItSuppressesNothing) {
+  for (const char* comment : {"ignore", "ignore[]", "ignore all [AR101]", "ignore[AR101", "ingore[AR101]"}) {
+    Program program("barrier()  # allranks: " + std::string(comment) + "\n", {"barrier()"});
+    EXPECT_THAT(program.Find("AR101").Left(), ElementsAre("AR101: found", HasSubstr("AR002"))) << comment;
+  }
+}
+
+TEST(SuppressionTest, ProseIsNoDirective) {
+  Program program("barrier()  # see `# allranks: ignore[AR101]` in the manual\nx  # allranks is a tool\n",
+                  {"barrier()", "x"});
+  EXPECT_THAT(program.Left(), IsEmpty());
+}
+
+}  // namespace
+}  // namespace allranks::findings
