@@ -26,7 +26,6 @@ allranks_find(tl-expected)
 if(BUILD_TESTING)
   allranks_find(GTest)
 endif()
-find_package(benchmark CONFIG QUIET)
 
 # Of fmt and toml++ Debian has the headers and a shared library. Compiled here, the binary needs neither.
 allranks_find_header(fmt fmt/format-inl.h)
