@@ -144,14 +144,20 @@ class Builder {
   }
 
   TraceId Try(ir::StmtId id, const ir::Stmt& stmt) {
-    const ir::BlockId body{stmt.a};
-    std::vector<TraceId> parts = {traces_.Seq(Block(body), Block(ir::BlockId{stmt.c})), Block(ir::BlockId{stmt.d})};
     TryInfo info;
+    std::vector<TraceId> body;
+    for (const ir::StmtId inner : module_.statements(ir::BlockId{stmt.a})) {
+      info.fallible = info.fallible || CanFailOnOneRank(state_, func_, inner);
+      body.push_back(Stmt(inner));
+      const bool has_op = (traces_[body.back()].flags & kHasOp) != 0;
+      info.fallible_before_op = info.fallible_before_op || (info.fallible && has_op);
+    }
+    body.push_back(Block(ir::BlockId{stmt.c}));
+    std::vector<TraceId> parts = {traces_.Seq(body), Block(ir::BlockId{stmt.d})};
     for (const ir::Handler& handler : ir::HandlersOf(module_, stmt)) {
       parts.push_back(Block(handler.body));
       info.handlers.push_back({{module_.file, handler.begin, handler.end}, HandlerBreadth(state_, module_, handler)});
     }
-    info.fallible = CanFailOnOneRank(state_, func_, body);
     return traces_.Try(At(id), traces_.AddTry(std::move(info)), parts);
   }
 

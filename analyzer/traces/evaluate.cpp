@@ -182,20 +182,20 @@ Outcome Evaluator::Coordinate(ValueId id, uint32_t rank) {
     case Coordinate::AxisRank:
       return Outcome::Number(world_.AxisRank(axis, rank));
     case Coordinate::AxisSize:
-      return Outcome::Number(world_.AxisSize(axis));
+      return Outcome::Number(world_.AxisSize(axis) * size_factor_);
     case Coordinate::WorldSize:
-      return Outcome::Number(world_.size());
+      return Outcome::Number(world_.size() * size_factor_);
     case Coordinate::LocalWorldSize:
-      return Outcome::Number(world_.per_node);
+      return Outcome::Number(world_.per_node * size_factor_);
     case Coordinate::NodeCount:
-      return Outcome::Number(world_.nodes);
+      return Outcome::Number(world_.nodes * size_factor_);
     case Coordinate::GroupRank: {
       const RankSet set = members();
       if (!set.has(rank)) return Outcome::Number(-1);
       return Outcome::Number(RankSet{static_cast<uint8_t>(set.bits & ((1u << rank) - 1))}.count());
     }
     case Coordinate::GroupSize:
-      return Outcome::Number(members().count());
+      return Outcome::Number(members().count() * size_factor_);
   }
   return {};
 }

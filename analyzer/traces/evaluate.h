@@ -50,6 +50,9 @@ class Evaluator {
   size_t group_count() const { return groups_.size(); }
   const World& world() const { return world_; }
 
+  // Answers as if the job were that many times as large.
+  void ScaleSizes(int64_t factor) { size_factor_ = factor; }
+
   // The unknowns that keep `value` from being decided.
   void UnknownParts(ValueId value, std::vector<ValueId>* parts, int depth = 0);
 
@@ -68,6 +71,7 @@ class Evaluator {
   const Assignment& assignment_;
   std::vector<GroupInfo> groups_;
   int depth_ = 0;
+  int64_t size_factor_ = 1;
 };
 
 bool IsUniformUnknown(const variation::ValueStore& values, ValueId value);

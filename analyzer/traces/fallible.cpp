@@ -58,12 +58,10 @@ Breadth HandlerBreadth(const State& state, const ir::Module& module, const ir::H
   return handler.type ? BreadthOf(state, module, handler.type) : Breadth::Broad;
 }
 
-bool CanFailOnOneRank(const State& state, FuncId func, ir::BlockId block) {
+bool CanFailOnOneRank(const State& state, FuncId func, ir::StmtId stmt) {
   const ir::Module& module = state.program.module_of(func);
-  const std::span<const ir::StmtId> statements = module.statements(block);
-  if (statements.empty()) return false;
-  const uint32_t begin = module[statements.front()].begin;
-  const uint32_t end = module[statements.back()].end;
+  const uint32_t begin = module[stmt].begin;
+  const uint32_t end = module[stmt].end;
   for (const auto& [expr_id, call] : state.facts.functions[func].calls) {
     const ir::Expr& expr = module[expr_id];
     if (expr.kind != ir::ExprKind::Call || !Inside(expr, begin, end)) continue;

@@ -85,13 +85,17 @@ SiteId TraceStore::AddSite(const Site& site) {
 
 TryId TraceStore::AddTry(TryInfo info) {
   for (size_t i = tries_.size(); i-- > 0 && tries_.size() - i < 8;) {
-    if (tries_[i].handlers == info.handlers && tries_[i].fallible == info.fallible) return TryId{static_cast<uint32_t>(i)};
+    const TryInfo& other = tries_[i];
+    if (other.handlers == info.handlers && other.fallible == info.fallible &&
+        other.fallible_before_op == info.fallible_before_op) {
+      return TryId{static_cast<uint32_t>(i)};
+    }
   }
   tries_.push_back(std::move(info));
   return TryId{static_cast<uint32_t>(tries_.size() - 1)};
 }
 
-TraceId TraceStore::Op(SiteId site, const Operation& operation) {
+TraceId TraceStore::Op(SiteId site, const Operation& operation, bool settled) {
   uint16_t flags = kHasOp;
   for (const ValueId value : {operation.root, operation.reduce_op}) ValueFlags(value, &flags);
   if (operation.group) {
@@ -102,6 +106,7 @@ TraceId TraceStore::Op(SiteId site, const Operation& operation) {
   for (const ValueId value : {operation.tensor, operation.peer}) {
     if (value && values_->has_param(value)) flags |= kOpenParams;
   }
+  if (settled) flags = static_cast<uint16_t>((flags & ~kVarying) | kSettled);
   auto payload = static_cast<uint32_t>(operations_.size());
   // The last few suffice: an operation is rebuilt right after it was built, or has other values.
   for (size_t i = operations_.size(); i-- > 0 && operations_.size() - i < 16;) {
@@ -185,7 +190,8 @@ TraceId TraceStore::Try(SiteId site, TryId info, std::span<const TraceId> parts,
   const uint16_t body = traces_[parts[0].index].flags;
   const bool plain = (all & (kHasOp | kLeavesMask)) == 0 && (body & (kHasOp | kLeavesRaise)) == 0;
   if (plain) return parts[0];
-  uint16_t flags = settled ? kSettled : kHasTry;
+  uint16_t flags = settled ? kSettled : uint16_t{0};
+  if (!settled && parts.size() > 2) flags = kHasTry;
   return Intern({.kind = TraceKind::Try, .flags = flags, .site = site, .payload = info.index}, parts);
 }
 
@@ -216,6 +222,10 @@ TraceId TraceStore::Rebuild(TraceId id, ValueId value, std::span<const TraceId> 
   const Trace trace = traces_[id.index];
   settled = settled || (trace.flags & kSettled) != 0;
   switch (trace.kind) {
+    case TraceKind::Op: {
+      const Operation operation = operations_[trace.payload];
+      return Op(trace.site, operation, settled);
+    }
     case TraceKind::Seq:
       return Seq(kids);
     case TraceKind::Choice:

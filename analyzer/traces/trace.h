@@ -97,6 +97,7 @@ struct HandlerInfo {
 struct TryInfo {
   std::vector<HandlerInfo> handlers;
   bool fallible = false;  // the body does what can fail on one rank: forward, loading, I/O
+  bool fallible_before_op = false;  // and an operation of the body comes after it
 };
 
 class TraceStore {
@@ -117,7 +118,7 @@ class TraceStore {
   TryId AddTry(TryInfo info);
 
   TraceId Empty() const { return empty_; }
-  TraceId Op(SiteId site, const Operation& operation);
+  TraceId Op(SiteId site, const Operation& operation, bool settled = false);
   TraceId Seq(std::span<const TraceId> parts);
   TraceId Seq(TraceId first, TraceId second);
   TraceId Choice(SiteId site, ValueId condition, TraceId then_trace, TraceId else_trace, bool settled = false);

@@ -1,0 +1,52 @@
+// Names of sets of ranks, as people say them.
+#include <fmt/format.h>
+
+#include "analyzer/traces/difference.h"
+
+namespace allranks::traces {
+namespace {
+
+template <class Holds>
+bool Matches(const World& world, RankSet ranks, Holds holds) {
+  for (uint32_t rank = 0; rank < world.size(); ++rank) {
+    if (ranks.has(rank) != holds(rank)) return false;
+  }
+  return true;
+}
+
+std::string NameByAxis(const World& world, RankSet ranks) {
+  for (const Axis axis : world.mesh) {
+    for (uint32_t value = 0; value < world.AxisSize(axis); ++value) {
+      if (!Matches(world, ranks, [&](uint32_t rank) { return world.AxisRank(axis, rank) == value; })) continue;
+      if (axis == Axis::PipelineParallel) return value == 0 ? "the first pipeline stage" : "the last pipeline stage";
+      return fmt::format("{} rank {}", knowledge::AxisName(axis), value);
+    }
+  }
+  return {};
+}
+
+}  // namespace
+
+std::string NameOfRanks(const World& world, RankSet ranks) {
+  if (ranks.empty()) return "no rank";
+  if (ranks == RankSet::All(world.size())) return "every rank";
+  if (std::string by_axis = NameByAxis(world, ranks); !by_axis.empty()) return by_axis;
+  if (ranks == RankSet::Of(0)) return "rank 0";
+  if (world.nodes > 1 && world.mesh.empty()) {
+    const auto is_local_zero = [&](uint32_t rank) { return world.LocalRank(rank) == 0; };
+    if (Matches(world, ranks, is_local_zero)) return "local rank 0 of every node";
+    if (Matches(world, ranks, [&](uint32_t rank) { return rank != 0 && is_local_zero(rank); })) {
+      return "local rank 0 of other nodes";
+    }
+    if (Matches(world, ranks, [&](uint32_t rank) { return !is_local_zero(rank); })) return "other local ranks";
+    if (Matches(world, ranks, [&](uint32_t rank) { return world.NodeRank(rank) == 0; })) return "the first node";
+  }
+  if (Matches(world, ranks, [](uint32_t rank) { return rank != 0; })) return "every rank but 0";
+  std::string text;
+  for (uint32_t rank = 0; rank < world.size(); ++rank) {
+    if (ranks.has(rank)) text += fmt::format("{}{}", text.empty() ? "" : ", ", rank);
+  }
+  return (ranks.count() == 1 ? "rank " : "ranks ") + text;
+}
+
+}  // namespace allranks::traces

@@ -1,0 +1,203 @@
+#include "analyzer/traces/difference.h"
+
+#include <algorithm>
+#include <unordered_set>
+
+namespace allranks::traces {
+namespace {
+
+using findings::Confidence;
+using knowledge::Axes;
+using variation::ValueKind;
+
+class Describer {
+ public:
+  Describer(const State& state, Scene& scene, const SequenceStore& sequences, const Evidence& evidence)
+      : state_(state), traces_(state.traces), scene_(scene), sequences_(sequences), evidence_(evidence) {}
+
+  Difference Run() {
+    Difference result;
+    result.kind = evidence_.kind;
+    result.function = evidence_.function;
+    result.detail = evidence_.detail;
+    result.culprit = Place(evidence_.culprit);
+    if (evidence_.victim && evidence_.victim != evidence_.culprit) {
+      result.has_victim = true;
+      result.victim = Place(evidence_.victim);
+    }
+    SetCondition(&result);
+    SetExit(&result);
+    SetRanks(&result);
+    result.place = FindingPlace(result);
+    result.confidence = FindConfidence(result);
+    result.witness = MakeWitness(state_, scene_, sequences_, evidence_.lists, result.condition_text, evidence_.reached);
+    return result;
+  }
+
+ private:
+  OpPlace Place(TraceId id) {
+    OpPlace place;
+    if (!id) return place;
+    const Trace& trace = traces_[id];
+    const Site& site = traces_.site(trace.site);
+    const knowledge::Entry& entry = traces_.entry(id);
+    const Operation& operation = traces_.operation(id);
+    place.function = site.function;
+    place.expr = site.expr;
+    place.span = site.span;
+    place.name = std::string(Text(entry.name));
+    place.kind = std::string(Text(entry.operation.kind));
+    place.group = operation.group && operation.group != state_.values.NoneValue()
+                      ? GroupText(operation.group)
+                      : "the default group";
+    if (entry.operation.strategies) place.strategies = std::string(Text(entry.operation.strategies));
+    place.op_class = entry.operation.op_class;
+    std::vector<TraceId> path = PathTo(traces_, evidence_.root, evidence_.node);
+    const std::vector<TraceId> below = PathTo(traces_, evidence_.node ? evidence_.node : evidence_.root, id);
+    if (below.empty()) path = PathTo(traces_, evidence_.root, id);
+    path.insert(path.end(), below.begin(), below.end());
+    place.call_chain = CallSpans(path);
+    return place;
+  }
+
+  std::string GroupText(ValueId group) {
+    const variation::Value& value = state_.values[group];
+    if (value.kind == ValueKind::Group) return state_.values.Print(group, state_.program, state_.knowledge);
+    return "a group";
+  }
+
+  std::vector<source::Span> CallSpans(const std::vector<TraceId>& path) const {
+    std::vector<source::Span> spans;
+    for (const TraceId node : path) {
+      if (traces_[node].kind != TraceKind::Scope) continue;
+      const source::Span span = traces_.site(traces_[node].site).span;
+      if (spans.empty() || spans.back() != span) spans.push_back(span);
+    }
+    return spans;
+  }
+
+  void SetCondition(Difference* result) {
+    if (!evidence_.node) return;
+    const Trace& node = traces_[evidence_.node];
+    const Site& site = traces_.site(node.site);
+    result->condition = site.span;
+    result->condition_expr = site.expr;
+    result->condition_function = site.function;
+    if (node.kind == TraceKind::Try) {
+      result->condition = traces_.try_info(evidence_.node).handlers[evidence_.handler].span;
+      result->axes = Axes::Of(knowledge::Axis::Environment);
+      return;
+    }
+    if (!node.value) return;
+    result->condition_text = state_.values.Print(node.value, state_.program, state_.knowledge);
+    result->axes = state_.values.axes(node.value);
+  }
+
+  void SetExit(Difference* result) {
+    if (!evidence_.exit) return;
+    constexpr const char* kNames[] = {"return", "break", "continue", "raise", "sys.exit"};
+    const Trace& exit = traces_[evidence_.exit];
+    const Site& site = traces_.site(exit.site);
+    result->exit = site.span;
+    result->exit_kind = kNames[exit.payload];
+    if (!site.expr) return;
+    const variation::CallFact* call = state_.facts.call(site.function, site.expr);
+    if (call != nullptr && call->entry) result->exit_kind = std::string(Text(state_.knowledge[call->entry].name));
+  }
+
+  void SetRanks(Difference* result) {
+    if (evidence_.own) {
+      result->reached_by = "some ranks";
+      result->not_reached_by = "other ranks";
+      return;
+    }
+    const World& world = scene_.world();
+    const bool rest = (evidence_.reached | evidence_.not_reached) == RankSet::All(world.size());
+    result->reached_by = NameOfRanks(world, evidence_.reached);
+    result->not_reached_by = NameOfRanks(world, evidence_.not_reached);
+    // The smaller set has a name; the others are the others.
+    if (!rest || evidence_.reached.empty() || evidence_.not_reached.empty()) return;
+    const bool reached_is_others = evidence_.reached.count() > evidence_.not_reached.count() ||
+                                   (evidence_.reached.count() == evidence_.not_reached.count() &&
+                                    evidence_.not_reached.has(0));
+    (reached_is_others ? result->reached_by : result->not_reached_by) = "all other ranks";
+  }
+
+  // In the function that shows it, so that who reads there sees it and can suppress it there.
+  source::Span FindingPlace(const Difference& result) {
+    if (result.kind == DifferenceKind::Handler) return result.condition;
+    if (evidence_.exit) {
+      const Site& site = traces_.site(traces_[evidence_.exit].site);
+      if (site.function == evidence_.function) return site.span;
+    }
+    return result.culprit.call_chain.empty() ? result.culprit.span : result.culprit.call_chain.front();
+  }
+
+  Confidence FindConfidence(const Difference& result) {
+    if (evidence_.is_guess) return Confidence::Possible;
+    if (result.kind == DifferenceKind::Handler) {
+      const TryInfo& info = traces_.try_info(evidence_.node);
+      const bool broad = info.handlers[evidence_.handler].breadth == Breadth::Broad;
+      return broad && info.fallible ? Confidence::Likely : Confidence::Possible;
+    }
+    const Axes soft = Axes::Of(knowledge::Axis::Data) | Axes::Of(knowledge::Axis::Environment);
+    const bool by_name = evidence_.node && traces_[evidence_.node].value &&
+                         state_.values.by_name_only(traces_[evidence_.node].value);
+    const bool implied = result.culprit.op_class == knowledge::OpClass::Implicit || !result.culprit.strategies.empty();
+    if (evidence_.own || !(result.axes & soft).empty() || by_name || implied) return Confidence::Likely;
+    return Confidence::Certain;
+  }
+
+  std::string_view Text(base::NameId name) const { return name ? state_.program.text(name) : std::string_view(); }
+
+  const State& state_;
+  const TraceStore& traces_;
+  Scene& scene_;
+  const SequenceStore& sequences_;
+  const Evidence& evidence_;
+};
+
+bool Search(const TraceStore& traces, TraceId at, TraceId to, std::unordered_set<uint32_t>* seen,
+            std::vector<TraceId>* path) {
+  if (at == to) {
+    path->push_back(at);
+    return true;
+  }
+  // A call that issues nothing holds nothing worth a way.
+  if (!seen->insert(at.index).second) return false;
+  path->push_back(at);
+  for (const TraceId kid : traces.Kids(at)) {
+    if (Search(traces, kid, to, seen, path)) return true;
+  }
+  path->pop_back();
+  return false;
+}
+
+}  // namespace
+
+Difference Describe(const State& state, Scene& scene, const SequenceStore& sequences, const Evidence& evidence) {
+  return Describer(state, scene, sequences, evidence).Run();
+}
+
+std::vector<TraceId> PathTo(const TraceStore& traces, TraceId from, TraceId to) {
+  std::vector<TraceId> path;
+  if (!from || !to) return path;
+  std::unordered_set<uint32_t> seen;
+  Search(traces, from, to, &seen, &path);
+  return path;
+}
+
+bool Contains(const TraceStore& traces, TraceId from, TraceId to) { return !PathTo(traces, from, to).empty(); }
+
+TraceId FirstExit(const TraceStore& traces, TraceId id) {
+  const Trace& trace = traces[id];
+  const uint16_t leaving = trace.flags & kLeavesMask & static_cast<uint16_t>(~kLeavesRaise);
+  if (leaving == 0) return TraceId::None();
+  if (trace.kind == TraceKind::Exit) return id;
+  for (const TraceId kid : traces.Kids(id)) {
+    if (const TraceId exit = FirstExit(traces, kid)) return exit;
+  }
+  return TraceId::None();
+}
+
+}  // namespace allranks::traces

@@ -1,0 +1,44 @@
+// From two ranks that part to a Difference: what it is, where it stands, how sure it is.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "analyzer/traces/project.h"
+
+namespace allranks::traces {
+
+// What the comparison found out about one difference.
+struct Evidence {
+  DifferenceKind kind{};
+  FuncId function;
+  TraceId root;             // the trace of `function`
+  TraceId node;             // the choice, loop or try that parts the ranks; none: the operation itself does
+  TraceId culprit;
+  TraceId victim;
+  TraceId exit;             // the exit that skips the culprit
+  uint32_t handler = 0;
+  bool own = false;         // decided by each rank's own values and not by the world
+  bool is_guess = false;    // which group the culprit works on is not known
+  RankSet reached;
+  RankSet not_reached;
+  std::string detail;
+  std::vector<SeqId> lists;  // by rank of the world: what it issues
+};
+
+Difference Describe(const State& state, Scene& scene, const SequenceStore& sequences, const Evidence& evidence);
+
+// Nodes on a way from `from` down to `to`, both included; empty if there is none.
+std::vector<TraceId> PathTo(const TraceStore& traces, TraceId from, TraceId to);
+bool Contains(const TraceStore& traces, TraceId from, TraceId to);
+// The first exit in running order that leads out of `trace`, raises left aside; none if there is none.
+TraceId FirstExit(const TraceStore& traces, TraceId trace);
+
+// "rank 0", "local rank 0 of every node", "all other ranks".
+std::string NameOfRanks(const World& world, RankSet ranks);
+
+// A schedule of all ranks of the scene's world that shows the difference.
+witness::Witness MakeWitness(const State& state, Scene& scene, const SequenceStore& sequences,
+                             const std::vector<SeqId>& lists, const std::string& guard, RankSet reached);
+
+}  // namespace allranks::traces

@@ -1,0 +1,286 @@
+#include "analyzer/traces/project.h"
+
+namespace allranks::traces {
+
+Scene::Scene(const State& state, World world, Assignment assignment)
+    : world_(std::move(world)), assignment_(std::move(assignment)),
+      evaluator_(state.values, state.knowledge, world_, assignment_), values_(state.values) {}
+
+const Decision& Scene::Decide(ValueId condition) {
+  const auto [found, is_new] = decisions_.try_emplace(condition.index);
+  Decision& decision = found->second;
+  if (!is_new) return decision;
+  Decision result{.decided = true, .truth = {}};
+  for (uint32_t rank = 0; rank < world_.size() && result.decided; ++rank) {
+    const std::optional<bool> truth = evaluator_.Truth(condition, rank);
+    result.decided = truth.has_value();
+    if (truth && *truth) result.truth = result.truth | RankSet::Of(rank);
+  }
+  if (result.decided && values_.axes(condition).empty()) {
+    // `world_size >= 8` is false of a small world and says nothing; `world_size > 1` holds of larger ones too.
+    constexpr int64_t kLarger = 8;
+    evaluator_.ScaleSizes(kLarger);
+    const std::optional<bool> larger = evaluator_.Truth(condition, 0);
+    evaluator_.ScaleSizes(1);
+    result.decided = larger && *larger == result.truth.has(0);
+  }
+  decision = result;
+  return decision;
+}
+
+std::optional<int64_t> Scene::Trips(ValueId trips, uint32_t rank) {
+  if (!trips) return std::nullopt;
+  std::optional<int64_t> result;
+  for (uint32_t other = 0; other < world_.size(); ++other) {
+    const Outcome outcome = evaluator_.Evaluate(trips, other);
+    if (outcome.kind != OutcomeKind::Number) return std::nullopt;
+    if (other == rank) result = outcome.number;
+  }
+  return result;
+}
+
+Projector::Projector(const State& state, Scene& scene, SequenceStore& sequences, View view,
+                     const std::unordered_set<uint32_t>& settled, knowledge::Axes own_axes, FuncId handlers_of)
+    : state_(state), scene_(scene), sequences_(sequences), view_(view), settled_(settled), own_axes_(own_axes),
+      handlers_of_(handlers_of) {}
+
+SeqId Projector::Run(TraceId trace) { return Project(trace, {}); }
+
+SeqId Projector::Project(TraceId id, const Context& context) {
+  const Trace& trace = state_.traces[id];
+  switch (trace.kind) {
+    case TraceKind::Op:
+      return ProjectOp(id, trace, context.next);
+    case TraceKind::Seq: {
+      Context inner = context;
+      const auto kids = state_.traces.Kids(id);
+      for (size_t i = kids.size(); i-- > 0;) inner.next = Project(kids[i], inner);
+      return inner.next;
+    }
+    case TraceKind::Choice:
+      return ProjectChoice(id, trace, context);
+    case TraceKind::Loop:
+      return ProjectLoop(id, trace, context);
+    case TraceKind::Exit:
+      switch (static_cast<ExitKind>(trace.payload)) {
+        case ExitKind::Return:
+          return context.returned;
+        case ExitKind::Break:
+          return context.broken;
+        case ExitKind::Continue:
+          return context.continued;
+        case ExitKind::Raise:
+          return context.raised;
+        case ExitKind::Process:
+          return context.ended;
+      }
+      return context.next;
+    case TraceKind::Scope:
+      return ProjectScope(id, trace, context);
+    case TraceKind::Try:
+      return ProjectTry(id, trace, context);
+    case TraceKind::Rec: {
+      const uint64_t token = Token(static_cast<uint64_t>(ItemKind::Rec), trace.payload, 0);
+      return sequences_.Add({.kind = ItemKind::Rec, .has_effect = true, .origin = id, .a = {}, .b = {},
+                             .next = context.next, .token = token, .detail = token});
+    }
+    case TraceKind::Empty:
+    case TraceKind::Call:
+    case TraceKind::Yield:
+    case TraceKind::Opaque:
+      return context.next;
+  }
+  return context.next;
+}
+
+SeqId Projector::ProjectOp(TraceId id, const Trace& trace, SeqId next) {
+  const Operation& operation = state_.traces.operation(id);
+  const knowledge::Operation& known = state_.traces.entry(id).operation;
+  const bool is_p2p = known.op_class == knowledge::OpClass::Send || known.op_class == knowledge::OpClass::Recv;
+  if (is_p2p && !view_.with_p2p) return next;
+  Evaluator& evaluator = scene_.evaluator();
+  const GroupIndex group = evaluator.Group(operation.group, view_.rank);
+  if ((view_.groups >> group & 1u) == 0 || evaluator.group(group).members[view_.rank].empty()) return next;
+  Item item{.kind = ItemKind::Op, .has_effect = true, .origin = id, .a = {}, .b = {}, .next = next};
+  item.group = group;
+  item.token = Token(static_cast<uint64_t>(ItemKind::Op), known.kind.index, group);
+  item.detail = item.token;
+  if (operation.root && !IsSettled(id, trace)) {
+    const Outcome root = evaluator.Evaluate(operation.root, view_.rank);
+    if (root.kind == OutcomeKind::Number) {
+      item.root = root.number;
+      item.detail = Token(item.token, static_cast<uint64_t>(root.number), 1);
+    }
+  }
+  return sequences_.Add(item);
+}
+
+bool Projector::IsSettled(TraceId id, const Trace& trace) const {
+  return (trace.flags & kSettled) != 0 || settled_.contains(id.index);
+}
+
+bool Projector::IsOwn(ValueId value) const {
+  return value && !own_axes_.empty() && state_.values.axes(value) == own_axes_;
+}
+
+SeqId Projector::ProjectChoice(TraceId id, const Trace& trace, const Context& context) {
+  const bool settled = IsSettled(id, trace);
+  if (!settled) {
+    const Decision& decision = scene_.Decide(trace.value);
+    if (decision.decided) return Project(state_.traces.Kids(id)[decision.truth.has(view_.rank) ? 0 : 1], context);
+  }
+  return Undecided(id, trace, context, !settled && IsOwn(trace.value));
+}
+
+SeqId Projector::Undecided(TraceId id, const Trace& trace, const Context& context, bool own) {
+  const TraceId then_trace = state_.traces.Kids(id)[0];
+  const TraceId else_trace = state_.traces.Kids(id)[1];
+  const uint16_t flags = state_.traces[then_trace].flags | state_.traces[else_trace].flags;
+  // Without exits what follows stays behind the choice; with them each arm says itself what follows.
+  const bool plain = (flags & kLeavesMask) == 0;
+  Context arms = context;
+  if (plain) arms.next = kNothing;
+  const SeqId first = Project(then_trace, arms);
+  const SeqId second = Project(else_trace, arms);
+  const SeqId tail = plain ? context.next : kNothing;
+  // An exception that nobody catches ends the job: what counts is the other arm.
+  if (sequences_.Raises(first)) return sequences_.Append(second, tail);
+  if (sequences_.Raises(second)) return sequences_.Append(first, tail);
+  if (sequences_.Same(first, second)) return sequences_.Append(first, tail);
+  if (own) Record(id, first, second);
+  Item item{.kind = ItemKind::Choice, .has_effect = sequences_[first].has_effect || sequences_[second].has_effect,
+            .origin = id, .a = first, .b = second, .next = tail};
+  const uint64_t condition = Token(static_cast<uint64_t>(ItemKind::Choice), trace.value.index, 0);
+  item.token = Token(condition, sequences_[first].hash, sequences_[second].hash);
+  item.detail = Token(condition, sequences_[first].detail_hash, sequences_[second].detail_hash);
+  return sequences_.Add(item);
+}
+
+void Projector::Record(TraceId id, SeqId first, SeqId second) {
+  const bool issues = sequences_[first].has_effect || sequences_[second].has_effect;
+  own_decisions_.push_back({.node = id, .first = first, .second = second, .needs_loop = !issues, .handler = 0});
+}
+
+// An exit that leads out of a loop, seen from inside it.
+SeqId Projector::LeaveLoop(SeqId target, const Context& outer) {
+  if (target == kRaised) return kRaised;
+  const uint64_t break_token = Token(static_cast<uint64_t>(ItemKind::Break), 0, 0);
+  if (sequences_.Same(target, outer.next)) {
+    return sequences_.Add({.kind = ItemKind::Break, .has_effect = false, .origin = {}, .a = {}, .b = {},
+                           .next = kNothing, .token = break_token, .detail = break_token});
+  }
+  const uint64_t token = Token(static_cast<uint64_t>(ItemKind::Leave), sequences_[target].hash, 0);
+  const uint64_t detail = Token(static_cast<uint64_t>(ItemKind::Leave), sequences_[target].detail_hash, 0);
+  return sequences_.Add({.kind = ItemKind::Leave, .has_effect = true, .origin = {}, .a = target, .b = {},
+                         .next = kNothing, .token = token, .detail = detail});
+}
+
+SeqId Projector::ProjectLoop(TraceId id, const Trace& trace, const Context& context) {
+  const bool settled = IsSettled(id, trace);
+  std::optional<int64_t> trips;
+  if (!settled) trips = scene_.Trips(trace.value, view_.rank);
+  if (trips && *trips <= 0) return context.next;
+  Context inner{.next = kNothing, .returned = LeaveLoop(context.returned, context),
+                .broken = LeaveLoop(context.next, context), .continued = kNothing,
+                .raised = LeaveLoop(context.raised, context), .ended = LeaveLoop(context.ended, context)};
+  const size_t recorded = own_decisions_.size();
+  const SeqId body = Project(state_.traces.Kids(id)[0], inner);
+  if (sequences_.Raises(body)) return kRaised;
+  if (!sequences_[body].has_effect) {
+    // A loop that issues nothing may run and end as it likes.
+    own_decisions_.resize(recorded);
+    return context.next;
+  }
+  for (size_t i = recorded; i < own_decisions_.size(); ++i) {
+    OwnDecision& decision = own_decisions_[i];
+    if (!decision.needs_loop) continue;
+    // The arm that stays goes on with the next round.
+    decision.needs_loop = false;
+    const bool first_breaks = decision.first != kNothing;
+    (first_breaks ? decision.second : decision.first) = body;
+  }
+  if (!settled && IsOwn(trace.value) && !trips) own_decisions_.push_back({.node = id, .first = body, .second = kNothing, .needs_loop = false, .handler = 0});
+  if (const std::optional<SeqId> once = sequences_.ReplaceExit(body, context.next)) return *once;
+  return LoopItem(id, trace, body, trips, context.next);
+}
+
+SeqId Projector::LoopItem(TraceId id, const Trace& trace, SeqId body, std::optional<int64_t> trips, SeqId next) {
+  // A count that varies and is not known here is looked at by itself.
+  const bool alike = !trace.value || state_.values.axes(trace.value).empty();
+  const uint64_t count = trips ? static_cast<uint64_t>(*trips) : alike ? trace.value.index : 0;
+  const uint64_t head = Token(static_cast<uint64_t>(ItemKind::Loop), trips ? 1 : 0, count);
+  return sequences_.Add({.kind = ItemKind::Loop, .has_effect = true, .origin = id, .a = body, .b = {}, .next = next,
+                         .token = Token(head, sequences_[body].hash, 0),
+                         .detail = Token(head, sequences_[body].detail_hash, 0)});
+}
+
+SeqId Projector::ProjectScope(TraceId id, const Trace& trace, const Context& context) {
+  const TraceId body = state_.traces.Kids(id)[0];
+  Context inner{.next = kNothing, .returned = kNothing, .broken = kNothing, .continued = kNothing,
+                .raised = context.raised, .ended = context.ended};
+  const bool raises = (trace.flags & kLeavesRaise) != 0 && context.raised != kRaised;
+  if ((trace.flags & kLeavesProcess) != 0 || raises) {
+    inner.next = inner.returned = context.next;
+    return Project(body, inner);
+  }
+  const auto found = scopes_.find(body.index);
+  SeqId list;
+  if (found != scopes_.end()) {
+    list = found->second;
+  } else {
+    list = Project(body, inner);
+    scopes_.emplace(body.index, list);
+  }
+  return sequences_.Append(list, context.next);
+}
+
+SeqId Projector::ProjectTry(TraceId id, const Trace& trace, const Context& context) {
+  const std::vector<TraceId> kids(state_.traces.Kids(id).begin(), state_.traces.Kids(id).end());
+  Context through = context;
+  // `finally` runs on every way out.
+  if (kids[1] != state_.traces.Empty()) {
+    const auto last = [&](SeqId then) {
+      Context inner = context;
+      inner.next = then;
+      return Project(kids[1], inner);
+    };
+    through.next = last(context.next);
+    if ((trace.flags & kLeavesReturn) != 0) through.returned = last(context.returned);
+    if ((trace.flags & kLeavesBreak) != 0) through.broken = last(context.broken);
+    if ((trace.flags & kLeavesContinue) != 0) through.continued = last(context.continued);
+    if ((trace.flags & kLeavesRaise) != 0 && context.raised != kRaised) through.raised = last(context.raised);
+  }
+  Context body = through;
+  const TryInfo& info = state_.traces.try_info(id);
+  const bool may_raise = (state_.traces[kids[0]].flags & kLeavesRaise) != 0;
+  for (size_t i = 0; i < info.handlers.size() && may_raise; ++i) {
+    const bool is_last = i + 1 == info.handlers.size();
+    if (info.handlers[i].breadth != Breadth::Broad && !is_last) continue;
+    body.raised = Project(kids[2 + i], through);
+    break;
+  }
+  const SeqId result = Project(kids[0], body);
+  const bool looked_at = (trace.flags & kHasTry) != 0 && !IsSettled(id, trace);
+  if (looked_at && state_.traces.site(trace.site).function == handlers_of_) RecordHandlers(id, result, through);
+  return result;
+}
+
+// An exception strikes one rank: it goes on with the handler, the others with the body.
+void Projector::RecordHandlers(TraceId id, SeqId body, const Context& through) {
+  const TryInfo& info = state_.traces.try_info(id);
+  Context handler = through;
+  // A handler that ends the process or raises again stops the job.
+  handler.ended = handler.raised = kRaised;
+  for (uint32_t i = 0; i < info.handlers.size(); ++i) {
+    if (info.handlers[i].breadth == Breadth::Uniform) continue;
+    const SeqId handled = Project(state_.traces.Kids(id)[2 + i], handler);
+    // Work that fails after the last operation of the body skips nothing of it.
+    const SeqId others = info.fallible && !info.fallible_before_op ? through.next : body;
+    if (sequences_.Raises(handled) || sequences_.Same(handled, others)) continue;
+    const bool issues = sequences_[handled].has_effect || sequences_[others].has_effect;
+    own_decisions_.push_back({.node = id, .first = others, .second = handled, .needs_loop = !issues, .handler = i});
+    return;
+  }
+}
+
+}  // namespace allranks::traces

@@ -1,0 +1,103 @@
+// What one rank of a world issues: choices that the world decides are taken, what cannot be reached is dropped, exits
+// lead where they lead. A trace is projected backwards: with what follows it already known, an early `return` is
+// simply another thing that follows, so that `if a: return` before a collective and an arm without it look alike.
+#pragma once
+
+#include <unordered_map>
+#include <unordered_set>
+#include <vector>
+
+#include "analyzer/traces/build.h"
+#include "analyzer/traces/sequence.h"
+
+namespace allranks::traces {
+
+// What each rank of a world takes of a condition.
+struct Decision {
+  bool decided = false;   // on every rank
+  RankSet truth;
+  bool differs(uint32_t count) const { return decided && !truth.empty() && !(truth == RankSet::All(count)); }
+};
+
+// A world with values for the unknowns, and what follows from them.
+class Scene {
+ public:
+  Scene(const State& state, World world, Assignment assignment);
+  Scene(const Scene&) = delete;
+  Scene& operator=(const Scene&) = delete;
+
+  const Decision& Decide(ValueId condition);
+  // How often a loop runs on a rank, if the world says so.
+  std::optional<int64_t> Trips(ValueId trips, uint32_t rank);
+  Evaluator& evaluator() { return evaluator_; }
+  const World& world() const { return world_; }
+
+ private:
+  World world_;
+  Assignment assignment_;
+  Evaluator evaluator_;
+  std::unordered_map<uint32_t, Decision> decisions_;
+  const variation::ValueStore& values_;
+};
+
+// Which operations are looked at: those of the groups in `groups` (a bit each).
+struct View {
+  uint32_t rank = 0;
+  uint32_t groups = ~0u;
+  bool with_p2p = false;
+};
+
+// Arms of a choice, or a loop, that a rank's own values decide and that do not agree.
+struct OwnDecision {
+  TraceId node;
+  SeqId first;            // then-arm with what follows; the body of a loop
+  SeqId second;
+  bool needs_loop = false;  // parts by a `break` only: counts if the loop around issues something
+  uint32_t handler = 0;     // of a Try: which one
+};
+
+class Projector {
+ public:
+  // `settled`: choices to be taken as agreed. `own_axes` not empty: compare the arms of choices along these axes.
+  // `handlers_of`: compare the handlers of this function's `try` statements with what they handle.
+  Projector(const State& state, Scene& scene, SequenceStore& sequences, View view,
+            const std::unordered_set<uint32_t>& settled, knowledge::Axes own_axes = {}, FuncId handlers_of = {});
+  SeqId Run(TraceId trace);
+  const std::vector<OwnDecision>& own_decisions() const { return own_decisions_; }
+
+ private:
+  struct Context {
+    SeqId next = kNothing;
+    SeqId returned = kNothing;
+    SeqId broken = kNothing;
+    SeqId continued = kNothing;
+    SeqId raised = kRaised;
+    SeqId ended = kNothing;   // the process is over
+  };
+
+  SeqId Project(TraceId id, const Context& context);
+  SeqId ProjectOp(TraceId id, const Trace& trace, SeqId next);
+  SeqId ProjectChoice(TraceId id, const Trace& trace, const Context& context);
+  SeqId Undecided(TraceId id, const Trace& trace, const Context& context, bool own);
+  SeqId ProjectLoop(TraceId id, const Trace& trace, const Context& context);
+  SeqId LoopItem(TraceId id, const Trace& trace, SeqId body, std::optional<int64_t> trips, SeqId next);
+  SeqId ProjectScope(TraceId id, const Trace& trace, const Context& context);
+  SeqId ProjectTry(TraceId id, const Trace& trace, const Context& context);
+  SeqId LeaveLoop(SeqId target, const Context& outer);
+  void Record(TraceId id, SeqId first, SeqId second);
+  void RecordHandlers(TraceId id, SeqId body, const Context& through);
+  bool IsOwn(ValueId value) const;
+  bool IsSettled(TraceId id, const Trace& trace) const;
+
+  const State& state_;
+  Scene& scene_;
+  SequenceStore& sequences_;
+  View view_;
+  const std::unordered_set<uint32_t>& settled_;
+  knowledge::Axes own_axes_;
+  FuncId handlers_of_;
+  std::unordered_map<uint32_t, SeqId> scopes_;
+  std::vector<OwnDecision> own_decisions_;
+};
+
+}  // namespace allranks::traces

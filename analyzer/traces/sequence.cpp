@@ -1,0 +1,230 @@
+#include "analyzer/traces/sequence.h"
+
+#include <algorithm>
+
+namespace allranks::traces {
+namespace {
+
+// Arithmetic modulo the Mersenne prime 2^61 - 1: fast, and wide enough that no two lists of a program meet by chance.
+constexpr uint64_t kPrime = (uint64_t{1} << 61) - 1;
+constexpr uint64_t kBase = 0x1234567890abcdfull;
+
+uint64_t Multiply(uint64_t a, uint64_t b) {
+  const auto product = static_cast<unsigned __int128>(a) * b;
+  const uint64_t sum = static_cast<uint64_t>(product & kPrime) + static_cast<uint64_t>(product >> 61);
+  return sum >= kPrime ? sum - kPrime : sum;
+}
+
+uint64_t Power(uint64_t exponent) {
+  uint64_t result = 1;
+  uint64_t square = kBase;
+  for (; exponent != 0; exponent >>= 1) {
+    if ((exponent & 1) != 0) result = Multiply(result, square);
+    square = Multiply(square, square);
+  }
+  return result;
+}
+
+uint64_t Join(uint64_t left, uint64_t right, uint64_t right_length) {
+  return (Multiply(left, Power(right_length)) + right) % kPrime;
+}
+
+constexpr int kDeepestWalk = 300;
+constexpr size_t kLongestCopy = 12;
+
+// A place in a list, calls opened on the way.
+class Cursor {
+ public:
+  Cursor(const SequenceStore& store, SeqId at) : store_(store), at_(at) { Settle(); }
+  SeqId at() const { return at_; }
+  bool ended() const { return at_ == kNothing || at_ == kRaised; }
+  bool raised() const { return at_ == kRaised; }
+  void Next() {
+    at_ = store_[at_].next;
+    Settle();
+  }
+  void Open() {
+    rest_.push_back(store_[at_].next);
+    at_ = store_[at_].a;
+    Settle();
+  }
+
+ private:
+  void Settle() {
+    while (at_ == kNothing && !rest_.empty()) {
+      at_ = rest_.back();
+      rest_.pop_back();
+    }
+  }
+  const SequenceStore& store_;
+  SeqId at_;
+  std::vector<SeqId> rest_;
+};
+
+bool RootsDiffer(const Item& a, const Item& b) { return a.root && b.root && *a.root != *b.root; }
+
+class Comparer {
+ public:
+  explicit Comparer(const SequenceStore& store) : store_(store) {}
+
+  std::optional<Parting> Compare(SeqId first, SeqId second, int depth) {
+    if (store_.Same(first, second) || depth > kDeepestWalk) return std::nullopt;
+    Cursor left(store_, first);
+    Cursor right(store_, second);
+    constexpr size_t kMostSteps = 100'000;
+    while (steps_++ < kMostSteps) {
+      if (left.raised() || right.raised()) return std::nullopt;
+      if (left.ended() && right.ended()) return std::nullopt;
+      if (left.ended() || right.ended()) return Parting{left.at(), right.at()};
+      const Item& a = store_[left.at()];
+      const Item& b = store_[right.at()];
+      const bool alike = a.kind == b.kind && a.token == b.token && a.detail == b.detail;
+      if (!alike && (a.kind == ItemKind::Sub || b.kind == ItemKind::Sub)) {
+        if (a.kind == ItemKind::Sub) left.Open();
+        if (b.kind == ItemKind::Sub) right.Open();
+        continue;
+      }
+      if (!alike) {
+        if (const std::optional<Parting> parting = Inside(left.at(), right.at(), depth)) return parting;
+      }
+      left.Next();
+      right.Next();
+    }
+    return std::nullopt;
+  }
+
+ private:
+  std::optional<Parting> Inside(SeqId left, SeqId right, int depth) {
+    const Item& a = store_[left];
+    const Item& b = store_[right];
+    const bool same_token = a.kind == b.kind && a.token == b.token;
+    if (a.kind == ItemKind::Op && same_token) {
+      if (!RootsDiffer(a, b) && (a.root || b.root)) return std::nullopt;
+      return Parting{left, right, true};
+    }
+    const bool same_place = a.kind == b.kind && a.origin == b.origin;
+    if ((a.kind == ItemKind::Choice || a.kind == ItemKind::Loop || a.kind == ItemKind::Leave) && (same_place || same_token)) {
+      if (const std::optional<Parting> parting = Compare(a.a, b.a, depth + 1)) return parting;
+      if (a.kind == ItemKind::Choice) {
+        if (const std::optional<Parting> parting = Compare(a.b, b.b, depth + 1)) return parting;
+      }
+      if (same_token || a.kind == ItemKind::Choice) return std::nullopt;
+    }
+    return Parting{left, right};
+  }
+
+  const SequenceStore& store_;
+  size_t steps_ = 0;
+};
+
+}  // namespace
+
+uint64_t Token(uint64_t kind, uint64_t a, uint64_t b) {
+  uint64_t hash = kind * 0x9e3779b97f4a7c15ull;
+  for (const uint64_t word : {a, b}) {
+    hash ^= word + 0x9e3779b97f4a7c15ull + (hash << 6) + (hash >> 2);
+    hash *= 0xff51afd7ed558ccdull;
+    hash ^= hash >> 32;
+  }
+  return hash % (kPrime - 1) + 1;
+}
+
+SequenceStore::SequenceStore() {
+  items_.push_back({});
+  Item raised;
+  raised.length = kRaisedLength;
+  raised.hash = raised.detail_hash = Token(99, 0, 0);
+  items_.push_back(raised);
+}
+
+SeqId SequenceStore::Add(Item item) {
+  if (Raises(item.next)) return item.next;
+  const Item& next = items_[item.next.index];
+  const uint64_t count = item.kind == ItemKind::Sub ? items_[item.a.index].length : 1;
+  const uint64_t own = item.kind == ItemKind::Sub ? items_[item.a.index].hash : item.token;
+  const uint64_t own_detail = item.kind == ItemKind::Sub ? items_[item.a.index].detail_hash : item.detail;
+  item.hash = Join(own, next.hash, next.length);
+  item.detail_hash = Join(own_detail, next.detail_hash, next.length);
+  item.length = count + next.length;
+  item.has_effect = item.has_effect || next.has_effect;
+  items_.push_back(item);
+  return SeqId{static_cast<uint32_t>(items_.size() - 1)};
+}
+
+SeqId SequenceStore::Append(SeqId list, SeqId tail) {
+  if (list == kNothing || Raises(tail)) return tail;
+  if (Raises(list) || tail == kNothing) return list;
+  const Item head = items_[list.index];
+  if (head.length > kLongestCopy) {
+    return Add({.kind = ItemKind::Sub, .has_effect = head.has_effect, .origin = head.origin, .a = list, .b = {},
+                .next = tail, .token = head.hash, .detail = head.detail_hash});
+  }
+  std::vector<Item> items;
+  for (SeqId at = list; at != kNothing; at = items_[at.index].next) items.push_back(items_[at.index]);
+  SeqId result = tail;
+  for (auto it = items.rbegin(); it != items.rend(); ++it) {
+    it->next = result;
+    // What followed before may have been all its effect.
+    it->has_effect = it->kind == ItemKind::Op || it->kind == ItemKind::Rec || it->has_effect;
+    result = Add(*it);
+  }
+  return result;
+}
+
+std::optional<SeqId> SequenceStore::ReplaceExit(SeqId list, SeqId after) {
+  std::vector<Item> items;
+  for (SeqId at = list; at != kNothing; at = items_[at.index].next) {
+    if (at == kRaised) return list;
+    items.push_back(items_[at.index]);
+  }
+  if (items.empty()) return std::nullopt;
+  const Item last = items.back();
+  if (last.kind != ItemKind::Break && last.kind != ItemKind::Leave) return std::nullopt;
+  items.pop_back();
+  SeqId result = last.kind == ItemKind::Break ? after : last.a;
+  for (auto it = items.rbegin(); it != items.rend(); ++it) {
+    it->next = result;
+    result = Add(*it);
+  }
+  return result;
+}
+
+bool SequenceStore::Same(SeqId a, SeqId b) const {
+  const Item& left = items_[a.index];
+  const Item& right = items_[b.index];
+  return a == b || (left.length == right.length && left.hash == right.hash && left.detail_hash == right.detail_hash);
+}
+
+SeqId SequenceStore::FirstOp(SeqId list, int depth) const {
+  if (depth > kDeepestWalk) return kNothing;
+  for (SeqId at = list; at != kNothing && at != kRaised; at = items_[at.index].next) {
+    const Item& item = items_[at.index];
+    if (item.kind == ItemKind::Op) return at;
+    if (!item.has_effect) return kNothing;
+    for (const SeqId inner : {item.a, item.b}) {
+      if (!inner) continue;
+      const SeqId found = FirstOp(inner, depth + 1);
+      if (found != kNothing) return found;
+    }
+  }
+  return kNothing;
+}
+
+void SequenceStore::Flatten(SeqId list, size_t limit, std::vector<SeqId>* ops, int depth) const {
+  if (depth > kDeepestWalk) return;
+  for (SeqId at = list; at != kNothing && at != kRaised && ops->size() < limit; at = items_[at.index].next) {
+    const Item& item = items_[at.index];
+    if (item.kind == ItemKind::Op) ops->push_back(at);
+    if (item.kind == ItemKind::Break) return;
+    const size_t before = ops->size();
+    if (item.a) Flatten(item.a, limit, ops, depth + 1);
+    if (item.b && ops->size() == before) Flatten(item.b, limit, ops, depth + 1);
+    if (item.kind == ItemKind::Leave) return;
+  }
+}
+
+std::optional<Parting> FirstDifference(const SequenceStore& store, SeqId first, SeqId second) {
+  return Comparer(store).Compare(first, second, 0);
+}
+
+}  // namespace allranks::traces

@@ -1,0 +1,80 @@
+// What one rank issues, as lists of items that share their tails. Every list carries a hash of what it says without
+// the places where it says it; the hash of a concatenation follows from those of its parts (a polynomial over a
+// prime field), so a call's list is compared without being copied into its callers'.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "analyzer/traces/evaluate.h"
+#include "analyzer/traces/trace.h"
+
+namespace allranks::traces {
+
+using SeqId = base::Id<struct SeqTag>;
+
+enum class ItemKind : uint8_t {
+  Op,
+  Choice,  // undecided but alike on all ranks: a, b = arms
+  Loop,    // a = body
+  Sub,     // a call: a = its list
+  Rec,
+  Break,   // the loop around ends here
+  Leave,   // the loops around end, and a = what follows instead
+};
+
+struct Item {
+  ItemKind kind = ItemKind::Op;
+  bool has_effect = false;  // it, or what follows, issues operations
+  TraceId origin;
+  SeqId a;
+  SeqId b;
+  SeqId next;
+  uint64_t token = 0;        // what it is: kind and group of an operation
+  uint64_t detail = 0;       // the same with root and reduce operation
+  uint64_t hash = 0;         // of the list from here
+  uint64_t detail_hash = 0;
+  uint64_t length = 0;       // of the list from here, subroutines counted
+  GroupIndex group = 0;      // Op
+  std::optional<int64_t> root;
+};
+
+// The empty list, and the end of a rank by an exception that nobody catches: it stops the job, so nothing that
+// follows can differ.
+constexpr SeqId kNothing{0};
+constexpr SeqId kRaised{1};
+
+class SequenceStore {
+ public:
+  SequenceStore();
+  const Item& operator[](SeqId id) const { return items_[id.index]; }
+  size_t size() const { return items_.size(); }
+
+  SeqId Add(Item item);                       // before item.next
+  SeqId Append(SeqId list, SeqId tail);       // a call's list before `tail`
+  // The list with `tail` instead of the exit that ends it on every path; none if it does not end so.
+  std::optional<SeqId> ReplaceExit(SeqId list, SeqId after);
+  bool Raises(SeqId list) const { return items_[list.index].length == kRaisedLength; }
+  bool Same(SeqId a, SeqId b) const;
+  // The first operation of a list; none if it has none.
+  SeqId FirstOp(SeqId list, int depth = 0) const;
+  // The operations of a list, one round of each loop, the arm that issues something of each choice; at most `limit`.
+  void Flatten(SeqId list, size_t limit, std::vector<SeqId>* ops, int depth = 0) const;
+
+ private:
+  static constexpr uint64_t kRaisedLength = ~uint64_t{0};
+  std::vector<Item> items_;
+};
+
+uint64_t Token(uint64_t kind, uint64_t a, uint64_t b);
+
+// Where two lists part. An end is kNothing.
+struct Parting {
+  SeqId first;
+  SeqId second;
+  bool same_operation = false;  // alike but for root or reduce operation
+};
+std::optional<Parting> FirstDifference(const SequenceStore& store, SeqId first, SeqId second);
+
+}  // namespace allranks::traces
