@@ -352,6 +352,12 @@ void Builder::AddProblem(ProblemKind kind, Range range, std::string text) {
 
 void Builder::AddComment(Range range) { module_.comments.push_back({.begin = range.begin, .end = range.end}); }
 
+bool Builder::IsText(ExprId id) const {
+  const Expr& expr = module_[id];
+  if (expr.kind != ExprKind::Constant) return false;
+  return ConstantKindOf(expr) == ConstantKind::Str || ConstantKindOf(expr) == ConstantKind::Bytes;
+}
+
 void Builder::SortByPlace() {
   const auto earlier = [](const auto& a, const auto& b) { return a.begin < b.begin; };
   std::stable_sort(module_.problems.begin(), module_.problems.end(), earlier);

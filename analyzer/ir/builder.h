@@ -94,6 +94,9 @@ class Builder {
   // Problems and comments come in the order in which the tree is walked; readers want that of the file.
   void SortByPlace();
 
+  // Whether the expression is a string or bytes literal.
+  bool IsText(ExprId id) const;
+
   const Module& module() const { return module_; }
 
  private:

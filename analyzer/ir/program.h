@@ -12,11 +12,16 @@
 
 #include "analyzer/base/id.h"
 #include "analyzer/base/interner.h"
+#include "analyzer/base/operators.h"
 #include "analyzer/source/span.h"
 
 namespace allranks::ir {
 
+using base::BinaryOp;
+using base::BoolOp;
+using base::CompareOp;
 using base::NameId;
+using base::UnaryOp;
 
 using ModuleId = base::Id<struct ModuleTag>;
 // The following ids count within one module.
@@ -37,12 +42,6 @@ enum class StmtKind : uint8_t {
 };
 
 enum class ConstantKind : uint8_t { None, True, False, Int, Float, Complex, Str, Bytes, Ellipsis };
-enum class UnaryOp : uint8_t { Not, Minus, Plus, Invert };
-enum class BinaryOp : uint8_t {
-  Add, Sub, Mul, Div, FloorDiv, Mod, Pow, MatMul, LeftShift, RightShift, BitAnd, BitOr, BitXor
-};
-enum class BoolOp : uint8_t { And, Or };
-enum class CompareOp : uint8_t { Eq, NotEq, Less, LessEq, Greater, GreaterEq, Is, IsNot, In, NotIn };
 enum class ComprehensionKind : uint8_t { List, Set, Dict, Generator };
 
 struct Expr {
