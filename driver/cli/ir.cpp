@@ -1,6 +1,7 @@
 // `allranks ir FILE[:FUNCTION]`: the intermediate representation of one file.
 #include "analyzer/base/interner.h"
 #include "analyzer/ir/printer.h"
+#include "analyzer/source/file_system.h"
 #include "driver/cli/commands.h"
 #include "driver/cli/exit_codes.h"
 #include "driver/cli/target.h"

@@ -1,0 +1,102 @@
+#include "driver/pipeline/enumerate.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace allranks::pipeline {
+namespace {
+
+using testing::Contains;
+using testing::ElementsAre;
+using testing::IsEmpty;
+
+ProjectFiles In(std::map<std::string, std::string> files, std::vector<std::string> paths, EnumerateOptions options = {}) {
+  options.paths = std::move(paths);
+  return Enumerate(options, PathMap(".", ""), source::MemoryFileSystem(std::move(files)));
+}
+
+std::vector<std::string> Requested(const ProjectFiles& project) {
+  std::vector<std::string> requested;
+  for (size_t i = 0; i < project.all.size(); ++i) {
+    if (project.requested[i]) requested.push_back(project.all[i]);
+  }
+  return requested;
+}
+
+TEST(EnumerateTest, PythonFilesAndNotebooksSorted) {
+  const ProjectFiles project = In({{"b.py", ""}, {"a/c.ipynb", ""}, {"a/d.txt", ""}, {"a.py", ""}}, {"."});
+  EXPECT_THAT(Requested(project), ElementsAre("a.py", "a/c.ipynb", "b.py"));
+  EXPECT_THAT(project.errors, IsEmpty());
+}
+
+TEST(EnumerateTest, TheProjectAroundIsKnownButNotRequested) {
+  const ProjectFiles project = In({{"a/x.py", ""}, {"b/y.py", ""}}, {"a"});
+  EXPECT_THAT(project.all, ElementsAre("a/x.py", "b/y.py"));
+  EXPECT_THAT(Requested(project), ElementsAre("a/x.py"));
+}
+
+TEST(EnumerateTest, NestedIgnoreFiles) {
+  const ProjectFiles project = In({{".gitignore", "*.gen.py\nout/\n"},
+                                   {"a.gen.py", ""},
+                                   {"out/x.py", ""},
+                                   {"sub/.gitignore", "!keep.gen.py\nlocal.py\n"},
+                                   {"sub/keep.gen.py", ""},
+                                   {"sub/local.py", ""},
+                                   {"sub/deep/local.py", ""},
+                                   {"local.py", ""}},
+                                  {"."});
+  EXPECT_THAT(Requested(project), ElementsAre("local.py", "sub/keep.gen.py"));
+}
+
+TEST(EnumerateTest, IgnoreFilesAboveTheRequestedFolderCount) {
+  const ProjectFiles project = In({{".gitignore", "gen.py\n"}, {"a/gen.py", ""}, {"a/x.py", ""}}, {"a"});
+  EXPECT_THAT(Requested(project), ElementsAre("a/x.py"));
+}
+
+TEST(EnumerateTest, IgnoredFilesMayBeWantedAllTheSame) {
+  std::map<std::string, std::string> files = {{".gitignore", "out/\ngen.py\n"}, {"out/x.py", ""}, {"gen.py", ""}};
+  EXPECT_THAT(Requested(In(files, {"gen.py"})), ElementsAre("gen.py"));
+  EXPECT_THAT(Requested(In(files, {"out"})), ElementsAre("out/x.py"));
+  EnumerateOptions options;
+  options.respect_gitignore = false;
+  EXPECT_THAT(Requested(In(files, {"."}, options)), ElementsAre("gen.py", "out/x.py"));
+}
+
+TEST(EnumerateTest, OtherPeoplesCodeIsSkipped) {
+  const ProjectFiles project = In({{"node_modules/a.py", ""},
+                                   {".git/hooks/b.py", ""},
+                                   {"env/pyvenv.cfg", ""},
+                                   {"env/lib/c.py", ""},
+                                   {"x.py", ""}},
+                                  {"."});
+  EXPECT_THAT(Requested(project), ElementsAre("x.py"));
+}
+
+TEST(EnumerateTest, Exclude) {
+  EnumerateOptions options;
+  options.exclude = {"tests/", "*_pb2.py"};
+  const ProjectFiles project = In({{"tests/a.py", ""}, {"x_pb2.py", ""}, {"x.py", ""}}, {"."}, options);
+  EXPECT_THAT(Requested(project), ElementsAre("x.py"));
+}
+
+TEST(EnumerateTest, WhatIsNotThereIsAnErrorAndTheRestIsDone) {
+  const ProjectFiles project = In({{"x.py", ""}}, {"x.py", "nowhere.py"});
+  EXPECT_THAT(Requested(project), ElementsAre("x.py"));
+  ASSERT_EQ(project.errors.size(), 1u);
+  EXPECT_EQ(project.errors[0].path, "nowhere.py");
+}
+
+TEST(EnumerateTest, OverlaysNeedNoFile) {
+  EnumerateOptions options;
+  options.overlays = {"new.py"};
+  EXPECT_THAT(Requested(In({{"x.py", ""}}, {"new.py"}, options)), ElementsAre("new.py"));
+}
+
+TEST(EnumerateTest, ImportsStartAtPackagingFilesAndTheirSrc) {
+  const ProjectFiles project = In({{"pyproject.toml", ""}, {"lib/setup.py", ""}, {"x.py", ""}}, {"."});
+  EXPECT_THAT(project.import_roots, ElementsAre("", "src", "lib", "lib/src"));
+  EXPECT_THAT(In({{"x.py", ""}}, {"."}).import_roots, Contains(""));
+}
+
+}  // namespace
+}  // namespace allranks::pipeline

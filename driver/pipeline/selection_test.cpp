@@ -1,0 +1,93 @@
+#include "driver/pipeline/selection.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace allranks::pipeline {
+namespace {
+
+using testing::ElementsAre;
+using testing::IsEmpty;
+
+// Lists a file that is gone when it is read.
+class VanishingFileSystem : public source::MemoryFileSystem {
+ public:
+  explicit VanishingFileSystem(std::map<std::string, std::string> files) : MemoryFileSystem(std::move(files)) {}
+  base::Result<std::string> Read(const std::string& path) const override {
+    if (path == "gone.py") return base::Fail("gone.py: cannot open: No such file or directory");
+    return MemoryFileSystem::Read(path);
+  }
+};
+
+struct Chosen {
+  std::vector<std::string> parse;
+  std::vector<std::string> faulty;
+};
+
+Chosen Choose(std::map<std::string, std::string> texts, std::vector<std::string> paths) {
+  const VanishingFileSystem files(std::move(texts));
+  const PathMap map(".", "");
+  EnumerateOptions options;
+  options.paths = std::move(paths);
+  const ProjectFiles project = Enumerate(options, map, files);
+  const binding::ModuleGraph graph(project.all, project.import_roots);
+  const Prefilter prefilter(std::vector<std::string>{"torch.distributed"});
+  const std::map<std::string, std::string> overlays;
+  const Selection selection = SelectFiles({project, map, graph, prefilter, files, overlays, 2});
+  Chosen chosen;
+  for (const uint32_t index : selection.parse) chosen.parse.push_back(project.all[index]);
+  for (const uint32_t index : selection.faulty) chosen.faulty.push_back(project.all[index]);
+  return chosen;
+}
+
+constexpr const char* kMentions = "import torch.distributed as dist\n";
+
+TEST(SelectionTest, FilesThatMentionAnApi) {
+  EXPECT_THAT(Choose({{"a.py", kMentions}, {"b.py", "print()\n"}}, {"."}).parse, ElementsAre("a.py"));
+}
+
+TEST(SelectionTest, ImportersOfOneThatDoes) {
+  EXPECT_THAT(Choose({{"a.py", kMentions}, {"b.py", "import a\n"}, {"c.py", "from a import x\n"}, {"d.py", "import b\n"}},
+                     {"."})
+                  .parse,
+              ElementsAre("a.py", "b.py", "c.py"));
+}
+
+TEST(SelectionTest, WhatIsImportedOnDemandThroughAnyNumberOfFiles) {
+  const std::map<std::string, std::string> files = {
+      {"main.py", std::string(kMentions) + "import one\nimport idle\n"},
+      {"one.py", "from two import f\n"},
+      {"two.py", kMentions},
+      {"idle.py", "x = 1\n"},
+      {"unrelated.py", kMentions}};
+  EXPECT_THAT(Choose(files, {"main.py"}).parse, ElementsAre("main.py", "one.py", "two.py"));
+}
+
+TEST(SelectionTest, ACircleOfImportsEnds) {
+  EXPECT_THAT(Choose({{"a.py", std::string(kMentions) + "import b\n"}, {"b.py", "import a\n"}}, {"a.py"}).parse,
+              ElementsAre("a.py", "b.py"));
+}
+
+TEST(SelectionTest, PackagesAndRelativeImports) {
+  const std::map<std::string, std::string> files = {{"pkg/__init__.py", "from .impl import sync\n"},
+                                                    {"pkg/impl.py", kMentions},
+                                                    {"train.py", "from pkg import sync\n"},
+                                                    {"other.py", "from pkg.impl import sync\n"}};
+  EXPECT_THAT(Choose(files, {"."}).parse, ElementsAre("other.py", "pkg/__init__.py", "pkg/impl.py"));
+}
+
+TEST(SelectionTest, BinaryVanishedAndHugeFilesAreFaulty) {
+  const std::string huge = kMentions + std::string(kLargestSource, '#');
+  const Chosen chosen = Choose({{"a.py", std::string("x\0y", 3)}, {"gone.py", ""}, {"huge.py", huge}}, {"."});
+  EXPECT_THAT(chosen.parse, IsEmpty());
+  EXPECT_THAT(chosen.faulty, ElementsAre("a.py", "gone.py", "huge.py"));
+}
+
+TEST(SelectionTest, FaultyFilesNobodyAskedForAreLeftOut) {
+  const Chosen chosen = Choose({{"a.py", std::string(kMentions) + "import b\n"}, {"b.py", std::string("\0", 1)}}, {"a.py"});
+  EXPECT_THAT(chosen.parse, ElementsAre("a.py"));
+  EXPECT_THAT(chosen.faulty, IsEmpty());
+}
+
+}  // namespace
+}  // namespace allranks::pipeline
