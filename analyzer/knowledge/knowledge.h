@@ -7,6 +7,8 @@
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <unordered_set>
+#include <utility>
 #include <vector>
 
 #include "analyzer/base/id.h"
@@ -61,7 +63,7 @@ enum class Coordinate : uint8_t { Rank, LocalRank, NodeRank, AxisRank, GroupRank
 enum class FormulaKind : uint8_t { Int, Bool, Coordinate, Param, Not, Negate, Binary, Compare, And, Or };
 struct Formula {
   FormulaKind kind = FormulaKind::Int;
-  uint8_t op = 0;                 // Binary, Compare: the ir::BinaryOp / ir::CompareOp number
+  uint8_t op = 0;                 // Binary, Compare: the base::BinaryOp or base::CompareOp
   Coordinate coordinate{};        // Coordinate
   Axis axis{};                    // Coordinate AxisRank, AxisSize
   NameId param;                   // Param, and the group of GroupRank, GroupSize (none: the default group)
@@ -138,6 +140,8 @@ struct Entry {
   std::vector<NameId> makes_uniform;  // arguments (in place) that are equal on all ranks of the group afterwards;
                                       // "return": the result; "receiver": the object
   bool uniform_on_root_only = false;  // reduce, gather
+  // What a framework passes to an override of this method: `trainer` of a callback's hook is a Trainer.
+  std::vector<std::pair<NameId, Yield>> param_types;
   FormulaId guard;         // used as decorator or context manager, runs the body only where this holds
   bool exits = false;      // ends the process
   bool raises = false;     // always raises
@@ -162,6 +166,7 @@ struct Hint {
   NameId name;
   FormulaId value;   // either a value
   NameId type;       // or an object of a class
+  Axes axes;         // or that it differs along these
 };
 
 class Knowledge {
@@ -205,6 +210,32 @@ class Knowledge {
 
  private:
   friend class Loader;
+
+  enum class ReferenceKind : uint8_t {
+    Owner,  // what stands before the last dot of a method's name: a class, `@mark` or `*`
+    Type,   // a class that a call returns, that a hint names or that a class derives from
+  };
+  // A name that must be known once all files are loaded, and the place that says it.
+  struct Reference {
+    ReferenceKind kind{};
+    NameId name;
+    uint32_t file = 0;
+    uint32_t line = 0;
+    uint32_t column = 0;
+  };
+  // `name` is another name of the module `same_as`.
+  struct ModuleAlias {
+    NameId name;
+    NameId same_as;
+  };
+
+  void ApplyModuleAliases();
+  void IndexMember(NameId name, EntryId entry);
+  void IndexModulesOf(NameId name);
+  base::Result<bool> CheckReferences() const;
+  base::Result<bool> CheckBases() const;
+  bool IsKnownOwner(std::string_view owner) const;
+
   base::Interner* names_;
   base::IdVector<EntryId, Entry> entries_;
   base::IdVector<ClassId, Class> classes_;
@@ -216,8 +247,14 @@ class Knowledge {
   std::unordered_map<NameId, EntryId> any_member_;
   std::unordered_map<NameId, FormulaId> environment_;
   std::unordered_map<NameId, Hint> hints_;
-  std::unordered_map<NameId, bool> known_modules_;
+  std::unordered_set<NameId> known_modules_;
   std::vector<std::string> literals_;
+  // In the order of the files. Later ones win: a user's entry replaces a built-in one.
+  std::vector<std::pair<NameId, EntryId>> entry_names_;
+  std::vector<std::pair<NameId, ClassId>> class_names_;
+  std::vector<ModuleAlias> module_aliases_;
+  std::vector<Reference> references_;
+  std::vector<std::string> files_;
 };
 
 }  // namespace allranks::knowledge

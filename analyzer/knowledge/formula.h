@@ -1,0 +1,29 @@
+// The small language of knowledge files for what holds on which rank: `rank == 0`,
+// `0 <= local_rank < local_world_size // 2`, `pipeline_rank == pipeline_size - 1`, `not group_rank(group)`.
+#pragma once
+
+#include <span>
+#include <string_view>
+
+#include "analyzer/knowledge/knowledge.h"
+
+namespace allranks::knowledge {
+
+// Appends the formula's nodes to `formulas` and returns the root. `params` are what `arg(x)`, `group_rank(x)`
+// and `group_size(x)` may name besides `self`. An error says what is wrong at which column of the formula,
+// and the cure.
+[[nodiscard]] base::Result<FormulaId> ParseFormula(std::string_view text, std::span<const NameId> params,
+                                                   base::Interner& names,
+                                                   base::IdVector<FormulaId, Formula>& formulas);
+
+// The axis of a group or of a mesh coordinate by the word that knowledge files use for it: `data`, `tensor`,
+// ...
+struct NamedAxis {
+  std::string_view name;
+  Axis axis;
+};
+std::span<const NamedAxis> GroupAxes();
+// The same for what a value may vary along: there `data` is what a rank reads of its own shard.
+std::span<const NamedAxis> VariationAxes();
+
+}  // namespace allranks::knowledge

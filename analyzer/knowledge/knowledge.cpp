@@ -1,0 +1,230 @@
+#include "analyzer/knowledge/knowledge.h"
+
+#include <algorithm>
+
+#include "analyzer/knowledge/spelling.h"
+
+namespace allranks::knowledge {
+namespace {
+
+constexpr uint64_t kMarkBit = uint64_t{1} << 63;
+
+uint64_t MemberKey(ClassId class_id, NameId member) {
+  return (uint64_t{class_id.index} << 32) | member.index;
+}
+uint64_t MarkKey(MarkId mark, NameId member) {
+  return kMarkBit | (uint64_t{mark.index} << 32) | member.index;
+}
+
+template <class Map>
+typename Map::mapped_type Get(const Map& map, const typename Map::key_type& key) {
+  const auto found = map.find(key);
+  return found == map.end() ? typename Map::mapped_type{} : found->second;
+}
+
+// "a.b.c" is "a.b" and "c".
+struct SplitName {
+  std::string_view owner;
+  std::string_view member;
+};
+SplitName Split(std::string_view name) {
+  const size_t dot = name.rfind('.');
+  if (dot == std::string_view::npos) return {{}, name};
+  return {name.substr(0, dot), name.substr(dot + 1)};
+}
+
+}  // namespace
+
+std::string_view AxisName(Axis axis) {
+  switch (axis) {
+    case Axis::Global:
+      return "global rank";
+    case Axis::Local:
+      return "local rank";
+    case Axis::Node:
+      return "node";
+    case Axis::Data:
+      return "data";
+    case Axis::Environment:
+      return "environment";
+    case Axis::DataParallel:
+      return "data parallel";
+    case Axis::TensorParallel:
+      return "tensor parallel";
+    case Axis::PipelineParallel:
+      return "pipeline parallel";
+    case Axis::ContextParallel:
+      return "context parallel";
+    case Axis::ExpertParallel:
+      return "expert parallel";
+    case Axis::OtherMesh:
+      return "mesh dimension";
+  }
+  return {};
+}
+
+// A method is also found through other names of its class and through subclasses: `FSDP.optim_state_dict`.
+EntryId Knowledge::FindEntry(NameId qualified) const {
+  if (const EntryId entry = Get(entry_index_, qualified)) return entry;
+  const SplitName name = Split(names_->View(qualified));
+  if (name.owner.empty()) return EntryId::None();
+  const ClassId owner = FindClass(names_->Find(name.owner));
+  return owner ? FindMember(owner, names_->Find(name.member)) : EntryId::None();
+}
+
+ClassId Knowledge::FindClass(NameId qualified) const { return Get(class_index_, qualified); }
+
+EntryId Knowledge::FindMember(ClassId class_id, NameId member) const {
+  if (const EntryId own = Get(member_index_, MemberKey(class_id, member))) return own;
+  for (const NameId base : classes_[class_id].bases) {
+    if (const EntryId inherited = FindMember(FindClass(base), member)) return inherited;
+  }
+  return EntryId::None();
+}
+
+EntryId Knowledge::FindMarkMember(MarkId mark, NameId member) const {
+  return Get(member_index_, MarkKey(mark, member));
+}
+
+EntryId Knowledge::FindAnyMember(NameId member) const { return Get(any_member_, member); }
+
+const FormulaId* Knowledge::FindEnvironment(NameId variable) const {
+  const auto found = environment_.find(variable);
+  return found == environment_.end() ? nullptr : &found->second;
+}
+
+const Hint* Knowledge::FindHint(NameId name) const {
+  const auto found = hints_.find(name);
+  return found == hints_.end() ? nullptr : &found->second;
+}
+
+bool Knowledge::IsSubclass(ClassId class_id, ClassId base) const {
+  if (class_id == base) return true;
+  return std::ranges::any_of(classes_[class_id].bases,
+                             [&](NameId name) { return IsSubclass(FindClass(name), base); });
+}
+
+bool Knowledge::IsKnownModule(NameId dotted) const { return known_modules_.contains(dotted); }
+
+MarkId Knowledge::FindMark(NameId name) const {
+  const auto found = std::ranges::find(marks_.all(), name);
+  return found == marks_.all().end() ? MarkId::None()
+                                     : MarkId{static_cast<uint32_t>(found - marks_.all().begin())};
+}
+
+std::string_view Knowledge::MarkName(MarkId id) const {
+  return id ? names_->View(marks_[id]) : std::string_view();
+}
+
+base::Result<bool> Knowledge::Finish() {
+  ApplyModuleAliases();
+  for (const auto& [name, class_id] : class_names_) class_index_[name] = class_id;
+  for (const auto& [name, entry] : entry_names_) {
+    entry_index_[name] = entry;
+    IndexMember(name, entry);
+  }
+  if (base::Result<bool> checked = CheckReferences(); !checked) return checked;
+  if (base::Result<bool> checked = CheckBases(); !checked) return checked;
+  for (const auto& [name, class_id] : class_names_) IndexModulesOf(name);
+  for (const auto& [name, entry] : entry_names_) IndexModulesOf(name);
+  std::ranges::sort(literals_);
+  literals_.erase(std::ranges::unique(literals_).begin(), literals_.end());
+  return true;
+}
+
+// `deepspeed.comm` is `torch.distributed` under another name: whatever stands in the one stands in the other,
+// unless an entry of its own says otherwise.
+void Knowledge::ApplyModuleAliases() {
+  const auto add_aliases = [this](const ModuleAlias& alias, auto& named) {
+    const std::string prefix = std::string(names_->View(alias.same_as)) + ".";
+    std::unordered_set<NameId> own;
+    for (const auto& [name, id] : named) own.insert(name);
+    const size_t count = named.size();
+    for (size_t i = 0; i < count; ++i) {
+      const std::string_view name = names_->View(named[i].first);
+      if (!name.starts_with(prefix)) continue;
+      const std::string other =
+          std::string(names_->View(alias.name)) + "." + std::string(name.substr(prefix.size()));
+      if (const NameId id = names_->Intern(other); !own.contains(id)) named.emplace_back(id, named[i].second);
+    }
+  };
+  for (const ModuleAlias& alias : module_aliases_) {
+    add_aliases(alias, class_names_);
+    add_aliases(alias, entry_names_);
+  }
+}
+
+void Knowledge::IndexMember(NameId name, EntryId entry) {
+  const SplitName split = Split(names_->View(name));
+  if (split.owner.empty()) return;
+  const NameId member = names_->Intern(split.member);
+  if (split.owner == "*") {
+    any_member_[member] = entry;
+  } else if (split.owner.starts_with('@')) {
+    if (const MarkId mark = FindMark(names_->Find(split.owner.substr(1))))
+      member_index_[MarkKey(mark, member)] = entry;
+  } else if (const ClassId owner = FindClass(names_->Find(split.owner))) {
+    member_index_[MemberKey(owner, member)] = entry;
+  }
+}
+
+// "torch.distributed.all_reduce" makes `torch` and `torch.distributed` known modules.
+void Knowledge::IndexModulesOf(NameId name) {
+  std::string_view text = names_->View(name);
+  if (text.starts_with('@') || text.starts_with('*')) return;
+  for (text = Split(text).owner; !text.empty(); text = Split(text).owner) {
+    if (!known_modules_.insert(names_->Intern(text)).second) return;
+  }
+}
+
+bool Knowledge::IsKnownOwner(std::string_view owner) const {
+  if (owner == "*") return true;
+  if (owner.starts_with('@')) return FindMark(names_->Find(owner.substr(1))).has_value();
+  return FindClass(names_->Find(owner)).has_value();
+}
+
+base::Result<bool> Knowledge::CheckReferences() const {
+  for (const Reference& reference : references_) {
+    const std::string_view name = names_->View(reference.name);
+    const bool is_owner = reference.kind == ReferenceKind::Owner;
+    if (is_owner ? IsKnownOwner(name) : FindClass(reference.name).has_value()) continue;
+    std::vector<std::string_view> known;
+    for (const auto& [class_name, class_id] : class_names_) known.push_back(names_->View(class_name));
+    const std::string near = DidYouMean(name, known);
+    const std::string cure = near.empty() ? "; describe it in a [[class]] or correct the name" : near;
+    const bool is_mark = name.starts_with('@');
+    return base::Fail(files_[reference.file] + ":" + std::to_string(reference.line) + ":" +
+                      std::to_string(reference.column) + ": no file describes the " +
+                      (is_mark ? "mark" : "class") + " `" + std::string(name) + "`" +
+                      (is_mark ? "; no entry says `mark` with it" : cure));
+  }
+  return true;
+}
+
+// FindMember follows bases without looking back, so no class may be reached from itself.
+base::Result<bool> Knowledge::CheckBases() const {
+  for (const Class& known : classes_) {
+    const ClassId self = FindClass(known.name);
+    ClassId at = self;
+    std::vector<ClassId> seen;
+    std::vector<ClassId> work = {self};
+    while (!work.empty()) {
+      at = work.back();
+      work.pop_back();
+      if (std::ranges::find(seen, at) != seen.end()) continue;
+      seen.push_back(at);
+      for (const NameId base : classes_[at].bases) {
+        const ClassId base_id = FindClass(base);
+        if (base_id == self) {
+          return base::Fail("knowledge of " + std::string(names_->View(known.library)) + ": the class `" +
+                            std::string(names_->View(known.name)) +
+                            "` is its own base; remove it from `bases`");
+        }
+        work.push_back(base_id);
+      }
+    }
+  }
+  return true;
+}
+
+}  // namespace allranks::knowledge

@@ -1,0 +1,641 @@
+// Reads a knowledge file. The keys are described for people in docs/adding-knowledge.md.
+//
+// Reading is strict: a key, type, axis, parameter or formula that is not understood is an error with its
+// place and its cure, because an entry that silently says less than its author meant is a bug that nobody
+// finds.
+#include <fmt/format.h>
+#include <toml++/toml.h>
+
+#include <algorithm>
+#include <optional>
+
+#include "analyzer/knowledge/formula.h"
+#include "analyzer/knowledge/knowledge.h"
+#include "analyzer/knowledge/spelling.h"
+
+namespace allranks::knowledge {
+namespace {
+
+struct NamedOpClass {
+  std::string_view name;
+  OpClass op_class;
+};
+constexpr NamedOpClass kOpClasses[] = {
+    {"collective", OpClass::Collective},    {"send", OpClass::Send}, {"recv", OpClass::Recv},
+    {"group_create", OpClass::GroupCreate}, {"init", OpClass::Init}, {"destroy", OpClass::Destroy},
+    {"implicit", OpClass::Implicit},
+};
+
+// Where in the file something stands.
+struct Place {
+  uint32_t line = 1;
+  uint32_t column = 1;
+};
+
+Place PlaceOf(const toml::source_region& region) {
+  return {static_cast<uint32_t>(region.begin.line), static_cast<uint32_t>(region.begin.column)};
+}
+Place PlaceOf(const toml::node& node) { return PlaceOf(node.source()); }
+
+// The first error of a file.
+class ErrorSlot {
+ public:
+  explicit ErrorSlot(std::string_view file) : file_(file) {}
+
+  void Fail(Place place, std::string_view what) {
+    if (error_.empty()) Replace(place, what);
+  }
+  // For what explains the error before it.
+  void Replace(Place place, std::string_view what) {
+    error_ = fmt::format("{}:{}:{}: {}", file_, place.line, place.column, what);
+  }
+  bool ok() const { return error_.empty(); }
+  const std::string& text() const { return error_; }
+
+ private:
+  std::string_view file_;
+  std::string error_;
+};
+
+// The keys of one table, each read at most once; those that nobody asked for are unknown.
+class TableReader {
+ public:
+  TableReader(const toml::table& table, std::string_view section, ErrorSlot& errors)
+      : table_(table), section_(section), errors_(errors) {}
+
+  bool Has(std::string_view key) const { return table_.contains(key); }
+  Place place() const { return PlaceOf(table_); }
+  // Of the key's value, or of the table if the key is not there.
+  Place PlaceOfKey(std::string_view key) const {
+    const toml::node* node = table_.get(key);
+    return node == nullptr ? place() : PlaceOf(*node);
+  }
+  void Fail(std::string_view key, std::string_view what) { errors_.Fail(PlaceOfKey(key), what); }
+
+  std::string_view Text(std::string_view key) {
+    const toml::node* node = Take(key);
+    if (node == nullptr) return {};
+    if (const toml::value<std::string>* text = node->as_string(); text != nullptr && !text->get().empty()) {
+      return text->get();
+    }
+    errors_.Fail(PlaceOf(*node), fmt::format("`{}` is a text; write {} = \"...\"", key, key));
+    return {};
+  }
+
+  bool Flag(std::string_view key) {
+    const toml::node* node = Take(key);
+    if (node == nullptr) return false;
+    if (const toml::value<bool>* flag = node->as_boolean()) return flag->get();
+    errors_.Fail(PlaceOf(*node), fmt::format("`{}` is true or false, without quotes", key));
+    return false;
+  }
+
+  std::vector<std::string_view> Texts(std::string_view key) {
+    std::vector<std::string_view> texts;
+    const toml::node* node = Take(key);
+    if (node == nullptr) return texts;
+    const toml::array* array = node->as_array();
+    if (array == nullptr) {
+      errors_.Fail(PlaceOf(*node), fmt::format("`{}` is a list; write {} = [\"...\"]", key, key));
+      return texts;
+    }
+    for (const toml::node& item : *array) {
+      const toml::value<std::string>* text = item.as_string();
+      if (text != nullptr && !text->get().empty())
+        texts.push_back(text->get());
+      else
+        errors_.Fail(PlaceOf(item), fmt::format("`{}` is a list of texts; put this item in quotes", key));
+    }
+    return texts;
+  }
+
+  const toml::table* Table(std::string_view key) {
+    const toml::node* node = Take(key);
+    if (node == nullptr) return nullptr;
+    if (node->is_table()) return node->as_table();
+    errors_.Fail(PlaceOf(*node), fmt::format("`{}` is a table; write {} = {{ name = \"...\" }}", key, key));
+    return nullptr;
+  }
+
+  const toml::array* ArrayOfTables(std::string_view key) {
+    const toml::node* node = Take(key);
+    if (node == nullptr) return nullptr;
+    if (node->is_array_of_tables()) return node->as_array();
+    errors_.Fail(PlaceOf(*node),
+                 fmt::format("`{}` is a section of its own; write [[{}]] above its keys", key, key));
+    return nullptr;
+  }
+
+  // A misspelt key is why another one seems to be missing, so this error comes before the others.
+  void FailUnknownKeys() {
+    for (const auto& [key, value] : table_) {
+      if (std::ranges::find(asked_, key.str()) != asked_.end()) continue;
+      const std::string near = DidYouMean(key.str(), asked_);
+      errors_.Replace(PlaceOf(key.source()), fmt::format("unknown key `{}` in {}{}", key.str(), section_,
+                                                         near.empty() ? "; remove it" : near));
+      return;
+    }
+  }
+
+ private:
+  const toml::node* Take(std::string_view key) {
+    asked_.push_back(key);
+    return table_.get(key);
+  }
+
+  const toml::table& table_;
+  std::string_view section_;
+  ErrorSlot& errors_;
+  std::vector<std::string_view> asked_;
+};
+
+template <class Named>
+std::vector<std::string_view> NamesIn(std::span<const Named> list) {
+  std::vector<std::string_view> names;
+  for (const Named& named : list) names.push_back(named.name);
+  return names;
+}
+
+// "unknown axis `x`; did you mean `y`?", or all there are.
+template <class Named>
+std::string UnknownWord(std::string_view what, std::string_view word, std::span<const Named> list) {
+  const std::vector<std::string_view> names = NamesIn(list);
+  const std::string near = DidYouMean(word, names);
+  if (!near.empty()) return fmt::format("unknown {} `{}`{}", what, word, near);
+  return fmt::format("unknown {} `{}`; there are {}", what, word, fmt::join(names, ", "));
+}
+
+template <class Named>
+const Named* FindNamed(std::span<const Named> list, std::string_view name) {
+  const auto found = std::ranges::find(list, name, &Named::name);
+  return found == list.end() ? nullptr : &*found;
+}
+
+}  // namespace
+
+// Reads one file into lists of its own; only a file without an error is added to the knowledge.
+class Loader {
+ public:
+  Loader(Knowledge& knowledge, std::string_view file)
+      : knowledge_(knowledge),
+        names_(knowledge.names()),
+        errors_(file),
+        file_(static_cast<uint32_t>(knowledge.files_.size())),
+        formulas_before_(knowledge.formulas_.size()),
+        marks_before_(knowledge.marks_.size()) {}
+
+  base::Result<bool> Load(std::string_view file_name, std::string_view text) {
+    try {
+      const toml::table root = toml::parse(text, file_name);
+      ReadFile(root);
+    } catch (const toml::parse_error& problem) {
+      errors_.Fail(PlaceOf(problem.source()), fmt::format("{}; mend the TOML here", problem.description()));
+    }
+    if (!errors_.ok()) {
+      knowledge_.formulas_.resize(formulas_before_);
+      knowledge_.marks_.resize(marks_before_);
+      return base::Fail(errors_.text());
+    }
+    Commit(file_name);
+    return true;
+  }
+
+ private:
+  enum class EntryKind : uint8_t { Function, Method, Attribute };
+
+  void ReadFile(const toml::table& root) {
+    TableReader reader(root, "the head of the file", errors_);
+    library_ = reader.Text("library");
+    docs_ = reader.Text("docs");
+    if (library_.empty())
+      reader.Fail("library", "`library` is missing; write library = \"...\" first in the file");
+    if (docs_.empty())
+      reader.Fail("docs", "`docs` is missing; give the address of the library's documentation");
+    for (const std::string_view literal : reader.Texts("literals")) literals_.emplace_back(literal);
+    const bool has_literals = reader.Has("literals");
+    ReadSections(reader, "module", [this](TableReader& table) { ReadModule(table); });
+    ReadSections(reader, "class", [this](TableReader& table) { ReadClass(table); });
+    ReadSections(reader, "function", [this](TableReader& table) { ReadEntry(table, EntryKind::Function); });
+    ReadSections(reader, "method", [this](TableReader& table) { ReadEntry(table, EntryKind::Method); });
+    ReadSections(reader, "attribute", [this](TableReader& table) { ReadEntry(table, EntryKind::Attribute); });
+    ReadSections(reader, "hint", [this](TableReader& table) { ReadHint(table); });
+    ReadSections(reader, "environment", [this](TableReader& table) { ReadEnvironment(table); });
+    reader.FailUnknownKeys();
+    if (!has_literals) DeriveLiterals();
+  }
+
+  template <class ReadOne>
+  void ReadSections(TableReader& reader, std::string_view key, ReadOne read_one) {
+    const toml::array* sections = reader.ArrayOfTables(key);
+    if (sections == nullptr) return;
+    const std::string section = fmt::format("[[{}]]", key);
+    for (const toml::node& node : *sections) {
+      TableReader table(*node.as_table(), section, errors_);
+      read_one(table);
+      table.FailUnknownKeys();
+      if (!errors_.ok()) return;
+    }
+  }
+
+  // Every file that uses an in-house library names it.
+  void DeriveLiterals() {
+    const auto add = [this](NameId name) {
+      const std::string_view text = names_.View(name);
+      if (!text.starts_with('@') && !text.starts_with('*'))
+        literals_.emplace_back(text.substr(0, text.find('.')));
+    };
+    for (const auto& [name, index] : entry_names_) add(name);
+    for (const auto& [name, index] : class_names_) add(name);
+    for (const Knowledge::ModuleAlias& alias : module_aliases_) add(alias.name);
+    for (const Hint& hint : hints_) add(hint.name);
+    for (const auto& [name, formula] : environment_) add(name);
+  }
+
+  // ---- Sections
+  // ---------------------------------------------------------------------------------------------------
+
+  void ReadModule(TableReader& table) {
+    const std::vector<NameId> names = ReadNames(table);
+    const NameId same_as = ReadName(table, "same_as");
+    if (!same_as)
+      table.Fail("same_as", "`same_as` is missing; name the module that this one is another name of");
+    for (const NameId name : names) module_aliases_.push_back({.name = name, .same_as = same_as});
+  }
+
+  void ReadClass(TableReader& table) {
+    const std::vector<NameId> names = ReadNames(table);
+    if (names.empty()) return;
+    Class known{.name = names[0],
+                .library = names_.Intern(library_),
+                .docs = ReadDocs(table),
+                .bases = ReadNameList(table, "bases"),
+                .is_group = table.Flag("group"),
+                .is_tensor = table.Flag("tensor"),
+                .is_module = table.Flag("module"),
+                .strategy = ReadName(table, "strategy")};
+    for (const NameId base : known.bases)
+      Refer(Knowledge::ReferenceKind::Type, base, table.PlaceOfKey("bases"));
+    for (const NameId name : names) AddName(class_names_, name, classes_.size(), table);
+    classes_.push_back(std::move(known));
+  }
+
+  void ReadEntry(TableReader& table, EntryKind kind) {
+    const std::vector<NameId> names = ReadNames(table);
+    if (names.empty()) return;
+    Entry entry{.name = names[0],
+                .library = names_.Intern(library_),
+                .docs = ReadDocs(table),
+                .params = ReadNameList(table, "params"),
+                .is_attribute = kind == EntryKind::Attribute};
+    ReadOperation(table, entry);
+    ReadYield(table, entry);
+    ReadParamTypes(table, entry);
+    ReadUniform(table, entry);
+    entry.guard = ReadFormula(table, "guard", entry.params);
+    entry.exits = table.Flag("exits");
+    entry.raises = table.Flag("raises");
+    entry.aborts = table.Flag("aborts");
+    for (const NameId name : names) {
+      CheckEntryName(table, name, kind);
+      AddName(entry_names_, name, entries_.size(), table);
+    }
+    entries_.push_back(std::move(entry));
+  }
+
+  void ReadHint(TableReader& table) {
+    const std::vector<NameId> names = ReadNames(table);
+    Hint hint{.name = {},
+              .value = ReadFormula(table, "value", {}),
+              .type = ReadName(table, "type"),
+              .axes = ReadAxes(table, "varies")};
+    ReadDocs(table);
+    const int said = static_cast<int>(hint.value.has_value()) + static_cast<int>(hint.type.has_value()) +
+                     static_cast<int>(!hint.axes.empty());
+    if (said != 1) table.Fail("", "a hint says one thing; give `value`, `type` or `varies`");
+    if (hint.type) Refer(Knowledge::ReferenceKind::Type, hint.type, table.PlaceOfKey("type"));
+    for (const NameId name : names) {
+      hint.name = name;
+      hints_.push_back(hint);
+    }
+  }
+
+  void ReadEnvironment(TableReader& table) {
+    const std::vector<NameId> names = ReadNames(table);
+    const FormulaId value = ReadFormula(table, "value", {});
+    ReadDocs(table);
+    if (!value) table.Fail("value", "`value` is missing; write a formula such as value = \"local_rank\"");
+    for (const NameId name : names) environment_.emplace_back(name, value);
+  }
+
+  // ---- Parts of an entry
+  // ------------------------------------------------------------------------------------------
+
+  void ReadOperation(TableReader& table, Entry& entry) {
+    Operation& operation = entry.operation;
+    const auto param = [&](std::string_view key) { return ReadParam(table, key, entry.params); };
+    operation = {.kind = ReadName(table, "operation"),
+                 .op_class = ReadOpClass(table),
+                 .group_param = param("group"),
+                 .has_fixed_axis = table.Has("axis"),
+                 .axis = ReadGroupAxis(table),
+                 .root_param = param("root"),
+                 .root_is_group_rank = table.Flag("root_in_group"),
+                 .tensor_param = param("tensor"),
+                 .peer_param = param("peer"),
+                 .reduce_op_param = param("reduce_op"),
+                 .async_param = param("async"),
+                 .always_async = table.Flag("always_async"),
+                 .fixed_shape = table.Flag("fixed_shape"),
+                 .only_if_param = param("only_if"),
+                 .local_if_param = param("local_if"),
+                 .strategies = ReadName(table, "strategies"),
+                 .as_context = table.Flag("context")};
+    entry.has_operation = operation.kind.has_value();
+    if (entry.has_operation) return;
+    constexpr std::string_view kOfOperation[] = {"class",         "group",        "axis",        "root",
+                                                 "root_in_group", "tensor",       "peer",        "reduce_op",
+                                                 "async",         "always_async", "fixed_shape", "only_if",
+                                                 "local_if",      "strategies",   "context"};
+    for (const std::string_view key : kOfOperation) {
+      if (!table.Has(key)) continue;
+      table.Fail(key, fmt::format("`{}` describes an operation; say which with operation = \"...\"", key));
+    }
+  }
+
+  OpClass ReadOpClass(TableReader& table) {
+    const std::string_view name = table.Text("class");
+    if (name.empty()) return OpClass::Collective;
+    const std::span<const NamedOpClass> all = kOpClasses;
+    if (const NamedOpClass* found = FindNamed(all, name)) return found->op_class;
+    table.Fail("class", UnknownWord("class of operations", name, all));
+    return OpClass::Collective;
+  }
+
+  Axis ReadGroupAxis(TableReader& table) {
+    const std::string_view name = table.Text("axis");
+    return name.empty() ? Axis() : GroupAxis(name, table.PlaceOfKey("axis"));
+  }
+
+  Axis GroupAxis(std::string_view name, Place place) {
+    if (const NamedAxis* found = FindNamed(GroupAxes(), name)) return found->axis;
+    errors_.Fail(place, UnknownWord("axis", name, GroupAxes()));
+    return {};
+  }
+
+  Axes VariationAxesOf(std::string_view name, Place place) {
+    if (const NamedAxis* found = FindNamed(VariationAxes(), name)) return Axes::Of(found->axis);
+    errors_.Fail(place, UnknownWord("axis", name, VariationAxes()));
+    return {};
+  }
+
+  Axes ReadAxes(TableReader& table, std::string_view key) {
+    Axes axes;
+    for (const std::string_view name : table.Texts(key))
+      axes = axes | VariationAxesOf(name, table.PlaceOfKey(key));
+    return axes;
+  }
+
+  // What the call yields: at most one of the keys says it. `varies` may stand beside `returns`: an object of
+  // a class whose contents are a rank's own.
+  void ReadYield(TableReader& table, Entry& entry) {
+    Yield& yield = entry.yield;
+    const FormulaId formula = ReadFormula(table, "value", entry.params);
+    const bool is_uniform = table.Flag("uniform");
+    const Axes varies = ReadAxes(table, "varies");
+    const std::string_view returns = table.Text("returns");
+    const std::vector<std::string_view> tuple = table.Texts("returns_tuple");
+    const int said = static_cast<int>(formula.has_value()) + static_cast<int>(is_uniform) +
+                     static_cast<int>(!returns.empty()) + static_cast<int>(!tuple.empty());
+    if (said + static_cast<int>(!varies.empty()) > (returns.empty() ? 1 : 2) || said > 1) {
+      table.Fail(
+          "",
+          "the result is said twice; keep one of `value`, `uniform`, `varies`, `returns`, `returns_tuple`");
+    }
+    if (!returns.empty()) yield = ParseYield(returns, entry.params, table.PlaceOfKey("returns"));
+    if (formula) yield = {.kind = YieldKind::Formula, .formula = formula};
+    if (is_uniform) yield.kind = YieldKind::Uniform;
+    if (!varies.empty() && yield.kind == YieldKind::Nothing) yield.kind = YieldKind::Varies;
+    yield.axes = yield.axes | varies;
+    const MarkId mark = ReadMark(table);
+    yield.mark = mark;
+    for (const std::string_view part : tuple) {
+      entry.tuple.push_back(ParseYield(part, entry.params, table.PlaceOfKey("returns_tuple")));
+      entry.tuple.back().mark = mark;
+    }
+  }
+
+  // "arg:model", "args:accelerate.Prepared", "group:tensor", "new_group:ranks", "varies:data", "value:rank ==
+  // 0", "uniform", "-" (nothing is said) or the name of a class.
+  Yield ParseYield(std::string_view text, std::span<const NameId> params, Place place) {
+    const size_t colon = text.find(':');
+    const std::string_view word = text.substr(0, colon);
+    const std::string_view rest =
+        colon == std::string_view::npos ? std::string_view() : text.substr(colon + 1);
+    if (text == "-") return {};
+    if (text == "uniform") return {.kind = YieldKind::Uniform};
+    if (colon == std::string_view::npos) return {.kind = YieldKind::Object, .type = Type(text, place)};
+    if (word == "args") return {.kind = YieldKind::Arguments, .type = Type(rest, place)};
+    if (word == "arg") return {.kind = YieldKind::Argument, .argument = Param(rest, params, place)};
+    if (word == "varies") return {.kind = YieldKind::Varies, .axes = VariationAxesOf(rest, place)};
+    if (word == "value") return {.kind = YieldKind::Formula, .formula = Parse(rest, params, place)};
+    if (word == "group") return {.kind = YieldKind::Group, .has_axis = true, .axis = GroupAxis(rest, place)};
+    if (word == "new_group") {
+      return {.kind = YieldKind::NewGroup,
+              .argument = rest.empty() ? NameId::None() : Param(rest, params, place)};
+    }
+    constexpr std::string_view kWords[] = {"arg", "args", "varies", "value", "group", "new_group"};
+    const std::string near = DidYouMean(word, kWords);
+    errors_.Fail(place, fmt::format("unknown word `{}` before the colon{}", word,
+                                    near.empty() ? "; write a class without one" : near));
+    return {};
+  }
+
+  // What a framework passes to an override of the method: param_types = { trainer = "lightning.Trainer" }.
+  void ReadParamTypes(TableReader& table, Entry& entry) {
+    const toml::table* types = table.Table("param_types");
+    if (types == nullptr) return;
+    for (const auto& [key, value] : *types) {
+      const NameId param = Param(key.str(), entry.params, PlaceOf(key.source()));
+      if (const toml::value<std::string>* type = value.as_string()) {
+        entry.param_types.emplace_back(param, ParseYield(type->get(), entry.params, PlaceOf(value)));
+      } else {
+        errors_.Fail(PlaceOf(value), "a type is a text; put it in quotes");
+      }
+    }
+  }
+
+  void ReadUniform(TableReader& table, Entry& entry) {
+    for (const std::string_view name : table.Texts("makes_uniform")) {
+      const bool is_param = name != "return" && name != "receiver";
+      entry.makes_uniform.push_back(is_param ? Param(name, entry.params, table.PlaceOfKey("makes_uniform"))
+                                             : names_.Intern(name));
+    }
+    entry.uniform_on_root_only = table.Flag("on_root_only");
+    if (entry.makes_uniform.empty()) return;
+    if (!entry.has_operation) {
+      table.Fail("makes_uniform",
+                 "only an operation makes values equal; add `operation`, or say uniform = true");
+    }
+  }
+
+  MarkId ReadMark(TableReader& table) {
+    const std::string_view text = table.Text("mark");
+    if (text.empty()) return {};
+    const NameId name = names_.Intern(text);
+    const MarkId known = knowledge_.FindMark(name);
+    return known ? known : knowledge_.marks_.Add(name);
+  }
+
+  // ---- Small parts
+  // ------------------------------------------------------------------------------------------------
+
+  // `name = "a"` or `names = ["a", "another name of a"]`; the first is the one that messages use.
+  std::vector<NameId> ReadNames(TableReader& table) {
+    std::vector<NameId> names = ReadNameList(table, "names");
+    const NameId name = ReadName(table, "name");
+    if (name && !names.empty()) table.Fail("names", "both `name` and `names`; put all of them into `names`");
+    if (name) names.push_back(name);
+    if (names.empty()) table.Fail("name", "`name` is missing; write name = \"package.function\"");
+    for (const NameId each : names) {
+      const std::string_view text = names_.View(each);
+      if (text.find_first_of(" \t\r\n()") == std::string_view::npos) continue;
+      table.Fail(table.Has("name") ? "name" : "names",
+                 fmt::format("`{}` is not a dotted name; write it without blanks and parentheses", text));
+    }
+    return names;
+  }
+
+  NameId ReadName(TableReader& table, std::string_view key) {
+    const std::string_view text = table.Text(key);
+    return text.empty() ? NameId::None() : names_.Intern(text);
+  }
+
+  std::vector<NameId> ReadNameList(TableReader& table, std::string_view key) {
+    std::vector<NameId> names;
+    for (const std::string_view text : table.Texts(key)) {
+      names.push_back(names_.Intern(text));
+      if (std::ranges::count(names, names.back()) > 1)
+        table.Fail(key, fmt::format("`{}` stands twice; remove one", text));
+    }
+    return names;
+  }
+
+  // The section's own address, or a place on the page of the whole file if it begins with `#`.
+  std::string ReadDocs(TableReader& table) {
+    const std::string_view own = table.Text("docs");
+    if (own.empty()) return std::string(docs_);
+    return own.starts_with('#') ? std::string(docs_) + std::string(own) : std::string(own);
+  }
+
+  FormulaId ReadFormula(TableReader& table, std::string_view key, std::span<const NameId> params) {
+    const std::string_view text = table.Text(key);
+    return text.empty() ? FormulaId::None() : Parse(text, params, table.PlaceOfKey(key));
+  }
+
+  FormulaId Parse(std::string_view text, std::span<const NameId> params, Place place) {
+    const base::Result<FormulaId> formula = ParseFormula(text, params, names_, knowledge_.formulas_);
+    if (formula) return *formula;
+    errors_.Fail(place, formula.error().message);
+    return {};
+  }
+
+  NameId ReadParam(TableReader& table, std::string_view key, std::span<const NameId> params) {
+    const std::string_view name = table.Text(key);
+    return name.empty() ? NameId::None() : Param(name, params, table.PlaceOfKey(key));
+  }
+
+  NameId Param(std::string_view name, std::span<const NameId> params, Place place) {
+    const NameId id = names_.Intern(name);
+    if (std::ranges::find(params, id) != params.end()) return id;
+    std::vector<std::string_view> known;
+    for (const NameId param : params) known.push_back(names_.View(param));
+    const std::string near = DidYouMean(name, known);
+    errors_.Fail(place,
+                 fmt::format("`{}` is not in `params`{}", name, near.empty() ? "; add it there" : near));
+    return id;
+  }
+
+  NameId Type(std::string_view name, Place place) {
+    if (name.find('.') == std::string_view::npos) {
+      errors_.Fail(place,
+                   fmt::format("`{}` is not the full name of a class; write package.module.Class", name));
+    }
+    const NameId id = names_.Intern(name);
+    Refer(Knowledge::ReferenceKind::Type, id, place);
+    return id;
+  }
+
+  void CheckEntryName(TableReader& table, NameId name, EntryKind kind) {
+    const std::string_view text = names_.View(name);
+    const size_t dot = text.rfind('.');
+    const bool is_member = text.starts_with('@') || text.starts_with('*');
+    if (dot == std::string_view::npos) {
+      table.Fail("name", fmt::format("`{}` has no module or class; write the full name", text));
+    } else if (kind == EntryKind::Function && is_member) {
+      table.Fail("name", "a member of a mark or of any object stands in [[method]] or [[attribute]]");
+    } else if (kind == EntryKind::Method || (kind == EntryKind::Attribute && is_member)) {
+      Refer(Knowledge::ReferenceKind::Owner, names_.Intern(text.substr(0, dot)),
+            table.PlaceOfKey(table.Has("name") ? "name" : "names"));
+    }
+  }
+
+  void Refer(Knowledge::ReferenceKind kind, NameId name, Place place) {
+    references_.push_back(
+        {.kind = kind, .name = name, .file = file_, .line = place.line, .column = place.column});
+  }
+
+  using NameIndex = std::vector<std::pair<NameId, uint32_t>>;
+  void AddName(NameIndex& list, NameId name, size_t index, TableReader& table) {
+    if (!names_seen_.insert(name).second) {
+      table.Fail(table.Has("name") ? "name" : "names",
+                 fmt::format("`{}` is described twice in this file; keep one of them", names_.View(name)));
+    }
+    list.emplace_back(name, static_cast<uint32_t>(index));
+  }
+
+  // ---- Adding
+  // -----------------------------------------------------------------------------------------------------
+
+  void Commit(std::string_view file_name) {
+    knowledge_.files_.emplace_back(file_name);
+    const auto first_entry = static_cast<uint32_t>(knowledge_.entries_.size());
+    const auto first_class = static_cast<uint32_t>(knowledge_.classes_.size());
+    for (const auto& [name, index] : entry_names_)
+      knowledge_.entry_names_.emplace_back(name, EntryId{first_entry + index});
+    for (const auto& [name, index] : class_names_)
+      knowledge_.class_names_.emplace_back(name, ClassId{first_class + index});
+    for (Entry& entry : entries_) knowledge_.entries_.Add(std::move(entry));
+    for (Class& known : classes_) knowledge_.classes_.Add(std::move(known));
+    for (const Hint& hint : hints_) knowledge_.hints_[hint.name] = hint;
+    for (const auto& [name, value] : environment_) knowledge_.environment_[name] = value;
+    knowledge_.module_aliases_.insert(knowledge_.module_aliases_.end(), module_aliases_.begin(),
+                                      module_aliases_.end());
+    knowledge_.references_.insert(knowledge_.references_.end(), references_.begin(), references_.end());
+    knowledge_.literals_.insert(knowledge_.literals_.end(), literals_.begin(), literals_.end());
+  }
+
+  Knowledge& knowledge_;
+  base::Interner& names_;
+  ErrorSlot errors_;
+  uint32_t file_;
+  size_t formulas_before_;
+  size_t marks_before_;
+  std::string_view library_;
+  std::string_view docs_;
+  std::vector<Entry> entries_;
+  std::vector<Class> classes_;
+  NameIndex entry_names_;
+  NameIndex class_names_;
+  std::unordered_set<NameId> names_seen_;
+  std::vector<Hint> hints_;
+  std::vector<std::pair<NameId, FormulaId>> environment_;
+  std::vector<Knowledge::ModuleAlias> module_aliases_;
+  std::vector<Knowledge::Reference> references_;
+  std::vector<std::string> literals_;
+};
+
+base::Result<bool> Knowledge::Load(std::string_view file_name, std::string_view toml) {
+  return Loader(*this, file_name).Load(file_name, toml);
+}
+
+}  // namespace allranks::knowledge

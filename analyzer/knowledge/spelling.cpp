@@ -1,0 +1,44 @@
+#include "analyzer/knowledge/spelling.h"
+
+#include <algorithm>
+#include <vector>
+
+namespace allranks::knowledge {
+namespace {
+
+constexpr size_t kLongestWord = 64;
+
+// Letters to insert, delete or replace to make `b` of `a`, one row of the usual table at a time.
+size_t Distance(std::string_view a, std::string_view b) {
+  std::vector<size_t> row(b.size() + 1);
+  for (size_t j = 0; j <= b.size(); ++j) row[j] = j;
+  for (size_t i = 1; i <= a.size(); ++i) {
+    size_t diagonal = row[0];
+    row[0] = i;
+    for (size_t j = 1; j <= b.size(); ++j) {
+      const size_t replaced = diagonal + (a[i - 1] == b[j - 1] ? 0 : 1);
+      diagonal = row[j];
+      row[j] = std::min({row[j] + 1, row[j - 1] + 1, replaced});
+    }
+  }
+  return row[b.size()];
+}
+
+}  // namespace
+
+std::string DidYouMean(std::string_view word, std::span<const std::string_view> candidates) {
+  if (word.size() > kLongestWord) return {};
+  // A third of the letters may be wrong, two in a short word: swapped neighbours count as two.
+  size_t best_distance = std::max<size_t>(word.size() / 3, 2) + 1;
+  std::string_view best;
+  for (const std::string_view candidate : candidates) {
+    if (candidate.size() > kLongestWord || candidate.size() < 2) continue;
+    const size_t distance = Distance(word, candidate);
+    if (distance >= best_distance || distance >= candidate.size()) continue;
+    best_distance = distance;
+    best = candidate;
+  }
+  return best.empty() ? std::string() : "; did you mean `" + std::string(best) + "`?";
+}
+
+}  // namespace allranks::knowledge
