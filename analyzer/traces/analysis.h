@@ -4,9 +4,11 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "analyzer/findings/finding.h"
+#include "analyzer/source/source_file.h"
 #include "analyzer/variation/facts.h"
 
 namespace allranks::traces {
@@ -79,5 +81,15 @@ struct Analysis {
   std::vector<LedgerEntry> ledger;     // by file and place
   std::vector<LimitHit> limits;
 };
+
+// Facts gain values (arguments put into traces), nothing that they hold changes.
+Analysis Analyze(const binding::Program& program, const knowledge::Knowledge& knowledge, variation::Facts& facts,
+                 const source::SourceFiles& files);
+
+// The traces of a module's functions, or of the one called `function` ("Trainer.save"), before anything is compared:
+//   if rank == 0 [global rank]:  @11
+//     all_reduce(the default group)  @12
+std::string PrintTrace(const binding::Program& program, const knowledge::Knowledge& knowledge, variation::Facts& facts,
+                       const source::SourceFiles& files, ir::ModuleId module, std::string_view function);
 
 }  // namespace allranks::traces

@@ -1,0 +1,59 @@
+#include <algorithm>
+#include <unordered_map>
+
+#include "analyzer/traces/analysis.h"
+#include "analyzer/traces/build.h"
+#include "analyzer/traces/call_graph.h"
+#include "analyzer/traces/check.h"
+
+namespace allranks::traces {
+namespace {
+
+// Every site of a requested module with an operation, or with a call that could be one.
+std::vector<LedgerEntry> MakeLedger(const State& state, const CheckResult& result) {
+  std::unordered_map<uint32_t, bool> over_limit;
+  for (const LimitHit& limit : state.limits) over_limit.emplace(limit.function.index, true);
+  std::vector<LedgerEntry> ledger;
+  for (const OperationSite& place : state.sites) {
+    const Site& site = state.traces.site(place.site);
+    if (!state.program.infos[state.program.funcs[site.function].module].requested) continue;
+    LedgerEntry entry{.span = site.span, .function = site.function, .name = place.unresolved,
+                      .verdict = SiteVerdict::Aligned, .reason = {}};
+    if (place.entry) entry.name = std::string(state.program.text(state.knowledge[place.entry].name));
+    if (!place.entry) {
+      entry.verdict = SiteVerdict::Unknown;
+      entry.reason = "unresolved call `" + place.unresolved + "`";
+    } else if (result.flagged_sites.contains(place.site.index)) {
+      entry.verdict = SiteVerdict::Flagged;
+    } else if (over_limit.contains(site.function.index)) {
+      entry.verdict = SiteVerdict::Unknown;
+      entry.reason = "bound reached";
+    }
+    ledger.push_back(std::move(entry));
+  }
+  std::ranges::stable_sort(ledger, {}, [](const LedgerEntry& entry) { return entry.span; });
+  const auto repeated = std::ranges::unique(ledger, {}, [](const LedgerEntry& entry) { return entry.span; });
+  ledger.erase(repeated.begin(), repeated.end());
+  return ledger;
+}
+
+}  // namespace
+
+Analysis Analyze(const binding::Program& program, const knowledge::Knowledge& knowledge, variation::Facts& facts,
+                 const source::SourceFiles& files) {
+  State state(program, knowledge, facts, files);
+  const CallGraph graph = MakeCallGraph(program, knowledge, facts);
+  state.is_relevant = graph.relevant;
+  CheckResult result;
+  for (const FuncId func : graph.order) {
+    state.trace_of[func.index] = BuildTrace(state, func);
+    CheckFunction(state, func, &result);
+  }
+  Analysis analysis;
+  analysis.ledger = MakeLedger(state, result);
+  analysis.differences = std::move(result.differences);
+  analysis.limits = std::move(state.limits);
+  return analysis;
+}
+
+}  // namespace allranks::traces

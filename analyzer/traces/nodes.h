@@ -1,0 +1,26 @@
+// The nodes of a trace at which ranks may part.
+#pragma once
+
+#include <vector>
+
+#include "analyzer/traces/build.h"
+#include "analyzer/traces/world.h"
+
+namespace allranks::traces {
+
+struct VaryingNodes {
+  std::vector<TraceId> choices;   // and loops; the innermost first
+  std::vector<TraceId> ops;       // all operations
+  bool ops_vary = false;          // a root or group that differs between ranks
+  bool has_handlers = false;
+  Mentions mentions;
+};
+VaryingNodes CollectVarying(const State& state, TraceId root);
+
+// Along which axes the condition of a choice or loop varies.
+knowledge::Axes NodeAxes(const State& state, TraceId node);
+
+// `trace` with the nodes of `reported` settled, and, if `agreed`, whatever does not depend on a caller.
+TraceId Settle(State& state, TraceId trace, const std::unordered_set<uint32_t>& reported, bool agreed);
+
+}  // namespace allranks::traces
