@@ -11,6 +11,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "analyzer/base/chunked_vector.h"
 #include "analyzer/base/id.h"
 #include "analyzer/base/interner.h"
 #include "analyzer/binding/program.h"
@@ -81,11 +82,13 @@ struct Value {
 class ValueStore {
  public:
   ValueStore();
+  // Values and lists of kids never move.
   const Value& operator[](ValueId id) const { return values_[id.index]; }
   std::span<const ValueId> Kids(ValueId id) const {
-    return std::span(kids_).subspan(values_[id.index].kids, values_[id.index].kid_count);
+    const Value& value = values_[id.index];
+    return kids_.Run(value.kids, value.kid_count);
   }
-  size_t size() const { return values_.size(); }
+  size_t size() const { return depths_.size(); }
 
   // The general constructor; `axes` is joined with those of the kids where the kind says so. More than 255 kids
   // give an Unknown derived from none. The named ones below should be preferred.
@@ -144,9 +147,9 @@ class ValueStore {
   ValueId Connective(ValueKind kind, std::span<const ValueId> kids);
   ValueId Rebuild(Value value, std::span<const ValueId> kids);
 
-  std::vector<Value> values_;
+  base::ChunkedVector<Value> values_;
   std::vector<uint8_t> depths_;
-  std::vector<ValueId> kids_;
+  base::ChunkedVector<ValueId> kids_;
   std::unordered_multimap<uint64_t, uint32_t> index_;
   uint32_t next_symbol_ = 16;
   ValueId none_, true_, false_;

@@ -165,14 +165,10 @@ ValueId ValueStore::Intern(const Value& value, std::span<const ValueId> kids, ui
     if (Same(values_[it->second], value) && std::ranges::equal(candidate_kids, kids)) return candidate;
   }
   Value stored = value;
-  stored.kids = static_cast<uint32_t>(kids_.size());
+  stored.kids = kids.empty() ? 0 : kids_.AddRun(kids);
   stored.kid_count = static_cast<uint8_t>(kids.size());
-  // The kids may be a view of this very list.
-  const std::vector<ValueId> copy(kids.begin(), kids.end());
-  kids_.insert(kids_.end(), copy.begin(), copy.end());
-  values_.push_back(stored);
+  const uint32_t id = values_.Add(stored);
   depths_.push_back(depth);
-  const auto id = static_cast<uint32_t>(values_.size() - 1);
   index_.emplace(hash, id);
   return ValueId{id};
 }
