@@ -283,8 +283,8 @@ operation at a different place of that order on each rank. The result is a hang 
 an `all_reduce` of gradients that meets the `barrier` of the handler. Loader workers are processes
 of their own, forked from the rank: the group does not exist there, or exists only as a broken copy,
 and the worker fails or waits while the loader waits for the worker. The NCCL watchdog ends a hang
-with `Watchdog caught collective operation timeout`; the Flight Recorder reports `collective type
-mismatch`.
+with `Watchdog caught collective operation timeout`; the Flight Recorder reports
+`collective type mismatch`.
 
 ## Wrong
 

@@ -41,9 +41,9 @@ later round of the loop, or in a caller.
 into a hang on the day someone adds a barrier at its end. The two lines may be a hundred lines
 apart. Rank 0 waits in that barrier; the other ranks are seen waiting in whatever they call next,
 usually the gradient reduction of the following step. The NCCL watchdog ends the job after its
-timeout with `Watchdog caught collective operation timeout`. The Flight Recorder reports `collective
-type mismatch` when the next operation is of another kind, else `missing ranks`. After `sys.exit(0)`
-the launcher sees a process that ended well and stops nobody.
+timeout with `Watchdog caught collective operation timeout`. The Flight Recorder reports
+`collective type mismatch` when the next operation is of another kind, else `missing ranks`. After
+`sys.exit(0)` the launcher sees a process that ended well and stops nobody.
 
 ## Wrong
 

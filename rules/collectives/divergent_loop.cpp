@@ -74,9 +74,9 @@ dist.all_reduce(total)        # once, after the loop
 ## Fix
 
 Take the collective out of the loop where that keeps the meaning. Otherwise make the number of
-rounds equal: pad the shards, drop the rest, or agree on the smallest count with `all_reduce(count,
-op=MIN)` and stop there on every rank. For DDP training with uneven inputs, use `with
-Join([model]):`.
+rounds equal: pad the shards, drop the rest, or agree on the smallest count with
+`all_reduce(count, op=MIN)` and stop there on every rank. For DDP training with uneven inputs, use
+`with Join([model]):`.
 
 ## Proof
 

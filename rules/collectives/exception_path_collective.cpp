@@ -40,11 +40,11 @@ a collective.
 ## Why it hurts
 
 An exception strikes one rank. That rank jumps to the handler and continues with the next batch; the
-others are inside the collective of the body and wait for it. The robust-looking `except
-RuntimeError: skip the batch` thus turns an out-of-memory error, which would have ended the job with
-a clear message, into a hang without one. The NCCL watchdog ends it with `Watchdog caught collective
-operation timeout`, on the ranks where nothing was wrong. The Flight Recorder reports `missing
-ranks`, or `collective type mismatch`.
+others are inside the collective of the body and wait for it. The robust-looking
+`except RuntimeError: skip the batch` thus turns an out-of-memory error, which would have ended the
+job with a clear message, into a hang without one. The NCCL watchdog ends it with
+`Watchdog caught collective operation timeout`, on the ranks where nothing was wrong. The Flight
+Recorder reports `missing ranks`, or `collective type mismatch`.
 
 ## Wrong
 

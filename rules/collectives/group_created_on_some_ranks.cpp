@@ -29,8 +29,8 @@ extern const Rule GroupCreatedOnSomeRanks = {
 ## What it finds
 
 `new_group`, `new_subgroups`, `init_device_mesh` or `split` reached by some ranks only, or by all
-ranks in different orders. The usual form: a loop over lists of ranks that creates a group only `if
-rank in ranks`.
+ranks in different orders. The usual form: a loop over lists of ranks that creates a group only
+`if rank in ranks`.
 
 ## Why it hurts
 

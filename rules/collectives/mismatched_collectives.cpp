@@ -50,8 +50,8 @@ of the same size can complete and leave wrong numbers on some ranks. Two groups 
 orders deadlock when the second operation needs what the first one holds. A root that differs
 (`broadcast(x, src=rank)`) makes every rank wait for another sender. PyTorch's Flight Recorder
 reports `collective type mismatch`, `size or syntax mismatch` or `dtype mismatch`; roots and reduce
-operations it does not keep, so there a hang ends with the NCCL watchdog's `Watchdog caught
-collective operation timeout` and no further word.
+operations it does not keep, so there a hang ends with the NCCL watchdog's
+`Watchdog caught collective operation timeout` and no further word.
 
 ## Wrong
 

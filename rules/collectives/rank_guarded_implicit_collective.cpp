@@ -35,9 +35,9 @@ extern const Rule RankGuardedImplicitCollective = {
 The same as AR101 for calls that do not look like communication: saving or collecting the state of a
 sharded model (`state_dict` under FSDP, DeepSpeed `save_checkpoint`, Accelerate `save_state` and
 `get_state_dict`, Lightning `save_checkpoint`, distributed checkpoint `save` and `load`), gathering
-(`accelerator.gather`, a DTensor's `full_tensor()`), metrics (`compute()` of torchmetrics, `log(...,
-sync_dist=True)`, the property `trainer.callback_metrics`), the forward of a DDP or FSDP module, and
-starting or ending the process group.
+(`accelerator.gather`, a DTensor's `full_tensor()`), metrics (`compute()` of torchmetrics,
+`log(..., sync_dist=True)`, the property `trainer.callback_metrics`), the forward of a DDP or FSDP
+module, and starting or ending the process group.
 
 ## Why it hurts
 
@@ -68,8 +68,8 @@ if accelerator.is_main_process:
 * The object is known not to be wrapped or sharded, or the call goes through `.module` to the inner
   model.
 * All ranks reach the call after all, as in AR101.
-* The condition asks for the strategy as well, and admits all ranks where the strategy shards: `if
-  is_main_process or distributed_type == DistributedType.DEEPSPEED`.
+* The condition asks for the strategy as well, and admits all ranks where the strategy shards:
+  `if is_main_process or distributed_type == DistributedType.DEEPSPEED`.
 
 Where the call communicates under some strategies only, the message names them and the finding is
 `likely` rather than `certain`, unless the strategy is seen.
@@ -77,8 +77,8 @@ Where the call communicates under some strategies only, the message names them a
 ## Fix
 
 Move the call out of the condition. Where its result is needed on one rank, let all ranks call it
-and test the rank before using the result: `state = accelerator.get_state_dict(model)`, then `if
-is_main_process: save(state)`.
+and test the rank before using the result: `state = accelerator.get_state_dict(model)`, then
+`if is_main_process: save(state)`.
 
 ## Proof
 
