@@ -45,7 +45,7 @@ Split the function where that makes sense for readers, too. Generated code may b
 
 ## Proof
 
-There is nothing to replay.
+There is nothing to replay: nothing was found, and nothing was cleared either.
 )md"};
 
 }  // namespace allranks::rules

@@ -44,7 +44,7 @@ message names the nearest one that exists.
 
 ## Proof
 
-There is nothing to replay.
+There is nothing to replay: the comment is about the tool, not about the program.
 )md"};
 
 }  // namespace allranks::rules
