@@ -9,8 +9,10 @@ namespace {
 constexpr uint64_t kPrime = (uint64_t{1} << 61) - 1;
 constexpr uint64_t kBase = 0x1234567890abcdfull;
 
+__extension__ using Wide = unsigned __int128;
+
 uint64_t Multiply(uint64_t a, uint64_t b) {
-  const auto product = static_cast<unsigned __int128>(a) * b;
+  const Wide product = static_cast<Wide>(a) * b;
   const uint64_t sum = static_cast<uint64_t>(product & kPrime) + static_cast<uint64_t>(product >> 61);
   return sum >= kPrime ? sum - kPrime : sum;
 }
