@@ -1,5 +1,7 @@
 #include "analyzer/binding/program.h"
 
+#include <algorithm>
+
 namespace allranks::binding {
 
 std::string Program::FunctionName(FuncId id) const {
@@ -28,32 +30,24 @@ FuncId Program::FindMethod(ClassId class_id, NameId name) const {
 Target Program::Lookup(ModuleId module, NameId name) const {
   // Re-exports are followed step by step; a cycle of imports ends with the bound.
   constexpr int kLongestChain = 24;
-  for (int step = 0; step < kLongestChain; ++step) {
-    const auto found = top_level[module.index].find(name);
-    if (found != top_level[module.index].end()) {
-      const Target& target = found->second;
-      const bool is_reexport = target.kind == TargetKind::Variable && target.module != module;
-      if (!is_reexport) return target;
-      module = target.module;
-      name = target.name;
-      continue;
-    }
-    for (const ModuleId star : stars[module.index]) {
-      if (star == module) continue;
-      const auto via_star = top_level[star.index].find(name);
-      if (via_star == top_level[star.index].end()) continue;
-      if (via_star->second.kind == TargetKind::Variable && via_star->second.module != star) {
-        return Lookup(via_star->second.module, via_star->second.name);
-      }
-      return via_star->second;
-    }
+  return Lookup(module, name, kLongestChain);
+}
+
+Target Program::Lookup(ModuleId module, NameId name, int steps_left) const {
+  if (steps_left == 0) return {};
+  if (const auto found = top_level[module.index].find(name); found != top_level[module.index].end()) {
+    const Target& target = found->second;
+    const bool is_import = target.kind == TargetKind::Variable && target.module != module;
+    return is_import ? Lookup(target.module, target.name, steps_left - 1) : target;
+  }
+  for (const ModuleId star : stars[module.index]) {
+    // Only what the module binds itself or takes over by name: chains of stars are bounded by the steps left.
+    const Target target = star == module ? Target{} : Lookup(star, name, std::min(steps_left - 1, 3));
+    if (target.kind != TargetKind::None && target.kind != TargetKind::Module) return target;
+  }
+  if (infos[module].is_package) {
     const std::string submodule = infos[module].dotted + "." + std::string(text(name));
-    if (infos[module].is_package) {
-      if (const ModuleId found_module = FindModule(submodule)) {
-        return {.kind = TargetKind::Module, .module = found_module};
-      }
-    }
-    return {};
+    if (const ModuleId found = FindModule(submodule)) return {.kind = TargetKind::Module, .module = found};
   }
   return {};
 }
