@@ -85,7 +85,7 @@ TEST_P(EveryRule, NoHeadingStandsEmpty) {
   for (const std::string_view heading : kHeadings) {
     const size_t begin = text.find(heading) + heading.size();
     const size_t end = text.find("\n## ", begin);
-    EXPECT_GT(end - begin, 40u) << heading;
+    EXPECT_GT(end - begin, 20u) << heading;
   }
 }
 

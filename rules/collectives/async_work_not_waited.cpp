@@ -222,8 +222,8 @@ class AsyncCall {
       if (id == target || IsTarget(id) || IsTest(id)) continue;
       const std::string_view member = MemberRead(id);
       if (member == "is_completed" || member == "is_success") continue;
-      // Returned, stored, passed on, captured: somebody else may wait.
-      if (member.empty()) return;
+      // Returned, stored, passed on, captured, made a future of: somebody else may wait.
+      if (member != "wait" && member != "synchronize") return;
       waits = true;
       if (Follows(expr.begin)) first_wait = std::min(first_wait, expr.begin);
     }

@@ -20,6 +20,7 @@ using variation::ValueId;
 using variation::ValueKind;
 
 constexpr std::string_view kCode = "AR113";
+constexpr uint32_t kKeywordOnly = ~0u;
 
 // Where, in a function that does not run in the training thread, an operation is issued.
 struct Issued {
@@ -115,7 +116,7 @@ class OffThread {
  private:
   struct Loader {
     binding::ClassId dataset;
-    Confidence confidence;
+    std::optional<Confidence> workers;
   };
 
   void VisitCalls(ir::ModuleId module_id) {
@@ -137,15 +138,16 @@ class OffThread {
 
   void VisitLoader(ir::ModuleId module_id, const ir::Expr& call) {
     const std::optional<Confidence> workers = HasWorkers(module_id, call);
+    const ValueId dataset = Argument(module_id, call, 0, "dataset");
+    if (dataset && context_.facts.values_store[dataset].kind == ValueKind::Instance) {
+      loaders_.push_back({binding::ClassId{context_.facts.values_store[dataset].a}, workers});
+    }
     if (!workers) return;
     const ir::Module& module = context_.program.modules[module_id];
     ReportValue(Argument(module_id, call, 7, "collate_fn"), module, call,
                 "a collate function of loader workers", *workers);
-    ReportValue(Argument(module_id, call, ~0u, "worker_init_fn"), module, call, "a loader worker", *workers);
-    const ValueId dataset = Argument(module_id, call, 0, "dataset");
-    if (!dataset) return;
-    const variation::Value& value = context_.facts.values_store[dataset];
-    if (value.kind == ValueKind::Instance) loaders_.push_back({binding::ClassId{value.a}, *workers});
+    ReportValue(Argument(module_id, call, kKeywordOnly, "worker_init_fn"), module, call, "a loader worker",
+                *workers);
   }
 
   // Without workers the loader runs in the training thread.
@@ -172,19 +174,25 @@ class OffThread {
     if (!has_base(
             [](std::string_view b) { return b.starts_with("torch.utils.data.") && b.ends_with("Dataset"); }))
       return;
+    const std::optional<Confidence> workers = WorkersOf(class_id);
+    if (!workers) return;
     for (const char* method : {"__getitem__", "__getitems__", "__iter__"}) {
-      ReportMethod(info, method, "a dataset's `{}`, which loader workers run", LoaderConfidence(class_id));
+      ReportMethod(info, method, "a dataset's `{}`, which loader workers run", *workers);
     }
   }
 
-  // A dataset that no loader with workers is seen to read may well be read in the training thread.
-  Confidence LoaderConfidence(binding::ClassId class_id) const {
-    Confidence best = Confidence::Possible;
+  // How sure it is that workers read a dataset; none: the loaders seen have no workers. Without a loader in sight it
+  // is possible at most.
+  std::optional<Confidence> WorkersOf(binding::ClassId class_id) const {
+    std::optional<Confidence> best;
+    bool seen = false;
     for (const Loader& loader : loaders_) {
       const auto& mro = context_.program.classes[loader.dataset].mro;
-      if (std::ranges::find(mro, class_id) != mro.end()) best = std::max(best, loader.confidence);
+      if (std::ranges::find(mro, class_id) == mro.end()) continue;
+      seen = true;
+      best = std::max(best, loader.workers);
     }
-    return best;
+    return seen ? best : Confidence::Possible;
   }
 
   void ReportMethod(const binding::ClassInfo& info, std::string_view name, std::string_view where,
