@@ -304,7 +304,7 @@ GroupIndex Evaluator::AddGroup(ValueId value) {
     for (uint32_t rank = 0; rank < world_.size(); ++rank) {
       if (info.kind == GroupKind::AxisGroup) info.members[rank] = world_.AxisPeers(info.axis, rank);
       if (info.kind != GroupKind::Created) continue;
-      const RankSet members = CreatedMembers(value);
+      const RankSet members = CreatedMembers(value, &info.has_known_ranks);
       info.members[rank] = members.has(rank) ? members : RankSet{};
     }
   }
@@ -312,21 +312,22 @@ GroupIndex Evaluator::AddGroup(ValueId value) {
   return static_cast<GroupIndex>(groups_.size() - 1);
 }
 
-RankSet Evaluator::CreatedMembers(ValueId group) {
+RankSet Evaluator::CreatedMembers(ValueId group, bool* known) {
   RankSet members;
   const auto kids = values_.Kids(group);
-  bool known = !kids.empty() && kids[0] && values_[kids[0]].kind == ValueKind::Tuple;
-  if (known) {
+  *known = !kids.empty() && kids[0] && values_[kids[0]].kind == ValueKind::Tuple;
+  if (*known) {
     const std::vector<ValueId> ranks(values_.Kids(kids[0]).begin(), values_.Kids(kids[0]).end());
     for (const ValueId rank : ranks) {
       const Outcome outcome = Evaluate(rank, 0);
-      known = known && outcome.kind == OutcomeKind::Number && values_.axes(rank).empty();
-      if (known && outcome.number >= 0 && outcome.number < world_.size()) {
+      *known = *known && outcome.kind == OutcomeKind::Number && values_.axes(rank).empty();
+      if (*known && outcome.number >= 0 && outcome.number < world_.size()) {
         members = members | RankSet::Of(static_cast<uint32_t>(outcome.number));
       }
     }
   }
-  if (known && !members.empty()) return members;
+  if (*known && !members.empty()) return members;
+  *known = false;
   members = {};
   for (uint32_t rank = 0; rank < world_.size(); rank += 2) members = members | RankSet::Of(rank);
   return members;

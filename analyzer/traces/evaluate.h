@@ -31,6 +31,7 @@ struct GroupInfo {
   Axis axis{};
   std::vector<RankSet> members;   // by rank: the instance it belongs to, empty if none
   bool is_guess = false;          // which group it is, is not known
+  bool has_known_ranks = false;   // it was made of constant ranks
 };
 using GroupIndex = uint32_t;
 constexpr uint32_t kMostGroups = 32;   // of one function; what comes after shares the last place
@@ -63,7 +64,7 @@ class Evaluator {
   Outcome Binary(ValueId id, uint32_t rank);
   GroupIndex AddGroup(ValueId value);
   GroupIndex GuessedGroup(ValueId value);
-  RankSet CreatedMembers(ValueId group);
+  RankSet CreatedMembers(ValueId group, bool* known);
 
   const variation::ValueStore& values_;
   const knowledge::Knowledge& knowledge_;

@@ -100,19 +100,44 @@ SeqId Projector::ProjectOp(TraceId id, const Trace& trace, SeqId next) {
   if (is_p2p && !view_.with_p2p) return next;
   Evaluator& evaluator = scene_.evaluator();
   const GroupIndex group = evaluator.Group(operation.group, view_.rank);
-  if ((view_.groups >> group & 1u) == 0 || evaluator.group(group).members[view_.rank].empty()) return next;
+  if ((view_.groups >> group & 1u) == 0) return next;
   Item item{.kind = ItemKind::Op, .has_effect = true, .origin = id, .a = {}, .b = {}, .next = next};
   item.group = group;
   item.token = Token(static_cast<uint64_t>(ItemKind::Op), known.kind.index, group);
   item.detail = item.token;
-  if (operation.root && !IsSettled(id, trace)) {
+  const bool settled = IsSettled(id, trace);
+  if (operation.root && !settled) {
     const Outcome root = evaluator.Evaluate(operation.root, view_.rank);
-    if (root.kind == OutcomeKind::Number) {
-      item.root = root.number;
-      item.detail = Token(item.token, static_cast<uint64_t>(root.number), 1);
-    }
+    if (root.kind == OutcomeKind::Number) item.root = root.number;
   }
+  if (operation.reduce_op && !settled) {
+    const variation::ValueKind kind = state_.values[operation.reduce_op].kind;
+    if (kind == variation::ValueKind::External || kind == variation::ValueKind::Str) item.reduce_op = operation.reduce_op;
+  }
+  if (!settled && undecided_ == 0) CheckMember(id, evaluator.group(group), item);
+  if (evaluator.group(group).members[view_.rank].empty()) return next;
+  if (item.root) item.detail = Token(item.detail, static_cast<uint64_t>(*item.root), 1);
+  if (item.reduce_op) item.detail = Token(item.detail, item.reduce_op.index, 2);
   return sequences_.Add(item);
+}
+
+void Projector::CheckMember(TraceId id, const GroupInfo& group, const Item& item) {
+  const RankSet members = group.members[view_.rank];
+  if (members.empty()) {
+    if (group.has_known_ranks) outsiders_.push_back({.op = id, .is_root = false});
+    return;
+  }
+  if (!item.root || group.is_guess) return;
+  const Operation& operation = state_.traces.operation(id);
+  if (!state_.values.axes(operation.root).empty()) return;
+  const int64_t root = *item.root;
+  const bool in_world = root >= 0 && root < static_cast<int64_t>(scene_.world().size());
+  if (state_.traces.entry(id).operation.root_is_group_rank) {
+    if (group.has_known_ranks && root >= members.count()) outsiders_.push_back({.op = id, .is_root = true});
+  } else if ((group.has_known_ranks || group.kind == variation::GroupKind::AxisGroup) && in_world &&
+             !members.has(static_cast<uint32_t>(root))) {
+    outsiders_.push_back({.op = id, .is_root = true});
+  }
 }
 
 bool Projector::IsSettled(TraceId id, const Trace& trace) const {
@@ -140,8 +165,10 @@ SeqId Projector::Undecided(TraceId id, const Trace& trace, const Context& contex
   const bool plain = (flags & kLeavesMask) == 0;
   Context arms = context;
   if (plain) arms.next = kNothing;
+  ++undecided_;
   const SeqId first = Project(then_trace, arms);
   const SeqId second = Project(else_trace, arms);
+  --undecided_;
   const SeqId tail = plain ? context.next : kNothing;
   // An exception that nobody catches ends the job: what counts is the other arm.
   if (sequences_.Raises(first)) return sequences_.Append(second, tail);

@@ -56,6 +56,12 @@ struct OwnDecision {
   uint32_t handler = 0;     // of a Try: which one
 };
 
+// A rank that calls an operation of a group it is certainly not in, or names a root that is not in it.
+struct Outsider {
+  TraceId op;
+  bool is_root = false;
+};
+
 class Projector {
  public:
   // `settled`: choices to be taken as agreed. `own_axes` not empty: compare the arms of choices along these axes.
@@ -64,6 +70,7 @@ class Projector {
             const std::unordered_set<uint32_t>& settled, knowledge::Axes own_axes = {}, FuncId handlers_of = {});
   SeqId Run(TraceId trace);
   const std::vector<OwnDecision>& own_decisions() const { return own_decisions_; }
+  const std::vector<Outsider>& outsiders() const { return outsiders_; }
 
  private:
   struct Context {
@@ -77,6 +84,7 @@ class Projector {
 
   SeqId Project(TraceId id, const Context& context);
   SeqId ProjectOp(TraceId id, const Trace& trace, SeqId next);
+  void CheckMember(TraceId id, const GroupInfo& group, const Item& item);
   SeqId ProjectChoice(TraceId id, const Trace& trace, const Context& context);
   SeqId Undecided(TraceId id, const Trace& trace, const Context& context, bool own);
   SeqId ProjectLoop(TraceId id, const Trace& trace, const Context& context);
@@ -98,6 +106,8 @@ class Projector {
   FuncId handlers_of_;
   std::unordered_map<uint32_t, SeqId> scopes_;
   std::vector<OwnDecision> own_decisions_;
+  std::vector<Outsider> outsiders_;
+  int undecided_ = 0;   // choices around that nobody decides: what is inside may not be reached
 };
 
 }  // namespace allranks::traces

@@ -63,7 +63,10 @@ class Cursor {
   std::vector<SeqId> rest_;
 };
 
-bool RootsDiffer(const Item& a, const Item& b) { return a.root && b.root && *a.root != *b.root; }
+// What is not known on one side may be the same.
+bool DetailsDiffer(const Item& a, const Item& b) {
+  return (a.root && b.root && *a.root != *b.root) || (a.reduce_op && b.reduce_op && a.reduce_op != b.reduce_op);
+}
 
 class Comparer {
  public:
@@ -101,7 +104,7 @@ class Comparer {
     const Item& b = store_[right];
     const bool same_token = a.kind == b.kind && a.token == b.token;
     if (a.kind == ItemKind::Op && same_token) {
-      if (!RootsDiffer(a, b) && (a.root || b.root)) return std::nullopt;
+      if (!DetailsDiffer(a, b)) return std::nullopt;
       return Parting{left, right, true};
     }
     const bool same_place = a.kind == b.kind && a.origin == b.origin;

@@ -37,7 +37,8 @@ struct Item {
   uint64_t detail_hash = 0;
   uint64_t length = 0;       // of the list from here, subroutines counted
   GroupIndex group = 0;      // Op
-  std::optional<int64_t> root;
+  std::optional<int64_t> root;  // known values only
+  ValueId reduce_op;
 };
 
 // The empty list, and the end of a rank by an exception that nobody catches: it stops the job, so nothing that

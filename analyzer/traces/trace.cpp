@@ -32,6 +32,7 @@ uint16_t Inherited(TraceKind kind, uint16_t flags) {
 
 TraceStore::TraceStore(const knowledge::Knowledge& knowledge, variation::ValueStore& values)
     : knowledge_(&knowledge), values_(&values) {
+  if (const base::NameId name = knowledge.names().Find("ragged")) ragged_ = knowledge.FindMark(name);
   empty_ = Intern({}, {});
 }
 
@@ -95,14 +96,28 @@ TryId TraceStore::AddTry(TryInfo info) {
   return TryId{static_cast<uint32_t>(tries_.size() - 1)};
 }
 
+// Membership of a created group, and whether a root is in it, differ from rank to rank.
+bool TraceStore::RanksMatter(const Operation& operation) const {
+  if (!operation.group) return false;
+  const variation::Value& group = (*values_)[operation.group];
+  if (group.kind == variation::ValueKind::Select) return !group.axes.empty();
+  if (group.kind != variation::ValueKind::Group) return false;
+  const auto kind = static_cast<variation::GroupKind>(group.op);
+  return kind == variation::GroupKind::Created || (kind == variation::GroupKind::AxisGroup && operation.root);
+}
+
+bool TraceStore::IsRagged(const Operation& operation) const {
+  return ragged_ && operation.tensor && (*values_)[operation.tensor].mark == ragged_ &&
+         (*knowledge_)[operation.entry].operation.fixed_shape && !values_->axes(operation.tensor).empty();
+}
+
+bool TraceStore::IsRagged(TraceId op) const { return IsRagged(operation(op)); }
+
 TraceId TraceStore::Op(SiteId site, const Operation& operation, bool settled) {
   uint16_t flags = kHasOp;
   for (const ValueId value : {operation.root, operation.reduce_op}) ValueFlags(value, &flags);
-  if (operation.group) {
-    if (values_->has_param(operation.group)) flags |= kOpenParams;
-    // A group is one object on every rank; a choice between groups may differ, membership of one may as well.
-    if ((*values_)[operation.group].kind == variation::ValueKind::Select) ValueFlags(operation.group, &flags);
-  }
+  if (operation.group && values_->has_param(operation.group)) flags |= kOpenParams;
+  if (RanksMatter(operation) || IsRagged(operation)) flags |= kVarying;
   for (const ValueId value : {operation.tensor, operation.peer}) {
     if (value && values_->has_param(value)) flags |= kOpenParams;
   }

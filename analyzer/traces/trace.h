@@ -113,6 +113,8 @@ class TraceStore {
   const TryInfo& try_info(TraceId id) const { return tries_[traces_[id.index].payload]; }
   const knowledge::Entry& entry(TraceId id) const { return (*knowledge_)[operation(id).entry]; }
   size_t size() const { return traces_.size(); }
+  // Whether an operation that needs equal shapes gets a tensor whose size is each rank's own.
+  bool IsRagged(TraceId op) const;
 
   SiteId AddSite(const Site& site);
   TryId AddTry(TryInfo info);
@@ -139,9 +141,12 @@ class TraceStore {
  private:
   TraceId Intern(Trace trace, std::span<const TraceId> kids);
   bool ValueFlags(ValueId value, uint16_t* flags) const;
+  bool RanksMatter(const Operation& operation) const;
+  bool IsRagged(const Operation& operation) const;
 
   const knowledge::Knowledge* knowledge_;
   variation::ValueStore* values_;
+  knowledge::MarkId ragged_;
   std::vector<Trace> traces_;
   std::vector<TraceId> kids_;
   std::vector<Site> sites_;

@@ -91,8 +91,9 @@ std::vector<World> WorldsFor(const Mentions& mentions) {
     return worlds;
   }
   worlds.push_back({.nodes = 1, .per_node = 2, .mesh = {}});
-  if (mentions.nodes) worlds.push_back({.nodes = 2, .per_node = 2, .mesh = {}});
-  if (mentions.neighbours || mentions.created_groups) worlds.push_back({.nodes = 1, .per_node = 3, .mesh = {}});
+  // Ranks lists name more than two ranks.
+  if (mentions.nodes || mentions.created_groups) worlds.push_back({.nodes = 2, .per_node = 2, .mesh = {}});
+  if (mentions.neighbours) worlds.push_back({.nodes = 1, .per_node = 3, .mesh = {}});
   return worlds;
 }
 

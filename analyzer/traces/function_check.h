@@ -1,0 +1,80 @@
+// The comparison of all ranks in one function. The member functions are spread over check.cpp (order of work,
+// reporting), pairs.cpp (two ranks of a world), own_decisions.cpp (what each rank decides by its own values, handlers)
+// and operations.cpp (operations that are wrong by themselves).
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <unordered_set>
+#include <vector>
+
+#include "analyzer/traces/check.h"
+#include "analyzer/traces/difference.h"
+#include "analyzer/traces/nodes.h"
+
+namespace allranks::traces {
+
+class FunctionCheck {
+ public:
+  FunctionCheck(State& state, FuncId func, CheckResult* result)
+      : state_(state), traces_(state.traces), func_(func), result_(result) {}
+  void Run();
+
+ private:
+  // check.cpp
+  Binding OwnBinding() const;
+  std::vector<ValueId> Params(FuncId func) const;
+  void DiscoverGroups(Scene& scene);
+  SeqId Project(Scene& scene, SequenceStore& sequences, View view, const std::unordered_set<uint32_t>& settled);
+  TraceId OpOf(const SequenceStore& sequences, SeqId list) const;
+  std::optional<TraceId> FirstOpIn(TraceId id) const;
+  std::string Detail(TraceId first, TraceId second) const;
+  TraceId LeavingArm(TraceId first_arm, TraceId second_arm, TraceId first, TraceId second, bool* first_has_it) const;
+  void MarkSettled(TraceId node);
+  void Report(Scene& scene, SequenceStore& sequences, Evidence evidence, TraceId cause);
+  bool IsGuess(Scene& scene, TraceId op) const;
+  bool full() const;
+
+  // pairs.cpp
+  void CheckPairs();
+  std::vector<Assignment> Assignments(const World& world) const;
+  void CheckScene(Scene& scene);
+  bool CheckOnce(Scene& scene, SequenceStore& sequences);
+  TraceId Blame(Scene& scene, SequenceStore& sequences, uint32_t i, uint32_t j, uint32_t groups,
+                const Parting& parting);
+  bool PartsRanks(Scene& scene, TraceId node, uint32_t i, uint32_t j) const;
+  bool ReportPair(Scene& scene, SequenceStore& sequences, uint32_t i, uint32_t j, uint32_t groups,
+                  const Parting& parting);
+  void ClassifyPair(Scene& scene, uint32_t i, uint32_t j, TraceId first, TraceId second, Evidence* evidence) const;
+  void SetTwin(Scene& scene, uint32_t lacking, Evidence* evidence) const;
+  bool AlikeOps(TraceId a, TraceId b) const;
+  std::string HowTheyDiffer(const SequenceStore& sequences, const Parting& parting) const;
+
+  // own_decisions.cpp
+  void CheckOwn();
+  void CheckOwnAlong(Scene& scene, knowledge::Axes axes, FuncId handlers_of);
+  void ReportOwn(Scene& scene, SequenceStore& sequences, const OwnDecision& decision, uint32_t rank);
+  void ClassifyOwn(TraceId node, TraceId first, TraceId second, Evidence* evidence) const;
+
+  // operations.cpp
+  void CheckOperations();
+  void CheckMembers();
+  void CheckShapes();
+
+  State& state_;
+  const TraceStore& traces_;
+  FuncId func_;
+  CheckResult* result_;
+  TraceId root_;
+  VaryingNodes nodes_;
+  std::unordered_set<uint32_t> settled_;    // nodes of root_ that are taken as agreed
+  std::unordered_set<uint32_t> reported_;   // those of them that callers take as agreed as well
+  std::unordered_set<uint32_t> reported_culprits_;
+  int found_ = 0;
+};
+
+// The ranks of the scene's world that are not in `ranks`.
+RankSet Complement(const Scene& scene, RankSet ranks);
+
+}  // namespace allranks::traces

@@ -1,0 +1,50 @@
+// Operations that are wrong by themselves: called by a rank that is not in the group, with a root outside it, with
+// shapes that differ.
+#include "analyzer/traces/function_check.h"
+
+namespace allranks::traces {
+
+void FunctionCheck::CheckOperations() {
+  if (!nodes_.ops_vary) return;
+  CheckShapes();
+  CheckMembers();
+}
+
+void FunctionCheck::CheckShapes() {
+  for (const TraceId op : nodes_.ops) {
+    const Trace& trace = traces_[op];
+    if ((trace.flags & (kVarying | kSettled)) != kVarying || !traces_.IsRagged(op)) continue;
+    Scene scene(state_, WorldsFor(nodes_.mentions)[0], {});
+    SequenceStore sequences;
+    Evidence evidence;
+    evidence.kind = DifferenceKind::Shape;
+    evidence.culprit = op;
+    evidence.own = true;
+    evidence.detail = "element count";
+    Report(scene, sequences, evidence, op);
+  }
+}
+
+void FunctionCheck::CheckMembers() {
+  for (const World& world : WorldsFor(nodes_.mentions)) {
+    Scene scene(state_, world, {});
+    DiscoverGroups(scene);
+    for (uint32_t rank = 0; rank < world.size(); ++rank) {
+      SequenceStore sequences;
+      Projector projector(state_, scene, sequences, {.rank = rank}, settled_);
+      projector.Run(root_);
+      for (const Outsider& outsider : projector.outsiders()) {
+        if (full() || settled_.contains(outsider.op.index)) continue;
+        Evidence evidence;
+        evidence.kind = DifferenceKind::NotMember;
+        evidence.culprit = outsider.op;
+        evidence.detail = outsider.is_root ? "root" : "member";
+        evidence.reached = RankSet::Of(rank);
+        evidence.not_reached = Complement(scene, evidence.reached);
+        Report(scene, sequences, evidence, outsider.op);
+      }
+    }
+  }
+}
+
+}  // namespace allranks::traces

@@ -1,0 +1,116 @@
+// Conditions that no world decides: a rank's own data, the clock, the file system, an exception. Two ranks may take
+// different arms at any time, so the arms, each followed by what it does not skip, must agree by themselves.
+#include <algorithm>
+
+#include "analyzer/traces/function_check.h"
+
+namespace allranks::traces {
+namespace {
+
+using knowledge::Axes;
+
+constexpr Axes kSoft = {static_cast<uint16_t>(Axes::Of(Axis::Data).bits | Axes::Of(Axis::Environment).bits)};
+
+// Whether members of the group differ along the axes.
+bool Spans(const GroupInfo& group, Axes axes) {
+  if (group.kind != variation::GroupKind::AxisGroup) return true;
+  const Axes anywhere = Axes::Of(Axis::Environment) | Axes::Of(Axis::Global) | Axes::Of(Axis::Local) |
+                        Axes::Of(Axis::Node) | Axes::Of(group.axis);
+  if (!(axes & anywhere).empty()) return true;
+  // Ranks of one tensor parallel group, and the stages of one pipeline, work on the same batch.
+  const bool along_data = group.axis == Axis::DataParallel || group.axis == Axis::ExpertParallel ||
+                          group.axis == Axis::OtherMesh;
+  return along_data && axes.has(Axis::Data);
+}
+
+uint32_t GroupsAlong(Scene& scene, Axes axes) {
+  uint32_t groups = 0;
+  for (GroupIndex g = 0; g < scene.evaluator().group_count(); ++g) {
+    if (Spans(scene.evaluator().group(g), axes)) groups |= 1u << g;
+  }
+  return groups;
+}
+
+}  // namespace
+
+void FunctionCheck::CheckOwn() {
+  std::vector<Axes> all_axes;
+  for (const TraceId node : nodes_.choices) {
+    const Axes axes = NodeAxes(state_, node);
+    if (!settled_.contains(node.index) && std::ranges::find(all_axes, axes) == all_axes.end()) all_axes.push_back(axes);
+  }
+  if (all_axes.empty() && !nodes_.has_handlers) return;
+  Scene scene(state_, WorldsFor(nodes_.mentions)[0], {});
+  DiscoverGroups(scene);
+  for (const Axes axes : all_axes) CheckOwnAlong(scene, axes, {});
+  if (nodes_.has_handlers) CheckOwnAlong(scene, {}, func_);
+}
+
+void FunctionCheck::CheckOwnAlong(Scene& scene, Axes axes, FuncId handlers_of) {
+  for (uint32_t rank = 0; rank < scene.world().size(); ++rank) {
+    SequenceStore sequences;
+    const View view{.rank = rank, .groups = handlers_of ? ~0u : GroupsAlong(scene, axes)};
+    Projector projector(state_, scene, sequences, view, settled_, axes, handlers_of);
+    projector.Run(root_);
+    const std::vector<OwnDecision> decisions = projector.own_decisions();
+    for (const OwnDecision& decision : decisions) {
+      if (full()) return;
+      if (!settled_.contains(decision.node.index)) ReportOwn(scene, sequences, decision, rank);
+    }
+  }
+}
+
+void FunctionCheck::ReportOwn(Scene& scene, SequenceStore& sequences, const OwnDecision& decision, uint32_t rank) {
+  const std::optional<Parting> parting = FirstDifference(sequences, decision.first, decision.second);
+  if (!parting) return;
+  const TraceId first = OpOf(sequences, parting->first);
+  const TraceId second = OpOf(sequences, parting->second);
+  if (!first && !second) return;
+  Evidence evidence;
+  evidence.node = decision.node;
+  evidence.own = true;
+  evidence.handler = decision.handler;
+  evidence.culprit = first ? first : second;
+  evidence.victim = first && second ? second : TraceId::None();
+  const TraceKind kind = traces_[decision.node].kind;
+  if (kind == TraceKind::Try) {
+    evidence.kind = DifferenceKind::Handler;
+  } else if (kind == TraceKind::Loop) {
+    evidence.kind = DifferenceKind::TripCount;
+    evidence.victim = {};
+  } else {
+    ClassifyOwn(decision.node, first, second, &evidence);
+    if (!(NodeAxes(state_, decision.node) & kSoft).empty()) evidence.kind = DifferenceKind::DataBranch;
+  }
+  // The operation was reported with another cause: one defect, one finding.
+  if (reported_culprits_.contains(evidence.culprit.index)) return MarkSettled(decision.node);
+  // One rank goes one way, the others the other.
+  for (uint32_t other = 0; other < scene.world().size(); ++other) {
+    evidence.lists.push_back(other == rank ? decision.second : decision.first);
+  }
+  evidence.not_reached = RankSet::Of(rank);
+  evidence.reached = Complement(scene, evidence.not_reached);
+  Report(scene, sequences, evidence, decision.node);
+}
+
+void FunctionCheck::ClassifyOwn(TraceId node, TraceId first, TraceId second, Evidence* evidence) const {
+  const TraceId then_trace = traces_.Kids(node)[0];
+  const TraceId else_trace = traces_.Kids(node)[1];
+  const bool first_inside = first && Contains(traces_, then_trace, first);
+  const bool second_inside = second && Contains(traces_, else_trace, second);
+  evidence->kind = DifferenceKind::Guard;
+  if (first_inside || second_inside) {
+    evidence->culprit = first_inside ? first : second;
+    evidence->victim = first_inside ? second : first;
+    if (first_inside && second_inside) evidence->detail = Detail(first, second);
+    return;
+  }
+  bool first_has_it = true;
+  evidence->exit = LeavingArm(then_trace, else_trace, first, second, &first_has_it);
+  if (!evidence->exit) return;
+  evidence->kind = DifferenceKind::EarlyExit;
+  evidence->culprit = first_has_it ? first : second;
+  evidence->victim = first_has_it ? second : first;
+}
+
+}  // namespace allranks::traces

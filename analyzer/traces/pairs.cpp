@@ -1,0 +1,219 @@
+// Two ranks of one group must issue the same on the groups they share (the one condition of which membership, roots,
+// order and guards all follow). Where they do not, the innermost choice without which they would is to blame.
+#include <algorithm>
+
+#include "analyzer/traces/function_check.h"
+
+namespace allranks::traces {
+namespace {
+
+using knowledge::Axes;
+
+constexpr size_t kMostBlamed = 48;
+constexpr size_t kMostScenes = 24;
+
+bool SamePlace(const SequenceStore& sequences, const Parting& a, const Parting& b) {
+  const auto origin = [&](SeqId id) { return sequences[id].origin; };
+  return origin(a.first) == origin(b.first) && origin(a.second) == origin(b.second);
+}
+
+uint32_t SharedGroups(Scene& scene, uint32_t i, uint32_t j) {
+  uint32_t groups = 0;
+  for (GroupIndex g = 0; g < scene.evaluator().group_count(); ++g) {
+    if (scene.evaluator().group(g).members[i].has(j)) groups |= 1u << g;
+  }
+  return groups;
+}
+
+}  // namespace
+
+void FunctionCheck::CheckPairs() {
+  if (nodes_.choices.empty() && !nodes_.ops_vary) return;
+  for (const World& world : WorldsFor(nodes_.mentions)) {
+    for (Assignment& assignment : Assignments(world)) {
+      if (full()) return;
+      Scene scene(state_, world, std::move(assignment));
+      CheckScene(scene);
+    }
+  }
+}
+
+// Values for the uniform unknowns in conditions on the rank: all of the first kind, all of the second, one by one.
+std::vector<Assignment> FunctionCheck::Assignments(const World& world) const {
+  const Assignment nothing;
+  Evaluator evaluator(state_.values, state_.knowledge, world, nothing);
+  std::vector<ValueId> parts;
+  const Axes soft = Axes::Of(Axis::Data) | Axes::Of(Axis::Environment);
+  for (const TraceId node : nodes_.choices) {
+    const ValueId value = traces_[node].value;
+    if (!Without(state_.values.axes(value), soft).empty()) evaluator.UnknownParts(value, &parts);
+  }
+  if (parts.empty()) return std::vector<Assignment>(1);
+  std::vector<Assignment> assignments;
+  for (const int64_t first : {1, 0}) {
+    Assignment all;
+    for (const ValueId part : parts) all.emplace(part.index, first);
+    assignments.push_back(all);
+    for (size_t i = 0; i < parts.size() && parts.size() > 1 && assignments.size() < kMostScenes; ++i) {
+      Assignment flipped = all;
+      flipped[parts[i].index] = 1 - first;
+      assignments.push_back(std::move(flipped));
+    }
+  }
+  return assignments;
+}
+
+void FunctionCheck::CheckScene(Scene& scene) {
+  DiscoverGroups(scene);
+  for (bool again = true; again && !full();) {
+    SequenceStore sequences;
+    again = CheckOnce(scene, sequences);
+  }
+}
+
+// Whether some pair of ranks differs; then the difference is reported and its cause settled.
+bool FunctionCheck::CheckOnce(Scene& scene, SequenceStore& sequences) {
+  std::map<std::pair<uint32_t, uint32_t>, SeqId> lists;
+  const auto list = [&](uint32_t rank, uint32_t groups) {
+    const auto [found, is_new] = lists.try_emplace({rank, groups});
+    if (is_new) found->second = Project(scene, sequences, {.rank = rank, .groups = groups}, settled_);
+    return found->second;
+  };
+  const uint32_t size = scene.world().size();
+  for (uint32_t i = 0; i < size; ++i) {
+    for (uint32_t j = i + 1; j < size; ++j) {
+      const uint32_t groups = SharedGroups(scene, i, j);
+      if (groups == 0) continue;
+      const SeqId first = list(i, groups);
+      const std::optional<Parting> parting = FirstDifference(sequences, first, list(j, groups));
+      if (parting && ReportPair(scene, sequences, i, j, groups, *parting)) return true;
+    }
+  }
+  return false;
+}
+
+TraceId FunctionCheck::Blame(Scene& scene, SequenceStore& sequences, uint32_t i, uint32_t j, uint32_t groups,
+                             const Parting& parting) {
+  size_t tried = 0;
+  for (const TraceId node : nodes_.choices) {
+    if (settled_.contains(node.index) || !PartsRanks(scene, node, i, j) || ++tried > kMostBlamed) continue;
+    std::unordered_set<uint32_t> without = settled_;
+    without.insert(node.index);
+    const SeqId first = Project(scene, sequences, {.rank = i, .groups = groups}, without);
+    const SeqId second = Project(scene, sequences, {.rank = j, .groups = groups}, without);
+    const std::optional<Parting> rest = FirstDifference(sequences, first, second);
+    if (!rest || !SamePlace(sequences, *rest, parting)) return node;
+  }
+  return TraceId::None();
+}
+
+bool FunctionCheck::PartsRanks(Scene& scene, TraceId node, uint32_t i, uint32_t j) const {
+  const Trace& trace = traces_[node];
+  if (trace.kind == TraceKind::Loop) return scene.Trips(trace.value, i) != scene.Trips(trace.value, j);
+  const Decision& decision = scene.Decide(trace.value);
+  return decision.decided && decision.truth.has(i) != decision.truth.has(j);
+}
+
+bool FunctionCheck::ReportPair(Scene& scene, SequenceStore& sequences, uint32_t i, uint32_t j, uint32_t groups,
+                               const Parting& parting) {
+  Evidence evidence;
+  const TraceId first = OpOf(sequences, parting.first);
+  const TraceId second = OpOf(sequences, parting.second);
+  if (!first && !second) return false;
+  evidence.node = Blame(scene, sequences, i, j, groups, parting);
+  if (!evidence.node || parting.same_operation) {
+    // Nothing decides it but the operations themselves: root, reduce operation, group.
+    evidence.kind = DifferenceKind::Mismatch;
+    evidence.detail = HowTheyDiffer(sequences, parting);
+    evidence.culprit = first ? first : second;
+    evidence.victim = first && second ? second : TraceId::None();
+    evidence.reached = RankSet::Of(i);
+    evidence.not_reached = RankSet::Of(j);
+  } else if (traces_[evidence.node].kind == TraceKind::Loop) {
+    evidence.kind = DifferenceKind::TripCount;
+    evidence.culprit = first ? first : second;
+  } else {
+    ClassifyPair(scene, i, j, first, second, &evidence);
+    if (evidence.kind == DifferenceKind::Mismatch && first && second) evidence.detail = HowTheyDiffer(sequences, parting);
+  }
+  if (!evidence.culprit) return false;
+  Report(scene, sequences, evidence, evidence.node ? evidence.node : evidence.culprit);
+  if (!evidence.node && second) MarkSettled(second);
+  return true;
+}
+
+std::string FunctionCheck::HowTheyDiffer(const SequenceStore& sequences, const Parting& parting) const {
+  if (parting.same_operation) {
+    const Item& a = sequences[parting.first];
+    const Item& b = sequences[parting.second];
+    return a.root && b.root && *a.root != *b.root ? "root" : "reduce operation";
+  }
+  const SeqId first = sequences.FirstOp(parting.first);
+  const SeqId second = sequences.FirstOp(parting.second);
+  const auto follows = [&](SeqId list, SeqId op) {
+    constexpr size_t kFarAhead = 16;
+    std::vector<SeqId> ops;
+    sequences.Flatten(list, kFarAhead, &ops);
+    return std::ranges::any_of(ops, [&](SeqId other) { return sequences[other].token == sequences[op].token; });
+  };
+  if (first != kNothing && second != kNothing && follows(parting.first, second) && follows(parting.second, first)) {
+    return "order";
+  }
+  return Detail(OpOf(sequences, parting.first), OpOf(sequences, parting.second));
+}
+
+void FunctionCheck::ClassifyPair(Scene& scene, uint32_t i, uint32_t j, TraceId first, TraceId second,
+                                 Evidence* evidence) const {
+  const Decision& decision = scene.Decide(traces_[evidence->node].value);
+  const TraceId arm_i = traces_.Kids(evidence->node)[decision.truth.has(i) ? 0 : 1];
+  const TraceId arm_j = traces_.Kids(evidence->node)[decision.truth.has(j) ? 0 : 1];
+  const bool first_inside = first && Contains(traces_, arm_i, first);
+  const bool second_inside = second && Contains(traces_, arm_j, second);
+  bool i_has_it = true;
+  evidence->kind = DifferenceKind::Guard;
+  if (first_inside && second_inside) {
+    evidence->kind = DifferenceKind::Mismatch;
+    evidence->detail = Detail(first, second);
+  } else if (first_inside || second_inside) {
+    i_has_it = first_inside;
+  } else if (const TraceId exit = LeavingArm(arm_i, arm_j, first, second, &i_has_it)) {
+    evidence->kind = DifferenceKind::EarlyExit;
+    evidence->exit = exit;
+  } else {
+    // The lists part only after what this choice brought in: the operation in its arm is one too many.
+    i_has_it = FirstOpIn(arm_i).has_value();
+    const std::optional<TraceId> op = FirstOpIn(i_has_it ? arm_i : arm_j);
+    if (op) (i_has_it ? first : second) = *op;
+  }
+  evidence->culprit = i_has_it ? first : second;
+  evidence->victim = i_has_it ? second : first;
+  const bool has_truth = decision.truth.has(i_has_it ? i : j);
+  evidence->reached = has_truth ? decision.truth : Complement(scene, decision.truth);
+  evidence->not_reached = Complement(scene, evidence->reached);
+  SetTwin(scene, i_has_it ? j : i, evidence);
+}
+
+// The rank that lacks the operation issues its like under another rank condition: these were meant as a pair.
+void FunctionCheck::SetTwin(Scene& scene, uint32_t lacking, Evidence* evidence) const {
+  if (evidence->kind != DifferenceKind::Guard || !evidence->culprit) return;
+  for (const TraceId node : nodes_.choices) {
+    const Trace& trace = traces_[node];
+    if (node == evidence->node || trace.kind != TraceKind::Choice || settled_.contains(node.index)) continue;
+    const Decision& decision = scene.Decide(trace.value);
+    if (!decision.differs(scene.world().size())) continue;
+    const TraceId arm = traces_.Kids(node)[decision.truth.has(lacking) ? 0 : 1];
+    const std::optional<TraceId> twin = FirstOpIn(arm);
+    if (!twin || !AlikeOps(*twin, evidence->culprit) || Contains(traces_, evidence->node, *twin)) continue;
+    evidence->kind = DifferenceKind::Mismatch;
+    evidence->detail = "count";
+    if (!evidence->victim) evidence->victim = *twin;
+    return;
+  }
+}
+
+bool FunctionCheck::AlikeOps(TraceId a, TraceId b) const {
+  return traces_.entry(a).operation.kind == traces_.entry(b).operation.kind &&
+         traces_.operation(a).group == traces_.operation(b).group;
+}
+
+}  // namespace allranks::traces
