@@ -267,7 +267,7 @@ class Loader {
     if (names.empty()) return;
     Class known{.name = names[0],
                 .library = names_.Intern(library_),
-                .docs = ReadDocs(table),
+                .docs = ReadDocs(table, names[0]),
                 .bases = ReadNameList(table, "bases"),
                 .is_group = table.Flag("group"),
                 .is_tensor = table.Flag("tensor"),
@@ -284,7 +284,7 @@ class Loader {
     if (names.empty()) return;
     Entry entry{.name = names[0],
                 .library = names_.Intern(library_),
-                .docs = ReadDocs(table),
+                .docs = ReadDocs(table, names[0]),
                 .params = ReadNameList(table, "params"),
                 .is_attribute = kind == EntryKind::Attribute};
     ReadOperation(table, entry);
@@ -308,7 +308,7 @@ class Loader {
               .value = ReadFormula(table, "value", {}),
               .type = ReadName(table, "type"),
               .axes = ReadAxes(table, "varies")};
-    ReadDocs(table);
+    table.Text("docs");
     const int said = static_cast<int>(hint.value.has_value()) + static_cast<int>(hint.type.has_value()) +
                      static_cast<int>(!hint.axes.empty());
     if (said != 1) table.Fail("", "a hint says one thing; give `value`, `type` or `varies`");
@@ -322,7 +322,7 @@ class Loader {
   void ReadEnvironment(TableReader& table) {
     const std::vector<NameId> names = ReadNames(table);
     const FormulaId value = ReadFormula(table, "value", {});
-    ReadDocs(table);
+    table.Text("docs");
     if (!value) table.Fail("value", "`value` is missing; write a formula such as value = \"local_rank\"");
     for (const NameId name : names) environment_.emplace_back(name, value);
   }
@@ -424,8 +424,8 @@ class Loader {
     }
   }
 
-  // "arg:model", "args:accelerate.Prepared", "group:tensor", "new_group:ranks", "varies:data", "value:rank ==
-  // 0", "uniform", "-" (nothing is said) or the name of a class.
+  // "arg:model", "arg:self" (the receiver), "args:accelerate.Prepared", "group:tensor", "new_group:ranks",
+  // "varies:data", "value:rank == 0", "uniform", "-" (nothing is said) or the name of a class.
   Yield ParseYield(std::string_view text, std::span<const NameId> params, Place place) {
     const size_t colon = text.find(':');
     const std::string_view word = text.substr(0, colon);
@@ -435,7 +435,10 @@ class Loader {
     if (text == "uniform") return {.kind = YieldKind::Uniform};
     if (colon == std::string_view::npos) return {.kind = YieldKind::Object, .type = Type(text, place)};
     if (word == "args") return {.kind = YieldKind::Arguments, .type = Type(rest, place)};
-    if (word == "arg") return {.kind = YieldKind::Argument, .argument = Param(rest, params, place)};
+    if (word == "arg") {
+      const NameId argument = rest == "self" ? names_.Intern(rest) : Param(rest, params, place);
+      return {.kind = YieldKind::Argument, .argument = argument};
+    }
     if (word == "varies") return {.kind = YieldKind::Varies, .axes = VariationAxesOf(rest, place)};
     if (word == "value") return {.kind = YieldKind::Formula, .formula = Parse(rest, params, place)};
     if (word == "group") return {.kind = YieldKind::Group, .has_axis = true, .axis = GroupAxis(rest, place)};
@@ -520,11 +523,13 @@ class Loader {
     return names;
   }
 
-  // The section's own address, or a place on the page of the whole file if it begins with `#`.
-  std::string ReadDocs(TableReader& table) {
+  // The section's own address or that of the file; `{name}` in it stands for the name of what is described.
+  std::string ReadDocs(TableReader& table, NameId name) {
     const std::string_view own = table.Text("docs");
-    if (own.empty()) return std::string(docs_);
-    return own.starts_with('#') ? std::string(docs_) + std::string(own) : std::string(own);
+    std::string docs(own.empty() ? docs_ : own);
+    constexpr std::string_view kName = "{name}";
+    const size_t at = docs.find(kName);
+    return at == std::string::npos ? docs : docs.replace(at, kName.size(), names_.View(name));
   }
 
   FormulaId ReadFormula(TableReader& table, std::string_view key, std::span<const NameId> params) {
