@@ -181,8 +181,8 @@ class OffThread {
     }
   }
 
-  // How sure it is that workers read a dataset; none: the loaders seen have no workers. Without a loader in sight it
-  // is possible at most.
+  // How sure it is that workers read a dataset; none: the loaders seen have no workers. Without a loader in
+  // sight it is possible at most.
   std::optional<Confidence> WorkersOf(binding::ClassId class_id) const {
     std::optional<Confidence> best;
     bool seen = false;

@@ -50,22 +50,29 @@ bool SameLine(const Context& context, source::Span a, source::Span b) {
                                  source::Locate(context.files[b.file], b.begin).line;
 }
 
-std::string Ranks(const std::string& ranks, std::string_view otherwise) {
-  return ranks.empty() ? std::string(otherwise) : ranks;
+bool IsExit(const Difference& difference) { return difference.exit.file.has_value(); }
+
+// Where each rank decides for itself, nobody can say which ranks do what: those that leave a function, or get
+// to an operation, are "some ranks".
+bool RanksAreKnown(const Difference& difference) {
+  return !difference.reached_by.empty() && difference.reached_by != "some ranks" &&
+         !difference.not_reached_by.empty();
 }
 
-bool IsExit(const Difference& difference) { return difference.exit.file.has_value(); }
+// The recorder keeps neither roots nor reduce operations: at run time nothing names a difference in these.
+std::string MismatchCategory(std::string_view detail) {
+  if (detail == "dtype") return "dtype mismatch";
+  if (detail == "size") return "size or syntax mismatch";
+  if (detail == "root" || detail == "reduce operation") return "";
+  return detail == "group" || detail == "count" ? "missing ranks" : "collective type mismatch";
+}
 
 std::string FlightRecorderCategory(const Difference& difference) {
   switch (difference.kind) {
     case DifferenceKind::Shape:
       return "size or syntax mismatch";
     case DifferenceKind::Mismatch:
-      if (difference.detail.find("dtype") != std::string::npos) return "dtype mismatch";
-      if (difference.detail.find("count") != std::string::npos) return "size or syntax mismatch";
-      // The recorder keeps neither roots nor reduce operations: at run time nothing names these.
-      if (difference.has_victim && difference.culprit.kind == difference.victim.kind) return "";
-      return "collective type mismatch";
+      return MismatchCategory(difference.detail);
     case DifferenceKind::GroupCreation:
     case DifferenceKind::NotMember:
       return "missing ranks";
@@ -121,12 +128,11 @@ class LabelWriter {
   void AddPrimary() {
     const Difference& d = difference_;
     if (IsExit(d)) {
-      Add(finding_.span, LabelRole::Primary, {"{} leave here", {Ranks(d.not_reached_by, "some ranks")}});
+      Add(finding_.span, LabelRole::Primary, {"{} leave here", {MissingRanks(d)}});
     } else if (d.kind == DifferenceKind::Handler) {
       Add(finding_.span, LabelRole::Primary, {"a rank that fails goes on from here", {}});
     } else if (d.kind == DifferenceKind::TripCount || d.kind == DifferenceKind::DataBranch) {
-      Add(finding_.span, LabelRole::Primary,
-          {"{} will wait here", {Ranks(d.reached_by, "the ranks that get here")}});
+      Add(finding_.span, LabelRole::Primary, {"{} will wait here", {ReachingRanks(d)}});
     } else if (d.reached_by.empty()) {
       Add(finding_.span, LabelRole::Primary, {"the ranks disagree here", {}});
     } else {
@@ -141,8 +147,7 @@ class LabelWriter {
     }
     if (!culprit.span.file || culprit.span == finding_.span) return;
     if (IsExit(difference_) || difference_.kind == DifferenceKind::Handler) {
-      Add(culprit.span, LabelRole::Victim,
-          {"{} will wait here", {Ranks(difference_.reached_by, "the other ranks")}});
+      Add(culprit.span, LabelRole::Victim, {"{} will wait here", {ReachingRanks(difference_)}});
     } else {
       Add(culprit.span, LabelRole::Call, {"the operation itself", {}});
     }
@@ -150,7 +155,7 @@ class LabelWriter {
 
   void AddVictim() {
     const OpPlace& victim = difference_.victim;
-    const std::string ranks = Ranks(difference_.not_reached_by, "the other ranks");
+    const std::string ranks = MissingRanks(difference_);
     for (const source::Span& call : victim.call_chain) {
       Add(call, LabelRole::Call, {"on the way to {}, which {} issue next", {Code(victim.name), ranks}});
     }
@@ -164,6 +169,15 @@ class LabelWriter {
 };
 
 }  // namespace
+
+std::string ReachingRanks(const Difference& difference) {
+  if (RanksAreKnown(difference)) return difference.reached_by;
+  return IsExit(difference) ? "the other ranks" : "some ranks";
+}
+std::string MissingRanks(const Difference& difference) {
+  if (RanksAreKnown(difference)) return difference.not_reached_by;
+  return IsExit(difference) ? "some ranks" : "the other ranks";
+}
 
 std::string OpText(const Context& context, const Difference& difference, const OpPlace& op) {
   std::string text = Code(op.name);
@@ -202,7 +216,7 @@ std::string ReachText(const Difference& difference) {
 
 std::string VictimText(const Context& context, const Difference& difference) {
   if (!difference.has_victim) return "";
-  return fmt::format(", while {} will wait in {}", Ranks(difference.not_reached_by, "the other ranks"),
+  return fmt::format(", while {} will wait in {}", MissingRanks(difference),
                      OpText(context, difference, difference.victim));
 }
 

@@ -18,6 +18,10 @@ std::string VariesText(knowledge::Axes axes);
 // The condition as people know it, in backticks; "this condition" where the source gives no text.
 std::string ConditionText(const traces::Difference& difference);
 
+// The ranks that issue the culprit, and those that do not: "rank 0", "all other ranks", "some ranks".
+std::string ReachingRanks(const traces::Difference& difference);
+std::string MissingRanks(const traces::Difference& difference);
+
 // "is reached by rank 0 only, which will wait there forever".
 std::string ReachText(const traces::Difference& difference);
 

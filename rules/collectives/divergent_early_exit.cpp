@@ -8,11 +8,10 @@ constexpr std::string_view kCode = "AR103";
 void Check(const Context& context, FindingSink& sink) {
   for (const traces::Difference& difference : context.analysis.differences) {
     if (difference.kind != traces::DifferenceKind::EarlyExit) continue;
-    const std::string leaving = difference.not_reached_by.empty() ? "some ranks" : difference.not_reached_by;
-    const std::string waiting = difference.reached_by.empty() ? "the other ranks" : difference.reached_by;
-    findings::Text message = {"`{}` lets {} skip {}, where {} will wait forever{}",
-                              {difference.exit_kind, leaving, OpText(context, difference, difference.culprit),
-                               waiting, VictimText(context, difference)}};
+    findings::Text message = {
+        "`{}` lets {} skip {}, where {} will wait forever{}",
+        {difference.exit_kind, MissingRanks(difference), OpText(context, difference, difference.culprit),
+         ReachingRanks(difference), VictimText(context, difference)}};
     findings::Text help = {
         "put the operation before `{}`, or let every rank run on to it and skip only local work",
         {difference.exit_kind}};

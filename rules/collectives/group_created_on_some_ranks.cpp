@@ -8,6 +8,8 @@ constexpr std::string_view kCode = "AR108";
 void Check(const Context& context, FindingSink& sink) {
   for (const traces::Difference& difference : context.analysis.differences) {
     if (difference.kind != traces::DifferenceKind::GroupCreation) continue;
+    // The default group itself: AR102.
+    if (difference.culprit.op_class == knowledge::OpClass::Init) continue;
     findings::Text message = {"{} {}: every rank of the job must create a group, member or not{}",
                               {OpText(context, difference, difference.culprit), ReachText(difference),
                                VictimText(context, difference)}};

@@ -5,9 +5,25 @@ namespace {
 
 constexpr std::string_view kCode = "AR106";
 
+// What differs, in words; the analysis names it by a word.
+std::string DetailText(std::string_view detail) {
+  constexpr std::pair<std::string_view, std::string_view> kWords[] = {
+      {"kind", "they are different operations"},
+      {"order", "the order differs"},
+      {"root", "the roots differ"},
+      {"group", "the groups differ"},
+      {"count", "some ranks issue one more than others"},
+      {"reduce operation", "the reduce operations differ"},
+      {"dtype", "the data types differ"}};
+  for (const auto& [word, text] : kWords) {
+    if (word == detail) return std::string(text);
+  }
+  return detail.empty() ? "the operations do not match" : std::string(detail);
+}
+
 findings::Text Message(const Context& context, const traces::Difference& difference) {
   const std::string op = OpText(context, difference, difference.culprit);
-  const std::string detail = difference.detail.empty() ? "the operations do not match" : difference.detail;
+  const std::string detail = DetailText(difference.detail);
   if (!difference.has_victim || difference.reached_by.empty() || difference.not_reached_by.empty()) {
     return {"{} does not match from rank to rank: {}", {op, detail}};
   }

@@ -7,9 +7,13 @@ constexpr std::string_view kCode = "AR102";
 
 void Check(const Context& context, FindingSink& sink) {
   for (const traces::Difference& difference : context.analysis.differences) {
-    if (difference.kind != traces::DifferenceKind::Guard) continue;
     const traces::OpPlace& culprit = difference.culprit;
-    if (!IsImplied(culprit.op_class)) continue;
+    const bool starts_job = culprit.op_class == knowledge::OpClass::Init;
+    const bool is_guard = difference.kind == traces::DifferenceKind::Guard;
+    if (!(is_guard && IsImplied(culprit.op_class)) &&
+        !(difference.kind == traces::DifferenceKind::GroupCreation && starts_job)) {
+      continue;
+    }
     const std::string under = culprit.strategies.empty() ? "" : " under " + culprit.strategies;
     findings::Text message = {"{} communicates{} and {}{}",
                               {OpText(context, difference, culprit), under, ReachText(difference),

@@ -10,10 +10,6 @@ void Check(const Context& context, FindingSink& sink) {
     if (difference.kind != traces::DifferenceKind::Shape) continue;
     findings::Text message = {"{} needs the same shape on every rank, and the size of this tensor {}",
                               {OpText(context, difference, difference.culprit), VariesText(difference.axes)}};
-    if (!difference.detail.empty()) {
-      message.format = "{} needs the same shape on every rank, and the size of this tensor {}: {}";
-      message.args.push_back(difference.detail);
-    }
     findings::Text help = {
         "reduce to a fixed size first, or gather the sizes, pad to the largest, and cut the result", {}};
     sink.push_back(FindingOf(context, difference, kCode, std::move(message), std::move(help)));

@@ -9,11 +9,12 @@ void Check(const Context& context, FindingSink& sink) {
   for (const traces::Difference& difference : context.analysis.differences) {
     if (difference.kind != traces::DifferenceKind::NotMember) continue;
     const std::string op = OpText(context, difference, difference.culprit);
-    const std::string callers = difference.reached_by.empty() ? "ranks" : difference.reached_by;
     findings::Text message = {"{} is called by {} outside its group, which fails or never returns",
-                              {op, callers}};
-    if (!difference.detail.empty())
-      message = {"{} names a rank that its group does not have: {}", {op, difference.detail}};
+                              {op, ReachingRanks(difference)}};
+    if (difference.detail == "root") {
+      message = {"{} names a root that is not in its group, so its members wait for a rank that never comes",
+                 {op}};
+    }
     findings::Text help = {
         "call it on members only (`if rank in ranks`), and name source and destination by their "
         "global ranks",
