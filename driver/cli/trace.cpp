@@ -1,26 +1,38 @@
 // `allranks trace FILE[:FUNCTION]`: which collectives each function issues.
-#include "analyzer/traces/print.h"
+#include <algorithm>
+
+#include "analyzer/traces/analysis.h"
 #include "driver/cli/commands.h"
 #include "driver/cli/exit_codes.h"
 #include "driver/cli/settings_of.h"
 #include "driver/cli/target.h"
 #include "driver/cli/terminal.h"
 #include "driver/config/spelling.h"
+#include "driver/pipeline/parallel.h"
 
 namespace allranks::cli {
 namespace {
 
-// The functions of the file, in their order; those named if a name is given.
-std::vector<binding::FuncId> FunctionsOf(const binding::Program& program, const std::string& wanted,
-                                         std::vector<std::string>& known) {
-  std::vector<binding::FuncId> functions;
+// The names of the functions of a module, for those that misspell one.
+std::vector<std::string> FunctionNames(const binding::Program& program, ir::ModuleId module) {
+  std::vector<std::string> names;
   for (uint32_t i = 0; i < program.funcs.size(); ++i) {
-    const binding::FuncId id{i};
-    if (!program.infos[program.funcs[id].module].requested) continue;
-    known.push_back(program.FunctionName(id));
-    if (wanted.empty() || known.back() == wanted) functions.push_back(id);
+    if (program.funcs[binding::FuncId{i}].module == module) names.push_back(program.FunctionName(binding::FuncId{i}));
   }
-  return functions;
+  return names;
+}
+
+// The one module that was asked for; none if the file was not analysed.
+ir::ModuleId RequestedModule(const binding::Program& program) {
+  for (uint32_t i = 0; i < program.infos.size(); ++i) {
+    if (program.infos[ir::ModuleId{i}].requested) return ir::ModuleId{i};
+  }
+  return {};
+}
+
+int Fail(const std::string& message) {
+  PrintError(message);
+  return kExitError;
 }
 
 }  // namespace
@@ -33,27 +45,23 @@ int RunTrace(const TraceArguments& arguments) {
   check.root = arguments.root;
   check.knowledge = arguments.knowledge;
   const base::Result<pipeline::Options> options = OptionsOf(check, files);
-  if (!options) {
-    PrintError(options.error().message);
-    return kExitError;
-  }
+  if (!options) return Fail(options.error().message);
   pipeline::Analysed analysed;
   const base::Result<pipeline::Output> out = pipeline::Run(*options, files, analysed);
-  if (!out || !out->errors.empty()) {
-    PrintError(!out ? out.error().message : out->errors[0].message);
-    return kExitError;
-  }
-  std::vector<std::string> known;
-  const std::vector<binding::FuncId> functions = FunctionsOf(analysed.program, target.function, known);
-  if (functions.empty() && !target.function.empty()) {
-    const std::vector<std::string_view> views(known.begin(), known.end());
-    PrintError(target.file + ": no function `" + target.function + "`" + config::DidYouMean(target.function, views));
-    return kExitError;
+  if (!out) return Fail(out.error().message);
+  if (!out->errors.empty()) return Fail(out->errors[0].message);
+  const ir::ModuleId module = RequestedModule(analysed.program);
+  if (!module) return Fail(target.file + ": names no distributed API, so there is nothing to trace");
+  const std::vector<std::string> names = FunctionNames(analysed.program, module);
+  if (!target.function.empty() && std::find(names.begin(), names.end(), target.function) == names.end()) {
+    const std::vector<std::string_view> views(names.begin(), names.end());
+    return Fail(target.file + ": no function `" + target.function + "`" + config::DidYouMean(target.function, views));
   }
   std::string text;
-  for (const binding::FuncId function : functions) {
-    text += traces::PrintTrace(analysed.program, *analysed.knowledge, analysed.facts, function);
-  }
+  pipeline::RunWithDeepStack([&] {
+    text = traces::PrintTrace(analysed.program, *analysed.knowledge, analysed.facts, analysed.files, module,
+                              target.function);
+  });
   return WriteOut(text) ? kExitClean : kExitError;
 }
 

@@ -99,9 +99,9 @@ class FindingDrawer {
     return out;
   }
   std::string Timeline(const witness::Witness& witness) const {
-    std::string title = "with " + std::to_string(witness.world) + " ranks";
+    std::string title = std::to_string(witness.world) + " ranks";
     if (witness.nodes > 1) title += " on " + std::to_string(witness.nodes) + " nodes";
-    return Note("ranks", title + ":") +
+    return Note("timeline", title) +
            DrawTimeline(witness, report_.files[finding_.span.file].path, margin_ + 5, style_);
   }
 

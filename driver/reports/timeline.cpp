@@ -178,7 +178,7 @@ std::string DrawTimeline(const witness::Witness& witness, std::string_view path,
     for (size_t i = 0; i < lane.steps.size(); ++i) columns[i] = std::max(columns[i], Width(lane.steps[i].text));
   }
   const std::string_view line = style.ascii ? "-" : "─";
-  const std::string_view dot = style.ascii ? "*" : "●", wait = style.ascii ? "#" : "◼";
+  const std::string_view dot = style.ascii ? "*" : "●", wait = style.ascii ? "#" : "■";
   std::string out;
   if (builder.hidden() > 0) {
     out += std::string(indent, ' ') +
@@ -197,7 +197,7 @@ std::string DrawTimeline(const witness::Witness& witness, std::string_view path,
       out += Paint(style, Ink::Dim, Repeat(line, 2));
       out += here ? Paint(style, ink, waits ? wait : dot) : Paint(style, Ink::Dim, line);
       out += here ? " " + Paint(style, waits ? Ink::Error : Ink::Plain, Padded(lane.steps[i].text, columns[i])) + " "
-                  : Paint(style, Ink::Dim, Repeat(line, columns[i] + 2));
+                  : Paint(style, Ink::Dim, Repeat(line, columns[i] + 1)) + " ";
     }
     if (!lane.ending.empty()) out += " " + Paint(style, lane.waits ? Ink::Error : Ink::Dim, lane.ending);
     while (out.ends_with(' ')) out.pop_back();
