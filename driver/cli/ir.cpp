@@ -14,8 +14,9 @@ namespace {
 
 // "Trainer.save", "main.helper": as messages name functions.
 std::string QualifiedName(const ir::Module& module, const base::Interner& names, ir::FunctionId id) {
+  if (id == ir::kTopLevel) return "<module>";
   std::string name;
-  while (id) {
+  while (id && id != ir::kTopLevel) {
     const ir::Function& function = module.functions[id];
     std::string part = function.name ? std::string(names.View(function.name)) : "<lambda>";
     if (function.owner) part = std::string(names.View(module.classes[function.owner].name)) + "." + part;

@@ -1,0 +1,143 @@
+"""Whatever lies in a source tree: no crash, no silence, and the rest is still checked."""
+
+import os
+import subprocess
+import unittest
+
+from support import ALLRANKS, GUARDED, CliTest, main
+
+
+class BadInput(CliTest):
+    def check(self, *args):
+        return self.run_allranks("check", "--output-format", "concise", "-q", *args)
+
+    def assert_found_beside(self, name, content, *expected):
+        """`name` gives the findings `expected`, and the good file beside it is still checked."""
+        self.write("good.py", GUARDED)
+        self.write(name, content)
+        result = self.check()
+        self.assertEqual(result.code, 1, result.err)
+        self.assertIn("good.py:6:9: AR101", result.out)
+        self.assertEqual(result.err, "")
+        lines = [line for line in result.out.splitlines() if line.startswith(name)]
+        self.assertEqual(len(lines), len(expected), result.out)
+        for line, part in zip(lines, expected):
+            self.assertIn(part, line)
+
+    def test_empty(self):
+        self.assert_found_beside("bad.py", b"")
+
+    def test_binary(self):
+        self.assert_found_beside("bad.py", bytes(range(256)) * 40, "bad.py:1:1: AR001 file was not analysed: it contains NUL")
+
+    def test_nul(self):
+        self.assert_found_beside("bad.py", GUARDED.encode() + b"\0", "AR001")
+
+    def test_utf_16(self):
+        self.assert_found_beside("bad.py", GUARDED.encode("utf-16"), "AR001")
+
+    def test_invalid_utf_8(self):
+        self.assert_found_beside("bad.py", GUARDED.encode() + b"# \xff\n", "bad.py:6:9: AR101", "bad.py:7:3: AR001 byte that is not UTF-8")
+
+    def test_declared_encoding(self):
+        self.assert_found_beside("bad.py", b"# -*- coding: latin-1 -*-\n# \xff\n" + GUARDED.encode(), "bad.py:8:9: AR101")
+
+    def test_byte_order_mark(self):
+        self.assert_found_beside("bad.py", b"\xef\xbb\xbf" + GUARDED.encode(), "bad.py:6:9: AR101")
+
+    def test_line_ends(self):
+        for end in ("\r\n", "\r"):
+            self.assert_found_beside("bad.py", GUARDED.replace("\n", end), "bad.py:6:9: AR101")
+
+    def test_50_megabytes(self):
+        self.assert_found_beside("bad.py", GUARDED.encode() + b"x = 1\n" * (50_000_000 // 6), "AR001 file was not analysed: its 5")
+
+    def test_50_megabytes_that_do_not_concern_us(self):
+        self.assert_found_beside("bad.py", b"x = 1\n" * (50_000_000 // 6))
+
+    def test_deep_nesting(self):
+        deep = "x = " + "(" * 100_000 + ")" * 100_000 + "\n"
+        self.write("good.py", GUARDED)
+        self.write("bad.py", GUARDED + deep)
+        result = self.check("--select", "ALL")
+        self.assertEqual(result.code, 1, result.err)
+        self.assertIn("good.py:6:9: AR101", result.out)
+        self.assertRegex(result.out, r"bad\.py:\d+:\d+: AR00[13]")
+
+    def test_deep_blocks(self):
+        deep = "".join(" " * i + "if x:\n" for i in range(2000)) + " " * 2000 + "pass\n"
+        self.write("bad.py", GUARDED + deep)
+        self.assertEqual(self.check().code, 1)
+
+    def test_syntax_error(self):
+        self.assert_found_beside("bad.py", GUARDED + "def f(:\n  pass\n", "bad.py:6:9: AR101", "AR001 syntax error")
+
+    def test_broken_notebook(self):
+        self.assert_found_beside("bad.ipynb", '{"cells": [torch.distributed', "AR001 file was not analysed")
+
+    def test_unreadable_file(self):
+        if os.geteuid() == 0:
+            self.skipTest("root may read everything")
+        self.write("good.py", GUARDED)
+        self.write("bad.py", GUARDED).chmod(0)
+        result = self.check()
+        self.assertEqual(result.code, 1)
+        self.assertIn("bad.py:1:1: AR001 file was not analysed", result.out)
+        self.assertIn("good.py:6:9: AR101", result.out)
+
+    def test_a_folder_called_like_a_file(self):
+        self.assert_found_beside("bad.py/inner.py", "x = 1\n")
+
+    def test_a_named_pipe(self):
+        self.write("good.py", GUARDED)
+        os.mkfifo(self.root / "bad.py")
+        self.assertIn("good.py", self.check().out)
+        self.assertIn("AR001", self.check("bad.py").out)
+
+    def test_symlink_loop(self):
+        self.write("good.py", GUARDED)
+        (self.root / "sub").mkdir()
+        (self.root / "sub" / "loop").symlink_to(self.root)
+        (self.root / "self.py").symlink_to("self.py")
+        (self.root / "dangling.py").symlink_to("nowhere.py")
+        result = self.check()
+        self.assertEqual((result.code, result.err), (1, ""))
+        self.assertEqual(len(result.out.splitlines()), 1, result.out)
+
+    def test_a_link_to_a_file_of_the_tree_is_checked_once(self):
+        self.write("good.py", GUARDED)
+        (self.root / "again.py").symlink_to("good.py")
+        self.assertEqual(len(self.check().out.splitlines()), 1)
+
+    def test_a_path_that_is_a_broken_link(self):
+        (self.root / "dangling.py").symlink_to("nowhere.py")
+        self.assert_one_line_error(self.check("dangling.py"), "dangling.py")
+
+    def test_odd_names(self):
+        for name in ("a b.py", "-dash.py", "new\nline.py", "\udcff.py", "\u4f60.py"):
+            self.write(name, GUARDED)
+        for form in ("full", "concise", "json", "sarif"):
+            result = self.run_allranks("check", "--output-format", form)
+            self.assertEqual((result.code, result.err), (1, ""), form)
+
+    def test_a_path_that_is_not_there(self):
+        self.write("good.py", GUARDED)
+        result = self.check("nowhere.py", "good.py")
+        self.assert_one_line_error(result, "nowhere.py")
+        self.assertIn("good.py:6:9: AR101", result.out)
+
+    def test_no_python_at_all(self):
+        self.write("README.md", "x")
+        self.assert_one_line_error(self.check(), "no Python files", "--show-files")
+
+    def test_the_working_directory_is_gone(self):
+        gone = self.root / "gone"
+        gone.mkdir()
+        command = f'cd "{gone}" && rmdir "{gone}" && exec "{ALLRANKS}" check .'
+        process = subprocess.run(["sh", "-c", command], capture_output=True, text=True)
+        self.assertEqual(process.returncode, 2)
+        self.assertEqual(len(process.stderr.splitlines()), 1, process.stderr)
+
+
+if __name__ == "__main__":
+    main()

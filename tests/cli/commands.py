@@ -1,0 +1,86 @@
+"""Subcommands, exit codes and mistakes on the command line."""
+
+from support import GUARDED, CliTest, main
+
+
+class Commands(CliTest):
+    def test_exit_codes(self):
+        self.write("bad.py", GUARDED)
+        self.write("good.py", "x = 1\n")
+        self.assertEqual(self.run_allranks("check", "bad.py").code, 1)
+        self.assertEqual(self.run_allranks("check", "--exit-zero", "bad.py").code, 0)
+        self.assertEqual(self.run_allranks("check", "good.py").code, 0)
+        self.assertEqual(self.run_allranks("check", "--exit-zero", "nowhere.py").code, 2)
+
+    def test_check_is_the_default(self):
+        self.write("bad.py", GUARDED)
+        self.assertEqual(self.run_allranks("bad.py").out, self.run_allranks("check", "bad.py").out)
+        self.assertEqual(self.run_allranks().code, 1)
+        self.assertEqual(self.run_allranks("--output-format", "concise", "bad.py").code, 1)
+
+    def test_version(self):
+        for args in (["--version"], ["version"], ["-V"]):
+            result = self.run_allranks(*args)
+            self.assertEqual(result.code, 0)
+            self.assertRegex(result.out, r"^allranks \d+\.\d+\.\d+\n$")
+
+    def test_help(self):
+        for args in (["--help"], ["check", "--help"], ["rule", "-h"]):
+            result = self.run_allranks(*args)
+            self.assertEqual((result.code, result.err), (0, ""))
+            self.assertIn("Usage", result.out)
+
+    def test_rule(self):
+        page = self.run_allranks("rule", "AR101")
+        self.assertEqual(page.code, 0)
+        self.assertIn("rank-guarded-collective", page.out)
+        self.assertEqual(page.out, self.run_allranks("rule", "rank-guarded-collective").out)
+        listing = self.run_allranks("rule", "--all").out.splitlines()
+        self.assertTrue(any(line.startswith("AR101  rank-guarded-collective") for line in listing))
+        self.assert_one_line_error(self.run_allranks("rule", "AR1O1"), "did you mean `AR101`?")
+        self.assert_one_line_error(self.run_allranks("rule"), "allranks rule --all")
+
+    def test_ir(self):
+        self.write("a.py", GUARDED)
+        whole = self.run_allranks("ir", "a.py")
+        self.assertEqual(whole.code, 0)
+        self.assertIn("barrier", whole.out)
+        function = self.run_allranks("ir", "a.py:save")
+        self.assertEqual(function.code, 0)
+        self.assertNotIn("import", function.out)
+        self.assert_one_line_error(self.run_allranks("ir", "a.py:svae"), "did you mean `save`?")
+        self.assert_one_line_error(self.run_allranks("ir", "nowhere.py"), "nowhere.py")
+
+    def test_trace(self):
+        self.write("a.py", GUARDED)
+        result = self.run_allranks("trace", "a.py:save")
+        self.assertEqual(result.code, 0, result.err)
+        self.assertIn("barrier", result.out)
+        self.assertEqual(self.run_allranks("trace", "a.py").code, 0)
+        self.assert_one_line_error(self.run_allranks("trace", "a.py:svae"), "did you mean `save`?")
+        self.assert_one_line_error(self.run_allranks("trace", "nowhere.py"), "nowhere.py")
+
+    def test_mistakes_are_one_line(self):
+        self.assert_one_line_error(self.run_allranks("check", "--selct", "AR1"), "--selct", "did you mean `--select`?")
+        self.assert_one_line_error(self.run_allranks("check", "--output-format", "xml"), "xml")
+        self.assert_one_line_error(self.run_allranks("check", "--jobs", "many"), "many")
+        self.assert_one_line_error(self.run_allranks("check", "--root", "nowhere"), "nowhere")
+        self.assert_one_line_error(self.run_allranks("ir"), "target")
+
+    def test_show_files(self):
+        self.write("b.py", "")
+        self.write("a/x.ipynb", "")
+        self.write("notes.txt", "")
+        self.assertEqual(self.run_allranks("check", "--show-files").out, "a/x.ipynb\nb.py\n")
+        self.assertEqual(self.run_allranks("check", "--show-files", cwd=self.root / "a").out, "x.ipynb\n")
+
+    def test_profile_goes_to_stderr(self):
+        self.write("bad.py", GUARDED)
+        result = self.run_allranks("check", "--profile", "--output-format", "json")
+        self.assertRegex(result.err, r"(?m)^sources parsed: \d+ bytes in 1 files$")
+        self.assertRegex(result.err, r"(?m)^peak memory: \d+ bytes$")
+        self.assertTrue(result.out.startswith("{"))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,42 @@
+"""--select, --ignore, --min-confidence."""
+
+import json
+
+from support import GUARDED, CliTest, main
+
+
+class Selection(CliTest):
+    def codes(self, *args):
+        self.write("bad.py", GUARDED + "# allranks: ignore[AR104] long gone\n")
+        result = self.run_allranks("check", "--output-format", "json", *args)
+        self.assertIn(result.code, (0, 1), result.err)
+        return [finding["code"] for finding in json.loads(result.out)["findings"]]
+
+    def test_select(self):
+        self.assertEqual(self.codes(), ["AR101", "AR002"])
+        self.assertEqual(self.codes("--select", "AR101"), ["AR101"])
+        self.assertEqual(self.codes("--select", "AR1"), ["AR101"])
+        self.assertEqual(self.codes("--select", "AR103,AR105"), [])
+        self.assertEqual(self.codes("--select", "AR103", "--select", "AR101"), ["AR101"])
+        self.assertEqual(self.codes("--select", "rank-guarded-collective"), ["AR101"])
+
+    def test_ignore(self):
+        self.assertEqual(self.codes("--ignore", "AR101"), ["AR002"])
+        self.assertEqual(self.codes("--select", "ALL", "--ignore", "AR1"), [])
+
+    def test_a_list_does_not_swallow_the_path(self):
+        self.assertEqual(self.codes("--select", "AR101", "bad.py"), ["AR101"])
+
+    def test_unknown_codes(self):
+        self.write("bad.py", GUARDED)
+        self.assert_one_line_error(self.run_allranks("check", "--select", "AR1O1"), "AR1O1", "did you mean `AR101`?")
+        self.assert_one_line_error(self.run_allranks("check", "--ignore", "nonsense"), "nonsense", "rule --all")
+        self.assert_one_line_error(self.run_allranks("check", "--select", "AR101", "--ignore", "AR101"), "no rules")
+
+    def test_min_confidence(self):
+        self.assertEqual(self.codes("--min-confidence", "certain"), ["AR101", "AR002"])
+        self.assert_one_line_error(self.run_allranks("check", "--min-confidence", "high"), "high")
+
+
+if __name__ == "__main__":
+    main()

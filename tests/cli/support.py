@@ -1,0 +1,63 @@
+"""Runs the built allranks on small trees, for the tests beside this file."""
+
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+import unittest
+
+ALLRANKS = os.path.abspath(sys.argv.pop(1)) if len(sys.argv) > 1 and os.path.exists(sys.argv[1]) else "allranks"
+
+GUARDED = """\
+import torch.distributed as dist
+
+
+def save():
+    if dist.get_rank() == 0:
+        dist.barrier()
+"""
+
+# Variables that would change what is printed.
+CLEARED = ("NO_COLOR", "FORCE_COLOR", "CLICOLOR_FORCE")
+
+
+class Result:
+    def __init__(self, process):
+        self.code = process.returncode
+        self.out = process.stdout.decode("utf-8", "surrogateescape")
+        self.err = process.stderr.decode("utf-8", "surrogateescape")
+
+
+class CliTest(unittest.TestCase):
+    """A test with a folder of its own as the working directory."""
+
+    def setUp(self):
+        self._folder = tempfile.TemporaryDirectory()
+        self.addCleanup(self._folder.cleanup)
+        self.root = pathlib.Path(self._folder.name).resolve()
+
+    def write(self, name, text):
+        path = self.root / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(text if isinstance(text, bytes) else text.encode("utf-8", "surrogateescape"))
+        return path
+
+    def run_allranks(self, *args, stdin=b"", cwd=None, env=None, **options):
+        environment = {k: v for k, v in os.environ.items() if k not in CLEARED}
+        environment.update(env or {})
+        process = subprocess.run([ALLRANKS, *map(str, args)], cwd=cwd or self.root, env=environment, timeout=120,
+                                 input=None if "stdin_file" in options else stdin, capture_output=True)
+        return Result(process)
+
+    def assert_one_line_error(self, result, *words):
+        self.assertEqual(result.code, 2, result.out + result.err)
+        lines = result.err.splitlines()
+        self.assertEqual(len(lines), 1, result.err)
+        self.assertTrue(lines[0].startswith("allranks: error: "), result.err)
+        for word in words:
+            self.assertIn(word, lines[0])
+
+
+def main():
+    unittest.main(verbosity=1)
