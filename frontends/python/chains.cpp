@@ -168,7 +168,8 @@ ExprId Lowering::IndexOfSubscript() {
     end = cursor_->end();
     items.Add(Expression());
   }
-  if (items.size() == 1 && !has_comma) return items[0];
+  const bool is_starred = !items.empty() && builder_.module()[items[0]].kind == ir::ExprKind::Starred;
+  if (items.size() == 1 && !has_comma && !is_starred) return items[0];
   if (items.empty()) return MissingExpr(begin);
   return builder_.Tuple({builder_.module()[items[0]].begin, end}, items.items());
 }

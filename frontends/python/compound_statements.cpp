@@ -111,6 +111,9 @@ StmtId Lowering::Try() {
     if (child == Kind::ElseClause) else_block = BlockInside();
     if (child == Kind::FinallyClause) finally_block = BlockInside();
   });
+  if (!has_errors_ && handlers.empty() && !finally_block) {
+    AddSyntaxProblem({range.begin, range.begin}, "`try` without `except` or `finally`");
+  }
   if (!body) body = builder_.Block({});
   return builder_.Try(range, is_group, body, handlers.items(), else_block, finally_block);
 }

@@ -19,8 +19,8 @@ uint32_t Cursor::CountChildren(uint32_t most) {
   if (!ts_tree_cursor_goto_first_child(&cursor_)) return 0;
   uint32_t count = 0;
   do {
-    const TSNode child = ts_tree_cursor_current_node(&cursor_);
-    count += kinds_.Of(ts_node_symbol(child)) == Kind::Comment ? 0 : 1;
+    const Kind kind = kinds_.Of(ts_node_symbol(ts_tree_cursor_current_node(&cursor_)));
+    count += kind == Kind::Comment || kind == Kind::LineContinuation ? 0 : 1;
   } while (count < most && ts_tree_cursor_goto_next_sibling(&cursor_));
   ts_tree_cursor_goto_parent(&cursor_);
   return count;
@@ -39,7 +39,7 @@ void Cursor::NoteCommentsBelow() {
       if (depth == 0) break;
     }
     Load();
-    if (kind_ == Kind::Comment) NoteComment();
+    IsBetweenTokens();
   }
   Load();
 }

@@ -7,8 +7,8 @@
 
 namespace allranks::python {
 
-// Walks a syntax tree. Comments may stand between any two tokens: the cursor hands them to the builder as it meets
-// them and shows none of them.
+// Walks a syntax tree. Comments and line continuations may stand between any two tokens: the cursor shows none of them,
+// and hands comments to the builder as it meets them.
 class Cursor {
  public:
   Cursor(TSNode root, ir::Builder* builder)
@@ -28,7 +28,7 @@ class Cursor {
   bool Down() {
     if (!ts_tree_cursor_goto_first_child(&cursor_)) return false;
     Load();
-    if (kind_ != Kind::Comment || SkipComment()) return true;
+    if (!IsBetweenTokens() || Next()) return true;
     Up();
     return false;
   }
@@ -37,7 +37,7 @@ class Cursor {
     do {
       if (!ts_tree_cursor_goto_next_sibling(&cursor_)) return false;
       Load();
-    } while (kind_ == Kind::Comment && NoteComment());
+    } while (IsBetweenTokens());
     return true;
   }
   void Up() {
@@ -60,7 +60,7 @@ class Cursor {
   // Whether a child is what the parser could not fit.
   bool HasErrorChild();
   bool HasChild(Kind kind);
-  // How many children there are, comments aside; stops counting at `most`.
+  // How many children it would show; stops counting at `most`.
   uint32_t CountChildren(uint32_t most);
   // Hands the comments of the whole subtree over.
   void NoteCommentsBelow();
@@ -72,13 +72,9 @@ class Cursor {
     begin_ = ts_node_start_byte(node_);
     end_ = ts_node_end_byte(node_);
   }
-  bool NoteComment() {
-    builder_.AddComment(range());
-    return true;
-  }
-  bool SkipComment() {
-    NoteComment();
-    return Next();
+  bool IsBetweenTokens() {
+    if (kind_ == Kind::Comment) builder_.AddComment(range());
+    return kind_ == Kind::Comment || kind_ == Kind::LineContinuation;
   }
 
   const KindTable& kinds_;

@@ -84,6 +84,7 @@ ExprId Lowering::CompoundExpression() {
 ExprId Lowering::Name() {
   // The parser invents an empty name where it misses one.
   if (cursor_->begin() == cursor_->end()) return MissingExpr(cursor_->begin());
+  if (IsMasked(cursor_->begin())) return Opaque();
   return builder_.Name(range(), NameHere());
 }
 
@@ -387,7 +388,10 @@ ExprId Lowering::Opaque() {
 }
 
 void Lowering::CollectExpressions(ExprList* out) {
-  if (at_limit()) return cursor_->NoteCommentsBelow();
+  if (at_limit()) {
+    AddTooDeep(range());
+    return cursor_->NoteCommentsBelow();
+  }
   const Deeper deeper(this);
   cursor_->ForEachChild([&](Kind child) {
     if (IsExpression(child)) {

@@ -1,10 +1,13 @@
 #include "frontends/python/lower.h"
 
 #include <algorithm>
+#include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "frontends/python/lowering.h"
+#include "frontends/python/outline.h"
 #include "frontends/python/parse.h"
 #include "frontends/python/syntax_errors.h"
 
@@ -42,36 +45,92 @@ std::vector<ir::Range> Stretches(const source::SourceFile& file) {
   return stretches;
 }
 
-void LowerStretch(std::string_view text, ir::Range range, Parser* parser, Lowering* lowering, ir::Builder* builder) {
-  if (IndentsTooDeep(text.substr(range.begin, range.end - range.begin))) {
-    return lowering->Unreadable(range, "more levels of indentation than any program has");
+// One file on its way to IR.
+class FileLowering {
+ public:
+  FileLowering(const source::SourceFile& file, source::FileId file_id, base::Interner* interner)
+      : file_(file),
+        text_(file.text),
+        builder_(file_id, ir::Language::Python, file.text.size()),
+        lowering_(&builder_, interner) {
+    const uint32_t size = static_cast<uint32_t>(file.text.size());
+    builder_.StartFunction({.name = interner->Intern("<module>"), .end = size});
   }
-  const Tree tree = parser->Parse(text, range.begin, range.end);
-  if (tree == nullptr) return lowering->Unreadable(range, "too far from Python to be parsed");
-  AddSyntaxErrors(ts_tree_root_node(tree.get()), text, builder);
-  lowering->Tree(ts_tree_root_node(tree.get()));
-}
+
+  ir::Module Run() {
+    if (file_.has_nul || HasLoneReturn(file_.text)) SetText(Parseable(file_));
+    if (file_.has_nul) {
+      const uint32_t place = static_cast<uint32_t>(file_.text.find('\0'));
+      builder_.AddProblem(ir::ProblemKind::Syntax, {place, place + 1}, "null byte in the source");
+    }
+    for (const ir::Range range : Stretches(file_)) Stretch(range);
+    lowering_.FinishTopLevel();
+    builder_.SortByPlace();
+    return builder_.Finish();
+  }
+
+ private:
+  void SetText(std::string text) {
+    changed_ = std::move(text);
+    text_ = changed_;
+  }
+
+  // What cannot be parsed as a whole is parsed statement by statement: the parser, left to itself, drops all that
+  // follows a bracket left open, and takes time that grows with the square of the text.
+  void Stretch(ir::Range range) {
+    if (IndentsTooDeep(text_.substr(range.begin, range.end - range.begin))) {
+      return lowering_.Unreadable(range, "more levels of indentation than any program has");
+    }
+    const Tree tree = parser_.Parse(text_, range.begin, range.end);
+    if (tree != nullptr && !ErrorOf(tree, range)) return Lower(tree, true);
+    for (const ir::Range statement : SplitStatements(text_, range)) Statement(statement);
+  }
+
+  // Hides what is broken until the rest can be read, a few times.
+  void Statement(ir::Range range) {
+    constexpr int kMostAttempts = 4;
+    Tree tree = parser_.Parse(text_, range.begin, range.end);
+    std::optional<SyntaxError> error = ErrorOf(tree, range);
+    for (int attempt = 0; error && attempt < kMostAttempts && !HasManyProblems(); ++attempt) {
+      if (!lowering_.IsMasked(error->range.begin)) AddSyntaxError(*error, &builder_);
+      if (changed_.empty()) SetText(std::string(text_));
+      lowering_.AddMasked(MaskStatement(error->range.begin, range, &changed_));
+      tree = parser_.Parse(text_, range.begin, range.end);
+      error = ErrorOf(tree, range);
+    }
+    if (tree == nullptr) return lowering_.Unreadable(range, "too far from Python to be parsed");
+    Lower(tree, !error);
+  }
+
+  // The first error that hides more than its own place, if any.
+  std::optional<SyntaxError> ErrorOf(const Tree& tree, ir::Range range) const {
+    if (tree != nullptr && !ts_node_has_error(ts_tree_root_node(tree.get()))) return {};
+    const std::optional<TextFault> fault = FindTextFault(text_, range);
+    if (fault) return SyntaxError{.range = {fault->offset, fault->offset + 1}, .text = fault->text};
+    return tree == nullptr ? std::nullopt : SpreadErrorIn(ts_tree_root_node(tree.get()), text_);
+  }
+
+  bool HasManyProblems() const { return builder_.module().problems.size() >= kMostProblems; }
+
+  void Lower(const Tree& tree, bool add_errors) {
+    const TSNode root = ts_tree_root_node(tree.get());
+    if (add_errors) AddSyntaxErrors(root, text_, &builder_);
+    lowering_.Tree(root, text_);
+  }
+
+  const source::SourceFile& file_;
+  // The file's text, or that of `changed_`: as long, and equal but for bytes that were hidden from the parser.
+  std::string_view text_;
+  std::string changed_;
+  ir::Builder builder_;
+  Lowering lowering_;
+  Parser parser_;
+};
 
 }  // namespace
 
 ir::Module Lower(const source::SourceFile& file, source::FileId file_id, base::Interner& interner) {
-  const uint32_t size = static_cast<uint32_t>(file.text.size());
-  std::string changed;
-  if (file.has_nul || HasLoneReturn(file.text)) changed = Parseable(file);
-  const std::string_view text = changed.empty() ? file.text : changed;
-
-  ir::Builder builder(file_id, ir::Language::Python, size);
-  builder.StartFunction({.name = interner.Intern("<module>"), .end = size});
-  if (file.has_nul) {
-    const uint32_t place = static_cast<uint32_t>(file.text.find('\0'));
-    builder.AddProblem(ir::ProblemKind::Syntax, {place, place + 1}, "null byte in the source");
-  }
-  Lowering lowering(text, &builder, &interner);
-  Parser parser;
-  for (const ir::Range range : Stretches(file)) LowerStretch(text, range, &parser, &lowering, &builder);
-  lowering.FinishTopLevel();
-  builder.SortByPlace();
-  return builder.Finish();
+  return FileLowering(file, file_id, &interner).Run();
 }
 
 }  // namespace allranks::python

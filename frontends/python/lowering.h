@@ -26,13 +26,15 @@ using ir::StmtId;
 // real programs nest without bound (operator, call and `elif` chains, parentheses) is walked in loops.
 class Lowering {
  public:
-  // `text` is what was parsed: as long as the file's text, and equal to it but for single bytes that the parser could
-  // not take.
-  Lowering(std::string_view text, ir::Builder* builder, base::Interner* interner)
-      : text_(text), builder_(*builder), interner_(*interner), names_(interner) {}
+  Lowering(ir::Builder* builder, base::Interner* interner)
+      : builder_(*builder), interner_(*interner), names_(interner) {}
 
-  // Lowers a tree's statements to the end of the module's top level.
-  void Tree(TSNode root);
+  // Lowers a tree's statements to the end of the module's top level. `text` is what was parsed: as long as the file's
+  // text, and equal to it but for what was hidden from the parser. It must outlive the object.
+  void Tree(TSNode root, std::string_view text);
+  // Something that cannot be read was hidden here, behind code that means nothing.
+  void AddMasked(Range range) { masked_.push_back(range); }
+  bool IsMasked(uint32_t offset) const;
   // Adds an opaque statement and a problem for a stretch that has no tree.
   void Unreadable(Range range, std::string why);
   // Ends the module's top level.
@@ -220,7 +222,7 @@ class Lowering {
   // Damage is looked for only in files that have any.
   bool IsDamaged() { return has_errors_ && cursor_->HasErrorChild(); }
 
-  const std::string_view text_;
+  std::string_view text_;
   ir::Builder& builder_;
   base::Interner& interner_;
   NameCache names_;
@@ -237,6 +239,8 @@ class Lowering {
     uint32_t begin = UINT32_MAX;
   };
   TypeCall type_call_;
+
+  std::vector<Range> masked_;
 
   std::vector<StmtId> top_level_;
   std::vector<ExprId> expr_store_;

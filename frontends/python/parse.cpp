@@ -2,6 +2,7 @@
 
 #include <bitset>
 #include <cstdint>
+#include <cstdlib>
 #include <limits>
 
 #include "frontends/python/grammar.h"
@@ -9,11 +10,36 @@
 namespace allranks::python {
 namespace {
 
-// Real programs need up to 1.2 of the parser's operations a byte, noise a hundred: recovery tries many readings.
-constexpr uint64_t kOperationsPerByte = 30;
-constexpr uint64_t kFreeOperations = 1'000'000;
-// How often the parser asks whether to go on (its OP_COUNT_PER_PARSER_TIMEOUT_CHECK).
-constexpr uint64_t kOperationsPerQuestion = 100;
+// What the parser allocates grows with its work. Real programs make it take some 60 bytes a byte; where it lost its way,
+// each further line costs as much as all before it, and only this shows it: time differs from run to run.
+constexpr uint64_t kAllocatedPerByte = 1000;
+constexpr uint64_t kFreeAllocation = 4u << 20;
+
+thread_local uint64_t allocated_bytes = 0;
+
+void* CountedMalloc(size_t size) {
+  allocated_bytes += size;
+  return malloc(size);
+}
+
+void* CountedCalloc(size_t count, size_t size) {
+  allocated_bytes += count * size;
+  return calloc(count, size);
+}
+
+void* CountedRealloc(void* block, size_t size) {
+  allocated_bytes += size;
+  return realloc(block, size);
+}
+
+// The parser's allocator is one for the process; counts are kept a thread.
+void CountAllocations() {
+  static const bool done = [] {
+    ts_set_allocator(CountedMalloc, CountedCalloc, CountedRealloc, free);
+    return true;
+  }();
+  static_cast<void>(done);
+}
 
 // The parser keeps up to 510 levels, two bytes each; Python itself allows 100.
 constexpr size_t kMostIndents = 400;
@@ -28,12 +54,8 @@ const char* ReadText(void* payload, uint32_t offset, TSPoint /*point*/, uint32_t
   return text.data() + offset;
 }
 
-bool CountOperations(TSParseState* state) {
-  uint64_t& left = *static_cast<uint64_t*>(state->payload);
-  if (left < kOperationsPerQuestion) return true;
-  left -= kOperationsPerQuestion;
-  return false;
-}
+// Answers the parser's question whether to stop.
+bool IsOverBudget(TSParseState* state) { return allocated_bytes > *static_cast<const uint64_t*>(state->payload); }
 
 // The width of a line's indentation as the parser counts it; moves `at` behind it.
 size_t IndentWidth(std::string_view text, size_t* at) {
@@ -73,16 +95,20 @@ size_t CountIndentWidths(std::string_view text) {
 
 }  // namespace
 
-Parser::Parser() : parser_(ts_parser_new()) { ts_parser_set_language(parser_, Language()); }
+Parser::Parser() {
+  CountAllocations();
+  parser_ = ts_parser_new();
+  ts_parser_set_language(parser_, Language());
+}
 
 Tree Parser::Parse(std::string_view text, uint32_t begin, uint32_t end) {
   constexpr uint32_t kFar = std::numeric_limits<uint32_t>::max();
   const TSRange range = {.start_point = {0, 0}, .end_point = {kFar, kFar}, .start_byte = begin, .end_byte = end};
   const bool is_whole = begin == 0 && end == text.size();
   ts_parser_set_included_ranges(parser_, is_whole ? nullptr : &range, is_whole ? 0 : 1);
-  uint64_t operations = kFreeOperations + kOperationsPerByte * (end - begin);
+  uint64_t budget = allocated_bytes + kFreeAllocation + kAllocatedPerByte * (end - begin);
   const TSInput input = {.payload = &text, .read = ReadText, .encoding = TSInputEncodingUTF8, .decode = nullptr};
-  const TSParseOptions options = {.payload = &operations, .progress_callback = CountOperations};
+  const TSParseOptions options = {.payload = &budget, .progress_callback = IsOverBudget};
   Tree tree(ts_parser_parse_with_options(parser_, nullptr, input, options));
   // A parse that was stopped would go on with the next text.
   if (tree == nullptr) ts_parser_reset(parser_);

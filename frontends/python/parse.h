@@ -25,7 +25,7 @@ class Parser {
   Tree Parse(std::string_view text, uint32_t begin, uint32_t end);
 
  private:
-  TSParser* parser_;
+  TSParser* parser_ = nullptr;
 };
 
 // Whether the parser can hold the text's indentation: it keeps all open levels in a fixed buffer, and writes past the

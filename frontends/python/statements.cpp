@@ -1,4 +1,5 @@
 // Simple statements, blocks, and what the parser could not fit.
+#include <algorithm>
 #include <optional>
 #include <utility>
 
@@ -7,7 +8,8 @@
 
 namespace allranks::python {
 
-void Lowering::Tree(TSNode root) {
+void Lowering::Tree(TSNode root, std::string_view text) {
+  text_ = text;
   Cursor cursor(root, &builder_);
   cursor_ = &cursor;
   has_errors_ = cursor.has_error();
@@ -25,6 +27,11 @@ void Lowering::Tree(TSNode root) {
 void Lowering::Unreadable(Range range, std::string why) {
   builder_.AddProblem(ir::ProblemKind::Limit, range, std::move(why));
   top_level_.push_back(builder_.OpaqueStmt(range, {}));
+}
+
+bool Lowering::IsMasked(uint32_t offset) const {
+  const auto holds = [offset](Range range) { return range.begin <= offset && offset < range.end; };
+  return std::any_of(masked_.begin(), masked_.end(), holds);
 }
 
 void Lowering::FinishTopLevel() {
@@ -72,7 +79,7 @@ StmtId Lowering::StatementHere() {
     case Kind::ReturnStatement: return Return();
     case Kind::DeleteStatement: return Delete();
     case Kind::RaiseStatement: return Raise();
-    case Kind::PassStatement: return builder_.Pass(range);
+    case Kind::PassStatement: return IsMasked(range.begin) ? OpaqueStatement() : builder_.Pass(range);
     case Kind::BreakStatement: return builder_.Break(range);
     case Kind::ContinueStatement: return builder_.Continue(range);
     case Kind::GlobalStatement: return Names(true);
@@ -124,7 +131,7 @@ void Lowering::BlockStatements(StmtList* out) {
 
 BlockId Lowering::Block() {
   // The grammar lets a block be empty, Python does not.
-  if (!has_errors_ && cursor_->CountChildren(1) == 0) {
+  if (!has_errors_ && masked_.empty() && cursor_->CountChildren(1) == 0) {
     AddSyntaxProblem({cursor_->begin(), cursor_->begin()}, "expected an indented block");
   }
   StmtList statements(&stmt_store_);
@@ -141,8 +148,7 @@ BlockId Lowering::BlockInside() {
 }
 
 void Lowering::AddSyntaxProblem(Range range, std::string text) {
-  if (builder_.module().problems.size() >= kMostProblems) return;
-  builder_.AddProblem(ir::ProblemKind::Syntax, range, std::move(text));
+  AddSyntaxError({.range = range, .text = std::move(text)}, &builder_);
 }
 
 StmtId Lowering::OpaqueStatement() {
@@ -169,8 +175,10 @@ StmtId Lowering::ExpressionStatement() {
     }
   });
   if (statement) return statement;
-  if (values.size() == 1 && !has_comma) return builder_.ExprStmt(range, values[0]);
-  return builder_.ExprStmt(range, builder_.Tuple(range, values.items()));
+  if (values.size() != 1 || has_comma) return builder_.ExprStmt(range, builder_.Tuple(range, values.items()));
+  // A docstring of several literals.
+  if (builder_.IsText(values[0])) return {};
+  return builder_.ExprStmt(range, values[0]);
 }
 
 // A string that nobody reads: without interpolations it does nothing.

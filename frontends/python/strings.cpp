@@ -83,7 +83,6 @@ void Lowering::InterpolationOf(StringParts* parts) {
   if (!parts->text.empty()) parts->items.Add(TextConstant(parts->text_range, ir::ConstantKind::Str, parts->text));
   parts->text = {};
   parts->has_interpolation = true;
-  if (at_limit()) return parts->items.Add(TooDeep());
   CollectExpressions(&parts->items);
 }
 

@@ -1,9 +1,8 @@
 #include "frontends/python/syntax_errors.h"
 
 #include <algorithm>
-#include <string>
-
-#include "frontends/python/grammar.h"
+#include <cctype>
+#include <utility>
 
 namespace allranks::python {
 namespace {
@@ -11,75 +10,103 @@ namespace {
 // As much of the text as a message can show.
 constexpr size_t kLongestToken = 24;
 
-class SyntaxErrors {
- public:
-  SyntaxErrors(std::string_view text, ir::Builder* builder) : text_(text), builder_(*builder) {}
+// The word or sign at a place, for a person to find it.
+std::string_view TokenAt(std::string_view text, size_t offset) {
+  const auto is_word = [](unsigned char c) { return std::isalnum(c) != 0 || c == '_' || c >= 0x80; };
+  size_t end = offset;
+  while (end < text.size() && end - offset < kLongestToken && is_word(static_cast<unsigned char>(text[end]))) ++end;
+  if (end == offset && end < text.size() && std::isprint(static_cast<unsigned char>(text[end])) != 0) ++end;
+  return text.substr(offset, end - offset);
+}
 
-  void Walk(TSNode root) {
-    TSTreeCursor cursor = ts_tree_cursor_new(root);
-    uint32_t depth = 0;
-    while (builder_.module().problems.size() < kMostProblems) {
-      const TSNode node = ts_tree_cursor_current_node(&cursor);
-      if (Enter(node) && ts_tree_cursor_goto_first_child(&cursor)) {
-        ++depth;
-        continue;
-      }
-      while (depth > 0 && !ts_tree_cursor_goto_next_sibling(&cursor)) {
-        ts_tree_cursor_goto_parent(&cursor);
-        --depth;
-      }
-      if (depth == 0) break;
+std::string Unexpected(std::string_view token) {
+  if (token.empty()) return "invalid syntax";
+  if (token == "\"" || token == "'") return "string is never closed";
+  return "unexpected `" + std::string(token) + "`";
+}
+
+std::string Expected(TSNode missing) {
+  if (ts_node_is_named(missing)) return "expected an expression";
+  return "expected `" + std::string(ts_node_type(missing)) + "`";
+}
+
+bool HasErrorBelow(TSNode node) {
+  const uint32_t count = ts_node_child_count(node);
+  TSTreeCursor cursor = ts_tree_cursor_new(node);
+  bool found = false;
+  if (count > 0 && ts_tree_cursor_goto_first_child(&cursor)) {
+    do {
+      found = ts_node_has_error(ts_tree_cursor_current_node(&cursor));
+    } while (!found && ts_tree_cursor_goto_next_sibling(&cursor));
+  }
+  ts_tree_cursor_delete(&cursor);
+  return found;
+}
+
+// Calls `visit(node, is_innermost)` on the nodes that are wrong themselves, in order, until it returns false.
+template <class Visit>
+void ForEachError(TSNode root, Visit&& visit) {
+  TSTreeCursor cursor = ts_tree_cursor_new(root);
+  uint32_t depth = 0;
+  for (;;) {
+    const TSNode node = ts_tree_cursor_current_node(&cursor);
+    const bool is_wrong = ts_node_is_missing(node) || ts_node_is_error(node);
+    const bool is_innermost = is_wrong && !HasErrorBelow(node);
+    if (is_wrong && !visit(node, is_innermost)) break;
+    if (!is_innermost && ts_node_has_error(node) && ts_tree_cursor_goto_first_child(&cursor)) {
+      ++depth;
+      continue;
     }
-    ts_tree_cursor_delete(&cursor);
-  }
-
- private:
-  // Reports the node if it is wrong itself; true if something below it may be.
-  bool Enter(TSNode node) {
-    if (!ts_node_has_error(node)) return false;
-    if (ts_node_is_missing(node)) {
-      Add(ts_node_start_byte(node), ts_node_start_byte(node), "expected " + Expected(node));
-      return false;
+    while (depth > 0 && !ts_tree_cursor_goto_next_sibling(&cursor)) {
+      ts_tree_cursor_goto_parent(&cursor);
+      --depth;
     }
-    if (!ts_node_is_error(node)) return true;
-    const uint32_t begin = ts_node_start_byte(node);
-    const std::string_view token = TokenAt(begin);
-    Add(begin, ts_node_end_byte(node), token.empty() ? "invalid syntax" : "unexpected `" + std::string(token) + "`");
-    return false;
+    if (depth == 0) break;
   }
+  ts_tree_cursor_delete(&cursor);
+}
 
-  static std::string Expected(TSNode missing) {
-    if (ts_node_is_named(missing)) return "an expression";
-    return "`" + std::string(ts_node_type(missing)) + "`";
-  }
-
-  // The word or sign at a place, for a person to find it.
-  std::string_view TokenAt(uint32_t offset) const {
-    const auto is_word = [](unsigned char c) { return std::isalnum(c) != 0 || c == '_' || c >= 0x80; };
-    size_t end = offset;
-    while (end < text_.size() && end - offset < kLongestToken && is_word(static_cast<unsigned char>(text_[end]))) ++end;
-    if (end == offset && end < text_.size() && std::isprint(static_cast<unsigned char>(text_[end])) != 0) ++end;
-    return text_.substr(offset, end - offset);
-  }
-
-  // One mistake makes several errors; the first of a line tells enough.
-  void Add(uint32_t begin, uint32_t end, std::string text) {
-    const size_t line_end = std::min(text_.find('\n', begin), text_.size());
-    if (begin < quiet_until_) return;
-    quiet_until_ = static_cast<uint32_t>(line_end);
-    end = std::max(begin, std::min(end, quiet_until_));
-    builder_.AddProblem(ir::ProblemKind::Syntax, {begin, end}, std::move(text));
-  }
-
-  const std::string_view text_;
-  ir::Builder& builder_;
-  uint32_t quiet_until_ = 0;
-};
+// On its first line only.
+SyntaxError Describe(TSNode node, std::string_view text) {
+  const uint32_t begin = ts_node_start_byte(node);
+  if (ts_node_is_missing(node)) return {.range = {begin, begin}, .text = Expected(node)};
+  const uint32_t line_end = static_cast<uint32_t>(std::min(text.find('\n', begin), text.size()));
+  const uint32_t end = std::max(begin, std::min(ts_node_end_byte(node), line_end));
+  return {.range = {begin, end}, .text = Unexpected(TokenAt(text, begin))};
+}
 
 }  // namespace
 
+void AddSyntaxError(SyntaxError error, ir::Builder* builder) {
+  if (builder->module().problems.size() >= kMostProblems) return;
+  builder->AddProblem(ir::ProblemKind::Syntax, error.range, std::move(error.text));
+}
+
 void AddSyntaxErrors(TSNode root, std::string_view text, ir::Builder* builder) {
-  if (ts_node_has_error(root)) SyntaxErrors(text, builder).Walk(root);
+  if (!ts_node_has_error(root)) return;
+  // One mistake makes several errors; the first of a line tells enough.
+  size_t quiet_until = 0;
+  ForEachError(root, [&](TSNode node, bool is_innermost) {
+    SyntaxError error = Describe(node, text);
+    if (!is_innermost || error.range.begin < quiet_until) return true;
+    quiet_until = std::min(text.find('\n', error.range.begin), text.size());
+    AddSyntaxError(std::move(error), builder);
+    return builder->module().problems.size() < kMostProblems;
+  });
+}
+
+std::optional<SyntaxError> SpreadErrorIn(TSNode root, std::string_view text) {
+  if (!ts_node_has_error(root)) return {};
+  bool is_spread = false;
+  std::optional<SyntaxError> first;
+  ForEachError(root, [&](TSNode node, bool is_innermost) {
+    const uint32_t begin = ts_node_start_byte(node);
+    const std::string_view inside = text.substr(begin, ts_node_end_byte(node) - begin);
+    is_spread = is_spread || inside.find('\n') != std::string_view::npos;
+    if (is_innermost && !first) first = Describe(node, text);
+    return !(is_spread && first);
+  });
+  return is_spread ? first : std::nullopt;
 }
 
 }  // namespace allranks::python
