@@ -1,6 +1,9 @@
 #include "analyzer/knowledge/knowledge.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <type_traits>
 
 #include "analyzer/knowledge/spelling.h"
 
@@ -132,21 +135,20 @@ base::Result<bool> Knowledge::Finish() {
   return true;
 }
 
-// `deepspeed.comm` is `torch.distributed` under another name: whatever stands in the one stands in the other,
-// unless an entry of its own says otherwise.
+// `deepspeed.comm` is `torch.distributed` under another name: the functions and classes of the one stand in
+// the other, unless an entry of its own says otherwise. Methods are found through their classes.
 void Knowledge::ApplyModuleAliases() {
   const auto add_aliases = [this](const ModuleAlias& alias, auto& named) {
     const std::string prefix = std::string(names_->View(alias.same_as)) + ".";
-    std::unordered_set<NameId> own;
-    for (const auto& [name, id] : named) own.insert(name);
-    const size_t count = named.size();
-    for (size_t i = 0; i < count; ++i) {
-      const std::string_view name = names_->View(named[i].first);
-      if (!name.starts_with(prefix)) continue;
-      const std::string other =
-          std::string(names_->View(alias.name)) + "." + std::string(name.substr(prefix.size()));
-      if (const NameId id = names_->Intern(other); !own.contains(id)) named.emplace_back(id, named[i].second);
+    std::remove_reference_t<decltype(named)> added;
+    for (const auto& [name, id] : named) {
+      const std::string_view text = names_->View(name);
+      if (!text.starts_with(prefix) || text.find('.', prefix.size()) != std::string_view::npos) continue;
+      added.emplace_back(
+          names_->Intern(fmt::format("{}.{}", names_->View(alias.name), text.substr(prefix.size()))), id);
     }
+    // In front, because later ones win.
+    named.insert(named.begin(), added.begin(), added.end());
   };
   for (const ModuleAlias& alias : module_aliases_) {
     add_aliases(alias, class_names_);
@@ -188,15 +190,13 @@ base::Result<bool> Knowledge::CheckReferences() const {
     const std::string_view name = names_->View(reference.name);
     const bool is_owner = reference.kind == ReferenceKind::Owner;
     if (is_owner ? IsKnownOwner(name) : FindClass(reference.name).has_value()) continue;
+    const bool is_mark = name.starts_with('@');
     std::vector<std::string_view> known;
     for (const auto& [class_name, class_id] : class_names_) known.push_back(names_->View(class_name));
-    const std::string near = DidYouMean(name, known);
-    const std::string cure = near.empty() ? "; describe it in a [[class]] or correct the name" : near;
-    const bool is_mark = name.starts_with('@');
-    return base::Fail(files_[reference.file] + ":" + std::to_string(reference.line) + ":" +
-                      std::to_string(reference.column) + ": no file describes the " +
-                      (is_mark ? "mark" : "class") + " `" + std::string(name) + "`" +
-                      (is_mark ? "; no entry says `mark` with it" : cure));
+    const std::string near = is_mark ? "; no entry says `mark` with it" : DidYouMean(name, known);
+    return base::Fail(fmt::format("{}:{}:{}: no file describes the {} `{}`{}", files_[reference.file],
+                                  reference.line, reference.column, is_mark ? "mark" : "class", name,
+                                  near.empty() ? "; describe it in a [[class]] or correct the name" : near));
   }
   return true;
 }
@@ -216,9 +216,9 @@ base::Result<bool> Knowledge::CheckBases() const {
       for (const NameId base : classes_[at].bases) {
         const ClassId base_id = FindClass(base);
         if (base_id == self) {
-          return base::Fail("knowledge of " + std::string(names_->View(known.library)) + ": the class `" +
-                            std::string(names_->View(known.name)) +
-                            "` is its own base; remove it from `bases`");
+          return base::Fail(
+              fmt::format("knowledge of {}: the class `{}` is its own base; remove it from `bases`",
+                          names_->View(known.library), names_->View(known.name)));
         }
         work.push_back(base_id);
       }
