@@ -5,6 +5,7 @@
 
 #include "analyzer/traces/call_graph.h"
 #include "analyzer/traces/fallible.h"
+#include "analyzer/traces/nodes.h"
 
 namespace allranks::traces {
 namespace {
@@ -164,7 +165,8 @@ class Builder {
   TraceId With(const ir::Stmt& stmt, std::span<const ir::WithItem> items) {
     if (items.empty()) return Block(ir::BodyOf(stmt));
     const ir::ExprId context = items[0].context;
-    const TraceId body = With(stmt, items.subspan(1));
+    TraceId body = With(stmt, items.subspan(1));
+    if (ShadowsMissingRanks(context)) body = SettleLoops(state_, body);
     const TraceId made = Context(context);
     if (const CallFact* call = state_.facts.call(func_, context); call != nullptr && call->kind == CallKind::Known) {
       const knowledge::Entry& entry = state_.knowledge[call->entry];
@@ -183,6 +185,15 @@ class Builder {
     const TraceId left = leave == nullptr ? traces_.Empty() : Fact(context, *leave);
     const TraceId parts[] = {made, entered, Finally(context, body, left)};
     return traces_.Seq(parts);
+  }
+
+  // Inside a Join, ranks that ran out of data take part in what the others still issue.
+  bool ShadowsMissingRanks(ir::ExprId context) const {
+    constexpr std::string_view kJoins[] = {"Join.__init__", ".join", ".join_uneven_inputs"};
+    const CallFact* call = state_.facts.call(func_, context);
+    if (call == nullptr || call->kind != CallKind::Known) return false;
+    const std::string_view name = state_.program.text(state_.knowledge[call->entry].name);
+    return std::ranges::any_of(kJoins, [&](std::string_view join) { return name.ends_with(join); });
   }
 
   // The expression of a `with` item, without an operation that entering and leaving issue.
@@ -372,7 +383,7 @@ class Builder {
         if (!call.function) return traces_.Empty();
         return CallTrace(state_, At(site), call.function, call.callee, Args(call));
       case CallKind::Deferred:
-        return traces_.Call(At(site), call.callee, Args(call));
+        return ResolveCall(state_, At(site), call.callee, Args(call));
       case CallKind::Unresolved:
         NoteUnresolved(site, call);
         return traces_.Empty();

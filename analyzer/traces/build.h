@@ -51,6 +51,9 @@ struct Binding {
 using Origins = std::unordered_map<uint32_t, TraceId>;
 TraceId Instantiate(State& state, TraceId trace, const Binding& binding, Origins* origins = nullptr);
 
+// A call of a value: a function, a bound method, a library function, a choice of these.
+TraceId ResolveCall(State& state, SiteId site, ValueId callee, std::vector<ValueId> args);
+
 // A call of `func`, whose value may be `callee` (with a receiver and captured variables): its trace in a scope.
 TraceId CallTrace(State& state, SiteId site, FuncId func, ValueId callee, std::span<const ValueId> args);
 

@@ -52,7 +52,8 @@ class GraphBuilder {
         break;
       }
       case CallKind::Deferred:
-        defers_[caller.index] = true;
+        if (facts_.values_store.has_param(call.callee)) defers_[caller.index] = true;
+        AddCandidates(caller, call.callee);
         break;
       case CallKind::Function:
       case CallKind::Construct:
@@ -62,6 +63,20 @@ class GraphBuilder {
         break;
       default:
         break;
+    }
+  }
+
+  // `for callback in callbacks: callback.on_end()`: one of several known functions.
+  void AddCandidates(FuncId caller, ValueId callee) {
+    const variation::Value& value = facts_.values_store[callee];
+    if (value.kind == ValueKind::Select) {
+      const auto kids = facts_.values_store.Kids(callee);
+      AddCandidates(caller, kids[1]);
+      AddCandidates(caller, kids[2]);
+    } else if (const FuncId func = FunctionBehind(facts_.values_store, callee)) {
+      AddEdge(caller, func);
+    } else if (value.kind == ValueKind::BoundExternal && knowledge_[knowledge::EntryId{value.a}].has_operation) {
+      Mark(caller);
     }
   }
 

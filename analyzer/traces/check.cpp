@@ -33,12 +33,15 @@ void FunctionCheck::Run() {
   root_ = Instantiate(state_, parametric, OwnBinding(), &origins);
   if ((traces_[root_].flags & (kVarying | kHasTry)) == 0) return;
   nodes_ = CollectVarying(state_, root_);
-  CheckOperations();
+  CheckMembers();
   CheckPairs();
   CheckOwn();
+  CheckShapes();
   std::unordered_set<uint32_t> reported;
   for (const uint32_t node : reported_) {
-    if (const auto origin = origins.find(node); origin != origins.end()) reported.insert(origin->second.index);
+    // What lies in a part without parameters is its own origin.
+    const auto origin = origins.find(node);
+    reported.insert(origin == origins.end() ? node : origin->second.index);
   }
   const bool is_generator = state_.program.function(func_).is_generator;
   state_.trace_of[func_.index] = Settle(state_, parametric, reported, !is_generator);

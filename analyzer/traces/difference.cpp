@@ -130,11 +130,40 @@ class Describer {
       const Site& site = traces_.site(traces_[evidence_.exit].site);
       if (site.function == evidence_.function) return site.span;
     }
-    return result.culprit.call_chain.empty() ? result.culprit.span : result.culprit.call_chain.front();
+    const std::vector<source::Span>& chain = result.culprit.call_chain;
+    if (chain.empty()) return result.culprit.span;
+    if (!IsDecorated()) return chain.front();
+    return chain.size() == 1 ? result.culprit.span : chain[1];
+  }
+
+  // A decorator of the project calls what it decorates: the defect stands there, and not in the decorator.
+  bool IsDecorated() const {
+    if (!evidence_.node) return false;
+    const FuncId wrapper = traces_.site(traces_[evidence_.node].site).function;
+    if (wrapper != evidence_.function || !state_.program.funcs[wrapper].parent) return false;
+    for (const TraceId node : PathTo(traces_, evidence_.node, evidence_.culprit)) {
+      if (traces_[node].kind != TraceKind::Scope) continue;
+      const Site& site = traces_.site(traces_[node].site);
+      return site.function == wrapper && CallsParam(state_.program.funcs[wrapper].parent, site);
+    }
+    return false;
+  }
+
+  bool CallsParam(FuncId func, const Site& site) const {
+    if (!site.expr) return false;
+    const ir::Module& module = state_.program.module_of(site.function);
+    const ir::Expr& call = module[site.expr];
+    if (call.kind != ir::ExprKind::Call) return false;
+    const ir::Expr& callee = module[ir::CalleeOf(call)];
+    if (callee.kind != ir::ExprKind::Name) return false;
+    return std::ranges::any_of(state_.program.function(func).params,
+                               [&](const ir::Param& param) { return param.name == ir::NameOf(callee); });
   }
 
   Confidence FindConfidence(const Difference& result) {
     if (evidence_.is_guess) return Confidence::Possible;
+    // Under that setting it communicates, and then all ranks pass.
+    if (evidence_.admits_all && !result.culprit.strategies.empty()) return Confidence::Possible;
     if (result.kind == DifferenceKind::Handler) {
       const TryInfo& info = traces_.try_info(evidence_.node);
       const bool broad = info.handlers[evidence_.handler].breadth == Breadth::Broad;

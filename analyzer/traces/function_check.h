@@ -41,11 +41,12 @@ class FunctionCheck {
   std::vector<Assignment> Assignments(const World& world) const;
   void CheckScene(Scene& scene);
   bool CheckOnce(Scene& scene, SequenceStore& sequences);
+  bool AdmitsAll(const World& world, TraceId node) const;
   TraceId Blame(Scene& scene, SequenceStore& sequences, uint32_t i, uint32_t j, uint32_t groups,
                 const Parting& parting);
   bool PartsRanks(Scene& scene, TraceId node, uint32_t i, uint32_t j) const;
-  bool ReportPair(Scene& scene, SequenceStore& sequences, uint32_t i, uint32_t j, uint32_t groups,
-                  const Parting& parting);
+  std::optional<Evidence> Explain(Scene& scene, SequenceStore& sequences, uint32_t i, uint32_t j, uint32_t groups,
+                                  const Parting& parting);
   void ClassifyPair(Scene& scene, uint32_t i, uint32_t j, TraceId first, TraceId second, Evidence* evidence) const;
   void SetTwin(Scene& scene, uint32_t lacking, Evidence* evidence) const;
   bool AlikeOps(TraceId a, TraceId b) const;
@@ -58,7 +59,6 @@ class FunctionCheck {
   void ClassifyOwn(TraceId node, TraceId first, TraceId second, Evidence* evidence) const;
 
   // operations.cpp
-  void CheckOperations();
   void CheckMembers();
   void CheckShapes();
 

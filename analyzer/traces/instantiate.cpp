@@ -61,37 +61,7 @@ class Instantiator {
   TraceId Resolve(TraceId id, const Trace& trace) {
     std::vector<ValueId> args(state_.traces.Args(id).begin(), state_.traces.Args(id).end());
     for (ValueId& arg : args) arg = Value(arg);
-    return ResolveCallee(trace.site, Value(trace.value), args);
-  }
-
-  TraceId ResolveCallee(SiteId site, ValueId callee, std::vector<ValueId> args) {
-    const variation::Value value = state_.values[callee];
-    const std::vector<ValueId> kids(state_.values.Kids(callee).begin(), state_.values.Kids(callee).end());
-    switch (value.kind) {
-      case ValueKind::Function: {
-        const ValueId receiver = kids.empty() ? ValueId::None() : kids[0];
-        const std::vector<ValueId> bound = BindPositional(state_, FuncId{value.a}, receiver, args);
-        return CallTrace(state_, site, FuncId{value.a}, callee, bound);
-      }
-      case ValueKind::Partial:
-        if (value.op != 0 || kids.empty()) return state_.traces.Empty();
-        args.insert(args.begin(), kids.begin() + 1, kids.end());
-        return ResolveCallee(site, kids[0], std::move(args));
-      case ValueKind::BoundExternal:
-        return KnownOperation(state_, site, knowledge::EntryId{value.a}, kids[0], args);
-      case ValueKind::External: {
-        const knowledge::EntryId entry = state_.knowledge.FindEntry(base::NameId{value.a});
-        return entry ? KnownOperation(state_, site, entry, {}, args) : state_.traces.Empty();
-      }
-      case ValueKind::Select: {
-        const TraceId then_trace = ResolveCallee(site, kids[1], args);
-        return state_.traces.Choice(site, kids[0], then_trace, ResolveCallee(site, kids[2], args));
-      }
-      case ValueKind::Param:
-        return state_.traces.Call(site, callee, args);
-      default:
-        return state_.traces.Opaque(site, callee);
-    }
+    return ResolveCall(state_, trace.site, Value(trace.value), std::move(args));
   }
 
   State& state_;
@@ -125,6 +95,36 @@ std::vector<ValueId> BindPositional(State& state, FuncId func, ValueId receiver,
     }
   }
   return bound;
+}
+
+TraceId ResolveCall(State& state, SiteId site, ValueId callee, std::vector<ValueId> args) {
+  const variation::Value value = state.values[callee];
+  const std::vector<ValueId> kids(state.values.Kids(callee).begin(), state.values.Kids(callee).end());
+  switch (value.kind) {
+    case ValueKind::Function: {
+      const ValueId receiver = kids.empty() ? ValueId::None() : kids[0];
+      const std::vector<ValueId> bound = BindPositional(state, FuncId{value.a}, receiver, args);
+      return CallTrace(state, site, FuncId{value.a}, callee, bound);
+    }
+    case ValueKind::Partial:
+      if (value.op != 0 || kids.empty()) return state.traces.Empty();
+      args.insert(args.begin(), kids.begin() + 1, kids.end());
+      return ResolveCall(state, site, kids[0], std::move(args));
+    case ValueKind::BoundExternal:
+      return KnownOperation(state, site, knowledge::EntryId{value.a}, kids[0], args);
+    case ValueKind::External: {
+      const knowledge::EntryId entry = state.knowledge.FindEntry(base::NameId{value.a});
+      return entry ? KnownOperation(state, site, entry, {}, args) : state.traces.Empty();
+    }
+    case ValueKind::Select: {
+      const TraceId then_trace = ResolveCall(state, site, kids[1], args);
+      return state.traces.Choice(site, kids[0], then_trace, ResolveCall(state, site, kids[2], args));
+    }
+    case ValueKind::Param:
+      return state.traces.Call(site, callee, args);
+    default:
+      return state.traces.Opaque(site, callee);
+  }
 }
 
 TraceId CallTrace(State& state, SiteId site, FuncId func, ValueId callee, std::span<const ValueId> args) {

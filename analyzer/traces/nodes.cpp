@@ -93,6 +93,21 @@ VaryingNodes CollectVarying(const State& state, TraceId root) {
   return nodes;
 }
 
+TraceId SettleLoops(State& state, TraceId trace) {
+  std::unordered_set<uint32_t> loops;
+  std::unordered_set<uint32_t> seen = {trace.index};
+  std::vector<TraceId> work = {trace};
+  while (!work.empty()) {
+    const TraceId id = work.back();
+    work.pop_back();
+    if (state.traces[id].kind == TraceKind::Loop) loops.insert(id.index);
+    for (const TraceId kid : state.traces.Kids(id)) {
+      if (seen.insert(kid.index).second) work.push_back(kid);
+    }
+  }
+  return Settle(state, trace, loops, false);
+}
+
 TraceId Settle(State& state, TraceId trace, const std::unordered_set<uint32_t>& reported, bool agreed) {
   return Settler(state, reported, agreed).Run(trace);
 }

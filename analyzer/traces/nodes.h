@@ -1,6 +1,7 @@
 // The nodes of a trace at which ranks may part.
 #pragma once
 
+#include <unordered_set>
 #include <vector>
 
 #include "analyzer/traces/build.h"
@@ -19,6 +20,9 @@ VaryingNodes CollectVarying(const State& state, TraceId root);
 
 // Along which axes the condition of a choice or loop varies.
 knowledge::Axes NodeAxes(const State& state, TraceId node);
+
+// `trace` with all its loops settled: however often each rank runs them, they agree.
+TraceId SettleLoops(State& state, TraceId trace);
 
 // `trace` with the nodes of `reported` settled, and, if `agreed`, whatever does not depend on a caller.
 TraceId Settle(State& state, TraceId trace, const std::unordered_set<uint32_t>& reported, bool agreed);

@@ -4,16 +4,12 @@
 
 namespace allranks::traces {
 
-void FunctionCheck::CheckOperations() {
-  if (!nodes_.ops_vary) return;
-  CheckShapes();
-  CheckMembers();
-}
-
 void FunctionCheck::CheckShapes() {
+  if (!nodes_.ops_vary) return;
   for (const TraceId op : nodes_.ops) {
     const Trace& trace = traces_[op];
     if ((trace.flags & (kVarying | kSettled)) != kVarying || !traces_.IsRagged(op)) continue;
+    if (settled_.contains(op.index) || reported_culprits_.contains(op.index)) continue;
     Scene scene(state_, WorldsFor(nodes_.mentions)[0], {});
     SequenceStore sequences;
     Evidence evidence;
@@ -26,6 +22,7 @@ void FunctionCheck::CheckShapes() {
 }
 
 void FunctionCheck::CheckMembers() {
+  if (!nodes_.ops_vary) return;
   for (const World& world : WorldsFor(nodes_.mentions)) {
     Scene scene(state_, world, {});
     DiscoverGroups(scene);

@@ -40,9 +40,13 @@ void FunctionCheck::CheckOwn() {
     if (!settled_.contains(node.index) && std::ranges::find(all_axes, axes) == all_axes.end()) all_axes.push_back(axes);
   }
   if (all_axes.empty() && !nodes_.has_handlers) return;
-  Scene scene(state_, WorldsFor(nodes_.mentions)[0], {});
+  const World world = WorldsFor(nodes_.mentions)[0];
+  Scene scene(state_, world, {});
   DiscoverGroups(scene);
-  for (const Axes axes : all_axes) CheckOwnAlong(scene, axes, {});
+  // Conditions on the rank beside unknowns were decided with values for these; what is still open is each rank's own.
+  Scene assigned(state_, world, Assignments(world)[0]);
+  DiscoverGroups(assigned);
+  for (const Axes axes : all_axes) CheckOwnAlong(Without(axes, kSoft).empty() ? scene : assigned, axes, {});
   if (nodes_.has_handlers) CheckOwnAlong(scene, {}, func_);
 }
 

@@ -80,16 +80,23 @@ bool FunctionCheck::CheckOnce(Scene& scene, SequenceStore& sequences) {
     return found->second;
   };
   const uint32_t size = scene.world().size();
+  std::optional<Evidence> best;
   for (uint32_t i = 0; i < size; ++i) {
-    for (uint32_t j = i + 1; j < size; ++j) {
+    for (uint32_t j = i + 1; j < size && (!best || best->is_roundabout); ++j) {
       const uint32_t groups = SharedGroups(scene, i, j);
       if (groups == 0) continue;
       const SeqId first = list(i, groups);
       const std::optional<Parting> parting = FirstDifference(sequences, first, list(j, groups));
-      if (parting && ReportPair(scene, sequences, i, j, groups, *parting)) return true;
+      if (!parting) continue;
+      std::optional<Evidence> evidence = Explain(scene, sequences, i, j, groups, *parting);
+      if (evidence && (!best || !evidence->is_roundabout)) best = std::move(evidence);
     }
   }
-  return false;
+  if (!best) return false;
+  Report(scene, sequences, *best, best->node ? best->node : best->culprit);
+  if (!best->node && best->victim) MarkSettled(best->victim);
+  if (best->twin) MarkSettled(best->twin);
+  return true;
 }
 
 TraceId FunctionCheck::Blame(Scene& scene, SequenceStore& sequences, uint32_t i, uint32_t j, uint32_t groups,
@@ -114,12 +121,12 @@ bool FunctionCheck::PartsRanks(Scene& scene, TraceId node, uint32_t i, uint32_t 
   return decision.decided && decision.truth.has(i) != decision.truth.has(j);
 }
 
-bool FunctionCheck::ReportPair(Scene& scene, SequenceStore& sequences, uint32_t i, uint32_t j, uint32_t groups,
-                               const Parting& parting) {
+std::optional<Evidence> FunctionCheck::Explain(Scene& scene, SequenceStore& sequences, uint32_t i, uint32_t j,
+                                               uint32_t groups, const Parting& parting) {
   Evidence evidence;
   const TraceId first = OpOf(sequences, parting.first);
   const TraceId second = OpOf(sequences, parting.second);
-  if (!first && !second) return false;
+  if (!first && !second) return std::nullopt;
   evidence.node = Blame(scene, sequences, i, j, groups, parting);
   if (!evidence.node || parting.same_operation) {
     // Nothing decides it but the operations themselves: root, reduce operation, group.
@@ -134,12 +141,23 @@ bool FunctionCheck::ReportPair(Scene& scene, SequenceStore& sequences, uint32_t 
     evidence.culprit = first ? first : second;
   } else {
     ClassifyPair(scene, i, j, first, second, &evidence);
-    if (evidence.kind == DifferenceKind::Mismatch && first && second) evidence.detail = HowTheyDiffer(sequences, parting);
+    const bool meet = evidence.kind == DifferenceKind::Mismatch && !evidence.twin && first && second;
+    if (meet) evidence.detail = HowTheyDiffer(sequences, parting);
+    evidence.admits_all = AdmitsAll(scene.world(), evidence.node);
   }
-  if (!evidence.culprit) return false;
-  Report(scene, sequences, evidence, evidence.node ? evidence.node : evidence.culprit);
-  if (!evidence.node && second) MarkSettled(second);
-  return true;
+  if (!evidence.culprit) return std::nullopt;
+  return evidence;
+}
+
+// Whether some value of the unknowns in the condition sends every rank the same way in.
+bool FunctionCheck::AdmitsAll(const World& world, TraceId node) const {
+  const ValueId value = traces_[node].value;
+  if (state_.values[value].kind != variation::ValueKind::Or) return false;
+  const Assignment nothing;
+  Evaluator evaluator(state_.values, state_.knowledge, world, nothing);
+  std::vector<ValueId> parts;
+  evaluator.UnknownParts(value, &parts);
+  return !parts.empty();
 }
 
 std::string FunctionCheck::HowTheyDiffer(const SequenceStore& sequences, const Parting& parting) const {
@@ -183,6 +201,7 @@ void FunctionCheck::ClassifyPair(Scene& scene, uint32_t i, uint32_t j, TraceId f
     // The lists part only after what this choice brought in: the operation in its arm is one too many.
     i_has_it = FirstOpIn(arm_i).has_value();
     const std::optional<TraceId> op = FirstOpIn(i_has_it ? arm_i : arm_j);
+    evidence->is_roundabout = true;
     if (op) (i_has_it ? first : second) = *op;
   }
   evidence->culprit = i_has_it ? first : second;
@@ -206,6 +225,7 @@ void FunctionCheck::SetTwin(Scene& scene, uint32_t lacking, Evidence* evidence) 
     if (!twin || !AlikeOps(*twin, evidence->culprit) || Contains(traces_, evidence->node, *twin)) continue;
     evidence->kind = DifferenceKind::Mismatch;
     evidence->detail = "count";
+    evidence->twin = node;
     if (!evidence->victim) evidence->victim = *twin;
     return;
   }

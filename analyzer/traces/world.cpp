@@ -41,6 +41,14 @@ void CollectValue(const variation::ValueStore& values, ValueId id, Mentions* men
     case variation::ValueKind::Binary:
       mentions->neighbours = mentions->neighbours || !value.axes.empty();
       break;
+    case variation::ValueKind::Compare:
+      for (const ValueId kid : values.Kids(id)) {
+        const variation::Value& number = values[kid];
+        if (number.kind == variation::ValueKind::Int && number.b == 0 && !value.axes.empty()) {
+          mentions->largest = std::max<int64_t>(mentions->largest, number.a);
+        }
+      }
+      break;
     case variation::ValueKind::Group:
       if (static_cast<variation::GroupKind>(value.op) == variation::GroupKind::AxisGroup) {
         mentions->axes = mentions->axes | knowledge::Axes::Of(static_cast<Axis>(value.a));
@@ -93,6 +101,10 @@ std::vector<World> WorldsFor(const Mentions& mentions) {
   worlds.push_back({.nodes = 1, .per_node = 2, .mesh = {}});
   // Ranks lists name more than two ranks.
   if (mentions.nodes || mentions.created_groups) worlds.push_back({.nodes = 2, .per_node = 2, .mesh = {}});
+  // `rank < 2` parts ranks only where there are more. Larger numbers are sizes of whole jobs (`rank < 8`): all pass.
+  constexpr int64_t kLargestRank = 6;
+  const auto enough = static_cast<uint32_t>(mentions.largest + 2);
+  if (mentions.largest > 1 && mentions.largest <= kLargestRank) worlds.push_back({.nodes = 1, .per_node = enough, .mesh = {}});
   if (mentions.neighbours) worlds.push_back({.nodes = 1, .per_node = 3, .mesh = {}});
   return worlds;
 }

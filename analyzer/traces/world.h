@@ -48,6 +48,7 @@ struct Mentions {
   bool nodes = false;        // local ranks, nodes
   bool neighbours = false;   // rank arithmetic
   bool created_groups = false;
+  int64_t largest = 0;       // number that a rank is compared with
 };
 void Collect(const variation::ValueStore& values, ValueId value, Mentions* mentions);
 std::vector<World> WorldsFor(const Mentions& mentions);
