@@ -10,11 +10,11 @@ findings::Text Message(const Context& context, const traces::Difference& differe
   const std::string varies = VariesText(difference.axes);
   if (!difference.exit_kind.empty()) {
     return {
-        "`{}` hangs on {}, which {}: a rank that leaves skips {}, where the other ranks will wait forever",
-        {difference.exit_kind, ConditionText(difference), varies, op}};
+        "`{}` depends on {}, which {}: a rank that leaves skips {}, where the other ranks will wait forever",
+        {difference.exit_kind, ConditionText(context, difference), varies, op}};
   }
-  return {"{} hangs on {}, which {}: a rank that gets here will wait forever for those that do not{}",
-          {op, ConditionText(difference), varies, VictimText(context, difference)}};
+  return {"{} depends on {}, which {}: a rank that gets here will wait forever for those that do not{}",
+          {op, ConditionText(context, difference), varies, VictimText(context, difference)}};
 }
 
 void Check(const Context& context, FindingSink& sink) {
@@ -22,7 +22,7 @@ void Check(const Context& context, FindingSink& sink) {
     if (difference.kind != traces::DifferenceKind::DataBranch) continue;
     findings::Text help = {
         "let the ranks agree first: reduce or broadcast what {} tests, and branch on the result",
-        {ConditionText(difference)}};
+        {ConditionText(context, difference)}};
     sink.push_back(FindingOf(context, difference, kCode, Message(context, difference), std::move(help)));
   }
 }

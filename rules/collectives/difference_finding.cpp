@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include <array>
+#include <algorithm>
 
 namespace allranks::rules {
 namespace {
@@ -21,6 +21,32 @@ std::string Code(std::string_view text) {
   return fmt::format("`{}`", text);
 }
 
+// What stands at a place, on one line and not too long for a message.
+std::string Snippet(const Context& context, source::Span span) {
+  constexpr size_t kLongest = 60;
+  std::string text;
+  for (const char c :
+       std::string_view(context.files[span.file].text).substr(span.begin, span.end - span.begin)) {
+    const bool is_space = c == ' ' || c == '\n' || c == '\r' || c == '\t';
+    if (!is_space)
+      text += c;
+    else if (!text.empty() && text.back() != ' ')
+      text += ' ';
+  }
+  if (text.size() <= kLongest) return text;
+  size_t end = kLongest - 3;
+  // Not through a character of several bytes.
+  while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xc0) == 0x80) --end;
+  return text.substr(0, end) + "...";
+}
+
+// Operators and methods of any object have no name that a reader knows; their place in the source says more.
+std::string OpName(const Context& context, const OpPlace& op) {
+  const bool has_name = op.name.find("__") == std::string::npos && !op.name.starts_with('@') &&
+                        !op.name.starts_with('*') && !op.name.empty();
+  return Code(has_name || !op.span.file ? op.name : Snippet(context, op.span));
+}
+
 bool InFunction(const Context& context, const Difference& difference, source::Span span) {
   const ir::Module& module = context.program.module_of(difference.function);
   const ir::Function& function = context.program.function(difference.function);
@@ -29,13 +55,40 @@ bool InFunction(const Context& context, const Difference& difference, source::Sp
          (top_level || (span.begin >= function.begin && span.end <= function.end));
 }
 
-// Findings stand where the defect is: an operation inside a callee that other callers use rightly is reported
-// at the call that leads there.
-source::Span PlaceOf(const Context& context, const Difference& difference) {
-  if (InFunction(context, difference, difference.place) || difference.culprit.call_chain.empty()) {
-    return difference.place;
+// True for `func(*args)` in the wrapper that a decorator makes: `func` is a parameter of the function around
+// it.
+bool CallsDecorated(const Context& context, variation::FuncId wrapper, source::Span call) {
+  const binding::Func& func = context.program.funcs[wrapper];
+  if (!func.parent) return false;
+  const ir::Module& module = context.program.modules[func.module];
+  for (const ir::Expr& expr : module.exprs) {
+    if (expr.kind != ir::ExprKind::Call || expr.begin != call.begin || expr.end != call.end) continue;
+    const ir::Expr& callee = module[ir::CalleeOf(expr)];
+    const auto& params = context.program.function(func.parent).params;
+    return callee.kind == ir::ExprKind::Name &&
+           std::any_of(params.begin(), params.end(),
+                       [&](const ir::Param& param) { return param.name == ir::NameOf(callee); });
   }
-  return difference.culprit.call_chain.front();
+  return false;
+}
+
+// Findings stand where the defect is. An operation inside a callee that other callers use rightly is reported
+// at the call that leads there; one in a decorated function is reported in that function, not in the
+// decorator.
+source::Span PlaceOf(const Context& context, const Difference& difference) {
+  const std::vector<source::Span>& chain = difference.culprit.call_chain;
+  if (chain.empty()) return difference.place;
+  if (difference.place == chain.front() && CallsDecorated(context, difference.function, chain.front())) {
+    return chain.size() > 1 ? chain[1] : difference.culprit.span;
+  }
+  return InFunction(context, difference, difference.place) ? difference.place : chain.front();
+}
+
+// Whose finding it is: of the decorated function, where the decorator parts the ranks.
+variation::FuncId FunctionOf(const Context& context, const Difference& difference) {
+  const bool moved =
+      PlaceOf(context, difference) == difference.culprit.span && !difference.culprit.call_chain.empty();
+  return moved ? difference.culprit.function : difference.function;
 }
 
 std::string LineText(const Context& context, source::Span from, source::Span to) {
@@ -104,19 +157,12 @@ class LabelWriter {
   void AddCondition() {
     const Difference& d = difference_;
     if (!d.condition.file || d.condition == finding_.span) return;
-    const std::string condition = ConditionText(d);
-    switch (d.kind) {
-      case DifferenceKind::TripCount:
-        Add(d.condition, LabelRole::Condition, {"the number of rounds {}", {VariesText(d.axes)}});
-        break;
-      case DifferenceKind::Guard:
-      case DifferenceKind::EarlyExit:
-      case DifferenceKind::GroupCreation:
-        Add(d.condition, LabelRole::Condition, {"{} parts the ranks", {condition}});
-        break;
-      default:
-        Add(d.condition, LabelRole::Condition, {"{} {}", {condition, VariesText(d.axes)}});
-        break;
+    if (d.kind == DifferenceKind::TripCount) {
+      Add(d.condition, LabelRole::Condition, {"the number of rounds {}", {VariesText(d.axes)}});
+    } else if (RanksAreKnown(d)) {
+      Add(d.condition, LabelRole::Condition, {"{} parts the ranks", {ConditionText(context_, d)}});
+    } else {
+      Add(d.condition, LabelRole::Condition, {"{} {}", {ConditionText(context_, d), VariesText(d.axes)}});
     }
     if (!d.condition_expr || !d.condition_function) return;
     for (variation::WhyStep& step : variation::ExplainVariation(
@@ -127,23 +173,19 @@ class LabelWriter {
 
   void AddPrimary() {
     const Difference& d = difference_;
-    if (IsExit(d)) {
-      Add(finding_.span, LabelRole::Primary, {"{} leave here", {MissingRanks(d)}});
-    } else if (d.kind == DifferenceKind::Handler) {
-      Add(finding_.span, LabelRole::Primary, {"a rank that fails goes on from here", {}});
-    } else if (d.kind == DifferenceKind::TripCount || d.kind == DifferenceKind::DataBranch) {
-      Add(finding_.span, LabelRole::Primary, {"{} will wait here", {ReachingRanks(d)}});
-    } else if (d.reached_by.empty()) {
-      Add(finding_.span, LabelRole::Primary, {"the ranks disagree here", {}});
-    } else {
-      Add(finding_.span, LabelRole::Primary, {"{} will wait here", {d.reached_by}});
-    }
+    findings::Text text = {"{} will wait here", {ReachingRanks(d)}};
+    if (IsExit(d)) text = {"taken by {}", {MissingRanks(d)}};
+    if (d.kind == DifferenceKind::Handler) text = {"a rank that fails goes on from here", {}};
+    if (d.kind == DifferenceKind::Shape) text = {"of another size on each rank", {}};
+    if (d.kind == DifferenceKind::Mismatch && !d.has_victim) text = {"the ranks disagree here", {}};
+    Add(finding_.span, LabelRole::Primary, std::move(text));
   }
 
   void AddCalls() {
     const OpPlace& culprit = difference_.culprit;
     for (const source::Span& call : culprit.call_chain) {
-      if (call != finding_.span) Add(call, LabelRole::Call, {"on the way to {}", {Code(culprit.name)}});
+      if (call != finding_.span)
+        Add(call, LabelRole::Call, {"on the way to {}", {OpName(context_, culprit)}});
     }
     if (!culprit.span.file || culprit.span == finding_.span) return;
     if (IsExit(difference_) || difference_.kind == DifferenceKind::Handler) {
@@ -157,7 +199,7 @@ class LabelWriter {
     const OpPlace& victim = difference_.victim;
     const std::string ranks = MissingRanks(difference_);
     for (const source::Span& call : victim.call_chain) {
-      Add(call, LabelRole::Call, {"on the way to {}, which {} issue next", {Code(victim.name), ranks}});
+      Add(call, LabelRole::Call, {"next for {}: on the way to {}", {ranks, OpName(context_, victim)}});
     }
     const bool exit = IsExit(difference_) || difference_.kind == DifferenceKind::Handler;
     Add(victim.span, exit ? LabelRole::Note : LabelRole::Victim, {"{} will wait here", {ranks}});
@@ -180,7 +222,7 @@ std::string MissingRanks(const Difference& difference) {
 }
 
 std::string OpText(const Context& context, const Difference& difference, const OpPlace& op) {
-  std::string text = Code(op.name);
+  std::string text = OpName(context, op);
   if (!op.group.empty() && op.group != kDefaultGroup) text += " on " + op.group;
   const source::Span place = PlaceOf(context, difference);
   if (op.span.file && !SameLine(context, place, op.span)) {
@@ -200,8 +242,10 @@ std::string VariesText(knowledge::Axes axes) {
   return text.empty() ? "varies from rank to rank" : text;
 }
 
-std::string ConditionText(const Difference& difference) {
-  return difference.condition_text.empty() ? "this condition" : Code(difference.condition_text);
+std::string ConditionText(const Context& context, const Difference& difference) {
+  // A predicate says more than its source; what merely varies is better quoted.
+  if (RanksAreKnown(difference) && !difference.condition_text.empty()) return Code(difference.condition_text);
+  return difference.condition.file ? Code(Snippet(context, difference.condition)) : "this condition";
 }
 
 std::string ReachText(const Difference& difference) {
@@ -234,7 +278,7 @@ Finding FindingOf(const Context& context, const Difference& difference, std::str
                   .message = std::move(message),
                   .help = std::move(help),
                   .flight_recorder = FlightRecorderCategory(difference),
-                  .function = context.program.FunctionName(difference.function)};
+                  .function = context.program.FunctionName(FunctionOf(context, difference))};
   if (difference.witness.world > 0) finding.witness = difference.witness;
   LabelWriter(context, difference, finding).Write();
   return finding;

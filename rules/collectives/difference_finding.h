@@ -16,7 +16,7 @@ std::string OpText(const Context& context, const traces::Difference& difference,
 std::string VariesText(knowledge::Axes axes);
 
 // The condition as people know it, in backticks; "this condition" where the source gives no text.
-std::string ConditionText(const traces::Difference& difference);
+std::string ConditionText(const Context& context, const traces::Difference& difference);
 
 // The ranks that issue the culprit, and those that do not: "rank 0", "all other ranks", "some ranks".
 std::string ReachingRanks(const traces::Difference& difference);

@@ -16,7 +16,7 @@ void Check(const Context& context, FindingSink& sink) {
     findings::Text help = {
         "let every rank make this call and keep only local work, such as printing and writing "
         "files, under {}",
-        {ConditionText(difference)}};
+        {ConditionText(context, difference)}};
     sink.push_back(FindingOf(context, difference, kCode, std::move(message), std::move(help)));
   }
 }
