@@ -74,7 +74,8 @@ ExprId Builder::AddListExpr(ExprKind kind, uint8_t op, Range range, std::span<co
   return AddExpr(kind, op, range, list.start, list.count);
 }
 
-// ---- Expressions ------------------------------------------------------------------------------------------------
+// ---- Expressions
+// ------------------------------------------------------------------------------------------------
 
 ExprId Builder::Name(Range range, NameId name, uint16_t flags) {
   return AddExpr(ExprKind::Name, 0, range, name.index, 0, flags);
@@ -190,9 +191,13 @@ ExprId Builder::Comprehension(Range range, ComprehensionKind kind, ExprId elemen
 
 ir::List Builder::Conditions(std::span<const ExprId> tests) { return AddWords(tests); }
 
-ExprId Builder::Await(Range range, ExprId value) { return AddExpr(ExprKind::Await, 0, range, value.index, 0); }
+ExprId Builder::Await(Range range, ExprId value) {
+  return AddExpr(ExprKind::Await, 0, range, value.index, 0);
+}
 
-ExprId Builder::Yield(Range range, ExprId value) { return AddExpr(ExprKind::Yield, 0, range, value.index, 0); }
+ExprId Builder::Yield(Range range, ExprId value) {
+  return AddExpr(ExprKind::Yield, 0, range, value.index, 0);
+}
 
 ExprId Builder::YieldFrom(Range range, ExprId value) {
   return AddExpr(ExprKind::YieldFrom, 0, range, value.index, 0);
@@ -202,13 +207,16 @@ ExprId Builder::Walrus(Range range, ExprId target, ExprId value) {
   return AddExpr(ExprKind::Walrus, 0, range, target.index, value.index);
 }
 
-ExprId Builder::Starred(Range range, ExprId value) { return AddExpr(ExprKind::Starred, 0, range, value.index, 0); }
+ExprId Builder::Starred(Range range, ExprId value) {
+  return AddExpr(ExprKind::Starred, 0, range, value.index, 0);
+}
 
 ExprId Builder::Opaque(Range range, std::span<const ExprId> parts) {
   return AddListExpr(ExprKind::Opaque, 0, range, parts);
 }
 
-// ---- Statements -------------------------------------------------------------------------------------------------
+// ---- Statements
+// -------------------------------------------------------------------------------------------------
 
 StmtId Builder::AddStmt(Stmt stmt, Range range) {
   stmt.begin = range.begin;
@@ -230,14 +238,17 @@ StmtId Builder::AugAssign(Range range, BinaryOp op, ExprId target, ExprId value)
 }
 
 StmtId Builder::AnnAssign(Range range, ExprId target, ExprId annotation, ExprId value) {
-  return AddStmt({.kind = StmtKind::AnnAssign, .a = target.index, .b = value.index, .c = annotation.index}, range);
+  return AddStmt({.kind = StmtKind::AnnAssign, .a = target.index, .b = value.index, .c = annotation.index},
+                 range);
 }
 
 StmtId Builder::If(Range range, ExprId test, BlockId then_block, BlockId else_block) {
-  return AddStmt({.kind = StmtKind::If, .a = test.index, .b = then_block.index, .c = else_block.index}, range);
+  return AddStmt({.kind = StmtKind::If, .a = test.index, .b = then_block.index, .c = else_block.index},
+                 range);
 }
 
-StmtId Builder::For(Range range, bool is_async, ExprId target, ExprId iterable, BlockId body, BlockId else_block) {
+StmtId Builder::For(Range range, bool is_async, ExprId target, ExprId iterable, BlockId body,
+                    BlockId else_block) {
   return AddStmt({.kind = StmtKind::For,
                   .flags = is_async ? kAsync : uint16_t{0},
                   .a = target.index,
@@ -335,7 +346,8 @@ StmtId Builder::OpaqueStmt(Range range, std::span<const ExprId> parts) {
   return AddStmt({.kind = StmtKind::Opaque, .a = list.start, .c = list.count}, range);
 }
 
-// ---- The rest ---------------------------------------------------------------------------------------------------
+// ---- The rest
+// ---------------------------------------------------------------------------------------------------
 
 BlockId Builder::Block(std::span<const StmtId> stmts) {
   const ir::List list = Append(stmts, &module_.block_stmts);
@@ -350,7 +362,9 @@ void Builder::AddProblem(ProblemKind kind, Range range, std::string text) {
   module_.problems.push_back({.kind = kind, .text = std::move(text), .begin = range.begin, .end = range.end});
 }
 
-void Builder::AddComment(Range range) { module_.comments.push_back({.begin = range.begin, .end = range.end}); }
+void Builder::AddComment(Range range) {
+  module_.comments.push_back({.begin = range.begin, .end = range.end});
+}
 
 bool Builder::IsText(ExprId id) const {
   const Expr& expr = module_[id];

@@ -14,8 +14,8 @@ struct Range {
   uint32_t end = 0;
 };
 
-// Fills a `Module`: one function for each kind of node, children before parents. The only writer of node fields;
-// `program.h` says what each field means.
+// Fills a `Module`: one function for each kind of node, children before parents. The only writer of node
+// fields; `program.h` says what each field means.
 class Builder {
  public:
   // `source_bytes` sizes the arrays ahead of time.

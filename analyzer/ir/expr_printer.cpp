@@ -5,26 +5,40 @@ namespace {
 
 std::string_view Text(UnaryOp op) {
   switch (op) {
-    case UnaryOp::Not: return "not ";
-    case UnaryOp::Minus: return "-";
-    case UnaryOp::Plus: return "+";
-    case UnaryOp::Invert: return "~";
+    case UnaryOp::Not:
+      return "not ";
+    case UnaryOp::Minus:
+      return "-";
+    case UnaryOp::Plus:
+      return "+";
+    case UnaryOp::Invert:
+      return "~";
   }
   return "?";
 }
 
 std::string_view Text(CompareOp op) {
   switch (op) {
-    case CompareOp::Eq: return "==";
-    case CompareOp::NotEq: return "!=";
-    case CompareOp::Less: return "<";
-    case CompareOp::LessEq: return "<=";
-    case CompareOp::Greater: return ">";
-    case CompareOp::GreaterEq: return ">=";
-    case CompareOp::Is: return "is";
-    case CompareOp::IsNot: return "is not";
-    case CompareOp::In: return "in";
-    case CompareOp::NotIn: return "not in";
+    case CompareOp::Eq:
+      return "==";
+    case CompareOp::NotEq:
+      return "!=";
+    case CompareOp::Less:
+      return "<";
+    case CompareOp::LessEq:
+      return "<=";
+    case CompareOp::Greater:
+      return ">";
+    case CompareOp::GreaterEq:
+      return ">=";
+    case CompareOp::Is:
+      return "is";
+    case CompareOp::IsNot:
+      return "is not";
+    case CompareOp::In:
+      return "in";
+    case CompareOp::NotIn:
+      return "not in";
   }
   return "?";
 }
@@ -33,19 +47,32 @@ std::string_view Text(CompareOp op) {
 
 std::string_view TextOf(BinaryOp op) {
   switch (op) {
-    case BinaryOp::Add: return "+";
-    case BinaryOp::Sub: return "-";
-    case BinaryOp::Mul: return "*";
-    case BinaryOp::Div: return "/";
-    case BinaryOp::FloorDiv: return "//";
-    case BinaryOp::Mod: return "%";
-    case BinaryOp::Pow: return "**";
-    case BinaryOp::MatMul: return "@";
-    case BinaryOp::LeftShift: return "<<";
-    case BinaryOp::RightShift: return ">>";
-    case BinaryOp::BitAnd: return "&";
-    case BinaryOp::BitOr: return "|";
-    case BinaryOp::BitXor: return "^";
+    case BinaryOp::Add:
+      return "+";
+    case BinaryOp::Sub:
+      return "-";
+    case BinaryOp::Mul:
+      return "*";
+    case BinaryOp::Div:
+      return "/";
+    case BinaryOp::FloorDiv:
+      return "//";
+    case BinaryOp::Mod:
+      return "%";
+    case BinaryOp::Pow:
+      return "**";
+    case BinaryOp::MatMul:
+      return "@";
+    case BinaryOp::LeftShift:
+      return "<<";
+    case BinaryOp::RightShift:
+      return ">>";
+    case BinaryOp::BitAnd:
+      return "&";
+    case BinaryOp::BitOr:
+      return "|";
+    case BinaryOp::BitXor:
+      return "^";
   }
   return "?";
 }
@@ -70,17 +97,22 @@ void ExprPrinter::Print(ExprId id) {
   if (!id) return;
   const Expr& expr = module_[id];
   switch (expr.kind) {
-    case ExprKind::Name: return PrintName(NameOf(expr));
-    case ExprKind::Constant: return PrintConstant(expr);
-    case ExprKind::FString: return PrintListAround("fstring(", expr, ")");
+    case ExprKind::Name:
+      return PrintName(NameOf(expr));
+    case ExprKind::Constant:
+      return PrintConstant(expr);
+    case ExprKind::FString:
+      return PrintListAround("fstring(", expr, ")");
     case ExprKind::Attribute:
       PrintAround("", ObjectOf(expr), ".");
       return PrintName(AttrOf(expr));
     case ExprKind::Subscript:
       Print(ObjectOf(expr));
       return PrintAround("[", IndexOf(expr), "]");
-    case ExprKind::Slice: return PrintSlice(expr);
-    case ExprKind::Call: return PrintCall(expr);
+    case ExprKind::Slice:
+      return PrintSlice(expr);
+    case ExprKind::Call:
+      return PrintCall(expr);
     case ExprKind::Unary:
       out_ += '(';
       out_ += Text(static_cast<UnaryOp>(expr.op));
@@ -89,25 +121,37 @@ void ExprPrinter::Print(ExprId id) {
       PrintAround("(", LeftOf(expr), " ");
       out_ += TextOf(static_cast<BinaryOp>(expr.op));
       return PrintAround(" ", RightOf(expr), ")");
-    case ExprKind::Bool: return PrintBool(expr);
-    case ExprKind::Compare: return PrintCompare(expr);
+    case ExprKind::Bool:
+      return PrintBool(expr);
+    case ExprKind::Compare:
+      return PrintCompare(expr);
     case ExprKind::Conditional:
       PrintAround("(", ThenOf(module_, expr), " if ");
       Print(TestOf(expr));
       return PrintAround(" else ", ElseOf(module_, expr), ")");
-    case ExprKind::Tuple: return PrintTuple(expr);
-    case ExprKind::List: return PrintListAround("[", expr, "]");
-    case ExprKind::Set: return PrintListAround("{", expr, "}");
-    case ExprKind::Dict: return PrintDict(expr);
-    case ExprKind::Lambda: return PrintLambda(expr);
-    case ExprKind::Comprehension: return PrintComprehension(expr);
-    case ExprKind::Await: return PrintAround("(await ", OperandOf(expr), ")");
-    case ExprKind::Yield: return PrintAround(OperandOf(expr) ? "(yield " : "(yield", OperandOf(expr), ")");
-    case ExprKind::YieldFrom: return PrintAround("(yield from ", OperandOf(expr), ")");
+    case ExprKind::Tuple:
+      return PrintTuple(expr);
+    case ExprKind::List:
+      return PrintListAround("[", expr, "]");
+    case ExprKind::Set:
+      return PrintListAround("{", expr, "}");
+    case ExprKind::Dict:
+      return PrintDict(expr);
+    case ExprKind::Lambda:
+      return PrintLambda(expr);
+    case ExprKind::Comprehension:
+      return PrintComprehension(expr);
+    case ExprKind::Await:
+      return PrintAround("(await ", OperandOf(expr), ")");
+    case ExprKind::Yield:
+      return PrintAround(OperandOf(expr) ? "(yield " : "(yield", OperandOf(expr), ")");
+    case ExprKind::YieldFrom:
+      return PrintAround("(yield from ", OperandOf(expr), ")");
     case ExprKind::Walrus:
       PrintAround("(", LeftOf(expr), " := ");
       return PrintAround("", RightOf(expr), ")");
-    case ExprKind::Starred: return PrintAround("*", OperandOf(expr), "");
+    case ExprKind::Starred:
+      return PrintAround("*", OperandOf(expr), "");
     case ExprKind::Opaque:
       return PrintListAround(Items(module_, expr).size() == 0 ? "<opaque" : "<opaque ", expr, ">");
   }
@@ -123,15 +167,24 @@ void ExprPrinter::PrintList(ExprList items) {
 void ExprPrinter::PrintConstant(const Expr& expr) {
   const NameId text = TextOf(expr);
   switch (ConstantKindOf(expr)) {
-    case ConstantKind::None: out_ += "None"; return;
-    case ConstantKind::True: out_ += "True"; return;
-    case ConstantKind::False: out_ += "False"; return;
-    case ConstantKind::Ellipsis: out_ += "..."; return;
+    case ConstantKind::None:
+      out_ += "None";
+      return;
+    case ConstantKind::True:
+      out_ += "True";
+      return;
+    case ConstantKind::False:
+      out_ += "False";
+      return;
+    case ConstantKind::Ellipsis:
+      out_ += "...";
+      return;
     case ConstantKind::Int:
       out_ += (expr.flags & kBigInt) != 0 ? "<big int>" : std::to_string(IntOf(expr));
       return;
     case ConstantKind::Float:
-    case ConstantKind::Complex: return PrintName(text);
+    case ConstantKind::Complex:
+      return PrintName(text);
     case ConstantKind::Bytes:
       if (text) out_ += 'b';
       [[fallthrough]];
@@ -182,9 +235,12 @@ void ExprPrinter::PrintTuple(const Expr& expr) {
 
 void ExprPrinter::PrintArg(const Arg& arg) {
   switch (arg.kind) {
-    case ArgKind::Positional: return Print(arg.value);
-    case ArgKind::Star: return PrintAround("*", arg.value, "");
-    case ArgKind::DoubleStar: return PrintAround("**", arg.value, "");
+    case ArgKind::Positional:
+      return Print(arg.value);
+    case ArgKind::Star:
+      return PrintAround("*", arg.value, "");
+    case ArgKind::DoubleStar:
+      return PrintAround("**", arg.value, "");
     case ArgKind::Keyword:
       PrintName(arg.keyword);
       return PrintAround("=", arg.value, "");

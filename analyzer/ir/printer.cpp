@@ -64,40 +64,61 @@ class Printer {
 
   void PrintStmt(const Stmt& stmt) {
     switch (stmt.kind) {
-      case StmtKind::Expr: return PrintLine("", ValueOf(stmt), "", stmt.begin);
-      case StmtKind::Assign: return PrintAssign(stmt);
-      case StmtKind::AugAssign: return PrintAugAssign(stmt);
-      case StmtKind::AnnAssign: return PrintAnnAssign(stmt);
+      case StmtKind::Expr:
+        return PrintLine("", ValueOf(stmt), "", stmt.begin);
+      case StmtKind::Assign:
+        return PrintAssign(stmt);
+      case StmtKind::AugAssign:
+        return PrintAugAssign(stmt);
+      case StmtKind::AnnAssign:
+        return PrintAnnAssign(stmt);
       case StmtKind::If:
         PrintLine("if ", ValueOf(stmt), ":", stmt.begin);
         PrintIndented(BodyOf(stmt));
         return PrintElse("else:", ElseBlockOf(stmt));
-      case StmtKind::For: return PrintFor(stmt);
+      case StmtKind::For:
+        return PrintFor(stmt);
       case StmtKind::While:
         PrintLine("while ", ValueOf(stmt), ":", stmt.begin);
         PrintIndented(BodyOf(stmt));
         return PrintElse("else:", ElseBlockOf(stmt));
-      case StmtKind::Try: return PrintTry(stmt);
-      case StmtKind::With: return PrintWith(stmt);
-      case StmtKind::Match: return PrintMatch(stmt);
-      case StmtKind::Return: return PrintLine(ValueOf(stmt) ? "return " : "return", ValueOf(stmt), "", stmt.begin);
-      case StmtKind::Break: return PrintLine("break", {}, "", stmt.begin);
-      case StmtKind::Continue: return PrintLine("continue", {}, "", stmt.begin);
-      case StmtKind::Raise: return PrintPair("raise", ValueOf(stmt), " from ", ExprId{stmt.b}, stmt.begin);
-      case StmtKind::Assert: return PrintPair("assert", ValueOf(stmt), ", ", ExprId{stmt.b}, stmt.begin);
-      case StmtKind::Delete: return PrintTargets("del ", stmt, "");
-      case StmtKind::Pass: return PrintLine("pass", {}, "", stmt.begin);
-      case StmtKind::Global: return PrintNames("global ", stmt);
-      case StmtKind::Nonlocal: return PrintNames("nonlocal ", stmt);
-      case StmtKind::Import: return PrintImports(stmt);
-      case StmtKind::FunctionDef: return PrintFunction(module_.functions[FunctionOf(stmt)]);
-      case StmtKind::ClassDef: return PrintClass(module_.classes[ClassOf(stmt)]);
+      case StmtKind::Try:
+        return PrintTry(stmt);
+      case StmtKind::With:
+        return PrintWith(stmt);
+      case StmtKind::Match:
+        return PrintMatch(stmt);
+      case StmtKind::Return:
+        return PrintLine(ValueOf(stmt) ? "return " : "return", ValueOf(stmt), "", stmt.begin);
+      case StmtKind::Break:
+        return PrintLine("break", {}, "", stmt.begin);
+      case StmtKind::Continue:
+        return PrintLine("continue", {}, "", stmt.begin);
+      case StmtKind::Raise:
+        return PrintPair("raise", ValueOf(stmt), " from ", ExprId{stmt.b}, stmt.begin);
+      case StmtKind::Assert:
+        return PrintPair("assert", ValueOf(stmt), ", ", ExprId{stmt.b}, stmt.begin);
+      case StmtKind::Delete:
+        return PrintTargets("del ", stmt, "");
+      case StmtKind::Pass:
+        return PrintLine("pass", {}, "", stmt.begin);
+      case StmtKind::Global:
+        return PrintNames("global ", stmt);
+      case StmtKind::Nonlocal:
+        return PrintNames("nonlocal ", stmt);
+      case StmtKind::Import:
+        return PrintImports(stmt);
+      case StmtKind::FunctionDef:
+        return PrintFunction(module_.functions[FunctionOf(stmt)]);
+      case StmtKind::ClassDef:
+        return PrintClass(module_.classes[ClassOf(stmt)]);
       case StmtKind::Opaque:
         return PrintTargets(TargetsOf(module_, stmt).size() == 0 ? "<opaque" : "<opaque ", stmt, ">");
     }
   }
 
-  void PrintPair(std::string_view head, ExprId first, std::string_view between, ExprId second, uint32_t offset) {
+  void PrintPair(std::string_view head, ExprId first, std::string_view between, ExprId second,
+                 uint32_t offset) {
     Indent();
     out_ += head;
     if (first) out_ += ' ';

@@ -15,8 +15,8 @@ struct PrintOptions {
   FunctionId function;
 };
 
-// The IR as indented text close to Python, every operation in its own parentheses; `allranks ir` prints it and goldens
-// compare it. What could not be read stands as `<opaque>`, with the parts that could.
+// The IR as indented text close to Python, every operation in its own parentheses; `allranks ir` prints it
+// and goldens compare it. What could not be read stands as `<opaque>`, with the parts that could.
 std::string Print(const Module& module, const base::Interner& interner, const PrintOptions& options = {});
 
 // One expression in the same notation.

@@ -6,8 +6,8 @@ namespace {
 // More faults than this say nothing new.
 constexpr size_t kMostFaults = 20;
 
-// Walks the tree from the top level. Every array is checked before it is read, and every node is visited once, so that
-// the walk ends on any module.
+// Walks the tree from the top level. Every array is checked before it is read, and every node is visited
+// once, so that the walk ends on any module.
 class Verifier {
  public:
   Verifier(const Module& module, size_t source_bytes) : module_(module), source_bytes_(source_bytes) {
@@ -71,7 +71,8 @@ class Verifier {
     const uint32_t start = module_.words[words];
     const uint32_t count = module_.words[words + 1];
     if (start <= size && count <= size - start) return true;
-    Fault("elements [" + std::to_string(start) + ", +" + std::to_string(count) + ") of " + std::to_string(size));
+    Fault("elements [" + std::to_string(start) + ", +" + std::to_string(count) + ") of " +
+          std::to_string(size));
     return false;
   }
 
@@ -99,7 +100,8 @@ class Verifier {
     SpanAt(expr.begin, expr.end, "expression");
     const uint32_t below = depth + 1;
     switch (expr.kind) {
-      case ExprKind::Name: return NameAt(NameOf(expr), "Name");
+      case ExprKind::Name:
+        return NameAt(NameOf(expr), "Name");
       case ExprKind::Constant:
         if (expr.op > static_cast<uint8_t>(ConstantKind::Ellipsis)) Fault("unknown constant kind");
         return;
@@ -111,22 +113,38 @@ class Verifier {
       case ExprKind::List:
       case ExprKind::Set:
       case ExprKind::Bool:
-      case ExprKind::Opaque: return ExprsOf({expr.a, expr.b}, below);
-      case ExprKind::Attribute: NameAt(AttrOf(expr), "Attribute"); return ExprAt(ObjectOf(expr), below);
+      case ExprKind::Opaque:
+        return ExprsOf({expr.a, expr.b}, below);
+      case ExprKind::Attribute:
+        NameAt(AttrOf(expr), "Attribute");
+        return ExprAt(ObjectOf(expr), below);
       case ExprKind::Subscript:
       case ExprKind::Binary:
-      case ExprKind::Walrus: ExprAt(ExprId{expr.a}, below); return ExprAt(ExprId{expr.b}, below);
-      case ExprKind::Call: ExprAt(CalleeOf(expr), below); return ArgsOf(expr, below);
+      case ExprKind::Walrus:
+        ExprAt(ExprId{expr.a}, below);
+        return ExprAt(ExprId{expr.b}, below);
+      case ExprKind::Call:
+        ExprAt(CalleeOf(expr), below);
+        return ArgsOf(expr, below);
       case ExprKind::Unary:
       case ExprKind::Await:
       case ExprKind::YieldFrom:
-      case ExprKind::Starred: return ExprAt(OperandOf(expr), below);
-      case ExprKind::Yield: return OptionalExpr(OperandOf(expr), below);
-      case ExprKind::Compare: return CompareAt(expr, below);
-      case ExprKind::Conditional: ExprAt(TestOf(expr), below); return ExprsOf({expr.b, 2}, below);
-      case ExprKind::Dict: return DictAt(expr, below);
-      case ExprKind::Lambda: return FunctionAt(LambdaOf(expr), below);
-      case ExprKind::Comprehension: ExprAt(ExprId{expr.a}, below); return ClausesAt(expr, below);
+      case ExprKind::Starred:
+        return ExprAt(OperandOf(expr), below);
+      case ExprKind::Yield:
+        return OptionalExpr(OperandOf(expr), below);
+      case ExprKind::Compare:
+        return CompareAt(expr, below);
+      case ExprKind::Conditional:
+        ExprAt(TestOf(expr), below);
+        return ExprsOf({expr.b, 2}, below);
+      case ExprKind::Dict:
+        return DictAt(expr, below);
+      case ExprKind::Lambda:
+        return FunctionAt(LambdaOf(expr), below);
+      case ExprKind::Comprehension:
+        ExprAt(ExprId{expr.a}, below);
+        return ClausesAt(expr, below);
     }
     Fault("unknown expression kind");
   }
@@ -186,9 +204,14 @@ class Verifier {
     SpanAt(stmt.begin, stmt.end, "statement");
     const uint32_t below = depth + 1;
     switch (stmt.kind) {
-      case StmtKind::Expr: return ExprAt(ValueOf(stmt), below);
-      case StmtKind::Assign: ExprsOf({stmt.a, stmt.c}, below); return ExprAt(AssignedOf(stmt), below);
-      case StmtKind::AugAssign: ExprAt(ExprId{stmt.a}, below); return ExprAt(AssignedOf(stmt), below);
+      case StmtKind::Expr:
+        return ExprAt(ValueOf(stmt), below);
+      case StmtKind::Assign:
+        ExprsOf({stmt.a, stmt.c}, below);
+        return ExprAt(AssignedOf(stmt), below);
+      case StmtKind::AugAssign:
+        ExprAt(ExprId{stmt.a}, below);
+        return ExprAt(AssignedOf(stmt), below);
       case StmtKind::AnnAssign:
         ExprAt(ExprId{stmt.a}, below);
         OptionalExpr(AssignedOf(stmt), below);
@@ -206,22 +229,37 @@ class Verifier {
         ExprAt(ValueOf(stmt), below);
         BlockAt(BlockId{stmt.c}, below);
         return BlockAt(BlockId{stmt.d}, below);
-      case StmtKind::Try: return TryAt(stmt, below);
-      case StmtKind::With: return WithAt(stmt, below);
-      case StmtKind::Match: return MatchAt(stmt, below);
-      case StmtKind::Return: return OptionalExpr(ValueOf(stmt), below);
-      case StmtKind::Raise: OptionalExpr(ValueOf(stmt), below); return OptionalExpr(ExprId{stmt.b}, below);
-      case StmtKind::Assert: ExprAt(ValueOf(stmt), below); return OptionalExpr(ExprId{stmt.b}, below);
+      case StmtKind::Try:
+        return TryAt(stmt, below);
+      case StmtKind::With:
+        return WithAt(stmt, below);
+      case StmtKind::Match:
+        return MatchAt(stmt, below);
+      case StmtKind::Return:
+        return OptionalExpr(ValueOf(stmt), below);
+      case StmtKind::Raise:
+        OptionalExpr(ValueOf(stmt), below);
+        return OptionalExpr(ExprId{stmt.b}, below);
+      case StmtKind::Assert:
+        ExprAt(ValueOf(stmt), below);
+        return OptionalExpr(ExprId{stmt.b}, below);
       case StmtKind::Delete:
-      case StmtKind::Opaque: return ExprsOf({stmt.a, stmt.c}, below);
+      case StmtKind::Opaque:
+        return ExprsOf({stmt.a, stmt.c}, below);
       case StmtKind::Break:
       case StmtKind::Continue:
-      case StmtKind::Pass: return;
+      case StmtKind::Pass:
+        return;
       case StmtKind::Global:
-      case StmtKind::Nonlocal: HasWords(stmt.a, stmt.c); return;
-      case StmtKind::Import: return ImportsAt(stmt);
-      case StmtKind::FunctionDef: return FunctionAt(FunctionOf(stmt), below);
-      case StmtKind::ClassDef: return ClassAt(ClassOf(stmt), below);
+      case StmtKind::Nonlocal:
+        HasWords(stmt.a, stmt.c);
+        return;
+      case StmtKind::Import:
+        return ImportsAt(stmt);
+      case StmtKind::FunctionDef:
+        return FunctionAt(FunctionOf(stmt), below);
+      case StmtKind::ClassDef:
+        return ClassAt(ClassOf(stmt), below);
     }
     Fault("unknown statement kind");
   }
@@ -275,7 +313,8 @@ class Verifier {
     SpanAt(function.begin, function.end, "function");
     SpanAt(function.name_begin, function.name_end, "function name");
     if (id != kTopLevel && !(function.parent < id)) Fault("function whose parent does not come before it");
-    if (function.owner && function.owner.index >= module_.classes.size()) Fault("function of an unknown class");
+    if (function.owner && function.owner.index >= module_.classes.size())
+      Fault("function of an unknown class");
     for (const ExprId decorator : function.decorators) ExprAt(decorator, depth);
     for (const Param& param : function.params) {
       SpanAt(param.begin, param.end, "parameter");

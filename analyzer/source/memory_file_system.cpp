@@ -13,7 +13,9 @@ std::string Normal(const std::string& path) {
   return normal == "." ? "" : normal;
 }
 
-std::string AsPrefix(const std::string& normal) { return normal.empty() || normal == "/" ? normal : normal + "/"; }
+std::string AsPrefix(const std::string& normal) {
+  return normal.empty() || normal == "/" ? normal : normal + "/";
+}
 
 tl::unexpected<base::Error> NothingThere(const std::string& path) {
   return base::Fail(path + ": cannot open: No such file or directory");

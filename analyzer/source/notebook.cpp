@@ -19,9 +19,11 @@ base::Result<Json> ParseJson(std::string_view text) {
   try {
     return Json::parse(text.begin(), text.end(), KeepJson);
   } catch (const Json::exception& error) {
-    // "[json.exception.parse_error.101] parse error at line 1, column 2: ..." without the library's own number.
+    // "[json.exception.parse_error.101] parse error at line 1, column 2: ..." without the library's own
+    // number.
     std::string_view message = error.what();
-    if (const size_t close = message.find("] "); close != std::string_view::npos) message.remove_prefix(close + 2);
+    if (const size_t close = message.find("] "); close != std::string_view::npos)
+      message.remove_prefix(close + 2);
     return base::Fail("not a notebook: " + std::string(message));
   }
 }
@@ -35,7 +37,8 @@ const Json* Member(const Json& object, const char* name) {
 std::string LanguageOf(const Json& notebook) {
   const Json* metadata = Member(notebook, "metadata");
   if (metadata == nullptr) return "python";
-  for (const auto& [object, name] : {std::pair("language_info", "name"), std::pair("kernelspec", "language")}) {
+  for (const auto& [object, name] :
+       {std::pair("language_info", "name"), std::pair("kernelspec", "language")}) {
     const Json* info = Member(*metadata, object);
     const Json* language = info == nullptr ? nullptr : Member(*info, name);
     if (language == nullptr || !language->is_string()) continue;
@@ -49,7 +52,8 @@ std::string LanguageOf(const Json& notebook) {
 // The lists of cells: one in nbformat 4, one a worksheet in nbformat 3.
 std::vector<const Json*> CellLists(const Json& notebook) {
   std::vector<const Json*> lists;
-  if (const Json* cells = Member(notebook, "cells"); cells != nullptr && cells->is_array()) lists.push_back(cells);
+  if (const Json* cells = Member(notebook, "cells"); cells != nullptr && cells->is_array())
+    lists.push_back(cells);
   const Json* worksheets = Member(notebook, "worksheets");
   if (worksheets == nullptr || !worksheets->is_array()) return lists;
   for (const Json& worksheet : *worksheets) {
@@ -87,7 +91,8 @@ uint32_t CountLines(std::string_view text) {
   return lines;
 }
 
-// ---- Magics -----------------------------------------------------------------------------------------------------
+// ---- Magics
+// -----------------------------------------------------------------------------------------------------
 
 // What is still open at the start of a line: a magic can only stand where a statement can.
 struct OpenState {
@@ -152,7 +157,8 @@ size_t AssignedMagic(std::string_view code) {
   });
   if (!plain) return std::string_view::npos;
   const size_t right = code.find_first_not_of(" \t", equals + 1);
-  if (right == std::string_view::npos || (code[right] != '!' && code[right] != '%')) return std::string_view::npos;
+  if (right == std::string_view::npos || (code[right] != '!' && code[right] != '%'))
+    return std::string_view::npos;
   return right;
 }
 

@@ -18,7 +18,8 @@ struct NotebookText {
 // Reads the JSON of nbformat 3 or 4. A notebook of another language than Python has no cells for us.
 [[nodiscard]] base::Result<NotebookText> ReadNotebook(std::string_view json);
 
-// The source of one cell as plain Python: IPython's magics become comments or `pass`; every line stays a line.
+// The source of one cell as plain Python: IPython's magics become comments or `pass`; every line stays a
+// line.
 std::string WithoutMagics(std::string_view cell);
 
 }  // namespace allranks::source

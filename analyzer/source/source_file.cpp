@@ -62,7 +62,8 @@ uint32_t WidthOf(const DecodedPoint& point, ColumnUnit unit) {
 
 base::Result<SourceFile> MakeSourceFile(std::string path, std::string bytes) {
   if (bytes.size() > kLargestText) {
-    return base::Fail(path + ": " + std::to_string(bytes.size()) + " bytes are too many: a source file may have 4 GB");
+    return base::Fail(path + ": " + std::to_string(bytes.size()) +
+                      " bytes are too many: a source file may have 4 GB");
   }
   SourceFile file;
   file.path = std::move(path);

@@ -22,7 +22,8 @@ struct NotebookCell {
 // A file as read: its text without a byte order mark, and what is needed to speak of places in it.
 // For a notebook `text` is the source of its code cells, one after the other.
 struct SourceFile {
-  std::string path;  // as it is to be shown: relative to the working directory where possible, '/' as separator
+  std::string
+      path;  // as it is to be shown: relative to the working directory where possible, '/' as separator
   std::string text;
   std::vector<uint32_t> line_starts;  // byte offsets; "\n", "\r\n" and "\r" end a line
   std::vector<NotebookCell> cells;    // empty unless a notebook
@@ -33,8 +34,8 @@ struct SourceFile {
   bool is_notebook() const { return !cells.empty(); }
 };
 
-// Takes the bytes of a file; for a path that ends in ".ipynb" reads the notebook's JSON (an error names what is
-// wrong with it). Invalid UTF-8 and NUL bytes are noted, never refused.
+// Takes the bytes of a file; for a path that ends in ".ipynb" reads the notebook's JSON (an error names what
+// is wrong with it). Invalid UTF-8 and NUL bytes are noted, never refused.
 [[nodiscard]] base::Result<SourceFile> MakeSourceFile(std::string path, std::string bytes);
 
 LineColumn Locate(const SourceFile& file, uint32_t offset, ColumnUnit unit = ColumnUnit::CodePoints);

@@ -14,7 +14,8 @@ struct DecodedPoint {
   bool valid = true;
 };
 
-// Decodes at `at`, which must lie inside `text`. Overlong forms, surrogates and cut-off sequences are invalid.
+// Decodes at `at`, which must lie inside `text`. Overlong forms, surrogates and cut-off sequences are
+// invalid.
 DecodedPoint DecodeUtf8(std::string_view text, size_t at);
 
 bool IsValidUtf8(std::string_view text);

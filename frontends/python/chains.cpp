@@ -1,6 +1,6 @@
-// Left-recursive chains: `a.b(c)[d] + e and f`. Real programs make them long (method chains, sums of strings), so they
-// are walked down to their leftmost operand and built up again in loops; recursion goes only into arguments and right
-// operands.
+// Left-recursive chains: `a.b(c)[d] + e and f`. Real programs make them long (method chains, sums of
+// strings), so they are walked down to their leftmost operand and built up again in loops; recursion goes
+// only into arguments and right operands.
 #include <optional>
 
 #include "frontends/python/lowering.h"
@@ -15,8 +15,10 @@ bool IsLink(Kind kind) {
     case Kind::Subscript:
     case Kind::Call:
     case Kind::BinaryOperator:
-    case Kind::BooleanOperator: return true;
-    default: return false;
+    case Kind::BooleanOperator:
+      return true;
+    default:
+      return false;
   }
 }
 
@@ -64,8 +66,12 @@ uint32_t Lowering::PushLinks() {
   uint32_t level = 0;
   const size_t mark = links_.size();
   while (IsLink(kind()) && (links_.size() == mark || !IsDamaged())) {
-    Link link = {.kind = kind(), .op = ir::BoolOp::And, .joins = false, .begin = cursor_->begin(),
-                 .end = cursor_->end(), .level = level};
+    Link link = {.kind = kind(),
+                 .op = ir::BoolOp::And,
+                 .joins = false,
+                 .begin = cursor_->begin(),
+                 .end = cursor_->end(),
+                 .level = level};
     if (link.kind == Kind::BooleanOperator) {
       link.op = cursor_->HasChild(Kind::OrToken) ? ir::BoolOp::Or : ir::BoolOp::And;
       const bool under_bool = links_.size() > mark && links_.back().kind == Kind::BooleanOperator;
@@ -88,8 +94,8 @@ bool Lowering::EnterLeftOperand() {
   return false;
 }
 
-// The grammar binds a star closer than anything else where a tuple has no parentheses: there `*a.b` is a star on `a`,
-// and the star has to move out again.
+// The grammar binds a star closer than anything else where a tuple has no parentheses: there `*a.b` is a star
+// on `a`, and the star has to move out again.
 ExprId Lowering::ChainBase(bool* starred) {
   const bool is_star = kind() == Kind::ListSplat || kind() == Kind::ListSplatPattern;
   *starred = is_star && links_.back().kind != Kind::ParenthesizedExpression;
@@ -189,7 +195,8 @@ void Lowering::ArgumentList(Scratch<ir::Arg>* args) {
     const Range range = this->range();
     ExprList parts(&expr_store_);
     CollectExpressions(&parts);
-    args->Add({.kind = ir::ArgKind::Positional, .keyword = {}, .value = builder_.Opaque(range, parts.items())});
+    args->Add(
+        {.kind = ir::ArgKind::Positional, .keyword = {}, .value = builder_.Opaque(range, parts.items())});
     return;
   }
   cursor_->ForEachChild([&](Kind child) {
@@ -201,10 +208,14 @@ void Lowering::ArgumentList(Scratch<ir::Arg>* args) {
 
 ir::Arg Lowering::Argument(Kind argument) {
   switch (argument) {
-    case Kind::ListSplat: return {.kind = ir::ArgKind::Star, .keyword = {}, .value = OnlyChild()};
-    case Kind::DictionarySplat: return {.kind = ir::ArgKind::DoubleStar, .keyword = {}, .value = OnlyChild()};
-    case Kind::KeywordArgument: return KeywordArgument();
-    default: return {.kind = ir::ArgKind::Positional, .keyword = {}, .value = Expression()};
+    case Kind::ListSplat:
+      return {.kind = ir::ArgKind::Star, .keyword = {}, .value = OnlyChild()};
+    case Kind::DictionarySplat:
+      return {.kind = ir::ArgKind::DoubleStar, .keyword = {}, .value = OnlyChild()};
+    case Kind::KeywordArgument:
+      return KeywordArgument();
+    default:
+      return {.kind = ir::ArgKind::Positional, .keyword = {}, .value = Expression()};
   }
 }
 

@@ -7,8 +7,8 @@
 
 namespace allranks::python {
 
-// Walks a syntax tree. Comments and line continuations may stand between any two tokens: the cursor shows none of them,
-// and hands comments to the builder as it meets them.
+// Walks a syntax tree. Comments and line continuations may stand between any two tokens: the cursor shows
+// none of them, and hands comments to the builder as it meets them.
 class Cursor {
  public:
   Cursor(TSNode root, ir::Builder* builder)

@@ -97,15 +97,19 @@ void Lowering::Parameter(ir::ParamKind* kind_now, std::vector<ir::Param>* params
     case Kind::PositionalSeparator:
       for (ir::Param& param : *params) param.kind = ir::ParamKind::PositionalOnly;
       return;
-    case Kind::KeywordSeparator: *kind_now = ir::ParamKind::KeywordOnly; return;
+    case Kind::KeywordSeparator:
+      *kind_now = ir::ParamKind::KeywordOnly;
+      return;
     case Kind::Identifier:
     case Kind::TypedParameter:
     case Kind::DefaultParameter:
     case Kind::TypedDefaultParameter:
     case Kind::ListSplatPattern:
     case Kind::DictionarySplatPattern:
-    case Kind::TuplePattern: break;
-    default: return;
+    case Kind::TuplePattern:
+      break;
+    default:
+      return;
   }
   ir::Param param = OneParameter();
   if (param.kind == ir::ParamKind::Star) {

@@ -9,14 +9,21 @@ namespace allranks::python {
 
 ExprId Lowering::Expression() {
   switch (kind()) {
-    case Kind::Identifier: return Name();
-    case Kind::True: return builder_.Constant(range(), ir::ConstantKind::True);
-    case Kind::False: return builder_.Constant(range(), ir::ConstantKind::False);
-    case Kind::None: return builder_.Constant(range(), ir::ConstantKind::None);
-    case Kind::Ellipsis: return builder_.Constant(range(), ir::ConstantKind::Ellipsis);
+    case Kind::Identifier:
+      return Name();
+    case Kind::True:
+      return builder_.Constant(range(), ir::ConstantKind::True);
+    case Kind::False:
+      return builder_.Constant(range(), ir::ConstantKind::False);
+    case Kind::None:
+      return builder_.Constant(range(), ir::ConstantKind::None);
+    case Kind::Ellipsis:
+      return builder_.Constant(range(), ir::ConstantKind::Ellipsis);
     case Kind::Integer:
-    case Kind::Float: return Number();
-    default: break;
+    case Kind::Float:
+      return Number();
+    default:
+      break;
   }
   if (at_limit()) return TooDeep();
   const Deeper deeper(this);
@@ -27,28 +34,39 @@ ExprId Lowering::Expression() {
 ExprId Lowering::CompoundExpression() {
   switch (kind()) {
     case Kind::String:
-    case Kind::ConcatenatedString: return String();
+    case Kind::ConcatenatedString:
+      return String();
     case Kind::ParenthesizedExpression:
     case Kind::Attribute:
     case Kind::Subscript:
     case Kind::Call:
     case Kind::BinaryOperator:
-    case Kind::BooleanOperator: return Chain();
-    case Kind::ComparisonOperator: return Comparison();
-    case Kind::NotOperator: return Not();
-    case Kind::UnaryOperator: return Unary();
-    case Kind::ConditionalExpression: return Conditional();
-    case Kind::NamedExpression: return NamedExpression();
-    case Kind::Lambda: return Lambda();
+    case Kind::BooleanOperator:
+      return Chain();
+    case Kind::ComparisonOperator:
+      return Comparison();
+    case Kind::NotOperator:
+      return Not();
+    case Kind::UnaryOperator:
+      return Unary();
+    case Kind::ConditionalExpression:
+      return Conditional();
+    case Kind::NamedExpression:
+      return NamedExpression();
+    case Kind::Lambda:
+      return Lambda();
     case Kind::Await: {
       const Range range = this->range();
       return builder_.Await(range, OnlyChild());
     }
-    case Kind::Yield: return Yield();
-    case Kind::Slice: return Slice();
+    case Kind::Yield:
+      return Yield();
+    case Kind::Slice:
+      return Slice();
     case Kind::ListSplat:
     case Kind::ListSplatPattern:
-    case Kind::SplatType: return Starred();
+    case Kind::SplatType:
+      return Starred();
     case Kind::List:
     case Kind::ListPattern: {
       const Range range = this->range();
@@ -65,19 +83,30 @@ ExprId Lowering::CompoundExpression() {
     case Kind::Tuple:
     case Kind::TuplePattern:
     case Kind::ExpressionList:
-    case Kind::PatternList: return TupleOf();
-    case Kind::Dictionary: return Dictionary();
-    case Kind::ListComprehension: return Comprehension(ir::ComprehensionKind::List);
-    case Kind::SetComprehension: return Comprehension(ir::ComprehensionKind::Set);
-    case Kind::DictionaryComprehension: return Comprehension(ir::ComprehensionKind::Dict);
-    case Kind::GeneratorExpression: return Comprehension(ir::ComprehensionKind::Generator);
+    case Kind::PatternList:
+      return TupleOf();
+    case Kind::Dictionary:
+      return Dictionary();
+    case Kind::ListComprehension:
+      return Comprehension(ir::ComprehensionKind::List);
+    case Kind::SetComprehension:
+      return Comprehension(ir::ComprehensionKind::Set);
+    case Kind::DictionaryComprehension:
+      return Comprehension(ir::ComprehensionKind::Dict);
+    case Kind::GeneratorExpression:
+      return Comprehension(ir::ComprehensionKind::Generator);
     case Kind::Type:
-    case Kind::AsPatternTarget: return OnlyChild();
-    case Kind::AsPattern: return AsPattern();
-    case Kind::GenericType: return GenericType();
+    case Kind::AsPatternTarget:
+      return OnlyChild();
+    case Kind::AsPattern:
+      return AsPattern();
+    case Kind::GenericType:
+      return GenericType();
     case Kind::UnionType:
-    case Kind::MemberType: return Type();
-    default: return Opaque();
+    case Kind::MemberType:
+      return Type();
+    default:
+      return Opaque();
   }
 }
 
@@ -229,8 +258,8 @@ ExprId Lowering::TupleOf() {
   return builder_.Tuple(range, items.items());
 }
 
-// `context as target` is no expression of Python, but the grammar lets it stand anywhere in one. Where a target is
-// looked for it is taken out.
+// `context as target` is no expression of Python, but the grammar lets it stand anywhere in one. Where a
+// target is looked for it is taken out.
 ExprId Lowering::AsPattern() {
   ExprId* const target = as_target_;
   if (target == nullptr || *target) return Opaque();
@@ -250,7 +279,8 @@ ExprId Lowering::AsPattern() {
 
 ExprId Lowering::CallOfType(Range range, std::span<const ExprId> values) {
   Scratch<ir::Arg> args(&arg_store_);
-  for (const ExprId value : values) args.Add({.kind = ir::ArgKind::Positional, .keyword = {}, .value = value});
+  for (const ExprId value : values)
+    args.Add({.kind = ir::ArgKind::Positional, .keyword = {}, .value = value});
   const ExprId callee = builder_.Name({type_call_.statement, type_call_.begin}, interner_.Intern("type"));
   return builder_.Call({type_call_.statement, range.end}, callee, args.items());
 }
@@ -293,7 +323,8 @@ ExprId Lowering::GenericType() {
   return builder_.Subscript(range, object, all);
 }
 
-// ---- Comprehensions and displays --------------------------------------------------------------------------------
+// ---- Comprehensions and displays
+// --------------------------------------------------------------------------------
 
 ExprId Lowering::Comprehension(ir::ComprehensionKind comprehension) {
   const Range range = this->range();
@@ -378,7 +409,8 @@ ir::DictItem Lowering::Pair() {
   return item;
 }
 
-// ---- What cannot be lowered as it stands ------------------------------------------------------------------------
+// ---- What cannot be lowered as it stands
+// ------------------------------------------------------------------------
 
 ExprId Lowering::Opaque() {
   const Range range = this->range();

@@ -32,56 +32,95 @@ KindTable::KindTable() {
 
 std::optional<ir::BinaryOp> BinaryOpOf(Kind token) {
   switch (token) {
-    case Kind::PlusToken: return ir::BinaryOp::Add;
-    case Kind::MinusToken: return ir::BinaryOp::Sub;
-    case Kind::StarToken: return ir::BinaryOp::Mul;
-    case Kind::SlashToken: return ir::BinaryOp::Div;
-    case Kind::DoubleSlashToken: return ir::BinaryOp::FloorDiv;
-    case Kind::PercentToken: return ir::BinaryOp::Mod;
-    case Kind::DoubleStarToken: return ir::BinaryOp::Pow;
-    case Kind::AtToken: return ir::BinaryOp::MatMul;
-    case Kind::LeftShiftToken: return ir::BinaryOp::LeftShift;
-    case Kind::RightShiftToken: return ir::BinaryOp::RightShift;
-    case Kind::AmpersandToken: return ir::BinaryOp::BitAnd;
-    case Kind::PipeToken: return ir::BinaryOp::BitOr;
-    case Kind::CaretToken: return ir::BinaryOp::BitXor;
-    default: return std::nullopt;
+    case Kind::PlusToken:
+      return ir::BinaryOp::Add;
+    case Kind::MinusToken:
+      return ir::BinaryOp::Sub;
+    case Kind::StarToken:
+      return ir::BinaryOp::Mul;
+    case Kind::SlashToken:
+      return ir::BinaryOp::Div;
+    case Kind::DoubleSlashToken:
+      return ir::BinaryOp::FloorDiv;
+    case Kind::PercentToken:
+      return ir::BinaryOp::Mod;
+    case Kind::DoubleStarToken:
+      return ir::BinaryOp::Pow;
+    case Kind::AtToken:
+      return ir::BinaryOp::MatMul;
+    case Kind::LeftShiftToken:
+      return ir::BinaryOp::LeftShift;
+    case Kind::RightShiftToken:
+      return ir::BinaryOp::RightShift;
+    case Kind::AmpersandToken:
+      return ir::BinaryOp::BitAnd;
+    case Kind::PipeToken:
+      return ir::BinaryOp::BitOr;
+    case Kind::CaretToken:
+      return ir::BinaryOp::BitXor;
+    default:
+      return std::nullopt;
   }
 }
 
 std::optional<ir::BinaryOp> AugmentedOpOf(Kind token) {
   switch (token) {
-    case Kind::PlusEqualsToken: return ir::BinaryOp::Add;
-    case Kind::MinusEqualsToken: return ir::BinaryOp::Sub;
-    case Kind::StarEqualsToken: return ir::BinaryOp::Mul;
-    case Kind::SlashEqualsToken: return ir::BinaryOp::Div;
-    case Kind::DoubleSlashEqualsToken: return ir::BinaryOp::FloorDiv;
-    case Kind::PercentEqualsToken: return ir::BinaryOp::Mod;
-    case Kind::DoubleStarEqualsToken: return ir::BinaryOp::Pow;
-    case Kind::AtEqualsToken: return ir::BinaryOp::MatMul;
-    case Kind::LeftShiftEqualsToken: return ir::BinaryOp::LeftShift;
-    case Kind::RightShiftEqualsToken: return ir::BinaryOp::RightShift;
-    case Kind::AmpersandEqualsToken: return ir::BinaryOp::BitAnd;
-    case Kind::PipeEqualsToken: return ir::BinaryOp::BitOr;
-    case Kind::CaretEqualsToken: return ir::BinaryOp::BitXor;
-    default: return std::nullopt;
+    case Kind::PlusEqualsToken:
+      return ir::BinaryOp::Add;
+    case Kind::MinusEqualsToken:
+      return ir::BinaryOp::Sub;
+    case Kind::StarEqualsToken:
+      return ir::BinaryOp::Mul;
+    case Kind::SlashEqualsToken:
+      return ir::BinaryOp::Div;
+    case Kind::DoubleSlashEqualsToken:
+      return ir::BinaryOp::FloorDiv;
+    case Kind::PercentEqualsToken:
+      return ir::BinaryOp::Mod;
+    case Kind::DoubleStarEqualsToken:
+      return ir::BinaryOp::Pow;
+    case Kind::AtEqualsToken:
+      return ir::BinaryOp::MatMul;
+    case Kind::LeftShiftEqualsToken:
+      return ir::BinaryOp::LeftShift;
+    case Kind::RightShiftEqualsToken:
+      return ir::BinaryOp::RightShift;
+    case Kind::AmpersandEqualsToken:
+      return ir::BinaryOp::BitAnd;
+    case Kind::PipeEqualsToken:
+      return ir::BinaryOp::BitOr;
+    case Kind::CaretEqualsToken:
+      return ir::BinaryOp::BitXor;
+    default:
+      return std::nullopt;
   }
 }
 
 std::optional<ir::CompareOp> CompareOpOf(Kind token) {
   switch (token) {
-    case Kind::EqualToken: return ir::CompareOp::Eq;
+    case Kind::EqualToken:
+      return ir::CompareOp::Eq;
     case Kind::NotEqualToken:
-    case Kind::OldNotEqualToken: return ir::CompareOp::NotEq;
-    case Kind::LessToken: return ir::CompareOp::Less;
-    case Kind::LessEqualToken: return ir::CompareOp::LessEq;
-    case Kind::GreaterToken: return ir::CompareOp::Greater;
-    case Kind::GreaterEqualToken: return ir::CompareOp::GreaterEq;
-    case Kind::IsToken: return ir::CompareOp::Is;
-    case Kind::IsNotToken: return ir::CompareOp::IsNot;
-    case Kind::InToken: return ir::CompareOp::In;
-    case Kind::NotInToken: return ir::CompareOp::NotIn;
-    default: return std::nullopt;
+    case Kind::OldNotEqualToken:
+      return ir::CompareOp::NotEq;
+    case Kind::LessToken:
+      return ir::CompareOp::Less;
+    case Kind::LessEqualToken:
+      return ir::CompareOp::LessEq;
+    case Kind::GreaterToken:
+      return ir::CompareOp::Greater;
+    case Kind::GreaterEqualToken:
+      return ir::CompareOp::GreaterEq;
+    case Kind::IsToken:
+      return ir::CompareOp::Is;
+    case Kind::IsNotToken:
+      return ir::CompareOp::IsNot;
+    case Kind::InToken:
+      return ir::CompareOp::In;
+    case Kind::NotInToken:
+      return ir::CompareOp::NotIn;
+    default:
+      return std::nullopt;
   }
 }
 

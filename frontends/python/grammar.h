@@ -39,7 +39,9 @@ class KindTable {
 };
 
 constexpr bool IsExpression(Kind kind) { return kind >= Kind::Identifier && kind <= Kind::AsPatternTarget; }
-constexpr bool IsStatement(Kind kind) { return kind >= Kind::ExpressionStatement && kind <= Kind::MatchStatement; }
+constexpr bool IsStatement(Kind kind) {
+  return kind >= Kind::ExpressionStatement && kind <= Kind::MatchStatement;
+}
 
 std::optional<ir::BinaryOp> BinaryOpOf(Kind token);
 std::optional<ir::BinaryOp> AugmentedOpOf(Kind token);

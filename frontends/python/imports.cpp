@@ -1,44 +1,122 @@
 #include "frontends/python/imports.h"
 
+#include <utility>
+
 namespace allranks::python {
 namespace {
 
-bool IsNamePart(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
-         static_cast<unsigned char>(c) >= 0x80;
+constexpr std::string_view kImport = "import";
+constexpr std::string_view kFrom = "from";
+
+bool IsNameByte(char c) {
+  const unsigned char byte = static_cast<unsigned char>(c);
+  return (byte >= 'a' && byte <= 'z') || (byte >= 'A' && byte <= 'Z') || (byte >= '0' && byte <= '9') ||
+         byte == '_' || byte >= 0x80;
 }
 
+bool IsBlank(char c) { return c == ' ' || c == '\t' || c == '\f'; }
+
+// Reads one import statement, from its `import` word in both directions.
 class Scanner {
  public:
   explicit Scanner(std::string_view text) : text_(text) {}
 
   std::vector<ScannedImport> Run() {
-    while (at_ < text_.size()) {
-      SkipBlanks();
-      if (TakeWord("import")) ReadModules();
-      else if (TakeWord("from")) ReadFrom();
-      SkipLine();
+    // The word is rare, so that looking for it is faster than looking at each line.
+    for (size_t at = text_.find(kImport); at != std::string_view::npos; at = text_.find(kImport, at + 1)) {
+      const size_t end = at + kImport.size();
+      if ((at > 0 && IsNameByte(text_[at - 1])) || (end < text_.size() && IsNameByte(text_[end]))) continue;
+      Statement(at);
     }
-    return std::move(imports_);
+    return std::move(found_);
   }
 
  private:
+  void Statement(size_t import) {
+    at_ = import + kImport.size();
+    if (StartsStatement(import)) return Plain();
+    ScannedImport from;
+    if (!FromBefore(import, &from)) return;
+    from.names = Names();
+    if (!from.names.empty()) found_.push_back(std::move(from));
+  }
+
+  // Whether a statement may begin at `at`: behind a line's indentation, a semicolon or a colon.
+  bool StartsStatement(size_t at) const {
+    at = SkipBlanksBack(at);
+    if (at == 0) return true;
+    const char before = text_[at - 1];
+    return before == '\n' || before == '\r' || before == ';' || before == ':';
+  }
+
+  size_t SkipBlanksBack(size_t at) const {
+    while (at > 0 && IsBlank(text_[at - 1])) --at;
+    return at;
+  }
+
+  // Also over continued lines.
+  size_t SkipSpaceBack(size_t at) const {
+    for (;;) {
+      at = SkipBlanksBack(at);
+      size_t line = at;
+      if (line > 0 && text_[line - 1] == '\n') --line;
+      if (line > 0 && text_[line - 1] == '\r') --line;
+      if (line == at || line == 0 || text_[line - 1] != '\\') return at;
+      at = line - 1;
+    }
+  }
+
+  // `from ..a.b ` in front of the word `import`.
+  bool FromBefore(size_t import, ScannedImport* result) const {
+    size_t at = SkipSpaceBack(import);
+    std::string module;
+    // A dotted name, back to front; spaces around its dots are rare, and only dots may lead it.
+    const size_t module_end = at;
+    while (at > 0 && (IsNameByte(text_[at - 1]) || text_[at - 1] == '.')) --at;
+    module = text_.substr(at, module_end - at);
+    size_t dots = 0;
+    while (dots < module.size() && module[dots] == '.') ++dots;
+    result->level = static_cast<uint32_t>(dots);
+    result->module = module.substr(dots);
+    if (dots == 0 || module.size() > dots) at = DotsBefore(at, result);
+    if (result->level == 0 && result->module.empty()) return false;
+    at = SkipSpaceBack(at);
+    if (at < kFrom.size() || text_.substr(at - kFrom.size(), kFrom.size()) != kFrom) return false;
+    return StartsStatement(at - kFrom.size());
+  }
+
+  // `from . m`: dots that stand apart from the name.
+  size_t DotsBefore(size_t at, ScannedImport* result) const {
+    size_t dot = SkipSpaceBack(at);
+    while (dot > 0 && text_[dot - 1] == '.') {
+      ++result->level;
+      at = dot - 1;
+      dot = SkipSpaceBack(at);
+    }
+    return at;
+  }
+
   void SkipBlanks() {
-    while (at_ < text_.size() && (text_[at_] == ' ' || text_[at_] == '\t' || text_[at_] == '\f')) ++at_;
-  }
-
-  void SkipLine() {
-    while (at_ < text_.size() && text_[at_] != '\n' && text_[at_] != '\r' && text_[at_] != ';') ++at_;
-    if (at_ < text_.size()) ++at_;
-  }
-
-  // Also over line ends, comments and backslashes: inside parentheses.
-  void SkipInParentheses() {
     while (at_ < text_.size()) {
-      const char c = text_[at_];
-      if (c == '#') {
+      if (IsBlank(text_[at_])) {
+        ++at_;
+      } else if (text_[at_] == '\\' && at_ + 1 < text_.size() &&
+                 (text_[at_ + 1] == '\n' || text_[at_ + 1] == '\r')) {
+        at_ += text_.substr(at_ + 1, 2) == "\r\n" ? 3 : 2;
+      } else {
+        return;
+      }
+    }
+  }
+
+  // Also over lines and comments, between parentheses.
+  void SkipSpace() {
+    for (;;) {
+      SkipBlanks();
+      if (at_ >= text_.size()) return;
+      if (text_[at_] == '#') {
         while (at_ < text_.size() && text_[at_] != '\n' && text_[at_] != '\r') ++at_;
-      } else if (c == ' ' || c == '\t' || c == '\n' || c == '\r' || c == '\\') {
+      } else if (text_[at_] == '\n' || text_[at_] == '\r') {
         ++at_;
       } else {
         return;
@@ -46,75 +124,64 @@ class Scanner {
     }
   }
 
-  bool TakeWord(std::string_view word) {
-    if (!text_.substr(at_).starts_with(word)) return false;
-    const size_t end = at_ + word.size();
-    if (end >= text_.size() || (text_[end] != ' ' && text_[end] != '\t' && text_[end] != '.' && text_[end] != '(')) {
-      return false;
-    }
-    at_ = end;
-    SkipBlanks();
-    return true;
+  std::string_view Word() {
+    const size_t begin = at_;
+    while (at_ < text_.size() && IsNameByte(text_[at_])) ++at_;
+    return text_.substr(begin, at_ - begin);
   }
 
-  std::string_view TakeDotted() {
-    const size_t start = at_;
-    while (at_ < text_.size() && (IsNamePart(text_[at_]) || text_[at_] == '.')) ++at_;
-    return text_.substr(start, at_ - start);
-  }
-
-  void SkipAlias() {
-    SkipBlanks();
-    if (!TakeWord("as")) return;
-    TakeDotted();
-    SkipBlanks();
-  }
-
-  bool TakeComma() {
-    SkipBlanks();
-    if (at_ >= text_.size() || text_[at_] != ',') return false;
-    ++at_;
-    SkipBlanks();
-    return true;
-  }
-
-  void ReadModules() {
-    do {
-      const std::string_view module = TakeDotted();
+  // `a.b as c, d`.
+  void Plain() {
+    for (;;) {
+      SkipBlanks();
+      std::string module(Word());
+      for (SkipBlanks(); at_ < text_.size() && text_[at_] == '.'; SkipBlanks()) {
+        ++at_;
+        SkipBlanks();
+        module += '.';
+        module += Word();
+      }
       if (module.empty()) return;
-      imports_.push_back({.level = 0, .module = module, .names = {}});
-      SkipAlias();
-    } while (TakeComma());
+      found_.push_back({.level = 0, .module = std::move(module), .names = {}});
+      SkipAlias(false);
+      if (at_ >= text_.size() || text_[at_] != ',') return;
+      ++at_;
+    }
   }
 
-  void ReadFrom() {
-    ScannedImport import;
-    while (at_ < text_.size() && text_[at_] == '.') {
-      ++import.level;
-      ++at_;
-      SkipBlanks();
-    }
-    if (!TakeWord("import")) {
-      import.module = TakeDotted();
-      SkipBlanks();
-      if (!TakeWord("import")) return;
-    }
+  // `(a as b, c)`, without parentheses, or `*`.
+  std::vector<std::string> Names() {
+    std::vector<std::string> names;
+    SkipBlanks();
+    if (at_ < text_.size() && text_[at_] == '*') return {"*"};
     const bool in_parentheses = at_ < text_.size() && text_[at_] == '(';
     if (in_parentheses) ++at_;
-    do {
-      if (in_parentheses) SkipInParentheses();
-      const std::string_view name = TakeDotted();
-      if (name.empty()) break;
-      import.names.push_back(name);
-      SkipAlias();
-      if (in_parentheses) SkipInParentheses();
-    } while (TakeComma());
-    imports_.push_back(std::move(import));
+    for (;;) {
+      in_parentheses ? SkipSpace() : SkipBlanks();
+      const std::string_view name = Word();
+      if (name.empty()) return names;
+      names.emplace_back(name);
+      SkipAlias(in_parentheses);
+      if (at_ >= text_.size() || text_[at_] != ',') return names;
+      ++at_;
+    }
   }
 
-  std::string_view text_;
+  void SkipAlias(bool in_parentheses) {
+    in_parentheses ? SkipSpace() : SkipBlanks();
+    const size_t begin = at_;
+    if (Word() != "as") {
+      at_ = begin;
+      return;
+    }
+    in_parentheses ? SkipSpace() : SkipBlanks();
+    Word();
+    in_parentheses ? SkipSpace() : SkipBlanks();
+  }
+
+  const std::string_view text_;
   size_t at_ = 0;
-  std::vector<ScannedImport> imports_;
+  std::vector<ScannedImport> found_;
 };
 
 }  // namespace

@@ -1,20 +1,23 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <string_view>
 #include <vector>
 
 namespace allranks::python {
 
-// `import a.b as c` names the module a.b; `from ..m import n, k` names level 2, module m, names n and k.
+// `import a.b` is {0, "a.b", {}}; `from ..m import n as k, l` is {2, "m", {"n", "l"}}; a star is the name
+// "*".
 struct ScannedImport {
   uint32_t level = 0;
-  std::string_view module;
-  std::vector<std::string_view> names;
+  std::string module;
+  std::vector<std::string> names;
 };
 
-// The imports of a file, found line by line without parsing: indented ones, several on a line and lists in parentheses
-// included. Text inside a long string may look like one; a module that is not there is then looked for in vain.
+// The imports of a file, found in its text without parsing: to know which files may matter before any is
+// parsed. It may find more than there are (in a docstring), never fewer but those that no statement makes
+// (`importlib`).
 std::vector<ScannedImport> ScanImports(std::string_view text);
 
 }  // namespace allranks::python

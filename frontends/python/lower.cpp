@@ -14,7 +14,8 @@
 namespace allranks::python {
 namespace {
 
-// The text with what the parser cannot take replaced byte by byte, so that all offsets stay: it ends a line only at
+// The text with what the parser cannot take replaced byte by byte, so that all offsets stay: it ends a line
+// only at
 // "\n", and stops some of its loops at NUL.
 std::string Parseable(const source::SourceFile& file) {
   std::string text = file.text;
@@ -32,7 +33,8 @@ bool HasLoneReturn(std::string_view text) {
   return false;
 }
 
-// What is parsed at once: the file, or each cell of a notebook, so that a bracket left open in one cell harms no other.
+// What is parsed at once: the file, or each cell of a notebook, so that a bracket left open in one cell harms
+// no other.
 std::vector<ir::Range> Stretches(const source::SourceFile& file) {
   const uint32_t size = static_cast<uint32_t>(file.text.size());
   if (!file.is_notebook()) return {{0, size}};
@@ -75,8 +77,8 @@ class FileLowering {
     text_ = changed_;
   }
 
-  // What cannot be parsed as a whole is parsed statement by statement: the parser, left to itself, drops all that
-  // follows a bracket left open, and takes time that grows with the square of the text.
+  // What cannot be parsed as a whole is parsed statement by statement: the parser, left to itself, drops all
+  // that follows a bracket left open, and takes time that grows with the square of the text.
   void Stretch(ir::Range range) {
     if (IndentsTooDeep(text_.substr(range.begin, range.end - range.begin))) {
       return lowering_.Unreadable(range, "more levels of indentation than any program has");
@@ -119,7 +121,8 @@ class FileLowering {
   }
 
   const source::SourceFile& file_;
-  // The file's text, or that of `changed_`: as long, and equal but for bytes that were hidden from the parser.
+  // The file's text, or that of `changed_`: as long, and equal but for bytes that were hidden from the
+  // parser.
   std::string_view text_;
   std::string changed_;
   ir::Builder builder_;

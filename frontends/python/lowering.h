@@ -20,17 +20,19 @@ using ir::NameId;
 using ir::Range;
 using ir::StmtId;
 
-// Turns one syntax tree into IR. A method named after a construct expects the cursor on its node and leaves it there.
+// Turns one syntax tree into IR. A method named after a construct expects the cursor on its node and leaves
+// it there.
 //
-// Recursion follows the depth of the IR, which is capped: what nests deeper becomes an `Opaque` with a problem. What
-// real programs nest without bound (operator, call and `elif` chains, parentheses) is walked in loops.
+// Recursion follows the depth of the IR, which is capped: what nests deeper becomes an `Opaque` with a
+// problem. What real programs nest without bound (operator, call and `elif` chains, parentheses) is walked in
+// loops.
 class Lowering {
  public:
   Lowering(ir::Builder* builder, base::Interner* interner)
       : builder_(*builder), interner_(*interner), names_(interner) {}
 
-  // Lowers a tree's statements to the end of the module's top level. `text` is what was parsed: as long as the file's
-  // text, and equal to it but for what was hidden from the parser. It must outlive the object.
+  // Lowers a tree's statements to the end of the module's top level. `text` is what was parsed: as long as
+  // the file's text, and equal to it but for what was hidden from the parser. It must outlive the object.
   void Tree(TSNode root, std::string_view text);
   // Something that cannot be read was hidden here, behind code that means nothing.
   void AddMasked(Range range) { masked_.push_back(range); }
@@ -214,7 +216,9 @@ class Lowering {
   ExprId TextConstant(Range range, ir::ConstantKind kind, const LiteralText& text);
 
   // ---- helpers
-  std::string_view TextHere() const { return text_.substr(cursor_->begin(), cursor_->end() - cursor_->begin()); }
+  std::string_view TextHere() const {
+    return text_.substr(cursor_->begin(), cursor_->end() - cursor_->begin());
+  }
   NameId NameHere() { return names_.Intern(TextHere()); }
   bool at_limit() const { return depth_ >= ir::kMaxLoweredDepth; }
   Kind kind() const { return cursor_->kind(); }

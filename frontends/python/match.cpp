@@ -13,8 +13,10 @@ bool IsPattern(Kind node) {
     case Kind::DictPattern:
     case Kind::ComplexPattern:
     case Kind::DottedName:
-    case Kind::UnderscoreToken: return true;
-    default: return IsExpression(node);
+    case Kind::UnderscoreToken:
+      return true;
+    default:
+      return IsExpression(node);
   }
 }
 
@@ -86,23 +88,34 @@ Lowering::Pattern Lowering::SimplePattern() {
 
 Lowering::Pattern Lowering::SimplePatternHere() {
   switch (kind()) {
-    case Kind::UnderscoreToken: return {.expr = builder_.Opaque(range(), {}), .irrefutable = true};
-    case Kind::DottedName: return DottedNamePattern();
-    case Kind::AsPattern: return AsPatternOfCase();
-    case Kind::UnionPattern: return Union();
+    case Kind::UnderscoreToken:
+      return {.expr = builder_.Opaque(range(), {}), .irrefutable = true};
+    case Kind::DottedName:
+      return DottedNamePattern();
+    case Kind::AsPattern:
+      return AsPatternOfCase();
+    case Kind::UnionPattern:
+      return Union();
     case Kind::ListPattern:
-    case Kind::TuplePattern: return SequencePattern();
-    case Kind::ClassPattern: return {.expr = ClassPattern()};
-    case Kind::DictPattern: return {.expr = DictPattern()};
-    case Kind::SplatPattern: return {.expr = SplatPattern(false)};
-    case Kind::ComplexPattern: return {.expr = ComplexPattern()};
-    default: return {.expr = Expression()};
+    case Kind::TuplePattern:
+      return SequencePattern();
+    case Kind::ClassPattern:
+      return {.expr = ClassPattern()};
+    case Kind::DictPattern:
+      return {.expr = DictPattern()};
+    case Kind::SplatPattern:
+      return {.expr = SplatPattern(false)};
+    case Kind::ComplexPattern:
+      return {.expr = ComplexPattern()};
+    default:
+      return {.expr = Expression()};
   }
 }
 
 ExprId Lowering::Negated(Range range, ExprId literal) {
   const ir::Expr& expr = builder_.module()[literal];
-  const bool is_int = expr.kind == ir::ExprKind::Constant && ir::ConstantKindOf(expr) == ir::ConstantKind::Int;
+  const bool is_int =
+      expr.kind == ir::ExprKind::Constant && ir::ConstantKindOf(expr) == ir::ConstantKind::Int;
   if (is_int && (expr.flags & ir::kBigInt) == 0) return builder_.Int(range, -ir::IntOf(expr));
   return builder_.Unary(range, ir::UnaryOp::Minus, literal);
 }

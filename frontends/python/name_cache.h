@@ -9,7 +9,8 @@
 
 namespace allranks::python {
 
-// Remembers the names of one file: most names of a file come again and again, and the shared table takes a lock.
+// Remembers the names of one file: most names of a file come again and again, and the shared table takes a
+// lock.
 class NameCache {
  public:
   explicit NameCache(base::Interner* interner) : interner_(*interner) {}

@@ -9,12 +9,16 @@ uint32_t BaseOf(std::string_view literal) {
   if (literal.size() < 2 || literal[0] != '0') return 10;
   switch (literal[1]) {
     case 'x':
-    case 'X': return 16;
+    case 'X':
+      return 16;
     case 'o':
-    case 'O': return 8;
+    case 'O':
+      return 8;
     case 'b':
-    case 'B': return 2;
-    default: return 10;
+    case 'B':
+      return 2;
+    default:
+      return 10;
   }
 }
 
@@ -42,8 +46,6 @@ std::optional<int64_t> IntegerValue(std::string_view literal) {
   return static_cast<int64_t>(value);
 }
 
-bool IsComplexLiteral(std::string_view literal) {
-  return literal.ends_with('j') || literal.ends_with('J');
-}
+bool IsComplexLiteral(std::string_view literal) { return literal.ends_with('j') || literal.ends_with('J'); }
 
 }  // namespace allranks::python

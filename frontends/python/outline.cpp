@@ -26,8 +26,9 @@ bool IsOneOf(std::string_view word, const std::array<std::string_view, n>& words
 }
 
 // Never inside an expression.
-constexpr std::array<std::string_view, 13> kStatementWords = {
-    "def", "class", "import", "while", "with", "try", "return", "raise", "del", "global", "pass", "break", "continue"};
+constexpr std::array<std::string_view, 13> kStatementWords = {"def",  "class",  "import",  "while", "with",
+                                                              "try",  "return", "raise",   "del",   "global",
+                                                              "pass", "break",  "continue"};
 // They go on with the statement above them.
 constexpr std::array<std::string_view, 4> kClauseWords = {"else", "elif", "except", "finally"};
 // They need a colon.
@@ -37,7 +38,8 @@ constexpr std::array<std::string_view, 11> kHeaderWords = {"def", "class", "if",
 // The header word of a line, past an `async`; empty if it has none.
 std::string_view HeaderWordAt(std::string_view text, size_t at) {
   std::string_view word = WordAt(text, at);
-  if (word == "async") word = WordAt(text, std::min(text.find_first_not_of(" \t", at + word.size()), text.size()));
+  if (word == "async")
+    word = WordAt(text, std::min(text.find_first_not_of(" \t", at + word.size()), text.size()));
   return IsOneOf(word, kHeaderWords) ? word : std::string_view();
 }
 
@@ -50,8 +52,8 @@ class TextScanner {
  public:
   TextScanner(std::string_view text, Range range) : text_(text.substr(0, range.end)), at_(range.begin) {}
 
-  // Calls `on_line(offset)` where a line begins that is not inside a string nor continues another, with its indentation
-  // skipped, and `on_sign(offset)` on brackets, colons and line ends; each returns false to stop.
+  // Calls `on_line(offset)` where a line begins that is not inside a string nor continues another, with its
+  // indentation skipped, and `on_sign(offset)` on brackets, colons and line ends; each returns false to stop.
   template <class OnLine, class OnSign>
   void Run(OnLine&& on_line, OnSign&& on_sign) {
     bool at_line_start = true;
@@ -157,7 +159,8 @@ size_t StatementBegin(std::string_view text, Range range, uint32_t offset) {
 std::string EmptyHeader(std::string_view line) {
   const std::string_view word = HeaderWordAt(line, 0);
   std::string header = "if _:";
-  if (word == "else" || word == "try" || word == "finally" || word == "except") header = std::string(word) + ":";
+  if (word == "else" || word == "try" || word == "finally" || word == "except")
+    header = std::string(word) + ":";
   if (word == "elif") header = "elif _:";
   if (word == "def" || word == "class") {
     // The name is worth keeping.
@@ -170,18 +173,19 @@ std::string EmptyHeader(std::string_view line) {
   return header.size() <= line.size() ? header : "";
 }
 
-// Where the header that begins at `begin` ends: at its line's end, or, with a bracket open there, with the next line that
-// ends in a colon.
+// Where the header that begins at `begin` ends: at its line's end, or, with a bracket open there, with the
+// next line that ends in a colon.
 size_t HeaderEnd(std::string_view text, size_t begin) {
   constexpr int kMostLines = 20;
   const size_t first_end = LineEnd(text, begin);
   const Range first = {static_cast<uint32_t>(begin), static_cast<uint32_t>(first_end)};
   int open = 0;
-  TextScanner(text, first).Run([](uint32_t) { return true; },
-                               [&](uint32_t at) {
-                                 if (IsBracket(text[at])) open += IsOpening(text[at]) ? 1 : -1;
-                                 return true;
-                               });
+  TextScanner(text, first)
+      .Run([](uint32_t) { return true; },
+           [&](uint32_t at) {
+             if (IsBracket(text[at])) open += IsOpening(text[at]) ? 1 : -1;
+             return true;
+           });
   size_t end = first_end;
   for (int i = 0; open > 0 && i < kMostLines; ++i) {
     if (end > begin && text[end - 1] == ':') return end;
@@ -192,7 +196,8 @@ size_t HeaderEnd(std::string_view text, size_t begin) {
   return first_end;
 }
 
-// Where the simple statement at `begin` ends: it goes on over lines that lie further in, are empty, or close brackets.
+// Where the simple statement at `begin` ends: it goes on over lines that lie further in, are empty, or close
+// brackets.
 size_t SimpleEnd(std::string_view text, size_t begin) {
   const size_t indent = begin - LineStart(text, begin);
   size_t end = LineEnd(text, begin);
@@ -245,7 +250,9 @@ std::optional<TextFault> FindTextFault(std::string_view text, Range range) {
   // A header whose colon is still to come.
   bool needs_colon = false;
   std::optional<TextFault> fault;
-  const auto never_closed = [&] { return TextFault{open.back(), Quoted(text[open.back()]) + " is never closed"}; };
+  const auto never_closed = [&] {
+    return TextFault{open.back(), Quoted(text[open.back()]) + " is never closed"};
+  };
   const auto on_line = [&](uint32_t at) {
     if (open.empty()) needs_colon = !HeaderWordAt(text, at).empty();
     if (!open.empty() && IsOneOf(WordAt(text, at), kStatementWords)) fault = never_closed();

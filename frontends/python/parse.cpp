@@ -10,8 +10,9 @@
 namespace allranks::python {
 namespace {
 
-// What the parser allocates grows with its work. Real programs make it take some 60 bytes a byte; where it lost its way,
-// each further line costs as much as all before it, and only this shows it: time differs from run to run.
+// What the parser allocates grows with its work. Real programs make it take some 60 bytes a byte; where it
+// lost its way, each further line costs as much as all before it, and only this shows it: time differs from
+// run to run.
 constexpr uint64_t kAllocatedPerByte = 1000;
 constexpr uint64_t kFreeAllocation = 4u << 20;
 
@@ -55,7 +56,9 @@ const char* ReadText(void* payload, uint32_t offset, TSPoint /*point*/, uint32_t
 }
 
 // Answers the parser's question whether to stop.
-bool IsOverBudget(TSParseState* state) { return allocated_bytes > *static_cast<const uint64_t*>(state->payload); }
+bool IsOverBudget(TSParseState* state) {
+  return allocated_bytes > *static_cast<const uint64_t*>(state->payload);
+}
 
 // The width of a line's indentation as the parser counts it; moves `at` behind it.
 size_t IndentWidth(std::string_view text, size_t* at) {
@@ -81,8 +84,8 @@ size_t NextLine(std::string_view text, size_t at) {
   return end == std::string_view::npos ? text.size() : end + 1;
 }
 
-// Each open level has a width of its own, so that there are at most as many levels as widths. The parser counts
-// widths in 16 bits.
+// Each open level has a width of its own, so that there are at most as many levels as widths. The parser
+// counts widths in 16 bits.
 size_t CountIndentWidths(std::string_view text) {
   constexpr size_t kWidths = 1u << 16;
   const auto seen = std::make_unique<std::bitset<kWidths>>();
@@ -103,11 +106,13 @@ Parser::Parser() {
 
 Tree Parser::Parse(std::string_view text, uint32_t begin, uint32_t end) {
   constexpr uint32_t kFar = std::numeric_limits<uint32_t>::max();
-  const TSRange range = {.start_point = {0, 0}, .end_point = {kFar, kFar}, .start_byte = begin, .end_byte = end};
+  const TSRange range = {
+      .start_point = {0, 0}, .end_point = {kFar, kFar}, .start_byte = begin, .end_byte = end};
   const bool is_whole = begin == 0 && end == text.size();
   ts_parser_set_included_ranges(parser_, is_whole ? nullptr : &range, is_whole ? 0 : 1);
   uint64_t budget = allocated_bytes + kFreeAllocation + kAllocatedPerByte * (end - begin);
-  const TSInput input = {.payload = &text, .read = ReadText, .encoding = TSInputEncodingUTF8, .decode = nullptr};
+  const TSInput input = {
+      .payload = &text, .read = ReadText, .encoding = TSInputEncodingUTF8, .decode = nullptr};
   const TSParseOptions options = {.payload = &budget, .progress_callback = IsOverBudget};
   Tree tree(ts_parser_parse_with_options(parser_, nullptr, input, options));
   // A parse that was stopped would go on with the next text.

@@ -20,16 +20,16 @@ class Parser {
   Parser(const Parser&) = delete;
   Parser& operator=(const Parser&) = delete;
 
-  // Parses bytes [begin, end) of `text`; offsets in the tree count from the start of `text`. None if the text, which
-  // is then no Python, would take more work than any program does.
+  // Parses bytes [begin, end) of `text`; offsets in the tree count from the start of `text`. None if the
+  // text, which is then no Python, would take more work than any program does.
   Tree Parse(std::string_view text, uint32_t begin, uint32_t end);
 
  private:
   TSParser* parser_ = nullptr;
 };
 
-// Whether the parser can hold the text's indentation: it keeps all open levels in a fixed buffer, and writes past the
-// end of it when there are too many.
+// Whether the parser can hold the text's indentation: it keeps all open levels in a fixed buffer, and writes
+// past the end of it when there are too many.
 bool IndentsTooDeep(std::string_view text);
 
 }  // namespace allranks::python

@@ -6,8 +6,8 @@
 
 namespace allranks::python {
 
-// A list that grows while the syntax tree is walked, on top of a vector that all lists of its kind share: nested lists
-// nest like calls, so none of them allocates by itself.
+// A list that grows while the syntax tree is walked, on top of a vector that all lists of its kind share:
+// nested lists nest like calls, so none of them allocates by itself.
 template <class T>
 class Scratch {
  public:

@@ -58,36 +58,62 @@ void Lowering::Statement(StmtList* out) {
 StmtId Lowering::StatementHere() {
   const Range range = this->range();
   switch (kind()) {
-    case Kind::IfStatement: return If();
-    case Kind::ForStatement: return For();
-    case Kind::WhileStatement: return While();
-    case Kind::TryStatement: return Try();
-    case Kind::WithStatement: return With();
-    case Kind::MatchStatement: return Match();
-    case Kind::FunctionDefinition: return FunctionDefinition(range, {});
-    case Kind::ClassDefinition: return ClassDefinition(range, {});
-    case Kind::DecoratedDefinition: return Decorated();
-    default: break;
+    case Kind::IfStatement:
+      return If();
+    case Kind::ForStatement:
+      return For();
+    case Kind::WhileStatement:
+      return While();
+    case Kind::TryStatement:
+      return Try();
+    case Kind::WithStatement:
+      return With();
+    case Kind::MatchStatement:
+      return Match();
+    case Kind::FunctionDefinition:
+      return FunctionDefinition(range, {});
+    case Kind::ClassDefinition:
+      return ClassDefinition(range, {});
+    case Kind::DecoratedDefinition:
+      return Decorated();
+    default:
+      break;
   }
   if (IsDamaged()) return OpaqueStatement();
   switch (kind()) {
-    case Kind::ExpressionStatement: return ExpressionStatement();
-    case Kind::ImportStatement: return Import();
+    case Kind::ExpressionStatement:
+      return ExpressionStatement();
+    case Kind::ImportStatement:
+      return Import();
     case Kind::FutureImportStatement:
-    case Kind::ImportFromStatement: return ImportFrom();
-    case Kind::AssertStatement: return Assert();
-    case Kind::ReturnStatement: return Return();
-    case Kind::DeleteStatement: return Delete();
-    case Kind::RaiseStatement: return Raise();
-    case Kind::PassStatement: return IsMasked(range.begin) ? OpaqueStatement() : builder_.Pass(range);
-    case Kind::BreakStatement: return builder_.Break(range);
-    case Kind::ContinueStatement: return builder_.Continue(range);
-    case Kind::GlobalStatement: return Names(true);
-    case Kind::NonlocalStatement: return Names(false);
-    case Kind::TypeAliasStatement: return TypeAlias();
-    case Kind::PrintStatement: return PythonTwoStatement("print");
-    case Kind::ExecStatement: return PythonTwoStatement("exec");
-    default: return OpaqueStatement();
+    case Kind::ImportFromStatement:
+      return ImportFrom();
+    case Kind::AssertStatement:
+      return Assert();
+    case Kind::ReturnStatement:
+      return Return();
+    case Kind::DeleteStatement:
+      return Delete();
+    case Kind::RaiseStatement:
+      return Raise();
+    case Kind::PassStatement:
+      return IsMasked(range.begin) ? OpaqueStatement() : builder_.Pass(range);
+    case Kind::BreakStatement:
+      return builder_.Break(range);
+    case Kind::ContinueStatement:
+      return builder_.Continue(range);
+    case Kind::GlobalStatement:
+      return Names(true);
+    case Kind::NonlocalStatement:
+      return Names(false);
+    case Kind::TypeAliasStatement:
+      return TypeAlias();
+    case Kind::PrintStatement:
+      return PythonTwoStatement("print");
+    case Kind::ExecStatement:
+      return PythonTwoStatement("exec");
+    default:
+      return OpaqueStatement();
   }
 }
 

@@ -70,20 +70,40 @@ void LiteralText::Decode(std::string_view source, StringPrefix prefix) {
 size_t LiteralText::DecodeEscape(std::string_view rest, StringPrefix prefix) {
   const char c = rest[0];
   switch (c) {
-    case '\n': return 1;
-    case '\r': return rest.size() > 1 && rest[1] == '\n' ? 2 : 1;
+    case '\n':
+      return 1;
+    case '\r':
+      return rest.size() > 1 && rest[1] == '\n' ? 2 : 1;
     case '\\':
     case '\'':
-    case '"': text_ += c; return 1;
-    case 'a': text_ += '\a'; return 1;
-    case 'b': text_ += '\b'; return 1;
-    case 'f': text_ += '\f'; return 1;
-    case 'n': text_ += '\n'; return 1;
-    case 'r': text_ += '\r'; return 1;
-    case 't': text_ += '\t'; return 1;
-    case 'v': text_ += '\v'; return 1;
-    case 'x': return DecodeNumber(rest, 1, 2, 16, prefix.bytes);
-    default: break;
+    case '"':
+      text_ += c;
+      return 1;
+    case 'a':
+      text_ += '\a';
+      return 1;
+    case 'b':
+      text_ += '\b';
+      return 1;
+    case 'f':
+      text_ += '\f';
+      return 1;
+    case 'n':
+      text_ += '\n';
+      return 1;
+    case 'r':
+      text_ += '\r';
+      return 1;
+    case 't':
+      text_ += '\t';
+      return 1;
+    case 'v':
+      text_ += '\v';
+      return 1;
+    case 'x':
+      return DecodeNumber(rest, 1, 2, 16, prefix.bytes);
+    default:
+      break;
   }
   if (c >= '0' && c <= '7') return DecodeNumber(rest, 0, 3, 8, prefix.bytes);
   if (!prefix.bytes && c == 'u') return DecodeNumber(rest, 1, 4, 16, false);

@@ -15,7 +15,8 @@ struct StringPrefix {
 // Of the opening of a literal, such as `Rb"""`.
 StringPrefix PrefixOf(std::string_view opening);
 
-// A string's text as the program sees it, put together piece by piece; texts too long to be a name are not kept.
+// A string's text as the program sees it, put together piece by piece; texts too long to be a name are not
+// kept.
 class LiteralText {
  public:
   // Longer texts are prose: the analysis compares names, devices and options.
@@ -32,7 +33,8 @@ class LiteralText {
   void Decode(std::string_view source, StringPrefix prefix);
   // Both take the source from behind the backslash, and give how much of it they read.
   size_t DecodeEscape(std::string_view rest, StringPrefix prefix);
-  size_t DecodeNumber(std::string_view rest, size_t first_digit, size_t most_digits, uint32_t base, bool bytes);
+  size_t DecodeNumber(std::string_view rest, size_t first_digit, size_t most_digits, uint32_t base,
+                      bool bytes);
 
   std::string text_;
   bool too_long_ = false;

@@ -80,7 +80,8 @@ void Lowering::AddSelfDocumentation(StringParts* parts) {
 // The expression in braces, then those of its format specification.
 void Lowering::InterpolationOf(StringParts* parts) {
   if (cursor_->HasChild(Kind::EqualsToken)) AddSelfDocumentation(parts);
-  if (!parts->text.empty()) parts->items.Add(TextConstant(parts->text_range, ir::ConstantKind::Str, parts->text));
+  if (!parts->text.empty())
+    parts->items.Add(TextConstant(parts->text_range, ir::ConstantKind::Str, parts->text));
   parts->text = {};
   parts->has_interpolation = true;
   CollectExpressions(&parts->items);

@@ -14,7 +14,8 @@ constexpr size_t kLongestToken = 24;
 std::string_view TokenAt(std::string_view text, size_t offset) {
   const auto is_word = [](unsigned char c) { return std::isalnum(c) != 0 || c == '_' || c >= 0x80; };
   size_t end = offset;
-  while (end < text.size() && end - offset < kLongestToken && is_word(static_cast<unsigned char>(text[end]))) ++end;
+  while (end < text.size() && end - offset < kLongestToken && is_word(static_cast<unsigned char>(text[end])))
+    ++end;
   if (end == offset && end < text.size() && std::isprint(static_cast<unsigned char>(text[end])) != 0) ++end;
   return text.substr(offset, end - offset);
 }
