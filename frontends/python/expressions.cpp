@@ -1,4 +1,5 @@
 // Expressions other than chains (chains.cpp), strings (strings.cpp) and lambdas (definitions.cpp).
+#include <algorithm>
 #include <optional>
 
 #include "frontends/python/lowering.h"
@@ -251,11 +252,25 @@ ExprId Lowering::TupleOf() {
   ExprList items(&expr_store_);
   cursor_->ForEachChild([&](Kind child) {
     has_comma = has_comma || child == Kind::CommaToken;
-    if (IsExpression(child)) items.Add(Expression());
+    if (IsExpression(child)) items.Add(Element());
   });
   if (in_parentheses && !has_comma && items.size() == 1) return items[0];
   if (range.begin == type_call_.begin) return CallOfType(range, items.items());
   return builder_.Tuple(range, items.items());
+}
+
+ExprId Lowering::Element() {
+  uint32_t star = cursor_->begin();
+  if (stars_.empty()) return Expression();
+  const ExprId value = Expression();
+  const auto is_star = [this](uint32_t at) {
+    return std::find(stars_.begin(), stars_.end(), at) != stars_.end();
+  };
+  while (star > 0 && text_[star - 1] == ' ') {
+    --star;
+    if (is_star(star)) return builder_.Starred({star, builder_.module()[value].end}, value);
+  }
+  return value;
 }
 
 // `context as target` is no expression of Python, but the grammar lets it stand anywhere in one. Where a

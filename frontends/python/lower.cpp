@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "frontends/python/grammar_gaps.h"
 #include "frontends/python/lowering.h"
 #include "frontends/python/outline.h"
 #include "frontends/python/parse.h"
@@ -14,16 +15,13 @@
 namespace allranks::python {
 namespace {
 
-// The text with what the parser cannot take replaced byte by byte, so that all offsets stay: it ends a line
-// only at
-// "\n", and stops some of its loops at NUL.
-std::string Parseable(const source::SourceFile& file) {
-  std::string text = file.text;
-  for (size_t at = text.find('\r'); at != std::string::npos; at = text.find('\r', at + 1)) {
-    if (at + 1 >= text.size() || text[at + 1] != '\n') text[at] = '\n';
+// Replaces what the parser cannot take, byte by byte, so that all offsets stay: it ends a line only at "\n",
+// and stops some of its loops at NUL.
+void MakeParseable(std::string* text) {
+  for (size_t at = text->find('\r'); at != std::string::npos; at = text->find('\r', at + 1)) {
+    if (at + 1 >= text->size() || (*text)[at + 1] != '\n') (*text)[at] = '\n';
   }
-  std::replace(text.begin(), text.end(), '\0', ' ');
-  return text;
+  std::replace(text->begin(), text->end(), '\0', ' ');
 }
 
 bool HasLoneReturn(std::string_view text) {
@@ -60,7 +58,7 @@ class FileLowering {
   }
 
   ir::Module Run() {
-    if (file_.has_nul || HasLoneReturn(file_.text)) SetText(Parseable(file_));
+    if (file_.has_nul || HasLoneReturn(file_.text)) MakeParseable(Editable());
     if (file_.has_nul) {
       const uint32_t place = static_cast<uint32_t>(file_.text.find('\0'));
       builder_.AddProblem(ir::ProblemKind::Syntax, {place, place + 1}, "null byte in the source");
@@ -72,9 +70,13 @@ class FileLowering {
   }
 
  private:
-  void SetText(std::string text) {
-    changed_ = std::move(text);
-    text_ = changed_;
+  // The text to hide bytes in, made once: names that lowering has read stay where they are.
+  std::string* Editable() {
+    if (changed_.empty()) {
+      changed_ = std::string(text_);
+      text_ = changed_;
+    }
+    return &changed_;
   }
 
   // What cannot be parsed as a whole is parsed statement by statement: the parser, left to itself, drops all
@@ -83,9 +85,21 @@ class FileLowering {
     if (IndentsTooDeep(text_.substr(range.begin, range.end - range.begin))) {
       return lowering_.Unreadable(range, "more levels of indentation than any program has");
     }
-    const Tree tree = parser_.Parse(text_, range.begin, range.end);
+    Tree tree = parser_.Parse(text_, range.begin, range.end);
+    if (tree != nullptr && CloseGaps(tree, range)) tree = parser_.Parse(text_, range.begin, range.end);
     if (tree != nullptr && !ErrorOf(tree, range)) return Lower(tree, true);
     for (const ir::Range statement : SplitStatements(text_, range)) Statement(statement);
+  }
+
+  // True if the text was changed where the parser knows too little of Python.
+  bool CloseGaps(const Tree& tree, ir::Range range) {
+    constexpr size_t kMostPlaces = 20;
+    const std::vector<uint32_t> places = ErrorPlaces(ts_tree_root_node(tree.get()), kMostPlaces);
+    if (places.empty()) return false;
+    std::vector<uint32_t> stars;
+    const bool changed = CloseGrammarGaps(range, places, Editable(), &stars);
+    lowering_.AddStars(stars);
+    return changed;
   }
 
   // Hides what is broken until the rest can be read, a few times.
@@ -95,8 +109,7 @@ class FileLowering {
     std::optional<SyntaxError> error = ErrorOf(tree, range);
     for (int attempt = 0; error && attempt < kMostAttempts && !HasManyProblems(); ++attempt) {
       if (!lowering_.IsMasked(error->range.begin)) AddSyntaxError(*error, &builder_);
-      if (changed_.empty()) SetText(std::string(text_));
-      lowering_.AddMasked(MaskStatement(error->range.begin, range, &changed_));
+      lowering_.AddMasked(MaskStatement(error->range.begin, range, Editable()));
       tree = parser_.Parse(text_, range.begin, range.end);
       error = ErrorOf(tree, range);
     }

@@ -37,6 +37,10 @@ class Lowering {
   // Something that cannot be read was hidden here, behind code that means nothing.
   void AddMasked(Range range) { masked_.push_back(range); }
   bool IsMasked(uint32_t offset) const;
+  // Stars that were blanked before elements of tuples.
+  void AddStars(const std::vector<uint32_t>& stars) {
+    stars_.insert(stars_.end(), stars.begin(), stars.end());
+  }
   // Adds an opaque statement and a problem for a stretch that has no tree.
   void Unreadable(Range range, std::string why);
   // Ends the module's top level.
@@ -178,6 +182,8 @@ class Lowering {
   ExprId OnlyChild();
   // A sequence in parentheses or without: a tuple, unless it is one target in parentheses.
   ExprId TupleOf();
+  // An element of a tuple, with the star that was blanked before it.
+  ExprId Element();
   ExprId AsPattern();
   ExprId CallOfType(Range range, std::span<const ExprId> values);
   ExprId Comprehension(ir::ComprehensionKind kind);
@@ -245,6 +251,7 @@ class Lowering {
   TypeCall type_call_;
 
   std::vector<Range> masked_;
+  std::vector<uint32_t> stars_;
 
   std::vector<StmtId> top_level_;
   std::vector<ExprId> expr_store_;

@@ -3,32 +3,13 @@
 #include <algorithm>
 #include <array>
 
+#include "frontends/python/text_scanner.h"
+
 namespace allranks::python {
 namespace {
 
 using ir::Range;
 
-bool IsWordByte(char c) {
-  const unsigned char byte = static_cast<unsigned char>(c);
-  return (byte >= 'a' && byte <= 'z') || (byte >= 'A' && byte <= 'Z') || (byte >= '0' && byte <= '9') ||
-         byte == '_' || byte >= 0x80;
-}
-
-std::string_view WordAt(std::string_view text, size_t at) {
-  size_t end = at;
-  while (end < text.size() && IsWordByte(text[end])) ++end;
-  return text.substr(at, end - at);
-}
-
-template <size_t n>
-bool IsOneOf(std::string_view word, const std::array<std::string_view, n>& words) {
-  return std::find(words.begin(), words.end(), word) != words.end();
-}
-
-// Never inside an expression.
-constexpr std::array<std::string_view, 13> kStatementWords = {"def",  "class",  "import",  "while", "with",
-                                                              "try",  "return", "raise",   "del",   "global",
-                                                              "pass", "break",  "continue"};
 // They go on with the statement above them.
 constexpr std::array<std::string_view, 4> kClauseWords = {"else", "elif", "except", "finally"};
 // They need a colon.
@@ -38,82 +19,9 @@ constexpr std::array<std::string_view, 11> kHeaderWords = {"def", "class", "if",
 // The header word of a line, past an `async`; empty if it has none.
 std::string_view HeaderWordAt(std::string_view text, size_t at) {
   std::string_view word = WordAt(text, at);
-  if (word == "async")
-    word = WordAt(text, std::min(text.find_first_not_of(" \t", at + word.size()), text.size()));
+  if (word == "async") word = WordAt(text, SkipBlanks(text, at + word.size()));
   return IsOneOf(word, kHeaderWords) ? word : std::string_view();
 }
-
-bool IsOpening(char c) { return c == '(' || c == '[' || c == '{'; }
-
-bool IsBracket(char c) { return IsOpening(c) || c == ')' || c == ']' || c == '}'; }
-
-// Walks text outside of strings and comments.
-class TextScanner {
- public:
-  TextScanner(std::string_view text, Range range) : text_(text.substr(0, range.end)), at_(range.begin) {}
-
-  // Calls `on_line(offset)` where a line begins that is not inside a string nor continues another, with its
-  // indentation skipped, and `on_sign(offset)` on brackets, colons and line ends; each returns false to stop.
-  template <class OnLine, class OnSign>
-  void Run(OnLine&& on_line, OnSign&& on_sign) {
-    bool at_line_start = true;
-    while (at_ < text_.size()) {
-      if (at_line_start) {
-        at_line_start = false;
-        SkipIndent();
-        if (at_ >= text_.size() || !on_line(static_cast<uint32_t>(at_))) return;
-      }
-      const char c = text_[at_];
-      if (c == '\n' || c == ':' || IsBracket(c)) {
-        if (!on_sign(static_cast<uint32_t>(at_))) return;
-        at_line_start = c == '\n';
-        ++at_;
-      } else if (c == '#') {
-        at_ = std::min(text_.find('\n', at_), text_.size());
-      } else if (c == '"' || c == '\'') {
-        SkipString(c);
-      } else if (c == '\\') {
-        SkipEscaped();
-      } else {
-        ++at_;
-      }
-    }
-  }
-
- private:
-  void SkipIndent() {
-    while (at_ < text_.size() && (text_[at_] == ' ' || text_[at_] == '\t' || text_[at_] == '\f')) ++at_;
-  }
-
-  // A backslash and the line end behind it, if any.
-  void SkipEscaped() {
-    ++at_;
-    if (at_ < text_.size() && text_[at_] == '\r') ++at_;
-    if (at_ < text_.size()) ++at_;
-  }
-
-  void SkipString(char quote) {
-    const bool triple = text_.substr(at_).starts_with(std::string(3, quote));
-    at_ += triple ? 3 : 1;
-    while (at_ < text_.size()) {
-      const char c = text_[at_];
-      if (c == '\\') {
-        SkipEscaped();
-      } else if (c == '\n' && !triple) {
-        // Left open: it cannot go on behind its line.
-        return;
-      } else if (c == quote && (!triple || text_.substr(at_).starts_with(std::string(3, quote)))) {
-        at_ += triple ? 3 : 1;
-        return;
-      } else {
-        ++at_;
-      }
-    }
-  }
-
-  const std::string_view text_;
-  size_t at_;
-};
 
 char PartnerOf(char open) { return open == '(' ? ')' : open == '[' ? ']' : '}'; }
 
@@ -133,28 +41,6 @@ size_t LineEnd(std::string_view text, size_t at) {
 
 // ---- Masking
 
-// Where the statement begins that `offset` lies in, behind its indentation.
-size_t StatementBegin(std::string_view text, Range range, uint32_t offset) {
-  uint32_t begin = range.begin;
-  size_t depth = 0;
-  const auto on_line = [&](uint32_t at) {
-    if (at > offset) return false;
-    if (IsOneOf(WordAt(text, at), kStatementWords)) depth = 0;
-    if (depth == 0) begin = at;
-    return true;
-  };
-  const auto on_sign = [&](uint32_t at) {
-    if (IsOpening(text[at])) {
-      ++depth;
-    } else if (IsBracket(text[at]) && depth > 0) {
-      --depth;
-    }
-    return at < offset;
-  };
-  TextScanner(text, range).Run(on_line, on_sign);
-  return begin;
-}
-
 // A header of the same kind that says nothing, no longer than `line`; empty if there is none.
 std::string EmptyHeader(std::string_view line) {
   const std::string_view word = HeaderWordAt(line, 0);
@@ -165,7 +51,7 @@ std::string EmptyHeader(std::string_view line) {
   if (word == "def" || word == "class") {
     // The name is worth keeping.
     const size_t after = line.find(word) + word.size();
-    const size_t name = std::min(line.find_first_not_of(" \t", after), line.size());
+    const size_t name = SkipBlanks(line, after);
     const std::string named = std::string(line.substr(0, name + WordAt(line, name).size()));
     const std::string definition = named + (word == "def" ? "():" : ":");
     if (definition.size() <= line.size()) header = definition;
@@ -214,6 +100,27 @@ size_t SimpleEnd(std::string_view text, size_t begin) {
 }
 
 }  // namespace
+
+uint32_t StatementBegin(std::string_view text, Range range, uint32_t offset) {
+  uint32_t begin = range.begin;
+  size_t depth = 0;
+  const auto on_line = [&](uint32_t at) {
+    if (at > offset) return false;
+    if (IsOneOf(WordAt(text, at), kStatementWords)) depth = 0;
+    if (depth == 0) begin = at;
+    return true;
+  };
+  const auto on_sign = [&](uint32_t at) {
+    if (IsOpening(text[at])) {
+      ++depth;
+    } else if (IsBracket(text[at]) && depth > 0) {
+      --depth;
+    }
+    return at < offset;
+  };
+  TextScanner(text, range).Run(on_line, on_sign);
+  return begin;
+}
 
 std::vector<Range> SplitStatements(std::string_view text, Range range) {
   std::vector<uint32_t> starts = {range.begin};

@@ -17,6 +17,9 @@ namespace allranks::python {
 // inside brackets begins one even where a bracket is open.
 std::vector<ir::Range> SplitStatements(std::string_view text, ir::Range range);
 
+// Where the statement begins that `offset` lies in, behind its indentation.
+uint32_t StatementBegin(std::string_view text, ir::Range range, uint32_t offset);
+
 struct TextFault {
   uint32_t offset = 0;
   std::string text;

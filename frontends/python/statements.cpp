@@ -197,7 +197,7 @@ StmtId Lowering::ExpressionStatement() {
     } else if (child == Kind::AugmentedAssignment) {
       statement = AugmentedAssignment(range);
     } else if (IsExpression(child)) {
-      values.Add(Expression());
+      values.Add(Element());
     }
   });
   if (statement) return statement;

@@ -96,6 +96,16 @@ void AddSyntaxErrors(TSNode root, std::string_view text, ir::Builder* builder) {
   });
 }
 
+std::vector<uint32_t> ErrorPlaces(TSNode root, size_t most) {
+  std::vector<uint32_t> places;
+  if (!ts_node_has_error(root)) return places;
+  ForEachError(root, [&](TSNode node, bool /*is_innermost*/) {
+    places.push_back(ts_node_start_byte(node));
+    return places.size() < most;
+  });
+  return places;
+}
+
 std::optional<SyntaxError> SpreadErrorIn(TSNode root, std::string_view text) {
   if (!ts_node_has_error(root)) return {};
   bool is_spread = false;
