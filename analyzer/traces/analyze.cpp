@@ -1,4 +1,6 @@
 #include <algorithm>
+#include <set>
+#include <tuple>
 #include <unordered_map>
 
 #include "analyzer/traces/analysis.h"
@@ -37,6 +39,17 @@ std::vector<LedgerEntry> MakeLedger(const State& state, const CheckResult& resul
   return ledger;
 }
 
+// One defect, one finding: a test that parts the ranks before one operation shows in every caller that hands the
+// test's operands down. Functions come callees first, so the innermost stays.
+void KeepInnermost(std::vector<Difference>& differences) {
+  std::set<std::tuple<source::Span, source::Span>> seen;
+  std::erase_if(differences, [&](const Difference& difference) {
+    const bool has_condition = difference.condition.end > difference.condition.begin;
+    const source::Span cause = has_condition ? difference.condition : difference.place;
+    return !seen.emplace(cause, difference.culprit.span).second;
+  });
+}
+
 }  // namespace
 
 Analysis Analyze(const binding::Program& program, const knowledge::Knowledge& knowledge, variation::Facts& facts,
@@ -46,12 +59,16 @@ Analysis Analyze(const binding::Program& program, const knowledge::Knowledge& kn
   state.is_relevant = graph.relevant;
   CheckResult result;
   for (const FuncId func : graph.order) {
+    // What one function may add: callbacks handed through callbacks would multiply without end.
+    constexpr size_t kMostPerFunction = 20'000;
+    state.most_traces = state.traces.size() + kMostPerFunction;
     state.trace_of[func.index] = BuildTrace(state, func);
     CheckFunction(state, func, &result);
   }
   Analysis analysis;
   analysis.ledger = MakeLedger(state, result);
   analysis.differences = std::move(result.differences);
+  KeepInnermost(analysis.differences);
   analysis.limits = std::move(state.limits);
   return analysis;
 }

@@ -32,6 +32,8 @@ struct State {
   std::vector<bool> is_relevant;
   std::vector<OperationSite> sites;
   std::vector<LimitHit> limits;
+  size_t most_traces = 0;          // nodes the store may hold while the function at hand is built or checked
+  uint32_t resolving = 0;          // calls that wait for one another to resolve: a callback may be handed to itself
   std::unordered_set<base::NameId> collective_names;  // last parts of names that always mean an operation
 };
 

@@ -131,6 +131,9 @@ TraceId CallTrace(State& state, SiteId site, FuncId func, ValueId callee, std::s
   if (!state.is_relevant[func.index]) return state.traces.Empty();
   const TraceId trace = state.trace_of[func.index];
   if (!trace) return state.traces.Rec(site, func);
+  constexpr uint32_t kDeepestResolving = 16;
+  if (state.resolving >= kDeepestResolving) return state.traces.Rec(site, func);
+  if (state.traces.size() > state.most_traces) return state.traces.Opaque(site, callee);
   Binding binding{.func = func, .args = {args.begin(), args.end()}, .outer = {}, .outer_args = {}};
   const FuncId parent = state.program.funcs[func].parent;
   if (parent && callee && state.values[callee].kind == ValueKind::Function) {
@@ -140,7 +143,10 @@ TraceId CallTrace(State& state, SiteId site, FuncId func, ValueId callee, std::s
       binding.outer_args.assign(kids.begin() + 1, kids.end());
     }
   }
-  return state.traces.Scope(site, func, Instantiate(state, trace, binding));
+  ++state.resolving;
+  const TraceId body = Instantiate(state, trace, binding);
+  --state.resolving;
+  return state.traces.Scope(site, func, body);
 }
 
 }  // namespace allranks::traces

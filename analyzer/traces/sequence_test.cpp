@@ -1,0 +1,86 @@
+#include "analyzer/traces/sequence.h"
+
+#include <gtest/gtest.h>
+
+namespace allranks::traces {
+namespace {
+
+class SequenceTest : public ::testing::Test {
+ protected:
+  // An operation of a kind; `place` is where it stands, which does not matter for being the same.
+  SeqId Op(uint64_t kind, SeqId next = kNothing, uint32_t place = 0) {
+    Item item{.kind = ItemKind::Op, .has_effect = true, .origin = TraceId{place}, .a = {}, .b = {}, .next = next};
+    item.token = item.detail = Token(1, kind, 0);
+    return store.Add(item);
+  }
+  SeqId Rooted(int64_t root, SeqId next = kNothing) {
+    Item item{.kind = ItemKind::Op, .has_effect = true, .origin = {}, .a = {}, .b = {}, .next = next};
+    item.token = Token(1, 77, 0);
+    item.root = root;
+    item.detail = Token(item.token, static_cast<uint64_t>(root), 1);
+    return store.Add(item);
+  }
+  SeqId Many(int count, SeqId next = kNothing) {
+    for (int i = 0; i < count; ++i) next = Op(static_cast<uint64_t>(i), next);
+    return next;
+  }
+
+  SequenceStore store;
+};
+
+TEST_F(SequenceTest, PlacesDoNotMatter) {
+  EXPECT_TRUE(store.Same(Op(1, Op(2), 10), Op(1, Op(2, kNothing, 12), 11)));
+  EXPECT_FALSE(store.Same(Op(1, Op(2)), Op(2, Op(1))));
+  EXPECT_FALSE(store.Same(Op(1), kNothing));
+}
+
+TEST_F(SequenceTest, ALongCallIsTheSameAsItsOperationsInLine) {
+  const SeqId callee = Many(40);
+  const SeqId called = store.Append(callee, Op(99));
+  EXPECT_EQ(store[called].kind, ItemKind::Sub);
+  EXPECT_TRUE(store.Same(called, Many(40, Op(99))));
+  EXPECT_FALSE(FirstDifference(store, called, Many(40, Op(99))).has_value());
+}
+
+TEST_F(SequenceTest, DifferenceIsFoundInsideACall) {
+  const SeqId called = store.Append(Many(40), Op(98, kNothing, 5));
+  const std::optional<Parting> parting = FirstDifference(store, called, Many(40, Op(99, kNothing, 6)));
+  ASSERT_TRUE(parting.has_value());
+  EXPECT_EQ(store[parting->first].origin.index, 5u);
+  EXPECT_EQ(store[parting->second].origin.index, 6u);
+}
+
+TEST_F(SequenceTest, OneListEndsEarlier) {
+  const std::optional<Parting> parting = FirstDifference(store, Op(1), Op(1, Op(2, kNothing, 9)));
+  ASSERT_TRUE(parting.has_value());
+  EXPECT_EQ(parting->first, kNothing);
+  EXPECT_EQ(store[parting->second].origin.index, 9u);
+}
+
+TEST_F(SequenceTest, KnownRootsAreComparedUnknownOnesAreNot) {
+  const std::optional<Parting> parting = FirstDifference(store, Rooted(0), Rooted(1));
+  ASSERT_TRUE(parting.has_value());
+  EXPECT_TRUE(parting->same_operation);
+  Item unknown{.kind = ItemKind::Op, .has_effect = true, .origin = {}, .a = {}, .b = {}, .next = kNothing};
+  unknown.token = unknown.detail = Token(1, 77, 0);
+  EXPECT_FALSE(FirstDifference(store, Rooted(0), store.Add(unknown)).has_value());
+}
+
+TEST_F(SequenceTest, AnUncaughtExceptionEndsTheJob) {
+  EXPECT_EQ(Op(1, kRaised), kRaised);
+  EXPECT_TRUE(store.Raises(store.Append(Op(1), kRaised)));
+  EXPECT_FALSE(FirstDifference(store, kRaised, Op(1)).has_value());
+}
+
+TEST_F(SequenceTest, ABodyThatEndsInBreakRunsOnce) {
+  Item stop{.kind = ItemKind::Break, .has_effect = false, .origin = {}, .a = {}, .b = {}, .next = kNothing};
+  stop.token = stop.detail = Token(2, 0, 0);
+  const SeqId body = Op(1, store.Add(stop));
+  const std::optional<SeqId> once = store.ReplaceExit(body, Op(2));
+  ASSERT_TRUE(once.has_value());
+  EXPECT_TRUE(store.Same(*once, Op(1, Op(2))));
+  EXPECT_FALSE(store.ReplaceExit(Op(1), Op(2)).has_value());
+}
+
+}  // namespace
+}  // namespace allranks::traces

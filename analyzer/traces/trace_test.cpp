@@ -1,0 +1,92 @@
+#include "analyzer/traces/trace.h"
+
+#include <gtest/gtest.h>
+
+#include "analyzer/traces/difference.h"
+#include "analyzer/traces/nodes.h"
+#include "analyzer/traces/test_program.h"
+
+namespace allranks::traces {
+namespace {
+
+class TraceTest : public TracesTest {};
+
+TEST_F(TraceTest, EqualTracesHaveEqualIds) {
+  EXPECT_EQ(traces().Seq(Barrier(1), Barrier(2)), traces().Seq(Barrier(1), Barrier(2)));
+  EXPECT_NE(Barrier(1), Barrier(2)) << "a trace knows its places";
+}
+
+TEST_F(TraceTest, WhatSaysNothingIsNothing) {
+  const TraceId nothing = traces().Empty();
+  EXPECT_EQ(traces().Choice(At(1), RankIs(0), nothing, nothing), nothing);
+  EXPECT_EQ(traces().Loop(At(1), values().Int(3), nothing), nothing);
+  EXPECT_EQ(traces().Scope(At(1), FuncId{0}, Return(1)), nothing) << "a callee's return ends with it";
+  EXPECT_EQ(traces().Loop(At(1), values().Int(3), traces().Exit(At(2), ExitKind::Break)), nothing);
+}
+
+TEST_F(TraceTest, NothingFollowsAnExit) { EXPECT_EQ(traces().Seq(Return(1), Barrier(2)), Return(1)); }
+
+TEST_F(TraceTest, SequencesAreFlat) {
+  const TraceId inner = traces().Seq(Barrier(1), Barrier(2));
+  EXPECT_EQ(traces().Kids(traces().Seq(inner, Barrier(3))).size(), 3u);
+}
+
+TEST_F(TraceTest, ChoiceOnAKnownConditionIsItsArm) {
+  EXPECT_EQ(traces().Choice(At(1), values().True(), Barrier(2), traces().Empty()), Barrier(2));
+}
+
+TEST_F(TraceTest, ARaiseThatAllRanksMeetIsLeftOut) {
+  const TraceId raise = traces().Exit(At(1), ExitKind::Raise);
+  EXPECT_EQ(traces().Choice(At(1), values().Fresh({}), raise, Barrier(2)), Barrier(2));
+  EXPECT_NE(traces().Choice(At(1), RankIs(0), raise, Barrier(2)), Barrier(2));
+}
+
+TEST_F(TraceTest, FlagsSayWhatLeadsOut) {
+  const TraceId stop = traces().Exit(At(1), ExitKind::Break);
+  const TraceId body = traces().Seq(Barrier(2), traces().Choice(At(3), RankIs(0), stop, traces().Empty()));
+  EXPECT_NE(traces()[body].flags & kLeavesBreak, 0);
+  EXPECT_EQ(traces()[traces().Loop(At(4), values().Int(2), body)].flags & kLeavesBreak, 0);
+}
+
+TEST_F(TraceTest, InstantiatingReplacesParametersAndTakesTheArmThatIsKnownThen) {
+  const ValueId flag = values().Param(FuncId{0}, 0);
+  const TraceId trace = traces().Choice(At(1), flag, Barrier(2), traces().Empty());
+  const Binding rank_zero{.func = FuncId{0}, .args = {RankIs(0)}, .outer = {}, .outer_args = {}};
+  EXPECT_EQ(Instantiate(state(), trace, rank_zero), traces().Choice(At(1), RankIs(0), Barrier(2), traces().Empty()));
+  const Binding always{.func = FuncId{0}, .args = {values().True()}, .outer = {}, .outer_args = {}};
+  EXPECT_EQ(Instantiate(state(), trace, always), Barrier(2));
+}
+
+TEST_F(TraceTest, SettledChoicesDoNotVary) {
+  const TraceId trace = traces().Choice(At(1), RankIs(0), Barrier(2), traces().Empty());
+  EXPECT_NE(traces()[trace].flags & kVarying, 0);
+  EXPECT_EQ(traces()[Settle(state(), trace, {trace.index}, false)].flags & kVarying, 0);
+}
+
+TEST_F(TraceTest, AContextManagerIsCutAtItsYield) {
+  const TraceId yield = traces().Yield(At(3));
+  const TraceId parts[] = {Barrier(1), yield, Barrier(5)};
+  const SplitTrace split = SplitAtYield(traces(), traces().Seq(parts));
+  EXPECT_EQ(split.before, Barrier(1));
+  EXPECT_EQ(split.after, Barrier(5));
+}
+
+TEST_F(TraceTest, AnEarlyYieldAndReturnGoesOnInTheOtherArm) {
+  const ValueId off = values().Fresh({});
+  const TraceId early = traces().Seq(traces().Yield(At(2)), Return(2));
+  const TraceId parts[] = {traces().Choice(At(1), off, early, traces().Empty()), Barrier(3), traces().Yield(At(4)),
+                           Barrier(5)};
+  const SplitTrace split = SplitAtYield(traces(), traces().Seq(parts));
+  EXPECT_EQ(split.before, traces().Choice(At(1), off, traces().Empty(), Barrier(3)));
+  EXPECT_EQ(split.after, traces().Choice(At(1), off, Return(2), Barrier(5)));
+}
+
+TEST_F(TraceTest, FirstExitSkipsRaises) {
+  const TraceId raise = traces().Exit(At(1), ExitKind::Raise);
+  const TraceId arm = traces().Choice(At(1), RankIs(0), raise, Return(2));
+  EXPECT_EQ(FirstExit(traces(), arm), Return(2));
+  EXPECT_FALSE(FirstExit(traces(), raise).has_value());
+}
+
+}  // namespace
+}  // namespace allranks::traces
