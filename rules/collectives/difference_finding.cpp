@@ -2,8 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-
 namespace allranks::rules {
 namespace {
 
@@ -55,40 +53,10 @@ bool InFunction(const Context& context, const Difference& difference, source::Sp
          (top_level || (span.begin >= function.begin && span.end <= function.end));
 }
 
-// True for `func(*args)` in the wrapper that a decorator makes: `func` is a parameter of the function around
-// it.
-bool CallsDecorated(const Context& context, variation::FuncId wrapper, source::Span call) {
-  const binding::Func& func = context.program.funcs[wrapper];
-  if (!func.parent) return false;
-  const ir::Module& module = context.program.modules[func.module];
-  for (const ir::Expr& expr : module.exprs) {
-    if (expr.kind != ir::ExprKind::Call || expr.begin != call.begin || expr.end != call.end) continue;
-    const ir::Expr& callee = module[ir::CalleeOf(expr)];
-    const auto& params = context.program.function(func.parent).params;
-    return callee.kind == ir::ExprKind::Name &&
-           std::any_of(params.begin(), params.end(),
-                       [&](const ir::Param& param) { return param.name == ir::NameOf(callee); });
-  }
-  return false;
-}
-
-// Findings stand where the defect is. An operation inside a callee that other callers use rightly is reported
-// at the call that leads there; one in a decorated function is reported in that function, not in the
-// decorator.
-source::Span PlaceOf(const Context& context, const Difference& difference) {
-  const std::vector<source::Span>& chain = difference.culprit.call_chain;
-  if (chain.empty()) return difference.place;
-  if (difference.place == chain.front() && CallsDecorated(context, difference.function, chain.front())) {
-    return chain.size() > 1 ? chain[1] : difference.culprit.span;
-  }
-  return InFunction(context, difference, difference.place) ? difference.place : chain.front();
-}
-
-// Whose finding it is: of the decorated function, where the decorator parts the ranks.
+// Whose finding it is: what a decorator of the project does to a function is reported in that function.
 variation::FuncId FunctionOf(const Context& context, const Difference& difference) {
-  const bool moved =
-      PlaceOf(context, difference) == difference.culprit.span && !difference.culprit.call_chain.empty();
-  return moved ? difference.culprit.function : difference.function;
+  const bool inside = InFunction(context, difference, difference.place);
+  return inside || !difference.culprit.function ? difference.function : difference.culprit.function;
 }
 
 std::string LineText(const Context& context, source::Span from, source::Span to) {
@@ -224,7 +192,7 @@ std::string MissingRanks(const Difference& difference) {
 std::string OpText(const Context& context, const Difference& difference, const OpPlace& op) {
   std::string text = OpName(context, op);
   if (!op.group.empty() && op.group != kDefaultGroup) text += " on " + op.group;
-  const source::Span place = PlaceOf(context, difference);
+  const source::Span place = difference.place;
   if (op.span.file && !SameLine(context, place, op.span)) {
     text += fmt::format(" ({})", LineText(context, place, op.span));
   }
@@ -274,7 +242,7 @@ Finding FindingOf(const Context& context, const Difference& difference, std::str
   Finding finding{.code = code,
                   .severity = Severity::Error,
                   .confidence = difference.confidence,
-                  .span = PlaceOf(context, difference),
+                  .span = difference.place,
                   .message = std::move(message),
                   .help = std::move(help),
                   .flight_recorder = FlightRecorderCategory(difference),
