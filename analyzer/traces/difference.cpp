@@ -69,9 +69,10 @@ class Describer {
   std::vector<source::Span> CallSpans(const std::vector<TraceId>& path) const {
     std::vector<source::Span> spans;
     for (const TraceId node : path) {
-      if (traces_[node].kind != TraceKind::Scope) continue;
-      const source::Span span = traces_.site(traces_[node].site).span;
-      if (spans.empty() || spans.back() != span) spans.push_back(span);
+      // Without an expression it is a decorator around the function's own body.
+      const Site& site = traces_.site(traces_[node].site);
+      if (traces_[node].kind != TraceKind::Scope || !site.expr) continue;
+      if (spans.empty() || spans.back() != site.span) spans.push_back(site.span);
     }
     return spans;
   }
@@ -130,34 +131,7 @@ class Describer {
       const Site& site = traces_.site(traces_[evidence_.exit].site);
       if (site.function == evidence_.function) return site.span;
     }
-    const std::vector<source::Span>& chain = result.culprit.call_chain;
-    if (chain.empty()) return result.culprit.span;
-    if (!IsDecorated()) return chain.front();
-    return chain.size() == 1 ? result.culprit.span : chain[1];
-  }
-
-  // A decorator of the project calls what it decorates: the defect stands there, and not in the decorator.
-  bool IsDecorated() const {
-    if (!evidence_.node) return false;
-    const FuncId wrapper = traces_.site(traces_[evidence_.node].site).function;
-    if (wrapper != evidence_.function || !state_.program.funcs[wrapper].parent) return false;
-    for (const TraceId node : PathTo(traces_, evidence_.node, evidence_.culprit)) {
-      if (traces_[node].kind != TraceKind::Scope) continue;
-      const Site& site = traces_.site(traces_[node].site);
-      return site.function == wrapper && CallsParam(state_.program.funcs[wrapper].parent, site);
-    }
-    return false;
-  }
-
-  bool CallsParam(FuncId func, const Site& site) const {
-    if (!site.expr) return false;
-    const ir::Module& module = state_.program.module_of(site.function);
-    const ir::Expr& call = module[site.expr];
-    if (call.kind != ir::ExprKind::Call) return false;
-    const ir::Expr& callee = module[ir::CalleeOf(call)];
-    if (callee.kind != ir::ExprKind::Name) return false;
-    return std::ranges::any_of(state_.program.function(func).params,
-                               [&](const ir::Param& param) { return param.name == ir::NameOf(callee); });
+    return result.culprit.call_chain.empty() ? result.culprit.span : result.culprit.call_chain.front();
   }
 
   Confidence FindConfidence(const Difference& result) {

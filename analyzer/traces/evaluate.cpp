@@ -9,6 +9,8 @@ using variation::GroupKind;
 using variation::Value;
 using variation::ValueKind;
 
+using knowledge::Axes;
+
 constexpr int kDeepestValue = 64;
 
 int64_t IntOf(const Value& value) { return static_cast<int64_t>((uint64_t{value.b} << 32) | value.a); }
@@ -369,7 +371,8 @@ void Evaluator::UnknownParts(ValueId id, std::vector<ValueId>* parts, int depth)
     case ValueKind::Unknown:
     case ValueKind::Derived:
     case ValueKind::Param:
-      add();
+      // What varies with the rank in a way that is not known cannot be the same on all ranks.
+      if (Without(value.axes, Axes::Of(Axis::Data) | Axes::Of(Axis::Environment)).empty()) add();
       return;
     default:
       return;

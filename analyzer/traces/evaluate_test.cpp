@@ -76,6 +76,14 @@ TEST_F(EvaluateTest, UnknownPartsAreTheSmallestThatDecide) {
   EXPECT_THAT(parts, ::testing::UnorderedElementsAre(flag, mode));
 }
 
+TEST_F(EvaluateTest, WhatVariesWithTheRankIsNotAssigned) {
+  const ValueId kids[] = {values.Fresh(knowledge::Axes::Of(Axis::Global)), Is(Rank(), 0)};
+  Evaluator evaluator(values, knowledge, world, assignment);
+  std::vector<ValueId> parts;
+  evaluator.UnknownParts(values.And(kids), &parts);
+  EXPECT_TRUE(parts.empty());
+}
+
 TEST_F(EvaluateTest, MembershipOfRanksAndOfTheGroupMadeOfThemAgree) {
   const ValueId ranks = values.Fresh({});
   EXPECT_EQ(Truths(values.Compare(ir::CompareOp::In, Rank(), ranks)), "1010");

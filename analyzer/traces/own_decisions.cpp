@@ -50,6 +50,17 @@ void FunctionCheck::CheckOwn() {
   if (nodes_.has_handlers) CheckOwnAlong(scene, {}, func_);
 }
 
+// What a body certainly issues, rather than what it issues under some strategies only.
+TraceId FunctionCheck::FirstPlainOp(const SequenceStore& sequences, SeqId list) const {
+  constexpr size_t kFarAhead = 16;
+  std::vector<SeqId> ops;
+  sequences.Flatten(list, kFarAhead, &ops);
+  for (const SeqId op : ops) {
+    if (!traces_.entry(sequences[op].origin).operation.strategies) return sequences[op].origin;
+  }
+  return OpOf(sequences, list);
+}
+
 void FunctionCheck::CheckOwnAlong(Scene& scene, Axes axes, FuncId handlers_of) {
   for (uint32_t rank = 0; rank < scene.world().size(); ++rank) {
     SequenceStore sequences;
@@ -81,6 +92,7 @@ void FunctionCheck::ReportOwn(Scene& scene, SequenceStore& sequences, const OwnD
     evidence.kind = DifferenceKind::Handler;
   } else if (kind == TraceKind::Loop) {
     evidence.kind = DifferenceKind::TripCount;
+    evidence.culprit = FirstPlainOp(sequences, decision.first);
     evidence.victim = {};
   } else {
     ClassifyOwn(decision.node, first, second, &evidence);

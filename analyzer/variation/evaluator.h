@@ -185,6 +185,7 @@ class FunctionEvaluator {
   Axes loop_exit_axes_;                 // of the conditions under which the loop at hand is left or cut short
   Axes function_exit_axes_;
   Axes trip_axes_;                      // of the loops around
+  bool touches_data_ = false;           // something evaluated since the `try` at hand began varies along data
 };
 
 }  // namespace allranks::variation

@@ -7,6 +7,7 @@ namespace allranks::variation {
 ValueId FunctionEvaluator::Eval(ir::ExprId id) {
   if (!id) return ValueId::None();
   const ValueId value = EvalUncached(id, module_[id]);
+  touches_data_ = touches_data_ || (value && store_.axes(value).has(Axis::Data));
   SetValue(id, value);
   return value;
 }

@@ -142,7 +142,16 @@ ValueId Tables::Close(ValueId value, FuncId function) {
     ValueStore::Memo memo;
     value = store.Substitute(value, at, assumed, memo);
   }
-  return value;
+  return value ? WithoutEnvironment(value) : value;
+}
+
+// What one function saw of clock and disk is a fact for its own branches; kept for others it is a setting like any.
+ValueId Tables::WithoutEnvironment(ValueId value) {
+  const Axes environment = Axes::Of(Axis::Environment);
+  if ((store.axes(value) & environment).empty()) return value;
+  const auto [it, added] = settings_.emplace(value, ValueId::None());
+  if (added) it->second = store.Symbol(store.NewSymbol(), Without(store.axes(value), environment));
+  return it->second;
 }
 
 ValueId LookThrough(Tables& tables, ValueId value) {

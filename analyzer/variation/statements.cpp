@@ -324,7 +324,11 @@ void FunctionEvaluator::EvalLoop(const ir::Stmt& stmt) {
 
 void FunctionEvaluator::EvalTry(const ir::Stmt& stmt) {
   const Env before = env_;
+  const bool outer_touches_data = std::exchange(touches_data_, false);
   EvalBlock(ir::BlockId{stmt.a});
+  // What fails on one rank and not on another is the work on its own data; other errors follow from the program.
+  const Axes body_axes = touches_data_ ? Axes::Of(Axis::Data) : Axes{};
+  touches_data_ = touches_data_ || outer_touches_data;
   if (env_.reachable) EvalBlock(ir::BlockId{stmt.c});
   Env result = env_;
   for (const ir::Handler& handler : ir::HandlersOf(module_, stmt)) {
@@ -336,7 +340,7 @@ void FunctionEvaluator::EvalTry(const ir::Stmt& stmt) {
                           : type.kind == ir::ExprKind::Attribute ? ir::AttrOf(type) : NameId::None();
       is_uniform = std::ranges::count(kUniformExceptions, Text(name)) > 0;
     }
-    const Axes axes = is_uniform ? Axes{} : Axes::Of(Axis::Environment);
+    const Axes axes = is_uniform ? Axes{} : body_axes;
     // The error may have struck before or after any assignment of the body.
     env_ = before;
     MergeUnknown(result, {});

@@ -90,7 +90,9 @@ struct Tables {
   std::unordered_map<NameId, uint32_t> name_symbols_;
   ValueId AnnotatedValue(FuncId function, ir::ExprId annotation);
   bool IsAbstract(FuncId method) const;
+  ValueId WithoutEnvironment(ValueId value);
 
+  std::unordered_map<ValueId, ValueId> settings_;
   std::unordered_map<uint64_t, ValueId> assumed_;
   uint32_t assumed_round_ = 0;
 };
