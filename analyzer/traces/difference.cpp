@@ -69,9 +69,10 @@ class Describer {
   std::vector<source::Span> CallSpans(const std::vector<TraceId>& path) const {
     std::vector<source::Span> spans;
     for (const TraceId node : path) {
-      // Without an expression it is a decorator around the function's own body.
+      if (traces_[node].kind != TraceKind::Scope) continue;
       const Site& site = traces_.site(traces_[node].site);
-      if (traces_[node].kind != TraceKind::Scope || !site.expr) continue;
+      // Without an expression it is a decorator around the function's own body.
+      if (!site.expr) continue;
       if (spans.empty() || spans.back() != site.span) spans.push_back(site.span);
     }
     return spans;
