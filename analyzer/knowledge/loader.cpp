@@ -37,6 +37,23 @@ Place PlaceOf(const toml::source_region& region) {
 }
 Place PlaceOf(const toml::node& node) { return PlaceOf(node.source()); }
 
+// Some errors come without a place (third_party/toml.cpp says why): the line is the first one with which the
+// text up to there meets such an error.
+uint32_t LineThatIsRefused(std::string_view text) {
+  std::vector<size_t> ends;
+  for (size_t at = text.find('\n'); at != std::string_view::npos; at = text.find('\n', at + 1))
+    ends.push_back(at + 1);
+  const auto is_fine = [&](size_t end) {
+    try {
+      const toml::table ignored = toml::parse(text.substr(0, end));
+    } catch (const toml::parse_error& problem) {
+      return problem.source().begin.line != 0;
+    }
+    return true;
+  };
+  return static_cast<uint32_t>(std::ranges::partition_point(ends, is_fine) - ends.begin()) + 1;
+}
+
 // The first error of a file.
 class ErrorSlot {
  public:
@@ -189,7 +206,9 @@ class Loader {
       const toml::table root = toml::parse(text, file_name);
       ReadFile(root);
     } catch (const toml::parse_error& problem) {
-      errors_.Fail(PlaceOf(problem.source()), fmt::format("{}; mend the TOML here", problem.description()));
+      Place place = PlaceOf(problem.source());
+      if (place.line == 0) place = {LineThatIsRefused(text), 1};
+      errors_.Fail(place, fmt::format("{}; mend the TOML here", problem.description()));
     }
     if (!errors_.ok()) {
       knowledge_.formulas_.resize(formulas_before_);
@@ -264,10 +283,10 @@ class Loader {
 
   void ReadClass(TableReader& table) {
     const std::vector<NameId> names = ReadNames(table);
-    if (names.empty()) return;
-    Class known{.name = names[0],
+    const NameId name = names.empty() ? NameId::None() : names[0];
+    Class known{.name = name,
                 .library = names_.Intern(library_),
-                .docs = ReadDocs(table, names[0]),
+                .docs = ReadDocs(table, name),
                 .bases = ReadNameList(table, "bases"),
                 .is_group = table.Flag("group"),
                 .is_tensor = table.Flag("tensor"),
@@ -275,16 +294,16 @@ class Loader {
                 .strategy = ReadName(table, "strategy")};
     for (const NameId base : known.bases)
       Refer(Knowledge::ReferenceKind::Type, base, table.PlaceOfKey("bases"));
-    for (const NameId name : names) AddName(class_names_, name, classes_.size(), table);
+    for (const NameId each : names) AddName(class_names_, each, classes_.size(), table);
     classes_.push_back(std::move(known));
   }
 
   void ReadEntry(TableReader& table, EntryKind kind) {
     const std::vector<NameId> names = ReadNames(table);
-    if (names.empty()) return;
-    Entry entry{.name = names[0],
+    const NameId name = names.empty() ? NameId::None() : names[0];
+    Entry entry{.name = name,
                 .library = names_.Intern(library_),
-                .docs = ReadDocs(table, names[0]),
+                .docs = ReadDocs(table, name),
                 .params = ReadNameList(table, "params"),
                 .is_attribute = kind == EntryKind::Attribute};
     ReadOperation(table, entry);
@@ -295,9 +314,9 @@ class Loader {
     entry.exits = table.Flag("exits");
     entry.raises = table.Flag("raises");
     entry.aborts = table.Flag("aborts");
-    for (const NameId name : names) {
-      CheckEntryName(table, name, kind);
-      AddName(entry_names_, name, entries_.size(), table);
+    for (const NameId each : names) {
+      CheckEntryName(table, each, kind);
+      AddName(entry_names_, each, entries_.size(), table);
     }
     entries_.push_back(std::move(entry));
   }

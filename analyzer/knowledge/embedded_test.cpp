@@ -1,0 +1,126 @@
+// What is compiled into the tool is complete and without contradiction.
+#include "analyzer/knowledge/embedded.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <set>
+#include <string>
+
+#include "analyzer/knowledge/knowledge.h"
+
+namespace allranks::knowledge {
+namespace {
+
+class EmbeddedTest : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    for (const EmbeddedFile& file : EmbeddedKnowledge()) {
+      const base::Result<bool> loaded = knowledge_.Load(file.name, file.text);
+      ASSERT_TRUE(loaded) << loaded.error().message;
+    }
+    const base::Result<bool> finished = knowledge_.Finish();
+    ASSERT_TRUE(finished) << finished.error().message;
+  }
+  NameId Name(std::string_view text) { return names_.Intern(text); }
+  const Entry& EntryOf(std::string_view name) {
+    const EntryId id = knowledge_.FindEntry(Name(name));
+    EXPECT_TRUE(id) << name;
+    return id ? knowledge_[id] : knowledge_.entries()[0];
+  }
+  std::string_view Text(NameId name) const { return names_.View(name); }
+
+  base::Interner names_;
+  Knowledge knowledge_{names_};
+};
+
+TEST_F(EmbeddedTest, EveryEntryNamesItsDocumentation) {
+  ASSERT_GT(knowledge_.entries().size(), 500u);
+  for (const Entry& entry : knowledge_.entries()) {
+    EXPECT_TRUE(entry.docs.starts_with("https://")) << Text(entry.name) << ": " << entry.docs;
+    EXPECT_EQ(entry.docs.find('{'), std::string::npos) << entry.docs;
+  }
+}
+
+TEST_F(EmbeddedTest, NoFileReplacesWhatAnotherSays) {
+  std::set<std::string_view> seen;
+  for (const Entry& entry : knowledge_.entries()) {
+    EXPECT_TRUE(seen.insert(Text(entry.name)).second) << Text(entry.name) << " is described twice";
+  }
+}
+
+TEST_F(EmbeddedTest, WhatAnOperationNamesAreParameters) {
+  for (const Entry& entry : knowledge_.entries()) {
+    const Operation& op = entry.operation;
+    for (const NameId param :
+         {op.group_param, op.root_param, op.tensor_param, op.peer_param, op.reduce_op_param, op.async_param,
+          op.only_if_param, op.local_if_param, entry.yield.argument}) {
+      if (!param || Text(param) == "self") continue;
+      EXPECT_NE(std::ranges::find(entry.params, param), entry.params.end())
+          << Text(entry.name) << ": " << Text(param);
+    }
+  }
+}
+
+// Ranks are compared by the kind of what they issue, so a kind is one word of the field.
+TEST_F(EmbeddedTest, KindsAreWords) {
+  for (const Entry& entry : knowledge_.entries()) {
+    if (!entry.has_operation) continue;
+    EXPECT_THAT(std::string(Text(entry.operation.kind)), ::testing::MatchesRegex("[a-z][a-z0-9_]+"))
+        << Text(entry.name);
+  }
+}
+
+TEST_F(EmbeddedTest, EveryLibraryOfTheDesignIsThere) {
+  for (const std::string_view name : {"torch.distributed.all_reduce",
+                                      "torch.distributed.distributed_c10d.all_gather_object",
+                                      "torch.nn.parallel.DistributedDataParallel.__init__",
+                                      "torch.distributed.fsdp.FullyShardedDataParallel.state_dict",
+                                      "torch.distributed.fsdp.fully_shard",
+                                      "torch.distributed.device_mesh.init_device_mesh",
+                                      "torch.distributed._tensor.distribute_tensor",
+                                      "torch.distributed.checkpoint.save",
+                                      "accelerate.Accelerator.gather",
+                                      "accelerate.utils.operations.broadcast",
+                                      "transformers.Trainer.save_model",
+                                      "deepspeed.initialize",
+                                      "deepspeed.comm.all_reduce",
+                                      "pytorch_lightning.Trainer.save_checkpoint",
+                                      "lightning.LightningModule.log",
+                                      "lightning.fabric.Fabric.barrier",
+                                      "torchmetrics.MeanMetric.compute",
+                                      "horovod.torch.allreduce",
+                                      "horovod.tensorflow.allreduce",
+                                      "megatron.core.mpu.get_data_parallel_group",
+                                      "mpi4py.MPI.Comm.Allreduce",
+                                      "ray.train.report"}) {
+    EXPECT_TRUE(knowledge_.FindEntry(Name(name))) << name;
+  }
+}
+
+TEST_F(EmbeddedTest, MarksReachBackward) {
+  const Entry& forward = EntryOf("torch.nn.parallel.DistributedDataParallel.__call__");
+  const EntryId backward = knowledge_.FindMarkMember(forward.yield.mark, Name("backward"));
+  ASSERT_TRUE(backward);
+  EXPECT_EQ(knowledge_[backward].operation.kind, Name("gradient_reduction"));
+}
+
+TEST_F(EmbeddedTest, LaunchersAndNames) {
+  for (const std::string_view variable :
+       {"RANK", "LOCAL_RANK", "WORLD_SIZE", "SLURM_PROCID", "OMPI_COMM_WORLD_RANK"}) {
+    EXPECT_NE(knowledge_.FindEnvironment(Name(variable)), nullptr) << variable;
+  }
+  for (const std::string_view hint :
+       {"rank", "local_rank", "is_main_process", "master_process", "accelerator"}) {
+    EXPECT_NE(knowledge_.FindHint(Name(hint)), nullptr) << hint;
+  }
+}
+
+TEST_F(EmbeddedTest, LiteralsAreLongEnoughToSelect) {
+  EXPECT_GT(knowledge_.literals().size(), 20u);
+  for (const std::string& literal : knowledge_.literals()) EXPECT_GE(literal.size(), 4u) << literal;
+}
+
+}  // namespace
+}  // namespace allranks::knowledge
