@@ -142,8 +142,11 @@ class WitnessBuilder {
       moved = false;
       for (uint32_t rank = 0; rank < witness_.world; ++rank) {
         const witness::Op* op = OpAt(rank, next[rank]);
-        if (op == nullptr || !AllStandAt(*op, next, &mixed)) continue;
-        for (const uint32_t member : Members(op->comm)) ++next[member];
+        if (op == nullptr) continue;
+        const std::vector<uint32_t>& members = Members(op->comm);
+        // A rank outside the group waits for itself: nobody moves.
+        if (std::ranges::count(members, rank) == 0 || !AllStandAt(*op, next, &mixed)) continue;
+        for (const uint32_t member : members) ++next[member];
         moved = true;
       }
     }

@@ -142,15 +142,13 @@ ValueId Tables::Close(ValueId value, FuncId function) {
     ValueStore::Memo memo;
     value = store.Substitute(value, at, assumed, memo);
   }
-  return value ? WithoutEnvironment(value) : value;
+  return value ? Kept(value, Axes::Of(Axis::Environment)) : value;
 }
 
-// What one function saw of clock and disk is a fact for its own branches; kept for others it is a setting like any.
-ValueId Tables::WithoutEnvironment(ValueId value) {
-  const Axes environment = Axes::Of(Axis::Environment);
-  if ((store.axes(value) & environment).empty()) return value;
+ValueId Tables::Kept(ValueId value, Axes lost) {
+  if (!value || (store.axes(value) & lost).empty()) return value;
   const auto [it, added] = settings_.emplace(value, ValueId::None());
-  if (added) it->second = store.Symbol(store.NewSymbol(), Without(store.axes(value), environment));
+  if (added) it->second = store.Symbol(store.NewSymbol(), Without(store.axes(value), lost));
   return it->second;
 }
 

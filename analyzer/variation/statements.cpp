@@ -611,8 +611,8 @@ void FunctionEvaluator::AssignAttribute(ir::ExprId target, ValueId value) {
   const ValueId object = Eval(ir::ObjectOf(expr));
   const NameId attr = ir::AttrOf(expr);
   const ValueId known = LookThrough(tables_, object);
-  const ValueId recorded =
-      Closed(PathAxes().empty() ? value : store_.Select(PathCondition(), value, store_.NoneValue()));
+  const ValueId guarded = PathAxes().empty() ? value : store_.Select(PathCondition(), value, store_.NoneValue());
+  const ValueId recorded = tables_.Kept(Closed(guarded), Axes::Of(Axis::Data));
   if (store_[known].kind == ValueKind::Instance) {
     tables_.fields.Record(store_[known].a, attr.index, recorded);
   } else {

@@ -82,6 +82,9 @@ struct Tables {
   ValueId HintValue(const knowledge::Hint& hint);
   // `value` without the parameters of `function` and of the functions around it: replaced by what is assumed of them.
   ValueId Close(ValueId value, FuncId function);
+  // What one function saw of clock, disk or batch is a fact for its own branches; kept for others it is taken for a
+  // setting like any, without the axes in `lost`.
+  ValueId Kept(ValueId value, Axes lost);
   // The value to assume for a parameter where the function is looked at by itself.
   ValueId AssumedParam(FuncId function, uint32_t index);
 
@@ -90,7 +93,6 @@ struct Tables {
   std::unordered_map<NameId, uint32_t> name_symbols_;
   ValueId AnnotatedValue(FuncId function, ir::ExprId annotation);
   bool IsAbstract(FuncId method) const;
-  ValueId WithoutEnvironment(ValueId value);
 
   std::unordered_map<ValueId, ValueId> settings_;
   std::unordered_map<uint64_t, ValueId> assumed_;

@@ -141,7 +141,9 @@ ValueId ValueStore::Make(Value value, std::span<const ValueId> kids) {
     if (!kid) continue;
     const Value& inner = values_[kid.index];
     if (!HoldsKids(value.kind)) {
-      value.axes = value.axes | inner.axes;
+      // What some function makes of a path or a clock is a setting like any; a test of them is not.
+      const Axes lost = value.kind == ValueKind::Derived ? Axes::Of(Axis::Environment) : Axes{};
+      value.axes = value.axes | Without(inner.axes, lost);
       value.flags |= inner.flags & kByNameOnly;
     }
     value.flags |= inner.flags & kHasParam;
