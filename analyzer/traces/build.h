@@ -33,6 +33,10 @@ struct State {
   std::vector<OperationSite> sites;
   std::vector<LimitHit> limits;
   size_t most_traces = 0;          // nodes the store may hold while the function at hand is built or checked
+  // Steps spent on projecting the function at hand; what is compared after the bound counts as unknown.
+  static constexpr uint64_t kMostSteps = 400'000;
+  mutable uint64_t projection_steps = 0;
+  bool exhausted() const { return projection_steps > kMostSteps; }
   uint32_t resolving = 0;          // calls that wait for one another to resolve: a callback may be handed to itself
   std::unordered_set<base::NameId> collective_names;  // last parts of names that always mean an operation
 };

@@ -28,6 +28,7 @@ void CheckFunction(State& state, FuncId func, CheckResult* result) {
 }
 
 void FunctionCheck::Run() {
+  state_.projection_steps = 0;
   const TraceId parametric = state_.trace_of[func_.index];
   Origins origins;
   root_ = Instantiate(state_, parametric, OwnBinding(), &origins);
@@ -37,6 +38,7 @@ void FunctionCheck::Run() {
   CheckPairs();
   CheckOwn();
   CheckShapes();
+  if (state_.exhausted()) state_.limits.push_back({func_, "comparison of ranks with more than 400000 steps"});
   std::unordered_set<uint32_t> reported;
   for (const uint32_t node : reported_) {
     // What lies in a part without parameters is its own origin.
@@ -121,6 +123,8 @@ void FunctionCheck::MarkSettled(TraceId node) {
 }
 
 void FunctionCheck::Report(Scene& scene, SequenceStore& sequences, Evidence evidence, TraceId cause) {
+  // Sequences cut off by the bound differ for no reason.
+  if (state_.exhausted()) return;
   const knowledge::Operation& operation = traces_.entry(evidence.culprit).operation;
   const bool branches = evidence.kind == DifferenceKind::Guard || evidence.kind == DifferenceKind::EarlyExit ||
                         evidence.kind == DifferenceKind::DataBranch;
@@ -153,7 +157,7 @@ bool FunctionCheck::IsGuess(Scene& scene, TraceId op) const {
   return evaluator.group(evaluator.Group(traces_.operation(op).group, 0)).is_guess;
 }
 
-bool FunctionCheck::full() const { return found_ >= kMostDifferences; }
+bool FunctionCheck::full() const { return found_ >= kMostDifferences || state_.exhausted(); }
 
 RankSet Complement(const Scene& scene, RankSet ranks) {
   return {static_cast<uint8_t>(RankSet::All(scene.world().size()).bits & ~ranks.bits)};

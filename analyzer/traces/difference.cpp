@@ -29,6 +29,7 @@ class Describer {
     SetExit(&result);
     SetRanks(&result);
     result.place = FindingPlace(result);
+    if (const FuncId decorated = Decorated()) result.function = decorated;
     result.confidence = FindConfidence(result);
     result.witness = MakeWitness(state_, scene_, sequences_, evidence_.lists, result.condition_text, evidence_.reached);
     return result;
@@ -132,7 +133,35 @@ class Describer {
       const Site& site = traces_.site(traces_[evidence_.exit].site);
       if (site.function == evidence_.function) return site.span;
     }
-    return result.culprit.call_chain.empty() ? result.culprit.span : result.culprit.call_chain.front();
+    const std::vector<source::Span>& chain = result.culprit.call_chain;
+    if (chain.empty()) return result.culprit.span;
+    if (!Decorated()) return chain.front();
+    return chain.size() == 1 ? result.culprit.span : chain[1];
+  }
+
+  // A decorator of the project calls what it decorates: the defect stands there, and not in the decorator.
+  FuncId Decorated() const {
+    if (!evidence_.node) return FuncId::None();
+    const FuncId wrapper = traces_.site(traces_[evidence_.node].site).function;
+    const FuncId decorator = state_.program.funcs[wrapper].parent;
+    if (wrapper != evidence_.function || !decorator) return FuncId::None();
+    for (const TraceId node : PathTo(traces_, evidence_.node, evidence_.culprit)) {
+      if (traces_[node].kind != TraceKind::Scope) continue;
+      const Site& site = traces_.site(traces_[node].site);
+      const bool handed = site.function == wrapper && site.expr && CallsParam(decorator, site);
+      return handed ? FuncId{traces_[node].payload} : FuncId::None();
+    }
+    return FuncId::None();
+  }
+
+  bool CallsParam(FuncId func, const Site& site) const {
+    const ir::Module& module = state_.program.module_of(site.function);
+    const ir::Expr& call = module[site.expr];
+    if (call.kind != ir::ExprKind::Call) return false;
+    const ir::Expr& callee = module[ir::CalleeOf(call)];
+    if (callee.kind != ir::ExprKind::Name) return false;
+    return std::ranges::any_of(state_.program.function(func).params,
+                               [&](const ir::Param& param) { return param.name == ir::NameOf(callee); });
   }
 
   Confidence FindConfidence(const Difference& result) {

@@ -47,6 +47,8 @@ Projector::Projector(const State& state, Scene& scene, SequenceStore& sequences,
 SeqId Projector::Run(TraceId trace) { return Project(trace, {}); }
 
 SeqId Projector::Project(TraceId id, const Context& context) {
+  ++state_.projection_steps;
+  if (state_.exhausted()) return context.next;
   const Trace& trace = state_.traces[id];
   switch (trace.kind) {
     case TraceKind::Op:
