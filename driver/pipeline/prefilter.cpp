@@ -38,7 +38,8 @@ Prefilter::Prefilter(std::span<const std::string> names) {
     }
   }
   // Breadth first: a missing step goes where the longest proper suffix of what was read would go.
-  std::vector<std::pair<uint32_t, uint32_t>> queue = {{0, 0}};  // row, row of its longest proper suffix
+  // Entries are a row and the row of its longest proper suffix.
+  std::vector<std::pair<uint32_t, uint32_t>> queue = {{0, 0}};
   for (size_t at = 0; at < queue.size(); ++at) {
     const auto [row, suffix] = queue[at];
     for (uint32_t column = 0; column < columns_; ++column) {

@@ -28,7 +28,7 @@ class Suppression(CliTest):
 
     def test_unused(self):
         self.assertEqual(self.lines(GUARDED + "x = 1  # allranks: ignore[AR101]\n"),
-                         [["a.py:6:9:", "AR101"], ["a.py:7:28:", "AR002"]])
+                         [["a.py:6:9:", "AR101"], ["a.py:7:27:", "AR002"]])
 
     def test_the_summary_counts_them(self):
         self.write("a.py", GUARDED.replace("barrier()", "barrier()  # allranks: ignore[AR101] alone"))
