@@ -293,8 +293,7 @@ class Loader {
     return axes;
   }
 
-  // What the call yields: at most one of the keys says it. `varies` may stand beside `returns`: an object of
-  // a class whose contents are a rank's own.
+  // What the call yields: at most one of the keys says it.
   void ReadYield(TableReader& table, Entry& entry) {
     Yield& yield = entry.yield;
     const FormulaId formula = ReadFormula(table, "value", entry.params);
@@ -303,17 +302,17 @@ class Loader {
     const std::string_view returns = table.Text("returns");
     const std::vector<std::string_view> tuple = table.Texts("returns_tuple");
     const int said = static_cast<int>(formula.has_value()) + static_cast<int>(is_uniform) +
-                     static_cast<int>(!returns.empty()) + static_cast<int>(!tuple.empty());
-    if (said + static_cast<int>(!varies.empty()) > (returns.empty() ? 1 : 2) || said > 1) {
+                     static_cast<int>(!varies.empty()) + static_cast<int>(!returns.empty()) +
+                     static_cast<int>(!tuple.empty());
+    if (said > 1) {
       table.Fail(
           "",
           "the result is said twice; keep one of `value`, `uniform`, `varies`, `returns`, `returns_tuple`");
     }
     if (!returns.empty()) yield = ParseYield(returns, entry.params, table.PlaceOfKey("returns"));
     if (formula) yield = {.kind = YieldKind::Formula, .formula = formula};
-    if (is_uniform) yield.kind = YieldKind::Uniform;
-    if (!varies.empty() && yield.kind == YieldKind::Nothing) yield.kind = YieldKind::Varies;
-    yield.axes = yield.axes | varies;
+    if (is_uniform) yield = {.kind = YieldKind::Uniform};
+    if (!varies.empty()) yield = {.kind = YieldKind::Varies, .axes = varies};
     const MarkId mark = ReadMark(table);
     yield.mark = mark;
     for (const std::string_view part : tuple) {

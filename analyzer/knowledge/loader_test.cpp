@@ -92,7 +92,9 @@ varies = ["environment", "node"]
 [[function]]
 name = "ours.loader"
 returns = "ours.Model"
-varies = ["data"]
+[[method]]
+name = "ours.Model.to"
+returns = "arg:self"
 [[function]]
 name = "ours.prepare"
 returns = "args:ours.Model"
@@ -113,7 +115,7 @@ returns_tuple = ["ours.Model", "arg:model", "-", "uniform", "value:rank == 0", "
   EXPECT_EQ(EntryOf("ours.debug").yield.kind, YieldKind::Uniform);
   EXPECT_EQ(EntryOf("ours.free_memory").yield.axes, Axes::Of(Axis::Environment) | Axes::Of(Axis::Node));
   EXPECT_EQ(EntryOf("ours.loader").yield.kind, YieldKind::Object);
-  EXPECT_EQ(EntryOf("ours.loader").yield.axes, Axes::Of(Axis::Data));
+  EXPECT_EQ(EntryOf("ours.Model.to").yield.argument, Name("self"));
   EXPECT_EQ(EntryOf("ours.prepare").yield.kind, YieldKind::Arguments);
   EXPECT_EQ(EntryOf("ours.group_of").yield.argument, Name("ranks"));
   EXPECT_EQ(EntryOf("ours.tensor_group").yield.axis, Axis::TensorParallel);

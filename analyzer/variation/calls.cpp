@@ -289,7 +289,7 @@ ValueId FunctionEvaluator::YieldValue(ir::ExprId site, const knowledge::Entry& e
       result = ObjectValue(yield.type, by_param, args);
       break;
     case knowledge::YieldKind::Argument:
-      result = ParamOf(entry, by_param, yield.argument);
+      result = Text(yield.argument) == "self" ? receiver : ParamOf(entry, by_param, yield.argument);
       break;
     case knowledge::YieldKind::Arguments: {
       std::vector<ValueId> parts;
