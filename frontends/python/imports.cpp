@@ -46,7 +46,9 @@ class Scanner {
     at = SkipBlanksBack(at);
     if (at == 0) return true;
     const char before = text_[at - 1];
-    return before == '\n' || before == '\r' || before == ';' || before == ':';
+    if (before == ';' || before == ':') return true;
+    // A line that goes on is no new one.
+    return (before == '\n' || before == '\r') && SkipSpaceBack(at) == at;
   }
 
   size_t SkipBlanksBack(size_t at) const {

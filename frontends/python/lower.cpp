@@ -70,6 +70,9 @@ class FileLowering {
   }
 
  private:
+  // How often a text is parsed again: few programs have more mistakes at once.
+  static constexpr int kMostAttempts = 4;
+
   // The text to hide bytes in, made once: names that lowering has read stay where they are.
   std::string* Editable() {
     if (changed_.empty()) {
@@ -86,7 +89,9 @@ class FileLowering {
       return lowering_.Unreadable(range, "more levels of indentation than any program has");
     }
     Tree tree = parser_.Parse(text_, range.begin, range.end);
-    if (tree != nullptr && CloseGaps(tree, range)) tree = parser_.Parse(text_, range.begin, range.end);
+    for (int attempt = 0; attempt < kMostAttempts && tree != nullptr && CloseGaps(tree, range); ++attempt) {
+      tree = parser_.Parse(text_, range.begin, range.end);
+    }
     if (tree != nullptr && !ErrorOf(tree, range)) return Lower(tree, true);
     for (const ir::Range statement : SplitStatements(text_, range)) Statement(statement);
   }
@@ -104,7 +109,6 @@ class FileLowering {
 
   // Hides what is broken until the rest can be read, a few times.
   void Statement(ir::Range range) {
-    constexpr int kMostAttempts = 4;
     Tree tree = parser_.Parse(text_, range.begin, range.end);
     std::optional<SyntaxError> error = ErrorOf(tree, range);
     for (int attempt = 0; error && attempt < kMostAttempts && !HasManyProblems(); ++attempt) {

@@ -84,7 +84,7 @@ class Lowering {
   // ---- statements.cpp
   void Statement(StmtList* out);
   StmtId StatementHere();
-  void ErrorNode(StmtList* out);
+  void ErrorNode(StmtList* out, bool is_marked);
   void BlockStatements(StmtList* out);
   BlockId Block();
   // The block that the node has as a child.

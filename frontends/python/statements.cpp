@@ -16,7 +16,7 @@ void Lowering::Tree(TSNode root, std::string_view text) {
   depth_ = 1;
   StmtList statements(&stmt_store_);
   if (kind() == Kind::Error) {
-    ErrorNode(&statements);
+    ErrorNode(&statements, false);
   } else {
     cursor.ForEachChild([&](Kind) { Statement(&statements); });
   }
@@ -42,7 +42,7 @@ void Lowering::FinishTopLevel() {
 
 // Adds the statement at the cursor: none for a docstring, several for a stretch that could not be parsed.
 void Lowering::Statement(StmtList* out) {
-  if (kind() == Kind::Error) return ErrorNode(out);
+  if (kind() == Kind::Error) return ErrorNode(out, false);
   if (!IsStatement(kind())) return;
   if (at_limit()) {
     const Range range = this->range();
@@ -118,7 +118,8 @@ StmtId Lowering::StatementHere() {
 }
 
 // What could not be parsed still holds whole statements, and expressions that stood in broken ones.
-void Lowering::ErrorNode(StmtList* out) {
+// `is_marked`: an opaque statement before it says already that something could not be read.
+void Lowering::ErrorNode(StmtList* out, bool is_marked) {
   const Range range = this->range();
   if (at_limit()) {
     cursor_->NoteCommentsBelow();
@@ -127,8 +128,6 @@ void Lowering::ErrorNode(StmtList* out) {
   }
   const Deeper deeper(this);
   ExprList parts(&expr_store_);
-  bool is_marked = false;
-  // At least one opaque statement says that something stood here.
   const auto mark = [&] {
     if (is_marked && parts.empty()) return;
     out->Add(builder_.OpaqueStmt(range, parts.items()));
@@ -139,9 +138,12 @@ void Lowering::ErrorNode(StmtList* out) {
     if (child == Kind::Block) {
       mark();
       BlockStatements(out);
-    } else if (IsStatement(child) || child == Kind::Error) {
+    } else if (IsStatement(child)) {
       mark();
       Statement(out);
+    } else if (child == Kind::Error) {
+      mark();
+      ErrorNode(out, true);
     } else if (IsExpression(child)) {
       parts.Add(Expression());
     } else if (child != Kind::Other) {

@@ -4,6 +4,8 @@
 #include <cctype>
 #include <utility>
 
+#include "frontends/python/grammar.h"
+
 namespace allranks::python {
 namespace {
 
@@ -37,7 +39,9 @@ bool HasErrorBelow(TSNode node) {
   bool found = false;
   if (count > 0 && ts_tree_cursor_goto_first_child(&cursor)) {
     do {
-      found = ts_node_has_error(ts_tree_cursor_current_node(&cursor));
+      const TSNode child = ts_tree_cursor_current_node(&cursor);
+      // A single character that fits nowhere does not count as having an error.
+      found = ts_node_has_error(child) || ts_node_is_error(child);
     } while (!found && ts_tree_cursor_goto_next_sibling(&cursor));
   }
   ts_tree_cursor_delete(&cursor);
@@ -67,12 +71,56 @@ void ForEachError(TSNode root, Visit&& visit) {
   ts_tree_cursor_delete(&cursor);
 }
 
+bool MaySpanLines(Kind kind) {
+  switch (kind) {
+    case Kind::Module:
+    case Kind::Block:
+    case Kind::Error:
+    case Kind::ArgumentList:
+    case Kind::Parameters:
+    case Kind::ParenthesizedExpression:
+    case Kind::Subscript:
+    case Kind::Call:
+      return true;
+    default:
+      return (kind >= Kind::IfStatement && kind <= Kind::MatchStatement) ||
+             (kind >= Kind::List && kind <= Kind::GeneratorExpression);
+  }
+}
+
+// Whether the parser went on behind an error into the next line, and took it for the same statement.
+bool SwallowsNextLine(TSNode error, std::string_view text) {
+  const TSNode parent = ts_node_parent(error);
+  const TSNode next = ts_node_next_sibling(error);
+  if (ts_node_is_null(parent) || ts_node_is_null(next)) return false;
+  if (MaySpanLines(KindTable::Get().Of(ts_node_symbol(parent)))) return false;
+  const uint32_t end = ts_node_end_byte(error);
+  return text.substr(end, ts_node_start_byte(next) - end).find('\n') != std::string_view::npos;
+}
+
+// Whether a statement broke off at the end of its line: the parser then gives up all of it.
+bool IsWholeLine(TSNode error, std::string_view text) {
+  const uint32_t begin = ts_node_start_byte(error);
+  const uint32_t end = ts_node_end_byte(error);
+  if (ts_node_child_count(error) < 2 ||
+      text.substr(begin, end - begin).find('\n') != std::string_view::npos) {
+    return false;
+  }
+  const size_t before = text.find_last_not_of(" \t\f", begin == 0 ? 0 : begin - 1);
+  const size_t after = text.find_first_not_of(" \t\f\r", end);
+  // A clause without its statement broke off nowhere.
+  if (text[end - 1] == ':') return false;
+  const bool starts_line = begin == 0 || before == std::string_view::npos || text[before] == '\n';
+  return starts_line && (after == std::string_view::npos || text[after] == '\n' || text[after] == '#');
+}
+
 // On its first line only.
 SyntaxError Describe(TSNode node, std::string_view text) {
   const uint32_t begin = ts_node_start_byte(node);
   if (ts_node_is_missing(node)) return {.range = {begin, begin}, .text = Expected(node)};
   const uint32_t line_end = static_cast<uint32_t>(std::min(text.find('\n', begin), text.size()));
   const uint32_t end = std::max(begin, std::min(ts_node_end_byte(node), line_end));
+  if (IsWholeLine(node, text)) return {.range = {begin, end}, .text = "unexpected end of line"};
   return {.range = {begin, end}, .text = Unexpected(TokenAt(text, begin))};
 }
 
@@ -114,6 +162,7 @@ std::optional<SyntaxError> SpreadErrorIn(TSNode root, std::string_view text) {
     const uint32_t begin = ts_node_start_byte(node);
     const std::string_view inside = text.substr(begin, ts_node_end_byte(node) - begin);
     is_spread = is_spread || inside.find('\n') != std::string_view::npos;
+    is_spread = is_spread || (!first && SwallowsNextLine(node, text));
     if (is_innermost && !first) first = Describe(node, text);
     return !(is_spread && first);
   });

@@ -1,0 +1,120 @@
+// Feeds the fuzz target with a few thousand mutations of small programs: the same ones every time.
+#include <gtest/gtest.h>
+
+#include <array>
+#include <cstdint>
+#include <random>
+#include <string>
+#include <string_view>
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size);
+
+namespace {
+
+constexpr std::array<std::string_view, 6> kPrograms = {
+    R"py(import torch.distributed as dist
+from .a import (b as c, d,)
+class Trainer(Base[T], metaclass=M):
+    """Docstring."""
+    @property
+    async def step(self, x: int = 1, /, *args, k=None, **kw) -> None:
+        if self.rank == 0 and not x or y:
+            dist.barrier(group=self.group)  # comment
+        elif (n := len(x)) > 10: pass
+        else:
+            return [i async for i in x if i], {**a, 'b': c}
+        for i, (j, *k) in enumerate(x): yield i
+        while True:
+            break
+)py",
+    R"py(match x, *y:
+    case [1, -2.5, None, *rest] | {"k": v, **kw} if v: pass
+    case Point(x=0, y=a.b) as p: pass
+    case _: z = lambda a, *b, c=1: (yield)
+)py",
+    R"py(with (open(f"{a!r:>{w}}") as f, b as (c, d),):
+    x = f'''{x["a"]} {{}} {b = }''' "c" rb'\x00'
+    try: del x[0], y
+    except* (A, B) as e: raise E from e
+    finally: assert a < b is not c, "msg"
+)py",
+    R"py(type X[T: int] = list[T]
+def f[T = int](a: T): global q; nonlocal r
+x = y = *a.b, *[], (c)
+x: list[int] | None = a if b else c
+a.b[1:2, ::3, ...](*d, **e)[f] += g ** -h @ i
+)py",
+    R"py({"cells": [{"cell_type": "code", "source": ["%%time\n", "x = !ls\n", "y = (1\n"]},
+ {"cell_type": "markdown", "source": "# t"}, {"cell_type": "code", "source": "if a:\n    !b \\\n  c\nd?"}]}
+)py",
+    "if a:\r\n\tb\r\n\t\tc\rd\r\n\xef\xbb\xbf\xff\xe2\x80\n\\\n\f x = 'a\\\n b'\n"};
+
+constexpr std::array<std::string_view, 40> kPieces = {
+    "(",     ")",          "[",       "]",     "{",      "}",       ":",         ",",      "=",      "*",
+    "**",    "@",          "'",       "\"",    "'''",    "\"\"\"",  "f'",        "\\",     "\n",     "\r",
+    "\t",    "    ",       "\n  ",    "#",     "if ",    "else:\n", "elif x:\n", "def ",   "class ", "lambda",
+    "case ", "match x:\n", "import ", "from ", "yield ", "await ",  "async ",    "print ", "type ",  "\x80"};
+
+class Mutator {
+ public:
+  explicit Mutator(uint32_t seed) : random_(seed) {}
+
+  std::string Mutate(std::string text) {
+    const size_t changes = 1 + Below(4);
+    for (size_t i = 0; i < changes; ++i) Change(&text);
+    return text;
+  }
+
+ private:
+  size_t Below(size_t limit) { return limit == 0 ? 0 : random_() % limit; }
+
+  void Change(std::string* text) {
+    const size_t at = Below(text->size() + 1);
+    const size_t length = Below(1 + std::min<size_t>(text->size() - at, 40));
+    switch (Below(6)) {
+      case 0:
+        text->erase(at, 1);
+        break;
+      case 1:
+        text->erase(at, length);
+        break;
+      case 2:
+        text->insert(at, kPieces[Below(kPieces.size())]);
+        break;
+      case 3:
+        text->insert(Below(text->size() + 1), text->substr(at, length));
+        break;
+      case 4:
+        if (at < text->size()) (*text)[at] = static_cast<char>(Below(256));
+        break;
+      default:
+        text->resize(at);
+        break;
+    }
+  }
+
+  // The standard fixes what it gives, unlike its distributions.
+  std::mt19937 random_;
+};
+
+TEST(PythonFrontendFuzzTest, MutatedPrograms) {
+  constexpr int kRounds = 400;
+  for (const std::string_view program : kPrograms) {
+    Mutator mutator(static_cast<uint32_t>(program.size()));
+    for (int round = 0; round < kRounds; ++round) {
+      const std::string text = mutator.Mutate(std::string(program));
+      SCOPED_TRACE(text);
+      LLVMFuzzerTestOneInput(reinterpret_cast<const uint8_t*>(text.data()), text.size());
+    }
+  }
+}
+
+TEST(PythonFrontendFuzzTest, CutPrograms) {
+  for (const std::string_view program : kPrograms) {
+    for (size_t length = 0; length <= program.size(); ++length) {
+      LLVMFuzzerTestOneInput(reinterpret_cast<const uint8_t*>(program.data()), length);
+    }
+  }
+}
+
+}  // namespace
