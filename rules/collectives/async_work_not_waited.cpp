@@ -231,9 +231,9 @@ class AsyncCall {
       if (entry_.operation.op_class == knowledge::OpClass::Send || Buffers().empty()) return;
       if (FirstDeviceWait() != kNever) return;
       Add(sink, module_.span(call_), Confidence::Likely,
-                 {"`{}` runs on in the background and `{}`, its handle, is never waited for",
-                  {Name(), std::string(context_.program.text(handle))}},
-                 {});
+          {"`{}` runs on in the background and `{}`, its handle, is never waited for",
+           {Name(), std::string(context_.program.text(handle))}},
+          {});
       return;
     }
     if (first_wait != kNever) ReportEarlyUse(std::min(first_wait, FirstDeviceWait()), sink);
@@ -269,6 +269,15 @@ class AsyncCall {
     return buffers;
   }
 
+  // The call that starts at a place.
+  source::Span CallAt(uint32_t begin) const {
+    source::Span span = {module_.file, begin, begin + 1};
+    for (const ir::Expr& expr : module_.exprs) {
+      if (expr.kind == ir::ExprKind::Call && expr.begin == begin) span.end = std::max(span.end, expr.end);
+    }
+    return span;
+  }
+
   void ReportEarlyUse(uint32_t wait, FindingSink& sink) {
     for (const Buffer& buffer : Buffers()) {
       const ir::ExprKind kind = module_[buffer.expr].kind;
@@ -280,8 +289,8 @@ class AsyncCall {
           Add(sink, module_.span(use), Confidence::Certain,
               {"`{}` is touched here before the `wait()` of `{}`, which still works on it", {text, Name()}},
               {{module_.span(call_), LabelRole::Note, {"the operation starts here", {}}}});
-      finding.labels.push_back(
-          {{module_.file, wait, wait + 1}, LabelRole::Note, {"it is waited for only here", {}}});
+      finding.labels.push_back({module_.span(use), LabelRole::Primary, {"too early", {}}});
+      finding.labels.push_back({CallAt(wait), LabelRole::Note, {"it is waited for only here", {}}});
       return;
     }
   }

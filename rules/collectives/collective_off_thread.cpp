@@ -233,7 +233,10 @@ class OffThread {
     }
     finding.labels.push_back({finding.span, LabelRole::Primary, {"runs in {}", {where}}});
     for (size_t i = 1; i < issued->path.size(); ++i) {
-      finding.labels.push_back({issued->path[i], LabelRole::Call, {"on the way to `{}`", {issued->name}}});
+      const bool last = i + 1 == issued->path.size();
+      const findings::Text text = last ? findings::Text{"the operation itself", {}}
+                                       : findings::Text{"on the way to `{}`", {issued->name}};
+      finding.labels.push_back({issued->path[i], LabelRole::Call, text});
     }
     sink_.push_back(std::move(finding));
   }

@@ -144,6 +144,9 @@ class LabelWriter {
     findings::Text text = {"{} will wait here", {ReachingRanks(d)}};
     if (IsExit(d)) text = {"taken by {}", {MissingRanks(d)}};
     if (d.kind == DifferenceKind::Handler) text = {"a rank that fails goes on from here", {}};
+    if (d.kind == DifferenceKind::NotMember) {
+      text = {d.detail == "root" ? "the root is not in the group" : "called by {}", {ReachingRanks(d)}};
+    }
     if (d.kind == DifferenceKind::Shape) text = {"of another size on each rank", {}};
     if (d.kind == DifferenceKind::Mismatch && !d.has_victim) text = {"the ranks disagree here", {}};
     Add(finding_.span, LabelRole::Primary, std::move(text));
