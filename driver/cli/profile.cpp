@@ -12,10 +12,16 @@ double Seconds(const timeval& time) {
   return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_usec) / 1e6;
 }
 
-std::string Line(const std::string& name, double seconds) {
-  std::array<char, 80> text{};
-  std::snprintf(text.data(), text.size(), "  %-12s %10.1f ms\n", name.c_str(), seconds * 1000);
-  return text.data();
+// "  parse    12.3 ms    45.6 MB"
+std::string Line(const std::string& name, double seconds, uint64_t bytes = 0) {
+  std::array<char, 96> text{};
+  std::snprintf(text.data(), text.size(), "  %-12s %10.1f ms", name.c_str(), seconds * 1000);
+  std::string line = text.data();
+  if (bytes > 0) {
+    std::snprintf(text.data(), text.size(), " %8.1f MB", static_cast<double>(bytes) / 1e6);
+    line += text.data();
+  }
+  return line + "\n";
 }
 
 std::string FilesAndBytes(const char* what, uint64_t bytes, uint64_t files) {
@@ -25,10 +31,10 @@ std::string FilesAndBytes(const char* what, uint64_t bytes, uint64_t files) {
 }  // namespace
 
 std::string ProfileText(const pipeline::Output& out) {
-  std::string text = "phases:\n";
+  std::string text = "phases: time, peak memory so far\n";
   double total = 0;
   for (const pipeline::Timing& timing : out.timings) {
-    text += Line(timing.phase, timing.seconds);
+    text += Line(timing.phase, timing.seconds, timing.peak_bytes);
     total += timing.seconds;
   }
   text += Line("all", total);
@@ -37,8 +43,8 @@ std::string ProfileText(const pipeline::Output& out) {
   text += Line("cpu", Seconds(usage.ru_utime) + Seconds(usage.ru_stime));
   text += FilesAndBytes("sources scanned", out.bytes_scanned, out.files_scanned);
   text += FilesAndBytes("sources parsed", out.bytes_parsed, out.files_parsed);
-  // Linux counts ru_maxrss in units of 1024 bytes.
-  return text + "peak memory: " + std::to_string(uint64_t{1024} * static_cast<uint64_t>(usage.ru_maxrss)) + " bytes\n";
+  const uint64_t peak = out.timings.empty() ? 0 : out.timings.back().peak_bytes;
+  return text + "peak memory: " + std::to_string(peak) + " bytes\n";
 }
 
 }  // namespace allranks::cli

@@ -1,5 +1,7 @@
 #include "driver/pipeline/pipeline.h"
 
+#include <sys/resource.h>
+
 #include <algorithm>
 #include <chrono>
 #include <unordered_set>
@@ -20,13 +22,20 @@ namespace {
 
 using findings::Finding;
 
-// Notes how long each phase takes and says that it begins.
+uint64_t PeakMemory() {
+  rusage usage = {};
+  getrusage(RUSAGE_SELF, &usage);
+  // Linux counts in units of 1024 bytes.
+  return uint64_t{1024} * static_cast<uint64_t>(usage.ru_maxrss);
+}
+
+// Notes what each phase takes and says that it begins.
 class Stopwatch {
  public:
   Stopwatch(const Options& options, Output& out) : options_(options), out_(out) {}
   void Begin(const char* phase, size_t total = 0) {
     End();
-    out_.timings.push_back({phase, 0});
+    out_.timings.push_back({.phase = phase});
     if (options_.progress) options_.progress(phase, 0, total);
     start_ = std::chrono::steady_clock::now();
   }
@@ -34,6 +43,7 @@ class Stopwatch {
     if (out_.timings.empty()) return;
     const std::chrono::duration<double> took = std::chrono::steady_clock::now() - start_;
     out_.timings.back().seconds = took.count();
+    out_.timings.back().peak_bytes = PeakMemory();
     start_ = std::chrono::steady_clock::now();
   }
 

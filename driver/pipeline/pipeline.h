@@ -41,6 +41,7 @@ struct Options {
 struct Timing {
   std::string phase;
   double seconds = 0;
+  uint64_t peak_bytes = 0;  // the most memory the process had held when the phase ended
 };
 
 struct Output {
