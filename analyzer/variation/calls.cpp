@@ -77,7 +77,8 @@ std::vector<ValueId> FunctionEvaluator::BindFunction(FuncId function, ValueId re
   const ir::Function& definition = tables_.program.function(function);
   std::vector<ValueId> bound(definition.params.size());
   uint32_t next = 0;
-  bool open = false;  // `*args` of unknown length: what follows may be anything
+  // `*args` of unknown length: what follows may be anything.
+  bool open = false;
   const auto bind_positional = [&](ValueId value) {
     while (next < bound.size() && definition.params[next].kind == ir::ParamKind::KeywordOnly) ++next;
     if (next >= bound.size()) return;
@@ -220,6 +221,8 @@ ValueId FunctionEvaluator::Unresolved(ir::ExprId site, ValueId callee, std::span
       RecordCall(facts_.calls, site, deferred ? CallKind::Deferred : CallKind::Unresolved, values);
   fact.callee = callee;
   if (callee && kind == ValueKind::Derived && store_[callee].kid_count == 1) fact.receiver = store_.Kids(callee)[0];
+  // A method of an object is one function of it, not two.
+  if (fact.receiver) return DerivedCall(store_[callee].a, fact.receiver, args);
   return DerivedCall(tables_.NameSymbol("()"), callee, args);
 }
 
@@ -282,9 +285,12 @@ ValueId FunctionEvaluator::YieldValue(ir::ExprId site, const knowledge::Entry& e
       result = store_.Symbol(symbol, {});
       break;
     }
-    case knowledge::YieldKind::Varies:
-      result = store_.Symbol(Site(site), yield.axes);
+    case knowledge::YieldKind::Varies: {
+      Axes axes = yield.axes;
+      for (const CallArgument& arg : args) axes = axes | (arg.value ? store_.axes(arg.value) : Axes{});
+      result = store_.Symbol(Site(site), axes);
       break;
+    }
     case knowledge::YieldKind::Object:
       result = ObjectValue(yield.type, by_param, args);
       break;

@@ -50,7 +50,8 @@ bool Truth(const Value& value) {
 }
 
 std::optional<int64_t> FoldBinary(ir::BinaryOp op, int64_t left, int64_t right) {
-  constexpr int64_t kLarge = int64_t{1} << 31;  // larger numbers are no ranks; overflow is not worth a thought
+  // Larger numbers are no ranks; overflow is not worth a thought.
+  constexpr int64_t kLarge = int64_t{1} << 31;
   if (std::abs(left) > kLarge || std::abs(right) > kLarge) return std::nullopt;
   switch (op) {
     case ir::BinaryOp::Add:
@@ -141,8 +142,9 @@ ValueId ValueStore::Make(Value value, std::span<const ValueId> kids) {
     if (!kid) continue;
     const Value& inner = values_[kid.index];
     if (!HoldsKids(value.kind)) {
-      // What some function makes of a path or a clock is a setting like any; a test of them is not.
-      const Axes lost = value.kind == ValueKind::Derived ? Axes::Of(Axis::Environment) : Axes{};
+      // What functions of functions make of a path or a clock is a setting like any; a test of them is not.
+      const bool is_remote = value.kind == ValueKind::Derived && inner.kind == ValueKind::Derived;
+      const Axes lost = is_remote ? Axes::Of(Axis::Environment) : Axes{};
       value.axes = value.axes | Without(inner.axes, lost);
       value.flags |= inner.flags & kByNameOnly;
     }
