@@ -145,7 +145,7 @@ class LineDrawer {
     stroke.end = std::max(std::min(stroke.end, window.end), window.begin + stroke.begin + 1) - window.begin;
   }
 
-  // Underlines first; the rightmost label stands behind its own, the others hang below theirs.
+  // Underlines first; the label that ends last stands behind its own, the others hang below theirs.
   std::string Labels(std::vector<Stroke> strokes) const {
     if (strokes.empty()) return {};
     std::stable_sort(strokes.begin(), strokes.end(), [](const Stroke& a, const Stroke& b) {
@@ -163,9 +163,11 @@ class LineDrawer {
     for (const Stroke& stroke : strokes) {
       if (!stroke.mark->text.empty()) hanging.push_back(&stroke);
     }
-    if (!hanging.empty() && IsRightmost(*hanging.back(), strokes)) {
-      underline.Put(hanging.back()->end + 1, hanging.back()->mark->text, hanging.back()->mark->ink);
-      hanging.pop_back();
+    const auto last = std::max_element(hanging.begin(), hanging.end(),
+                                       [](const Stroke* a, const Stroke* b) { return a->end < b->end; });
+    if (last != hanging.end() && IsRightmost(**last, strokes)) {
+      underline.Put((*last)->end + 1, (*last)->mark->text, (*last)->mark->ink);
+      hanging.erase(last);
     }
     std::string out = Line(underline);
     if (!hanging.empty()) out += Line(Connectors(hanging, hanging.size()));

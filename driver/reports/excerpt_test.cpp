@@ -33,10 +33,9 @@ TEST(ExcerptTest, LabelsHangBelowOneAnother) {
 TEST(ExcerptTest, AMarkInsideAnother) {
   EXPECT_EQ(Draw("f(x, y)\n", {{"f(x, y)", "outer"}, {"x", "inner"}}),
             " 1 | f(x, y)\n"
-            "   | -------\n"
-            "   | | |\n"
-            "   | | inner\n"
-            "   | outer\n");
+            "   | ------- outer\n"
+            "   |   |\n"
+            "   |   inner\n");
 }
 
 TEST(ExcerptTest, OneLineBetweenIsShownMoreAreLeftOut) {

@@ -88,7 +88,7 @@ class FindingDrawer {
 
   std::string Notes() const {
     std::string out;
-    const bool has_lanes = finding_.witness && !finding_.witness->ops.empty();
+    const bool has_lanes = finding_.witness && ShowsDifference(*finding_.witness);
     const std::string help = findings::Render(finding_.help);
     if (has_lanes || !help.empty() || !finding_.flight_recorder.empty()) out += Gutter(margin_, style_) + "\n";
     if (has_lanes) out += Timeline(*finding_.witness);

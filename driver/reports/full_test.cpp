@@ -31,7 +31,7 @@ TEST(FullTest, ExcerptTimelineAndHelp) {
   |
   = timeline: 4 ranks
       rank 0     ──■ barrier helpers.py:2  waits for ranks 1-3
-      ranks 1-3  ──■ all_reduce :7         waits for rank 0
+      ranks 1-3  ──■ all_reduce :7         wait for rank 0
   = note: PyTorch's Flight Recorder will call this "collective type mismatch"
   = help: call it on every rank
 

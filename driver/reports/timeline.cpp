@@ -1,7 +1,6 @@
 #include "driver/reports/timeline.h"
 
 #include <algorithm>
-#include <set>
 
 #include "driver/reports/place.h"
 #include "driver/reports/text_width.h"
@@ -51,11 +50,6 @@ std::string_view LastName(std::string_view dotted) {
 class TimelineBuilder {
  public:
   TimelineBuilder(const witness::Witness& w, std::string_view path) : w_(w), path_(path), common_(CommonSteps(w)) {
-    std::set<std::string> used;
-    for (const std::vector<witness::Op>& ops : w.ops) {
-      for (const witness::Op& op : ops) used.insert(op.comm);
-    }
-    several_groups_ = used.size() > 1;
     first_ = common_ > kStepsBefore ? common_ - kStepsBefore : 0;
   }
 
@@ -97,19 +91,37 @@ class TimelineBuilder {
 
   std::string OpText(const witness::Op& op) const {
     std::string text = OneLine(op.source.empty() ? op.op : LastName(op.source));
-    if (op.root >= 0) text += " root " + std::to_string(op.root);
-    if (op.peer >= 0) text += (op.op == "send" ? " to " : " from ") + std::to_string(op.peer);
-    if (several_groups_) text += " on " + OneLine(op.comm);
+    const std::vector<uint32_t>& members = Members(op);
+    const bool gives = op.op == "broadcast" || op.op == "recv";
+    const int32_t partner = op.root >= 0 ? op.root : op.peer;
+    if (partner >= 0) text += (gives ? " from rank " : " to rank ") + Member(members, partner);
+    if (members.size() < w_.world) text += " on " + RanksText(members, w_.world);
     if (op.at.line == 0) return text;
     return text + (op.at.uri == path_ ? " :" : " " + OneLine(op.at.uri) + ":") + std::to_string(op.at.line);
   }
 
+  // The ranks of the operation's group, by their rank in it.
+  const std::vector<uint32_t>& Members(const witness::Op& op) const {
+    static const std::vector<uint32_t> kNone;
+    const auto comm = std::find_if(w_.comms.begin(), w_.comms.end(),
+                                   [&](const witness::Communicator& c) { return c.id == op.comm; });
+    return comm == w_.comms.end() ? kNone : comm->ranks;
+  }
+  // A rank of a group as the rank of the job.
+  static std::string Member(const std::vector<uint32_t>& members, int32_t rank) {
+    const auto index = static_cast<size_t>(rank);
+    return std::to_string(index < members.size() ? members[index] : static_cast<uint32_t>(rank));
+  }
+
   std::string Ending(size_t c, const Lane& lane) const {
-    if (lane.waits) return "waits for " + OtherRanks(c);
+    const std::string s = w_.classes[c].ranks.size() == 1 ? "s" : "";
+    if (lane.waits) return "wait" + s + " for " + OtherRanks(c);
     switch (w_.effect) {
-      case witness::Effect::Deadlock: return lane.steps.empty() ? "takes no part" : "goes on";
-      case witness::Effect::Corruption: return "gets wrong data";
-      case witness::Effect::Error: return "fails";
+      case witness::Effect::Deadlock:
+        if (lane.steps.empty()) return "take" + s + " no part";
+        return s.empty() ? "go on" : "goes on";
+      case witness::Effect::Corruption: return "get" + s + " wrong data";
+      case witness::Effect::Error: return "fail" + s;
       case witness::Effect::Clean: return "";
     }
     return "";
@@ -121,10 +133,7 @@ class TimelineBuilder {
     const std::string* stuck_in = StuckIn(c);
     std::vector<uint32_t> others;
     for (const witness::Op& op : w_.ops[c]) {
-      if (op.id != *stuck_in) continue;
-      for (const witness::Communicator& comm : w_.comms) {
-        if (comm.id == op.comm) others = comm.ranks;
-      }
+      if (op.id == *stuck_in) others = Members(op);
     }
     std::erase_if(others, [&](uint32_t r) { return std::find(own.begin(), own.end(), r) != own.end(); });
     std::sort(others.begin(), others.end());
@@ -135,7 +144,6 @@ class TimelineBuilder {
   std::string_view path_;
   size_t common_ = 0;
   size_t first_ = 0;
-  bool several_groups_ = false;
 };
 
 std::string Padded(std::string text, uint32_t width) {
@@ -151,6 +159,12 @@ std::string Repeat(std::string_view sign, uint32_t count) {
 }
 
 }  // namespace
+
+bool ShowsDifference(const witness::Witness& witness) {
+  if (!witness.stuck.empty()) return true;
+  const size_t common = CommonSteps(witness);
+  return std::any_of(witness.ops.begin(), witness.ops.end(), [&](const auto& ops) { return ops.size() > common; });
+}
 
 std::string RanksText(const std::vector<uint32_t>& ranks, uint32_t world) {
   if (world > 1 && ranks.size() == world) return "all " + std::to_string(world) + " ranks";

@@ -9,12 +9,15 @@ namespace allranks::reports {
 
 // The witness rank by rank: one lane a rank class, operations in their order, and where each lane waits.
 //
-//     rank 0     --* all_reduce :12 --* barrier :42      waits for ranks 1-3
-//     ranks 1-3  --* all_reduce :12 --* all_reduce :45   waits for rank 0
+//     rank 0     ──● all_reduce :12 ──■ barrier :42     waits for ranks 1-3
+//     ranks 1-3  ──● all_reduce :12 ──■ all_reduce :45  wait for rank 0
 //
 // `path` is the finding's file: operations in it are named by their line alone.
 std::string DrawTimeline(const witness::Witness& witness, std::string_view path, uint32_t indent,
                          const TextStyle& style);
+
+// Whether there is anything to see: a rank that waits, or lanes that differ.
+bool ShowsDifference(const witness::Witness& witness);
 
 // "rank 0", "ranks 1-3 and 5", "all 4 ranks".
 std::string RanksText(const std::vector<uint32_t>& ranks, uint32_t world);

@@ -11,7 +11,7 @@ witness::Op MakeOp(const std::string& id, const std::string& op, uint32_t line, 
 
 witness::Witness TwoClasses(std::vector<witness::Op> first, std::vector<witness::Op> rest) {
   witness::Witness w{.finding = "", .world = 2};
-  w.comms = {{"world", {0, 1}}, {"pair", {0, 1}}};
+  w.comms = {{"world", {0, 1}}};
   w.classes = {{"a", {0}, ""}, {"b", {1}, ""}};
   w.ops = {std::move(first), std::move(rest)};
   return w;
@@ -48,14 +48,22 @@ TEST(TimelineTest, WhatAllShareIsCutAndWhatNeverHappensIsLeftOut) {
             "rank 1  --* barrier :1 --* barrier :1 --# broadcast :7   waits for rank 0\n");
 }
 
-TEST(TimelineTest, SeveralGroupsAndRootsAreNamed) {
-  witness::Op rooted = MakeOp("x", "broadcast", 3, "pair");
+TEST(TimelineTest, RootsAndGroupsAreToldInRanksOfTheJob) {
+  witness::Op rooted = MakeOp("x", "broadcast", 3, "odd");
   rooted.root = 1;
-  witness::Witness w = TwoClasses({rooted, MakeOp("y", "barrier", 4)}, {MakeOp("z", "barrier", 4)});
-  w.stuck = {{0, "x"}, {1, "z"}};
+  witness::Witness w = TwoClasses({MakeOp("y", "barrier", 4)}, {rooted});
+  w.world = 4;
+  w.comms = {{"world", {0, 1, 2, 3}}, {"odd", {1, 3}}};
+  w.classes = {{"a", {0, 2}, ""}, {"b", {1, 3}, ""}};
+  w.stuck = {{0, "y"}, {2, "y"}};
   EXPECT_EQ(DrawTimeline(w, "b.py", 0, {}),
-            "rank 0  ──■ broadcast root 1 on pair a.py:3  waits for rank 1\n"
-            "rank 1  ──■ barrier on world a.py:4          waits for rank 0\n");
+            "ranks 0 and 2  ──■ barrier a.py:4                                 wait for ranks 1 and 3\n"
+            "ranks 1 and 3  ──● broadcast from rank 3 on ranks 1 and 3 a.py:3  go on\n");
+}
+
+TEST(TimelineTest, NothingToSee) {
+  EXPECT_FALSE(ShowsDifference(TwoClasses({MakeOp("x", "barrier", 3)}, {MakeOp("z", "barrier", 4)})));
+  EXPECT_TRUE(ShowsDifference(TwoClasses({MakeOp("x", "barrier", 3)}, {})));
 }
 
 TEST(TimelineTest, Corruption) {
