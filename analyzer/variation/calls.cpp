@@ -128,6 +128,7 @@ ValueId FunctionEvaluator::CallFunction(ir::ExprId site, ValueId callee, FuncId 
   for (uint32_t i = 0; i < bound.size(); ++i) {
     if (bound[i]) tables_.params.Record(function.index, i, Closed(bound[i]));
   }
+  NoteDeclaredTypes(function, receiver.has_value(), args);
   if (definition.is_generator) {
     // Calling a generator runs nothing; iterating or entering it does.
     std::vector<ValueId> kids = {callee};
@@ -148,6 +149,22 @@ ValueId FunctionEvaluator::CallFunction(ir::ExprId site, ValueId callee, FuncId 
   if (kind == CallKind::Construct) return ValueId::None();
   if (!callee_facts.returns) return store_.Symbol(Site(site), {});
   return SubstituteCall(callee_facts.returns, callee, function, bound);
+}
+
+// A variable of unknown kind that is passed for `trainer: Trainer` is one from here on.
+void FunctionEvaluator::NoteDeclaredTypes(FuncId function, bool has_receiver, std::span<const CallArgument> args) {
+  const ir::Function& definition = tables_.program.function(function);
+  for (uint32_t i = 0; i < definition.params.size(); ++i) {
+    if (!definition.params[i].annotation) continue;
+    const ir::ExprId arg = ArgumentExpr(definition, i, has_receiver, args);
+    if (!arg || module_[arg].kind != ir::ExprKind::Name) continue;
+    const auto slot = scope_.slots.find(ir::NameOf(module_[arg]));
+    if (slot == scope_.slots.end() || !env_.slots[slot->second]) continue;
+    const ValueKind kind = store_[LookThrough(tables_, env_.slots[slot->second])].kind;
+    if (kind != ValueKind::Unknown && kind != ValueKind::Derived) continue;
+    const ValueId declared = tables_.DeclaredParam(function, i);
+    if (declared) env_.slots[slot->second] = declared;
+  }
 }
 
 // A value of the callee in terms of the caller: its parameters, and those of the functions around it, replaced.

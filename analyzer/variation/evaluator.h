@@ -143,6 +143,7 @@ class FunctionEvaluator {
                     std::span<const CallArgument> args, ValueId& result);
   std::vector<ValueId> BindKnown(const knowledge::Entry& entry, std::span<const CallArgument> args);
   std::vector<ValueId> BindFunction(FuncId function, ValueId receiver, std::span<const CallArgument> args);
+  void NoteDeclaredTypes(FuncId function, bool has_receiver, std::span<const CallArgument> args);
   ValueId SubstituteCall(ValueId value, ValueId callee, FuncId function, std::span<const ValueId> bound);
   ir::ExprId ArgumentExpr(const ir::Function& definition, uint32_t index, bool has_receiver,
                           std::span<const CallArgument> args);

@@ -13,6 +13,10 @@ std::string_view DecoratorName(const ir::Module& module, ir::ExprId decorator, c
   return {};
 }
 
+bool IsObject(ValueKind kind) {
+  return kind == ValueKind::Object || kind == ValueKind::Instance || kind == ValueKind::Group;
+}
+
 }  // namespace
 
 ReceiverKind Tables::ReceiverOf(const ir::Function& function, ir::ModuleId module_id) const {
@@ -108,6 +112,36 @@ ValueId Tables::AnnotatedValue(FuncId function, ir::ExprId annotation) {
   return store.Make({.kind = ValueKind::Object, .a = known_class.name.index}, {});
 }
 
+ValueId Tables::DeclaredParam(FuncId function, uint32_t index) {
+  const ir::Param& param = program.function(function).params[index];
+  return param.annotation ? AnnotatedValue(function, param.annotation) : ValueId::None();
+}
+
+// What a framework passes to the hook of it that `function` overrides.
+ValueId Tables::HookParam(FuncId function, uint32_t index) {
+  const binding::ClassId owner = program.funcs[function].owner;
+  if (!owner) return ValueId::None();
+  const ir::Function& definition = program.function(function);
+  for (const knowledge::ClassId base : known_bases[owner.index]) {
+    const knowledge::EntryId hook = knowledge.FindMember(base, definition.name);
+    if (!hook) continue;
+    for (const auto& [name, yield] : knowledge[hook].param_types) {
+      if (name != definition.params[index].name) continue;
+      const uint32_t symbol = SiteSymbol(program.funcs[function].module, definition.params[index].begin * 2);
+      switch (yield.kind) {
+        case knowledge::YieldKind::Object:
+          return store.Make({.kind = ValueKind::Object, .a = yield.type.index}, {});
+        case knowledge::YieldKind::Varies:
+        case knowledge::YieldKind::Uniform:
+          return store.Symbol(symbol, yield.axes);
+        default:
+          return ValueId::None();
+      }
+    }
+  }
+  return ValueId::None();
+}
+
 ValueId Tables::AssumedParam(FuncId function, uint32_t index) {
   if (assumed_round_ != round) {
     assumed_.clear();
@@ -116,11 +150,11 @@ ValueId Tables::AssumedParam(FuncId function, uint32_t index) {
   const uint64_t key = (uint64_t{function.index} << 32) | index;
   if (const auto found = assumed_.find(key); found != assumed_.end()) return found->second;
   const ir::Param& param = program.function(function).params[index];
-  ValueId value = params.Read(function.index, index);
-  const bool says_nothing = !value || store[value].kind == ValueKind::None ||
-                            (store[value].kind == ValueKind::Unknown && store.axes(value).empty());
-  if (says_nothing && param.annotation) {
-    if (const ValueId annotated = AnnotatedValue(function, param.annotation)) value = annotated;
+  ValueId value = HookParam(function, index);
+  if (!value) value = params.Read(function.index, index);
+  const bool is_known = value && IsObject(store[LookThrough(*this, value)].kind);
+  if (!is_known) {
+    if (const ValueId declared = DeclaredParam(function, index)) value = declared;
   }
   if (!value) {
     if (const knowledge::Hint* hint = knowledge.FindHint(param.name)) value = HintValue(*hint);
@@ -172,10 +206,7 @@ ValueId LookThrough(Tables& tables, ValueId value) {
     const auto is_unknown = [&](ValueId id) {
       return tables.store[id].kind == ValueKind::Unknown || tables.store[id].kind == ValueKind::Derived;
     };
-    const auto is_object = [&](ValueId id) {
-      const ValueKind kind = tables.store[id].kind;
-      return kind == ValueKind::Object || kind == ValueKind::Instance || kind == ValueKind::Group;
-    };
+    const auto is_object = [&](ValueId id) { return IsObject(tables.store[id].kind); };
     // One object of one class, wrapped or not (`model = DDP(model)` under a condition): the wrapper says more.
     if (is_object(then_value) && (is_unknown(else_value) || tables.store[else_value].kind == ValueKind::Instance)) {
       return then_value;

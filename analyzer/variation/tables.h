@@ -85,6 +85,8 @@ struct Tables {
   // What one function saw of clock, disk or batch is a fact for its own branches; kept for others it is taken for a
   // setting like any, without the axes in `lost`.
   ValueId Kept(ValueId value, Axes lost);
+  // What the annotation of a parameter says it is: an object of a known or a project class. None if it says nothing.
+  ValueId DeclaredParam(FuncId function, uint32_t index);
   // The value to assume for a parameter where the function is looked at by itself.
   ValueId AssumedParam(FuncId function, uint32_t index);
 
@@ -92,6 +94,7 @@ struct Tables {
   std::unordered_map<uint64_t, uint32_t> site_symbols_;
   std::unordered_map<NameId, uint32_t> name_symbols_;
   ValueId AnnotatedValue(FuncId function, ir::ExprId annotation);
+  ValueId HookParam(FuncId function, uint32_t index);
   bool IsAbstract(FuncId method) const;
 
   std::unordered_map<ValueId, ValueId> settings_;
