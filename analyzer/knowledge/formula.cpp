@@ -61,6 +61,7 @@ constexpr NamedCoordinate kCoordinates[] = {
     {"world_size", Coordinate::WorldSize},
     {"local_world_size", Coordinate::LocalWorldSize},
     {"node_count", Coordinate::NodeCount},
+    {"distributed", Coordinate::Distributed},
 };
 
 // Far beyond any formula of use; keeps a hostile file from exhausting the stack.

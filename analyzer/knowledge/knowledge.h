@@ -55,7 +55,8 @@ std::string_view AxisName(Axis axis);  // "global rank", "data", ...
 
 // A number every rank of a concrete job has. Size coordinates are the same on all ranks.
 enum class Coordinate : uint8_t { Rank, LocalRank, NodeRank, AxisRank, GroupRank, WorldSize, LocalWorldSize, NodeCount,
-                                  AxisSize, GroupSize };
+                                  AxisSize, GroupSize,
+                                  Distributed };  // whether there is a job of several processes: set up, or about to be
 
 // ---- Formulas: `rank == 0`, `local_rank == 0 and node_rank == 0`, `pipeline_rank == pipeline_size - 1`,
 //      `group_rank(group)`, `arg(condition)` ---------------------------------------------------------------------------

@@ -402,8 +402,17 @@ class Builder {
     }
     // An abort takes the whole group down, like a raise that nobody catches.
     if (entry.aborts || entry.raises) return traces_.Seq(trace, traces_.Exit(At(site), ExitKind::Raise));
-    if (entry.exits) return traces_.Seq(trace, traces_.Exit(At(site), ExitKind::Process));
+    if (entry.exits) return traces_.Seq(trace, traces_.Exit(At(site), ExitOf(call)));
     return trace;
+  }
+
+  // A process that ends with an error ends the job, as an exception does; one that ends well is missed by the others.
+  ExitKind ExitOf(const CallFact& call) {
+    const auto args = state_.facts.args(call);
+    if (args.empty() || !args[0]) return ExitKind::Process;
+    const variation::Value& code = state_.values[args[0]];
+    const bool is_error = code.kind == ValueKind::Str || (code.kind == ValueKind::Int && (code.a != 0 || code.b != 0));
+    return is_error ? ExitKind::Raise : ExitKind::Process;
   }
 
   // A call that does not resolve counts only where it could be an operation.

@@ -198,6 +198,9 @@ Outcome Evaluator::Coordinate(ValueId id, uint32_t rank) {
     }
     case Coordinate::GroupSize:
       return Outcome::Number(members().count() * size_factor_);
+    case Coordinate::Distributed:
+      // Code that asks may run before the job is set up.
+      return {};
   }
   return {};
 }
@@ -368,6 +371,9 @@ void Evaluator::UnknownParts(ValueId id, std::vector<ValueId>* parts, int depth)
       }
       break;
     }
+    case ValueKind::Coordinate:
+      if (value.axes.empty()) add();
+      return;
     case ValueKind::Unknown:
     case ValueKind::Derived:
     case ValueKind::Param:

@@ -445,15 +445,27 @@ std::optional<ValueId> FunctionEvaluator::CallBuiltin(ir::ExprId site, NameId na
   if (!first) return std::nullopt;
   // Conversions keep the number; `bool(x)` as a condition is x.
   if (args.size() == 1 && (builtin == "int" || builtin == "float" || builtin == "bool")) return first;
-  if (builtin == "isinstance" || builtin == "hasattr" || builtin == "callable" || builtin == "type") {
-    return store_.Symbol(Site(site), {});
-  }
+  if (builtin == "isinstance" && args.size() == 2) return TypeTest(first, args[1].value);
+  if (builtin == "hasattr" || builtin == "callable" || builtin == "type") return store_.Symbol(Site(site), {});
   if (builtin == "next") return Iterate(args[0].expr, first).element;
   if (builtin == "getattr" && args.size() >= 2 && store_[args[1].value].kind == ValueKind::Str) {
     return Member(site, first, NameId{store_[args[1].value].a});
   }
   if (builtin == "print") return store_.NoneValue();
   return std::nullopt;
+}
+
+// Ranks hold objects of the same classes: the answer is one for all, and yes for a wrapper that is known.
+ValueId FunctionEvaluator::TypeTest(ValueId object, ValueId type) {
+  const ValueId known = LookThrough(tables_, object);
+  if (store_[known].kind == ValueKind::Object && type && store_[type].kind == ValueKind::External) {
+    const knowledge::ClassId own = knowledge_.FindClass(NameId{store_[known].a});
+    const knowledge::ClassId asked = knowledge_.FindClass(NameId{store_[type].a});
+    if (own && asked && knowledge_.IsSubclass(own, asked)) return store_.True();
+  }
+  const ValueId kids[] = {known, type};
+  const ValueId answer = store_.Derived(tables_.NameSymbol("isinstance"), kids);
+  return store_.axes(answer).empty() ? answer : tables_.Kept(answer, kAllAxes);
 }
 
 ValueId FunctionEvaluator::SuperValue() {

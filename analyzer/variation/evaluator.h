@@ -150,6 +150,7 @@ class FunctionEvaluator {
   ValueId ObjectValue(NameId type, std::span<const ValueId> by_param, std::span<const CallArgument> args);
   ValueId ParamOf(const knowledge::Entry& entry, std::span<const ValueId> by_param, NameId name);
   ValueId UniformResult(ValueId value, Axes lost);
+  ValueId TypeTest(ValueId object, ValueId type);
   ValueId SuperValue();
   CallFact& RecordCall(std::vector<std::pair<ir::ExprId, CallFact>>& list, ir::ExprId site, CallKind kind,
                        std::span<const ValueId> args);

@@ -125,6 +125,8 @@ class Printer {
         return "local_world_size";
       case knowledge::Coordinate::NodeCount:
         return "node_count";
+      case knowledge::Coordinate::Distributed:
+        return "distributed";
       case knowledge::Coordinate::AxisRank:
         return fmt::format("{} rank", knowledge::AxisName(axis));
       case knowledge::Coordinate::AxisSize:

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <unordered_map>
@@ -144,6 +145,7 @@ class ValueStore {
   static constexpr uint32_t kVariesSymbol = 2;
 
   ValueId Intern(const Value& value, std::span<const ValueId> kids, uint8_t depth);
+  std::optional<bool> InJob(ValueId condition) const;
   ValueId Connective(ValueKind kind, std::span<const ValueId> kids);
   ValueId Rebuild(Value value, std::span<const ValueId> kids);
 

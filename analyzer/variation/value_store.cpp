@@ -117,6 +117,30 @@ bool IsNeverNone(const Value& value) {
   }
 }
 
+// `world_size > 1`, `rank == -1`: decided by the least value that the coordinate has in a job of several processes.
+std::optional<bool> CompareInJob(ir::CompareOp op, const Value& left, const Value& right) {
+  if (left.kind != ValueKind::Coordinate || right.kind != ValueKind::Int) return std::nullopt;
+  const auto coordinate = static_cast<knowledge::Coordinate>(left.op);
+  const int64_t least = coordinate == knowledge::Coordinate::WorldSize ? 2 : 0;
+  const int64_t number = IntOf(right);
+  switch (op) {
+    case ir::CompareOp::Eq:
+      return number < least ? std::optional<bool>(false) : std::nullopt;
+    case ir::CompareOp::NotEq:
+      return number < least ? std::optional<bool>(true) : std::nullopt;
+    case ir::CompareOp::Greater:
+      return number < least ? std::optional<bool>(true) : std::nullopt;
+    case ir::CompareOp::GreaterEq:
+      return number <= least ? std::optional<bool>(true) : std::nullopt;
+    case ir::CompareOp::Less:
+      return number <= least ? std::optional<bool>(false) : std::nullopt;
+    case ir::CompareOp::LessEq:
+      return number < least ? std::optional<bool>(false) : std::nullopt;
+    default:
+      return std::nullopt;
+  }
+}
+
 }  // namespace
 
 bool IsConstant(const Value& value) {
@@ -303,8 +327,45 @@ ValueId ValueStore::Connective(ValueKind kind, std::span<const ValueId> kids) {
 ValueId ValueStore::And(std::span<const ValueId> kids) { return Connective(ValueKind::And, kids); }
 ValueId ValueStore::Or(std::span<const ValueId> kids) { return Connective(ValueKind::Or, kids); }
 
+// What `condition` is on every rank of a job of several processes, if that alone decides it.
+std::optional<bool> ValueStore::InJob(ValueId condition) const {
+  const Value& value = values_[condition.index];
+  switch (value.kind) {
+    case ValueKind::None:
+    case ValueKind::Bool:
+    case ValueKind::Int:
+      return Truth(value);
+    case ValueKind::Coordinate:
+      if (static_cast<knowledge::Coordinate>(value.op) == knowledge::Coordinate::Distributed) return true;
+      return std::nullopt;
+    case ValueKind::Unary: {
+      const std::optional<bool> inner = InJob(Kids(condition)[0]);
+      if (value.op != static_cast<uint8_t>(ir::UnaryOp::Not) || !inner) return std::nullopt;
+      return !*inner;
+    }
+    case ValueKind::And:
+    case ValueKind::Or: {
+      const bool is_and = value.kind == ValueKind::And;
+      bool all_known = true;
+      for (const ValueId kid : Kids(condition)) {
+        const std::optional<bool> inner = InJob(kid);
+        if (inner && *inner != is_and) return !is_and;
+        all_known = all_known && inner.has_value();
+      }
+      return all_known ? std::optional<bool>(is_and) : std::nullopt;
+    }
+    case ValueKind::Compare:
+      return CompareInJob(static_cast<ir::CompareOp>(value.op), values_[Kids(condition)[0].index],
+                          values_[Kids(condition)[1].index]);
+    default:
+      return std::nullopt;
+  }
+}
+
 ValueId ValueStore::Select(ValueId condition, ValueId then_value, ValueId else_value) {
   if (then_value == else_value) return then_value;
+  // What holds in one process alone is nothing that ranks could differ by.
+  if (const std::optional<bool> truth = InJob(condition)) return *truth ? then_value : else_value;
   const Value& test = values_[condition.index];
   if (IsConstant(test) && test.kind != ValueKind::Str) return Truth(test) ? then_value : else_value;
   if (then_value == true_ && else_value == false_) return condition;
