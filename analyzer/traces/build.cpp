@@ -10,6 +10,13 @@
 namespace allranks::traces {
 namespace {
 
+base::NameId CalledName(const ir::Module& module, ir::ExprId site) {
+  if (!site || module[site].kind != ir::ExprKind::Call) return base::NameId::None();
+  const ir::Expr& callee = module[ir::CalleeOf(module[site])];
+  if (callee.kind == ir::ExprKind::Attribute) return ir::AttrOf(callee);
+  return callee.kind == ir::ExprKind::Name ? ir::NameOf(callee) : base::NameId::None();
+}
+
 using variation::CallFact;
 using variation::CallKind;
 using variation::ValueKind;
@@ -417,18 +424,11 @@ class Builder {
 
   // A call that does not resolve counts only where it could be an operation.
   void NoteUnresolved(ir::ExprId site, const CallFact& call) {
-    const ir::Expr& expr = module_[site];
-    if (expr.kind != ir::ExprKind::Call) return;
-    const ir::Expr& callee = module_[ir::CalleeOf(expr)];
-    const base::NameId name = callee.kind == ir::ExprKind::Attribute ? ir::AttrOf(callee)
-                              : callee.kind == ir::ExprKind::Name    ? ir::NameOf(callee)
-                                                                     : base::NameId::None();
-    bool could = name && state_.collective_names.contains(name);
-    const auto is_group = [&](ValueId value) { return value && state_.values[value].kind == ValueKind::Group; };
-    could = could || is_group(call.receiver);
-    for (const ValueId arg : state_.facts.args(call)) could = could || is_group(arg);
-    if (!could) return;
-    state_.sites.push_back({.site = At(site), .entry = {}, .unresolved = std::string(state_.program.text(name))});
+    std::vector<ValueId> args(state_.facts.args(call).begin(), state_.facts.args(call).end());
+    if (call.receiver) args.push_back(call.receiver);
+    if (!CouldIssue(state_, At(site), args)) return;
+    const std::string name(state_.program.text(CalledName(module_, site)));
+    state_.sites.push_back({.site = At(site), .entry = {}, .unresolved = name});
   }
 
   State& state_;
@@ -459,6 +459,14 @@ ValueId GroupOf(State& state, const knowledge::Entry& entry, ValueId receiver, s
 }
 
 }  // namespace
+
+bool CouldIssue(const State& state, SiteId site_id, std::span<const ValueId> args) {
+  const Site& site = state.traces.site(site_id);
+  const base::NameId name = CalledName(state.program.module_of(site.function), site.expr);
+  return (name && state.collective_names.contains(name)) || std::ranges::any_of(args, [&](ValueId value) {
+           return value && state.values[value].kind == ValueKind::Group;
+         });
+}
 
 State::State(const binding::Program& program_in, const knowledge::Knowledge& knowledge_in, variation::Facts& facts_in,
              const source::SourceFiles& files_in)

@@ -77,6 +77,9 @@ SplitTrace SplitAtYield(TraceStore& traces, TraceId trace);
 TraceId KnownOperation(State& state, SiteId site, knowledge::EntryId entry, ValueId receiver,
                        std::span<const ValueId> args);
 
+// Whether a call that does not resolve may be an operation: it bears the name of one, or is given a group.
+bool CouldIssue(const State& state, SiteId site, std::span<const ValueId> args);
+
 // A predicate over coordinates that holds no parameters, as a value.
 ValueId ValueOfFormula(State& state, knowledge::FormulaId formula);
 

@@ -134,7 +134,8 @@ void FunctionCheck::Report(Scene& scene, SequenceStore& sequences, Evidence evid
   evidence.function = func_;
   evidence.root = root_;
   const bool meets = evidence.kind == DifferenceKind::Mismatch && evidence.victim;
-  evidence.is_guess = IsGuess(scene, evidence.culprit) || (meets && IsGuess(scene, evidence.victim));
+  evidence.is_guess = !SinglesOut(evidence) &&
+                      (IsGuess(scene, evidence.culprit) || (meets && IsGuess(scene, evidence.victim)));
   if (evidence.lists.empty()) {
     for (uint32_t rank = 0; rank < scene.world().size(); ++rank) {
       evidence.lists.push_back(Project(scene, sequences, {.rank = rank, .groups = ~0u, .with_p2p = true}, settled_));
@@ -150,6 +151,12 @@ void FunctionCheck::Report(Scene& scene, SequenceStore& sequences, Evidence evid
   }
   result_->differences.push_back(std::move(difference));
   ++found_;
+}
+
+// `rank == 0`, or the rank in the very group: whatever its members are, one of them goes another way than the rest.
+bool FunctionCheck::SinglesOut(const Evidence& evidence) const {
+  if (!evidence.node || evidence.own || traces_[evidence.node].kind != TraceKind::Choice) return false;
+  return SinglesOutRank(state_.values, traces_[evidence.node].value, traces_.operation(evidence.culprit).group);
 }
 
 bool FunctionCheck::IsGuess(Scene& scene, TraceId op) const {

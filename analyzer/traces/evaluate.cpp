@@ -85,6 +85,33 @@ bool IsUniformUnknown(const variation::ValueStore& values, ValueId id) {
   return value.kind == ValueKind::Unknown || value.kind == ValueKind::Derived || value.kind == ValueKind::Param;
 }
 
+bool SinglesOutRank(const variation::ValueStore& values, ValueId condition, ValueId group) {
+  if (!condition || values.axes(condition).empty()) return true;
+  const Value& value = values[condition];
+  const auto kids = values.Kids(condition);
+  switch (value.kind) {
+    case ValueKind::Unary:
+      return static_cast<ir::UnaryOp>(value.op) == ir::UnaryOp::Not && SinglesOutRank(values, kids[0], group);
+    case ValueKind::And:
+    case ValueKind::Or:
+    case ValueKind::Select:
+      return std::ranges::all_of(kids, [&](ValueId kid) { return SinglesOutRank(values, kid, group); });
+    case ValueKind::Coordinate: {
+      const auto coordinate = static_cast<knowledge::Coordinate>(value.op);
+      if (coordinate == knowledge::Coordinate::GroupRank) return group && !kids.empty() && kids[0] == group;
+      return coordinate == knowledge::Coordinate::Rank;
+    }
+    case ValueKind::Compare: {
+      const auto op = static_cast<ir::CompareOp>(value.op);
+      const bool is_equality = op == ir::CompareOp::Eq || op == ir::CompareOp::NotEq || op == ir::CompareOp::Is ||
+                               op == ir::CompareOp::IsNot;
+      return is_equality && std::ranges::all_of(kids, [&](ValueId kid) { return SinglesOutRank(values, kid, group); });
+    }
+    default:
+      return false;
+  }
+}
+
 Outcome Evaluator::Evaluate(ValueId id, uint32_t rank) {
   if (!id || depth_ > kDeepestValue) return {};
   if (const auto assigned = assignment_.find(id.index); assigned != assignment_.end()) {

@@ -75,6 +75,9 @@ class Evaluator {
   int64_t size_factor_ = 1;
 };
 
+// Whether `condition` tells one rank from all others, or one rank of `group` from its other members.
+bool SinglesOutRank(const variation::ValueStore& values, ValueId condition, ValueId group);
+
 bool IsUniformUnknown(const variation::ValueStore& values, ValueId value);
 
 }  // namespace allranks::traces

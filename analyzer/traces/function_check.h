@@ -33,11 +33,13 @@ class FunctionCheck {
   TraceId LeavingArm(TraceId first_arm, TraceId second_arm, TraceId first, TraceId second, bool* first_has_it) const;
   void MarkSettled(TraceId node);
   void Report(Scene& scene, SequenceStore& sequences, Evidence evidence, TraceId cause);
+  bool SinglesOut(const Evidence& evidence) const;
   bool IsGuess(Scene& scene, TraceId op) const;
   bool full() const;
 
   // pairs.cpp
   void CheckPairs();
+  std::vector<ValueId> UnknownParts(const World& world) const;
   std::vector<Assignment> Assignments(const World& world) const;
   void CheckScene(Scene& scene);
   bool CheckOnce(Scene& scene, SequenceStore& sequences);

@@ -123,7 +123,7 @@ TraceId ResolveCall(State& state, SiteId site, ValueId callee, std::vector<Value
     case ValueKind::Param:
       return state.traces.Call(site, callee, args);
     default:
-      return state.traces.Opaque(site, callee);
+      return CouldIssue(state, site, args) ? state.traces.Opaque(site, callee) : state.traces.Empty();
   }
 }
 

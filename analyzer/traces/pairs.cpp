@@ -12,6 +12,14 @@ using knowledge::Axes;
 constexpr size_t kMostBlamed = 48;
 constexpr size_t kMostScenes = 24;
 
+bool IsMadeOf(const variation::ValueStore& values, ValueId whole, ValueId part, int depth = 0) {
+  constexpr int kDeepest = 8;
+  if (whole == part) return true;
+  if (depth == kDeepest) return false;
+  return std::ranges::any_of(values.Kids(whole),
+                             [&](ValueId kid) { return kid && IsMadeOf(values, kid, part, depth + 1); });
+}
+
 bool SamePlace(const SequenceStore& sequences, const Parting& a, const Parting& b) {
   const auto origin = [&](SeqId id) { return sequences[id].origin; };
   return origin(a.first) == origin(b.first) && origin(a.second) == origin(b.second);
@@ -38,16 +46,39 @@ void FunctionCheck::CheckPairs() {
   }
 }
 
-// Values for the uniform unknowns in conditions on the rank: all of the first kind, all of the second, one by one.
-std::vector<Assignment> FunctionCheck::Assignments(const World& world) const {
+// Uniform unknowns in conditions on the rank: the first of each condition, then the second of each, and so on, so that
+// one condition of many parts leaves room for the others.
+std::vector<ValueId> FunctionCheck::UnknownParts(const World& world) const {
+  constexpr size_t kMostParts = (kMostScenes - 2) / 2;
   const Assignment nothing;
   Evaluator evaluator(state_.values, state_.knowledge, world, nothing);
-  std::vector<ValueId> parts;
   const Axes soft = Axes::Of(Axis::Data) | Axes::Of(Axis::Environment);
+  std::vector<std::vector<ValueId>> by_choice;
+  size_t most = 0;
   for (const TraceId node : nodes_.choices) {
     const ValueId value = traces_[node].value;
-    if (!Without(state_.values.axes(value), soft).empty()) evaluator.UnknownParts(value, &parts);
+    if (Without(state_.values.axes(value), soft).empty()) continue;
+    evaluator.UnknownParts(value, &by_choice.emplace_back());
+    most = std::max(most, by_choice.back().size());
   }
+  std::vector<ValueId> parts;
+  for (size_t i = 0; i < most; ++i) {
+    for (const std::vector<ValueId>& of_choice : by_choice) {
+      const bool is_new = i < of_choice.size() && std::ranges::find(parts, of_choice[i]) == parts.end();
+      if (is_new && parts.size() < kMostParts) parts.push_back(of_choice[i]);
+    }
+  }
+  // `ranks[i]` follows from `i`: values of both that are chosen apart may not go together.
+  const std::vector<ValueId> all = parts;
+  std::erase_if(parts, [&](ValueId part) {
+    return std::ranges::any_of(all, [&](ValueId other) { return other != part && IsMadeOf(state_.values, part, other); });
+  });
+  return parts;
+}
+
+// Values for the uniform unknowns in conditions on the rank: all of the first kind, all of the second, one by one.
+std::vector<Assignment> FunctionCheck::Assignments(const World& world) const {
+  const std::vector<ValueId> parts = UnknownParts(world);
   if (parts.empty()) return std::vector<Assignment>(1);
   std::vector<Assignment> assignments;
   for (const int64_t first : {1, 0}) {
@@ -102,6 +133,7 @@ bool FunctionCheck::CheckOnce(Scene& scene, SequenceStore& sequences) {
 TraceId FunctionCheck::Blame(Scene& scene, SequenceStore& sequences, uint32_t i, uint32_t j, uint32_t groups,
                              const Parting& parting) {
   size_t tried = 0;
+  TraceId puts_it_off;
   for (const TraceId node : nodes_.choices) {
     if (settled_.contains(node.index) || !PartsRanks(scene, node, i, j) || ++tried > kMostBlamed) continue;
     std::unordered_set<uint32_t> without = settled_;
@@ -109,9 +141,12 @@ TraceId FunctionCheck::Blame(Scene& scene, SequenceStore& sequences, uint32_t i,
     const SeqId first = Project(scene, sequences, {.rank = i, .groups = groups}, without);
     const SeqId second = Project(scene, sequences, {.rank = j, .groups = groups}, without);
     const std::optional<Parting> rest = FirstDifference(sequences, first, second);
-    if (!rest || !SamePlace(sequences, *rest, parting)) return node;
+    if (!rest) return node;
+    // Another defect stays, later on. (Taking away one half of a pair of conditions that agree brings one forward.)
+    const bool is_later = rest->position >= parting.position && !SamePlace(sequences, *rest, parting);
+    if (!puts_it_off && is_later) puts_it_off = node;
   }
-  return TraceId::None();
+  return puts_it_off;
 }
 
 bool FunctionCheck::PartsRanks(Scene& scene, TraceId node, uint32_t i, uint32_t j) const {

@@ -80,7 +80,7 @@ class Comparer {
     while (steps_++ < kMostSteps) {
       if (left.raised() || right.raised()) return std::nullopt;
       if (left.ended() && right.ended()) return std::nullopt;
-      if (left.ended() || right.ended()) return Parting{left.at(), right.at()};
+      if (left.ended() || right.ended()) return Part(left.at(), right.at());
       const Item& a = store_[left.at()];
       const Item& b = store_[right.at()];
       const bool alike = a.kind == b.kind && a.token == b.token && a.detail == b.detail;
@@ -92,6 +92,7 @@ class Comparer {
       if (!alike) {
         if (const std::optional<Parting> parting = Inside(left.at(), right.at(), depth)) return parting;
       }
+      passed_ += a.kind == ItemKind::Sub && !store_.Raises(a.a) ? store_[a.a].length : 1;
       left.Next();
       right.Next();
     }
@@ -99,13 +100,17 @@ class Comparer {
   }
 
  private:
+  Parting Part(SeqId left, SeqId right, bool same_operation = false) const {
+    return {.first = left, .second = right, .same_operation = same_operation, .position = passed_};
+  }
+
   std::optional<Parting> Inside(SeqId left, SeqId right, int depth) {
     const Item& a = store_[left];
     const Item& b = store_[right];
     const bool same_token = a.kind == b.kind && a.token == b.token;
     if (a.kind == ItemKind::Op && same_token) {
       if (!DetailsDiffer(a, b)) return std::nullopt;
-      return Parting{left, right, true};
+      return Part(left, right, true);
     }
     const bool same_place = a.kind == b.kind && a.origin == b.origin;
     if ((a.kind == ItemKind::Choice || a.kind == ItemKind::Loop || a.kind == ItemKind::Leave) && (same_place || same_token)) {
@@ -115,11 +120,12 @@ class Comparer {
       }
       if (same_token || a.kind == ItemKind::Choice) return std::nullopt;
     }
-    return Parting{left, right};
+    return Part(left, right);
   }
 
   const SequenceStore& store_;
   size_t steps_ = 0;
+  uint64_t passed_ = 0;
 };
 
 }  // namespace

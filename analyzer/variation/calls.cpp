@@ -25,7 +25,21 @@ ValueId FunctionEvaluator::EvalCall(ir::ExprId id, const ir::Expr& expr) {
       std::ranges::count(kMutators, Text(ir::AttrOf(callee_node))) > 0) {
     Mutate(ir::ObjectOf(callee_node), args.back().value);
   }
+  NoteOption(callee_node, args);
   return Call(id, callee, args);
+}
+
+// `parser.add_argument("--rank", default=4)`: what `args.rank` usually is.
+void FunctionEvaluator::NoteOption(const ir::Expr& callee, std::span<const CallArgument> args) {
+  if (callee.kind != ir::ExprKind::Attribute || args.empty() || Text(ir::AttrOf(callee)) != "add_argument") return;
+  const auto usual = std::ranges::find_if(args, [&](const CallArgument& arg) {
+    return arg.kind == ir::ArgKind::Keyword && Text(arg.keyword) == "default";
+  });
+  if (usual == args.end() || store_[args[0].value].kind != ValueKind::Str) return;
+  std::string name(Text(NameId{store_[args[0].value].a}));
+  name.erase(0, name.find_first_not_of('-'));
+  std::ranges::replace(name, '-', '_');
+  tables_.loose_fields.Record(0, Intern(name).index, usual->value);
 }
 
 ValueId FunctionEvaluator::Call(ir::ExprId site, ValueId callee, std::span<const CallArgument> args) {
@@ -56,10 +70,32 @@ ValueId FunctionEvaluator::Call(ir::ExprId site, ValueId callee, std::span<const
       all.insert(all.end(), args.begin(), args.end());
       return Call(site, kids[0], all);
     }
+    case ValueKind::Select: {
+      const size_t recorded = facts_.calls.size();
+      const ValueId result = CallOneOf(site, known, args);
+      facts_.calls.resize(recorded);
+      Unresolved(site, known, args);
+      return result;
+    }
     default:
       break;
   }
   return Unresolved(site, callee, args);
+}
+
+// One of several functions is called: an overridden method, a callback out of a list. What the call yields is what
+// the one that is called yields.
+ValueId FunctionEvaluator::CallOneOf(ir::ExprId site, ValueId callee, std::span<const CallArgument> args) {
+  const Value value = store_[callee];
+  if (value.kind == ValueKind::Select) {
+    const std::vector<ValueId> kids(store_.Kids(callee).begin(), store_.Kids(callee).end());
+    const ValueId then_value = CallOneOf(site, kids[1], args);
+    return store_.Select(kids[0], then_value, CallOneOf(site, kids[2], args));
+  }
+  const bool resolves = value.kind == ValueKind::Function || value.kind == ValueKind::BoundExternal ||
+                        value.kind == ValueKind::External;
+  if (resolves) return Call(site, callee, args);
+  return DerivedCall(tables_.NameSymbol("()"), callee, args);
 }
 
 CallFact& FunctionEvaluator::RecordCall(std::vector<std::pair<ir::ExprId, CallFact>>& list, ir::ExprId site,

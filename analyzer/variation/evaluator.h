@@ -47,6 +47,8 @@ struct CallArgument {
 
 // Value::op of a Partial that is a generator object: kids are the function and its arguments by parameter.
 constexpr uint8_t kGeneratorObject = 1;
+// That of a comprehension, of its element and of what decides how many there are.
+constexpr std::string_view kComprehended = "for";
 // Value::b of an Instance that is `super()`.
 constexpr uint32_t kSuperInstance = 1;
 constexpr Axes kAllAxes = {(1u << knowledge::kAxisCount) - 1};
@@ -76,6 +78,7 @@ class FunctionEvaluator {
   void Assign(ir::ExprId target, ValueId value);
   void AssignName(NameId name, ValueId value);
   void AssignAttribute(ir::ExprId target, ValueId value);
+  ValueId HowOften();
   void MoveCalls(size_t from, std::vector<std::pair<ir::ExprId, CallFact>>& to);
   void Mutate(ir::ExprId target, ValueId item);
   ValueId ItemOf(ir::ExprId site, ValueId value, uint32_t index, size_t count);
@@ -122,6 +125,7 @@ class FunctionEvaluator {
   knowledge::EntryId KnownMember(ValueId object, NameId attr);
   FuncId FindMethodOf(ValueId object, NameId attr);
   bool IsProperty(FuncId method);
+  ValueId VirtualMethod(binding::ClassId class_id, FuncId method, NameId name);
   ValueId MethodValue(FuncId method, ValueId receiver, bool on_class);
 
   // calls.cpp
@@ -134,6 +138,8 @@ class FunctionEvaluator {
   std::optional<ValueId> CallBuiltin(ir::ExprId site, NameId name, std::span<const CallArgument> args);
   ValueId Construct(ir::ExprId site, ValueId callee, binding::ClassId class_id, std::span<const CallArgument> args);
   ValueId CallObject(ir::ExprId site, ValueId object, std::span<const CallArgument> args);
+  void NoteOption(const ir::Expr& callee, std::span<const CallArgument> args);
+  ValueId CallOneOf(ir::ExprId site, ValueId callee, std::span<const CallArgument> args);
   ValueId Unresolved(ir::ExprId site, ValueId callee, std::span<const CallArgument> args);
   ValueId YieldValue(ir::ExprId site, const knowledge::Entry& entry, const knowledge::Yield& yield,
                      std::span<const ValueId> by_param, ValueId receiver, std::span<const CallArgument> args);
@@ -163,6 +169,10 @@ class FunctionEvaluator {
   Iteration IterateGenerator(ir::ExprId site, ValueId generator);
   Iteration IterateUnknown(ir::ExprId site, ValueId iterable);
   Iteration IterateDerived(ir::ExprId site, ValueId iterable);
+  Iteration IterateGrown(ir::ExprId site, ValueId container);
+  Iteration IterateSelect(ir::ExprId site, ValueId iterable);
+  bool IsEmpty(ValueId value) const;
+  ValueId Count(std::span<const ValueId> decided_by);
   Iteration IterateObject(ir::ExprId site, ValueId iterable, knowledge::EntryId entry);
 
   uint32_t Site(ir::ExprId expr) { return tables_.SiteSymbol(func_.module, module_[expr].begin * 2); }
@@ -186,7 +196,7 @@ class FunctionEvaluator {
   std::vector<ValueId> yielded_;        // of a generator
   Axes loop_exit_axes_;                 // of the conditions under which the loop at hand is left or cut short
   Axes function_exit_axes_;
-  Axes trip_axes_;                      // of the loops around
+  std::vector<ValueId> trips_;          // numbers of rounds of the loops around
   bool touches_data_ = false;           // something evaluated since the `try` at hand began varies along data
 };
 

@@ -222,24 +222,24 @@ ValueId FunctionEvaluator::EvalConditional(const ir::Expr& expr) {
 
 ValueId FunctionEvaluator::EvalComprehension(ir::ExprId, const ir::Expr& expr) {
   const size_t extra_size = env_.extra.size();
-  std::vector<ValueId> kids;
-  Axes axes;
+  std::vector<ValueId> count;
   bool filtered_by_data = false;
   for (const ir::Clause& clause : ir::ClausesOf(module_, expr)) {
     const ValueId iterable = Eval(clause.iter);
     const Iteration iteration = Iterate(clause.iter, iterable);
     facts_.trip_counts.emplace_back(clause.iter, iteration.trip_count);
     AssignComprehensionTarget(clause.target, iteration.element);
-    axes = axes | store_.axes(iteration.trip_count);
+    count.push_back(iteration.trip_count);
     for (const ir::ExprId condition : ir::Exprs(module_, clause.conditions)) {
       const ValueId value = Eval(condition);
-      axes = axes | store_.axes(value);
+      count.push_back(value);
       filtered_by_data = filtered_by_data || store_.axes(value).has(Axis::Data);
     }
   }
-  kids.push_back(Eval(ir::OperandOf(expr)));
+  const ValueId element = Eval(ir::OperandOf(expr));
   env_.extra.resize(extra_size);
-  ValueId value = store_.Derived(tables_.NameSymbol("for"), kids, axes);
+  const ValueId kids[] = {element, Count(count)};
+  ValueId value = store_.Derived(tables_.NameSymbol(kComprehended), kids);
   if (filtered_by_data) value = store_.WithMark(value, tables_.RaggedMark());
   return value;
 }

@@ -12,6 +12,7 @@ Iteration FunctionEvaluator::Iterate(ir::ExprId site, ValueId iterable) {
   if (value.kind == ValueKind::Tuple && value.kid_count > 0) return IterateTuple(site, known);
   if (value.kind == ValueKind::Partial && value.op == kGeneratorObject) return IterateGenerator(site, known);
   if (value.kind == ValueKind::Derived) return IterateDerived(site, known);
+  if (value.kind == ValueKind::Select) return IterateSelect(site, known);
   if (const knowledge::EntryId entry = KnownMember(known, Intern("__iter__"))) return IterateObject(site, known, entry);
   if (value.kind == ValueKind::Instance) {
     const FuncId method = FindMethodOf(known, Intern("__iter__"));
@@ -78,11 +79,57 @@ Iteration FunctionEvaluator::IterateDerived(ir::ExprId site, ValueId iterable) {
     }
     return {store_.Tuple(parts), trips};
   }
+  if (is(kGrown)) return IterateGrown(site, iterable);
+  if (is(kComprehended)) return {kids[0], Count({&kids[1], 1})};
+  if (is("items") && kids.size() == 1) {
+    const Iteration inner = Iterate(site, kids[0]);
+    const ValueId parts[] = {store_.Derived(tables_.NameSymbol("key"), kids), inner.element};
+    return {store_.Tuple(parts), inner.trip_count};
+  }
   for (const std::string_view transparent : {"builtins.iter", "builtins.list", "builtins.tuple", "builtins.reversed",
-                                             "builtins.sorted", "itertools.islice", "itertools.cycle"}) {
+                                             "builtins.sorted", "keys", "values", "itertools.islice", "itertools.cycle"}) {
     if (is(transparent) && !kids.empty()) return Iterate(site, kids[0]);
   }
   return IterateUnknown(site, iterable);
+}
+
+// `[]`, `{}`, or nothing to loop over at all.
+bool FunctionEvaluator::IsEmpty(ValueId value) const {
+  const Value& known = store_[value];
+  const bool is_display = known.kind == ValueKind::Tuple || known.kind == ValueKind::Dict;
+  return known.kind == ValueKind::None || (is_display && known.kid_count == 0);
+}
+
+// A list that started with known items, mostly none, and had others added.
+Iteration FunctionEvaluator::IterateGrown(ir::ExprId site, ValueId container) {
+  const ValueId before = store_.Kids(container)[0];
+  const ValueId added = store_.Kids(container)[1];
+  const ValueId how_often = store_.Kids(container)[2];
+  if (IsEmpty(LookThrough(tables_, before))) return {added, Count({&how_often, 1})};
+  const Iteration first = Iterate(site, before);
+  const ValueId counts[] = {first.trip_count, how_often};
+  return {store_.Select(store_.Symbol(Site(site), {}), added, first.element), Count(counts)};
+}
+
+ValueId FunctionEvaluator::Count(std::span<const ValueId> decided_by) {
+  Axes axes;
+  for (const ValueId value : decided_by) axes = axes | store_.axes(value);
+  return store_.Derived(tables_.NameSymbol("builtins.len"), decided_by, axes);
+}
+
+// One of two, decided before the loop: an empty list yields nothing to look at.
+Iteration FunctionEvaluator::IterateSelect(ir::ExprId site, ValueId iterable) {
+  const ValueId condition = store_.Kids(iterable)[0];
+  const ValueId arms[] = {store_.Kids(iterable)[1], store_.Kids(iterable)[2]};
+  const auto of_arm = [&](ValueId arm) {
+    return IsEmpty(arm) ? Iteration{ValueId::None(), store_.Int(0)} : Iterate(site, arm);
+  };
+  const Iteration then_part = of_arm(arms[0]);
+  const Iteration else_part = of_arm(arms[1]);
+  const ValueId count = store_.Select(condition, then_part.trip_count, else_part.trip_count);
+  if (!then_part.element) return {else_part.element ? else_part.element : store_.Fresh({}), count};
+  if (!else_part.element) return {then_part.element, count};
+  return {store_.Select(condition, then_part.element, else_part.element), count};
 }
 
 Iteration FunctionEvaluator::IterateObject(ir::ExprId site, ValueId iterable, knowledge::EntryId entry) {

@@ -76,7 +76,9 @@ ValueId FunctionEvaluator::MemberOfInstance(ir::ExprId site, ValueId object, Nam
     if (!own || tables_.known_classes[class_id.index]) return MemberOfKnown(site, object, entry);
   }
   if (const FuncId method = FindMethodOf(object, attr)) {
-    if (!IsProperty(method)) return MethodValue(method, InstanceValue(class_id), false);
+    if (!IsProperty(method)) {
+      return is_super ? MethodValue(method, InstanceValue(class_id), false) : VirtualMethod(class_id, method, attr);
+    }
     return CallFunction(site, MethodValue(method, object, false), method, object, {}, CallKind::Function);
   }
   if (const ValueId field = FieldOf(class_id, attr, is_super)) return field;
@@ -110,6 +112,24 @@ bool FunctionEvaluator::IsProperty(FuncId method) {
     if (text == "property" || text == "cached_property") return true;
   }
   return false;
+}
+
+// `self.on_save` in a base class: the method of this class or of one of few subclasses. All ranks hold an object of
+// the same one.
+ValueId FunctionEvaluator::VirtualMethod(binding::ClassId class_id, FuncId method, NameId name) {
+  constexpr size_t kMostOverrides = 4;
+  const std::vector<Override> overrides = tables_.Overrides(class_id, name);
+  ValueId value = MethodValue(method, InstanceValue(class_id), false);
+  if (overrides.size() > kMostOverrides) return value;
+  bool is_first = tables_.IsAbstract(method);
+  for (const auto& [subclass, own_method] : overrides) {
+    if (own_method == method) continue;
+    const ValueId own = MethodValue(own_method, InstanceValue(subclass), false);
+    const uint32_t is_of_subclass = tables_.NameSymbol("object of class " + std::to_string(subclass.index));
+    value = is_first ? own : store_.Select(store_.Symbol(is_of_subclass, {}), own, value);
+    is_first = false;
+  }
+  return value;
 }
 
 // A method looked up on an object or class: decorated ones stand for what the decorator made of them.
@@ -185,11 +205,10 @@ ValueId FunctionEvaluator::MemberOfAny(ir::ExprId site, ValueId object, NameId a
                           value.kind == ValueKind::Select;
   if (is_unknown) {
     // Only what somebody computes says more than the name does.
-    if (const ValueId assigned = tables_.loose_fields.Read(0, attr.index);
-        assigned && !IsConstant(store_[assigned]) && !store_.axes(assigned).empty()) {
-      return assigned;
-    }
-    if (const knowledge::Hint* hint = knowledge_.FindHint(attr)) {
+    const ValueId assigned = tables_.loose_fields.Read(0, attr.index);
+    if (assigned && !IsConstant(store_[assigned]) && !store_.axes(assigned).empty()) return assigned;
+    const knowledge::Hint* hint = tables_.IsNoRank(assigned) ? nullptr : knowledge_.FindHint(attr);
+    if (hint != nullptr) {
       if (const ValueId hinted = tables_.HintValue(*hint)) return hinted;
     }
   }

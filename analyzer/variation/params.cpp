@@ -55,17 +55,20 @@ bool Tables::IsAbstract(FuncId method) const {
   });
 }
 
-FuncId Tables::MostSpecific(binding::ClassId class_id, FuncId method, NameId name) {
-  if (method && !IsAbstract(method)) return method;
-  FuncId only;
+std::vector<Override> Tables::Overrides(binding::ClassId class_id, NameId name) const {
+  std::vector<Override> overrides;
   for (const binding::ClassId subclass : program.classes[class_id].subclasses) {
     for (const auto& [own_name, own_method] : program.classes[subclass].methods) {
-      if (own_name != name || IsAbstract(own_method)) continue;
-      if (only && only != own_method) return method;
-      only = own_method;
+      if (own_name == name && !IsAbstract(own_method)) overrides.push_back({subclass, own_method});
     }
   }
-  return only ? only : method;
+  return overrides;
+}
+
+FuncId Tables::MostSpecific(binding::ClassId class_id, FuncId method, NameId name) const {
+  if (method && !IsAbstract(method)) return method;
+  const std::vector<Override> overrides = Overrides(class_id, name);
+  return overrides.size() == 1 ? overrides[0].method : method;
 }
 
 ValueId Tables::HintValue(const knowledge::Hint& hint) {
@@ -156,7 +159,7 @@ ValueId Tables::AssumedParam(FuncId function, uint32_t index) {
   if (!is_known) {
     if (const ValueId declared = DeclaredParam(function, index)) value = declared;
   }
-  if (!value) {
+  if (!value && !IsNoRank(facts.value(program.funcs[function].module, param.default_value))) {
     if (const knowledge::Hint* hint = knowledge.FindHint(param.name)) value = HintValue(*hint);
   }
   // Not yet: while callers are still being seen, nothing is final.
@@ -179,8 +182,25 @@ ValueId Tables::Close(ValueId value, FuncId function) {
   return value ? Kept(value, Axes::Of(Axis::Environment)) : value;
 }
 
+bool Tables::IsNoRank(ValueId usual) const {
+  constexpr uint32_t kLeast = 2;
+  return usual && store[usual].kind == ValueKind::Int && store[usual].b == 0 && store[usual].a >= kLeast;
+}
+
+bool Tables::IsRagged(ValueId value) {
+  if (store[value].mark && store[value].mark == ragged_mark) return true;
+  if (store[value].kind == ValueKind::Select) {
+    const auto kids = store.Kids(value);
+    return IsRagged(kids[1]) || IsRagged(kids[2]);
+  }
+  if (store[value].kind != ValueKind::Derived || store[value].a != NameSymbol(kGrown)) return false;
+  return !store.axes(store.Kids(value)[2]).empty() || IsRagged(store.Kids(value)[0]);
+}
+
 ValueId Tables::Kept(ValueId value, Axes lost) {
   if (!value || (store.axes(value) & lost).empty()) return value;
+  // A list that grew differently on each rank stays so wherever it is kept.
+  if (IsRagged(value)) return value;
   const auto [it, added] = settings_.emplace(value, ValueId::None());
   if (added) it->second = store.Symbol(store.NewSymbol(), Without(store.axes(value), lost));
   return it->second;
@@ -208,7 +228,8 @@ ValueId LookThrough(Tables& tables, ValueId value) {
     };
     const auto is_object = [&](ValueId id) { return IsObject(tables.store[id].kind); };
     // One object of one class, wrapped or not (`model = DDP(model)` under a condition): the wrapper says more.
-    if (is_object(then_value) && (is_unknown(else_value) || tables.store[else_value].kind == ValueKind::Instance)) {
+    const auto is_bare = [&](ValueId id) { return tables.store[id].kind == ValueKind::Instance; };
+    if (is_object(then_value) && (is_unknown(else_value) || (is_bare(else_value) && !is_bare(then_value)))) {
       return then_value;
     }
     if (is_object(else_value) && is_unknown(then_value)) return else_value;

@@ -291,9 +291,9 @@ void FunctionEvaluator::EvalLoop(const ir::Stmt& stmt) {
       trips = Eval(head);
     }
     facts_.trip_counts.emplace_back(head, trips);
-    const Axes outer_trip_axes = std::exchange(trip_axes_, trip_axes_ | store_.axes(trips));
+    trips_.push_back(trips);
     EvalBlock(ir::BodyOf(stmt));
-    trip_axes_ = outer_trip_axes;
+    trips_.pop_back();
     const Axes leaving = store_.axes(trips) | loop_exit_axes_;
     bool grew = false;
     for (const uint32_t slot : assigned) {
@@ -611,12 +611,14 @@ void FunctionEvaluator::AssignAttribute(ir::ExprId target, ValueId value) {
   const ValueId object = Eval(ir::ObjectOf(expr));
   const NameId attr = ir::AttrOf(expr);
   const ValueId known = LookThrough(tables_, object);
-  const ValueId guarded = PathAxes().empty() ? value : store_.Select(PathCondition(), value, store_.NoneValue());
-  const ValueId recorded = tables_.Kept(Closed(guarded), Axes::Of(Axis::Data));
+  const auto kept = [&](ValueId what) { return tables_.Kept(Closed(what), Axes::Of(Axis::Data)); };
   if (store_[known].kind == ValueKind::Instance) {
-    tables_.fields.Record(store_[known].a, attr.index, recorded);
+    const bool is_guarded = !PathAxes().empty();
+    const ValueId guarded = is_guarded ? store_.Select(PathCondition(), value, store_.NoneValue()) : value;
+    tables_.fields.Record(store_[known].a, attr.index, kept(guarded));
   } else {
-    tables_.loose_fields.Record(0, attr.index, recorded);
+    // Many unrelated objects have attributes of one name: the way to one assignment says nothing of the others.
+    tables_.loose_fields.Record(0, attr.index, kept(value));
   }
   for (HeapEntry& entry : env_.heap) {
     if (entry.object != object || entry.attr != attr) continue;
@@ -626,20 +628,36 @@ void FunctionEvaluator::AssignAttribute(ir::ExprId target, ValueId value) {
   env_.heap.push_back({object, attr, value});
 }
 
-// An item stored in, or added to, what `target` names: the container varies as the item and as the way here.
+// What decides how often this place is run: conditions on the way here and numbers of rounds that may differ.
+ValueId FunctionEvaluator::HowOften() {
+  std::vector<ValueId> kids;
+  const auto add = [&](ValueId value) {
+    if (value && (store_.has_param(value) || !store_.axes(value).empty())) kids.push_back(value);
+  };
+  std::ranges::for_each(path_, add);
+  std::ranges::for_each(trips_, add);
+  return store_.Derived(tables_.NameSymbol("how often"), kids, loop_exit_axes_);
+}
+
+// An item stored in, or added to, what `target` names: the container varies as the item and as the way here, and
+// where ranks come here at different times or not equally often, so do the numbers of items.
 void FunctionEvaluator::Mutate(ir::ExprId target, ValueId item) {
   const ir::Expr& expr = module_[target];
   if (expr.kind != ir::ExprKind::Name && expr.kind != ir::ExprKind::Attribute) return;
   const ValueId old_value = Eval(target);
-  const Value& container = store_[LookThrough(tables_, old_value)];
+  const ValueId known = LookThrough(tables_, old_value);
+  const Value& container = store_[known];
   if (IsObjectLike(container.kind)) return;
-  const Axes axes = store_.axes(item) | PathAxes() | trip_axes_ | loop_exit_axes_;
+  const ValueId how_often = HowOften();
   ValueId changed;
-  if (container.kind == ValueKind::Tuple || container.kind == ValueKind::Dict) {
-    const ValueId kids[] = {old_value, item};
-    changed = store_.Derived(tables_.NameSymbol("{}"), kids, axes);
+  const bool is_grown = container.kind == ValueKind::Derived && container.a == tables_.NameSymbol(kGrown);
+  if (container.kind == ValueKind::Tuple || container.kind == ValueKind::Dict || is_grown) {
+    const ValueId kids[] = {old_value, item, how_often};
+    if (is_grown && store_.Kids(known)[1] == item && store_.Kids(known)[2] == how_often) return;
+    changed = store_.Derived(tables_.NameSymbol(kGrown), kids);
   } else {
-    changed = store_.WithAxes(old_value, axes);
+    changed = store_.WithAxes(old_value, store_.axes(item) | store_.axes(how_often));
+    if (!store_.axes(how_often).empty()) changed = store_.WithMark(changed, tables_.RaggedMark());
   }
   if (changed == old_value) return;
   if (expr.kind == ir::ExprKind::Name) AssignName(ir::NameOf(expr), changed);

@@ -41,6 +41,14 @@ struct Scope {
   bool built = false;
 };
 
+// The operation that makes a container with more items of a container, an item, and how often it is added.
+constexpr std::string_view kGrown = "[+]";
+
+struct Override {
+  binding::ClassId class_id;
+  FuncId method;
+};
+
 // What the first parameter of a method is.
 enum class ReceiverKind : uint8_t { None, Instance, Class };
 
@@ -77,11 +85,18 @@ struct Tables {
   ReceiverKind ReceiverOf(const ir::Function& function, ir::ModuleId module) const;
   // A torch.nn.Module: calling it runs `forward`.
   bool IsModuleClass(binding::ClassId class_id) const;
+  // Methods of subclasses that stand in for the one of `class_id`.
+  std::vector<Override> Overrides(binding::ClassId class_id, NameId name) const;
+  bool IsAbstract(FuncId method) const;
   // `method`, or the one override of it if it is abstract.
-  FuncId MostSpecific(binding::ClassId class_id, FuncId method, NameId name);
+  FuncId MostSpecific(binding::ClassId class_id, FuncId method, NameId name) const;
   ValueId HintValue(const knowledge::Hint& hint);
   // `value` without the parameters of `function` and of the functions around it: replaced by what is assumed of them.
   ValueId Close(ValueId value, FuncId function);
+  // Whether something is not a rank, whatever its name, as its usual value tells: the `rank=4` of a low-rank adapter.
+  bool IsNoRank(ValueId usual) const;
+  // A container whose number of items differs from rank to rank.
+  bool IsRagged(ValueId value);
   // What one function saw of clock, disk or batch is a fact for its own branches; kept for others it is taken for a
   // setting like any, without the axes in `lost`.
   ValueId Kept(ValueId value, Axes lost);
@@ -95,7 +110,6 @@ struct Tables {
   std::unordered_map<NameId, uint32_t> name_symbols_;
   ValueId AnnotatedValue(FuncId function, ir::ExprId annotation);
   ValueId HookParam(FuncId function, uint32_t index);
-  bool IsAbstract(FuncId method) const;
 
   std::unordered_map<ValueId, ValueId> settings_;
   std::unordered_map<uint64_t, ValueId> assumed_;

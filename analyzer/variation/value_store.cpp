@@ -167,7 +167,7 @@ ValueId ValueStore::Make(Value value, std::span<const ValueId> kids) {
     const Value& inner = values_[kid.index];
     if (!HoldsKids(value.kind)) {
       // What functions of functions make of a path or a clock is a setting like any; a test of them is not.
-      const bool is_remote = value.kind == ValueKind::Derived && inner.kind == ValueKind::Derived;
+      const bool is_remote = value.kind == ValueKind::Derived && inner.kind == ValueKind::Derived && !inner.mark;
       const Axes lost = is_remote ? Axes::Of(Axis::Environment) : Axes{};
       value.axes = value.axes | Without(inner.axes, lost);
       value.flags |= inner.flags & kByNameOnly;
