@@ -392,7 +392,8 @@ void Evaluator::UnknownParts(ValueId id, std::vector<ValueId>* parts, int depth)
         for (uint32_t rank = 0; rank < world_.size(); ++rank) {
           undecided = undecided || Evaluate(id, rank).kind == OutcomeKind::Unknown;
         }
-        const bool has_rank = ordered && !values_.axes(values_.Kids(id)[0]).empty();
+        const Axes soft = Axes::Of(Axis::Data) | Axes::Of(Axis::Environment);
+        const bool has_rank = !Without(values_.axes(values_.Kids(id)[0]), soft).empty();
         if (undecided && !has_rank) add();
         if (!has_rank) return;
       }

@@ -95,7 +95,7 @@ ValueId FunctionEvaluator::CallOneOf(ir::ExprId site, ValueId callee, std::span<
   const bool resolves = value.kind == ValueKind::Function || value.kind == ValueKind::BoundExternal ||
                         value.kind == ValueKind::External;
   if (resolves) return Call(site, callee, args);
-  return DerivedCall(tables_.NameSymbol("()"), callee, args);
+  return UnknownCall(callee, args);
 }
 
 CallFact& FunctionEvaluator::RecordCall(std::vector<std::pair<ir::ExprId, CallFact>>& list, ir::ExprId site,
@@ -274,8 +274,13 @@ ValueId FunctionEvaluator::Unresolved(ir::ExprId site, ValueId callee, std::span
       RecordCall(facts_.calls, site, deferred ? CallKind::Deferred : CallKind::Unresolved, values);
   fact.callee = callee;
   if (callee && kind == ValueKind::Derived && store_[callee].kid_count == 1) fact.receiver = store_.Kids(callee)[0];
-  // A method of an object is one function of it, not two.
-  if (fact.receiver) return DerivedCall(store_[callee].a, fact.receiver, args);
+  return UnknownCall(callee, args);
+}
+
+// A method of an object is one function of it, not two.
+ValueId FunctionEvaluator::UnknownCall(ValueId callee, std::span<const CallArgument> args) {
+  const bool is_method = callee && store_[callee].kind == ValueKind::Derived && store_[callee].kid_count == 1;
+  if (is_method) return DerivedCall(store_[callee].a, store_.Kids(callee)[0], args);
   return DerivedCall(tables_.NameSymbol("()"), callee, args);
 }
 

@@ -79,6 +79,8 @@ class FunctionEvaluator {
   void AssignName(NameId name, ValueId value);
   void AssignAttribute(ir::ExprId target, ValueId value);
   ValueId HowOften();
+  bool IsContainer(ValueId value);
+  bool HasGrownBy(ValueId value, ValueId item, ValueId how_often);
   void MoveCalls(size_t from, std::vector<std::pair<ir::ExprId, CallFact>>& to);
   void Mutate(ir::ExprId target, ValueId item);
   ValueId ItemOf(ir::ExprId site, ValueId value, uint32_t index, size_t count);
@@ -119,6 +121,7 @@ class FunctionEvaluator {
   ValueId MemberOfExternal(ir::ExprId site, NameId qualified, NameId attr);
   ValueId MemberOfInstance(ir::ExprId site, ValueId object, NameId attr);
   ValueId MemberOfKnown(ir::ExprId site, ValueId object, knowledge::EntryId entry);
+  bool IsRankFormula(ValueId value) const;
   ValueId MemberOfAny(ir::ExprId site, ValueId object, NameId attr);
   ValueId FieldOf(binding::ClassId class_id, NameId attr, bool skip_first);
   const ValueId* HeapValue(ValueId object, NameId attr) const;
@@ -160,6 +163,7 @@ class FunctionEvaluator {
   ValueId SuperValue();
   CallFact& RecordCall(std::vector<std::pair<ir::ExprId, CallFact>>& list, ir::ExprId site, CallKind kind,
                        std::span<const ValueId> args);
+  ValueId UnknownCall(ValueId callee, std::span<const CallArgument> args);
   ValueId DerivedCall(uint32_t symbol, ValueId callee, std::span<const CallArgument> args);
   void ForgetHeap(std::span<const CallArgument> args, ValueId receiver);
 

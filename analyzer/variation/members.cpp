@@ -194,6 +194,29 @@ ValueId FunctionEvaluator::MemberOfKnown(ir::ExprId site, ValueId object, knowle
   return store_.Make({.kind = ValueKind::BoundExternal, .a = entry.index}, {&object, 1});
 }
 
+// Decided by coordinates alone: `int(os.environ["RANK"]) == 0`.
+bool FunctionEvaluator::IsRankFormula(ValueId value) const {
+  switch (store_[value].kind) {
+    case ValueKind::Coordinate:
+    case ValueKind::Int:
+    case ValueKind::Bool:
+    case ValueKind::None:
+      return true;
+    case ValueKind::Unary:
+    case ValueKind::Binary:
+    case ValueKind::Compare:
+    case ValueKind::And:
+    case ValueKind::Or:
+      return std::ranges::all_of(store_.Kids(value), [&](ValueId kid) { return IsRankFormula(kid); });
+    case ValueKind::Select: {
+      const auto kids = store_.Kids(value);
+      return IsRankFormula(kids[1]) && IsRankFormula(kids[2]);
+    }
+    default:
+      return false;
+  }
+}
+
 ValueId FunctionEvaluator::MemberOfAny(ir::ExprId site, ValueId object, NameId attr) {
   if (const knowledge::EntryId entry = knowledge_.FindAnyMember(attr)) {
     if (knowledge_[entry].is_attribute) return CallKnown(site, entry, object, {});
@@ -206,7 +229,7 @@ ValueId FunctionEvaluator::MemberOfAny(ir::ExprId site, ValueId object, NameId a
   if (is_unknown) {
     // Only what somebody computes says more than the name does.
     const ValueId assigned = tables_.loose_fields.Read(0, attr.index);
-    if (assigned && !IsConstant(store_[assigned]) && !store_.axes(assigned).empty()) return assigned;
+    if (assigned && !store_.axes(assigned).empty() && IsRankFormula(assigned)) return assigned;
     const knowledge::Hint* hint = tables_.IsNoRank(assigned) ? nullptr : knowledge_.FindHint(attr);
     if (hint != nullptr) {
       if (const ValueId hinted = tables_.HintValue(*hint)) return hinted;

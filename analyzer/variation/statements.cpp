@@ -646,14 +646,12 @@ void FunctionEvaluator::Mutate(ir::ExprId target, ValueId item) {
   if (expr.kind != ir::ExprKind::Name && expr.kind != ir::ExprKind::Attribute) return;
   const ValueId old_value = Eval(target);
   const ValueId known = LookThrough(tables_, old_value);
-  const Value& container = store_[known];
-  if (IsObjectLike(container.kind)) return;
+  if (IsObjectLike(store_[known].kind)) return;
   const ValueId how_often = HowOften();
   ValueId changed;
-  const bool is_grown = container.kind == ValueKind::Derived && container.a == tables_.NameSymbol(kGrown);
-  if (container.kind == ValueKind::Tuple || container.kind == ValueKind::Dict || is_grown) {
+  if (IsContainer(known)) {
     const ValueId kids[] = {old_value, item, how_often};
-    if (is_grown && store_.Kids(known)[1] == item && store_.Kids(known)[2] == how_often) return;
+    if (HasGrownBy(known, item, how_often)) return;
     changed = store_.Derived(tables_.NameSymbol(kGrown), kids);
   } else {
     changed = store_.WithAxes(old_value, store_.axes(item) | store_.axes(how_often));
@@ -662,6 +660,23 @@ void FunctionEvaluator::Mutate(ir::ExprId target, ValueId item) {
   if (changed == old_value) return;
   if (expr.kind == ir::ExprKind::Name) AssignName(ir::NameOf(expr), changed);
   else AssignAttribute(target, changed);
+}
+
+// A list or dictionary display, one that had items added, or one of these.
+bool FunctionEvaluator::IsContainer(ValueId value) {
+  const Value& known = store_[value];
+  if (known.kind == ValueKind::Select) return IsContainer(store_.Kids(value)[1]) || IsContainer(store_.Kids(value)[2]);
+  const bool is_grown = known.kind == ValueKind::Derived && known.a == tables_.NameSymbol(kGrown);
+  return known.kind == ValueKind::Tuple || known.kind == ValueKind::Dict || is_grown;
+}
+
+bool FunctionEvaluator::HasGrownBy(ValueId value, ValueId item, ValueId how_often) {
+  const auto kids = store_.Kids(value);
+  if (store_[value].kind == ValueKind::Select) {
+    return HasGrownBy(kids[1], item, how_often) || HasGrownBy(kids[2], item, how_often);
+  }
+  if (store_[value].kind != ValueKind::Derived || store_[value].a != tables_.NameSymbol(kGrown)) return false;
+  return (kids[1] == item && kids[2] == how_often) || HasGrownBy(kids[0], item, how_often);
 }
 
 void FunctionEvaluator::MakeUniform(ir::ExprId target, Axes lost) {

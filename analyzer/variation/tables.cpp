@@ -8,6 +8,12 @@ namespace {
 // Values joined into one field or parameter beyond this are only an unknown with all their axes.
 constexpr int kMostJoined = 6;
 
+constexpr std::string_view kStructural[] = {
+    "[]", "[:]", "{}", "for", kGrown, "how often", "element", "key", "items", "keys", "values", "copy", "tolist", "split",
+    "builtins.len", "builtins.list", "builtins.tuple", "builtins.set", "builtins.sorted", "builtins.reversed",
+    "builtins.iter", "builtins.enumerate", "builtins.zip", "builtins.range", "builtins.min", "builtins.max",
+    "builtins.sum", "builtins.abs", "itertools.islice"};
+
 int SelectDepth(const ValueStore& store, ValueId id) {
   int depth = 0;
   while (store[id].kind == ValueKind::Select) {
@@ -223,6 +229,7 @@ Tables::Tables(const binding::Program& the_program, const knowledge::Knowledge& 
       known_classes(program.classes.size()),
       known_bases(program.classes.size()),
       round_of(program.funcs.size(), 0) {
+  for (const std::string_view name : kStructural) store.SetStructural(NameSymbol(name));
   for (const binding::Func& func : program.funcs) {
     if (func.parent) scopes[func.parent.index].has_nested = true;
   }

@@ -10,6 +10,7 @@
 #include <span>
 #include <string>
 #include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 #include "analyzer/base/chunked_vector.h"
@@ -126,6 +127,8 @@ class ValueStore {
   ValueId Uniform(ValueId value, Axes lost);
 
   uint32_t NewSymbol() { return next_symbol_++; }
+  // `symbol` is an operation that takes sequences apart or puts them together: slices, items, `len`.
+  void SetStructural(uint32_t symbol) { structural_.insert(symbol); }
 
   Axes axes(ValueId id) const { return values_[id.index].axes; }
   bool has_param(ValueId id) const { return (values_[id.index].flags & kHasParam) != 0; }
@@ -145,6 +148,7 @@ class ValueStore {
   static constexpr uint32_t kVariesSymbol = 2;
 
   ValueId Intern(const Value& value, std::span<const ValueId> kids, uint8_t depth);
+  Axes LostBy(uint32_t symbol) const;
   std::optional<bool> InJob(ValueId condition) const;
   ValueId Connective(ValueKind kind, std::span<const ValueId> kids);
   ValueId Rebuild(Value value, std::span<const ValueId> kids);
@@ -153,6 +157,7 @@ class ValueStore {
   std::vector<uint8_t> depths_;
   base::ChunkedVector<ValueId> kids_;
   std::unordered_multimap<uint64_t, uint32_t> index_;
+  std::unordered_set<uint32_t> structural_;
   uint32_t next_symbol_ = 16;
   ValueId none_, true_, false_;
 };

@@ -166,9 +166,8 @@ ValueId ValueStore::Make(Value value, std::span<const ValueId> kids) {
     if (!kid) continue;
     const Value& inner = values_[kid.index];
     if (!HoldsKids(value.kind)) {
-      // What functions of functions make of a path or a clock is a setting like any; a test of them is not.
       const bool is_remote = value.kind == ValueKind::Derived && inner.kind == ValueKind::Derived && !inner.mark;
-      const Axes lost = is_remote ? Axes::Of(Axis::Environment) : Axes{};
+      const Axes lost = is_remote ? LostBy(value.a) : Axes{};
       value.axes = value.axes | Without(inner.axes, lost);
       value.flags |= inner.flags & kByNameOnly;
     }
@@ -182,6 +181,14 @@ ValueId ValueStore::Make(Value value, std::span<const ValueId> kids) {
                 {});
   }
   return Intern(value, kids, static_cast<uint8_t>(depth));
+}
+
+// What functions of functions make of a rank, a path or a clock is a setting like any (`torch.device(rank).type`): a
+// test of the rank is not, nor are the parts of a sequence and their number.
+Axes ValueStore::LostBy(uint32_t symbol) const {
+  const Axes environment = Axes::Of(Axis::Environment);
+  constexpr Axes kAll = {(1u << knowledge::kAxisCount) - 1};
+  return structural_.contains(symbol) ? environment : Without(kAll, Axes::Of(Axis::Data));
 }
 
 ValueId ValueStore::Intern(const Value& value, std::span<const ValueId> kids, uint8_t depth) {
