@@ -158,8 +158,13 @@ SeqId SequenceStore::Add(Item item) {
   item.detail_hash = Join(own_detail, next.detail_hash, next.length);
   item.length = count + next.length;
   item.has_effect = item.has_effect || next.has_effect;
+  const SeqId id{static_cast<uint32_t>(items_.size())};
+  item.first_op = item.kind == ItemKind::Op ? id : next.first_op;
+  for (const SeqId inner : {item.b, item.a}) {
+    if (item.kind != ItemKind::Op && inner && FirstOp(inner) != kNothing) item.first_op = FirstOp(inner);
+  }
   items_.push_back(item);
-  return SeqId{static_cast<uint32_t>(items_.size() - 1)};
+  return id;
 }
 
 SeqId SequenceStore::Append(SeqId list, SeqId tail) {
@@ -206,24 +211,9 @@ bool SequenceStore::Same(SeqId a, SeqId b) const {
   return a == b || (left.length == right.length && left.hash == right.hash && left.detail_hash == right.detail_hash);
 }
 
-SeqId SequenceStore::FirstOp(SeqId list, int depth) const {
-  if (depth > kDeepestWalk) return kNothing;
-  for (SeqId at = list; at != kNothing && at != kRaised; at = items_[at.index].next) {
-    const Item& item = items_[at.index];
-    if (item.kind == ItemKind::Op) return at;
-    if (!item.has_effect) return kNothing;
-    for (const SeqId inner : {item.a, item.b}) {
-      if (!inner) continue;
-      const SeqId found = FirstOp(inner, depth + 1);
-      if (found != kNothing) return found;
-    }
-  }
-  return kNothing;
-}
-
 void SequenceStore::Flatten(SeqId list, size_t limit, std::vector<SeqId>* ops, int depth) const {
   if (depth > kDeepestWalk) return;
-  for (SeqId at = list; at != kNothing && at != kRaised && ops->size() < limit; at = items_[at.index].next) {
+  for (SeqId at = list; FirstOp(at) != kNothing && ops->size() < limit; at = items_[at.index].next) {
     const Item& item = items_[at.index];
     if (item.kind == ItemKind::Op) ops->push_back(at);
     if (item.kind == ItemKind::Break) return;

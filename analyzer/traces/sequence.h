@@ -31,6 +31,7 @@ struct Item {
   SeqId a;
   SeqId b;
   SeqId next;
+  SeqId first_op{0};         // in or after it; 0: none
   uint64_t token = 0;        // what it is: kind and group of an operation
   uint64_t detail = 0;       // the same with root and reduce operation
   uint64_t hash = 0;         // of the list from here
@@ -59,7 +60,7 @@ class SequenceStore {
   bool Raises(SeqId list) const { return items_[list.index].length == kRaisedLength; }
   bool Same(SeqId a, SeqId b) const;
   // The first operation of a list; none if it has none.
-  SeqId FirstOp(SeqId list, int depth = 0) const;
+  SeqId FirstOp(SeqId list) const { return items_[list.index].first_op; }
   // The operations of a list, one round of each loop, the arm that issues something of each choice; at most `limit`.
   void Flatten(SeqId list, size_t limit, std::vector<SeqId>* ops, int depth = 0) const;
 
