@@ -151,7 +151,8 @@ ValueId Tables::AssumedParam(FuncId function, uint32_t index) {
     assumed_round_ = round;
   }
   const uint64_t key = (uint64_t{function.index} << 32) | index;
-  if (const auto found = assumed_.find(key); found != assumed_.end()) return found->second;
+  // A parameter that is handed round a circle of calls meets itself: there it is not known.
+  if (const auto [found, is_new] = assumed_.try_emplace(key); !is_new) return found->second;
   const ir::Param& param = program.function(function).params[index];
   ValueId value = HookParam(function, index);
   if (!value) value = params.Read(function.index, index);
@@ -163,7 +164,8 @@ ValueId Tables::AssumedParam(FuncId function, uint32_t index) {
     if (const knowledge::Hint* hint = knowledge.FindHint(param.name)) value = HintValue(*hint);
   }
   // Not yet: while callers are still being seen, nothing is final.
-  if (round > 1) assumed_.emplace(key, value);
+  if (round > 1) assumed_[key] = value;
+  else assumed_.erase(key);
   return value;
 }
 
