@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "analyzer/base/chunked_vector.h"
+#include "analyzer/base/hash_index.h"
 #include "analyzer/base/id.h"
 #include "analyzer/base/interner.h"
 #include "analyzer/binding/program.h"
@@ -152,7 +153,7 @@ class ValueStore {
   base::ChunkedVector<Value> values_;
   std::vector<uint8_t> depths_;
   base::ChunkedVector<ValueId> kids_;
-  std::unordered_multimap<uint64_t, uint32_t> index_;
+  base::HashIndex index_;
   uint32_t next_symbol_ = 16;
   ValueId none_, true_, false_;
 };
