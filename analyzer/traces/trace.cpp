@@ -38,15 +38,13 @@ TraceStore::TraceStore(const knowledge::Knowledge& knowledge, variation::ValueSt
 
 TraceId TraceStore::Intern(Trace trace, std::span<const TraceId> kids) {
   const uint64_t hash = Hash(trace, kids);
-  const auto [first, last] = index_.equal_range(hash);
-  for (auto it = first; it != last; ++it) {
-    const Trace& other = traces_[it->second];
-    if (other.kind == trace.kind && other.site == trace.site && other.value == trace.value &&
-        other.payload == trace.payload && (other.flags & kSettled) == (trace.flags & kSettled) &&
-        std::ranges::equal(Kids(TraceId{it->second}), kids)) {
-      return TraceId{it->second};
-    }
-  }
+  const uint32_t known = index_.Find(hash, [&](uint32_t candidate) {
+    const Trace& other = traces_[candidate];
+    return other.kind == trace.kind && other.site == trace.site && other.value == trace.value &&
+           other.payload == trace.payload && (other.flags & kSettled) == (trace.flags & kSettled) &&
+           std::ranges::equal(Kids(TraceId{candidate}), kids);
+  });
+  if (known != base::HashIndex::kNotFound) return TraceId{known};
   constexpr uint32_t kLargest = 1u << 30;
   for (const TraceId kid : kids) {
     const Trace& part = traces_[kid.index];
@@ -60,7 +58,7 @@ TraceId TraceStore::Intern(Trace trace, std::span<const TraceId> kids) {
   kids_.insert(kids_.end(), copy.begin(), copy.end());
   traces_.push_back(trace);
   const auto id = static_cast<uint32_t>(traces_.size() - 1);
-  index_.emplace(hash, id);
+  index_.Add(hash, id);
   return TraceId{id};
 }
 
@@ -74,13 +72,11 @@ bool TraceStore::ValueFlags(ValueId value, uint16_t* flags) const {
 
 SiteId TraceStore::AddSite(const Site& site) {
   const uint64_t hash = Mix(Mix(site.function.index, site.expr.index), (uint64_t{site.span.begin} << 32) | site.span.end);
-  const auto [first, last] = site_index_.equal_range(hash);
-  for (auto it = first; it != last; ++it) {
-    if (sites_[it->second] == site) return SiteId{it->second};
-  }
+  const uint32_t known = site_index_.Find(hash, [&](uint32_t candidate) { return sites_[candidate] == site; });
+  if (known != base::HashIndex::kNotFound) return SiteId{known};
   sites_.push_back(site);
   const auto id = static_cast<uint32_t>(sites_.size() - 1);
-  site_index_.emplace(hash, id);
+  site_index_.Add(hash, id);
   return SiteId{id};
 }
 

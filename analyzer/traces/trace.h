@@ -4,9 +4,9 @@
 
 #include <cstdint>
 #include <span>
-#include <unordered_map>
 #include <vector>
 
+#include "analyzer/base/hash_index.h"
 #include "analyzer/base/id.h"
 #include "analyzer/variation/facts.h"
 
@@ -153,8 +153,8 @@ class TraceStore {
   std::vector<Operation> operations_;
   std::vector<TryInfo> tries_;
   std::vector<std::vector<ValueId>> call_args_;
-  std::unordered_multimap<uint64_t, uint32_t> index_;
-  std::unordered_multimap<uint64_t, uint32_t> site_index_;
+  base::HashIndex index_;
+  base::HashIndex site_index_;
   TraceId empty_;
 };
 

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "analyzer/base/chunked_vector.h"
+#include "analyzer/base/hash_index.h"
 #include "analyzer/base/id.h"
 #include "analyzer/base/interner.h"
 #include "analyzer/binding/program.h"
@@ -156,7 +157,7 @@ class ValueStore {
   base::ChunkedVector<Value> values_;
   std::vector<uint8_t> depths_;
   base::ChunkedVector<ValueId> kids_;
-  std::unordered_multimap<uint64_t, uint32_t> index_;
+  base::HashIndex index_;
   std::unordered_set<uint32_t> structural_;
   uint32_t next_symbol_ = 16;
   ValueId none_, true_, false_;

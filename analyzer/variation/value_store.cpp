@@ -193,18 +193,16 @@ Axes ValueStore::LostBy(uint32_t symbol) const {
 
 ValueId ValueStore::Intern(const Value& value, std::span<const ValueId> kids, uint8_t depth) {
   const uint64_t hash = Hash(value, kids);
-  const auto [first, last] = index_.equal_range(hash);
-  for (auto it = first; it != last; ++it) {
-    const ValueId candidate{it->second};
-    const auto candidate_kids = Kids(candidate);
-    if (Same(values_[it->second], value) && std::ranges::equal(candidate_kids, kids)) return candidate;
-  }
+  const uint32_t known = index_.Find(hash, [&](uint32_t candidate) {
+    return Same(values_[candidate], value) && std::ranges::equal(Kids(ValueId{candidate}), kids);
+  });
+  if (known != base::HashIndex::kNotFound) return ValueId{known};
   Value stored = value;
   stored.kids = kids.empty() ? 0 : kids_.AddRun(kids);
   stored.kid_count = static_cast<uint8_t>(kids.size());
   const uint32_t id = values_.Add(stored);
   depths_.push_back(depth);
-  index_.emplace(hash, id);
+  index_.Add(hash, id);
   return ValueId{id};
 }
 
