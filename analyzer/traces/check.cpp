@@ -67,16 +67,18 @@ std::vector<ValueId> FunctionCheck::Params(FuncId func) const {
   return values;
 }
 
-void FunctionCheck::DiscoverGroups(Scene& scene) {
+void FunctionCheck::Prepare(Scene& scene) {
   for (const TraceId op : nodes_.ops) {
     for (uint32_t rank = 0; rank < scene.world().size(); ++rank) {
       scene.evaluator().Group(traces_.operation(op).group, rank);
     }
   }
+  scene.FindClasses(traces_, nodes_);
 }
 
 SeqId FunctionCheck::Project(Scene& scene, SequenceStore& sequences, View view,
                              const std::unordered_set<uint32_t>& settled) {
+  view.rank = scene.ClassOf(view.rank);
   return Projector(state_, scene, sequences, view, settled).Run(root_);
 }
 

@@ -7,6 +7,7 @@
 #include <optional>
 #include <string>
 #include <unordered_set>
+#include <utility>
 #include <vector>
 
 #include "analyzer/traces/check.h"
@@ -14,6 +15,20 @@
 #include "analyzer/traces/nodes.h"
 
 namespace allranks::traces {
+
+// Which ranks are worth a look of their own: those of a class that was not looked at since something was settled.
+class ClassPasses {
+ public:
+  explicit ClassPasses(const Scene& scene) : scene_(scene) {}
+  bool Needs(uint32_t rank, size_t settled) {
+    const auto [pass, is_first] = settled_at_.try_emplace(scene_.ClassOf(rank), settled);
+    return is_first || std::exchange(pass->second, settled) != settled;
+  }
+
+ private:
+  const Scene& scene_;
+  std::map<uint32_t, size_t> settled_at_;   // by class: how much was settled when one of it was last looked at
+};
 
 class FunctionCheck {
  public:
@@ -25,7 +40,7 @@ class FunctionCheck {
   // check.cpp
   Binding OwnBinding() const;
   std::vector<ValueId> Params(FuncId func) const;
-  void DiscoverGroups(Scene& scene);
+  void Prepare(Scene& scene);
   SeqId Project(Scene& scene, SequenceStore& sequences, View view, const std::unordered_set<uint32_t>& settled);
   TraceId OpOf(const SequenceStore& sequences, SeqId list) const;
   std::optional<TraceId> FirstOpIn(TraceId id) const;

@@ -20,7 +20,9 @@ class Collector {
         break;
       case TraceKind::Choice:
       case TraceKind::Loop:
-        if ((trace.flags & kSettled) != 0 || NodeAxes(state_, id).empty()) break;
+        if ((trace.flags & kSettled) != 0) break;
+        nodes_->deciding.push_back(id);
+        if (NodeAxes(state_, id).empty()) break;
         nodes_->choices.push_back(id);
         Collect(state_.values, trace.value, &nodes_->mentions);
         break;

@@ -12,6 +12,7 @@ namespace allranks::traces {
 struct VaryingNodes {
   std::vector<TraceId> choices;   // and loops; the innermost first
   std::vector<TraceId> ops;       // all operations
+  std::vector<TraceId> deciding;  // all choices and loops that are not settled, those alike on all ranks as well
   bool ops_vary = false;          // a root or group that differs between ranks
   bool has_handlers = false;
   Mentions mentions;

@@ -25,8 +25,10 @@ void FunctionCheck::CheckMembers() {
   if (!nodes_.ops_vary) return;
   for (const World& world : WorldsFor(nodes_.mentions)) {
     Scene scene(state_, world, {});
-    DiscoverGroups(scene);
+    Prepare(scene);
+    ClassPasses passes(scene);
     for (uint32_t rank = 0; rank < world.size(); ++rank) {
+      if (!passes.Needs(rank, settled_.size())) continue;
       SequenceStore sequences;
       Projector projector(state_, scene, sequences, {.rank = rank}, settled_);
       projector.Run(root_);

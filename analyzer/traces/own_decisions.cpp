@@ -42,10 +42,10 @@ void FunctionCheck::CheckOwn() {
   if (all_axes.empty() && !nodes_.has_handlers) return;
   const World world = WorldsFor(nodes_.mentions)[0];
   Scene scene(state_, world, {});
-  DiscoverGroups(scene);
+  Prepare(scene);
   // Conditions on the rank beside unknowns were decided with values for these; what is still open is each rank's own.
   Scene assigned(state_, world, Assignments(world)[0]);
-  DiscoverGroups(assigned);
+  Prepare(assigned);
   for (const Axes axes : all_axes) CheckOwnAlong(Without(axes, kSoft).empty() ? scene : assigned, axes, {});
   if (nodes_.has_handlers) CheckOwnAlong(scene, {}, func_);
 }
@@ -62,7 +62,9 @@ TraceId FunctionCheck::FirstPlainOp(const SequenceStore& sequences, SeqId list) 
 }
 
 void FunctionCheck::CheckOwnAlong(Scene& scene, Axes axes, FuncId handlers_of) {
+  ClassPasses passes(scene);
   for (uint32_t rank = 0; rank < scene.world().size(); ++rank) {
+    if (!passes.Needs(rank, settled_.size())) continue;
     SequenceStore sequences;
     const View view{.rank = rank, .groups = handlers_of ? ~0u : GroupsAlong(scene, axes)};
     Projector projector(state_, scene, sequences, view, settled_, axes, handlers_of);

@@ -95,7 +95,7 @@ std::vector<Assignment> FunctionCheck::Assignments(const World& world) const {
 }
 
 void FunctionCheck::CheckScene(Scene& scene) {
-  DiscoverGroups(scene);
+  Prepare(scene);
   for (bool again = true; again && !full();) {
     SequenceStore sequences;
     again = CheckOnce(scene, sequences);
@@ -106,7 +106,7 @@ void FunctionCheck::CheckScene(Scene& scene) {
 bool FunctionCheck::CheckOnce(Scene& scene, SequenceStore& sequences) {
   std::map<std::pair<uint32_t, uint32_t>, SeqId> lists;
   const auto list = [&](uint32_t rank, uint32_t groups) {
-    const auto [found, is_new] = lists.try_emplace({rank, groups});
+    const auto [found, is_new] = lists.try_emplace({scene.ClassOf(rank), groups});
     if (is_new) found->second = Project(scene, sequences, {.rank = rank, .groups = groups}, settled_);
     return found->second;
   };
@@ -115,7 +115,7 @@ bool FunctionCheck::CheckOnce(Scene& scene, SequenceStore& sequences) {
   for (uint32_t i = 0; i < size; ++i) {
     for (uint32_t j = i + 1; j < size && (!best || best->is_roundabout); ++j) {
       const uint32_t groups = SharedGroups(scene, i, j);
-      if (groups == 0) continue;
+      if (groups == 0 || scene.ClassOf(i) == scene.ClassOf(j)) continue;
       const SeqId first = list(i, groups);
       const std::optional<Parting> parting = FirstDifference(sequences, first, list(j, groups));
       if (!parting) continue;

@@ -1,5 +1,7 @@
 #include "analyzer/traces/project.h"
 
+#include <algorithm>
+
 namespace allranks::traces {
 
 Scene::Scene(const State& state, World world, Assignment assignment)
@@ -37,6 +39,39 @@ std::optional<int64_t> Scene::Trips(ValueId trips, uint32_t rank) {
     if (other == rank) result = outcome.number;
   }
   return result;
+}
+
+void Scene::FindClasses(const TraceStore& traces, const VaryingNodes& nodes) {
+  std::vector<std::vector<int64_t>> signatures;
+  for (uint32_t rank = 0; rank < world_.size(); ++rank) {
+    signatures.push_back(Signature(traces, nodes, rank));
+    const auto first = std::ranges::find(signatures, signatures.back());
+    class_of_.push_back(static_cast<uint32_t>(first - signatures.begin()));
+  }
+}
+
+// All that a projection asks about a rank.
+std::vector<int64_t> Scene::Signature(const TraceStore& traces, const VaryingNodes& nodes, uint32_t rank) {
+  constexpr int64_t kUnknown = -1;
+  std::vector<int64_t> signature;
+  for (const TraceId node : nodes.deciding) {
+    const Trace& trace = traces[node];
+    const bool is_loop = trace.kind == TraceKind::Loop;
+    signature.push_back(is_loop ? Trips(trace.value, rank).value_or(kUnknown) : Decide(trace.value).truth.has(rank));
+  }
+  for (const TraceId op : nodes.ops) {
+    const Operation& operation = traces.operation(op);
+    const GroupIndex group = evaluator_.Group(operation.group, rank);
+    const RankSet members = evaluator_.group(group).members[rank];
+    signature.push_back(group);
+    signature.push_back(members.empty() ? 0 : 1);
+    if (!operation.root) continue;
+    // Which ranks share the group decides whether the root is one of them.
+    signature.push_back(members.bits);
+    const Outcome root = evaluator_.Evaluate(operation.root, rank);
+    signature.push_back(root.kind == OutcomeKind::Number ? root.number : kUnknown);
+  }
+  return signature;
 }
 
 Projector::Projector(const State& state, Scene& scene, SequenceStore& sequences, View view,

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "analyzer/traces/build.h"
+#include "analyzer/traces/nodes.h"
 #include "analyzer/traces/sequence.h"
 
 namespace allranks::traces {
@@ -32,11 +33,18 @@ class Scene {
   Evaluator& evaluator() { return evaluator_; }
   const World& world() const { return world_; }
 
+  // Finds the ranks that `nodes` leave no way to tell apart: a trace of these nodes looks the same on them.
+  void FindClasses(const TraceStore& traces, const VaryingNodes& nodes);
+  // The first rank of the class of `rank`.
+  uint32_t ClassOf(uint32_t rank) const { return class_of_.empty() ? rank : class_of_[rank]; }
+
  private:
+  std::vector<int64_t> Signature(const TraceStore& traces, const VaryingNodes& nodes, uint32_t rank);
   World world_;
   Assignment assignment_;
   Evaluator evaluator_;
   std::unordered_map<uint32_t, Decision> decisions_;
+  std::vector<uint32_t> class_of_;   // by rank
   const variation::ValueStore& values_;
 };
 

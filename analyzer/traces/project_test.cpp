@@ -8,6 +8,7 @@
 namespace allranks::traces {
 namespace {
 
+using ::testing::ElementsAre;
 using ::testing::SizeIs;
 
 class ProjectTest : public TracesTest {
@@ -166,6 +167,24 @@ TEST_F(ProjectTest, SizeOfASmallWorldDecidesNothing) {
   const ValueId large = values().Compare(ir::CompareOp::GreaterEq, values().Coordinate(knowledge::Coordinate::WorldSize),
                                          values().Int(8));
   EXPECT_NE(On(0, If(1, large, Barrier(2))), kNothing);
+}
+
+std::vector<uint32_t> ClassesOf(const State& state, TraceId trace) {
+  Scene scene(state, World{.nodes = 2, .per_node = 2, .mesh = {}}, Assignment{});
+  scene.FindClasses(state.traces, CollectVarying(state, trace));
+  return {scene.ClassOf(0), scene.ClassOf(1), scene.ClassOf(2), scene.ClassOf(3)};
+}
+
+TEST_F(ProjectTest, RanksThatNoConditionTellsApartAreOneClass) {
+  EXPECT_THAT(ClassesOf(state(), Barrier(1)), ElementsAre(0, 0, 0, 0));
+  EXPECT_THAT(ClassesOf(state(), If(1, LocalRankIs(0), Barrier(2))), ElementsAre(0, 1, 0, 1));
+  EXPECT_THAT(ClassesOf(state(), Seq({If(1, LocalRankIs(0), Barrier(2)), If(3, RankIs(0), Barrier(4))})),
+              ElementsAre(0, 1, 2, 1));
+}
+
+TEST_F(ProjectTest, RootsTellRanksApart) {
+  EXPECT_THAT(ClassesOf(state(), Broadcast(1, Rank())), ElementsAre(0, 1, 2, 3));
+  EXPECT_THAT(ClassesOf(state(), Broadcast(1, values().Int(0))), ElementsAre(0, 0, 0, 0));
 }
 
 }  // namespace

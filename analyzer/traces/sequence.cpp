@@ -17,18 +17,9 @@ uint64_t Multiply(uint64_t a, uint64_t b) {
   return sum >= kPrime ? sum - kPrime : sum;
 }
 
-uint64_t Power(uint64_t exponent) {
-  uint64_t result = 1;
-  uint64_t square = kBase;
-  for (; exponent != 0; exponent >>= 1) {
-    if ((exponent & 1) != 0) result = Multiply(result, square);
-    square = Multiply(square, square);
-  }
-  return result;
-}
-
-uint64_t Join(uint64_t left, uint64_t right, uint64_t right_length) {
-  return (Multiply(left, Power(right_length)) + right) % kPrime;
+// The hash of a list whose second part has the hash `right` and the power `right_power`.
+uint64_t Join(uint64_t left, uint64_t right, uint64_t right_power) {
+  return (Multiply(left, right_power) + right) % kPrime;
 }
 
 constexpr int kDeepestWalk = 300;
@@ -154,9 +145,11 @@ SeqId SequenceStore::Add(Item item) {
   const uint64_t count = item.kind == ItemKind::Sub ? items_[item.a.index].length : 1;
   const uint64_t own = item.kind == ItemKind::Sub ? items_[item.a.index].hash : item.token;
   const uint64_t own_detail = item.kind == ItemKind::Sub ? items_[item.a.index].detail_hash : item.detail;
-  item.hash = Join(own, next.hash, next.length);
-  item.detail_hash = Join(own_detail, next.detail_hash, next.length);
+  const uint64_t own_power = item.kind == ItemKind::Sub ? items_[item.a.index].power : kBase;
+  item.hash = Join(own, next.hash, next.power);
+  item.detail_hash = Join(own_detail, next.detail_hash, next.power);
   item.length = count + next.length;
+  item.power = Multiply(own_power, next.power);
   item.has_effect = item.has_effect || next.has_effect;
   const SeqId id{static_cast<uint32_t>(items_.size())};
   item.first_op = item.kind == ItemKind::Op ? id : next.first_op;

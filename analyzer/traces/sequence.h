@@ -37,6 +37,7 @@ struct Item {
   uint64_t hash = 0;         // of the list from here
   uint64_t detail_hash = 0;
   uint64_t length = 0;       // of the list from here, subroutines counted
+  uint64_t power = 1;        // the base of the hash to the length
   GroupIndex group = 0;      // Op
   std::optional<int64_t> root;  // known values only
   ValueId reduce_op;
