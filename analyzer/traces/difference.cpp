@@ -174,6 +174,11 @@ class Describer {
       return broad && info.fallible ? Confidence::Likely : Confidence::Possible;
     }
     const Axes soft = Axes::Of(knowledge::Axis::Data) | Axes::Of(knowledge::Axis::Environment);
+    // Somebody made it of a rank, far from here: that it still tells ranks apart is hearsay.
+    const ValueId decided_by = evidence_.node ? traces_[evidence_.node].value : ValueId::None();
+    if (evidence_.own && decided_by && (result.axes & soft).empty() && !IsMadeOfRanks(state_.values, decided_by)) {
+      return Confidence::Possible;
+    }
     const bool by_name = evidence_.node && traces_[evidence_.node].value &&
                          state_.values.by_name_only(traces_[evidence_.node].value);
     const bool implied = result.culprit.op_class == knowledge::OpClass::Implicit || !result.culprit.strategies.empty();

@@ -85,6 +85,18 @@ bool IsUniformUnknown(const variation::ValueStore& values, ValueId id) {
   return value.kind == ValueKind::Unknown || value.kind == ValueKind::Derived || value.kind == ValueKind::Param;
 }
 
+bool IsMadeOfRanks(const variation::ValueStore& values, ValueId id, int depth) {
+  constexpr int kDeepest = 12;
+  if (!id || values.axes(id).empty()) return true;
+  if (depth > kDeepest) return false;
+  const Value& value = values[id];
+  const bool is_opaque = value.kind == ValueKind::Unknown || value.kind == ValueKind::Param ||
+                         (value.kind == ValueKind::Derived && !values.IsStructural(value.a));
+  return !is_opaque && std::ranges::all_of(values.Kids(id), [&](ValueId kid) {
+           return IsMadeOfRanks(values, kid, depth + 1);
+         });
+}
+
 bool SinglesOutRank(const variation::ValueStore& values, ValueId condition, ValueId group) {
   if (!condition || values.axes(condition).empty()) return true;
   const Value& value = values[condition];

@@ -75,6 +75,9 @@ class Evaluator {
   int64_t size_factor_ = 1;
 };
 
+// Whether all that varies in a value are ranks themselves, parts of sequences taken by rank, and their numbers.
+bool IsMadeOfRanks(const variation::ValueStore& values, ValueId value, int depth = 0);
+
 // Whether `condition` tells one rank from all others, or one rank of `group` from its other members.
 bool SinglesOutRank(const variation::ValueStore& values, ValueId condition, ValueId group);
 

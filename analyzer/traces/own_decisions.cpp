@@ -63,9 +63,9 @@ TraceId FunctionCheck::FirstPlainOp(const SequenceStore& sequences, SeqId list) 
 
 void FunctionCheck::CheckOwnAlong(Scene& scene, Axes axes, FuncId handlers_of) {
   ClassPasses passes(scene);
+  SequenceStore sequences;
   for (uint32_t rank = 0; rank < scene.world().size(); ++rank) {
     if (!passes.Needs(rank, settled_.size())) continue;
-    SequenceStore sequences;
     const View view{.rank = rank, .groups = handlers_of ? ~0u : GroupsAlong(scene, axes)};
     Projector projector(state_, scene, sequences, view, settled_, axes, handlers_of);
     projector.Run(root_);

@@ -1,6 +1,7 @@
 // Two ranks of one group must issue the same on the groups they share (the one condition of which membership, roots,
 // order and guards all follow). Where they do not, the innermost choice without which they would is to blame.
 #include <algorithm>
+#include <set>
 
 #include "analyzer/traces/function_check.h"
 
@@ -38,10 +39,13 @@ uint32_t SharedGroups(Scene& scene, uint32_t i, uint32_t j) {
 void FunctionCheck::CheckPairs() {
   if (nodes_.choices.empty() && !nodes_.ops_vary) return;
   for (const World& world : WorldsFor(nodes_.mentions)) {
+    // Other values of the unknowns that lead to the same decisions show the same, unless more is settled by now.
+    std::set<std::pair<size_t, std::vector<int64_t>>> seen;
     for (Assignment& assignment : Assignments(world)) {
       if (full()) return;
       Scene scene(state_, world, std::move(assignment));
-      CheckScene(scene);
+      Prepare(scene);
+      if (seen.emplace(settled_.size(), scene.Fingerprint()).second) CheckScene(scene);
     }
   }
 }
@@ -95,7 +99,6 @@ std::vector<Assignment> FunctionCheck::Assignments(const World& world) const {
 }
 
 void FunctionCheck::CheckScene(Scene& scene) {
-  Prepare(scene);
   for (bool again = true; again && !full();) {
     SequenceStore sequences;
     again = CheckOnce(scene, sequences);

@@ -42,12 +42,20 @@ std::optional<int64_t> Scene::Trips(ValueId trips, uint32_t rank) {
 }
 
 void Scene::FindClasses(const TraceStore& traces, const VaryingNodes& nodes) {
-  std::vector<std::vector<int64_t>> signatures;
   for (uint32_t rank = 0; rank < world_.size(); ++rank) {
-    signatures.push_back(Signature(traces, nodes, rank));
-    const auto first = std::ranges::find(signatures, signatures.back());
-    class_of_.push_back(static_cast<uint32_t>(first - signatures.begin()));
+    signatures_.push_back(Signature(traces, nodes, rank));
+    const auto first = std::ranges::find(signatures_, signatures_.back());
+    class_of_.push_back(static_cast<uint32_t>(first - signatures_.begin()));
   }
+}
+
+std::vector<int64_t> Scene::Fingerprint() const {
+  std::vector<int64_t> fingerprint;
+  for (GroupIndex group = 0; group < evaluator_.group_count(); ++group) {
+    fingerprint.push_back(evaluator_.group(group).value.index);
+  }
+  for (const auto& signature : signatures_) fingerprint.insert(fingerprint.end(), signature.begin(), signature.end());
+  return fingerprint;
 }
 
 // All that a projection asks about a rank.
@@ -56,8 +64,12 @@ std::vector<int64_t> Scene::Signature(const TraceStore& traces, const VaryingNod
   std::vector<int64_t> signature;
   for (const TraceId node : nodes.deciding) {
     const Trace& trace = traces[node];
-    const bool is_loop = trace.kind == TraceKind::Loop;
-    signature.push_back(is_loop ? Trips(trace.value, rank).value_or(kUnknown) : Decide(trace.value).truth.has(rank));
+    if (trace.kind == TraceKind::Loop) {
+      signature.push_back(Trips(trace.value, rank).value_or(kUnknown));
+      continue;
+    }
+    const Decision& decision = Decide(trace.value);
+    signature.push_back(decision.decided ? decision.truth.has(rank) : kUnknown);
   }
   for (const TraceId op : nodes.ops) {
     const Operation& operation = traces.operation(op);
@@ -287,14 +299,12 @@ SeqId Projector::ProjectScope(TraceId id, const Trace& trace, const Context& con
     inner.next = inner.returned = context.next;
     return Project(body, inner);
   }
-  const auto found = scopes_.find(body.index);
-  SeqId list;
-  if (found != scopes_.end()) {
-    list = found->second;
-  } else {
-    list = Project(body, inner);
-    scopes_.emplace(body.index, list);
-  }
+  // What nothing varies in is the same for every rank that looks at the same groups.
+  const bool is_uniform = (state_.traces[body].flags & kVarying) == 0;
+  auto& known = is_uniform ? sequences_.UniformCalls(view_.groups, view_.with_p2p) : scopes_;
+  if (const auto found = known.find(body.index); found != known.end()) return sequences_.Append(found->second, context.next);
+  const SeqId list = Project(body, inner);
+  known.emplace(body.index, list);
   return sequences_.Append(list, context.next);
 }
 

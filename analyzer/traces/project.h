@@ -37,6 +37,8 @@ class Scene {
   void FindClasses(const TraceStore& traces, const VaryingNodes& nodes);
   // The first rank of the class of `rank`.
   uint32_t ClassOf(uint32_t rank) const { return class_of_.empty() ? rank : class_of_[rank]; }
+  // Of two scenes of one world with equal fingerprints, each rank issues the same in both.
+  std::vector<int64_t> Fingerprint() const;
 
  private:
   std::vector<int64_t> Signature(const TraceStore& traces, const VaryingNodes& nodes, uint32_t rank);
@@ -44,6 +46,7 @@ class Scene {
   Assignment assignment_;
   Evaluator evaluator_;
   std::unordered_map<uint32_t, Decision> decisions_;
+  std::vector<std::vector<int64_t>> signatures_;
   std::vector<uint32_t> class_of_;   // by rank
   const variation::ValueStore& values_;
 };
@@ -112,7 +115,7 @@ class Projector {
   const std::unordered_set<uint32_t>& settled_;
   knowledge::Axes own_axes_;
   FuncId handlers_of_;
-  std::unordered_map<uint32_t, SeqId> scopes_;
+  std::unordered_map<uint32_t, SeqId> scopes_;   // calls in which something varies, by trace
   std::vector<OwnDecision> own_decisions_;
   std::vector<Outsider> outsiders_;
   int undecided_ = 0;   // choices around that nobody decides: what is inside may not be reached

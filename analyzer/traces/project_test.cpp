@@ -182,6 +182,18 @@ TEST_F(ProjectTest, RanksThatNoConditionTellsApartAreOneClass) {
               ElementsAre(0, 1, 2, 1));
 }
 
+TEST_F(ProjectTest, FingerprintsTellDecisionsApart) {
+  const ValueId flag = values().Fresh({});
+  const TraceId trace = If(1, flag, Barrier(2));
+  const auto fingerprint = [&](Assignment assignment) {
+    Scene scene(state(), World{.nodes = 1, .per_node = 2, .mesh = {}}, std::move(assignment));
+    scene.FindClasses(traces(), CollectVarying(state(), trace));
+    return scene.Fingerprint();
+  };
+  EXPECT_NE(fingerprint({{flag.index, 1}}), fingerprint({{flag.index, 0}}));
+  EXPECT_EQ(fingerprint({}), fingerprint({{values().Fresh({}).index, 1}}));
+}
+
 TEST_F(ProjectTest, RootsTellRanksApart) {
   EXPECT_THAT(ClassesOf(state(), Broadcast(1, Rank())), ElementsAre(0, 1, 2, 3));
   EXPECT_THAT(ClassesOf(state(), Broadcast(1, values().Int(0))), ElementsAre(0, 0, 0, 0));

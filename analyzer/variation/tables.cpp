@@ -5,7 +5,7 @@
 namespace allranks::variation {
 namespace {
 
-// Values joined into one field or parameter beyond this are only an unknown with all their axes.
+// Values joined into one field or parameter beyond this are only an unknown with the axes that all have.
 constexpr int kMostJoined = 6;
 
 constexpr std::string_view kStructural[] = {
@@ -192,8 +192,8 @@ void JoinTable::Record(uint32_t owner, uint32_t key, ValueId value) {
   const auto [symbol, is_new] = symbols_.emplace(Key(owner, key), 0);
   if (is_new) symbol->second = store_->NewSymbol();
   if (SelectDepth(*store_, it->second) >= kMostJoined) {
-    const ValueId kids[] = {it->second, value};
-    it->second = store_->Symbol(symbol->second, store_->axes(kids[0]) | store_->axes(kids[1]));
+    // Of so many, what one of them varies by says little of the one at hand.
+    it->second = store_->Symbol(symbol->second, store_->axes(it->second) & store_->axes(value));
     return;
   }
   // Which of the assignments holds is unknown but, as far as is known, the same on every rank.

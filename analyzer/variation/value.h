@@ -130,6 +130,7 @@ class ValueStore {
   uint32_t NewSymbol() { return next_symbol_++; }
   // `symbol` is an operation that takes sequences apart or puts them together: slices, items, `len`.
   void SetStructural(uint32_t symbol) { structural_.insert(symbol); }
+  bool IsStructural(uint32_t symbol) const { return structural_.contains(symbol); }
 
   Axes axes(ValueId id) const { return values_[id.index].axes; }
   bool has_param(ValueId id) const { return (values_[id.index].flags & kHasParam) != 0; }

@@ -149,6 +149,8 @@ bool IsConstant(const Value& value) {
 }
 
 ValueStore::ValueStore() {
+  // Assigned differently on the way here.
+  SetStructural(kVariesSymbol);
   none_ = Make({.kind = ValueKind::None}, {});
   false_ = Make({.kind = ValueKind::Bool, .a = 0}, {});
   true_ = Make({.kind = ValueKind::Bool, .a = 1}, {});
@@ -188,7 +190,7 @@ ValueId ValueStore::Make(Value value, std::span<const ValueId> kids) {
 Axes ValueStore::LostBy(uint32_t symbol) const {
   const Axes environment = Axes::Of(Axis::Environment);
   constexpr Axes kAll = {(1u << knowledge::kAxisCount) - 1};
-  return structural_.contains(symbol) ? environment : Without(kAll, Axes::Of(Axis::Data));
+  return IsStructural(symbol) ? environment : Without(kAll, Axes::Of(Axis::Data));
 }
 
 ValueId ValueStore::Intern(const Value& value, std::span<const ValueId> kids, uint8_t depth) {
