@@ -90,7 +90,7 @@ bool IsMadeOfRanks(const variation::ValueStore& values, ValueId id, int depth) {
   if (!id || values.axes(id).empty()) return true;
   if (depth > kDeepest) return false;
   const Value& value = values[id];
-  const bool is_opaque = value.kind == ValueKind::Unknown || value.kind == ValueKind::Param ||
+  const bool is_opaque = value.kind == ValueKind::Param ||
                          (value.kind == ValueKind::Derived && !values.IsStructural(value.a));
   return !is_opaque && std::ranges::all_of(values.Kids(id), [&](ValueId kid) {
            return IsMadeOfRanks(values, kid, depth + 1);

@@ -655,7 +655,6 @@ void FunctionEvaluator::Mutate(ir::ExprId target, ValueId item) {
     changed = store_.Derived(tables_.NameSymbol(kGrown), kids);
   } else {
     changed = store_.WithAxes(old_value, store_.axes(item) | store_.axes(how_often));
-    if (!store_.axes(how_often).empty()) changed = store_.WithMark(changed, tables_.RaggedMark());
   }
   if (changed == old_value) return;
   if (expr.kind == ir::ExprKind::Name) AssignName(ir::NameOf(expr), changed);
