@@ -91,6 +91,7 @@ bool IsMadeOfRanks(const variation::ValueStore& values, ValueId id, int depth) {
   if (depth > kDeepest) return false;
   const Value& value = values[id];
   const bool is_opaque = value.kind == ValueKind::Param ||
+                         (value.kind == ValueKind::Unknown && (value.flags & variation::kOfArguments) == 0) ||
                          (value.kind == ValueKind::Derived && !values.IsStructural(value.a));
   return !is_opaque && std::ranges::all_of(values.Kids(id), [&](ValueId kid) {
            return IsMadeOfRanks(values, kid, depth + 1);

@@ -344,9 +344,10 @@ ValueId FunctionEvaluator::YieldValue(ir::ExprId site, const knowledge::Entry& e
       break;
     }
     case knowledge::YieldKind::Varies: {
-      Axes axes = yield.axes;
+      Axes axes;
       for (const CallArgument& arg : args) axes = axes | (arg.value ? store_.axes(arg.value) : Axes{});
-      result = store_.Symbol(Site(site), axes);
+      const uint8_t flags = axes.empty() ? 0 : kOfArguments;
+      result = store_.Make({.kind = ValueKind::Unknown, .flags = flags, .axes = axes | yield.axes, .a = Site(site)}, {});
       break;
     }
     case knowledge::YieldKind::Object:

@@ -107,6 +107,7 @@ Facts ComputeVariation(const binding::Program& program, const knowledge::Knowled
   for (const ir::Module& module : program.modules) facts.exprs.emplace_back().resize(module.exprs.size());
   Tables tables(program, knowledge, facts);
   tables.ragged_mark = knowledge.FindMark(program.names->Intern("ragged"));
+  facts.values_store.SetShapeMark(tables.ragged_mark);
   tables.process_group_class = program.names->Intern("torch.distributed.ProcessGroup");
   FindKnownDefinitions(tables);
   FindKnownBases(tables);

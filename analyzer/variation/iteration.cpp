@@ -154,7 +154,8 @@ Iteration FunctionEvaluator::IterateUnknown(ir::ExprId site, ValueId iterable) {
   const bool ragged = store_[iterable].mark && store_[iterable].mark == tables_.RaggedMark();
   const Axes own = ragged ? axes : Without(axes, data);
   if (own == axes) return {element, store_.Derived(tables_.NameSymbol("builtins.len"), kids)};
-  return {element, store_.Symbol(Site(site), own)};
+  const auto flags = static_cast<uint8_t>(store_[iterable].flags & kOfArguments);
+  return {element, store_.Make({.kind = ValueKind::Unknown, .flags = flags, .axes = own, .a = Site(site)}, {})};
 }
 
 }  // namespace allranks::variation

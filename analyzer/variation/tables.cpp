@@ -229,6 +229,9 @@ Tables::Tables(const binding::Program& the_program, const knowledge::Knowledge& 
       known_classes(program.classes.size()),
       known_bases(program.classes.size()),
       round_of(program.funcs.size(), 0) {
+  for (const std::string_view name : {"[]", "[:]", "*.abs", "*.to", "torch.cat", "torch.stack"}) {
+    store.SetKeepsShape(NameSymbol(name));
+  }
   for (const std::string_view name : kStructural) store.SetStructural(NameSymbol(name));
   for (const binding::Func& func : program.funcs) {
     if (func.parent) scopes[func.parent.index].has_nested = true;

@@ -67,6 +67,7 @@ enum class GroupKind : uint8_t { World, AxisGroup, Created, Unknown };
 // Flags of a value.
 constexpr uint8_t kByNameOnly = 1;   // known from a name, not from what was assigned: at most "likely"
 constexpr uint8_t kHasParam = 2;     // mentions a Param somewhere: substitution can change it
+constexpr uint8_t kOfArguments = 8;  // an unknown that varies by what a known function was called with
 constexpr uint8_t kReduced = 4;      // made uniform by a collective: a fact for messages, not for equality of ranks
 
 struct Value {
@@ -130,6 +131,9 @@ class ValueStore {
   uint32_t NewSymbol() { return next_symbol_++; }
   // `symbol` is an operation that takes sequences apart or puts them together: slices, items, `len`.
   void SetStructural(uint32_t symbol) { structural_.insert(symbol); }
+  // `mark` speaks of a tensor's shape, which only what is listed keeps.
+  void SetShapeMark(MarkId mark) { shape_mark_ = mark; }
+  void SetKeepsShape(uint32_t symbol) { keeps_shape_.insert(symbol); }
   bool IsStructural(uint32_t symbol) const { return structural_.contains(symbol); }
 
   Axes axes(ValueId id) const { return values_[id.index].axes; }
@@ -160,6 +164,8 @@ class ValueStore {
   base::ChunkedVector<ValueId> kids_;
   base::HashIndex index_;
   std::unordered_set<uint32_t> structural_;
+  std::unordered_set<uint32_t> keeps_shape_;
+  MarkId shape_mark_;
   uint32_t next_symbol_ = 16;
   ValueId none_, true_, false_;
 };

@@ -172,6 +172,7 @@ ValueId ValueStore::Make(Value value, std::span<const ValueId> kids) {
       const Axes lost = is_remote ? LostBy(value.a) : Axes{};
       value.axes = value.axes | Without(inner.axes, lost);
       value.flags |= inner.flags & kByNameOnly;
+      if (value.kind == ValueKind::Derived && IsStructural(value.a)) value.flags |= inner.flags & kOfArguments;
     }
     value.flags |= inner.flags & kHasParam;
     depth = std::max(depth, uint32_t{depths_[kid.index]} + 1);
@@ -257,7 +258,8 @@ ValueId ValueStore::Symbol(uint32_t symbol, Axes axes) {
 ValueId ValueStore::Derived(uint32_t symbol, std::span<const ValueId> kids, Axes own_axes) {
   Value value{.kind = ValueKind::Derived, .axes = own_axes, .a = symbol};
   for (const ValueId kid : kids) {
-    if (kid && values_[kid.index].mark && !value.mark) value.mark = values_[kid.index].mark;
+    const MarkId mark = kid ? values_[kid.index].mark : MarkId{};
+    if (!value.mark && mark && (mark != shape_mark_ || keeps_shape_.contains(symbol))) value.mark = mark;
   }
   return Make(value, kids);
 }
