@@ -165,7 +165,7 @@ class Describer {
   }
 
   Confidence FindConfidence(const Difference& result) {
-    if (evidence_.is_guess) return Confidence::Possible;
+    if (evidence_.is_guess || IsMadeOnce(result)) return Confidence::Possible;
     // Under that setting it communicates, and then all ranks pass.
     if (evidence_.admits_all && !result.culprit.strategies.empty()) return Confidence::Possible;
     if (result.kind == DifferenceKind::Handler) {
@@ -184,6 +184,16 @@ class Describer {
     const bool implied = result.culprit.op_class == knowledge::OpClass::Implicit || !result.culprit.strategies.empty();
     if (evidence_.own || !(result.axes & soft).empty() || by_name || implied) return Confidence::Likely;
     return Confidence::Certain;
+  }
+
+  // `if key not in groups: groups[key] = new_group(...)`: mostly all ranks came by before.
+  bool IsMadeOnce(const Difference& result) const {
+    if (result.culprit.op_class != knowledge::OpClass::GroupCreate) return false;
+    const std::vector<TraceId> path = PathTo(traces_, evidence_.root, evidence_.culprit);
+    return std::ranges::any_of(path, [&](TraceId id) {
+      const Trace& node = traces_[id];
+      return id != evidence_.node && node.kind == TraceKind::Choice && IsPresenceTest(state_.values, node.value);
+    });
   }
 
   std::string_view Text(base::NameId name) const { return name ? state_.program.text(name) : std::string_view(); }

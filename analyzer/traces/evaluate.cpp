@@ -98,6 +98,17 @@ bool IsMadeOfRanks(const variation::ValueStore& values, ValueId id, int depth) {
          });
 }
 
+bool IsPresenceTest(const variation::ValueStore& values, ValueId condition) {
+  const Value& value = values[condition];
+  if (value.kind == ValueKind::Unary && static_cast<ir::UnaryOp>(value.op) == ir::UnaryOp::Not) {
+    return IsPresenceTest(values, values.Kids(condition)[0]);
+  }
+  if (value.kind != ValueKind::Compare || !value.axes.empty()) return false;
+  const auto op = static_cast<ir::CompareOp>(value.op);
+  const bool with_none = values[values.Kids(condition)[1]].kind == ValueKind::None;
+  return op == ir::CompareOp::In || op == ir::CompareOp::NotIn || with_none;
+}
+
 bool SinglesOutRank(const variation::ValueStore& values, ValueId condition, ValueId group) {
   if (!condition || values.axes(condition).empty()) return true;
   const Value& value = values[condition];
