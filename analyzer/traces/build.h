@@ -1,6 +1,7 @@
 // From the IR and the facts of a function to its trace, over its parameters.
 #pragma once
 
+#include <limits>
 #include <string>
 #include <unordered_map>
 #include <unordered_set>
@@ -33,7 +34,8 @@ struct State {
   std::vector<bool> is_relevant;
   std::vector<OperationSite> sites;
   std::vector<LimitHit> limits;
-  size_t most_traces = 0;          // nodes the store may hold while the function at hand is built or checked
+  // Nodes the store may hold while the function at hand is built or checked.
+  size_t most_traces = std::numeric_limits<size_t>::max();
   // Steps spent on projecting the function at hand; what is compared after the bound counts as unknown.
   static constexpr uint64_t kMostSteps = 400'000;
   mutable uint64_t projection_steps = 0;

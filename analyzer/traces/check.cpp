@@ -157,7 +157,9 @@ void FunctionCheck::Report(Scene& scene, SequenceStore& sequences, Evidence evid
 
 // `rank == 0`, or the rank in the very group: whatever its members are, one of them goes another way than the rest.
 bool FunctionCheck::SinglesOut(const Evidence& evidence) const {
-  if (!evidence.node || evidence.own || traces_[evidence.node].kind != TraceKind::Choice) return false;
+  if (!evidence.node || traces_[evidence.node].kind != TraceKind::Choice) return false;
+  // Clocks and files differ between any two processes.
+  if (evidence.own) return NodeAxes(state_, evidence.node).has(knowledge::Axis::Environment);
   return SinglesOutRank(state_.values, traces_[evidence.node].value, traces_.operation(evidence.culprit).group);
 }
 

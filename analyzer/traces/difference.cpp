@@ -179,6 +179,10 @@ class Describer {
     if (evidence_.own && decided_by && (result.axes & soft).empty() && !IsMadeOfRanks(state_.values, decided_by)) {
       return Confidence::Possible;
     }
+    // `"labels" in batch`, `mask is not None`: what a batch holds is mostly a matter of settings, whatever its values.
+    if (decided_by && result.axes == Axes::Of(knowledge::Axis::Data) && VariesByPresence(state_.values, decided_by)) {
+      return Confidence::Possible;
+    }
     const bool by_name = evidence_.node && traces_[evidence_.node].value &&
                          state_.values.by_name_only(traces_[evidence_.node].value);
     const bool implied = result.culprit.op_class == knowledge::OpClass::Implicit || !result.culprit.strategies.empty();

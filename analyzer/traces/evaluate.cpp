@@ -98,6 +98,27 @@ bool IsMadeOfRanks(const variation::ValueStore& values, ValueId id, int depth) {
          });
 }
 
+bool VariesByPresence(const variation::ValueStore& values, ValueId id, int depth) {
+  constexpr int kDeepest = 12;
+  if (!id || values.axes(id).empty()) return true;
+  const Value& value = values[id];
+  const auto kids = values.Kids(id);
+  if (depth > kDeepest) return false;
+  switch (value.kind) {
+    case ValueKind::Compare: {
+      const auto op = static_cast<ir::CompareOp>(value.op);
+      return op == ir::CompareOp::In || op == ir::CompareOp::NotIn || values[kids[1]].kind == ValueKind::None;
+    }
+    case ValueKind::Unary:
+    case ValueKind::And:
+    case ValueKind::Or:
+    case ValueKind::Select:
+      return std::ranges::all_of(kids, [&](ValueId kid) { return VariesByPresence(values, kid, depth + 1); });
+    default:
+      return false;
+  }
+}
+
 bool IsPresenceTest(const variation::ValueStore& values, ValueId condition) {
   const Value& value = values[condition];
   if (value.kind == ValueKind::Unary && static_cast<ir::UnaryOp>(value.op) == ir::UnaryOp::Not) {
@@ -315,7 +336,9 @@ GroupIndex Evaluator::Group(ValueId id, uint32_t rank) {
   if (!id || id == values_.NoneValue()) return AddGroup(ValueId::None());
   const Value& value = values_[id];
   if (value.kind == ValueKind::Group) {
-    return static_cast<GroupKind>(value.op) == GroupKind::World ? AddGroup(ValueId::None()) : AddGroup(id);
+    const auto kind = static_cast<GroupKind>(value.op);
+    if (kind == GroupKind::Unknown) return GuessedGroup(id);
+    return AddGroup(kind == GroupKind::World ? ValueId::None() : id);
   }
   if (value.kind == ValueKind::Select && depth_ < kDeepestValue) {
     const ValueId arms[] = {values_.Kids(id)[1], values_.Kids(id)[2]};
@@ -356,7 +379,6 @@ GroupIndex Evaluator::AddGroup(ValueId value) {
     const Value& group = values_[value];
     info.kind = static_cast<GroupKind>(group.op);
     info.axis = static_cast<Axis>(group.a);
-    info.is_guess = info.kind == GroupKind::Unknown;
     for (uint32_t rank = 0; rank < world_.size(); ++rank) {
       if (info.kind == GroupKind::AxisGroup) info.members[rank] = world_.AxisPeers(info.axis, rank);
       if (info.kind != GroupKind::Created) continue;

@@ -78,6 +78,9 @@ class Evaluator {
 // Whether all that varies in a value are ranks themselves, parts of sequences taken by rank, and their numbers.
 bool IsMadeOfRanks(const variation::ValueStore& values, ValueId value, int depth = 0);
 
+// Whether what varies in a condition are only tests of what is there: `key in batch`, `mask is not None`.
+bool VariesByPresence(const variation::ValueStore& values, ValueId condition, int depth = 0);
+
 // `key in groups`, `group is None`: whether something was made or given before, the same on all ranks.
 bool IsPresenceTest(const variation::ValueStore& values, ValueId condition);
 
