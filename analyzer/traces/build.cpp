@@ -164,7 +164,7 @@ class Builder {
     std::vector<TraceId> parts = {traces_.Seq(body), Block(ir::BlockId{stmt.d})};
     for (const ir::Handler& handler : ir::HandlersOf(module_, stmt)) {
       parts.push_back(Block(handler.body));
-      info.handlers.push_back({{module_.file, handler.begin, handler.end}, HandlerBreadth(state_, module_, handler)});
+      info.handlers.push_back({{module_.file, handler.begin, handler.end}, HandlerBreadth(state_, module_id_, handler)});
     }
     return traces_.Try(At(id), traces_.AddTry(std::move(info)), parts);
   }

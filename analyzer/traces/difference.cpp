@@ -171,7 +171,7 @@ class Describer {
     if (result.kind == DifferenceKind::Handler) {
       const TryInfo& info = traces_.try_info(evidence_.node);
       const bool broad = info.handlers[evidence_.handler].breadth == Breadth::Broad;
-      return broad && info.fallible ? Confidence::Likely : Confidence::Possible;
+      return broad && info.fallible && result.culprit.strategies.empty() ? Confidence::Likely : Confidence::Possible;
     }
     const Axes soft = Axes::Of(knowledge::Axis::Data) | Axes::Of(knowledge::Axis::Environment);
     // Somebody made it of a rank, far from here: that it still tells ranks apart is hearsay.

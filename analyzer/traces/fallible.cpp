@@ -38,15 +38,19 @@ std::string_view LastName(const State& state, const ir::Module& module, ir::Expr
   return {};
 }
 
-Breadth BreadthOf(const State& state, const ir::Module& module, ir::ExprId type) {
+Breadth BreadthOf(const State& state, ir::ModuleId module_id, ir::ExprId type) {
+  const ir::Module& module = state.program.modules[module_id];
   const ir::Expr& expr = module[type];
   if (expr.kind == ir::ExprKind::Tuple) {
     Breadth widest = Breadth::Uniform;
-    for (const ir::ExprId item : ir::Items(module, expr)) widest = std::max(widest, BreadthOf(state, module, item));
+    for (const ir::ExprId item : ir::Items(module, expr)) widest = std::max(widest, BreadthOf(state, module_id, item));
     return widest;
   }
   const std::string_view name = LastName(state, module, type);
   if (Contains(kBroad, name)) return Breadth::Broad;
+  // The project's own exceptions say what its data can be like.
+  const ValueId value = state.facts.value(module_id, type);
+  if (value && state.values[value].kind == variation::ValueKind::Class) return Breadth::Broad;
   return Contains(kUniform, name) ? Breadth::Uniform : Breadth::Narrow;
 }
 
@@ -54,7 +58,7 @@ bool Inside(const ir::Expr& expr, uint32_t begin, uint32_t end) { return begin <
 
 }  // namespace
 
-Breadth HandlerBreadth(const State& state, const ir::Module& module, const ir::Handler& handler) {
+Breadth HandlerBreadth(const State& state, ir::ModuleId module, const ir::Handler& handler) {
   return handler.type ? BreadthOf(state, module, handler.type) : Breadth::Broad;
 }
 
@@ -67,8 +71,9 @@ bool CanFailOnOneRank(const State& state, FuncId func, ir::StmtId stmt) {
     if (expr.kind != ir::ExprKind::Call || !Inside(expr, begin, end)) continue;
     if (Contains(kFallible, LastName(state, module, ir::CalleeOf(expr)))) return true;
     // Running a module: out of memory, a bad batch.
-    const bool runs_module = call.receiver && module[ir::CalleeOf(expr)].kind != ir::ExprKind::Attribute;
-    if (runs_module) return true;
+    const bool is_known = call.kind == variation::CallKind::Known;
+    if (is_known && state.program.text(state.knowledge[call.entry].name).ends_with(".__call__")) return true;
+    if (call.receiver && module[ir::CalleeOf(expr)].kind != ir::ExprKind::Attribute) return true;
   }
   return false;
 }

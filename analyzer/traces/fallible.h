@@ -5,7 +5,7 @@
 
 namespace allranks::traces {
 
-Breadth HandlerBreadth(const State& state, const ir::Module& module, const ir::Handler& handler);
+Breadth HandlerBreadth(const State& state, ir::ModuleId module, const ir::Handler& handler);
 
 // Whether the statement itself does work that fails on single ranks: a forward pass, reading data or files, parsing.
 bool CanFailOnOneRank(const State& state, FuncId func, ir::StmtId stmt);

@@ -73,6 +73,7 @@ class FunctionCheck {
   void CheckOwn();
   void CheckOwnAlong(Scene& scene, knowledge::Axes axes, FuncId handlers_of);
   void ReportOwn(Scene& scene, SequenceStore& sequences, const OwnDecision& decision, uint32_t rank);
+  TraceId PlainOpBeyond(const SequenceStore& sequences, SeqId list, SeqId other) const;
   TraceId FirstPlainOp(const SequenceStore& sequences, SeqId list) const;
   void ClassifyOwn(TraceId node, TraceId first, TraceId second, Evidence* evidence) const;
 

@@ -61,6 +61,24 @@ TraceId FunctionCheck::FirstPlainOp(const SequenceStore& sequences, SeqId list) 
   return OpOf(sequences, list);
 }
 
+// An operation that one list issues more often than the other, whatever the strategy.
+TraceId FunctionCheck::PlainOpBeyond(const SequenceStore& sequences, SeqId list, SeqId other) const {
+  constexpr size_t kFarAhead = 64;
+  std::vector<SeqId> ops;
+  std::vector<SeqId> others;
+  sequences.Flatten(list, kFarAhead, &ops);
+  sequences.Flatten(other, kFarAhead, &others);
+  const auto count = [&](const std::vector<SeqId>& among, uint64_t token) {
+    return std::ranges::count_if(among, [&](SeqId op) { return sequences[op].token == token; });
+  };
+  for (const SeqId op : ops) {
+    const uint64_t token = sequences[op].token;
+    const bool is_plain = !traces_.entry(sequences[op].origin).operation.strategies;
+    if (is_plain && count(ops, token) > count(others, token)) return sequences[op].origin;
+  }
+  return TraceId::None();
+}
+
 void FunctionCheck::CheckOwnAlong(Scene& scene, Axes axes, FuncId handlers_of) {
   ClassPasses passes(scene);
   SequenceStore sequences;
@@ -92,6 +110,7 @@ void FunctionCheck::ReportOwn(Scene& scene, SequenceStore& sequences, const OwnD
   const TraceKind kind = traces_[decision.node].kind;
   if (kind == TraceKind::Try) {
     evidence.kind = DifferenceKind::Handler;
+    if (const TraceId plain = PlainOpBeyond(sequences, decision.first, decision.second)) evidence.culprit = plain;
   } else if (kind == TraceKind::Loop) {
     evidence.kind = DifferenceKind::TripCount;
     evidence.culprit = FirstPlainOp(sequences, decision.first);
