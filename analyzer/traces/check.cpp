@@ -76,10 +76,9 @@ void FunctionCheck::Prepare(Scene& scene) {
   scene.FindClasses(traces_, nodes_);
 }
 
-SeqId FunctionCheck::Project(Scene& scene, SequenceStore& sequences, View view,
-                             const std::unordered_set<uint32_t>& settled) {
+SeqId FunctionCheck::Project(Scene& scene, SequenceStore& sequences, View view) {
   view.rank = scene.ClassOf(view.rank);
-  return Projector(state_, scene, sequences, view, settled).Run(root_);
+  return Projector(state_, scene, sequences, view, settled_).Run(root_);
 }
 
 TraceId FunctionCheck::OpOf(const SequenceStore& sequences, SeqId list) const {
@@ -140,7 +139,7 @@ void FunctionCheck::Report(Scene& scene, SequenceStore& sequences, Evidence evid
                       (IsGuess(scene, evidence.culprit) || (meets && IsGuess(scene, evidence.victim)));
   if (evidence.lists.empty()) {
     for (uint32_t rank = 0; rank < scene.world().size(); ++rank) {
-      evidence.lists.push_back(Project(scene, sequences, {.rank = rank, .groups = ~0u, .with_p2p = true}, settled_));
+      evidence.lists.push_back(Project(scene, sequences, {.rank = rank, .groups = ~0u, .with_p2p = true}));
     }
   }
   Difference difference = Describe(state_, scene, sequences, evidence);

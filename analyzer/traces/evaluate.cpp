@@ -159,8 +159,10 @@ bool SinglesOutRank(const variation::ValueStore& values, ValueId condition, Valu
 
 Outcome Evaluator::Evaluate(ValueId id, uint32_t rank) {
   if (!id || depth_ > kDeepestValue) return {};
-  if (const auto assigned = assignment_.find(id.index); assigned != assignment_.end()) {
-    return Outcome::Number(assigned->second);
+  if (!assignment_.empty()) {
+    if (const auto assigned = assignment_.find(id.index); assigned != assignment_.end()) {
+      return Outcome::Number(assigned->second);
+    }
   }
   const Value& value = values_[id];
   ++depth_;

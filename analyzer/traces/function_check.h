@@ -41,7 +41,7 @@ class FunctionCheck {
   Binding OwnBinding() const;
   std::vector<ValueId> Params(FuncId func) const;
   void Prepare(Scene& scene);
-  SeqId Project(Scene& scene, SequenceStore& sequences, View view, const std::unordered_set<uint32_t>& settled);
+  SeqId Project(Scene& scene, SequenceStore& sequences, View view);
   TraceId OpOf(const SequenceStore& sequences, SeqId list) const;
   std::optional<TraceId> FirstOpIn(TraceId id) const;
   std::string Detail(TraceId first, TraceId second) const;

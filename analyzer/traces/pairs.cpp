@@ -110,7 +110,7 @@ bool FunctionCheck::CheckOnce(Scene& scene, SequenceStore& sequences) {
   std::map<std::pair<uint32_t, uint32_t>, SeqId> lists;
   const auto list = [&](uint32_t rank, uint32_t groups) {
     const auto [found, is_new] = lists.try_emplace({scene.ClassOf(rank), groups});
-    if (is_new) found->second = Project(scene, sequences, {.rank = rank, .groups = groups}, settled_);
+    if (is_new) found->second = Project(scene, sequences, {.rank = rank, .groups = groups});
     return found->second;
   };
   const uint32_t size = scene.world().size();
@@ -139,10 +139,8 @@ TraceId FunctionCheck::Blame(Scene& scene, SequenceStore& sequences, uint32_t i,
   TraceId puts_it_off;
   for (const TraceId node : nodes_.choices) {
     if (settled_.contains(node.index) || !PartsRanks(scene, node, i, j) || ++tried > kMostBlamed) continue;
-    std::unordered_set<uint32_t> without = settled_;
-    without.insert(node.index);
-    const SeqId first = Project(scene, sequences, {.rank = i, .groups = groups}, without);
-    const SeqId second = Project(scene, sequences, {.rank = j, .groups = groups}, without);
+    const SeqId first = Project(scene, sequences, {.rank = i, .groups = groups, .agreed = node});
+    const SeqId second = Project(scene, sequences, {.rank = j, .groups = groups, .agreed = node});
     const std::optional<Parting> rest = FirstDifference(sequences, first, second);
     if (!rest) return node;
     // Another defect stays, later on. (Taking away one half of a pair of conditions that agree brings one forward.)

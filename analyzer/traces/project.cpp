@@ -91,7 +91,18 @@ Projector::Projector(const State& state, Scene& scene, SequenceStore& sequences,
     : state_(state), scene_(scene), sequences_(sequences), view_(view), settled_(settled), own_axes_(own_axes),
       handlers_of_(handlers_of) {}
 
-SeqId Projector::Run(TraceId trace) { return Project(trace, {}); }
+SeqId Projector::Run(TraceId trace) {
+  if (view_.agreed) FindAroundAgreed(trace);
+  return Project(trace, {});
+}
+
+bool Projector::FindAroundAgreed(TraceId id) {
+  const auto [found, is_new] = around_agreed_.try_emplace(id.index, id == view_.agreed);
+  if (!is_new) return found->second;
+  bool around = id == view_.agreed;
+  for (const TraceId kid : state_.traces.Kids(id)) around = FindAroundAgreed(kid) || around;
+  return around_agreed_[id.index] = around;
+}
 
 SeqId Projector::Project(TraceId id, const Context& context) {
   ++state_.projection_steps;
@@ -190,7 +201,7 @@ void Projector::CheckMember(TraceId id, const GroupInfo& group, const Item& item
 }
 
 bool Projector::IsSettled(TraceId id, const Trace& trace) const {
-  return (trace.flags & kSettled) != 0 || settled_.contains(id.index);
+  return (trace.flags & kSettled) != 0 || id == view_.agreed || settled_.contains(id.index);
 }
 
 bool Projector::IsOwn(ValueId value) const {
@@ -299,13 +310,24 @@ SeqId Projector::ProjectScope(TraceId id, const Trace& trace, const Context& con
     inner.next = inner.returned = context.next;
     return Project(body, inner);
   }
-  // What nothing varies in is the same for every rank that looks at the same groups.
-  const bool is_uniform = (state_.traces[body].flags & kVarying) == 0;
-  auto& known = is_uniform ? sequences_.UniformCalls(view_.groups, view_.with_p2p) : scopes_;
+  auto& known = KnownCalls(body);
   if (const auto found = known.find(body.index); found != known.end()) return sequences_.Append(found->second, context.next);
   const SeqId list = Project(body, inner);
   known.emplace(body.index, list);
   return sequences_.Append(list, context.next);
+}
+
+// Lists of calls that were projected before, by this projection or by others whom they look the same to.
+std::unordered_map<uint32_t, SeqId>& Projector::KnownCalls(TraceId body) {
+  constexpr uint32_t kAnyRank = kMostRanks;
+  // What nothing varies in is the same for every rank that looks at the same groups.
+  if ((state_.traces[body].flags & kVarying) == 0) return sequences_.Calls(kAnyRank, view_.groups, view_.with_p2p);
+  // Each rank's own decisions are noted on the way, so the way has to be gone.
+  const bool notes_decisions = !own_axes_.empty() || handlers_of_;
+  const auto around = around_agreed_.find(body.index);
+  const bool holds_agreed = around != around_agreed_.end() && around->second;
+  if (notes_decisions || holds_agreed) return own_calls_;
+  return sequences_.Calls(view_.rank, view_.groups, view_.with_p2p);
 }
 
 SeqId Projector::ProjectTry(TraceId id, const Trace& trace, const Context& context) {

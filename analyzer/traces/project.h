@@ -56,6 +56,7 @@ struct View {
   uint32_t rank = 0;
   uint32_t groups = ~0u;
   bool with_p2p = false;
+  TraceId agreed;   // a choice to be taken as agreed besides the settled ones
 };
 
 // Arms of a choice, or a loop, that a rank's own values decide and that do not agree.
@@ -107,6 +108,8 @@ class Projector {
   void RecordHandlers(TraceId id, SeqId body, const Context& through);
   bool IsOwn(ValueId value) const;
   bool IsSettled(TraceId id, const Trace& trace) const;
+  std::unordered_map<uint32_t, SeqId>& KnownCalls(TraceId body);
+  bool FindAroundAgreed(TraceId id);
 
   const State& state_;
   Scene& scene_;
@@ -115,7 +118,8 @@ class Projector {
   const std::unordered_set<uint32_t>& settled_;
   knowledge::Axes own_axes_;
   FuncId handlers_of_;
-  std::unordered_map<uint32_t, SeqId> scopes_;   // calls in which something varies, by trace
+  std::unordered_map<uint32_t, bool> around_agreed_;   // by trace: whether the agreed choice is in it
+  std::unordered_map<uint32_t, SeqId> own_calls_;      // lists of calls that only this projection sees so, by trace
   std::vector<OwnDecision> own_decisions_;
   std::vector<Outsider> outsiders_;
   int undecided_ = 0;   // choices around that nobody decides: what is inside may not be reached

@@ -182,6 +182,17 @@ TEST_F(ProjectTest, RanksThatNoConditionTellsApartAreOneClass) {
               ElementsAre(0, 1, 2, 1));
 }
 
+TEST_F(ProjectTest, CallsKnownFromAnotherProjectionAreLookedAtAgainWhereAChoiceIsAgreed) {
+  const TraceId choice = If(1, RankIs(0), Barrier(2));
+  const TraceId trace = traces().Scope(At(9), FuncId{1}, choice);
+  EXPECT_FALSE(Agree(trace, 0, 1));
+  Scene scene(state(), World{.nodes = 2, .per_node = 2, .mesh = {}}, Assignment{});
+  const auto agreed_on = [&](uint32_t rank) {
+    return Projector(state(), scene, sequences, {.rank = rank, .agreed = choice}, settled).Run(trace);
+  };
+  EXPECT_TRUE(sequences.Same(agreed_on(0), agreed_on(1)));
+}
+
 TEST_F(ProjectTest, FingerprintsTellDecisionsApart) {
   const ValueId flag = values().Fresh({});
   const TraceId trace = If(1, flag, Barrier(2));

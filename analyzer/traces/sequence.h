@@ -63,9 +63,9 @@ class SequenceStore {
   bool Same(SeqId a, SeqId b) const;
   // The first operation of a list; none if it has none.
   SeqId FirstOp(SeqId list) const { return items_[list.index].first_op; }
-  // Lists of calls that look alike on all ranks, by the trace of the callee; for projections on these groups.
-  std::unordered_map<uint32_t, SeqId>& UniformCalls(uint32_t groups, bool with_p2p) {
-    return uniform_calls_[(uint64_t{groups} << 1) | (with_p2p ? 1 : 0)];
+  // Lists of calls by the trace of the callee, for projections on this rank and these groups.
+  std::unordered_map<uint32_t, SeqId>& Calls(uint32_t rank, uint32_t groups, bool with_p2p) {
+    return calls_[(uint64_t{groups} << 32) | (uint64_t{rank} << 1) | (with_p2p ? 1 : 0)];
   }
   // The operations of a list, one round of each loop, the arm that issues something of each choice; at most `limit`.
   void Flatten(SeqId list, size_t limit, std::vector<SeqId>* ops, int depth = 0) const;
@@ -73,7 +73,7 @@ class SequenceStore {
  private:
   static constexpr uint64_t kRaisedLength = ~uint64_t{0};
   std::vector<Item> items_;
-  std::unordered_map<uint64_t, std::unordered_map<uint32_t, SeqId>> uniform_calls_;
+  std::unordered_map<uint64_t, std::unordered_map<uint32_t, SeqId>> calls_;
 };
 
 uint64_t Token(uint64_t kind, uint64_t a, uint64_t b);

@@ -6,7 +6,12 @@ namespace allranks::variation {
 
 ValueId FunctionEvaluator::Eval(ir::ExprId id) {
   if (!id) return ValueId::None();
+  // Most expressions are what they were in the round before; constants always are.
+  const ValueId before = tables_.facts.value(func_.module, id);
+  if (before && module_[id].kind == ir::ExprKind::Constant) return before;
+  const ValueId outer = store_.Expect(before);
   const ValueId value = EvalUncached(id, module_[id]);
+  store_.Expect(outer);
   touches_data_ = touches_data_ || (value && store_.axes(value).has(Axis::Data));
   SetValue(id, value);
   return value;

@@ -11,6 +11,7 @@
 #include <string>
 #include <unordered_map>
 #include <unordered_set>
+#include <utility>
 #include <vector>
 
 #include "analyzer/base/chunked_vector.h"
@@ -136,6 +137,10 @@ class ValueStore {
   void SetKeepsShape(uint32_t symbol) { keeps_shape_.insert(symbol); }
   bool IsStructural(uint32_t symbol) const { return structural_.contains(symbol); }
 
+  // The value that is likely to be made next, none if unknown: one look at it saves the search. Returns the one
+  // expected before.
+  ValueId Expect(ValueId value) { return std::exchange(expected_, value); }
+
   Axes axes(ValueId id) const { return values_[id.index].axes; }
   bool has_param(ValueId id) const { return (values_[id.index].flags & kHasParam) != 0; }
   bool by_name_only(ValueId id) const { return (values_[id.index].flags & kByNameOnly) != 0; }
@@ -166,6 +171,7 @@ class ValueStore {
   std::unordered_set<uint32_t> structural_;
   std::unordered_set<uint32_t> keeps_shape_;
   MarkId shape_mark_;
+  ValueId expected_;
   uint32_t next_symbol_ = 16;
   ValueId none_, true_, false_;
 };

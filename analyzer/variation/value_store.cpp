@@ -195,11 +195,12 @@ Axes ValueStore::LostBy(uint32_t symbol) const {
 }
 
 ValueId ValueStore::Intern(const Value& value, std::span<const ValueId> kids, uint8_t depth) {
-  const uint64_t hash = Hash(value, kids);
-  const uint32_t known = index_.Find(hash, [&](uint32_t candidate) {
+  const auto is_same = [&](uint32_t candidate) {
     return Same(values_[candidate], value) && std::ranges::equal(Kids(ValueId{candidate}), kids);
-  });
-  if (known != base::HashIndex::kNotFound) return ValueId{known};
+  };
+  if (expected_ && is_same(expected_.index)) return expected_;
+  const uint64_t hash = Hash(value, kids);
+  if (const uint32_t known = index_.Find(hash, is_same); known != base::HashIndex::kNotFound) return ValueId{known};
   Value stored = value;
   stored.kids = kids.empty() ? 0 : kids_.AddRun(kids);
   stored.kid_count = static_cast<uint8_t>(kids.size());
