@@ -322,7 +322,7 @@ class Loader {
   }
 
   // "arg:model", "arg:self" (the receiver), "args:accelerate.Prepared", "group:tensor", "new_group:ranks",
-  // "varies:data", "value:rank == 0", "uniform", "-" (nothing is said) or the name of a class.
+  // "varies:data", "ragged:data" (its size as well), "value:rank == 0", "uniform", "-" (nothing is said) or the name of a class.
   Yield ParseYield(std::string_view text, std::span<const NameId> params, Place place) {
     const size_t colon = text.find(':');
     const std::string_view word = text.substr(0, colon);
@@ -337,13 +337,16 @@ class Loader {
       return {.kind = YieldKind::Argument, .argument = argument};
     }
     if (word == "varies") return {.kind = YieldKind::Varies, .axes = VariationAxesOf(rest, place)};
+    if (word == "ragged") {
+      return {.kind = YieldKind::Varies, .axes = VariationAxesOf(rest, place), .mark = MarkOf(word)};
+    }
     if (word == "value") return {.kind = YieldKind::Formula, .formula = Parse(rest, params, place)};
     if (word == "group") return {.kind = YieldKind::Group, .has_axis = true, .axis = GroupAxis(rest, place)};
     if (word == "new_group") {
       return {.kind = YieldKind::NewGroup,
               .argument = rest.empty() ? NameId::None() : Param(rest, params, place)};
     }
-    constexpr std::string_view kWords[] = {"arg", "args", "varies", "value", "group", "new_group"};
+    constexpr std::string_view kWords[] = {"arg", "args", "varies", "ragged", "value", "group", "new_group"};
     const std::string near = DidYouMean(word, kWords);
     errors_.Fail(place, fmt::format("unknown word `{}` before the colon{}", word,
                                     near.empty() ? "; write a class without one" : near));
@@ -380,7 +383,10 @@ class Loader {
 
   MarkId ReadMark(TableReader& table) {
     const std::string_view text = table.Text("mark");
-    if (text.empty()) return {};
+    return text.empty() ? MarkId{} : MarkOf(text);
+  }
+
+  MarkId MarkOf(std::string_view text) {
     const NameId name = names_.Intern(text);
     const MarkId known = knowledge_.FindMark(name);
     return known ? known : knowledge_.marks_.Add(name);

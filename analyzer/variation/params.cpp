@@ -136,7 +136,8 @@ ValueId Tables::HookParam(FuncId function, uint32_t index) {
           return store.Make({.kind = ValueKind::Object, .a = yield.type.index}, {});
         case knowledge::YieldKind::Varies:
         case knowledge::YieldKind::Uniform:
-          return store.Symbol(symbol, yield.axes);
+          return yield.mark ? store.WithMark(store.Symbol(symbol, yield.axes), yield.mark)
+                            : store.Symbol(symbol, yield.axes);
         default:
           return ValueId::None();
       }
