@@ -159,6 +159,7 @@ class ValueStore {
   static constexpr uint32_t kVariesSymbol = 2;
 
   ValueId Intern(const Value& value, std::span<const ValueId> kids, uint8_t depth);
+  MarkId MarkOf(uint32_t symbol, std::span<const ValueId> kids) const;
   Axes LostBy(uint32_t symbol) const;
   std::optional<bool> InJob(ValueId condition) const;
   ValueId Connective(ValueKind kind, std::span<const ValueId> kids);

@@ -257,12 +257,17 @@ ValueId ValueStore::Symbol(uint32_t symbol, Axes axes) {
 }
 
 ValueId ValueStore::Derived(uint32_t symbol, std::span<const ValueId> kids, Axes own_axes) {
-  Value value{.kind = ValueKind::Derived, .axes = own_axes, .a = symbol};
+  const Value value{.kind = ValueKind::Derived, .axes = own_axes, .mark = MarkOf(symbol, kids), .a = symbol};
+  return Make(value, kids);
+}
+
+// Marks travel with what is made of the marked.
+MarkId ValueStore::MarkOf(uint32_t symbol, std::span<const ValueId> kids) const {
   for (const ValueId kid : kids) {
     const MarkId mark = kid ? values_[kid.index].mark : MarkId{};
-    if (!value.mark && mark && (mark != shape_mark_ || keeps_shape_.contains(symbol))) value.mark = mark;
+    if (mark && (mark != shape_mark_ || keeps_shape_.contains(symbol))) return mark;
   }
-  return Make(value, kids);
+  return {};
 }
 
 ValueId ValueStore::Not(ValueId id) {
@@ -472,6 +477,7 @@ ValueId ValueStore::Rebuild(Value value, std::span<const ValueId> kids) {
       return Select(kids[0], kids[1], kids[2]);
     default:
       value.flags &= static_cast<uint8_t>(~kHasParam);
+      if (value.kind == ValueKind::Derived && !value.mark) value.mark = MarkOf(value.a, kids);
       return Make(value, kids);
   }
 }
