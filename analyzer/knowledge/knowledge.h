@@ -143,6 +143,8 @@ struct Entry {
   bool uniform_on_root_only = false;  // reduce, gather
   // What a framework passes to an override of this method: `trainer` of a callback's hook is a Trainer.
   std::vector<std::pair<NameId, Yield>> param_types;
+  // What it yields varies only if the receiver was made with one of these arguments: a loader with a sampler.
+  std::vector<NameId> varies_with;
   FormulaId guard;         // used as decorator or context manager, runs the body only where this holds
   bool exits = false;      // ends the process
   bool raises = false;     // always raises

@@ -313,6 +313,10 @@ class Loader {
     if (formula) yield = {.kind = YieldKind::Formula, .formula = formula};
     if (is_uniform) yield = {.kind = YieldKind::Uniform};
     if (!varies.empty()) yield = {.kind = YieldKind::Varies, .axes = varies};
+    for (const std::string_view name : table.Texts("varies_with")) entry.varies_with.push_back(names_.Intern(name));
+    if (!entry.varies_with.empty() && varies.empty()) {
+      table.Fail("varies_with", "says when a result varies; say along which axis with varies = [\"data\"]");
+    }
     const MarkId mark = ReadMark(table);
     yield.mark = mark;
     for (const std::string_view part : tuple) {

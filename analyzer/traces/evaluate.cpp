@@ -78,6 +78,17 @@ std::optional<bool> TruthOf(const Outcome& outcome) {
   return std::nullopt;
 }
 
+// `group`, where it is one or None.
+ValueId GroupItself(const variation::ValueStore& values, ValueId group) {
+  while (group && values[group].kind == ValueKind::Select) {
+    const auto kids = values.Kids(group);
+    const bool else_is_none = values[kids[2]].kind == ValueKind::None;
+    if (!else_is_none && values[kids[1]].kind != ValueKind::None) break;
+    group = kids[else_is_none ? 1 : 2];
+  }
+  return group;
+}
+
 }  // namespace
 
 bool IsUniformUnknown(const variation::ValueStore& values, ValueId id) {
@@ -143,7 +154,9 @@ bool SinglesOutRank(const variation::ValueStore& values, ValueId condition, Valu
       return std::ranges::all_of(kids, [&](ValueId kid) { return SinglesOutRank(values, kid, group); });
     case ValueKind::Coordinate: {
       const auto coordinate = static_cast<knowledge::Coordinate>(value.op);
-      if (coordinate == knowledge::Coordinate::GroupRank) return group && !kids.empty() && kids[0] == group;
+      if (coordinate == knowledge::Coordinate::GroupRank) {
+        return group && !kids.empty() && GroupItself(values, kids[0]) == GroupItself(values, group);
+      }
       return coordinate == knowledge::Coordinate::Rank;
     }
     case ValueKind::Compare: {

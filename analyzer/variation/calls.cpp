@@ -347,7 +347,8 @@ ValueId FunctionEvaluator::YieldValue(ir::ExprId site, const knowledge::Entry& e
       Axes axes;
       for (const CallArgument& arg : args) axes = axes | (arg.value ? store_.axes(arg.value) : Axes{});
       const uint8_t flags = axes.empty() ? 0 : kOfArguments;
-      result = store_.Make({.kind = ValueKind::Unknown, .flags = flags, .axes = axes | yield.axes, .a = Site(site)}, {});
+      if (MadeToVary(entry, receiver)) axes = axes | yield.axes;
+      result = store_.Make({.kind = ValueKind::Unknown, .flags = flags, .axes = axes, .a = Site(site)}, {});
       break;
     }
     case knowledge::YieldKind::Object:
@@ -379,6 +380,24 @@ ValueId FunctionEvaluator::YieldValue(ir::ExprId site, const knowledge::Entry& e
   }
   if (!result) result = DerivedCall(tables_.NameSymbol(entry.name), receiver, args);
   return yield.mark ? store_.WithMark(result, yield.mark) : result;
+}
+
+// Whether the receiver was made with an argument that makes what it yields differ between ranks. One whose making
+// was not seen may have been.
+bool FunctionEvaluator::MadeToVary(const knowledge::Entry& entry, ValueId receiver) {
+  if (entry.varies_with.empty() || !receiver || store_[receiver].kind != ValueKind::Object) return true;
+  const knowledge::ClassId class_id = knowledge_.FindClass(NameId{store_[receiver].a});
+  const knowledge::EntryId init = knowledge_.FindMember(class_id, Intern("__init__"));
+  const auto made_with = store_.Kids(receiver);
+  if (!init || made_with.empty()) return true;
+  const std::vector<NameId>& params = knowledge_[init].params;
+  for (size_t i = 0; i < made_with.size() && i < params.size(); ++i) {
+    if (!made_with[i]) continue;
+    const Value& argument = store_[made_with[i]];
+    const bool is_off = argument.kind == ValueKind::None || made_with[i] == store_.False();
+    if (!argument.axes.empty() || (!is_off && std::ranges::count(entry.varies_with, params[i]) > 0)) return true;
+  }
+  return false;
 }
 
 // An object of a class of the knowledge base, or of the project where the project defines that class itself.

@@ -80,7 +80,7 @@ class FunctionEvaluator {
   void AssignAttribute(ir::ExprId target, ValueId value);
   ValueId HowOften();
   bool IsContainer(ValueId value);
-  bool HasGrownBy(ValueId value, ValueId item, ValueId how_often);
+  ValueId GrownBy(ValueId value, ValueId item, ValueId how_often);
   void MoveCalls(size_t from, std::vector<std::pair<ir::ExprId, CallFact>>& to);
   void Mutate(ir::ExprId target, ValueId item);
   ValueId ItemOf(ir::ExprId site, ValueId value, uint32_t index, size_t count);
@@ -156,6 +156,7 @@ class FunctionEvaluator {
   ValueId SubstituteCall(ValueId value, ValueId callee, FuncId function, std::span<const ValueId> bound);
   ir::ExprId ArgumentExpr(const ir::Function& definition, uint32_t index, bool has_receiver,
                           std::span<const CallArgument> args);
+  bool MadeToVary(const knowledge::Entry& entry, ValueId receiver);
   ValueId ObjectValue(NameId type, std::span<const ValueId> by_param, std::span<const CallArgument> args);
   ValueId ParamOf(const knowledge::Entry& entry, std::span<const ValueId> by_param, NameId name);
   ValueId UniformResult(ValueId value, Axes lost);

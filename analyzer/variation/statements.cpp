@@ -651,8 +651,8 @@ void FunctionEvaluator::Mutate(ir::ExprId target, ValueId item) {
   ValueId changed;
   if (IsContainer(known)) {
     const ValueId kids[] = {old_value, item, how_often};
-    if (HasGrownBy(known, item, how_often)) return;
-    changed = store_.Derived(tables_.NameSymbol(kGrown), kids);
+    changed = GrownBy(known, item, how_often);
+    if (!changed) changed = store_.Derived(tables_.NameSymbol(kGrown), kids);
   } else {
     changed = store_.WithAxes(old_value, store_.axes(item) | store_.axes(how_often));
   }
@@ -669,13 +669,15 @@ bool FunctionEvaluator::IsContainer(ValueId value) {
   return known.kind == ValueKind::Tuple || known.kind == ValueKind::Dict || is_grown;
 }
 
-bool FunctionEvaluator::HasGrownBy(ValueId value, ValueId item, ValueId how_often) {
+// What `value` holds that grew by this item before, as it did in the round before; none if it did not.
+ValueId FunctionEvaluator::GrownBy(ValueId value, ValueId item, ValueId how_often) {
   const auto kids = store_.Kids(value);
   if (store_[value].kind == ValueKind::Select) {
-    return HasGrownBy(kids[1], item, how_often) || HasGrownBy(kids[2], item, how_often);
+    const ValueId grown = GrownBy(kids[1], item, how_often);
+    return grown ? grown : GrownBy(kids[2], item, how_often);
   }
-  if (store_[value].kind != ValueKind::Derived || store_[value].a != tables_.NameSymbol(kGrown)) return false;
-  return (kids[1] == item && kids[2] == how_often) || HasGrownBy(kids[0], item, how_often);
+  if (store_[value].kind != ValueKind::Derived || store_[value].a != tables_.NameSymbol(kGrown)) return {};
+  return kids[1] == item && kids[2] == how_often ? value : GrownBy(kids[0], item, how_often);
 }
 
 void FunctionEvaluator::MakeUniform(ir::ExprId target, Axes lost) {
