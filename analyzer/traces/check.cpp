@@ -135,8 +135,9 @@ void FunctionCheck::Report(Scene& scene, SequenceStore& sequences, Evidence evid
   evidence.function = func_;
   evidence.root = root_;
   const bool meets = evidence.kind == DifferenceKind::Mismatch && evidence.victim;
-  evidence.is_guess = !SinglesOut(evidence) &&
-                      (IsGuess(scene, evidence.culprit) || (meets && IsGuess(scene, evidence.victim)));
+  evidence.is_guess = evidence.is_guess || AsksOtherGroup(evidence) ||
+                      (!SinglesOut(evidence) &&
+                       (IsGuess(scene, evidence.culprit) || (meets && IsGuess(scene, evidence.victim))));
   if (evidence.lists.empty()) {
     for (uint32_t rank = 0; rank < scene.world().size(); ++rank) {
       evidence.lists.push_back(Project(scene, sequences, {.rank = rank, .groups = ~0u, .with_p2p = true}));
@@ -160,6 +161,16 @@ bool FunctionCheck::SinglesOut(const Evidence& evidence) const {
   // Clocks and files differ between any two processes.
   if (evidence.own) return NodeAxes(state_, evidence.node).has(knowledge::Axis::Environment);
   return SinglesOutRank(state_.values, traces_[evidence.node].value, traces_.operation(evidence.culprit).group);
+}
+
+// How a rank's place in one group goes with its place in another is not known.
+bool FunctionCheck::AsksOtherGroup(const Evidence& evidence) const {
+  if (!evidence.node || traces_[evidence.node].kind != TraceKind::Choice) return false;
+  const ValueId group = traces_.operation(evidence.culprit).group;
+  const bool is_axis_group = group && state_.values[group].kind == variation::ValueKind::Group &&
+                             static_cast<variation::GroupKind>(state_.values[group].op) ==
+                                 variation::GroupKind::AxisGroup;
+  return is_axis_group && AsksForMembership(state_.values, traces_[evidence.node].value, group);
 }
 
 bool FunctionCheck::IsGuess(Scene& scene, TraceId op) const {

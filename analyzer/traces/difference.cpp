@@ -180,7 +180,8 @@ class Describer {
       return Confidence::Possible;
     }
     // `"labels" in batch`, `mask is not None`: what a batch holds is mostly a matter of settings, whatever its values.
-    if (decided_by && result.axes == Axes::Of(knowledge::Axis::Data) && VariesByPresence(state_.values, decided_by)) {
+    const bool by_data = result.axes.has(knowledge::Axis::Data) && !result.axes.has(knowledge::Axis::Environment);
+    if (decided_by && by_data && VariesByPresence(state_.values, decided_by)) {
       return Confidence::Possible;
     }
     const bool by_name = evidence_.node && traces_[evidence_.node].value &&

@@ -141,6 +141,21 @@ bool IsPresenceTest(const variation::ValueStore& values, ValueId condition) {
   return op == ir::CompareOp::In || op == ir::CompareOp::NotIn || with_none;
 }
 
+bool AsksForMembership(const variation::ValueStore& values, ValueId id, ValueId group, int depth) {
+  constexpr int kDeepest = 12;
+  if (!id || depth > kDeepest || values.axes(id).empty()) return false;
+  const Value& value = values[id];
+  const auto kids = values.Kids(id);
+  const bool is_rank = value.kind == ValueKind::Coordinate;
+  if (is_rank && static_cast<knowledge::Coordinate>(value.op) == knowledge::Coordinate::GroupRank) {
+    return !kids.empty() && values[kids[0]].kind != ValueKind::None && GroupItself(values, kids[0]) != group;
+  }
+  const auto op = static_cast<ir::CompareOp>(value.op);
+  const bool is_membership = value.kind == ValueKind::Compare && (op == ir::CompareOp::In || op == ir::CompareOp::NotIn);
+  if (is_membership && IsUniformUnknown(values, kids[1])) return true;
+  return std::ranges::any_of(kids, [&](ValueId kid) { return AsksForMembership(values, kid, group, depth + 1); });
+}
+
 bool SinglesOutRank(const variation::ValueStore& values, ValueId condition, ValueId group) {
   if (!condition || values.axes(condition).empty()) return true;
   const Value& value = values[condition];

@@ -84,6 +84,9 @@ bool VariesByPresence(const variation::ValueStore& values, ValueId condition, in
 // `key in groups`, `group is None`: whether something was made or given before, the same on all ranks.
 bool IsPresenceTest(const variation::ValueStore& values, ValueId condition);
 
+// Whether `condition` asks for a rank's place in another group than `group`, or in a list of ranks that is not known.
+bool AsksForMembership(const variation::ValueStore& values, ValueId condition, ValueId group, int depth = 0);
+
 // Whether `condition` tells one rank from all others, or one rank of `group` from its other members.
 bool SinglesOutRank(const variation::ValueStore& values, ValueId condition, ValueId group);
 

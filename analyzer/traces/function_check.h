@@ -49,6 +49,7 @@ class FunctionCheck {
   void MarkSettled(TraceId node);
   void Report(Scene& scene, SequenceStore& sequences, Evidence evidence, TraceId cause);
   bool SinglesOut(const Evidence& evidence) const;
+  bool AsksOtherGroup(const Evidence& evidence) const;
   bool IsGuess(Scene& scene, TraceId op) const;
   bool full() const;
 

@@ -1,5 +1,7 @@
 // Operations that are wrong by themselves: called by a rank that is not in the group, with a root outside it, with
 // shapes that differ.
+#include <bit>
+
 #include "analyzer/traces/function_check.h"
 
 namespace allranks::traces {
@@ -40,6 +42,8 @@ void FunctionCheck::CheckMembers() {
         evidence.detail = outsider.is_root ? "root" : "member";
         evidence.reached = RankSet::Of(rank);
         evidence.not_reached = Complement(scene, evidence.reached);
+        // Where one axis is all that the code speaks of, its group may be the whole job.
+        evidence.is_guess = outsider.is_root && std::popcount(nodes_.mentions.axes.bits) == 1;
         Report(scene, sequences, evidence, outsider.op);
       }
     }

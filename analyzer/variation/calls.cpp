@@ -508,6 +508,7 @@ std::optional<ValueId> FunctionEvaluator::CallBuiltin(ir::ExprId site, NameId na
   if (args.size() == 1 && (builtin == "int" || builtin == "float" || builtin == "bool")) return first;
   if (builtin == "isinstance" && args.size() == 2) return TypeTest(first, args[1].value);
   if (builtin == "hasattr" || builtin == "callable" || builtin == "type") return store_.Symbol(Site(site), {});
+  if (builtin == "len" && IsContainer(LookThrough(tables_, first))) return Iterate(args[0].expr, first).trip_count;
   if (builtin == "next") return Iterate(args[0].expr, first).element;
   if (builtin == "getattr" && args.size() >= 2 && store_[args[1].value].kind == ValueKind::Str) {
     return Member(site, first, NameId{store_[args[1].value].a});
@@ -525,8 +526,7 @@ ValueId FunctionEvaluator::TypeTest(ValueId object, ValueId type) {
     if (own && asked && knowledge_.IsSubclass(own, asked)) return store_.True();
   }
   const ValueId kids[] = {known, type};
-  const ValueId answer = store_.Derived(tables_.NameSymbol("isinstance"), kids);
-  return store_.axes(answer).empty() ? answer : tables_.Kept(answer, kAllAxes);
+  return store_.Derived(tables_.NameSymbol("isinstance"), kids);
 }
 
 ValueId FunctionEvaluator::SuperValue() {

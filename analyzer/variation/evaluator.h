@@ -77,6 +77,7 @@ class FunctionEvaluator {
   ValueId PathCondition();
   void Assign(ir::ExprId target, ValueId value);
   void AssignName(NameId name, ValueId value);
+  ValueId Guarded(ValueId value);
   void AssignAttribute(ir::ExprId target, ValueId value);
   ValueId HowOften();
   bool IsContainer(ValueId value);

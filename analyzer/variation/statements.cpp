@@ -578,17 +578,14 @@ ValueId FunctionEvaluator::ItemOf(ir::ExprId site, ValueId value, uint32_t index
 
 void FunctionEvaluator::AssignName(NameId name, ValueId value) {
   if (!value) return;
-  const auto guarded = [&] {
-    return PathAxes().empty() ? value : store_.Select(PathCondition(), value, store_.NoneValue());
-  };
   if (const auto slot = scope_.slots.find(name); slot != scope_.slots.end()) {
     env_.slots[slot->second] = value;
-    if (func_.function == ir::kTopLevel) tables_.globals.Record(func_.module.index, name.index, Closed(guarded()));
+    if (func_.function == ir::kTopLevel) tables_.globals.Record(func_.module.index, name.index, Closed(Guarded(value)));
     else if (scope_.has_nested) tables_.captured.Record(id_.index, name.index, value);
     return;
   }
   if (std::ranges::count(scope_.globals, name)) {
-    tables_.globals.Record(func_.module.index, name.index, Closed(guarded()));
+    tables_.globals.Record(func_.module.index, name.index, Closed(Guarded(value)));
     return;
   }
   if (std::ranges::count(scope_.nonlocals, name)) {
@@ -606,6 +603,14 @@ void FunctionEvaluator::AssignName(NameId name, ValueId value) {
   env_.extra.emplace_back(name, value);
 }
 
+// What is assigned on some ranks only is nothing elsewhere. But in a loop over the groups of a partition each rank comes
+// to its own: `for ranks in partition: group = new_group(ranks); if rank in ranks: self.group = group`.
+ValueId FunctionEvaluator::Guarded(ValueId value) {
+  const bool is_of_partition = store_[value].kind == ValueKind::Group && !trips_.empty();
+  if (PathAxes().empty() || is_of_partition) return value;
+  return store_.Select(PathCondition(), value, store_.NoneValue());
+}
+
 void FunctionEvaluator::AssignAttribute(ir::ExprId target, ValueId value) {
   const ir::Expr& expr = module_[target];
   const ValueId object = Eval(ir::ObjectOf(expr));
@@ -613,9 +618,7 @@ void FunctionEvaluator::AssignAttribute(ir::ExprId target, ValueId value) {
   const ValueId known = LookThrough(tables_, object);
   const auto kept = [&](ValueId what) { return tables_.Kept(Closed(what), Axes::Of(Axis::Data)); };
   if (store_[known].kind == ValueKind::Instance) {
-    const bool is_guarded = !PathAxes().empty();
-    const ValueId guarded = is_guarded ? store_.Select(PathCondition(), value, store_.NoneValue()) : value;
-    tables_.fields.Record(store_[known].a, attr.index, kept(guarded));
+    tables_.fields.Record(store_[known].a, attr.index, kept(Guarded(value)));
   } else {
     // Many unrelated objects have attributes of one name: the way to one assignment says nothing of the others.
     tables_.loose_fields.Record(0, attr.index, kept(value));

@@ -232,6 +232,7 @@ Tables::Tables(const binding::Program& the_program, const knowledge::Knowledge& 
   for (const std::string_view name : {"[]", "[:]", "*.abs", "*.to", "torch.cat", "torch.stack"}) {
     store.SetKeepsShape(NameSymbol(name));
   }
+  store.SetUniform(NameSymbol("isinstance"));
   for (const std::string_view name : kStructural) store.SetStructural(NameSymbol(name));
   for (const binding::Func& func : program.funcs) {
     if (func.parent) scopes[func.parent.index].has_nested = true;

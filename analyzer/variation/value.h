@@ -135,6 +135,8 @@ class ValueStore {
   // `mark` speaks of a tensor's shape, which only what is listed keeps.
   void SetShapeMark(MarkId mark) { shape_mark_ = mark; }
   void SetKeepsShape(uint32_t symbol) { keeps_shape_.insert(symbol); }
+  // `symbol` is an operation whose result is the same on all ranks, whatever it works on: the class of an object.
+  void SetUniform(uint32_t symbol) { uniform_.insert(symbol); }
   bool IsStructural(uint32_t symbol) const { return structural_.contains(symbol); }
 
   // The value that is likely to be made next, none if unknown: one look at it saves the search. Returns the one
@@ -170,6 +172,7 @@ class ValueStore {
   base::ChunkedVector<ValueId> kids_;
   base::HashIndex index_;
   std::unordered_set<uint32_t> structural_;
+  std::unordered_set<uint32_t> uniform_;
   std::unordered_set<uint32_t> keeps_shape_;
   MarkId shape_mark_;
   ValueId expected_;

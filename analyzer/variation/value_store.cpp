@@ -111,6 +111,8 @@ bool IsNeverNone(const Value& value) {
     case ValueKind::Instance:
     case ValueKind::Object:
     case ValueKind::Coordinate:
+    case ValueKind::Binary:
+    case ValueKind::Compare:
       return true;
     default:
       return false;
@@ -167,7 +169,7 @@ ValueId ValueStore::Make(Value value, std::span<const ValueId> kids) {
   for (const ValueId kid : kids) {
     if (!kid) continue;
     const Value& inner = values_[kid.index];
-    if (!HoldsKids(value.kind)) {
+    if (!HoldsKids(value.kind) && !(value.kind == ValueKind::Derived && uniform_.contains(value.a))) {
       const bool is_remote = value.kind == ValueKind::Derived && inner.kind == ValueKind::Derived && !inner.mark;
       const Axes lost = is_remote ? LostBy(value.a) : Axes{};
       value.axes = value.axes | Without(inner.axes, lost);
