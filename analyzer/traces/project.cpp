@@ -230,10 +230,9 @@ SeqId Projector::Undecided(TraceId id, const Trace& trace, const Context& contex
   const SeqId second = Project(else_trace, arms);
   --undecided_;
   const SeqId tail = plain ? context.next : kNothing;
-  // An exception that nobody catches ends the job: what counts is the other arm. That is no more certain for it.
-  const bool has_ops = sequences_.FirstOp(first) != kNothing || sequences_.FirstOp(second) != kNothing;
-  if (!has_ops && sequences_.Raises(first)) return sequences_.Append(second, tail);
-  if (!has_ops && sequences_.Raises(second)) return sequences_.Append(first, tail);
+  // An exception that nobody catches ends the job: what counts is the other arm.
+  if (sequences_.Raises(first)) return sequences_.Append(second, tail);
+  if (sequences_.Raises(second)) return sequences_.Append(first, tail);
   if (sequences_.Same(first, second)) return sequences_.Append(first, tail);
   if (own) Record(id, first, second);
   Item item{.kind = ItemKind::Choice, .has_effect = sequences_[first].has_effect || sequences_[second].has_effect,
