@@ -180,10 +180,7 @@ class Describer {
       return Confidence::Possible;
     }
     // `"labels" in batch`, `mask is not None`: what a batch holds is mostly a matter of settings, whatever its values.
-    const bool by_data = result.axes.has(knowledge::Axis::Data) && !result.axes.has(knowledge::Axis::Environment);
-    if (decided_by && by_data && VariesByPresence(state_.values, decided_by)) {
-      return Confidence::Possible;
-    }
+    if (evidence_.own && decided_by && VariesByPresence(state_.values, decided_by)) return Confidence::Possible;
     const bool by_name = evidence_.node && traces_[evidence_.node].value &&
                          state_.values.by_name_only(traces_[evidence_.node].value);
     const bool implied = result.culprit.op_class == knowledge::OpClass::Implicit || !result.culprit.strategies.empty();

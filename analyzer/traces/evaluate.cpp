@@ -117,8 +117,12 @@ bool VariesByPresence(const variation::ValueStore& values, ValueId id, int depth
   if (depth > kDeepest) return false;
   switch (value.kind) {
     case ValueKind::Compare: {
+      if (!Without(value.axes, Axes::Of(Axis::Data) | Axes::Of(Axis::Environment)).empty()) return false;
+      // None where a condition that differs put it is another thing.
+      if (values[kids[1]].kind == ValueKind::None) return values[kids[0]].kind != ValueKind::Select;
       const auto op = static_cast<ir::CompareOp>(value.op);
-      return op == ir::CompareOp::In || op == ir::CompareOp::NotIn || values[kids[1]].kind == ValueKind::None;
+      const bool is_key = op == ir::CompareOp::In || op == ir::CompareOp::NotIn;
+      return is_key && !value.axes.has(Axis::Environment);
     }
     case ValueKind::Unary:
     case ValueKind::And:
