@@ -440,6 +440,7 @@ void FunctionEvaluator::ApplyUniform(const knowledge::Entry& entry, std::span<co
   // Off the root of a reduce or gather the value is what it was.
   if (entry.makes_uniform.empty() || entry.uniform_on_root_only) return;
   const Axes lost = SpannedBy(GroupOf(entry, by_param, receiver));
+  const ValueId root = ParamOf(entry, by_param, entry.operation.root_param);
   for (const NameId name : entry.makes_uniform) {
     if (Text(name) == "return") {
       result = UniformResult(result, lost);
@@ -451,7 +452,7 @@ void FunctionEvaluator::ApplyUniform(const knowledge::Entry& entry, std::span<co
     uint32_t position = 0;
     for (const CallArgument& arg : args) {
       const bool positional = arg.kind == ir::ArgKind::Positional && position++ == index;
-      if (positional || (arg.kind == ir::ArgKind::Keyword && arg.keyword == name)) MakeUniform(arg.expr, lost);
+      if (positional || (arg.kind == ir::ArgKind::Keyword && arg.keyword == name)) MakeUniform(arg.expr, lost, root);
     }
   }
 }

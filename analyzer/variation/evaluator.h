@@ -5,6 +5,7 @@
 #include <optional>
 #include <span>
 #include <string_view>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -31,6 +32,12 @@ struct Env {
 struct ReturnPath {
   ValueId condition;
   ValueId value;
+};
+
+// A variable before a root sent it to the others.
+struct Broadcast {
+  ValueId before;
+  ValueId root;
 };
 
 struct Iteration {
@@ -85,7 +92,10 @@ class FunctionEvaluator {
   void MoveCalls(size_t from, std::vector<std::pair<ir::ExprId, CallFact>>& to);
   void Mutate(ir::ExprId target, ValueId item);
   ValueId ItemOf(ir::ExprId site, ValueId value, uint32_t index, size_t count);
-  void MakeUniform(ir::ExprId target, Axes lost);
+  void MakeUniform(ir::ExprId target, Axes lost, ValueId root = {});
+  ValueId Joined(ValueId condition, ValueId then_value, ValueId else_value);
+  bool IsBroadcastOf(ValueId condition, ValueId received, ValueId sent);
+  std::optional<bool> RankTest(ValueId condition, ValueId rank) const;
   void NoteParamMadeUniform(uint32_t slot);
   void MergeArms(ValueId condition, Env then_env, Env else_env);
   void MergeUnknown(const Env& other, Axes axes);
@@ -202,6 +212,7 @@ class FunctionEvaluator {
   std::vector<ValueId> yielded_;        // of a generator
   Axes loop_exit_axes_;                 // of the conditions under which the loop at hand is left or cut short
   Axes function_exit_axes_;
+  std::unordered_map<ValueId, Broadcast> broadcasts_;  // by what the variable is afterwards
   std::vector<ValueId> trips_;          // numbers of rounds of the loops around
   bool touches_data_ = false;           // something evaluated since the `try` at hand began varies along data
 };

@@ -222,7 +222,7 @@ void FunctionEvaluator::MergeArms(ValueId condition, Env then_env, Env else_env)
     if (!a || !b) {
       env_.slots[i] = store_.WithAxes(a ? a : b, store_.axes(condition));
     } else {
-      env_.slots[i] = store_.Select(condition, a, b);
+      env_.slots[i] = Joined(condition, a, b);
     }
   }
   for (const HeapEntry& entry : then_env.heap) {
@@ -237,6 +237,52 @@ void FunctionEvaluator::MergeArms(ValueId condition, Env then_env, Env else_env)
       return other.object == entry.object && other.attr == entry.attr;
     });
   });
+}
+
+// After a broadcast what the others take out of the container is what the root had put in:
+// `if rank != 0: stop = box[0]`.
+ValueId FunctionEvaluator::Joined(ValueId condition, ValueId then_value, ValueId else_value) {
+  if (IsBroadcastOf(condition, then_value, else_value)) return then_value;
+  if (IsBroadcastOf(store_.Not(condition), else_value, then_value)) return else_value;
+  return store_.Select(condition, then_value, else_value);
+}
+
+// Whether `received`, which a rank has where `condition` holds, is what the root sent of its own `sent`.
+bool FunctionEvaluator::IsBroadcastOf(ValueId condition, ValueId received, ValueId sent) {
+  const Value& value = store_[received];
+  const bool is_item = value.kind == ValueKind::Derived && value.a == tables_.NameSymbol("[]") &&
+                       store_[store_.Kids(received)[1]].kind == ValueKind::Int;
+  const auto broadcast = broadcasts_.find(is_item ? store_.Kids(received)[0] : received);
+  if (broadcast == broadcasts_.end() || RankTest(condition, broadcast->second.root) != false) return false;
+  ValueId content = broadcast->second.before;
+  if (is_item) {
+    const uint32_t index = store_[store_.Kids(received)[1]].a;
+    if (store_[content].kind != ValueKind::Tuple || index >= store_[content].kid_count) return false;
+    content = store_.Kids(content)[index];
+  }
+  if (store_[content].kind == ValueKind::Select) {
+    const auto kids = store_.Kids(content);
+    const std::optional<bool> on_root = RankTest(kids[0], broadcast->second.root);
+    if (on_root) content = kids[*on_root ? 1 : 2];
+  }
+  return content == sent;
+}
+
+// What a test that tells one rank from all others is on that rank; none for other conditions.
+std::optional<bool> FunctionEvaluator::RankTest(ValueId condition, ValueId rank) const {
+  const Value& value = store_[condition];
+  const auto kids = store_.Kids(condition);
+  if (value.kind == ValueKind::Unary && static_cast<ir::UnaryOp>(value.op) == ir::UnaryOp::Not) {
+    const std::optional<bool> inner = RankTest(kids[0], rank);
+    return inner ? std::optional<bool>(!*inner) : std::nullopt;
+  }
+  const auto op = static_cast<ir::CompareOp>(value.op);
+  if (value.kind != ValueKind::Compare || (op != ir::CompareOp::Eq && op != ir::CompareOp::NotEq)) return std::nullopt;
+  const Value& coordinate = store_[kids[0]];
+  const bool is_rank = coordinate.kind == ValueKind::Coordinate &&
+                       static_cast<knowledge::Coordinate>(coordinate.op) == knowledge::Coordinate::Rank;
+  if (!is_rank || kids[1] != rank) return std::nullopt;
+  return op == ir::CompareOp::Eq;
 }
 
 // Joins the variables with those of another path of which nothing is known but the axes that decide for it.
@@ -683,7 +729,7 @@ ValueId FunctionEvaluator::GrownBy(ValueId value, ValueId item, ValueId how_ofte
   return kids[1] == item && kids[2] == how_often ? value : GrownBy(kids[0], item, how_often);
 }
 
-void FunctionEvaluator::MakeUniform(ir::ExprId target, Axes lost) {
+void FunctionEvaluator::MakeUniform(ir::ExprId target, Axes lost, ValueId root) {
   if (!target) return;
   const ir::Expr& expr = module_[target];
   switch (expr.kind) {
@@ -691,7 +737,11 @@ void FunctionEvaluator::MakeUniform(ir::ExprId target, Axes lost) {
       const NameId name = ir::NameOf(expr);
       if (const auto slot = scope_.slots.find(name); slot != scope_.slots.end()) {
         NoteParamMadeUniform(slot->second);
-        if (env_.slots[slot->second]) env_.slots[slot->second] = store_.Uniform(env_.slots[slot->second], lost);
+        if (const ValueId before = env_.slots[slot->second]) {
+          const ValueId after = store_.Uniform(before, lost);
+          env_.slots[slot->second] = after;
+          if (root) broadcasts_[after] = {.before = before, .root = root};
+        }
       }
       break;
     }
