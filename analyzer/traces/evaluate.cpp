@@ -118,8 +118,11 @@ bool VariesByPresence(const variation::ValueStore& values, ValueId id, int depth
   switch (value.kind) {
     case ValueKind::Compare: {
       if (!Without(value.axes, Axes::Of(Axis::Data) | Axes::Of(Axis::Environment)).empty()) return false;
-      // None where a condition that differs put it is another thing.
-      if (values[kids[1]].kind == ValueKind::None) return values[kids[0]].kind != ValueKind::Select;
+      // Where a condition put None, it is that condition that counts.
+      if (values[kids[1]].kind == ValueKind::None) {
+        const bool is_choice = values[kids[0]].kind == ValueKind::Select;
+        return !is_choice || VariesByPresence(values, values.Kids(kids[0])[0], depth + 1);
+      }
       const auto op = static_cast<ir::CompareOp>(value.op);
       const bool is_key = op == ir::CompareOp::In || op == ir::CompareOp::NotIn;
       return is_key && !value.axes.has(Axis::Environment);
