@@ -100,6 +100,7 @@ struct Operation {
   bool always_async = false;      // isend, irecv
   bool fixed_shape = false;       // shapes must be equal on all ranks (AR110)
   NameId only_if_param;           // issues only if this argument is true (`log(..., sync_dist=True)`)
+  NameId size_param;              // how many processes take part; a literal number is a job of its own
   NameId local_if_param;          // creates a group on members only if true (`use_local_synchronization`)
   NameId strategies;              // the operation is there only under these ("FSDP or DeepSpeed ZeRO-3"); none: always
   bool as_context = false;        // issued by entering and leaving it as a context manager (main_process_first)

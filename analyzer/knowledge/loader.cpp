@@ -245,6 +245,7 @@ class Loader {
                  .always_async = table.Flag("always_async"),
                  .fixed_shape = table.Flag("fixed_shape"),
                  .only_if_param = param("only_if"),
+                 .size_param = param("size"),
                  .local_if_param = param("local_if"),
                  .strategies = ReadName(table, "strategies"),
                  .as_context = table.Flag("context")};
@@ -253,7 +254,7 @@ class Loader {
     constexpr std::string_view kOfOperation[] = {"class",         "group",        "axis",        "root",
                                                  "root_in_group", "tensor",       "peer",        "reduce_op",
                                                  "async",         "always_async", "fixed_shape", "only_if",
-                                                 "local_if",      "strategies",   "context"};
+                                                 "size",          "local_if",     "strategies",   "context"};
     for (const std::string_view key : kOfOperation) {
       if (!table.Has(key)) continue;
       table.Fail(key, fmt::format("`{}` describes an operation; say which with operation = \"...\"", key));
