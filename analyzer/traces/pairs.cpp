@@ -182,6 +182,10 @@ std::optional<Evidence> FunctionCheck::Explain(Scene& scene, SequenceStore& sequ
     evidence.admits_all = AdmitsAll(scene.world(), evidence.node);
   }
   if (!evidence.culprit) return std::nullopt;
+  // What one side issues under a condition that nobody knows may be just what the other side issues.
+  const auto is_open = [&](SeqId id) { return sequences[id].kind == ItemKind::Choice; };
+  const bool both_issue = evidence.kind == DifferenceKind::Mismatch && first && second;
+  evidence.is_guess = both_issue && is_open(parting.first) != is_open(parting.second);
   return evidence;
 }
 
