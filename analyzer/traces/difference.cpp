@@ -165,7 +165,7 @@ class Describer {
   }
 
   Confidence FindConfidence(const Difference& result) {
-    if (evidence_.is_guess || IsMadeOnce(result)) return Confidence::Possible;
+    if (evidence_.is_guess || IsMadeOnce(result) || IsOfSomeClass(result)) return Confidence::Possible;
     // Under that setting it communicates, and then all ranks pass.
     if (evidence_.admits_all && !result.culprit.strategies.empty()) return Confidence::Possible;
     if (result.kind == DifferenceKind::Handler) {
@@ -186,6 +186,18 @@ class Describer {
     const bool implied = result.culprit.op_class == knowledge::OpClass::Implicit || !result.culprit.strategies.empty();
     if (evidence_.own || !(result.axes & soft).empty() || by_name || implied) return Confidence::Likely;
     return Confidence::Certain;
+  }
+
+  // `if isinstance(x, DTensor): x = x.full_tensor()`, of an object whose class is not known.
+  bool IsOfSomeClass(const Difference& result) const {
+    if (result.culprit.op_class != knowledge::OpClass::Implicit) return false;
+    const std::vector<TraceId> path = PathTo(traces_, evidence_.root, evidence_.culprit);
+    return std::ranges::any_of(path, [&](TraceId id) {
+      const Trace& node = traces_[id];
+      if (node.kind != TraceKind::Choice || !node.value) return false;
+      const variation::Value& value = state_.values[node.value];
+      return value.kind == variation::ValueKind::Derived && state_.values.IsUniformOperation(value.a);
+    });
   }
 
   // `if key not in groups: groups[key] = new_group(...)`: mostly all ranks came by before.

@@ -69,10 +69,12 @@ bool CanFailOnOneRank(const State& state, FuncId func, ir::StmtId stmt) {
   for (const auto& [expr_id, call] : state.facts.functions[func].calls) {
     const ir::Expr& expr = module[expr_id];
     if (expr.kind != ir::ExprKind::Call || !Inside(expr, begin, end)) continue;
-    if (Contains(kFallible, LastName(state, module, ir::CalleeOf(expr)))) return true;
-    // Running a module: out of memory, a bad batch.
     const bool is_known = call.kind == variation::CallKind::Known;
     if (is_known && state.program.text(state.knowledge[call.entry].name).ends_with(".__call__")) return true;
+    // An operation that fails mostly fails for all that take part in it.
+    if (is_known && state.knowledge[call.entry].has_operation) continue;
+    if (Contains(kFallible, LastName(state, module, ir::CalleeOf(expr)))) return true;
+    // Running a module: out of memory, a bad batch.
     if (call.receiver && module[ir::CalleeOf(expr)].kind != ir::ExprKind::Attribute) return true;
   }
   return false;

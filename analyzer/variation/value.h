@@ -137,6 +137,7 @@ class ValueStore {
   void SetKeepsShape(uint32_t symbol) { keeps_shape_.insert(symbol); }
   // `symbol` is an operation whose result is the same on all ranks, whatever it works on: the class of an object.
   void SetUniform(uint32_t symbol) { uniform_.insert(symbol); }
+  bool IsUniformOperation(uint32_t symbol) const { return uniform_.contains(symbol); }
   bool IsStructural(uint32_t symbol) const { return structural_.contains(symbol); }
 
   // The value that is likely to be made next, none if unknown: one look at it saves the search. Returns the one
