@@ -501,9 +501,9 @@ TraceId KnownOperation(State& state, SiteId site, knowledge::EntryId entry_id, V
     const ValueId local = ParamOf(entry, args, operation.local_if_param);
     if (local && local != state.values.False() && local != state.values.NoneValue()) return state.traces.Empty();
   }
-  // A number that is written down is the size of a job of its own, whichever ranks of this one come here.
+  // A number that is written down is the size of a job of its own: who comes here leaves this one.
   const ValueId size = ParamOf(entry, args, operation.size_param);
-  if (size && state.values[size].kind == ValueKind::Int) return state.traces.Empty();
+  if (size && state.values[size].kind == ValueKind::Int) return state.traces.Exit(site, ExitKind::Raise);
   const TraceId op = state.traces.Op(site, {.entry = entry_id, .group = GroupOf(state, entry, receiver, args),
                                             .root = ParamOf(entry, args, operation.root_param),
                                             .reduce_op = ParamOf(entry, args, operation.reduce_op_param),

@@ -104,7 +104,12 @@ bool IsMadeOfRanks(const variation::ValueStore& values, ValueId id, int depth) {
   const bool is_opaque = value.kind == ValueKind::Param ||
                          (value.kind == ValueKind::Unknown && (value.flags & variation::kOfArguments) == 0) ||
                          (value.kind == ValueKind::Derived && !values.IsStructural(value.a));
-  return !is_opaque && std::ranges::all_of(values.Kids(id), [&](ValueId kid) {
+  if (is_opaque) return false;
+  const auto kids = values.Kids(id);
+  // Two things of which nothing is known may be alike, whichever of them a rank has.
+  const bool parts = value.kind == ValueKind::Select && !values.axes(kids[0]).empty();
+  if (parts && IsUniformUnknown(values, kids[1]) && IsUniformUnknown(values, kids[2])) return false;
+  return std::ranges::all_of(kids, [&](ValueId kid) {
            return IsMadeOfRanks(values, kid, depth + 1);
          });
 }
@@ -159,7 +164,10 @@ bool AsksForMembership(const variation::ValueStore& values, ValueId id, ValueId 
   }
   const auto op = static_cast<ir::CompareOp>(value.op);
   const bool is_membership = value.kind == ValueKind::Compare && (op == ir::CompareOp::In || op == ir::CompareOp::NotIn);
-  if (is_membership && IsUniformUnknown(values, kids[1])) return true;
+  if (is_membership && IsUniformUnknown(values, kids[1])) {
+    const auto listed = values.Kids(kids[1]);
+    return listed.empty() || GroupItself(values, listed[0]) != group;
+  }
   return std::ranges::any_of(kids, [&](ValueId kid) { return AsksForMembership(values, kid, group, depth + 1); });
 }
 
@@ -364,9 +372,22 @@ std::optional<bool> Evaluator::Membership(ValueId item, ValueId container, uint3
   if (left.kind != OutcomeKind::Number || !IsUniformUnknown(values_, container) || !value.axes.empty()) {
     return std::nullopt;
   }
+  if (const ValueId group = GroupListed(container)) {
+    return left.number >= 0 && left.number < world_.size() &&
+           groups_[Group(group, rank)].members[rank].has(static_cast<uint32_t>(left.number));
+  }
   // A list of ranks that nobody knows: a strict subset of at least two, the even ones. Groups made of it agree.
   const bool is_rank = !values_.axes(item).empty();
   return is_rank ? std::optional<bool>(left.number % 2 == 0) : std::nullopt;
+}
+
+// `get_process_group_ranks(group)`: the group whose ranks a list holds; none if it is another list.
+ValueId Evaluator::GroupListed(ValueId container) const {
+  const Value& value = values_[container];
+  if (value.kind != ValueKind::Derived || value.kid_count != 1) return ValueId::None();
+  const ValueId group = values_.Kids(container)[0];
+  const bool is_used_as_group = std::ranges::any_of(groups_, [&](const GroupInfo& info) { return info.value == group; });
+  return group && (is_used_as_group || values_[group].kind == ValueKind::Group) ? group : ValueId::None();
 }
 
 GroupIndex Evaluator::Group(ValueId id, uint32_t rank) {

@@ -185,7 +185,9 @@ std::optional<Evidence> FunctionCheck::Explain(Scene& scene, SequenceStore& sequ
   // What one side issues under a condition that nobody knows may be just what the other side issues.
   const auto is_open = [&](SeqId id) { return sequences[id].kind == ItemKind::Choice; };
   const bool both_issue = evidence.kind == DifferenceKind::Mismatch && first && second;
-  evidence.is_guess = both_issue && is_open(parting.first) != is_open(parting.second);
+  // Nor is it known which group they work on where no condition parts them.
+  const bool has_no_cause = !evidence.node && !parting.same_operation;
+  evidence.is_guess = has_no_cause || (both_issue && is_open(parting.first) != is_open(parting.second));
   return evidence;
 }
 
