@@ -140,7 +140,7 @@ TEST(Variation, NamesAcrossFiles) {
   const AnalysedText text({{"pkg/__init__.py", "from .comm import *\n"},
                            {"pkg/comm.py", "import torch.distributed as dist\n"
                                            "def is_main():\n    return dist.get_rank() == 0\n"},
-                           {"train.py", "from pkg import is_main as main\nprobe(main())\n"}});
+                           {"train.py", "import torch.distributed\nfrom pkg import is_main as main\nprobe(main())\n"}});
   EXPECT_THAT(text.Probes(), ElementsAre("rank == 0"));
 }
 
@@ -152,7 +152,70 @@ probe(os.path.exists("a"))
 probe(os.environ.get("MASTER_ADDR") is None)
 dist.barrier()
 )py");
-  EXPECT_THAT(text.Probes(), ElementsAre("varies by environment", "uniform"));
+  EXPECT_THAT(text.Probes(), ElementsAre("varies by environment", "f(uniform) is None"));
+}
+
+TEST(Variation, WhatHoldsInOneProcessAloneIsNoDifference) {
+  const AnalysedText text = Analysed(R"py(
+import os
+import torch.distributed as dist
+def answer(path):
+    if not (dist.is_available() and dist.is_initialized()):
+        return os.path.exists(path)
+    return True
+probe(answer("a"))
+probe(dist.get_rank() if dist.get_world_size() > 1 else 0)
+)py");
+  EXPECT_THAT(text.Probes(), ElementsAre("True", "rank"));
+}
+
+TEST(Variation, LengthsOfListsThatGrowUnderAConditionOrInALoop) {
+  const AnalysedText text = Analysed(R"py(
+import os
+import torch.distributed as dist
+found = []
+if os.path.exists("a"):
+    found.append(1)
+mine = [path for path in os.listdir(".")[dist.get_rank()::2]]
+fixed = []
+fixed.append(os.path.exists("a"))
+probe(len(found))
+probe(len(mine))
+probe(len(fixed))
+)py");
+  const std::vector<std::string> probes = text.Probes();
+  ASSERT_EQ(probes.size(), 3u);
+  EXPECT_THAT(probes[0], ::testing::HasSubstr("environment"));
+  EXPECT_THAT(probes[1], ::testing::HasSubstr("rank"));
+  EXPECT_THAT(probes[2], ::testing::Not(::testing::HasSubstr("varies")));
+}
+
+TEST(Variation, ParametersOfHooksAreWhatTheFrameworkPasses) {
+  const AnalysedText text = Analysed(R"py(
+from lightning.pytorch.callbacks import Callback
+class Log(Callback):
+    def on_fit_end(self, trainer, pl_module):
+        probe(trainer.is_global_zero)
+)py");
+  EXPECT_THAT(text.Probes(), ElementsAre("rank == 0"));
+}
+
+TEST(Variation, AxesOfRanksEndAtFunctionsOfFunctions) {
+  const AnalysedText text = Analysed(R"py(
+import torch
+import torch.distributed as dist
+import acme
+part = acme.part(dist.get_rank())
+probe(part)
+probe(acme.describe(part))
+probe(part[1:])
+)py");
+  const std::vector<std::string> probes = text.Probes();
+  ASSERT_EQ(probes.size(), 3u);
+  EXPECT_THAT(probes[0], ::testing::HasSubstr("global rank"));
+  // Made of it, and itself the same on all ranks.
+  EXPECT_EQ(probes[1], "f(varies by global rank)");
+  EXPECT_THAT(probes[2], ::testing::HasSubstr("global rank"));
 }
 
 }  // namespace
