@@ -121,9 +121,12 @@ void FunctionCheck::ReportOwn(Scene& scene, SequenceStore& sequences, const OwnD
   }
   // The operation was reported with another cause: one defect, one finding.
   if (reported_culprits_.contains(evidence.culprit.index)) return MarkSettled(decision.node);
-  // One rank goes one way, the others the other.
+  // One rank goes the way on which the operation is missing, the others the other.
+  const bool is_in_second = evidence.culprit == second && evidence.culprit != first;
+  const SeqId with = is_in_second ? decision.second : decision.first;
+  const SeqId without = is_in_second ? decision.first : decision.second;
   for (uint32_t other = 0; other < scene.world().size(); ++other) {
-    evidence.lists.push_back(other == rank ? decision.second : decision.first);
+    evidence.lists.push_back(other == rank ? without : with);
   }
   evidence.not_reached = RankSet::Of(rank);
   evidence.reached = Complement(scene, evidence.not_reached);

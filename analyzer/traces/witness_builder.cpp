@@ -100,7 +100,9 @@ class WitnessBuilder {
     op.comm = Communicator(item.group, rank);
     if (IsReduction(op.op)) op.redop = "sum";
     if (IsRooted(op.op)) op.root = Root(item, op.comm);
-    op.source = std::string(state_.program.text(entry.name));
+    // A reader knows `module_forward` better than `__call__`.
+    const std::string_view name = state_.program.text(entry.name);
+    op.source = std::string(name.ends_with("__") ? state_.program.text(entry.operation.kind) : name);
     if (span.file) {
       const source::SourceFile& file = state_.files[span.file];
       op.at = {file.path, source::Locate(file, span.begin).line + 1};

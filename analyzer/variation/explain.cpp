@@ -102,7 +102,10 @@ class Explainer {
 
   void AddSource(FuncId function, ir::ExprId id, const CallFact& call) {
     const std::string_view name = program_.text(knowledge_[call.entry].name);
-    Add(Module(function).span(id), fmt::format("`{}` {}", name, VariesText(AxesOf(function, id))));
+    // `*.numel` stands for a method of whatever object: the source says it better.
+    const bool is_named = !name.starts_with('*') && !name.starts_with('@');
+    const std::string what = is_named ? fmt::format("`{}`", name) : "this";
+    Add(Module(function).span(id), fmt::format("{} {}", what, VariesText(AxesOf(function, id))));
   }
 
   // One `return` of the callee that varies leads on.
