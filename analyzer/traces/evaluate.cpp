@@ -78,6 +78,26 @@ std::optional<bool> TruthOf(const Outcome& outcome) {
   return std::nullopt;
 }
 
+// Whether a rank has one group in mind: not now the whole job and now a part of it, as objects of one class may. Groups
+// that were all made for ranks of their own are what each rank calls its group.
+bool IsOneGroup(const variation::ValueStore& values, ValueId group) {
+  if (!group || values[group].kind != ValueKind::Select) return true;
+  std::vector<ValueId> arms = {group};
+  while (!arms.empty()) {
+    const ValueId arm = arms.back();
+    const Value& value = values[arm];
+    arms.pop_back();
+    const bool is_made = value.kind == ValueKind::Group && static_cast<GroupKind>(value.op) == GroupKind::Created;
+    if (value.kind == ValueKind::Select) {
+      arms.push_back(values.Kids(arm)[1]);
+      arms.push_back(values.Kids(arm)[2]);
+    } else if (!is_made && value.kind != ValueKind::None) {
+      return false;
+    }
+  }
+  return true;
+}
+
 // `group`, where it is one or None.
 ValueId GroupItself(const variation::ValueStore& values, ValueId group) {
   while (group && values[group].kind == ValueKind::Select) {
@@ -187,7 +207,7 @@ bool SinglesOutRank(const variation::ValueStore& values, ValueId condition, Valu
       if (coordinate == knowledge::Coordinate::GroupRank) {
         return group && !kids.empty() && GroupItself(values, kids[0]) == GroupItself(values, group);
       }
-      return coordinate == knowledge::Coordinate::Rank;
+      return coordinate == knowledge::Coordinate::Rank && IsOneGroup(values, group);
     }
     case ValueKind::Compare: {
       const auto op = static_cast<ir::CompareOp>(value.op);
