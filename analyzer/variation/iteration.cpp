@@ -87,8 +87,7 @@ Iteration FunctionEvaluator::IterateDerived(ir::ExprId site, ValueId iterable) {
     return {store_.Tuple(parts), inner.trip_count};
   }
   for (const std::string_view transparent : {"builtins.iter", "builtins.list", "builtins.tuple", "builtins.reversed",
-                                             "builtins.sorted", "keys", "values", "tqdm.tqdm", "tqdm.auto.tqdm",
-                                             "rich.progress.track", "itertools.islice", "itertools.cycle"}) {
+                                             "builtins.sorted", "keys", "values", "itertools.islice", "itertools.cycle"}) {
     if (is(transparent) && !kids.empty()) return Iterate(site, kids[0]);
   }
   return IterateUnknown(site, iterable);
