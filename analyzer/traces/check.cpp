@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "analyzer/traces/conditions.h"
 #include "analyzer/traces/function_check.h"
 
 namespace allranks::traces {

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <unordered_set>
 
+#include "analyzer/traces/conditions.h"
+
 namespace allranks::traces {
 namespace {
 

@@ -1,0 +1,154 @@
+#include "analyzer/traces/conditions.h"
+
+#include <algorithm>
+#include <vector>
+
+#include "analyzer/traces/evaluate.h"
+
+namespace allranks::traces {
+namespace {
+
+using knowledge::Axes;
+using knowledge::Axis;
+using variation::GroupKind;
+using variation::Value;
+using variation::ValueKind;
+
+// Whether a rank has one group in mind: not now the whole job and now a part of it, as objects of one class may. Groups
+// that were all made for ranks of their own are what each rank calls its group.
+bool IsOneGroup(const variation::ValueStore& values, ValueId group) {
+  if (!group || values[group].kind != ValueKind::Select) return true;
+  std::vector<ValueId> arms = {group};
+  while (!arms.empty()) {
+    const ValueId arm = arms.back();
+    const Value& value = values[arm];
+    arms.pop_back();
+    const bool is_made = value.kind == ValueKind::Group && static_cast<GroupKind>(value.op) == GroupKind::Created;
+    if (value.kind == ValueKind::Select) {
+      arms.push_back(values.Kids(arm)[1]);
+      arms.push_back(values.Kids(arm)[2]);
+    } else if (!is_made && value.kind != ValueKind::None) {
+      return false;
+    }
+  }
+  return true;
+}
+
+// `group`, where it is one or None.
+ValueId GroupItself(const variation::ValueStore& values, ValueId group) {
+  while (group && values[group].kind == ValueKind::Select) {
+    const auto kids = values.Kids(group);
+    const bool else_is_none = values[kids[2]].kind == ValueKind::None;
+    if (!else_is_none && values[kids[1]].kind != ValueKind::None) break;
+    group = kids[else_is_none ? 1 : 2];
+  }
+  return group;
+}
+
+}  // namespace
+
+bool IsMadeOfRanks(const variation::ValueStore& values, ValueId id, int depth) {
+  constexpr int kDeepest = 12;
+  if (!id || values.axes(id).empty()) return true;
+  if (depth > kDeepest) return false;
+  const Value& value = values[id];
+  const bool is_opaque = value.kind == ValueKind::Param ||
+                         (value.kind == ValueKind::Unknown && (value.flags & variation::kOfArguments) == 0) ||
+                         (value.kind == ValueKind::Derived && !values.IsStructural(value.a));
+  if (is_opaque) return false;
+  const auto kids = values.Kids(id);
+  // Two things of which nothing is known may be alike, whichever of them a rank has.
+  const bool parts = value.kind == ValueKind::Select && !values.axes(kids[0]).empty();
+  if (parts && IsUniformUnknown(values, kids[1]) && IsUniformUnknown(values, kids[2])) return false;
+  return std::ranges::all_of(kids, [&](ValueId kid) {
+           return IsMadeOfRanks(values, kid, depth + 1);
+         });
+}
+
+bool VariesByPresence(const variation::ValueStore& values, ValueId id, int depth) {
+  constexpr int kDeepest = 12;
+  if (!id || values.axes(id).empty()) return true;
+  const Value& value = values[id];
+  const auto kids = values.Kids(id);
+  if (depth > kDeepest) return false;
+  switch (value.kind) {
+    case ValueKind::Compare: {
+      if (!Without(value.axes, Axes::Of(Axis::Data) | Axes::Of(Axis::Environment)).empty()) return false;
+      // Where a condition put None, it is that condition that counts.
+      if (values[kids[1]].kind == ValueKind::None) {
+        const bool is_choice = values[kids[0]].kind == ValueKind::Select;
+        return !is_choice || VariesByPresence(values, values.Kids(kids[0])[0], depth + 1);
+      }
+      const auto op = static_cast<ir::CompareOp>(value.op);
+      const bool is_key = op == ir::CompareOp::In || op == ir::CompareOp::NotIn;
+      return is_key && !value.axes.has(Axis::Environment);
+    }
+    case ValueKind::Unary:
+    case ValueKind::And:
+    case ValueKind::Or:
+    case ValueKind::Select:
+      return std::ranges::all_of(kids, [&](ValueId kid) { return VariesByPresence(values, kid, depth + 1); });
+    default:
+      return false;
+  }
+}
+
+bool IsPresenceTest(const variation::ValueStore& values, ValueId condition) {
+  const Value& value = values[condition];
+  if (value.kind == ValueKind::Unary && static_cast<ir::UnaryOp>(value.op) == ir::UnaryOp::Not) {
+    return IsPresenceTest(values, values.Kids(condition)[0]);
+  }
+  if (value.kind != ValueKind::Compare || !value.axes.empty()) return false;
+  const auto op = static_cast<ir::CompareOp>(value.op);
+  const bool with_none = values[values.Kids(condition)[1]].kind == ValueKind::None;
+  return op == ir::CompareOp::In || op == ir::CompareOp::NotIn || with_none;
+}
+
+bool AsksForMembership(const variation::ValueStore& values, ValueId id, ValueId group, int depth) {
+  constexpr int kDeepest = 12;
+  if (!id || depth > kDeepest || values.axes(id).empty()) return false;
+  const Value& value = values[id];
+  const auto kids = values.Kids(id);
+  const bool is_rank = value.kind == ValueKind::Coordinate;
+  if (is_rank && static_cast<knowledge::Coordinate>(value.op) == knowledge::Coordinate::GroupRank) {
+    return !kids.empty() && values[kids[0]].kind != ValueKind::None && GroupItself(values, kids[0]) != group;
+  }
+  const auto op = static_cast<ir::CompareOp>(value.op);
+  const bool is_membership = value.kind == ValueKind::Compare && (op == ir::CompareOp::In || op == ir::CompareOp::NotIn);
+  if (is_membership && IsUniformUnknown(values, kids[1])) {
+    const auto listed = values.Kids(kids[1]);
+    return listed.empty() || GroupItself(values, listed[0]) != group;
+  }
+  return std::ranges::any_of(kids, [&](ValueId kid) { return AsksForMembership(values, kid, group, depth + 1); });
+}
+
+bool SinglesOutRank(const variation::ValueStore& values, ValueId condition, ValueId group) {
+  if (!condition || values.axes(condition).empty()) return true;
+  const Value& value = values[condition];
+  const auto kids = values.Kids(condition);
+  switch (value.kind) {
+    case ValueKind::Unary:
+      return static_cast<ir::UnaryOp>(value.op) == ir::UnaryOp::Not && SinglesOutRank(values, kids[0], group);
+    case ValueKind::And:
+    case ValueKind::Or:
+    case ValueKind::Select:
+      return std::ranges::all_of(kids, [&](ValueId kid) { return SinglesOutRank(values, kid, group); });
+    case ValueKind::Coordinate: {
+      const auto coordinate = static_cast<knowledge::Coordinate>(value.op);
+      if (coordinate == knowledge::Coordinate::GroupRank) {
+        return group && !kids.empty() && GroupItself(values, kids[0]) == GroupItself(values, group);
+      }
+      return coordinate == knowledge::Coordinate::Rank && IsOneGroup(values, group);
+    }
+    case ValueKind::Compare: {
+      const auto op = static_cast<ir::CompareOp>(value.op);
+      const bool is_equality = op == ir::CompareOp::Eq || op == ir::CompareOp::NotEq || op == ir::CompareOp::Is ||
+                               op == ir::CompareOp::IsNot;
+      return is_equality && std::ranges::all_of(kids, [&](ValueId kid) { return SinglesOutRank(values, kid, group); });
+    }
+    default:
+      return false;
+  }
+}
+
+}  // namespace allranks::traces

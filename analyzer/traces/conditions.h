@@ -1,0 +1,25 @@
+// What a condition asks, told from its shape: how much a decision by it is worth.
+#pragma once
+
+#include "analyzer/variation/value.h"
+
+namespace allranks::traces {
+
+using variation::ValueId;
+
+// Whether all that varies in a value are ranks themselves, parts of sequences taken by rank, and their numbers.
+bool IsMadeOfRanks(const variation::ValueStore& values, ValueId value, int depth = 0);
+
+// Whether what varies in a condition are only tests of what is there: `key in batch`, `mask is not None`.
+bool VariesByPresence(const variation::ValueStore& values, ValueId condition, int depth = 0);
+
+// `key in groups`, `group is None`: whether something was made or given before, the same on all ranks.
+bool IsPresenceTest(const variation::ValueStore& values, ValueId condition);
+
+// Whether `condition` asks for a rank's place in another group than `group`, or in a list of ranks that is not known.
+bool AsksForMembership(const variation::ValueStore& values, ValueId condition, ValueId group, int depth = 0);
+
+// Whether `condition` tells one rank from all others, or one rank of `group` from its other members.
+bool SinglesOutRank(const variation::ValueStore& values, ValueId condition, ValueId group);
+
+}  // namespace allranks::traces
