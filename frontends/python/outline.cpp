@@ -99,6 +99,15 @@ size_t SimpleEnd(std::string_view text, size_t begin) {
   return end;
 }
 
+// Any other sign leaves the depth as it is, and so does a bracket that closes nothing.
+void NoteBracket(char sign, size_t* depth) {
+  if (IsOpening(sign)) {
+    ++*depth;
+  } else if (IsBracket(sign) && *depth > 0) {
+    --*depth;
+  }
+}
+
 }  // namespace
 
 uint32_t StatementBegin(std::string_view text, Range range, uint32_t offset) {
@@ -111,11 +120,7 @@ uint32_t StatementBegin(std::string_view text, Range range, uint32_t offset) {
     return true;
   };
   const auto on_sign = [&](uint32_t at) {
-    if (IsOpening(text[at])) {
-      ++depth;
-    } else if (IsBracket(text[at]) && depth > 0) {
-      --depth;
-    }
+    NoteBracket(text[at], &depth);
     return at < offset;
   };
   TextScanner(text, range).Run(on_line, on_sign);
@@ -137,11 +142,7 @@ std::vector<Range> SplitStatements(std::string_view text, Range range) {
     return true;
   };
   const auto on_sign = [&](uint32_t at) {
-    if (IsOpening(text[at])) {
-      ++depth;
-    } else if (IsBracket(text[at]) && depth > 0) {
-      --depth;
-    }
+    NoteBracket(text[at], &depth);
     return true;
   };
   TextScanner(text, range).Run(on_line, on_sign);
