@@ -96,6 +96,11 @@ const FormulaId* Knowledge::FindEnvironment(NameId variable) const {
   return found == environment_.end() ? nullptr : &found->second;
 }
 
+Strikes Knowledge::FindException(NameId name) const {
+  const auto found = exceptions_.find(name);
+  return found == exceptions_.end() ? Strikes::NotKnown : found->second;
+}
+
 const Hint* Knowledge::FindHint(NameId name) const {
   const auto found = hints_.find(name);
   return found == hints_.end() ? nullptr : &found->second;

@@ -100,7 +100,6 @@ struct Operation {
   bool always_async = false;      // isend, irecv
   bool fixed_shape = false;       // shapes must be equal on all ranks (AR110)
   NameId only_if_param;           // issues only if this argument is true (`log(..., sync_dist=True)`)
-  NameId size_param;              // how many processes take part; a literal number is a job of its own
   NameId local_if_param;          // creates a group on members only if true (`use_local_synchronization`)
   NameId strategies;              // the operation is there only under these ("FSDP or DeepSpeed ZeRO-3"); none: always
   bool as_context = false;        // issued by entering and leaving it as a context manager (main_process_first)
@@ -147,6 +146,9 @@ struct Entry {
   // What it yields varies only if the receiver was made with one of these arguments: a loader with a sampler.
   std::vector<NameId> varies_with;
   FormulaId guard;         // used as decorator or context manager, runs the body only where this holds
+  // How many processes take part. One that is written down, or any number for those that set the job up, makes a job
+  // of its own.
+  NameId size_param;
   bool exits = false;      // ends the process
   bool raises = false;     // always raises
   bool is_attribute = false;
@@ -173,6 +175,10 @@ struct Hint {
   Axes axes;         // or that it differs along these
 };
 
+// Whom an exception strikes: the rank whose memory, file or data it is about, or all of them, because it follows from
+// the program or its installation.
+enum class Strikes : uint8_t { NotKnown, OneRank, AllRanks };
+
 class Knowledge {
  public:
   explicit Knowledge(base::Interner& names) : names_(&names) {}
@@ -195,6 +201,11 @@ class Knowledge {
   // Environment variables: `RANK`, `LOCAL_RANK`, `SLURM_PROCID`.
   const FormulaId* FindEnvironment(NameId variable) const;
   const Hint* FindHint(NameId name) const;
+  // By the name of an exception without its module.
+  Strikes FindException(NameId name) const;
+  // Whether what is called by this name (without module or object) can fail on one rank and not on another: it reads
+  // files, runs a model, or talks to somebody.
+  bool MayFail(NameId called) const { return fallible_.contains(called); }
   bool IsSubclass(ClassId class_id, ClassId base) const;
   // True if some entry's name starts with `prefix.`: a module or package of a known library.
   bool IsKnownModule(NameId dotted) const;
@@ -251,6 +262,8 @@ class Knowledge {
   std::unordered_map<NameId, EntryId> any_member_;
   std::unordered_map<NameId, FormulaId> environment_;
   std::unordered_map<NameId, Hint> hints_;
+  std::unordered_map<NameId, Strikes> exceptions_;
+  std::unordered_set<NameId> fallible_;
   std::unordered_set<NameId> known_modules_;
   std::vector<std::string> literals_;
   // In the order of the files. Later ones win: a user's entry replaces a built-in one.

@@ -27,6 +27,12 @@ constexpr NamedOpClass kOpClasses[] = {
     {"implicit", OpClass::Implicit},
 };
 
+struct NamedStrikes {
+  std::string_view name;
+  Strikes strikes;
+};
+constexpr NamedStrikes kStrikes[] = {{"one_rank", Strikes::OneRank}, {"all_ranks", Strikes::AllRanks}};
+
 // Some errors come without a place (third_party/toml.cpp says why): the line is the first one with which the
 // text up to there meets such an error.
 uint32_t LineThatIsRefused(std::string_view text) {
@@ -118,6 +124,8 @@ class Loader {
     ReadSections(reader, "attribute", [this](TableReader& table) { ReadEntry(table, EntryKind::Attribute); });
     ReadSections(reader, "hint", [this](TableReader& table) { ReadHint(table); });
     ReadSections(reader, "environment", [this](TableReader& table) { ReadEnvironment(table); });
+    ReadSections(reader, "exception", [this](TableReader& table) { ReadException(table); });
+    ReadSections(reader, "fallible", [this](TableReader& table) { ReadFallible(table); });
     reader.FailUnknownKeys();
     if (!has_literals) DeriveLiterals();
   }
@@ -190,6 +198,7 @@ class Loader {
     ReadParamTypes(table, entry);
     ReadUniform(table, entry);
     entry.guard = ReadFormula(table, "guard", entry.params);
+    entry.size_param = ReadParam(table, "size", entry.params);
     entry.exits = table.Flag("exits");
     entry.raises = table.Flag("raises");
     entry.aborts = table.Flag("aborts");
@@ -225,6 +234,26 @@ class Loader {
     for (const NameId name : names) environment_.emplace_back(name, value);
   }
 
+  void ReadException(TableReader& table) {
+    const std::vector<NameId> names = ReadNames(table);
+    const std::string_view strikes = table.Text("strikes");
+    table.Text("docs");
+    const std::span<const NamedStrikes> all = kStrikes;
+    const NamedStrikes* found = FindNamed(all, strikes);
+    if (found == nullptr) {
+      table.Fail("strikes", strikes.empty() ? "`strikes` is missing; write strikes = \"one_rank\" or \"all_ranks\""
+                                            : UnknownWord("word", strikes, all));
+      return;
+    }
+    for (const NameId name : names) exceptions_.emplace_back(name, found->strikes);
+  }
+
+  void ReadFallible(TableReader& table) {
+    const std::vector<NameId> names = ReadNames(table);
+    table.Text("docs");
+    fallible_.insert(fallible_.end(), names.begin(), names.end());
+  }
+
   // ---- Parts of an entry
   // ------------------------------------------------------------------------------------------
 
@@ -245,7 +274,6 @@ class Loader {
                  .always_async = table.Flag("always_async"),
                  .fixed_shape = table.Flag("fixed_shape"),
                  .only_if_param = param("only_if"),
-                 .size_param = param("size"),
                  .local_if_param = param("local_if"),
                  .strategies = ReadName(table, "strategies"),
                  .as_context = table.Flag("context")};
@@ -254,7 +282,7 @@ class Loader {
     constexpr std::string_view kOfOperation[] = {"class",         "group",        "axis",        "root",
                                                  "root_in_group", "tensor",       "peer",        "reduce_op",
                                                  "async",         "always_async", "fixed_shape", "only_if",
-                                                 "size",          "local_if",     "strategies",   "context"};
+                                                 "local_if",      "strategies",   "context"};
     for (const std::string_view key : kOfOperation) {
       if (!table.Has(key)) continue;
       table.Fail(key, fmt::format("`{}` describes an operation; say which with operation = \"...\"", key));
@@ -521,6 +549,8 @@ class Loader {
     for (Class& known : classes_) knowledge_.classes_.Add(std::move(known));
     for (const Hint& hint : hints_) knowledge_.hints_[hint.name] = hint;
     for (const auto& [name, value] : environment_) knowledge_.environment_[name] = value;
+    for (const auto& [name, strikes] : exceptions_) knowledge_.exceptions_[name] = strikes;
+    knowledge_.fallible_.insert(fallible_.begin(), fallible_.end());
     knowledge_.module_aliases_.insert(knowledge_.module_aliases_.end(), module_aliases_.begin(),
                                       module_aliases_.end());
     knowledge_.references_.insert(knowledge_.references_.end(), references_.begin(), references_.end());
@@ -542,6 +572,8 @@ class Loader {
   std::unordered_set<NameId> names_seen_;
   std::vector<Hint> hints_;
   std::vector<std::pair<NameId, FormulaId>> environment_;
+  std::vector<std::pair<NameId, Strikes>> exceptions_;
+  std::vector<NameId> fallible_;
   std::vector<Knowledge::ModuleAlias> module_aliases_;
   std::vector<Knowledge::Reference> references_;
   std::vector<std::string> literals_;

@@ -21,6 +21,13 @@ using variation::CallFact;
 using variation::CallKind;
 using variation::ValueKind;
 
+ValueId ParamOf(const knowledge::Entry& entry, std::span<const ValueId> args, base::NameId name) {
+  if (!name) return ValueId::None();
+  const auto param = std::ranges::find(entry.params, name);
+  const auto index = static_cast<size_t>(param - entry.params.begin());
+  return index < args.size() ? args[index] : ValueId::None();
+}
+
 class Builder {
  public:
   Builder(State& state, FuncId func)
@@ -160,11 +167,13 @@ class Builder {
       const bool has_op = (traces_[body.back()].flags & kHasOp) != 0;
       info.fallible_before_op = info.fallible_before_op || (info.fallible && has_op);
     }
-    body.push_back(Block(ir::BlockId{stmt.c}));
-    std::vector<TraceId> parts = {traces_.Seq(body), Block(ir::BlockId{stmt.d})};
+    std::vector<TraceId> parts = {traces_.Seq(body), Block(ir::BlockId{stmt.c}), Block(ir::BlockId{stmt.d})};
+    const auto& failures = state_.facts.functions[func_].failures;
     for (const ir::Handler& handler : ir::HandlersOf(module_, stmt)) {
       parts.push_back(Block(handler.body));
-      info.handlers.push_back({{module_.file, handler.begin, handler.end}, HandlerBreadth(state_, module_id_, handler)});
+      const auto failed = failures.find(handler.begin);
+      info.handlers.push_back({{module_.file, handler.begin, handler.end}, HandlerBreadth(state_, module_id_, handler),
+                               failed == failures.end() ? ValueId::None() : failed->second});
     }
     return traces_.Try(At(id), traces_.AddTry(std::move(info)), parts);
   }
@@ -213,7 +222,7 @@ class Builder {
 
   TraceId Finally(ir::ExprId at, TraceId body, TraceId last) {
     if (last == traces_.Empty()) return body;
-    const TraceId parts[] = {body, last};
+    const TraceId parts[] = {body, traces_.Empty(), last};
     return traces_.Try(At(at), traces_.AddTry({}), parts);
   }
 
@@ -402,6 +411,11 @@ class Builder {
 
   TraceId Known(ir::ExprId site, const CallFact& call) {
     const knowledge::Entry& entry = state_.knowledge[call.entry];
+    if (SetsUpOwnJob(entry, state_.facts.args(call))) {
+      // Who comes here leaves this job.
+      state_.sets_up_own_job.insert(func_.index);
+      return traces_.Exit(At(site), ExitKind::Raise);
+    }
     TraceId trace = traces_.Empty();
     if (entry.has_operation && !entry.operation.as_context) {
       trace = KnownOperation(state_, At(site), call.entry, call.receiver, state_.facts.args(call));
@@ -411,6 +425,12 @@ class Builder {
     if (entry.aborts || entry.raises) return traces_.Seq(trace, traces_.Exit(At(site), ExitKind::Raise));
     if (entry.exits) return traces_.Seq(trace, traces_.Exit(At(site), ExitOf(call)));
     return trace;
+  }
+
+  bool SetsUpOwnJob(const knowledge::Entry& entry, std::span<const ValueId> args) const {
+    const ValueId size = ParamOf(entry, args, entry.size_param);
+    if (!size || state_.values[size].kind != ValueKind::Int) return false;
+    return entry.operation.op_class == knowledge::OpClass::Init || size == state_.values.Int(1);
   }
 
   // A process that ends with an error ends the job, as an exception does; one that ends well is missed by the others.
@@ -438,13 +458,6 @@ class Builder {
   const ir::Module& module_;
   const ir::Function& function_;
 };
-
-ValueId ParamOf(const knowledge::Entry& entry, std::span<const ValueId> args, base::NameId name) {
-  if (!name) return ValueId::None();
-  const auto param = std::ranges::find(entry.params, name);
-  const auto index = static_cast<size_t>(param - entry.params.begin());
-  return index < args.size() ? args[index] : ValueId::None();
-}
 
 ValueId GroupOf(State& state, const knowledge::Entry& entry, ValueId receiver, std::span<const ValueId> args) {
   if (entry.operation.has_fixed_axis) return state.values.AxisGroup(entry.operation.axis);
@@ -501,9 +514,6 @@ TraceId KnownOperation(State& state, SiteId site, knowledge::EntryId entry_id, V
     const ValueId local = ParamOf(entry, args, operation.local_if_param);
     if (local && local != state.values.False() && local != state.values.NoneValue()) return state.traces.Empty();
   }
-  // A number that is written down is the size of a job of its own: who comes here leaves this one.
-  const ValueId size = ParamOf(entry, args, operation.size_param);
-  if (size && state.values[size].kind == ValueKind::Int) return state.traces.Exit(site, ExitKind::Raise);
   const TraceId op = state.traces.Op(site, {.entry = entry_id, .group = GroupOf(state, entry, receiver, args),
                                             .root = ParamOf(entry, args, operation.root_param),
                                             .reduce_op = ParamOf(entry, args, operation.reduce_op_param),

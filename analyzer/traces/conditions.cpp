@@ -47,6 +47,14 @@ ValueId GroupItself(const variation::ValueStore& values, ValueId group) {
 
 }  // namespace
 
+bool IsMadeOf(const variation::ValueStore& values, ValueId whole, ValueId part, int depth) {
+  constexpr int kDeepest = 8;
+  if (whole == part) return true;
+  if (depth == kDeepest) return false;
+  return std::ranges::any_of(values.Kids(whole),
+                             [&](ValueId kid) { return kid && IsMadeOf(values, kid, part, depth + 1); });
+}
+
 bool IsMadeOfRanks(const variation::ValueStore& values, ValueId id, int depth) {
   constexpr int kDeepest = 12;
   if (!id || values.axes(id).empty()) return true;

@@ -7,6 +7,9 @@ namespace allranks::traces {
 
 using variation::ValueId;
 
+// Whether `part` is somewhere in `whole`.
+bool IsMadeOf(const variation::ValueStore& values, ValueId whole, ValueId part, int depth = 0);
+
 // Whether all that varies in a value are ranks themselves, parts of sequences taken by rank, and their numbers.
 bool IsMadeOfRanks(const variation::ValueStore& values, ValueId value, int depth = 0);
 

@@ -167,7 +167,7 @@ class Describer {
   }
 
   Confidence FindConfidence(const Difference& result) {
-    if (evidence_.is_guess || IsMadeOnce(result) || IsOfSomeClass(result)) return Confidence::Possible;
+    if (evidence_.is_guess || IsMadeOnce(result) || IsOfSomeClass(result) || IsOfOwnJob()) return Confidence::Possible;
     // Under that setting it communicates, and then all ranks pass.
     if (evidence_.admits_all && !result.culprit.strategies.empty()) return Confidence::Possible;
     if (result.kind == DifferenceKind::Handler) {
@@ -178,7 +178,9 @@ class Describer {
     const Axes soft = Axes::Of(knowledge::Axis::Data) | Axes::Of(knowledge::Axis::Environment);
     // Somebody made it of a rank, far from here: that it still tells ranks apart is hearsay.
     const ValueId decided_by = evidence_.node ? traces_[evidence_.node].value : ValueId::None();
-    if (evidence_.own && decided_by && (result.axes & soft).empty() && !IsMadeOfRanks(state_.values, decided_by)) {
+    // A batch, though, is the rank's own whatever else comes in.
+    const bool of_rank = !Without(result.axes, soft).empty() && !result.axes.has(knowledge::Axis::Data);
+    if (evidence_.own && decided_by && of_rank && !IsMadeOfRanks(state_.values, decided_by)) {
       return Confidence::Possible;
     }
     // `"labels" in batch`, `mask is not None`: what a batch holds is mostly a matter of settings, whatever its values.
@@ -188,6 +190,15 @@ class Describer {
     const bool implied = result.culprit.op_class == knowledge::OpClass::Implicit || !result.culprit.strategies.empty();
     if (evidence_.own || !(result.axes & soft).empty() || by_name || implied) return Confidence::Likely;
     return Confidence::Certain;
+  }
+
+  // `if not is_initialized(): init_process_group(world_size=1)`: what comes next mostly runs in that one process.
+  bool IsOfOwnJob() const {
+    const std::vector<TraceId> path = PathTo(traces_, evidence_.root, evidence_.culprit);
+    return std::ranges::any_of(path, [&](TraceId id) {
+      const SiteId site = traces_[id].site;
+      return site && state_.sets_up_own_job.contains(traces_.site(site).function.index);
+    });
   }
 
   // `if isinstance(x, DTensor): x = x.full_tensor()`, of an object whose class is not known.

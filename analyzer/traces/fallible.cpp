@@ -6,36 +6,10 @@
 namespace allranks::traces {
 namespace {
 
-// These strike one rank: its memory, its files, its data, its network.
-constexpr std::string_view kBroad[] = {"BaseException", "Exception", "RuntimeError", "OSError", "IOError",
-                                       "FileNotFoundError", "MemoryError", "OutOfMemoryError", "EOFError",
-                                       "PermissionError", "FileExistsError", "ConnectionError", "TimeoutError",
-                                       "HTTPError", "RequestException", "JSONDecodeError", "UnicodeDecodeError",
-                                       "UnpicklingError", "CalledProcessError"};
-// These follow from the program or its installation, or are meant for all.
-constexpr std::string_view kUniform[] = {"ImportError", "ModuleNotFoundError", "AttributeError", "NameError",
-                                         "NotImplementedError", "KeyboardInterrupt", "StopIteration",
-                                         "StopAsyncIteration", "GeneratorExit", "SystemExit", "TypeError",
-                                         "AssertionError", "LookupError"};
-// Calls that read data or files, run a model, or talk to somebody.
-constexpr std::string_view kFallible[] = {"open", "load", "loads", "read", "read_text", "read_bytes", "readline",
-                                          "next", "urlopen", "urlretrieve", "get_object", "download", "download_file",
-                                          "snapshot_download", "hf_hub_download", "from_pretrained", "load_dataset",
-                                          "run", "check_call", "check_output", "forward", "generate", "rollout",
-                                          "backward", "train_step", "training_step", "validation_step", "evaluate",
-                                          "makedirs", "mkdir", "remove", "unlink", "rmtree", "copy", "copyfile", "move",
-                                          "rename", "replace", "model", "net", "compute_loss", "collate", "decode"};
-
-template <size_t N>
-bool Contains(const std::string_view (&names)[N], std::string_view name) {
-  return std::ranges::find(names, name) != std::end(names);
-}
-
-std::string_view LastName(const State& state, const ir::Module& module, ir::ExprId id) {
+base::NameId LastName(const ir::Module& module, ir::ExprId id) {
   const ir::Expr& expr = module[id];
-  if (expr.kind == ir::ExprKind::Name) return state.program.text(ir::NameOf(expr));
-  if (expr.kind == ir::ExprKind::Attribute) return state.program.text(ir::AttrOf(expr));
-  return {};
+  if (expr.kind == ir::ExprKind::Name) return ir::NameOf(expr);
+  return expr.kind == ir::ExprKind::Attribute ? ir::AttrOf(expr) : base::NameId::None();
 }
 
 Breadth BreadthOf(const State& state, ir::ModuleId module_id, ir::ExprId type) {
@@ -46,12 +20,12 @@ Breadth BreadthOf(const State& state, ir::ModuleId module_id, ir::ExprId type) {
     for (const ir::ExprId item : ir::Items(module, expr)) widest = std::max(widest, BreadthOf(state, module_id, item));
     return widest;
   }
-  const std::string_view name = LastName(state, module, type);
-  if (Contains(kBroad, name)) return Breadth::Broad;
+  const knowledge::Strikes strikes = state.knowledge.FindException(LastName(module, type));
+  if (strikes == knowledge::Strikes::OneRank) return Breadth::Broad;
   // The project's own exceptions say what its data can be like.
   const ValueId value = state.facts.value(module_id, type);
   if (value && state.values[value].kind == variation::ValueKind::Class) return Breadth::Broad;
-  return Contains(kUniform, name) ? Breadth::Uniform : Breadth::Narrow;
+  return strikes == knowledge::Strikes::AllRanks ? Breadth::Uniform : Breadth::Narrow;
 }
 
 bool Inside(const ir::Expr& expr, uint32_t begin, uint32_t end) { return begin <= expr.begin && expr.end <= end; }
@@ -73,7 +47,7 @@ bool CanFailOnOneRank(const State& state, FuncId func, ir::StmtId stmt) {
     if (is_known && state.program.text(state.knowledge[call.entry].name).ends_with(".__call__")) return true;
     // An operation that fails mostly fails for all that take part in it.
     if (is_known && state.knowledge[call.entry].has_operation) continue;
-    if (Contains(kFallible, LastName(state, module, ir::CalleeOf(expr)))) return true;
+    if (state.knowledge.MayFail(LastName(module, ir::CalleeOf(expr)))) return true;
     // Running a module: out of memory, a bad batch.
     if (call.receiver && module[ir::CalleeOf(expr)].kind != ir::ExprKind::Attribute) return true;
   }

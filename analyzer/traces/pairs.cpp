@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <set>
 
+#include "analyzer/traces/conditions.h"
 #include "analyzer/traces/function_check.h"
 
 namespace allranks::traces {
@@ -12,14 +13,6 @@ using knowledge::Axes;
 
 constexpr size_t kMostBlamed = 48;
 constexpr size_t kMostScenes = 24;
-
-bool IsMadeOf(const variation::ValueStore& values, ValueId whole, ValueId part, int depth = 0) {
-  constexpr int kDeepest = 8;
-  if (whole == part) return true;
-  if (depth == kDeepest) return false;
-  return std::ranges::any_of(values.Kids(whole),
-                             [&](ValueId kid) { return kid && IsMadeOf(values, kid, part, depth + 1); });
-}
 
 bool SamePlace(const SequenceStore& sequences, const Parting& a, const Parting& b) {
   const auto origin = [&](SeqId id) { return sequences[id].origin; };
@@ -185,9 +178,15 @@ std::optional<Evidence> FunctionCheck::Explain(Scene& scene, SequenceStore& sequ
   // What one side issues under a condition that nobody knows may be just what the other side issues.
   const auto is_open = [&](SeqId id) { return sequences[id].kind == ItemKind::Choice; };
   const bool both_issue = evidence.kind == DifferenceKind::Mismatch && first && second;
+  const bool one_is_open = is_open(parting.first) != is_open(parting.second);
+  // Nor that condition, where it stands before what parts the ranks: on one side it was settled by what comes later.
+  const SeqId open = is_open(parting.first) ? parting.first : parting.second;
+  const bool is_common = one_is_open && !Contains(traces_, evidence.node, sequences[open].origin);
+  const bool is_same = is_common && first && second && sequences[sequences.FirstOp(parting.first)].token ==
+                                                           sequences[sequences.FirstOp(parting.second)].token;
   // Nor is it known which group they work on where no condition parts them.
   const bool has_no_cause = !evidence.node && !parting.same_operation;
-  evidence.is_guess = has_no_cause || (both_issue && is_open(parting.first) != is_open(parting.second));
+  evidence.is_guess = has_no_cause || is_same || (one_is_open && both_issue);
   return evidence;
 }
 

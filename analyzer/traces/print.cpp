@@ -111,22 +111,25 @@ class Printer {
     Line(depth, "if " + Condition(trace.value) + (settled ? " (settled):" : ":") + At(trace.site));
     if (kids[0] == traces_.Empty()) Line(depth + 1, "nothing");
     Node(kids[0], depth + 1);
-    if (kids[1] == traces_.Empty()) return;
-    Line(depth, "else:");
-    Node(kids[1], depth + 1);
+    Clause("else:", kids[1], depth);
   }
 
   void Try(TraceId id, int depth) {
     const auto kids = traces_.Kids(id);
     Line(depth, "try:" + At(traces_[id].site));
-    Node(kids[0], depth + 1);
-    for (size_t i = 2; i < kids.size(); ++i) {
+    Node(kids[kTryBody], depth + 1);
+    for (size_t i = kTryHandlers; i < kids.size(); ++i) {
       Line(depth, "except:");
       Node(kids[i], depth + 1);
     }
-    if (kids[1] == traces_.Empty()) return;
-    Line(depth, "finally:");
-    Node(kids[1], depth + 1);
+    Clause("else:", kids[kTryElse], depth);
+    Clause("finally:", kids[kTryFinally], depth);
+  }
+
+  void Clause(const char* head, TraceId trace, int depth) {
+    if (trace == traces_.Empty()) return;
+    Line(depth, head);
+    Node(trace, depth + 1);
   }
 
   const State& state_;

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "analyzer/traces/conditions.h"
+
 namespace allranks::traces {
 
 Scene::Scene(const State& state, World world, Assignment assignment)
@@ -334,11 +336,11 @@ SeqId Projector::ProjectTry(TraceId id, const Trace& trace, const Context& conte
   const std::vector<TraceId> kids(state_.traces.Kids(id).begin(), state_.traces.Kids(id).end());
   Context through = context;
   // `finally` runs on every way out.
-  if (kids[1] != state_.traces.Empty()) {
+  if (kids[kTryFinally] != state_.traces.Empty()) {
     const auto last = [&](SeqId then) {
       Context inner = context;
       inner.next = then;
-      return Project(kids[1], inner);
+      return Project(kids[kTryFinally], inner);
     };
     through.next = last(context.next);
     if ((trace.flags & kLeavesReturn) != 0) through.returned = last(context.returned);
@@ -347,32 +349,47 @@ SeqId Projector::ProjectTry(TraceId id, const Trace& trace, const Context& conte
     if ((trace.flags & kLeavesRaise) != 0 && context.raised != kRaised) through.raised = last(context.raised);
   }
   Context body = through;
+  // What `else` raises is not for these handlers.
+  body.next = Project(kids[kTryElse], through);
   const TryInfo& info = state_.traces.try_info(id);
-  const bool may_raise = (state_.traces[kids[0]].flags & kLeavesRaise) != 0;
+  const bool may_raise = (state_.traces[kids[kTryBody]].flags & kLeavesRaise) != 0;
   for (size_t i = 0; i < info.handlers.size() && may_raise; ++i) {
     const bool is_last = i + 1 == info.handlers.size();
     if (info.handlers[i].breadth != Breadth::Broad && !is_last) continue;
-    body.raised = Project(kids[2 + i], through);
+    const SeqId handled = Project(kids[kTryHandlers + i], through);
+    body.raised = IsAgreedOn(info.handlers[i], handled) ? kRaised : handled;
     break;
   }
-  const SeqId result = Project(kids[0], body);
+  const SeqId result = Project(kids[kTryBody], body);
   const bool looked_at = (trace.flags & kHasTry) != 0 && !IsSettled(id, trace);
   if (looked_at && state_.traces.site(trace.site).function == handlers_of_) RecordHandlers(id, result, through);
   return result;
 }
 
+// `ok = False` in a handler, and the next operation tells all ranks of it: what follows is up to all of them.
+bool Projector::IsAgreedOn(const HandlerInfo& handler, SeqId handled) const {
+  if (!handler.failed || sequences_.Raises(handled)) return false;
+  const SeqId first = sequences_.FirstOp(handled);
+  if (first == kNothing) return false;
+  const ValueId told = state_.traces.operation(sequences_[first].origin).tensor;
+  return told && IsMadeOf(state_.values, told, handler.failed);
+}
+
 // An exception strikes one rank: it goes on with the handler, the others with the body.
 void Projector::RecordHandlers(TraceId id, SeqId body, const Context& through) {
   const TryInfo& info = state_.traces.try_info(id);
+  // Where the body must not come to its end, all ranks are meant to fail in it.
+  if (sequences_.Raises(body)) return;
   Context handler = through;
   // A handler that ends the process or raises again stops the job.
   handler.ended = handler.raised = kRaised;
   for (uint32_t i = 0; i < info.handlers.size(); ++i) {
     if (info.handlers[i].breadth == Breadth::Uniform) continue;
-    const SeqId handled = Project(state_.traces.Kids(id)[2 + i], handler);
+    const SeqId handled = Project(state_.traces.Kids(id)[kTryHandlers + i], handler);
     // Work that fails after the last operation of the body skips nothing of it.
     const SeqId others = info.fallible && !info.fallible_before_op ? through.next : body;
     if (sequences_.Raises(handled) || sequences_.Same(handled, others)) continue;
+    if (IsAgreedOn(info.handlers[i], handled)) continue;
     const bool issues = sequences_[handled].has_effect || sequences_[others].has_effect;
     own_decisions_.push_back({.node = id, .first = others, .second = handled, .needs_loop = !issues, .handler = i});
     return;

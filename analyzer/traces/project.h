@@ -105,6 +105,7 @@ class Projector {
   SeqId ProjectTry(TraceId id, const Trace& trace, const Context& context);
   SeqId LeaveLoop(SeqId target, const Context& outer);
   void Record(TraceId id, SeqId first, SeqId second);
+  bool IsAgreedOn(const HandlerInfo& handler, SeqId handled) const;
   void RecordHandlers(TraceId id, SeqId body, const Context& through);
   bool IsOwn(ValueId value) const;
   bool IsSettled(TraceId id, const Trace& trace) const;

@@ -118,15 +118,16 @@ TEST_F(ProjectTest, UncaughtRaiseIsSilentACaughtOneIsAPath) {
   const TraceId body = Seq({If(1, RankIs(0), raise), Barrier(3)});
   EXPECT_EQ(On(0, body), kRaised);
   TryInfo info;
-  info.handlers.push_back({{}, Breadth::Broad});
-  const TraceId parts[] = {body, traces().Empty(), traces().Empty()};
+  info.handlers.push_back({{}, Breadth::Broad, {}});
+  const TraceId parts[] = {body, traces().Empty(), traces().Empty(), traces().Empty()};
   const TraceId caught = traces().Try(At(4), traces().AddTry(info), parts);
   EXPECT_EQ(On(0, caught), kNothing);
   EXPECT_FALSE(Agree(caught, 0, 1));
 }
 
 TEST_F(ProjectTest, FinallyRunsOnTheWayOut) {
-  const TraceId parts[] = {Seq({If(1, RankIs(0), Return(2)), If(3, values().False(), Barrier(4))}), Barrier(5)};
+  const TraceId parts[] = {Seq({If(1, RankIs(0), Return(2)), If(3, values().False(), Barrier(4))}), traces().Empty(),
+                           Barrier(5)};
   const TraceId trace = traces().Try(At(6), traces().AddTry({}), parts);
   EXPECT_TRUE(Agree(trace, 0, 1));
   EXPECT_NE(On(0, trace), kNothing);

@@ -18,8 +18,9 @@ class Splitter {
       case TraceKind::Choice:
         return SplitChoice(id, trace, kids);
       case TraceKind::Try: {
-        const SplitTrace body = Split(kids[0]);
-        return {body.before, traces_.Seq(body.after, kids[1])};
+        const SplitTrace body = Split(kids[kTryBody]);
+        const TraceId rest[] = {body.after, kids[kTryElse], kids[kTryFinally]};
+        return {body.before, traces_.Seq(rest)};
       }
       default:
         return {traces_.Empty(), traces_.Empty()};

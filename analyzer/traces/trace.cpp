@@ -202,7 +202,7 @@ TraceId TraceStore::Try(SiteId site, TryId info, std::span<const TraceId> parts,
   const bool plain = (all & (kHasOp | kLeavesMask)) == 0 && (body & (kHasOp | kLeavesRaise)) == 0;
   if (plain) return parts[0];
   uint16_t flags = settled ? kSettled : uint16_t{0};
-  if (!settled && parts.size() > 2) flags = kHasTry;
+  if (!settled && parts.size() > kTryHandlers) flags = kHasTry;
   return Intern({.kind = TraceKind::Try, .flags = flags, .site = site, .payload = info.index}, parts);
 }
 

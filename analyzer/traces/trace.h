@@ -28,12 +28,17 @@ enum class TraceKind : uint8_t {
   Loop,    // value = how often; kids = body
   Exit,    // payload = ExitKind
   Scope,   // a call: returns inside lead to its end; payload = FuncId of the callee; kids = its trace
-  Try,     // payload = TryId; kids = body with `else`, finally, then one for each handler
+  Try,     // payload = TryId; kids = kTryBody, kTryElse, kTryFinally, then one for each handler from kTryHandlers on
   Call,    // callee not known before parameters are: value = callee; payload = start of its arguments
   Rec,     // payload = FuncId: a recursive call, equal to itself
   Yield,   // where a generator hands over
   Opaque,  // a call that could issue operations and does not resolve
 };
+
+constexpr size_t kTryBody = 0;
+constexpr size_t kTryElse = 1;
+constexpr size_t kTryFinally = 2;
+constexpr size_t kTryHandlers = 3;
 
 enum class ExitKind : uint8_t { Return, Break, Continue, Raise, Process };
 
@@ -91,6 +96,7 @@ enum class Breadth : uint8_t { Uniform, Narrow, Broad };
 struct HandlerInfo {
   source::Span span;   // of its head
   Breadth breadth = Breadth::Broad;
+  ValueId failed = {};  // the unknown that is true on the ranks that came here; none if not known
   friend bool operator==(const HandlerInfo&, const HandlerInfo&) = default;
 };
 

@@ -72,6 +72,7 @@ class FunctionEvaluator {
   void EvalIf(const ir::Stmt& stmt);
   void EvalLoop(const ir::Stmt& stmt);
   void EvalTry(const ir::Stmt& stmt);
+  bool StrikesAll(ir::ExprId type) const;
   void EvalWith(const ir::Stmt& stmt);
   void EvalMatch(const ir::Stmt& stmt);
   void EvalAugAssign(const ir::Stmt& stmt);

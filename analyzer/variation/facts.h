@@ -48,6 +48,8 @@ struct FunctionFacts {
   std::vector<std::pair<ir::ExprId, CallFact>> leaves;
   // Known decorators of this function (`@rank_zero_only`): their guards hold for every call of it, outermost first.
   std::vector<knowledge::EntryId> decorators;
+  // By where a handler begins: the unknown that is true where it ran. What a handler assigned hangs on it afterwards.
+  std::unordered_map<uint32_t, ValueId> failures;
   ValueId returns;                     // join of all return values, over Params
   std::vector<bool> param_made_uniform;  // by index: a collective made the argument equal on all ranks, in place
   bool evaluated = false;

@@ -23,10 +23,6 @@ bool IsObjectLike(ValueKind kind) {
   }
 }
 
-// Exceptions that strike all ranks alike, because they follow from the program and not from what a rank meets.
-constexpr std::string_view kUniformExceptions[] = {"ImportError", "ModuleNotFoundError", "AttributeError", "NameError",
-                                                   "NotImplementedError", "KeyboardInterrupt", "StopIteration"};
-
 template <class Visit>
 void ForEachAssigned(const ir::Module& module, ir::BlockId block, Visit visit);
 
@@ -379,31 +375,45 @@ void FunctionEvaluator::EvalTry(const ir::Stmt& stmt) {
   Env result = env_;
   for (const ir::Handler& handler : ir::HandlersOf(module_, stmt)) {
     Eval(handler.type);
-    bool is_uniform = false;
-    if (handler.type) {
-      const ir::Expr& type = module_[handler.type];
-      const NameId name = type.kind == ir::ExprKind::Name ? ir::NameOf(type)
-                          : type.kind == ir::ExprKind::Attribute ? ir::AttrOf(type) : NameId::None();
-      is_uniform = std::ranges::count(kUniformExceptions, Text(name)) > 0;
-    }
-    const Axes axes = is_uniform ? Axes{} : body_axes;
+    const Axes axes = StrikesAll(handler.type) ? Axes{} : body_axes;
     // The error may have struck before or after any assignment of the body.
     env_ = before;
     MergeUnknown(result, {});
-    path_.push_back(store_.Symbol(tables_.SiteSymbol(func_.module, handler.begin * 2 + 1), axes));
+    const ValueId failed = store_.Symbol(tables_.SiteSymbol(func_.module, handler.begin * 2 + 1), axes);
+    facts_.failures.emplace(handler.begin, failed);
+    path_.push_back(failed);
     if (handler.name) AssignName(handler.name, store_.Fresh(axes));
     EvalBlock(handler.body);
     path_.pop_back();
     if (!env_.reachable) continue;
     Env handled = std::move(env_);
-    env_ = std::move(result);
-    MergeUnknown(handled, axes);
-    result = std::move(env_);
+    if (result.reachable) {
+      MergeArms(failed, std::move(handled), std::move(result));
+      result = std::move(env_);
+    } else {
+      result = std::move(handled);
+    }
   }
   env_ = std::move(result);
   const bool reachable = std::exchange(env_.reachable, true);
   EvalBlock(ir::BlockId{stmt.d});
   env_.reachable = env_.reachable && reachable;
+}
+
+// What fails for a reason in the program fails on every rank. A tuple of types is as wide as any in it.
+bool FunctionEvaluator::StrikesAll(ir::ExprId type) const {
+  if (!type) return false;
+  const ir::Expr& expr = module_[type];
+  if (expr.kind == ir::ExprKind::Tuple) {
+    for (const ir::ExprId item : ir::Items(module_, expr)) {
+      if (!StrikesAll(item)) return false;
+    }
+    return true;
+  }
+  const NameId name = expr.kind == ir::ExprKind::Name        ? ir::NameOf(expr)
+                      : expr.kind == ir::ExprKind::Attribute ? ir::AttrOf(expr)
+                                                             : NameId::None();
+  return name && knowledge_.FindException(name) == knowledge::Strikes::AllRanks;
 }
 
 void FunctionEvaluator::EvalWith(const ir::Stmt& stmt) {
