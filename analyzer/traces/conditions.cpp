@@ -55,6 +55,13 @@ bool IsMadeOf(const variation::ValueStore& values, ValueId whole, ValueId part, 
                              [&](ValueId kid) { return kid && IsMadeOf(values, kid, part, depth + 1); });
 }
 
+bool IsOfSomeObject(const variation::ValueStore& values, ValueId condition, int depth) {
+  constexpr int kDeepest = 8;
+  if (!condition || depth == kDeepest) return false;
+  if ((values[condition].flags & variation::kOfSomeObject) != 0) return true;
+  return std::ranges::any_of(values.Kids(condition), [&](ValueId kid) { return IsOfSomeObject(values, kid, depth + 1); });
+}
+
 bool IsMadeOfRanks(const variation::ValueStore& values, ValueId id, int depth) {
   constexpr int kDeepest = 12;
   if (!id || values.axes(id).empty()) return true;

@@ -10,6 +10,9 @@ using variation::ValueId;
 // Whether `part` is somewhere in `whole`.
 bool IsMadeOf(const variation::ValueStore& values, ValueId whole, ValueId part, int depth = 0);
 
+// Whether `condition` asks for what some objects of a class keep in a field and others do not.
+bool IsOfSomeObject(const variation::ValueStore& values, ValueId condition, int depth = 0);
+
 // Whether all that varies in a value are ranks themselves, parts of sequences taken by rank, and their numbers.
 bool IsMadeOfRanks(const variation::ValueStore& values, ValueId value, int depth = 0);
 

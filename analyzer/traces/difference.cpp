@@ -167,7 +167,7 @@ class Describer {
   }
 
   Confidence FindConfidence(const Difference& result) {
-    if (evidence_.is_guess || IsMadeOnce(result) || IsOfSomeClass(result) || IsOfOwnJob()) return Confidence::Possible;
+    if (evidence_.is_guess || IsMadeOnce(result) || IsOfSomeClass(result) || IsOfOwnJob() || IsOfSomeObject()) return Confidence::Possible;
     // Under that setting it communicates, and then all ranks pass.
     if (evidence_.admits_all && !result.culprit.strategies.empty()) return Confidence::Possible;
     if (result.kind == DifferenceKind::Handler) {
@@ -198,6 +198,15 @@ class Describer {
     return std::ranges::any_of(path, [&](TraceId id) {
       const SiteId site = traces_[id].site;
       return site && state_.sets_up_own_job.contains(traces_.site(site).function.index);
+    });
+  }
+
+  bool IsOfSomeObject() const {
+    if (evidence_.own) return false;
+    const std::vector<TraceId> path = PathTo(traces_, evidence_.root, evidence_.culprit);
+    return std::ranges::any_of(path, [&](TraceId id) {
+      return id != evidence_.node && traces_[id].kind == TraceKind::Choice &&
+             traces::IsOfSomeObject(state_.values, traces_[id].value);
     });
   }
 

@@ -193,11 +193,11 @@ void JoinTable::Record(uint32_t owner, uint32_t key, ValueId value) {
   if (is_new) symbol->second = store_->NewSymbol();
   if (SelectDepth(*store_, it->second) >= kMostJoined) {
     // Of so many, what one of them varies by says little of the one at hand.
-    it->second = store_->Symbol(symbol->second, store_->axes(it->second) & store_->axes(value));
+    it->second = store_->Symbol(symbol->second, store_->axes(it->second) & store_->axes(value), flags_);
     return;
   }
   // Which of the assignments holds is unknown but, as far as is known, the same on every rank.
-  it->second = store_->Select(store_->Symbol(symbol->second, {}), value, it->second);
+  it->second = store_->Select(store_->Symbol(symbol->second, {}, flags_), value, it->second);
 }
 
 ValueId JoinTable::Read(uint32_t owner, uint32_t key) const {
@@ -218,11 +218,11 @@ Tables::Tables(const binding::Program& the_program, const knowledge::Knowledge& 
       knowledge(the_knowledge),
       facts(the_facts),
       store(facts.values_store),
-      fields(store),
+      fields(store, kOfSomeObject),
       loose_fields(store),
       globals(store),
       captured(store),
-      params(store),
+      params(store, kOfSomeObject),
       scopes(program.funcs.size()),
       decorated(program.funcs.size()),
       known_functions(program.funcs.size()),

@@ -15,7 +15,8 @@ namespace allranks::variation {
 // Values by a pair of ids. A round reads what the round before wrote, and what it wrote itself where that has nothing.
 class JoinTable {
  public:
-  explicit JoinTable(ValueStore& store) : store_(&store) {}
+  // `flags`: of the unknowns that choose between joined values.
+  explicit JoinTable(ValueStore& store, uint8_t flags = 0) : store_(&store), flags_(flags) {}
   void Record(uint32_t owner, uint32_t key, ValueId value);
   ValueId Read(uint32_t owner, uint32_t key) const;
   // Whether different values were recorded: then which of them holds is not known.
@@ -26,6 +27,7 @@ class JoinTable {
  private:
   static uint64_t Key(uint32_t owner, uint32_t key) { return (uint64_t{owner} << 32) | key; }
   ValueStore* store_;
+  uint8_t flags_;
   std::unordered_map<uint64_t, ValueId> previous_;
   std::unordered_map<uint64_t, ValueId> current_;
   std::unordered_map<uint64_t, uint32_t> symbols_;  // of the unknown that chooses between joined values

@@ -69,6 +69,7 @@ enum class GroupKind : uint8_t { World, AxisGroup, Created, Unknown };
 constexpr uint8_t kByNameOnly = 1;   // known from a name, not from what was assigned: at most "likely"
 constexpr uint8_t kHasParam = 2;     // mentions a Param somewhere: substitution can change it
 constexpr uint8_t kOfArguments = 8;  // an unknown that varies by what a known function was called with
+constexpr uint8_t kOfSomeObject = 16; // the unknown that tells what one object keeps in a field from what another keeps
 constexpr uint8_t kReduced = 4;      // made uniform by a collective: a fact for messages, not for equality of ranks
 
 struct Value {
@@ -110,7 +111,7 @@ class ValueStore {
   // A value of its own, nothing known but axes: equal to itself only.
   ValueId Fresh(Axes axes, uint8_t flags = 0);
   // The unknown of a stable name, so that two reads of `args.debug` decide alike.
-  ValueId Symbol(uint32_t symbol, Axes axes);
+  ValueId Symbol(uint32_t symbol, Axes axes, uint8_t flags = 0);
   ValueId Derived(uint32_t symbol, std::span<const ValueId> kids, Axes own_axes = {});
   // These fold constants: Not(Not(x)), comparisons of two numbers, `And` with a false, Select on a constant.
   ValueId Not(ValueId value);

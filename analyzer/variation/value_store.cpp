@@ -254,8 +254,8 @@ ValueId ValueStore::Fresh(Axes axes, uint8_t flags) {
   return Make({.kind = ValueKind::Unknown, .flags = flags, .axes = axes, .a = NewSymbol()}, {});
 }
 
-ValueId ValueStore::Symbol(uint32_t symbol, Axes axes) {
-  return Make({.kind = ValueKind::Unknown, .axes = axes, .a = symbol}, {});
+ValueId ValueStore::Symbol(uint32_t symbol, Axes axes, uint8_t flags) {
+  return Make({.kind = ValueKind::Unknown, .flags = flags, .axes = axes, .a = symbol}, {});
 }
 
 ValueId ValueStore::Derived(uint32_t symbol, std::span<const ValueId> kids, Axes own_axes) {
