@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <vector>
 
 #include "analyzer/findings/finding.h"
@@ -76,10 +77,17 @@ struct LimitHit {
   std::string bound;  // "trace of more than 10000 operations"
 };
 
+// An operation that a function issues on the default group, itself or through what it calls.
+struct Issued {
+  std::vector<source::Span> path;  // the call in the function itself first, the operation last
+  std::string name;
+};
+
 struct Analysis {
   std::vector<Difference> differences;
   std::vector<LedgerEntry> ledger;     // by file and place
   std::vector<LimitHit> limits;
+  std::unordered_map<variation::FuncId, Issued> issued;  // the first of each function that certainly issues one
 };
 
 // Facts gain values (arguments put into traces), nothing that they hold changes.

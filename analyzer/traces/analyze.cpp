@@ -7,6 +7,7 @@
 #include "analyzer/traces/build.h"
 #include "analyzer/traces/call_graph.h"
 #include "analyzer/traces/check.h"
+#include "analyzer/traces/issued.h"
 
 namespace allranks::traces {
 namespace {
@@ -69,6 +70,10 @@ Analysis Analyze(const binding::Program& program, const knowledge::Knowledge& kn
   analysis.ledger = MakeLedger(state, result);
   analysis.differences = std::move(result.differences);
   KeepInnermost(analysis.differences);
+  IssuedSearch search(state);
+  for (const FuncId func : graph.order) {
+    if (std::optional<Issued> issued = search.In(func)) analysis.issued.emplace(func, std::move(*issued));
+  }
   analysis.limits = std::move(state.limits);
   return analysis;
 }

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <optional>
-#include <unordered_set>
 
 #include "rules/rule.h"
 
@@ -12,9 +11,6 @@ namespace {
 using findings::Confidence;
 using findings::Finding;
 using findings::LabelRole;
-using knowledge::OpClass;
-using variation::CallFact;
-using variation::CallKind;
 using variation::FuncId;
 using variation::ValueId;
 using variation::ValueKind;
@@ -22,91 +18,10 @@ using variation::ValueKind;
 constexpr std::string_view kCode = "AR113";
 constexpr uint32_t kKeywordOnly = ~0u;
 
-// Where, in a function that does not run in the training thread, an operation is issued.
-struct Issued {
-  std::vector<source::Span> path;  // the call in the function itself first, the operation last
-  std::string name;
-};
-
-// The first operation on the default group that a function issues, itself or through functions of the
-// project.
-class OperationSearch {
- public:
-  explicit OperationSearch(const Context& context) : context_(context) {}
-
-  std::optional<Issued> In(FuncId function) {
-    seen_.clear();
-    starts_group_ = false;
-    std::optional<Issued> found = Visit(function, 0);
-    // A thread that starts a group of its own is a rank, as in tests that simulate a job.
-    return starts_group_ ? std::nullopt : found;
-  }
-
- private:
-  std::optional<Issued> Visit(FuncId function, int depth) {
-    constexpr int kDeepest = 8;
-    if (depth > kDeepest || !seen_.insert(function).second) return std::nullopt;
-    const variation::FunctionFacts& facts = context_.facts.functions[function];
-    std::optional<Issued> first;
-    for (const auto* list : {&facts.calls, &facts.enters, &facts.iterations}) {
-      for (const auto& [expr, fact] : *list) {
-        std::optional<Issued> issued = Issue(function, expr, fact, depth);
-        if (issued && (!first || issued->path[0].begin < first->path[0].begin)) first = std::move(issued);
-      }
-    }
-    return first;
-  }
-
-  std::optional<Issued> Issue(FuncId function, ir::ExprId expr, const CallFact& fact, int depth) {
-    const source::Span span = context_.program.module_of(function).span(expr);
-    if (fact.kind == CallKind::Known) {
-      const knowledge::Entry& entry = context_.knowledge[fact.entry];
-      if (entry.has_operation && entry.operation.op_class == OpClass::Init) starts_group_ = true;
-      if (!IsOperation(entry) || !OnDefaultGroup(entry, fact)) return std::nullopt;
-      return Issued{{span}, std::string(context_.program.text(entry.name))};
-    }
-    if ((fact.kind != CallKind::Function && fact.kind != CallKind::Construct) || !fact.function)
-      return std::nullopt;
-    std::optional<Issued> inner = Visit(fact.function, depth + 1);
-    if (inner) inner->path.insert(inner->path.begin(), span);
-    return inner;
-  }
-
-  // Only what communicates whatever the strategy and the arguments.
-  static bool IsOperation(const knowledge::Entry& entry) {
-    if (!entry.has_operation || entry.operation.strategies || entry.operation.only_if_param) return false;
-    const OpClass op_class = entry.operation.op_class;
-    return op_class == OpClass::Collective || op_class == OpClass::Send || op_class == OpClass::Recv ||
-           op_class == OpClass::Implicit;
-  }
-
-  // A group of its own is how such threads are made right.
-  bool OnDefaultGroup(const knowledge::Entry& entry, const CallFact& fact) const {
-    if (entry.operation.has_fixed_axis) return false;
-    const auto at = std::ranges::find(entry.params, entry.operation.group_param);
-    const auto args = context_.facts.args(fact);
-    const auto index = static_cast<size_t>(at - entry.params.begin());
-    if (at != entry.params.end() && index < args.size() && args[index]) return IsWorldOrNone(args[index]);
-    const bool on_group =
-        fact.receiver && context_.facts.values_store[fact.receiver].kind == ValueKind::Group;
-    return !on_group || IsWorldOrNone(fact.receiver);
-  }
-
-  bool IsWorldOrNone(ValueId group) const {
-    const variation::Value& value = context_.facts.values_store[group];
-    return value.kind == ValueKind::None ||
-           (value.kind == ValueKind::Group && value.op == static_cast<uint8_t>(variation::GroupKind::World));
-  }
-
-  const Context& context_;
-  std::unordered_set<FuncId> seen_;
-  bool starts_group_ = false;
-};
-
 // Finds the functions that run beside the training thread and asks of each what it issues.
 class OffThread {
  public:
-  OffThread(const Context& context, FindingSink& sink) : context_(context), sink_(sink), search_(context) {}
+  OffThread(const Context& context, FindingSink& sink) : context_(context), sink_(sink) {}
 
   void Run() {
     for (uint32_t m = 0; m < context_.program.modules.size(); ++m) VisitCalls(ir::ModuleId{m});
@@ -217,14 +132,15 @@ class OffThread {
 
   void Report(FuncId function, std::string where, Confidence confidence,
               std::optional<source::Span> registration) {
-    const std::optional<Issued> issued = search_.In(function);
-    if (!issued) return;
+    const auto found = context_.analysis.issued.find(function);
+    if (found == context_.analysis.issued.end()) return;
+    const traces::Issued& issued = found->second;
     Finding finding{
         .code = kCode,
         .severity = Severity::Error,
         .confidence = confidence,
-        .span = issued->path[0],
-        .message = {"`{}` is issued from {}, out of step with the training thread", {issued->name, where}},
+        .span = issued.path[0],
+        .message = {"`{}` is issued from {}, out of step with the training thread", {issued.name, where}},
         .help = {"let the training thread communicate, or give this thread a group of its own", {}},
         .function = context_.program.FunctionName(function)};
     if (registration) {
@@ -232,11 +148,11 @@ class OffThread {
           {*registration, LabelRole::Condition, {"`{}` is registered here", {finding.function}}});
     }
     finding.labels.push_back({finding.span, LabelRole::Primary, {"runs in {}", {where}}});
-    for (size_t i = 1; i < issued->path.size(); ++i) {
-      const bool last = i + 1 == issued->path.size();
+    for (size_t i = 1; i < issued.path.size(); ++i) {
+      const bool last = i + 1 == issued.path.size();
       const findings::Text text = last ? findings::Text{"the operation itself", {}}
-                                       : findings::Text{"on the way to `{}`", {issued->name}};
-      finding.labels.push_back({issued->path[i], LabelRole::Call, text});
+                                       : findings::Text{"on the way to `{}`", {issued.name}};
+      finding.labels.push_back({issued.path[i], LabelRole::Call, text});
     }
     sink_.push_back(std::move(finding));
   }
@@ -264,7 +180,6 @@ class OffThread {
 
   const Context& context_;
   FindingSink& sink_;
-  OperationSearch search_;
   std::vector<Loader> loaders_;
 };
 

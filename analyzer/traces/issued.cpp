@@ -1,0 +1,59 @@
+#include "analyzer/traces/issued.h"
+
+namespace allranks::traces {
+
+using knowledge::OpClass;
+
+std::optional<Issued> IssuedSearch::In(FuncId func) {
+  const TraceId root = state_.trace_of[func.index];
+  if (!root || (state_.traces[root].flags & kHasOp) == 0) return std::nullopt;
+  const Below found = LookBelow(root);
+  if (!found.first || found.starts_group) return std::nullopt;
+  Issued issued;
+  issued.name = std::string(state_.program.text(state_.traces.entry(found.first).name));
+  for (TraceId at = root; at != found.first;) {
+    if (state_.traces[at].kind == TraceKind::Scope) {
+      issued.path.push_back(state_.traces.site(state_.traces[at].site).span);
+    }
+    for (const TraceId kid : state_.traces.Kids(at)) {
+      if (LookBelow(kid).first != found.first) continue;
+      at = kid;
+      break;
+    }
+  }
+  issued.path.push_back(state_.traces.site(state_.traces[found.first].site).span);
+  return issued;
+}
+
+const IssuedSearch::Below& IssuedSearch::LookBelow(TraceId id) {
+  if (below_[id.index].known) return below_[id.index];
+  Below result{.first = {}, .starts_group = false, .known = true};
+  const Trace& trace = state_.traces[id];
+  if (trace.kind == TraceKind::Op) {
+    result.starts_group = state_.traces.entry(id).operation.op_class == OpClass::Init;
+    if (IsPlain(id)) result.first = id;
+  } else if ((trace.flags & kHasOp) != 0) {
+    for (const TraceId kid : state_.traces.Kids(id)) {
+      const Below inner = LookBelow(kid);
+      if (!result.first) result.first = inner.first;
+      result.starts_group = result.starts_group || inner.starts_group;
+    }
+  }
+  return below_[id.index] = result;
+}
+
+// What communicates whatever the strategy. A group of its own is how a function is made to run beside the others.
+bool IssuedSearch::IsPlain(TraceId op) const {
+  const knowledge::Operation& operation = state_.traces.entry(op).operation;
+  const bool communicates = operation.op_class == OpClass::Collective || operation.op_class == OpClass::Send ||
+                            operation.op_class == OpClass::Recv || operation.op_class == OpClass::Implicit;
+  if (!communicates || operation.strategies || operation.only_if_param) return false;
+  const ValueId group = state_.traces.operation(op).group;
+  if (!group) return true;
+  const variation::Value& value = state_.values[group];
+  return value.kind == variation::ValueKind::None ||
+         (value.kind == variation::ValueKind::Group &&
+          value.op == static_cast<uint8_t>(variation::GroupKind::World));
+}
+
+}  // namespace allranks::traces
