@@ -210,9 +210,10 @@ class Describer {
     });
   }
 
-  // `if isinstance(x, DTensor): x = x.full_tensor()`, of an object whose class is not known.
+  // `if isinstance(x, DTensor): x = x.full_tensor()`, of an object whose class is not known; or the rank that holds
+  // the tensor sends it, and all others hold that rank's number.
   bool IsOfSomeClass(const Difference& result) const {
-    if (result.culprit.op_class != knowledge::OpClass::Implicit) return false;
+    if (result.culprit.op_class != knowledge::OpClass::Implicit && result.detail != "root") return false;
     const std::vector<TraceId> path = PathTo(traces_, evidence_.root, evidence_.culprit);
     return std::ranges::any_of(path, [&](TraceId id) {
       const Trace& node = traces_[id];

@@ -319,8 +319,7 @@ void FunctionEvaluator::EvalLoop(const ir::Stmt& stmt) {
     for (const uint32_t slot : assigned) {
       const ValueId initial = before.slots[slot];
       if (!initial || IsObjectLike(store_[LookThrough(tables_, initial)].kind)) continue;
-      const ValueId phi = store_.Symbol(tables_.SiteSymbol(func_.module, stmt.begin * 2 + 1) + 0, {});
-      const ValueId kids[] = {phi};
+      const ValueId kids[] = {store_.Symbol(StmtSite(stmt), {})};
       env_.slots[slot] = store_.Derived(tables_.NameSymbol(scope_.names[slot]), kids, axes[slot]);
       if (store_[initial].mark) env_.slots[slot] = store_.WithMark(env_.slots[slot], store_[initial].mark);
     }
@@ -356,7 +355,7 @@ void FunctionEvaluator::EvalLoop(const ir::Stmt& stmt) {
       else env_.slots[slot] = initial;
       continue;
     }
-    const ValueId ran = store_.Symbol(tables_.SiteSymbol(func_.module, stmt.begin * 2 + 1), {});
+    const ValueId ran = store_.Symbol(StmtSite(stmt), {});
     env_.slots[slot] = store_.WithAxes(store_.Select(ran, after, initial), axes[slot]);
   }
   loop_exit_axes_ = outer_exit_axes;
