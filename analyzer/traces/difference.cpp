@@ -176,13 +176,12 @@ class Describer {
       return broad && info.fallible && result.culprit.strategies.empty() ? Confidence::Likely : Confidence::Possible;
     }
     const Axes soft = Axes::Of(knowledge::Axis::Data) | Axes::Of(knowledge::Axis::Environment);
-    // Somebody made it of a rank, far from here: that it still tells ranks apart is hearsay.
+    // Somebody made it of a rank, far from here, or it hangs on settings as well: that it still tells ranks apart is
+    // hearsay. A batch, though, is the rank's own whatever else comes in.
     const ValueId decided_by = evidence_.node ? traces_[evidence_.node].value : ValueId::None();
-    // A batch, though, is the rank's own whatever else comes in.
     const bool of_rank = !Without(result.axes, soft).empty() && !result.axes.has(knowledge::Axis::Data);
-    if (evidence_.own && decided_by && of_rank && !IsMadeOfRanks(state_.values, decided_by)) {
-      return Confidence::Possible;
-    }
+    const bool of_settings = (result.axes & soft).empty() || !IsMadeOfRanks(state_.values, decided_by);
+    if (evidence_.own && decided_by && of_rank && of_settings) return Confidence::Possible;
     // `"labels" in batch`, `mask is not None`: what a batch holds is mostly a matter of settings, whatever its values.
     if (evidence_.own && decided_by && VariesByPresence(state_.values, decided_by)) return Confidence::Possible;
     const bool by_name = evidence_.node && traces_[evidence_.node].value &&
