@@ -17,6 +17,8 @@ using variation::ValueKind;
 // Whether a rank has one group in mind: not now the whole job and now a part of it, as objects of one class may. Groups
 // that were all made for ranks of their own are what each rank calls its group.
 bool IsOneGroup(const variation::ValueStore& values, ValueId group) {
+  // A communicator that somebody made by hand may have been made by those alone that use it.
+  if (group && values[group].kind == ValueKind::Object) return false;
   if (!group || values[group].kind != ValueKind::Select) return true;
   std::vector<ValueId> arms = {group};
   while (!arms.empty()) {
@@ -78,6 +80,17 @@ bool IsMadeOfRanks(const variation::ValueStore& values, ValueId id, int depth) {
   return std::ranges::all_of(kids, [&](ValueId kid) {
            return IsMadeOfRanks(values, kid, depth + 1);
          });
+}
+
+bool HangsOnSettings(const variation::ValueStore& values, ValueId condition, int depth) {
+  constexpr int kDeepest = 12;
+  if (!condition || depth > kDeepest) return false;
+  const Value& value = values[condition];
+  const bool joins = value.kind == ValueKind::And || value.kind == ValueKind::Or || value.kind == ValueKind::Select ||
+                     value.kind == ValueKind::Unary;
+  if (!joins) return value.axes.empty() && !variation::IsConstant(value);
+  return std::ranges::any_of(values.Kids(condition),
+                             [&](ValueId kid) { return HangsOnSettings(values, kid, depth + 1); });
 }
 
 bool VariesByPresence(const variation::ValueStore& values, ValueId id, int depth) {

@@ -16,6 +16,9 @@ bool IsOfSomeObject(const variation::ValueStore& values, ValueId condition, int 
 // Whether all that varies in a value are ranks themselves, parts of sequences taken by rank, and their numbers.
 bool IsMadeOfRanks(const variation::ValueStore& values, ValueId value, int depth = 0);
 
+// Whether a condition asks for settings that are not known besides what varies: `args.save and rank == 0`.
+bool HangsOnSettings(const variation::ValueStore& values, ValueId condition, int depth = 0);
+
 // Whether what varies in a condition are only tests of what is there: `key in batch`, `mask is not None`.
 bool VariesByPresence(const variation::ValueStore& values, ValueId condition, int depth = 0);
 

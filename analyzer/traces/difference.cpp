@@ -180,7 +180,7 @@ class Describer {
     // hearsay. A batch, though, is the rank's own whatever else comes in.
     const ValueId decided_by = evidence_.node ? traces_[evidence_.node].value : ValueId::None();
     const bool of_rank = !Without(result.axes, soft).empty() && !result.axes.has(knowledge::Axis::Data);
-    const bool of_settings = (result.axes & soft).empty() || !IsMadeOfRanks(state_.values, decided_by);
+    const bool of_settings = HangsOnSettings(state_.values, decided_by) || !IsMadeOfRanks(state_.values, decided_by);
     if (evidence_.own && decided_by && of_rank && of_settings) return Confidence::Possible;
     // `"labels" in batch`, `mask is not None`: what a batch holds is mostly a matter of settings, whatever its values.
     if (evidence_.own && decided_by && VariesByPresence(state_.values, decided_by)) return Confidence::Possible;

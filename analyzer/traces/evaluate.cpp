@@ -304,8 +304,6 @@ GroupIndex Evaluator::GuessedGroup(ValueId value) {
   }
   if (groups_.size() == kMostGroups) return kMostGroups - 1;
   GroupInfo info{.value = value, .kind = GroupKind::Unknown, .axis = {}, .members = {}, .is_guess = true};
-  // A communicator object is at least one and the same on all ranks.
-  if (values_[value].kind == ValueKind::Object) info.is_guess = false;
   info.members.assign(world_.size(), RankSet::All(world_.size()));
   groups_.push_back(std::move(info));
   return static_cast<GroupIndex>(groups_.size() - 1);

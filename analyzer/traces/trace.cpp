@@ -110,7 +110,7 @@ bool TraceStore::IsRagged(const Operation& operation) const {
 bool TraceStore::IsRagged(TraceId op) const { return IsRagged(operation(op)); }
 
 TraceId TraceStore::Op(SiteId site, const Operation& operation, bool settled) {
-  uint16_t flags = kHasOp;
+  uint16_t flags = kHasOp | kIssues;
   for (const ValueId value : {operation.root, operation.reduce_op}) ValueFlags(value, &flags);
   if (operation.group && values_->has_param(operation.group)) flags |= kOpenParams;
   if (RanksMatter(operation) || IsRagged(operation)) flags |= kVarying;
@@ -191,7 +191,8 @@ TraceId TraceStore::Exit(SiteId site, ExitKind kind) {
 }
 
 TraceId TraceStore::Scope(SiteId site, FuncId callee, TraceId body) {
-  if ((traces_[body.index].flags & (kHasOp | kLeavesProcess)) == 0) return empty_;
+  // A function that does nothing but call itself issues nothing: its callback did, for other callers.
+  if ((traces_[body.index].flags & (kIssues | kLeavesProcess)) == 0) return empty_;
   return Intern({.kind = TraceKind::Scope, .site = site, .payload = callee.index}, {&body, 1});
 }
 
@@ -207,7 +208,7 @@ TraceId TraceStore::Try(SiteId site, TryId info, std::span<const TraceId> parts,
 }
 
 TraceId TraceStore::Call(SiteId site, ValueId callee, std::span<const ValueId> args) {
-  uint16_t flags = kHasOp;
+  uint16_t flags = kHasOp | kIssues;
   ValueFlags(callee, &flags);
   for (const ValueId arg : args) {
     if (arg && values_->has_param(arg)) flags |= kOpenParams;

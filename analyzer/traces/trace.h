@@ -54,6 +54,7 @@ constexpr uint16_t kOpenParams = 64;   // mentions parameters
 constexpr uint16_t kVarying = 128;     // something in it may differ between ranks
 constexpr uint16_t kHasYield = 256;
 constexpr uint16_t kHasTry = 512;
+constexpr uint16_t kIssues = 2048;     // as kHasOp, without recursive calls
 constexpr uint16_t kSettled = 1024;    // of this node: reported, or proven to agree; ranks decide it alike
 
 constexpr uint16_t LeavesBit(ExitKind kind) { return static_cast<uint16_t>(1u << static_cast<unsigned>(kind)); }

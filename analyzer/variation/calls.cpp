@@ -74,7 +74,8 @@ ValueId FunctionEvaluator::Call(ir::ExprId site, ValueId callee, std::span<const
       const size_t recorded = facts_.calls.size();
       const ValueId result = CallOneOf(site, known, args);
       facts_.calls.resize(recorded);
-      Unresolved(site, known, args);
+      // A parameter is what each caller hands in, whatever others do.
+      Unresolved(site, store_[callee].kind == ValueKind::Param ? callee : known, args);
       return result;
     }
     default:
