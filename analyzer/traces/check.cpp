@@ -168,10 +168,8 @@ bool FunctionCheck::SinglesOut(const Evidence& evidence) const {
 bool FunctionCheck::AsksOtherGroup(const Evidence& evidence) const {
   if (!evidence.node || traces_[evidence.node].kind != TraceKind::Choice) return false;
   const ValueId group = traces_.operation(evidence.culprit).group;
-  const bool is_axis_group = group && state_.values[group].kind == variation::ValueKind::Group &&
-                             static_cast<variation::GroupKind>(state_.values[group].op) ==
-                                 variation::GroupKind::AxisGroup;
-  return is_axis_group && AsksForMembership(state_.values, traces_[evidence.node].value, group);
+  if (!group || group == state_.values.NoneValue() || group == state_.values.World()) return false;
+  return AsksForMembership(state_.values, traces_[evidence.node].value, group);
 }
 
 bool FunctionCheck::IsGuess(Scene& scene, TraceId op) const {

@@ -139,13 +139,13 @@ bool AsksForMembership(const variation::ValueStore& values, ValueId id, ValueId 
   const auto kids = values.Kids(id);
   const bool is_rank = value.kind == ValueKind::Coordinate;
   if (is_rank && static_cast<knowledge::Coordinate>(value.op) == knowledge::Coordinate::GroupRank) {
-    return !kids.empty() && values[kids[0]].kind != ValueKind::None && GroupItself(values, kids[0]) != group;
+    return !kids.empty() && values[kids[0]].kind != ValueKind::None && GroupItself(values, kids[0]) != GroupItself(values, group);
   }
   const auto op = static_cast<ir::CompareOp>(value.op);
   const bool is_membership = value.kind == ValueKind::Compare && (op == ir::CompareOp::In || op == ir::CompareOp::NotIn);
   if (is_membership && IsUniformUnknown(values, kids[1])) {
     const auto listed = values.Kids(kids[1]);
-    return listed.empty() || GroupItself(values, listed[0]) != group;
+    return listed.empty() || GroupItself(values, listed[0]) != GroupItself(values, group);
   }
   return std::ranges::any_of(kids, [&](ValueId kid) { return AsksForMembership(values, kid, group, depth + 1); });
 }

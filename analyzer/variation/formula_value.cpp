@@ -53,25 +53,13 @@ class FormulaReader {
     return index < arguments_.size() ? arguments_[index] : ValueId::None();
   }
 
-  // The rank in a group is the rank itself in the default group, a coordinate in the group of an axis.
   ValueId Coordinate(const knowledge::Formula& formula) {
     using knowledge::Coordinate;
     const bool of_group = formula.coordinate == Coordinate::GroupRank || formula.coordinate == Coordinate::GroupSize;
     if (!of_group) return store_.Coordinate(formula.coordinate, formula.axis);
-    const bool is_rank = formula.coordinate == Coordinate::GroupRank;
-    const ValueId group = LookThrough(tables_, Argument(formula.param));
-    if (!group || store_[group].kind == ValueKind::None || IsWorld(group)) {
-      return store_.Coordinate(is_rank ? Coordinate::Rank : Coordinate::WorldSize);
-    }
-    const Value& value = store_[group];
-    if (value.kind == ValueKind::Group && static_cast<GroupKind>(value.op) == GroupKind::AxisGroup) {
-      return store_.Coordinate(is_rank ? Coordinate::AxisRank : Coordinate::AxisSize, static_cast<Axis>(value.a));
-    }
-    return store_.Coordinate(formula.coordinate, {}, group);
-  }
-
-  bool IsWorld(ValueId group) const {
-    return store_[group].kind == ValueKind::Group && static_cast<GroupKind>(store_[group].op) == GroupKind::World;
+    // What callers mostly pass is no more than that: each has its own.
+    const ValueId group = Argument(formula.param);
+    return store_.Coordinate(formula.coordinate, {}, group ? group : store_.World());
   }
 
   Tables& tables_;

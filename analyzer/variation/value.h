@@ -106,6 +106,7 @@ class ValueStore {
   ValueId Bool(bool value) const { return value ? true_ : false_; }
   ValueId Int(int64_t value);
   ValueId Str(NameId text);
+  // `group`: of GroupRank and GroupSize. Those of the default group and of an axis have names of their own.
   ValueId Coordinate(knowledge::Coordinate coordinate, Axis axis = {}, ValueId group = {});
   ValueId Param(FuncId function, uint32_t index);
   // A value of its own, nothing known but axes: equal to itself only.
@@ -163,6 +164,7 @@ class ValueStore {
   static constexpr uint32_t kVariesSymbol = 2;
 
   ValueId Intern(const Value& value, std::span<const ValueId> kids, uint8_t depth);
+  ValueId OfGroup(knowledge::Coordinate coordinate, ValueId group);
   MarkId MarkOf(uint32_t symbol, std::span<const ValueId> kids) const;
   Axes LostBy(uint32_t symbol) const;
   std::optional<bool> InJob(ValueId condition) const;

@@ -219,7 +219,23 @@ ValueId ValueStore::Int(int64_t value) {
 
 ValueId ValueStore::Str(NameId text) { return Make({.kind = ValueKind::Str, .a = text.index}, {}); }
 
+ValueId ValueStore::OfGroup(knowledge::Coordinate coordinate, ValueId group) {
+  const bool is_rank = coordinate == knowledge::Coordinate::GroupRank;
+  const Value& value = values_[group.index];
+  const bool is_group = value.kind == ValueKind::Group;
+  if (is_group && static_cast<GroupKind>(value.op) == GroupKind::AxisGroup) {
+    return Coordinate(is_rank ? knowledge::Coordinate::AxisRank : knowledge::Coordinate::AxisSize,
+                      static_cast<Axis>(value.a));
+  }
+  if (value.kind == ValueKind::None || (is_group && static_cast<GroupKind>(value.op) == GroupKind::World)) {
+    return Coordinate(is_rank ? knowledge::Coordinate::Rank : knowledge::Coordinate::WorldSize);
+  }
+  const Axes axes = is_rank ? Axes::Of(Axis::Global) : Axes{};
+  return Make({.kind = ValueKind::Coordinate, .op = static_cast<uint8_t>(coordinate), .axes = axes}, {&group, 1});
+}
+
 ValueId ValueStore::Coordinate(knowledge::Coordinate coordinate, Axis axis, ValueId group) {
+  if (group) return OfGroup(coordinate, group);
   Axes axes;
   switch (coordinate) {
     case knowledge::Coordinate::Rank:
@@ -242,8 +258,7 @@ ValueId ValueStore::Coordinate(knowledge::Coordinate coordinate, Axis axis, Valu
   }
   const Value value{.kind = ValueKind::Coordinate, .op = static_cast<uint8_t>(coordinate), .axes = axes,
                     .a = static_cast<uint32_t>(axis)};
-  if (!group) return Make(value, {});
-  return Make(value, {&group, 1});
+  return Make(value, {});
 }
 
 ValueId ValueStore::Param(FuncId function, uint32_t index) {
@@ -477,6 +492,8 @@ ValueId ValueStore::Rebuild(Value value, std::span<const ValueId> kids) {
       return Or(kids);
     case ValueKind::Select:
       return Select(kids[0], kids[1], kids[2]);
+    case ValueKind::Coordinate:
+      return OfGroup(static_cast<knowledge::Coordinate>(value.op), kids[0]);
     default:
       value.flags &= static_cast<uint8_t>(~kHasParam);
       if (value.kind == ValueKind::Derived && !value.mark) value.mark = MarkOf(value.a, kids);
