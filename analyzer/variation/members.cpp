@@ -24,7 +24,10 @@ ValueId FunctionEvaluator::Member(ir::ExprId site, ValueId object, NameId attr) 
       return MemberOfInstance(site, known, attr);
     case ValueKind::Object:
     case ValueKind::Group:
-      if (const knowledge::EntryId entry = KnownMember(known, attr)) return MemberOfKnown(site, known, entry);
+      if (const knowledge::EntryId entry = KnownMember(known, attr)) {
+        // A parameter is what each caller hands in, whatever it is as a rule.
+        return MemberOfKnown(site, store_[object].kind == ValueKind::Param ? object : known, entry);
+      }
       break;
     case ValueKind::Select: {
       const auto kids = store_.Kids(known);
