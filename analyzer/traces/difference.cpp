@@ -202,6 +202,10 @@ class Describer {
 
   bool IsOfSomeObject() const {
     if (evidence_.own) return false;
+    const auto keeps_group = [&](TraceId op) {
+      return op && traces::IsOfSomeObject(state_.values, traces_.operation(op).group);
+    };
+    if (keeps_group(evidence_.culprit) || keeps_group(evidence_.victim)) return true;
     const std::vector<TraceId> path = PathTo(traces_, evidence_.root, evidence_.culprit);
     return std::ranges::any_of(path, [&](TraceId id) {
       return id != evidence_.node && traces_[id].kind == TraceKind::Choice &&
