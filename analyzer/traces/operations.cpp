@@ -24,7 +24,8 @@ void FunctionCheck::CheckShapes() {
 }
 
 void FunctionCheck::CheckMembers() {
-  if (!nodes_.ops_vary) return;
+  // Who calls an inner function, the function around it says: it has the group as well.
+  if (!nodes_.ops_vary || state_.program.funcs[func_].parent) return;
   for (const World& world : WorldsFor(nodes_.mentions)) {
     Scene scene(state_, world, {});
     Prepare(scene);

@@ -186,7 +186,9 @@ SeqId Projector::ProjectOp(TraceId id, const Trace& trace, SeqId next) {
 void Projector::CheckMember(TraceId id, const GroupInfo& group, const Item& item) {
   const RankSet members = group.members[view_.rank];
   if (members.empty()) {
-    if (group.has_known_ranks) outsiders_.push_back({.op = id, .is_root = false});
+    // A handle that says "not a member" is destroyed without a word.
+    const bool is_end = state_.traces.entry(id).operation.op_class == knowledge::OpClass::Destroy;
+    if (group.has_known_ranks && !is_end) outsiders_.push_back({.op = id, .is_root = false});
     return;
   }
   if (!item.root || group.is_guess) return;
