@@ -211,6 +211,14 @@ varies = ["data"]
 [[environment]]
 name = "OUR_RANK"
 value = "rank"
+[[exception]]
+names = ["DiskFull", "BadRecord"]
+strikes = "one_rank"
+[[exception]]
+name = "BadConfig"
+strikes = "all_ranks"
+[[fallible]]
+name = "fetch_shard"
 )toml"),
             "");
   ASSERT_NE(knowledge_.FindHint(Name("is_chief")), nullptr);
@@ -219,6 +227,11 @@ value = "rank"
   EXPECT_EQ(knowledge_.FindHint(Name("loss"))->axes, Axes::Of(Axis::Data));
   EXPECT_NE(knowledge_.FindEnvironment(Name("OUR_RANK")), nullptr);
   EXPECT_EQ(knowledge_.FindEnvironment(Name("OUR_RAN")), nullptr);
+  EXPECT_EQ(knowledge_.FindException(Name("BadRecord")), Strikes::OneRank);
+  EXPECT_EQ(knowledge_.FindException(Name("BadConfig")), Strikes::AllRanks);
+  EXPECT_EQ(knowledge_.FindException(Name("Other")), Strikes::NotKnown);
+  EXPECT_TRUE(knowledge_.MayFail(Name("fetch_shard")));
+  EXPECT_FALSE(knowledge_.MayFail(Name("sum")));
 }
 
 TEST_F(LoaderTest, WhatAFrameworkPassesToHooks) {
@@ -343,6 +356,10 @@ constexpr Mistake kMistakes[] = {
     {"[[hint]]\nname = \"x\"\n", "ours.toml:3:1: a hint says one thing; give `value`, `type` or `varies`"},
     {"[[environment]]\nname = \"X\"\n",
      "ours.toml:3:1: `value` is missing; write a formula such as value = \"local_rank\""},
+    {"[[exception]]\nname = \"X\"\n",
+     "ours.toml:3:1: `strikes` is missing; write strikes = \"one_rank\" or \"all_ranks\""},
+    {"[[exception]]\nname = \"X\"\nstrikes = \"one_rnak\"\n",
+     "ours.toml:5:11: unknown word `one_rnak`; did you mean `one_rank`?"},
     {"[[module]]\nname = \"x.y\"\n",
      "ours.toml:3:1: `same_as` is missing; name the module that this one is another name of"},
     {"[[method]]\nname = \"*.f\"\nparams = [\"x\"]\nparam_types = { x = 3 }\n",

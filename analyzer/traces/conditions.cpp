@@ -57,6 +57,16 @@ bool IsMadeOf(const variation::ValueStore& values, ValueId whole, ValueId part, 
                              [&](ValueId kid) { return kid && IsMadeOf(values, kid, part, depth + 1); });
 }
 
+bool AsksForClass(const variation::ValueStore& values, ValueId condition, int depth) {
+  constexpr int kDeepest = 4;
+  if (!condition || depth == kDeepest) return false;
+  const Value& value = values[condition];
+  if (value.kind == ValueKind::Derived) return values.IsUniformOperation(value.a);
+  const bool joins = value.kind == ValueKind::And || value.kind == ValueKind::Or || value.kind == ValueKind::Unary;
+  return joins && std::ranges::any_of(values.Kids(condition),
+                                      [&](ValueId kid) { return AsksForClass(values, kid, depth + 1); });
+}
+
 bool IsOfSomeObject(const variation::ValueStore& values, ValueId condition, int depth) {
   constexpr int kDeepest = 8;
   if (!condition || depth == kDeepest) return false;
@@ -80,6 +90,16 @@ bool IsMadeOfRanks(const variation::ValueStore& values, ValueId id, int depth) {
   return std::ranges::all_of(kids, [&](ValueId kid) {
            return IsMadeOfRanks(values, kid, depth + 1);
          });
+}
+
+bool IsPredicate(const variation::ValueStore& values, ValueId condition) {
+  if (!condition) return false;
+  const Value& value = values[condition];
+  const bool is_atom = value.kind == ValueKind::Coordinate || value.kind == ValueKind::Group || variation::IsConstant(value);
+  const bool joins = value.kind == ValueKind::Unary || value.kind == ValueKind::Binary || value.kind == ValueKind::And ||
+                     value.kind == ValueKind::Or || value.kind == ValueKind::Compare || value.kind == ValueKind::Tuple;
+  return (is_atom || joins) &&
+         std::ranges::all_of(values.Kids(condition), [&](ValueId kid) { return IsPredicate(values, kid); });
 }
 
 bool HangsOnSettings(const variation::ValueStore& values, ValueId condition, int depth) {

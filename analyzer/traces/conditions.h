@@ -10,11 +10,17 @@ using variation::ValueId;
 // Whether `part` is somewhere in `whole`.
 bool IsMadeOf(const variation::ValueStore& values, ValueId whole, ValueId part, int depth = 0);
 
+// Whether `condition` asks what an object is: `not isinstance(x, int) and ...`.
+bool AsksForClass(const variation::ValueStore& values, ValueId condition, int depth = 0);
+
 // Whether `condition` asks for what some objects of a class keep in a field and others do not.
 bool IsOfSomeObject(const variation::ValueStore& values, ValueId condition, int depth = 0);
 
 // Whether all that varies in a value are ranks themselves, parts of sequences taken by rank, and their numbers.
 bool IsMadeOfRanks(const variation::ValueStore& values, ValueId value, int depth = 0);
+
+// Whether a condition is a formula over coordinates and constants alone, which says more than its source does.
+bool IsPredicate(const variation::ValueStore& values, ValueId condition);
 
 // Whether a condition asks for settings that are not known besides what varies: `args.save and rank == 0`.
 bool HangsOnSettings(const variation::ValueStore& values, ValueId condition, int depth = 0);

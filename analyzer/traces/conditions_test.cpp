@@ -67,5 +67,24 @@ TEST_F(ConditionsTest, WhatUnseenFunctionsMakeOfARankIsHearsay) {
   EXPECT_FALSE(IsMadeOfRanks(values_, things));
 }
 
+TEST_F(ConditionsTest, SettingsBesideARankAreSeen) {
+  const ValueId first = Equals(rank_, 0);
+  const ValueId with_setting[] = {values_.Fresh({}), first};
+  EXPECT_FALSE(HangsOnSettings(values_, values_.Not(first)));
+  EXPECT_TRUE(HangsOnSettings(values_, values_.And(with_setting)));
+  EXPECT_TRUE(HangsOnSettings(values_, values_.Select(values_.Fresh({}), first, values_.True())));
+}
+
+TEST_F(ConditionsTest, WhatObjectsKeepAndWhatTheyAre) {
+  const ValueId kept = values_.Symbol(values_.NewSymbol(), {}, variation::kOfSomeObject);
+  EXPECT_TRUE(IsOfSomeObject(values_, values_.Not(values_.Select(kept, Data(), values_.NoneValue()))));
+  EXPECT_FALSE(IsOfSomeObject(values_, IsNone(Data())));
+  const uint32_t is_instance = values_.NewSymbol();
+  values_.SetUniform(is_instance);
+  const ValueId batch = Data();
+  EXPECT_TRUE(AsksForClass(values_, values_.Not(values_.Derived(is_instance, {&batch, 1}))));
+  EXPECT_FALSE(AsksForClass(values_, IsNone(batch)));
+}
+
 }  // namespace
 }  // namespace allranks::traces

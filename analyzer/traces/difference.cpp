@@ -94,7 +94,9 @@ class Describer {
       return;
     }
     if (!node.value) return;
-    result->condition_text = state_.values.Print(node.value, state_.program, state_.knowledge);
+    if (IsPredicate(state_.values, node.value)) {
+      result->condition_text = state_.values.Print(node.value, state_.program, state_.knowledge);
+    }
     result->axes = state_.values.axes(node.value);
   }
 
@@ -219,10 +221,7 @@ class Describer {
     if (result.culprit.op_class != knowledge::OpClass::Implicit && result.detail != "root") return false;
     const std::vector<TraceId> path = PathTo(traces_, evidence_.root, evidence_.culprit);
     return std::ranges::any_of(path, [&](TraceId id) {
-      const Trace& node = traces_[id];
-      if (node.kind != TraceKind::Choice || !node.value) return false;
-      const variation::Value& value = state_.values[node.value];
-      return value.kind == variation::ValueKind::Derived && state_.values.IsUniformOperation(value.a);
+      return traces_[id].kind == TraceKind::Choice && AsksForClass(state_.values, traces_[id].value);
     });
   }
 

@@ -41,6 +41,12 @@ TEST_F(TraceTest, ARaiseThatAllRanksMeetIsLeftOut) {
   EXPECT_NE(traces().Choice(At(1), RankIs(0), raise, Barrier(2)), Barrier(2));
 }
 
+TEST_F(TraceTest, AFunctionThatOnlyCallsItselfIssuesNothing) {
+  const TraceId again = traces().Rec(At(1), FuncId{0});
+  EXPECT_EQ(traces().Scope(At(2), FuncId{0}, again), traces().Empty());
+  EXPECT_NE(traces().Scope(At(2), FuncId{0}, traces().Seq(again, Barrier(3))), traces().Empty());
+}
+
 TEST_F(TraceTest, FlagsSayWhatLeadsOut) {
   const TraceId stop = traces().Exit(At(1), ExitKind::Break);
   const TraceId body = traces().Seq(Barrier(2), traces().Choice(At(3), RankIs(0), stop, traces().Empty()));
