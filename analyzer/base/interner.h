@@ -7,9 +7,9 @@
 #include <mutex>
 #include <string>
 #include <string_view>
-#include <unordered_map>
 #include <vector>
 
+#include "analyzer/base/hash_index.h"
 #include "analyzer/base/id.h"
 
 namespace allranks::base {
@@ -29,12 +29,13 @@ class Interner {
 
  private:
   static constexpr uint32_t kShardBits = 4;  // 16 shards: parser threads seldom wait for one another.
+  static constexpr uint32_t kShardMask = (1u << kShardBits) - 1;
   struct Shard {
     mutable std::mutex mutex;
     std::deque<std::string> texts;
-    std::unordered_map<std::string_view, uint32_t> index;
+    HashIndex index;
+    uint32_t Find(uint64_t hash, std::string_view text) const;
   };
-  static uint32_t ShardOf(std::string_view text);
 
   std::array<Shard, 1u << kShardBits> shards_;
 };

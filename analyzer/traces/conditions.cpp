@@ -57,14 +57,11 @@ bool IsMadeOf(const variation::ValueStore& values, ValueId whole, ValueId part, 
                              [&](ValueId kid) { return kid && IsMadeOf(values, kid, part, depth + 1); });
 }
 
-bool AsksForClass(const variation::ValueStore& values, ValueId condition, int depth) {
-  constexpr int kDeepest = 4;
-  if (!condition || depth == kDeepest) return false;
+bool AsksForClass(const variation::ValueStore& values, ValueId condition) {
+  if (!condition) return false;
   const Value& value = values[condition];
-  if (value.kind == ValueKind::Derived) return values.IsUniformOperation(value.a);
-  const bool joins = value.kind == ValueKind::And || value.kind == ValueKind::Or || value.kind == ValueKind::Unary;
-  return joins && std::ranges::any_of(values.Kids(condition),
-                                      [&](ValueId kid) { return AsksForClass(values, kid, depth + 1); });
+  if (value.kind == ValueKind::Unary) return AsksForClass(values, values.Kids(condition)[0]);
+  return value.kind == ValueKind::Derived && values.IsUniformOperation(value.a);
 }
 
 bool IsOfSomeObject(const variation::ValueStore& values, ValueId condition, int depth) {

@@ -10,8 +10,8 @@ using variation::ValueId;
 // Whether `part` is somewhere in `whole`.
 bool IsMadeOf(const variation::ValueStore& values, ValueId whole, ValueId part, int depth = 0);
 
-// Whether `condition` asks what an object is: `not isinstance(x, int) and ...`.
-bool AsksForClass(const variation::ValueStore& values, ValueId condition, int depth = 0);
+// Whether `condition` asks what an object is: `not isinstance(x, int)`.
+bool AsksForClass(const variation::ValueStore& values, ValueId condition);
 
 // Whether `condition` asks for what some objects of a class keep in a field and others do not.
 bool IsOfSomeObject(const variation::ValueStore& values, ValueId condition, int depth = 0);

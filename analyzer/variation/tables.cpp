@@ -14,6 +14,8 @@ constexpr std::string_view kStructural[] = {
     "builtins.iter", "builtins.enumerate", "builtins.zip", "builtins.range", "builtins.min", "builtins.max",
     "builtins.sum", "builtins.abs", "itertools.islice"};
 
+uint64_t HashOf(uint64_t key) { return (key ^ (key >> 32)) * 0x9e3779b97f4a7c15ull; }
+
 int SelectDepth(const ValueStore& store, ValueId id) {
   int depth = 0;
   while (store[id].kind == ValueKind::Select) {
@@ -185,31 +187,49 @@ class ScopeBuilder {
 
 }  // namespace
 
+uint32_t JoinTable::Find(uint64_t key) const {
+  return index_.Find(HashOf(key), [&](uint32_t row) { return rows_[row].key == key; });
+}
+
 void JoinTable::Record(uint32_t owner, uint32_t key, ValueId value) {
   if (!value) return;
-  const auto [it, added] = current_.emplace(Key(owner, key), value);
-  if (added || it->second == value || Holds(*store_, it->second, value)) return;
-  const auto [symbol, is_new] = symbols_.emplace(Key(owner, key), 0);
-  if (is_new) symbol->second = store_->NewSymbol();
-  if (SelectDepth(*store_, it->second) >= kMostJoined) {
+  const uint64_t both = Key(owner, key);
+  uint32_t at = Find(both);
+  if (at == base::HashIndex::kNotFound) {
+    at = static_cast<uint32_t>(rows_.size());
+    rows_.push_back({.key = both});
+    index_.Add(HashOf(both), at);
+  }
+  Row& row = rows_[at];
+  if (!row.current) row.current = value;
+  if (row.current == value || Holds(*store_, row.current, value)) return;
+  if (row.symbol == 0) row.symbol = store_->NewSymbol();
+  if (SelectDepth(*store_, row.current) >= kMostJoined) {
     // Of so many, what one of them varies by says little of the one at hand.
-    it->second = store_->Symbol(symbol->second, store_->axes(it->second) & store_->axes(value), flags_);
+    row.current = store_->Symbol(row.symbol, store_->axes(row.current) & store_->axes(value), flags_);
     return;
   }
   // Which of the assignments holds is unknown but, as far as is known, the same on every rank.
-  it->second = store_->Select(store_->Symbol(symbol->second, {}, flags_), value, it->second);
+  row.current = store_->Select(store_->Symbol(row.symbol, {}, flags_), value, row.current);
 }
 
 ValueId JoinTable::Read(uint32_t owner, uint32_t key) const {
-  if (const auto found = previous_.find(Key(owner, key)); found != previous_.end()) return found->second;
-  const auto found = current_.find(Key(owner, key));
-  return found == current_.end() ? ValueId::None() : found->second;
+  const uint32_t at = Find(Key(owner, key));
+  if (at == base::HashIndex::kNotFound) return ValueId::None();
+  return rows_[at].previous ? rows_[at].previous : rows_[at].current;
+}
+
+bool JoinTable::IsJoined(uint32_t owner, uint32_t key) const {
+  const uint32_t at = Find(Key(owner, key));
+  return at != base::HashIndex::kNotFound && rows_[at].symbol != 0;
 }
 
 bool JoinTable::NextRound() {
-  const bool changed = current_ != previous_;
-  previous_ = std::move(current_);
-  current_.clear();
+  bool changed = false;
+  for (Row& row : rows_) {
+    changed = changed || row.current != row.previous;
+    row.previous = std::exchange(row.current, ValueId::None());
+  }
   return changed;
 }
 

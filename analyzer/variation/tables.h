@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "analyzer/base/hash_index.h"
 #include "analyzer/binding/program.h"
 #include "analyzer/knowledge/knowledge.h"
 #include "analyzer/variation/facts.h"
@@ -20,17 +21,24 @@ class JoinTable {
   void Record(uint32_t owner, uint32_t key, ValueId value);
   ValueId Read(uint32_t owner, uint32_t key) const;
   // Whether different values were recorded: then which of them holds is not known.
-  bool IsJoined(uint32_t owner, uint32_t key) const { return symbols_.contains(Key(owner, key)); }
+  bool IsJoined(uint32_t owner, uint32_t key) const;
   // Ends a round; true if anything differs from the round before.
   bool NextRound();
 
  private:
+  struct Row {
+    uint64_t key = 0;
+    ValueId previous;
+    ValueId current;
+    uint32_t symbol = 0;  // of the unknown that chooses between joined values; 0: none yet
+  };
   static uint64_t Key(uint32_t owner, uint32_t key) { return (uint64_t{owner} << 32) | key; }
+  uint32_t Find(uint64_t key) const;
+
   ValueStore* store_;
   uint8_t flags_;
-  std::unordered_map<uint64_t, ValueId> previous_;
-  std::unordered_map<uint64_t, ValueId> current_;
-  std::unordered_map<uint64_t, uint32_t> symbols_;  // of the unknown that chooses between joined values
+  std::vector<Row> rows_;
+  base::HashIndex index_;
 };
 
 // The names of a function's own variables.
