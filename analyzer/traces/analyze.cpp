@@ -41,13 +41,15 @@ std::vector<LedgerEntry> MakeLedger(const State& state, const CheckResult& resul
 }
 
 // One defect, one finding: a test that parts the ranks before one operation shows in every caller that hands the
-// test's operands down. Functions come callees first, so the innermost stays.
+// test's operands down, and before several operations of one call. Functions come callees first, so the innermost stays.
 void KeepInnermost(std::vector<Difference>& differences) {
   std::set<std::tuple<source::Span, source::Span>> seen;
   std::erase_if(differences, [&](const Difference& difference) {
     const bool has_condition = difference.condition.end > difference.condition.begin;
     const source::Span cause = has_condition ? difference.condition : difference.place;
-    return !seen.emplace(cause, difference.culprit.span).second;
+    const bool is_new = seen.emplace(cause, difference.culprit.span).second;
+    return !is_new || (has_condition && difference.place != difference.culprit.span &&
+                       !seen.emplace(cause, difference.place).second);
   });
 }
 

@@ -115,9 +115,11 @@ class Builder {
     const ir::ExprId raised = ir::ValueOf(stmt);
     if (!raised) return traces_.Exit(At(id), ExitKind::Raise);
     const ir::Expr& expr = module_[raised];
-    const ir::Expr& type = expr.kind == ir::ExprKind::Call ? module_[ir::CalleeOf(expr)] : expr;
+    const bool is_call = expr.kind == ir::ExprKind::Call;
+    const ir::Expr& type = is_call ? module_[ir::CalleeOf(expr)] : expr;
     const bool ends = type.kind == ir::ExprKind::Name && state_.program.text(ir::NameOf(type)) == "SystemExit";
-    return traces_.Exit(At(id), ends ? ExitKind::Process : ExitKind::Raise);
+    if (!ends) return traces_.Exit(At(id), ExitKind::Raise);
+    return traces_.Exit(At(id), ExitOf(FirstArgument(raised)));
   }
 
   TraceId Definition(const ir::Function& function) {
@@ -423,7 +425,7 @@ class Builder {
     }
     // An abort takes the whole group down, like a raise that nobody catches.
     if (entry.aborts || entry.raises) return traces_.Seq(trace, traces_.Exit(At(site), ExitKind::Raise));
-    if (entry.exits) return traces_.Seq(trace, traces_.Exit(At(site), ExitOf(call)));
+    if (entry.exits) return traces_.Seq(trace, traces_.Exit(At(site), ExitOf(FirstArgument(site))));
     return trace;
   }
 
@@ -433,12 +435,18 @@ class Builder {
     return entry.operation.op_class == knowledge::OpClass::Init || size == state_.values.Int(1);
   }
 
+  ir::ExprId FirstArgument(ir::ExprId site) const {
+    const bool is_call = site && module_[site].kind == ir::ExprKind::Call && ir::ArgCount(module_, module_[site]) > 0;
+    return is_call ? ir::ArgAt(module_, module_[site], 0).value : ir::ExprId::None();
+  }
+
   // A process that ends with an error ends the job, as an exception does; one that ends well is missed by the others.
-  ExitKind ExitOf(const CallFact& call) {
-    const auto args = state_.facts.args(call);
-    if (args.empty() || !args[0]) return ExitKind::Process;
-    const variation::Value& code = state_.values[args[0]];
-    const bool is_error = code.kind == ValueKind::Str || (code.kind == ValueKind::Int && (code.a != 0 || code.b != 0));
+  ExitKind ExitOf(ir::ExprId code) const {
+    const ValueId value = code ? Value(code) : ValueId::None();
+    if (!value) return ExitKind::Process;
+    const variation::Value& known = state_.values[value];
+    const bool is_text = known.kind == ValueKind::Str || module_[code].kind == ir::ExprKind::FString;
+    const bool is_error = is_text || (known.kind == ValueKind::Int && (known.a != 0 || known.b != 0));
     return is_error ? ExitKind::Raise : ExitKind::Process;
   }
 

@@ -246,13 +246,16 @@ std::optional<bool> Evaluator::Membership(ValueId item, ValueId container, uint3
   const Outcome left = Evaluate(item, rank);
   if (value.kind == ValueKind::Tuple) {
     bool unknown = left.kind == OutcomeKind::Unknown;
+    bool inside = false;
     const std::vector<ValueId> kids(values_.Kids(container).begin(), values_.Kids(container).end());
     for (const ValueId kid : kids) {
       const Outcome other = Evaluate(kid, rank);
       if (other.kind == OutcomeKind::Unknown) unknown = true;
-      else if (other.kind == left.kind && other.number == left.number && other.thing == left.thing) return true;
+      else inside = inside || (other.kind == left.kind && other.number == left.number && other.thing == left.thing);
     }
-    return unknown ? std::nullopt : std::optional<bool>(false);
+    if (!unknown) return inside;
+    const bool is_list_of_ranks = left.kind == OutcomeKind::Number && value.axes.empty();
+    return is_list_of_ranks ? IsInUnknownList(item, left.number) : inside ? std::optional<bool>(true) : std::nullopt;
   }
   if (left.kind != OutcomeKind::Number || !IsUniformUnknown(values_, container) || !value.axes.empty()) {
     return std::nullopt;
@@ -261,9 +264,13 @@ std::optional<bool> Evaluator::Membership(ValueId item, ValueId container, uint3
     return left.number >= 0 && left.number < world_.size() &&
            groups_[Group(group, rank)].members[rank].has(static_cast<uint32_t>(left.number));
   }
-  // A list of ranks that nobody knows: a strict subset of at least two, the even ones. Groups made of it agree.
+  return IsInUnknownList(item, left.number);
+}
+
+// A list of ranks that nobody knows: a strict subset of at least two, the even ones. Groups made of it agree.
+std::optional<bool> Evaluator::IsInUnknownList(ValueId item, int64_t number) const {
   const bool is_rank = !values_.axes(item).empty();
-  return is_rank ? std::optional<bool>(left.number % 2 == 0) : std::nullopt;
+  return is_rank ? std::optional<bool>(number % 2 == 0) : std::nullopt;
 }
 
 // `get_process_group_ranks(group)`: the group whose ranks a list holds; none if it is another list.

@@ -61,6 +61,7 @@ class Evaluator {
   Outcome Coordinate(ValueId id, uint32_t rank);
   Outcome Compare(ValueId id, uint32_t rank);
   ValueId GroupListed(ValueId container) const;
+  std::optional<bool> IsInUnknownList(ValueId item, int64_t number) const;
   std::optional<bool> Membership(ValueId item, ValueId container, uint32_t rank);
   Outcome Binary(ValueId id, uint32_t rank);
   GroupIndex AddGroup(ValueId value);

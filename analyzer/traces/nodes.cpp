@@ -22,6 +22,7 @@ class Collector {
       case TraceKind::Loop:
         if ((trace.flags & kSettled) != 0) break;
         nodes_->deciding.push_back(id);
+        if (trace.kind == TraceKind::Choice) NoteAsked(trace.value);
         if (NodeAxes(state_, id).empty()) break;
         nodes_->choices.push_back(id);
         Collect(state_.values, trace.value, &nodes_->mentions);
@@ -35,6 +36,12 @@ class Collector {
   }
 
  private:
+  void NoteAsked(ValueId condition) {
+    bool truth = true;
+    const ValueId asked = Asked(state_.values, condition, &truth);
+    if (!asked_.insert(asked.index).second) nodes_->recurring.insert(asked.index);
+  }
+
   void VisitOp(TraceId id, const Trace& trace) {
     nodes_->ops.push_back(id);
     const Operation& operation = traces_.operation(id);
@@ -48,6 +55,7 @@ class Collector {
   const TraceStore& traces_;
   VaryingNodes* nodes_;
   std::unordered_set<uint32_t> seen_;
+  std::unordered_set<uint32_t> asked_;
 };
 
 class Settler {
@@ -86,6 +94,15 @@ class Settler {
 knowledge::Axes NodeAxes(const State& state, TraceId node) {
   const ValueId value = state.traces[node].value;
   return value ? state.values.axes(value) : knowledge::Axes{};
+}
+
+ValueId Asked(const variation::ValueStore& values, ValueId condition, bool* truth) {
+  while (values[condition].kind == variation::ValueKind::Unary &&
+         static_cast<ir::UnaryOp>(values[condition].op) == ir::UnaryOp::Not) {
+    condition = values.Kids(condition)[0];
+    *truth = !*truth;
+  }
+  return condition;
 }
 
 VaryingNodes CollectVarying(const State& state, TraceId root) {

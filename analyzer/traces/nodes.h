@@ -13,10 +13,14 @@ struct VaryingNodes {
   std::vector<TraceId> choices;   // and loops; the innermost first
   std::vector<TraceId> ops;       // all operations
   std::vector<TraceId> deciding;  // all choices and loops that are not settled, those alike on all ranks as well
+  std::unordered_set<uint32_t> recurring;  // what choices ask at more than one place, negations aside
   bool ops_vary = false;          // a root or group that differs between ranks
   bool has_handlers = false;
   Mentions mentions;
 };
+// What a condition asks, without the negations around it; `*truth` is turned by each.
+ValueId Asked(const variation::ValueStore& values, ValueId condition, bool* truth);
+
 VaryingNodes CollectVarying(const State& state, TraceId root);
 
 // Along which axes the condition of a choice or loop varies.

@@ -44,6 +44,7 @@ std::optional<int64_t> Scene::Trips(ValueId trips, uint32_t rank) {
 }
 
 void Scene::FindClasses(const TraceStore& traces, const VaryingNodes& nodes) {
+  recurring_ = &nodes.recurring;
   for (uint32_t rank = 0; rank < world_.size(); ++rank) {
     signatures_.push_back(Signature(traces, nodes, rank));
     const auto first = std::ranges::find(signatures_, signatures_.back());
@@ -218,7 +219,33 @@ SeqId Projector::ProjectChoice(TraceId id, const Trace& trace, const Context& co
     const Decision& decision = scene_.Decide(trace.value);
     if (decision.decided) return Project(state_.traces.Kids(id)[decision.truth.has(view_.rank) ? 0 : 1], context);
   }
+  if (const std::optional<bool> taken = Assumed(trace.value)) {
+    return Project(state_.traces.Kids(id)[*taken ? 0 : 1], context);
+  }
   return Undecided(id, trace, context, !settled && IsOwn(trace.value));
+}
+
+// What a choice further out was taken to be holds inside it.
+std::optional<bool> Projector::Assumed(ValueId condition) const {
+  if (assumed_.empty()) return std::nullopt;
+  bool truth = true;
+  const ValueId asked = Asked(state_.values, condition, &truth);
+  const auto found = std::ranges::find(assumed_, asked, &std::pair<ValueId, bool>::first);
+  if (found == assumed_.end()) return std::nullopt;
+  return found->second == truth;
+}
+
+SeqId Projector::ProjectArm(TraceId arm, ValueId condition, bool taken, const Context& context) {
+  bool truth = taken;
+  const ValueId asked = Asked(state_.values, condition, &truth);
+  if (!scene_.Recurs(asked)) return Project(arm, context);
+  const uint64_t before = assumed_hash_;
+  assumed_.emplace_back(asked, truth);
+  assumed_hash_ ^= Token(asked.index, truth ? 1 : 0, 0);
+  const SeqId list = Project(arm, context);
+  assumed_.pop_back();
+  assumed_hash_ = before;
+  return list;
 }
 
 SeqId Projector::Undecided(TraceId id, const Trace& trace, const Context& context, bool own) {
@@ -230,8 +257,8 @@ SeqId Projector::Undecided(TraceId id, const Trace& trace, const Context& contex
   Context arms = context;
   if (plain) arms.next = kNothing;
   ++undecided_;
-  const SeqId first = Project(then_trace, arms);
-  const SeqId second = Project(else_trace, arms);
+  const SeqId first = ProjectArm(then_trace, trace.value, true, arms);
+  const SeqId second = ProjectArm(else_trace, trace.value, false, arms);
   --undecided_;
   const SeqId tail = plain ? context.next : kNothing;
   // An exception that nobody catches ends the job: what counts is the other arm.
@@ -323,6 +350,7 @@ SeqId Projector::ProjectScope(TraceId id, const Trace& trace, const Context& con
 
 // Lists of calls that were projected before, by this projection or by others whom they look the same to.
 std::unordered_map<uint32_t, SeqId>& Projector::KnownCalls(TraceId body) {
+  if (!assumed_.empty()) return assumed_calls_[assumed_hash_];
   constexpr uint32_t kAnyRank = kMostRanks;
   // What nothing varies in is the same for every rank that looks at the same groups.
   if ((state_.traces[body].flags & kVarying) == 0) return sequences_.Calls(kAnyRank, view_.groups, view_.with_p2p);

@@ -5,6 +5,7 @@
 
 #include <unordered_map>
 #include <unordered_set>
+#include <utility>
 #include <vector>
 
 #include "analyzer/traces/build.h"
@@ -33,10 +34,13 @@ class Scene {
   Evaluator& evaluator() { return evaluator_; }
   const World& world() const { return world_; }
 
-  // Finds the ranks that `nodes` leave no way to tell apart: a trace of these nodes looks the same on them.
+  // Finds the ranks that `nodes`, which must outlive the scene, leave no way to tell apart: a trace of these nodes looks
+  // the same on them.
   void FindClasses(const TraceStore& traces, const VaryingNodes& nodes);
   // The first rank of the class of `rank`.
   uint32_t ClassOf(uint32_t rank) const { return class_of_.empty() ? rank : class_of_[rank]; }
+  // Whether several choices ask this.
+  bool Recurs(ValueId asked) const { return recurring_ != nullptr && recurring_->contains(asked.index); }
   // Of two scenes of one world with equal fingerprints, each rank issues the same in both.
   std::vector<int64_t> Fingerprint() const;
 
@@ -48,6 +52,7 @@ class Scene {
   std::unordered_map<uint32_t, Decision> decisions_;
   std::vector<std::vector<int64_t>> signatures_;
   std::vector<uint32_t> class_of_;   // by rank
+  const std::unordered_set<uint32_t>* recurring_ = nullptr;   // of the nodes given to FindClasses
   const variation::ValueStore& values_;
 };
 
@@ -98,6 +103,8 @@ class Projector {
   SeqId ProjectOp(TraceId id, const Trace& trace, SeqId next);
   void CheckMember(TraceId id, const GroupInfo& group, const Item& item);
   SeqId ProjectChoice(TraceId id, const Trace& trace, const Context& context);
+  std::optional<bool> Assumed(ValueId condition) const;
+  SeqId ProjectArm(TraceId arm, ValueId condition, bool taken, const Context& context);
   SeqId Undecided(TraceId id, const Trace& trace, const Context& context, bool own);
   SeqId ProjectLoop(TraceId id, const Trace& trace, const Context& context);
   SeqId LoopItem(TraceId id, const Trace& trace, SeqId body, std::optional<int64_t> trips, SeqId next);
@@ -121,6 +128,10 @@ class Projector {
   FuncId handlers_of_;
   std::unordered_map<uint32_t, bool> around_agreed_;   // by trace: whether the agreed choice is in it
   std::unordered_map<uint32_t, SeqId> own_calls_;      // lists of calls that only this projection sees so, by trace
+  // What undecided choices around were taken to be, and lists of calls seen so, by the hash of that.
+  std::vector<std::pair<ValueId, bool>> assumed_;
+  uint64_t assumed_hash_ = 0;
+  std::unordered_map<uint64_t, std::unordered_map<uint32_t, SeqId>> assumed_calls_;
   std::vector<OwnDecision> own_decisions_;
   std::vector<Outsider> outsiders_;
   int undecided_ = 0;   // choices around that nobody decides: what is inside may not be reached
