@@ -3,24 +3,11 @@
 #include <set>
 
 #include "witness/json.h"
+#include "witness/scenario_json.h"
+#include "witness/schedule.h"
 
 namespace allranks::witness {
 namespace {
-
-constexpr std::string_view kOps[] = {"all_reduce", "broadcast",      "reduce",     "all_gather", "reduce_scatter",
-                                     "all_to_all", "send",           "recv",       "barrier",    "wait"};
-
-struct Dtype {
-  std::string_view name;
-  uint32_t bytes;
-};
-constexpr Dtype kDtypes[] = {{"f32", 4}, {"f16", 2}, {"bf16", 2}, {"f64", 8}, {"i32", 4}, {"i64", 8}, {"u8", 1}};
-
-// Bytes of an element; 0: no such type.
-uint32_t ElementBytes(std::string_view dtype) {
-  const auto found = std::find_if(std::begin(kDtypes), std::end(kDtypes), [&](const Dtype& d) { return d.name == dtype; });
-  return found == std::end(kDtypes) ? 0 : found->bytes;
-}
 
 std::string At(std::string_view where, size_t index) {
   return std::string(where) + "[" + std::to_string(index) + "]";
@@ -82,14 +69,26 @@ std::string CheckOp(const Witness& w, const Op& op, const Bounds& bounds) {
   const auto comm =
       std::find_if(w.comms.begin(), w.comms.end(), [&](const Communicator& c) { return c.id == op.comm; });
   if (comm == w.comms.end()) return "comm: there is no communicator `" + op.comm + "`";
-  if (std::find(std::begin(kOps), std::end(kOps), op.op) == std::end(kOps)) return "op: `" + op.op + "` is not known";
-  if (ElementBytes(op.dtype) == 0) return "dtype: `" + op.dtype + "` is not known";
+  const std::optional<OpKind> kind = OpKindNamed(op.op);
+  if (!kind) return "op: `" + op.op + "` is not known";
+  if (!DtypeNamed(op.dtype)) return "dtype: `" + op.dtype + "` is not known";
   if (op.count == 0 || op.count > bounds.count) return "count: is outside 1.." + std::to_string(bounds.count);
   const auto size = static_cast<int32_t>(comm->ranks.size());
   if (op.root < -1 || op.root >= size) return "root: is not a rank of the communicator";
   if (op.peer < -1 || op.peer >= size) return "peer: is not a rank of the communicator";
-  if ((op.op == "send" || op.op == "recv") && op.peer < 0) return "peer: is missing";
+  if (IsPointToPoint(*kind) && op.peer < 0) return "peer: is missing";
+  if (IsRooted(*kind) && op.root < 0) return "root: is missing";
   return {};
+}
+
+// One buffer to send from and one to receive into; some hold a part for each rank.
+uint64_t BytesOf(const Witness& w, const Op& op) {
+  const OpKind kind = *OpKindNamed(op.op);
+  const auto comm = std::find_if(w.comms.begin(), w.comms.end(), [&](const Communicator& c) { return c.id == op.comm; });
+  const bool gathers = kind == OpKind::AllGather || kind == OpKind::AllToAll;
+  const bool scatters = kind == OpKind::ReduceScatter || kind == OpKind::AllToAll;
+  const uint64_t parts = (gathers ? comm->ranks.size() : 1) + (scatters ? comm->ranks.size() : 1);
+  return uint64_t{op.count} * BytesOf(*DtypeNamed(op.dtype)) * parts;
 }
 
 std::string CheckOps(const Witness& w, const Bounds& bounds) {
@@ -104,8 +103,7 @@ std::string CheckOps(const Witness& w, const Bounds& bounds) {
       const Op& op = w.ops[c][i];
       if (op.id.empty() || !ids.insert(op.id).second) return At(where, i) + ".id: is empty or stands there twice";
       if (std::string error = CheckOp(w, op, bounds); !error.empty()) return At(where, i) + "." + error;
-      // One buffer to send from and one to receive into.
-      bytes += uint64_t{op.count} * ElementBytes(op.dtype) * 2;
+      bytes += BytesOf(w, op);
     }
     if (bytes > bounds.bytes_per_rank) return where + ": needs more than the bytes a rank may use";
   }
@@ -135,6 +133,7 @@ std::string Check(const Witness& witness, const Bounds& bounds) {
   if (std::string error = CheckComms(witness, bounds); !error.empty()) return error;
   if (std::string error = CheckClasses(witness); !error.empty()) return error;
   if (std::string error = CheckOps(witness, bounds); !error.empty()) return error;
+  if (std::string error = CheckScenario(witness.scenario, witness.world); !error.empty()) return error;
   return CheckStuck(witness);
 }
 

@@ -1,121 +1,44 @@
 #include "witness/json.h"
 
 #include <algorithm>
-#include <initializer_list>
-#include <limits>
-#include <nlohmann/json.hpp>
+
+#include "witness/json_reader.h"
+#include "witness/scenario_json.h"
 
 namespace allranks::witness {
 namespace {
 
-using Json = nlohmann::ordered_json;
-
 constexpr std::string_view kSchema = "allranks.witness/1";
-constexpr size_t kLongestText = 4096;
 constexpr int kDeepest = 8;
+// `ops` has one for each class; each key is compared with all before it.
+constexpr size_t kMostKeys = 1024;
 
-constexpr std::string_view kEffects[] = {"deadlock", "corruption", "error", "clean"};
+constexpr std::string_view kEffects[] = {"deadlock", "corruption", "error", "semantic", "clean"};
 
-// Reads typed members and remembers the first thing that is wrong, with its place; later reads give defaults.
-class Reader {
- public:
-  const std::string& error() const { return error_; }
-  void Fail(const std::string& where, const std::string& what) {
-    if (error_.empty()) error_ = where.empty() ? what : where + ": " + what;
-  }
-  // True if `value` is an object with no other keys than these.
-  bool Object(const Json& value, const std::string& where, std::initializer_list<std::string_view> keys) {
-    if (!value.is_object()) return Fail(where, "an object is expected"), false;
-    for (const auto& member : value.items()) {
-      if (std::find(keys.begin(), keys.end(), member.key()) == keys.end()) {
-        return Fail(where, "unknown key `" + member.key().substr(0, 80) + "`"), false;
-      }
-    }
-    return true;
-  }
-  const Json* Member(const Json& object, const std::string& where, const char* key, bool required) {
-    const auto found = object.find(key);
-    if (found != object.end()) return &*found;
-    if (required) Fail(where, "key `" + std::string(key) + "` is missing");
-    return nullptr;
-  }
-  const Json* Array(const Json& object, const std::string& where, const char* key, bool required, size_t most) {
-    const Json* value = Member(object, where, key, required);
-    if (value == nullptr) return nullptr;
-    if (!value->is_array()) return Fail(Path(where, key), "a list is expected"), nullptr;
-    if (value->size() > most) {
-      return Fail(Path(where, key), "more than " + std::to_string(most) + " elements"), nullptr;
-    }
-    return value;
-  }
-  void Text(const Json& object, const std::string& where, const char* key, bool required, std::string& out) {
-    const Json* value = Member(object, where, key, required);
-    if (value == nullptr) return;
-    if (!value->is_string()) return Fail(Path(where, key), "a text is expected");
-    const std::string& text = value->get_ref<const std::string&>();
-    if (text.size() > kLongestText) return Fail(Path(where, key), "the text is too long");
-    out = text;
-  }
-  template <class Number>
-  void Integer(const Json& object, const std::string& where, const char* key, bool required, Number& out) {
-    const Json* value = Member(object, where, key, required);
-    if (value != nullptr) IntegerOf(*value, Path(where, key), out);
-  }
-  template <class Number>
-  void IntegerOf(const Json& value, const std::string& where, Number& out) {
-    if (!value.is_number_integer()) return Fail(where, "a whole number is expected");
-    const bool fits = value.is_number_unsigned()
-                          ? value.get<uint64_t>() <= uint64_t{std::numeric_limits<Number>::max()}
-                          : value.get<int64_t>() >= int64_t{std::numeric_limits<Number>::min()};
-    if (!fits) return Fail(where, "the number is out of range");
-    out = value.get<Number>();
-  }
-  void Flag(const Json& object, const std::string& where, const char* key, bool& out) {
-    const Json* value = Member(object, where, key, false);
-    if (value == nullptr) return;
-    if (!value->is_boolean()) return Fail(Path(where, key), "true or false is expected");
-    out = value->get<bool>();
-  }
-  void Ranks(const Json& object, const std::string& where, size_t most, std::vector<uint32_t>& out) {
-    const Json* ranks = Array(object, where, "ranks", true, most);
-    if (ranks == nullptr) return;
-    for (size_t i = 0; i < ranks->size(); ++i) {
-      IntegerOf((*ranks)[i], At(Path(where, "ranks"), i), out.emplace_back());
-    }
-  }
-  static std::string Path(const std::string& where, std::string_view key) {
-    return where.empty() ? std::string(key) : where + "." + std::string(key);
-  }
-  static std::string At(const std::string& where, size_t index) { return where + "[" + std::to_string(index) + "]"; }
-
- private:
-  std::string error_;
-};
-
-void ReadComms(Reader& reader, const Json& root, const Bounds& bounds, Witness& out) {
+void ReadComms(JsonReader& reader, const Json& root, const Bounds& bounds, Witness& out) {
   const Json* comms = reader.Array(root, "", "comms", true, bounds.comms);
   for (size_t i = 0; comms != nullptr && i < comms->size(); ++i) {
-    const std::string where = Reader::At("comms", i);
+    const std::string where = JsonReader::At("comms", i);
     Communicator& comm = out.comms.emplace_back();
     if (!reader.Object((*comms)[i], where, {"id", "ranks"})) return;
     reader.Text((*comms)[i], where, "id", true, comm.id);
-    reader.Ranks((*comms)[i], where, bounds.world, comm.ranks);
+    reader.Integers((*comms)[i], where, "ranks", bounds.world, comm.ranks);
   }
 }
 
-void ReadClasses(Reader& reader, const Json& root, const Bounds& bounds, Witness& out) {
+void ReadClasses(JsonReader& reader, const Json& root, const Bounds& bounds, Witness& out) {
   const Json* classes = reader.Array(root, "", "classes", true, bounds.world);
   for (size_t i = 0; classes != nullptr && i < classes->size(); ++i) {
-    const std::string where = Reader::At("classes", i);
+    const std::string where = JsonReader::At("classes", i);
     RankClass& one = out.classes.emplace_back();
     if (!reader.Object((*classes)[i], where, {"id", "ranks", "guard"})) return;
     reader.Text((*classes)[i], where, "id", true, one.id);
-    reader.Ranks((*classes)[i], where, bounds.world, one.ranks);
+    reader.Integers((*classes)[i], where, "ranks", bounds.world, one.ranks);
     reader.Text((*classes)[i], where, "guard", false, one.guard);
   }
 }
 
-void ReadOp(Reader& reader, const Json& value, const std::string& where, Op& op) {
+void ReadOp(JsonReader& reader, const Json& value, const std::string& where, Op& op) {
   if (!reader.Object(value, where, {"id", "op", "comm", "count", "dtype", "redop", "root", "peer", "sync", "source", "at"})) {
     return;
   }
@@ -135,7 +58,7 @@ void ReadOp(Reader& reader, const Json& value, const std::string& where, Op& op)
   reader.Integer(*at, where + ".at", "line", true, op.at.line);
 }
 
-void ReadOps(Reader& reader, const Json& root, const Bounds& bounds, Witness& out) {
+void ReadOps(JsonReader& reader, const Json& root, const Bounds& bounds, Witness& out) {
   const Json* ops = reader.Member(root, "", "ops", true);
   if (ops == nullptr) return;
   if (!ops->is_object()) return reader.Fail("ops", "an object is expected");
@@ -148,12 +71,12 @@ void ReadOps(Reader& reader, const Json& root, const Bounds& bounds, Witness& ou
     }
     const Json* list = reader.Array(*ops, "ops", member.key().c_str(), true, bounds.ops_per_class);
     for (size_t i = 0; list != nullptr && i < list->size(); ++i) {
-      ReadOp(reader, (*list)[i], Reader::At("ops." + member.key(), i), out.ops[index].emplace_back());
+      ReadOp(reader, (*list)[i], JsonReader::At("ops." + member.key(), i), out.ops[index].emplace_back());
     }
   }
 }
 
-void ReadExpect(Reader& reader, const Json& root, const Bounds& bounds, Witness& out) {
+void ReadExpect(JsonReader& reader, const Json& root, const Bounds& bounds, Witness& out) {
   const Json* expect = reader.Member(root, "", "expect", true);
   if (expect == nullptr || !reader.Object(*expect, "expect", {"effect", "stuck"})) return;
   std::string effect;
@@ -164,7 +87,7 @@ void ReadExpect(Reader& reader, const Json& root, const Bounds& bounds, Witness&
   out.effect = static_cast<Effect>(index);
   const Json* stuck = reader.Array(*expect, "expect", "stuck", false, bounds.world);
   for (size_t i = 0; stuck != nullptr && i < stuck->size(); ++i) {
-    const std::string where = Reader::At("expect.stuck", i);
+    const std::string where = JsonReader::At("expect.stuck", i);
     Stuck& one = out.stuck.emplace_back();
     if (!reader.Object((*stuck)[i], where, {"rank", "op"})) return;
     reader.Integer((*stuck)[i], where, "rank", true, one.rank);
@@ -172,7 +95,7 @@ void ReadExpect(Reader& reader, const Json& root, const Bounds& bounds, Witness&
   }
 }
 
-void ReadRest(Reader& reader, const Json& root, Witness& out) {
+void ReadRest(JsonReader& reader, const Json& root, Witness& out) {
   if (const Json* after = reader.Member(root, "", "after", false)) {
     if (reader.Object(*after, "after", {"fence"})) reader.Flag(*after, "after", "fence", out.fence);
   }
@@ -183,9 +106,9 @@ void ReadRest(Reader& reader, const Json& root, Witness& out) {
   }
 }
 
-void ReadRoot(Reader& reader, const Json& root, const Bounds& bounds, Witness& out) {
+void ReadRoot(JsonReader& reader, const Json& root, const Bounds& bounds, Witness& out) {
   if (!reader.Object(root, "", {"schema", "finding", "world", "nodes", "comms", "classes", "ops", "after", "expect",
-                                "limits"})) {
+                                "scenario", "limits"})) {
     return;
   }
   std::string schema;
@@ -199,6 +122,9 @@ void ReadRoot(Reader& reader, const Json& root, const Bounds& bounds, Witness& o
   ReadOps(reader, root, bounds, out);
   ReadExpect(reader, root, bounds, out);
   ReadRest(reader, root, out);
+  if (const Json* scenario = reader.Member(root, "", "scenario", false)) {
+    ReadScenario(reader, *scenario, bounds, out.scenario);
+  }
 }
 
 // Refuses what the parser would silently accept: a key that stands twice, and nesting no witness has.
@@ -214,6 +140,7 @@ bool Keep(int depth, Json::parse_event_t event, Json& parsed, std::vector<std::v
       error = "key `" + key.substr(0, 80) + "` stands there twice";
     }
     keys.back().push_back(key);
+    if (keys.back().size() > kMostKeys && error.empty()) error = "more than " + std::to_string(kMostKeys) + " keys";
   }
   return error.empty();
 }
@@ -233,11 +160,9 @@ Json OpJson(const Op& op) {
 
 std::string_view EffectName(Effect effect) { return kEffects[static_cast<size_t>(effect)]; }
 
-tl::expected<Witness, std::string> ReadJson(std::string_view text, const Bounds& bounds) {
-  if (text.size() > bounds.file_bytes) {
-    return tl::unexpected<std::string>("larger than " + std::to_string(bounds.file_bytes) + " bytes");
-  }
-  Reader reader;
+ReadResult ReadJson(std::string_view text, const Bounds& bounds) {
+  if (text.size() > bounds.file_bytes) return {{}, "larger than " + std::to_string(bounds.file_bytes) + " bytes"};
+  JsonReader reader;
   Witness witness;
   std::string structural;
   try {
@@ -245,15 +170,15 @@ tl::expected<Witness, std::string> ReadJson(std::string_view text, const Bounds&
     const Json root = Json::parse(text, [&](int depth, Json::parse_event_t event, Json& parsed) {
       return Keep(depth, event, parsed, keys, structural);
     });
-    if (!structural.empty()) return tl::unexpected<std::string>(structural);
+    if (!structural.empty()) return {{}, structural};
     ReadRoot(reader, root, bounds, witness);
   } catch (const Json::exception& error) {
-    if (!structural.empty()) return tl::unexpected<std::string>(structural);
-    return tl::unexpected<std::string>(std::string("not valid JSON: ") + error.what());
+    if (!structural.empty()) return {{}, structural};
+    return {{}, std::string("not valid JSON: ") + error.what()};
   }
-  if (!reader.error().empty()) return tl::unexpected<std::string>(reader.error());
-  if (std::string error = Check(witness, bounds); !error.empty()) return tl::unexpected<std::string>(error);
-  return witness;
+  if (!reader.error().empty()) return {{}, reader.error()};
+  if (std::string error = Check(witness, bounds); !error.empty()) return {{}, error};
+  return {std::move(witness), ""};
 }
 
 std::string WriteJson(const Witness& witness) {
@@ -271,7 +196,7 @@ std::string WriteJson(const Witness& witness) {
     ops[one.id] = std::move(list);
   }
   for (const Stuck& one : witness.stuck) stuck.push_back({{"rank", one.rank}, {"op", one.op}});
-  const Json root = {{"schema", kSchema},
+  Json root = {{"schema", kSchema},
                      {"finding", witness.finding},
                      {"world", witness.world},
                      {"nodes", witness.nodes},
@@ -279,8 +204,9 @@ std::string WriteJson(const Witness& witness) {
                      {"classes", std::move(classes)},
                      {"ops", std::move(ops)},
                      {"after", {{"fence", witness.fence}}},
-                     {"expect", {{"effect", EffectName(witness.effect)}, {"stuck", std::move(stuck)}}},
-                     {"limits", {{"quiet_ms", witness.quiet_ms}, {"total_ms", witness.total_ms}}}};
+                     {"expect", {{"effect", EffectName(witness.effect)}, {"stuck", std::move(stuck)}}}};
+  if (witness.scenario.index() != 0) root["scenario"] = ScenarioJson(witness.scenario);
+  root["limits"] = {{"quiet_ms", witness.quiet_ms}, {"total_ms", witness.total_ms}};
   return root.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 

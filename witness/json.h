@@ -1,10 +1,9 @@
 // Witnesses as JSON: what `allranks check` writes and `allranks verify` reads. A witness is untrusted input.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
-
-#include <tl/expected.hpp>
 
 #include "witness/witness.h"
 
@@ -21,8 +20,14 @@ struct Bounds {
   uint32_t total_ms = 180000;
 };
 
+// A witness, or one line on what is wrong with the text.
+struct ReadResult {
+  std::optional<Witness> witness;
+  std::string error;
+};
+
 // Strict: unknown keys, wrong types and references to nothing are errors that name the place ("ops.r0[2].comm").
-[[nodiscard]] tl::expected<Witness, std::string> ReadJson(std::string_view text, const Bounds& bounds = {});
+[[nodiscard]] ReadResult ReadJson(std::string_view text, const Bounds& bounds = {});
 
 // One line, keys in the order of the schema.
 std::string WriteJson(const Witness& witness);

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <string>
+#include <variant>
 #include <vector>
 
 namespace allranks::witness {
@@ -43,13 +44,67 @@ struct Op {
   friend bool operator==(const Op&, const Op&) = default;
 };
 
-enum class Effect { Deadlock, Corruption, Error, Clean };
+enum class Effect {
+  Deadlock,    // some ranks wait forever
+  Corruption,  // all go through, with wrong data
+  Error,       // a library refuses
+  Semantic,    // all go through, and train on something else than was meant
+  Clean,
+};
 
 struct Stuck {
   uint32_t rank = 0;
   std::string op;  // Op::id
   friend bool operator==(const Stuck&, const Stuck&) = default;
 };
+
+// What a finding leads to that is no mismatch of operations; runtime-verify measures it in numbers. The schedule of
+// such a witness is empty, but for UnevenBatches and UnusedParameter, whose `ops` are those of one step.
+
+// AR201: the device that each rank of the job selects, on nodes with so many devices.
+struct DeviceOrdinal {
+  uint32_t devices = 1;
+  std::vector<int32_t> ordinals;  // by rank
+  friend bool operator==(const DeviceOrdinal&, const DeviceOrdinal&) = default;
+};
+
+// AR301: a shuffling sampler over several epochs, `set_epoch` called or not.
+struct EpochOrder {
+  uint32_t samples = 64;
+  uint32_t epochs = 3;
+  uint64_t seed = 0;
+  bool set_epoch = false;
+  friend bool operator==(const EpochOrder&, const EpochOrder&) = default;
+};
+
+// AR303, AR305, AR306: batches follow from the samples of each rank; `join`: ranks that are out of data stand in.
+struct UnevenBatches {
+  std::vector<uint32_t> samples;  // by rank
+  std::vector<uint32_t> batch;    // by rank: samples a batch
+  bool drop_last = false;
+  bool join = false;
+  friend bool operator==(const UnevenBatches&, const UnevenBatches&) = default;
+};
+
+// AR401: `scaled`: the learning rate grows with the number of ranks.
+struct LearningRate {
+  uint32_t batch = 8;         // samples a rank and micro-step
+  uint32_t accumulation = 1;  // micro-steps a step of the optimizer
+  double learning_rate = 0.05;
+  bool scaled = false;
+  friend bool operator==(const LearningRate&, const LearningRate&) = default;
+};
+
+// AR501, AR502: gradients are reduced bucket by bucket, each by one operation; some ranks leave some out.
+struct UnusedParameter {
+  uint32_t buckets = 2;
+  std::vector<std::vector<uint32_t>> unused;  // by rank: buckets without gradients in the first step
+  bool find_unused = false;
+  friend bool operator==(const UnusedParameter&, const UnusedParameter&) = default;
+};
+
+using Scenario =
+    std::variant<std::monostate, DeviceOrdinal, EpochOrder, UnevenBatches, LearningRate, UnusedParameter>;
 
 struct Witness {
   std::string finding;  // "AR101/3f9c..."
@@ -61,6 +116,7 @@ struct Witness {
   bool fence = true;                 // a barrier of all ranks after the schedule
   Effect effect = Effect::Deadlock;
   std::vector<Stuck> stuck;
+  Scenario scenario;
   uint32_t quiet_ms = 3000;
   uint32_t total_ms = 60000;
   friend bool operator==(const Witness&, const Witness&) = default;

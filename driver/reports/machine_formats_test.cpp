@@ -25,7 +25,7 @@ TEST(JsonTest, TheDocumentedShape) {
   EXPECT_EQ(finding["function"], "save");
   EXPECT_EQ(finding["labels"][4]["location"]["path"], "helpers.py");
   EXPECT_EQ(finding["labels"][0]["role"], "condition");
-  EXPECT_TRUE(witness::ReadJson(finding["witness"].dump()).has_value());
+  EXPECT_TRUE(witness::ReadJson(finding["witness"].dump()).witness.has_value());
   EXPECT_EQ(json["ledger"]["unknownReasons"][0]["reason"], "group unknown");
   EXPECT_EQ(json["errors"], Json::array());
 }

@@ -10,12 +10,14 @@
 #include "driver/reports/uri.h"
 #include "rules/rule.h"
 #include "witness/json.h"
+#include "witness/ranks_text.h"
 
 namespace allranks::reports {
 namespace {
 
 using findings::Finding;
 using findings::Label;
+using witness::RanksText;
 
 constexpr std::string_view kSchema =
     "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json";

@@ -4,9 +4,12 @@
 
 #include "driver/reports/place.h"
 #include "driver/reports/text_width.h"
+#include "witness/ranks_text.h"
 
 namespace allranks::reports {
 namespace {
+
+using witness::RanksText;
 
 // Equal steps before the ranks part are shown up to this many; more say nothing new.
 constexpr size_t kStepsBefore = 2;
@@ -122,6 +125,7 @@ class TimelineBuilder {
         return s.empty() ? "go on" : "goes on";
       case witness::Effect::Corruption: return "get" + s + " wrong data";
       case witness::Effect::Error: return "fail" + s;
+      case witness::Effect::Semantic:
       case witness::Effect::Clean: return "";
     }
     return "";
@@ -164,20 +168,6 @@ bool ShowsDifference(const witness::Witness& witness) {
   if (!witness.stuck.empty()) return true;
   const size_t common = CommonSteps(witness);
   return std::any_of(witness.ops.begin(), witness.ops.end(), [&](const auto& ops) { return ops.size() > common; });
-}
-
-std::string RanksText(const std::vector<uint32_t>& ranks, uint32_t world) {
-  if (world > 1 && ranks.size() == world) return "all " + std::to_string(world) + " ranks";
-  std::string list;
-  for (size_t i = 0; i < ranks.size();) {
-    size_t last = i;
-    while (last + 1 < ranks.size() && ranks[last + 1] == ranks[last] + 1) ++last;
-    if (!list.empty()) list += last + 1 == ranks.size() ? " and " : ", ";
-    list += std::to_string(ranks[i]);
-    if (last > i) list += (last == i + 1 ? ", " : "-") + std::to_string(ranks[last]);
-    i = last + 1;
-  }
-  return (ranks.size() == 1 ? "rank " : "ranks ") + list;
 }
 
 std::string DrawTimeline(const witness::Witness& witness, std::string_view path, uint32_t indent,

@@ -19,7 +19,4 @@ std::string DrawTimeline(const witness::Witness& witness, std::string_view path,
 // Whether there is anything to see: a rank that waits, or lanes that differ.
 bool ShowsDifference(const witness::Witness& witness);
 
-// "rank 0", "ranks 1-3 and 5", "all 4 ranks".
-std::string RanksText(const std::vector<uint32_t>& ranks, uint32_t world);
-
 }  // namespace allranks::reports

@@ -30,12 +30,15 @@ ALLOWED = {
     "driver/pipeline": ["driver/config", "rules", "frontends/*", "analyzer/traces"],
     "driver/reports": ["rules", "analyzer/findings", "witness"],
     "driver/server": ["driver/pipeline", "driver/config", "driver/reports"],
-    "driver/cli": ["driver/pipeline", "driver/config", "driver/reports", "runtime-verify/coordinator"],
+    "driver/cli": ["driver/pipeline", "driver/config", "driver/reports", "runtime-verify/program"],
     # The half that proves findings on ranks builds without a parser, and knows witnesses only.
+    "runtime-verify/simulator": ["witness"],
     "runtime-verify/backends/*": ["runtime-verify/backends", "witness"],
     "runtime-verify/backends": ["witness"],
     "runtime-verify/worker": ["runtime-verify/backends", "witness"],
-    "runtime-verify/coordinator": ["runtime-verify/backends", "runtime-verify/worker", "witness"],
+    "runtime-verify/coordinator": ["runtime-verify/worker", "runtime-verify/simulator", "witness"],
+    # The programs of both halves of a run: whoever starts ranks, and the ranks.
+    "runtime-verify/program": ["runtime-verify/coordinator", "runtime-verify/backends/*"],
 }
 
 # May use all of the above; nobody may use them.

@@ -1,0 +1,71 @@
+// What one rank's process needs of a communication library. A worker process holds one Backend; the ranks meet
+// through the store, which the coordinator keeps.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "witness/schedule.h"
+
+namespace allranks::verify {
+
+// An error in the library's own words.
+struct Failure {
+  int code = 0;
+  std::string text;
+};
+
+// Texts that all ranks of a run see.
+class Store {
+ public:
+  virtual ~Store() = default;
+  virtual void Set(const std::string& key, const std::string& value) = 0;
+  // Waits until some rank has set it; nothing if the coordinator is gone.
+  virtual std::optional<std::string> Get(const std::string& key) = 0;
+};
+
+struct RankSetup {
+  uint32_t rank = 0;
+  int32_t device = -1;           // for backends that have some; -1: in turn
+  std::string library;          // absolute path, resolved by the coordinator; empty where none is loaded
+  std::string address;          // of the interface to bind: "127.0.0.1"
+  std::vector<std::vector<uint32_t>> comms;
+  // The library's own patience, which must be longer than the coordinator's.
+  std::chrono::milliseconds timeout{180000};
+};
+
+struct OpBuffers {
+  std::vector<std::byte> input, output;
+};
+
+enum class OpState { Pending, Done, Failed };
+
+class Backend {
+ public:
+  virtual ~Backend() = default;
+
+  // Makes all communicators that the rank is in. Returns what the ranks run on ("NCCL 2.28.9, NVIDIA H200").
+  virtual std::optional<Failure> Connect(const RankSetup& setup, Store& store, std::string* description) = 0;
+
+  // Whether an operation can be waited for on the device alone, so that the program goes on issuing.
+  virtual bool RunsAhead() const = 0;
+
+  // Makes room for so many bytes of input and output. While an operation hangs, asking the device for memory may hang too.
+  virtual std::optional<Failure> Reserve(size_t input_bytes, size_t output_bytes) = 0;
+
+  // `id` is new in each call, `tag` equal on all ranks for operations that belong together; the buffers live until the
+  // operation is done. A `wait` or a `sync` operation holds up those behind it, on the host or on the device.
+  virtual std::optional<Failure> Issue(uint32_t id, const witness::ScheduledOp& op, uint32_t tag,
+                                       OpBuffers& buffers) = 0;
+  virtual OpState Poll(uint32_t id, Failure* failure) = 0;
+
+  // Whether the library has such an operation at all; if not, in one sentence.
+  virtual std::string Unsupported(const witness::ScheduledOp& op) const = 0;
+};
+
+}  // namespace allranks::verify

@@ -1,0 +1,233 @@
+#include "runtime-verify/coordinator/machine.h"
+
+#include <arpa/inet.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+
+#include "runtime-verify/coordinator/ras.h"
+
+namespace allranks::verify {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::string_view kGlooWorker = "allranks-worker-gloo";
+constexpr std::string_view kWheelPath = "nvidia/nccl/lib/libnccl.so.2";
+
+std::string Variable(const char* name) {
+  const char* value = std::getenv(name);
+  return value == nullptr ? "" : value;
+}
+
+// What a worker may know of our environment.
+std::vector<std::string> Inherited(std::initializer_list<const char*> names) {
+  std::vector<std::string> env;
+  for (const char* name : names) {
+    if (const std::string value = Variable(name); !value.empty()) env.push_back(std::string(name) + "=" + value);
+  }
+  return env;
+}
+
+fs::path OwnProgram() {
+  std::error_code error;
+  return fs::read_symlink("/proc/self/exe", error);
+}
+
+bool IsExecutable(const fs::path& path) {
+  std::error_code error;
+  return fs::is_regular_file(path, error) && access(path.c_str(), X_OK) == 0;
+}
+
+// Whether the ranks of a launcher come up at all, with one rank that has nothing to do.
+AttemptLog Probe(Launcher& launcher, InterruptGuard& interrupt, milliseconds limit) {
+  const witness::Schedule nothing{.world = 1, .comms = {}, .class_of = {0}, .ops = {{}}};
+  AttemptOptions options{.fence = false, .release = false, .limits = {}};
+  options.limits.connect = limit;
+  options.limits.quiet = limit;
+  return RunAttempt(nothing, options, launcher, interrupt);
+}
+
+// Nobody listens there; another process could take it before NCCL does, and its monitor would then stay silent.
+std::string FreeAddress() {
+  const int descriptor = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  socklen_t size = sizeof(address);
+  auto* generic = reinterpret_cast<sockaddr*>(&address);
+  const bool bound = bind(descriptor, generic, size) == 0 && getsockname(descriptor, generic, &size) == 0;
+  close(descriptor);
+  return "127.0.0.1:" + (bound ? std::to_string(ntohs(address.sin_port)) : "28029");
+}
+
+// Several ranks on one device: each is its own host to NCCL, which then talks over sockets on the loopback. All else is
+// off, small and the same in every run; docs/runtime-verify.md says why for each.
+class NcclLauncher : public LocalLauncher {
+ public:
+  NcclLauncher(ChildOptions options, std::string library, std::string_view protocol, const std::string& monitor)
+      : LocalLauncher(WithSettings(std::move(options), protocol, monitor)), monitor_(monitor), library_(std::move(library)),
+        nonce_(std::to_string(getpid()) + "-" + std::to_string(Clock::now().time_since_epoch().count())) {}
+
+  RankSetup SetupOf(uint32_t rank) const override {
+    RankSetup setup = LocalLauncher::SetupOf(rank);
+    setup.library = library_;
+    return setup;
+  }
+  std::string Monitor() const override { return monitor_; }
+
+ protected:
+  std::vector<std::string> EnvironmentOf(uint32_t rank) const override {
+    return {"NCCL_HOSTID=allranks-" + nonce_ + "-" + std::to_string(rank)};
+  }
+
+ private:
+  static ChildOptions WithSettings(ChildOptions options, std::string_view protocol, const std::string& monitor) {
+    for (const std::string_view setting :
+         {"NCCL_CONF_FILE=/dev/null", "NCCL_SOCKET_IFNAME==lo", "NCCL_SOCKET_FAMILY=AF_INET", "NCCL_NET=Socket",
+          "NCCL_IB_DISABLE=1", "NCCL_NET_PLUGIN=none", "NCCL_TUNER_PLUGIN=none", "NCCL_PROFILER_PLUGIN=none",
+          "NCCL_P2P_DISABLE=1", "NCCL_SHM_DISABLE=1", "NCCL_MNNVL_ENABLE=0", "NCCL_NVLS_ENABLE=0",
+          "NCCL_COLLNET_ENABLE=0", "NCCL_CUMEM_ENABLE=0", "NCCL_CUMEM_HOST_ENABLE=0", "NCCL_RUNTIME_CONNECT=0",
+          "NCCL_MAX_CTAS=1", "NCCL_MAX_NCHANNELS=1", "NCCL_ALGO=Ring", "NCCL_DEBUG=WARN"}) {
+      options.env.emplace_back(setting);
+    }
+    options.env.push_back("NCCL_PROTO=" + std::string(protocol));
+    options.env.push_back("NCCL_RAS_ADDR=" + monitor);
+    return options;
+  }
+
+  std::string monitor_;
+  std::string library_;
+  std::string nonce_;
+};
+
+}  // namespace
+
+std::string RefuseLibrary(const std::string& path) {
+  struct stat status {};
+  if (path.empty() || path[0] != '/') return "`" + path + "` is no absolute path";
+  if (stat(path.c_str(), &status) != 0) return "`" + path + "` does not exist";
+  if (!S_ISREG(status.st_mode)) return "`" + path + "` is no file";
+  if ((status.st_mode & S_IWOTH) != 0) return "`" + path + "` may be written by anybody, so it is not loaded";
+  return "";
+}
+
+std::vector<std::string> NcclCandidates(const MachineOptions& options) {
+  if (!options.nccl_library.empty()) return {options.nccl_library};
+  std::vector<std::string> found;
+  for (const char* name : {"ALLRANKS_NCCL_LIB", "VLLM_NCCL_SO_PATH"}) {
+    if (const std::string path = Variable(name); !path.empty()) found.push_back(path);
+  }
+  std::vector<fs::path> prefixes;
+  for (const char* name : {"VIRTUAL_ENV", "CONDA_PREFIX"}) {
+    if (const std::string prefix = Variable(name); !prefix.empty()) prefixes.emplace_back(prefix);
+  }
+  // PREFIX/bin/python3
+  if (!options.python.empty()) prefixes.insert(prefixes.begin(), fs::path(options.python).parent_path().parent_path());
+  std::error_code error;
+  for (const fs::path& prefix : prefixes) {
+    for (const auto& entry : fs::directory_iterator(prefix / "lib", error)) {
+      const fs::path wheel = entry.path() / "site-packages" / kWheelPath;
+      if (fs::exists(wheel, error)) found.push_back(wheel.string());
+    }
+  }
+  std::vector<fs::path> folders;
+  if (const std::string home = Variable("CUDA_HOME"); !home.empty()) folders.push_back(fs::path(home) / "lib64");
+  for (const auto& entry : fs::directory_iterator("/usr/local", error)) {
+    if (!entry.path().filename().string().starts_with("cuda")) continue;
+    folders.push_back(entry.path() / "lib64");
+    folders.push_back(entry.path() / "lib");
+  }
+  std::sort(folders.rbegin(), folders.rend());
+  for (const char* folder : {"/usr/lib/x86_64-linux-gnu", "/usr/lib/aarch64-linux-gnu", "/usr/lib64", "/usr/lib"}) {
+    folders.emplace_back(folder);
+  }
+  for (const fs::path& folder : folders) {
+    const fs::path path = folder / "libnccl.so.2";
+    if (fs::exists(path, error)) found.push_back(path.string());
+  }
+  // Resolved, so that a link and its target are one.
+  for (std::string& path : found) {
+    const fs::path real = fs::canonical(path, error);
+    if (!error) path = real.string();
+  }
+  std::vector<std::string> once;
+  for (const std::string& path : found) {
+    if (std::find(once.begin(), once.end(), path) == once.end()) once.push_back(path);
+  }
+  return once;
+}
+
+Found FindGloo(InterruptGuard& interrupt) {
+  Found found;
+  const fs::path own = OwnProgram().parent_path();
+  fs::path worker;
+  for (const fs::path& folder : {own, own / "../libexec/allranks", own / "runtime-verify/program"}) {
+    if (worker.empty() && IsExecutable(folder / kGlooWorker)) worker = fs::weakly_canonical(folder / kGlooWorker);
+  }
+  if (worker.empty()) {
+    found.missing = "the program " + std::string(kGlooWorker) + " is not beside this one: it is built where Gloo "
+                    "(Debian: libgloo-dev) is installed; or use --backend sim";
+    return found;
+  }
+  ChildOptions options{.program = worker.string(), .args = {}, .env = Inherited({"LD_LIBRARY_PATH", "LANG"})};
+  auto launcher = std::make_unique<LocalLauncher>(std::move(options));
+  constexpr milliseconds kLimit{10000};
+  const AttemptLog log = Probe(*launcher, interrupt, kLimit);
+  if (log.end != AttemptLog::End::Finished) {
+    found.missing = worker.string() + " does not start: " + log.reason;
+    return found;
+  }
+  found.description = log.description;
+  found.backend.emplace();
+  found.backend->name = "gloo";
+  found.backend->variants.push_back({.name = "gloo", .protocol = std::nullopt, .launcher = std::move(launcher)});
+  return found;
+}
+
+Found FindNccl(const MachineOptions& options, InterruptGuard& interrupt) {
+  Found found;
+  const std::vector<std::string> candidates = NcclCandidates(options);
+  std::string library, refused;
+  for (const std::string& path : candidates) {
+    const std::string why = RefuseLibrary(path);
+    if (why.empty()) {
+      library = path;
+      break;
+    }
+    if (refused.empty()) refused = why;
+  }
+  ChildOptions child{.program = OwnProgram().string(), .args = {"verify-worker"},
+                     .env = Inherited({"LD_LIBRARY_PATH", "CUDA_VISIBLE_DEVICES", "CUDA_DEVICE_ORDER", "LANG"})};
+  found.backend.emplace();
+  found.backend->name = "nccl";
+  for (const Protocol protocol : {Protocol::LowLatency, Protocol::Simple}) {
+    found.backend->variants.push_back({.name = "nccl " + std::string(NameOf(protocol)), .protocol = protocol,
+                                       .launcher = std::make_unique<NcclLauncher>(child, library, NameOf(protocol), FreeAddress())});
+  }
+  // Starting the driver for the first time takes seconds.
+  constexpr milliseconds kLimit{20000};
+  Launcher& first = *found.backend->variants[0].launcher;
+  const AttemptLog log = Probe(first, interrupt, kLimit);
+  if (log.end == AttemptLog::End::Finished) {
+    found.description = log.description;
+    found.backend->probe = [&first, &interrupt] {
+      constexpr milliseconds kProbe{5000};
+      const AttemptLog again = Probe(first, interrupt, kProbe);
+      return again.end == AttemptLog::End::Finished ? "" : "wedged: the device does not answer any more: " + again.reason;
+    };
+    return found;
+  }
+  found.backend.reset();
+  // "rank 0: " says nothing here.
+  const std::string_view reason = log.reason;
+  found.missing = reason.substr(reason.starts_with("rank 0: ") ? 8 : 0);
+  if (library.empty() && !refused.empty()) found.missing += "; " + refused;
+  return found;
+}
+
+}  // namespace allranks::verify

@@ -1,0 +1,261 @@
+#include "runtime-verify/coordinator/verifier.h"
+
+#include <algorithm>
+#include <set>
+
+#include "runtime-verify/coordinator/scale.h"
+#include "runtime-verify/coordinator/scenario.h"
+#include "witness/json.h"
+#include "witness/matching.h"
+
+namespace allranks::verify {
+namespace {
+
+using witness::Effect;
+using witness::Outcome;
+using witness::Schedule;
+using witness::ScheduledOp;
+using witness::Witness;
+
+// A ring of more ranks takes its time, and NCCL does not run there here anyway.
+constexpr uint32_t kLargestRing = 64;
+
+milliseconds Since(Clock::time_point start) {
+  return std::chrono::duration_cast<milliseconds>(Clock::now() - start);
+}
+
+// A hang says most, wrong data least.
+int Weight(Effect effect) {
+  switch (effect) {
+    case Effect::Deadlock: return 4;
+    case Effect::Error: return 3;
+    case Effect::Corruption: return 2;
+    case Effect::Semantic: return 1;
+    case Effect::Clean: return 0;
+  }
+  return 0;
+}
+
+// The schedule without what only people read.
+std::string KeyOf(const Witness& witness) {
+  Witness bare = witness;
+  bare.finding.clear();
+  for (witness::RankClass& one : bare.classes) one.guard.clear();
+  for (std::vector<witness::Op>& ops : bare.ops) {
+    for (witness::Op& op : ops) {
+      op.source.clear();
+      op.at = {};
+    }
+  }
+  return witness::WriteJson(bare);
+}
+
+std::string ControlKey(const RankBackend::Variant& variant, const Schedule& schedule) {
+  std::string key = variant.name + "/" + std::to_string(schedule.world);
+  for (const std::vector<uint32_t>& comm : schedule.comms) {
+    key += "/";
+    for (const uint32_t rank : comm) key += std::to_string(rank) + ",";
+  }
+  std::set<std::string> kinds;
+  for (const ScheduledOp& op : schedule.ops[0]) {
+    kinds.insert(std::to_string(op.comm) + std::string(NameOf(op.kind)) + std::string(NameOf(op.dtype)));
+  }
+  for (const std::string& kind : kinds) key += " " + kind;
+  return key;
+}
+
+std::string WordsOf(const AttemptLog& log) {
+  for (size_t rank = 0; rank < log.ranks.size(); ++rank) {
+    if (!log.ranks[rank].words.empty()) return "rank " + std::to_string(rank) + ": " + log.ranks[rank].words;
+  }
+  return "it hangs";
+}
+
+std::string Foretold(const Schedule& schedule, bool fence) {
+  if (schedule.world > kLargestRing) return "";
+  std::string text;
+  for (const Protocol protocol : {Protocol::LowLatency, Protocol::Simple}) {
+    const Outcome out = SimulateRing(schedule, protocol, fence);
+    if (!text.empty()) text += ", ";
+    text += std::string(NameOf(protocol)) + " " + std::string(witness::EffectName(out.effect));
+  }
+  return text;
+}
+
+}  // namespace
+
+Schedule ControlOf(const Schedule& schedule) {
+  Schedule control{.world = schedule.world, .comms = schedule.comms, .class_of = {}, .ops = {}};
+  std::vector<ScheduledOp> kinds;
+  for (const std::vector<ScheduledOp>& ops : schedule.ops) {
+    for (const ScheduledOp& op : ops) {
+      ScheduledOp plain{.kind = op.kind, .comm = op.comm, .count = op.count, .dtype = op.dtype, .redop = op.redop};
+      if (IsRooted(op.kind)) plain.root = 0;
+      // A pair: the first of the group sends to the second.
+      if (IsPointToPoint(op.kind)) plain = {.kind = witness::OpKind::Send, .comm = op.comm, .count = op.count,
+                                            .dtype = op.dtype, .peer = 1};
+      if (op.kind == witness::OpKind::Wait || schedule.comms[op.comm].size() < 2) continue;
+      if (std::find(kinds.begin(), kinds.end(), plain) == kinds.end()) kinds.push_back(plain);
+    }
+  }
+  for (uint32_t rank = 0; rank < schedule.world; ++rank) {
+    control.class_of.push_back(rank);
+    std::vector<ScheduledOp>& own = control.ops.emplace_back();
+    for (ScheduledOp op : kinds) {
+      const int32_t member = schedule.MemberIndex(op.comm, rank);
+      const bool is_pair = IsPointToPoint(op.kind);
+      if (member < 0 || (is_pair && member > 1)) continue;
+      if (is_pair && member == 1) op = {.kind = witness::OpKind::Recv, .comm = op.comm, .count = op.count,
+                                        .dtype = op.dtype, .peer = 0};
+      own.push_back(op);
+    }
+  }
+  return control;
+}
+
+milliseconds Verifier::Left() const { return std::max(options_.budget - Since(start_), milliseconds(0)); }
+
+Verdict Verifier::Verify(const Witness& original) {
+  const Clock::time_point begin = Clock::now();
+  Verdict verdict;
+  verdict.backend = backend_ == nullptr ? "sim" : backend_->name;
+  verdict.ran = original;
+  std::string error;
+  Witness witness = options_.ranks == 0 ? original : ScaledTo(original, options_.ranks, &error);
+  if (!error.empty()) {
+    verdict.reason = error;
+    return verdict;
+  }
+  if (IsMeasured(witness.scenario)) {
+    verdict = Measure(witness);
+  } else {
+    witness = Expanded(witness);
+    const std::string key = KeyOf(witness);
+    if (const auto found = known_.find(key); found != known_.end()) {
+      verdict = found->second;
+    } else {
+      verdict = backend_ == nullptr ? Foretell(witness) : Run(witness);
+      if (verdict.kind != VerdictKind::Inconclusive) known_.emplace(key, verdict);
+    }
+    verdict.ran = witness;
+    verdict.measured = MeasuredBySchedule(original, verdict);
+  }
+  verdict.duration = Since(begin);
+  return verdict;
+}
+
+Verdict Verifier::Foretell(const Witness& witness) const {
+  const Schedule schedule = witness::MakeSchedule(witness);
+  Verdict verdict;
+  verdict.backend = "sim";
+  verdict.version = "strict matching";
+  verdict.trials.push_back({.name = "model", .outcome = witness::MatchStrictly(schedule), .log = {}});
+  verdict.effect = verdict.trials[0].outcome.effect;
+  verdict.kind = verdict.effect == Effect::Clean ? VerdictKind::NotReproduced : VerdictKind::Confirmed;
+  verdict.nccl_prediction = Foretold(schedule, witness.fence);
+  return verdict;
+}
+
+// Matched operations first: a hang says something only where they go through.
+std::string Verifier::Control(const RankBackend::Variant& variant, const Schedule& schedule, milliseconds least,
+                              milliseconds* slowest) {
+  const Schedule control = ControlOf(schedule);
+  const std::string key = ControlKey(variant, control);
+  if (const auto known = controls_.find(key); known != controls_.end()) {
+    *slowest = known->second;
+    return "";
+  }
+  AttemptOptions options{.fence = true, .release = false, .limits = options_.limits};
+  // Not known yet how slow they are.
+  options.limits.quiet = std::max(options_.limits.quiet, std::max(least, milliseconds(10000)));
+  const AttemptLog log = RunAttempt(control, options, *variant.launcher, interrupt_);
+  if (log.end == AttemptLog::End::NoConnect) return "the ranks did not come together: " + log.reason;
+  if (log.end == AttemptLog::End::Interrupted) return "interrupted";
+  const Outcome out = OutcomeOf(control, log);
+  if (out.effect != Effect::Clean) {
+    return "control_failed: matched operations do not work here: " + WordsOf(log);
+  }
+  *slowest = log.slowest_op;
+  controls_.emplace(key, log.slowest_op);
+  return "";
+}
+
+bool Verifier::RunVariant(const RankBackend::Variant& variant, const Schedule& schedule, const Witness& witness,
+                          Verdict* verdict) {
+  const milliseconds least(witness.quiet_ms);
+  milliseconds slowest{0};
+  verdict->reason = Control(variant, schedule, least, &slowest);
+  if (!verdict->reason.empty()) return false;
+  AttemptOptions options{.fence = witness.fence, .release = true, .limits = options_.limits};
+  options.limits.quiet = QuietTime(options_.limits, slowest, least);
+  options.limits.total = std::min({options.limits.total, milliseconds(witness.total_ms), Left()});
+  const Outcome expected = variant.protocol ? SimulateRing(schedule, *variant.protocol, witness.fence)
+                                            : witness::MatchStrictly(schedule);
+  Trial trial{.name = variant.name, .outcome = {}, .log = {}, .runs = 0, .agreeing = 0};
+  // Once more, if it is not what was foretold.
+  constexpr uint32_t kMostRuns = 2;
+  while (trial.runs < kMostRuns) {
+    AttemptLog log = RunAttempt(schedule, options, *variant.launcher, interrupt_);
+    if (!log.reaped) wedged_ = "wedged: a rank could not be ended, so nothing more is run";
+    if (backend_->probe && log.end == AttemptLog::End::Quiet && wedged_.empty()) wedged_ = backend_->probe();
+    if (log.end == AttemptLog::End::NoConnect || log.end == AttemptLog::End::Interrupted) {
+      verdict->reason = log.reason;
+      return false;
+    }
+    if (log.end == AttemptLog::End::OutOfTime) {
+      verdict->reason = "budget: out of time after " + std::to_string(log.duration.count() / 1000) + " s";
+      return false;
+    }
+    Outcome seen = OutcomeOf(schedule, log);
+    ++trial.runs;
+    if (!trial.log || Weight(seen.effect) > Weight(trial.outcome.effect)) {
+      trial.agreeing = 0;
+      trial.outcome = std::move(seen);
+      trial.log = std::move(log);
+      ++trial.agreeing;
+    } else if (seen.effect == trial.outcome.effect) {
+      ++trial.agreeing;
+    }
+    const bool is_foretold = (trial.outcome.effect == Effect::Clean) == (expected.effect == Effect::Clean);
+    if (is_foretold || !wedged_.empty()) break;
+  }
+  if (trial.outcome.effect == Effect::Deadlock && expected.effect == Effect::Clean) {
+    verdict->reason = "unexplained: the ranks hang where no model says so";
+    verdict->trials.push_back(std::move(trial));
+    return false;
+  }
+  verdict->version = trial.log->description;
+  verdict->trials.push_back(std::move(trial));
+  return true;
+}
+
+Verdict Verifier::Run(const Witness& witness) {
+  Verdict verdict;
+  verdict.backend = backend_->name;
+  const Schedule schedule = witness::MakeSchedule(witness);
+  if (schedule.world > backend_->most_ranks) {
+    verdict.reason = std::to_string(schedule.world) + " ranks are more than the " +
+                     std::to_string(backend_->most_ranks) + " that run on one machine; the simulator takes 1024";
+    return verdict;
+  }
+  if (!wedged_.empty()) verdict.reason = wedged_;
+  if (Left().count() == 0) verdict.reason = "budget: the time for all findings is used up (--time-budget)";
+  if (!verdict.reason.empty()) return verdict;
+  std::string reason;
+  for (const RankBackend::Variant& variant : backend_->variants) {
+    if (!RunVariant(variant, schedule, witness, &verdict)) reason = verdict.reason;
+    if (!wedged_.empty() || interrupt_.HasCome()) break;
+  }
+  verdict.reason = reason;
+  if (verdict.trials.empty()) return verdict;
+  std::stable_sort(verdict.trials.begin(), verdict.trials.end(), [](const Trial& a, const Trial& b) {
+    return Weight(a.outcome.effect) > Weight(b.outcome.effect);
+  });
+  verdict.effect = verdict.trials[0].outcome.effect;
+  if (!reason.empty()) return verdict;
+  verdict.kind = verdict.effect == Effect::Clean ? VerdictKind::NotReproduced : VerdictKind::Confirmed;
+  if (backend_->name != "nccl") verdict.nccl_prediction = Foretold(schedule, witness.fence);
+  return verdict;
+}
+
+}  // namespace allranks::verify
