@@ -9,11 +9,12 @@
 
 #include "driver/cli/exit_codes.h"
 #include "driver/config/spelling.h"
+#include "runtime-verify/program/verify.h"
 
 namespace allranks::cli {
 namespace {
 
-constexpr std::array<std::string_view, 5> kCommands = {"check", "ir", "rule", "trace", "version"};
+constexpr std::array<std::string_view, 6> kCommands = {"check", "ir", "rule", "trace", "verify", "version"};
 
 // Options that may be given more than once or with commas, and never swallow the path behind them.
 CLI::Option* List(CLI::Option* option) { return option->delimiter(',')->allow_extra_args(false); }
@@ -58,6 +59,8 @@ void AddOthers(CLI::App& app, RuleArguments& rule, IrArguments& ir, TraceArgumen
   t->add_option("target", trace.target, "FILE or FILE:FUNCTION")->required();
   t->add_option("--root", trace.root, "where the project begins")->type_name("DIR");
   List(t->add_option("--knowledge", trace.knowledge, "what your own wrappers mean for ranks"))->type_name("FILE");
+  // For the list of commands: it is run before arguments are parsed here.
+  app.add_subcommand("verify", std::string(verify::kVerifySummary));
   app.add_subcommand("version", "print the version");
 }
 

@@ -4,6 +4,7 @@
 #include "driver/cli/commands.h"
 #include "driver/cli/exit_codes.h"
 #include "driver/cli/terminal.h"
+#include "runtime-verify/program/verify.h"
 
 namespace allranks::cli {
 namespace {
@@ -30,7 +31,12 @@ struct Dispatch {
 std::string_view Version() { return ALLRANKS_VERSION; }
 
 int Main(int argc, const char* const* argv) {
+  const std::string_view command = argc > 1 ? argv[1] : "";
+  // As one rank: its descriptors are the coordinator's business.
+  if (command == verify::kWorkerCommand) return verify::RunNcclWorker();
   PrepareStreams();
+  // Has options of its own, which the program that stands alone shares.
+  if (command == "verify") return verify::RunVerify(argc - 1, argv + 1, Version());
   try {
     return std::visit(Dispatch(), ParseArguments(argc, argv));
   } catch (const std::bad_alloc&) {

@@ -30,9 +30,10 @@ class Child {
   ~Child();
 
   pid_t pid() const { return pid_; }
-  int commands() const { return commands_; }  // to its descriptor 3; not blocking
-  int events() const { return events_; }      // from its descriptor 4; not blocking
-  int words() const { return words_; }        // from its standard error; not blocking
+  // Our ends of its descriptors 3 and 4 and of its standard error. None of them blocks.
+  int commands() const { return commands_; }
+  int events() const { return events_; }
+  int words() const { return words_; }
 
   void Kill();
   // True once it is gone and reaped, waiting up to `limit`.
