@@ -74,7 +74,7 @@ class Matcher {
     while (!state.blocked && !state.failed && state.next < ops.size()) {
       const RankOp at{rank, state.next};
       const ScheduledOp& op = ops[at.op];
-      if (!comms_[op.comm].is_member[rank]) {
+      if (!comms_[op.comm].is_member[rank] || IsRefused(op)) {
         out_.refused.push_back(at);
         state.failed = true;
       } else if (op.kind == OpKind::Wait) {

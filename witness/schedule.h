@@ -45,7 +45,7 @@ struct ScheduledOp {
   uint32_t count = 1;
   Dtype dtype = Dtype::F32;
   Redop redop = Redop::Sum;
-  int32_t root = -1;  // both are ranks in the communicator; -1 where they mean nothing
+  int32_t root = -1;  // ranks in the communicator; -1 where they mean nothing
   int32_t peer = -1;
   bool sync = true;
   friend bool operator==(const ScheduledOp&, const ScheduledOp&) = default;
@@ -55,6 +55,9 @@ struct ScheduledOp {
 bool Pair(const ScheduledOp& a, const ScheduledOp& b);
 // Whether the data is right as well.
 bool Agree(const ScheduledOp& a, const ScheduledOp& b);
+
+// What every library refuses before anything is sent: a root outside the group.
+constexpr bool IsRefused(const ScheduledOp& op) { return IsRooted(op.kind) && op.root < 0; }
 
 struct Schedule {
   uint32_t world = 0;

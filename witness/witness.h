@@ -36,7 +36,7 @@ struct Op {
   uint32_t count = 1024; // elements
   std::string dtype = "f32";
   std::string redop;     // "sum", ...; empty where it means nothing
-  int32_t root = -1;     // rank in the communicator; -1 where it means nothing
+  int32_t root = -1;     // rank in the communicator; -1: a rank outside it, or it means nothing
   int32_t peer = -1;     // of send and recv
   bool sync = true;
   std::string source;    // what the program calls: "torch.distributed.barrier", "backward of a DDP module"

@@ -33,7 +33,7 @@ class Describer {
     result.place = FindingPlace(result);
     if (const FuncId decorated = Decorated()) result.function = decorated;
     result.confidence = FindConfidence(result);
-    result.witness = MakeWitness(state_, scene_, sequences_, evidence_.lists, result.condition_text, evidence_.reached);
+    result.witness = MakeWitness(state_, scene_, sequences_, evidence_, result.condition_text);
     return result;
   }
 

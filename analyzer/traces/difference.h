@@ -42,6 +42,6 @@ std::string NameOfRanks(const World& world, RankSet ranks);
 
 // A schedule of all ranks of the scene's world that shows the difference.
 witness::Witness MakeWitness(const State& state, Scene& scene, const SequenceStore& sequences,
-                             const std::vector<SeqId>& lists, const std::string& guard, RankSet reached);
+                             const Evidence& evidence, const std::string& guard);
 
 }  // namespace allranks::traces

@@ -5,6 +5,7 @@
 #include <map>
 
 #include "analyzer/traces/difference.h"
+#include "witness/matching.h"
 
 namespace allranks::traces {
 namespace {
@@ -34,26 +35,53 @@ std::string RunnableOp(std::string_view kind) {
 bool IsRooted(std::string_view op) { return op == "broadcast" || op == "reduce"; }
 bool IsReduction(std::string_view op) { return op == "all_reduce" || op == "reduce" || op == "reduce_scatter"; }
 
+// The last part of `torch.distributed.ReduceOp.MAX`, in small letters.
+std::string ReductionNamed(std::string_view name) {
+  std::string text(name.substr(name.rfind('.') == std::string_view::npos ? 0 : name.rfind('.') + 1));
+  std::ranges::transform(text, text.begin(), [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; });
+  return text;
+}
+
 class WitnessBuilder {
  public:
-  WitnessBuilder(const State& state, Scene& scene, const SequenceStore& sequences)
-      : state_(state), scene_(scene), sequences_(sequences) {}
+  WitnessBuilder(const State& state, Scene& scene, const SequenceStore& sequences, const Evidence& evidence)
+      : state_(state), scene_(scene), sequences_(sequences), evidence_(evidence) {}
 
-  witness::Witness Build(const std::vector<SeqId>& lists, const std::string& guard, RankSet reached) {
+  witness::Witness Build(const std::string& guard) {
     const World& world = scene_.world();
-    witness_.world = world.size();
-    witness_.nodes = world.nodes;
     std::vector<std::vector<SeqId>> ops(world.size());
-    for (uint32_t rank = 0; rank < world.size() && rank < lists.size(); ++rank) {
-      sequences_.Flatten(lists[rank], kMostOps * 4, &ops[rank]);
+    for (uint32_t rank = 0; rank < world.size() && rank < evidence_.lists.size(); ++rank) {
+      sequences_.Flatten(evidence_.lists[rank], kMostOps * 4, &ops[rank]);
     }
     Trim(&ops);
-    MakeClasses(ops, guard, reached);
-    Simulate();
+    Make(ops, guard);
+    // A choice that no rank condition decides shows in no list: whoever does not reach the operation stops before it.
+    if (witness_.effect == witness::Effect::Clean && LeaveOutCulprit(&ops)) Make(ops, guard);
     return std::move(witness_);
   }
 
  private:
+  void Make(const std::vector<std::vector<SeqId>>& ops, const std::string& guard) {
+    witness_ = {};
+    comms_.clear();
+    witness_.world = scene_.world().size();
+    witness_.nodes = scene_.world().nodes;
+    MakeClasses(ops, guard);
+    Simulate();
+  }
+
+  bool LeaveOutCulprit(std::vector<std::vector<SeqId>>* ops) const {
+    const bool is_left_out = evidence_.kind == DifferenceKind::EarlyExit || evidence_.kind == DifferenceKind::Guard ||
+                             evidence_.kind == DifferenceKind::DataBranch;
+    if (!is_left_out || evidence_.not_reached.empty()) return false;
+    for (uint32_t rank = 0; rank < ops->size(); ++rank) {
+      if (!evidence_.not_reached.has(rank)) continue;
+      std::vector<SeqId>& own = (*ops)[rank];
+      own.erase(std::ranges::find(own, evidence_.culprit, [&](SeqId id) { return sequences_[id].origin; }), own.end());
+    }
+    return true;
+  }
+
   // The common beginning says nothing; what follows far behind neither.
   void Trim(std::vector<std::vector<SeqId>>* ops) {
     size_t common = 0;
@@ -72,33 +100,59 @@ class WitnessBuilder {
     }
   }
 
-  void MakeClasses(const std::vector<std::vector<SeqId>>& ops, const std::string& guard, RankSet reached) {
+  // Ranks do the same if their operations are the same and on the same communicators.
+  void MakeClasses(const std::vector<std::vector<SeqId>>& ops, const std::string& guard) {
     std::map<std::vector<uint64_t>, size_t> classes;
     for (uint32_t rank = 0; rank < ops.size(); ++rank) {
-      std::vector<uint64_t> key = {reached.has(rank) ? 1u : 0u};
-      for (const SeqId op : ops[rank]) key.push_back(sequences_[op].detail ^ sequences_[op].origin.index);
+      const bool reached = evidence_.reached.has(rank);
+      std::vector<uint64_t> key = {reached ? 1u : 0u, HasOwnSize() ? rank : 0u};
+      for (const SeqId op : ops[rank]) {
+        key.push_back(sequences_[op].detail ^ sequences_[op].origin.index);
+        key.push_back(Members(sequences_[op].group, rank).bits);
+      }
       const auto [found, is_new] = classes.emplace(key, witness_.classes.size());
       if (!is_new) {
         witness_.classes[found->second].ranks.push_back(rank);
         continue;
       }
       witness_.classes.push_back({.id = fmt::format("c{}", witness_.classes.size()), .ranks = {rank},
-                                  .guard = reached.has(rank) ? guard : ""});
+                                  .guard = reached ? guard : ""});
       std::vector<witness::Op> list;
       for (const SeqId op : ops[rank]) list.push_back(MakeOp(op, rank, list.size()));
+      if (reached && IsOutsider()) list.push_back(MakeOutsidersOp(rank, list.size()));
       witness_.ops.push_back(std::move(list));
     }
   }
 
+  bool HasOwnSize() const { return evidence_.kind == DifferenceKind::Shape; }
+  bool IsOutsider() const { return evidence_.kind == DifferenceKind::NotMember && evidence_.detail == "member"; }
+  bool HasOutsideRoot() const { return evidence_.kind == DifferenceKind::NotMember && evidence_.detail == "root"; }
+  RankSet Members(GroupIndex group, uint32_t rank) const { return scene_.evaluator().group(group).members[rank]; }
+
+  // The lists leave out what a rank issues on a group that it is not in.
+  witness::Op MakeOutsidersOp(uint32_t rank, size_t index) {
+    const GroupIndex group = scene_.evaluator().Group(state_.traces.operation(evidence_.culprit).group, rank);
+    uint32_t member = 0;
+    while (member + 1 < scene_.world().size() && Members(group, member).empty()) ++member;
+    return MakeOp({.origin = evidence_.culprit, .a = {}, .b = {}, .next = {}, .group = group}, member, index);
+  }
+
   witness::Op MakeOp(SeqId id, uint32_t rank, size_t index) {
-    const Item& item = sequences_[id];
+    witness::Op op = MakeOp(sequences_[id], rank, index);
+    const bool is_culprit = sequences_[id].origin == evidence_.culprit;
+    if (is_culprit && HasOwnSize()) op.count += rank;
+    if (is_culprit && HasOutsideRoot()) op.root = -1;
+    return op;
+  }
+
+  witness::Op MakeOp(const Item& item, uint32_t rank, size_t index) {
     const knowledge::Entry& entry = state_.traces.entry(item.origin);
     const source::Span span = state_.traces.site(state_.traces[item.origin].site).span;
     witness::Op op;
     op.id = fmt::format("c{}.{}", witness_.classes.size() - 1, index);
     op.op = RunnableOp(state_.program.text(entry.operation.kind));
     op.comm = Communicator(item.group, rank);
-    if (IsReduction(op.op)) op.redop = "sum";
+    if (IsReduction(op.op)) op.redop = item.reduce_op ? Reduction(item.reduce_op) : "sum";
     if (IsRooted(op.op)) op.root = Root(item, op.comm);
     // A reader knows `module_forward` better than `__call__`.
     const std::string_view name = state_.program.text(entry.name);
@@ -108,6 +162,12 @@ class WitnessBuilder {
       op.at = {file.path, source::Locate(file, span.begin).line + 1};
     }
     return op;
+  }
+
+  std::string Reduction(ValueId id) const {
+    const variation::Value& value = state_.values[id];
+    const bool is_named = value.kind == variation::ValueKind::External || value.kind == variation::ValueKind::Str;
+    return is_named ? ReductionNamed(state_.program.text(base::NameId{value.a})) : "sum";
   }
 
   int32_t Root(const Item& item, const std::string& comm) {
@@ -136,60 +196,19 @@ class WitnessBuilder {
     return id;
   }
 
-  // Strict matching: an operation completes when all members of its communicator stand at one of the same kind.
   void Simulate() {
-    std::vector<size_t> next(witness_.world, 0);
-    bool mixed = false;
-    for (bool moved = true; moved;) {
-      moved = false;
-      for (uint32_t rank = 0; rank < witness_.world; ++rank) {
-        const witness::Op* op = OpAt(rank, next[rank]);
-        if (op == nullptr) continue;
-        const std::vector<uint32_t>& members = Members(op->comm);
-        // A rank outside the group waits for itself: nobody moves.
-        if (std::ranges::count(members, rank) == 0 || !AllStandAt(*op, next, &mixed)) continue;
-        for (const uint32_t member : members) ++next[member];
-        moved = true;
-      }
+    const witness::Schedule schedule = witness::MakeSchedule(witness_);
+    const witness::Outcome outcome = witness::MatchStrictly(schedule);
+    witness_.effect = outcome.effect;
+    for (const witness::StuckOp& stuck : outcome.stuck) {
+      witness_.stuck.push_back({stuck.rank, witness_.ops[schedule.class_of[stuck.rank]][stuck.op].id});
     }
-    for (uint32_t rank = 0; rank < witness_.world; ++rank) {
-      if (const witness::Op* op = OpAt(rank, next[rank])) witness_.stuck.push_back({rank, op->id});
-    }
-    witness_.effect = !witness_.stuck.empty() ? witness::Effect::Deadlock
-                      : mixed                 ? witness::Effect::Corruption
-                                              : witness::Effect::Clean;
-  }
-
-  bool AllStandAt(const witness::Op& op, const std::vector<size_t>& next, bool* mixed) const {
-    bool same_root = true;
-    for (const uint32_t member : Members(op.comm)) {
-      const witness::Op* other = OpAt(member, next[member]);
-      if (other == nullptr || other->comm != op.comm || other->op != op.op) return false;
-      same_root = same_root && other->root == op.root;
-    }
-    *mixed = *mixed || !same_root;
-    return true;
-  }
-
-  const std::vector<uint32_t>& Members(const std::string& comm) const {
-    for (const witness::Communicator& other : witness_.comms) {
-      if (other.id == comm) return other.ranks;
-    }
-    static const std::vector<uint32_t> kNobody;
-    return kNobody;
-  }
-
-  const witness::Op* OpAt(uint32_t rank, size_t index) const {
-    for (size_t c = 0; c < witness_.classes.size(); ++c) {
-      if (std::ranges::find(witness_.classes[c].ranks, rank) == witness_.classes[c].ranks.end()) continue;
-      return index < witness_.ops[c].size() ? &witness_.ops[c][index] : nullptr;
-    }
-    return nullptr;
   }
 
   const State& state_;
   Scene& scene_;
   const SequenceStore& sequences_;
+  const Evidence& evidence_;
   witness::Witness witness_;
   std::map<std::pair<GroupIndex, uint8_t>, size_t> comms_;
 };
@@ -197,8 +216,8 @@ class WitnessBuilder {
 }  // namespace
 
 witness::Witness MakeWitness(const State& state, Scene& scene, const SequenceStore& sequences,
-                             const std::vector<SeqId>& lists, const std::string& guard, RankSet reached) {
-  return WitnessBuilder(state, scene, sequences).Build(lists, guard, reached);
+                             const Evidence& evidence, const std::string& guard) {
+  return WitnessBuilder(state, scene, sequences, evidence).Build(guard);
 }
 
 }  // namespace allranks::traces

@@ -139,7 +139,7 @@ class RingSimulator {
     for (uint32_t i = 0; i < ops.size(); ++i) {
       const ScheduledOp& op = ops[i];
       const int32_t member = schedule_.MemberIndex(op.comm, rank);
-      if (member < 0) {
+      if (member < 0 || IsRefused(op)) {
         out_.refused.push_back({rank, i});
         // The program ends there.
         state.done.resize(i);

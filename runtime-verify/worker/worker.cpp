@@ -159,7 +159,7 @@ class Worker {
     size_t input = 0, output = 0;
     for (size_t id = next_; id < end_; ++id) {
       Op& op = ops_[id];
-      if (!IsMember(op)) continue;
+      if (!IsMember(op) || IsRefused(op.what)) continue;
       op.buffers = MakeBuffers(op.what, op.place);
       input += op.buffers.input.size();
       output += op.buffers.output.size();
@@ -178,6 +178,7 @@ class Worker {
       Op& op = ops_[id];
       line_.Send({.kind = Event::Kind::Issued, .op = id});
       if (!IsMember(op)) return Fail(id, {.code = 0, .text = "the rank is not in the group of the operation"});
+      if (IsRefused(op.what)) return Fail(id, {.code = 0, .text = "the root of the operation is not in its group"});
       if (std::string reason = backend_.Unsupported(op.what); !reason.empty()) return Fail(id, {0, reason});
       if (const std::optional<Failure> failure = backend_.Issue(id, op.what, op.tag, op.buffers)) {
         return Fail(id, *failure);
