@@ -19,6 +19,8 @@ using Json = nlohmann::ordered_json;
 // Some hundred thousand findings.
 constexpr size_t kLargestReport = 256u << 20;
 constexpr size_t kDeepest = 64;
+// Keys keep their order, so each is compared with all before it.
+constexpr size_t kMostKeys = 2048;
 constexpr std::string_view kWitnessMark = "\"allranks.witness/";
 constexpr std::string_view kVerifyProperty = "allranks/verify";
 
@@ -57,18 +59,26 @@ std::optional<std::string> ReadAll(int descriptor, std::string* error) {
   return std::nullopt;
 }
 
-bool IsDeeperThan(std::string_view text, size_t most) {
-  size_t depth = 0;
+// What the parser would need too long or too deep a stack for; empty if it is fine.
+std::string RefuseShape(std::string_view text) {
+  struct Open {
+    bool is_object = false;
+    size_t commas = 0;
+  };
+  std::vector<Open> open;
   bool in_string = false;
   for (size_t i = 0; i < text.size(); ++i) {
     const char c = text[i];
     if (in_string && c == '\\') ++i;
     if (c == '"') in_string = !in_string;
     if (in_string) continue;
-    if ((c == '{' || c == '[') && ++depth > most) return true;
-    if ((c == '}' || c == ']') && depth > 0) --depth;
+    if (c == '{' || c == '[') open.push_back({.is_object = c == '{'});
+    if (open.size() > kDeepest) return "nested deeper than " + std::to_string(kDeepest) + " levels";
+    if ((c == '}' || c == ']') && !open.empty()) open.pop_back();
+    if (c != ',' || open.empty() || !open.back().is_object) continue;
+    if (++open.back().commas >= kMostKeys) return "an object has more than " + std::to_string(kMostKeys) + " keys";
   }
-  return false;
+  return "";
 }
 
 // The member along a path of keys and indices; null if it is not there.
@@ -122,10 +132,8 @@ std::optional<ReportFile> ReportFile::Read(const std::string& path, std::string*
 }
 
 std::optional<ReportFile> ReportFile::FromText(const std::string& text, std::string* error) {
-  if (IsDeeperThan(text, kDeepest)) {
-    *error = "nested deeper than " + std::to_string(kDeepest) + " levels";
-    return std::nullopt;
-  }
+  *error = RefuseShape(text);
+  if (!error->empty()) return std::nullopt;
   ReportFile file;
   try {
     *file.root_ = Json::parse(text);

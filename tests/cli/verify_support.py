@@ -1,0 +1,62 @@
+"""What the tests of `allranks verify` share: witnesses, and the processes that a run starts."""
+
+import json
+import os
+import pathlib
+import time
+import uuid
+
+from support import CliTest
+
+FIXTURES = pathlib.Path(__file__).resolve().parents[2] / "fixtures"
+
+
+def op(name, kind="all_reduce", **more):
+    return {"id": name, "op": kind, "comm": "world", "count": 64, "at": {"uri": "train.py", "line": 7}, **more}
+
+
+def witness(first, rest, world=2, **more):
+    """Rank 0 does `first`, all others `rest`."""
+    return {
+        "schema": "allranks.witness/1", "finding": "AR101/1", "world": world,
+        "comms": [{"id": "world", "ranks": list(range(world))}],
+        "classes": [{"id": "r0", "ranks": [0], "guard": "rank == 0"},
+                    {"id": "rest", "ranks": list(range(1, world))}],
+        "ops": {"r0": first, "rest": rest}, "expect": {"effect": "deadlock"}, **more,
+    }
+
+
+class VerifyTest(CliTest):
+    """A mark in the environment tells the processes of this test from those of others that run beside it."""
+
+    def setUp(self):
+        super().setUp()
+        self.mark = f"C.{uuid.uuid4().hex}"
+
+    def witness_file(self, *args, name="w.json", **more):
+        return self.write(name, json.dumps(witness(*args, **more)))
+
+    def verify(self, *args, **options):
+        return self.run_allranks("verify", *args, env={"LANG": self.mark, "LC_ALL": "C.UTF-8"}, **options)
+
+    def needs_gloo(self):
+        result = self.verify("--self-test", "--backend", "gloo", "--ranks", "2", "--quiet-time", "0.5")
+        if result.code == 4:
+            self.skipTest(result.err.strip())
+        self.assertEqual(result.code, 0, result.out + result.err)
+
+    def processes(self):
+        found = []
+        for folder in pathlib.Path("/proc").glob("[0-9]*"):
+            try:
+                if self.mark.encode() in (folder / "environ").read_bytes() and int(folder.name) != os.getpid():
+                    found.append(int(folder.name))
+            except OSError:
+                continue
+        return found
+
+    def wait_for(self, condition, seconds=10):
+        end = time.monotonic() + seconds
+        while not condition():
+            self.assertLess(time.monotonic(), end, "waited in vain")
+            time.sleep(0.02)
