@@ -31,7 +31,7 @@ class Store {
 
 struct RankSetup {
   uint32_t rank = 0;
-  int32_t device = -1;           // for backends that have some; -1: in turn
+  int32_t device = -1;           // rank on its node; -1: all ranks are on this one
   std::string library;          // absolute path, resolved by the coordinator; empty where none is loaded
   std::string address;          // of the interface to bind: "127.0.0.1"
   std::vector<std::vector<uint32_t>> comms;

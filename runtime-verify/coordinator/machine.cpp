@@ -69,8 +69,9 @@ std::string FreeAddress() {
 // off, small and the same in every run; docs/runtime-verify.md says why for each.
 class NcclLauncher : public LocalLauncher {
  public:
-  NcclLauncher(ChildOptions options, std::string library, std::string_view protocol, const std::string& monitor)
-      : LocalLauncher(WithSettings(std::move(options), protocol, monitor)), monitor_(monitor), library_(std::move(library)),
+  NcclLauncher(ChildOptions options, std::string library, std::string_view protocol, const std::string& monitor,
+               bool is_remote)
+      : LocalLauncher(WithSettings(std::move(options), protocol, monitor, is_remote)), monitor_(monitor), library_(std::move(library)),
         nonce_(std::to_string(getpid()) + "-" + std::to_string(Clock::now().time_since_epoch().count())) {}
 
   RankSetup SetupOf(uint32_t rank) const override {
@@ -86,15 +87,17 @@ class NcclLauncher : public LocalLauncher {
   }
 
  private:
-  static ChildOptions WithSettings(ChildOptions options, std::string_view protocol, const std::string& monitor) {
+  static ChildOptions WithSettings(ChildOptions options, std::string_view protocol, const std::string& monitor,
+                                   bool is_remote) {
     for (const std::string_view setting :
-         {"NCCL_CONF_FILE=/dev/null", "NCCL_SOCKET_IFNAME==lo", "NCCL_SOCKET_FAMILY=AF_INET", "NCCL_NET=Socket",
+         {"NCCL_CONF_FILE=/dev/null", "NCCL_SOCKET_FAMILY=AF_INET", "NCCL_NET=Socket",
           "NCCL_IB_DISABLE=1", "NCCL_NET_PLUGIN=none", "NCCL_TUNER_PLUGIN=none", "NCCL_PROFILER_PLUGIN=none",
           "NCCL_P2P_DISABLE=1", "NCCL_SHM_DISABLE=1", "NCCL_MNNVL_ENABLE=0", "NCCL_NVLS_ENABLE=0",
           "NCCL_COLLNET_ENABLE=0", "NCCL_CUMEM_ENABLE=0", "NCCL_CUMEM_HOST_ENABLE=0", "NCCL_RUNTIME_CONNECT=0",
           "NCCL_MAX_CTAS=1", "NCCL_MAX_NCHANNELS=1", "NCCL_ALGO=Ring", "NCCL_DEBUG=WARN"}) {
       options.env.emplace_back(setting);
     }
+    if (!is_remote) options.env.emplace_back("NCCL_SOCKET_IFNAME==lo");
     options.env.push_back("NCCL_PROTO=" + std::string(protocol));
     options.env.push_back("NCCL_RAS_ADDR=" + monitor);
     return options;
@@ -207,7 +210,7 @@ Found FindNccl(const MachineOptions& options, InterruptGuard& interrupt) {
   found.backend->name = "nccl";
   for (const Protocol protocol : {Protocol::LowLatency, Protocol::Simple}) {
     found.backend->variants.push_back({.name = "nccl " + std::string(NameOf(protocol)), .protocol = protocol,
-                                       .launcher = std::make_unique<NcclLauncher>(child, library, NameOf(protocol), FreeAddress())});
+                                       .launcher = std::make_unique<NcclLauncher>(child, library, NameOf(protocol), FreeAddress(), options.is_remote)});
   }
   // Starting the driver for the first time takes seconds.
   constexpr milliseconds kLimit{20000};

@@ -8,6 +8,7 @@ namespace allranks::verify {
 struct MachineOptions {
   std::string nccl_library;  // --nccl-lib; empty: searched
   std::string python;        // whose NCCL to prefer; empty: that of an active environment
+  bool is_remote = false;    // ranks on other nodes: not the loopback alone
 };
 
 // A backend, or one sentence on why there is none and what to do.

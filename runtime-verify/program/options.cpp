@@ -28,6 +28,8 @@ Usage: allranks verify [OPTIONS] REPORT|WITNESS...
   --mismatches            with --self-test: a table of operations that do not match, foretold and seen
   --nccl-lib FILE         this libnccl.so.2
   --python FILE           prefer the NCCL of this Python's environment
+  --launched              this process is one rank of a job that torchrun, srun or mpirun has started
+  --allow-remote          with --launched: ranks on other nodes; needs a secret in ALLRANKS_TOKEN
   --color WHEN            auto, always or never
   -q, --quiet             no progress, no notes
   -h, --help              this page
@@ -35,7 +37,7 @@ Usage: allranks verify [OPTIONS] REPORT|WITNESS...
 Exit codes: 0 nothing confirmed, 1 something confirmed, 2 error, 4 backend unavailable.
 )";
 
-enum Long { kBackend = 256, kRanks, kTimeout, kQuietTime, kBudget, kFormat, kSelfTest, kMismatches, kNcclLib, kPython, kColor };
+enum Long { kBackend = 256, kRanks, kTimeout, kQuietTime, kBudget, kFormat, kSelfTest, kMismatches, kNcclLib, kPython, kLaunched, kRemote, kColor };
 
 constexpr option kOptions[] = {{"backend", required_argument, nullptr, kBackend},
                                {"ranks", required_argument, nullptr, kRanks},
@@ -48,6 +50,8 @@ constexpr option kOptions[] = {{"backend", required_argument, nullptr, kBackend}
                                {"mismatches", no_argument, nullptr, kMismatches},
                                {"nccl-lib", required_argument, nullptr, kNcclLib},
                                {"python", required_argument, nullptr, kPython},
+                               {"launched", no_argument, nullptr, kLaunched},
+                               {"allow-remote", no_argument, nullptr, kRemote},
                                {"color", required_argument, nullptr, kColor},
                                {"quiet", no_argument, nullptr, 'q'},
                                {"help", no_argument, nullptr, 'h'},
@@ -110,6 +114,8 @@ void Take(Options& options, int what, const std::string& given) {
     case kMismatches: options.mismatches = true; return;
     case kNcclLib: options.machine.nccl_library = optarg; return;
     case kPython: options.machine.python = optarg; return;
+    case kLaunched: options.launched = true; return;
+    case kRemote: options.allow_remote = true; return;
     case kColor: return Choice(options, "--color", {"auto", "always", "never"}, options.color);
     case 'q': options.quiet = true; return;
     case 'h':
@@ -123,6 +129,9 @@ void Take(Options& options, int what, const std::string& given) {
 
 void CheckTogether(Options& options) {
   if (options.exit_code >= 0) return;
+  if (options.launched && !options.ranks.empty()) Mistake(options, "--ranks is what the launcher of --launched says");
+  if (options.launched && options.backend == "sim") Mistake(options, "--launched needs --backend nccl or gloo");
+  if (options.allow_remote && !options.launched) Mistake(options, "--allow-remote is a part of --launched");
   if (options.self_test) {
     if (!options.paths.empty()) Mistake(options, "--self-test takes no report");
     if (options.output_format == "sarif") Mistake(options, "--self-test writes full, concise or json");

@@ -20,6 +20,8 @@ struct Options {
   bool self_test = false;
   bool mismatches = false;
   bool quiet = false;
+  bool launched = false;
+  bool allow_remote = false;
   // Only to print and leave with this code; negative: run.
   int exit_code = -1;
   std::string message;

@@ -12,6 +12,7 @@
 #include <nlohmann/json.hpp>
 
 #include "runtime-verify/backends/nccl/nccl_backend.h"
+#include "runtime-verify/coordinator/rendezvous.h"
 #include "runtime-verify/coordinator/self_test.h"
 #include "runtime-verify/coordinator/verdict_json.h"
 #include "runtime-verify/program/options.h"
@@ -64,10 +65,46 @@ bool Print(const std::string& text) {
 
 // What the verdicts rest on; `unavailable`: nothing of what was asked for is here.
 struct Chosen {
+  std::unique_ptr<Rendezvous> rendezvous;  // of a launched job
   std::optional<RankBackend> backend;
   std::string description;
   std::string unavailable;
 };
+
+// What is left to do when there is nothing to verify here; nothing: go on.
+std::optional<int> ExitEarly(const Options& options, const Chosen& chosen) {
+  if (chosen.unavailable.empty()) return std::nullopt;
+  Complain("backend " + options.backend + " is unavailable: " + chosen.unavailable);
+  return kUnavailable;
+}
+
+// Rank 0 of a launched job leads; every other process of it is a relay until the end. Returns the relay's exit code.
+std::optional<int> JoinJob(Options& options, Chosen& chosen, InterruptGuard& interrupt) {
+  std::string error;
+  const std::optional<LaunchEnvironment> job = ReadLaunchEnvironment(&error);
+  constexpr size_t kShortestToken = 16;
+  if (job && options.allow_remote && job->token.size() < kShortestToken) {
+    error = "--allow-remote needs a secret of at least 16 characters in ALLRANKS_TOKEN, the same on all ranks";
+  }
+  if (error.empty() && job->rank > 0) {
+    std::vector<Launcher*> launchers;
+    for (const RankBackend::Variant& variant : chosen.backend->variants) launchers.push_back(variant.launcher.get());
+    const int code = RunRelay(*job, launchers, options.allow_remote, interrupt, &error);
+    if (error.empty()) return code;
+  }
+  if (error.empty()) chosen.rendezvous = Rendezvous::Listen(*job, options.allow_remote, interrupt, &error);
+  if (!error.empty()) {
+    Complain(error);
+    return kError;
+  }
+  options.verifier.ranks = job->size;
+  options.ranks = {job->size};
+  for (uint32_t i = 0; i < chosen.backend->variants.size(); ++i) {
+    std::unique_ptr<Launcher>& launcher = chosen.backend->variants[i].launcher;
+    launcher = std::make_unique<LaunchedLauncher>(std::move(launcher), *chosen.rendezvous, i);
+  }
+  return std::nullopt;
+}
 
 Chosen Choose(const Options& options, InterruptGuard& interrupt) {
   Chosen chosen;
@@ -79,6 +116,12 @@ Chosen Choose(const Options& options, InterruptGuard& interrupt) {
   if (options.backend == "gloo") take(FindGloo(interrupt));
   if (options.backend == "nccl") take(FindNccl(options.machine, interrupt));
   if (options.backend != "auto") return chosen;
+  if (options.launched) {
+    // A model has no need of a job.
+    take(FindNccl(options.machine, interrupt));
+    if (!chosen.backend) take(FindGloo(interrupt));
+    return chosen;
+  }
   take(FindNccl(options.machine, interrupt));
   if (!chosen.backend && !options.quiet) {
     std::cerr << "allranks: note: verdicts are those of the simulator: " << chosen.unavailable << "\n";
@@ -122,7 +165,7 @@ std::string JsonOf(const std::vector<Entry>& entries, std::string_view version, 
 
 class Run {
  public:
-  Run(const Options& options, std::string_view version) : options_(options), version_(version) {}
+  Run(Options options, std::string_view version) : options_(std::move(options)), version_(version) {}
 
   int All() {
     std::vector<ReportFile> files;
@@ -142,13 +185,15 @@ class Run {
     }
     if (files.empty()) return kError;
     Chosen chosen = Choose(options_, interrupt_);
-    if (!chosen.unavailable.empty()) {
-      Complain("backend " + options_.backend + " is unavailable: " + chosen.unavailable);
-      return kUnavailable;
+    if (const std::optional<int> code = ExitEarly(options_, chosen)) return *code;
+    if (options_.launched) {
+      if (const std::optional<int> code = JoinJob(options_, chosen, interrupt_)) return *code;
     }
     Verifier verifier(options_.verifier, chosen.backend ? &*chosen.backend : nullptr, interrupt_);
     for (size_t f = 0; f < files.size() && !interrupt_.HasCome(); ++f) VerifyFile(files[f], names_[f], verifier);
-    return Finish();
+    const int code = Finish();
+    if (chosen.rendezvous && !interrupt_.HasCome()) chosen.rendezvous->Dismiss(code);
+    return code;
   }
 
  private:
@@ -201,7 +246,7 @@ class Run {
     return confirmed > 0 ? kConfirmed : kNothing;
   }
 
-  const Options& options_;
+  Options options_;
   std::string_view version_;
   InterruptGuard interrupt_;
   std::vector<std::string> names_, errors_;
@@ -241,12 +286,12 @@ std::string MismatchText(const Json& one) {
   return out;
 }
 
-int SelfTest(const Options& options, std::string_view version) {
+int SelfTest(Options options, std::string_view version) {
   InterruptGuard interrupt;
   Chosen chosen = Choose(options, interrupt);
-  if (!chosen.unavailable.empty()) {
-    Complain("backend " + options.backend + " is unavailable: " + chosen.unavailable);
-    return kUnavailable;
+  if (const std::optional<int> code = ExitEarly(options, chosen)) return *code;
+  if (options.launched) {
+    if (const std::optional<int> code = JoinJob(options, chosen, interrupt)) return *code;
   }
   const std::string name = chosen.backend ? chosen.backend->name : "sim";
   const bool as_json = options.output_format == "json";
@@ -277,6 +322,7 @@ int SelfTest(const Options& options, std::string_view version) {
   }
   if (interrupt.HasCome()) return kInterrupted;
   if (!is_good) Complain("the self-test failed on " + name);
+  if (chosen.rendezvous) chosen.rendezvous->Dismiss(is_good ? kNothing : kError);
   return is_good ? kNothing : kError;
 }
 
@@ -285,7 +331,8 @@ int SelfTest(const Options& options, std::string_view version) {
 int RunVerify(int argc, const char* const* argv, std::string_view version) {
   // A reader that left is an error of the write, not our death.
   signal(SIGPIPE, SIG_IGN);
-  const Options options = ParseOptions(argc, argv);
+  Options options = ParseOptions(argc, argv);
+  options.machine.is_remote = options.allow_remote;
   if (options.exit_code >= 0) {
     (options.exit_code == 0 ? std::cout : std::cerr) << options.message << std::flush;
     return options.exit_code;

@@ -183,7 +183,8 @@ class NcclBackend : public Backend {
     int count = 0, driver = 0, major = 0, minor = 0;
     if (auto failure = Check(cuda_.cuDeviceGetCount_(&count))) return failure;
     cuda_.cuDriverGetVersion_(&driver);
-    const int ordinal = setup.device >= 0 ? setup.device : static_cast<int>(setup.rank) % std::max(count, 1);
+    const int wanted = setup.device >= 0 ? setup.device : static_cast<int>(setup.rank);
+    const int ordinal = wanted % std::max(count, 1);
     CUdevice device = 0;
     if (auto failure = Check(cuda_.cuDeviceGet_(&device, ordinal))) return failure;
     char name[128] = "";

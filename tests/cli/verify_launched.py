@@ -1,0 +1,65 @@
+"""`allranks verify --launched`: every rank is a process that some launcher has started."""
+
+import os
+import random
+import subprocess
+
+import support
+from support import main
+from verify_support import VerifyTest, op
+
+LAUNCHERS = [("RANK", "WORLD_SIZE", "LOCAL_RANK"),
+             ("OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_LOCAL_RANK"),
+             ("SLURM_PROCID", "SLURM_NTASKS", "SLURM_LOCALID"), ("PMI_RANK", "PMI_SIZE", "MPI_LOCALRANKID")]
+
+
+class Launched(VerifyTest):
+    def setUp(self):
+        super().setUp()
+        self.needs_gloo()
+        self.port = random.randrange(20000, 30000)
+
+    def launch(self, size, *args, names=LAUNCHERS[0], tokens=None, order=None):
+        """(exit code, output, errors) by rank."""
+        processes = {}
+        for rank in order or range(size):
+            own = {**os.environ, "LANG": self.mark, "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(self.port),
+                   names[0]: str(rank), names[1]: str(size), names[2]: str(rank)}
+            if tokens:
+                own["ALLRANKS_TOKEN"] = tokens[rank]
+            processes[rank] = subprocess.Popen(
+                [support.ALLRANKS, "verify", "--launched", "--backend", "gloo", "--quiet-time", "0.5", *args],
+                cwd=self.root, env=own, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        results = {}
+        for rank, process in processes.items():
+            out, err = process.communicate(timeout=100)
+            results[rank] = (process.returncode, out, err)
+        self.wait_for(lambda: not self.processes())
+        return results
+
+    def test_rank_0_tells_and_all_end_alike(self):
+        self.witness_file([op("a")], [])
+        for names in LAUNCHERS:
+            results = self.launch(3, "w.json", names=names, order=[2, 0, 1])
+            self.assertEqual([results[rank][0] for rank in range(3)], [1, 1, 1], results)
+            self.assertIn("rank 0 ", results[0][1])
+            self.assertIn("waits for ranks 1, 2", results[0][1])
+            self.assertEqual(results[1][1:], ("", ""))
+
+    def test_self_test(self):
+        results = self.launch(2, "--self-test", "--allow-remote", tokens=["0123456789abcdef"] * 2)
+        self.assertEqual([results[0][0], results[1][0]], [0, 0], results)
+        self.assertIn("2 ranks: good", results[0][1])
+
+    def test_other_nodes_need_a_secret(self):
+        self.witness_file([op("a")], [])
+        for _, _, err in self.launch(2, "w.json", "--allow-remote").values():
+            self.assertIn("ALLRANKS_TOKEN", err)
+
+    def test_without_a_launcher(self):
+        self.witness_file([op("a")], [])
+        self.assert_one_line_error(self.verify("--launched", "--backend", "gloo", "w.json"), "no launcher has said")
+
+
+if __name__ == "__main__":
+    main()
