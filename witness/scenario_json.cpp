@@ -11,6 +11,7 @@ constexpr std::string_view kWhere = "scenario";
 
 // Bounds that keep every scenario a matter of milliseconds.
 constexpr uint32_t kMostSamples = 1 << 20;
+constexpr uint32_t kMostOrdered = 1 << 16;
 constexpr uint32_t kMostEpochs = 64;
 constexpr uint32_t kMostBuckets = 64;
 constexpr uint32_t kMostAccumulation = 4096;
@@ -96,7 +97,7 @@ struct Checker {
     return PerRank("ordinals", s.ordinals.size());
   }
   std::string operator()(const EpochOrder& s) const {
-    if (s.samples == 0 || s.samples > kMostSamples) return Wrong("samples", "is outside 1..1048576");
+    if (s.samples == 0 || s.samples > kMostOrdered) return Wrong("samples", "is outside 1..65536");
     if (s.epochs < 2 || s.epochs > kMostEpochs) return Wrong("epochs", "is outside 2..64");
     return {};
   }

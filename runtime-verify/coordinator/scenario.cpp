@@ -60,15 +60,18 @@ Verdict MeasureOf(const Witness& w, const witness::DeviceOrdinal& s) {
   return Computed(Effect::Clean, fmt::format("all {} ranks select a device of their own", w.world));
 }
 
+// torch.randperm.
+std::vector<uint32_t> Permutation(uint32_t samples, uint64_t seed, uint32_t epoch) {
+  std::vector<uint32_t> order(samples);
+  std::iota(order.begin(), order.end(), 0u);
+  std::mt19937 random(static_cast<uint32_t>(seed + epoch));
+  for (uint32_t i = 0; i + 1 < samples; ++i) std::swap(order[i], order[i + random() % (samples - i)]);
+  return order;
+}
+
 Verdict MeasureOf(const Witness& w, const witness::EpochOrder& s) {
-  std::set<std::vector<std::vector<uint32_t>>> orders;
-  for (uint32_t epoch = 0; epoch < s.epochs; ++epoch) {
-    std::vector<std::vector<uint32_t>> by_rank;
-    for (uint32_t rank = 0; rank < w.world; ++rank) {
-      by_rank.push_back(SamplerIndices(s.samples, s.seed, s.set_epoch ? epoch : 0, rank, w.world));
-    }
-    orders.insert(std::move(by_rank));
-  }
+  std::set<std::vector<uint32_t>> orders;
+  for (uint32_t epoch = 0; epoch < s.epochs; ++epoch) orders.insert(Permutation(s.samples, s.seed, s.set_epoch ? epoch : 0));
   std::vector<uint32_t> first = SamplerIndices(s.samples, s.seed, 0, 0, w.world);
   constexpr size_t kShown = 6;
   first.resize(std::min(first.size(), kShown));
@@ -116,8 +119,9 @@ std::vector<Op> StepOf(const Witness& witness) {
   return {op};
 }
 
-// Each rank's own schedule; equal ones become one class.
-Witness WithSchedules(const Witness& witness, const std::vector<std::vector<Op>>& schedules) {
+// `ends` tells by rank how far it goes; ranks that go equally far are one class, whose operations `make` gives.
+template <class Make>
+Witness WithSchedules(const Witness& witness, const std::vector<uint32_t>& ends, Make make) {
   Witness out = witness;
   out.scenario = {};
   out.classes.clear();
@@ -128,14 +132,14 @@ Witness WithSchedules(const Witness& witness, const std::vector<std::vector<Op>>
     std::iota(all.begin(), all.end(), 0u);
     out.comms.push_back({"world", std::move(all)});
   }
+  std::map<uint32_t, size_t> class_of;
   for (uint32_t rank = 0; rank < witness.world; ++rank) {
-    size_t c = 0;
-    while (c < out.ops.size() && out.ops[c] != schedules[rank]) ++c;
-    if (c == out.ops.size()) {
-      out.classes.push_back({.id = fmt::format("c{}", c), .ranks = {}, .guard = ""});
-      out.ops.push_back(schedules[rank]);
+    const auto [found, is_new] = class_of.emplace(ends[rank], out.classes.size());
+    if (is_new) {
+      out.classes.push_back({.id = fmt::format("c{}", found->second), .ranks = {}, .guard = ""});
+      out.ops.push_back(make(ends[rank]));
     }
-    out.classes[c].ranks.push_back(rank);
+    out.classes[found->second].ranks.push_back(rank);
   }
   return out;
 }
@@ -159,41 +163,43 @@ Witness ExpandedOf(const Witness& witness, const witness::UnevenBatches& s) {
   constexpr uint32_t kSharedSteps = 2;
   const uint32_t first = least > kSharedSteps ? least - kSharedSteps : 0;
   const auto last = static_cast<uint32_t>(std::min<size_t>(most, first + std::max<size_t>(kMostOps / step.size(), 1)));
-  std::vector<std::vector<Op>> schedules(witness.world);
-  for (uint32_t rank = 0; rank < witness.world; ++rank) {
-    // Under Join a rank without data stands in for the operations of the others.
-    const uint32_t end = std::min(s.join ? most : batches[rank], last);
+  std::vector<uint32_t> ends;
+  // Under Join a rank without data stands in for the operations of the others.
+  for (const uint32_t own : batches) ends.push_back(std::min(s.join ? most : own, last));
+  return WithSchedules(witness, ends, [&](uint32_t end) {
+    std::vector<Op> ops;
     for (uint32_t batch = first; batch < end; ++batch) {
-      for (size_t i = 0; i < step.size() && schedules[rank].size() < kMostOps; ++i) {
-        Op op = step[i];
-        op.id = fmt::format("batch{}.{}", batch, i);
-        schedules[rank].push_back(std::move(op));
+      for (size_t i = 0; i < step.size() && ops.size() < kMostOps; ++i) {
+        ops.push_back(step[i]);
+        ops.back().id = fmt::format("batch{}.{}", batch, i);
       }
     }
-  }
-  return WithSchedules(witness, schedules);
+    return ops;
+  });
 }
 
 // DDP reduces buckets in order, so one that never fills holds back those behind it; the rank's backward then returns, and
 // its next forward raises. With find_unused_parameters all fill, and one more reduction tells which were used.
 Witness ExpandedOf(const Witness& witness, const witness::UnusedParameter& s) {
   const Op reduction = StepOf(witness)[0];
-  std::vector<std::vector<Op>> schedules(witness.world);
-  for (uint32_t rank = 0; rank < witness.world; ++rank) {
-    const bool is_held_back = !s.find_unused && !s.unused[rank].empty();
-    const uint32_t end = is_held_back ? *std::min_element(s.unused[rank].begin(), s.unused[rank].end()) : s.buckets;
+  std::vector<uint32_t> ends;
+  for (const std::vector<uint32_t>& unused : s.unused) {
+    const bool is_held_back = !s.find_unused && !unused.empty();
+    ends.push_back(is_held_back ? *std::min_element(unused.begin(), unused.end()) : s.buckets);
+  }
+  return WithSchedules(witness, ends, [&](uint32_t end) {
+    std::vector<Op> ops;
     const auto add = [&](std::string id, std::string_view kind, bool sync) {
-      Op op = reduction;
-      op.id = std::move(id);
-      op.op = kind;
-      op.sync = sync;
-      schedules[rank].push_back(std::move(op));
+      ops.push_back(reduction);
+      ops.back().id = std::move(id);
+      ops.back().op = kind;
+      ops.back().sync = sync;
     };
     for (uint32_t bucket = 0; bucket < end; ++bucket) add(fmt::format("bucket{}", bucket), "all_reduce", false);
     if (s.find_unused) add("used", "all_reduce", false);
-    if (!is_held_back) add("end", "wait", true);
-  }
-  return WithSchedules(witness, schedules);
+    if (end == s.buckets) add("end", "wait", true);
+    return ops;
+  });
 }
 
 std::string WaitingRanks(const Verdict& verdict) {
@@ -261,10 +267,7 @@ std::string MeasuredBySchedule(const Witness& witness, const Verdict& verdict) {
 }
 
 std::vector<uint32_t> SamplerIndices(uint32_t samples, uint64_t seed, uint32_t epoch, uint32_t rank, uint32_t world) {
-  std::vector<uint32_t> order(samples);
-  std::iota(order.begin(), order.end(), 0u);
-  std::mt19937 random(static_cast<uint32_t>(seed + epoch));
-  for (uint32_t i = 0; i + 1 < samples; ++i) std::swap(order[i], order[i + random() % (samples - i)]);
+  const std::vector<uint32_t> order = Permutation(samples, seed, epoch);
   // Padded from the front, so that all ranks get the same number.
   const uint32_t per_rank = (samples + world - 1) / world;
   std::vector<uint32_t> own;

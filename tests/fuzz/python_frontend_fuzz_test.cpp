@@ -3,9 +3,10 @@
 
 #include <array>
 #include <cstdint>
-#include <random>
 #include <string>
 #include <string_view>
+
+#include "tests/fuzz/mutator.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size);
 
@@ -55,52 +56,10 @@ constexpr std::array<std::string_view, 40> kPieces = {
     "\t",    "    ",       "\n  ",    "#",     "if ",    "else:\n", "elif x:\n", "def ",   "class ", "lambda",
     "case ", "match x:\n", "import ", "from ", "yield ", "await ",  "async ",    "print ", "type ",  "\x80"};
 
-class Mutator {
- public:
-  explicit Mutator(uint32_t seed) : random_(seed) {}
-
-  std::string Mutate(std::string text) {
-    const size_t changes = 1 + Below(4);
-    for (size_t i = 0; i < changes; ++i) Change(&text);
-    return text;
-  }
-
- private:
-  size_t Below(size_t limit) { return limit == 0 ? 0 : random_() % limit; }
-
-  void Change(std::string* text) {
-    const size_t at = Below(text->size() + 1);
-    const size_t length = Below(1 + std::min<size_t>(text->size() - at, 40));
-    switch (Below(6)) {
-      case 0:
-        text->erase(at, 1);
-        break;
-      case 1:
-        text->erase(at, length);
-        break;
-      case 2:
-        text->insert(at, kPieces[Below(kPieces.size())]);
-        break;
-      case 3:
-        text->insert(Below(text->size() + 1), text->substr(at, length));
-        break;
-      case 4:
-        if (at < text->size()) (*text)[at] = static_cast<char>(Below(256));
-        break;
-      default:
-        text->resize(at);
-        break;
-    }
-  }
-
-  // The standard fixes what it gives, unlike its distributions.
-  std::mt19937 random_;
-};
-
 TEST(PythonFrontendFuzzTest, MutatedPrograms) {
   constexpr int kRounds = 400;
   for (const std::string_view program : kPrograms) {
-    Mutator mutator(static_cast<uint32_t>(program.size()));
+    allranks::tests::Mutator mutator(static_cast<uint32_t>(program.size()), kPieces);
     for (int round = 0; round < kRounds; ++round) {
       const std::string text = mutator.Mutate(std::string(program));
       SCOPED_TRACE(text);
