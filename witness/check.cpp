@@ -1,4 +1,5 @@
-// What JSON types cannot say: that names refer to something, classes partition the world, and sizes stay bounded.
+// What JSON types cannot say: that names refer to something, classes partition the world, and sizes stay
+// bounded.
 #include <algorithm>
 #include <set>
 
@@ -30,7 +31,8 @@ std::string CheckRanks(const std::vector<uint32_t>& ranks, uint32_t world, const
   std::set<uint32_t> seen;
   for (uint32_t rank : ranks) {
     if (rank >= world) return where + ".ranks: rank " + std::to_string(rank) + " is not below the world size";
-    if (!seen.insert(rank).second) return where + ".ranks: rank " + std::to_string(rank) + " stands there twice";
+    if (!seen.insert(rank).second)
+      return where + ".ranks: rank " + std::to_string(rank) + " stands there twice";
   }
   return {};
 }
@@ -42,7 +44,8 @@ std::string CheckComms(const Witness& w, const Bounds& bounds) {
     if (w.comms[i].id.empty() || !ids.insert(w.comms[i].id).second) {
       return At("comms", i) + ".id: is empty or stands there twice";
     }
-    if (std::string error = CheckRanks(w.comms[i].ranks, w.world, At("comms", i)); !error.empty()) return error;
+    if (std::string error = CheckRanks(w.comms[i].ranks, w.world, At("comms", i)); !error.empty())
+      return error;
   }
   return {};
 }
@@ -53,10 +56,12 @@ std::string CheckClasses(const Witness& w) {
   std::vector<bool> placed(w.world);
   for (size_t i = 0; i < w.classes.size(); ++i) {
     const RankClass& one = w.classes[i];
-    if (one.id.empty() || !ids.insert(one.id).second) return At("classes", i) + ".id: is empty or stands there twice";
+    if (one.id.empty() || !ids.insert(one.id).second)
+      return At("classes", i) + ".id: is empty or stands there twice";
     if (std::string error = CheckRanks(one.ranks, w.world, At("classes", i)); !error.empty()) return error;
     for (uint32_t rank : one.ranks) {
-      if (placed[rank]) return At("classes", i) + ".ranks: rank " + std::to_string(rank) + " is in two classes";
+      if (placed[rank])
+        return At("classes", i) + ".ranks: rank " + std::to_string(rank) + " is in two classes";
       placed[rank] = true;
     }
   }
@@ -83,7 +88,8 @@ std::string CheckOp(const Witness& w, const Op& op, const Bounds& bounds) {
 // One buffer to send from and one to receive into; some hold a part for each rank.
 uint64_t BytesOf(const Witness& w, const Op& op) {
   const OpKind kind = *OpKindNamed(op.op);
-  const auto comm = std::find_if(w.comms.begin(), w.comms.end(), [&](const Communicator& c) { return c.id == op.comm; });
+  const auto comm =
+      std::find_if(w.comms.begin(), w.comms.end(), [&](const Communicator& c) { return c.id == op.comm; });
   const bool gathers = kind == OpKind::AllGather || kind == OpKind::AllToAll;
   const bool scatters = kind == OpKind::ReduceScatter || kind == OpKind::AllToAll;
   const uint64_t parts = (gathers ? comm->ranks.size() : 1) + (scatters ? comm->ranks.size() : 1);
@@ -100,7 +106,8 @@ std::string CheckOps(const Witness& w, const Bounds& bounds) {
     uint64_t bytes = 0;
     for (size_t i = 0; i < w.ops[c].size(); ++i) {
       const Op& op = w.ops[c][i];
-      if (op.id.empty() || !ids.insert(op.id).second) return At(where, i) + ".id: is empty or stands there twice";
+      if (op.id.empty() || !ids.insert(op.id).second)
+        return At(where, i) + ".id: is empty or stands there twice";
       if (std::string error = CheckOp(w, op, bounds); !error.empty()) return At(where, i) + "." + error;
       bytes += BytesOf(w, op);
     }
@@ -120,7 +127,8 @@ std::string CheckStuck(const Witness& w) {
       known = std::any_of(w.ops[c].begin(), w.ops[c].end(), [&](const Op& op) { return op.id == stuck.op; });
     }
     if (known) continue;
-    return At("expect.stuck", i) + ".op: rank " + std::to_string(stuck.rank) + " has no operation `" + stuck.op + "`";
+    return At("expect.stuck", i) + ".op: rank " + std::to_string(stuck.rank) + " has no operation `" +
+           stuck.op + "`";
   }
   return {};
 }

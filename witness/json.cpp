@@ -39,7 +39,9 @@ void ReadClasses(JsonReader& reader, const Json& root, const Bounds& bounds, Wit
 }
 
 void ReadOp(JsonReader& reader, const Json& value, const std::string& where, Op& op) {
-  if (!reader.Object(value, where, {"id", "op", "comm", "count", "dtype", "redop", "root", "peer", "sync", "source", "at"})) {
+  if (!reader.Object(
+          value, where,
+          {"id", "op", "comm", "count", "dtype", "redop", "root", "peer", "sync", "source", "at"})) {
     return;
   }
   reader.Text(value, where, "id", true, op.id);
@@ -83,7 +85,8 @@ void ReadExpect(JsonReader& reader, const Json& root, const Bounds& bounds, Witn
   reader.Text(*expect, "expect", "effect", true, effect);
   size_t index = 0;
   while (index < std::size(kEffects) && kEffects[index] != effect) ++index;
-  if (index == std::size(kEffects)) return reader.Fail("expect.effect", "`" + effect.substr(0, 80) + "` is not known");
+  if (index == std::size(kEffects))
+    return reader.Fail("expect.effect", "`" + effect.substr(0, 80) + "` is not known");
   out.effect = static_cast<Effect>(index);
   const Json* stuck = reader.Array(*expect, "expect", "stuck", false, bounds.world);
   for (size_t i = 0; stuck != nullptr && i < stuck->size(); ++i) {
@@ -107,8 +110,9 @@ void ReadRest(JsonReader& reader, const Json& root, Witness& out) {
 }
 
 void ReadRoot(JsonReader& reader, const Json& root, const Bounds& bounds, Witness& out) {
-  if (!reader.Object(root, "", {"schema", "finding", "world", "nodes", "comms", "classes", "ops", "after", "expect",
-                                "scenario", "limits"})) {
+  if (!reader.Object(root, "",
+                     {"schema", "finding", "world", "nodes", "comms", "classes", "ops", "after", "expect",
+                      "scenario", "limits"})) {
     return;
   }
   std::string schema;
@@ -131,7 +135,8 @@ void ReadRoot(JsonReader& reader, const Json& root, const Bounds& bounds, Witnes
 bool Keep(int depth, Json::parse_event_t event, Json& parsed, std::vector<std::vector<std::string>>& keys,
           std::string& error) {
   using Event = Json::parse_event_t;
-  if (depth > kDeepest && error.empty()) error = "nesting deeper than " + std::to_string(kDeepest) + " levels";
+  if (depth > kDeepest && error.empty())
+    error = "nesting deeper than " + std::to_string(kDeepest) + " levels";
   if (event == Event::object_start) keys.emplace_back();
   if (event == Event::object_end && !keys.empty()) keys.pop_back();
   if (event == Event::key && !keys.empty()) {
@@ -140,7 +145,8 @@ bool Keep(int depth, Json::parse_event_t event, Json& parsed, std::vector<std::v
       error = "key `" + key.substr(0, 80) + "` stands there twice";
     }
     keys.back().push_back(key);
-    if (keys.back().size() > kMostKeys && error.empty()) error = "more than " + std::to_string(kMostKeys) + " keys";
+    if (keys.back().size() > kMostKeys && error.empty())
+      error = "more than " + std::to_string(kMostKeys) + " keys";
   }
   return error.empty();
 }
@@ -161,7 +167,8 @@ Json OpJson(const Op& op) {
 std::string_view EffectName(Effect effect) { return kEffects[static_cast<size_t>(effect)]; }
 
 ReadResult ReadJson(std::string_view text, const Bounds& bounds) {
-  if (text.size() > bounds.file_bytes) return {{}, "larger than " + std::to_string(bounds.file_bytes) + " bytes"};
+  if (text.size() > bounds.file_bytes)
+    return {{}, "larger than " + std::to_string(bounds.file_bytes) + " bytes"};
   JsonReader reader;
   Witness witness;
   std::string structural;
@@ -197,14 +204,14 @@ std::string WriteJson(const Witness& witness) {
   }
   for (const Stuck& one : witness.stuck) stuck.push_back({{"rank", one.rank}, {"op", one.op}});
   Json root = {{"schema", kSchema},
-                     {"finding", witness.finding},
-                     {"world", witness.world},
-                     {"nodes", witness.nodes},
-                     {"comms", std::move(comms)},
-                     {"classes", std::move(classes)},
-                     {"ops", std::move(ops)},
-                     {"after", {{"fence", witness.fence}}},
-                     {"expect", {{"effect", EffectName(witness.effect)}, {"stuck", std::move(stuck)}}}};
+               {"finding", witness.finding},
+               {"world", witness.world},
+               {"nodes", witness.nodes},
+               {"comms", std::move(comms)},
+               {"classes", std::move(classes)},
+               {"ops", std::move(ops)},
+               {"after", {{"fence", witness.fence}}},
+               {"expect", {{"effect", EffectName(witness.effect)}, {"stuck", std::move(stuck)}}}};
   if (witness.scenario.index() != 0) root["scenario"] = ScenarioJson(witness.scenario);
   root["limits"] = {{"quiet_ms", witness.quiet_ms}, {"total_ms", witness.total_ms}};
   return root.dump(-1, ' ', false, Json::error_handler_t::replace);

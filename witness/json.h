@@ -26,7 +26,8 @@ struct ReadResult {
   std::string error;
 };
 
-// Strict: unknown keys, wrong types and references to nothing are errors that name the place ("ops.r0[2].comm").
+// Strict: unknown keys, wrong types and references to nothing are errors that name the place
+// ("ops.r0[2].comm").
 [[nodiscard]] ReadResult ReadJson(std::string_view text, const Bounds& bounds = {});
 
 // One line, keys in the order of the schema.

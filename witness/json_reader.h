@@ -39,7 +39,8 @@ class JsonReader {
     if (required) Fail(where, "key `" + std::string(key) + "` is missing");
     return nullptr;
   }
-  const Json* Array(const Json& object, const std::string& where, const char* key, bool required, size_t most) {
+  const Json* Array(const Json& object, const std::string& where, const char* key, bool required,
+                    size_t most) {
     const Json* value = Member(object, where, key, required);
     if (value == nullptr) return nullptr;
     if (!value->is_array()) return Fail(Path(where, key), "a list is expected"), nullptr;
@@ -83,7 +84,8 @@ class JsonReader {
     out = value->get<bool>();
   }
   template <class Number>
-  void Integers(const Json& object, const std::string& where, const char* key, size_t most, std::vector<Number>& out) {
+  void Integers(const Json& object, const std::string& where, const char* key, size_t most,
+                std::vector<Number>& out) {
     const Json* list = Array(object, where, key, true, most);
     for (size_t i = 0; list != nullptr && i < list->size(); ++i) {
       IntegerOf((*list)[i], At(Path(where, key), i), out.emplace_back());
@@ -92,7 +94,9 @@ class JsonReader {
   static std::string Path(const std::string& where, std::string_view key) {
     return where.empty() ? std::string(key) : where + "." + std::string(key);
   }
-  static std::string At(const std::string& where, size_t index) { return where + "[" + std::to_string(index) + "]"; }
+  static std::string At(const std::string& where, size_t index) {
+    return where + "[" + std::to_string(index) + "]";
+  }
 
  private:
   std::string error_;

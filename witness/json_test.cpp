@@ -16,10 +16,21 @@ Witness Example() {
   w.nodes = 2;
   w.comms = {{"world", {0, 1, 2, 3}}, {"dp0", {0, 2}}};
   w.classes = {{"r0", {0}, "rank == 0"}, {"rest", {1, 2, 3}, ""}};
-  Op reduce{.id = "a", .op = "all_reduce", .comm = "world", .count = 4, .redop = "sum",
-            .source = "torch.distributed.all_reduce", .at = {"train.py", 41}};
-  Op broadcast{.id = "b", .op = "broadcast", .comm = "world", .dtype = "i64", .root = 3, .sync = false,
-               .source = "", .at = {"train.py", 44}};
+  Op reduce{.id = "a",
+            .op = "all_reduce",
+            .comm = "world",
+            .count = 4,
+            .redop = "sum",
+            .source = "torch.distributed.all_reduce",
+            .at = {"train.py", 41}};
+  Op broadcast{.id = "b",
+               .op = "broadcast",
+               .comm = "world",
+               .dtype = "i64",
+               .root = 3,
+               .sync = false,
+               .source = "",
+               .at = {"train.py", 44}};
   Op send{.id = "c", .op = "send", .comm = "dp0", .peer = 1, .source = "", .at = {"a \"b\"/\u00e9.py", 1}};
   w.ops = {{reduce, send}, {broadcast}};
   w.fence = false;
@@ -68,7 +79,8 @@ TEST(WitnessJsonTest, KeysNobodyKnowsAreRefused) {
   const std::string good = WriteJson(Example());
   EXPECT_EQ(ErrorOf(Replaced(good, "\"world\":4", "\"wrld\":4")), "unknown key `wrld`");
   EXPECT_EQ(ErrorOf(Replaced(good, "\"redop\"", "\"run\"")), "ops.r0[0]: unknown key `run`");
-  EXPECT_EQ(ErrorOf(Replaced(good, "{\"rank\":0,", "{\"rank\":0,\"x\":1,")), "expect.stuck[0]: unknown key `x`");
+  EXPECT_EQ(ErrorOf(Replaced(good, "{\"rank\":0,", "{\"rank\":0,\"x\":1,")),
+            "expect.stuck[0]: unknown key `x`");
 }
 
 TEST(WitnessJsonTest, MissingKeysAndWrongTypesNameTheirPlace) {
@@ -77,8 +89,10 @@ TEST(WitnessJsonTest, MissingKeysAndWrongTypesNameTheirPlace) {
   EXPECT_EQ(ErrorOf(Replaced(good, "\"world\":4", "\"world\":\"4\"")), "world: a whole number is expected");
   EXPECT_EQ(ErrorOf(Replaced(good, "\"world\":4", "\"world\":4.5")), "world: a whole number is expected");
   EXPECT_EQ(ErrorOf(Replaced(good, "\"world\":4", "\"world\":-4")), "world: the number is out of range");
-  EXPECT_EQ(ErrorOf(Replaced(good, "\"world\":4", "\"world\":99999999999")), "world: the number is out of range");
-  EXPECT_EQ(ErrorOf(Replaced(good, "\"sync\":true", "\"sync\":1")), "ops.r0[0].sync: true or false is expected");
+  EXPECT_EQ(ErrorOf(Replaced(good, "\"world\":4", "\"world\":99999999999")),
+            "world: the number is out of range");
+  EXPECT_EQ(ErrorOf(Replaced(good, "\"sync\":true", "\"sync\":1")),
+            "ops.r0[0].sync: true or false is expected");
   EXPECT_EQ(ErrorOf("[]"), "an object is expected");
 }
 
@@ -90,9 +104,11 @@ TEST(WitnessJsonTest, WhatMakesNoSenseIsRefused) {
   EXPECT_EQ(ErrorOf(Replaced(good, "[0,2]", "[0,4]")), "comms[1].ranks: rank 4 is not below the world size");
   EXPECT_EQ(ErrorOf(Replaced(good, "\"comm\":\"dp0\"", "\"comm\":\"tp\"")),
             "ops.r0[1].comm: there is no communicator `tp`");
-  EXPECT_EQ(ErrorOf(Replaced(good, "\"root\":3", "\"root\":4")), "ops.rest[0].root: is not a rank of the communicator");
+  EXPECT_EQ(ErrorOf(Replaced(good, "\"root\":3", "\"root\":4")),
+            "ops.rest[0].root: is not a rank of the communicator");
   EXPECT_EQ(ErrorOf(Replaced(good, "\"peer\":1,", "")), "ops.r0[1].peer: is missing");
-  EXPECT_EQ(ErrorOf(Replaced(good, "\"op\":\"send\"", "\"op\":\"system\"")), "ops.r0[1].op: `system` is not known");
+  EXPECT_EQ(ErrorOf(Replaced(good, "\"op\":\"send\"", "\"op\":\"system\"")),
+            "ops.r0[1].op: `system` is not known");
   EXPECT_EQ(ErrorOf(Replaced(good, "\"rest\":[", "\"others\":[")), "ops: there is no class `others`");
   EXPECT_EQ(ErrorOf(Replaced(good, "{\"rank\":3,\"op\":\"b\"}", "{\"rank\":3,\"op\":\"a\"}")),
             "expect.stuck[1].op: rank 3 has no operation `a`");
@@ -101,8 +117,10 @@ TEST(WitnessJsonTest, WhatMakesNoSenseIsRefused) {
 
 TEST(WitnessJsonTest, BoundsHold) {
   const std::string good = WriteJson(Example());
-  EXPECT_EQ(ErrorOf(Replaced(good, "\"count\":4,", "\"count\":65537,")), "ops.r0[0].count: is outside 1..65536");
-  EXPECT_EQ(ErrorOf(Replaced(good, "\"total_ms\":20", "\"total_ms\":9999999")), "limits.total_ms: is outside 1..180000");
+  EXPECT_EQ(ErrorOf(Replaced(good, "\"count\":4,", "\"count\":65537,")),
+            "ops.r0[0].count: is outside 1..65536");
+  EXPECT_EQ(ErrorOf(Replaced(good, "\"total_ms\":20", "\"total_ms\":9999999")),
+            "limits.total_ms: is outside 1..180000");
   EXPECT_EQ(ErrorOf(std::string(2 << 20, ' ')), "larger than 1048576 bytes");
   Witness many = Example();
   many.ops[1].assign(257, many.ops[1][0]);
@@ -111,8 +129,14 @@ TEST(WitnessJsonTest, BoundsHold) {
   big.stuck.clear();
   big.ops[1].clear();
   for (int i = 0; i < 100; ++i) {
-    big.ops[1].push_back({.id = std::to_string(i), .op = "barrier", .comm = "world", .count = 65536, .dtype = "f64",
-                          .redop = "", .source = "", .at = {}});
+    big.ops[1].push_back({.id = std::to_string(i),
+                          .op = "barrier",
+                          .comm = "world",
+                          .count = 65536,
+                          .dtype = "f64",
+                          .redop = "",
+                          .source = "",
+                          .at = {}});
   }
   EXPECT_EQ(ErrorOf(WriteJson(big)), "ops.rest: needs more than the bytes a rank may use");
 }
@@ -122,7 +146,8 @@ TEST(WitnessJsonTest, ScenariosComeBack) {
   for (const Scenario& scenario :
        {Scenario(DeviceOrdinal{.devices = 2, .ordinals = {0, 1, 2, -3}}),
         Scenario(EpochOrder{.samples = 10, .epochs = 2, .seed = 7, .set_epoch = true}),
-        Scenario(UnevenBatches{.samples = {3, 3, 2, 0}, .batch = {1, 1, 1, 2}, .drop_last = true, .join = true}),
+        Scenario(
+            UnevenBatches{.samples = {3, 3, 2, 0}, .batch = {1, 1, 1, 2}, .drop_last = true, .join = true}),
         Scenario(LearningRate{.batch = 4, .accumulation = 2, .learning_rate = 0.125, .scaled = true}),
         Scenario(UnusedParameter{.buckets = 3, .unused = {{1}, {}, {0, 2}, {}}, .find_unused = true})}) {
     w.scenario = scenario;
@@ -144,7 +169,8 @@ TEST(WitnessJsonTest, ScenariosThatMakeNoSenseAreRefused) {
   EXPECT_EQ(error_of(R"({"name":"epoch-order","epochs":1000000})"), "scenario.epochs: is outside 2..64");
   EXPECT_EQ(error_of(R"({"name":"device-ordinal","devices":2,"ordinals":[0]})"),
             "scenario.ordinals: needs one entry for each rank");
-  EXPECT_EQ(error_of(R"({"name":"learning-rate","learning_rate":-1})"), "scenario.learning_rate: is not positive");
+  EXPECT_EQ(error_of(R"({"name":"learning-rate","learning_rate":-1})"),
+            "scenario.learning_rate: is not positive");
   EXPECT_EQ(error_of(R"({"name":"unused-parameter","unused":[[9],[],[],[]]})"),
             "scenario.unused: names a bucket that is not there");
   EXPECT_EQ(error_of(R"({"name":"uneven-batches","samples":[1,1,1,1],"batch":[1,0,1,1]})"),

@@ -23,7 +23,8 @@ struct Mailbox {
 
 class Matcher {
  public:
-  explicit Matcher(const Schedule& schedule) : schedule_(schedule), ranks_(schedule.world), comms_(schedule.comms.size()) {
+  explicit Matcher(const Schedule& schedule)
+      : schedule_(schedule), ranks_(schedule.world), comms_(schedule.comms.size()) {
     for (size_t c = 0; c < comms_.size(); ++c) {
       comms_[c].is_member.resize(schedule.world);
       comms_[c].next.resize(schedule.world);
@@ -104,7 +105,8 @@ class Matcher {
     }
     gathering.arrived.push_back(at);
     if (gathering.arrived.size() < schedule_.comms[op.comm].size() || !gathering.pairs) return;
-    if (!gathering.agrees) out_.wrong.insert(out_.wrong.end(), gathering.arrived.begin(), gathering.arrived.end());
+    if (!gathering.agrees)
+      out_.wrong.insert(out_.wrong.end(), gathering.arrived.begin(), gathering.arrived.end());
     for (const RankOp& done : gathering.arrived) Finish(done);
   }
 
@@ -116,7 +118,8 @@ class Matcher {
     while (box.matched < std::min(box.sends.size(), box.recvs.size())) {
       const RankOp send = box.sends[box.matched], recv = box.recvs[box.matched];
       ++box.matched;
-      if (OpOf(send).count != OpOf(recv).count || OpOf(send).dtype != OpOf(recv).dtype) out_.wrong.push_back(recv);
+      if (OpOf(send).count != OpOf(recv).count || OpOf(send).dtype != OpOf(recv).dtype)
+        out_.wrong.push_back(recv);
       Finish(send);
       Finish(recv);
     }
@@ -140,7 +143,8 @@ class Matcher {
   void CollectStuck() {
     std::vector<StuckOp> all;
     for (size_t c = 0; c < comms_.size(); ++c) {
-      for (const Gathering& gathering : comms_[c].gatherings) CollectFrom(gathering, schedule_.comms[c], &all);
+      for (const Gathering& gathering : comms_[c].gatherings)
+        CollectFrom(gathering, schedule_.comms[c], &all);
       for (const auto& [pair, box] : comms_[c].mail) {
         for (size_t i = box.matched; i < box.sends.size(); ++i) {
           all.push_back({box.sends[i].rank, box.sends[i].op, {pair.second}});
@@ -159,12 +163,14 @@ class Matcher {
   }
 
   // Nothing, if it completed.
-  void CollectFrom(const Gathering& gathering, const std::vector<uint32_t>& members, std::vector<StuckOp>* all) const {
+  void CollectFrom(const Gathering& gathering, const std::vector<uint32_t>& members,
+                   std::vector<StuckOp>* all) const {
     if (gathering.arrived.size() == members.size() && gathering.pairs) return;
     std::vector<uint32_t> absent;
     std::vector<bool> is_there(schedule_.world);
     for (const RankOp& at : gathering.arrived) is_there[at.rank] = true;
-    std::copy_if(members.begin(), members.end(), std::back_inserter(absent), [&](uint32_t r) { return !is_there[r]; });
+    std::copy_if(members.begin(), members.end(), std::back_inserter(absent),
+                 [&](uint32_t r) { return !is_there[r]; });
     for (const RankOp& at : gathering.arrived) {
       StuckOp stuck{at.rank, at.op, absent};
       for (const RankOp& other : gathering.arrived) {

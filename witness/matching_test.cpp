@@ -12,7 +12,9 @@ using testing::UnorderedElementsAre;
 
 using Ops = std::vector<ScheduledOp>;
 
-ScheduledOp On(uint32_t comm, OpKind kind = OpKind::AllReduce) { return {.kind = kind, .comm = comm, .count = 4}; }
+ScheduledOp On(uint32_t comm, OpKind kind = OpKind::AllReduce) {
+  return {.kind = kind, .comm = comm, .count = 4};
+}
 ScheduledOp Later(ScheduledOp op) {
   op.sync = false;
   return op;
@@ -64,8 +66,8 @@ TEST(MatchingTest, DifferentCountsAndReductionsAreWrongData) {
 }
 
 TEST(MatchingTest, ACircleOfThreeRanksOverThreeGroupsIsNamed) {
-  const Outcome out = MatchStrictly(
-      Each({{On(1), On(3)}, {On(2), On(1)}, {On(3), On(2)}}, {{0, 1}, {1, 2}, {0, 2}}));
+  const Outcome out =
+      MatchStrictly(Each({{On(1), On(3)}, {On(2), On(1)}, {On(3), On(2)}}, {{0, 1}, {1, 2}, {0, 2}}));
   EXPECT_EQ(out.effect, Effect::Deadlock);
   EXPECT_THAT(out.cycle, UnorderedElementsAre(0, 1, 2));
   EXPECT_EQ(out.stuck.size(), 3u);
@@ -77,7 +79,9 @@ TEST(MatchingTest, EveryoneSendsFirst) {
   EXPECT_THAT(out.cycle, UnorderedElementsAre(0, 1));
   EXPECT_EQ(MatchStrictly(Each({{Send(1), Recv(1)}, {Recv(0), Send(0)}})).effect, Effect::Clean);
   EXPECT_EQ(MatchStrictly(Each({{Later(Send(1)), Recv(1), On(0, OpKind::Wait)},
-                                {Later(Send(0)), Recv(0), On(0, OpKind::Wait)}})).effect, Effect::Clean);
+                                {Later(Send(0)), Recv(0), On(0, OpKind::Wait)}}))
+                .effect,
+            Effect::Clean);
 }
 
 TEST(MatchingTest, ASendThatNobodyReceivesIsStuckEvenIfNobodyWaitsForIt) {
@@ -85,11 +89,13 @@ TEST(MatchingTest, ASendThatNobodyReceivesIsStuckEvenIfNobodyWaitsForIt) {
 }
 
 TEST(MatchingTest, AWaitHoldsUntilWhatWasIssuedIsOver) {
-  const Outcome out = MatchStrictly(Each({{Later(On(0)), On(0, OpKind::Wait), On(1)}, {On(1), On(0)}}, {{0, 1}}));
+  const Outcome out =
+      MatchStrictly(Each({{Later(On(0)), On(0, OpKind::Wait), On(1)}, {On(1), On(0)}}, {{0, 1}}));
   EXPECT_EQ(out.effect, Effect::Deadlock);
   EXPECT_THAT(out.stuck, ElementsAre(StuckOp{0, 0, {1}}, StuckOp{1, 0, {0}}));
-  EXPECT_EQ(MatchStrictly(Each({{Later(On(0)), On(1), On(0, OpKind::Wait)}, {On(1), On(0)}}, {{0, 1}})).effect,
-            Effect::Clean);
+  EXPECT_EQ(
+      MatchStrictly(Each({{Later(On(0)), On(1), On(0, OpKind::Wait)}, {On(1), On(0)}}, {{0, 1}})).effect,
+      Effect::Clean);
 }
 
 TEST(MatchingTest, ARankOutsideTheGroupIsRefused) {

@@ -27,7 +27,8 @@ struct Outcome {
   std::vector<StuckOp> stuck;   // one a rank: the first that does not complete; by rank
   std::vector<RankOp> wrong;    // completed with data of something else; by rank
   std::vector<RankOp> refused;  // the library does not take it: the rank is not in the group
-  std::vector<uint32_t> cycle;  // ranks of which each waits for the next, the last for the first; empty: none does
+  std::vector<uint32_t>
+      cycle;  // ranks of which each waits for the next, the last for the first; empty: none does
   // What was sent and never received: the next operation of the group will take it for its own.
   bool leaves_data = false;
 };

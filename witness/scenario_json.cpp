@@ -5,8 +5,8 @@
 namespace allranks::witness {
 namespace {
 
-constexpr std::string_view kNames[] = {"",           "device-ordinal", "epoch-order", "uneven-batches", "learning-rate",
-                                       "unused-parameter"};
+constexpr std::string_view kNames[] = {
+    "", "device-ordinal", "epoch-order", "uneven-batches", "learning-rate", "unused-parameter"};
 constexpr std::string_view kWhere = "scenario";
 
 // Bounds that keep every scenario a matter of milliseconds.
@@ -114,8 +114,10 @@ struct Checker {
   }
   std::string operator()(const LearningRate& s) const {
     if (s.batch == 0 || s.batch > kMostSamples) return Wrong("batch", "is outside 1..1048576");
-    if (s.accumulation == 0 || s.accumulation > kMostAccumulation) return Wrong("accumulation", "is outside 1..4096");
-    if (!std::isfinite(s.learning_rate) || s.learning_rate <= 0) return Wrong("learning_rate", "is not positive");
+    if (s.accumulation == 0 || s.accumulation > kMostAccumulation)
+      return Wrong("accumulation", "is outside 1..4096");
+    if (!std::isfinite(s.learning_rate) || s.learning_rate <= 0)
+      return Wrong("learning_rate", "is not positive");
     return {};
   }
   std::string operator()(const UnusedParameter& s) const {
@@ -130,7 +132,8 @@ struct Checker {
 };
 
 template <size_t kIndex = 1>
-void ReadNamed(JsonReader& reader, const Json& value, const Bounds& bounds, const std::string& name, Scenario& out) {
+void ReadNamed(JsonReader& reader, const Json& value, const Bounds& bounds, const std::string& name,
+               Scenario& out) {
   if constexpr (kIndex < std::variant_size_v<Scenario>) {
     if (kNames[kIndex] == name) return Read(reader, value, bounds, out.emplace<kIndex>());
     ReadNamed<kIndex + 1>(reader, value, bounds, name, out);
@@ -156,6 +159,8 @@ Json ScenarioJson(const Scenario& scenario) {
   return json;
 }
 
-std::string CheckScenario(const Scenario& scenario, uint32_t world) { return std::visit(Checker{world}, scenario); }
+std::string CheckScenario(const Scenario& scenario, uint32_t world) {
+  return std::visit(Checker{world}, scenario);
+}
 
 }  // namespace allranks::witness

@@ -31,7 +31,8 @@ std::optional<OpKind> OpKindNamed(std::string_view name) {
 std::string_view NameOf(OpKind kind) { return kOps[static_cast<size_t>(kind)]; }
 
 std::optional<Dtype> DtypeNamed(std::string_view name) {
-  const auto found = std::find_if(kDtypes.begin(), kDtypes.end(), [&](const DtypeFacts& d) { return d.name == name; });
+  const auto found =
+      std::find_if(kDtypes.begin(), kDtypes.end(), [&](const DtypeFacts& d) { return d.name == name; });
   if (found == kDtypes.end()) return std::nullopt;
   return static_cast<Dtype>(found - kDtypes.begin());
 }
@@ -67,7 +68,8 @@ int32_t Schedule::MemberIndex(uint32_t comm, uint32_t rank) const {
 
 ScheduledOp FenceOp(const Schedule& schedule, uint32_t comm) {
   constexpr uint32_t kElementsPerRank = 16;
-  return {.kind = OpKind::AllReduce, .comm = comm,
+  return {.kind = OpKind::AllReduce,
+          .comm = comm,
           .count = kElementsPerRank * static_cast<uint32_t>(schedule.comms[comm].size())};
 }
 
@@ -83,8 +85,13 @@ Schedule MakeSchedule(const Witness& witness) {
     for (const uint32_t rank : witness.classes[c].ranks) schedule.class_of[rank] = static_cast<uint32_t>(c);
     std::vector<ScheduledOp>& list = schedule.ops.emplace_back();
     for (const Op& op : witness.ops[c]) {
-      list.push_back({.kind = *OpKindNamed(op.op), .comm = comm_index.at(op.comm), .count = op.count,
-                      .dtype = *DtypeNamed(op.dtype), .redop = RedopNamed(op.redop), .root = op.root, .peer = op.peer,
+      list.push_back({.kind = *OpKindNamed(op.op),
+                      .comm = comm_index.at(op.comm),
+                      .count = op.count,
+                      .dtype = *DtypeNamed(op.dtype),
+                      .redop = RedopNamed(op.redop),
+                      .root = op.root,
+                      .peer = op.peer,
                       .sync = op.sync});
     }
   }

@@ -51,7 +51,8 @@ struct ScheduledOp {
   friend bool operator==(const ScheduledOp&, const ScheduledOp&) = default;
 };
 
-// Whether two ranks that issue these wait for each other and leave: what follows can then still be wrong data.
+// Whether two ranks that issue these wait for each other and leave: what follows can then still be wrong
+// data.
 bool Pair(const ScheduledOp& a, const ScheduledOp& b);
 // Whether the data is right as well.
 bool Agree(const ScheduledOp& a, const ScheduledOp& b);
@@ -70,8 +71,8 @@ struct Schedule {
   int32_t MemberIndex(uint32_t comm, uint32_t rank) const;
 };
 
-// What is issued twice on a communicator once its ranks are through, to see what they left behind: each part of the
-// ring's data is alike, so that whatever was left fits.
+// What is issued twice on a communicator once its ranks are through, to see what they left behind: each part
+// of the ring's data is alike, so that whatever was left fits.
 ScheduledOp FenceOp(const Schedule& schedule, uint32_t comm);
 
 // The witness has passed Check.

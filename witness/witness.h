@@ -31,15 +31,15 @@ struct RankClass {
 
 struct Op {
   std::string id;
-  std::string op;        // all_reduce broadcast reduce all_gather reduce_scatter all_to_all send recv barrier wait
-  std::string comm;      // Communicator::id
-  uint32_t count = 1024; // elements
+  std::string op;  // all_reduce broadcast reduce all_gather reduce_scatter all_to_all send recv barrier wait
+  std::string comm;       // Communicator::id
+  uint32_t count = 1024;  // elements
   std::string dtype = "f32";
-  std::string redop;     // "sum", ...; empty where it means nothing
-  int32_t root = -1;     // rank in the communicator; -1: a rank outside it, or it means nothing
-  int32_t peer = -1;     // of send and recv
+  std::string redop;  // "sum", ...; empty where it means nothing
+  int32_t root = -1;  // rank in the communicator; -1: a rank outside it, or it means nothing
+  int32_t peer = -1;  // of send and recv
   bool sync = true;
-  std::string source;    // what the program calls: "torch.distributed.barrier", "backward of a DDP module"
+  std::string source;  // what the program calls: "torch.distributed.barrier", "backward of a DDP module"
   Place at;
   friend bool operator==(const Op&, const Op&) = default;
 };
@@ -58,8 +58,9 @@ struct Stuck {
   friend bool operator==(const Stuck&, const Stuck&) = default;
 };
 
-// What a finding leads to that is no mismatch of operations; runtime-verify measures it in numbers. The schedule of
-// such a witness is empty, but for UnevenBatches and UnusedParameter, whose `ops` are those of one step.
+// What a finding leads to that is no mismatch of operations; runtime-verify measures it in numbers. The
+// schedule of such a witness is empty, but for UnevenBatches and UnusedParameter, whose `ops` are those of
+// one step.
 
 // AR201: the device that each rank of the job selects, on nodes with so many devices.
 struct DeviceOrdinal {
@@ -77,7 +78,8 @@ struct EpochOrder {
   friend bool operator==(const EpochOrder&, const EpochOrder&) = default;
 };
 
-// AR303, AR305, AR306: batches follow from the samples of each rank; `join`: ranks that are out of data stand in.
+// AR303, AR305, AR306: batches follow from the samples of each rank; `join`: ranks that are out of data stand
+// in.
 struct UnevenBatches {
   std::vector<uint32_t> samples;  // by rank
   std::vector<uint32_t> batch;    // by rank: samples a batch
@@ -109,7 +111,7 @@ using Scenario =
 struct Witness {
   std::string finding;  // "AR101/3f9c..."
   uint32_t world = 0;
-  uint32_t nodes = 1;   // world is nodes × processes a node
+  uint32_t nodes = 1;  // world is nodes × processes a node
   std::vector<Communicator> comms;
   std::vector<RankClass> classes;
   std::vector<std::vector<Op>> ops;  // by class

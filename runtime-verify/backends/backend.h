@@ -1,5 +1,5 @@
-// What one rank's process needs of a communication library. A worker process holds one Backend; the ranks meet
-// through the store, which the coordinator keeps.
+// What one rank's process needs of a communication library. A worker process holds one Backend; the ranks
+// meet through the store, which the coordinator keeps.
 #pragma once
 
 #include <chrono>
@@ -31,9 +31,10 @@ class Store {
 
 struct RankSetup {
   uint32_t rank = 0;
-  int32_t device = -1;           // rank on its node; -1: all ranks are on this one
-  std::string library;          // absolute path, resolved by the coordinator; empty where none is loaded
-  std::string address;          // of the interface to bind: "127.0.0.1"
+  int32_t device = -1;  // rank on its node; -1: all ranks are on this one
+  std::string library;  // absolute path, resolved by the coordinator; empty where none is loaded
+  std::string address;  // of the interface to bind: "127.0.0.1"
+  bool force = false;   // also on a device that others use
   std::vector<std::vector<uint32_t>> comms;
   // The library's own patience, which must be longer than the coordinator's.
   std::chrono::milliseconds timeout{180000};
@@ -55,11 +56,13 @@ class Backend {
   // Whether an operation can be waited for on the device alone, so that the program goes on issuing.
   virtual bool RunsAhead() const = 0;
 
-  // Makes room for so many bytes of input and output. While an operation hangs, asking the device for memory may hang too.
+  // Makes room for so many bytes of input and output. While an operation hangs, asking the device for memory
+  // may hang too.
   virtual std::optional<Failure> Reserve(size_t input_bytes, size_t output_bytes) = 0;
 
-  // `id` is new in each call, `tag` equal on all ranks for operations that belong together; the buffers live until the
-  // operation is done. A `wait` or a `sync` operation holds up those behind it, on the host or on the device.
+  // `id` is new in each call, `tag` equal on all ranks for operations that belong together; the buffers live
+  // until the operation is done. A `wait` or a `sync` operation holds up those behind it, on the host or on
+  // the device.
   virtual std::optional<Failure> Issue(uint32_t id, const witness::ScheduledOp& op, uint32_t tag,
                                        OpBuffers& buffers) = 0;
   virtual OpState Poll(uint32_t id, Failure* failure) = 0;

@@ -26,19 +26,24 @@ double Sent(const ScheduledOp& op, uint32_t rank, const PayloadPlace& place, siz
 
 double Combine(Redop redop, double a, double b) {
   switch (redop) {
-    case Redop::Product: return a * b;
-    case Redop::Min: return std::min(a, b);
-    case Redop::Max: return std::max(a, b);
+    case Redop::Product:
+      return a * b;
+    case Redop::Min:
+      return std::min(a, b);
+    case Redop::Max:
+      return std::max(a, b);
     case Redop::Sum:
     case Redop::Average:
-    case Redop::Other: return a + b;
+    case Redop::Other:
+      return a + b;
   }
   return a + b;
 }
 
 double Reduced(const ScheduledOp& op, const PayloadPlace& place, size_t index) {
   double value = Sent(op, 0, place, index);
-  for (uint32_t rank = 1; rank < place.size; ++rank) value = Combine(op.redop, value, Sent(op, rank, place, index));
+  for (uint32_t rank = 1; rank < place.size; ++rank)
+    value = Combine(op.redop, value, Sent(op, rank, place, index));
   return op.redop == Redop::Average ? value / place.size : value;
 }
 
@@ -46,14 +51,20 @@ double Expected(const ScheduledOp& op, const PayloadPlace& place, size_t index) 
   const auto count = size_t{op.count};
   switch (op.kind) {
     case OpKind::AllReduce:
-    case OpKind::Reduce: return Reduced(op, place, index);
-    case OpKind::ReduceScatter: return Reduced(op, place, place.rank * count + index);
-    case OpKind::Broadcast: return Sent(op, static_cast<uint32_t>(op.root), place, index);
-    case OpKind::AllGather: return Sent(op, static_cast<uint32_t>(index / count), place, index % count);
+    case OpKind::Reduce:
+      return Reduced(op, place, index);
+    case OpKind::ReduceScatter:
+      return Reduced(op, place, place.rank * count + index);
+    case OpKind::Broadcast:
+      return Sent(op, static_cast<uint32_t>(op.root), place, index);
+    case OpKind::AllGather:
+      return Sent(op, static_cast<uint32_t>(index / count), place, index % count);
     case OpKind::AllToAll:
       return Sent(op, static_cast<uint32_t>(index / count), place, place.rank * count + index % count);
-    case OpKind::Recv: return Sent(op, static_cast<uint32_t>(op.peer), place, index);
-    default: return 0;
+    case OpKind::Recv:
+      return Sent(op, static_cast<uint32_t>(op.peer), place, index);
+    default:
+      return 0;
   }
 }
 
@@ -109,23 +120,30 @@ void StoreAs(double value, std::byte* to) {
 size_t InputElements(const ScheduledOp& op, uint32_t size) {
   switch (op.kind) {
     case OpKind::ReduceScatter:
-    case OpKind::AllToAll: return size_t{op.count} * size;
+    case OpKind::AllToAll:
+      return size_t{op.count} * size;
     case OpKind::Recv:
     case OpKind::Wait:
-    case OpKind::Barrier: return 0;
-    default: return op.count;
+    case OpKind::Barrier:
+      return 0;
+    default:
+      return op.count;
   }
 }
 
 size_t OutputElements(const ScheduledOp& op, const PayloadPlace& place) {
   switch (op.kind) {
     case OpKind::AllGather:
-    case OpKind::AllToAll: return size_t{op.count} * place.size;
-    case OpKind::Reduce: return static_cast<int32_t>(place.rank) == op.root ? op.count : 0;
+    case OpKind::AllToAll:
+      return size_t{op.count} * place.size;
+    case OpKind::Reduce:
+      return static_cast<int32_t>(place.rank) == op.root ? op.count : 0;
     case OpKind::Send:
     case OpKind::Wait:
-    case OpKind::Barrier: return 0;
-    default: return op.count;
+    case OpKind::Barrier:
+      return 0;
+    default:
+      return op.count;
   }
 }
 
@@ -140,7 +158,8 @@ OpBuffers MakeBuffers(const ScheduledOp& op, const PayloadPlace& place) {
   return buffers;
 }
 
-DataCheck CheckOutput(const ScheduledOp& op, const PayloadPlace& place, const std::vector<std::byte>& output) {
+DataCheck CheckOutput(const ScheduledOp& op, const PayloadPlace& place,
+                      const std::vector<std::byte>& output) {
   DataCheck check;
   const uint32_t bytes = BytesOf(op.dtype);
   const size_t elements = OutputElements(op, place);
@@ -161,12 +180,18 @@ DataCheck CheckOutput(const ScheduledOp& op, const PayloadPlace& place, const st
 
 double LoadElement(Dtype dtype, const std::byte* from) {
   switch (dtype) {
-    case Dtype::F32: return LoadAs<float>(from);
-    case Dtype::F64: return LoadAs<double>(from);
-    case Dtype::I32: return LoadAs<int32_t>(from);
-    case Dtype::I64: return LoadAs<int64_t>(from);
-    case Dtype::U8: return LoadAs<uint8_t>(from);
-    case Dtype::F16: return FromHalf(static_cast<uint16_t>(LoadAs<uint16_t>(from)));
+    case Dtype::F32:
+      return LoadAs<float>(from);
+    case Dtype::F64:
+      return LoadAs<double>(from);
+    case Dtype::I32:
+      return LoadAs<int32_t>(from);
+    case Dtype::I64:
+      return LoadAs<int64_t>(from);
+    case Dtype::U8:
+      return LoadAs<uint8_t>(from);
+    case Dtype::F16:
+      return FromHalf(static_cast<uint16_t>(LoadAs<uint16_t>(from)));
     case Dtype::Bf16: {
       // The upper half of a float.
       const uint32_t bits = static_cast<uint32_t>(LoadAs<uint16_t>(from)) << 16;
@@ -180,12 +205,18 @@ double LoadElement(Dtype dtype, const std::byte* from) {
 
 void StoreElement(Dtype dtype, double value, std::byte* to) {
   switch (dtype) {
-    case Dtype::F32: return StoreAs<float>(value, to);
-    case Dtype::F64: return StoreAs<double>(value, to);
-    case Dtype::I32: return StoreAs<int32_t>(value, to);
-    case Dtype::I64: return StoreAs<int64_t>(value, to);
-    case Dtype::U8: return StoreAs<uint8_t>(value, to);
-    case Dtype::F16: return StoreAs<uint16_t>(ToHalf(value), to);
+    case Dtype::F32:
+      return StoreAs<float>(value, to);
+    case Dtype::F64:
+      return StoreAs<double>(value, to);
+    case Dtype::I32:
+      return StoreAs<int32_t>(value, to);
+    case Dtype::I64:
+      return StoreAs<int64_t>(value, to);
+    case Dtype::U8:
+      return StoreAs<uint8_t>(value, to);
+    case Dtype::F16:
+      return StoreAs<uint16_t>(ToHalf(value), to);
     case Dtype::Bf16: {
       const auto typed = static_cast<float>(value);
       uint32_t bits;
@@ -195,7 +226,8 @@ void StoreElement(Dtype dtype, double value, std::byte* to) {
   }
 }
 
-void ReduceElements(Dtype dtype, Redop redop, std::byte* result, const std::byte* a, const std::byte* b, size_t count) {
+void ReduceElements(Dtype dtype, Redop redop, std::byte* result, const std::byte* a, const std::byte* b,
+                    size_t count) {
   const uint32_t bytes = BytesOf(dtype);
   for (size_t at = 0; at < count * bytes; at += bytes) {
     StoreElement(dtype, Combine(redop, LoadElement(dtype, a + at), LoadElement(dtype, b + at)), result + at);

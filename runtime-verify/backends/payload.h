@@ -1,4 +1,5 @@
-// Data whose result is known exactly: small whole numbers, which sums of up to 16 ranks keep exact in every type.
+// Data whose result is known exactly: small whole numbers, which sums of up to 16 ranks keep exact in every
+// type.
 #pragma once
 
 #include <cstddef>
@@ -31,7 +32,8 @@ struct DataCheck {
 };
 
 // Compares with what the operation, as this rank declared it, gives if all ranks issue the same.
-DataCheck CheckOutput(const witness::ScheduledOp& op, const PayloadPlace& place, const std::vector<std::byte>& output);
+DataCheck CheckOutput(const witness::ScheduledOp& op, const PayloadPlace& place,
+                      const std::vector<std::byte>& output);
 
 double LoadElement(witness::Dtype dtype, const std::byte* from);
 void StoreElement(witness::Dtype dtype, double value, std::byte* to);

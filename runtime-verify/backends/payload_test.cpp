@@ -17,10 +17,13 @@ std::vector<std::byte> RightOutput(const ScheduledOp& op, const PayloadPlace& pl
   const auto input_of = [&](uint32_t rank) { return MakeBuffers(op, {rank, place.size, place.tag}).input; };
   for (size_t i = 0; i < OutputElements(op, place); ++i) {
     std::byte* to = &output[i * bytes];
-    const auto copy = [&](uint32_t from, size_t index) { std::copy_n(&input_of(from)[index * bytes], bytes, to); };
+    const auto copy = [&](uint32_t from, size_t index) {
+      std::copy_n(&input_of(from)[index * bytes], bytes, to);
+    };
     if (op.kind == OpKind::Broadcast) copy(static_cast<uint32_t>(op.root), i);
     if (op.kind == OpKind::AllGather) copy(static_cast<uint32_t>(i / op.count), i % op.count);
-    if (op.kind == OpKind::AllToAll) copy(static_cast<uint32_t>(i / op.count), place.rank * op.count + i % op.count);
+    if (op.kind == OpKind::AllToAll)
+      copy(static_cast<uint32_t>(i / op.count), place.rank * op.count + i % op.count);
     if (!IsReduction(op.kind)) continue;
     const size_t index = op.kind == OpKind::ReduceScatter ? place.rank * op.count + i : i;
     copy(0, index);
@@ -32,12 +35,14 @@ std::vector<std::byte> RightOutput(const ScheduledOp& op, const PayloadPlace& pl
 }
 
 TEST(PayloadTest, RightResultsAreRightInEveryTypeAndSize) {
-  for (const Dtype dtype : {Dtype::F32, Dtype::F16, Dtype::Bf16, Dtype::F64, Dtype::I32, Dtype::I64, Dtype::U8}) {
+  for (const Dtype dtype :
+       {Dtype::F32, Dtype::F16, Dtype::Bf16, Dtype::F64, Dtype::I32, Dtype::I64, Dtype::U8}) {
     for (const Redop redop : {Redop::Sum, Redop::Product, Redop::Min, Redop::Max}) {
       for (const OpKind kind : {OpKind::AllReduce, OpKind::Broadcast, OpKind::Reduce, OpKind::AllGather,
                                 OpKind::ReduceScatter, OpKind::AllToAll}) {
         for (const uint32_t size : {2u, 3u, 16u}) {
-          const ScheduledOp op{.kind = kind, .comm = 1, .count = 5, .dtype = dtype, .redop = redop, .root = 1};
+          const ScheduledOp op{
+              .kind = kind, .comm = 1, .count = 5, .dtype = dtype, .redop = redop, .root = 1};
           const PayloadPlace place{.rank = 1, .size = size, .tag = 7};
           EXPECT_EQ(CheckOutput(op, place, RightOutput(op, place)).bad, 0u)
               << NameOf(kind) << " " << NameOf(dtype) << " " << NameOf(redop) << " " << size;

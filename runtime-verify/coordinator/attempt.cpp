@@ -27,8 +27,8 @@ milliseconds Since(Clock::time_point start) {
 
 class Attempt {
  public:
-  Attempt(const Schedule& schedule, const AttemptOptions& options, Launcher& launcher, InterruptGuard& interrupt,
-          std::vector<RankLink> links)
+  Attempt(const Schedule& schedule, const AttemptOptions& options, Launcher& launcher,
+          InterruptGuard& interrupt, std::vector<RankLink> links)
       : schedule_(schedule), options_(options), launcher_(launcher), fleet_(std::move(links), interrupt) {
     log_.ranks.resize(schedule.world);
     for (uint32_t rank = 0; rank < schedule.world; ++rank) {
@@ -69,8 +69,9 @@ class Attempt {
     for (size_t ready = 0; ready < schedule_.world;) {
       if (fleet_.WasInterrupted()) return Stop(AttemptLog::End::Interrupted, "interrupted");
       if (Since(start) > options_.limits.connect) {
-        return Stop(AttemptLog::End::NoConnect, std::to_string(schedule_.world - ready) + " ranks did not connect within " +
-                                                    std::to_string(options_.limits.connect.count() / 1000) + " s");
+        return Stop(AttemptLog::End::NoConnect,
+                    std::to_string(schedule_.world - ready) + " ranks did not connect within " +
+                        std::to_string(options_.limits.connect.count() / 1000) + " s");
       }
       for (const RankEvent& event : fleet_.Wait(kTick)) {
         const std::string who = "rank " + std::to_string(event.rank) + ": ";
@@ -102,7 +103,8 @@ class Attempt {
     }
     start_ = Clock::now();
     for (uint32_t rank = 0; rank < schedule_.world; ++rank) {
-      fleet_.Send(rank, {.kind = Command::Kind::Run, .first = 0,
+      fleet_.Send(rank, {.kind = Command::Kind::Run,
+                         .first = 0,
                          .count = static_cast<uint32_t>(schedule_.OpsOf(rank).size())});
     }
   }
@@ -115,12 +117,14 @@ class Attempt {
       for (uint32_t c = 0; c < schedule_.comms.size(); ++c) {
         if (schedule_.MemberIndex(c, rank) < 0) continue;
         for (uint32_t turn = 0; turn < 2; ++turn) {
-          fleet_.Send(rank, {.kind = Command::Kind::Op, .op = FenceOp(schedule_, c), .tag = kFenceTag + turn});
+          fleet_.Send(rank,
+                      {.kind = Command::Kind::Op, .op = FenceOp(schedule_, c), .tag = kFenceTag + turn});
           own.ops.emplace_back();
         }
       }
       own.is_idle = false;
-      fleet_.Send(rank, {.kind = Command::Kind::Run, .first = first,
+      fleet_.Send(rank, {.kind = Command::Kind::Run,
+                         .first = first,
                          .count = static_cast<uint32_t>(own.ops.size()) - first});
     }
   }
@@ -173,8 +177,8 @@ class Attempt {
     }
   }
 
-  // If all ranks that are waited for have nothing more to do, they are told to issue what they left out. That the
-  // waiting then ends proves the cause.
+  // If all ranks that are waited for have nothing more to do, they are told to issue what they left out. That
+  // the waiting then ends proves the cause.
   void Release() {
     const witness::Outcome seen = OutcomeOf(schedule_, log_);
     std::map<uint32_t, std::pair<ScheduledOp, uint32_t>> missing;
@@ -183,7 +187,8 @@ class Attempt {
       if (stuck.op >= ops.size()) return;
       for (const uint32_t other : stuck.waits_for) {
         if (!log_.ranks[other].is_idle || log_.ranks[other].is_dead) return;
-        const auto [at, is_new] = missing.emplace(other, std::pair{Counterpart(ops[stuck.op], stuck.rank), turns_[stuck.rank][stuck.op]});
+        const auto [at, is_new] = missing.emplace(
+            other, std::pair{Counterpart(ops[stuck.op], stuck.rank), turns_[stuck.rank][stuck.op]});
         if (!is_new && !(at->second.first == Counterpart(ops[stuck.op], stuck.rank))) return;
       }
     }
@@ -309,7 +314,8 @@ witness::Outcome OutcomeOf(const Schedule& schedule, const AttemptLog& log) {
     uint32_t open = 0;
     while (open < rank.ops.size() && rank.ops[open].done_ms >= 0) ++open;
     const bool has_ended = rank.failed_ms >= 0;
-    if (has_ended && (!has_cause || !IsConsequence(rank))) out.refused.push_back({r, rank.failed_op.value_or(open)});
+    if (has_ended && (!has_cause || !IsConsequence(rank)))
+      out.refused.push_back({r, rank.failed_op.value_or(open)});
     for (uint32_t i = 0; i < rank.ops.size(); ++i) {
       if (rank.ops[i].wrong) out.wrong.push_back({r, i});
     }

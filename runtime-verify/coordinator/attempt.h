@@ -13,7 +13,8 @@ struct RunLimits {
   milliseconds total{60000};
 };
 
-// Long enough that a rank which is merely slow is heard of: 50 times the slowest operation of the control run.
+// Long enough that a rank which is merely slow is heard of: 50 times the slowest operation of the control
+// run.
 milliseconds QuietTime(const RunLimits& limits, milliseconds slowest_op, milliseconds least);
 
 // Since the schedule began; negative: has not happened.
@@ -33,9 +34,9 @@ struct RankLog {
 
 struct AttemptLog {
   enum class End {
-    Finished,    // all ranks went through, or failed in their own way
-    Quiet,       // some operations never complete
-    NoConnect,   // the ranks did not come together; reason
+    Finished,   // all ranks went through, or failed in their own way
+    Quiet,      // some operations never complete
+    NoConnect,  // the ranks did not come together; reason
     OutOfTime,
     Interrupted,
   };
@@ -63,7 +64,8 @@ AttemptLog RunAttempt(const witness::Schedule& schedule, const AttemptOptions& o
 // What the log shows, in the terms of the models.
 witness::Outcome OutcomeOf(const witness::Schedule& schedule, const AttemptLog& log);
 
-// For each operation of a rank its turn among those of its communicator (collectives), or of its pair and direction.
+// For each operation of a rank its turn among those of its communicator (collectives), or of its pair and
+// direction.
 std::vector<uint32_t> TurnsOf(const witness::Schedule& schedule, uint32_t rank);
 
 }  // namespace allranks::verify

@@ -21,7 +21,9 @@ namespace {
 
 // Kernel headers may know these while the C library does not.
 int OpenPidfd(pid_t pid) { return static_cast<int>(syscall(SYS_pidfd_open, pid, 0)); }
-int SignalPidfd(int pidfd, int signal) { return static_cast<int>(syscall(SYS_pidfd_send_signal, pidfd, signal, nullptr, 0)); }
+int SignalPidfd(int pidfd, int signal) {
+  return static_cast<int>(syscall(SYS_pidfd_send_signal, pidfd, signal, nullptr, 0));
+}
 
 // Reading end first.
 bool MakePipe(std::array<int, 2>& ends) { return pipe2(ends.data(), O_CLOEXEC) == 0; }
@@ -42,8 +44,8 @@ std::vector<char*> Pointers(const std::vector<std::string>& texts) {
 }
 
 // Between fork and exec: system calls only.
-[[noreturn]] void Become(const ChildOptions& options, char* const* argv, char* const* env, int commands, int events,
-                         int words, pid_t parent) {
+[[noreturn]] void Become(const ChildOptions& options, char* const* argv, char* const* env, int commands,
+                         int events, int words, pid_t parent) {
   setpgid(0, 0);
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   // The parent may have gone before that took hold.
@@ -85,7 +87,8 @@ std::optional<Child> Child::Start(const ChildOptions& options, std::string* erro
   if (child.pid_ < 0) *error = "cannot start a process: " + std::string(std::strerror(errno));
   for (const int descriptor : {commands[0], events[1], words[1]}) close(descriptor);
   if (child.pid_ < 0) return std::nullopt;
-  for (const int descriptor : {child.commands_, child.events_, child.words_}) fcntl(descriptor, F_SETFL, O_NONBLOCK);
+  for (const int descriptor : {child.commands_, child.events_, child.words_})
+    fcntl(descriptor, F_SETFL, O_NONBLOCK);
   // Not reaped yet, so the number is still its own.
   child.pidfd_ = OpenPidfd(child.pid_);
   return child;

@@ -1,4 +1,5 @@
-// A process of our own: started with nothing of ours but three pipes, ended through its pidfd, never by number.
+// A process of our own: started with nothing of ours but three pipes, ended through its pidfd, never by
+// number.
 #pragma once
 
 #include <sys/types.h>
@@ -14,15 +15,15 @@ using Clock = std::chrono::steady_clock;
 using std::chrono::milliseconds;
 
 struct ChildOptions {
-  std::string program;             // absolute path
-  std::vector<std::string> args;   // without the program's name
-  std::vector<std::string> env;    // all of it: "NAME=value"
+  std::string program;            // absolute path
+  std::vector<std::string> args;  // without the program's name
+  std::vector<std::string> env;   // all of it: "NAME=value"
 };
 
 class Child {
  public:
-  // Starts it; on failure `error` says why. It gets a process group of its own, so that a Ctrl-C does not reach it, and
-  // dies with the thread that started it.
+  // Starts it; on failure `error` says why. It gets a process group of its own, so that a Ctrl-C does not
+  // reach it, and dies with the thread that started it.
   static std::optional<Child> Start(const ChildOptions& options, std::string* error);
 
   Child(Child&& other) noexcept;

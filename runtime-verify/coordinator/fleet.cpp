@@ -158,7 +158,8 @@ bool Fleet::Stop() {
   bool reaped = true;
   for (Rank& rank : ranks_) {
     const auto spent = std::chrono::duration_cast<milliseconds>(Clock::now() - start);
-    if (rank.link.child && !rank.link.child->Reap(std::max(kReapLimit - spent, milliseconds(0)))) reaped = false;
+    if (rank.link.child && !rank.link.child->Reap(std::max(kReapLimit - spent, milliseconds(0))))
+      reaped = false;
   }
   reap_time_ = std::chrono::duration_cast<milliseconds>(Clock::now() - start);
   return reaped;

@@ -2,8 +2,8 @@
 
 namespace allranks::verify {
 
-// While it lives, Ctrl-C, SIGTERM and SIGHUP do not end the process but become readable: whoever waits can end its
-// children first.
+// While it lives, Ctrl-C, SIGTERM and SIGHUP do not end the process but become readable: whoever waits can
+// end its children first.
 class InterruptGuard {
  public:
   InterruptGuard();

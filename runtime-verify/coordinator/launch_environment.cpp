@@ -46,19 +46,24 @@ std::optional<LaunchEnvironment> ReadLaunchEnvironment(std::string* error) {
     break;
   }
   if (!is_complete) {
-    *error = "no launcher has said which rank this is (RANK, WORLD_SIZE and LOCAL_RANK, or those of Open MPI, Slurm or PMI)";
+    *error =
+        "no launcher has said which rank this is (RANK, WORLD_SIZE and LOCAL_RANK, or those of Open MPI, "
+        "Slurm or PMI)";
     return std::nullopt;
   }
   if (found.size < 2 || found.rank >= found.size) {
-    *error = "rank " + std::to_string(found.rank) + " of " + std::to_string(found.size) + " is no job that could be run";
+    *error = "rank " + std::to_string(found.rank) + " of " + std::to_string(found.size) +
+             " is no job that could be run";
     return std::nullopt;
   }
   if (const std::string address = Variable("MASTER_ADDR"); !address.empty()) found.address = address;
-  if (const std::optional<uint32_t> port = Number("ALLRANKS_STORE_PORT"); port && *port > 0 && *port < 65536) {
+  if (const std::optional<uint32_t> port = Number("ALLRANKS_STORE_PORT");
+      port && *port > 0 && *port < 65536) {
     found.ports = {static_cast<uint16_t>(*port)};
   } else {
     const uint32_t base = Number("MASTER_PORT").value_or(kDefaultPort);
-    for (uint32_t i = 1; i <= kPortsTried && base + i < 65536; ++i) found.ports.push_back(static_cast<uint16_t>(base + i));
+    for (uint32_t i = 1; i <= kPortsTried && base + i < 65536; ++i)
+      found.ports.push_back(static_cast<uint16_t>(base + i));
   }
   found.token = Variable("ALLRANKS_TOKEN");
   return found;

@@ -28,7 +28,8 @@ std::string Variable(const char* name) {
 std::vector<std::string> Inherited(std::initializer_list<const char*> names) {
   std::vector<std::string> env;
   for (const char* name : names) {
-    if (const std::string value = Variable(name); !value.empty()) env.push_back(std::string(name) + "=" + value);
+    if (const std::string value = Variable(name); !value.empty())
+      env.push_back(std::string(name) + "=" + value);
   }
   return env;
 }
@@ -52,7 +53,8 @@ AttemptLog Probe(Launcher& launcher, InterruptGuard& interrupt, milliseconds lim
   return RunAttempt(nothing, options, launcher, interrupt);
 }
 
-// Nobody listens there; another process could take it before NCCL does, and its monitor would then stay silent.
+// Nobody listens there; another process could take it before NCCL does, and its monitor would then stay
+// silent.
 std::string FreeAddress() {
   const int descriptor = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
   sockaddr_in address{};
@@ -65,18 +67,22 @@ std::string FreeAddress() {
   return "127.0.0.1:" + (bound ? std::to_string(ntohs(address.sin_port)) : "28029");
 }
 
-// Several ranks on one device: each is its own host to NCCL, which then talks over sockets on the loopback. All else is
-// off, small and the same in every run; docs/runtime-verify.md says why for each.
+// Several ranks on one device: each is its own host to NCCL, which then talks over sockets on the loopback.
+// All else is off, small and the same in every run; docs/runtime-verify.md says why for each.
 class NcclLauncher : public LocalLauncher {
  public:
-  NcclLauncher(ChildOptions options, std::string library, std::string_view protocol, const std::string& monitor,
-               bool is_remote)
-      : LocalLauncher(WithSettings(std::move(options), protocol, monitor, is_remote)), monitor_(monitor), library_(std::move(library)),
+  NcclLauncher(ChildOptions options, std::string library, std::string_view protocol,
+               const std::string& monitor, const MachineOptions& machine)
+      : LocalLauncher(WithSettings(std::move(options), protocol, monitor, machine.is_remote)),
+        force_(machine.force),
+        monitor_(monitor),
+        library_(std::move(library)),
         nonce_(std::to_string(getpid()) + "-" + std::to_string(Clock::now().time_since_epoch().count())) {}
 
   RankSetup SetupOf(uint32_t rank) const override {
     RankSetup setup = LocalLauncher::SetupOf(rank);
     setup.library = library_;
+    setup.force = force_;
     return setup;
   }
   std::string Monitor() const override { return monitor_; }
@@ -87,14 +93,14 @@ class NcclLauncher : public LocalLauncher {
   }
 
  private:
-  static ChildOptions WithSettings(ChildOptions options, std::string_view protocol, const std::string& monitor,
-                                   bool is_remote) {
+  static ChildOptions WithSettings(ChildOptions options, std::string_view protocol,
+                                   const std::string& monitor, bool is_remote) {
     for (const std::string_view setting :
-         {"NCCL_CONF_FILE=/dev/null", "NCCL_SOCKET_FAMILY=AF_INET", "NCCL_NET=Socket",
-          "NCCL_IB_DISABLE=1", "NCCL_NET_PLUGIN=none", "NCCL_TUNER_PLUGIN=none", "NCCL_PROFILER_PLUGIN=none",
-          "NCCL_P2P_DISABLE=1", "NCCL_SHM_DISABLE=1", "NCCL_MNNVL_ENABLE=0", "NCCL_NVLS_ENABLE=0",
-          "NCCL_COLLNET_ENABLE=0", "NCCL_CUMEM_ENABLE=0", "NCCL_CUMEM_HOST_ENABLE=0", "NCCL_RUNTIME_CONNECT=0",
-          "NCCL_MAX_CTAS=1", "NCCL_MAX_NCHANNELS=1", "NCCL_ALGO=Ring", "NCCL_DEBUG=WARN"}) {
+         {"NCCL_CONF_FILE=/dev/null", "NCCL_SOCKET_FAMILY=AF_INET", "NCCL_NET=Socket", "NCCL_IB_DISABLE=1",
+          "NCCL_NET_PLUGIN=none", "NCCL_TUNER_PLUGIN=none", "NCCL_PROFILER_PLUGIN=none", "NCCL_P2P_DISABLE=1",
+          "NCCL_SHM_DISABLE=1", "NCCL_MNNVL_ENABLE=0", "NCCL_NVLS_ENABLE=0", "NCCL_COLLNET_ENABLE=0",
+          "NCCL_CUMEM_ENABLE=0", "NCCL_CUMEM_HOST_ENABLE=0", "NCCL_RUNTIME_CONNECT=0", "NCCL_MAX_CTAS=1",
+          "NCCL_MAX_NCHANNELS=1", "NCCL_ALGO=Ring", "NCCL_DEBUG=WARN"}) {
       options.env.emplace_back(setting);
     }
     if (!is_remote) options.env.emplace_back("NCCL_SOCKET_IFNAME==lo");
@@ -103,6 +109,7 @@ class NcclLauncher : public LocalLauncher {
     return options;
   }
 
+  bool force_;
   std::string monitor_;
   std::string library_;
   std::string nonce_;
@@ -130,7 +137,8 @@ std::vector<std::string> NcclCandidates(const MachineOptions& options) {
     if (const std::string prefix = Variable(name); !prefix.empty()) prefixes.emplace_back(prefix);
   }
   // PREFIX/bin/python3
-  if (!options.python.empty()) prefixes.insert(prefixes.begin(), fs::path(options.python).parent_path().parent_path());
+  if (!options.python.empty())
+    prefixes.insert(prefixes.begin(), fs::path(options.python).parent_path().parent_path());
   std::error_code error;
   for (const fs::path& prefix : prefixes) {
     for (const auto& entry : fs::directory_iterator(prefix / "lib", error)) {
@@ -139,14 +147,16 @@ std::vector<std::string> NcclCandidates(const MachineOptions& options) {
     }
   }
   std::vector<fs::path> folders;
-  if (const std::string home = Variable("CUDA_HOME"); !home.empty()) folders.push_back(fs::path(home) / "lib64");
+  if (const std::string home = Variable("CUDA_HOME"); !home.empty())
+    folders.push_back(fs::path(home) / "lib64");
   for (const auto& entry : fs::directory_iterator("/usr/local", error)) {
     if (!entry.path().filename().string().starts_with("cuda")) continue;
     folders.push_back(entry.path() / "lib64");
     folders.push_back(entry.path() / "lib");
   }
   std::sort(folders.rbegin(), folders.rend());
-  for (const char* folder : {"/usr/lib/x86_64-linux-gnu", "/usr/lib/aarch64-linux-gnu", "/usr/lib64", "/usr/lib"}) {
+  for (const char* folder :
+       {"/usr/lib/x86_64-linux-gnu", "/usr/lib/aarch64-linux-gnu", "/usr/lib64", "/usr/lib"}) {
     folders.emplace_back(folder);
   }
   for (const fs::path& folder : folders) {
@@ -170,10 +180,12 @@ Found FindGloo(InterruptGuard& interrupt) {
   const fs::path own = OwnProgram().parent_path();
   fs::path worker;
   for (const fs::path& folder : {own, own / "../libexec/allranks", own / "runtime-verify/program"}) {
-    if (worker.empty() && IsExecutable(folder / kGlooWorker)) worker = fs::weakly_canonical(folder / kGlooWorker);
+    if (worker.empty() && IsExecutable(folder / kGlooWorker))
+      worker = fs::weakly_canonical(folder / kGlooWorker);
   }
   if (worker.empty()) {
-    found.missing = "the program " + std::string(kGlooWorker) + " is not beside this one: it is built where Gloo "
+    found.missing = "the program " + std::string(kGlooWorker) +
+                    " is not beside this one: it is built where Gloo "
                     "(Debian: libgloo-dev) is installed; or use --backend sim";
     return found;
   }
@@ -188,7 +200,8 @@ Found FindGloo(InterruptGuard& interrupt) {
   found.description = log.description;
   found.backend.emplace();
   found.backend->name = "gloo";
-  found.backend->variants.push_back({.name = "gloo", .protocol = std::nullopt, .launcher = std::move(launcher)});
+  found.backend->variants.push_back(
+      {.name = "gloo", .protocol = std::nullopt, .launcher = std::move(launcher)});
   return found;
 }
 
@@ -204,13 +217,17 @@ Found FindNccl(const MachineOptions& options, InterruptGuard& interrupt) {
     }
     if (refused.empty()) refused = why;
   }
-  ChildOptions child{.program = OwnProgram().string(), .args = {"verify-worker"},
-                     .env = Inherited({"LD_LIBRARY_PATH", "CUDA_VISIBLE_DEVICES", "CUDA_DEVICE_ORDER", "LANG"})};
+  ChildOptions child{
+      .program = OwnProgram().string(),
+      .args = {"verify-worker"},
+      .env = Inherited({"LD_LIBRARY_PATH", "CUDA_VISIBLE_DEVICES", "CUDA_DEVICE_ORDER", "LANG"})};
   found.backend.emplace();
   found.backend->name = "nccl";
   for (const Protocol protocol : {Protocol::LowLatency, Protocol::Simple}) {
-    found.backend->variants.push_back({.name = "nccl " + std::string(NameOf(protocol)), .protocol = protocol,
-                                       .launcher = std::make_unique<NcclLauncher>(child, library, NameOf(protocol), FreeAddress(), options.is_remote)});
+    found.backend->variants.push_back({.name = "nccl " + std::string(NameOf(protocol)),
+                                       .protocol = protocol,
+                                       .launcher = std::make_unique<NcclLauncher>(
+                                           child, library, NameOf(protocol), FreeAddress(), options)});
   }
   // Starting the driver for the first time takes seconds.
   constexpr milliseconds kLimit{20000};
@@ -221,7 +238,9 @@ Found FindNccl(const MachineOptions& options, InterruptGuard& interrupt) {
     found.backend->probe = [&first, &interrupt] {
       constexpr milliseconds kProbe{5000};
       const AttemptLog again = Probe(first, interrupt, kProbe);
-      return again.end == AttemptLog::End::Finished ? "" : "wedged: the device does not answer any more: " + again.reason;
+      return again.end == AttemptLog::End::Finished
+                 ? ""
+                 : "wedged: the device does not answer any more: " + again.reason;
     };
     return found;
   }

@@ -8,6 +8,7 @@ namespace allranks::verify {
 struct MachineOptions {
   std::string nccl_library;  // --nccl-lib; empty: searched
   std::string python;        // whose NCCL to prefer; empty: that of an active environment
+  bool force = false;        // also on a device that others use
   bool is_remote = false;    // ranks on other nodes: not the loopback alone
 };
 

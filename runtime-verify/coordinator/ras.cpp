@@ -36,7 +36,8 @@ std::string AskRas(const std::string& address, std::chrono::milliseconds limit) 
   const auto end = std::chrono::steady_clock::now() + limit;
   if (send(descriptor, kQuestion.data(), kQuestion.size(), MSG_NOSIGNAL) > 0) {
     while (report.size() < kLongestReport) {
-      const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(end - std::chrono::steady_clock::now());
+      const auto left =
+          std::chrono::duration_cast<std::chrono::milliseconds>(end - std::chrono::steady_clock::now());
       pollfd waiting{.fd = descriptor, .events = POLLIN, .revents = 0};
       if (left.count() <= 0 || poll(&waiting, 1, static_cast<int>(left.count())) <= 0) break;
       char bytes[4096];

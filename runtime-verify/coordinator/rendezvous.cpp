@@ -28,7 +28,9 @@ constexpr milliseconds kTick{100};
 // Without a token of the user's, for the loopback only.
 constexpr std::string_view kLocalToken = "loopback";
 
-std::string TokenOf(const LaunchEnvironment& job) { return job.token.empty() ? std::string(kLocalToken) : job.token; }
+std::string TokenOf(const LaunchEnvironment& job) {
+  return job.token.empty() ? std::string(kLocalToken) : job.token;
+}
 
 // No byte tells how much of it was right.
 bool SameText(std::string_view a, std::string_view b) {
@@ -98,8 +100,8 @@ std::optional<in_addr> HostOfJob(const LaunchEnvironment& job, bool is_remote, s
 
 }  // namespace
 
-std::unique_ptr<Rendezvous> Rendezvous::Listen(const LaunchEnvironment& job, bool is_remote, InterruptGuard& interrupt,
-                                               std::string* error) {
+std::unique_ptr<Rendezvous> Rendezvous::Listen(const LaunchEnvironment& job, bool is_remote,
+                                               InterruptGuard& interrupt, std::string* error) {
   const std::optional<in_addr> host = HostOfJob(job, is_remote, error);
   if (!host) return nullptr;
   std::unique_ptr<Rendezvous> meeting(new Rendezvous(job, interrupt));
@@ -113,8 +115,9 @@ std::unique_ptr<Rendezvous> Rendezvous::Listen(const LaunchEnvironment& job, boo
         listen(meeting->listener_, SOMAXCONN) == 0) {
       return meeting;
     }
-    *error = "no port of " + meeting->own_address_ + " to listen on (tried " + std::to_string(job.ports.front()) + " to " +
-             std::to_string(job.ports.back()) + "): " + std::strerror(errno) + "; name one in ALLRANKS_STORE_PORT";
+    *error = "no port of " + meeting->own_address_ + " to listen on (tried " +
+             std::to_string(job.ports.front()) + " to " + std::to_string(job.ports.back()) +
+             "): " + std::strerror(errno) + "; name one in ALLRANKS_STORE_PORT";
     close(meeting->listener_);
     meeting->listener_ = -1;
   }
@@ -125,12 +128,15 @@ Rendezvous::~Rendezvous() {
   if (listener_ >= 0) close(listener_);
 }
 
-std::vector<Rendezvous::Guest> Rendezvous::Welcome(const std::string& reply, milliseconds limit, std::string* error) {
+std::vector<Rendezvous::Guest> Rendezvous::Welcome(const std::string& reply, milliseconds limit,
+                                                   std::string* error) {
   std::vector<Guest> guests(job_.size - 1);
   const Clock::time_point end = Clock::now() + limit;
   for (size_t missing = guests.size(); missing > 0;) {
     if (Left(end).count() == 0 || interrupt_.HasCome()) {
-      *error = interrupt_.HasCome() ? "interrupted" : std::to_string(missing) + " of " + std::to_string(job_.size) + " ranks did not come";
+      *error = interrupt_.HasCome()
+                   ? "interrupted"
+                   : std::to_string(missing) + " of " + std::to_string(job_.size) + " ranks did not come";
       for (const Guest& guest : guests) {
         if (guest.connection >= 0) close(guest.connection);
       }
@@ -146,7 +152,8 @@ std::vector<Rendezvous::Guest> Rendezvous::Welcome(const std::string& reply, mil
     std::string magic, token;
     uint32_t rank = 0, local_rank = 0;
     hello >> magic >> token >> rank >> local_rank;
-    const bool is_ours = hello && magic == kMagic && SameText(token, TokenOf(job_)) && rank > 0 && rank < job_.size;
+    const bool is_ours =
+        hello && magic == kMagic && SameText(token, TokenOf(job_)) && rank > 0 && rank < job_.size;
     // A relay that has given up and come again answers on its last connection only.
     const bool is_here = is_ours && guests[rank - 1].connection < 0 && Say(connection, reply) &&
                          ReadHello(connection, kHelloLimit) == kHere;
@@ -169,28 +176,32 @@ std::vector<Rendezvous::Guest> Rendezvous::Gather(uint32_t variant, std::string*
 
 void Rendezvous::Dismiss(int exit_code) {
   std::string error;
-  for (const Guest& guest : Welcome(std::string(kMagic) + " bye " + std::to_string(exit_code), kDismissLimit, &error)) {
+  for (const Guest& guest :
+       Welcome(std::string(kMagic) + " bye " + std::to_string(exit_code), kDismissLimit, &error)) {
     close(guest.connection);
   }
 }
 
 std::vector<RankLink> LaunchedLauncher::Start(uint32_t world, std::string* error) {
   if (world != rendezvous_.job().size) {
-    *error = "the job has " + std::to_string(rendezvous_.job().size) + " ranks, and " + std::to_string(world) + " are needed";
+    *error = "the job has " + std::to_string(rendezvous_.job().size) + " ranks, and " +
+             std::to_string(world) + " are needed";
     return {};
   }
   std::vector<RankLink> links = own_->Start(1, error);
   if (links.empty()) return links;
   guests_ = rendezvous_.Gather(variant_, error);
   if (guests_.empty()) return {};
-  for (const Rendezvous::Guest& guest : guests_) links.push_back({.child = std::nullopt, .connection = guest.connection});
+  for (const Rendezvous::Guest& guest : guests_)
+    links.push_back({.child = std::nullopt, .connection = guest.connection});
   return links;
 }
 
 RankSetup LaunchedLauncher::SetupOf(uint32_t rank) const {
   RankSetup setup = own_->SetupOf(rank);
   setup.address = rank == 0 ? rendezvous_.own_address() : guests_[rank - 1].address;
-  setup.device = static_cast<int32_t>(rank == 0 ? rendezvous_.job().local_rank : guests_[rank - 1].local_rank);
+  setup.device =
+      static_cast<int32_t>(rank == 0 ? rendezvous_.job().local_rank : guests_[rank - 1].local_rank);
   return setup;
 }
 
@@ -211,7 +222,8 @@ int ConnectToJob(const LaunchEnvironment& job, in_addr host, std::string* reply)
   for (const uint16_t port : job.ports) {
     const int connection = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
     const sockaddr_in address = AddressOf(host, port);
-    if (connect(connection, reinterpret_cast<const sockaddr*>(&address), sizeof(address)) == 0 && !IsOwnEnd(connection) &&
+    if (connect(connection, reinterpret_cast<const sockaddr*>(&address), sizeof(address)) == 0 &&
+        !IsOwnEnd(connection) &&
         Say(connection, std::string(kMagic) + " " + TokenOf(job) + " " + std::to_string(job.rank) + " " +
                             std::to_string(job.local_rank))) {
       *reply = ReadHello(connection, kReplyLimit);

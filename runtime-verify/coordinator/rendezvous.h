@@ -1,6 +1,6 @@
-// How the ranks of a launched job meet: rank 0 listens, every other process of the job is a relay that runs one rank and
-// hands its lines on. A connection lives as long as a run; for the next run the relay comes again. This takes the place of
-// a store of its own: Set and Get are lines like all others.
+// How the ranks of a launched job meet: rank 0 listens, every other process of the job is a relay that runs
+// one rank and hands its lines on. A connection lives as long as a run; for the next run the relay comes
+// again. This takes the place of a store of its own: Set and Get are lines like all others.
 #pragma once
 
 #include <string>
@@ -14,8 +14,8 @@ namespace allranks::verify {
 class Rendezvous {
  public:
   // Listens on the loopback, or, if `is_remote`, on the address of rank 0. On failure `error` says why.
-  static std::unique_ptr<Rendezvous> Listen(const LaunchEnvironment& job, bool is_remote, InterruptGuard& interrupt,
-                                            std::string* error);
+  static std::unique_ptr<Rendezvous> Listen(const LaunchEnvironment& job, bool is_remote,
+                                            InterruptGuard& interrupt, std::string* error);
   ~Rendezvous();
   Rendezvous(const Rendezvous&) = delete;
   Rendezvous& operator=(const Rendezvous&) = delete;

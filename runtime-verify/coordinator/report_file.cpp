@@ -50,7 +50,8 @@ std::optional<std::string> ReadAll(int descriptor, std::string* error) {
     text.append(bytes, static_cast<size_t>(n));
     // What says that it is a witness may be no larger than one.
     const size_t most = witness::Bounds().file_bytes;
-    if (text.size() > most && std::string_view(text).substr(0, 256).find(kWitnessMark) != std::string_view::npos) {
+    if (text.size() > most &&
+        std::string_view(text).substr(0, 256).find(kWitnessMark) != std::string_view::npos) {
       *error = "larger than the " + MiB(most) + " that a witness may have";
       return std::nullopt;
     }
@@ -76,7 +77,8 @@ std::string RefuseShape(std::string_view text) {
     if (open.size() > kDeepest) return "nested deeper than " + std::to_string(kDeepest) + " levels";
     if ((c == '}' || c == ']') && !open.empty()) open.pop_back();
     if (c != ',' || open.empty() || !open.back().is_object) continue;
-    if (++open.back().commas >= kMostKeys) return "an object has more than " + std::to_string(kMostKeys) + " keys";
+    if (++open.back().commas >= kMostKeys)
+      return "an object has more than " + std::to_string(kMostKeys) + " keys";
   }
   return "";
 }
@@ -186,7 +188,8 @@ void ReportFile::ReadSarif() {
       finding.code = TextAt(result, {"ruleId"});
       finding.message = TextAt(result, {"message", "text"});
       const Json& physical = At(result, {"locations", "0", "physicalLocation"});
-      finding.place = PlaceText(TextAt(physical, {"artifactLocation", "uri"}), At(physical, {"region", "startLine"}));
+      finding.place =
+          PlaceText(TextAt(physical, {"artifactLocation", "uri"}), At(physical, {"region", "startLine"}));
       TakeWitness(At(result, {"properties", "witness"}), &finding);
       places_.push_back(&result);
     }
@@ -209,8 +212,9 @@ std::string ReportFile::WithVerdicts(const std::vector<std::optional<Verdict>>& 
     (*places_[i])["rank"] = PriorityOf(*verdicts[i]);
     if (verdicts[i]->reason.empty()) continue;
     notes.push_back({{"level", "note"},
-                     {"message", {{"text", "`allranks verify` on " + findings_[i].code + " at " + findings_[i].place + ": " +
-                                               verdicts[i]->reason + "."}}}});
+                     {"message",
+                      {{"text", "`allranks verify` on " + findings_[i].code + " at " + findings_[i].place +
+                                    ": " + verdicts[i]->reason + "."}}}});
   }
   if (kind_ == Kind::Sarif && !notes.empty() && !(*root_)["runs"].empty()) {
     Json& run = (*root_)["runs"][0];

@@ -1,4 +1,5 @@
-// The files that `verify` takes: one witness, or a JSON or SARIF report of `allranks check`. Nobody vouches for them.
+// The files that `verify` takes: one witness, or a JSON or SARIF report of `allranks check`. Nobody vouches
+// for them.
 #pragma once
 
 #include <memory>
@@ -12,8 +13,8 @@
 namespace allranks::verify {
 
 struct ReportFinding {
-  std::string code;     // "AR101"; of a witness alone, what its `finding` says
-  std::string place;    // "train.py:9"; empty if not told
+  std::string code;   // "AR101"; of a witness alone, what its `finding` says
+  std::string place;  // "train.py:9"; empty if not told
   std::string message;
   std::optional<witness::Witness> witness;
   std::string refused;  // why its witness cannot be taken

@@ -47,9 +47,11 @@ TEST(ReportFileTest, AWitnessAlone) {
 }
 
 TEST(ReportFileTest, AJsonReport) {
-  const ReportFile file = Read(R"({"version":1,"findings":[{"code":"AR101","message":"m","location":{"path":"t.py",)"
-                               R"("start":{"line":3,"column":1}},"witness":)" + std::string(kWitness) +
-                               R"(},{"code":"AR002","witness":null},{"code":"AR103","witness":{"schema":"other"}}]})");
+  const ReportFile file =
+      Read(R"({"version":1,"findings":[{"code":"AR101","message":"m","location":{"path":"t.py",)"
+           R"("start":{"line":3,"column":1}},"witness":)" +
+           std::string(kWitness) +
+           R"(},{"code":"AR002","witness":null},{"code":"AR103","witness":{"schema":"other"}}]})");
   ASSERT_EQ(file.findings().size(), 3u);
   EXPECT_EQ(file.findings()[0].place, "t.py:3");
   EXPECT_TRUE(file.findings()[0].witness.has_value());
@@ -67,8 +69,9 @@ TEST(ReportFileTest, VerdictsChangeNothingElseOfASarifReport) {
   Json& result = out["runs"][0]["results"][0];
   EXPECT_EQ(result["properties"]["allranks/verify"]["verdict"], "inconclusive");
   EXPECT_EQ(result["rank"], 50.0);
-  EXPECT_THAT(out["runs"][0]["invocations"][0]["toolExecutionNotifications"][0]["message"]["text"].get<std::string>(),
-              HasSubstr("out of time"));
+  EXPECT_THAT(
+      out["runs"][0]["invocations"][0]["toolExecutionNotifications"][0]["message"]["text"].get<std::string>(),
+      HasSubstr("out of time"));
   result["properties"].erase("allranks/verify");
   result.erase("rank");
   out["runs"][0].erase("invocations");

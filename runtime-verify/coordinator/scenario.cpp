@@ -24,7 +24,9 @@ constexpr size_t kMostOps = 256;
 
 Verdict Computed(Effect effect, std::string measured) {
   Verdict verdict{.kind = effect == Effect::Clean ? VerdictKind::NotReproduced : VerdictKind::Confirmed,
-                  .effect = effect, .backend = "sim", .version = "computed"};
+                  .effect = effect,
+                  .backend = "sim",
+                  .version = "computed"};
   verdict.measured = std::move(measured);
   return verdict;
 }
@@ -47,15 +49,17 @@ Verdict MeasureOf(const Witness& w, const witness::DeviceOrdinal& s) {
   }
   if (!missing.empty()) {
     const uint32_t rank = missing[0];
-    return Computed(Effect::Error,
-                    fmt::format("{} of {} select a device that a node with {} devices does not have: rank {} on node {} "
-                                "asks for device {}, which CUDA refuses as an invalid device ordinal (101)",
-                                RanksText(missing, 0), w.world, s.devices, rank, rank / per_node, s.ordinals[rank]));
+    return Computed(
+        Effect::Error,
+        fmt::format("{} of {} select a device that a node with {} devices does not have: rank {} on node {} "
+                    "asks for device {}, which CUDA refuses as an invalid device ordinal (101)",
+                    RanksText(missing, 0), w.world, s.devices, rank, rank / per_node, s.ordinals[rank]));
   }
   if (!shared.empty()) {
-    return Computed(Effect::Error, fmt::format("{} select a device that another rank of their node has selected; NCCL "
-                                               "refuses that as a duplicate GPU",
-                                               RanksText(shared, 0)));
+    return Computed(Effect::Error,
+                    fmt::format("{} select a device that another rank of their node has selected; NCCL "
+                                "refuses that as a duplicate GPU",
+                                RanksText(shared, 0)));
   }
   return Computed(Effect::Clean, fmt::format("all {} ranks select a device of their own", w.world));
 }
@@ -71,20 +75,24 @@ std::vector<uint32_t> Permutation(uint32_t samples, uint64_t seed, uint32_t epoc
 
 Verdict MeasureOf(const Witness& w, const witness::EpochOrder& s) {
   std::set<std::vector<uint32_t>> orders;
-  for (uint32_t epoch = 0; epoch < s.epochs; ++epoch) orders.insert(Permutation(s.samples, s.seed, s.set_epoch ? epoch : 0));
+  for (uint32_t epoch = 0; epoch < s.epochs; ++epoch)
+    orders.insert(Permutation(s.samples, s.seed, s.set_epoch ? epoch : 0));
   std::vector<uint32_t> first = SamplerIndices(s.samples, s.seed, 0, 0, w.world);
   constexpr size_t kShown = 6;
   first.resize(std::min(first.size(), kShown));
   if (orders.size() > 1) {
-    return Computed(Effect::Clean, fmt::format("{} epochs of {} samples on {} ranks: {} different orders", s.epochs,
-                                               s.samples, w.world, orders.size()));
+    return Computed(Effect::Clean, fmt::format("{} epochs of {} samples on {} ranks: {} different orders",
+                                               s.epochs, s.samples, w.world, orders.size()));
   }
-  return Computed(Effect::Semantic,
-                  fmt::format("{0} of {0} epochs have the same order on all {1} ranks: rank 0 begins each with samples {2}",
-                              s.epochs, w.world, fmt::join(first, ", ")));
+  return Computed(
+      Effect::Semantic,
+      fmt::format(
+          "{0} of {0} epochs have the same order on all {1} ranks: rank 0 begins each with samples {2}",
+          s.epochs, w.world, fmt::join(first, ", ")));
 }
 
-// How far from its optimum a parameter of curvature 1 still is after gradient descent with noise-free batches.
+// How far from its optimum a parameter of curvature 1 still is after gradient descent with noise-free
+// batches.
 double RemainingError(double learning_rate, uint64_t steps) {
   double error = 1;
   for (uint64_t i = 0; i < steps; ++i) error -= learning_rate * error;
@@ -100,13 +108,14 @@ Verdict MeasureOf(const Witness& w, const witness::LearningRate& s) {
   const double error_all = RemainingError(rate, samples / effective);
   const double error_scaled = RemainingError(s.learning_rate * w.world, samples / effective);
   const std::string numbers = fmt::format(
-      "effective batch {} on 1 rank, {} on {} ranks; after {} samples of a least-squares problem with learning rate {} "
+      "effective batch {} on 1 rank, {} on {} ranks; after {} samples of a least-squares problem with "
+      "learning rate {} "
       "the error left is {:.2g} on 1 rank ({} steps) and {:.2g} on {} ranks ({} steps, rate {})",
       alone, effective, w.world, samples, s.learning_rate, error_alone, samples / alone, error_all, w.world,
       samples / effective, rate);
   if (s.scaled) return Computed(Effect::Clean, numbers);
-  return Computed(Effect::Semantic,
-                  fmt::format("{}; with the rate times {} it would be {:.2g}", numbers, w.world, error_scaled));
+  return Computed(Effect::Semantic, fmt::format("{}; with the rate times {} it would be {:.2g}", numbers,
+                                                w.world, error_scaled));
 }
 
 // The operation that stands for a step, or one to stand in for it.
@@ -114,12 +123,17 @@ std::vector<Op> StepOf(const Witness& witness) {
   for (const std::vector<Op>& ops : witness.ops) {
     if (!ops.empty()) return ops;
   }
-  Op op{.id = "", .op = "all_reduce", .comm = witness.comms.empty() ? "world" : witness.comms[0].id, .redop = "sum",
-        .source = "backward", .at = {}};
+  Op op{.id = "",
+        .op = "all_reduce",
+        .comm = witness.comms.empty() ? "world" : witness.comms[0].id,
+        .redop = "sum",
+        .source = "backward",
+        .at = {}};
   return {op};
 }
 
-// `ends` tells by rank how far it goes; ranks that go equally far are one class, whose operations `make` gives.
+// `ends` tells by rank how far it goes; ranks that go equally far are one class, whose operations `make`
+// gives.
 template <class Make>
 Witness WithSchedules(const Witness& witness, const std::vector<uint32_t>& ends, Make make) {
   Witness out = witness;
@@ -145,7 +159,8 @@ Witness WithSchedules(const Witness& witness, const std::vector<uint32_t>& ends,
 }
 
 uint32_t BatchesOf(const witness::UnevenBatches& s, size_t rank) {
-  return s.drop_last ? s.samples[rank] / s.batch[rank] : (s.samples[rank] + s.batch[rank] - 1) / s.batch[rank];
+  return s.drop_last ? s.samples[rank] / s.batch[rank]
+                     : (s.samples[rank] + s.batch[rank] - 1) / s.batch[rank];
 }
 
 std::vector<uint32_t> Batches(const witness::UnevenBatches& s) {
@@ -162,7 +177,8 @@ Witness ExpandedOf(const Witness& witness, const witness::UnevenBatches& s) {
   // What all ranks share says little: two such steps are kept, and what fits of those that differ.
   constexpr uint32_t kSharedSteps = 2;
   const uint32_t first = least > kSharedSteps ? least - kSharedSteps : 0;
-  const auto last = static_cast<uint32_t>(std::min<size_t>(most, first + std::max<size_t>(kMostOps / step.size(), 1)));
+  const auto last =
+      static_cast<uint32_t>(std::min<size_t>(most, first + std::max<size_t>(kMostOps / step.size(), 1)));
   std::vector<uint32_t> ends;
   // Under Join a rank without data stands in for the operations of the others.
   for (const uint32_t own : batches) ends.push_back(std::min(s.join ? most : own, last));
@@ -178,8 +194,9 @@ Witness ExpandedOf(const Witness& witness, const witness::UnevenBatches& s) {
   });
 }
 
-// DDP reduces buckets in order, so one that never fills holds back those behind it; the rank's backward then returns, and
-// its next forward raises. With find_unused_parameters all fill, and one more reduction tells which were used.
+// DDP reduces buckets in order, so one that never fills holds back those behind it; the rank's backward then
+// returns, and its next forward raises. With find_unused_parameters all fill, and one more reduction tells
+// which were used.
 Witness ExpandedOf(const Witness& witness, const witness::UnusedParameter& s) {
   const Op reduction = StepOf(witness)[0];
   std::vector<uint32_t> ends;
@@ -195,7 +212,8 @@ Witness ExpandedOf(const Witness& witness, const witness::UnusedParameter& s) {
       ops.back().op = kind;
       ops.back().sync = sync;
     };
-    for (uint32_t bucket = 0; bucket < end; ++bucket) add(fmt::format("bucket{}", bucket), "all_reduce", false);
+    for (uint32_t bucket = 0; bucket < end; ++bucket)
+      add(fmt::format("bucket{}", bucket), "all_reduce", false);
     if (s.find_unused) add("used", "all_reduce", false);
     if (end == s.buckets) add("end", "wait", true);
     return ops;
@@ -224,16 +242,18 @@ std::string NumbersOf(const Witness& w, const witness::UnusedParameter& s, const
   }
   const std::string waiting = WaitingRanks(verdict);
   if (!waiting.empty()) {
-    return fmt::format("{} leave{} a bucket of {} unreduced, and PyTorch ends {} in the next forward (`Expected to have "
-                       "finished reduction in the prior iteration`), while {} wait in the backward",
-                       RanksText(skipping, 0), skipping.size() == 1 ? "s" : "", s.buckets,
-                       skipping.size() == 1 ? "it" : "them", waiting);
+    return fmt::format(
+        "{} leave{} a bucket of {} unreduced, and PyTorch ends {} in the next forward (`Expected to have "
+        "finished reduction in the prior iteration`), while {} wait in the backward",
+        RanksText(skipping, 0), skipping.size() == 1 ? "s" : "", s.buckets,
+        skipping.size() == 1 ? "it" : "them", waiting);
   }
   const uint32_t issued = s.buckets + (s.find_unused ? 1 : 0);
   if (s.find_unused && skipping.empty()) {
-    return fmt::format("{} reductions a step instead of {}: every parameter is used, and find_unused_parameters asks for "
-                       "it in each step",
-                       issued, s.buckets);
+    return fmt::format(
+        "{} reductions a step instead of {}: every parameter is used, and find_unused_parameters asks for "
+        "it in each step",
+        issued, s.buckets);
   }
   return fmt::format("{} reductions a step on every rank", issued);
 }
@@ -247,26 +267,32 @@ std::string NumbersOf(const Witness&, const T&, const Verdict&) {
 
 bool IsMeasured(const witness::Scenario& scenario) {
   return std::holds_alternative<witness::DeviceOrdinal>(scenario) ||
-         std::holds_alternative<witness::EpochOrder>(scenario) || std::holds_alternative<witness::LearningRate>(scenario);
+         std::holds_alternative<witness::EpochOrder>(scenario) ||
+         std::holds_alternative<witness::LearningRate>(scenario);
 }
 
 Verdict Measure(const Witness& witness) {
-  Verdict verdict = std::visit([&](const auto& scenario) { return MeasureOf(witness, scenario); }, witness.scenario);
+  Verdict verdict =
+      std::visit([&](const auto& scenario) { return MeasureOf(witness, scenario); }, witness.scenario);
   verdict.ran = witness;
   return verdict;
 }
 
 Witness Expanded(const Witness& witness) {
-  if (const auto* uneven = std::get_if<witness::UnevenBatches>(&witness.scenario)) return ExpandedOf(witness, *uneven);
-  if (const auto* unused = std::get_if<witness::UnusedParameter>(&witness.scenario)) return ExpandedOf(witness, *unused);
+  if (const auto* uneven = std::get_if<witness::UnevenBatches>(&witness.scenario))
+    return ExpandedOf(witness, *uneven);
+  if (const auto* unused = std::get_if<witness::UnusedParameter>(&witness.scenario))
+    return ExpandedOf(witness, *unused);
   return witness;
 }
 
 std::string MeasuredBySchedule(const Witness& witness, const Verdict& verdict) {
-  return std::visit([&](const auto& scenario) { return NumbersOf(witness, scenario, verdict); }, witness.scenario);
+  return std::visit([&](const auto& scenario) { return NumbersOf(witness, scenario, verdict); },
+                    witness.scenario);
 }
 
-std::vector<uint32_t> SamplerIndices(uint32_t samples, uint64_t seed, uint32_t epoch, uint32_t rank, uint32_t world) {
+std::vector<uint32_t> SamplerIndices(uint32_t samples, uint64_t seed, uint32_t epoch, uint32_t rank,
+                                     uint32_t world) {
   const std::vector<uint32_t> order = Permutation(samples, seed, epoch);
   // Padded from the front, so that all ranks get the same number.
   const uint32_t per_rank = (samples + world - 1) / world;

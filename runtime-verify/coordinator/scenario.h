@@ -9,13 +9,15 @@ namespace allranks::verify {
 bool IsMeasured(const witness::Scenario& scenario);
 Verdict Measure(const witness::Witness& witness);
 
-// The witness whose `ops` are those of one step, as the schedule that its scenario stands for. Others come back as they are.
+// The witness whose `ops` are those of one step, as the schedule that its scenario stands for. Others come
+// back as they are.
 witness::Witness Expanded(const witness::Witness& witness);
 // The numbers behind that schedule; empty for others.
 std::string MeasuredBySchedule(const witness::Witness& witness, const Verdict& verdict);
 
-// The indices that torch.utils.data.DistributedSampler(shuffle=True) gives a rank: torch.randperm takes its numbers
-// from a Mersenne twister seeded with seed + epoch (ATen/native/TensorFactories.cpp, randperm_cpu).
-std::vector<uint32_t> SamplerIndices(uint32_t samples, uint64_t seed, uint32_t epoch, uint32_t rank, uint32_t world);
+// The indices that torch.utils.data.DistributedSampler(shuffle=True) gives a rank: torch.randperm takes its
+// numbers from a Mersenne twister seeded with seed + epoch (ATen/native/TensorFactories.cpp, randperm_cpu).
+std::vector<uint32_t> SamplerIndices(uint32_t samples, uint64_t seed, uint32_t epoch, uint32_t rank,
+                                     uint32_t world);
 
 }  // namespace allranks::verify

@@ -19,7 +19,9 @@ Witness World(uint32_t world, witness::Scenario scenario, uint32_t nodes = 1) {
   return w;
 }
 
-witness::Outcome Matched(const Witness& w) { return witness::MatchStrictly(witness::MakeSchedule(Expanded(w))); }
+witness::Outcome Matched(const Witness& w) {
+  return witness::MatchStrictly(witness::MakeSchedule(Expanded(w)));
+}
 
 // What DistributedSampler of PyTorch 1.13 gives for 10 samples, 2 ranks and seed 0 (python3-torch of Debian).
 TEST(ScenarioTest, SamplerIndicesAreThoseOfPyTorch) {
@@ -42,8 +44,9 @@ TEST(ScenarioTest, EpochOrder) {
 TEST(ScenarioTest, DeviceOrdinal) {
   const Verdict global = Measure(World(4, witness::DeviceOrdinal{.devices = 2, .ordinals = {0, 1, 2, 3}}, 2));
   EXPECT_EQ(global.effect, Effect::Error);
-  EXPECT_THAT(global.measured, HasSubstr("ranks 2, 3 of 4 select a device that a node with 2 devices does not have: rank 2 "
-                                         "on node 1 asks for device 2"));
+  EXPECT_THAT(global.measured,
+              HasSubstr("ranks 2, 3 of 4 select a device that a node with 2 devices does not have: rank 2 "
+                        "on node 1 asks for device 2"));
   const Verdict local = Measure(World(4, witness::DeviceOrdinal{.devices = 2, .ordinals = {0, 1, 0, 1}}, 2));
   EXPECT_EQ(local.kind, VerdictKind::NotReproduced);
   const Verdict shared = Measure(World(4, witness::DeviceOrdinal{.devices = 2, .ordinals = {0, 0, 0, 0}}, 2));
@@ -51,10 +54,12 @@ TEST(ScenarioTest, DeviceOrdinal) {
 }
 
 TEST(ScenarioTest, LearningRate) {
-  const Verdict plain = Measure(World(4, witness::LearningRate{.batch = 8, .accumulation = 2, .learning_rate = 0.01}));
+  const Verdict plain =
+      Measure(World(4, witness::LearningRate{.batch = 8, .accumulation = 2, .learning_rate = 0.01}));
   EXPECT_EQ(plain.effect, Effect::Semantic);
   EXPECT_THAT(plain.measured, HasSubstr("effective batch 16 on 1 rank, 64 on 4 ranks"));
-  EXPECT_THAT(plain.measured, HasSubstr("0.28 on 1 rank (128 steps) and 0.72 on 4 ranks (32 steps, rate 0.01)"));
+  EXPECT_THAT(plain.measured,
+              HasSubstr("0.28 on 1 rank (128 steps) and 0.72 on 4 ranks (32 steps, rate 0.01)"));
   const Verdict scaled = Measure(World(4, witness::LearningRate{.learning_rate = 0.01, .scaled = true}));
   EXPECT_EQ(scaled.kind, VerdictKind::NotReproduced);
 }
@@ -67,7 +72,8 @@ TEST(ScenarioTest, UnevenBatchesHangUnlessJoined) {
   EXPECT_EQ(out.stuck[0].waits_for, (std::vector<uint32_t>{2, 3}));
   Verdict verdict{.ran = Expanded(w)};
   verdict.trials.push_back({.name = "model", .outcome = out});
-  EXPECT_EQ(MeasuredBySchedule(w, verdict), "batches by rank: 3, 3, 2, 2; behind the shortest, ranks 0, 1 wait forever");
+  EXPECT_EQ(MeasuredBySchedule(w, verdict),
+            "batches by rank: 3, 3, 2, 2; behind the shortest, ranks 0, 1 wait forever");
   uneven.join = true;
   EXPECT_EQ(Matched(World(4, uneven)).effect, Effect::Clean);
   uneven.join = false;

@@ -13,7 +13,14 @@ using witness::Op;
 using witness::Witness;
 
 Op Make(std::string op, int32_t root = -1, uint32_t count = 1024) {
-  Op made{.id = "", .op = std::move(op), .comm = "world", .count = count, .redop = "", .root = root, .source = "", .at = {}};
+  Op made{.id = "",
+          .op = std::move(op),
+          .comm = "world",
+          .count = count,
+          .redop = "",
+          .root = root,
+          .source = "",
+          .at = {}};
   return made;
 }
 
@@ -34,12 +41,13 @@ Witness Differing(uint32_t world, std::vector<Op> first, std::vector<Op> rest) {
 }  // namespace
 
 std::vector<SelfTestLine> RunSelfTest(Verifier& verifier, const std::vector<uint32_t>& worlds) {
-  const std::vector<Op> all_kinds = {Make("all_reduce"), Make("broadcast", 0), Make("reduce", 0), Make("all_gather"),
-                                     Make("reduce_scatter"), Make("barrier")};
+  const std::vector<Op> all_kinds = {Make("all_reduce"), Make("broadcast", 0),   Make("reduce", 0),
+                                     Make("all_gather"), Make("reduce_scatter"), Make("barrier")};
   std::vector<SelfTestLine> lines;
   for (const uint32_t world : worlds) {
     if (verifier.WasInterrupted()) break;
-    lines.push_back({.world = world, .matched = verifier.Verify(Differing(world, all_kinds, all_kinds)),
+    lines.push_back({.world = world,
+                     .matched = verifier.Verify(Differing(world, all_kinds, all_kinds)),
                      .deadlock = verifier.Verify(Differing(world, {Make("all_reduce")}, {}))});
   }
   return lines;
@@ -47,7 +55,8 @@ std::vector<SelfTestLine> RunSelfTest(Verifier& verifier, const std::vector<uint
 
 bool IsGood(const SelfTestLine& line) {
   return line.matched.kind == VerdictKind::NotReproduced && line.deadlock.kind == VerdictKind::Confirmed &&
-         line.deadlock.effect == witness::Effect::Deadlock && line.deadlock.trials[0].outcome.stuck.size() == 1 &&
+         line.deadlock.effect == witness::Effect::Deadlock &&
+         line.deadlock.trials[0].outcome.stuck.size() == 1 &&
          line.deadlock.trials[0].outcome.stuck[0].rank == 0;
 }
 
@@ -61,9 +70,11 @@ std::string SelfTestText(const SelfTestLine& line) {
                      static_cast<double>(line.matched.duration.count()) / 1000);
   if (IsSeen(line.matched)) {
     const AttemptLog& log = *line.matched.trials[0].log;
-    out += fmt::format(", connected in {} ms, slowest operation {} ms", log.connect_time.count(), log.slowest_op.count());
+    out += fmt::format(", connected in {} ms, slowest operation {} ms", log.connect_time.count(),
+                       log.slowest_op.count());
   }
-  out += fmt::format("\n  all_reduce of rank 0 alone: {}, {:.2f} s", result(line.deadlock, "rank 0 waits forever"),
+  out += fmt::format("\n  all_reduce of rank 0 alone: {}, {:.2f} s",
+                     result(line.deadlock, "rank 0 waits forever"),
                      static_cast<double>(line.deadlock.duration.count()) / 1000);
   if (IsSeen(line.deadlock)) {
     const AttemptLog& log = *line.deadlock.trials[0].log;
@@ -74,15 +85,16 @@ std::string SelfTestText(const SelfTestLine& line) {
 }
 
 std::vector<Mismatch> Mismatches(const std::vector<uint32_t>& worlds) {
-  const Op ar = Make("all_reduce"), bc = Make("broadcast", 0), re = Make("reduce", 0), ag = Make("all_gather"),
-           rs = Make("reduce_scatter");
+  const Op ar = Make("all_reduce"), bc = Make("broadcast", 0), re = Make("reduce", 0),
+           ag = Make("all_gather"), rs = Make("reduce_scatter");
   Op largest = ar, whole = ar;
   largest.redop = "max";
   whole.dtype = "i32";
   std::vector<Mismatch> all;
   for (const uint32_t world : worlds) {
     const auto add = [&](std::string name, std::vector<Op> first, std::vector<Op> rest) {
-      all.push_back({fmt::format("{} ({} ranks)", name, world), Differing(world, std::move(first), std::move(rest))});
+      all.push_back(
+          {fmt::format("{} ({} ranks)", name, world), Differing(world, std::move(first), std::move(rest))});
     };
     add("all_reduce, nothing", {ar}, {});
     add("all_reduce, broadcast", {ar}, {bc});

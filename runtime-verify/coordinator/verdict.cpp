@@ -4,10 +4,14 @@ namespace allranks::verify {
 
 std::string_view NameOf(VerdictKind kind) {
   switch (kind) {
-    case VerdictKind::Confirmed: return "confirmed";
-    case VerdictKind::NotReproduced: return "not_reproduced";
-    case VerdictKind::Inconclusive: return "inconclusive";
-    case VerdictKind::Unavailable: return "unavailable";
+    case VerdictKind::Confirmed:
+      return "confirmed";
+    case VerdictKind::NotReproduced:
+      return "not_reproduced";
+    case VerdictKind::Inconclusive:
+      return "inconclusive";
+    case VerdictKind::Unavailable:
+      return "unavailable";
   }
   return "inconclusive";
 }

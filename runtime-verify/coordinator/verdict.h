@@ -28,12 +28,12 @@ struct Verdict {
   VerdictKind kind = VerdictKind::Inconclusive;
   witness::Effect effect = witness::Effect::Clean;
   std::string reason;
-  std::string backend;           // "sim", "gloo", "nccl"
-  std::string version;           // what the ranks ran on
-  std::vector<Trial> trials;     // the first is the one the verdict rests on
-  std::string measured;          // of a scenario, in numbers
-  std::string nccl_prediction;   // what NCCL is expected to do, where that is not what was seen
-  witness::Witness ran;          // what was run: the witness, scaled or expanded
+  std::string backend;          // "sim", "gloo", "nccl"
+  std::string version;          // what the ranks ran on
+  std::vector<Trial> trials;    // the first is the one the verdict rests on
+  std::string measured;         // of a scenario, in numbers
+  std::string nccl_prediction;  // what NCCL is expected to do, where that is not what was seen
+  witness::Witness ran;         // what was run: the witness, scaled or expanded
   milliseconds duration{0};
 };
 

@@ -52,7 +52,10 @@ Json WrongJson(const witness::Witness& w, const Trial& trial) {
     Json json = OpJson(w, wrong.rank, wrong.op);
     if (trial.log) {
       if (const std::optional<Event>& data = trial.log->ranks[wrong.rank].ops[wrong.op].wrong) {
-        json.update({{"badElements", data->bad}, {"first", data->first}, {"expected", data->expected}, {"got", data->got}});
+        json.update({{"badElements", data->bad},
+                     {"first", data->first},
+                     {"expected", data->expected},
+                     {"got", data->got}});
       }
     }
     list.push_back(std::move(json));
@@ -86,7 +89,8 @@ Json TrialJson(const witness::Witness& w, const Trial& trial) {
 
 std::string VerdictJson(const Verdict& verdict) {
   Json json = {{"verdict", NameOf(verdict.kind)}};
-  const bool has_effect = verdict.kind == VerdictKind::Confirmed || verdict.kind == VerdictKind::NotReproduced;
+  const bool has_effect =
+      verdict.kind == VerdictKind::Confirmed || verdict.kind == VerdictKind::NotReproduced;
   if (has_effect) {
     json["effect"] = witness::EffectName(verdict.effect);
     json["evidence"] = IsSeen(verdict) ? "runtime" : "model";
@@ -111,10 +115,13 @@ std::string VerdictJson(const Verdict& verdict) {
 
 double PriorityOf(const Verdict& verdict) {
   switch (verdict.kind) {
-    case VerdictKind::Confirmed: return IsSeen(verdict) ? 100 : 80;
-    case VerdictKind::NotReproduced: return 30;
+    case VerdictKind::Confirmed:
+      return IsSeen(verdict) ? 100 : 80;
+    case VerdictKind::NotReproduced:
+      return 30;
     case VerdictKind::Inconclusive:
-    case VerdictKind::Unavailable: return 50;
+    case VerdictKind::Unavailable:
+      return 50;
   }
   return 50;
 }

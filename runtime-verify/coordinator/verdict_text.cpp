@@ -13,7 +13,8 @@ namespace {
 using witness::Outcome;
 using witness::RanksText;
 
-constexpr std::string_view kRed = "\x1b[1;31m", kGreen = "\x1b[32m", kDim = "\x1b[2m", kBold = "\x1b[1m", kPlain = "\x1b[0m";
+constexpr std::string_view kRed = "\x1b[1;31m", kGreen = "\x1b[32m", kDim = "\x1b[2m", kBold = "\x1b[1m",
+                           kPlain = "\x1b[0m";
 // More steps before the place say nothing new.
 constexpr size_t kStepsBefore = 2;
 
@@ -52,8 +53,8 @@ class LaneBuilder {
       for (const uint32_t rank : w_.classes[c].ranks) {
         Lane lane = LaneOf(c, rank);
         const auto same = std::find_if(lanes.begin(), lanes.end(), [&](const Lane& other) {
-          return other.class_index == c && other.end == lane.end && other.fate == lane.fate && other.words == lane.words &&
-                 WithoutOwn(other) == WithoutOwn(lane);
+          return other.class_index == c && other.end == lane.end && other.fate == lane.fate &&
+                 other.words == lane.words && WithoutOwn(other) == WithoutOwn(lane);
         });
         if (same == lanes.end()) {
           lanes.push_back(std::move(lane));
@@ -95,7 +96,8 @@ class LaneBuilder {
     for (const witness::RankOp& refused : out.refused) {
       if (refused.rank != rank) continue;
       at(refused.op, Fate::Refused);
-      lane.words = trial_.log ? trial_.log->ranks[rank].words : "the rank is not in the group of the operation";
+      lane.words =
+          trial_.log ? trial_.log->ranks[rank].words : "the rank is not in the group of the operation";
     }
     return lane;
   }
@@ -117,17 +119,23 @@ std::string Ending(const Lane& lane, bool others_hang) {
   const std::string s = lane.ranks.size() == 1 ? "s" : "";
   switch (lane.fate) {
     case Fate::Stuck:
-      return lane.waits_for.empty() ? "never end" + s : fmt::format("wait{} for {}", s, RanksText(lane.waits_for, 0));
-    case Fate::Wrong: return "get" + s + " wrong data";
-    case Fate::Refused: return "fail" + s + ": " + OneLine(lane.words);
-    case Fate::Done: return others_hang ? (s.empty() ? "are through" : "is through") : "";
+      return lane.waits_for.empty() ? "never end" + s
+                                    : fmt::format("wait{} for {}", s, RanksText(lane.waits_for, 0));
+    case Fate::Wrong:
+      return "get" + s + " wrong data";
+    case Fate::Refused:
+      return "fail" + s + ": " + OneLine(lane.words);
+    case Fate::Done:
+      return others_hang ? (s.empty() ? "are through" : "is through") : "";
   }
   return "";
 }
 
-std::string LaneText(const witness::Witness& w, const Lane& lane, bool others_hang, size_t width, const TextStyle& style) {
+std::string LaneText(const witness::Witness& w, const Lane& lane, bool others_hang, size_t width,
+                     const TextStyle& style) {
   const std::vector<witness::Op>& ops = w.ops[lane.class_index];
-  const std::string_view done = style.ascii ? "*" : "●", stop = style.ascii ? "#" : "■", gap = style.ascii ? " - " : " ─ ";
+  const std::string_view done = style.ascii ? "*" : "●", stop = style.ascii ? "#" : "■",
+                         gap = style.ascii ? " - " : " ─ ";
   const std::string name = RanksText(lane.ranks, w.world);
   std::string out = "  " + Paint(style, kBold, name) + std::string(width - name.size(), ' ') + "  ";
   const size_t first = lane.end > kStepsBefore ? lane.end - kStepsBefore : 0;
@@ -156,13 +164,14 @@ std::string Details(const Verdict& verdict) {
     out += fmt::format("rank {}\n", trial.outcome.cycle[0]);
   }
   if (trial.log && !trial.log->released_by.empty()) {
-    out += fmt::format("  proven: when {} issued what was missing, the waiting ended\n", RanksText(trial.log->released_by, 0));
+    out += fmt::format("  proven: when {} issued what was missing, the waiting ended\n",
+                       RanksText(trial.log->released_by, 0));
   }
   for (const witness::RankOp& wrong : trial.outcome.wrong) {
     if (!trial.log || !trial.log->ranks[wrong.rank].ops[wrong.op].wrong) continue;
     const Event& data = *trial.log->ranks[wrong.rank].ops[wrong.op].wrong;
-    out += fmt::format("  rank {}: {} elements are wrong, the first at {}: {} instead of {}\n", wrong.rank, data.bad,
-                       data.first, data.got, data.expected);
+    out += fmt::format("  rank {}: {} elements are wrong, the first at {}: {} instead of {}\n", wrong.rank,
+                       data.bad, data.first, data.got, data.expected);
     break;
   }
   if (verdict.trials.size() > 1) {
@@ -170,7 +179,8 @@ std::string Details(const Verdict& verdict) {
       out += fmt::format("  {}: {}\n", one.name, witness::EffectName(one.outcome.effect));
     }
   }
-  if (!verdict.nccl_prediction.empty()) out += fmt::format("  NCCL is expected to show: {}\n", verdict.nccl_prediction);
+  if (!verdict.nccl_prediction.empty())
+    out += fmt::format("  NCCL is expected to show: {}\n", verdict.nccl_prediction);
   return out;
 }
 

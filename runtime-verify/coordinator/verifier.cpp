@@ -27,11 +27,16 @@ milliseconds Since(Clock::time_point start) {
 // A hang says most, wrong data least.
 int Weight(Effect effect) {
   switch (effect) {
-    case Effect::Deadlock: return 4;
-    case Effect::Error: return 3;
-    case Effect::Corruption: return 2;
-    case Effect::Semantic: return 1;
-    case Effect::Clean: return 0;
+    case Effect::Deadlock:
+      return 4;
+    case Effect::Error:
+      return 3;
+    case Effect::Corruption:
+      return 2;
+    case Effect::Semantic:
+      return 1;
+    case Effect::Clean:
+      return 0;
   }
   return 0;
 }
@@ -89,11 +94,13 @@ Schedule ControlOf(const Schedule& schedule) {
   std::vector<ScheduledOp> kinds;
   for (const std::vector<ScheduledOp>& ops : schedule.ops) {
     for (const ScheduledOp& op : ops) {
-      ScheduledOp plain{.kind = op.kind, .comm = op.comm, .count = op.count, .dtype = op.dtype, .redop = op.redop};
+      ScheduledOp plain{
+          .kind = op.kind, .comm = op.comm, .count = op.count, .dtype = op.dtype, .redop = op.redop};
       if (IsRooted(op.kind)) plain.root = 0;
       // A pair: the first of the group sends to the second.
-      if (IsPointToPoint(op.kind)) plain = {.kind = witness::OpKind::Send, .comm = op.comm, .count = op.count,
-                                            .dtype = op.dtype, .peer = 1};
+      if (IsPointToPoint(op.kind))
+        plain = {
+            .kind = witness::OpKind::Send, .comm = op.comm, .count = op.count, .dtype = op.dtype, .peer = 1};
       if (op.kind == witness::OpKind::Wait || schedule.comms[op.comm].size() < 2) continue;
       if (std::find(kinds.begin(), kinds.end(), plain) == kinds.end()) kinds.push_back(plain);
     }
@@ -105,8 +112,9 @@ Schedule ControlOf(const Schedule& schedule) {
       const int32_t member = schedule.MemberIndex(op.comm, rank);
       const bool is_pair = IsPointToPoint(op.kind);
       if (member < 0 || (is_pair && member > 1)) continue;
-      if (is_pair && member == 1) op = {.kind = witness::OpKind::Recv, .comm = op.comm, .count = op.count,
-                                        .dtype = op.dtype, .peer = 0};
+      if (is_pair && member == 1)
+        op = {
+            .kind = witness::OpKind::Recv, .comm = op.comm, .count = op.count, .dtype = op.dtype, .peer = 0};
       own.push_back(op);
     }
   }
@@ -157,8 +165,8 @@ Verdict Verifier::Foretell(const Witness& witness) const {
 }
 
 // Matched operations first: a hang says something only where they go through.
-std::string Verifier::Control(const RankBackend::Variant& variant, const Schedule& schedule, milliseconds least,
-                              milliseconds* slowest) {
+std::string Verifier::Control(const RankBackend::Variant& variant, const Schedule& schedule,
+                              milliseconds least, milliseconds* slowest) {
   const Schedule control = ControlOf(schedule);
   const std::string key = ControlKey(variant, control);
   if (const auto known = controls_.find(key); known != controls_.end()) {
@@ -180,8 +188,8 @@ std::string Verifier::Control(const RankBackend::Variant& variant, const Schedul
   return "";
 }
 
-bool Verifier::RunVariant(const RankBackend::Variant& variant, const Schedule& schedule, const Witness& witness,
-                          Verdict* verdict) {
+bool Verifier::RunVariant(const RankBackend::Variant& variant, const Schedule& schedule,
+                          const Witness& witness, Verdict* verdict) {
   const milliseconds least(witness.quiet_ms);
   milliseconds slowest{0};
   verdict->reason = Control(variant, schedule, least, &slowest);
@@ -235,7 +243,8 @@ Verdict Verifier::Run(const Witness& witness) {
   const Schedule schedule = witness::MakeSchedule(witness);
   if (schedule.world > backend_->most_ranks) {
     verdict.reason = std::to_string(schedule.world) + " ranks are more than the " +
-                     std::to_string(backend_->most_ranks) + " that run on one machine; the simulator takes 1024";
+                     std::to_string(backend_->most_ranks) +
+                     " that run on one machine; the simulator takes 1024";
     return verdict;
   }
   if (!wedged_.empty()) verdict.reason = wedged_;

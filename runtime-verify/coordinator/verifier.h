@@ -41,8 +41,8 @@ class Verifier {
   Verdict Run(const witness::Witness& witness);
   bool RunVariant(const RankBackend::Variant& variant, const witness::Schedule& schedule,
                   const witness::Witness& witness, Verdict* verdict);
-  std::string Control(const RankBackend::Variant& variant, const witness::Schedule& schedule, milliseconds least,
-                      milliseconds* slowest);
+  std::string Control(const RankBackend::Variant& variant, const witness::Schedule& schedule,
+                      milliseconds least, milliseconds* slowest);
   milliseconds Left() const;
 
   VerifierOptions options_;

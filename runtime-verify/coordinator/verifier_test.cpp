@@ -25,7 +25,13 @@ Witness Alone(uint32_t world) {
     w.comms[0].ranks.push_back(rank);
     if (rank > 0) w.classes[1].ranks.push_back(rank);
   }
-  w.ops = {{{.id = "x", .op = "all_reduce", .comm = "world", .redop = "", .source = "dist.all_reduce", .at = {"t.py", 7}}}, {}};
+  w.ops = {{{.id = "x",
+             .op = "all_reduce",
+             .comm = "world",
+             .redop = "",
+             .source = "dist.all_reduce",
+             .at = {"t.py", 7}}},
+           {}};
   return w;
 }
 
@@ -60,8 +66,10 @@ TEST(VerifierTest, MoreRanksJoinTheLargestClass) {
 TEST(VerifierTest, AControlHasEveryKindOnceAndMatches) {
   Witness w = Alone(3);
   w.comms.push_back({"g", {1, 2}});
-  w.ops[0].push_back({.id = "s", .op = "send", .comm = "world", .redop = "", .peer = 2, .source = "", .at = {}});
-  w.ops[0].push_back({.id = "r", .op = "broadcast", .comm = "world", .redop = "", .root = 2, .source = "", .at = {}});
+  w.ops[0].push_back(
+      {.id = "s", .op = "send", .comm = "world", .redop = "", .peer = 2, .source = "", .at = {}});
+  w.ops[0].push_back(
+      {.id = "r", .op = "broadcast", .comm = "world", .redop = "", .root = 2, .source = "", .at = {}});
   w.ops[1].push_back({.id = "g", .op = "barrier", .comm = "g", .redop = "", .source = "", .at = {}});
   w.ops[1].push_back({.id = "h", .op = "barrier", .comm = "g", .redop = "", .source = "", .at = {}});
   const witness::Schedule control = ControlOf(witness::MakeSchedule(w));
@@ -85,7 +93,8 @@ TEST(VerdictTextTest, ATimelineNamesWhereEachRankIs) {
   Verifier verifier({}, nullptr, interrupt);
   Verdict verdict = verifier.Verify(Alone(3));
   verdict.duration = milliseconds(0);
-  const ReportFinding finding{.code = "AR101", .place = "t.py:7", .message = "", .witness = {}, .refused = ""};
+  const ReportFinding finding{
+      .code = "AR101", .place = "t.py:7", .message = "", .witness = {}, .refused = ""};
   EXPECT_EQ(VerdictText(finding, verdict, {.ascii = true}),
             "AR101 t.py:7  confirmed: deadlock (sim, 3 ranks, 0.0 s)\n"
             "  rank 0      # dist.all_reduce t.py:7  waits for ranks 1, 2\n"
@@ -106,7 +115,8 @@ TEST(VerdictTextTest, NoEscapeSequenceOfAWitnessReachesTheTerminal) {
 TEST(SelfTestTest, TheModelIsGood) {
   InterruptGuard interrupt;
   Verifier verifier({}, nullptr, interrupt);
-  for (const SelfTestLine& line : RunSelfTest(verifier, {2, 4, 8})) EXPECT_TRUE(IsGood(line)) << SelfTestText(line);
+  for (const SelfTestLine& line : RunSelfTest(verifier, {2, 4, 8}))
+    EXPECT_TRUE(IsGood(line)) << SelfTestText(line);
   for (const Mismatch& one : Mismatches({2, 3})) EXPECT_EQ(witness::Check(one.witness), "") << one.name;
 }
 

@@ -1,5 +1,5 @@
-// allranks-worker-gloo: one rank on Gloo. A program of its own, because Gloo is a C++ library of the system and may end
-// the process that it runs in.
+// allranks-worker-gloo: one rank on Gloo. A program of its own, because Gloo is a C++ library of the system
+// and may end the process that it runs in.
 #include <unistd.h>
 
 #include "runtime-verify/backends/gloo/gloo_backend.h"

@@ -28,6 +28,7 @@ Usage: allranks verify [OPTIONS] REPORT|WITNESS...
   --mismatches            with --self-test: a table of operations that do not match, foretold and seen
   --nccl-lib FILE         this libnccl.so.2
   --python FILE           prefer the NCCL of this Python's environment
+  --force                 run on a GPU that another job uses
   --launched              this process is one rank of a job that torchrun, srun or mpirun has started
   --allow-remote          with --launched: ranks on other nodes; needs a secret in ALLRANKS_TOKEN
   --color WHEN            auto, always or never
@@ -37,7 +38,22 @@ Usage: allranks verify [OPTIONS] REPORT|WITNESS...
 Exit codes: 0 nothing confirmed, 1 something confirmed, 2 error, 4 backend unavailable.
 )";
 
-enum Long { kBackend = 256, kRanks, kTimeout, kQuietTime, kBudget, kFormat, kSelfTest, kMismatches, kNcclLib, kPython, kLaunched, kRemote, kColor };
+enum Long {
+  kBackend = 256,
+  kRanks,
+  kTimeout,
+  kQuietTime,
+  kBudget,
+  kFormat,
+  kSelfTest,
+  kMismatches,
+  kNcclLib,
+  kPython,
+  kLaunched,
+  kRemote,
+  kForce,
+  kColor
+};
 
 constexpr option kOptions[] = {{"backend", required_argument, nullptr, kBackend},
                                {"ranks", required_argument, nullptr, kRanks},
@@ -52,6 +68,7 @@ constexpr option kOptions[] = {{"backend", required_argument, nullptr, kBackend}
                                {"python", required_argument, nullptr, kPython},
                                {"launched", no_argument, nullptr, kLaunched},
                                {"allow-remote", no_argument, nullptr, kRemote},
+                               {"force", no_argument, nullptr, kForce},
                                {"color", required_argument, nullptr, kColor},
                                {"quiet", no_argument, nullptr, 'q'},
                                {"help", no_argument, nullptr, 'h'},
@@ -65,7 +82,8 @@ void Mistake(Options& options, const std::string& text) {
   options.message = "allranks: error: " + text + "; see `allranks verify --help`\n";
 }
 
-void Choice(Options& options, std::string_view name, std::initializer_list<std::string_view> choices, std::string& out) {
+void Choice(Options& options, std::string_view name, std::initializer_list<std::string_view> choices,
+            std::string& out) {
   out = optarg;
   if (std::find(choices.begin(), choices.end(), out) != choices.end()) return;
   std::string list;
@@ -93,7 +111,8 @@ void Ranks(Options& options) {
     uint32_t value = 0;
     const auto [end, error] = std::from_chars(one.data(), one.data() + one.size(), value);
     if (error != std::errc() || end != one.data() + one.size() || value < 2 || value > kMostRanks) {
-      return Mistake(options, "--ranks is `" + std::string(optarg) + "`; numbers from 2 to 1024 are expected");
+      return Mistake(options,
+                     "--ranks is `" + std::string(optarg) + "`; numbers from 2 to 1024 are expected");
     }
     options.ranks.push_back(value);
     if (one.size() == text.size()) return;
@@ -103,34 +122,64 @@ void Ranks(Options& options) {
 
 void Take(Options& options, int what, const std::string& given) {
   switch (what) {
-    case kBackend: return Choice(options, "--backend", {"auto", "nccl", "gloo", "sim"}, options.backend);
-    case kRanks: return Ranks(options);
-    case kTimeout: return Seconds(options, "--timeout", options.verifier.limits.total);
-    case kQuietTime: return Seconds(options, "--quiet-time", options.verifier.limits.quiet);
-    case kBudget: return Seconds(options, "--time-budget", options.verifier.budget);
-    case kFormat: return Choice(options, "--output-format", {"full", "concise", "json", "sarif"}, options.output_format);
-    case 'o': options.output_file = optarg; return;
-    case kSelfTest: options.self_test = true; return;
-    case kMismatches: options.mismatches = true; return;
-    case kNcclLib: options.machine.nccl_library = optarg; return;
-    case kPython: options.machine.python = optarg; return;
-    case kLaunched: options.launched = true; return;
-    case kRemote: options.allow_remote = true; return;
-    case kColor: return Choice(options, "--color", {"auto", "always", "never"}, options.color);
-    case 'q': options.quiet = true; return;
+    case kBackend:
+      return Choice(options, "--backend", {"auto", "nccl", "gloo", "sim"}, options.backend);
+    case kRanks:
+      return Ranks(options);
+    case kTimeout:
+      return Seconds(options, "--timeout", options.verifier.limits.total);
+    case kQuietTime:
+      return Seconds(options, "--quiet-time", options.verifier.limits.quiet);
+    case kBudget:
+      return Seconds(options, "--time-budget", options.verifier.budget);
+    case kFormat:
+      return Choice(options, "--output-format", {"full", "concise", "json", "sarif"}, options.output_format);
+    case 'o':
+      options.output_file = optarg;
+      return;
+    case kSelfTest:
+      options.self_test = true;
+      return;
+    case kMismatches:
+      options.mismatches = true;
+      return;
+    case kNcclLib:
+      options.machine.nccl_library = optarg;
+      return;
+    case kPython:
+      options.machine.python = optarg;
+      return;
+    case kLaunched:
+      options.launched = true;
+      return;
+    case kRemote:
+      options.allow_remote = true;
+      return;
+    case kForce:
+      options.machine.force = true;
+      return;
+    case kColor:
+      return Choice(options, "--color", {"auto", "always", "never"}, options.color);
+    case 'q':
+      options.quiet = true;
+      return;
     case 'h':
       options.exit_code = 0;
       options.message = kHelp;
       return;
-    case ':': return Mistake(options, "`" + given + "` needs a value");
-    default: return Mistake(options, "unknown option `" + given + "`");
+    case ':':
+      return Mistake(options, "`" + given + "` needs a value");
+    default:
+      return Mistake(options, "unknown option `" + given + "`");
   }
 }
 
 void CheckTogether(Options& options) {
   if (options.exit_code >= 0) return;
-  if (options.launched && !options.ranks.empty()) Mistake(options, "--ranks is what the launcher of --launched says");
-  if (options.launched && options.backend == "sim") Mistake(options, "--launched needs --backend nccl or gloo");
+  if (options.launched && !options.ranks.empty())
+    Mistake(options, "--ranks is what the launcher of --launched says");
+  if (options.launched && options.backend == "sim")
+    Mistake(options, "--launched needs --backend nccl or gloo");
   if (options.allow_remote && !options.launched) Mistake(options, "--allow-remote is a part of --launched");
   if (options.self_test) {
     if (!options.paths.empty()) Mistake(options, "--self-test takes no report");

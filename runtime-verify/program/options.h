@@ -10,8 +10,8 @@ namespace allranks::verify {
 
 struct Options {
   std::vector<std::string> paths;
-  std::string backend = "auto";       // auto nccl gloo sim
-  std::string output_format = "full"; // full concise json sarif
+  std::string backend = "auto";        // auto nccl gloo sim
+  std::string output_format = "full";  // full concise json sarif
   std::string output_file;
   std::string color = "auto";
   std::vector<uint32_t> ranks;

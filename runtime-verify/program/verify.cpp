@@ -41,7 +41,8 @@ bool IsUtf8Terminal() {
 
 TextStyle StyleOf(const Options& options) {
   const bool is_plain = std::getenv("NO_COLOR") != nullptr || isatty(STDOUT_FILENO) == 0;
-  return {.color = options.color == "always" || (options.color == "auto" && !is_plain), .ascii = !IsUtf8Terminal()};
+  return {.color = options.color == "always" || (options.color == "auto" && !is_plain),
+          .ascii = !IsUtf8Terminal()};
 }
 
 // Beside the file, then in its place: a reader sees all of it or nothing.
@@ -78,17 +79,20 @@ std::optional<int> ExitEarly(const Options& options, const Chosen& chosen) {
   return kUnavailable;
 }
 
-// Rank 0 of a launched job leads; every other process of it is a relay until the end. Returns the relay's exit code.
+// Rank 0 of a launched job leads; every other process of it is a relay until the end. Returns the relay's
+// exit code.
 std::optional<int> JoinJob(Options& options, Chosen& chosen, InterruptGuard& interrupt) {
   std::string error;
   const std::optional<LaunchEnvironment> job = ReadLaunchEnvironment(&error);
   constexpr size_t kShortestToken = 16;
   if (job && options.allow_remote && job->token.size() < kShortestToken) {
-    error = "--allow-remote needs a secret of at least 16 characters in ALLRANKS_TOKEN, the same on all ranks";
+    error =
+        "--allow-remote needs a secret of at least 16 characters in ALLRANKS_TOKEN, the same on all ranks";
   }
   if (error.empty() && job->rank > 0) {
     std::vector<Launcher*> launchers;
-    for (const RankBackend::Variant& variant : chosen.backend->variants) launchers.push_back(variant.launcher.get());
+    for (const RankBackend::Variant& variant : chosen.backend->variants)
+      launchers.push_back(variant.launcher.get());
     const int code = RunRelay(*job, launchers, options.allow_remote, interrupt, &error);
     if (error.empty()) return code;
   }
@@ -148,7 +152,8 @@ struct Entry {
   Verdict verdict;
 };
 
-std::string JsonOf(const std::vector<Entry>& entries, std::string_view version, const std::vector<std::string>& errors) {
+std::string JsonOf(const std::vector<Entry>& entries, std::string_view version,
+                   const std::vector<std::string>& errors) {
   Json findings = Json::array();
   for (const Entry& entry : entries) {
     findings.push_back({{"file", entry.file},
@@ -190,7 +195,8 @@ class Run {
       if (const std::optional<int> code = JoinJob(options_, chosen, interrupt_)) return *code;
     }
     Verifier verifier(options_.verifier, chosen.backend ? &*chosen.backend : nullptr, interrupt_);
-    for (size_t f = 0; f < files.size() && !interrupt_.HasCome(); ++f) VerifyFile(files[f], names_[f], verifier);
+    for (size_t f = 0; f < files.size() && !interrupt_.HasCome(); ++f)
+      VerifyFile(files[f], names_[f], verifier);
     const int code = Finish();
     if (chosen.rendezvous && !interrupt_.HasCome()) chosen.rendezvous->Dismiss(code);
     return code;
@@ -210,9 +216,11 @@ class Run {
     for (size_t i = 0; i < findings.size() && !interrupt_.HasCome(); ++i) {
       const ReportFinding& finding = findings[i];
       verdicts.emplace_back();
-      if (!finding.refused.empty()) Fail(name + ": the witness of " + finding.code + " is refused: " + finding.refused);
+      if (!finding.refused.empty())
+        Fail(name + ": the witness of " + finding.code + " is refused: " + finding.refused);
       if (!finding.witness) continue;
-      progress.Show(fmt::format("allranks: verify {}/{} {} {}", i + 1, findings.size(), finding.code, finding.place));
+      progress.Show(
+          fmt::format("allranks: verify {}/{} {} {}", i + 1, findings.size(), finding.code, finding.place));
       verdicts.back() = verifier.Verify(*finding.witness);
       progress.Show("");
       const Verdict& verdict = *verdicts.back();
@@ -222,7 +230,8 @@ class Run {
     }
     if (interrupt_.HasCome()) return;
     if (options_.output_format == "sarif") Deliver(file.WithVerdicts(verdicts));
-    if (!options_.output_file.empty()) delivered_ = WriteFile(options_.output_file, file.WithVerdicts(verdicts)) && delivered_;
+    if (!options_.output_file.empty())
+      delivered_ = WriteFile(options_.output_file, file.WithVerdicts(verdicts)) && delivered_;
   }
 
   void Deliver(const std::string& text) { delivered_ = Print(text) && delivered_; }
@@ -239,8 +248,8 @@ class Run {
     }
     if (options_.output_format == "json") Deliver(JsonOf(entries_, version_, errors_));
     if (options_.output_format == "full" || options_.output_format == "concise") {
-      Deliver(fmt::format("{} verified: {} confirmed, {} not reproduced, {} inconclusive\n", entries_.size(), confirmed,
-                          clean, entries_.size() - confirmed - clean));
+      Deliver(fmt::format("{} verified: {} confirmed, {} not reproduced, {} inconclusive\n", entries_.size(),
+                          confirmed, clean, entries_.size() - confirmed - clean));
     }
     if (!delivered_ || !errors_.empty()) return kError;
     return confirmed > 0 ? kConfirmed : kNothing;
@@ -270,14 +279,18 @@ Json MismatchJson(const Mismatch& mismatch, const Verdict& verdict) {
   const witness::Schedule schedule = witness::MakeSchedule(mismatch.witness);
   Json foretold = Json::object();
   for (const Protocol protocol : {Protocol::LowLatency, Protocol::Simple}) {
-    foretold[std::string(NameOf(protocol))] = witness::EffectName(SimulateRing(schedule, protocol, true).effect);
+    foretold[std::string(NameOf(protocol))] =
+        witness::EffectName(SimulateRing(schedule, protocol, true).effect);
   }
-  return {{"name", mismatch.name}, {"foretold", std::move(foretold)}, {"seen", Json::parse(VerdictJson(verdict))}};
+  return {{"name", mismatch.name},
+          {"foretold", std::move(foretold)},
+          {"seen", Json::parse(VerdictJson(verdict))}};
 }
 
 std::string MismatchText(const Json& one) {
-  std::string out = fmt::format("{:56} foretold: LL {}, Simple {}; seen:", one["name"].get<std::string>(),
-                                one["foretold"]["LL"].get<std::string>(), one["foretold"]["Simple"].get<std::string>());
+  std::string out =
+      fmt::format("{:56} foretold: LL {}, Simple {}; seen:", one["name"].get<std::string>(),
+                  one["foretold"]["LL"].get<std::string>(), one["foretold"]["Simple"].get<std::string>());
   if (!one["seen"].contains("trials")) return out + " " + one["seen"].value("reason", "nothing") + "\n";
   for (const Json& trial : one["seen"]["trials"]) {
     out += fmt::format(" {} {},", trial["name"].get<std::string>(), trial["effect"].get<std::string>());
@@ -296,7 +309,8 @@ int SelfTest(Options options, std::string_view version) {
   const std::string name = chosen.backend ? chosen.backend->name : "sim";
   const bool as_json = options.output_format == "json";
   if (!as_json) {
-    Print(fmt::format("allranks {} on {}: {}\n", version, name, chosen.backend ? chosen.description : "strict matching and NCCL's ring"));
+    Print(fmt::format("allranks {} on {}: {}\n", version, name,
+                      chosen.backend ? chosen.description : "strict matching and NCCL's ring"));
   }
   const std::vector<uint32_t> worlds = options.ranks.empty() ? std::vector<uint32_t>{2, 4, 8} : options.ranks;
   Verifier verifier(options.verifier, chosen.backend ? &*chosen.backend : nullptr, interrupt);
@@ -315,8 +329,11 @@ int SelfTest(Options options, std::string_view version) {
     }
   }
   if (as_json) {
-    Json root = {{"version", kFormatVersion}, {"tool", "allranks " + std::string(version)}, {"backend", name},
-                 {"description", chosen.description}, {"selfTest", SelfTestJson(lines)}};
+    Json root = {{"version", kFormatVersion},
+                 {"tool", "allranks " + std::string(version)},
+                 {"backend", name},
+                 {"description", chosen.description},
+                 {"selfTest", SelfTestJson(lines)}};
     if (options.mismatches) root["mismatches"] = std::move(table);
     Print(root.dump(2, ' ', false, Json::error_handler_t::replace) + "\n");
   }

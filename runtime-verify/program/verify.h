@@ -6,13 +6,14 @@
 namespace allranks::verify {
 
 // One line for a list of commands.
-constexpr std::string_view kVerifySummary = "replay findings on real ranks, or in a simulator, and say what happens";
+constexpr std::string_view kVerifySummary =
+    "replay findings on real ranks, or in a simulator, and say what happens";
 
 // The word by which a program starts itself again as one rank.
 constexpr std::string_view kWorkerCommand = "verify-worker";
 
-// `argv` begins with the word `verify`. Returns the exit code: 0 nothing confirmed, 1 something confirmed, 2 error,
-// 4 backend unavailable, 130 interrupted.
+// `argv` begins with the word `verify`. Returns the exit code: 0 nothing confirmed, 1 something confirmed, 2
+// error, 4 backend unavailable, 130 interrupted.
 int RunVerify(int argc, const char* const* argv, std::string_view version);
 
 // One rank on NCCL; see kWorkerCommand.

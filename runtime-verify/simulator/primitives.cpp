@@ -7,7 +7,8 @@ namespace {
 
 using witness::OpKind;
 
-// Bytes of data of a chunk: a step of the LL buffer (half of it is flags), and four steps of Simple's 4 MiB buffer.
+// Bytes of data of a chunk: a step of the LL buffer (half of it is flags), and four steps of Simple's 4 MiB
+// buffer.
 constexpr uint64_t kLowLatencyChunk = 32 << 10;
 constexpr uint64_t kSimpleChunk = 2 << 20;
 constexpr uint64_t kBytesPerLine = 8;

@@ -1,5 +1,5 @@
-// The steps of NCCL's ring algorithms, one channel, as in its src/device/{all_reduce,all_gather,reduce_scatter,
-// broadcast,reduce}.h and prims_{ll,simple}.h (v2.28.9).
+// The steps of NCCL's ring algorithms, one channel, as in its
+// src/device/{all_reduce,all_gather,reduce_scatter, broadcast,reduce}.h and prims_{ll,simple}.h (v2.28.9).
 #pragma once
 
 #include "runtime-verify/simulator/ring.h"
@@ -24,8 +24,8 @@ constexpr int64_t kConnectionSteps = 8;
 
 StepShape ShapeOf(witness::OpKind kind, Protocol protocol);
 
-// What one rank does for one operation. `position` is its rank in the communicator of `size` ranks: the ring goes
-// through them in order.
+// What one rank does for one operation. `position` is its rank in the communicator of `size` ranks: the ring
+// goes through them in order.
 class RingProgram {
  public:
   RingProgram(const witness::ScheduledOp& op, Protocol protocol, uint32_t size, uint32_t position);

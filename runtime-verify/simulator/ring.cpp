@@ -1,7 +1,8 @@
-// A communicator is a ring: between neighbours lies a connection of 8 steps, and nothing on it says which operation a
-// step belongs to. Each rank runs its operations on a stream a communicator, in order; one that is not `sync` does not
-// hold up other streams. A rank goes on until it waits for data that was not sent, or for room that was not freed.
-// Point-to-point and all_to_all make connections of their own, which takes both sides: they match strictly.
+// A communicator is a ring: between neighbours lies a connection of 8 steps, and nothing on it says which
+// operation a step belongs to. Each rank runs its operations on a stream a communicator, in order; one that
+// is not `sync` does not hold up other streams. A rank goes on until it waits for data that was not sent, or
+// for room that was not freed. Point-to-point and all_to_all make connections of their own, which takes both
+// sides: they match strictly.
 #include "runtime-verify/simulator/ring.h"
 
 #include <algorithm>
@@ -107,10 +108,11 @@ class RingSimulator {
 
  private:
   struct Rank {
-    std::vector<bool> done;                   // by operation
-    std::vector<std::vector<uint32_t>> after; // by operation: those the stream of the program waits for first
+    std::vector<bool> done;  // by operation
+    std::vector<std::vector<uint32_t>>
+        after;  // by operation: those the stream of the program waits for first
     std::vector<std::pair<uint32_t, uint32_t>> streams;  // communicator, rank in it
-    std::vector<uint32_t> loose;              // operations that are on no ring, not yet issued
+    std::vector<uint32_t> loose;                         // operations that are on no ring, not yet issued
   };
 
   // Two reductions, with the second of which the first one's last step is over on all ranks.
@@ -210,7 +212,8 @@ class RingSimulator {
 
   bool MayStart(const RankOp& at) const {
     const Rank& state = ranks_[at.rank];
-    return std::all_of(state.after[at.op].begin(), state.after[at.op].end(), [&](uint32_t i) { return state.done[i]; });
+    return std::all_of(state.after[at.op].begin(), state.after[at.op].end(),
+                       [&](uint32_t i) { return state.done[i]; });
   }
 
   void Finish(const RankOp& at) {
@@ -241,7 +244,8 @@ class RingSimulator {
     const RankOp send = box.sends.front(), recv = box.recvs.front();
     box.sends.pop_front();
     box.recvs.pop_front();
-    if (OpOf(send).count != OpOf(recv).count || OpOf(send).dtype != OpOf(recv).dtype) out_.wrong.push_back(recv);
+    if (OpOf(send).count != OpOf(recv).count || OpOf(send).dtype != OpOf(recv).dtype)
+      out_.wrong.push_back(recv);
     Finish(send);
     Finish(recv);
   }
@@ -275,7 +279,8 @@ class RingSimulator {
     is_blocked = false;
   }
 
-  // Simple starts an operation at a whole chunk: the receiver gives back what it skips, the sender just skips.
+  // Simple starts an operation at a whole chunk: the receiver gives back what it skips, the sender just
+  // skips.
   void Start(uint32_t comm, uint32_t member, OpKind kind) {
     rings_[comm].streams[member].started = true;
     const StepShape shape = ShapeOf(kind, protocol_);
@@ -303,8 +308,10 @@ class RingSimulator {
     if (primitive.sends && out.received + kConnectionSteps < out.send_step + steps) return false;
     const auto size = static_cast<uint32_t>(ring.streams.size());
     if (primitive.receives) {
-      const Message expected{.op = &OpOf(at), .turn = static_cast<uint32_t>(stream.current),
-                             .index = stream.receives++, .lines = primitive.lines};
+      const Message expected{.op = &OpOf(at),
+                             .turn = static_cast<uint32_t>(stream.current),
+                             .index = stream.receives++,
+                             .lines = primitive.lines};
       for (int64_t s = 0; s < steps; ++s) {
         if (!IsExpected(in.steps[static_cast<size_t>((in.receive_step + s) % kConnectionSteps)], expected)) {
           stream.is_wrong = true;
@@ -319,7 +326,10 @@ class RingSimulator {
       for (int64_t s = 0; s < steps; ++s) {
         const int64_t step = out.send_step + s;
         out.steps[static_cast<size_t>(step % kConnectionSteps)] = {
-            .step = step, .op = &OpOf(at), .turn = static_cast<uint32_t>(stream.current), .index = index,
+            .step = step,
+            .op = &OpOf(at),
+            .turn = static_cast<uint32_t>(stream.current),
+            .index = index,
             .lines = primitive.lines};
       }
       out.send_step += steps;
@@ -366,7 +376,8 @@ class RingSimulator {
         continue;
       }
       const Stream& stream = rings_[op.comm].streams[m];
-      const bool is_there = turn < stream.ops.size() && (stream.current > turn || MayStart({members[m], stream.ops[turn]}));
+      const bool is_there =
+          turn < stream.ops.size() && (stream.current > turn || MayStart({members[m], stream.ops[turn]}));
       if (!is_there || !Pair(op, OpOf({members[m], stream.ops[turn]}))) others.push_back(members[m]);
     }
     std::sort(others.begin(), others.end());
@@ -376,7 +387,8 @@ class RingSimulator {
   size_t TurnOf(const RankOp& at) const {
     const ScheduledOp& op = OpOf(at);
     if (op.kind == OpKind::AllToAll) return meetings_[op.comm].next[at.rank] - 1;
-    const Stream& stream = rings_[op.comm].streams[static_cast<size_t>(schedule_.MemberIndex(op.comm, at.rank))];
+    const Stream& stream =
+        rings_[op.comm].streams[static_cast<size_t>(schedule_.MemberIndex(op.comm, at.rank))];
     return static_cast<size_t>(std::find(stream.ops.begin(), stream.ops.end(), at.op) - stream.ops.begin());
   }
 

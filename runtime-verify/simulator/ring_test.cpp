@@ -22,7 +22,8 @@ ScheduledOp ReduceScatter() { return {.kind = OpKind::ReduceScatter, .count = 10
 
 // Rank 0 does `first`, all others `rest`, on one communicator.
 Schedule Differing(uint32_t world, Ops first, Ops rest) {
-  Schedule schedule{.world = world, .comms = {{}}, .class_of = std::vector<uint32_t>(world, 1), .ops = {first, rest}};
+  Schedule schedule{
+      .world = world, .comms = {{}}, .class_of = std::vector<uint32_t>(world, 1), .ops = {first, rest}};
   for (uint32_t rank = 0; rank < world; ++rank) schedule.comms[0].push_back(rank);
   schedule.class_of[0] = 0;
   return schedule;
@@ -36,7 +37,8 @@ struct Case {
 
 std::string Join(const std::vector<witness::StuckOp>& stuck) {
   std::string text;
-  for (const witness::StuckOp& one : stuck) text += std::to_string(one.rank) + "." + std::to_string(one.op) + " ";
+  for (const witness::StuckOp& one : stuck)
+    text += std::to_string(one.rank) + "." + std::to_string(one.op) + " ";
   return text;
 }
 
@@ -57,8 +59,11 @@ INSTANTIATE_TEST_SUITE_P(
     Ring, MismatchTest,
     testing::Combine(
         testing::Values(
-            Case{"Matched", {AllReduce(), Broadcast(), Reduce(), AllGather(), ReduceScatter(), AllReduce()},
-                 {AllReduce(), Broadcast(), Reduce(), AllGather(), ReduceScatter(), AllReduce()}, kClean, kClean},
+            Case{"Matched",
+                 {AllReduce(), Broadcast(), Reduce(), AllGather(), ReduceScatter(), AllReduce()},
+                 {AllReduce(), Broadcast(), Reduce(), AllGather(), ReduceScatter(), AllReduce()},
+                 kClean,
+                 kClean},
             Case{"AllReduceAlone", {AllReduce()}, {}, kHang, kHang},
             Case{"AllReduceMeetsBroadcast", {AllReduce()}, {Broadcast()}, kHang, kHang},
             Case{"AllReduceMeetsReduce", {AllReduce()}, {Reduce()}, kHang, kHang},
@@ -66,10 +71,17 @@ INSTANTIATE_TEST_SUITE_P(
             Case{"AllReduceMeetsReduceScatter", {AllReduce()}, {ReduceScatter()}, kHang, kHang},
             Case{"AllGatherMeetsReduceScatter", {AllGather()}, {ReduceScatter()}, kWrong, kWrong},
             Case{"OrderSwapped", {AllReduce(), Broadcast()}, {Broadcast(), AllReduce()}, kHang, kHang},
-            Case{"OrderOfAlikeSwapped", {AllGather(), ReduceScatter()}, {ReduceScatter(), AllGather()}, kWrong, kWrong},
+            Case{"OrderOfAlikeSwapped",
+                 {AllGather(), ReduceScatter()},
+                 {ReduceScatter(), AllGather()},
+                 kWrong,
+                 kWrong},
             Case{"ReduceOfOtherRoot", {Reduce(0)}, {Reduce(1)}, kHang, kHang},
-            Case{"ReductionDiffers", {AllReduce()}, {{.kind = OpKind::AllReduce, .count = 1024, .redop = witness::Redop::Max}},
-                 kWrong, kWrong}),
+            Case{"ReductionDiffers",
+                 {AllReduce()},
+                 {{.kind = OpKind::AllReduce, .count = 1024, .redop = witness::Redop::Max}},
+                 kWrong,
+                 kWrong}),
         testing::Values(2u, 3u, 4u)),
     [](const auto& one) { return std::get<0>(one.param).name + std::to_string(std::get<1>(one.param)); });
 
@@ -130,7 +142,8 @@ TEST(RingTest, CountsThatDiffer) {
   less.count = 512;
   // The receiver waits for lines that nobody sends, or takes fewer than there are; Simple counts steps only.
   EXPECT_EQ(SimulateRing(Differing(2, {less}, {more}), Protocol::LowLatency, true).effect, Effect::Deadlock);
-  EXPECT_EQ(SimulateRing(Differing(2, {more}, {less}), Protocol::LowLatency, true).effect, Effect::Corruption);
+  EXPECT_EQ(SimulateRing(Differing(2, {more}, {less}), Protocol::LowLatency, true).effect,
+            Effect::Corruption);
   EXPECT_EQ(SimulateRing(Differing(2, {less}, {more}), Protocol::Simple, true).effect, Effect::Corruption);
 }
 
@@ -150,7 +163,8 @@ TEST(RingTest, TwoCommunicatorsInOppositeOrderHang) {
 }
 
 TEST(RingTest, AThousandRanks) {
-  const Outcome out = SimulateRing(Differing(1000, {Broadcast(), AllReduce()}, {Broadcast()}), Protocol::LowLatency, true);
+  const Outcome out =
+      SimulateRing(Differing(1000, {Broadcast(), AllReduce()}, {Broadcast()}), Protocol::LowLatency, true);
   ASSERT_EQ(out.stuck.size(), 1u);
   EXPECT_EQ(out.stuck[0].waits_for.size(), 999u);
 }

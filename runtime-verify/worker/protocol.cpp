@@ -57,6 +57,7 @@ void ReadInit(const Json& json, RankSetup& setup) {
   setup.device = json.at("device");
   setup.library = json.at("library");
   setup.address = json.at("address");
+  setup.force = json.at("force");
   setup.timeout = std::chrono::milliseconds(json.at("timeout_ms").get<int64_t>());
 }
 
@@ -70,9 +71,12 @@ std::string Encode(const Command& c) {
                    {"device", c.setup.device},
                    {"library", c.setup.library},
                    {"address", c.setup.address},
+                   {"force", c.setup.force},
                    {"timeout_ms", c.setup.timeout.count()}});
       break;
-    case Command::Kind::Comm: json["ranks"] = c.ranks; break;
+    case Command::Kind::Comm:
+      json["ranks"] = c.ranks;
+      break;
     case Command::Kind::Op:
       json.update({{"op", NameOf(c.op.kind)},
                    {"comm", c.op.comm},
@@ -84,9 +88,14 @@ std::string Encode(const Command& c) {
                    {"sync", c.op.sync},
                    {"tag", c.tag}});
       break;
-    case Command::Kind::Run: json.update({{"first", c.first}, {"count", c.count}}); break;
-    case Command::Kind::Value: json.update({{"key", Hex(c.key)}, {"value", Hex(c.value)}}); break;
-    case Command::Kind::Quit: break;
+    case Command::Kind::Run:
+      json.update({{"first", c.first}, {"count", c.count}});
+      break;
+    case Command::Kind::Value:
+      json.update({{"key", Hex(c.key)}, {"value", Hex(c.value)}});
+      break;
+    case Command::Kind::Quit:
+      break;
   }
   return Line(json);
 }
@@ -94,19 +103,30 @@ std::string Encode(const Command& c) {
 std::string Encode(const Event& e) {
   Json json = {{"is", kEvents[static_cast<size_t>(e.kind)]}};
   switch (e.kind) {
-    case Event::Kind::Ready: json["text"] = e.text.substr(0, kLongestText); break;
-    case Event::Kind::Set: json.update({{"key", Hex(e.key)}, {"value", Hex(e.value)}}); break;
-    case Event::Kind::Get: json["key"] = Hex(e.key); break;
+    case Event::Kind::Ready:
+      json["text"] = e.text.substr(0, kLongestText);
+      break;
+    case Event::Kind::Set:
+      json.update({{"key", Hex(e.key)}, {"value", Hex(e.value)}});
+      break;
+    case Event::Kind::Get:
+      json["key"] = Hex(e.key);
+      break;
     case Event::Kind::Issued:
     case Event::Kind::Returned:
-    case Event::Kind::Done: json["op"] = e.op; break;
+    case Event::Kind::Done:
+      json["op"] = e.op;
+      break;
     case Event::Kind::Data:
-      json.update({{"op", e.op}, {"bad", e.bad}, {"first", e.first}, {"expected", e.expected}, {"got", e.got}});
+      json.update(
+          {{"op", e.op}, {"bad", e.bad}, {"first", e.first}, {"expected", e.expected}, {"got", e.got}});
       break;
     case Event::Kind::Failed:
-      json.update({{"in_op", e.in_op}, {"op", e.op}, {"code", e.code}, {"text", e.text.substr(0, kLongestText)}});
+      json.update(
+          {{"in_op", e.in_op}, {"op", e.op}, {"code", e.code}, {"text", e.text.substr(0, kLongestText)}});
       break;
-    case Event::Kind::Idle: break;
+    case Event::Kind::Idle:
+      break;
   }
   return Line(json);
 }
@@ -149,7 +169,9 @@ std::optional<Event> DecodeEvent(std::string_view line) {
     e.bad = json.value("bad", uint64_t{0});
     e.first = json.value("first", uint64_t{0});
     // What is no number (NaN, infinity) has no JSON and comes as null.
-    const auto number = [&](const char* key) { return json.contains(key) && json[key].is_number() ? json[key].get<double>() : 0.0; };
+    const auto number = [&](const char* key) {
+      return json.contains(key) && json[key].is_number() ? json[key].get<double>() : 0.0;
+    };
     e.expected = number("expected");
     e.got = number("got");
     return e;

@@ -1,5 +1,5 @@
-// What the coordinator and the process of one rank say to each other: JSON objects, one a line, commands on file
-// descriptor 3 and events on 4 of the worker.
+// What the coordinator and the process of one rank say to each other: JSON objects, one a line, commands on
+// file descriptor 3 and events on 4 of the worker.
 #pragma once
 
 #include <cstddef>
@@ -18,20 +18,20 @@ constexpr size_t kLongestLine = 32768;
 
 struct Command {
   enum class Kind {
-    Init,     // what the rank is; the communicators have come before it
-    Comm,     // one more communicator
-    Op,       // one more operation of the schedule, with its tag
-    Run,      // issue the operations first .. first+count-1, then say idle
-    Value,    // the answer to a Get
+    Init,   // what the rank is; the communicators have come before it
+    Comm,   // one more communicator
+    Op,     // one more operation of the schedule, with its tag
+    Run,    // issue the operations first .. first+count-1, then say idle
+    Value,  // the answer to a Get
     Quit,
   };
   Kind kind = Kind::Quit;
-  RankSetup setup;                 // Init, but for the communicators
-  std::vector<uint32_t> ranks;     // Comm
-  witness::ScheduledOp op;         // Op
-  uint32_t tag = 0;                // Op
-  uint32_t first = 0, count = 0;   // Run
-  std::string key, value;          // Value
+  RankSetup setup;                // Init, but for the communicators
+  std::vector<uint32_t> ranks;    // Comm
+  witness::ScheduledOp op;        // Op
+  uint32_t tag = 0;               // Op
+  uint32_t first = 0, count = 0;  // Run
+  std::string key, value;         // Value
 };
 
 struct Event {

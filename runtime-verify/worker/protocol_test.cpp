@@ -25,23 +25,37 @@ TEST(ProtocolTest, CommandsComeBack) {
   init.setup = {.rank = 3, .device = 1, .library = "/a/\"b\"", .address = "127.0.0.1", .comms = {}};
   ExpectRoundTrip(init);
   ExpectRoundTrip(Command{.kind = Command::Kind::Comm, .ranks = {0, 2}});
-  Command op{.kind = Command::Kind::Op, .op = {.kind = witness::OpKind::Send, .comm = 1, .count = 7, .peer = 2}, .tag = 9};
+  Command op{.kind = Command::Kind::Op,
+             .op = {.kind = witness::OpKind::Send, .comm = 1, .count = 7, .peer = 2},
+             .tag = 9};
   ExpectRoundTrip(op);
   ExpectRoundTrip(Command{.kind = Command::Kind::Run, .first = 1, .count = 2});
   ExpectRoundTrip(Command{.kind = Command::Kind::Value, .key = "k", .value = std::string("\0\xff\n", 3)});
-  EXPECT_EQ(DecodeCommand(Encode(Command{.kind = Command::Kind::Value, .key = "k", .value = "\xff\n"}))->value, "\xff\n");
+  EXPECT_EQ(
+      DecodeCommand(Encode(Command{.kind = Command::Kind::Value, .key = "k", .value = "\xff\n"}))->value,
+      "\xff\n");
 }
 
 TEST(ProtocolTest, EventsComeBack) {
   for (int kind = 0; kind <= static_cast<int>(Event::Kind::Idle); ++kind) {
-    ExpectRoundTrip(Event{.kind = static_cast<Event::Kind>(kind), .in_op = true, .op = 4, .code = 5, .text = "a \"b\"\n",
-                          .key = "k", .value = "\x80", .bad = 1, .first = 2, .expected = 3, .got = 4.5});
+    ExpectRoundTrip(Event{.kind = static_cast<Event::Kind>(kind),
+                          .in_op = true,
+                          .op = 4,
+                          .code = 5,
+                          .text = "a \"b\"\n",
+                          .key = "k",
+                          .value = "\x80",
+                          .bad = 1,
+                          .first = 2,
+                          .expected = 3,
+                          .got = 4.5});
   }
 }
 
 TEST(ProtocolTest, WhatIsNoMessageIsRefused) {
-  for (const char* line : {"", "{}", "[]", "{\"do\":\"fire\"}", "{\"do\":\"op\"}", "{\"do\":\"op\",\"op\":\"sing\"}",
-                           "{\"do\":\"run\",\"first\":\"a\",\"count\":1}", "\xff"}) {
+  for (const char* line :
+       {"", "{}", "[]", "{\"do\":\"fire\"}", "{\"do\":\"op\"}", "{\"do\":\"op\",\"op\":\"sing\"}",
+        "{\"do\":\"run\",\"first\":\"a\",\"count\":1}", "\xff"}) {
     EXPECT_FALSE(DecodeCommand(line).has_value()) << line;
     EXPECT_FALSE(DecodeEvent(line).has_value()) << line;
   }

@@ -119,9 +119,15 @@ class Worker {
 
   void Obey(const Command& command) {
     switch (command.kind) {
-      case Command::Kind::Comm: setup_.comms.push_back(command.ranks); break;
-      case Command::Kind::Init: Connect(command.setup); break;
-      case Command::Kind::Op: AddOp(command); break;
+      case Command::Kind::Comm:
+        setup_.comms.push_back(command.ranks);
+        break;
+      case Command::Kind::Init:
+        Connect(command.setup);
+        break;
+      case Command::Kind::Op:
+        AddOp(command);
+        break;
       case Command::Kind::Run:
         next_ = command.first;
         end_ = std::min<size_t>(size_t{command.first} + command.count, ops_.size());
@@ -129,7 +135,8 @@ class Worker {
         MakeRoom();
         break;
       case Command::Kind::Value:
-      case Command::Kind::Quit: break;
+      case Command::Kind::Quit:
+        break;
     }
   }
 
@@ -151,7 +158,8 @@ class Worker {
     const std::vector<uint32_t>& members = setup_.comms.at(command.op.comm);
     const auto member = std::find(members.begin(), members.end(), setup_.rank);
     op.place = {.rank = static_cast<uint32_t>(member - members.begin()),
-                .size = static_cast<uint32_t>(members.size()), .tag = command.tag};
+                .size = static_cast<uint32_t>(members.size()),
+                .tag = command.tag};
     ops_.push_back(std::move(op));
   }
 
@@ -177,8 +185,10 @@ class Worker {
       const auto id = static_cast<uint32_t>(next_++);
       Op& op = ops_[id];
       line_.Send({.kind = Event::Kind::Issued, .op = id});
-      if (!IsMember(op)) return Fail(id, {.code = 0, .text = "the rank is not in the group of the operation"});
-      if (IsRefused(op.what)) return Fail(id, {.code = 0, .text = "the root of the operation is not in its group"});
+      if (!IsMember(op))
+        return Fail(id, {.code = 0, .text = "the rank is not in the group of the operation"});
+      if (IsRefused(op.what))
+        return Fail(id, {.code = 0, .text = "the root of the operation is not in its group"});
       if (std::string reason = backend_.Unsupported(op.what); !reason.empty()) return Fail(id, {0, reason});
       if (const std::optional<Failure> failure = backend_.Issue(id, op.what, op.tag, op.buffers)) {
         return Fail(id, *failure);
@@ -196,7 +206,8 @@ class Worker {
   bool MayIssue(const Op& op) const {
     if (backend_.RunsAhead()) return true;
     return std::none_of(under_way_.begin(), under_way_.end(), [&](uint32_t id) {
-      return ops_[id].what.sync || (op.what.kind == witness::OpKind::Wait && ops_[id].what.comm == op.what.comm);
+      return ops_[id].what.sync ||
+             (op.what.kind == witness::OpKind::Wait && ops_[id].what.comm == op.what.comm);
     });
   }
 
@@ -214,15 +225,20 @@ class Worker {
       line_.Send({.kind = Event::Kind::Done, .op = id});
       const DataCheck check = CheckOutput(ops_[id].what, ops_[id].place, ops_[id].buffers.output);
       if (check.bad == 0) continue;
-      line_.Send({.kind = Event::Kind::Data, .op = id, .bad = check.bad, .first = check.first,
-                  .expected = check.expected, .got = check.got});
+      line_.Send({.kind = Event::Kind::Data,
+                  .op = id,
+                  .bad = check.bad,
+                  .first = check.first,
+                  .expected = check.expected,
+                  .got = check.got});
     }
   }
 
   void Fail(uint32_t id, const Failure& failure) {
     has_failed_ = true;
     under_way_.clear();
-    line_.Send({.kind = Event::Kind::Failed, .in_op = true, .op = id, .code = failure.code, .text = failure.text});
+    line_.Send(
+        {.kind = Event::Kind::Failed, .in_op = true, .op = id, .code = failure.code, .text = failure.text});
   }
 
   Backend& backend_;

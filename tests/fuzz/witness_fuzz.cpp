@@ -1,5 +1,6 @@
-// Witnesses and reports of any bytes at all: they are refused in one line, or run in the simulator to an end. Built for
-// libFuzzer with -DALLRANKS_FUZZ=ON and Clang; `witness_fuzz_test.cpp` runs it on mutated witnesses in every build.
+// Witnesses and reports of any bytes at all: they are refused in one line, or run in the simulator to an end.
+// Built for libFuzzer with -DALLRANKS_FUZZ=ON and Clang; `witness_fuzz_test.cpp` runs it on mutated witnesses
+// in every build.
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
@@ -24,7 +25,8 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const std::string text(reinterpret_cast<const char*>(data), size);
   const witness::ReadResult read = witness::ReadJson(text);
   if (read.witness.has_value() != read.error.empty()) Fault("a witness and an error, or neither");
-  if (read.error.find('\n') != std::string::npos && read.error.find("JSON") == std::string::npos) Fault("an error of two lines");
+  if (read.error.find('\n') != std::string::npos && read.error.find("JSON") == std::string::npos)
+    Fault("an error of two lines");
   if (read.witness) {
     const witness::ReadResult again = witness::ReadJson(witness::WriteJson(*read.witness));
     if (!again.witness || !(*again.witness == *read.witness)) Fault("it does not come back as it was");

@@ -9,7 +9,8 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size);
 
 namespace {
 
-constexpr std::string_view kWitness = R"({"schema":"allranks.witness/1","finding":"AR106/1","world":4,"nodes":2,
+constexpr std::string_view kWitness =
+    R"({"schema":"allranks.witness/1","finding":"AR106/1","world":4,"nodes":2,
 "comms":[{"id":"world","ranks":[0,1,2,3]},{"id":"g","ranks":[0,2]}],
 "classes":[{"id":"a","ranks":[0,2],"guard":"rank == 0"},{"id":"b","ranks":[1,3]}],
 "ops":{"a":[{"id":"x","op":"all_reduce","comm":"world","count":4,"dtype":"f16","redop":"max","sync":false,
@@ -24,10 +25,34 @@ const std::array<std::string, 3> kTexts = {
     R"("ops":{},"expect":{"effect":"semantic"},"scenario":{"name":"uneven-batches","samples":[3,2],"batch":[1,1]}})",
     R"({"runs":[{"results":[{"ruleId":"AR101","properties":{"witness":)" + std::string(kWitness) + "}}]}]}"};
 
-constexpr std::array<std::string_view, 28> kPieces = {
-    "{",       "}",        "[",      "]",        ",",         ":",           "\"",         "\\",   "0",    "-1",
-    "1e99",    "99999999", "null",   "true",     "\"x\"",     "\"scenario\"", "\"name\"",   "3,3",  "1024", "\"peer\":0",
-    "\"root\":-1", "\"epoch-order\"", "\"learning-rate\"", "\"unused-parameter\"", "\"unused\":[[0],[]]", "\"recv\"", "\xff", "\n"};
+constexpr std::array<std::string_view, 28> kPieces = {"{",
+                                                      "}",
+                                                      "[",
+                                                      "]",
+                                                      ",",
+                                                      ":",
+                                                      "\"",
+                                                      "\\",
+                                                      "0",
+                                                      "-1",
+                                                      "1e99",
+                                                      "99999999",
+                                                      "null",
+                                                      "true",
+                                                      "\"x\"",
+                                                      "\"scenario\"",
+                                                      "\"name\"",
+                                                      "3,3",
+                                                      "1024",
+                                                      "\"peer\":0",
+                                                      "\"root\":-1",
+                                                      "\"epoch-order\"",
+                                                      "\"learning-rate\"",
+                                                      "\"unused-parameter\"",
+                                                      "\"unused\":[[0],[]]",
+                                                      "\"recv\"",
+                                                      "\xff",
+                                                      "\n"};
 
 TEST(WitnessFuzzTest, MutatedTexts) {
   constexpr int kRounds = 1500;

@@ -70,16 +70,26 @@ class Runner {
 
   void Run() {
     switch (job_.op.kind) {
-      case OpKind::AllReduce: return AllReduce(job_.tag, output(), job_.op.count);
-      case OpKind::ReduceScatter: return ReduceScatter();
-      case OpKind::Broadcast: return Broadcast();
-      case OpKind::Reduce: return Reduce();
-      case OpKind::AllGather: return Gather<gloo::AllgatherOptions>(&gloo::allgather, job_.op.count);
-      case OpKind::AllToAll: return Gather<gloo::AlltoallOptions>(&gloo::alltoall, size_t{job_.op.count} * size());
-      case OpKind::Send: return Send();
-      case OpKind::Recv: return Recv();
-      case OpKind::Barrier: return Barrier();
-      case OpKind::Wait: return;
+      case OpKind::AllReduce:
+        return AllReduce(job_.tag, output(), job_.op.count);
+      case OpKind::ReduceScatter:
+        return ReduceScatter();
+      case OpKind::Broadcast:
+        return Broadcast();
+      case OpKind::Reduce:
+        return Reduce();
+      case OpKind::AllGather:
+        return Gather<gloo::AllgatherOptions>(&gloo::allgather, job_.op.count);
+      case OpKind::AllToAll:
+        return Gather<gloo::AlltoallOptions>(&gloo::alltoall, size_t{job_.op.count} * size());
+      case OpKind::Send:
+        return Send();
+      case OpKind::Recv:
+        return Recv();
+      case OpKind::Barrier:
+        return Barrier();
+      case OpKind::Wait:
+        return;
     }
   }
 
@@ -93,7 +103,8 @@ class Runner {
   size_t size() const { return static_cast<size_t>(job_.context->size); }
 
   auto Function() const {
-    return [dtype = job_.op.dtype, redop = job_.op.redop](void* result, const void* a, const void* b, size_t count) {
+    return [dtype = job_.op.dtype, redop = job_.op.redop](void* result, const void* a, const void* b,
+                                                          size_t count) {
       ReduceElements(dtype, redop, static_cast<std::byte*>(result), static_cast<const std::byte*>(a),
                      static_cast<const std::byte*>(b), count);
     };
@@ -166,10 +177,14 @@ class Runner {
 
 void RunJob(Job& job) {
   switch (BytesOf(job.op.dtype)) {
-    case 1: return Runner<uint8_t>(job).Run();
-    case 2: return Runner<uint16_t>(job).Run();
-    case 4: return Runner<uint32_t>(job).Run();
-    default: return Runner<uint64_t>(job).Run();
+    case 1:
+      return Runner<uint8_t>(job).Run();
+    case 2:
+      return Runner<uint16_t>(job).Run();
+    case 4:
+      return Runner<uint32_t>(job).Run();
+    default:
+      return Runner<uint64_t>(job).Run();
   }
 }
 
@@ -206,7 +221,8 @@ class GlooBackend : public Backend {
   bool RunsAhead() const override { return false; }
   std::optional<Failure> Reserve(size_t, size_t) override { return std::nullopt; }
 
-  std::optional<Failure> Issue(uint32_t id, const ScheduledOp& op, uint32_t tag, OpBuffers& buffers) override {
+  std::optional<Failure> Issue(uint32_t id, const ScheduledOp& op, uint32_t tag,
+                               OpBuffers& buffers) override {
     auto job = std::make_shared<Job>();
     job->context = contexts_[op.comm];
     job->op = op;

@@ -19,14 +19,23 @@ void Find(void* library, const char* name, Function* function, std::string* miss
 
 Failure InitFailure(const CudaFunctions& cuda, CUresult code) {
   switch (code) {
-    case CUDA_ERROR_NO_DEVICE: return {code, "there is an NVIDIA driver but no device that it can use"};
-    case CUDA_ERROR_STUB_LIBRARY: return {code, "libcuda.so.1 is the CUDA Toolkit's stub, not a driver: take its folder out of LD_LIBRARY_PATH"};
-    case CUDA_ERROR_SYSTEM_DRIVER_MISMATCH: return {code, "libcuda.so.1 and the NVIDIA kernel driver have different versions: reboot, or install them alike"};
-    default: break;
+    case CUDA_ERROR_NO_DEVICE:
+      return {code, "there is an NVIDIA driver but no device that it can use"};
+    case CUDA_ERROR_STUB_LIBRARY:
+      return {
+          code,
+          "libcuda.so.1 is the CUDA Toolkit's stub, not a driver: take its folder out of LD_LIBRARY_PATH"};
+    case CUDA_ERROR_SYSTEM_DRIVER_MISMATCH:
+      return {
+          code,
+          "libcuda.so.1 and the NVIDIA kernel driver have different versions: reboot, or install them alike"};
+    default:
+      break;
   }
   const char* words = nullptr;
   cuda.cuGetErrorString_(code, &words);
-  return {code, std::string("the NVIDIA driver does not start: ") + (words == nullptr ? "unknown error" : words)};
+  return {code,
+          std::string("the NVIDIA driver does not start: ") + (words == nullptr ? "unknown error" : words)};
 }
 
 }  // namespace
@@ -38,7 +47,8 @@ std::optional<Failure> LoadCuda(CudaFunctions* functions) {
     if (library == nullptr) library = dlopen(name, RTLD_NOW | RTLD_LOCAL);
   }
   if (library == nullptr) {
-    return Failure{0, "no NVIDIA driver on this machine (libcuda.so.1 cannot be loaded); use --backend gloo or sim"};
+    return Failure{
+        0, "no NVIDIA driver on this machine (libcuda.so.1 cannot be loaded); use --backend gloo or sim"};
   }
   std::string missing;
 #define ALLRANKS_FIND(name) Find(library, ALLRANKS_EXPANDED(name), &functions->name##_, &missing);
@@ -50,7 +60,9 @@ std::optional<Failure> LoadCuda(CudaFunctions* functions) {
 
 std::optional<Failure> LoadNccl(const std::string& path, NcclFunctions* functions) {
   if (path.empty()) {
-    return Failure{0, "no libnccl.so.2 was found beside PyTorch, in the CUDA Toolkit or in the system; name it with --nccl-lib"};
+    return Failure{0,
+                   "no libnccl.so.2 was found beside PyTorch, in the CUDA Toolkit or in the system; name it "
+                   "with --nccl-lib"};
   }
   void* library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (library == nullptr) return Failure{0, std::string("NCCL cannot be loaded: ") + dlerror()};
@@ -66,7 +78,8 @@ std::optional<Failure> LoadNccl(const std::string& path, NcclFunctions* function
 }
 
 std::string VersionText(int version) {
-  return std::to_string(version / 10000) + "." + std::to_string(version / 100 % 100) + "." + std::to_string(version % 100);
+  return std::to_string(version / 10000) + "." + std::to_string(version / 100 % 100) + "." +
+         std::to_string(version % 100);
 }
 
 }  // namespace allranks::verify

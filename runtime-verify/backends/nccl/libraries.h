@@ -11,18 +11,22 @@
 
 namespace allranks::verify {
 
-// Of each a pointer `cuInit`, ... named and typed like the function. cuda.h renames some to newer versions (_v2); the
-// macros below are expanded, so that the newer one is looked up.
-#define ALLRANKS_CUDA_FUNCTIONS(DO)                                                                                     \
-  DO(cuInit) DO(cuDriverGetVersion) DO(cuDeviceGetCount) DO(cuDeviceGet) DO(cuDeviceGetName) DO(cuDeviceGetAttribute)   \
-  DO(cuDevicePrimaryCtxRetain) DO(cuCtxSetCurrent) DO(cuMemGetInfo) DO(cuMemAlloc) DO(cuMemHostAlloc)                   \
-  DO(cuMemcpyHtoDAsync) DO(cuMemcpyDtoHAsync) DO(cuStreamCreate) DO(cuStreamWaitEvent) DO(cuEventCreate)                \
-  DO(cuEventRecord) DO(cuEventQuery) DO(cuGetErrorName) DO(cuGetErrorString)
+// Of each a pointer `cuInit`, ... named and typed like the function. cuda.h renames some to newer versions
+// (_v2); the macros below are expanded, so that the newer one is looked up.
+// clang-format off
+#define ALLRANKS_CUDA_FUNCTIONS(DO)                                                              \
+  DO(cuInit) DO(cuDriverGetVersion) DO(cuDeviceGetCount) DO(cuDeviceGet) DO(cuDeviceGetName)     \
+  DO(cuDeviceGetAttribute) DO(cuDevicePrimaryCtxRetain) DO(cuCtxSetCurrent) DO(cuMemGetInfo)     \
+  DO(cuMemAlloc) DO(cuMemHostAlloc) DO(cuMemcpyHtoDAsync) DO(cuMemcpyDtoHAsync)                  \
+  DO(cuStreamCreate) DO(cuStreamWaitEvent) DO(cuEventCreate) DO(cuEventRecord) DO(cuEventQuery)  \
+  DO(cuGetErrorName) DO(cuGetErrorString)
 
-#define ALLRANKS_NCCL_FUNCTIONS(DO)                                                                                     \
-  DO(ncclGetVersion) DO(ncclGetUniqueId) DO(ncclCommInitRankConfig) DO(ncclCommGetAsyncError) DO(ncclGetErrorString)    \
-  DO(ncclGetLastError) DO(ncclAllReduce) DO(ncclBroadcast) DO(ncclReduce) DO(ncclAllGather) DO(ncclReduceScatter)       \
-  DO(ncclSend) DO(ncclRecv) DO(ncclGroupStart) DO(ncclGroupEnd)
+#define ALLRANKS_NCCL_FUNCTIONS(DO)                                                              \
+  DO(ncclGetVersion) DO(ncclGetUniqueId) DO(ncclCommInitRankConfig) DO(ncclCommGetAsyncError)    \
+  DO(ncclGetErrorString) DO(ncclGetLastError) DO(ncclAllReduce) DO(ncclBroadcast)                \
+  DO(ncclReduce) DO(ncclAllGather) DO(ncclReduceScatter) DO(ncclSend) DO(ncclRecv)               \
+  DO(ncclGroupStart) DO(ncclGroupEnd)
+// clang-format on
 
 struct CudaFunctions {
 #define ALLRANKS_MEMBER(name) decltype(&::name) name##_ = nullptr;

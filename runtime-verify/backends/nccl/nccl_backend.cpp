@@ -19,8 +19,8 @@ using witness::ScheduledOp;
 // From Pascal on a kernel that spins is preempted, so that the ranks that share a device all go on.
 constexpr int kOldestCapability = 6;
 
-// The configuration as NCCL 2.17 had it. Later versions append fields, take as many bytes as they are told, and reset
-// what is newer than the version they are told: so this one is right for all of them.
+// The configuration as NCCL 2.17 had it. Later versions append fields, take as many bytes as they are told,
+// and reset what is newer than the version they are told: so this one is right for all of them.
 constexpr size_t kConfigBytes = 48;
 constexpr unsigned kConfigVersion = 21800;
 static_assert(offsetof(ncclConfig_t, splitShare) + sizeof(int) <= kConfigBytes);
@@ -30,25 +30,37 @@ size_t Aligned(size_t bytes) { return (bytes + kAlignment - 1) / kAlignment * kA
 
 ncclDataType_t TypeOf(Dtype dtype) {
   switch (dtype) {
-    case Dtype::F32: return ncclFloat32;
-    case Dtype::F16: return ncclFloat16;
-    case Dtype::Bf16: return ncclBfloat16;
-    case Dtype::F64: return ncclFloat64;
-    case Dtype::I32: return ncclInt32;
-    case Dtype::I64: return ncclInt64;
-    case Dtype::U8: return ncclUint8;
+    case Dtype::F32:
+      return ncclFloat32;
+    case Dtype::F16:
+      return ncclFloat16;
+    case Dtype::Bf16:
+      return ncclBfloat16;
+    case Dtype::F64:
+      return ncclFloat64;
+    case Dtype::I32:
+      return ncclInt32;
+    case Dtype::I64:
+      return ncclInt64;
+    case Dtype::U8:
+      return ncclUint8;
   }
   return ncclFloat32;
 }
 
 ncclRedOp_t ReductionOf(Redop redop) {
   switch (redop) {
-    case Redop::Product: return ncclProd;
-    case Redop::Min: return ncclMin;
-    case Redop::Max: return ncclMax;
-    case Redop::Average: return ncclAvg;
+    case Redop::Product:
+      return ncclProd;
+    case Redop::Min:
+      return ncclMin;
+    case Redop::Max:
+      return ncclMax;
+    case Redop::Average:
+      return ncclAvg;
     case Redop::Sum:
-    case Redop::Other: return ncclSum;
+    case Redop::Other:
+      return ncclSum;
   }
   return ncclSum;
 }
@@ -100,8 +112,8 @@ class NcclBackend : public Backend {
     return std::nullopt;
   }
 
-  // As PyTorch does it: the communicator's stream waits for the program's; behind an operation that is `sync` the
-  // program's stream waits for the communicator's.
+  // As PyTorch does it: the communicator's stream waits for the program's; behind an operation that is `sync`
+  // the program's stream waits for the communicator's.
   std::optional<Failure> Issue(uint32_t id, const ScheduledOp& op, uint32_t, OpBuffers& buffers) override {
     CUstream stream = streams_[op.comm];
     Flight flight{.output = Take(buffers.output.size()), .buffers = &buffers};
@@ -118,7 +130,8 @@ class NcclBackend : public Backend {
     const Piece input = Take(std::max(buffers.input.size(), sizeof(float)));
     std::copy(buffers.input.begin(), buffers.input.end(), input.host);
     std::copy(buffers.output.begin(), buffers.output.end(), flight.output.host);
-    Check(cuda_.cuMemcpyHtoDAsync_(input.device, input.host, std::max(buffers.input.size(), sizeof(float)), stream));
+    Check(cuda_.cuMemcpyHtoDAsync_(input.device, input.host, std::max(buffers.input.size(), sizeof(float)),
+                                   stream));
     Check(cuda_.cuMemcpyHtoDAsync_(flight.output.device, flight.output.host, buffers.output.size(), stream));
     if (auto failure = Launch(op, input.device, flight.output.device, stream)) return failure;
     Check(cuda_.cuMemcpyDtoHAsync_(flight.output.host, flight.output.device, buffers.output.size(), stream));
@@ -155,7 +168,8 @@ class NcclBackend : public Backend {
     const char *name = nullptr, *words = nullptr;
     cuda_.cuGetErrorName_(code, &name);
     cuda_.cuGetErrorString_(code, &words);
-    return Failure{code, std::string(name == nullptr ? "CUDA error" : name) + ": " + (words == nullptr ? "" : words)};
+    return Failure{
+        code, std::string(name == nullptr ? "CUDA error" : name) + ": " + (words == nullptr ? "" : words)};
   }
 
   std::optional<Failure> Check(ncclResult_t code, ncclComm_t comm = nullptr) const {
@@ -193,15 +207,29 @@ class NcclBackend : public Backend {
     cuda_.cuDeviceGetAttribute_(&minor, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR, device);
     if (major < kOldestCapability) {
       return Failure{0, std::string(name) + " has compute capability " + std::to_string(major) + "." +
-                            std::to_string(minor) + "; 6.0 or later is needed, so that a waiting kernel lets others run"};
+                            std::to_string(minor) +
+                            "; 6.0 or later is needed, so that a waiting kernel lets others run"};
     }
     CUcontext context = nullptr;
     if (auto failure = Check(cuda_.cuDevicePrimaryCtxRetain_(&context, device))) return failure;
     if (auto failure = Check(cuda_.cuCtxSetCurrent_(context))) return failure;
-    *description = "NCCL " + VersionText(nccl_.version) + ", " + name + " (" + std::to_string(count) + " device" +
-                   (count == 1 ? "" : "s") + "), driver for CUDA " + std::to_string(driver / 1000) + "." +
-                   std::to_string(driver % 1000 / 10);
+    if (auto failure = RefuseBusyDevice(setup, name)) return failure;
+    *description = "NCCL " + VersionText(nccl_.version) + ", " + name + " (" + std::to_string(count) +
+                   " device" + (count == 1 ? "" : "s") + "), driver for CUDA " +
+                   std::to_string(driver / 1000) + "." + std::to_string(driver % 1000 / 10);
     return Check(cuda_.cuStreamCreate_(&program_, CU_STREAM_NON_BLOCKING));
+  }
+
+  // Kernels that wait take time from those of others. Asked by one rank, before the others take memory.
+  std::optional<Failure> RefuseBusyDevice(const RankSetup& setup, const std::string& name) const {
+    size_t left = 0, total = 0;
+    if (setup.force || setup.rank != 0) return std::nullopt;
+    if (auto failure = Check(cuda_.cuMemGetInfo_(&left, &total))) return failure;
+    if (left >= total / 2) return std::nullopt;
+    return Failure{
+        0, "more than half of the memory of " + name +
+               " is in use: another job runs there, which waiting ranks would slow down; --force runs "
+               "all the same"};
   }
 
   std::optional<Failure> MakeComm(const RankSetup& setup, Store& store, size_t c) {
@@ -223,7 +251,8 @@ class NcclBackend : public Backend {
     config.version = kConfigVersion;
     config.blocking = 0;
     const auto size = static_cast<int>(members.size());
-    const ncclResult_t code = nccl_.ncclCommInitRankConfig_(&comms_[c], size, id, static_cast<int>(member - members.begin()), &config);
+    const ncclResult_t code = nccl_.ncclCommInitRankConfig_(
+        &comms_[c], size, id, static_cast<int>(member - members.begin()), &config);
     if (auto failure = Check(code, comms_[c])) return failure;
     sizes_[c] = static_cast<uint32_t>(size);
     return Check(cuda_.cuStreamCreate_(&streams_[c], CU_STREAM_NON_BLOCKING));
@@ -242,31 +271,46 @@ class NcclBackend : public Backend {
     const ncclDataType_t type = TypeOf(op.dtype);
     const ncclRedOp_t reduction = ReductionOf(op.redop);
     switch (op.kind) {
-      case OpKind::AllReduce: return Check(nccl_.ncclAllReduce_(input, output, op.count, type, reduction, comm, stream), comm);
+      case OpKind::AllReduce:
+        return Check(nccl_.ncclAllReduce_(input, output, op.count, type, reduction, comm, stream), comm);
       // As PyTorch does it. The result lands on the input, which nobody checks.
       case OpKind::Barrier:
-        return Check(nccl_.ncclAllReduce_(input, const_cast<void*>(input), 1, ncclFloat32, ncclSum, comm, stream), comm);
-      case OpKind::Broadcast: return Check(nccl_.ncclBroadcast_(input, output, op.count, type, op.root, comm, stream), comm);
-      case OpKind::Reduce: return Check(nccl_.ncclReduce_(input, output, op.count, type, reduction, op.root, comm, stream), comm);
-      case OpKind::AllGather: return Check(nccl_.ncclAllGather_(input, output, op.count, type, comm, stream), comm);
-      case OpKind::ReduceScatter: return Check(nccl_.ncclReduceScatter_(input, output, op.count, type, reduction, comm, stream), comm);
-      case OpKind::Send: return Check(nccl_.ncclSend_(input, op.count, type, op.peer, comm, stream), comm);
-      case OpKind::Recv: return Check(nccl_.ncclRecv_(output, op.count, type, op.peer, comm, stream), comm);
-      case OpKind::AllToAll: return LaunchAllToAll(op, from, to, stream);
-      case OpKind::Wait: return std::nullopt;
+        return Check(
+            nccl_.ncclAllReduce_(input, const_cast<void*>(input), 1, ncclFloat32, ncclSum, comm, stream),
+            comm);
+      case OpKind::Broadcast:
+        return Check(nccl_.ncclBroadcast_(input, output, op.count, type, op.root, comm, stream), comm);
+      case OpKind::Reduce:
+        return Check(nccl_.ncclReduce_(input, output, op.count, type, reduction, op.root, comm, stream),
+                     comm);
+      case OpKind::AllGather:
+        return Check(nccl_.ncclAllGather_(input, output, op.count, type, comm, stream), comm);
+      case OpKind::ReduceScatter:
+        return Check(nccl_.ncclReduceScatter_(input, output, op.count, type, reduction, comm, stream), comm);
+      case OpKind::Send:
+        return Check(nccl_.ncclSend_(input, op.count, type, op.peer, comm, stream), comm);
+      case OpKind::Recv:
+        return Check(nccl_.ncclRecv_(output, op.count, type, op.peer, comm, stream), comm);
+      case OpKind::AllToAll:
+        return LaunchAllToAll(op, from, to, stream);
+      case OpKind::Wait:
+        return std::nullopt;
     }
     return std::nullopt;
   }
 
   // A part to each and from each, in one group. ncclAlltoall itself is there from 2.28 on only.
-  std::optional<Failure> LaunchAllToAll(const ScheduledOp& op, CUdeviceptr from, CUdeviceptr to, CUstream stream) {
+  std::optional<Failure> LaunchAllToAll(const ScheduledOp& op, CUdeviceptr from, CUdeviceptr to,
+                                        CUstream stream) {
     ncclComm_t comm = comms_[op.comm];
     const ncclDataType_t type = TypeOf(op.dtype);
     const size_t bytes = size_t{op.count} * BytesOf(op.dtype);
     if (auto failure = Check(nccl_.ncclGroupStart_())) return failure;
     for (uint32_t peer = 0; peer < sizes_[op.comm]; ++peer) {
-      nccl_.ncclSend_(reinterpret_cast<const void*>(from + peer * bytes), op.count, type, static_cast<int>(peer), comm, stream);
-      nccl_.ncclRecv_(reinterpret_cast<void*>(to + peer * bytes), op.count, type, static_cast<int>(peer), comm, stream);
+      nccl_.ncclSend_(reinterpret_cast<const void*>(from + peer * bytes), op.count, type,
+                      static_cast<int>(peer), comm, stream);
+      nccl_.ncclRecv_(reinterpret_cast<void*>(to + peer * bytes), op.count, type, static_cast<int>(peer),
+                      comm, stream);
     }
     return Check(nccl_.ncclGroupEnd_(), comm);
   }
