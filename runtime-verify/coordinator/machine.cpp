@@ -96,11 +96,13 @@ class NcclLauncher : public LocalLauncher {
   static ChildOptions WithSettings(ChildOptions options, std::string_view protocol,
                                    const std::string& monitor, bool is_remote) {
     for (const std::string_view setting :
-         {"NCCL_CONF_FILE=/dev/null", "NCCL_SOCKET_FAMILY=AF_INET", "NCCL_NET=Socket", "NCCL_IB_DISABLE=1",
-          "NCCL_NET_PLUGIN=none", "NCCL_TUNER_PLUGIN=none", "NCCL_PROFILER_PLUGIN=none", "NCCL_P2P_DISABLE=1",
-          "NCCL_SHM_DISABLE=1", "NCCL_MNNVL_ENABLE=0", "NCCL_NVLS_ENABLE=0", "NCCL_COLLNET_ENABLE=0",
-          "NCCL_CUMEM_ENABLE=0", "NCCL_CUMEM_HOST_ENABLE=0", "NCCL_RUNTIME_CONNECT=0", "NCCL_MAX_CTAS=1",
-          "NCCL_MAX_NCHANNELS=1", "NCCL_ALGO=Ring", "NCCL_DEBUG=WARN"}) {
+         {"NCCL_CONF_FILE=/dev/null",  "NCCL_SOCKET_FAMILY=AF_INET", "NCCL_NET=Socket",
+          "NCCL_IB_DISABLE=1",         "NCCL_NET_PLUGIN=none",       "NCCL_TUNER_PLUGIN=none",
+          "NCCL_PROFILER_PLUGIN=none", "NCCL_P2P_DISABLE=1",         "NCCL_SHM_DISABLE=1",
+          "NCCL_MNNVL_ENABLE=0",       "NCCL_NVLS_ENABLE=0",         "NCCL_COLLNET_ENABLE=0",
+          "NCCL_CUMEM_ENABLE=0",       "NCCL_CUMEM_HOST_ENABLE=0",   "NCCL_RUNTIME_CONNECT=0",
+          "NCCL_MAX_CTAS=1",           "NCCL_MAX_NCHANNELS=1",       "NCCL_ALGO=Ring",
+          "NCCL_DEBUG=WARN",           "NCCL_DEBUG_FILE=/dev/stderr"}) {
       options.env.emplace_back(setting);
     }
     if (!is_remote) options.env.emplace_back("NCCL_SOCKET_IFNAME==lo");

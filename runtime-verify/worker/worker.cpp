@@ -193,7 +193,7 @@ class Worker {
       if (const std::optional<Failure> failure = backend_.Issue(id, op.what, op.tag, op.buffers)) {
         return Fail(id, *failure);
       }
-      line_.Send({.kind = Event::Kind::Returned, .op = id});
+      if (!HoldsHost(op)) line_.Send({.kind = Event::Kind::Returned, .op = id});
       under_way_.push_back(id);
     }
     if (is_running_ && !has_failed_ && next_ == end_ && under_way_.empty()) {
@@ -201,6 +201,9 @@ class Worker {
       line_.Send({.kind = Event::Kind::Idle});
     }
   }
+
+  // The program's call returns when the operation is over.
+  bool HoldsHost(const Op& op) const { return op.what.sync && !backend_.RunsAhead(); }
 
   // Where the device does not wait, the host must.
   bool MayIssue(const Op& op) const {
@@ -222,6 +225,7 @@ class Worker {
         continue;
       }
       under_way_.erase(under_way_.begin() + static_cast<ptrdiff_t>(i));
+      if (HoldsHost(ops_[id])) line_.Send({.kind = Event::Kind::Returned, .op = id});
       line_.Send({.kind = Event::Kind::Done, .op = id});
       const DataCheck check = CheckOutput(ops_[id].what, ops_[id].place, ops_[id].buffers.output);
       if (check.bad == 0) continue;

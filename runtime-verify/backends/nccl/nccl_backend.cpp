@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstring>
 #include <map>
+#include <thread>
 
 #include "runtime-verify/backends/nccl/libraries.h"
 
@@ -174,7 +175,9 @@ class NcclBackend : public Backend {
 
   std::optional<Failure> Check(ncclResult_t code, ncclComm_t comm = nullptr) const {
     // A communicator that does not block answers later.
+    constexpr auto kBetween = std::chrono::microseconds(50);
     while (code == ncclInProgress && comm != nullptr) {
+      std::this_thread::sleep_for(kBetween);
       if (nccl_.ncclCommGetAsyncError_(comm, &code) != ncclSuccess) break;
     }
     if (code == ncclSuccess || code == ncclInProgress) return std::nullopt;
