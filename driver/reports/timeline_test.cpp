@@ -17,14 +17,6 @@ witness::Witness TwoClasses(std::vector<witness::Op> first, std::vector<witness:
   return w;
 }
 
-TEST(RanksTextTest, Runs) {
-  EXPECT_EQ(RanksText({0}, 4), "rank 0");
-  EXPECT_EQ(RanksText({1, 2, 3}, 4), "ranks 1-3");
-  EXPECT_EQ(RanksText({0, 1, 5, 6, 7}, 8), "ranks 0, 1 and 5-7");
-  EXPECT_EQ(RanksText({0, 2, 4}, 8), "ranks 0, 2 and 4");
-  EXPECT_EQ(RanksText({0, 1}, 2), "all 2 ranks");
-}
-
 TEST(TimelineTest, RanksThatGoOnAndRanksThatWait) {
   witness::Witness w = TwoClasses({MakeOp("x", "broadcast", 3), MakeOp("y", "barrier", 5)}, {MakeOp("z", "broadcast", 4)});
   w.stuck = {{0, "y"}};
