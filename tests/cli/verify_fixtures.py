@@ -1,6 +1,8 @@
 """Every witness that the fixtures produce runs on the simulator and on Gloo, and both say the same."""
 
+import importlib.util
 import json
+import unittest
 
 from support import main
 from verify_support import FIXTURES, VerifyTest
@@ -21,6 +23,16 @@ class Fixtures(VerifyTest):
     @staticmethod
     def stuck(verdict):
         return [(one["rank"], one["op"]) for one in verdict.get("stuck", [])]
+
+    @unittest.skipUnless(importlib.util.find_spec("jsonschema"), "python3-jsonschema is not installed")
+    def test_they_fit_the_schema(self):
+        import jsonschema
+
+        with open(FIXTURES.parent / "witness" / "witness.schema.json", encoding="utf-8") as file:
+            validator = jsonschema.Draft202012Validator(json.load(file))
+        for finding in self.report():
+            if finding["witness"]:
+                self.assertEqual([error.message for error in validator.iter_errors(finding["witness"])], [])
 
     def test_all_are_confirmed_as_they_expect(self):
         witnesses = [f["witness"] for f in self.report() if f["witness"]]
