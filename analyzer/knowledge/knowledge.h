@@ -129,6 +129,17 @@ struct Yield {
   MarkId mark;             // the result is marked (`gradient_synced`); marks travel with whatever is computed from it
 };
 
+// What a call does to files, devices and objects, for the rules that look at calls. `roles` in the TOML files.
+enum class Role : uint8_t {
+#define ROLE(id, text) id,
+#include "analyzer/knowledge/roles.def"
+};
+
+struct RoleOf {
+  Role role{};
+  NameId param;  // which argument it speaks of; none: the call as a whole
+};
+
 struct Entry {
   NameId name;             // qualified: torch.distributed.all_reduce, accelerate.Accelerator.gather
   NameId library;
@@ -153,6 +164,14 @@ struct Entry {
   bool raises = false;     // always raises
   bool is_attribute = false;
   bool aborts = false;     // takes the whole group down (MPI_Abort, destroy of a hung group)
+  std::vector<RoleOf> roles;
+
+  bool Has(Role role) const {
+    for (const RoleOf& each : roles) {
+      if (each.role == role) return true;
+    }
+    return false;
+  }
 };
 
 struct Class {

@@ -33,6 +33,15 @@ struct NamedStrikes {
 };
 constexpr NamedStrikes kStrikes[] = {{"one_rank", Strikes::OneRank}, {"all_ranks", Strikes::AllRanks}};
 
+struct NamedRole {
+  std::string_view name;
+  Role role;
+};
+constexpr NamedRole kRoles[] = {
+#define ROLE(id, text) {text, Role::id},
+#include "analyzer/knowledge/roles.def"
+};
+
 // Some errors come without a place (third_party/toml.cpp says why): the line is the first one with which the
 // text up to there meets such an error.
 uint32_t LineThatIsRefused(std::string_view text) {
@@ -202,6 +211,7 @@ class Loader {
     entry.exits = table.Flag("exits");
     entry.raises = table.Flag("raises");
     entry.aborts = table.Flag("aborts");
+    ReadRoles(table, entry);
     for (const NameId each : names) {
       CheckEntryName(table, each, kind);
       AddName(entry_names_, each, entries_.size(), table);
@@ -397,6 +407,23 @@ class Loader {
       } else {
         errors_.Fail(PlaceOf(value), "a type is a text; put it in quotes");
       }
+    }
+  }
+
+  // roles = ["set_epoch", "select_device:device"]
+  void ReadRoles(TableReader& table, Entry& entry) {
+    const std::span<const NamedRole> all = kRoles;
+    const Place place = table.PlaceOfKey("roles");
+    for (const std::string_view text : table.Texts("roles")) {
+      const size_t colon = text.find(':');
+      const NamedRole* found = FindNamed(all, text.substr(0, colon));
+      if (found == nullptr) {
+        errors_.Fail(place, UnknownWord("role", text.substr(0, colon), all));
+        return;
+      }
+      const bool has_param = colon != std::string_view::npos;
+      entry.roles.push_back(
+          {.role = found->role, .param = has_param ? Param(text.substr(colon + 1), entry.params, place) : NameId{}});
     }
   }
 

@@ -315,6 +315,7 @@ ValueId FunctionEvaluator::CallKnown(ir::ExprId site, knowledge::EntryId entry_i
     fact.entry = entry_id;
     fact.receiver = receiver;
   }
+  NoteProcessStart(entry, bound);
   ValueId result;
   if (!entry.tuple.empty()) {
     std::vector<ValueId> parts;

@@ -180,6 +180,11 @@ class FunctionEvaluator {
   ValueId DerivedCall(uint32_t symbol, ValueId callee, std::span<const CallArgument> args);
   void ForgetHeap(std::span<const CallArgument> args, ValueId receiver);
 
+  // process_start.cpp
+  void NoteProcessStart(const knowledge::Entry& entry, std::span<const ValueId> bound);
+  void RecordStarted(FuncId function, ValueId receiver, bool with_index, ValueId arguments);
+  ValueId OnOneNode(ValueId value);
+
   // iteration.cpp
   Iteration Iterate(ir::ExprId site, ValueId iterable);
   Iteration IterateTuple(ir::ExprId site, ValueId tuple);
