@@ -10,8 +10,10 @@
 #include "analyzer/findings/finding.h"
 #include "analyzer/ir/program.h"
 #include "analyzer/knowledge/knowledge.h"
+#include "analyzer/objects/loading.h"
 #include "analyzer/objects/program_index.h"
 #include "analyzer/objects/reach.h"
+#include "analyzer/objects/training.h"
 #include "analyzer/objects/values.h"
 #include "analyzer/source/source_file.h"
 #include "analyzer/traces/analysis.h"
@@ -32,6 +34,8 @@ struct Context {
   const objects::ProgramIndex& index;
   const objects::Values& values;
   const objects::Reach& reach;
+  const objects::Training& training;
+  const objects::Loading& loading;
 };
 
 using FindingSink = std::vector<findings::Finding>;

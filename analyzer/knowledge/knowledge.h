@@ -114,6 +114,7 @@ enum class YieldKind : uint8_t {
   Object,     // an object of class `type` (a knowledge class or a project class)
   Argument,   // the argument `argument` itself (a wrapper that hands it through)
   Arguments,  // each positional argument, as an object of class `type` (accelerator.prepare)
+  MadeWith,   // what the receiver was made with: argument `argument` of its class
   Group,      // the process group along `axis`
   NewGroup,   // a created group whose ranks are the argument `argument`, if any
 };

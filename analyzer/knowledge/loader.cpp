@@ -379,6 +379,8 @@ class Loader {
       const NameId argument = rest == "self" ? names_.Intern(rest) : Param(rest, params, place);
       return {.kind = YieldKind::Argument, .argument = argument};
     }
+    // A parameter of the class's `__init__`, which may be described elsewhere.
+    if (word == "made_with") return {.kind = YieldKind::MadeWith, .argument = names_.Intern(rest)};
     if (word == "varies") return {.kind = YieldKind::Varies, .axes = VariationAxesOf(rest, place)};
     if (word == "ragged") {
       return {.kind = YieldKind::Varies, .axes = VariationAxesOf(rest, place), .mark = MarkOf(word)};
@@ -389,7 +391,7 @@ class Loader {
       return {.kind = YieldKind::NewGroup,
               .argument = rest.empty() ? NameId::None() : Param(rest, params, place)};
     }
-    constexpr std::string_view kWords[] = {"arg", "args", "varies", "ragged", "value", "group", "new_group"};
+    constexpr std::string_view kWords[] = {"arg", "args", "varies", "ragged", "value", "group", "new_group", "made_with"};
     const std::string near = DidYouMean(word, kWords);
     errors_.Fail(place, fmt::format("unknown word `{}` before the colon{}", word,
                                     near.empty() ? "; write a class without one" : near));

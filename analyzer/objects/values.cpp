@@ -112,6 +112,25 @@ ValueId Values::MadeWith(ValueId object, std::string_view param) const {
   return ValueId::None();
 }
 
+bool Values::MayBeSame(ValueId a, ValueId b, int depth) const {
+  if (a == b) return true;
+  if (!a || !b || depth > kDeepest) return false;
+  const Value& left = facts_.values_store[a];
+  const Value& right = facts_.values_store[b];
+  if (left.kind == ValueKind::Param && right.kind == ValueKind::Param) return left.a != right.a;
+  const auto is_open = [](const Value& value) {
+    return value.kind == ValueKind::Param || value.kind == ValueKind::Unknown || value.kind == ValueKind::Select;
+  };
+  if (is_open(left) || is_open(right)) return true;
+  if (left.kind != right.kind || left.op != right.op || left.a != right.a || left.kid_count != right.kid_count) return false;
+  const auto left_kids = facts_.values_store.Kids(a);
+  const auto right_kids = facts_.values_store.Kids(b);
+  for (size_t i = 0; i < left_kids.size(); ++i) {
+    if (!MayBeSame(left_kids[i], right_kids[i], depth + 1)) return false;
+  }
+  return left.kid_count > 0 || left.b == right.b;
+}
+
 bool Values::IsNone(ValueId value) const { return value && facts_.values_store[value].kind == ValueKind::None; }
 bool Values::IsTrue(ValueId value) const { return value && value == facts_.values_store.True(); }
 bool Values::IsFalse(ValueId value) const { return value && value == facts_.values_store.False(); }

@@ -34,6 +34,10 @@ class Values {
   // The argument that an object of a library was made with; none if not passed or not known.
   ValueId MadeWith(ValueId object, std::string_view param) const;
 
+  // Whether two values may be the same object seen from different functions: what a caller's parameters stand for in
+  // one of them may be an unknown in the other.
+  bool MayBeSame(ValueId a, ValueId b) const { return MayBeSame(a, b, 0); }
+
   bool IsNone(ValueId value) const;
   bool IsTrue(ValueId value) const;
   bool IsFalse(ValueId value) const;
@@ -46,6 +50,7 @@ class Values {
   std::optional<bool> TruthOnRank(ValueId value, const traces::World& world, uint32_t rank) const;
 
  private:
+  bool MayBeSame(ValueId a, ValueId b, int depth) const;
   void AddLeaves(ValueId value, int depth, std::vector<ValueId>& leaves) const;
   void AssignParams(ValueId value, const traces::World& world, uint32_t rank, traces::Assignment& assignment,
                     int depth) const;

@@ -84,7 +84,10 @@ std::vector<Finding> FindingsOfRules(const std::vector<const rules::Rule*>& want
   const objects::ProgramIndex index(a.program, *a.knowledge, a.facts);
   const objects::Values values(a.program, *a.knowledge, a.facts);
   const objects::Reach reach(a.program, *a.knowledge, a.facts, index);
-  const rules::Context context{a.files, a.program, *a.knowledge, a.facts, a.analysis, index, values, reach};
+  const objects::Training training(a.program, *a.knowledge, a.facts, index);
+  const objects::Loading loading(a.program, *a.knowledge, a.facts, index);
+  const rules::Context context{a.files, a.program, *a.knowledge, a.facts, a.analysis, index, values, reach, training,
+                               loading};
   for (const rules::Rule* rule : wanted) {
     if (rule->check != nullptr) rule->check(context, findings);
   }
