@@ -93,14 +93,10 @@ Edit AddArgument(const Context& context, ir::ModuleId module_id, ir::ExprId call
 Edit RemoveArgument(const Context& context, ir::ModuleId module_id, ir::ExprId call, ir::ExprId argument) {
   const ir::Module& module = context.program.modules[module_id];
   const std::string_view text = context.files[module.file].text;
-  const ir::Expr& node = module[call];
-  uint32_t begin = module[argument].begin;
-  uint32_t end = module[argument].end;
-  // The keyword in front of the value.
-  const uint32_t callee_end = module[ir::CalleeOf(node)].end;
-  const size_t before = text.find_last_of("(,", begin - 1);
-  begin = std::max<uint32_t>(callee_end, static_cast<uint32_t>(before) + 1);
-  while (begin < end && (text[begin] == ' ' || text[begin] == '\n' || text[begin] == '\t' || text[begin] == '\r')) ++begin;
+  const source::Span span = ArgumentSpan(context, module_id, call, argument);
+  uint32_t begin = span.begin;
+  uint32_t end = span.end;
+  const size_t before = text.find_last_not_of(" \t\r\n", begin - 1);
   const size_t next = text.find_first_not_of(" \t\r\n", end);
   if (next != std::string_view::npos && text[next] == ',') {
     end = static_cast<uint32_t>(text.find_first_not_of(" \t", next + 1));
@@ -116,7 +112,29 @@ Edit RemoveArgument(const Context& context, ir::ModuleId module_id, ir::ExprId c
   return {.span = {module.file, begin, end}, .replacement = ""};
 }
 
-std::vector<Edit> EnsureImport(const Context& context, ir::ModuleId module_id, std::string_view name) {
+source::Span ArgumentSpan(const Context& context, ir::ModuleId module_id, ir::ExprId call, ir::ExprId argument) {
+  const ir::Module& module = context.program.modules[module_id];
+  const std::string_view text = context.files[module.file].text;
+  const uint32_t callee_end = module[ir::CalleeOf(module[call])].end;
+  const uint32_t value = module[argument].begin;
+  // Between the argument before, or the parenthesis, and the value stands nothing but the keyword.
+  uint32_t previous = callee_end;
+  for (uint32_t i = 0; i < ir::ArgCount(module, module[call]); ++i) {
+    const uint32_t end = module[ir::ArgAt(module, module[call], i).value].end;
+    if (end <= value) previous = std::max(previous, end);
+  }
+  const size_t separator = text.find_first_of(",(", previous);
+  uint32_t begin = separator < value ? static_cast<uint32_t>(separator) + 1 : previous;
+  begin = static_cast<uint32_t>(text.find_first_not_of(" \t\r\n", begin));
+  // A comment may stand in between.
+  while (begin < value && text[begin] == '#') {
+    begin = static_cast<uint32_t>(text.find_first_not_of(" \t\r\n", LineEnd(text, begin)));
+  }
+  return {module.file, begin, module[argument].end};
+}
+
+std::vector<Edit> EnsureImport(const Context& context, ir::ModuleId module_id, std::string_view name,
+                               std::string_view statement) {
   const ir::Module& module = context.program.modules[module_id];
   const base::NameId id = context.program.names->Find(name);
   if (id && context.program.top_level[module_id.index].contains(id)) return {};
@@ -125,7 +143,7 @@ std::vector<Edit> EnsureImport(const Context& context, ir::ModuleId module_id, s
     const bool is_import = module[stmt].kind == ir::StmtKind::Import;
     const std::string_view text = TextOf(context, module.span(stmt));
     if (!is_import || text.starts_with("from __future__")) continue;
-    return {InsertBefore(context, module_id, stmt, "import " + std::string(name))};
+    return {InsertBefore(context, module_id, stmt, statement)};
   }
   return {};
 }

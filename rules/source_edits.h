@@ -21,8 +21,11 @@ findings::Edit InsertAfter(const Context& context, ir::ModuleId module, ir::Stmt
 findings::Edit AddArgument(const Context& context, ir::ModuleId module, ir::ExprId call, std::string_view argument);
 // Takes an argument and the comma beside it away.
 findings::Edit RemoveArgument(const Context& context, ir::ModuleId module, ir::ExprId call, ir::ExprId argument);
-// `import name` at the top of the file, unless the module binds the name already: then no edit.
-std::vector<findings::Edit> EnsureImport(const Context& context, ir::ModuleId module, std::string_view name);
+// The argument with its keyword, if it has one.
+source::Span ArgumentSpan(const Context& context, ir::ModuleId module, ir::ExprId call, ir::ExprId argument);
+// An import statement before the first one of the file, unless the module binds the name already: then no edit.
+std::vector<findings::Edit> EnsureImport(const Context& context, ir::ModuleId module, std::string_view name,
+                                         std::string_view statement);
 // A fix of sorted edits.
 findings::Fix MakeFix(std::string title, Applicability applicability, std::vector<findings::Edit> edits);
 

@@ -10,6 +10,7 @@ ProgramIndex::ProgramIndex(const binding::Program& program, const knowledge::Kno
   trees_.reserve(program.modules.size());
   for (const ir::Module& module : program.modules) trees_.emplace_back(module);
   callers_.resize(program.funcs.size());
+  made_with_.resize(program.classes.size());
   for (uint32_t i = 0; i < facts.functions.size(); ++i) {
     const variation::FunctionFacts& function = facts.functions[FuncId{i}];
     for (const auto* list : {&function.calls, &function.enters, &function.iterations, &function.leaves}) {
@@ -21,6 +22,12 @@ ProgramIndex::ProgramIndex(const binding::Program& program, const knowledge::Kno
 void ProgramIndex::AddCalls(FuncId function, const std::vector<std::pair<ir::ExprId, variation::CallFact>>& calls) {
   for (const auto& [expr, fact] : calls) {
     if (fact.function) callers_[fact.function].push_back({function, expr});
+    const bool is_class = fact.kind == variation::CallKind::Construct && fact.callee &&
+                          facts_.values_store[fact.callee].kind == variation::ValueKind::Class;
+    if (is_class) {
+      std::vector<ValueId>& made_with = made_with_[binding::ClassId{facts_.values_store[fact.callee].a}];
+      for (const ValueId arg : facts_.args(fact)) made_with.push_back(arg);
+    }
     if (fact.kind != variation::CallKind::Known) continue;
     known_calls_.push_back({.function = function,
                             .expr = expr,

@@ -36,6 +36,8 @@ class ProgramIndex {
   std::span<const KnownCall> known_calls() const { return known_calls_; }
   // Calls of a function of the project, in order of the callers.
   std::span<const Site> CallersOf(FuncId function) const { return callers_[function]; }
+  // What objects of a class of the project are made with, anywhere.
+  std::span<const ValueId> MadeWith(binding::ClassId class_id) const { return made_with_[class_id]; }
   const ir::Tree& tree(ir::ModuleId module) const { return trees_[module.index]; }
 
   // The argument of a call for a parameter of its entry, as value and as written; none if not passed.
@@ -55,6 +57,7 @@ class ProgramIndex {
   const variation::Facts& facts_;
   std::vector<ir::Tree> trees_;
   base::IdVector<FuncId, std::vector<Site>> callers_;
+  base::IdVector<binding::ClassId, std::vector<ValueId>> made_with_;
   std::vector<KnownCall> known_calls_;
 };
 

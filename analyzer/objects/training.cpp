@@ -11,6 +11,7 @@ Training::Training(const binding::Program& program, const knowledge::Knowledge& 
   trains_ = Closure(backwards_);
   steps_in_ = Closure(steps_);
   reduces_ = Closure(reductions_);
+  communicates_ = Closure(operations_);
 }
 
 void Training::FindCalls() {
@@ -25,7 +26,12 @@ void Training::FindCalls() {
     }
   }
   for (const KnownCall& call : index_.known_calls()) {
-    if (program_.text(call.entry->operation.kind) == "gradient_reduction") reductions_.push_back({call.function, call.expr});
+    const knowledge::Operation& operation = call.entry->operation;
+    if (!call.entry->has_operation) continue;
+    if (operation.op_class == knowledge::OpClass::Collective || operation.op_class == knowledge::OpClass::Implicit) {
+      operations_.push_back({call.function, call.expr});
+    }
+    if (program_.text(operation.kind) == "gradient_reduction") reductions_.push_back({call.function, call.expr});
   }
 }
 

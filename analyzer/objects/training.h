@@ -22,6 +22,10 @@ class Training {
   bool Trains(ir::ModuleId module, ir::StmtId stmt) const { return HoldsCall(module, stmt, trains_, backwards_); }
   bool Steps(ir::ModuleId module, ir::StmtId stmt) const { return HoldsCall(module, stmt, steps_in_, steps_); }
   // Whether gradients made there are reduced over ranks: they come from a wrapped model.
+  // Whether ranks communicate there: gradients, or any other operation of a group.
+  bool Communicates(ir::ModuleId module, ir::StmtId stmt) const {
+    return HoldsCall(module, stmt, communicates_, operations_);
+  }
   bool Reduces(ir::ModuleId module, ir::StmtId stmt) const { return HoldsCall(module, stmt, reduces_, reductions_); }
 
  private:
@@ -36,8 +40,8 @@ class Training {
   const variation::Facts& facts_;
   const ProgramIndex& index_;
   Values values_;
-  std::vector<Site> backwards_, steps_, reductions_;
-  std::vector<bool> trains_, steps_in_, reduces_;  // by FuncId, callees included
+  std::vector<Site> backwards_, steps_, reductions_, operations_;
+  std::vector<bool> trains_, steps_in_, reduces_, communicates_;  // by FuncId, callees included
 };
 
 }  // namespace allranks::objects

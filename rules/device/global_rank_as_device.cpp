@@ -82,7 +82,7 @@ class Devices {
     const LocalRankText local = LocalRankAt(context_, place.site);
     std::vector<findings::Edit> edits = {Replace(SpanOf(context_, place.site), Quotes(place, local.text))};
     if (local.reads_environment) {
-      for (findings::Edit& edit : EnsureImport(context_, module, "os")) edits.push_back(std::move(edit));
+      for (findings::Edit& edit : EnsureImport(context_, module, "os", "import os")) edits.push_back(std::move(edit));
     }
     return MakeFix("select the device by the local rank", Applicability::Safe, std::move(edits));
   }
