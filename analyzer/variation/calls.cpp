@@ -94,7 +94,7 @@ ValueId FunctionEvaluator::CallOneOf(ir::ExprId site, ValueId callee, std::span<
     return store_.Select(kids[0], then_value, CallOneOf(site, kids[2], args));
   }
   const bool resolves = value.kind == ValueKind::Function || value.kind == ValueKind::BoundExternal ||
-                        value.kind == ValueKind::External;
+                        value.kind == ValueKind::External || value.kind == ValueKind::Class;
   if (resolves) return Call(site, callee, args);
   return UnknownCall(callee, args);
 }

@@ -41,21 +41,45 @@ class Epochs {
   }
 
   void NoteCall(const Site& site, ValueId object) {
+    bool is_lost = object.has_value();
     for (const ValueId leaf : context_.values.Leaves(object)) {
-      if (context_.loading.IsDistributedSampler(leaf)) told_.push_back(leaf);
-      else if (context_.loading.IsLoader(leaf)) NoteCallOnLoader(site, leaf);
-      else if (!context_.values.IsNone(leaf)) unclear_.push_back(context_.program.funcs[site.function].module);
+      if (context_.values.IsNone(leaf) || LacksSetEpoch(leaf)) continue;
+      is_lost = false;
+      if (context_.loading.IsDistributedSampler(leaf) || context_.loading.IsLoader(leaf)) told_.push_back(leaf);
+      else unclear_.push_back(context_.program.funcs[site.function].module);
     }
     if (!object) unclear_.push_back(context_.program.funcs[site.function].module);
+    if (is_lost) ReportLostCall(site, object);
   }
 
-  // A loader of PyTorch has no `set_epoch`; one of the project that derives from it may.
-  void NoteCallOnLoader(const Site& site, ValueId loader) {
-    if (context_.facts.values_store[loader].kind == ValueKind::Object) {
-      on_loader_.push_back({loader, site});
-    } else {
-      told_.push_back(loader);
+  // A loader of PyTorch, or an object of the project whose class and bases are known and do not define it.
+  bool LacksSetEpoch(ValueId object) const {
+    const variation::Value& value = context_.facts.values_store[object];
+    if (value.kind == ValueKind::Object) return context_.loading.IsLoader(object);
+    if (value.kind != ValueKind::Instance) return false;
+    const binding::ClassId class_id{value.a};
+    for (const std::string_view method : {kSetEpoch, std::string_view("__getattr__")}) {
+      const base::NameId name = context_.program.names->Find(method);
+      if (name && context_.program.FindMethod(class_id, name)) return false;
     }
+    const auto& bases = context_.program.classes[class_id].external_bases;
+    return bases.empty() || context_.loading.IsLoader(object);
+  }
+
+  void ReportLostCall(const Site& site, ValueId object) {
+    for (const ValueId leaf : context_.values.Leaves(object)) lost_.push_back(leaf);
+    const ir::Module& module = context_.program.module_of(site.function);
+    const ir::ExprId receiver = ir::ObjectOf(module[ir::CalleeOf(module[site.expr])]);
+    Finding finding = FindingAt(
+        context_, kCode, Severity::Error, Confidence::Likely, site,
+        {"`set_epoch` is called on `{}`, which has no such method: its sampler is what is to be told the epoch",
+         {Quoted(context_, {site.function, receiver})}});
+    AddLabel(finding, finding.span, LabelRole::Primary, {"raises an `AttributeError`", {}});
+    finding.help = {"call it on the sampler of the loader", {}};
+    const uint32_t end = module[receiver].end;
+    finding.fixes.push_back(MakeFix("tell the sampler the epoch", Applicability::Safe,
+                                    {Replace({module.file, end, end}, ".sampler")}));
+    sink_.push_back(std::move(finding));
   }
 
   bool Contains(const std::vector<ValueId>& list, ValueId value) const {
@@ -65,7 +89,7 @@ class Epochs {
   void Visit(const LoaderLoop& loop) {
     const ir::ModuleId module = context_.program.funcs[loop.iterable.function].module;
     // In an evaluation the order of the samples does not matter.
-    if (Contains(told_, loop.loader) || !context_.training.Trains(module, loop.loop)) return;
+    if (Contains(told_, loop.loader) || Contains(lost_, loop.loader) || !context_.training.Trains(module, loop.loop)) return;
     const std::optional<ValueId> sampler = ForgottenSampler(loop.loader);
     if (!sampler || SomebodyElseMayTell(loop, *sampler)) return;
     const std::optional<Site> epochs = EpochLoop(loop.iterable);
@@ -129,23 +153,16 @@ class Epochs {
   }
 
   void Report(const LoaderLoop& loop, ValueId sampler, const Site& epochs) {
-    const bool is_on_loader = std::ranges::any_of(on_loader_, [&](const auto& call) {
-      return context_.values.MayBeSame(call.first, loop.loader);
-    });
     Finding finding = FindingAt(
         context_, kCode, Severity::Error, unclear_.empty() ? Confidence::Certain : Confidence::Likely, loop.iterable,
         {"every epoch over `{}` deals the samples out in the same order: nobody calls `set_epoch` on its shuffling "
-         "`DistributedSampler`{}",
-         {Quoted(context_, loop.iterable), is_on_loader ? ", and the loader, which is told, has no such method" : ""}});
+         "`DistributedSampler`",
+         {Quoted(context_, loop.iterable)}});
     AddLabel(finding, finding.span, LabelRole::Primary, {"the same order each time", {}});
     AddLabel(finding, SpanOf(context_, epochs), LabelRole::Note, {"once an epoch", {}});
     for (const Site& made : context_.loading.MadeAt(sampler)) {
       AddLabel(finding, SpanOf(context_, made), LabelRole::Why, {"the sampler, which shuffles by its epoch", {}});
       break;
-    }
-    for (const auto& [loader, site] : on_loader_) {
-      if (!context_.values.MayBeSame(loader, loop.loader)) continue;
-      AddLabel(finding, SpanOf(context_, site), LabelRole::Why, {"not a method of a loader", {}});
     }
     finding.help = {"call `set_epoch(epoch)` on the sampler before each epoch", {}};
     if (std::optional<findings::Fix> fix = FixOf(loop, sampler)) finding.fixes.push_back(std::move(*fix));
@@ -153,9 +170,6 @@ class Epochs {
   }
 
   std::optional<findings::Fix> FixOf(const LoaderLoop& loop, ValueId sampler) const {
-    for (const auto& [loader, site] : on_loader_) {
-      if (context_.values.MayBeSame(loader, loop.loader)) return FixOfCallOnLoader(site);
-    }
     const ir::ModuleId module_id = context_.program.funcs[loop.iterable.function].module;
     const ir::Module& module = context_.program.modules[module_id];
     const std::optional<Place> place = WhereEpochIsKnown(loop);
@@ -169,13 +183,6 @@ class Epochs {
         IsAlwaysThere(sampler) ? call : "if hasattr(" + object + ", \"set_epoch\"):\n    " + call;
     return MakeFix("tell the sampler the epoch", Applicability::Safe,
                    {InsertBefore(context_, module_id, place->before, lines)});
-  }
-
-  findings::Fix FixOfCallOnLoader(const Site& site) const {
-    const ir::Module& module = context_.program.module_of(site.function);
-    const ir::Expr& callee = module[ir::CalleeOf(module[site.expr])];
-    const uint32_t end = module[ir::ObjectOf(callee)].end;
-    return MakeFix("tell the sampler the epoch", Applicability::Safe, {Replace({module.file, end, end}, ".sampler")});
   }
 
   struct Place {
@@ -225,7 +232,7 @@ class Epochs {
   const Context& context_;
   FindingSink& sink_;
   std::vector<ValueId> told_;                            // samplers, and loaders of the project
-  std::vector<std::pair<ValueId, Site>> on_loader_;      // calls on loaders that have no such method
+  std::vector<ValueId> lost_;                            // told, but without such a method
   std::vector<ir::ModuleId> unclear_;                    // where something unknown is told an epoch
   std::vector<source::Span> seen_;
 };
