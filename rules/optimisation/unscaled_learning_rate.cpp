@@ -17,7 +17,15 @@ using variation::ValueKind;
 constexpr std::string_view kCode = "AR401";
 
 // Words of a statement that speaks of what the rate should follow.
-constexpr std::string_view kRateWords[] = {"lr", "learning_rate", "batch", "bsz", "accum", "warmup", "world_batch"};
+constexpr std::string_view kRateWords[] = {"lr", "learning_rate"};
+constexpr std::string_view kBatchWords[] = {"batch", "bsz", "accum"};
+// Of a variable that counts something; how long an epoch is says nothing of the rate.
+constexpr std::string_view kCountWords[] = {"num_", "step", "sample", "iter", "epoch", "shard", "token", "count"};
+
+template <class Words>
+bool HasWord(std::string_view text, const Words& words) {
+  return std::ranges::any_of(words, [&](std::string_view word) { return text.find(word) != std::string_view::npos; });
+}
 
 class Rates {
  public:
@@ -41,7 +49,8 @@ class Rates {
     const std::vector<ir::ModuleId> program = neighbourhood_.Of(module);
     const bool is_horovod = IsWrapped(call, module, "horovod.torch.DistributedOptimizer");
     if (!is_horovod && !IsDataParallel(module)) return;
-    if (IsRelatedToSize(program)) return;
+    // Horovod's wrapper asks for a scaled rate whatever is said of the batch.
+    if (IsRelatedToSize(program, is_horovod)) return;
     const KnownCall* loader = PerRankLoader(program);
     if (!is_horovod && (loader == nullptr || !IsFixed(rate))) return;
     Report(call, rate_expr, loader, is_horovod);
@@ -92,29 +101,29 @@ class Rates {
   }
 
   // Anywhere a rate, a batch or a number of steps is multiplied with, or divided by, the number of ranks.
-  bool IsRelatedToSize(const std::vector<ir::ModuleId>& program) {
+  bool IsRelatedToSize(const std::vector<ir::ModuleId>& program, bool rate_only) {
     for (const ir::ModuleId module : program) {
-      const auto [known, is_new] = related_.emplace(module.index, false);
-      if (is_new) known->second = RelatesToSize(module);
+      const auto [known, is_new] = related_.emplace(module.index * 2 + (rate_only ? 1 : 0), false);
+      if (is_new) known->second = RelatesToSize(module, rate_only);
       if (known->second) return true;
     }
     return false;
   }
 
-  bool RelatesToSize(ir::ModuleId module_id) const {
+  bool RelatesToSize(ir::ModuleId module_id, bool rate_only) const {
     const ir::Module& module = context_.program.modules[module_id];
     for (uint32_t i = 0; i < module.exprs.size(); ++i) {
       const ir::Expr& expr = module[ir::ExprId{i}];
       if (expr.kind == ir::ExprKind::Binary && Scales(static_cast<ir::BinaryOp>(expr.op)) &&
           (IsSize(module_id, ir::LeftOf(expr)) || IsSize(module_id, ir::RightOf(expr))) &&
-          SpeaksOfRate(module_id, context_.index.tree(module_id).StatementOf(ir::ExprId{i}))) {
+          SpeaksOfRate(module_id, context_.index.tree(module_id).StatementOf(ir::ExprId{i}), rate_only)) {
         return true;
       }
     }
     for (uint32_t i = 0; i < module.stmts.size(); ++i) {
       const ir::Stmt& stmt = module[ir::StmtId{i}];
       if (stmt.kind == ir::StmtKind::AugAssign && IsSize(module_id, ir::AssignedOf(stmt)) &&
-          SpeaksOfRate(module_id, ir::StmtId{i})) {
+          SpeaksOfRate(module_id, ir::StmtId{i}, rate_only)) {
         return true;
       }
     }
@@ -130,11 +139,14 @@ class Rates {
     return value && MentionsSize(value);
   }
 
-  bool SpeaksOfRate(ir::ModuleId module, ir::StmtId stmt) const {
+  bool SpeaksOfRate(ir::ModuleId module, ir::StmtId stmt, bool rate_only) const {
     if (!stmt) return false;
     std::string text(TextOf(context_, HeadOf(context_, module, stmt)));
     std::ranges::transform(text, text.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-    return std::ranges::any_of(kRateWords, [&](std::string_view word) { return text.find(word) != std::string::npos; });
+    const std::string_view target = std::string_view(text).substr(0, text.find('='));
+    const bool is_count = target.size() < text.size() && HasWord(target, kCountWords) && !HasWord(target, kBatchWords);
+    if (is_count || target.find("num_batch") != std::string_view::npos) return false;
+    return HasWord(text, kRateWords) || (!rate_only && HasWord(text, kBatchWords));
   }
 
   // A loader whose batches do not get smaller when there are more ranks.
@@ -171,7 +183,6 @@ class Rates {
     const ir::ModuleId module = context_.program.funcs[optimizer.function].module;
     const ValueId made = context_.facts.value(module, optimizer.expr);
     for (const auto& [expr, fact] : context_.facts.functions[optimizer.function].calls) {
-      if (fact.kind != variation::CallKind::Function) continue;
       const auto args = context_.facts.args(fact);
       const bool gets_optimizer = std::ranges::any_of(args, [&](ValueId arg) {
         const std::vector<ValueId> leaves = context_.values.Leaves(arg);
