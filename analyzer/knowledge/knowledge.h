@@ -183,6 +183,7 @@ struct Class {
   bool is_group = false;       // a process group or communicator
   bool is_tensor = false;
   bool is_module = false;      // a torch.nn.Module: calling it runs forward
+  bool has_parameters = false; // a module or tensor that an optimizer trains
   // A module whose parameters are sharded or whose gradients are reduced: which strategy, for messages.
   NameId strategy;
 };

@@ -187,6 +187,7 @@ class Loader {
                 .is_group = table.Flag("group"),
                 .is_tensor = table.Flag("tensor"),
                 .is_module = table.Flag("module"),
+                .has_parameters = table.Flag("parameters"),
                 .strategy = ReadName(table, "strategy")};
     for (const NameId base : known.bases)
       Refer(Knowledge::ReferenceKind::Type, base, table.PlaceOfKey("bases"));
