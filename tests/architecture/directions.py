@@ -31,7 +31,8 @@ ALLOWED = {
     "driver/pipeline": ["driver/config", "rules", "frontends/*", "analyzer/traces"],
     "driver/reports": ["rules", "analyzer/findings", "witness"],
     "driver/server": ["driver/pipeline", "driver/config", "driver/reports"],
-    "driver/cli": ["driver/pipeline", "driver/config", "driver/reports", "runtime-verify/coordinator"],
+    "driver/fixes": ["analyzer/findings"],
+    "driver/cli": ["driver/fixes", "driver/pipeline", "driver/config", "driver/reports", "runtime-verify/coordinator"],
     # The half that proves findings on ranks builds without a parser, and knows witnesses only.
     "runtime-verify/backends/*": ["runtime-verify/backends", "witness"],
     "runtime-verify/backends": ["witness"],
