@@ -22,6 +22,12 @@ Neighbourhood::Neighbourhood(const binding::Program& program) {
   }
 }
 
+std::vector<ir::ModuleId> Neighbourhood::UsersOf(ir::ModuleId module) const {
+  std::vector<ir::ModuleId> reached = {module};
+  Follow(importers_, reached);
+  return reached;
+}
+
 std::vector<ir::ModuleId> Neighbourhood::Of(ir::ModuleId module) const {
   std::vector<ir::ModuleId> reached = {module};
   Follow(importers_, reached);

@@ -11,6 +11,8 @@ class Neighbourhood {
  public:
   explicit Neighbourhood(const binding::Program& program);
 
+  // The module, and those that import it, directly or through others.
+  std::vector<ir::ModuleId> UsersOf(ir::ModuleId module) const;
   // The module, those that import it, directly or through others, and all that any of these import.
   std::vector<ir::ModuleId> Of(ir::ModuleId module) const;
 

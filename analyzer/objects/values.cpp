@@ -154,7 +154,7 @@ std::string_view Values::External(ValueId id) const {
 
 std::optional<int64_t> Values::OnRank(ValueId value, const traces::World& world, uint32_t rank) const {
   traces::Assignment assignment;
-  AssignParams(value, world, rank, assignment, 0);
+  AssignKnown(value, world, rank, assignment, 0);
   traces::Evaluator evaluator(facts_.values_store, knowledge_, world, assignment);
   const traces::Outcome outcome = evaluator.Evaluate(value, rank);
   return outcome.kind == traces::OutcomeKind::Number ? std::optional(outcome.number) : std::nullopt;
@@ -162,16 +162,16 @@ std::optional<int64_t> Values::OnRank(ValueId value, const traces::World& world,
 
 std::optional<bool> Values::TruthOnRank(ValueId value, const traces::World& world, uint32_t rank) const {
   traces::Assignment assignment;
-  AssignParams(value, world, rank, assignment, 0);
+  AssignKnown(value, world, rank, assignment, 0);
   traces::Evaluator evaluator(facts_.values_store, knowledge_, world, assignment);
   return evaluator.Truth(value, rank);
 }
 
-// What callers pass for the parameters in `value`, as far as these are numbers on this rank.
-void Values::AssignParams(ValueId value, const traces::World& world, uint32_t rank, traces::Assignment& assignment,
+// What callers pass for the parameters in `value`, as far as these are numbers on this rank; and that there is a job.
+void Values::AssignKnown(ValueId value, const traces::World& world, uint32_t rank, traces::Assignment& assignment,
                           int depth) const {
   constexpr int kLongestChain = 6;
-  if (!value || depth > kLongestChain || !facts_.values_store.has_param(value)) return;
+  if (!value || depth > kLongestChain) return;
   std::unordered_set<uint32_t> seen;
   std::vector<ValueId> work = {value};
   while (!work.empty() && seen.size() < kMostParts) {
@@ -180,9 +180,12 @@ void Values::AssignParams(ValueId value, const traces::World& world, uint32_t ra
     if (!at || !seen.insert(at.index).second) continue;
     const Value& node = facts_.values_store[at];
     for (const ValueId kid : facts_.values_store.Kids(at)) work.push_back(kid);
+    const bool is_set_up = node.kind == ValueKind::Coordinate &&
+                           static_cast<knowledge::Coordinate>(node.op) == knowledge::Coordinate::Distributed;
+    if (is_set_up) assignment[at.index] = 1;
     if (node.kind != ValueKind::Param || assignment.contains(at.index)) continue;
     const ValueId assumed = facts_.param(variation::FuncId{node.a}, node.b);
-    AssignParams(assumed, world, rank, assignment, depth + 1);
+    AssignKnown(assumed, world, rank, assignment, depth + 1);
     traces::Evaluator evaluator(facts_.values_store, knowledge_, world, assignment);
     const traces::Outcome outcome = evaluator.Evaluate(assumed, rank);
     if (outcome.kind == traces::OutcomeKind::Number) assignment[at.index] = outcome.number;

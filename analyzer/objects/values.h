@@ -52,8 +52,8 @@ class Values {
  private:
   bool MayBeSame(ValueId a, ValueId b, int depth) const;
   void AddLeaves(ValueId value, int depth, std::vector<ValueId>& leaves) const;
-  void AssignParams(ValueId value, const traces::World& world, uint32_t rank, traces::Assignment& assignment,
-                    int depth) const;
+  void AssignKnown(ValueId value, const traces::World& world, uint32_t rank, traces::Assignment& assignment,
+                   int depth) const;
 
   const binding::Program& program_;
   const knowledge::Knowledge& knowledge_;
