@@ -16,12 +16,15 @@ class Jobs {
   bool IsDistributed(ir::ModuleId module) const { return distributed_[module.index]; }
   // Whether a function is run by the top level of a file, as far as its callers are seen.
   bool IsRun(FuncId function) const { return run_[function.index]; }
+  // Whether a function, or one that calls it, stands in a file that sets up a job or wraps a model.
+  bool IsOfJob(FuncId function) const { return of_job_[function.index]; }
 
  private:
-  void FollowCalls(const binding::Program& program, const ProgramIndex& index);
+  static void FollowCalls(const ProgramIndex& index, std::vector<bool>& functions);
 
   std::vector<bool> distributed_;  // by ModuleId
   std::vector<bool> run_;          // by FuncId
+  std::vector<bool> of_job_;       // by FuncId
 };
 
 }  // namespace allranks::objects

@@ -1,6 +1,10 @@
 #include "analyzer/objects/reach.h"
 
 #include <algorithm>
+#include <cctype>
+#include <string>
+
+#include "analyzer/ir/walk.h"
 
 namespace allranks::objects {
 
@@ -95,18 +99,42 @@ RankSet Reach::Ranks(const Site& site, const traces::World& world, std::vector<F
     if (knowledge_[decorator].guard) ranks.bits &= RankSet::Of(0).bits;
   }
   if (ranks.empty() || on_way.size() >= kLongestWay) return ranks;
+  ranks.bits &= RanksOfMakers(site.function, world, on_way).bits;
   ranks.bits &= RanksOfCallers(site.function, world, on_way).bits;
   return ranks;
 }
 
 RankSet Reach::Passing(const Guard& guard, const traces::World& world) const {
   const ValueId value = facts_.value(program_.funcs[guard.function].module, guard.test);
+  const bool speaks_of_ranks = SpeaksOfRanks(program_.funcs[guard.function].module, guard.test);
   RankSet passing;
   for (uint32_t rank = 0; rank < world.size(); ++rank) {
     const std::optional<bool> truth = value ? values_.TruthOnRank(value, world, rank) : std::nullopt;
+    if (!truth && rank > 0 && speaks_of_ranks) continue;
     if (!truth || *truth == guard.holds) passing = passing | RankSet::Of(rank);
   }
   return passing;
+}
+
+bool Reach::SpeaksOfRanks(ir::ModuleId module_id, ir::ExprId test, int depth) const {
+  constexpr int kDeepest = 8;
+  const ir::Module& module = program_.modules[module_id];
+  const ir::Expr& expr = module[test];
+  base::NameId name;
+  if (expr.kind == ir::ExprKind::Name) name = ir::NameOf(expr);
+  if (expr.kind == ir::ExprKind::Attribute) name = ir::AttrOf(expr);
+  if (name) {
+    std::string text(program_.text(name));
+    std::ranges::transform(text, text.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+    for (const std::string_view word : {"rank", "main", "master", "primary", "zero", "chief", "should_save", "process_index"}) {
+      if (text.find(word) != std::string::npos) return true;
+    }
+  }
+  bool found = false;
+  if (depth < kDeepest) {
+    ir::ForEachPart(module, test, [&](ir::ExprId part) { found = found || SpeaksOfRanks(module_id, part, depth + 1); });
+  }
+  return found;
 }
 
 RankSet Reach::RanksOfCallers(FuncId function, const traces::World& world, std::vector<FuncId>& on_way) const {
@@ -117,6 +145,15 @@ RankSet Reach::RanksOfCallers(FuncId function, const traces::World& world, std::
   for (const Site& caller : callers) ranks = ranks | Ranks(caller, world, on_way);
   on_way.pop_back();
   return ranks;
+}
+
+// The ranks that make objects of the class whose method a function is: elsewhere there is nothing to call it on.
+RankSet Reach::RanksOfMakers(FuncId function, const traces::World& world, std::vector<FuncId>& on_way) const {
+  const binding::ClassId owner = program_.funcs[function].owner;
+  const base::NameId name = program_.names->Find("__init__");
+  const FuncId init = owner && name ? program_.FindMethod(owner, name) : FuncId::None();
+  if (!init || init == function) return RankSet::All(world.size());
+  return RanksOfCallers(init, world, on_way);
 }
 
 bool Reach::IsRepeated(const Site& site) const {

@@ -26,6 +26,7 @@ class Reach {
   std::vector<Guard> Guards(const Site& site) const;
 
   // The ranks of a world that may get to a place; those that a rank condition keeps away are left out, callers included.
+  // A test that speaks of ranks and cannot be decided is taken to let the first one through.
   traces::RankSet Ranks(const Site& site, const traces::World& world) const;
 
   // Whether the function, or one that calls it, runs in a loop: more than once in a job, as far as can be seen.
@@ -33,8 +34,10 @@ class Reach {
 
  private:
   traces::RankSet Ranks(const Site& site, const traces::World& world, std::vector<FuncId>& on_way) const;
+  bool SpeaksOfRanks(ir::ModuleId module, ir::ExprId test, int depth = 0) const;
   traces::RankSet Passing(const Guard& guard, const traces::World& world) const;
   traces::RankSet RanksOfCallers(FuncId function, const traces::World& world, std::vector<FuncId>& on_way) const;
+  traces::RankSet RanksOfMakers(FuncId function, const traces::World& world, std::vector<FuncId>& on_way) const;
   bool IsRepeated(const Site& site, std::vector<FuncId>& on_way) const;
   void AddExprGuards(const Site& site, std::vector<Guard>& guards) const;
   void AddStmtGuards(FuncId function, ir::StmtId stmt, std::vector<Guard>& guards) const;

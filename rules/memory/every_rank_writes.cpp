@@ -37,8 +37,9 @@ class Write {
  private:
   // Known to be the same on all ranks: nothing in it depends on the rank, and it is no buffer in memory.
   bool IsOnePath(ValueId path, ir::ExprId expr) const {
-    const ir::ModuleId module = context_.program.funcs[call_.function].module;
-    const std::string text(TextOf(context_, module, expr));
+    const std::string text = TextWithOrigins(context_, {call_.function, expr});
+    // An open file or buffer, not a path.
+    if (text == "f" || text == "fp" || text == "file" || text == "fout") return false;
     for (const std::string_view word : {"rank", "shard", "worker", "process", "buffer", "BytesIO", "stream", "tmp", "temp"}) {
       if (text.find(word) != std::string::npos) return false;
     }
@@ -75,7 +76,7 @@ void Check(const Context& context, FindingSink& sink) {
     for (const knowledge::RoleOf& role : call.entry->roles) {
       if (role.role != knowledge::Role::Write) continue;
       // A function whose callers are not seen may be called on one rank only.
-      const bool is_run = jobs.IsRun(call.function) && jobs.IsDistributed(context.program.funcs[call.function].module);
+      const bool is_run = jobs.IsRun(call.function) && jobs.IsOfJob(call.function);
       if (is_run) Write(context, call).Visit(context.program.text(role.param), sink);
     }
   }

@@ -43,11 +43,28 @@ class Load {
     const ir::StmtId stmt = context_.index.StatementOf({call_.function, call_.expr});
     if (!stmt) return false;
     const std::string text(TextOf(context_, HeadOf(context_, module, stmt)));
-    return SpeaksOf(text, kOfTraining) && !SpeaksOf(text, kOfData);
+    if (!SpeaksOf(text, kOfTraining) || SpeaksOf(text, kOfData)) return false;
+    const ir::Function& function = context_.program.function(call_.function);
+    const bool is_top = context_.program.funcs[call_.function].function == ir::kTopLevel;
+    const source::FileId file = context_.program.modules[module].file;
+    const std::string_view body = is_top ? std::string_view(context_.files[file].text)
+                                         : TextOf(context_, {file, function.begin, function.end});
+    return body.find("load_state_dict") != std::string_view::npos;
   }
 
-  // The tensors go straight on to the device of the rank, or the program has none.
+  // One file for all: each rank's own was saved by that rank, from its device.
   bool RunsOnSeveralRanks() const {
+    const ir::ExprId path = context_.index.ArgExpr(call_, "f");
+    const variation::ValueId value = context_.index.Arg(call_, "f");
+    if (!path || !value) return false;
+    const std::string text = TextWithOrigins(context_, {call_.function, path});
+    for (const std::string_view word : {"rank", "shard", "local", "BytesIO", "buffer"}) {
+      if (text.find(word) != std::string::npos) return false;
+    }
+    const bool is_own = context_.values.AnyPart(value, [&](variation::ValueId part) {
+      return !context_.facts.values_store.axes(part).empty();
+    });
+    if (is_own) return false;
     return context_.reach.Ranks({call_.function, call_.expr}, objects::TwoNodes()).count() > 1;
   }
 
@@ -125,9 +142,9 @@ model.load_state_dict(checkpoint["model"])
 ## When it is silent
 
 * `map_location` is given, or arguments are passed on with `*` or `**`.
-* One rank only gets there.
+* One rank only gets there, or each rank loads a file of its own.
 * Neither the file nor one that imports it sets up a job, wraps a model or communicates.
-* The statement speaks of data rather than of a checkpoint.
+* The statement speaks of data rather than of a checkpoint, or the function loads it into nothing.
 
 ## Fix
 

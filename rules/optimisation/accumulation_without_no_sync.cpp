@@ -45,7 +45,7 @@ std::vector<objects::Site> CallsOf(const Context& context, FuncId function, std:
 bool SpeaksOfSynchronisation(const Context& context, ir::ModuleId module) {
   const std::string& text = context.files[context.program.modules[module].file].text;
   for (const std::string_view word : {"no_sync", "require_backward_grad_sync", "set_requires_gradient_sync", "accumulate(",
-                                      "no_backward_sync", "FullyShardedDataParallel", "fully_shard", "deepspeed"}) {
+                                      "no_backward_sync", "Accelerator", "Fabric", "FullyShardedDataParallel", "fully_shard", "deepspeed"}) {
     if (text.find(word) != std::string::npos) return true;
   }
   return false;
@@ -116,7 +116,7 @@ void VisitLateNoSync(const Context& context, FindingSink& sink) {
       if (item == items.end()) continue;
       const std::optional<ir::ExprId> loss = LossFromOutside(context, module_id, id);
       const FuncId function = context.index.FunctionOf(module_id, id);
-      if (!loss || module[*loss].kind == ir::ExprKind::Call) continue;
+      if (!loss || module[*loss].kind == ir::ExprKind::Call || module[*loss].kind == ir::ExprKind::Constant) continue;
       Finding finding = FindingAt(context, kCode, Severity::Warning, Confidence::Likely, objects::Site{function, item->context},
                                   {"`no_sync` encloses the backward of `{}` only: DDP decides in the forward, which ran before, "
                                    "so every micro-step is reduced all the same",
