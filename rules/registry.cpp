@@ -43,6 +43,16 @@ std::string_view ScenarioText(Scenario scenario) {
       return "a group that some ranks do not create";
     case Scenario::Shape:
       return "buffers of unequal size";
+    case Scenario::DeviceOrdinal:
+      return "a device that a rank does not have";
+    case Scenario::EpochOrder:
+      return "the order of samples, epoch by epoch";
+    case Scenario::UnevenBatches:
+      return "ranks with unequal numbers of batches";
+    case Scenario::LearningRate:
+      return "the same rate on one rank and on many";
+    case Scenario::UnusedParameter:
+      return "a gradient that one rank never has";
   }
   return "nothing to replay";
 }

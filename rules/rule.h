@@ -10,6 +10,11 @@
 #include "analyzer/findings/finding.h"
 #include "analyzer/ir/program.h"
 #include "analyzer/knowledge/knowledge.h"
+#include "analyzer/objects/loading.h"
+#include "analyzer/objects/program_index.h"
+#include "analyzer/objects/reach.h"
+#include "analyzer/objects/training.h"
+#include "analyzer/objects/values.h"
 #include "analyzer/source/source_file.h"
 #include "analyzer/traces/analysis.h"
 #include "analyzer/variation/facts.h"
@@ -26,12 +31,28 @@ struct Context {
   const knowledge::Knowledge& knowledge;
   const variation::Facts& facts;
   const traces::Analysis& analysis;
+  const objects::ProgramIndex& index;
+  const objects::Values& values;
+  const objects::Reach& reach;
+  const objects::Training& training;
+  const objects::Loading& loading;
 };
 
 using FindingSink = std::vector<findings::Finding>;
 
 // The runtime-verify scenario that shows the defect; None: nothing to run.
-enum class Scenario : uint8_t { None, SkippedCollective, MismatchedCollective, GroupCreation, Shape };
+enum class Scenario : uint8_t {
+  None,
+  SkippedCollective,
+  MismatchedCollective,
+  GroupCreation,
+  Shape,
+  DeviceOrdinal,
+  EpochOrder,
+  UnevenBatches,
+  LearningRate,
+  UnusedParameter,
+};
 
 enum class Stability : uint8_t { Stable, Preview };
 

@@ -114,6 +114,7 @@ enum class YieldKind : uint8_t {
   Object,     // an object of class `type` (a knowledge class or a project class)
   Argument,   // the argument `argument` itself (a wrapper that hands it through)
   Arguments,  // each positional argument, as an object of class `type` (accelerator.prepare)
+  MadeWith,   // what the receiver was made with: argument `argument` of its class
   Group,      // the process group along `axis`
   NewGroup,   // a created group whose ranks are the argument `argument`, if any
 };
@@ -127,6 +128,17 @@ struct Yield {
   bool has_axis = false;
   Axis axis{};
   MarkId mark;             // the result is marked (`gradient_synced`); marks travel with whatever is computed from it
+};
+
+// What a call does to files, devices and objects, for the rules that look at calls. `roles` in the TOML files.
+enum class Role : uint8_t {
+#define ROLE(id, text) id,
+#include "analyzer/knowledge/roles.def"
+};
+
+struct RoleOf {
+  Role role{};
+  NameId param;  // which argument it speaks of; none: the call as a whole
 };
 
 struct Entry {
@@ -153,6 +165,14 @@ struct Entry {
   bool raises = false;     // always raises
   bool is_attribute = false;
   bool aborts = false;     // takes the whole group down (MPI_Abort, destroy of a hung group)
+  std::vector<RoleOf> roles;
+
+  bool Has(Role role) const {
+    for (const RoleOf& each : roles) {
+      if (each.role == role) return true;
+    }
+    return false;
+  }
 };
 
 struct Class {
@@ -163,6 +183,7 @@ struct Class {
   bool is_group = false;       // a process group or communicator
   bool is_tensor = false;
   bool is_module = false;      // a torch.nn.Module: calling it runs forward
+  bool has_parameters = false; // a module or tensor that an optimizer trains
   // A module whose parameters are sharded or whose gradients are reduced: which strategy, for messages.
   NameId strategy;
 };

@@ -33,6 +33,15 @@ struct NamedStrikes {
 };
 constexpr NamedStrikes kStrikes[] = {{"one_rank", Strikes::OneRank}, {"all_ranks", Strikes::AllRanks}};
 
+struct NamedRole {
+  std::string_view name;
+  Role role;
+};
+constexpr NamedRole kRoles[] = {
+#define ROLE(id, text) {text, Role::id},
+#include "analyzer/knowledge/roles.def"
+};
+
 // Some errors come without a place (third_party/toml.cpp says why): the line is the first one with which the
 // text up to there meets such an error.
 uint32_t LineThatIsRefused(std::string_view text) {
@@ -178,6 +187,7 @@ class Loader {
                 .is_group = table.Flag("group"),
                 .is_tensor = table.Flag("tensor"),
                 .is_module = table.Flag("module"),
+                .has_parameters = table.Flag("parameters"),
                 .strategy = ReadName(table, "strategy")};
     for (const NameId base : known.bases)
       Refer(Knowledge::ReferenceKind::Type, base, table.PlaceOfKey("bases"));
@@ -202,6 +212,7 @@ class Loader {
     entry.exits = table.Flag("exits");
     entry.raises = table.Flag("raises");
     entry.aborts = table.Flag("aborts");
+    ReadRoles(table, entry);
     for (const NameId each : names) {
       CheckEntryName(table, each, kind);
       AddName(entry_names_, each, entries_.size(), table);
@@ -369,6 +380,8 @@ class Loader {
       const NameId argument = rest == "self" ? names_.Intern(rest) : Param(rest, params, place);
       return {.kind = YieldKind::Argument, .argument = argument};
     }
+    // A parameter of the class's `__init__`, which may be described elsewhere.
+    if (word == "made_with") return {.kind = YieldKind::MadeWith, .argument = names_.Intern(rest)};
     if (word == "varies") return {.kind = YieldKind::Varies, .axes = VariationAxesOf(rest, place)};
     if (word == "ragged") {
       return {.kind = YieldKind::Varies, .axes = VariationAxesOf(rest, place), .mark = MarkOf(word)};
@@ -379,7 +392,7 @@ class Loader {
       return {.kind = YieldKind::NewGroup,
               .argument = rest.empty() ? NameId::None() : Param(rest, params, place)};
     }
-    constexpr std::string_view kWords[] = {"arg", "args", "varies", "ragged", "value", "group", "new_group"};
+    constexpr std::string_view kWords[] = {"arg", "args", "varies", "ragged", "value", "group", "new_group", "made_with"};
     const std::string near = DidYouMean(word, kWords);
     errors_.Fail(place, fmt::format("unknown word `{}` before the colon{}", word,
                                     near.empty() ? "; write a class without one" : near));
@@ -397,6 +410,23 @@ class Loader {
       } else {
         errors_.Fail(PlaceOf(value), "a type is a text; put it in quotes");
       }
+    }
+  }
+
+  // roles = ["set_epoch", "select_device:device"]
+  void ReadRoles(TableReader& table, Entry& entry) {
+    const std::span<const NamedRole> all = kRoles;
+    const Place place = table.PlaceOfKey("roles");
+    for (const std::string_view text : table.Texts("roles")) {
+      const size_t colon = text.find(':');
+      const NamedRole* found = FindNamed(all, text.substr(0, colon));
+      if (found == nullptr) {
+        errors_.Fail(place, UnknownWord("role", text.substr(0, colon), all));
+        return;
+      }
+      const bool has_param = colon != std::string_view::npos;
+      entry.roles.push_back(
+          {.role = found->role, .param = has_param ? Param(text.substr(colon + 1), entry.params, place) : NameId{}});
     }
   }
 

@@ -94,7 +94,7 @@ ValueId FunctionEvaluator::CallOneOf(ir::ExprId site, ValueId callee, std::span<
     return store_.Select(kids[0], then_value, CallOneOf(site, kids[2], args));
   }
   const bool resolves = value.kind == ValueKind::Function || value.kind == ValueKind::BoundExternal ||
-                        value.kind == ValueKind::External;
+                        value.kind == ValueKind::External || value.kind == ValueKind::Class;
   if (resolves) return Call(site, callee, args);
   return UnknownCall(callee, args);
 }
@@ -315,6 +315,7 @@ ValueId FunctionEvaluator::CallKnown(ir::ExprId site, knowledge::EntryId entry_i
     fact.entry = entry_id;
     fact.receiver = receiver;
   }
+  NoteProcessStart(entry, bound);
   ValueId result;
   if (!entry.tuple.empty()) {
     std::vector<ValueId> parts;
@@ -366,6 +367,9 @@ ValueId FunctionEvaluator::YieldValue(ir::ExprId site, const knowledge::Entry& e
       result = parts.size() == 1 ? parts[0] : store_.Tuple(parts);
       break;
     }
+    case knowledge::YieldKind::MadeWith:
+      result = MadeWith(receiver, yield.argument);
+      break;
     case knowledge::YieldKind::Group:
       result = store_.AxisGroup(yield.axis);
       break;
@@ -399,6 +403,18 @@ bool FunctionEvaluator::MadeToVary(const knowledge::Entry& entry, ValueId receiv
     if (!argument.axes.empty() || (!is_off && std::ranges::count(entry.varies_with, params[i]) > 0)) return true;
   }
   return false;
+}
+
+// What an object of a library was made with; none if it was not passed, or if its making was not seen.
+ValueId FunctionEvaluator::MadeWith(ValueId object, NameId param) {
+  if (!object || store_[object].kind != ValueKind::Object) return ValueId::None();
+  const knowledge::ClassId class_id = knowledge_.FindClass(NameId{store_[object].a});
+  const knowledge::EntryId init = knowledge_.FindMember(class_id, Intern("__init__"));
+  if (!init) return ValueId::None();
+  const std::vector<NameId>& params = knowledge_[init].params;
+  const auto index = static_cast<size_t>(std::ranges::find(params, param) - params.begin());
+  const auto kids = store_.Kids(object);
+  return index < kids.size() ? kids[index] : ValueId::None();
 }
 
 // An object of a class of the knowledge base, or of the project where the project defines that class itself.

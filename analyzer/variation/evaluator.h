@@ -168,6 +168,7 @@ class FunctionEvaluator {
   ValueId SubstituteCall(ValueId value, ValueId callee, FuncId function, std::span<const ValueId> bound);
   ir::ExprId ArgumentExpr(const ir::Function& definition, uint32_t index, bool has_receiver,
                           std::span<const CallArgument> args);
+  ValueId MadeWith(ValueId object, NameId param);
   bool MadeToVary(const knowledge::Entry& entry, ValueId receiver);
   ValueId ObjectValue(NameId type, std::span<const ValueId> by_param, std::span<const CallArgument> args);
   ValueId ParamOf(const knowledge::Entry& entry, std::span<const ValueId> by_param, NameId name);
@@ -179,6 +180,11 @@ class FunctionEvaluator {
   ValueId UnknownCall(ValueId callee, std::span<const CallArgument> args);
   ValueId DerivedCall(uint32_t symbol, ValueId callee, std::span<const CallArgument> args);
   void ForgetHeap(std::span<const CallArgument> args, ValueId receiver);
+
+  // process_start.cpp
+  void NoteProcessStart(const knowledge::Entry& entry, std::span<const ValueId> bound);
+  void RecordStarted(FuncId function, ValueId receiver, bool with_index, ValueId arguments);
+  ValueId OnOneNode(ValueId value);
 
   // iteration.cpp
   Iteration Iterate(ir::ExprId site, ValueId iterable);

@@ -45,8 +45,8 @@ ValueId FunctionEvaluator::EvalUncached(ir::ExprId id, const ir::Expr& expr) {
       return EvalConditional(expr);
     case ir::ExprKind::Tuple:
     case ir::ExprKind::List:
-      return EvalItems(id, expr);
     case ir::ExprKind::Set:
+      return EvalItems(id, expr);
     case ir::ExprKind::FString:
     case ir::ExprKind::Slice:
     case ir::ExprKind::Opaque: {

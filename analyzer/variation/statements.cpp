@@ -373,6 +373,7 @@ void FunctionEvaluator::EvalTry(const ir::Stmt& stmt) {
   if (env_.reachable) EvalBlock(ir::BlockId{stmt.c});
   Env result = env_;
   for (const ir::Handler& handler : ir::HandlersOf(module_, stmt)) {
+    env_ = before;
     Eval(handler.type);
     const Axes axes = StrikesAll(handler.type) ? Axes{} : body_axes;
     // The error may have struck before or after any assignment of the body.

@@ -70,6 +70,7 @@ constexpr uint8_t kByNameOnly = 1;   // known from a name, not from what was ass
 constexpr uint8_t kHasParam = 2;     // mentions a Param somewhere: substitution can change it
 constexpr uint8_t kOfArguments = 8;  // an unknown that varies by what a known function was called with
 constexpr uint8_t kOfSomeObject = 16; // the unknown that tells what one object keeps in a field from what another keeps
+constexpr uint8_t kOneNode = 32;     // of a job on one node, started by the program itself
 constexpr uint8_t kReduced = 4;      // made uniform by a collective: a fact for messages, not for equality of ranks
 
 struct Value {

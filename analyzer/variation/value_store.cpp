@@ -173,7 +173,7 @@ ValueId ValueStore::Make(Value value, std::span<const ValueId> kids) {
       const bool is_remote = value.kind == ValueKind::Derived && inner.kind == ValueKind::Derived && !inner.mark;
       const Axes lost = is_remote ? LostBy(value.a) : Axes{};
       value.axes = value.axes | Without(inner.axes, lost);
-      value.flags |= inner.flags & kByNameOnly;
+      value.flags |= inner.flags & (kByNameOnly | kOneNode);
       if (value.kind == ValueKind::Derived && IsStructural(value.a)) value.flags |= inner.flags & kOfArguments;
     }
     value.flags |= inner.flags & kHasParam;

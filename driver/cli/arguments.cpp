@@ -36,6 +36,10 @@ void AddCheck(CLI::App& app, CheckArguments& a, std::vector<std::string>& select
   c->add_option("--root", a.root, "where the project begins (default: found by .git or pyproject.toml)")->type_name("DIR");
   c->add_option("--stdin-filename", a.stdin_filename, "the name of the file on the standard input")->type_name("FILE");
   c->add_flag("--no-respect-gitignore", a.no_respect_gitignore, "check ignored files, too");
+  c->add_flag("--fix", a.fix, "apply safe fixes");
+  c->add_flag("--unsafe-fixes", a.unsafe_fixes, "apply, or show with --diff, also fixes that are to be reviewed");
+  c->add_flag("--diff", a.diff, "print what fixes would change, and change nothing");
+  c->add_flag("--show-fixes", a.show_fixes, "list what was fixed");
   c->add_flag("--statistics", a.statistics, "count findings by rule");
   c->add_flag("--coverage", a.coverage, "say which collective calls were proven aligned (with -v: each)");
   c->add_flag("--show-files", a.show_files, "list the files that would be checked");

@@ -22,6 +22,10 @@ struct CheckArguments {
   std::string config;
   std::string stdin_filename;
   unsigned jobs = 0;
+  bool fix = false;
+  bool unsafe_fixes = false;
+  bool diff = false;
+  bool show_fixes = false;
   bool statistics = false;
   bool coverage = false;
   bool show_files = false;

@@ -3,6 +3,7 @@
 
 #include "driver/cli/commands.h"
 #include "driver/cli/exit_codes.h"
+#include "driver/cli/fix.h"
 #include "driver/cli/profile.h"
 #include "driver/cli/progress.h"
 #include "driver/cli/settings_of.h"
@@ -86,6 +87,14 @@ std::string Render(const CheckArguments& arguments, const reports::Report& repor
                                               : reports::RenderFull(report, style);
 }
 
+// Only what would change; what remains to be done by hand is said by a run without --diff.
+int ShowDiff(const CheckArguments& arguments, const Fixed& fixed) {
+  for (const std::string& error : fixed.errors) PrintError(error);
+  const std::string diff = DiffText(fixed);
+  if (!WriteOut(diff) || !fixed.errors.empty()) return kExitError;
+  return diff.empty() || arguments.exit_zero ? kExitClean : kExitFindings;
+}
+
 bool Deliver(const CheckArguments& arguments, const std::string& text) {
   return arguments.output_file.empty() ? WriteOut(text) : WriteFile(arguments.output_file, text);
 }
@@ -111,12 +120,29 @@ int RunCheck(const CheckArguments& arguments) {
     return kExitError;
   }
   const findings::Confidence least = LeastConfidence(arguments.min_confidence);
-  std::erase_if(out->findings, [&](const findings::Finding& finding) { return finding.confidence < least; });
+  const auto keep = [&](pipeline::Output& output) {
+    std::erase_if(output.findings, [&](const findings::Finding& finding) { return finding.confidence < least; });
+  };
+  keep(*out);
+  Fixed fixed;
+  if (arguments.fix || arguments.unsafe_fixes || arguments.diff || arguments.show_fixes) {
+    options->progress = {};
+    base::Result<Fixed> result = FixAll(arguments, *options, files, *out, keep);
+    if (!result) {
+      PrintError(result.error().message);
+      return kExitError;
+    }
+    fixed = std::move(*result);
+    if (arguments.diff) return ShowDiff(arguments, fixed);
+    WriteFixed(fixed);
+  }
 
   reports::Report report = ReportOf(*out);
   report.errors = ErrorsOf(arguments, *out);
+  report.errors.insert(report.errors.end(), fixed.errors.begin(), fixed.errors.end());
   for (const std::string& error : report.errors) PrintError(error);
   const bool delivered = Deliver(arguments, Render(arguments, report));
+  if (!arguments.quiet) WriteErr(FixedText(fixed, arguments.show_fixes));
   if (arguments.profile) WriteErr(ProfileText(*out));
   if (!delivered || !report.errors.empty()) return kExitError;
   return out->findings.empty() || arguments.exit_zero ? kExitClean : kExitFindings;

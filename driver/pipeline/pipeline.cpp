@@ -81,7 +81,13 @@ ProjectFiles EnumerateProject(const Options& options, const PathMap& paths, cons
 
 std::vector<Finding> FindingsOfRules(const std::vector<const rules::Rule*>& wanted, const Analysed& a) {
   std::vector<Finding> findings;
-  const rules::Context context{a.files, a.program, *a.knowledge, a.facts, a.analysis};
+  const objects::ProgramIndex index(a.program, *a.knowledge, a.facts);
+  const objects::Values values(a.program, *a.knowledge, a.facts);
+  const objects::Reach reach(a.program, *a.knowledge, a.facts, index);
+  const objects::Training training(a.program, *a.knowledge, a.facts, index);
+  const objects::Loading loading(a.program, *a.knowledge, a.facts, index);
+  const rules::Context context{a.files, a.program, *a.knowledge, a.facts, a.analysis, index, values, reach, training,
+                               loading};
   for (const rules::Rule* rule : wanted) {
     if (rule->check != nullptr) rule->check(context, findings);
   }

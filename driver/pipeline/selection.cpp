@@ -61,6 +61,9 @@ class Selector {
     file.state = ReadState::Read;
     file.bytes = bytes->size();
     file.mentions = in_.prefilter.Mentions(*bytes);
+    file.wraps = file.mentions && (bytes->find("DistributedDataParallel") != std::string::npos ||
+                                   bytes->find("DDP(") != std::string::npos);
+    file.has_models = bytes->find("nn.Module") != std::string::npos;
     if (bytes->find('\0') != std::string::npos) {
       file.state = ReadState::Binary;
       file.mentions = false;
@@ -177,8 +180,21 @@ class Selector {
         work.push_back(target);
       }
     }
+    AddModels(chosen);
     for (uint32_t i = 0; i < chosen.size(); ++i) {
       if (chosen[i]) out_.parse.push_back(i);
+    }
+  }
+
+  // The classes of wrapped models mention nothing; they stand in files that the wrapping one imports.
+  void AddModels(std::vector<bool>& chosen) const {
+    const std::vector<bool> before = chosen;
+    for (uint32_t i = 0; i < before.size(); ++i) {
+      if (!before[i] || !out_.files[i].wraps) continue;
+      for (const uint32_t target : out_.files[i].imports) {
+        const ScannedFile& file = out_.files[target];
+        if (file.has_models && file.state == ReadState::Read) chosen[target] = true;
+      }
     }
   }
 

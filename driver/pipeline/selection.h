@@ -20,6 +20,8 @@ enum class ReadState : uint8_t { Unread, Read, Unreadable, Binary, TooLarge };
 struct ScannedFile {
   ReadState state = ReadState::Unread;
   bool mentions = false;           // names something of the knowledge base
+  bool wraps = false;              // wraps a model for data-parallel training: its classes are of interest
+  bool has_models = false;         // defines modules that may be wrapped
   uint64_t bytes = 0;
   std::string text;                // kept only of files that will be parsed
   std::string problem;             // of a file that cannot be parsed

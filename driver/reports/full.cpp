@@ -96,7 +96,16 @@ class FindingDrawer {
       out += Note("note", "PyTorch's Flight Recorder will call this \"" + finding_.flight_recorder + "\"");
     }
     if (!help.empty()) out += Note("help", help);
+    for (const findings::Fix& fix : finding_.fixes) out += Note("fix", FixText(fix));
     return out;
+  }
+  static std::string FixText(const findings::Fix& fix) {
+    switch (fix.applicability) {
+      case findings::Applicability::Safe: return fix.title + " (`--fix`)";
+      case findings::Applicability::Unsafe: return fix.title + " (`--unsafe-fixes`)";
+      case findings::Applicability::DisplayOnly: return fix.title;
+    }
+    return fix.title;
   }
   std::string Timeline(const witness::Witness& witness) const {
     std::string title = std::to_string(witness.world) + " ranks";

@@ -47,6 +47,30 @@ void WriteLabels(JsonWriter& json, const Report& report, const Finding& finding)
   json.EndArray();
 }
 
+std::string_view ApplicabilityName(findings::Applicability applicability) {
+  switch (applicability) {
+    case findings::Applicability::Safe: return "safe";
+    case findings::Applicability::Unsafe: return "unsafe";
+    case findings::Applicability::DisplayOnly: return "display";
+  }
+  return "display";
+}
+
+void WriteFixes(JsonWriter& json, const Report& report, const Finding& finding) {
+  json.Key("fixes").BeginArray();
+  for (const findings::Fix& fix : finding.fixes) {
+    json.BeginObject().Member("title", fix.title).Member("applicability", ApplicabilityName(fix.applicability));
+    json.Key("edits").BeginArray();
+    for (const findings::Edit& edit : fix.edits) {
+      json.BeginObject();
+      WriteLocation(json, report, edit.span);
+      json.Member("replacement", edit.replacement).EndObject();
+    }
+    json.EndArray().EndObject();
+  }
+  json.EndArray();
+}
+
 void WriteFinding(JsonWriter& json, const Report& report, const Finding& finding) {
   const rules::Rule* rule = rules::FindRule(finding.code);
   json.BeginObject();
@@ -58,6 +82,7 @@ void WriteFinding(JsonWriter& json, const Report& report, const Finding& finding
   json.Member("function", finding.function);
   WriteLabels(json, report, finding);
   json.Member("help", findings::Render(finding.help)).Member("flightRecorder", finding.flight_recorder);
+  WriteFixes(json, report, finding);
   json.Key("witness").Raw(finding.witness ? witness::WriteJson(*finding.witness) : "null");
   json.EndObject();
 }

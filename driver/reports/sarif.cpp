@@ -132,6 +132,7 @@ class SarifWriter {
     WriteSpan(finding.span, "", finding.function, 0);
     json_.EndArray();
     WriteRelated(finding);
+    WriteFixes(finding);
     if (finding.witness && HasPlaces(*finding.witness)) WriteCodeFlow(*finding.witness);
     WriteResultProperties(finding);
     json_.EndObject();
@@ -166,6 +167,30 @@ class SarifWriter {
       json_.Member("fullyQualifiedName", function).Member("kind", "function").EndObject().EndArray();
     }
     json_.EndObject();
+  }
+
+  void WriteFixes(const Finding& finding) {
+    if (finding.fixes.empty()) return;
+    json_.Key("fixes").BeginArray();
+    for (const findings::Fix& fix : finding.fixes) {
+      json_.BeginObject();
+      WriteText("description", Sentence(fix.title));
+      json_.Key("artifactChanges").BeginArray().BeginObject();
+      json_.Key("artifactLocation").BeginObject().Member("uri", UriOf(report_.files[finding.span.file].path)).EndObject();
+      json_.Key("replacements").BeginArray();
+      for (const findings::Edit& edit : fix.edits) WriteReplacement(edit);
+      json_.EndArray().EndObject().EndArray().EndObject();
+    }
+    json_.EndArray();
+  }
+  void WriteReplacement(const findings::Edit& edit) {
+    const source::SourceFile& file = report_.files[edit.span.file];
+    const source::LineColumn begin = source::Locate(file, edit.span.begin, source::ColumnUnit::Utf16);
+    const source::LineColumn end = source::Locate(file, edit.span.end, source::ColumnUnit::Utf16);
+    json_.BeginObject().Key("deletedRegion").BeginObject();
+    json_.Member("startLine", uint64_t{begin.line} + 1).Member("startColumn", uint64_t{begin.column} + 1);
+    json_.Member("endLine", uint64_t{end.line} + 1).Member("endColumn", uint64_t{end.column} + 1).EndObject();
+    json_.Key("insertedContent").BeginObject().Member("text", edit.replacement).EndObject().EndObject();
   }
 
   void WriteCodeFlow(const witness::Witness& w) {

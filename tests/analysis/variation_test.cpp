@@ -218,5 +218,20 @@ probe(part[1:])
   EXPECT_THAT(probes[2], ::testing::HasSubstr("global rank"));
 }
 
+TEST(Variation, TypesOfLaterHandlersMayBeVariables) {
+  const AnalysedText text = Analysed(R"py(
+import torch.distributed as dist
+def load(errors):
+    try:
+        rank = dist.get_rank()
+    except ValueError:
+        rank = 0
+    except errors:
+        rank = 1
+    probe(dist.get_rank())
+)py");
+  EXPECT_THAT(text.Probes(), ElementsAre("rank"));
+}
+
 }  // namespace
 }  // namespace allranks::testing

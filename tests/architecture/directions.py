@@ -21,16 +21,18 @@ ALLOWED = {
     "analyzer/binding": ["analyzer/ir", "analyzer/knowledge"],
     "analyzer/variation": ["analyzer/binding"],
     "analyzer/traces": ["analyzer/variation", "witness"],
+    "analyzer/objects": ["analyzer/traces"],
     # Front ends never know each other: each stands in a folder of its own and names only the core.
     "frontends/*": ["analyzer/ir"],
-    # A family of rules knows rules/rule.h and the core, never another family.
-    "rules/*": ["rules", "analyzer/traces"],
-    "rules": ["analyzer/traces"],
+    # A family of rules knows RULE_HEADERS and the core, never another family.
+    "rules/*": ["rules", "analyzer/objects"],
+    "rules": ["analyzer/objects"],
     "driver/config": ["rules", "analyzer/findings"],
     "driver/pipeline": ["driver/config", "rules", "frontends/*", "analyzer/traces"],
     "driver/reports": ["rules", "analyzer/findings", "witness"],
     "driver/server": ["driver/pipeline", "driver/config", "driver/reports"],
-    "driver/cli": ["driver/pipeline", "driver/config", "driver/reports", "runtime-verify/program"],
+    "driver/fixes": ["analyzer/findings"],
+    "driver/cli": ["driver/fixes", "driver/pipeline", "driver/config", "driver/reports", "runtime-verify/program"],
     # The half that proves findings on ranks builds without a parser, and knows witnesses only.
     "runtime-verify/simulator": ["witness"],
     "runtime-verify/backends/*": ["runtime-verify/backends", "witness"],
@@ -40,6 +42,9 @@ ALLOWED = {
     # The programs of both halves of a run: whoever starts ranks, and the ranks.
     "runtime-verify/program": ["runtime-verify/coordinator", "runtime-verify/backends/*"],
 }
+
+# What rules of all families start from.
+RULE_HEADERS = ("rule.h", "finding_parts.h", "source_edits.h")
 
 # May use all of the above; nobody may use them.
 ABOVE_ALL = ("tests", "bench", "tools")
@@ -98,7 +103,7 @@ def may_use(user, used):
     if user_key == used_key and user_key.endswith("/*"):
         return False
     if user_key == "rules/*" and used_key == "rules":
-        return used.name == "rule.h"
+        return used.name in RULE_HEADERS
     # The registry names every rule, so the folder rules/ itself may look into its families.
     if user_key == "rules" and used_key == "rules/*":
         return True

@@ -1,0 +1,46 @@
+#include "analyzer/ir/tree.h"
+
+#include "analyzer/ir/walk.h"
+
+namespace allranks::ir {
+
+Tree::Tree(const Module& module) : module_(module) {
+  expr_parent_.resize(module.exprs.size());
+  expr_stmt_.resize(module.exprs.size());
+  stmt_parent_.resize(module.stmts.size());
+  stmt_block_.resize(module.stmts.size());
+  stmt_function_.resize(module.stmts.size());
+  for (uint32_t i = 0; i < module.functions.size(); ++i) {
+    AddBlock(module.functions[FunctionId{i}].body, {}, FunctionId{i});
+  }
+}
+
+bool Tree::Holds(StmtId outer, StmtId inner) const {
+  while (inner && inner != outer) inner = Parent(inner);
+  return inner.has_value();
+}
+
+void Tree::AddBlock(BlockId block, StmtId parent, FunctionId function) {
+  for (const StmtId stmt : module_.statements(block)) {
+    stmt_parent_[stmt] = parent;
+    stmt_block_[stmt] = block;
+    stmt_function_[stmt] = function;
+    AddStmt(stmt, function);
+  }
+}
+
+void Tree::AddStmt(StmtId id, FunctionId function) {
+  const Stmt& stmt = module_[id];
+  ForEachExpr(module_, stmt, [&](ExprId expr) { AddExpr(expr, {}, id); });
+  ForEachBlock(module_, stmt, [&](BlockId block) { AddBlock(block, id, function); });
+  // The statements of a class run where the class is defined.
+  if (stmt.kind == StmtKind::ClassDef) AddBlock(module_.classes[ClassOf(stmt)].body, id, function);
+}
+
+void Tree::AddExpr(ExprId expr, ExprId parent, StmtId stmt) {
+  expr_parent_[expr] = parent;
+  expr_stmt_[expr] = stmt;
+  ForEachPart(module_, expr, [&](ExprId part) { AddExpr(part, expr, stmt); });
+}
+
+}  // namespace allranks::ir

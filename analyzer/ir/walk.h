@@ -1,0 +1,156 @@
+// The direct parts of nodes, for those who walk the tree without caring for every kind. Depth is bounded (kMaxDepth).
+#pragma once
+
+#include "analyzer/ir/program.h"
+
+namespace allranks::ir {
+
+// Each expression that is a direct part of `id`, in the order of evaluation. Not into the body of a lambda.
+template <class Visit>
+void ForEachPart(const Module& module, ExprId id, Visit visit) {
+  const Expr& expr = module[id];
+  const auto maybe = [&](ExprId part) {
+    if (part) visit(part);
+  };
+  switch (expr.kind) {
+    case ExprKind::Name:
+    case ExprKind::Constant:
+    case ExprKind::Lambda:
+      break;
+    case ExprKind::FString:
+    case ExprKind::Tuple:
+    case ExprKind::List:
+    case ExprKind::Set:
+    case ExprKind::Slice:
+    case ExprKind::Bool:
+    case ExprKind::Opaque:
+      for (const ExprId item : Items(module, expr)) maybe(item);
+      break;
+    case ExprKind::Attribute:
+    case ExprKind::Unary:
+    case ExprKind::Await:
+    case ExprKind::Yield:
+    case ExprKind::YieldFrom:
+    case ExprKind::Starred:
+      maybe(OperandOf(expr));
+      break;
+    case ExprKind::Subscript:
+    case ExprKind::Binary:
+    case ExprKind::Walrus:
+      maybe(LeftOf(expr));
+      maybe(RightOf(expr));
+      break;
+    case ExprKind::Call:
+      maybe(CalleeOf(expr));
+      for (uint32_t i = 0; i < ArgCount(module, expr); ++i) maybe(ArgAt(module, expr, i).value);
+      break;
+    case ExprKind::Compare:
+      maybe(CalleeOf(expr));
+      for (uint32_t i = 0; i < ComparisonCount(module, expr); ++i) maybe(ComparisonAt(module, expr, i).operand);
+      break;
+    case ExprKind::Conditional:
+      maybe(TestOf(expr));
+      maybe(ThenOf(module, expr));
+      maybe(ElseOf(module, expr));
+      break;
+    case ExprKind::Dict:
+      for (uint32_t i = 0; i < DictCount(expr); ++i) {
+        maybe(DictItemAt(module, expr, i).key);
+        maybe(DictItemAt(module, expr, i).value);
+      }
+      break;
+    case ExprKind::Comprehension:
+      for (const Clause& clause : ClausesOf(module, expr)) {
+        maybe(clause.iter);
+        maybe(clause.target);
+        for (const ExprId condition : Exprs(module, clause.conditions)) maybe(condition);
+      }
+      maybe(OperandOf(expr));
+      break;
+  }
+}
+
+// Each expression that stands directly in a statement, its blocks left out.
+template <class Visit>
+void ForEachExpr(const Module& module, const Stmt& stmt, Visit visit) {
+  const auto maybe = [&](ExprId part) {
+    if (part) visit(part);
+  };
+  switch (stmt.kind) {
+    case StmtKind::Expr:
+    case StmtKind::Return:
+    case StmtKind::If:
+    case StmtKind::While:
+    case StmtKind::Match:
+      maybe(ValueOf(stmt));
+      break;
+    case StmtKind::Raise:
+    case StmtKind::Assert:
+    case StmtKind::AugAssign:
+    case StmtKind::For:
+      maybe(AssignedOf(stmt));
+      maybe(ValueOf(stmt));
+      break;
+    case StmtKind::Assign:
+      maybe(AssignedOf(stmt));
+      for (const ExprId target : TargetsOf(module, stmt)) maybe(target);
+      break;
+    case StmtKind::AnnAssign:
+      maybe(AssignedOf(stmt));
+      maybe(ValueOf(stmt));
+      maybe(ExprId{stmt.c});
+      break;
+    case StmtKind::Delete:
+    case StmtKind::Opaque:
+      for (const ExprId target : TargetsOf(module, stmt)) maybe(target);
+      break;
+    case StmtKind::With:
+      for (const WithItem& item : WithItemsOf(module, stmt)) {
+        maybe(item.context);
+        maybe(item.target);
+      }
+      break;
+    case StmtKind::Try:
+      for (const Handler& handler : HandlersOf(module, stmt)) maybe(handler.type);
+      break;
+    default:
+      break;
+  }
+  if (stmt.kind != StmtKind::Match) return;
+  for (const MatchCase& match_case : CasesOf(module, stmt)) {
+    maybe(match_case.pattern);
+    maybe(match_case.guard);
+  }
+}
+
+// Each block that belongs to a statement, in the order of the source. Not those of functions and classes.
+template <class Visit>
+void ForEachBlock(const Module& module, const Stmt& stmt, Visit visit) {
+  const auto maybe = [&](BlockId block) {
+    if (block) visit(block);
+  };
+  switch (stmt.kind) {
+    case StmtKind::If:
+    case StmtKind::For:
+    case StmtKind::While:
+      maybe(BodyOf(stmt));
+      maybe(ElseBlockOf(stmt));
+      break;
+    case StmtKind::With:
+      maybe(BodyOf(stmt));
+      break;
+    case StmtKind::Try:
+      maybe(BlockId{stmt.a});
+      for (const Handler& handler : HandlersOf(module, stmt)) maybe(handler.body);
+      maybe(BlockId{stmt.c});
+      maybe(BlockId{stmt.d});
+      break;
+    case StmtKind::Match:
+      for (const MatchCase& match_case : CasesOf(module, stmt)) maybe(match_case.body);
+      break;
+    default:
+      break;
+  }
+}
+
+}  // namespace allranks::ir

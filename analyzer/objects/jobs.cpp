@@ -1,0 +1,44 @@
+#include "analyzer/objects/jobs.h"
+
+#include <algorithm>
+
+namespace allranks::objects {
+
+Jobs::Jobs(const binding::Program& program, const ProgramIndex& index)
+    : distributed_(program.modules.size()), run_(program.funcs.size()), of_job_(program.funcs.size()) {
+  std::vector<bool> communicates(program.modules.size());
+  std::vector<bool> sets_up(program.modules.size());
+  for (const KnownCall& call : index.known_calls()) {
+    const uint32_t module = program.funcs[call.function].module.index;
+    if (!call.entry->has_operation) continue;
+    communicates[module] = true;
+    const bool wraps = program.text(call.entry->operation.kind) == "module_broadcast";
+    if (wraps || call.entry->operation.op_class == knowledge::OpClass::Init) sets_up[module] = true;
+  }
+  const Neighbourhood neighbourhood(program);
+  for (uint32_t m = 0; m < program.modules.size(); ++m) {
+    const std::vector<ir::ModuleId> users = neighbourhood.UsersOf(ir::ModuleId{m});
+    distributed_[m] = std::ranges::any_of(users, [&](ir::ModuleId user) { return communicates[user.index]; });
+  }
+  for (uint32_t f = 0; f < program.funcs.size(); ++f) {
+    run_[f] = program.funcs[FuncId{f}].function == ir::kTopLevel;
+    of_job_[f] = sets_up[program.funcs[FuncId{f}].module.index];
+  }
+  FollowCalls(index, run_);
+  FollowCalls(index, of_job_);
+}
+
+// From callers to callees, until nothing is added.
+void Jobs::FollowCalls(const ProgramIndex& index, std::vector<bool>& functions) {
+  for (bool grew = true; grew;) {
+    grew = false;
+    for (uint32_t f = 0; f < functions.size(); ++f) {
+      if (functions[f]) continue;
+      const auto callers = index.CallersOf(FuncId{f});
+      functions[f] = std::ranges::any_of(callers, [&](const Site& caller) { return functions[caller.function.index]; });
+      grew = grew || functions[f];
+    }
+  }
+}
+
+}  // namespace allranks::objects

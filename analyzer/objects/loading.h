@@ -1,0 +1,51 @@
+// Data on its way to the ranks: datasets in samplers in loaders in loops.
+#pragma once
+
+#include <vector>
+
+#include "analyzer/objects/program_index.h"
+#include "analyzer/objects/values.h"
+
+namespace allranks::objects {
+
+// A `for` over the batches of a loader, whatever stands around the loader (`enumerate`, a progress bar).
+struct LoaderLoop {
+  Site iterable;
+  ir::StmtId loop;
+  ValueId loader;
+};
+
+class Loading {
+ public:
+  Loading(const binding::Program& program, const knowledge::Knowledge& knowledge, const variation::Facts& facts,
+          const ProgramIndex& index);
+
+  const std::vector<LoaderLoop>& loops() const { return loops_; }
+  // The calls that make a loader, and those that make a sampler that deals data out to ranks.
+  const std::vector<KnownCall>& made_loaders() const { return made_loaders_; }
+  const std::vector<KnownCall>& made_samplers() const { return made_samplers_; }
+  // Where an object may have been made: calls that yield just this value.
+  std::vector<Site> MadeAt(ValueId object) const;
+  ValueId ValueOf(const KnownCall& call) const;
+
+  bool IsLoader(ValueId value) const { return values_.IsA(value, "torch.utils.data.DataLoader"); }
+  bool IsDistributedSampler(ValueId value) const {
+    return values_.IsA(value, "torch.utils.data.distributed.DistributedSampler");
+  }
+  // The samplers among `sampler`, `batch_sampler` and what these wrap that deal data out to ranks.
+  std::vector<ValueId> DistributedSamplersOf(ValueId loader) const;
+  // What a value may be, through `enumerate`, progress bars, `iter` and the like.
+  std::vector<ValueId> LoadersIn(ValueId value) const;
+  // The sampler arguments of a loader that are there in a job of several processes; empty if none was given.
+  std::vector<ValueId> SamplersOf(ValueId loader) const;
+
+ private:
+  const binding::Program& program_;
+  const variation::Facts& facts_;
+  Values values_;
+  const ProgramIndex& index_;
+  std::vector<LoaderLoop> loops_;
+  std::vector<KnownCall> made_loaders_, made_samplers_;
+};
+
+}  // namespace allranks::objects

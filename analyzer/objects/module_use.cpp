@@ -1,0 +1,173 @@
+#include "analyzer/objects/module_use.h"
+
+#include <algorithm>
+
+namespace allranks::objects {
+
+using variation::ValueKind;
+
+namespace {
+
+constexpr int kDeepest = 4;
+
+}  // namespace
+
+// One walk from `forward` through the methods of the same object.
+struct ModuleUses::Visit {
+  binding::ClassId class_id;
+  ModuleUse* use = nullptr;
+  std::vector<FuncId> on_way;
+  bool escapes = false;  // the object itself is handed to code that is not followed
+};
+
+bool ModuleUses::IsModule(ValueId value) const {
+  if (!value) return false;
+  if (values_.IsA(value, "torch.nn.Module")) return true;
+  const variation::Value& node = facts_.values_store[value];
+  if (node.kind != ValueKind::Instance) return false;
+  const auto& bases = program_.classes[binding::ClassId{node.a}].external_bases;
+  return std::ranges::any_of(bases, [&](base::NameId base) { return program_.text(base).ends_with("Module"); });
+}
+
+bool ModuleUses::HoldsParameters(ValueId id, int depth) const {
+  if (!id || depth > kDeepest) return false;
+  for (const ValueId leaf : values_.Leaves(id)) {
+    const variation::Value& value = facts_.values_store[leaf];
+    const knowledge::ClassId known = values_.ClassOf(leaf);
+    if (value.kind == ValueKind::Object && known) {
+      if (knowledge_[known].has_parameters || program_.text(knowledge_[known].name) == "torch.nn.Parameter") return true;
+    }
+    const bool is_container = value.kind == ValueKind::Tuple || value.kind == ValueKind::Object;
+    if (is_container) {
+      for (const ValueId kid : facts_.values_store.Kids(leaf)) {
+        if (HoldsParameters(kid, depth + 1)) return true;
+      }
+    }
+    if (value.kind == ValueKind::Instance && IsModule(leaf) && !Of(binding::ClassId{value.a}).parts.empty()) return true;
+  }
+  return false;
+}
+
+ModuleUse ModuleUses::Of(binding::ClassId class_id) const {
+  ModuleUse use;
+  AddParts(class_id, use);
+  const base::NameId name = program_.names->Find("forward");
+  const FuncId forward = name ? program_.FindMethod(class_id, name) : FuncId::None();
+  if (!forward) return use;
+  Visit visit{.class_id = class_id, .use = &use, .on_way = {}, .escapes = false};
+  FollowForward(forward, {}, visit);
+  const auto& bases = program_.classes[class_id].external_bases;
+  const bool bases_known = std::ranges::all_of(bases, [&](base::NameId base) {
+    const knowledge::ClassId known = knowledge_.FindClass(base);
+    return known && program_.text(knowledge_[known].name) == "torch.nn.Module";
+  });
+  use.is_known = bases_known && !visit.escapes;
+  return use;
+}
+
+// `self.part = nn.Linear(...)` in the constructors of the class and its bases.
+void ModuleUses::AddParts(binding::ClassId class_id, ModuleUse& use) const {
+  for (const binding::ClassId base : program_.classes[class_id].mro) {
+    for (const auto& [name, method] : program_.classes[base].methods) {
+      if (program_.text(name) != "__init__") continue;
+      const ir::ModuleId module_id = program_.funcs[method].module;
+      const ir::Module& module = program_.modules[module_id];
+      for (uint32_t i = 0; i < module.stmts.size(); ++i) {
+        const ir::Stmt& stmt = module[ir::StmtId{i}];
+        if (stmt.kind != ir::StmtKind::Assign || index_.FunctionOf(module_id, ir::StmtId{i}) != method) continue;
+        for (const ir::ExprId target : ir::TargetsOf(module, stmt)) {
+          const bool is_field = module[target].kind == ir::ExprKind::Attribute && IsSelf(method, ir::ObjectOf(module[target]));
+          if (is_field && ir::AttrOf(module[target]) && program_.text(ir::AttrOf(module[target])) == "requires_grad") use.has_frozen = true;
+          if (!is_field || !HoldsParameters(facts_.value(module_id, ir::AssignedOf(stmt)), 0)) continue;
+          use.parts.push_back({.field = ir::AttrOf(module[target]), .made = module.span(target), .use = Use::Never, .condition = {}});
+        }
+      }
+      for (const ir::Expr& expr : module.exprs) {
+        const bool speaks = expr.kind == ir::ExprKind::Attribute && program_.text(ir::AttrOf(expr)).starts_with("requires_grad");
+        use.has_frozen = use.has_frozen || speaks;
+      }
+    }
+  }
+}
+
+bool ModuleUses::IsSelf(FuncId method, ir::ExprId expr) const {
+  const ir::Module& module = program_.module_of(method);
+  const ir::Function& function = program_.function(method);
+  return module[expr].kind == ir::ExprKind::Name && !function.params.empty() &&
+         ir::NameOf(module[expr]) == function.params[0].name;
+}
+
+void ModuleUses::FollowForward(FuncId method, const std::vector<Guard>& on_way, Visit& visit) const {
+  if (std::ranges::find(visit.on_way, method) != visit.on_way.end()) return;
+  visit.on_way.push_back(method);
+  const ir::ModuleId module_id = program_.funcs[method].module;
+  const ir::Module& module = program_.modules[module_id];
+  const ir::Tree& tree = index_.tree(module_id);
+  const ir::Function& function = program_.function(method);
+  for (uint32_t i = 0; i < module.exprs.size(); ++i) {
+    const ir::ExprId id{i};
+    if (module[id].begin < function.begin || module[id].end > function.end || !tree.StatementOf(id)) continue;
+    if (index_.FunctionOf(module_id, tree.StatementOf(id)) != method || !IsSelf(method, id)) continue;
+    const ir::ExprId parent = tree.Parent(id);
+    const bool is_read = parent && module[parent].kind == ir::ExprKind::Attribute;
+    if (is_read) NoteRead({method, parent}, on_way, visit);
+    else visit.escapes = true;
+  }
+  // Methods of the same object that run on the way.
+  for (const auto& [expr, fact] : facts_.functions[method].calls) {
+    const bool is_own = fact.function && fact.receiver &&
+                        facts_.values_store[fact.receiver].kind == ValueKind::Instance &&
+                        program_.funcs[fact.function].owner;
+    if (!is_own) continue;
+    const auto& mro = program_.classes[visit.class_id].mro;
+    if (std::ranges::find(mro, program_.funcs[fact.function].owner) == mro.end()) continue;
+    std::vector<Guard> guards = on_way;
+    for (const Guard& guard : reach_.Guards({method, expr})) guards.push_back(guard);
+    FollowForward(fact.function, guards, visit);
+  }
+  visit.on_way.pop_back();
+}
+
+void ModuleUses::NoteRead(const Site& read, const std::vector<Guard>& on_way, Visit& visit) const {
+  const ir::Module& module = program_.module_of(read.function);
+  const base::NameId field = ir::AttrOf(module[read.expr]);
+  constexpr std::string_view kAll[] = {"parameters", "named_parameters", "modules", "children", "named_children",
+                                       "named_modules", "_modules", "_parameters", "__dict__", "state_dict"};
+  if (std::ranges::find(kAll, program_.text(field)) != std::end(kAll)) visit.escapes = true;
+  for (PartUse& part : visit.use->parts) {
+    if (part.field != field || part.use == Use::Always) continue;
+    std::vector<Guard> guards = reach_.Guards(read);
+    guards.insert(guards.end(), on_way.begin(), on_way.end());
+    // A test of the part itself (`if self.part is not None`) asks whether it was made.
+    std::erase_if(guards, [&](const Guard& guard) {
+      const ir::Module& of_guard = program_.module_of(guard.function);
+      const ir::Tree& tree = index_.tree(program_.funcs[read.function].module);
+      if (guard.function != read.function) return false;
+      for (ir::ExprId at = read.expr; at; at = tree.Parent(at)) {
+        if (at == guard.test) return true;
+      }
+      return of_guard[guard.test].kind == ir::ExprKind::Constant;
+    });
+    part.use = guards.empty() ? Use::Always : Use::Sometimes;
+    if (!guards.empty() && !part.condition) part.condition = guards.front();
+    if (guards.empty()) part.condition.reset();
+  }
+}
+
+std::vector<binding::ClassId> ModuleUses::PartClasses(binding::ClassId class_id) const {
+  std::vector<binding::ClassId> classes;
+  for (const binding::ClassId base : program_.classes[class_id].mro) {
+    for (const auto& [name, method] : program_.classes[base].methods) {
+      if (program_.text(name) != "__init__") continue;
+      for (const auto& [expr, fact] : facts_.functions[method].calls) {
+        const ValueId made = facts_.value(program_.funcs[method].module, expr);
+        if (!made || facts_.values_store[made].kind != ValueKind::Instance || !IsModule(made)) continue;
+        const binding::ClassId part{facts_.values_store[made].a};
+        if (part != class_id && std::ranges::find(classes, part) == classes.end()) classes.push_back(part);
+      }
+    }
+  }
+  return classes;
+}
+
+}  // namespace allranks::objects

@@ -1,0 +1,61 @@
+// Which parts of a model take part in its `forward`: always, under a condition, or never.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "analyzer/objects/program_index.h"
+#include "analyzer/objects/reach.h"
+#include "analyzer/objects/values.h"
+
+namespace allranks::objects {
+
+enum class Use : uint8_t {
+  Always,
+  Sometimes,  // every place that uses it stands under a condition
+  Never,
+};
+
+// A field of a module class that holds parameters.
+struct PartUse {
+  base::NameId field;
+  source::Span made;                    // where it is assigned
+  Use use = Use::Never;
+  std::optional<Guard> condition;       // of one use, where it is used sometimes
+};
+
+struct ModuleUse {
+  bool is_known = false;  // `forward` is seen, and nothing else may use the parts
+  bool has_frozen = false;  // speaks of `requires_grad`: some parts may not be trained
+  std::vector<PartUse> parts;
+};
+
+class ModuleUses {
+ public:
+  ModuleUses(const binding::Program& program, const knowledge::Knowledge& knowledge, const variation::Facts& facts,
+             const ProgramIndex& index, const Reach& reach)
+      : program_(program), knowledge_(knowledge), facts_(facts), index_(index), reach_(reach),
+        values_(program, knowledge, facts) {}
+
+  ModuleUse Of(binding::ClassId class_id) const;
+  // The classes of the parts that are modules of the project.
+  std::vector<binding::ClassId> PartClasses(binding::ClassId class_id) const;
+  bool IsModule(ValueId value) const;
+
+ private:
+  struct Visit;
+  void AddParts(binding::ClassId class_id, ModuleUse& use) const;
+  bool HoldsParameters(ValueId value, int depth) const;
+  void FollowForward(FuncId method, const std::vector<Guard>& on_way, Visit& visit) const;
+  void NoteRead(const Site& read, const std::vector<Guard>& on_way, Visit& visit) const;
+  bool IsSelf(FuncId method, ir::ExprId expr) const;
+
+  const binding::Program& program_;
+  const knowledge::Knowledge& knowledge_;
+  const variation::Facts& facts_;
+  const ProgramIndex& index_;
+  const Reach& reach_;
+  Values values_;
+};
+
+}  // namespace allranks::objects

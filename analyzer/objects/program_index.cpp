@@ -1,0 +1,87 @@
+#include "analyzer/objects/program_index.h"
+
+#include <algorithm>
+
+namespace allranks::objects {
+
+ProgramIndex::ProgramIndex(const binding::Program& program, const knowledge::Knowledge& knowledge,
+                           const variation::Facts& facts)
+    : program_(program), knowledge_(knowledge), facts_(facts) {
+  trees_.reserve(program.modules.size());
+  for (const ir::Module& module : program.modules) trees_.emplace_back(module);
+  callers_.resize(program.funcs.size());
+  made_with_.resize(program.classes.size());
+  for (uint32_t i = 0; i < facts.functions.size(); ++i) {
+    const variation::FunctionFacts& function = facts.functions[FuncId{i}];
+    for (const auto* list : {&function.calls, &function.enters, &function.iterations, &function.leaves}) {
+      AddCalls(FuncId{i}, *list);
+    }
+  }
+}
+
+void ProgramIndex::AddCalls(FuncId function, const std::vector<std::pair<ir::ExprId, variation::CallFact>>& calls) {
+  for (const auto& [expr, fact] : calls) {
+    if (fact.function) callers_[fact.function].push_back({function, expr});
+    const bool is_class = fact.kind == variation::CallKind::Construct && fact.callee &&
+                          facts_.values_store[fact.callee].kind == variation::ValueKind::Class;
+    if (is_class) {
+      std::vector<ValueId>& made_with = made_with_[binding::ClassId{facts_.values_store[fact.callee].a}];
+      for (const ValueId arg : facts_.args(fact)) made_with.push_back(arg);
+    }
+    if (fact.kind != variation::CallKind::Known) continue;
+    known_calls_.push_back({.function = function,
+                            .expr = expr,
+                            .entry = &knowledge_[fact.entry],
+                            .receiver = fact.receiver,
+                            .args = facts_.args(fact)});
+  }
+}
+
+ValueId ProgramIndex::Arg(const KnownCall& call, std::string_view param) const {
+  const auto& params = call.entry->params;
+  for (size_t i = 0; i < params.size() && i < call.args.size(); ++i) {
+    if (program_.text(params[i]) == param) return call.args[i];
+  }
+  return ValueId::None();
+}
+
+ir::ExprId ProgramIndex::ArgExpr(const KnownCall& call, std::string_view param) const {
+  const ir::Module& module = program_.module_of(call.function);
+  const ir::Expr& node = module[call.expr];
+  if (node.kind != ir::ExprKind::Call) return ir::ExprId::None();
+  const auto& params = call.entry->params;
+  uint32_t position = 0;
+  for (uint32_t i = 0; i < ir::ArgCount(module, node); ++i) {
+    const ir::Arg arg = ir::ArgAt(module, node, i);
+    if (arg.kind == ir::ArgKind::Keyword && program_.text(arg.keyword) == param) return arg.value;
+    if (arg.kind != ir::ArgKind::Positional) continue;
+    if (position < params.size() && program_.text(params[position]) == param) return arg.value;
+    ++position;
+  }
+  return ir::ExprId::None();
+}
+
+ir::StmtId ProgramIndex::StatementOf(const Site& site) const {
+  return tree(program_.funcs[site.function].module).StatementOf(site.expr);
+}
+
+std::vector<ir::StmtId> ProgramIndex::LoopsAround(const Site& site) const {
+  const ir::ModuleId module_id = program_.funcs[site.function].module;
+  const ir::Module& module = program_.modules[module_id];
+  const ir::Tree& tree = trees_[module_id.index];
+  std::vector<ir::StmtId> loops;
+  ir::StmtId at = tree.StatementOf(site.expr);
+  // What a `for` iterates over is evaluated once, before it.
+  if (at && module[at].kind == ir::StmtKind::For) at = tree.Parent(at);
+  for (; at; at = tree.Parent(at)) {
+    const ir::StmtKind kind = module[at].kind;
+    if (kind == ir::StmtKind::For || kind == ir::StmtKind::While) loops.push_back(at);
+  }
+  return loops;
+}
+
+FuncId ProgramIndex::FunctionOf(ir::ModuleId module, ir::StmtId stmt) const {
+  return program_.func(module, trees_[module.index].FunctionOf(stmt));
+}
+
+}  // namespace allranks::objects

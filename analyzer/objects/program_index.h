@@ -1,0 +1,64 @@
+// The program by call: who calls whom, which library calls there are, and what each node stands in.
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "analyzer/ir/tree.h"
+#include "analyzer/variation/facts.h"
+
+namespace allranks::objects {
+
+using binding::FuncId;
+using variation::ValueId;
+
+// A place in a function.
+struct Site {
+  FuncId function;
+  ir::ExprId expr;
+};
+
+// A call, `with` item or iteration that the knowledge base describes.
+struct KnownCall {
+  FuncId function;
+  ir::ExprId expr;
+  const knowledge::Entry* entry = nullptr;
+  ValueId receiver;
+  std::span<const ValueId> args;  // by the entry's `params`; none where not passed
+};
+
+class ProgramIndex {
+ public:
+  ProgramIndex(const binding::Program& program, const knowledge::Knowledge& knowledge, const variation::Facts& facts);
+
+  std::span<const KnownCall> known_calls() const { return known_calls_; }
+  // Calls of a function of the project, in order of the callers.
+  std::span<const Site> CallersOf(FuncId function) const { return callers_[function]; }
+  // What objects of a class of the project are made with, anywhere.
+  std::span<const ValueId> MadeWith(binding::ClassId class_id) const { return made_with_[class_id]; }
+  const ir::Tree& tree(ir::ModuleId module) const { return trees_[module.index]; }
+
+  // The argument of a call for a parameter of its entry, as value and as written; none if not passed.
+  ValueId Arg(const KnownCall& call, std::string_view param) const;
+  ir::ExprId ArgExpr(const KnownCall& call, std::string_view param) const;
+  // The statement around a place, and the loops around that in its function, innermost first.
+  ir::StmtId StatementOf(const Site& site) const;
+  std::vector<ir::StmtId> LoopsAround(const Site& site) const;
+  // The function in whose body a statement stands.
+  FuncId FunctionOf(ir::ModuleId module, ir::StmtId stmt) const;
+
+ private:
+  void AddCalls(FuncId function, const std::vector<std::pair<ir::ExprId, variation::CallFact>>& calls);
+
+  const binding::Program& program_;
+  const knowledge::Knowledge& knowledge_;
+  const variation::Facts& facts_;
+  std::vector<ir::Tree> trees_;
+  base::IdVector<FuncId, std::vector<Site>> callers_;
+  base::IdVector<binding::ClassId, std::vector<ValueId>> made_with_;
+  std::vector<KnownCall> known_calls_;
+};
+
+}  // namespace allranks::objects

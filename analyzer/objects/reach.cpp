@@ -1,0 +1,175 @@
+#include "analyzer/objects/reach.h"
+
+#include <algorithm>
+#include <cctype>
+#include <string>
+
+#include "analyzer/ir/walk.h"
+
+namespace allranks::objects {
+
+using traces::RankSet;
+
+namespace {
+
+// Chains of callers longer than this are not followed: all ranks may come along.
+constexpr size_t kLongestWay = 8;
+
+}  // namespace
+
+std::vector<Guard> Reach::Guards(const Site& site) const {
+  std::vector<Guard> guards;
+  AddExprGuards(site, guards);
+  const ir::StmtId stmt = index_.StatementOf(site);
+  if (stmt) AddStmtGuards(site.function, stmt, guards);
+  return guards;
+}
+
+// `rank == 0 and save()`, `save() if rank == 0 else None`.
+void Reach::AddExprGuards(const Site& site, std::vector<Guard>& guards) const {
+  const ir::ModuleId module_id = program_.funcs[site.function].module;
+  const ir::Module& module = program_.modules[module_id];
+  const ir::Tree& tree = index_.tree(module_id);
+  ir::ExprId inner = site.expr;
+  for (ir::ExprId outer = tree.Parent(inner); outer; inner = outer, outer = tree.Parent(outer)) {
+    const ir::Expr& expr = module[outer];
+    if (expr.kind == ir::ExprKind::Bool) {
+      const bool is_and = static_cast<ir::BoolOp>(expr.op) == ir::BoolOp::And;
+      for (const ir::ExprId item : ir::Items(module, expr)) {
+        if (item == inner) break;
+        guards.push_back({site.function, item, is_and});
+      }
+    }
+    if (expr.kind == ir::ExprKind::Conditional && inner != ir::TestOf(expr)) {
+      guards.push_back({site.function, ir::TestOf(expr), inner == ir::ThenOf(module, expr)});
+    }
+  }
+}
+
+void Reach::AddStmtGuards(FuncId function, ir::StmtId stmt, std::vector<Guard>& guards) const {
+  const ir::ModuleId module_id = program_.funcs[function].module;
+  const ir::Module& module = program_.modules[module_id];
+  const ir::Tree& tree = index_.tree(module_id);
+  for (ir::StmtId inner = stmt; inner; inner = tree.Parent(inner)) {
+    AddEarlierExits(function, inner, guards);
+    const ir::StmtId outer = tree.Parent(inner);
+    if (!outer || module[outer].kind != ir::StmtKind::If) continue;
+    guards.push_back({function, ir::ValueOf(module[outer]), tree.BlockOf(inner) == ir::BodyOf(module[outer])});
+  }
+}
+
+// `if rank != 0: return` before the place, in the same block.
+void Reach::AddEarlierExits(FuncId function, ir::StmtId stmt, std::vector<Guard>& guards) const {
+  const ir::ModuleId module_id = program_.funcs[function].module;
+  const ir::Module& module = program_.modules[module_id];
+  for (const ir::StmtId id : module.statements(index_.tree(module_id).BlockOf(stmt))) {
+    if (id == stmt) return;
+    const ir::Stmt& earlier = module[id];
+    if (earlier.kind != ir::StmtKind::If) continue;
+    const bool then_leaves = Leaves(module, ir::BodyOf(earlier));
+    const bool else_leaves = Leaves(module, ir::ElseBlockOf(earlier));
+    if (then_leaves != else_leaves) guards.push_back({function, ir::ValueOf(earlier), else_leaves});
+  }
+}
+
+bool Reach::Leaves(const ir::Module& module, ir::BlockId block) const {
+  const auto stmts = module.statements(block);
+  if (stmts.empty()) return false;
+  switch (module[stmts.back()].kind) {
+    case ir::StmtKind::Return:
+    case ir::StmtKind::Raise:
+    case ir::StmtKind::Break:
+    case ir::StmtKind::Continue:
+      return true;
+    default:
+      return false;
+  }
+}
+
+RankSet Reach::Ranks(const Site& site, const traces::World& world) const {
+  std::vector<FuncId> on_way;
+  return Ranks(site, world, on_way);
+}
+
+RankSet Reach::Ranks(const Site& site, const traces::World& world, std::vector<FuncId>& on_way) const {
+  RankSet ranks = RankSet::All(world.size());
+  for (const Guard& guard : Guards(site)) ranks.bits &= Passing(guard, world).bits;
+  for (const knowledge::EntryId decorator : facts_.functions[site.function].decorators) {
+    // Each of the guarding decorators there are lets one rank of the job, or of a node, through.
+    if (knowledge_[decorator].guard) ranks.bits &= RankSet::Of(0).bits;
+  }
+  if (ranks.empty() || on_way.size() >= kLongestWay) return ranks;
+  ranks.bits &= RanksOfMakers(site.function, world, on_way).bits;
+  ranks.bits &= RanksOfCallers(site.function, world, on_way).bits;
+  return ranks;
+}
+
+RankSet Reach::Passing(const Guard& guard, const traces::World& world) const {
+  const ValueId value = facts_.value(program_.funcs[guard.function].module, guard.test);
+  const bool speaks_of_ranks = SpeaksOfRanks(program_.funcs[guard.function].module, guard.test);
+  RankSet passing;
+  for (uint32_t rank = 0; rank < world.size(); ++rank) {
+    const std::optional<bool> truth = value ? values_.TruthOnRank(value, world, rank) : std::nullopt;
+    if (!truth && rank > 0 && speaks_of_ranks) continue;
+    if (!truth || *truth == guard.holds) passing = passing | RankSet::Of(rank);
+  }
+  return passing;
+}
+
+bool Reach::SpeaksOfRanks(ir::ModuleId module_id, ir::ExprId test, int depth) const {
+  constexpr int kDeepest = 8;
+  const ir::Module& module = program_.modules[module_id];
+  const ir::Expr& expr = module[test];
+  base::NameId name;
+  if (expr.kind == ir::ExprKind::Name) name = ir::NameOf(expr);
+  if (expr.kind == ir::ExprKind::Attribute) name = ir::AttrOf(expr);
+  if (name) {
+    std::string text(program_.text(name));
+    std::ranges::transform(text, text.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+    for (const std::string_view word : {"rank", "main", "master", "primary", "zero", "chief", "should_save", "process_index"}) {
+      if (text.find(word) != std::string::npos) return true;
+    }
+  }
+  bool found = false;
+  if (depth < kDeepest) {
+    ir::ForEachPart(module, test, [&](ir::ExprId part) { found = found || SpeaksOfRanks(module_id, part, depth + 1); });
+  }
+  return found;
+}
+
+RankSet Reach::RanksOfCallers(FuncId function, const traces::World& world, std::vector<FuncId>& on_way) const {
+  const auto callers = index_.CallersOf(function);
+  if (callers.empty() || std::ranges::find(on_way, function) != on_way.end()) return RankSet::All(world.size());
+  on_way.push_back(function);
+  RankSet ranks;
+  for (const Site& caller : callers) ranks = ranks | Ranks(caller, world, on_way);
+  on_way.pop_back();
+  return ranks;
+}
+
+// The ranks that make objects of the class whose method a function is: elsewhere there is nothing to call it on.
+RankSet Reach::RanksOfMakers(FuncId function, const traces::World& world, std::vector<FuncId>& on_way) const {
+  const binding::ClassId owner = program_.funcs[function].owner;
+  const base::NameId name = program_.names->Find("__init__");
+  const FuncId init = owner && name ? program_.FindMethod(owner, name) : FuncId::None();
+  if (!init || init == function) return RankSet::All(world.size());
+  return RanksOfCallers(init, world, on_way);
+}
+
+bool Reach::IsRepeated(const Site& site) const {
+  std::vector<FuncId> on_way;
+  return IsRepeated(site, on_way);
+}
+
+bool Reach::IsRepeated(const Site& site, std::vector<FuncId>& on_way) const {
+  if (!index_.LoopsAround(site).empty()) return true;
+  if (on_way.size() >= kLongestWay || std::ranges::find(on_way, site.function) != on_way.end()) return false;
+  on_way.push_back(site.function);
+  const auto callers = index_.CallersOf(site.function);
+  const bool repeated =
+      std::ranges::any_of(callers, [&](const Site& caller) { return IsRepeated(caller, on_way); });
+  on_way.pop_back();
+  return repeated;
+}
+
+}  // namespace allranks::objects

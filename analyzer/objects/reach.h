@@ -1,0 +1,54 @@
+// Who executes a place: the conditions on the way to it, in its function and in those that call it.
+#pragma once
+
+#include <vector>
+
+#include "analyzer/objects/program_index.h"
+#include "analyzer/objects/values.h"
+
+namespace allranks::objects {
+
+// A test that must come out so for a place to be reached.
+struct Guard {
+  FuncId function;
+  ir::ExprId test;
+  bool holds = true;
+};
+
+class Reach {
+ public:
+  Reach(const binding::Program& program, const knowledge::Knowledge& knowledge, const variation::Facts& facts,
+        const ProgramIndex& index)
+      : program_(program), knowledge_(knowledge), facts_(facts), index_(index), values_(program, knowledge, facts) {}
+
+  // The tests of its own function on the way to a place: branches around it, earlier ones that leave the function or
+  // the loop, the operands of `and`, `or` and conditional expressions before it.
+  std::vector<Guard> Guards(const Site& site) const;
+
+  // The ranks of a world that may get to a place; those that a rank condition keeps away are left out, callers included.
+  // A test that speaks of ranks and cannot be decided is taken to let the first one through.
+  traces::RankSet Ranks(const Site& site, const traces::World& world) const;
+
+  // Whether the function, or one that calls it, runs in a loop: more than once in a job, as far as can be seen.
+  bool IsRepeated(const Site& site) const;
+
+ private:
+  traces::RankSet Ranks(const Site& site, const traces::World& world, std::vector<FuncId>& on_way) const;
+  bool SpeaksOfRanks(ir::ModuleId module, ir::ExprId test, int depth = 0) const;
+  traces::RankSet Passing(const Guard& guard, const traces::World& world) const;
+  traces::RankSet RanksOfCallers(FuncId function, const traces::World& world, std::vector<FuncId>& on_way) const;
+  traces::RankSet RanksOfMakers(FuncId function, const traces::World& world, std::vector<FuncId>& on_way) const;
+  bool IsRepeated(const Site& site, std::vector<FuncId>& on_way) const;
+  void AddExprGuards(const Site& site, std::vector<Guard>& guards) const;
+  void AddStmtGuards(FuncId function, ir::StmtId stmt, std::vector<Guard>& guards) const;
+  void AddEarlierExits(FuncId function, ir::StmtId stmt, std::vector<Guard>& guards) const;
+  bool Leaves(const ir::Module& module, ir::BlockId block) const;
+
+  const binding::Program& program_;
+  const knowledge::Knowledge& knowledge_;
+  const variation::Facts& facts_;
+  const ProgramIndex& index_;
+  Values values_;
+};
+
+}  // namespace allranks::objects

@@ -1,0 +1,89 @@
+#include "analyzer/objects/training.h"
+
+#include <algorithm>
+
+namespace allranks::objects {
+
+Training::Training(const binding::Program& program, const knowledge::Knowledge& knowledge,
+                   const variation::Facts& facts, const ProgramIndex& index)
+    : program_(program), knowledge_(knowledge), facts_(facts), index_(index), values_(program, knowledge, facts) {
+  FindCalls();
+  trains_ = Closure(backwards_);
+  steps_in_ = Closure(steps_);
+  reduces_ = Closure(reductions_);
+  communicates_ = Closure(operations_);
+}
+
+void Training::FindCalls() {
+  for (uint32_t m = 0; m < program_.modules.size(); ++m) {
+    const ir::ModuleId module_id{m};
+    const ir::Module& module = program_.modules[module_id];
+    for (uint32_t i = 0; i < module.exprs.size(); ++i) {
+      const ir::ExprId id{i};
+      if (module[id].kind != ir::ExprKind::Call) continue;
+      const ir::StmtId stmt = index_.tree(module_id).StatementOf(id);
+      if (stmt) AddCall(index_.FunctionOf(module_id, stmt), id);
+    }
+  }
+  for (const KnownCall& call : index_.known_calls()) {
+    const knowledge::Operation& operation = call.entry->operation;
+    if (!call.entry->has_operation) continue;
+    if (operation.op_class == knowledge::OpClass::Collective || operation.op_class == knowledge::OpClass::Implicit) {
+      operations_.push_back({call.function, call.expr});
+    }
+    if (program_.text(operation.kind) == "gradient_reduction") reductions_.push_back({call.function, call.expr});
+  }
+}
+
+void Training::AddCall(FuncId function, ir::ExprId call) {
+  const ir::Module& module = program_.module_of(function);
+  const ir::Expr& callee = module[ir::CalleeOf(module[call])];
+  if (callee.kind != ir::ExprKind::Attribute) return;
+  const std::string_view name = program_.text(ir::AttrOf(callee));
+  if (name == "backward" || name == "manual_backward") backwards_.push_back({function, call});
+  if (name != "step") return;
+  const ValueId object = facts_.value(program_.funcs[function].module, ir::ObjectOf(callee));
+  const std::vector<ValueId> leaves = values_.Leaves(object);
+  const bool is_optimizer = std::ranges::any_of(leaves, [&](ValueId leaf) {
+    return values_.IsA(leaf, "torch.optim.Optimizer") || values_.IsA(leaf, "torch.amp.GradScaler");
+  });
+  if (is_optimizer) steps_.push_back({function, call});
+}
+
+// The functions that hold one of the places, or call such a function.
+std::vector<bool> Training::Closure(const std::vector<Site>& sites) const {
+  std::vector<bool> in(program_.funcs.size());
+  std::vector<FuncId> work;
+  const auto add = [&](FuncId function) {
+    if (in[function.index]) return;
+    in[function.index] = true;
+    work.push_back(function);
+  };
+  for (const Site& site : sites) add(site.function);
+  while (!work.empty()) {
+    const FuncId function = work.back();
+    work.pop_back();
+    for (const Site& caller : index_.CallersOf(function)) add(caller.function);
+  }
+  return in;
+}
+
+bool Training::HoldsCall(ir::ModuleId module_id, ir::StmtId stmt, const std::vector<bool>& functions,
+                         const std::vector<Site>& sites) const {
+  const ir::Stmt& outer = program_.modules[module_id][stmt];
+  const FuncId function = index_.FunctionOf(module_id, stmt);
+  const ir::Module& module = program_.modules[module_id];
+  const auto inside = [&](ir::ExprId expr) { return module[expr].begin >= outer.begin && module[expr].end <= outer.end; };
+  for (const Site& site : sites) {
+    if (site.function == function && inside(site.expr)) return true;
+  }
+  const variation::FunctionFacts& facts = facts_.functions[function];
+  for (const auto* list : {&facts.calls, &facts.enters, &facts.iterations}) {
+    for (const auto& [expr, fact] : *list) {
+      if (fact.function && functions[fact.function.index] && inside(expr)) return true;
+    }
+  }
+  return false;
+}
+
+}  // namespace allranks::objects

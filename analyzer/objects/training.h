@@ -1,0 +1,47 @@
+// Where the program trains: which functions and loops make gradients, which step an optimizer.
+#pragma once
+
+#include <string_view>
+#include <vector>
+
+#include "analyzer/objects/program_index.h"
+#include "analyzer/objects/values.h"
+
+namespace allranks::objects {
+
+class Training {
+ public:
+  Training(const binding::Program& program, const knowledge::Knowledge& knowledge, const variation::Facts& facts,
+           const ProgramIndex& index);
+
+  // Calls that compute gradients (`loss.backward()`, `accelerator.backward(loss)`), by the name of the method.
+  const std::vector<Site>& backwards() const { return backwards_; }
+  const std::vector<Site>& steps() const { return steps_; }
+  // Whether running a function, or a statement with all that it holds, computes gradients / steps an optimizer.
+  bool Trains(FuncId function) const { return trains_[function.index]; }
+  bool Trains(ir::ModuleId module, ir::StmtId stmt) const { return HoldsCall(module, stmt, trains_, backwards_); }
+  bool Steps(ir::ModuleId module, ir::StmtId stmt) const { return HoldsCall(module, stmt, steps_in_, steps_); }
+  // Whether gradients made there are reduced over ranks: they come from a wrapped model.
+  // Whether ranks communicate there: gradients, or any other operation of a group.
+  bool Communicates(ir::ModuleId module, ir::StmtId stmt) const {
+    return HoldsCall(module, stmt, communicates_, operations_);
+  }
+  bool Reduces(ir::ModuleId module, ir::StmtId stmt) const { return HoldsCall(module, stmt, reduces_, reductions_); }
+
+ private:
+  void FindCalls();
+  void AddCall(FuncId function, ir::ExprId call);
+  std::vector<bool> Closure(const std::vector<Site>& sites) const;
+  bool HoldsCall(ir::ModuleId module, ir::StmtId stmt, const std::vector<bool>& functions,
+                 const std::vector<Site>& sites) const;
+
+  const binding::Program& program_;
+  const knowledge::Knowledge& knowledge_;
+  const variation::Facts& facts_;
+  const ProgramIndex& index_;
+  Values values_;
+  std::vector<Site> backwards_, steps_, reductions_, operations_;
+  std::vector<bool> trains_, steps_in_, reduces_, communicates_;  // by FuncId, callees included
+};
+
+}  // namespace allranks::objects

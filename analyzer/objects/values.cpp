@@ -1,0 +1,195 @@
+#include "analyzer/objects/values.h"
+
+#include <algorithm>
+#include <unordered_set>
+
+namespace allranks::objects {
+
+using variation::Value;
+using variation::ValueKind;
+
+namespace {
+
+constexpr int kDeepest = 24;
+constexpr size_t kMostLeaves = 24;
+constexpr size_t kMostParts = 4000;
+
+}  // namespace
+
+traces::World TwoNodes() { return {.nodes = 2, .per_node = 2, .mesh = {}}; }
+
+std::vector<ValueId> Values::Leaves(ValueId value) const {
+  std::vector<ValueId> leaves;
+  AddLeaves(value, 0, leaves);
+  return leaves;
+}
+
+void Values::AddLeaves(ValueId id, int depth, std::vector<ValueId>& leaves) const {
+  if (!id || depth > kDeepest || leaves.size() >= kMostLeaves) return;
+  const Value& value = facts_.values_store[id];
+  if (value.kind == ValueKind::Select) {
+    const auto kids = facts_.values_store.Kids(id);
+    AddLeaves(kids[1], depth + 1, leaves);
+    AddLeaves(kids[2], depth + 1, leaves);
+    return;
+  }
+  if (value.kind == ValueKind::Or || value.kind == ValueKind::And) {
+    for (const ValueId kid : facts_.values_store.Kids(id)) AddLeaves(kid, depth + 1, leaves);
+    return;
+  }
+  if (value.kind == ValueKind::Param) {
+    const ValueId assumed = facts_.param(variation::FuncId{value.a}, value.b);
+    if (assumed && assumed != id) return AddLeaves(assumed, depth + 1, leaves);
+  }
+  if (std::ranges::find(leaves, id) == leaves.end()) leaves.push_back(id);
+}
+
+bool Values::AnyPart(ValueId value, const std::function<bool(ValueId)>& visit) const {
+  std::unordered_set<uint32_t> seen;
+  std::vector<ValueId> work = {value};
+  while (!work.empty() && seen.size() < kMostParts) {
+    const ValueId at = work.back();
+    work.pop_back();
+    if (!at || !seen.insert(at.index).second) continue;
+    if (visit(at)) return true;
+    const Value& node = facts_.values_store[at];
+    if (node.kind == ValueKind::Param) work.push_back(facts_.param(variation::FuncId{node.a}, node.b));
+    for (const ValueId kid : facts_.values_store.Kids(at)) work.push_back(kid);
+  }
+  return false;
+}
+
+bool Values::HasFlag(ValueId value, uint8_t flag) const {
+  return AnyPart(value, [&](ValueId part) { return (facts_.values_store[part].flags & flag) != 0; });
+}
+
+bool Values::Mentions(ValueId value, knowledge::Coordinate coordinate) const {
+  return AnyPart(value, [&](ValueId part) {
+    const Value& node = facts_.values_store[part];
+    return node.kind == ValueKind::Coordinate && static_cast<knowledge::Coordinate>(node.op) == coordinate;
+  });
+}
+
+knowledge::ClassId Values::ClassOf(ValueId id) const {
+  if (!id) return {};
+  const Value& value = facts_.values_store[id];
+  if (value.kind == ValueKind::Object) return knowledge_.FindClass(base::NameId{value.a});
+  if (value.kind != ValueKind::Instance) return {};
+  for (const base::NameId base : program_.classes[binding::ClassId{value.a}].external_bases) {
+    if (const knowledge::ClassId known = knowledge_.FindClass(base)) return known;
+  }
+  return {};
+}
+
+bool Values::IsA(ValueId id, std::string_view known_class) const {
+  const base::NameId name = program_.names->Find(known_class);
+  const knowledge::ClassId base = name ? knowledge_.FindClass(name) : knowledge::ClassId{};
+  if (!id || !base) return false;
+  const Value& value = facts_.values_store[id];
+  if (value.kind != ValueKind::Instance) {
+    const knowledge::ClassId own = ClassOf(id);
+    return own && knowledge_.IsSubclass(own, base);
+  }
+  const auto& bases = program_.classes[binding::ClassId{value.a}].external_bases;
+  return std::ranges::any_of(bases, [&](base::NameId each) {
+    const knowledge::ClassId known = knowledge_.FindClass(each);
+    return known && knowledge_.IsSubclass(known, base);
+  });
+}
+
+ValueId Values::MadeWith(ValueId object, std::string_view param) const {
+  if (!object || facts_.values_store[object].kind != ValueKind::Object) return ValueId::None();
+  const knowledge::ClassId class_id = ClassOf(object);
+  const base::NameId init_name = program_.names->Find("__init__");
+  if (!class_id || !init_name) return ValueId::None();
+  const knowledge::EntryId init = knowledge_.FindMember(class_id, init_name);
+  if (!init) return ValueId::None();
+  const auto& params = knowledge_[init].params;
+  const auto kids = facts_.values_store.Kids(object);
+  for (size_t i = 0; i < params.size() && i < kids.size(); ++i) {
+    if (program_.text(params[i]) == param) return kids[i];
+  }
+  return ValueId::None();
+}
+
+bool Values::MayBeSame(ValueId a, ValueId b, int depth) const {
+  if (a == b) return true;
+  if (!a || !b || depth > kDeepest) return false;
+  const Value& left = facts_.values_store[a];
+  const Value& right = facts_.values_store[b];
+  if (left.kind == ValueKind::Param && right.kind == ValueKind::Param) return left.a != right.a;
+  const auto is_open = [](const Value& value) {
+    return value.kind == ValueKind::Param || value.kind == ValueKind::Unknown || value.kind == ValueKind::Select;
+  };
+  if (is_open(left) || is_open(right)) return true;
+  if (left.kind != right.kind || left.op != right.op || left.a != right.a || left.kid_count != right.kid_count) return false;
+  const auto left_kids = facts_.values_store.Kids(a);
+  const auto right_kids = facts_.values_store.Kids(b);
+  for (size_t i = 0; i < left_kids.size(); ++i) {
+    if (!MayBeSame(left_kids[i], right_kids[i], depth + 1)) return false;
+  }
+  return left.kid_count > 0 || left.b == right.b;
+}
+
+bool Values::IsNone(ValueId value) const { return value && facts_.values_store[value].kind == ValueKind::None; }
+bool Values::IsTrue(ValueId value) const { return value && value == facts_.values_store.True(); }
+bool Values::IsFalse(ValueId value) const { return value && value == facts_.values_store.False(); }
+
+std::optional<int64_t> Values::Int(ValueId id) const {
+  if (!id || facts_.values_store[id].kind != ValueKind::Int) return std::nullopt;
+  const Value& value = facts_.values_store[id];
+  return static_cast<int64_t>((uint64_t{value.b} << 32) | value.a);
+}
+
+std::string_view Values::Str(ValueId id) const {
+  if (!id || facts_.values_store[id].kind != ValueKind::Str) return {};
+  const base::NameId text{facts_.values_store[id].a};
+  return text ? program_.text(text) : std::string_view();
+}
+
+std::string_view Values::External(ValueId id) const {
+  if (!id || facts_.values_store[id].kind != ValueKind::External) return {};
+  return program_.text(base::NameId{facts_.values_store[id].a});
+}
+
+std::optional<int64_t> Values::OnRank(ValueId value, const traces::World& world, uint32_t rank) const {
+  traces::Assignment assignment;
+  AssignKnown(value, world, rank, assignment, 0);
+  traces::Evaluator evaluator(facts_.values_store, knowledge_, world, assignment);
+  const traces::Outcome outcome = evaluator.Evaluate(value, rank);
+  return outcome.kind == traces::OutcomeKind::Number ? std::optional(outcome.number) : std::nullopt;
+}
+
+std::optional<bool> Values::TruthOnRank(ValueId value, const traces::World& world, uint32_t rank) const {
+  traces::Assignment assignment;
+  AssignKnown(value, world, rank, assignment, 0);
+  traces::Evaluator evaluator(facts_.values_store, knowledge_, world, assignment);
+  return evaluator.Truth(value, rank);
+}
+
+// What callers pass for the parameters in `value`, as far as these are numbers on this rank; and that there is a job.
+void Values::AssignKnown(ValueId value, const traces::World& world, uint32_t rank, traces::Assignment& assignment,
+                          int depth) const {
+  constexpr int kLongestChain = 6;
+  if (!value || depth > kLongestChain) return;
+  std::unordered_set<uint32_t> seen;
+  std::vector<ValueId> work = {value};
+  while (!work.empty() && seen.size() < kMostParts) {
+    const ValueId at = work.back();
+    work.pop_back();
+    if (!at || !seen.insert(at.index).second) continue;
+    const Value& node = facts_.values_store[at];
+    for (const ValueId kid : facts_.values_store.Kids(at)) work.push_back(kid);
+    const bool is_set_up = node.kind == ValueKind::Coordinate &&
+                           static_cast<knowledge::Coordinate>(node.op) == knowledge::Coordinate::Distributed;
+    if (is_set_up) assignment[at.index] = 1;
+    if (node.kind != ValueKind::Param || assignment.contains(at.index)) continue;
+    const ValueId assumed = facts_.param(variation::FuncId{node.a}, node.b);
+    AssignKnown(assumed, world, rank, assignment, depth + 1);
+    traces::Evaluator evaluator(facts_.values_store, knowledge_, world, assignment);
+    const traces::Outcome outcome = evaluator.Evaluate(assumed, rank);
+    if (outcome.kind == traces::OutcomeKind::Number) assignment[at.index] = outcome.number;
+  }
+}
+
+}  // namespace allranks::objects

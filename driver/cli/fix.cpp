@@ -1,0 +1,93 @@
+#include "driver/cli/fix.h"
+
+#include <algorithm>
+
+#include "driver/fixes/diff.h"
+#include "driver/fixes/replace_file.h"
+#include "driver/pipeline/paths.h"
+
+namespace allranks::cli {
+namespace {
+
+// A fix may uncover another finding; each round ends with fewer fixes to make, unless two undo one another.
+constexpr int kMostRounds = 8;
+
+void AddNew(std::vector<std::string>& to, std::vector<std::string> from) {
+  for (std::string& text : from) {
+    if (std::ranges::find(to, text) == to.end()) to.push_back(std::move(text));
+  }
+}
+
+void DropFilesOutside(const pipeline::Options& options, fixes::Application& application, Fixed& fixed) {
+  const pipeline::PathMap paths(options.root, options.working_directory);
+  std::erase_if(application.texts, [&](const auto& item) {
+    const std::string relative = paths.Relative(item.first);
+    const bool is_inside = !relative.starts_with("/") && !relative.starts_with("..");
+    const bool is_input = item.first == "<stdin>";
+    if (is_input) AddNew(fixed.errors, {"the standard input cannot be fixed in place; use --diff"});
+    else if (!is_inside) AddNew(fixed.errors, {item.first + ": not fixed: it lies outside the project; name its root with --root"});
+    return !is_inside || is_input;
+  });
+  std::erase_if(application.applied,
+                [&](const fixes::AppliedFix& fix) { return !application.texts.contains(fix.path); });
+}
+
+}  // namespace
+
+base::Result<Fixed> FixAll(const CheckArguments& arguments, pipeline::Options options, const source::FileSystem& files,
+                           pipeline::Output& out, const std::function<void(pipeline::Output&)>& keep) {
+  using findings::Applicability;
+  const Applicability least = arguments.unsafe_fixes ? Applicability::Unsafe : Applicability::Safe;
+  Fixed fixed;
+  for (int round = 0; round < kMostRounds; ++round) {
+    fixes::Application application = fixes::ApplyFixes(out.files, out.findings, least);
+    AddNew(fixed.errors, std::move(application.refused));
+    DropFilesOutside(options, application, fixed);
+    if (application.texts.empty()) break;
+    for (const source::SourceFile& file : out.files) {
+      if (application.texts.contains(file.path)) fixed.before.try_emplace(file.path, fixes::BytesOf(file));
+    }
+    for (auto& [path, text] : application.texts) {
+      fixed.after[path] = text;
+      options.overlays[path] = std::move(text);
+    }
+    for (fixes::AppliedFix& fix : application.applied) fixed.applied.push_back(std::move(fix));
+    base::Result<pipeline::Output> next = pipeline::Run(options, files);
+    if (!next) return base::Fail(next.error().message);
+    out = std::move(*next);
+    keep(out);
+  }
+  return fixed;
+}
+
+void WriteFixed(Fixed& fixed) {
+  for (const auto& [path, text] : fixed.after) {
+    const base::Result<bool> written = fixes::ReplaceFile(path, fixed.before.at(path), text);
+    if (written) continue;
+    fixed.errors.push_back(written.error().message);
+    std::erase_if(fixed.applied, [&](const fixes::AppliedFix& fix) { return fix.path == path; });
+  }
+}
+
+std::string FixedText(const Fixed& fixed, bool each) {
+  if (fixed.applied.empty()) return {};
+  std::string out;
+  std::vector<std::string> paths;
+  for (const fixes::AppliedFix& fix : fixed.applied) {
+    if (std::ranges::find(paths, fix.path) == paths.end()) paths.push_back(fix.path);
+    if (each) out += fix.path + ":" + std::to_string(fix.line) + ": " + fix.code + " " + fix.title + "\n";
+  }
+  const auto counted = [](size_t count, const std::string& one, const std::string& many) {
+    return std::to_string(count) + " " + (count == 1 ? one : many);
+  };
+  return out + "Fixed " + counted(fixed.applied.size(), "finding", "findings") + " in " +
+         counted(paths.size(), "file", "files") + ".\n";
+}
+
+std::string DiffText(const Fixed& fixed) {
+  std::string out;
+  for (const auto& [path, text] : fixed.after) out += fixes::UnifiedDiff(path, fixed.before.at(path), text);
+  return out;
+}
+
+}  // namespace allranks::cli

@@ -1,0 +1,32 @@
+// `allranks check --fix` and `--diff`: rounds of checking and fixing, until nothing more can be fixed.
+#pragma once
+
+#include <functional>
+
+#include "driver/cli/arguments.h"
+#include "driver/fixes/apply.h"
+#include "driver/pipeline/pipeline.h"
+
+namespace allranks::cli {
+
+struct Fixed {
+  std::map<std::string, std::string> before;  // by path: bytes of files that fixes change
+  std::map<std::string, std::string> after;
+  std::vector<fixes::AppliedFix> applied;
+  std::vector<std::string> errors;
+};
+
+// Fixes what `out` found, in memory; `out` is the result of the last round afterwards. `keep` drops the findings that are
+// not shown and so not fixed.
+[[nodiscard]] base::Result<Fixed> FixAll(const CheckArguments& arguments, pipeline::Options options,
+                                         const source::FileSystem& files, pipeline::Output& out,
+                                         const std::function<void(pipeline::Output&)>& keep);
+
+// Writes the files; what could not be written is an error and left as it was.
+void WriteFixed(Fixed& fixed);
+
+// "3 fixes in 2 files", and each of them if `each`.
+std::string FixedText(const Fixed& fixed, bool each);
+std::string DiffText(const Fixed& fixed);
+
+}  // namespace allranks::cli

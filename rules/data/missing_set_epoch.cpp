@@ -1,0 +1,311 @@
+#include <algorithm>
+#include <optional>
+
+#include "rules/finding_parts.h"
+#include "rules/source_edits.h"
+
+namespace allranks::rules {
+namespace {
+
+using objects::LoaderLoop;
+using objects::Site;
+using variation::ValueId;
+using variation::ValueKind;
+
+constexpr std::string_view kCode = "AR301";
+constexpr std::string_view kSetEpoch = "set_epoch";
+
+class Epochs {
+ public:
+  Epochs(const Context& context, FindingSink& sink) : context_(context), sink_(sink) {}
+
+  void Run() {
+    FindCallsOfSetEpoch();
+    for (const LoaderLoop& loop : context_.loading.loops()) Visit(loop);
+  }
+
+ private:
+  void FindCallsOfSetEpoch() {
+    for (uint32_t m = 0; m < context_.program.modules.size(); ++m) {
+      const ir::ModuleId module_id{m};
+      const ir::Module& module = context_.program.modules[module_id];
+      for (uint32_t i = 0; i < module.exprs.size(); ++i) {
+        const ir::ExprId id{i};
+        if (module[id].kind != ir::ExprKind::Call) continue;
+        const ir::Expr& callee = module[ir::CalleeOf(module[id])];
+        if (callee.kind != ir::ExprKind::Attribute || context_.program.text(ir::AttrOf(callee)) != kSetEpoch) continue;
+        const FuncId function = FunctionAround(context_, module_id, id);
+        if (function) NoteCall({function, id}, context_.facts.value(module_id, ir::ObjectOf(callee)));
+      }
+    }
+  }
+
+  void NoteCall(const Site& site, ValueId object) {
+    bool is_lost = object.has_value();
+    for (const ValueId leaf : context_.values.Leaves(object)) {
+      if (context_.values.IsNone(leaf) || LacksSetEpoch(leaf)) continue;
+      is_lost = false;
+      if (context_.loading.IsDistributedSampler(leaf) || context_.loading.IsLoader(leaf)) told_.push_back(leaf);
+      else unclear_.push_back(context_.program.funcs[site.function].module);
+    }
+    if (!object) unclear_.push_back(context_.program.funcs[site.function].module);
+    if (is_lost) ReportLostCall(site, object);
+  }
+
+  // A loader of PyTorch, or an object of the project whose class and bases are known and do not define it.
+  bool LacksSetEpoch(ValueId object) const {
+    const variation::Value& value = context_.facts.values_store[object];
+    if (value.kind == ValueKind::Object) return context_.loading.IsLoader(object);
+    if (value.kind != ValueKind::Instance) return false;
+    const binding::ClassId class_id{value.a};
+    for (const std::string_view method : {kSetEpoch, std::string_view("__getattr__")}) {
+      const base::NameId name = context_.program.names->Find(method);
+      if (name && context_.program.FindMethod(class_id, name)) return false;
+    }
+    const auto& bases = context_.program.classes[class_id].external_bases;
+    return bases.empty() || context_.loading.IsLoader(object);
+  }
+
+  void ReportLostCall(const Site& site, ValueId object) {
+    for (const ValueId leaf : context_.values.Leaves(object)) lost_.push_back(leaf);
+    const ir::Module& module = context_.program.module_of(site.function);
+    const ir::ExprId receiver = ir::ObjectOf(module[ir::CalleeOf(module[site.expr])]);
+    Finding finding = FindingAt(
+        context_, kCode, Severity::Error, Confidence::Likely, site,
+        {"`set_epoch` is called on `{}`, which has no such method: its sampler is what is to be told the epoch",
+         {Quoted(context_, {site.function, receiver})}});
+    AddLabel(finding, finding.span, LabelRole::Primary, {"raises an `AttributeError`", {}});
+    finding.help = {"call it on the sampler of the loader", {}};
+    const uint32_t end = module[receiver].end;
+    finding.fixes.push_back(MakeFix("tell the sampler the epoch", Applicability::Safe,
+                                    {Replace({module.file, end, end}, ".sampler")}));
+    sink_.push_back(std::move(finding));
+  }
+
+  bool Contains(const std::vector<ValueId>& list, ValueId value) const {
+    return std::ranges::any_of(list, [&](ValueId each) { return context_.values.MayBeSame(each, value); });
+  }
+
+  void Visit(const LoaderLoop& loop) {
+    const ir::ModuleId module = context_.program.funcs[loop.iterable.function].module;
+    // In an evaluation the order of the samples does not matter.
+    if (Contains(told_, loop.loader) || Contains(lost_, loop.loader) || !context_.training.Trains(module, loop.loop)) return;
+    const std::optional<ValueId> sampler = ForgottenSampler(loop.loader);
+    if (!sampler || SomebodyElseMayTell(loop, *sampler)) return;
+    const std::optional<Site> epochs = EpochLoop(loop.iterable);
+    if (!epochs) return;
+    if (std::ranges::count(seen_, SpanOf(context_, loop.iterable)) > 0) return;
+    seen_.push_back(SpanOf(context_, loop.iterable));
+    Report(loop, *sampler, *epochs);
+  }
+
+  // The sampler that shuffles and that nobody tells the epoch.
+  std::optional<ValueId> ForgottenSampler(ValueId loader) const {
+    for (const ValueId sampler : context_.loading.DistributedSamplersOf(loader)) {
+      if (Contains(told_, sampler)) return std::nullopt;
+      // A sampler of the project's own may shuffle, or not, as it likes.
+      if (context_.facts.values_store[sampler].kind != ValueKind::Object) return std::nullopt;
+      if (Shuffles(sampler)) return sampler;
+    }
+    return std::nullopt;
+  }
+
+  bool Shuffles(ValueId sampler) const {
+    const ValueId shuffle = context_.values.MadeWith(sampler, "shuffle");
+    if (!shuffle) return true;
+    const std::vector<ValueId> leaves = context_.values.Leaves(shuffle);
+    return std::ranges::all_of(leaves, [&](ValueId leaf) { return context_.values.IsTrue(leaf); });
+  }
+
+  // A call of `set_epoch` on an object that nothing is known of, in a file that has to do with this loop.
+  bool SomebodyElseMayTell(const LoaderLoop& loop, ValueId sampler) const {
+    std::vector<ir::ModuleId> involved = {context_.program.funcs[loop.iterable.function].module};
+    const auto add = [&](const Site& site) { involved.push_back(context_.program.funcs[site.function].module); };
+    for (const Site& made : context_.loading.MadeAt(loop.loader)) add(made);
+    for (const Site& made : context_.loading.MadeAt(sampler)) add(made);
+    for (const Site& caller : context_.index.CallersOf(loop.iterable.function)) add(caller);
+    return std::ranges::any_of(involved, [&](ir::ModuleId module) { return std::ranges::count(unclear_, module) > 0; });
+  }
+
+  // The loop over the epochs: around the loop over batches, or around a call that leads there.
+  std::optional<Site> EpochLoop(const Site& site, int depth = 0) const {
+    constexpr int kLongestWay = 5;
+    for (const ir::StmtId loop : context_.index.LoopsAround(site)) {
+      if (RunsOften(site.function, loop)) return Site{site.function, HeadExpr(site.function, loop)};
+    }
+    if (depth == kLongestWay) return std::nullopt;
+    for (const Site& caller : context_.index.CallersOf(site.function)) {
+      if (caller.function == site.function) continue;
+      if (const std::optional<Site> found = EpochLoop(caller, depth + 1)) return found;
+    }
+    return std::nullopt;
+  }
+
+  ir::ExprId HeadExpr(FuncId function, ir::StmtId loop) const {
+    const ir::Stmt& stmt = context_.program.module_of(function)[loop];
+    return stmt.kind == ir::StmtKind::For ? ir::AssignedOf(stmt) : ir::ValueOf(stmt);
+  }
+
+  bool RunsOften(FuncId function, ir::StmtId loop) const {
+    const ir::ExprId head = HeadExpr(function, loop);
+    const std::optional<int64_t> trips = context_.values.Int(context_.facts.trip_count(function, head));
+    return !trips || *trips > 1;
+  }
+
+  void Report(const LoaderLoop& loop, ValueId sampler, const Site& epochs) {
+    Finding finding = FindingAt(
+        context_, kCode, Severity::Error, unclear_.empty() ? Confidence::Certain : Confidence::Likely, loop.iterable,
+        {"every epoch over `{}` deals the samples out in the same order: nobody calls `set_epoch` on its shuffling "
+         "`DistributedSampler`",
+         {Quoted(context_, loop.iterable)}});
+    AddLabel(finding, finding.span, LabelRole::Primary, {"the same order each time", {}});
+    AddLabel(finding, SpanOf(context_, epochs), LabelRole::Note, {"once an epoch", {}});
+    for (const Site& made : context_.loading.MadeAt(sampler)) {
+      AddLabel(finding, SpanOf(context_, made), LabelRole::Why, {"the sampler, which shuffles by its epoch", {}});
+      break;
+    }
+    finding.help = {"call `set_epoch(epoch)` on the sampler before each epoch", {}};
+    if (std::optional<findings::Fix> fix = FixOf(loop, sampler)) finding.fixes.push_back(std::move(*fix));
+    sink_.push_back(std::move(finding));
+  }
+
+  std::optional<findings::Fix> FixOf(const LoaderLoop& loop, ValueId sampler) const {
+    const ir::ModuleId module_id = context_.program.funcs[loop.iterable.function].module;
+    const ir::Module& module = context_.program.modules[module_id];
+    const std::optional<Place> place = WhereEpochIsKnown(loop);
+    if (!place || !BeginsLine(context_, module_id, place->before)) return std::nullopt;
+    const ir::ExprId loader = LoaderExpr(module, loop.iterable.expr);
+    const bool is_plain = module[loader].kind == ir::ExprKind::Name || module[loader].kind == ir::ExprKind::Attribute;
+    if (!is_plain) return std::nullopt;
+    const std::string object = std::string(TextOf(context_, module_id, loader)) + ".sampler";
+    const std::string call = object + ".set_epoch(" + place->epoch + ")";
+    const std::string lines =
+        IsAlwaysThere(sampler) ? call : "if hasattr(" + object + ", \"set_epoch\"):\n    " + call;
+    return MakeFix("tell the sampler the epoch", Applicability::Safe,
+                   {InsertBefore(context_, module_id, place->before, lines)});
+  }
+
+  struct Place {
+    ir::StmtId before;
+    std::string epoch;
+  };
+
+  // A place before the loop over batches where a variable holds the number of the epoch.
+  std::optional<Place> WhereEpochIsKnown(const LoaderLoop& loop) const {
+    const ir::Module& module = context_.program.module_of(loop.iterable.function);
+    for (const ir::StmtId outer : context_.index.LoopsAround(loop.iterable)) {
+      const ir::Stmt& stmt = module[outer];
+      if (stmt.kind != ir::StmtKind::For || module[ir::ValueOf(stmt)].kind != ir::ExprKind::Name) continue;
+      const std::string_view target = context_.program.text(ir::NameOf(module[ir::ValueOf(stmt)]));
+      if (target.find("epoch") == std::string_view::npos) continue;
+      return Place{module.statements(ir::BodyOf(stmt)).front(), std::string(target)};
+    }
+    for (const ir::Param& param : context_.program.function(loop.iterable.function).params) {
+      const std::string_view name = context_.program.text(param.name);
+      if (name == "epoch" || name == "epoch_idx" || name == "epoch_id") return Place{loop.loop, std::string(name)};
+    }
+    return std::nullopt;
+  }
+
+  // `enumerate(tqdm(loader))`: the loader itself.
+  ir::ExprId LoaderExpr(const ir::Module& module, ir::ExprId expr) const {
+    while (module[expr].kind == ir::ExprKind::Call && ir::ArgCount(module, module[expr]) > 0) {
+      expr = ir::ArgAt(module, module[expr], 0).value;
+    }
+    return expr;
+  }
+
+  // Whether the loader gets the sampler on every path: a variable that is assigned once.
+  bool IsAlwaysThere(ValueId sampler) const {
+    for (const objects::KnownCall& call : context_.loading.made_samplers()) {
+      if (!context_.values.MayBeSame(context_.loading.ValueOf(call), sampler)) continue;
+      const ir::ModuleId module_id = context_.program.funcs[call.function].module;
+      const ir::Tree& tree = context_.index.tree(module_id);
+      const ir::ExprId parent = tree.Parent(call.expr);
+      const bool is_choice = parent && context_.program.modules[module_id][parent].kind == ir::ExprKind::Conditional;
+      const ir::StmtId around = tree.Parent(tree.StatementOf(call.expr));
+      if (is_choice || (around && context_.program.modules[module_id][around].kind == ir::StmtKind::If)) return false;
+    }
+    return true;
+  }
+
+  const Context& context_;
+  FindingSink& sink_;
+  std::vector<ValueId> told_;                            // samplers, and loaders of the project
+  std::vector<ValueId> lost_;                            // told, but without such a method
+  std::vector<ir::ModuleId> unclear_;                    // where something unknown is told an epoch
+  std::vector<source::Span> seen_;
+};
+
+void Check(const Context& context, FindingSink& sink) { Epochs(context, sink).Run(); }
+
+}  // namespace
+
+extern const Rule MissingSetEpoch = {
+    .code = kCode,
+    .name = "missing-set-epoch",
+    .severity = Severity::Error,
+    .languages = "Python",
+    .summary = "shuffling DistributedSampler that is iterated over epochs without `set_epoch`",
+    .explanation = R"md(
+## What it finds
+
+A training loop that goes several times over a loader whose `DistributedSampler` shuffles, where
+nobody tells the sampler which epoch it is. The sampler is followed from where it is made, through
+helpers, tuples, fields and parameters, into the loader and to the loop; the epochs may be a loop in
+the same function or in a caller, or a `while step < total`. Also `set_epoch` called on the loader,
+which has no such method.
+
+## Why it hurts
+
+The sampler shuffles with a generator seeded by `seed + epoch`. Left alone its epoch stays 0, so all
+epochs deal out the same permutation: the same batches in the same order, the same samples to the
+same rank. Nothing fails. The model sees less variety than on one GPU, converges a little worse, and
+nobody finds out why.
+
+## Wrong
+
+```python
+sampler = DistributedSampler(dataset)
+loader = DataLoader(dataset, batch_size=32, sampler=sampler)
+for epoch in range(epochs):
+    for batch in loader:
+        train_step(batch)
+```
+
+## Right
+
+```python
+sampler = DistributedSampler(dataset)
+loader = DataLoader(dataset, batch_size=32, sampler=sampler)
+for epoch in range(epochs):
+    sampler.set_epoch(epoch)
+    for batch in loader:
+        train_step(batch)
+```
+
+## When it is silent
+
+* The sampler does not shuffle, or there is one epoch only.
+* Nothing is trained in the loop: the order of an evaluation does not matter.
+* A framework prepares the loader and sets the epoch: Accelerate, Lightning, the Trainer of
+  Transformers.
+* The loader or sampler is a class of the project's own, or `set_epoch` is called, in one of the files
+  that take part, on an object that cannot be followed.
+
+## Fix
+
+`--fix` inserts `set_epoch` at the start of the epoch, where a variable holds its number; where the
+sampler is there in distributed jobs only, behind a test. A call on the loader goes to its sampler.
+
+## Proof
+
+`allranks verify` computes the permutations of several epochs with and without `set_epoch`, and counts
+how many are equal.
+)md",
+    .check = Check,
+    .scenario = Scenario::EpochOrder,
+    .has_fix = true,
+    .fix = Applicability::Safe};
+
+}  // namespace allranks::rules

@@ -1,0 +1,231 @@
+#include <algorithm>
+
+#include "rules/finding_parts.h"
+#include "rules/source_edits.h"
+
+namespace allranks::rules {
+namespace {
+
+using objects::KnownCall;
+using objects::LoaderLoop;
+using objects::Site;
+using variation::ValueId;
+using variation::ValueKind;
+
+constexpr std::string_view kCode = "AR302";
+
+class Loaders {
+ public:
+  Loaders(const Context& context, FindingSink& sink) : context_(context), sink_(sink) {}
+
+  void Run() {
+    for (const LoaderLoop& loop : context_.loading.loops()) VisitLoop(loop);
+    for (const KnownCall& sampler : context_.loading.made_samplers()) VisitSampler(sampler);
+  }
+
+ private:
+  // Gradients of a wrapped model are made of the batches of a loader that gives every rank the same.
+  void VisitLoop(const LoaderLoop& loop) {
+    const ir::ModuleId module = context_.program.funcs[loop.iterable.function].module;
+    if (!context_.training.Reduces(module, loop.loop)) return;
+    if (!context_.loading.SamplersOf(loop.loader).empty() || !IsSameForAllRanks(loop.loader)) return;
+    const std::vector<Site> made = context_.loading.MadeAt(loop.loader);
+    if (made.size() != 1 || IsSeenTwice(made[0])) return;
+    Finding finding = FindingAt(
+        context_, kCode, Severity::Error, Confidence::Likely, made[0],
+        {"the model's gradients are averaged over the ranks, but this loader has no distributed sampler: every rank goes "
+         "through the whole data set, so more ranks add work and no data",
+         {}});
+    AddLabel(finding, finding.span, LabelRole::Primary, {"no sampler deals the samples out", {}});
+    AddLabel(finding, SpanOf(context_, loop.iterable), LabelRole::Note, {"the wrapped model is trained here", {}});
+    finding.help = {"pass `sampler=DistributedSampler(dataset)` in place of `shuffle`, and call `set_epoch` each epoch", {}};
+    AddFix(made[0], finding);
+    sink_.push_back(std::move(finding));
+  }
+
+  bool IsSeenTwice(const Site& site) {
+    const source::Span span = SpanOf(context_, site);
+    if (std::ranges::count(seen_, span) > 0) return true;
+    seen_.push_back(span);
+    return false;
+  }
+
+  // Neither the data set nor the order knows the rank.
+  bool IsSameForAllRanks(ValueId loader) const {
+    if (context_.facts.values_store[loader].kind != ValueKind::Object) return false;
+    for (const std::string_view param : {"dataset", "generator", "worker_init_fn"}) {
+      const ValueId value = context_.values.MadeWith(loader, param);
+      if (!value) continue;
+      if (param == "worker_init_fn" && !context_.values.IsNone(value)) return false;
+      const bool knows_rank = context_.values.AnyPart(value, [&](ValueId part) { return KnowsRank(part); });
+      if (knows_rank) return false;
+    }
+    return context_.values.MadeWith(loader, "dataset").has_value() && !IsSeededByRank(loader);
+  }
+
+  bool KnowsRank(ValueId part) const {
+    const variation::Value& value = context_.facts.values_store[part];
+    if (value.kind == ValueKind::Coordinate || !value.axes.empty()) return true;
+    if (context_.values.IsA(part, "torch.utils.data.IterableDataset")) return true;
+    if (value.kind != ValueKind::Instance) return false;
+    const auto args = context_.index.MadeWith(binding::ClassId{value.a});
+    const bool gets_share = std::ranges::any_of(
+        args, [&](ValueId arg) { return arg && !context_.facts.values_store.axes(arg).empty(); });
+    return gets_share || ReadsRank(binding::ClassId{value.a});
+  }
+
+  // A data set of the project whose methods ask for the rank deals itself out.
+  bool ReadsRank(binding::ClassId class_id) const {
+    const auto& mro = context_.program.classes[class_id].mro;
+    for (const KnownCall& call : context_.index.known_calls()) {
+      const binding::ClassId owner = context_.program.funcs[call.function].owner;
+      if (!owner || std::ranges::find(mro, owner) == mro.end()) continue;
+      if (call.entry->yield.kind == knowledge::YieldKind::Formula) return true;
+    }
+    return false;
+  }
+
+  // `torch.manual_seed(seed + rank)`: each rank shuffles for itself.
+  bool IsSeededByRank(ValueId loader) const {
+    if (!context_.values.IsTrue(context_.values.MadeWith(loader, "shuffle"))) return false;
+    for (const KnownCall& call : context_.index.known_calls()) {
+      for (const knowledge::RoleOf& role : call.entry->roles) {
+        if (role.role != knowledge::Role::Seed) continue;
+        const ValueId seed = context_.index.Arg(call, context_.program.text(role.param));
+        if (seed && !context_.facts.values_store.axes(seed).empty()) return true;
+      }
+    }
+    return false;
+  }
+
+  // A sampler that deals out a data set is made, but the loader of that data set gets another one.
+  void VisitSampler(const KnownCall& sampler) {
+    const ValueId dataset = context_.values.MadeWith(context_.loading.ValueOf(sampler), "dataset");
+    if (!dataset) return;
+    const KnownCall* without = nullptr;
+    for (const KnownCall& loader : context_.loading.made_loaders()) {
+      const ValueId value = context_.loading.ValueOf(loader);
+      if (loader.function != sampler.function || context_.values.MadeWith(value, "dataset") != dataset) continue;
+      if (!context_.loading.DistributedSamplersOf(value).empty()) return;
+      if (!context_.loading.SamplersOf(value).empty()) without = &loader;
+    }
+    if (without == nullptr || IsSeenTwice({without->function, without->expr})) return;
+    Finding finding = FindingAt(
+        context_, kCode, Severity::Error, Confidence::Likely, Site{without->function, without->expr},
+        {"this loader does not get the distributed sampler that was made for its data set, so every rank goes through all "
+         "of it",
+         {}});
+    AddLabel(finding, finding.span, LabelRole::Primary, {"another sampler is passed", {}});
+    AddLabel(finding, SpanOf(context_, {sampler.function, sampler.expr}), LabelRole::Why, {"this sampler is lost", {}});
+    const ir::ExprId passed = context_.index.ArgExpr(*without, "sampler");
+    if (passed) AddAssignments(*without, passed, finding);
+    finding.help = {"pass the distributed sampler on, or make only one of the two", {}};
+    sink_.push_back(std::move(finding));
+  }
+
+  // Where the variable got the sampler that is passed.
+  void AddAssignments(const KnownCall& loader, ir::ExprId passed, Finding& finding) const {
+    const ir::ModuleId module_id = context_.program.funcs[loader.function].module;
+    const ir::Module& module = context_.program.modules[module_id];
+    if (module[passed].kind != ir::ExprKind::Name) return;
+    source::Span last;
+    for (uint32_t i = 0; i < module.stmts.size(); ++i) {
+      const ir::Stmt& stmt = module[ir::StmtId{i}];
+      if (stmt.kind != ir::StmtKind::Assign || stmt.begin > module[loader.expr].begin) continue;
+      if (context_.index.FunctionOf(module_id, ir::StmtId{i}) != loader.function) continue;
+      for (const ir::ExprId target : ir::TargetsOf(module, stmt)) {
+        const bool is_it = module[target].kind == ir::ExprKind::Name && ir::NameOf(module[target]) == ir::NameOf(module[passed]);
+        if (is_it && (!last.file || stmt.begin > last.begin)) last = module.span(ir::StmtId{i});
+      }
+    }
+    if (last.file) AddLabel(finding, last, LabelRole::Why, {"it is replaced here", {}});
+  }
+
+  void AddFix(const Site& site, Finding& finding) const {
+    const ir::ModuleId module_id = context_.program.funcs[site.function].module;
+    for (const KnownCall& call : context_.loading.made_loaders()) {
+      if (call.function != site.function || call.expr != site.expr) continue;
+      const ir::ExprId dataset = context_.index.ArgExpr(call, "dataset");
+      if (!dataset) return;
+      const std::string argument = "sampler=DistributedSampler(" + std::string(TextOf(context_, module_id, dataset)) + ")";
+      const ir::ExprId shuffle = context_.index.ArgExpr(call, "shuffle");
+      std::vector<findings::Edit> edits = {
+          shuffle ? Replace(ArgumentSpan(context_, module_id, call.expr, shuffle), argument)
+                  : AddArgument(context_, module_id, call.expr, argument)};
+      for (findings::Edit& edit : EnsureImport(context_, module_id, "DistributedSampler",
+                                               "from torch.utils.data.distributed import DistributedSampler")) {
+        edits.push_back(std::move(edit));
+      }
+      finding.fixes.push_back(
+          MakeFix("deal the samples out with a distributed sampler", Applicability::Unsafe, std::move(edits)));
+    }
+  }
+
+  const Context& context_;
+  FindingSink& sink_;
+  std::vector<source::Span> seen_;
+};
+
+void Check(const Context& context, FindingSink& sink) { Loaders(context, sink).Run(); }
+
+}  // namespace
+
+extern const Rule NoDistributedSampler = {
+    .code = kCode,
+    .name = "no-distributed-sampler",
+    .severity = Severity::Error,
+    .languages = "Python",
+    .summary = "data-parallel training in which every rank reads the whole data set",
+    .explanation = R"md(
+## What it finds
+
+A loop that computes gradients of a wrapped model (DDP, FSDP, DeepSpeed) from the batches of a
+`DataLoader` without a sampler, while neither the data set nor the order of its samples knows the
+rank. And a loader that does not get the distributed sampler which was made for its data set, because
+another one replaced it on the way.
+
+## Why it hurts
+
+Every rank computes the same, or nearly the same, batches; averaging their gradients changes nothing.
+Eight GPUs do the work of one, eight times over: an epoch takes as long as before and the loss curve
+looks fine, so it may stay unnoticed for months. In an evaluation each sample counts once a rank.
+
+## Wrong
+
+```python
+model = DDP(model)
+loader = DataLoader(dataset, batch_size=32, shuffle=True)
+for batch in loader:
+    model(batch).backward()
+```
+
+## Right
+
+```python
+model = DDP(model)
+loader = DataLoader(dataset, batch_size=32, sampler=DistributedSampler(dataset))
+for batch in loader:
+    model(batch).backward()
+```
+
+## When it is silent
+
+* The data set deals itself out: it is made with the rank, asks for it, or is an iterable data set.
+* Each rank shuffles in an order of its own: a seed or generator that depends on the rank.
+* A framework prepares the loader (Accelerate, Fabric, Lightning, the Trainer of Transformers).
+* Nothing is trained in the loop, and no sampler was made for the data set.
+
+## Fix
+
+`--unsafe-fixes` passes a `DistributedSampler` in place of `shuffle`. It is not safe, as each rank then
+sees a part of the data and an epoch has fewer steps; `set_epoch` is AR301's business.
+
+## Proof
+
+There is nothing to replay: all ranks agree, on the same work.
+)md",
+    .check = Check,
+    .has_fix = true,
+    .fix = Applicability::Unsafe};
+
+}  // namespace allranks::rules

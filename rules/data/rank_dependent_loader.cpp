@@ -1,0 +1,98 @@
+#include <optional>
+
+#include "rules/finding_parts.h"
+#include "rules/source_edits.h"
+
+namespace allranks::rules {
+namespace {
+
+using variation::ValueId;
+using variation::ValueKind;
+
+constexpr std::string_view kCode = "AR305";
+
+// What must be the same on all ranks for them to make equally many steps.
+constexpr std::string_view kParams[] = {"batch_size", "drop_last"};
+
+bool DiffersByRank(const Context& context, ValueId value) {
+  const traces::World world = objects::TwoNodes();
+  const std::optional<int64_t> first = context.values.OnRank(value, world, 0);
+  for (uint32_t rank = 1; rank < world.size(); ++rank) {
+    const std::optional<int64_t> other = context.values.OnRank(value, world, rank);
+    if (first && other && *first != *other) return true;
+  }
+  return false;
+}
+
+// One arm for some ranks and another for the rest, whatever the numbers are.
+bool IsChosenByRank(const Context& context, ValueId value) {
+  if (context.facts.values_store[value].kind != ValueKind::Select) return false;
+  return DiffersByRank(context, context.facts.values_store.Kids(value)[0]);
+}
+
+void Check(const Context& context, FindingSink& sink) {
+  for (const objects::KnownCall& call : context.loading.made_loaders()) {
+    for (const std::string_view param : kParams) {
+      const ValueId value = context.index.Arg(call, param);
+      const ir::ExprId expr = context.index.ArgExpr(call, param);
+      if (!value || !expr || !(DiffersByRank(context, value) || IsChosenByRank(context, value))) continue;
+      Finding finding = FindingAt(context, kCode, Severity::Error, Confidence::Likely, objects::Site{call.function, expr},
+                                  {"`{}` is not the same on all ranks, so they make different numbers of steps",
+                                   {std::string(param)}});
+      AddLabel(finding, finding.span, LabelRole::Primary, {"differs by rank", {}});
+      AddReasons(context, {call.function, expr}, finding);
+      finding.help = {"give all ranks the same, and let the sampler deal out the data", {}};
+      sink.push_back(std::move(finding));
+    }
+  }
+}
+
+}  // namespace
+
+extern const Rule RankDependentLoader = {
+    .code = kCode,
+    .name = "rank-dependent-loader",
+    .severity = Severity::Error,
+    .languages = "Python",
+    .summary = "loader whose batch size, `drop_last` or length differs from rank to rank",
+    .explanation = R"md(
+## What it finds
+
+A `DataLoader` that gets another `batch_size` or `drop_last` on some ranks than on others.
+
+## Why it hurts
+
+Each rank makes as many steps as its batches allow, and each step of data-parallel training reduces
+gradients with all ranks. Those with smaller batches make more steps and wait, in the last ones, for ranks
+that have left the loop: a hang at the end of the first epoch.
+
+## Wrong
+
+```python
+batch_size = 64 if dist.get_rank() == 0 else 32
+loader = DataLoader(dataset, batch_size=batch_size, sampler=DistributedSampler(dataset))
+```
+
+## Right
+
+```python
+loader = DataLoader(dataset, batch_size=32, sampler=DistributedSampler(dataset))
+```
+
+## When it is silent
+
+* What differs is the seed, the number of workers or the order: the number of steps stays the same.
+* The number is divided by the world size, which is the same on all ranks.
+
+## Fix
+
+There is none: which of the sizes was meant only you know.
+
+## Proof
+
+`allranks verify` expands the batches of the ranks into their sequences of steps and replays these.
+)md",
+    .check = Check,
+    .scenario = Scenario::UnevenBatches};
+
+}  // namespace allranks::rules

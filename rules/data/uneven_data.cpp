@@ -1,0 +1,247 @@
+#include <algorithm>
+#include <optional>
+
+#include "rules/finding_parts.h"
+#include "rules/source_edits.h"
+
+namespace allranks::rules {
+namespace {
+
+using objects::KnownCall;
+using objects::LoaderLoop;
+using objects::Site;
+using variation::ValueId;
+using variation::ValueKind;
+
+constexpr std::string_view kCode = "AR303";
+
+// Every n-th of the items, beginning with the rank's own: as written, and what it is.
+struct Share {
+  Site site;
+  ValueId value;
+  ir::ExprId start, stop, step;
+  ir::ExprId whole;  // what is cut up, where that is an expression of its own
+};
+
+class Shares {
+ public:
+  Shares(const Context& context, FindingSink& sink) : context_(context), sink_(sink) {}
+
+  void Run() {
+    if (IsJoined()) return;
+    for (uint32_t m = 0; m < context_.program.modules.size(); ++m) {
+      const ir::ModuleId module{m};
+      for (uint32_t i = 0; i < context_.program.modules[module].exprs.size(); ++i) {
+        const std::optional<Share> share = ShareAt(module, ir::ExprId{i});
+        if (share && IsUneven(*share)) Visit(*share);
+      }
+    }
+  }
+
+ private:
+  // Ranks that run out of data stand in for themselves: `with Join([model])`, `with model.join()`.
+  bool IsJoined() const {
+    return std::ranges::any_of(context_.index.known_calls(), [&](const KnownCall& call) {
+      const std::string_view name = context_.program.text(call.entry->name);
+      return name.find(".Join.") != std::string_view::npos || name.ends_with(".join") ||
+             name.ends_with(".join_uneven_inputs");
+    });
+  }
+
+  ValueId ValueOf(ir::ModuleId module, ir::ExprId expr) const { return context_.facts.value(module, expr); }
+
+  // `items[rank::world_size]`, `range(rank, n, world_size)`.
+  std::optional<Share> ShareAt(ir::ModuleId module_id, ir::ExprId id) const {
+    const ir::Module& module = context_.program.modules[module_id];
+    const ir::Expr& expr = module[id];
+    Share share;
+    if (expr.kind == ir::ExprKind::Subscript && module[ir::IndexOf(expr)].kind == ir::ExprKind::Slice) {
+      const ir::ExprList parts = ir::Items(module, module[ir::IndexOf(expr)]);
+      share = {.site = {}, .value = {}, .start = parts[0], .stop = parts[1], .step = parts[2], .whole = ir::ObjectOf(expr)};
+    } else if (expr.kind == ir::ExprKind::Call && ir::ArgCount(module, expr) >= 3 && IsRange(module_id, expr)) {
+      share = {.site = {},
+               .value = {},
+               .start = ir::ArgAt(module, expr, 0).value,
+               .stop = ir::ArgAt(module, expr, 1).value,
+               .step = ir::ArgAt(module, expr, 2).value,
+               .whole = {}};
+    }
+    if (!share.start || !share.step) return std::nullopt;
+    share.site = {FunctionAround(context_, module_id, id), id};
+    share.value = ValueOf(module_id, id);
+    if (!share.site.function || !share.value) return std::nullopt;
+    return share;
+  }
+
+  bool IsRange(ir::ModuleId module_id, const ir::Expr& call) const {
+    const std::string_view name = context_.values.External(ValueOf(module_id, ir::CalleeOf(call)));
+    return name == "builtins.range" || name == "numpy.arange" || name == "torch.arange";
+  }
+
+  // It starts at the rank and steps by the number of ranks, and nothing made the whole a multiple of that.
+  bool IsUneven(const Share& share) const {
+    const ir::ModuleId module = context_.program.funcs[share.site.function].module;
+    const ValueId start = ValueOf(module, share.start);
+    const ValueId step = ValueOf(module, share.step);
+    if (!start || !step || !StepsBySize(step) || !CountsRanks(start)) return false;
+    for (const ir::ExprId bound : {share.stop, share.whole}) {
+      const ValueId value = ValueOf(module, bound);
+      if (value && bound && MentionsSize(value)) return false;
+    }
+    return true;
+  }
+
+  bool CountsRanks(ValueId start) const {
+    const traces::World world = objects::TwoNodes();
+    const std::optional<int64_t> first = context_.values.OnRank(start, world, 0);
+    const std::optional<int64_t> second = context_.values.OnRank(start, world, 1);
+    return first && second && *second == *first + 1;
+  }
+
+  bool StepsBySize(ValueId step) const {
+    const traces::World world = objects::TwoNodes();
+    const std::optional<int64_t> number = context_.values.OnRank(step, world, 0);
+    return MentionsSize(step) && number && *number > 1;
+  }
+
+  bool MentionsSize(ValueId value) const {
+    using knowledge::Coordinate;
+    return context_.values.Mentions(value, Coordinate::WorldSize) || context_.values.Mentions(value, Coordinate::GroupSize) ||
+           context_.values.Mentions(value, Coordinate::AxisSize);
+  }
+
+  void Visit(const Share& share) {
+    const KnownCall* loader = LoaderOf(share);
+    if (loader == nullptr) return;
+    const std::optional<LoaderLoop> loop = CommunicatingLoop(context_.loading.ValueOf(*loader));
+    if (!loop || std::ranges::count(seen_, SpanOf(context_, share.site)) > 0) return;
+    seen_.push_back(SpanOf(context_, share.site));
+    Report(share, *loader, *loop);
+  }
+
+  // The loader whose samples the share decides.
+  const KnownCall* LoaderOf(const Share& share) const {
+    for (const KnownCall& loader : context_.loading.made_loaders()) {
+      const ValueId made = context_.loading.ValueOf(loader);
+      for (const std::string_view param : {"dataset", "sampler", "batch_sampler"}) {
+        const ValueId value = context_.values.MadeWith(made, param);
+        if (value && (Holds(value, share.value) || DealsOut(value, share))) return &loader;
+      }
+    }
+    return nullptr;
+  }
+
+  bool Holds(ValueId value, ValueId share) const {
+    return context_.values.AnyPart(value, [&](ValueId part) {
+      const variation::Value& node = context_.facts.values_store[part];
+      if (part == share || (node.kind == ValueKind::Derived && context_.values.MayBeSame(part, share))) return true;
+      if (node.kind != ValueKind::Instance) return false;
+      const auto args = context_.index.MadeWith(binding::ClassId{node.a});
+      return std::ranges::find(args, share) != args.end();
+    });
+  }
+
+  // A sampler or data set of the project in whose methods the share is cut.
+  bool DealsOut(ValueId value, const Share& share) const {
+    const binding::ClassId owner = context_.program.funcs[share.site.function].owner;
+    if (!owner) return false;
+    return context_.values.AnyPart(value, [&](ValueId part) {
+      const variation::Value& node = context_.facts.values_store[part];
+      if (node.kind != ValueKind::Instance) return false;
+      const auto& mro = context_.program.classes[binding::ClassId{node.a}].mro;
+      return std::ranges::find(mro, owner) != mro.end();
+    });
+  }
+
+  std::optional<LoaderLoop> CommunicatingLoop(ValueId loader) const {
+    for (const LoaderLoop& loop : context_.loading.loops()) {
+      const ir::ModuleId module = context_.program.funcs[loop.iterable.function].module;
+      if (context_.values.MayBeSame(loop.loader, loader) && context_.training.Communicates(module, loop.loop)) return loop;
+    }
+    return std::nullopt;
+  }
+
+  void Report(const Share& share, const KnownCall& loader, const LoaderLoop& loop) {
+    Finding finding = FindingAt(
+        context_, kCode, Severity::Error, Confidence::Likely, share.site,
+        {"`{}` gives the first ranks one item more where the whole is no multiple of the number of ranks: the loop over "
+         "`{}` communicates in each step, so these ranks wait in a step that the others do not make",
+         {Quoted(context_, share.site), Quoted(context_, loop.iterable)}});
+    AddLabel(finding, finding.span, LabelRole::Primary, {"of unequal length on the ranks", {}});
+    AddLabel(finding, SpanOf(context_, {loader.function, loader.expr}), LabelRole::Note, {"it decides what is loaded here", {}});
+    AddLabel(finding, SpanOf(context_, loop.iterable), LabelRole::Victim, {"each step of this loop communicates", {}});
+    finding.help = {"pad or cut the whole to a multiple of the number of ranks, as `DistributedSampler` does, or use `Join`", {}};
+    sink_.push_back(std::move(finding));
+  }
+
+  const Context& context_;
+  FindingSink& sink_;
+  std::vector<source::Span> seen_;
+};
+
+void Check(const Context& context, FindingSink& sink) { Shares(context, sink).Run(); }
+
+}  // namespace
+
+extern const Rule UnevenData = {
+    .code = kCode,
+    .name = "uneven-data",
+    .severity = Severity::Error,
+    .languages = "Python",
+    .summary = "share of the data that is one item longer on some ranks, under a loop that communicates",
+    .explanation = R"md(
+## What it finds
+
+Every n-th item, beginning with the rank's own (`indices[rank::world_size]`,
+`range(rank, n, world_size)`), as data set or sampler of a loader, directly, through a helper, or in a
+sampler or data set class of the project, where a loop over the loader communicates in each step and
+nothing makes the number of items a multiple of the number of ranks.
+
+## Why it hurts
+
+With 1,001 items on 4 ranks, rank 0 gets 251 and the others 250. If the last item makes one more batch,
+rank 0 issues one more `all_reduce` than the others. It waits there, while they have gone on: a hang at
+the end of an epoch, or, worse, an operation that meets the first one of whatever comes next. It
+depends on the size of the data set, so it may show up years after the code was written.
+
+## Wrong
+
+```python
+indices = np.arange(dist.get_rank(), len(dataset), dist.get_world_size())
+loader = DataLoader(dataset, batch_size=32, sampler=SubsetRandomSampler(indices))
+for batch in loader:
+    accuracy = evaluate(model, batch)
+    dist.all_reduce(accuracy)
+```
+
+## Right
+
+```python
+sampler = DistributedSampler(dataset, shuffle=False)     # pads to equal shares
+loader = DataLoader(dataset, batch_size=32, sampler=sampler)
+for batch in loader:
+    accuracy = evaluate(model, batch)
+    dist.all_reduce(accuracy)
+```
+
+## When it is silent
+
+* The whole, or where the share ends, was computed from the number of ranks: padded or cut.
+* The loop communicates nothing; one reduction after it is fine.
+* `Join` or `join_uneven_inputs` lets ranks that are out of data stand in.
+* A `for` straight over the share is AR105's business.
+
+## Fix
+
+Use a `DistributedSampler`, which repeats some samples or, with `drop_last=True`, leaves some out.
+In an evaluation that must count each sample once, let each rank sum up by itself and reduce once
+after the loop.
+
+## Proof
+
+`allranks verify` expands the shares of the ranks into their sequences of batches and replays these.
+)md",
+    .check = Check,
+    .scenario = Scenario::UnevenBatches};
+
+}  // namespace allranks::rules

@@ -1,0 +1,166 @@
+#include <algorithm>
+#include <optional>
+
+#include "rules/ddp/wrapped_models.h"
+#include "rules/finding_parts.h"
+#include "rules/source_edits.h"
+
+namespace allranks::rules {
+namespace {
+
+using objects::PartUse;
+using objects::Use;
+
+constexpr std::string_view kCode = "AR502";
+constexpr std::string_view kFlag = "find_unused_parameters";
+
+class Model {
+ public:
+  Model(const Context& context, const objects::ModuleUses& uses, const WrappedModel& model)
+      : context_(context), uses_(uses), model_(model) {}
+
+  void Visit(FindingSink& sink) {
+    for (const std::string_view param : {kFlag, std::string_view("static_graph")}) {
+      const variation::ValueId value = context_.index.Arg(model_.call, param);
+      if (value && !context_.values.IsFalse(value)) return;
+    }
+    std::vector<binding::ClassId> classes = {model_.class_id};
+    for (size_t i = 0; i < classes.size(); ++i) {
+      const objects::ModuleUse use = uses_.Of(classes[i]);
+      if (use.is_known && !use.has_frozen) {
+        for (const PartUse& part : use.parts) VisitPart(classes[i], part, sink);
+      }
+      for (const binding::ClassId part : uses_.PartClasses(classes[i])) {
+        if (std::ranges::find(classes, part) == classes.end()) classes.push_back(part);
+      }
+    }
+  }
+
+ private:
+  void VisitPart(binding::ClassId class_id, const PartUse& part, FindingSink& sink) {
+    if (part.use == Use::Always || IsReadElsewhere(part)) return;
+    if (part.use == Use::Sometimes && !(part.condition && IsByChance(*part.condition))) return;
+    const std::string field(context_.program.text(part.field));
+    const std::string owner(context_.program.text(context_.program.ir_class(class_id).name));
+    const bool never = part.use == Use::Never;
+    Finding finding = FindingAt(
+        context_, kCode, Severity::Error, Confidence::Likely, {model_.call.function, model_.call.expr},
+        {never ? "`{}` of `{}` has parameters that no forward uses: DDP waits for their gradients and fails in the second "
+                 "step"
+               : "`{}` of `{}` takes part in some forwards only: DDP waits for its gradients on the ranks that left it out "
+                 "and fails in the next step",
+         {field, owner}});
+    AddLabel(finding, finding.span, LabelRole::Primary, {"expects a gradient for every parameter", {}});
+    AddLabel(finding, part.made, LabelRole::Why, {never ? "made here and never used" : "its parameters", {}});
+    if (part.condition) {
+      AddLabel(finding, SpanOf(context_, {part.condition->function, part.condition->test}), LabelRole::Condition,
+               {"decides whether it is used", {}});
+    }
+    finding.help = {"remove the part, use it in every forward, or pass `find_unused_parameters=True`", {}};
+    const ir::ModuleId module = context_.program.funcs[model_.call.function].module;
+    const ir::ExprId flag = context_.index.ArgExpr(model_.call, kFlag);
+    const findings::Edit edit =
+        flag ? Replace(context_.program.modules[module].span(flag), "True")
+             : AddArgument(context_, module, model_.call.expr, std::string(kFlag) + "=True");
+    finding.fixes.push_back(MakeFix("let DDP look for unused parameters", Applicability::Safe, {edit}));
+    sink.push_back(std::move(finding));
+  }
+
+  // Somebody outside of `forward` may use the part: a hook, another class, the training loop.
+  bool IsReadElsewhere(const PartUse& part) const {
+    if (part.use != Use::Never) return false;
+    for (uint32_t m = 0; m < context_.program.modules.size(); ++m) {
+      const ir::ModuleId module_id{m};
+      const ir::Module& module = context_.program.modules[module_id];
+      for (uint32_t i = 0; i < module.exprs.size(); ++i) {
+        const ir::Expr& expr = module[ir::ExprId{i}];
+        if (expr.kind != ir::ExprKind::Attribute || ir::AttrOf(expr) != part.field) continue;
+        const bool is_making = module.file == part.made.file && expr.begin == part.made.begin;
+        if (!is_making) return true;
+      }
+    }
+    return false;
+  }
+
+  // The choice differs from rank to rank and from step to step: it follows from chance or from the data.
+  bool IsByChance(const objects::Guard& guard) const {
+    const variation::ValueId value = context_.facts.value(context_.program.funcs[guard.function].module, guard.test);
+    if (!value) return false;
+    return context_.values.AnyPart(value, [&](variation::ValueId part) {
+      return context_.facts.values_store.axes(part).has(knowledge::Axis::Environment);
+    });
+  }
+
+  const Context& context_;
+  const objects::ModuleUses& uses_;
+  const WrappedModel& model_;
+};
+
+void Check(const Context& context, FindingSink& sink) {
+  const objects::ModuleUses uses(context.program, context.knowledge, context.facts, context.index, context.reach);
+  for (const WrappedModel& model : WrappedModels(context)) Model(context, uses, model).Visit(sink);
+}
+
+}  // namespace
+
+extern const Rule MissingFindUnusedParameters = {
+    .code = kCode,
+    .name = "missing-find-unused-parameters",
+    .severity = Severity::Error,
+    .languages = "Python",
+    .summary = "parameters that some forward leaves out, under DDP without `find_unused_parameters`",
+    .explanation = R"md(
+## What it finds
+
+A model of the project in a DDP wrapper, with a part that has parameters and that no `forward` uses, or
+that is used only where chance says so (layer drop, stochastic depth), while neither
+`find_unused_parameters` nor `static_graph` is set.
+
+## Why it hurts
+
+DDP reduces gradients in buckets and waits until each parameter has reported its gradient. One that
+takes no part never does. The first step passes; the second forward raises `Expected to have finished
+reduction in the prior iteration before starting a new one`. Where chance decides on each rank for
+itself, some ranks reduce a bucket that others never fill: these wait for them until the timeout.
+
+## Wrong
+
+```python
+def forward(self, x):
+    for layer in self.layers:
+        x = layer(x)
+    if random.random() < 0.5:
+        x = self.adapter(x)
+    return x
+
+model = DDP(model)
+```
+
+## Right
+
+```python
+model = DDP(model, find_unused_parameters=True)
+```
+
+## When it is silent
+
+* The part is read anywhere else in the project, or the class hands itself to code that is not seen.
+* The condition follows from a setting or from an argument: then it is the same in every step.
+* The class speaks of `requires_grad`: the part may be frozen before it is wrapped.
+* The flag is a variable, or `static_graph` is set.
+
+## Fix
+
+`--fix` passes `find_unused_parameters=True`. It costs some time in each step; removing a part that
+nobody uses costs nothing.
+
+## Proof
+
+`allranks verify` reduces the buckets of gradients with one left out on some ranks, and shows who waits.
+)md",
+    .check = Check,
+    .scenario = Scenario::UnusedParameter,
+    .has_fix = true,
+    .fix = Applicability::Safe};
+
+}  // namespace allranks::rules

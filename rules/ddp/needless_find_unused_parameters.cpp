@@ -1,0 +1,114 @@
+#include <algorithm>
+
+#include "rules/ddp/wrapped_models.h"
+#include "rules/finding_parts.h"
+#include "rules/source_edits.h"
+
+namespace allranks::rules {
+namespace {
+
+constexpr std::string_view kCode = "AR501";
+constexpr std::string_view kFlag = "find_unused_parameters";
+
+// Every part with parameters takes part in every forward, in the parts of the parts as well.
+bool UsesAll(const objects::ModuleUses& uses, binding::ClassId class_id, std::vector<binding::ClassId>& seen) {
+  if (std::ranges::find(seen, class_id) != seen.end()) return true;
+  seen.push_back(class_id);
+  const objects::ModuleUse use = uses.Of(class_id);
+  if (!use.is_known || use.has_frozen) return false;
+  const bool all = std::ranges::all_of(use.parts, [](const objects::PartUse& part) { return part.use == objects::Use::Always; });
+  if (!all) return false;
+  const std::vector<binding::ClassId> parts = uses.PartClasses(class_id);
+  return (!use.parts.empty() || !parts.empty()) &&
+         std::ranges::all_of(parts, [&](binding::ClassId part) { return UsesAll(uses, part, seen); });
+}
+
+void Check(const Context& context, FindingSink& sink) {
+  const objects::ModuleUses uses(context.program, context.knowledge, context.facts, context.index, context.reach);
+  for (const WrappedModel& model : WrappedModels(context)) {
+    const ir::ExprId flag = context.index.ArgExpr(model.call, kFlag);
+    if (!flag || !context.values.IsTrue(context.index.Arg(model.call, kFlag))) continue;
+    std::vector<binding::ClassId> seen;
+    if (!UsesAll(uses, model.class_id, seen)) continue;
+    const ir::ModuleId module = context.program.funcs[model.call.function].module;
+    const ir::Class& definition = context.program.ir_class(model.class_id);
+    const std::string name(context.program.text(definition.name));
+    Finding finding = FindingAt(context, kCode, Severity::Warning, Confidence::Likely, {model.call.function, model.call.expr},
+                                {"`find_unused_parameters=True` makes DDP walk the graph after every forward, and every "
+                                 "parameter of `{}` takes part in every forward",
+                                 {name}});
+    AddLabel(finding, context.program.modules[module].span(flag), LabelRole::Primary, {"costs time in every step", {}});
+    const ir::ModuleId home = context.program.classes[model.class_id].module;
+    AddLabel(finding, {context.program.modules[home].file, definition.name_begin, definition.name_end}, LabelRole::Why,
+             {"no part of it is left out", {}});
+    finding.help = {"leave `find_unused_parameters` out", {}};
+    finding.fixes.push_back(MakeFix("leave `find_unused_parameters` out", Applicability::Safe,
+                                    {RemoveArgument(context, module, model.call.expr, flag)}));
+    sink.push_back(std::move(finding));
+  }
+}
+
+}  // namespace
+
+extern const Rule NeedlessFindUnusedParameters = {
+    .code = kCode,
+    .name = "needless-find-unused-parameters",
+    .severity = Severity::Warning,
+    .languages = "Python",
+    .summary = "`find_unused_parameters=True` for a model whose parameters all take part in every forward",
+    .explanation = R"md(
+## What it finds
+
+A DDP wrapper with `find_unused_parameters=True` around a model of the project whose `forward`, followed
+through its methods and the modules it is made of, uses every part that has parameters, under no
+condition.
+
+## Why it hurts
+
+With the flag DDP walks the whole autograd graph after each forward to find out which parameters will
+get no gradient, and cannot start reducing as early. On models with many small layers this costs
+several percent of each step, for nothing; PyTorch itself warns once a run: `find_unused_parameters=True
+was specified in DDP constructor, but did not find any unused parameters in the forward pass`. The flag
+also hides a part that is forgotten later on.
+
+## Wrong
+
+```python
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.body = nn.Linear(8, 8)
+        self.head = nn.Linear(8, 1)
+
+    def forward(self, x):
+        return self.head(self.body(x))
+
+model = DDP(Net(), find_unused_parameters=True)
+```
+
+## Right
+
+```python
+model = DDP(Net())
+```
+
+## When it is silent
+
+* A part is used under a condition, or not at all, or the object is handed to code that is not seen.
+* The class derives from one that is not seen, or speaks of `requires_grad`.
+* The flag is a variable.
+
+## Fix
+
+`--fix` removes the argument.
+
+## Proof
+
+`allranks verify` reduces the buckets of gradients with all of them there, and says that none is missing.
+)md",
+    .check = Check,
+    .scenario = Scenario::UnusedParameter,
+    .has_fix = true,
+    .fix = Applicability::Safe};
+
+}  // namespace allranks::rules

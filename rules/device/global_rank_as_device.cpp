@@ -1,0 +1,174 @@
+#include <algorithm>
+
+#include "rules/device/device_places.h"
+#include "rules/device/local_rank_name.h"
+#include "rules/finding_parts.h"
+#include "rules/source_edits.h"
+
+namespace allranks::rules {
+namespace {
+
+constexpr std::string_view kCode = "AR201";
+
+class Devices {
+ public:
+  Devices(const Context& context, FindingSink& sink)
+      : context_(context), sink_(sink), world_(objects::TwoNodes()) {}
+
+  void Run() {
+    FindOneNodeJobs();
+    for (const DevicePlace& place : DevicePlaces(context_)) Visit(place);
+  }
+
+ private:
+  // `init_process_group(world_size=torch.cuda.device_count())`: this program runs on one node.
+  void FindOneNodeJobs() {
+    for (const objects::KnownCall& call : context_.index.known_calls()) {
+      if (call.entry->operation.op_class != knowledge::OpClass::Init || !call.entry->has_operation) continue;
+      const variation::ValueId size = context_.index.Arg(call, "world_size");
+      if (!size) continue;
+      for (const variation::ValueId leaf : context_.values.Leaves(size)) {
+        if (IsCoordinate(leaf, knowledge::Coordinate::LocalWorldSize)) {
+          one_node_.push_back(context_.program.funcs[call.function].module);
+        }
+      }
+    }
+  }
+
+  bool IsCoordinate(variation::ValueId value, knowledge::Coordinate coordinate) const {
+    const variation::Value& node = context_.facts.values_store[value];
+    return node.kind == variation::ValueKind::Coordinate && static_cast<knowledge::Coordinate>(node.op) == coordinate;
+  }
+
+  void Visit(const DevicePlace& place) {
+    const ir::ModuleId module = context_.program.funcs[place.site.function].module;
+    if (std::ranges::count(one_node_, module) > 0) return;
+    // One finding a number: `torch.device(f"cuda:{rank}")` is met as a call and as a text.
+    if (std::ranges::count(seen_, SpanOf(context_, place.site)) > 0) return;
+    const std::optional<uint32_t> rank = RankWithoutDevice(place);
+    if (!rank || context_.values.HasFlag(place.ordinal, variation::kOneNode)) return;
+    seen_.push_back(SpanOf(context_, place.site));
+    Report(place, *rank);
+  }
+
+  // The first rank of two nodes that selects a device which its node does not have.
+  std::optional<uint32_t> RankWithoutDevice(const DevicePlace& place) const {
+    const std::optional<int64_t> first = context_.values.OnRank(place.ordinal, world_, 0);
+    for (uint32_t rank = 0; rank < world_.size(); ++rank) {
+      const std::optional<int64_t> ordinal = context_.values.OnRank(place.ordinal, world_, rank);
+      if (!ordinal || (rank > 0 && ordinal == first)) return std::nullopt;
+      if (*ordinal >= world_.per_node && *ordinal < world_.size()) return rank;
+    }
+    return std::nullopt;
+  }
+
+  void Report(const DevicePlace& place, uint32_t rank) {
+    const bool by_name = context_.values.HasFlag(place.ordinal, variation::kByNameOnly);
+    const std::string number = Quoted(context_, place.site);
+    Finding finding = FindingAt(
+        context_, kCode, Severity::Error, by_name ? Confidence::Possible : Confidence::Likely, place.site,
+        {"`{}` counts the ranks of the whole job and selects a device in {}: on the second of two nodes with {} devices "
+         "each, rank {} asks for device {}, which is not there",
+         {number, place.sink.starts_with('`') ? place.sink : "`" + place.sink + "`", std::to_string(world_.per_node), std::to_string(rank), std::to_string(rank)}});
+    AddLabel(finding, finding.span, LabelRole::Primary, {"the local rank is wanted here", {}});
+    AddReasons(context_, place.site, finding);
+    finding.help = {"use the index of the process on its node: `LOCAL_RANK`", {}};
+    finding.fixes.push_back(FixOf(place));
+    sink_.push_back(std::move(finding));
+  }
+
+  findings::Fix FixOf(const DevicePlace& place) const {
+    const ir::ModuleId module = context_.program.funcs[place.site.function].module;
+    const LocalRankText local = LocalRankAt(context_, place.site);
+    std::vector<findings::Edit> edits = {Replace(SpanOf(context_, place.site), Quotes(place, local.text))};
+    if (local.reads_environment) {
+      for (findings::Edit& edit : EnsureImport(context_, module, "os", "import os")) edits.push_back(std::move(edit));
+    }
+    return MakeFix("select the device by the local rank", Applicability::Safe, std::move(edits));
+  }
+
+  // Inside a text in double quotes the key of the variable stands in single ones.
+  std::string Quotes(const DevicePlace& place, std::string text) const {
+    const ir::Module& module = context_.program.module_of(place.site.function);
+    const ir::ExprId parent = context_.index.tree(context_.program.funcs[place.site.function].module).Parent(place.site.expr);
+    if (!parent || module[parent].kind != ir::ExprKind::FString) return text;
+    const bool is_double = TextOf(context_, module.span(parent)).find('"') != std::string_view::npos;
+    if (is_double) std::ranges::replace(text, '"', '\'');
+    return text;
+  }
+
+  const Context& context_;
+  FindingSink& sink_;
+  traces::World world_;
+  std::vector<ir::ModuleId> one_node_;
+  std::vector<source::Span> seen_;
+};
+
+void Check(const Context& context, FindingSink& sink) { Devices(context, sink).Run(); }
+
+}  // namespace
+
+extern const Rule GlobalRankAsDevice = {
+    .code = kCode,
+    .name = "global-rank-as-device",
+    .severity = Severity::Error,
+    .languages = "Python",
+    .summary = "device selected by the global rank, which counts on from node to node",
+    .explanation = R"md(
+## What it finds
+
+A device that is selected by the global rank, or by arithmetic on it that leaves the devices of a
+node: in `set_device`, `device_ids`, `.to(rank)`, `torch.device("cuda", rank)`, in texts such as
+`f"cuda:{rank}"` and whatever else the knowledge base calls a selection of a device. The number is
+computed for each rank of two nodes with two devices; a rank that asks for a device which its node
+does not have is a finding.
+
+## Why it hurts
+
+On one node the global and the local rank are the same, so the program works. On the second node the
+first process is rank 8 and has devices 0 to 7: it stops with `CUDA error: invalid device ordinal`,
+and the first node waits in `init_process_group` or in the first collective until it times out. Where
+devices are hidden with `CUDA_VISIBLE_DEVICES`, several processes may share device 0 instead and run
+out of memory.
+
+## Wrong
+
+```python
+rank = int(os.environ["RANK"])
+torch.cuda.set_device(rank)
+model = DDP(model.cuda(), device_ids=[rank])
+```
+
+## Right
+
+```python
+local_rank = int(os.environ["LOCAL_RANK"])
+torch.cuda.set_device(local_rank)
+model = DDP(model.cuda(), device_ids=[local_rank])
+```
+
+## When it is silent
+
+* The number is the index of a process that the program starts itself on one machine: `mp.spawn`,
+  `Process(target=...)`.
+* It is taken modulo the number of devices: `rank % torch.cuda.device_count()`.
+* It is a local rank of any launcher: `LOCAL_RANK`, `SLURM_LOCALID`, `OMPI_COMM_WORLD_LOCAL_RANK`,
+  `accelerator.local_process_index`, `dist.get_node_local_rank()`.
+* The process group is set up with as many ranks as this machine has devices.
+* That it is a rank is known from a name alone; `--min-confidence possible` shows these.
+
+## Fix
+
+`--fix` puts the local rank in its place: a variable that holds it at this place, or else
+`int(os.environ["LOCAL_RANK"])`, which torchrun, Accelerate and DeepSpeed set.
+
+## Proof
+
+`allranks verify` computes the ordinal of every rank on two nodes and names the first that does not exist.
+)md",
+    .check = Check,
+    .scenario = Scenario::DeviceOrdinal,
+    .has_fix = true,
+    .fix = Applicability::Safe};
+
+}  // namespace allranks::rules

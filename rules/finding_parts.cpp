@@ -1,0 +1,96 @@
+#include "rules/finding_parts.h"
+
+#include "rules/source_edits.h"
+
+namespace allranks::rules {
+
+bool IsTest(std::string_view path) {
+  const size_t slash = path.rfind('/');
+  const std::string_view name = slash == std::string_view::npos ? path : path.substr(slash + 1);
+  if (name.starts_with("test_") || name.ends_with("_test.py") || name == "conftest.py") return true;
+  for (const std::string_view folder : {"tests/", "test/", "unit_tests/", "testing/"}) {
+    if (path.starts_with(folder) || path.find("/" + std::string(folder)) != std::string_view::npos) return true;
+  }
+  return false;
+}
+
+source::Span SpanOf(const Context& context, const objects::Site& site) {
+  return context.program.module_of(site.function).span(site.expr);
+}
+
+Finding FindingAt(const Context& context, std::string_view code, Severity severity, Confidence confidence,
+                  const objects::Site& site, findings::Text message) {
+  const source::Span span = SpanOf(context, site);
+  return {.code = code,
+          .severity = severity,
+          .confidence = IsTest(context.files[span.file].path) ? Confidence::Possible : confidence,
+          .span = span,
+          .message = std::move(message),
+          .labels = {},
+          .help = {},
+          .flight_recorder = {},
+          .function = context.program.FunctionName(site.function),
+          .witness = {},
+          .fixes = {}};
+}
+
+Finding FindingAt(const Context& context, std::string_view code, Severity severity, Confidence confidence,
+                  FuncId function, ir::StmtId stmt, findings::Text message) {
+  Finding finding = FindingAt(context, code, severity, confidence, objects::Site{function, ir::ExprId{0}}, std::move(message));
+  finding.span = HeadOf(context, context.program.funcs[function].module, stmt);
+  return finding;
+}
+
+void AddLabel(Finding& finding, source::Span span, LabelRole role, findings::Text text) {
+  finding.labels.push_back({span, role, std::move(text)});
+}
+
+void AddReasons(const Context& context, const objects::Site& site, Finding& finding) {
+  for (variation::WhyStep& step :
+       variation::ExplainVariation(context.program, context.knowledge, context.facts, site.function, site.expr)) {
+    AddLabel(finding, step.span, LabelRole::Why, {"{}", {std::move(step.text)}});
+  }
+}
+
+source::Span HeadOf(const Context& context, ir::ModuleId module_id, ir::StmtId stmt) {
+  const ir::Module& module = context.program.modules[module_id];
+  source::Span span = module.span(stmt);
+  const std::string_view text = TextOf(context, span);
+  const size_t end = text.find_first_of("\r\n");
+  if (end != std::string_view::npos) span.end = span.begin + static_cast<uint32_t>(end);
+  return span;
+}
+
+std::string Quoted(const Context& context, const objects::Site& site) {
+  constexpr size_t kLongest = 60;
+  std::string out;
+  for (const char c : TextOf(context, SpanOf(context, site))) {
+    const bool is_blank = c == '\n' || c == '\r' || c == ' ' || c == '\t';
+    if (!is_blank) out += c;
+    else if (!out.empty() && out.back() != ' ') out += ' ';
+    if (out.size() > kLongest) return out.substr(0, kLongest) + "...";
+  }
+  return out;
+}
+
+std::string TextWithOrigins(const Context& context, const objects::Site& site) {
+  const ir::ModuleId module_id = context.program.funcs[site.function].module;
+  const ir::Module& module = context.program.modules[module_id];
+  std::string text(TextOf(context, module_id, site.expr));
+  if (module[site.expr].kind != ir::ExprKind::Name) return text;
+  for (const ir::Stmt& stmt : module.stmts) {
+    if (stmt.kind != ir::StmtKind::Assign) continue;
+    for (const ir::ExprId target : ir::TargetsOf(module, stmt)) {
+      const bool is_it = module[target].kind == ir::ExprKind::Name && ir::NameOf(module[target]) == ir::NameOf(module[site.expr]);
+      if (is_it) text += " " + std::string(TextOf(context, module_id, ir::AssignedOf(stmt)));
+    }
+  }
+  return text;
+}
+
+FuncId FunctionAround(const Context& context, ir::ModuleId module, ir::ExprId expr) {
+  const ir::StmtId stmt = context.index.tree(module).StatementOf(expr);
+  return stmt ? context.index.FunctionOf(module, stmt) : FuncId::None();
+}
+
+}  // namespace allranks::rules

@@ -1,0 +1,40 @@
+// What findings of rules that look at the code itself are put together from.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "rules/rule.h"
+
+namespace allranks::rules {
+
+using findings::Confidence;
+using findings::Finding;
+using findings::LabelRole;
+using variation::FuncId;
+
+// Whether a file is a test: what it does is done on the one machine that runs it, with data of no consequence.
+bool IsTest(std::string_view path);
+
+// A finding at an expression of a function; possible at most in tests.
+Finding FindingAt(const Context& context, std::string_view code, Severity severity, Confidence confidence,
+                  const objects::Site& site, findings::Text message);
+// A finding at a statement.
+Finding FindingAt(const Context& context, std::string_view code, Severity severity, Confidence confidence,
+                  FuncId function, ir::StmtId stmt, findings::Text message);
+
+void AddLabel(Finding& finding, source::Span span, LabelRole role, findings::Text text);
+// The chain of reasons why an expression varies, from here to the source.
+void AddReasons(const Context& context, const objects::Site& site, Finding& finding);
+
+source::Span SpanOf(const Context& context, const objects::Site& site);
+// The first line of a statement: the head of a loop or a function, not its body.
+source::Span HeadOf(const Context& context, ir::ModuleId module, ir::StmtId stmt);
+// The source text of an expression on one line, cut where it is long.
+std::string Quoted(const Context& context, const objects::Site& site);
+// The text of an expression, and of what is assigned anywhere in the file to the variable that it is.
+std::string TextWithOrigins(const Context& context, const objects::Site& site);
+// The function in whose body an expression of a module stands; none in defaults and decorators.
+FuncId FunctionAround(const Context& context, ir::ModuleId module, ir::ExprId expr);
+
+}  // namespace allranks::rules

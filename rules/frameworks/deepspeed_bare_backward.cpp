@@ -1,0 +1,126 @@
+#include <algorithm>
+
+#include "rules/finding_parts.h"
+#include "rules/source_edits.h"
+
+namespace allranks::rules {
+namespace {
+
+constexpr std::string_view kCode = "AR701";
+
+// `loss` of `loss.backward()`; none where the call has arguments.
+ir::ExprId LossOf(const ir::Module& module, ir::ExprId call) {
+  const ir::Expr& callee = module[ir::CalleeOf(module[call])];
+  const bool is_plain = callee.kind == ir::ExprKind::Attribute && ir::ArgCount(module, module[call]) == 0;
+  return is_plain ? ir::ObjectOf(callee) : ir::ExprId::None();
+}
+
+constexpr std::string_view kInitialize = "deepspeed.initialize";
+constexpr std::string_view kBackward = "@gradient_synced.backward";
+
+// The variable that holds the engine: the first of what `deepspeed.initialize` returns.
+std::string EngineName(const Context& context, const objects::KnownCall& initialize) {
+  const ir::ModuleId module_id = context.program.funcs[initialize.function].module;
+  const ir::Module& module = context.program.modules[module_id];
+  const ir::StmtId stmt = context.index.StatementOf({initialize.function, initialize.expr});
+  if (!stmt || module[stmt].kind != ir::StmtKind::Assign) return {};
+  const ir::ExprList targets = ir::TargetsOf(module, module[stmt]);
+  if (targets.size() != 1 || module[targets[0]].kind != ir::ExprKind::Tuple) return {};
+  const ir::ExprList items = ir::Items(module, module[targets[0]]);
+  return items.size() == 0 ? std::string() : std::string(TextOf(context, module_id, items[0]));
+}
+
+void Visit(const Context& context, const objects::KnownCall& backward, const objects::KnownCall& initialize,
+           FindingSink& sink) {
+  const ir::ModuleId module_id = context.program.funcs[backward.function].module;
+  const ir::ExprId loss = LossOf(context.program.modules[module_id], backward.expr);
+  if (!loss) return;
+  const objects::Site site{backward.function, backward.expr};
+  const std::string name = Quoted(context, {backward.function, loss});
+  Finding finding = FindingAt(context, kCode, Severity::Error, Confidence::Likely, site,
+                              {"`{}.backward()` goes past the DeepSpeed engine: it does not scale the loss, and its step does "
+                               "not see the gradients",
+                               {name}});
+  AddLabel(finding, finding.span, LabelRole::Primary, {"PyTorch's own backward", {}});
+  AddLabel(finding, SpanOf(context, {initialize.function, initialize.expr}), LabelRole::Why, {"the engine is made here", {}});
+  const std::string engine = EngineName(context, initialize);
+  finding.help = {"call `backward(loss)` and `step()` of the engine", {}};
+  if (!engine.empty() && initialize.function == backward.function) {
+    finding.fixes.push_back(MakeFix("let the engine compute the gradients", Applicability::Safe,
+                                    {Replace(SpanOf(context, site), engine + ".backward(" + name + ")")}));
+  }
+  sink.push_back(std::move(finding));
+}
+
+void Check(const Context& context, FindingSink& sink) {
+  for (const objects::KnownCall& backward : context.index.known_calls()) {
+    if (context.program.text(backward.entry->name) != kBackward) continue;
+    const ir::ModuleId module = context.program.funcs[backward.function].module;
+    const auto calls = context.index.known_calls();
+    const auto initialize = std::ranges::find_if(calls, [&](const objects::KnownCall& call) {
+      return context.program.funcs[call.function].module == module && context.program.text(call.entry->name) == kInitialize;
+    });
+    const bool has_other_wrapper = std::ranges::any_of(calls, [&](const objects::KnownCall& call) {
+      return context.program.funcs[call.function].module == module &&
+             context.program.text(call.entry->name) == "torch.nn.parallel.DistributedDataParallel.__init__";
+    });
+    if (initialize != calls.end() && !has_other_wrapper) Visit(context, backward, *initialize, sink);
+  }
+}
+
+}  // namespace
+
+extern const Rule DeepspeedBareBackward = {
+    .code = kCode,
+    .name = "deepspeed-bare-backward",
+    .severity = Severity::Error,
+    .languages = "Python",
+    .summary = "`loss.backward()` on the loss of a DeepSpeed engine, past the engine",
+    .explanation = R"md(
+## What it finds
+
+`loss.backward()` where the loss was computed by a model that `deepspeed.initialize` returned.
+
+## Why it hurts
+
+The engine scales the loss for fp16, divides it by the accumulated steps, and partitions and reduces the
+gradients as its ZeRO stage wants. PyTorch's `backward` does none of this: with ZeRO the step finds no
+gradients and changes nothing, or the job stops with an assertion inside of DeepSpeed; without it, ranks
+drift apart as nothing is reduced.
+
+## Wrong
+
+```python
+engine, optimizer, _, _ = deepspeed.initialize(model=model, config=config)
+loss = engine(batch)
+loss.backward()
+optimizer.step()
+```
+
+## Right
+
+```python
+engine, optimizer, _, _ = deepspeed.initialize(model=model, config=config)
+loss = engine(batch)
+engine.backward(loss)
+engine.step()
+```
+
+## When it is silent
+
+* The loss does not come from the engine.
+* A DDP wrapper is made in the same file: which of the two the loss belongs to is not known.
+
+## Fix
+
+`--fix` calls the engine's `backward` where its variable is at hand. The step is for you to mend.
+
+## Proof
+
+There is nothing to replay: the ranks agree.
+)md",
+    .check = Check,
+    .has_fix = true,
+    .fix = Applicability::Safe};
+
+}  // namespace allranks::rules

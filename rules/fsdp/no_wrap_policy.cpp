@@ -1,0 +1,104 @@
+
+#include "rules/finding_parts.h"
+#include "rules/source_edits.h"
+
+namespace allranks::rules {
+namespace {
+
+using variation::ValueId;
+
+constexpr std::string_view kCode = "AR601";
+
+constexpr std::string_view kName = "torch.distributed.fsdp.FullyShardedDataParallel.__init__";
+
+// Parts of the model are wrapped by themselves somewhere in the program: the root holds the rest.
+bool WrapsParts(const Context& context) {
+  int count = 0;
+  for (const objects::KnownCall& call : context.index.known_calls()) {
+    if (context.program.text(call.entry->name) != kName) continue;
+    ++count;
+    if (!context.index.LoopsAround({call.function, call.expr}).empty()) return true;
+  }
+  return count > 1;
+}
+
+std::string_view Problem(const Context& context, const objects::KnownCall& call) {
+  const ValueId policy = context.index.Arg(call, "auto_wrap_policy");
+  if (!policy || context.values.IsNone(policy)) return "no `auto_wrap_policy` cuts the model into units";
+  const std::string_view name = context.values.External(policy);
+  if (name.ends_with(".size_based_auto_wrap_policy")) {
+    return "the policy is passed without a size, so that it wraps parts of over 100 million parameters only";
+  }
+  return {};
+}
+
+void Check(const Context& context, FindingSink& sink) {
+  const bool wraps_parts = WrapsParts(context);
+  for (const objects::KnownCall& call : context.index.known_calls()) {
+    if (context.program.text(call.entry->name) != kName) continue;
+    const ir::Module& module = context.program.module_of(call.function);
+    bool is_open = false;
+    for (uint32_t i = 0; module[call.expr].kind == ir::ExprKind::Call && i < ir::ArgCount(module, module[call.expr]); ++i) {
+      is_open = is_open || ir::ArgAt(module, module[call.expr], i).kind == ir::ArgKind::DoubleStar;
+    }
+    const std::string_view problem = Problem(context, call);
+    if (is_open || problem.empty() || (wraps_parts && !context.index.Arg(call, "auto_wrap_policy"))) continue;
+    const objects::Site site{call.function, call.expr};
+    Finding finding = FindingAt(context, kCode, Severity::Warning, Confidence::Likely, site,
+                                {"{}: each forward gathers the whole model on every rank", {std::string(problem)}});
+    AddLabel(finding, finding.span, LabelRole::Primary, {"one unit", {}});
+    finding.help = {"wrap the blocks: `functools.partial(transformer_auto_wrap_policy, transformer_layer_cls=...)`", {}};
+    sink.push_back(std::move(finding));
+  }
+}
+
+}  // namespace
+
+extern const Rule NoWrapPolicy = {
+    .code = kCode,
+    .name = "no-wrap-policy",
+    .severity = Severity::Warning,
+    .languages = "Python",
+    .summary = "model that FSDP shards as one unit, or by a policy that wraps nothing",
+    .explanation = R"md(
+## What it finds
+
+`FullyShardedDataParallel(model)` without an `auto_wrap_policy`, in a program that wraps no parts by
+themselves; or with the bare `size_based_auto_wrap_policy`, whose default of 100 million parameters a block
+seldom reaches.
+
+## Why it hurts
+
+FSDP gathers a unit before it is computed and frees it after. With one unit that is the whole model, in
+forward and in backward: the peak of memory is that of DDP, nothing overlaps with the gathering, and what
+remains of sharding is a smaller optimizer. It looks as if FSDP did not help.
+
+## Wrong
+
+```python
+model = FSDP(model)
+```
+
+## Right
+
+```python
+policy = functools.partial(transformer_auto_wrap_policy, transformer_layer_cls={Block})
+model = FSDP(model, auto_wrap_policy=policy)
+```
+
+## When it is silent
+
+* Several wrappers are made, or one in a loop: the parts are wrapped by hand.
+* The policy is a variable or a function of its own, or arguments are passed on with `**`.
+
+## Fix
+
+There is none: which class is a block only you know.
+
+## Proof
+
+There is nothing to replay: the ranks agree.
+)md",
+    .check = Check};
+
+}  // namespace allranks::rules

@@ -1,0 +1,137 @@
+#include <algorithm>
+#include <optional>
+
+#include "rules/finding_parts.h"
+#include "rules/source_edits.h"
+
+namespace allranks::rules {
+namespace {
+
+using variation::ValueId;
+
+constexpr std::string_view kCode = "AR604";
+
+constexpr std::string_view kSharding[] = {"torch.distributed.fsdp.FullyShardedDataParallel.__init__",
+                                          "torch.distributed.fsdp.fully_shard"};
+
+class Sharding {
+ public:
+  Sharding(const Context& context, const objects::KnownCall& call)
+      : context_(context),
+        call_(call),
+        module_id_(context.program.funcs[call.function].module),
+        module_(context.program.modules[module_id_]) {}
+
+  void Visit(FindingSink& sink) const {
+    const ir::ExprId model = context_.index.ArgExpr(call_, "module");
+    // With original parameters FSDP keeps the objects that the optimizer holds.
+    const ValueId original = context_.index.Arg(call_, "use_orig_params");
+    if (!model || (original && !context_.values.IsFalse(original))) return;
+    const std::string name(TextOf(context_, module_id_, model));
+    if (module_[model].kind != ir::ExprKind::Name && module_[model].kind != ir::ExprKind::Attribute) return;
+    const std::optional<ir::ExprId> optimizer = OptimizerBefore(name);
+    if (!optimizer) return;
+    const objects::Site site{call_.function, *optimizer};
+    Finding finding = FindingAt(context_, kCode, Severity::Error, Confidence::Likely, site,
+                                {"this optimizer holds the parameters of `{}` from before it is sharded, which FSDP replaces: "
+                                 "its steps change nothing that is trained",
+                                 {name}});
+    AddLabel(finding, finding.span, LabelRole::Primary, {"made of the parameters there were", {}});
+    AddLabel(finding, SpanOf(context_, {call_.function, call_.expr}), LabelRole::Why, {"sharded only here", {}});
+    finding.help = {"shard the model first, and make the optimizer of what comes out", {}};
+    sink.push_back(std::move(finding));
+  }
+
+ private:
+  bool MakesOptimizer(ir::ExprId call) const {
+    const ValueId value = context_.facts.value(module_id_, call);
+    const std::vector<ValueId> leaves = context_.values.Leaves(value);
+    return std::ranges::any_of(leaves, [&](ValueId leaf) { return context_.values.IsA(leaf, "torch.optim.Optimizer"); });
+  }
+
+  // The statement runs before the sharding, on every way there.
+  bool IsBefore(ir::StmtId stmt) const {
+    const ir::Tree& tree = context_.index.tree(module_id_);
+    const ir::StmtId here = tree.StatementOf(call_.expr);
+    for (ir::StmtId at = here; at; at = tree.Parent(at)) {
+      if (tree.BlockOf(at) == tree.BlockOf(stmt)) return module_[stmt].end <= module_[at].begin;
+    }
+    return false;
+  }
+
+  std::optional<ir::ExprId> OptimizerBefore(const std::string& model) const {
+    std::optional<ir::ExprId> before;
+    for (const auto& [expr, fact] : context_.facts.functions[call_.function].calls) {
+      const ir::StmtId stmt = context_.index.tree(module_id_).StatementOf(expr);
+      if (!stmt || module_[expr].kind != ir::ExprKind::Call || !MakesOptimizer(expr)) continue;
+      // Made anew afterwards.
+      if (module_[expr].begin > module_[call_.expr].end) return std::nullopt;
+      const std::string_view text = TextOf(context_, module_id_, expr);
+      if (text.find(model + ".") != std::string_view::npos && IsBefore(stmt)) before = expr;
+    }
+    return before;
+  }
+
+  const Context& context_;
+  const objects::KnownCall& call_;
+  ir::ModuleId module_id_;
+  const ir::Module& module_;
+};
+
+void Check(const Context& context, FindingSink& sink) {
+  for (const objects::KnownCall& call : context.index.known_calls()) {
+    if (std::ranges::count(kSharding, context.program.text(call.entry->name)) > 0) Sharding(context, call).Visit(sink);
+  }
+}
+
+}  // namespace
+
+extern const Rule OptimizerBeforeSharding = {
+    .code = kCode,
+    .name = "optimizer-before-sharding",
+    .severity = Severity::Error,
+    .languages = "Python",
+    .summary = "optimizer made of parameters that FSDP replaces afterwards",
+    .explanation = R"md(
+## What it finds
+
+An optimizer that is made of a model's parameters, or by a method of the model, before the same function
+wraps that model in FSDP or calls `fully_shard` on it.
+
+## Why it hurts
+
+Sharding puts new parameters in the place of the old ones. The optimizer goes on with the old: it steps on
+tensors without gradients, or updates copies that nobody uses. The loss stays where it was, without an
+error, on all ranks alike; the old parameters also keep their memory.
+
+## Wrong
+
+```python
+optimizer = torch.optim.AdamW(model.parameters(), lr=lr)
+model = FSDP(model)
+```
+
+## Right
+
+```python
+model = FSDP(model)
+optimizer = torch.optim.AdamW(model.parameters(), lr=lr)
+```
+
+## When it is silent
+
+* `use_orig_params` is set: the parameter objects stay.
+* An optimizer is made anew after the sharding.
+* They stand in different branches.
+
+## Fix
+
+There is none: what stands between the two lines may need either of them.
+
+## Proof
+
+There is nothing to replay: the ranks agree.
+)md",
+    .check = Check};
+
+}  // namespace allranks::rules

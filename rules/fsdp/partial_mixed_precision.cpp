@@ -1,0 +1,97 @@
+#include <algorithm>
+
+#include "rules/finding_parts.h"
+#include "rules/source_edits.h"
+
+namespace allranks::rules {
+namespace {
+
+using variation::ValueId;
+
+constexpr std::string_view kCode = "AR602";
+
+bool Is16Bit(const Context& context, ValueId dtype) {
+  const std::vector<ValueId> leaves = context.values.Leaves(dtype);
+  return !leaves.empty() && std::ranges::all_of(leaves, [&](ValueId leaf) {
+    const std::string_view name = context.values.External(leaf);
+    return name == "torch.bfloat16" || name == "torch.float16" || name == "torch.half";
+  });
+}
+
+void Check(const Context& context, FindingSink& sink) {
+  for (const objects::KnownCall& call : context.index.known_calls()) {
+    const std::string_view name = context.program.text(call.entry->name);
+    const bool is_policy = name == "torch.distributed.fsdp.MixedPrecision.__init__" ||
+                           name == "torch.distributed.fsdp.MixedPrecisionPolicy.__init__";
+    const ValueId param = is_policy ? context.index.Arg(call, "param_dtype") : ValueId::None();
+    const ValueId reduce = is_policy ? context.index.Arg(call, "reduce_dtype") : ValueId::None();
+    if (!param || !Is16Bit(context, param) || (reduce && !context.values.IsNone(reduce))) continue;
+    const objects::Site site{call.function, call.expr};
+    Finding finding = FindingAt(context, kCode, Severity::Warning, Confidence::Likely, site,
+                                {"`reduce_dtype` is left out, so gradients are summed over the ranks in the 16 bits of "
+                                 "`param_dtype`",
+                                 {}});
+    AddLabel(finding, finding.span, LabelRole::Primary, {"nothing is said of the reduction", {}});
+    finding.help = {"say how gradients are reduced: `reduce_dtype=torch.float32`", {}};
+    const ir::ModuleId module = context.program.funcs[call.function].module;
+    const ir::ExprId given = context.index.ArgExpr(call, "reduce_dtype");
+    const std::string argument = "reduce_dtype=torch.float32";
+    std::vector<findings::Edit> edits = {given ? Replace(ArgumentSpan(context, module, call.expr, given), argument)
+                                               : AddArgument(context, module, call.expr, argument)};
+    for (findings::Edit& edit : EnsureImport(context, module, "torch", "import torch")) edits.push_back(std::move(edit));
+    finding.fixes.push_back(MakeFix("reduce gradients in float32", Applicability::Safe, std::move(edits)));
+    sink.push_back(std::move(finding));
+  }
+}
+
+}  // namespace
+
+extern const Rule PartialMixedPrecision = {
+    .code = kCode,
+    .name = "partial-mixed-precision",
+    .severity = Severity::Warning,
+    .languages = "Python",
+    .summary = "FSDP mixed precision that leaves the type of the gradient reduction to chance",
+    .explanation = R"md(
+## What it finds
+
+`MixedPrecision` (FSDP1) or `MixedPrecisionPolicy` (FSDP2) with a 16-bit `param_dtype` and no
+`reduce_dtype`.
+
+## Why it hurts
+
+Without it gradients are reduced in the type of the parameters. A sum over hundreds of ranks in bfloat16,
+which has 8 bits of precision, loses the small contributions: the loss curve of 256 ranks is a little
+worse than that of 8, and nobody knows why.
+
+## Wrong
+
+```python
+policy = MixedPrecisionPolicy(param_dtype=torch.bfloat16)
+```
+
+## Right
+
+```python
+policy = MixedPrecisionPolicy(param_dtype=torch.bfloat16, reduce_dtype=torch.float32)
+```
+
+## When it is silent
+
+* `reduce_dtype` is given, whatever it is.
+* The parameters stay in float32, or their type is a variable.
+
+## Fix
+
+`--fix` adds `reduce_dtype=torch.float32`. It doubles the bytes of the reduction; pass
+`torch.bfloat16` to say that the loss of precision is wanted.
+
+## Proof
+
+There is nothing to replay: the ranks agree.
+)md",
+    .check = Check,
+    .has_fix = true,
+    .fix = Applicability::Safe};
+
+}  // namespace allranks::rules

@@ -1,0 +1,200 @@
+#include <algorithm>
+#include <optional>
+
+#include "rules/finding_parts.h"
+#include "rules/source_edits.h"
+
+namespace allranks::rules {
+namespace {
+
+using variation::ValueId;
+using variation::ValueKind;
+
+constexpr std::string_view kCode = "AR403";
+
+// A test that comes true every n-th time: it asks for a remainder.
+bool IsPeriodic(const Context& context, const objects::Guard& guard) {
+  const ValueId value = context.facts.value(context.program.funcs[guard.function].module, guard.test);
+  return value && context.values.AnyPart(value, [&](ValueId part) {
+    const variation::Value& node = context.facts.values_store[part];
+    return node.kind == ValueKind::Binary && static_cast<ir::BinaryOp>(node.op) == ir::BinaryOp::Mod && node.axes.empty();
+  });
+}
+
+bool IsPeriodic(const Context& context, const objects::Site& site) {
+  const std::vector<objects::Guard> guards = context.reach.Guards(site);
+  return std::ranges::any_of(guards, [&](const objects::Guard& guard) { return IsPeriodic(context, guard); });
+}
+
+// Calls of a method of this name in a function: `optimizer.step()`.
+std::vector<objects::Site> CallsOf(const Context& context, FuncId function, std::string_view method, std::string_view object) {
+  std::vector<objects::Site> sites;
+  const ir::ModuleId module_id = context.program.funcs[function].module;
+  const ir::Module& module = context.program.modules[module_id];
+  for (uint32_t i = 0; i < module.exprs.size(); ++i) {
+    const ir::ExprId id{i};
+    if (module[id].kind != ir::ExprKind::Call || FunctionAround(context, module_id, id) != function) continue;
+    const ir::Expr& callee = module[ir::CalleeOf(module[id])];
+    if (callee.kind != ir::ExprKind::Attribute || context.program.text(ir::AttrOf(callee)) != method) continue;
+    if (TextOf(context, module_id, ir::ObjectOf(callee)).find(object) != std::string_view::npos) sites.push_back({function, id});
+  }
+  return sites;
+}
+
+// The file says somewhere when gradients are to be reduced, or leaves it to a framework.
+bool SpeaksOfSynchronisation(const Context& context, ir::ModuleId module) {
+  const std::string& text = context.files[context.program.modules[module].file].text;
+  for (const std::string_view word : {"no_sync", "require_backward_grad_sync", "set_requires_gradient_sync", "accumulate(",
+                                      "no_backward_sync", "Accelerator", "Fabric", "FullyShardedDataParallel", "fully_shard", "deepspeed"}) {
+    if (text.find(word) != std::string::npos) return true;
+  }
+  return false;
+}
+
+void VisitAccumulation(const Context& context, const objects::Site& backward, FindingSink& sink) {
+  const ir::ModuleId module = context.program.funcs[backward.function].module;
+  const ir::StmtId stmt = context.index.StatementOf(backward);
+  if (!stmt || !context.training.Reduces(module, stmt) || IsPeriodic(context, backward)) return;
+  if (SpeaksOfSynchronisation(context, module)) return;
+  for (const std::string_view object : {"optim", "scaler"}) {
+    for (const objects::Site& step : CallsOf(context, backward.function, "step", object)) {
+      if (!IsPeriodic(context, step)) continue;
+      Finding finding = FindingAt(context, kCode, Severity::Warning, Confidence::Likely, backward,
+                                  {"gradients are reduced over the ranks in every micro-step, though the optimizer steps only every n-th "
+                                   "time: all but one reduction is for nothing",
+                                   {}});
+      AddLabel(finding, finding.span, LabelRole::Primary, {"reduces over all ranks", {}});
+      AddLabel(finding, SpanOf(context, step), LabelRole::Why, {"every n-th time", {}});
+      finding.help = {"run forward and backward of all but the last micro-step under `model.no_sync()`", {}};
+      sink.push_back(std::move(finding));
+      return;
+    }
+  }
+}
+
+bool IsNoSync(const Context& context, const ir::Module& module, ir::ExprId item) {
+  if (module[item].kind != ir::ExprKind::Call) return false;
+  const ir::Expr& callee = module[ir::CalleeOf(module[item])];
+  return callee.kind == ir::ExprKind::Attribute && context.program.text(ir::AttrOf(callee)) == "no_sync";
+}
+
+// The block before the call that computes gradients, with the forward in it.
+void AddForward(const Context& context, const objects::Site& caller, Finding& finding) {
+  const ir::ModuleId module_id = context.program.funcs[caller.function].module;
+  const ir::Module& module = context.program.modules[module_id];
+  const ir::StmtId here = context.index.StatementOf(caller);
+  if (!here) return;
+  ir::StmtId before;
+  for (const ir::StmtId stmt : module.statements(context.index.tree(module_id).BlockOf(here))) {
+    if (stmt == here) break;
+    if (module[stmt].kind == ir::StmtKind::With) before = stmt;
+  }
+  if (before) AddLabel(finding, HeadOf(context, module_id, before), LabelRole::Note, {"the forward is in here", {}});
+}
+
+std::optional<ir::ExprId> LossFromOutside(const Context& context, ir::ModuleId module_id, ir::StmtId with) {
+  const ir::Module& module = context.program.modules[module_id];
+  const auto body = module.statements(ir::BodyOf(module[with]));
+  if (body.size() != 1 || module[body[0]].kind != ir::StmtKind::Expr || !context.training.Trains(module_id, body[0])) return std::nullopt;
+  ir::ExprId at = ir::ValueOf(module[body[0]]);
+  if (module[at].kind != ir::ExprKind::Call) return std::nullopt;
+  if (ir::ArgCount(module, module[at]) > 0) return ir::ArgAt(module, module[at], 0).value;
+  const ir::Expr& callee = module[ir::CalleeOf(module[at])];
+  return callee.kind == ir::ExprKind::Attribute ? std::optional(ir::ObjectOf(callee)) : std::nullopt;
+}
+
+// `with model.no_sync(): loss.backward()`: DDP has decided in the forward, outside of it.
+void VisitLateNoSync(const Context& context, FindingSink& sink) {
+  for (uint32_t m = 0; m < context.program.modules.size(); ++m) {
+    const ir::ModuleId module_id{m};
+    const ir::Module& module = context.program.modules[module_id];
+    for (uint32_t i = 0; i < module.stmts.size(); ++i) {
+      const ir::StmtId id{i};
+      if (module[id].kind != ir::StmtKind::With) continue;
+      const auto items = ir::WithItemsOf(module, module[id]);
+      const auto item = std::ranges::find_if(items, [&](const ir::WithItem& each) { return IsNoSync(context, module, each.context); });
+      if (item == items.end()) continue;
+      const std::optional<ir::ExprId> loss = LossFromOutside(context, module_id, id);
+      const FuncId function = context.index.FunctionOf(module_id, id);
+      if (!loss || module[*loss].kind == ir::ExprKind::Call || module[*loss].kind == ir::ExprKind::Constant) continue;
+      Finding finding = FindingAt(context, kCode, Severity::Warning, Confidence::Likely, objects::Site{function, item->context},
+                                  {"`no_sync` encloses the backward of `{}` only: DDP decides in the forward, which ran before, "
+                                   "so every micro-step is reduced all the same",
+                                   {Quoted(context, {function, *loss})}});
+      AddLabel(finding, finding.span, LabelRole::Primary, {"too late", {}});
+      for (const objects::Site& caller : context.index.CallersOf(function)) {
+        AddLabel(finding, SpanOf(context, caller), LabelRole::Call, {"the forward ran before this", {}});
+        AddForward(context, caller, finding);
+      }
+      finding.help = {"enclose the forward as well", {}};
+      sink.push_back(std::move(finding));
+    }
+  }
+}
+
+void Check(const Context& context, FindingSink& sink) {
+  for (const objects::Site& backward : context.training.backwards()) VisitAccumulation(context, backward, sink);
+  VisitLateNoSync(context, sink);
+}
+
+}  // namespace
+
+extern const Rule AccumulationWithoutNoSync = {
+    .code = kCode,
+    .name = "accumulation-without-no-sync",
+    .severity = Severity::Warning,
+    .languages = "Python",
+    .summary = "gradient accumulation under DDP that reduces gradients in every micro-step",
+    .explanation = R"md(
+## What it finds
+
+A training step that accumulates gradients under DDP (the optimizer steps only when a remainder says so) in a
+file that never says when to reduce them. And a `no_sync` around the backward alone.
+
+## Why it hurts
+
+DDP reduces gradients in every backward unless it was told otherwise before the *forward*. With 8
+accumulated micro-steps seven of eight reductions, each of the size of the model, are thrown away. On
+slow links a step takes several times as long. With `no_sync` around the backward only, the flag is set
+too late, and nothing is saved though the code looks right.
+
+## Wrong
+
+```python
+for i, batch in enumerate(loader):
+    (model(batch).mean() / n).backward()
+    if (i + 1) % n == 0:
+        optimizer.step()
+        optimizer.zero_grad()
+```
+
+## Right
+
+```python
+for i, batch in enumerate(loader):
+    last = (i + 1) % n == 0
+    with contextlib.nullcontext() if last else model.no_sync():
+        (model(batch).mean() / n).backward()
+    if last:
+        optimizer.step()
+        optimizer.zero_grad()
+```
+
+## When it is silent
+
+* The file speaks of `no_sync`, `require_backward_grad_sync` or `accumulate` anywhere: then it is taken
+  to know what it does, but for a `no_sync` around a lone backward.
+* The model is sharded: FSDP may leave `no_sync` out on purpose, as it costs memory.
+* The backward is under the same test as the step.
+
+## Fix
+
+There is none: forward and backward may stand in different functions.
+
+## Proof
+
+There is nothing to replay: the ranks agree.
+)md",
+    .check = Check};
+
+}  // namespace allranks::rules

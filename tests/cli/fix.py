@@ -1,0 +1,118 @@
+"""--fix, --unsafe-fixes, --diff and --show-fixes: what is written, what is left alone, and what is said."""
+
+import json
+import os
+import subprocess
+import unittest
+
+from support import ALLRANKS, CliTest, main
+
+SAFE = """\
+import torch
+import torch.distributed as dist
+
+rank = dist.get_rank()
+local_rank = rank % torch.cuda.device_count()
+local_rank = dist.get_node_local_rank()
+torch.cuda.set_device(rank)
+"""
+FIXED = SAFE.replace("set_device(rank)", "set_device(local_rank)")
+
+UNSAFE = """\
+import torch
+from torch.nn.parallel import DistributedDataParallel as DDP
+from torch.utils.data import DataLoader
+
+
+def main(dataset):
+    model = DDP(torch.nn.Linear(8, 1))
+    for batch in DataLoader(dataset):
+        model(batch).mean().backward()
+"""
+
+
+class Fix(CliTest):
+    def fix(self, *args, **options):
+        return self.run_allranks("check", "--output-format", "concise", *args, **options)
+
+    def text(self, name):
+        return (self.root / name).read_bytes().decode()
+
+    def test_safe_fixes_are_written(self):
+        self.write("a.py", SAFE)
+        result = self.fix("--fix")
+        self.assertEqual(self.text("a.py"), FIXED)
+        self.assertEqual(result.code, 0, result.out + result.err)
+        self.assertIn("Fixed 1 finding in 1 file.", result.err)
+        self.assertEqual(sorted(p.name for p in self.root.iterdir()), ["a.py"])
+
+    def test_without_the_option_nothing_is_written(self):
+        self.write("a.py", SAFE)
+        self.assertEqual(self.fix().code, 1)
+        self.assertEqual(self.text("a.py"), SAFE)
+
+    def test_show_fixes(self):
+        self.write("a.py", SAFE)
+        self.assertIn("a.py:7: AR201 select the device by the local rank", self.fix("--fix", "--show-fixes").err)
+
+    def test_unsafe_fixes_only_when_asked_for(self):
+        self.write("a.py", UNSAFE)
+        self.assertEqual(self.fix("--fix").code, 1)
+        self.assertEqual(self.text("a.py"), UNSAFE)
+        self.fix("--unsafe-fixes")
+        self.assertIn("sampler=DistributedSampler(dataset)", self.text("a.py"))
+
+    def test_diff_changes_nothing_and_applies(self):
+        self.write("a.py", SAFE)
+        result = self.fix("--diff")
+        self.assertEqual(result.code, 1)
+        self.assertEqual(self.text("a.py"), SAFE)
+        self.assertIn("-torch.cuda.set_device(rank)\n+torch.cuda.set_device(local_rank)\n", result.out)
+        subprocess.run(["git", "apply", "-p0"], cwd=self.root, input=result.out.encode(), check=True)
+        self.assertEqual(self.text("a.py"), FIXED)
+        self.assertEqual(self.fix("--diff").out, "")
+
+    def test_line_ends_mark_and_mode_stay(self):
+        path = self.write("a.py", b"\xef\xbb\xbf" + SAFE.replace("\n", "\r\n").encode())
+        os.chmod(path, 0o755)
+        self.fix("--fix")
+        self.assertEqual(path.read_bytes(), b"\xef\xbb\xbf" + FIXED.replace("\n", "\r\n").encode())
+        self.assertEqual(path.stat().st_mode & 0o777, 0o755)
+
+    def test_read_only_file(self):
+        path = self.write("a.py", SAFE)
+        os.chmod(path, 0o444)
+        self.write("b.py", SAFE)
+        result = self.fix("--fix")
+        self.assertEqual(result.code, 2)
+        self.assertIn("allranks: error: a.py: not fixed: the file is read-only", result.err)
+        self.assertEqual(self.text("a.py"), SAFE)
+        self.assertEqual(self.text("b.py"), FIXED)
+
+    def test_file_outside_the_project(self):
+        outside = self.write("other/a.py", SAFE)
+        self.write("project/pyproject.toml", "")
+        result = self.fix("--fix", "--root", ".", str(outside), cwd=self.root / "project")
+        self.assert_one_line_error(result, "outside the project")
+        self.assertEqual(self.text("other/a.py"), SAFE)
+
+    def test_notebook(self):
+        cell = {"cell_type": "code", "metadata": {}, "outputs": [], "execution_count": None,
+                "source": SAFE.splitlines(keepends=True)}
+        notebook = json.dumps({"cells": [cell], "metadata": {}, "nbformat": 4, "nbformat_minor": 5})
+        self.write("a.ipynb", notebook)
+        self.assert_one_line_error(self.fix("--fix"), "a.ipynb", "notebook")
+        self.assertEqual(self.text("a.ipynb"), notebook)
+
+    def test_standard_input(self):
+        self.assert_one_line_error(self.fix("--fix", "-", stdin=SAFE.encode()), "standard input")
+
+    def test_twice_changes_nothing_more(self):
+        self.write("a.py", SAFE)
+        self.fix("--fix")
+        self.assertNotIn("Fixed", self.fix("--fix").err)
+        self.assertEqual(self.text("a.py"), FIXED)
+
+
+if __name__ == "__main__":
+    main()
