@@ -65,7 +65,7 @@ extern const Rule SamplerRankMismatch = {
     .name = "sampler-rank-mismatch",
     .severity = Severity::Error,
     .languages = "Python",
-    .summary = "DistributedSampler that gets the local rank, or the devices of one node, in place of the job's",
+    .summary = "`DistributedSampler` that gets the local rank, or the devices of one node, in place of the job's",
     .explanation = R"md(
 ## What it finds
 

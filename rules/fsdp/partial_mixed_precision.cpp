@@ -51,7 +51,7 @@ extern const Rule PartialMixedPrecision = {
     .name = "partial-mixed-precision",
     .severity = Severity::Warning,
     .languages = "Python",
-    .summary = "FSDP mixed precision that leaves the type of the gradient reduction to chance",
+    .summary = "mixed precision of FSDP that leaves the type of the gradient reduction to chance",
     .explanation = R"md(
 ## What it finds
 

@@ -40,7 +40,7 @@ class Write {
     const std::string text = TextWithOrigins(context_, {call_.function, expr});
     // An open file or buffer, not a path.
     if (text == "f" || text == "fp" || text == "file" || text == "fout") return false;
-    for (const std::string_view word : {"rank", "shard", "worker", "process", "buffer", "BytesIO", "stream", "tmp", "temp"}) {
+    for (const std::string_view word : {"rank", "shard", "worker", "process", "buffer", "BytesIO", "stream", "tmp", "temp", "uuid"}) {
       if (text.find(word) != std::string::npos) return false;
     }
     return !context_.values.AnyPart(path, [&](ValueId part) {

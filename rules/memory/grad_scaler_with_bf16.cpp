@@ -64,7 +64,7 @@ extern const Rule GradScalerWithBf16 = {
     .name = "grad-scaler-with-bf16",
     .severity = Severity::Warning,
     .languages = "Python",
-    .summary = "GradScaler beside autocast regions that compute in bfloat16",
+    .summary = "`GradScaler` beside autocast regions that compute in bfloat16",
     .explanation = R"md(
 ## What it finds
 
