@@ -31,18 +31,23 @@ class Binder {
       for (uint32_t f = 0; f < module.functions.size(); ++f) {
         const ir::Function& function = module.functions[ir::FunctionId{f}];
         Func func{.module = ModuleId{m}, .function = ir::FunctionId{f}, .owner = {}, .parent = {}};
-        if (function.owner) func.owner = program_.class_of(ModuleId{m}, function.owner);
         if (function.parent && function.parent != ir::kTopLevel) {
           func.parent = FuncId{program_.first_func[m] + function.parent.index};
         }
         program_.funcs.Add(func);
       }
       for (uint32_t c = 0; c < module.classes.size(); ++c) {
-        program_.classes.Add({.module = ModuleId{m}, .ir_class = ir::ClassId{c}, .mro = {}, .external_bases = {},
-                              .subclasses = {}, .methods = {}});
+        const ClassId id = program_.classes.Add({.module = ModuleId{m}, .ir_class = ir::ClassId{c}, .mro = {},
+                                                 .external_bases = {}, .subclasses = {}, .methods = {}});
+        const NameId symbol = module.classes[ir::ClassId{c}].symbol;
+        program_.same_class.push_back(symbol ? program_.classes_by_symbol.try_emplace(symbol, id).first->second : id);
       }
       for (uint32_t f = 0; f < module.functions.size(); ++f) {
         const ir::Function& function = module.functions[ir::FunctionId{f}];
+        const FuncId id = program_.func(ModuleId{m}, ir::FunctionId{f});
+        if (function.owner) program_.funcs[id].owner = program_.class_of(ModuleId{m}, function.owner);
+        // One whose body another module has is not it.
+        if (function.symbol && function.body) program_.functions_by_symbol[function.symbol].push_back(id);
         if (!function.owner || !function.name) continue;
         program_.classes[program_.class_of(ModuleId{m}, function.owner)].methods.emplace_back(
             function.name, program_.func(ModuleId{m}, ir::FunctionId{f}));
@@ -220,6 +225,11 @@ class Binder {
   Target Resolve(ModuleId id, ir::ExprId expr) {
     const ir::Module& module = program_.modules[id];
     const ir::Expr& node = module[expr];
+    if (node.kind == ir::ExprKind::Name && (node.flags & ir::kResolvedName) != 0) {
+      const ClassId known = program_.FindClass(ir::SymbolOf(node));
+      if (known) return {.kind = TargetKind::Class, .class_id = known};
+      return {.kind = TargetKind::External, .name = ir::NameOf(node)};
+    }
     switch (node.kind) {
       case ir::ExprKind::Name:
         return ResolveName(id, ir::NameOf(node));

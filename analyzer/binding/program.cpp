@@ -5,16 +5,31 @@
 namespace allranks::binding {
 
 std::string Program::FunctionName(FuncId id) const {
+  const char* const scope = id && module_of(id).language == ir::Language::Cpp ? "::" : ".";
   std::string name;
   while (id) {
     const Func& func = funcs[id];
     const ir::Function& function = this->function(id);
     std::string part = function.name ? std::string(text(function.name)) : "<lambda>";
-    if (func.owner) part = std::string(text(ir_class(func.owner).name)) + "." + part;
-    name = name.empty() ? part : part + "." + name;
+    if (func.owner) part = std::string(text(ir_class(func.owner).name)) + scope + part;
+    name = name.empty() ? part : part + scope + name;
     id = func.parent;
   }
   return name;
+}
+
+FuncId Program::FindFunction(ModuleId from, NameId symbol) const {
+  const auto found = functions_by_symbol.find(symbol);
+  if (found == functions_by_symbol.end()) return FuncId::None();
+  for (const FuncId id : found->second) {
+    if (funcs[id].module == from) return id;
+  }
+  return found->second.size() == 1 ? found->second[0] : FuncId::None();
+}
+
+ClassId Program::FindClass(NameId symbol) const {
+  const auto found = classes_by_symbol.find(symbol);
+  return found == classes_by_symbol.end() ? ClassId::None() : found->second;
 }
 
 FuncId Program::FindMethod(ClassId class_id, NameId name) const {

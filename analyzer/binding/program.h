@@ -31,6 +31,7 @@ struct Func {
   FuncId parent = {};      // the function it is nested in; a module's top level for none-nested ones is none
 };
 
+// Classes that bear one symbol are one class, and all ids of it but the first are aliases.
 struct ClassInfo {
   ModuleId module = {};
   ir::ClassId ir_class;
@@ -70,7 +71,8 @@ struct Program {
     return FuncId{first_func[module.index] + function.index};
   }
   ClassId class_of(ModuleId module, ir::ClassId class_id) const {
-    return ClassId{first_class[module.index] + class_id.index};
+    const uint32_t index = first_class[module.index] + class_id.index;
+    return same_class.empty() ? ClassId{index} : same_class[index];
   }
   const ir::Module& module_of(FuncId id) const { return modules[funcs[id].module]; }
   const ir::Function& function(FuncId id) const { return modules[funcs[id].module].functions[funcs[id].function]; }
@@ -89,7 +91,16 @@ struct Program {
   // A module that was read, by its full dotted name.
   ModuleId FindModule(std::string_view dotted) const;
 
+  // Of a language whose front end resolves names: by symbol. None if the program does not define it.
+  // Of several programs in one project each has its own: what the calling module defines comes first, and what several
+  // others define is none of them.
+  FuncId FindFunction(ModuleId from, NameId symbol) const;
+  ClassId FindClass(NameId symbol) const;
+
   // Filled by Bind.
+  std::vector<ClassId> same_class;                             // by ClassId: the first class of the same symbol
+  std::unordered_map<NameId, std::vector<FuncId>> functions_by_symbol;
+  std::unordered_map<NameId, ClassId> classes_by_symbol;
   std::unordered_map<std::string, ModuleId> by_dotted;
   std::vector<std::unordered_map<NameId, Target>> top_level;   // by module; a Variable of another module: an import
   std::vector<std::vector<ModuleId>> stars;                    // by module: project modules whose names it star-imports

@@ -81,6 +81,10 @@ ExprId Builder::Name(Range range, NameId name, uint16_t flags) {
   return AddExpr(ExprKind::Name, 0, range, name.index, 0, flags);
 }
 
+ExprId Builder::Resolved(Range range, NameId qualified, NameId symbol, uint16_t kind) {
+  return AddExpr(ExprKind::Name, 0, range, qualified.index, symbol.index, static_cast<uint16_t>(kResolvedName | kind));
+}
+
 ExprId Builder::Constant(Range range, ConstantKind kind) {
   return AddExpr(ExprKind::Constant, Op(kind), range, NameId::kNoneIndex, 0);
 }
@@ -138,7 +142,7 @@ ExprId Builder::Subscript(Range range, ExprId object, ExprId index) {
   return AddExpr(ExprKind::Subscript, 0, range, object.index, index.index);
 }
 
-ExprId Builder::Call(Range range, ExprId callee, std::span<const Arg> args) {
+ExprId Builder::Call(Range range, ExprId callee, std::span<const Arg> args, uint16_t flags) {
   const uint32_t start = static_cast<uint32_t>(module_.words.size());
   module_.words.push_back(static_cast<uint32_t>(args.size()));
   for (const Arg& arg : args) {
@@ -146,7 +150,7 @@ ExprId Builder::Call(Range range, ExprId callee, std::span<const Arg> args) {
     module_.words.push_back(arg.keyword.index);
     module_.words.push_back(arg.value.index);
   }
-  return AddExpr(ExprKind::Call, 0, range, callee.index, start);
+  return AddExpr(ExprKind::Call, 0, range, callee.index, start, flags);
 }
 
 ExprId Builder::Unary(Range range, UnaryOp op, ExprId operand) {

@@ -25,6 +25,8 @@ class Builder {
   Module Finish();
 
   ExprId Name(Range range, NameId name, uint16_t flags = 0);
+  // A name that the front end resolved; `kind` adds kVariable or kConstructor.
+  ExprId Resolved(Range range, NameId qualified, NameId symbol, uint16_t kind = 0);
   // None, True, False, Ellipsis.
   ExprId Constant(Range range, ConstantKind kind);
   ExprId Int(Range range, int64_t value);
@@ -39,7 +41,7 @@ class Builder {
   ExprId Slice(Range range, ExprId lower, ExprId upper, ExprId step);
   ExprId Attribute(Range range, ExprId object, NameId attr);
   ExprId Subscript(Range range, ExprId object, ExprId index);
-  ExprId Call(Range range, ExprId callee, std::span<const Arg> args);
+  ExprId Call(Range range, ExprId callee, std::span<const Arg> args, uint16_t flags = 0);
   ExprId Unary(Range range, UnaryOp op, ExprId operand);
   ExprId Binary(Range range, BinaryOp op, ExprId left, ExprId right);
   ExprId Bool(Range range, BoolOp op, std::span<const ExprId> operands);

@@ -70,6 +70,7 @@ static_assert(sizeof(Stmt) == 28);
 
 constexpr uint16_t kAsync = 1;        // Stmt For, With; Function
 constexpr uint16_t kExceptGroup = 2;  // Stmt Try: except*
+constexpr uint16_t kVirtual = 4;      // Function: a method that subclasses may override under the same signature
 
 // A run of words in Module::words.
 struct List {
@@ -130,19 +131,22 @@ struct Param {
   ExprId default_value;
   ExprId annotation;
   ParamKind kind = ParamKind::Normal;
+  bool is_out = false;  // C++: what is assigned to it is assigned to the argument
   uint32_t begin = 0;
   uint32_t end = 0;
 };
 
 struct Function {
   NameId name;            // none: a lambda; "<module>" for a module's top level
+  NameId symbol;          // of a resolved language: the one name of this function in the whole program
+  NameId qualified;       // of a resolved language: "gloo.allreduce", as the knowledge base names it
   FunctionId parent;      // the function it is nested in, kTopLevel for one at the top level; none: itself that
   ClassId owner;          // the class whose method it is, if any
   std::vector<Param> params;
   std::vector<ExprId> decorators;
   ExprId returns_annotation;
   BlockId body;           // of a lambda: one Return
-  uint16_t flags = 0;     // kAsync
+  uint16_t flags = 0;     // kAsync, kVirtual
   bool is_generator = false;
   uint32_t begin = 0;     // of the whole definition
   uint32_t end = 0;
@@ -152,6 +156,7 @@ struct Function {
 
 struct Class {
   NameId name;
+  NameId symbol;      // of a resolved language: its qualified name; classes of several modules with one symbol are one
   FunctionId parent;  // the function it is nested in, kTopLevel at the top level
   ClassId owner;      // the class it is nested in
   std::vector<Arg> bases;
@@ -192,7 +197,7 @@ struct Comment {
   uint32_t end = 0;
 };
 
-enum class Language : uint8_t { Python, Cpp };
+enum class Language : uint8_t { Python, C, Cpp };
 
 struct Module {
   source::FileId file;
@@ -244,8 +249,13 @@ struct ExprList {
 };
 inline ExprList Exprs(const Module& module, List list) { return {Words(module, list)}; }
 
-// Name: a = NameId. Names that a front end resolved itself (C++) carry the qualified name and kResolvedName.
+// Name: a = NameId. What a front end resolved itself (C++) has kResolvedName: a = qualified name, with dots, b = symbol,
+// which is the one of a Function or Class wherever the program defines it; kVariable: it is a variable with static
+// storage; kConstructor: a class, b = symbol of the constructor that is called, if there is one.
 constexpr uint16_t kResolvedName = 4;
+constexpr uint16_t kVariable = 16;
+constexpr uint16_t kConstructor = 32;
+inline NameId SymbolOf(const Expr& expr) { return NameId{expr.b}; }
 inline NameId NameOf(const Expr& expr) { return NameId{expr.a}; }
 // Constant: op = ConstantKind; Int: a, b = low and high half of the value (kBigInt: it does not fit, value unknown);
 // Float, Complex, Str, Bytes: a = NameId of the text (strings decoded, over 256 bytes left out: none).
@@ -260,7 +270,9 @@ inline ExprId ObjectOf(const Expr& expr) { return ExprId{expr.a}; }
 inline NameId AttrOf(const Expr& expr) { return NameId{expr.b}; }
 // Subscript: a = object, b = index (a Tuple for several, a Slice for a slice).
 inline ExprId IndexOf(const Expr& expr) { return ExprId{expr.b}; }
-// Call: a = callee, b = index in words of {count, then count × (kind, keyword, value)}.
+// Call: a = callee, b = index in words of {count, then count × (kind, keyword, value)}. kMethodCall: the callee is a
+// resolved name, and the first argument is the object that it is called on.
+constexpr uint16_t kMethodCall = 64;
 inline ExprId CalleeOf(const Expr& expr) { return ExprId{expr.a}; }
 inline uint32_t ArgCount(const Module& module, const Expr& call) { return module.words[call.b]; }
 inline Arg ArgAt(const Module& module, const Expr& call, uint32_t index) {

@@ -25,6 +25,13 @@ class Verifier {
     }
     if (module_.functions[kTopLevel].parent) Fault("the top level has a parent");
     FunctionAt(kTopLevel, 1);
+    // The analysis looks at every definition there is, whether a statement leads to it or not.
+    for (uint32_t i = 0; i < module_.functions.size(); ++i) {
+      if (!seen_functions_[i]) FunctionAt(FunctionId{i}, 1);
+    }
+    for (uint32_t i = 0; i < module_.classes.size(); ++i) {
+      if (!seen_classes_[i]) ClassAt(ClassId{i}, 1);
+    }
     for (const Problem& problem : module_.problems) SpanAt(problem.begin, problem.end, "problem");
     for (const Comment& comment : module_.comments) SpanAt(comment.begin, comment.end, "comment");
     return std::move(faults_);

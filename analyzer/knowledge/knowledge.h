@@ -81,6 +81,7 @@ enum class OpClass : uint8_t {
   GroupCreate,  // every rank must create it, members or not, in the same order
   Init,         // init_process_group and the like
   Destroy,
+  Batch,        // opens or closes a set of operations that are issued together: ncclGroupStart, ncclGroupEnd
   Implicit,     // a framework call with collectives inside: save_state, backward of a DDP module, ...
 };
 
@@ -94,11 +95,19 @@ struct Operation {
   NameId root_param;      // `src`, `dst` of a rooted collective
   bool root_is_group_rank = false;
   NameId tensor_param;    // what is communicated
+  NameId count_param;     // how many elements, where ranks must agree on it
+  NameId dtype_param;     // of what type they are
+  NameId other_dtype_param;  // that of the other buffer, where it must be the same
   NameId peer_param;      // of send and recv
   NameId reduce_op_param;
   NameId async_param;     // True returns a work handle
   bool always_async = false;      // isend, irecv
+  bool opens_batch = false;       // Batch
+  bool may_buffer = false;        // a send that may return before it is received
+  NameId handle_param;            // where the handle is stored, if it is not what the call returns
   bool fixed_shape = false;       // shapes must be equal on all ranks (AR110)
+  NameId token_param;             // an id that all ranks must have from one of them (AR115)
+  NameId own_rank_param;          // as which rank this process takes part
   NameId only_if_param;           // issues only if this argument is true (`log(..., sync_dist=True)`)
   NameId local_if_param;          // creates a group on members only if true (`use_local_synchronization`)
   NameId strategies;              // the operation is there only under these ("FSDP or DeepSpeed ZeRO-3"); none: always
@@ -117,6 +126,9 @@ enum class YieldKind : uint8_t {
   MadeWith,   // what the receiver was made with: argument `argument` of its class
   Group,      // the process group along `axis`
   NewGroup,   // a created group whose ranks are the argument `argument`, if any
+  SplitGroup, // of the operation's own group, one group for each value of `argument`; without one a group like it
+  SelfGroup,  // a group of this process alone
+  None,       // nothing: MPI_COMM_NULL, a null pointer
 };
 
 struct Yield {
@@ -153,6 +165,7 @@ struct Entry {
   std::vector<NameId> makes_uniform;  // arguments (in place) that are equal on all ranks of the group afterwards;
                                       // "return": the result; "receiver": the object
   bool uniform_on_root_only = false;  // reduce, gather
+  std::vector<std::pair<NameId, Yield>> stores;  // what it stores where these arguments point to
   // What a framework passes to an override of this method: `trainer` of a callback's hook is a Trainer.
   std::vector<std::pair<NameId, Yield>> param_types;
   // What it yields varies only if the receiver was made with one of these arguments: a loader with a sampler.
@@ -242,6 +255,8 @@ class Knowledge {
 
   // Literals of which at least one occurs in every file that can matter: the prefilter's list, sorted, unique.
   const std::vector<std::string>& literals() const { return literals_; }
+  // The same of C, C++ and CUDA files.
+  const std::vector<std::string>& cpp_literals() const { return cpp_literals_; }
   base::Interner& names() const { return *names_; }
 
  private:
@@ -287,6 +302,7 @@ class Knowledge {
   std::unordered_set<NameId> fallible_;
   std::unordered_set<NameId> known_modules_;
   std::vector<std::string> literals_;
+  std::vector<std::string> cpp_literals_;
   // In the order of the files. Later ones win: a user's entry replaces a built-in one.
   std::vector<std::pair<NameId, EntryId>> entry_names_;
   std::vector<std::pair<NameId, ClassId>> class_names_;

@@ -24,7 +24,7 @@ struct NamedOpClass {
 constexpr NamedOpClass kOpClasses[] = {
     {"collective", OpClass::Collective},    {"send", OpClass::Send}, {"recv", OpClass::Recv},
     {"group_create", OpClass::GroupCreate}, {"init", OpClass::Init}, {"destroy", OpClass::Destroy},
-    {"implicit", OpClass::Implicit},
+    {"implicit", OpClass::Implicit}, {"batch", OpClass::Batch},
 };
 
 struct NamedStrikes {
@@ -126,6 +126,7 @@ class Loader {
       reader.Fail("docs", "`docs` is missing; give the address of the library's documentation");
     for (const std::string_view literal : reader.Texts("literals")) literals_.emplace_back(literal);
     const bool has_literals = reader.Has("literals");
+    ReadLanguages(reader);
     ReadSections(reader, "module", [this](TableReader& table) { ReadModule(table); });
     ReadSections(reader, "class", [this](TableReader& table) { ReadClass(table); });
     ReadSections(reader, "function", [this](TableReader& table) { ReadEntry(table, EntryKind::Function); });
@@ -150,6 +151,18 @@ class Loader {
       table.FailUnknownKeys();
       if (!errors_.ok()) return;
     }
+  }
+
+  // In which languages its functions are called; without the key, in Python.
+  void ReadLanguages(TableReader& reader) {
+    constexpr std::string_view kLanguages[] = {"python", "c++"};
+    const std::vector<std::string_view> languages = reader.Texts("languages");
+    for (const std::string_view language : languages) {
+      if (language == "python") is_python_ = true;
+      else if (language == "c++") is_cpp_ = true;
+      else reader.Fail("languages", fmt::format("unknown language `{}`; there are {}", language, fmt::join(kLanguages, ", ")));
+    }
+    if (languages.empty()) is_python_ = true;
   }
 
   // Every file that uses an in-house library names it.
@@ -205,7 +218,8 @@ class Loader {
                 .is_attribute = kind == EntryKind::Attribute};
     ReadOperation(table, entry);
     ReadYield(table, entry);
-    ReadParamTypes(table, entry);
+    ReadYields(table, "param_types", entry, entry.param_types);
+    ReadYields(table, "stores", entry, entry.stores);
     ReadUniform(table, entry);
     entry.guard = ReadFormula(table, "guard", entry.params);
     entry.size_param = ReadParam(table, "size", entry.params);
@@ -279,11 +293,19 @@ class Loader {
                  .root_param = param("root"),
                  .root_is_group_rank = table.Flag("root_in_group"),
                  .tensor_param = param("tensor"),
+                 .count_param = param("count"),
+                 .dtype_param = param("dtype"),
+                 .other_dtype_param = param("other_dtype"),
                  .peer_param = param("peer"),
                  .reduce_op_param = param("reduce_op"),
                  .async_param = param("async"),
                  .always_async = table.Flag("always_async"),
+                 .opens_batch = table.Flag("opens_batch"),
+                 .may_buffer = table.Flag("may_buffer"),
+                 .handle_param = param("handle"),
                  .fixed_shape = table.Flag("fixed_shape"),
+                 .token_param = param("token"),
+                 .own_rank_param = param("own_rank"),
                  .only_if_param = param("only_if"),
                  .local_if_param = param("local_if"),
                  .strategies = ReadName(table, "strategies"),
@@ -291,8 +313,9 @@ class Loader {
     entry.has_operation = operation.kind.has_value();
     if (entry.has_operation) return;
     constexpr std::string_view kOfOperation[] = {"class",         "group",        "axis",        "root",
-                                                 "root_in_group", "tensor",       "peer",        "reduce_op",
-                                                 "async",         "always_async", "fixed_shape", "only_if",
+                                                 "root_in_group", "tensor",       "count",       "dtype",       "other_dtype",
+                                                  "peer",          "reduce_op",
+                                                 "async",         "always_async", "handle",      "opens_batch", "may_buffer",  "token",       "own_rank",    "fixed_shape", "only_if",
                                                  "local_if",      "strategies",   "context"};
     for (const std::string_view key : kOfOperation) {
       if (!table.Has(key)) continue;
@@ -374,6 +397,9 @@ class Loader {
         colon == std::string_view::npos ? std::string_view() : text.substr(colon + 1);
     if (text == "-") return {};
     if (text == "uniform") return {.kind = YieldKind::Uniform};
+    if (text == "none") return {.kind = YieldKind::None};
+    if (text == "self_group") return {.kind = YieldKind::SelfGroup};
+    if (text == "split_group") return {.kind = YieldKind::SplitGroup};
     if (colon == std::string_view::npos) return {.kind = YieldKind::Object, .type = Type(text, place)};
     if (word == "args") return {.kind = YieldKind::Arguments, .type = Type(rest, place)};
     if (word == "arg") {
@@ -392,23 +418,30 @@ class Loader {
       return {.kind = YieldKind::NewGroup,
               .argument = rest.empty() ? NameId::None() : Param(rest, params, place)};
     }
-    constexpr std::string_view kWords[] = {"arg", "args", "varies", "ragged", "value", "group", "new_group", "made_with"};
+    if (word == "split_group") {
+      return {.kind = YieldKind::SplitGroup,
+              .argument = rest.empty() ? NameId::None() : Param(rest, params, place)};
+    }
+    constexpr std::string_view kWords[] = {"arg",   "args",      "varies",      "ragged",   "value",
+                                           "group", "new_group", "split_group", "made_with"};
     const std::string near = DidYouMean(word, kWords);
     errors_.Fail(place, fmt::format("unknown word `{}` before the colon{}", word,
                                     near.empty() ? "; write a class without one" : near));
     return {};
   }
 
-  // What a framework passes to an override of the method: param_types = { trainer = "lightning.Trainer" }.
-  void ReadParamTypes(TableReader& table, Entry& entry) {
-    const toml::table* types = table.Table("param_types");
+  // What a framework passes to an override of the method: param_types = { trainer = "lightning.Trainer" }; what a
+  // function stores through a pointer: stores = { rank = "value:group_rank(comm)" }.
+  void ReadYields(TableReader& table, std::string_view section, Entry& entry,
+                  std::vector<std::pair<NameId, Yield>>& yields) {
+    const toml::table* types = table.Table(section);
     if (types == nullptr) return;
     for (const auto& [key, value] : *types) {
       const NameId param = Param(key.str(), entry.params, PlaceOf(key.source()));
       if (const toml::value<std::string>* type = value.as_string()) {
-        entry.param_types.emplace_back(param, ParseYield(type->get(), entry.params, PlaceOf(value)));
+        yields.emplace_back(param, ParseYield(type->get(), entry.params, PlaceOf(value)));
       } else {
-        errors_.Fail(PlaceOf(value), "a type is a text; put it in quotes");
+        errors_.Fail(PlaceOf(value), "what an argument gets is a text; put it in quotes");
       }
     }
   }
@@ -527,7 +560,7 @@ class Loader {
   }
 
   NameId Type(std::string_view name, Place place) {
-    if (name.find('.') == std::string_view::npos) {
+    if (name.find('.') == std::string_view::npos && !is_cpp_) {
       errors_.Fail(place,
                    fmt::format("`{}` is not the full name of a class; write package.module.Class", name));
     }
@@ -540,7 +573,7 @@ class Loader {
     const std::string_view text = names_.View(name);
     const size_t dot = text.rfind('.');
     const bool is_member = text.starts_with('@') || text.starts_with('*');
-    if (dot == std::string_view::npos) {
+    if (dot == std::string_view::npos && (!is_cpp_ || kind == EntryKind::Method)) {
       table.Fail("name", fmt::format("`{}` has no module or class; write the full name", text));
     } else if (kind == EntryKind::Function && is_member) {
       table.Fail("name", "a member of a mark or of any object stands in [[method]] or [[attribute]]");
@@ -584,7 +617,8 @@ class Loader {
     knowledge_.module_aliases_.insert(knowledge_.module_aliases_.end(), module_aliases_.begin(),
                                       module_aliases_.end());
     knowledge_.references_.insert(knowledge_.references_.end(), references_.begin(), references_.end());
-    knowledge_.literals_.insert(knowledge_.literals_.end(), literals_.begin(), literals_.end());
+    if (is_python_) knowledge_.literals_.insert(knowledge_.literals_.end(), literals_.begin(), literals_.end());
+    if (is_cpp_) knowledge_.cpp_literals_.insert(knowledge_.cpp_literals_.end(), literals_.begin(), literals_.end());
   }
 
   Knowledge& knowledge_;
@@ -593,6 +627,8 @@ class Loader {
   uint32_t file_;
   size_t formulas_before_;
   size_t marks_before_;
+  bool is_python_ = false;
+  bool is_cpp_ = false;
   std::string_view library_;
   std::string_view docs_;
   std::vector<Entry> entries_;

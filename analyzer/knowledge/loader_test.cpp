@@ -363,7 +363,7 @@ constexpr Mistake kMistakes[] = {
     {"[[module]]\nname = \"x.y\"\n",
      "ours.toml:3:1: `same_as` is missing; name the module that this one is another name of"},
     {"[[method]]\nname = \"*.f\"\nparams = [\"x\"]\nparam_types = { x = 3 }\n",
-     "ours.toml:6:21: a type is a text; put it in quotes"},
+     "ours.toml:6:21: what an argument gets is a text; put it in quotes"},
 };
 
 INSTANTIATE_TEST_SUITE_P(Loader, MistakeTest, ::testing::ValuesIn(kMistakes));

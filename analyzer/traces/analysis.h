@@ -23,6 +23,7 @@ enum class DifferenceKind : uint8_t {
   Handler,       // an error is swallowed on one rank                           AR107
   GroupCreation, // a group is created by some ranks only                       AR108
   NotMember,     // the caller is not in the group, or names a wrong rank       AR109
+  PointToPoint,  // sends and receives that wait for each other, or for nobody                 AR111
   Shape,         // fixed shapes, but the size varies                           AR110
 };
 

@@ -526,7 +526,10 @@ TraceId KnownOperation(State& state, SiteId site, knowledge::EntryId entry_id, V
                                             .root = ParamOf(entry, args, operation.root_param),
                                             .reduce_op = ParamOf(entry, args, operation.reduce_op_param),
                                             .tensor = ParamOf(entry, args, operation.tensor_param),
-                                            .peer = ParamOf(entry, args, operation.peer_param)});
+                                            .peer = ParamOf(entry, args, operation.peer_param),
+                                            .dtype = ParamOf(entry, args, operation.dtype_param),
+                                            .other_dtype = ParamOf(entry, args, operation.other_dtype_param),
+                                            .count = ParamOf(entry, args, operation.count_param)});
   if (!operation.only_if_param) return op;
   const ValueId condition = ParamOf(entry, args, operation.only_if_param);
   if (!condition) return state.traces.Empty();

@@ -39,6 +39,8 @@ void FunctionCheck::Run() {
   CheckPairs();
   CheckOwn();
   CheckShapes();
+  CheckTypes();
+  CheckPointToPoint();
   if (state_.exhausted()) state_.limits.push_back({func_, "comparison of ranks with more than 400000 steps"});
   std::unordered_set<uint32_t> reported;
   for (const uint32_t node : reported_) {

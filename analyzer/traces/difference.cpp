@@ -172,6 +172,7 @@ class Describer {
     if (evidence_.is_guess || IsMadeOnce(result) || IsOfSomeClass(result) || IsOfOwnJob() || IsOfSomeObject()) return Confidence::Possible;
     // Under that setting it communicates, and then all ranks pass.
     if (evidence_.admits_all && !result.culprit.strategies.empty()) return Confidence::Possible;
+    if (result.kind == DifferenceKind::PointToPoint && result.detail != "order") return Confidence::Likely;
     if (result.kind == DifferenceKind::Handler) {
       const TryInfo& info = traces_.try_info(evidence_.node);
       const bool broad = info.handlers[evidence_.handler].breadth == Breadth::Broad;

@@ -105,6 +105,7 @@ Outcome Evaluator::Evaluate(ValueId id, uint32_t rank) {
       break;
     case ValueKind::Str:
     case ValueKind::Float:
+    case ValueKind::External:
     case ValueKind::Module:
     case ValueKind::Function:
     case ValueKind::Class:
@@ -323,12 +324,15 @@ GroupIndex Evaluator::AddGroup(ValueId value) {
   if (groups_.size() == kMostGroups) return kMostGroups - 1;
   GroupInfo info{.value = value, .kind = GroupKind::World, .axis = {}, .members = {}, .is_guess = false};
   info.members.assign(world_.size(), RankSet::All(world_.size()));
-  if (value) {
+  if (value && static_cast<GroupKind>(values_[value].op) == GroupKind::Split) {
+    SplitMembers(value, &info);
+  } else if (value) {
     const Value& group = values_[value];
     info.kind = static_cast<GroupKind>(group.op);
     info.axis = static_cast<Axis>(group.a);
     for (uint32_t rank = 0; rank < world_.size(); ++rank) {
       if (info.kind == GroupKind::AxisGroup) info.members[rank] = world_.AxisPeers(info.axis, rank);
+      if (info.kind == GroupKind::Self) info.members[rank] = RankSet::Of(rank);
       if (info.kind != GroupKind::Created) continue;
       const RankSet members = CreatedMembers(value, &info.has_known_ranks);
       info.members[rank] = members.has(rank) ? members : RankSet{};
@@ -336,6 +340,32 @@ GroupIndex Evaluator::AddGroup(ValueId value) {
   }
   groups_.push_back(std::move(info));
   return static_cast<GroupIndex>(groups_.size() - 1);
+}
+
+// Ranks of one group that name the same color, none of them negative (MPI_UNDEFINED: not a member of any).
+void Evaluator::SplitMembers(ValueId group, GroupInfo* info) {
+  info->kind = GroupKind::Split;
+  const ValueId parent = values_.Kids(group)[0];
+  const ValueId color = values_.Kids(group)[1];
+  std::vector<std::optional<int64_t>> colors;
+  info->has_known_ranks = true;
+  ++depth_;
+  for (uint32_t rank = 0; rank < world_.size(); ++rank) {
+    const Outcome outcome = Evaluate(color, rank);
+    const bool is_known = outcome.kind == OutcomeKind::Number;
+    // A setting that all ranks share leaves the group as it was; of others nothing is known but that they part it.
+    const bool is_shared = !is_known && values_.axes(color).empty();
+    info->has_known_ranks = info->has_known_ranks && (is_known || is_shared);
+    colors.push_back(is_known ? outcome.number : is_shared ? 0 : rank % 2);
+  }
+  for (uint32_t rank = 0; rank < world_.size(); ++rank) {
+    const RankSet around = groups_[Group(parent, rank)].members[rank];
+    info->members[rank] = {};
+    for (uint32_t other = 0; other < world_.size() && *colors[rank] >= 0; ++other) {
+      if (around.has(other) && colors[other] == colors[rank]) info->members[rank] = info->members[rank] | RankSet::Of(other);
+    }
+  }
+  --depth_;
 }
 
 RankSet Evaluator::CreatedMembers(ValueId group, bool* known) {

@@ -67,6 +67,7 @@ class Evaluator {
   GroupIndex AddGroup(ValueId value);
   GroupIndex GuessedGroup(ValueId value);
   RankSet CreatedMembers(ValueId group, bool* known);
+  void SplitMembers(ValueId group, GroupInfo* info);
 
   const variation::ValueStore& values_;
   const knowledge::Knowledge& knowledge_;

@@ -12,6 +12,7 @@
 
 #include "analyzer/traces/check.h"
 #include "analyzer/traces/difference.h"
+#include "analyzer/traces/point_to_point.h"
 #include "analyzer/traces/nodes.h"
 
 namespace allranks::traces {
@@ -56,6 +57,7 @@ class FunctionCheck {
   // pairs.cpp
   void CheckPairs();
   std::vector<ValueId> UnknownParts(const World& world) const;
+  bool IsAssertion(TraceId node) const;
   std::vector<Assignment> Assignments(const World& world) const;
   void CheckScene(Scene& scene);
   bool CheckOnce(Scene& scene, SequenceStore& sequences);
@@ -81,6 +83,12 @@ class FunctionCheck {
   // operations.cpp
   void CheckMembers();
   void CheckShapes();
+  void CheckTypes();
+
+  // check_point_to_point.cpp
+  void CheckPointToPoint();
+  bool ReportStuck(Scene& scene, SequenceStore& sequences, const std::vector<std::vector<Step>>& ranks,
+                   bool sends_return);
 
   State& state_;
   const TraceStore& traces_;

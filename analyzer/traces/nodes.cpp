@@ -49,6 +49,7 @@ class Collector {
     if ((trace.flags & kVarying) == 0) return;
     nodes_->ops_vary = true;
     Collect(state_.values, operation.root, &nodes_->mentions);
+    Collect(state_.values, operation.peer, &nodes_->mentions);
   }
 
   const State& state_;

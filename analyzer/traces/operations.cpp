@@ -23,6 +23,20 @@ void FunctionCheck::CheckShapes() {
   }
 }
 
+void FunctionCheck::CheckTypes() {
+  if (!nodes_.ops_vary) return;
+  for (const TraceId op : nodes_.ops) {
+    if ((traces_[op].flags & kSettled) != 0 || !traces_.HasOtherType(op) || settled_.contains(op.index)) continue;
+    Scene scene(state_, WorldsFor(nodes_.mentions)[0], {});
+    SequenceStore sequences;
+    Evidence evidence;
+    evidence.kind = DifferenceKind::Mismatch;
+    evidence.culprit = op;
+    evidence.detail = "other type";
+    Report(scene, sequences, evidence, op);
+  }
+}
+
 void FunctionCheck::CheckMembers() {
   // Who calls an inner function, the function around it says: it has the group as well.
   if (!nodes_.ops_vary || state_.program.funcs[func_].parent) return;

@@ -54,9 +54,18 @@ std::vector<ValueId> FunctionCheck::UnknownParts(const World& world) const {
   size_t most = 0;
   for (const TraceId node : nodes_.choices) {
     const ValueId value = traces_[node].value;
-    if (Without(state_.values.axes(value), soft).empty()) continue;
+    if (Without(state_.values.axes(value), soft).empty() || IsAssertion(node)) continue;
     evaluator.UnknownParts(value, &by_choice.emplace_back());
     most = std::max(most, by_choice.back().size());
+  }
+  // A setting may decide on the root or the count of an operation as well.
+  for (const TraceId node : nodes_.ops) {
+    const Operation& operation = traces_.operation(node);
+    for (const ValueId value : {operation.root, operation.count, operation.reduce_op, operation.dtype}) {
+      if (!value || state_.values[value].kind != variation::ValueKind::Select) continue;
+      evaluator.UnknownParts(value, &by_choice.emplace_back());
+      most = std::max(most, by_choice.back().size());
+    }
   }
   std::vector<ValueId> parts;
   for (size_t i = 0; i < most; ++i) {
@@ -71,6 +80,15 @@ std::vector<ValueId> FunctionCheck::UnknownParts(const World& world) const {
     return std::ranges::any_of(all, [&](ValueId other) { return other != part && IsMadeOf(state_.values, part, other); });
   });
   return parts;
+}
+
+// `assert(sum == expected)`: ranks that get past it are those for which it holds.
+bool FunctionCheck::IsAssertion(TraceId node) const {
+  if (traces_[node].kind != TraceKind::Choice) return false;
+  return std::ranges::any_of(traces_.Kids(node), [&](TraceId arm) {
+    const uint16_t flags = traces_[arm].flags;
+    return (flags & kLeavesRaise) != 0 && (flags & kHasOp) == 0;
+  });
 }
 
 // Values for the uniform unknowns in conditions on the rank: all of the first kind, all of the second, one by one.
@@ -205,7 +223,9 @@ std::string FunctionCheck::HowTheyDiffer(const SequenceStore& sequences, const P
   if (parting.same_operation) {
     const Item& a = sequences[parting.first];
     const Item& b = sequences[parting.second];
-    return a.root && b.root && *a.root != *b.root ? "root" : "reduce operation";
+    if (a.root && b.root && *a.root != *b.root) return "root";
+    if (a.reduce_op && b.reduce_op && a.reduce_op != b.reduce_op) return "reduce operation";
+    return a.dtype && b.dtype && a.dtype != b.dtype ? "dtype" : "size";
   }
   const SeqId first = sequences.FirstOp(parting.first);
   const SeqId second = sequences.FirstOp(parting.second);

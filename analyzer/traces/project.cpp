@@ -22,7 +22,7 @@ const Decision& Scene::Decide(ValueId condition) {
   }
   if (result.decided && values_.axes(condition).empty()) {
     // `world_size >= 8` is false of a small world and says nothing; `world_size > 1` holds of larger ones too.
-    constexpr int64_t kLarger = 8;
+    constexpr int64_t kLarger = 1024;
     evaluator_.ScaleSizes(kLarger);
     const std::optional<bool> larger = evaluator_.Truth(condition, 0);
     evaluator_.ScaleSizes(1);
@@ -159,7 +159,8 @@ SeqId Projector::Project(TraceId id, const Context& context) {
 SeqId Projector::ProjectOp(TraceId id, const Trace& trace, SeqId next) {
   const Operation& operation = state_.traces.operation(id);
   const knowledge::Operation& known = state_.traces.entry(id).operation;
-  const bool is_p2p = known.op_class == knowledge::OpClass::Send || known.op_class == knowledge::OpClass::Recv;
+  const bool is_p2p = known.op_class == knowledge::OpClass::Send || known.op_class == knowledge::OpClass::Recv ||
+                      known.op_class == knowledge::OpClass::Batch;
   if (is_p2p && !view_.with_p2p) return next;
   Evaluator& evaluator = scene_.evaluator();
   const GroupIndex group = evaluator.Group(operation.group, view_.rank);
@@ -173,14 +174,31 @@ SeqId Projector::ProjectOp(TraceId id, const Trace& trace, SeqId next) {
     const Outcome root = evaluator.Evaluate(operation.root, view_.rank);
     if (root.kind == OutcomeKind::Number) item.root = root.number;
   }
-  if (operation.reduce_op && !settled) {
-    const variation::ValueKind kind = state_.values[operation.reduce_op].kind;
-    if (kind == variation::ValueKind::External || kind == variation::ValueKind::Str) item.reduce_op = operation.reduce_op;
+  if (operation.count && !settled) {
+    const Outcome count = evaluator.Evaluate(operation.count, view_.rank);
+    if (count.kind == OutcomeKind::Number) item.count = count.number;
+  }
+  const auto word = [&](ValueId value) {
+    const Outcome outcome = value && !settled ? evaluator.Evaluate(value, view_.rank) : Outcome{};
+    if (outcome.kind != OutcomeKind::Thing) return ValueId::None();
+    const variation::ValueKind kind = state_.values[outcome.thing].kind;
+    const bool is_word = kind == variation::ValueKind::External || kind == variation::ValueKind::Str;
+    return is_word ? outcome.thing : ValueId::None();
+  };
+  item.reduce_op = word(operation.reduce_op);
+  item.dtype = word(operation.dtype);
+  // Two elements of one type may be one of another: only counts of the same type are compared.
+  if (known.dtype_param && !item.dtype) item.count.reset();
+  if (state_.traces.IsInPlace(id)) {
+    item.dtype = {};
+    item.count.reset();
   }
   if (!settled && undecided_ == 0) CheckMember(id, evaluator.group(group), item);
   if (evaluator.group(group).members[view_.rank].empty()) return next;
   if (item.root) item.detail = Token(item.detail, static_cast<uint64_t>(*item.root), 1);
   if (item.reduce_op) item.detail = Token(item.detail, item.reduce_op.index, 2);
+  if (item.dtype) item.detail = Token(item.detail, item.dtype.index, 3);
+  if (item.count) item.detail = Token(item.detail, static_cast<uint64_t>(*item.count), 4);
   return sequences_.Add(item);
 }
 

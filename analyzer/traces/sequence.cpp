@@ -56,7 +56,8 @@ class Cursor {
 
 // What is not known on one side may be the same.
 bool DetailsDiffer(const Item& a, const Item& b) {
-  return (a.root && b.root && *a.root != *b.root) || (a.reduce_op && b.reduce_op && a.reduce_op != b.reduce_op);
+  const auto differ = [](const auto& left, const auto& right) { return left && right && left != right; };
+  return differ(a.root, b.root) || differ(a.reduce_op, b.reduce_op) || differ(a.dtype, b.dtype) || differ(a.count, b.count);
 }
 
 class Comparer {

@@ -41,7 +41,9 @@ struct Item {
   uint64_t power = 1;        // the base of the hash to the length
   GroupIndex group = 0;      // Op
   std::optional<int64_t> root;  // known values only
+  std::optional<int64_t> count;
   ValueId reduce_op;
+  ValueId dtype;
 };
 
 // The empty list, and the end of a rank by an exception that nobody catches: it stops the job, so nothing that

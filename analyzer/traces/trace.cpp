@@ -33,6 +33,7 @@ uint16_t Inherited(TraceKind kind, uint16_t flags) {
 TraceStore::TraceStore(const knowledge::Knowledge& knowledge, variation::ValueStore& values)
     : knowledge_(&knowledge), values_(&values) {
   if (const base::NameId name = knowledge.names().Find("ragged")) ragged_ = knowledge.FindMark(name);
+  if (const base::NameId name = knowledge.names().Find("in_place")) in_place_ = knowledge.FindMark(name);
   empty_ = Intern({}, {});
 }
 
@@ -99,7 +100,19 @@ bool TraceStore::RanksMatter(const Operation& operation) const {
   if (group.kind == variation::ValueKind::Select) return !group.axes.empty();
   if (group.kind != variation::ValueKind::Group) return false;
   const auto kind = static_cast<variation::GroupKind>(group.op);
-  return kind == variation::GroupKind::Created || (kind == variation::GroupKind::AxisGroup && operation.root);
+  return kind == variation::GroupKind::Created || kind == variation::GroupKind::Split || (kind == variation::GroupKind::AxisGroup && operation.root);
+}
+
+bool TraceStore::HasOtherType(const Operation& operation) const {
+  if (!operation.dtype || !operation.other_dtype || operation.dtype == operation.other_dtype) return false;
+  const bool in_place = in_place_ && operation.tensor && (*values_)[operation.tensor].mark == in_place_;
+  const auto is_known = [&](ValueId value) { return (*values_)[value].kind == variation::ValueKind::External; };
+  return !in_place && is_known(operation.dtype) && is_known(operation.other_dtype);
+}
+
+bool TraceStore::IsInPlace(TraceId op) const {
+  const ValueId tensor = operation(op).tensor;
+  return in_place_ && tensor && (*values_)[tensor].mark == in_place_;
 }
 
 bool TraceStore::IsRagged(const Operation& operation) const {
@@ -111,12 +124,15 @@ bool TraceStore::IsRagged(TraceId op) const { return IsRagged(operation(op)); }
 
 TraceId TraceStore::Op(SiteId site, const Operation& operation, bool settled) {
   uint16_t flags = kHasOp | kIssues;
-  for (const ValueId value : {operation.root, operation.reduce_op}) ValueFlags(value, &flags);
+  for (const ValueId value : {operation.root, operation.reduce_op, operation.dtype, operation.count}) {
+    ValueFlags(value, &flags);
+  }
   if (operation.group && values_->has_param(operation.group)) flags |= kOpenParams;
-  if (RanksMatter(operation) || IsRagged(operation)) flags |= kVarying;
+  if (RanksMatter(operation) || IsRagged(operation) || HasOtherType(operation)) flags |= kVarying;
   for (const ValueId value : {operation.tensor, operation.peer}) {
     if (value && values_->has_param(value)) flags |= kOpenParams;
   }
+  if (operation.peer && !values_->axes(operation.peer).empty()) flags |= kVarying;
   if (settled) flags = static_cast<uint16_t>((flags & ~kVarying) | kSettled);
   auto payload = static_cast<uint32_t>(operations_.size());
   // The last few suffice: an operation is rebuilt right after it was built, or has other values.

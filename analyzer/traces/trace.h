@@ -88,6 +88,9 @@ struct Operation {
   ValueId reduce_op;
   ValueId tensor;
   ValueId peer;
+  ValueId dtype;
+  ValueId other_dtype;  // of the other buffer, where that must be the same
+  ValueId count;      // of elements, where ranks must agree on it
   friend bool operator==(const Operation&, const Operation&) = default;
 };
 
@@ -122,6 +125,10 @@ class TraceStore {
   size_t size() const { return traces_.size(); }
   // Whether an operation that needs equal shapes gets a tensor whose size is each rank's own.
   bool IsRagged(TraceId op) const;
+  // Whether it is given no buffer of its own: type and count beside it mean nothing.
+  bool IsInPlace(TraceId op) const;
+  // Whether what is sent and what is received are of different types, both known.
+  bool HasOtherType(TraceId op) const { return HasOtherType(operation(op)); }
 
   SiteId AddSite(const Site& site);
   TryId AddTry(TryInfo info);
@@ -150,10 +157,12 @@ class TraceStore {
   bool ValueFlags(ValueId value, uint16_t* flags) const;
   bool RanksMatter(const Operation& operation) const;
   bool IsRagged(const Operation& operation) const;
+  bool HasOtherType(const Operation& operation) const;
 
   const knowledge::Knowledge* knowledge_;
   variation::ValueStore* values_;
   knowledge::MarkId ragged_;
+  knowledge::MarkId in_place_;
   std::vector<Trace> traces_;
   std::vector<TraceId> kids_;
   std::vector<Site> sites_;

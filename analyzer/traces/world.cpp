@@ -45,7 +45,10 @@ void CollectValue(const variation::ValueStore& values, ValueId id, Mentions* men
       for (const ValueId kid : values.Kids(id)) {
         const variation::Value& number = values[kid];
         if (number.kind == variation::ValueKind::Int && number.b == 0 && !value.axes.empty()) {
-          mentions->largest = std::max<int64_t>(mentions->largest, number.a);
+          // `rank > 1` holds on the third rank only.
+          const auto op = static_cast<ir::CompareOp>(value.op);
+          const bool is_beyond = op == ir::CompareOp::Greater || op == ir::CompareOp::LessEq;
+          mentions->largest = std::max<int64_t>(mentions->largest, int64_t{number.a} + (is_beyond ? 1 : 0));
         }
       }
       break;
@@ -54,7 +57,10 @@ void CollectValue(const variation::ValueStore& values, ValueId id, Mentions* men
         mentions->axes = mentions->axes | knowledge::Axes::Of(static_cast<Axis>(value.a));
       }
       if (static_cast<variation::GroupKind>(value.op) == variation::GroupKind::Created) mentions->created_groups = true;
-      return;
+      if (static_cast<variation::GroupKind>(value.op) != variation::GroupKind::Split) return;
+      // Worlds of two ranks would leave each alone.
+      mentions->created_groups = mentions->created_groups || !values.axes(values.Kids(id)[1]).empty();
+      break;
     default:
       break;
   }

@@ -26,7 +26,65 @@ ValueId FunctionEvaluator::EvalCall(ir::ExprId id, const ir::Expr& expr) {
     Mutate(ir::ObjectOf(callee_node), args.back().value);
   }
   NoteOption(callee_node, args);
+  if ((expr.flags & ir::kMethodCall) != 0) return CallMethod(id, callee_expr, callee, args);
+  if ((callee_node.flags & ir::kConstructor) != 0 && store_[callee].kind == ValueKind::Class) {
+    const binding::ClassId class_id{store_[callee].a};
+    const FuncId constructor = tables_.program.FindFunction(func_.module, ir::SymbolOf(callee_node));
+    if (!constructor) return Construct(id, callee, class_id, args);
+    const ValueId object = InstanceValue(class_id);
+    CallFunction(id, callee, constructor, object, args, CallKind::Construct);
+    return object;
+  }
   return Call(id, callee, args);
+}
+
+// A method that the front end resolved, its object being the first argument: the library's, an override, or the method
+// itself.
+ValueId FunctionEvaluator::CallMethod(ir::ExprId site, ir::ExprId name, ValueId callee,
+                                      std::span<const CallArgument> args) {
+  const NameId qualified = ir::NameOf(module_[name]);
+  const ValueId object = LookThrough(tables_, args[0].value);
+  const std::string_view text = Text(qualified);
+  const size_t dot = text.rfind('.');
+  const NameId member = Intern(text.substr(dot == std::string_view::npos ? 0 : dot + 1));
+  knowledge::EntryId entry = knowledge_.FindEntry(qualified);
+  if (!entry) {
+    const knowledge::ClassId known = knowledge_.FindClass(Intern(text.substr(0, std::min(dot, text.size()))));
+    if (known) entry = knowledge_.FindMember(known, member);
+  }
+  if (entry) return CallKnown(site, entry, object ? object : args[0].value, args.subspan(1));
+  const bool is_defined = store_[callee].kind == ValueKind::Function;
+  const bool is_virtual = !is_defined || (tables_.program.function(FuncId{store_[callee].a}).flags & ir::kVirtual) != 0;
+  if (is_virtual && object && store_[object].kind == ValueKind::Instance) {
+    const binding::ClassId class_id{store_[object].a};
+    FuncId method = tables_.program.FindMethod(class_id, member);
+    const std::vector<Override> overrides = tables_.Overrides(class_id, member);
+    if (!method && !overrides.empty()) method = overrides[0].method;
+    if (method) return Call(site, VirtualMethod(class_id, method, member), args.subspan(1));
+  }
+  return Call(site, callee, args);
+}
+
+// What a function stores through its parameters, assigned to the arguments.
+void FunctionEvaluator::StoreInArguments(FuncId function, ValueId callee, std::span<const ValueId> bound,
+                                         bool has_receiver, std::span<const CallArgument> args) {
+  const std::vector<ValueId> stored = tables_.facts.functions[function].stored;
+  const ir::Function& definition = tables_.program.function(function);
+  for (uint32_t i = 0; i < stored.size(); ++i) {
+    const ir::ExprId arg = stored[i] ? ArgumentExpr(definition, i, has_receiver, args) : ir::ExprId();
+    if (arg) Store(arg, SubstituteCall(stored[i], callee, function, bound));
+  }
+}
+
+// Only what names a place can be stored in.
+void FunctionEvaluator::Store(ir::ExprId target, ValueId value) {
+  const ir::ExprKind kind = module_[target].kind;
+  const bool is_place = kind == ir::ExprKind::Name || kind == ir::ExprKind::Attribute || kind == ir::ExprKind::Subscript;
+  if (!is_place || !value) return;
+  // The argument itself keeps what was passed: it is asked for that.
+  const ValueId passed = tables_.facts.value(func_.module, target);
+  Assign(target, value);
+  SetValue(target, passed);
 }
 
 // `parser.add_argument("--rank", default=4)`: what `args.rank` usually is.
@@ -183,6 +241,7 @@ ValueId FunctionEvaluator::CallFunction(ir::ExprId site, ValueId callee, FuncId 
     if (!callee_facts.param_made_uniform[i]) continue;
     if (const ir::ExprId arg = ArgumentExpr(definition, i, receiver.has_value(), args)) MakeUniform(arg, kAllAxes);
   }
+  StoreInArguments(function, callee, bound, receiver.has_value(), args);
   if (kind == CallKind::Construct) return ValueId::None();
   if (!callee_facts.returns) return store_.Symbol(Site(site), {});
   return SubstituteCall(callee_facts.returns, callee, function, bound);
@@ -327,6 +386,12 @@ ValueId FunctionEvaluator::CallKnown(ir::ExprId site, knowledge::EntryId entry_i
     result = YieldValue(site, entry, entry.yield, bound, receiver, args);
   }
   ApplyUniform(entry, bound, receiver, args, result);
+  for (const auto& [name, yield] : entry.stores) {
+    const auto param = static_cast<size_t>(std::ranges::find(entry.params, name) - entry.params.begin());
+    if (param < args.size() && args[param].expr) {
+      Store(args[param].expr, YieldValue(site, entry, yield, bound, receiver, args));
+    }
+  }
   if (entry.exits || entry.raises) env_.reachable = false;
   return result;
 }
@@ -380,6 +445,18 @@ ValueId FunctionEvaluator::YieldValue(ir::ExprId site, const knowledge::Entry& e
       result = everyone ? store_.World() : store_.Make(group, {&ranks, 1});
       break;
     }
+    case knowledge::YieldKind::SplitGroup: {
+      const ValueId color = ParamOf(entry, by_param, yield.argument);
+      const ValueId kids[] = {GroupOf(entry, by_param, receiver), color ? color : store_.Int(0)};
+      result = store_.Make({.kind = ValueKind::Group, .op = static_cast<uint8_t>(GroupKind::Split), .a = Site(site)}, kids);
+      break;
+    }
+    case knowledge::YieldKind::SelfGroup:
+      result = store_.Make({.kind = ValueKind::Group, .op = static_cast<uint8_t>(GroupKind::Self)}, {});
+      break;
+    case knowledge::YieldKind::None:
+      result = store_.NoneValue();
+      break;
     case knowledge::YieldKind::Nothing:
       break;
   }

@@ -24,7 +24,8 @@ void FindKnownDefinitions(Tables& tables) {
   for (uint32_t i = 0; i < program.funcs.size(); ++i) {
     const binding::Func& func = program.funcs[FuncId{i}];
     const ir::Function& function = program.function(FuncId{i});
-    if (func.owner || func.parent || !function.name || func.function == ir::kTopLevel) continue;
+    if (function.qualified) tables.known_functions[i] = tables.knowledge.FindEntry(function.qualified);
+    if (function.qualified || func.owner || func.parent || !function.name || func.function == ir::kTopLevel) continue;
     if (const NameId name = qualified(func.module, function.name)) {
       tables.known_functions[i] = tables.knowledge.FindEntry(name);
     }
@@ -149,6 +150,7 @@ void FunctionEvaluator::Run() {
   }
   EvalBlock(function_.body);
   facts_.returns = ReturnValue();
+  facts_.stored = StoredValues();
   facts_.evaluated = true;
   const auto keep_last = [](auto& list) {
     // A loop body is evaluated more than once; its last evaluation counts.
@@ -177,18 +179,45 @@ ValueId FunctionEvaluator::ReturnValue() {
                : store_.Derived(tables_.NameSymbol("yield"), yielded_);
   }
   if (returns_.empty()) return store_.NoneValue();
-  ValueId result = env_.reachable ? store_.NoneValue() : returns_.back().value;
+  return ValueOfPaths(returns_, env_.reachable ? store_.NoneValue() : ValueId::None());
+}
+
+// One value for several ways to the end; `at_end` is none where the end of the body is not reached.
+ValueId FunctionEvaluator::ValueOfPaths(std::span<const ReturnPath> paths, ValueId at_end) {
+  if (paths.empty()) return at_end;
+  ValueId result = at_end ? at_end : paths.back().value;
   constexpr size_t kMostPaths = 24;
-  if (returns_.size() > kMostPaths) {
+  if (paths.size() > kMostPaths) {
     std::vector<ValueId> kids;
-    for (const ReturnPath& path : returns_) kids.push_back(path.value);
+    for (const ReturnPath& path : paths) kids.push_back(path.value);
     return store_.Derived(tables_.NameSymbol("return"), kids, function_exit_axes_);
   }
-  for (auto it = returns_.rbegin(); it != returns_.rend(); ++it) {
-    if (it == returns_.rbegin() && !env_.reachable) continue;
-    result = store_.Select(it->condition, it->value, result);
+  for (size_t i = paths.size(); i-- > 0;) {
+    if (i + 1 == paths.size() && !at_end) continue;
+    result = store_.Select(paths[i].condition, paths[i].value, result);
   }
   return result;
+}
+
+void FunctionEvaluator::NoteStored() {
+  std::vector<ValueId>& values = stored_.emplace_back();
+  for (uint32_t i = 0; i < function_.params.size(); ++i) {
+    values.push_back(function_.params[i].is_out ? env_.slots[i] : ValueId::None());
+  }
+}
+
+std::vector<ValueId> FunctionEvaluator::StoredValues() {
+  std::vector<ValueId> values;
+  for (uint32_t i = 0; i < function_.params.size(); ++i) {
+    if (!function_.params[i].is_out) continue;
+    std::vector<ReturnPath> paths;
+    for (size_t path = 0; path < returns_.size(); ++path) paths.push_back({returns_[path].condition, stored_[path][i]});
+    const ValueId value = ValueOfPaths(paths, env_.reachable ? env_.slots[i] : ValueId::None());
+    if (!value || value == ParamValue(id_, i)) continue;
+    values.resize(function_.params.size());
+    values[i] = value;
+  }
+  return values;
 }
 
 }  // namespace allranks::variation

@@ -85,6 +85,8 @@ class FunctionEvaluator {
   ValueId PathCondition();
   void Assign(ir::ExprId target, ValueId value);
   void AssignName(NameId name, ValueId value);
+  void AssignVariable(NameId symbol, ValueId value);
+  void NoteStored();
   ValueId Guarded(ValueId value);
   void AssignAttribute(ir::ExprId target, ValueId value);
   ValueId HowOften();
@@ -101,6 +103,8 @@ class FunctionEvaluator {
   void MergeArms(ValueId condition, Env then_env, Env else_env);
   void MergeUnknown(const Env& other, Axes axes);
   ValueId ReturnValue();
+  ValueId ValueOfPaths(std::span<const ReturnPath> paths, ValueId at_end);
+  std::vector<ValueId> StoredValues();
 
   // expressions.cpp
   ValueId Eval(ir::ExprId expr);
@@ -117,6 +121,7 @@ class FunctionEvaluator {
   ValueId OrValue(std::span<const ValueId> kids);
   ValueId Structural(ir::ExprId site, ValueId value);
   ValueId ReadName(NameId name);
+  ValueId ReadResolved(ir::ExprId id, const ir::Expr& expr);
   ValueId ReadOuter(NameId name);
   ValueId TargetValue(const binding::Target& target);
   ValueId FunctionValue(FuncId function, ValueId receiver);
@@ -146,6 +151,10 @@ class FunctionEvaluator {
   // calls.cpp
   ValueId EvalCall(ir::ExprId id, const ir::Expr& expr);
   ValueId Call(ir::ExprId site, ValueId callee, std::span<const CallArgument> args);
+  ValueId CallMethod(ir::ExprId site, ir::ExprId name, ValueId callee, std::span<const CallArgument> args);
+  void StoreInArguments(FuncId function, ValueId callee, std::span<const ValueId> bound, bool has_receiver,
+                        std::span<const CallArgument> args);
+  void Store(ir::ExprId target, ValueId value);
   ValueId CallFunction(ir::ExprId site, ValueId callee, FuncId function, ValueId receiver,
                        std::span<const CallArgument> args, CallKind kind);
   ValueId CallKnown(ir::ExprId site, knowledge::EntryId entry, ValueId receiver, std::span<const CallArgument> args);
@@ -216,6 +225,7 @@ class FunctionEvaluator {
   Env env_;
   std::vector<ValueId> path_;           // conditions of the branches around the statement at hand
   std::vector<ReturnPath> returns_;
+  std::vector<std::vector<ValueId>> stored_;  // by return: what parameters that are `out` hold there
   std::vector<ValueId> yielded_;        // of a generator
   Axes loop_exit_axes_;                 // of the conditions under which the loop at hand is left or cut short
   Axes function_exit_axes_;

@@ -20,7 +20,7 @@ ValueId FunctionEvaluator::Eval(ir::ExprId id) {
 ValueId FunctionEvaluator::EvalUncached(ir::ExprId id, const ir::Expr& expr) {
   switch (expr.kind) {
     case ir::ExprKind::Name:
-      return ReadName(ir::NameOf(expr));
+      return (expr.flags & ir::kResolvedName) != 0 ? ReadResolved(id, expr) : ReadName(ir::NameOf(expr));
     case ir::ExprKind::Constant:
       return EvalConstant(expr);
     case ir::ExprKind::Attribute: {
@@ -139,6 +139,9 @@ ValueId FunctionEvaluator::EvalSubscript(ir::ExprId id, const ir::Expr& expr) {
       if (kids[i] == index) return kids[i + 1];
     }
   }
+  // A pointer to an object is the object: `comms[i]` of an array of communicators, too.
+  const bool is_object = container.kind == ValueKind::Group || container.kind == ValueKind::Instance;
+  if (is_object && module_.language != ir::Language::Python) return known;
   if (const knowledge::EntryId entry = KnownMember(known, Intern("__getitem__"))) {
     const CallArgument argument{.kind = ir::ArgKind::Positional, .keyword = {}, .expr = ir::IndexOf(expr), .value = index};
     return CallKnown(id, entry, known, {&argument, 1});
@@ -273,6 +276,25 @@ ValueId FunctionEvaluator::ReadName(NameId name) {
     if (func_.function != ir::kTopLevel) return store_.Symbol(tables_.NameSymbol(name), {});
   }
   return ReadOuter(name);
+}
+
+// A name that the front end resolved: what the knowledge base says of it, else what the program defines.
+ValueId FunctionEvaluator::ReadResolved(ir::ExprId id, const ir::Expr& expr) {
+  const NameId name = ir::NameOf(expr);
+  if (const knowledge::EntryId entry = knowledge_.FindEntry(name); entry && knowledge_[entry].is_attribute) {
+    return CallKnown(id, entry, {}, {});
+  }
+  const NameId symbol = ir::SymbolOf(expr);
+  if ((expr.flags & ir::kVariable) != 0) {
+    return TargetValue({.kind = binding::TargetKind::Variable, .module = ir::ModuleId{kWholeProgram}, .name = symbol});
+  }
+  if (symbol) {
+    const FuncId function = tables_.program.FindFunction(func_.module, symbol);
+    if (function && (expr.flags & ir::kConstructor) != 0) return ClassValue(tables_.program.funcs[function].owner);
+    if (function) return FunctionValue(function, {});
+    if (const binding::ClassId class_id = tables_.program.FindClass(symbol)) return ClassValue(class_id);
+  }
+  return ExternalValue(name);
 }
 
 ValueId FunctionEvaluator::ReadOuter(NameId name) {

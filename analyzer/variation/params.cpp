@@ -22,6 +22,10 @@ bool IsObject(ValueKind kind) {
 ReceiverKind Tables::ReceiverOf(const ir::Function& function, ir::ModuleId module_id) const {
   const ir::Module& module = program.modules[module_id];
   if (!function.owner) return ReceiverKind::None;
+  if (function.symbol) {
+    const bool has_object = !function.params.empty() && program.text(function.params[0].name) == "this";
+    return has_object ? ReceiverKind::Instance : ReceiverKind::None;
+  }
   for (const ir::ExprId decorator : function.decorators) {
     const std::string_view name = DecoratorName(module, decorator, *program.names);
     if (name == "staticmethod") return ReceiverKind::None;

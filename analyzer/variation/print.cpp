@@ -147,6 +147,10 @@ class Printer {
         return fmt::format("the {} group", knowledge::AxisName(static_cast<Axis>(value.a)));
       case GroupKind::Created:
         return "a created group";
+      case GroupKind::Split:
+        return "a communicator made by a split";
+      case GroupKind::Self:
+        return "a communicator of one process";
       case GroupKind::Unknown:
         break;
     }

@@ -32,7 +32,7 @@ void VisitTarget(const ir::Module& module, ir::ExprId id, Visit visit) {
   const ir::Expr& expr = module[id];
   switch (expr.kind) {
     case ir::ExprKind::Name:
-      visit(ir::NameOf(expr));
+      if ((expr.flags & ir::kResolvedName) == 0) visit(ir::NameOf(expr));
       break;
     case ir::ExprKind::Attribute:
     case ir::ExprKind::Subscript:
@@ -139,6 +139,7 @@ void FunctionEvaluator::EvalStmt(ir::StmtId id) {
     case ir::StmtKind::Return: {
       const ValueId value = ir::ValueOf(stmt) ? Eval(ir::ValueOf(stmt)) : store_.NoneValue();
       returns_.push_back({PathCondition(), value});
+      NoteStored();
       Leave(&function_exit_axes_);
       break;
     }
@@ -590,7 +591,8 @@ void FunctionEvaluator::Assign(ir::ExprId target, ValueId value) {
   SetValue(target, value);
   switch (expr.kind) {
     case ir::ExprKind::Name:
-      AssignName(ir::NameOf(expr), value);
+      if ((expr.flags & ir::kVariable) != 0) AssignVariable(ir::SymbolOf(expr), value);
+      else if ((expr.flags & ir::kResolvedName) == 0) AssignName(ir::NameOf(expr), value);
       break;
     case ir::ExprKind::Attribute:
       AssignAttribute(target, value);
@@ -598,7 +600,9 @@ void FunctionEvaluator::Assign(ir::ExprId target, ValueId value) {
     case ir::ExprKind::Subscript: {
       Eval(ir::ObjectOf(expr));
       Eval(ir::IndexOf(expr));
-      Mutate(ir::ObjectOf(expr), value);
+      // `comms[i] = comm` of a language whose arrays are memory: all of them are such objects.
+      if (module_.language != ir::Language::Python && IsObjectLike(store_[value].kind)) Assign(ir::ObjectOf(expr), value);
+      else Mutate(ir::ObjectOf(expr), value);
       break;
     }
     case ir::ExprKind::Starred:
@@ -657,6 +661,11 @@ void FunctionEvaluator::AssignName(NameId name, ValueId value) {
     return;
   }
   env_.extra.emplace_back(name, value);
+}
+
+// A variable with static storage, of whatever file.
+void FunctionEvaluator::AssignVariable(NameId symbol, ValueId value) {
+  if (value) tables_.globals.Record(kWholeProgram, symbol.index, Closed(Guarded(value)));
 }
 
 // What is assigned on some ranks only is nothing elsewhere. But in a loop over the groups of a partition each rank comes

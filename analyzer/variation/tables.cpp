@@ -59,7 +59,7 @@ class ScopeBuilder {
     const ir::Expr& expr = module_[id];
     switch (expr.kind) {
       case ir::ExprKind::Name:
-        Add(ir::NameOf(expr));
+        if ((expr.flags & ir::kResolvedName) == 0) Add(ir::NameOf(expr));
         break;
       case ir::ExprKind::Tuple:
       case ir::ExprKind::List:

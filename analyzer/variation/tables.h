@@ -51,6 +51,9 @@ struct Scope {
   bool built = false;
 };
 
+// Owner of the variables that all modules share, in Tables::globals.
+constexpr uint32_t kWholeProgram = 0xfffffffeu;
+
 // The operation that makes a container with more items of a container, an item, and how often it is added.
 constexpr std::string_view kGrown = "[+]";
 

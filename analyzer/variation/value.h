@@ -59,11 +59,19 @@ enum class ValueKind : uint8_t {
   Object,     // a = NameId of a knowledge class; kids = wrapped values (the module inside a DDP wrapper), if known
   BoundExternal, // a = knowledge::EntryId; kids[0] = receiver: a known method looked up on an object
   Partial,    // kids[0] = callee, then bound positional arguments
-  Group,      // op = GroupKind; a = Axis of an Axis group, site symbol of a Created one; kids[0] = ranks, if known
+  Group,      // op = GroupKind; a = Axis of an Axis group, site symbol of a Created or Split one; kids[0] = ranks, if
+              // known
   Derived,    // a = symbol (operation): an unknown but deterministic function of kids; kids decide axes
 };
 
-enum class GroupKind : uint8_t { World, AxisGroup, Created, Unknown };
+enum class GroupKind : uint8_t {
+  World,
+  AxisGroup,
+  Created,
+  Unknown,
+  Split,  // kids = the group it was made of, color: one group for each value of that
+  Self,   // of one process alone
+};
 
 // Flags of a value.
 constexpr uint8_t kByNameOnly = 1;   // known from a name, not from what was assigned: at most "likely"

@@ -34,6 +34,7 @@ void AddCheck(CLI::App& app, CheckArguments& a, std::vector<std::string>& select
   c->add_option("--config", a.config, "this configuration file")->type_name("FILE");
   c->add_flag("--isolated", a.isolated, "no configuration file");
   c->add_option("--root", a.root, "where the project begins (default: found by .git or pyproject.toml)")->type_name("DIR");
+  c->add_option("-p,--compile-commands", a.compile_commands, "the folder of compile_commands.json (default: looked for)")->type_name("DIR");
   c->add_option("--stdin-filename", a.stdin_filename, "the name of the file on the standard input")->type_name("FILE");
   c->add_flag("--no-respect-gitignore", a.no_respect_gitignore, "check ignored files, too");
   c->add_flag("--fix", a.fix, "apply safe fixes");
@@ -62,6 +63,7 @@ void AddOthers(CLI::App& app, RuleArguments& rule, IrArguments& ir, TraceArgumen
   CLI::App* t = app.add_subcommand("trace", "print which collectives each function issues");
   t->add_option("target", trace.target, "FILE or FILE:FUNCTION")->required();
   t->add_option("--root", trace.root, "where the project begins")->type_name("DIR");
+  t->add_option("-p,--compile-commands", trace.compile_commands, "the folder of compile_commands.json")->type_name("DIR");
   List(t->add_option("--knowledge", trace.knowledge, "what your own wrappers mean for ranks"))->type_name("FILE");
   // For the list of commands: it is run before arguments are parsed here.
   app.add_subcommand("verify", std::string(verify::kVerifySummary));

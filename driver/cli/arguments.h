@@ -19,6 +19,7 @@ struct CheckArguments {
   std::string min_confidence = "likely";
   std::string color = "auto";
   std::string root;
+  std::string compile_commands;
   std::string config;
   std::string stdin_filename;
   unsigned jobs = 0;
@@ -50,6 +51,7 @@ struct IrArguments {
 struct TraceArguments {
   std::string target;
   std::string root;
+  std::string compile_commands;
   std::vector<std::string> knowledge;
 };
 

@@ -60,7 +60,7 @@ std::vector<std::string> ErrorsOf(const CheckArguments& arguments, const pipelin
   for (const pipeline::PathError& error : out.errors) errors.push_back(error.message);
   if (out.files_requested > 0 || !errors.empty()) return errors;
   const std::string where = arguments.paths.empty() ? "." : arguments.paths[0];
-  errors.push_back("no Python files in " + where + "; name a path with *.py or *.ipynb files, or see what .gitignore and `exclude` leave with --show-files");
+  errors.push_back("no Python, C or C++ files in " + where + "; name a path with such files, or see what .gitignore and `exclude` leave with --show-files");
   return errors;
 }
 

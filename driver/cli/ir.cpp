@@ -1,12 +1,15 @@
 // `allranks ir FILE[:FUNCTION]`: the intermediate representation of one file.
 #include "analyzer/base/interner.h"
 #include "analyzer/ir/printer.h"
+#include "analyzer/ir/serialize.h"
 #include "analyzer/source/file_system.h"
 #include "driver/cli/commands.h"
 #include "driver/cli/exit_codes.h"
 #include "driver/cli/target.h"
 #include "driver/cli/terminal.h"
 #include "driver/config/spelling.h"
+#include "driver/pipeline/read_cpp.h"
+#include "frontends/cpp/includes.h"
 #include "frontends/python/lower.h"
 
 namespace allranks::cli {
@@ -37,6 +40,20 @@ base::Result<ir::FunctionId> FindFunction(const ir::Module& module, const base::
   return base::Fail("no function `" + wanted + "`" + config::DidYouMean(wanted, views));
 }
 
+base::Result<ir::Module> Lowered(const source::SourceFile& file, base::Interner& names) {
+  if (!cpp::IsSourceName(file.path) && !cpp::IsHeaderName(file.path)) return python::Lower(file, source::FileId{0}, names);
+  const source::RealFileSystem files;
+  const pipeline::PathMap paths(".", WorkingDirectory());
+  const pipeline::CppReader reader(paths, files, "");
+  const std::string relative = paths.Relative(file.path);
+  const base::Result<cpp::Reply> reply = reader.Read(relative, file.text);
+  if (!reply) return base::Fail(file.path + ": " + reply.error().message);
+  for (const cpp::FilePart& part : reply->parts) {
+    if (part.path == paths.Absolute(relative)) return ir::Deserialize(part.module, source::FileId{0}, part.bytes, names);
+  }
+  return base::Fail(file.path + ": " + (reply->errors.empty() ? "Clang could not read it" : reply->errors[0].text));
+}
+
 }  // namespace
 
 int RunIr(const IrArguments& arguments) {
@@ -52,7 +69,12 @@ int RunIr(const IrArguments& arguments) {
     return kExitError;
   }
   base::Interner names;
-  const ir::Module module = python::Lower(*file, source::FileId{0}, names);
+  const base::Result<ir::Module> lowered = Lowered(*file, names);
+  if (!lowered) {
+    PrintError(lowered.error().message);
+    return kExitError;
+  }
+  const ir::Module& module = *lowered;
   ir::PrintOptions options;
   if (!target.function.empty()) {
     const base::Result<ir::FunctionId> function = FindFunction(module, names, target.function);

@@ -60,6 +60,7 @@ base::Result<pipeline::Options> OptionsOf(const CheckArguments& arguments, const
   options.root = arguments.root.empty() && !settings->root.empty() ? settings->root : *root;
   options.working_directory = WorkingDirectory();
   options.paths = PathsOf(arguments);
+  options.compile_commands = arguments.compile_commands;
   options.knowledge_files = settings->knowledge;
   options.knowledge_files.insert(options.knowledge_files.end(), arguments.knowledge.begin(), arguments.knowledge.end());
   options.exclude = settings->exclude;

@@ -44,6 +44,7 @@ int RunTrace(const TraceArguments& arguments) {
   check.paths = {target.file};
   check.root = arguments.root;
   check.knowledge = arguments.knowledge;
+  check.compile_commands = arguments.compile_commands;
   const base::Result<pipeline::Options> options = OptionsOf(check, files);
   if (!options) return Fail(options.error().message);
   pipeline::Analysed analysed;

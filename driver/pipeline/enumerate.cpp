@@ -7,6 +7,7 @@
 #include <unordered_set>
 
 #include "driver/pipeline/gitignore.h"
+#include "frontends/cpp/includes.h"
 
 namespace allranks::pipeline {
 namespace {
@@ -20,7 +21,9 @@ constexpr std::array<std::string_view, 12> kSkipped = {
     "__pycache__", "node_modules", "site-packages"};
 constexpr std::string_view kVirtualEnvironment = "pyvenv.cfg";
 
-bool IsPythonName(std::string_view name) { return name.ends_with(".py") || name.ends_with(".ipynb"); }
+bool IsCodeName(std::string_view name) {
+  return name.ends_with(".py") || name.ends_with(".ipynb") || cpp::IsSourceName(name) || cpp::IsHeaderName(name);
+}
 
 bool IsPackagingFile(std::string_view name) {
   return name == "pyproject.toml" || name == "setup.py" || name == "setup.cfg";
@@ -113,7 +116,7 @@ class Walker {
            std::vector<std::pair<std::string, Scope>>& next) {
     const bool is_directory = entry.kind == EntryKind::Directory;
     if (entry.kind == EntryKind::File && IsPackagingFile(entry.name)) packaging.insert(directory);
-    if (is_directory ? IsSkippedName(entry) : entry.kind != EntryKind::File || !IsPythonName(entry.name)) return;
+    if (is_directory ? IsSkippedName(entry) : entry.kind != EntryKind::File || !IsCodeName(entry.name)) return;
     std::string path = Join(directory, entry.name);
     if (exclude_.Ignores(path, is_directory).value_or(false) || IsIgnored(scope, path, is_directory)) return;
     if (is_directory) {

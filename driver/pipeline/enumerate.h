@@ -26,7 +26,7 @@ struct EnumerateOptions {
 };
 
 struct ProjectFiles {
-  std::vector<std::string> all;         // Python files, relative to the root, sorted
+  std::vector<std::string> all;         // Python, C, C++ and CUDA, headers too; relative to the root, sorted
   std::vector<bool> requested;          // by index in `all`
   std::vector<std::string> import_roots;  // folders from which imports start besides the importing file's own
   std::vector<PathError> errors;        // requested paths that are not there or cannot be listed

@@ -1,8 +1,14 @@
 #include "driver/pipeline/parse.h"
 
 #include <algorithm>
+#include <map>
+#include <optional>
+#include <unordered_set>
 
+#include "analyzer/ir/serialize.h"
 #include "driver/pipeline/parallel.h"
+#include "driver/pipeline/read_cpp.h"
+#include "frontends/cpp/includes.h"
 #include "frontends/python/lower.h"
 
 namespace allranks::pipeline {
@@ -33,48 +39,154 @@ std::vector<uint32_t> Kept(const Selection& selection) {
   return kept;
 }
 
-}  // namespace
+// What became of one file.
+struct Outcome {
+  ir::Module module;
+  std::optional<cpp::Reply> reply;  // of a translation unit instead
+  std::string problem;              // not empty: it was not read, and why
+};
 
-Parsed ParseFiles(const ProjectFiles& project, const PathMap& paths, const binding::ModuleGraph& graph,
-                  Selection& selection, base::Interner& names, unsigned jobs) {
-  Parsed out;
-  const std::vector<uint32_t> kept = Kept(selection);
-  out.files.resize(kept.size());
-  std::vector<ir::Module> modules(kept.size());
-  std::vector<std::string> problems(kept.size());
-  ParallelFor(kept.size(), jobs, [&](size_t i) {
-    ScannedFile& scanned = selection.files[kept[i]];
+class Parser {
+ public:
+  Parser(const ParseInput& input, Selection& selection, base::Interner& names)
+      : in_(input), selection_(selection), names_(names), kept_(Kept(selection)) {}
+
+  Parsed Run() {
+    out_.files.resize(kept_.size());
+    std::vector<Outcome> outcomes(kept_.size());
+    std::optional<CppReader> reader;
+    const auto is_cpp = [&](uint32_t index) { return cpp::IsSourceName(in_.project.all[index]); };
+    if (std::ranges::any_of(kept_, is_cpp)) {
+      reader.emplace(in_.paths, in_.files, in_.compile_commands);
+      out_.problems = reader->problems();
+    }
+    ParallelFor(kept_.size(), in_.jobs, [&](size_t i) { ReadOne(i, reader, outcomes[i]); });
+    for (uint32_t i = 0; i < kept_.size(); ++i) Add(i, outcomes[i]);
+    return std::move(out_);
+  }
+
+ private:
+  const std::string& PathOf(size_t i) const { return in_.project.all[kept_[i]]; }
+
+  void ReadOne(size_t i, const std::optional<CppReader>& reader, Outcome& outcome) {
+    ScannedFile& scanned = selection_.files[kept_[i]];
     const source::FileId id{static_cast<uint32_t>(i)};
-    const std::string shown = paths.Shown(project.all[kept[i]]);
-    out.files[id] = EmptyFile(shown);
+    const std::string shown = in_.paths.Shown(PathOf(i));
+    out_.files[id] = EmptyFile(shown);
     if (scanned.state != ReadState::Read) {
-      problems[i] = WhyFaulty(scanned);
+      outcome.problem = WhyFaulty(scanned);
       return;
     }
     base::Result<source::SourceFile> file = source::MakeSourceFile(shown, std::move(scanned.text));
     if (!file) {
-      problems[i] = file.error().message;
+      outcome.problem = file.error().message;
       return;
     }
-    out.files[id] = std::move(*file);
-    modules[i] = python::Lower(out.files[id], id, names);
-  });
-  for (uint32_t i = 0; i < kept.size(); ++i) {
-    const std::string& relative = project.all[kept[i]];
-    const bool requested = project.requested[kept[i]];
-    out.requested.push_back(requested);
-    if (!problems[i].empty()) {
-      out.faulty.emplace_back(source::FileId{i}, std::move(problems[i]));
-      continue;
+    out_.files[id] = std::move(*file);
+    if (!cpp::IsSourceName(PathOf(i))) {
+      outcome.module = python::Lower(out_.files[id], id, names_);
+      return;
     }
-    out.bytes += out.files[source::FileId{i}].text.size();
-    out.modules.Add(std::move(modules[i]));
-    out.infos.Add({.path = relative,
-                   .dotted = graph.DottedName(relative),
-                   .is_package = NameOf(relative) == "__init__.py",
-                   .requested = requested});
+    base::Result<cpp::Reply> reply = reader->Read(PathOf(i), out_.files[id].text);
+    if (reply) outcome.reply = std::move(*reply);
+    else outcome.problem = reply.error().message;
   }
-  return out;
+
+  void Add(uint32_t i, Outcome& outcome) {
+    out_.requested.resize(std::max<size_t>(out_.requested.size(), kept_.size()));
+    out_.requested[i] = in_.project.requested[kept_[i]];
+    const source::FileId id{i};
+    if (outcome.reply) AddUnit(id, PathOf(i), *outcome.reply, &outcome.problem);
+    if (!outcome.problem.empty()) {
+      out_.faulty.emplace_back(id, std::move(outcome.problem));
+      return;
+    }
+    out_.bytes += out_.files[id].text.size();
+    if (outcome.reply) return;
+    out_.modules.Add(std::move(outcome.module));
+    out_.infos.Add({.path = PathOf(i),
+                    .dotted = in_.graph.DottedName(PathOf(i)),
+                    .is_package = NameOf(PathOf(i)) == "__init__.py",
+                    .requested = out_.requested[i]});
+  }
+
+  void AddUnit(source::FileId main, const std::string& path, const cpp::Reply& reply, std::string* problem) {
+    bool has_main = false;
+    for (const cpp::FilePart& part : reply.parts) {
+      const std::string relative = in_.paths.Relative(part.path);
+      const bool is_main = relative == path;
+      const source::FileId id = is_main ? main : HeaderFile(relative);
+      if (!id || out_.files[id].text.size() != part.bytes) continue;
+      base::Result<ir::Module> module = ir::Deserialize(part.module, id, part.bytes, names_);
+      if (!module) {
+        *problem = module.error().message;
+        return;
+      }
+      if (is_main) AddErrors(reply, *module);
+      has_main = has_main || is_main;
+      if (is_main || HasNews(*module)) AddModule(relative, std::move(*module));
+    }
+    if (!has_main) *problem = reply.errors.empty() ? "Clang could not read it" : reply.errors[0].text;
+  }
+
+  // Several files include a header; what one of them found in it is not looked at again.
+  bool HasNews(ir::Module& module) {
+    bool has_news = false;
+    for (ir::Function& function : module.functions) {
+      if (!function.symbol) continue;
+      if (header_symbols_.insert(function.symbol.index).second) has_news = true;
+      else function.body = ir::BlockId::None();
+    }
+    return has_news;
+  }
+
+  void AddErrors(const cpp::Reply& reply, ir::Module& module) const {
+    if (reply.error_count == 0 || reply.errors.empty()) return;
+    const cpp::ReadError& first = reply.errors[0];
+    std::string text = first.text;
+    if (reply.error_count > 1) text += ", and " + std::to_string(reply.error_count - 1) + " more errors";
+    const auto size = static_cast<uint32_t>(out_.files[module.file].text.size());
+    const uint32_t begin = std::min(first.offset, size);
+    module.problems.push_back({.kind = ir::ProblemKind::Syntax, .text = std::move(text), .begin = begin,
+                               .end = std::min(begin + first.length, size)});
+  }
+
+  void AddModule(const std::string& path, ir::Module module) {
+    const bool requested = out_.requested[module.file.index];
+    out_.modules.Add(std::move(module));
+    out_.infos.Add({.path = path, .dotted = path, .is_package = false, .requested = requested});
+  }
+
+  source::FileId HeaderFile(const std::string& relative) {
+    const auto [known, is_new] = headers_.try_emplace(relative);
+    if (!is_new) return known->second;
+    const std::string shown = in_.paths.Shown(relative);
+    base::Result<std::string> bytes = in_.files.Read(shown);
+    if (!bytes) return {};
+    base::Result<source::SourceFile> file = source::MakeSourceFile(shown, std::move(*bytes));
+    if (!file) return {};
+    known->second = out_.files.Add(std::move(*file));
+    const auto listed = std::ranges::lower_bound(in_.project.all, relative);
+    const bool requested = listed != in_.project.all.end() && *listed == relative &&
+                           in_.project.requested[static_cast<size_t>(listed - in_.project.all.begin())];
+    out_.requested.resize(out_.files.size());
+    out_.requested[known->second.index] = requested;
+    return known->second;
+  }
+
+  const ParseInput& in_;
+  Selection& selection_;
+  base::Interner& names_;
+  std::vector<uint32_t> kept_;
+  Parsed out_;
+  std::map<std::string, source::FileId> headers_;
+  std::unordered_set<uint32_t> header_symbols_;
+};
+
+}  // namespace
+
+Parsed ParseFiles(const ParseInput& input, Selection& selection, base::Interner& names) {
+  return Parser(input, selection, names).Run();
 }
 
 }  // namespace allranks::pipeline

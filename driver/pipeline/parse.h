@@ -6,6 +6,7 @@
 #include "analyzer/base/interner.h"
 #include "analyzer/binding/program.h"
 #include "analyzer/ir/program.h"
+#include "analyzer/source/file_system.h"
 #include "analyzer/source/source_file.h"
 #include "driver/pipeline/selection.h"
 
@@ -18,10 +19,19 @@ struct Parsed {
   base::IdVector<ir::ModuleId, binding::ModuleInfo> infos;
   std::vector<bool> requested;                                // by FileId
   std::vector<std::pair<source::FileId, std::string>> faulty;  // not parsed, and why
+  std::vector<std::string> problems;                           // with how files are compiled: one line each
   uint64_t bytes = 0;
 };
 
-Parsed ParseFiles(const ProjectFiles& project, const PathMap& paths, const binding::ModuleGraph& graph,
-                  Selection& selection, base::Interner& names, unsigned jobs);
+struct ParseInput {
+  const ProjectFiles& project;
+  const PathMap& paths;
+  const binding::ModuleGraph& graph;
+  const source::FileSystem& files;
+  const std::string& compile_commands;  // folder of compile_commands.json; empty: looked for
+  unsigned jobs = 0;
+};
+
+Parsed ParseFiles(const ParseInput& input, Selection& selection, base::Interner& names);
 
 }  // namespace allranks::pipeline

@@ -71,6 +71,11 @@ std::string PathMap::Relative(std::string_view path) const {
   return absolute.substr(root_.size() + (root_.ends_with('/') ? 0 : 1));
 }
 
+std::string PathMap::Absolute(std::string_view relative) const {
+  return relative.empty() || relative.starts_with('/') ? std::string(relative.empty() ? root_ : relative)
+                                                       : Join(root_, relative);
+}
+
 std::string PathMap::Shown(std::string_view relative) const {
   if (relative.starts_with('/')) return std::string(relative);
   if (!inside_) return Join(root_as_given_, relative);

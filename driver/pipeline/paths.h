@@ -23,6 +23,8 @@ class PathMap {
   // From a path relative to the root to the one by which it is opened and shown: relative to the working
   // directory where that is not above the root.
   std::string Shown(std::string_view relative) const;
+  // The same as an absolute path.
+  std::string Absolute(std::string_view relative) const;
 
  private:
   std::string working_directory_;

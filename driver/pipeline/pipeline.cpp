@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <unordered_map>
 #include <unordered_set>
 
 #include "analyzer/findings/suppression.h"
@@ -112,8 +113,18 @@ size_t Suppress(const std::vector<const rules::Rule*>& wanted, const Analysed& a
   for (const rules::Rule* rule : wanted) ran.insert(rule->code);
   std::erase_if(findings, [&](const Finding& finding) { return !ran.contains(finding.code); });
   std::vector<findings::FileSyntax> syntax;
+  std::unordered_map<uint32_t, size_t> known_files;
   for (const ir::Module& module : a.program.modules) {
-    if (parsed.requested[module.file.index]) syntax.push_back(SyntaxOf(module));
+    if (!parsed.requested[module.file.index]) continue;
+    const auto [known, is_new] = known_files.try_emplace(module.file.index, syntax.size());
+    findings::FileSyntax of_module = SyntaxOf(module);
+    if (is_new) {
+      syntax.push_back(std::move(of_module));
+      continue;
+    }
+    // A header is several modules: one a file that includes it and finds something new in it.
+    std::vector<findings::Extent>& statements = syntax[known->second].statements;
+    statements.insert(statements.end(), of_module.statements.begin(), of_module.statements.end());
   }
   const findings::KnownRules known{
       .code_of = [](std::string_view name) {
@@ -125,14 +136,19 @@ size_t Suppress(const std::vector<const rules::Rule*>& wanted, const Analysed& a
   return findings::ApplySuppressions(a.files, syntax, known, findings);
 }
 
+// By file: its place among all, by path. Headers get their ids after the files that include them.
 std::vector<uint32_t> PathOrder(const source::SourceFiles& files) {
+  std::vector<uint32_t> order(files.size());
+  for (uint32_t i = 0; i < order.size(); ++i) order[i] = i;
+  std::ranges::stable_sort(order, {}, [&](uint32_t i) { return std::string_view(files[source::FileId{i}].path); });
   std::vector<uint32_t> rank(files.size());
-  for (uint32_t i = 0; i < rank.size(); ++i) rank[i] = i;
+  for (uint32_t i = 0; i < order.size(); ++i) rank[order[i]] = i;
   return rank;
 }
 
 void CountInto(const ProjectFiles& project, const Selection& selection, const Parsed& parsed, Output& out) {
   out.errors = project.errors;
+  for (const std::string& problem : parsed.problems) out.errors.push_back({.path = "", .message = problem});
   out.bytes_scanned = selection.bytes_scanned;
   out.files_scanned = selection.files_scanned;
   out.bytes_parsed = parsed.bytes;
@@ -168,12 +184,14 @@ base::Result<Output> Run(const Options& options, const source::FileSystem& files
 
   watch.Begin("scan", project.all.size());
   const binding::ModuleGraph graph(project.all, project.import_roots);
+  const IncludeGraph includes(project.all);
   const Prefilter prefilter(a.knowledge->literals());
+  const Prefilter cpp_prefilter(a.knowledge->cpp_literals());
   const std::map<std::string, std::string> overlays = RelativeOverlays(options, paths);
-  Selection selection = SelectFiles({project, paths, graph, prefilter, files, overlays, options.jobs});
+  Selection selection = SelectFiles({project, paths, graph, includes, prefilter, cpp_prefilter, files, overlays, options.jobs});
 
   watch.Begin("parse", selection.parse.size());
-  Parsed parsed = ParseFiles(project, paths, graph, selection, a.names, options.jobs);
+  Parsed parsed = ParseFiles({project, paths, graph, files, options.compile_commands, options.jobs}, selection, a.names);
   CountInto(project, selection, parsed, out);
   a.files = std::move(parsed.files);
 

@@ -32,6 +32,7 @@ struct Options {
   std::map<std::string, std::string> overlays;  // path -> text that stands in for the file (stdin, open editors)
   std::vector<std::string> knowledge_files;     // the user's own *.toml
   std::vector<std::string> exclude;             // gitignore-style patterns
+  std::string compile_commands;                 // folder of compile_commands.json; empty: looked for
   std::vector<const rules::Rule*> rules;        // to run; empty: all there are
   bool respect_gitignore = true;
   unsigned jobs = 0;                      // 0: one a core

@@ -4,6 +4,7 @@
 #include <unordered_map>
 
 #include "driver/pipeline/parallel.h"
+#include "frontends/cpp/includes.h"
 #include "frontends/python/imports.h"
 
 namespace allranks::pipeline {
@@ -60,10 +61,10 @@ class Selector {
     }
     file.state = ReadState::Read;
     file.bytes = bytes->size();
-    file.mentions = in_.prefilter.Mentions(*bytes);
+    file.mentions = (IsCpp(index) ? in_.cpp_prefilter : in_.prefilter).Mentions(*bytes);
     file.wraps = file.mentions && (bytes->find("DistributedDataParallel") != std::string::npos ||
                                    bytes->find("DDP(") != std::string::npos);
-    file.has_models = bytes->find("nn.Module") != std::string::npos;
+    file.has_models = !IsCpp(index) && bytes->find("nn.Module") != std::string::npos;
     if (bytes->find('\0') != std::string::npos) {
       file.state = ReadState::Binary;
       file.mentions = false;
@@ -74,8 +75,12 @@ class Selector {
     if (file.state == ReadState::Read && file.mentions) file.text = std::move(*bytes);
   }
 
+  bool IsHeader(uint32_t index) const { return cpp::IsHeaderName(in_.project.all[index]); }
+  bool IsCpp(uint32_t index) const { return IsHeader(index) || cpp::IsSourceName(in_.project.all[index]); }
+
   std::vector<uint32_t> ImportsIn(uint32_t index, const std::string& bytes) const {
     const std::string& path = in_.project.all[index];
+    if (IsCpp(index)) return in_.includes.Targets(index, bytes);
     if (!path.ends_with(".ipynb")) return Targets(index, bytes);
     const base::Result<source::SourceFile> notebook = source::MakeSourceFile(path, bytes);
     return notebook ? Targets(index, notebook->text) : std::vector<uint32_t>();
@@ -182,7 +187,7 @@ class Selector {
     }
     AddModels(chosen);
     for (uint32_t i = 0; i < chosen.size(); ++i) {
-      if (chosen[i]) out_.parse.push_back(i);
+      if (chosen[i] && !IsHeader(i)) out_.parse.push_back(i);
     }
   }
 

@@ -10,6 +10,7 @@
 #include "analyzer/binding/program.h"
 #include "analyzer/source/file_system.h"
 #include "driver/pipeline/enumerate.h"
+#include "driver/pipeline/include_graph.h"
 #include "driver/pipeline/paths.h"
 #include "driver/pipeline/prefilter.h"
 
@@ -30,7 +31,7 @@ struct ScannedFile {
 
 struct Selection {
   std::vector<ScannedFile> files;  // by index of ProjectFiles::all
-  std::vector<uint32_t> parse;     // sorted
+  std::vector<uint32_t> parse;     // sorted; headers come with the files that include them
   std::vector<uint32_t> faulty;    // requested files that cannot be parsed, sorted
   uint64_t bytes_scanned = 0;
   uint32_t files_scanned = 0;
@@ -43,7 +44,9 @@ struct SelectionInput {
   const ProjectFiles& project;
   const PathMap& paths;
   const binding::ModuleGraph& graph;
-  const Prefilter& prefilter;
+  const IncludeGraph& includes;
+  const Prefilter& prefilter;      // of Python files
+  const Prefilter& cpp_prefilter;  // of C, C++ and CUDA files
   const source::FileSystem& files;
   const std::map<std::string, std::string>& overlays;  // by path relative to the root
   unsigned jobs = 0;

@@ -57,10 +57,13 @@ void AddReadingProblems(const ir::Module& module, const source::SourceFile& file
     if (problem.kind == ir::ProblemKind::Limit) {
       findings.push_back(Make(kLimit, span, {"this part was not analysed: {}", {problem.text}}));
     } else {
-      findings.push_back(Make(kUnreadable, span, {"syntax error: {}", {problem.text}}));
+      const bool is_python = module.language == ir::Language::Python;
+      findings.push_back(Make(kUnreadable, span,
+                              {is_python ? "syntax error: {}" : "not all of this could be read: {}", {problem.text}}));
     }
   }
-  if (file.valid_utf8 || DeclaresEncoding(file)) return;
+  // C++ takes bytes as they come.
+  if (file.valid_utf8 || module.language != ir::Language::Python || DeclaresEncoding(file)) return;
   const auto at = static_cast<uint32_t>(FirstInvalidByte(file.text));
   findings.push_back(Make(kUnreadable, {module.file, at, at + 1},
                           {"byte that is not UTF-8 in a file without a coding line, which Python refuses", {}}));

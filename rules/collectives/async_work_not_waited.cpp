@@ -69,6 +69,11 @@ class AsyncCall {
   void Report(FindingSink& sink) {
     if (!FindStatement()) return;
     const ir::Stmt& stmt = module_[stmt_];
+    if (entry_.operation.handle_param) {
+      const ir::ExprId handle = ArgExpr(entry_.operation.handle_param);
+      if (handle && module_[handle].kind == ir::ExprKind::Name && !ReportOverwritten(handle, sink)) ReportHandle(handle, sink);
+      return;
+    }
     if (stmt.kind == ir::StmtKind::Expr && ir::ValueOf(stmt) == call_) return ReportDropped(sink);
     if (stmt.kind != ir::StmtKind::Assign || ir::AssignedOf(stmt) != call_) return;
     const ir::ExprList targets = ir::TargetsOf(module_, stmt);
@@ -183,6 +188,8 @@ class AsyncCall {
 
   bool IsTarget(ir::ExprId expr) const {
     return std::ranges::any_of(module_.stmts, [&](const ir::Stmt& stmt) {
+      // A declaration alone: `MPI_Request request;`.
+      if (stmt.kind == ir::StmtKind::AnnAssign) return ir::ValueOf(stmt) == expr;
       if (stmt.kind != ir::StmtKind::Assign && stmt.kind != ir::StmtKind::Delete) return false;
       const ir::ExprList targets = ir::TargetsOf(module_, stmt);
       return std::any_of(targets.words.begin(), targets.words.end(),
@@ -201,6 +208,30 @@ class AsyncCall {
 
   // ---- The handle
   // --------------------------------------------------------------------------------------------------
+
+  // Another operation stores its handle in the same place before anything was done with this one.
+  bool ReportOverwritten(ir::ExprId handle, FindingSink& sink) {
+    const base::NameId name = ir::NameOf(module_[handle]);
+    uint32_t next_store = kNever;
+    for (const auto& [expr, fact] : context_.facts.functions[function_].calls) {
+      if (expr == call_ || fact.kind != variation::CallKind::Known || !Follows(module_[expr].begin)) continue;
+      const AsyncCall other(context_, function_, expr, fact);
+      const ir::ExprId stored = other.ArgExpr(other.entry_.operation.handle_param);
+      const bool is_same = stored && module_[stored].kind == ir::ExprKind::Name && ir::NameOf(module_[stored]) == name;
+      if (is_same) next_store = std::min(next_store, module_[stored].begin);
+    }
+    if (next_store == kNever) return false;
+    const bool is_used = std::ranges::any_of(module_.exprs, [&](const ir::Expr& expr) {
+      return expr.kind == ir::ExprKind::Name && ir::NameOf(expr) == name && expr.begin > module_[call_].end &&
+             expr.begin < next_store;
+    });
+    if (is_used) return false;
+    Add(sink, module_.span(call_), Confidence::Likely,
+        {"`{}` runs on in the background, and `{}`, its handle, is overwritten before anything waits for it",
+         {Name(), std::string(context_.program.text(name))}},
+        {{{module_.file, next_store, next_store + 1}, LabelRole::Note, {"overwritten here", {}}}});
+    return true;
+  }
 
   void ReportDropped(FindingSink& sink) {
     // A sent buffer may be forgotten, as long as nobody writes to it.
@@ -404,7 +435,7 @@ extern const Rule AsyncWorkNotWaited = {
     .code = kCode,
     .name = "async-work-not-waited",
     .severity = Severity::Error,
-    .languages = "Python",
+    .languages = "Python, C, C++",
     .summary = "asynchronous collective whose tensor is used, or whose handle is lost, before `wait()`",
     .explanation = R"md(
 ## What it finds

@@ -33,7 +33,7 @@ extern const Rule DataDependentCollective = {
     .code = kCode,
     .name = "data-dependent-collective",
     .severity = Severity::Error,
-    .languages = "Python",
+    .languages = "Python, C, C++",
     .summary = "collective that a rank's own data or environment decides about",
     .explanation = R"md(
 ## What it finds

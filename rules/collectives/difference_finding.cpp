@@ -82,7 +82,7 @@ bool RanksAreKnown(const Difference& difference) {
 
 // The recorder keeps neither roots nor reduce operations: at run time nothing names a difference in these.
 std::string MismatchCategory(std::string_view detail) {
-  if (detail == "dtype") return "dtype mismatch";
+  if (detail == "dtype" || detail == "other type") return "dtype mismatch";
   if (detail == "size") return "size or syntax mismatch";
   if (detail == "root" || detail == "reduce operation") return "";
   return detail == "group" || detail == "count" ? "missing ranks" : "collective type mismatch";

@@ -25,7 +25,7 @@ extern const Rule DivergentEarlyExit = {
     .code = kCode,
     .name = "divergent-early-exit",
     .severity = Severity::Error,
-    .languages = "Python",
+    .languages = "Python, C, C++",
     .summary = "exit on a rank condition that skips a collective of the other ranks",
     .explanation = R"md(
 ## What it finds

@@ -27,7 +27,7 @@ extern const Rule DivergentLoop = {
     .code = kCode,
     .name = "divergent-loop",
     .severity = Severity::Error,
-    .languages = "Python",
+    .languages = "Python, C, C++",
     .summary = "collective in a loop whose number of rounds differs between ranks",
     .explanation = R"md(
 ## What it finds

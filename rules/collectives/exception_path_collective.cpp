@@ -28,7 +28,7 @@ extern const Rule ExceptionPathCollective = {
     .code = kCode,
     .name = "exception-path-collective",
     .severity = Severity::Error,
-    .languages = "Python",
+    .languages = "Python, C, C++",
     .summary = "handler that keeps one rank going while the others stand in a collective",
     .explanation = R"md(
 ## What it finds

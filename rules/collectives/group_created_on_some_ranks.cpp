@@ -25,7 +25,7 @@ extern const Rule GroupCreatedOnSomeRanks = {
     .code = kCode,
     .name = "group-created-on-some-ranks",
     .severity = Severity::Error,
-    .languages = "Python",
+    .languages = "Python, C, C++",
     .summary = "process group created by some ranks only, or in another order",
     .explanation = R"md(
 ## What it finds

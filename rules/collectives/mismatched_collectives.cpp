@@ -14,7 +14,9 @@ std::string DetailText(std::string_view detail) {
       {"group", "the groups differ"},
       {"count", "some ranks issue one more than others"},
       {"reduce operation", "the reduce operations differ"},
-      {"dtype", "the data types differ"}};
+      {"dtype", "the data types differ"},
+      {"size", "the element counts differ"},
+      {"other type", "what is sent and what is received are of different types"}};
   for (const auto& [word, text] : kWords) {
     if (word == detail) return std::string(text);
   }
@@ -49,7 +51,7 @@ extern const Rule MismatchedCollectives = {
     .code = kCode,
     .name = "mismatched-collectives",
     .severity = Severity::Error,
-    .languages = "Python",
+    .languages = "Python, C, C++",
     .summary = "collectives of different ranks that meet and do not match",
     .explanation = R"md(
 ## What it finds

@@ -27,7 +27,7 @@ extern const Rule RankGuardedCollective = {
     .code = kCode,
     .name = "rank-guarded-collective",
     .severity = Severity::Error,
-    .languages = "Python",
+    .languages = "Python, C, C++",
     .summary = "collective that only some ranks of its group reach",
     .explanation = R"md(
 ## What it finds

@@ -31,7 +31,7 @@ extern const Rule RankGuardedImplicitCollective = {
     .code = kCode,
     .name = "rank-guarded-implicit-collective",
     .severity = Severity::Error,
-    .languages = "Python",
+    .languages = "Python, C, C++",
     .summary = "framework call with a collective inside that only some ranks reach",
     .explanation = R"md(
 ## What it finds

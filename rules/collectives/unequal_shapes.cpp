@@ -22,7 +22,7 @@ extern const Rule UnequalShapes = {
     .code = kCode,
     .name = "unequal-shapes",
     .severity = Severity::Error,
-    .languages = "Python",
+    .languages = "Python, C, C++",
     .summary = "collective of fixed shape on a tensor whose size differs between ranks",
     .explanation = R"md(
 ## What it finds

@@ -29,7 +29,7 @@ extern const Rule WrongGroupMember = {
     .code = kCode,
     .name = "wrong-group-member",
     .severity = Severity::Error,
-    .languages = "Python",
+    .languages = "Python, C, C++",
     .summary = "collective called by, or naming, a rank that is not in its group",
     .explanation = R"md(
 ## What it finds

@@ -53,7 +53,8 @@ ABOVE_ALL = ("tests", "bench", "tools")
 ONLY_IN = [
     (r"(clang|llvm)(-c)?/", "Clang", ["frontends/cpp"]),
     (r"tree_sitter/", "tree-sitter", ["frontends/python", *ABOVE_ALL]),
-    (r"(nccl\.h|nccl/|cuda)", "NCCL and CUDA", ["runtime-verify/backends/nccl"]),
+    # The stand-ins of frontends/cpp/headers are no part of any program of ours.
+    (r"(nccl\.h|nccl/|cuda)", "NCCL and CUDA", ["runtime-verify/backends/nccl", "frontends/cpp/headers"]),
     (r"(jsonrpc|json_rpc|json-rpc|lsp|langsvr)", "JSON-RPC", ["driver/server"]),
 ]
 

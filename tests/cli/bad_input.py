@@ -132,7 +132,7 @@ class BadInput(CliTest):
 
     def test_no_python_at_all(self):
         self.write("README.md", "x")
-        self.assert_one_line_error(self.check(), "no Python files", "--show-files")
+        self.assert_one_line_error(self.check(), "no Python, C or C++ files", "--show-files")
 
     def test_the_working_directory_is_gone(self):
         gone = self.root / "gone"

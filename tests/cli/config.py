@@ -35,7 +35,7 @@ class Config(CliTest):
         self.write("b.py", GUARDED)
         self.write("allranks.toml", "exclude = ['gen/']\n")
         self.assertEqual(self.run_allranks("check", "--show-files").out, "b.py\n")
-        self.assert_one_line_error(self.run_allranks("check", "--exclude", "b.py"), "no Python files")
+        self.assert_one_line_error(self.run_allranks("check", "--exclude", "b.py"), "no Python, C or C++ files")
 
     def test_errors_name_the_place(self):
         self.write("a.py", GUARDED)

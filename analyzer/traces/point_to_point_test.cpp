@@ -1,0 +1,60 @@
+#include "analyzer/traces/point_to_point.h"
+
+#include <gtest/gtest.h>
+
+namespace allranks::traces {
+namespace {
+
+using Ranks = std::vector<std::vector<Step>>;
+
+Step Send(int64_t to) { return {.kind = StepKind::Send, .peer = to, .members = {}}; }
+Step Recv(int64_t from) { return {.kind = StepKind::Recv, .peer = from, .members = {}}; }
+Step StartSend(int64_t to) { return {.kind = StepKind::StartSend, .peer = to, .members = {}}; }
+Step StartRecv(int64_t from) { return {.kind = StepKind::StartRecv, .peer = from, .members = {}}; }
+Step Barrier(uint32_t ranks) { return {.kind = StepKind::Collective, .members = RankSet::All(ranks)}; }
+
+bool Ends(const Ranks& ranks, bool sends_return) {
+  for (const auto& stuck : StuckSteps(ranks, sends_return)) {
+    if (stuck) return false;
+  }
+  return true;
+}
+
+TEST(PointToPointTest, AllSendFirst) {
+  const Ranks ranks = {{Send(1), Recv(2)}, {Send(2), Recv(0)}, {Send(0), Recv(1)}};
+  EXPECT_TRUE(Ends(ranks, true));
+  EXPECT_FALSE(Ends(ranks, false));
+  EXPECT_TRUE(IsMetLater(ranks, StuckSteps(ranks, false), 0));
+}
+
+TEST(PointToPointTest, OneReceivesFirst) {
+  EXPECT_TRUE(Ends({{Send(1), Recv(2)}, {Send(2), Recv(0)}, {Recv(1), Send(0)}}, false));
+}
+
+TEST(PointToPointTest, AllReceiveFirst) {
+  EXPECT_FALSE(Ends({{Recv(1), Send(1)}, {Recv(0), Send(0)}}, true));
+  EXPECT_TRUE(Ends({{StartRecv(1), Send(1)}, {StartRecv(0), Send(0)}}, false));
+  EXPECT_TRUE(Ends({{StartSend(1), Recv(1)}, {StartSend(0), Recv(0)}}, false));
+}
+
+TEST(PointToPointTest, BarrierBetweenSendAndReceive) {
+  const Ranks ranks = {{Barrier(2), Recv(1)}, {Send(0), Barrier(2)}};
+  EXPECT_TRUE(Ends(ranks, true));
+  EXPECT_FALSE(Ends(ranks, false));
+}
+
+TEST(PointToPointTest, FromWhoeverSends) {
+  EXPECT_TRUE(Ends({{Recv(kAnyPeer), Recv(kAnyPeer)}, {Send(0)}, {Send(0)}}, false));
+  EXPECT_TRUE(Ends({{StartRecv(kAnyPeer)}, {Send(0)}}, false));
+  EXPECT_FALSE(Ends({{Recv(kAnyPeer)}, {}}, true));
+}
+
+TEST(PointToPointTest, MissingHalfIsNotMetLater) {
+  const Ranks ranks = {{Send(1)}, {}};
+  const auto stuck = StuckSteps(ranks, false);
+  ASSERT_TRUE(stuck[0].has_value());
+  EXPECT_FALSE(IsMetLater(ranks, stuck, 0));
+}
+
+}  // namespace
+}  // namespace allranks::traces

@@ -1,0 +1,48 @@
+#include "driver/pipeline/read_cpp.h"
+
+namespace allranks::pipeline {
+
+CppReader::CppReader(const PathMap& paths, const source::FileSystem& files, const std::string& database)
+    : paths_(paths), files_(files), root_(paths.Absolute("")), helper_(cpp::FindHelper()) {
+  if (!database.empty()) {
+    const std::string folder = paths.Absolute(paths.Relative(database));
+    if (!Load(folder)) problems_.push_back(database + ": there is no compile_commands.json; let your build write one");
+    return;
+  }
+  if (Load(Join(root_, "build"))) return;
+  for (std::string folder = root_; !folder.empty(); folder = folder.substr(0, folder.rfind('/'))) {
+    if (Load(folder)) return;
+  }
+}
+
+// Whether there is one, sound or not.
+bool CppReader::Load(const std::string& folder) {
+  const std::string path = Join(folder, "compile_commands.json");
+  const base::Result<std::string> text = files_.Read(path);
+  if (!text) return false;
+  base::Result<cpp::CompileCommands> commands = cpp::CompileCommands::Parse(*text, folder, files_);
+  const std::string shown = paths_.Shown(paths_.Relative(path));
+  if (!commands) {
+    problems_.push_back(shown + ": " + commands.error().message + "; its files are read with default flags");
+    return true;
+  }
+  commands_ = std::move(*commands);
+  if (commands_->skipped() > 0) {
+    problems_.push_back(shown + ": " + std::to_string(commands_->skipped()) + " entries without a file or a command are left out");
+  }
+  for (const std::string& problem : commands_->problems()) problems_.push_back(shown + ": " + problem);
+  return true;
+}
+
+base::Result<cpp::Reply> CppReader::Read(const std::string& relative, const std::string& text) const {
+  if (!helper_) return base::Fail(helper_.error().message);
+  const std::string path = paths_.Absolute(relative);
+  const cpp::CompileCommand* listed = commands_ ? commands_->Find(path) : nullptr;
+  const cpp::CompileCommand command = listed ? *listed : cpp::DefaultCommand(path, root_);
+  cpp::Request request{.path = path, .text = text, .directory = command.directory, .args = command.args, .roots = {root_}};
+  const std::vector<std::string> language = cpp::LanguageFlags(path, command.args);
+  request.args.insert(request.args.end(), language.begin(), language.end());
+  return cpp::RunHelper(*helper_, request, {});
+}
+
+}  // namespace allranks::pipeline

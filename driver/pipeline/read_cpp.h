@@ -1,0 +1,39 @@
+// C, C++ and CUDA: translation units through the helper program, and what they say of the project's headers.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "analyzer/source/file_system.h"
+#include "driver/pipeline/paths.h"
+#include "frontends/cpp/compile_commands.h"
+#include "frontends/cpp/helper.h"
+
+namespace allranks::pipeline {
+
+// How the translation units of one run are read. Any thread may call Read.
+class CppReader {
+ public:
+  // `database`: the folder that `-p` names, or empty: compile_commands.json is looked for in the root, its `build`
+  // folder, and the folders above.
+  CppReader(const PathMap& paths, const source::FileSystem& files, const std::string& database);
+
+  // `relative`: to the root. An error is one line on why the file was not read.
+  base::Result<cpp::Reply> Read(const std::string& relative, const std::string& text) const;
+  // One line for each thing that is wrong with the compile commands themselves.
+  const std::vector<std::string>& problems() const { return problems_; }
+
+ private:
+  bool Load(const std::string& folder);
+
+  const PathMap& paths_;
+  const source::FileSystem& files_;
+  std::string root_;  // absolute
+  base::Result<std::string> helper_;
+  std::optional<cpp::CompileCommands> commands_;
+  std::vector<std::string> problems_;
+};
+
+}  // namespace allranks::pipeline

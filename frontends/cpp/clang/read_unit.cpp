@@ -1,0 +1,146 @@
+#include "frontends/cpp/clang/read_unit.h"
+
+#include <clang/Frontend/CompilerInstance.h>
+#include <clang/Frontend/FrontendAction.h>
+#include <clang/Lex/Preprocessor.h>
+#include <clang/Tooling/Tooling.h>
+#include <llvm/Support/VirtualFileSystem.h>
+
+#include "frontends/cpp/clang/embedded_headers.h"
+#include "frontends/cpp/clang/lower_unit.h"
+
+namespace allranks::cpp {
+namespace {
+
+constexpr size_t kMostErrors = 5;
+// A folder that no machine has.
+constexpr std::string_view kHeaderRoot = "/.allranks-headers";
+
+class ErrorList : public clang::DiagnosticConsumer {
+ public:
+  explicit ErrorList(Reply& reply, const Request& request) : reply_(reply), request_(request) {}
+
+  void HandleDiagnostic(clang::DiagnosticsEngine::Level level, const clang::Diagnostic& info) override {
+    DiagnosticConsumer::HandleDiagnostic(level, info);
+    if (level < clang::DiagnosticsEngine::Error) return;
+    ++reply_.error_count;
+    if (reply_.errors.size() >= kMostErrors) return;
+    llvm::SmallString<128> text;
+    info.FormatDiagnostic(text);
+    ReadError error{.text = std::string(text)};
+    if (info.hasSourceManager() && info.getLocation().isValid()) Locate(info, &error);
+    reply_.errors.push_back(std::move(error));
+  }
+
+ private:
+  // In the main file: an error in a header is shown where that header comes in.
+  void Locate(const clang::Diagnostic& info, ReadError* error) const {
+    const clang::SourceManager& sources = info.getSourceManager();
+    clang::SourceLocation location = sources.getFileLoc(info.getLocation());
+    if (!sources.isInMainFile(location)) {
+      error->text += " (in " + sources.getFilename(location).str() + ":" +
+                     std::to_string(sources.getExpansionLineNumber(location)) + ")";
+    }
+    while (location.isValid() && !sources.isInMainFile(location)) {
+      location = sources.getIncludeLoc(sources.getFileID(location));
+    }
+    if (location.isInvalid()) return;
+    error->path = request_.path;
+    error->offset = sources.getFileOffset(location);
+    error->length = 1;
+  }
+
+  Reply& reply_;
+  const Request& request_;
+};
+
+class LoweringConsumer : public clang::ASTConsumer, public clang::CommentHandler {
+ public:
+  LoweringConsumer(Reply& reply, const Request& request) : reply_(reply), request_(request) {}
+
+  void Initialize(clang::ASTContext& context) override { unit_ = std::make_unique<Unit>(context, request_, names_); }
+  bool HandleComment(clang::Preprocessor&, clang::SourceRange comment) override {
+    if (unit_) unit_->AddComment(comment);
+    return false;
+  }
+  // Bodies of others' functions cost half the time and say nothing that a library's description does not.
+  // What runs on the device issues nothing that ranks must agree on, and needs headers that only the toolkit has.
+  bool shouldSkipFunctionBody(clang::Decl* decl) override {
+    const bool is_device = decl->hasAttr<clang::CUDAGlobalAttr>() ||
+                           (decl->hasAttr<clang::CUDADeviceAttr>() && !decl->hasAttr<clang::CUDAHostAttr>());
+    return is_device || !unit_->IsProject(decl->getLocation());
+  }
+  void HandleTranslationUnit(clang::ASTContext&) override {
+    LowerUnit(*unit_);
+    reply_.parts = unit_->Finish();
+  }
+
+ private:
+  Reply& reply_;
+  const Request& request_;
+  base::Interner names_;
+  std::unique_ptr<Unit> unit_;
+};
+
+class LoweringAction : public clang::ASTFrontendAction {
+ public:
+  LoweringAction(Reply& reply, const Request& request) : reply_(reply), request_(request) {}
+
+ protected:
+  bool BeginInvocation(clang::CompilerInstance& compiler) override {
+    compiler.getFrontendOpts().SkipFunctionBodies = true;
+    // Reading goes on behind a header that is not there.
+    compiler.getDiagnostics().setFatalsAsError(true);
+    compiler.getDiagnostics().setErrorLimit(0);
+    return true;
+  }
+  std::unique_ptr<clang::ASTConsumer> CreateASTConsumer(clang::CompilerInstance& compiler, llvm::StringRef) override {
+    auto consumer = std::make_unique<LoweringConsumer>(reply_, request_);
+    compiler.getPreprocessor().addCommentHandler(consumer.get());
+    return consumer;
+  }
+
+ private:
+  Reply& reply_;
+  const Request& request_;
+};
+
+llvm::IntrusiveRefCntPtr<llvm::vfs::FileSystem> Files(const Request& request) {
+  const auto memory = llvm::makeIntrusiveRefCnt<llvm::vfs::InMemoryFileSystem>();
+  for (const EmbeddedHeader& header : EmbeddedHeaders()) {
+    const std::string path = std::string(kHeaderRoot) + "/" + header.path;
+    memory->addFile(path, 0, llvm::MemoryBuffer::getMemBuffer({header.text, header.size}, path, false));
+  }
+  memory->addFile(request.path, 0, llvm::MemoryBuffer::getMemBufferCopy(request.text, request.path));
+  const auto files = llvm::makeIntrusiveRefCnt<llvm::vfs::OverlayFileSystem>(llvm::vfs::createPhysicalFileSystem());
+  files->pushOverlay(memory);
+  files->setCurrentWorkingDirectory(request.directory);
+  return files;
+}
+
+std::vector<std::string> CommandLine(const Request& request) {
+  const std::string root(kHeaderRoot);
+  std::vector<std::string> line = {"clang", "-fsyntax-only", "-resource-dir", root + "/clang"};
+  line.insert(line.end(), request.args.begin(), request.args.end());
+  // After all other folders: what the machine has is used.
+  for (const char* more : {"-w", "-ferror-limit=0", "-Wno-unknown-cuda-version", "-idirafter"}) line.emplace_back(more);
+  line.push_back(root + "/standin");
+  line.push_back(request.path);
+  return line;
+}
+
+}  // namespace
+
+Reply ReadUnit(const Request& request) {
+  Reply reply;
+  ErrorList errors(reply, request);
+  const auto files = llvm::makeIntrusiveRefCnt<clang::FileManager>(clang::FileSystemOptions{.WorkingDir = request.directory},
+                                                                  Files(request));
+  clang::tooling::ToolInvocation invocation(CommandLine(request), std::make_unique<LoweringAction>(reply, request),
+                                            files.get());
+  invocation.setDiagnosticConsumer(&errors);
+  invocation.run();
+  return reply;
+}
+
+}  // namespace allranks::cpp

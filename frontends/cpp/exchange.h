@@ -1,0 +1,51 @@
+// What goes to the helper program `allranks-clang` on its standard input, and what comes back on its standard output.
+// One process reads one translation unit: whatever happens in Clang costs that file.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "analyzer/base/result.h"
+
+namespace allranks::cpp {
+
+// Grows with every change of these structs; a helper of another version answers with nothing.
+constexpr uint32_t kExchangeVersion = 1;
+
+struct Request {
+  std::string path;                 // of the main file: absolute
+  std::string text;                 // its text, which may be newer than the disk's
+  std::string directory;            // absolute: where the compile command runs
+  std::vector<std::string> args;    // of the compiler, without its name and without the file (compile_commands.h)
+  std::vector<std::string> roots;   // absolute folders; what lies below them is the project's own
+};
+
+// The main file or a header of the project: its definitions.
+struct FilePart {
+  std::string path;     // absolute
+  uint32_t bytes = 0;   // of its text, a byte order mark left out
+  std::string module;   // ir::Serialize
+};
+
+// A place that Clang could not read.
+struct ReadError {
+  std::string path;     // absolute; empty: no place
+  uint32_t offset = 0;  // into its text
+  uint32_t length = 0;
+  std::string text;     // "'mpi.h' file not found"
+};
+
+struct Reply {
+  std::vector<FilePart> parts;
+  uint32_t error_count = 0;
+  std::vector<ReadError> errors;  // the first few
+};
+
+std::string Write(const Request& request);
+std::string Write(const Reply& reply);
+[[nodiscard]] base::Result<Request> ReadRequest(std::string_view bytes);
+[[nodiscard]] base::Result<Reply> ReadReply(std::string_view bytes);
+
+}  // namespace allranks::cpp

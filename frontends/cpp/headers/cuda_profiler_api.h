@@ -1,0 +1,2 @@
+// Declared in cuda_runtime.h.
+#include <cuda_runtime.h>

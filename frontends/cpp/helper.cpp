@@ -1,0 +1,191 @@
+#include "frontends/cpp/helper.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <chrono>
+#include <cstring>
+
+namespace allranks::cpp {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+constexpr std::string_view kProgram = "allranks-clang";
+constexpr size_t kLongestReply = size_t{1} << 30;
+constexpr size_t kLongestComplaint = 1 << 16;
+// Clang recurses along deeply nested sources.
+constexpr rlim_t kStackBytes = rlim_t{256} << 20;
+
+class Descriptor {
+ public:
+  Descriptor() = default;
+  explicit Descriptor(int value) : value_(value) {}
+  Descriptor(const Descriptor&) = delete;
+  Descriptor& operator=(const Descriptor&) = delete;
+  ~Descriptor() { Close(); }
+  int value() const { return value_; }
+  bool open() const { return value_ >= 0; }
+  void Reset(int value) {
+    Close();
+    value_ = value;
+  }
+  void Close() {
+    if (value_ >= 0) close(value_);
+    value_ = -1;
+  }
+
+ private:
+  int value_ = -1;
+};
+
+struct Pipe {
+  Descriptor read;
+  Descriptor write;
+  bool Open() {
+    int ends[2];
+    if (pipe2(ends, O_CLOEXEC) != 0) return false;
+    read.Reset(ends[0]);
+    write.Reset(ends[1]);
+    return true;
+  }
+};
+
+void Limit(int what, rlim_t soft) {
+  rlimit limit = {};
+  getrlimit(what, &limit);
+  limit.rlim_cur = limit.rlim_max == RLIM_INFINITY ? soft : std::min(soft, limit.rlim_max);
+  setrlimit(what, &limit);
+}
+
+// Between fork and exec only what is safe after a fork of one thread of several.
+[[noreturn]] void Exec(const char* program, const Pipe& in, const Pipe& out, const Pipe& complaints,
+                       const Limits& limits) {
+  dup2(in.read.value(), STDIN_FILENO);
+  dup2(out.write.value(), STDOUT_FILENO);
+  dup2(complaints.write.value(), STDERR_FILENO);
+  Limit(RLIMIT_AS, limits.memory_bytes);
+  Limit(RLIMIT_STACK, kStackBytes);
+  Limit(RLIMIT_CORE, 0);
+  Limit(RLIMIT_CPU, limits.seconds + 1);
+  char* const arguments[] = {const_cast<char*>(program), nullptr};
+  execv(program, arguments);
+  constexpr int kNotStarted = 127;
+  _exit(kNotStarted);
+}
+
+// Feeds and reads the child until it closes its output or time is up.
+class Conversation {
+ public:
+  Conversation(std::string_view question, Pipe& in, Pipe& out, Pipe& complaints, Clock::time_point deadline)
+      : left_(question), in_(in.write), out_(out.read), complaints_(complaints.read), deadline_(deadline) {
+    for (const int end : {in_.value(), out_.value(), complaints_.value()}) {
+      fcntl(end, F_SETFL, fcntl(end, F_GETFL) | O_NONBLOCK);
+    }
+  }
+
+  // Whether it ended in time.
+  bool Run() {
+    while (out_.open() || complaints_.open()) {
+      const auto rest = std::chrono::duration_cast<std::chrono::milliseconds>(deadline_ - Clock::now()).count();
+      if (rest <= 0) return false;
+      std::array<pollfd, 3> ends = {pollfd{in_.value(), POLLOUT, 0}, pollfd{out_.value(), POLLIN, 0},
+                                    pollfd{complaints_.value(), POLLIN, 0}};
+      if (poll(ends.data(), ends.size(), static_cast<int>(rest)) < 0 && errno != EINTR) return false;
+      if (ends[0].revents != 0) Feed();
+      if (ends[1].revents != 0) Drain(out_, &answer, kLongestReply);
+      if (ends[2].revents != 0) Drain(complaints_, &complaint, kLongestComplaint);
+    }
+    return true;
+  }
+
+  std::string answer;
+  std::string complaint;
+
+ private:
+  void Feed() {
+    const ssize_t count = left_.empty() ? 0 : write(in_.value(), left_.data(), left_.size());
+    if (count > 0) left_.remove_prefix(static_cast<size_t>(count));
+    const bool failed = count < 0 && errno != EAGAIN && errno != EINTR;
+    if (left_.empty() || failed) in_.Close();
+  }
+
+  static void Drain(Descriptor& from, std::string* to, size_t most) {
+    std::array<char, 1 << 16> buffer;
+    const ssize_t count = read(from.value(), buffer.data(), buffer.size());
+    if (count > 0 && to->size() < most) to->append(buffer.data(), static_cast<size_t>(count));
+    if (count == 0 || (count < 0 && errno != EAGAIN && errno != EINTR)) from.Close();
+  }
+
+  std::string_view left_;
+  Descriptor& in_;
+  Descriptor& out_;
+  Descriptor& complaints_;
+  Clock::time_point deadline_;
+};
+
+std::string WhatBecame(int status, const std::string& complaint, const Limits& limits) {
+  const bool no_memory = complaint.find("out of memory") != std::string::npos ||
+                         complaint.find("bad_alloc") != std::string::npos;
+  if (no_memory) {
+    return "Clang needed more than " + std::to_string(limits.memory_bytes >> 20) +
+           " MiB for it; exclude it or include less";
+  }
+  if (WIFSIGNALED(status)) {
+    if (WTERMSIG(status) == SIGXCPU || WTERMSIG(status) == SIGKILL) {
+      return "Clang took longer than " + std::to_string(limits.seconds) + " s; exclude it or include less";
+    }
+    return std::string("Clang crashed (") + strsignal(WTERMSIG(status)) + "); the other files are unharmed";
+  }
+  return "the helper `allranks-clang` ended with " + std::to_string(WEXITSTATUS(status)) +
+         "; reinstall allranks, so that both are of one version";
+}
+
+std::string FolderOfThisProgram() {
+  std::array<char, 4096> path;
+  const ssize_t length = readlink("/proc/self/exe", path.data(), path.size());
+  const std::string_view program(path.data(), length > 0 ? static_cast<size_t>(length) : 0);
+  return std::string(program.substr(0, program.rfind('/') + 1));
+}
+
+}  // namespace
+
+base::Result<std::string> FindHelper() {
+  const std::string folder = FolderOfThisProgram();
+  for (const std::string& candidate : {folder + std::string(kProgram), folder + "../libexec/allranks/" + std::string(kProgram)}) {
+    if (access(candidate.c_str(), X_OK) == 0) return candidate;
+  }
+  return base::Fail("C, C++ and CUDA are read by the helper program `allranks-clang`, which is not beside this `allranks`; "
+                    "build it with LLVM 19 (libclang-19-dev, llvm-19-dev), or exclude these files");
+}
+
+base::Result<Reply> RunHelper(const std::string& program, const Request& request, const Limits& limits) {
+  Pipe in, out, complaints;
+  if (!in.Open() || !out.Open() || !complaints.Open()) {
+    return base::Fail(std::string("no pipe to `allranks-clang` could be opened: ") + std::strerror(errno));
+  }
+  const std::string question = Write(request);
+  const pid_t child = fork();
+  if (child < 0) return base::Fail(std::string("`allranks-clang` could not be started: ") + std::strerror(errno));
+  if (child == 0) Exec(program.c_str(), in, out, complaints, limits);
+  in.read.Close();
+  out.write.Close();
+  complaints.write.Close();
+  Conversation conversation(question, in, out, complaints, Clock::now() + std::chrono::seconds(limits.seconds));
+  if (!conversation.Run()) kill(child, SIGKILL);
+  int status = 0;
+  while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
+  }
+  if (!WIFEXITED(status) || WEXITSTATUS(status) != 0) {
+    return base::Fail(WhatBecame(status, conversation.complaint, limits));
+  }
+  return ReadReply(conversation.answer);
+}
+
+}  // namespace allranks::cpp

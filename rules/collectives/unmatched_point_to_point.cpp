@@ -1,0 +1,93 @@
+#include "rules/collectives/difference_finding.h"
+
+namespace allranks::rules {
+namespace {
+
+constexpr std::string_view kCode = "AR111";
+
+findings::Text Message(const Context& context, const traces::Difference& difference) {
+  const std::string op = OpText(context, difference, difference.culprit);
+  if (difference.detail == "unmatched") return {"{} of {} has no partner: no rank issues the other half", {op, difference.reached_by}};
+  const std::string other = difference.has_victim ? OpText(context, difference, difference.victim)
+                                                  : std::string("the same operation");
+  if (difference.detail == "buffered") {
+    return {"{} of {} waits for {} of {}, which comes only after it, unless the message is small enough to be buffered",
+            {op, difference.reached_by, other, difference.not_reached_by}};
+  }
+  return {"{} of {} waits for a partner that itself waits in {}", {op, difference.reached_by, other}};
+}
+
+void Check(const Context& context, FindingSink& sink) {
+  for (const traces::Difference& difference : context.analysis.differences) {
+    if (difference.kind != traces::DifferenceKind::PointToPoint) continue;
+    findings::Text help = {
+        "let one side receive first, or issue both halves together: `MPI_Sendrecv`, `batch_isend_irecv`, an NCCL group",
+        {}};
+    if (difference.detail == "unmatched") help = {"issue the other half on the rank that is named as the peer", {}};
+    sink.push_back(FindingOf(context, difference, kCode, Message(context, difference), std::move(help)));
+  }
+}
+
+}  // namespace
+
+extern const Rule UnmatchedPointToPoint = {
+    .code = kCode,
+    .name = "unmatched-point-to-point",
+    .severity = Severity::Error,
+    .languages = "Python, C, C++",
+    .summary = "blocking sends and receives that wait for each other in a circle, or for nobody",
+    .explanation = R"md(
+## What it finds
+
+Blocking sends and receives whose ranks wait for each other: all ranks send first and receive
+second, both sides of a pair receive first, a barrier stands between a send and its receive. And
+sends or receives of a whole program that no rank answers. The operations of all ranks of a small
+job are run step by step; what cannot go on is reported.
+
+## Why it hurts
+
+A blocking receive waits for its message, and a blocking send may wait for its receiver. When every
+rank of a ring sends to its right neighbour first, nobody is left to receive. With MPI small messages
+are buffered, so the program works in tests and hangs the day the message grows beyond the eager limit
+of the network. NCCL does not buffer at all: `ncclSend` and `ncclRecv` outside of a group run one
+after the other on the stream.
+
+## Wrong
+
+```c
+MPI_Send(out, n, MPI_DOUBLE, right, 0, comm);   // all ranks send first
+MPI_Recv(in, n, MPI_DOUBLE, left, 0, comm, MPI_STATUS_IGNORE);
+```
+
+## Right
+
+```c
+MPI_Sendrecv(out, n, MPI_DOUBLE, right, 0, in, n, MPI_DOUBLE, left, 0, comm, MPI_STATUS_IGNORE);
+```
+
+```c
+ncclGroupStart();
+ncclSend(out, n, ncclFloat, right, comm, stream);
+ncclRecv(in, n, ncclFloat, left, comm, stream);
+ncclGroupEnd();
+```
+
+## When it is silent
+
+* The halves are issued together: `batch_isend_irecv`, an NCCL group, `MPI_Sendrecv`, `MPI_Isend` and
+  `MPI_Irecv`.
+* Some peer, or whether an operation is reached, is not known.
+* Only one half stands in a function that others call: the other half may be anywhere.
+
+## Fix
+
+Issue both halves together, or let even ranks send first and odd ranks receive first.
+
+## Proof
+
+The witness holds the sends and receives of every rank up to where they wait.
+)md",
+    .check = Check,
+    .scenario = Scenario::MismatchedCollective};
+
+}  // namespace allranks::rules

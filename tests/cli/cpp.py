@@ -1,0 +1,163 @@
+"""C, C++ and CUDA from outside: compile commands as data, bad input, the helper program and its headers."""
+
+import json
+import os
+import pathlib
+import shutil
+import subprocess
+import unittest
+
+from support import ALLRANKS, CliTest, main
+
+GUARDED = """\
+#include <mpi.h>
+
+int main(int argc, char **argv) {
+  int rank;
+  MPI_Init(&argc, &argv);
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  if (rank == ROOT) MPI_Barrier(MPI_COMM_WORLD);
+  MPI_Finalize();
+}
+"""
+PLAIN = GUARDED.replace("ROOT", "0")
+
+
+class Cpp(CliTest):
+    def check(self, *args, **options):
+        return self.run_allranks("check", "--output-format", "concise", "-q", *args, **options)
+
+    def commands(self, *entries, where="compile_commands.json"):
+        self.write(where, json.dumps([{"directory": str(self.root), **entry} for entry in entries]))
+
+    def test_compile_command_gives_macros(self):
+        self.write("main.cpp", GUARDED)
+        self.commands({"file": "main.cpp", "command": "mpicxx -DROOT=0 -O2 -c main.cpp -o main.o"})
+        self.assertIn("main.cpp:7:21: AR101", self.check().out)
+
+    def test_folder_of_compile_commands(self):
+        self.write("main.cpp", GUARDED)
+        self.commands({"file": "main.cpp", "arguments": ["c++", "-DROOT=0", "main.cpp"]}, where="out/here/compile_commands.json")
+        self.assertNotIn("AR001", self.check("-p", "out/here").out)
+        self.assertIn("AR001 not all of this could be read: use of undeclared identifier 'ROOT'", self.check().out)
+
+    def test_flags_of_nvcc_and_flag_files(self):
+        self.write("main.cu", GUARDED)
+        self.write("flags.rsp", "-gencode arch=compute_90,code=sm_90 -Xcompiler -DROOT=0,-fPIC --expt-relaxed-constexpr")
+        self.commands({"file": "main.cu", "command": "nvcc -ccbin g++ -x cu @flags.rsp -rdc=true -c main.cu -o main.o"})
+        self.assertIn("main.cu:7:21: AR101", self.check().out)
+
+    def test_nothing_is_run_or_loaded(self):
+        self.write("main.cpp", PLAIN)
+        made = self.root / "made"
+        self.commands({"file": "main.cpp",
+                       "command": f"sh -c 'touch {made}' -fplugin=/nowhere/plugin.so -Xclang -load -Xclang /nowhere/x.so "
+                                  f"-wrapper touch,{made} -o {made} -MD -MF {made} main.cpp"})
+        result = self.check()
+        self.assertIn("AR101", result.out)
+        self.assertNotIn("AR001", result.out)
+        self.assertFalse(made.exists())
+
+    def test_broken_compile_commands(self):
+        self.write("main.cpp", PLAIN)
+        self.write("compile_commands.json", "[{")
+        result = self.check()
+        self.assertEqual(result.err, "allranks: error: compile_commands.json: it is not valid JSON; its files are read with "
+                                     "default flags\n")
+        self.assertIn("AR101", result.out)
+
+    def test_missing_compile_commands(self):
+        self.write("main.cpp", PLAIN)
+        result = self.check("-p", "nowhere")
+        self.assertEqual(result.err.count("\n"), 1, result.err)
+        self.assertIn("nowhere: there is no compile_commands.json", result.err)
+        self.assertIn("AR101", result.out)
+
+    def test_missing_flag_file(self):
+        self.write("main.cpp", PLAIN)
+        self.commands({"file": "main.cpp", "command": "c++ @gone.rsp -c main.cpp"})
+        result = self.check()
+        self.assertIn("the flag file gone.rsp, with which main.cpp is compiled, cannot be read", result.err)
+        self.assertIn("AR101", result.out)
+
+    def test_crash_of_clang_costs_one_file(self):
+        self.write("crash.cpp", "#pragma clang __debug crash\n#include <mpi.h>\n")
+        self.write("main.cpp", PLAIN)
+        result = self.check()
+        self.assertIn("crash.cpp:1:1: AR001 file was not analysed: Clang crashed", result.out)
+        self.assertIn("main.cpp:7:18: AR101", result.out)
+
+    def test_header_that_includes_itself(self):
+        self.write("loop.h", '#include "loop.h"\n')
+        self.write("main.cpp", '#include "loop.h"\n' + PLAIN)
+        result = self.check()
+        self.assertIn("main.cpp:1:10: AR001", result.out)
+        self.assertIn("main.cpp:8:18: AR101", result.out)
+
+    def test_missing_header(self):
+        self.write("main.cpp", '#include "gone.h"\n' + PLAIN)
+        result = self.check()
+        self.assertIn("main.cpp:1:10: AR001 not all of this could be read: 'gone.h' file not found", result.out)
+        self.assertIn("main.cpp:8:18: AR101", result.out)
+
+    def test_generated_file(self):
+        rows = "".join(f"  {{{i}, {i * 3}, {i * 7}}},\n" for i in range(200_000))
+        self.write("table.c", "#include <mpi.h>\nstatic const int table[][3] = {\n" + rows + "};\n" + PLAIN.split("\n", 1)[1])
+        self.assertIn("AR101", self.check().out)
+
+    def test_finding_in_a_header_is_reported_once(self):
+        self.write("sum.h", "#pragma once\n#include <mpi.h>\n\ninline void sync(int rank) {\n"
+                            "  if (rank == 0) MPI_Barrier(MPI_COMM_WORLD);\n}\n\ntemplate <class T> T twice(T x) { return x + x; }\n")
+        user = '#include "sum.h"\nvoid NAME() { int rank; MPI_Comm_rank(MPI_COMM_WORLD, &rank); sync(twice(rank)); }\n'
+        self.write("a.cpp", user.replace("NAME", "a"))
+        self.write("b.cpp", user.replace("NAME", "b"))
+        self.assertEqual(self.check().out.count("AR101"), 1)
+
+    def test_suppression(self):
+        self.write("main.cpp", PLAIN.replace("MPI_COMM_WORLD);\n  MPI_Fin", "MPI_COMM_WORLD);  // allranks: ignore[AR101] a test\n  MPI_Fin"))
+        result = self.check()
+        self.assertEqual((result.code, result.out), (0, ""), result.out)
+
+    def test_moved_program_finds_its_headers(self):
+        folder = pathlib.Path(self._folder.name) / "moved" / "bin"
+        folder.mkdir(parents=True)
+        for name in ("allranks", "allranks-clang"):
+            shutil.copy(pathlib.Path(ALLRANKS).with_name(name), folder)
+        self.write("project/main.c", PLAIN.replace("#include <mpi.h>", "#include <mpi.h>\n#include <stddef.h>\n#include <stdarg.h>"))
+        result = subprocess.run([folder / "allranks", "check", "--output-format", "concise", "-q"], cwd=self.root / "project",
+                                capture_output=True, text=True, timeout=120)
+        self.assertIn("main.c:9:18: AR101", result.stdout)
+        self.assertNotIn("AR001", result.stdout)
+
+    def test_without_the_helper(self):
+        folder = self.root / "alone"
+        folder.mkdir()
+        shutil.copy(ALLRANKS, folder / "allranks")
+        self.write("project/main.c", PLAIN)
+        self.write("project/train.py", "import torch.distributed as dist\nif dist.get_rank() == 0:\n    dist.barrier()\n")
+        result = subprocess.run([folder / "allranks", "check", "--output-format", "concise", "-q"], cwd=self.root / "project",
+                                capture_output=True, text=True, timeout=120)
+        self.assertIn("main.c:1:1: AR001 file was not analysed: C, C++ and CUDA are read by the helper program", result.stdout)
+        self.assertIn("train.py:3:5: AR101", result.stdout)
+
+    def test_ir_and_trace(self):
+        self.write("main.cpp", PLAIN)
+        self.assertIn("if (rank == 0):\n    MPI_Barrier(MPI_COMM_WORLD)\n", self.run_allranks("ir", "main.cpp:main").out)
+        self.assertIn("barrier(the default group)", self.run_allranks("trace", "main.cpp:main").out)
+
+    def test_witness_comes_out(self):
+        self.write("main.cpp", PLAIN)
+        document = json.loads(self.run_allranks("check", "--output-format", "json").out)
+        finding = next(f for f in document["findings"] if f["code"] == "AR101")
+        self.assertIn("witness", json.dumps(finding))
+
+
+@unittest.skipUnless(pathlib.Path(ALLRANKS).with_name("allranks-clang").exists(), "built without LLVM")
+class CppWithHelper(Cpp):
+    pass
+
+
+del Cpp
+
+if __name__ == "__main__":
+    main()
