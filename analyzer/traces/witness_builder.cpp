@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 
 #include "analyzer/traces/difference.h"
 #include "witness/matching.h"
@@ -109,6 +110,7 @@ class WitnessBuilder {
       for (const SeqId op : ops[rank]) {
         key.push_back(sequences_[op].detail ^ sequences_[op].origin.index);
         key.push_back(Members(sequences_[op].group, rank).bits);
+        key.push_back(static_cast<uint64_t>(Peer(sequences_[op], rank).value_or(-1)));
       }
       const auto [found, is_new] = classes.emplace(key, witness_.classes.size());
       if (!is_new) {
@@ -118,7 +120,10 @@ class WitnessBuilder {
       witness_.classes.push_back({.id = fmt::format("c{}", witness_.classes.size()), .ranks = {rank},
                                   .guard = reached ? guard : ""});
       std::vector<witness::Op> list;
-      for (const SeqId op : ops[rank]) list.push_back(MakeOp(op, rank, list.size()));
+      for (const SeqId op : ops[rank]) {
+        // Nobody can be sent what is sent to nobody knows whom.
+        if (!IsSentOrReceived(sequences_[op]) || Peer(sequences_[op], rank)) list.push_back(MakeOp(op, rank, list.size()));
+      }
       if (reached && IsOutsider()) list.push_back(MakeOutsidersOp(rank, list.size()));
       witness_.ops.push_back(std::move(list));
     }
@@ -128,6 +133,21 @@ class WitnessBuilder {
   bool IsOutsider() const { return evidence_.kind == DifferenceKind::NotMember && evidence_.detail == "member"; }
   bool HasOutsideRoot() const { return evidence_.kind == DifferenceKind::NotMember && evidence_.detail == "root"; }
   RankSet Members(GroupIndex group, uint32_t rank) const { return scene_.evaluator().group(group).members[rank]; }
+
+  bool IsSentOrReceived(const Item& item) const {
+    const knowledge::OpClass op_class = state_.traces.entry(item.origin).operation.op_class;
+    return op_class == knowledge::OpClass::Send || op_class == knowledge::OpClass::Recv;
+  }
+
+  // The other side of a send or receive, counted in the group.
+  std::optional<int32_t> Peer(const Item& item, uint32_t rank) {
+    const ValueId peer = state_.traces.operation(item.origin).peer;
+    if (!peer || !IsSentOrReceived(item)) return std::nullopt;
+    const Outcome outcome = scene_.evaluator().Evaluate(peer, rank);
+    const bool is_member = outcome.kind == OutcomeKind::Number && outcome.number >= 0 &&
+                           outcome.number < Members(item.group, rank).count();
+    return is_member ? std::optional<int32_t>(static_cast<int32_t>(outcome.number)) : std::nullopt;
+  }
 
   // The lists leave out what a rank issues on a group that it is not in.
   witness::Op MakeOutsidersOp(uint32_t rank, size_t index) {
@@ -154,6 +174,7 @@ class WitnessBuilder {
     op.comm = Communicator(item.group, rank);
     if (IsReduction(op.op)) op.redop = item.reduce_op ? Reduction(item.reduce_op) : "sum";
     if (IsRooted(op.op)) op.root = Root(item, op.comm);
+    if (const std::optional<int32_t> peer = Peer(item, rank)) op.peer = *peer;
     // A reader knows `module_forward` better than `__call__`.
     const std::string_view name = state_.program.text(entry.name);
     op.source = std::string(name.ends_with("__") ? state_.program.text(entry.operation.kind) : name);
