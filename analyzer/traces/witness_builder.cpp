@@ -2,8 +2,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
 #include <map>
-#include <optional>
+#include <unordered_set>
 
 #include "analyzer/traces/difference.h"
 #include "witness/matching.h"
@@ -23,7 +24,25 @@ constexpr std::pair<std::string_view, std::string_view> kStandIns[] = {
     {"broadcast", "broadcast"},     {"bcast", "broadcast"},      {"barrier", "barrier"},
     {"isend", "send"},              {"irecv", "recv"},           {"save", "barrier"},
     {"load", "barrier"},            {"group", "barrier"},        {"init", "barrier"},
-    {"destroy", "barrier"}};
+    {"destroy", "barrier"},         {"finalize", "barrier"},     {"shutdown", "barrier"},
+    {"comm_", "barrier"},           {"cart_", "barrier"},        {"graph_", "barrier"},
+    {"win_", "barrier"},            {"file_", "barrier"}};
+
+// Types as libraries call them (`MPI_DOUBLE`, `ncclBfloat16`), by a part of the name in small letters, and what a runner
+// calls them; the first that fits counts.
+constexpr std::pair<std::string_view, std::string_view> kTypes[] = {
+    {"bfloat16", "bf16"}, {"half", "f16"},  {"float16", "f16"}, {"double", "f64"}, {"float64", "f64"},
+    {"float", "f32"},     {"int64", "i64"}, {"long", "i64"},    {"int", "i32"},    {"char", "u8"},
+    {"byte", "u8"},       {"uint8", "u8"}};
+
+std::string TypeNamed(std::string_view name) {
+  std::string small(name);
+  std::ranges::transform(small, small.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  for (const auto& [part, type] : kTypes) {
+    if (small.find(part) != std::string::npos) return std::string(type);
+  }
+  return "f32";
+}
 
 std::string RunnableOp(std::string_view kind) {
   if (std::ranges::find(kRunnable, kind) != std::end(kRunnable)) return std::string(kind);
@@ -36,10 +55,13 @@ std::string RunnableOp(std::string_view kind) {
 bool IsRooted(std::string_view op) { return op == "broadcast" || op == "reduce"; }
 bool IsReduction(std::string_view op) { return op == "all_reduce" || op == "reduce" || op == "reduce_scatter"; }
 
-// The last part of `torch.distributed.ReduceOp.MAX`, in small letters.
+// The last part of `torch.distributed.ReduceOp.MAX`, `MPI_MAX` and `ncclMax`, in small letters.
 std::string ReductionNamed(std::string_view name) {
   std::string text(name.substr(name.rfind('.') == std::string_view::npos ? 0 : name.rfind('.') + 1));
   std::ranges::transform(text, text.begin(), [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; });
+  for (const std::string_view library : {"mpi_", "nccl"}) {
+    if (text.starts_with(library)) text.erase(0, library.size());
+  }
   return text;
 }
 
@@ -50,11 +72,16 @@ class WitnessBuilder {
 
   witness::Witness Build(const std::string& guard) {
     const World& world = scene_.world();
+    // Wrong on each rank by itself, and on all alike: no schedule tells it from the right one.
+    if (evidence_.detail == "other type") return {};
     std::vector<std::vector<SeqId>> ops(world.size());
     for (uint32_t rank = 0; rank < world.size() && rank < evidence_.lists.size(); ++rank) {
       sequences_.Flatten(evidence_.lists[rank], kMostOps * 4, &ops[rank]);
     }
-    Trim(&ops);
+    RepeatRounds(&ops);
+    KeepKnownPeers(&ops);
+    // In a circle of sends and receives all ranks may do alike from first to last.
+    if (evidence_.kind != DifferenceKind::PointToPoint) Trim(&ops);
     Make(ops, guard);
     // A choice that no rank condition decides shows in no list: whoever does not reach the operation stops before it.
     if (witness_.effect == witness::Effect::Clean && LeaveOutCulprit(&ops)) Make(ops, guard);
@@ -81,6 +108,59 @@ class WitnessBuilder {
       own.erase(std::ranges::find(own, evidence_.culprit, [&](SeqId id) { return sequences_[id].origin; }), own.end());
     }
     return true;
+  }
+
+  static bool IsPointToPoint(knowledge::OpClass op_class) {
+    return op_class == knowledge::OpClass::Send || op_class == knowledge::OpClass::Recv;
+  }
+
+  // Marks what a batch issues together and takes the batches themselves out. With a peer that is not known no send
+  // finds its receive: then all of them go.
+  void KeepKnownPeers(std::vector<std::vector<SeqId>>* ops) {
+    bool all_known = true;
+    for (uint32_t rank = 0; rank < ops->size(); ++rank) {
+      int open = 0;
+      std::erase_if((*ops)[rank], [&](SeqId id) {
+        const knowledge::Operation& known = state_.traces.entry(sequences_[id].origin).operation;
+        if (known.op_class == knowledge::OpClass::Batch) {
+          open += known.opens_batch ? 1 : -1;
+          return true;
+        }
+        if (!IsPointToPoint(known.op_class)) return false;
+        all_known = all_known && Peer(sequences_[id], rank) >= 0;
+        if (open > 0 || known.always_async) not_waited_.insert(id.index);
+        return false;
+      });
+    }
+    if (all_known) return;
+    for (std::vector<SeqId>& own : *ops) {
+      std::erase_if(own, [&](SeqId id) {
+        return IsPointToPoint(state_.traces.entry(sequences_[id].origin).operation.op_class);
+      });
+    }
+  }
+
+  // A list holds one round of each loop: of one that ranks run a known number of times, the others as well.
+  void RepeatRounds(std::vector<std::vector<SeqId>>* ops) {
+    if (evidence_.kind != DifferenceKind::TripCount || evidence_.own || !evidence_.node) return;
+    constexpr int64_t kMostRounds = 4;
+    for (uint32_t rank = 0; rank < ops->size(); ++rank) {
+      const std::optional<int64_t> trips = scene_.Trips(state_.traces[evidence_.node].value, rank);
+      std::vector<SeqId>& own = (*ops)[rank];
+      const auto at = std::ranges::find(own, evidence_.culprit, [&](SeqId id) { return sequences_[id].origin; });
+      if (!trips || at == own.end()) continue;
+      const SeqId round = *at;
+      own.insert(at, static_cast<size_t>(std::clamp<int64_t>(*trips - 1, 0, kMostRounds)), round);
+    }
+  }
+
+  // As a rank of the communicator; negative where it is not known or there is none.
+  int32_t Peer(const Item& item, uint32_t rank) {
+    const ValueId value = state_.traces.operation(item.origin).peer;
+    const Outcome outcome = value ? scene_.evaluator().Evaluate(value, rank) : Outcome{};
+    const int64_t size = scene_.evaluator().group(item.group).members[rank].count();
+    const bool is_rank = outcome.kind == OutcomeKind::Number && outcome.number >= 0 && outcome.number < size;
+    return is_rank ? static_cast<int32_t>(outcome.number) : -1;
   }
 
   // The common beginning says nothing; what follows far behind neither.
@@ -110,7 +190,7 @@ class WitnessBuilder {
       for (const SeqId op : ops[rank]) {
         key.push_back(sequences_[op].detail ^ sequences_[op].origin.index);
         key.push_back(Members(sequences_[op].group, rank).bits);
-        key.push_back(static_cast<uint64_t>(Peer(sequences_[op], rank).value_or(-1)));
+        key.push_back(static_cast<uint64_t>(Peer(sequences_[op], rank)));
       }
       const auto [found, is_new] = classes.emplace(key, witness_.classes.size());
       if (!is_new) {
@@ -120,10 +200,7 @@ class WitnessBuilder {
       witness_.classes.push_back({.id = fmt::format("c{}", witness_.classes.size()), .ranks = {rank},
                                   .guard = reached ? guard : ""});
       std::vector<witness::Op> list;
-      for (const SeqId op : ops[rank]) {
-        // Nobody can be sent what is sent to nobody knows whom.
-        if (!IsSentOrReceived(sequences_[op]) || Peer(sequences_[op], rank)) list.push_back(MakeOp(op, rank, list.size()));
-      }
+      for (const SeqId op : ops[rank]) list.push_back(MakeOp(op, rank, list.size()));
       if (reached && IsOutsider()) list.push_back(MakeOutsidersOp(rank, list.size()));
       witness_.ops.push_back(std::move(list));
     }
@@ -133,21 +210,6 @@ class WitnessBuilder {
   bool IsOutsider() const { return evidence_.kind == DifferenceKind::NotMember && evidence_.detail == "member"; }
   bool HasOutsideRoot() const { return evidence_.kind == DifferenceKind::NotMember && evidence_.detail == "root"; }
   RankSet Members(GroupIndex group, uint32_t rank) const { return scene_.evaluator().group(group).members[rank]; }
-
-  bool IsSentOrReceived(const Item& item) const {
-    const knowledge::OpClass op_class = state_.traces.entry(item.origin).operation.op_class;
-    return op_class == knowledge::OpClass::Send || op_class == knowledge::OpClass::Recv;
-  }
-
-  // The other side of a send or receive, counted in the group.
-  std::optional<int32_t> Peer(const Item& item, uint32_t rank) {
-    const ValueId peer = state_.traces.operation(item.origin).peer;
-    if (!peer || !IsSentOrReceived(item)) return std::nullopt;
-    const Outcome outcome = scene_.evaluator().Evaluate(peer, rank);
-    const bool is_member = outcome.kind == OutcomeKind::Number && outcome.number >= 0 &&
-                           outcome.number < Members(item.group, rank).count();
-    return is_member ? std::optional<int32_t>(static_cast<int32_t>(outcome.number)) : std::nullopt;
-  }
 
   // The lists leave out what a rank issues on a group that it is not in.
   witness::Op MakeOutsidersOp(uint32_t rank, size_t index) {
@@ -162,6 +224,10 @@ class WitnessBuilder {
     const bool is_culprit = sequences_[id].origin == evidence_.culprit;
     if (is_culprit && HasOwnSize()) op.count += rank;
     if (is_culprit && HasOutsideRoot()) op.root = -1;
+    if (op.op == "send" || op.op == "recv") {
+      op.peer = Peer(sequences_[id], rank);
+      op.sync = !not_waited_.contains(id.index);
+    }
     return op;
   }
 
@@ -172,9 +238,11 @@ class WitnessBuilder {
     op.id = fmt::format("c{}.{}", witness_.classes.size() - 1, index);
     op.op = RunnableOp(state_.program.text(entry.operation.kind));
     op.comm = Communicator(item.group, rank);
+    constexpr int64_t kMostElements = 1 << 16;
+    if (item.count && *item.count > 0 && *item.count <= kMostElements) op.count = static_cast<uint32_t>(*item.count);
+    if (item.dtype) op.dtype = TypeNamed(state_.program.text(base::NameId{state_.values[item.dtype].a}));
     if (IsReduction(op.op)) op.redop = item.reduce_op ? Reduction(item.reduce_op) : "sum";
     if (IsRooted(op.op)) op.root = Root(item, op.comm);
-    if (const std::optional<int32_t> peer = Peer(item, rank)) op.peer = *peer;
     // A reader knows `module_forward` better than `__call__`.
     const std::string_view name = state_.program.text(entry.name);
     op.source = std::string(name.ends_with("__") ? state_.program.text(entry.operation.kind) : name);
@@ -230,6 +298,7 @@ class WitnessBuilder {
   Scene& scene_;
   const SequenceStore& sequences_;
   const Evidence& evidence_;
+  std::unordered_set<uint32_t> not_waited_;  // items: sends and receives that return at once
   witness::Witness witness_;
   std::map<std::pair<GroupIndex, uint8_t>, size_t> comms_;
 };

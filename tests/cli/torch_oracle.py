@@ -37,6 +37,11 @@ def issue(op, group, members):
         dist.all_gather([torch.empty_like(data) for _ in members], data, group=group)
     elif kind == "barrier":
         dist.barrier(group=group)
+    elif kind in ("send", "recv"):
+        start = dist.isend if kind == "send" else dist.irecv
+        work = start(data, members[op["peer"]], group=group)
+        if op.get("sync", True):
+            work.wait()
     else:
         raise ValueError(f"no {kind} here")
 

@@ -50,7 +50,9 @@ class Oracle(VerifyTest):
         distinct = {}
         for finding in report["findings"]:
             # What an outsider does is a warning to PyTorch, and sizes that differ end processes: docs/runtime-verify.md.
-            if finding["witness"] and finding["witness"]["expect"]["effect"] == "deadlock" and finding["code"] != "AR109":
+            # Gloo returns from a send before it is received.
+            is_other = finding["code"] in ("AR109", "AR111")
+            if finding["witness"] and finding["witness"]["expect"]["effect"] == "deadlock" and not is_other:
                 distinct.setdefault(shape(finding["witness"]), finding)
         findings = list(distinct.values())
         # Evenly from all of them.
