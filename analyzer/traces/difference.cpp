@@ -33,9 +33,6 @@ class Describer {
     result.place = FindingPlace(result);
     if (const FuncId decorated = Decorated()) result.function = decorated;
     result.confidence = FindConfidence(result);
-    // Whether a send waits is up to buffers, and MPI's counts and types are its own: a replay would show something else.
-    const bool is_python = state_.program.module_of(evidence_.function).language == ir::Language::Python;
-    if (evidence_.kind == DifferenceKind::PointToPoint || !is_python) return result;
     result.witness = MakeWitness(state_, scene_, sequences_, evidence_, result.condition_text);
     return result;
   }
