@@ -2,6 +2,7 @@
 #include <optional>
 
 #include "rules/finding_parts.h"
+#include "rules/scenario_witness.h"
 #include "rules/source_edits.h"
 
 namespace allranks::rules {
@@ -165,8 +166,17 @@ class Epochs {
       break;
     }
     finding.help = {"call `set_epoch(epoch)` on the sampler before each epoch", {}};
+    finding.witness = WitnessOf(sampler, epochs);
     if (std::optional<findings::Fix> fix = FixOf(loop, sampler)) finding.fixes.push_back(std::move(*fix));
     sink_.push_back(std::move(finding));
+  }
+
+  witness::Witness WitnessOf(ValueId sampler, const Site& epochs) const {
+    constexpr uint32_t kFewEpochs = 3, kManyEpochs = 64;
+    witness::EpochOrder scenario;
+    scenario.epochs = NumberWithin(context_, context_.facts.trip_count(epochs.function, epochs.expr), 2, kManyEpochs, kFewEpochs);
+    scenario.seed = NumberWithin(context_, context_.values.MadeWith(sampler, "seed"), 0, UINT32_MAX, 0);
+    return ScenarioWitness(OneNode(), witness::Effect::Semantic, scenario);
   }
 
   std::optional<findings::Fix> FixOf(const LoaderLoop& loop, ValueId sampler) const {

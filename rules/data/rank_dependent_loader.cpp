@@ -1,6 +1,8 @@
+#include <algorithm>
 #include <optional>
 
 #include "rules/finding_parts.h"
+#include "rules/scenario_witness.h"
 #include "rules/source_edits.h"
 
 namespace allranks::rules {
@@ -30,6 +32,28 @@ bool IsChosenByRank(const Context& context, ValueId value) {
   return DiffersByRank(context, context.facts.values_store.Kids(value)[0]);
 }
 
+// Equal data on all ranks, cut into batches by what each rank says. Where a choice gives no numbers, two that differ.
+witness::Witness WitnessOf(const Context& context, std::string_view param, ValueId value) {
+  constexpr uint32_t kSamples = 64, kBatch = 8;
+  const traces::World world = objects::TwoNodes();
+  const auto on_rank = [&](uint32_t rank) -> uint32_t {
+    if (const std::optional<int64_t> number = context.values.OnRank(value, world, rank)) {
+      return static_cast<uint32_t>(std::clamp<int64_t>(*number, 0, kSamples));
+    }
+    const ValueId test = context.facts.values_store.Kids(value)[0];
+    return context.values.TruthOnRank(test, world, rank).value_or(false) ? kBatch : 2 * kBatch;
+  };
+  witness::UnevenBatches scenario;
+  for (uint32_t rank = 0; rank < world.size(); ++rank) {
+    const bool is_size = param == "batch_size";
+    const uint32_t number = on_rank(rank);
+    scenario.batch.push_back(is_size ? std::max(number, 1u) : kBatch);
+    // One sample is left over; a rank that drops it has as many as it keeps.
+    scenario.samples.push_back(kSamples + (is_size || number == 0 ? 1 : 0));
+  }
+  return ScenarioWitness(world, witness::Effect::Deadlock, std::move(scenario));
+}
+
 void Check(const Context& context, FindingSink& sink) {
   for (const objects::KnownCall& call : context.loading.made_loaders()) {
     for (const std::string_view param : kParams) {
@@ -41,6 +65,7 @@ void Check(const Context& context, FindingSink& sink) {
                                    {std::string(param)}});
       AddLabel(finding, finding.span, LabelRole::Primary, {"differs by rank", {}});
       AddReasons(context, {call.function, expr}, finding);
+      finding.witness = WitnessOf(context, param, value);
       finding.help = {"give all ranks the same, and let the sampler deal out the data", {}};
       sink.push_back(std::move(finding));
     }

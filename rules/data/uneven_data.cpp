@@ -2,6 +2,7 @@
 #include <optional>
 
 #include "rules/finding_parts.h"
+#include "rules/scenario_witness.h"
 #include "rules/source_edits.h"
 
 namespace allranks::rules {
@@ -171,7 +172,29 @@ class Shares {
     AddLabel(finding, SpanOf(context_, {loader.function, loader.expr}), LabelRole::Note, {"it decides what is loaded here", {}});
     AddLabel(finding, SpanOf(context_, loop.iterable), LabelRole::Victim, {"each step of this loop communicates", {}});
     finding.help = {"pad or cut the whole to a multiple of the number of ranks, as `DistributedSampler` does, or use `Join`", {}};
+    finding.witness = WitnessOf(loader, loop);
     sink_.push_back(std::move(finding));
+  }
+
+  // The least data whose last item makes one more batch on the first rank, after one that all ranks make.
+  witness::Witness WitnessOf(const KnownCall& loader, const LoaderLoop& loop) const {
+    constexpr uint32_t kSomeBatch = 4, kLargestBatch = 4096;
+    const ValueId drop_last = context_.index.Arg(loader, "drop_last");
+    const uint32_t batch = NumberWithin(context_, context_.index.Arg(loader, "batch_size"), 1, kLargestBatch, kSomeBatch);
+    const traces::World world = OneNode();
+    witness::UnevenBatches scenario;
+    scenario.drop_last = drop_last && context_.values.IsTrue(drop_last);
+    scenario.batch.assign(world.size(), batch);
+    scenario.samples.assign(world.size(), scenario.drop_last ? 2 * batch - 1 : batch);
+    ++scenario.samples[0];
+    witness::Witness witness = ScenarioWitness(world, witness::Effect::Deadlock, std::move(scenario));
+    witness.ops[0].push_back({.id = "step",
+                              .op = "all_reduce",
+                              .comm = "world",
+                              .redop = "sum",
+                              .source = "step of the loop",
+                              .at = PlaceOf(context_, SpanOf(context_, loop.iterable))});
+    return witness;
   }
 
   const Context& context_;

@@ -3,6 +3,7 @@
 
 #include "rules/ddp/wrapped_models.h"
 #include "rules/finding_parts.h"
+#include "rules/scenario_witness.h"
 #include "rules/source_edits.h"
 
 namespace allranks::rules {
@@ -56,6 +57,7 @@ class Model {
       AddLabel(finding, SpanOf(context_, {part.condition->function, part.condition->test}), LabelRole::Condition,
                {"decides whether it is used", {}});
     }
+    finding.witness = WitnessOf(never);
     finding.help = {"remove the part, use it in every forward, or pass `find_unused_parameters=True`", {}};
     const ir::ModuleId module = context_.program.funcs[model_.call.function].module;
     const ir::ExprId flag = context_.index.ArgExpr(model_.call, kFlag);
@@ -64,6 +66,15 @@ class Model {
              : AddArgument(context_, module, model_.call.expr, std::string(kFlag) + "=True");
     finding.fixes.push_back(MakeFix("let DDP look for unused parameters", Applicability::Safe, {edit}));
     sink.push_back(std::move(finding));
+  }
+
+  // The second of two buckets: left out by all ranks, or by one for which chance said so.
+  static witness::Witness WitnessOf(bool never) {
+    const traces::World world = OneNode();
+    witness::UnusedParameter scenario;
+    scenario.unused.resize(world.size());
+    for (uint32_t rank = 0; rank < (never ? world.size() : 1); ++rank) scenario.unused[rank].push_back(1);
+    return ScenarioWitness(world, never ? witness::Effect::Error : witness::Effect::Deadlock, std::move(scenario));
   }
 
   // Somebody outside of `forward` may use the part: a hook, another class, the training loop.

@@ -2,6 +2,7 @@
 
 #include "rules/ddp/wrapped_models.h"
 #include "rules/finding_parts.h"
+#include "rules/scenario_witness.h"
 #include "rules/source_edits.h"
 
 namespace allranks::rules {
@@ -41,6 +42,11 @@ void Check(const Context& context, FindingSink& sink) {
     const ir::ModuleId home = context.program.classes[model.class_id].module;
     AddLabel(finding, {context.program.modules[home].file, definition.name_begin, definition.name_end}, LabelRole::Why,
              {"no part of it is left out", {}});
+    const traces::World world = OneNode();
+    witness::UnusedParameter scenario;
+    scenario.unused.resize(world.size());
+    scenario.find_unused = true;
+    finding.witness = ScenarioWitness(world, witness::Effect::Semantic, std::move(scenario));
     finding.help = {"leave `find_unused_parameters` out", {}};
     finding.fixes.push_back(MakeFix("leave `find_unused_parameters` out", Applicability::Safe,
                                     {RemoveArgument(context, module, model.call.expr, flag)}));

@@ -3,6 +3,7 @@
 #include "rules/device/device_places.h"
 #include "rules/device/local_rank_name.h"
 #include "rules/finding_parts.h"
+#include "rules/scenario_witness.h"
 #include "rules/source_edits.h"
 
 namespace allranks::rules {
@@ -73,8 +74,17 @@ class Devices {
     AddLabel(finding, finding.span, LabelRole::Primary, {"the local rank is wanted here", {}});
     AddReasons(context_, place.site, finding);
     finding.help = {"use the index of the process on its node: `LOCAL_RANK`", {}};
+    finding.witness = WitnessOf(place);
     finding.fixes.push_back(FixOf(place));
     sink_.push_back(std::move(finding));
+  }
+
+  witness::Witness WitnessOf(const DevicePlace& place) const {
+    witness::DeviceOrdinal scenario{.devices = world_.per_node, .ordinals = {}};
+    for (uint32_t rank = 0; rank < world_.size(); ++rank) {
+      scenario.ordinals.push_back(static_cast<int32_t>(*context_.values.OnRank(place.ordinal, world_, rank)));
+    }
+    return ScenarioWitness(world_, witness::Effect::Error, std::move(scenario));
   }
 
   findings::Fix FixOf(const DevicePlace& place) const {

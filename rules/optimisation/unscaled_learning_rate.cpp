@@ -1,8 +1,10 @@
 #include <algorithm>
+#include <charconv>
 #include <optional>
 
 #include "analyzer/objects/neighbourhood.h"
 #include "rules/finding_parts.h"
+#include "rules/scenario_witness.h"
 #include "rules/source_edits.h"
 
 namespace allranks::rules {
@@ -175,7 +177,24 @@ class Rates {
         "scale the rate with the number of ranks (linearly for SGD, by its square root for Adam and its kin), or divide a "
         "global batch size by it",
         {}};
+    finding.witness = WitnessOf(context_.facts.value(context_.program.funcs[call.function].module, rate), loader);
     sink_.push_back(std::move(finding));
+  }
+
+  // The rate and the batch where the program says them.
+  witness::Witness WitnessOf(ValueId rate, const KnownCall* loader) const {
+    constexpr uint32_t kLargestBatch = 1 << 20;
+    witness::LearningRate scenario;
+    const ValueId batch = loader == nullptr ? ValueId::None() : context_.index.Arg(*loader, "batch_size");
+    scenario.batch = NumberWithin(context_, batch, 1, kLargestBatch, scenario.batch);
+    const std::vector<ValueId> leaves = context_.values.Leaves(rate);
+    if (leaves.size() == 1 && IsFixed(rate)) {
+      const std::string_view text = context_.program.text(base::NameId{context_.facts.values_store[leaves[0]].a});
+      double number = 0;
+      const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+      if (error == std::errc() && end == text.data() + text.size() && number > 0) scenario.learning_rate = number;
+    }
+    return ScenarioWitness(OneNode(), witness::Effect::Semantic, scenario);
   }
 
   // The rate of the optimizer is scaled, and a schedule that sets it step by step gets the one that is not.

@@ -8,6 +8,7 @@
 #include <cstring>
 #include <nlohmann/json.hpp>
 
+#include "runtime-verify/coordinator/code_flow.h"
 #include "runtime-verify/coordinator/verdict_json.h"
 #include "witness/json.h"
 
@@ -210,6 +211,7 @@ std::string ReportFile::WithVerdicts(const std::vector<std::optional<Verdict>>& 
     if (!properties.is_object()) properties = Json::object();
     properties[std::string(kVerifyProperty)] = verdict;
     (*places_[i])["rank"] = PriorityOf(*verdicts[i]);
+    if (findings_[i].witness) MarkCodeFlow(*findings_[i].witness, *verdicts[i], places_[i]);
     if (verdicts[i]->reason.empty()) continue;
     notes.push_back({{"level", "note"},
                      {"message",

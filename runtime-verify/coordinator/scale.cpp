@@ -3,6 +3,15 @@
 #include <algorithm>
 
 namespace allranks::verify {
+namespace {
+
+bool IsGivenByRank(const witness::Scenario& scenario) {
+  return std::holds_alternative<witness::DeviceOrdinal>(scenario) ||
+         std::holds_alternative<witness::UnevenBatches>(scenario) ||
+         std::holds_alternative<witness::UnusedParameter>(scenario);
+}
+
+}  // namespace
 
 witness::Witness ScaledTo(const witness::Witness& witness, uint32_t world, std::string* error) {
   if (world == witness.world) return witness;
@@ -14,7 +23,7 @@ witness::Witness ScaledTo(const witness::Witness& witness, uint32_t world, std::
   } else if (has_parts) {
     *error = "it has groups of part of the ranks, so it runs with its own " + std::to_string(witness.world) +
              " ranks only";
-  } else if (witness.scenario.index() != 0) {
+  } else if (IsGivenByRank(witness.scenario)) {
     *error = "what it measures is given rank by rank, for " + std::to_string(witness.world) + " ranks";
   }
   if (!error->empty()) return witness;

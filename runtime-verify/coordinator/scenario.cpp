@@ -220,6 +220,11 @@ Witness ExpandedOf(const Witness& witness, const witness::UnusedParameter& s) {
   });
 }
 
+// Whether one rank alone waits.
+bool IsOne(const Verdict& verdict) {
+  return !verdict.trials.empty() && verdict.trials[0].outcome.stuck.size() == 1;
+}
+
 std::string WaitingRanks(const Verdict& verdict) {
   std::vector<uint32_t> ranks;
   if (!verdict.trials.empty()) {
@@ -228,10 +233,15 @@ std::string WaitingRanks(const Verdict& verdict) {
   return ranks.empty() ? "" : RanksText(ranks, 0);
 }
 
+// Every parameter is used, and DDP is asked to look for those that are not.
+bool IsNeedless(const witness::UnusedParameter& s) {
+  return s.find_unused && std::ranges::all_of(s.unused, [](const auto& buckets) { return buckets.empty(); });
+}
+
 std::string NumbersOf(const Witness&, const witness::UnevenBatches& s, const Verdict& verdict) {
   const std::string batches = fmt::format("batches by rank: {}", fmt::join(Batches(s), ", "));
   const std::string waiting = WaitingRanks(verdict);
-  if (!waiting.empty()) return batches + "; behind the shortest, " + waiting + " wait forever";
+  if (!waiting.empty()) return batches + "; behind the shortest, " + waiting + (IsOne(verdict) ? " waits forever" : " wait forever");
   return batches + (s.join ? "; under Join all go through" : "; all go through");
 }
 
@@ -244,12 +254,18 @@ std::string NumbersOf(const Witness& w, const witness::UnusedParameter& s, const
   if (!waiting.empty()) {
     return fmt::format(
         "{} leave{} a bucket of {} unreduced, and PyTorch ends {} in the next forward (`Expected to have "
-        "finished reduction in the prior iteration`), while {} wait in the backward",
+        "finished reduction in the prior iteration`), while {} wait{} in the backward",
         RanksText(skipping, 0), skipping.size() == 1 ? "s" : "", s.buckets,
-        skipping.size() == 1 ? "it" : "them", waiting);
+        skipping.size() == 1 ? "it" : "them", waiting, IsOne(verdict) ? "s" : "");
+  }
+  if (!s.find_unused && !skipping.empty()) {
+    return fmt::format(
+        "every rank leaves a bucket of {} unreduced, and PyTorch ends all of them in the next forward (`Expected to have "
+        "finished reduction in the prior iteration`)",
+        s.buckets);
   }
   const uint32_t issued = s.buckets + (s.find_unused ? 1 : 0);
-  if (s.find_unused && skipping.empty()) {
+  if (IsNeedless(s)) {
     return fmt::format(
         "{} reductions a step instead of {}: every parameter is used, and find_unused_parameters asks for "
         "it in each step",
@@ -261,6 +277,13 @@ std::string NumbersOf(const Witness& w, const witness::UnusedParameter& s, const
 template <class T>
 std::string NumbersOf(const Witness&, const T&, const Verdict&) {
   return "";
+}
+
+// What DDP does where all operations go through: it refuses the next forward, or reduces more than it need.
+Effect BeyondSchedule(const witness::UnusedParameter& s) {
+  const bool leaves_out = std::ranges::any_of(s.unused, [](const auto& buckets) { return !buckets.empty(); });
+  if (leaves_out && !s.find_unused) return Effect::Error;
+  return IsNeedless(s) ? Effect::Semantic : Effect::Clean;
 }
 
 }  // namespace
@@ -286,9 +309,13 @@ Witness Expanded(const Witness& witness) {
   return witness;
 }
 
-std::string MeasuredBySchedule(const Witness& witness, const Verdict& verdict) {
-  return std::visit([&](const auto& scenario) { return NumbersOf(witness, scenario, verdict); },
-                    witness.scenario);
+void AddMeasure(const Witness& witness, Verdict* verdict) {
+  verdict->measured = std::visit(
+      [&](const auto& scenario) { return NumbersOf(witness, scenario, *verdict); }, witness.scenario);
+  const auto* unused = std::get_if<witness::UnusedParameter>(&witness.scenario);
+  if (unused == nullptr || verdict->kind != VerdictKind::NotReproduced) return;
+  verdict->effect = BeyondSchedule(*unused);
+  if (verdict->effect != Effect::Clean) verdict->kind = VerdictKind::Confirmed;
 }
 
 std::vector<uint32_t> SamplerIndices(uint32_t samples, uint64_t seed, uint32_t epoch, uint32_t rank,

@@ -12,8 +12,8 @@ Verdict Measure(const witness::Witness& witness);
 // The witness whose `ops` are those of one step, as the schedule that its scenario stands for. Others come
 // back as they are.
 witness::Witness Expanded(const witness::Witness& witness);
-// The numbers behind that schedule; empty for others.
-std::string MeasuredBySchedule(const witness::Witness& witness, const Verdict& verdict);
+// Adds the numbers behind that schedule to its verdict, and what PyTorch makes of operations that all went through.
+void AddMeasure(const witness::Witness& witness, Verdict* verdict);
 
 // The indices that torch.utils.data.DistributedSampler(shuffle=True) gives a rank: torch.randperm takes its
 // numbers from a Mersenne twister seeded with seed + epoch (ATen/native/TensorFactories.cpp, randperm_cpu).

@@ -72,7 +72,8 @@ TEST(ScenarioTest, UnevenBatchesHangUnlessJoined) {
   EXPECT_EQ(out.stuck[0].waits_for, (std::vector<uint32_t>{2, 3}));
   Verdict verdict{.ran = Expanded(w)};
   verdict.trials.push_back({.name = "model", .outcome = out});
-  EXPECT_EQ(MeasuredBySchedule(w, verdict),
+  AddMeasure(w, &verdict);
+  EXPECT_EQ(verdict.measured,
             "batches by rank: 3, 3, 2, 2; behind the shortest, ranks 0, 1 wait forever");
   uneven.join = true;
   EXPECT_EQ(Matched(World(4, uneven)).effect, Effect::Clean);
@@ -101,11 +102,28 @@ TEST(ScenarioTest, ABucketThatOneRankNeverFills) {
   EXPECT_EQ(Expanded(w).ops[1][out.stuck[0].op].id, "bucket1");
   Verdict verdict{.ran = Expanded(w)};
   verdict.trials.push_back({.name = "model", .outcome = out});
-  EXPECT_THAT(MeasuredBySchedule(w, verdict), HasSubstr("rank 0 leaves a bucket of 3 unreduced"));
+  AddMeasure(w, &verdict);
+  EXPECT_THAT(verdict.measured, HasSubstr("rank 0 leaves a bucket of 3 unreduced"));
   unused.find_unused = true;
   EXPECT_EQ(Matched(World(2, unused)).effect, Effect::Clean);
-  unused.unused = {{}, {}};
-  EXPECT_THAT(MeasuredBySchedule(World(2, unused), {}), HasSubstr("4 reductions a step instead of 3"));
+}
+
+// The operations of both go through, so that only what DDP does with them tells.
+TEST(ScenarioTest, WhatDdpMakesOfBucketsThatGoThrough) {
+  const auto judged = [](const witness::UnusedParameter& scenario) {
+    Verdict verdict{.kind = VerdictKind::NotReproduced};
+    AddMeasure(World(2, scenario), &verdict);
+    return verdict;
+  };
+  const Verdict by_all = judged({.buckets = 3, .unused = {{1}, {1}}});
+  EXPECT_EQ(by_all.kind, VerdictKind::Confirmed);
+  EXPECT_EQ(by_all.effect, Effect::Error);
+  EXPECT_THAT(by_all.measured, HasSubstr("every rank leaves a bucket of 3 unreduced"));
+  const Verdict needless = judged({.buckets = 3, .unused = {{}, {}}, .find_unused = true});
+  EXPECT_EQ(needless.effect, Effect::Semantic);
+  EXPECT_THAT(needless.measured, HasSubstr("4 reductions a step instead of 3"));
+  EXPECT_EQ(judged({.buckets = 3, .unused = {{}, {}}}).kind, VerdictKind::NotReproduced);
+  EXPECT_EQ(judged({.buckets = 3, .unused = {{1}, {}}, .find_unused = true}).kind, VerdictKind::NotReproduced);
 }
 
 }  // namespace

@@ -146,7 +146,7 @@ Verdict Verifier::Verify(const Witness& original) {
       if (verdict.kind != VerdictKind::Inconclusive) known_.emplace(key, verdict);
     }
     verdict.ran = witness;
-    verdict.measured = MeasuredBySchedule(original, verdict);
+    AddMeasure(original, &verdict);
   }
   verdict.duration = Since(begin);
   return verdict;

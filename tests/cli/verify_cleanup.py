@@ -1,9 +1,10 @@
-"""Nothing is left behind: no process, no shared memory, after success, failure, Ctrl-C, SIGTERM and SIGKILL."""
+"""Nothing is left behind: no process, shared memory, socket or file, after success, failure, Ctrl-C, SIGTERM and SIGKILL."""
 
 import os
 import pathlib
 import signal
 import subprocess
+import tempfile
 
 import support
 from support import main
@@ -15,6 +16,22 @@ class Cleanup(VerifyTest):
         super().setUp()
         self.needs_gloo()
         self.shared_memory = self.segments()
+        self.sockets = set()
+        self.temporary = tempfile.TemporaryDirectory()
+        self.addCleanup(self.temporary.cleanup)
+
+    def sockets_of(self, pids):
+        """Inodes of the sockets that processes have open."""
+        links = []
+        for pid in pids:
+            links += [os.readlink(link) for link in pathlib.Path(f"/proc/{pid}/fd").glob("*")]
+        return {link[len("socket:["):-1] for link in links if link.startswith("socket:[")}
+
+    @staticmethod
+    def sockets_there():
+        """Inodes of all sockets of this machine, in whatever state."""
+        tables = [pathlib.Path("/proc/net", name).read_text().splitlines()[1:] for name in ("tcp", "tcp6", "unix")]
+        return {word for table in tables for line in table for word in line.split()}
 
     @staticmethod
     def segments():
@@ -23,16 +40,22 @@ class Cleanup(VerifyTest):
     def assert_nothing_left(self):
         self.wait_for(lambda: not self.processes())
         self.assertEqual(self.segments(), self.shared_memory)
+        self.assertEqual(self.sockets & self.sockets_there(), set())
+        self.assertEqual(list(pathlib.Path(self.temporary.name).iterdir()), [])
 
     def start_hanging(self):
         """A run whose ranks hang, and that would wait for a minute more."""
         self.witness_file([op("a")], [], world=3, limits={"quiet_ms": 60000, "total_ms": 60000})
         process = subprocess.Popen([support.ALLRANKS, "verify", "--backend", "gloo", "w.json"], cwd=self.root,
-                                   env={**os.environ, "LANG": self.mark}, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+                                   env={**os.environ, "LANG": self.mark, "TMPDIR": self.temporary.name}, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
         self.addCleanup(process.stdout.close)
         self.addCleanup(process.stderr.close)
         # The program itself bears the mark, too; control run and witness run have three ranks each.
         self.wait_for(lambda: len(self.processes()) == 4)
+        # Each rank is connected with the two others.
+        ranks = [pid for pid in self.processes() if pid != process.pid]
+        self.wait_for(lambda: len(self.sockets_of(ranks)) >= 6)
+        self.sockets = self.sockets_of(ranks)
         return process
 
     def test_after_a_verdict(self):
