@@ -44,7 +44,7 @@ ALLOWED = {
 }
 
 # What rules of all families start from.
-RULE_HEADERS = ("rule.h", "finding_parts.h", "source_edits.h")
+RULE_HEADERS = ("rule.h", "finding_parts.h", "scenario_witness.h", "source_edits.h")
 
 # May use all of the above; nobody may use them.
 ABOVE_ALL = ("tests", "bench", "tools")

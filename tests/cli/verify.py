@@ -90,6 +90,16 @@ class Verify(VerifyTest):
         text = json.dumps(witness([op("a")], [])).encode()
         self.assertEqual(self.verify("--backend", "sim", "-", stdin=text).code, 1)
 
+    @staticmethod
+    def steps(result):
+        return [step for flow in result.get("codeFlows", []) for thread in flow["threadFlows"] for step in thread["locations"]]
+
+    @staticmethod
+    def take_what_was_seen(step):
+        message = step["location"]["message"]
+        message["text"], mark, said = message["text"].partition(" (`allranks verify`: ")
+        return said.removesuffix(")")
+
     def test_copies_of_reports(self):
         self.write("bad.py", GUARDED)
         for form in ("sarif", "json"):
@@ -103,6 +113,9 @@ class Verify(VerifyTest):
             verdict = finding["properties"].pop("allranks/verify") if form == "sarif" else finding.pop("verify")
             finding.pop("rank", None)
             self.assertEqual(verdict["verdict"], "confirmed")
+            said = [self.take_what_was_seen(step) for step in self.steps(finding)]
+            if form == "sarif":
+                self.assertEqual([text for text in said if text], ["rank 0 waits here for rank 1, computed on sim"])
             # Level, fingerprints, messages: nothing else is touched.
             self.assertEqual(copy, json.loads(before))
         shown = self.verify("--backend", "sim", "--output-format", "sarif", self.write("again", before).name)
