@@ -1,9 +1,11 @@
 #include "driver/pipeline/read_cpp.h"
 
+#include "frontends/cpp/cuda_headers.h"
+
 namespace allranks::pipeline {
 
 CppReader::CppReader(const PathMap& paths, const source::FileSystem& files, const std::string& database)
-    : paths_(paths), files_(files), root_(paths.Absolute("")), helper_(cpp::FindHelper()) {
+    : paths_(paths), files_(files), root_(paths.Absolute("")), helper_(cpp::FindHelper()), cuda_headers_(cpp::InstalledCudaHeaders(files)) {
   if (!database.empty()) {
     const std::string folder = paths.Absolute(paths.Relative(database));
     if (!Load(folder)) problems_.push_back(database + ": there is no compile_commands.json; let your build write one");
@@ -40,7 +42,8 @@ base::Result<cpp::Reply> CppReader::Read(const std::string& relative, const std:
   const cpp::CompileCommand* listed = commands_ ? commands_->Find(path) : nullptr;
   const cpp::CompileCommand command = listed ? *listed : cpp::DefaultCommand(path, root_);
   cpp::Request request{.path = path, .text = text, .directory = command.directory, .args = command.args, .roots = {root_}};
-  const std::vector<std::string> language = cpp::LanguageFlags(path, command.args);
+  const std::string cuda = cpp::CudaHeadersOf(command.directory, command.args, cuda_headers_, files_);
+  const std::vector<std::string> language = cpp::LanguageFlags(path, command.args, cuda);
   request.args.insert(request.args.end(), language.begin(), language.end());
   return cpp::RunHelper(*helper_, request, {});
 }

@@ -32,6 +32,7 @@ class CppReader {
   const source::FileSystem& files_;
   std::string root_;  // absolute
   base::Result<std::string> helper_;
+  std::string cuda_headers_;  // of this machine; empty: none
   std::optional<cpp::CompileCommands> commands_;
   std::vector<std::string> problems_;
 };
