@@ -7,6 +7,12 @@
 #undef __CUDACC__
 #define __CUDACC__ 1
 
+// What nvcc brings with every file, after Clang has put its own declarations for the device into place.
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
 // Loads and stores with a hint for the caches, of any type.
 template <class T> __device__ T __ldcg(const T *address);
 template <class T> __device__ T __ldca(const T *address);
