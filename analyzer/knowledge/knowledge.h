@@ -126,7 +126,7 @@ enum class YieldKind : uint8_t {
   MadeWith,   // what the receiver was made with: argument `argument` of its class
   Group,      // the process group along `axis`
   NewGroup,   // a created group whose ranks are the argument `argument`, if any
-  SplitGroup, // of the operation's own group, one group for each value of `argument`; without one a group like it
+  SplitGroup, // of the operation's own group, one group for each value of `argument` or `formula`; without one a group like it
   SelfGroup,  // a group of this process alone
   None,       // nothing: MPI_COMM_NULL, a null pointer
 };

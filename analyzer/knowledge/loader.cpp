@@ -389,6 +389,7 @@ class Loader {
   }
 
   // "arg:model", "arg:self" (the receiver), "args:accelerate.Prepared", "group:tensor", "new_group:ranks",
+  // "split_group:color" (a parameter), "split_group:node_rank" (a formula),
   // "varies:data", "ragged:data" (its size as well), "value:rank == 0", "uniform", "-" (nothing is said) or the name of a class.
   Yield ParseYield(std::string_view text, std::span<const NameId> params, Place place) {
     const size_t colon = text.find(':');
@@ -419,8 +420,9 @@ class Loader {
               .argument = rest.empty() ? NameId::None() : Param(rest, params, place)};
     }
     if (word == "split_group") {
-      return {.kind = YieldKind::SplitGroup,
-              .argument = rest.empty() ? NameId::None() : Param(rest, params, place)};
+      const bool is_param = std::ranges::find(params, names_.Intern(rest)) != params.end();
+      if (is_param) return {.kind = YieldKind::SplitGroup, .argument = names_.Intern(rest)};
+      return {.kind = YieldKind::SplitGroup, .formula = Parse(rest, params, place)};
     }
     constexpr std::string_view kWords[] = {"arg",   "args",      "varies",      "ragged",   "value",
                                            "group", "new_group", "split_group", "made_with"};

@@ -446,7 +446,8 @@ ValueId FunctionEvaluator::YieldValue(ir::ExprId site, const knowledge::Entry& e
       break;
     }
     case knowledge::YieldKind::SplitGroup: {
-      const ValueId color = ParamOf(entry, by_param, yield.argument);
+      const ValueId color = yield.formula ? FormulaValue(tables_, yield.formula, &entry, by_param, receiver)
+                                          : ParamOf(entry, by_param, yield.argument);
       const ValueId kids[] = {GroupOf(entry, by_param, receiver), color ? color : store_.Int(0)};
       result = store_.Make({.kind = ValueKind::Group, .op = static_cast<uint8_t>(GroupKind::Split), .a = Site(site)}, kids);
       break;

@@ -46,7 +46,7 @@ base::Result<ir::Module> Lowered(const source::SourceFile& file, base::Interner&
   const pipeline::PathMap paths(".", WorkingDirectory());
   const pipeline::CppReader reader(paths, files, "");
   const std::string relative = paths.Relative(file.path);
-  const base::Result<cpp::Reply> reply = reader.Read(relative, file.text);
+  const base::Result<cpp::Reply> reply = reader.Read(relative, file.text, {});
   if (!reply) return base::Fail(file.path + ": " + reply.error().message);
   for (const cpp::FilePart& part : reply->parts) {
     if (part.path == paths.Absolute(relative)) return ir::Deserialize(part.module, source::FileId{0}, part.bytes, names);

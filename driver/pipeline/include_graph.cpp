@@ -25,18 +25,19 @@ IncludeGraph::IncludeGraph(const std::vector<std::string>& paths) : paths_(paths
   }
 }
 
-std::vector<uint32_t> IncludeGraph::Targets(uint32_t from, std::string_view text) const {
-  std::vector<uint32_t> targets;
+IncludeGraph::Included IncludeGraph::Targets(uint32_t from, std::string_view text) const {
+  Included targets;
   for (const std::string_view include : cpp::ScanIncludes(text)) AddHeaders(from, include, &targets);
-  for (size_t i = 0, count = targets.size(); i < count; ++i) AddSourcesOf(targets[i], &targets);
-  std::sort(targets.begin(), targets.end());
-  targets.erase(std::unique(targets.begin(), targets.end()), targets.end());
-  std::erase(targets, from);
+  std::vector<uint32_t>& files = targets.files;
+  for (size_t i = 0, count = files.size(); i < count; ++i) AddSourcesOf(files[i], &files);
+  std::sort(files.begin(), files.end());
+  files.erase(std::unique(files.begin(), files.end()), files.end());
+  std::erase(files, from);
   return targets;
 }
 
 // Beside the file that includes it, else wherever the project has that path.
-void IncludeGraph::AddHeaders(uint32_t from, std::string_view include, std::vector<uint32_t>* targets) const {
+void IncludeGraph::AddHeaders(uint32_t from, std::string_view include, Included* targets) const {
   const auto found = headers_.find(NameOf(include));
   if (found == headers_.end()) return;
   const std::string beside = Normalized(Join(DirectoryOf(paths_[from]), include));
@@ -45,12 +46,17 @@ void IncludeGraph::AddHeaders(uint32_t from, std::string_view include, std::vect
   for (const uint32_t index : found->second) {
     const std::string& path = paths_[index];
     if (path == beside) {
-      targets->push_back(index);
+      targets->files.push_back(index);
       return;
     }
     if (path.ends_with(below) || path == include) fitting.push_back(index);
   }
-  if (fitting.size() <= kMostNamesakes) targets->insert(targets->end(), fitting.begin(), fitting.end());
+  if (fitting.size() > kMostNamesakes) return;
+  for (const uint32_t index : fitting) {
+    targets->files.push_back(index);
+    const std::string& path = paths_[index];
+    targets->folders.push_back(path.ends_with(below) ? path.substr(0, path.size() - below.size()) : std::string());
+  }
 }
 
 void IncludeGraph::AddSourcesOf(uint32_t header, std::vector<uint32_t>* targets) const {

@@ -16,10 +16,14 @@ class IncludeGraph {
 
   // Files, as indices of `paths`, that the includes in a text of `paths[from]` may reach: the headers, and the sources
   // that define what these declare, which bear the same name (`comm.h`, `comm.cpp`). Sorted.
-  std::vector<uint32_t> Targets(uint32_t from, std::string_view text) const;
+  struct Included {
+    std::vector<uint32_t> files;
+    std::vector<std::string> folders;  // in which the compiler finds those that do not lie beside `from`
+  };
+  Included Targets(uint32_t from, std::string_view text) const;
 
  private:
-  void AddHeaders(uint32_t from, std::string_view include, std::vector<uint32_t>* targets) const;
+  void AddHeaders(uint32_t from, std::string_view include, Included* targets) const;
   void AddSourcesOf(uint32_t header, std::vector<uint32_t>* targets) const;
 
   const std::vector<std::string>& paths_;

@@ -31,6 +31,8 @@ source::SourceFile EmptyFile(std::string path) {
   return file;
 }
 
+bool IsCpp(const std::string& path) { return cpp::IsSourceName(path) || cpp::IsHeaderName(path); }
+
 // The files that get a FileId: those to parse and those to complain about, in the order of their paths.
 std::vector<uint32_t> Kept(const Selection& selection) {
   std::vector<uint32_t> kept;
@@ -55,12 +57,15 @@ class Parser {
     out_.files.resize(kept_.size());
     std::vector<Outcome> outcomes(kept_.size());
     std::optional<CppReader> reader;
-    const auto is_cpp = [&](uint32_t index) { return cpp::IsSourceName(in_.project.all[index]); };
-    if (std::ranges::any_of(kept_, is_cpp)) {
+    const auto is_cpp = [&](uint32_t index) { return IsCpp(in_.project.all[index]); };
+    if (std::ranges::any_of(selection_.parse, is_cpp)) {
       reader.emplace(in_.paths, in_.files, in_.compile_commands);
       out_.problems = reader->problems();
     }
     ParallelFor(kept_.size(), in_.jobs, [&](size_t i) { ReadOne(i, reader, outcomes[i]); });
+    for (uint32_t i = 0; i < kept_.size(); ++i) {
+      if (cpp::IsHeaderName(PathOf(i))) headers_.emplace(PathOf(i), source::FileId{i});
+    }
     for (uint32_t i = 0; i < kept_.size(); ++i) Add(i, outcomes[i]);
     return std::move(out_);
   }
@@ -83,13 +88,30 @@ class Parser {
       return;
     }
     out_.files[id] = std::move(*file);
-    if (!cpp::IsSourceName(PathOf(i))) {
+    if (!IsCpp(PathOf(i))) {
       outcome.module = python::Lower(out_.files[id], id, names_);
       return;
     }
-    base::Result<cpp::Reply> reply = reader->Read(PathOf(i), out_.files[id].text);
+    base::Result<cpp::Reply> reply = reader->Read(PathOf(i), out_.files[id].text, IncludeFolders(kept_[i]));
     if (reply) outcome.reply = std::move(*reply);
     else outcome.problem = reply.error().message;
+  }
+
+  // Of a file and of all headers that it includes, through any number of them.
+  std::vector<std::string> IncludeFolders(uint32_t main) const {
+    std::vector<std::string> folders;
+    std::vector<uint32_t> work = {main};
+    std::unordered_set<uint32_t> seen = {main};
+    for (size_t i = 0; i < work.size(); ++i) {
+      const ScannedFile& file = selection_.files[work[i]];
+      for (const std::string& folder : file.include_folders) {
+        if (std::ranges::count(folders, folder) == 0) folders.push_back(folder);
+      }
+      for (const uint32_t target : file.imports) {
+        if (cpp::IsHeaderName(in_.project.all[target]) && seen.insert(target).second) work.push_back(target);
+      }
+    }
+    return folders;
   }
 
   void Add(uint32_t i, Outcome& outcome) {
@@ -124,7 +146,8 @@ class Parser {
       }
       if (is_main) AddErrors(reply, *module);
       has_main = has_main || is_main;
-      if (is_main || HasNews(*module)) AddModule(relative, std::move(*module));
+      const bool is_source = is_main && cpp::IsSourceName(path);
+      if (is_source || HasNews(*module) || is_main) AddModule(relative, std::move(*module));
     }
     if (!has_main) *problem = reply.errors.empty() ? "Clang could not read it" : reply.errors[0].text;
   }

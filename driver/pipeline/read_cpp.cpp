@@ -1,9 +1,13 @@
 #include "driver/pipeline/read_cpp.h"
 
+#include <algorithm>
+
+#include "frontends/cpp/cuda_headers.h"
+
 namespace allranks::pipeline {
 
 CppReader::CppReader(const PathMap& paths, const source::FileSystem& files, const std::string& database)
-    : paths_(paths), files_(files), root_(paths.Absolute("")), helper_(cpp::FindHelper()) {
+    : paths_(paths), files_(files), root_(paths.Absolute("")), helper_(cpp::FindHelper()), cuda_headers_(cpp::InstalledCudaHeaders(files)) {
   if (!database.empty()) {
     const std::string folder = paths.Absolute(paths.Relative(database));
     if (!Load(folder)) problems_.push_back(database + ": there is no compile_commands.json; let your build write one");
@@ -34,13 +38,25 @@ bool CppReader::Load(const std::string& folder) {
   return true;
 }
 
-base::Result<cpp::Reply> CppReader::Read(const std::string& relative, const std::string& text) const {
+cpp::CompileCommand CppReader::Unlisted(const std::string& path, const std::vector<std::string>& folders) const {
+  cpp::CompileCommand command = cpp::DefaultCommand(path, root_);
+  for (const std::string& folder : folders) {
+    const std::string absolute = paths_.Absolute(folder);
+    // Named a second time a folder would lose its place before the system's.
+    if (std::ranges::count(command.args, absolute) == 0) command.args.insert(command.args.end(), {"-idirafter", absolute});
+  }
+  return command;
+}
+
+base::Result<cpp::Reply> CppReader::Read(const std::string& relative, const std::string& text,
+                                         const std::vector<std::string>& folders) const {
   if (!helper_) return base::Fail(helper_.error().message);
   const std::string path = paths_.Absolute(relative);
   const cpp::CompileCommand* listed = commands_ ? commands_->Find(path) : nullptr;
-  const cpp::CompileCommand command = listed ? *listed : cpp::DefaultCommand(path, root_);
+  const cpp::CompileCommand command = listed ? *listed : Unlisted(path, folders);
   cpp::Request request{.path = path, .text = text, .directory = command.directory, .args = command.args, .roots = {root_}};
-  const std::vector<std::string> language = cpp::LanguageFlags(path, command.args);
+  const std::string cuda = cpp::CudaHeadersOf(command.directory, command.args, cuda_headers_, files_);
+  const std::vector<std::string> language = cpp::LanguageFlags(path, command.args, cuda);
   request.args.insert(request.args.end(), language.begin(), language.end());
   return cpp::RunHelper(*helper_, request, {});
 }

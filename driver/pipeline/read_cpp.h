@@ -20,18 +20,22 @@ class CppReader {
   // folder, and the folders above.
   CppReader(const PathMap& paths, const source::FileSystem& files, const std::string& database);
 
-  // `relative`: to the root. An error is one line on why the file was not read.
-  base::Result<cpp::Reply> Read(const std::string& relative, const std::string& text) const;
+  // `relative`: to the root. `folders`, relative as well: where the project's headers are that it includes, for a file
+  // that no compile command names. An error is one line on why the file was not read.
+  base::Result<cpp::Reply> Read(const std::string& relative, const std::string& text,
+                                const std::vector<std::string>& folders) const;
   // One line for each thing that is wrong with the compile commands themselves.
   const std::vector<std::string>& problems() const { return problems_; }
 
  private:
   bool Load(const std::string& folder);
+  cpp::CompileCommand Unlisted(const std::string& path, const std::vector<std::string>& folders) const;
 
   const PathMap& paths_;
   const source::FileSystem& files_;
   std::string root_;  // absolute
   base::Result<std::string> helper_;
+  std::string cuda_headers_;  // of this machine; empty: none
   std::optional<cpp::CompileCommands> commands_;
   std::vector<std::string> problems_;
 };

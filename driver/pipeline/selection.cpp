@@ -71,7 +71,13 @@ class Selector {
       return;
     }
     if (file.mentions && bytes->size() > kLargestSource) file.state = ReadState::TooLarge;
-    if (file.state == ReadState::Read) file.imports = ImportsIn(index, *bytes);
+    if (file.state == ReadState::Read && IsCpp(index)) {
+      IncludeGraph::Included included = in_.includes.Targets(index, *bytes);
+      file.imports = std::move(included.files);
+      file.include_folders = std::move(included.folders);
+    } else if (file.state == ReadState::Read) {
+      file.imports = ImportsIn(index, *bytes);
+    }
     if (file.state == ReadState::Read && file.mentions) file.text = std::move(*bytes);
   }
 
@@ -80,7 +86,6 @@ class Selector {
 
   std::vector<uint32_t> ImportsIn(uint32_t index, const std::string& bytes) const {
     const std::string& path = in_.project.all[index];
-    if (IsCpp(index)) return in_.includes.Targets(index, bytes);
     if (!path.ends_with(".ipynb")) return Targets(index, bytes);
     const base::Result<source::SourceFile> notebook = source::MakeSourceFile(path, bytes);
     return notebook ? Targets(index, notebook->text) : std::vector<uint32_t>();
@@ -186,8 +191,44 @@ class Selector {
       }
     }
     AddModels(chosen);
+    const std::vector<bool> included = IncludedBySources(chosen);
     for (uint32_t i = 0; i < chosen.size(); ++i) {
-      if (chosen[i] && !IsHeader(i)) out_.parse.push_back(i);
+      if (chosen[i] && !included[i]) out_.parse.push_back(i);
+    }
+  }
+
+  // Headers that a chosen source includes, through any number of headers: they are read with it. The others, of a
+  // library that is nothing but headers, are read by themselves.
+  std::vector<bool> IncludedBySources(const std::vector<bool>& chosen) const {
+    std::vector<bool> included(out_.files.size());
+    std::vector<uint32_t> work;
+    for (uint32_t i = 0; i < chosen.size(); ++i) {
+      if (chosen[i] && cpp::IsSourceName(in_.project.all[i])) work.push_back(i);
+    }
+    AddIncluded(std::move(work), &included);
+    // Of several headers the outermost ones are enough: they bring the others.
+    std::vector<uint32_t> headers;
+    for (uint32_t i = 0; i < chosen.size(); ++i) {
+      if (chosen[i] && IsHeader(i) && !included[i]) headers.push_back(i);
+    }
+    std::vector<bool> inner(out_.files.size());
+    for (const uint32_t header : headers) {
+      if (!inner[header]) AddIncluded({header}, &inner);
+    }
+    for (const uint32_t header : headers) included[header] = inner[header];
+    return included;
+  }
+
+  void AddIncluded(std::vector<uint32_t> work, std::vector<bool>* included) const {
+    const std::vector<uint32_t> origins = work;
+    while (!work.empty()) {
+      const uint32_t at = work.back();
+      work.pop_back();
+      for (const uint32_t target : out_.files[at].imports) {
+        if (!IsHeader(target) || (*included)[target] || std::ranges::count(origins, target) > 0) continue;
+        (*included)[target] = true;
+        work.push_back(target);
+      }
     }
   }
 

@@ -27,11 +27,12 @@ struct ScannedFile {
   std::string text;                // kept only of files that will be parsed
   std::string problem;             // of a file that cannot be parsed
   std::vector<uint32_t> imports;   // files of the project, as indices of ProjectFiles::all
+  std::vector<std::string> include_folders;  // relative: where a compiler finds the headers among them
 };
 
 struct Selection {
   std::vector<ScannedFile> files;  // by index of ProjectFiles::all
-  std::vector<uint32_t> parse;     // sorted; headers come with the files that include them
+  std::vector<uint32_t> parse;     // sorted; of headers those that come with no other file
   std::vector<uint32_t> faulty;    // requested files that cannot be parsed, sorted
   uint64_t bytes_scanned = 0;
   uint32_t files_scanned = 0;

@@ -4,6 +4,8 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
+#include "frontends/cpp/includes.h"
+
 namespace allranks::cpp {
 namespace {
 
@@ -239,12 +241,13 @@ CompileCommand DefaultCommand(const std::string& path, const std::string& root) 
   return command;
 }
 
-std::vector<std::string> LanguageFlags(std::string_view path, const std::vector<std::string>& args) {
+std::vector<std::string> LanguageFlags(std::string_view path, const std::vector<std::string>& args,
+                                       const std::string& cuda_headers) {
   // The C++ bindings of MPI are gone since MPI-3, and cost time.
   std::vector<std::string> flags = {"-DOMPI_SKIP_MPICXX", "-DMPICH_SKIP_MPICXX"};
   const auto language = std::find(args.begin(), args.end(), "-x");
   const std::string_view given = language != args.end() && language + 1 != args.end() ? *(language + 1) : "";
-  const bool is_cuda = given == "cuda" || (given.empty() && EndsWithAny(path, {".cu"}));
+  const bool is_cuda = given == "cuda" || (given.empty() && EndsWithAny(path, {".cu", ".cuh"}));
   if (given.empty() && EndsWithAny(path, {".c"})) {
     // MPI programs of old call what they do not declare.
     flags.insert(flags.end(), {"-Wno-implicit-function-declaration", "-Wno-int-conversion", "-Wno-implicit-int",
@@ -252,10 +255,18 @@ std::vector<std::string> LanguageFlags(std::string_view path, const std::vector<
   }
   if (is_cuda) {
     if (given.empty()) flags.insert(flags.end(), {"-x", "cuda"});
-    flags.insert(flags.end(), {"--cuda-host-only", "-nocudalib", "-nocudainc", "-include", "cuda_runtime.h"});
+    // Clang would look for an installation with its tools and libraries; headers are all that is needed.
+    flags.insert(flags.end(), {"--cuda-host-only", "-nocudalib", "-nocudainc"});
   }
-  const bool is_header = EndsWithAny(path, {".h", ".hpp", ".hh", ".hxx"});
-  if (is_header && given.empty()) flags.insert(flags.end(), {"-x", "c++"});
+  if (is_cuda && cuda_headers.empty()) {
+    flags.insert(flags.end(), {"-include", "cuda_runtime.h"});
+  } else if (is_cuda) {
+    flags.insert(flags.end(), {"-isystem", cuda_headers, "-isystem", cuda_headers + "/cccl", "-include",
+                               "__clang_cuda_runtime_wrapper.h", "-include", "allranks_cuda_toolkit.h"});
+  } else if (!cuda_headers.empty()) {
+    flags.insert(flags.end(), {"-idirafter", cuda_headers});
+  }
+  if (!is_cuda && given.empty() && IsHeaderName(path)) flags.insert(flags.end(), {"-x", "c++"});
   return flags;
 }
 

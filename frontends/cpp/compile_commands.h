@@ -49,7 +49,9 @@ std::vector<std::string> KeptFlags(const std::vector<std::string>& args);
 // For a file that no database lists: its folder and those above it, up to the root, and their `include` folders.
 CompileCommand DefaultCommand(const std::string& path, const std::string& root);
 
-// What every file of this kind needs besides: the language, what old C does, CUDA as host code.
-std::vector<std::string> LanguageFlags(std::string_view path, const std::vector<std::string>& args);
+// What every file of this kind needs besides: the language, what old C does, CUDA as host code. `cuda_headers`: the
+// folder of the toolkit's own (cuda_headers.h); empty: declarations stand in.
+std::vector<std::string> LanguageFlags(std::string_view path, const std::vector<std::string>& args,
+                                       const std::string& cuda_headers);
 
 }  // namespace allranks::cpp

@@ -4,6 +4,7 @@
 #include <poll.h>
 #include <signal.h>
 #include <sys/resource.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -51,6 +52,16 @@ struct Pipe {
   bool Open() {
     int ends[2];
     if (pipe2(ends, O_CLOEXEC) != 0) return false;
+    return Take(ends);
+  }
+  // A socket can be told not to raise SIGPIPE where the other side ended before it had read all.
+  bool OpenForSending() {
+    int ends[2];
+    return socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) == 0 && Take(ends);
+  }
+
+ private:
+  bool Take(const int (&ends)[2]) {
     read.Reset(ends[0]);
     write.Reset(ends[1]);
     return true;
@@ -70,7 +81,7 @@ void Limit(int what, rlim_t soft) {
   dup2(in.read.value(), STDIN_FILENO);
   dup2(out.write.value(), STDOUT_FILENO);
   dup2(complaints.write.value(), STDERR_FILENO);
-  Limit(RLIMIT_AS, limits.memory_bytes);
+  if (kLimitsMemory) Limit(RLIMIT_AS, limits.memory_bytes);
   Limit(RLIMIT_STACK, kStackBytes);
   Limit(RLIMIT_CORE, 0);
   Limit(RLIMIT_CPU, limits.seconds + 1);
@@ -110,7 +121,7 @@ class Conversation {
 
  private:
   void Feed() {
-    const ssize_t count = left_.empty() ? 0 : write(in_.value(), left_.data(), left_.size());
+    const ssize_t count = left_.empty() ? 0 : send(in_.value(), left_.data(), left_.size(), MSG_NOSIGNAL);
     if (count > 0) left_.remove_prefix(static_cast<size_t>(count));
     const bool failed = count < 0 && errno != EAGAIN && errno != EINTR;
     if (left_.empty() || failed) in_.Close();
@@ -167,7 +178,7 @@ base::Result<std::string> FindHelper() {
 
 base::Result<Reply> RunHelper(const std::string& program, const Request& request, const Limits& limits) {
   Pipe in, out, complaints;
-  if (!in.Open() || !out.Open() || !complaints.Open()) {
+  if (!in.OpenForSending() || !out.Open() || !complaints.Open()) {
     return base::Fail(std::string("no pipe to `allranks-clang` could be opened: ") + std::strerror(errno));
   }
   const std::string question = Write(request);

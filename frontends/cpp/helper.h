@@ -15,6 +15,13 @@ struct Limits {
   uint64_t memory_bytes = uint64_t{6} << 30;  // of address space: a file with all of PyTorch's headers takes 0.7 GiB
 };
 
+// Whether `memory_bytes` is enforced: a sanitizer reserves more address space than any limit would leave.
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+constexpr bool kLimitsMemory = false;
+#else
+constexpr bool kLimitsMemory = true;
+#endif
+
 // The helper beside this program, or where an installation puts it (../libexec/allranks). An error says how to get it.
 [[nodiscard]] base::Result<std::string> FindHelper();
 

@@ -54,6 +54,7 @@ class AsyncCall {
       : context_(context),
         function_(function),
         module_(context.program.module_of(function)),
+        tree_(context.index.tree(context.program.funcs[function].module)),
         call_(call),
         entry_(context.knowledge[fact.entry]),
         fact_(fact) {}
@@ -103,14 +104,9 @@ class AsyncCall {
     return ir::ExprId::None();
   }
 
-  // The innermost statement around the call, and what runs after it in this function.
+  // The statement of the call, and what runs after it in this function.
   bool FindStatement() {
-    const ir::Expr& call = module_[call_];
-    for (uint32_t i = 0; i < module_.stmts.size(); ++i) {
-      const ir::Stmt& stmt = module_[ir::StmtId{i}];
-      if (stmt.begin > call.begin || stmt.end < call.end) continue;
-      if (!stmt_ || stmt.begin >= module_[stmt_].begin) stmt_ = ir::StmtId{i};
-    }
+    stmt_ = tree_.StatementOf(call_);
     if (!stmt_) return false;
     const ir::Function& definition = context_.program.function(function_);
     const bool is_top = context_.program.funcs[function_].function == ir::kTopLevel;
@@ -122,32 +118,12 @@ class AsyncCall {
   // Later statements of the same block and of the blocks around it; the other arm of an `if` is not among
   // them.
   void CollectWhatFollows() {
-    ir::StmtId inner = stmt_;
-    for (bool found = true; found;) {
-      found = false;
-      for (uint32_t i = 0; i < module_.blocks.size() && !found; ++i) {
-        const auto stmts = module_.statements(ir::BlockId{i});
-        const auto at = std::ranges::find(stmts, inner);
-        if (at == stmts.end()) continue;
-        if (at + 1 != stmts.end()) {
-          follows_.push_back({module_[*(at + 1)].begin, module_[stmts.back()].end});
-        }
-        inner = Around(stmts.front(), stmts.back());
-        found = inner.has_value();
-      }
+    for (ir::StmtId inner = stmt_; inner; inner = tree_.Parent(inner)) {
+      const auto stmts = module_.statements(tree_.BlockOf(inner));
+      const auto next = std::ranges::find(stmts, inner) + 1;
+      // Not in the order of their places: the step of a `for (...)` comes last.
+      for (auto stmt = next; stmt != stmts.end(); ++stmt) follows_.push_back({module_[*stmt].begin, module_[*stmt].end});
     }
-  }
-
-  // The innermost statement of this function that a block belongs to.
-  ir::StmtId Around(ir::StmtId first, ir::StmtId last) const {
-    const uint32_t begin = module_[first].begin, end = module_[last].end;
-    ir::StmtId around;
-    for (uint32_t i = 0; i < module_.stmts.size(); ++i) {
-      const ir::Stmt& stmt = module_[ir::StmtId{i}];
-      if (stmt.begin >= begin || stmt.end < end || stmt.begin <= extent_.begin) continue;
-      if (!around || stmt.begin >= module_[around].begin) around = ir::StmtId{i};
-    }
-    return around;
   }
 
   bool Follows(uint32_t at) const {
@@ -162,25 +138,8 @@ class AsyncCall {
   // ---- How a use is used
   // -------------------------------------------------------------------------------------------
 
-  // The expression of which `expr` is a direct part, as far as it matters here.
-  ir::ExprId Parent(ir::ExprId expr) const {
-    const ir::Expr& node = module_[expr];
-    ir::ExprId parent;
-    for (uint32_t i = 0; i < module_.exprs.size(); ++i) {
-      const ir::ExprId id{i};
-      const ir::Expr& candidate = module_[id];
-      if (id == expr || candidate.begin > node.begin || candidate.end < node.end) continue;
-      if (candidate.begin == node.begin && candidate.end == node.end && !Encloses(id, expr)) continue;
-      if (!parent || Size(candidate) < Size(module_[parent])) parent = id;
-    }
-    return parent;
-  }
-  // Of two nodes over the same bytes, parts are made before the whole.
-  static bool Encloses(ir::ExprId outer, ir::ExprId inner) { return outer.index > inner.index; }
-  static uint32_t Size(const ir::Expr& expr) { return expr.end - expr.begin; }
-
   std::string_view MemberRead(ir::ExprId expr) const {
-    const ir::ExprId parent = Parent(expr);
+    const ir::ExprId parent = tree_.Parent(expr);
     if (!parent || module_[parent].kind != ir::ExprKind::Attribute || ir::ObjectOf(module_[parent]) != expr)
       return {};
     return context_.program.text(ir::AttrOf(module_[parent]));
@@ -198,7 +157,7 @@ class AsyncCall {
   }
 
   bool IsTest(ir::ExprId expr) const {
-    const ir::ExprId parent = Parent(expr);
+    const ir::ExprId parent = tree_.Parent(expr);
     if (parent && module_[parent].kind == ir::ExprKind::Compare) return true;
     return std::ranges::any_of(module_.stmts, [&](const ir::Stmt& stmt) {
       return (stmt.kind == ir::StmtKind::If || stmt.kind == ir::StmtKind::While) &&
@@ -351,7 +310,7 @@ class AsyncCall {
       return in_place || (reads_count && !Contains(kHarmlessMembers, member));
     }
     if (IsChangedInPlace(use)) return true;
-    const ir::ExprId parent = Parent(use);
+    const ir::ExprId parent = tree_.Parent(use);
     if (!parent || !reads_count) return false;
     const ir::Expr& node = module_[parent];
     switch (node.kind) {
@@ -367,7 +326,7 @@ class AsyncCall {
 
   // `t += x`, `t[i] = x`.
   bool IsChangedInPlace(ir::ExprId use) const {
-    const ir::ExprId parent = Parent(use);
+    const ir::ExprId parent = tree_.Parent(use);
     const bool is_item =
         parent && module_[parent].kind == ir::ExprKind::Subscript && ir::ObjectOf(module_[parent]) == use;
     if (is_item && IsTarget(parent)) return true;
@@ -410,6 +369,7 @@ class AsyncCall {
   const Context& context_;
   FuncId function_;
   const ir::Module& module_;
+  const ir::Tree& tree_;
   ir::ExprId call_;
   const knowledge::Entry& entry_;
   const CallFact& fact_;

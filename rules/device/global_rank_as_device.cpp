@@ -73,9 +73,16 @@ class Devices {
          {number, place.sink.starts_with('`') ? place.sink : "`" + place.sink + "`", std::to_string(world_.per_node), std::to_string(rank), std::to_string(rank)}});
     AddLabel(finding, finding.span, LabelRole::Primary, {"the local rank is wanted here", {}});
     AddReasons(context_, place.site, finding);
-    finding.help = {"use the index of the process on its node: `LOCAL_RANK`", {}};
+    const bool is_python = context_.program.module_of(place.site.function).language == ir::Language::Python;
+    finding.help = {is_python ? "use the index of the process on its node: `LOCAL_RANK`"
+                              : "use the index of the process on its node: its rank in the communicator that "
+                                "`MPI_Comm_split_type` makes of a node, or what the launcher says (`LOCAL_RANK`, "
+                                "`OMPI_COMM_WORLD_LOCAL_RANK`, `SLURM_LOCALID`)",
+                    {}};
     finding.witness = WitnessOf(place);
-    finding.fixes.push_back(FixOf(place));
+    const LocalRankText local = LocalRankAt(context_, place.site);
+    // In C++ there is no expression for it that is right under every launcher.
+    if (is_python || !local.reads_environment) finding.fixes.push_back(FixOf(place, local));
     sink_.push_back(std::move(finding));
   }
 
@@ -87,9 +94,8 @@ class Devices {
     return ScenarioWitness(world_, witness::Effect::Error, std::move(scenario));
   }
 
-  findings::Fix FixOf(const DevicePlace& place) const {
+  findings::Fix FixOf(const DevicePlace& place, const LocalRankText& local) const {
     const ir::ModuleId module = context_.program.funcs[place.site.function].module;
-    const LocalRankText local = LocalRankAt(context_, place.site);
     std::vector<findings::Edit> edits = {Replace(SpanOf(context_, place.site), Quotes(place, local.text))};
     if (local.reads_environment) {
       for (findings::Edit& edit : EnsureImport(context_, module, "os", "import os")) edits.push_back(std::move(edit));
@@ -122,14 +128,14 @@ extern const Rule GlobalRankAsDevice = {
     .code = kCode,
     .name = "global-rank-as-device",
     .severity = Severity::Error,
-    .languages = "Python",
+    .languages = "Python, C, C++",
     .summary = "device selected by the global rank, which counts on from node to node",
     .explanation = R"md(
 ## What it finds
 
 A device that is selected by the global rank, or by arithmetic on it that leaves the devices of a
 node: in `set_device`, `device_ids`, `.to(rank)`, `torch.device("cuda", rank)`, in texts such as
-`f"cuda:{rank}"` and whatever else the knowledge base calls a selection of a device. The number is
+`f"cuda:{rank}"`, in `cudaSetDevice(rank)` and whatever else the knowledge base calls a selection of a device. The number is
 computed for each rank of two nodes with two devices; a rank that asks for a device which its node
 does not have is a finding.
 
@@ -161,16 +167,18 @@ model = DDP(model.cuda(), device_ids=[local_rank])
 
 * The number is the index of a process that the program starts itself on one machine: `mp.spawn`,
   `Process(target=...)`.
-* It is taken modulo the number of devices: `rank % torch.cuda.device_count()`.
+* It is taken modulo the number of devices: `rank % torch.cuda.device_count()`, `rank % count` after
+  `cudaGetDeviceCount(&count)`.
 * It is a local rank of any launcher: `LOCAL_RANK`, `SLURM_LOCALID`, `OMPI_COMM_WORLD_LOCAL_RANK`,
-  `accelerator.local_process_index`, `dist.get_node_local_rank()`.
+  `accelerator.local_process_index`, `dist.get_node_local_rank()`, the rank in a communicator of
+  `MPI_Comm_split_type`.
 * The process group is set up with as many ranks as this machine has devices.
 * That it is a rank is known from a name alone; `--min-confidence possible` shows these.
 
 ## Fix
 
 `--fix` puts the local rank in its place: a variable that holds it at this place, or else
-`int(os.environ["LOCAL_RANK"])`, which torchrun, Accelerate and DeepSpeed set.
+`int(os.environ["LOCAL_RANK"])`, which torchrun, Accelerate and DeepSpeed set. In C and C++ only such a variable.
 
 ## Proof
 

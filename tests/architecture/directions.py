@@ -53,8 +53,8 @@ ABOVE_ALL = ("tests", "bench", "tools")
 ONLY_IN = [
     (r"(clang|llvm)(-c)?/", "Clang", ["frontends/cpp"]),
     (r"tree_sitter/", "tree-sitter", ["frontends/python", *ABOVE_ALL]),
-    # The stand-ins of frontends/cpp/headers are no part of any program of ours.
-    (r"(nccl\.h|nccl/|cuda)", "NCCL and CUDA", ["runtime-verify/backends/nccl", "frontends/cpp/headers"]),
+    # Neither the stand-ins of frontends/cpp/headers nor the sources of goldens are part of any program of ours.
+    (r"(nccl\.h|nccl/|cuda)", "NCCL and CUDA", ["runtime-verify/backends/nccl", "frontends/cpp/headers", "tests/golden/cpp"]),
     (r"(jsonrpc|json_rpc|json-rpc|lsp|langsvr)", "JSON-RPC", ["driver/server"]),
 ]
 

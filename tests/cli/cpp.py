@@ -101,7 +101,8 @@ class Cpp(CliTest):
         self.assertIn("main.cpp:8:18: AR101", result.out)
 
     def test_generated_file(self):
-        rows = "".join(f"  {{{i}, {i * 3}, {i * 7}}},\n" for i in range(200_000))
+        rows = "".join(f"  {{{i}, {i * 3}, {i * 7}}},\n" for i in range(380_000))
+        self.assertGreater(len(rows), 10 << 20)
         self.write("table.c", "#include <mpi.h>\nstatic const int table[][3] = {\n" + rows + "};\n" + PLAIN.split("\n", 1)[1])
         self.assertIn("AR101", self.check().out)
 
@@ -112,6 +113,71 @@ class Cpp(CliTest):
         self.write("a.cpp", user.replace("NAME", "a"))
         self.write("b.cpp", user.replace("NAME", "b"))
         self.assertEqual(self.check().out.count("AR101"), 1)
+
+    def test_library_of_headers(self):
+        self.write("lib/comm.hpp", "#pragma once\n#include <lib/detail/sync.hpp>\ninline void all(int rank) { sync(rank); }\n")
+        self.write("lib/detail/sync.hpp", "#pragma once\n#include <mpi.h>\n\ninline void sync(int rank) {\n"
+                                          "  if (rank == 0) MPI_Barrier(MPI_COMM_WORLD);\n}\n")
+        result = self.check()
+        self.assertEqual(result.out.count("lib/detail/sync.hpp:5:18: AR101"), 1, result.out)
+        self.assertNotIn("AR001", result.out)
+        self.assertIn("AR101", self.check("lib/detail/sync.hpp").out)
+        # A source that brings them changes nothing.
+        self.write("main.cpp", '#include "lib/comm.hpp"\nint main() { all(1); }\n')
+        self.assertEqual(self.check().out.count("AR101"), 1)
+
+    def test_headers_of_a_folder_that_only_the_build_names(self):
+        self.write("system/os.h", '#pragma once\n#include "deep/far.h"\n')
+        self.write("other/deep/far.h", "#pragma once\n#define ROOT 0\n")
+        self.write("src/main.cpp", '#include "os.h"\n' + GUARDED)
+        result = self.check()
+        self.assertIn("src/main.cpp:8:21: AR101", result.out)
+        self.assertNotIn("AR001", result.out)
+
+    CUDA = """\
+#include <cmath>
+#include <nccl.h>
+#include <cuda_fp16.h>
+
+__global__ void scale(half *data, int n) {
+  for (int i = threadIdx.x; i < n; i += blockDim.x) data[i] = __hmul(__ldcs(data + i), __float2half(0.5f));
+}
+
+int step(half *data, size_t n, ncclComm_t comm, cudaStream_t stream) {
+  int rank;
+  ncclCommUserRank(comm, &rank);
+  if (!std::isfinite(float(n)) || isfinite(2.0f * n)) scale<<<max(1, (unsigned)n), 32, 0, stream>>>(data, max(n, n));
+  if (rank == 0) ncclAllReduce(data, data, n, ncclHalf, ncclSum, comm, stream);
+  return cudaStreamSynchronize(stream) == cudaSuccess;
+}
+"""
+
+    def test_cuda_without_the_toolkit(self):
+        self.write("step.cu", self.CUDA)
+        result = self.check(env={"CUDA_HOME": str(self.root)})
+        self.assertIn("step.cu:13:18: AR101", result.out)
+        self.assertNotIn("AR001", result.out)
+
+    def test_cuda_with_the_toolkit(self):
+        home = pathlib.Path("/usr/local/cuda")
+        if not (home / "include/crt/host_config.h").exists():
+            self.skipTest("this machine has no CUDA toolkit in /usr/local/cuda")
+        version = "#if CUDART_VERSION == WANTED\n#error of the toolkit\n#endif\n#ifdef ALLRANKS_CUDA_H\n#error stands in\n#endif\n"
+        self.write("step.cu", self.CUDA)
+        self.write("which.cpp", "#include <cuda_runtime.h>\n" + version + GUARDED.replace("ROOT", "0"))
+        result = self.check()
+        self.assertIn("step.cu:13:18: AR101", result.out)
+        self.assertNotIn("AR001", result.out)
+        self.commands({"file": "which.cpp", "arguments": ["c++", f"-I{home}/include", "which.cpp"]})
+        self.assertNotIn("stands in", self.check(env={"CUDA_HOME": str(self.root)}).out)
+        self.assertIn("AR001", self.check(env={"CUDA_HOME": str(self.root)}, cwd=self.elsewhere("which.cpp")).out)
+
+    def elsewhere(self, name):
+        """A folder with that file and no compile command for it."""
+        folder = pathlib.Path(self._folder.name) / "elsewhere"
+        folder.mkdir()
+        shutil.copy(self.root / name, folder)
+        return folder
 
     def test_suppression(self):
         self.write("main.cpp", PLAIN.replace("MPI_COMM_WORLD);\n  MPI_Fin", "MPI_COMM_WORLD);  // allranks: ignore[AR101] a test\n  MPI_Fin"))
@@ -139,6 +205,25 @@ class Cpp(CliTest):
                                 capture_output=True, text=True, timeout=120)
         self.assertIn("main.c:1:1: AR001 file was not analysed: C, C++ and CUDA are read by the helper program", result.stdout)
         self.assertIn("train.py:3:5: AR101", result.stdout)
+
+    def test_python_alone_starts_no_helper(self):
+        folder = pathlib.Path(self._folder.name) / "bin"
+        folder.mkdir()
+        shutil.copy(ALLRANKS, folder / "allranks")
+        started = folder / "started"
+        (folder / "allranks-clang").write_text(f"#!/bin/sh\ntouch {started}\nexit 1\n")
+        (folder / "allranks-clang").chmod(0o755)
+        self.write("train.py", "import torch.distributed as dist\nif dist.get_rank() == 0:\n    dist.barrier()\n")
+        command = [folder / "allranks", "check", "--output-format", "concise", "-q"]
+        result = subprocess.run(command, cwd=self.root, capture_output=True, text=True, timeout=120)
+        self.assertIn("AR101", result.stdout)
+        self.assertFalse(started.exists())
+        self.write("main.cpp", PLAIN)
+        subprocess.run(command, cwd=self.root, capture_output=True, text=True, timeout=120)
+        self.assertTrue(started.exists())
+        libraries = subprocess.run(["ldd", ALLRANKS], capture_output=True, text=True).stdout
+        self.assertIn("libc.so", libraries)
+        self.assertNotRegex(libraries, "(?i)llvm|clang")
 
     def test_ir_and_trace(self):
         self.write("main.cpp", PLAIN)

@@ -2,7 +2,7 @@
 """Compares what `allranks ir` or `allranks trace` prints with the golden file beside the source.
 
 usage: run_golden.py [--update] ALLRANKS GOLDEN...
-A source that asks for one function only begins with `# trace: FUNCTION`.
+A source that asks for one function only begins with `# trace: FUNCTION`, in C and C++ `// trace: FUNCTION`.
 """
 
 import difflib
@@ -19,17 +19,23 @@ from pathlib import Path
 MAX_LINES = 80
 
 
+def source_of(golden):
+    candidates = [golden.with_suffix(ending) for ending in (".py", ".c", ".cpp", ".cu")]
+    return next((path for path in candidates if path.is_file()), candidates[0])
+
+
 def printed(binary, golden):
     """On a copy in a folder of its own, as a user without a repository around would see it."""
-    source = golden.with_suffix(".py")
+    source = source_of(golden)
     command = golden.suffix[1:]
     first_line = source.read_bytes().split(b"\n")[0].decode("utf-8", errors="replace")
-    function = re.match(rf"#\s*{command}:\s*(\S+)", first_line)
+    function = re.match(rf"(?:#|//)\s*{command}:\s*(\S+)", first_line)
     with tempfile.TemporaryDirectory() as folder:
         shutil.copy(source, folder)
         what = source.name + (f":{function[1]}" if function else "")
+        # Without the CUDA toolkit that a machine may have: declarations stand in.
         result = subprocess.run([binary, command, what], cwd=folder, capture_output=True, text=True, encoding="utf-8",
-                                timeout=300)
+                                timeout=300, env={**os.environ, "CUDA_HOME": folder})
     if result.returncode != 0:
         return None, f"allranks {command} {what} ended with {result.returncode}: {result.stderr.rstrip()}"
     if result.stdout.count("\n") > MAX_LINES:

@@ -99,6 +99,7 @@ class FunctionLowering {
   uint32_t depth_ = 0;              // of nested statements and expressions
   Stmts pending_;                   // of expressions that hold statements: to run before the one at hand
   const clang::Stmt* loop_step_ = nullptr;  // what a `continue` of the innermost while-like loop runs first
+  const clang::Stmt* failure_ = nullptr;    // a `return` that hands on the failure of a call
   std::unordered_map<const clang::ValueDecl*, ir::NameId> locals_;
   std::unordered_map<std::string, int> used_names_;
   std::unordered_set<const clang::VarDecl*> reseated_;  // pointers that are assigned after they were declared

@@ -11,6 +11,9 @@ std::string ScopeOf(const clang::DeclContext* scope) {
     if (const auto* space = llvm::dyn_cast<clang::NamespaceDecl>(scope)) {
       if (space->isInline() || space->isAnonymousNamespace()) continue;
     }
+    // The names of a plain enumeration stand in the scope around it.
+    const auto* names = llvm::dyn_cast<clang::EnumDecl>(scope);
+    if (names != nullptr && !names->isScoped()) continue;
     const auto* named = llvm::dyn_cast<clang::NamedDecl>(scope);
     if (named == nullptr || llvm::isa<clang::LinkageSpecDecl>(scope)) continue;
     text = ShortName(*named) + "." + text;

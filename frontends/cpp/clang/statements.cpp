@@ -29,6 +29,24 @@ const clang::VarDecl* VariableOf(const clang::Expr* expr) {
   return name == nullptr ? nullptr : llvm::dyn_cast<clang::VarDecl>(name->getDecl());
 }
 
+// `if (r != ncclSuccess) { ...; return r; }` with the status that a call gave: how C hands a failure on, what a throw is
+// in other words. Null: something else. A whole number is a status only where a macro tests it, `CHECK(f())`.
+const clang::ReturnStmt* FailureReturn(const clang::IfStmt& stmt) {
+  const clang::Stmt* last = stmt.getThen();
+  if (const auto* block = llvm::dyn_cast<clang::CompoundStmt>(last)) last = block->body_empty() ? nullptr : block->body_back();
+  const auto* result = llvm::dyn_cast_or_null<clang::ReturnStmt>(last);
+  if (result == nullptr || result->getRetValue() == nullptr || stmt.getElse() != nullptr) return nullptr;
+  const clang::VarDecl* status = VariableOf(result->getRetValue());
+  if (status == nullptr || !status->isLocalVarDecl() || status->getInit() == nullptr) return nullptr;
+  const clang::QualType type = status->getType();
+  const bool is_status = type->isEnumeralType() || (type->isIntegerType() && stmt.getIfLoc().isMacroID());
+  if (!is_status || !llvm::isa<clang::CallExpr>(status->getInit()->IgnoreParenImpCasts())) return nullptr;
+  const clang::Expr* tested = stmt.getCond()->IgnoreParenImpCasts();
+  const auto* compared = llvm::dyn_cast<clang::BinaryOperator>(tested);
+  if (compared != nullptr && compared->getOpcode() == clang::BO_NE) tested = compared->getLHS();
+  return VariableOf(tested) == status ? result : nullptr;
+}
+
 }  // namespace
 
 ir::BlockId FunctionLowering::Block(const clang::Stmt* stmt) {
@@ -117,7 +135,7 @@ void FunctionLowering::Dispatch(const clang::Stmt& stmt, Stmts* out) {
       const clang::Expr* value = llvm::cast<clang::ReturnStmt>(stmt).getRetValue();
       const ir::ExprId lowered = value ? Expr(value) : ir::ExprId();
       Flush(out);
-      out->push_back(builder_.Return(range, lowered));
+      out->push_back(&stmt == failure_ ? builder_.Raise(range, lowered, {}) : builder_.Return(range, lowered));
       return;
     }
     case clang::Stmt::BreakStmtClass:
@@ -156,6 +174,7 @@ void FunctionLowering::If(const clang::IfStmt& stmt, Stmts* out) {
   }
   const ir::ExprId test = Expr(stmt.getCond());
   Flush(out);
+  if (const clang::ReturnStmt* failure = FailureReturn(stmt)) failure_ = failure;
   const ir::BlockId then_block = Block(stmt.getThen());
   const ir::BlockId else_block = stmt.getElse() ? Block(stmt.getElse()) : ir::BlockId();
   out->push_back(builder_.If(At(stmt), test, then_block, else_block));

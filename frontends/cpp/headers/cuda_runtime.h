@@ -27,4 +27,7 @@ template <class T> cudaError_t cudaOccupancyMaxPotentialBlockSize(int *grid, int
 template <class T> cudaError_t cudaMemcpyToSymbol(const T &symbol, const void *src, size_t count, size_t offset = 0, cudaMemcpyKind kind = cudaMemcpyHostToDevice);
 template <class T> cudaError_t cudaMemcpyFromSymbol(void *dst, const T &symbol, size_t count, size_t offset = 0, cudaMemcpyKind kind = cudaMemcpyDeviceToHost);
 #endif
+#if defined(__CUDA__)
+#include <allranks_cuda_min_max.h>
+#endif
 #endif

@@ -1,6 +1,8 @@
 // Extensions of Open MPI.
 #include <mpi.h>
 
+#define MPIX_CUDA_AWARE_SUPPORT 1
+
 #ifdef __cplusplus
 extern "C" {
 #endif

@@ -1,0 +1,75 @@
+#include "frontends/cpp/helper.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+
+#include <chrono>
+#include <filesystem>
+#include <fstream>
+
+namespace allranks::cpp {
+namespace {
+
+using testing::HasSubstr;
+
+// A program of a few lines of shell in the place of the helper.
+class HelperTest : public testing::Test {
+ protected:
+  std::string Program(const std::string& script) {
+    const std::string path = testing::TempDir() + "allranks_helper_" +
+                             testing::UnitTest::GetInstance()->current_test_info()->name();
+    std::ofstream(path) << "#!/bin/sh\n" << script << "\n";
+    chmod(path.c_str(), S_IRWXU);
+    paths_.push_back(path);
+    return path;
+  }
+
+  std::string Failure(const std::string& script, const Limits& limits = {}) {
+    const base::Result<Reply> reply = RunHelper(Program(script), {.path = "/a.cpp"}, limits);
+    return reply ? "none" : reply.error().message;
+  }
+
+  ~HelperTest() override {
+    for (const std::string& path : paths_) std::filesystem::remove(path);
+  }
+
+ private:
+  std::vector<std::string> paths_;
+};
+
+TEST_F(HelperTest, TooSlow) {
+  const auto start = std::chrono::steady_clock::now();
+  EXPECT_EQ(Failure("exec sleep 60", {.seconds = 1}), "Clang took longer than 1 s; exclude it or include less");
+  EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(30));
+}
+
+TEST_F(HelperTest, TooLarge) {
+  const std::string failure = Failure("echo 'LLVM ERROR: out of memory' >&2; kill -ABRT $$");
+  EXPECT_EQ(failure, "Clang needed more than 6144 MiB for it; exclude it or include less");
+}
+
+TEST_F(HelperTest, Crash) {
+  EXPECT_THAT(Failure("kill -SEGV $$"), HasSubstr("Clang crashed (Segmentation fault"));
+}
+
+TEST_F(HelperTest, OfAnotherVersion) {
+  EXPECT_THAT(Failure("exit 2"), HasSubstr("`allranks-clang` ended with 2; reinstall allranks"));
+  EXPECT_NE(Failure("cat > /dev/null; echo nonsense"), "none");
+}
+
+TEST_F(HelperTest, NotThere) {
+  const base::Result<Reply> reply = RunHelper("/nowhere/allranks-clang", {.path = "/a.cpp"}, {});
+  ASSERT_FALSE(reply.has_value());
+  EXPECT_THAT(reply.error().message, HasSubstr("ended with 127"));
+}
+
+// It does not read its input to the end, and the pipe breaks: no signal of it may end this program.
+TEST_F(HelperTest, DoesNotListen) {
+  const std::string program = Program("exec 0<&-; sleep 0.2; exit 3");
+  const Request request{.path = "/a.cpp", .text = std::string(8 << 20, ' ')};
+  EXPECT_FALSE(RunHelper(program, request, {}).has_value());
+}
+
+}  // namespace
+}  // namespace allranks::cpp
