@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "rules/finding_parts.h"
 #include "rules/source_edits.h"
 
 namespace allranks::rules {
@@ -47,6 +48,17 @@ bool ProgramCalls::Says(ir::ModuleId module, std::initializer_list<std::string_v
   return std::ranges::any_of(FilesOf(module), [&](ir::ModuleId file) {
     return HoldsWord(context_.files[context_.program.modules[file].file].text, words);
   });
+}
+
+std::vector<Site> CallsIn(const Context& context, binding::FuncId function) {
+  std::vector<Site> calls;
+  const ir::ModuleId module_id = context.program.funcs[function].module;
+  const ir::Module& module = context.program.modules[module_id];
+  for (uint32_t i = 0; i < module.exprs.size(); ++i) {
+    const ir::ExprId id{i};
+    if (module[id].kind == ir::ExprKind::Call && FunctionAround(context, module_id, id) == function) calls.push_back({function, id});
+  }
+  return calls;
 }
 
 std::string_view MethodOf(const Context& context, const Site& call) {

@@ -35,6 +35,8 @@ class ProgramCalls {
   std::unordered_map<uint32_t, std::vector<ir::ModuleId>> files_;
 };
 
+// The call expressions in the body of a function, whatever they call.
+std::vector<objects::Site> CallsIn(const Context& context, binding::FuncId function);
 // The name of the method that a call calls, `step` of `optimizer.step()`; empty if it calls something else.
 std::string_view MethodOf(const Context& context, const objects::Site& call);
 // The calls of a method of this name in a function, where the text of the object holds `object`.

@@ -70,8 +70,7 @@ class IterableDatasets {
   bool Speaks(binding::ClassId class_id, std::initializer_list<std::string_view> words) const {
     for (const binding::ClassId base : context_.program.classes[class_id].mro) {
       const ir::Class& node = context_.program.ir_class(base);
-      const ir::ModuleId module = context_.program.classes[base].module;
-      if (HoldsWord(TextOf(context_, {context_.program.modules[module].file, node.begin, node.end}), words)) return true;
+      if (NamesSpeak(context_.program.modules[context_.program.classes[base].module], node.begin, node.end, words)) return true;
       for (const auto& [name, method] : context_.program.classes[base].methods) {
         if (CalleesSpeak(method, words)) return true;
       }
@@ -84,9 +83,18 @@ class IterableDatasets {
       if (!fact.function) continue;
       const ir::Function& callee = context_.program.function(fact.function);
       const ir::Module& module = context_.program.module_of(fact.function);
-      if (HoldsWord(TextOf(context_, {module.file, callee.begin, callee.end}), words)) return true;
+      if (NamesSpeak(module, callee.begin, callee.end, words)) return true;
     }
     return false;
+  }
+
+  // The names that code reads; what comments say does not count.
+  bool NamesSpeak(const ir::Module& module, uint32_t begin, uint32_t end, std::initializer_list<std::string_view> words) const {
+    return std::ranges::any_of(module.exprs, [&](const ir::Expr& expr) {
+      if (expr.begin < begin || expr.end > end) return false;
+      if (expr.kind == ir::ExprKind::Name) return HoldsWord(context_.program.text(ir::NameOf(expr)), words);
+      return expr.kind == ir::ExprKind::Attribute && HoldsWord(context_.program.text(ir::AttrOf(expr)), words);
+    });
   }
 
   bool HasInitOfWorkers(ValueId loader) const {

@@ -47,12 +47,12 @@ class Evaluations {
     sink_.push_back(std::move(finding));
   }
 
-  // A sum or a gathering of results by the function that walks the loader.
+  // A sum of results by the function that walks the loader.
   std::optional<objects::Site> ReductionIn(FuncId function) const {
     for (const objects::KnownCall& call : context_.index.known_calls()) {
       if (call.function != function || !call.entry->has_operation) continue;
       const std::string_view kind = context_.program.text(call.entry->operation.kind);
-      if (kind == "all_reduce" || kind == "reduce" || kind.starts_with("all_gather") || kind.starts_with("gather")) {
+      if (kind == "all_reduce" || kind == "reduce") {
         return objects::Site{function, call.expr};
       }
     }
@@ -86,7 +86,7 @@ extern const Rule PaddedEvaluation = {
 ## What it finds
 
 A loop without training over a loader whose `DistributedSampler` does not shuffle and does not drop the rest, in
-a function that sums up or gathers results over the ranks and does not speak of the number of samples.
+a function that sums up results over the ranks and does not speak of the number of samples.
 
 ## Why it hurts
 

@@ -46,11 +46,9 @@ class Models {
   std::optional<Site> BatchNormOf(binding::ClassId class_id) const {
     for (const binding::ClassId base : context_.program.classes[class_id].mro) {
       for (const auto& [name, method] : context_.program.classes[base].methods) {
-        for (const auto& [expr, fact] : context_.facts.functions[method].calls) {
-          const variation::ValueId made = context_.facts.value(context_.program.funcs[method].module, expr);
-          for (const std::string_view norm : {"torch.nn.BatchNorm1d", "torch.nn.BatchNorm2d", "torch.nn.BatchNorm3d"}) {
-            if (made && context_.values.IsA(made, norm)) return Site{method, expr};
-          }
+        for (const Site& call : CallsIn(context_, method)) {
+          const variation::ValueId made = context_.facts.value(context_.program.funcs[method].module, call.expr);
+          if (made && context_.values.IsA(made, "torch.nn.BatchNorm1d")) return call;
         }
       }
     }

@@ -49,7 +49,8 @@ class Wrapped {
     if (module_[stmt].begin < module_[wrap_.expr].end) return false;
     for (ir::StmtId at = tree.StatementOf(wrap_.expr); at; at = tree.Parent(at)) {
       for (ir::StmtId outer = stmt; outer; outer = tree.Parent(outer)) {
-        if (tree.BlockOf(outer) == tree.BlockOf(at)) return !IsMadeAnew(stmt);
+        // In two arms of one statement neither comes after the other.
+        if (tree.BlockOf(outer) == tree.BlockOf(at)) return outer != at && !IsMadeAnew(stmt);
       }
     }
     return false;

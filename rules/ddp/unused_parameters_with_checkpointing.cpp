@@ -38,7 +38,7 @@ class Conflicts {
     const std::optional<Site> checkpoint = ReentrantCheckpoint(context_.program.funcs[wrap.function].module);
     if (!checkpoint) return;
     Finding finding = FindingAt(context_, kCode, Severity::Error, Confidence::Likely, Site{wrap.function, context_.index.ArgExpr(wrap, "find_unused_parameters")},
-                                {"DDP looks for unused parameters while layers are recomputed by reentrant checkpoints: their parameters "
+                                {"unused parameters are looked for while layers are recomputed by reentrant checkpoints: their parameters "
                                  "are marked ready twice, and DDP raises",
                                  {}});
     AddLabel(finding, finding.span, LabelRole::Primary, {"looks through the graph after each forward", {}});

@@ -33,7 +33,7 @@ class Devices {
     if (!first) return;
     const objects::Site site{init.function, init.expr};
     Finding finding = FindingAt(context_, kCode, Severity::Error, Confidence::Likely, site,
-                                {"NCCL is set up, but no device is ever chosen: all ranks of a node work on GPU 0, where `{}` "
+                                {"the process group uses NCCL, but no device is ever chosen: all ranks of a node work on GPU 0, where `{}` "
                                  "and NCCL's own buffers of all of them meet",
                                  {Quoted(context_, *first)}});
     AddLabel(finding, finding.span, LabelRole::Primary, {"no `set_device` and no `device_id`", {}});
@@ -69,8 +69,9 @@ class Devices {
   bool WorksOnCurrentDevice(const KnownCall& call) const {
     const std::string_view name = context_.program.text(call.entry->name);
     const ValueId device = context_.index.Arg(call, "device");
-    if (name == "*.cuda" || name == "torch.nn.Module.cuda") return !device || context_.values.IsNone(device);
-    if (name == "*.to" || name == "torch.nn.Module.to") return context_.values.Str(device) == "cuda";
+    const std::string_view method = MethodOf(context_, {call.function, call.expr});
+    if (method == "cuda" && call.entry->Has(knowledge::Role::SelectDevice)) return !device || context_.values.IsNone(device);
+    if (method == "to" && call.entry->Has(knowledge::Role::SelectDevice)) return context_.values.Str(device) == "cuda";
     const std::string_view kind = call.entry->has_operation ? context_.program.text(call.entry->operation.kind) : std::string_view();
     return name.starts_with("torch.distributed.") && kind.find("_object") != std::string_view::npos &&
            !context_.index.Arg(call, "group");

@@ -48,15 +48,22 @@ class Programs {
 
   // Reached only where there is a group, or a caller's or handler's business if not.
   bool IsAsked(const objects::Site& site) const {
-    const std::vector<objects::Guard> guards = context_.reach.Guards(site);
-    if (!guards.empty()) return true;
+    if (HasGuard(site)) return true;
     const ir::ModuleId module_id = context_.program.funcs[site.function].module;
     const ir::Tree& tree = context_.index.tree(module_id);
     for (ir::StmtId at = context_.index.StatementOf(site); at; at = tree.Parent(at)) {
       if (context_.program.modules[module_id][at].kind == ir::StmtKind::Try) return true;
     }
     const auto callers = context_.index.CallersOf(site.function);
-    return std::ranges::any_of(callers, [&](const objects::Site& caller) { return !context_.reach.Guards(caller).empty(); });
+    return std::ranges::any_of(callers, [&](const objects::Site& caller) { return HasGuard(caller); });
+  }
+
+  // A test on the way, other than that the file is run and not imported.
+  bool HasGuard(const objects::Site& site) const {
+    const std::vector<objects::Guard> guards = context_.reach.Guards(site);
+    return std::ranges::any_of(guards, [&](const objects::Guard& guard) {
+      return !HoldsWord(TextOf(context_, SpanOf(context_, {guard.function, guard.test})), {"__name__"});
+    });
   }
 
   // A framework, or code outside the project that may do it: somebody calls an `init`, a `setup` or a `launch`.

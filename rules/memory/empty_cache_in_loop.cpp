@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "rules/finding_parts.h"
+#include "rules/program_calls.h"
 
 namespace allranks::rules {
 namespace {
@@ -10,15 +11,25 @@ using objects::Site;
 
 constexpr std::string_view kCode = "AR807";
 
+bool HoldsLoopThatTrains(const Context& context, ir::ModuleId module_id, ir::StmtId outer) {
+  const ir::Module& module = context.program.modules[module_id];
+  for (uint32_t i = 0; i < module.stmts.size(); ++i) {
+    const ir::StmtId inner{i};
+    const bool is_loop = module[inner].kind == ir::StmtKind::For || module[inner].kind == ir::StmtKind::While;
+    if (!is_loop || inner == outer || !context.index.tree(module_id).Holds(outer, inner)) continue;
+    if (context.training.Trains(module_id, inner)) return true;
+  }
+  return false;
+}
+
 void Check(const Context& context, FindingSink& sink) {
   for (const KnownCall& call : context.index.known_calls()) {
-    const std::string_view name = context.program.text(call.entry->name);
-    if (!name.starts_with("torch.") || !name.ends_with("empty_cache") ) continue;
     const Site site{call.function, call.expr};
+    if (!context.program.text(call.entry->name).starts_with("torch.") || MethodOf(context, site) != "empty_cache") continue;
     const ir::ModuleId module = context.program.funcs[call.function].module;
     const std::vector<ir::StmtId> loops = context.index.LoopsAround(site);
     // Every step: in the innermost loop that trains, under no test of its own.
-    if (loops.empty() || !context.training.Trains(module, loops.front())) continue;
+    if (loops.empty() || !context.training.Trains(module, loops.front()) || HoldsLoopThatTrains(context, module, loops.front())) continue;
     const std::vector<objects::Guard> guards = context.reach.Guards(site);
     const bool is_conditional = std::ranges::any_of(guards, [&](const objects::Guard& guard) {
       const source::Span test = SpanOf(context, {guard.function, guard.test});

@@ -68,9 +68,9 @@ class Metrics {
     const ir::ModuleId module_id = context_.program.funcs[function].module;
     if (context_.training.Trains(module_id, loop.loop) || Communicates(function)) return;
     const ir::Module& module = context_.program.modules[module_id];
-    for (const auto& [expr, fact] : context_.facts.functions[function].calls) {
-      if (module[expr].kind != ir::ExprKind::Call || module[expr].begin < module[loop.loop].end) continue;
-      if (IsLog(module_id, expr) && IsOnOneRank({function, expr})) ReportLog(module_id, loop, {function, expr});
+    for (const Site& call : CallsIn(context_, function)) {
+      if (module[call.expr].begin < module[loop.loop].end) continue;
+      if (IsLog(module_id, call.expr) && IsOnOneRank(call)) ReportLog(module_id, loop, call);
     }
     for (const Site& caller : context_.index.CallersOf(function)) VisitChoice(loop, caller);
   }

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "analyzer/ir/walk.h"
 #include "rules/finding_parts.h"
 #include "rules/program_calls.h"
 #include "rules/source_edits.h"
@@ -20,8 +21,15 @@ class Schedules {
   Schedules(const Context& context, FindingSink& sink) : context_(context), sink_(sink), calls_(context) {}
 
   void Run() {
-    for (uint32_t f = 0; f < context_.program.funcs.size(); ++f) {
-      for (const auto& [expr, fact] : context_.facts.functions[FuncId{f}].calls) VisitCall({FuncId{f}, expr});
+    if (context_.loading.made_samplers().empty()) return;
+    for (uint32_t m = 0; m < context_.program.modules.size(); ++m) {
+      const ir::ModuleId module_id{m};
+      const ir::Module& module = context_.program.modules[module_id];
+      for (uint32_t i = 0; i < module.exprs.size(); ++i) {
+        const ir::ExprId id{i};
+        if (module[id].kind != ir::ExprKind::Call || !MakesSchedule(module_id, id)) continue;
+        if (const FuncId function = FunctionAround(context_, module_id, id)) VisitCall({function, id});
+      }
     }
   }
 
@@ -29,12 +37,11 @@ class Schedules {
   void VisitCall(const Site& call) {
     const ir::ModuleId module_id = context_.program.funcs[call.function].module;
     const ir::Module& module = context_.program.modules[module_id];
-    if (module[call.expr].kind != ir::ExprKind::Call || !MakesSchedule(module_id, call.expr)) return;
     for (uint32_t i = 0; i < ir::ArgCount(module, module[call.expr]); ++i) {
       const ir::ExprId steps = ir::ArgAt(module, module[call.expr], i).value;
       const ValueId value = context_.facts.value(module_id, steps);
       if (!value || KnowsRanks(value)) continue;
-      const ValueId dataset = CountedDataset(value);
+      const ValueId dataset = CountedDataset({call.function, steps}, 0);
       const std::optional<Site> sampler = dataset ? SamplerOf(dataset) : std::nullopt;
       // Accelerate steps a prepared schedule once for each rank.
       if (!sampler || calls_.HasAny(module_id, {"accelerate.", "lightning.", "deepspeed."})) continue;
@@ -59,14 +66,29 @@ class Schedules {
     });
   }
 
-  // The data set whose length went into a number of steps.
-  ValueId CountedDataset(ValueId steps) const {
+  // The data set of a `len(dataset)` that went into a number of steps, also by variables of the function.
+  ValueId CountedDataset(const Site& steps, int depth) const {
+    constexpr int kLongestWay = 4;
+    const ir::ModuleId module_id = context_.program.funcs[steps.function].module;
+    const ir::Module& module = context_.program.modules[module_id];
+    const ir::Expr& expr = module[steps.expr];
+    if (expr.kind == ir::ExprKind::Call && TextOf(context_, module_id, ir::CalleeOf(expr)) == "len" && ir::ArgCount(module, expr) == 1) {
+      const ValueId counted = context_.facts.value(module_id, ir::ArgAt(module, expr, 0).value);
+      return context_.values.IsA(counted, "torch.utils.data.Dataset") ? counted : ValueId::None();
+    }
     ValueId dataset;
-    context_.values.AnyPart(steps, [&](ValueId part) {
-      if (context_.facts.values_store[part].kind != ValueKind::Derived) return false;
-      const auto kids = context_.facts.values_store.Kids(part);
-      if (kids.size() == 1 && context_.values.IsA(kids[0], "torch.utils.data.Dataset")) dataset = kids[0];
-      return dataset.has_value();
+    if (expr.kind == ir::ExprKind::Name && depth < kLongestWay) {
+      for (const ir::Stmt& stmt : module.stmts) {
+        if (stmt.kind != ir::StmtKind::Assign || stmt.begin > expr.begin || dataset) continue;
+        const ir::ExprId target = ir::TargetsOf(module, stmt)[0];
+        const bool is_it = module[target].kind == ir::ExprKind::Name && ir::NameOf(module[target]) == ir::NameOf(expr) &&
+                           FunctionAround(context_, module_id, target) == steps.function;
+        if (is_it) dataset = CountedDataset({steps.function, ir::AssignedOf(stmt)}, depth + 1);
+      }
+      return dataset;
+    }
+    ir::ForEachPart(module, steps.expr, [&](ir::ExprId part) {
+      if (!dataset) dataset = CountedDataset({steps.function, part}, depth);
     });
     return dataset;
   }
