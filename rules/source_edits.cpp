@@ -75,6 +75,13 @@ Edit InsertAfter(const Context& context, ir::ModuleId module_id, ir::StmtId stmt
   return {.span = {module.file, end, end}, .replacement = std::string(NewLine(text)) + added};
 }
 
+Edit RemoveLine(const Context& context, ir::ModuleId module_id, ir::StmtId stmt) {
+  const ir::Module& module = context.program.modules[module_id];
+  const std::string_view text = context.files[module.file].text;
+  const uint32_t end = LineEnd(text, module[stmt].end) + static_cast<uint32_t>(NewLine(text).size());
+  return {.span = {module.file, LineStart(text, module[stmt].begin), std::min<uint32_t>(end, text.size())}, .replacement = ""};
+}
+
 Edit AddArgument(const Context& context, ir::ModuleId module_id, ir::ExprId call, std::string_view argument) {
   const ir::Module& module = context.program.modules[module_id];
   const ir::Expr& node = module[call];

@@ -17,6 +17,8 @@ findings::Edit Replace(source::Span span, std::string text);
 // A statement of its own on the lines before `stmt`, indented as it is; several lines are separated by '\n'.
 findings::Edit InsertBefore(const Context& context, ir::ModuleId module, ir::StmtId stmt, std::string_view lines);
 findings::Edit InsertAfter(const Context& context, ir::ModuleId module, ir::StmtId stmt, std::string_view lines);
+// Takes the lines of a statement away.
+findings::Edit RemoveLine(const Context& context, ir::ModuleId module, ir::StmtId stmt);
 // A keyword argument behind the last argument of a call.
 findings::Edit AddArgument(const Context& context, ir::ModuleId module, ir::ExprId call, std::string_view argument);
 // Takes an argument and the comma beside it away.

@@ -36,9 +36,13 @@ std::vector<ir::ModuleId> Neighbourhood::Of(ir::ModuleId module) const {
 }
 
 void Neighbourhood::Follow(const Edges& edges, std::vector<ir::ModuleId>& reached) {
+  std::vector<bool> seen(edges.size());
+  for (const ir::ModuleId module : reached) seen[module.index] = true;
   for (size_t i = 0; i < reached.size(); ++i) {
     for (const ir::ModuleId next : edges[reached[i].index]) {
-      if (std::ranges::find(reached, next) == reached.end()) reached.push_back(next);
+      if (seen[next.index]) continue;
+      seen[next.index] = true;
+      reached.push_back(next);
     }
   }
 }

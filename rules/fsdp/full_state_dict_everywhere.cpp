@@ -1,3 +1,4 @@
+#include <algorithm>
 
 #include "rules/finding_parts.h"
 #include "rules/source_edits.h"
@@ -30,6 +31,33 @@ bool OnlyLoads(const Context& context, const objects::KnownCall& call) {
   return text.find(".state_dict(") == std::string_view::npos;
 }
 
+// What is gathered is written by rank 0, so that the others need none of it.
+bool IsWrittenByFirstRank(const Context& context, FuncId function) {
+  return std::ranges::any_of(context.index.known_calls(), [&](const objects::KnownCall& call) {
+    if (call.function != function || !call.entry->Has(knowledge::Role::Write)) return false;
+    const traces::RankSet ranks = context.reach.Ranks({call.function, call.expr}, objects::TwoNodes());
+    return ranks.count() == 1 && ranks.has(0);
+  });
+}
+
+// The config that keeps the whole model in the memory of one host.
+void AddFix(const Context& context, const objects::KnownCall& call, ValueId config, Finding& finding) {
+  const ir::ModuleId module_id = context.program.funcs[call.function].module;
+  const ir::ExprId written = context.index.ArgExpr(call, "state_dict_config");
+  if (config && !context.values.IsNone(config)) return;
+  constexpr std::string_view kConfig = "FullStateDictConfig(offload_to_cpu=True, rank0_only=True)";
+  std::vector<findings::Edit> edits = {
+      written ? Replace(context.program.modules[module_id].span(written), std::string(kConfig))
+              : AddArgument(context, module_id, call.expr, "state_dict_config=" + std::string(kConfig))};
+  for (findings::Edit& edit : EnsureImport(context, module_id, "FullStateDictConfig",
+                                           "from torch.distributed.fsdp import FullStateDictConfig")) {
+    edits.push_back(std::move(edit));
+  }
+  finding.fixes.push_back(MakeFix("gather on rank 0 only, in the memory of the host",
+                                  IsWrittenByFirstRank(context, call.function) ? Applicability::Safe : Applicability::Unsafe,
+                                  std::move(edits)));
+}
+
 void Check(const Context& context, FindingSink& sink) {
   for (const objects::KnownCall& call : context.index.known_calls()) {
     const std::string_view name = context.program.text(call.entry->name);
@@ -48,6 +76,7 @@ void Check(const Context& context, FindingSink& sink) {
                                                                                      : "every rank"}});
     AddLabel(finding, finding.span, LabelRole::Primary, {"neither `rank0_only` and `offload_to_cpu`, nor shards", {}});
     finding.help = {"pass `FullStateDictConfig(offload_to_cpu=True, rank0_only=True)`, or save shards", {}};
+    AddFix(context, call, config, finding);
     sink.push_back(std::move(finding));
   }
 }
@@ -96,14 +125,16 @@ with FSDP.state_dict_type(model, StateDictType.FULL_STATE_DICT, config):
 
 ## Fix
 
-Pass the configuration, and use the state on rank 0 only; or write shards with
-`torch.distributed.checkpoint`. Whether other ranks use the state dict is not known, so there is no
-automatic fix.
+`--fix` passes such a configuration where none is given and the function writes on rank 0 only. Where the other
+ranks may use what they gathered, `--unsafe-fixes` does. Shards, by `torch.distributed.checkpoint`, are the better
+way for large models.
 
 ## Proof
 
 There is nothing to replay: the ranks agree.
 )md",
-    .check = Check};
+    .check = Check,
+    .has_fix = true,
+    .fix = Applicability::Safe};
 
 }  // namespace allranks::rules

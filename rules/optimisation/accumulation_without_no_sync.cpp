@@ -2,44 +2,13 @@
 #include <optional>
 
 #include "rules/finding_parts.h"
+#include "rules/optimisation/accumulation.h"
 #include "rules/source_edits.h"
 
 namespace allranks::rules {
 namespace {
 
-using variation::ValueId;
-using variation::ValueKind;
-
 constexpr std::string_view kCode = "AR403";
-
-// A test that comes true every n-th time: it asks for a remainder.
-bool IsPeriodic(const Context& context, const objects::Guard& guard) {
-  const ValueId value = context.facts.value(context.program.funcs[guard.function].module, guard.test);
-  return value && context.values.AnyPart(value, [&](ValueId part) {
-    const variation::Value& node = context.facts.values_store[part];
-    return node.kind == ValueKind::Binary && static_cast<ir::BinaryOp>(node.op) == ir::BinaryOp::Mod && node.axes.empty();
-  });
-}
-
-bool IsPeriodic(const Context& context, const objects::Site& site) {
-  const std::vector<objects::Guard> guards = context.reach.Guards(site);
-  return std::ranges::any_of(guards, [&](const objects::Guard& guard) { return IsPeriodic(context, guard); });
-}
-
-// Calls of a method of this name in a function: `optimizer.step()`.
-std::vector<objects::Site> CallsOf(const Context& context, FuncId function, std::string_view method, std::string_view object) {
-  std::vector<objects::Site> sites;
-  const ir::ModuleId module_id = context.program.funcs[function].module;
-  const ir::Module& module = context.program.modules[module_id];
-  for (uint32_t i = 0; i < module.exprs.size(); ++i) {
-    const ir::ExprId id{i};
-    if (module[id].kind != ir::ExprKind::Call || FunctionAround(context, module_id, id) != function) continue;
-    const ir::Expr& callee = module[ir::CalleeOf(module[id])];
-    if (callee.kind != ir::ExprKind::Attribute || context.program.text(ir::AttrOf(callee)) != method) continue;
-    if (TextOf(context, module_id, ir::ObjectOf(callee)).find(object) != std::string_view::npos) sites.push_back({function, id});
-  }
-  return sites;
-}
 
 // The file says somewhere when gradients are to be reduced, or leaves it to a framework.
 bool SpeaksOfSynchronisation(const Context& context, ir::ModuleId module) {
@@ -51,24 +20,59 @@ bool SpeaksOfSynchronisation(const Context& context, ir::ModuleId module) {
   return false;
 }
 
+// The wrapped model that is called in the rounds of the loop, as written; empty if none is seen.
+std::string WrappedModelIn(const Context& context, const objects::Site& backward) {
+  const ir::ModuleId module_id = context.program.funcs[backward.function].module;
+  const ir::Module& module = context.program.modules[module_id];
+  for (const auto& [expr, fact] : context.facts.functions[backward.function].calls) {
+    if (module[expr].kind != ir::ExprKind::Call || !ShareTheirLoop(context, {backward.function, expr}, backward)) continue;
+    const ir::ExprId callee = ir::CalleeOf(module[expr]);
+    const ir::ExprKind kind = module[callee].kind;
+    if (kind != ir::ExprKind::Name && kind != ir::ExprKind::Attribute) continue;
+    const std::vector<variation::ValueId> leaves = context.values.Leaves(context.facts.value(module_id, callee));
+    const bool is_wrapped = std::ranges::any_of(leaves, [&](variation::ValueId leaf) {
+      return context.values.IsA(leaf, "torch.nn.parallel.DistributedDataParallel");
+    });
+    if (is_wrapped) return std::string(TextOf(context, module_id, callee));
+  }
+  return {};
+}
+
+// DDP reads the flag in its forward: set to whether the optimizer steps in this round, first thing in the round.
+void AddFix(const Context& context, const objects::Site& backward, const objects::Site& step, Finding& finding) {
+  const ir::ModuleId module_id = context.program.funcs[backward.function].module;
+  const ir::Module& module = context.program.modules[module_id];
+  const std::vector<ir::StmtId> loops = context.index.LoopsAround(backward);
+  const std::optional<objects::Guard> guard = PeriodicGuard(context, step);
+  const std::string model = WrappedModelIn(context, backward);
+  if (loops.empty() || !guard || !guard->holds || guard->function != backward.function || model.empty()) return;
+  // A test by a variable may be made only further down in the round.
+  if (module[guard->test].kind != ir::ExprKind::Compare) return;
+  const ir::StmtId first = module.statements(ir::BodyOf(module[loops.front()])).front();
+  if (!BeginsLine(context, module_id, first)) return;
+  const std::string line = model + ".require_backward_grad_sync = " + std::string(TextOf(context, module_id, guard->test));
+  if (line.find('\n') != std::string::npos) return;
+  finding.fixes.push_back(MakeFix("reduce gradients only where the optimizer steps", Applicability::Unsafe,
+                                  {InsertBefore(context, module_id, first, line)}));
+}
+
 void VisitAccumulation(const Context& context, const objects::Site& backward, FindingSink& sink) {
   const ir::ModuleId module = context.program.funcs[backward.function].module;
   const ir::StmtId stmt = context.index.StatementOf(backward);
   if (!stmt || !context.training.Reduces(module, stmt) || IsPeriodic(context, backward)) return;
   if (SpeaksOfSynchronisation(context, module)) return;
-  for (const std::string_view object : {"optim", "scaler"}) {
-    for (const objects::Site& step : CallsOf(context, backward.function, "step", object)) {
-      if (!IsPeriodic(context, step)) continue;
-      Finding finding = FindingAt(context, kCode, Severity::Warning, Confidence::Likely, backward,
-                                  {"gradients are reduced over the ranks in every micro-step, though the optimizer steps only every n-th "
-                                   "time: all but one reduction is for nothing",
-                                   {}});
-      AddLabel(finding, finding.span, LabelRole::Primary, {"reduces over all ranks", {}});
-      AddLabel(finding, SpanOf(context, step), LabelRole::Why, {"every n-th time", {}});
-      finding.help = {"run forward and backward of all but the last micro-step under `model.no_sync()`", {}};
-      sink.push_back(std::move(finding));
-      return;
-    }
+  for (const objects::Site& step : OptimizerSteps(context, backward.function)) {
+    if (!IsPeriodic(context, step)) continue;
+    Finding finding = FindingAt(context, kCode, Severity::Warning, Confidence::Likely, backward,
+                                {"gradients are reduced over the ranks in every micro-step, though the optimizer steps only every n-th "
+                                 "time: all but one reduction is for nothing",
+                                 {}});
+    AddLabel(finding, finding.span, LabelRole::Primary, {"reduces over all ranks", {}});
+    AddLabel(finding, SpanOf(context, step), LabelRole::Why, {"every n-th time", {}});
+    finding.help = {"run forward and backward of all but the last micro-step under `model.no_sync()`", {}};
+    AddFix(context, backward, step, finding);
+    sink.push_back(std::move(finding));
+    return;
   }
 }
 
@@ -189,12 +193,16 @@ for i, batch in enumerate(loader):
 
 ## Fix
 
-There is none: forward and backward may stand in different functions.
+`--unsafe-fixes` sets DDP's `require_backward_grad_sync` at the beginning of each round to the test under which
+the optimizer steps. It is not safe, as the test may count what changes within the round, and the attribute is
+no documented part of DDP. There is none for a `no_sync` around the backward alone.
 
 ## Proof
 
 There is nothing to replay: the ranks agree.
 )md",
-    .check = Check};
+    .check = Check,
+    .has_fix = true,
+    .fix = Applicability::Unsafe};
 
 }  // namespace allranks::rules

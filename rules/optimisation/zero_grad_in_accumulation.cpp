@@ -2,73 +2,42 @@
 #include <optional>
 
 #include "rules/finding_parts.h"
+#include "rules/optimisation/accumulation.h"
+#include "rules/program_calls.h"
 #include "rules/source_edits.h"
 
 namespace allranks::rules {
 namespace {
 
-using variation::ValueId;
-using variation::ValueKind;
-
 constexpr std::string_view kCode = "AR404";
 
-// A test that comes true every n-th time: it asks for a remainder.
-bool IsPeriodic(const Context& context, const objects::Guard& guard) {
-  const ValueId value = context.facts.value(context.program.funcs[guard.function].module, guard.test);
-  return value && context.values.AnyPart(value, [&](ValueId part) {
-    const variation::Value& node = context.facts.values_store[part];
-    return node.kind == ValueKind::Binary && static_cast<ir::BinaryOp>(node.op) == ir::BinaryOp::Mod && node.axes.empty();
-  });
-}
-
-bool IsPeriodic(const Context& context, const objects::Site& site) {
-  const std::vector<objects::Guard> guards = context.reach.Guards(site);
-  return std::ranges::any_of(guards, [&](const objects::Guard& guard) { return IsPeriodic(context, guard); });
-}
-
-// Calls of a method of this name in a function: `optimizer.step()`.
-std::vector<objects::Site> CallsOf(const Context& context, FuncId function, std::string_view method, std::string_view object) {
-  std::vector<objects::Site> sites;
-  const ir::ModuleId module_id = context.program.funcs[function].module;
+// Moves the clearing behind the step, if each is a line of its own.
+void AddFix(const Context& context, const objects::Site& clear, const objects::Site& step, Finding& finding) {
+  const ir::ModuleId module_id = context.program.funcs[clear.function].module;
   const ir::Module& module = context.program.modules[module_id];
-  for (uint32_t i = 0; i < module.exprs.size(); ++i) {
-    const ir::ExprId id{i};
-    if (module[id].kind != ir::ExprKind::Call || FunctionAround(context, module_id, id) != function) continue;
-    const ir::Expr& callee = module[ir::CalleeOf(module[id])];
-    if (callee.kind != ir::ExprKind::Attribute || context.program.text(ir::AttrOf(callee)) != method) continue;
-    if (TextOf(context, module_id, ir::ObjectOf(callee)).find(object) != std::string_view::npos) sites.push_back({function, id});
+  const ir::StmtId clear_stmt = context.index.StatementOf(clear);
+  const ir::StmtId step_stmt = context.index.StatementOf(step);
+  for (const ir::StmtId stmt : {clear_stmt, step_stmt}) {
+    if (!stmt || module[stmt].kind != ir::StmtKind::Expr || !BeginsLine(context, module_id, stmt)) return;
   }
-  return sites;
-}
-
-// Whether both stand on one way through the function: no test is asked to come out both ways.
-bool MeetOnOneWay(const Context& context, const objects::Site& a, const objects::Site& b) {
-  const std::vector<objects::Guard> left = context.reach.Guards(a);
-  const std::vector<objects::Guard> right = context.reach.Guards(b);
-  return std::ranges::none_of(left, [&](const objects::Guard& one) {
-    return std::ranges::any_of(right, [&](const objects::Guard& other) {
-      return one.test == other.test && one.holds != other.holds;
-    });
-  });
-}
-
-// Whether `outer` is a loop around one site and not around the other: each has rounds of its own.
-bool ShareTheirLoop(const Context& context, const objects::Site& a, const objects::Site& b) {
-  const std::vector<ir::StmtId> left = context.index.LoopsAround(a);
-  const std::vector<ir::StmtId> right = context.index.LoopsAround(b);
-  return left.empty() == right.empty() && (left.empty() || left.front() == right.front());
+  const ir::BlockId block = context.index.tree(module_id).BlockOf(clear_stmt);
+  if (ir::ValueOf(module[clear_stmt]) != clear.expr || module.statements(block).size() < 2) return;
+  // Several steps, one for each kind of precision: behind which of them is not for this fix to say.
+  if (OptimizerSteps(context, step.function).size() > 1) return;
+  finding.fixes.push_back(
+      MakeFix("clear the gradients where the optimizer has stepped", Applicability::Unsafe,
+              {RemoveLine(context, module_id, clear_stmt),
+               InsertAfter(context, module_id, step_stmt, TextOf(context, module.span(clear_stmt)))}));
 }
 
 void Visit(const Context& context, const objects::Site& backward, std::vector<source::Span>& seen, FindingSink& sink) {
   if (IsPeriodic(context, backward)) return;
   std::optional<objects::Site> step;
-  for (const std::string_view object : {"optim", "scaler"}) {
-    for (const objects::Site& site : CallsOf(context, backward.function, "step", object)) {
-      if (IsPeriodic(context, site) && ShareTheirLoop(context, site, backward) && MeetOnOneWay(context, site, backward)) step = site;
-    }
+  for (const objects::Site& site : OptimizerSteps(context, backward.function)) {
+    if (IsPeriodic(context, site) && ShareTheirLoop(context, site, backward) && MeetOnOneWay(context, site, backward)) step = site;
   }
   if (!step) return;
-  for (const objects::Site& clear : CallsOf(context, backward.function, "zero_grad", "")) {
+  for (const objects::Site& clear : MethodCalls(context, backward.function, "zero_grad")) {
     if (IsPeriodic(context, clear) || !ShareTheirLoop(context, clear, backward) || !MeetOnOneWay(context, clear, backward)) continue;
     const source::Span span = SpanOf(context, clear);
     if (std::ranges::count(seen, span) > 0) continue;
@@ -81,6 +50,7 @@ void Visit(const Context& context, const objects::Site& backward, std::vector<so
     AddLabel(finding, SpanOf(context, backward), LabelRole::Note, {"adds to the gradients", {}});
     AddLabel(finding, SpanOf(context, *step), LabelRole::Why, {"every n-th time", {}});
     finding.help = {"clear the gradients where the optimizer has stepped", {}};
+    AddFix(context, clear, *step, finding);
     sink.push_back(std::move(finding));
   }
 }
@@ -138,13 +108,15 @@ for i, batch in enumerate(loader):
 
 ## Fix
 
-Move the clearing to where the optimizer has stepped. Code in between may rely on its place, so it is
-not moved automatically.
+`--unsafe-fixes` moves the clearing to where the optimizer has stepped, if each is a line of its own and there is
+one step. It is not safe, as code in between may rely on its place.
 
 ## Proof
 
 There is nothing to replay: the ranks agree.
 )md",
-    .check = Check};
+    .check = Check,
+    .has_fix = true,
+    .fix = Applicability::Unsafe};
 
 }  // namespace allranks::rules

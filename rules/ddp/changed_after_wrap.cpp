@@ -1,0 +1,214 @@
+#include <algorithm>
+#include <optional>
+
+#include "rules/ddp/wrapping.h"
+#include "rules/finding_parts.h"
+#include "rules/program_calls.h"
+#include "rules/source_edits.h"
+
+namespace allranks::rules {
+namespace {
+
+using objects::KnownCall;
+using objects::Site;
+
+constexpr std::string_view kCode = "AR506";
+
+// What happens to a model in the function that wraps it, after it has.
+class Wrapped {
+ public:
+  Wrapped(const Context& context, const KnownCall& wrap)
+      : context_(context), wrap_(wrap), module_id_(context.program.funcs[wrap.function].module),
+        module_(context.program.modules[module_id_]) {}
+
+  void Visit(FindingSink& sink) {
+    const ir::ExprId target = AssignedTo(context_, {wrap_.function, wrap_.expr});
+    const ir::ExprId inner = context_.index.ArgExpr(wrap_, "module");
+    if (!target || FindsUnused()) return;
+    names_.push_back(std::string(TextOf(context_, module_id_, target)));
+    const bool has_name = inner && (module_[inner].kind == ir::ExprKind::Name || module_[inner].kind == ir::ExprKind::Attribute);
+    if (has_name) names_.push_back(std::string(TextOf(context_, module_id_, inner)));
+    for (uint32_t i = 0; i < module_.stmts.size(); ++i) {
+      const ir::StmtId id{i};
+      if (context_.index.FunctionOf(module_id_, id) != wrap_.function || !IsAfter(id)) continue;
+      VisitAssign(id, sink);
+      VisitCall(id, sink);
+    }
+  }
+
+ private:
+  // DDP that looks for unused parameters each time copes with frozen ones.
+  bool FindsUnused() const {
+    const variation::ValueId flag = context_.index.Arg(wrap_, "find_unused_parameters");
+    return flag && !context_.values.IsFalse(flag);
+  }
+
+  // It stands in a block around the wrapping, further down; within one loop the wrapping may come again first.
+  bool IsAfter(ir::StmtId stmt) const {
+    const ir::Tree& tree = context_.index.tree(module_id_);
+    if (module_[stmt].begin < module_[wrap_.expr].end) return false;
+    for (ir::StmtId at = tree.StatementOf(wrap_.expr); at; at = tree.Parent(at)) {
+      for (ir::StmtId outer = stmt; outer; outer = tree.Parent(outer)) {
+        // In two arms of one statement neither comes after the other.
+        if (tree.BlockOf(outer) == tree.BlockOf(at)) return outer != at && !IsMadeAnew(stmt);
+      }
+    }
+    return false;
+  }
+
+  // The name means another model by then.
+  bool IsMadeAnew(ir::StmtId before) const {
+    for (uint32_t i = 0; i < module_.stmts.size(); ++i) {
+      const ir::Stmt& stmt = module_[ir::StmtId{i}];
+      const bool is_between = stmt.begin > module_[wrap_.expr].end && stmt.end < module_[before].begin;
+      if (stmt.kind != ir::StmtKind::Assign || !is_between) continue;
+      if (context_.index.FunctionOf(module_id_, ir::StmtId{i}) != wrap_.function) continue;
+      for (const ir::ExprId target : ir::TargetsOf(module_, stmt)) {
+        if (std::ranges::count(names_, TextOf(context_, module_id_, target)) > 0) return true;
+      }
+    }
+    return false;
+  }
+
+  bool IsModel(std::string_view text) const {
+    return std::ranges::any_of(names_, [&](const std::string& name) {
+      return text == name || (text.starts_with(name) && text.substr(name.size()).starts_with(".module"));
+    });
+  }
+
+  // `model.module.head = nn.Linear(...)`, and `param.requires_grad = False` in a loop over its parameters.
+  void VisitAssign(ir::StmtId id, FindingSink& sink) const {
+    const ir::Stmt& stmt = module_[id];
+    if (stmt.kind != ir::StmtKind::Assign) return;
+    for (const ir::ExprId target : ir::TargetsOf(module_, stmt)) {
+      if (module_[target].kind != ir::ExprKind::Attribute) continue;
+      const std::string_view attr = context_.program.text(ir::AttrOf(module_[target]));
+      if (attr == "requires_grad") {
+        if (IsOverItsParameters(id) || IsModel(BaseOf(target))) Report(id, "frozen or unfrozen", sink);
+        continue;
+      }
+      if (IsModel(BaseOf(target)) && IsModule(ir::AssignedOf(stmt))) Report(id, "replaced", sink);
+    }
+  }
+
+  // `model` of `model.module.head.weight`.
+  std::string_view BaseOf(ir::ExprId attribute) const {
+    ir::ExprId at = ir::ObjectOf(module_[attribute]);
+    while (!IsModel(TextOf(context_, module_id_, at))) {
+      if (module_[at].kind != ir::ExprKind::Attribute && module_[at].kind != ir::ExprKind::Subscript) return {};
+      at = ir::ObjectOf(module_[at]);
+    }
+    return TextOf(context_, module_id_, at);
+  }
+
+  bool IsModule(ir::ExprId value) const {
+    const std::vector<variation::ValueId> leaves = context_.values.Leaves(context_.facts.value(module_id_, value));
+    return std::ranges::any_of(leaves, [&](variation::ValueId leaf) { return context_.values.IsA(leaf, "torch.nn.Module"); });
+  }
+
+  bool IsOverItsParameters(ir::StmtId stmt) const {
+    const ir::Tree& tree = context_.index.tree(module_id_);
+    for (ir::StmtId at = tree.Parent(stmt); at; at = tree.Parent(at)) {
+      if (module_[at].kind != ir::StmtKind::For) continue;
+      const std::string_view iterable = TextOf(context_, module_id_, ir::AssignedOf(module_[at]));
+      const size_t dot = iterable.find(".parameters(");
+      const size_t named = iterable.find(".named_parameters(");
+      const size_t end = std::min(dot, named);
+      if (end != std::string_view::npos && std::ranges::any_of(names_, [&](const std::string& name) {
+            return iterable.substr(0, end) == name || iterable.substr(0, end).starts_with(name + ".");
+          })) {
+        return true;
+      }
+    }
+    return false;
+  }
+
+  // `model.to(device)`, `model.half()`, `model.requires_grad_(False)`.
+  void VisitCall(ir::StmtId id, FindingSink& sink) const {
+    const ir::Stmt& stmt = module_[id];
+    if (stmt.kind != ir::StmtKind::Expr || module_[ir::ValueOf(stmt)].kind != ir::ExprKind::Call) return;
+    const ir::ExprId call = ir::ValueOf(stmt);
+    const std::string_view method = MethodOf(context_, {wrap_.function, call});
+    if (method.empty()) return;
+    const ir::ExprId object = ir::ObjectOf(module_[ir::CalleeOf(module_[call])]);
+    const std::string_view text = TextOf(context_, module_id_, object);
+    if (method == "requires_grad_" && (IsModel(text) || !BaseOf(ir::CalleeOf(module_[call])).empty())) return Report(id, "frozen or unfrozen", sink);
+    const bool moves = method == "to" || method == "cuda" || method == "cpu" || method == "half" || method == "bfloat16" || method == "double";
+    if (moves && IsModel(text)) Report(id, "moved or converted", sink);
+  }
+
+  void Report(ir::StmtId stmt, std::string_view what, FindingSink& sink) const {
+    Finding finding = FindingAt(context_, kCode, Severity::Error, Confidence::Likely, wrap_.function, stmt,
+                                {"parameters are {} after DDP was made: its buckets and hooks are those of the parameters as they were",
+                                 {std::string(what)}});
+    AddLabel(finding, finding.span, LabelRole::Primary, {"too late", {}});
+    AddLabel(finding, SpanOf(context_, {wrap_.function, wrap_.expr}), LabelRole::Why, {"wrapped here", {}});
+    finding.help = {"change the model first, and wrap it last", {}};
+    sink.push_back(std::move(finding));
+  }
+
+  const Context& context_;
+  const KnownCall& wrap_;
+  ir::ModuleId module_id_;
+  const ir::Module& module_;
+  std::vector<std::string> names_;
+};
+
+void Check(const Context& context, FindingSink& sink) {
+  for (const KnownCall& wrap : Wrappings(context)) Wrapped(context, wrap).Visit(sink);
+}
+
+}  // namespace
+
+extern const Rule ChangedAfterWrap = {
+    .code = kCode,
+    .name = "changed-after-wrap",
+    .severity = Severity::Error,
+    .languages = "Python",
+    .summary = "parameters frozen, unfrozen, replaced or moved after the model was wrapped in DDP",
+    .explanation = R"md(
+## What it finds
+
+In the function that wraps a model in DDP, further down: `requires_grad` set on its parameters, a part of it
+replaced by another module, or the wrapper moved to another device or type.
+
+## Why it hurts
+
+DDP sorts the parameters that are trained into buckets when it is made, and hangs hooks on them. One that is
+frozen later never reports a gradient: `Expected to have finished reduction in the prior iteration`. One that
+is unfrozen or put in later is in no bucket: it is trained on each rank alone, and the models drift apart with
+no message. After a move the buckets keep pointing at the old memory.
+
+## Wrong
+
+```python
+model = DDP(model)
+for p in model.module.backbone.parameters():
+    p.requires_grad = False
+```
+
+## Right
+
+```python
+for p in model.backbone.parameters():
+    p.requires_grad = False
+model = DDP(model)
+```
+
+## When it is silent
+
+* `find_unused_parameters=True`: then frozen parameters are looked for in each step.
+* The name means another model by then, or the change stands before the wrapping.
+* It happens in another function: whether before or after is not known.
+
+## Fix
+
+There is none: what stands in between may need the wrapper.
+
+## Proof
+
+There is nothing to replay: what is missing is a part of a reduction, on every rank.
+)md",
+    .check = Check};
+
+}  // namespace allranks::rules

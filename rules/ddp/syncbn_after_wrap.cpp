@@ -1,0 +1,119 @@
+#include <optional>
+
+#include "rules/ddp/wrapping.h"
+#include "rules/finding_parts.h"
+#include "rules/source_edits.h"
+
+namespace allranks::rules {
+namespace {
+
+using objects::KnownCall;
+
+constexpr std::string_view kCode = "AR503";
+
+// The wrapping just before, whose line the conversion can change places with.
+std::optional<ir::StmtId> WrappingBefore(const Context& context, const objects::Site& convert) {
+  const ir::ModuleId module_id = context.program.funcs[convert.function].module;
+  const ir::Module& module = context.program.modules[module_id];
+  const ir::StmtId here = context.index.StatementOf(convert);
+  std::optional<ir::StmtId> before;
+  for (const KnownCall& wrap : Wrappings(context)) {
+    const ir::StmtId stmt = context.index.StatementOf({wrap.function, wrap.expr});
+    if (wrap.function != convert.function || !stmt || module[stmt].end > module[here].begin) continue;
+    const bool is_beside = context.index.tree(module_id).BlockOf(stmt) == context.index.tree(module_id).BlockOf(here);
+    const ir::ExprId wrapped = AssignedTo(context, {wrap.function, wrap.expr});
+    const ir::ExprId inner = context.index.ArgExpr(wrap, "module");
+    // `model = DDP(model)`: the same name before and after.
+    if (is_beside && wrapped && inner && TextOf(context, module_id, wrapped) == TextOf(context, module_id, inner)) before = stmt;
+  }
+  return before;
+}
+
+void AddFix(const Context& context, const KnownCall& convert, Finding& finding) {
+  const objects::Site site{convert.function, convert.expr};
+  const ir::ModuleId module_id = context.program.funcs[convert.function].module;
+  const ir::Module& module = context.program.modules[module_id];
+  const ir::ExprId target = AssignedTo(context, site);
+  const ir::ExprId model = context.index.ArgExpr(convert, "module");
+  const std::optional<ir::StmtId> wrap = WrappingBefore(context, site);
+  if (!target || !model || !wrap || TextOf(context, module_id, target) != TextOf(context, module_id, model)) return;
+  const ir::StmtId stmt = context.index.StatementOf(site);
+  if (!BeginsLine(context, module_id, stmt) || !BeginsLine(context, module_id, *wrap)) return;
+  const std::string line(TextOf(context, module.span(stmt)));
+  if (line.find('\n') != std::string::npos) return;
+  finding.fixes.push_back(MakeFix("convert before wrapping", Applicability::Unsafe,
+                                  {InsertBefore(context, module_id, *wrap, line), RemoveLine(context, module_id, stmt)}));
+}
+
+void Check(const Context& context, FindingSink& sink) {
+  for (const KnownCall& call : context.index.known_calls()) {
+    if (context.program.text(call.entry->name) != "torch.nn.SyncBatchNorm.convert_sync_batchnorm") continue;
+    const ir::ExprId model = context.index.ArgExpr(call, "module");
+    if (!model || !IsWrapped(context, context.index.Arg(call, "module"))) continue;
+    Finding finding = FindingAt(context, kCode, Severity::Error, Confidence::Likely, objects::Site{call.function, call.expr},
+                                {"`{}` is wrapped already: the layers that are put in now are unknown to DDP, which goes on with "
+                                 "the parameters and buffers of the old ones",
+                                 {Quoted(context, {call.function, model})}});
+    AddLabel(finding, finding.span, LabelRole::Primary, {"too late", {}});
+    for (const objects::KnownCall& wrap : Wrappings(context)) {
+      if (wrap.function == call.function) AddLabel(finding, SpanOf(context, {wrap.function, wrap.expr}), LabelRole::Why, {"wrapped here", {}});
+    }
+    finding.help = {"convert the model first, and wrap what comes out", {}};
+    AddFix(context, call, finding);
+    sink.push_back(std::move(finding));
+  }
+}
+
+}  // namespace
+
+extern const Rule SyncbnAfterWrap = {
+    .code = kCode,
+    .name = "syncbn-after-wrap",
+    .severity = Severity::Error,
+    .languages = "Python",
+    .summary = "`convert_sync_batchnorm` on a model that DDP has wrapped already",
+    .explanation = R"md(
+## What it finds
+
+`SyncBatchNorm.convert_sync_batchnorm` of a model that is wrapped in `DistributedDataParallel` before.
+
+## Why it hurts
+
+DDP registers hooks, buckets and the buffers that it broadcasts when it is made. Layers that take the place of
+others afterwards are not among them: PyTorch keeps the parameter objects, but the buffers are new, and the
+result of converting the wrapper itself depends on the release. Statistics of ranks drift apart, and a
+checkpoint of one rank evaluates differently from that of another.
+
+## Wrong
+
+```python
+model = DDP(model, device_ids=[local_rank])
+model = torch.nn.SyncBatchNorm.convert_sync_batchnorm(model)
+```
+
+## Right
+
+```python
+model = torch.nn.SyncBatchNorm.convert_sync_batchnorm(model)
+model = DDP(model, device_ids=[local_rank])
+```
+
+## When it is silent
+
+* The model is converted before it is wrapped.
+* Whether it is wrapped depends on a condition that is not known.
+
+## Fix
+
+`--unsafe-fixes` lets both lines change places, if they stand in one block under one name. It is not safe, as
+lines in between may use the wrapper.
+
+## Proof
+
+There is nothing to replay: the ranks agree on what they call.
+)md",
+    .check = Check,
+    .has_fix = true,
+    .fix = Applicability::Unsafe};
+
+}  // namespace allranks::rules

@@ -1,0 +1,175 @@
+#include <algorithm>
+#include <optional>
+
+#include "analyzer/objects/module_use.h"
+#include "rules/ddp/wrapped_models.h"
+#include "rules/ddp/wrapping.h"
+#include "rules/finding_parts.h"
+#include "rules/program_calls.h"
+#include "rules/source_edits.h"
+
+namespace allranks::rules {
+namespace {
+
+using objects::KnownCall;
+using objects::Site;
+using variation::ValueId;
+
+constexpr std::string_view kCode = "AR507";
+
+class Conflicts {
+ public:
+  Conflicts(const Context& context, FindingSink& sink) : context_(context), sink_(sink), calls_(context) {}
+
+  void Run() {
+    for (const KnownCall& wrap : Wrappings(context_)) VisitWrapping(wrap);
+    for (const KnownCall& call : context_.index.known_calls()) {
+      const std::string_view name = context_.program.text(call.entry->name);
+      if (name == "transformers.TrainingArguments.__init__") VisitArguments(call);
+    }
+    VisitStaticGraphs();
+  }
+
+ private:
+  void VisitWrapping(const KnownCall& wrap) {
+    const ValueId flag = context_.index.Arg(wrap, "find_unused_parameters");
+    const ValueId is_static = context_.index.Arg(wrap, "static_graph");
+    if (!flag || !context_.values.IsTrue(flag) || (is_static && context_.values.IsTrue(is_static))) return;
+    const std::optional<Site> checkpoint = ReentrantCheckpoint(context_.program.funcs[wrap.function].module);
+    if (!checkpoint) return;
+    Finding finding = FindingAt(context_, kCode, Severity::Error, Confidence::Likely, Site{wrap.function, context_.index.ArgExpr(wrap, "find_unused_parameters")},
+                                {"unused parameters are looked for while layers are recomputed by reentrant checkpoints: their parameters "
+                                 "are marked ready twice, and DDP raises",
+                                 {}});
+    AddLabel(finding, finding.span, LabelRole::Primary, {"looks through the graph after each forward", {}});
+    AddLabel(finding, SpanOf(context_, *checkpoint), LabelRole::Why, {"has no graph until backward", {}});
+    finding.help = {"pass `use_reentrant=False` to the checkpoints, or `static_graph=True` to DDP", {}};
+    sink_.push_back(std::move(finding));
+  }
+
+  // `torch.utils.checkpoint.checkpoint(...)` that is not told otherwise, in a program with this file.
+  std::optional<Site> ReentrantCheckpoint(ir::ModuleId module) {
+    for (const KnownCall& call : context_.index.known_calls()) {
+      const std::string_view name = context_.program.text(call.entry->name);
+      if (name != "torch.utils.checkpoint.checkpoint" && name != "torch.utils.checkpoint.checkpoint_sequential") continue;
+      const ir::ModuleId file = context_.program.funcs[call.function].module;
+      if (std::ranges::count(calls_.FilesOf(module), file) == 0) continue;
+      const ir::ExprId reentrant = KeywordOf(context_, file, call.expr, "use_reentrant");
+      if (reentrant && context_.values.IsTrue(context_.facts.value(file, reentrant))) return Site{call.function, call.expr};
+      // Without the argument reentrant ones were made until it became an error to leave it out.
+      if (!reentrant) return Site{call.function, call.expr};
+    }
+    return std::nullopt;
+  }
+
+  // The Trainer turns the search on for models that are not its own (adapters), unless it is told.
+  void VisitArguments(const KnownCall& call) {
+    const ir::ModuleId module = context_.program.funcs[call.function].module;
+    const ir::ExprId checkpointing = KeywordOf(context_, module, call.expr, "gradient_checkpointing");
+    if (!checkpointing || KeywordOf(context_, module, call.expr, "ddp_find_unused_parameters")) return;
+    if (context_.values.IsFalse(context_.facts.value(module, checkpointing)) || IsReentrancyTold(module, call.expr)) return;
+    const std::string& text = context_.files[context_.program.modules[module].file].text;
+    if (!HoldsWord(text, {"get_peft_model", "PeftModel", "enable_input_require_grads"}) || IsSetLater(text)) return;
+    Finding finding = FindingAt(context_, kCode, Severity::Error, Confidence::Likely, Site{call.function, call.expr},
+                                {"`gradient_checkpointing` with `ddp_find_unused_parameters` left at its default: for a model that is not one "
+                                 "of Transformers' own, such as one with adapters, the Trainer turns the search on, and DDP raises",
+                                 {}});
+    AddLabel(finding, SpanOf(context_, {call.function, checkpointing}), LabelRole::Primary, {"reentrant by default", {}});
+    finding.help = {"pass `ddp_find_unused_parameters=False`", {}};
+    sink_.push_back(std::move(finding));
+  }
+
+  static bool IsSetLater(std::string_view text) { return text.find(".ddp_find_unused_parameters") != std::string_view::npos; }
+
+  bool IsReentrancyTold(ir::ModuleId module, ir::ExprId call) const {
+    return KeywordOf(context_, module, call, "gradient_checkpointing_kwargs").has_value();
+  }
+
+  // `static_graph=True` for a model of which some parts take part only by chance.
+  void VisitStaticGraphs() {
+    const objects::ModuleUses uses(context_.program, context_.knowledge, context_.facts, context_.index, context_.reach);
+    for (const WrappedModel& model : WrappedModels(context_)) {
+      const ValueId is_static = context_.index.Arg(model.call, "static_graph");
+      if (!is_static || !context_.values.IsTrue(is_static)) continue;
+      const objects::ModuleUse use = uses.Of(model.class_id);
+      const auto part = std::ranges::find_if(use.parts, [&](const objects::PartUse& each) { return each.use == objects::Use::Sometimes && Changes(each); });
+      if (part == use.parts.end()) continue;
+      Finding finding = FindingAt(context_, kCode, Severity::Error, Confidence::Likely, Site{model.call.function, model.call.expr},
+                                  {"`static_graph=True` promises that each step uses the same parameters, but `{}` takes part only sometimes",
+                                   {std::string(context_.program.text(part->field))}});
+      AddLabel(finding, finding.span, LabelRole::Primary, {"the promise", {}});
+      const objects::Guard& guard = *part->condition;
+      AddLabel(finding, SpanOf(context_, {guard.function, guard.test}), LabelRole::Why, {"comes out differently from step to step", {}});
+      finding.help = {"use `find_unused_parameters=True` in its place", {}};
+      sink_.push_back(std::move(finding));
+    }
+  }
+
+  // Decided by chance, by the data, or by an argument of the forward.
+  bool Changes(const objects::PartUse& part) const {
+    if (!part.condition) return false;
+    const ValueId value = context_.facts.value(context_.program.funcs[part.condition->function].module, part.condition->test);
+    return value && !context_.facts.values_store.axes(value).empty();
+  }
+
+  const Context& context_;
+  FindingSink& sink_;
+  ProgramCalls calls_;
+};
+
+void Check(const Context& context, FindingSink& sink) { Conflicts(context, sink).Run(); }
+
+}  // namespace
+
+extern const Rule UnusedParametersWithCheckpointing = {
+    .code = kCode,
+    .name = "unused-parameters-with-checkpointing",
+    .severity = Severity::Error,
+    .languages = "Python",
+    .summary = "`find_unused_parameters` beside reentrant checkpoints, or `static_graph` for a graph that changes",
+    .explanation = R"md(
+## What it finds
+
+* DDP with `find_unused_parameters=True` in a program that recomputes layers with `torch.utils.checkpoint`, without
+  `use_reentrant=False`.
+* Arguments of Transformers' Trainer with `gradient_checkpointing`, for a model with adapters, that leave
+  `ddp_find_unused_parameters` at its default.
+* `static_graph=True` for a model with a part that its forward uses only by chance or by the data.
+
+## Why it hurts
+
+A reentrant checkpoint has no graph until backward. The search for unused parameters takes all parameters in it for
+unused and marks them ready; backward then marks them ready a second time: `Expected to mark a variable ready only
+once`. With `static_graph` the first step is taken for all: a step that uses other parameters reduces wrong buckets
+or waits for ever.
+
+## Wrong
+
+```python
+y = checkpoint(self.block, x)
+model = DDP(net, find_unused_parameters=True)
+```
+
+## Right
+
+```python
+y = checkpoint(self.block, x, use_reentrant=False)
+model = DDP(net, find_unused_parameters=True)
+```
+
+## When it is silent
+
+* `use_reentrant=False`, or `static_graph=True` beside the search.
+* The flag is not written down as `True`.
+
+## Fix
+
+There is none: which of both is to give way is a question of memory and speed.
+
+## Proof
+
+There is nothing to replay: every rank raises alike.
+)md",
+    .check = Check};
+
+}  // namespace allranks::rules

@@ -1,0 +1,19 @@
+// What DDP is wrapped around, and where.
+#pragma once
+
+#include <vector>
+
+#include "rules/rule.h"
+
+namespace allranks::rules {
+
+// Calls that wrap a model in DDP.
+std::vector<objects::KnownCall> Wrappings(const Context& context);
+// Whether a value is a model in a DDP wrapper, whichever way it came about.
+bool IsWrapped(const Context& context, variation::ValueId value);
+// The model inside a wrapper.
+variation::ValueId InnerOf(const Context& context, variation::ValueId wrapper);
+// What the result of a call is assigned to, if that is one name or field: `model` of `model = DDP(net)`; else none.
+ir::ExprId AssignedTo(const Context& context, const objects::Site& call);
+
+}  // namespace allranks::rules

@@ -1,0 +1,165 @@
+#include <algorithm>
+
+#include "rules/finding_parts.h"
+#include "rules/program_calls.h"
+#include "rules/source_edits.h"
+
+namespace allranks::rules {
+namespace {
+
+using objects::KnownCall;
+using objects::Site;
+using variation::ValueId;
+
+constexpr std::string_view kCode = "AR206";
+
+// What makes a tensor in the memory of the host unless a device is named.
+constexpr std::string_view kMakers[] = {"torch.tensor",  "torch.zeros", "torch.ones", "torch.empty", "torch.full",
+                                                             "torch.rand",    "torch.randn", "torch.arange", "torch.Tensor",
+                                                             "torch.as_tensor", "torch.from_numpy", "torch.FloatTensor", "torch.LongTensor"};
+
+class Backends {
+ public:
+  Backends(const Context& context, FindingSink& sink) : context_(context), sink_(sink), calls_(context) {}
+
+  void Run() {
+    for (const KnownCall& call : context_.index.known_calls()) {
+      const bool is_collective = call.entry->has_operation && call.entry->operation.op_class == knowledge::OpClass::Collective;
+      if (!is_collective || !call.entry->operation.tensor_param) continue;
+      if (context_.program.text(call.entry->name).starts_with("torch.distributed.")) Visit(call);
+    }
+  }
+
+ private:
+  void Visit(const KnownCall& call) {
+    const std::string_view kind = context_.program.text(call.entry->operation.kind);
+    const ir::ExprId tensor = context_.index.ArgExpr(call, context_.program.text(call.entry->operation.tensor_param));
+    const ValueId group = context_.index.Arg(call, context_.program.text(call.entry->operation.group_param));
+    if (!tensor || kind.find("object") != std::string_view::npos || (group && !context_.values.IsNone(group))) return;
+    const ir::ModuleId module = context_.program.funcs[call.function].module;
+    const Site made = MadeOnHost({call.function, tensor});
+    if (!made.expr || !OnlyNccl(module) || calls_.Says(module, {"set_default_device", "set_default_tensor_type", "init_device_mesh(\"cpu"})) return;
+    const Site site{call.function, call.expr};
+    Finding finding = FindingAt(context_, kCode, Severity::Error, Confidence::Likely, site,
+                                {"`{}` lies in the memory of the host, and the backend of the group is NCCL, which has no {} for it",
+                                 {Quoted(context_, {call.function, tensor}), std::string(kind)}});
+    AddLabel(finding, finding.span, LabelRole::Primary, {"raises: no backend type associated with device type cpu", {}});
+    AddLabel(finding, SpanOf(context_, made), LabelRole::Why, {"made without a device", {}});
+    finding.help = {"make it on the device of this rank: `device=\"cuda\"`, or set the group up with `cpu:gloo,cuda:nccl`", {}};
+    sink_.push_back(std::move(finding));
+  }
+
+  // Each group that the program sets up names NCCL, and nothing else.
+  bool OnlyNccl(ir::ModuleId module) {
+    bool is_any = false;
+    for (const ir::ModuleId file : calls_.FilesOf(module)) {
+      for (const KnownCall& call : context_.index.known_calls()) {
+        const bool is_init = call.entry->has_operation && call.entry->operation.op_class == knowledge::OpClass::Init;
+        if (!is_init || context_.program.funcs[call.function].module != file) continue;
+        const std::vector<ValueId> leaves = context_.values.Leaves(context_.index.Arg(call, "backend"));
+        const bool is_nccl = leaves.size() == 1 && context_.values.Str(leaves[0]) == "nccl";
+        if (!is_nccl) return false;
+        is_any = true;
+      }
+    }
+    return is_any;
+  }
+
+  // Where the tensor is made, if the only thing that ever happens to it is that it is made on the host.
+  Site MadeOnHost(const Site& tensor) const {
+    const ir::ModuleId module_id = context_.program.funcs[tensor.function].module;
+    const ir::Module& module = context_.program.modules[module_id];
+    if (IsMaker(module_id, tensor.expr)) return tensor;
+    if (module[tensor.expr].kind != ir::ExprKind::Name) return {};
+    Site made;
+    for (uint32_t i = 0; i < module.stmts.size(); ++i) {
+      const ir::Stmt& stmt = module[ir::StmtId{i}];
+      const bool assigns = stmt.kind == ir::StmtKind::Assign || stmt.kind == ir::StmtKind::AnnAssign;
+      if (!assigns || context_.index.FunctionOf(module_id, ir::StmtId{i}) != tensor.function) continue;
+      if (!IsAssignedIn(module, stmt, ir::NameOf(module[tensor.expr]))) continue;
+      // Assigned twice, or the result of anything else.
+      if (made.expr || !ir::AssignedOf(stmt) || !IsMaker(module_id, ir::AssignedOf(stmt))) return {};
+      made = {tensor.function, ir::AssignedOf(stmt)};
+    }
+    return made;
+  }
+
+  static bool IsAssignedIn(const ir::Module& module, const ir::Stmt& stmt, base::NameId name) {
+    const auto is_it = [&](ir::ExprId target) { return module[target].kind == ir::ExprKind::Name && ir::NameOf(module[target]) == name; };
+    if (stmt.kind == ir::StmtKind::AnnAssign) return is_it(ir::ValueOf(stmt));
+    for (const ir::ExprId target : ir::TargetsOf(module, stmt)) {
+      if (is_it(target)) return true;
+    }
+    return false;
+  }
+
+  // `torch.tensor([1.0])` of numbers; of other tensors the device follows these.
+  bool IsMaker(ir::ModuleId module_id, ir::ExprId expr) const {
+    const ir::Module& module = context_.program.modules[module_id];
+    if (module[expr].kind != ir::ExprKind::Call || KeywordOf(context_, module_id, expr, "device")) return false;
+    const ValueId callee = context_.facts.value(module_id, ir::CalleeOf(module[expr]));
+    const std::string_view name = context_.values.External(callee);
+    return std::ranges::count(kMakers, name) > 0 && module[expr].end - module[expr].begin < 200 &&
+           TextOf(context_, module_id, expr).find("**") == std::string_view::npos;
+  }
+
+  const Context& context_;
+  FindingSink& sink_;
+  ProgramCalls calls_;
+};
+
+void Check(const Context& context, FindingSink& sink) { Backends(context, sink).Run(); }
+
+}  // namespace
+
+extern const Rule BackendMismatch = {
+    .code = kCode,
+    .name = "backend-mismatch",
+    .severity = Severity::Error,
+    .languages = "Python",
+    .summary = "collective on a tensor of the host in a group whose only backend is NCCL",
+    .explanation = R"md(
+## What it finds
+
+A collective of the default group on a tensor that is made in the same function without a device
+(`torch.tensor`, `torch.zeros`, ...), in a program that sets the group up with `"nccl"` and nothing else.
+
+## Why it hurts
+
+NCCL moves GPU memory only. The call raises `No backend type associated with device type cpu`, or, in older
+releases, `Tensors must be CUDA and dense`. It often stands where metrics are summed up at the end of an
+epoch, so that it takes an epoch to see it.
+
+## Wrong
+
+```python
+dist.init_process_group("nccl")
+total = torch.tensor([correct, seen])
+dist.all_reduce(total)
+```
+
+## Right
+
+```python
+dist.init_process_group("nccl")
+total = torch.tensor([correct, seen], device="cuda")
+dist.all_reduce(total)
+```
+
+## When it is silent
+
+* The tensor is moved, made like another one, or comes from elsewhere.
+* The backend is chosen at run time, is `cpu:gloo,cuda:nccl`, or is left to PyTorch.
+* A group is passed, or the program sets a default device.
+
+## Fix
+
+There is none: which device is meant is not known.
+
+## Proof
+
+There is nothing to replay: every rank raises.
+)md",
+    .check = Check};
+
+}  // namespace allranks::rules

@@ -1,0 +1,157 @@
+#include <algorithm>
+#include <optional>
+
+#include "rules/device/local_rank_name.h"
+#include "rules/finding_parts.h"
+#include "rules/program_calls.h"
+#include "rules/source_edits.h"
+
+namespace allranks::rules {
+namespace {
+
+using objects::KnownCall;
+using variation::ValueId;
+
+constexpr std::string_view kCode = "AR202";
+
+class Devices {
+ public:
+  Devices(const Context& context, FindingSink& sink) : context_(context), sink_(sink), calls_(context) {}
+
+  void Run() {
+    for (const KnownCall& call : context_.index.known_calls()) {
+      if (context_.program.text(call.entry->name) == "torch.distributed.init_process_group") Visit(call);
+    }
+  }
+
+ private:
+  void Visit(const KnownCall& init) {
+    const ir::ModuleId module = context_.program.funcs[init.function].module;
+    const ValueId device = context_.index.Arg(init, "device_id");
+    if (!UsesNccl(init) || (device && !context_.values.IsNone(device)) || IsChosenElsewhere(module)) return;
+    const std::optional<objects::Site> first = FirstUse(module);
+    if (!first) return;
+    const objects::Site site{init.function, init.expr};
+    Finding finding = FindingAt(context_, kCode, Severity::Error, Confidence::Likely, site,
+                                {"the process group uses NCCL, but no device is ever chosen: all ranks of a node work on GPU 0, where `{}` "
+                                 "and NCCL's own buffers of all of them meet",
+                                 {Quoted(context_, *first)}});
+    AddLabel(finding, finding.span, LabelRole::Primary, {"no `set_device` and no `device_id`", {}});
+    AddLabel(finding, SpanOf(context_, *first), LabelRole::Why, {"works on the current device, which is GPU 0", {}});
+    finding.help = {"call `torch.cuda.set_device(local_rank)` first, or pass `device_id` here", {}};
+    AddFix(site, module, finding);
+    sink_.push_back(std::move(finding));
+  }
+
+  bool UsesNccl(const KnownCall& init) const {
+    const std::vector<ValueId> leaves = context_.values.Leaves(context_.index.Arg(init, "backend"));
+    return std::ranges::any_of(leaves, [&](ValueId leaf) { return context_.values.Str(leaf).find("nccl") != std::string_view::npos; });
+  }
+
+  // By the program, or by a library that chooses the device of a process itself.
+  bool IsChosenElsewhere(ir::ModuleId module) {
+    return calls_.Says(module, {"set_device", "CUDA_VISIBLE_DEVICES", "set_default_device", "torch.cuda.device("}) ||
+           calls_.HasAny(module, {"deepspeed.", "accelerate.", "lightning.", "horovod.", "ray.", "transformers.Trainer"});
+  }
+
+  // The first call in the program that works on the current device: `x.cuda()`, `x.to("cuda")`, objects over NCCL.
+  std::optional<objects::Site> FirstUse(ir::ModuleId module) {
+    for (const ir::ModuleId file : calls_.FilesOf(module)) {
+      for (const KnownCall& call : context_.index.known_calls()) {
+        if (context_.program.funcs[call.function].module == file && WorksOnCurrentDevice(call)) {
+          return objects::Site{call.function, call.expr};
+        }
+      }
+    }
+    return std::nullopt;
+  }
+
+  bool WorksOnCurrentDevice(const KnownCall& call) const {
+    const std::string_view name = context_.program.text(call.entry->name);
+    const ValueId device = context_.index.Arg(call, "device");
+    const std::string_view method = MethodOf(context_, {call.function, call.expr});
+    if (method == "cuda" && call.entry->Has(knowledge::Role::SelectDevice)) return !device || context_.values.IsNone(device);
+    if (method == "to" && call.entry->Has(knowledge::Role::SelectDevice)) return context_.values.Str(device) == "cuda";
+    const std::string_view kind = call.entry->has_operation ? context_.program.text(call.entry->operation.kind) : std::string_view();
+    return name.starts_with("torch.distributed.") && kind.find("_object") != std::string_view::npos &&
+           !context_.index.Arg(call, "group");
+  }
+
+  void AddFix(const objects::Site& site, ir::ModuleId module, Finding& finding) const {
+    const ir::StmtId stmt = context_.index.StatementOf(site);
+    const LocalRankText local = LocalRankAt(context_, site);
+    const std::string& text = context_.files[context_.program.modules[module].file].text;
+    // A process that the program starts itself has no LOCAL_RANK in its environment.
+    const bool is_started = HoldsWord(text, {"spawn(", "Process("});
+    if (!stmt || !BeginsLine(context_, module, stmt) || (local.reads_environment && is_started)) return;
+    std::vector<findings::Edit> edits = {InsertBefore(context_, module, stmt, "torch.cuda.set_device(" + local.text + ")")};
+    for (findings::Edit& edit : EnsureImport(context_, module, "torch", "import torch")) edits.push_back(std::move(edit));
+    if (local.reads_environment) {
+      for (findings::Edit& edit : EnsureImport(context_, module, "os", "import os")) edits.push_back(std::move(edit));
+    }
+    finding.fixes.push_back(MakeFix("choose the device of this process first", Applicability::Safe, std::move(edits)));
+  }
+
+  const Context& context_;
+  FindingSink& sink_;
+  ProgramCalls calls_;
+};
+
+void Check(const Context& context, FindingSink& sink) { Devices(context, sink).Run(); }
+
+}  // namespace
+
+extern const Rule DeviceNotSet = {
+    .code = kCode,
+    .name = "device-not-set",
+    .severity = Severity::Error,
+    .languages = "Python",
+    .summary = "NCCL is used, and no process chooses its device",
+    .explanation = R"md(
+## What it finds
+
+`init_process_group` with the NCCL backend in a program that works on the *current* device (`x.cuda()`,
+`x.to("cuda")`, or a collective of objects, whose pickles NCCL moves through GPU memory) and in which nothing
+says which device that is: neither `set_device`, nor `device_id`, nor `CUDA_VISIBLE_DEVICES`.
+
+## Why it hurts
+
+The current device is GPU 0 in every process. Eight processes put their model on it and run out of memory, or
+NCCL ends with `Duplicate GPU detected : rank 1 and rank 0 both on CUDA device`. With tensors placed by hand
+and objects sent over NCCL, only the objects go to GPU 0, and the job hangs or fails far from the cause.
+
+## Wrong
+
+```python
+dist.init_process_group("nccl")
+model = Net().cuda()
+```
+
+## Right
+
+```python
+torch.cuda.set_device(int(os.environ["LOCAL_RANK"]))
+dist.init_process_group("nccl")
+model = Net().cuda()
+```
+
+## When it is silent
+
+* A device is chosen anywhere in the program, or each process sees one device only.
+* `device_id` is passed.
+* DeepSpeed, Accelerate, Lightning, Horovod or Ray choose it.
+* Every tensor is put on a device with an index.
+
+## Fix
+
+`--fix` calls `set_device` with the local rank before the group is set up.
+
+## Proof
+
+There is nothing to replay: that two ranks share a device depends on the machine.
+)md",
+    .check = Check,
+    .has_fix = true,
+    .fix = Applicability::Safe};
+
+}  // namespace allranks::rules

@@ -1,0 +1,112 @@
+#include <algorithm>
+#include <optional>
+
+#include "rules/finding_parts.h"
+#include "rules/program_calls.h"
+#include "rules/source_edits.h"
+
+namespace allranks::rules {
+namespace {
+
+using objects::KnownCall;
+
+constexpr std::string_view kCode = "AR207";
+
+// `if __name__ == "__main__":` of a file.
+std::optional<ir::StmtId> MainBlock(const Context& context, ir::ModuleId module_id) {
+  const ir::Module& module = context.program.modules[module_id];
+  for (const ir::StmtId stmt : module.statements(module.functions[ir::kTopLevel].body)) {
+    if (module[stmt].kind != ir::StmtKind::If) continue;
+    if (HoldsWord(TextOf(context, module_id, ir::ValueOf(module[stmt])), {"__name__"})) return stmt;
+  }
+  return std::nullopt;
+}
+
+void AddFix(const Context& context, const KnownCall& init, Finding& finding) {
+  const ir::ModuleId module_id = context.program.funcs[init.function].module;
+  const ir::Module& module = context.program.modules[module_id];
+  const std::optional<ir::StmtId> main = MainBlock(context, module_id);
+  const ir::Expr& callee = module[ir::CalleeOf(module[init.expr])];
+  if (!main || callee.kind != ir::ExprKind::Attribute) return;
+  // A name that the whole file knows, such as `dist`.
+  const std::string module_name(TextOf(context, module_id, ir::ObjectOf(callee)));
+  const ir::StmtId last = module.statements(ir::BodyOf(module[*main])).back();
+  // A process that started others has no group of its own.
+  const std::string_view text = TextOf(context, module.span(last));
+  if (module[last].kind != ir::StmtKind::Expr || HoldsWord(text, {"spawn", "launch", "Process"}) || !BeginsLine(context, module_id, last)) return;
+  finding.fixes.push_back(MakeFix("end the process group where the program ends", Applicability::Safe,
+                                  {InsertAfter(context, module_id, last, module_name + ".destroy_process_group()")}));
+}
+
+void Check(const Context& context, FindingSink& sink) {
+  ProgramCalls calls(context);
+  for (const KnownCall& init : context.index.known_calls()) {
+    if (context.program.text(init.entry->name) != "torch.distributed.init_process_group") continue;
+    const ir::ModuleId module = context.program.funcs[init.function].module;
+    if (calls.Says(module, {"destroy_process_group", "os._exit"})) continue;
+    Finding finding = FindingAt(context, kCode, Severity::Info, Confidence::Likely, objects::Site{init.function, init.expr},
+                                {"the process group is never destroyed: NCCL may hang or warn when the first rank exits", {}});
+    AddLabel(finding, finding.span, LabelRole::Primary, {"set up here", {}});
+    finding.help = {"call `torch.distributed.destroy_process_group()` on the way out, on every rank", {}};
+    AddFix(context, init, finding);
+    sink.push_back(std::move(finding));
+  }
+}
+
+}  // namespace
+
+extern const Rule ProcessGroupLeak = {
+    .code = kCode,
+    .name = "process-group-leak",
+    .severity = Severity::Info,
+    .on_by_default = false,
+    .languages = "Python",
+    .summary = "process group that is set up and never destroyed",
+    .explanation = R"md(
+## What it finds
+
+`init_process_group` in a program of which no file calls `destroy_process_group`.
+
+## Why it hurts
+
+Ranks that are done exit while others still communicate. PyTorch warns `destroy_process_group() was not called
+before program exit, which can leak resources`, and on some versions of NCCL the exit hangs or ends with an
+error, so that the launcher takes a finished job for a failed one.
+
+## Wrong
+
+```python
+if __name__ == "__main__":
+    dist.init_process_group("nccl")
+    train()
+```
+
+## Right
+
+```python
+if __name__ == "__main__":
+    dist.init_process_group("nccl")
+    train()
+    dist.destroy_process_group()
+```
+
+## When it is silent
+
+* `destroy_process_group` occurs in any file of the program.
+* A framework sets the group up.
+
+It is advice, and off by default: `--select AR207` turns it on.
+
+## Fix
+
+`--fix` destroys the group at the end of the main block, where that does not start processes.
+
+## Proof
+
+There is nothing to replay: it happens after the last collective.
+)md",
+    .check = Check,
+    .has_fix = true,
+    .fix = Applicability::Safe};
+
+}  // namespace allranks::rules

@@ -1,0 +1,103 @@
+#include <algorithm>
+
+#include "rules/finding_parts.h"
+#include "rules/source_edits.h"
+
+namespace allranks::rules {
+namespace {
+
+using knowledge::Coordinate;
+using variation::ValueId;
+using variation::ValueKind;
+
+constexpr std::string_view kCode = "AR205";
+
+// Every way the value can come about is this number, as the launcher or the machine says it.
+bool Is(const Context& context, ValueId value, Coordinate coordinate) {
+  const std::vector<ValueId> leaves = context.values.Leaves(value);
+  return !leaves.empty() && std::ranges::all_of(leaves, [&](ValueId leaf) {
+    const variation::Value& node = context.facts.values_store[leaf];
+    return node.kind == ValueKind::Coordinate && static_cast<Coordinate>(node.op) == coordinate &&
+           (node.flags & (variation::kOneNode | variation::kByNameOnly)) == 0;
+  });
+}
+
+// The rank of a process that the program started itself, on this machine.
+bool IsOfOneNode(const Context& context, ValueId rank) {
+  return rank && context.values.HasFlag(rank, variation::kOneNode);
+}
+
+void Visit(const Context& context, const objects::KnownCall& init, FindingSink& sink) {
+  const ValueId size = context.index.Arg(init, "world_size");
+  const ValueId rank = context.index.Arg(init, "rank");
+  if (!size || !Is(context, size, Coordinate::LocalWorldSize) || !rank || IsOfOneNode(context, rank)) return;
+  const bool is_global = Is(context, rank, Coordinate::Rank);
+  const bool is_local = Is(context, rank, Coordinate::LocalRank);
+  if (!is_global && !is_local) return;
+  const objects::Site site{init.function, context.index.ArgExpr(init, "world_size")};
+  Finding finding = FindingAt(
+      context, kCode, Severity::Error, Confidence::Likely, site,
+      {"the number of devices of this node is taken for the number of ranks{}",
+       {is_local ? ", and the local rank for the rank: on two nodes there are two jobs of the same name, which never meet"
+                 : ": on two nodes half of the ranks have no place in the group, and all wait for the rendezvous"}});
+  AddLabel(finding, finding.span, LabelRole::Primary, {"of this node only, and all its devices, used or not", {}});
+  AddLabel(finding, SpanOf(context, {init.function, context.index.ArgExpr(init, "rank")}), LabelRole::Note,
+           {is_local ? "counts within the node" : "counts over all nodes", {}});
+  finding.help = {"leave both out: `init_process_group` reads `RANK` and `WORLD_SIZE`, which the launcher sets", {}};
+  sink.push_back(std::move(finding));
+}
+
+void Check(const Context& context, FindingSink& sink) {
+  for (const objects::KnownCall& call : context.index.known_calls()) {
+    if (context.program.text(call.entry->name) == "torch.distributed.init_process_group") Visit(context, call, sink);
+  }
+}
+
+}  // namespace
+
+extern const Rule WorldSizeFromDeviceCount = {
+    .code = kCode,
+    .name = "world-size-from-device-count",
+    .severity = Severity::Error,
+    .languages = "Python",
+    .summary = "number of devices of a node taken for the number of ranks of the job",
+    .explanation = R"md(
+## What it finds
+
+`init_process_group(world_size=torch.cuda.device_count())` in a process that a launcher started: its rank comes
+from the environment.
+
+## Why it hurts
+
+`device_count()` says what one machine has. With two nodes, or with fewer processes than devices, the number is
+wrong: `init_process_group` waits for ranks that never come and ends after its timeout, with nothing said about
+the cause; or two jobs of eight ranks train side by side, each on all of the data.
+
+## Wrong
+
+```python
+dist.init_process_group("nccl", rank=int(os.environ["LOCAL_RANK"]), world_size=torch.cuda.device_count())
+```
+
+## Right
+
+```python
+dist.init_process_group("nccl")
+```
+
+## When it is silent
+
+* The program starts the processes itself, one a device (`mp.spawn`).
+* The number comes from the environment, an argument, or is multiplied by the number of nodes.
+
+## Fix
+
+There is none: what launches the program is not seen in it.
+
+## Proof
+
+There is nothing to replay: no group comes about.
+)md",
+    .check = Check};
+
+}  // namespace allranks::rules

@@ -1,0 +1,79 @@
+#include "rules/finding_parts.h"
+#include "rules/source_edits.h"
+
+namespace allranks::rules {
+namespace {
+
+using objects::KnownCall;
+using objects::Site;
+
+constexpr std::string_view kCode = "AR607";
+
+void Check(const Context& context, FindingSink& sink) {
+  for (const KnownCall& call : context.index.known_calls()) {
+    if (context.program.text(call.entry->name) != "torch.distributed.fsdp.FullyShardedDataParallel.__init__") continue;
+    const ir::ModuleId module = context.program.funcs[call.function].module;
+    const ir::ExprId strategy = context.index.ArgExpr(call, "sharding_strategy");
+    const bool shards_nothing = strategy && TextOf(context, module, strategy).ends_with("NO_SHARD");
+    Finding finding = FindingAt(context, kCode, Severity::Info, Confidence::Likely, Site{call.function, shards_nothing ? strategy : call.expr},
+                                {shards_nothing ? "`NO_SHARD` is deprecated: it shards nothing, and DDP does the same with less"
+                                                : "the first generation of FSDP is deprecated in favour of `fully_shard`, which keeps the parameters of each layer as they are",
+                                 {}});
+    AddLabel(finding, finding.span, LabelRole::Primary, {shards_nothing ? "the same as DDP" : "flattens parameters into one", {}});
+    finding.help = {shards_nothing ? "use DistributedDataParallel" : "call `torch.distributed.fsdp.fully_shard` on the layers, then on the model", {}};
+    sink.push_back(std::move(finding));
+  }
+}
+
+}  // namespace
+
+extern const Rule ShardingStrategy = {
+    .code = kCode,
+    .name = "sharding-strategy",
+    .severity = Severity::Info,
+    .on_by_default = false,
+    .languages = "Python",
+    .summary = "deprecated ways to shard: FSDP1, `NO_SHARD`",
+    .explanation = R"md(
+## What it finds
+
+`FullyShardedDataParallel(...)`, the first generation of FSDP, and its strategy `NO_SHARD`.
+
+## Why it hurts
+
+PyTorch develops `fully_shard` only. FSDP1 flattens the parameters of a unit into one tensor: frozen and trained
+parameters do not mix, optimizers see one parameter, and gradients are clipped by a method of its own. `NO_SHARD`
+keeps whole copies, as DDP does, and is slower.
+
+## Wrong
+
+```python
+model = FSDP(model, sharding_strategy=ShardingStrategy.NO_SHARD)
+```
+
+## Right
+
+```python
+for layer in model.layers:
+    fully_shard(layer)
+fully_shard(model)
+```
+
+## When it is silent
+
+* `fully_shard` is used.
+
+It is advice, and off by default: `--select AR607` turns it on. Whether full sharding across slow links or sharding
+within a node is faster depends on the machine, which a program does not show: it is not judged.
+
+## Fix
+
+There is none: checkpoints and optimizers have to follow.
+
+## Proof
+
+There is nothing to replay: the ranks agree.
+)md",
+    .check = Check};
+
+}  // namespace allranks::rules

@@ -1,0 +1,255 @@
+#include <algorithm>
+#include <cctype>
+#include <optional>
+
+#include "rules/finding_parts.h"
+#include "rules/program_calls.h"
+#include "rules/source_edits.h"
+
+namespace allranks::rules {
+namespace {
+
+using knowledge::Coordinate;
+using objects::KnownCall;
+using objects::Site;
+using variation::ValueId;
+using variation::ValueKind;
+
+constexpr std::string_view kCode = "AR402";
+
+std::string Lower(std::string_view text) {
+  std::string out(text);
+  std::ranges::transform(out, out.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  return out;
+}
+
+class Batches {
+ public:
+  Batches(const Context& context, FindingSink& sink) : context_(context), sink_(sink), calls_(context) {}
+
+  void Run() {
+    for (uint32_t m = 0; m < context_.program.modules.size(); ++m) {
+      const ir::ModuleId module{m};
+      if (context_.program.modules[module].language == ir::Language::Python) VisitModule(module);
+    }
+    for (const KnownCall& loader : context_.loading.made_loaders()) VisitLoader(loader);
+  }
+
+ private:
+  void VisitModule(ir::ModuleId module_id) {
+    const ir::Module& module = context_.program.modules[module_id];
+    for (uint32_t i = 0; i < module.stmts.size(); ++i) {
+      const ir::Stmt& stmt = module[ir::StmtId{i}];
+      const bool assigns = stmt.kind == ir::StmtKind::Assign || stmt.kind == ir::StmtKind::AugAssign;
+      if (!assigns) continue;
+      const ir::ExprId target = stmt.kind == ir::StmtKind::Assign ? ir::TargetsOf(module, stmt)[0] : ir::ValueOf(stmt);
+      const std::string name = Lower(TextOf(context_, module_id, target));
+      const FuncId function = context_.index.FunctionOf(module_id, ir::StmtId{i});
+      if (name.find("accum") != std::string::npos) VisitAccumulation(module_id, ir::StmtId{i}, function);
+      if (name.find("batch_size") != std::string::npos || name.ends_with("bsz")) VisitTotal(module_id, ir::StmtId{i}, function);
+    }
+  }
+
+  // Division by the devices of a node, or the operands of `total // micro * ranks`.
+  void VisitAccumulation(ir::ModuleId module_id, ir::StmtId stmt_id, FuncId function) {
+    const ir::Module& module = context_.program.modules[module_id];
+    const ir::Stmt& stmt = module[stmt_id];
+    const bool is_aug = stmt.kind == ir::StmtKind::AugAssign;
+    const ir::Expr& expr = module[ir::AssignedOf(stmt)];
+    const auto op = static_cast<ir::BinaryOp>(is_aug ? stmt.op : expr.op);
+    if (!is_aug && expr.kind != ir::ExprKind::Binary) return;
+    const ir::ExprId right = is_aug ? ir::AssignedOf(stmt) : ir::RightOf(expr);
+    if (IsDivision(op) && Is(module_id, right, Coordinate::LocalWorldSize) && !HasOneNode(module_id)) {
+      return Report(module_id, {function, right},
+                    {"the accumulated steps are divided by the devices of one node, not by the number of ranks: on two nodes the "
+                     "batch of a step is twice as large",
+                     {}},
+                    {"divide by the world size", {}});
+    }
+    if (is_aug || op != ir::BinaryOp::Mul || !Is(module_id, right, Coordinate::WorldSize)) return;
+    const ir::Expr& left = module[ir::LeftOf(expr)];
+    const bool is_quotient = left.kind == ir::ExprKind::Binary && IsDivision(static_cast<ir::BinaryOp>(left.op)) &&
+                             TextOf(context_, module_id, ir::LeftOf(expr)).front() != '(' && !IsInParentheses(module, ir::LeftOf(expr));
+    if (!is_quotient) return;
+    Report(module_id, {function, ir::AssignedOf(stmt)},
+           {"`a // b * ranks` divides first and multiplies then: more ranks mean more accumulated steps instead of fewer", {}},
+           {"put the divisor in parentheses: `a // (b * ranks)`", {}});
+  }
+
+  static bool IsDivision(ir::BinaryOp op) { return op == ir::BinaryOp::Div || op == ir::BinaryOp::FloorDiv; }
+
+  bool IsInParentheses(const ir::Module& module, ir::ExprId expr) const {
+    const std::string_view text = context_.files[module.file].text;
+    const size_t next = text.find_first_not_of(" \t\r\n", module[expr].end);
+    return next != std::string_view::npos && text[next] == ')';
+  }
+
+  // `batch_size * world_size` in a program whose ranks share batches along other axes.
+  void VisitTotal(ir::ModuleId module_id, ir::StmtId stmt_id, FuncId function) {
+    const ir::Module& module = context_.program.modules[module_id];
+    const ir::Stmt& stmt = module[stmt_id];
+    const ir::ExprId value = ir::AssignedOf(stmt);
+    const bool is_aug = stmt.kind == ir::StmtKind::AugAssign;
+    if (!is_aug && module[value].kind != ir::ExprKind::Binary) return;
+    const auto op = static_cast<ir::BinaryOp>(is_aug ? stmt.op : module[value].op);
+    if (op != ir::BinaryOp::Mul) return;
+    const std::vector<ir::ExprId> sides = is_aug ? std::vector{value} : std::vector{ir::LeftOf(module[value]), ir::RightOf(module[value])};
+    for (const ir::ExprId side : sides) {
+      const std::string text = TextWithOrigins(context_, {function, side});
+      if (!MentionsWorldSize(module_id, side) || HoldsWord(text, {"tensor_parallel", "tp_size", "data_parallel", "dp_", "model_parallel"})) continue;
+      const std::optional<Site> parallel = TensorParallelIn(module_id);
+      if (!parallel) return;
+      Report(module_id, {function, side},
+             {"the batch is multiplied by all ranks, but those of one tensor-parallel group work on the same samples: the total is too "
+              "large by the size of that group",
+              {}},
+             {"multiply by the number of data-parallel ranks: world size by tensor-parallel size", {}});
+      sink_.back().labels.push_back({SpanOf(context_, *parallel), LabelRole::Why, {"ranks share samples here", {}}});
+      return;
+    }
+  }
+
+  bool MentionsWorldSize(ir::ModuleId module, ir::ExprId expr) const {
+    const ValueId value = context_.facts.value(module, expr);
+    return value && context_.values.Mentions(value, Coordinate::WorldSize);
+  }
+
+  // `config.tensor_parallel_size` is read somewhere in the program.
+  std::optional<Site> TensorParallelIn(ir::ModuleId module_id) {
+    for (const ir::ModuleId file : calls_.FilesOf(module_id)) {
+      const ir::Module& module = context_.program.modules[file];
+      for (uint32_t i = 0; i < module.exprs.size(); ++i) {
+        const ir::Expr& expr = module[ir::ExprId{i}];
+        if (expr.kind != ir::ExprKind::Attribute) continue;
+        const std::string_view name = context_.program.text(ir::AttrOf(expr));
+        if (name != "tensor_parallel_size" && name != "tensor_model_parallel_size") continue;
+        if (const FuncId function = FunctionAround(context_, file, ir::ExprId{i})) return Site{function, ir::ExprId{i}};
+      }
+    }
+    return std::nullopt;
+  }
+
+  // A loader with a distributed sampler gets the batch of all ranks, or one that was divided twice.
+  void VisitLoader(const KnownCall& loader) {
+    const ir::ExprId batch = context_.index.ArgExpr(loader, "batch_size");
+    const ValueId value = context_.index.Arg(loader, "batch_size");
+    if (!batch || !value) return;
+    const ir::ModuleId module_id = context_.program.funcs[loader.function].module;
+    const int divisions = DivisionsByRanks(value, 0);
+    if (divisions > 1) {
+      return Report(module_id, {loader.function, batch},
+                    {"the batch size is divided by the number of ranks twice: the total batch is too small by that number", {}},
+                    {"divide once", {}});
+    }
+    const std::string name = Lower(TextOf(context_, module_id, batch));
+    const bool is_total = HoldsWord(name, {"global_batch", "total_batch", "effective_batch"}) && name.find('/') == std::string::npos;
+    if (!is_total || divisions > 0 || context_.values.Mentions(value, Coordinate::WorldSize)) return;
+    if (context_.loading.DistributedSamplersOf(context_.loading.ValueOf(loader)).empty()) return;
+    Report(module_id, {loader.function, batch},
+           {"by its name this is the batch of all ranks, and each rank gets all of it: a step works on world size times as many samples", {}},
+           {"divide it by the world size", {}});
+  }
+
+  // How often the value, on one way through it, was divided by the number of ranks.
+  int DivisionsByRanks(ValueId id, int depth) const {
+    constexpr int kDeepest = 12;
+    if (!id || depth > kDeepest) return 0;
+    const variation::Value& node = context_.facts.values_store[id];
+    if (node.kind == ValueKind::Param) {
+      const ValueId assumed = context_.facts.param(FuncId{node.a}, node.b);
+      return assumed == id ? 0 : DivisionsByRanks(assumed, depth + 1);
+    }
+    const auto kids = context_.facts.values_store.Kids(id);
+    if (node.kind == ValueKind::Binary) {
+      const auto op = static_cast<ir::BinaryOp>(node.op);
+      if (op == ir::BinaryOp::Mul) return 0;
+      const bool divides = IsDivision(op) && context_.facts.values_store[kids[1]].kind == ValueKind::Coordinate &&
+                           static_cast<Coordinate>(context_.facts.values_store[kids[1]].op) == Coordinate::WorldSize;
+      return DivisionsByRanks(kids[0], depth + 1) + (divides ? 1 : 0);
+    }
+    if (node.kind != ValueKind::Derived && node.kind != ValueKind::Unary) return 0;
+    return kids.size() == 1 ? DivisionsByRanks(kids[0], depth + 1) : 0;
+  }
+
+  bool Is(ir::ModuleId module, ir::ExprId expr, Coordinate coordinate) const {
+    const std::vector<ValueId> leaves = context_.values.Leaves(context_.facts.value(module, expr));
+    return !leaves.empty() && std::ranges::all_of(leaves, [&](ValueId leaf) {
+      const variation::Value& node = context_.facts.values_store[leaf];
+      return node.kind == ValueKind::Coordinate && static_cast<Coordinate>(node.op) == coordinate && (node.flags & variation::kOneNode) == 0;
+    });
+  }
+
+  // The group has as many ranks as the node has devices.
+  bool HasOneNode(ir::ModuleId module) {
+    const KnownCall* init = calls_.FindInit(module);
+    const ValueId size = init == nullptr ? ValueId::None() : context_.index.Arg(*init, "world_size");
+    return size && context_.values.Mentions(size, Coordinate::LocalWorldSize);
+  }
+
+  void Report(ir::ModuleId module, const Site& site, findings::Text message, findings::Text help) {
+    Finding finding = FindingAt(context_, kCode, Severity::Warning, Confidence::Likely, site, std::move(message));
+    finding.span = context_.program.modules[module].span(site.expr);
+    AddLabel(finding, finding.span, LabelRole::Primary, {"in another unit than what it is used for", {}});
+    finding.help = std::move(help);
+    sink_.push_back(std::move(finding));
+  }
+
+  const Context& context_;
+  FindingSink& sink_;
+  ProgramCalls calls_;
+};
+
+void Check(const Context& context, FindingSink& sink) { Batches(context, sink).Run(); }
+
+}  // namespace
+
+extern const Rule BatchSizeConfusion = {
+    .code = kCode,
+    .name = "batch-size-confusion",
+    .severity = Severity::Warning,
+    .languages = "Python",
+    .summary = "batch sizes of one rank, one node and all ranks mixed up",
+    .explanation = R"md(
+## What it finds
+
+* Accumulated steps divided by the devices of one node where the job may have several.
+* `a // b * world_size` for accumulated steps, which multiplies by what it should divide by.
+* A batch multiplied by all ranks in a program with tensor parallelism, whose ranks share samples.
+* A batch size that was divided by the world size twice on its way to the loader.
+* A `global_batch_size` handed to the loader of each rank undivided, beside a distributed sampler.
+
+## Why it hurts
+
+The batch that the optimizer sees is another one than the logs, the schedule and the learning rate believe: too
+large by the number of nodes, or too small by the number of ranks. Nothing fails. The run is slower to converge, or
+ends sooner or later than planned, and cannot be compared with the one on another number of GPUs.
+
+## Wrong
+
+```python
+gradient_accumulation_steps //= torch.cuda.device_count()
+```
+
+## Right
+
+```python
+gradient_accumulation_steps //= dist.get_world_size()
+```
+
+## When it is silent
+
+* The processes are started on one node by the program itself, or the group has one node's size.
+* The number that is multiplied comes from the data-parallel group.
+* Names say nothing of the unit, and values neither.
+
+## Fix
+
+There is none: which of the numbers is the one that was meant is not known.
+
+## Proof
+
+There is nothing to replay: all ranks agree, on the wrong number.
+)md",
+    .check = Check};
+
+}  // namespace allranks::rules

@@ -1,0 +1,98 @@
+#include "rules/program_calls.h"
+
+#include <algorithm>
+
+#include "rules/finding_parts.h"
+#include "rules/source_edits.h"
+
+namespace allranks::rules {
+
+using objects::KnownCall;
+using objects::Site;
+
+const std::vector<ir::ModuleId>& ProgramCalls::FilesOf(ir::ModuleId module) {
+  const auto [known, is_new] = files_.try_emplace(module.index);
+  if (is_new) {
+    known->second = neighbourhood_.Of(module);
+    std::ranges::sort(known->second, {}, [](ir::ModuleId each) { return each.index; });
+  }
+  return known->second;
+}
+
+template <class Wanted>
+const KnownCall* ProgramCalls::FindIf(ir::ModuleId module, Wanted wanted) {
+  const std::vector<ir::ModuleId>& files = FilesOf(module);
+  for (const KnownCall& call : context_.index.known_calls()) {
+    if (!wanted(call)) continue;
+    const ir::ModuleId file = context_.program.funcs[call.function].module;
+    if (std::ranges::binary_search(files, file.index, {}, [](ir::ModuleId each) { return each.index; })) return &call;
+  }
+  return nullptr;
+}
+
+const KnownCall* ProgramCalls::Find(ir::ModuleId module, std::string_view prefix) {
+  return FindIf(module, [&](const KnownCall& call) { return context_.program.text(call.entry->name).starts_with(prefix); });
+}
+
+const KnownCall* ProgramCalls::FindInit(ir::ModuleId module) {
+  return FindIf(module, [&](const KnownCall& call) {
+    return call.entry->has_operation && call.entry->operation.op_class == knowledge::OpClass::Init;
+  });
+}
+
+bool ProgramCalls::HasAny(ir::ModuleId module, std::initializer_list<std::string_view> prefixes) {
+  return std::ranges::any_of(prefixes, [&](std::string_view prefix) { return Has(module, prefix); });
+}
+
+bool ProgramCalls::Says(ir::ModuleId module, std::initializer_list<std::string_view> words) {
+  return std::ranges::any_of(FilesOf(module), [&](ir::ModuleId file) {
+    return HoldsWord(context_.files[context_.program.modules[file].file].text, words);
+  });
+}
+
+std::vector<Site> CallsIn(const Context& context, binding::FuncId function) {
+  std::vector<Site> calls;
+  const ir::ModuleId module_id = context.program.funcs[function].module;
+  const ir::Module& module = context.program.modules[module_id];
+  for (uint32_t i = 0; i < module.exprs.size(); ++i) {
+    const ir::ExprId id{i};
+    if (module[id].kind == ir::ExprKind::Call && FunctionAround(context, module_id, id) == function) calls.push_back({function, id});
+  }
+  return calls;
+}
+
+std::string_view MethodOf(const Context& context, const Site& call) {
+  const ir::Module& module = context.program.module_of(call.function);
+  if (module[call.expr].kind != ir::ExprKind::Call) return {};
+  const ir::Expr& callee = module[ir::CalleeOf(module[call.expr])];
+  return callee.kind == ir::ExprKind::Attribute ? context.program.text(ir::AttrOf(callee)) : std::string_view();
+}
+
+std::vector<Site> MethodCalls(const Context& context, binding::FuncId function, std::string_view method,
+                              std::string_view object) {
+  std::vector<Site> sites;
+  const ir::ModuleId module_id = context.program.funcs[function].module;
+  const ir::Module& module = context.program.modules[module_id];
+  for (const auto& [expr, fact] : context.facts.functions[function].calls) {
+    if (MethodOf(context, {function, expr}) != method) continue;
+    const ir::ExprId receiver = ir::ObjectOf(module[ir::CalleeOf(module[expr])]);
+    if (TextOf(context, module_id, receiver).find(object) != std::string_view::npos) sites.push_back({function, expr});
+  }
+  return sites;
+}
+
+bool HoldsWord(std::string_view text, std::initializer_list<std::string_view> words) {
+  return std::ranges::any_of(words, [&](std::string_view word) { return text.find(word) != std::string_view::npos; });
+}
+
+ir::ExprId KeywordOf(const Context& context, ir::ModuleId module_id, ir::ExprId call, std::string_view keyword) {
+  const ir::Module& module = context.program.modules[module_id];
+  if (module[call].kind != ir::ExprKind::Call) return {};
+  for (uint32_t i = 0; i < ir::ArgCount(module, module[call]); ++i) {
+    const ir::Arg arg = ir::ArgAt(module, module[call], i);
+    if (arg.kind == ir::ArgKind::Keyword && context.program.text(arg.keyword) == keyword) return arg.value;
+  }
+  return {};
+}
+
+}  // namespace allranks::rules
