@@ -12,6 +12,7 @@
 #include "driver/config/rule_selection.h"
 #include "driver/pipeline/parallel.h"
 #include "driver/pipeline/parse.h"
+#include "driver/pipeline/policy.h"
 #include "driver/pipeline/prefilter.h"
 #include "driver/pipeline/selection.h"
 #include "driver/pipeline/syntax.h"
@@ -71,13 +72,6 @@ std::map<std::string, std::string> RelativeOverlays(const Options& options, cons
   std::map<std::string, std::string> relative;
   for (const auto& [path, text] : options.overlays) relative.emplace(paths.Relative(path), text);
   return relative;
-}
-
-ProjectFiles EnumerateProject(const Options& options, const PathMap& paths, const source::FileSystem& files) {
-  EnumerateOptions what{.paths = options.paths, .exclude = options.exclude,
-                        .respect_gitignore = options.respect_gitignore, .overlays = {}};
-  for (const auto& [path, text] : options.overlays) what.overlays.push_back(path);
-  return Enumerate(what, paths, files);
 }
 
 std::vector<Finding> FindingsOfRules(const std::vector<const rules::Rule*>& wanted, const Analysed& a) {
@@ -148,6 +142,7 @@ std::vector<uint32_t> PathOrder(const source::SourceFiles& files) {
 
 void CountInto(const ProjectFiles& project, const Selection& selection, const Parsed& parsed, Output& out) {
   out.errors = project.errors;
+  out.files_excluded = project.excluded;
   for (const std::string& problem : parsed.problems) out.errors.push_back({.path = "", .message = problem});
   out.bytes_scanned = selection.bytes_scanned;
   out.files_scanned = selection.files_scanned;
@@ -180,7 +175,7 @@ base::Result<Output> Run(const Options& options, const source::FileSystem& files
   }
 
   watch.Begin("find files");
-  const ProjectFiles project = EnumerateProject(options, paths, files);
+  const ProjectFiles project = Enumerate(FilesOf(options), paths, files);
 
   watch.Begin("scan", project.all.size());
   const binding::ModuleGraph graph(project.all, project.import_roots);
@@ -214,6 +209,7 @@ base::Result<Output> Run(const Options& options, const source::FileSystem& files
   out.ledger = a.analysis.ledger;
   KeepRequested(parsed, out);
   out.suppressed = Suppress(wanted, a, parsed, out.findings);
+  ApplyPolicy(options, paths, a.files, out.findings);
   findings::SortAndDeduplicate(out.findings, PathOrder(a.files));
   NameWitnesses(a.files, out.findings);
   watch.End();
