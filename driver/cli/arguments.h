@@ -24,6 +24,7 @@ struct CheckArguments {
   std::string compile_commands;
   std::vector<std::string> config;
   std::string stdin_filename;
+  std::string add_ignore;
   unsigned jobs = 0;
   bool fix = false;
   bool unsafe_fixes = false;

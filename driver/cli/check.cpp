@@ -1,6 +1,7 @@
 // `allranks check`: arguments and configuration to options, one run, one report.
 #include <algorithm>
 
+#include "driver/cli/add_ignore.h"
 #include "driver/cli/commands.h"
 #include "driver/cli/exit_codes.h"
 #include "driver/cli/fix.h"
@@ -82,7 +83,7 @@ std::vector<std::string> ErrorsOf(const CheckArguments& arguments, const pipelin
 
 reports::Report ReportOf(const pipeline::Output& out) {
   reports::Report report{.files = out.files, .findings = out.findings, .ledger = {}, .errors = {},
-                         .files_checked = out.files_requested, .suppressed = out.suppressed, .version = Version()};
+                         .files_checked = out.files_requested, .suppressed = out.suppressed.size(), .version = Version()};
   for (const traces::LedgerEntry& entry : out.ledger) {
     report.ledger.push_back({entry.span, entry.name, VerdictOf(entry.verdict), entry.reason});
   }
@@ -153,6 +154,15 @@ int RunCheck(const CheckArguments& arguments) {
     }
     fixed = std::move(*result);
     if (arguments.diff) return ShowDiff(arguments, fixed);
+    WriteFixed(fixed);
+  }
+  if (!arguments.add_ignore.empty()) {
+    base::Result<Fixed> result = AddIgnores(arguments.add_ignore, options, files, *out, keep);
+    if (!result) {
+      PrintError(result.error().message);
+      return kExitError;
+    }
+    fixed = std::move(*result);
     WriteFixed(fixed);
   }
 

@@ -101,11 +101,8 @@ void KeepRequested(const Parsed& parsed, Output& out) {
   std::erase_if(out.ledger, [&](const traces::LedgerEntry& e) { return !parsed.requested[e.span.file.index]; });
 }
 
-size_t Suppress(const std::vector<const rules::Rule*>& wanted, const Analysed& a, const Parsed& parsed,
-                std::vector<Finding>& findings) {
-  std::unordered_set<std::string_view> ran;
-  for (const rules::Rule* rule : wanted) ran.insert(rule->code);
-  std::erase_if(findings, [&](const Finding& finding) { return !ran.contains(finding.code); });
+// Where statements and comments of the requested files stand, one entry a file.
+std::vector<findings::FileSyntax> SyntaxOfRequested(const Analysed& a, const Parsed& parsed) {
   std::vector<findings::FileSyntax> syntax;
   std::unordered_map<uint32_t, size_t> known_files;
   for (const ir::Module& module : a.program.modules) {
@@ -120,14 +117,24 @@ size_t Suppress(const std::vector<const rules::Rule*>& wanted, const Analysed& a
     std::vector<findings::Extent>& statements = syntax[known->second].statements;
     statements.insert(statements.end(), of_module.statements.begin(), of_module.statements.end());
   }
+  return syntax;
+}
+
+void Suppress(const std::vector<const rules::Rule*>& wanted, const Options& options, const Analysed& a, const Parsed& parsed,
+              Output& out) {
+  std::unordered_set<std::string_view> ran;
+  for (const rules::Rule* rule : wanted) ran.insert(rule->code);
+  std::erase_if(out.findings, [&](const Finding& finding) { return !ran.contains(finding.code); });
   const findings::KnownRules known{
       .code_of = [](std::string_view name) {
         const rules::Rule* rule = rules::FindRule(name);
         return rule == nullptr ? std::string_view() : rule->code;
       },
       .nearest = config::NearestRule,
-      .ran = [&](std::string_view code) { return ran.contains(code); }};
-  return findings::ApplySuppressions(a.files, syntax, known, findings);
+      .ran = [&](std::string_view code) { return ran.contains(code); },
+      .require_reason = options.require_reason};
+  out.syntax = SyntaxOfRequested(a, parsed);
+  out.suppressed = findings::ApplySuppressions(a.files, out.syntax, known, out.findings);
 }
 
 // By file: its place among all, by path. Headers get their ids after the files that include them.
@@ -208,8 +215,11 @@ base::Result<Output> Run(const Options& options, const source::FileSystem& files
   AddToolFindings(parsed, a, out.findings);
   out.ledger = a.analysis.ledger;
   KeepRequested(parsed, out);
-  out.suppressed = Suppress(wanted, a, parsed, out.findings);
+  Suppress(wanted, options, a, parsed, out);
   ApplyPolicy(options, paths, a.files, out.findings);
+  std::erase_if(out.syntax, [&](const findings::FileSyntax& syntax) {
+    return std::ranges::none_of(out.findings, [&](const Finding& finding) { return finding.span.file == syntax.file; });
+  });
   findings::SortAndDeduplicate(out.findings, PathOrder(a.files));
   NameWitnesses(a.files, out.findings);
   watch.End();

@@ -9,6 +9,7 @@
 
 #include "analyzer/base/result.h"
 #include "analyzer/findings/finding.h"
+#include "analyzer/findings/suppression.h"
 #include "analyzer/ir/program.h"
 #include "analyzer/knowledge/knowledge.h"
 #include "analyzer/source/file_system.h"
@@ -38,7 +39,8 @@ struct Output {
   uint32_t files_parsed = 0;
   uint32_t files_requested = 0;
   size_t files_excluded = 0;              // named by the user, but left out by `force_exclude`
-  size_t suppressed = 0;                  // findings that comments silence
+  std::vector<findings::Suppressed> suppressed;  // by comments
+  std::vector<findings::FileSyntax> syntax;      // of files with findings
 };
 
 // All that the stages made, for those who print it; ids of one stage refer to the stages before it.
