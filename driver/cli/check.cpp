@@ -83,7 +83,7 @@ std::vector<std::string> ErrorsOf(const CheckArguments& arguments, const pipelin
 
 reports::Report ReportOf(const pipeline::Output& out) {
   reports::Report report{.files = out.files, .findings = out.findings, .ledger = {}, .errors = {},
-                         .files_checked = out.files_requested, .suppressed = out.suppressed.size(), .version = Version()};
+                         .files_checked = out.files_requested, .suppressed = out.suppressed, .known = {}, .version = Version(), .repository_path = {}};
   for (const traces::LedgerEntry& entry : out.ledger) {
     report.ledger.push_back({entry.span, entry.name, VerdictOf(entry.verdict), entry.reason});
   }

@@ -10,6 +10,7 @@
 #include "analyzer/findings/suppression.h"
 #include "analyzer/knowledge/embedded.h"
 #include "driver/config/rule_selection.h"
+#include "driver/pipeline/fingerprint.h"
 #include "driver/pipeline/parallel.h"
 #include "driver/pipeline/parse.h"
 #include "driver/pipeline/policy.h"
@@ -137,6 +138,13 @@ void Suppress(const std::vector<const rules::Rule*>& wanted, const Options& opti
   out.suppressed = findings::ApplySuppressions(a.files, out.syntax, known, out.findings);
 }
 
+void NameAll(const Analysed& a, const PathMap& paths, Output& out) {
+  std::vector<Finding*> all;
+  for (Finding& finding : out.findings) all.push_back(&finding);
+  for (findings::Suppressed& suppressed : out.suppressed) all.push_back(&suppressed.finding);
+  NameFindings(a.files, paths, std::move(all));
+}
+
 // By file: its place among all, by path. Headers get their ids after the files that include them.
 std::vector<uint32_t> PathOrder(const source::SourceFiles& files) {
   std::vector<uint32_t> order(files.size());
@@ -221,6 +229,7 @@ base::Result<Output> Run(const Options& options, const source::FileSystem& files
     return std::ranges::none_of(out.findings, [&](const Finding& finding) { return finding.span.file == syntax.file; });
   });
   findings::SortAndDeduplicate(out.findings, PathOrder(a.files));
+  NameAll(a, paths, out);
   NameWitnesses(a.files, out.findings);
   watch.End();
   return out;

@@ -79,7 +79,7 @@ void WriteFinding(JsonWriter& json, const Report& report, const Finding& finding
   json.Member("confidence", findings::ToString(finding.confidence));
   json.Member("message", findings::Render(finding.message));
   WriteLocation(json, report, finding.span);
-  json.Member("function", finding.function);
+  json.Member("function", finding.function).Member("fingerprint", finding.fingerprint);
   WriteLabels(json, report, finding);
   json.Member("help", findings::Render(finding.help)).Member("flightRecorder", finding.flight_recorder);
   WriteFixes(json, report, finding);
@@ -106,7 +106,7 @@ std::string RenderJson(const Report& report) {
   json.Key("findings").BeginArray();
   for (const Finding& finding : report.findings) WriteFinding(json, report, finding);
   json.EndArray();
-  json.Member("filesChecked", report.files_checked).Member("suppressed", report.suppressed);
+  json.Member("filesChecked", report.files_checked).Member("suppressed", report.suppressed.size());
   WriteLedger(json, report);
   json.Key("errors").BeginArray();
   for (const std::string& error : report.errors) json.String(error);

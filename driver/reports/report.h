@@ -2,13 +2,14 @@
 #pragma once
 
 #include <cstdint>
-#include <map>
+#include <functional>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "analyzer/findings/finding.h"
+#include "analyzer/findings/suppression.h"
 #include "analyzer/source/source_file.h"
 
 namespace allranks::reports {
@@ -29,8 +30,13 @@ struct Report {
   std::vector<Site> ledger;            // by file and place
   std::vector<std::string> errors;     // what could not be done, one line each
   size_t files_checked = 0;
-  size_t suppressed = 0;
+  std::span<const findings::Suppressed> suppressed;  // findings that comments accept
+  std::span<const findings::Finding> known;          // findings that the baseline has
+  bool has_baseline = false;
   std::string_view version;
+  std::string category = "allranks/";  // of SARIF runs: tells several uploads of one commit apart
+  // From a path as shown to one relative to the root of the repository; none: they are the same.
+  std::function<std::string(std::string_view)> repository_path;
 };
 
 // How text is drawn.
