@@ -29,7 +29,11 @@ CLI::Option* OneOf(CLI::Option* option, std::string_view key) {
 void AddCheck(CLI::App& app, CheckArguments& a, std::vector<std::string>& select) {
   CLI::App* c = app.add_subcommand("check", "find collectives that only some ranks reach (the default command)");
   c->add_option("path", a.paths, "files and folders; `-` reads the standard input (default: .)");
-  OneOf(c->add_option("--output-format", a.output_format, "full, concise, json or sarif"), "output-format")->type_name("FORMAT");
+  OneOf(c->add_option("--output-format", a.output_format, "full, concise, json, json-lines, sarif, github, gitlab, junit, rdjson or html"),
+        "output-format")->type_name("FORMAT");
+  c->add_option("--output", a.outputs, "one more report: sarif=FILE; may be given several times")
+      ->allow_extra_args(false)->type_name("FORMAT[=FILE]");
+  c->add_option("--sarif-category", a.sarif_category, "tells several SARIF uploads of one commit apart")->type_name("NAME");
   c->add_option("-o,--output-file", a.output_file, "write the report there")->type_name("FILE");
   List(c->add_option("--select", select, "rules to run: AR101, AR1, a name, ALL"))->type_name("RULE,...");
   List(c->add_option("--extend-select", a.extend_select, "rules to run besides"))->type_name("RULE,...");

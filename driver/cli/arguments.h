@@ -12,6 +12,8 @@ struct CheckArguments {
   std::vector<std::string> paths;
   std::string output_format;
   std::string output_file;
+  std::vector<std::string> outputs;  // FORMAT or FORMAT=FILE
+  std::string sarif_category;
   std::optional<std::vector<std::string>> select;
   std::vector<std::string> extend_select;
   std::vector<std::string> ignore;

@@ -5,13 +5,14 @@
 #include "driver/cli/commands.h"
 #include "driver/cli/exit_codes.h"
 #include "driver/cli/fix.h"
+#include "driver/cli/outputs.h"
 #include "driver/cli/profile.h"
 #include "driver/cli/progress.h"
+#include "driver/cli/report_of.h"
 #include "driver/cli/settings_of.h"
 #include "driver/cli/terminal.h"
 #include "driver/config/option_table.h"
 #include "driver/pipeline/pipeline.h"
-#include "driver/reports/report.h"
 
 namespace allranks::cli {
 namespace {
@@ -62,58 +63,12 @@ int ShowFiles(const pipeline::Options& options, const source::FileSystem& files)
   return WriteOut(list) && project.errors.empty() ? kExitClean : kExitError;
 }
 
-reports::Verdict VerdictOf(traces::SiteVerdict verdict) {
-  switch (verdict) {
-    case traces::SiteVerdict::Aligned: return reports::Verdict::Aligned;
-    case traces::SiteVerdict::Flagged: return reports::Verdict::Flagged;
-    case traces::SiteVerdict::Unknown: return reports::Verdict::Unknown;
-  }
-  return reports::Verdict::Unknown;
-}
-
-// What could not be done, one line each.
-std::vector<std::string> ErrorsOf(const CheckArguments& arguments, const pipeline::Output& out) {
-  std::vector<std::string> errors;
-  for (const pipeline::PathError& error : out.errors) errors.push_back(error.message);
-  if (out.files_requested > 0 || out.files_excluded > 0 || !errors.empty()) return errors;
-  const std::string where = arguments.paths.empty() ? "." : arguments.paths[0];
-  errors.push_back("no Python, C or C++ files in " + where + "; name a path with such files, or see what .gitignore and `exclude` leave with --show-files");
-  return errors;
-}
-
-reports::Report ReportOf(const pipeline::Output& out) {
-  reports::Report report{.files = out.files, .findings = out.findings, .ledger = {}, .errors = {},
-                         .files_checked = out.files_requested, .suppressed = out.suppressed, .known = {}, .version = Version(), .repository_path = {}};
-  for (const traces::LedgerEntry& entry : out.ledger) {
-    report.ledger.push_back({entry.span, entry.name, VerdictOf(entry.verdict), entry.reason});
-  }
-  return report;
-}
-
-std::string Render(const CheckArguments& arguments, const std::string& format, const reports::Report& report) {
-  reports::TextStyle style = StyleFor(arguments.color, !arguments.output_file.empty());
-  style.quiet = arguments.quiet;
-  if (format == "json") return reports::RenderJson(report);
-  if (format == "sarif") return reports::RenderSarif(report);
-  if (arguments.statistics || arguments.coverage) {
-    std::string out = arguments.statistics ? reports::RenderStatistics(report, style) : "";
-    if (arguments.coverage) out += reports::RenderCoverage(report, style, arguments.verbose);
-    return out;
-  }
-  return format == "concise" ? reports::RenderConcise(report, style)
-                                              : reports::RenderFull(report, style);
-}
-
 // Only what would change; what remains to be done by hand is said by a run without --diff.
 int ShowDiff(const CheckArguments& arguments, const Fixed& fixed) {
   for (const std::string& error : fixed.errors) PrintError(error);
   const std::string diff = DiffText(fixed);
   if (!WriteOut(diff) || !fixed.errors.empty()) return kExitError;
   return diff.empty() || arguments.exit_zero ? kExitClean : kExitFindings;
-}
-
-bool Deliver(const CheckArguments& arguments, const std::string& text) {
-  return arguments.output_file.empty() ? WriteOut(text) : WriteFile(arguments.output_file, text);
 }
 
 }  // namespace
@@ -130,6 +85,12 @@ int RunCheck(const CheckArguments& arguments) {
   pipeline::Options options = OptionsOf(arguments, *resolved);
   ReadInput(arguments, options);
   if (arguments.show_files) return ShowFiles(options, files);
+
+  const base::Result<std::vector<OutputPlace>> outputs = OutputsOf(arguments, settings);
+  if (!outputs) {
+    PrintError(outputs.error().message);
+    return kExitError;
+  }
 
   ProgressLine progress;
   options.progress = progress.Callback();
@@ -166,11 +127,10 @@ int RunCheck(const CheckArguments& arguments) {
     WriteFixed(fixed);
   }
 
-  reports::Report report = ReportOf(*out);
-  report.errors = ErrorsOf(arguments, *out);
+  reports::Report report = ReportOf(arguments, *resolved, *out, files);
   report.errors.insert(report.errors.end(), fixed.errors.begin(), fixed.errors.end());
   for (const std::string& error : report.errors) PrintError(error);
-  const bool delivered = Deliver(arguments, Render(arguments, settings.output_format, report));
+  const bool delivered = Deliver(arguments, *outputs, report);
   if (!arguments.quiet) WriteErr(FixedText(fixed, arguments.show_fixes));
   if (arguments.profile) WriteErr(ProfileText(*out));
   if (!delivered || !report.errors.empty()) return kExitError;

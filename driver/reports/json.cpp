@@ -100,6 +100,16 @@ void WriteLedger(JsonWriter& json, const Report& report) {
 
 }  // namespace
 
+std::string RenderJsonLines(const Report& report) {
+  std::string out;
+  for (const Finding& finding : report.findings) {
+    JsonWriter json(JsonLayout::OneLine);
+    WriteFinding(json, report, finding);
+    out += json.Take();
+  }
+  return out;
+}
+
 std::string RenderJson(const Report& report) {
   JsonWriter json;
   json.BeginObject().Member("version", kFormatVersion).Member("tool", "allranks " + std::string(report.version));

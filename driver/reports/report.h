@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <span>
 #include <string>
 #include <string_view>
@@ -33,6 +34,7 @@ struct Report {
   std::span<const findings::Suppressed> suppressed;  // findings that comments accept
   std::span<const findings::Finding> known;          // findings that the baseline has
   bool has_baseline = false;
+  std::map<std::string, std::string> verdicts;       // of `allranks verify`, by the name of the witness
   std::string_view version;
   std::string category = "allranks/";  // of SARIF runs: tells several uploads of one commit apart
   // From a path as shown to one relative to the root of the repository; none: they are the same.
@@ -50,7 +52,18 @@ struct TextStyle {
 std::string RenderFull(const Report& report, const TextStyle& style);
 std::string RenderConcise(const Report& report, const TextStyle& style);
 std::string RenderJson(const Report& report);
+std::string RenderJsonLines(const Report& report);
 std::string RenderSarif(const Report& report);
+std::string RenderGithub(const Report& report);
+std::string RenderGitlab(const Report& report);
+std::string RenderJunit(const Report& report);
+std::string RenderRdjson(const Report& report);
+std::string RenderHtml(const Report& report);
+// By the name of the format, as the option `output-format` has it; "full" for any other.
+std::string Render(std::string_view format, const Report& report, const TextStyle& style);
+
+// A path as shown, relative to the root of the repository.
+std::string RepositoryPath(const Report& report, std::string_view shown);
 
 // `--statistics`: how often each rule found something, most first.
 std::string RenderStatistics(const Report& report, const TextStyle& style);

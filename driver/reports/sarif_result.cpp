@@ -123,7 +123,7 @@ ResultWriter::Region ResultWriter::RegionOf(const source::Span& span) const {
 }
 
 std::string ResultWriter::UriOfPath(std::string_view shown) const {
-  return UriOf(report_.repository_path ? report_.repository_path(shown) : std::string(shown));
+  return UriOf(RepositoryPath(report_, shown));
 }
 std::string ResultWriter::UriOfFile(source::FileId file) const { return UriOfPath(report_.files[file].path); }
 
