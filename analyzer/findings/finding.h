@@ -63,6 +63,7 @@ struct Finding {
   Text help;                  // how to mend it; empty format: none
   std::string flight_recorder;  // the category under which PyTorch's Flight Recorder reports it at run time
   std::string function;       // where it stands, for people and fingerprints: "Trainer.save"
+  std::string fingerprint;    // the same in another run, also where lines have moved; 16 hexadecimal digits
   std::optional<witness::Witness> witness;
   std::vector<Fix> fixes;
 };

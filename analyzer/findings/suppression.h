@@ -28,6 +28,7 @@ struct FileSyntax {
   source::FileId file;
   std::vector<Extent> statements;  // in any order
   std::vector<Extent> comments;    // header_end unused
+  std::string_view comment_mark = "#";
 };
 
 // The rules that exist, and those that ran: only they can tell a suppression that is unused.
@@ -37,11 +38,19 @@ struct KnownRules {
   // The nearest code or name to a misspelt one; empty: none is near.
   std::function<std::string_view(std::string_view)> nearest;
   std::function<bool(std::string_view)> ran;
+  bool require_reason = false;
+};
+
+// A finding that a comment accepts.
+struct Suppressed {
+  Finding finding;
+  std::string reason;    // as the comment gives it; may be empty
+  source::Span comment;
 };
 
 // Takes out what is suppressed and appends an AR002 for every comment that silenced nothing, names an unknown
-// code or none, or misspells the directive. Returns how many findings were taken out.
-size_t ApplySuppressions(const source::SourceFiles& files, std::span<const FileSyntax> syntax,
+// code or none, misspells the directive, or lacks a reason that is asked for; with fixes. Returns what was taken out.
+std::vector<Suppressed> ApplySuppressions(const source::SourceFiles& files, std::span<const FileSyntax> syntax,
                          const KnownRules& rules, std::vector<Finding>& findings);
 
 }  // namespace allranks::findings

@@ -43,21 +43,42 @@ class Program {
     return *this;
   }
 
-  std::vector<std::string> Left(const std::set<std::string_view>& ran = {"AR101", "AR104", "AR002"}) {
+  std::vector<std::string> Left(const std::set<std::string_view>& ran = {"AR101", "AR104", "AR002"},
+                                bool require_reason = false) {
     const KnownRules rules{
         .code_of = [](std::string_view name) -> std::string_view {
           if (name == "AR101" || name == "rank-guarded-collective") return "AR101";
           return name == "AR104" || name == "AR002" ? name : "";
         },
         .nearest = [](std::string_view) { return std::string_view("AR101"); },
-        .ran = [&](std::string_view code) { return ran.contains(code); }};
-    ApplySuppressions(files_, std::span(&syntax_, 1), rules, findings_);
+        .ran = [&](std::string_view code) { return ran.contains(code); },
+        .require_reason = require_reason};
+    suppressed_ = ApplySuppressions(files_, std::span(&syntax_, 1), rules, findings_);
     std::vector<std::string> left;
     for (const Finding& finding : findings_) left.push_back(std::string(finding.code) + ": " + Render(finding.message));
     return left;
   }
+  // What the comments say of the findings they accept.
+  std::vector<std::string> Reasons() const {
+    std::vector<std::string> reasons;
+    for (const Suppressed& one : suppressed_) reasons.push_back(std::string(one.finding.code) + ": " + one.reason);
+    return reasons;
+  }
+  // The text once the first fix of each complaint is applied, from the last to the first.
+  std::string Mended() const {
+    std::string text = files_[source::FileId{0}].text;
+    source::Span last;
+    for (auto finding = findings_.rbegin(); finding != findings_.rend(); ++finding) {
+      if (finding->fixes.empty() || finding->fixes[0].edits[0].span == last) continue;
+      const Edit& edit = finding->fixes[0].edits[0];
+      text.replace(edit.span.begin, edit.span.end - edit.span.begin, edit.replacement);
+      last = edit.span;
+    }
+    return text;
+  }
 
  private:
+  std::vector<Suppressed> suppressed_;
   source::SourceFiles files_;
   FileSyntax syntax_;
   std::vector<Finding> findings_;
@@ -138,6 +159,39 @@ TEST(SuppressionTest, WithoutACodeItSuppressesNothing) {
     Program program("barrier()  # allranks: " + std::string(comment) + "\n", {"barrier()"});
     EXPECT_THAT(program.Find("AR101").Left(), ElementsAre("AR101: found", HasSubstr("AR002"))) << comment;
   }
+}
+
+TEST(SuppressionTest, TheReasonIsKept) {
+  Program program("barrier()  # allranks: ignore[AR101] one rank only  # noqa\n", {"barrier()"});
+  EXPECT_THAT(program.Find("AR101").Left(), IsEmpty());
+  EXPECT_THAT(program.Reasons(), ElementsAre("AR101: one rank only"));
+}
+
+TEST(SuppressionTest, AReasonCanBeAskedFor) {
+  Program program("barrier()  # allranks: ignore[AR101]\n", {"barrier()"});
+  EXPECT_THAT(program.Find("AR101").Left({"AR101", "AR002"}, true), ElementsAre("AR002: suppression of `AR101` without a reason"));
+}
+
+std::string MendedOf(const std::string& text, std::string_view found = "") {
+  Program program(text, {"barrier()"});
+  if (!found.empty()) program.Find(found);
+  program.Left();
+  return program.Mended();
+}
+
+TEST(SuppressionFixTest, WhatIsUnusedIsTakenOut) {
+  EXPECT_EQ(MendedOf("barrier()  # allranks: ignore[AR101] why\n"), "barrier()\n");
+  EXPECT_EQ(MendedOf("x\n  # allranks: ignore[AR101] why\r\nbarrier()\n"), "x\nbarrier()\n");
+  EXPECT_EQ(MendedOf("barrier()  # allranks: ignore[AR101, AR104]\n"), "barrier()\n");
+  EXPECT_EQ(MendedOf("barrier()  # allranks: ignore[AR101] why  # noqa\n"), "barrier()  # noqa\n");
+  EXPECT_EQ(MendedOf("barrier()  # allranks: ignore[AR101, AR104] why\n", "AR101"), "barrier()  # allranks: ignore[AR101] why\n");
+  EXPECT_EQ(MendedOf("barrier()  # allranks: ignore[AR104, AR101] why\n", "AR101"), "barrier()  # allranks: ignore[AR101] why\n");
+}
+
+TEST(SuppressionFixTest, WhatIsMisspeltIsRespelt) {
+  EXPECT_EQ(MendedOf("barrier()  # allranks: ignore[AR1O1]\n"), "barrier()  # allranks: ignore[AR101]\n");
+  EXPECT_EQ(MendedOf("barrier()  # allranks: ingore[AR101]\n"), "barrier()  # allranks: ignore[AR101]\n");
+  EXPECT_EQ(MendedOf("barrier()  # allranks: disable[AR101]\n"), "barrier()  # allranks: disable[AR101]\n");
 }
 
 TEST(SuppressionTest, ProseIsNoDirective) {

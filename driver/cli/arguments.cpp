@@ -8,30 +8,44 @@
 #include <string_view>
 
 #include "driver/cli/exit_codes.h"
+#include "driver/config/option_table.h"
 #include "driver/config/spelling.h"
 #include "runtime-verify/program/verify.h"
 
 namespace allranks::cli {
 namespace {
 
-constexpr std::array<std::string_view, 6> kCommands = {"check", "ir", "rule", "trace", "verify", "version"};
+constexpr std::array<std::string_view, 7> kCommands = {"check", "config", "ir", "rule", "trace", "verify", "version"};
 
 // Options that may be given more than once or with commas, and never swallow the path behind them.
 CLI::Option* List(CLI::Option* option) { return option->delimiter(',')->allow_extra_args(false); }
 
+// As the option table has the choices of that setting.
+CLI::Option* OneOf(CLI::Option* option, std::string_view key) {
+  const auto choices = config::FindOption(key)->choices;
+  return option->check(CLI::IsMember(std::vector<std::string>(choices.begin(), choices.end())));
+}
+
 void AddCheck(CLI::App& app, CheckArguments& a, std::vector<std::string>& select) {
   CLI::App* c = app.add_subcommand("check", "find collectives that only some ranks reach (the default command)");
   c->add_option("path", a.paths, "files and folders; `-` reads the standard input (default: .)");
-  c->add_option("--output-format", a.output_format, "full, concise, json or sarif")
-      ->check(CLI::IsMember({"full", "concise", "json", "sarif"}))->type_name("FORMAT");
+  OneOf(c->add_option("--output-format", a.output_format, "full, concise, json, json-lines, sarif, github, gitlab, junit, rdjson or html"),
+        "output-format")->type_name("FORMAT");
+  c->add_option("--output", a.outputs, "one more report: sarif=FILE; may be given several times")
+      ->allow_extra_args(false)->type_name("FORMAT[=FILE]");
+  c->add_option("--sarif-category", a.sarif_category, "tells several SARIF uploads of one commit apart")->type_name("NAME");
   c->add_option("-o,--output-file", a.output_file, "write the report there")->type_name("FILE");
   List(c->add_option("--select", select, "rules to run: AR101, AR1, a name, ALL"))->type_name("RULE,...");
+  List(c->add_option("--extend-select", a.extend_select, "rules to run besides"))->type_name("RULE,...");
   List(c->add_option("--ignore", a.ignore, "rules not to run"))->type_name("RULE,...");
   List(c->add_option("--exclude", a.exclude, "more .gitignore patterns"))->type_name("PATTERN,...");
-  c->add_option("--min-confidence", a.min_confidence, "possible, likely or certain (default: likely)")
-      ->check(CLI::IsMember({"possible", "likely", "certain"}))->type_name("LEVEL");
+  OneOf(c->add_option("--min-confidence", a.min_confidence, "possible, likely or certain (default: likely)"), "min-confidence")
+      ->type_name("LEVEL");
+  OneOf(c->add_option("--fail-on", a.fail_on, "error, warning, info or never: what makes the exit code 1"), "fail-on")
+      ->type_name("LEVEL");
   List(c->add_option("--knowledge", a.knowledge, "what your own wrappers mean for ranks"))->type_name("FILE");
-  c->add_option("--config", a.config, "this configuration file")->type_name("FILE");
+  c->add_option("--config", a.config, "this configuration file, or one setting: 'fail-on = \"error\"'")
+      ->allow_extra_args(false)->type_name("FILE|SETTING");
   c->add_flag("--isolated", a.isolated, "no configuration file");
   c->add_option("--root", a.root, "where the project begins (default: found by .git or pyproject.toml)")->type_name("DIR");
   c->add_option("-p,--compile-commands", a.compile_commands, "the folder of compile_commands.json (default: looked for)")->type_name("DIR");
@@ -41,8 +55,11 @@ void AddCheck(CLI::App& app, CheckArguments& a, std::vector<std::string>& select
   c->add_flag("--unsafe-fixes", a.unsafe_fixes, "apply, or show with --diff, also fixes that are to be reviewed");
   c->add_flag("--diff", a.diff, "print what fixes would change, and change nothing");
   c->add_flag("--show-fixes", a.show_fixes, "list what was fixed");
+  c->add_option("--add-ignore", a.add_ignore, "accept what is found: write an ignore comment at each place")->type_name("REASON");
   c->add_flag("--statistics", a.statistics, "count findings by rule");
   c->add_flag("--coverage", a.coverage, "say which collective calls were proven aligned (with -v: each)");
+  c->add_flag("--force-exclude", a.force_exclude, "leave out excluded files even if they are named");
+  c->add_flag("--show-settings", a.show_settings, "print every setting and where it comes from");
   c->add_flag("--show-files", a.show_files, "list the files that would be checked");
   c->add_flag("--profile", a.profile, "say on stderr where the time went");
   c->add_option("-j,--jobs", a.jobs, "threads (default: one a core)")->type_name("N");
@@ -52,6 +69,13 @@ void AddCheck(CLI::App& app, CheckArguments& a, std::vector<std::string>& select
       ->check(CLI::IsMember({"auto", "always", "never"}))->type_name("WHEN");
   c->add_flag("-q,--quiet", a.quiet, "findings only");
   c->add_flag("-v,--verbose", a.verbose, "more details");
+}
+
+void AddConfig(CLI::App& app, ConfigArguments& a) {
+  CLI::App* c = app.add_subcommand("config", "explain the settings");
+  c->add_option("key", a.key, "the setting to explain; without it, a list");
+  c->add_flag("--all", a.all, "explain them all");
+  c->add_flag("--schema", a.schema, "print a JSON schema of allranks.toml");
 }
 
 void AddOthers(CLI::App& app, RuleArguments& rule, IrArguments& ir, TraceArguments& trace) {
@@ -105,6 +129,7 @@ Command ParseArguments(int argc, const char* const* argv) {
   if (!args.empty() && (args[0] == "--version" || args[0] == "-V" || args[0] == "version")) return VersionArguments{};
   if (NeedsCheck(args)) args.insert(args.begin(), "check");
   CheckArguments check;
+  ConfigArguments config;
   RuleArguments rule;
   IrArguments ir;
   TraceArguments trace;
@@ -113,6 +138,7 @@ Command ParseArguments(int argc, const char* const* argv) {
                "allranks");
   app.require_subcommand(1);
   AddCheck(app, check, select);
+  AddConfig(app, config);
   AddOthers(app, rule, ir, trace);
   for (CLI::App* sub : app.get_subcommands([](CLI::App*) { return true; })) sub->allow_extras();
   try {
@@ -126,6 +152,7 @@ Command ParseArguments(int argc, const char* const* argv) {
   }
   const CLI::App* chosen = app.get_subcommands()[0];
   if (!chosen->remaining().empty()) return Mistake(UnknownOption(*chosen, chosen->remaining()[0]));
+  if (chosen->get_name() == "config") return config;
   if (chosen->get_name() == "rule") return rule;
   if (chosen->get_name() == "ir") return ir;
   if (chosen->get_name() == "trace") return trace;

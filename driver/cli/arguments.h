@@ -10,18 +10,23 @@ namespace allranks::cli {
 
 struct CheckArguments {
   std::vector<std::string> paths;
-  std::string output_format = "full";
+  std::string output_format;
   std::string output_file;
+  std::vector<std::string> outputs;  // FORMAT or FORMAT=FILE
+  std::string sarif_category;
   std::optional<std::vector<std::string>> select;
+  std::vector<std::string> extend_select;
   std::vector<std::string> ignore;
   std::vector<std::string> exclude;
   std::vector<std::string> knowledge;
-  std::string min_confidence = "likely";
+  std::string min_confidence;
+  std::string fail_on;
   std::string color = "auto";
   std::string root;
   std::string compile_commands;
-  std::string config;
+  std::vector<std::string> config;
   std::string stdin_filename;
+  std::string add_ignore;
   unsigned jobs = 0;
   bool fix = false;
   bool unsafe_fixes = false;
@@ -34,9 +39,18 @@ struct CheckArguments {
   bool no_cache = false;
   bool exit_zero = false;
   bool isolated = false;
+  bool force_exclude = false;
+  bool show_settings = false;
   bool no_respect_gitignore = false;
   bool quiet = false;
   bool verbose = false;
+};
+
+// `allranks config`: a key, or what else to print of the settings.
+struct ConfigArguments {
+  std::string key;
+  bool all = false;
+  bool schema = false;
 };
 
 struct RuleArguments {
@@ -62,7 +76,7 @@ struct Message {
   std::string text;
   int exit_code = 0;
 };
-using Command = std::variant<CheckArguments, RuleArguments, IrArguments, TraceArguments, VersionArguments, Message>;
+using Command = std::variant<CheckArguments, ConfigArguments, RuleArguments, IrArguments, TraceArguments, VersionArguments, Message>;
 
 Command ParseArguments(int argc, const char* const* argv);
 

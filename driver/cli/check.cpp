@@ -1,15 +1,18 @@
 // `allranks check`: arguments and configuration to options, one run, one report.
 #include <algorithm>
 
+#include "driver/cli/add_ignore.h"
 #include "driver/cli/commands.h"
 #include "driver/cli/exit_codes.h"
 #include "driver/cli/fix.h"
+#include "driver/cli/outputs.h"
 #include "driver/cli/profile.h"
 #include "driver/cli/progress.h"
+#include "driver/cli/report_of.h"
 #include "driver/cli/settings_of.h"
 #include "driver/cli/terminal.h"
+#include "driver/config/option_table.h"
 #include "driver/pipeline/pipeline.h"
-#include "driver/reports/report.h"
 
 namespace allranks::cli {
 namespace {
@@ -20,6 +23,24 @@ constexpr std::string_view kStandardInputName = "<stdin>";
 findings::Confidence LeastConfidence(const std::string& name) {
   if (name == "possible") return findings::Confidence::Possible;
   return name == "certain" ? findings::Confidence::Certain : findings::Confidence::Likely;
+}
+
+// Whether a finding is severe enough to make the exit code 1.
+bool Fails(const std::string& fail_on, const std::vector<findings::Finding>& findings) {
+  if (fail_on == "never") return false;
+  const findings::Severity least = fail_on == "error"     ? findings::Severity::Error
+                                   : fail_on == "warning" ? findings::Severity::Warning
+                                                          : findings::Severity::Info;
+  return std::ranges::any_of(findings, [&](const findings::Finding& finding) { return finding.severity >= least; });
+}
+
+// TOML that could be put into a configuration file as it is.
+int ShowSettings(const config::Resolved& resolved) {
+  std::string out = "# project: " + resolved.root + "\n# configuration: " +
+                    (resolved.settings.file.empty() ? "none" : resolved.settings.file) + "\n# rules that run:";
+  for (const rules::Rule* rule : resolved.rules) out += " " + std::string(rule->code);
+  out += "\n" + config::SettingsText(resolved.settings);
+  return WriteOut(out) ? kExitClean : kExitError;
 }
 
 // `-` among the paths: the standard input takes the place of the file it is named after.
@@ -33,58 +54,13 @@ void ReadInput(const CheckArguments& arguments, pipeline::Options& options) {
 
 int ShowFiles(const pipeline::Options& options, const source::FileSystem& files) {
   const pipeline::PathMap paths(options.root, options.working_directory);
-  pipeline::EnumerateOptions what{.paths = options.paths, .exclude = options.exclude,
-                                  .respect_gitignore = options.respect_gitignore, .overlays = {}};
-  for (const auto& [path, text] : options.overlays) what.overlays.push_back(path);
-  const pipeline::ProjectFiles project = pipeline::Enumerate(what, paths, files);
+  const pipeline::ProjectFiles project = pipeline::Enumerate(pipeline::FilesOf(options), paths, files);
   std::string list;
   for (size_t i = 0; i < project.all.size(); ++i) {
     if (project.requested[i]) list += paths.Shown(project.all[i]) + "\n";
   }
   for (const pipeline::PathError& error : project.errors) PrintError(error.message);
   return WriteOut(list) && project.errors.empty() ? kExitClean : kExitError;
-}
-
-reports::Verdict VerdictOf(traces::SiteVerdict verdict) {
-  switch (verdict) {
-    case traces::SiteVerdict::Aligned: return reports::Verdict::Aligned;
-    case traces::SiteVerdict::Flagged: return reports::Verdict::Flagged;
-    case traces::SiteVerdict::Unknown: return reports::Verdict::Unknown;
-  }
-  return reports::Verdict::Unknown;
-}
-
-// What could not be done, one line each.
-std::vector<std::string> ErrorsOf(const CheckArguments& arguments, const pipeline::Output& out) {
-  std::vector<std::string> errors;
-  for (const pipeline::PathError& error : out.errors) errors.push_back(error.message);
-  if (out.files_requested > 0 || !errors.empty()) return errors;
-  const std::string where = arguments.paths.empty() ? "." : arguments.paths[0];
-  errors.push_back("no Python, C or C++ files in " + where + "; name a path with such files, or see what .gitignore and `exclude` leave with --show-files");
-  return errors;
-}
-
-reports::Report ReportOf(const pipeline::Output& out) {
-  reports::Report report{.files = out.files, .findings = out.findings, .ledger = {}, .errors = {},
-                         .files_checked = out.files_requested, .suppressed = out.suppressed, .version = Version()};
-  for (const traces::LedgerEntry& entry : out.ledger) {
-    report.ledger.push_back({entry.span, entry.name, VerdictOf(entry.verdict), entry.reason});
-  }
-  return report;
-}
-
-std::string Render(const CheckArguments& arguments, const reports::Report& report) {
-  reports::TextStyle style = StyleFor(arguments.color, !arguments.output_file.empty());
-  style.quiet = arguments.quiet;
-  if (arguments.output_format == "json") return reports::RenderJson(report);
-  if (arguments.output_format == "sarif") return reports::RenderSarif(report);
-  if (arguments.statistics || arguments.coverage) {
-    std::string out = arguments.statistics ? reports::RenderStatistics(report, style) : "";
-    if (arguments.coverage) out += reports::RenderCoverage(report, style, arguments.verbose);
-    return out;
-  }
-  return arguments.output_format == "concise" ? reports::RenderConcise(report, style)
-                                              : reports::RenderFull(report, style);
 }
 
 // Only what would change; what remains to be done by hand is said by a run without --diff.
@@ -95,39 +71,44 @@ int ShowDiff(const CheckArguments& arguments, const Fixed& fixed) {
   return diff.empty() || arguments.exit_zero ? kExitClean : kExitFindings;
 }
 
-bool Deliver(const CheckArguments& arguments, const std::string& text) {
-  return arguments.output_file.empty() ? WriteOut(text) : WriteFile(arguments.output_file, text);
-}
-
 }  // namespace
 
 int RunCheck(const CheckArguments& arguments) {
   const source::RealFileSystem files;
-  base::Result<pipeline::Options> options = OptionsOf(arguments, files);
-  if (!options) {
-    PrintError(options.error().message);
+  const base::Result<config::Resolved> resolved = ResolvedOf(arguments, files);
+  if (!resolved) {
+    PrintError(resolved.error().message);
     return kExitError;
   }
-  ReadInput(arguments, *options);
-  if (arguments.show_files) return ShowFiles(*options, files);
+  const config::Settings& settings = resolved->settings;
+  if (arguments.show_settings) return ShowSettings(*resolved);
+  pipeline::Options options = OptionsOf(arguments, *resolved);
+  ReadInput(arguments, options);
+  if (arguments.show_files) return ShowFiles(options, files);
+
+  const base::Result<std::vector<OutputPlace>> outputs = OutputsOf(arguments, settings);
+  if (!outputs) {
+    PrintError(outputs.error().message);
+    return kExitError;
+  }
 
   ProgressLine progress;
-  options->progress = progress.Callback();
-  base::Result<pipeline::Output> out = pipeline::Run(*options, files);
+  options.progress = progress.Callback();
+  base::Result<pipeline::Output> out = pipeline::Run(options, files);
   progress.Clear();
   if (!out) {
     PrintError(out.error().message);
     return kExitError;
   }
-  const findings::Confidence least = LeastConfidence(arguments.min_confidence);
+  const findings::Confidence least = LeastConfidence(settings.min_confidence);
   const auto keep = [&](pipeline::Output& output) {
     std::erase_if(output.findings, [&](const findings::Finding& finding) { return finding.confidence < least; });
   };
   keep(*out);
   Fixed fixed;
   if (arguments.fix || arguments.unsafe_fixes || arguments.diff || arguments.show_fixes) {
-    options->progress = {};
-    base::Result<Fixed> result = FixAll(arguments, *options, files, *out, keep);
+    options.progress = {};
+    base::Result<Fixed> result = FixAll(arguments, options, files, *out, keep);
     if (!result) {
       PrintError(result.error().message);
       return kExitError;
@@ -136,16 +117,24 @@ int RunCheck(const CheckArguments& arguments) {
     if (arguments.diff) return ShowDiff(arguments, fixed);
     WriteFixed(fixed);
   }
+  if (!arguments.add_ignore.empty()) {
+    base::Result<Fixed> result = AddIgnores(arguments.add_ignore, options, files, *out, keep);
+    if (!result) {
+      PrintError(result.error().message);
+      return kExitError;
+    }
+    fixed = std::move(*result);
+    WriteFixed(fixed);
+  }
 
-  reports::Report report = ReportOf(*out);
-  report.errors = ErrorsOf(arguments, *out);
+  reports::Report report = ReportOf(arguments, *resolved, *out, files);
   report.errors.insert(report.errors.end(), fixed.errors.begin(), fixed.errors.end());
   for (const std::string& error : report.errors) PrintError(error);
-  const bool delivered = Deliver(arguments, Render(arguments, report));
+  const bool delivered = Deliver(arguments, *outputs, report);
   if (!arguments.quiet) WriteErr(FixedText(fixed, arguments.show_fixes));
   if (arguments.profile) WriteErr(ProfileText(*out));
   if (!delivered || !report.errors.empty()) return kExitError;
-  return out->findings.empty() || arguments.exit_zero ? kExitClean : kExitFindings;
+  return arguments.exit_zero || !Fails(settings.fail_on, out->findings) ? kExitClean : kExitFindings;
 }
 
 }  // namespace allranks::cli

@@ -11,6 +11,7 @@ namespace {
 
 struct Dispatch {
   int operator()(const CheckArguments& a) const { return RunCheck(a); }
+  int operator()(const ConfigArguments& a) const { return RunConfig(a); }
   int operator()(const RuleArguments& a) const { return RunRule(a); }
   int operator()(const IrArguments& a) const { return RunIr(a); }
   int operator()(const TraceArguments& a) const { return RunTrace(a); }

@@ -6,6 +6,7 @@
 namespace allranks::cli {
 
 int RunCheck(const CheckArguments& arguments);
+int RunConfig(const ConfigArguments& arguments);
 int RunRule(const RuleArguments& arguments);
 int RunIr(const IrArguments& arguments);
 int RunTrace(const TraceArguments& arguments);

@@ -32,6 +32,33 @@ void DropFilesOutside(const pipeline::Options& options, fixes::Application& appl
                 [&](const fixes::AppliedFix& fix) { return !application.texts.contains(fix.path); });
 }
 
+struct ToFix {
+  std::span<const findings::Finding> findings;
+  findings::Applicability least;
+};
+
+// Applies fixes in memory and checks again. False: nothing was left to apply.
+base::Result<bool> Round(const ToFix& what, pipeline::Options& options, const source::FileSystem& files,
+                         pipeline::Output& out, const std::function<void(pipeline::Output&)>& keep, Fixed& fixed) {
+  fixes::Application application = fixes::ApplyFixes(out.files, what.findings, what.least);
+  AddNew(fixed.errors, std::move(application.refused));
+  DropFilesOutside(options, application, fixed);
+  if (application.texts.empty()) return false;
+  for (const source::SourceFile& file : out.files) {
+    if (application.texts.contains(file.path)) fixed.before.try_emplace(file.path, fixes::BytesOf(file));
+  }
+  for (auto& [path, text] : application.texts) {
+    fixed.after[path] = text;
+    options.overlays[path] = std::move(text);
+  }
+  for (fixes::AppliedFix& fix : application.applied) fixed.applied.push_back(std::move(fix));
+  base::Result<pipeline::Output> next = pipeline::Run(options, files);
+  if (!next) return base::Fail(next.error().message);
+  out = std::move(*next);
+  keep(out);
+  return true;
+}
+
 }  // namespace
 
 base::Result<Fixed> FixAll(const CheckArguments& arguments, pipeline::Options options, const source::FileSystem& files,
@@ -40,23 +67,19 @@ base::Result<Fixed> FixAll(const CheckArguments& arguments, pipeline::Options op
   const Applicability least = arguments.unsafe_fixes ? Applicability::Unsafe : Applicability::Safe;
   Fixed fixed;
   for (int round = 0; round < kMostRounds; ++round) {
-    fixes::Application application = fixes::ApplyFixes(out.files, out.findings, least);
-    AddNew(fixed.errors, std::move(application.refused));
-    DropFilesOutside(options, application, fixed);
-    if (application.texts.empty()) break;
-    for (const source::SourceFile& file : out.files) {
-      if (application.texts.contains(file.path)) fixed.before.try_emplace(file.path, fixes::BytesOf(file));
-    }
-    for (auto& [path, text] : application.texts) {
-      fixed.after[path] = text;
-      options.overlays[path] = std::move(text);
-    }
-    for (fixes::AppliedFix& fix : application.applied) fixed.applied.push_back(std::move(fix));
-    base::Result<pipeline::Output> next = pipeline::Run(options, files);
-    if (!next) return base::Fail(next.error().message);
-    out = std::move(*next);
-    keep(out);
+    const base::Result<bool> changed = Round({out.findings, least}, options, files, out, keep, fixed);
+    if (!changed) return base::Fail(changed.error().message);
+    if (!*changed) break;
   }
+  return fixed;
+}
+
+base::Result<Fixed> FixRound(const std::vector<findings::Finding>& findings, pipeline::Options options,
+                             const source::FileSystem& files, pipeline::Output& out,
+                             const std::function<void(pipeline::Output&)>& keep) {
+  Fixed fixed;
+  const base::Result<bool> changed = Round({findings, findings::Applicability::Safe}, options, files, out, keep, fixed);
+  if (!changed) return base::Fail(changed.error().message);
   return fixed;
 }
 
@@ -80,7 +103,7 @@ std::string FixedText(const Fixed& fixed, bool each) {
   const auto counted = [](size_t count, const std::string& one, const std::string& many) {
     return std::to_string(count) + " " + (count == 1 ? one : many);
   };
-  return out + "Fixed " + counted(fixed.applied.size(), "finding", "findings") + " in " +
+  return out + fixed.done + " " + counted(fixed.applied.size(), fixed.what, fixed.what + "s") + " in " +
          counted(paths.size(), "file", "files") + ".\n";
 }
 

@@ -14,6 +14,8 @@ struct Fixed {
   std::map<std::string, std::string> after;
   std::vector<fixes::AppliedFix> applied;
   std::vector<std::string> errors;
+  std::string done = "Fixed";                  // what was done, in the past tense, and to what
+  std::string what = "finding";
 };
 
 // Fixes what `out` found, in memory; `out` is the result of the last round afterwards. `keep` drops the findings that are
@@ -21,6 +23,11 @@ struct Fixed {
 [[nodiscard]] base::Result<Fixed> FixAll(const CheckArguments& arguments, pipeline::Options options,
                                          const source::FileSystem& files, pipeline::Output& out,
                                          const std::function<void(pipeline::Output&)>& keep);
+
+// One round only: the first fix of each of these findings, and what is found then in `out`.
+[[nodiscard]] base::Result<Fixed> FixRound(const std::vector<findings::Finding>& findings, pipeline::Options options,
+                                           const source::FileSystem& files, pipeline::Output& out,
+                                           const std::function<void(pipeline::Output&)>& keep);
 
 // Writes the files; what could not be written is an error and left as it was.
 void WriteFixed(Fixed& fixed);

@@ -1,13 +1,12 @@
 #include "driver/cli/settings_of.h"
 
 #include "driver/cli/terminal.h"
-#include "driver/config/project.h"
-#include "driver/config/rule_selection.h"
-#include "driver/config/settings.h"
-#include "driver/pipeline/paths.h"
 
 namespace allranks::cli {
 namespace {
+
+using config::Set;
+using config::Settings;
 
 std::vector<std::string> PathsOf(const CheckArguments& arguments) {
   if (!arguments.paths.empty()) return arguments.paths;
@@ -23,50 +22,44 @@ std::vector<std::string> PlacesOf(const CheckArguments& arguments) {
   return places;
 }
 
-base::Result<config::Settings> SettingsOf(const CheckArguments& arguments, const std::string& root,
-                                          const source::FileSystem& files) {
-  if (arguments.isolated) return config::Settings{};
-  const std::string here = WorkingDirectory();
-  const std::string path =
-      arguments.config.empty() ? config::FindConfig(PlacesOf(arguments), root, here, files) : arguments.config;
-  if (path.empty()) return config::Settings{};
-  const pipeline::PathMap shown(root, here);
-  return config::ReadSettings(path, shown.Shown(shown.Relative(path)), files);
-}
-
-base::Result<std::string> RootOf(const CheckArguments& arguments, const source::FileSystem& files) {
-  if (arguments.root.empty()) return config::FindRoot(PlacesOf(arguments), WorkingDirectory(), files);
-  const base::Result<source::EntryKind> kind = files.Kind(arguments.root);
-  if (!kind) return base::Fail(kind.error().message + "; name a folder that exists after --root");
-  if (*kind != source::EntryKind::Directory) return base::Fail(arguments.root + ": not a folder; --root takes one");
-  return arguments.root;
+// What the command line says, as settings.
+Settings SettingsAbove(const CheckArguments& a) {
+  Settings s;
+  if (a.select) Set(s, &Settings::select, "select", *a.select, "--select");
+  const auto text = [&](std::string Settings::*member, std::string_view key, const std::string& value, std::string_view flag) {
+    if (!value.empty()) Set(s, member, key, value, flag);
+  };
+  const auto texts = [&](config::Texts Settings::*member, std::string_view key, const config::Texts& value, std::string_view flag) {
+    if (!value.empty()) Set(s, member, key, value, flag);
+  };
+  texts(&Settings::extend_select, "extend-select", a.extend_select, "--extend-select");
+  texts(&Settings::ignore, "ignore", a.ignore, "--ignore");
+  texts(&Settings::knowledge, "knowledge", a.knowledge, "--knowledge");
+  text(&Settings::min_confidence, "min-confidence", a.min_confidence, "--min-confidence");
+  text(&Settings::fail_on, "fail-on", a.fail_on, "--fail-on");
+  text(&Settings::root, "root", a.root, "--root");
+  text(&Settings::compile_commands, "compile-commands", a.compile_commands, "--compile-commands");
+  text(&Settings::output_format, "output-format", a.output_format, "--output-format");
+  config::Patterns exclude;
+  for (const std::string& pattern : a.exclude) exclude.push_back({pattern, ""});
+  if (!exclude.empty()) Set(s, &Settings::exclude, "exclude", exclude, "--exclude");
+  if (a.force_exclude) Set(s, &Settings::force_exclude, "force-exclude", true, "--force-exclude");
+  if (a.no_respect_gitignore) Set(s, &Settings::respect_gitignore, "respect-gitignore", false, "--no-respect-gitignore");
+  return s;
 }
 
 }  // namespace
 
-base::Result<pipeline::Options> OptionsOf(const CheckArguments& arguments, const source::FileSystem& files) {
-  const base::Result<std::string> root = RootOf(arguments, files);
-  if (!root) return base::Fail(root.error().message);
-  const base::Result<config::Settings> settings = SettingsOf(arguments, *root, files);
-  if (!settings) return base::Fail(settings.error().message);
-  const std::vector<config::RuleChoice> choices = {
-      {.select = settings->select, .ignore = settings->ignore, .origin = settings->file},
-      {.select = arguments.select, .ignore = arguments.ignore, .origin = "--select or --ignore"}};
-  base::Result<std::vector<const rules::Rule*>> rules = config::SelectRules(choices);
-  if (!rules) return base::Fail(rules.error().message);
-  if (rules->empty()) return base::Fail("no rules left to run; select at least one, see `allranks rule --all`");
+base::Result<config::Resolved> ResolvedOf(const CheckArguments& arguments, const source::FileSystem& files) {
+  return config::Resolve({.paths = PlacesOf(arguments), .working_directory = WorkingDirectory(),
+                          .config = arguments.config, .isolated = arguments.isolated,
+                          .above = SettingsAbove(arguments)},
+                         files);
+}
 
-  pipeline::Options options;
-  options.root = arguments.root.empty() && !settings->root.empty() ? settings->root : *root;
-  options.working_directory = WorkingDirectory();
+pipeline::Options OptionsOf(const CheckArguments& arguments, const config::Resolved& resolved) {
+  pipeline::Options options = pipeline::OptionsOf(resolved, WorkingDirectory());
   options.paths = PathsOf(arguments);
-  options.compile_commands = arguments.compile_commands;
-  options.knowledge_files = settings->knowledge;
-  options.knowledge_files.insert(options.knowledge_files.end(), arguments.knowledge.begin(), arguments.knowledge.end());
-  options.exclude = settings->exclude;
-  options.exclude.insert(options.exclude.end(), arguments.exclude.begin(), arguments.exclude.end());
-  options.rules = std::move(*rules);
-  options.respect_gitignore = !arguments.no_respect_gitignore;
   options.jobs = arguments.jobs;
   return options;
 }

@@ -3,12 +3,15 @@
 #include "analyzer/base/result.h"
 #include "analyzer/source/file_system.h"
 #include "driver/cli/arguments.h"
-#include "driver/pipeline/pipeline.h"
+#include "driver/config/resolve.h"
+#include "driver/pipeline/options.h"
 
 namespace allranks::cli {
 
-// Arguments, the configuration file and defaults, in this order, as options of one run.
-[[nodiscard]] base::Result<pipeline::Options> OptionsOf(const CheckArguments& arguments,
-                                                        const source::FileSystem& files);
+// Arguments, configuration files and defaults, in this order.
+[[nodiscard]] base::Result<config::Resolved> ResolvedOf(const CheckArguments& arguments, const source::FileSystem& files);
+
+// The same as options of one run.
+pipeline::Options OptionsOf(const CheckArguments& arguments, const config::Resolved& resolved);
 
 }  // namespace allranks::cli

@@ -9,6 +9,7 @@
 #include "driver/cli/terminal.h"
 #include "driver/config/spelling.h"
 #include "driver/pipeline/parallel.h"
+#include "driver/pipeline/pipeline.h"
 
 namespace allranks::cli {
 namespace {
@@ -45,10 +46,10 @@ int RunTrace(const TraceArguments& arguments) {
   check.root = arguments.root;
   check.knowledge = arguments.knowledge;
   check.compile_commands = arguments.compile_commands;
-  const base::Result<pipeline::Options> options = OptionsOf(check, files);
-  if (!options) return Fail(options.error().message);
+  const base::Result<config::Resolved> resolved = ResolvedOf(check, files);
+  if (!resolved) return Fail(resolved.error().message);
   pipeline::Analysed analysed;
-  const base::Result<pipeline::Output> out = pipeline::Run(*options, files, analysed);
+  const base::Result<pipeline::Output> out = pipeline::Run(OptionsOf(check, *resolved), files, analysed);
   if (!out) return Fail(out.error().message);
   if (!out->errors.empty()) return Fail(out->errors[0].message);
   const ir::ModuleId module = RequestedModule(analysed.program);

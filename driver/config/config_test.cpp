@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "driver/config/project.h"
+#include "driver/config/resolve.h"
 #include "driver/config/rule_selection.h"
 #include "driver/config/settings.h"
 #include "driver/config/spelling.h"
@@ -65,30 +66,106 @@ base::Result<Settings> Read(const std::string& name, const std::string& text) {
   return ReadSettings(name, name, source::MemoryFileSystem(std::map<std::string, std::string>{{name, text}}));
 }
 
-TEST(SettingsTest, AllKeys) {
+TEST(SettingsTest, ValuesAndWhereTheyStand) {
   const auto settings = Read("conf/allranks.toml",
                              "select = ['AR1']\nignore = ['AR105']\nexclude = ['third_party/']\n"
-                             "knowledge = ['ours.toml', '/abs.toml']\nroot = '..'\n");
+                             "knowledge = ['ours.toml', '/abs.toml']\nroot = '..'\nfail-on = 'error'\n"
+                             "[per-file-ignores]\n'tests/' = ['AR3']\n[severity]\nAR4 = 'info'\n[world]\nnodes = 1\n");
   ASSERT_TRUE(settings.has_value()) << settings.error().message;
-  EXPECT_THAT(*settings->select, ElementsAre("AR1"));
+  EXPECT_THAT(settings->select, ElementsAre("AR1"));
   EXPECT_THAT(settings->ignore, ElementsAre("AR105"));
-  EXPECT_THAT(settings->exclude, ElementsAre("third_party/"));
+  EXPECT_EQ(settings->exclude, (Patterns{{"third_party/", "conf"}}));
   EXPECT_THAT(settings->knowledge, ElementsAre("conf/ours.toml", "/abs.toml"));
+  EXPECT_EQ(settings->per_file_ignores, (PerFileIgnores{{{"tests/", "conf"}, {"AR3"}}}));
+  EXPECT_EQ(settings->severity, (SeverityChoices{{"AR4", "info"}}));
+  EXPECT_EQ(settings->world_nodes, 1u);
+  EXPECT_EQ(settings->origins.at("fail-on"), "conf/allranks.toml:6");
+  EXPECT_EQ(settings->origins.at("world.nodes"), "conf/allranks.toml:12");
+  EXPECT_FALSE(settings->Has("min-confidence"));
 }
 
 TEST(SettingsTest, PyprojectHasATableOfItsOwn) {
   const auto settings = Read("pyproject.toml", "[project]\nname = 'x'\n[tool.allranks]\nignore = ['AR1']\n");
   ASSERT_TRUE(settings.has_value());
   EXPECT_THAT(settings->ignore, ElementsAre("AR1"));
-  EXPECT_EQ(settings->select, std::nullopt);
+  EXPECT_FALSE(settings->Has("select"));
 }
 
-TEST(SettingsTest, ErrorsNameTheLine) {
-  EXPECT_EQ(Read("a.toml", "\nslect = []\n").error().message, "a.toml:2: unknown key `slect`; did you mean `select`?");
-  EXPECT_EQ(Read("a.toml", "select = 'AR1'\n").error().message, "a.toml:1: `select` is to be a list of texts");
-  EXPECT_EQ(Read("a.toml", "ignore = ['a',\n 1]\n").error().message, "a.toml:2: `ignore` is to be a list of texts");
+TEST(SettingsTest, ErrorsNameThePlaceAndDrawIt) {
+  EXPECT_EQ(Read("a.toml", "\nslect = []\n").error().message,
+            "a.toml:2:1: unknown key `slect`; did you mean `select`?\n  2 | slect = []\n    | ^^^^^");
+  EXPECT_EQ(Read("a.toml", "select = 'AR1'\n").error().message,
+            "a.toml:1:10: `select` is to be a list of rules\n  1 | select = 'AR1'\n    |          ^^^^^");
+  EXPECT_THAT(Read("a.toml", "ignore = ['AR1',\n 1]\n").error().message, HasSubstr("a.toml:2:2: `ignore`"));
+  EXPECT_THAT(Read("a.toml", "ignore = ['AR1', 'AR1O1']\n").error().message,
+              HasSubstr("a.toml:1:18: no rule `AR1O1`; did you mean `AR101`?"));
+  EXPECT_THAT(Read("a.toml", "fail-on = 'eror'\n").error().message,
+              HasSubstr("`fail-on` is to be one of error, warning, info, never; did you mean `error`?"));
+  EXPECT_THAT(Read("a.toml", "[world]\nnode = 1\n").error().message, HasSubstr("a.toml:2:1: unknown key `world.node`; did you mean `world.nodes`?"));
+  EXPECT_THAT(Read("a.toml", "[world]\nnodes = -1\n").error().message, HasSubstr("`world.nodes` is to be a number"));
+  EXPECT_THAT(Read("a.toml", "[severity]\nAR1 = 'fatal'\n").error().message, HasSubstr("`severity.AR1` is to be one of"));
   EXPECT_THAT(Read("a.toml", "select = [\n").error().message, HasSubstr("a.toml:"));
   EXPECT_THAT(Read("pyproject.toml", "[project]\n").error().message, HasSubstr("no table [tool.allranks]"));
+}
+
+base::Result<Settings> ReadFrom(const std::map<std::string, std::string>& files) {
+  return ReadSettings("/w/a/allranks.toml", "allranks.toml", source::MemoryFileSystem(files));
+}
+
+TEST(ExtendTest, ListsAreJoinedAndOtherValuesReplaced) {
+  const auto settings = ReadFrom({{"/w/a/allranks.toml", "extend = '../base.toml'\nignore = ['AR4']\nfail-on = 'error'\n"},
+                                  {"/w/base.toml", "ignore = ['AR3']\nfail-on = 'warning'\nexclude = ['x/']\n"}});
+  ASSERT_TRUE(settings.has_value()) << settings.error().message;
+  EXPECT_THAT(settings->ignore, ElementsAre("AR3", "AR4"));
+  EXPECT_EQ(settings->fail_on, "error");
+  EXPECT_EQ(settings->exclude, (Patterns{{"x/", "/w"}}));
+  EXPECT_EQ(settings->origins.at("ignore"), "/w/base.toml:1, allranks.toml:2");
+  EXPECT_EQ(settings->file, "/w/a/allranks.toml");
+}
+
+TEST(ExtendTest, SelectForgetsTheRulesChosenBelow) {
+  const auto settings = ReadFrom({{"/w/a/allranks.toml", "extend = '../base.toml'\nselect = ['AR101']\n"},
+                                  {"/w/base.toml", "select = ['AR2']\nignore = ['AR101']\n"}});
+  EXPECT_THAT(settings->select, ElementsAre("AR101"));
+  EXPECT_THAT(settings->ignore, testing::IsEmpty());
+}
+
+TEST(ExtendTest, CirclesAndMissingFilesAreErrors) {
+  EXPECT_THAT(ReadFrom({{"/w/a/allranks.toml", "extend = 'allranks.toml'\n"}}).error().message, HasSubstr("leads in a circle"));
+  EXPECT_THAT(ReadFrom({{"/w/a/allranks.toml", "extend = 'nowhere.toml'\n"}}).error().message, HasSubstr("allranks.toml extends it"));
+}
+
+TEST(SeverityTest, TheLongestSelectorWins) {
+  const rules::Rule& rule = *rules::FindRule("AR101");
+  const SeverityChoices choices = {{"AR101", "warning"}, {"ALL", "error"}, {"AR1", "off"}};
+  EXPECT_EQ(SeverityOf(rule, choices), findings::Severity::Warning);
+  EXPECT_FALSE(IsOff(rule, choices));
+  EXPECT_TRUE(IsOff(*rules::FindRule("AR104"), choices));
+  EXPECT_EQ(SeverityOf(*rules::FindRule("AR104"), choices), std::nullopt);
+}
+
+TEST(PatternTest, CountsFromTheFolderOfItsFile) {
+  EXPECT_EQ(FromRoot({"gen/", "/w/a"}, "/w", "/w"), "/a/**/gen/");
+  EXPECT_EQ(FromRoot({"/gen", "/w/a"}, "/w", "/w"), "/a/gen");
+  EXPECT_EQ(FromRoot({"!x/y.py", "a"}, ".", "/w"), "!/a/x/y.py");
+  EXPECT_EQ(FromRoot({"x/y.py", "/w"}, "/w", "/w/a"), "x/y.py");
+  EXPECT_EQ(FromRoot({"gen/", "/elsewhere"}, "/w", "/w"), "gen/");
+}
+
+TEST(ResolveTest, CommandLineOverFilesOverDefaults) {
+  const source::MemoryFileSystem files({{"/w/.git/HEAD", ""},
+                                        {"/w/allranks.toml", "ignore = ['AR101']\nmin-confidence = 'certain'\n"},
+                                        {"/w/a/x.py", ""}});
+  Request request{.paths = {"a/x.py"}, .working_directory = "/w", .config = {"fail-on = 'error'"}, .above = {}};
+  Set(request.above, &Settings::select, "select", Texts{"AR101"}, "--select");
+  const auto resolved = Resolve(request, files);
+  ASSERT_TRUE(resolved.has_value()) << resolved.error().message;
+  EXPECT_EQ(resolved->root, "/w");
+  ASSERT_EQ(resolved->rules.size(), 1u);
+  EXPECT_EQ(resolved->settings.origins.at("fail-on"), "--config:1");
+  EXPECT_EQ(resolved->settings.origins.at("min-confidence"), "allranks.toml:2");
+  request.isolated = true;
+  EXPECT_EQ(Resolve(request, files)->settings.min_confidence, "likely");
 }
 
 TEST(ProjectTest, RootIsTheRepositoryElseThePackageElseHere) {

@@ -65,6 +65,11 @@ std::string FindRoot(const std::vector<std::string>& paths, const std::string& w
   return inside ? here.string() : start.string();
 }
 
+std::string FindRepository(const std::string& folder, const source::FileSystem& files) {
+  const fs::path found = NearestAbove(fs::path(folder), [&](const fs::path& p) { return Exists(p / ".git", files); });
+  return found.empty() ? folder : found.string();
+}
+
 std::string FindConfig(const std::vector<std::string>& paths, const std::string& root,
                        const std::string& working_directory, const source::FileSystem& files) {
   const fs::path here = WithoutSlash(fs::path(working_directory).lexically_normal());

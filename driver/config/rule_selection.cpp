@@ -9,15 +9,7 @@ namespace {
 
 constexpr int kNoMatch = -1;
 constexpr int kAll = 0;
-constexpr int kByName = 1000;
-
-// How closely a selector speaks of a rule.
-int Closeness(std::string_view selector, const rules::Rule& rule) {
-  if (selector == "ALL") return kAll;
-  if (selector == rule.name) return kByName;
-  if (selector.starts_with("AR") && rule.code.starts_with(selector)) return static_cast<int>(selector.size());
-  return kNoMatch;
-}
+constexpr int kThisOne = 1000;
 
 int Closest(std::span<const std::string> selectors, const rules::Rule& rule) {
   int closest = kNoMatch;
@@ -26,11 +18,7 @@ int Closest(std::span<const std::string> selectors, const rules::Rule& rule) {
 }
 
 const std::string* FirstUnknown(std::span<const std::string> selectors) {
-  const auto known = [](const std::string& selector) {
-    return std::any_of(rules::AllRules().begin(), rules::AllRules().end(),
-                       [&](const rules::Rule* rule) { return Closeness(selector, *rule) != kNoMatch; });
-  };
-  const auto unknown = std::find_if_not(selectors.begin(), selectors.end(), known);
+  const auto unknown = std::find_if_not(selectors.begin(), selectors.end(), IsSelector);
   return unknown == selectors.end() ? nullptr : &*unknown;
 }
 
@@ -39,14 +27,27 @@ void Apply(const RuleChoice& choice, std::vector<const rules::Rule*>& chosen) {
   for (const rules::Rule* rule : rules::AllRules()) {
     const bool before = std::find(chosen.begin(), chosen.end(), rule) != chosen.end();
     const int ignored = Closest(choice.ignore, *rule);
-    const int selected = choice.select ? Closest(*choice.select, *rule) : kNoMatch;
-    const bool wanted = choice.select ? selected > ignored : before && ignored == kNoMatch;
+    const int selected = std::max(choice.select ? Closest(*choice.select, *rule) : kNoMatch, Closest(choice.extend, *rule));
+    const bool kept = !choice.select && before && ignored == kNoMatch;
+    const bool wanted = kept || selected > ignored;
     if (wanted) next.push_back(rule);
   }
   chosen = std::move(next);
 }
 
 }  // namespace
+
+int Closeness(std::string_view selector, const rules::Rule& rule) {
+  if (selector == "ALL") return kAll;
+  if (selector == rule.name || selector == rule.code) return kThisOne;
+  if (selector.starts_with("AR") && rule.code.starts_with(selector)) return static_cast<int>(selector.size());
+  return kNoMatch;
+}
+
+bool IsSelector(std::string_view selector) {
+  return std::any_of(rules::AllRules().begin(), rules::AllRules().end(),
+                     [&](const rules::Rule* rule) { return Closeness(selector, *rule) != kNoMatch; });
+}
 
 std::string_view NearestRule(std::string_view code_or_name) {
   std::vector<std::string_view> candidates;
@@ -68,6 +69,7 @@ base::Result<std::vector<const rules::Rule*>> SelectRules(std::span<const RuleCh
   }
   for (const RuleChoice& choice : choices) {
     const std::string* unknown = choice.select ? FirstUnknown(*choice.select) : nullptr;
+    if (unknown == nullptr) unknown = FirstUnknown(choice.extend);
     if (unknown == nullptr) unknown = FirstUnknown(choice.ignore);
     if (unknown != nullptr) return base::Fail(choice.origin + ": " + UnknownRule(*unknown));
     Apply(choice, chosen);

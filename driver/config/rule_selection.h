@@ -17,12 +17,18 @@ namespace allranks::config {
 // equally long ones the one that ignores.
 struct RuleChoice {
   std::optional<std::vector<std::string>> select;  // given: forgets what was chosen before
+  std::vector<std::string> extend;                 // besides
   std::vector<std::string> ignore;
   std::string origin;                              // for errors: "--select", "pyproject.toml:12"
 };
 
 // In the order of the registry. An unknown selector is an error that says what is near.
 [[nodiscard]] base::Result<std::vector<const rules::Rule*>> SelectRules(std::span<const RuleChoice> choices);
+
+// Whether some rule is meant by it.
+bool IsSelector(std::string_view selector);
+// How closely a selector speaks of a rule: negative if not at all.
+int Closeness(std::string_view selector, const rules::Rule& rule);
 
 // The code or name nearest to a misspelt one; empty: none.
 std::string_view NearestRule(std::string_view code_or_name);

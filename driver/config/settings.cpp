@@ -1,61 +1,142 @@
 #include "driver/config/settings.h"
 
+#include <algorithm>
 #include <filesystem>
 #include <string_view>
 #include <toml++/toml.h>
 
+#include "driver/config/caret.h"
+#include "driver/config/option_table.h"
 #include "driver/config/spelling.h"
 
 namespace allranks::config {
 namespace {
 
-constexpr std::string_view kKeys[] = {"select", "ignore", "exclude", "knowledge", "root"};
+namespace fs = std::filesystem;
+
+constexpr size_t kLongestChain = 16;
+
+// Paths in a configuration file count from its folder.
+std::string FromFolder(const std::string& folder, const std::string& path) {
+  return (fs::path(folder) / path).lexically_normal().string();
+}
+
+// A file on its way to settings.
+struct Document {
+  std::string shown;   // its name in messages
+  std::string folder;  // its paths and patterns count from there
+  std::string_view text;
+};
 
 // Fills `Settings` from a table; the first thing that is wrong ends up in `error`.
 class TableReader {
  public:
-  TableReader(const toml::table& table, const std::string& shown) : table_(table), shown_(shown) {}
+  explicit TableReader(const Document& document) : document_(document) {}
 
-  void RefuseUnknownKeys() {
-    for (const auto& [key, value] : table_) {
-      const std::string_view name = key.str();
-      if (std::find(std::begin(kKeys), std::end(kKeys), name) != std::end(kKeys)) continue;
-      return Fail(key.source(), "unknown key `" + std::string(name) + "`" + DidYouMean(name, kKeys));
+  Settings Read(const toml::table& table) {
+    ReadTable(table, "");
+    return std::move(settings_);
+  }
+  const std::string& error() const { return error_; }
+
+ private:
+  void ReadTable(const toml::table& table, const std::string& prefix) {
+    for (const auto& [key, node] : table) {
+      const std::string full = prefix + std::string(key.str());
+      if (const Option* option = FindOption(full)) {
+        std::visit([&](const auto member) { Take(*option, node, settings_.*member); }, option->member);
+        const std::string line = std::to_string(node.source().begin.line);
+        settings_.origins.insert_or_assign(full, document_.shown + ":" + line);
+      } else if (node.is_table() && IsTableOfOptions(full)) {
+        ReadTable(*node.as_table(), full + ".");
+      } else {
+        Fail(key.source(), UnknownKey(full));
+      }
     }
   }
-  std::vector<std::string> Texts(std::string_view key) {
+  static bool IsTableOfOptions(const std::string& key) {
+    return std::ranges::any_of(AllOptions(), [&](const Option& o) { return o.key.starts_with(key + "."); });
+  }
+
+  void Take(const Option& option, const toml::node& node, bool& to) {
+    if (const auto* value = node.as_boolean()) to = value->get();
+    else Refuse(option, node);
+  }
+  void Take(const Option& option, const toml::node& node, uint32_t& to) {
+    constexpr int64_t kMost = 1 << 20;
+    const auto* value = node.as_integer();
+    if (value == nullptr || value->get() < 0 || value->get() > kMost) return Refuse(option, node);
+    to = static_cast<uint32_t>(value->get());
+  }
+  void Take(const Option& option, const toml::node& node, std::string& to) {
+    const auto* value = node.as_string();
+    if (value == nullptr) return Refuse(option, node);
+    to = option.kind == Kind::Path && !value->get().empty() ? FromFolder(document_.folder, value->get()) : value->get();
+    if (option.kind == Kind::Choice) CheckChoice(option.key, node, to, option.choices);
+  }
+  void Take(const Option& option, const toml::node& node, Texts& to) {
+    to = TextsOf(option, node);
+    if (option.kind != Kind::Paths) return;
+    for (std::string& path : to) path = FromFolder(document_.folder, path);
+  }
+  void Take(const Option& option, const toml::node& node, Patterns& to) {
+    for (std::string& text : TextsOf(option, node)) to.push_back({std::move(text), document_.folder});
+  }
+  void Take(const Option& option, const toml::node& node, PerFileIgnores& to) {
+    const toml::table* table = node.as_table();
+    if (table == nullptr) return Refuse(option, node);
+    for (const auto& [pattern, rules] : *table) {
+      to.push_back({{std::string(pattern.str()), document_.folder}, TextsOf(option, rules)});
+    }
+  }
+  void Take(const Option& option, const toml::node& node, SeverityChoices& to) {
+    const toml::table* table = node.as_table();
+    if (table == nullptr) return Refuse(option, node);
+    for (const auto& [rules, level] : *table) {
+      CheckRule(rules.source(), std::string(rules.str()));
+      const auto* value = level.as_string();
+      if (value == nullptr) return Refuse(option, level);
+      CheckChoice(std::string(option.key) + "." + std::string(rules.str()), level, value->get(), SeverityLevels());
+      to.push_back({std::string(rules.str()), value->get()});
+    }
+  }
+
+  std::vector<std::string> TextsOf(const Option& option, const toml::node& node) {
     std::vector<std::string> texts;
-    const toml::node* node = table_.get(key);
-    if (node == nullptr) return texts;
-    const toml::array* array = node->as_array();
-    if (array == nullptr) return Fail(node->source(), Wants(key, "a list of texts")), texts;
+    const toml::array* array = node.as_array();
+    if (array == nullptr) return Refuse(option, node), texts;
     for (const toml::node& element : *array) {
       const auto* text = element.as_string();
-      if (text == nullptr) return Fail(element.source(), Wants(key, "a list of texts")), texts;
+      if (text == nullptr) return Refuse(option, element), texts;
+      if (option.kind == Kind::Rules || option.kind == Kind::RulesByPattern) CheckRule(element.source(), text->get());
       texts.push_back(text->get());
     }
     return texts;
   }
-  std::string OneText(std::string_view key) {
-    const toml::node* node = table_.get(key);
-    if (node == nullptr) return {};
-    if (const auto* text = node->as_string()) return text->get();
-    Fail(node->source(), Wants(key, "a text"));
-    return {};
+  void CheckRule(const toml::source_region& region, const std::string& selector) {
+    if (!IsSelector(selector)) Fail(region, UnknownRule(selector));
   }
-  bool has(std::string_view key) const { return table_.contains(key); }
-  const std::string& error() const { return error_; }
-
- private:
-  static std::string Wants(std::string_view key, const char* what) {
-    return "`" + std::string(key) + "` is to be " + what;
+  void CheckChoice(std::string_view key, const toml::node& node, const std::string& value,
+                   std::span<const std::string_view> choices) {
+    if (std::ranges::find(choices, value) != choices.end()) return;
+    std::string list;
+    for (const std::string_view choice : choices) list += (list.empty() ? "" : ", ") + std::string(choice);
+    const std::string near = DidYouMean(value, choices);
+    Fail(node.source(), "`" + std::string(key) + "` is to be one of " + list + near);
+  }
+  void Refuse(const Option& option, const toml::node& node) {
+    Fail(node.source(), "`" + std::string(option.key) + "` is to be " + std::string(KindText(option.kind)));
   }
   void Fail(const toml::source_region& region, const std::string& what) {
-    if (error_.empty()) error_ = shown_ + ":" + std::to_string(region.begin.line) + ": " + what;
+    if (!error_.empty()) return;
+    error_ = AtCaret(document_.shown, document_.text,
+                     {.line = region.begin.line, .column = region.begin.column,
+                      .end_column = region.end.line == region.begin.line ? region.end.column : 0},
+                     what);
   }
 
-  const toml::table& table_;
-  const std::string& shown_;
+  const Document& document_;
+  Settings settings_;
   std::string error_;
 };
 
@@ -64,43 +145,119 @@ const toml::table* AllranksTable(const toml::table& root) {
   return tool == nullptr ? nullptr : (*tool)["allranks"].as_table();
 }
 
-// Paths in a configuration file count from its folder.
-std::string FromFolderOf(const std::string& file, const std::string& path) {
-  return (std::filesystem::path(file).parent_path() / path).lexically_normal().string();
+base::Result<Settings> FromDocument(const Document& document, bool is_packaging) {
+  try {
+    const toml::table root = toml::parse(document.text, document.shown);
+    const toml::table* table = is_packaging ? AllranksTable(root) : &root;
+    if (table == nullptr) return base::Fail(document.shown + ": has no table [tool.allranks]; add one");
+    TableReader reader(document);
+    Settings settings = reader.Read(*table);
+    if (!reader.error().empty()) return base::Fail(reader.error());
+    return settings;
+  } catch (const toml::parse_error& error) {
+    const toml::source_position& at = error.source().begin;
+    return base::Fail(AtCaret(document.shown, document.text, {.line = at.line, .column = at.column, .end_column = 0},
+                              "not valid TOML: " + std::string(error.description())));
+  }
 }
 
-base::Result<Settings> FromTable(const toml::table& table, const std::string& path, const std::string& shown) {
-  TableReader reader(table, shown);
-  reader.RefuseUnknownKeys();
-  Settings settings;
-  settings.file = path;
-  std::vector<std::string> select = reader.Texts("select");
-  if (reader.has("select")) settings.select = std::move(select);
-  settings.ignore = reader.Texts("ignore");
-  settings.exclude = reader.Texts("exclude");
-  for (const std::string& file : reader.Texts("knowledge")) settings.knowledge.push_back(FromFolderOf(path, file));
-  const std::string root = reader.OneText("root");
-  if (!root.empty()) settings.root = FromFolderOf(path, root);
-  if (!reader.error().empty()) return base::Fail(reader.error());
-  return settings;
+base::Result<Settings> ReadChain(const std::string& path, const std::string& shown, const source::FileSystem& files,
+                                 std::vector<std::string>& chain) {
+  const base::Result<std::string> text = files.Read(path);
+  if (!text) return base::Fail(text.error().message + (chain.empty() ? "; name a file that exists after --config"
+                                                                     : "; " + chain.back() + " extends it"));
+  const Document document{.shown = shown, .folder = fs::path(path).parent_path().string(), .text = *text};
+  base::Result<Settings> settings = FromDocument(document, fs::path(path).filename() == "pyproject.toml");
+  if (!settings) return settings;
+  settings->file = path;
+  if (settings->extend.empty()) return settings;
+  chain.push_back(shown);
+  const std::string& next = settings->extend;
+  if (std::ranges::find(chain, next) != chain.end() || chain.size() > kLongestChain) {
+    return base::Fail(settings->origins.at("extend") + ": `extend` leads in a circle; let one of the files extend nothing");
+  }
+  base::Result<Settings> under = ReadChain(next, next, files, chain);
+  if (!under) return under;
+  return Merge(std::move(*under), *settings);
+}
+
+// Whether values of this kind are joined where two files give them.
+bool IsJoined(Kind kind) {
+  return kind == Kind::Paths || kind == Kind::Rules || kind == Kind::PatternList || kind == Kind::RulesByPattern ||
+         kind == Kind::Severities;
+}
+
+void JoinOrReplace(const Option& option, Settings& to, const Settings& from) {
+  std::visit(
+      [&](const auto member) {
+        auto& value = to.*member;
+        if constexpr (requires { value.push_back(value.front()); }) {
+          if (IsJoined(option.kind)) {
+            value.insert(value.end(), (from.*member).begin(), (from.*member).end());
+            return;
+          }
+        }
+        value = from.*member;
+      },
+      option.member);
+}
+
+void Forget(Settings& settings, std::string_view key) {
+  const Settings fresh;
+  std::visit([&](const auto member) { settings.*member = fresh.*member; }, FindOption(key)->member);
+  if (const auto origin = settings.origins.find(key); origin != settings.origins.end()) settings.origins.erase(origin);
 }
 
 }  // namespace
 
 base::Result<Settings> ReadSettings(const std::string& path, const std::string& shown,
                                     const source::FileSystem& files) {
-  const base::Result<std::string> text = files.Read(path);
-  if (!text) return base::Fail(text.error().message + "; name a file that exists after --config");
-  try {
-    const toml::table root = toml::parse(*text, shown);
-    const bool is_packaging = std::filesystem::path(path).filename() == "pyproject.toml";
-    const toml::table* table = is_packaging ? AllranksTable(root) : &root;
-    if (table == nullptr) return base::Fail(shown + ": has no table [tool.allranks]; add one");
-    return FromTable(*table, path, shown);
-  } catch (const toml::parse_error& error) {
-    return base::Fail(shown + ":" + std::to_string(error.source().begin.line) + ": not valid TOML: " +
-                      std::string(error.description()));
+  std::vector<std::string> chain;
+  return ReadChain(path, shown, files, chain);
+}
+
+base::Result<Settings> ReadInlineSettings(const std::string& text) {
+  base::Result<Settings> settings = FromDocument({.shown = "--config", .folder = "", .text = text}, false);
+  if (settings && settings->Has("extend")) return base::Fail("--config: `extend` stands in a file; name that file instead");
+  return settings;
+}
+
+Settings Merge(Settings under, const Settings& over) {
+  if (over.Has("select")) {
+    for (const char* key : {"select", "extend-select", "ignore"}) Forget(under, key);
   }
+  for (const Option& option : AllOptions()) {
+    const auto origin = over.origins.find(option.key);
+    if (origin == over.origins.end()) continue;
+    JoinOrReplace(option, under, over);
+    std::string& known = under.origins[std::string(option.key)];
+    known = known.empty() || !IsJoined(option.kind) ? origin->second : known + ", " + origin->second;
+  }
+  if (!over.file.empty()) under.file = over.file;
+  return under;
+}
+
+RuleChoice RulesOf(const Settings& settings) {
+  RuleChoice choice{.select = std::nullopt, .extend = settings.extend_select, .ignore = settings.ignore,
+                    .origin = settings.file};
+  if (settings.Has("select")) choice.select = settings.select;
+  return choice;
+}
+
+std::string FromRoot(const Pattern& pattern, const std::string& root, const std::string& working_directory) {
+  const fs::path from = fs::path(working_directory).lexically_normal();
+  const fs::path top = (from / root).lexically_normal() / "";
+  const fs::path folder = (from / pattern.folder).lexically_normal() / "";
+  const std::string relative = folder.lexically_relative(top).generic_string();
+  if (pattern.folder.empty() || relative.empty() || relative == "." || relative.starts_with("..")) return pattern.text;
+  const std::string inside = relative.ends_with('/') ? relative.substr(0, relative.size() - 1) : relative;
+  const bool negated = pattern.text.starts_with('!');
+  std::string text = pattern.text.substr(negated ? 1 : 0);
+  // A pattern with a slash before its end is tied to its folder; any other holds at any depth below it.
+  const size_t slash = text.find('/');
+  const bool tied = slash != std::string::npos && slash + 1 < text.size();
+  if (text.starts_with('/')) text.erase(0, 1);
+  return (negated ? "!/" : "/") + inside + (tied ? "/" : "/**/") + text;
 }
 
 bool HasAllranksTable(const std::string& path, const source::FileSystem& files) {

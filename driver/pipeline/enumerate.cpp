@@ -60,7 +60,7 @@ class Walker {
     }
   }
 
-  bool visited(const std::string& directory) const { return visited_.contains(directory); }
+  const IgnoreFile& exclude() const { return exclude_; }
 
   std::set<std::string> found;
   std::vector<std::pair<std::string, std::string>> links;  // files behind symbolic links: path, where it leads
@@ -163,14 +163,21 @@ void KeepLinks(Walker& walker, const PathMap& paths, const source::FileSystem& f
 struct Request {
   std::set<std::string> files;
   std::vector<std::string> directories;
+  size_t excluded = 0;
 };
 
+
 Request Requested(const EnumerateOptions& options, const PathMap& paths, const source::FileSystem& files,
-                  std::vector<PathError>& errors) {
+                  const IgnoreFile& exclude, std::vector<PathError>& errors) {
   Request request;
   for (const std::string& overlay : options.overlays) request.files.insert(paths.Relative(overlay));
   for (const std::string& path : options.paths) {
     std::string relative = paths.Relative(path);
+    if (options.force_exclude && exclude.IgnoresFileOrFolder(relative)) {
+      request.files.erase(relative);
+      ++request.excluded;
+      continue;
+    }
     if (request.files.contains(relative)) continue;
     const base::Result<EntryKind> kind = files.Kind(path);
     if (!kind) {
@@ -188,8 +195,9 @@ Request Requested(const EnumerateOptions& options, const PathMap& paths, const s
 
 ProjectFiles Enumerate(const EnumerateOptions& options, const PathMap& paths, const source::FileSystem& files) {
   ProjectFiles out;
-  const Request request = Requested(options, paths, files, out.errors);
   Walker walker(options, paths, files);
+  const Request request = Requested(options, paths, files, walker.exclude(), out.errors);
+  out.excluded = request.excluded;
   const bool wants_root = std::find(request.directories.begin(), request.directories.end(), "") !=
                           request.directories.end();
   // What was asked for comes first: it is walked whole, the project around it within a bound.
@@ -207,6 +215,7 @@ ProjectFiles Enumerate(const EnumerateOptions& options, const PathMap& paths, co
     out.import_roots.push_back(directory);
     out.import_roots.push_back(Join(directory, "src"));
   }
+  for (const std::string& folder : options.import_roots) out.import_roots.push_back(paths.Relative(folder));
   if (!walker.packaging.contains("")) out.import_roots.insert(out.import_roots.begin(), {"", "src"});
   out.errors.insert(out.errors.end(), walker.errors.begin(), walker.errors.end());
   return out;

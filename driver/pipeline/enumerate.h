@@ -19,7 +19,9 @@ struct PathError {
 struct EnumerateOptions {
   std::vector<std::string> paths;    // as the user gives them
   std::vector<std::string> exclude;  // gitignore patterns, relative to the root
+  std::vector<std::string> import_roots;  // of the user, as the working directory sees them
   bool respect_gitignore = true;
+  bool force_exclude = false;        // `exclude` holds for files among `paths` as well
   std::vector<std::string> overlays; // files that exist only in memory
   // A root that nothing marks as a project may be a whole home directory: the walk ends after so many entries.
   size_t most_entries = 500000;
@@ -29,6 +31,7 @@ struct ProjectFiles {
   std::vector<std::string> all;         // Python, C, C++ and CUDA, headers too; relative to the root, sorted
   std::vector<bool> requested;          // by index in `all`
   std::vector<std::string> import_roots;  // folders from which imports start besides the importing file's own
+  size_t excluded = 0;                  // files among the paths that `force_exclude` left out
   std::vector<PathError> errors;        // requested paths that are not there or cannot be listed
 };
 

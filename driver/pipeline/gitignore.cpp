@@ -164,6 +164,13 @@ bool IgnoreFile::Matches(const Pattern& pattern, std::string_view path, std::str
   return pattern.anchored ? MatchPath(pattern.glob, path) : MatchName(pattern.glob, name);
 }
 
+bool IgnoreFile::IgnoresFileOrFolder(std::string_view path) const {
+  for (size_t slash = path.find('/', 1); slash != std::string_view::npos; slash = path.find('/', slash + 1)) {
+    if (Ignores(path.substr(0, slash), true).value_or(false)) return true;
+  }
+  return Ignores(path, false).value_or(false);
+}
+
 std::optional<bool> IgnoreFile::Ignores(std::string_view path, bool is_directory) const {
   const size_t slash = path.rfind('/');
   const std::string_view name = slash == std::string_view::npos ? path : path.substr(slash + 1);

@@ -14,6 +14,8 @@ class IgnoreFile {
   explicit IgnoreFile(std::string_view text);
   // `path` is relative to the folder of the file. Nothing: no pattern speaks of it.
   std::optional<bool> Ignores(std::string_view path, bool is_directory) const;
+  // Whether a pattern speaks of the file or of a folder that it is in.
+  bool IgnoresFileOrFolder(std::string_view path) const;
   bool empty() const { return patterns_.empty(); }
 
  private:

@@ -10,8 +10,10 @@
 #include "analyzer/findings/suppression.h"
 #include "analyzer/knowledge/embedded.h"
 #include "driver/config/rule_selection.h"
+#include "driver/pipeline/fingerprint.h"
 #include "driver/pipeline/parallel.h"
 #include "driver/pipeline/parse.h"
+#include "driver/pipeline/policy.h"
 #include "driver/pipeline/prefilter.h"
 #include "driver/pipeline/selection.h"
 #include "driver/pipeline/syntax.h"
@@ -73,13 +75,6 @@ std::map<std::string, std::string> RelativeOverlays(const Options& options, cons
   return relative;
 }
 
-ProjectFiles EnumerateProject(const Options& options, const PathMap& paths, const source::FileSystem& files) {
-  EnumerateOptions what{.paths = options.paths, .exclude = options.exclude,
-                        .respect_gitignore = options.respect_gitignore, .overlays = {}};
-  for (const auto& [path, text] : options.overlays) what.overlays.push_back(path);
-  return Enumerate(what, paths, files);
-}
-
 std::vector<Finding> FindingsOfRules(const std::vector<const rules::Rule*>& wanted, const Analysed& a) {
   std::vector<Finding> findings;
   const objects::ProgramIndex index(a.program, *a.knowledge, a.facts);
@@ -107,11 +102,8 @@ void KeepRequested(const Parsed& parsed, Output& out) {
   std::erase_if(out.ledger, [&](const traces::LedgerEntry& e) { return !parsed.requested[e.span.file.index]; });
 }
 
-size_t Suppress(const std::vector<const rules::Rule*>& wanted, const Analysed& a, const Parsed& parsed,
-                std::vector<Finding>& findings) {
-  std::unordered_set<std::string_view> ran;
-  for (const rules::Rule* rule : wanted) ran.insert(rule->code);
-  std::erase_if(findings, [&](const Finding& finding) { return !ran.contains(finding.code); });
+// Where statements and comments of the requested files stand, one entry a file.
+std::vector<findings::FileSyntax> SyntaxOfRequested(const Analysed& a, const Parsed& parsed) {
   std::vector<findings::FileSyntax> syntax;
   std::unordered_map<uint32_t, size_t> known_files;
   for (const ir::Module& module : a.program.modules) {
@@ -126,14 +118,31 @@ size_t Suppress(const std::vector<const rules::Rule*>& wanted, const Analysed& a
     std::vector<findings::Extent>& statements = syntax[known->second].statements;
     statements.insert(statements.end(), of_module.statements.begin(), of_module.statements.end());
   }
+  return syntax;
+}
+
+void Suppress(const std::vector<const rules::Rule*>& wanted, const Options& options, const Analysed& a, const Parsed& parsed,
+              Output& out) {
+  std::unordered_set<std::string_view> ran;
+  for (const rules::Rule* rule : wanted) ran.insert(rule->code);
+  std::erase_if(out.findings, [&](const Finding& finding) { return !ran.contains(finding.code); });
   const findings::KnownRules known{
       .code_of = [](std::string_view name) {
         const rules::Rule* rule = rules::FindRule(name);
         return rule == nullptr ? std::string_view() : rule->code;
       },
       .nearest = config::NearestRule,
-      .ran = [&](std::string_view code) { return ran.contains(code); }};
-  return findings::ApplySuppressions(a.files, syntax, known, findings);
+      .ran = [&](std::string_view code) { return ran.contains(code); },
+      .require_reason = options.require_reason};
+  out.syntax = SyntaxOfRequested(a, parsed);
+  out.suppressed = findings::ApplySuppressions(a.files, out.syntax, known, out.findings);
+}
+
+void NameAll(const Analysed& a, const PathMap& paths, Output& out) {
+  std::vector<Finding*> all;
+  for (Finding& finding : out.findings) all.push_back(&finding);
+  for (findings::Suppressed& suppressed : out.suppressed) all.push_back(&suppressed.finding);
+  NameFindings(a.files, paths, std::move(all));
 }
 
 // By file: its place among all, by path. Headers get their ids after the files that include them.
@@ -148,6 +157,7 @@ std::vector<uint32_t> PathOrder(const source::SourceFiles& files) {
 
 void CountInto(const ProjectFiles& project, const Selection& selection, const Parsed& parsed, Output& out) {
   out.errors = project.errors;
+  out.files_excluded = project.excluded;
   for (const std::string& problem : parsed.problems) out.errors.push_back({.path = "", .message = problem});
   out.bytes_scanned = selection.bytes_scanned;
   out.files_scanned = selection.files_scanned;
@@ -180,7 +190,7 @@ base::Result<Output> Run(const Options& options, const source::FileSystem& files
   }
 
   watch.Begin("find files");
-  const ProjectFiles project = EnumerateProject(options, paths, files);
+  const ProjectFiles project = Enumerate(FilesOf(options), paths, files);
 
   watch.Begin("scan", project.all.size());
   const binding::ModuleGraph graph(project.all, project.import_roots);
@@ -213,8 +223,13 @@ base::Result<Output> Run(const Options& options, const source::FileSystem& files
   AddToolFindings(parsed, a, out.findings);
   out.ledger = a.analysis.ledger;
   KeepRequested(parsed, out);
-  out.suppressed = Suppress(wanted, a, parsed, out.findings);
+  Suppress(wanted, options, a, parsed, out);
+  ApplyPolicy(options, paths, a.files, out.findings);
+  std::erase_if(out.syntax, [&](const findings::FileSyntax& syntax) {
+    return std::ranges::none_of(out.findings, [&](const Finding& finding) { return finding.span.file == syntax.file; });
+  });
   findings::SortAndDeduplicate(out.findings, PathOrder(a.files));
+  NameAll(a, paths, out);
   NameWitnesses(a.files, out.findings);
   watch.End();
   return out;

@@ -2,9 +2,6 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
-#include <map>
-#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -12,32 +9,16 @@
 
 #include "analyzer/base/result.h"
 #include "analyzer/findings/finding.h"
+#include "analyzer/findings/suppression.h"
 #include "analyzer/ir/program.h"
 #include "analyzer/knowledge/knowledge.h"
 #include "analyzer/source/file_system.h"
 #include "analyzer/source/source_file.h"
 #include "analyzer/traces/analysis.h"
 #include "driver/pipeline/enumerate.h"
-#include "rules/rule.h"
+#include "driver/pipeline/options.h"
 
 namespace allranks::pipeline {
-
-// Told as the work goes on, from any thread; `total` is 0 where it is not known.
-using Progress = std::function<void(std::string_view phase, size_t done, size_t total)>;
-
-struct Options {
-  std::string root = ".";                 // of the project: imports are looked up below it
-  std::string working_directory;          // absolute; shown paths are relative to it. Empty: there is none
-  std::vector<std::string> paths = {"."}; // files and directories whose findings are wanted
-  std::map<std::string, std::string> overlays;  // path -> text that stands in for the file (stdin, open editors)
-  std::vector<std::string> knowledge_files;     // the user's own *.toml
-  std::vector<std::string> exclude;             // gitignore-style patterns
-  std::string compile_commands;                 // folder of compile_commands.json; empty: looked for
-  std::vector<const rules::Rule*> rules;        // to run; empty: all there are
-  bool respect_gitignore = true;
-  unsigned jobs = 0;                      // 0: one a core
-  Progress progress;
-};
 
 struct Timing {
   std::string phase;
@@ -57,7 +38,9 @@ struct Output {
   uint32_t files_scanned = 0;
   uint32_t files_parsed = 0;
   uint32_t files_requested = 0;
-  size_t suppressed = 0;                  // findings that comments silence
+  size_t files_excluded = 0;              // named by the user, but left out by `force_exclude`
+  std::vector<findings::Suppressed> suppressed;  // by comments
+  std::vector<findings::FileSyntax> syntax;      // of files with findings
 };
 
 // All that the stages made, for those who print it; ids of one stage refer to the stages before it.

@@ -50,6 +50,7 @@ uint32_t HeaderEnd(const ir::Module& module, const ir::Stmt& stmt) {
 
 findings::FileSyntax SyntaxOf(const ir::Module& module) {
   findings::FileSyntax syntax{.file = module.file};
+  if (module.language != ir::Language::Python) syntax.comment_mark = "//";
   syntax.statements.reserve(module.stmts.size());
   for (const ir::Stmt& stmt : module.stmts) {
     syntax.statements.push_back({stmt.begin, stmt.end, HeaderEnd(module, stmt)});

@@ -16,7 +16,7 @@ struct Example {
   }
   Report report() const {
     return {.files = files, .findings = findings, .ledger = ledger, .errors = {}, .files_checked = files.size(),
-            .suppressed = 0, .version = "1.2.3"};
+            .suppressed = {}, .known = {}, .verdicts = {}, .version = "1.2.3", .repository_path = {}};
   }
 };
 

@@ -79,7 +79,7 @@ void WriteFinding(JsonWriter& json, const Report& report, const Finding& finding
   json.Member("confidence", findings::ToString(finding.confidence));
   json.Member("message", findings::Render(finding.message));
   WriteLocation(json, report, finding.span);
-  json.Member("function", finding.function);
+  json.Member("function", finding.function).Member("fingerprint", finding.fingerprint);
   WriteLabels(json, report, finding);
   json.Member("help", findings::Render(finding.help)).Member("flightRecorder", finding.flight_recorder);
   WriteFixes(json, report, finding);
@@ -100,13 +100,23 @@ void WriteLedger(JsonWriter& json, const Report& report) {
 
 }  // namespace
 
+std::string RenderJsonLines(const Report& report) {
+  std::string out;
+  for (const Finding& finding : report.findings) {
+    JsonWriter json(JsonLayout::OneLine);
+    WriteFinding(json, report, finding);
+    out += json.Take();
+  }
+  return out;
+}
+
 std::string RenderJson(const Report& report) {
   JsonWriter json;
   json.BeginObject().Member("version", kFormatVersion).Member("tool", "allranks " + std::string(report.version));
   json.Key("findings").BeginArray();
   for (const Finding& finding : report.findings) WriteFinding(json, report, finding);
   json.EndArray();
-  json.Member("filesChecked", report.files_checked).Member("suppressed", report.suppressed);
+  json.Member("filesChecked", report.files_checked).Member("suppressed", report.suppressed.size());
   WriteLedger(json, report);
   json.Key("errors").BeginArray();
   for (const std::string& error : report.errors) json.String(error);

@@ -70,6 +70,7 @@ void JsonWriter::BeforeValue() {
 }
 
 void JsonWriter::NewLine() {
+  if (layout_ == JsonLayout::OneLine) return;
   out_ += '\n';
   out_.append(has_members_.size() * 2, ' ');
 }

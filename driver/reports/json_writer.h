@@ -8,8 +8,11 @@
 
 namespace allranks::reports {
 
+enum class JsonLayout : uint8_t { Indented, OneLine };
+
 class JsonWriter {
  public:
+  explicit JsonWriter(JsonLayout layout = JsonLayout::Indented) : layout_(layout) {}
   JsonWriter& BeginObject() { return Open('{'); }
   JsonWriter& EndObject() { return Close('}'); }
   JsonWriter& BeginArray() { return Open('['); }
@@ -32,6 +35,7 @@ class JsonWriter {
   void BeforeValue();
   void NewLine();
 
+  JsonLayout layout_;
   std::string out_;
   std::vector<bool> has_members_;  // by open bracket
   bool after_key_ = false;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <span>
 #include <string>
@@ -9,6 +10,7 @@
 #include <vector>
 
 #include "analyzer/findings/finding.h"
+#include "analyzer/findings/suppression.h"
 #include "analyzer/source/source_file.h"
 
 namespace allranks::reports {
@@ -29,8 +31,14 @@ struct Report {
   std::vector<Site> ledger;            // by file and place
   std::vector<std::string> errors;     // what could not be done, one line each
   size_t files_checked = 0;
-  size_t suppressed = 0;
+  std::span<const findings::Suppressed> suppressed;  // findings that comments accept
+  std::span<const findings::Finding> known;          // findings that the baseline has
+  bool has_baseline = false;
+  std::map<std::string, std::string> verdicts;       // of `allranks verify`, by the name of the witness
   std::string_view version;
+  std::string category = "allranks/";  // of SARIF runs: tells several uploads of one commit apart
+  // From a path as shown to one relative to the root of the repository; none: they are the same.
+  std::function<std::string(std::string_view)> repository_path;
 };
 
 // How text is drawn.
@@ -44,7 +52,18 @@ struct TextStyle {
 std::string RenderFull(const Report& report, const TextStyle& style);
 std::string RenderConcise(const Report& report, const TextStyle& style);
 std::string RenderJson(const Report& report);
+std::string RenderJsonLines(const Report& report);
 std::string RenderSarif(const Report& report);
+std::string RenderGithub(const Report& report);
+std::string RenderGitlab(const Report& report);
+std::string RenderJunit(const Report& report);
+std::string RenderRdjson(const Report& report);
+std::string RenderHtml(const Report& report);
+// By the name of the format, as the option `output-format` has it; "full" for any other.
+std::string Render(std::string_view format, const Report& report, const TextStyle& style);
+
+// A path as shown, relative to the root of the repository.
+std::string RepositoryPath(const Report& report, std::string_view shown);
 
 // `--statistics`: how often each rule found something, most first.
 std::string RenderStatistics(const Report& report, const TextStyle& style);

@@ -46,7 +46,10 @@ std::string RenderSummary(const Report& report, const TextStyle& style) {
   } else {
     out = Paint(style, Ink::Bold, "Found " + BySeverity(report)) + " in " + std::to_string(files.size()) + " of " + checked;
   }
-  if (report.suppressed > 0) out += " (" + std::to_string(report.suppressed) + " suppressed)";
+  std::string hidden;
+  if (!report.suppressed.empty()) hidden = std::to_string(report.suppressed.size()) + " suppressed";
+  if (!report.known.empty()) hidden += (hidden.empty() ? "" : ", ") + std::to_string(report.known.size()) + " in the baseline";
+  if (!hidden.empty()) out += " (" + hidden + ")";
   return out + LedgerText(report) + ".\n";
 }
 

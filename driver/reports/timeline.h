@@ -2,6 +2,7 @@
 
 #include <string>
 
+#include "driver/reports/lanes.h"
 #include "driver/reports/paint.h"
 #include "witness/witness.h"
 
@@ -15,8 +16,5 @@ namespace allranks::reports {
 // `path` is the finding's file: operations in it are named by their line alone.
 std::string DrawTimeline(const witness::Witness& witness, std::string_view path, uint32_t indent,
                          const TextStyle& style);
-
-// Whether there is anything to see: a rank that waits, or lanes that differ.
-bool ShowsDifference(const witness::Witness& witness);
 
 }  // namespace allranks::reports

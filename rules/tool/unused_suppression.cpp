@@ -13,7 +13,7 @@ extern const Rule UnusedSuppression = {
 ## What it finds
 
 A comment `# allranks: ignore[CODE]` that silenced nothing, that names a code which does not exist,
-or that is misspelt so that it has no effect.
+or that is misspelt so that it has no effect. With `require-reason` in the configuration, also one that does not say why.
 
 ## Why it hurts
 
@@ -39,12 +39,15 @@ dist.barrier()
 
 ## Fix
 
-Remove the comment, or the code that does nothing from its list; where the code is misspelt, the
-message names the nearest one that exists.
+`--fix` removes the comment, or the code that does nothing from its list. Where a code or the word `ignore` is misspelt, the
+nearest one that exists can be put in its place with `--unsafe-fixes`: to be reviewed, because the comment then hides a
+finding.
 
 ## Proof
 
 There is nothing to replay: the comment is about the tool, not about the program.
-)md"};
+)md",
+    .has_fix = true,
+    .fix = Applicability::Safe};
 
 }  // namespace allranks::rules

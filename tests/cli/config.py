@@ -1,5 +1,7 @@
 """Configuration files and the user's own knowledge."""
 
+import json
+
 from support import GUARDED, CliTest, main
 
 KNOWLEDGE = """\
@@ -40,12 +42,68 @@ class Config(CliTest):
     def test_errors_name_the_place(self):
         self.write("a.py", GUARDED)
         self.write("allranks.toml", "\nselct = ['AR1']\n")
-        self.assert_one_line_error(self.run_allranks("check"), "allranks.toml:2:", "did you mean `select`?")
+        result = self.run_allranks("check")
+        self.assertEqual((result.code, result.out), (2, ""))
+        self.assertEqual(result.err, "allranks: error: allranks.toml:2:1: unknown key `selct`; did you mean `select`?\n"
+                                     "  2 | selct = ['AR1']\n    | ^^^^^\n")
         self.write("allranks.toml", "select = [\n")
-        self.assert_one_line_error(self.run_allranks("check"), "allranks.toml:", "TOML")
+        self.assertRegex(self.run_allranks("check").err, r"^allranks: error: allranks\.toml:\d+:\d+: not valid TOML")
         self.write("allranks.toml", "select = ['AR999']\n")
-        self.assert_one_line_error(self.run_allranks("check"), "allranks.toml", "AR999")
+        self.assertIn("allranks.toml:1:11: no rule `AR999`", self.run_allranks("check").err)
         self.assert_one_line_error(self.run_allranks("check", "--config", "nowhere.toml"), "nowhere.toml")
+
+    def test_the_closest_file_counts_and_may_extend_another(self):
+        self.write("pkg/a.py", GUARDED)
+        self.write("allranks.toml", "ignore = ['AR101']\n")
+        self.assertEqual(self.codes("pkg"), [])
+        closest = self.write("pkg/allranks.toml", "")
+        self.assertEqual(self.codes("pkg"), ["AR101"])
+        closest.write_text("extend = '../allranks.toml'\n")
+        self.assertEqual(self.codes("pkg"), [])
+
+    def test_per_file_ignores_and_severity(self):
+        self.write("tests/a.py", GUARDED)
+        self.write("b.py", GUARDED)
+        self.write("allranks.toml", "[per-file-ignores]\n'tests/' = ['AR1']\n")
+        self.assertEqual(self.codes(), ["AR101"])
+        self.write("allranks.toml", "fail-on = 'error'\n[severity]\nrank-guarded-collective = 'warning'\n")
+        result = self.run_allranks("check", "b.py")
+        self.assertIn("warning[AR101]", result.out)
+        self.assertEqual(result.code, 0)
+        self.assertEqual(self.run_allranks("check", "--fail-on", "warning").code, 1)
+        self.assertEqual(self.codes("--config", "severity.AR101 = 'off'"), [])
+
+    def test_settings_and_their_origins(self):
+        self.write("a.py", GUARDED)
+        self.write("allranks.toml", "\nmin-confidence = 'certain'\n")
+        shown = self.run_allranks("check", "--show-settings", "--ignore", "AR4", "--config", "fail-on='error'")
+        self.assertEqual(shown.code, 0, shown.err)
+        self.assertRegex(shown.out, r'(?m)^min-confidence = "certain" +# allranks\.toml:2$')
+        self.assertRegex(shown.out, r'(?m)^ignore = \["AR4"\] +# --ignore$')
+        self.assertRegex(shown.out, r'(?m)^fail-on = "error" +# --config:1$')
+        self.assertRegex(shown.out, r'(?m)^# exclude = \[\] +# default$')
+        self.write("again.toml", shown.out)
+        self.assertEqual(self.codes("--config", "again.toml"), self.codes("--ignore", "AR4"))
+
+    def test_the_config_command(self):
+        self.assertIn("per-file-ignores", self.run_allranks("config").out)
+        self.assertIn("default: `\"likely\"`", self.run_allranks("config", "min-confidence").out)
+        self.assert_one_line_error(self.run_allranks("config", "min-confidense"), "did you mean `min-confidence`?")
+        self.assertIn("min-confidence", json.loads(self.run_allranks("config", "--schema").out)["properties"])
+
+    def test_named_files_are_checked_unless_exclusion_is_forced(self):
+        self.write("gen/a.py", GUARDED)
+        self.write("allranks.toml", "exclude = ['gen/']\n")
+        self.assertEqual(self.codes("gen/a.py"), ["AR101"])
+        forced = self.run_allranks("check", "--force-exclude", "gen/a.py")
+        self.assertEqual((forced.code, forced.err), (0, ""))
+
+    def test_import_roots(self):
+        self.write("lib/python/sync.py", "import torch.distributed as dist\n\ndef sync():\n    dist.barrier()\n")
+        self.write("train.py", "import torch.distributed as dist\nfrom sync import sync\n\nif dist.get_rank() == 0:\n    sync()\n")
+        self.assertEqual(self.codes("train.py"), [])
+        self.write("allranks.toml", "import-roots = ['lib/python']\n")
+        self.assertEqual(self.codes("train.py"), ["AR101"])
 
     def test_malformed_knowledge(self):
         self.write("a.py", GUARDED)

@@ -1,6 +1,7 @@
 """What each output format looks like from outside."""
 
 import json
+from xml.etree import ElementTree
 
 from support import GUARDED, CliTest, main
 
@@ -40,7 +41,7 @@ class Formats(CliTest):
         self.assertEqual(list(report), ["version", "tool", "findings", "filesChecked", "suppressed", "ledger", "errors"])
         finding = report["findings"][0]
         self.assertEqual(list(finding), ["code", "name", "severity", "confidence", "message", "location", "function",
-                                         "labels", "help", "flightRecorder", "fixes", "witness"])
+                                         "fingerprint", "labels", "help", "flightRecorder", "fixes", "witness"])
         self.assertEqual(finding["location"], {"path": "pkg/bad.py", "start": {"line": 6, "column": 9},
                                                "end": {"line": 6, "column": 23}})
         self.assertEqual(finding["function"], "save")
@@ -56,6 +57,69 @@ class Formats(CliTest):
         self.assertEqual((result.code, result.out), (1, ""))
         self.assertEqual(len(json.loads((self.root / "report.json").read_text())["findings"]), 1)
         self.assert_one_line_error(self.run_allranks("check", "-o", "nowhere/x.json"), "nowhere/x.json")
+
+    def test_several_reports_in_one_run(self):
+        result = self.run_allranks("check", "--output", "sarif=a.sarif", "--output", "json=a.json", "--output", "concise", "-q")
+        self.assertEqual((result.code, len(result.out.splitlines())), (1, 1))
+        self.assertEqual(json.loads((self.root / "a.sarif").read_text())["version"], "2.1.0")
+        self.assertEqual(len(json.loads((self.root / "a.json").read_text())["findings"]), 1)
+        self.assert_one_line_error(self.run_allranks("check", "--output", "sarif", "--output", "full"), "the standard output")
+        self.assert_one_line_error(self.run_allranks("check", "--output", "srif=x"), "did you mean `sarif`?")
+        self.assert_one_line_error(self.run_allranks("check", "--output", "sarif="), "names no file")
+
+    def test_json_lines(self):
+        whole = json.loads(self.run_allranks("check", "--output-format", "json").out)["findings"]
+        lines = self.run_allranks("check", "--output-format", "json-lines").out.splitlines()
+        self.assertEqual([json.loads(line) for line in lines], whole)
+
+    def test_repository_paths_in_the_formats_of_forges(self):
+        (self.root / ".git").mkdir()
+        for name, path in (("github", lambda t: t.split("file=")[1].split(",")[0]),
+                           ("gitlab", lambda t: json.loads(t)[0]["location"]["path"]),
+                           ("sarif", lambda t: json.loads(t)["runs"][0]["results"][0]["locations"][0]["physicalLocation"]
+                                                   ["artifactLocation"]["uri"])):
+            out = self.run_allranks("check", "--output-format", name, "bad.py", cwd=self.root / "pkg").out
+            self.assertEqual(path(out), "pkg/bad.py", name)
+
+    def test_github_escapes(self):
+        self.write("a,b%.py", GUARDED)
+        out = self.run_allranks("check", "--output-format", "github", "a,b%.py").out
+        self.assertRegex(out, r"^::error title=allranks \(AR101\),file=a%2Cb%25\.py,line=6,col=9,endLine=6,endColumn=23::a,b%25\.py:6:9: AR101 ")
+        self.assertEqual(len(out.splitlines()), 1)
+
+    def test_gitlab_fingerprints_differ(self):
+        self.write("twice.py", GUARDED + GUARDED.replace("import torch.distributed as dist", ""))
+        entries = json.loads(self.run_allranks("check", "--output-format", "gitlab").out)
+        self.assertEqual(len({entry["fingerprint"] for entry in entries}), len(entries))
+        self.assertEqual({entry["severity"] for entry in entries}, {"major"})
+
+    def test_junit(self):
+        suites = ElementTree.fromstring(self.run_allranks("check", "--output-format", "junit").out)
+        failure = suites.find("testsuite/testcase/failure")
+        self.assertIn("`torch.distributed.barrier`", failure.get("message"))
+        self.write("pkg/bad.py", "import torch.distributed\n")
+        suites = ElementTree.fromstring(self.run_allranks("check", "--output-format", "junit").out)
+        self.assertEqual((len(suites.findall("testsuite/testcase")), suites.find(".//failure")), (1, None))
+
+    def test_rdjson(self):
+        self.write("pkg/bad.py", GUARDED.replace("        dist.barrier()", "        print('\u00e9'); dist.barrier()  # allranks: ignore[AR104]"))
+        report = json.loads(self.run_allranks("check", "--output-format", "rdjson").out)
+        ours, unused = report["diagnostics"]
+        self.assertEqual(ours["location"]["range"]["start"], {"line": 6, "column": 22})
+        self.assertEqual((ours["severity"], ours["code"]["value"]), ("ERROR", "AR101"))
+        self.assertEqual(unused["suggestions"][0]["text"], "")
+
+    def test_html_escapes_hostile_text(self):
+        hostile = "</script><script>alert(1)</script><img src=x onerror=alert(2)>\u202e"
+        self.write("pkg/<b>'\".py", GUARDED.replace("        dist.barrier()", f"        dist.barrier()  # {hostile}"))
+        html = self.run_allranks("check", "--output-format", "html").out
+        self.assertEqual(html.count("<script"), 1)
+        self.assertNotIn("<img", html)
+        self.assertNotIn("\u202e", html)
+        self.assertNotIn("<b>", html)
+        self.assertIn("&lt;img src=x onerror=alert(2)&gt;", html)
+        self.assertIn("<svg class=\"lanes\"", html)
+        self.assertNotRegex(html, r'(src|href)="(?!https://github.com/)')
 
     def test_statistics_and_coverage(self):
         self.assertRegex(self.run_allranks("check", "--statistics").out, r"^ +1  AR101  rank-guarded-collective\n")

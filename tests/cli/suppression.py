@@ -34,6 +34,48 @@ class Suppression(CliTest):
         self.write("a.py", GUARDED.replace("barrier()", "barrier()  # allranks: ignore[AR101] alone"))
         self.assertIn("(1 suppressed)", self.run_allranks("check").out)
 
+    def test_a_reason_can_be_asked_for(self):
+        self.write("allranks.toml", "require-reason = true\n")
+        self.assertEqual(self.lines(GUARDED.replace("barrier()", "barrier()  # allranks: ignore[AR101]")), [["a.py:6:44:", "AR002"]])
+        self.assertEqual(self.lines(GUARDED.replace("barrier()", "barrier()  # allranks: ignore[AR101] alone")), [])
+
+    def test_unused_ones_are_fixed(self):
+        path = self.write("a.py", GUARDED.replace("barrier()", "barrier()  # allranks: ignore[AR101, AR104] alone"))
+        self.assertEqual(self.run_allranks("check", "--fix").code, 0)
+        self.assertEqual(path.read_text(), GUARDED.replace("barrier()", "barrier()  # allranks: ignore[AR101] alone"))
+
+    def test_cpp(self):
+        code = "#include <mpi.h>\n\nvoid save(int rank) {\n  MPI_Comm_rank(MPI_COMM_WORLD, &rank);\n  if (rank == 0) {\n" \
+               "    MPI_Barrier(MPI_COMM_WORLD);\n  }\n}\n"
+        self.write("a.cpp", code)
+        found = self.run_allranks("check", "--output-format", "concise", "-q", "a.cpp")
+        if "AR001" in found.out:
+            self.skipTest("this build cannot read C++")
+        self.assertEqual(found.out.split()[:2], ["a.cpp:6:5:", "AR101"])
+        for comment in ("  // allranks: ignore[AR101] alone", "  /* allranks: ignore[AR101] alone */"):
+            self.write("a.cpp", code.replace("(MPI_COMM_WORLD);\n  }", "(MPI_COMM_WORLD);" + comment + "\n  }"))
+            self.assertEqual(self.run_allranks("check", "-q", "a.cpp").out, "", comment)
+        self.write("a.cpp", code)
+        self.assertEqual(self.run_allranks("check", "--add-ignore", "alone", "a.cpp").code, 0)
+        self.assertIn("    MPI_Barrier(MPI_COMM_WORLD);  // allranks: ignore[AR101] alone\n", (self.root / "a.cpp").read_text())
+
+
+class AddIgnore(CliTest):
+    def test_every_finding_is_accepted(self):
+        text = GUARDED + "        dist.all_reduce(\n            loss)\n        x = 1; dist.barrier()  # noqa\n"
+        path = self.write("a.py", text)
+        self.assertEqual(self.run_allranks("check").code, 1)
+        result = self.run_allranks("check", "--add-ignore=one rank only")
+        self.assertEqual((result.code, result.err), (0, "Added 1 ignore comment in 1 file.\n"), result.out)
+        self.assertIn("dist.barrier()  # allranks: ignore[AR101] one rank only\n", path.read_text())
+        again = self.run_allranks("check")
+        self.assertEqual(again.code, 0, again.out)
+
+    def test_what_is_no_reason_is_refused(self):
+        path = self.write("a.py", GUARDED)
+        self.assert_one_line_error(self.run_allranks("check", "--add-ignore", "see # 3"), "--add-ignore")
+        self.assertEqual(path.read_text(), GUARDED)
+
 
 if __name__ == "__main__":
     main()

@@ -1,0 +1,57 @@
+#include "driver/cli/add_ignore.h"
+
+#include <algorithm>
+
+#include "analyzer/findings/ignore_comment.h"
+#include "driver/reports/place.h"
+
+namespace allranks::cli {
+namespace {
+
+using findings::Finding;
+
+// A comment about a comment would not help: what AR002 reports is mended with --fix.
+constexpr std::string_view kAboutComments = "AR002";
+
+std::vector<const Finding*> FindingsIn(const std::vector<Finding>& findings, source::FileId file) {
+  std::vector<const Finding*> in;
+  for (const Finding& finding : findings) {
+    if (finding.span.file == file && finding.code != kAboutComments) in.push_back(&finding);
+  }
+  return in;
+}
+
+// The comments of one file as a fix of its first finding.
+void Collect(const pipeline::Output& out, const findings::FileSyntax& syntax, const std::string& reason,
+             std::vector<Finding>& carriers) {
+  const std::vector<const Finding*> in = FindingsIn(out.findings, syntax.file);
+  for (findings::Edit& edit : findings::IgnoreAll(out.files[syntax.file], syntax, in, reason).edits) {
+    Finding carrier{.code = in[0]->code, .span = in[0]->span, .message = in[0]->message};
+    carrier.fixes = {{.title = "accept", .applicability = findings::Applicability::Safe, .edits = {std::move(edit)}}};
+    carriers.push_back(std::move(carrier));
+  }
+}
+
+}  // namespace
+
+base::Result<Fixed> AddIgnores(const std::string& reason, pipeline::Options options, const source::FileSystem& files,
+                               pipeline::Output& out, const std::function<void(pipeline::Output&)>& keep) {
+  if (reason.find_first_of("#\r\n[]") != std::string::npos || reason.find("*/") != std::string::npos) {
+    return base::Fail("--add-ignore: a reason is one line without `#`, `[` and `]`");
+  }
+  std::vector<Finding> carriers;
+  for (const findings::FileSyntax& syntax : out.syntax) Collect(out, syntax, reason, carriers);
+  base::Result<Fixed> fixed = FixRound(carriers, options, files, out, keep);
+  if (!fixed) return fixed;
+  fixed->done = "Added";
+  fixed->what = "ignore comment";
+  for (const Finding& finding : out.findings) {
+    if (finding.code == kAboutComments) continue;
+    const std::string place = reports::ToString(reports::PlaceAt(out.files, finding.span.file, finding.span.begin));
+    fixed->errors.push_back(place + ": " + std::string(finding.code) + " cannot be accepted by a comment here; add `ignore-file[" +
+                            std::string(finding.code) + "]` or ignore the rule in the configuration");
+  }
+  return fixed;
+}
+
+}  // namespace allranks::cli

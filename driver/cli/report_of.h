@@ -1,0 +1,14 @@
+#pragma once
+
+#include "driver/cli/arguments.h"
+#include "driver/config/resolve.h"
+#include "driver/pipeline/pipeline.h"
+#include "driver/reports/report.h"
+
+namespace allranks::cli {
+
+// What a run found as what is reported; it refers to `out`.
+reports::Report ReportOf(const CheckArguments& arguments, const config::Resolved& resolved, const pipeline::Output& out,
+                         const source::FileSystem& files);
+
+}  // namespace allranks::cli

@@ -1,0 +1,84 @@
+#include "driver/config/resolve.h"
+
+#include <filesystem>
+
+#include "driver/config/project.h"
+
+namespace allranks::config {
+namespace {
+
+namespace fs = std::filesystem;
+
+// As people name it who work in that folder.
+std::string Shown(const std::string& path, const std::string& working_directory) {
+  if (!path.starts_with('/')) return path;
+  const std::string relative = fs::path(path).lexically_proximate(working_directory).string();
+  return relative.starts_with("../../../") ? path : relative;
+}
+
+bool IsFile(const std::string& path, const source::FileSystem& files) {
+  const base::Result<source::EntryKind> kind = files.Kind(path);
+  return kind && *kind != source::EntryKind::Directory;
+}
+
+base::Result<Settings> NamedSettings(const Request& request, const source::FileSystem& files) {
+  Settings all;
+  for (const std::string& given : request.config) {
+    const bool is_inline = given.find('=') != std::string::npos && !IsFile(given, files);
+    base::Result<Settings> one = is_inline ? ReadInlineSettings(given) : ReadSettings(given, given, files);
+    if (!one) return one;
+    all = Merge(std::move(all), *one);
+  }
+  return all;
+}
+
+base::Result<Settings> FileSettings(const Request& request, const std::string& root, const source::FileSystem& files) {
+  base::Result<Settings> named = NamedSettings(request, files);
+  if (!named || !named->file.empty() || request.isolated) return named;
+  const std::string path = FindConfig(request.paths, root, request.working_directory, files);
+  if (path.empty()) return named;
+  base::Result<Settings> found = ReadSettings(path, Shown(path, request.working_directory), files);
+  if (!found) return found;
+  return Merge(std::move(*found), *named);
+}
+
+base::Result<std::string> CheckedRoot(const Settings& settings, const std::string& working_directory,
+                                      const source::FileSystem& files) {
+  const std::string& root = settings.root;
+  const std::string hint = "; name a folder that exists (" + settings.origins.at("root") + ")";
+  const base::Result<source::EntryKind> kind = files.Kind(root);
+  if (!kind) return base::Fail(kind.error().message + hint);
+  if (*kind != source::EntryKind::Directory) return base::Fail(root + ": not a folder" + hint);
+  return (fs::path(working_directory) / root).lexically_normal().string();
+}
+
+}  // namespace
+
+base::Result<Resolved> Resolve(const Request& request, const source::FileSystem& files) {
+  Resolved out;
+  out.root = FindRoot(request.paths, request.working_directory, files);
+  // A root that is given says where the search for a configuration ends.
+  if (request.above.Has("root")) {
+    base::Result<std::string> root = CheckedRoot(request.above, request.working_directory, files);
+    if (!root) return base::Fail(root.error().message);
+    out.root = *root;
+  }
+  base::Result<Settings> in_files = FileSettings(request, out.root, files);
+  if (!in_files) return base::Fail(in_files.error().message);
+  out.settings = Merge(*in_files, request.above);
+  if (out.settings.Has("root") && !out.settings.root.empty()) {
+    base::Result<std::string> root = CheckedRoot(out.settings, request.working_directory, files);
+    if (!root) return base::Fail(root.error().message);
+    out.root = *root;
+  }
+  RuleChoice above = RulesOf(request.above);
+  above.origin = "--select or --ignore";
+  base::Result<std::vector<const rules::Rule*>> rules = SelectRules(std::vector<RuleChoice>{RulesOf(*in_files), above});
+  if (!rules) return base::Fail(rules.error().message);
+  std::erase_if(*rules, [&](const rules::Rule* rule) { return IsOff(*rule, out.settings.severity); });
+  if (rules->empty()) return base::Fail("no rules left to run; select at least one, see `allranks rule --all`");
+  out.rules = std::move(*rules);
+  return out;
+}
+
+}  // namespace allranks::config

@@ -1,0 +1,16 @@
+// What the settings say of findings once they are made: severities, and rules that are ignored in some files.
+#pragma once
+
+#include <vector>
+
+#include "analyzer/findings/finding.h"
+#include "analyzer/source/source_file.h"
+#include "driver/pipeline/options.h"
+#include "driver/pipeline/paths.h"
+
+namespace allranks::pipeline {
+
+void ApplyPolicy(const Options& options, const PathMap& paths, const source::SourceFiles& files,
+                 std::vector<findings::Finding>& findings);
+
+}  // namespace allranks::pipeline

@@ -1,0 +1,48 @@
+// Annotations of a GitHub workflow: one command a finding on the standard output of a step.
+#include "driver/reports/links.h"
+#include "driver/reports/place.h"
+#include "driver/reports/report.h"
+
+namespace allranks::reports {
+namespace {
+
+std::string Replaced(std::string_view text, std::string_view also) {
+  constexpr std::string_view kDigits = "0123456789ABCDEF";
+  std::string out;
+  for (const char c : text) {
+    const bool escape = c == '%' || c == '\r' || c == '\n' || also.find(c) != std::string_view::npos;
+    const auto byte = static_cast<unsigned char>(c);
+    if (escape) out += {'%', kDigits[byte >> 4], kDigits[byte & 15]};
+    else out += c;
+  }
+  return out;
+}
+std::string Value(std::string_view text) { return Replaced(text, ":,"); }
+std::string Data(std::string_view text) { return Replaced(text, ""); }
+
+std::string_view CommandOf(findings::Severity severity) {
+  switch (severity) {
+    case findings::Severity::Info: return "notice";
+    case findings::Severity::Warning: return "warning";
+    case findings::Severity::Error: return "error";
+  }
+  return "error";
+}
+
+}  // namespace
+
+std::string RenderGithub(const Report& report) {
+  std::string out;
+  for (const findings::Finding& finding : report.findings) {
+    const Place begin = PlaceAt(report.files, finding.span.file, finding.span.begin);
+    const Place end = PlaceAt(report.files, finding.span.file, finding.span.end);
+    out += "::" + std::string(CommandOf(finding.severity)) + " title=" + Value("allranks (" + std::string(finding.code) + ")");
+    out += ",file=" + Value(RepositoryPath(report, begin.path)) + ",line=" + std::to_string(begin.line);
+    out += ",col=" + std::to_string(begin.column) + ",endLine=" + std::to_string(end.line);
+    if (end.line == begin.line) out += ",endColumn=" + std::to_string(end.column);
+    out += "::" + Data(ToString(begin) + ": " + std::string(finding.code) + " " + OneLine(findings::Render(finding.message))) + "\n";
+  }
+  return out;
+}
+
+}  // namespace allranks::reports

@@ -1,0 +1,152 @@
+#include "driver/reports/lanes.h"
+
+#include <algorithm>
+
+#include "driver/reports/place.h"
+#include "witness/ranks_text.h"
+
+namespace allranks::reports {
+namespace {
+
+using witness::RanksText;
+
+// Equal steps before the ranks part are shown up to this many; more say nothing new.
+constexpr size_t kStepsBefore = 2;
+constexpr size_t kStepsAtMost = 12;
+
+bool SameOp(const witness::Op& a, const witness::Op& b) {
+  return a.op == b.op && a.comm == b.comm && a.root == b.root && a.redop == b.redop && a.dtype == b.dtype &&
+         a.count == b.count;
+}
+
+// How many first steps are the same in all classes.
+size_t CommonSteps(const witness::Witness& w) {
+  if (w.ops.size() < 2) return 0;
+  size_t common = 0;
+  for (;; ++common) {
+    for (const std::vector<witness::Op>& ops : w.ops) {
+      if (common >= ops.size() || !SameOp(ops[common], w.ops[0][common])) return common;
+    }
+  }
+}
+
+std::string_view LastName(std::string_view dotted) {
+  if (dotted.find(' ') != std::string_view::npos) return dotted;
+  const size_t dot = dotted.rfind('.');
+  return dot == std::string_view::npos ? dotted : dotted.substr(dot + 1);
+}
+
+class LaneBuilder {
+ public:
+  LaneBuilder(const witness::Witness& w, std::string_view path) : w_(w), path_(path), common_(CommonSteps(w)) {
+    first_ = common_ > kStepsBefore ? common_ - kStepsBefore : 0;
+  }
+
+  size_t hidden() const { return first_; }
+
+  std::vector<Lane> All() const {
+    std::vector<Lane> lanes;
+    for (size_t c = 0; c < w_.classes.size() && c < w_.ops.size(); ++c) lanes.push_back(LaneOf(c));
+    return lanes;
+  }
+
+ private:
+  Lane LaneOf(size_t c) const {
+    Lane lane;
+    lane.name = RanksText(w_.classes[c].ranks, w_.world);
+    const std::vector<witness::Op>& ops = w_.ops[c];
+    const std::string* stuck_in = StuckIn(c);
+    size_t end = ops.size();
+    for (size_t i = first_; i < end && lane.steps.size() < kStepsAtMost; ++i) {
+      Step step{.text = OpText(ops[i])};
+      step.waits = stuck_in != nullptr && ops[i].id == *stuck_in;
+      lane.waits = lane.waits || step.waits;
+      lane.steps.push_back(std::move(step));
+      // What would come after the operation it waits in never happens.
+      if (lane.waits) end = i + 1;
+    }
+    if (end - std::min(first_, end) > kStepsAtMost) lane.steps.push_back({.text = "..."});
+    lane.ending = Ending(c, lane);
+    return lane;
+  }
+
+  const std::string* StuckIn(size_t c) const {
+    for (const witness::Stuck& stuck : w_.stuck) {
+      const std::vector<uint32_t>& ranks = w_.classes[c].ranks;
+      if (std::find(ranks.begin(), ranks.end(), stuck.rank) != ranks.end()) return &stuck.op;
+    }
+    return nullptr;
+  }
+
+  std::string OpText(const witness::Op& op) const {
+    std::string text = OneLine(op.source.empty() ? op.op : LastName(op.source));
+    const std::vector<uint32_t>& members = Members(op);
+    const bool gives = op.op == "broadcast" || op.op == "recv";
+    const int32_t partner = op.root >= 0 ? op.root : op.peer;
+    if (partner >= 0) text += (gives ? " from rank " : " to rank ") + Member(members, partner);
+    if (members.size() < w_.world) text += " on " + RanksText(members, w_.world);
+    if (op.at.line == 0) return text;
+    return text + (op.at.uri == path_ ? " :" : " " + OneLine(op.at.uri) + ":") + std::to_string(op.at.line);
+  }
+
+  // The ranks of the operation's group, by their rank in it.
+  const std::vector<uint32_t>& Members(const witness::Op& op) const {
+    static const std::vector<uint32_t> kNone;
+    const auto comm = std::find_if(w_.comms.begin(), w_.comms.end(),
+                                   [&](const witness::Communicator& c) { return c.id == op.comm; });
+    return comm == w_.comms.end() ? kNone : comm->ranks;
+  }
+  // A rank of a group as the rank of the job.
+  static std::string Member(const std::vector<uint32_t>& members, int32_t rank) {
+    const auto index = static_cast<size_t>(rank);
+    return std::to_string(index < members.size() ? members[index] : static_cast<uint32_t>(rank));
+  }
+
+  std::string Ending(size_t c, const Lane& lane) const {
+    const std::string s = w_.classes[c].ranks.size() == 1 ? "s" : "";
+    if (lane.waits) return "wait" + s + " for " + OtherRanks(c);
+    switch (w_.effect) {
+      case witness::Effect::Deadlock:
+        if (lane.steps.empty()) return "take" + s + " no part";
+        return s.empty() ? "go on" : "goes on";
+      case witness::Effect::Corruption: return "get" + s + " wrong data";
+      case witness::Effect::Error: return "fail" + s;
+      case witness::Effect::Semantic:
+      case witness::Effect::Clean: return "";
+    }
+    return "";
+  }
+
+  // The ranks that share the group of the operation but are not of this class.
+  std::string OtherRanks(size_t c) const {
+    const std::vector<uint32_t>& own = w_.classes[c].ranks;
+    const std::string* stuck_in = StuckIn(c);
+    std::vector<uint32_t> others;
+    for (const witness::Op& op : w_.ops[c]) {
+      if (op.id == *stuck_in) others = Members(op);
+    }
+    std::erase_if(others, [&](uint32_t r) { return std::find(own.begin(), own.end(), r) != own.end(); });
+    std::sort(others.begin(), others.end());
+    return others.empty() ? "the others" : RanksText(others, 0);
+  }
+
+  const witness::Witness& w_;
+  std::string_view path_;
+  size_t common_ = 0;
+  size_t first_ = 0;
+};
+
+}  // namespace
+
+bool ShowsDifference(const witness::Witness& witness) {
+  if (!witness.stuck.empty()) return true;
+  const size_t common = CommonSteps(witness);
+  return std::any_of(witness.ops.begin(), witness.ops.end(), [&](const auto& ops) { return ops.size() > common; });
+}
+
+Lanes LanesOf(const witness::Witness& witness, std::string_view path) {
+  const LaneBuilder builder(witness, path);
+  return {.lanes = builder.All(), .hidden = builder.hidden()};
+}
+
+}  // namespace allranks::reports

@@ -1,0 +1,15 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "rules/rule.h"
+
+namespace allranks::reports {
+
+// Where the project lives, as the top CMakeLists.txt says.
+std::string_view Homepage();
+// The page of a rule there.
+std::string RuleUrl(const rules::Rule& rule);
+
+}  // namespace allranks::reports

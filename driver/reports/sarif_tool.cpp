@@ -1,0 +1,74 @@
+// SARIF: the tool and its rules.
+#include "driver/reports/links.h"
+#include "driver/reports/sarif_parts.h"
+#include "rules/rule.h"
+
+namespace allranks::reports::sarif {
+namespace {
+
+// GitHub refuses longer rule descriptions.
+constexpr size_t kLongestDescription = 1024;
+
+// The text under the first heading of a rule's explanation.
+std::string Description(const rules::Rule& rule) {
+  std::string_view text = rule.explanation;
+  const size_t heading = text.find("## ");
+  if (heading != std::string_view::npos) text.remove_prefix(std::min(text.find('\n', heading), text.size()));
+  text = text.substr(0, text.find("\n## "));
+  std::string out;
+  for (const char c : text) {
+    const bool space = c == '\n' || c == ' ';
+    if (!space) out += c;
+    if (space && !out.empty() && out.back() != ' ') out += ' ';
+  }
+  while (out.ends_with(' ')) out.pop_back();
+  if (out.empty()) out = rule.summary;
+  if (out.size() > kLongestDescription) out = std::string(rule.summary);
+  return Sentence(out);
+}
+
+// By the first digit of the code.
+std::string_view FamilyOf(const rules::Rule& rule) {
+  constexpr std::string_view kFamilies[] = {"tool", "collectives", "device", "data",   "optimisation",
+                                            "ddp",  "fsdp",        "frameworks", "memory", "launch"};
+  const char digit = rule.code.size() > 2 ? rule.code[2] : '0';
+  return digit >= '0' && digit <= '9' ? kFamilies[digit - '0'] : kFamilies[0];
+}
+
+// What the tool says of its own reading is always so; a rule in preview has been read on less code.
+std::string_view PrecisionOf(const rules::Rule& rule) {
+  if (rule.check == nullptr) return "very-high";
+  return rule.stability == rules::Stability::Preview ? "medium" : "high";
+}
+
+std::string_view ProblemSeverityOf(findings::Severity severity) {
+  return severity == findings::Severity::Info ? "recommendation" : findings::ToString(severity);
+}
+
+void WriteRule(JsonWriter& json, const rules::Rule& rule) {
+  json.BeginObject().Member("id", rule.code).Member("name", rule.name);
+  WriteText(json, "shortDescription", Sentence(std::string(rule.summary)));
+  WriteText(json, "fullDescription", Description(rule));
+  json.Member("helpUri", RuleUrl(rule));
+  const std::string page = rules::RulePage(rule);
+  json.Key("help").BeginObject().Member("text", page).Member("markdown", page).EndObject();
+  json.Key("defaultConfiguration").BeginObject();
+  json.Key("enabled").Bool(rule.on_by_default).Member("level", LevelOf(rule.severity)).EndObject();
+  json.Key("properties").BeginObject().Key("tags").BeginArray();
+  json.String("distributed-training").String(FamilyOf(rule)).EndArray();
+  json.Member("precision", PrecisionOf(rule)).Member("problem.severity", ProblemSeverityOf(rule.severity));
+  json.EndObject().EndObject();
+}
+
+}  // namespace
+
+void WriteTool(JsonWriter& json, std::string_view version) {
+  json.Key("tool").BeginObject().Key("driver").BeginObject();
+  json.Member("name", "allranks").Member("version", version).Member("semanticVersion", version);
+  json.Member("informationUri", Homepage());
+  json.Key("rules").BeginArray();
+  for (const rules::Rule* rule : rules::AllRules()) WriteRule(json, *rule);
+  json.EndArray().EndObject().EndObject();
+}
+
+}  // namespace allranks::reports::sarif
