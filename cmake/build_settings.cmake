@@ -22,6 +22,9 @@ else()
   add_link_options(-static-libstdc++ -static-libgcc)
 endif()
 
+# By it the program knows what an earlier build of it kept (driver/pipeline/module_cache.h).
+add_link_options(-Wl,--build-id)
+
 if(CMAKE_BUILD_TYPE STREQUAL "Debug")
   add_compile_definitions(_GLIBCXX_ASSERTIONS)
 endif()

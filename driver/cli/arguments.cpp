@@ -64,6 +64,8 @@ void AddCheck(CLI::App& app, CheckArguments& a, std::vector<std::string>& select
   c->add_flag("--profile", a.profile, "say on stderr where the time went");
   c->add_option("-j,--jobs", a.jobs, "threads (default: one a core)")->type_name("N");
   c->add_flag("-n,--no-cache", a.no_cache, "neither read nor write the cache");
+  c->add_option("--cache-dir", a.cache_dir, "where what was read is kept (default: .allranks_cache in the root)")
+      ->envname("ALLRANKS_CACHE_DIR")->type_name("DIR");
   c->add_flag("-e,--exit-zero", a.exit_zero, "exit with 0 even if there are findings");
   c->add_option("--color", a.color, "auto, always or never")
       ->check(CLI::IsMember({"auto", "always", "never"}))->type_name("WHEN");

@@ -37,6 +37,7 @@ struct CheckArguments {
   bool show_files = false;
   bool profile = false;
   bool no_cache = false;
+  std::string cache_dir;
   bool exit_zero = false;
   bool isolated = false;
   bool force_exclude = false;

@@ -39,6 +39,7 @@ Settings SettingsAbove(const CheckArguments& a) {
   text(&Settings::fail_on, "fail-on", a.fail_on, "--fail-on");
   text(&Settings::root, "root", a.root, "--root");
   text(&Settings::compile_commands, "compile-commands", a.compile_commands, "--compile-commands");
+  text(&Settings::cache_dir, "cache-dir", a.cache_dir, "--cache-dir");
   text(&Settings::output_format, "output-format", a.output_format, "--output-format");
   config::Patterns exclude;
   for (const std::string& pattern : a.exclude) exclude.push_back({pattern, ""});
@@ -61,6 +62,7 @@ pipeline::Options OptionsOf(const CheckArguments& arguments, const config::Resol
   pipeline::Options options = pipeline::OptionsOf(resolved, WorkingDirectory());
   options.paths = PathsOf(arguments);
   options.jobs = arguments.jobs;
+  if (arguments.no_cache) options.cache_folder.clear();
   return options;
 }
 

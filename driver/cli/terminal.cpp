@@ -13,22 +13,13 @@
 #include <system_error>
 #include <vector>
 
+#include "analyzer/base/write_file.h"
+
 namespace allranks::cli {
 namespace {
 
 constexpr uint32_t kWidthWithoutTerminal = 120;
 constexpr uint32_t kNarrowest = 60;
-
-// 0, or the number of the error.
-int WriteAll(int descriptor, std::string_view text) {
-  while (!text.empty()) {
-    const ssize_t wrote = write(descriptor, text.data(), text.size());
-    if (wrote < 0 && errno == EINTR) continue;
-    if (wrote < 0) return errno;
-    text.remove_prefix(static_cast<size_t>(wrote));
-  }
-  return 0;
-}
 
 std::string ErrorText(int code) { return std::generic_category().message(code); }
 
@@ -72,13 +63,13 @@ void PrepareStreams() {
 }
 
 bool WriteOut(std::string_view text) {
-  const int error = WriteAll(STDOUT_FILENO, text);
+  const int error = base::WriteAll(STDOUT_FILENO, text);
   if (error == 0 || error == EPIPE) return true;
   PrintError("cannot write to the standard output: " + ErrorText(error));
   return false;
 }
 
-void WriteErr(std::string_view text) { WriteAll(STDERR_FILENO, text); }
+void WriteErr(std::string_view text) { (void)base::WriteAll(STDERR_FILENO, text); }
 
 void PrintError(std::string_view message) { WriteErr("allranks: error: " + std::string(message) + "\n"); }
 
@@ -105,13 +96,8 @@ std::string ReadStandardInput() {
 }
 
 bool WriteFile(const std::string& path, std::string_view text) {
-  const std::string temporary = path + ".tmp" + std::to_string(getpid());
-  const int descriptor = open(temporary.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
-  int error = descriptor < 0 ? errno : WriteAll(descriptor, text);
-  if (descriptor >= 0 && close(descriptor) != 0 && error == 0) error = errno;
-  if (error == 0 && std::rename(temporary.c_str(), path.c_str()) != 0) error = errno;
+  const int error = base::WriteWhole(path, text);
   if (error == 0) return true;
-  if (descriptor >= 0) unlink(temporary.c_str());
   PrintError("cannot write " + path + ": " + ErrorText(error));
   return false;
 }

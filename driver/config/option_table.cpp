@@ -81,6 +81,11 @@ const std::array kOptions = {
            .default_value = "\"\"", .flag = "--compile-commands", .summary = "the folder of compile_commands.json",
            .text = "Without it: the root, its `build`, and the folders above are looked at.",
            .example = "compile-commands = \"build/debug\""},
+    Option{.key = "cache-dir", .kind = Kind::Path, .member = &Settings::cache_dir, .default_value = "\"\"",
+           .flag = "--cache-dir", .summary = "where what was read is kept",
+           .text = "Without it: `.allranks_cache` in the root. A file that did not change since is not parsed again. The folder\n"
+                   "may be shared by several runs and deleted at any time; `--no-cache` does without it.",
+           .example = "cache-dir = \"build/allranks_cache\""},
     Option{.key = "world.nodes", .kind = Kind::Count, .member = &Settings::world_nodes, .default_value = "0",
            .summary = "how many nodes a job of this project has; 0: one or more",
            .text = "With 1, the local rank is the global rank, and what goes wrong on several nodes only is not reported.",

@@ -56,6 +56,7 @@ struct Settings {
   bool respect_gitignore = true;
   Texts knowledge;
   std::string compile_commands;
+  std::string cache_dir;
   uint32_t world_nodes = 0;
   uint32_t world_devices = 0;
   std::string baseline;

@@ -13,21 +13,12 @@
 #include <sstream>
 #include <vector>
 
+#include "analyzer/base/write_file.h"
+
 namespace allranks::fixes {
 namespace {
 
 std::string ErrorText(int error) { return std::strerror(error); }
-
-int WriteAll(int descriptor, const std::string& text) {
-  size_t done = 0;
-  while (done < text.size()) {
-    const ssize_t count = write(descriptor, text.data() + done, text.size() - done);
-    if (count < 0 && errno == EINTR) continue;
-    if (count < 0) return errno;
-    done += static_cast<size_t>(count);
-  }
-  return fsync(descriptor) == 0 ? 0 : errno;
-}
 
 }  // namespace
 
@@ -50,7 +41,8 @@ base::Result<bool> ReplaceFile(const std::string& path, const std::string& befor
   std::string temporary = target + ".XXXXXX";
   const int descriptor = mkostemp(temporary.data(), O_CLOEXEC);
   if (descriptor < 0) return base::Fail(path + ": not fixed: cannot write beside it: " + ErrorText(errno));
-  int error = WriteAll(descriptor, after);
+  int error = base::WriteAll(descriptor, after);
+  if (error == 0 && fsync(descriptor) != 0) error = errno;
   if (error == 0 && fchmod(descriptor, status.st_mode & 07777) != 0) error = errno;
   // Only root may give files away; for all others the owner is the same one anyway.
   const bool is_other = status.st_uid != geteuid() || status.st_gid != getegid();

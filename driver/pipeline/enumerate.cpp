@@ -16,8 +16,8 @@ using source::DirectoryEntry;
 using source::EntryKind;
 
 // Folders that hold other people's code or none: skipped unless given on the command line.
-constexpr std::array<std::string_view, 12> kSkipped = {
-    ".git", ".hg", ".ipynb_checkpoints", ".mypy_cache", ".nox", ".pytest_cache", ".ruff_cache", ".svn", ".tox",
+constexpr std::array<std::string_view, 13> kSkipped = {
+    ".allranks_cache", ".git", ".hg", ".ipynb_checkpoints", ".mypy_cache", ".nox", ".pytest_cache", ".ruff_cache", ".svn", ".tox",
     "__pycache__", "node_modules", "site-packages"};
 constexpr std::string_view kVirtualEnvironment = "pyvenv.cfg";
 

@@ -89,7 +89,7 @@ class Parser {
     }
     out_.files[id] = std::move(*file);
     if (!IsCpp(PathOf(i))) {
-      outcome.module = python::Lower(out_.files[id], id, names_);
+      outcome.module = ReadPython(PathOf(i), id);
       return;
     }
     base::Result<cpp::Reply> reply = reader->Read(PathOf(i), out_.files[id].text, IncludeFolders(kept_[i]));
@@ -112,6 +112,17 @@ class Parser {
       }
     }
     return folders;
+  }
+
+  ir::Module ReadPython(const std::string& path, source::FileId id) {
+    const source::SourceFile& file = out_.files[id];
+    const bool is_on_disk = !in_.overlays.contains(path);
+    if (is_on_disk) {
+      if (std::optional<ir::Module> known = in_.cache.Find(path, file, id, names_)) return std::move(*known);
+    }
+    ir::Module module = python::Lower(file, id, names_);
+    if (is_on_disk) in_.cache.Keep(path, file, module, names_);
+    return module;
   }
 
   void Add(uint32_t i, Outcome& outcome) {

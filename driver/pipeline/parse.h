@@ -1,5 +1,6 @@
 #pragma once
 
+#include <map>
 #include <string>
 #include <vector>
 
@@ -8,6 +9,7 @@
 #include "analyzer/ir/program.h"
 #include "analyzer/source/file_system.h"
 #include "analyzer/source/source_file.h"
+#include "driver/pipeline/module_cache.h"
 #include "driver/pipeline/selection.h"
 
 namespace allranks::pipeline {
@@ -29,6 +31,8 @@ struct ParseInput {
   const binding::ModuleGraph& graph;
   const source::FileSystem& files;
   const std::string& compile_commands;  // folder of compile_commands.json; empty: looked for
+  const std::map<std::string, std::string>& overlays;  // by path relative to the root: not what is on disk
+  ModuleCache& cache;
   unsigned jobs = 0;
 };
 

@@ -201,7 +201,9 @@ base::Result<Output> Run(const Options& options, const source::FileSystem& files
   Selection selection = SelectFiles({project, paths, graph, includes, prefilter, cpp_prefilter, files, overlays, options.jobs});
 
   watch.Begin("parse", selection.parse.size());
-  Parsed parsed = ParseFiles({project, paths, graph, files, options.compile_commands, options.jobs}, selection, a.names);
+  ModuleCache cache(options.cache_folder);
+  Parsed parsed = ParseFiles({project, paths, graph, files, options.compile_commands, overlays, cache, options.jobs},
+                             selection, a.names);
   CountInto(project, selection, parsed, out);
   a.files = std::move(parsed.files);
 

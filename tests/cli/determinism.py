@@ -1,4 +1,4 @@
-"""The same answer, byte for byte, however many threads work."""
+"""The same answer, byte for byte, however many threads work and whatever is read from the cache."""
 
 import random
 
@@ -29,8 +29,8 @@ class Determinism(CliTest):
             self.write(f"m{i:02}.py", module(random_, i))
         for form in ("full", "json", "sarif"):
             outputs = {self.run_allranks("check", "--output-format", form, "--jobs", jobs, "--select", "ALL",
-                                         "--min-confidence", "possible").out
-                       for jobs in (1, 2, 8, 1, 8)}
+                                         "--min-confidence", "possible", *cache).out
+                       for jobs in (1, 2, 8, 1, 8) for cache in ([], ["--no-cache"])}
             self.assertEqual(len(outputs), 1, form)
             self.assertGreater(len(outputs.pop()), 10_000)
         coverage = {self.run_allranks("check", "--coverage", "-v", "--jobs", jobs).out for jobs in (1, 2, 8)}

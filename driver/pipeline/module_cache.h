@@ -1,0 +1,39 @@
+// What files were read as before, kept on disk: a file that did not change is not parsed again.
+#pragma once
+
+#include <mutex>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "analyzer/base/interner.h"
+#include "analyzer/ir/program.h"
+#include "analyzer/source/source_file.h"
+
+namespace allranks::pipeline {
+
+// One file a source, named after its path: a cache never holds more files than the project had. An entry counts only for
+// the text and the build of allranks that it was made of and by; whatever else is found there is as if nothing were. Entries are
+// replaced whole, so several runs may share a folder, and it may be deleted at any time.
+class ModuleCache {
+ public:
+  // `folder` is made when something is kept; empty: nothing is looked up or kept.
+  explicit ModuleCache(std::string folder);
+
+  // Any thread. `path` is relative to the root of the project.
+  std::optional<ir::Module> Find(const std::string& path, const source::SourceFile& file, source::FileId id,
+                                 base::Interner& names) const;
+  // Where it cannot be written, nothing is kept.
+  void Keep(const std::string& path, const source::SourceFile& file, ir::Module module, const base::Interner& names);
+
+ private:
+  std::string EntryOf(const std::string& path) const;
+  std::string KeyOf(const source::SourceFile& file) const;
+  void MakeFolder();
+
+  std::string folder_;
+  std::string build_id_;
+  std::once_flag made_;
+};
+
+}  // namespace allranks::pipeline
