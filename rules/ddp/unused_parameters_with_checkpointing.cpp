@@ -23,10 +23,7 @@ class Conflicts {
 
   void Run() {
     for (const KnownCall& wrap : Wrappings(context_)) VisitWrapping(wrap);
-    for (const KnownCall& call : context_.index.known_calls()) {
-      const std::string_view name = context_.program.text(call.entry->name);
-      if (name == "transformers.TrainingArguments.__init__") VisitArguments(call);
-    }
+    for (uint32_t m = 0; m < context_.program.modules.size(); ++m) VisitModule(ir::ModuleId{m});
     VisitStaticGraphs();
   }
 
@@ -62,8 +59,21 @@ class Conflicts {
     return std::nullopt;
   }
 
+  // Arguments of the Trainer, or of a class of the project that derives from them.
+  void VisitModule(ir::ModuleId module_id) {
+    const ir::Module& module = context_.program.modules[module_id];
+    for (uint32_t i = 0; i < module.exprs.size(); ++i) {
+      const ir::ExprId id{i};
+      if (module[id].kind != ir::ExprKind::Call || !KeywordOf(context_, module_id, id, "gradient_checkpointing")) continue;
+      const FuncId function = FunctionAround(context_, module_id, id);
+      if (function && context_.values.IsA(context_.facts.value(module_id, id), "transformers.TrainingArguments")) {
+        VisitArguments({function, id});
+      }
+    }
+  }
+
   // The Trainer turns the search on for models that are not its own (adapters), unless it is told.
-  void VisitArguments(const KnownCall& call) {
+  void VisitArguments(const Site& call) {
     const ir::ModuleId module = context_.program.funcs[call.function].module;
     const ir::ExprId checkpointing = KeywordOf(context_, module, call.expr, "gradient_checkpointing");
     if (!checkpointing || KeywordOf(context_, module, call.expr, "ddp_find_unused_parameters")) return;
