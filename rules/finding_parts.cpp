@@ -9,9 +9,13 @@ namespace allranks::rules {
 
 namespace {
 
-// What pytest and unittest look for by default: https://docs.pytest.org/en/stable/explanation/goodpractices.html and
+// What pytest and unittest look for by default, and the folder in which pytest's documentation puts tests and the scripts
+// that they start: https://docs.pytest.org/en/stable/explanation/goodpractices.html and
 // https://docs.python.org/3/library/unittest.html#test-discovery.
-bool IsFoundByRunners(std::string_view path) {
+bool IsPlaceOfTests(std::string_view path) {
+  for (const std::string_view folder : {"tests/", "test/"}) {
+    if (path.starts_with(folder) || path.find("/" + std::string(folder)) != std::string_view::npos) return true;
+  }
   const size_t slash = path.rfind('/');
   const std::string_view name = slash == std::string_view::npos ? path : path.substr(slash + 1);
   return name.starts_with("test_") || name.ends_with("_test.py") || name == "conftest.py";
@@ -26,7 +30,7 @@ bool ImportsRunner(const Context& context, ir::ModuleId module) {
 }
 
 bool IsTestFile(const Context& context, ir::ModuleId module) {
-  return IsFoundByRunners(context.program.infos[module].path) || ImportsRunner(context, module);
+  return IsPlaceOfTests(context.program.infos[module].path) || ImportsRunner(context, module);
 }
 
 }  // namespace

@@ -14,7 +14,7 @@ using findings::LabelRole;
 using variation::FuncId;
 
 // Whether a file is a test: what it does is done on the one machine that runs it, with data of no consequence. It is if
-// pytest or unittest find it by its name, if it imports one of them, or if nobody else but such files imports it.
+// it lies where pytest and unittest look, if it imports one of them, or if nobody else but such files imports it.
 bool IsTest(const Context& context, ir::ModuleId module);
 
 // A finding at an expression of a function; possible at most in tests.
