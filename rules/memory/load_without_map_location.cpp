@@ -62,7 +62,9 @@ class Load {
       if (text.find(word) != std::string::npos) return false;
     }
     const bool is_own = context_.values.AnyPart(value, [&](variation::ValueId part) {
-      return !context_.facts.values_store.axes(part).empty();
+      // Which file is there may differ, but then for all ranks of a shared disk alike.
+      const knowledge::Axes axes = context_.facts.values_store.axes(part);
+      return !Without(axes, knowledge::Axes::Of(knowledge::Axis::Environment)).empty();
     });
     if (is_own) return false;
     return context_.reach.Ranks({call_.function, call_.expr}, objects::TwoNodes()).count() > 1;

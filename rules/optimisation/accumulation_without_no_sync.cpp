@@ -3,6 +3,7 @@
 
 #include "rules/finding_parts.h"
 #include "rules/optimisation/accumulation.h"
+#include "rules/program_calls.h"
 #include "rules/source_edits.h"
 
 namespace allranks::rules {
@@ -10,12 +11,19 @@ namespace {
 
 constexpr std::string_view kCode = "AR403";
 
-// The file says somewhere when gradients are to be reduced, or leaves it to a framework.
-bool SpeaksOfSynchronisation(const Context& context, ir::ModuleId module) {
-  const std::string& text = context.files[context.program.modules[module].file].text;
-  for (const std::string_view word : {"no_sync", "require_backward_grad_sync", "set_requires_gradient_sync", "accumulate(",
-                                      "no_backward_sync", "Accelerator", "Fabric", "FullyShardedDataParallel", "fully_shard", "deepspeed"}) {
-    if (text.find(word) != std::string::npos) return true;
+// The file says somewhere when gradients are to be reduced, or leaves it to a framework. A method that does it and that
+// nobody calls says nothing.
+bool SpeaksOfSynchronisation(const Context& context, ir::ModuleId module_id) {
+  const ir::Module& module = context.program.modules[module_id];
+  if (HoldsWord(context.files[module.file].text, {"Accelerator", "Fabric", "FullyShardedDataParallel", "fully_shard", "deepspeed"})) return true;
+  for (uint32_t i = 0; i < module.exprs.size(); ++i) {
+    const ir::Expr& expr = module[ir::ExprId{i}];
+    if (expr.kind != ir::ExprKind::Attribute && expr.kind != ir::ExprKind::Name) continue;
+    const std::string_view name = context.program.text(expr.kind == ir::ExprKind::Name ? ir::NameOf(expr) : ir::AttrOf(expr));
+    if (!HoldsWord(name, {"no_sync", "require_backward_grad_sync", "set_requires_gradient_sync", "accumulate", "no_backward_sync"})) continue;
+    const FuncId function = FunctionAround(context, module_id, ir::ExprId{i});
+    const bool is_definition = function && HoldsWord(context.program.text(context.program.function(function).name), {"no_sync"});
+    if (!is_definition || !context.index.CallersOf(function).empty()) return true;
   }
   return false;
 }

@@ -147,7 +147,7 @@ class Batches {
                     {"divide once", {}});
     }
     const std::string name = Lower(TextOf(context_, module_id, batch));
-    const bool is_total = HoldsWord(name, {"global_batch", "total_batch", "effective_batch"}) && name.find('/') == std::string::npos;
+    const bool is_total = HoldsWord(name, {"global_batch"}) && name.find('/') == std::string::npos;
     if (!is_total || divisions > 0 || context_.values.Mentions(value, Coordinate::WorldSize)) return;
     if (context_.loading.DistributedSamplersOf(context_.loading.ValueOf(loader)).empty()) return;
     Report(module_id, {loader.function, batch},
