@@ -1,17 +1,44 @@
 #include "rules/finding_parts.h"
 
+#include <algorithm>
+
+#include "analyzer/objects/neighbourhood.h"
 #include "rules/source_edits.h"
 
 namespace allranks::rules {
 
-bool IsTest(std::string_view path) {
-  const size_t slash = path.rfind('/');
-  const std::string_view name = slash == std::string_view::npos ? path : path.substr(slash + 1);
-  if (name.starts_with("test_") || name.ends_with("_test.py") || name == "conftest.py") return true;
-  for (const std::string_view folder : {"tests/", "test/", "unit_tests/", "testing/"}) {
+namespace {
+
+// What pytest and unittest look for by default, and the folder in which pytest's documentation puts tests and the scripts
+// that they start: https://docs.pytest.org/en/stable/explanation/goodpractices.html and
+// https://docs.python.org/3/library/unittest.html#test-discovery.
+bool IsPlaceOfTests(std::string_view path) {
+  for (const std::string_view folder : {"tests/", "test/"}) {
     if (path.starts_with(folder) || path.find("/" + std::string(folder)) != std::string_view::npos) return true;
   }
-  return false;
+  const size_t slash = path.rfind('/');
+  const std::string_view name = slash == std::string_view::npos ? path : path.substr(slash + 1);
+  return name.starts_with("test_") || name.ends_with("_test.py") || name == "conftest.py";
+}
+
+bool ImportsRunner(const Context& context, ir::ModuleId module) {
+  return std::ranges::any_of(context.program.modules[module].imports, [&](const ir::Import& import) {
+    const std::string_view name = import.module ? context.program.text(import.module) : std::string_view();
+    const std::string_view package = name.substr(0, name.find('.'));
+    return package == "pytest" || package == "unittest" || name.starts_with("torch.testing") || name.starts_with("absl.testing");
+  });
+}
+
+bool IsTestFile(const Context& context, ir::ModuleId module) {
+  return IsPlaceOfTests(context.program.infos[module].path) || ImportsRunner(context, module);
+}
+
+}  // namespace
+
+bool IsTest(const Context& context, ir::ModuleId module) {
+  if (IsTestFile(context, module)) return true;
+  const std::vector<ir::ModuleId> users = objects::Neighbourhood(context.program).UsersOf(module);
+  return users.size() > 1 && std::ranges::all_of(users, [&](ir::ModuleId user) { return user == module || IsTestFile(context, user); });
 }
 
 source::Span SpanOf(const Context& context, const objects::Site& site) {
@@ -23,7 +50,7 @@ Finding FindingAt(const Context& context, std::string_view code, Severity severi
   const source::Span span = SpanOf(context, site);
   return {.code = code,
           .severity = severity,
-          .confidence = IsTest(context.files[span.file].path) ? Confidence::Possible : confidence,
+          .confidence = IsTest(context, context.program.funcs[site.function].module) ? Confidence::Possible : confidence,
           .span = span,
           .message = std::move(message),
           .labels = {},

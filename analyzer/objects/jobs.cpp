@@ -15,6 +15,7 @@ Jobs::Jobs(const binding::Program& program, const ProgramIndex& index)
     const bool wraps = program.text(call.entry->operation.kind) == "module_broadcast";
     if (wraps || call.entry->operation.op_class == knowledge::OpClass::Init) sets_up[module] = true;
   }
+  for (const uint32_t module : FilesThatSetUp(program, index)) communicates[module] = sets_up[module] = true;
   const Neighbourhood neighbourhood(program);
   for (uint32_t m = 0; m < program.modules.size(); ++m) {
     const std::vector<ir::ModuleId> users = neighbourhood.UsersOf(ir::ModuleId{m});
@@ -26,6 +27,30 @@ Jobs::Jobs(const binding::Program& program, const ProgramIndex& index)
   }
   FollowCalls(index, run_);
   FollowCalls(index, of_job_);
+}
+
+// The files of functions that set up a process group, and of those that call these, directly or through others: the
+// script that calls `init_distributed()` of a helper runs a job as much as the helper.
+std::vector<uint32_t> Jobs::FilesThatSetUp(const binding::Program& program, const ProgramIndex& index) {
+  std::vector<bool> seen(program.funcs.size());
+  std::vector<FuncId> work;
+  const auto add = [&](FuncId function) {
+    if (seen[function.index]) return;
+    seen[function.index] = true;
+    work.push_back(function);
+  };
+  for (const KnownCall& call : index.known_calls()) {
+    const bool is_init = call.entry->has_operation && call.entry->operation.op_class == knowledge::OpClass::Init;
+    if (is_init) add(call.function);
+  }
+  std::vector<uint32_t> files;
+  while (!work.empty()) {
+    const FuncId function = work.back();
+    work.pop_back();
+    files.push_back(program.funcs[function].module.index);
+    for (const Site& caller : index.CallersOf(function)) add(caller.function);
+  }
+  return files;
 }
 
 // From callers to callees, until nothing is added.

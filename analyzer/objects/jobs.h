@@ -20,6 +20,7 @@ class Jobs {
   bool IsOfJob(FuncId function) const { return of_job_[function.index]; }
 
  private:
+  static std::vector<uint32_t> FilesThatSetUp(const binding::Program& program, const ProgramIndex& index);
   static void FollowCalls(const ProgramIndex& index, std::vector<bool>& functions);
 
   std::vector<bool> distributed_;  // by ModuleId

@@ -29,6 +29,7 @@ class Loaders {
     const ir::ModuleId module = context_.program.funcs[loop.iterable.function].module;
     if (!context_.training.Reduces(module, loop.loop)) return;
     if (!context_.loading.SamplersOf(loop.loader).empty() || !IsSameForAllRanks(loop.loader)) return;
+    if (MayBePrepared(loop)) return;
     const std::vector<Site> made = context_.loading.MadeAt(loop.loader);
     if (made.size() != 1 || IsSeenTwice(made[0])) return;
     Finding finding = FindingAt(
@@ -41,6 +42,15 @@ class Loaders {
     finding.help = {"pass `sampler=DistributedSampler(dataset)` in place of `shuffle`, and call `set_epoch` each epoch", {}};
     AddFix(made[0], finding);
     sink_.push_back(std::move(finding));
+  }
+
+  // A variable that a nested function reads stands for the loader before and after a framework has prepared it.
+  bool MayBePrepared(const LoaderLoop& loop) const {
+    const ValueId iterable = context_.facts.value(context_.program.funcs[loop.iterable.function].module, loop.iterable.expr);
+    return context_.values.AnyPart(iterable, [&](ValueId part) {
+      const knowledge::ClassId known = context_.values.ClassOf(part);
+      return known && context_.program.text(context_.knowledge[known].library) == "accelerate";
+    });
   }
 
   bool IsSeenTwice(const Site& site) {

@@ -84,6 +84,8 @@ class Wrapped {
       if (module_[target].kind != ir::ExprKind::Attribute) continue;
       const std::string_view attr = context_.program.text(ir::AttrOf(module_[target]));
       if (attr == "requires_grad") {
+        // A model that is frozen as a whole is not trained: a teacher, whose wrapper synchronises buffers.
+        if (IsFrozenAsAWhole(id)) continue;
         if (IsOverItsParameters(id) || IsModel(BaseOf(target))) Report(id, "frozen or unfrozen", sink);
         continue;
       }
@@ -104,6 +106,18 @@ class Wrapped {
   bool IsModule(ir::ExprId value) const {
     const std::vector<variation::ValueId> leaves = context_.values.Leaves(context_.facts.value(module_id_, value));
     return std::ranges::any_of(leaves, [&](variation::ValueId leaf) { return context_.values.IsA(leaf, "torch.nn.Module"); });
+  }
+
+  // `for p in model.parameters(): p.requires_grad = False`, with no test in between.
+  bool IsFrozenAsAWhole(ir::StmtId stmt) const {
+    const ir::StmtId loop = context_.index.tree(module_id_).Parent(stmt);
+    if (!loop || module_[loop].kind != ir::StmtKind::For) return false;
+    const std::string_view iterable = TextOf(context_, module_id_, ir::AssignedOf(module_[loop]));
+    const size_t end = iterable.find(".parameters(");
+    const std::string_view model = iterable.substr(0, end);
+    const bool is_whole = std::ranges::any_of(names_, [&](const std::string& name) { return model == name || model == name + ".module"; });
+    return end != std::string_view::npos && is_whole &&
+           context_.values.IsFalse(context_.facts.value(module_id_, ir::AssignedOf(module_[stmt])));
   }
 
   bool IsOverItsParameters(ir::StmtId stmt) const {

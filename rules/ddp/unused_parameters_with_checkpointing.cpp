@@ -23,10 +23,7 @@ class Conflicts {
 
   void Run() {
     for (const KnownCall& wrap : Wrappings(context_)) VisitWrapping(wrap);
-    for (const KnownCall& call : context_.index.known_calls()) {
-      const std::string_view name = context_.program.text(call.entry->name);
-      if (name == "transformers.TrainingArguments.__init__") VisitArguments(call);
-    }
+    for (uint32_t m = 0; m < context_.program.modules.size(); ++m) VisitModule(ir::ModuleId{m});
     VisitStaticGraphs();
   }
 
@@ -62,24 +59,59 @@ class Conflicts {
     return std::nullopt;
   }
 
+  // Arguments of the Trainer, or of a class of the project that derives from them.
+  void VisitModule(ir::ModuleId module_id) {
+    const ir::Module& module = context_.program.modules[module_id];
+    for (uint32_t i = 0; i < module.exprs.size(); ++i) {
+      const ir::ExprId id{i};
+      if (module[id].kind != ir::ExprKind::Call || !KeywordOf(context_, module_id, id, "gradient_checkpointing")) continue;
+      const FuncId function = FunctionAround(context_, module_id, id);
+      if (function && context_.values.IsA(context_.facts.value(module_id, id), "transformers.TrainingArguments")) {
+        VisitArguments({function, id});
+      }
+    }
+  }
+
   // The Trainer turns the search on for models that are not its own (adapters), unless it is told.
-  void VisitArguments(const KnownCall& call) {
+  void VisitArguments(const Site& call) {
     const ir::ModuleId module = context_.program.funcs[call.function].module;
     const ir::ExprId checkpointing = KeywordOf(context_, module, call.expr, "gradient_checkpointing");
     if (!checkpointing || KeywordOf(context_, module, call.expr, "ddp_find_unused_parameters")) return;
     if (context_.values.IsFalse(context_.facts.value(module, checkpointing)) || IsReentrancyTold(module, call.expr)) return;
-    const std::string& text = context_.files[context_.program.modules[module].file].text;
-    if (!HoldsWord(text, {"get_peft_model", "PeftModel", "enable_input_require_grads"}) || IsSetLater(text)) return;
+    const std::optional<Site> adapters = AdaptersIn(module);
+    // A notebook runs in one process.
+    const bool is_notebook = context_.program.infos[module].path.ends_with(".ipynb");
+    if (!adapters || is_notebook || IsSetLater(module)) return;
     Finding finding = FindingAt(context_, kCode, Severity::Error, Confidence::Likely, Site{call.function, call.expr},
                                 {"`gradient_checkpointing` with `ddp_find_unused_parameters` left at its default: for a model that is not one "
                                  "of Transformers' own, such as one with adapters, the Trainer turns the search on, and DDP raises",
                                  {}});
     AddLabel(finding, SpanOf(context_, {call.function, checkpointing}), LabelRole::Primary, {"reentrant by default", {}});
+    AddLabel(finding, SpanOf(context_, *adapters), LabelRole::Why, {"the model's own parameters are frozen: it has adapters", {}});
     finding.help = {"pass `ddp_find_unused_parameters=False`", {}};
     sink_.push_back(std::move(finding));
   }
 
-  static bool IsSetLater(std::string_view text) { return text.find(".ddp_find_unused_parameters") != std::string_view::npos; }
+  // A model is wrapped in adapters here, or prepared for them: its inputs get gradients because its weights have none.
+  std::optional<Site> AdaptersIn(ir::ModuleId module_id) const {
+    const ir::Module& module = context_.program.modules[module_id];
+    for (uint32_t i = 0; i < module.exprs.size(); ++i) {
+      const ir::ExprId id{i};
+      if (module[id].kind != ir::ExprKind::Call) continue;
+      const std::string_view callee = TextOf(context_, module_id, ir::CalleeOf(module[id]));
+      const bool is_it = callee.ends_with("get_peft_model") || callee.ends_with("PeftModel.from_pretrained") ||
+                         callee.ends_with("enable_input_require_grads");
+      if (const FuncId function = is_it ? FunctionAround(context_, module_id, id) : FuncId::None()) return Site{function, id};
+    }
+    return std::nullopt;
+  }
+
+  // `args.ddp_find_unused_parameters = False`.
+  bool IsSetLater(ir::ModuleId module) const {
+    return std::ranges::any_of(context_.program.modules[module].exprs, [&](const ir::Expr& expr) {
+      return expr.kind == ir::ExprKind::Attribute && context_.program.text(ir::AttrOf(expr)) == "ddp_find_unused_parameters";
+    });
+  }
 
   bool IsReentrancyTold(ir::ModuleId module, ir::ExprId call) const {
     return KeywordOf(context_, module, call, "gradient_checkpointing_kwargs").has_value();
@@ -161,6 +193,7 @@ model = DDP(net, find_unused_parameters=True)
 
 * `use_reentrant=False`, or `static_graph=True` beside the search.
 * The flag is not written down as `True`.
+* The arguments of the Trainer stand in a notebook, which runs in one process.
 
 ## Fix
 

@@ -48,6 +48,8 @@ class Devices {
     if (std::ranges::count(seen_, SpanOf(context_, place.site)) > 0) return;
     const std::optional<uint32_t> rank = RankWithoutDevice(place);
     if (!rank || context_.values.HasFlag(place.ordinal, variation::kOneNode)) return;
+    // The rank in some group, which may be that of a node.
+    if (context_.values.Mentions(place.ordinal, knowledge::Coordinate::GroupRank)) return;
     seen_.push_back(SpanOf(context_, place.site));
     Report(place, *rank);
   }

@@ -70,6 +70,8 @@ void Check(const Context& context, FindingSink& sink) {
       continue;
     }
     const objects::Site site{call.function, call.expr};
+    // `if world_size == 1`: no job of several ranks comes here.
+    if (context.reach.Ranks(site, objects::TwoNodes()).empty()) continue;
     Finding finding = FindingAt(context, kCode, Severity::Error, Confidence::Likely, site,
                                 {"the whole model is gathered on {}: it needs the memory that sharding was to save",
                                  {is_known && !IsOff(context, config, "rank0_only") ? "the device of rank 0"

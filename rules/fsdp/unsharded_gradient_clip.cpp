@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "rules/finding_parts.h"
+#include "rules/program_calls.h"
 #include "rules/source_edits.h"
 
 namespace allranks::rules {
@@ -18,6 +19,17 @@ ir::ExprId ModelOf(const Context& context, const ir::Module& module, ir::ExprId 
   return is_it ? ir::ObjectOf(callee) : ir::ExprId::None();
 }
 
+// A test on the way asks how the model is sharded, or the file clips by the method as well.
+bool KnowsHowItIsSharded(const Context& context, const objects::Site& site) {
+  const ir::Module& module = context.program.module_of(site.function);
+  const std::vector<objects::Guard> guards = context.reach.Guards(site);
+  const bool asks = std::ranges::any_of(guards, [&](const objects::Guard& guard) {
+    return HoldsWord(TextWithOrigins(context, {guard.function, guard.test}),
+                     {"fsdp", "FSDP", "shard", "Shard", "strategy", "isinstance", "hasattr", "ddp", "world_size", "distributed"});
+  });
+  return asks || HoldsWord(context.files[module.file].text, {"model.clip_grad_norm_", "DistributedDataParallel(", "DDP("});
+}
+
 void Check(const Context& context, FindingSink& sink) {
   for (const objects::KnownCall& call : context.index.known_calls()) {
     if (context.program.text(call.entry->name) != "torch.nn.utils.clip_grad_norm_") continue;
@@ -26,11 +38,11 @@ void Check(const Context& context, FindingSink& sink) {
     const ir::ExprId model = ModelOf(context, module, context.index.ArgExpr(call, "parameters"));
     if (!model) continue;
     const std::vector<ValueId> leaves = context.values.Leaves(context.facts.value(module_id, model));
-    const bool is_sharded = !leaves.empty() && std::ranges::all_of(leaves, [&](ValueId leaf) {
-      return context.values.IsA(leaf, "torch.distributed.fsdp.FullyShardedDataParallel");
-    });
-    if (!is_sharded) continue;
     const objects::Site site{call.function, call.expr};
+    const auto is_sharded = [&](ValueId leaf) { return context.values.IsA(leaf, "torch.distributed.fsdp.FullyShardedDataParallel"); };
+    if (std::ranges::none_of(leaves, is_sharded)) continue;
+    // Where it is sharded only sometimes, the code may know when.
+    if (!std::ranges::all_of(leaves, is_sharded) && KnowsHowItIsSharded(context, site)) continue;
     const std::string name = Quoted(context, {call.function, model});
     Finding finding = FindingAt(context, kCode, Severity::Error, Confidence::Likely, site,
                                 {"each rank clips by the norm of its own shard of `{}`: the ranks scale their gradients "

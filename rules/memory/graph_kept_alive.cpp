@@ -97,7 +97,7 @@ class Loss {
     const objects::Site site{backward_.function, kept};
     const std::string name = Quoted(context_, site);
     Finding finding = FindingAt(context_, kCode, Severity::Warning, Confidence::Likely, site,
-                                {"`{}` is kept together with its graph, step after step: memory grows until the loop ends", {name}});
+                                {"`{}` is kept together with its graph, step after step: memory grows until the sum is let go", {name}});
     AddLabel(finding, finding.span, LabelRole::Primary, {"a live tensor", {}});
     AddLabel(finding, SpanOf(context_, backward_), LabelRole::Why, {"it has a graph, of which gradients are computed here", {}});
     finding.help = {"keep `{}.detach()`, or `{}.item()` where the number is needed at once", {name, name}};

@@ -62,10 +62,36 @@ class Load {
       if (text.find(word) != std::string::npos) return false;
     }
     const bool is_own = context_.values.AnyPart(value, [&](variation::ValueId part) {
-      return !context_.facts.values_store.axes(part).empty();
+      // Which file is there may differ, but then for all ranks of a shared disk alike.
+      const knowledge::Axes axes = context_.facts.values_store.axes(part);
+      return !Without(axes, knowledge::Axes::Of(knowledge::Axis::Environment)).empty();
     });
     if (is_own) return false;
     return context_.reach.Ranks({call_.function, call_.expr}, objects::TwoNodes()).count() > 1;
+  }
+
+  // Another arm of the same branch loads it to a device of its own, so this one is for where there is none.
+  bool IsLoadedToADeviceElsewhere(std::string_view param) const {
+    const ir::ModuleId module_id = context_.program.funcs[call_.function].module;
+    const ir::Module& module = context_.program.modules[module_id];
+    const ir::Tree& tree = context_.index.tree(module_id);
+    const ir::ExprId path = context_.index.ArgExpr(call_, "f");
+    ir::StmtId branch = tree.StatementOf(call_.expr);
+    while (branch && module[branch].kind != ir::StmtKind::If) branch = tree.Parent(branch);
+    if (!branch || !path) return false;
+    return std::ranges::any_of(context_.index.known_calls(), [&](const objects::KnownCall& other) {
+      if (other.function != call_.function || other.expr == call_.expr || !other.entry->Has(knowledge::Role::LoadTensors)) return false;
+      const ir::ExprId place = context_.index.ArgExpr(other, param);
+      const ir::ExprId from = context_.index.ArgExpr(other, "f");
+      const bool is_in_branch = module[other.expr].begin > module[branch].begin && module[other.expr].end <= module[branch].end;
+      return is_in_branch && place && from && context_.values.Str(context_.index.Arg(other, param)) != "cpu" &&
+             TextOf(context_, module_id, from) == TextOf(context_, module_id, path);
+    });
+  }
+
+  // Other accelerators than those of CUDA save to and load from the host.
+  bool IsOfXla() const {
+    return context_.files[context_.program.module_of(call_.function).file].text.find("torch_xla") != std::string::npos;
   }
 
   void Report(std::string_view param, FindingSink& sink) const {
@@ -98,6 +124,7 @@ void Check(const Context& context, FindingSink& sink) {
       const Load load(context, call);
       const std::string_view param = context.program.text(role.param);
       if (!load.IsOpen(param) || !load.IsOfTraining() || !load.RunsOnSeveralRanks()) continue;
+      if (load.IsLoadedToADeviceElsewhere(param) || load.IsOfXla()) continue;
       if (jobs.IsDistributed(context.program.funcs[call.function].module)) load.Report(param, sink);
     }
   }
@@ -109,8 +136,6 @@ extern const Rule LoadWithoutMapLocation = {
     .code = kCode,
     .name = "load-without-map-location",
     .severity = Severity::Warning,
-    .on_by_default = false,
-    .stability = Stability::Preview,
     .languages = "Python",
     .summary = "checkpoint that every rank loads onto the device which saved it",
     .explanation = R"md(

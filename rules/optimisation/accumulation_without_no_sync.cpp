@@ -3,6 +3,7 @@
 
 #include "rules/finding_parts.h"
 #include "rules/optimisation/accumulation.h"
+#include "rules/program_calls.h"
 #include "rules/source_edits.h"
 
 namespace allranks::rules {
@@ -10,12 +11,19 @@ namespace {
 
 constexpr std::string_view kCode = "AR403";
 
-// The file says somewhere when gradients are to be reduced, or leaves it to a framework.
-bool SpeaksOfSynchronisation(const Context& context, ir::ModuleId module) {
-  const std::string& text = context.files[context.program.modules[module].file].text;
-  for (const std::string_view word : {"no_sync", "require_backward_grad_sync", "set_requires_gradient_sync", "accumulate(",
-                                      "no_backward_sync", "Accelerator", "Fabric", "FullyShardedDataParallel", "fully_shard", "deepspeed"}) {
-    if (text.find(word) != std::string::npos) return true;
+// The file says somewhere when gradients are to be reduced, or leaves it to a framework. A method that does it and that
+// nobody calls says nothing.
+bool SpeaksOfSynchronisation(const Context& context, ir::ModuleId module_id) {
+  const ir::Module& module = context.program.modules[module_id];
+  if (HoldsWord(context.files[module.file].text, {"Accelerator", "Fabric", "FullyShardedDataParallel", "fully_shard", "deepspeed"})) return true;
+  for (uint32_t i = 0; i < module.exprs.size(); ++i) {
+    const ir::Expr& expr = module[ir::ExprId{i}];
+    if (expr.kind != ir::ExprKind::Attribute && expr.kind != ir::ExprKind::Name) continue;
+    const std::string_view name = context.program.text(expr.kind == ir::ExprKind::Name ? ir::NameOf(expr) : ir::AttrOf(expr));
+    if (!HoldsWord(name, {"no_sync", "require_backward_grad_sync", "set_requires_gradient_sync", "accumulate", "no_backward_sync"})) continue;
+    const FuncId function = FunctionAround(context, module_id, ir::ExprId{i});
+    const bool is_definition = function && HoldsWord(context.program.text(context.program.function(function).name), {"no_sync"});
+    if (!is_definition || !context.index.CallersOf(function).empty()) return true;
   }
   return false;
 }
@@ -56,10 +64,20 @@ void AddFix(const Context& context, const objects::Site& backward, const objects
                                   {InsertBefore(context, module_id, first, line)}));
 }
 
+// A method of a class that wraps its models in DDP itself, and calls them in methods that users define.
+bool IsOfWrappingClass(const Context& context, FuncId function) {
+  const binding::ClassId owner = context.program.funcs[function].owner;
+  return owner && std::ranges::any_of(context.index.known_calls(), [&](const objects::KnownCall& call) {
+    return context.program.funcs[call.function].owner == owner &&
+           context.program.text(call.entry->name) == "torch.nn.parallel.DistributedDataParallel.__init__";
+  });
+}
+
 void VisitAccumulation(const Context& context, const objects::Site& backward, FindingSink& sink) {
   const ir::ModuleId module = context.program.funcs[backward.function].module;
   const ir::StmtId stmt = context.index.StatementOf(backward);
-  if (!stmt || !context.training.Reduces(module, stmt) || IsPeriodic(context, backward)) return;
+  const bool reduces = stmt && (context.training.Reduces(module, stmt) || IsOfWrappingClass(context, backward.function));
+  if (!reduces || IsPeriodic(context, backward)) return;
   if (SpeaksOfSynchronisation(context, module)) return;
   for (const objects::Site& step : OptimizerSteps(context, backward.function)) {
     if (!IsPeriodic(context, step)) continue;
@@ -76,7 +94,11 @@ void VisitAccumulation(const Context& context, const objects::Site& backward, Fi
   }
 }
 
-bool IsNoSync(const Context& context, const ir::Module& module, ir::ExprId item) {
+// `model.no_sync()`, or a variable that was made by it.
+bool IsNoSync(const Context& context, const objects::Site& site) {
+  const ir::Module& module = context.program.module_of(site.function);
+  const ir::ExprId item = site.expr;
+  if (module[item].kind == ir::ExprKind::Name) return TextWithOrigins(context, site).find(".no_sync()") != std::string::npos;
   if (module[item].kind != ir::ExprKind::Call) return false;
   const ir::Expr& callee = module[ir::CalleeOf(module[item])];
   return callee.kind == ir::ExprKind::Attribute && context.program.text(ir::AttrOf(callee)) == "no_sync";
@@ -96,9 +118,28 @@ void AddForward(const Context& context, const objects::Site& caller, Finding& fi
   if (before) AddLabel(finding, HeadOf(context, module_id, before), LabelRole::Note, {"the forward is in here", {}});
 }
 
+// A loss that the caller computed: a parameter of which gradients are computed somewhere inside.
+std::optional<ir::ExprId> LossOfCaller(const Context& context, ir::ModuleId module_id, ir::StmtId with) {
+  const ir::Module& module = context.program.modules[module_id];
+  const FuncId function = context.index.FunctionOf(module_id, with);
+  for (const objects::Site& backward : context.training.backwards()) {
+    if (backward.function != function || module[backward.expr].begin < module[with].begin || module[backward.expr].end > module[with].end) continue;
+    ir::ExprId loss = ir::ObjectOf(module[ir::CalleeOf(module[backward.expr])]);
+    // `scaler.scale(loss).backward()`
+    if (module[loss].kind == ir::ExprKind::Call && ir::ArgCount(module, module[loss]) == 1) loss = ir::ArgAt(module, module[loss], 0).value;
+    const auto& params = context.program.function(function).params;
+    const bool is_passed = module[loss].kind == ir::ExprKind::Name && std::ranges::any_of(params, [&](const ir::Param& param) {
+      return param.name == ir::NameOf(module[loss]);
+    });
+    if (is_passed) return loss;
+  }
+  return std::nullopt;
+}
+
 std::optional<ir::ExprId> LossFromOutside(const Context& context, ir::ModuleId module_id, ir::StmtId with) {
   const ir::Module& module = context.program.modules[module_id];
   const auto body = module.statements(ir::BodyOf(module[with]));
+  if (const std::optional<ir::ExprId> passed = LossOfCaller(context, module_id, with)) return passed;
   if (body.size() != 1 || module[body[0]].kind != ir::StmtKind::Expr || !context.training.Trains(module_id, body[0])) return std::nullopt;
   ir::ExprId at = ir::ValueOf(module[body[0]]);
   if (module[at].kind != ir::ExprKind::Call) return std::nullopt;
@@ -116,7 +157,9 @@ void VisitLateNoSync(const Context& context, FindingSink& sink) {
       const ir::StmtId id{i};
       if (module[id].kind != ir::StmtKind::With) continue;
       const auto items = ir::WithItemsOf(module, module[id]);
-      const auto item = std::ranges::find_if(items, [&](const ir::WithItem& each) { return IsNoSync(context, module, each.context); });
+      const auto item = std::ranges::find_if(items, [&](const ir::WithItem& each) {
+        return IsNoSync(context, {context.index.FunctionOf(module_id, id), each.context});
+      });
       if (item == items.end()) continue;
       const std::optional<ir::ExprId> loss = LossFromOutside(context, module_id, id);
       const FuncId function = context.index.FunctionOf(module_id, id);

@@ -97,7 +97,7 @@ class Batches {
     for (const ir::ExprId side : sides) {
       const std::string text = TextWithOrigins(context_, {function, side});
       if (!MentionsWorldSize(module_id, side) || HoldsWord(text, {"tensor_parallel", "tp_size", "data_parallel", "dp_", "model_parallel"})) continue;
-      const std::optional<Site> parallel = TensorParallelIn(module_id);
+      const std::optional<Site> parallel = TensorParallelIn(module_id, is_aug ? ir::ValueOf(stmt) : ir::TargetsOf(module, stmt)[0]);
       if (!parallel) return;
       Report(module_id, {function, side},
              {"the batch is multiplied by all ranks, but those of one tensor-parallel group work on the same samples: the total is too "
@@ -114,8 +114,12 @@ class Batches {
     return value && context_.values.Mentions(value, Coordinate::WorldSize);
   }
 
-  // `config.tensor_parallel_size` is read somewhere in the program.
-  std::optional<Site> TensorParallelIn(ir::ModuleId module_id) {
+  // `config.tensor_parallel_size`, of what `config.batch_size` is of as well, is read somewhere in the program.
+  std::optional<Site> TensorParallelIn(ir::ModuleId module_id, ir::ExprId batch) {
+    const ir::Module& own = context_.program.modules[module_id];
+    if (own[batch].kind != ir::ExprKind::Attribute) return std::nullopt;
+    const std::string_view owner = TextOf(context_, module_id, ir::ObjectOf(own[batch]));
+    if (owner == "self") return std::nullopt;
     for (const ir::ModuleId file : calls_.FilesOf(module_id)) {
       const ir::Module& module = context_.program.modules[file];
       for (uint32_t i = 0; i < module.exprs.size(); ++i) {
@@ -123,6 +127,7 @@ class Batches {
         if (expr.kind != ir::ExprKind::Attribute) continue;
         const std::string_view name = context_.program.text(ir::AttrOf(expr));
         if (name != "tensor_parallel_size" && name != "tensor_model_parallel_size") continue;
+        if (TextOf(context_, file, ir::ObjectOf(expr)) != owner) continue;
         if (const FuncId function = FunctionAround(context_, file, ir::ExprId{i})) return Site{function, ir::ExprId{i}};
       }
     }
@@ -142,7 +147,7 @@ class Batches {
                     {"divide once", {}});
     }
     const std::string name = Lower(TextOf(context_, module_id, batch));
-    const bool is_total = HoldsWord(name, {"global_batch", "total_batch", "effective_batch"}) && name.find('/') == std::string::npos;
+    const bool is_total = HoldsWord(name, {"global_batch"}) && name.find('/') == std::string::npos;
     if (!is_total || divisions > 0 || context_.values.Mentions(value, Coordinate::WorldSize)) return;
     if (context_.loading.DistributedSamplersOf(context_.loading.ValueOf(loader)).empty()) return;
     Report(module_id, {loader.function, batch},

@@ -29,8 +29,12 @@ class Metrics {
   }
 
  private:
+  // It differs with the batches of a rank, as far as its callers say, and nothing in it was reduced.
   bool IsOfItsShare(ValueId value) const {
-    return value && context_.facts.values_store.axes(value).has(knowledge::Axis::Data);
+    if (!value) return false;
+    if (context_.facts.values_store.axes(value).has(knowledge::Axis::Data)) return true;
+    if (!context_.facts.values_store.has_param(value) || context_.values.HasFlag(value, variation::kReduced)) return false;
+    return context_.values.AnyPart(value, [&](ValueId part) { return context_.facts.values_store.axes(part).has(knowledge::Axis::Data); });
   }
 
   // `self.log("loss", loss, rank_zero_only=True)`: what rank 0 saw.
