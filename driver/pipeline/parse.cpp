@@ -155,7 +155,8 @@ class Parser {
         *problem = module.error().message;
         return;
       }
-      if (is_main) AddErrors(reply, *module);
+      // A header by itself may lack what every file that includes it brings.
+      if (is_main && cpp::IsSourceName(path)) AddErrors(reply, *module);
       has_main = has_main || is_main;
       const bool is_source = is_main && cpp::IsSourceName(path);
       if (is_source || HasNews(*module) || is_main) AddModule(relative, std::move(*module));

@@ -246,7 +246,7 @@ std::vector<std::string> LanguageFlags(std::string_view path, const std::vector<
   // The C++ bindings of MPI are gone since MPI-3, and cost time.
   std::vector<std::string> flags = {"-DOMPI_SKIP_MPICXX", "-DMPICH_SKIP_MPICXX"};
   const auto language = std::find(args.begin(), args.end(), "-x");
-  const std::string_view given = language != args.end() && language + 1 != args.end() ? *(language + 1) : "";
+  const std::string_view given = language != args.end() && language + 1 != args.end() ? std::string_view(*(language + 1)) : "";
   const bool is_cuda = given == "cuda" || (given.empty() && EndsWithAny(path, {".cu", ".cuh"}));
   if (given.empty() && EndsWithAny(path, {".c"})) {
     // MPI programs of old call what they do not declare.

@@ -18,6 +18,15 @@ constexpr std::string_view kMakers[] = {"torch.tensor",  "torch.zeros", "torch.o
                                                              "torch.rand",    "torch.randn", "torch.arange", "torch.Tensor",
                                                              "torch.as_tensor", "torch.from_numpy", "torch.FloatTensor", "torch.LongTensor"};
 
+bool IsAssignedIn(const ir::Module& module, const ir::Stmt& stmt, base::NameId name) {
+  const auto is_it = [&](ir::ExprId target) { return module[target].kind == ir::ExprKind::Name && ir::NameOf(module[target]) == name; };
+  if (stmt.kind == ir::StmtKind::AnnAssign) return is_it(ir::ValueOf(stmt));
+  for (const ir::ExprId target : ir::TargetsOf(module, stmt)) {
+    if (is_it(target)) return true;
+  }
+  return false;
+}
+
 class Backends {
  public:
   Backends(const Context& context, FindingSink& sink) : context_(context), sink_(sink), calls_(context) {}
@@ -84,15 +93,6 @@ class Backends {
     return made;
   }
 
-  static bool IsAssignedIn(const ir::Module& module, const ir::Stmt& stmt, base::NameId name) {
-    const auto is_it = [&](ir::ExprId target) { return module[target].kind == ir::ExprKind::Name && ir::NameOf(module[target]) == name; };
-    if (stmt.kind == ir::StmtKind::AnnAssign) return is_it(ir::ValueOf(stmt));
-    for (const ir::ExprId target : ir::TargetsOf(module, stmt)) {
-      if (is_it(target)) return true;
-    }
-    return false;
-  }
-
   // `torch.tensor([1.0])` of numbers; of other tensors the device follows these.
   bool IsMaker(ir::ModuleId module_id, ir::ExprId expr) const {
     const ir::Module& module = context_.program.modules[module_id];
@@ -108,7 +108,69 @@ class Backends {
   ProgramCalls calls_;
 };
 
-void Check(const Context& context, FindingSink& sink) { Backends(context, sink).Run(); }
+// What makes memory of the host in C and C++.
+constexpr std::string_view kHostMemory[] = {"malloc", "calloc", "std.malloc", "std.calloc", "std.vector", "std.array", "std.string"};
+
+// In C and C++ a buffer of NCCL's own calls that the same function gets from the heap of the host.
+class Buffers {
+ public:
+  Buffers(const Context& context, FindingSink& sink) : context_(context), sink_(sink) {}
+
+  void Run() {
+    for (const KnownCall& call : context_.index.known_calls()) {
+      const bool moves = call.entry->has_operation && call.entry->operation.tensor_param;
+      if (moves && context_.program.text(call.entry->name).starts_with("nccl")) Visit(call);
+    }
+  }
+
+ private:
+  void Visit(const KnownCall& call) {
+    const ir::ExprId buffer = context_.index.ArgExpr(call, context_.program.text(call.entry->operation.tensor_param));
+    const ir::ModuleId module = context_.program.funcs[call.function].module;
+    const ir::ExprId made = buffer ? MadeOnHost({call.function, buffer}) : ir::ExprId::None();
+    // Memory that the host shares with its devices.
+    if (!made || HoldsWord(context_.files[context_.program.modules[module].file].text, {"cudaHostRegister", "hipHostRegister"})) return;
+    Finding finding = FindingAt(context_, kCode, Severity::Error, Confidence::Likely, {call.function, call.expr},
+                                {"`{}` lies in the memory of the host, and `{}` moves memory of GPUs only",
+                                 {Quoted(context_, {call.function, buffer}), std::string(context_.program.text(call.entry->name))}});
+    AddLabel(finding, SpanOf(context_, {call.function, buffer}), LabelRole::Primary, {"no GPU can read this", {}});
+    AddLabel(finding, SpanOf(context_, {call.function, made}), LabelRole::Why, {"made here", {}});
+    finding.help = {"allocate it with `cudaMalloc` and copy with `cudaMemcpyAsync`", {}};
+    sink_.push_back(std::move(finding));
+  }
+
+  // Where a local variable gets its memory, if it gets it once.
+  ir::ExprId MadeOnHost(const Site& buffer) const {
+    const ir::ModuleId module_id = context_.program.funcs[buffer.function].module;
+    const ir::Module& module = context_.program.modules[module_id];
+    if (module[buffer.expr].kind != ir::ExprKind::Name) return {};
+    const base::NameId name = ir::NameOf(module[buffer.expr]);
+    ir::ExprId made;
+    for (uint32_t i = 0; i < module.stmts.size(); ++i) {
+      const ir::Stmt& stmt = module[ir::StmtId{i}];
+      if (stmt.kind != ir::StmtKind::Assign || context_.index.FunctionOf(module_id, ir::StmtId{i}) != buffer.function) continue;
+      if (!IsAssignedIn(module, stmt, name)) continue;
+      if (made || !IsHostMemory(module_id, ir::AssignedOf(stmt))) return {};
+      made = ir::AssignedOf(stmt);
+    }
+    return made;
+  }
+
+  bool IsHostMemory(ir::ModuleId module_id, ir::ExprId expr) const {
+    const ir::Module& module = context_.program.modules[module_id];
+    if (module[expr].kind != ir::ExprKind::Call) return false;
+    const ir::Expr& callee = module[ir::CalleeOf(module[expr])];
+    return callee.kind == ir::ExprKind::Name && std::ranges::count(kHostMemory, context_.program.text(ir::NameOf(callee))) > 0;
+  }
+
+  const Context& context_;
+  FindingSink& sink_;
+};
+
+void Check(const Context& context, FindingSink& sink) {
+  Backends(context, sink).Run();
+  Buffers(context, sink).Run();
+}
 
 }  // namespace
 
@@ -116,13 +178,15 @@ extern const Rule BackendMismatch = {
     .code = kCode,
     .name = "backend-mismatch",
     .severity = Severity::Error,
-    .languages = "Python",
+    .languages = "Python, C, C++",
     .summary = "collective on a tensor of the host in a group whose only backend is NCCL",
     .explanation = R"md(
 ## What it finds
 
 A collective of the default group on a tensor that is made in the same function without a device
 (`torch.tensor`, `torch.zeros`, ...), in a program that sets the group up with `"nccl"` and nothing else.
+
+In C and C++: a call of NCCL on memory that the same function gets from `malloc`, `calloc` or a `std::vector`.
 
 ## Why it hurts
 
@@ -151,6 +215,7 @@ dist.all_reduce(total)
 * The tensor is moved, made like another one, or comes from elsewhere.
 * The backend is chosen at run time, is `cpu:gloo,cuda:nccl`, or is left to PyTorch.
 * A group is passed, or the program sets a default device.
+* In C and C++: the file registers memory with `cudaHostRegister`.
 
 ## Fix
 

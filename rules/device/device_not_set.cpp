@@ -97,7 +97,55 @@ class Devices {
   ProgramCalls calls_;
 };
 
-void Check(const Context& context, FindingSink& sink) { Devices(context, sink).Run(); }
+// The same in C and C++: a program whose ranks join a communicator of NCCL and of which no file chooses a device.
+class Communicators {
+ public:
+  Communicators(const Context& context, FindingSink& sink) : context_(context), sink_(sink) {}
+
+  void Run() {
+    for (const KnownCall& call : context_.index.known_calls()) {
+      const ir::Module& module = context_.program.module_of(call.function);
+      const bool is_joining = call.entry->has_operation && call.entry->operation.token_param && call.entry->operation.own_rank_param;
+      // One that holds `main`: of a library the program around it chooses.
+      if (is_joining && module.language != ir::Language::Python && HasMain(module) && !IsChosen()) Visit(call);
+    }
+  }
+
+ private:
+  void Visit(const KnownCall& call) {
+    const ValueId rank = context_.index.Arg(call, context_.program.text(call.entry->operation.own_rank_param));
+    // One process may join as each of its devices, one after the other.
+    if (!rank || !context_.facts.values_store.axes(rank).has(knowledge::Axis::Global)) return;
+    const objects::Site site{call.function, call.expr};
+    Finding finding = FindingAt(context_, kCode, Severity::Error, Confidence::Likely, site,
+                                {"no device is ever chosen: all ranks of a node join with GPU 0 in `{}`, which NCCL refuses",
+                                 {std::string(context_.program.text(call.entry->name))}});
+    AddLabel(finding, finding.span, LabelRole::Primary, {"works on the current device, which is GPU 0", {}});
+    finding.help = {"call `cudaSetDevice` with the index of the process on its node first", {}};
+    sink_.push_back(std::move(finding));
+  }
+
+  bool HasMain(const ir::Module& module) const {
+    return std::ranges::any_of(module.functions, [&](const ir::Function& function) { return context_.program.text(function.name) == "main"; });
+  }
+
+  bool IsChosen() const {
+    return std::ranges::any_of(context_.program.modules, [&](const ir::Module& module) {
+      return module.language != ir::Language::Python &&
+             HoldsWord(context_.files[module.file].text,
+                       {"SetDevice", "set_device", "CUDAGuard", "CUDA_VISIBLE_DEVICES", "cuCtxSetCurrent", "cuCtxCreate",
+                        "cuDevicePrimaryCtxRetain", "omp_set_default_device"});
+    });
+  }
+
+  const Context& context_;
+  FindingSink& sink_;
+};
+
+void Check(const Context& context, FindingSink& sink) {
+  Devices(context, sink).Run();
+  Communicators(context, sink).Run();
+}
 
 }  // namespace
 
@@ -105,7 +153,7 @@ extern const Rule DeviceNotSet = {
     .code = kCode,
     .name = "device-not-set",
     .severity = Severity::Error,
-    .languages = "Python",
+    .languages = "Python, C, C++",
     .summary = "NCCL is used, and no process chooses its device",
     .explanation = R"md(
 ## What it finds
@@ -113,6 +161,9 @@ extern const Rule DeviceNotSet = {
 `init_process_group` with the NCCL backend in a program that works on the *current* device (`x.cuda()`,
 `x.to("cuda")`, or a collective of objects, whose pickles NCCL moves through GPU memory) and in which nothing
 says which device that is: neither `set_device`, nor `device_id`, nor `CUDA_VISIBLE_DEVICES`.
+
+In C and C++: a program (a file with `main`) whose ranks join a communicator with `ncclCommInitRank`, while no file calls
+`cudaSetDevice` or its like.
 
 ## Why it hurts
 
@@ -144,7 +195,8 @@ model = Net().cuda()
 
 ## Fix
 
-`--fix` calls `set_device` with the local rank before the group is set up.
+`--fix` calls `set_device` with the local rank before the group is set up. There is none in C and C++, where nothing says
+what the local rank is.
 
 ## Proof
 

@@ -38,6 +38,8 @@ class Search {
       std::string_view sink = context_.program.text(call.entry->name);
       // A method of any object is called by its own name.
       if (sink.starts_with('*')) sink.remove_prefix(1);
+      constexpr std::string_view kConstructor = ".__init__";
+      if (sink.ends_with(kConstructor)) sink.remove_suffix(kConstructor.size());
       const ir::ExprKind kind = module[expr].kind;
       if (kind != ir::ExprKind::List && kind != ir::ExprKind::Tuple) {
         Add({call.function, expr}, std::string(sink));

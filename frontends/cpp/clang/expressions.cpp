@@ -55,9 +55,9 @@ std::optional<ir::CompareOp> CompareOpOf(clang::BinaryOperatorKind op, bool with
   }
 }
 
-bool IsNull(const clang::Expr* expr) {
-  const clang::Expr* inner = Inner(expr);
-  return llvm::isa<clang::CXXNullPtrLiteralExpr, clang::GNUNullExpr>(inner);
+bool IsNull(const clang::Expr* expr, clang::ASTContext& context) {
+  const bool is_pointer = expr->getType()->isPointerType() || expr->getType()->isNullPtrType();
+  return is_pointer && expr->isNullPointerConstant(context, clang::Expr::NPC_ValueDependentIsNotNull);
 }
 
 }  // namespace
@@ -104,7 +104,7 @@ std::optional<ir::ExprId> FunctionLowering::NamedByMacro(const clang::Expr& expr
     location = info.getExpansionLocStart();
   }
   if (name.empty()) return std::nullopt;
-  return External(name, At(expr));
+  return name == "NULL" ? builder_.Constant(At(expr), ir::ConstantKind::None) : External(name, At(expr));
 }
 
 ir::ExprId FunctionLowering::Plain(const clang::Expr& expr) {
@@ -322,7 +322,7 @@ ir::ExprId FunctionLowering::Binary(const clang::BinaryOperator& expr) {
     const ir::ExprId operands[] = {left, right};
     return builder_.Bool(range, op == clang::BO_LAnd ? ir::BoolOp::And : ir::BoolOp::Or, operands);
   }
-  const bool with_null = IsNull(expr.getLHS()) || IsNull(expr.getRHS());
+  const bool with_null = IsNull(expr.getLHS(), unit_.context()) || IsNull(expr.getRHS(), unit_.context());
   if (const std::optional<ir::CompareOp> compare = CompareOpOf(op, with_null)) {
     const ir::Comparison comparison[] = {{*compare, right}};
     return builder_.Compare(range, left, comparison);

@@ -66,8 +66,10 @@ class LoweringConsumer : public clang::ASTConsumer, public clang::CommentHandler
   // Bodies of others' functions cost half the time and say nothing that a library's description does not.
   // What runs on the device issues nothing that ranks must agree on, and needs headers that only the toolkit has.
   bool shouldSkipFunctionBody(clang::Decl* decl) override {
-    const bool is_device = decl->hasAttr<clang::CUDAGlobalAttr>() ||
-                           (decl->hasAttr<clang::CUDADeviceAttr>() && !decl->hasAttr<clang::CUDAHostAttr>());
+    // Of a template the attributes are its function's.
+    const clang::FunctionDecl* function = decl->getAsFunction();
+    const bool is_device = function != nullptr && (function->hasAttr<clang::CUDAGlobalAttr>() ||
+                                                   (function->hasAttr<clang::CUDADeviceAttr>() && !function->hasAttr<clang::CUDAHostAttr>()));
     return is_device || !unit_->IsProject(decl->getLocation());
   }
   void HandleTranslationUnit(clang::ASTContext&) override {

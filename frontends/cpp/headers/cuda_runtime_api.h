@@ -55,11 +55,16 @@ struct cudaDeviceProp {
 #define cudaHostAllocDefault 0
 #define cudaHostAllocPortable 1
 #define cudaHostAllocMapped 2
+#define cudaHostAllocWriteCombined 4
 #define cudaHostRegisterDefault 0
 #define cudaHostRegisterMapped 2
 #define cudaMemAttachGlobal 1
 #define cudaDeviceMapHost 8
 #define cudaDeviceScheduleAuto 0
+#define cudaDeviceScheduleSpin 1
+#define cudaDeviceScheduleYield 2
+#define cudaDeviceScheduleBlockingSync 4
+#define cudaGraphInstantiateFlagUseNodePriority 8
 #define cudaIpcMemLazyEnablePeerAccess 1
 #define cudaStreamLegacy ((cudaStream_t)0x1)
 #define cudaStreamPerThread ((cudaStream_t)0x2)

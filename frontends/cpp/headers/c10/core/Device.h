@@ -1,0 +1,1 @@
+#include <allranks_torch.h>
