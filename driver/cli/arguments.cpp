@@ -56,6 +56,9 @@ void AddCheck(CLI::App& app, CheckArguments& a, std::vector<std::string>& select
   c->add_flag("--diff", a.diff, "print what fixes would change, and change nothing");
   c->add_flag("--show-fixes", a.show_fixes, "list what was fixed");
   c->add_option("--add-ignore", a.add_ignore, "accept what is found: write an ignore comment at each place")->type_name("REASON");
+  c->add_option("--baseline", a.baseline, "do not report the findings of this file")->type_name("FILE");
+  c->add_flag("--update-baseline", a.update_baseline, "write all findings into the baseline");
+  c->add_option("--diff-base", a.diff_base, "report only what changed since this commit or branch")->type_name("REV");
   c->add_flag("--statistics", a.statistics, "count findings by rule");
   c->add_flag("--coverage", a.coverage, "say which collective calls were proven aligned (with -v: each)");
   c->add_flag("--force-exclude", a.force_exclude, "leave out excluded files even if they are named");

@@ -27,6 +27,9 @@ struct CheckArguments {
   std::vector<std::string> config;
   std::string stdin_filename;
   std::string add_ignore;
+  std::string baseline;
+  std::string diff_base;
+  bool update_baseline = false;
   unsigned jobs = 0;
   bool fix = false;
   bool unsafe_fixes = false;
