@@ -35,6 +35,7 @@ void AddCheck(CLI::App& app, CheckArguments& a, std::vector<std::string>& select
       ->allow_extra_args(false)->type_name("FORMAT[=FILE]");
   c->add_option("--sarif-category", a.sarif_category, "tells several SARIF uploads of one commit apart")->type_name("NAME");
   c->add_option("-o,--output-file", a.output_file, "write the report there")->type_name("FILE");
+  c->add_option("--verdicts", a.verdicts, "show in the HTML report what `allranks verify -o FILE` saw")->type_name("FILE");
   List(c->add_option("--select", select, "rules to run: AR101, AR1, a name, ALL"))->type_name("RULE,...");
   List(c->add_option("--extend-select", a.extend_select, "rules to run besides"))->type_name("RULE,...");
   List(c->add_option("--ignore", a.ignore, "rules not to run"))->type_name("RULE,...");

@@ -14,6 +14,7 @@ struct CheckArguments {
   std::string output_file;
   std::vector<std::string> outputs;  // FORMAT or FORMAT=FILE
   std::string sarif_category;
+  std::string verdicts;
   std::optional<std::vector<std::string>> select;
   std::vector<std::string> extend_select;
   std::vector<std::string> ignore;

@@ -12,6 +12,7 @@
 #include "driver/cli/report_of.h"
 #include "driver/cli/settings_of.h"
 #include "driver/cli/terminal.h"
+#include "driver/cli/verdicts.h"
 #include "driver/config/option_table.h"
 #include "driver/pipeline/pipeline.h"
 
@@ -100,6 +101,9 @@ int RunCheck(const CheckArguments& arguments) {
 
   const base::Result<std::vector<OutputPlace>> outputs = OutputsOf(arguments, settings);
   if (!outputs) return Fail(outputs.error());
+  base::Result<std::map<std::string, std::string>> verdicts;
+  if (!arguments.verdicts.empty()) verdicts = ReadVerdicts(arguments.verdicts, files);
+  if (!verdicts) return Fail(verdicts.error());
   base::Result<Known> known = Known::Load(arguments, *resolved, options, files);
   if (!known) return Fail(known.error());
 
@@ -117,6 +121,7 @@ int RunCheck(const CheckArguments& arguments) {
   if (!said) return Fail(said.error());
 
   reports::Report report = ReportOf(arguments, *resolved, *out, files);
+  report.verdicts = std::move(*verdicts);
   report.known = known->findings();
   report.has_baseline = known->compares();
   report.errors.insert(report.errors.end(), fixed->errors.begin(), fixed->errors.end());
