@@ -35,6 +35,7 @@ void AddCheck(CLI::App& app, CheckArguments& a, std::vector<std::string>& select
       ->allow_extra_args(false)->type_name("FORMAT[=FILE]");
   c->add_option("--sarif-category", a.sarif_category, "tells several SARIF uploads of one commit apart")->type_name("NAME");
   c->add_option("-o,--output-file", a.output_file, "write the report there")->type_name("FILE");
+  c->add_option("--verdicts", a.verdicts, "show in the HTML report what `allranks verify -o FILE` saw")->type_name("FILE");
   List(c->add_option("--select", select, "rules to run: AR101, AR1, a name, ALL"))->type_name("RULE,...");
   List(c->add_option("--extend-select", a.extend_select, "rules to run besides"))->type_name("RULE,...");
   List(c->add_option("--ignore", a.ignore, "rules not to run"))->type_name("RULE,...");
@@ -56,6 +57,9 @@ void AddCheck(CLI::App& app, CheckArguments& a, std::vector<std::string>& select
   c->add_flag("--diff", a.diff, "print what fixes would change, and change nothing");
   c->add_flag("--show-fixes", a.show_fixes, "list what was fixed");
   c->add_option("--add-ignore", a.add_ignore, "accept what is found: write an ignore comment at each place")->type_name("REASON");
+  c->add_option("--baseline", a.baseline, "do not report the findings of this file")->type_name("FILE");
+  c->add_flag("--update-baseline", a.update_baseline, "write all findings into the baseline");
+  c->add_option("--diff-base", a.diff_base, "report only what changed since this commit or branch")->type_name("REV");
   c->add_flag("--statistics", a.statistics, "count findings by rule");
   c->add_flag("--coverage", a.coverage, "say which collective calls were proven aligned (with -v: each)");
   c->add_flag("--force-exclude", a.force_exclude, "leave out excluded files even if they are named");

@@ -14,6 +14,7 @@ struct CheckArguments {
   std::string output_file;
   std::vector<std::string> outputs;  // FORMAT or FORMAT=FILE
   std::string sarif_category;
+  std::string verdicts;
   std::optional<std::vector<std::string>> select;
   std::vector<std::string> extend_select;
   std::vector<std::string> ignore;
@@ -27,6 +28,9 @@ struct CheckArguments {
   std::vector<std::string> config;
   std::string stdin_filename;
   std::string add_ignore;
+  std::string baseline;
+  std::string diff_base;
+  bool update_baseline = false;
   unsigned jobs = 0;
   bool fix = false;
   bool unsafe_fixes = false;

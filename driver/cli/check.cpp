@@ -5,12 +5,14 @@
 #include "driver/cli/commands.h"
 #include "driver/cli/exit_codes.h"
 #include "driver/cli/fix.h"
+#include "driver/cli/known.h"
 #include "driver/cli/outputs.h"
 #include "driver/cli/profile.h"
 #include "driver/cli/progress.h"
 #include "driver/cli/report_of.h"
 #include "driver/cli/settings_of.h"
 #include "driver/cli/terminal.h"
+#include "driver/cli/verdicts.h"
 #include "driver/config/option_table.h"
 #include "driver/pipeline/pipeline.h"
 
@@ -19,11 +21,6 @@ namespace {
 
 constexpr std::string_view kStandardInput = "-";
 constexpr std::string_view kStandardInputName = "<stdin>";
-
-findings::Confidence LeastConfidence(const std::string& name) {
-  if (name == "possible") return findings::Confidence::Possible;
-  return name == "certain" ? findings::Confidence::Certain : findings::Confidence::Likely;
-}
 
 // Whether a finding is severe enough to make the exit code 1.
 bool Fails(const std::string& fail_on, const std::vector<findings::Finding>& findings) {
@@ -71,15 +68,31 @@ int ShowDiff(const CheckArguments& arguments, const Fixed& fixed) {
   return diff.empty() || arguments.exit_zero ? kExitClean : kExitFindings;
 }
 
+int Fail(const base::Error& error) {
+  PrintError(error.message);
+  return kExitError;
+}
+
+// What --fix and --add-ignore do to files; `out` is what is found afterwards.
+base::Result<Fixed> Change(const CheckArguments& arguments, const pipeline::Options& options, const source::FileSystem& files,
+                           Known& known, pipeline::Output& out) {
+  const auto keep = [&](pipeline::Output& output) { known.Keep(output); };
+  base::Result<Fixed> fixed = Fixed();
+  if (arguments.fix || arguments.unsafe_fixes || arguments.diff || arguments.show_fixes) {
+    fixed = FixAll(arguments, options, files, out, keep);
+  } else if (!arguments.add_ignore.empty()) {
+    fixed = AddIgnores(arguments.add_ignore, options, files, out, keep);
+  }
+  if (fixed && !arguments.diff) WriteFixed(*fixed);
+  return fixed;
+}
+
 }  // namespace
 
 int RunCheck(const CheckArguments& arguments) {
   const source::RealFileSystem files;
   const base::Result<config::Resolved> resolved = ResolvedOf(arguments, files);
-  if (!resolved) {
-    PrintError(resolved.error().message);
-    return kExitError;
-  }
+  if (!resolved) return Fail(resolved.error());
   const config::Settings& settings = resolved->settings;
   if (arguments.show_settings) return ShowSettings(*resolved);
   pipeline::Options options = OptionsOf(arguments, *resolved);
@@ -87,51 +100,34 @@ int RunCheck(const CheckArguments& arguments) {
   if (arguments.show_files) return ShowFiles(options, files);
 
   const base::Result<std::vector<OutputPlace>> outputs = OutputsOf(arguments, settings);
-  if (!outputs) {
-    PrintError(outputs.error().message);
-    return kExitError;
-  }
+  if (!outputs) return Fail(outputs.error());
+  base::Result<std::map<std::string, std::string>> verdicts;
+  if (!arguments.verdicts.empty()) verdicts = ReadVerdicts(arguments.verdicts, files);
+  if (!verdicts) return Fail(verdicts.error());
+  base::Result<Known> known = Known::Load(arguments, *resolved, options, files);
+  if (!known) return Fail(known.error());
 
   ProgressLine progress;
   options.progress = progress.Callback();
   base::Result<pipeline::Output> out = pipeline::Run(options, files);
   progress.Clear();
-  if (!out) {
-    PrintError(out.error().message);
-    return kExitError;
-  }
-  const findings::Confidence least = LeastConfidence(settings.min_confidence);
-  const auto keep = [&](pipeline::Output& output) {
-    std::erase_if(output.findings, [&](const findings::Finding& finding) { return finding.confidence < least; });
-  };
-  keep(*out);
-  Fixed fixed;
-  if (arguments.fix || arguments.unsafe_fixes || arguments.diff || arguments.show_fixes) {
-    options.progress = {};
-    base::Result<Fixed> result = FixAll(arguments, options, files, *out, keep);
-    if (!result) {
-      PrintError(result.error().message);
-      return kExitError;
-    }
-    fixed = std::move(*result);
-    if (arguments.diff) return ShowDiff(arguments, fixed);
-    WriteFixed(fixed);
-  }
-  if (!arguments.add_ignore.empty()) {
-    base::Result<Fixed> result = AddIgnores(arguments.add_ignore, options, files, *out, keep);
-    if (!result) {
-      PrintError(result.error().message);
-      return kExitError;
-    }
-    fixed = std::move(*result);
-    WriteFixed(fixed);
-  }
+  options.progress = {};
+  if (!out) return Fail(out.error());
+  known->Keep(*out);
+  const base::Result<Fixed> fixed = Change(arguments, options, files, *known, *out);
+  if (!fixed) return Fail(fixed.error());
+  if (arguments.diff) return ShowDiff(arguments, *fixed);
+  const base::Result<std::string> said = arguments.update_baseline ? known->Update(*out) : known->Shrink(*out);
+  if (!said) return Fail(said.error());
 
   reports::Report report = ReportOf(arguments, *resolved, *out, files);
-  report.errors.insert(report.errors.end(), fixed.errors.begin(), fixed.errors.end());
+  report.verdicts = std::move(*verdicts);
+  report.known = known->findings();
+  report.has_baseline = known->compares();
+  report.errors.insert(report.errors.end(), fixed->errors.begin(), fixed->errors.end());
   for (const std::string& error : report.errors) PrintError(error);
   const bool delivered = Deliver(arguments, *outputs, report);
-  if (!arguments.quiet) WriteErr(FixedText(fixed, arguments.show_fixes));
+  if (!arguments.quiet) WriteErr(FixedText(*fixed, arguments.show_fixes) + *said);
   if (arguments.profile) WriteErr(ProfileText(*out));
   if (!delivered || !report.errors.empty()) return kExitError;
   return arguments.exit_zero || !Fails(settings.fail_on, out->findings) ? kExitClean : kExitFindings;

@@ -40,6 +40,7 @@ Settings SettingsAbove(const CheckArguments& a) {
   text(&Settings::root, "root", a.root, "--root");
   text(&Settings::compile_commands, "compile-commands", a.compile_commands, "--compile-commands");
   text(&Settings::cache_dir, "cache-dir", a.cache_dir, "--cache-dir");
+  text(&Settings::baseline, "baseline", a.baseline, "--baseline");
   text(&Settings::output_format, "output-format", a.output_format, "--output-format");
   config::Patterns exclude;
   for (const std::string& pattern : a.exclude) exclude.push_back({pattern, ""});

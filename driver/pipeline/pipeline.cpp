@@ -165,6 +165,9 @@ void CountInto(const ProjectFiles& project, const Selection& selection, const Pa
   out.files_parsed = static_cast<uint32_t>(parsed.modules.size());
   out.files_requested =
       static_cast<uint32_t>(std::count(project.requested.begin(), project.requested.end(), true));
+  for (size_t i = 0; i < project.all.size(); ++i) {
+    if (project.requested[i]) out.requested.push_back(project.all[i]);
+  }
   for (uint32_t i = 0; i < parsed.files.size(); ++i) {
     if (parsed.requested[i]) out.checked.push_back(parsed.files[source::FileId{i}].path);
   }

@@ -31,6 +31,7 @@ struct Output {
   std::vector<findings::Finding> findings;  // of the rules asked for, suppressed ones taken out, sorted
   std::vector<traces::LedgerEntry> ledger;  // of requested files
   std::vector<std::string> checked;       // requested files that were looked at, in order
+  std::vector<std::string> requested;     // files whose findings are wanted, relative to the root, sorted
   std::vector<PathError> errors;
   std::vector<Timing> timings;
   uint64_t bytes_scanned = 0;             // by the prefilter

@@ -101,9 +101,9 @@ class Config(CliTest):
     def test_import_roots(self):
         self.write("lib/python/sync.py", "import torch.distributed as dist\n\ndef sync():\n    dist.barrier()\n")
         self.write("train.py", "import torch.distributed as dist\nfrom sync import sync\n\nif dist.get_rank() == 0:\n    sync()\n")
-        self.assertEqual(self.codes("train.py"), [])
+        self.assertEqual(self.codes("--select", "AR1", "train.py"), [])
         self.write("allranks.toml", "import-roots = ['lib/python']\n")
-        self.assertEqual(self.codes("train.py"), ["AR101"])
+        self.assertEqual(self.codes("--select", "AR1", "train.py"), ["AR101"])
 
     def test_malformed_knowledge(self):
         self.write("a.py", GUARDED)
@@ -117,9 +117,9 @@ class Config(CliTest):
         self.write("src/pkg/__init__.py", "")
         self.write("src/pkg/sync.py", "import torch.distributed as dist\n\ndef sync():\n    dist.barrier()\n")
         self.write("src/train.py", "import torch.distributed as dist\nfrom pkg.sync import sync\n\nif dist.get_rank() == 0:\n    sync()\n")
-        self.assertEqual(self.codes("src/train.py"), ["AR101"])
-        self.assertEqual(self.codes("train.py", cwd=self.root / "src"), ["AR101"])
-        self.assertEqual(self.codes("--root", "src", "src/train.py"), ["AR101"])
+        self.assertEqual(self.codes("--select", "AR1", "src/train.py"), ["AR101"])
+        self.assertEqual(self.codes("--select", "AR1", "train.py", cwd=self.root / "src"), ["AR101"])
+        self.assertEqual(self.codes("--select", "AR1", "--root", "src", "src/train.py"), ["AR101"])
 
 
 if __name__ == "__main__":

@@ -121,6 +121,13 @@ class Formats(CliTest):
         self.assertIn("<svg class=\"lanes\"", html)
         self.assertNotRegex(html, r'(src|href)="(?!https://github.com/)')
 
+    def test_html_shows_what_verify_saw(self):
+        self.run_allranks("check", "--output-format", "json", "-o", "found.json")
+        self.run_allranks("verify", "found.json", "--backend", "sim", "-o", "verified.json")
+        html = self.run_allranks("check", "--output-format", "html", "--verdicts", "verified.json").out
+        self.assertIn("<dt>verified</dt><dd>confirmed: deadlock (sim, 2 ranks)</dd>", html)
+        self.assert_one_line_error(self.run_allranks("check", "--verdicts", "found.json"), "no verdicts in it")
+
     def test_statistics_and_coverage(self):
         self.assertRegex(self.run_allranks("check", "--statistics").out, r"^ +1  AR101  rank-guarded-collective\n")
         coverage = self.run_allranks("check", "--coverage").out

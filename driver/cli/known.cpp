@@ -1,0 +1,133 @@
+#include "driver/cli/known.h"
+
+#include <algorithm>
+#include <cstdlib>
+
+#include "driver/baseline/revision.h"
+#include "driver/cli/terminal.h"
+#include "driver/config/project.h"
+#include "driver/pipeline/paths.h"
+
+namespace allranks::cli {
+namespace {
+
+using findings::Finding;
+
+findings::Confidence LeastConfidence(const std::string& name) {
+  if (name == "possible") return findings::Confidence::Possible;
+  return name == "certain" ? findings::Confidence::Certain : findings::Confidence::Likely;
+}
+
+// The fingerprints of what the same run finds in the code of the commit; what did not exist then brought nothing.
+base::Result<std::set<std::string>> FindingsThen(const std::string& revision, const config::Resolved& resolved,
+                                                 pipeline::Options options, const source::FileSystem& files) {
+  const std::string repository = config::FindRepository(resolved.root, files);
+  const base::Result<std::string> commit = baseline::BaseCommit(repository, revision);
+  if (!commit) return base::Fail(commit.error().message);
+  const base::Result<baseline::RevisionFiles> then =
+      baseline::RevisionFiles::At(*commit, repository, options.working_directory);
+  if (!then) return base::Fail(then.error().message);
+  options.overlays.clear();
+  options.progress = {};
+  std::erase_if(options.paths, [&](const std::string& path) { return !then->Kind(path).has_value(); });
+  std::set<std::string> fingerprints;
+  if (options.paths.empty()) return fingerprints;
+  const base::Result<pipeline::Output> out = pipeline::Run(options, *then);
+  if (!out) return base::Fail("--diff-base: " + out.error().message);
+  for (const Finding& finding : out->findings) fingerprints.insert(finding.fingerprint);
+  for (const findings::Suppressed& one : out->suppressed) fingerprints.insert(one.finding.fingerprint);
+  return fingerprints;
+}
+
+bool IsSet(const char* variable) {
+  const char* value = std::getenv(variable);
+  return value != nullptr && *value != '\0' && std::string_view(value) != "false" && std::string_view(value) != "0";
+}
+
+std::string Counted(size_t count) { return std::to_string(count) + (count == 1 ? " finding" : " findings"); }
+
+}  // namespace
+
+base::Result<Known> Known::Load(const CheckArguments& arguments, const config::Resolved& resolved,
+                                const pipeline::Options& options, const source::FileSystem& files) {
+  Known known;
+  known.least_ = LeastConfidence(resolved.settings.min_confidence);
+  known.file_ = resolved.settings.baseline;
+  known.root_ = resolved.root;
+  known.working_directory_ = options.working_directory;
+  for (const rules::Rule* rule : options.rules) known.rules_.insert(rule->code);
+  if (arguments.update_baseline && known.file_.empty()) {
+    return base::Fail("--update-baseline: which file? Name it with --baseline FILE or `baseline` in the configuration");
+  }
+  if (!known.file_.empty()) {
+    const base::Result<std::string> text = files.Read(known.file_);
+    const bool is_new = arguments.update_baseline && !files.Kind(known.file_);
+    if (!text && !is_new) return base::Fail(text.error().message + "; --update-baseline writes a baseline");
+    base::Result<baseline::Baseline> read = is_new ? baseline::Baseline() : baseline::Parse(known.file_, *text);
+    if (!read) return base::Fail(read.error().message);
+    known.baseline_ = std::move(*read);
+  }
+  if (!arguments.diff_base.empty()) {
+    base::Result<std::set<std::string>> old = FindingsThen(arguments.diff_base, resolved, options, files);
+    if (!old) return base::Fail(old.error().message);
+    known.old_ = std::move(*old);
+  }
+  return known;
+}
+
+void Known::Keep(pipeline::Output& out) {
+  found_.clear();
+  for (const Finding& finding : out.findings) found_.insert(finding.fingerprint);
+  for (const findings::Suppressed& one : out.suppressed) found_.insert(one.finding.fingerprint);
+  std::erase_if(out.findings, [&](const Finding& finding) { return finding.confidence < least_; });
+  std::erase_if(out.suppressed, [&](const findings::Suppressed& one) { return one.finding.confidence < least_; });
+  known_.clear();
+  if (baseline_) known_ = baseline::TakeKnown(*baseline_, out.findings);
+  if (!old_) return;
+  for (Finding& finding : out.findings) {
+    if (old_->contains(finding.fingerprint)) known_.push_back(finding);
+  }
+  std::erase_if(out.findings, [&](const Finding& finding) { return old_->contains(finding.fingerprint); });
+}
+
+bool Known::WasChecked(const baseline::Entry& entry, const pipeline::Output& out) const {
+  if (!rules_.contains(entry.code)) return false;
+  if (std::ranges::binary_search(out.requested, entry.path)) return true;
+  const pipeline::PathMap paths(root_, working_directory_);
+  return !source::RealFileSystem().Kind(paths.Absolute(entry.path)).has_value();
+}
+
+baseline::Entry Known::EntryOf(const pipeline::Output& out, const Finding& finding) const {
+  const pipeline::PathMap paths(root_, working_directory_);
+  return {finding.fingerprint, std::string(finding.code), paths.Relative(out.files[finding.span.file].path), finding.function,
+          findings::Render(finding.message)};
+}
+
+base::Result<std::string> Known::Update(pipeline::Output& out) {
+  const size_t before = baseline_->entries.size();
+  baseline::Baseline next = baseline::WithoutGone(*baseline_, found_, [&](const baseline::Entry& e) { return WasChecked(e, out); });
+  const size_t kept = next.entries.size();
+  for (const Finding& finding : out.findings) next.entries.push_back(EntryOf(out, finding));
+  const size_t added = next.entries.size() - kept;
+  if (!WriteFile(file_, baseline::Write(next))) return base::Fail("the baseline was not written");
+  const std::string text = "Baseline " + file_ + ": " + Counted(next.entries.size()) + " (" + std::to_string(added) +
+                           " added, " + std::to_string(before - kept) + " removed).\n";
+  baseline_ = std::move(next);
+  Keep(out);
+  return text;
+}
+
+base::Result<std::string> Known::Shrink(const pipeline::Output& out) const {
+  if (!baseline_) return std::string();
+  const baseline::Baseline next =
+      baseline::WithoutGone(*baseline_, found_, [&](const baseline::Entry& e) { return WasChecked(e, out); });
+  const size_t gone = baseline_->entries.size() - next.entries.size();
+  if (gone == 0) return std::string();
+  if (IsSet("CI") || IsSet("PRE_COMMIT")) {
+    return Counted(gone) + " of the baseline " + file_ + " are gone; a run at your desk takes them out.\n";
+  }
+  if (!WriteFile(file_, baseline::Write(next))) return base::Fail("the baseline was not written");
+  return "Took " + Counted(gone) + " that are gone out of the baseline " + file_ + ".\n";
+}
+
+}  // namespace allranks::cli

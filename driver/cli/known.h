@@ -1,0 +1,48 @@
+// Which findings are shown: those that are sure enough and neither in the baseline nor as old as --diff-base.
+#pragma once
+
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "driver/baseline/baseline.h"
+#include "driver/cli/arguments.h"
+#include "driver/config/resolve.h"
+#include "driver/pipeline/pipeline.h"
+
+namespace allranks::cli {
+
+class Known {
+ public:
+  // Reads the baseline file and checks the code of --diff-base, where they are asked for.
+  static base::Result<Known> Load(const CheckArguments& arguments, const config::Resolved& resolved,
+                                  const pipeline::Options& options, const source::FileSystem& files);
+
+  // Leaves in `out` what is to be shown.
+  void Keep(pipeline::Output& out);
+  // What is known, of the last output.
+  const std::vector<findings::Finding>& findings() const { return known_; }
+  bool compares() const { return baseline_.has_value() || old_.has_value(); }
+
+  // --update-baseline: everything that was found becomes known. Returns what to say.
+  [[nodiscard]] base::Result<std::string> Update(pipeline::Output& out);
+  // Takes what is mended out of the baseline file, but not where files must stay as they are (CI, hooks). Returns what to
+  // say; empty: nothing.
+  [[nodiscard]] base::Result<std::string> Shrink(const pipeline::Output& out) const;
+
+ private:
+  bool WasChecked(const baseline::Entry& entry, const pipeline::Output& out) const;
+  baseline::Entry EntryOf(const pipeline::Output& out, const findings::Finding& finding) const;
+
+  findings::Confidence least_ = findings::Confidence::Likely;
+  std::string file_;                            // of the baseline
+  std::string root_, working_directory_;
+  std::set<std::string_view> rules_;            // codes that ran
+  std::optional<baseline::Baseline> baseline_;
+  std::optional<std::set<std::string>> old_;    // fingerprints of --diff-base
+  std::set<std::string> found_;                 // fingerprints, shown or not
+  std::vector<findings::Finding> known_;
+};
+
+}  // namespace allranks::cli

@@ -1,0 +1,47 @@
+#include "driver/cli/verdicts.h"
+
+#include <nlohmann/json.hpp>
+#include <vector>
+
+namespace allranks::cli {
+namespace {
+
+using Json = nlohmann::json;
+
+std::string TextOf(const Json& object, const char* key) {
+  const auto found = object.find(key);
+  return found != object.end() && found->is_string() ? found->get<std::string>() : std::string();
+}
+
+std::string Line(const Json& verify) {
+  std::string line = TextOf(verify, "verdict");
+  if (const std::string effect = TextOf(verify, "effect"); !effect.empty()) line += ": " + effect;
+  if (const std::string reason = TextOf(verify, "reason"); !reason.empty()) line += ": " + reason;
+  std::string how = TextOf(verify, "backend");
+  if (verify.contains("world") && verify["world"].is_number_unsigned()) how += ", " + std::to_string(verify["world"].get<unsigned>()) + " ranks";
+  return how.empty() ? line : line + " (" + how + ")";
+}
+
+}  // namespace
+
+base::Result<std::map<std::string, std::string>> ReadVerdicts(const std::string& path, const source::FileSystem& files) {
+  const base::Result<std::string> text = files.Read(path);
+  if (!text) return base::Fail(text.error().message + "; --verdicts takes what `allranks verify -o FILE` wrote");
+  const Json report = Json::parse(*text, nullptr, false);
+  std::map<std::string, std::string> verdicts;
+  // Reports nest as deep as whoever wrote them likes.
+  std::vector<const Json*> open = {&report};
+  while (!open.empty()) {
+    const Json* at = open.back();
+    open.pop_back();
+    if (!at->is_structured()) continue;
+    if (at->is_object() && at->contains("verify") && at->contains("witness") && (*at)["witness"].is_object()) {
+      verdicts[TextOf((*at)["witness"], "finding")] = Line((*at)["verify"]);
+    }
+    for (const Json& child : *at) open.push_back(&child);
+  }
+  if (verdicts.empty()) return base::Fail(path + ": no verdicts in it; --verdicts takes what `allranks verify -o FILE` wrote");
+  return verdicts;
+}
+
+}  // namespace allranks::cli

@@ -1,0 +1,128 @@
+"""Known findings: the baseline file, and --diff-base."""
+
+import json
+import os
+import shutil
+import subprocess
+import unittest
+
+from support import GUARDED, CliTest, main
+
+SECOND = "\n\ndef load():\n    if dist.get_rank() == 0:\n        dist.barrier()\n"
+# The checks below stand for a desk, whatever runs them.
+DESK = {"CI": "", "PRE_COMMIT": ""}
+
+
+class Baseline(CliTest):
+    def check(self, *args, env=DESK, **more):
+        return self.run_allranks("check", "--output-format", "concise", "-q", *args, env=env, **more)
+
+    def entries(self):
+        return [entry["fingerprint"] for entry in json.loads((self.root / "known.json").read_text())["findings"]]
+
+    def make(self):
+        self.write("a.py", GUARDED)
+        self.write("allranks.toml", "baseline = 'known.json'\n")
+        result = self.run_allranks("check", "--update-baseline", env=DESK)
+        self.assertEqual((result.code, result.err), (0, f"Baseline {self.root}/known.json: 1 finding (1 added, 0 removed).\n"))
+
+    def test_known_findings_are_not_reported(self):
+        self.make()
+        self.assertEqual((self.check().code, self.check().out), (0, ""))
+        self.assertIn("(1 in the baseline)", self.run_allranks("check").out)
+
+    def test_moved_and_indented_code_is_known_and_new_code_is_not(self):
+        self.make()
+        moved = GUARDED.replace("\n\ndef", "\n\nX = 1\n\n\ndef").replace("    if", "    if True:\n      if").replace("        dist", "            dist")
+        self.write("a.py", moved)
+        self.assertEqual(self.check().out, "")
+        self.write("a.py", moved + SECOND)
+        self.assertEqual([line.split(":")[:2] for line in self.check().out.splitlines()], [["a.py", "15"]])
+        self.assertEqual(len(self.entries()), 1)
+
+    def test_it_shrinks_by_itself_but_not_in_ci_and_never_grows(self):
+        self.make()
+        self.write("a.py", GUARDED + SECOND)
+        self.run_allranks("check", "--update-baseline", env=DESK)
+        self.assertEqual(len(self.entries()), 2)
+        self.write("a.py", GUARDED)
+        for variable in ("CI", "PRE_COMMIT"):
+            self.assertIn("1 finding of the baseline", self.run_allranks("check", env={**DESK, variable: "1"}).err)
+            self.assertEqual(len(self.entries()), 2)
+        # What was not looked at is not gone.
+        self.write("b.py", "import torch.distributed\n")
+        self.check("b.py")
+        self.check("--ignore", "AR101", "a.py")
+        self.assertEqual(len(self.entries()), 2)
+        self.assertIn("Took 1 finding", self.run_allranks("check", env=DESK).err)
+        self.assertEqual(len(self.entries()), 1)
+        (self.root / "a.py").unlink()
+        self.check("b.py")
+        self.assertEqual(self.entries(), [])
+
+    def test_sarif_says_what_is_new(self):
+        self.make()
+        self.write("a.py", GUARDED + SECOND)
+        run = json.loads(self.run_allranks("check", "--output-format", "sarif", env=DESK).out)["runs"][0]
+        self.assertEqual([result["baselineState"] for result in run["results"]], ["new", "unchanged"])
+
+    def test_errors(self):
+        self.write("a.py", GUARDED)
+        self.assert_one_line_error(self.check("--baseline", "nowhere.json"), "nowhere.json", "--update-baseline")
+        self.assert_one_line_error(self.check("--update-baseline"), "--baseline FILE")
+        self.write("bad.json", "[]")
+        self.assert_one_line_error(self.check("--baseline", "bad.json"), "bad.json: not a baseline")
+
+
+@unittest.skipUnless(shutil.which("git"), "git is not installed")
+class DiffBase(CliTest):
+    def git(self, *args, env=None):
+        who = {"GIT_CONFIG_GLOBAL": os.devnull, "GIT_AUTHOR_NAME": "a", "GIT_AUTHOR_EMAIL": "a@b", "GIT_COMMITTER_NAME": "a",
+               "GIT_COMMITTER_EMAIL": "a@b"}
+        run = subprocess.run(["git", *args], cwd=self.root, env={**os.environ, **who, **(env or {})}, capture_output=True,
+                             text=True, timeout=60)
+        self.assertEqual(run.returncode, 0, run.stderr)
+        return run.stdout
+
+    def lines(self, *args, env=None, cwd=None):
+        result = self.run_allranks("check", "--output-format", "concise", "-q", *args, env=env, cwd=cwd)
+        self.assertIn(result.code, (0, 1), result.err)
+        return [":".join(line.split(":")[:2]) for line in result.out.splitlines()]
+
+    def commit(self):
+        self.git("init", "-q", "-b", "main")
+        self.write("pkg/a.py", GUARDED)
+        self.git("add", ".")
+        self.git("commit", "-qm", "first")
+
+    def test_only_what_the_change_brought(self):
+        self.commit()
+        self.write("pkg/a.py", "\n\n" + GUARDED + SECOND)
+        self.write("pkg/new.py", GUARDED)
+        self.assertEqual(self.lines("--diff-base", "HEAD"), ["pkg/a.py:13", "pkg/new.py:6"])
+        self.assertEqual(self.lines("--diff-base", "HEAD", "new.py", cwd=self.root / "pkg"), ["new.py:6"])
+        self.assertEqual(len(self.lines()), 3)
+
+    def test_since_the_branch_was_left(self):
+        self.commit()
+        self.git("switch", "-qc", "work")
+        self.git("switch", "-q", "main")
+        self.write("pkg/a.py", "import torch.distributed\n")
+        self.git("commit", "-qam", "mended")
+        self.git("switch", "-q", "work")
+        self.assertEqual(self.lines("--diff-base", "main"), [])
+
+    def test_inside_a_hook(self):
+        self.commit()
+        self.write("pkg/a.py", GUARDED + SECOND)
+        hook = {"GIT_DIR": "/nowhere", "GIT_INDEX_FILE": ".git/index", "GIT_WORK_TREE": "/nowhere", "PRE_COMMIT": "1"}
+        self.assertEqual(self.lines("--diff-base", "HEAD", env=hook), ["pkg/a.py:11"])
+
+    def test_errors(self):
+        self.commit()
+        self.assert_one_line_error(self.run_allranks("check", "--diff-base", "nowhere"), "no commit `nowhere`")
+        self.assert_one_line_error(self.run_allranks("check", "--diff-base=--help"), "no commit `--help`")
+
+
+if __name__ == "__main__":
+    main()

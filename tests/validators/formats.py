@@ -1,0 +1,110 @@
+"""What allranks writes, read by validators of others: one run over all fixtures, every format.
+
+usage: formats.py ALLRANKS REPOSITORY. Skips what is not installed; `make validate` installs it.
+"""
+
+import json
+import os
+import pathlib
+import shutil
+import stat
+import subprocess
+import sys
+import tempfile
+import unittest
+
+ALLRANKS = os.path.abspath(sys.argv.pop(1))
+REPOSITORY = pathlib.Path(sys.argv.pop(1)).resolve()
+MODULES = REPOSITORY / "tests" / "validators" / "node_modules"
+MULTITOOL = MODULES / "@microsoft" / "sarif-multitool-linux" / "Sarif.Multitool"
+CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+
+HOSTILE = '''\
+import torch.distributed as dist
+
+
+def save(model="</script><script>window.hacked = 1</script>"):
+    if dist.get_rank() == 0:  # <img src=x onerror="window.hacked = 1">
+        dist.barrier()  # </pre></main> \u202e "' onload='window.hacked = 1'
+'''
+
+
+def needs(tool):
+    return unittest.skipUnless(tool and pathlib.Path(tool).exists(), f"{tool} is not installed; `make validate` installs it")
+
+
+def run(*command, **options):
+    return subprocess.run([str(part) for part in command], capture_output=True, text=True, timeout=300, **options)
+
+
+class Formats(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.folder = tempfile.TemporaryDirectory()
+        cls.addClassCleanup(cls.folder.cleanup)
+        cls.root = pathlib.Path(cls.folder.name).resolve()
+        project = cls.root / "project"
+        shutil.copytree(REPOSITORY / "fixtures", project)
+        (project / ".git").mkdir()
+        (project / "<b>& \"'.py").write_text(HOSTILE, "utf-8")
+        outputs = [f"--output={name}={cls.root / name}" for name in ("sarif", "rdjson", "html")]
+        cls.run_result = run(ALLRANKS, "check", "--min-confidence", "possible", "--extend-select", "ALL", *outputs, cwd=project)
+
+    def test_the_run_found_much(self):
+        self.assertEqual(self.run_result.returncode, 1, self.run_result.stderr)
+        self.assertGreater(len(json.loads((self.root / "sarif").read_text())["runs"][0]["results"]), 300)
+
+    @needs(MULTITOOL)
+    def test_sarif_multitool(self):
+        MULTITOOL.chmod(MULTITOOL.stat().st_mode | stat.S_IXUSR)
+        verdict = self.root / "verdict.sarif"
+        run(MULTITOOL, "validate", self.root / "sarif", "--rule-kind", "Sarif;Gh", "--level", "Error;Warning", "--output",
+            verdict, "--log", "ForceOverwrite")
+        # The tool ends with 0 whatever it finds: its own report counts.
+        results = json.loads(verdict.read_text("utf-8-sig"))["runs"][0]["results"]
+        self.assertEqual([(r["ruleId"], r["message"], r["locations"][0]["physicalLocation"].get("region")) for r in results[:3]], [])
+
+    @needs(MULTITOOL.parent / "sarif-2.1.0.json")
+    def test_sarif_schema(self):
+        try:
+            import jsonschema
+        except ImportError:
+            raise unittest.SkipTest("python3-jsonschema is not installed")
+        schema = json.loads((MULTITOOL.parent / "sarif-2.1.0.json").read_text("utf-8-sig"))
+        jsonschema.validate(json.loads((self.root / "sarif").read_text()), schema)
+
+    def test_rule_ids_agree_with_their_indices(self):
+        log = json.loads((self.root / "sarif").read_text())["runs"][0]
+        rules = log["tool"]["driver"]["rules"]
+        for result in log["results"]:
+            self.assertEqual(rules[result["ruleIndex"]]["id"], result["ruleId"])
+
+    @needs(MODULES / ".bin" / "rdformat-validator")
+    def test_rdjson(self):
+        result = run("node", MODULES / ".bin" / "rdformat-validator", "--strict", self.root / "rdjson")
+        self.assertEqual(result.returncode, 0, result.stdout[-2000:])
+
+    @needs(MODULES / ".bin" / "taplo")
+    def test_the_schema_of_the_settings(self):
+        schema = f"file://{REPOSITORY / 'docs' / 'allranks.schema.json'}"
+        good = self.root / "good.toml"
+        good.write_text("select = ['AR1', 'missing-set-epoch']\n[severity]\nAR4 = 'info'\n[world]\nnodes = 1\n")
+        result = run("node", MODULES / ".bin" / "taplo", "lint", "--schema", schema, good, cwd=self.root)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        for wrong in ("selct = []\n", "select = ['AR1x']\n", "fail-on = 'eror'\n", "[world]\nnode = 1\n", "[severity]\nAR4 = 'hot'\n"):
+            bad = self.root / "bad.toml"
+            bad.write_text(wrong)
+            self.assertNotEqual(run("node", MODULES / ".bin" / "taplo", "lint", "--schema", schema, bad, cwd=self.root).returncode, 0, wrong)
+
+    @needs(CHROMIUM)
+    @needs(MODULES / "playwright-core" / "package.json")
+    def test_html_in_a_browser(self):
+        environment = {**os.environ, "NODE_PATH": str(MODULES), "CHROMIUM": CHROMIUM}
+        pictures = pathlib.Path(os.environ.get("ALLRANKS_PICTURES", self.root))
+        (self.root / "report.html").write_bytes((self.root / "html").read_bytes())
+        result = run("node", REPOSITORY / "tests" / "validators" / "html.js", self.root / "report.html", pictures, env=environment)
+        self.assertEqual(result.returncode, 0, result.stdout[-3000:] + result.stderr[-3000:])
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=1)
