@@ -1,4 +1,5 @@
 #include "rules/collectives/difference_finding.h"
+#include "rules/collectives/hoist.h"
 
 namespace allranks::rules {
 namespace {
@@ -17,7 +18,9 @@ void Check(const Context& context, FindingSink& sink) {
         "let every rank make this call and keep only local work, such as printing and writing "
         "files, under {}",
         {ConditionText(context, difference)}};
-    sink.push_back(FindingOf(context, difference, kCode, std::move(message), std::move(help)));
+    findings::Finding finding = FindingOf(context, difference, kCode, std::move(message), std::move(help));
+    AddHoist(context, difference, finding);
+    sink.push_back(std::move(finding));
   }
 }
 
@@ -32,25 +35,23 @@ extern const Rule RankGuardedCollective = {
     .explanation = R"md(
 ## What it finds
 
-A collective call (`all_reduce`, `broadcast`, `barrier`, ...) that only some ranks of its group
-reach, because a condition on the rank stands in front of it: an `if`, a conditional expression,
-`and` / `or`, `match`, a decorator such as `rank_zero_only`, or a `with` block. The condition may
-stand in another function or file than the call; the calls in between are listed with the finding.
+A collective call (`all_reduce`, `broadcast`, `barrier`, ...) that only some ranks of its group reach, because
+a condition on the rank stands in front of it: an `if`, a conditional expression, `and` / `or`, `match`, a
+decorator such as `rank_zero_only`, or a `with` block. The condition may stand in another function or file
+than the call; the calls in between are listed with the finding.
 
-allranks does not look for the pattern "collective below an `if rank == 0`". It computes which
-operations each class of ranks issues, and in which order, and reports the first one that some rank
-of the group lacks.
+allranks does not look for the pattern "collective below an `if rank == 0`". It computes which operations each
+class of ranks issues, and in which order, and reports the first one that some rank of the group lacks.
 
 ## Why it hurts
 
-A collective completes when every rank of the group has called it. Ranks that never call it leave
-the others waiting. Nothing is printed: GPUs show full load, the log stands still. With NCCL the
-watchdog ends the job after its timeout (ten minutes unless changed) with a message of the kind
-`Watchdog caught collective operation timeout`, and the stack trace often names an innocent line:
-ranks pair operations by order and not by name, so the ranks that skipped the call are seen waiting
-in the *next* collective. Where both operations happen to fit, the job goes on with wrong numbers.
-The Flight Recorder reports `missing ranks`, or `collective type mismatch` when another operation
-met it.
+A collective completes when every rank of the group has called it. Ranks that never call it leave the others
+waiting. Nothing is printed: GPUs show full load, the log stands still. With NCCL the watchdog ends the job
+after its timeout (ten minutes unless changed) with a message of the kind `Watchdog caught collective
+operation timeout`, and the stack trace often names an innocent line: ranks pair operations by order and not
+by name, so the ranks that skipped the call are seen waiting in the *next* collective. Where both operations
+happen to fit, the job goes on with wrong numbers. The Flight Recorder reports `missing ranks`, or `collective
+type mismatch` when another operation met it.
 
 ## Wrong
 
@@ -70,26 +71,30 @@ if dist.get_rank() == 0:
 
 ## When it is silent
 
-* All ranks issue the same operations after all: one `broadcast` in each arm, or the pair of
-  barriers that lets one rank go first.
-* The condition is the same on every rank: `world_size > 1`, `is_initialized()`, a command-line
-  argument, a value that was reduced or broadcast before.
+* All ranks issue the same operations after all: one `broadcast` in each arm, or the pair of barriers that
+  lets one rank go first.
+* The condition is the same on every rank: `world_size > 1`, `is_initialized()`, a command-line argument, a
+  value that was reduced or broadcast before.
 * The condition is membership of the group that the operation names.
-* The condition varies along a direction that the group does not span: a pipeline-stage test around
-  a reduction over the data-parallel group.
+* The condition varies along a direction that the group does not span: a pipeline-stage test around a
+  reduction over the data-parallel group.
 
 ## Fix
 
-Let every rank make the call and keep what is local (printing, writing a file) under the condition.
-If only some ranks are meant to take part, create a group of these ranks, on all ranks, and pass it.
+Let every rank make the call and keep what is local (printing, writing a file) under the condition. If only
+some ranks are meant to take part, create a group of these ranks, on all ranks, and pass it.
+
+`--unsafe-fixes` moves the call before or behind the `if`, where it is the first or last line of it and there
+is no `else`. It is not safe: whether the others can make the call is not known.
 
 ## Proof
 
-The finding carries the two sequences of operations. `allranks verify` replays them: the ranks that
-reached the call wait in it until the time limit, and the report names the line in which each rank
-stands.
+The finding carries the two sequences of operations. `allranks verify` replays them: the ranks that reached
+the call wait in it until the time limit, and the report names the line in which each rank stands.
 )md",
     .check = Check,
-    .scenario = Scenario::SkippedCollective};
+    .scenario = Scenario::SkippedCollective,
+    .has_fix = true,
+    .fix = Applicability::Unsafe};
 
 }  // namespace allranks::rules

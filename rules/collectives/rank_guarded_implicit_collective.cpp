@@ -1,4 +1,5 @@
 #include "rules/collectives/difference_finding.h"
+#include "rules/collectives/hoist.h"
 
 namespace allranks::rules {
 namespace {
@@ -21,7 +22,9 @@ void Check(const Context& context, FindingSink& sink) {
     findings::Text help = {"call it on every rank: it lets the rank that writes or prints do so by itself",
                            {}};
     if (culprit.op_class != knowledge::OpClass::Implicit) help = {"call it on every rank", {}};
-    sink.push_back(FindingOf(context, difference, kCode, std::move(message), std::move(help)));
+    findings::Finding finding = FindingOf(context, difference, kCode, std::move(message), std::move(help));
+    AddHoist(context, difference, finding);
+    sink.push_back(std::move(finding));
   }
 }
 
@@ -36,21 +39,20 @@ extern const Rule RankGuardedImplicitCollective = {
     .explanation = R"md(
 ## What it finds
 
-The same as AR101 for calls that do not look like communication: saving or collecting the state of a
-sharded model (`state_dict` under FSDP, DeepSpeed `save_checkpoint`, Accelerate `save_state` and
-`get_state_dict`, Lightning `save_checkpoint`, distributed checkpoint `save` and `load`), gathering
-(`accelerator.gather`, a DTensor's `full_tensor()`), metrics (`compute()` of torchmetrics,
-`log(..., sync_dist=True)`, the property `trainer.callback_metrics`), the forward of a DDP or FSDP
-module, and starting or ending the process group.
+The same as AR101 for calls that do not look like communication: saving or collecting the state of a sharded
+model (`state_dict` under FSDP, DeepSpeed `save_checkpoint`, Accelerate `save_state` and `get_state_dict`,
+Lightning `save_checkpoint`, distributed checkpoint `save` and `load`), gathering (`accelerator.gather`, a
+DTensor's `full_tensor()`), metrics (`compute()` of torchmetrics, `log(..., sync_dist=True)`, the property
+`trainer.callback_metrics`), the forward of a DDP or FSDP module, and starting or ending the process group.
 
 ## Why it hurts
 
-"Only rank 0 saves" is right for `torch.save` and wrong for these calls: each rank holds a part of
-the state and sends it. Rank 0 waits for parts that never come, and the job stands still at the
-checkpoint, often hours after it was started. Such code frequently works in the small, because under
-plain DDP the same call is local, and hangs on the day FSDP or ZeRO-3 is switched on. The NCCL
-watchdog ends it with `Watchdog caught collective operation timeout` in an all-gather that nobody
-wrote. The Flight Recorder reports `missing ranks`, or `collective type mismatch`.
+"Only rank 0 saves" is right for `torch.save` and wrong for these calls: each rank holds a part of the state
+and sends it. Rank 0 waits for parts that never come, and the job stands still at the checkpoint, often hours
+after it was started. Such code frequently works in the small, because under plain DDP the same call is local,
+and hangs on the day FSDP or ZeRO-3 is switched on. The NCCL watchdog ends it with `Watchdog caught collective
+operation timeout` in an all-gather that nobody wrote. The Flight Recorder reports `missing ranks`, or
+`collective type mismatch`.
 
 ## Wrong
 
@@ -69,27 +71,31 @@ if accelerator.is_main_process:
 
 ## When it is silent
 
-* The object is known not to be wrapped or sharded, or the call goes through `.module` to the inner
-  model.
+* The object is known not to be wrapped or sharded, or the call goes through `.module` to the inner model.
 * All ranks reach the call after all, as in AR101.
-* The condition asks for the strategy as well, and admits all ranks where the strategy shards:
-  `if is_main_process or distributed_type == DistributedType.DEEPSPEED`.
+* The condition asks for the strategy as well, and admits all ranks where the strategy shards: `if
+  is_main_process or distributed_type == DistributedType.DEEPSPEED`.
 
-Where the call communicates under some strategies only, the message names them and the finding is
-`likely` rather than `certain`, unless the strategy is seen.
+Where the call communicates under some strategies only, the message names them and the finding is `likely`
+rather than `certain`, unless the strategy is seen.
 
 ## Fix
 
-Move the call out of the condition. Where its result is needed on one rank, let all ranks call it
-and test the rank before using the result: `state = accelerator.get_state_dict(model)`, then
-`if is_main_process: save(state)`.
+Move the call out of the condition. Where its result is needed on one rank, let all ranks call it and test the
+rank before using the result: `state = accelerator.get_state_dict(model)`, then `if is_main_process:
+save(state)`.
+
+`--unsafe-fixes` moves the call before or behind the `if`, where it is the first or last line of it and there
+is no `else`. It is not safe: whether the others can make the call is not known.
 
 ## Proof
 
-`allranks verify` replays the operations that the call stands for: the ranks that called it wait in
-the first of them.
+`allranks verify` replays the operations that the call stands for: the ranks that called it wait in the first
+of them.
 )md",
     .check = Check,
-    .scenario = Scenario::SkippedCollective};
+    .scenario = Scenario::SkippedCollective,
+    .has_fix = true,
+    .fix = Applicability::Unsafe};
 
 }  // namespace allranks::rules

@@ -121,14 +121,14 @@ extern const Rule IterableDatasetNotSplit = {
 ## What it finds
 
 An `IterableDataset` of the project whose loader feeds data-parallel training, and that nowhere asks for the
-rank: not in its methods, not in what they call, and nothing that differs between ranks is handed to it. And one
-that does not ask for the worker although its loader has several.
+rank: not in its methods, not in what they call, and nothing that differs between ranks is handed to it. And
+one that does not ask for the worker although its loader has several.
 
 ## Why it hurts
 
-No sampler can deal out an iterable data set: `DataLoader` refuses one beside it. All ranks read the same samples
-in the same order, compute the same gradients, and average them: eight GPUs do the work of one. With four
-workers each sample comes four times an epoch. The loss falls as before, so nobody notices.
+No sampler can deal out an iterable data set: `DataLoader` refuses one beside it. All ranks read the same
+samples in the same order, compute the same gradients, and average them: eight GPUs do the work of one. With
+four workers each sample comes four times an epoch. The loss falls as before, so nobody notices.
 
 ## Wrong
 

@@ -85,8 +85,8 @@ extern const Rule PaddedEvaluation = {
     .explanation = R"md(
 ## What it finds
 
-A loop without training over a loader whose `DistributedSampler` does not shuffle and does not drop the rest, in
-a function that sums up results over the ranks and does not speak of the number of samples.
+A loop without training over a loader whose `DistributedSampler` does not shuffle and does not drop the rest,
+in a function that sums up results over the ranks and does not speak of the number of samples.
 
 ## Why it hurts
 

@@ -96,13 +96,14 @@ extern const Rule BatchnormNotSynced = {
     .explanation = R"md(
 ## What it finds
 
-A model of the project with `BatchNorm` layers that is wrapped in DDP, in a program whose loaders have batches of at
-most 8 samples, and that speaks of `SyncBatchNorm` nowhere.
+A model of the project with `BatchNorm` layers that is wrapped in DDP, in a program whose loaders have batches
+of at most 8 samples, and that speaks of `SyncBatchNorm` nowhere.
 
 ## Why it hurts
 
-Each rank normalises with the mean and variance of its own few samples. A total batch of 64 on 8 ranks trains like
-a batch of 8, as far as these layers are concerned, and the running statistics that evaluation uses are those of rank 0.
+Each rank normalises with the mean and variance of its own few samples. A total batch of 64 on 8 ranks trains
+like a batch of 8, as far as these layers are concerned, and the running statistics that evaluation uses are
+those of rank 0.
 
 ## Wrong
 
@@ -127,8 +128,8 @@ It is advice, and off by default: `--select AR508` turns it on.
 
 ## Fix
 
-`--unsafe-fixes` converts the model before it is wrapped. It is not safe: each layer then communicates, and results
-change.
+`--unsafe-fixes` converts the model before it is wrapped. It is not safe: each layer then communicates, and
+results change.
 
 ## Proof
 

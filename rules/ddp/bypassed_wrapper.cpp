@@ -106,13 +106,13 @@ extern const Rule BypassedWrapper = {
     .explanation = R"md(
 ## What it finds
 
-A loss that is computed by calling `model.module`, the model inside a DDP wrapper, and nothing of which came out
-of the wrapper itself, together with the `backward` of that loss.
+A loss that is computed by calling `model.module`, the model inside a DDP wrapper, and nothing of which came
+out of the wrapper itself, together with the `backward` of that loss.
 
 ## Why it hurts
 
-DDP prepares the reduction of gradients in the wrapper's `forward`. Without it `backward` fills the gradients of
-each rank from its own batch, the optimizer steps with them, and after one step every rank has another
+DDP prepares the reduction of gradients in the wrapper's `forward`. Without it `backward` fills the gradients
+of each rank from its own batch, the optimizer steps with them, and after one step every rank has another
 model. Nothing fails; the checkpoint of rank 0 is a model trained on an eighth of the data.
 
 ## Wrong

@@ -162,18 +162,18 @@ extern const Rule UnusedParametersWithCheckpointing = {
     .explanation = R"md(
 ## What it finds
 
-* DDP with `find_unused_parameters=True` in a program that recomputes layers with `torch.utils.checkpoint`, without
-  `use_reentrant=False`.
+* DDP with `find_unused_parameters=True` in a program that recomputes layers with `torch.utils.checkpoint`,
+  without `use_reentrant=False`.
 * Arguments of Transformers' Trainer with `gradient_checkpointing`, for a model with adapters, that leave
   `ddp_find_unused_parameters` at its default.
 * `static_graph=True` for a model with a part that its forward uses only by chance or by the data.
 
 ## Why it hurts
 
-A reentrant checkpoint has no graph until backward. The search for unused parameters takes all parameters in it for
-unused and marks them ready; backward then marks them ready a second time: `Expected to mark a variable ready only
-once`. With `static_graph` the first step is taken for all: a step that uses other parameters reduces wrong buckets
-or waits for ever.
+A reentrant checkpoint has no graph until backward. The search for unused parameters takes all parameters in
+it for unused and marks them ready; backward then marks them ready a second time: `Expected to mark a variable
+ready only once`. With `static_graph` the first step is taken for all: a step that uses other parameters
+reduces wrong buckets or waits for ever.
 
 ## Wrong
 

@@ -116,8 +116,8 @@ extern const Rule WrappedAttribute = {
     .explanation = R"md(
 ## What it finds
 
-`model.name` where `model` is a DDP wrapper on every path, and `name` is a method or field of the model's own class,
-which the wrapper has not.
+`model.name` where `model` is a DDP wrapper on every path, and `name` is a method or field of the model's own
+class, which the wrapper has not.
 
 ## Why it hurts
 

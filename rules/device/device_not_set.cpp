@@ -154,7 +154,7 @@ extern const Rule DeviceNotSet = {
     .name = "device-not-set",
     .severity = Severity::Error,
     .languages = "Python, C, C++",
-    .summary = "NCCL is used, and no process chooses its device",
+    .summary = "no process chooses its device, though NCCL is used",
     .explanation = R"md(
 ## What it finds
 

@@ -135,19 +135,18 @@ extern const Rule GlobalRankAsDevice = {
     .explanation = R"md(
 ## What it finds
 
-A device that is selected by the global rank, or by arithmetic on it that leaves the devices of a
-node: in `set_device`, `device_ids`, `.to(rank)`, `torch.device("cuda", rank)`, in texts such as
-`f"cuda:{rank}"`, in `cudaSetDevice(rank)` and whatever else the knowledge base calls a selection of a device. The number is
-computed for each rank of two nodes with two devices; a rank that asks for a device which its node
-does not have is a finding.
+A device that is selected by the global rank, or by arithmetic on it that leaves the devices of a node: in
+`set_device`, `device_ids`, `.to(rank)`, `torch.device("cuda", rank)`, in texts such as `f"cuda:{rank}"`, in
+`cudaSetDevice(rank)` and whatever else the knowledge base calls a selection of a device. The number is
+computed for each rank of two nodes with two devices; a rank that asks for a device which its node does not
+have is a finding.
 
 ## Why it hurts
 
-On one node the global and the local rank are the same, so the program works. On the second node the
-first process is rank 8 and has devices 0 to 7: it stops with `CUDA error: invalid device ordinal`,
-and the first node waits in `init_process_group` or in the first collective until it times out. Where
-devices are hidden with `CUDA_VISIBLE_DEVICES`, several processes may share device 0 instead and run
-out of memory.
+On one node the global and the local rank are the same, so the program works. On the second node the first
+process is rank 8 and has devices 0 to 7: it stops with `CUDA error: invalid device ordinal`, and the first
+node waits in `init_process_group` or in the first collective until it times out. Where devices are hidden
+with `CUDA_VISIBLE_DEVICES`, several processes may share device 0 instead and run out of memory.
 
 ## Wrong
 
@@ -180,7 +179,8 @@ model = DDP(model.cuda(), device_ids=[local_rank])
 ## Fix
 
 `--fix` puts the local rank in its place: a variable that holds it at this place, or else
-`int(os.environ["LOCAL_RANK"])`, which torchrun, Accelerate and DeepSpeed set. In C and C++ only such a variable.
+`int(os.environ["LOCAL_RANK"])`, which torchrun, Accelerate and DeepSpeed set. In C and C++ only such a
+variable.
 
 ## Proof
 

@@ -135,14 +135,14 @@ extern const Rule HardCodedRendezvous = {
     .explanation = R"md(
 ## What it finds
 
-`os.environ["MASTER_PORT"]`, or a variable `master_port`, set to a number in the program, and an `init_method` of the form
-`tcp://host:port` that is a literal.
+`os.environ["MASTER_PORT"]`, or a variable `master_port`, set to a number in the program, and an `init_method`
+of the form `tcp://host:port` that is a literal.
 
 ## Why it hurts
 
-The number replaces what the launcher, the scheduler or the user said. The second job on the same machine
-ends with `EADDRINUSE` or `The server socket has failed to listen`, or, worse, its ranks join the first job
-and both hang. After a crash the port stays taken for a while, and the restart fails.
+The number replaces what the launcher, the scheduler or the user said. The second job on the same machine ends
+with `EADDRINUSE` or `The server socket has failed to listen`, or, worse, its ranks join the first job and
+both hang. After a crash the port stays taken for a while, and the restart fails.
 
 ## Wrong
 

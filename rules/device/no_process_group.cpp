@@ -104,8 +104,8 @@ extern const Rule NoProcessGroup = {
     .explanation = R"md(
 ## What it finds
 
-A script that calls a collective, asks for its rank or wraps a model in DDP, while no file of the program calls
-`init_process_group` or anything that could.
+A script that calls a collective, asks for its rank or wraps a model in DDP, while no file of the program
+calls `init_process_group` or anything that could.
 
 ## Why it hurts
 

@@ -64,14 +64,14 @@ extern const Rule WorldSizeFromDeviceCount = {
     .explanation = R"md(
 ## What it finds
 
-`init_process_group(world_size=torch.cuda.device_count())` in a process that a launcher started: its rank comes
-from the environment.
+`init_process_group(world_size=torch.cuda.device_count())` in a process that a launcher started: its rank
+comes from the environment.
 
 ## Why it hurts
 
-`device_count()` says what one machine has. With two nodes, or with fewer processes than devices, the number is
-wrong: `init_process_group` waits for ranks that never come and ends after its timeout, with nothing said about
-the cause; or two jobs of eight ranks train side by side, each on all of the data.
+`device_count()` says what one machine has. With two nodes, or with fewer processes than devices, the number
+is wrong: `init_process_group` waits for ranks that never come and ends after its timeout, with nothing said
+about the cause; or two jobs of eight ranks train side by side, each on all of the data.
 
 ## Wrong
 

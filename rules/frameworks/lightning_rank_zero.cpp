@@ -99,15 +99,15 @@ extern const Rule LightningRankZero = {
 ## What it finds
 
 `self.log(name, ..., rank_zero_only=True)` of a metric that a callback or scheduler monitors, and a hook of a
-`LightningModule` that `@rank_zero_only` keeps from the other ranks although Lightning needs its result, or what it
-logs, everywhere.
+`LightningModule` that `@rank_zero_only` keeps from the other ranks although Lightning needs its result, or
+what it logs, everywhere.
 
 ## Why it hurts
 
 Callbacks run on every rank. On those that did not log the metric, `ModelCheckpoint(monitor=...)` raises
-`MisconfigurationException: ... could not find the monitored key`, or, with a stale value, decides otherwise than
-rank 0: some ranks save, which is collective under sharding, and the rest goes on. A step that returns None
-on a rank skips its backward, and the others wait in the reduction of gradients.
+`MisconfigurationException: ... could not find the monitored key`, or, with a stale value, decides otherwise
+than rank 0: some ranks save, which is collective under sharding, and the rest goes on. A step that returns
+None on a rank skips its backward, and the others wait in the reduction of gradients.
 
 ## Wrong
 

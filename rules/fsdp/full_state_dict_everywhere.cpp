@@ -100,9 +100,8 @@ extern const Rule FullStateDictEverywhere = {
 ## Why it hurts
 
 All ranks gather all parameters and keep them: on the device without `offload_to_cpu`, in as many copies as a
-node has ranks without `rank0_only`. A model that is sharded because it does not fit does not fit now, and
-the job ends with `CUDA out of memory` (or the node runs out of host memory) when the first checkpoint
-is written.
+node has ranks without `rank0_only`. A model that is sharded because it does not fit does not fit now, and the
+job ends with `CUDA out of memory` (or the node runs out of host memory) when the first checkpoint is written.
 
 ## Wrong
 
@@ -127,9 +126,9 @@ with FSDP.state_dict_type(model, StateDictType.FULL_STATE_DICT, config):
 
 ## Fix
 
-`--fix` passes such a configuration where none is given and the function writes on rank 0 only. Where the other
-ranks may use what they gathered, `--unsafe-fixes` does. Shards, by `torch.distributed.checkpoint`, are the better
-way for large models.
+`--fix` passes such a configuration where none is given and the function writes on rank 0 only. Where the
+other ranks may use what they gathered, `--unsafe-fixes` does. Shards, by `torch.distributed.checkpoint`, are
+the better way for large models.
 
 ## Proof
 

@@ -100,10 +100,10 @@ extern const Rule ShardingOrder = {
 
 ## Why it hurts
 
-`fully_shard` makes one unit of all parameters that belong to none yet. Called on the model first, it takes all: the
-whole model is gathered for each forward, as without sharding, and the calls for the layers find nothing. DDP
-reduces a bucket as soon as its gradients are there; a compiled graph gives all of them at its end unless the
-compiler knows the buckets, which it does only if it is given the wrapper.
+`fully_shard` makes one unit of all parameters that belong to none yet. Called on the model first, it takes
+all: the whole model is gathered for each forward, as without sharding, and the calls for the layers find
+nothing. DDP reduces a bucket as soon as its gradients are there; a compiled graph gives all of them at its
+end unless the compiler knows the buckets, which it does only if it is given the wrapper.
 
 ## Wrong
 

@@ -41,9 +41,9 @@ extern const Rule ShardingStrategy = {
 
 ## Why it hurts
 
-PyTorch develops `fully_shard` only. FSDP1 flattens the parameters of a unit into one tensor: frozen and trained
-parameters do not mix, optimizers see one parameter, and gradients are clipped by a method of its own. `NO_SHARD`
-keeps whole copies, as DDP does, and is slower.
+PyTorch develops `fully_shard` only. FSDP1 flattens the parameters of a unit into one tensor: frozen and
+trained parameters do not mix, optimizers see one parameter, and gradients are clipped by a method of its own.
+`NO_SHARD` keeps whole copies, as DDP does, and is slower.
 
 ## Wrong
 
@@ -63,8 +63,8 @@ fully_shard(model)
 
 * `fully_shard` is used.
 
-It is advice, and off by default: `--select AR607` turns it on. Whether full sharding across slow links or sharding
-within a node is faster depends on the machine, which a program does not show: it is not judged.
+It is advice, and off by default: `--select AR607` turns it on. Whether full sharding across slow links or
+sharding within a node is faster depends on the machine, which a program does not show: it is not judged.
 
 ## Fix
 

@@ -61,8 +61,9 @@ extern const Rule EmptyCacheInLoop = {
 ## Why it hurts
 
 It gives free blocks back to the driver, from which the next step must ask for them again: a `cudaFree` and a
-`cudaMalloc` each, which wait for all work on the device. A step gets slower by some ten percent, on each rank at
-another moment, so that the others wait in the next collective. It frees nothing that PyTorch could not use itself.
+`cudaMalloc` each, which wait for all work on the device. A step gets slower by some ten percent, on each rank
+at another moment, so that the others wait in the next collective. It frees nothing that PyTorch could not use
+itself.
 
 ## Wrong
 

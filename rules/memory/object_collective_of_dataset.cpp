@@ -119,14 +119,16 @@ extern const Rule ObjectCollectiveOfDataset = {
     .explanation = R"md(
 ## What it finds
 
-`all_gather_object`, `gather_object`, `broadcast_object_list` or `scatter_object_list` in the default group of a
-program that uses NCCL, of a data set, a field of one, or a list or dictionary that a loop over a loader fills.
+`all_gather_object`, `gather_object`, `broadcast_object_list` or `scatter_object_list` in the default group of
+a program that uses NCCL, of a data set, a field of one, or a list or dictionary that a loop over a loader
+fills.
 
 ## Why it hurts
 
-NCCL sends GPU memory. Every object is pickled, the pickle is copied to the GPU as bytes, padded to the longest
-of all ranks, and gathered: `world_size` times the longest pickle on every GPU, next to the model. A run that
-was fine on a sample of the data, or on 8 ranks, ends with `CUDA out of memory` on the whole of it, or on 64.
+NCCL sends GPU memory. Every object is pickled, the pickle is copied to the GPU as bytes, padded to the
+longest of all ranks, and gathered: `world_size` times the longest pickle on every GPU, next to the model. A
+run that was fine on a sample of the data, or on 8 ranks, ends with `CUDA out of memory` on the whole of it,
+or on 64.
 
 ## Wrong
 

@@ -92,14 +92,14 @@ extern const Rule TornCheckpoint = {
     .explanation = R"md(
 ## What it finds
 
-`torch.save` in a training loop, under a name that is the same each time, in a program that loads a file of this name
-and renames nothing.
+`torch.save` in a training loop, under a name that is the same each time, in a program that loads a file of
+this name and renames nothing.
 
 ## Why it hurts
 
 Writing begins with truncating the file. A job that is preempted, runs out of time or out of memory meanwhile
-leaves half a file, and the last good checkpoint is what was overwritten: `PytorchStreamReader failed reading zip
-archive`, and days are lost. The larger the model, the longer the moment.
+leaves half a file, and the last good checkpoint is what was overwritten: `PytorchStreamReader failed reading
+zip archive`, and days are lost. The larger the model, the longer the moment.
 
 ## Wrong
 

@@ -145,13 +145,14 @@ extern const Rule UnfencedFile = {
     .explanation = R"md(
 ## What it finds
 
-In one function, a file that is written on rank 0, or on one rank of each node, and then loaded by all ranks, or a
-data set that one rank downloads and all ranks open, while nothing in between makes the others wait.
+In one function, a file that is written on rank 0, or on one rank of each node, and then loaded by all ranks,
+or a data set that one rank downloads and all ranks open, while nothing in between makes the others wait.
 
 ## Why it hurts
 
-The other ranks are there first: `FileNotFoundError`, `unexpected EOF`, or an old checkpoint that loads without
-complaint, so that ranks go on with different weights. It goes well on a fast disk and fails on a slow one.
+The other ranks are there first: `FileNotFoundError`, `unexpected EOF`, or an old checkpoint that loads
+without complaint, so that ranks go on with different weights. It goes well on a fast disk and fails on a slow
+one.
 
 ## Wrong
 
@@ -172,13 +173,15 @@ model.load_state_dict(torch.load("init.pt", map_location=device))
 
 ## When it is silent
 
-* A collective, or a call whose name says that it waits, stands in between; also a guard that lets rank 0 go first.
+* A collective, or a call whose name says that it waits, stands in between; also a guard that lets rank 0 go
+  first.
 * Writing and reading stand in different functions, or name the file differently.
 * Only the rank that wrote reads.
 
 ## Fix
 
-`--unsafe-fixes` puts a barrier before the statement that reads. It is not safe, as some ranks may not come by.
+`--unsafe-fixes` puts a barrier before the statement that reads. It is not safe, as some ranks may not come
+by.
 
 ## Proof
 

@@ -126,14 +126,14 @@ extern const Rule AccumulationLossNotScaled = {
     .explanation = R"md(
 ## What it finds
 
-`loss.backward()` in each round of a loop in which the optimizer steps only every n-th time, where nothing in the
-function multiplies or divides that loss.
+`loss.backward()` in each round of a loop in which the optimizer steps only every n-th time, where nothing in
+the function multiplies or divides that loss.
 
 ## Why it hurts
 
-`backward` adds to the gradients. The mean over one micro-batch, added up eight times, is eight times the mean over
-the whole batch: the learning rate is in effect eight times as large, and clipping acts on gradients eight times
-as long. With SGD training diverges, or needs a rate that depends on the number of micro-steps.
+`backward` adds to the gradients. The mean over one micro-batch, added up eight times, is eight times the mean
+over the whole batch: the learning rate is in effect eight times as large, and clipping acts on gradients
+eight times as long. With SGD training diverges, or needs a rate that depends on the number of micro-steps.
 
 ## Wrong
 

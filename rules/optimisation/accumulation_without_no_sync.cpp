@@ -80,7 +80,8 @@ void VisitAccumulation(const Context& context, const objects::Site& backward, Fi
   if (!reduces || IsPeriodic(context, backward)) return;
   if (SpeaksOfSynchronisation(context, module)) return;
   for (const objects::Site& step : OptimizerSteps(context, backward.function)) {
-    if (!IsPeriodic(context, step)) continue;
+    // A step in another arm than the backward belongs to another way to train.
+    if (!IsPeriodic(context, step) || !MeetOnOneWay(context, step, backward)) continue;
     Finding finding = FindingAt(context, kCode, Severity::Warning, Confidence::Likely, backward,
                                 {"gradients are reduced over the ranks in every micro-step, though the optimizer steps only every n-th "
                                  "time: all but one reduction is for nothing",
@@ -200,10 +201,10 @@ file that never says when to reduce them. And a `no_sync` around the backward al
 
 ## Why it hurts
 
-DDP reduces gradients in every backward unless it was told otherwise before the *forward*. With 8
-accumulated micro-steps seven of eight reductions, each of the size of the model, are thrown away. On
-slow links a step takes several times as long. With `no_sync` around the backward only, the flag is set
-too late, and nothing is saved though the code looks right.
+DDP reduces gradients in every backward unless it was told otherwise before the *forward*. With 8 accumulated
+micro-steps seven of eight reductions, each of the size of the model, are thrown away. On slow links a step
+takes several times as long. With `no_sync` around the backward only, the flag is set too late, and nothing is
+saved though the code looks right.
 
 ## Wrong
 
@@ -229,16 +230,16 @@ for i, batch in enumerate(loader):
 
 ## When it is silent
 
-* The file speaks of `no_sync`, `require_backward_grad_sync` or `accumulate` anywhere: then it is taken
-  to know what it does, but for a `no_sync` around a lone backward.
+* The file speaks of `no_sync`, `require_backward_grad_sync` or `accumulate` anywhere: then it is taken to
+  know what it does, but for a `no_sync` around a lone backward.
 * The model is sharded: FSDP may leave `no_sync` out on purpose, as it costs memory.
 * The backward is under the same test as the step.
 
 ## Fix
 
-`--unsafe-fixes` sets DDP's `require_backward_grad_sync` at the beginning of each round to the test under which
-the optimizer steps. It is not safe, as the test may count what changes within the round, and the attribute is
-no documented part of DDP. There is none for a `no_sync` around the backward alone.
+`--unsafe-fixes` sets DDP's `require_backward_grad_sync` at the beginning of each round to the test under
+which the optimizer steps. It is not safe, as the test may count what changes within the round, and the
+attribute is no documented part of DDP. There is none for a `no_sync` around the backward alone.
 
 ## Proof
 

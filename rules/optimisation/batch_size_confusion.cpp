@@ -225,9 +225,9 @@ extern const Rule BatchSizeConfusion = {
 
 ## Why it hurts
 
-The batch that the optimizer sees is another one than the logs, the schedule and the learning rate believe: too
-large by the number of nodes, or too small by the number of ranks. Nothing fails. The run is slower to converge, or
-ends sooner or later than planned, and cannot be compared with the one on another number of GPUs.
+The batch that the optimizer sees is another one than the logs, the schedule and the learning rate believe:
+too large by the number of nodes, or too small by the number of ranks. Nothing fails. The run is slower to
+converge, or ends sooner or later than planned, and cannot be compared with the one on another number of GPUs.
 
 ## Wrong
 

@@ -142,8 +142,8 @@ extern const Rule GradientAveragedTwice = {
     .explanation = R"md(
 ## What it finds
 
-A loss of a model in a DDP wrapper that is divided by the world size before `backward`, and `p.grad` divided by it
-in a function that reduces nothing itself.
+A loss of a model in a DDP wrapper that is divided by the world size before `backward`, and `p.grad` divided
+by it in a function that reduces nothing itself.
 
 ## Why it hurts
 

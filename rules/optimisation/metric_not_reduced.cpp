@@ -161,15 +161,15 @@ extern const Rule MetricNotReduced = {
     .explanation = R"md(
 ## What it finds
 
-* An evaluation over a loader with a distributed sampler that nothing reduces over the ranks, and whose result rank 0
-  prints or logs, or which decides whether a checkpoint is kept.
+* An evaluation over a loader with a distributed sampler that nothing reduces over the ranks, and whose result
+  rank 0 prints or logs, or which decides whether a checkpoint is kept.
 * Lightning's `self.log(..., rank_zero_only=True)` of a value that differs from rank to rank.
 
 ## Why it hurts
 
-Each rank evaluates an eighth of the data. What rank 0 shows is the accuracy on its eighth: noisier than it looks,
-different from what the same weights give on one GPU, and the "best" checkpoint is the one that does best on
-that eighth.
+Each rank evaluates an eighth of the data. What rank 0 shows is the accuracy on its eighth: noisier than it
+looks, different from what the same weights give on one GPU, and the "best" checkpoint is the one that does
+best on that eighth.
 
 ## Wrong
 
@@ -198,8 +198,8 @@ if rank == 0:
 
 ## Fix
 
-`--unsafe-fixes` lets Lightning reduce what is logged. It is not safe, as every rank then has to come by. Elsewhere
-there is none: what has to be summed up is not known.
+`--unsafe-fixes` lets Lightning reduce what is logged. It is not safe, as every rank then has to come by.
+Elsewhere there is none: what has to be summed up is not known.
 
 ## Proof
 

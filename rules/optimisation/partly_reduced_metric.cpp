@@ -155,14 +155,15 @@ extern const Rule PartlyReducedMetric = {
 ## What it finds
 
 * A division of which one side was reduced over the ranks and the other is what this rank counted.
-* A running total of an object that is reduced in place, or put back after it was reduced, by the method that adds
-  to it.
+* A running total of an object that is reduced in place, or put back after it was reduced, by the method that
+  adds to it.
 
 ## Why it hurts
 
-The sum over 8 ranks by the count of one is eight times the mean; the other way round it is an eighth. A running
-total that already holds the sums of all ranks is summed up again at the next batch: it grows by a factor of the
-number of ranks each time, while the quotient of two such totals looks plausible and forgets old batches.
+The sum over 8 ranks by the count of one is eight times the mean; the other way round it is an eighth. A
+running total that already holds the sums of all ranks is summed up again at the next batch: it grows by a
+factor of the number of ranks each time, while the quotient of two such totals looks plausible and forgets old
+batches.
 
 ## Wrong
 

@@ -129,14 +129,14 @@ extern const Rule ScheduleNotScaled = {
     .explanation = R"md(
 ## What it finds
 
-A learning-rate schedule whose number of steps is computed from `len(dataset)`, without the number of ranks, where a
-distributed sampler deals that data set out.
+A learning-rate schedule whose number of steps is computed from `len(dataset)`, without the number of ranks,
+where a distributed sampler deals that data set out.
 
 ## Why it hurts
 
-Each rank makes `len(dataset) / batch_size / world_size` steps an epoch. A schedule of `len(dataset) / batch_size`
-steps is at an eighth of its way when training on 8 GPUs ends: warm-up takes most of it, and a cosine never comes
-down. The model is worse, and the more GPUs, the worse.
+Each rank makes `len(dataset) / batch_size / world_size` steps an epoch. A schedule of `len(dataset) /
+batch_size` steps is at an eighth of its way when training on 8 GPUs ends: warm-up takes most of it, and a
+cosine never comes down. The model is worse, and the more GPUs, the worse.
 
 ## Wrong
 

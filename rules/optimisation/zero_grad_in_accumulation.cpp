@@ -71,14 +71,14 @@ extern const Rule ZeroGradInAccumulation = {
     .explanation = R"md(
 ## What it finds
 
-A `zero_grad` in the same rounds as `backward`, where the optimizer steps only when a remainder says so
-(`step % accumulation == 0`), directly or through a variable.
+A `zero_grad` in the same rounds as `backward`, where the optimizer steps only when a remainder says so (`step
+% accumulation == 0`), directly or through a variable.
 
 ## Why it hurts
 
-Accumulation adds the gradients of several micro-batches up. Cleared each time, only those of the last one
-are there when the optimizer steps: with 8 micro-batches seven eighths of the work are thrown away, and the
-batch is an eighth of what the logs say. The loss goes down, more slowly and with more noise.
+Accumulation adds the gradients of several micro-batches up. Cleared each time, only those of the last one are
+there when the optimizer steps: with 8 micro-batches seven eighths of the work are thrown away, and the batch
+is an eighth of what the logs say. The loss goes down, more slowly and with more noise.
 
 ## Wrong
 
@@ -108,8 +108,8 @@ for i, batch in enumerate(loader):
 
 ## Fix
 
-`--unsafe-fixes` moves the clearing to where the optimizer has stepped, if each is a line of its own and there is
-one step. It is not safe, as code in between may rely on its place.
+`--unsafe-fixes` moves the clearing to where the optimizer has stepped, if each is a line of its own and there
+is one step. It is not safe, as code in between may rely on its place.
 
 ## Proof
 

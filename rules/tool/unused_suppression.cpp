@@ -12,13 +12,13 @@ extern const Rule UnusedSuppression = {
     .explanation = R"md(
 ## What it finds
 
-A comment `# allranks: ignore[CODE]` that silenced nothing, that names a code which does not exist,
-or that is misspelt so that it has no effect. With `require-reason` in the configuration, also one that does not say why.
+A comment `# allranks: ignore[CODE]` that silenced nothing, that names a code which does not exist, or that is
+misspelt so that it has no effect. With `require-reason` in the configuration, also one that does not say why.
 
 ## Why it hurts
 
-A comment that outlives its finding hides the next one on that line. A misspelt one looks like a
-decision and is none.
+A comment that outlives its finding hides the next one on that line. A misspelt one looks like a decision and
+is none.
 
 ## Wrong
 
@@ -39,9 +39,9 @@ dist.barrier()
 
 ## Fix
 
-`--fix` removes the comment, or the code that does nothing from its list. Where a code or the word `ignore` is misspelt, the
-nearest one that exists can be put in its place with `--unsafe-fixes`: to be reviewed, because the comment then hides a
-finding.
+`--fix` removes the comment, or the code that does nothing from its list. Where a code or the word `ignore` is
+misspelt, the nearest one that exists can be put in its place with `--unsafe-fixes`: to be reviewed, because
+the comment then hides a finding.
 
 ## Proof
 
