@@ -137,9 +137,9 @@ extern const Rule GlobalRankAsDevice = {
 
 A device that is selected by the global rank, or by arithmetic on it that leaves the devices of a
 node: in `set_device`, `device_ids`, `.to(rank)`, `torch.device("cuda", rank)`, in texts such as
-`f"cuda:{rank}"`, in `cudaSetDevice(rank)` and whatever else the knowledge base calls a selection of a device. The number is
-computed for each rank of two nodes with two devices; a rank that asks for a device which its node
-does not have is a finding.
+`f"cuda:{rank}"`, in `cudaSetDevice(rank)` and whatever else the knowledge base calls a selection of a
+device. The number is computed for each rank of two nodes with two devices; a rank that asks for a device
+which its node does not have is a finding.
 
 ## Why it hurts
 
@@ -180,7 +180,8 @@ model = DDP(model.cuda(), device_ids=[local_rank])
 ## Fix
 
 `--fix` puts the local rank in its place: a variable that holds it at this place, or else
-`int(os.environ["LOCAL_RANK"])`, which torchrun, Accelerate and DeepSpeed set. In C and C++ only such a variable.
+`int(os.environ["LOCAL_RANK"])`, which torchrun, Accelerate and DeepSpeed set. In C and C++ only such a
+variable.
 
 ## Proof
 
