@@ -162,8 +162,8 @@ extern const Rule DeviceNotSet = {
 `x.to("cuda")`, or a collective of objects, whose pickles NCCL moves through GPU memory) and in which nothing
 says which device that is: neither `set_device`, nor `device_id`, nor `CUDA_VISIBLE_DEVICES`.
 
-In C and C++: a program (a file with `main`) whose ranks join a communicator with `ncclCommInitRank`, while no file calls
-`cudaSetDevice` or its like.
+In C and C++: a program (a file with `main`) whose ranks join a communicator with `ncclCommInitRank`, while
+no file calls `cudaSetDevice` or its like.
 
 ## Why it hurts
 
@@ -195,8 +195,8 @@ model = Net().cuda()
 
 ## Fix
 
-`--fix` calls `set_device` with the local rank before the group is set up. There is none in C and C++, where nothing says
-what the local rank is.
+`--fix` calls `set_device` with the local rank before the group is set up. There is none in C and C++, where
+nothing says what the local rank is.
 
 ## Proof
 
