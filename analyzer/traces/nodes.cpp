@@ -108,6 +108,7 @@ ValueId Asked(const variation::ValueStore& values, ValueId condition, bool* trut
 
 VaryingNodes CollectVarying(const State& state, TraceId root) {
   VaryingNodes nodes;
+  nodes.mentions.job = state.facts.job;
   Collector(state, &nodes).Visit(root);
   std::ranges::stable_sort(nodes.choices, {}, [&](TraceId id) { return state.traces[id].height; });
   return nodes;

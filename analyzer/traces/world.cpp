@@ -90,7 +90,16 @@ void Collect(const variation::ValueStore& values, ValueId value, Mentions* menti
   CollectValue(values, value, mentions, 0);
 }
 
-std::vector<World> WorldsFor(const Mentions& mentions) {
+namespace {
+
+// The same number of ranks on as many nodes as the user's jobs have.
+void Reshape(const variation::JobShape& job, World& world) {
+  const uint32_t size = world.size();
+  if (job.nodes == 1) world = {.nodes = 1, .per_node = size, .mesh = std::move(world.mesh)};
+  else if (job.devices == 1) world = {.nodes = size, .per_node = 1, .mesh = std::move(world.mesh)};
+}
+
+std::vector<World> AnyWorlds(const Mentions& mentions) {
   std::vector<World> worlds;
   std::vector<Axis> mesh;
   for (const Axis axis : kMeshOrder) {
@@ -112,6 +121,14 @@ std::vector<World> WorldsFor(const Mentions& mentions) {
   const auto enough = static_cast<uint32_t>(mentions.largest + 2);
   if (mentions.largest > 1 && mentions.largest <= kLargestRank) worlds.push_back({.nodes = 1, .per_node = enough, .mesh = {}});
   if (mentions.neighbours) worlds.push_back({.nodes = 1, .per_node = 3, .mesh = {}});
+  return worlds;
+}
+
+}  // namespace
+
+std::vector<World> WorldsFor(const Mentions& mentions) {
+  std::vector<World> worlds = AnyWorlds(mentions);
+  for (World& world : worlds) Reshape(mentions.job, world);
   return worlds;
 }
 

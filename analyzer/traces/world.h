@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "analyzer/variation/job_shape.h"
 #include "analyzer/variation/value.h"
 
 namespace allranks::traces {
@@ -49,6 +50,7 @@ struct Mentions {
   bool neighbours = false;   // rank arithmetic
   bool created_groups = false;
   int64_t largest = 0;       // number that a rank is compared with
+  variation::JobShape job;
 };
 void Collect(const variation::ValueStore& values, ValueId value, Mentions* mentions);
 std::vector<World> WorldsFor(const Mentions& mentions);

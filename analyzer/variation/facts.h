@@ -10,6 +10,7 @@
 
 #include "analyzer/binding/program.h"
 #include "analyzer/knowledge/knowledge.h"
+#include "analyzer/variation/job_shape.h"
 #include "analyzer/variation/value.h"
 
 namespace allranks::variation {
@@ -63,6 +64,7 @@ struct WhyStep {
 };
 
 struct Facts {
+  JobShape job;
   ValueStore values_store;
   std::vector<ValueId> values;                              // argument lists of CallFacts
   std::vector<base::IdVector<ir::ExprId, ValueId>> exprs;   // by module: the value of each evaluated expression

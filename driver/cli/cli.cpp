@@ -15,9 +15,7 @@ struct Dispatch {
   int operator()(const RuleArguments& a) const { return RunRule(a); }
   int operator()(const IrArguments& a) const { return RunIr(a); }
   int operator()(const TraceArguments& a) const { return RunTrace(a); }
-  int operator()(const VersionArguments&) const {
-    return WriteOut("allranks " + std::string(Version()) + "\n") ? kExitClean : kExitError;
-  }
+  int operator()(const VersionArguments&) const { return RunVersion(); }
   int operator()(const Message& message) const {
     if (message.exit_code != kExitClean) {
       WriteErr(message.text);
@@ -28,8 +26,6 @@ struct Dispatch {
 };
 
 }  // namespace
-
-std::string_view Version() { return ALLRANKS_VERSION; }
 
 int Main(int argc, const char* const* argv) {
   const std::string_view command = argc > 1 ? argv[1] : "";

@@ -10,6 +10,7 @@ int RunConfig(const ConfigArguments& arguments);
 int RunRule(const RuleArguments& arguments);
 int RunIr(const IrArguments& arguments);
 int RunTrace(const TraceArguments& arguments);
+int RunVersion();
 
 std::string_view Version();
 

@@ -28,6 +28,8 @@ base::Result<std::set<std::string>> FindingsThen(const std::string& revision, co
       baseline::RevisionFiles::At(*commit, repository, options.working_directory);
   if (!then) return base::Fail(then.error().message);
   options.overlays.clear();
+  // What is kept there is of the files as they are now.
+  options.cache_folder.clear();
   options.progress = {};
   std::erase_if(options.paths, [&](const std::string& path) { return !then->Kind(path).has_value(); });
   std::set<std::string> fingerprints;

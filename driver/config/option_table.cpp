@@ -88,11 +88,12 @@ const std::array kOptions = {
            .example = "cache-dir = \"build/allranks_cache\""},
     Option{.key = "world.nodes", .kind = Kind::Count, .member = &Settings::world_nodes, .default_value = "0",
            .summary = "how many nodes a job of this project has; 0: one or more",
-           .text = "With 1, the local rank is the global rank, and what goes wrong on several nodes only is not reported.",
+           .text = "With 1, the local rank is the global rank: it may select devices (AR201), `device_count()` may stand for the world size\n"
+                   "(AR205), and sequences of collectives that part on several nodes only are not reported.",
            .example = "[world]\nnodes = 1"},
     Option{.key = "world.devices", .kind = Kind::Count, .member = &Settings::world_devices, .default_value = "0",
            .summary = "how many processes a node runs; 0: two or more",
-           .text = "With 1, every rank is local rank 0 of its node.", .example = "[world]\ndevices = 8"},
+           .text = "With 1, every rank is local rank 0 of its node. Other numbers say nothing yet.", .example = "[world]\ndevices = 8"},
     Option{.key = "baseline", .kind = Kind::Path, .member = &Settings::baseline, .default_value = "\"\"",
            .flag = "--baseline", .summary = "a file of known findings, which are not reported",
            .text = "`allranks check --update-baseline` writes it. What is mended drops out of it by itself; nothing is ever\n"

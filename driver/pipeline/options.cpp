@@ -19,6 +19,7 @@ Options OptionsOf(const config::Resolved& resolved, const std::string& working_d
     options.file_ignores.push_back({config::FromRoot(ignore.pattern, resolved.root, working_directory), ignore.rules});
   }
   options.severity = settings.severity;
+  options.job = {.nodes = settings.world_nodes, .devices = settings.world_devices};
   options.respect_gitignore = settings.respect_gitignore;
   options.force_exclude = settings.force_exclude;
   options.require_reason = settings.require_reason;

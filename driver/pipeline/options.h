@@ -35,6 +35,7 @@ struct Options {
   std::vector<const rules::Rule*> rules;        // to run; empty: all there are
   std::vector<FileIgnore> file_ignores;
   config::SeverityChoices severity;             // where a rule's own is not wanted
+  variation::JobShape job;                      // what is known of the user's jobs
   bool respect_gitignore = true;
   bool force_exclude = false;             // `exclude` holds for files among `paths` as well
   bool require_reason = false;            // ignore comments without one are findings

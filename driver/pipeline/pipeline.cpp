@@ -216,6 +216,7 @@ base::Result<Output> Run(const Options& options, const source::FileSystem& files
 
     watch.Begin("variation");
     a.facts = variation::ComputeVariation(a.program, *a.knowledge);
+    a.facts.job = options.job;
 
     watch.Begin("traces");
     a.analysis = traces::Analyze(a.program, *a.knowledge, a.facts, a.files);

@@ -67,6 +67,62 @@ TEST(SarifTest, RanksThatDoNothingHaveNoFlow) {
   EXPECT_EQ(json["runs"][0]["results"][0]["codeFlows"][0]["threadFlows"].size(), 1u);
 }
 
+TEST(SarifTest, ThePlaceOfACallOfSeveralLinesIsItsFirst) {
+  Example example = MakeExample();
+  example.findings[0].span.end = static_cast<uint32_t>(example.files[source::FileId{0}].text.size());
+  const Json result = Json::parse(RenderSarif(example.report()))["runs"][0]["results"][0];
+  EXPECT_EQ(result["locations"][0]["physicalLocation"]["region"],
+            Json::parse(R"({"startLine": 6, "startColumn": 9, "endLine": 6, "endColumn": 20})"));
+}
+
+TEST(SarifTest, TheMessageLinksWhatItRestsOnAndCodeIsNoLink) {
+  Example example = MakeExample();
+  example.findings[0].message.args[1] = "ranks[0](1)";
+  const Json result = Json::parse(RenderSarif(example.report()))["runs"][0]["results"][0];
+  const std::string text = result["message"]["text"];
+  EXPECT_TRUE(text.starts_with("Only rank 0 reaches `ranks[0\\](1)`. See [the condition](1), [why it varies](2), ")) << text;
+  EXPECT_TRUE(text.ends_with(". Call it on every rank.")) << text;
+}
+
+TEST(SarifTest, AcceptedFindingsAreThereWithTheReason) {
+  Example example = MakeExample();
+  const std::vector<findings::Suppressed> suppressed = {{example.findings[0], "one rank only", example.SpanOf("# only one writes")}};
+  example.findings.clear();
+  Report report = example.report();
+  report.suppressed = suppressed;
+  const Json result = Json::parse(RenderSarif(report))["runs"][0]["results"][0];
+  EXPECT_EQ(result["suppressions"][0]["kind"], "inSource");
+  EXPECT_EQ(result["suppressions"][0]["justification"], "one rank only");
+}
+
+TEST(SarifTest, BaselineAndCategory) {
+  Example example = MakeExample();
+  const std::vector<findings::Finding> known = example.findings;
+  Report report = example.report();
+  report.known = known;
+  report.has_baseline = true;
+  report.category = "gpu/";
+  const Json run = Json::parse(RenderSarif(report))["runs"][0];
+  EXPECT_EQ(run["results"][0]["baselineState"], "new");
+  EXPECT_EQ(run["results"][1]["baselineState"], "unchanged");
+  EXPECT_EQ(run["automationDetails"]["id"], "gpu/");
+}
+
+// GitHub refuses more. The least severe go, and that is told.
+TEST(SarifTest, WhatIsTooMuchIsCut) {
+  constexpr size_t kMost = 25000;
+  Example example = MakeExample();
+  const findings::Finding small{.code = "AR003", .severity = findings::Severity::Info, .span = example.findings[0].span,
+                                .message = {"m", {}}};
+  std::vector<findings::Finding> findings(kMost, small);
+  findings.push_back(example.findings[0]);
+  example.findings = std::move(findings);
+  const Json run = Json::parse(RenderSarif(example.report()))["runs"][0];
+  EXPECT_EQ(run["results"].size(), kMost);
+  EXPECT_EQ(run["results"][0]["ruleId"], "AR101");
+  EXPECT_EQ(run["invocations"][0]["toolExecutionNotifications"][0]["level"], "warning");
+}
+
 TEST(SarifTest, WhatCouldNotBeDoneIsANotification) {
   const Example example = MakeExample();
   Report report = example.report();

@@ -17,6 +17,8 @@ class Devices {
       : context_(context), sink_(sink), world_(objects::TwoNodes()) {}
 
   void Run() {
+    // On one node the global rank is the local rank.
+    if (context_.facts.job.nodes == 1) return;
     FindOneNodeJobs();
     for (const DevicePlace& place : DevicePlaces(context_)) Visit(place);
   }

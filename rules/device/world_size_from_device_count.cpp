@@ -24,7 +24,7 @@ bool Is(const Context& context, ValueId value, Coordinate coordinate) {
 
 // The rank of a process that the program started itself, on this machine.
 bool IsOfOneNode(const Context& context, ValueId rank) {
-  return rank && context.values.HasFlag(rank, variation::kOneNode);
+  return context.facts.job.nodes == 1 || context.values.HasFlag(rank, variation::kOneNode);
 }
 
 void Visit(const Context& context, const objects::KnownCall& init, FindingSink& sink) {

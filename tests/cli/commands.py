@@ -22,7 +22,7 @@ class Commands(CliTest):
         for args in (["--version"], ["version"], ["-V"]):
             result = self.run_allranks(*args)
             self.assertEqual(result.code, 0)
-            self.assertRegex(result.out, r"^allranks \d+\.\d+\.\d+\n$")
+            self.assertRegex(result.out, r"^allranks \d+\.\d+\.\d+( \(\w+(-dirty)?\))?\nPython: tree-sitter [\d.]+, tree-sitter-python [\d.]+\nC, C\+\+, CUDA: (LLVM [\d.]+|built without LLVM)\n$")
 
     def test_help(self):
         for args in (["--help"], ["check", "--help"], ["rule", "-h"]):

@@ -12,12 +12,16 @@ import subprocess
 import sys
 import tempfile
 import unittest
+import urllib.parse
+from xml.etree import ElementTree
 
 ALLRANKS = os.path.abspath(sys.argv.pop(1))
 REPOSITORY = pathlib.Path(sys.argv.pop(1)).resolve()
 MODULES = REPOSITORY / "tests" / "validators" / "node_modules"
 MULTITOOL = MODULES / "@microsoft" / "sarif-multitool-linux" / "Sarif.Multitool"
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+
+FORMATS = ("sarif", "rdjson", "html", "json", "json-lines", "github", "gitlab", "junit", "concise")
 
 HOSTILE = '''\
 import torch.distributed as dist
@@ -47,12 +51,40 @@ class Formats(unittest.TestCase):
         shutil.copytree(REPOSITORY / "fixtures", project)
         (project / ".git").mkdir()
         (project / "<b>& \"'.py").write_text(HOSTILE, "utf-8")
-        outputs = [f"--output={name}={cls.root / name}" for name in ("sarif", "rdjson", "html")]
+        outputs = [f"--output={name}={cls.root / name}" for name in FORMATS]
         cls.run_result = run(ALLRANKS, "check", "--min-confidence", "possible", "--extend-select", "ALL", *outputs, cwd=project)
 
     def test_the_run_found_much(self):
         self.assertEqual(self.run_result.returncode, 1, self.run_result.stderr)
         self.assertGreater(len(json.loads((self.root / "sarif").read_text())["runs"][0]["results"]), 300)
+
+    def test_all_formats_tell_the_same(self):
+        def load(name):
+            return json.loads((self.root / name).read_text("utf-8"))
+
+        def start(finding):
+            return finding["code"], finding["location"]["path"], finding["location"]["start"]["line"]
+
+        # In notebooks the lines of SARIF count through the cells.
+        plain = [finding for finding in load("json")["findings"] if not finding["location"]["path"].endswith(".ipynb")]
+        expected = sorted(start(finding) for finding in plain)
+        lines = [json.loads(line) for line in (self.root / "json-lines").read_text("utf-8").splitlines()]
+        self.assertEqual(lines, load("json")["findings"])
+        told = {
+            "sarif": [(r["ruleId"], urllib.parse.unquote(at["artifactLocation"]["uri"]), at["region"]["startLine"])
+                      for r in load("sarif")["runs"][0]["results"] if "suppressions" not in r
+                      for at in [r["locations"][0]["physicalLocation"]]],
+            "rdjson": [(d["code"]["value"], d["location"]["path"], d["location"]["range"]["start"]["line"]) for d in load("rdjson")["diagnostics"]],
+            "gitlab": [(e["check_name"], e["location"]["path"], e["location"]["positions"]["begin"]["line"]) for e in load("gitlab")],
+            "junit": [(case.get("name"), case.get("classname"), int(case.get("line")))
+                      for case in ElementTree.parse(self.root / "junit").iter("testcase")],
+        }
+        for name, findings in told.items():
+            self.assertEqual(sorted(f for f in findings if not f[1].endswith(".ipynb")), expected, name)
+        for name in ("github", "concise"):
+            count = sum(1 for line in (self.root / name).read_text("utf-8").splitlines() if " AR" in line)
+            self.assertEqual(count, len(lines), name)
+        self.assertEqual((self.root / "html").read_text("utf-8").count("<article "), len(lines))
 
     @needs(MULTITOOL)
     def test_sarif_multitool(self):

@@ -1,0 +1,68 @@
+"""The wheel, installed into an empty virtual environment without a network.
+
+usage: wheel.py ALLRANKS REPOSITORY.
+"""
+
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+
+ALLRANKS = pathlib.Path(sys.argv.pop(1)).resolve()
+REPOSITORY = pathlib.Path(sys.argv.pop(1)).resolve()
+EXAMPLE = REPOSITORY / "examples" / "first-hang"
+
+
+def run(*command, **options):
+    environment = {k: v for k, v in os.environ.items() if not k.startswith(("PYTHON", "PIP_", "VIRTUAL_ENV"))}
+    environment.update(PIP_NO_INDEX="1", PIP_DISABLE_PIP_VERSION_CHECK="1", PATH="/usr/bin:/bin")
+    return subprocess.run([str(word) for word in command], capture_output=True, text=True, timeout=300, env=environment, **options)
+
+
+@unittest.skipUnless(shutil.which("objdump"), "objdump (binutils) is not installed")
+class Wheel(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.folder = tempfile.TemporaryDirectory()
+        cls.addClassCleanup(cls.folder.cleanup)
+        cls.root = pathlib.Path(cls.folder.name).resolve()
+        packed = run(sys.executable, REPOSITORY / "tools" / "pack_wheel", "--binary", ALLRANKS, cls.root / "dist")
+        assert packed.returncode == 0, packed.stderr
+        cls.wheel = pathlib.Path(packed.stdout.strip())
+        cls.env = cls.root / "env"
+        made = run(sys.executable, "-m", "venv", cls.env)
+        if made.returncode != 0:
+            raise unittest.SkipTest("this Python cannot make virtual environments (python3-venv)")
+        installed = run(cls.env / "bin" / "pip", "install", cls.wheel)
+        assert installed.returncode == 0, installed.stdout + installed.stderr
+
+    def test_the_tag_names_the_platform(self):
+        self.assertRegex(self.wheel.name, r"^allranks-[0-9.]+-py3-none-manylinux_2_\d+_(x86_64|aarch64)\.whl$")
+
+    def test_the_program_and_the_module_do_the_same(self):
+        direct = run(self.env / "bin" / "allranks", "check", EXAMPLE)
+        self.assertEqual(direct.returncode, 1, direct.stderr)
+        module = run(self.env / "bin" / "python", "-m", "allranks", "check", EXAMPLE)
+        self.assertEqual((module.returncode, module.stdout), (direct.returncode, direct.stdout))
+        self.assertEqual(run(self.env / "bin" / "allranks", "--version").stdout, run(ALLRANKS, "--version").stdout)
+
+    def test_it_works_when_moved(self):
+        moved = self.root / "moved here"
+        shutil.copytree(self.env, moved, symlinks=True)
+        result = run(moved / "bin" / "allranks", "rule", "AR101")
+        self.assertTrue(result.stdout.startswith("# AR101"), result.stderr)
+        self.assertEqual(run(moved / "bin" / "allranks", "check", EXAMPLE).returncode, 1)
+
+    def test_it_is_gone_when_removed(self):
+        other = self.root / "other"
+        run(sys.executable, "-m", "venv", other)
+        run(other / "bin" / "pip", "install", self.wheel)
+        run(other / "bin" / "pip", "uninstall", "-y", "allranks")
+        self.assertEqual([path.name for path in (other / "bin").glob("allranks*")], [])
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=1)
