@@ -16,6 +16,7 @@
 #include "analyzer/source/source_file.h"
 #include "analyzer/traces/analysis.h"
 #include "driver/pipeline/enumerate.h"
+#include "driver/pipeline/memory.h"
 #include "driver/pipeline/options.h"
 
 namespace allranks::pipeline {
@@ -56,7 +57,9 @@ struct Analysed {
 
 [[nodiscard]] base::Result<Output> Run(const Options& options, const source::FileSystem& files);
 
-// The same, and hands the stages out as well.
-[[nodiscard]] base::Result<Output> Run(const Options& options, const source::FileSystem& files, Analysed& analysed);
+// The same, and hands the stages out as well. With `memory` it takes up what an earlier run of the same settings left
+// in both; a run that is stopped ends with an error.
+[[nodiscard]] base::Result<Output> Run(const Options& options, const source::FileSystem& files, Analysed& analysed,
+                                       Memory* memory = nullptr);
 
 }  // namespace allranks::pipeline
