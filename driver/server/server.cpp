@@ -63,6 +63,7 @@ void Server::ReceiveRequest(Message message) {
   if (is_shut_down_) return fail(ErrorCode::InvalidRequest, "the server is shut down");
   if (message.method == "initialize") {
     if (is_initialized_) return fail(ErrorCode::InvalidRequest, "the server is initialized already");
+    if (!message.params.is_object()) return fail(ErrorCode::InvalidParams, "`params` is no object");
     return outbox_.Send(Answer(message.id, Initialize(message.params)));
   }
   if (!is_initialized_) return fail(ErrorCode::ServerNotInitialized, "the first request must be `initialize`");
