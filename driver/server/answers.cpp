@@ -132,34 +132,41 @@ Json Worker::ExecuteCommand(const Json& params) {
     }
     return given[index].get<std::string>();
   };
-  if (command == "allranks.explain") {
-    const rules::Rule* rule = rules::FindRule(argument(0));
-    if (rule == nullptr) throw RequestError(ErrorCode::InvalidParams, "no rule `" + argument(0) + "`");
-    outbox_.Show(Outbox::Level::Info, std::string(rule->code) + " " + std::string(rule->name) + ": " +
-                                          std::string(rule->summary) + "; `allranks rule " + std::string(rule->code) +
-                                          "` prints its page");
-    return rules::RulePage(*rule);
-  }
-  if (command == "allranks.showTrace") {
-    const std::optional<Target> target = TargetOf({{"textDocument", {{"uri", argument(0)}}}});
-    if (!target || !target->module) throw RequestError(ErrorCode::InvalidParams, "`" + argument(0) + "` was not analysed");
-    return target->workspace.Trace(target->module, argument(1));
-  }
-  if (command == "allranks.debugInformation") {
-    Json folders = Json::array();
-    for (const std::unique_ptr<Workspace>& workspace : workspaces_) {
-      Json timings = Json::object();
-      const Snapshot* snapshot = workspace->snapshot();
-      if (snapshot == nullptr) continue;
-      for (const pipeline::Timing& timing : snapshot->output.timings) timings[timing.phase] = timing.seconds;
-      folders.push_back({{"folder", workspace->folder()}, {"seconds", std::move(timings)},
-                         {"filesParsed", snapshot->output.files_parsed},
-                         {"filesScanned", snapshot->output.files_scanned},
-                         {"names", snapshot->analysed.names.size()}});
-    }
-    return folders;
-  }
+  if (command == "allranks.explain") return Explain(argument(0));
+  if (command == "allranks.showTrace") return ShowTrace(argument(0), argument(1));
+  if (command == "allranks.debugInformation") return DebugInformation();
   throw RequestError(ErrorCode::InvalidParams, "no command `" + command + "`");
+}
+
+Json Worker::Explain(const std::string& code) {
+  const rules::Rule* rule = rules::FindRule(code);
+  if (rule == nullptr) throw RequestError(ErrorCode::InvalidParams, "no rule `" + code + "`");
+  const std::string name = std::string(rule->code) + " " + std::string(rule->name);
+  if (!client_.opens_pages) {
+    outbox_.Show(Outbox::Level::Info, name + ": " + std::string(rule->summary) + "; `allranks rule " +
+                                          std::string(rule->code) + "` prints its page");
+  }
+  return rules::RulePage(*rule);
+}
+
+Json Worker::ShowTrace(const std::string& uri, const std::string& function) {
+  const std::optional<Target> target = TargetOf({{"textDocument", {{"uri", uri}}}});
+  if (!target || !target->module) throw RequestError(ErrorCode::InvalidParams, "`" + uri + "` was not analysed");
+  return target->workspace.Trace(target->module, function);
+}
+
+Json Worker::DebugInformation() const {
+  Json folders = Json::array();
+  for (const std::unique_ptr<Workspace>& workspace : workspaces_) {
+    const Snapshot* snapshot = workspace->snapshot();
+    if (snapshot == nullptr) continue;
+    Json timings = Json::object();
+    for (const pipeline::Timing& timing : snapshot->output.timings) timings[timing.phase] = timing.seconds;
+    folders.push_back({{"folder", workspace->folder()}, {"seconds", std::move(timings)},
+                       {"filesParsed", snapshot->output.files_parsed}, {"filesScanned", snapshot->output.files_scanned},
+                       {"names", snapshot->analysed.names.size()}});
+  }
+  return folders;
 }
 
 }  // namespace allranks::server

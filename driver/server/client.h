@@ -22,6 +22,7 @@ struct Client {
   bool registers_configuration = false;
   bool has_related_information = false;
   bool hovers_markdown = false;
+  bool opens_pages = false;            // shows the texts that commands answer
 };
 
 Client ReadClient(const Json& initialize_params);

@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "analyzer/findings/ignore_comment.h"
 #include "driver/fixes/apply.h"
 #include "driver/server/diagnostics.h"
 #include "driver/server/requests.h"
@@ -34,28 +35,13 @@ Json WorkspaceEdit(const Target& target, std::span<const Edit> edits) {
   return {{"changes", std::move(changes)}};
 }
 
-// Where a comment that silences a finding goes, and what it says.
-Edit IgnoreEdit(const Target& target, const Finding& finding) {
-  const source::SourceFile& file = target.snapshot.analysed.files[target.file];
-  const uint32_t line = source::Locate(file, finding.span.begin).line;
-  const std::string_view text = source::LineText(file, line);
-  const uint32_t begin = file.line_starts[line];
-  const std::string code(finding.code);
-  const size_t bracket = text.find("allranks: ignore[");
-  const size_t closing = bracket == std::string_view::npos ? bracket : text.find(']', bracket);
-  if (closing != std::string_view::npos) {
-    const uint32_t at = begin + static_cast<uint32_t>(closing);
-    return {{target.file, at, at}, ", " + code};
-  }
-  const bool is_python = !target.module || target.ir().language == ir::Language::Python;
-  const std::string comment = std::string(is_python ? "# " : "// ") + "allranks: ignore[" + code + "] reason";
-  const auto end = begin + static_cast<uint32_t>(text.size());
-  const bool in_string = target.module && std::ranges::any_of(target.ir().exprs, [&](const ir::Expr& expr) {
-    return (expr.kind == ir::ExprKind::Constant || expr.kind == ir::ExprKind::FString) && expr.begin < end && end < expr.end;
-  });
-  if (!in_string && !text.ends_with('\\')) return {{target.file, end, end}, "  " + comment};
-  const std::string indent(text.substr(0, std::min(text.find_first_not_of(" \t"), text.size())));
-  return {{target.file, begin, begin}, indent + comment + "\n"};
+// The comment that silences a finding, as `--add-ignore` writes it; nothing where no comment can stand.
+std::vector<Edit> IgnoreEdits(const Target& target, const Finding& finding) {
+  const auto& syntax = target.snapshot.output.syntax;
+  const auto of_file = std::ranges::find(syntax, target.file, &findings::FileSyntax::file);
+  // A comment about a comment would not help.
+  if (of_file == syntax.end() || finding.code == "AR002") return {};
+  return findings::IgnoreAll(target.snapshot.analysed.files[target.file], *of_file, {{&finding}}, "reason").edits;
 }
 
 void AddFixes(const Target& target, const Finding& finding, const Json& diagnostic, Json& actions) {
@@ -72,9 +58,10 @@ void AddActions(const Target& target, const Finding& finding, Json& actions) {
   const Json diagnostic = WriteDiagnostic(target.snapshot, finding, target.client);
   const std::string code(finding.code);
   AddFixes(target, finding, diagnostic, actions);
-  const Edit ignore = IgnoreEdit(target, finding);
-  actions.push_back({{"title", "Ignore " + code + " here, with a reason"}, {"kind", kQuickFix},
-                     {"diagnostics", Json::array({diagnostic})}, {"edit", WorkspaceEdit(target, std::span(&ignore, 1))}});
+  if (const std::vector<Edit> ignore = IgnoreEdits(target, finding); !ignore.empty()) {
+    actions.push_back({{"title", "Ignore " + code + " here, with a reason"}, {"kind", kQuickFix},
+                       {"diagnostics", Json::array({diagnostic})}, {"edit", WorkspaceEdit(target, ignore)}});
+  }
   actions.push_back({{"title", "Explain " + code}, {"kind", kQuickFix}, {"diagnostics", Json::array({diagnostic})},
                      {"command", {{"title", "Explain " + code}, {"command", "allranks.explain"}, {"arguments", Json::array({code})}}}});
 }

@@ -44,6 +44,9 @@ class Worker {
   Json DocumentDiagnostic(const Json& params);
   Json WorkspaceDiagnostic(const Json& params);
   Json ExecuteCommand(const Json& params);
+  Json Explain(const std::string& code);
+  Json ShowTrace(const std::string& uri, const std::string& function);
+  Json DebugInformation() const;
   Json Report(const std::string& uri, const std::string& previous) const;
 
   struct Published {
