@@ -25,7 +25,8 @@ test('push: findings of closed files, of edits, of other files', async (t) => {
 });
 
 test('no file watching: what was saved is read again, configuration too', async (t) => {
-  const client = await start(t);
+  // Selected rules would stand above what the file ignores.
+  const client = await start(t, { options: {} });
   await client.untilCodes('train.py', 'AR101');
   await client.open('train.py');
   fs.writeFileSync(client.path('allranks.toml'), 'ignore = ["AR101"]\n');
@@ -152,7 +153,7 @@ test('position encodings: behind a character outside the basic plane', async (t)
 test('several folders, folders that come and go, a file outside of all', async (t) => {
   const outside = makeFolder({ 'lone.py': GUARDED });
   const second = makeFolder({ 'b.py': GUARDED, 'allranks.toml': 'ignore = ["AR101"]\n' });
-  const client = await start(t, { folders: [makeFolder({ 'train.py': GUARDED }), outside] });
+  const client = await start(t, { folders: [makeFolder({ 'train.py': GUARDED }), outside], options: {} });
   await client.untilCodes('train.py', 'AR101');
   const event = (added, removed) => client.tell('workspace/didChangeWorkspaceFolders', { event: { added, removed } });
   const folderOf = (folder) => ({ uri: pathToFileURL(folder).href, name: 'x' });
