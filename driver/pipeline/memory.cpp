@@ -1,10 +1,30 @@
 #include "driver/pipeline/memory.h"
 
-#include "frontends/cpp/includes.h"
-
 namespace allranks::pipeline {
 
+std::vector<Content> Memory::ContentsOf(const Selection& selection) {
+  std::vector<Content> contents = {{selection.parse.size(), selection.faulty.size()}};
+  const auto add = [&](uint32_t index) {
+    contents.push_back({index, static_cast<uint64_t>(selection.files[index].state)});
+    contents.push_back(selection.files[index].content);
+  };
+  for (const uint32_t index : selection.parse) add(index);
+  for (const uint32_t index : selection.faulty) add(index);
+  // Headers come with the files that include them.
+  for (const ScannedFile& file : selection.files) {
+    if (file.is_header) contents.push_back(file.content);
+  }
+  return contents;
+}
+
+bool Memory::IsSame(const Selection& selection) const {
+  return disk_is_unchanged && !whole_.empty() && whole_ == ContentsOf(selection);
+}
+
+void Memory::NoteWhole(const Selection& selection) { whole_ = ContentsOf(selection); }
+
 void Memory::Recall(binding::Program& program, source::SourceFiles& files) {
+  whole_.clear();
   // A run that was stopped early has taken nothing.
   if (contents_.empty()) return;
   // What the run before did not use belongs to files that are gone.
@@ -37,6 +57,8 @@ void Memory::SetScanned(const std::vector<ScannedFile>& files) {
 }
 
 bool Memory::HasModule(const std::string& path, const Content& content) const {
+  const auto given = contents_.find(path);
+  if (given != contents_.end()) return given->second == content;
   const auto known = modules_.find(path);
   return known != modules_.end() && known->second.content == content;
 }

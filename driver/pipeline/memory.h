@@ -25,6 +25,10 @@ class Memory {
   std::stop_token stop;            // of the run to come: a run that is stopped has no output
   bool disk_is_unchanged = false;  // only overlays differ from the run before: nothing else is looked at
 
+  // Whether what is to be parsed is, byte for byte, what the last whole run parsed: then it would find the same.
+  bool IsSame(const Selection& selection) const;
+  void NoteWhole(const Selection& selection);
+
   // Takes back what a run was given, once nobody looks at its results any more. `names` and knowledge stay in use.
   void Recall(binding::Program& program, source::SourceFiles& files);
 
@@ -55,6 +59,10 @@ class Memory {
     Content content;
     std::shared_ptr<const cpp::Reply> reply;
   };
+  // Everything that a run depends on besides the project's paths.
+  static std::vector<Content> ContentsOf(const Selection& selection);
+
+  std::vector<Content> whole_;       // of the last run that was not stopped; empty: there is none
   std::optional<ProjectFiles> project_;
   std::vector<ScannedFile> scanned_;
   std::unordered_map<std::string, Content> contents_;  // of the modules that are with the analysis now

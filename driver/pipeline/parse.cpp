@@ -130,10 +130,10 @@ class Parser {
   // A unit is read anew when any header of the project has changed.
   Content HeadersContent() const {
     Content sum;
-    for (size_t i = 0; i < selection_.files.size(); ++i) {
-      if (!cpp::IsHeaderName(in_.project.all[i])) continue;
-      sum.low += selection_.files[i].content.low;
-      sum.high += selection_.files[i].content.high;
+    for (const ScannedFile& file : selection_.files) {
+      if (!file.is_header) continue;
+      sum.low += file.content.low;
+      sum.high += file.content.high;
     }
     return sum;
   }

@@ -190,7 +190,6 @@ base::Result<Output> Run(const Options& options, const source::FileSystem& files
   const auto stopped = [&] { return memory != nullptr && memory->stop.stop_requested(); };
 
   watch.Begin("knowledge");
-  if (memory != nullptr) memory->Recall(a.program, a.files);
   if (!a.knowledge) {
     a.knowledge.emplace(a.names);
     if (const base::Result<bool> loaded = LoadKnowledge(options, files, *a.knowledge); !loaded) {
@@ -215,6 +214,11 @@ base::Result<Output> Run(const Options& options, const source::FileSystem& files
   Selection selection = SelectFiles({project, paths, graph, includes, prefilter, cpp_prefilter, files, overlays, options.jobs, memory});
   if (memory != nullptr) memory->SetScanned(selection.files);
   if (stopped()) return Stopped();
+  if (memory != nullptr) {
+    out.is_same = memory->IsSame(selection);
+    if (out.is_same) return out;
+    memory->Recall(a.program, a.files);
+  }
 
   watch.Begin("parse", selection.parse.size());
   ModuleCache cache(options.cache_folder);
@@ -253,6 +257,7 @@ base::Result<Output> Run(const Options& options, const source::FileSystem& files
   findings::SortAndDeduplicate(out.findings, PathOrder(a.files));
   NameAll(a, paths, out);
   NameWitnesses(a.files, out.findings);
+  if (memory != nullptr) memory->NoteWhole(selection);
   watch.End();
   return out;
 }

@@ -33,6 +33,7 @@ struct Output {
   std::vector<traces::LedgerEntry> ledger;  // of requested files
   std::vector<std::string> checked;       // requested files that were looked at, in order
   std::vector<std::string> requested;     // files whose findings are wanted, relative to the root, sorted
+  bool is_same = false;                   // with a memory: all is as the last run left it; nothing else is filled in
   std::vector<PathError> errors;
   std::vector<Timing> timings;
   uint64_t bytes_scanned = 0;             // by the prefilter

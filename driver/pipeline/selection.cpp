@@ -76,6 +76,7 @@ class Selector {
     file.state = ReadState::Read;
     file.bytes = bytes->size();
     file.content = content;
+    file.is_header = IsHeader(index);
     file.mentions = (IsCpp(index) ? in_.cpp_prefilter : in_.prefilter).Mentions(*bytes);
     file.wraps = file.mentions && (bytes->find("DistributedDataParallel") != std::string::npos ||
                                    bytes->find("DDP(") != std::string::npos);

@@ -33,6 +33,7 @@ struct ScannedFile {
   ReadState state = ReadState::Unread;
   bool mentions = false;           // names something of the knowledge base
   bool wraps = false;              // wraps a model for data-parallel training: its classes are of interest
+  bool is_header = false;          // of C, C++ or CUDA
   bool has_models = false;         // defines modules that may be wrapped
   uint64_t bytes = 0;
   Content content;

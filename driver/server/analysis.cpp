@@ -4,6 +4,7 @@
 #include "driver/config/project.h"
 #include "driver/pipeline/paths.h"
 #include "driver/server/diagnostics.h"
+#include "driver/server/uri.h"
 #include "driver/server/worker.h"
 
 namespace allranks::server {
@@ -45,6 +46,7 @@ bool Worker::Analyse() {
     const std::lock_guard lock(desk_.mutex);
     changes = std::exchange(desk_.changes, {});
     desk_.stop = {};
+    desk_.is_paused = false;
     stop = desk_.stop.get_token();
     client_ = desk_.client;
     settings_ = desk_.settings;
@@ -101,7 +103,7 @@ void Worker::FindWorkspaces() {
   std::erase_if(workspaces_, [&](const auto& workspace) { return !std::ranges::binary_search(wanted, workspace->folder()); });
   for (const std::string& folder : wanted) {
     const bool is_there = std::ranges::any_of(workspaces_, [&](const auto& w) { return w->folder() == folder; });
-    if (!is_there) workspaces_.push_back(std::make_unique<Workspace>(folder, files_));
+    if (!is_there) workspaces_.push_back(std::make_unique<Workspace>(folder, files_, keeps_cache_));
   }
 }
 
@@ -119,39 +121,49 @@ OpenFiles Worker::OpenIn(const Workspace& workspace) const {
   const std::lock_guard lock(desk_.mutex);
   OpenFiles open{.overlays = desk_.documents.Overlays(), .uris = {}, .cells = {}};
   std::erase_if(open.overlays, [&](const auto& item) { return WorkspaceOf(item.first) != &workspace; });
+  const auto note_version = [&](const std::string& uri) {
+    if (const Document* document = desk_.documents.Find(uri)) open.versions.emplace(uri, document->version);
+  };
   for (const auto& [path, text] : open.overlays) {
     open.uris.emplace(path, desk_.documents.UriOf(path));
+    note_version(desk_.documents.UriOf(path));
     for (uint32_t cell = 1;; ++cell) {
       const std::string uri = desk_.documents.CellUri(path, cell);
       if (uri.empty()) break;
       open.cells[path].push_back(uri);
+      note_version(uri);
     }
   }
   return open;
 }
 
-void Worker::Publish(const Changes& changes) {
-  std::map<std::string, Json> now;
+// By URI, of all folders; a file in a folder within a folder belongs to the inner one.
+std::map<std::string, Json> Worker::AllDiagnostics() {
+  std::map<std::string, Json> all;
+  versions_.clear();
   for (const std::unique_ptr<Workspace>& workspace : workspaces_) {
     if (workspace->snapshot() == nullptr) continue;
+    versions_.insert(workspace->snapshot()->open.versions.begin(), workspace->snapshot()->open.versions.end());
     for (auto& [uri, items] : DiagnosticsOf(*workspace->snapshot(), client_)) {
-      Json& all = now.try_emplace(uri, Json::array()).first->second;
-      all.insert(all.end(), items.begin(), items.end());
+      const std::string path = PathOfUri(uri);
+      if (path.empty() || WorkspaceOf(path) == workspace.get()) all.insert_or_assign(uri, std::move(items));
     }
   }
-  for (const auto& [uri, published] : published_) now.try_emplace(uri, Json::array());
+  // What was found and is no more.
+  for (const auto& [uri, published] : published_) all.try_emplace(uri, Json::array());
+  return all;
+}
+
+void Worker::Publish(const Changes& changes) {
   bool has_others = false;
-  for (auto& [uri, items] : now) {
+  for (auto& [uri, items] : AllDiagnostics()) {
     const auto [known, is_new] = published_.try_emplace(uri);
     if (!is_new && known->second.items == items) continue;
-    Json params = {{"uri", uri}, {"diagnostics", items}};
-    {
-      const std::lock_guard lock(desk_.mutex);
-      const Document* document = desk_.documents.Find(uri);
-      if (document != nullptr) params["version"] = document->version;
-      has_others = has_others || document == nullptr || !changes.edited.contains(document->path);
-    }
+    const auto version = versions_.find(uri);
+    has_others = has_others || version == versions_.end() || !changes.edited.contains(PathOfUri(uri));
     if (!client_.pulls_diagnostics && !(is_new && items.empty())) {
+      Json params = {{"uri", uri}, {"diagnostics", items}};
+      if (version != versions_.end()) params["version"] = version->second;
       outbox_.Notify("textDocument/publishDiagnostics", std::move(params));
     }
     known->second = {std::move(items), next_result_++};

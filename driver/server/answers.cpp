@@ -107,9 +107,8 @@ Json Worker::WorkspaceDiagnostic(const Json& params) {
     if (published.items.empty() && known == previous.end()) continue;
     Json report = Report(uri, known == previous.end() ? std::string() : known->second);
     report["uri"] = uri;
-    const std::lock_guard lock(desk_.mutex);
-    const Document* document = desk_.documents.Find(uri);
-    report["version"] = document == nullptr ? Json() : Json(document->version);
+    const auto version = versions_.find(uri);
+    report["version"] = version == versions_.end() ? Json() : Json(version->second);
     items.push_back(std::move(report));
   }
   // What the client knows and is gone.

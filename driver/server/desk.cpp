@@ -27,6 +27,7 @@ void Desk::NoteDisk() {
 void Desk::NoteChange() {
   const Clock::time_point now = Clock::now();
   if (!changes.any()) first_change = now;
+  is_paused = false;
   // What takes long is not begun at every key.
   const Clock::duration pause = std::min<Clock::duration>(last_duration / 2, kLongestPause);
   not_before = last_duration < milliseconds(20) ? now : now + pause;

@@ -49,6 +49,7 @@ struct Desk {
   std::set<std::string> cancelled;       // ids of waiting requests and of the one at hand
 
   Changes changes;
+  bool is_paused = false;                // the user cancelled: until something changes or is asked for
   Clock::time_point not_before;          // the analysis waits until then for more changes
   Clock::time_point first_change;
   std::stop_source stop;                 // of the analysis that runs now

@@ -95,6 +95,7 @@ void Server::ReceiveNotification(const Message& message) {
     if (message.method == "workspace/didChangeWorkspaceFolders") return ChangeFolders(At(message.params, "event"));
     if (message.method == "workspace/didChangeWatchedFiles") return desk_.NoteDisk();
     if (message.method == "window/workDoneProgress/cancel") {
+      desk_.is_paused = true;
       desk_.stop.request_stop();
       return;
     }

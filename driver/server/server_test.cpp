@@ -58,7 +58,7 @@ class ServerTest : public testing::Test {
   std::vector<Json> told_;
   Outbox outbox_{[this](const std::string& text) { told_.push_back(Json::parse(text)); }};
   Server server_{desk_, outbox_, "1"};
-  Worker worker_{desk_, outbox_, files_};
+  Worker worker_{desk_, outbox_, files_, false};
   int next_id_ = 1;
 };
 

@@ -41,7 +41,7 @@ int ServeStdio(std::string_view version) {
   Desk desk;
   Outbox outbox([](const std::string& text) { WriteAll(Framed(text)); });
   Server server(desk, outbox, version);
-  Worker worker(desk, outbox, files);
+  Worker worker(desk, outbox, files, true);
   std::thread work([&] { worker.Run(); });
   FrameReader frames;
   bool is_open = true;

@@ -23,11 +23,12 @@ Worker::Outcome Worker::Step(bool wait) {
   {
     std::unique_lock lock(desk_.mutex);
     while (!desk_.is_over && desk_.tasks.empty()) {
+      const bool has_work = desk_.changes.any() && !desk_.is_paused;
       if (!wait) {
-        if (desk_.changes.any()) break;
+        if (has_work) break;
         return Outcome::Idle;
       }
-      if (!desk_.changes.any()) {
+      if (!has_work) {
         desk_.wake.wait(lock);
       } else if (desk_.wake.wait_until(lock, desk_.not_before) == std::cv_status::timeout) {
         break;

@@ -16,7 +16,9 @@ namespace allranks::server {
 
 class Worker {
  public:
-  Worker(Desk& desk, Outbox& outbox, const source::FileSystem& files) : desk_(desk), outbox_(outbox), files_(files) {}
+  // `keeps_cache`: what was read is kept on disk beside the project, for the next server and the command line.
+  Worker(Desk& desk, Outbox& outbox, const source::FileSystem& files, bool keeps_cache)
+      : desk_(desk), outbox_(outbox), files_(files), keeps_cache_(keeps_cache) {}
 
   // Until the desk says that it is over.
   void Run();
@@ -33,6 +35,7 @@ class Worker {
   void FindWorkspaces();
   Workspace* WorkspaceOf(const std::string& path) const;
   OpenFiles OpenIn(const Workspace& workspace) const;
+  std::map<std::string, Json> AllDiagnostics();
   void Publish(const Changes& changes);
   void RefreshViews(bool diagnostics, bool others);
 
@@ -57,10 +60,12 @@ class Worker {
   Desk& desk_;
   Outbox& outbox_;
   const source::FileSystem& files_;
+  bool keeps_cache_;
   Client client_;               // copies of the desk's, as of the last analysis
   Settings settings_;
   std::vector<std::unique_ptr<Workspace>> workspaces_;
   std::map<std::string, Published> published_;  // by URI
+  std::map<std::string, int64_t> versions_;     // by URI, of the texts that were analysed
   std::string last_problem_;    // said once
   uint64_t next_result_ = 1;
   uint64_t next_token_ = 1;

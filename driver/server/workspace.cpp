@@ -47,6 +47,7 @@ base::Result<bool> Workspace::Configure(const Settings& settings) {
   base::Result<FolderOptions> read = OptionsOfFolder(folder_, settings, files_);
   if (!read) return base::Fail(read.error().message);
   pipeline::Options& options = read->options;
+  if (!keeps_cache_) options.cache_folder.clear();
   std::string texts;
   for (const std::string& path : options.knowledge_files) texts += path + "\n" + files_.Read(path).value_or("") + "\n";
   const bool has_other_paths = options_ && (options_->root != options.root ||
@@ -58,6 +59,18 @@ base::Result<bool> Workspace::Configure(const Settings& settings) {
   options_ = std::move(options);
   least_ = read->least;
   return true;
+}
+
+base::Result<pipeline::Output> Workspace::RunPipeline() {
+  try {
+    base::Result<pipeline::Output> out = pipeline::Run(*options_, files_, snapshot_->analysed, &memory_);
+    if (!out && !memory_.stop.stop_requested()) Forget();
+    return out;
+  } catch (const std::exception& error) {
+    // Whatever went wrong, the next edit begins from nothing.
+    Forget();
+    return base::Fail("internal error: " + std::string(error.what()) + "; please report it");
+  }
 }
 
 base::Result<bool> Workspace::Analyse(const Settings& settings, OpenFiles open, bool disk_is_unchanged,
@@ -84,16 +97,14 @@ base::Result<bool> Workspace::Analyse(const Settings& settings, OpenFiles open, 
   memory_.disk_is_unchanged = disk_is_unchanged;
   options_->progress = std::move(progress);
   options_->overlays = open.overlays;
-  base::Result<pipeline::Output> out = pipeline::Run(*options_, files_, snapshot_->analysed, &memory_);
-  if (!out) {
-    if (!memory_.stop.stop_requested()) Forget();
-    return base::Fail(out.error().message);
-  }
+  base::Result<pipeline::Output> out = RunPipeline();
+  if (!out) return base::Fail(out.error().message);
+  snapshot_->open = std::move(open);
+  snapshot_->is_complete = true;
+  if (out->is_same) return true;
   std::erase_if(out->findings, [&](const findings::Finding& finding) { return finding.confidence < least_; });
   if (is_first) first_names_ = snapshot_->analysed.names.size();
   snapshot_->output = std::move(*out);
-  snapshot_->open = std::move(open);
-  snapshot_->is_complete = true;
   return true;
 }
 

@@ -21,6 +21,7 @@ struct OpenFiles {
   std::map<std::string, std::string> overlays;             // absolute path -> bytes
   std::map<std::string, std::string> uris;                 // absolute path -> URI
   std::map<std::string, std::vector<std::string>> cells;   // absolute path of a notebook -> URIs of its cells
+  std::map<std::string, int64_t> versions;                 // by URI, of files and cells
 };
 
 // What an analysis found; of interest until the next one begins.
@@ -49,7 +50,8 @@ struct Indices {
 
 class Workspace {
  public:
-  Workspace(const std::string& folder, const source::FileSystem& files) : folder_(folder), files_(folder, files) {}
+  Workspace(const std::string& folder, const source::FileSystem& files, bool keeps_cache)
+      : folder_(folder), files_(folder, files), keeps_cache_(keeps_cache) {}
 
   const std::string& folder() const { return folder_; }
 
@@ -66,10 +68,12 @@ class Workspace {
 
  private:
   base::Result<bool> Configure(const Settings& settings);
+  base::Result<pipeline::Output> RunPipeline();
   void Forget();
 
   std::string folder_;
   FolderFiles files_;
+  bool keeps_cache_;
   std::optional<pipeline::Options> options_;
   findings::Confidence least_ = findings::Confidence::Likely;
   std::string knowledge_texts_;          // of the user's own files, to see when they change

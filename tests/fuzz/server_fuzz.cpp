@@ -24,7 +24,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     std::abort();
   });
   server::Server server(desk, outbox, "0");
-  server::Worker worker(desk, outbox, files);
+  server::Worker worker(desk, outbox, files, false);
   server::FrameReader frames;
   // In two pieces, as a pipe may hand it on.
   const std::string_view bytes(reinterpret_cast<const char*>(data), size);
