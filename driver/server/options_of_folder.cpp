@@ -32,7 +32,14 @@ base::Result<FolderOptions> OptionsOfFolder(const std::string& folder, const Set
   const base::Result<config::Resolved> resolved = config::Resolve(request, files);
   if (!resolved) return base::Fail(resolved.error().message);
   FolderOptions out{.options = pipeline::OptionsOf(*resolved, folder),
-                    .least = LeastConfidence(resolved->settings.min_confidence)};
+                    .least = LeastConfidence(resolved->settings.min_confidence), .baseline = {}};
+  if (const std::string& file = resolved->settings.baseline; !file.empty()) {
+    const base::Result<std::string> text = files.Read(file);
+    if (!text) return base::Fail(text.error().message + "; `allranks check --update-baseline` writes a baseline");
+    base::Result<baseline::Baseline> read = baseline::Parse(file, *text);
+    if (!read) return base::Fail(read.error().message);
+    out.baseline = std::move(*read);
+  }
   // What is excluded stays so when it is opened.
   out.options.force_exclude = true;
   return out;

@@ -58,6 +58,7 @@ base::Result<bool> Workspace::Configure(const Settings& settings) {
   knowledge_texts_ = std::move(texts);
   options_ = std::move(options);
   least_ = read->least;
+  baseline_ = std::move(read->baseline);
   return true;
 }
 
@@ -103,6 +104,7 @@ base::Result<bool> Workspace::Analyse(const Settings& settings, OpenFiles open, 
   snapshot_->is_complete = true;
   if (out->is_same) return true;
   std::erase_if(out->findings, [&](const findings::Finding& finding) { return finding.confidence < least_; });
+  if (baseline_) baseline::TakeKnown(*baseline_, out->findings);
   if (is_first) first_names_ = snapshot_->analysed.names.size();
   snapshot_->output = std::move(*out);
   return true;

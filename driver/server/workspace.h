@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "driver/baseline/baseline.h"
 #include "driver/pipeline/memory.h"
 #include "driver/pipeline/paths.h"
 #include "driver/pipeline/pipeline.h"
@@ -76,6 +77,7 @@ class Workspace {
   bool keeps_cache_;
   std::optional<pipeline::Options> options_;
   findings::Confidence least_ = findings::Confidence::Likely;
+  std::optional<baseline::Baseline> baseline_;
   std::string knowledge_texts_;          // of the user's own files, to see when they change
   size_t first_names_ = 0;               // names there were after the first analysis
   std::unique_ptr<Snapshot> snapshot_;   // names and IR of the last run stay in it

@@ -1,9 +1,10 @@
 // Every request and notification that the server serves.
 import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
 import fs from 'node:fs';
 import test from 'node:test';
 import { pathToFileURL } from 'node:url';
-import { ALL_CAPABILITIES, applied, Client, GUARDED, makeFolder, place, protocol } from './client.mjs';
+import { ALL_CAPABILITIES, applied, binary, Client, GUARDED, makeFolder, place, protocol } from './client.mjs';
 
 const EPOCH = fs.readFileSync(new URL('../../fixtures/AR301/one_function.py', import.meta.url), 'utf8');
 const start = (t, more = {}) => Client.start({ files: { 'train.py': GUARDED }, test: t, ...more });
@@ -54,6 +55,16 @@ test('watched files and settings of the editor', async (t) => {
   fs.writeFileSync(client.path('more.py'), GUARDED);
   await client.tell('workspace/didChangeWatchedFiles', { changes: [{ uri: client.uri('more.py'), type: 1 }] });
   await client.untilCodes('more.py', 'AR101');
+});
+
+test('findings of the baseline are not shown', async (t) => {
+  const files = { 'train.py': GUARDED, 'allranks.toml': 'select = ["AR101"]\nbaseline = "known.json"\n' };
+  const folder = makeFolder(files);
+  execFileSync(binary, ['check', '-q', '--update-baseline'], { cwd: folder, stdio: 'ignore' });
+  fs.writeFileSync(`${folder}/new.py`, GUARDED.replace('save', 'load'));
+  const client = await start(t, { folders: [folder], options: {} });
+  const { items } = await client.ask('workspace/diagnostic', { previousResultIds: [] });
+  assert.deepEqual(items.map((each) => each.uri), [client.uri('new.py')]);
 });
 
 test('pull: one document, the whole workspace, what did not change', async (t) => {
