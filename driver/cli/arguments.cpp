@@ -15,7 +15,7 @@
 namespace allranks::cli {
 namespace {
 
-constexpr std::array<std::string_view, 7> kCommands = {"check", "config", "ir", "rule", "trace", "verify", "version"};
+constexpr std::array<std::string_view, 8> kCommands = {"check", "config", "ir", "rule", "server", "trace", "verify", "version"};
 
 // Options that may be given more than once or with commas, and never swallow the path behind them.
 CLI::Option* List(CLI::Option* option) { return option->delimiter(',')->allow_extra_args(false); }
@@ -84,7 +84,7 @@ void AddConfig(CLI::App& app, ConfigArguments& a) {
   c->add_flag("--schema", a.schema, "print a JSON schema of allranks.toml");
 }
 
-void AddOthers(CLI::App& app, RuleArguments& rule, IrArguments& ir, TraceArguments& trace) {
+void AddOthers(CLI::App& app, RuleArguments& rule, IrArguments& ir, TraceArguments& trace, ServerArguments& server) {
   CLI::App* r = app.add_subcommand("rule", "explain a rule");
   r->add_option("rule", rule.rule, "code or name");
   r->add_flag("--all", rule.all, "list all rules");
@@ -95,6 +95,8 @@ void AddOthers(CLI::App& app, RuleArguments& rule, IrArguments& ir, TraceArgumen
   t->add_option("--root", trace.root, "where the project begins")->type_name("DIR");
   t->add_option("-p,--compile-commands", trace.compile_commands, "the folder of compile_commands.json")->type_name("DIR");
   List(t->add_option("--knowledge", trace.knowledge, "what your own wrappers mean for ranks"))->type_name("FILE");
+  CLI::App* s = app.add_subcommand("server", "serve an editor: the language server, on the standard input and output");
+  s->add_flag("--stdio", server.stdio, "what it does anyway; some editors say it");
   // For the list of commands: it is run before arguments are parsed here.
   app.add_subcommand("verify", std::string(verify::kVerifySummary));
   app.add_subcommand("version", "print the version");
@@ -139,13 +141,14 @@ Command ParseArguments(int argc, const char* const* argv) {
   RuleArguments rule;
   IrArguments ir;
   TraceArguments trace;
+  ServerArguments server;
   std::vector<std::string> select;
   CLI::App app("Finds, before a GPU is booked, where ranks of a distributed-training job will wait for each other forever.",
                "allranks");
   app.require_subcommand(1);
   AddCheck(app, check, select);
   AddConfig(app, config);
-  AddOthers(app, rule, ir, trace);
+  AddOthers(app, rule, ir, trace, server);
   for (CLI::App* sub : app.get_subcommands([](CLI::App*) { return true; })) sub->allow_extras();
   try {
     std::reverse(args.begin(), args.end());
@@ -162,6 +165,7 @@ Command ParseArguments(int argc, const char* const* argv) {
   if (chosen->get_name() == "rule") return rule;
   if (chosen->get_name() == "ir") return ir;
   if (chosen->get_name() == "trace") return trace;
+  if (chosen->get_name() == "server") return server;
   if (chosen->count("--select") > 0) check.select = std::move(select);
   return check;
 }

@@ -74,6 +74,11 @@ struct TraceArguments {
   std::vector<std::string> knowledge;
 };
 
+// Editors may add `--stdio`: there is no other way anyway.
+struct ServerArguments {
+  bool stdio = false;
+};
+
 struct VersionArguments {};
 
 // What was asked for: to run something, or only to print (`--help`, a mistake) and leave with `exit_code`.
@@ -81,7 +86,7 @@ struct Message {
   std::string text;
   int exit_code = 0;
 };
-using Command = std::variant<CheckArguments, ConfigArguments, RuleArguments, IrArguments, TraceArguments, VersionArguments, Message>;
+using Command = std::variant<CheckArguments, ConfigArguments, RuleArguments, IrArguments, TraceArguments, ServerArguments, VersionArguments, Message>;
 
 Command ParseArguments(int argc, const char* const* argv);
 

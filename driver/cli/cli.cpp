@@ -15,6 +15,7 @@ struct Dispatch {
   int operator()(const RuleArguments& a) const { return RunRule(a); }
   int operator()(const IrArguments& a) const { return RunIr(a); }
   int operator()(const TraceArguments& a) const { return RunTrace(a); }
+  int operator()(const ServerArguments& a) const { return RunServer(a); }
   int operator()(const VersionArguments&) const { return RunVersion(); }
   int operator()(const Message& message) const {
     if (message.exit_code != kExitClean) {

@@ -9,6 +9,7 @@ int RunCheck(const CheckArguments& arguments);
 int RunConfig(const ConfigArguments& arguments);
 int RunRule(const RuleArguments& arguments);
 int RunIr(const IrArguments& arguments);
+int RunServer(const ServerArguments& arguments);
 int RunTrace(const TraceArguments& arguments);
 int RunVersion();
 

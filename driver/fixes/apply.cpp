@@ -29,6 +29,8 @@ class FileEdits {
     edits_.insert(at, std::move(edit));
   }
 
+  const std::vector<Edit>& edits() const { return edits_; }
+
   std::string ApplyTo(std::string_view text) const {
     std::string out;
     uint32_t at = 0;
@@ -58,6 +60,7 @@ class Applier {
     for (const auto& [file, edits] : edits_) {
       const source::SourceFile& source = files_[file];
       const std::string text = edits.ApplyTo(source.text);
+      out_.edits[source.path] = edits.edits();
       out_.texts[source.path] = (source.has_bom ? std::string(kByteOrderMark) : std::string()) + text;
     }
     return std::move(out_);

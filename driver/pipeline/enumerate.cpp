@@ -21,10 +21,6 @@ constexpr std::array<std::string_view, 13> kSkipped = {
     "__pycache__", "node_modules", "site-packages"};
 constexpr std::string_view kVirtualEnvironment = "pyvenv.cfg";
 
-bool IsCodeName(std::string_view name) {
-  return name.ends_with(".py") || name.ends_with(".ipynb") || cpp::IsSourceName(name) || cpp::IsHeaderName(name);
-}
-
 bool IsPackagingFile(std::string_view name) {
   return name == "pyproject.toml" || name == "setup.py" || name == "setup.cfg";
 }
@@ -192,6 +188,10 @@ Request Requested(const EnumerateOptions& options, const PathMap& paths, const s
 }
 
 }  // namespace
+
+bool IsCodeName(std::string_view name) {
+  return name.ends_with(".py") || name.ends_with(".ipynb") || cpp::IsSourceName(name) || cpp::IsHeaderName(name);
+}
 
 ProjectFiles Enumerate(const EnumerateOptions& options, const PathMap& paths, const source::FileSystem& files) {
   ProjectFiles out;

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <map>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "analyzer/source/file_system.h"
@@ -34,6 +35,9 @@ struct ProjectFiles {
   size_t excluded = 0;                  // files among the paths that `force_exclude` left out
   std::vector<PathError> errors;        // requested paths that are not there or cannot be listed
 };
+
+// Whether a file's name says that it holds Python, a notebook, C, C++ or CUDA.
+bool IsCodeName(std::string_view name);
 
 ProjectFiles Enumerate(const EnumerateOptions& options, const PathMap& paths, const source::FileSystem& files);
 

@@ -2,10 +2,13 @@
 
 #include <algorithm>
 #include <map>
+#include <memory>
+#include <mutex>
 #include <optional>
 #include <unordered_set>
 
 #include "analyzer/ir/serialize.h"
+#include "driver/pipeline/memory.h"
 #include "driver/pipeline/parallel.h"
 #include "driver/pipeline/read_cpp.h"
 #include "frontends/cpp/includes.h"
@@ -44,7 +47,7 @@ std::vector<uint32_t> Kept(const Selection& selection) {
 // What became of one file.
 struct Outcome {
   ir::Module module;
-  std::optional<cpp::Reply> reply;  // of a translation unit instead
+  std::shared_ptr<const cpp::Reply> reply;  // of a translation unit instead
   std::string problem;              // not empty: it was not read, and why
 };
 
@@ -60,6 +63,7 @@ class Parser {
     const auto is_cpp = [&](uint32_t index) { return IsCpp(in_.project.all[index]); };
     if (std::ranges::any_of(selection_.parse, is_cpp)) {
       reader.emplace(in_.paths, in_.files, in_.compile_commands);
+      headers_content_ = HeadersContent();
       out_.problems = reader->problems();
     }
     ParallelFor(kept_.size(), in_.jobs, [&](size_t i) { ReadOne(i, reader, outcomes[i]); });
@@ -82,6 +86,12 @@ class Parser {
       outcome.problem = WhyFaulty(scanned);
       return;
     }
+    if (std::optional<Memory::Module> known = Remembered(PathOf(i), scanned)) {
+      out_.files[id] = std::move(known->file);
+      outcome.module = std::move(known->module);
+      outcome.module.file = id;
+      return;
+    }
     base::Result<source::SourceFile> file = source::MakeSourceFile(shown, std::move(scanned.text));
     if (!file) {
       outcome.problem = file.error().message;
@@ -92,9 +102,40 @@ class Parser {
       outcome.module = ReadPython(PathOf(i), id);
       return;
     }
-    base::Result<cpp::Reply> reply = reader->Read(PathOf(i), out_.files[id].text, IncludeFolders(kept_[i]));
-    if (reply) outcome.reply = std::move(*reply);
-    else outcome.problem = reply.error().message;
+    ReadUnit(i, scanned.content, out_.files[id].text, *reader, outcome);
+  }
+
+  std::optional<Memory::Module> Remembered(const std::string& path, const ScannedFile& scanned) const {
+    return in_.memory == nullptr ? std::nullopt : in_.memory->TakeModule(path, scanned.content);
+  }
+
+  void ReadUnit(size_t i, const Content& content, const std::string& text, const CppReader& reader, Outcome& outcome) {
+    const Content whole{content.low ^ headers_content_.low, content.high ^ headers_content_.high};
+    if (in_.memory != nullptr) {
+      const std::lock_guard lock(units_mutex_);
+      outcome.reply = in_.memory->Unit(PathOf(i), whole);
+    }
+    if (outcome.reply != nullptr) return;
+    base::Result<cpp::Reply> reply = reader.Read(PathOf(i), text, IncludeFolders(kept_[i]));
+    if (!reply) {
+      outcome.problem = reply.error().message;
+      return;
+    }
+    outcome.reply = std::make_shared<const cpp::Reply>(std::move(*reply));
+    if (in_.memory == nullptr) return;
+    const std::lock_guard lock(units_mutex_);
+    in_.memory->SetUnit(PathOf(i), whole, outcome.reply);
+  }
+
+  // A unit is read anew when any header of the project has changed.
+  Content HeadersContent() const {
+    Content sum;
+    for (const ScannedFile& file : selection_.files) {
+      if (!file.is_header) continue;
+      sum.low += file.content.low;
+      sum.high += file.content.high;
+    }
+    return sum;
   }
 
   // Of a file and of all headers that it includes, through any number of them.
@@ -136,6 +177,7 @@ class Parser {
     }
     out_.bytes += out_.files[id].text.size();
     if (outcome.reply) return;
+    if (in_.memory != nullptr) in_.memory->NoteContent(PathOf(i), selection_.files[kept_[i]].content);
     out_.modules.Add(std::move(outcome.module));
     out_.infos.Add({.path = PathOf(i),
                     .dotted = in_.graph.DottedName(PathOf(i)),
@@ -216,6 +258,8 @@ class Parser {
   Parsed out_;
   std::map<std::string, source::FileId> headers_;
   std::unordered_set<uint32_t> header_symbols_;
+  Content headers_content_;
+  std::mutex units_mutex_;
 };
 
 }  // namespace

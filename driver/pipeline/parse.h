@@ -34,6 +34,7 @@ struct ParseInput {
   const std::map<std::string, std::string>& overlays;  // by path relative to the root: not what is on disk
   ModuleCache& cache;
   unsigned jobs = 0;
+  Memory* memory = nullptr;  // of the run before; none: everything is parsed
 };
 
 Parsed ParseFiles(const ParseInput& input, Selection& selection, base::Interner& names);

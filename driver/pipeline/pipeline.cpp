@@ -173,6 +173,8 @@ void CountInto(const ProjectFiles& project, const Selection& selection, const Pa
   }
 }
 
+tl::unexpected<base::Error> Stopped() { return base::Fail("stopped"); }
+
 std::vector<const rules::Rule*> WantedRules(const Options& options) {
   if (!options.rules.empty()) return options.rules;
   return {rules::AllRules().begin(), rules::AllRules().end()};
@@ -180,20 +182,28 @@ std::vector<const rules::Rule*> WantedRules(const Options& options) {
 
 }  // namespace
 
-base::Result<Output> Run(const Options& options, const source::FileSystem& files, Analysed& a) {
+base::Result<Output> Run(const Options& options, const source::FileSystem& files, Analysed& a, Memory* memory) {
   Output out;
   Stopwatch watch(options, out);
   const std::vector<const rules::Rule*> wanted = WantedRules(options);
   const PathMap paths(options.root, options.working_directory);
+  const auto stopped = [&] { return memory != nullptr && memory->stop.stop_requested(); };
 
   watch.Begin("knowledge");
-  a.knowledge.emplace(a.names);
-  if (const base::Result<bool> loaded = LoadKnowledge(options, files, *a.knowledge); !loaded) {
-    return base::Fail(loaded.error().message);
+  if (!a.knowledge) {
+    a.knowledge.emplace(a.names);
+    if (const base::Result<bool> loaded = LoadKnowledge(options, files, *a.knowledge); !loaded) {
+      return base::Fail(loaded.error().message);
+    }
   }
 
   watch.Begin("find files");
-  const ProjectFiles project = Enumerate(FilesOf(options), paths, files);
+  ProjectFiles found;
+  if (memory == nullptr || !memory->disk_is_unchanged || memory->project() == nullptr) {
+    found = Enumerate(FilesOf(options), paths, files);
+    if (memory != nullptr) memory->SetProject(std::move(found));
+  }
+  const ProjectFiles& project = memory == nullptr ? found : *memory->project();
 
   watch.Begin("scan", project.all.size());
   const binding::ModuleGraph graph(project.all, project.import_roots);
@@ -201,11 +211,18 @@ base::Result<Output> Run(const Options& options, const source::FileSystem& files
   const Prefilter prefilter(a.knowledge->literals());
   const Prefilter cpp_prefilter(a.knowledge->cpp_literals());
   const std::map<std::string, std::string> overlays = RelativeOverlays(options, paths);
-  Selection selection = SelectFiles({project, paths, graph, includes, prefilter, cpp_prefilter, files, overlays, options.jobs});
+  Selection selection = SelectFiles({project, paths, graph, includes, prefilter, cpp_prefilter, files, overlays, options.jobs, memory});
+  if (memory != nullptr) memory->SetScanned(selection.files);
+  if (stopped()) return Stopped();
+  if (memory != nullptr) {
+    out.is_same = memory->IsSame(selection);
+    if (out.is_same) return out;
+    memory->Recall(a.program, a.files);
+  }
 
   watch.Begin("parse", selection.parse.size());
   ModuleCache cache(options.cache_folder);
-  Parsed parsed = ParseFiles({project, paths, graph, files, options.compile_commands, overlays, cache, options.jobs},
+  Parsed parsed = ParseFiles({project, paths, graph, files, options.compile_commands, overlays, cache, options.jobs, memory},
                              selection, a.names);
   CountInto(project, selection, parsed, out);
   a.files = std::move(parsed.files);
@@ -213,17 +230,21 @@ base::Result<Output> Run(const Options& options, const source::FileSystem& files
   RunWithDeepStack([&] {
     watch.Begin("bind");
     a.program = binding::Bind(std::move(parsed.modules), std::move(parsed.infos), graph, a.names);
+    if (stopped()) return;
 
     watch.Begin("variation");
     a.facts = variation::ComputeVariation(a.program, *a.knowledge);
     a.facts.job = options.job;
+    if (stopped()) return;
 
     watch.Begin("traces");
     a.analysis = traces::Analyze(a.program, *a.knowledge, a.facts, a.files);
+    if (stopped()) return;
 
     watch.Begin("rules");
     out.findings = FindingsOfRules(wanted, a);
   });
+  if (stopped()) return Stopped();
 
   watch.Begin("report");
   AddToolFindings(parsed, a, out.findings);
@@ -237,6 +258,7 @@ base::Result<Output> Run(const Options& options, const source::FileSystem& files
   findings::SortAndDeduplicate(out.findings, PathOrder(a.files));
   NameAll(a, paths, out);
   NameWitnesses(a.files, out.findings);
+  if (memory != nullptr) memory->NoteWhole(selection);
   watch.End();
   return out;
 }

@@ -16,6 +16,7 @@
 #include "analyzer/source/source_file.h"
 #include "analyzer/traces/analysis.h"
 #include "driver/pipeline/enumerate.h"
+#include "driver/pipeline/memory.h"
 #include "driver/pipeline/options.h"
 
 namespace allranks::pipeline {
@@ -32,6 +33,7 @@ struct Output {
   std::vector<traces::LedgerEntry> ledger;  // of requested files
   std::vector<std::string> checked;       // requested files that were looked at, in order
   std::vector<std::string> requested;     // files whose findings are wanted, relative to the root, sorted
+  bool is_same = false;                   // with a memory: all is as the last run left it; nothing else is filled in
   std::vector<PathError> errors;
   std::vector<Timing> timings;
   uint64_t bytes_scanned = 0;             // by the prefilter
@@ -56,7 +58,9 @@ struct Analysed {
 
 [[nodiscard]] base::Result<Output> Run(const Options& options, const source::FileSystem& files);
 
-// The same, and hands the stages out as well.
-[[nodiscard]] base::Result<Output> Run(const Options& options, const source::FileSystem& files, Analysed& analysed);
+// The same, and hands the stages out as well. With `memory` it takes up what an earlier run of the same settings left
+// in both; a run that is stopped ends with an error.
+[[nodiscard]] base::Result<Output> Run(const Options& options, const source::FileSystem& files, Analysed& analysed,
+                                       Memory* memory = nullptr);
 
 }  // namespace allranks::pipeline

@@ -1,8 +1,11 @@
 #include "driver/pipeline/selection.h"
 
+#include <xxhash.h>
+
 #include <algorithm>
 #include <unordered_map>
 
+#include "driver/pipeline/memory.h"
 #include "driver/pipeline/parallel.h"
 #include "frontends/cpp/includes.h"
 #include "frontends/python/imports.h"
@@ -53,14 +56,27 @@ class Selector {
 
   void ScanOne(uint32_t index) {
     ScannedFile& file = out_.files[index];
+    const ScannedFile* known = in_.memory == nullptr ? nullptr : in_.memory->Scanned(index);
+    if (known != nullptr && in_.memory->disk_is_unchanged && !in_.overlays.contains(in_.project.all[index])) {
+      file = *known;
+      return;
+    }
     base::Result<std::string> bytes = ReadBytes(index);
     if (!bytes) {
       file.state = ReadState::Unreadable;
       file.problem = bytes.error().message;
       return;
     }
+    const Content content = ContentOf(*bytes);
+    if (known != nullptr && known->content == content) {
+      file = *known;
+      if (file.mentions && !HasModule(index)) file.text = std::move(*bytes);
+      return;
+    }
     file.state = ReadState::Read;
     file.bytes = bytes->size();
+    file.content = content;
+    file.is_header = IsHeader(index);
     file.mentions = (IsCpp(index) ? in_.cpp_prefilter : in_.prefilter).Mentions(*bytes);
     file.wraps = file.mentions && (bytes->find("DistributedDataParallel") != std::string::npos ||
                                    bytes->find("DDP(") != std::string::npos);
@@ -81,6 +97,9 @@ class Selector {
     if (file.state == ReadState::Read && file.mentions) file.text = std::move(*bytes);
   }
 
+  bool HasModule(uint32_t index) const {
+    return in_.memory != nullptr && in_.memory->HasModule(in_.project.all[index], out_.files[index].content);
+  }
   bool IsHeader(uint32_t index) const { return cpp::IsHeaderName(in_.project.all[index]); }
   bool IsCpp(uint32_t index) const { return IsHeader(index) || cpp::IsSourceName(in_.project.all[index]); }
 
@@ -244,14 +263,15 @@ class Selector {
     }
   }
 
-  // Texts without a mention were not kept; those now chosen are read once more. One that vanished meanwhile is
-  // unreadable.
+  // Texts without a mention were not kept, nor those of files that were parsed before; those now chosen are read once
+  // more. One that vanished meanwhile is unreadable.
   void ReadSelected() {
     ParallelFor(out_.parse.size(), in_.jobs, [&](size_t i) {
       ScannedFile& file = out_.files[out_.parse[i]];
-      if (file.mentions) return;
+      if (!file.text.empty() || HasModule(out_.parse[i])) return;
       base::Result<std::string> bytes = ReadBytes(out_.parse[i]);
       if (bytes) {
+        file.content = ContentOf(*bytes);
         file.text = std::move(*bytes);
       } else {
         file.state = ReadState::Unreadable;
@@ -283,6 +303,11 @@ class Selector {
 };
 
 }  // namespace
+
+Content ContentOf(std::string_view text) {
+  const XXH128_hash_t hash = XXH3_128bits(text.data(), text.size());
+  return {.low = hash.low64, .high = hash.high64};
+}
 
 Selection SelectFiles(const SelectionInput& input) { return Selector(input).Run(); }
 

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <map>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "analyzer/binding/program.h"
@@ -18,12 +19,24 @@ namespace allranks::pipeline {
 
 enum class ReadState : uint8_t { Unread, Read, Unreadable, Binary, TooLarge };
 
+// Tells texts apart: 128 bits of their hash.
+struct Content {
+  uint64_t low = 0;
+  uint64_t high = 0;
+  friend bool operator==(const Content&, const Content&) = default;
+};
+Content ContentOf(std::string_view text);
+
+class Memory;
+
 struct ScannedFile {
   ReadState state = ReadState::Unread;
   bool mentions = false;           // names something of the knowledge base
   bool wraps = false;              // wraps a model for data-parallel training: its classes are of interest
+  bool is_header = false;          // of C, C++ or CUDA
   bool has_models = false;         // defines modules that may be wrapped
   uint64_t bytes = 0;
+  Content content;
   std::string text;                // kept only of files that will be parsed
   std::string problem;             // of a file that cannot be parsed
   std::vector<uint32_t> imports;   // files of the project, as indices of ProjectFiles::all
@@ -51,6 +64,7 @@ struct SelectionInput {
   const source::FileSystem& files;
   const std::map<std::string, std::string>& overlays;  // by path relative to the root
   unsigned jobs = 0;
+  const Memory* memory = nullptr;  // of the run before; none: everything is read
 };
 
 Selection SelectFiles(const SelectionInput& input);

@@ -30,10 +30,10 @@ ALLOWED = {
     "driver/config": ["rules", "analyzer/findings"],
     "driver/pipeline": ["driver/config", "rules", "frontends/*", "analyzer/traces"],
     "driver/reports": ["rules", "analyzer/findings", "witness"],
-    "driver/server": ["driver/pipeline", "driver/config", "driver/reports"],
     "driver/fixes": ["analyzer/findings"],
     "driver/baseline": ["analyzer/findings"],
-    "driver/cli": ["driver/baseline", "driver/fixes", "driver/pipeline", "driver/config", "driver/reports", "runtime-verify/program"],
+    "driver/server": ["driver/baseline", "driver/fixes", "driver/pipeline", "driver/config", "driver/reports"],
+    "driver/cli": ["driver/server", "driver/baseline", "driver/fixes", "driver/pipeline", "driver/config", "driver/reports", "runtime-verify/program"],
     # The half that proves findings on ranks builds without a parser, and knows witnesses only.
     "runtime-verify/simulator": ["witness"],
     "runtime-verify/backends/*": ["runtime-verify/backends", "witness"],

@@ -1,0 +1,150 @@
+#include <algorithm>
+#include <cctype>
+
+#include "analyzer/traces/difference.h"
+#include "driver/reports/place.h"
+#include "driver/server/expression_at.h"
+#include "driver/server/requests.h"
+#include "rules/rule.h"
+
+namespace allranks::server {
+namespace {
+
+using knowledge::Axes;
+using objects::KnownCall;
+using variation::ValueId;
+
+std::string Backticked(std::string_view text) { return "`" + reports::OneLine(text) + "`"; }
+
+Json WriteHover(const Target& target, const std::string& text, std::optional<source::Span> span) {
+  Json hover = {{"contents", {{"kind", target.client.hovers_markdown ? "markdown" : "plaintext"}, {"value", text}}}};
+  if (span) hover["range"] = WriteRange(target.places().RangeOf(*span));
+  return hover;
+}
+
+bool IsWordPart(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0; }
+
+// "AR101" at a place of a text, as suppressions and configuration write it.
+const rules::Rule* RuleAt(std::string_view text, uint32_t offset) {
+  size_t begin = std::min<size_t>(offset, text.size());
+  size_t end = begin;
+  while (begin > 0 && IsWordPart(text[begin - 1])) --begin;
+  while (end < text.size() && IsWordPart(text[end])) ++end;
+  const std::string_view word = text.substr(begin, end - begin);
+  return word.starts_with("AR") ? rules::FindRule(word) : nullptr;
+}
+
+std::string AxesText(Axes axes) {
+  std::string text;
+  for (int i = 0; i < knowledge::kAxisCount; ++i) {
+    const auto axis = static_cast<knowledge::Axis>(i);
+    if (axes.has(axis)) text += (text.empty() ? "" : ", ") + std::string(knowledge::AxisName(axis));
+  }
+  return text;
+}
+
+class HoverText {
+ public:
+  HoverText(const Target& target, ir::ExprId expr)
+      : target_(target), analysed_(target.snapshot.analysed), indices_(target.workspace.indices()), expr_(expr) {
+    const ir::StmtId stmt = indices_.index.tree(target.module).StatementOf(expr);
+    if (stmt) function_ = indices_.index.FunctionOf(target.module, stmt);
+  }
+
+  std::string Run() {
+    AddValue();
+    if (function_) AddCollective();
+    return std::move(text_);
+  }
+
+ private:
+  void AddValue() {
+    const variation::ValueStore& store = analysed_.facts.values_store;
+    const ValueId value = analysed_.facts.value(target_.module, expr_);
+    if (!value) return;
+    const Axes axes = store.axes(value);
+    text_ = Backticked(store.Print(value, analysed_.program, *analysed_.knowledge));
+    if (axes.empty()) {
+      text_ += ": the same on every rank\n";
+      return;
+    }
+    text_ += ": may differ between ranks, by " + AxesText(axes) + "\n";
+    if (!function_) return;
+    for (const variation::WhyStep& step : variation::ExplainVariation(analysed_.program, *analysed_.knowledge,
+                                                                      analysed_.facts, function_, expr_)) {
+      const std::string place = reports::ToString(reports::PlaceAt(analysed_.files, step.span.file, step.span.begin));
+      text_ += "\n- " + reports::OneLine(place) + ": " + step.text;
+    }
+    text_ += "\n";
+  }
+
+  void AddCollective() {
+    const auto calls = indices_.index.known_calls();
+    const auto call = std::ranges::find_if(calls, [&](const KnownCall& each) {
+      return each.function == function_ && each.expr == expr_ && each.entry->operation.kind;
+    });
+    if (call == calls.end()) return;
+    const traces::World world = objects::TwoNodes();
+    text_ += "\n" + Backticked(analysed_.program.text(call->entry->name)) + ": " +
+             std::string(analysed_.program.text(call->entry->operation.kind)) + " on " + GroupText(*call) + "\n";
+    text_ += "\n- reached by " + traces::NameOfRanks(world, indices_.reach.Ranks({function_, expr_}, world)) + "\n";
+    AddVerdict();
+  }
+
+  std::string GroupText(const KnownCall& call) const {
+    const knowledge::Operation& operation = call.entry->operation;
+    if (operation.has_fixed_axis) return "the " + std::string(knowledge::AxisName(operation.axis)) + " group";
+    const variation::ValueStore& store = analysed_.facts.values_store;
+    const ValueId group = operation.group_param
+                              ? indices_.index.Arg(call, analysed_.program.text(operation.group_param))
+                              : ValueId::None();
+    if (!group || group == store.NoneValue()) return "the default group";
+    return store.Print(group, analysed_.program, *analysed_.knowledge);
+  }
+
+  void AddVerdict() {
+    const source::Span span = target_.ir().span(expr_);
+    const auto& ledger = target_.snapshot.output.ledger;
+    const auto entry = std::ranges::find(ledger, span, &traces::LedgerEntry::span);
+    if (entry == ledger.end()) return;
+    switch (entry->verdict) {
+      case traces::SiteVerdict::Aligned: text_ += "- all ranks of its group agree on it\n"; break;
+      case traces::SiteVerdict::Flagged: text_ += "- ranks of its group do not agree on it\n"; break;
+      case traces::SiteVerdict::Unknown: text_ += "- not decided: " + entry->reason + "\n"; break;
+    }
+  }
+
+  const Target& target_;
+  const pipeline::Analysed& analysed_;
+  const Indices& indices_;
+  ir::ExprId expr_;
+  variation::FuncId function_;
+  std::string text_;
+};
+
+// How to mend what was found at a place.
+std::string HelpAt(const Target& target, uint32_t offset) {
+  std::string text;
+  for (const findings::Finding& finding : target.snapshot.output.findings) {
+    if (finding.span.file != target.file || offset < finding.span.begin || offset > finding.span.end) continue;
+    if (finding.help.format.empty()) continue;
+    text += "**" + std::string(finding.code) + "** help: " + findings::Render(finding.help) + "\n\n";
+  }
+  return text;
+}
+
+}  // namespace
+
+Json Hover(const Target& target, source::LineColumn place) {
+  const uint32_t offset = target.OffsetAt(place);
+  if (const rules::Rule* rule = RuleAt(target.snapshot.analysed.files[target.file].text, offset)) {
+    return WriteHover(target, rules::RulePage(*rule), std::nullopt);
+  }
+  if (!target.module) return nullptr;
+  const std::string help = HelpAt(target, offset);
+  const ir::ExprId expr = ExpressionAt(target, offset);
+  if (!expr) return help.empty() ? Json(nullptr) : WriteHover(target, help, std::nullopt);
+  return WriteHover(target, help + HoverText(target, expr).Run(), target.ir().span(expr));
+}
+
+}  // namespace allranks::server

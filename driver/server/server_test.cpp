@@ -1,0 +1,126 @@
+// Conversations with the server, in one thread: what the client says, then what it is told.
+#include "driver/server/server.h"
+
+#include <gmock/gmock.h>
+
+#include "driver/server/worker.h"
+
+namespace allranks::server {
+namespace {
+
+constexpr const char* kGuarded = R"(import torch.distributed as dist
+
+def save():
+    rank = dist.get_rank()
+    if rank == 0:
+        dist.barrier()
+)";
+
+class ServerTest : public testing::Test {
+ protected:
+  void Say(const Json& message) {
+    server_.Receive(message.dump());
+    worker_.RunPending();
+  }
+  Json Ask(const std::string& method, Json params) {
+    const int id = next_id_++;
+    Say(Request(id, method, std::move(params)));
+    for (const Json& message : told_) {
+      if (At(message, "id") == id && !message.contains("method")) return message;
+    }
+    return nullptr;
+  }
+  void Start(Json capabilities = Json::object()) {
+    Ask("initialize", {{"capabilities", std::move(capabilities)}, {"workspaceFolders", Json::array({{{"uri", "file:///w"}, {"name", "w"}}})}});
+    Say(Notification("initialized", Json::object()));
+  }
+  void Open(const std::string& uri, const std::string& text) {
+    Say(Notification("textDocument/didOpen", {{"textDocument", {{"uri", uri}, {"languageId", "python"}, {"version", 1}, {"text", text}}}}));
+  }
+  int CodeOf(const std::string& text) {
+    told_.clear();
+    server_.Receive(text);
+    worker_.RunPending();
+    return told_.empty() ? 0 : told_[0].value("/error/code"_json_pointer, 0);
+  }
+  std::vector<std::string> CodesIn(const std::string& uri) const {
+    std::vector<std::string> codes;
+    for (const Json& message : told_) {
+      if (At(message, "method") != "textDocument/publishDiagnostics" || message["params"]["uri"] != uri) continue;
+      codes.clear();
+      for (const Json& each : message["params"]["diagnostics"]) codes.push_back(each["code"]);
+    }
+    return codes;
+  }
+
+  source::MemoryFileSystem files_{{{"/w/train.py", kGuarded}}};
+  Desk desk_;
+  std::vector<Json> told_;
+  Outbox outbox_{[this](const std::string& text) { told_.push_back(Json::parse(text)); }};
+  Server server_{desk_, outbox_, "1"};
+  Worker worker_{desk_, outbox_, files_, false};
+  int next_id_ = 1;
+};
+
+TEST_F(ServerTest, DiagnosticsOfFilesThatAreNotOpen) {
+  Start();
+  EXPECT_THAT(CodesIn("file:///w/train.py"), testing::ElementsAre("AR101"));
+}
+
+TEST_F(ServerTest, AnEditReachesOtherFiles) {
+  files_ = source::MemoryFileSystem({{"/w/train.py", "from rules import is_main\nimport torch.distributed as dist\n\ndef f():\n    if is_main():\n        dist.barrier()\n"},
+                                     {"/w/rules.py", "def is_main():\n    return True\n"}});
+  Start();
+  EXPECT_THAT(CodesIn("file:///w/train.py"), testing::IsEmpty());
+  Open("file:///w/rules.py", "def is_main():\n    return True\n");
+  const Json text = {{"text", "import torch.distributed as dist\n\ndef is_main():\n    return dist.get_rank() == 0\n"}};
+  Say(Notification("textDocument/didChange", {{"textDocument", {{"uri", "file:///w/rules.py"}, {"version", 2}}}, {"contentChanges", {text}}}));
+  EXPECT_THAT(CodesIn("file:///w/train.py"), testing::ElementsAre("AR101"));
+}
+
+TEST_F(ServerTest, ErrorCodes) {
+  EXPECT_EQ(CodeOf(R"({"jsonrpc":"2.0","id":1,"method":"textDocument/hover","params":{}})"), -32002);
+  Start();
+  EXPECT_EQ(CodeOf("{"), -32700);
+  EXPECT_EQ(CodeOf("[]"), -32600);
+  EXPECT_EQ(CodeOf(R"({"id":1})"), -32600);
+  EXPECT_EQ(CodeOf(R"({"id":[1],"method":"x"})"), -32600);
+  EXPECT_EQ(CodeOf(R"({"id":1,"method":7})"), -32600);
+  EXPECT_EQ(CodeOf(std::string(100'000, '[')), -32600);
+  EXPECT_EQ(CodeOf(R"({"id":1,"method":"no/such"})"), -32601);
+  EXPECT_EQ(CodeOf(R"({"id":1,"method":"textDocument/hover","params":{}})"), -32602);
+  EXPECT_EQ(CodeOf(R"({"id":1,"method":"textDocument/hover","params":{"textDocument":{"uri":7},"position":{}}})"), -32602);
+  EXPECT_EQ(CodeOf(R"({"id":1,"method":"workspace/executeCommand","params":{"command":"rm"}})"), -32602);
+  EXPECT_EQ(CodeOf(R"({"id":1,"method":"initialize","params":{}})"), -32600);
+  EXPECT_EQ(CodeOf(R"({"method":"no/such"})"), 0);
+}
+
+TEST_F(ServerTest, ACancelledRequestIsAnsweredSo) {
+  Start();
+  told_.clear();
+  server_.Receive(Request(77, "textDocument/hover", {{"textDocument", {{"uri", "file:///w/train.py"}}}, {"position", {{"line", 4}, {"character", 8}}}}).dump());
+  server_.Receive(Notification("$/cancelRequest", {{"id", 77}}).dump());
+  worker_.RunPending();
+  ASSERT_EQ(told_.size(), 1u);
+  EXPECT_EQ(told_[0]["error"]["code"], -32800);
+}
+
+TEST_F(ServerTest, AWrongConfigurationIsSaidOnce) {
+  files_ = source::MemoryFileSystem({{"/w/train.py", kGuarded}, {"/w/allranks.toml", "selec = []\n"}});
+  Start();
+  Open("file:///w/train.py", kGuarded);
+  const auto shown = std::ranges::count_if(told_, [](const Json& m) { return At(m, "method") == "window/showMessage"; });
+  EXPECT_EQ(shown, 1);
+}
+
+TEST_F(ServerTest, OnlyAnOrderlyEndIsOne) {
+  Start();
+  EXPECT_EQ(server_.exit_code(), 1);
+  Ask("shutdown", nullptr);
+  Say(Notification("exit", nullptr));
+  EXPECT_TRUE(server_.has_exited());
+  EXPECT_EQ(server_.exit_code(), 0);
+}
+
+}  // namespace
+}  // namespace allranks::server

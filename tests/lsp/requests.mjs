@@ -1,0 +1,234 @@
+// Every request and notification that the server serves.
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import fs from 'node:fs';
+import test from 'node:test';
+import { pathToFileURL } from 'node:url';
+import { ALL_CAPABILITIES, applied, binary, Client, GUARDED, makeFolder, place, protocol } from './client.mjs';
+
+const EPOCH = fs.readFileSync(new URL('../../fixtures/AR301/one_function.py', import.meta.url), 'utf8');
+const start = (t, more = {}) => Client.start({ files: { 'train.py': GUARDED }, test: t, ...more });
+const WHOLE = { start: { line: 0, character: 0 }, end: { line: 1000, character: 0 } };
+
+test('push: findings of closed files, of edits, of other files', async (t) => {
+  const client = await start(t);
+  await client.untilCodes('train.py', 'AR101');
+  const [finding] = client.diagnostics.get(client.uri('train.py'));
+  assert.equal(finding.source, 'allranks');
+  assert.equal(finding.severity, 1);
+  assert.deepEqual(finding.range.start, place(GUARDED, 'dist.barrier'));
+  assert.ok(finding.relatedInformation.some((each) => /parts the ranks/.test(each.message)));
+  await client.open('train.py');
+  await client.change('train.py', { range: { start: place(GUARDED, 'rank == 0'), end: place(GUARDED, 'rank == 0', 9) }, text: 'True' });
+  await client.untilCodes('train.py');
+  await client.tell('textDocument/didClose', { textDocument: client.document('train.py') });
+  await client.untilCodes('train.py', 'AR101');
+});
+
+test('no file watching: what was saved is read again, configuration too', async (t) => {
+  // Selected rules would stand above what the file ignores.
+  const client = await start(t, { options: {} });
+  await client.untilCodes('train.py', 'AR101');
+  await client.open('train.py');
+  fs.writeFileSync(client.path('allranks.toml'), 'ignore = ["AR101"]\n');
+  await client.tell('textDocument/didSave', { textDocument: client.document('train.py') });
+  await client.untilCodes('train.py');
+  fs.writeFileSync(client.path('allranks.toml'), 'ignor = []\n');
+  await client.tell('textDocument/didSave', { textDocument: client.document('train.py') });
+  const shown = await client.until('an error', () => client.notifications.find((each) => each.method === 'window/showMessage'));
+  assert.match(shown.params.message, /ignor/);
+});
+
+test('watched files and settings of the editor', async (t) => {
+  const capabilities = structuredClone(ALL_CAPABILITIES);
+  capabilities.workspace.didChangeWatchedFiles = { dynamicRegistration: true };
+  capabilities.workspace.didChangeConfiguration = { dynamicRegistration: true };
+  capabilities.workspace.configuration = true;
+  const client = await start(t, { capabilities, settings: { ignore: ['AR101'] } });
+  const { params } = await client.until('a registration', () => client.asked.find((each) => each.method === 'client/registerCapability'));
+  assert.deepEqual(params.registrations.map((each) => each.method).sort(), ['workspace/didChangeConfiguration', 'workspace/didChangeWatchedFiles']);
+  await client.until('the settings to be asked for', () => client.asked.find((each) => each.method === 'workspace/configuration'));
+  client.settings = { minConfidence: 'certain', select: 7 };
+  await client.tell('workspace/didChangeConfiguration', { settings: null });
+  await client.untilCodes('train.py', 'AR101');
+  await client.until('a word on the wrong setting', () => client.notifications.find((each) => /allranks.select/.test(each.params.message)));
+  fs.writeFileSync(client.path('more.py'), GUARDED);
+  await client.tell('workspace/didChangeWatchedFiles', { changes: [{ uri: client.uri('more.py'), type: 1 }] });
+  await client.untilCodes('more.py', 'AR101');
+});
+
+test('findings of the baseline are not shown', async (t) => {
+  const files = { 'train.py': GUARDED, 'allranks.toml': 'select = ["AR101"]\nbaseline = "known.json"\n' };
+  const folder = makeFolder(files);
+  execFileSync(binary, ['check', '-q', '--update-baseline'], { cwd: folder, stdio: 'ignore' });
+  fs.writeFileSync(`${folder}/new.py`, GUARDED.replace('save', 'load'));
+  const client = await start(t, { folders: [folder], options: {} });
+  const { items } = await client.ask('workspace/diagnostic', { previousResultIds: [] });
+  assert.deepEqual(items.map((each) => each.uri), [client.uri('new.py')]);
+});
+
+test('pull: one document, the whole workspace, what did not change', async (t) => {
+  const capabilities = structuredClone(ALL_CAPABILITIES);
+  capabilities.textDocument.diagnostic = { dynamicRegistration: true };
+  capabilities.workspace.diagnostics = { refreshSupport: true };
+  const client = await start(t, { capabilities });
+  const textDocument = client.document('train.py');
+  const report = await client.ask('textDocument/diagnostic', { textDocument });
+  assert.equal(report.kind, 'full');
+  assert.deepEqual(report.items.map((each) => each.code), ['AR101']);
+  const same = await client.ask('textDocument/diagnostic', { textDocument, previousResultId: report.resultId });
+  assert.deepEqual(same, { kind: 'unchanged', resultId: report.resultId });
+  const all = await client.ask('workspace/diagnostic', { previousResultIds: [] });
+  assert.deepEqual(all.items.map((each) => [each.uri, each.items.length, each.version]), [[textDocument.uri, 1, null]]);
+  const again = await client.ask('workspace/diagnostic', { previousResultIds: [{ uri: textDocument.uri, value: report.resultId }, { uri: 'file:///gone.py', value: '1' }] });
+  assert.deepEqual(again.items.map((each) => each.kind).sort(), ['full', 'unchanged']);
+  const streamed = await client.ask('workspace/diagnostic', { previousResultIds: [], partialResultToken: 'p' });
+  assert.deepEqual(streamed.items, []);
+  const part = await client.until('a partial result', () => client.notifications.find((each) => each.method === '$/progress' && each.params.token === 'p'));
+  assert.equal(part.params.value.items.length, 1);
+  await client.open('train.py', 'x = 1\n');
+  assert.deepEqual((await client.ask('textDocument/diagnostic', { textDocument })).items, []);
+  await client.until('a refresh', () => client.asked.some((each) => each.method === 'workspace/diagnostic/refresh'));
+  assert.equal(client.diagnostics.size, 0);
+});
+
+test('hover: a rule, a value and why it varies, a collective', async (t) => {
+  const text = GUARDED + 'x = 1  # allranks: ignore[AR101] no\nsize = dist.get_world_size()\nsize\n';
+  const client = await start(t, { files: { 'train.py': text } });
+  const at = async (word, more) => (await client.ask('textDocument/hover', { textDocument: client.document('train.py'), position: place(text, word, more) }))?.contents.value;
+  assert.match(await at('AR101', 2), /rank-guarded-collective[^]*## What it finds/);
+  const value = await at('rank == 0', 1);
+  assert.match(value, /may differ between ranks, by global rank/);
+  assert.match(value, /train.py:5:\d+: `rank` varies by global rank[^]*get_rank/);
+  assert.match(await at('size\n', 1), /the same on every rank/);
+  assert.match(await at('dist.barrier', 6), /help: [^]*barrier on the default group[^]*reached by rank 0[^]*do not agree/);
+  assert.match(await at('dist.all_reduce', 6), /all_reduce on the default group[^]*reached by every rank[^]*agree on it/);
+  assert.equal(await at('def save', 0), undefined);
+});
+
+test('code actions: ignore, explain, fix, fix all', async (t) => {
+  const client = await start(t, { files: { 'train.py': GUARDED, 'epoch.py': EPOCH } });
+  await client.untilCodes('train.py', 'AR101');
+  await client.untilCodes('epoch.py', 'AR301');
+  const actions = (name, only, range = WHOLE) => client.ask('textDocument/codeAction', { textDocument: client.document(name), range, context: { diagnostics: [], only } });
+  const [ignore, explain] = await actions('train.py');
+  assert.match(ignore.title, /Ignore AR101/);
+  const ignored = applied(GUARDED, ignore.edit.changes[client.uri('train.py')]);
+  assert.match(ignored, /dist\.barrier\(\)  # allranks: ignore\[AR101\] reason\n/);
+  await client.open('train.py', ignored);
+  await client.untilCodes('train.py');
+  const page = await client.ask('workspace/executeCommand', explain.command);
+  assert.match(page, /## Why it hurts/);
+  const fix = (await actions('epoch.py')).find((each) => each.isPreferred);
+  assert.equal(fix.kind, 'quickfix');
+  const all = await actions('epoch.py', ['source.fixAll']);
+  assert.deepEqual(all.map((each) => each.kind), ['source.fixAll.allranks']);
+  for (const action of [fix, ...all]) {
+    await client.open('epoch.py', applied(EPOCH, action.edit.changes[client.uri('epoch.py')]));
+    await client.untilCodes('epoch.py');
+    await client.open('epoch.py', EPOCH);
+    await client.untilCodes('epoch.py', 'AR301');
+  }
+  assert.deepEqual(await actions('epoch.py', ['refactor']), []);
+});
+
+test('inlay hints and code lenses, and their switches', async (t) => {
+  const text = 'import torch.distributed as dist\n\ndef f(x):\n    if dist.get_rank() != 0:\n        return\n    print(x)\n\ndef g(x):\n    dist.barrier()\n    dist.all_reduce(x)\n';
+  const client = await start(t, { files: { 'train.py': text } });
+  const textDocument = client.document('train.py');
+  const hints = await client.ask('textDocument/inlayHint', { textDocument, range: WHOLE });
+  assert.deepEqual(hints.map((each) => [each.label, each.position.line]), [['ranks: 0', 5]]);
+  const lenses = await client.ask('textDocument/codeLens', { textDocument });
+  assert.deepEqual(lenses.map((each) => each.command.title), ['2 collectives, aligned on all ranks']);
+  const trace = await client.ask('workspace/executeCommand', { command: lenses[0].command.command, arguments: lenses[0].command.arguments });
+  assert.match(trace, /barrier\(the default group\)/);
+  await client.tell('workspace/didChangeConfiguration', { settings: { allranks: { inlayHints: false, codeLens: false } } });
+  assert.deepEqual(await client.ask('textDocument/inlayHint', { textDocument, range: WHOLE }), []);
+  assert.deepEqual(await client.ask('textDocument/codeLens', { textDocument }), []);
+});
+
+test('position encodings: behind a character outside the basic plane', async (t) => {
+  for (const [encoding, column] of [['utf-8', 16], ['utf-16', 14], ['utf-32', 13]]) {
+    const text = 'import torch.distributed as dist\nif dist.get_rank() == 0:\n    x = "😀"; dist.barrier()\n';
+    const capabilities = { ...ALL_CAPABILITIES, general: { positionEncodings: ['latin-1', encoding, 'utf-16'] } };
+    const client = await start(t, { files: { 'train.py': text }, capabilities });
+    assert.equal(client.initialized.capabilities.positionEncoding, encoding);
+    await client.untilCodes('train.py', 'AR101');
+    assert.deepEqual(client.diagnostics.get(client.uri('train.py'))[0].range.start, { line: 2, character: column });
+    await client.open('train.py');
+    await client.change('train.py', { range: { start: { line: 2, character: column }, end: { line: 2, character: column + 12 } }, text: 'pass' });
+    await client.untilCodes('train.py');
+  }
+});
+
+test('several folders, folders that come and go, a file outside of all', async (t) => {
+  const outside = makeFolder({ 'lone.py': GUARDED });
+  const second = makeFolder({ 'b.py': GUARDED, 'allranks.toml': 'ignore = ["AR101"]\n' });
+  const client = await start(t, { folders: [makeFolder({ 'train.py': GUARDED }), outside], options: {} });
+  await client.untilCodes('train.py', 'AR101');
+  const event = (added, removed) => client.tell('workspace/didChangeWorkspaceFolders', { event: { added, removed } });
+  const folderOf = (folder) => ({ uri: pathToFileURL(folder).href, name: 'x' });
+  const lone = pathToFileURL(`${outside}/lone.py`).href;
+  await client.until('the second folder', () => client.diagnostics.get(lone)?.length === 1);
+  await event([folderOf(second)], [folderOf(outside)]);
+  await client.until('the second folder to go', () => client.diagnostics.get(lone)?.length === 0);
+  const b = pathToFileURL(`${second}/b.py`).href;
+  assert.deepEqual((await client.ask('textDocument/diagnostic', { textDocument: { uri: b } })).items, []);
+  await client.tell('textDocument/didOpen', { textDocument: { uri: lone, languageId: 'python', version: 1, text: GUARDED } });
+  await client.until('the lone file', () => client.diagnostics.get(lone)?.length === 1);
+  fs.rmSync(second, { recursive: true });
+});
+
+test('notebooks: findings stand in their cells', async (t) => {
+  const client = await start(t, { files: {} });
+  const cell = (name, kind = 2) => ({ kind, document: `vscode-notebook-cell:/n.ipynb#${name}` });
+  const text = (name, source) => ({ uri: cell(name).document, languageId: 'python', version: 1, text: source });
+  const uri = client.uri('n.ipynb');
+  await client.tell('notebookDocument/didOpen', {
+    notebookDocument: { uri, notebookType: 'jupyter-notebook', version: 1, cells: [cell('a'), cell('m', 1), cell('b')] },
+    cellTextDocuments: [text('a', '%matplotlib inline\nimport torch.distributed as dist'), text('m', '# words'), text('b', 'if dist.get_rank() == 0:\n    dist.barrier()\n')],
+  });
+  const b = cell('b').document;
+  await client.until('a finding in a cell', () => client.diagnostics.get(b)?.length === 1);
+  assert.deepEqual(client.diagnostics.get(b)[0].range.start, { line: 1, character: 4 });
+  const hover = await client.ask('textDocument/hover', { textDocument: { uri: b }, position: { line: 1, character: 12 } });
+  assert.match(hover.contents.value, /barrier on the default group/);
+  const change = (cells) => client.tell('notebookDocument/didChange', { notebookDocument: { uri, version: 2 }, change: { cells } });
+  await change({ textContent: [{ document: { uri: b, version: 2 }, changes: [{ range: { start: { line: 0, character: 0 }, end: { line: 0, character: 24 } }, text: 'if True:' }] }] });
+  await client.until('no finding', () => client.diagnostics.get(b)?.length === 0);
+  await change({ structure: { array: { start: 2, deleteCount: 1, cells: [cell('c')] }, didOpen: [text('c', 'if dist.get_rank() == 0:\n    dist.barrier()\n')], didClose: [{ uri: b }] } });
+  await client.until('a finding in the new cell', () => client.diagnostics.get(cell('c').document)?.length === 1);
+  await client.tell('notebookDocument/didClose', { notebookDocument: { uri }, cellTextDocuments: [] });
+  await client.until('no finding any more', () => client.diagnostics.get(cell('c').document)?.length === 0);
+});
+
+test('progress, and a client that cancels', async (t) => {
+  const capabilities = structuredClone(ALL_CAPABILITIES);
+  capabilities.window = { workDoneProgress: true };
+  const client = await start(t, { capabilities });
+  await client.untilCodes('train.py', 'AR101');
+  const values = client.notifications.filter((each) => each.method === '$/progress').map((each) => each.params.value);
+  assert.equal(values[0].kind, 'begin');
+  assert.equal(values.at(-1).kind, 'end');
+  assert.ok(values.some((each) => /parse/.test(each.message ?? '')));
+  await client.tell('window/workDoneProgress/cancel', { token: 'allranks/1' });
+  const position = { line: 0, character: 0 };
+  const textDocument = client.document('train.py');
+  const source = new protocol.CancellationTokenSource();
+  const asked = client.ask('textDocument/hover', { textDocument, position }, source.token);
+  source.cancel();
+  const outcome = await asked.then(() => 'answered', (error) => error.code);
+  assert.ok(outcome === 'answered' || outcome === -32800);
+  assert.equal(await client.ask('textDocument/hover', { textDocument, position }), null);
+});
+
+test('an orderly end, and others', async () => {
+  const orderly = await Client.start({ files: {} });
+  assert.equal(await orderly.stop(), 0);
+  const hasty = await Client.start({ files: {} });
+  await hasty.tell('exit');
+  assert.equal(await hasty.exited, 1);
+  const gone = await Client.start({ files: {} });
+  gone.process.stdin.end();
+  assert.equal(await gone.exited, 1);
+});
