@@ -18,7 +18,7 @@ validate: setup
 	tools/setup_validators
 	cmake --preset release
 	cmake --build --preset release -j $(JOBS)
-	ctest --preset release -R '^validators/' --output-on-failure
+	ctest --preset release -C Validate -R '^validators/'
 
 setup:
 	@tools/setup
