@@ -40,7 +40,7 @@ class Fix(CliTest):
 
     def test_safe_fixes_are_written(self):
         self.write("a.py", SAFE)
-        result = self.fix("--fix")
+        result = self.fix("--fix", "--no-cache")
         self.assertEqual(self.text("a.py"), FIXED)
         self.assertEqual(result.code, 0, result.out + result.err)
         self.assertIn("Fixed 1 finding in 1 file.", result.err)
