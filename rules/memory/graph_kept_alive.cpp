@@ -25,7 +25,8 @@ class Loss {
     for (uint32_t i = 0; i < module_.stmts.size(); ++i) {
       const ir::StmtId stmt{i};
       if (!context_.index.tree(module_id_).Holds(outermost, stmt)) continue;
-      if (const ir::ExprId kept = KeptBy(stmt)) Report(stmt, kept, sink);
+      const ir::ExprId kept = KeptBy(stmt);
+      if (kept && IsKeptOverSteps(kept, loops)) Report(stmt, kept, sink);
     }
   }
 
@@ -71,6 +72,12 @@ class Loss {
     const ir::Expr& callee = module_[ir::CalleeOf(call)];
     if (callee.kind != ir::ExprKind::Attribute || context_.program.text(ir::AttrOf(callee)) != "append") return {};
     return ir::ArgCount(module_, call) == 1 ? LossIn(ir::ArgAt(module_, call, 0).value) : ir::ExprId::None();
+  }
+
+  // Not in a loop of its own inside the step, which collects what the step computes its gradients of.
+  bool IsKeptOverSteps(ir::ExprId kept, const std::vector<ir::StmtId>& loops) const {
+    const std::vector<ir::StmtId> around = context_.index.LoopsAround({backward_.function, kept});
+    return !around.empty() && std::ranges::find(loops, around.front()) != loops.end();
   }
 
   // The loss itself, or the loss times or divided by something.
