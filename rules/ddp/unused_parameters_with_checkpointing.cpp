@@ -51,12 +51,24 @@ class Conflicts {
       if (name != "torch.utils.checkpoint.checkpoint" && name != "torch.utils.checkpoint.checkpoint_sequential") continue;
       const ir::ModuleId file = context_.program.funcs[call.function].module;
       if (std::ranges::count(calls_.FilesOf(module), file) == 0) continue;
+      if (!IsOn({call.function, call.expr})) continue;
       const ir::ExprId reentrant = KeywordOf(context_, file, call.expr, "use_reentrant");
       if (reentrant && context_.values.IsTrue(context_.facts.value(file, reentrant))) return Site{call.function, call.expr};
       // Without the argument reentrant ones were made until it became an error to leave it out.
       if (!reentrant) return Site{call.function, call.expr};
     }
     return std::nullopt;
+  }
+
+  // No option stands between: most models have one for checkpoints, and it is off.
+  bool IsOn(const Site& site) const {
+    return std::ranges::all_of(context_.reach.Guards(site), [&](const objects::Guard& guard) {
+      const ir::ModuleId module_id = context_.program.funcs[guard.function].module;
+      const ir::Expr& test = context_.program.modules[module_id][guard.test];
+      if (test.kind == ir::ExprKind::Attribute && context_.program.text(ir::AttrOf(test)) == "training") return guard.holds;
+      const ValueId value = context_.facts.value(module_id, guard.test);
+      return value && (guard.holds ? context_.values.IsTrue(value) : context_.values.IsFalse(value));
+    });
   }
 
   // Arguments of the Trainer, or of a class of the project that derives from them.
@@ -157,8 +169,6 @@ extern const Rule UnusedParametersWithCheckpointing = {
     .code = kCode,
     .name = "unused-parameters-with-checkpointing",
     .severity = Severity::Error,
-    .on_by_default = false,
-    .stability = Stability::Preview,
     .languages = "Python",
     .summary = "`find_unused_parameters` beside reentrant checkpoints, or `static_graph` for a graph that changes",
     .explanation = R"md(
@@ -195,6 +205,7 @@ model = DDP(net, find_unused_parameters=True)
 
 * `use_reentrant=False`, or `static_graph=True` beside the search.
 * The flag is not written down as `True`.
+* The checkpoints hang on an option, which may be off.
 * The arguments of the Trainer stand in a notebook, which runs in one process.
 
 ## Fix

@@ -43,10 +43,10 @@ class CliTest(unittest.TestCase):
         path.write_bytes(text if isinstance(text, bytes) else text.encode("utf-8", "surrogateescape"))
         return path
 
-    def run_allranks(self, *args, stdin=b"", cwd=None, env=None, **options):
+    def run_allranks(self, *args, stdin=b"", cwd=None, env=None, timeout=120, **options):
         environment = {k: v for k, v in os.environ.items() if k not in CLEARED}
         environment.update(env or {})
-        process = subprocess.run([ALLRANKS, *map(str, args)], cwd=cwd or self.root, env=environment, timeout=120,
+        process = subprocess.run([ALLRANKS, *map(str, args)], cwd=cwd or self.root, env=environment, timeout=timeout,
                                  input=None if "stdin_file" in options else stdin, capture_output=True)
         return Result(process)
 

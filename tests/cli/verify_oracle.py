@@ -11,7 +11,7 @@ import sys
 import unittest
 
 from support import main
-from verify_support import FIXTURES, VerifyTest, op, witness
+from verify_support import VerifyTest, op, witness
 
 # The last is the one that Debian's packages belong to.
 PYTHONS = [os.environ.get("ALLRANKS_TORCH_PYTHON"), sys.executable, "/usr/bin/python3"]
@@ -46,7 +46,7 @@ class Oracle(VerifyTest):
         return json.loads(result.stdout)
 
     def test_the_same_ranks_are_stuck_in_the_same_operation(self):
-        report = json.loads(self.run_allranks("check", "--output-format", "json", "--isolated", "--no-cache", FIXTURES).out)
+        report = json.loads(self.check_fixtures())
         distinct = {}
         for finding in report["findings"]:
             # What an outsider does is a warning to PyTorch, and sizes that differ end processes: docs/runtime-verify.md.

@@ -39,6 +39,11 @@ class VerifyTest(CliTest):
     def verify(self, *args, **options):
         return self.run_allranks("verify", *args, env={"LANG": self.mark, "LC_ALL": "C.UTF-8"}, **options)
 
+    def check_fixtures(self):
+        """The report of all fixtures. Sanitizers make Clang slow."""
+        args = ["check", "--output-format", "json", "--isolated", "--no-cache", FIXTURES]
+        return self.run_allranks(*args, timeout=600).out
+
     def needs_gloo(self):
         result = self.verify("--self-test", "--backend", "gloo", "--ranks", "2", "--quiet-time", "0.5")
         if result.code == 4:
