@@ -4,9 +4,7 @@ FROM debian:12 AS build
 RUN apt-get update && apt-get install -y --no-install-recommends git npm ca-certificates && rm -rf /var/lib/apt/lists/*
 WORKDIR /source
 COPY . .
-RUN tools/setup && cmake --preset release -DBUILD_TESTING=OFF && cmake --build --preset release --target allranks \
-    && if cmake --build --preset release --target help | grep -q allranks-clang; then \
-         cmake --build --preset release --target allranks-clang; fi
+RUN tools/setup && cmake --preset release -DBUILD_TESTING=OFF && cmake --build --preset release --target programs
 
 FROM debian:12-slim
 # git reads the old code for --diff-base.
