@@ -48,8 +48,9 @@ class Collector {
     Collect(state_.values, operation.group, &nodes_->mentions);
     if ((trace.flags & kVarying) == 0) return;
     nodes_->ops_vary = true;
-    Collect(state_.values, operation.root, &nodes_->mentions);
-    Collect(state_.values, operation.peer, &nodes_->mentions);
+    for (const ValueId value : {operation.root, operation.peer, operation.reduce_op, operation.dtype, operation.count}) {
+      Collect(state_.values, value, &nodes_->mentions);
+    }
   }
 
   const State& state_;

@@ -80,11 +80,13 @@ std::vector<int64_t> Scene::Signature(const TraceStore& traces, const VaryingNod
     const RankSet members = evaluator_.group(group).members[rank];
     signature.push_back(group);
     signature.push_back(members.empty() ? 0 : 1);
-    if (!operation.root) continue;
     // Which ranks share the group decides whether the root is one of them.
-    signature.push_back(members.bits);
-    const Outcome root = evaluator_.Evaluate(operation.root, rank);
-    signature.push_back(root.kind == OutcomeKind::Number ? root.number : kUnknown);
+    if (operation.root) signature.push_back(members.bits);
+    for (const variation::ValueId value : {operation.root, operation.count, operation.reduce_op, operation.dtype}) {
+      const Outcome outcome = value ? evaluator_.Evaluate(value, rank) : Outcome{};
+      const bool is_thing = outcome.kind == OutcomeKind::Thing;
+      signature.push_back(outcome.kind == OutcomeKind::Number ? outcome.number : is_thing ? outcome.thing.index : kUnknown);
+    }
   }
   return signature;
 }
