@@ -28,6 +28,10 @@ class Fixtures(VerifyTest):
     def stuck(verdict):
         return [(one["rank"], one["op"]) for one in verdict.get("stuck", [])]
 
+    @staticmethod
+    def sizes_differ(witness):
+        return len({op["count"] for ops in witness["ops"].values() for op in ops}) > 1
+
     @unittest.skipUnless(importlib.util.find_spec("jsonschema"), "python3-jsonschema is not installed")
     def test_they_fit_the_schema(self):
         import jsonschema
@@ -58,7 +62,7 @@ class Fixtures(VerifyTest):
         for finding, model, seen in zip(findings, simulated, run, strict=True):
             with self.subTest(finding["location"]):
                 self.assertEqual(seen["verdict"], model["verdict"], seen)
-                if model["effect"] == "corruption" and finding["code"] == "AR110":
+                if model["effect"] == "corruption" and self.sizes_differ(finding["witness"]):
                     # Gloo ends the process of a rank that is sent more than it asked for: docs/runtime-verify.md.
                     self.assertIn(seen["effect"], ("corruption", "error", "deadlock"))
                     continue
