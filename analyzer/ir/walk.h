@@ -36,9 +36,12 @@ void ForEachPart(const Module& module, ExprId id, Visit visit) {
       break;
     case ExprKind::Subscript:
     case ExprKind::Binary:
-    case ExprKind::Walrus:
       maybe(LeftOf(expr));
       maybe(RightOf(expr));
+      break;
+    case ExprKind::Walrus:
+      maybe(RightOf(expr));
+      maybe(LeftOf(expr));
       break;
     case ExprKind::Call:
       maybe(CalleeOf(expr));

@@ -1,9 +1,9 @@
 #include "analyzer/objects/reach.h"
 
 #include <algorithm>
-#include <cctype>
 #include <string>
 
+#include "analyzer/base/lowered.h"
 #include "analyzer/ir/walk.h"
 
 namespace allranks::objects {
@@ -124,8 +124,7 @@ bool Reach::SpeaksOfRanks(ir::ModuleId module_id, ir::ExprId test, int depth) co
   if (expr.kind == ir::ExprKind::Name) name = ir::NameOf(expr);
   if (expr.kind == ir::ExprKind::Attribute) name = ir::AttrOf(expr);
   if (name) {
-    std::string text(program_.text(name));
-    std::ranges::transform(text, text.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+    const std::string text = base::Lowered(program_.text(name));
     for (const std::string_view word : {"rank", "main", "master", "primary", "zero", "chief", "should_save", "process_index"}) {
       if (text.find(word) != std::string::npos) return true;
     }

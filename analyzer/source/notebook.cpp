@@ -1,7 +1,8 @@
 #include "analyzer/source/notebook.h"
 
-#include <algorithm>
 #include <nlohmann/json.hpp>
+
+#include "analyzer/base/lowered.h"
 
 namespace allranks::source {
 namespace {
@@ -42,9 +43,7 @@ std::string LanguageOf(const Json& notebook) {
     const Json* info = Member(*metadata, object);
     const Json* language = info == nullptr ? nullptr : Member(*info, name);
     if (language == nullptr || !language->is_string()) continue;
-    std::string text = language->get<std::string>();
-    std::transform(text.begin(), text.end(), text.begin(), [](unsigned char c) { return std::tolower(c); });
-    return text;
+    return base::Lowered(language->get<std::string>());
   }
   return "python";
 }

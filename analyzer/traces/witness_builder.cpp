@@ -2,10 +2,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cctype>
 #include <map>
 #include <unordered_set>
 
+#include "analyzer/base/lowered.h"
 #include "analyzer/traces/difference.h"
 #include "witness/matching.h"
 
@@ -36,8 +36,7 @@ constexpr std::pair<std::string_view, std::string_view> kTypes[] = {
     {"byte", "u8"},       {"uint8", "u8"}};
 
 std::string TypeNamed(std::string_view name) {
-  std::string small(name);
-  std::ranges::transform(small, small.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  const std::string small = base::Lowered(name);
   for (const auto& [part, type] : kTypes) {
     if (small.find(part) != std::string::npos) return std::string(type);
   }
@@ -57,8 +56,7 @@ bool IsReduction(std::string_view op) { return op == "all_reduce" || op == "redu
 
 // The last part of `torch.distributed.ReduceOp.MAX`, `MPI_MAX` and `ncclMax`, in small letters.
 std::string ReductionNamed(std::string_view name) {
-  std::string text(name.substr(name.rfind('.') == std::string_view::npos ? 0 : name.rfind('.') + 1));
-  std::ranges::transform(text, text.begin(), [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; });
+  std::string text = base::Lowered(name.substr(name.rfind('.') == std::string_view::npos ? 0 : name.rfind('.') + 1));
   for (const std::string_view library : {"mpi_", "nccl"}) {
     if (text.starts_with(library)) text.erase(0, library.size());
   }

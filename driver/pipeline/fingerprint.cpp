@@ -1,8 +1,8 @@
 #include "driver/pipeline/fingerprint.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
-#include <array>
-#include <cstdio>
 #include <map>
 #include <tuple>
 #include <xxhash.h>
@@ -36,9 +36,7 @@ void NameFindings(const source::SourceFiles& files, const PathMap& paths, std::v
   for (Finding* finding : findings) {
     std::string key = KeyOf(files, paths, *finding);
     key += '\n' + std::to_string(seen[key]++);
-    std::array<char, 17> digits{};
-    std::snprintf(digits.data(), digits.size(), "%016llx", static_cast<unsigned long long>(XXH3_64bits(key.data(), key.size())));
-    finding->fingerprint = digits.data();
+    finding->fingerprint = fmt::format("{:016x}", XXH3_64bits(key.data(), key.size()));
   }
 }
 

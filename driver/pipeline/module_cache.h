@@ -8,7 +8,7 @@
 
 #include "analyzer/base/interner.h"
 #include "analyzer/ir/program.h"
-#include "analyzer/source/source_file.h"
+#include "driver/pipeline/selection.h"
 
 namespace allranks::pipeline {
 
@@ -20,19 +20,20 @@ class ModuleCache {
   // `folder` is made when something is kept; empty: nothing is looked up or kept.
   explicit ModuleCache(std::string folder);
 
-  // Any thread. `path` is relative to the root of the project.
-  std::optional<ir::Module> Find(const std::string& path, const source::SourceFile& file, source::FileId id,
+  // Any thread. `path` is relative to the root of the project, `content` is of the file's bytes, of which `source_bytes`
+  // are its text.
+  std::optional<ir::Module> Find(const std::string& path, const Content& content, source::FileId id, size_t source_bytes,
                                  base::Interner& names) const;
   // Where it cannot be written, nothing is kept.
-  void Keep(const std::string& path, const source::SourceFile& file, ir::Module module, const base::Interner& names);
+  void Keep(const std::string& path, const Content& content, ir::Module module, const base::Interner& names);
 
  private:
   std::string EntryOf(const std::string& path) const;
-  std::string KeyOf(const source::SourceFile& file) const;
+  std::string KeyOf(const Content& content) const;
   void MakeFolder();
 
   std::string folder_;
-  std::string build_id_;
+  std::string build_;  // what tells this program from others
   std::once_flag made_;
 };
 

@@ -99,7 +99,7 @@ class Parser {
     }
     out_.files[id] = std::move(*file);
     if (!IsCpp(PathOf(i))) {
-      outcome.module = ReadPython(PathOf(i), id);
+      outcome.module = ReadPython(PathOf(i), scanned.content, id);
       return;
     }
     ReadUnit(i, scanned.content, out_.files[id].text, *reader, outcome);
@@ -155,14 +155,14 @@ class Parser {
     return folders;
   }
 
-  ir::Module ReadPython(const std::string& path, source::FileId id) {
+  ir::Module ReadPython(const std::string& path, const Content& content, source::FileId id) {
     const source::SourceFile& file = out_.files[id];
     const bool is_on_disk = !in_.overlays.contains(path);
     if (is_on_disk) {
-      if (std::optional<ir::Module> known = in_.cache.Find(path, file, id, names_)) return std::move(*known);
+      if (std::optional<ir::Module> known = in_.cache.Find(path, content, id, file.text.size(), names_)) return std::move(*known);
     }
     ir::Module module = python::Lower(file, id, names_);
-    if (is_on_disk) in_.cache.Keep(path, file, module, names_);
+    if (is_on_disk) in_.cache.Keep(path, content, module, names_);
     return module;
   }
 

@@ -1,7 +1,7 @@
 #include "driver/pipeline/witness_id.h"
 
-#include <array>
-#include <cstdio>
+#include <fmt/format.h>
+
 #include <map>
 #include <xxhash.h>
 
@@ -15,9 +15,7 @@ void NameWitnesses(const source::SourceFiles& files, std::vector<findings::Findi
     key += '\n' + files[finding.span.file].path + '\n' + finding.function + '\n' + findings::Render(finding.message);
     // Two findings that say the same in one function are told apart by their order.
     key += '\n' + std::to_string(seen[key]++);
-    std::array<char, 9> digits{};
-    std::snprintf(digits.data(), digits.size(), "%08x", static_cast<unsigned>(XXH3_64bits(key.data(), key.size()) & 0xffffffffu));
-    finding.witness->finding = std::string(finding.code) + "/" + digits.data();
+    finding.witness->finding = fmt::format("{}/{:08x}", finding.code, XXH3_64bits(key.data(), key.size()) & 0xffffffffu);
   }
 }
 

@@ -7,22 +7,13 @@
 #include <cstdlib>
 #include <thread>
 
+#include "analyzer/base/write_file.h"
 #include "driver/server/framing.h"
 #include "driver/server/server.h"
 #include "driver/server/worker.h"
 
 namespace allranks::server {
 namespace {
-
-// A client that left is no error: reading will end as well.
-void WriteAll(std::string_view bytes) {
-  while (!bytes.empty()) {
-    const ssize_t written = write(STDOUT_FILENO, bytes.data(), bytes.size());
-    if (written < 0 && errno == EINTR) continue;
-    if (written <= 0) return;
-    bytes.remove_prefix(static_cast<size_t>(written));
-  }
-}
 
 // Whether anything came; false at the end of the input.
 bool ReadSome(FrameReader& frames) {
@@ -39,7 +30,8 @@ bool ReadSome(FrameReader& frames) {
 int ServeStdio(std::string_view version) {
   const source::RealFileSystem files;
   Desk desk;
-  Outbox outbox([](const std::string& text) { WriteAll(Framed(text)); });
+  // A client that left is no error: reading will end as well.
+  Outbox outbox([](const std::string& text) { (void)base::WriteAll(STDOUT_FILENO, Framed(text)); });
   Server server(desk, outbox, version);
   Worker worker(desk, outbox, files, true);
   std::thread work([&] { worker.Run(); });

@@ -1,6 +1,6 @@
 #include <algorithm>
 
-#include "analyzer/ir/children.h"
+#include "analyzer/ir/walk.h"
 #include "rules/rule.h"
 
 namespace allranks::rules {
@@ -104,7 +104,7 @@ class GroupWalk {
 
   Depths Expr(ir::ExprId id, Depths depths) {
     if (!id) return depths;
-    ir::ForEachChild(module_, module_[id], [&](ir::ExprId child) { depths = Expr(child, depths); });
+    ir::ForEachPart(module_, id, [&](ir::ExprId child) { depths = Expr(child, depths); });
     const knowledge::Operation* operation = OperationOf(id);
     if (operation == nullptr) return Ends(id) ? Depths{} : depths;
     if (operation->op_class == OpClass::Batch) {
@@ -169,7 +169,7 @@ class GroupWalk {
     if (!expr) return false;
     if (module_[expr].kind == ir::ExprKind::Name && ir::NameOf(module_[expr]) == name) return true;
     bool found = false;
-    ir::ForEachChild(module_, module_[expr], [&](ir::ExprId child) { found = found || Mentions(child, name); });
+    ir::ForEachPart(module_, expr, [&](ir::ExprId child) { found = found || Mentions(child, name); });
     return found;
   }
 

@@ -1,6 +1,4 @@
-#include <algorithm>
-
-#include "rules/finding_parts.h"
+#include "rules/frameworks/bypassed_backward.h"
 #include "rules/source_edits.h"
 
 namespace allranks::rules {
@@ -8,15 +6,7 @@ namespace {
 
 constexpr std::string_view kCode = "AR701";
 
-// `loss` of `loss.backward()`; none where the call has arguments.
-ir::ExprId LossOf(const ir::Module& module, ir::ExprId call) {
-  const ir::Expr& callee = module[ir::CalleeOf(module[call])];
-  const bool is_plain = callee.kind == ir::ExprKind::Attribute && ir::ArgCount(module, module[call]) == 0;
-  return is_plain ? ir::ObjectOf(callee) : ir::ExprId::None();
-}
-
-constexpr std::string_view kInitialize = "deepspeed.initialize";
-constexpr std::string_view kBackward = "@gradient_synced.backward";
+bool IsInitialize(std::string_view entry) { return entry == "deepspeed.initialize"; }
 
 // The variable that holds the engine: the first of what `deepspeed.initialize` returns.
 std::string EngineName(const Context& context, const objects::KnownCall& initialize) {
@@ -30,42 +20,23 @@ std::string EngineName(const Context& context, const objects::KnownCall& initial
   return items.size() == 0 ? std::string() : std::string(TextOf(context, module_id, items[0]));
 }
 
-void Visit(const Context& context, const objects::KnownCall& backward, const objects::KnownCall& initialize,
-           FindingSink& sink) {
-  const ir::ModuleId module_id = context.program.funcs[backward.function].module;
-  const ir::ExprId loss = LossOf(context.program.modules[module_id], backward.expr);
-  if (!loss) return;
-  const objects::Site site{backward.function, backward.expr};
-  const std::string name = Quoted(context, {backward.function, loss});
-  Finding finding = FindingAt(context, kCode, Severity::Error, Confidence::Likely, site,
-                              {"`{}.backward()` goes past the DeepSpeed engine: it does not scale the loss, and its step does "
-                               "not see the gradients",
-                               {name}});
-  AddLabel(finding, finding.span, LabelRole::Primary, {"PyTorch's own backward", {}});
-  AddLabel(finding, SpanOf(context, {initialize.function, initialize.expr}), LabelRole::Why, {"the engine is made here", {}});
-  const std::string engine = EngineName(context, initialize);
+void Report(const Context& context, const BypassedBackward& found, FindingSink& sink) {
+  Finding finding = FindingAt(context, kCode, found,
+                              "`{}.backward()` goes past the DeepSpeed engine: it does not scale the loss, and its step does "
+                              "not see the gradients",
+                              "the engine is made here");
+  const std::string engine = EngineName(context, *found.taken_over);
   finding.help = {"call `backward(loss)` and `step()` of the engine", {}};
-  if (!engine.empty() && initialize.function == backward.function) {
+  if (!engine.empty() && found.taken_over->function == found.backward.function) {
+    const std::string loss = Quoted(context, {found.backward.function, found.loss});
     finding.fixes.push_back(MakeFix("let the engine compute the gradients", Applicability::Safe,
-                                    {Replace(SpanOf(context, site), engine + ".backward(" + name + ")")}));
+                                    {Replace(SpanOf(context, found.backward), engine + ".backward(" + loss + ")")}));
   }
   sink.push_back(std::move(finding));
 }
 
 void Check(const Context& context, FindingSink& sink) {
-  for (const objects::KnownCall& backward : context.index.known_calls()) {
-    if (context.program.text(backward.entry->name) != kBackward) continue;
-    const ir::ModuleId module = context.program.funcs[backward.function].module;
-    const auto calls = context.index.known_calls();
-    const auto initialize = std::ranges::find_if(calls, [&](const objects::KnownCall& call) {
-      return context.program.funcs[call.function].module == module && context.program.text(call.entry->name) == kInitialize;
-    });
-    const bool has_other_wrapper = std::ranges::any_of(calls, [&](const objects::KnownCall& call) {
-      return context.program.funcs[call.function].module == module &&
-             context.program.text(call.entry->name) == "torch.nn.parallel.DistributedDataParallel.__init__";
-    });
-    if (initialize != calls.end() && !has_other_wrapper) Visit(context, backward, *initialize, sink);
-  }
+  for (const BypassedBackward& found : BypassedBackwards(context, IsInitialize)) Report(context, found, sink);
 }
 
 }  // namespace

@@ -1,6 +1,6 @@
 #include <algorithm>
-#include <cctype>
 
+#include "analyzer/base/lowered.h"
 #include "analyzer/objects/jobs.h"
 #include "rules/finding_parts.h"
 #include "rules/source_edits.h"
@@ -15,8 +15,8 @@ constexpr std::string_view kOfTraining[] = {"ckpt", "checkpoint", "resume", "mod
                                             "best", "optim"};
 constexpr std::string_view kOfData[] = {"data", "feature", "cache", "embed", "token", "index", "label", "sample", "target"};
 
-bool SpeaksOf(std::string text, std::span<const std::string_view> words) {
-  std::ranges::transform(text, text.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+bool SpeaksOf(std::string_view source, std::span<const std::string_view> words) {
+  const std::string text = base::Lowered(source);
   return std::ranges::any_of(words, [&](std::string_view word) { return text.find(word) != std::string::npos; });
 }
 

@@ -1,7 +1,7 @@
 #include <algorithm>
-#include <cctype>
 #include <optional>
 
+#include "analyzer/base/lowered.h"
 #include "rules/finding_parts.h"
 #include "rules/program_calls.h"
 #include "rules/source_edits.h"
@@ -16,12 +16,6 @@ using variation::ValueId;
 using variation::ValueKind;
 
 constexpr std::string_view kCode = "AR402";
-
-std::string Lower(std::string_view text) {
-  std::string out(text);
-  std::ranges::transform(out, out.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  return out;
-}
 
 class Batches {
  public:
@@ -43,7 +37,7 @@ class Batches {
       const bool assigns = stmt.kind == ir::StmtKind::Assign || stmt.kind == ir::StmtKind::AugAssign;
       if (!assigns) continue;
       const ir::ExprId target = stmt.kind == ir::StmtKind::Assign ? ir::TargetsOf(module, stmt)[0] : ir::ValueOf(stmt);
-      const std::string name = Lower(TextOf(context_, module_id, target));
+      const std::string name = base::Lowered(TextOf(context_, module_id, target));
       const FuncId function = context_.index.FunctionOf(module_id, ir::StmtId{i});
       if (name.find("accum") != std::string::npos) VisitAccumulation(module_id, ir::StmtId{i}, function);
       if (name.find("batch_size") != std::string::npos || name.ends_with("bsz")) VisitTotal(module_id, ir::StmtId{i}, function);
@@ -146,7 +140,7 @@ class Batches {
                     {"the batch size is divided by the number of ranks twice: the total batch is too small by that number", {}},
                     {"divide once", {}});
     }
-    const std::string name = Lower(TextOf(context_, module_id, batch));
+    const std::string name = base::Lowered(TextOf(context_, module_id, batch));
     const bool is_total = HoldsWord(name, {"global_batch"}) && name.find('/') == std::string::npos;
     if (!is_total || divisions > 0 || context_.values.Mentions(value, Coordinate::WorldSize)) return;
     if (context_.loading.DistributedSamplersOf(context_.loading.ValueOf(loader)).empty()) return;

@@ -2,6 +2,7 @@
 #include <charconv>
 #include <optional>
 
+#include "analyzer/base/lowered.h"
 #include "analyzer/objects/neighbourhood.h"
 #include "rules/finding_parts.h"
 #include "rules/scenario_witness.h"
@@ -143,8 +144,7 @@ class Rates {
 
   bool SpeaksOfRate(ir::ModuleId module, ir::StmtId stmt, bool rate_only) const {
     if (!stmt) return false;
-    std::string text(TextOf(context_, HeadOf(context_, module, stmt)));
-    std::ranges::transform(text, text.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+    const std::string text = base::Lowered(TextOf(context_, HeadOf(context_, module, stmt)));
     const std::string_view target = std::string_view(text).substr(0, text.find('='));
     const bool is_count = target.size() < text.size() && HasWord(target, kCountWords) && !HasWord(target, kBatchWords);
     if (is_count || target.find("num_batch") != std::string_view::npos) return false;

@@ -1,0 +1,49 @@
+#include "rules/frameworks/bypassed_backward.h"
+
+#include <algorithm>
+
+namespace allranks::rules {
+namespace {
+
+constexpr std::string_view kBackward = "@gradient_synced.backward";
+constexpr std::string_view kOtherWrapper = "torch.nn.parallel.DistributedDataParallel.__init__";
+
+// `loss` of `loss.backward()`; none where the call has arguments.
+ir::ExprId LossOf(const ir::Module& module, ir::ExprId call) {
+  const ir::Expr& callee = module[ir::CalleeOf(module[call])];
+  const bool is_plain = callee.kind == ir::ExprKind::Attribute && ir::ArgCount(module, module[call]) == 0;
+  return is_plain ? ir::ObjectOf(callee) : ir::ExprId::None();
+}
+
+}  // namespace
+
+std::vector<BypassedBackward> BypassedBackwards(const Context& context,
+                                                const std::function<bool(std::string_view entry)>& takes_over) {
+  std::vector<BypassedBackward> found;
+  const auto calls = context.index.known_calls();
+  for (const objects::KnownCall& backward : calls) {
+    if (context.program.text(backward.entry->name) != kBackward) continue;
+    const ir::ModuleId module = context.program.funcs[backward.function].module;
+    const auto is_here = [&](const objects::KnownCall& call, auto&& wanted) {
+      return context.program.funcs[call.function].module == module && wanted(context.program.text(call.entry->name));
+    };
+    const auto taken_over = std::ranges::find_if(calls, [&](const auto& call) { return is_here(call, takes_over); });
+    const bool has_other_wrapper = std::ranges::any_of(
+        calls, [&](const auto& call) { return is_here(call, [](std::string_view name) { return name == kOtherWrapper; }); });
+    const ir::ExprId loss = LossOf(context.program.modules[module], backward.expr);
+    if (taken_over == calls.end() || has_other_wrapper || !loss) continue;
+    found.push_back({.backward = {backward.function, backward.expr}, .loss = loss, .taken_over = &*taken_over});
+  }
+  return found;
+}
+
+Finding FindingAt(const Context& context, std::string_view code, const BypassedBackward& found, std::string_view message,
+                  std::string_view why) {
+  Finding finding = FindingAt(context, code, Severity::Error, Confidence::Likely, found.backward,
+                              {message, {Quoted(context, {found.backward.function, found.loss})}});
+  AddLabel(finding, finding.span, LabelRole::Primary, {"PyTorch's own backward", {}});
+  AddLabel(finding, SpanOf(context, {found.taken_over->function, found.taken_over->expr}), LabelRole::Why, {why, {}});
+  return finding;
+}
+
+}  // namespace allranks::rules
