@@ -144,6 +144,11 @@ class Attempt {
       if (Since(begin_) > options_.limits.total) return Stop(AttemptLog::End::OutOfTime, "out of time");
       for (const RankEvent& event : fleet_.Wait(kTick)) {
         last_heard = Clock::now();
+        if (event.was_killed) {
+          return Stop(AttemptLog::End::Killed, "rank " + std::to_string(event.rank) + " " +
+                                                   fleet_.EndOf(event.rank) +
+                                                   " from outside; is there memory enough?");
+        }
         Note(event);
       }
     }

@@ -37,6 +37,7 @@ struct AttemptLog {
     Finished,   // all ranks went through, or failed in their own way
     Quiet,      // some operations never complete
     NoConnect,  // the ranks did not come together; reason
+    Killed,     // somebody else ended a rank, so what the others do shows nothing; reason
     OutOfTime,
     Interrupted,
   };

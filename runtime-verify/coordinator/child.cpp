@@ -153,4 +153,9 @@ std::string Child::End() const {
   return "was killed by signal " + std::to_string(signal_) + " (" + strsignal(signal_) + ")";
 }
 
+bool Child::WasKilledFromOutside() const {
+  if (!is_reaped_ || was_killed_) return false;
+  return signal_ == SIGKILL || signal_ == SIGTERM || signal_ == SIGINT || signal_ == SIGHUP;
+}
+
 }  // namespace allranks::verify

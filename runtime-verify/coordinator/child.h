@@ -41,6 +41,9 @@ class Child {
   bool Reap(milliseconds limit);
   // "was killed by signal 6 (Aborted)", "exited with 3"; empty while it runs.
   std::string End() const;
+  // Ended by a signal that nobody here sent and that no program's own fault raises: by a person, the kernel out
+  // of memory, a job scheduler.
+  bool WasKilledFromOutside() const;
 
  private:
   Child() = default;

@@ -112,6 +112,7 @@ void Fleet::ReadEvents(uint32_t r, std::vector<RankEvent>* events) {
 void Fleet::Bury(uint32_t r, std::vector<RankEvent>* events) {
   Rank& rank = ranks_[r];
   rank.end = "its connection was closed";
+  bool was_killed = false;
   if (rank.link.child) {
     // It has closed its end, so it is ending; what it still says must not keep us.
     constexpr milliseconds kEnding{2000};
@@ -119,10 +120,11 @@ void Fleet::Bury(uint32_t r, std::vector<RankEvent>* events) {
     rank.link.child->Reap(kEnding);
     ReadWords(rank);
     rank.end = rank.link.child->End();
+    was_killed = rank.link.child->WasKilledFromOutside();
     if (const std::string words = LastLines(rank.words); !words.empty()) rank.end += ": " + words;
   }
   rank.is_dead = true;
-  events->push_back({.rank = r, .event = {}, .is_dead = true});
+  events->push_back({.rank = r, .event = {}, .is_dead = true, .was_killed = was_killed});
 }
 
 // True if the event was for the store.

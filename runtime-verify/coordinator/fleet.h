@@ -22,6 +22,7 @@ struct RankEvent {
   uint32_t rank = 0;
   Event event;
   bool is_dead = false;
+  bool was_killed = false;  // see Child::WasKilledFromOutside
 };
 
 class Fleet {

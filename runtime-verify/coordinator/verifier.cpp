@@ -178,7 +178,7 @@ std::string Verifier::Control(const RankBackend::Variant& variant, const Schedul
   options.limits.quiet = std::max(options_.limits.quiet, std::max(least, milliseconds(10000)));
   const AttemptLog log = RunAttempt(control, options, *variant.launcher, interrupt_);
   if (log.end == AttemptLog::End::NoConnect) return "the ranks did not come together: " + log.reason;
-  if (log.end == AttemptLog::End::Interrupted) return "interrupted";
+  if (log.end == AttemptLog::End::Interrupted || log.end == AttemptLog::End::Killed) return log.reason;
   const Outcome out = OutcomeOf(control, log);
   if (out.effect != Effect::Clean) {
     return "control_failed: matched operations do not work here: " + WordsOf(log);
@@ -206,7 +206,8 @@ bool Verifier::RunVariant(const RankBackend::Variant& variant, const Schedule& s
     AttemptLog log = RunAttempt(schedule, options, *variant.launcher, interrupt_);
     if (!log.reaped) wedged_ = "wedged: a rank could not be ended, so nothing more is run";
     if (backend_->probe && log.end == AttemptLog::End::Quiet && wedged_.empty()) wedged_ = backend_->probe();
-    if (log.end == AttemptLog::End::NoConnect || log.end == AttemptLog::End::Interrupted) {
+    using End = AttemptLog::End;
+    if (log.end == End::NoConnect || log.end == End::Interrupted || log.end == End::Killed) {
       verdict->reason = log.reason;
       return false;
     }
