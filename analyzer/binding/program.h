@@ -56,6 +56,7 @@ struct ModuleInfo {
   std::string dotted;    // "pkg.sub.mod"; scripts outside packages: their stem
   bool is_package = false;
   bool requested = false;  // findings in it are wanted; else it was read only because others import it
+  uint64_t content = 0;    // tells states of its text, or of what was read of it, apart
 };
 
 struct Program {

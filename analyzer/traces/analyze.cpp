@@ -4,6 +4,7 @@
 #include <unordered_map>
 
 #include "analyzer/traces/analysis.h"
+#include "analyzer/traces/analyze.h"
 #include "analyzer/traces/build.h"
 #include "analyzer/traces/call_graph.h"
 #include "analyzer/traces/check.h"
@@ -55,19 +56,15 @@ void KeepInnermost(std::vector<Difference>& differences) {
 
 }  // namespace
 
-Analysis Analyze(const binding::Program& program, const knowledge::Knowledge& knowledge, variation::Facts& facts,
-                 const source::SourceFiles& files) {
-  State state(program, knowledge, facts, files);
-  const CallGraph graph = MakeCallGraph(program, knowledge, facts);
-  state.is_relevant = graph.relevant;
-  CheckResult result;
-  for (const FuncId func : graph.order) {
-    // What one function may add: callbacks handed through callbacks would multiply without end.
-    constexpr size_t kMostPerFunction = 20'000;
-    state.most_traces = state.traces.size() + kMostPerFunction;
-    state.trace_of[func.index] = BuildTrace(state, func);
-    CheckFunction(state, func, &result);
-  }
+void AnalyzeFunction(State& state, FuncId func, CheckResult* result) {
+  // What one function may add: callbacks handed through callbacks would multiply without end.
+  constexpr size_t kMostPerFunction = 20'000;
+  state.most_traces = state.traces.size() + kMostPerFunction;
+  state.trace_of[func.index] = BuildTrace(state, func);
+  CheckFunction(state, func, result);
+}
+
+Analysis Summarize(const State& state, const CallGraph& graph, CheckResult result) {
   Analysis analysis;
   analysis.ledger = MakeLedger(state, result);
   analysis.differences = std::move(result.differences);
@@ -76,8 +73,18 @@ Analysis Analyze(const binding::Program& program, const knowledge::Knowledge& kn
   for (const FuncId func : graph.order) {
     if (std::optional<Issued> issued = search.In(func)) analysis.issued.emplace(func, std::move(*issued));
   }
-  analysis.limits = std::move(state.limits);
+  analysis.limits = state.limits;
   return analysis;
+}
+
+Analysis Analyze(const binding::Program& program, const knowledge::Knowledge& knowledge, variation::Facts& facts,
+                 const source::SourceFiles& files) {
+  State state(program, knowledge, facts, files);
+  const CallGraph graph = MakeCallGraph(program, knowledge, facts);
+  state.is_relevant = graph.relevant;
+  CheckResult result;
+  for (const FuncId func : graph.order) AnalyzeFunction(state, func, &result);
+  return Summarize(state, graph, std::move(result));
 }
 
 }  // namespace allranks::traces

@@ -41,6 +41,8 @@ struct State {
   static constexpr uint64_t kMostSteps = 400'000;
   mutable uint64_t projection_steps = 0;
   bool exhausted() const { return projection_steps > kMostSteps; }
+  // Traces of others that the function at hand was built of; none: not noted. One that is not relevant counts as empty.
+  std::vector<std::pair<FuncId, TraceId>>* uses = nullptr;
   uint32_t resolving = 0;          // calls that wait for one another to resolve: a callback may be handed to itself
   std::unordered_set<base::NameId> collective_names;  // last parts of names that always mean an operation
 };
@@ -63,6 +65,9 @@ TraceId Instantiate(State& state, TraceId trace, const Binding& binding, Origins
 
 // A call of a value: a function, a bound method, a library function, a choice of these.
 TraceId ResolveCall(State& state, SiteId site, ValueId callee, std::vector<ValueId> args);
+
+// The trace of a function that is called: none while it is not built, empty if nothing in it matters.
+TraceId TraceOf(const State& state, FuncId func);
 
 // A call of `func`, whose value may be `callee` (with a receiver and captured variables): its trace in a scope.
 TraceId CallTrace(State& state, SiteId site, FuncId func, ValueId callee, std::span<const ValueId> args);

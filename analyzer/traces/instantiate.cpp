@@ -128,9 +128,14 @@ TraceId ResolveCall(State& state, SiteId site, ValueId callee, std::vector<Value
   }
 }
 
+TraceId TraceOf(const State& state, FuncId func) {
+  return state.is_relevant[func.index] ? state.trace_of[func.index] : state.traces.Empty();
+}
+
 TraceId CallTrace(State& state, SiteId site, FuncId func, ValueId callee, std::span<const ValueId> args) {
+  const TraceId trace = TraceOf(state, func);
+  if (state.uses != nullptr) state.uses->emplace_back(func, trace);
   if (!state.is_relevant[func.index]) return state.traces.Empty();
-  const TraceId trace = state.trace_of[func.index];
   if (!trace) return state.traces.Rec(site, func);
   constexpr uint32_t kDeepestResolving = 16;
   if (state.resolving >= kDeepestResolving) return state.traces.Rec(site, func);

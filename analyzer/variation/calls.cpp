@@ -97,7 +97,7 @@ void FunctionEvaluator::NoteOption(const ir::Expr& callee, std::span<const CallA
   std::string name(Text(NameId{store_[args[0].value].a}));
   name.erase(0, name.find_first_not_of('-'));
   std::ranges::replace(name, '-', '_');
-  tables_.loose_fields.Record(0, Intern(name).index, usual->value);
+  tables_.Record(TableId::LooseFields, 0, Intern(name).index, usual->value);
 }
 
 ValueId FunctionEvaluator::Call(ir::ExprId site, ValueId callee, std::span<const CallArgument> args) {
@@ -207,11 +207,10 @@ std::vector<ValueId> FunctionEvaluator::BindFunction(FuncId function, ValueId re
     }
   }
   if (open) return bound;
-  const ir::ModuleId module = tables_.program.funcs[function].module;
   for (uint32_t i = 0; i < bound.size(); ++i) {
     const ir::Param& param = definition.params[i];
     if (bound[i] || !param.default_value) continue;
-    bound[i] = tables_.facts.value(module, param.default_value);
+    bound[i] = tables_.DefaultOf(function, i);
   }
   return bound;
 }
@@ -221,7 +220,7 @@ ValueId FunctionEvaluator::CallFunction(ir::ExprId site, ValueId callee, FuncId 
   const ir::Function& definition = tables_.program.function(function);
   const std::vector<ValueId> bound = BindFunction(function, receiver, args);
   for (uint32_t i = 0; i < bound.size(); ++i) {
-    if (bound[i]) tables_.params.Record(function.index, i, Closed(bound[i]));
+    if (bound[i]) tables_.Record(TableId::Params, function.index, i, Closed(bound[i]));
   }
   NoteDeclaredTypes(function, receiver.has_value(), args);
   if (definition.is_generator) {
@@ -234,8 +233,7 @@ ValueId FunctionEvaluator::CallFunction(ir::ExprId site, ValueId callee, FuncId 
   fact.function = function;
   fact.callee = callee;
   fact.receiver = receiver;
-  EvaluateFunction(tables_, function);
-  const FunctionFacts& callee_facts = tables_.facts.functions[function];
+  const FunctionFacts& callee_facts = Evaluated(function);
   ForgetHeap(args, receiver);
   for (uint32_t i = 0; i < callee_facts.param_made_uniform.size(); ++i) {
     if (!callee_facts.param_made_uniform[i]) continue;
@@ -385,7 +383,7 @@ ValueId FunctionEvaluator::CallKnown(ir::ExprId site, knowledge::EntryId entry_i
   } else {
     result = YieldValue(site, entry, entry.yield, bound, receiver, args);
   }
-  ApplyUniform(entry, bound, receiver, args, result);
+  ApplyUniform(site, entry, bound, receiver, args, result);
   for (const auto& [name, yield] : entry.stores) {
     const auto param = static_cast<size_t>(std::ranges::find(entry.params, name) - entry.params.begin());
     if (param < args.size() && args[param].expr) {
@@ -530,15 +528,16 @@ Axes FunctionEvaluator::SpannedBy(ValueId group) {
   return axis == Axis::DataParallel ? own | Axes::Of(Axis::Data) : own;
 }
 
-void FunctionEvaluator::ApplyUniform(const knowledge::Entry& entry, std::span<const ValueId> by_param,
-                                     ValueId receiver, std::span<const CallArgument> args, ValueId& result) {
+void FunctionEvaluator::ApplyUniform(ir::ExprId site, const knowledge::Entry& entry,
+                                     std::span<const ValueId> by_param, ValueId receiver,
+                                     std::span<const CallArgument> args, ValueId& result) {
   // Off the root of a reduce or gather the value is what it was.
   if (entry.makes_uniform.empty() || entry.uniform_on_root_only) return;
   const Axes lost = SpannedBy(GroupOf(entry, by_param, receiver));
   const ValueId root = ParamOf(entry, by_param, entry.operation.root_param);
   for (const NameId name : entry.makes_uniform) {
     if (Text(name) == "return") {
-      result = UniformResult(result, lost);
+      result = UniformResult(site, result, lost);
       continue;
     }
     const auto param = std::ranges::find(entry.params, name);
@@ -553,9 +552,9 @@ void FunctionEvaluator::ApplyUniform(const knowledge::Entry& entry, std::span<co
 }
 
 // A reduced object or tuple keeps its shape.
-ValueId FunctionEvaluator::UniformResult(ValueId value, Axes lost) {
+ValueId FunctionEvaluator::UniformResult(ir::ExprId site, ValueId value, Axes lost) {
   if (store_[value].kind == ValueKind::Object || store_[value].kind == ValueKind::Group) return value;
-  return store_.Uniform(value, lost);
+  return store_.Uniform(value, lost, Site(site, SiteUse::Reduced));
 }
 
 ValueId FunctionEvaluator::CallExternal(ir::ExprId site, ValueId callee, NameId name,
@@ -598,7 +597,7 @@ std::optional<ValueId> FunctionEvaluator::CallBuiltin(ir::ExprId site, NameId na
   constexpr std::string_view kBuiltins = "builtins.";
   if (!text.starts_with(kBuiltins)) return std::nullopt;
   const std::string_view builtin = text.substr(kBuiltins.size());
-  if (builtin == "super") return SuperValue();
+  if (builtin == "super") return SuperValue(site);
   if (!first) return std::nullopt;
   // Conversions keep the number; `bool(x)` as a condition is x.
   if (args.size() == 1 && (builtin == "int" || builtin == "float" || builtin == "bool")) return first;
@@ -625,13 +624,13 @@ ValueId FunctionEvaluator::TypeTest(ValueId object, ValueId type) {
   return store_.Derived(tables_.NameSymbol("isinstance"), kids);
 }
 
-ValueId FunctionEvaluator::SuperValue() {
+ValueId FunctionEvaluator::SuperValue(ir::ExprId site) {
   for (FuncId function = id_; function; function = tables_.program.funcs[function].parent) {
     if (const binding::ClassId owner = tables_.program.funcs[function].owner) {
       return store_.Make({.kind = ValueKind::Instance, .a = owner.index, .b = kSuperInstance}, {});
     }
   }
-  return store_.Fresh({});
+  return Unseen(site);
 }
 
 }  // namespace allranks::variation

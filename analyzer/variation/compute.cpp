@@ -73,18 +73,23 @@ void FindKnownBases(Tables& tables) {
 // What callers, the default and the name say of each parameter, once the rounds are over.
 void FillParams(Tables& tables) {
   Facts& facts = tables.facts;
+  facts.first_param.clear();
+  facts.params.clear();
+  facts.param_has_callers.clear();
   for (uint32_t f = 0; f < tables.program.funcs.size(); ++f) {
     facts.first_param.push_back(static_cast<uint32_t>(facts.params.size()));
     const auto count = static_cast<uint32_t>(tables.program.function(FuncId{f}).params.size());
     for (uint32_t i = 0; i < count; ++i) {
-      const ValueId from_calls = tables.params.Read(f, i);
+      const ValueId from_calls = tables.Read(TableId::Params, f, i);
       ValueId value = tables.AssumedParam(FuncId{f}, i);
       // Callers that disagree answer for themselves; their data axes hold for all of them.
-      if (tables.params.IsJoined(f, i) && value) {
+      if (tables.IsJoined(TableId::Params, f, i) && value) {
         const Axes data = tables.store.axes(value) & (Axes::Of(Axis::Data) | Axes::Of(Axis::Environment));
         const ValueKind kind = tables.store[LookThrough(tables, value)].kind;
         const bool is_object = kind == ValueKind::Object || kind == ValueKind::Instance || kind == ValueKind::Group;
-        if (!is_object) value = data.empty() ? ValueId::None() : tables.store.Fresh(data, kByNameOnly);
+        if (!is_object) value = data.empty() ? ValueId::None() : tables.store.Symbol(
+              tables.SiteSymbol(FuncId{f}, tables.program.function(FuncId{f}).params[i].begin, SiteUse::Unseen), data,
+              kByNameOnly);
       }
       facts.params.push_back(value);
       facts.param_has_callers.push_back(from_calls.has_value());
@@ -98,35 +103,53 @@ void EvaluateFunction(Tables& tables, FuncId function) {
   if (tables.round_of[function.index] == tables.round || tables.depth >= kDeepestDemand) return;
   tables.round_of[function.index] = tables.round;
   ++tables.depth;
-  FunctionEvaluator(tables, function).Run();
+  if (tables.recording != nullptr) tables.recording->Evaluate(tables, function);
+  else FunctionEvaluator(tables, function).Run();
   --tables.depth;
 }
 
-Facts ComputeVariation(const binding::Program& program, const knowledge::Knowledge& knowledge) {
-  Facts facts;
-  facts.functions.resize(program.funcs.size());
-  for (const ir::Module& module : program.modules) facts.exprs.emplace_back().resize(module.exprs.size());
-  Tables tables(program, knowledge, facts);
-  tables.ragged_mark = knowledge.FindMark(program.names->Intern("ragged"));
-  facts.values_store.SetShapeMark(tables.ragged_mark);
-  tables.process_group_class = program.names->Intern("torch.distributed.ProcessGroup");
-  FindKnownDefinitions(tables);
-  FindKnownBases(tables);
+void RunRounds(Tables& tables) {
+  const binding::Program& program = tables.program;
+  // Arguments of what was repeated are there already; what is evaluated in one round is so in those that follow.
+  const size_t kept = tables.facts.values.size();
   for (tables.round = 1; tables.round <= kMostRounds; ++tables.round) {
-    facts.values.clear();
+    tables.facts.values.resize(kept);
     for (uint32_t m = 0; m < program.modules.size(); ++m) {
       EvaluateFunction(tables, program.func(ir::ModuleId{m}, ir::kTopLevel));
     }
     for (uint32_t f = 0; f < program.funcs.size(); ++f) EvaluateFunction(tables, FuncId{f});
-    bool changed = false;
-    for (JoinTable* table : {&tables.fields, &tables.loose_fields, &tables.globals, &tables.captured, &tables.params}) {
-      changed = table->NextRound() || changed;
-    }
-    if (!changed) break;
+    if (!tables.NextRound()) break;
   }
   ++tables.round;
   FillParams(tables);
+}
+
+void Prepare(Tables& tables) {
+  Facts& facts = tables.facts;
+  facts.functions.resize(tables.program.funcs.size());
+  for (const ir::Module& module : tables.program.modules) facts.exprs.emplace_back().resize(module.exprs.size());
+  tables.ragged_mark = tables.knowledge.FindMark(tables.program.names->Intern("ragged"));
+  tables.store.SetShapeMark(tables.ragged_mark);
+  tables.process_group_class = tables.program.names->Intern("torch.distributed.ProcessGroup");
+  FindKnownDefinitions(tables);
+  FindKnownBases(tables);
+}
+
+Facts ComputeVariation(const binding::Program& program, const knowledge::Knowledge& knowledge) {
+  Facts facts;
+  Tables tables(program, knowledge, facts);
+  Prepare(tables);
+  RunRounds(tables);
   return facts;
+}
+
+const FunctionFacts& FunctionEvaluator::Evaluated(FuncId callee) {
+  EvaluateFunction(tables_, callee);
+  if (tables_.log != nullptr) {
+    tables_.log->Note({.kind = EventKind::Evaluated, .table = {}, .owner = callee.index, .key = 0,
+                       .value = tables_.recording->Outcome(callee)});
+  }
+  return tables_.facts.functions[callee];
 }
 
 FunctionEvaluator::FunctionEvaluator(Tables& tables, FuncId function)
@@ -146,7 +169,7 @@ void FunctionEvaluator::Run() {
     ValueId value = ParamValue(id_, i);
     if (kind == ir::ParamKind::DoubleStar) value = store_.Symbol(tables_.NameSymbol("**"), {});
     env_.slots[scope_.slots.at(function_.params[i].name)] = value;
-    if (scope_.has_nested) tables_.captured.Record(id_.index, function_.params[i].name.index, value);
+    if (scope_.has_nested) tables_.Record(TableId::Captured, id_.index, function_.params[i].name.index, value);
   }
   EvalBlock(function_.body);
   facts_.returns = ReturnValue();

@@ -101,7 +101,7 @@ class FunctionEvaluator {
   std::optional<bool> RankTest(ValueId condition, ValueId rank) const;
   void NoteParamMadeUniform(uint32_t slot);
   void MergeArms(ValueId condition, Env then_env, Env else_env);
-  void MergeUnknown(const Env& other, Axes axes);
+  void MergeInterrupted(const Env& other, const ir::Handler& handler);
   ValueId ReturnValue();
   ValueId ValueOfPaths(std::span<const ReturnPath> paths, ValueId at_end);
   std::vector<ValueId> StoredValues();
@@ -169,8 +169,8 @@ class FunctionEvaluator {
                      std::span<const ValueId> by_param, ValueId receiver, std::span<const CallArgument> args);
   ValueId GroupOf(const knowledge::Entry& entry, std::span<const ValueId> by_param, ValueId receiver);
   Axes SpannedBy(ValueId group);
-  void ApplyUniform(const knowledge::Entry& entry, std::span<const ValueId> by_param, ValueId receiver,
-                    std::span<const CallArgument> args, ValueId& result);
+  void ApplyUniform(ir::ExprId site, const knowledge::Entry& entry, std::span<const ValueId> by_param,
+                    ValueId receiver, std::span<const CallArgument> args, ValueId& result);
   std::vector<ValueId> BindKnown(const knowledge::Entry& entry, std::span<const CallArgument> args);
   std::vector<ValueId> BindFunction(FuncId function, ValueId receiver, std::span<const CallArgument> args);
   void NoteDeclaredTypes(FuncId function, bool has_receiver, std::span<const CallArgument> args);
@@ -181,9 +181,9 @@ class FunctionEvaluator {
   bool MadeToVary(const knowledge::Entry& entry, ValueId receiver);
   ValueId ObjectValue(NameId type, std::span<const ValueId> by_param, std::span<const CallArgument> args);
   ValueId ParamOf(const knowledge::Entry& entry, std::span<const ValueId> by_param, NameId name);
-  ValueId UniformResult(ValueId value, Axes lost);
+  ValueId UniformResult(ir::ExprId site, ValueId value, Axes lost);
   ValueId TypeTest(ValueId object, ValueId type);
-  ValueId SuperValue();
+  ValueId SuperValue(ir::ExprId site);
   CallFact& RecordCall(std::vector<std::pair<ir::ExprId, CallFact>>& list, ir::ExprId site, CallKind kind,
                        std::span<const ValueId> args);
   ValueId UnknownCall(ValueId callee, std::span<const CallArgument> args);
@@ -207,8 +207,14 @@ class FunctionEvaluator {
   ValueId Count(std::span<const ValueId> decided_by);
   Iteration IterateObject(ir::ExprId site, ValueId iterable, knowledge::EntryId entry);
 
-  uint32_t Site(ir::ExprId expr) { return tables_.SiteSymbol(func_.module, module_[expr].begin * 2); }
-  uint32_t StmtSite(const ir::Stmt& stmt) { return tables_.SiteSymbol(func_.module, stmt.begin * 2 + 1); }
+  // What a callee yields and does to its arguments.
+  const FunctionFacts& Evaluated(FuncId callee);
+  uint32_t Site(ir::ExprId expr, SiteUse use = SiteUse::Value, uint32_t index = 0) {
+    return tables_.SiteSymbol(id_, module_[expr].begin, use, index);
+  }
+  uint32_t StmtSite(const ir::Stmt& stmt) { return tables_.SiteSymbol(id_, stmt.begin, SiteUse::Statement); }
+  // Something of which nothing is known.
+  ValueId Unseen(ir::ExprId expr, uint32_t index = 0) { return store_.Symbol(Site(expr, SiteUse::Unseen, index), {}); }
   NameId Intern(std::string_view text) { return tables_.program.names->Intern(text); }
   std::string_view Text(NameId name) const { return tables_.program.text(name); }
   void SetValue(ir::ExprId expr, ValueId value) { tables_.facts.exprs[func_.module.index][expr] = value; }

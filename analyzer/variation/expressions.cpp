@@ -77,7 +77,7 @@ ValueId FunctionEvaluator::EvalUncached(ir::ExprId id, const ir::Expr& expr) {
     case ir::ExprKind::YieldFrom: {
       const ValueId value = ir::OperandOf(expr) ? Eval(ir::OperandOf(expr)) : store_.NoneValue();
       yielded_.push_back(value);
-      return store_.Fresh({});
+      return Unseen(id);
     }
     case ir::ExprKind::Walrus: {
       const ValueId value = Eval(ir::RightOf(expr));
@@ -85,7 +85,7 @@ ValueId FunctionEvaluator::EvalUncached(ir::ExprId id, const ir::Expr& expr) {
       return value;
     }
   }
-  return store_.Fresh({});
+  return Unseen(id);
 }
 
 ValueId FunctionEvaluator::EvalConstant(const ir::Expr& expr) {
@@ -97,14 +97,14 @@ ValueId FunctionEvaluator::EvalConstant(const ir::Expr& expr) {
     case ir::ConstantKind::False:
       return store_.False();
     case ir::ConstantKind::Int:
-      if ((expr.flags & ir::kBigInt) != 0) return store_.Symbol(tables_.SiteSymbol(func_.module, expr.begin * 2), {});
+      if ((expr.flags & ir::kBigInt) != 0) return store_.Symbol(tables_.SiteSymbol(id_, expr.begin, SiteUse::Value), {});
       return store_.Int(ir::IntOf(expr));
     case ir::ConstantKind::Str:
       return store_.Str(ir::TextOf(expr));
     case ir::ConstantKind::Float:
       return store_.Make({.kind = ValueKind::Float, .a = ir::TextOf(expr).index}, {});
     default:
-      return store_.Symbol(tables_.SiteSymbol(func_.module, expr.begin * 2), {});
+      return store_.Symbol(tables_.SiteSymbol(id_, expr.begin, SiteUse::Value), {});
   }
 }
 
@@ -302,7 +302,7 @@ ValueId FunctionEvaluator::ReadOuter(NameId name) {
     const Scope& scope = tables_.ScopeOf(outer);
     const auto slot = scope.slots.find(name);
     if (slot == scope.slots.end()) continue;
-    if (const ValueId value = tables_.captured.Read(outer.index, name.index)) return value;
+    if (const ValueId value = tables_.Read(TableId::Captured, outer.index, name.index)) return value;
     const auto param_count = tables_.program.function(outer).params.size();
     if (slot->second < param_count) return ParamValue(outer, slot->second);
     return store_.Symbol(tables_.NameSymbol(name), {});
@@ -325,7 +325,7 @@ ValueId FunctionEvaluator::TargetValue(const binding::Target& target) {
     case binding::TargetKind::Module:
       return store_.Make({.kind = ValueKind::Module, .a = target.module.index}, {});
     case binding::TargetKind::Function: {
-      const ValueId decorated = tables_.decorated[target.function.index];
+      const ValueId decorated = tables_.Decorated(target.function);
       if (decorated && !tables_.known_functions[target.function.index]) return decorated;
       return FunctionValue(target.function, {});
     }
@@ -334,9 +334,9 @@ ValueId FunctionEvaluator::TargetValue(const binding::Target& target) {
     case binding::TargetKind::External:
       return ExternalValue(target.name);
     case binding::TargetKind::Variable: {
-      if (const ValueId value = tables_.globals.Read(target.module.index, target.name.index)) {
+      if (const ValueId value = tables_.Read(TableId::Globals, target.module.index, target.name.index)) {
         if (!IsConstant(store_[value])) return value;
-        return tables_.globals.IsJoined(target.module.index, target.name.index) ? store_.Symbol(
+        return tables_.IsJoined(TableId::Globals, target.module.index, target.name.index) ? store_.Symbol(
             tables_.NameSymbol(target.name), {}) : value;
       }
       return store_.Symbol(tables_.NameSymbol(target.name), {});
@@ -344,7 +344,7 @@ ValueId FunctionEvaluator::TargetValue(const binding::Target& target) {
     case binding::TargetKind::None:
       break;
   }
-  return store_.Fresh({});
+  return ValueId::None();
 }
 
 ValueId FunctionEvaluator::FunctionValue(FuncId function, ValueId receiver) {

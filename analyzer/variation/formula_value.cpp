@@ -41,7 +41,7 @@ class FormulaReader {
         return formula.kind == knowledge::FormulaKind::And ? store_.And(kids) : store_.Or(kids);
       }
     }
-    return store_.Fresh({});
+    return ValueId::None();
   }
 
  private:

@@ -6,7 +6,7 @@
 namespace allranks::variation {
 
 Iteration FunctionEvaluator::Iterate(ir::ExprId site, ValueId iterable) {
-  if (!iterable) return {store_.Fresh({}), store_.Fresh({})};
+  if (!iterable) return {Unseen(site), Unseen(site, 1)};
   const ValueId known = LookThrough(tables_, iterable);
   const Value value = store_[known];
   if (value.kind == ValueKind::Tuple && value.kid_count > 0) return IterateTuple(site, known);
@@ -31,7 +31,7 @@ Iteration FunctionEvaluator::IterateTuple(ir::ExprId site, ValueId tuple) {
   ValueId element = items.back();
   for (size_t i = items.size() - 1; i-- > 0 && items.size() <= kMostAlternatives;) {
     if (items[i] == element) continue;
-    const ValueId which = store_.Symbol(tables_.SiteSymbol(func_.module, module_[site].begin * 64 + i + 7), {});
+    const ValueId which = store_.Symbol(Site(site, SiteUse::Which, static_cast<uint32_t>(i)), {});
     element = store_.Select(which, items[i], element);
   }
   if (items.size() > kMostAlternatives) element = store_.Derived(tables_.NameSymbol("element"), items);
@@ -47,8 +47,7 @@ Iteration FunctionEvaluator::IterateGenerator(ir::ExprId site, ValueId generator
   fact.function = function;
   fact.callee = callee;
   if (store_[callee].kind == ValueKind::Function && store_[callee].kid_count > 0) fact.receiver = store_.Kids(callee)[0];
-  EvaluateFunction(tables_, function);
-  const ValueId yielded = tables_.facts.functions[function].returns;
+  const ValueId yielded = Evaluated(function).returns;
   const ValueId element = yielded ? SubstituteCall(yielded, callee, function, bound) : store_.Symbol(Site(site), {});
   return {element, store_.Symbol(Site(site), {})};
 }
@@ -127,7 +126,7 @@ Iteration FunctionEvaluator::IterateSelect(ir::ExprId site, ValueId iterable) {
   const Iteration then_part = of_arm(arms[0]);
   const Iteration else_part = of_arm(arms[1]);
   const ValueId count = store_.Select(condition, then_part.trip_count, else_part.trip_count);
-  if (!then_part.element) return {else_part.element ? else_part.element : store_.Fresh({}), count};
+  if (!then_part.element) return {else_part.element ? else_part.element : Unseen(site), count};
   if (!else_part.element) return {then_part.element, count};
   return {store_.Select(condition, then_part.element, else_part.element), count};
 }

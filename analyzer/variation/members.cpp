@@ -5,7 +5,7 @@
 namespace allranks::variation {
 
 ValueId FunctionEvaluator::Member(ir::ExprId site, ValueId object, NameId attr) {
-  if (!object) return store_.Fresh({});
+  if (!object) return Unseen(site);
   if (const ValueId* assigned = HeapValue(object, attr)) return *assigned;
   const ValueId known = LookThrough(tables_, object);
   const Value value = store_[known];
@@ -141,7 +141,7 @@ ValueId FunctionEvaluator::MethodValue(FuncId method, ValueId receiver, bool on_
       tables_.ReceiverOf(tables_.program.function(method), tables_.program.funcs[method].module);
   ValueId bound = receiver;
   if (kind == ReceiverKind::None || (on_class && kind == ReceiverKind::Instance)) bound = {};
-  const ValueId decorated = tables_.decorated[method.index];
+  const ValueId decorated = tables_.Decorated(method);
   if (decorated && store_[decorated].kind == ValueKind::Function && FuncId{store_[decorated].a} != method) {
     std::vector<ValueId> kids(store_.Kids(decorated).begin(), store_.Kids(decorated).end());
     kids[0] = bound;
@@ -154,10 +154,10 @@ ValueId FunctionEvaluator::MethodValue(FuncId method, ValueId receiver, bool on_
 ValueId FunctionEvaluator::FieldOf(binding::ClassId class_id, NameId attr, bool skip_first) {
   const binding::ClassInfo& info = tables_.program.classes[class_id];
   for (size_t i = skip_first ? 1 : 0; i < info.mro.size(); ++i) {
-    if (const ValueId value = tables_.fields.Read(info.mro[i].index, attr.index)) return value;
+    if (const ValueId value = tables_.Read(TableId::Fields, info.mro[i].index, attr.index)) return value;
   }
   for (const binding::ClassId subclass : info.subclasses) {
-    if (const ValueId value = tables_.fields.Read(subclass.index, attr.index)) return value;
+    if (const ValueId value = tables_.Read(TableId::Fields, subclass.index, attr.index)) return value;
   }
   return ValueId::None();
 }
@@ -231,7 +231,7 @@ ValueId FunctionEvaluator::MemberOfAny(ir::ExprId site, ValueId object, NameId a
                           value.kind == ValueKind::Select;
   if (is_unknown) {
     // Only what somebody computes says more than the name does.
-    const ValueId assigned = tables_.loose_fields.Read(0, attr.index);
+    const ValueId assigned = tables_.Read(TableId::LooseFields, 0, attr.index);
     if (assigned && !store_.axes(assigned).empty() && IsRankFormula(assigned)) return assigned;
     const knowledge::Hint* hint = tables_.IsNoRank(assigned) ? nullptr : knowledge_.FindHint(attr);
     if (hint != nullptr) {

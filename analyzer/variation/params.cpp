@@ -1,6 +1,7 @@
 // What is assumed of a parameter where a function is looked at by itself, and of the methods behind a name.
 #include <algorithm>
 
+#include "analyzer/ir/outline.h"
 #include "analyzer/variation/tables.h"
 
 namespace allranks::variation {
@@ -50,13 +51,7 @@ bool Tables::IsAbstract(FuncId method) const {
   for (const ir::ExprId decorator : function.decorators) {
     if (DecoratorName(module, decorator, *program.names) == "abstractmethod") return true;
   }
-  const auto body = module.statements(function.body);
-  return std::ranges::all_of(body, [&](ir::StmtId id) {
-    const ir::Stmt& stmt = module[id];
-    const bool is_ellipsis = stmt.kind == ir::StmtKind::Expr && ir::ValueOf(stmt) &&
-                             module[ir::ValueOf(stmt)].kind == ir::ExprKind::Constant;
-    return stmt.kind == ir::StmtKind::Raise || stmt.kind == ir::StmtKind::Pass || is_ellipsis;
-  });
+  return ir::IsStub(module, function);
 }
 
 std::vector<Override> Tables::Overrides(binding::ClassId class_id, NameId name) const {
@@ -113,15 +108,10 @@ ValueId Tables::AnnotatedValue(FuncId function, ir::ExprId annotation) {
   if (known_class.is_tensor) return ValueId::None();
   if (known_class.is_group) {
     return store.Make({.kind = ValueKind::Group, .op = static_cast<uint8_t>(GroupKind::Unknown),
-                       .a = SiteSymbol(program.funcs[function].module, module[annotation].begin * 2)},
+                       .a = SiteSymbol(function, module[annotation].begin, SiteUse::Value)},
                       {});
   }
   return store.Make({.kind = ValueKind::Object, .a = known_class.name.index}, {});
-}
-
-ValueId Tables::DeclaredParam(FuncId function, uint32_t index) {
-  const ir::Param& param = program.function(function).params[index];
-  return param.annotation ? AnnotatedValue(function, param.annotation) : ValueId::None();
 }
 
 // What a framework passes to the hook of it that `function` overrides.
@@ -134,7 +124,7 @@ ValueId Tables::HookParam(FuncId function, uint32_t index) {
     if (!hook) continue;
     for (const auto& [name, yield] : knowledge[hook].param_types) {
       if (name != definition.params[index].name) continue;
-      const uint32_t symbol = SiteSymbol(program.funcs[function].module, definition.params[index].begin * 2);
+      const uint32_t symbol = SiteSymbol(function, definition.params[index].begin, SiteUse::Value);
       switch (yield.kind) {
         case knowledge::YieldKind::Object:
           return store.Make({.kind = ValueKind::Object, .a = yield.type.index}, {});
@@ -150,7 +140,7 @@ ValueId Tables::HookParam(FuncId function, uint32_t index) {
   return ValueId::None();
 }
 
-ValueId Tables::AssumedParam(FuncId function, uint32_t index) {
+ValueId Tables::Assume(FuncId function, uint32_t index) {
   if (assumed_round_ != round) {
     assumed_.clear();
     assumed_round_ = round;
@@ -160,12 +150,12 @@ ValueId Tables::AssumedParam(FuncId function, uint32_t index) {
   if (const auto [found, is_new] = assumed_.try_emplace(key); !is_new) return found->second;
   const ir::Param& param = program.function(function).params[index];
   ValueId value = HookParam(function, index);
-  if (!value) value = params.Read(function.index, index);
+  if (!value) value = Read(TableId::Params, function.index, index);
   const bool is_known = value && IsObject(store[LookThrough(*this, value)].kind);
   if (!is_known) {
     if (const ValueId declared = DeclaredParam(function, index)) value = declared;
   }
-  if (!value && !IsNoRank(facts.value(program.funcs[function].module, param.default_value))) {
+  if (!value && !IsNoRank(DefaultOf(function, index))) {
     if (const knowledge::Hint* hint = knowledge.FindHint(param.name)) value = HintValue(*hint);
   }
   // Not yet: while callers are still being seen, nothing is final.
@@ -180,7 +170,7 @@ ValueId Tables::Close(ValueId value, FuncId function) {
     for (uint32_t i = 0; i < assumed.size(); ++i) {
       assumed[i] = AssumedParam(at, i);
       if (!assumed[i] || store.has_param(assumed[i])) {
-        assumed[i] = store.Symbol(SiteSymbol(program.funcs[at].module, program.function(at).params[i].begin * 2), {});
+        assumed[i] = store.Symbol(SiteSymbol(at, program.function(at).params[i].begin, SiteUse::Value), {});
       }
     }
     ValueStore::Memo memo;

@@ -41,7 +41,7 @@ void FunctionEvaluator::RecordStarted(FuncId function, ValueId receiver, bool wi
     if (hint != nullptr && (!value || is_counter)) {
       if (const ValueId hinted = tables_.HintValue(*hint)) value = OnOneNode(hinted);
     }
-    if (value) tables_.params.Record(function.index, i, Closed(value));
+    if (value) tables_.Record(TableId::Params, function.index, i, Closed(value));
   }
 }
 

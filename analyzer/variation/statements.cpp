@@ -282,14 +282,14 @@ std::optional<bool> FunctionEvaluator::RankTest(ValueId condition, ValueId rank)
   return op == ir::CompareOp::Eq;
 }
 
-// Joins the variables with those of another path of which nothing is known but the axes that decide for it.
-void FunctionEvaluator::MergeUnknown(const Env& other, Axes axes) {
+// The error that a handler is for struck somewhere in the body: its variables are those before it or any later ones.
+void FunctionEvaluator::MergeInterrupted(const Env& other, const ir::Handler& handler) {
   if (!other.reachable) return;
   if (!env_.reachable) {
     env_ = other;
     return;
   }
-  const ValueId condition = store_.Fresh(axes);
+  const ValueId condition = store_.Symbol(tables_.SiteSymbol(id_, handler.begin, SiteUse::Interrupt), {});
   Env mine = std::move(env_);
   MergeArms(condition, std::move(mine), other);
 }
@@ -377,13 +377,14 @@ void FunctionEvaluator::EvalTry(const ir::Stmt& stmt) {
     env_ = before;
     Eval(handler.type);
     const Axes axes = StrikesAll(handler.type) ? Axes{} : body_axes;
-    // The error may have struck before or after any assignment of the body.
     env_ = before;
-    MergeUnknown(result, {});
-    const ValueId failed = store_.Symbol(tables_.SiteSymbol(func_.module, handler.begin * 2 + 1), axes);
+    MergeInterrupted(result, handler);
+    const ValueId failed = store_.Symbol(tables_.SiteSymbol(id_, handler.begin, SiteUse::Handler), axes);
     facts_.failures.emplace(handler.begin, failed);
     path_.push_back(failed);
-    if (handler.name) AssignName(handler.name, store_.Fresh(axes));
+    if (handler.name) {
+      AssignName(handler.name, store_.Symbol(tables_.SiteSymbol(id_, handler.begin, SiteUse::Unseen), axes));
+    }
     EvalBlock(handler.body);
     path_.pop_back();
     if (!env_.reachable) continue;
@@ -503,16 +504,20 @@ void FunctionEvaluator::EvalImport(ir::ImportId import_id) {
   }
   // At the top level the module's table answers, which knows re-exports.
   if (func_.function == ir::kTopLevel) return;
-  const ValueId value = TargetValue(tables_.program.ImportTarget(func_.module, import_id));
+  ValueId value = TargetValue(tables_.program.ImportTarget(func_.module, import_id));
+  if (!value) value = store_.Symbol(tables_.NameSymbol(bound), {});
   if (const auto slot = scope_.slots.find(bound); slot != scope_.slots.end()) env_.slots[slot->second] = value;
 }
 
 void FunctionEvaluator::EvalFunctionDef(ir::FunctionId function_id) {
   const ir::Function& function = module_.functions[function_id];
   const FuncId id = tables_.program.func(func_.module, function_id);
-  for (const ir::Param& param : function.params) {
+  for (uint32_t i = 0; i < function.params.size(); ++i) {
+    const ir::Param& param = function.params[i];
     Eval(param.default_value);
     Eval(param.annotation);
+    if (param.default_value) tables_.SetDefault(id, i, tables_.facts.value(func_.module, param.default_value));
+    if (param.annotation) tables_.SetDeclared(id, i, tables_.AnnotatedValue(id, param.annotation));
   }
   ValueId value = FunctionValue(id, {});
   std::vector<knowledge::EntryId> known;
@@ -537,8 +542,9 @@ void FunctionEvaluator::EvalFunctionDef(ir::FunctionId function_id) {
     const ValueId decorated = LookThrough(tables_, Call(*it, decorator, {&argument, 1}));
     if (store_[decorated].kind == ValueKind::Function) value = decorated;
   }
-  tables_.facts.functions[id].decorators = known;
-  tables_.decorated[id.index] = value;
+  std::vector<ValueId> decorators;
+  for (const knowledge::EntryId entry : known) decorators.push_back(store_.Int(entry.index));
+  tables_.SetDecorated(id, store_.Tuple(decorators), value);
   if (!function.owner) AssignName(function.name, value);
 }
 
@@ -558,7 +564,7 @@ void FunctionEvaluator::EvalClassStmt(binding::ClassId class_id, ir::StmtId stmt
       const ValueId value = Eval(ir::AssignedOf(stmt));
       for (const ir::ExprId target : ir::TargetsOf(module_, stmt)) {
         if (module_[target].kind != ir::ExprKind::Name) continue;
-        tables_.fields.Record(class_id.index, ir::NameOf(module_[target]).index, value);
+        tables_.Record(TableId::Fields, class_id.index, ir::NameOf(module_[target]).index, value);
       }
       break;
     }
@@ -640,18 +646,18 @@ void FunctionEvaluator::AssignName(NameId name, ValueId value) {
   if (!value) return;
   if (const auto slot = scope_.slots.find(name); slot != scope_.slots.end()) {
     env_.slots[slot->second] = value;
-    if (func_.function == ir::kTopLevel) tables_.globals.Record(func_.module.index, name.index, Closed(Guarded(value)));
-    else if (scope_.has_nested) tables_.captured.Record(id_.index, name.index, value);
+    if (func_.function == ir::kTopLevel) tables_.Record(TableId::Globals, func_.module.index, name.index, Closed(Guarded(value)));
+    else if (scope_.has_nested) tables_.Record(TableId::Captured, id_.index, name.index, value);
     return;
   }
   if (std::ranges::count(scope_.globals, name)) {
-    tables_.globals.Record(func_.module.index, name.index, Closed(Guarded(value)));
+    tables_.Record(TableId::Globals, func_.module.index, name.index, Closed(Guarded(value)));
     return;
   }
   if (std::ranges::count(scope_.nonlocals, name)) {
     for (FuncId outer = func_.parent; outer; outer = tables_.program.funcs[outer].parent) {
       if (!tables_.ScopeOf(outer).slots.contains(name)) continue;
-      tables_.captured.Record(outer.index, name.index, value);
+      tables_.Record(TableId::Captured, outer.index, name.index, value);
       return;
     }
   }
@@ -665,7 +671,7 @@ void FunctionEvaluator::AssignName(NameId name, ValueId value) {
 
 // A variable with static storage, of whatever file.
 void FunctionEvaluator::AssignVariable(NameId symbol, ValueId value) {
-  if (value) tables_.globals.Record(kWholeProgram, symbol.index, Closed(Guarded(value)));
+  if (value) tables_.Record(TableId::Globals, kWholeProgram, symbol.index, Closed(Guarded(value)));
 }
 
 // What is assigned on some ranks only is nothing elsewhere. But in a loop over the groups of a partition each rank comes
@@ -683,10 +689,10 @@ void FunctionEvaluator::AssignAttribute(ir::ExprId target, ValueId value) {
   const ValueId known = LookThrough(tables_, object);
   const auto kept = [&](ValueId what) { return tables_.Kept(Closed(what), Axes::Of(Axis::Data)); };
   if (store_[known].kind == ValueKind::Instance) {
-    tables_.fields.Record(store_[known].a, attr.index, kept(Guarded(value)));
+    tables_.Record(TableId::Fields, store_[known].a, attr.index, kept(Guarded(value)));
   } else {
     // Many unrelated objects have attributes of one name: the way to one assignment says nothing of the others.
-    tables_.loose_fields.Record(0, attr.index, kept(value));
+    tables_.Record(TableId::LooseFields, 0, attr.index, kept(value));
   }
   for (HeapEntry& entry : env_.heap) {
     if (entry.object != object || entry.attr != attr) continue;
@@ -757,7 +763,7 @@ void FunctionEvaluator::MakeUniform(ir::ExprId target, Axes lost, ValueId root) 
       if (const auto slot = scope_.slots.find(name); slot != scope_.slots.end()) {
         NoteParamMadeUniform(slot->second);
         if (const ValueId before = env_.slots[slot->second]) {
-          const ValueId after = store_.Uniform(before, lost);
+          const ValueId after = store_.Uniform(before, lost, Site(target, SiteUse::Reduced));
           env_.slots[slot->second] = after;
           if (root) broadcasts_[after] = {.before = before, .root = root};
         }
@@ -766,7 +772,7 @@ void FunctionEvaluator::MakeUniform(ir::ExprId target, Axes lost, ValueId root) 
     }
     case ir::ExprKind::Attribute: {
       const ValueId value = tables_.facts.value(func_.module, target);
-      if (value) AssignAttribute(target, store_.Uniform(value, lost));
+      if (value) AssignAttribute(target, store_.Uniform(value, lost, Site(target, SiteUse::Reduced)));
       break;
     }
     case ir::ExprKind::Subscript:

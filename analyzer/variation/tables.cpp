@@ -203,6 +203,7 @@ void JoinTable::Record(uint32_t owner, uint32_t key, ValueId value) {
   Row& row = rows_[at];
   if (!row.current) row.current = value;
   if (row.current == value || Holds(*store_, row.current, value)) return;
+  row.is_joined = true;
   if (row.symbol == 0) row.symbol = store_->NewSymbol();
   if (SelectDepth(*store_, row.current) >= kMostJoined) {
     // Of so many, what one of them varies by says little of the one at hand.
@@ -221,7 +222,7 @@ ValueId JoinTable::Read(uint32_t owner, uint32_t key) const {
 
 bool JoinTable::IsJoined(uint32_t owner, uint32_t key) const {
   const uint32_t at = Find(Key(owner, key));
-  return at != base::HashIndex::kNotFound && rows_[at].symbol != 0;
+  return at != base::HashIndex::kNotFound && rows_[at].is_joined;
 }
 
 bool JoinTable::NextRound() {
@@ -233,34 +234,129 @@ bool JoinTable::NextRound() {
   return changed;
 }
 
+void JoinTable::Clear() {
+  for (Row& row : rows_) row = {.key = row.key, .symbol = row.symbol};
+}
+
 Tables::Tables(const binding::Program& the_program, const knowledge::Knowledge& the_knowledge, Facts& the_facts)
     : program(the_program),
       knowledge(the_knowledge),
       facts(the_facts),
       store(facts.values_store),
-      fields(store, kOfSomeObject),
-      loose_fields(store),
-      globals(store),
-      captured(store),
-      params(store, kOfSomeObject),
       scopes(program.funcs.size()),
-      decorated(program.funcs.size()),
       known_functions(program.funcs.size()),
       known_classes(program.classes.size()),
       known_bases(program.classes.size()),
-      round_of(program.funcs.size(), 0) {
+      round_of(program.funcs.size(), 0),
+      places_(the_program),
+      tables_{JoinTable(store, kOfSomeObject), JoinTable(store), JoinTable(store), JoinTable(store),
+              JoinTable(store, kOfSomeObject)},
+      decorated_(program.funcs.size()) {
   for (const std::string_view name : {"[]", "[:]", "*.abs", "*.to", "torch.cat", "torch.stack"}) {
     store.SetKeepsShape(NameSymbol(name));
   }
   store.SetUniform(NameSymbol("isinstance"));
   for (const std::string_view name : kStructural) store.SetStructural(NameSymbol(name));
-  for (const binding::Func& func : program.funcs) {
-    if (func.parent) scopes[func.parent.index].has_nested = true;
+  uint32_t param_count = 0;
+  for (uint32_t f = 0; f < program.funcs.size(); ++f) {
+    first_param_.push_back(param_count);
+    param_count += static_cast<uint32_t>(program.function(FuncId{f}).params.size());
+    if (const FuncId parent = program.funcs[FuncId{f}].parent) scopes[parent.index].has_nested = true;
+  }
+  declared_.resize(param_count);
+  defaults_.resize(param_count);
+}
+
+void Tables::BeginAgain(std::span<const ir::ModuleId> edited) {
+  for (JoinTable& table : tables_) table.Clear();
+  std::ranges::fill(declared_, ValueId::None());
+  std::ranges::fill(defaults_, ValueId::None());
+  std::ranges::fill(decorated_, ValueId::None());
+  std::ranges::fill(round_of, 0);
+  assumed_.clear();
+  assumed_round_ = 0;
+  for (const ir::ModuleId module : edited) {
+    places_.Forget(module);
+    for (uint32_t i = 0; i < program.modules[module].functions.size(); ++i) {
+      Scope& scope = scopes[program.func(module, ir::FunctionId{i}).index];
+      scope = {.slots = {}, .names = {}, .globals = {}, .nonlocals = {}, .has_nested = scope.has_nested};
+    }
   }
 }
 
-uint32_t Tables::SiteSymbol(ir::ModuleId module, uint32_t offset) {
-  const auto [it, added] = site_symbols_.emplace((uint64_t{module.index} << 32) | offset, 0);
+bool Tables::NextRound() {
+  bool changed = false;
+  for (JoinTable& table : tables_) changed = table.NextRound() || changed;
+  return changed;
+}
+
+ValueId Tables::Read(TableId table, uint32_t owner, uint32_t key) {
+  const ValueId value = TableOf(table).Read(owner, key);
+  Note({.kind = EventKind::Read, .table = table, .owner = owner, .key = key, .value = value});
+  return value;
+}
+
+bool Tables::IsJoined(TableId table, uint32_t owner, uint32_t key) {
+  const bool is_joined = TableOf(table).IsJoined(owner, key);
+  Note({.kind = EventKind::IsJoined, .table = table, .owner = owner, .key = key, .value = store.Bool(is_joined)});
+  return is_joined;
+}
+
+void Tables::Record(TableId table, uint32_t owner, uint32_t key, ValueId value) {
+  const Event event{.kind = EventKind::Record, .table = table, .owner = owner, .key = key, .value = value};
+  if (log != nullptr && log->NoteRecord(event)) return;
+  TableOf(table).Record(owner, key, value);
+}
+
+ValueId Tables::DeclaredParam(FuncId function, uint32_t index) {
+  const ValueId value = declared_[ParamIndex(function, index)];
+  Note({.kind = EventKind::Declared, .table = {}, .owner = function.index, .key = index, .value = value});
+  return value;
+}
+
+void Tables::SetDeclared(FuncId function, uint32_t index, ValueId value) {
+  declared_[ParamIndex(function, index)] = value;
+  Note({.kind = EventKind::SetDeclared, .table = {}, .owner = function.index, .key = index, .value = value});
+}
+
+ValueId Tables::DefaultOf(FuncId function, uint32_t index) {
+  const ValueId value = defaults_[ParamIndex(function, index)];
+  Note({.kind = EventKind::Default, .table = {}, .owner = function.index, .key = index, .value = value});
+  return value;
+}
+
+void Tables::SetDefault(FuncId function, uint32_t index, ValueId value) {
+  defaults_[ParamIndex(function, index)] = value;
+  Note({.kind = EventKind::SetDefault, .table = {}, .owner = function.index, .key = index, .value = value});
+}
+
+ValueId Tables::Decorated(FuncId function) {
+  const ValueId value = decorated_[function.index];
+  Note({.kind = EventKind::Decorated, .table = {}, .owner = function.index, .key = 0, .value = value});
+  return value;
+}
+
+void Tables::SetDecorated(FuncId function, ValueId decorators, ValueId value) {
+  decorated_[function.index] = value;
+  std::vector<knowledge::EntryId>& entries = facts.functions[function].decorators;
+  entries.clear();
+  for (const ValueId entry : store.Kids(decorators)) entries.push_back(knowledge::EntryId{store[entry].a});
+  Note({.kind = EventKind::SetDecorated, .table = {}, .owner = function.index, .key = decorators.index, .value = value});
+}
+
+ValueId Tables::AssumedParam(FuncId function, uint32_t index) {
+  // What it asks in turn follows from what is asked.
+  Log* asking = std::exchange(log, nullptr);
+  const ValueId value = Assume(function, index);
+  log = asking;
+  Note({.kind = EventKind::Assumed, .table = {}, .owner = function.index, .key = index, .value = value});
+  return value;
+}
+
+uint32_t Tables::SiteSymbol(FuncId function, uint32_t offset, SiteUse use, uint32_t index) {
+  const Site site{.place = (uint64_t{function.index} << 32) | places_.Within(function, offset),
+                  .use = (uint64_t{index} << 8) | static_cast<uint8_t>(use)};
+  const auto [it, added] = site_symbols_.emplace(site, 0);
   if (added) it->second = store.NewSymbol();
   return it->second;
 }

@@ -1,7 +1,9 @@
 // What the rounds of the analysis hand to one another: fields, globals, captured variables, parameters.
 #pragma once
 
+#include <array>
 #include <cstdint>
+#include <span>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -10,6 +12,8 @@
 #include "analyzer/binding/program.h"
 #include "analyzer/knowledge/knowledge.h"
 #include "analyzer/variation/facts.h"
+#include "analyzer/variation/places.h"
+#include "analyzer/variation/recording.h"
 
 namespace allranks::variation {
 
@@ -24,6 +28,8 @@ class JoinTable {
   bool IsJoined(uint32_t owner, uint32_t key) const;
   // Ends a round; true if anything differs from the round before.
   bool NextRound();
+  // Nothing is recorded any more; what chooses between joined values stays the same unknown.
+  void Clear();
 
  private:
   struct Row {
@@ -31,6 +37,7 @@ class JoinTable {
     ValueId previous;
     ValueId current;
     uint32_t symbol = 0;  // of the unknown that chooses between joined values; 0: none yet
+    bool is_joined = false;
   };
   static uint64_t Key(uint32_t owner, uint32_t key) { return (uint64_t{owner} << 32) | key; }
   uint32_t Find(uint64_t key) const;
@@ -65,6 +72,17 @@ struct Override {
 // What the first parameter of a method is.
 enum class ReceiverKind : uint8_t { None, Instance, Class };
 
+// What an unknown that stands for a place is: one place may need several.
+enum class SiteUse : uint8_t {
+  Value,      // what an expression yields
+  Statement,  // whether, or in which round, a statement ran
+  Handler,    // whether a handler ran
+  Interrupt,  // where in the body of a `try` the error struck
+  Which,      // which of several items it is
+  Reduced,    // what a collective left in a variable
+  Unseen,     // nothing is known of it
+};
+
 struct Tables {
   Tables(const binding::Program& the_program, const knowledge::Knowledge& the_knowledge, Facts& the_facts);
 
@@ -72,13 +90,7 @@ struct Tables {
   const knowledge::Knowledge& knowledge;
   Facts& facts;
   ValueStore& store;
-  JoinTable fields;        // (project class, attribute)
-  JoinTable loose_fields;  // (0, attribute): assigned to objects of unknown class
-  JoinTable globals;       // (module, name)
-  JoinTable captured;      // (function, name): variables that nested functions read
-  JoinTable params;        // (function, parameter): arguments of all calls
   std::vector<Scope> scopes;               // by FuncId
-  std::vector<ValueId> decorated;          // by FuncId: what its name stands for after decoration; none: itself
   std::vector<knowledge::EntryId> known_functions;       // by FuncId
   std::vector<knowledge::ClassId> known_classes;         // by project ClassId: itself known to the knowledge base
   std::vector<std::vector<knowledge::ClassId>> known_bases;  // by project ClassId: known classes it derives from
@@ -87,9 +99,34 @@ struct Tables {
   NameId process_group_class;
   uint32_t round = 0;
   uint32_t depth = 0;                      // of functions evaluated on demand
+  Log* log = nullptr;                      // of the evaluation at hand; none: nothing is recorded
+  Recording* recording = nullptr;          // none: the program is analysed once
 
-  // A symbol for a place or a name, the same in every round.
-  uint32_t SiteSymbol(ir::ModuleId module, uint32_t offset);
+  // Before the rounds begin once more, over a program in which the bodies of functions of `edited` are others.
+  void BeginAgain(std::span<const ir::ModuleId> edited);
+  // Ends a round; true if anything that was kept differs from the round before.
+  bool NextRound();
+
+  // What functions say to one another. While a function is evaluated all of it is noted in `log`.
+  ValueId Read(TableId table, uint32_t owner, uint32_t key);
+  // Whether different values were recorded: then which of them holds is not known.
+  bool IsJoined(TableId table, uint32_t owner, uint32_t key);
+  void Record(TableId table, uint32_t owner, uint32_t key, ValueId value);
+  // What the annotation of a parameter says it is: an object of a known or a project class. None if it says nothing.
+  ValueId DeclaredParam(FuncId function, uint32_t index);
+  void SetDeclared(FuncId function, uint32_t index, ValueId value);
+  ValueId DefaultOf(FuncId function, uint32_t index);
+  void SetDefault(FuncId function, uint32_t index, ValueId value);
+  // What a function's name stands for after decoration; none: itself.
+  ValueId Decorated(FuncId function);
+  // `decorators`: a tuple of the numbers of knowledge entries.
+  void SetDecorated(FuncId function, ValueId decorators, ValueId value);
+  // The value to assume for a parameter where the function is looked at by itself.
+  ValueId AssumedParam(FuncId function, uint32_t index);
+
+  // A symbol for a place (an offset in the file) or a name, the same in every round. `index` tells the symbols of one
+  // use of one place apart.
+  uint32_t SiteSymbol(FuncId function, uint32_t offset, SiteUse use, uint32_t index = 0);
   uint32_t NameSymbol(NameId name);
   uint32_t NameSymbol(std::string_view name) { return NameSymbol(program.names->Intern(name)); }
 
@@ -113,21 +150,44 @@ struct Tables {
   // What one function saw of clock, disk or batch is a fact for its own branches; kept for others it is taken for a
   // setting like any, without the axes in `lost`.
   ValueId Kept(ValueId value, Axes lost);
-  // What the annotation of a parameter says it is: an object of a known or a project class. None if it says nothing.
-  ValueId DeclaredParam(FuncId function, uint32_t index);
-  // The value to assume for a parameter where the function is looked at by itself.
-  ValueId AssumedParam(FuncId function, uint32_t index);
+  // What an annotation says, evaluated where the function is defined.
+  ValueId AnnotatedValue(FuncId function, ir::ExprId annotation);
 
  private:
-  std::unordered_map<uint64_t, uint32_t> site_symbols_;
-  std::unordered_map<NameId, uint32_t> name_symbols_;
-  ValueId AnnotatedValue(FuncId function, ir::ExprId annotation);
+  void Note(const Event& event) {
+    if (log != nullptr) log->Note(event);
+  }
+  JoinTable& TableOf(TableId table) { return tables_[static_cast<size_t>(table)]; }
+  uint32_t ParamIndex(FuncId function, uint32_t index) const { return first_param_[function.index] + index; }
+  ValueId Assume(FuncId function, uint32_t index);
   ValueId HookParam(FuncId function, uint32_t index);
 
+  struct Site {
+    uint64_t place = 0;  // function and offset within it
+    uint64_t use = 0;    // and index
+    bool operator==(const Site&) const = default;
+  };
+  struct SiteHash {
+    size_t operator()(const Site& site) const { return (site.place * 0x9e3779b97f4a7c15ull) ^ (site.use << 7); }
+  };
+  Places places_;
+  std::unordered_map<Site, uint32_t, SiteHash> site_symbols_;
+  std::unordered_map<NameId, uint32_t> name_symbols_;
+  std::array<JoinTable, kTableCount> tables_;
+  std::vector<uint32_t> first_param_;  // by FuncId: of its parameters in the next two
+  std::vector<ValueId> declared_;
+  std::vector<ValueId> defaults_;
+  std::vector<ValueId> decorated_;     // by FuncId
   std::unordered_map<ValueId, ValueId> settings_;
   std::unordered_map<uint64_t, ValueId> assumed_;
   uint32_t assumed_round_ = 0;
 };
+
+// Sizes the facts of a program that was never looked at, and finds what the knowledge base says of its definitions.
+void Prepare(Tables& tables);
+
+// Evaluates all functions, round after round, and ends the facts.
+void RunRounds(Tables& tables);
 
 // Evaluates a function if this round has not yet; its results are in `tables.facts` afterwards (unless it is just
 // being evaluated further up, as recursion does).

@@ -135,10 +135,10 @@ class ValueStore {
   ValueId World();
   ValueId AxisGroup(Axis axis);
 
-  // The same value with further axes / with a mark / without the axes that a collective made equal.
+  // The same value with further axes / with a mark. The one that a collective left: `symbol`, without the axes it lost.
   ValueId WithAxes(ValueId value, Axes axes);
   ValueId WithMark(ValueId value, MarkId mark);
-  ValueId Uniform(ValueId value, Axes lost);
+  ValueId Uniform(ValueId value, Axes lost, uint32_t symbol);
 
   uint32_t NewSymbol() { return next_symbol_++; }
   // `symbol` is an operation that takes sequences apart or puts them together: slices, items, `len`.

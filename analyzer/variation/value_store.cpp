@@ -451,11 +451,11 @@ ValueId ValueStore::WithMark(ValueId id, MarkId mark) {
   return Make(marked, kids);
 }
 
-ValueId ValueStore::Uniform(ValueId id, Axes lost) {
+ValueId ValueStore::Uniform(ValueId id, Axes lost, uint32_t symbol) {
   const Value& value = values_[id.index];
   // What the value was is gone: a reduced number is a new one, known only to be equal on the ranks of the group.
   return Make({.kind = ValueKind::Unknown, .flags = static_cast<uint8_t>(kReduced | (value.flags & kByNameOnly)),
-               .axes = Without(value.axes, lost), .a = NewSymbol()},
+               .axes = Without(value.axes, lost), .a = symbol},
               {});
 }
 

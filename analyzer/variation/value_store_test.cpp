@@ -56,7 +56,7 @@ TEST_F(ValueStoreTest, SelectVariesAsItsConditionDoes) {
 
 TEST_F(ValueStoreTest, ReducedValueLosesTheAxesOfItsGroupOnly) {
   const Axes both = Axes::Of(Axis::Data) | Axes::Of(Axis::TensorParallel);
-  const ValueId reduced = store.Uniform(store.Fresh(both), Axes::Of(Axis::Data));
+  const ValueId reduced = store.Uniform(store.Fresh(both), Axes::Of(Axis::Data), store.NewSymbol());
   EXPECT_EQ(store.axes(reduced), Axes::Of(Axis::TensorParallel));
 }
 

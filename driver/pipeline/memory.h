@@ -14,6 +14,8 @@
 #include "analyzer/binding/program.h"
 #include "analyzer/ir/program.h"
 #include "analyzer/source/source_file.h"
+#include "analyzer/traces/session.h"
+#include "analyzer/variation/session.h"
 #include "driver/pipeline/enumerate.h"
 #include "driver/pipeline/selection.h"
 #include "frontends/cpp/exchange.h"
@@ -24,6 +26,9 @@ class Memory {
  public:
   std::stop_token stop;            // of the run to come: a run that is stopped has no output
   bool disk_is_unchanged = false;  // only overlays differ from the run before: nothing else is looked at
+  // Of the program that the last run left in `Analysed`.
+  variation::Session variation;
+  traces::Session traces;
 
   // Whether what is to be parsed is, byte for byte, what the last whole run parsed: then it would find the same.
   bool IsSame(const Selection& selection) const;

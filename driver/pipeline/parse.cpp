@@ -182,7 +182,8 @@ class Parser {
     out_.infos.Add({.path = PathOf(i),
                     .dotted = in_.graph.DottedName(PathOf(i)),
                     .is_package = NameOf(PathOf(i)) == "__init__.py",
-                    .requested = out_.requested[i]});
+                    .requested = out_.requested[i],
+                    .content = selection_.files[kept_[i]].content.low});
   }
 
   void AddUnit(source::FileId main, const std::string& path, const cpp::Reply& reply, std::string* problem) {
@@ -201,7 +202,8 @@ class Parser {
       if (is_main && cpp::IsSourceName(path)) AddErrors(reply, *module);
       has_main = has_main || is_main;
       const bool is_source = is_main && cpp::IsSourceName(path);
-      if (is_source || HasNews(*module) || is_main) AddModule(relative, std::move(*module));
+      if (!is_source && !HasNews(*module) && !is_main) continue;
+      AddModule(relative, std::move(*module), ContentOf(part.module).low);
     }
     if (!has_main) *problem = reply.errors.empty() ? "Clang could not read it" : reply.errors[0].text;
   }
@@ -228,10 +230,10 @@ class Parser {
                                .end = std::min(begin + first.length, size)});
   }
 
-  void AddModule(const std::string& path, ir::Module module) {
+  void AddModule(const std::string& path, ir::Module module, uint64_t content) {
     const bool requested = out_.requested[module.file.index];
     out_.modules.Add(std::move(module));
-    out_.infos.Add({.path = path, .dotted = path, .is_package = false, .requested = requested});
+    out_.infos.Add({.path = path, .dotted = path, .is_package = false, .requested = requested, .content = content});
   }
 
   source::FileId HeaderFile(const std::string& relative) {

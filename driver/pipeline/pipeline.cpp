@@ -233,12 +233,14 @@ base::Result<Output> Run(const Options& options, const source::FileSystem& files
     if (stopped()) return;
 
     watch.Begin("variation");
-    a.facts = variation::ComputeVariation(a.program, *a.knowledge);
+    if (memory == nullptr) a.facts = variation::ComputeVariation(a.program, *a.knowledge);
+    else memory->variation.Update(a.program, *a.knowledge, a.files, a.facts);
     a.facts.job = options.job;
     if (stopped()) return;
 
     watch.Begin("traces");
-    a.analysis = traces::Analyze(a.program, *a.knowledge, a.facts, a.files);
+    if (memory == nullptr) a.analysis = traces::Analyze(a.program, *a.knowledge, a.facts, a.files);
+    else a.analysis = memory->traces.Update(a.program, *a.knowledge, a.facts, a.files, memory->variation);
     if (stopped()) return;
 
     watch.Begin("rules");

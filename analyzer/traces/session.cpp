@@ -1,0 +1,101 @@
+#include "analyzer/traces/session.h"
+
+#include <algorithm>
+
+namespace allranks::traces {
+namespace {
+
+// New nodes of one function from which on it counts as near a bound.
+constexpr size_t kHeavy = 5'000;
+
+std::vector<ValueId> ParamsOf(const State& state, FuncId func) {
+  std::vector<ValueId> values;
+  for (FuncId at = func; at; at = at == func ? state.program.funcs[func].parent : FuncId::None()) {
+    const size_t count = state.program.function(at).params.size();
+    for (uint32_t i = 0; i < count; ++i) values.push_back(state.facts.param(at, i));
+  }
+  return values;
+}
+
+void Add(const CheckResult& from, CheckResult& to) {
+  to.differences.insert(to.differences.end(), from.differences.begin(), from.differences.end());
+  to.flagged_sites.insert(from.flagged_sites.begin(), from.flagged_sites.end());
+}
+
+}  // namespace
+
+Analysis Session::Update(const binding::Program& program, const knowledge::Knowledge& knowledge,
+                         variation::Facts& facts, const source::SourceFiles& files,
+                         const variation::Session& variation) {
+  const CallGraph graph = MakeCallGraph(program, knowledge, facts);
+  if (base_ != nullptr && variation.begun_at() <= base_update_) {
+    if (std::optional<Analysis> analysis = Follow(graph, variation)) return std::move(*analysis);
+  }
+  base_ = std::make_unique<State>(program, knowledge, facts, files);
+  base_update_ = variation.update();
+  return Begin(*base_, graph);
+}
+
+Analysis Session::Begin(State& state, const CallGraph& graph) {
+  state.is_relevant = graph.relevant;
+  made_.assign(state.program.funcs.size(), {});
+  CheckResult all;
+  for (const FuncId func : graph.order) {
+    Made& made = made_[func.index];
+    const size_t traces = state.traces.size();
+    const size_t sites = state.sites.size();
+    const size_t limits = state.limits.size();
+    state.uses = &made.uses;
+    AnalyzeFunction(state, func, &made.result);
+    made.params = ParamsOf(state, func);
+    made.trace = state.trace_of[func.index];
+    made.sites.assign(state.sites.begin() + static_cast<ptrdiff_t>(sites), state.sites.end());
+    made.limits.assign(state.limits.begin() + static_cast<ptrdiff_t>(limits), state.limits.end());
+    made.sets_up_own_job = state.sets_up_own_job.contains(func.index);
+    made.is_heavy = !made.limits.empty() || state.traces.size() - traces > kHeavy;
+    Add(made.result, all);
+  }
+  state.uses = nullptr;
+  return Summarize(state, graph, std::move(all));
+}
+
+// None if so much is another by now that it is better to begin anew.
+std::optional<Analysis> Session::Follow(const CallGraph& graph, const variation::Session& variation) {
+  State state = *base_;
+  state.is_relevant = graph.relevant;
+  std::ranges::fill(state.trace_of, TraceId::None());
+  state.sites.clear();
+  state.limits.clear();
+  state.sets_up_own_job.clear();
+  std::vector<bool> touched(made_.size());
+  for (uint32_t f = 0; f < made_.size(); ++f) touched[f] = variation.ChangedAt(FuncId{f}) > base_update_;
+  CheckResult all;
+  for (const FuncId func : graph.order) {
+    const Made& made = made_[func.index];
+    if (IsSame(state, func, touched)) {
+      state.trace_of[func.index] = made.trace;
+      state.sites.insert(state.sites.end(), made.sites.begin(), made.sites.end());
+      state.limits.insert(state.limits.end(), made.limits.begin(), made.limits.end());
+      if (made.sets_up_own_job) state.sets_up_own_job.insert(func.index);
+      Add(made.result, all);
+      continue;
+    }
+    touched[func.index] = true;
+    const size_t traces = state.traces.size();
+    AnalyzeFunction(state, func, &all);
+    if (made.is_heavy || state.traces.size() - traces > kHeavy) return std::nullopt;
+  }
+  // What was made since the base is made again at every update.
+  if (state.traces.size() - base_->traces.size() > base_->traces.size() / 2) base_.reset();
+  return Summarize(state, graph, std::move(all));
+}
+
+bool Session::IsSame(const State& state, FuncId func, const std::vector<bool>& touched) const {
+  const Made& made = made_[func.index];
+  if (!made.trace || touched[func.index] || made.params != ParamsOf(state, func)) return false;
+  return std::ranges::all_of(made.uses, [&](const auto& use) {
+    return !touched[use.first.index] && TraceOf(state, use.first) == use.second;
+  });
+}
+
+}  // namespace allranks::traces

@@ -1,0 +1,123 @@
+#include "analyzer/variation/recording.h"
+
+#include <algorithm>
+
+#include "analyzer/variation/evaluator.h"
+
+namespace allranks::variation {
+namespace {
+
+bool IsRead(EventKind kind) { return kind < EventKind::Record; }
+
+ValueId OutcomeOf(ValueStore& store, const FunctionFacts& facts) {
+  std::vector<ValueId> kids = {facts.returns};
+  kids.insert(kids.end(), facts.stored.begin(), facts.stored.end());
+  for (const bool made_uniform : facts.param_made_uniform) kids.push_back(store.Bool(made_uniform));
+  return store.Tuple(kids);
+}
+
+}  // namespace
+
+void Log::Note(const Event& event) {
+  // The same is mostly asked again at once; in between nothing happened that could change the answer.
+  constexpr size_t kLookedAt = 8;
+  const size_t first = events.size() > kLookedAt ? events.size() - kLookedAt : 0;
+  for (size_t i = events.size(); i-- > first && IsRead(event.kind) && IsRead(events[i].kind);) {
+    if (events[i] == event) return;
+    if (events[i].kind == EventKind::Evaluated) break;
+  }
+  events.push_back(event);
+}
+
+bool Log::NoteRecord(const Event& event) {
+  events.push_back(event);
+  if (repeated_records == 0) return false;
+  --repeated_records;
+  return true;
+}
+
+void Recording::Begin(Facts& facts) {
+  was_evaluated_.assign(was_evaluated_.size(), false);
+  std::ranges::fill(outcomes_, ValueId::None());
+  for (FunctionFacts& function : facts.functions) {
+    function.returns = {};
+    function.stored.clear();
+    function.param_made_uniform.clear();
+    function.evaluated = false;
+  }
+}
+
+void Recording::Evaluate(Tables& tables, FuncId function) {
+  if (logs_.size() < tables.round) logs_.emplace_back(was_evaluated_.size());
+  Log& log = logs_[tables.round - 1][function.index];
+  Log* outer = std::exchange(tables.log, nullptr);
+  FunctionFacts& facts = tables.facts.functions[function];
+  // One that was evaluated in an earlier round has facts of that round.
+  if (!was_evaluated_[function.index] && log.is_whole && Repeat(tables, log)) {
+    facts.returns = log.returns;
+    facts.stored = log.stored;
+    facts.param_made_uniform = log.param_made_uniform;
+    facts.evaluated = true;
+  } else {
+    was_evaluated_[function.index] = true;
+    tables.log = &log;
+    log.events.clear();
+    log.is_whole = false;
+    FunctionEvaluator(tables, function).Run();
+    log.outcome = OutcomeOf(tables.store, facts);
+    log.returns = facts.returns;
+    log.stored = facts.stored;
+    log.param_made_uniform = facts.param_made_uniform;
+    log.is_whole = true;
+    log.events.shrink_to_fit();
+  }
+  outcomes_[function.index] = log.outcome;
+  tables.log = outer;
+}
+
+bool Recording::Repeat(Tables& tables, Log& log) const {
+  log.repeated_records = 0;
+  for (const Event& event : log.events) {
+    if (!RepeatOne(tables, event)) return false;
+    if (event.kind == EventKind::Record) ++log.repeated_records;
+  }
+  log.repeated_records = 0;
+  return true;
+}
+
+// False if what was read is another.
+bool Recording::RepeatOne(Tables& tables, const Event& event) const {
+  const FuncId function{event.owner};
+  switch (event.kind) {
+    case EventKind::Read:
+      return tables.Read(event.table, event.owner, event.key) == event.value;
+    case EventKind::IsJoined:
+      return tables.store.Bool(tables.IsJoined(event.table, event.owner, event.key)) == event.value;
+    case EventKind::Assumed:
+      return tables.AssumedParam(function, event.key) == event.value;
+    case EventKind::Declared:
+      return tables.DeclaredParam(function, event.key) == event.value;
+    case EventKind::Default:
+      return tables.DefaultOf(function, event.key) == event.value;
+    case EventKind::Decorated:
+      return tables.Decorated(function) == event.value;
+    case EventKind::Evaluated:
+      EvaluateFunction(tables, function);
+      return Outcome(function) == event.value;
+    case EventKind::Record:
+      tables.Record(event.table, event.owner, event.key, event.value);
+      return true;
+    case EventKind::SetDeclared:
+      tables.SetDeclared(function, event.key, event.value);
+      return true;
+    case EventKind::SetDefault:
+      tables.SetDefault(function, event.key, event.value);
+      return true;
+    case EventKind::SetDecorated:
+      tables.SetDecorated(function, ValueId{event.key}, event.value);
+      return true;
+  }
+  return false;
+}
+
+}  // namespace allranks::variation

@@ -1,0 +1,94 @@
+// What each evaluation of a function read of others and did for them, so that after an edit only those functions are
+// evaluated again that would read something else than before.
+//
+// An evaluation follows from the function's own IR, the heads of others (ir/outline.h) and what it reads. So one that
+// reads the same in the same order has the same outcome, and repeating what it did for others stands for it.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "analyzer/variation/facts.h"
+
+namespace allranks::variation {
+
+struct Tables;
+
+enum class TableId : uint8_t {
+  Fields,       // (project class, attribute)
+  LooseFields,  // (0, attribute): assigned to objects of unknown class
+  Globals,      // (module, name)
+  Captured,     // (function, name): variables that nested functions read
+  Params,       // (function, parameter): arguments of all calls
+};
+constexpr size_t kTableCount = 5;
+
+enum class EventKind : uint8_t {
+  // What was read, with the value that it had.
+  Read,       // a row of a table
+  IsJoined,   // whether that row joins several values; value: True or False
+  Assumed,    // (function, parameter): Tables::AssumedParam
+  Declared,   // (function, parameter)
+  Default,    // (function, parameter)
+  Decorated,  // (function)
+  Evaluated,  // (function): what a callee yields, once it was evaluated if need be
+  // What was done.
+  Record,        // into a row of a table
+  SetDeclared,   // (function, parameter)
+  SetDefault,    // (function, parameter)
+  SetDecorated,  // (function, tuple of its decorators' entries)
+};
+
+struct Event {
+  EventKind kind{};
+  TableId table{};
+  uint32_t owner = 0;
+  uint32_t key = 0;
+  ValueId value;
+  bool operator==(const Event&) const = default;
+};
+
+// Of one evaluation.
+class Log {
+ public:
+  void Note(const Event& event);
+  // True if the table has this already: what was repeated until something differed is not done twice.
+  bool NoteRecord(const Event& event);
+
+  std::vector<Event> events;
+  uint32_t repeated_records = 0;
+  // The outcome: FunctionFacts of the same names.
+  ValueId outcome;
+  ValueId returns;
+  std::vector<ValueId> stored;
+  std::vector<bool> param_made_uniform;
+  bool is_whole = false;
+};
+
+class Recording {
+ public:
+  // Of a program of which nothing is known yet.
+  explicit Recording(size_t function_count) : was_evaluated_(function_count), outcomes_(function_count) {}
+
+  // Before the rounds of another evaluation of the program; `facts` stay as the last one left them.
+  void Begin(Facts& facts);
+  // The function's own text is another: all that was noted of it is void.
+  void Forget(FuncId function) { was_evaluated_[function.index] = true; }
+  // Once for each function and round.
+  void Evaluate(Tables& tables, FuncId function);
+
+  // Whether it was evaluated, not just repeated, since `Begin`.
+  bool WasEvaluated(FuncId function) const { return was_evaluated_[function.index]; }
+  // One value for all that callers get to know of a function's evaluation; none before the first.
+  ValueId Outcome(FuncId function) const { return outcomes_[function.index]; }
+
+ private:
+  bool Repeat(Tables& tables, Log& log) const;
+  bool RepeatOne(Tables& tables, const Event& event) const;
+
+  std::vector<std::vector<Log>> logs_;  // by round, FuncId
+  std::vector<bool> was_evaluated_;
+  std::vector<ValueId> outcomes_;
+};
+
+}  // namespace allranks::variation
