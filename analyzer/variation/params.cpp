@@ -141,13 +141,10 @@ ValueId Tables::HookParam(FuncId function, uint32_t index) {
 }
 
 ValueId Tables::Assume(FuncId function, uint32_t index) {
-  if (assumed_round_ != round) {
-    assumed_.clear();
-    assumed_round_ = round;
-  }
-  const uint64_t key = (uint64_t{function.index} << 32) | index;
+  Assumption& known = assumed_[ParamIndex(function, index)];
+  if (known.round == round) return known.value;
   // A parameter that is handed round a circle of calls meets itself: there it is not known.
-  if (const auto [found, is_new] = assumed_.try_emplace(key); !is_new) return found->second;
+  known = {.value = {}, .round = round};
   const ir::Param& param = program.function(function).params[index];
   ValueId value = HookParam(function, index);
   if (!value) value = Read(TableId::Params, function.index, index);
@@ -159,8 +156,7 @@ ValueId Tables::Assume(FuncId function, uint32_t index) {
     if (const knowledge::Hint* hint = knowledge.FindHint(param.name)) value = HintValue(*hint);
   }
   // Not yet: while callers are still being seen, nothing is final.
-  if (round > 1) assumed_[key] = value;
-  else assumed_.erase(key);
+  known = {.value = value, .round = round > 1 ? round : 0};
   return value;
 }
 

@@ -265,6 +265,7 @@ Tables::Tables(const binding::Program& the_program, const knowledge::Knowledge& 
   }
   declared_.resize(param_count);
   defaults_.resize(param_count);
+  assumed_.resize(param_count);
 }
 
 void Tables::BeginAgain(std::span<const ir::ModuleId> edited) {
@@ -273,8 +274,7 @@ void Tables::BeginAgain(std::span<const ir::ModuleId> edited) {
   std::ranges::fill(defaults_, ValueId::None());
   std::ranges::fill(decorated_, ValueId::None());
   std::ranges::fill(round_of, 0);
-  assumed_.clear();
-  assumed_round_ = 0;
+  std::ranges::fill(assumed_, Assumption{});
   for (const ir::ModuleId module : edited) {
     places_.Forget(module);
     for (uint32_t i = 0; i < program.modules[module].functions.size(); ++i) {

@@ -174,13 +174,16 @@ struct Tables {
   std::unordered_map<Site, uint32_t, SiteHash> site_symbols_;
   std::unordered_map<NameId, uint32_t> name_symbols_;
   std::array<JoinTable, kTableCount> tables_;
-  std::vector<uint32_t> first_param_;  // by FuncId: of its parameters in the next two
-  std::vector<ValueId> declared_;
-  std::vector<ValueId> defaults_;
+  std::vector<uint32_t> first_param_;  // by FuncId: of its parameters in what goes by them
+  std::vector<ValueId> declared_;      // by parameter
+  std::vector<ValueId> defaults_;      // by parameter
   std::vector<ValueId> decorated_;     // by FuncId
   std::unordered_map<ValueId, ValueId> settings_;
-  std::unordered_map<uint64_t, ValueId> assumed_;
-  uint32_t assumed_round_ = 0;
+  struct Assumption {
+    ValueId value;
+    uint32_t round = 0;  // in which it was made
+  };
+  std::vector<Assumption> assumed_;    // by parameter
 };
 
 // Sizes the facts of a program that was never looked at, and finds what the knowledge base says of its definitions.

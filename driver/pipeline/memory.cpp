@@ -71,6 +71,13 @@ std::optional<Memory::Module> Memory::TakeModule(const std::string& path, const 
 
 void Memory::NoteContent(const std::string& path, const Content& content) { contents_.insert_or_assign(path, content); }
 
+python::LastParse& Memory::LastParseOf(const std::string& path) { return parses_.at(path); }
+
+void Memory::KeepParsesOf(const std::map<std::string, std::string>& open) {
+  std::erase_if(parses_, [&](const auto& parse) { return !open.contains(parse.first); });
+  for (const auto& [path, text] : open) parses_.try_emplace(path);
+}
+
 std::shared_ptr<const cpp::Reply> Memory::Unit(const std::string& path, const Content& content) const {
   const auto known = units_.find(path);
   return known != units_.end() && known->second.content == content ? known->second.reply : nullptr;

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
 #include <stop_token>
@@ -19,6 +20,7 @@
 #include "driver/pipeline/enumerate.h"
 #include "driver/pipeline/selection.h"
 #include "frontends/cpp/exchange.h"
+#include "frontends/python/lower.h"
 
 namespace allranks::pipeline {
 
@@ -55,6 +57,11 @@ class Memory {
   std::optional<Module> TakeModule(const std::string& path, const Content& content);
   void NoteContent(const std::string& path, const Content& content);
 
+  // Of an open file. Any thread may ask, for different files.
+  python::LastParse& LastParseOf(const std::string& path);
+  // Those of files that are no longer open are let go.
+  void KeepParsesOf(const std::map<std::string, std::string>& open);
+
   // What Clang said of a translation unit whose text and project headers were these.
   std::shared_ptr<const cpp::Reply> Unit(const std::string& path, const Content& content) const;
   void SetUnit(const std::string& path, const Content& content, std::shared_ptr<const cpp::Reply> reply);
@@ -73,6 +80,7 @@ class Memory {
   std::unordered_map<std::string, Content> contents_;  // of the modules that are with the analysis now
   std::unordered_map<std::string, Module> modules_;    // by path
   std::unordered_map<std::string, KnownUnit> units_;
+  std::map<std::string, python::LastParse> parses_;  // by path
 };
 
 }  // namespace allranks::pipeline

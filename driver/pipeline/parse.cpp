@@ -161,7 +161,8 @@ class Parser {
     if (is_on_disk) {
       if (std::optional<ir::Module> known = in_.cache.Find(path, content, id, file.text.size(), names_)) return std::move(*known);
     }
-    ir::Module module = python::Lower(file, id, names_);
+    python::LastParse* last = is_on_disk || in_.memory == nullptr ? nullptr : &in_.memory->LastParseOf(path);
+    ir::Module module = python::Lower(file, id, names_, last);
     if (is_on_disk) in_.cache.Keep(path, content, module, names_);
     return module;
   }
@@ -267,6 +268,7 @@ class Parser {
 }  // namespace
 
 Parsed ParseFiles(const ParseInput& input, Selection& selection, base::Interner& names) {
+  if (input.memory != nullptr) input.memory->KeepParsesOf(input.overlays);
   return Parser(input, selection, names).Run();
 }
 

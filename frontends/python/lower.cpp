@@ -13,6 +13,17 @@
 #include "frontends/python/syntax_errors.h"
 
 namespace allranks::python {
+
+struct ParsedText {
+  std::string text;
+  Tree tree;
+};
+
+LastParse::LastParse() = default;
+LastParse::~LastParse() = default;
+LastParse::LastParse(LastParse&&) noexcept = default;
+LastParse& LastParse::operator=(LastParse&&) noexcept = default;
+
 namespace {
 
 // Replaces what the parser cannot take, byte by byte, so that all offsets stay: it ends a line only at "\n",
@@ -45,11 +56,14 @@ std::vector<ir::Range> Stretches(const source::SourceFile& file) {
   return stretches;
 }
 
+}  // namespace
+
 // One file on its way to IR.
 class FileLowering {
  public:
-  FileLowering(const source::SourceFile& file, source::FileId file_id, base::Interner* interner)
+  FileLowering(const source::SourceFile& file, source::FileId file_id, base::Interner* interner, LastParse* last)
       : file_(file),
+        last_(last),
         text_(file.text),
         builder_(file_id, ir::Language::Python, file.text.size()),
         lowering_(&builder_, interner) {
@@ -88,12 +102,35 @@ class FileLowering {
     if (IndentsTooDeep(text_.substr(range.begin, range.end - range.begin))) {
       return lowering_.Unreadable(range, "more levels of indentation than any program has");
     }
+    if (last_ != nullptr && !file_.is_notebook() && LowerEdited()) return;
     Tree tree = parser_.Parse(text_, range.begin, range.end);
     for (int attempt = 0; attempt < kMostAttempts && tree != nullptr && CloseGaps(tree, range); ++attempt) {
       tree = parser_.Parse(text_, range.begin, range.end);
     }
-    if (tree != nullptr && !ErrorOf(tree, range)) return Lower(tree, true);
+    if (tree != nullptr && !ErrorOf(tree, range)) {
+      Lower(tree, true);
+      return Keep(std::move(tree));
+    }
     for (const ir::Range statement : SplitStatements(text_, range)) Statement(statement);
+  }
+
+  // Whether the text could be read by taking over what is as it was. Where errors are found depends on how the parser came
+  // there, so that such a text is parsed from its beginning.
+  bool LowerEdited() {
+    if (last_->parsed_ == nullptr) return false;
+    ParsedText& parsed = *last_->parsed_;
+    Tree tree = parser_.ParseEdited(text_, parsed.text, parsed.tree.get());
+    // What follows is an edit of this text; the tree knows what was edited so far.
+    parsed.text = text_;
+    if (tree == nullptr || ts_node_has_error(ts_tree_root_node(tree.get()))) return false;
+    Lower(tree, true);
+    Keep(std::move(tree));
+    return true;
+  }
+
+  void Keep(Tree tree) {
+    if (last_ == nullptr || file_.is_notebook() || ts_node_has_error(ts_tree_root_node(tree.get()))) return;
+    last_->parsed_ = std::make_unique<ParsedText>(ParsedText{.text = std::string(text_), .tree = std::move(tree)});
   }
 
   // True if the text was changed where the parser knows too little of Python.
@@ -138,6 +175,7 @@ class FileLowering {
   }
 
   const source::SourceFile& file_;
+  LastParse* last_;
   // The file's text, or that of `changed_`: as long, and equal but for bytes that were hidden from the
   // parser.
   std::string_view text_;
@@ -147,10 +185,8 @@ class FileLowering {
   Parser parser_;
 };
 
-}  // namespace
-
-ir::Module Lower(const source::SourceFile& file, source::FileId file_id, base::Interner& interner) {
-  return FileLowering(file, file_id, &interner).Run();
+ir::Module Lower(const source::SourceFile& file, source::FileId file_id, base::Interner& interner, LastParse* last) {
+  return FileLowering(file, file_id, &interner, last).Run();
 }
 
 }  // namespace allranks::python

@@ -1,5 +1,6 @@
 #include "frontends/python/parse.h"
 
+#include <algorithm>
 #include <bitset>
 #include <cstdint>
 #include <cstdlib>
@@ -96,6 +97,13 @@ size_t CountIndentWidths(std::string_view text) {
   return seen->count();
 }
 
+TSPoint PointAt(std::string_view text, size_t at) {
+  const std::string_view before = text.substr(0, at);
+  const size_t line = before.rfind('\n');
+  const auto rows = static_cast<uint32_t>(std::ranges::count(before, '\n'));
+  return {.row = rows, .column = static_cast<uint32_t>(line == std::string_view::npos ? at : at - line - 1)};
+}
+
 }  // namespace
 
 Parser::Parser() {
@@ -110,11 +118,34 @@ Tree Parser::Parse(std::string_view text, uint32_t begin, uint32_t end) {
       .start_point = {0, 0}, .end_point = {kFar, kFar}, .start_byte = begin, .end_byte = end};
   const bool is_whole = begin == 0 && end == text.size();
   ts_parser_set_included_ranges(parser_, is_whole ? nullptr : &range, is_whole ? 0 : 1);
-  uint64_t budget = allocated_bytes + kFreeAllocation + kAllocatedPerByte * (end - begin);
+  return Run(text, end - begin, nullptr);
+}
+
+Tree Parser::ParseEdited(std::string_view text, std::string_view old_text, TSTree* old_tree) {
+  const auto [old_at, at] = std::ranges::mismatch(old_text, text);
+  const auto same_before = static_cast<size_t>(at - text.begin());
+  const auto rest = std::min(text.size(), old_text.size()) - same_before;
+  size_t same_after = 0;
+  while (same_after < rest && text[text.size() - 1 - same_after] == old_text[old_text.size() - 1 - same_after]) ++same_after;
+  const size_t end = text.size() - same_after;
+  const size_t old_end = old_text.size() - same_after;
+  const TSInputEdit edit = {.start_byte = static_cast<uint32_t>(same_before),
+                            .old_end_byte = static_cast<uint32_t>(old_end),
+                            .new_end_byte = static_cast<uint32_t>(end),
+                            .start_point = PointAt(text, same_before),
+                            .old_end_point = PointAt(old_text, old_end),
+                            .new_end_point = PointAt(text, end)};
+  ts_tree_edit(old_tree, &edit);
+  ts_parser_set_included_ranges(parser_, nullptr, 0);
+  return Run(text, text.size(), old_tree);
+}
+
+Tree Parser::Run(std::string_view text, size_t size, const TSTree* old_tree) {
+  uint64_t budget = allocated_bytes + kFreeAllocation + kAllocatedPerByte * size;
   const TSInput input = {
       .payload = &text, .read = ReadText, .encoding = TSInputEncodingUTF8, .decode = nullptr};
   const TSParseOptions options = {.payload = &budget, .progress_callback = IsOverBudget};
-  Tree tree(ts_parser_parse_with_options(parser_, nullptr, input, options));
+  Tree tree(ts_parser_parse_with_options(parser_, old_tree, input, options));
   // A parse that was stopped would go on with the next text.
   if (tree == nullptr) ts_parser_reset(parser_);
   return tree;

@@ -23,8 +23,12 @@ class Parser {
   // Parses bytes [begin, end) of `text`; offsets in the tree count from the start of `text`. None if the
   // text, which is then no Python, would take more work than any program does.
   Tree Parse(std::string_view text, uint32_t begin, uint32_t end);
+  // The same of a whole text that came about by edits of `old_text`, whose tree is `old_tree`.
+  Tree ParseEdited(std::string_view text, std::string_view old_text, TSTree* old_tree);
 
  private:
+  Tree Run(std::string_view text, size_t size, const TSTree* old_tree);
+
   TSParser* parser_ = nullptr;
 };
 
