@@ -53,6 +53,16 @@ std::string_view ScenarioText(Scenario scenario) {
       return "the same rate on one rank and on many";
     case Scenario::UnusedParameter:
       return "a gradient that one rank never has";
+    case Scenario::SampleShares:
+      return "the samples that each rank and worker takes";
+    case Scenario::Accumulation:
+      return "the reductions of each micro-step";
+    case Scenario::AveragedGradient:
+      return "the gradient of all ranks and that of their batch";
+    case Scenario::TensorMemory:
+      return "memory that no backend of the group serves";
+    case Scenario::FileOrder:
+      return "readers while the writer is held";
   }
   return "nothing to replay";
 }

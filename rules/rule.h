@@ -52,6 +52,11 @@ enum class Scenario : uint8_t {
   UnevenBatches,
   LearningRate,
   UnusedParameter,
+  SampleShares,
+  Accumulation,
+  AveragedGradient,
+  TensorMemory,
+  FileOrder,
 };
 
 enum class Stability : uint8_t { Stable, Preview };

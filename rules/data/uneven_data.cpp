@@ -188,12 +188,7 @@ class Shares {
     scenario.samples.assign(world.size(), scenario.drop_last ? 2 * batch - 1 : batch);
     ++scenario.samples[0];
     witness::Witness witness = ScenarioWitness(world, witness::Effect::Deadlock, std::move(scenario));
-    witness.ops[0].push_back({.id = "step",
-                              .op = "all_reduce",
-                              .comm = "world",
-                              .redop = "sum",
-                              .source = "step of the loop",
-                              .at = PlaceOf(context_, SpanOf(context_, loop.iterable))});
+    AddOperation(context_, "all_reduce", "step of the loop", SpanOf(context_, loop.iterable), &witness);
     return witness;
   }
 

@@ -4,6 +4,7 @@
 #include "rules/finding_parts.h"
 #include "rules/optimisation/accumulation.h"
 #include "rules/program_calls.h"
+#include "rules/scenario_witness.h"
 #include "rules/source_edits.h"
 
 namespace allranks::rules {
@@ -73,6 +74,15 @@ bool IsOfWrappingClass(const Context& context, FuncId function) {
   });
 }
 
+// So many micro-steps as the program says, and some where it does not.
+witness::Witness WitnessOf(const Context& context, variation::ValueId period, source::Span backward) {
+  constexpr uint32_t kSomeSteps = 4, kMostSteps = 4096;
+  const witness::Accumulation scenario{.micro_steps = NumberWithin(context, period, 2, kMostSteps, kSomeSteps)};
+  witness::Witness witness = ScenarioWitness(OneNode(), witness::Effect::Semantic, scenario);
+  AddOperation(context, "all_reduce", "backward of a DDP module", backward, &witness);
+  return witness;
+}
+
 void VisitAccumulation(const Context& context, const objects::Site& backward, FindingSink& sink) {
   const ir::ModuleId module = context.program.funcs[backward.function].module;
   const ir::StmtId stmt = context.index.StatementOf(backward);
@@ -89,6 +99,7 @@ void VisitAccumulation(const Context& context, const objects::Site& backward, Fi
     AddLabel(finding, finding.span, LabelRole::Primary, {"reduces over all ranks", {}});
     AddLabel(finding, SpanOf(context, step), LabelRole::Why, {"every n-th time", {}});
     finding.help = {"run forward and backward of all but the last micro-step under `model.no_sync()`", {}};
+    finding.witness = WitnessOf(context, PeriodOf(context, step), finding.span);
     AddFix(context, backward, step, finding);
     sink.push_back(std::move(finding));
     return;
@@ -175,6 +186,7 @@ void VisitLateNoSync(const Context& context, FindingSink& sink) {
         AddForward(context, caller, finding);
       }
       finding.help = {"enclose the forward as well", {}};
+      finding.witness = WitnessOf(context, {}, SpanOf(context, {function, *loss}));
       sink.push_back(std::move(finding));
     }
   }
@@ -243,9 +255,11 @@ attribute is no documented part of DDP. There is none for a `no_sync` around the
 
 ## Proof
 
-There is nothing to replay: the ranks agree.
+`allranks verify` replays the reductions of one step of the optimizer, micro-step by micro-step, and counts
+those that are for nothing.
 )md",
     .check = Check,
+    .scenario = Scenario::Accumulation,
     .has_fix = true,
     .fix = Applicability::Unsafe};
 

@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <charconv>
 #include <optional>
 
 #include "analyzer/base/lowered.h"
@@ -187,13 +186,7 @@ class Rates {
     witness::LearningRate scenario;
     const ValueId batch = loader == nullptr ? ValueId::None() : context_.index.Arg(*loader, "batch_size");
     scenario.batch = NumberWithin(context_, batch, 1, kLargestBatch, scenario.batch);
-    const std::vector<ValueId> leaves = context_.values.Leaves(rate);
-    if (leaves.size() == 1 && IsFixed(rate)) {
-      const std::string_view text = context_.program.text(base::NameId{context_.facts.values_store[leaves[0]].a});
-      double number = 0;
-      const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-      if (error == std::errc() && end == text.data() + text.size() && number > 0) scenario.learning_rate = number;
-    }
+    scenario.learning_rate = RateOr(context_, rate, scenario.learning_rate);
     return ScenarioWitness(OneNode(), witness::Effect::Semantic, scenario);
   }
 
