@@ -67,6 +67,11 @@ std::string_view ScenarioText(Scenario scenario) {
   return "nothing to replay";
 }
 
+std::string PreviewText(const Rule& rule) {
+  if (rule.preview.empty()) return "";
+  return fmt::format("In preview, so it runs only if it is selected (`--select {}`): {}.\n\n", rule.code, rule.preview);
+}
+
 }  // namespace
 
 std::span<const Rule* const> AllRules() { return kRules; }
@@ -87,11 +92,11 @@ std::string RulePage(const Rule& rule) {
       "{2}\n\n"
       "| severity | default | languages | fix | replayed by `allranks verify` |\n|---|---|---|---|---|\n"
       "| {3} | {4}{5} | {6} | {7} | {8} |\n\n"
-      "{9}\n\n"
+      "{9}{10}\n\n"
       "To accept one finding, end its line with `# allranks: ignore[{0}] reason`.\n",
       rule.code, rule.name, rule.summary, findings::ToString(rule.severity),
-      rule.on_by_default ? "on" : "off", rule.stability == Stability::Preview ? ", preview" : "",
-      rule.languages, FixText(rule), ScenarioText(rule.scenario), explanation);
+      rule.on_by_default ? "on" : "off", rule.preview.empty() ? "" : ", preview",
+      rule.languages, FixText(rule), ScenarioText(rule.scenario), PreviewText(rule), explanation);
 }
 
 }  // namespace allranks::rules

@@ -20,7 +20,7 @@ bool DiffersByRank(const Context& context, ValueId seed) {
 // The seeds of two nodes, or, where the program does not say them, some that differ.
 witness::Witness WitnessOf(const Context& context, ValueId seed) {
   constexpr uint32_t kSamples = 1024;
-  const traces::World world = objects::TwoNodes();
+  const traces::World world = objects::SmallJob(context.facts.job);
   witness::SampleShares scenario{.samples = kSamples, .by_rank = true, .seeds = {}};
   for (uint32_t rank = 0; rank < world.size(); ++rank) {
     const std::optional<int64_t> number = context.values.OnRank(seed, world, rank);

@@ -93,14 +93,14 @@ class Shares {
   }
 
   bool CountsRanks(ValueId start) const {
-    const traces::World world = objects::TwoNodes();
+    const traces::World world = objects::SmallJob(context_.facts.job);
     const std::optional<int64_t> first = context_.values.OnRank(start, world, 0);
     const std::optional<int64_t> second = context_.values.OnRank(start, world, 1);
     return first && second && *second == *first + 1;
   }
 
   bool StepsBySize(ValueId step) const {
-    const traces::World world = objects::TwoNodes();
+    const traces::World world = objects::SmallJob(context_.facts.job);
     const std::optional<int64_t> number = context_.values.OnRank(step, world, 0);
     return MentionsSize(step) && number && *number > 1;
   }

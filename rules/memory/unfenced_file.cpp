@@ -30,13 +30,13 @@ class Files {
 
  private:
   bool IsOnFirstRankOnly(const Site& site) const {
-    const traces::World world = objects::TwoNodes();
+    const traces::World world = objects::SmallJob(context_.facts.job);
     const traces::RankSet ranks = context_.reach.Ranks(site, world);
     return ranks.has(0) && (ranks.count() == 1 || (ranks.count() == world.nodes && ranks.has(world.per_node)));
   }
 
   bool IsOnAllRanks(const Site& site) const {
-    const traces::World world = objects::TwoNodes();
+    const traces::World world = objects::SmallJob(context_.facts.job);
     return context_.reach.Ranks(site, world) == traces::RankSet::All(world.size());
   }
 
@@ -116,7 +116,7 @@ class Files {
 
   // Nothing stands between the writers and the readers.
   witness::Witness WitnessOf(const Site& write) const {
-    const traces::World world = objects::TwoNodes();
+    const traces::World world = objects::SmallJob(context_.facts.job);
     const traces::RankSet ranks = context_.reach.Ranks(write, world);
     witness::FileOrder scenario;
     for (uint32_t rank = 0; rank < world.size(); ++rank) {
