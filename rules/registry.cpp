@@ -53,8 +53,23 @@ std::string_view ScenarioText(Scenario scenario) {
       return "the same rate on one rank and on many";
     case Scenario::UnusedParameter:
       return "a gradient that one rank never has";
+    case Scenario::SampleShares:
+      return "the samples that each rank and worker takes";
+    case Scenario::Accumulation:
+      return "the reductions of each micro-step";
+    case Scenario::AveragedGradient:
+      return "the gradient of all ranks and that of their batch";
+    case Scenario::TensorMemory:
+      return "memory that no backend of the group serves";
+    case Scenario::FileOrder:
+      return "readers while the writer is held";
   }
   return "nothing to replay";
+}
+
+std::string PreviewText(const Rule& rule) {
+  if (rule.preview.empty()) return "";
+  return fmt::format("In preview, so it runs only if it is selected (`--select {}`): {}.\n\n", rule.code, rule.preview);
 }
 
 }  // namespace
@@ -77,11 +92,11 @@ std::string RulePage(const Rule& rule) {
       "{2}\n\n"
       "| severity | default | languages | fix | replayed by `allranks verify` |\n|---|---|---|---|---|\n"
       "| {3} | {4}{5} | {6} | {7} | {8} |\n\n"
-      "{9}\n\n"
+      "{9}{10}\n\n"
       "To accept one finding, end its line with `# allranks: ignore[{0}] reason`.\n",
       rule.code, rule.name, rule.summary, findings::ToString(rule.severity),
-      rule.on_by_default ? "on" : "off", rule.stability == Stability::Preview ? ", preview" : "",
-      rule.languages, FixText(rule), ScenarioText(rule.scenario), explanation);
+      rule.on_by_default ? "on" : "off", rule.preview.empty() ? "" : ", preview",
+      rule.languages, FixText(rule), ScenarioText(rule.scenario), PreviewText(rule), explanation);
 }
 
 }  // namespace allranks::rules

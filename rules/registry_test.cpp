@@ -57,6 +57,13 @@ TEST_P(EveryRule, NameSaysTheBadPattern) {
   }
 }
 
+TEST_P(EveryRule, PreviewIsOffAndSaysWhy) {
+  if (rule().preview.empty()) return;
+  EXPECT_FALSE(rule().on_by_default);
+  EXPECT_THAT(RulePage(rule()), HasSubstr(std::string(rule().preview)));
+  EXPECT_FALSE(rule().preview.ends_with('.'));
+}
+
 TEST_P(EveryRule, SummaryIsOneLineWithoutFullStop) {
   const std::string_view summary = rule().summary;
   ASSERT_FALSE(summary.empty());

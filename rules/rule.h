@@ -52,16 +52,20 @@ enum class Scenario : uint8_t {
   UnevenBatches,
   LearningRate,
   UnusedParameter,
+  SampleShares,
+  Accumulation,
+  AveragedGradient,
+  TensorMemory,
+  FileOrder,
 };
-
-enum class Stability : uint8_t { Stable, Preview };
 
 struct Rule {
   std::string_view code;         // "AR101"
   std::string_view name;         // "rank-guarded-collective"
   Severity severity = Severity::Warning;
   bool on_by_default = true;
-  Stability stability = Stability::Stable;
+  // Why the rule is in preview, off unless selected: a sentence without its end. Empty: it is not.
+  std::string_view preview;
   std::string_view languages;    // "Python", "Python, C++"
   std::string_view summary;      // one line, lower case, no full stop
   // Markdown under fixed headings: What it finds, Why it hurts, Wrong, Right, When it is silent, Fix, Proof.

@@ -1,5 +1,7 @@
 #include "rules/scenario_witness.h"
 
+#include <algorithm>
+#include <charconv>
 #include <numeric>
 
 namespace allranks::rules {
@@ -22,6 +24,31 @@ uint32_t NumberWithin(const Context& context, variation::ValueId value, uint32_t
   if (!value) return otherwise;
   const std::optional<int64_t> number = context.values.Int(value);
   return number && *number >= least && *number <= most ? static_cast<uint32_t>(*number) : otherwise;
+}
+
+double RateOr(const Context& context, variation::ValueId value, double otherwise) {
+  const std::vector<variation::ValueId> leaves = value ? context.values.Leaves(value) : std::vector<variation::ValueId>();
+  if (leaves.size() != 1 || context.values[leaves[0]].kind != variation::ValueKind::Float) return otherwise;
+  const std::string_view text = context.program.text(base::NameId{context.values[leaves[0]].a});
+  double number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  return error == std::errc() && end == text.data() + text.size() && number > 0 ? number : otherwise;
+}
+
+uint32_t SamplesFor(uint32_t batch, const traces::World& world) {
+  constexpr uint32_t kFewSteps = 4, kMostSamples = 1 << 16;
+  return std::min(kFewSteps * batch * static_cast<uint32_t>(world.size()), kMostSamples);
+}
+
+void AddOperation(const Context& context, std::string kind, std::string source, source::Span span,
+                  witness::Witness* witness) {
+  const bool is_reduction = kind == "all_reduce";
+  witness->ops[0].push_back({.id = "step",
+                             .op = std::move(kind),
+                             .comm = "world",
+                             .redop = is_reduction ? "sum" : "",
+                             .source = std::move(source),
+                             .at = PlaceOf(context, span)});
 }
 
 witness::Place PlaceOf(const Context& context, source::Span span) {

@@ -82,6 +82,30 @@ Edit RemoveLine(const Context& context, ir::ModuleId module_id, ir::StmtId stmt)
   return {.span = {module.file, LineStart(text, module[stmt].begin), std::min<uint32_t>(end, text.size())}, .replacement = ""};
 }
 
+std::vector<Edit> EncloseFrom(const Context& context, ir::ModuleId module_id, ir::StmtId first, ir::StmtId with) {
+  const ir::Module& module = context.program.modules[module_id];
+  const std::string_view text = context.files[module.file].text;
+  const ir::StmtId inner = module.statements(ir::BodyOf(module[with])).front();
+  if (!BeginsLine(context, module_id, first) || !BeginsLine(context, module_id, with) || !BeginsLine(context, module_id, inner)) return {};
+  const uint32_t from = LineStart(text, module[first].begin), head = LineStart(text, module[with].begin);
+  const uint32_t body = LineStart(text, module[inner].begin);
+  const std::string_view indent = IndentAt(text, module[with].begin), deeper = IndentAt(text, module[inner].begin);
+  const std::string_view between = text.substr(from, head - from);
+  // Lines inside a text are part of it.
+  const bool has_long_text = between.find("\"\"\"") != std::string_view::npos || between.find("'''") != std::string_view::npos;
+  if (has_long_text || !deeper.starts_with(indent) || IndentAt(text, module[first].begin) != indent) return {};
+  const std::string_view unit = deeper.substr(indent.size());
+  std::vector<Edit> edits = {{.span = {module.file, from, from}, .replacement = std::string(text.substr(head, body - head))}};
+  for (uint32_t line = from; line < head; line = LineEnd(text, line) + static_cast<uint32_t>(NewLine(text).size())) {
+    if (LineEnd(text, line) > line) edits.push_back({.span = {module.file, line, line}, .replacement = std::string(unit)});
+  }
+  // Both edits of the first line go in at one place.
+  edits[0].replacement += edits[1].replacement;
+  edits.erase(edits.begin() + 1);
+  edits.push_back({.span = {module.file, head, body}, .replacement = ""});
+  return edits;
+}
+
 Edit AddArgument(const Context& context, ir::ModuleId module_id, ir::ExprId call, std::string_view argument) {
   const ir::Module& module = context.program.modules[module_id];
   const ir::Expr& node = module[call];
@@ -156,7 +180,8 @@ std::vector<Edit> EnsureImport(const Context& context, ir::ModuleId module_id, s
 }
 
 findings::Fix MakeFix(std::string title, Applicability applicability, std::vector<Edit> edits) {
-  std::ranges::stable_sort(edits, {}, [](const Edit& edit) { return edit.span.begin; });
+  // What is put in stands before what is taken away at the same place.
+  std::ranges::stable_sort(edits, {}, [](const Edit& edit) { return std::pair(edit.span.begin, edit.span.end); });
   return {.title = std::move(title), .applicability = applicability, .edits = std::move(edits)};
 }
 

@@ -19,6 +19,9 @@ findings::Edit InsertBefore(const Context& context, ir::ModuleId module, ir::Stm
 findings::Edit InsertAfter(const Context& context, ir::ModuleId module, ir::StmtId stmt, std::string_view lines);
 // Takes the lines of a statement away.
 findings::Edit RemoveLine(const Context& context, ir::ModuleId module, ir::StmtId stmt);
+// Moves the head of a `with` up before an earlier statement of its block, so that it encloses what stands in between
+// as well. Empty where lines cannot be moved as they are.
+std::vector<findings::Edit> EncloseFrom(const Context& context, ir::ModuleId module, ir::StmtId first, ir::StmtId with);
 // A keyword argument behind the last argument of a call.
 findings::Edit AddArgument(const Context& context, ir::ModuleId module, ir::ExprId call, std::string_view argument);
 // Takes an argument and the comma beside it away.

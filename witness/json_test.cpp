@@ -149,7 +149,13 @@ TEST(WitnessJsonTest, ScenariosComeBack) {
         Scenario(
             UnevenBatches{.samples = {3, 3, 2, 0}, .batch = {1, 1, 1, 2}, .drop_last = true, .join = true}),
         Scenario(LearningRate{.batch = 4, .accumulation = 2, .learning_rate = 0.125, .scaled = true}),
-        Scenario(UnusedParameter{.buckets = 3, .unused = {{1}, {}, {0, 2}, {}}, .find_unused = true})}) {
+        Scenario(UnusedParameter{.buckets = 3, .unused = {{1}, {}, {0, 2}, {}}, .find_unused = true}),
+        Scenario(SampleShares{
+            .samples = 10, .batch = 2, .workers = 3, .by_rank = true, .by_worker = true, .seeds = {1, 2, 3, 4}}),
+        Scenario(Accumulation{.micro_steps = 8, .buckets = 3, .no_sync = true}),
+        Scenario(AveragedGradient{.batch = 16, .learning_rate = 0.5, .divided = true}),
+        Scenario(TensorMemory{.backend = "cpu:gloo,cuda:nccl", .device = "cuda"}),
+        Scenario(FileOrder{.writers = {0, 2}})}) {
     w.scenario = scenario;
     const auto read = ReadJson(WriteJson(w));
     ASSERT_TRUE(read.witness.has_value()) << read.error;
@@ -175,6 +181,15 @@ TEST(WitnessJsonTest, ScenariosThatMakeNoSenseAreRefused) {
             "scenario.unused: names a bucket that is not there");
   EXPECT_EQ(error_of(R"({"name":"uneven-batches","samples":[1,1,1,1],"batch":[1,0,1,1]})"),
             "scenario.batch: an entry is 0");
+  EXPECT_EQ(error_of(R"({"name":"sample-shares","seeds":[1]})"), "scenario.seeds: needs one entry for each rank");
+  EXPECT_EQ(error_of(R"({"name":"sample-shares","workers":0})"), "scenario.workers: is outside 1..64");
+  EXPECT_EQ(error_of(R"({"name":"accumulation","micro_steps":0})"), "scenario.micro_steps: is outside 1..4096");
+  EXPECT_EQ(error_of(R"({"name":"averaged-gradient","learning_rate":0})"), "scenario.learning_rate: is not positive");
+  EXPECT_EQ(error_of(R"({"name":"tensor-memory","backend":"nccl","device":"tpu"})"),
+            "scenario.device: is neither cpu nor cuda");
+  EXPECT_EQ(error_of(R"({"name":"file-order","writers":[0,1,2,3]})"),
+            "scenario.writers: needs a rank, and leaves one to read");
+  EXPECT_EQ(error_of(R"({"name":"file-order","writers":[2,0]})"), "scenario.writers: is not in order");
 }
 
 TEST(WitnessJsonTest, ManyKeysAreRefusedAtOnce) {

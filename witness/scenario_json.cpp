@@ -6,7 +6,8 @@ namespace allranks::witness {
 namespace {
 
 constexpr std::string_view kNames[] = {
-    "", "device-ordinal", "epoch-order", "uneven-batches", "learning-rate", "unused-parameter"};
+    "",              "device-ordinal", "epoch-order",       "uneven-batches", "learning-rate", "unused-parameter",
+    "sample-shares", "accumulation",   "averaged-gradient", "tensor-memory",  "file-order"};
 constexpr std::string_view kWhere = "scenario";
 
 // Bounds that keep every scenario a matter of milliseconds.
@@ -15,6 +16,7 @@ constexpr uint32_t kMostOrdered = 1 << 16;
 constexpr uint32_t kMostEpochs = 64;
 constexpr uint32_t kMostBuckets = 64;
 constexpr uint32_t kMostAccumulation = 4096;
+constexpr uint32_t kMostWorkers = 64;
 
 void Read(JsonReader& r, const Json& v, const Bounds& bounds, DeviceOrdinal& out) {
   if (!r.Object(v, "scenario", {"name", "devices", "ordinals"})) return;
@@ -62,6 +64,41 @@ void Read(JsonReader& r, const Json& v, const Bounds& bounds, UnusedParameter& o
   }
 }
 
+void Read(JsonReader& r, const Json& v, const Bounds& bounds, SampleShares& out) {
+  if (!r.Object(v, "scenario", {"name", "samples", "batch", "workers", "by_rank", "by_worker", "seeds"})) return;
+  r.Integer(v, "scenario", "samples", false, out.samples);
+  r.Integer(v, "scenario", "batch", false, out.batch);
+  r.Integer(v, "scenario", "workers", false, out.workers);
+  r.Flag(v, "scenario", "by_rank", out.by_rank);
+  r.Flag(v, "scenario", "by_worker", out.by_worker);
+  if (v.contains("seeds")) r.Integers(v, "scenario", "seeds", bounds.world, out.seeds);
+}
+
+void Read(JsonReader& r, const Json& v, const Bounds&, Accumulation& out) {
+  if (!r.Object(v, "scenario", {"name", "micro_steps", "buckets", "no_sync"})) return;
+  r.Integer(v, "scenario", "micro_steps", false, out.micro_steps);
+  r.Integer(v, "scenario", "buckets", false, out.buckets);
+  r.Flag(v, "scenario", "no_sync", out.no_sync);
+}
+
+void Read(JsonReader& r, const Json& v, const Bounds&, AveragedGradient& out) {
+  if (!r.Object(v, "scenario", {"name", "batch", "learning_rate", "divided"})) return;
+  r.Integer(v, "scenario", "batch", false, out.batch);
+  r.Real(v, "scenario", "learning_rate", false, out.learning_rate);
+  r.Flag(v, "scenario", "divided", out.divided);
+}
+
+void Read(JsonReader& r, const Json& v, const Bounds&, TensorMemory& out) {
+  if (!r.Object(v, "scenario", {"name", "backend", "device"})) return;
+  r.Text(v, "scenario", "backend", true, out.backend);
+  r.Text(v, "scenario", "device", true, out.device);
+}
+
+void Read(JsonReader& r, const Json& v, const Bounds& bounds, FileOrder& out) {
+  if (!r.Object(v, "scenario", {"name", "writers"})) return;
+  r.Integers(v, "scenario", "writers", bounds.world, out.writers);
+}
+
 struct Writer {
   Json operator()(const std::monostate&) const { return Json::object(); }
   Json operator()(const DeviceOrdinal& s) const { return {{"devices", s.devices}, {"ordinals", s.ordinals}}; }
@@ -80,6 +117,18 @@ struct Writer {
   Json operator()(const UnusedParameter& s) const {
     return {{"buckets", s.buckets}, {"unused", s.unused}, {"find_unused", s.find_unused}};
   }
+  Json operator()(const SampleShares& s) const {
+    return {{"samples", s.samples}, {"batch", s.batch},         {"workers", s.workers},
+            {"by_rank", s.by_rank}, {"by_worker", s.by_worker}, {"seeds", s.seeds}};
+  }
+  Json operator()(const Accumulation& s) const {
+    return {{"micro_steps", s.micro_steps}, {"buckets", s.buckets}, {"no_sync", s.no_sync}};
+  }
+  Json operator()(const AveragedGradient& s) const {
+    return {{"batch", s.batch}, {"learning_rate", s.learning_rate}, {"divided", s.divided}};
+  }
+  Json operator()(const TensorMemory& s) const { return {{"backend", s.backend}, {"device", s.device}}; }
+  Json operator()(const FileOrder& s) const { return {{"writers", s.writers}}; }
 };
 
 // Each sentence names the key, as Check's do.
@@ -113,12 +162,10 @@ struct Checker {
     return {};
   }
   std::string operator()(const LearningRate& s) const {
-    if (s.batch == 0 || s.batch > kMostSamples) return Wrong("batch", "is outside 1..1048576");
+    if (std::string error = Batch(s.batch); !error.empty()) return error;
     if (s.accumulation == 0 || s.accumulation > kMostAccumulation)
       return Wrong("accumulation", "is outside 1..4096");
-    if (!std::isfinite(s.learning_rate) || s.learning_rate <= 0)
-      return Wrong("learning_rate", "is not positive");
-    return {};
+    return Rate(s.learning_rate);
   }
   std::string operator()(const UnusedParameter& s) const {
     if (s.buckets == 0 || s.buckets > kMostBuckets) return Wrong("buckets", "is outside 1..64");
@@ -128,6 +175,40 @@ struct Checker {
       }
     }
     return PerRank("unused", s.unused.size());
+  }
+  std::string operator()(const SampleShares& s) const {
+    if (s.samples == 0 || s.samples > kMostOrdered) return Wrong("samples", "is outside 1..65536");
+    if (s.workers == 0 || s.workers > kMostWorkers) return Wrong("workers", "is outside 1..64");
+    if (std::string error = Batch(s.batch); !error.empty()) return error;
+    return s.seeds.empty() ? "" : PerRank("seeds", s.seeds.size());
+  }
+  std::string operator()(const Accumulation& s) const {
+    if (s.micro_steps == 0 || s.micro_steps > kMostAccumulation) return Wrong("micro_steps", "is outside 1..4096");
+    if (s.buckets == 0 || s.buckets > kMostBuckets) return Wrong("buckets", "is outside 1..64");
+    return {};
+  }
+  std::string operator()(const AveragedGradient& s) const {
+    if (s.batch == 0 || s.batch > kMostOrdered) return Wrong("batch", "is outside 1..65536");
+    return Rate(s.learning_rate);
+  }
+  std::string operator()(const TensorMemory& s) const {
+    if (s.backend.empty()) return Wrong("backend", "is empty");
+    if (s.device != "cpu" && s.device != "cuda") return Wrong("device", "is neither cpu nor cuda");
+    return {};
+  }
+  std::string operator()(const FileOrder& s) const {
+    if (s.writers.empty() || s.writers.size() >= world) return Wrong("writers", "needs a rank, and leaves one to read");
+    for (size_t i = 0; i < s.writers.size(); ++i) {
+      if (s.writers[i] >= world) return Wrong("writers", "an entry is not below the world size");
+      if (i > 0 && s.writers[i - 1] >= s.writers[i]) return Wrong("writers", "is not in order");
+    }
+    return {};
+  }
+  static std::string Batch(uint32_t batch) {
+    return batch == 0 || batch > kMostSamples ? Wrong("batch", "is outside 1..1048576") : "";
+  }
+  static std::string Rate(double rate) {
+    return std::isfinite(rate) && rate > 0 ? "" : Wrong("learning_rate", "is not positive");
   }
 };
 

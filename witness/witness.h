@@ -59,8 +59,8 @@ struct Stuck {
 };
 
 // What a finding leads to that is no mismatch of operations; runtime-verify measures it in numbers. The
-// schedule of such a witness is empty, but for UnevenBatches and UnusedParameter, whose `ops` are those of
-// one step.
+// schedule of such a witness is empty, but for UnevenBatches, UnusedParameter and Accumulation, whose `ops` are
+// those of one step, and FileOrder, whose `ops` are those between writing and reading.
 
 // AR201: the device that each rank of the job selects, on nodes with so many devices.
 struct DeviceOrdinal {
@@ -78,7 +78,7 @@ struct EpochOrder {
   friend bool operator==(const EpochOrder&, const EpochOrder&) = default;
 };
 
-// AR303, AR305, AR306: batches follow from the samples of each rank; `join`: ranks that are out of data stand
+// AR303, AR305: batches follow from the samples of each rank; `join`: ranks that are out of data stand
 // in.
 struct UnevenBatches {
   std::vector<uint32_t> samples;  // by rank
@@ -86,6 +86,18 @@ struct UnevenBatches {
   bool drop_last = false;
   bool join = false;
   friend bool operator==(const UnevenBatches&, const UnevenBatches&) = default;
+};
+
+// AR302, AR306, AR308: the samples that the readers of one epoch take, a reader being a worker of the loader of a
+// rank.
+struct SampleShares {
+  uint32_t samples = 64;
+  uint32_t batch = 8;             // samples a step of one rank
+  uint32_t workers = 1;           // readers a rank
+  bool by_rank = false;           // every n-th of the samples, beginning with the rank
+  bool by_worker = false;         // of these every n-th, beginning with the worker
+  std::vector<uint32_t> seeds;    // by rank: what shuffles the samples before they are dealt out; none: nothing does
+  friend bool operator==(const SampleShares&, const SampleShares&) = default;
 };
 
 // AR401: `scaled`: the learning rate grows with the number of ranks.
@@ -97,6 +109,37 @@ struct LearningRate {
   friend bool operator==(const LearningRate&, const LearningRate&) = default;
 };
 
+// AR403: each micro-step reduces the gradients in so many operations; under `no_sync` the last one alone does.
+struct Accumulation {
+  uint32_t micro_steps = 4;
+  uint32_t buckets = 1;
+  bool no_sync = false;
+  friend bool operator==(const Accumulation&, const Accumulation&) = default;
+};
+
+// AR406: DDP averages the gradients; `divided`: the loss or the gradients are divided by the number of ranks
+// as well.
+struct AveragedGradient {
+  uint32_t batch = 8;  // samples a rank and step
+  double learning_rate = 0.05;
+  bool divided = false;
+  friend bool operator==(const AveragedGradient&, const AveragedGradient&) = default;
+};
+
+// AR206: where the tensor of an operation lies, and the backends of its group as init_process_group takes
+// them: "nccl", "cpu:gloo,cuda:nccl".
+struct TensorMemory {
+  std::string backend = "nccl";
+  std::string device = "cpu";
+  friend bool operator==(const TensorMemory&, const TensorMemory&) = default;
+};
+
+// AR804: ranks that write what all others then read.
+struct FileOrder {
+  std::vector<uint32_t> writers;
+  friend bool operator==(const FileOrder&, const FileOrder&) = default;
+};
+
 // AR501, AR502: gradients are reduced bucket by bucket, each by one operation; some ranks leave some out.
 struct UnusedParameter {
   uint32_t buckets = 2;
@@ -105,8 +148,8 @@ struct UnusedParameter {
   friend bool operator==(const UnusedParameter&, const UnusedParameter&) = default;
 };
 
-using Scenario =
-    std::variant<std::monostate, DeviceOrdinal, EpochOrder, UnevenBatches, LearningRate, UnusedParameter>;
+using Scenario = std::variant<std::monostate, DeviceOrdinal, EpochOrder, UnevenBatches, LearningRate, UnusedParameter,
+                              SampleShares, Accumulation, AveragedGradient, TensorMemory, FileOrder>;
 
 struct Witness {
   std::string finding;  // "AR101/3f9c..."

@@ -78,16 +78,43 @@ void ModuleUses::AddParts(binding::ClassId class_id, ModuleUse& use) const {
         for (const ir::ExprId target : ir::TargetsOf(module, stmt)) {
           const bool is_field = module[target].kind == ir::ExprKind::Attribute && IsSelf(method, ir::ObjectOf(module[target]));
           if (is_field && ir::AttrOf(module[target]) && program_.text(ir::AttrOf(module[target])) == "requires_grad") use.has_frozen = true;
-          if (!is_field || !HoldsParameters(facts_.value(module_id, ir::AssignedOf(stmt)), 0)) continue;
-          use.parts.push_back({.field = ir::AttrOf(module[target]), .made = module.span(target), .use = Use::Never, .condition = {}});
+          if (is_field) AddPart(ir::AttrOf(module[target]), module.span(target), facts_.value(module_id, ir::AssignedOf(stmt)), use);
         }
       }
+      for (const auto& [expr, fact] : facts_.functions[method].calls) AddNamedPart(method, expr, use);
       for (const ir::Expr& expr : module.exprs) {
         const bool speaks = expr.kind == ir::ExprKind::Attribute && program_.text(ir::AttrOf(expr)).starts_with("requires_grad");
         use.has_frozen = use.has_frozen || speaks;
       }
     }
   }
+}
+
+void ModuleUses::AddPart(base::NameId field, source::Span made, ValueId value, ModuleUse& use) const {
+  if (!HoldsParameters(value, 0)) return;
+  use.parts.push_back({.field = field, .made = made, .use = Use::Never, .condition = {}});
+}
+
+// `self.add_module("head", nn.Linear(...))`, `setattr(self, "head", nn.Linear(...))`.
+void ModuleUses::AddNamedPart(FuncId method, ir::ExprId call, ModuleUse& use) const {
+  const ir::ModuleId module_id = program_.funcs[method].module;
+  const ir::Module& module = program_.modules[module_id];
+  if (module[call].kind != ir::ExprKind::Call) return;
+  const ir::Expr& callee = module[ir::CalleeOf(module[call])];
+  const bool is_method = callee.kind == ir::ExprKind::Attribute && IsSelf(method, ir::ObjectOf(callee)) &&
+                         (program_.text(ir::AttrOf(callee)) == "add_module" || program_.text(ir::AttrOf(callee)) == "register_module");
+  const bool is_function = callee.kind == ir::ExprKind::Name && program_.text(ir::NameOf(callee)) == "setattr";
+  const uint32_t first = is_function ? 1 : 0;
+  if (!(is_method || is_function) || ir::ArgCount(module, module[call]) != first + 2) return;
+  if (is_function && !IsSelf(method, ir::ArgAt(module, module[call], 0).value)) return;
+  const ir::ExprId part = ir::ArgAt(module, module[call], first + 1).value;
+  AddPart(NameIn(module_id, ir::ArgAt(module, module[call], first).value), module.span(call), facts_.value(module_id, part), use);
+}
+
+// The name that a text is; none where it is put together at run time.
+base::NameId ModuleUses::NameIn(ir::ModuleId module, ir::ExprId text) const {
+  const ValueId value = facts_.value(module, text);
+  return value && facts_.values_store[value].kind == ValueKind::Str ? base::NameId{facts_.values_store[value].a} : base::NameId::None();
 }
 
 bool ModuleUses::IsSelf(FuncId method, ir::ExprId expr) const {
@@ -110,8 +137,8 @@ void ModuleUses::FollowForward(FuncId method, const std::vector<Guard>& on_way, 
     if (index_.FunctionOf(module_id, tree.StatementOf(id)) != method || !IsSelf(method, id)) continue;
     const ir::ExprId parent = tree.Parent(id);
     const bool is_read = parent && module[parent].kind == ir::ExprKind::Attribute;
-    if (is_read) NoteRead({method, parent}, on_way, visit);
-    else visit.escapes = true;
+    if (is_read) NoteRead({method, parent}, ir::AttrOf(module[parent]), on_way, visit);
+    else if (!NoteNamedRead({method, id}, on_way, visit)) visit.escapes = true;
   }
   // Methods of the same object that run on the way.
   for (const auto& [expr, fact] : facts_.functions[method].calls) {
@@ -128,20 +155,37 @@ void ModuleUses::FollowForward(FuncId method, const std::vector<Guard>& on_way, 
   visit.on_way.pop_back();
 }
 
-void ModuleUses::NoteRead(const Site& read, const std::vector<Guard>& on_way, Visit& visit) const {
-  const ir::Module& module = program_.module_of(read.function);
-  const base::NameId field = ir::AttrOf(module[read.expr]);
+// `getattr(self, "head" + str(i))`.
+bool ModuleUses::NoteNamedRead(const Site& self, const std::vector<Guard>& on_way, Visit& visit) const {
+  const ir::ModuleId module_id = program_.funcs[self.function].module;
+  const ir::Module& module = program_.modules[module_id];
+  const ir::ExprId call = index_.tree(module_id).Parent(self.expr);
+  if (!call || module[call].kind != ir::ExprKind::Call || ir::ArgCount(module, module[call]) < 2) return false;
+  const ir::Expr& callee = module[ir::CalleeOf(module[call])];
+  const bool is_getattr = callee.kind == ir::ExprKind::Name && program_.text(ir::NameOf(callee)) == "getattr";
+  if (!is_getattr || ir::ArgAt(module, module[call], 0).value != self.expr) return false;
+  const base::NameId field = NameIn(module_id, ir::ArgAt(module, module[call], 1).value);
+  // A name that is put together may be that of any field.
+  const bool is_clear = field || std::ranges::none_of(visit.use->parts, [](const PartUse& part) { return part.field.has_value(); });
+  if (is_clear) NoteRead({self.function, call}, field, on_way, visit);
+  return is_clear;
+}
+
+void ModuleUses::NoteRead(const Site& read, base::NameId field, const std::vector<Guard>& on_way, Visit& visit) const {
   constexpr std::string_view kAll[] = {"parameters", "named_parameters", "modules", "children", "named_children",
                                        "named_modules", "_modules", "_parameters", "__dict__", "state_dict"};
-  if (std::ranges::find(kAll, program_.text(field)) != std::end(kAll)) visit.escapes = true;
+  if (field && std::ranges::find(kAll, program_.text(field)) != std::end(kAll)) visit.escapes = true;
   for (PartUse& part : visit.use->parts) {
     if (part.field != field || part.use == Use::Always) continue;
     std::vector<Guard> guards = reach_.Guards(read);
     guards.insert(guards.end(), on_way.begin(), on_way.end());
-    // A test of the part itself (`if self.part is not None`) asks whether it was made.
+    // A test of the part itself (`if self.part is not None`) asks whether it was made; one of an option that nobody
+    // sets comes out the same each time.
     std::erase_if(guards, [&](const Guard& guard) {
       const ir::Module& of_guard = program_.module_of(guard.function);
       const ir::Tree& tree = index_.tree(program_.funcs[read.function].module);
+      const ValueId test = facts_.value(program_.funcs[guard.function].module, guard.test);
+      if (test && (guard.holds ? values_.IsTrue(test) : values_.IsFalse(test))) return true;
       if (guard.function != read.function) return false;
       for (ir::ExprId at = read.expr; at; at = tree.Parent(at)) {
         if (at == guard.test) return true;

@@ -16,9 +16,10 @@ enum class Use : uint8_t {
   Never,
 };
 
-// A field of a module class that holds parameters.
+// A field of a module class that holds parameters, or all those whose names are put together at run time
+// (`self.add_module(f"head{i}", ...)`).
 struct PartUse {
-  base::NameId field;
+  base::NameId field;                   // none: computed names
   source::Span made;                    // where it is assigned
   Use use = Use::Never;
   std::optional<Guard> condition;       // of one use, where it is used sometimes
@@ -47,7 +48,11 @@ class ModuleUses {
   void AddParts(binding::ClassId class_id, ModuleUse& use) const;
   bool HoldsParameters(ValueId value, int depth) const;
   void FollowForward(FuncId method, const std::vector<Guard>& on_way, Visit& visit) const;
-  void NoteRead(const Site& read, const std::vector<Guard>& on_way, Visit& visit) const;
+  void AddPart(base::NameId field, source::Span made, ValueId value, ModuleUse& use) const;
+  void AddNamedPart(FuncId method, ir::ExprId call, ModuleUse& use) const;
+  bool NoteNamedRead(const Site& self, const std::vector<Guard>& on_way, Visit& visit) const;
+  void NoteRead(const Site& read, base::NameId field, const std::vector<Guard>& on_way, Visit& visit) const;
+  base::NameId NameIn(ir::ModuleId module, ir::ExprId text) const;
   bool IsSelf(FuncId method, ir::ExprId expr) const;
 
   const binding::Program& program_;

@@ -16,7 +16,7 @@ constexpr size_t kMostParts = 4000;
 
 }  // namespace
 
-traces::World TwoNodes() { return {.nodes = 2, .per_node = 2, .mesh = {}}; }
+traces::World SmallJob(const variation::JobShape& job) { return traces::Reshaped({.nodes = 2, .per_node = 2, .mesh = {}}, job); }
 
 std::vector<ValueId> Values::Leaves(ValueId value) const {
   std::vector<ValueId> leaves;

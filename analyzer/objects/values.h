@@ -60,7 +60,8 @@ class Values {
   const variation::Facts& facts_;
 };
 
-// Two nodes of two processes: tells the global rank from the local one.
-traces::World TwoNodes();
+// Two nodes of two processes, which tells the global rank from the local one; as many ranks on one node, or one a
+// node, where the user says that jobs are like that.
+traces::World SmallJob(const variation::JobShape& job);
 
 }  // namespace allranks::objects

@@ -73,12 +73,16 @@ uint32_t World::AxisRank(Axis axis, uint32_t rank) const {
   for (size_t i = 0; i < mesh.size(); ++i) {
     if (mesh[i] == axis) return rank >> i & 1u;
   }
-  return 0;
+  return IsWhole(axis) ? rank : 0;
 }
 
-uint32_t World::AxisSize(Axis axis) const { return std::ranges::find(mesh, axis) == mesh.end() ? 1 : 2; }
+uint32_t World::AxisSize(Axis axis) const {
+  if (IsWhole(axis)) return size();
+  return std::ranges::find(mesh, axis) == mesh.end() ? 1 : 2;
+}
 
 RankSet World::AxisPeers(Axis axis, uint32_t rank) const {
+  if (IsWhole(axis)) return RankSet::All(size());
   RankSet peers = RankSet::Of(rank);
   for (size_t i = 0; i < mesh.size(); ++i) {
     if (mesh[i] == axis) peers = peers | RankSet::Of(rank ^ (1u << i));
@@ -90,14 +94,14 @@ void Collect(const variation::ValueStore& values, ValueId value, Mentions* menti
   CollectValue(values, value, mentions, 0);
 }
 
-namespace {
-
-// The same number of ranks on as many nodes as the user's jobs have.
-void Reshape(const variation::JobShape& job, World& world) {
+World Reshaped(World world, const variation::JobShape& job) {
   const uint32_t size = world.size();
-  if (job.nodes == 1) world = {.nodes = 1, .per_node = size, .mesh = std::move(world.mesh)};
-  else if (job.devices == 1) world = {.nodes = size, .per_node = 1, .mesh = std::move(world.mesh)};
+  if (job.nodes == 1) return {.nodes = 1, .per_node = size, .mesh = std::move(world.mesh)};
+  if (job.devices == 1) return {.nodes = size, .per_node = 1, .mesh = std::move(world.mesh)};
+  return world;
 }
+
+namespace {
 
 std::vector<World> AnyWorlds(const Mentions& mentions) {
   std::vector<World> worlds;
@@ -105,10 +109,11 @@ std::vector<World> AnyWorlds(const Mentions& mentions) {
   for (const Axis axis : kMeshOrder) {
     if (mentions.axes.has(axis) && mesh.size() < kMostMeshAxes) mesh.push_back(axis);
   }
+  // Who speaks of data parallelism alone does nothing else.
+  if (mesh.size() == 1 && mesh[0] == Axis::DataParallel) mesh.clear();
   if (!mesh.empty()) {
     // Beside an axis there is another one, else its group would be the whole job.
-    if (mesh.size() == 1 && mesh[0] != Axis::DataParallel) mesh.push_back(Axis::DataParallel);
-    if (mesh.size() == 1) mesh.insert(mesh.begin(), Axis::TensorParallel);
+    if (mesh.size() == 1) mesh.push_back(Axis::DataParallel);
     const uint32_t size = 1u << mesh.size();
     worlds.push_back({.nodes = 2, .per_node = size / 2, .mesh = std::move(mesh)});
     return worlds;
@@ -128,7 +133,7 @@ std::vector<World> AnyWorlds(const Mentions& mentions) {
 
 std::vector<World> WorldsFor(const Mentions& mentions) {
   std::vector<World> worlds = AnyWorlds(mentions);
-  for (World& world : worlds) Reshape(mentions.job, world);
+  for (World& world : worlds) world = Reshaped(std::move(world), mentions.job);
   return worlds;
 }
 

@@ -36,11 +36,15 @@ struct World {
   uint32_t size() const { return nodes * per_node; }
   uint32_t LocalRank(uint32_t rank) const { return rank % per_node; }
   uint32_t NodeRank(uint32_t rank) const { return rank / per_node; }
-  // Of an axis that the world does not have every rank is the only one.
+  // Of an axis that the world does not have every rank is the only one; data parallelism, where there is no other axis,
+  // is the whole job.
   uint32_t AxisRank(Axis axis, uint32_t rank) const;
   uint32_t AxisSize(Axis axis) const;
   // The ranks that share every other coordinate with `rank`.
   RankSet AxisPeers(Axis axis, uint32_t rank) const;
+
+ private:
+  bool IsWhole(Axis axis) const { return mesh.empty() && axis == Axis::DataParallel; }
 };
 
 // What conditions and groups mention; decides which worlds are worth a look.
@@ -52,6 +56,8 @@ struct Mentions {
   int64_t largest = 0;       // number that a rank is compared with
   variation::JobShape job;
 };
+// The same number of ranks on as many nodes as the user's jobs have.
+World Reshaped(World world, const variation::JobShape& job);
 void Collect(const variation::ValueStore& values, ValueId value, Mentions* mentions);
 std::vector<World> WorldsFor(const Mentions& mentions);
 

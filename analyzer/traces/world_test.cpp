@@ -27,6 +27,14 @@ TEST(World, FirstMeshAxisVariesFastest) {
   EXPECT_EQ(world.AxisPeers(Axis::PipelineParallel, 2), RankSet::Of(2));
 }
 
+TEST(World, DataParallelismAloneIsTheWholeJob) {
+  const std::vector<World> worlds = WorldsFor({.axes = knowledge::Axes::Of(Axis::DataParallel), .nodes = true});
+  ASSERT_THAT(worlds, SizeIs(2));
+  EXPECT_EQ(worlds[1].AxisPeers(Axis::DataParallel, 2), RankSet::All(4));
+  EXPECT_EQ(worlds[1].AxisRank(Axis::DataParallel, 2), 2u);
+  EXPECT_EQ(worlds[1].AxisSize(Axis::DataParallel), 4u);
+}
+
 TEST(World, SmallestThatRealisesWhatIsMentioned) {
   EXPECT_THAT(WorldsFor({}), SizeIs(1));
   EXPECT_THAT(WorldsFor({.nodes = true}), SizeIs(2));

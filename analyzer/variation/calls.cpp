@@ -129,6 +129,8 @@ ValueId FunctionEvaluator::Call(ir::ExprId site, ValueId callee, std::span<const
       return Call(site, kids[0], all);
     }
     case ValueKind::Select: {
+      const ValueId meant = module_.language == ir::Language::Python ? ThoseThatTake(known, args) : known;
+      if (meant && meant != known) return Call(site, meant, args);
       const size_t recorded = facts_.calls.size();
       const ValueId result = CallOneOf(site, known, args);
       facts_.calls.resize(recorded);
@@ -172,8 +174,19 @@ std::vector<ValueId> FunctionEvaluator::BindFunction(FuncId function, ValueId re
   const ir::Function& definition = tables_.program.function(function);
   std::vector<ValueId> bound(definition.params.size());
   uint32_t next = 0;
-  // `*args` of unknown length: what follows may be anything.
+  // `*args` of unknown length, `**options` of unknown names: what is not bound may be anything.
   bool open = false;
+  // Key, value, key, value: keywords that no parameter is named after.
+  std::vector<ValueId> further;
+  const auto bind_keyword = [&](NameId keyword, ValueId value) {
+    bool is_named = false;
+    for (uint32_t i = 0; i < bound.size(); ++i) {
+      if (definition.params[i].name != keyword) continue;
+      bound[i] = value;
+      is_named = true;
+    }
+    if (!is_named) further.insert(further.end(), {store_.Str(keyword), value});
+  };
   const auto bind_positional = [&](ValueId value) {
     while (next < bound.size() && definition.params[next].kind == ir::ParamKind::KeywordOnly) ++next;
     if (next >= bound.size()) return;
@@ -191,7 +204,12 @@ std::vector<ValueId> FunctionEvaluator::BindFunction(FuncId function, ValueId re
   if (receiver) bind_positional(receiver);
   for (const CallArgument& arg : args) {
     if (arg.kind == ir::ArgKind::Positional && !open) bind_positional(arg.value);
-    if (arg.kind == ir::ArgKind::DoubleStar) open = true;
+    if (arg.kind == ir::ArgKind::DoubleStar) {
+      const std::optional<std::vector<ValueId>> handed_on = HandedOn(arg);
+      open = open || !handed_on;
+      for (size_t i = 0; handed_on && i + 1 < handed_on->size(); i += 2)
+        bind_keyword(NameId{store_[(*handed_on)[i]].a}, (*handed_on)[i + 1]);
+    }
     if (arg.kind == ir::ArgKind::Star) {
       const ValueId known = LookThrough(tables_, arg.value);
       if (store_[known].kind != ValueKind::Tuple) {
@@ -201,18 +219,36 @@ std::vector<ValueId> FunctionEvaluator::BindFunction(FuncId function, ValueId re
       const std::vector<ValueId> items(store_.Kids(known).begin(), store_.Kids(known).end());
       for (const ValueId item : items) bind_positional(item);
     }
-    if (arg.kind != ir::ArgKind::Keyword) continue;
-    for (uint32_t i = 0; i < bound.size(); ++i) {
-      if (definition.params[i].name == arg.keyword) bound[i] = arg.value;
-    }
+    if (arg.kind == ir::ArgKind::Keyword) bind_keyword(arg.keyword, arg.value);
   }
-  if (open) return bound;
+  if (!definition.params.empty() && definition.params.back().kind == ir::ParamKind::DoubleStar)
+    bound.back() = open ? UnknownKeywords() : store_.Make({.kind = ValueKind::Dict}, further);
+  if (!open) BindDefaults(function, bound);
+  return bound;
+}
+
+void FunctionEvaluator::BindDefaults(FuncId function, std::vector<ValueId>& bound) {
+  const ir::Function& definition = tables_.program.function(function);
   for (uint32_t i = 0; i < bound.size(); ++i) {
     const ir::Param& param = definition.params[i];
     if (bound[i] || !param.default_value) continue;
     bound[i] = tables_.DefaultOf(function, i);
   }
-  return bound;
+}
+
+ValueId FunctionEvaluator::UnknownKeywords() { return store_.Symbol(tables_.NameSymbol("**"), {}); }
+
+// `def resnet50(**options): return ResNet(**options)`: the keywords of the one call of this function, if there is but
+// one, as key, value, key, value.
+std::optional<std::vector<ValueId>> FunctionEvaluator::HandedOn(const CallArgument& arg) {
+  if (function_.params.empty() || function_.params.back().kind != ir::ParamKind::DoubleStar) return std::nullopt;
+  const ir::Expr& expr = module_[arg.expr];
+  const bool is_own = expr.kind == ir::ExprKind::Name && ir::NameOf(expr) == function_.params.back().name;
+  // Something may have been added.
+  if (!is_own || arg.value != UnknownKeywords()) return std::nullopt;
+  const ValueId passed = tables_.Read(TableId::Params, id_.index, static_cast<uint32_t>(function_.params.size() - 1));
+  if (!passed || store_[passed].kind != ValueKind::Dict) return std::nullopt;
+  return std::vector<ValueId>(store_.Kids(passed).begin(), store_.Kids(passed).end());
 }
 
 ValueId FunctionEvaluator::CallFunction(ir::ExprId site, ValueId callee, FuncId function, ValueId receiver,
@@ -607,6 +643,9 @@ std::optional<ValueId> FunctionEvaluator::CallBuiltin(ir::ExprId site, NameId na
   if (builtin == "next") return Iterate(args[0].expr, first).element;
   if (builtin == "getattr" && args.size() >= 2 && store_[args[1].value].kind == ValueKind::Str) {
     return Member(site, first, NameId{store_[args[1].value].a});
+  }
+  if (builtin == "getattr" && args.size() == 2 && store_[first].kind == ValueKind::Module) {
+    if (const ValueId picked = PickedFrom(ir::ModuleId{store_[first].a}, args[1].value)) return picked;
   }
   if (builtin == "print") return store_.NoneValue();
   return std::nullopt;

@@ -167,7 +167,7 @@ void FunctionEvaluator::Run() {
   for (uint32_t i = 0; i < function_.params.size(); ++i) {
     const ir::ParamKind kind = function_.params[i].kind;
     ValueId value = ParamValue(id_, i);
-    if (kind == ir::ParamKind::DoubleStar) value = store_.Symbol(tables_.NameSymbol("**"), {});
+    if (kind == ir::ParamKind::DoubleStar) value = UnknownKeywords();
     env_.slots[scope_.slots.at(function_.params[i].name)] = value;
     if (scope_.has_nested) tables_.Record(TableId::Captured, id_.index, function_.params[i].name.index, value);
   }

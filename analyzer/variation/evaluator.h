@@ -1,5 +1,5 @@
 // Evaluates one function abstractly: statement by statement, with the values of its variables in hand. The member
-// functions are spread over statements.cpp, expressions.cpp, members.cpp, calls.cpp and iteration.cpp.
+// functions are spread over statements.cpp, expressions.cpp, members.cpp, calls.cpp, choices.cpp and iteration.cpp.
 #pragma once
 
 #include <optional>
@@ -189,6 +189,16 @@ class FunctionEvaluator {
   ValueId UnknownCall(ValueId callee, std::span<const CallArgument> args);
   ValueId DerivedCall(uint32_t symbol, ValueId callee, std::span<const CallArgument> args);
   void ForgetHeap(std::span<const CallArgument> args, ValueId receiver);
+
+  std::optional<std::vector<ValueId>> HandedOn(const CallArgument& arg);
+  ValueId UnknownKeywords();
+  void BindDefaults(FuncId function, std::vector<ValueId>& bound);
+
+  // choices.cpp
+  ir::ModuleId ModuleOfMembers(ir::ExprId object) const;
+  ValueId PickedFrom(ir::ModuleId module, ValueId name);
+  bool TakesArguments(FuncId function, bool has_receiver, std::span<const CallArgument> args) const;
+  ValueId ThoseThatTake(ValueId callee, std::span<const CallArgument> args);
 
   // process_start.cpp
   void NoteProcessStart(const knowledge::Entry& entry, std::span<const ValueId> bound);

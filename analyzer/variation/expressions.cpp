@@ -127,6 +127,10 @@ ValueId FunctionEvaluator::EvalSubscript(ir::ExprId id, const ir::Expr& expr) {
   if (container.kind == ValueKind::External && Text(NameId{container.a}) == "os.environ") {
     if (key.kind == ValueKind::Str) return EnvironmentValue(NameId{key.a});
   }
+  if (const ir::ModuleId module = ModuleOfMembers(ir::ObjectOf(expr))) {
+    if (key.kind == ValueKind::Str) return MemberOfModule(module, NameId{key.a});
+    if (const ValueId picked = PickedFrom(module, index)) return picked;
+  }
   if (container.kind == ValueKind::External || container.kind == ValueKind::Class) return object;
   if (container.kind == ValueKind::Tuple && key.kind == ValueKind::Int) {
     const auto position = static_cast<int32_t>(key.a);

@@ -21,7 +21,7 @@ findings::Confidence LeastConfidence(const std::string& name) {
 // The fingerprints of what the same run finds in the code of the commit; what did not exist then brought nothing.
 base::Result<std::set<std::string>> FindingsThen(const std::string& revision, const config::Resolved& resolved,
                                                  pipeline::Options options, const source::FileSystem& files) {
-  const std::string repository = config::FindRepository(resolved.root, files);
+  const std::string repository = config::FindRepository(resolved.root, options.working_directory, files);
   const base::Result<std::string> commit = baseline::BaseCommit(repository, revision);
   if (!commit) return base::Fail(commit.error().message);
   const base::Result<baseline::RevisionFiles> then =

@@ -38,7 +38,7 @@ reports::Report ReportOf(const CheckArguments& arguments, const config::Resolved
     report.ledger.push_back({entry.span, entry.name, VerdictOf(entry.verdict), entry.reason});
   }
   if (!arguments.sarif_category.empty()) report.category = arguments.sarif_category + "/";
-  const pipeline::PathMap paths(config::FindRepository(resolved.root, files), WorkingDirectory());
+  const pipeline::PathMap paths(config::FindRepository(resolved.root, WorkingDirectory(), files), WorkingDirectory());
   report.repository_path = [paths](std::string_view shown) { return paths.Relative(shown); };
   return report;
 }

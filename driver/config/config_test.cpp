@@ -181,6 +181,15 @@ TEST(ProjectTest, RootIsTheRepositoryElseThePackageElseHere) {
   EXPECT_EQ(FindRoot({"."}, "/w", bare), "/w");
 }
 
+TEST(ProjectTest, ReportsNameFilesFromTheRepositoryElseFromHere) {
+  const source::MemoryFileSystem repository({{"/w/.git/HEAD", ""}, {"/w/a/pyproject.toml", ""}, {"/w/a/x.py", ""}});
+  EXPECT_EQ(FindRepository("/w/a", "/w/a", repository), "/w");
+  const source::MemoryFileSystem nested({{"/w/a/pyproject.toml", ""}, {"/w/a/x.py", ""}});
+  EXPECT_EQ(FindRepository("/w/a", "/w", nested), "/w");
+  EXPECT_EQ(FindRepository("/w/a", "/w/a", nested), "/w/a");
+  EXPECT_EQ(FindRepository("/w/a", "/v", nested), "/w/a");
+}
+
 TEST(ProjectTest, TheNearestConfigurationCounts) {
   const source::MemoryFileSystem files({{"/w/.git/HEAD", ""},
                                         {"/w/pyproject.toml", "[tool.allranks]\n"},

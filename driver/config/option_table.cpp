@@ -88,8 +88,9 @@ const std::array kOptions = {
            .example = "cache-dir = \"build/allranks_cache\""},
     Option{.key = "world.nodes", .kind = Kind::Count, .member = &Settings::world_nodes, .default_value = "0",
            .summary = "how many nodes a job of this project has; 0: one or more",
-           .text = "With 1, the local rank is the global rank: it may select devices (AR201), `device_count()` may stand for the world size\n"
-                   "(AR205), and sequences of collectives that part on several nodes only are not reported.",
+           .text = "With 1, the local rank is the global rank: it may select devices (AR201), deal out data (AR307) and name the one that\n"
+                   "writes (AR802, AR804), `device_count()` may stand for the world size (AR205, AR402), and sequences of collectives that\n"
+                   "part on several nodes only are not reported.",
            .example = "[world]\nnodes = 1"},
     Option{.key = "world.devices", .kind = Kind::Count, .member = &Settings::world_devices, .default_value = "0",
            .summary = "how many processes a node runs; 0: two or more",

@@ -65,9 +65,12 @@ std::string FindRoot(const std::vector<std::string>& paths, const std::string& w
   return inside ? here.string() : start.string();
 }
 
-std::string FindRepository(const std::string& folder, const source::FileSystem& files) {
+std::string FindRepository(const std::string& folder, const std::string& working_directory,
+                           const source::FileSystem& files) {
   const fs::path found = NearestAbove(fs::path(folder), [&](const fs::path& p) { return Exists(p / ".git", files); });
-  return found.empty() ? folder : found.string();
+  if (!found.empty()) return found.string();
+  const fs::path here = WithoutSlash(fs::path(working_directory).lexically_normal());
+  return Contains(here, fs::path(folder)) ? here.string() : folder;
 }
 
 std::string FindConfig(const std::vector<std::string>& paths, const std::string& root,

@@ -14,8 +14,10 @@ namespace allranks::config {
 std::string FindRoot(const std::vector<std::string>& paths, const std::string& working_directory,
                      const source::FileSystem& files);
 
-// The nearest folder around `folder`, or itself, with a .git; none: `folder`.
-std::string FindRepository(const std::string& folder, const source::FileSystem& files);
+// Where the paths of reports start: the nearest folder around `folder`, or itself, with a .git; none: the working
+// directory, if `folder` lies in it, else `folder`.
+std::string FindRepository(const std::string& folder, const std::string& working_directory,
+                           const source::FileSystem& files);
 
 // The nearest .allranks.toml, allranks.toml or pyproject.toml with a [tool.allranks] table, from the paths up to the
 // root; empty: there is none.

@@ -25,7 +25,9 @@ class FileEdits {
   }
 
   void Add(Edit edit) {
-    const auto at = std::ranges::upper_bound(edits_, edit.span.begin, {}, [](const Edit& e) { return e.span.begin; });
+    // What is put in stands before what is taken away at the same place.
+    const auto place = [](const Edit& e) { return std::pair(e.span.begin, e.span.end); };
+    const auto at = std::ranges::upper_bound(edits_, place(edit), {}, place);
     edits_.insert(at, std::move(edit));
   }
 

@@ -54,6 +54,13 @@ TEST_F(Apply, AFixIsAppliedWholeOrNotAtAll) {
   EXPECT_EQ(done.applied.size(), 1u);
 }
 
+TEST_F(Apply, ALineBeforeOneThatIsTakenAway) {
+  Text("one\ntwo\nthree\n");
+  Edits({At(4, 8, ""), At(14, 14, "four\n")});
+  Edits({At(4, 4, "1.5\n")});
+  EXPECT_EQ(Run().texts.at("a.py"), "one\n1.5\nthree\nfour\n");
+}
+
 TEST_F(Apply, OneImportForTwoFixes) {
   Text("a\nb\n");
   Edits({At(0, 0, "import os\n"), At(0, 1, "x")});

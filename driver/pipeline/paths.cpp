@@ -55,6 +55,9 @@ PathMap::PathMap(std::string_view root, std::string_view working_directory)
       root_(root.starts_with('/') ? Normalized(root) : Normalized(Join(working_directory_, root))),
       root_as_given_(Normalized(root)),
       inside_(IsInside(working_directory_, root_)) {
+  // A project below the working directory is named from there, however it was found.
+  if (!inside_ && IsInside(root_, working_directory_))
+    root_as_given_ = root_.substr(working_directory_.size() + (working_directory_.ends_with('/') ? 0 : 1));
   if (!inside_ || working_directory_ == root_) return;
   below_ = working_directory_.substr(root_.size() + (root_.ends_with('/') ? 0 : 1));
   climb_ = "../";
@@ -78,7 +81,7 @@ std::string PathMap::Absolute(std::string_view relative) const {
 
 std::string PathMap::Shown(std::string_view relative) const {
   if (relative.starts_with('/')) return std::string(relative);
-  if (!inside_) return Join(root_as_given_, relative);
+  if (!inside_) return relative.empty() ? root_as_given_ : Join(root_as_given_, relative);
   if (below_.empty()) return relative.empty() ? "." : std::string(relative);
   if (relative == below_) return ".";
   if (IsInside(relative, below_)) return std::string(relative.substr(below_.size() + 1));

@@ -21,7 +21,7 @@ class PathMap {
   // From a path as a user gives it to one relative to the root; what lies outside stays absolute.
   std::string Relative(std::string_view path) const;
   // From a path relative to the root to the one by which it is opened and shown: relative to the working
-  // directory where that is not above the root.
+  // directory where that holds the root or lies in it.
   std::string Shown(std::string_view relative) const;
   // The same as an absolute path.
   std::string Absolute(std::string_view relative) const;

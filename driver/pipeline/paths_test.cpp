@@ -34,6 +34,8 @@ TEST(PathMapTest, BothWays) {
       {".", "/p", "a.py", "a.py", "a.py"},
       {"/p", "/p", "./x/../a.py", "a.py", "a.py"},
       {"/p", "/p/sub", "a.py", "sub/a.py", "a.py"},
+      {"/p/sub", "/p", "sub/a.py", "a.py", "sub/a.py"},
+      {"/p/sub", "/p", "sub", "", "sub"},
       {"..", "/p/sub", "../b.py", "b.py", "../b.py"},
       {"/p", "/p/sub/deep", "../b.py", "sub/b.py", "../../sub/b.py"},
       {"/p", "/p", "/p/x/a.py", "x/a.py", "x/a.py"},

@@ -84,7 +84,7 @@ class HoverText {
       return each.function == function_ && each.expr == expr_ && each.entry->operation.kind;
     });
     if (call == calls.end()) return;
-    const traces::World world = objects::TwoNodes();
+    const traces::World world = objects::SmallJob(analysed_.facts.job);
     text_ += "\n" + Backticked(analysed_.program.text(call->entry->name)) + ": " +
              std::string(analysed_.program.text(call->entry->operation.kind)) + " on " + GroupText(*call) + "\n";
     text_ += "\n- reached by " + traces::NameOfRanks(world, indices_.reach.Ranks({function_, expr_}, world)) + "\n";

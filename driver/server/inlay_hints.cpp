@@ -11,7 +11,7 @@ using traces::RankSet;
 class HintWriter {
  public:
   HintWriter(const Target& target, const Range& range)
-      : target_(target), indices_(target.workspace.indices()), module_(target.ir()), world_(objects::TwoNodes()),
+      : target_(target), indices_(target.workspace.indices()), module_(target.ir()), world_(objects::SmallJob(target.snapshot.analysed.facts.job)),
         begin_(target.OffsetAt(range.start)), end_(target.OffsetAt(range.end)) {
     first_expr_.resize(module_.stmts.size());
     const ir::Tree& tree = indices_.index.tree(target.module);

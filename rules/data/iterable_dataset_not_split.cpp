@@ -2,6 +2,7 @@
 
 #include "rules/finding_parts.h"
 #include "rules/program_calls.h"
+#include "rules/scenario_witness.h"
 #include "rules/source_edits.h"
 
 namespace allranks::rules {
@@ -51,7 +52,20 @@ class IterableDatasets {
     finding.help = {ignores_rank ? "yield every `world_size`-th sample, beginning with `rank`, or use `split_dataset_by_node`"
                                  : "ask `torch.utils.data.get_worker_info()` and yield this worker's part only",
                     {}};
+    finding.witness = WitnessOf(loop.loader, ignores_rank);
     sink_.push_back(std::move(finding));
+  }
+
+  witness::Witness WitnessOf(ValueId loader, bool ignores_rank) const {
+    constexpr uint32_t kSomeBatch = 8, kLargestBatch = 4096, kMostWorkers = 64;
+    const traces::World world = OneNode();
+    witness::SampleShares scenario;
+    scenario.batch = NumberWithin(context_, context_.values.MadeWith(loader, "batch_size"), 1, kLargestBatch, kSomeBatch);
+    scenario.samples = SamplesFor(scenario.batch, world);
+    // Whether a data set that ignores the rank asks for the worker is a matter of its own: one is enough.
+    scenario.by_rank = !ignores_rank;
+    if (!ignores_rank) scenario.workers = NumberWithin(context_, context_.values.MadeWith(loader, "num_workers"), 2, kMostWorkers, 2);
+    return ScenarioWitness(world, witness::Effect::Semantic, std::move(scenario));
   }
 
   FuncId MethodNamed(binding::ClassId class_id, std::string_view name) const {
@@ -159,8 +173,10 @@ There is none: how samples are dealt out depends on where they come from.
 
 ## Proof
 
-There is nothing to replay: all ranks agree, on the same work.
+`allranks verify` lets each rank, and each worker of its loader, take what the data set gives it, and counts
+how often each sample is taken in an epoch.
 )md",
-    .check = Check};
+    .check = Check,
+    .scenario = Scenario::SampleShares};
 
 }  // namespace allranks::rules

@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "rules/finding_parts.h"
+#include "rules/scenario_witness.h"
 #include "rules/source_edits.h"
 
 namespace allranks::rules {
@@ -40,6 +41,7 @@ class Loaders {
     AddLabel(finding, finding.span, LabelRole::Primary, {"no sampler deals the samples out", {}});
     AddLabel(finding, SpanOf(context_, loop.iterable), LabelRole::Note, {"the wrapped model is trained here", {}});
     finding.help = {"pass `sampler=DistributedSampler(dataset)` in place of `shuffle`, and call `set_epoch` each epoch", {}};
+    finding.witness = WitnessOf(loop.loader);
     AddFix(made[0], finding);
     sink_.push_back(std::move(finding));
   }
@@ -130,6 +132,7 @@ class Loaders {
     const ir::ExprId passed = context_.index.ArgExpr(*without, "sampler");
     if (passed) AddAssignments(*without, passed, finding);
     finding.help = {"pass the distributed sampler on, or make only one of the two", {}};
+    finding.witness = WitnessOf(context_.loading.ValueOf(*without));
     sink_.push_back(std::move(finding));
   }
 
@@ -149,6 +152,17 @@ class Loaders {
       }
     }
     if (last.file) AddLabel(finding, last, LabelRole::Why, {"it is replaced here", {}});
+  }
+
+  // Ranks that shuffle do it alike: PyTorch's own generator starts with the same seed everywhere.
+  witness::Witness WitnessOf(ValueId loader) const {
+    constexpr uint32_t kSomeBatch = 8, kLargestBatch = 4096;
+    const traces::World world = OneNode();
+    witness::SampleShares scenario;
+    scenario.batch = NumberWithin(context_, context_.values.MadeWith(loader, "batch_size"), 1, kLargestBatch, kSomeBatch);
+    scenario.samples = SamplesFor(scenario.batch, world);
+    if (context_.values.IsTrue(context_.values.MadeWith(loader, "shuffle"))) scenario.seeds.assign(world.size(), 0);
+    return ScenarioWitness(world, witness::Effect::Semantic, std::move(scenario));
   }
 
   void AddFix(const Site& site, Finding& finding) const {
@@ -232,9 +246,11 @@ sees a part of the data and an epoch has fewer steps; `set_epoch` is AR301's bus
 
 ## Proof
 
-There is nothing to replay: all ranks agree, on the same work.
+`allranks verify` lets each rank take the samples that its loader gives it, and counts: how often each is
+taken in an epoch, and how many different ones a step of all ranks has.
 )md",
     .check = Check,
+    .scenario = Scenario::SampleShares,
     .has_fix = true,
     .fix = Applicability::Unsafe};
 

@@ -17,7 +17,7 @@ constexpr std::string_view kCode = "AR305";
 constexpr std::string_view kParams[] = {"batch_size", "drop_last"};
 
 bool DiffersByRank(const Context& context, ValueId value) {
-  const traces::World world = objects::TwoNodes();
+  const traces::World world = objects::SmallJob(context.facts.job);
   const std::optional<int64_t> first = context.values.OnRank(value, world, 0);
   for (uint32_t rank = 1; rank < world.size(); ++rank) {
     const std::optional<int64_t> other = context.values.OnRank(value, world, rank);
@@ -35,7 +35,7 @@ bool IsChosenByRank(const Context& context, ValueId value) {
 // Equal data on all ranks, cut into batches by what each rank says. Where a choice gives no numbers, two that differ.
 witness::Witness WitnessOf(const Context& context, std::string_view param, ValueId value) {
   constexpr uint32_t kSamples = 64, kBatch = 8;
-  const traces::World world = objects::TwoNodes();
+  const traces::World world = objects::SmallJob(context.facts.job);
   const auto on_rank = [&](uint32_t rank) -> uint32_t {
     if (const std::optional<int64_t> number = context.values.OnRank(value, world, rank)) {
       return static_cast<uint32_t>(std::clamp<int64_t>(*number, 0, kSamples));

@@ -20,9 +20,9 @@ bool Is(const Context& context, ValueId value, knowledge::Coordinate coordinate)
   });
 }
 
-// The process group is set up with as many ranks as a node has devices: there is one node.
+// The user says so, or the process group is set up with as many ranks as a node has devices.
 bool HasOneNode(const Context& context) {
-  return std::ranges::any_of(context.index.known_calls(), [&](const objects::KnownCall& call) {
+  return context.facts.job.nodes == 1 || std::ranges::any_of(context.index.known_calls(), [&](const objects::KnownCall& call) {
     if (call.entry->operation.op_class != knowledge::OpClass::Init || !call.entry->has_operation) return false;
     const ValueId size = context.index.Arg(call, "world_size");
     return size && Is(context, size, knowledge::Coordinate::LocalWorldSize);
@@ -93,7 +93,8 @@ sampler = DistributedSampler(dataset)
 
 ## When it is silent
 
-* The process group is set up with as many ranks as the node has devices: there is one node.
+* The process group is set up with as many ranks as the node has devices, or the configuration says
+  `world.nodes = 1`: there is one node.
 * The index is that of a process which the program starts itself.
 * That it is a local rank is known from a name alone.
 

@@ -1,5 +1,6 @@
 
 #include "rules/finding_parts.h"
+#include "rules/scenario_witness.h"
 #include "rules/source_edits.h"
 
 namespace allranks::rules {
@@ -14,6 +15,18 @@ bool DiffersByRank(const Context& context, ValueId seed) {
   const knowledge::Axes axes = context.facts.values_store.axes(seed);
   return axes.has(knowledge::Axis::Global) || axes.has(knowledge::Axis::Local) || axes.has(knowledge::Axis::Node) ||
          axes.has(knowledge::Axis::Environment);
+}
+
+// The seeds of two nodes, or, where the program does not say them, some that differ.
+witness::Witness WitnessOf(const Context& context, ValueId seed) {
+  constexpr uint32_t kSamples = 1024;
+  const traces::World world = objects::SmallJob(context.facts.job);
+  witness::SampleShares scenario{.samples = kSamples, .by_rank = true, .seeds = {}};
+  for (uint32_t rank = 0; rank < world.size(); ++rank) {
+    const std::optional<int64_t> number = context.values.OnRank(seed, world, rank);
+    scenario.seeds.push_back(number ? static_cast<uint32_t>(*number) : rank);
+  }
+  return ScenarioWitness(world, witness::Effect::Semantic, std::move(scenario));
 }
 
 void Check(const Context& context, FindingSink& sink) {
@@ -31,6 +44,7 @@ void Check(const Context& context, FindingSink& sink) {
     AddLabel(finding, finding.span, LabelRole::Primary, {"must be the same on all ranks", {}});
     AddReasons(context, site, finding);
     finding.help = {"pass one seed on all ranks; the sampler takes the rank into account by itself", {}};
+    finding.witness = WitnessOf(context, seed);
     sink.push_back(std::move(finding));
   }
 }
@@ -80,8 +94,10 @@ There is none: the seed that was meant stands somewhere before.
 
 ## Proof
 
-There is nothing to replay: all ranks make the same number of steps.
+`allranks verify` makes the order of each rank with its seed, as `torch.randperm` does, deals the samples
+out, and counts how many are taken twice and how many never.
 )md",
-    .check = Check};
+    .check = Check,
+    .scenario = Scenario::SampleShares};
 
 }  // namespace allranks::rules

@@ -93,14 +93,14 @@ class Shares {
   }
 
   bool CountsRanks(ValueId start) const {
-    const traces::World world = objects::TwoNodes();
+    const traces::World world = objects::SmallJob(context_.facts.job);
     const std::optional<int64_t> first = context_.values.OnRank(start, world, 0);
     const std::optional<int64_t> second = context_.values.OnRank(start, world, 1);
     return first && second && *second == *first + 1;
   }
 
   bool StepsBySize(ValueId step) const {
-    const traces::World world = objects::TwoNodes();
+    const traces::World world = objects::SmallJob(context_.facts.job);
     const std::optional<int64_t> number = context_.values.OnRank(step, world, 0);
     return MentionsSize(step) && number && *number > 1;
   }
@@ -188,12 +188,7 @@ class Shares {
     scenario.samples.assign(world.size(), scenario.drop_last ? 2 * batch - 1 : batch);
     ++scenario.samples[0];
     witness::Witness witness = ScenarioWitness(world, witness::Effect::Deadlock, std::move(scenario));
-    witness.ops[0].push_back({.id = "step",
-                              .op = "all_reduce",
-                              .comm = "world",
-                              .redop = "sum",
-                              .source = "step of the loop",
-                              .at = PlaceOf(context_, SpanOf(context_, loop.iterable))});
+    AddOperation(context_, "all_reduce", "step of the loop", SpanOf(context_, loop.iterable), &witness);
     return witness;
   }
 

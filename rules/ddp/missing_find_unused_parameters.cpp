@@ -41,6 +41,8 @@ class Model {
   void VisitPart(binding::ClassId class_id, const PartUse& part, FindingSink& sink) {
     if (part.use == Use::Always || IsReadElsewhere(part)) return;
     if (part.use == Use::Sometimes && !(part.condition && IsByChance(*part.condition))) return;
+    // Parts of computed names may be read by names that are written down.
+    if (!part.field) return;
     const std::string field(context_.program.text(part.field));
     const std::string owner(context_.program.text(context_.program.ir_class(class_id).name));
     const bool never = part.use == Use::Never;

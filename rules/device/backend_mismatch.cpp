@@ -2,6 +2,7 @@
 
 #include "rules/finding_parts.h"
 #include "rules/program_calls.h"
+#include "rules/scenario_witness.h"
 #include "rules/source_edits.h"
 
 namespace allranks::rules {
@@ -12,6 +13,16 @@ using objects::Site;
 using variation::ValueId;
 
 constexpr std::string_view kCode = "AR206";
+
+// The call with the memory that it gets. Kinds that schedules do not know are no different in this.
+witness::Witness WitnessOf(const Context& context, const KnownCall& call) {
+  constexpr std::string_view kScheduled[] = {"all_reduce", "broadcast", "reduce", "all_gather", "reduce_scatter", "all_to_all"};
+  const std::string_view kind = context.program.text(call.entry->operation.kind);
+  witness::Witness witness = ScenarioWitness(OneNode(), witness::Effect::Error, witness::TensorMemory{.backend = "nccl", .device = "cpu"});
+  AddOperation(context, std::string(std::ranges::count(kScheduled, kind) > 0 ? kind : "all_reduce"),
+               std::string(context.program.text(call.entry->name)), SpanOf(context, {call.function, call.expr}), &witness);
+  return witness;
+}
 
 // What makes a tensor in the memory of the host unless a device is named.
 constexpr std::string_view kMakers[] = {"torch.tensor",  "torch.zeros", "torch.ones", "torch.empty", "torch.full",
@@ -55,6 +66,7 @@ class Backends {
     AddLabel(finding, finding.span, LabelRole::Primary, {"raises: no backend type associated with device type cpu", {}});
     AddLabel(finding, SpanOf(context_, made), LabelRole::Why, {"made without a device", {}});
     finding.help = {"make it on the device of this rank: `device=\"cuda\"`, or set the group up with `cpu:gloo,cuda:nccl`", {}};
+    finding.witness = WitnessOf(context_, call);
     sink_.push_back(std::move(finding));
   }
 
@@ -136,6 +148,7 @@ class Buffers {
     AddLabel(finding, SpanOf(context_, {call.function, buffer}), LabelRole::Primary, {"no GPU can read this", {}});
     AddLabel(finding, SpanOf(context_, {call.function, made}), LabelRole::Why, {"made here", {}});
     finding.help = {"allocate it with `cudaMalloc` and copy with `cudaMemcpyAsync`", {}};
+    finding.witness = WitnessOf(context_, call);
     sink_.push_back(std::move(finding));
   }
 
@@ -223,8 +236,10 @@ There is none: which device is meant is not known.
 
 ## Proof
 
-There is nothing to replay: every rank raises.
+`allranks verify` looks the backend of the group up for the memory that the operation gets, as PyTorch
+does, and names the ranks that are refused.
 )md",
-    .check = Check};
+    .check = Check,
+    .scenario = Scenario::TensorMemory};
 
 }  // namespace allranks::rules

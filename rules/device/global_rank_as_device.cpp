@@ -14,7 +14,7 @@ constexpr std::string_view kCode = "AR201";
 class Devices {
  public:
   Devices(const Context& context, FindingSink& sink)
-      : context_(context), sink_(sink), world_(objects::TwoNodes()) {}
+      : context_(context), sink_(sink), world_(objects::SmallJob(context_.facts.job)) {}
 
   void Run() {
     // On one node the global rank is the local rank.

@@ -100,7 +100,9 @@ extern const Rule NoProcessGroup = {
     .name = "no-process-group",
     .severity = Severity::Error,
     .on_by_default = false,
-    .stability = Stability::Preview,
+    .preview =
+        "whoever starts a library or a plug-in may stand outside of the checked files, and there "
+        "were too few findings on public code to say how often it is right",
     .languages = "Python",
     .summary = "collectives, ranks or DDP in a program that never sets a process group up",
     .explanation = R"md(

@@ -67,7 +67,7 @@ class Load {
       return !Without(axes, knowledge::Axes::Of(knowledge::Axis::Environment)).empty();
     });
     if (is_own) return false;
-    return context_.reach.Ranks({call_.function, call_.expr}, objects::TwoNodes()).count() > 1;
+    return context_.reach.Ranks({call_.function, call_.expr}, objects::SmallJob(context_.facts.job)).count() > 1;
   }
 
   // Another arm of the same branch loads it to a device of its own, so this one is for where there is none.

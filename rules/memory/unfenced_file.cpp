@@ -3,6 +3,7 @@
 
 #include "rules/finding_parts.h"
 #include "rules/program_calls.h"
+#include "rules/scenario_witness.h"
 #include "rules/source_edits.h"
 
 namespace allranks::rules {
@@ -29,13 +30,13 @@ class Files {
 
  private:
   bool IsOnFirstRankOnly(const Site& site) const {
-    const traces::World world = objects::TwoNodes();
+    const traces::World world = objects::SmallJob(context_.facts.job);
     const traces::RankSet ranks = context_.reach.Ranks(site, world);
     return ranks.has(0) && (ranks.count() == 1 || (ranks.count() == world.nodes && ranks.has(world.per_node)));
   }
 
   bool IsOnAllRanks(const Site& site) const {
-    const traces::World world = objects::TwoNodes();
+    const traces::World world = objects::SmallJob(context_.facts.job);
     return context_.reach.Ranks(site, world) == traces::RankSet::All(world.size());
   }
 
@@ -108,8 +109,20 @@ class Files {
     AddLabel(finding, finding.span, LabelRole::Primary, {"too early on the other ranks", {}});
     AddLabel(finding, SpanOf(context_, write), LabelRole::Why, {"on rank 0 only", {}});
     finding.help = {"put a barrier in between, outside of the test of the rank", {}};
+    finding.witness = WitnessOf(write);
     AddFix(write, read, finding);
     sink_.push_back(std::move(finding));
+  }
+
+  // Nothing stands between the writers and the readers.
+  witness::Witness WitnessOf(const Site& write) const {
+    const traces::World world = objects::SmallJob(context_.facts.job);
+    const traces::RankSet ranks = context_.reach.Ranks(write, world);
+    witness::FileOrder scenario;
+    for (uint32_t rank = 0; rank < world.size(); ++rank) {
+      if (ranks.has(rank)) scenario.writers.push_back(rank);
+    }
+    return ScenarioWitness(world, witness::Effect::Error, std::move(scenario));
   }
 
   // A barrier before the statement that reads, if it stands behind the test in the same block.
@@ -185,9 +198,11 @@ by.
 
 ## Proof
 
-There is nothing to replay: which rank is first is a matter of chance.
+`allranks verify` holds the ranks that write before they do, and lets the others run: if they get to where the
+file is read, nothing in the program keeps them from reading it too early.
 )md",
     .check = Check,
+    .scenario = Scenario::FileOrder,
     .has_fix = true,
     .fix = Applicability::Unsafe};
 

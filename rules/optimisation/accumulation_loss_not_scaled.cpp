@@ -54,7 +54,7 @@ class Micro {
       if (HoldsWord(body, {name + " /=", name + " *=", name + "/=", name + ".div_", name + ".mul_"})) return true;
     }
     // Gradients are divided before the step, or the framework was told the number.
-    if (HoldsWord(body, {".grad.div_", ".grad /=", ".grad.mul_", "reduction=\"sum\"", "reduction='sum'", "accelerat", "fabric", "deepspeed"})) return true;
+    if (HoldsWord(body, {".grad.div_", ".grad /=", ".grad.mul_", "multiply_grad", "scale_grad", "reduction=\"sum\"", "reduction='sum'", "accelerat", "fabric", "deepspeed"})) return true;
     return !IsLossSeen(loss);
   }
 

@@ -3,8 +3,8 @@
 
 #include "rules/finding_parts.h"
 #include "rules/optimisation/accumulation.h"
+#include "rules/optimisation/late_no_sync.h"
 #include "rules/program_calls.h"
-#include "rules/source_edits.h"
 
 namespace allranks::rules {
 namespace {
@@ -26,42 +26,6 @@ bool SpeaksOfSynchronisation(const Context& context, ir::ModuleId module_id) {
     if (!is_definition || !context.index.CallersOf(function).empty()) return true;
   }
   return false;
-}
-
-// The wrapped model that is called in the rounds of the loop, as written; empty if none is seen.
-std::string WrappedModelIn(const Context& context, const objects::Site& backward) {
-  const ir::ModuleId module_id = context.program.funcs[backward.function].module;
-  const ir::Module& module = context.program.modules[module_id];
-  for (const auto& [expr, fact] : context.facts.functions[backward.function].calls) {
-    if (module[expr].kind != ir::ExprKind::Call || !ShareTheirLoop(context, {backward.function, expr}, backward)) continue;
-    const ir::ExprId callee = ir::CalleeOf(module[expr]);
-    const ir::ExprKind kind = module[callee].kind;
-    if (kind != ir::ExprKind::Name && kind != ir::ExprKind::Attribute) continue;
-    const std::vector<variation::ValueId> leaves = context.values.Leaves(context.facts.value(module_id, callee));
-    const bool is_wrapped = std::ranges::any_of(leaves, [&](variation::ValueId leaf) {
-      return context.values.IsA(leaf, "torch.nn.parallel.DistributedDataParallel");
-    });
-    if (is_wrapped) return std::string(TextOf(context, module_id, callee));
-  }
-  return {};
-}
-
-// DDP reads the flag in its forward: set to whether the optimizer steps in this round, first thing in the round.
-void AddFix(const Context& context, const objects::Site& backward, const objects::Site& step, Finding& finding) {
-  const ir::ModuleId module_id = context.program.funcs[backward.function].module;
-  const ir::Module& module = context.program.modules[module_id];
-  const std::vector<ir::StmtId> loops = context.index.LoopsAround(backward);
-  const std::optional<objects::Guard> guard = PeriodicGuard(context, step);
-  const std::string model = WrappedModelIn(context, backward);
-  if (loops.empty() || !guard || !guard->holds || guard->function != backward.function || model.empty()) return;
-  // A test by a variable may be made only further down in the round.
-  if (module[guard->test].kind != ir::ExprKind::Compare) return;
-  const ir::StmtId first = module.statements(ir::BodyOf(module[loops.front()])).front();
-  if (!BeginsLine(context, module_id, first)) return;
-  const std::string line = model + ".require_backward_grad_sync = " + std::string(TextOf(context, module_id, guard->test));
-  if (line.find('\n') != std::string::npos) return;
-  finding.fixes.push_back(MakeFix("reduce gradients only where the optimizer steps", Applicability::Unsafe,
-                                  {InsertBefore(context, module_id, first, line)}));
 }
 
 // A method of a class that wraps its models in DDP itself, and calls them in methods that users define.
@@ -89,100 +53,16 @@ void VisitAccumulation(const Context& context, const objects::Site& backward, Fi
     AddLabel(finding, finding.span, LabelRole::Primary, {"reduces over all ranks", {}});
     AddLabel(finding, SpanOf(context, step), LabelRole::Why, {"every n-th time", {}});
     finding.help = {"run forward and backward of all but the last micro-step under `model.no_sync()`", {}};
-    AddFix(context, backward, step, finding);
+    finding.witness = AccumulationWitness(context, PeriodOf(context, step), finding.span);
+    if (std::optional<findings::Fix> fix = ReduceWhereItSteps(context, backward, step)) finding.fixes.push_back(std::move(*fix));
     sink.push_back(std::move(finding));
     return;
   }
 }
 
-// `model.no_sync()`, or a variable that was made by it.
-bool IsNoSync(const Context& context, const objects::Site& site) {
-  const ir::Module& module = context.program.module_of(site.function);
-  const ir::ExprId item = site.expr;
-  if (module[item].kind == ir::ExprKind::Name) return TextWithOrigins(context, site).find(".no_sync()") != std::string::npos;
-  if (module[item].kind != ir::ExprKind::Call) return false;
-  const ir::Expr& callee = module[ir::CalleeOf(module[item])];
-  return callee.kind == ir::ExprKind::Attribute && context.program.text(ir::AttrOf(callee)) == "no_sync";
-}
-
-// The block before the call that computes gradients, with the forward in it.
-void AddForward(const Context& context, const objects::Site& caller, Finding& finding) {
-  const ir::ModuleId module_id = context.program.funcs[caller.function].module;
-  const ir::Module& module = context.program.modules[module_id];
-  const ir::StmtId here = context.index.StatementOf(caller);
-  if (!here) return;
-  ir::StmtId before;
-  for (const ir::StmtId stmt : module.statements(context.index.tree(module_id).BlockOf(here))) {
-    if (stmt == here) break;
-    if (module[stmt].kind == ir::StmtKind::With) before = stmt;
-  }
-  if (before) AddLabel(finding, HeadOf(context, module_id, before), LabelRole::Note, {"the forward is in here", {}});
-}
-
-// A loss that the caller computed: a parameter of which gradients are computed somewhere inside.
-std::optional<ir::ExprId> LossOfCaller(const Context& context, ir::ModuleId module_id, ir::StmtId with) {
-  const ir::Module& module = context.program.modules[module_id];
-  const FuncId function = context.index.FunctionOf(module_id, with);
-  for (const objects::Site& backward : context.training.backwards()) {
-    if (backward.function != function || module[backward.expr].begin < module[with].begin || module[backward.expr].end > module[with].end) continue;
-    ir::ExprId loss = ir::ObjectOf(module[ir::CalleeOf(module[backward.expr])]);
-    // `scaler.scale(loss).backward()`
-    if (module[loss].kind == ir::ExprKind::Call && ir::ArgCount(module, module[loss]) == 1) loss = ir::ArgAt(module, module[loss], 0).value;
-    const auto& params = context.program.function(function).params;
-    const bool is_passed = module[loss].kind == ir::ExprKind::Name && std::ranges::any_of(params, [&](const ir::Param& param) {
-      return param.name == ir::NameOf(module[loss]);
-    });
-    if (is_passed) return loss;
-  }
-  return std::nullopt;
-}
-
-std::optional<ir::ExprId> LossFromOutside(const Context& context, ir::ModuleId module_id, ir::StmtId with) {
-  const ir::Module& module = context.program.modules[module_id];
-  const auto body = module.statements(ir::BodyOf(module[with]));
-  if (const std::optional<ir::ExprId> passed = LossOfCaller(context, module_id, with)) return passed;
-  if (body.size() != 1 || module[body[0]].kind != ir::StmtKind::Expr || !context.training.Trains(module_id, body[0])) return std::nullopt;
-  ir::ExprId at = ir::ValueOf(module[body[0]]);
-  if (module[at].kind != ir::ExprKind::Call) return std::nullopt;
-  if (ir::ArgCount(module, module[at]) > 0) return ir::ArgAt(module, module[at], 0).value;
-  const ir::Expr& callee = module[ir::CalleeOf(module[at])];
-  return callee.kind == ir::ExprKind::Attribute ? std::optional(ir::ObjectOf(callee)) : std::nullopt;
-}
-
-// `with model.no_sync(): loss.backward()`: DDP has decided in the forward, outside of it.
-void VisitLateNoSync(const Context& context, FindingSink& sink) {
-  for (uint32_t m = 0; m < context.program.modules.size(); ++m) {
-    const ir::ModuleId module_id{m};
-    const ir::Module& module = context.program.modules[module_id];
-    for (uint32_t i = 0; i < module.stmts.size(); ++i) {
-      const ir::StmtId id{i};
-      if (module[id].kind != ir::StmtKind::With) continue;
-      const auto items = ir::WithItemsOf(module, module[id]);
-      const auto item = std::ranges::find_if(items, [&](const ir::WithItem& each) {
-        return IsNoSync(context, {context.index.FunctionOf(module_id, id), each.context});
-      });
-      if (item == items.end()) continue;
-      const std::optional<ir::ExprId> loss = LossFromOutside(context, module_id, id);
-      const FuncId function = context.index.FunctionOf(module_id, id);
-      if (!loss || module[*loss].kind == ir::ExprKind::Call || module[*loss].kind == ir::ExprKind::Constant) continue;
-      Finding finding = FindingAt(context, kCode, Severity::Warning, Confidence::Likely, objects::Site{function, item->context},
-                                  {"`no_sync` encloses the backward of `{}` only: DDP decides in the forward, which ran before, "
-                                   "so every micro-step is reduced all the same",
-                                   {Quoted(context, {function, *loss})}});
-      AddLabel(finding, finding.span, LabelRole::Primary, {"too late", {}});
-      for (const objects::Site& caller : context.index.CallersOf(function)) {
-        AddLabel(finding, SpanOf(context, caller), LabelRole::Call, {"the forward ran before this", {}});
-        AddForward(context, caller, finding);
-      }
-      finding.help = {"enclose the forward as well", {}};
-      sink.push_back(std::move(finding));
-    }
-  }
-}
-
 void Check(const Context& context, FindingSink& sink) {
   for (const objects::Site& backward : context.training.backwards()) VisitAccumulation(context, backward, sink);
-  VisitLateNoSync(context, sink);
+  VisitLateNoSync(context, kCode, sink);
 }
 
 }  // namespace
@@ -231,7 +111,8 @@ for i, batch in enumerate(loader):
 ## When it is silent
 
 * The file speaks of `no_sync`, `require_backward_grad_sync` or `accumulate` anywhere: then it is taken to
-  know what it does, but for a `no_sync` around a lone backward.
+  know what it does, but for a `no_sync` around a lone backward. Of that only `require_backward_grad_sync` is
+  taken to make up for it.
 * The model is sharded: FSDP may leave `no_sync` out on purpose, as it costs memory.
 * The backward is under the same test as the step.
 
@@ -239,13 +120,16 @@ for i, batch in enumerate(loader):
 
 `--unsafe-fixes` sets DDP's `require_backward_grad_sync` at the beginning of each round to the test under
 which the optimizer steps. It is not safe, as the test may count what changes within the round, and the
-attribute is no documented part of DDP. There is none for a `no_sync` around the backward alone.
+attribute is no documented part of DDP. A `no_sync` around the backward alone is moved up before the forward
+where both stand in one block: what stands in between is then indented, and runs under it as well.
 
 ## Proof
 
-There is nothing to replay: the ranks agree.
+`allranks verify` replays the reductions of one step of the optimizer, micro-step by micro-step, and counts
+those that are for nothing.
 )md",
     .check = Check,
+    .scenario = Scenario::Accumulation,
     .has_fix = true,
     .fix = Applicability::Unsafe};
 

@@ -178,8 +178,9 @@ class Batches {
     });
   }
 
-  // The group has as many ranks as the node has devices.
+  // The user says so, or the group has as many ranks as the node has devices.
   bool HasOneNode(ir::ModuleId module) {
+    if (context_.facts.job.nodes == 1) return true;
     const KnownCall* init = calls_.FindInit(module);
     const ValueId size = init == nullptr ? ValueId::None() : context_.index.Arg(*init, "world_size");
     return size && context_.values.Mentions(size, Coordinate::LocalWorldSize);

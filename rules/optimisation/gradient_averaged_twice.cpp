@@ -3,6 +3,7 @@
 
 #include "rules/finding_parts.h"
 #include "rules/program_calls.h"
+#include "rules/scenario_witness.h"
 #include "rules/source_edits.h"
 
 namespace allranks::rules {
@@ -71,6 +72,20 @@ class Averages {
     return std::nullopt;
   }
 
+  // The rate of an optimizer of the program, if it says one.
+  witness::Witness WitnessOf(ir::ModuleId module) {
+    witness::AveragedGradient scenario{.divided = true};
+    for (const KnownCall& call : context_.index.known_calls()) {
+      const std::vector<ir::ModuleId>& files = calls_.FilesOf(module);
+      if (std::ranges::count(files, context_.program.funcs[call.function].module) == 0) continue;
+      for (const knowledge::RoleOf& role : call.entry->roles) {
+        if (role.role != knowledge::Role::LearningRate) continue;
+        scenario.learning_rate = RateOr(context_, context_.index.Arg(call, context_.program.text(role.param)), scenario.learning_rate);
+      }
+    }
+    return ScenarioWitness(OneNode(), witness::Effect::Semantic, scenario);
+  }
+
   void Report(const Site& division, const Site& backward) {
     Finding finding = FindingAt(context_, kCode, Severity::Warning, Confidence::Likely, division,
                                 {"the loss is divided by the number of ranks, and DDP divides the gradients by it once more: steps are too "
@@ -79,6 +94,7 @@ class Averages {
     AddLabel(finding, finding.span, LabelRole::Primary, {"divided here", {}});
     AddLabel(finding, SpanOf(context_, backward), LabelRole::Why, {"averages the gradients of all ranks", {}});
     finding.help = {"leave the division out", {}};
+    finding.witness = WitnessOf(context_.program.funcs[division.function].module);
     sink_.push_back(std::move(finding));
   }
 
@@ -98,6 +114,7 @@ class Averages {
                                    {}});
       AddLabel(finding, finding.span, LabelRole::Primary, {"divided once more", {}});
       finding.help = {"leave the division out", {}};
+      finding.witness = WitnessOf(module_id);
       sink_.push_back(std::move(finding));
     }
   }
@@ -177,8 +194,10 @@ There is none: the learning rate may have been tuned to it.
 
 ## Proof
 
-There is nothing to replay: the ranks agree.
+`allranks verify` computes the gradients of a small regression rank by rank, averages them as DDP does,
+compares with the gradient of the whole batch, and trains both at the learning rate of the program.
 )md",
-    .check = Check};
+    .check = Check,
+    .scenario = Scenario::AveragedGradient};
 
 }  // namespace allranks::rules

@@ -95,7 +95,7 @@ class Metrics {
   }
 
   bool IsOnOneRank(const Site& site) const {
-    const traces::RankSet ranks = context_.reach.Ranks(site, objects::TwoNodes());
+    const traces::RankSet ranks = context_.reach.Ranks(site, objects::SmallJob(context_.facts.job));
     return ranks.count() == 1 && ranks.has(0);
   }
 
@@ -157,7 +157,9 @@ extern const Rule MetricNotReduced = {
     .name = "metric-not-reduced",
     .severity = Severity::Warning,
     .on_by_default = false,
-    .stability = Stability::Preview,
+    .preview =
+        "what one rank prints may be meant as just that, and there were too few findings on "
+        "public code to say how often it is right",
     .languages = "Python",
     .summary = "result of one rank's share of the data, shown or used as if it were that of the whole",
     .explanation = R"md(

@@ -1,10 +1,10 @@
 #include <algorithm>
-#include <charconv>
 #include <optional>
 
 #include "analyzer/base/lowered.h"
 #include "analyzer/objects/neighbourhood.h"
 #include "rules/finding_parts.h"
+#include "rules/optimisation/accumulation.h"
 #include "rules/scenario_witness.h"
 #include "rules/source_edits.h"
 
@@ -56,7 +56,7 @@ class Rates {
     if (IsRelatedToSize(program, is_horovod)) return;
     const KnownCall* loader = PerRankLoader(program);
     if (!is_horovod && (loader == nullptr || !IsFixed(rate))) return;
-    Report(call, rate_expr, loader, is_horovod);
+    Report(call, rate_expr, {loader, PeriodOfSteps(program)}, is_horovod);
   }
 
   bool IsReached(const KnownCall& call) const {
@@ -162,38 +162,72 @@ class Rates {
     return nullptr;
   }
 
-  void Report(const KnownCall& call, ir::ExprId rate, const KnownCall* loader, bool is_horovod) {
-    const ir::ExprId batch = loader == nullptr ? ir::ExprId::None() : context_.index.ArgExpr(*loader, "batch_size");
+  // How many micro-steps the optimizer waits for, in these files; none if it steps each time.
+  ValueId PeriodOfSteps(const std::vector<ir::ModuleId>& program) const {
+    for (const Site& step : context_.training.steps()) {
+      if (std::ranges::find(program, context_.program.funcs[step.function].module) == program.end()) continue;
+      if (const ValueId period = PeriodOf(context_, step)) return period;
+    }
+    return {};
+  }
+
+  // What the samples of a step are made of.
+  struct Batch {
+    const KnownCall* loader = nullptr;
+    ValueId period;
+  };
+
+  ir::ExprId SizeExpr(const Batch& batch) const {
+    return batch.loader == nullptr ? ir::ExprId::None() : context_.index.ArgExpr(*batch.loader, "batch_size");
+  }
+  ValueId Size(const Batch& batch) const {
+    return batch.loader == nullptr ? ValueId::None() : context_.index.Arg(*batch.loader, "batch_size");
+  }
+
+  // " × 4 micro-steps"
+  std::string AccumulationText(const Batch& batch) const {
+    if (!batch.period) return "";
+    const std::optional<int64_t> number = context_.values.Int(batch.period);
+    return number ? " × " + std::to_string(*number) + " micro-steps" : " × accumulated micro-steps";
+  }
+
+  // "32 × 8 × 4 = 1024, ", if all of it is known.
+  std::string ArithmeticText(const Batch& batch) const {
+    constexpr int64_t kRanks = 8;
+    const std::optional<int64_t> size = Size(batch) ? context_.values.Int(Size(batch)) : std::nullopt;
+    const std::optional<int64_t> steps = batch.period ? context_.values.Int(batch.period) : std::optional<int64_t>(1);
+    if (!size || !steps) return "";
+    const std::string product = std::to_string(*size) + " × " + std::to_string(kRanks) + (batch.period ? " × " + std::to_string(*steps) : "");
+    return product + " = " + std::to_string(*size * kRanks * *steps) + ", ";
+  }
+
+  void Report(const KnownCall& call, ir::ExprId rate, const Batch& of_step, bool is_horovod) {
+    const KnownCall* loader = of_step.loader;
+    const ir::ExprId batch = SizeExpr(of_step);
     const std::string batch_text = batch ? "`" + Quoted(context_, {loader->function, batch}) + "`" : "the batch of a rank";
     Finding finding = FindingAt(
         context_, kCode, Severity::Warning, Confidence::Likely, Site{call.function, rate},
-        {"the learning rate `{}` stays the same whatever the number of ranks, while a step works on {} × world size "
-         "samples: with 8 ranks the batch is 8 times as large, the rate is not{}",
-         {Quoted(context_, {call.function, rate}), batch_text,
-          is_horovod ? ", as Horovod asks for" : ""}});
+        {"the learning rate `{}` stays the same whatever the number of ranks, while a step works on {} × world size{} "
+         "samples: with 8 ranks {}8 times as many as with one{}",
+         {Quoted(context_, {call.function, rate}), batch_text, AccumulationText(of_step), ArithmeticText(of_step),
+          is_horovod ? ", for which Horovod asks for a larger rate" : ""}});
     AddLabel(finding, finding.span, LabelRole::Primary, {"nothing relates it to the number of ranks", {}});
     if (batch) AddLabel(finding, SpanOf(context_, {loader->function, batch}), LabelRole::Why, {"the batch of one rank", {}});
     finding.help = {
         "scale the rate with the number of ranks (linearly for SGD, by its square root for Adam and its kin), or divide a "
         "global batch size by it",
         {}};
-    finding.witness = WitnessOf(context_.facts.value(context_.program.funcs[call.function].module, rate), loader);
+    finding.witness = WitnessOf(context_.facts.value(context_.program.funcs[call.function].module, rate), of_step);
     sink_.push_back(std::move(finding));
   }
 
   // The rate and the batch where the program says them.
-  witness::Witness WitnessOf(ValueId rate, const KnownCall* loader) const {
-    constexpr uint32_t kLargestBatch = 1 << 20;
+  witness::Witness WitnessOf(ValueId rate, const Batch& batch) const {
+    constexpr uint32_t kLargestBatch = 1 << 20, kMostSteps = 4096;
     witness::LearningRate scenario;
-    const ValueId batch = loader == nullptr ? ValueId::None() : context_.index.Arg(*loader, "batch_size");
-    scenario.batch = NumberWithin(context_, batch, 1, kLargestBatch, scenario.batch);
-    const std::vector<ValueId> leaves = context_.values.Leaves(rate);
-    if (leaves.size() == 1 && IsFixed(rate)) {
-      const std::string_view text = context_.program.text(base::NameId{context_.facts.values_store[leaves[0]].a});
-      double number = 0;
-      const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-      if (error == std::errc() && end == text.data() + text.size() && number > 0) scenario.learning_rate = number;
-    }
+    scenario.batch = NumberWithin(context_, Size(batch), 1, kLargestBatch, scenario.batch);
+    scenario.accumulation = NumberWithin(context_, batch.period, 1, kMostSteps, scenario.accumulation);
+    scenario.learning_rate = RateOr(context_, rate, scenario.learning_rate);
     return ScenarioWitness(OneNode(), witness::Effect::Semantic, scenario);
   }
 

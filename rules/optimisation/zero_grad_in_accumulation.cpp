@@ -11,6 +11,14 @@ namespace {
 
 constexpr std::string_view kCode = "AR404";
 
+// Whether it is done in each round in which gradients are added: under no test of its own.
+bool IsDoneEachTime(const Context& context, const objects::Site& clear, const objects::Site& backward) {
+  const std::vector<objects::Guard> others = context.reach.Guards(backward);
+  return std::ranges::all_of(context.reach.Guards(clear), [&](const objects::Guard& guard) {
+    return std::ranges::any_of(others, [&](const objects::Guard& other) { return other.test == guard.test && other.holds == guard.holds; });
+  });
+}
+
 // Moves the clearing behind the step, if each is a line of its own.
 void AddFix(const Context& context, const objects::Site& clear, const objects::Site& step, Finding& finding) {
   const ir::ModuleId module_id = context.program.funcs[clear.function].module;
@@ -38,7 +46,7 @@ void Visit(const Context& context, const objects::Site& backward, std::vector<so
   }
   if (!step) return;
   for (const objects::Site& clear : MethodCalls(context, backward.function, "zero_grad")) {
-    if (IsPeriodic(context, clear) || !ShareTheirLoop(context, clear, backward) || !MeetOnOneWay(context, clear, backward)) continue;
+    if (!ShareTheirLoop(context, clear, backward) || !IsDoneEachTime(context, clear, backward)) continue;
     const source::Span span = SpanOf(context, clear);
     if (std::ranges::count(seen, span) > 0) continue;
     seen.push_back(span);

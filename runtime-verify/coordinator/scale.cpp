@@ -6,9 +6,12 @@ namespace allranks::verify {
 namespace {
 
 bool IsGivenByRank(const witness::Scenario& scenario) {
+  const auto* shares = std::get_if<witness::SampleShares>(&scenario);
   return std::holds_alternative<witness::DeviceOrdinal>(scenario) ||
          std::holds_alternative<witness::UnevenBatches>(scenario) ||
-         std::holds_alternative<witness::UnusedParameter>(scenario);
+         std::holds_alternative<witness::UnusedParameter>(scenario) ||
+         std::holds_alternative<witness::FileOrder>(scenario) ||
+         (shares != nullptr && !shares->seeds.empty());
 }
 
 }  // namespace

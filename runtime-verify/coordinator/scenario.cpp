@@ -4,11 +4,8 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <cmath>
 #include <map>
 #include <numeric>
-#include <random>
-#include <set>
 
 #include "witness/ranks_text.h"
 
@@ -21,102 +18,6 @@ using witness::RanksText;
 using witness::Witness;
 
 constexpr size_t kMostOps = 256;
-
-Verdict Computed(Effect effect, std::string measured) {
-  Verdict verdict{.kind = effect == Effect::Clean ? VerdictKind::NotReproduced : VerdictKind::Confirmed,
-                  .effect = effect,
-                  .backend = "sim",
-                  .version = "computed"};
-  verdict.measured = std::move(measured);
-  return verdict;
-}
-
-Verdict MeasureOf(const Witness&, const std::monostate&) { return {}; }
-Verdict MeasureOf(const Witness&, const witness::UnevenBatches&) { return {}; }
-Verdict MeasureOf(const Witness&, const witness::UnusedParameter&) { return {}; }
-
-Verdict MeasureOf(const Witness& w, const witness::DeviceOrdinal& s) {
-  std::vector<uint32_t> missing, shared;
-  std::map<std::pair<uint32_t, int32_t>, uint32_t> taken;
-  const uint32_t per_node = w.world / w.nodes;
-  for (uint32_t rank = 0; rank < w.world; ++rank) {
-    const int32_t device = s.ordinals[rank];
-    if (device < 0 || device >= static_cast<int32_t>(s.devices)) {
-      missing.push_back(rank);
-    } else if (!taken.emplace(std::pair{rank / per_node, device}, rank).second) {
-      shared.push_back(rank);
-    }
-  }
-  if (!missing.empty()) {
-    const uint32_t rank = missing[0];
-    return Computed(
-        Effect::Error,
-        fmt::format("{} of {} select a device that a node with {} devices does not have: rank {} on node {} "
-                    "asks for device {}, which CUDA refuses as an invalid device ordinal (101)",
-                    RanksText(missing, 0), w.world, s.devices, rank, rank / per_node, s.ordinals[rank]));
-  }
-  if (!shared.empty()) {
-    return Computed(Effect::Error,
-                    fmt::format("{} select a device that another rank of their node has selected; NCCL "
-                                "refuses that as a duplicate GPU",
-                                RanksText(shared, 0)));
-  }
-  return Computed(Effect::Clean, fmt::format("all {} ranks select a device of their own", w.world));
-}
-
-// torch.randperm.
-std::vector<uint32_t> Permutation(uint32_t samples, uint64_t seed, uint32_t epoch) {
-  std::vector<uint32_t> order(samples);
-  std::iota(order.begin(), order.end(), 0u);
-  std::mt19937 random(static_cast<uint32_t>(seed + epoch));
-  for (uint32_t i = 0; i + 1 < samples; ++i) std::swap(order[i], order[i + random() % (samples - i)]);
-  return order;
-}
-
-Verdict MeasureOf(const Witness& w, const witness::EpochOrder& s) {
-  std::set<std::vector<uint32_t>> orders;
-  for (uint32_t epoch = 0; epoch < s.epochs; ++epoch)
-    orders.insert(Permutation(s.samples, s.seed, s.set_epoch ? epoch : 0));
-  std::vector<uint32_t> first = SamplerIndices(s.samples, s.seed, 0, 0, w.world);
-  constexpr size_t kShown = 6;
-  first.resize(std::min(first.size(), kShown));
-  if (orders.size() > 1) {
-    return Computed(Effect::Clean, fmt::format("{} epochs of {} samples on {} ranks: {} different orders",
-                                               s.epochs, s.samples, w.world, orders.size()));
-  }
-  return Computed(
-      Effect::Semantic,
-      fmt::format(
-          "{0} of {0} epochs have the same order on all {1} ranks: rank 0 begins each with samples {2}",
-          s.epochs, w.world, fmt::join(first, ", ")));
-}
-
-// How far from its optimum a parameter of curvature 1 still is after gradient descent with noise-free
-// batches.
-double RemainingError(double learning_rate, uint64_t steps) {
-  double error = 1;
-  for (uint64_t i = 0; i < steps; ++i) error -= learning_rate * error;
-  return std::fabs(error);
-}
-
-Verdict MeasureOf(const Witness& w, const witness::LearningRate& s) {
-  constexpr uint64_t kStepsOfAll = 32;
-  const uint64_t alone = uint64_t{s.batch} * s.accumulation, effective = alone * w.world;
-  const double rate = s.scaled ? s.learning_rate * w.world : s.learning_rate;
-  const uint64_t samples = effective * kStepsOfAll;
-  const double error_alone = RemainingError(s.learning_rate, samples / alone);
-  const double error_all = RemainingError(rate, samples / effective);
-  const double error_scaled = RemainingError(s.learning_rate * w.world, samples / effective);
-  const std::string numbers = fmt::format(
-      "effective batch {} on 1 rank, {} on {} ranks; after {} samples of a least-squares problem with "
-      "learning rate {} "
-      "the error left is {:.2g} on 1 rank ({} steps) and {:.2g} on {} ranks ({} steps, rate {})",
-      alone, effective, w.world, samples, s.learning_rate, error_alone, samples / alone, error_all, w.world,
-      samples / effective, rate);
-  if (s.scaled) return Computed(Effect::Clean, numbers);
-  return Computed(Effect::Semantic, fmt::format("{}; with the rate times {} it would be {:.2g}", numbers,
-                                                w.world, error_scaled));
-}
 
 // The operation that stands for a step, or one to stand in for it.
 std::vector<Op> StepOf(const Witness& witness) {
@@ -220,6 +121,43 @@ Witness ExpandedOf(const Witness& witness, const witness::UnusedParameter& s) {
   });
 }
 
+// Reductions of a micro-step end with it: DDP waits for them in the backward.
+Witness ExpandedOf(const Witness& witness, const witness::Accumulation& s) {
+  const Op reduction = StepOf(witness)[0];
+  // What is cut off is like what stays.
+  const uint32_t most = static_cast<uint32_t>(kMostOps) / (s.buckets + 1);
+  const uint32_t first = s.no_sync ? s.micro_steps - 1 : s.micro_steps - std::min(s.micro_steps, most);
+  return WithSchedules(witness, std::vector<uint32_t>(witness.world, 0), [&](uint32_t) {
+    std::vector<Op> ops;
+    const auto add = [&](std::string id, std::string_view kind, bool sync) {
+      ops.push_back(reduction);
+      ops.back().id = std::move(id);
+      ops.back().op = kind;
+      ops.back().sync = sync;
+    };
+    for (uint32_t step = first; step < s.micro_steps; ++step) {
+      for (uint32_t bucket = 0; bucket < s.buckets; ++bucket)
+        add(fmt::format("step{}.{}", step, bucket), "all_reduce", false);
+      add(fmt::format("step{}.end", step), "wait", true);
+    }
+    return ops;
+  });
+}
+
+// Those who write are held before they do, and so before all that they do afterwards. Whoever then gets through what
+// stands in between may read before there is anything to read.
+Witness ExpandedOf(const Witness& witness, const witness::FileOrder& s) {
+  const std::vector<Op> between = witness.ops.empty() ? std::vector<Op>() : witness.ops[0];
+  std::vector<uint32_t> ends(witness.world, 1);
+  for (const uint32_t writer : s.writers) ends[writer] = 0;
+  return WithSchedules(witness, ends, [&](uint32_t end) { return end == 0 ? std::vector<Op>() : between; });
+}
+
+template <class T>
+Witness ExpandedOf(const Witness& witness, const T&) {
+  return witness;
+}
+
 // Whether one rank alone waits.
 bool IsOne(const Verdict& verdict) {
   return !verdict.trials.empty() && verdict.trials[0].outcome.stuck.size() == 1;
@@ -274,6 +212,26 @@ std::string NumbersOf(const Witness& w, const witness::UnusedParameter& s, const
   return fmt::format("{} reductions a step on every rank", issued);
 }
 
+std::string NumbersOf(const Witness&, const witness::Accumulation& s, const Verdict&) {
+  const uint64_t needed = s.buckets;
+  const uint64_t issued = s.no_sync ? needed : needed * s.micro_steps;
+  return fmt::format("{} reduction{} for each step of the optimizer and its {} micro-steps on every rank, {} of them for nothing",
+                     issued, issued == 1 ? "" : "s", s.micro_steps, issued - needed);
+}
+
+std::string NumbersOf(const Witness& w, const witness::FileOrder& s, const Verdict& verdict) {
+  const std::string writers = RanksText(s.writers, 0);
+  const std::string held = fmt::format("with {} held before writing, ", writers);
+  const std::string waiting = WaitingRanks(verdict);
+  if (!waiting.empty()) return fmt::format("{}{} wait{} before reading", held, waiting, IsOne(verdict) ? "s" : "");
+  std::vector<uint32_t> readers;
+  for (uint32_t rank = 0; rank < w.world; ++rank) {
+    if (std::ranges::find(s.writers, rank) == s.writers.end()) readers.push_back(rank);
+  }
+  return fmt::format("{}{} of {} get{} to where the file is read, and it is not there", held, RanksText(readers, 0), w.world,
+                     readers.size() == 1 ? "s" : "");
+}
+
 template <class T>
 std::string NumbersOf(const Witness&, const T&, const Verdict&) {
   return "";
@@ -286,46 +244,41 @@ Effect BeyondSchedule(const witness::UnusedParameter& s) {
   return IsNeedless(s) ? Effect::Semantic : Effect::Clean;
 }
 
+// What goes through may be more than it need.
+Effect BeyondSchedule(const witness::Accumulation& s) {
+  return s.no_sync || s.micro_steps == 1 ? Effect::Clean : Effect::Semantic;
+}
+
+// Nobody waited for the file.
+Effect BeyondSchedule(const witness::FileOrder&) { return Effect::Error; }
+
+template <class T>
+Effect BeyondSchedule(const T&) {
+  return Effect::Clean;
+}
+
+// Where a rank waits for one that is held, the program has seen to the order.
+void SettleFileOrder(Verdict* verdict) {
+  if (verdict->kind != VerdictKind::Confirmed || verdict->effect != Effect::Deadlock) return;
+  verdict->kind = VerdictKind::NotReproduced;
+  verdict->effect = Effect::Clean;
+}
+
 }  // namespace
 
-bool IsMeasured(const witness::Scenario& scenario) {
-  return std::holds_alternative<witness::DeviceOrdinal>(scenario) ||
-         std::holds_alternative<witness::EpochOrder>(scenario) ||
-         std::holds_alternative<witness::LearningRate>(scenario);
-}
-
-Verdict Measure(const Witness& witness) {
-  Verdict verdict =
-      std::visit([&](const auto& scenario) { return MeasureOf(witness, scenario); }, witness.scenario);
-  verdict.ran = witness;
-  return verdict;
-}
-
 Witness Expanded(const Witness& witness) {
-  if (const auto* uneven = std::get_if<witness::UnevenBatches>(&witness.scenario))
-    return ExpandedOf(witness, *uneven);
-  if (const auto* unused = std::get_if<witness::UnusedParameter>(&witness.scenario))
-    return ExpandedOf(witness, *unused);
-  return witness;
+  return std::visit([&](const auto& scenario) { return ExpandedOf(witness, scenario); }, witness.scenario);
 }
 
 void AddMeasure(const Witness& witness, Verdict* verdict) {
   verdict->measured = std::visit(
       [&](const auto& scenario) { return NumbersOf(witness, scenario, *verdict); }, witness.scenario);
-  const auto* unused = std::get_if<witness::UnusedParameter>(&witness.scenario);
-  if (unused == nullptr || verdict->kind != VerdictKind::NotReproduced) return;
-  verdict->effect = BeyondSchedule(*unused);
-  if (verdict->effect != Effect::Clean) verdict->kind = VerdictKind::Confirmed;
-}
-
-std::vector<uint32_t> SamplerIndices(uint32_t samples, uint64_t seed, uint32_t epoch, uint32_t rank,
-                                     uint32_t world) {
-  const std::vector<uint32_t> order = Permutation(samples, seed, epoch);
-  // Padded from the front, so that all ranks get the same number.
-  const uint32_t per_rank = (samples + world - 1) / world;
-  std::vector<uint32_t> own;
-  for (uint32_t i = 0; i < per_rank; ++i) own.push_back(order[(i * world + rank) % samples]);
-  return own;
+  if (verdict->kind == VerdictKind::NotReproduced) {
+    verdict->effect = std::visit([](const auto& scenario) { return BeyondSchedule(scenario); }, witness.scenario);
+    if (verdict->effect != Effect::Clean) verdict->kind = VerdictKind::Confirmed;
+  } else if (std::holds_alternative<witness::FileOrder>(witness.scenario)) {
+    SettleFileOrder(verdict);
+  }
 }
 
 }  // namespace allranks::verify

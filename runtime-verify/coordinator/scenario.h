@@ -1,23 +1,14 @@
-// What findings lead to that are no mismatch of operations, measured in numbers.
+// Findings that lead to no mismatch of operations, run as the schedules that they stand for.
 #pragma once
 
 #include "runtime-verify/coordinator/verdict.h"
 
 namespace allranks::verify {
 
-// Whether it is computed, not run as a schedule.
-bool IsMeasured(const witness::Scenario& scenario);
-Verdict Measure(const witness::Witness& witness);
-
 // The witness whose `ops` are those of one step, as the schedule that its scenario stands for. Others come
 // back as they are.
 witness::Witness Expanded(const witness::Witness& witness);
 // Adds the numbers behind that schedule to its verdict, and what PyTorch makes of operations that all went through.
 void AddMeasure(const witness::Witness& witness, Verdict* verdict);
-
-// The indices that torch.utils.data.DistributedSampler(shuffle=True) gives a rank: torch.randperm takes its
-// numbers from a Mersenne twister seeded with seed + epoch (ATen/native/TensorFactories.cpp, randperm_cpu).
-std::vector<uint32_t> SamplerIndices(uint32_t samples, uint64_t seed, uint32_t epoch, uint32_t rank,
-                                     uint32_t world);
 
 }  // namespace allranks::verify

@@ -8,7 +8,6 @@
 namespace allranks::verify {
 namespace {
 
-using testing::ElementsAre;
 using testing::HasSubstr;
 using witness::Effect;
 using witness::Witness;
@@ -21,47 +20,6 @@ Witness World(uint32_t world, witness::Scenario scenario, uint32_t nodes = 1) {
 
 witness::Outcome Matched(const Witness& w) {
   return witness::MatchStrictly(witness::MakeSchedule(Expanded(w)));
-}
-
-// What DistributedSampler of PyTorch 1.13 gives for 10 samples, 2 ranks and seed 0 (python3-torch of Debian).
-TEST(ScenarioTest, SamplerIndicesAreThoseOfPyTorch) {
-  EXPECT_THAT(SamplerIndices(10, 0, 0, 0, 2), ElementsAre(4, 7, 3, 0, 6));
-  EXPECT_NE(SamplerIndices(10, 0, 1, 0, 2), SamplerIndices(10, 0, 0, 0, 2));
-  // Padded: 10 samples for 4 ranks are 3 each.
-  EXPECT_EQ(SamplerIndices(10, 0, 0, 3, 4).size(), 3u);
-}
-
-TEST(ScenarioTest, EpochOrder) {
-  const Verdict without = Measure(World(2, witness::EpochOrder{.samples = 10, .epochs = 3}));
-  EXPECT_EQ(without.kind, VerdictKind::Confirmed);
-  EXPECT_EQ(without.effect, Effect::Semantic);
-  EXPECT_THAT(without.measured, HasSubstr("3 of 3 epochs have the same order on all 2 ranks"));
-  const Verdict with = Measure(World(2, witness::EpochOrder{.samples = 10, .epochs = 3, .set_epoch = true}));
-  EXPECT_EQ(with.kind, VerdictKind::NotReproduced);
-  EXPECT_THAT(with.measured, HasSubstr("3 different orders"));
-}
-
-TEST(ScenarioTest, DeviceOrdinal) {
-  const Verdict global = Measure(World(4, witness::DeviceOrdinal{.devices = 2, .ordinals = {0, 1, 2, 3}}, 2));
-  EXPECT_EQ(global.effect, Effect::Error);
-  EXPECT_THAT(global.measured,
-              HasSubstr("ranks 2, 3 of 4 select a device that a node with 2 devices does not have: rank 2 "
-                        "on node 1 asks for device 2"));
-  const Verdict local = Measure(World(4, witness::DeviceOrdinal{.devices = 2, .ordinals = {0, 1, 0, 1}}, 2));
-  EXPECT_EQ(local.kind, VerdictKind::NotReproduced);
-  const Verdict shared = Measure(World(4, witness::DeviceOrdinal{.devices = 2, .ordinals = {0, 0, 0, 0}}, 2));
-  EXPECT_THAT(shared.measured, HasSubstr("ranks 1 and 3 select a device that another rank"));
-}
-
-TEST(ScenarioTest, LearningRate) {
-  const Verdict plain =
-      Measure(World(4, witness::LearningRate{.batch = 8, .accumulation = 2, .learning_rate = 0.01}));
-  EXPECT_EQ(plain.effect, Effect::Semantic);
-  EXPECT_THAT(plain.measured, HasSubstr("effective batch 16 on 1 rank, 64 on 4 ranks"));
-  EXPECT_THAT(plain.measured,
-              HasSubstr("0.28 on 1 rank (128 steps) and 0.72 on 4 ranks (32 steps, rate 0.01)"));
-  const Verdict scaled = Measure(World(4, witness::LearningRate{.learning_rate = 0.01, .scaled = true}));
-  EXPECT_EQ(scaled.kind, VerdictKind::NotReproduced);
 }
 
 TEST(ScenarioTest, UnevenBatchesHangUnlessJoined) {
@@ -124,6 +82,48 @@ TEST(ScenarioTest, WhatDdpMakesOfBucketsThatGoThrough) {
   EXPECT_THAT(needless.measured, HasSubstr("4 reductions a step instead of 3"));
   EXPECT_EQ(judged({.buckets = 3, .unused = {{}, {}}}).kind, VerdictKind::NotReproduced);
   EXPECT_EQ(judged({.buckets = 3, .unused = {{1}, {}}, .find_unused = true}).kind, VerdictKind::NotReproduced);
+}
+
+Verdict Judged(const Witness& w) {
+  Verdict verdict{.ran = Expanded(w)};
+  verdict.trials.push_back({.name = "model", .outcome = Matched(w)});
+  verdict.effect = verdict.trials[0].outcome.effect;
+  verdict.kind = verdict.effect == Effect::Clean ? VerdictKind::NotReproduced : VerdictKind::Confirmed;
+  AddMeasure(w, &verdict);
+  return verdict;
+}
+
+TEST(ScenarioTest, MicroStepsThatReduceForNothing) {
+  const Witness every = World(2, witness::Accumulation{.micro_steps = 4, .buckets = 3});
+  // Three reductions and the wait for them, four times.
+  EXPECT_EQ(Expanded(every).ops[0].size(), 16u);
+  EXPECT_EQ(Judged(every).effect, Effect::Semantic);
+  EXPECT_EQ(Judged(every).measured,
+            "12 reductions for each step of the optimizer and its 4 micro-steps on every rank, 9 of them for nothing");
+  const Witness last = World(2, witness::Accumulation{.micro_steps = 4, .buckets = 3, .no_sync = true});
+  EXPECT_EQ(Expanded(last).ops[0].size(), 4u);
+  EXPECT_EQ(Judged(last).kind, VerdictKind::NotReproduced);
+  EXPECT_THAT(Judged(last).measured, HasSubstr("3 reductions for each step of the optimizer"));
+  EXPECT_LE(Expanded(World(2, witness::Accumulation{.micro_steps = 4096, .buckets = 64})).ops[0].size(), 256u);
+}
+
+TEST(ScenarioTest, AFileIsReadBeforeItIsWritten) {
+  Witness w = World(4, witness::FileOrder{.writers = {0}});
+  EXPECT_EQ(Judged(w).kind, VerdictKind::Confirmed);
+  EXPECT_EQ(Judged(w).effect, Effect::Error);
+  EXPECT_EQ(Judged(w).measured,
+            "with rank 0 held before writing, ranks 1-3 of 4 get to where the file is read, and it is not there");
+}
+
+TEST(ScenarioTest, ABarrierKeepsReadersFromTheFile) {
+  Witness w = World(4, witness::FileOrder{.writers = {0, 2}}, 2);
+  w.comms.push_back({"world", {0, 1, 2, 3}});
+  w.classes.push_back({.id = "all", .ranks = {0, 1, 2, 3}, .guard = ""});
+  w.ops.push_back({{.id = "fence", .op = "barrier", .comm = "world", .redop = "", .source = "", .at = {}}});
+  const Verdict verdict = Judged(w);
+  EXPECT_EQ(verdict.kind, VerdictKind::NotReproduced);
+  EXPECT_EQ(verdict.effect, Effect::Clean);
+  EXPECT_EQ(verdict.measured, "with ranks 0 and 2 held before writing, ranks 1 and 3 wait before reading");
 }
 
 }  // namespace

@@ -204,7 +204,9 @@ std::string VerdictLine(const ReportFinding& finding, const Verdict& verdict, co
 std::string VerdictText(const ReportFinding& finding, const Verdict& verdict, const TextStyle& style) {
   std::string out = VerdictLine(finding, verdict, style);
   if (!verdict.measured.empty()) out += "  " + OneLine(verdict.measured) + "\n";
-  if (verdict.trials.empty()) return out;
+  // Where nobody issues anything, there is nothing to draw.
+  const bool is_idle = std::ranges::all_of(verdict.ran.ops, [](const auto& ops) { return ops.empty(); });
+  if (verdict.trials.empty() || is_idle) return out;
   const std::vector<Lane> lanes = LaneBuilder(verdict).Build();
   size_t width = 0;
   for (const Lane& lane : lanes) width = std::max(width, RanksText(lane.ranks, verdict.ran.world).size());

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <set>
 
+#include "runtime-verify/coordinator/measure.h"
 #include "runtime-verify/coordinator/scale.h"
 #include "runtime-verify/coordinator/scenario.h"
 #include "witness/json.h"

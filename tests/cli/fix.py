@@ -31,6 +31,36 @@ def main(dataset):
 """
 
 
+# One fix puts a line before the first statement of the loop, the other takes that statement away.
+COLLIDING = """\
+from torch.nn.parallel import DistributedDataParallel as DDP
+
+
+def train(net, loader, optimizer, n):
+    model = DDP(net)
+    for i, batch in enumerate(loader):
+        optimizer.zero_grad()
+        loss = model(batch).mean() / n
+        loss.backward()
+        if (i + 1) % n == 0:
+            optimizer.step()
+"""
+NO_LONGER_COLLIDING = """\
+from torch.nn.parallel import DistributedDataParallel as DDP
+
+
+def train(net, loader, optimizer, n):
+    model = DDP(net)
+    for i, batch in enumerate(loader):
+        model.require_backward_grad_sync = (i + 1) % n == 0
+        loss = model(batch).mean() / n
+        loss.backward()
+        if (i + 1) % n == 0:
+            optimizer.step()
+            optimizer.zero_grad()
+"""
+
+
 class Fix(CliTest):
     def fix(self, *args, **options):
         return self.run_allranks("check", "--output-format", "concise", *args, **options)
@@ -95,6 +125,14 @@ class Fix(CliTest):
         result = self.fix("--fix", "--root", ".", str(outside), cwd=self.root / "project")
         self.assert_one_line_error(result, "outside the project")
         self.assertEqual(self.text("other/a.py"), SAFE)
+
+    def test_fixes_that_collide_are_made_one_after_the_other(self):
+        self.write("a.py", COLLIDING)
+        self.assertEqual([line.split()[1] for line in self.fix("--select", "AR403,AR404").out.splitlines()[:-1]], ["AR404", "AR403"])
+        result = self.fix("--unsafe-fixes", "--select", "AR403,AR404")
+        self.assertIn("Fixed 2 findings in 1 file.", result.err)
+        self.assertEqual(self.text("a.py"), NO_LONGER_COLLIDING)
+        self.assertEqual(self.fix("--unsafe-fixes", "--diff", "--select", "AR403,AR404").out, "")
 
     def test_notebook(self):
         cell = {"cell_type": "code", "metadata": {}, "outputs": [], "execution_count": None,

@@ -81,6 +81,15 @@ class Formats(CliTest):
             out = self.run_allranks("check", "--output-format", name, "bad.py", cwd=self.root / "pkg").out
             self.assertEqual(path(out), "pkg/bad.py", name)
 
+    def test_a_project_in_a_folder_keeps_its_folder_in_all_paths(self):
+        (self.root / "pkg" / "pyproject.toml").write_text("")
+        out = self.run_allranks("check", "--output-format", "concise", "pkg/bad.py").out
+        self.assertTrue(out.startswith("pkg/bad.py:"), out)
+        finding = json.loads(self.run_allranks("check", "--output-format", "json", "pkg/bad.py").out)["findings"][0]
+        self.assertEqual((finding["location"]["path"], finding["witness"]["ops"]["c0"][0]["at"]["uri"]), ("pkg/bad.py",) * 2)
+        result = json.loads(self.run_allranks("check", "--output-format", "sarif", "pkg/bad.py").out)["runs"][0]["results"][0]
+        self.assertEqual(result["locations"][0]["physicalLocation"]["artifactLocation"]["uri"], "pkg/bad.py")
+
     def test_github_escapes(self):
         self.write("a,b%.py", GUARDED)
         out = self.run_allranks("check", "--output-format", "github", "a,b%.py").out

@@ -25,7 +25,7 @@ const std::array<std::string, 3> kTexts = {
     R"("ops":{},"expect":{"effect":"semantic"},"scenario":{"name":"uneven-batches","samples":[3,2],"batch":[1,1]}})",
     R"({"runs":[{"results":[{"ruleId":"AR101","properties":{"witness":)" + std::string(kWitness) + "}}]}]}"};
 
-constexpr std::array<std::string_view, 28> kPieces = {"{",
+constexpr std::array<std::string_view, 33> kPieces = {"{",
                                                       "}",
                                                       "[",
                                                       "]",
@@ -50,6 +50,11 @@ constexpr std::array<std::string_view, 28> kPieces = {"{",
                                                       "\"learning-rate\"",
                                                       "\"unused-parameter\"",
                                                       "\"unused\":[[0],[]]",
+                                                      "\"sample-shares\"",
+                                                      "\"accumulation\"",
+                                                      "\"averaged-gradient\"",
+                                                      "\"tensor-memory\"",
+                                                      "\"file-order\",\"writers\":[0]",
                                                       "\"recv\"",
                                                       "\xff",
                                                       "\n"};

@@ -1,0 +1,104 @@
+// Several functions behind one name: which they are, and which of them a call can mean.
+#include <algorithm>
+
+#include "analyzer/variation/evaluator.h"
+
+namespace allranks::variation {
+namespace {
+
+// Of a module with more the name says nothing of what is meant.
+constexpr size_t kMostPicked = 16;
+constexpr std::string_view kMembers = "__dict__";
+
+bool IsPlain(ir::ParamKind kind) { return kind != ir::ParamKind::Star && kind != ir::ParamKind::DoubleStar; }
+
+}  // namespace
+
+// `models.__dict__[args.arch]`: the module whose members are picked from; none for anything else.
+ir::ModuleId FunctionEvaluator::ModuleOfMembers(ir::ExprId object) const {
+  const ir::Expr& expr = module_[object];
+  if (expr.kind != ir::ExprKind::Attribute || Text(ir::AttrOf(expr)) != kMembers) return {};
+  const ValueId owner = tables_.facts.value(func_.module, ir::ObjectOf(expr));
+  return owner && store_[owner].kind == ValueKind::Module ? ir::ModuleId{store_[owner].a} : ir::ModuleId();
+}
+
+// A public function or class of a module, by a name that is known at run time.
+ValueId FunctionEvaluator::PickedFrom(ir::ModuleId module, ValueId name) {
+  const ir::Module& source = tables_.program.modules[module];
+  std::vector<ValueId> members;
+  for (uint32_t i = 0; i < source.functions.size(); ++i) {
+    const FuncId function = tables_.program.func(module, ir::FunctionId{i});
+    const binding::Func& func = tables_.program.funcs[function];
+    const std::string_view text = Text(tables_.program.function(function).name);
+    if (func.owner || func.parent || ir::FunctionId{i} == ir::kTopLevel || text.starts_with('_') || text.starts_with('<')) continue;
+    members.push_back(FunctionValue(function, {}));
+  }
+  for (uint32_t i = 0; i < source.classes.size(); ++i) {
+    const binding::ClassId class_id = tables_.program.class_of(module, ir::ClassId{i});
+    if (!Text(source.classes[ir::ClassId{i}].name).starts_with('_')) members.push_back(ClassValue(class_id));
+  }
+  if (members.empty() || members.size() > kMostPicked) return {};
+  ValueId picked = members.back();
+  for (size_t i = members.size() - 1; i-- > 0;) {
+    const ValueId kids[] = {name, store_.Int(static_cast<int64_t>(i))};
+    picked = store_.Select(store_.Derived(tables_.NameSymbol("names"), kids), members[i], picked);
+  }
+  return picked;
+}
+
+// Whether Python would bind the arguments to the parameters.
+bool FunctionEvaluator::TakesArguments(FuncId function, bool has_receiver, std::span<const CallArgument> args) const {
+  const ir::Function& definition = tables_.program.function(function);
+  const auto has = [&](ir::ParamKind kind) {
+    return std::ranges::any_of(definition.params, [&](const ir::Param& param) { return param.kind == kind; });
+  };
+  size_t positional = has_receiver ? 1 : 0;
+  std::vector<bool> is_given(definition.params.size());
+  for (const CallArgument& arg : args) {
+    if (arg.kind == ir::ArgKind::Star || arg.kind == ir::ArgKind::DoubleStar) return true;
+    if (arg.kind == ir::ArgKind::Positional) {
+      ++positional;
+      continue;
+    }
+    const auto param = std::ranges::find_if(definition.params, [&](const ir::Param& each) {
+      return IsPlain(each.kind) && each.name == arg.keyword;
+    });
+    if (param != definition.params.end()) is_given[param - definition.params.begin()] = true;
+    else if (!has(ir::ParamKind::DoubleStar)) return false;
+  }
+  for (size_t i = 0; i < definition.params.size(); ++i) {
+    const ir::Param& param = definition.params[i];
+    if (!IsPlain(param.kind)) continue;
+    const bool by_position = param.kind != ir::ParamKind::KeywordOnly && positional > 0;
+    if (by_position) --positional;
+    if (!by_position && !is_given[i] && !param.default_value) return false;
+  }
+  return positional == 0 || has(ir::ParamKind::Star);
+}
+
+// Of several functions those that a call with these arguments can mean; none if it can mean none of them.
+ValueId FunctionEvaluator::ThoseThatTake(ValueId callee, std::span<const CallArgument> args) {
+  const Value value = store_[callee];
+  switch (value.kind) {
+    case ValueKind::Select: {
+      const std::vector<ValueId> kids(store_.Kids(callee).begin(), store_.Kids(callee).end());
+      const ValueId then_value = ThoseThatTake(kids[1], args);
+      const ValueId else_value = ThoseThatTake(kids[2], args);
+      if (!then_value || !else_value) return then_value ? then_value : else_value;
+      return store_.Select(kids[0], then_value, else_value);
+    }
+    case ValueKind::Function: {
+      const auto kids = store_.Kids(callee);
+      const bool has_receiver = !kids.empty() && kids[0];
+      return TakesArguments(FuncId{value.a}, has_receiver, args) ? callee : ValueId::None();
+    }
+    case ValueKind::Class: {
+      const FuncId init = tables_.program.FindMethod(binding::ClassId{value.a}, Intern("__init__"));
+      return !init || TakesArguments(init, true, args) ? callee : ValueId::None();
+    }
+    default:
+      return callee;
+  }
+}
+
+}  // namespace allranks::variation

@@ -1,0 +1,202 @@
+#include "rules/optimisation/late_no_sync.h"
+
+#include <algorithm>
+#include <optional>
+
+#include "rules/finding_parts.h"
+#include "rules/optimisation/accumulation.h"
+#include "rules/program_calls.h"
+#include "rules/source_edits.h"
+
+namespace allranks::rules {
+namespace {
+
+// The call of `no_sync` in `model.no_sync()`, `nullcontext() if last else model.no_sync()`; none if it is none.
+ir::ExprId NoSyncIn(const Context& context, const ir::Module& module, ir::ExprId item) {
+  if (module[item].kind == ir::ExprKind::Conditional) {
+    const ir::ExprId then_call = NoSyncIn(context, module, ir::ThenOf(module, module[item]));
+    return then_call ? then_call : NoSyncIn(context, module, ir::ElseOf(module, module[item]));
+  }
+  if (module[item].kind != ir::ExprKind::Call) return {};
+  const ir::Expr& callee = module[ir::CalleeOf(module[item])];
+  return callee.kind == ir::ExprKind::Attribute && context.program.text(ir::AttrOf(callee)) == "no_sync" ? item : ir::ExprId::None();
+}
+
+// It, or a variable that was made by it.
+bool IsNoSync(const Context& context, const objects::Site& site) {
+  const ir::Module& module = context.program.module_of(site.function);
+  if (module[site.expr].kind != ir::ExprKind::Name) return NoSyncIn(context, module, site.expr).has_value();
+  return TextWithOrigins(context, site).find(".no_sync()") != std::string::npos;
+}
+
+// The block before the call that computes gradients, with the forward in it.
+void AddForward(const Context& context, const objects::Site& caller, Finding& finding) {
+  const ir::ModuleId module_id = context.program.funcs[caller.function].module;
+  const ir::Module& module = context.program.modules[module_id];
+  const ir::StmtId here = context.index.StatementOf(caller);
+  if (!here) return;
+  ir::StmtId before;
+  for (const ir::StmtId stmt : module.statements(context.index.tree(module_id).BlockOf(here))) {
+    if (stmt == here) break;
+    if (module[stmt].kind == ir::StmtKind::With) before = stmt;
+  }
+  if (before) AddLabel(finding, HeadOf(context, module_id, before), LabelRole::Note, {"the forward is in here", {}});
+}
+
+// What gradients are computed of: `loss` of `loss.backward()` and `scaler.scale(loss).backward()`.
+ir::ExprId LossOf(const ir::Module& module, const objects::Site& backward) {
+  const ir::ExprId loss = ir::ObjectOf(module[ir::CalleeOf(module[backward.expr])]);
+  const bool is_scaled = module[loss].kind == ir::ExprKind::Call && ir::ArgCount(module, module[loss]) == 1;
+  return is_scaled ? ir::ArgAt(module, module[loss], 0).value : loss;
+}
+
+// The number of the parameter that an expression reads.
+std::optional<uint32_t> ParamRead(const Context& context, FuncId function, ir::ExprId expr) {
+  const ir::Module& module = context.program.module_of(function);
+  const auto& params = context.program.function(function).params;
+  for (uint32_t i = 0; i < params.size() && module[expr].kind == ir::ExprKind::Name; ++i) {
+    if (params[i].name == ir::NameOf(module[expr])) return i;
+  }
+  return std::nullopt;
+}
+
+// A loss that the caller computed: a parameter of which gradients are computed somewhere inside.
+std::optional<ir::ExprId> LossOfCaller(const Context& context, ir::ModuleId module_id, ir::StmtId with) {
+  const ir::Module& module = context.program.modules[module_id];
+  const FuncId function = context.index.FunctionOf(module_id, with);
+  for (const objects::Site& backward : context.training.backwards()) {
+    if (backward.function != function || module[backward.expr].begin < module[with].begin || module[backward.expr].end > module[with].end) continue;
+    const ir::ExprId loss = LossOf(module, backward);
+    if (ParamRead(context, function, loss)) return loss;
+  }
+  return std::nullopt;
+}
+
+// The argument of which a function of the project computes gradients; none if it runs the forward as well.
+std::optional<ir::ExprId> LossHandedTo(const Context& context, ir::ModuleId module_id, ir::ExprId call, FuncId callee) {
+  const ir::Module& module = context.program.modules[module_id];
+  for (const objects::Site& backward : context.training.backwards()) {
+    if (backward.function != callee) continue;
+    const std::optional<uint32_t> param = ParamRead(context, callee, LossOf(context.program.module_of(callee), backward));
+    const uint32_t first = context.program.funcs[callee].owner ? 1 : 0;
+    if (param && *param >= first && *param - first < ir::ArgCount(module, module[call])) return ir::ArgAt(module, module[call], *param - first).value;
+  }
+  return std::nullopt;
+}
+
+std::optional<ir::ExprId> LossFromOutside(const Context& context, ir::ModuleId module_id, ir::StmtId with) {
+  const ir::Module& module = context.program.modules[module_id];
+  const auto body = module.statements(ir::BodyOf(module[with]));
+  if (const std::optional<ir::ExprId> passed = LossOfCaller(context, module_id, with)) return passed;
+  if (body.size() != 1 || module[body[0]].kind != ir::StmtKind::Expr || !context.training.Trains(module_id, body[0])) return std::nullopt;
+  ir::ExprId at = ir::ValueOf(module[body[0]]);
+  if (module[at].kind != ir::ExprKind::Call) return std::nullopt;
+  const FuncId function = context.index.FunctionOf(module_id, with);
+  for (const auto& [expr, fact] : context.facts.functions[function].calls) {
+    if (expr == at && fact.function) return LossHandedTo(context, module_id, at, fact.function);
+  }
+  if (ir::ArgCount(module, module[at]) > 0) return ir::ArgAt(module, module[at], 0).value;
+  const ir::Expr& callee = module[ir::CalleeOf(module[at])];
+  return callee.kind == ir::ExprKind::Attribute ? std::optional(ir::ObjectOf(callee)) : std::nullopt;
+}
+
+// DDP's own flag is set before the forward.
+bool SetsTheFlag(const Context& context, FuncId function) {
+  const ir::Function& definition = context.program.function(function);
+  return HoldsWord(TextOf(context, {context.program.module_of(function).file, definition.begin, definition.end}),
+                   {"require_backward_grad_sync"});
+}
+
+// The statement of the same block, before this one, that calls the model whose `no_sync` it is.
+ir::StmtId ForwardBefore(const Context& context, ir::ModuleId module_id, ir::StmtId with, ir::ExprId no_sync) {
+  const ir::Module& module = context.program.modules[module_id];
+  const ir::ExprId made = NoSyncIn(context, module, no_sync);
+  if (!made) return {};
+  const std::string_view model = TextOf(context, module_id, ir::ObjectOf(module[ir::CalleeOf(module[made])]));
+  ir::StmtId forward;
+  for (const ir::StmtId stmt : module.statements(context.index.tree(module_id).BlockOf(with))) {
+    if (stmt == with) break;
+    const bool calls = std::ranges::any_of(CallsIn(context, context.index.FunctionOf(module_id, with)), [&](const objects::Site& call) {
+      const bool is_inside = module[call.expr].begin >= module[stmt].begin && module[call.expr].end <= module[stmt].end;
+      return is_inside && TextOf(context, module_id, ir::CalleeOf(module[call.expr])) == model;
+    });
+    if (calls) forward = stmt;
+  }
+  return forward;
+}
+
+// What the head of the `with` reads is set in between.
+bool IsSetBetween(const ir::Module& module, ir::StmtId first, ir::StmtId with) {
+  const auto is_name_within = [&](const ir::Expr& expr, uint32_t begin, uint32_t end) {
+    return expr.kind == ir::ExprKind::Name && expr.begin >= begin && expr.end <= end;
+  };
+  const uint32_t body = module[module.statements(ir::BodyOf(module[with])).front()].begin;
+  for (const ir::Stmt& stmt : module.stmts) {
+    if (stmt.kind != ir::StmtKind::Assign || stmt.begin < module[first].begin || stmt.end > module[with].begin) continue;
+    for (const ir::ExprId target : ir::TargetsOf(module, stmt)) {
+      const bool is_read = module[target].kind == ir::ExprKind::Name && std::ranges::any_of(module.exprs, [&](const ir::Expr& expr) {
+        return is_name_within(expr, module[with].begin, body) && ir::NameOf(expr) == ir::NameOf(module[target]);
+      });
+      if (is_read) return true;
+    }
+  }
+  return false;
+}
+
+// Around the forward as well, where both stand in one block; else the flag is set to what the step asks for.
+void AddFix(const Context& context, ir::ModuleId module_id, ir::StmtId with, ir::ExprId no_sync, Finding& finding) {
+  const ir::Module& module = context.program.modules[module_id];
+  const FuncId function = context.index.FunctionOf(module_id, with);
+  if (const ir::StmtId forward = ForwardBefore(context, module_id, with, no_sync)) {
+    std::vector<findings::Edit> edits;
+    if (!IsSetBetween(module, forward, with)) edits = EncloseFrom(context, module_id, forward, with);
+    if (!edits.empty()) finding.fixes.push_back(MakeFix("enclose the forward as well", Applicability::Unsafe, std::move(edits)));
+    return;
+  }
+  for (const objects::Site& backward : context.training.backwards()) {
+    const bool is_inside = backward.function == function && module[backward.expr].begin >= module[with].begin && module[backward.expr].end <= module[with].end;
+    if (!is_inside) continue;
+    for (const objects::Site& step : OptimizerSteps(context, function)) {
+      std::optional<findings::Fix> fix = ReduceWhereItSteps(context, backward, step);
+      if (!fix) continue;
+      finding.fixes.push_back(std::move(*fix));
+      return;
+    }
+  }
+}
+
+}  // namespace
+
+void VisitLateNoSync(const Context& context, std::string_view code, FindingSink& sink) {
+  for (uint32_t m = 0; m < context.program.modules.size(); ++m) {
+    const ir::ModuleId module_id{m};
+    const ir::Module& module = context.program.modules[module_id];
+    for (uint32_t i = 0; i < module.stmts.size(); ++i) {
+      const ir::StmtId id{i};
+      if (module[id].kind != ir::StmtKind::With) continue;
+      const auto items = ir::WithItemsOf(module, module[id]);
+      const auto item = std::ranges::find_if(items, [&](const ir::WithItem& each) {
+        return IsNoSync(context, {context.index.FunctionOf(module_id, id), each.context});
+      });
+      if (item == items.end()) continue;
+      const std::optional<ir::ExprId> loss = LossFromOutside(context, module_id, id);
+      const FuncId function = context.index.FunctionOf(module_id, id);
+      if (!loss || SetsTheFlag(context, function) || module[*loss].kind == ir::ExprKind::Call || module[*loss].kind == ir::ExprKind::Constant) continue;
+      Finding finding = FindingAt(context, code, Severity::Warning, Confidence::Likely, objects::Site{function, item->context},
+                                  {"`no_sync` encloses the backward of `{}` only: DDP decides in the forward, which ran before, "
+                                   "so every micro-step is reduced all the same",
+                                   {Quoted(context, {function, *loss})}});
+      AddLabel(finding, finding.span, LabelRole::Primary, {"too late", {}});
+      for (const objects::Site& caller : context.index.CallersOf(function)) {
+        AddLabel(finding, SpanOf(context, caller), LabelRole::Call, {"the forward ran before this", {}});
+        AddForward(context, caller, finding);
+      }
+      finding.help = {"enclose the forward as well", {}};
+      finding.witness = AccumulationWitness(context, {}, SpanOf(context, {function, *loss}));
+      AddFix(context, module_id, id, item->context, finding);
+      sink.push_back(std::move(finding));
+    }
+  }
+}
+
+}  // namespace allranks::rules
