@@ -1,5 +1,5 @@
 # Two commands for a fresh machine; all else goes through the CMake presets.
-.PHONY: demo test validate setup clean
+.PHONY: demo test validate vscode setup clean
 JOBS ?= $(shell nproc)
 
 # Findings are what the demo shows: exit code 1 is its success.
@@ -19,6 +19,14 @@ validate: setup
 	cmake --preset release
 	cmake --build --preset release -j $(JOBS)
 	ctest --preset release -C Validate -R '^validators/'
+
+# The extension in a real VS Code, in a headless browser; PICTURES=docs/images renews the pictures of docs/editors.md.
+vscode: setup
+	tools/setup_vscode
+	cmake --preset release
+	cmake --build --preset release --target programs -j $(JOBS)
+	cd editors/vscode && npm run --silent package -- --out ../../build/allranks.vsix
+	node tests/vscode/run.mjs build/release/allranks build/allranks.vsix $(PICTURES)
 
 setup:
 	@tools/setup

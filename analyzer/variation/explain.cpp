@@ -132,7 +132,14 @@ class Explainer {
   void VisitAssignment(FuncId function, ir::ExprId use, NameId name, int depth) {
     const uint32_t before = Module(function)[use].begin;
     for (FuncId at = function; at; at = program_.funcs[at].parent) {
-      if (const auto found = FindAssignment(at, name, at == function ? before : ~0u)) {
+      const uint32_t end = at == function ? before : ~0u;
+      const auto found = FindAssignment(at, name, end);
+      const ir::ExprId store = FindStore(at, name, end);
+      if (store && (!found || Module(at)[store].begin > Module(at)[found->target].begin)) {
+        AddStore(at, store, name, AxesOf(function, use));
+        return;
+      }
+      if (found) {
         Follow(at, *found, name, depth);
         return;
       }
@@ -176,6 +183,32 @@ class Explainer {
       }
     }
     return found;
+  }
+
+  // The last call of a library before a place that stores into the variable: `MPI_Comm_rank(comm, &rank)`.
+  ir::ExprId FindStore(FuncId function, NameId name, uint32_t before) const {
+    const ir::Module& module = Module(function);
+    ir::ExprId last;
+    for (const auto& [site, call] : facts_.functions[function].calls) {
+      if (call.kind != CallKind::Known || module[site].kind != ir::ExprKind::Call || module[site].begin >= before) continue;
+      if (StoresInto(module, site, knowledge_[call.entry], name) && (!last || module[site].begin > module[last].begin)) last = site;
+    }
+    return last;
+  }
+
+  static bool StoresInto(const ir::Module& module, ir::ExprId site, const knowledge::Entry& entry, NameId name) {
+    return std::ranges::any_of(entry.stores, [&](const auto& store) {
+      const auto param = static_cast<size_t>(std::ranges::find(entry.params, store.first) - entry.params.begin());
+      if (param >= ir::ArgCount(module, module[site])) return false;
+      const ir::Expr& arg = module[ir::ArgAt(module, module[site], static_cast<uint32_t>(param)).value];
+      return arg.kind == ir::ExprKind::Name && ir::NameOf(arg) == name;
+    });
+  }
+
+  void AddStore(FuncId function, ir::ExprId site, NameId name, Axes axes) {
+    const CallFact* call = facts_.call(function, site);
+    Add(Module(function).span(site), fmt::format("`{}` {}: `{}` stores it", program_.text(name), VariesText(axes),
+                                                 program_.text(knowledge_[call->entry].name)));
   }
 
   static ir::ExprId TargetNamed(const ir::Module& module, ir::ExprId target, NameId name) {

@@ -5,6 +5,7 @@
 #include <CLI/Formatter.hpp>
 #include <algorithm>
 #include <array>
+#include <filesystem>
 #include <string_view>
 
 #include "driver/cli/exit_codes.h"
@@ -23,7 +24,14 @@ CLI::Option* List(CLI::Option* option) { return option->delimiter(',')->allow_ex
 // As the option table has the choices of that setting.
 CLI::Option* OneOf(CLI::Option* option, std::string_view key) {
   const auto choices = config::FindOption(key)->choices;
-  return option->check(CLI::IsMember(std::vector<std::string>(choices.begin(), choices.end())));
+  const auto problem = [choices](const std::string& given) {
+    if (std::ranges::find(choices, given) != choices.end()) return std::string();
+    std::string all;
+    for (const std::string_view choice : choices) all += (all.empty() ? "" : ", ") + std::string(choice);
+    return "`" + given + "` is none of " + all + config::DidYouMean(given, choices);
+  };
+  // The help has the choices in its words.
+  return option->check(problem, "");
 }
 
 void AddCheck(CLI::App& app, CheckArguments& a, std::vector<std::string>& select) {
@@ -109,6 +117,14 @@ bool NeedsCheck(const std::vector<std::string>& args) {
   return args[0] != "-h" && args[0] != "--help";
 }
 
+// `allranks chekc`: neither a command nor a file. What is there is checked, whatever its name.
+std::string MisspeltCommand(const std::vector<std::string>& args) {
+  if (args.empty() || args[0].starts_with('-') || args[0].find_first_of("./") != std::string::npos) return {};
+  const std::string_view near = config::Nearest(args[0], kCommands);
+  if (near.empty() || std::filesystem::exists(args[0])) return {};
+  return "neither a command nor a file `" + args[0] + "`; did you mean `allranks " + std::string(near) + "`?";
+}
+
 std::string UnknownOption(const CLI::App& app, const std::string& option) {
   std::vector<std::string> names;
   for (const CLI::Option* known : app.get_options()) {
@@ -135,6 +151,7 @@ std::string FirstLine(std::string text) {
 Command ParseArguments(int argc, const char* const* argv) {
   std::vector<std::string> args(argv + std::min(argc, 1), argv + argc);
   if (!args.empty() && (args[0] == "--version" || args[0] == "-V" || args[0] == "version")) return VersionArguments{};
+  if (const std::string misspelt = NeedsCheck(args) ? MisspeltCommand(args) : ""; !misspelt.empty()) return Mistake(misspelt);
   if (NeedsCheck(args)) args.insert(args.begin(), "check");
   CheckArguments check;
   ConfigArguments config;
@@ -155,9 +172,10 @@ Command ParseArguments(int argc, const char* const* argv) {
     app.parse(args);
   } catch (const CLI::CallForHelp&) {
     const std::vector<CLI::App*> chosen = app.get_subcommands();
-    return Message{(chosen.empty() ? &app : chosen[0])->help(), kExitClean};
+    return Message{chosen.empty() ? app.help() : chosen[0]->help(app.get_name()), kExitClean};
   } catch (const CLI::Error& error) {
-    return Mistake(FirstLine(error.what()) + "; see `allranks --help`");
+    const std::string problem = FirstLine(error.what());
+    return Mistake(problem + (problem.ends_with('?') ? "" : "; see `allranks --help`"));
   }
   const CLI::App* chosen = app.get_subcommands()[0];
   if (!chosen->remaining().empty()) return Mistake(UnknownOption(*chosen, chosen->remaining()[0]));

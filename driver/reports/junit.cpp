@@ -12,8 +12,7 @@ std::string Case(const Report& report, const Finding& finding) {
   const Place place = PlaceAt(report.files, finding.span.file, finding.span.begin);
   const std::string message = Escaped(OneLine(findings::Render(finding.message)));
   const std::string help = findings::Render(finding.help);
-  std::string out = "    <testcase name=\"" + std::string(finding.code) + "\" classname=\"" + Escaped(place.path) + "\" line=\"" +
-                    std::to_string(place.line) + "\" column=\"" + std::to_string(place.column) + "\">\n";
+  std::string out = "    <testcase name=\"" + std::string(finding.code) + "\" classname=\"" + Escaped(place.path) + "\">\n";
   out += "      <failure type=\"" + std::string(findings::ToString(finding.severity)) + "\" message=\"" + message + "\">";
   out += Escaped(ToString(place)) + ": " + message + (help.empty() ? "" : "\n" + Escaped(help)) + "</failure>\n";
   return out + "    </testcase>\n";

@@ -1,5 +1,6 @@
 // When what is analysed, and what the client is told of it.
 #include <algorithm>
+#include <set>
 
 #include "driver/config/project.h"
 #include "driver/pipeline/paths.h"
@@ -87,12 +88,15 @@ bool Worker::AnalyseOne(Workspace& workspace, const Changes& changes, std::stop_
   return true;
 }
 
-// One for each folder of the workspace, and one for each project of which only a file is open.
+// One for each folder of the workspace, and one for each project of which only files are open: of that one the rest is read
+// where they import it, and not checked. A home directory may be one.
 void Worker::FindWorkspaces() {
   std::vector<std::string> wanted;
+  std::set<std::string> whole;
   {
     const std::lock_guard lock(desk_.mutex);
     wanted = desk_.folders;
+    whole.insert(wanted.begin(), wanted.end());
     for (const auto& [path, text] : desk_.documents.Overlays()) {
       const bool is_inside = std::ranges::any_of(wanted, [&](const std::string& f) { return pipeline::IsInside(path, f); });
       if (!is_inside) wanted.push_back(config::FindRoot({path}, std::string(pipeline::DirectoryOf(path)), files_));
@@ -100,10 +104,12 @@ void Worker::FindWorkspaces() {
   }
   std::ranges::sort(wanted);
   wanted.erase(std::ranges::unique(wanted).begin(), wanted.end());
-  std::erase_if(workspaces_, [&](const auto& workspace) { return !std::ranges::binary_search(wanted, workspace->folder()); });
+  std::erase_if(workspaces_, [&](const auto& workspace) {
+    return !std::ranges::binary_search(wanted, workspace->folder()) || workspace->is_whole() != whole.contains(workspace->folder());
+  });
   for (const std::string& folder : wanted) {
     const bool is_there = std::ranges::any_of(workspaces_, [&](const auto& w) { return w->folder() == folder; });
-    if (!is_there) workspaces_.push_back(std::make_unique<Workspace>(folder, files_, keeps_cache_));
+    if (!is_there) workspaces_.push_back(std::make_unique<Workspace>(folder, files_, keeps_cache_, whole.contains(folder)));
   }
 }
 

@@ -62,11 +62,19 @@ Json Worker::AnswerTo(const Task& task) {
   const bool wants_place = task.method == "textDocument/hover";
   const source::LineColumn place = wants_place ? ReadPosition(At(task.params, "position")) : source::LineColumn{};
   const std::optional<Target> target = TargetOf(task.params);
+  if (!target && wants_place) return HoverOfConfiguration(ReadUri(task.params), place);
   if (!target) return nullptr;
   if (wants_place) return Hover(*target, place);
   if (task.method == "textDocument/codeAction") return CodeActions(*target, range, At(task.params, "context", "only"));
   if (task.method == "textDocument/inlayHint") return settings_.inlay_hints ? InlayHints(*target, range) : Json::array();
   return settings_.code_lens ? CodeLenses(*target) : Json::array();
+}
+
+Json Worker::HoverOfConfiguration(const std::string& uri, source::LineColumn place) const {
+  const std::lock_guard lock(desk_.mutex);
+  const Document* document = desk_.documents.Find(uri);
+  const bool is_configuration = document != nullptr && IsConfigurationFile(document->path);
+  return is_configuration ? ConfigHover(*document, place, client_) : Json(nullptr);
 }
 
 // None where the document is none of ours, or its project could not be analysed.
@@ -76,7 +84,9 @@ std::optional<Target> Worker::TargetOf(const Json& params) {
   uint32_t cell = 0;
   {
     const std::lock_guard lock(desk_.mutex);
+    const Document* document = desk_.documents.Find(uri);
     if (const Notebook* notebook = desk_.documents.NotebookOf(uri, &cell)) path = notebook->path;
+    else if (document != nullptr) path = document->path;
   }
   Workspace* workspace = path.empty() ? nullptr : WorkspaceOf(path);
   const Snapshot* snapshot = workspace == nullptr ? nullptr : workspace->snapshot();

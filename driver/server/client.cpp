@@ -57,6 +57,9 @@ Client ReadClient(const Json& params) {
   client.registers_configuration = IsTrue(At(workspace, "didChangeConfiguration", "dynamicRegistration"));
   client.has_related_information = IsTrue(At(document, "publishDiagnostics", "relatedInformation")) ||
                                    IsTrue(At(document, "diagnostic", "relatedInformation"));
+  client.has_code_description = IsTrue(At(document, "publishDiagnostics", "codeDescriptionSupport")) ||
+                                IsTrue(At(document, "diagnostic", "codeDescriptionSupport"));
+  client.knows_tags = At(document, "publishDiagnostics", "tagSupport").is_object() || At(document, "diagnostic", "tagSupport").is_object();
   client.opens_pages = IsTrue(At(params, "initializationOptions", "opensPages"));
   for (const Json& format : At(document, "hover", "contentFormat")) {
     client.hovers_markdown = client.hovers_markdown || format == "markdown";

@@ -21,6 +21,8 @@ struct Client {
   bool registers_watchers = false;
   bool registers_configuration = false;
   bool has_related_information = false;
+  bool has_code_description = false;   // shows a code as a link
+  bool knows_tags = false;             // fades what is unnecessary
   bool hovers_markdown = false;
   bool opens_pages = false;            // shows the texts that commands answer
 };

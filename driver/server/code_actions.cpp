@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <cctype>
 
 #include "analyzer/findings/ignore_comment.h"
 #include "driver/fixes/apply.h"
@@ -44,11 +45,16 @@ std::vector<Edit> IgnoreEdits(const Target& target, const Finding& finding) {
   return findings::IgnoreAll(target.snapshot.analysed.files[target.file], *of_file, {{&finding}}, "reason").edits;
 }
 
+std::string Capitalized(std::string text) {
+  if (!text.empty()) text[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(text[0])));
+  return text;
+}
+
 void AddFixes(const Target& target, const Finding& finding, const Json& diagnostic, Json& actions) {
   for (const findings::Fix& fix : finding.fixes) {
     if (fix.applicability == Applicability::DisplayOnly || fix.edits.empty()) continue;
     const bool is_safe = fix.applicability == Applicability::Safe;
-    actions.push_back({{"title", fix.title + (is_safe ? "" : " (to be reviewed)")}, {"kind", kQuickFix},
+    actions.push_back({{"title", Capitalized(fix.title) + (is_safe ? "" : " (to be reviewed)")}, {"kind", kQuickFix},
                        {"diagnostics", Json::array({diagnostic})}, {"isPreferred", is_safe},
                        {"edit", WorkspaceEdit(target, fix.edits)}});
   }

@@ -1,6 +1,9 @@
 // Findings as the protocol's diagnostics.
 #include "driver/server/diagnostics.h"
 
+#include "driver/reports/links.h"
+#include "rules/rule.h"
+
 namespace allranks::server {
 namespace {
 
@@ -13,6 +16,14 @@ int SeverityNumber(findings::Severity severity) {
   return 3;
 }
 
+// As the protocol numbers them; editors fade what bears it.
+constexpr int kUnnecessaryTag = 1;
+
+// Of the comments that AR002 speaks of, those that could as well not be there.
+bool IsUnnecessary(const findings::Finding& finding) {
+  return finding.code == "AR002" && finding.message.format.starts_with("unused");
+}
+
 }  // namespace
 
 Json WriteDiagnostic(const Snapshot& snapshot, const findings::Finding& finding, const Client& client) {
@@ -22,6 +33,9 @@ Json WriteDiagnostic(const Snapshot& snapshot, const findings::Finding& finding,
                      {"code", finding.code},
                      {"source", "allranks"},
                      {"message", findings::Render(finding.message)}};
+  const rules::Rule* rule = client.has_code_description ? rules::FindRule(finding.code) : nullptr;
+  if (rule != nullptr) diagnostic["codeDescription"] = {{"href", reports::RuleUrl(*rule)}};
+  if (client.knows_tags && IsUnnecessary(finding)) diagnostic["tags"] = Json::array({kUnnecessaryTag});
   if (!client.has_related_information) return diagnostic;
   Json related = Json::array();
   for (const findings::Label& label : finding.labels) {

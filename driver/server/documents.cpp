@@ -29,12 +29,31 @@ source::SourceFile FileOf(std::string text) {
   return std::move(*file);
 }
 
+// By how the client calls the language: the end of a file's name says it to all others.
+std::string_view EndingOf(std::string_view language) {
+  if (language == "python") return ".py";
+  if (language == "c") return ".c";
+  if (language == "cpp") return ".cpp";
+  if (language == "cuda" || language == "cuda-cpp") return ".cu";
+  return {};
+}
+
 }  // namespace
+
+std::string Documents::PathOf(const Json& text_document) const {
+  const std::string uri = ReadString(text_document, "uri");
+  const std::string name = UntitledName(uri);
+  if (name.empty()) return PathOfUri(uri);
+  std::string path = name.starts_with('/') ? name : pipeline::Normalized(pipeline::Join(untitled_folder_, name));
+  const Json& language = server::At(text_document, "languageId");
+  if (!pipeline::IsCodeName(path) && language.is_string()) path += EndingOf(language.get<std::string>());
+  return path;
+}
 
 void Documents::Open(const Json& text_document) {
   Document document;
   document.uri = ReadString(text_document, "uri");
-  document.path = PathOfUri(document.uri);
+  document.path = PathOf(text_document);
   document.version = ReadVersion(text_document);
   document.file = FileOf(ReadString(text_document, "text"));
   documents_.insert_or_assign(document.uri, std::move(document));

@@ -15,7 +15,7 @@ namespace allranks::server {
 
 struct Document {
   std::string uri;      // as the client writes it
-  std::string path;     // absolute; empty: no file, or a cell of a notebook
+  std::string path;     // absolute; empty: neither a file nor one to be, or a cell of a notebook
   int64_t version = 0;
   source::SourceFile file;
 };
@@ -31,6 +31,8 @@ struct Notebook {
 class Documents {
  public:
   void SetEncoding(ColumnUnit unit) { unit_ = unit; }
+  // Where texts that were never saved are taken to stand.
+  void SetUntitledFolder(std::string folder) { untitled_folder_ = std::move(folder); }
   ColumnUnit encoding() const { return unit_; }
 
   void Open(const Json& text_document);
@@ -52,11 +54,13 @@ class Documents {
 
  private:
   Document& At(const Json& text_document);
+  std::string PathOf(const Json& text_document) const;
   void ApplyChange(Document& document, const Json& change) const;
   void ChangeCells(Notebook& notebook, const Json& cells);
   std::string NotebookBytes(const Notebook& notebook) const;
 
   ColumnUnit unit_ = ColumnUnit::Utf16;
+  std::string untitled_folder_;
   std::map<std::string, Document, std::less<>> documents_;  // by URI
   std::map<std::string, Notebook, std::less<>> notebooks_;
 };

@@ -24,16 +24,6 @@ Json WriteHover(const Target& target, const std::string& text, std::optional<sou
 
 bool IsWordPart(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0; }
 
-// "AR101" at a place of a text, as suppressions and configuration write it.
-const rules::Rule* RuleAt(std::string_view text, uint32_t offset) {
-  size_t begin = std::min<size_t>(offset, text.size());
-  size_t end = begin;
-  while (begin > 0 && IsWordPart(text[begin - 1])) --begin;
-  while (end < text.size() && IsWordPart(text[end])) ++end;
-  const std::string_view word = text.substr(begin, end - begin);
-  return word.starts_with("AR") ? rules::FindRule(word) : nullptr;
-}
-
 std::string AxesText(Axes axes) {
   std::string text;
   for (int i = 0; i < knowledge::kAxisCount; ++i) {
@@ -52,17 +42,19 @@ class HoverText {
   }
 
   std::string Run() {
-    AddValue();
-    if (function_) AddCollective();
-    return std::move(text_);
+    const std::string collective = function_ ? Collective() : std::string();
+    AddValue(!collective.empty());
+    return text_ + collective;
   }
 
  private:
-  void AddValue() {
+  // What a collective returns is of interest only where it differs.
+  void AddValue(bool is_collective) {
     const variation::ValueStore& store = analysed_.facts.values_store;
     const ValueId value = analysed_.facts.value(target_.module, expr_);
     if (!value) return;
     const Axes axes = store.axes(value);
+    if (axes.empty() && is_collective) return;
     text_ = Backticked(store.Print(value, analysed_.program, *analysed_.knowledge));
     if (axes.empty()) {
       text_ += ": the same on every rank\n";
@@ -78,17 +70,17 @@ class HoverText {
     text_ += "\n";
   }
 
-  void AddCollective() {
+  // Empty: it is none.
+  std::string Collective() {
     const auto calls = indices_.index.known_calls();
     const auto call = std::ranges::find_if(calls, [&](const KnownCall& each) {
       return each.function == function_ && each.expr == expr_ && each.entry->operation.kind;
     });
-    if (call == calls.end()) return;
+    if (call == calls.end()) return {};
     const traces::World world = objects::SmallJob(analysed_.facts.job);
-    text_ += "\n" + Backticked(analysed_.program.text(call->entry->name)) + ": " +
-             std::string(analysed_.program.text(call->entry->operation.kind)) + " on " + GroupText(*call) + "\n";
-    text_ += "\n- reached by " + traces::NameOfRanks(world, indices_.reach.Ranks({function_, expr_}, world)) + "\n";
-    AddVerdict();
+    return "\n" + Backticked(analysed_.program.text(call->entry->name)) + ": " +
+           std::string(analysed_.program.text(call->entry->operation.kind)) + " on " + GroupText(*call) + "\n" +
+           "\n- reached by " + traces::NameOfRanks(world, indices_.reach.Ranks({function_, expr_}, world)) + "\n" + Verdict();
   }
 
   std::string GroupText(const KnownCall& call) const {
@@ -102,16 +94,17 @@ class HoverText {
     return store.Print(group, analysed_.program, *analysed_.knowledge);
   }
 
-  void AddVerdict() {
+  std::string Verdict() const {
     const source::Span span = target_.ir().span(expr_);
     const auto& ledger = target_.snapshot.output.ledger;
     const auto entry = std::ranges::find(ledger, span, &traces::LedgerEntry::span);
-    if (entry == ledger.end()) return;
+    if (entry == ledger.end()) return {};
     switch (entry->verdict) {
-      case traces::SiteVerdict::Aligned: text_ += "- all ranks of its group agree on it\n"; break;
-      case traces::SiteVerdict::Flagged: text_ += "- ranks of its group do not agree on it\n"; break;
-      case traces::SiteVerdict::Unknown: text_ += "- not decided: " + entry->reason + "\n"; break;
+      case traces::SiteVerdict::Aligned: return "- all ranks of its group agree on it\n";
+      case traces::SiteVerdict::Flagged: return "- ranks of its group do not agree on it\n";
+      case traces::SiteVerdict::Unknown: return "- not decided: " + entry->reason + "\n";
     }
+    return {};
   }
 
   const Target& target_;
@@ -134,6 +127,15 @@ std::string HelpAt(const Target& target, uint32_t offset) {
 }
 
 }  // namespace
+
+const rules::Rule* RuleAt(std::string_view text, uint32_t offset) {
+  size_t begin = std::min<size_t>(offset, text.size());
+  size_t end = begin;
+  while (begin > 0 && IsWordPart(text[begin - 1])) --begin;
+  while (end < text.size() && IsWordPart(text[end])) ++end;
+  const std::string_view word = text.substr(begin, end - begin);
+  return word.starts_with("AR") ? rules::FindRule(word) : nullptr;
+}
 
 Json Hover(const Target& target, source::LineColumn place) {
   const uint32_t offset = target.OffsetAt(place);

@@ -44,6 +44,9 @@ std::vector<std::string> FoldersOf(const Json& params) {
   return folders;
 }
 
+// Of a window without a folder: one that is nowhere, so that nothing on disk is taken for its project.
+std::string UntitledFolder(const std::vector<std::string>& folders) { return folders.empty() ? "/untitled" : folders.front(); }
+
 }  // namespace
 
 void Server::Receive(std::string_view text) {
@@ -137,6 +140,7 @@ Json Server::Initialize(const Json& params) {
     desk_.client = ReadClient(params);
     desk_.documents.SetEncoding(desk_.client.encoding);
     desk_.folders = FoldersOf(params);
+    desk_.documents.SetUntitledFolder(UntitledFolder(desk_.folders));
     const Json& options = At(params, "initializationOptions");
     desk_.settings = ReadSettings(At(options, "settings").is_null() ? options : At(options, "settings"), &problems);
   }
@@ -195,6 +199,7 @@ void Server::ChangeFolders(const Json& event) {
     const std::string path = uri.is_string() ? PathOfUri(uri.get<std::string>()) : std::string();
     if (!path.empty()) desk_.folders.push_back(path);
   }
+  desk_.documents.SetUntitledFolder(UntitledFolder(desk_.folders));
   desk_.NoteDisk();
 }
 

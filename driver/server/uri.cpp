@@ -14,16 +14,8 @@ std::optional<unsigned> Digit(char c) {
   return std::nullopt;
 }
 
-}  // namespace
-
-std::string PathOfUri(std::string_view uri) {
-  constexpr std::string_view kScheme = "file://";
-  if (!uri.starts_with(kScheme)) return {};
-  uri.remove_prefix(kScheme.size());
-  // A host, as in file://localhost/x, names this machine.
-  const size_t slash = uri.find('/');
-  if (slash == std::string_view::npos) return {};
-  uri.remove_prefix(slash);
+// Without what stands behind `?` or `#`; empty if it is no path.
+std::string Decoded(std::string_view uri) {
   uri = uri.substr(0, uri.find_first_of("?#"));
   std::string path;
   for (size_t i = 0; i < uri.size(); ++i) {
@@ -39,6 +31,24 @@ std::string PathOfUri(std::string_view uri) {
   // A NUL ends names for the system: what follows would name another file.
   if (path.find('\0') != std::string::npos) return {};
   return pipeline::Normalized(path);
+}
+
+}  // namespace
+
+std::string PathOfUri(std::string_view uri) {
+  constexpr std::string_view kScheme = "file://";
+  if (!uri.starts_with(kScheme)) return {};
+  uri.remove_prefix(kScheme.size());
+  // A host, as in file://localhost/x, names this machine.
+  const size_t slash = uri.find('/');
+  if (slash == std::string_view::npos) return {};
+  return Decoded(uri.substr(slash));
+}
+
+std::string UntitledName(std::string_view uri) {
+  constexpr std::string_view kScheme = "untitled:";
+  if (!uri.starts_with(kScheme)) return {};
+  return Decoded(uri.substr(kScheme.size()));
 }
 
 }  // namespace allranks::server

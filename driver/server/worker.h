@@ -44,6 +44,7 @@ class Worker {
   bool IsOver() const;
   Json AnswerTo(const Task& task);
   std::optional<Target> TargetOf(const Json& params);
+  Json HoverOfConfiguration(const std::string& uri, source::LineColumn place) const;
   Json DocumentDiagnostic(const Json& params);
   Json WorkspaceDiagnostic(const Json& params);
   Json ExecuteCommand(const Json& params);

@@ -48,6 +48,8 @@ base::Result<bool> Workspace::Configure(const Settings& settings) {
   if (!read) return base::Fail(read.error().message);
   pipeline::Options& options = read->options;
   if (!keeps_cache_) options.cache_folder.clear();
+  // What is open is checked in any case.
+  if (!is_whole_) options.paths.clear();
   std::string texts;
   for (const std::string& path : options.knowledge_files) texts += path + "\n" + files_.Read(path).value_or("") + "\n";
   const bool has_other_paths = options_ && (options_->root != options.root ||

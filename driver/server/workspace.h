@@ -51,10 +51,12 @@ struct Indices {
 
 class Workspace {
  public:
-  Workspace(const std::string& folder, const source::FileSystem& files, bool keeps_cache)
-      : folder_(folder), files_(folder, files), keeps_cache_(keeps_cache) {}
+  // `is_whole`: all of the folder is checked, and not only what is open in it.
+  Workspace(const std::string& folder, const source::FileSystem& files, bool keeps_cache, bool is_whole)
+      : folder_(folder), files_(folder, files), keeps_cache_(keeps_cache), is_whole_(is_whole) {}
 
   const std::string& folder() const { return folder_; }
+  bool is_whole() const { return is_whole_; }
 
   // What a run from this folder on the command line would do, over the open texts. `disk_is_unchanged`: only open
   // texts differ from the last time. A stopped analysis, or one whose configuration is wrong, is an error.
@@ -75,6 +77,7 @@ class Workspace {
   std::string folder_;
   FolderFiles files_;
   bool keeps_cache_;
+  bool is_whole_;
   std::optional<pipeline::Options> options_;
   findings::Confidence least_ = findings::Confidence::Likely;
   std::optional<baseline::Baseline> baseline_;

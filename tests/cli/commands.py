@@ -28,7 +28,16 @@ class Commands(CliTest):
         for args in (["--help"], ["check", "--help"], ["rule", "-h"]):
             result = self.run_allranks(*args)
             self.assertEqual((result.code, result.err), (0, ""))
-            self.assertIn("Usage", result.out)
+            self.assertIn("Usage: allranks", result.out)
+
+    def test_misspelt_words(self):
+        for args, meant in ((["chekc"], "`allranks check`"), (["sever"], "`allranks server`"), (["--output-format", "sari"], "`sarif`"),
+                            (["--fail-on=eror"], "`error`"), (["check", "--selct", "AR1"], "`--select`")):
+            self.assert_one_line_error(self.run_allranks(*args), f"did you mean {meant}?")
+        self.assert_one_line_error(self.run_allranks("--output-format", "zip"), "none of full, concise, ")
+        # What is there is checked.
+        self.write("chekc/good.py", "x = 1\n")
+        self.assertEqual(self.run_allranks("chekc").code, 0)
 
     def test_rule(self):
         page = self.run_allranks("rule", "AR101")

@@ -101,11 +101,20 @@ class Formats(CliTest):
         entries = json.loads(self.run_allranks("check", "--output-format", "gitlab").out)
         self.assertEqual(len({entry["fingerprint"] for entry in entries}), len(entries))
         self.assertEqual({entry["severity"] for entry in entries}, {"major"})
+        # What GitLab's own schema of such reports asks for, and the place that it takes from them.
+        for entry in entries:
+            self.assertLessEqual({"description", "fingerprint", "severity", "location"}, set(entry))
+            self.assertIsInstance(entry["location"]["positions"]["begin"]["line"], int)
 
     def test_junit(self):
         suites = ElementTree.fromstring(self.run_allranks("check", "--output-format", "junit").out)
         failure = suites.find("testsuite/testcase/failure")
         self.assertIn("`torch.distributed.barrier`", failure.get("message"))
+        # The schemas of Surefire and of Jenkins' xUnit plugin know no other attributes: a strict reader refuses the file.
+        allowed = {"testsuites": {"name", "tests", "failures", "errors", "time"}, "testcase": {"name", "classname", "time"},
+                   "testsuite": {"name", "tests", "failures", "errors", "skipped", "time"}, "failure": {"type", "message"}}
+        for element in suites.iter():
+            self.assertLessEqual(set(element.attrib), allowed[element.tag], element.tag)
         self.write("pkg/bad.py", "import torch.distributed\n")
         suites = ElementTree.fromstring(self.run_allranks("check", "--output-format", "junit").out)
         self.assertEqual((len(suites.findall("testsuite/testcase")), suites.find(".//failure")), (1, None))

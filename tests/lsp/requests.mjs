@@ -132,6 +132,13 @@ test('code actions: ignore, explain, fix, fix all', async (t) => {
   assert.deepEqual(await actions('epoch.py', ['refactor']), []);
 });
 
+test('a lens does not call aligned what a finding stands in', async (t) => {
+  const text = 'import torch.distributed as dist\n\ndef total(x):\n    dist.all_reduce(x)\n\ndef save(x):\n    if dist.get_rank() == 0:\n        total(x)\n    dist.barrier()\n';
+  const client = await start(t, { files: { 'train.py': text } });
+  const lenses = await client.ask('textDocument/codeLens', { textDocument: client.document('train.py') });
+  assert.deepEqual(lenses.map((each) => each.command.title), ['1 collective: 1 flagged', '1 collective: 1 aligned; 1 finding']);
+});
+
 test('inlay hints and code lenses, and their switches', async (t) => {
   const text = 'import torch.distributed as dist\n\ndef f(x):\n    if dist.get_rank() != 0:\n        return\n    print(x)\n\ndef g(x):\n    dist.barrier()\n    dist.all_reduce(x)\n';
   const client = await start(t, { files: { 'train.py': text } });
@@ -220,6 +227,88 @@ test('progress, and a client that cancels', async (t) => {
   const outcome = await asked.then(() => 'answered', (error) => error.code);
   assert.ok(outcome === 'answered' || outcome === -32800);
   assert.equal(await client.ask('textDocument/hover', { textDocument, position }), null);
+});
+
+test('a diagnostic links to the page of its rule; what is unnecessary is marked so', async (t) => {
+  const capabilities = structuredClone(ALL_CAPABILITIES);
+  Object.assign(capabilities.textDocument.publishDiagnostics, { codeDescriptionSupport: true, tagSupport: { valueSet: [1] } });
+  const text = GUARDED.replace('dist.all_reduce(model)', 'dist.all_reduce(model)  # allranks: ignore[AR101] all of them');
+  const client = await start(t, { files: { 'train.py': text }, capabilities });
+  await client.untilCodes('train.py', 'AR101', 'AR002');
+  const [guarded, unused] = client.diagnostics.get(client.uri('train.py'));
+  assert.match(guarded.codeDescription.href, /^https:.*\/docs\/rules\/AR101-rank-guarded-collective\.md$/);
+  assert.deepEqual([guarded.tags, unused.tags], [undefined, [1]]);
+  const plain = await start(t);
+  await plain.untilCodes('train.py', 'AR101');
+  assert.equal(plain.diagnostics.get(plain.uri('train.py'))[0].codeDescription, undefined);
+});
+
+test('a text that was never saved', async (t) => {
+  const helpers = 'import torch.distributed as dist\n\ndef total(x):\n    dist.all_reduce(x)\n';
+  const text = 'import torch.distributed as dist\nfrom helpers import total\n\nif dist.get_rank() == 0:\n    total(1)\n';
+  const uri = 'untitled:Untitled-1';
+  for (const folders of [[makeFolder({ 'helpers.py': helpers })], []]) {
+    const client = await start(t, { folders });
+    const found = () => client.diagnostics.get(uri);
+    await client.tell('textDocument/didOpen', { textDocument: { uri, languageId: 'python', version: 1, text: GUARDED } });
+    await client.until('a finding', () => found()?.length === 1);
+    const position = place(GUARDED, 'dist.barrier', 6);
+    assert.match((await client.ask('textDocument/hover', { textDocument: { uri }, position })).contents.value, /barrier on the default group/);
+    const actions = await client.ask('textDocument/codeAction', { textDocument: { uri }, range: WHOLE, context: { diagnostics: [] } });
+    assert.deepEqual(Object.keys(actions.find((each) => /^Ignore/.test(each.title)).edit.changes), [uri]);
+    // The folder's files are there to be imported.
+    await client.tell('textDocument/didChange', { textDocument: { uri, version: 2 }, contentChanges: [{ text }] });
+    await client.until('the import to be seen through, or not', () => found()?.length === folders.length);
+    await client.tell('textDocument/didOpen', { textDocument: { uri: 'untitled:Untitled-2', languageId: 'plaintext', version: 1, text: GUARDED } });
+    assert.deepEqual((await client.ask('textDocument/diagnostic', { textDocument: { uri: 'untitled:Untitled-2' } })).items, []);
+    await client.tell('textDocument/didClose', { textDocument: { uri } });
+    await client.until('no finding any more', () => found()?.length === 0);
+  }
+});
+
+test('of a project of which a file is open, only that file is checked', async (t) => {
+  const folder = makeFolder({ 'pyproject.toml': '', 'open.py': 'from shut import save\nsave(1)\n', 'shut.py': GUARDED });
+  const client = await start(t, { folders: [], files: {} });
+  t.after(() => fs.rmSync(folder, { recursive: true }));
+  const uriOf = (name) => pathToFileURL(`${folder}/${name}`).href;
+  const open = (name) => client.tell('textDocument/didOpen', { textDocument: { uri: uriOf(name), languageId: 'python', version: 1, text: fs.readFileSync(`${folder}/${name}`, 'utf8') } });
+  await open('open.py');
+  const all = () => client.ask('workspace/diagnostic', { previousResultIds: [] });
+  assert.deepEqual((await all()).items, []);
+  await open('shut.py');
+  assert.deepEqual((await all()).items.map((each) => each.uri), [uriOf('shut.py')]);
+});
+
+test('hover in configuration files', async (t) => {
+  const toml = '# AR103 is noisy\nselect = [\n  "AR101",\n]\n\n[severity]\nAR4 = "info"\n\n[world]\nnodes = 1\n';
+  const client = await start(t, { files: { 'train.py': GUARDED, 'allranks.toml': toml } });
+  const at = async (name, text, word, more = 1) => {
+    await client.open(name, text, 'toml');
+    return (await client.ask('textDocument/hover', { textDocument: client.document(name), position: place(text, word, more) }))?.contents.value;
+  };
+  assert.match(await at('allranks.toml', toml, 'select'), /^## select/);
+  assert.match(await at('allranks.toml', toml, '"AR101"', 3), /rank-guarded-collective/);
+  assert.match(await at('allranks.toml', toml, 'AR103', 3), /## What it finds/);
+  assert.equal(await at('allranks.toml', toml, 'noisy'), undefined);
+  assert.match(await at('allranks.toml', toml, 'info'), /^## severity/);
+  assert.match(await at('allranks.toml', toml, 'nodes'), /^## world.nodes/);
+  const project = '[project]\nname = "x"\n[tool.allranks]\nignore = []\n[tool.allranks.world]\nnodes = 1\n[tool.other]\nselect = 1\n';
+  assert.match(await at('pyproject.toml', project, 'ignore'), /^## ignore/);
+  assert.match(await at('pyproject.toml', project, 'nodes'), /^## world.nodes/);
+  assert.equal(await at('pyproject.toml', project, 'name'), undefined);
+  assert.equal(await at('pyproject.toml', project, 'select'), undefined);
+});
+
+test('a request that is cancelled while it waits', async (t) => {
+  const files = Object.fromEntries(Array.from({ length: 150 }, (_, i) => [`m${i}.py`, GUARDED]));
+  const client = await start(t, { files });
+  // Answered when all is analysed; until then the second one waits.
+  const whole = client.ask('workspace/diagnostic', { previousResultIds: [] });
+  const source = new protocol.CancellationTokenSource();
+  const asked = client.ask('textDocument/hover', { textDocument: client.document('m0.py'), position: { line: 5, character: 8 } }, source.token);
+  source.cancel();
+  await assert.rejects(asked, { code: -32800 });
+  assert.equal((await whole).items.length, 150);
 });
 
 test('an orderly end, and others', async () => {

@@ -6,6 +6,7 @@ usage: formats.py ALLRANKS REPOSITORY. Skips what is not installed; `make valida
 import json
 import os
 import pathlib
+import re
 import shutil
 import stat
 import subprocess
@@ -62,6 +63,9 @@ class Formats(unittest.TestCase):
         def load(name):
             return json.loads((self.root / name).read_text("utf-8"))
 
+        def line_of(case):
+            return int(re.match(r":(?:cell \d+:)?(\d+):", case.find("failure").text.removeprefix(case.get("classname")))[1])
+
         def start(finding):
             return finding["code"], finding["location"]["path"], finding["location"]["start"]["line"]
 
@@ -76,8 +80,7 @@ class Formats(unittest.TestCase):
                       for at in [r["locations"][0]["physicalLocation"]]],
             "rdjson": [(d["code"]["value"], d["location"]["path"], d["location"]["range"]["start"]["line"]) for d in load("rdjson")["diagnostics"]],
             "gitlab": [(e["check_name"], e["location"]["path"], e["location"]["positions"]["begin"]["line"]) for e in load("gitlab")],
-            "junit": [(case.get("name"), case.get("classname"), int(case.get("line")))
-                      for case in ElementTree.parse(self.root / "junit").iter("testcase")],
+            "junit": [(case.get("name"), case.get("classname"), line_of(case)) for case in ElementTree.parse(self.root / "junit").iter("testcase")],
         }
         for name, findings in told.items():
             self.assertEqual(sorted(f for f in findings if not f[1].endswith(".ipynb")), expected, name)
@@ -110,6 +113,17 @@ class Formats(unittest.TestCase):
         rules = log["tool"]["driver"]["rules"]
         for result in log["results"]:
             self.assertEqual(rules[result["ruleIndex"]]["id"], result["ruleId"])
+
+    def test_junit(self):
+        try:
+            import junitparser
+        except ImportError:
+            raise unittest.SkipTest("python3-junitparser is not installed; `make validate` installs it")
+        read = junitparser.JUnitXml.fromfile(str(self.root / "junit"))
+        cases = [case for suite in read for case in suite]
+        self.assertEqual(len(cases), len(json.loads((self.root / "json").read_text())["findings"]))
+        self.assertEqual({type(result) for case in cases for result in case.result}, {junitparser.Failure})
+        self.assertEqual(sum(suite.failures for suite in read), len(cases))
 
     @needs(MODULES / ".bin" / "rdformat-validator")
     def test_rdjson(self):

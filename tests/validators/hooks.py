@@ -5,6 +5,7 @@ usage: hooks.py ALLRANKS REPOSITORY. Without network: a package that holds the b
 
 import os
 import pathlib
+import re
 import shutil
 import subprocess
 import sys
@@ -13,6 +14,7 @@ import unittest
 
 ALLRANKS = pathlib.Path(sys.argv.pop(1)).resolve()
 REPOSITORY = pathlib.Path(sys.argv.pop(1)).resolve()
+VALIDATOR = REPOSITORY / "tests" / "validators" / "node_modules" / ".bin" / "action-validator"
 
 SETUP = """\
 from setuptools import setup
@@ -116,26 +118,89 @@ class Hooks(unittest.TestCase):
 
 
 class Action(unittest.TestCase):
-    def steps(self):
+    """action.yml: read by a validator, and its steps run under bash in their order, with what one hands to the next."""
+
+    @classmethod
+    def setUpClass(cls):
         try:
             import yaml
         except ImportError:
-            raise unittest.SkipTest("python3-yaml is not installed")
-        return yaml.safe_load((REPOSITORY / "action.yml").read_text())["runs"]["steps"]
+            raise unittest.SkipTest("python3-yaml is not installed; `make validate` installs it")
+        cls.action = yaml.safe_load((REPOSITORY / "action.yml").read_text())
+        cls.folder = tempfile.TemporaryDirectory()
+        cls.addClassCleanup(cls.folder.cleanup)
+        cls.root = pathlib.Path(cls.folder.name).resolve()
+        packed = subprocess.run([sys.executable, REPOSITORY / "tools" / "pack_wheel", "--binary", ALLRANKS, cls.root / "wheels"],
+                                capture_output=True, text=True)
+        assert packed.returncode == 0, packed.stderr
+        made = subprocess.run([sys.executable, "-m", "venv", cls.root / "env"], capture_output=True, text=True)
+        assert made.returncode == 0, made.stderr
 
-    def test_the_check_step(self):
-        script = next(step["run"] for step in self.steps() if step.get("id") == "check")
-        with tempfile.TemporaryDirectory() as name:
-            folder = pathlib.Path(name)
-            (folder / "bad.py").write_text(GUARDED)
-            environment = {**os.environ, "PATH": f"{ALLRANKS.parent}:{os.environ['PATH']}", "PATHS": "bad.py", "ARGS": "--isolated",
-                           "FAIL_ON": "error", "DIFF_BASE": "", "SARIF_FILE": "x.sarif", "SARIF_CATEGORY": "gpu",
-                           "GITHUB_OUTPUT": str(folder / "output")}
-            result = subprocess.run(["bash", "-eo", "pipefail", "-c", script], cwd=folder, env=environment, capture_output=True, text=True, timeout=120)
-            self.assertEqual(result.returncode, 0, result.stderr)
-            self.assertTrue(result.stdout.startswith("::error title=allranks (AR101),file="), result.stdout)
-            self.assertIn("exit-code=1", (folder / "output").read_text())
-            self.assertIn('"id": "gpu/"', (folder / "x.sarif").read_text())
+    def run_steps(self, text, **given):
+        """The exit code of the last step and what the steps put out; `uses` steps are named, not run."""
+        project = pathlib.Path(tempfile.mkdtemp(dir=self.root))
+        (project / "bad.py").write_text(text)
+        inputs = {name: str(value["default"]) for name, value in self.action["inputs"].items()}
+        values = {f"inputs.{name}": value for name, value in {**inputs, **{k.replace("_", "-"): v for k, v in given.items()}}.items()}
+
+        def filled(text):
+            return re.sub(r"\$\{\{ *([\w.-]+) *\}\}", lambda match: values[match[1]], text)
+
+        lines, code = [], 0
+        for step in self.action["runs"]["steps"]:
+            if "uses" in step:
+                lines.append(f"uses {step['uses']} of {filled(step['with']['sarif_file'])}")
+                continue
+            output = project / "github_output"
+            output.write_text("")
+            environment = {k: v for k, v in os.environ.items() if not k.startswith(("GIT_", "PYTHON", "VIRTUAL_ENV"))}
+            # An index of packages that holds the one that was just packed.
+            environment.update({name: filled(value) for name, value in step.get("env", {}).items()}, GITHUB_OUTPUT=str(output),
+                               PATH=f"{self.root / 'env' / 'bin'}:/usr/bin:/bin", PIP_NO_INDEX="1", PIP_FIND_LINKS=str(self.root / "wheels"),
+                               PIP_DISABLE_PIP_VERSION_CHECK="1")
+            folder = project / filled(step.get("working-directory", "."))
+            done = subprocess.run(["bash", "--noprofile", "--norc", "-eo", "pipefail", "-c", step["run"]], cwd=folder, env=environment,
+                                  capture_output=True, text=True, timeout=120)
+            lines.append(done.stdout + done.stderr)
+            code = done.returncode
+            values.update({f"steps.{step['id']}.outputs.{line.split('=', 1)[0]}": line.split("=", 1)[1]
+                           for line in output.read_text().splitlines() if "id" in step})
+            if code != 0:
+                break
+        return code, "\n".join(lines), project
+
+    def test_steps_in_order(self):
+        code, output, project = self.run_steps(GUARDED, paths="bad.py", args="--isolated", sarif_category="gpu")
+        self.assertEqual(code, 1, output)
+        self.assertIn("::error title=allranks (AR101),file=", output)
+        self.assertIn(f"uses github/codeql-action/upload-sarif@v3 of {project / 'allranks.sarif'}", output)
+        self.assertIn('"id": "gpu/"', (project / "allranks.sarif").read_text())
+        self.assertEqual(self.run_steps(GUARDED, fail_on="never")[0], 0)
+        self.assertEqual(self.run_steps("x = 1\n")[0], 0)
+
+    def test_inputs_are_data(self):
+        code, output, project = self.run_steps(GUARDED, paths="bad.py $(touch hacked) ; touch hacked")
+        self.assertEqual(code, 2, output)
+        self.assertFalse((project / "hacked").exists())
+
+    @unittest.skipUnless(VALIDATOR.exists(), f"{VALIDATOR} is not installed; `make validate` installs it")
+    def test_the_validator_of_actions_and_workflows(self):
+        def verdict(name, text):
+            file = self.root / name
+            file.parent.mkdir(exist_ok=True)
+            file.write_text(text)
+            return subprocess.run([VALIDATOR, file], capture_output=True, text=True, timeout=60)
+
+        action = (REPOSITORY / "action.yml").read_text()
+        result = verdict("good/action.yml", action)
+        self.assertEqual(result.returncode, 0, result.stdout)
+        self.assertNotEqual(verdict("bad/action.yml", action.replace("using: composite", "using: composit")).returncode, 0)
+        blocks = re.findall(r"^```yaml\n(.*?)^```", (REPOSITORY / "docs" / "ci.md").read_text(), re.M | re.S)
+        workflows = [block if block.startswith("name:") else f"on: push\njobs:\n{block}" for block in blocks if "runs-on:" in block]
+        self.assertEqual(len(workflows), 2)
+        for index, workflow in enumerate(workflows):
+            result = verdict(f"good/{index}.yml", workflow)
+            self.assertEqual(result.returncode, 0, result.stdout + workflow)
 
 
 if __name__ == "__main__":

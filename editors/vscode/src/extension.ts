@@ -38,7 +38,11 @@ async function showAnswer(command: string, given: unknown[], answer: unknown): P
 
 function clientOptions(): LanguageClientOptions {
   return {
-    documentSelector: LANGUAGES.flatMap((language) => [{ scheme: 'file', language }]),
+    documentSelector: [
+      ...LANGUAGES.flatMap((language) => [{ scheme: 'file', language }, { scheme: 'untitled', language }]),
+      // Hovers on settings.
+      { scheme: 'file', pattern: '**/{allranks,.allranks,pyproject}.toml' },
+    ],
     outputChannel: output,
     // The pages that commands answer are opened here; the server need not speak of them itself.
     initializationOptions: { opensPages: true },
