@@ -53,10 +53,8 @@ bool ProgramCalls::Says(ir::ModuleId module, std::initializer_list<std::string_v
 std::vector<Site> CallsIn(const Context& context, binding::FuncId function) {
   std::vector<Site> calls;
   const ir::ModuleId module_id = context.program.funcs[function].module;
-  const ir::Module& module = context.program.modules[module_id];
-  for (uint32_t i = 0; i < module.exprs.size(); ++i) {
-    const ir::ExprId id{i};
-    if (module[id].kind == ir::ExprKind::Call && FunctionAround(context, module_id, id) == function) calls.push_back({function, id});
+  for (const ir::ExprId id : context.index.ExprsOf(module_id, ir::ExprKind::Call)) {
+    if (FunctionAround(context, module_id, id) == function) calls.push_back({function, id});
   }
   return calls;
 }

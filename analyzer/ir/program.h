@@ -36,6 +36,10 @@ enum class ExprKind : uint8_t {
 #define EXPR(name) name,
 #include "analyzer/ir/nodes.def"
 };
+constexpr size_t kExprKindCount = 0
+#define EXPR(name) +1
+#include "analyzer/ir/nodes.def"
+    ;
 enum class StmtKind : uint8_t {
 #define STMT(name) name,
 #include "analyzer/ir/nodes.def"

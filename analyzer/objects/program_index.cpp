@@ -8,7 +8,11 @@ ProgramIndex::ProgramIndex(const binding::Program& program, const knowledge::Kno
                            const variation::Facts& facts)
     : program_(program), knowledge_(knowledge), facts_(facts) {
   trees_.reserve(program.modules.size());
-  for (const ir::Module& module : program.modules) trees_.emplace_back(module);
+  by_kind_.reserve(program.modules.size());
+  for (const ir::Module& module : program.modules) {
+    trees_.emplace_back(module);
+    by_kind_.emplace_back(module);
+  }
   callers_.resize(program.funcs.size());
   made_with_.resize(program.classes.size());
   for (uint32_t i = 0; i < facts.functions.size(); ++i) {
@@ -17,6 +21,21 @@ ProgramIndex::ProgramIndex(const binding::Program& program, const knowledge::Kno
       AddCalls(FuncId{i}, *list);
     }
   }
+}
+
+ProgramIndex::ByKind::ByKind(const ir::Module& module) : exprs(module.exprs.size()) {
+  for (const ir::Expr& expr : module.exprs) ++begin[static_cast<size_t>(expr.kind) + 1];
+  for (size_t kind = 1; kind < begin.size(); ++kind) begin[kind] += begin[kind - 1];
+  auto next = begin;
+  for (uint32_t i = 0; i < module.exprs.size(); ++i) {
+    exprs[next[static_cast<size_t>(module[ir::ExprId{i}].kind)]++] = ir::ExprId{i};
+  }
+}
+
+std::span<const ir::ExprId> ProgramIndex::ExprsOf(ir::ModuleId module, ir::ExprKind kind) const {
+  const ByKind& by_kind = by_kind_[module.index];
+  const uint32_t begin = by_kind.begin[static_cast<size_t>(kind)];
+  return std::span(by_kind.exprs).subspan(begin, by_kind.begin[static_cast<size_t>(kind) + 1] - begin);
 }
 
 void ProgramIndex::AddCalls(FuncId function, const std::vector<std::pair<ir::ExprId, variation::CallFact>>& calls) {

@@ -1,6 +1,7 @@
 // The program by call: who calls whom, which library calls there are, and what each node stands in.
 #pragma once
 
+#include <array>
 #include <span>
 #include <string>
 #include <string_view>
@@ -39,6 +40,8 @@ class ProgramIndex {
   // What objects of a class of the project are made with, anywhere.
   std::span<const ValueId> MadeWith(binding::ClassId class_id) const { return made_with_[class_id]; }
   const ir::Tree& tree(ir::ModuleId module) const { return trees_[module.index]; }
+  // The expressions of one kind in a module, in order.
+  std::span<const ir::ExprId> ExprsOf(ir::ModuleId module, ir::ExprKind kind) const;
 
   // The argument of a call for a parameter of its entry, as value and as written; none if not passed.
   ValueId Arg(const KnownCall& call, std::string_view param) const;
@@ -50,12 +53,20 @@ class ProgramIndex {
   FuncId FunctionOf(ir::ModuleId module, ir::StmtId stmt) const;
 
  private:
+  // Of one module: its expressions by kind, and where each kind begins.
+  struct ByKind {
+    explicit ByKind(const ir::Module& module);
+    std::array<uint32_t, ir::kExprKindCount + 1> begin = {};
+    std::vector<ir::ExprId> exprs;
+  };
+
   void AddCalls(FuncId function, const std::vector<std::pair<ir::ExprId, variation::CallFact>>& calls);
 
   const binding::Program& program_;
   const knowledge::Knowledge& knowledge_;
   const variation::Facts& facts_;
   std::vector<ir::Tree> trees_;
+  std::vector<ByKind> by_kind_;
   base::IdVector<FuncId, std::vector<Site>> callers_;
   base::IdVector<binding::ClassId, std::vector<ValueId>> made_with_;
   std::vector<KnownCall> known_calls_;

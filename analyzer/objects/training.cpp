@@ -17,10 +17,7 @@ Training::Training(const binding::Program& program, const knowledge::Knowledge& 
 void Training::FindCalls() {
   for (uint32_t m = 0; m < program_.modules.size(); ++m) {
     const ir::ModuleId module_id{m};
-    const ir::Module& module = program_.modules[module_id];
-    for (uint32_t i = 0; i < module.exprs.size(); ++i) {
-      const ir::ExprId id{i};
-      if (module[id].kind != ir::ExprKind::Call) continue;
+    for (const ir::ExprId id : index_.ExprsOf(module_id, ir::ExprKind::Call)) {
       const ir::StmtId stmt = index_.tree(module_id).StatementOf(id);
       if (stmt) AddCall(index_.FunctionOf(module_id, stmt), id);
     }

@@ -30,9 +30,7 @@ class Epochs {
     for (uint32_t m = 0; m < context_.program.modules.size(); ++m) {
       const ir::ModuleId module_id{m};
       const ir::Module& module = context_.program.modules[module_id];
-      for (uint32_t i = 0; i < module.exprs.size(); ++i) {
-        const ir::ExprId id{i};
-        if (module[id].kind != ir::ExprKind::Call) continue;
+      for (const ir::ExprId id : context_.index.ExprsOf(module_id, ir::ExprKind::Call)) {
         const ir::Expr& callee = module[ir::CalleeOf(module[id])];
         if (callee.kind != ir::ExprKind::Attribute || context_.program.text(ir::AttrOf(callee)) != kSetEpoch) continue;
         const FuncId function = FunctionAround(context_, module_id, id);

@@ -32,9 +32,11 @@ class Shares {
     if (IsJoined()) return;
     for (uint32_t m = 0; m < context_.program.modules.size(); ++m) {
       const ir::ModuleId module{m};
-      for (uint32_t i = 0; i < context_.program.modules[module].exprs.size(); ++i) {
-        const std::optional<Share> share = ShareAt(module, ir::ExprId{i});
-        if (share && IsUneven(*share)) Visit(*share);
+      for (const ir::ExprKind kind : {ir::ExprKind::Subscript, ir::ExprKind::Call}) {
+        for (const ir::ExprId id : context_.index.ExprsOf(module, kind)) {
+          const std::optional<Share> share = ShareAt(module, id);
+          if (share && IsUneven(*share)) Visit(*share);
+        }
       }
     }
   }

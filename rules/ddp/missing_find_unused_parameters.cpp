@@ -85,9 +85,9 @@ class Model {
     for (uint32_t m = 0; m < context_.program.modules.size(); ++m) {
       const ir::ModuleId module_id{m};
       const ir::Module& module = context_.program.modules[module_id];
-      for (uint32_t i = 0; i < module.exprs.size(); ++i) {
-        const ir::Expr& expr = module[ir::ExprId{i}];
-        if (expr.kind != ir::ExprKind::Attribute || ir::AttrOf(expr) != part.field) continue;
+      for (const ir::ExprId id : context_.index.ExprsOf(module_id, ir::ExprKind::Attribute)) {
+        const ir::Expr& expr = module[id];
+        if (ir::AttrOf(expr) != part.field) continue;
         const bool is_making = module.file == part.made.file && expr.begin == part.made.begin;
         if (!is_making) return true;
       }

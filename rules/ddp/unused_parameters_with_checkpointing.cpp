@@ -73,10 +73,8 @@ class Conflicts {
 
   // Arguments of the Trainer, or of a class of the project that derives from them.
   void VisitModule(ir::ModuleId module_id) {
-    const ir::Module& module = context_.program.modules[module_id];
-    for (uint32_t i = 0; i < module.exprs.size(); ++i) {
-      const ir::ExprId id{i};
-      if (module[id].kind != ir::ExprKind::Call || !KeywordOf(context_, module_id, id, "gradient_checkpointing")) continue;
+    for (const ir::ExprId id : context_.index.ExprsOf(module_id, ir::ExprKind::Call)) {
+      if (!KeywordOf(context_, module_id, id, "gradient_checkpointing")) continue;
       const FuncId function = FunctionAround(context_, module_id, id);
       if (function && context_.values.IsA(context_.facts.value(module_id, id), "transformers.TrainingArguments")) {
         VisitArguments({function, id});
@@ -107,9 +105,7 @@ class Conflicts {
   // A model is wrapped in adapters here, or prepared for them: its inputs get gradients because its weights have none.
   std::optional<Site> AdaptersIn(ir::ModuleId module_id) const {
     const ir::Module& module = context_.program.modules[module_id];
-    for (uint32_t i = 0; i < module.exprs.size(); ++i) {
-      const ir::ExprId id{i};
-      if (module[id].kind != ir::ExprKind::Call) continue;
+    for (const ir::ExprId id : context_.index.ExprsOf(module_id, ir::ExprKind::Call)) {
       const std::string_view callee = TextOf(context_, module_id, ir::CalleeOf(module[id]));
       const bool is_it = callee.ends_with("get_peft_model") || callee.ends_with("PeftModel.from_pretrained") ||
                          callee.ends_with("enable_input_require_grads");

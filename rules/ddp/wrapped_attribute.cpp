@@ -23,9 +23,7 @@ class Attributes {
  private:
   void VisitModule(ir::ModuleId module_id) {
     const ir::Module& module = context_.program.modules[module_id];
-    for (uint32_t i = 0; i < module.exprs.size(); ++i) {
-      const ir::ExprId id{i};
-      if (module[id].kind != ir::ExprKind::Attribute) continue;
+    for (const ir::ExprId id : context_.index.ExprsOf(module_id, ir::ExprKind::Attribute)) {
       const ir::ExprId object = ir::ObjectOf(module[id]);
       const ValueId value = context_.facts.value(module_id, object);
       if (!value || !IsWrapped(context_, value)) continue;

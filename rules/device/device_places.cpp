@@ -50,12 +50,11 @@ class Search {
   }
 
   void AddTexts(ir::ModuleId module_id) {
-    const ir::Module& module = context_.program.modules[module_id];
-    for (uint32_t i = 0; i < module.exprs.size(); ++i) {
-      const ir::ExprId number = NumberOfText(module_id, ir::ExprId{i});
-      if (!number) continue;
-      if (const FuncId function = FunctionAround(context_, module_id, number)) {
-        Add({function, number}, "`" + Quoted(context_, {function, ir::ExprId{i}}) + "`");
+    for (const ir::ExprKind kind : {ir::ExprKind::FString, ir::ExprKind::Call, ir::ExprKind::Binary}) {
+      for (const ir::ExprId id : context_.index.ExprsOf(module_id, kind)) {
+        const ir::ExprId number = NumberOfText(module_id, id);
+        const FuncId function = number ? FunctionAround(context_, module_id, number) : FuncId::None();
+        if (function) Add({function, number}, "`" + Quoted(context_, {function, id}) + "`");
       }
     }
   }

@@ -20,9 +20,7 @@ std::optional<Site> MonitorOf(const Context& context, std::string_view metric) {
     const ir::ModuleId module_id{m};
     const ir::Module& module = context.program.modules[module_id];
     if (context.files[module.file].text.find("monitor") == std::string::npos) continue;
-    for (uint32_t i = 0; i < module.exprs.size(); ++i) {
-      const ir::ExprId id{i};
-      if (module[id].kind != ir::ExprKind::Call) continue;
+    for (const ir::ExprId id : context.index.ExprsOf(module_id, ir::ExprKind::Call)) {
       const ir::ExprId monitor = KeywordOf(context, module_id, id, "monitor");
       const FuncId function = monitor ? FunctionAround(context, module_id, id) : FuncId::None();
       if (function && context.values.Str(context.facts.value(module_id, monitor)) == metric) return Site{function, monitor};

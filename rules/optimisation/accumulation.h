@@ -21,8 +21,8 @@ bool MeetOnOneWay(const Context& context, const objects::Site& a, const objects:
 // Whether the innermost loop around both is the same, or there is none around either.
 bool ShareTheirLoop(const Context& context, const objects::Site& a, const objects::Site& b);
 
-// Sets DDP's flag, which its forward reads, first thing in each round of the loop to whether the optimizer steps in it;
-// none where that test, or the wrapped model, is not seen.
+// Sets DDP's flag, which its forward reads, first thing in each round of the loop to whether the optimizer steps in it.
+// None where that test, or the wrapped model, is not seen.
 std::optional<findings::Fix> ReduceWhereItSteps(const Context& context, const objects::Site& backward, const objects::Site& step);
 
 // One step of the optimizer with so many micro-steps as `period` says, and some where it says nothing.

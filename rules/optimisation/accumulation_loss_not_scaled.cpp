@@ -94,10 +94,10 @@ class Micro {
   }
 
   std::string DivisorIn(ir::ExprId test) const {
-    for (uint32_t i = 0; i < module_.exprs.size(); ++i) {
-      const ir::Expr& expr = module_[ir::ExprId{i}];
+    for (const ir::ExprId id : context_.index.ExprsOf(module_id_, ir::ExprKind::Binary)) {
+      const ir::Expr& expr = module_[id];
       const bool is_inside = expr.begin >= module_[test].begin && expr.end <= module_[test].end;
-      if (!is_inside || expr.kind != ir::ExprKind::Binary || static_cast<ir::BinaryOp>(expr.op) != ir::BinaryOp::Mod) continue;
+      if (!is_inside || static_cast<ir::BinaryOp>(expr.op) != ir::BinaryOp::Mod) continue;
       const ir::ExprKind kind = module_[ir::RightOf(expr)].kind;
       const bool is_simple = kind == ir::ExprKind::Name || kind == ir::ExprKind::Attribute || kind == ir::ExprKind::Constant;
       return is_simple ? std::string(TextOf(context_, module_id_, ir::RightOf(expr))) : std::string();

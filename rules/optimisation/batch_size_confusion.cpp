@@ -116,13 +116,12 @@ class Batches {
     if (owner == "self") return std::nullopt;
     for (const ir::ModuleId file : calls_.FilesOf(module_id)) {
       const ir::Module& module = context_.program.modules[file];
-      for (uint32_t i = 0; i < module.exprs.size(); ++i) {
-        const ir::Expr& expr = module[ir::ExprId{i}];
-        if (expr.kind != ir::ExprKind::Attribute) continue;
+      for (const ir::ExprId id : context_.index.ExprsOf(file, ir::ExprKind::Attribute)) {
+        const ir::Expr& expr = module[id];
         const std::string_view name = context_.program.text(ir::AttrOf(expr));
         if (name != "tensor_parallel_size" && name != "tensor_model_parallel_size") continue;
         if (TextOf(context_, file, ir::ObjectOf(expr)) != owner) continue;
-        if (const FuncId function = FunctionAround(context_, file, ir::ExprId{i})) return Site{function, ir::ExprId{i}};
+        if (const FuncId function = FunctionAround(context_, file, id)) return Site{function, id};
       }
     }
     return std::nullopt;

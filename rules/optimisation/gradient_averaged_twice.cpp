@@ -63,10 +63,8 @@ class Averages {
 
   std::optional<Site> DivisionIn(FuncId function, ValueId quotient) const {
     const ir::ModuleId module_id = context_.program.funcs[function].module;
-    const ir::Module& module = context_.program.modules[module_id];
-    for (uint32_t i = 0; i < module.exprs.size(); ++i) {
-      const ir::ExprId id{i};
-      if (module[id].kind != ir::ExprKind::Binary || FunctionAround(context_, module_id, id) != function) continue;
+    for (const ir::ExprId id : context_.index.ExprsOf(module_id, ir::ExprKind::Binary)) {
+      if (FunctionAround(context_, module_id, id) != function) continue;
       if (context_.facts.value(module_id, id) == quotient) return Site{function, id};
     }
     return std::nullopt;

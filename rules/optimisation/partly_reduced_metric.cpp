@@ -31,17 +31,17 @@ class Ratios {
   // `reduced / count` where the count is still that of the rank, and the other way round.
   void VisitDivisions(ir::ModuleId module_id) {
     const ir::Module& module = context_.program.modules[module_id];
-    for (uint32_t i = 0; i < module.exprs.size(); ++i) {
-      const ir::Expr& expr = module[ir::ExprId{i}];
-      if (expr.kind != ir::ExprKind::Binary || static_cast<ir::BinaryOp>(expr.op) != ir::BinaryOp::Div) continue;
+    for (const ir::ExprId id : context_.index.ExprsOf(module_id, ir::ExprKind::Binary)) {
+      const ir::Expr& expr = module[id];
+      if (static_cast<ir::BinaryOp>(expr.op) != ir::BinaryOp::Div) continue;
       const ValueId left = context_.facts.value(module_id, ir::LeftOf(expr));
       const ValueId right = context_.facts.value(module_id, ir::RightOf(expr));
       const bool numerator_only = left && right && IsReduced(left) && IsOfItsShare(right);
       const bool denominator_only = left && right && IsReduced(right) && IsOfItsShare(left);
       if (!numerator_only && !denominator_only) continue;
-      const FuncId function = FunctionAround(context_, module_id, ir::ExprId{i});
-      if (!function || IsLossOfGradients(function, ir::ExprId{i})) continue;
-      Report({function, ir::ExprId{i}}, {function, numerator_only ? ir::RightOf(expr) : ir::LeftOf(expr)},
+      const FuncId function = FunctionAround(context_, module_id, id);
+      if (!function || IsLossOfGradients(function, id)) continue;
+      Report({function, id}, {function, numerator_only ? ir::RightOf(expr) : ir::LeftOf(expr)},
              {function, numerator_only ? ir::LeftOf(expr) : ir::RightOf(expr)});
     }
   }

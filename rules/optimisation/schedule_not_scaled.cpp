@@ -24,10 +24,8 @@ class Schedules {
     if (context_.loading.made_samplers().empty()) return;
     for (uint32_t m = 0; m < context_.program.modules.size(); ++m) {
       const ir::ModuleId module_id{m};
-      const ir::Module& module = context_.program.modules[module_id];
-      for (uint32_t i = 0; i < module.exprs.size(); ++i) {
-        const ir::ExprId id{i};
-        if (module[id].kind != ir::ExprKind::Call || !MakesSchedule(module_id, id)) continue;
+      for (const ir::ExprId id : context_.index.ExprsOf(module_id, ir::ExprKind::Call)) {
+        if (!MakesSchedule(module_id, id)) continue;
         if (const FuncId function = FunctionAround(context_, module_id, id)) VisitCall({function, id});
       }
     }

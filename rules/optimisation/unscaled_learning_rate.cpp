@@ -115,11 +115,11 @@ class Rates {
 
   bool RelatesToSize(ir::ModuleId module_id, bool rate_only) const {
     const ir::Module& module = context_.program.modules[module_id];
-    for (uint32_t i = 0; i < module.exprs.size(); ++i) {
-      const ir::Expr& expr = module[ir::ExprId{i}];
-      if (expr.kind == ir::ExprKind::Binary && Scales(static_cast<ir::BinaryOp>(expr.op)) &&
+    for (const ir::ExprId id : context_.index.ExprsOf(module_id, ir::ExprKind::Binary)) {
+      const ir::Expr& expr = module[id];
+      if (Scales(static_cast<ir::BinaryOp>(expr.op)) &&
           (IsSize(module_id, ir::LeftOf(expr)) || IsSize(module_id, ir::RightOf(expr))) &&
-          SpeaksOfRate(module_id, context_.index.tree(module_id).StatementOf(ir::ExprId{i}), rate_only)) {
+          SpeaksOfRate(module_id, context_.index.tree(module_id).StatementOf(id), rate_only)) {
         return true;
       }
     }
