@@ -1,13 +1,11 @@
 #pragma once
 
 #include <array>
+#include <atomic>
 #include <cstdint>
-#include <deque>
-#include <memory>
 #include <mutex>
 #include <string>
 #include <string_view>
-#include <vector>
 
 #include "analyzer/base/hash_index.h"
 #include "analyzer/base/id.h"
@@ -18,7 +16,8 @@ namespace allranks::base {
 // in which threads intern, so results are never sorted by them.
 using NameId = Id<struct NameTag>;
 
-// Thread-safe table of strings; views stay valid as long as the table lives.
+// Thread-safe table of strings; views stay valid as long as the table lives. Looking at a string takes no lock: who has
+// its id got it from who made it.
 class Interner {
  public:
   NameId Intern(std::string_view text);
@@ -30,11 +29,19 @@ class Interner {
  private:
   static constexpr uint32_t kShardBits = 4;  // 16 shards: parser threads seldom wait for one another.
   static constexpr uint32_t kShardMask = (1u << kShardBits) - 1;
+  // Strings stay where they are: each chunk is twice as long as the one before.
+  static constexpr uint32_t kFirstBits = 6;
+  static constexpr uint32_t kFirst = 1u << kFirstBits;
   struct Shard {
-    mutable std::mutex mutex;
-    std::deque<std::string> texts;
-    HashIndex index;
+    ~Shard();
+    const std::string& At(uint32_t position) const;
     uint32_t Find(uint64_t hash, std::string_view text) const;
+    void Add(uint64_t hash, std::string_view text);
+
+    mutable std::mutex mutex;
+    std::array<std::atomic<std::string*>, 32 - kShardBits - kFirstBits> chunks = {};
+    uint32_t count = 0;
+    HashIndex index;
   };
 
   std::array<Shard, 1u << kShardBits> shards_;

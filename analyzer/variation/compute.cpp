@@ -146,8 +146,8 @@ Facts ComputeVariation(const binding::Program& program, const knowledge::Knowled
 const FunctionFacts& FunctionEvaluator::Evaluated(FuncId callee) {
   EvaluateFunction(tables_, callee);
   if (tables_.log != nullptr) {
-    tables_.log->Note({.kind = EventKind::Evaluated, .table = {}, .owner = callee.index, .key = 0,
-                       .value = tables_.recording->Outcome(callee)});
+    tables_.log->Note({.kind = EventKind::Evaluated, .table = {}, .owner = callee.index,
+                       .key = tables_.recording->Outcome(callee), .value = {}});
   }
   return tables_.facts.functions[callee];
 }

@@ -9,13 +9,6 @@ namespace {
 
 bool IsRead(EventKind kind) { return kind < EventKind::Record; }
 
-ValueId OutcomeOf(ValueStore& store, const FunctionFacts& facts) {
-  std::vector<ValueId> kids = {facts.returns};
-  kids.insert(kids.end(), facts.stored.begin(), facts.stored.end());
-  for (const bool made_uniform : facts.param_made_uniform) kids.push_back(store.Bool(made_uniform));
-  return store.Tuple(kids);
-}
-
 }  // namespace
 
 void Log::Note(const Event& event) {
@@ -38,13 +31,20 @@ bool Log::NoteRecord(const Event& event) {
 
 void Recording::Begin(Facts& facts) {
   was_evaluated_.assign(was_evaluated_.size(), false);
-  std::ranges::fill(outcomes_, ValueId::None());
+  std::ranges::fill(outcomes_, 0);
   for (FunctionFacts& function : facts.functions) {
     function.returns = {};
     function.stored.clear();
     function.param_made_uniform.clear();
     function.evaluated = false;
   }
+}
+
+uint32_t Recording::NumberOf(const FunctionFacts& facts) {
+  std::vector<uint32_t> parts = {facts.returns.index, static_cast<uint32_t>(facts.stored.size())};
+  for (const ValueId value : facts.stored) parts.push_back(value.index);
+  for (const bool made_uniform : facts.param_made_uniform) parts.push_back(made_uniform ? 1 : 0);
+  return numbers_.try_emplace(std::move(parts), static_cast<uint32_t>(numbers_.size()) + 1).first->second;
 }
 
 void Recording::Evaluate(Tables& tables, FuncId function) {
@@ -64,7 +64,7 @@ void Recording::Evaluate(Tables& tables, FuncId function) {
     log.events.clear();
     log.is_whole = false;
     FunctionEvaluator(tables, function).Run();
-    log.outcome = OutcomeOf(tables.store, facts);
+    log.outcome = NumberOf(facts);
     log.returns = facts.returns;
     log.stored = facts.stored;
     log.param_made_uniform = facts.param_made_uniform;
@@ -103,7 +103,7 @@ bool Recording::RepeatOne(Tables& tables, const Event& event) const {
       return tables.Decorated(function) == event.value;
     case EventKind::Evaluated:
       EvaluateFunction(tables, function);
-      return Outcome(function) == event.value;
+      return Outcome(function) == event.key;
     case EventKind::Record:
       tables.Record(event.table, event.owner, event.key, event.value);
       return true;

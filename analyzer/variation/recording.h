@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <vector>
 
 #include "analyzer/variation/facts.h"
@@ -31,7 +32,7 @@ enum class EventKind : uint8_t {
   Declared,   // (function, parameter)
   Default,    // (function, parameter)
   Decorated,  // (function)
-  Evaluated,  // (function): what a callee yields, once it was evaluated if need be
+  Evaluated,  // (function, its outcome): what a callee yields, once it was evaluated if need be
   // What was done.
   Record,        // into a row of a table
   SetDeclared,   // (function, parameter)
@@ -57,8 +58,8 @@ class Log {
 
   std::vector<Event> events;
   uint32_t repeated_records = 0;
-  // The outcome: FunctionFacts of the same names.
-  ValueId outcome;
+  uint32_t outcome = 0;
+  // FunctionFacts of the same names.
   ValueId returns;
   std::vector<ValueId> stored;
   std::vector<bool> param_made_uniform;
@@ -79,16 +80,18 @@ class Recording {
 
   // Whether it was evaluated, not just repeated, since `Begin`.
   bool WasEvaluated(FuncId function) const { return was_evaluated_[function.index]; }
-  // One value for all that callers get to know of a function's evaluation; none before the first.
-  ValueId Outcome(FuncId function) const { return outcomes_[function.index]; }
+  // All that callers get to know of a function's evaluation, as a number: equal ones have equal numbers. 0 before the first.
+  uint32_t Outcome(FuncId function) const { return outcomes_[function.index]; }
 
  private:
+  uint32_t NumberOf(const FunctionFacts& facts);
   bool Repeat(Tables& tables, Log& log) const;
   bool RepeatOne(Tables& tables, const Event& event) const;
 
   std::vector<std::vector<Log>> logs_;  // by round, FuncId
   std::vector<bool> was_evaluated_;
-  std::vector<ValueId> outcomes_;
+  std::vector<uint32_t> outcomes_;
+  std::map<std::vector<uint32_t>, uint32_t> numbers_;  // of outcomes
 };
 
 }  // namespace allranks::variation

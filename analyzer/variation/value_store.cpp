@@ -162,7 +162,7 @@ ValueId ValueStore::Make(Value value, std::span<const ValueId> kids) {
   constexpr size_t kMostKids = 255;
   if (kids.size() > kMostKids) {
     Axes axes = value.axes;
-    for (const ValueId kid : kids) axes = axes | values_[kid.index].axes;
+    for (const ValueId kid : kids) axes = kid ? axes | values_[kid.index].axes : axes;
     return Fresh(axes);
   }
   uint32_t depth = 0;
