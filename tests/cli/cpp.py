@@ -30,6 +30,14 @@ class Cpp(CliTest):
     def commands(self, *entries, where="compile_commands.json"):
         self.write(where, json.dumps([{"directory": str(self.root), **entry} for entry in entries]))
 
+    def test_headers_of_the_compiler_come_along(self):
+        # As on a machine that has no Clang and no C library's headers.
+        self.write("a.cpp", "#include <stddef.h>\n#include <stdint.h>\n#include <mpi.h>\n"
+                            "void f() {\n  int rank;\n  MPI_Comm_rank(MPI_COMM_WORLD, &rank);\n  if (rank == 0) MPI_Barrier(MPI_COMM_WORLD);\n}\n")
+        self.write("compile_commands.json", json.dumps([{"file": "a.cpp", "directory": str(self.root), "arguments": ["c++", "-nostdinc", "a.cpp"]}]))
+        result = self.run_allranks("check", "--output-format", "json")
+        self.assertEqual([finding["code"] for finding in json.loads(result.out)["findings"]], ["AR101"])
+
     def test_compile_command_gives_macros(self):
         self.write("main.cpp", GUARDED)
         self.commands({"file": "main.cpp", "command": "mpicxx -DROOT=0 -O2 -c main.cpp -o main.o"})

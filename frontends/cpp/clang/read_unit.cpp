@@ -124,9 +124,13 @@ std::vector<std::string> CommandLine(const Request& request) {
   const std::string root(kHeaderRoot);
   std::vector<std::string> line = {"clang", "-fsyntax-only", "-resource-dir", root + "/clang"};
   line.insert(line.end(), request.args.begin(), request.args.end());
-  // After all other folders: what the machine has is used.
-  for (const char* more : {"-w", "-ferror-limit=0", "-Wno-unknown-cuda-version", "-idirafter"}) line.emplace_back(more);
-  line.push_back(root + "/standin");
+  for (const char* more : {"-w", "-ferror-limit=0", "-Wno-unknown-cuda-version"}) line.emplace_back(more);
+  // After all other folders: what the machine has is used. The first of these is that of the resources; Debian's driver asks
+  // the disk for it and, as it is in memory only, takes the machine's, of which there may be none.
+  for (const char* last : {"/clang/include", "/standin"}) {
+    line.emplace_back("-idirafter");
+    line.push_back(root + last);
+  }
   line.push_back(request.path);
   return line;
 }
