@@ -138,7 +138,7 @@ def check_include(root, user, bracket, name):
 def source_files(root):
     for top in OUR_ROOTS:
         for path in sorted((root / top).rglob("*")):
-            if path.suffix in SOURCE_ENDINGS and path.is_file():
+            if path.suffix in SOURCE_ENDINGS and "node_modules" not in path.parts and path.is_file():
                 yield path.relative_to(root)
 
 

@@ -32,7 +32,7 @@ def cpp_files(root):
     """Paths relative to the repository."""
     for top in OUR_ROOTS:
         for path in sorted((root / top).rglob("*")):
-            if path.suffix in CPP_ENDINGS and path.is_file():
+            if path.suffix in CPP_ENDINGS and "node_modules" not in path.parts and path.is_file():
                 yield path.relative_to(root)
 
 
