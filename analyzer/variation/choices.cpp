@@ -31,7 +31,7 @@ ValueId FunctionEvaluator::PickedFrom(ir::ModuleId module, ValueId name) {
     const binding::Func& func = tables_.program.funcs[function];
     const std::string_view text = Text(tables_.program.function(function).name);
     if (func.owner || func.parent || ir::FunctionId{i} == ir::kTopLevel || text.starts_with('_') || text.starts_with('<')) continue;
-    members.push_back(FunctionValue(function, {}));
+    members.push_back(TargetValue({.kind = binding::TargetKind::Function, .module = module, .function = function}));
   }
   for (uint32_t i = 0; i < source.classes.size(); ++i) {
     const binding::ClassId class_id = tables_.program.class_of(module, ir::ClassId{i});

@@ -67,7 +67,8 @@ extern const Rule NeedlessFindUnusedParameters = {
 
 A DDP wrapper with `find_unused_parameters=True` around a model of the project whose `forward`, followed
 through its methods and the modules it is made of, uses every part that has parameters, under no
-condition.
+condition. The model may be picked by name (`models.__dict__[args.arch](...)`), if whatever takes these
+arguments makes objects of one class.
 
 ## Why it hurts
 
@@ -100,7 +101,8 @@ model = DDP(Net())
 
 ## When it is silent
 
-* A part is used under a condition, or not at all, or the object is handed to code that is not seen.
+* A part is used under a condition that may come out either way, or not at all, or the object is handed to
+  code that is not seen.
 * The class derives from one that is not seen, or speaks of `requires_grad`.
 * The flag is a variable.
 
