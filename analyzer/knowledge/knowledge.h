@@ -128,6 +128,7 @@ enum class YieldKind : uint8_t {
   NewGroup,   // a created group whose ranks are the argument `argument`, if any
   SplitGroup, // of the operation's own group, one group for each value of `argument` or `formula`; without one a group like it
   SelfGroup,  // a group of this process alone
+  SubGroup,   // of the group `of`: the ranks that the first `count` items of the list `argument` name, or all but these
   None,       // nothing: MPI_COMM_NULL, a null pointer
 };
 
@@ -137,6 +138,9 @@ struct Yield {
   Axes axes;
   NameId type;
   NameId argument;
+  NameId of;               // SubGroup
+  NameId count;            // SubGroup
+  bool is_rest = false;    // SubGroup: all but these
   bool has_axis = false;
   Axis axis{};
   MarkId mark;             // the result is marked (`gradient_synced`); marks travel with whatever is computed from it

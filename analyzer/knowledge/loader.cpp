@@ -390,6 +390,7 @@ class Loader {
 
   // "arg:model", "arg:self" (the receiver), "args:accelerate.Prepared", "group:tensor", "new_group:ranks",
   // "split_group:color" (a parameter), "split_group:node_rank" (a formula),
+  // "ranks_of:group,n,ranks" (the first n ranks of that list), "rest_of:group,n,ranks" (all others), "rest_of:group" (not known which),
   // "varies:data", "ragged:data" (its size as well), "value:rank == 0", "uniform", "-" (nothing is said) or the name of a class.
   Yield ParseYield(std::string_view text, std::span<const NameId> params, Place place) {
     const size_t colon = text.find(':');
@@ -424,12 +425,26 @@ class Loader {
       if (is_param) return {.kind = YieldKind::SplitGroup, .argument = names_.Intern(rest)};
       return {.kind = YieldKind::SplitGroup, .formula = Parse(rest, params, place)};
     }
-    constexpr std::string_view kWords[] = {"arg",   "args",      "varies",      "ragged",   "value",
-                                           "group", "new_group", "split_group", "made_with"};
+    if (word == "ranks_of" || word == "rest_of") return SubGroup(rest, word == "rest_of", params, place);
+    constexpr std::string_view kWords[] = {"arg",       "args",        "varies",    "ragged",   "value",  "group",
+                                           "new_group", "split_group", "made_with", "ranks_of", "rest_of"};
     const std::string near = DidYouMean(word, kWords);
     errors_.Fail(place, fmt::format("unknown word `{}` before the colon{}", word,
                                     near.empty() ? "; write a class without one" : near));
     return {};
+  }
+
+  // "group,n,ranks", or the group alone: some of it.
+  Yield SubGroup(std::string_view text, bool is_rest, std::span<const NameId> params, Place place) {
+    Yield yield{.kind = YieldKind::SubGroup, .is_rest = is_rest};
+    NameId* const parts[] = {&yield.of, &yield.count, &yield.argument};
+    for (NameId* part : parts) {
+      if (text.empty()) break;
+      const size_t comma = std::min(text.find(','), text.size());
+      *part = Param(text.substr(0, comma), params, place);
+      text.remove_prefix(std::min(comma + 1, text.size()));
+    }
+    return yield;
   }
 
   // What a framework passes to an override of the method: param_types = { trainer = "lightning.Trainer" }; what a

@@ -91,7 +91,7 @@ class Builder {
       case ir::StmtKind::Match:
         return Match(stmt);
       case ir::StmtKind::Return:
-        return traces_.Seq(Expr(ir::ValueOf(stmt)), traces_.Exit(At(id), ExitKind::Return));
+        return traces_.Seq(Expr(ir::ValueOf(stmt)), traces_.Exit(At(id), ReturnKind(stmt)));
       case ir::StmtKind::Break:
         return traces_.Exit(At(id), ExitKind::Break);
       case ir::StmtKind::Continue:
@@ -108,6 +108,14 @@ class Builder {
       default:
         return traces_.Empty();
     }
+  }
+
+  // To return from `main` of C and C++ is to call `exit`: with an error code that ends the job.
+  ExitKind ReturnKind(const ir::Stmt& stmt) const {
+    const ir::Function& function = state_.program.function(func_);
+    const bool is_main = module_.language != ir::Language::Python && !function.owner && state_.program.text(function.name) == "main";
+    const ir::ExprId code = ir::ValueOf(stmt);
+    return is_main && code && ExitOf(code) == ExitKind::Raise ? ExitKind::Raise : ExitKind::Return;
   }
 
   // `raise SystemExit` ends this process in peace and leaves the others running.

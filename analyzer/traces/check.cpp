@@ -39,6 +39,7 @@ void FunctionCheck::Run() {
   CheckPairs();
   CheckOwn();
   CheckShapes();
+  CheckCounts();
   CheckTypes();
   CheckPointToPoint();
   if (state_.exhausted()) state_.limits.push_back({func_, "comparison of ranks with more than 400000 steps"});

@@ -152,7 +152,7 @@ bool FunctionCheck::ReportStuck(Scene& scene, SequenceStore& sequences, const st
       // NCCL and its like never buffer.
       const bool may_buffer = step.kind == StepKind::Send && traces_.entry(op).operation.may_buffer;
       evidence.detail = !is_order ? "unmatched" : !sends_return && may_buffer ? "buffered" : "order";
-    } else if (!evidence.victim || traces_[evidence.victim].site == traces_[evidence.culprit].site) {
+    } else if (!evidence.victim || (evidence.culprit && traces_[evidence.victim].site == traces_[evidence.culprit].site)) {
       evidence.victim = op;
       evidence.not_reached = RankSet::Of(rank);
     }

@@ -82,6 +82,7 @@ class Describer {
   }
 
   void SetCondition(Difference* result) {
+    if (evidence_.kind == DifferenceKind::Shape) return SetCount(result);
     if (!evidence_.node) return;
     const Trace& node = traces_[evidence_.node];
     const Site& site = traces_.site(node.site);
@@ -98,6 +99,21 @@ class Describer {
       result->condition_text = state_.values.Print(node.value, state_.program, state_.knowledge);
     }
     result->axes = state_.values.axes(node.value);
+  }
+
+  // The argument that says how many elements there are.
+  void SetCount(Difference* result) const {
+    result->axes = evidence_.axes;
+    const Site& site = traces_.site(traces_[evidence_.culprit].site);
+    const knowledge::Entry& entry = traces_.entry(evidence_.culprit);
+    const ir::Module& module = state_.program.module_of(site.function);
+    if (evidence_.axes.empty() || !site.expr || module[site.expr].kind != ir::ExprKind::Call) return;
+    const auto index = static_cast<uint32_t>(std::ranges::find(entry.params, entry.operation.count_param) -
+                                             entry.params.begin());
+    if (index >= ir::ArgCount(module, module[site.expr])) return;
+    result->condition_expr = ir::ArgAt(module, module[site.expr], index).value;
+    result->condition_function = site.function;
+    result->condition = {module.file, module[result->condition_expr].begin, module[result->condition_expr].end};
   }
 
   void SetExit(Difference* result) {
@@ -172,6 +188,9 @@ class Describer {
     if (evidence_.is_guess || IsMadeOnce(result) || IsOfSomeClass(result) || IsOfOwnJob() || IsOfSomeObject()) return Confidence::Possible;
     // Under that setting it communicates, and then all ranks pass.
     if (evidence_.admits_all && !result.culprit.strategies.empty()) return Confidence::Possible;
+    // Files of one name and clocks: that the ranks found something different there is possible, no more.
+    const Axes environment = Axes::Of(knowledge::Axis::Environment);
+    if (result.kind == DifferenceKind::Shape && result.axes == environment) return Confidence::Possible;
     if (result.kind == DifferenceKind::PointToPoint && result.detail != "order") return Confidence::Likely;
     if (result.kind == DifferenceKind::Handler) {
       const TryInfo& info = traces_.try_info(evidence_.node);

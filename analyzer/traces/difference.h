@@ -18,6 +18,7 @@ struct Evidence {
   TraceId victim;
   TraceId exit;             // the exit that skips the culprit
   uint32_t handler = 0;
+  knowledge::Axes axes;     // Shape of a count: along which it varies
   bool own = false;         // decided by each rank's own values and not by the world
   bool is_guess = false;    // which group the culprit works on is not known
   bool admits_all = false;  // a setting that is not known may let every rank pass (`sharded or rank == 0`)

@@ -371,9 +371,12 @@ void Evaluator::SplitMembers(ValueId group, GroupInfo* info) {
 RankSet Evaluator::CreatedMembers(ValueId group, bool* known) {
   RankSet members;
   const auto kids = values_.Kids(group);
-  *known = !kids.empty() && kids[0] && values_[kids[0]].kind == ValueKind::Tuple;
+  ValueId list = kids.empty() ? ValueId() : kids[0];
+  const bool is_rest = list && values_[list].kind == ValueKind::Unary;
+  if (is_rest) list = values_.Kids(list)[0];
+  *known = list && values_[list].kind == ValueKind::Tuple;
   if (*known) {
-    const std::vector<ValueId> ranks(values_.Kids(kids[0]).begin(), values_.Kids(kids[0]).end());
+    const std::vector<ValueId> ranks(values_.Kids(list).begin(), values_.Kids(list).end());
     for (const ValueId rank : ranks) {
       const Outcome outcome = Evaluate(rank, 0);
       *known = *known && outcome.kind == OutcomeKind::Number && values_.axes(rank).empty();
@@ -382,6 +385,7 @@ RankSet Evaluator::CreatedMembers(ValueId group, bool* known) {
       }
     }
   }
+  if (is_rest) members.bits = static_cast<uint8_t>(RankSet::All(world_.size()).bits & ~members.bits);
   if (*known && !members.empty()) return members;
   *known = false;
   members = {};

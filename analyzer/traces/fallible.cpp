@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <string_view>
 
+#include "analyzer/ir/walk.h"
+
 namespace allranks::traces {
 namespace {
 
@@ -28,7 +30,64 @@ Breadth BreadthOf(const State& state, ir::ModuleId module_id, ir::ExprId type) {
   return strikes == knowledge::Strikes::AllRanks ? Breadth::Uniform : Breadth::Narrow;
 }
 
+using knowledge::Axes;
+
 bool Inside(const ir::Expr& expr, uint32_t begin, uint32_t end) { return begin <= expr.begin && expr.end <= end; }
+
+// In C++ what fails is what says `throw`: under a test of the rank's own data, files or clock it fails there alone.
+class OwnThrows {
+ public:
+  explicit OwnThrows(const State& state) : state_(state) {}
+
+  bool InStmt(FuncId func, ir::StmtId id, bool decided, int depth) {
+    const ir::Module& module = state_.program.module_of(func);
+    const ir::Stmt& stmt = module[id];
+    if (stmt.kind == ir::StmtKind::Raise) return decided;
+    // What a handler of its own catches does not come out.
+    if (stmt.kind == ir::StmtKind::Try) return false;
+    bool throws = InCalls(func, stmt, depth);
+    const bool decides = stmt.kind == ir::StmtKind::If && IsOwn(func, ir::ValueOf(stmt));
+    ir::ForEachBlock(module, stmt, [&](ir::BlockId block) {
+      for (const ir::StmtId inner : module.statements(block)) {
+        throws = throws || InStmt(func, inner, decided || decides, depth);
+      }
+    });
+    return throws;
+  }
+
+ private:
+  static constexpr int kDeepest = 4;
+
+  // Something in the test: that there is no file is the failure, though `file == nullptr` speaks of presence alone.
+  bool IsOwn(FuncId func, ir::ExprId test) const {
+    const ValueId value = state_.facts.value(state_.program.funcs[func].module, test);
+    const Axes own = Axes::Of(knowledge::Axis::Data) | Axes::Of(knowledge::Axis::Environment);
+    if (value && !(state_.values.axes(value) & own).empty()) return true;
+    bool is_own = false;
+    ir::ForEachPart(state_.program.module_of(func), test, [&](ir::ExprId part) { is_own = is_own || IsOwn(func, part); });
+    return is_own;
+  }
+
+  // Calls in the statement itself; those in its blocks are theirs.
+  bool InCalls(FuncId func, const ir::Stmt& stmt, int depth) {
+    if (depth >= kDeepest) return false;
+    const ir::Module& module = state_.program.module_of(func);
+    bool throws = false;
+    ir::ForEachExpr(module, stmt, [&](ir::ExprId part) {
+      for (const auto& [expr, call] : state_.facts.functions[func].calls) {
+        const bool is_own = call.kind == variation::CallKind::Function || call.kind == variation::CallKind::Construct;
+        if (throws || !is_own || !call.function || !Inside(module[expr], module[part].begin, module[part].end)) continue;
+        const ir::Module& callee = state_.program.module_of(call.function);
+        for (const ir::StmtId inner : callee.statements(state_.program.function(call.function).body)) {
+          throws = throws || InStmt(call.function, inner, false, depth + 1);
+        }
+      }
+    });
+    return throws;
+  }
+
+  const State& state_;
+};
 
 }  // namespace
 
@@ -38,6 +97,7 @@ Breadth HandlerBreadth(const State& state, ir::ModuleId module, const ir::Handle
 
 bool CanFailOnOneRank(const State& state, FuncId func, ir::StmtId stmt) {
   const ir::Module& module = state.program.module_of(func);
+  if (module.language != ir::Language::Python && OwnThrows(state).InStmt(func, stmt, false, 0)) return true;
   const uint32_t begin = module[stmt].begin;
   const uint32_t end = module[stmt].end;
   for (const auto& [expr_id, call] : state.facts.functions[func].calls) {

@@ -83,6 +83,7 @@ class FunctionCheck {
   // operations.cpp
   void CheckMembers();
   void CheckShapes();
+  void CheckCounts();
   void CheckTypes();
 
   // check_point_to_point.cpp

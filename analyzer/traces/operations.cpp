@@ -2,6 +2,7 @@
 // shapes that differ.
 #include <bit>
 
+#include "analyzer/traces/counts.h"
 #include "analyzer/traces/function_check.h"
 
 namespace allranks::traces {
@@ -19,6 +20,33 @@ void FunctionCheck::CheckShapes() {
     evidence.culprit = op;
     evidence.own = true;
     evidence.detail = "element count";
+    Report(scene, sequences, evidence, op);
+  }
+}
+
+// Where a count follows from the rank by a formula, comparing ranks has said all.
+void FunctionCheck::CheckCounts() {
+  if (!nodes_.ops_vary) return;
+  for (const TraceId op : nodes_.ops) {
+    if ((traces_[op].flags & (kVarying | kSettled)) != kVarying || settled_.contains(op.index)) continue;
+    if (reported_culprits_.contains(op.index)) continue;
+    const Operation& operation = traces_.operation(op);
+    const bool has_one_type = !operation.dtype || state_.values.axes(operation.dtype).empty();
+    if (!operation.count || state_.values.axes(operation.count).empty() || !has_one_type) continue;
+    const World world = WorldsFor(nodes_.mentions)[0];
+    Scene scene(state_, world, {});
+    const GroupInfo& group = scene.evaluator().group(scene.evaluator().Group(operation.group, 0));
+    // Of a part of the ranks, those of one part may well agree.
+    if (group.members[0] != RankSet::All(world.size()) && !group.is_guess) continue;
+    const knowledge::Axes axes = OwnCountAxes(state_.values, state_.knowledge, world, operation.count);
+    if (axes.empty()) continue;
+    SequenceStore sequences;
+    Evidence evidence;
+    evidence.kind = DifferenceKind::Shape;
+    evidence.culprit = op;
+    evidence.own = true;
+    evidence.detail = "element count";
+    evidence.axes = axes;
     Report(scene, sequences, evidence, op);
   }
 }

@@ -204,7 +204,10 @@ std::optional<Evidence> FunctionCheck::Explain(Scene& scene, SequenceStore& sequ
                                                            sequences[sequences.FirstOp(parting.second)].token;
   // Nor is it known which group they work on where no condition parts them.
   const bool has_no_cause = !evidence.node && !parting.same_operation;
-  evidence.is_guess = has_no_cause || is_same || (one_is_open && both_issue);
+  // Unless the other side comes by the same condition as well: there it decides alike.
+  const SeqId closed = open == parting.first ? parting.second : parting.first;
+  const bool may_be_same = one_is_open && both_issue && !sequences.Holds(closed, sequences[open].origin);
+  evidence.is_guess = has_no_cause || is_same || may_be_same;
   return evidence;
 }
 

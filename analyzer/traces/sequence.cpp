@@ -205,6 +205,24 @@ bool SequenceStore::Same(SeqId a, SeqId b) const {
   return a == b || (left.length == right.length && left.hash == right.hash && left.detail_hash == right.detail_hash);
 }
 
+bool SequenceStore::Holds(SeqId list, TraceId origin) const {
+  size_t steps = 0;
+  return HoldsWithin(list, origin, &steps, 0);
+}
+
+bool SequenceStore::HoldsWithin(SeqId list, TraceId origin, size_t* steps, int depth) const {
+  constexpr size_t kMostSteps = 256;
+  if (depth > kDeepestWalk) return false;
+  for (SeqId at = list; FirstOp(at) != kNothing && ++*steps < kMostSteps; at = items_[at.index].next) {
+    const Item& item = items_[at.index];
+    if (item.kind == ItemKind::Choice && item.origin == origin) return true;
+    if (item.a && HoldsWithin(item.a, origin, steps, depth + 1)) return true;
+    if (item.b && HoldsWithin(item.b, origin, steps, depth + 1)) return true;
+    if (item.kind == ItemKind::Break || item.kind == ItemKind::Leave) return false;
+  }
+  return false;
+}
+
 void SequenceStore::Flatten(SeqId list, size_t limit, std::vector<SeqId>* ops, int depth) const {
   if (depth > kDeepestWalk) return;
   for (SeqId at = list; FirstOp(at) != kNothing && ops->size() < limit; at = items_[at.index].next) {

@@ -69,10 +69,14 @@ class SequenceStore {
   std::unordered_map<uint32_t, SeqId>& Calls(uint32_t rank, uint32_t groups, bool with_p2p) {
     return calls_[(uint64_t{groups} << 32) | (uint64_t{rank} << 1) | (with_p2p ? 1 : 0)];
   }
+  // Whether the choice `origin` stands in the list, calls included; not looked for far ahead.
+  bool Holds(SeqId list, TraceId origin) const;
   // The operations of a list, one round of each loop, the arm that issues something of each choice; at most `limit`.
   void Flatten(SeqId list, size_t limit, std::vector<SeqId>* ops, int depth = 0) const;
 
  private:
+  bool HoldsWithin(SeqId list, TraceId origin, size_t* steps, int depth) const;
+
   static constexpr uint64_t kRaisedLength = ~uint64_t{0};
   std::vector<Item> items_;
   std::unordered_map<uint64_t, std::unordered_map<uint32_t, SeqId>> calls_;

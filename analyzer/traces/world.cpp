@@ -30,6 +30,17 @@ void CollectCoordinate(const variation::Value& value, Mentions* mentions) {
   }
 }
 
+// The largest rank that a list of ranks names, 0 if none is known.
+int64_t LargestListed(const variation::ValueStore& values, ValueId id, int depth) {
+  constexpr int kDeepest = 4;
+  int64_t largest = 0;
+  if (!id || depth > kDeepest) return largest;
+  const variation::Value& value = values[id];
+  if (value.kind == variation::ValueKind::Int && value.b == 0) return value.a;
+  for (const ValueId kid : values.Kids(id)) largest = std::max(largest, LargestListed(values, kid, depth + 1));
+  return largest;
+}
+
 void CollectValue(const variation::ValueStore& values, ValueId id, Mentions* mentions, int depth) {
   constexpr int kDeepest = 12;
   if (!id || depth > kDeepest) return;
@@ -56,7 +67,10 @@ void CollectValue(const variation::ValueStore& values, ValueId id, Mentions* men
       if (static_cast<variation::GroupKind>(value.op) == variation::GroupKind::AxisGroup) {
         mentions->axes = mentions->axes | knowledge::Axes::Of(static_cast<Axis>(value.a));
       }
-      if (static_cast<variation::GroupKind>(value.op) == variation::GroupKind::Created) mentions->created_groups = true;
+      if (static_cast<variation::GroupKind>(value.op) == variation::GroupKind::Created) {
+        mentions->created_groups = true;
+        mentions->listed = std::max(mentions->listed, LargestListed(values, id, 0));
+      }
       if (static_cast<variation::GroupKind>(value.op) != variation::GroupKind::Split) return;
       // Worlds of two ranks would leave each alone.
       mentions->created_groups = mentions->created_groups || !values.axes(values.Kids(id)[1]).empty();
@@ -126,6 +140,11 @@ std::vector<World> AnyWorlds(const Mentions& mentions) {
   const auto enough = static_cast<uint32_t>(mentions.largest + 2);
   if (mentions.largest > 1 && mentions.largest <= kLargestRank) worlds.push_back({.nodes = 1, .per_node = enough, .mesh = {}});
   if (mentions.neighbours) worlds.push_back({.nodes = 1, .per_node = 3, .mesh = {}});
+  // A list of ranks speaks of jobs that have all of these.
+  const auto named = static_cast<uint32_t>(mentions.listed + 1);
+  if (named > kMostRanks) return worlds;
+  std::erase_if(worlds, [&](const World& world) { return world.size() < named; });
+  if (worlds.empty()) worlds.push_back({.nodes = 1, .per_node = named, .mesh = {}});
   return worlds;
 }
 

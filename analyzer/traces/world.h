@@ -54,6 +54,7 @@ struct Mentions {
   bool neighbours = false;   // rank arithmetic
   bool created_groups = false;
   int64_t largest = 0;       // number that a rank is compared with
+  int64_t listed = 0;        // rank that a group is made of
   variation::JobShape job;
 };
 // The same number of ranks on as many nodes as the user's jobs have.

@@ -23,7 +23,11 @@ ValueId FunctionEvaluator::EvalCall(ir::ExprId id, const ir::Expr& expr) {
   const ir::Expr& callee_node = module_[callee_expr];
   if (callee_node.kind == ir::ExprKind::Attribute && !args.empty() &&
       std::ranges::count(kMutators, Text(ir::AttrOf(callee_node))) > 0) {
+    // C++'s ways to add several items: as many as the other container has.
+    const bool adds_all = Text(ir::AttrOf(callee_node)) == "extend" && module_.language != ir::Language::Python;
+    if (adds_all) trips_.push_back(Iterate(args.back().expr, args.back().value).trip_count);
     Mutate(ir::ObjectOf(callee_node), args.back().value);
+    if (adds_all) trips_.pop_back();
   }
   NoteOption(callee_node, args);
   if ((expr.flags & ir::kMethodCall) != 0) return CallMethod(id, callee_expr, callee, args);
@@ -422,9 +426,11 @@ ValueId FunctionEvaluator::CallKnown(ir::ExprId site, knowledge::EntryId entry_i
   ApplyUniform(site, entry, bound, receiver, args, result);
   for (const auto& [name, yield] : entry.stores) {
     const auto param = static_cast<size_t>(std::ranges::find(entry.params, name) - entry.params.begin());
-    if (param < args.size() && args[param].expr) {
-      Store(args[param].expr, YieldValue(site, entry, yield, bound, receiver, args));
-    }
+    if (param >= args.size() || !args[param].expr) continue;
+    const ValueId stored = YieldValue(site, entry, yield, bound, receiver, args);
+    // The library gets the memory of a container, not the container.
+    if (args[param].value && IsContainer(Container(args[param].value))) Refill(args[param].expr, stored);
+    else Store(args[param].expr, stored);
   }
   if (entry.exits || entry.raises) env_.reachable = false;
   return result;
@@ -489,6 +495,9 @@ ValueId FunctionEvaluator::YieldValue(ir::ExprId site, const knowledge::Entry& e
     case knowledge::YieldKind::SelfGroup:
       result = store_.Make({.kind = ValueKind::Group, .op = static_cast<uint8_t>(GroupKind::Self)}, {});
       break;
+    case knowledge::YieldKind::SubGroup:
+      result = SubGroup(site, entry, yield, by_param);
+      break;
     case knowledge::YieldKind::None:
       result = store_.NoneValue();
       break;
@@ -497,6 +506,31 @@ ValueId FunctionEvaluator::YieldValue(ir::ExprId site, const knowledge::Entry& e
   }
   if (!result) result = DerivedCall(tables_.NameSymbol(entry.name), receiver, args);
   return yield.mark ? store_.WithMark(result, yield.mark) : result;
+}
+
+// The kids of such a group: the ranks it has, or the negation of the ranks it lacks; none if they are not known. Ranks of
+// a part of the job are not those of the job.
+ValueId FunctionEvaluator::SubGroup(ir::ExprId site, const knowledge::Entry& entry, const knowledge::Yield& yield,
+                                    std::span<const ValueId> by_param) {
+  const Value group{.kind = ValueKind::Group, .op = static_cast<uint8_t>(GroupKind::Created), .a = Site(site)};
+  const ValueId parent = ParamOf(entry, by_param, yield.of);
+  const ValueId list = yield.argument ? ParamOf(entry, by_param, yield.argument) : ValueId();
+  const ValueId count = yield.argument ? ParamOf(entry, by_param, yield.count) : ValueId();
+  ValueId ranks;
+  if (list && count && parent && LookThrough(tables_, parent) == store_.World()) {
+    const ValueId known = LookThrough(tables_, list);
+    const auto items = store_.Kids(known);
+    const Value& number = store_[LookThrough(tables_, count)];
+    // `int root = 0; MPI_Group_incl(group, 1, &root, &part)`
+    const bool is_one = store_[known].kind == ValueKind::Int && number.kind == ValueKind::Int && number.a == 1;
+    if (is_one) ranks = store_.Tuple({&known, 1});
+    else if (store_[known].kind == ValueKind::Tuple && number.kind == ValueKind::Int && number.a <= items.size()) {
+      ranks = store_.Tuple(std::vector<ValueId>(items.begin(), items.begin() + number.a));
+    }
+  }
+  if (!ranks) return store_.Make(group, {});
+  if (yield.is_rest) ranks = store_.Make({.kind = ValueKind::Unary, .op = static_cast<uint8_t>(ir::UnaryOp::Not)}, {&ranks, 1});
+  return store_.Make(group, {&ranks, 1});
 }
 
 // Whether the receiver was made with an argument that makes what it yields differ between ranks. One whose making
@@ -639,7 +673,7 @@ std::optional<ValueId> FunctionEvaluator::CallBuiltin(ir::ExprId site, NameId na
   if (args.size() == 1 && (builtin == "int" || builtin == "float" || builtin == "bool")) return first;
   if (builtin == "isinstance" && args.size() == 2) return TypeTest(first, args[1].value);
   if (builtin == "hasattr" || builtin == "callable" || builtin == "type") return store_.Symbol(Site(site), {});
-  if (builtin == "len" && IsContainer(LookThrough(tables_, first))) return Iterate(args[0].expr, first).trip_count;
+  if (builtin == "len" && IsContainer(Container(first))) return Iterate(args[0].expr, Container(first)).trip_count;
   if (builtin == "next") return Iterate(args[0].expr, first).element;
   if (builtin == "getattr" && args.size() >= 2 && store_[args[1].value].kind == ValueKind::Str) {
     return Member(site, first, NameId{store_[args[1].value].a});

@@ -91,13 +91,19 @@ class FunctionEvaluator {
   void AssignAttribute(ir::ExprId target, ValueId value);
   ValueId HowOften();
   bool IsContainer(ValueId value);
+  bool IsRepeated(ValueId value) const;
   ValueId GrownBy(ValueId value, ValueId item, ValueId how_often);
   void MoveCalls(size_t from, std::vector<std::pair<ir::ExprId, CallFact>>& to);
   void Mutate(ir::ExprId target, ValueId item);
+  void Refill(ir::ExprId target, ValueId item);
+  void Replace(ir::ExprId target, ValueId old_value, ValueId changed);
+  ValueId Container(ValueId value);
+  ValueId CountedUp(ValueId initial, ValueId carried, ValueId after, ValueId rounds);
   ValueId ItemOf(ir::ExprId site, ValueId value, uint32_t index, size_t count);
   void MakeUniform(ir::ExprId target, Axes lost, ValueId root = {});
   ValueId Joined(ValueId condition, ValueId then_value, ValueId else_value);
   bool IsBroadcastOf(ValueId condition, ValueId received, ValueId sent);
+  ValueId LengthOn(ValueId rank, ValueId container);
   std::optional<bool> RankTest(ValueId condition, ValueId rank) const;
   void NoteParamMadeUniform(uint32_t slot);
   void MergeArms(ValueId condition, Env then_env, Env else_env);
@@ -167,6 +173,8 @@ class FunctionEvaluator {
   ValueId Unresolved(ir::ExprId site, ValueId callee, std::span<const CallArgument> args);
   ValueId YieldValue(ir::ExprId site, const knowledge::Entry& entry, const knowledge::Yield& yield,
                      std::span<const ValueId> by_param, ValueId receiver, std::span<const CallArgument> args);
+  ValueId SubGroup(ir::ExprId site, const knowledge::Entry& entry, const knowledge::Yield& yield,
+                   std::span<const ValueId> by_param);
   ValueId GroupOf(const knowledge::Entry& entry, std::span<const ValueId> by_param, ValueId receiver);
   Axes SpannedBy(ValueId group);
   void ApplyUniform(ir::ExprId site, const knowledge::Entry& entry, std::span<const ValueId> by_param,

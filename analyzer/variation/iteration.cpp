@@ -10,6 +10,7 @@ Iteration FunctionEvaluator::Iterate(ir::ExprId site, ValueId iterable) {
   const ValueId known = LookThrough(tables_, iterable);
   const Value value = store_[known];
   if (value.kind == ValueKind::Tuple && value.kid_count > 0) return IterateTuple(site, known);
+  if (IsRepeated(known)) return {store_.Kids(store_.Kids(known)[0])[0], store_.Kids(known)[1]};
   if (value.kind == ValueKind::Partial && value.op == kGeneratorObject) return IterateGenerator(site, known);
   if (value.kind == ValueKind::Derived) return IterateDerived(site, known);
   if (value.kind == ValueKind::Select) return IterateSelect(site, known);
@@ -79,6 +80,10 @@ Iteration FunctionEvaluator::IterateDerived(ir::ExprId site, ValueId iterable) {
     return {store_.Tuple(parts), trips};
   }
   if (is(kGrown)) return IterateGrown(site, iterable);
+  if (is(kRefilled)) {
+    const ValueId item = store_.Derived(tables_.NameSymbol("element"), {&iterable, 1});
+    return {item, Iterate(site, kids[0]).trip_count};
+  }
   if (is(kComprehended)) return {kids[0], Count({&kids[1], 1})};
   if (is("items") && kids.size() == 1) {
     const Iteration inner = Iterate(site, kids[0]);
@@ -113,7 +118,7 @@ Iteration FunctionEvaluator::IterateGrown(ir::ExprId site, ValueId container) {
 ValueId FunctionEvaluator::Count(std::span<const ValueId> decided_by) {
   Axes axes;
   for (const ValueId value : decided_by) axes = axes | store_.axes(value);
-  return store_.Derived(tables_.NameSymbol("builtins.len"), decided_by, axes);
+  return store_.Counted(tables_.NameSymbol("builtins.len"), decided_by, axes);
 }
 
 // One of two, decided before the loop: an empty list yields nothing to look at.

@@ -34,8 +34,11 @@ void VisitTarget(const ir::Module& module, ir::ExprId id, Visit visit) {
     case ir::ExprKind::Name:
       if ((expr.flags & ir::kResolvedName) == 0) visit(ir::NameOf(expr));
       break;
-    case ir::ExprKind::Attribute:
     case ir::ExprKind::Subscript:
+      // `kept[n++] = x`
+      if (module[ir::IndexOf(expr)].kind == ir::ExprKind::Walrus) VisitTarget(module, ir::LeftOf(module[ir::IndexOf(expr)]), visit);
+      break;
+    case ir::ExprKind::Attribute:
       break;
     case ir::ExprKind::Tuple:
     case ir::ExprKind::List:
@@ -246,6 +249,12 @@ ValueId FunctionEvaluator::Joined(ValueId condition, ValueId then_value, ValueId
 
 // Whether `received`, which a rank has where `condition` holds, is what the root sent of its own `sent`.
 bool FunctionEvaluator::IsBroadcastOf(ValueId condition, ValueId received, ValueId sent) {
+  if (IsRepeated(received)) {
+    const ValueId count = store_.Kids(received)[1];
+    const auto told = broadcasts_.find(count);
+    const ValueId length = told == broadcasts_.end() ? ValueId() : LengthOn(told->second.root, sent);
+    return length && IsBroadcastOf(condition, count, length);
+  }
   const Value& value = store_[received];
   const bool is_item = value.kind == ValueKind::Derived && value.a == tables_.NameSymbol("[]") &&
                        store_[store_.Kids(received)[1]].kind == ValueKind::Int;
@@ -263,6 +272,19 @@ bool FunctionEvaluator::IsBroadcastOf(ValueId condition, ValueId received, Value
     if (on_root) content = kids[*on_root ? 1 : 2];
   }
   return content == sent;
+}
+
+// How many items a container has on that rank; none if that is not known.
+ValueId FunctionEvaluator::LengthOn(ValueId rank, ValueId container) {
+  const ValueId known = Container(container);
+  const auto kids = store_.Kids(known);
+  if (IsRepeated(known)) return kids[1];
+  if (store_[known].kind == ValueKind::Select) {
+    const std::optional<bool> holds = RankTest(kids[0], rank);
+    return holds ? LengthOn(rank, kids[*holds ? 1 : 2]) : ValueId();
+  }
+  const bool is_grown = store_[known].kind == ValueKind::Derived && store_[known].a == tables_.NameSymbol(kGrown);
+  return is_grown && IsEmpty(LookThrough(tables_, kids[0])) ? Count({&kids[2], 1}) : ValueId();
 }
 
 // What a test that tells one rank from all others is on that rank; none for other conditions.
@@ -312,7 +334,8 @@ void FunctionEvaluator::EvalLoop(const ir::Stmt& stmt) {
   for (const uint32_t slot : assigned) {
     if (before.slots[slot]) axes[slot] = store_.axes(before.slots[slot]);
   }
-  Env broken;
+  std::vector<ValueId> carried(env_.slots.size());
+  ValueId rounds;
   // Axes only grow; three rounds see any chain of assignments that matters.
   constexpr int kMostRounds = 3;
   for (int round = 0; round < kMostRounds; ++round) {
@@ -323,6 +346,7 @@ void FunctionEvaluator::EvalLoop(const ir::Stmt& stmt) {
       const ValueId kids[] = {store_.Symbol(StmtSite(stmt), {})};
       env_.slots[slot] = store_.Derived(tables_.NameSymbol(scope_.names[slot]), kids, axes[slot]);
       if (store_[initial].mark) env_.slots[slot] = store_.WithMark(env_.slots[slot], store_[initial].mark);
+      carried[slot] = env_.slots[slot];
     }
     ValueId trips;
     if (is_for) {
@@ -337,6 +361,7 @@ void FunctionEvaluator::EvalLoop(const ir::Stmt& stmt) {
     EvalBlock(ir::BodyOf(stmt));
     trips_.pop_back();
     const Axes leaving = store_.axes(trips) | loop_exit_axes_;
+    rounds = store_.Counted(tables_.NameSymbol("how often"), {&trips, 1}, loop_exit_axes_);
     bool grew = false;
     for (const uint32_t slot : assigned) {
       const ValueId after = env_.slots[slot];
@@ -356,12 +381,28 @@ void FunctionEvaluator::EvalLoop(const ir::Stmt& stmt) {
       else env_.slots[slot] = initial;
       continue;
     }
+    if (const ValueId counted = CountedUp(initial, carried[slot], after, rounds)) {
+      env_.slots[slot] = counted;
+      continue;
+    }
     const ValueId ran = store_.Symbol(StmtSite(stmt), {});
     env_.slots[slot] = store_.WithAxes(store_.Select(ran, after, initial), axes[slot]);
   }
   loop_exit_axes_ = outer_exit_axes;
   EvalBlock(ir::ElseBlockOf(stmt));
   env_.reachable = true;
+}
+
+// `n += step` in each round of a loop whose rounds differ: as many steps as rounds. None of anything else.
+ValueId FunctionEvaluator::CountedUp(ValueId initial, ValueId carried, ValueId after, ValueId rounds) {
+  const Value& next = store_[after];
+  if (store_.axes(rounds).empty() || next.kind != ValueKind::Binary || !carried) return {};
+  const auto kids = store_.Kids(after);
+  const bool is_step = static_cast<ir::BinaryOp>(next.op) == ir::BinaryOp::Add && kids[0] == carried &&
+                       store_[kids[1]].kind == ValueKind::Int;
+  if (!is_step) return {};
+  const ValueId step = kids[1];
+  return store_.Binary(ir::BinaryOp::Add, initial, store_.Binary(ir::BinaryOp::Mul, rounds, step));
 }
 
 void FunctionEvaluator::EvalTry(const ir::Stmt& stmt) {
@@ -608,6 +649,7 @@ void FunctionEvaluator::Assign(ir::ExprId target, ValueId value) {
       Eval(ir::IndexOf(expr));
       // `comms[i] = comm` of a language whose arrays are memory: all of them are such objects.
       if (module_.language != ir::Language::Python && IsObjectLike(store_[value].kind)) Assign(ir::ObjectOf(expr), value);
+      else if (module_.language != ir::Language::Python) Refill(ir::ObjectOf(expr), value);
       else Mutate(ir::ObjectOf(expr), value);
       break;
     }
@@ -710,7 +752,7 @@ ValueId FunctionEvaluator::HowOften() {
   };
   std::ranges::for_each(path_, add);
   std::ranges::for_each(trips_, add);
-  return store_.Derived(tables_.NameSymbol("how often"), kids, loop_exit_axes_);
+  return store_.Counted(tables_.NameSymbol("how often"), kids, loop_exit_axes_);
 }
 
 // An item stored in, or added to, what `target` names: the container varies as the item and as the way here, and
@@ -719,7 +761,7 @@ void FunctionEvaluator::Mutate(ir::ExprId target, ValueId item) {
   const ir::Expr& expr = module_[target];
   if (expr.kind != ir::ExprKind::Name && expr.kind != ir::ExprKind::Attribute) return;
   const ValueId old_value = Eval(target);
-  const ValueId known = LookThrough(tables_, old_value);
+  const ValueId known = Container(old_value);
   if (IsObjectLike(store_[known].kind)) return;
   const ValueId how_often = HowOften();
   ValueId changed;
@@ -730,17 +772,59 @@ void FunctionEvaluator::Mutate(ir::ExprId target, ValueId item) {
   } else {
     changed = store_.WithAxes(old_value, store_.axes(item) | store_.axes(how_often));
   }
+  Replace(target, old_value, changed);
+}
+
+void FunctionEvaluator::Replace(ir::ExprId target, ValueId old_value, ValueId changed) {
   if (changed == old_value) return;
+  const ir::Expr& expr = module_[target];
   if (expr.kind == ir::ExprKind::Name) AssignName(ir::NameOf(expr), changed);
-  else AssignAttribute(target, changed);
+  else if (expr.kind == ir::ExprKind::Attribute) AssignAttribute(target, changed);
+}
+
+// `values[i] = item` of a language whose arrays are memory, or memory that a function fills: as many items as before.
+void FunctionEvaluator::Refill(ir::ExprId target, ValueId item) {
+  constexpr size_t kMostItems = 4;
+  const ir::Expr& expr = module_[target];
+  if (expr.kind != ir::ExprKind::Name && expr.kind != ir::ExprKind::Attribute) return;
+  const ValueId old_value = Eval(target);
+  if (IsObjectLike(store_[LookThrough(tables_, old_value)].kind)) return;
+  const Axes own = store_.axes(old_value) | store_.axes(item) | store_.axes(HowOften());
+  if (own == store_.axes(old_value) && !store_.has_param(item)) return;
+  std::vector<ValueId> kids = {old_value};
+  const Value& before = store_[old_value];
+  if (before.kind == ValueKind::Derived && before.a == tables_.NameSymbol(kRefilled)) {
+    kids.assign(store_.Kids(old_value).begin(), store_.Kids(old_value).end());
+  }
+  const bool is_new = std::ranges::find(kids, item) == kids.end();
+  if (is_new && store_.has_param(item) && kids.size() <= kMostItems) kids.push_back(item);
+  Replace(target, old_value, store_.Derived(tables_.NameSymbol(kRefilled), kids, own));
+}
+
+// The container whose places an item may have been put in since.
+ValueId FunctionEvaluator::Container(ValueId value) {
+  ValueId known = LookThrough(tables_, value);
+  while (store_[known].kind == ValueKind::Derived && store_[known].a == tables_.NameSymbol(kRefilled)) {
+    known = LookThrough(tables_, store_.Kids(known)[0]);
+  }
+  return known;
 }
 
 // A list or dictionary display, one that had items added, or one of these.
 bool FunctionEvaluator::IsContainer(ValueId value) {
   const Value& known = store_[value];
+  if (IsRepeated(value)) return true;
   if (known.kind == ValueKind::Select) return IsContainer(store_.Kids(value)[1]) || IsContainer(store_.Kids(value)[2]);
   const bool is_grown = known.kind == ValueKind::Derived && known.a == tables_.NameSymbol(kGrown);
   return known.kind == ValueKind::Tuple || known.kind == ValueKind::Dict || is_grown;
+}
+
+// `std::vector<T> values(n)`: one item n times.
+bool FunctionEvaluator::IsRepeated(ValueId value) const {
+  const Value& known = store_[value];
+  if (known.kind != ValueKind::Binary || static_cast<ir::BinaryOp>(known.op) != ir::BinaryOp::Mul) return false;
+  const Value& display = store_[store_.Kids(value)[0]];
+  return display.kind == ValueKind::Tuple && display.kid_count == 1 && module_.language != ir::Language::Python;
 }
 
 // What `value` holds that grew by this item before, as it did in the round before; none if it did not.

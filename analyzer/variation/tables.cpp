@@ -9,7 +9,7 @@ namespace {
 constexpr int kMostJoined = 6;
 
 constexpr std::string_view kStructural[] = {
-    "[]", "[:]", "{}", "for", kGrown, "how often", "element", "key", "items", "keys", "values", "copy", "tolist", "split",
+    "[]", "[:]", "{}", "for", kGrown, kRefilled, "how often", "element", "key", "items", "keys", "values", "copy", "tolist", "split",
     "builtins.len", "builtins.list", "builtins.tuple", "builtins.set", "builtins.sorted", "builtins.reversed",
     "builtins.iter", "builtins.enumerate", "builtins.zip", "builtins.range", "builtins.min", "builtins.max",
     "builtins.sum", "builtins.abs", "itertools.islice"};
@@ -256,6 +256,7 @@ Tables::Tables(const binding::Program& the_program, const knowledge::Knowledge& 
     store.SetKeepsShape(NameSymbol(name));
   }
   store.SetUniform(NameSymbol("isinstance"));
+  store.SetLength(NameSymbol("builtins.len"));
   for (const std::string_view name : kStructural) store.SetStructural(NameSymbol(name));
   uint32_t param_count = 0;
   for (uint32_t f = 0; f < program.funcs.size(); ++f) {

@@ -79,6 +79,7 @@ constexpr uint8_t kHasParam = 2;     // mentions a Param somewhere: substitution
 constexpr uint8_t kOfArguments = 8;  // an unknown that varies by what a known function was called with
 constexpr uint8_t kOfSomeObject = 16; // the unknown that tells what one object keeps in a field from what another keeps
 constexpr uint8_t kOneNode = 32;     // of a job on one node, started by the program itself
+constexpr uint8_t kCounted = 64;     // a number of items or rounds: those of its kids that vary make it differ
 constexpr uint8_t kReduced = 4;      // made uniform by a collective: a fact for messages, not for equality of ranks
 
 struct Value {
@@ -123,6 +124,7 @@ class ValueStore {
   // The unknown of a stable name, so that two reads of `args.debug` decide alike.
   ValueId Symbol(uint32_t symbol, Axes axes, uint8_t flags = 0);
   ValueId Derived(uint32_t symbol, std::span<const ValueId> kids, Axes own_axes = {});
+  ValueId Counted(uint32_t symbol, std::span<const ValueId> decided_by, Axes own_axes = {});
   // These fold constants: Not(Not(x)), comparisons of two numbers, `And` with a false, Select on a constant.
   ValueId Not(ValueId value);
   ValueId Unary(ir::UnaryOp op, ValueId value);
@@ -149,6 +151,9 @@ class ValueStore {
   // `symbol` is an operation whose result is the same on all ranks, whatever it works on: the class of an object.
   void SetUniform(uint32_t symbol) { uniform_.insert(symbol); }
   bool IsUniformOperation(uint32_t symbol) const { return uniform_.contains(symbol); }
+  // `symbol` is the operation that counts the items of a container.
+  void SetLength(uint32_t symbol) { length_ = symbol; }
+  bool IsLength(uint32_t symbol) const { return symbol == length_; }
   bool IsStructural(uint32_t symbol) const { return structural_.contains(symbol); }
 
   // The value that is likely to be made next, none if unknown: one look at it saves the search. Returns the one
@@ -187,6 +192,7 @@ class ValueStore {
   std::unordered_set<uint32_t> structural_;
   std::unordered_set<uint32_t> uniform_;
   std::unordered_set<uint32_t> keeps_shape_;
+  uint32_t length_ = 0;
   MarkId shape_mark_;
   ValueId expected_;
   uint32_t next_symbol_ = 16;

@@ -278,6 +278,10 @@ ValueId ValueStore::Derived(uint32_t symbol, std::span<const ValueId> kids, Axes
   return Make(value, kids);
 }
 
+ValueId ValueStore::Counted(uint32_t symbol, std::span<const ValueId> decided_by, Axes own_axes) {
+  return Make({.kind = ValueKind::Derived, .flags = kCounted, .axes = own_axes, .a = symbol}, decided_by);
+}
+
 // Marks travel with what is made of the marked.
 MarkId ValueStore::MarkOf(uint32_t symbol, std::span<const ValueId> kids) const {
   for (const ValueId kid : kids) {

@@ -37,6 +37,10 @@ A handler that swallows an error and goes on, around work that can fail on one r
 data loading, memory, files), where the `try` body, the handler, or what the handler skips contains
 a collective.
 
+In C++ an error that can strike one rank is a `throw` under a test of the rank's own data, files or
+clock, in the `try` body or in what it calls, and the handler is one for all errors or for those of memory,
+files and the system (`...`, `std::exception`, `std::runtime_error`, `std::bad_alloc`, `c10::Error`).
+
 ## Why it hurts
 
 An exception strikes one rank. That rank jumps to the handler and continues with the next batch; the

@@ -45,6 +45,11 @@ Lightning `save_checkpoint`, distributed checkpoint `save` and `load`), gatherin
 DTensor's `full_tensor()`), metrics (`compute()` of torchmetrics, `log(..., sync_dist=True)`, the property
 `trainer.callback_metrics`), the forward of a DDP or FSDP module, and starting or ending the process group.
 
+In C and C++ these are the calls that open, close and describe a file of MPI (`MPI_File_open`,
+`MPI_File_close`, `MPI_File_set_view`, `MPI_File_set_size`) and `MPI_Finalize`. libtorch's C++ interface
+has no wrapper that communicates by itself: its collectives are calls of a process group, of which AR101
+speaks.
+
 ## Why it hurts
 
 "Only rank 0 saves" is right for `torch.save` and wrong for these calls: each rank holds a part of the state
@@ -67,6 +72,12 @@ if accelerator.is_main_process:
 accelerator.save_state(output_dir)      # every rank calls it, the library decides who writes what
 if accelerator.is_main_process:
     write_model_card(output_dir)
+```
+
+```c
+MPI_File_open(MPI_COMM_WORLD, "out.bin", mode, MPI_INFO_NULL, &file);  // every rank
+if (rank == 0) MPI_File_write(file, values, n, MPI_DOUBLE, &status);   // this one is local
+MPI_File_close(&file);
 ```
 
 ## When it is silent

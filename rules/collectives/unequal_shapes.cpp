@@ -12,6 +12,13 @@ void Check(const Context& context, FindingSink& sink) {
                               {OpText(context, difference, difference.culprit), VariesText(difference.axes)}};
     findings::Text help = {
         "reduce to a fixed size first, or gather the sizes, pad to the largest, and cut the result", {}};
+    if (difference.condition.file) {
+      message = {"{} needs the same number of elements on every rank, and {} {}",
+                 {OpText(context, difference, difference.culprit), ConditionText(context, difference),
+                  VariesText(difference.axes)}};
+      help = {"exchange the counts first, then use the variant with one count a rank (`MPI_Allgatherv`), or pad to "
+              "the largest", {}};
+    }
     sink.push_back(FindingOf(context, difference, kCode, std::move(message), std::move(help)));
   }
 }
@@ -32,6 +39,10 @@ need the same shape on every rank, on a tensor whose size comes from the rank's 
 selection by a mask, `nonzero()`, a concatenation over a loop of per-rank length, the last and
 smaller batch, sequences padded to the longest of the *local* batch.
 
+In C and C++, where the count is an argument, a count that came about differently on each rank: the
+`size()` of a container that items were added to or erased from under a test of the rank's own data,
+or in a loop whose rounds differ, and a number counted up in such a way.
+
 ## Why it hurts
 
 The library sends as many bytes as *this* rank's tensor has. With NCCL a rank that expects more
@@ -48,6 +59,12 @@ out = [torch.empty_like(hits) for _ in range(world_size)]
 dist.all_gather(out, hits)
 ```
 
+```cpp
+for (int row = rank; row < rows; row += size) own.push_back(Compute(row));
+const int n = own.size();
+MPI_Allgather(own.data(), n, MPI_DOUBLE, all.data(), n, MPI_DOUBLE, MPI_COMM_WORLD);
+```
+
 ## Right
 
 ```python
@@ -60,6 +77,12 @@ out = [torch.empty_like(padded) for _ in range(world_size)]
 dist.all_gather(out, padded)
 ```
 
+```cpp
+MPI_Allgather(&count, 1, MPI_INT, counts.data(), 1, MPI_INT, MPI_COMM_WORLD);
+MPI_Allgatherv(own.data(), count, MPI_DOUBLE, all.data(), counts.data(), starts.data(),
+               MPI_DOUBLE, MPI_COMM_WORLD);
+```
+
 ## When it is silent
 
 * The tensor was padded to a size that was reduced or gathered before.
@@ -67,7 +90,9 @@ dist.all_gather(out, padded)
   `sum`).
 * The operation takes any size: `all_gather_object`, `gather_for_metrics` after
   `pad_across_processes`.
-* Nothing is known of the shape.
+* Nothing is known of the shape, and of a count no more than its value: it was received, or read
+  from a file. One that is counted up by the contents of a file of one name on all ranks, by a
+  clock or by random numbers is *possible* only.
 
 ## Fix
 

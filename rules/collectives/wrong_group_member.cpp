@@ -37,6 +37,9 @@ extern const Rule WrongGroupMember = {
 A rank that calls a collective of a group it does not belong to; a `src` or `dst` that is not in the
 group; a rank *within the group* given where the library wants the *global* rank.
 
+In C and C++ the groups are those of `MPI_Group_incl` and `MPI_Group_excl` with ranks that stand in
+the source, and communicators made of them or by a split with `MPI_UNDEFINED`.
+
 ## Why it hurts
 
 `new_group` gives non-members a placeholder instead of a handle. A collective on it is skipped with
@@ -45,7 +48,8 @@ tensor that was never reduced. A `src=0` that means "the first of my group" is r
 group and wrong in all others, so the job works on one node and fails on two: the members wait for a
 sender that is not among them. The error is of the kind `Global rank 0 is not part of group`, or a
 hang that the NCCL watchdog ends with `Watchdog caught collective operation timeout`. The Flight
-Recorder reports `missing ranks`.
+Recorder reports `missing ranks`. MPI gives non-members `MPI_COMM_NULL` and ends the job at the
+first call on it.
 
 ## Wrong
 
@@ -62,6 +66,12 @@ group = dist.new_group([0, 1])
 if rank in (0, 1):
     dist.all_reduce(loss, group=group)
 dist.broadcast(weights, src=dist.get_global_rank(my_node_group, 0), group=my_node_group)
+```
+
+```c
+MPI_Group_incl(world, 2, ranks, &pair);
+MPI_Comm_create(MPI_COMM_WORLD, pair, &comm);
+if (comm != MPI_COMM_NULL) MPI_Bcast(&value, 1, MPI_DOUBLE, 0, comm);
 ```
 
 ## When it is silent

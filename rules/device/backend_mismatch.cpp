@@ -171,6 +171,10 @@ class Buffers {
 
   bool IsHostMemory(ir::ModuleId module_id, ir::ExprId expr) const {
     const ir::Module& module = context_.program.modules[module_id];
+    if (module.language == ir::Language::Python) return false;
+    // A container of the standard library with items that are seen.
+    const bool is_repeated = module[expr].kind == ir::ExprKind::Binary && module[ir::LeftOf(module[expr])].kind == ir::ExprKind::List;
+    if (is_repeated || module[expr].kind == ir::ExprKind::List) return true;
     if (module[expr].kind != ir::ExprKind::Call) return false;
     const ir::Expr& callee = module[ir::CalleeOf(module[expr])];
     return callee.kind == ir::ExprKind::Name && std::ranges::count(kHostMemory, context_.program.text(ir::NameOf(callee))) > 0;

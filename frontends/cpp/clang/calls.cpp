@@ -45,6 +45,26 @@ bool Contains(std::span<const std::string_view> list, std::string_view name) {
 
 bool IsStandard(const clang::Decl& decl) { return decl.isInStdNamespace(); }
 
+// Containers whose items are counted.
+constexpr std::string_view kCountedContainers[] = {"vector", "deque", "list", "forward_list", "set", "multiset",
+                                                   "unordered_set", "unordered_multiset", "map", "multimap",
+                                                   "unordered_map", "unordered_multimap"};
+// Those of them that are made with a number of equal items.
+constexpr std::string_view kSequences[] = {"vector", "deque", "list", "forward_list"};
+
+// `end()` in `v.erase(std::remove_if(v.begin(), v.end(), test), v.end())`: the call of the algorithm.
+const clang::CallExpr* AlgorithmIn(const clang::Expr* expr, std::string_view algorithm) {
+  while (true) {
+    expr = expr->IgnoreImplicit()->IgnoreParens();
+    const auto* made = llvm::dyn_cast<clang::CXXConstructExpr>(expr);
+    if (made == nullptr || made->getNumArgs() != 1) break;
+    expr = made->getArg(0);
+  }
+  const auto* call = llvm::dyn_cast<clang::CallExpr>(expr);
+  const clang::FunctionDecl* callee = call ? call->getDirectCallee() : nullptr;
+  return callee != nullptr && QualifiedName(*callee) == algorithm ? call : nullptr;
+}
+
 }  // namespace
 
 std::vector<ir::Arg> FunctionLowering::Args(std::span<const clang::Expr* const> args) {
@@ -75,6 +95,7 @@ std::optional<ir::ExprId> FunctionLowering::StandardCall(const clang::CallExpr& 
   const ir::Range range = At(expr);
   const std::string name = QualifiedName(callee);
   if (Contains(kTransparent, name) && expr.getNumArgs() > 0) return Expr(expr.getArg(0));
+  if (const std::optional<ir::ExprId> filtered = FilteringCall(expr, name)) return *filtered;
   if (const std::string_view word = Find(kStandard, name); !word.empty()) {
     // `strtol(text, nullptr, 10)`: the first argument says it all.
     const bool is_number = word == "builtins.int";
@@ -101,6 +122,31 @@ std::optional<ir::ExprId> FunctionLowering::StandardCall(const clang::CallExpr& 
   return ConstructRecord(*record, constructor, range, {expr.getArgs(), expr.getNumArgs()});
 }
 
+// `std::copy_if(a.begin(), a.end(), std::back_inserter(b), test)` and `std::erase_if(a, test)`.
+std::optional<ir::ExprId> FunctionLowering::FilteringCall(const clang::CallExpr& expr, std::string_view name) {
+  const ir::Range range = At(expr);
+  if (name == "std.erase_if" && expr.getNumArgs() == 2) {
+    const ir::ExprId kept = Filtered(range, Expr(expr.getArg(0)), expr.getArg(1));
+    return builder_.Walrus(range, Expr(expr.getArg(0)), kept);
+  }
+  if (name != "std.copy_if" || expr.getNumArgs() != 4) return std::nullopt;
+  const clang::CallExpr* inserter = AlgorithmIn(expr.getArg(2), "std.back_inserter");
+  if (inserter == nullptr || inserter->getNumArgs() != 1) return std::nullopt;
+  const ir::Arg kept[] = {{.value = Filtered(range, Expr(expr.getArg(0)), expr.getArg(3))}};
+  const ir::ExprId extend = builder_.Attribute(range, Expr(inserter->getArg(0)), unit_.Name("extend"));
+  return builder_.Call(range, extend, kept);
+}
+
+// The items of a container that pass, or fail, a test: how many that are, the items decide.
+ir::ExprId FunctionLowering::Filtered(ir::Range range, ir::ExprId container, const clang::Expr* test) {
+  const ir::NameId item = unit_.Name("(item)");
+  const ir::Arg tested[] = {{.value = builder_.Name(range, item)}};
+  const ir::ExprId condition[] = {builder_.Call(range, Expr(test), tested)};
+  const ir::ExprId target = builder_.Name(range, item);
+  const ir::Clause clause[] = {{.target = target, .iter = container, .conditions = builder_.Conditions(condition)}};
+  return builder_.Comprehension(range, ir::ComprehensionKind::List, builder_.Name(range, item), clause);
+}
+
 ir::ExprId FunctionLowering::MethodCall(const clang::CXXMemberCallExpr& expr) {
   const ir::Range range = At(expr);
   const clang::CXXMethodDecl* method = expr.getMethodDecl();
@@ -125,6 +171,7 @@ std::optional<ir::ExprId> FunctionLowering::ContainerCall(const clang::CXXMember
     const ir::ExprId container = Expr(object);
     return builder_.Subscript(range, container, Expr(expr.getArg(0)));
   }
+  if (const std::optional<ir::ExprId> resized = ResizingCall(expr, method, name)) return *resized;
   const std::string_view word = Find(kContainer, name);
   if (word.empty()) return std::nullopt;
   if (word == "builtins.len") {
@@ -133,6 +180,33 @@ std::optional<ir::ExprId> FunctionLowering::ContainerCall(const clang::CXXMember
   }
   const ir::ExprId callee = builder_.Attribute(At(*expr.getCallee()), Expr(object), unit_.Name(word));
   return builder_.Call(range, callee, Args({expr.getArgs(), expr.getNumArgs()}));
+}
+
+// Calls after which the container has another number of items, and a number that is known.
+std::optional<ir::ExprId> FunctionLowering::ResizingCall(const clang::CXXMemberCallExpr& expr,
+                                                         const clang::CXXMethodDecl& method, std::string_view name) {
+  const ir::Range range = At(expr);
+  const clang::Expr* object = expr.getImplicitObjectArgument();
+  if (!Contains(kCountedContainers, ShortName(*method.getParent()))) return std::nullopt;
+  const bool is_number = expr.getNumArgs() > 0 && expr.getArg(0)->getType()->isIntegerType();
+  if (name == "clear") return builder_.Walrus(range, Expr(object), builder_.List(range, {}));
+  if (is_number && name == "assign") {
+    const ir::ExprId item[] = {Expr(expr.getArg(1))};
+    const ir::ExprId items = builder_.Binary(range, ir::BinaryOp::Mul, builder_.List(range, item), Expr(expr.getArg(0)));
+    return builder_.Walrus(range, Expr(object), items);
+  }
+  if (is_number && name == "resize") {
+    const ir::ExprId item[] = {builder_.Subscript(range, Expr(object), builder_.Int(range, 0))};
+    const ir::ExprId items = builder_.Binary(range, ir::BinaryOp::Mul, builder_.List(range, item), Expr(expr.getArg(0)));
+    return builder_.Walrus(range, Expr(object), items);
+  }
+  if (name == "insert" && expr.getNumArgs() == 3 && !expr.getArg(1)->getType()->isIntegerType()) {
+    const ir::Arg first[] = {{.value = Expr(expr.getArg(1))}};
+    return builder_.Call(range, builder_.Attribute(range, Expr(object), unit_.Name("extend")), first);
+  }
+  const clang::CallExpr* removal = name == "erase" && expr.getNumArgs() == 2 ? AlgorithmIn(expr.getArg(0), "std.remove_if") : nullptr;
+  if (removal == nullptr || removal->getNumArgs() != 3) return std::nullopt;
+  return builder_.Walrus(range, Expr(object), Filtered(range, Expr(object), removal->getArg(2)));
 }
 
 ir::ExprId FunctionLowering::OperatorCall(const clang::CXXOperatorCallExpr& expr) {
@@ -193,7 +267,24 @@ ir::ExprId FunctionLowering::Construct(const clang::CXXConstructExpr& expr) {
   const llvm::StringRef name = record.getName();
   if (wraps && name != "vector" && name != "thread" && name != "array") return Expr(expr.getArg(0));
   if (wraps && llvm::isa<clang::CXXStdInitializerListExpr>(expr.getArg(0)->IgnoreImplicit())) return Expr(expr.getArg(0));
+  if (IsStandard(record) && Contains(kCountedContainers, std::string_view(name))) {
+    if (const std::optional<ir::ExprId> items = ContainerItems(expr, name)) return *items;
+  }
   return ConstructRecord(record, &constructor, At(expr), {expr.getArgs(), expr.getNumArgs()});
+}
+
+// `std::vector<T> v;`, `v(n)`, `v(n, x)`: the items it is made with; none if that is not seen.
+std::optional<ir::ExprId> FunctionLowering::ContainerItems(const clang::CXXConstructExpr& expr, llvm::StringRef name) {
+  const ir::Range range = At(expr);
+  const auto is_given = [&](unsigned i) {
+    return expr.getNumArgs() > i && !llvm::isa<clang::CXXDefaultArgExpr>(expr.getArg(i));
+  };
+  if (!is_given(0)) return builder_.List(range, {});
+  if (!Contains(kSequences, std::string_view(name)) || !expr.getArg(0)->getType()->isIntegerType()) return std::nullopt;
+  const ir::ExprId count = Expr(expr.getArg(0));
+  const bool has_item = is_given(1) && !expr.getArg(1)->getType()->isRecordType();
+  const ir::ExprId item[] = {has_item ? Expr(expr.getArg(1)) : builder_.Constant(range, ir::ConstantKind::None)};
+  return builder_.Binary(range, ir::BinaryOp::Mul, builder_.List(range, item), count);
 }
 
 ir::ExprId FunctionLowering::ConstructRecord(const clang::CXXRecordDecl& record,

@@ -83,6 +83,11 @@ class FunctionLowering {
   ir::ExprId Call(const clang::CallExpr& expr);
   std::optional<ir::ExprId> StandardCall(const clang::CallExpr& expr, const clang::FunctionDecl& callee);
   std::optional<ir::ExprId> ContainerCall(const clang::CXXMemberCallExpr& expr, const clang::CXXMethodDecl& method);
+  std::optional<ir::ExprId> FilteringCall(const clang::CallExpr& expr, std::string_view name);
+  ir::ExprId Filtered(ir::Range range, ir::ExprId container, const clang::Expr* test);
+  std::optional<ir::ExprId> ResizingCall(const clang::CXXMemberCallExpr& expr, const clang::CXXMethodDecl& method,
+                                         std::string_view name);
+  std::optional<ir::ExprId> ContainerItems(const clang::CXXConstructExpr& expr, llvm::StringRef name);
   ir::ExprId MethodCall(const clang::CXXMemberCallExpr& expr);
   ir::ExprId OperatorCall(const clang::CXXOperatorCallExpr& expr);
   ir::ExprId Construct(const clang::CXXConstructExpr& expr);

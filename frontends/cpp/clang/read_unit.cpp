@@ -8,6 +8,7 @@
 
 #include "frontends/cpp/clang/embedded_headers.h"
 #include "frontends/cpp/clang/lower_unit.h"
+#include "frontends/cpp/kernel_launches.h"
 
 namespace allranks::cpp {
 namespace {
@@ -113,7 +114,7 @@ llvm::IntrusiveRefCntPtr<llvm::vfs::FileSystem> Files(const Request& request) {
     const std::string path = std::string(kHeaderRoot) + "/" + header.path;
     memory->addFile(path, 0, llvm::MemoryBuffer::getMemBuffer({header.text, header.size}, path, false));
   }
-  memory->addFile(request.path, 0, llvm::MemoryBuffer::getMemBufferCopy(request.text, request.path));
+  memory->addFile(request.path, 0, llvm::MemoryBuffer::getMemBufferCopy(WithPlainLaunches(request.text), request.path));
   const auto files = llvm::makeIntrusiveRefCnt<llvm::vfs::OverlayFileSystem>(llvm::vfs::createPhysicalFileSystem());
   files->pushOverlay(memory);
   files->setCurrentWorkingDirectory(request.directory);
