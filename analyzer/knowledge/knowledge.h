@@ -162,6 +162,7 @@ struct Entry {
   NameId library;
   std::string docs;        // address of the documentation the entry rests on
   std::vector<NameId> params;  // positional order, without self
+  bool bypasses_torch = false;  // its library communicates past torch.distributed, whose tools do not see it
   bool has_operation = false;
   Operation operation;
   Yield yield;

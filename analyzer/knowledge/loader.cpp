@@ -127,6 +127,7 @@ class Loader {
     for (const std::string_view literal : reader.Texts("literals")) literals_.emplace_back(literal);
     const bool has_literals = reader.Has("literals");
     ReadLanguages(reader);
+    bypasses_torch_ = reader.Flag("bypasses_torch");
     ReadSections(reader, "module", [this](TableReader& table) { ReadModule(table); });
     ReadSections(reader, "class", [this](TableReader& table) { ReadClass(table); });
     ReadSections(reader, "function", [this](TableReader& table) { ReadEntry(table, EntryKind::Function); });
@@ -215,6 +216,7 @@ class Loader {
                 .library = names_.Intern(library_),
                 .docs = ReadDocs(table, name),
                 .params = ReadNameList(table, "params"),
+                .bypasses_torch = bypasses_torch_,
                 .is_attribute = kind == EntryKind::Attribute};
     ReadOperation(table, entry);
     ReadYield(table, entry);
@@ -647,6 +649,7 @@ class Loader {
   bool is_python_ = false;
   bool is_cpp_ = false;
   std::string_view library_;
+  bool bypasses_torch_ = false;
   std::string_view docs_;
   std::vector<Entry> entries_;
   std::vector<Class> classes_;

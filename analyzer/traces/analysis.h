@@ -37,6 +37,7 @@ struct OpPlace {
   std::string group;        // "the default group", "the tensor parallel group"
   std::string strategies;   // issued only under these; empty: always
   knowledge::OpClass op_class{};
+  bool bypasses_torch = false;  // knowledge::Entry
   std::vector<source::Span> call_chain;  // calls from the reported function to the operation, outermost first
 };
 

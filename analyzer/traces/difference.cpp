@@ -55,6 +55,7 @@ class Describer {
                       : "the default group";
     if (entry.operation.strategies) place.strategies = std::string(Text(entry.operation.strategies));
     place.op_class = entry.operation.op_class;
+    place.bypasses_torch = entry.bypasses_torch;
     std::vector<TraceId> path = PathTo(traces_, evidence_.root, evidence_.node);
     const std::vector<TraceId> below = PathTo(traces_, evidence_.node ? evidence_.node : evidence_.root, id);
     if (below.empty()) path = PathTo(traces_, evidence_.root, id);

@@ -89,6 +89,7 @@ std::string MismatchCategory(std::string_view detail) {
 }
 
 std::string FlightRecorderCategory(const Difference& difference) {
+  if (difference.culprit.bypasses_torch) return {};
   switch (difference.kind) {
     case DifferenceKind::Shape:
       return "size or syntax mismatch";

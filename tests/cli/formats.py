@@ -47,6 +47,13 @@ class Formats(CliTest):
         self.assertEqual(finding["function"], "save")
         self.assertEqual(report["ledger"]["flagged"], 1)
 
+    def test_what_the_flight_recorder_says_only_of_what_it_sees(self):
+        past_torch = "from mpi4py import MPI\ncomm = MPI.COMM_WORLD\nif comm.Get_rank() == 0:\n    comm.Barrier()\n"
+        self.write("mpi.py", past_torch)
+        [finding] = json.loads(self.run_allranks("check", "--output-format", "json", "mpi.py").out)["findings"]
+        self.assertEqual((finding["code"], finding["flightRecorder"]), ("AR101", ""))
+        self.assertNotIn("Flight Recorder", self.run_allranks("check", "mpi.py").out)
+
     def test_errors_stand_in_the_machine_formats(self):
         report = json.loads(self.run_allranks("check", "--output-format", "json", "pkg", "nowhere.py").out)
         self.assertEqual(len(report["errors"]), 1)
