@@ -5,8 +5,8 @@
 namespace allranks::traces {
 namespace {
 
-// New nodes of one function from which on it counts as near a bound.
-constexpr size_t kHeavy = 5'000;
+// New nodes of one function from which on it counts as near a bound, the lowest of which is at 10,000.
+constexpr size_t kHeavy = 8'000;
 
 std::vector<ValueId> ParamsOf(const State& state, FuncId func) {
   std::vector<ValueId> values;
