@@ -64,6 +64,7 @@ void Recording::Evaluate(Tables& tables, FuncId function) {
     log.events.clear();
     log.is_whole = false;
     FunctionEvaluator(tables, function).Run();
+    log.repeated_records = 0;
     log.outcome = NumberOf(facts);
     log.returns = facts.returns;
     log.stored = facts.stored;
