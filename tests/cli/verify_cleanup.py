@@ -6,6 +6,7 @@ import pathlib
 import signal
 import subprocess
 import tempfile
+import time
 
 import support
 from support import main
@@ -47,6 +48,18 @@ class Cleanup(VerifyTest):
         self.assertEqual(self.sockets & self.sockets_there(), set())
         self.assertEqual(list(pathlib.Path(self.temporary.name).iterdir()), [])
 
+    def ranks_of(self, process):
+        """The program itself bears the mark, too."""
+        return sorted(pid for pid in self.processes() if pid != process.pid)
+
+    def have_stayed(self, process):
+        """Three ranks, each connected with the two others, and the same ones a while later."""
+        ranks = self.ranks_of(process)
+        if len(ranks) != 3 or len(self.sockets_of(ranks)) < 6:
+            return False
+        time.sleep(0.5)
+        return self.ranks_of(process) == ranks
+
     def start_hanging(self):
         """A run whose ranks hang, and that would wait for a minute more."""
         self.witness_file([op("a")], [], world=3, limits={"quiet_ms": 60000, "total_ms": 60000})
@@ -54,12 +67,9 @@ class Cleanup(VerifyTest):
                                    env={**os.environ, "LANG": self.mark, "TMPDIR": self.temporary.name}, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
         self.addCleanup(process.stdout.close)
         self.addCleanup(process.stderr.close)
-        # The program itself bears the mark, too; control run and witness run have three ranks each.
-        self.wait_for(lambda: len(self.processes()) == 4)
-        # Each rank is connected with the two others.
-        ranks = [pid for pid in self.processes() if pid != process.pid]
-        self.wait_for(lambda: len(self.sockets_of(ranks)) >= 6)
-        self.sockets = self.sockets_of(ranks)
+        # The ranks of the control run come and go before those that hang.
+        self.wait_for(lambda: self.have_stayed(process), seconds=30)
+        self.sockets = self.sockets_of(self.ranks_of(process))
         return process
 
     def test_after_a_verdict(self):
@@ -92,8 +102,7 @@ class Cleanup(VerifyTest):
         """What the others do then shows nothing, whichever rank it was, and nobody waits for it."""
         for index in range(3):
             process = self.start_hanging()
-            ranks = sorted(pid for pid in self.processes() if pid != process.pid)
-            os.kill(ranks[index], signal.SIGKILL)
+            os.kill(self.ranks_of(process)[index], signal.SIGKILL)
             self.assertEqual(process.wait(timeout=30), 0)
             self.assertRegex(process.stdout.read().decode(), "inconclusive: .*was killed by signal 9")
             self.assert_nothing_left()
