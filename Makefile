@@ -1,12 +1,14 @@
 # Two commands for a fresh machine; all else goes through the CMake presets.
-.PHONY: demo test validate vscode setup clean
+.PHONY: demo test validate vscode fresh-machine setup clean
 JOBS ?= $(shell nproc)
 
-# Findings are what the demo shows: exit code 1 is its success.
+# Findings are what the demo shows: exit code 1 is its success. It ends with what this binary can read and verify.
 demo: setup
 	cmake --preset release
-	cmake --build --preset release --target allranks -j $(JOBS)
+	cmake --build --preset release --target programs -j $(JOBS)
 	build/release/allranks check examples/first-hang || test $$? -eq 1
+	build/release/allranks check examples/first-hang-cpp || test $$? -eq 1
+	build/release/allranks version
 
 test: setup
 	cmake --preset dev
@@ -27,6 +29,10 @@ vscode: setup
 	cmake --build --preset release --target programs -j $(JOBS)
 	cd editors/vscode && npm run --silent package -- --out ../../build/allranks.vsix
 	node tests/vscode/run.mjs build/release/allranks build/allranks.vsix $(PICTURES)
+
+# Both commands above on a machine that has nothing but Debian's base system (needs root).
+fresh-machine:
+	tools/fresh_machine
 
 setup:
 	@tools/setup

@@ -1,15 +1,17 @@
 # allranks_library(FOLDER [SOURCES file...] [DEPS folder...] [LINKS target...]
-#                 [TESTS file...] [TEST_DEPS folder...])
+#                 [PRECOMPILE header...] [TESTS file...] [TEST_DEPS folder...])
 #
 # The one way in which a folder of ours becomes a library. `analyzer/ir` becomes the target
 # allranks_analyzer_ir; without SOURCES it is header-only. DEPS are folders of ours, and tests/architecture
-# compares them with the allowed directions; LINKS are libraries of others. TESTS become one test program, which may
-# also use TEST_DEPS, whatever their direction: nothing depends on a test.
+# compares them with the allowed directions; LINKS are libraries of others. PRECOMPILE names headers that nearly every
+# source of the folder includes and that take longer to parse than the source itself: they are parsed once a folder. A
+# source still includes what it uses. TESTS become one test program, which may also use TEST_DEPS, whatever their
+# direction: nothing depends on a test.
 # SOURCES and TESTS are listed by name, in alphabetical order: what is built is what a reader sees.
 include(GoogleTest)
 
 function(allranks_library folder)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "SOURCES;DEPS;LINKS;TESTS;TEST_DEPS")
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "SOURCES;DEPS;LINKS;PRECOMPILE;TESTS;TEST_DEPS")
   if(arg_UNPARSED_ARGUMENTS)
     message(FATAL_ERROR "allranks_library(${folder}): unknown arguments ${arg_UNPARSED_ARGUMENTS}")
   endif()
@@ -27,6 +29,10 @@ function(allranks_library folder)
     add_library(${target} STATIC ${arg_SOURCES})
     target_include_directories(${target} PUBLIC "${CMAKE_SOURCE_DIR}")
     target_link_libraries(${target} PUBLIC ${links} Threads::Threads PRIVATE allranks_warnings)
+    if(arg_PRECOMPILE)
+      list(TRANSFORM arg_PRECOMPILE REPLACE "^[^<].*" "${CMAKE_SOURCE_DIR}/\\0")
+      target_precompile_headers(${target} PRIVATE ${arg_PRECOMPILE})
+    endif()
   else()
     add_library(${target} INTERFACE)
     target_include_directories(${target} INTERFACE "${CMAKE_SOURCE_DIR}")
@@ -43,8 +49,21 @@ function(allranks_target folder result)
   set(${result} ${name} PARENT_SCOPE)
 endfunction()
 
+# Parsed once for all test programs.
+function(allranks_precompiled_gtest)
+  if(NOT TARGET allranks_gtest)
+    file(CONFIGURE OUTPUT "${CMAKE_BINARY_DIR}/allranks_gtest.cpp" CONTENT "")
+    add_library(allranks_gtest OBJECT "${CMAKE_BINARY_DIR}/allranks_gtest.cpp")
+    # The same options as the tests: GCC refuses a precompiled header made with others.
+    target_link_libraries(allranks_gtest PRIVATE GTest::gmock Threads::Threads allranks_warnings)
+    target_precompile_headers(allranks_gtest PRIVATE <gmock/gmock.h> <gtest/gtest.h>)
+  endif()
+endfunction()
+
 function(allranks_test folder target tests dependencies)
+  allranks_precompiled_gtest()
   add_executable(${target}_test ${tests})
+  target_precompile_headers(${target}_test REUSE_FROM allranks_gtest)
   foreach(dependency IN LISTS dependencies)
     # Such a folder may stand further down, so that its target is not there yet.
     allranks_target(${dependency} dependency_target)

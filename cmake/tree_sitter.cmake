@@ -1,9 +1,10 @@
-# The parser and its Python grammar, from the C sources in their npm packages (third_party/package.json).
+# The parser and its grammars of Python and of the shell, from the C sources in their npm packages (third_party/package.json).
 
 set(THIRD_PARTY "${CMAKE_SOURCE_DIR}/third_party/node_modules")
 set(TREE_SITTER_CORE "${THIRD_PARTY}/tree-sitter/vendor/tree-sitter/lib")
 set(TREE_SITTER_PYTHON "${THIRD_PARTY}/tree-sitter-python")
-foreach(file "${TREE_SITTER_CORE}/src/lib.c" "${TREE_SITTER_PYTHON}/src/parser.c")
+set(TREE_SITTER_BASH "${THIRD_PARTY}/tree-sitter-bash")
+foreach(file "${TREE_SITTER_CORE}/src/lib.c" "${TREE_SITTER_PYTHON}/src/parser.c" "${TREE_SITTER_BASH}/src/parser.c")
   if(NOT EXISTS "${file}")
     message(FATAL_ERROR "the tree-sitter sources are missing: run tools/setup, or `npm ci` in third_party/")
   endif()
@@ -20,3 +21,8 @@ add_library(tree_sitter_python STATIC "${TREE_SITTER_PYTHON}/src/parser.c" "${TR
 target_include_directories(tree_sitter_python PRIVATE "${TREE_SITTER_PYTHON}/src")
 target_link_libraries(tree_sitter_python PUBLIC tree_sitter)
 target_compile_features(tree_sitter_python PRIVATE c_std_11)
+
+add_library(tree_sitter_bash STATIC "${TREE_SITTER_BASH}/src/parser.c" "${TREE_SITTER_BASH}/src/scanner.c")
+target_include_directories(tree_sitter_bash PRIVATE "${TREE_SITTER_BASH}/src")
+target_link_libraries(tree_sitter_bash PUBLIC tree_sitter)
+target_compile_features(tree_sitter_bash PRIVATE c_std_11)

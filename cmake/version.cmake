@@ -17,8 +17,11 @@ foreach(name IN ITEMS tree-sitter tree-sitter-python)
 endforeach()
 list(JOIN ALLRANKS_GRAMMARS ", " ALLRANKS_GRAMMARS)
 
-# Set by the folder that looks for it.
+# Each is set by the folder that looks for it.
 get_property(ALLRANKS_LLVM GLOBAL PROPERTY ALLRANKS_LLVM)
-set_source_files_properties(
-  version.cpp PROPERTIES COMPILE_DEFINITIONS
-  "ALLRANKS_COMMIT=\"${ALLRANKS_COMMIT}\";ALLRANKS_GRAMMARS=\"${ALLRANKS_GRAMMARS}\";ALLRANKS_LLVM=\"${ALLRANKS_LLVM}\"")
+get_property(ALLRANKS_GLOO GLOBAL PROPERTY ALLRANKS_GLOO)
+set(definitions "")
+foreach(name IN ITEMS COMMIT GRAMMARS LLVM GLOO)
+  list(APPEND definitions "ALLRANKS_${name}=\"${ALLRANKS_${name}}\"")
+endforeach()
+set_source_files_properties(version.cpp PROPERTIES COMPILE_DEFINITIONS "${definitions}" SKIP_PRECOMPILE_HEADERS ON)

@@ -2,44 +2,9 @@
 
 #include <algorithm>
 
-#include "analyzer/objects/neighbourhood.h"
 #include "rules/source_edits.h"
 
 namespace allranks::rules {
-
-namespace {
-
-// What pytest and unittest look for by default, and the folder in which pytest's documentation puts tests and the scripts
-// that they start: https://docs.pytest.org/en/stable/explanation/goodpractices.html and
-// https://docs.python.org/3/library/unittest.html#test-discovery.
-bool IsPlaceOfTests(std::string_view path) {
-  for (const std::string_view folder : {"tests/", "test/"}) {
-    if (path.starts_with(folder) || path.find("/" + std::string(folder)) != std::string_view::npos) return true;
-  }
-  const size_t slash = path.rfind('/');
-  const std::string_view name = slash == std::string_view::npos ? path : path.substr(slash + 1);
-  return name.starts_with("test_") || name.ends_with("_test.py") || name == "conftest.py";
-}
-
-bool ImportsRunner(const Context& context, ir::ModuleId module) {
-  return std::ranges::any_of(context.program.modules[module].imports, [&](const ir::Import& import) {
-    const std::string_view name = import.module ? context.program.text(import.module) : std::string_view();
-    const std::string_view package = name.substr(0, name.find('.'));
-    return package == "pytest" || package == "unittest" || name.starts_with("torch.testing") || name.starts_with("absl.testing");
-  });
-}
-
-bool IsTestFile(const Context& context, ir::ModuleId module) {
-  return IsPlaceOfTests(context.program.infos[module].path) || ImportsRunner(context, module);
-}
-
-}  // namespace
-
-bool IsTest(const Context& context, ir::ModuleId module) {
-  if (IsTestFile(context, module)) return true;
-  const std::vector<ir::ModuleId> users = objects::Neighbourhood(context.program).UsersOf(module);
-  return users.size() > 1 && std::ranges::all_of(users, [&](ir::ModuleId user) { return user == module || IsTestFile(context, user); });
-}
 
 source::Span SpanOf(const Context& context, const objects::Site& site) {
   return context.program.module_of(site.function).span(site.expr);
@@ -48,17 +13,19 @@ source::Span SpanOf(const Context& context, const objects::Site& site) {
 Finding FindingAt(const Context& context, std::string_view code, Severity severity, Confidence confidence,
                   const objects::Site& site, findings::Text message) {
   const source::Span span = SpanOf(context, site);
-  return {.code = code,
-          .severity = severity,
-          .confidence = IsTest(context, context.program.funcs[site.function].module) ? Confidence::Possible : confidence,
-          .span = span,
-          .message = std::move(message),
-          .labels = {},
-          .help = {},
-          .flight_recorder = {},
-          .function = context.program.FunctionName(site.function),
-          .witness = {},
-          .fixes = {}};
+  Finding finding{.code = code,
+                  .severity = severity,
+                  .confidence = confidence,
+                  .span = span,
+                  .message = std::move(message),
+                  .labels = {},
+                  .help = {},
+                  .flight_recorder = {},
+                  .function = context.program.FunctionName(site.function),
+                  .witness = {},
+                  .fixes = {}};
+  findings::Assume(finding, context.launch.AssumedOf(site.function));
+  return finding;
 }
 
 Finding FindingAt(const Context& context, std::string_view code, Severity severity, Confidence confidence,

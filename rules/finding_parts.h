@@ -13,11 +13,7 @@ using findings::Finding;
 using findings::LabelRole;
 using variation::FuncId;
 
-// Whether a file is a test: what it does is done on the one machine that runs it, with data of no consequence. It is if
-// it lies where pytest and unittest look, if it imports one of them, or if nobody else but such files imports it.
-bool IsTest(const Context& context, ir::ModuleId module);
-
-// A finding at an expression of a function; possible at most in tests.
+// A finding at an expression of a function; possible at most in tests and where one process runs it.
 Finding FindingAt(const Context& context, std::string_view code, Severity severity, Confidence confidence,
                   const objects::Site& site, findings::Text message);
 // A finding at a statement.

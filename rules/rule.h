@@ -10,6 +10,9 @@
 #include "analyzer/findings/finding.h"
 #include "analyzer/ir/program.h"
 #include "analyzer/knowledge/knowledge.h"
+#include "analyzer/objects/accumulation.h"
+#include "analyzer/objects/file_uses.h"
+#include "analyzer/objects/launch.h"
 #include "analyzer/objects/loading.h"
 #include "analyzer/objects/program_index.h"
 #include "analyzer/objects/reach.h"
@@ -36,6 +39,9 @@ struct Context {
   const objects::Reach& reach;
   const objects::Training& training;
   const objects::Loading& loading;
+  const objects::Launch& launch;
+  const objects::Accumulation& accumulation;
+  const objects::FileUses& file_uses;
 };
 
 using FindingSink = std::vector<findings::Finding>;

@@ -182,7 +182,15 @@ std::vector<Edit> EnsureImport(const Context& context, ir::ModuleId module_id, s
 findings::Fix MakeFix(std::string title, Applicability applicability, std::vector<Edit> edits) {
   // What is put in stands before what is taken away at the same place.
   std::ranges::stable_sort(edits, {}, [](const Edit& edit) { return std::pair(edit.span.begin, edit.span.end); });
-  return {.title = std::move(title), .applicability = applicability, .edits = std::move(edits)};
+  // Two insertions at one place are one edit: two would be taken for those of two fixes. A line before a statement and
+  // the statement's own indentation meet where the statement stands at the left margin.
+  std::vector<Edit> joined;
+  for (Edit& edit : edits) {
+    const bool is_insertion = edit.span.begin == edit.span.end;
+    if (is_insertion && !joined.empty() && joined.back().span == edit.span) joined.back().replacement += edit.replacement;
+    else joined.push_back(std::move(edit));
+  }
+  return {.title = std::move(title), .applicability = applicability, .edits = std::move(joined)};
 }
 
 }  // namespace allranks::rules

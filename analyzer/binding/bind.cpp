@@ -1,12 +1,12 @@
 // Binds names across modules: numbers all functions and classes, follows imports, resolves base classes.
 #include <algorithm>
+#include <map>
 
 #include "analyzer/binding/program.h"
+#include "analyzer/ir/bindings.h"
 
 namespace allranks::binding {
 namespace {
-
-using ir::StmtKind;
 
 class Binder {
  public:
@@ -14,6 +14,7 @@ class Binder {
 
   void Run() {
     NumberFunctions();
+    NameNamespaces();
     for (uint32_t i = 0; i < program_.modules.size(); ++i) IndexModule(ModuleId{i});
     for (uint32_t i = 0; i < program_.modules.size(); ++i) BindImports(ModuleId{i});
     for (uint32_t i = 0; i < program_.modules.size(); ++i) BindTopLevel(ModuleId{i});
@@ -53,6 +54,43 @@ class Binder {
             function.name, program_.func(ModuleId{m}, ir::FunctionId{f}));
       }
     }
+  }
+
+  // A folder without `__init__.py` is a part of the names of what lies in it if somebody imports it so:
+  // `from megatron.core import parallel_state`. Of several such names the one that most imports use.
+  void NameNamespaces() {
+    // By folder of the outermost package: how often each prefix is used.
+    std::map<std::string, std::map<std::string, size_t>> uses;
+    for (uint32_t m = 0; m < program_.modules.size(); ++m) {
+      const ir::Module& module = program_.modules[ModuleId{m}];
+      for (const ir::Import& import : module.imports) {
+        if (import.level > 0 || !import.module) continue;
+        const std::string written(program_.text(import.module));
+        const std::string path = graph_.Resolve(program_.infos[ModuleId{m}].path, 0, written);
+        if (path.empty()) continue;
+        const std::string own = graph_.DottedName(path);
+        if (written.size() <= own.size() + 1 || !written.ends_with("." + own)) continue;
+        ++uses[FolderAround(path, own)][written.substr(0, written.size() - own.size() - 1)];
+      }
+    }
+    for (uint32_t m = 0; m < program_.modules.size(); ++m) {
+      ModuleInfo& info = program_.infos[ModuleId{m}];
+      if (program_.modules[ModuleId{m}].language != ir::Language::Python) continue;
+      info.dotted = graph_.DottedName(info.path);
+      const auto known = uses.find(FolderAround(info.path, info.dotted));
+      if (known == uses.end()) continue;
+      const auto most = std::ranges::max_element(known->second, {}, [](const auto& use) { return use.second; });
+      info.dotted = most->first + "." + info.dotted;
+    }
+  }
+
+  // The folder that the first part of a module's dotted name lies in.
+  static std::string FolderAround(const std::string& path, const std::string& dotted) {
+    std::string folder = path.substr(0, path.rfind('/') == std::string::npos ? 0 : path.rfind('/'));
+    const bool is_package = path.ends_with("/__init__.py");
+    const auto parts = static_cast<size_t>(std::ranges::count(dotted, '.')) + (is_package ? 1 : 0);
+    for (size_t i = 0; i < parts; ++i) folder = folder.substr(0, folder.rfind('/') == std::string::npos ? 0 : folder.rfind('/'));
+    return folder;
   }
 
   void IndexModule(ModuleId id) {
@@ -128,97 +166,29 @@ class Binder {
     if (!is_assignment) it->second = target;
   }
 
-  void DefineTargets(ModuleId id, ir::ExprId expr) {
-    const ir::Module& module = program_.modules[id];
-    if (!expr) return;
-    const ir::Expr& node = module[expr];
-    switch (node.kind) {
-      case ir::ExprKind::Name:
-        Define(id, ir::NameOf(node), {.kind = TargetKind::Variable, .module = id, .name = ir::NameOf(node)});
-        break;
-      case ir::ExprKind::Tuple:
-      case ir::ExprKind::List:
-        for (const ir::ExprId item : ir::Items(module, node)) DefineTargets(id, item);
-        break;
-      case ir::ExprKind::Starred:
-        DefineTargets(id, ir::OperandOf(node));
-        break;
-      default:
-        break;
-    }
-  }
-
   void BindTopLevel(ModuleId id) {
     program_.top_level.emplace_back();
-    BindBlock(id, program_.modules[id].functions[ir::kTopLevel].body);
-  }
-
-  void BindBlock(ModuleId id, ir::BlockId block) {
-    for (const ir::StmtId stmt : program_.modules[id].statements(block)) BindStmt(id, stmt);
-  }
-
-  void BindStmt(ModuleId id, ir::StmtId stmt_id) {
     const ir::Module& module = program_.modules[id];
-    const ir::Stmt& stmt = module[stmt_id];
-    switch (stmt.kind) {
-      case StmtKind::Import:
-        for (uint32_t i = 0; i < stmt.c; ++i) BindImport(id, ir::ImportId{stmt.a + i});
-        break;
-      case StmtKind::FunctionDef: {
-        const ir::FunctionId function = ir::FunctionOf(stmt);
-        Define(id, module.functions[function].name,
-               {.kind = TargetKind::Function, .function = program_.func(id, function)});
-        break;
-      }
-      case StmtKind::ClassDef: {
-        const ir::ClassId class_id = ir::ClassOf(stmt);
-        Define(id, module.classes[class_id].name,
-               {.kind = TargetKind::Class, .class_id = program_.class_of(id, class_id)});
-        break;
-      }
-      case StmtKind::Assign:
-        for (const ir::ExprId target : ir::TargetsOf(module, stmt)) DefineTargets(id, target);
-        break;
-      case StmtKind::AugAssign:
-      case StmtKind::AnnAssign:
-        DefineTargets(id, ir::ValueOf(stmt));
-        break;
-      case StmtKind::If:
-        BindBlock(id, ir::BodyOf(stmt));
-        BindBlock(id, ir::ElseBlockOf(stmt));
-        break;
-      case StmtKind::For:
-        DefineTargets(id, ir::ValueOf(stmt));
-        [[fallthrough]];
-      case StmtKind::While:
-        BindBlock(id, ir::BodyOf(stmt));
-        BindBlock(id, ir::ElseBlockOf(stmt));
-        break;
-      case StmtKind::Try:
-        BindBlock(id, ir::BlockId{stmt.a});
-        for (const ir::Handler& handler : ir::HandlersOf(module, stmt)) BindBlock(id, handler.body);
-        BindBlock(id, ir::BlockId{stmt.c});
-        BindBlock(id, ir::BlockId{stmt.d});
-        break;
-      case StmtKind::With:
-        for (const ir::WithItem& item : ir::WithItemsOf(module, stmt)) DefineTargets(id, item.target);
-        BindBlock(id, ir::BodyOf(stmt));
-        break;
-      default:
-        break;
+    ir::ForEachBindingIn(module, module.functions[ir::kTopLevel].body,
+                         [&](const ir::Binding& binding) { BindName(id, binding); });
+  }
+
+  void BindName(ModuleId id, const ir::Binding& binding) {
+    if (binding.import) {
+      BindImport(id, binding.import);
+    } else if (binding.function) {
+      Define(id, binding.name, {.kind = TargetKind::Function, .function = program_.func(id, binding.function)});
+    } else if (binding.class_id) {
+      Define(id, binding.name, {.kind = TargetKind::Class, .class_id = program_.class_of(id, binding.class_id)});
+    } else {
+      Define(id, binding.name, {.kind = TargetKind::Variable, .module = id, .name = binding.name});
     }
   }
 
   void BindImport(ModuleId id, ir::ImportId import_id) {
     const ir::Import& import = program_.modules[id].imports[import_id];
-    if (import.star) return;
     const Target& target = program_.import_targets[id.index][import_id.index];
-    NameId bound = import.as_name ? import.as_name : import.name;
-    if (!bound) {
-      const std::string_view written = program_.text(import.module);
-      bound = program_.names->Intern(written.substr(0, written.find('.')));
-    }
-    Define(id, bound, target);
+    Define(id, ir::BoundName(import, *program_.names), target);
   }
 
   // A dotted expression at module level: `Base`, `module.Base`, `Generic[T]`.

@@ -1,5 +1,7 @@
 #include "analyzer/findings/finding.h"
 
+#include <algorithm>
+
 namespace allranks::findings {
 
 std::string_view ToString(Severity severity) {
@@ -18,6 +20,11 @@ std::string_view ToString(Confidence confidence) {
     case Confidence::Certain: return "certain";
   }
   return "certain";
+}
+
+void Assume(Finding& finding, Assumptions assumptions) {
+  finding.assumptions.Add(assumptions);
+  finding.confidence = std::min(finding.confidence, ConfidenceOf(finding.assumptions));
 }
 
 std::string Render(const Text& text) {

@@ -6,13 +6,13 @@
 #include <string_view>
 #include <vector>
 
+#include "analyzer/findings/assumption.h"
 #include "analyzer/source/span.h"
 #include "witness/witness.h"
 
 namespace allranks::findings {
 
 enum class Severity : uint8_t { Info, Warning, Error };
-enum class Confidence : uint8_t { Possible, Likely, Certain };
 
 std::string_view ToString(Severity severity);
 std::string_view ToString(Confidence confidence);
@@ -57,16 +57,20 @@ struct Finding {
   std::string_view code;    // "AR101"
   Severity severity = Severity::Error;
   Confidence confidence = Confidence::Certain;
+  Assumptions assumptions = {};  // what it rests on; `Assume` adds to it
   source::Span span;
   Text message;
   std::vector<Label> labels;  // in the order in which they are best read
-  Text help;                  // how to mend it; empty format: none
+  Text help;                  // how to fix it; empty format: none
   std::string flight_recorder;  // the category under which PyTorch's Flight Recorder reports it at run time
   std::string function;       // where it stands, for people and fingerprints: "Trainer.save"
   std::string fingerprint;    // the same in another run, also where lines have moved; 16 hexadecimal digits
   std::optional<witness::Witness> witness;
   std::vector<Fix> fixes;
 };
+
+// Adds what the finding rests on as well: it is then no surer than these assumptions allow.
+void Assume(Finding& finding, Assumptions assumptions);
 
 // The order in which findings are shown: by path (through `path_rank`, by FileId), then place, then code.
 void SortAndDeduplicate(std::vector<Finding>& findings, const std::vector<uint32_t>& path_rank);

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 #include <functional>
-
-#include "analyzer/ir/tree.h"
+#include <utility>
+#include <vector>
 
 namespace allranks::ir {
 namespace {
@@ -26,16 +26,11 @@ class Outline {
     if (begin < end && end <= text_.size()) Add(text_.substr(begin, end - begin));
   }
 
-  uint32_t BodyBegin(const Function& function) const {
-    const auto statements = module_.statements(function.body);
-    return statements.empty() ? function.end : module_[statements.front()].begin;
-  }
-
   // Functions stand in the order in which they end or begin: neither matters here.
   void AddTextOutside() {
     std::vector<std::pair<uint32_t, uint32_t>> bodies;
     for (const Function& function : module_.functions) {
-      if (function.parent == kTopLevel) bodies.emplace_back(BodyBegin(function), function.end);
+      if (function.parent == kTopLevel) bodies.emplace_back(BodyBegin(module_, function), function.end);
     }
     std::ranges::sort(bodies);
     uint32_t at = 0;
@@ -51,7 +46,7 @@ class Outline {
     Add((uint64_t{function.flags} << 2) | (function.is_generator ? 2u : 0u) | (IsStub(module_, function) ? 1u : 0u));
     for (const ExprId decorator : function.decorators) Add(module_[decorator].begin, module_[decorator].end);
     // The text outside holds the heads of those that are nested in none.
-    if (function.parent && function.parent != kTopLevel) Add(function.begin, BodyBegin(function));
+    if (function.parent && function.parent != kTopLevel) Add(function.begin, BodyBegin(module_, function));
   }
 
   void AddClass(const Class& one) {
@@ -68,6 +63,11 @@ class Outline {
 }  // namespace
 
 uint64_t OutlineOf(const Module& module, std::string_view text) { return Outline(module, text).Run(); }
+
+uint32_t BodyBegin(const Module& module, const Function& function) {
+  const auto statements = module.statements(function.body);
+  return statements.empty() ? function.end : module[statements.front()].begin;
+}
 
 bool IsStub(const Module& module, const Function& function) {
   return std::ranges::all_of(module.statements(function.body), [&](StmtId id) {

@@ -12,5 +12,7 @@ struct EmbeddedFile {
 };
 
 std::span<const EmbeddedFile> EmbeddedKnowledge();
+// Of knowledge/launch/: what launchers, their options and their configurations mean.
+std::span<const EmbeddedFile> EmbeddedLaunchKnowledge();
 
 }  // namespace allranks::knowledge

@@ -101,6 +101,27 @@ Strikes Knowledge::FindException(NameId name) const {
   return found == exceptions_.end() ? Strikes::NotKnown : found->second;
 }
 
+std::span<const LaunchSign> Knowledge::LaunchSigns(NameId qualified) const {
+  if (!qualified) return {};
+  std::string_view name = names_->View(qualified);
+  for (NameId at = qualified;; at = names_->Find(name)) {
+    if (const auto found = launch_calls_.find(at); at && found != launch_calls_.end()) return found->second;
+    const size_t dot = name.rfind('.');
+    if (dot == std::string_view::npos) return {};
+    name = name.substr(0, dot);
+  }
+}
+
+std::span<const LaunchSign> Knowledge::LaunchSignsOfKeyword(NameId keyword) const {
+  const auto found = launch_keywords_.find(keyword);
+  return found == launch_keywords_.end() ? std::span<const LaunchSign>() : found->second;
+}
+
+std::optional<RunBy> Knowledge::LaunchOption(NameId option) const {
+  const auto found = launch_options_.find(option);
+  return found == launch_options_.end() ? std::nullopt : std::optional(found->second);
+}
+
 const Hint* Knowledge::FindHint(NameId name) const {
   const auto found = hints_.find(name);
   return found == hints_.end() ? nullptr : &found->second;

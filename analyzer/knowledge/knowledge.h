@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -218,6 +219,23 @@ struct Hint {
 // the program or its installation.
 enum class Strikes : uint8_t { NotKnown, OneRank, AllRanks };
 
+// Who runs a program. Knowledge says of a call that it shows one of the first three ([[launch]]); objects::Launch works it
+// out for each function.
+enum class RunBy : uint8_t {
+  AllRanks,    // a launcher, or the program itself, starts it on every rank
+  Workers,     // processes that a controller starts (Ray, RPC)
+  OneProcess,  // a web page, a prompt, a model spread over all devices of one process, a job of one
+  Tests,
+  Unknown,     // whoever calls it was not seen
+};
+
+// What a call shows of how its program is run.
+struct LaunchSign {
+  RunBy run_by{};
+  NameId keyword;              // only where this keyword argument ...
+  std::vector<NameId> values;  // ... is one of these, as text
+};
+
 class Knowledge {
  public:
   explicit Knowledge(base::Interner& names) : names_(&names) {}
@@ -245,6 +263,12 @@ class Knowledge {
   // Whether what is called by this name (without module or object) can fail on one rank and not on another: it reads
   // files, runs a model, or talks to somebody.
   bool MayFail(NameId called) const { return fallible_.contains(called); }
+  // What a call of this name shows of how the program is run; the signs of a package hold for all that is in it.
+  std::span<const LaunchSign> LaunchSigns(NameId qualified) const;
+  // What this keyword argument shows in any call.
+  std::span<const LaunchSign> LaunchSignsOfKeyword(NameId keyword) const;
+  // What an option of the command line that the program declares shows.
+  std::optional<RunBy> LaunchOption(NameId option) const;
   bool IsSubclass(ClassId class_id, ClassId base) const;
   // True if some entry's name starts with `prefix.`: a module or package of a known library.
   bool IsKnownModule(NameId dotted) const;
@@ -314,6 +338,9 @@ class Knowledge {
   std::vector<ModuleAlias> module_aliases_;
   std::vector<Reference> references_;
   std::vector<std::string> files_;
+  std::unordered_map<NameId, std::vector<LaunchSign>> launch_calls_;
+  std::unordered_map<NameId, std::vector<LaunchSign>> launch_keywords_;
+  std::unordered_map<NameId, RunBy> launch_options_;
 };
 
 }  // namespace allranks::knowledge

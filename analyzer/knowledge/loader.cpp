@@ -33,6 +33,13 @@ struct NamedStrikes {
 };
 constexpr NamedStrikes kStrikes[] = {{"one_rank", Strikes::OneRank}, {"all_ranks", Strikes::AllRanks}};
 
+struct NamedRunBy {
+  std::string_view name;
+  RunBy run_by;
+};
+constexpr NamedRunBy kRunBy[] = {
+    {"all_ranks", RunBy::AllRanks}, {"workers", RunBy::Workers}, {"one_process", RunBy::OneProcess}};
+
 struct NamedRole {
   std::string_view name;
   Role role;
@@ -137,6 +144,7 @@ class Loader {
     ReadSections(reader, "environment", [this](TableReader& table) { ReadEnvironment(table); });
     ReadSections(reader, "exception", [this](TableReader& table) { ReadException(table); });
     ReadSections(reader, "fallible", [this](TableReader& table) { ReadFallible(table); });
+    ReadSections(reader, "launch", [this](TableReader& table) { ReadLaunch(table); });
     reader.FailUnknownKeys();
     if (!has_literals) DeriveLiterals();
   }
@@ -281,6 +289,29 @@ class Loader {
     fallible_.insert(fallible_.end(), names.begin(), names.end());
   }
 
+  // A call, a keyword argument of any call, or an option of the command line that shows who runs the program.
+  void ReadLaunch(TableReader& table) {
+    const std::vector<NameId> calls = ReadNameList(table, "names");
+    const std::vector<NameId> options = ReadNameList(table, "options");
+    const std::string_view run_by = table.Text("run_by");
+    table.Text("docs");
+    const std::span<const NamedRunBy> all = kRunBy;
+    const NamedRunBy* found = FindNamed(all, run_by);
+    if (found == nullptr) {
+      table.Fail("run_by", run_by.empty() ? "`run_by` is missing; write run_by = \"all_ranks\", \"workers\" or \"one_process\""
+                                          : UnknownWord("word", run_by, all));
+      return;
+    }
+    const LaunchSign sign{.run_by = found->run_by, .keyword = ReadName(table, "keyword"), .values = ReadNameList(table, "values")};
+    if (calls.empty() && options.empty() && !sign.keyword) {
+      table.Fail("", "nothing is said to be a sign; give `names`, `keyword` or `options`");
+    }
+    if (!sign.values.empty() && !sign.keyword) table.Fail("values", "`values` are those of an argument; name it with keyword = \"...\"");
+    for (const NameId call : calls) launch_calls_.emplace_back(call, sign);
+    for (const NameId option : options) launch_options_.emplace_back(option, sign.run_by);
+    if (calls.empty() && sign.keyword) launch_keywords_.emplace_back(sign.keyword, sign);
+  }
+
   // ---- Parts of an entry
   // ------------------------------------------------------------------------------------------
 
@@ -308,7 +339,7 @@ class Loader {
                  .fixed_shape = table.Flag("fixed_shape"),
                  .token_param = param("token"),
                  .own_rank_param = param("own_rank"),
-                 .only_if_param = param("only_if"),
+                 .only_if_param = ReadOnlyIf(table, entry),
                  .local_if_param = param("local_if"),
                  .strategies = ReadName(table, "strategies"),
                  .as_context = table.Flag("context")};
@@ -323,6 +354,14 @@ class Loader {
       if (!table.Has(key)) continue;
       table.Fail(key, fmt::format("`{}` describes an operation; say which with operation = \"...\"", key));
     }
+  }
+
+  // A parameter of the call; or, as `made_with:broadcast_buffers`, one of the constructor of its object.
+  NameId ReadOnlyIf(TableReader& table, const Entry& entry) {
+    constexpr std::string_view kMadeWith = "made_with:";
+    const std::string_view text = table.Text("only_if");
+    if (!text.starts_with(kMadeWith)) return ReadParam(table, "only_if", entry.params);
+    return names_.Intern(text.substr(kMadeWith.size()));
   }
 
   OpClass ReadOpClass(TableReader& table) {
@@ -477,8 +516,12 @@ class Loader {
         return;
       }
       const bool has_param = colon != std::string_view::npos;
-      entry.roles.push_back(
-          {.role = found->role, .param = has_param ? Param(text.substr(colon + 1), entry.params, place) : NameId{}});
+      // Of a method the object itself, as in `path.unlink()`, is no parameter.
+      const bool is_self = has_param && text.substr(colon + 1) == "self";
+      const NameId param = is_self ? names_.Intern("self")
+                           : has_param ? Param(text.substr(colon + 1), entry.params, place)
+                                       : NameId{};
+      entry.roles.push_back({.role = found->role, .param = param});
     }
   }
 
@@ -633,6 +676,9 @@ class Loader {
     for (const auto& [name, value] : environment_) knowledge_.environment_[name] = value;
     for (const auto& [name, strikes] : exceptions_) knowledge_.exceptions_[name] = strikes;
     knowledge_.fallible_.insert(fallible_.begin(), fallible_.end());
+    for (const auto& [name, sign] : launch_calls_) knowledge_.launch_calls_[name].push_back(sign);
+    for (const auto& [name, sign] : launch_keywords_) knowledge_.launch_keywords_[name].push_back(sign);
+    for (const auto& [name, run_by] : launch_options_) knowledge_.launch_options_[name] = run_by;
     knowledge_.module_aliases_.insert(knowledge_.module_aliases_.end(), module_aliases_.begin(),
                                       module_aliases_.end());
     knowledge_.references_.insert(knowledge_.references_.end(), references_.begin(), references_.end());
@@ -660,6 +706,8 @@ class Loader {
   std::vector<std::pair<NameId, FormulaId>> environment_;
   std::vector<std::pair<NameId, Strikes>> exceptions_;
   std::vector<NameId> fallible_;
+  std::vector<std::pair<NameId, LaunchSign>> launch_calls_, launch_keywords_;
+  std::vector<std::pair<NameId, RunBy>> launch_options_;
   std::vector<Knowledge::ModuleAlias> module_aliases_;
   std::vector<Knowledge::Reference> references_;
   std::vector<std::string> literals_;

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "analyzer/objects/gradient_calls.h"
+
 namespace allranks::objects {
 
 using variation::ValueKind;
@@ -16,18 +18,74 @@ Loading::Loading(const binding::Program& program, const knowledge::Knowledge& kn
     if (IsDistributedSampler(made)) made_samplers_.push_back(call);
   }
   for (uint32_t m = 0; m < program.modules.size(); ++m) {
-    const ir::ModuleId module_id{m};
-    const ir::Module& module = program.modules[module_id];
-    for (uint32_t i = 0; i < module.stmts.size(); ++i) {
-      const ir::StmtId id{i};
-      if (module[id].kind != ir::StmtKind::For) continue;
-      const ir::ExprId iterable = ir::AssignedOf(module[id]);
-      const ValueId value = facts.value(module_id, iterable);
-      for (const ValueId loader : LoadersIn(value)) {
-        loops_.push_back({{index.FunctionOf(module_id, id), iterable}, id, loader});
-      }
+    AddForLoops(ir::ModuleId{m});
+    AddDrawingLoops(ir::ModuleId{m});
+  }
+}
+
+void Loading::AddForLoops(ir::ModuleId module_id) {
+  const ir::Module& module = program_.modules[module_id];
+  for (uint32_t i = 0; i < module.stmts.size(); ++i) {
+    const ir::StmtId id{i};
+    if (module[id].kind != ir::StmtKind::For) continue;
+    const ir::ExprId iterable = ir::AssignedOf(module[id]);
+    const ValueId value = facts_.value(module_id, iterable);
+    for (const ValueId loader : LoadersIn(value)) {
+      // `for part in data[0]`, `range(len(loader))`: over what a loader yields, or as often as it yields something.
+      if (TakesApart(module_id, iterable) && std::ranges::count(values_.Leaves(value), loader) == 0) continue;
+      loops_.push_back({{index_.FunctionOf(module_id, id), iterable}, id, loader, YieldsIn(module_id, id)});
     }
   }
+}
+
+bool Loading::TakesApart(ir::ModuleId module_id, ir::ExprId iterable) const {
+  const ir::Module& module = program_.modules[module_id];
+  while (module[iterable].kind == ir::ExprKind::Call && ir::ArgCount(module, module[iterable]) > 0) {
+    const ValueId callee = facts_.value(module_id, ir::CalleeOf(module[iterable]));
+    if (values_.External(callee) == "builtins.range") return true;
+    iterable = ir::ArgAt(module, module[iterable], 0).value;
+  }
+  return module[iterable].kind == ir::ExprKind::Subscript;
+}
+
+// `iter(loader)` in a loop that draws from what it is assigned to: each time the loader is used up, an epoch begins.
+void Loading::AddDrawingLoops(ir::ModuleId module_id) {
+  const ir::Module& module = program_.modules[module_id];
+  const ir::Tree& tree = index_.tree(module_id);
+  for (const ir::ExprId id : index_.ExprsOf(module_id, ir::ExprKind::Call)) {
+    const ir::Expr& callee = module[ir::CalleeOf(module[id])];
+    const bool is_iter = callee.kind == ir::ExprKind::Name && program_.text(ir::NameOf(callee)) == "iter";
+    const ir::StmtId stmt = tree.StatementOf(id);
+    if (!is_iter || !stmt || ir::ArgCount(module, module[id]) != 1) continue;
+    const FuncId function = index_.FunctionOf(module_id, stmt);
+    const std::vector<ir::StmtId> loops = index_.LoopsAround({function, id});
+    const bool is_assigned = module[stmt].kind == ir::StmtKind::Assign && ir::AssignedOf(module[stmt]) == id;
+    if (loops.empty() || !is_assigned || ir::TargetsOf(module, module[stmt]).size() != 1) continue;
+    if (!IsDrawnFrom(module_id, loops.front(), ir::TargetsOf(module, module[stmt])[0])) continue;
+    const ir::ExprId loader_expr = ir::ArgAt(module, module[id], 0).value;
+    for (const ValueId loader : LoadersIn(facts_.value(module_id, loader_expr))) {
+      loops_.push_back({{function, loader_expr}, loops.front(), loader, YieldsIn(module_id, loops.front())});
+    }
+  }
+}
+
+// Whether the loop asks `next` for an item, and the iterator is not made anew in each round before that.
+bool Loading::IsDrawnFrom(ir::ModuleId module_id, ir::StmtId loop, ir::ExprId iterator) const {
+  const ir::Module& module = program_.modules[module_id];
+  return std::ranges::any_of(index_.ExprsOf(module_id, ir::ExprKind::Call), [&](ir::ExprId id) {
+    if (module[id].begin < module[loop].begin || module[id].end > module[loop].end) return false;
+    const ir::Expr& callee = module[ir::CalleeOf(module[id])];
+    const bool is_next = callee.kind == ir::ExprKind::Name && program_.text(ir::NameOf(callee)) == "next";
+    return is_next && ir::ArgCount(module, module[id]) > 0 && IsSameChain(module, ir::ArgAt(module, module[id], 0).value, iterator);
+  });
+}
+
+bool Loading::YieldsIn(ir::ModuleId module_id, ir::StmtId loop) const {
+  const ir::Module& module = program_.modules[module_id];
+  if (!program_.function(index_.FunctionOf(module_id, loop)).is_generator) return false;
+  return std::ranges::any_of(index_.ExprsOf(module_id, ir::ExprKind::Yield), [&](ir::ExprId id) {
+    return module[id].begin >= module[loop].begin && module[id].end <= module[loop].end;
+  });
 }
 
 ValueId Loading::ValueOf(const KnownCall& call) const {

@@ -8,11 +8,13 @@
 
 namespace allranks::objects {
 
-// A `for` over the batches of a loader, whatever stands around the loader (`enumerate`, a progress bar).
+// A loop that draws the batches of a loader: a `for` over it, whatever stands around the loader (`enumerate`, a progress
+// bar), or a loop that makes a new iterator of it inside (`except StopIteration: batches = iter(loader)`).
 struct LoaderLoop {
   Site iterable;
   ir::StmtId loop;
   ValueId loader;
+  bool hands_on = false;  // of a generator that yields the batches to a loop elsewhere
 };
 
 class Loading {
@@ -40,6 +42,12 @@ class Loading {
   std::vector<ValueId> SamplersOf(ValueId loader) const;
 
  private:
+  bool TakesApart(ir::ModuleId module, ir::ExprId iterable) const;
+  void AddForLoops(ir::ModuleId module);
+  void AddDrawingLoops(ir::ModuleId module);
+  bool YieldsIn(ir::ModuleId module, ir::StmtId loop) const;
+  bool IsDrawnFrom(ir::ModuleId module, ir::StmtId loop, ir::ExprId iterator) const;
+
   const binding::Program& program_;
   const variation::Facts& facts_;
   Values values_;

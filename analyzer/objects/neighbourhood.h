@@ -13,6 +13,11 @@ class Neighbourhood {
 
   // The module, and those that import it, directly or through others.
   std::vector<ir::ModuleId> UsersOf(ir::ModuleId module) const;
+  // The module, and all that it imports, directly or through others.
+  std::vector<ir::ModuleId> UsedBy(ir::ModuleId module) const;
+  // Those that it imports itself, and those that import it themselves.
+  const std::vector<ir::ModuleId>& ImportsOf(ir::ModuleId module) const { return imports_[module.index]; }
+  const std::vector<ir::ModuleId>& ImportersOf(ir::ModuleId module) const { return importers_[module.index]; }
   // The module, those that import it, directly or through others, and all that any of these import.
   std::vector<ir::ModuleId> Of(ir::ModuleId module) const;
 

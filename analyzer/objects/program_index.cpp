@@ -56,6 +56,20 @@ void ProgramIndex::AddCalls(FuncId function, const std::vector<std::pair<ir::Exp
   }
 }
 
+std::vector<Site> ProgramIndex::WaysTo(const Site& site) const {
+  constexpr size_t kMostSites = 200;
+  std::vector<Site> sites = {site};
+  std::vector<FuncId> seen;
+  for (size_t i = 0; i < sites.size() && sites.size() < kMostSites; ++i) {
+    const FuncId function = sites[i].function;
+    if (std::ranges::find(seen, function) != seen.end()) continue;
+    seen.push_back(function);
+    const auto callers = CallersOf(function);
+    sites.insert(sites.end(), callers.begin(), callers.end());
+  }
+  return sites;
+}
+
 ValueId ProgramIndex::Arg(const KnownCall& call, std::string_view param) const {
   const auto& params = call.entry->params;
   for (size_t i = 0; i < params.size() && i < call.args.size(); ++i) {

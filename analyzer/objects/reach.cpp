@@ -91,16 +91,29 @@ RankSet Reach::Ranks(const Site& site, const traces::World& world) const {
   return Ranks(site, world, on_way);
 }
 
+RankSet Reach::RanksOnWay(std::span<const Site> way, const traces::World& world) const {
+  RankSet ranks = RankSet::All(world.size());
+  for (const Site& site : way) ranks.bits &= RanksWithin(site, world).bits;
+  if (!way.empty()) ranks.bits &= Ranks(way.front(), world).bits;
+  return ranks;
+}
+
 RankSet Reach::Ranks(const Site& site, const traces::World& world, std::vector<FuncId>& on_way) const {
+  RankSet ranks = RanksWithin(site, world);
+  if (ranks.empty() || on_way.size() >= kLongestWay) return ranks;
+  ranks.bits &= RanksOfMakers(site.function, world, on_way).bits;
+  ranks.bits &= RanksOfCallers(site.function, world, on_way).bits;
+  return ranks;
+}
+
+// Those that the function itself lets through.
+RankSet Reach::RanksWithin(const Site& site, const traces::World& world) const {
   RankSet ranks = RankSet::All(world.size());
   for (const Guard& guard : Guards(site)) ranks.bits &= Passing(guard, world).bits;
   for (const knowledge::EntryId decorator : facts_.functions[site.function].decorators) {
     // Each of the guarding decorators there are lets one rank of the job, or of a node, through.
     if (knowledge_[decorator].guard) ranks.bits &= RankSet::Of(0).bits;
   }
-  if (ranks.empty() || on_way.size() >= kLongestWay) return ranks;
-  ranks.bits &= RanksOfMakers(site.function, world, on_way).bits;
-  ranks.bits &= RanksOfCallers(site.function, world, on_way).bits;
   return ranks;
 }
 

@@ -29,11 +29,15 @@ class Reach {
   // A test that speaks of ranks and cannot be decided is taken to let the first one through.
   traces::RankSet Ranks(const Site& site, const traces::World& world) const;
 
+  // The same for a way through the program: each site calls the function of the next one.
+  traces::RankSet RanksOnWay(std::span<const Site> way, const traces::World& world) const;
+
   // Whether the function, or one that calls it, runs in a loop: more than once in a job, as far as can be seen.
   bool IsRepeated(const Site& site) const;
 
  private:
   traces::RankSet Ranks(const Site& site, const traces::World& world, std::vector<FuncId>& on_way) const;
+  traces::RankSet RanksWithin(const Site& site, const traces::World& world) const;
   bool SpeaksOfRanks(ir::ModuleId module, ir::ExprId test, int depth = 0) const;
   traces::RankSet Passing(const Guard& guard, const traces::World& world) const;
   traces::RankSet RanksOfCallers(FuncId function, const traces::World& world, std::vector<FuncId>& on_way) const;

@@ -65,6 +65,15 @@ std::vector<bool> Training::Closure(const std::vector<Site>& sites) const {
   return in;
 }
 
+bool Training::AnyUser(const LoaderLoop& loop, const std::vector<bool>& functions) const {
+  return std::ranges::any_of(index_.CallersOf(loop.iterable.function), [&](const Site& caller) {
+    if (functions[caller.function.index]) return true;
+    const binding::ClassId owner = program_.funcs[caller.function].owner;
+    if (!owner) return false;
+    return std::ranges::any_of(program_.classes[owner].methods, [&](const auto& method) { return functions[method.second.index]; });
+  });
+}
+
 bool Training::HoldsCall(ir::ModuleId module_id, ir::StmtId stmt, const std::vector<bool>& functions,
                          const std::vector<Site>& sites) const {
   const ir::Stmt& outer = program_.modules[module_id][stmt];

@@ -4,6 +4,7 @@
 #include <string_view>
 #include <vector>
 
+#include "analyzer/objects/loading.h"
 #include "analyzer/objects/program_index.h"
 #include "analyzer/objects/values.h"
 
@@ -27,9 +28,16 @@ class Training {
     return HoldsCall(module, stmt, communicates_, operations_);
   }
   bool Reduces(ir::ModuleId module, ir::StmtId stmt) const { return HoldsCall(module, stmt, reduces_, reductions_); }
+  bool Reduces(FuncId function) const { return reduces_[function.index]; }
+  // The same of what is done with the batches of a loop: where a generator hands them on, whoever called it, or another
+  // method of that object, works on them.
+  bool TrainsOn(const LoaderLoop& loop) const { return loop.hands_on ? AnyUser(loop, trains_) : Trains(ModuleOf(loop), loop.loop); }
+  bool ReducesOn(const LoaderLoop& loop) const { return loop.hands_on ? AnyUser(loop, reduces_) : Reduces(ModuleOf(loop), loop.loop); }
 
  private:
   void FindCalls();
+  ir::ModuleId ModuleOf(const LoaderLoop& loop) const { return program_.funcs[loop.iterable.function].module; }
+  bool AnyUser(const LoaderLoop& loop, const std::vector<bool>& functions) const;
   void AddCall(FuncId function, ir::ExprId call);
   std::vector<bool> Closure(const std::vector<Site>& sites) const;
   bool HoldsCall(ir::ModuleId module, ir::StmtId stmt, const std::vector<bool>& functions,

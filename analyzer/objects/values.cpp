@@ -164,7 +164,76 @@ std::optional<bool> Values::TruthOnRank(ValueId value, const traces::World& worl
   traces::Assignment assignment;
   AssignKnown(value, world, rank, assignment, 0);
   traces::Evaluator evaluator(facts_.values_store, knowledge_, world, assignment);
-  return evaluator.Truth(value, rank);
+  const std::optional<bool> truth = evaluator.Truth(value, rank);
+  return truth ? truth : TestOnRank(value, world, rank, 0);
+}
+
+// Tests of presence and of texts through parameters, which are no numbers.
+std::optional<bool> Values::TestOnRank(ValueId id, const traces::World& world, uint32_t rank, int depth) const {
+  constexpr int kDeepestTest = 6;
+  if (!id || depth > kDeepestTest) return std::nullopt;
+  const Value& value = facts_.values_store[id];
+  const auto kids = facts_.values_store.Kids(id);
+  if (value.kind == ValueKind::Unary && value.op == static_cast<uint8_t>(ir::UnaryOp::Not)) {
+    const std::optional<bool> inner = TestOnRank(kids[0], world, rank, depth + 1);
+    return inner ? std::optional(!*inner) : std::nullopt;
+  }
+  if (value.kind == ValueKind::And) {
+    bool all = true;
+    for (const ValueId kid : kids) {
+      const std::optional<bool> inner = TestOnRank(kid, world, rank, depth + 1);
+      if (inner == false) return false;
+      all = all && inner.has_value();
+    }
+    return all ? std::optional(true) : std::nullopt;
+  }
+  if (value.kind == ValueKind::Param || value.kind == ValueKind::Select) {
+    const std::optional<bool> is_none = IsNoneOnRank(id, world, rank);
+    return is_none == true ? std::optional(false) : std::nullopt;
+  }
+  if (value.kind != ValueKind::Compare) return std::nullopt;
+  const auto op = static_cast<ir::CompareOp>(value.op);
+  const bool asks_same = op == ir::CompareOp::Is || op == ir::CompareOp::Eq;
+  if (!asks_same && op != ir::CompareOp::IsNot && op != ir::CompareOp::NotEq) return std::nullopt;
+  if (IsNone(kids[1])) {
+    const std::optional<bool> is_none = IsNoneOnRank(kids[0], world, rank);
+    return is_none ? std::optional(*is_none == asks_same) : std::nullopt;
+  }
+  const std::vector<ValueId> left = Leaves(kids[0]);
+  const std::vector<ValueId> right = Leaves(kids[1]);
+  const bool are_texts = left.size() == 1 && right.size() == 1 && !Str(left[0]).empty() && !Str(right[0]).empty();
+  return are_texts ? std::optional((Str(left[0]) == Str(right[0])) == asks_same) : std::nullopt;
+}
+
+std::optional<bool> Values::IsNoneOnRank(ValueId id, const traces::World& world, uint32_t rank, int depth) const {
+  if (!id || depth > kDeepest) return std::nullopt;
+  const Value& value = facts_.values_store[id];
+  switch (value.kind) {
+    case ValueKind::None:
+      return true;
+    case ValueKind::Param: {
+      const ValueId assumed = facts_.param(variation::FuncId{value.a}, value.b);
+      return assumed && assumed != id ? IsNoneOnRank(assumed, world, rank, depth + 1) : std::nullopt;
+    }
+    case ValueKind::Select: {
+      const auto kids = facts_.values_store.Kids(id);
+      const std::optional<bool> first = IsNoneOnRank(kids[1], world, rank, depth + 1);
+      const std::optional<bool> second = IsNoneOnRank(kids[2], world, rank, depth + 1);
+      if (first == second) return first;
+      const std::optional<bool> test = TruthOnRank(kids[0], world, rank);
+      return test ? (*test ? first : second) : std::nullopt;
+    }
+    case ValueKind::Object:
+    case ValueKind::Instance:
+    case ValueKind::Function:
+    case ValueKind::Str:
+    case ValueKind::Int:
+    case ValueKind::Tuple:
+    case ValueKind::Dict:
+      return false;
+    default:
+      return std::nullopt;
+  }
 }
 
 // What callers pass for the parameters in `value`, as far as these are numbers on this rank; and that there is a job.

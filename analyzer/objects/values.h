@@ -48,9 +48,12 @@ class Values {
   // The number that a value is on a rank of a world; none if that is not known.
   std::optional<int64_t> OnRank(ValueId value, const traces::World& world, uint32_t rank) const;
   std::optional<bool> TruthOnRank(ValueId value, const traces::World& world, uint32_t rank) const;
+  // Whether it is None there: `writer = Writer() if rank == 0 else None`, handed to a helper.
+  std::optional<bool> IsNoneOnRank(ValueId value, const traces::World& world, uint32_t rank, int depth = 0) const;
 
  private:
   bool MayBeSame(ValueId a, ValueId b, int depth) const;
+  std::optional<bool> TestOnRank(ValueId value, const traces::World& world, uint32_t rank, int depth) const;
   void AddLeaves(ValueId value, int depth, std::vector<ValueId>& leaves) const;
   void AssignKnown(ValueId value, const traces::World& world, uint32_t rank, traces::Assignment& assignment,
                    int depth) const;

@@ -10,6 +10,7 @@
 
 #include "analyzer/findings/finding.h"
 #include "analyzer/source/source_file.h"
+#include "analyzer/traces/world.h"
 #include "analyzer/variation/facts.h"
 
 namespace allranks::traces {
@@ -23,8 +24,25 @@ enum class DifferenceKind : uint8_t {
   Handler,       // an error is swallowed on one rank                           AR107
   GroupCreation, // a group is created by some ranks only                       AR108
   NotMember,     // the caller is not in the group, or names a wrong rank       AR109
-  PointToPoint,  // sends and receives that wait for each other, or for nobody                 AR111
+  PointToPoint,  // sends and receives that wait for each other, or for no partner             AR111
   Shape,         // fixed shapes, but the size varies                           AR110
+};
+
+// In what the operations of a difference differ.
+enum class Detail : uint8_t {
+  None,
+  Kind,             // they are different operations
+  Order,            // also of sends and receives that wait for each other
+  Group,
+  Count,            // of operations: some ranks issue one more
+  Root,             // the roots differ, or the root is not in the group
+  ReduceOperation,
+  Dtype,
+  OtherDtype,       // of what is sent and what is received
+  ElementCount,
+  Member,           // the caller is not in the group
+  Unmatched,        // a send or receive without the other half
+  Buffered,         // as Order, unless the message is small enough to be buffered
 };
 
 // Where an operation of a difference stands, and what it is.
@@ -43,7 +61,7 @@ struct OpPlace {
 
 struct Difference {
   DifferenceKind kind{};
-  findings::Confidence confidence{};
+  findings::Assumptions assumptions;  // what it rests on
   variation::FuncId function;      // innermost function whose own trace shows it
   source::Span place;              // the finding's own place (traces.md, section 5)
   OpPlace culprit;                 // what one side issues and the other lacks or has differently
@@ -56,13 +74,23 @@ struct Difference {
   knowledge::Axes axes;            // along which the condition varies
   source::Span exit;               // EarlyExit: the statement that leaves
   std::string exit_kind;           // "return", "break", "continue", "sys.exit"
-  std::string reached_by;          // "rank 0", "local rank 0 of other nodes", "all other ranks"
-  std::string not_reached_by;
-  std::string detail;              // Mismatch: what differs ("root", "kind", "order", "group", "dtype", ...), in words
+  bool is_own = false;             // each rank decides for itself: which ranks do what is not known
+  World world;                     // on which it shows
+  RankSet reached;                 // the ranks that issue the culprit
+  RankSet not_reached;
+  Detail detail{};
   witness::Witness witness;
 };
 
-enum class SiteVerdict : uint8_t { Aligned, Flagged, Unknown };
+// "rank 0", "all other ranks", "some ranks": those that issue the culprit, and those that do not.
+std::string NameOfReached(const Difference& difference);
+std::string NameOfNotReached(const Difference& difference);
+// Whether those that do not issue the culprit are all ranks but a few that have a name.
+bool OthersDoNotReach(const Difference& difference);
+
+// What is known of a site. Proven: all ranks agree on it in every world tried, and nothing was assumed on any way to it.
+// Aligned: no rank was found to differ, but something was assumed. Differs: a difference of some confidence names it.
+enum class SiteVerdict : uint8_t { Proven, Aligned, Differs, Unknown };
 
 // One collective site of the program.
 struct LedgerEntry {
@@ -70,7 +98,8 @@ struct LedgerEntry {
   variation::FuncId function;
   std::string name;
   SiteVerdict verdict{};
-  std::string reason;  // Unknown: "unresolved call `x`", "group unknown", "bound reached"
+  findings::Assumptions assumptions;     // Aligned, Differs: what that rests on
+  std::string reason;  // Unknown: "unresolved call `x`", "bound reached"
 };
 
 // A function left unanalysed because a bound was reached: AR003.

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "analyzer/traces/call_graph.h"
+#include "analyzer/traces/conditions.h"
 #include "analyzer/traces/fallible.h"
 #include "analyzer/traces/nodes.h"
 
@@ -36,6 +37,7 @@ class Builder {
 
   TraceId Build() {
     TraceId body = Block(function_.body);
+    if (const ValueId kept = state_.made_once.KeptCall(func_)) body = MakeOnce(traces_.AddSite({func_, {}, DecoratorSpan()}), kept, body);
     // `@rank_zero_only`: other ranks return at once.
     const std::vector<knowledge::EntryId>& decorators = state_.facts.functions[func_].decorators;
     for (auto it = decorators.rbegin(); it != decorators.rend(); ++it) {
@@ -47,6 +49,19 @@ class Builder {
   }
 
  private:
+  // What runs once only: where it ran before there is nothing to issue.
+  TraceId MakeOnce(SiteId site, ValueId made, TraceId body) {
+    const TraceId parts[] = {traces_.Scope(site, func_, body), traces_.Keep(site, made, Filling::Made)};
+    return traces_.Choice(site, made, traces_.Empty(), traces_.Seq(parts));
+  }
+
+  // `_group = dist.new_group()`: the place is filled from here on.
+  TraceId Fill(ir::StmtId stmt, ir::ExprId target, ir::ExprId value) {
+    const ValueId made = state_.made_once.FilledBy(func_, target);
+    if (!made || !value) return traces_.Empty();
+    return traces_.Keep(At(stmt), made, state_.made_once.HowFilled(func_, target, value));
+  }
+
   source::Span DecoratorSpan() const {
     if (!function_.decorators.empty()) return module_.span(function_.decorators[0]);
     return {module_.file, function_.name_begin, function_.name_end};
@@ -73,12 +88,19 @@ class Builder {
     switch (stmt.kind) {
       case ir::StmtKind::Expr:
         return Expr(ir::ValueOf(stmt));
-      case ir::StmtKind::Assign:
-        return traces_.Seq(Expr(ir::AssignedOf(stmt)), Exprs(ir::TargetsOf(module_, stmt)));
+      case ir::StmtKind::Assign: {
+        std::vector<TraceId> parts = {Expr(ir::AssignedOf(stmt)), Exprs(ir::TargetsOf(module_, stmt))};
+        for (const ir::ExprId target : ir::TargetsOf(module_, stmt)) parts.push_back(Fill(id, target, ir::AssignedOf(stmt)));
+        return traces_.Seq(parts);
+      }
+      case ir::StmtKind::AnnAssign: {
+        const TraceId parts[] = {Expr(ir::ValueOf(stmt)), Expr(ir::AssignedOf(stmt)), Fill(id, ir::ValueOf(stmt), ir::AssignedOf(stmt))};
+        return traces_.Seq(parts);
+      }
       case ir::StmtKind::AugAssign:
-      case ir::StmtKind::AnnAssign:
-      case ir::StmtKind::Assert:
         return traces_.Seq(Expr(ir::ValueOf(stmt)), Expr(ir::AssignedOf(stmt)));
+      case ir::StmtKind::Assert:
+        return traces_.Seq(Expr(ir::ValueOf(stmt)), Assertion(id, ir::ValueOf(stmt)));
       case ir::StmtKind::If:
         return If(stmt);
       case ir::StmtKind::For:
@@ -130,6 +152,13 @@ class Builder {
     return traces_.Exit(At(id), ExitOf(FirstArgument(raised)));
   }
 
+  // `assert world_size == 4` says on which jobs the program runs. What fails on one rank ends the job, as a raise does.
+  TraceId Assertion(ir::StmtId id, ir::ExprId test) {
+    const ValueId condition = Value(test);
+    if (!condition || !state_.values.axes(condition).empty() || !AsksForSize(state_.values, condition)) return traces_.Empty();
+    return traces_.Choice(At(test), condition, traces_.Empty(), traces_.Exit(At(id), ExitKind::Raise));
+  }
+
   TraceId Definition(const ir::Function& function) {
     std::vector<TraceId> parts;
     for (const ir::ExprId decorator : function.decorators) parts.push_back(Expr(decorator));
@@ -144,9 +173,10 @@ class Builder {
   }
 
   TraceId Choice(ir::ExprId test, TraceId then_trace, TraceId else_trace) {
-    const ValueId condition = Value(test);
+    ValueId condition = Value(test);
     // Never evaluated: code that nothing reaches.
     if (!condition) return traces_.Empty();
+    if (const ValueId made = state_.made_once.Condition(func_, test)) condition = made;
     return traces_.Choice(At(test), condition, then_trace, else_trace);
   }
 
@@ -404,8 +434,9 @@ class Builder {
     switch (call.kind) {
       case CallKind::Known:
         return Known(site, call);
-      case CallKind::Function:
       case CallKind::Construct:
+        return Construct(site, call);
+      case CallKind::Function:
         if (!call.function) return traces_.Empty();
         return CallTrace(state_, At(site), call.function, call.callee, Args(call));
       case CallKind::Deferred:
@@ -417,6 +448,15 @@ class Builder {
         return traces_.Empty();
     }
     return traces_.Empty();
+  }
+
+  TraceId Construct(ir::ExprId site, const CallFact& call) {
+    if (!call.function) return traces_.Empty();
+    const TraceId trace = CallTrace(state_, At(site), call.function, call.callee, Args(call));
+    const bool is_class = call.callee && state_.values[call.callee].kind == ValueKind::Class;
+    if (!is_class || trace == traces_.Empty()) return trace;
+    const ValueId made = state_.made_once.OneObject(binding::ClassId{state_.values[call.callee].a});
+    return made ? MakeOnce(At(site), made, trace) : trace;
   }
 
   TraceId Known(ir::ExprId site, const CallFact& call) {
@@ -487,6 +527,18 @@ ValueId GroupOf(State& state, const knowledge::Entry& entry, ValueId receiver, s
   return ValueId::None();
 }
 
+// What an object of a library was made with; none if that was not passed or its making was not seen.
+ValueId OptionOf(const State& state, ValueId object, base::NameId option) {
+  if (object && state.values[object].kind == ValueKind::Param) {
+    object = state.facts.param(FuncId{state.values[object].a}, state.values[object].b);
+  }
+  if (!object || state.values[object].kind != ValueKind::Object) return {};
+  const knowledge::ClassId known = state.knowledge.FindClass(base::NameId{state.values[object].a});
+  const base::NameId init = state.program.names->Find("__init__");
+  const knowledge::EntryId made = known && init ? state.knowledge.FindMember(known, init) : knowledge::EntryId::None();
+  return made ? ParamOf(state.knowledge[made], state.values.Kids(object), option) : ValueId::None();
+}
+
 }  // namespace
 
 bool CouldIssue(const State& state, SiteId site_id, std::span<const ValueId> args) {
@@ -501,7 +553,7 @@ State::State(const binding::Program& program_in, const knowledge::Knowledge& kno
              const source::SourceFiles& files_in)
     : program(program_in), knowledge(knowledge_in), facts(facts_in), files(files_in), values(facts_in.values_store),
       traces(knowledge_in, facts_in.values_store), trace_of(program_in.funcs.size()),
-      is_relevant(program_in.funcs.size()) {
+      is_relevant(program_in.funcs.size()), made_once(program_in, facts_in) {
   for (const knowledge::Entry& entry : knowledge.entries()) {
     if (!entry.has_operation || entry.operation.op_class != knowledge::OpClass::Collective) continue;
     const std::string_view name = program.text(entry.name);
@@ -521,6 +573,11 @@ TraceId BuildTrace(State& state, FuncId func) {
   return state.traces.Empty();
 }
 
+// The ranks that a new group is made of, as its caller lists them; none: all, or made in another way.
+ValueId MembersOf(const knowledge::Entry& entry, std::span<const ValueId> args) {
+  return entry.yield.kind == knowledge::YieldKind::NewGroup ? ParamOf(entry, args, entry.yield.argument) : ValueId::None();
+}
+
 TraceId KnownOperation(State& state, SiteId site, knowledge::EntryId entry_id, ValueId receiver,
                        std::span<const ValueId> args) {
   const knowledge::Entry& entry = state.knowledge[entry_id];
@@ -537,10 +594,14 @@ TraceId KnownOperation(State& state, SiteId site, knowledge::EntryId entry_id, V
                                             .peer = ParamOf(entry, args, operation.peer_param),
                                             .dtype = ParamOf(entry, args, operation.dtype_param),
                                             .other_dtype = ParamOf(entry, args, operation.other_dtype_param),
-                                            .count = ParamOf(entry, args, operation.count_param)});
+                                            .count = ParamOf(entry, args, operation.count_param),
+                                            .members = MembersOf(entry, args)});
   if (!operation.only_if_param) return op;
-  const ValueId condition = ParamOf(entry, args, operation.only_if_param);
-  if (!condition) return state.traces.Empty();
+  const bool is_option = std::ranges::find(entry.params, operation.only_if_param) == entry.params.end();
+  const ValueId condition = is_option ? OptionOf(state, receiver, operation.only_if_param)
+                                      : ParamOf(entry, args, operation.only_if_param);
+  // What an object is not told it does.
+  if (!condition) return is_option ? op : state.traces.Empty();
   return state.traces.Choice(site, condition, op, state.traces.Empty());
 }
 

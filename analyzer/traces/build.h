@@ -33,6 +33,7 @@ struct State {
   std::vector<TraceId> trace_of;   // by FuncId; none: not built, or not relevant
   std::vector<bool> is_relevant;
   std::unordered_set<uint32_t> sets_up_own_job;  // FuncIds: somewhere in them, a job of other processes is set up
+  MadeOnce made_once;
   std::vector<OperationSite> sites;
   std::vector<LimitHit> limits;
   // Nodes the store may hold while the function at hand is built or checked.

@@ -31,6 +31,7 @@ class GraphBuilder {
   CallGraph Build() {
     for (uint32_t f = 0; f < program_.funcs.size(); ++f) AddFunction(FuncId{f});
     SpreadDeferral();
+    AddObjects();
     SpreadRelevance();
     Order();
     return std::move(graph_);
@@ -59,7 +60,10 @@ class GraphBuilder {
       case CallKind::Construct:
         if (!call.function) break;
         AddEdge(caller, call.function);
-        for (const ValueId arg : facts_.args(call)) AddArgument(caller, call.function, arg);
+        for (const ValueId arg : facts_.args(call)) {
+          // Being called on an object is not being handed it.
+          if (arg != call.receiver) AddArgument(caller, call.function, arg);
+        }
         break;
       default:
         break;
@@ -77,11 +81,24 @@ class GraphBuilder {
       AddEdge(caller, func);
     } else if (value.kind == ValueKind::BoundExternal && knowledge_[knowledge::EntryId{value.a}].has_operation) {
       Mark(caller);
+    } else if (const ObjectCall call = CallOf(program_, knowledge_, facts_.values_store, callee); call.function) {
+      AddEdge(caller, call.function);
+    } else if (call.entry && knowledge_[call.entry].has_operation) {
+      Mark(caller);
     }
   }
 
   void AddArgument(FuncId caller, FuncId callee, ValueId arg) {
     if (!arg) return;
+    if (facts_.values_store[arg].kind == ValueKind::Select) {
+      const auto kids = facts_.values_store.Kids(arg);
+      AddArgument(caller, callee, kids[1]);
+      AddArgument(caller, callee, kids[2]);
+      return;
+    }
+    const ObjectCall call = CallOf(program_, knowledge_, facts_.values_store, arg);
+    const bool is_operation = call.entry && knowledge_[call.entry].has_operation;
+    if (is_operation || call.function) object_handovers_.push_back({caller, callee, call.function});
     if (facts_.values_store[arg].kind == ValueKind::Param) {
       handovers_.push_back({caller, callee, {}});
     } else if (const FuncId handed = FunctionBehind(facts_.values_store, arg)) {
@@ -112,6 +129,19 @@ class GraphBuilder {
         defers_[handover.caller.index] = true;
         changed = true;
       }
+    }
+  }
+
+  // `evaluate(model, loader)`, which calls `model`.
+  void AddObjects() {
+    for (const Handover& handover : object_handovers_) {
+      if (!defers_[handover.receiver.index]) continue;
+      if (!handover.handed) {
+        Mark(handover.caller);
+        continue;
+      }
+      handovers_.push_back(handover);
+      callees_[handover.caller.index].push_back(handover.handed.index);
     }
   }
 
@@ -166,9 +196,18 @@ class GraphBuilder {
   std::vector<std::vector<uint32_t>> callers_;
   std::vector<bool> defers_;
   std::vector<Handover> handovers_;
+  std::vector<Handover> object_handovers_;   // of objects whose call is an operation
   std::vector<uint32_t> work_;
   CallGraph graph_;
 };
+
+// A torch.nn.Module, whose call runs `forward`.
+bool IsModule(const binding::Program& program, const knowledge::Knowledge& knowledge, binding::ClassId class_id) {
+  return std::ranges::any_of(program.classes[class_id].external_bases, [&](base::NameId base) {
+    const knowledge::ClassId known = knowledge.FindClass(base);
+    return known && knowledge[known].is_module;
+  });
+}
 
 }  // namespace
 
@@ -181,6 +220,24 @@ FuncId FunctionBehind(const variation::ValueStore& values, ValueId value) {
     value = values.Kids(value)[0];
   }
   return FuncId::None();
+}
+
+ObjectCall CallOf(const binding::Program& program, const knowledge::Knowledge& knowledge,
+                  const variation::ValueStore& values, ValueId object) {
+  const variation::Value& value = values[object];
+  const base::NameId call = program.names->Find("__call__");
+  if (value.kind == ValueKind::Object) {
+    const knowledge::ClassId known = knowledge.FindClass(base::NameId{value.a});
+    if (!known || !call) return {};
+    return {.entry = knowledge.FindMember(known, call), .function = {}};
+  }
+  if (value.kind != ValueKind::Instance) return {};
+  const binding::ClassId class_id{value.a};
+  for (const base::NameId name : {call, program.names->Find("forward")}) {
+    const FuncId method = name ? program.FindMethod(class_id, name) : FuncId::None();
+    if (method && (name == call || IsModule(program, knowledge, class_id))) return {.entry = {}, .function = method};
+  }
+  return {};
 }
 
 CallGraph MakeCallGraph(const binding::Program& program, const knowledge::Knowledge& knowledge,

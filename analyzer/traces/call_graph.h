@@ -15,6 +15,14 @@ struct CallGraph {
 CallGraph MakeCallGraph(const binding::Program& program, const knowledge::Knowledge& knowledge,
                         const variation::Facts& facts);
 
+// What calling an object runs: an operation of the knowledge base, or a method of the project. Both none if nothing is known.
+struct ObjectCall {
+  knowledge::EntryId entry;
+  variation::FuncId function;
+};
+ObjectCall CallOf(const binding::Program& program, const knowledge::Knowledge& knowledge,
+                  const variation::ValueStore& values, variation::ValueId object);
+
 // The function behind a function value, a bound method or a partial; none for anything else.
 variation::FuncId FunctionBehind(const variation::ValueStore& values, variation::ValueId value);
 

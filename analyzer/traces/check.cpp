@@ -1,9 +1,16 @@
+// One function: in which order its comparisons run, and how a difference becomes a report.
+//
+// Functions come callees first. What was reported, and what was proven to agree whatever callers pass, is settled: callers
+// take it as agreed, so one defect is reported once, in the innermost function that shows it. A difference that hangs on
+// what only callers know (a group, a setting) is not settled.
 #include "analyzer/traces/check.h"
 
 #include <algorithm>
+#include <set>
 
 #include "analyzer/traces/conditions.h"
 #include "analyzer/traces/function_check.h"
+#include "analyzer/traces/history.h"
 
 namespace allranks::traces {
 namespace {
@@ -21,6 +28,11 @@ bool IsHalf(const State& state, FuncId func) {
 
 }  // namespace
 
+void CheckResult::Flag(SiteId site, findings::Assumptions assumptions) {
+  const auto [flagged, is_new] = flagged_sites.try_emplace(site.index, assumptions);
+  if (!is_new && findings::ConfidenceOf(assumptions) > findings::ConfidenceOf(flagged->second)) flagged->second = assumptions;
+}
+
 void CheckFunction(State& state, FuncId func, CheckResult* result) {
   const TraceId trace = state.trace_of[func.index];
   const uint16_t flags = state.traces[trace].flags;
@@ -34,23 +46,50 @@ void FunctionCheck::Run() {
   Origins origins;
   root_ = Instantiate(state_, parametric, OwnBinding(), &origins);
   if ((traces_[root_].flags & (kVarying | kHasTry)) == 0) return;
+  Origins before_history;
+  const bool is_entry = state_.program.funcs[func_].function == ir::kTopLevel;
+  root_ = WithHistory(state_, root_, is_entry, &before_history);
   nodes_ = CollectVarying(state_, root_);
+  Compare();
+  // Ranks that come by first: what differs then, and does not otherwise, hangs on that.
+  is_first_arrival_ = !nodes_.made.empty();
+  if (is_first_arrival_) Compare();
+  NoteLimits();
+  std::unordered_set<uint32_t> reported;
+  for (const uint32_t node : reported_) {
+    const auto before = before_history.find(node);
+    const uint32_t instance = before == before_history.end() ? node : before->second.index;
+    // What lies in a part without parameters is its own origin.
+    const auto origin = origins.find(instance);
+    reported.insert(origin == origins.end() ? instance : origin->second.index);
+  }
+  const bool is_generator = state_.program.function(func_).is_generator;
+  state_.trace_of[func_.index] = Settle(state_, parametric, reported, !is_generator);
+}
+
+void FunctionCheck::Compare() {
   CheckMembers();
+  CheckNewGroups();
   CheckPairs();
   CheckOwn();
   CheckShapes();
   CheckCounts();
   CheckTypes();
   CheckPointToPoint();
-  if (state_.exhausted()) state_.limits.push_back({func_, "comparison of ranks with more than 400000 steps"});
-  std::unordered_set<uint32_t> reported;
-  for (const uint32_t node : reported_) {
-    // What lies in a part without parameters is its own origin.
-    const auto origin = origins.find(node);
-    reported.insert(origin == origins.end() ? node : origin->second.index);
-  }
-  const bool is_generator = state_.program.function(func_).is_generator;
-  state_.trace_of[func_.index] = Settle(state_, parametric, reported, !is_generator);
+}
+
+// Of all things that are made once and may be made already: that they are, or that none is.
+Assignment FunctionCheck::History() const {
+  Assignment assignment;
+  for (const ValueId made : nodes_.made) assignment.emplace(made.index, is_first_arrival_ ? 0 : 1);
+  return assignment;
+}
+
+void FunctionCheck::NoteLimits() {
+  const auto note = [&](const char* bound) { state_.limits.push_back({func_, bound}); };
+  if (state_.exhausted()) note("comparison of ranks with more than 400000 steps");
+  if (found_ >= kMostDifferences) note("more than 12 differences");
+  if (has_unread_settings_) note("conditions on the rank with more than 11 unknown settings");
 }
 
 // What is known of parameters where the function is looked at by itself.
@@ -100,10 +139,10 @@ std::optional<TraceId> FunctionCheck::FirstOpIn(TraceId id) const {
   return std::nullopt;
 }
 
-std::string FunctionCheck::Detail(TraceId first, TraceId second) const {
-  if (!first || !second) return "count";
-  if (traces_.entry(first).operation.kind != traces_.entry(second).operation.kind) return "kind";
-  return traces_.operation(first).group != traces_.operation(second).group ? "group" : "order";
+Detail FunctionCheck::DetailOf(TraceId first, TraceId second) const {
+  if (!first || !second) return Detail::Count;
+  if (traces_.entry(first).operation.kind != traces_.entry(second).operation.kind) return Detail::Kind;
+  return traces_.operation(first).group != traces_.operation(second).group ? Detail::Group : Detail::Order;
 }
 
 // The exit of the arm that leaves; `first_has_it`: whether the first one is the one that goes on.
@@ -138,25 +177,61 @@ void FunctionCheck::Report(Scene& scene, SequenceStore& sequences, Evidence evid
   }
   evidence.function = func_;
   evidence.root = root_;
-  const bool meets = evidence.kind == DifferenceKind::Mismatch && evidence.victim;
-  evidence.is_guess = evidence.is_guess || AsksOtherGroup(evidence) ||
-                      (!SinglesOut(evidence) &&
-                       (IsGuess(scene, evidence.culprit) || (meets && IsGuess(scene, evidence.victim))));
+  AssumeGroup(scene, &evidence);
+  if (is_first_arrival_) evidence.assumptions.Add(findings::Assumption::FirstArrival);
   if (evidence.lists.empty()) {
     for (uint32_t rank = 0; rank < scene.world().size(); ++rank) {
       evidence.lists.push_back(Project(scene, sequences, {.rank = rank, .groups = ~0u, .with_p2p = true}));
     }
   }
   Difference difference = Describe(state_, scene, sequences, evidence);
-  // A guess about the group is for callers to settle, who know what they pass.
   settled_.insert(cause.index);
-  if (!evidence.is_guess) reported_.insert(cause.index);
-  reported_culprits_.insert(evidence.culprit.index);
-  if (difference.confidence != findings::Confidence::Possible) {
-    result_->flagged_sites.insert(traces_[evidence.culprit].site.index);
-  }
+  if (!IsForCallers(evidence)) reported_.insert(cause.index);
+  // What is hardly more than a suspicion leaves the operation to surer findings.
+  const bool is_suspicion = findings::ConfidenceOf(difference.assumptions) == findings::Confidence::Possible;
+  if (!is_suspicion) reported_culprits_.insert(evidence.culprit.index);
+  FlagSites(sequences, evidence, difference.assumptions);
   result_->differences.push_back(std::move(difference));
   ++found_;
+}
+
+// The operations that not all ranks issue, on the group of the culprit; all of a loop that ranks run a different
+// number of times; and both sides where two operations meet.
+void FunctionCheck::FlagSites(const SequenceStore& sequences, const Evidence& evidence, findings::Assumptions assumptions) {
+  constexpr size_t kFarAhead = 256;
+  const auto flag = [&](TraceId op) { result_->Flag(traces_[op].site, assumptions); };
+  flag(evidence.culprit);
+  const bool meets = evidence.kind == DifferenceKind::Mismatch || evidence.kind == DifferenceKind::PointToPoint;
+  if (meets && evidence.victim) flag(evidence.victim);
+  const ValueId group = traces_.operation(evidence.culprit).group;
+  std::map<TraceId, size_t> ranks_with;
+  for (const SeqId list : evidence.lists) {
+    std::vector<SeqId> ops;
+    sequences.Flatten(list, kFarAhead, &ops);
+    std::set<TraceId> issued;
+    for (const SeqId op : ops) issued.insert(sequences[op].origin);
+    for (const TraceId op : issued) ++ranks_with[op];
+  }
+  const bool is_loop = evidence.node && traces_[evidence.node].kind == TraceKind::Loop;
+  for (const auto& [op, count] : ranks_with) {
+    if (traces_.operation(op).group != group) continue;
+    if (count < evidence.lists.size() || (is_loop && Contains(traces_, evidence.node, op))) flag(op);
+  }
+}
+
+// Of a group whose members are not known only presence can be told: that one rank of it comes and the others do not,
+// provided that it is a group of several. Which members take which path, and in which order, is a guess.
+void FunctionCheck::AssumeGroup(Scene& scene, Evidence* evidence) const {
+  using findings::Assumption;
+  if (AsksOtherGroup(*evidence)) evidence->assumptions.Add(Assumption::GroupUnknown);
+  const bool meets = evidence->kind == DifferenceKind::Mismatch && evidence->victim;
+  const bool is_guess = IsGuess(scene, evidence->culprit) || (meets && IsGuess(scene, evidence->victim));
+  if (!is_guess) return;
+  const bool compares = evidence->kind == DifferenceKind::Mismatch && evidence->detail != Detail::Kind;
+  // Roots on such a group are read only where they are asked of that very group.
+  const bool of_the_group = evidence->detail == Detail::Root && evidence->kind == DifferenceKind::Mismatch;
+  const bool tells = of_the_group || (!compares && SinglesOut(*evidence));
+  evidence->assumptions.Add(tells ? Assumption::ValueNotTraced : Assumption::GroupUnknown);
 }
 
 // `rank == 0`, or the rank in the very group: whatever its members are, one of them goes another way than the rest.
@@ -178,6 +253,13 @@ bool FunctionCheck::AsksOtherGroup(const Evidence& evidence) const {
 bool FunctionCheck::IsGuess(Scene& scene, TraceId op) const {
   Evaluator& evaluator = scene.evaluator();
   return evaluator.group(evaluator.Group(traces_.operation(op).group, 0)).is_guess;
+}
+
+// A guess about the group, or about what a setting is, is for callers to settle, who know what they pass.
+bool FunctionCheck::IsForCallers(const Evidence& evidence) {
+  return evidence.assumptions.has(findings::Assumption::GroupUnknown) ||
+         evidence.assumptions.has(findings::Assumption::OtherSideUnknown) ||
+         evidence.assumptions.has(findings::Assumption::FirstArrival);
 }
 
 bool FunctionCheck::full() const { return found_ >= kMostDifferences || state_.exhausted(); }

@@ -2,7 +2,7 @@
 // own values, then exception handlers.
 #pragma once
 
-#include <unordered_set>
+#include <unordered_map>
 
 #include "analyzer/traces/build.h"
 
@@ -10,7 +10,9 @@ namespace allranks::traces {
 
 struct CheckResult {
   std::vector<Difference> differences;
-  std::unordered_set<uint32_t> flagged_sites;   // SiteId of operations that differences name
+  // By SiteId of the operations that ranks do not agree on: what the surest difference about it rests on.
+  std::unordered_map<uint32_t, findings::Assumptions> flagged_sites;
+  void Flag(SiteId site, findings::Assumptions assumptions);
 };
 
 // Looks at the trace of `func`, already built in `state`. Afterwards that trace is settled: what was reported, and what

@@ -114,6 +114,8 @@ void FunctionCheck::CheckPointToPoint() {
   }
   if (!sends || !receives) return;
   for (const World& world : WorldsFor(nodes_.mentions)) {
+    // Partners that are named are there.
+    if (static_cast<int64_t>(world.size()) <= nodes_.mentions.largest) continue;
     Scene scene(state_, world, {});
     Prepare(scene);
     SequenceStore sequences;
@@ -151,7 +153,7 @@ bool FunctionCheck::ReportStuck(Scene& scene, SequenceStore& sequences, const st
       evidence.reached = RankSet::Of(rank);
       // NCCL and its like never buffer.
       const bool may_buffer = step.kind == StepKind::Send && traces_.entry(op).operation.may_buffer;
-      evidence.detail = !is_order ? "unmatched" : !sends_return && may_buffer ? "buffered" : "order";
+      evidence.detail = !is_order ? Detail::Unmatched : !sends_return && may_buffer ? Detail::Buffered : Detail::Order;
     } else if (!evidence.victim || (evidence.culprit && traces_[evidence.victim].site == traces_[evidence.culprit].site)) {
       evidence.victim = op;
       evidence.not_reached = RankSet::Of(rank);

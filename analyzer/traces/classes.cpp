@@ -25,6 +25,18 @@ std::string NameByAxis(const World& world, RankSet ranks) {
   return {};
 }
 
+// Of two sides that are all ranks together the smaller one has a name; the others are the others.
+bool ReachedAreOthers(const Difference& difference) {
+  const RankSet reached = difference.reached;
+  const RankSet missing = difference.not_reached;
+  return reached.count() > missing.count() || (reached.count() == missing.count() && missing.has(0));
+}
+
+bool HasTwoSides(const Difference& difference) {
+  const RankSet both = difference.reached | difference.not_reached;
+  return !difference.reached.empty() && !difference.not_reached.empty() && both == RankSet::All(difference.world.size());
+}
+
 }  // namespace
 
 std::string NameOfRanks(const World& world, RankSet ranks) {
@@ -47,6 +59,22 @@ std::string NameOfRanks(const World& world, RankSet ranks) {
     if (ranks.has(rank)) text += fmt::format("{}{}", text.empty() ? "" : ", ", rank);
   }
   return (ranks.count() == 1 ? "rank " : "ranks ") + text;
+}
+
+std::string NameOfReached(const Difference& difference) {
+  if (difference.is_own) return "some ranks";
+  if (HasTwoSides(difference) && ReachedAreOthers(difference)) return "all other ranks";
+  return NameOfRanks(difference.world, difference.reached);
+}
+
+std::string NameOfNotReached(const Difference& difference) {
+  if (difference.is_own) return "other ranks";
+  if (OthersDoNotReach(difference)) return "all other ranks";
+  return NameOfRanks(difference.world, difference.not_reached);
+}
+
+bool OthersDoNotReach(const Difference& difference) {
+  return !difference.is_own && HasTwoSides(difference) && !ReachedAreOthers(difference);
 }
 
 }  // namespace allranks::traces

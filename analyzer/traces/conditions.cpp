@@ -1,6 +1,7 @@
 #include "analyzer/traces/conditions.h"
 
 #include <algorithm>
+#include <unordered_set>
 #include <vector>
 
 #include "analyzer/traces/evaluate.h"
@@ -47,6 +48,38 @@ ValueId GroupItself(const variation::ValueStore& values, ValueId group) {
   return group;
 }
 
+// Whether `holds` of a value and of everything it is made of; each part is asked once, however often it occurs.
+template <class Holds>
+bool EveryPart(const variation::ValueStore& values, ValueId whole, Holds holds) {
+  std::unordered_set<uint32_t> seen = {whole.index};
+  std::vector<ValueId> work = {whole};
+  while (!work.empty()) {
+    const ValueId part = work.back();
+    work.pop_back();
+    if (!holds(part)) return false;
+    for (const ValueId kid : values.Kids(part)) {
+      if (kid && seen.insert(kid.index).second) work.push_back(kid);
+    }
+  }
+  return true;
+}
+
+// Whether nothing is known of what a value is, whichever object it is of.
+bool IsOpen(const variation::ValueStore& values, ValueId id, int depth) {
+  constexpr int kDeepest = 12;
+  if (depth > kDeepest) return false;
+  const auto kids = values.Kids(id);
+  switch (values[id].kind) {
+    case ValueKind::Select:
+      return IsOpen(values, kids[1], depth + 1) && IsOpen(values, kids[2], depth + 1);
+    case ValueKind::Compare:
+    case ValueKind::Unary:
+      return IsOpen(values, kids[0], depth + 1);
+    default:
+      return IsUniformUnknown(values, id) && values.axes(id).empty();
+  }
+}
+
 }  // namespace
 
 bool IsMadeOf(const variation::ValueStore& values, ValueId whole, ValueId part, int depth) {
@@ -71,6 +104,17 @@ bool IsOfSomeObject(const variation::ValueStore& values, ValueId condition, int 
   return std::ranges::any_of(values.Kids(condition), [&](ValueId kid) { return IsOfSomeObject(values, kid, depth + 1); });
 }
 
+bool HangsOnObject(const variation::ValueStore& values, ValueId condition, int depth) {
+  constexpr int kDeepest = 8;
+  if (!condition || depth == kDeepest) return false;
+  const auto kids = values.Kids(condition);
+  if (kids.empty()) return (values[condition].flags & variation::kOfSomeObject) != 0;
+  const bool chooses = values[condition].kind == ValueKind::Select && IsOfSomeObject(values, kids[0], depth + 1);
+  // Of arms of which nothing is known the choice says as little as one unknown would: then it is a setting like any.
+  if (chooses) return !IsOpen(values, condition, depth);
+  return std::ranges::any_of(kids, [&](ValueId kid) { return HangsOnObject(values, kid, depth + 1); });
+}
+
 bool IsMadeOfRanks(const variation::ValueStore& values, ValueId id, int depth) {
   constexpr int kDeepest = 12;
   if (!id || values.axes(id).empty()) return true;
@@ -90,13 +134,13 @@ bool IsMadeOfRanks(const variation::ValueStore& values, ValueId id, int depth) {
 }
 
 bool IsPredicate(const variation::ValueStore& values, ValueId condition) {
-  if (!condition) return false;
-  const Value& value = values[condition];
-  const bool is_atom = value.kind == ValueKind::Coordinate || value.kind == ValueKind::Group || variation::IsConstant(value);
-  const bool joins = value.kind == ValueKind::Unary || value.kind == ValueKind::Binary || value.kind == ValueKind::And ||
-                     value.kind == ValueKind::Or || value.kind == ValueKind::Compare || value.kind == ValueKind::Tuple;
-  return (is_atom || joins) &&
-         std::ranges::all_of(values.Kids(condition), [&](ValueId kid) { return IsPredicate(values, kid); });
+  return condition && EveryPart(values, condition, [&](ValueId part) {
+    const Value& value = values[part];
+    const bool is_atom = value.kind == ValueKind::Coordinate || value.kind == ValueKind::Group || variation::IsConstant(value);
+    const bool joins = value.kind == ValueKind::Unary || value.kind == ValueKind::Binary || value.kind == ValueKind::And ||
+                       value.kind == ValueKind::Or || value.kind == ValueKind::Compare || value.kind == ValueKind::Tuple;
+    return is_atom || joins;
+  });
 }
 
 bool HangsOnSettings(const variation::ValueStore& values, ValueId condition, int depth) {
@@ -165,6 +209,30 @@ bool AsksForMembership(const variation::ValueStore& values, ValueId id, ValueId 
     return listed.empty() || GroupItself(values, listed[0]) != GroupItself(values, group);
   }
   return std::ranges::any_of(kids, [&](ValueId kid) { return AsksForMembership(values, kid, group, depth + 1); });
+}
+
+bool AsksForSize(const variation::ValueStore& values, ValueId condition) {
+  return !EveryPart(values, condition, [&](ValueId part) {
+    const Value& value = values[part];
+    return value.kind != ValueKind::Coordinate ||
+           static_cast<knowledge::Coordinate>(value.op) != knowledge::Coordinate::WorldSize;
+  });
+}
+
+bool IsAskedOfGroup(const variation::ValueStore& values, ValueId rank, ValueId group, int depth) {
+  constexpr int kDeepest = 12;
+  if (!rank || depth > kDeepest) return false;
+  const Value& value = values[rank];
+  const auto kids = values.Kids(rank);
+  if (value.kind == ValueKind::Int) return depth > 0;
+  if (value.kind == ValueKind::Coordinate) {
+    const auto coordinate = static_cast<knowledge::Coordinate>(value.op);
+    if (depth == 0 && coordinate == knowledge::Coordinate::Rank) return true;
+    const bool of_a_group = coordinate == knowledge::Coordinate::GroupRank || coordinate == knowledge::Coordinate::GroupSize;
+    return of_a_group && !kids.empty() && GroupItself(values, kids[0]) == GroupItself(values, group);
+  }
+  if (value.kind != ValueKind::Unary && value.kind != ValueKind::Binary) return false;
+  return std::ranges::all_of(kids, [&](ValueId kid) { return IsAskedOfGroup(values, kid, group, depth + 1); });
 }
 
 bool SinglesOutRank(const variation::ValueStore& values, ValueId condition, ValueId group) {

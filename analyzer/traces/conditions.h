@@ -16,6 +16,9 @@ bool AsksForClass(const variation::ValueStore& values, ValueId condition);
 // Whether `condition` asks for what some objects of a class keep in a field and others do not.
 bool IsOfSomeObject(const variation::ValueStore& values, ValueId condition, int depth = 0);
 
+// The same, of a condition on the way to an operation: objects that keep something known there and decide otherwise.
+bool HangsOnObject(const variation::ValueStore& values, ValueId condition, int depth = 0);
+
 // Whether all that varies in a value are ranks themselves, parts of sequences taken by rank, and their numbers.
 bool IsMadeOfRanks(const variation::ValueStore& values, ValueId value, int depth = 0);
 
@@ -33,6 +36,12 @@ bool IsPresenceTest(const variation::ValueStore& values, ValueId condition);
 
 // Whether `condition` asks for a rank's place in another group than `group`, or in a list of ranks that is not known.
 bool AsksForMembership(const variation::ValueStore& values, ValueId condition, ValueId group, int depth = 0);
+
+// Whether the number of ranks is somewhere in a condition.
+bool AsksForSize(const variation::ValueStore& values, ValueId condition);
+
+// Whether a rank that an operation on `group` names is told by the caller's place in that very group, or is the caller.
+bool IsAskedOfGroup(const variation::ValueStore& values, ValueId rank, ValueId group, int depth = 0);
 
 // Whether `condition` tells one rank from all others, or one rank of `group` from its other members.
 bool SinglesOutRank(const variation::ValueStore& values, ValueId condition, ValueId group);

@@ -1,3 +1,5 @@
+// A difference described: operations, condition, exit, ranks, place, and everything that it takes for granted. `Assumed` is
+// the one place where assumptions of a difference are collected; nothing else decides how sure it is.
 #include "analyzer/traces/difference.h"
 
 #include <algorithm>
@@ -8,7 +10,8 @@
 namespace allranks::traces {
 namespace {
 
-using findings::Confidence;
+using findings::Assumption;
+using findings::Assumptions;
 using knowledge::Axes;
 using variation::ValueKind;
 
@@ -32,7 +35,7 @@ class Describer {
     SetRanks(&result);
     result.place = FindingPlace(result);
     if (const FuncId decorated = Decorated()) result.function = decorated;
-    result.confidence = FindConfidence(result);
+    result.assumptions = Assumed(result);
     result.witness = MakeWitness(state_, scene_, sequences_, evidence_, result.condition_text);
     return result;
   }
@@ -84,7 +87,10 @@ class Describer {
 
   void SetCondition(Difference* result) {
     if (evidence_.kind == DifferenceKind::Shape) return SetCount(result);
-    if (!evidence_.node) return;
+    if (!evidence_.node) {
+      result->axes = evidence_.axes;
+      return;
+    }
     const Trace& node = traces_[evidence_.node];
     const Site& site = traces_.site(node.site);
     result->condition = site.span;
@@ -129,22 +135,11 @@ class Describer {
     if (call != nullptr && call->entry) result->exit_kind = std::string(Text(state_.knowledge[call->entry].name));
   }
 
-  void SetRanks(Difference* result) {
-    if (evidence_.own) {
-      result->reached_by = "some ranks";
-      result->not_reached_by = "other ranks";
-      return;
-    }
-    const World& world = scene_.world();
-    const bool rest = (evidence_.reached | evidence_.not_reached) == RankSet::All(world.size());
-    result->reached_by = NameOfRanks(world, evidence_.reached);
-    result->not_reached_by = NameOfRanks(world, evidence_.not_reached);
-    // The smaller set has a name; the others are the others.
-    if (!rest || evidence_.reached.empty() || evidence_.not_reached.empty()) return;
-    const bool reached_is_others = evidence_.reached.count() > evidence_.not_reached.count() ||
-                                   (evidence_.reached.count() == evidence_.not_reached.count() &&
-                                    evidence_.not_reached.has(0));
-    (reached_is_others ? result->reached_by : result->not_reached_by) = "all other ranks";
+  void SetRanks(Difference* result) const {
+    result->is_own = evidence_.own;
+    result->world = scene_.world();
+    result->reached = evidence_.reached;
+    result->not_reached = evidence_.not_reached;
   }
 
   // In the function that shows it, so that who reads there sees it and can suppress it there.
@@ -185,33 +180,54 @@ class Describer {
                                [&](const ir::Param& param) { return param.name == ir::NameOf(callee); });
   }
 
-  Confidence FindConfidence(const Difference& result) {
-    if (evidence_.is_guess || IsMadeOnce(result) || IsOfSomeClass(result) || IsOfOwnJob() || IsOfSomeObject()) return Confidence::Possible;
+  // Everything that the difference rests on. Confidence follows from this alone.
+  Assumptions Assumed(const Difference& result) const {
+    Assumptions assumed = evidence_.assumptions;
+    AddOfOperation(result, &assumed);
+    if (IsMadeOnce(result)) assumed.Add(Assumption::FirstArrival);
+    if (IsOfSomeClass(result)) assumed.Add(Assumption::ClassUnknown);
+    if (IsOfOwnJob()) assumed.Add(Assumption::OwnJob);
+    if (IsOfSomeObject()) assumed.Add(Assumption::SeveralStores);
+    if (result.kind == DifferenceKind::PointToPoint && result.detail != Detail::Order) assumed.Add(Assumption::PartnerElsewhere);
+    if (result.kind == DifferenceKind::Handler) AddOfHandler(result, &assumed);
+    else AddOfCondition(result, &assumed);
+    return assumed;
+  }
+
+  void AddOfOperation(const Difference& result, Assumptions* assumed) const {
+    if (result.culprit.op_class == knowledge::OpClass::Implicit) assumed->Add(Assumption::ImpliedOperation);
+    if (result.culprit.strategies.empty()) return;
+    assumed->Add(Assumption::StrategyElsewhere);
     // Under that setting it communicates, and then all ranks pass.
-    if (evidence_.admits_all && !result.culprit.strategies.empty()) return Confidence::Possible;
-    // Files of one name and clocks: that the ranks found something different there is possible, no more.
+    if (evidence_.admits_all) assumed->Add(Assumption::SettingAdmitsAll);
+  }
+
+  void AddOfHandler(const Difference& result, Assumptions* assumed) const {
+    const TryInfo& info = traces_.try_info(evidence_.node);
+    const bool broad = info.handlers[evidence_.handler].breadth == Breadth::Broad;
+    assumed->Add(Assumption::FailsOnOneRank);
+    if (!broad || !info.fallible || !result.culprit.strategies.empty()) assumed->Add(Assumption::UnlikelyFailure);
+  }
+
+  void AddOfCondition(const Difference& result, Assumptions* assumed) const {
+    const ValueId decided_by = evidence_.node ? traces_[evidence_.node].value : ValueId::None();
     const Axes environment = Axes::Of(knowledge::Axis::Environment);
-    if (result.kind == DifferenceKind::Shape && result.axes == environment) return Confidence::Possible;
-    if (result.kind == DifferenceKind::PointToPoint && result.detail != "order") return Confidence::Likely;
-    if (result.kind == DifferenceKind::Handler) {
-      const TryInfo& info = traces_.try_info(evidence_.node);
-      const bool broad = info.handlers[evidence_.handler].breadth == Breadth::Broad;
-      return broad && info.fallible && result.culprit.strategies.empty() ? Confidence::Likely : Confidence::Possible;
-    }
-    const Axes soft = Axes::Of(knowledge::Axis::Data) | Axes::Of(knowledge::Axis::Environment);
+    if (decided_by && state_.values.by_name_only(decided_by)) assumed->Add(Assumption::ByNameOnly);
+    if (result.axes.has(knowledge::Axis::Data)) assumed->Add(Assumption::BatchDiffers);
+    if (result.axes.has(knowledge::Axis::Environment)) assumed->Add(Assumption::EnvironmentDiffers);
+    // Files of one name and clocks: that the ranks found something of different sizes is possible, no more.
+    if (result.kind == DifferenceKind::Shape && result.axes == environment) assumed->Add(Assumption::SizeDiffers);
+    if (!evidence_.own) return;
+    assumed->Add(Assumption::OwnValue);
+    if (!decided_by) return;
     // Somebody made it of a rank, far from here, or it hangs on settings as well: that it still tells ranks apart is
     // hearsay. A batch, though, is the rank's own whatever else comes in.
-    const ValueId decided_by = evidence_.node ? traces_[evidence_.node].value : ValueId::None();
+    const Axes soft = Axes::Of(knowledge::Axis::Data) | environment;
     const bool of_rank = !Without(result.axes, soft).empty() && !result.axes.has(knowledge::Axis::Data);
     const bool of_settings = HangsOnSettings(state_.values, decided_by) || !IsMadeOfRanks(state_.values, decided_by);
-    if (evidence_.own && decided_by && of_rank && of_settings) return Confidence::Possible;
+    if (of_rank && of_settings) assumed->Add(Assumption::RankUnproven);
     // `"labels" in batch`, `mask is not None`: what a batch holds is mostly a matter of settings, whatever its values.
-    if (evidence_.own && decided_by && VariesByPresence(state_.values, decided_by)) return Confidence::Possible;
-    const bool by_name = evidence_.node && traces_[evidence_.node].value &&
-                         state_.values.by_name_only(traces_[evidence_.node].value);
-    const bool implied = result.culprit.op_class == knowledge::OpClass::Implicit || !result.culprit.strategies.empty();
-    if (evidence_.own || !(result.axes & soft).empty() || by_name || implied) return Confidence::Likely;
-    return Confidence::Certain;
+    if (VariesByPresence(state_.values, decided_by)) assumed->Add(Assumption::PresenceDiffers);
   }
 
   // `if not is_initialized(): init_process_group(world_size=1)`: what comes next mostly runs in that one process.
@@ -232,14 +248,14 @@ class Describer {
     const std::vector<TraceId> path = PathTo(traces_, evidence_.root, evidence_.culprit);
     return std::ranges::any_of(path, [&](TraceId id) {
       return id != evidence_.node && traces_[id].kind == TraceKind::Choice &&
-             traces::IsOfSomeObject(state_.values, traces_[id].value);
+             HangsOnObject(state_.values, traces_[id].value);
     });
   }
 
   // `if isinstance(x, DTensor): x = x.full_tensor()`, of an object whose class is not known; or the rank that holds
   // the tensor sends it, and all others hold that rank's number.
   bool IsOfSomeClass(const Difference& result) const {
-    if (result.culprit.op_class != knowledge::OpClass::Implicit && result.detail != "root") return false;
+    if (result.culprit.op_class != knowledge::OpClass::Implicit && result.detail != Detail::Root) return false;
     const std::vector<TraceId> path = PathTo(traces_, evidence_.root, evidence_.culprit);
     return std::ranges::any_of(path, [&](TraceId id) {
       return traces_[id].kind == TraceKind::Choice && AsksForClass(state_.values, traces_[id].value);

@@ -20,13 +20,13 @@ struct Evidence {
   uint32_t handler = 0;
   knowledge::Axes axes;     // Shape of a count: along which it varies
   bool own = false;         // decided by each rank's own values and not by the world
-  bool is_guess = false;    // which group the culprit works on is not known
+  findings::Assumptions assumptions;  // what the comparison took for granted
   bool admits_all = false;  // a setting that is not known may let every rank pass (`sharded or rank == 0`)
   bool is_roundabout = false;  // found behind the place where the lists part: another pair of ranks says it better
   TraceId twin;             // the choice under which the other ranks issue the like
   RankSet reached;
   RankSet not_reached;
-  std::string detail;
+  Detail detail{};
   std::vector<SeqId> lists;  // by rank of the world: what it issues
 };
 

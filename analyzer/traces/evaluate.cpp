@@ -1,3 +1,8 @@
+// Abstract values made concrete on one rank of a world: ordinary evaluation, with "unknown" where a part is not known.
+//
+// A group evaluates to the set of ranks that the caller shares it with. Where the members are not known the group is
+// marked as a guess, and whoever compares must say so (FunctionCheck::AssumeGroup).
+// Unsound: a list of ranks that is not known stands for the even ranks, the smallest strict subset that is not one rank.
 #include "analyzer/traces/evaluate.h"
 
 #include <algorithm>
@@ -11,7 +16,8 @@ using variation::ValueKind;
 
 using knowledge::Axes;
 
-constexpr int kDeepestValue = 64;
+// Deeper than any value that the store keeps: it ends recursion through groups.
+constexpr int kDeepestValue = 300;
 
 int64_t IntOf(const Value& value) { return static_cast<int64_t>((uint64_t{value.b} << 32) | value.a); }
 
@@ -92,17 +98,25 @@ Outcome Evaluator::Evaluate(ValueId id, uint32_t rank) {
       return Outcome::Number(assigned->second);
     }
   }
-  const Value& value = values_[id];
+  if (values_[id].kid_count == 0) return EvaluateNew(id, rank);
+  const uint64_t key = uint64_t{id.index} * kMostRanks + rank;
+  if (const auto found = known_.find(key); found != known_.end()) return found->second;
   ++depth_;
-  Outcome result;
+  const Outcome result = EvaluateNew(id, rank);
+  --depth_;
+  known_.emplace(key, result);
+  return result;
+}
+
+Outcome Evaluator::EvaluateNew(ValueId id, uint32_t rank) {
+  const Value& value = values_[id];
+  const Outcome thing = {OutcomeKind::Thing, 0, id};
   switch (value.kind) {
     case ValueKind::None:
-      result.kind = OutcomeKind::None;
-      break;
+      return {OutcomeKind::None, 0, {}};
     case ValueKind::Bool:
     case ValueKind::Int:
-      result = Outcome::Number(IntOf(value));
-      break;
+      return Outcome::Number(IntOf(value));
     case ValueKind::Str:
     case ValueKind::Float:
     case ValueKind::External:
@@ -111,60 +125,46 @@ Outcome Evaluator::Evaluate(ValueId id, uint32_t rank) {
     case ValueKind::Class:
     case ValueKind::Instance:
     case ValueKind::Object:
-      result = {OutcomeKind::Thing, 0, id};
-      break;
-    case ValueKind::Group: {
-      const GroupIndex index = Group(id, rank);
-      if (groups_[index].members[rank].empty()) result.kind = OutcomeKind::None;
-      else result = {OutcomeKind::Thing, 0, id};
-      break;
-    }
+      return thing;
+    case ValueKind::Group:
+      return groups_[Group(id, rank)].members[rank].empty() ? Outcome{OutcomeKind::None, 0, {}} : thing;
     case ValueKind::Coordinate:
-      result = Coordinate(id, rank);
-      break;
+      return Coordinate(id, rank);
     case ValueKind::Unary: {
       const Outcome inner = Evaluate(values_.Kids(id)[0], rank);
       if (static_cast<ir::UnaryOp>(value.op) == ir::UnaryOp::Not) {
-        if (const std::optional<bool> truth = TruthOf(inner)) result = Outcome::Number(*truth ? 0 : 1);
-      } else if (inner.kind == OutcomeKind::Number && static_cast<ir::UnaryOp>(value.op) == ir::UnaryOp::Minus) {
-        result = Outcome::Number(-inner.number);
+        const std::optional<bool> truth = TruthOf(inner);
+        return truth ? Outcome::Number(*truth ? 0 : 1) : Outcome{};
       }
-      break;
+      const bool negates = inner.kind == OutcomeKind::Number && static_cast<ir::UnaryOp>(value.op) == ir::UnaryOp::Minus;
+      return negates ? Outcome::Number(-inner.number) : Outcome{};
     }
     case ValueKind::Binary:
-      result = Binary(id, rank);
-      break;
+      return Binary(id, rank);
     case ValueKind::Compare:
-      result = Compare(id, rank);
-      break;
+      return Compare(id, rank);
     case ValueKind::And:
-    case ValueKind::Or: {
-      const bool is_and = value.kind == ValueKind::And;
-      bool unknown = false;
-      result = Outcome::Number(is_and ? 1 : 0);
-      for (const ValueId kid : values_.Kids(id)) {
-        const std::optional<bool> truth = TruthOf(Evaluate(kid, rank));
-        if (!truth) unknown = true;
-        if (truth && *truth != is_and) {
-          result = Outcome::Number(is_and ? 0 : 1);
-          unknown = false;
-          break;
-        }
-      }
-      if (unknown) result = {};
-      break;
-    }
+    case ValueKind::Or:
+      return Connective(id, rank);
     case ValueKind::Select: {
-      const ValueId condition = values_.Kids(id)[0];
-      const std::optional<bool> truth = TruthOf(Evaluate(condition, rank));
-      if (truth) result = Evaluate(values_.Kids(id)[*truth ? 1 : 2], rank);
-      break;
+      const std::optional<bool> truth = TruthOf(Evaluate(values_.Kids(id)[0], rank));
+      return truth ? Evaluate(values_.Kids(id)[*truth ? 1 : 2], rank) : Outcome{};
     }
     default:
-      break;
+      return {};
   }
-  --depth_;
-  return result;
+}
+
+// One operand that decides is enough, whatever the others are.
+Outcome Evaluator::Connective(ValueId id, uint32_t rank) {
+  const bool is_and = values_[id].kind == ValueKind::And;
+  bool unknown = false;
+  for (const ValueId kid : values_.Kids(id)) {
+    const std::optional<bool> truth = TruthOf(Evaluate(kid, rank));
+    if (truth && *truth != is_and) return Outcome::Number(is_and ? 0 : 1);
+    unknown = unknown || !truth;
+  }
+  return unknown ? Outcome{} : Outcome::Number(is_and ? 1 : 0);
 }
 
 std::optional<bool> Evaluator::Truth(ValueId value, uint32_t rank) { return TruthOf(Evaluate(value, rank)); }
@@ -393,6 +393,15 @@ RankSet Evaluator::CreatedMembers(ValueId group, bool* known) {
   return members;
 }
 
+// Whether a value came out of a collective, which made it the same on all ranks.
+bool Evaluator::IsReceived(ValueId id, int depth) const {
+  constexpr int kDeepest = 4;
+  if (!id || depth > kDeepest || !values_.axes(id).empty()) return false;
+  const Value& value = values_[id];
+  if ((value.flags & variation::kReduced) != 0) return true;
+  return value.kind == ValueKind::Derived && value.kid_count > 0 && IsReceived(values_.Kids(id)[0], depth + 1);
+}
+
 void Evaluator::UnknownParts(ValueId id, std::vector<ValueId>* parts, int depth) {
   constexpr int kDeepest = 12;
   constexpr size_t kMost = 5;
@@ -407,7 +416,10 @@ void Evaluator::UnknownParts(ValueId id, std::vector<ValueId>* parts, int depth)
     case ValueKind::Binary:
     case ValueKind::And:
     case ValueKind::Or:
+      break;
     case ValueKind::Select:
+      // The root has it, the others received it: one value, whichever arm a rank came by.
+      if (IsReceived(values_.Kids(id)[1]) && IsReceived(values_.Kids(id)[2])) return add();
       break;
     case ValueKind::Compare: {
       const auto op = static_cast<ir::CompareOp>(value.op);

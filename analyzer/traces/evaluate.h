@@ -52,14 +52,20 @@ class Evaluator {
   const World& world() const { return world_; }
 
   // Answers as if the job were that many times as large.
-  void ScaleSizes(int64_t factor) { size_factor_ = factor; }
+  void ScaleSizes(int64_t factor) {
+    size_factor_ = factor;
+    known_.clear();
+  }
 
   // The unknowns that keep `value` from being decided.
   void UnknownParts(ValueId value, std::vector<ValueId>* parts, int depth = 0);
 
  private:
+  Outcome EvaluateNew(ValueId id, uint32_t rank);
+  Outcome Connective(ValueId id, uint32_t rank);
   Outcome Coordinate(ValueId id, uint32_t rank);
   Outcome Compare(ValueId id, uint32_t rank);
+  bool IsReceived(ValueId id, int depth = 0) const;
   ValueId GroupListed(ValueId container) const;
   std::optional<bool> IsInUnknownList(ValueId item, int64_t number) const;
   std::optional<bool> Membership(ValueId item, ValueId container, uint32_t rank);
@@ -74,6 +80,8 @@ class Evaluator {
   const World& world_;
   const Assignment& assignment_;
   std::vector<GroupInfo> groups_;
+  // By value and rank. Values share their parts, so without this `x = x + x` written n times takes 2^n steps.
+  std::unordered_map<uint64_t, Outcome> known_;
   int depth_ = 0;
   int64_t size_factor_ = 1;
 };

@@ -36,6 +36,13 @@ class EvaluateTest : public ::testing::Test {
   Assignment assignment;
 };
 
+// Without a memory of what is known, 2 to the 35 steps.
+TEST_F(EvaluateTest, PartsThatAreSharedAreEvaluatedOnce) {
+  ValueId doubled = Rank();
+  for (int i = 0; i < 35; ++i) doubled = values.Binary(ir::BinaryOp::BitOr, doubled, doubled);
+  EXPECT_EQ(Truths(Is(doubled, 3)), "0001");
+}
+
 TEST_F(EvaluateTest, PredicatesOnCoordinates) {
   EXPECT_EQ(Truths(Is(Rank(), 0)), "1000");
   EXPECT_EQ(Truths(Is(LocalRank(), 0)), "1010");

@@ -40,37 +40,47 @@ class FunctionCheck {
  private:
   // check.cpp
   Binding OwnBinding() const;
+  void Compare();
+  Assignment History() const;
   std::vector<ValueId> Params(FuncId func) const;
   void Prepare(Scene& scene);
   SeqId Project(Scene& scene, SequenceStore& sequences, View view);
   TraceId OpOf(const SequenceStore& sequences, SeqId list) const;
   std::optional<TraceId> FirstOpIn(TraceId id) const;
-  std::string Detail(TraceId first, TraceId second) const;
+  Detail DetailOf(TraceId first, TraceId second) const;
   TraceId LeavingArm(TraceId first_arm, TraceId second_arm, TraceId first, TraceId second, bool* first_has_it) const;
   void MarkSettled(TraceId node);
   void Report(Scene& scene, SequenceStore& sequences, Evidence evidence, TraceId cause);
+  void FlagSites(const SequenceStore& sequences, const Evidence& evidence, findings::Assumptions assumptions);
+  void AssumeGroup(Scene& scene, Evidence* evidence) const;
+  void NoteLimits();
   bool SinglesOut(const Evidence& evidence) const;
   bool AsksOtherGroup(const Evidence& evidence) const;
   bool IsGuess(Scene& scene, TraceId op) const;
+  static bool IsForCallers(const Evidence& evidence);
   bool full() const;
 
   // pairs.cpp
   void CheckPairs();
-  std::vector<ValueId> UnknownParts(const World& world) const;
+  std::vector<ValueId> UnknownParts(const World& world);
   bool IsAssertion(TraceId node) const;
-  std::vector<Assignment> Assignments(const World& world) const;
+  std::vector<Assignment> Assignments(const World& world);
   void CheckScene(Scene& scene);
   bool CheckOnce(Scene& scene, SequenceStore& sequences);
   bool AdmitsAll(const World& world, TraceId node) const;
   TraceId Blame(Scene& scene, SequenceStore& sequences, uint32_t i, uint32_t j, uint32_t groups,
                 const Parting& parting);
+  TraceId InnermostAround(Scene& scene, const SequenceStore& sequences, uint32_t i, uint32_t j, const Parting& parting);
+  bool ShowsThrough(const Evidence& evidence) const;
   bool PartsRanks(Scene& scene, TraceId node, uint32_t i, uint32_t j) const;
   std::optional<Evidence> Explain(Scene& scene, SequenceStore& sequences, uint32_t i, uint32_t j, uint32_t groups,
                                   const Parting& parting);
   void ClassifyPair(Scene& scene, uint32_t i, uint32_t j, TraceId first, TraceId second, Evidence* evidence) const;
+  void SetRanks(Scene& scene, SequenceStore& sequences, uint32_t has, uint32_t lacks, uint32_t groups,
+                const Parting& parting, Evidence* evidence);
   void SetTwin(Scene& scene, uint32_t lacking, Evidence* evidence) const;
   bool AlikeOps(TraceId a, TraceId b) const;
-  std::string HowTheyDiffer(const SequenceStore& sequences, const Parting& parting) const;
+  Detail HowTheyDiffer(const SequenceStore& sequences, const Parting& parting) const;
 
   // own_decisions.cpp
   void CheckOwn();
@@ -82,8 +92,10 @@ class FunctionCheck {
 
   // operations.cpp
   void CheckMembers();
+  void CheckNewGroups();
   void CheckShapes();
   void CheckCounts();
+  void ReportShape(Scene& scene, TraceId op, knowledge::Axes axes);
   void CheckTypes();
 
   // check_point_to_point.cpp
@@ -100,7 +112,9 @@ class FunctionCheck {
   std::unordered_set<uint32_t> settled_;    // nodes of root_ that are taken as agreed
   std::unordered_set<uint32_t> reported_;   // those of them that callers take as agreed as well
   std::unordered_set<uint32_t> reported_culprits_;
+  bool is_first_arrival_ = false;           // what is made once and may be made is not made yet
   int found_ = 0;
+  bool has_unread_settings_ = false;   // more than there are tries for
 };
 
 // The ranks of the scene's world that are not in `ranks`.

@@ -41,7 +41,8 @@ class Instantiator {
       case TraceKind::Op: {
         const Operation old = state_.traces.operation(id);
         return state_.traces.Op(trace.site, {old.entry, Value(old.group), Value(old.root), Value(old.reduce_op),
-                                             Value(old.tensor), Value(old.peer), Value(old.dtype), Value(old.other_dtype), Value(old.count)},
+                                             Value(old.tensor), Value(old.peer), Value(old.dtype), Value(old.other_dtype), Value(old.count),
+                                             Value(old.members)},
                                 (trace.flags & kSettled) != 0);
       }
       case TraceKind::Call:
@@ -53,8 +54,9 @@ class Instantiator {
     const ValueId value = settled ? trace.value : Value(trace.value);
     std::vector<TraceId> kids(state_.traces.Kids(id).begin(), state_.traces.Kids(id).end());
     // A condition that is known now leaves one arm to look at.
-    if (trace.kind == TraceKind::Choice && value == state_.values.True()) return Run(kids[0]);
-    if (trace.kind == TraceKind::Choice && value == state_.values.False()) return Run(kids[1]);
+    if (trace.kind == TraceKind::Choice) {
+      if (const std::optional<bool> known = KnownTruth(state_.values, value)) return Run(kids[*known ? 0 : 1]);
+    }
     for (TraceId& kid : kids) kid = Run(kid);
     return state_.traces.Rebuild(id, value, kids, false);
   }
@@ -98,6 +100,18 @@ std::vector<ValueId> BindPositional(State& state, FuncId func, ValueId receiver,
   return bound;
 }
 
+namespace {
+
+// `model(x)`: what calling an object runs.
+TraceId CallObject(State& state, SiteId site, ValueId object, std::vector<ValueId> args) {
+  const ObjectCall call = CallOf(state.program, state.knowledge, state.values, object);
+  if (call.entry) return KnownOperation(state, site, call.entry, object, args);
+  if (!call.function) return CouldIssue(state, site, args) ? state.traces.Opaque(site, object) : state.traces.Empty();
+  return CallTrace(state, site, call.function, {}, BindPositional(state, call.function, object, args));
+}
+
+}  // namespace
+
 TraceId ResolveCall(State& state, SiteId site, ValueId callee, std::vector<ValueId> args) {
   const variation::Value value = state.values[callee];
   const std::vector<ValueId> kids(state.values.Kids(callee).begin(), state.values.Kids(callee).end());
@@ -123,6 +137,9 @@ TraceId ResolveCall(State& state, SiteId site, ValueId callee, std::vector<Value
     }
     case ValueKind::Param:
       return state.traces.Call(site, callee, args);
+    case ValueKind::Object:
+    case ValueKind::Instance:
+      return CallObject(state, site, callee, std::move(args));
     default:
       return CouldIssue(state, site, args) ? state.traces.Opaque(site, callee) : state.traces.Empty();
   }

@@ -1,6 +1,11 @@
+// One walk over a trace that gathers what its comparison needs: the nodes at which ranks may part, the innermost first, and
+// what their conditions mention.
 #include "analyzer/traces/nodes.h"
 
 #include <algorithm>
+
+#include "analyzer/traces/conditions.h"
+#include "analyzer/traces/sequence.h"
 
 namespace allranks::traces {
 namespace {
@@ -22,7 +27,8 @@ class Collector {
       case TraceKind::Loop:
         if ((trace.flags & kSettled) != 0) break;
         nodes_->deciding.push_back(id);
-        if (trace.kind == TraceKind::Choice) NoteAsked(trace.value);
+        if (trace.kind == TraceKind::Choice) NoteChoice(id, trace);
+        if (trace.kind == TraceKind::Choice) NoteMade(trace.value);
         if (NodeAxes(state_, id).empty()) break;
         nodes_->choices.push_back(id);
         Collect(state_.values, trace.value, &nodes_->mentions);
@@ -36,10 +42,52 @@ class Collector {
   }
 
  private:
+  void NoteChoice(TraceId id, const Trace& trace) {
+    NoteAsked(trace.value);
+    const bool then_ends = Ends(traces_.Kids(id)[0]);
+    if (then_ends != Ends(traces_.Kids(id)[1])) NoteSizes(trace.value, !then_ends);
+  }
+
+  // An arm that only leaves: `if world_size != 4: exit()`.
+  bool Ends(TraceId arm) const {
+    constexpr uint16_t kEnds = kLeavesReturn | kLeavesRaise | kLeavesProcess;
+    return (traces_[arm].flags & kEnds) != 0 && (traces_[arm].flags & kHasOp) == 0;
+  }
+
+  // The program goes on where `condition` is `wanted`. Only one that the size of the job decides counts.
+  void NoteSizes(ValueId condition, bool wanted) {
+    if (!IsOfSizeAlone(condition)) return;
+    uint8_t sizes = 0;
+    for (uint32_t size = 1; size <= kMostRanks; ++size) {
+      const World world{.nodes = 1, .per_node = size, .mesh = {}};
+      const Assignment nothing;
+      const std::optional<bool> truth = Evaluator(state_.values, state_.knowledge, world, nothing).Truth(condition, 0);
+      if (!truth) return;
+      if (*truth == wanted) sizes = static_cast<uint8_t>(sizes | 1u << (size - 1));
+    }
+    const auto left = static_cast<uint8_t>(nodes_->mentions.sizes & sizes);
+    if ((left >> 1) != 0) nodes_->mentions.sizes = left;
+  }
+
+  bool IsOfSizeAlone(ValueId condition) const {
+    return state_.values.axes(condition).empty() && AsksForSize(state_.values, condition) && IsPredicate(state_.values, condition);
+  }
+
   void NoteAsked(ValueId condition) {
-    bool truth = true;
-    const ValueId asked = Asked(state_.values, condition, &truth);
-    if (!asked_.insert(asked.index).second) nodes_->recurring.insert(asked.index);
+    const uint64_t key = Asked(state_.values, condition).key;
+    if (!asked_.insert(key).second) nodes_->recurring.insert(key);
+    const variation::ValueKind kind = state_.values[condition].kind;
+    if (kind != variation::ValueKind::And && kind != variation::ValueKind::Or) return;
+    for (const ValueId part : state_.values.Kids(condition)) NoteAsked(part);
+  }
+
+  void NoteMade(ValueId condition) {
+    if (!AsksForMade(state_.values, condition)) return;
+    if (IsMade(state_.values, condition)) {
+      if (std::ranges::find(nodes_->made, condition) == nodes_->made.end()) nodes_->made.push_back(condition);
+      return;
+    }
+    for (const ValueId kid : state_.values.Kids(condition)) NoteMade(kid);
   }
 
   void VisitOp(TraceId id, const Trace& trace) {
@@ -48,7 +96,8 @@ class Collector {
     Collect(state_.values, operation.group, &nodes_->mentions);
     if ((trace.flags & kVarying) == 0) return;
     nodes_->ops_vary = true;
-    for (const ValueId value : {operation.root, operation.peer, operation.reduce_op, operation.dtype, operation.count}) {
+    for (const ValueId value : {operation.root, operation.peer, operation.reduce_op, operation.dtype, operation.count,
+                                operation.members}) {
       Collect(state_.values, value, &nodes_->mentions);
     }
   }
@@ -57,7 +106,7 @@ class Collector {
   const TraceStore& traces_;
   VaryingNodes* nodes_;
   std::unordered_set<uint32_t> seen_;
-  std::unordered_set<uint32_t> asked_;
+  std::unordered_set<uint64_t> asked_;
 };
 
 class Settler {
@@ -79,8 +128,8 @@ class Settler {
  private:
   bool IsSettled(TraceId id, const Trace& trace) const {
     if (reported_.contains(id.index)) return true;
-    // What a caller passes can still decide otherwise; an exit of the process or a raise reaches into the caller.
-    constexpr uint16_t kReachesOut = kOpenParams | kLeavesProcess | kLeavesRaise | kHasYield;
+    // What a caller passes, or made before, can still decide otherwise; an exit of the process or a raise reaches into the caller.
+    constexpr uint16_t kReachesOut = kOpenParams | kLeavesProcess | kLeavesRaise | kHasYield | kKeeps;
     if (trace.kind == TraceKind::Try) return agreed_;
     return agreed_ && (trace.flags & kReachesOut) == 0;
   }
@@ -98,13 +147,31 @@ knowledge::Axes NodeAxes(const State& state, TraceId node) {
   return value ? state.values.axes(value) : knowledge::Axes{};
 }
 
-ValueId Asked(const variation::ValueStore& values, ValueId condition, bool* truth) {
+Question Asked(const variation::ValueStore& values, ValueId condition) {
+  using ir::CompareOp;
+  constexpr std::pair<CompareOp, CompareOp> kNegations[] = {{CompareOp::NotEq, CompareOp::Eq},
+                                                            {CompareOp::IsNot, CompareOp::Is},
+                                                            {CompareOp::NotIn, CompareOp::In},
+                                                            {CompareOp::GreaterEq, CompareOp::Less},
+                                                            {CompareOp::Greater, CompareOp::LessEq}};
+  Question question{.key = 0, .truth = true};
   while (values[condition].kind == variation::ValueKind::Unary &&
          static_cast<ir::UnaryOp>(values[condition].op) == ir::UnaryOp::Not) {
     condition = values.Kids(condition)[0];
-    *truth = !*truth;
+    question.truth = !question.truth;
   }
-  return condition;
+  question.key = condition.index;
+  if (values[condition].kind != variation::ValueKind::Compare) return question;
+  auto op = static_cast<CompareOp>(values[condition].op);
+  for (const auto& [negative, positive] : kNegations) {
+    if (op != negative) continue;
+    op = positive;
+    question.truth = !question.truth;
+    break;
+  }
+  const auto kids = values.Kids(condition);
+  question.key = Token(uint64_t{1} + static_cast<uint64_t>(op), kids[0].index, kids[1].index);
+  return question;
 }
 
 VaryingNodes CollectVarying(const State& state, TraceId root) {

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "analyzer/traces/build.h"
-#include "analyzer/traces/world.h"
+#include "analyzer/traces/mentions.h"
 
 namespace allranks::traces {
 
@@ -13,13 +13,19 @@ struct VaryingNodes {
   std::vector<TraceId> choices;   // and loops; the innermost first
   std::vector<TraceId> ops;       // all operations
   std::vector<TraceId> deciding;  // all choices and loops that are not settled, those alike on all ranks as well
-  std::unordered_set<uint32_t> recurring;  // what choices ask at more than one place, negations aside
+  std::unordered_set<uint64_t> recurring;  // Question::key of what choices ask at more than one place
   bool ops_vary = false;          // a root or group that differs between ranks
   bool has_handlers = false;
+  std::vector<ValueId> made;      // things made once, of which it is not known whether they are
   Mentions mentions;
 };
-// What a condition asks, without the negations around it; `*truth` is turned by each.
-ValueId Asked(const variation::ValueStore& values, ValueId condition, bool* truth);
+// What a condition asks, so that `x in s`, `x not in s` and `not x in s` ask the same; `truth`: whether the condition holds
+// if the answer is yes.
+struct Question {
+  uint64_t key = 0;
+  bool truth = true;
+};
+Question Asked(const variation::ValueStore& values, ValueId condition);
 
 VaryingNodes CollectVarying(const State& state, TraceId root);
 

@@ -4,8 +4,32 @@
 
 #include "analyzer/traces/counts.h"
 #include "analyzer/traces/function_check.h"
+#include "analyzer/traces/reach.h"
 
 namespace allranks::traces {
+
+// Every rank must create the same group: a list of members that is another on each rank makes a group that none of them
+// shares with the others.
+void FunctionCheck::CheckNewGroups() {
+  if (!nodes_.ops_vary) return;
+  for (const TraceId op : nodes_.ops) {
+    const ValueId members = traces_.operation(op).members;
+    if (!members || (traces_[op].flags & kSettled) != 0 || settled_.contains(op.index)) continue;
+    const knowledge::Axes axes = state_.values.axes(members);
+    if (axes.empty()) continue;
+    const World world = WorldsFor(nodes_.mentions)[0];
+    Scene scene(state_, world, {});
+    Prepare(scene);
+    SequenceStore sequences;
+    Evidence evidence;
+    evidence.kind = DifferenceKind::GroupCreation;
+    evidence.culprit = op;
+    evidence.own = true;
+    evidence.axes = axes;
+    evidence.detail = Detail::Member;
+    Report(scene, sequences, evidence, op);
+  }
+}
 
 void FunctionCheck::CheckShapes() {
   if (!nodes_.ops_vary) return;
@@ -14,14 +38,19 @@ void FunctionCheck::CheckShapes() {
     if ((trace.flags & (kVarying | kSettled)) != kVarying || !traces_.IsRagged(op)) continue;
     if (settled_.contains(op.index) || reported_culprits_.contains(op.index)) continue;
     Scene scene(state_, WorldsFor(nodes_.mentions)[0], {});
-    SequenceStore sequences;
-    Evidence evidence;
-    evidence.kind = DifferenceKind::Shape;
-    evidence.culprit = op;
-    evidence.own = true;
-    evidence.detail = "element count";
-    Report(scene, sequences, evidence, op);
+    ReportShape(scene, op, {});
   }
+}
+
+void FunctionCheck::ReportShape(Scene& scene, TraceId op, knowledge::Axes axes) {
+  SequenceStore sequences;
+  Evidence evidence;
+  evidence.kind = DifferenceKind::Shape;
+  evidence.culprit = op;
+  evidence.own = true;
+  evidence.detail = Detail::ElementCount;
+  evidence.axes = axes;
+  Report(scene, sequences, evidence, op);
 }
 
 // Where a count follows from the rank by a formula, comparing ranks has said all.
@@ -39,15 +68,7 @@ void FunctionCheck::CheckCounts() {
     // Of a part of the ranks, those of one part may well agree.
     if (group.members[0] != RankSet::All(world.size()) && !group.is_guess) continue;
     const knowledge::Axes axes = OwnCountAxes(state_.values, state_.knowledge, world, operation.count);
-    if (axes.empty()) continue;
-    SequenceStore sequences;
-    Evidence evidence;
-    evidence.kind = DifferenceKind::Shape;
-    evidence.culprit = op;
-    evidence.own = true;
-    evidence.detail = "element count";
-    evidence.axes = axes;
-    Report(scene, sequences, evidence, op);
+    if (!axes.empty()) ReportShape(scene, op, axes);
   }
 }
 
@@ -60,7 +81,7 @@ void FunctionCheck::CheckTypes() {
     Evidence evidence;
     evidence.kind = DifferenceKind::Mismatch;
     evidence.culprit = op;
-    evidence.detail = "other type";
+    evidence.detail = Detail::OtherDtype;
     Report(scene, sequences, evidence, op);
   }
 }
@@ -69,7 +90,7 @@ void FunctionCheck::CheckMembers() {
   // Who calls an inner function, the function around it says: it has the group as well.
   if (!nodes_.ops_vary || state_.program.funcs[func_].parent) return;
   for (const World& world : WorldsFor(nodes_.mentions)) {
-    Scene scene(state_, world, {});
+    Scene scene(state_, world, History());
     Prepare(scene);
     ClassPasses passes(scene);
     for (uint32_t rank = 0; rank < world.size(); ++rank) {
@@ -77,16 +98,19 @@ void FunctionCheck::CheckMembers() {
       SequenceStore sequences;
       Projector projector(state_, scene, sequences, {.rank = rank}, settled_);
       projector.Run(root_);
+      if (projector.outsiders().empty()) continue;
+      const std::unordered_set<uint32_t> reached = NodesReached(state_, scene, root_, rank, settled_);
       for (const Outsider& outsider : projector.outsiders()) {
-        if (full() || settled_.contains(outsider.op.index)) continue;
+        if (full() || settled_.contains(outsider.op.index) || !reached.contains(outsider.op.index)) continue;
         Evidence evidence;
         evidence.kind = DifferenceKind::NotMember;
         evidence.culprit = outsider.op;
-        evidence.detail = outsider.is_root ? "root" : "member";
+        evidence.detail = outsider.is_root ? Detail::Root : Detail::Member;
         evidence.reached = RankSet::Of(rank);
         evidence.not_reached = Complement(scene, evidence.reached);
         // Where one axis is all that the code speaks of, its group may be the whole job.
-        evidence.is_guess = outsider.is_root && std::popcount(nodes_.mentions.axes.bits) == 1;
+        const bool is_lone_axis = std::popcount(nodes_.mentions.axes.bits) == 1;
+        if (outsider.is_root && is_lone_axis) evidence.assumptions.Add(findings::Assumption::GroupUnknown);
         Report(scene, sequences, evidence, outsider.op);
       }
     }

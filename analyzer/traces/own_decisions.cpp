@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "analyzer/traces/function_check.h"
+#include "analyzer/traces/reach.h"
 
 namespace allranks::traces {
 namespace {
@@ -41,7 +42,7 @@ void FunctionCheck::CheckOwn() {
   }
   if (all_axes.empty() && !nodes_.has_handlers) return;
   const World world = WorldsFor(nodes_.mentions)[0];
-  Scene scene(state_, world, {});
+  Scene scene(state_, world, History());
   Prepare(scene);
   // Conditions on the rank beside unknowns were decided with values for these; what is still open is each rank's own.
   Scene assigned(state_, world, Assignments(world)[0]);
@@ -88,9 +89,11 @@ void FunctionCheck::CheckOwnAlong(Scene& scene, Axes axes, FuncId handlers_of) {
     Projector projector(state_, scene, sequences, view, settled_, axes, handlers_of);
     projector.Run(root_);
     const std::vector<OwnDecision> decisions = projector.own_decisions();
+    if (decisions.empty()) continue;
+    const std::unordered_set<uint32_t> reached = NodesReached(state_, scene, root_, rank, settled_);
     for (const OwnDecision& decision : decisions) {
       if (full()) return;
-      if (!settled_.contains(decision.node.index)) ReportOwn(scene, sequences, decision, rank);
+      if (reached.contains(decision.node.index) && !settled_.contains(decision.node.index)) ReportOwn(scene, sequences, decision, rank);
     }
   }
 }
@@ -142,7 +145,7 @@ void FunctionCheck::ClassifyOwn(TraceId node, TraceId first, TraceId second, Evi
   if (first_inside || second_inside) {
     evidence->culprit = first_inside ? first : second;
     evidence->victim = first_inside ? second : first;
-    if (first_inside && second_inside) evidence->detail = Detail(first, second);
+    if (first_inside && second_inside) evidence->detail = DetailOf(first, second);
     return;
   }
   bool first_has_it = true;

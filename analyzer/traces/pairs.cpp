@@ -5,6 +5,7 @@
 
 #include "analyzer/traces/conditions.h"
 #include "analyzer/traces/function_check.h"
+#include "analyzer/traces/reach.h"
 
 namespace allranks::traces {
 namespace {
@@ -45,10 +46,10 @@ void FunctionCheck::CheckPairs() {
 
 // Uniform unknowns in conditions on the rank: the first of each condition, then the second of each, and so on, so that
 // one condition of many parts leaves room for the others.
-std::vector<ValueId> FunctionCheck::UnknownParts(const World& world) const {
+std::vector<ValueId> FunctionCheck::UnknownParts(const World& world) {
   constexpr size_t kMostParts = (kMostScenes - 2) / 2;
-  const Assignment nothing;
-  Evaluator evaluator(state_.values, state_.knowledge, world, nothing);
+  const Assignment history = History();
+  Evaluator evaluator(state_.values, state_.knowledge, world, history);
   const Axes soft = Axes::Of(Axis::Data) | Axes::Of(Axis::Environment);
   std::vector<std::vector<ValueId>> by_choice;
   size_t most = 0;
@@ -71,7 +72,9 @@ std::vector<ValueId> FunctionCheck::UnknownParts(const World& world) const {
   for (size_t i = 0; i < most; ++i) {
     for (const std::vector<ValueId>& of_choice : by_choice) {
       const bool is_new = i < of_choice.size() && std::ranges::find(parts, of_choice[i]) == parts.end();
-      if (is_new && parts.size() < kMostParts) parts.push_back(of_choice[i]);
+      if (!is_new) continue;
+      if (parts.size() < kMostParts) parts.push_back(of_choice[i]);
+      else has_unread_settings_ = true;
     }
   }
   // `ranks[i]` follows from `i`: values of both that are chosen apart may not go together.
@@ -92,12 +95,12 @@ bool FunctionCheck::IsAssertion(TraceId node) const {
 }
 
 // Values for the uniform unknowns in conditions on the rank: all of the first kind, all of the second, one by one.
-std::vector<Assignment> FunctionCheck::Assignments(const World& world) const {
+std::vector<Assignment> FunctionCheck::Assignments(const World& world) {
   const std::vector<ValueId> parts = UnknownParts(world);
-  if (parts.empty()) return std::vector<Assignment>(1);
+  if (parts.empty()) return {History()};
   std::vector<Assignment> assignments;
   for (const int64_t first : {1, 0}) {
-    Assignment all;
+    Assignment all = History();
     for (const ValueId part : parts) all.emplace(part.index, first);
     assignments.push_back(all);
     for (size_t i = 0; i < parts.size() && parts.size() > 1 && assignments.size() < kMostScenes; ++i) {
@@ -138,10 +141,23 @@ bool FunctionCheck::CheckOnce(Scene& scene, SequenceStore& sequences) {
     }
   }
   if (!best) return false;
-  Report(scene, sequences, *best, best->node ? best->node : best->culprit);
+  const TraceId cause = best->node ? best->node : best->culprit;
+  if (best->node && ShowsThrough(*best)) {
+    MarkSettled(cause);
+    return true;
+  }
+  // Groups that differ go on differing when their operations are settled: once is enough.
+  if (settled_.contains(cause.index)) return false;
+  Report(scene, sequences, *best, cause);
   if (!best->node && best->victim) MarkSettled(best->victim);
   if (best->twin) MarkSettled(best->twin);
   return true;
+}
+
+// Of `for a in mine: for b in mine: all_reduce()` both loops keep the same ranks from one operation: the inner one was
+// reported with it.
+bool FunctionCheck::ShowsThrough(const Evidence& evidence) const {
+  return evidence.kind == DifferenceKind::TripCount && reported_culprits_.contains(evidence.culprit.index);
 }
 
 TraceId FunctionCheck::Blame(Scene& scene, SequenceStore& sequences, uint32_t i, uint32_t j, uint32_t groups,
@@ -158,7 +174,22 @@ TraceId FunctionCheck::Blame(Scene& scene, SequenceStore& sequences, uint32_t i,
     const bool is_later = rest->position >= parting.position && !SamePlace(sequences, *rest, parting);
     if (!puts_it_off && is_later) puts_it_off = node;
   }
-  return puts_it_off;
+  if (puts_it_off || parting.same_operation) return puts_it_off;
+  return InnermostAround(scene, sequences, i, j, parting);
+}
+
+// Where it takes several choices, one inside the other, to keep a rank from an operation that only the other issues, none
+// of them is to blame alone. The innermost one stands next to the operation.
+TraceId FunctionCheck::InnermostAround(Scene& scene, const SequenceStore& sequences, uint32_t i, uint32_t j,
+                                       const Parting& parting) {
+  const TraceId first = OpOf(sequences, parting.first);
+  const TraceId second = OpOf(sequences, parting.second);
+  if (first && second) return {};
+  for (const TraceId node : nodes_.choices) {
+    const bool is_around = Contains(traces_, node, first ? first : second);
+    if (is_around && !settled_.contains(node.index) && PartsRanks(scene, node, i, j)) return node;
+  }
+  return {};
 }
 
 bool FunctionCheck::PartsRanks(Scene& scene, TraceId node, uint32_t i, uint32_t j) const {
@@ -193,6 +224,8 @@ std::optional<Evidence> FunctionCheck::Explain(Scene& scene, SequenceStore& sequ
     evidence.admits_all = AdmitsAll(scene.world(), evidence.node);
   }
   if (!evidence.culprit) return std::nullopt;
+  const bool first_has_it = evidence.culprit == first;
+  if (!evidence.is_roundabout) SetRanks(scene, sequences, first_has_it ? i : j, first_has_it ? j : i, groups, parting, &evidence);
   // What one side issues under a condition that nobody knows may be just what the other side issues.
   const auto is_open = [&](SeqId id) { return sequences[id].kind == ItemKind::Choice; };
   const bool both_issue = evidence.kind == DifferenceKind::Mismatch && first && second;
@@ -207,8 +240,38 @@ std::optional<Evidence> FunctionCheck::Explain(Scene& scene, SequenceStore& sequ
   // Unless the other side comes by the same condition as well: there it decides alike.
   const SeqId closed = open == parting.first ? parting.second : parting.first;
   const bool may_be_same = one_is_open && both_issue && !sequences.Holds(closed, sequences[open].origin);
-  evidence.is_guess = has_no_cause || is_same || may_be_same;
+  if (has_no_cause) evidence.assumptions.Add(findings::Assumption::GroupUnknown);
+  if (is_same || may_be_same) evidence.assumptions.Add(findings::Assumption::OtherSideUnknown);
   return evidence;
+}
+
+// Which ranks go along with the one that issues the culprit and which with the one that lacks it: as the lists have it,
+// whatever the condition to blame says by itself. (Of `if rank == 0: f() elif rank == 1: f()` both reach `f`.)
+void FunctionCheck::SetRanks(Scene& scene, SequenceStore& sequences, uint32_t has, uint32_t lacks, uint32_t groups,
+                             const Parting& parting, Evidence* evidence) {
+  const SeqId with = Project(scene, sequences, {.rank = has, .groups = groups});
+  const SeqId without = Project(scene, sequences, {.rank = lacks, .groups = groups});
+  const auto goes_along = [&](SeqId list, SeqId other) {
+    const std::optional<Parting> own = FirstDifference(sequences, list, other);
+    return !own || own->position > parting.position;
+  };
+  const auto is_member = [&](uint32_t rank) {
+    for (GroupIndex g = 0; g < scene.evaluator().group_count(); ++g) {
+      if ((groups >> g & 1u) != 0 && scene.evaluator().group(g).members[rank].empty()) return false;
+    }
+    return true;
+  };
+  for (uint32_t rank = 0; rank < scene.world().size(); ++rank) {
+    if (!is_member(rank)) continue;
+    const SeqId own = Project(scene, sequences, {.rank = rank, .groups = groups});
+    const bool reaches = goes_along(own, with);
+    if (!reaches && !goes_along(own, without)) continue;
+    const uint8_t bit = RankSet::Of(rank).bits;
+    RankSet& to = reaches ? evidence->reached : evidence->not_reached;
+    RankSet& from = reaches ? evidence->not_reached : evidence->reached;
+    to.bits = static_cast<uint8_t>(to.bits | bit);
+    from.bits = static_cast<uint8_t>(from.bits & ~bit);
+  }
 }
 
 // Whether some value of the unknowns in the condition sends every rank the same way in.
@@ -222,13 +285,13 @@ bool FunctionCheck::AdmitsAll(const World& world, TraceId node) const {
   return !parts.empty();
 }
 
-std::string FunctionCheck::HowTheyDiffer(const SequenceStore& sequences, const Parting& parting) const {
+Detail FunctionCheck::HowTheyDiffer(const SequenceStore& sequences, const Parting& parting) const {
   if (parting.same_operation) {
     const Item& a = sequences[parting.first];
     const Item& b = sequences[parting.second];
-    if (a.root && b.root && *a.root != *b.root) return "root";
-    if (a.reduce_op && b.reduce_op && a.reduce_op != b.reduce_op) return "reduce operation";
-    return a.dtype && b.dtype && a.dtype != b.dtype ? "dtype" : "size";
+    if (a.root && b.root && *a.root != *b.root) return Detail::Root;
+    if (a.reduce_op && b.reduce_op && a.reduce_op != b.reduce_op) return Detail::ReduceOperation;
+    return a.dtype && b.dtype && a.dtype != b.dtype ? Detail::Dtype : Detail::ElementCount;
   }
   const SeqId first = sequences.FirstOp(parting.first);
   const SeqId second = sequences.FirstOp(parting.second);
@@ -239,9 +302,9 @@ std::string FunctionCheck::HowTheyDiffer(const SequenceStore& sequences, const P
     return std::ranges::any_of(ops, [&](SeqId other) { return sequences[other].token == sequences[op].token; });
   };
   if (first != kNothing && second != kNothing && follows(parting.first, second) && follows(parting.second, first)) {
-    return "order";
+    return Detail::Order;
   }
-  return Detail(OpOf(sequences, parting.first), OpOf(sequences, parting.second));
+  return DetailOf(OpOf(sequences, parting.first), OpOf(sequences, parting.second));
 }
 
 void FunctionCheck::ClassifyPair(Scene& scene, uint32_t i, uint32_t j, TraceId first, TraceId second,
@@ -255,7 +318,7 @@ void FunctionCheck::ClassifyPair(Scene& scene, uint32_t i, uint32_t j, TraceId f
   evidence->kind = DifferenceKind::Guard;
   if (first_inside && second_inside) {
     evidence->kind = DifferenceKind::Mismatch;
-    evidence->detail = Detail(first, second);
+    evidence->detail = DetailOf(first, second);
   } else if (first_inside || second_inside) {
     i_has_it = first_inside;
   } else if (const TraceId exit = LeavingArm(arm_i, arm_j, first, second, &i_has_it)) {
@@ -279,6 +342,7 @@ void FunctionCheck::ClassifyPair(Scene& scene, uint32_t i, uint32_t j, TraceId f
 // The rank that lacks the operation issues its like under another rank condition: these were meant as a pair.
 void FunctionCheck::SetTwin(Scene& scene, uint32_t lacking, Evidence* evidence) const {
   if (evidence->kind != DifferenceKind::Guard || !evidence->culprit) return;
+  const std::unordered_set<uint32_t> reached = NodesReached(state_, scene, root_, lacking, settled_);
   for (const TraceId node : nodes_.choices) {
     const Trace& trace = traces_[node];
     if (node == evidence->node || trace.kind != TraceKind::Choice || settled_.contains(node.index)) continue;
@@ -287,8 +351,9 @@ void FunctionCheck::SetTwin(Scene& scene, uint32_t lacking, Evidence* evidence) 
     const TraceId arm = traces_.Kids(node)[decision.truth.has(lacking) ? 0 : 1];
     const std::optional<TraceId> twin = FirstOpIn(arm);
     if (!twin || !AlikeOps(*twin, evidence->culprit) || Contains(traces_, evidence->node, *twin)) continue;
+    if (!reached.contains(twin->index)) continue;
     evidence->kind = DifferenceKind::Mismatch;
-    evidence->detail = "count";
+    evidence->detail = Detail::Count;
     evidence->twin = node;
     if (!evidence->victim) evidence->victim = *twin;
     return;

@@ -89,6 +89,11 @@ class Printer {
       case TraceKind::Yield:
         Line(depth, "yield" + At(trace.site));
         break;
+      case TraceKind::Keep: {
+        constexpr const char* kFillings[] = {"made from here on", "no longer made", "perhaps made"};
+        Line(depth, kFillings[trace.payload] + At(trace.site));
+        break;
+      }
       case TraceKind::Opaque:
         Line(depth, "unresolved call" + At(trace.site));
         break;
@@ -144,6 +149,7 @@ std::string PrintTrace(const binding::Program& program, const knowledge::Knowled
   State state(program, knowledge, facts, files);
   const CallGraph graph = MakeCallGraph(program, knowledge, facts);
   state.is_relevant = graph.relevant;
+  state.made_once.Find();
   for (const FuncId func : graph.order) state.trace_of[func.index] = BuildTrace(state, func);
   std::string text;
   for (uint32_t f = 0; f < program.funcs.size(); ++f) {

@@ -1,3 +1,11 @@
+// Projection runs backward over the trace tree: with what follows already known, an exit is just another thing that follows,
+// so an early return before an operation and an arm without that operation come out as the same list.
+//
+// Invariant: equal lists (by hash, sequence.h) mean that two ranks issue the same. Undecided choices that are alike on all
+// ranks stay in the list; what an outer one was taken to be holds for those inside it that ask the same (Question), so
+// contradictory paths are none. Whatever is noted on the way counts only if the rank gets there (reach.h).
+// The idea is that of endpoint projection of session types: Honda, Yoshida, Carbone, "Multiparty asynchronous session types",
+// POPL 2008.
 #include "analyzer/traces/project.h"
 
 #include <algorithm>
@@ -94,7 +102,16 @@ std::vector<int64_t> Scene::Signature(const TraceStore& traces, const VaryingNod
 Projector::Projector(const State& state, Scene& scene, SequenceStore& sequences, View view,
                      const std::unordered_set<uint32_t>& settled, knowledge::Axes own_axes, FuncId handlers_of)
     : state_(state), scene_(scene), sequences_(sequences), view_(view), settled_(settled), own_axes_(own_axes),
-      handlers_of_(handlers_of) {}
+      handlers_of_(handlers_of) {
+  for (const uint32_t node : settled_) NoteAgreed(TraceId{node});
+  if (view_.agreed) NoteAgreed(view_.agreed);
+}
+
+void Projector::NoteAgreed(TraceId node) {
+  if (state_.traces[node].kind != TraceKind::Choice) return;
+  const uint64_t key = Asked(state_.values, state_.traces[node].value).key;
+  if (scene_.Recurs(key)) agreed_questions_.insert(key);
+}
 
 SeqId Projector::Run(TraceId trace) {
   if (view_.agreed) FindAroundAgreed(trace);
@@ -102,11 +119,16 @@ SeqId Projector::Run(TraceId trace) {
 }
 
 bool Projector::FindAroundAgreed(TraceId id) {
-  const auto [found, is_new] = around_agreed_.try_emplace(id.index, id == view_.agreed);
+  auto& around_agreed = sequences_.Around(view_.agreed);
+  const auto [found, is_new] = around_agreed.try_emplace(id.index, id == view_.agreed);
   if (!is_new) return found->second;
+  ++state_.projection_steps;
   bool around = id == view_.agreed;
-  for (const TraceId kid : state_.traces.Kids(id)) around = FindAroundAgreed(kid) || around;
-  return around_agreed_[id.index] = around;
+  for (const TraceId kid : state_.traces.Kids(id)) {
+    if (state_.exhausted()) return around;
+    around = FindAroundAgreed(kid) || around;
+  }
+  return around_agreed[id.index] = around;
 }
 
 SeqId Projector::Project(TraceId id, const Context& context) {
@@ -145,6 +167,7 @@ SeqId Projector::Project(TraceId id, const Context& context) {
     case TraceKind::Try:
       return ProjectTry(id, trace, context);
     case TraceKind::Rec: {
+      if (silent_.contains(trace.payload)) return context.next;
       const uint64_t token = Token(static_cast<uint64_t>(ItemKind::Rec), trace.payload, 0);
       return sequences_.Add({.kind = ItemKind::Rec, .has_effect = true, .origin = id, .a = {}, .b = {},
                              .next = context.next, .token = token, .detail = token});
@@ -153,6 +176,7 @@ SeqId Projector::Project(TraceId id, const Context& context) {
     case TraceKind::Call:
     case TraceKind::Yield:
     case TraceKind::Opaque:
+    case TraceKind::Keep:
       return context.next;
   }
   return context.next;
@@ -172,11 +196,14 @@ SeqId Projector::ProjectOp(TraceId id, const Trace& trace, SeqId next) {
   item.token = Token(static_cast<uint64_t>(ItemKind::Op), known.kind.index, group);
   item.detail = item.token;
   const bool settled = IsSettled(id, trace);
-  if (operation.root && !settled) {
+  // Members of a group that is not known may be any: what they name and how much they send is not compared.
+  const bool is_guess = evaluator.group(group).is_guess;
+  const bool reads_root = !is_guess || IsAskedOfGroup(state_.values, operation.root, operation.group);
+  if (operation.root && !settled && reads_root) {
     const Outcome root = evaluator.Evaluate(operation.root, view_.rank);
     if (root.kind == OutcomeKind::Number) item.root = root.number;
   }
-  if (operation.count && !settled) {
+  if (operation.count && !settled && !is_guess) {
     const Outcome count = evaluator.Evaluate(operation.count, view_.rank);
     if (count.kind == OutcomeKind::Number) item.count = count.number;
   }
@@ -235,37 +262,57 @@ bool Projector::IsOwn(ValueId value) const {
 
 SeqId Projector::ProjectChoice(TraceId id, const Trace& trace, const Context& context) {
   const bool settled = IsSettled(id, trace);
+  // A settled choice further out leads both ways: inside each, what asks the same decides as it does.
+  if (const std::optional<bool> taken = Assumed(trace)) {
+    return Project(state_.traces.Kids(id)[*taken ? 0 : 1], context);
+  }
   if (!settled) {
     const Decision& decision = scene_.Decide(trace.value);
-    if (decision.decided) return Project(state_.traces.Kids(id)[decision.truth.has(view_.rank) ? 0 : 1], context);
-  }
-  if (const std::optional<bool> taken = Assumed(trace.value)) {
-    return Project(state_.traces.Kids(id)[*taken ? 0 : 1], context);
+    if (decision.decided) {
+      const bool taken = decision.truth.has(view_.rank);
+      return ProjectArm(state_.traces.Kids(id)[taken ? 0 : 1], {trace.value, taken, true}, context);
+    }
   }
   return Undecided(id, trace, context, !settled && IsOwn(trace.value));
 }
 
-// What a choice further out was taken to be holds inside it.
-std::optional<bool> Projector::Assumed(ValueId condition) const {
+// What a choice further out was taken to be holds inside it. A choice that a callee settled was compared there, whatever
+// this rank is: what decides further out does not open it again.
+std::optional<bool> Projector::Assumed(const Trace& choice) const {
   if (assumed_.empty()) return std::nullopt;
-  bool truth = true;
-  const ValueId asked = Asked(state_.values, condition, &truth);
-  const auto found = std::ranges::find(assumed_, asked, &std::pair<ValueId, bool>::first);
-  if (found == assumed_.end()) return std::nullopt;
-  return found->second == truth;
+  const Question question = Asked(state_.values, choice.value);
+  const bool is_callees = (choice.flags & kSettled) != 0;
+  for (size_t i = assumed_.size(); i-- > 0;) {
+    const Answer& answer = assumed_[i];
+    if (answer.question == question.key && !(answer.decided && is_callees)) return answer.truth == question.truth;
+  }
+  return std::nullopt;
 }
 
-SeqId Projector::ProjectArm(TraceId arm, ValueId condition, bool taken, const Context& context) {
-  bool truth = taken;
-  const ValueId asked = Asked(state_.values, condition, &truth);
-  if (!scene_.Recurs(asked)) return Project(arm, context);
-  const uint64_t before = assumed_hash_;
-  assumed_.emplace_back(asked, truth);
-  assumed_hash_ ^= Token(asked.index, truth ? 1 : 0, 0);
+SeqId Projector::ProjectArm(TraceId arm, const Way& way, const Context& context) {
+  const size_t before = assumed_.size();
+  const uint64_t hash_before = assumed_hash_;
+  Assume(way);
   const SeqId list = Project(arm, context);
-  assumed_.pop_back();
-  assumed_hash_ = before;
+  assumed_.resize(before);
+  assumed_hash_ = hash_before;
   return list;
+}
+
+// All that follows from the way taken, as far as it is asked elsewhere. A way that the world decides is decided alike
+// wherever it is asked, but for choices taken as agreed: in an arm that the rank is in for certain these lead one way, too.
+void Projector::Assume(const Way& way) {
+  const Question question = Asked(state_.values, way.condition);
+  const bool is_asked = way.decided ? agreed_questions_.contains(question.key) : scene_.Recurs(question.key);
+  const Answer answer{.question = question.key, .truth = question.truth == way.taken, .decided = way.decided};
+  if (is_asked && std::ranges::find(assumed_, answer) == assumed_.end()) {
+    assumed_.push_back(answer);
+    assumed_hash_ ^= Token(question.key, answer.truth ? 1 : 0, answer.decided ? 1 : 0);
+  }
+  const variation::ValueKind kind = state_.values[way.condition].kind;
+  const bool splits = (kind == variation::ValueKind::And && way.taken) || (kind == variation::ValueKind::Or && !way.taken);
+  if (!splits) return;
+  for (const ValueId part : state_.values.Kids(way.condition)) Assume({part, way.taken, way.decided});
 }
 
 SeqId Projector::Undecided(TraceId id, const Trace& trace, const Context& context, bool own) {
@@ -277,8 +324,8 @@ SeqId Projector::Undecided(TraceId id, const Trace& trace, const Context& contex
   Context arms = context;
   if (plain) arms.next = kNothing;
   ++undecided_;
-  const SeqId first = ProjectArm(then_trace, trace.value, true, arms);
-  const SeqId second = ProjectArm(else_trace, trace.value, false, arms);
+  const SeqId first = ProjectArm(then_trace, {trace.value, true, false}, arms);
+  const SeqId second = ProjectArm(else_trace, {trace.value, false, false}, arms);
   --undecided_;
   const SeqId tail = plain ? context.next : kNothing;
   // An exception that nobody catches ends the job: what counts is the other arm.
@@ -322,8 +369,9 @@ SeqId Projector::ProjectLoop(TraceId id, const Trace& trace, const Context& cont
                 .broken = LeaveLoop(context.next, context), .continued = kNothing,
                 .raised = LeaveLoop(context.raised, context), .ended = LeaveLoop(context.ended, context)};
   const size_t recorded = own_decisions_.size();
-  const SeqId body = Project(state_.traces.Kids(id)[0], inner);
+  SeqId body = Project(state_.traces.Kids(id)[0], inner);
   if (sequences_.Raises(body)) return kRaised;
+  if (trace.value == state_.values.True()) body = WithoutIdleRounds(body, recorded);
   if (!sequences_[body].has_effect) {
     // A loop that issues nothing may run and end as it likes.
     own_decisions_.resize(recorded);
@@ -340,6 +388,21 @@ SeqId Projector::ProjectLoop(TraceId id, const Trace& trace, const Context& cont
   if (!settled && IsOwn(trace.value) && !trips) own_decisions_.push_back({.node = id, .first = body, .second = kNothing, .needs_loop = false, .handler = 0});
   if (const std::optional<SeqId> once = sequences_.ReplaceExit(body, context.next)) return *once;
   return LoopItem(id, trace, body, trips, context.next);
+}
+
+// `while True: if not ready: continue; broadcast()`: a rank that has nothing yet asks again and comes by later, the others
+// wait for it. Rounds that issue nothing do not tell ranks apart, unless the batches of a rank are counted by them.
+SeqId Projector::WithoutIdleRounds(SeqId body, size_t recorded) {
+  for (;;) {
+    const Item& item = sequences_[body];
+    const bool may_idle = item.kind == ItemKind::Choice && item.next == kNothing && (item.a == kNothing || item.b == kNothing);
+    if (!may_idle || state_.values.axes(state_.traces[item.origin].value).has(knowledge::Axis::Data)) return body;
+    const TraceId node = item.origin;
+    body = item.a == kNothing ? item.b : item.a;
+    const auto begin = own_decisions_.begin() + static_cast<ptrdiff_t>(recorded);
+    own_decisions_.erase(std::remove_if(begin, own_decisions_.end(), [&](const OwnDecision& own) { return own.node == node; }),
+                         own_decisions_.end());
+  }
 }
 
 SeqId Projector::LoopItem(TraceId id, const Trace& trace, SeqId body, std::optional<int64_t> trips, SeqId next) {
@@ -363,21 +426,52 @@ SeqId Projector::ProjectScope(TraceId id, const Trace& trace, const Context& con
   }
   auto& known = KnownCalls(body);
   if (const auto found = known.find(body.index); found != known.end()) return sequences_.Append(found->second, context.next);
-  const SeqId list = Project(body, inner);
+  const SeqId list = CallsItself(body, trace.payload) ? ProjectRecursive(body, trace.payload, inner) : Project(body, inner);
   known.emplace(body.index, list);
   return sequences_.Append(list, context.next);
 }
 
+// A function that issues nothing of what is looked at issues nothing by calling itself either: it hands the group on.
+SeqId Projector::ProjectRecursive(TraceId body, uint32_t func, const Context& inner) {
+  if (!silent_.empty()) return Project(body, inner);
+  const size_t decisions = own_decisions_.size();
+  const size_t outsiders = outsiders_.size();
+  silent_.insert(func);
+  const SeqId list = Project(body, inner);
+  silent_.clear();
+  silent_calls_.clear();
+  if (!sequences_[list].has_effect) return list;
+  own_decisions_.resize(decisions);
+  outsiders_.resize(outsiders);
+  return Project(body, inner);
+}
+
+bool Projector::CallsItself(TraceId body, uint32_t func) {
+  if (const auto known = calls_itself_.find(body.index); known != calls_itself_.end()) return known->second;
+  std::unordered_set<uint32_t> seen = {body.index};
+  std::vector<TraceId> work = {body};
+  bool found = false;
+  while (!work.empty() && !found) {
+    const TraceId id = work.back();
+    work.pop_back();
+    found = state_.traces[id].kind == TraceKind::Rec && state_.traces[id].payload == func;
+    for (const TraceId kid : state_.traces.Kids(id)) {
+      if (seen.insert(kid.index).second) work.push_back(kid);
+    }
+  }
+  return calls_itself_[body.index] = found;
+}
+
 // Lists of calls that were projected before, by this projection or by others whom they look the same to.
 std::unordered_map<uint32_t, SeqId>& Projector::KnownCalls(TraceId body) {
+  if (!silent_.empty()) return silent_calls_;
   if (!assumed_.empty()) return assumed_calls_[assumed_hash_];
   constexpr uint32_t kAnyRank = kMostRanks;
   // What nothing varies in is the same for every rank that looks at the same groups.
   if ((state_.traces[body].flags & kVarying) == 0) return sequences_.Calls(kAnyRank, view_.groups, view_.with_p2p);
   // Each rank's own decisions are noted on the way, so the way has to be gone.
   const bool notes_decisions = !own_axes_.empty() || handlers_of_;
-  const auto around = around_agreed_.find(body.index);
-  const bool holds_agreed = around != around_agreed_.end() && around->second;
+  const bool holds_agreed = view_.agreed && FindAroundAgreed(body);
   if (notes_decisions || holds_agreed) return own_calls_;
   return sequences_.Calls(view_.rank, view_.groups, view_.with_p2p);
 }

@@ -40,7 +40,7 @@ class Scene {
   // The first rank of the class of `rank`.
   uint32_t ClassOf(uint32_t rank) const { return class_of_.empty() ? rank : class_of_[rank]; }
   // Whether several choices ask this.
-  bool Recurs(ValueId asked) const { return recurring_ != nullptr && recurring_->contains(asked.index); }
+  bool Recurs(uint64_t asked) const { return recurring_ != nullptr && recurring_->contains(asked); }
   // Of two scenes of one world with equal fingerprints, each rank issues the same in both.
   std::vector<int64_t> Fingerprint() const;
 
@@ -52,7 +52,7 @@ class Scene {
   std::unordered_map<uint32_t, Decision> decisions_;
   std::vector<std::vector<int64_t>> signatures_;
   std::vector<uint32_t> class_of_;   // by rank
-  const std::unordered_set<uint32_t>* recurring_ = nullptr;   // of the nodes given to FindClasses
+  const std::unordered_set<uint64_t>* recurring_ = nullptr;   // of the nodes given to FindClasses
   const variation::ValueStore& values_;
 };
 
@@ -99,16 +99,34 @@ class Projector {
     SeqId ended = kNothing;   // the process is over
   };
 
+  // The arm of a choice that is looked at; `decided`: by the world, not by a try of both.
+  struct Way {
+    ValueId condition;
+    bool taken = false;
+    bool decided = false;
+  };
+  struct Answer {
+    uint64_t question = 0;   // Question::key
+    bool truth = false;
+    bool decided = false;
+    friend bool operator==(const Answer&, const Answer&) = default;
+  };
+
   SeqId Project(TraceId id, const Context& context);
   SeqId ProjectOp(TraceId id, const Trace& trace, SeqId next);
   void CheckMember(TraceId id, const GroupInfo& group, const Item& item);
   SeqId ProjectChoice(TraceId id, const Trace& trace, const Context& context);
-  std::optional<bool> Assumed(ValueId condition) const;
-  SeqId ProjectArm(TraceId arm, ValueId condition, bool taken, const Context& context);
+  std::optional<bool> Assumed(const Trace& choice) const;
+  void Assume(const Way& way);
+  void NoteAgreed(TraceId node);
+  SeqId ProjectArm(TraceId arm, const Way& way, const Context& context);
   SeqId Undecided(TraceId id, const Trace& trace, const Context& context, bool own);
   SeqId ProjectLoop(TraceId id, const Trace& trace, const Context& context);
+  SeqId WithoutIdleRounds(SeqId body, size_t recorded);
   SeqId LoopItem(TraceId id, const Trace& trace, SeqId body, std::optional<int64_t> trips, SeqId next);
   SeqId ProjectScope(TraceId id, const Trace& trace, const Context& context);
+  SeqId ProjectRecursive(TraceId body, uint32_t func, const Context& inner);
+  bool CallsItself(TraceId body, uint32_t func);
   SeqId ProjectTry(TraceId id, const Trace& trace, const Context& context);
   SeqId LeaveLoop(SeqId target, const Context& outer);
   void Record(TraceId id, SeqId first, SeqId second);
@@ -126,14 +144,17 @@ class Projector {
   const std::unordered_set<uint32_t>& settled_;
   knowledge::Axes own_axes_;
   FuncId handlers_of_;
-  std::unordered_map<uint32_t, bool> around_agreed_;   // by trace: whether the agreed choice is in it
   std::unordered_map<uint32_t, SeqId> own_calls_;      // lists of calls that only this projection sees so, by trace
-  // What undecided choices around were taken to be, and lists of calls seen so, by the hash of that.
-  std::vector<std::pair<ValueId, bool>> assumed_;
+  // What choices around were taken to be, and lists of calls seen so, by the hash of that.
+  std::vector<Answer> assumed_;
   uint64_t assumed_hash_ = 0;
   std::unordered_map<uint64_t, std::unordered_map<uint32_t, SeqId>> assumed_calls_;
+  std::unordered_set<uint64_t> agreed_questions_;   // what choices ask that are taken as agreed and are asked elsewhere
   std::vector<OwnDecision> own_decisions_;
   std::vector<Outsider> outsiders_;
+  std::unordered_map<uint32_t, bool> calls_itself_;    // by trace of a body: whether it calls its function again
+  std::unordered_map<uint32_t, SeqId> silent_calls_;   // lists of calls seen while `silent_` is not empty
+  std::unordered_set<uint32_t> silent_;   // functions that issue nothing that is looked at, but for calling themselves
   int undecided_ = 0;   // choices around that nobody decides: what is inside may not be reached
 };
 

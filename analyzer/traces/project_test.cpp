@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "analyzer/traces/reach.h"
 #include "analyzer/traces/test_program.h"
 
 namespace allranks::traces {
@@ -156,6 +157,34 @@ TEST_F(ProjectTest, LoopWithACountOfItsOwnMustIssueNothing) {
   const ValueId count = values().Fresh(kData);
   Own(0, traces().Loop(At(1), count, Barrier(2)), kData);
   EXPECT_THAT(own, SizeIs(1));
+}
+
+// `while True: if not ready: continue; barrier()`: who is not ready comes by later.
+TEST_F(ProjectTest, RoundsThatIssueNothingOfAnEndlessLoopDoNotCount) {
+  const TraceId skip = traces().Exit(At(2), ExitKind::Continue);
+  const TraceId root_only = If(5, RankIs(0), If(1, values().Fresh({}), skip));
+  EXPECT_TRUE(Agree(traces().Loop(At(4), values().True(), Seq({root_only, Barrier(3)})), 0, 1));
+  EXPECT_FALSE(Agree(traces().Loop(At(4), values().Int(9), Seq({root_only, Barrier(3)})), 0, 1));
+}
+
+// What is asked in the other sense further in is not asked again.
+TEST_F(ProjectTest, ContradictoryPathsAreNotPaths) {
+  const ValueId key = values().Fresh({});
+  const ValueId table = values().Fresh({});
+  const TraceId inner = If(1, values().Compare(ir::CompareOp::NotIn, key, table), Barrier(2));
+  const TraceId trace = If(3, values().Compare(ir::CompareOp::In, key, table), If(4, values().Fresh({}), inner));
+  Scene scene(state(), World{.nodes = 1, .per_node = 2, .mesh = {}}, Assignment{});
+  const VaryingNodes nodes = CollectVarying(state(), trace);
+  scene.FindClasses(traces(), nodes);
+  EXPECT_EQ(Projector(state(), scene, sequences, {.rank = 0}, settled).Run(trace), kNothing);
+}
+
+TEST_F(ProjectTest, NobodyGetsBehindAnExit) {
+  const TraceId late = Barrier(3);
+  const TraceId trace = Seq({If(1, RankIs(0), Return(2)), late});
+  Scene scene(state(), World{.nodes = 1, .per_node = 2, .mesh = {}}, Assignment{});
+  EXPECT_FALSE(NodesReached(state(), scene, trace, 0, settled).contains(late.index));
+  EXPECT_TRUE(NodesReached(state(), scene, trace, 1, settled).contains(late.index));
 }
 
 TEST_F(ProjectTest, SettledChoiceIsTheSameOnAllRanks) {

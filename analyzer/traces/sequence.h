@@ -69,6 +69,8 @@ class SequenceStore {
   std::unordered_map<uint32_t, SeqId>& Calls(uint32_t rank, uint32_t groups, bool with_p2p) {
     return calls_[(uint64_t{groups} << 32) | (uint64_t{rank} << 1) | (with_p2p ? 1 : 0)];
   }
+  // By trace: whether the node `agreed` is in it.
+  std::unordered_map<uint32_t, bool>& Around(TraceId agreed) { return around_[agreed.index]; }
   // Whether the choice `origin` stands in the list, calls included; not looked for far ahead.
   bool Holds(SeqId list, TraceId origin) const;
   // The operations of a list, one round of each loop, the arm that issues something of each choice; at most `limit`.
@@ -80,6 +82,7 @@ class SequenceStore {
   static constexpr uint64_t kRaisedLength = ~uint64_t{0};
   std::vector<Item> items_;
   std::unordered_map<uint64_t, std::unordered_map<uint32_t, SeqId>> calls_;
+  std::unordered_map<uint32_t, std::unordered_map<uint32_t, bool>> around_;
 };
 
 uint64_t Token(uint64_t kind, uint64_t a, uint64_t b);

@@ -19,7 +19,7 @@ std::vector<ValueId> ParamsOf(const State& state, FuncId func) {
 
 void Add(const CheckResult& from, CheckResult& to) {
   to.differences.insert(to.differences.end(), from.differences.begin(), from.differences.end());
-  to.flagged_sites.insert(from.flagged_sites.begin(), from.flagged_sites.end());
+  for (const auto& [site, assumptions] : from.flagged_sites) to.Flag(SiteId{site}, assumptions);
 }
 
 }  // namespace
@@ -38,6 +38,7 @@ Analysis Session::Update(const binding::Program& program, const knowledge::Knowl
 
 Analysis Session::Begin(State& state, const CallGraph& graph) {
   state.is_relevant = graph.relevant;
+  state.made_once.Find();
   made_.assign(state.program.funcs.size(), {});
   CheckResult all;
   for (const FuncId func : graph.order) {
@@ -63,6 +64,9 @@ Analysis Session::Begin(State& state, const CallGraph& graph) {
 std::optional<Analysis> Session::Follow(const CallGraph& graph, const variation::Session& variation) {
   State state = *base_;
   state.is_relevant = graph.relevant;
+  // What is made once is so for all functions that ask for it.
+  state.made_once.Find();
+  if (!state.made_once.Same(base_->made_once)) return std::nullopt;
   std::ranges::fill(state.trace_of, TraceId::None());
   state.sites.clear();
   state.limits.clear();

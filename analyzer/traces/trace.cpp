@@ -1,6 +1,9 @@
+// The store of traces: hash-consed nodes, so equal traces are equal ids and flags are computed once from the parts.
 #include "analyzer/traces/trace.h"
 
 #include <algorithm>
+
+#include "analyzer/traces/conditions.h"
 
 namespace allranks::traces {
 namespace {
@@ -29,6 +32,36 @@ uint16_t Inherited(TraceKind kind, uint16_t flags) {
 }
 
 }  // namespace
+
+std::optional<bool> KnownTruth(const variation::ValueStore& values, ValueId condition) {
+  using variation::ValueKind;
+  const variation::Value& value = values[condition];
+  switch (value.kind) {
+    case ValueKind::None:
+      return false;
+    case ValueKind::Bool:
+    case ValueKind::Int:
+      return value.a != 0 || value.b != 0;
+    case ValueKind::Unary: {
+      if (static_cast<ir::UnaryOp>(value.op) != ir::UnaryOp::Not) return std::nullopt;
+      const std::optional<bool> inner = KnownTruth(values, values.Kids(condition)[0]);
+      return inner ? std::optional(!*inner) : std::nullopt;
+    }
+    case ValueKind::And:
+    case ValueKind::Or: {
+      const bool is_and = value.kind == ValueKind::And;
+      bool all_known = true;
+      for (const ValueId kid : values.Kids(condition)) {
+        const std::optional<bool> known = KnownTruth(values, kid);
+        if (known && *known != is_and) return !is_and;
+        all_known = all_known && known;
+      }
+      return all_known ? std::optional(is_and) : std::nullopt;
+    }
+    default:
+      return std::nullopt;
+  }
+}
 
 TraceStore::TraceStore(const knowledge::Knowledge& knowledge, variation::ValueStore& values)
     : knowledge_(&knowledge), values_(&values) {
@@ -124,7 +157,7 @@ bool TraceStore::IsRagged(TraceId op) const { return IsRagged(operation(op)); }
 
 TraceId TraceStore::Op(SiteId site, const Operation& operation, bool settled) {
   uint16_t flags = kHasOp | kIssues;
-  for (const ValueId value : {operation.root, operation.reduce_op, operation.dtype, operation.count}) {
+  for (const ValueId value : {operation.root, operation.reduce_op, operation.dtype, operation.count, operation.members}) {
     ValueFlags(value, &flags);
   }
   if (operation.group && values_->has_param(operation.group)) flags |= kOpenParams;
@@ -171,24 +204,24 @@ TraceId TraceStore::Seq(TraceId first, TraceId second) {
 
 TraceId TraceStore::Choice(SiteId site, ValueId condition, TraceId then_trace, TraceId else_trace, bool settled) {
   if (then_trace == else_trace) return then_trace;
-  if (condition == values_->True()) return then_trace;
-  if (condition == values_->False() || condition == values_->NoneValue()) return else_trace;
+  if (const std::optional<bool> known = KnownTruth(*values_, condition)) return *known ? then_trace : else_trace;
   uint16_t flags = settled ? kSettled : 0;
   uint16_t value_flags = 0;
   const bool varies = ValueFlags(condition, &value_flags);
   if (settled) value_flags &= static_cast<uint16_t>(~(kVarying | kOpenParams));
-  // A raise that all ranks meet alike ends the job: the other arm is what the job goes on with.
+  // A raise that all ranks meet alike ends the job: the other arm is what the job goes on with. (One on the number of
+  // ranks stays: it says on which worlds to look.)
   const bool uniform = !varies && (value_flags & kOpenParams) == 0;
-  if (uniform) {
-    const auto raises = [&](TraceId arm) {
-      const Trace& trace = traces_[arm.index];
-      return trace.kind == TraceKind::Exit && static_cast<ExitKind>(trace.payload) == ExitKind::Raise;
-    };
-    if (raises(then_trace)) return else_trace;
-    if (raises(else_trace)) return then_trace;
+  const auto raises = [&](TraceId arm) {
+    const Trace& trace = traces_[arm.index];
+    return trace.kind == TraceKind::Exit && static_cast<ExitKind>(trace.payload) == ExitKind::Raise;
+  };
+  if (uniform && raises(then_trace) != raises(else_trace) && !AsksForSize(*values_, condition)) {
+    return raises(then_trace) ? else_trace : then_trace;
   }
   const TraceId arms[] = {then_trace, else_trace};
   flags |= value_flags;
+  if (AsksForMade(*values_, condition)) flags |= kKeeps;
   return Intern({.kind = TraceKind::Choice, .flags = flags, .site = site, .value = condition}, arms);
 }
 
@@ -242,6 +275,13 @@ TraceId TraceStore::Yield(SiteId site) {
   return Intern({.kind = TraceKind::Yield, .flags = kHasYield, .site = site}, {});
 }
 
+TraceId TraceStore::Keep(SiteId site, ValueId made, Filling filling) {
+  uint16_t flags = kKeeps;
+  ValueFlags(made, &flags);
+  return Intern({.kind = TraceKind::Keep, .flags = static_cast<uint16_t>(flags & ~kVarying), .site = site, .value = made,
+                 .payload = static_cast<uint32_t>(filling)}, {});
+}
+
 TraceId TraceStore::Opaque(SiteId site, ValueId callee) {
   return Intern({.kind = TraceKind::Opaque, .site = site, .value = callee}, {});
 }
@@ -260,6 +300,8 @@ TraceId TraceStore::Rebuild(TraceId id, ValueId value, std::span<const TraceId> 
       return Choice(trace.site, value, kids[0], kids[1], settled);
     case TraceKind::Loop:
       return Loop(trace.site, value, kids[0], settled);
+    case TraceKind::Keep:
+      return Keep(trace.site, value, static_cast<Filling>(trace.payload));
     case TraceKind::Scope:
       return Scope(trace.site, FuncId{trace.payload}, kids[0]);
     case TraceKind::Try:

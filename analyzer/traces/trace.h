@@ -3,17 +3,16 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
 #include "analyzer/base/hash_index.h"
 #include "analyzer/base/id.h"
+#include "analyzer/traces/made_once.h"
 #include "analyzer/variation/facts.h"
 
 namespace allranks::traces {
-
-using variation::FuncId;
-using variation::ValueId;
 
 using TraceId = base::Id<struct TraceTag>;
 using SiteId = base::Id<struct SiteTag>;
@@ -33,6 +32,7 @@ enum class TraceKind : uint8_t {
   Rec,     // payload = FuncId: a recursive call, equal to itself
   Yield,   // where a generator hands over
   Opaque,  // a call that could issue operations and does not resolve
+  Keep,    // value = the Made of a place (made_once.h); payload = Filling: it is filled, or emptied, here
 };
 
 constexpr size_t kTryBody = 0;
@@ -55,6 +55,7 @@ constexpr uint16_t kVarying = 128;     // something in it may differ between ran
 constexpr uint16_t kHasYield = 256;
 constexpr uint16_t kHasTry = 512;
 constexpr uint16_t kIssues = 2048;     // as kHasOp, without recursive calls
+constexpr uint16_t kKeeps = 4096;      // fills a place that keeps what is made once, or asks for it
 constexpr uint16_t kSettled = 1024;    // of this node: reported, or proven to agree; ranks decide it alike
 
 constexpr uint16_t LeavesBit(ExitKind kind) { return static_cast<uint16_t>(1u << static_cast<unsigned>(kind)); }
@@ -80,6 +81,9 @@ struct Site {
   friend bool operator==(const Site&, const Site&) = default;
 };
 
+// What a condition is wherever it is asked: that of `evaluate and x` is false where `evaluate` is.
+std::optional<bool> KnownTruth(const variation::ValueStore& values, ValueId condition);
+
 // What an operation says besides its place.
 struct Operation {
   knowledge::EntryId entry;
@@ -91,6 +95,7 @@ struct Operation {
   ValueId dtype;
   ValueId other_dtype;  // of the other buffer, where that must be the same
   ValueId count;      // of elements, where ranks must agree on it
+  ValueId members;    // of the group that it creates: the list of ranks
   friend bool operator==(const Operation&, const Operation&) = default;
 };
 
@@ -145,6 +150,7 @@ class TraceStore {
   TraceId Call(SiteId site, ValueId callee, std::span<const ValueId> args);
   TraceId Rec(SiteId site, FuncId callee);
   TraceId Yield(SiteId site);
+  TraceId Keep(SiteId site, ValueId made, Filling filling);
   TraceId Opaque(SiteId site, ValueId callee);
   // The same node over other parts, simplified where that is possible now.
   TraceId Rebuild(TraceId id, ValueId value, std::span<const TraceId> kids, bool settled);

@@ -71,7 +71,7 @@ class WitnessBuilder {
   witness::Witness Build(const std::string& guard) {
     const World& world = scene_.world();
     // Wrong on each rank by itself, and on all alike: no schedule tells it from the right one.
-    if (evidence_.detail == "other type") return {};
+    if (evidence_.detail == Detail::OtherDtype) return {};
     std::vector<std::vector<SeqId>> ops(world.size());
     for (uint32_t rank = 0; rank < world.size() && rank < evidence_.lists.size(); ++rank) {
       sequences_.Flatten(evidence_.lists[rank], kMostOps * 4, &ops[rank]);
@@ -205,8 +205,8 @@ class WitnessBuilder {
   }
 
   bool HasOwnSize() const { return evidence_.kind == DifferenceKind::Shape; }
-  bool IsOutsider() const { return evidence_.kind == DifferenceKind::NotMember && evidence_.detail == "member"; }
-  bool HasOutsideRoot() const { return evidence_.kind == DifferenceKind::NotMember && evidence_.detail == "root"; }
+  bool IsOutsider() const { return evidence_.kind == DifferenceKind::NotMember && evidence_.detail == Detail::Member; }
+  bool HasOutsideRoot() const { return evidence_.kind == DifferenceKind::NotMember && evidence_.detail == Detail::Root; }
   RankSet Members(GroupIndex group, uint32_t rank) const { return scene_.evaluator().group(group).members[rank]; }
 
   // The lists leave out what a rank issues on a group that it is not in.

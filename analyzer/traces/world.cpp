@@ -1,4 +1,10 @@
-#include "analyzer/traces/world.h"
+// Which small jobs to look at. Rank conditions are decided by evaluating them on every rank of a few concrete worlds, not by
+// a theorem prover: a difference found on a small world is a real schedule of a real job, and so its own witness.
+//
+// Invariant: there is always a rank in the middle, one rank more than every rank that is named, two ranks along each mesh
+// dimension that is mentioned, and no size on which the program refuses to run.
+// Unsound: a defect that shows only with more than kMostRanks ranks, or along more than kMostMeshAxes dimensions, is missed.
+#include "analyzer/traces/mentions.h"
 
 #include <algorithm>
 
@@ -41,6 +47,13 @@ int64_t LargestListed(const variation::ValueStore& values, ValueId id, int depth
   return largest;
 }
 
+bool IsLastRank(const variation::ValueStore& values, ValueId id) {
+  const variation::Value& value = values[id];
+  const variation::Value& left = values[values.Kids(id)[0]];
+  return static_cast<ir::BinaryOp>(value.op) == ir::BinaryOp::Sub && left.kind == variation::ValueKind::Coordinate &&
+         static_cast<knowledge::Coordinate>(left.op) == knowledge::Coordinate::WorldSize;
+}
+
 void CollectValue(const variation::ValueStore& values, ValueId id, Mentions* mentions, int depth) {
   constexpr int kDeepest = 12;
   if (!id || depth > kDeepest) return;
@@ -51,8 +64,10 @@ void CollectValue(const variation::ValueStore& values, ValueId id, Mentions* men
       break;
     case variation::ValueKind::Binary:
       mentions->neighbours = mentions->neighbours || !value.axes.empty();
+      mentions->last_rank = mentions->last_rank || IsLastRank(values, id);
       break;
     case variation::ValueKind::Compare:
+      if (!value.axes.empty()) mentions->largest = std::max(mentions->largest, LargestListed(values, values.Kids(id)[1], 0));
       for (const ValueId kid : values.Kids(id)) {
         const variation::Value& number = values[kid];
         if (number.kind == variation::ValueKind::Int && number.b == 0 && !value.axes.empty()) {
@@ -117,29 +132,43 @@ World Reshaped(World world, const variation::JobShape& job) {
 
 namespace {
 
-std::vector<World> AnyWorlds(const Mentions& mentions) {
-  std::vector<World> worlds;
+std::vector<Axis> MeshOf(const Mentions& mentions) {
   std::vector<Axis> mesh;
   for (const Axis axis : kMeshOrder) {
     if (mentions.axes.has(axis) && mesh.size() < kMostMeshAxes) mesh.push_back(axis);
   }
-  // Who speaks of data parallelism alone does nothing else.
-  if (mesh.size() == 1 && mesh[0] == Axis::DataParallel) mesh.clear();
-  if (!mesh.empty()) {
+  return mesh;
+}
+
+World MeshWorld(std::vector<Axis> mesh) {
+  const uint32_t size = 1u << mesh.size();
+  return {.nodes = 2, .per_node = size / 2, .mesh = std::move(mesh)};
+}
+
+// The smallest job with a rank in the middle, neither first nor last, and with one more than every rank that is named.
+uint32_t SizeWithMiddle(const Mentions& mentions) {
+  // Larger numbers are sizes of whole jobs (`rank < 8`): all ranks pass.
+  constexpr int64_t kLargestRank = 6;
+  uint32_t size = mentions.last_rank ? 4 : 3;
+  if (mentions.largest <= kLargestRank) size = std::max(size, static_cast<uint32_t>(mentions.largest + 2));
+  return size;
+}
+
+std::vector<World> AnyWorlds(const Mentions& mentions) {
+  std::vector<World> worlds;
+  std::vector<Axis> mesh = MeshOf(mentions);
+  const bool is_data_alone = mesh.size() == 1 && mesh[0] == Axis::DataParallel;
+  if (!mesh.empty() && !is_data_alone) {
     // Beside an axis there is another one, else its group would be the whole job.
     if (mesh.size() == 1) mesh.push_back(Axis::DataParallel);
-    const uint32_t size = 1u << mesh.size();
-    worlds.push_back({.nodes = 2, .per_node = size / 2, .mesh = std::move(mesh)});
-    return worlds;
+    return {MeshWorld(std::move(mesh))};
   }
   worlds.push_back({.nodes = 1, .per_node = 2, .mesh = {}});
   // Ranks lists name more than two ranks.
   if (mentions.nodes || mentions.created_groups) worlds.push_back({.nodes = 2, .per_node = 2, .mesh = {}});
-  // `rank < 2` parts ranks only where there are more. Larger numbers are sizes of whole jobs (`rank < 8`): all pass.
-  constexpr int64_t kLargestRank = 6;
-  const auto enough = static_cast<uint32_t>(mentions.largest + 2);
-  if (mentions.largest > 1 && mentions.largest <= kLargestRank) worlds.push_back({.nodes = 1, .per_node = enough, .mesh = {}});
-  if (mentions.neighbours) worlds.push_back({.nodes = 1, .per_node = 3, .mesh = {}});
+  worlds.push_back({.nodes = 1, .per_node = SizeWithMiddle(mentions), .mesh = {}});
+  // Who speaks of data parallelism alone mostly does nothing else, but a library that does so may be used beside others.
+  if (is_data_alone) worlds.push_back(MeshWorld({Axis::TensorParallel, Axis::DataParallel}));
   // A list of ranks speaks of jobs that have all of these.
   const auto named = static_cast<uint32_t>(mentions.listed + 1);
   if (named > kMostRanks) return worlds;
@@ -148,10 +177,26 @@ std::vector<World> AnyWorlds(const Mentions& mentions) {
   return worlds;
 }
 
+bool Allows(const Mentions& mentions, uint32_t size) { return (mentions.sizes >> (size - 1) & 1u) != 0; }
+
+// The worlds of a size on which the program goes on; another one of such a size where none of them is.
+void KeepAllowed(const Mentions& mentions, std::vector<World>* worlds) {
+  const auto is_refused = [&](const World& world) { return !Allows(mentions, world.size()); };
+  if (std::ranges::none_of(*worlds, is_refused)) return;
+  std::vector<World> allowed = *worlds;
+  std::erase_if(allowed, is_refused);
+  for (uint32_t size = kMostRanks; size > 1 && allowed.empty(); --size) {
+    const bool has_room = size > mentions.largest || size == kMostRanks;
+    if (Allows(mentions, size) && has_room) allowed.push_back({.nodes = 1, .per_node = size, .mesh = {}});
+  }
+  if (!allowed.empty()) *worlds = std::move(allowed);
+}
+
 }  // namespace
 
 std::vector<World> WorldsFor(const Mentions& mentions) {
   std::vector<World> worlds = AnyWorlds(mentions);
+  KeepAllowed(mentions, &worlds);
   for (World& world : worlds) world = Reshaped(std::move(world), mentions.job);
   return worlds;
 }

@@ -47,19 +47,7 @@ struct World {
   bool IsWhole(Axis axis) const { return mesh.empty() && axis == Axis::DataParallel; }
 };
 
-// What conditions and groups mention; decides which worlds are worth a look.
-struct Mentions {
-  knowledge::Axes axes;      // of coordinates and of groups
-  bool nodes = false;        // local ranks, nodes
-  bool neighbours = false;   // rank arithmetic
-  bool created_groups = false;
-  int64_t largest = 0;       // number that a rank is compared with
-  int64_t listed = 0;        // rank that a group is made of
-  variation::JobShape job;
-};
 // The same number of ranks on as many nodes as the user's jobs have.
 World Reshaped(World world, const variation::JobShape& job);
-void Collect(const variation::ValueStore& values, ValueId value, Mentions* mentions);
-std::vector<World> WorldsFor(const Mentions& mentions);
 
 }  // namespace allranks::traces

@@ -1,4 +1,4 @@
-#include "analyzer/traces/world.h"
+#include "analyzer/traces/mentions.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -8,7 +8,14 @@
 namespace allranks::traces {
 namespace {
 
+using ::testing::ElementsAre;
 using ::testing::SizeIs;
+
+std::vector<uint32_t> Sizes(const Mentions& mentions) {
+  std::vector<uint32_t> sizes;
+  for (const World& world : WorldsFor(mentions)) sizes.push_back(world.size());
+  return sizes;
+}
 
 TEST(World, RanksOfNodesCountFromEachNodesFirst) {
   const World world{.nodes = 2, .per_node = 2, .mesh = {}};
@@ -29,24 +36,30 @@ TEST(World, FirstMeshAxisVariesFastest) {
 
 TEST(World, DataParallelismAloneIsTheWholeJob) {
   const std::vector<World> worlds = WorldsFor({.axes = knowledge::Axes::Of(Axis::DataParallel), .nodes = true});
-  ASSERT_THAT(worlds, SizeIs(2));
+  ASSERT_THAT(worlds, SizeIs(4));
+  EXPECT_EQ(worlds[3].AxisSize(Axis::DataParallel), 2u) << "and beside another axis it is a part of it";
   EXPECT_EQ(worlds[1].AxisPeers(Axis::DataParallel, 2), RankSet::All(4));
   EXPECT_EQ(worlds[1].AxisRank(Axis::DataParallel, 2), 2u);
   EXPECT_EQ(worlds[1].AxisSize(Axis::DataParallel), 4u);
 }
 
-TEST(World, SmallestThatRealisesWhatIsMentioned) {
-  EXPECT_THAT(WorldsFor({}), SizeIs(1));
-  EXPECT_THAT(WorldsFor({.nodes = true}), SizeIs(2));
-  EXPECT_THAT(WorldsFor({.neighbours = true}), SizeIs(2));
-  const std::vector<World> mesh = WorldsFor({.axes = knowledge::Axes::Of(Axis::PipelineParallel)});
-  ASSERT_THAT(mesh, SizeIs(1));
-  EXPECT_EQ(mesh[0].size(), 4u) << "an axis stands beside another one, else its group would be everybody";
+TEST(World, SmallestThatRealisesWhatIsMentionedAndOneWithAMiddle) {
+  EXPECT_THAT(Sizes({}), ElementsAre(2, 3));
+  EXPECT_THAT(Sizes({.nodes = true}), ElementsAre(2, 4, 3));
+  EXPECT_THAT(Sizes({.last_rank = true}), ElementsAre(2, 4)) << "the first, the last, and two that are neither";
+  EXPECT_THAT(Sizes({.axes = knowledge::Axes::Of(Axis::PipelineParallel)}), ElementsAre(4))
+      << "an axis stands beside another one, else its group would be everybody";
 }
 
 TEST(World, NumbersThatRanksAreComparedWithNeedRanksBeyondThem) {
-  EXPECT_EQ(WorldsFor({.largest = 2}).back().size(), 4u);
-  EXPECT_EQ(WorldsFor({.largest = 8}).back().size(), 2u) << "the size of a whole job parts nobody";
+  EXPECT_THAT(Sizes({.largest = 2}), ElementsAre(2, 4));
+  EXPECT_THAT(Sizes({.largest = 8}), ElementsAre(2, 3)) << "the size of a whole job parts nobody";
+}
+
+TEST(World, AProgramThatLeavesUnlessItHasItsSizeRunsOnThat) {
+  EXPECT_THAT(Sizes({.sizes = 0b1000}), ElementsAre(4));
+  EXPECT_THAT(Sizes({.sizes = 0b11111100}), ElementsAre(3)) << "at least three";
+  EXPECT_THAT(Sizes({.nodes = true, .sizes = 0b10101010}), ElementsAre(2, 4)) << "an even number";
 }
 
 TEST(RankNames, SetsAreNamedAsPeopleSayThem) {

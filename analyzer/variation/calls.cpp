@@ -5,6 +5,24 @@
 namespace allranks::variation {
 namespace {
 
+// The one method that all that a choice may be are, `loss.backward` of `loss` or `loss / steps`; none if they differ.
+knowledge::EntryId CommonMethod(const ValueStore& store, ValueId callee) {
+  const Value& value = store[callee];
+  if (value.kind == ValueKind::BoundExternal) return knowledge::EntryId{value.a};
+  if (value.kind != ValueKind::Select) return {};
+  const auto kids = store.Kids(callee);
+  const knowledge::EntryId entry = CommonMethod(store, kids[1]);
+  return entry && entry == CommonMethod(store, kids[2]) ? entry : knowledge::EntryId::None();
+}
+
+// What such a method is called on.
+ValueId CommonReceiver(ValueStore& store, ValueId callee) {
+  const std::vector<ValueId> kids(store.Kids(callee).begin(), store.Kids(callee).end());
+  if (store[callee].kind != ValueKind::Select) return kids[0];
+  const ValueId then_receiver = CommonReceiver(store, kids[1]);
+  return store.Select(kids[0], then_receiver, CommonReceiver(store, kids[2]));
+}
+
 // Python methods that change the container they are called on.
 constexpr std::string_view kMutators[] = {"append", "extend", "insert", "add", "update", "setdefault"};
 
@@ -101,7 +119,7 @@ void FunctionEvaluator::NoteOption(const ir::Expr& callee, std::span<const CallA
   std::string name(Text(NameId{store_[args[0].value].a}));
   name.erase(0, name.find_first_not_of('-'));
   std::ranges::replace(name, '-', '_');
-  tables_.Record(TableId::LooseFields, 0, Intern(name).index, usual->value);
+  tables_.Record(TableId::LooseFields, func_.module.index, Intern(name).index, usual->value);
 }
 
 ValueId FunctionEvaluator::Call(ir::ExprId site, ValueId callee, std::span<const CallArgument> args) {
@@ -133,6 +151,9 @@ ValueId FunctionEvaluator::Call(ir::ExprId site, ValueId callee, std::span<const
       return Call(site, kids[0], all);
     }
     case ValueKind::Select: {
+      if (const knowledge::EntryId method = CommonMethod(store_, known); method && store_[callee].kind != ValueKind::Param) {
+        return CallKnown(site, method, CommonReceiver(store_, known), args);
+      }
       const ValueId meant = module_.language == ir::Language::Python ? ThoseThatTake(known, args) : known;
       if (meant && meant != known) return Call(site, meant, args);
       const size_t recorded = facts_.calls.size();
@@ -306,6 +327,8 @@ ValueId FunctionEvaluator::SubstituteCall(ValueId value, ValueId callee, FuncId 
                                           std::span<const ValueId> bound) {
   ValueStore::Memo memo;
   ValueId result = store_.Substitute(value, function, bound, memo);
+  ValueStore::Memo read;
+  if (tables_.has_open_keys && store_.has_param(value)) result = ReadEnvironment(result, read);
   const FuncId parent = tables_.program.funcs[function].parent;
   if (!parent || !callee || store_[callee].kind != ValueKind::Function) return result;
   const auto kids = store_.Kids(callee);
@@ -391,11 +414,32 @@ ValueId FunctionEvaluator::DerivedCall(uint32_t symbol, ValueId callee, std::spa
   return store_.Derived(symbol, kids);
 }
 
+// `**options`, where the items of the dictionary are known.
+void FunctionEvaluator::BindItems(const knowledge::Entry& entry, const CallArgument& options, std::vector<ValueId>& bound) {
+  const bool is_known = options.value && store_[options.value].kind == ValueKind::Dict;
+  const std::optional<std::vector<ValueId>> handed_on = is_known ? std::nullopt : HandedOn(options);
+  const std::span<const ValueId> items = is_known ? store_.Kids(options.value) : handed_on ? std::span<const ValueId>(*handed_on) : std::span<const ValueId>();
+  for (size_t i = 0; i + 1 < items.size(); i += 2) {
+    if (!items[i] || store_[items[i]].kind != ValueKind::Str) continue;
+    const auto param = std::ranges::find(entry.params, NameId{store_[items[i]].a});
+    if (param != entry.params.end()) bound[param - entry.params.begin()] = items[i + 1];
+  }
+}
+
 std::vector<ValueId> FunctionEvaluator::BindKnown(const knowledge::Entry& entry, std::span<const CallArgument> args) {
   std::vector<ValueId> bound(entry.params.size());
   uint32_t next = 0;
+  // `torch.save(*args)`: what is written where is asked, while an operation has the arguments that are seen.
+  const bool takes_items = !entry.roles.empty() && !entry.has_operation;
   for (const CallArgument& arg : args) {
+    if (arg.kind == ir::ArgKind::DoubleStar) BindItems(entry, arg, bound);
     if (arg.kind == ir::ArgKind::Positional && next < bound.size()) bound[next++] = arg.value;
+    if (arg.kind == ir::ArgKind::Star && takes_items) {
+      for (int64_t item = 0; next < bound.size(); ++item) {
+        const ValueId parts[] = {arg.value, store_.Int(item)};
+        bound[next++] = store_.Derived(tables_.NameSymbol("[]"), parts);
+      }
+    }
     if (arg.kind != ir::ArgKind::Keyword) continue;
     const auto param = std::ranges::find(entry.params, arg.keyword);
     if (param != entry.params.end()) bound[param - entry.params.begin()] = arg.value;
@@ -426,15 +470,60 @@ ValueId FunctionEvaluator::CallKnown(ir::ExprId site, knowledge::EntryId entry_i
   ApplyUniform(site, entry, bound, receiver, args, result);
   for (const auto& [name, yield] : entry.stores) {
     const auto param = static_cast<size_t>(std::ranges::find(entry.params, name) - entry.params.begin());
-    if (param >= args.size() || !args[param].expr) continue;
+    const auto keyword = std::ranges::find_if(args, [&](const CallArgument& arg) {
+      return arg.kind == ir::ArgKind::Keyword && arg.keyword == name;
+    });
+    const bool is_positional = param < args.size() && args[param].kind == ir::ArgKind::Positional;
+    if (!is_positional && keyword == args.end()) continue;
+    const CallArgument& target = is_positional ? args[param] : *keyword;
+    if (!target.expr) continue;
     const ValueId stored = YieldValue(site, entry, yield, bound, receiver, args);
     // The library gets the memory of a container, not the container.
-    if (args[param].value && IsContainer(Container(args[param].value))) Refill(args[param].expr, stored);
-    else Store(args[param].expr, stored);
+    if (target.value && IsContainer(Container(target.value))) Refill(target.expr, stored);
+    else Store(target.expr, stored);
   }
   if (entry.exits || entry.raises) env_.reachable = false;
   return result;
 }
+
+namespace {
+
+// The dimension of a mesh that a call names: `mesh.get_group("tp")`, `mesh["tp"].get_local_rank()`, or the only one there is.
+// None where no name is known.
+NameId MeshDimension(Tables& tables, std::span<const ValueId> by_param, ValueId mesh) {
+  const ValueStore& store = tables.store;
+  const auto name_of = [&](ValueId value) {
+    return value && store[value].kind == ValueKind::Str ? NameId{store[value].a} : NameId::None();
+  };
+  const ValueId asked = by_param.empty() || !by_param[0] ? ValueId::None() : LookThrough(tables, by_param[0]);
+  if (const NameId name = name_of(asked)) return name;
+  if (!mesh || store[mesh].kind != ValueKind::Object) return NameId::None();
+  const auto made_with = store.Kids(mesh);
+  // What `mesh["tp"]` gives was made with the name alone, a whole mesh with device, sizes and names.
+  constexpr size_t kNames = 2;
+  if (made_with.size() == 1) return name_of(made_with[0]);
+  if (made_with.size() <= kNames || !made_with[kNames]) return NameId::None();
+  const ValueId names = LookThrough(tables, made_with[kNames]);
+  if (store[names].kind != ValueKind::Tuple) return NameId::None();
+  const auto dimensions = store.Kids(names);
+  const bool by_number = asked && store[asked].kind == ValueKind::Int;
+  const size_t index = by_number ? store[asked].a : 0;
+  return index < dimensions.size() && (by_number || dimensions.size() == 1) ? name_of(dimensions[index]) : NameId::None();
+}
+
+// The axis of the dimension that a call on a mesh names: `tp` is the one along which `tp_rank` counts.
+Axis MeshAxis(Tables& tables, std::span<const ValueId> by_param, ValueId mesh) {
+  const NameId name = MeshDimension(tables, by_param, mesh);
+  if (!name) return Axis::OtherMesh;
+  const std::string rank_name = std::string(tables.program.text(name)) + "_rank";
+  const knowledge::Hint* hint = tables.knowledge.FindHint(tables.program.names->Intern(rank_name));
+  const ValueId rank = hint == nullptr ? ValueId::None() : tables.HintValue(*hint);
+  const bool is_axis = rank && tables.store[rank].kind == ValueKind::Coordinate &&
+                       static_cast<knowledge::Coordinate>(tables.store[rank].op) == knowledge::Coordinate::AxisRank;
+  return is_axis ? static_cast<Axis>(tables.store[rank].a) : Axis::OtherMesh;
+}
+
+}  // namespace
 
 ValueId FunctionEvaluator::YieldValue(ir::ExprId site, const knowledge::Entry& entry, const knowledge::Yield& yield,
                                       std::span<const ValueId> by_param, ValueId receiver,
@@ -443,6 +532,9 @@ ValueId FunctionEvaluator::YieldValue(ir::ExprId site, const knowledge::Entry& e
   switch (yield.kind) {
     case knowledge::YieldKind::Formula:
       result = FormulaValue(tables_, yield.formula, &entry, by_param, receiver);
+      if (store_[result].kind == ValueKind::Coordinate && static_cast<Axis>(store_[result].a) == Axis::OtherMesh) {
+        result = store_.Coordinate(static_cast<knowledge::Coordinate>(store_[result].op), MeshAxis(tables_, by_param, receiver));
+      }
       break;
     case knowledge::YieldKind::Uniform: {
       // Without arguments every call gives the same answer.
@@ -476,7 +568,9 @@ ValueId FunctionEvaluator::YieldValue(ir::ExprId site, const knowledge::Entry& e
       result = MadeWith(receiver, yield.argument);
       break;
     case knowledge::YieldKind::Group:
-      result = store_.AxisGroup(yield.axis);
+      if (yield.axis != Axis::OtherMesh) result = store_.AxisGroup(yield.axis);
+      // A dimension of another name is some group of this mesh, of which no more is known.
+      else if (const Axis axis = MeshAxis(tables_, by_param, receiver); axis != Axis::OtherMesh) result = store_.AxisGroup(axis);
       break;
     case knowledge::YieldKind::NewGroup: {
       const ValueId ranks = ParamOf(entry, by_param, yield.argument);
@@ -650,11 +744,8 @@ std::optional<ValueId> FunctionEvaluator::CallBuiltin(ir::ExprId site, NameId na
   const std::string_view text = Text(name);
   const ValueId first = args.empty() ? ValueId::None() : args[0].value;
   if (text == "os.environ.get" || text == "os.getenv") {
-    if (!first || store_[first].kind != ValueKind::Str) return std::nullopt;
-    const NameId variable{store_[first].a};
-    if (knowledge_.FindEnvironment(variable)) return EnvironmentValue(variable);
-    const ValueId kids[] = {EnvironmentValue(variable)};
-    return store_.Derived(tables_.NameSymbol("environ"), kids);
+    if (!first) return std::nullopt;
+    return EnvironmentAt(first);
   }
   if (text == "functools.partial") {
     if (!first) return std::nullopt;
@@ -675,14 +766,25 @@ std::optional<ValueId> FunctionEvaluator::CallBuiltin(ir::ExprId site, NameId na
   if (builtin == "hasattr" || builtin == "callable" || builtin == "type") return store_.Symbol(Site(site), {});
   if (builtin == "len" && IsContainer(Container(first))) return Iterate(args[0].expr, Container(first)).trip_count;
   if (builtin == "next") return Iterate(args[0].expr, first).element;
-  if (builtin == "getattr" && args.size() >= 2 && store_[args[1].value].kind == ValueKind::Str) {
-    return Member(site, first, NameId{store_[args[1].value].a});
+  if (builtin == "getattr" && args.size() >= 2) {
+    if (const ValueId member = MemberNamed(site, first, args[1].value)) return member;
   }
   if (builtin == "getattr" && args.size() == 2 && store_[first].kind == ValueKind::Module) {
     if (const ValueId picked = PickedFrom(ir::ModuleId{store_[first].a}, args[1].value)) return picked;
   }
   if (builtin == "print") return store_.NoneValue();
   return std::nullopt;
+}
+
+// `getattr(module, name)` where the name is known, or one of a few; none if it is not.
+ValueId FunctionEvaluator::MemberNamed(ir::ExprId site, ValueId object, ValueId name) {
+  const Value value = store_[name];
+  if (value.kind == ValueKind::Str) return Member(site, object, NameId{value.a});
+  if (value.kind != ValueKind::Select) return {};
+  const std::vector<ValueId> kids(store_.Kids(name).begin(), store_.Kids(name).end());
+  const ValueId then_value = MemberNamed(site, object, kids[1]);
+  const ValueId else_value = then_value ? MemberNamed(site, object, kids[2]) : ValueId();
+  return else_value ? store_.Select(kids[0], then_value, else_value) : ValueId();
 }
 
 // Ranks hold objects of the same classes: the answer is one for all, and yes for a wrapper that is known.

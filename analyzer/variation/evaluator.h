@@ -56,6 +56,8 @@ struct CallArgument {
 constexpr uint8_t kGeneratorObject = 1;
 // That of a comprehension, of its element and of what decides how many there are.
 constexpr std::string_view kComprehended = "for";
+// A variable of the environment, of its key.
+constexpr std::string_view kEnvironment = "environment";
 // Value::b of an Instance that is `super()`.
 constexpr uint32_t kSuperInstance = 1;
 constexpr Axes kAllAxes = {(1u << knowledge::kAxisCount) - 1};
@@ -73,6 +75,9 @@ class FunctionEvaluator {
   void EvalLoop(const ir::Stmt& stmt);
   void EvalTry(const ir::Stmt& stmt);
   bool StrikesAll(ir::ExprId type) const;
+  bool StrikesOne(ir::ExprId type) const;
+  bool MayFailAlone(ir::BlockId body) const;
+  bool MayFailAlone(FuncId function, const CallFact& call, ir::ExprId site, int depth) const;
   void EvalWith(const ir::Stmt& stmt);
   void EvalMatch(const ir::Stmt& stmt);
   void EvalAugAssign(const ir::Stmt& stmt);
@@ -81,6 +86,7 @@ class FunctionEvaluator {
   void EvalClassDef(ir::ClassId class_id);
   void EvalClassStmt(binding::ClassId class_id, ir::StmtId stmt);
   void Leave(Axes* exit_axes);
+  void Forget(ir::ExprId target);
   Axes PathAxes() const;
   ValueId PathCondition();
   void Assign(ir::ExprId target, ValueId value);
@@ -89,12 +95,15 @@ class FunctionEvaluator {
   void NoteStored();
   ValueId Guarded(ValueId value);
   void AssignAttribute(ir::ExprId target, ValueId value);
+  const std::vector<uint32_t>& AssignedIn(const ir::Stmt& loop);
   ValueId HowOften();
   bool IsContainer(ValueId value);
   bool IsRepeated(ValueId value) const;
   ValueId GrownBy(ValueId value, ValueId item, ValueId how_often);
   void MoveCalls(size_t from, std::vector<std::pair<ir::ExprId, CallFact>>& to);
   void Mutate(ir::ExprId target, ValueId item);
+  void PutIn(ir::ExprId target, ValueId key, ValueId item);
+  std::optional<uint32_t> PlaceOf(ValueId dictionary, ValueId key) const;
   void Refill(ir::ExprId target, ValueId item);
   void Replace(ir::ExprId target, ValueId old_value, ValueId changed);
   ValueId Container(ValueId value);
@@ -135,8 +144,16 @@ class FunctionEvaluator {
   ValueId ExternalValue(NameId qualified);
   ValueId ParamValue(FuncId function, uint32_t index);
   ValueId InstanceValue(binding::ClassId class_id);
+  ValueId EnvironmentAt(ValueId key);
   ValueId EnvironmentValue(NameId variable);
   ValueId Closed(ValueId value);
+
+  // environment.cpp
+  ValueId CompareTexts(ir::CompareOp op, ValueId left, ValueId right);
+  ValueId IsAmongTexts(ir::CompareOp op, ValueId number, ValueId container);
+  ValueId IsInEnvironment(ir::CompareOp op, ValueId key, ValueId container);
+  ValueId ReadEnvironment(ValueId id, ValueStore::Memo& memo);
+  ValueId Rebuilt(Value value, std::span<const ValueId> kids);
 
   // members.cpp
   ValueId Member(ir::ExprId site, ValueId object, NameId attr);
@@ -179,6 +196,7 @@ class FunctionEvaluator {
   Axes SpannedBy(ValueId group);
   void ApplyUniform(ir::ExprId site, const knowledge::Entry& entry, std::span<const ValueId> by_param,
                     ValueId receiver, std::span<const CallArgument> args, ValueId& result);
+  void BindItems(const knowledge::Entry& entry, const CallArgument& options, std::vector<ValueId>& bound);
   std::vector<ValueId> BindKnown(const knowledge::Entry& entry, std::span<const CallArgument> args);
   std::vector<ValueId> BindFunction(FuncId function, ValueId receiver, std::span<const CallArgument> args);
   void NoteDeclaredTypes(FuncId function, bool has_receiver, std::span<const CallArgument> args);
@@ -190,6 +208,7 @@ class FunctionEvaluator {
   ValueId ObjectValue(NameId type, std::span<const ValueId> by_param, std::span<const CallArgument> args);
   ValueId ParamOf(const knowledge::Entry& entry, std::span<const ValueId> by_param, NameId name);
   ValueId UniformResult(ir::ExprId site, ValueId value, Axes lost);
+  ValueId MemberNamed(ir::ExprId site, ValueId object, ValueId name);
   ValueId TypeTest(ValueId object, ValueId type);
   ValueId SuperValue(ir::ExprId site);
   CallFact& RecordCall(std::vector<std::pair<ir::ExprId, CallFact>>& list, ir::ExprId site, CallKind kind,
@@ -215,6 +234,7 @@ class FunctionEvaluator {
 
   // iteration.cpp
   Iteration Iterate(ir::ExprId site, ValueId iterable);
+  ValueId PartsOf(ValueId dictionary, std::string_view view);
   Iteration IterateTuple(ir::ExprId site, ValueId tuple);
   Iteration IterateGenerator(ir::ExprId site, ValueId generator);
   Iteration IterateUnknown(ir::ExprId site, ValueId iterable);
@@ -255,6 +275,8 @@ class FunctionEvaluator {
   Axes function_exit_axes_;
   std::unordered_map<ValueId, Broadcast> broadcasts_;  // by what the variable is afterwards
   std::vector<ValueId> trips_;          // numbers of rounds of the loops around
+  std::unordered_map<const ir::Stmt*, std::vector<uint32_t>> assigned_in_;  // by loop: slots that it assigns
+  std::unordered_map<const ir::Stmt*, std::vector<Axes>> axes_in_;  // by loop and slot: the axes found so far
   bool touches_data_ = false;           // something evaluated since the `try` at hand began varies along data
 };
 

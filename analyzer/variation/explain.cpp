@@ -108,7 +108,7 @@ class Explainer {
     Add(Module(function).span(id), fmt::format("{} {}", what, VariesText(AxesOf(function, id))));
   }
 
-  // One `return` of the callee that varies leads on.
+  // One `return` of the callee that varies leads on; where none does, the test that decides between them.
   bool VisitReturn(FuncId function, ir::ExprId site, FuncId callee, int depth) {
     const ir::Module& module = Module(callee);
     for (const ir::Stmt& stmt : module.stmts) {
@@ -120,7 +120,29 @@ class Explainer {
       Visit(callee, ir::ValueOf(stmt), depth + 1);
       return true;
     }
-    return false;
+    const ir::ExprId test = DecidingTest(callee, ~0u, [&](const ir::Stmt& stmt) { return stmt.kind == ir::StmtKind::Return; });
+    if (!test) return false;
+    Add(Module(function).span(site), fmt::format("returned by `{}`", program_.FunctionName(callee)));
+    Visit(callee, test, depth + 1);
+    return true;
+  }
+
+  // The last test of an `if` before a place that varies and has a statement of the kind wanted under it.
+  template <class Wanted>
+  ir::ExprId DecidingTest(FuncId function, uint32_t before, Wanted wanted) const {
+    const ir::Module& module = Module(function);
+    const ir::Function& definition = program_.function(function);
+    ir::ExprId last;
+    for (const ir::Stmt& stmt : module.stmts) {
+      if (stmt.kind != ir::StmtKind::If || stmt.begin < definition.begin || stmt.end > definition.end || stmt.begin >= before) continue;
+      const ir::ExprId test = ir::ValueOf(stmt);
+      if (AxesOf(function, test).empty() || (last && module[test].begin < module[last].begin)) continue;
+      const bool decides = std::ranges::any_of(module.stmts, [&](const ir::Stmt& inner) {
+        return inner.begin > module[test].end && inner.end <= stmt.end && wanted(inner);
+      });
+      if (decides) last = test;
+    }
+    return last;
   }
 
   struct Assignment {
@@ -143,6 +165,19 @@ class Explainer {
         Follow(at, *found, name, depth);
         return;
       }
+    }
+    const ir::Module& own = Module(function);
+    const ir::ExprId test = DecidingTest(function, before, [&](const ir::Stmt& stmt) {
+      if (stmt.kind != ir::StmtKind::Assign) return false;
+      for (const ir::ExprId target : ir::TargetsOf(own, stmt)) {
+        if (TargetNamed(own, target, name)) return true;
+      }
+      return false;
+    });
+    if (test) {
+      Add(own.span(use), fmt::format("`{}` {}", program_.text(name), VariesText(AxesOf(function, use))));
+      Visit(function, test, depth + 1);
+      return;
     }
     const binding::Target target = program_.Lookup(program_.funcs[function].module, name);
     if (target.kind == binding::TargetKind::Variable) {

@@ -54,7 +54,10 @@ ValueId FunctionEvaluator::EvalUncached(ir::ExprId id, const ir::Expr& expr) {
       for (const ir::ExprId item : ir::Items(module_, expr)) {
         if (const ValueId value = Eval(item)) kids.push_back(value);
       }
-      return store_.Derived(tables_.NameSymbol(expr.kind == ir::ExprKind::Slice ? "[:]" : "{}"), kids);
+      const std::string_view operation = expr.kind == ir::ExprKind::Slice     ? "[:]"
+                                         : expr.kind == ir::ExprKind::FString ? "f-string"
+                                                                              : "{}";
+      return store_.Derived(tables_.NameSymbol(operation), kids);
     }
     case ir::ExprKind::Dict: {
       std::vector<ValueId> kids;
@@ -125,7 +128,7 @@ ValueId FunctionEvaluator::EvalSubscript(ir::ExprId id, const ir::Expr& expr) {
   const Value& container = store_[known];
   const Value& key = store_[index];
   if (container.kind == ValueKind::External && Text(NameId{container.a}) == "os.environ") {
-    if (key.kind == ValueKind::Str) return EnvironmentValue(NameId{key.a});
+    return EnvironmentAt(index);
   }
   if (const ir::ModuleId module = ModuleOfMembers(ir::ObjectOf(expr))) {
     if (key.kind == ValueKind::Str) return MemberOfModule(module, NameId{key.a});
@@ -187,6 +190,7 @@ ValueId FunctionEvaluator::EvalCompare(const ir::Expr& expr) {
 
 // `writer is None` where `writer = Writer() if rank == 0 else None` is a statement about the rank.
 ValueId FunctionEvaluator::CompareValues(ir::CompareOp op, ValueId left, ValueId right) {
+  if (const ValueId folded = CompareTexts(op, left, right)) return folded;
   const bool is_identity = op == ir::CompareOp::Is || op == ir::CompareOp::IsNot || op == ir::CompareOp::Eq ||
                            op == ir::CompareOp::NotEq;
   if (is_identity && IsConstant(store_[right]) && store_[left].kind == ValueKind::Select) {
@@ -382,6 +386,18 @@ ValueId FunctionEvaluator::ParamValue(FuncId function, uint32_t index) {
 
 ValueId FunctionEvaluator::InstanceValue(binding::ClassId class_id) {
   return store_.Make({.kind = ValueKind::Instance, .a = class_id.index}, {});
+}
+
+// The variable of the environment that `key` names: one of several, or that of an argument which is not known yet.
+ValueId FunctionEvaluator::EnvironmentAt(ValueId key) {
+  if (store_[key].kind == ValueKind::Str) return EnvironmentValue(NameId{store_[key].a});
+  if (store_[key].kind == ValueKind::Select) {
+    const std::vector<ValueId> kids(store_.Kids(key).begin(), store_.Kids(key).end());
+    const ValueId then_value = EnvironmentAt(kids[1]);
+    return store_.Select(kids[0], then_value, EnvironmentAt(kids[2]));
+  }
+  tables_.has_open_keys = tables_.has_open_keys || store_.has_param(key);
+  return store_.Derived(tables_.NameSymbol(kEnvironment), {&key, 1});
 }
 
 ValueId FunctionEvaluator::EnvironmentValue(NameId variable) {

@@ -10,6 +10,7 @@ Iteration FunctionEvaluator::Iterate(ir::ExprId site, ValueId iterable) {
   const ValueId known = LookThrough(tables_, iterable);
   const Value value = store_[known];
   if (value.kind == ValueKind::Tuple && value.kid_count > 0) return IterateTuple(site, known);
+  if (const ValueId keys = PartsOf(known, "keys")) return IterateTuple(site, keys);
   if (IsRepeated(known)) return {store_.Kids(store_.Kids(known)[0])[0], store_.Kids(known)[1]};
   if (value.kind == ValueKind::Partial && value.op == kGeneratorObject) return IterateGenerator(site, known);
   if (value.kind == ValueKind::Derived) return IterateDerived(site, known);
@@ -85,6 +86,10 @@ Iteration FunctionEvaluator::IterateDerived(ir::ExprId site, ValueId iterable) {
     return {item, Iterate(site, kids[0]).trip_count};
   }
   if (is(kComprehended)) return {kids[0], Count({&kids[1], 1})};
+  for (const std::string_view view : {"keys", "values", "items"}) {
+    if (!is(view) || kids.size() != 1) continue;
+    if (const ValueId parts = PartsOf(LookThrough(tables_, kids[0]), view)) return IterateTuple(site, parts);
+  }
   if (is("items") && kids.size() == 1) {
     const Iteration inner = Iterate(site, kids[0]);
     const ValueId parts[] = {store_.Derived(tables_.NameSymbol("key"), kids), inner.element};
@@ -95,6 +100,21 @@ Iteration FunctionEvaluator::IterateDerived(ir::ExprId site, ValueId iterable) {
     if (is(transparent) && !kids.empty()) return Iterate(site, kids[0]);
   }
   return IterateUnknown(site, iterable);
+}
+
+// The keys, values or items of a dictionary display all of whose keys are seen; none of anything else. Keys are what
+// they are, whatever is stored under them.
+ValueId FunctionEvaluator::PartsOf(ValueId dictionary, std::string_view view) {
+  if (store_[dictionary].kind != ValueKind::Dict || store_[dictionary].kid_count == 0) return {};
+  const std::vector<ValueId> kids(store_.Kids(dictionary).begin(), store_.Kids(dictionary).end());
+  std::vector<ValueId> parts;
+  for (size_t i = 0; i + 1 < kids.size(); i += 2) {
+    // `**other`
+    if (store_[kids[i]].kind == ValueKind::None) return {};
+    const ValueId item[] = {kids[i], kids[i + 1]};
+    parts.push_back(view == "keys" ? kids[i] : view == "values" ? kids[i + 1] : store_.Tuple(item));
+  }
+  return store_.Tuple(parts);
 }
 
 // `[]`, `{}`, or nothing to loop over at all.

@@ -231,7 +231,7 @@ ValueId FunctionEvaluator::MemberOfAny(ir::ExprId site, ValueId object, NameId a
                           value.kind == ValueKind::Select;
   if (is_unknown) {
     // Only what somebody computes says more than the name does.
-    const ValueId assigned = tables_.Read(TableId::LooseFields, 0, attr.index);
+    const ValueId assigned = tables_.Read(TableId::LooseFields, func_.module.index, attr.index);
     if (assigned && !store_.axes(assigned).empty() && IsRankFormula(assigned)) return assigned;
     const knowledge::Hint* hint = tables_.IsNoRank(assigned) ? nullptr : knowledge_.FindHint(attr);
     if (hint != nullptr) {

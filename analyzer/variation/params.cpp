@@ -14,6 +14,10 @@ std::string_view DecoratorName(const ir::Module& module, ir::ExprId decorator, c
   return {};
 }
 
+bool IsListType(std::string_view name) {
+  return name == "list" || name == "List" || name == "Sequence" || name == "Iterable" || name == "set" || name == "Set";
+}
+
 bool IsObject(ValueKind kind) {
   return kind == ValueKind::Object || kind == ValueKind::Instance || kind == ValueKind::Group;
 }
@@ -81,7 +85,36 @@ ValueId Tables::HintValue(const knowledge::Hint& hint) {
   return store.Make(by_name, kids);
 }
 
-// `group: dist.ProcessGroup`, `trainer: "Trainer"`, `accelerator: Accelerator | None`.
+// A type written as text, which may be defined further down: `"Trainer"`, `"hooks.Hook"`.
+ValueId Tables::TypeNamed(ir::ModuleId module, NameId text) {
+  if (!text) return {};
+  std::string_view rest = program.text(text);
+  binding::Target target{.kind = binding::TargetKind::Module, .module = module};
+  while (!rest.empty() && target.kind == binding::TargetKind::Module) {
+    const size_t dot = rest.find('.');
+    const NameId part = program.names->Find(rest.substr(0, dot));
+    if (!part) return {};
+    target = program.Lookup(target.module, part);
+    rest = dot == std::string_view::npos ? std::string_view() : rest.substr(dot + 1);
+  }
+  if (target.kind == binding::TargetKind::Class && rest.empty()) {
+    const knowledge::ClassId known = known_classes[target.class_id.index];
+    if (!known) return store.Make({.kind = ValueKind::Class, .a = target.class_id.index}, {});
+    return store.Make({.kind = ValueKind::External, .a = knowledge[known].name.index}, {});
+  }
+  if (target.kind != binding::TargetKind::External) return {};
+  const std::string qualified = std::string(program.text(target.name)) + (rest.empty() ? "" : "." + std::string(rest));
+  return store.Make({.kind = ValueKind::External, .a = program.names->Intern(qualified).index}, {});
+}
+
+// Some objects of a class, how many is not known.
+ValueId Tables::ListOf(ValueId item) {
+  if (!item) return {};
+  const ValueId kids[] = {item, store.Symbol(NameSymbol("how many"), {})};
+  return store.Derived(NameSymbol("for"), kids);
+}
+
+// `group: dist.ProcessGroup`, `trainer: "Trainer"`, `accelerator: Accelerator | None`, `hooks: list[Hook]`.
 ValueId Tables::AnnotatedValue(FuncId function, ir::ExprId annotation) {
   const ir::Module& module = program.module_of(function);
   const ir::Expr& expr = module[annotation];
@@ -90,14 +123,17 @@ ValueId Tables::AnnotatedValue(FuncId function, ir::ExprId annotation) {
     const NameId name = outer.kind == ir::ExprKind::Name        ? ir::NameOf(outer)
                         : outer.kind == ir::ExprKind::Attribute ? ir::AttrOf(outer)
                                                                 : NameId::None();
-    return program.text(name) == "Optional" ? AnnotatedValue(function, ir::IndexOf(expr)) : ValueId::None();
+    if (program.text(name) == "Optional") return AnnotatedValue(function, ir::IndexOf(expr));
+    return IsListType(program.text(name)) ? ListOf(AnnotatedValue(function, ir::IndexOf(expr))) : ValueId::None();
   }
   if (expr.kind == ir::ExprKind::Binary) {
     const ValueId left = AnnotatedValue(function, ir::LeftOf(expr));
     return left ? left : AnnotatedValue(function, ir::RightOf(expr));
   }
-  if (expr.kind != ir::ExprKind::Name && expr.kind != ir::ExprKind::Attribute) return ValueId::None();
-  const ValueId type = facts.value(program.funcs[function].module, annotation);
+  const bool is_text = expr.kind == ir::ExprKind::Constant && ir::ConstantKindOf(expr) == ir::ConstantKind::Str;
+  if (!is_text && expr.kind != ir::ExprKind::Name && expr.kind != ir::ExprKind::Attribute) return ValueId::None();
+  const ir::ModuleId module_id = program.funcs[function].module;
+  const ValueId type = is_text ? TypeNamed(module_id, ir::TextOf(expr)) : facts.value(module_id, annotation);
   if (!type) return ValueId::None();
   const Value& value = store[type];
   if (value.kind == ValueKind::Class) return store.Make({.kind = ValueKind::Instance, .a = value.a}, {});

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "analyzer/ir/outline.h"
+
 namespace allranks::variation {
 
 void Places::Build(ir::ModuleId id) {
@@ -10,10 +12,9 @@ void Places::Build(ir::ModuleId id) {
   for (uint32_t i = 0; i < module.functions.size(); ++i) nested_[program_.func(id, ir::FunctionId{i}).index].clear();
   for (uint32_t i = 0; i < module.functions.size(); ++i) {
     const ir::Function& function = module.functions[ir::FunctionId{i}];
-    const auto statements = module.statements(function.body);
-    if (!function.parent || statements.empty()) continue;
-    const uint32_t begin = module[statements.front()].begin;
-    nested_[program_.func(id, function.parent).index].push_back({.end = function.end, .length = function.end - begin});
+    if (!function.parent) continue;
+    const uint32_t length = function.end - ir::BodyBegin(module, function);
+    if (length > 0) nested_[program_.func(id, function.parent).index].push_back({.end = function.end, .length = length});
   }
   for (uint32_t i = 0; i < module.functions.size(); ++i) {
     std::vector<Body>& own = nested_[program_.func(id, ir::FunctionId{i}).index];

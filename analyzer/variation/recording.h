@@ -17,7 +17,7 @@ struct Tables;
 
 enum class TableId : uint8_t {
   Fields,       // (project class, attribute)
-  LooseFields,  // (0, attribute): assigned to objects of unknown class
+  LooseFields,  // (module, attribute): assigned to objects of unknown class; a module reads those of its program
   Globals,      // (module, name)
   Captured,     // (function, name): variables that nested functions read
   Params,       // (function, parameter): arguments of all calls

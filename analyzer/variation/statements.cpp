@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "analyzer/ir/bindings.h"
 #include "analyzer/variation/evaluator.h"
 
 namespace allranks::variation {
@@ -21,78 +22,6 @@ bool IsObjectLike(ValueKind kind) {
     default:
       return false;
   }
-}
-
-template <class Visit>
-void ForEachAssigned(const ir::Module& module, ir::BlockId block, Visit visit);
-
-template <class Visit>
-void VisitTarget(const ir::Module& module, ir::ExprId id, Visit visit) {
-  if (!id) return;
-  const ir::Expr& expr = module[id];
-  switch (expr.kind) {
-    case ir::ExprKind::Name:
-      if ((expr.flags & ir::kResolvedName) == 0) visit(ir::NameOf(expr));
-      break;
-    case ir::ExprKind::Subscript:
-      // `kept[n++] = x`
-      if (module[ir::IndexOf(expr)].kind == ir::ExprKind::Walrus) VisitTarget(module, ir::LeftOf(module[ir::IndexOf(expr)]), visit);
-      break;
-    case ir::ExprKind::Attribute:
-      break;
-    case ir::ExprKind::Tuple:
-    case ir::ExprKind::List:
-      for (const ir::ExprId item : ir::Items(module, expr)) VisitTarget(module, item, visit);
-      break;
-    case ir::ExprKind::Starred:
-      VisitTarget(module, ir::OperandOf(expr), visit);
-      break;
-    default:
-      break;
-  }
-}
-
-template <class Visit>
-void VisitStmt(const ir::Module& module, const ir::Stmt& stmt, Visit visit) {
-  switch (stmt.kind) {
-    case ir::StmtKind::Assign:
-      for (const ir::ExprId target : ir::TargetsOf(module, stmt)) VisitTarget(module, target, visit);
-      break;
-    case ir::StmtKind::AugAssign:
-    case ir::StmtKind::AnnAssign:
-      VisitTarget(module, ir::ValueOf(stmt), visit);
-      break;
-    case ir::StmtKind::For:
-      VisitTarget(module, ir::ValueOf(stmt), visit);
-      [[fallthrough]];
-    case ir::StmtKind::While:
-    case ir::StmtKind::If:
-      ForEachAssigned(module, ir::BodyOf(stmt), visit);
-      ForEachAssigned(module, ir::ElseBlockOf(stmt), visit);
-      break;
-    case ir::StmtKind::With:
-      for (const ir::WithItem& item : ir::WithItemsOf(module, stmt)) VisitTarget(module, item.target, visit);
-      ForEachAssigned(module, ir::BodyOf(stmt), visit);
-      break;
-    case ir::StmtKind::Try:
-      ForEachAssigned(module, ir::BlockId{stmt.a}, visit);
-      for (const ir::Handler& handler : ir::HandlersOf(module, stmt)) ForEachAssigned(module, handler.body, visit);
-      ForEachAssigned(module, ir::BlockId{stmt.c}, visit);
-      ForEachAssigned(module, ir::BlockId{stmt.d}, visit);
-      break;
-    case ir::StmtKind::Match:
-      for (const ir::MatchCase& match_case : ir::CasesOf(module, stmt)) {
-        ForEachAssigned(module, match_case.body, visit);
-      }
-      break;
-    default:
-      break;
-  }
-}
-
-template <class Visit>
-void ForEachAssigned(const ir::Module& module, ir::BlockId block, Visit visit) {
-  for (const ir::StmtId id : module.statements(block)) VisitStmt(module, module[id], visit);
 }
 
 }  // namespace
@@ -172,11 +101,21 @@ void FunctionEvaluator::EvalStmt(ir::StmtId id) {
       EvalClassDef(ir::ClassOf(stmt));
       break;
     case ir::StmtKind::Delete:
+      for (const ir::ExprId target : ir::TargetsOf(module_, stmt)) Forget(target);
+      break;
     case ir::StmtKind::Pass:
     case ir::StmtKind::Global:
     case ir::StmtKind::Nonlocal:
       break;
   }
+}
+
+// `del name`
+void FunctionEvaluator::Forget(ir::ExprId target) {
+  const ir::Expr& expr = module_[target];
+  if (expr.kind != ir::ExprKind::Name) return;
+  const auto slot = scope_.slots.find(ir::NameOf(expr));
+  if (slot != scope_.slots.end()) env_.slots[slot->second] = {};
 }
 
 void FunctionEvaluator::Leave(Axes* exit_axes) {
@@ -316,23 +255,39 @@ void FunctionEvaluator::MergeInterrupted(const Env& other, const ir::Handler& ha
   MergeArms(condition, std::move(mine), other);
 }
 
+// The variables that a round of a loop may assign, its head included.
+const std::vector<uint32_t>& FunctionEvaluator::AssignedIn(const ir::Stmt& loop) {
+  const auto [it, is_new] = assigned_in_.try_emplace(&loop);
+  std::vector<uint32_t>& slots = it->second;
+  if (!is_new) return slots;
+  const auto note = [&](const ir::Binding& binding) {
+    const auto slot = scope_.slots.find(binding.name);
+    if (slot != scope_.slots.end() && std::ranges::count(slots, slot->second) == 0) slots.push_back(slot->second);
+  };
+  ir::ForEachBinding(module_, loop, note);
+  ir::ForEachStmtIn(module_, ir::BodyOf(loop), [&](const ir::Stmt& stmt) {
+    // `items.push_back(x);` of a resolved language: the container grows, it does not become another one.
+    const bool may_grow = module_.language != ir::Language::Python && stmt.kind == ir::StmtKind::Expr;
+    ir::ForEachBinding(module_, stmt, [&](const ir::Binding& binding) {
+      if (!may_grow || !binding.in_expression) note(binding);
+    });
+  });
+  return slots;
+}
+
 void FunctionEvaluator::EvalLoop(const ir::Stmt& stmt) {
   const bool is_for = stmt.kind == ir::StmtKind::For;
   const ir::ExprId head = is_for ? ir::AssignedOf(stmt) : ir::ValueOf(stmt);
-  std::vector<uint32_t> assigned;
-  const auto note = [&](NameId name) {
-    const auto slot = scope_.slots.find(name);
-    if (slot != scope_.slots.end()) assigned.push_back(slot->second);
-  };
-  ForEachAssigned(module_, ir::BodyOf(stmt), note);
-  if (is_for) VisitTarget(module_, ir::ValueOf(stmt), note);
-
+  const std::vector<uint32_t>& assigned = AssignedIn(stmt);
   const Axes outer_exit_axes = std::exchange(loop_exit_axes_, Axes{});
   const ValueId iterable = is_for ? Eval(head) : ValueId::None();
   Env before = env_;
-  std::vector<Axes> axes(env_.slots.size());
+  // A loop inside another is evaluated in each round of that one. Axes only grow, so it starts with what it came to
+  // before: else n loops in one another would take 2^n rounds.
+  std::vector<Axes>& axes = axes_in_[&stmt];
+  axes.resize(env_.slots.size());
   for (const uint32_t slot : assigned) {
-    if (before.slots[slot]) axes[slot] = store_.axes(before.slots[slot]);
+    if (before.slots[slot]) axes[slot] = axes[slot] | store_.axes(before.slots[slot]);
   }
   std::vector<ValueId> carried(env_.slots.size());
   ValueId rounds;
@@ -412,12 +367,16 @@ void FunctionEvaluator::EvalTry(const ir::Stmt& stmt) {
   // What fails on one rank and not on another is the work on its own data; other errors follow from the program.
   const Axes body_axes = touches_data_ ? Axes::Of(Axis::Data) : Axes{};
   touches_data_ = touches_data_ || outer_touches_data;
+  // So is reading a file or starting a program: which rank it strikes is a matter of its machine.
+  const Axes machine_axes = MayFailAlone(ir::BlockId{stmt.a}) ? Axes::Of(Axis::Environment) : Axes{};
   if (env_.reachable) EvalBlock(ir::BlockId{stmt.c});
   Env result = env_;
   for (const ir::Handler& handler : ir::HandlersOf(module_, stmt)) {
     env_ = before;
     Eval(handler.type);
-    const Axes axes = StrikesAll(handler.type) ? Axes{} : body_axes;
+    const Axes axes = StrikesAll(handler.type)   ? Axes{}
+                      : StrikesOne(handler.type) ? body_axes | machine_axes
+                                                 : body_axes;
     env_ = before;
     MergeInterrupted(result, handler);
     const ValueId failed = store_.Symbol(tables_.SiteSymbol(id_, handler.begin, SiteUse::Handler), axes);
@@ -457,6 +416,50 @@ bool FunctionEvaluator::StrikesAll(ir::ExprId type) const {
                       : expr.kind == ir::ExprKind::Attribute ? ir::AttrOf(expr)
                                                              : NameId::None();
   return name && knowledge_.FindException(name) == knowledge::Strikes::AllRanks;
+}
+
+// An error of a rank's own memory, files or data; without a type it may be any.
+bool FunctionEvaluator::StrikesOne(ir::ExprId type) const {
+  if (!type) return true;
+  const ir::Expr& expr = module_[type];
+  if (expr.kind == ir::ExprKind::Tuple) {
+    for (const ir::ExprId item : ir::Items(module_, expr)) {
+      if (StrikesOne(item)) return true;
+    }
+    return false;
+  }
+  const NameId name = expr.kind == ir::ExprKind::Name        ? ir::NameOf(expr)
+                      : expr.kind == ir::ExprKind::Attribute ? ir::AttrOf(expr)
+                                                             : NameId::None();
+  return name && knowledge_.FindException(name) == knowledge::Strikes::OneRank;
+}
+
+// Whether something in a block reads a file or the like, itself or in a helper.
+bool FunctionEvaluator::MayFailAlone(ir::BlockId body) const {
+  const auto stmts = module_.statements(body);
+  if (stmts.empty() || module_.language != ir::Language::Python) return false;
+  const uint32_t begin = module_[stmts.front()].begin;
+  const uint32_t end = module_[stmts.back()].end;
+  return std::ranges::any_of(facts_.calls, [&](const auto& call) {
+    const ir::Expr& site = module_[call.first];
+    return site.begin >= begin && site.end <= end && MayFailAlone(id_, call.second, call.first, 0);
+  });
+}
+
+bool FunctionEvaluator::MayFailAlone(FuncId function, const CallFact& call, ir::ExprId site, int depth) const {
+  constexpr int kDeepest = 2;
+  constexpr knowledge::Role kOfFiles[] = {knowledge::Role::ReadFile, knowledge::Role::OpenFile, knowledge::Role::LoadTensors};
+  const ir::Module& module = tables_.program.module_of(function);
+  if (module[site].kind != ir::ExprKind::Call) return false;
+  if (call.kind == CallKind::Known) {
+    const knowledge::Entry& entry = knowledge_[call.entry];
+    return std::ranges::any_of(kOfFiles, [&](knowledge::Role role) { return entry.Has(role); });
+  }
+  const bool is_own = call.kind == CallKind::Function || call.kind == CallKind::Construct;
+  if (!is_own || !call.function || depth >= kDeepest) return false;
+  return std::ranges::any_of(tables_.facts.functions[call.function].calls, [&](const auto& inner) {
+    return MayFailAlone(call.function, inner.second, inner.first, depth + 1);
+  });
 }
 
 void FunctionEvaluator::EvalWith(const ir::Stmt& stmt) {
@@ -538,11 +541,7 @@ void FunctionEvaluator::EvalAugAssign(const ir::Stmt& stmt) {
 void FunctionEvaluator::EvalImport(ir::ImportId import_id) {
   const ir::Import& import = module_.imports[import_id];
   if (import.star) return;
-  NameId bound = import.as_name ? import.as_name : import.name;
-  if (!bound) {
-    const std::string_view dotted = Text(import.module);
-    bound = Intern(dotted.substr(0, dotted.find('.')));
-  }
+  const NameId bound = ir::BoundName(import, *tables_.program.names);
   // At the top level the module's table answers, which knows re-exports.
   if (func_.function == ir::kTopLevel) return;
   ValueId value = TargetValue(tables_.program.ImportTarget(func_.module, import_id));
@@ -610,8 +609,12 @@ void FunctionEvaluator::EvalClassStmt(binding::ClassId class_id, ir::StmtId stmt
       break;
     }
     case ir::StmtKind::AnnAssign:
-      // A default of a declared field is what a configuration overrides: nothing to rely on.
+      // A default of a declared field is what a configuration overrides: nothing to rely on. Its type is.
       if (ir::AssignedOf(stmt)) Eval(ir::AssignedOf(stmt));
+      if (module_[ir::ValueOf(stmt)].kind != ir::ExprKind::Name) break;
+      Eval(ir::ExprId{stmt.c});
+      tables_.Record(TableId::Fields, class_id.index, ir::NameOf(module_[ir::ValueOf(stmt)]).index,
+                     tables_.AnnotatedValue(id_, ir::ExprId{stmt.c}));
       break;
     case ir::StmtKind::If:
       Eval(ir::ValueOf(stmt));
@@ -646,11 +649,11 @@ void FunctionEvaluator::Assign(ir::ExprId target, ValueId value) {
       break;
     case ir::ExprKind::Subscript: {
       Eval(ir::ObjectOf(expr));
-      Eval(ir::IndexOf(expr));
+      const ValueId key = Eval(ir::IndexOf(expr));
       // `comms[i] = comm` of a language whose arrays are memory: all of them are such objects.
       if (module_.language != ir::Language::Python && IsObjectLike(store_[value].kind)) Assign(ir::ObjectOf(expr), value);
       else if (module_.language != ir::Language::Python) Refill(ir::ObjectOf(expr), value);
-      else Mutate(ir::ObjectOf(expr), value);
+      else PutIn(ir::ObjectOf(expr), key, value);
       break;
     }
     case ir::ExprKind::Starred:
@@ -732,9 +735,15 @@ void FunctionEvaluator::AssignAttribute(ir::ExprId target, ValueId value) {
   const auto kept = [&](ValueId what) { return tables_.Kept(Closed(what), Axes::Of(Axis::Data)); };
   if (store_[known].kind == ValueKind::Instance) {
     tables_.Record(TableId::Fields, store_[known].a, attr.index, kept(Guarded(value)));
+  } else if (store_[known].kind == ValueKind::Module) {
+    // `comm.LOCAL_GROUP = group`: a variable of another file.
+    const binding::Target variable = tables_.program.Lookup(ir::ModuleId{store_[known].a}, attr);
+    if (variable.kind == binding::TargetKind::Variable) {
+      tables_.Record(TableId::Globals, variable.module.index, variable.name.index, Closed(Guarded(value)));
+    }
   } else {
     // Many unrelated objects have attributes of one name: the way to one assignment says nothing of the others.
-    tables_.Record(TableId::LooseFields, 0, attr.index, kept(value));
+    tables_.Record(TableId::LooseFields, func_.module.index, attr.index, kept(value));
   }
   for (HeapEntry& entry : env_.heap) {
     if (entry.object != object || entry.attr != attr) continue;
@@ -773,6 +782,29 @@ void FunctionEvaluator::Mutate(ir::ExprId target, ValueId item) {
     changed = store_.WithAxes(old_value, store_.axes(item) | store_.axes(how_often));
   }
   Replace(target, old_value, changed);
+}
+
+// `table[key] = item`: where the key is there already, there are as many items as before.
+void FunctionEvaluator::PutIn(ir::ExprId target, ValueId key, ValueId item) {
+  const ir::Expr& expr = module_[target];
+  if (expr.kind != ir::ExprKind::Name && expr.kind != ir::ExprKind::Attribute) return;
+  const ValueId old_value = Eval(target);
+  const ValueId known = LookThrough(tables_, old_value);
+  const std::optional<uint32_t> place = PlaceOf(known, key);
+  if (!place) return Mutate(target, item);
+  std::vector<ValueId> kids(store_.Kids(known).begin(), store_.Kids(known).end());
+  kids[*place] = store_.WithAxes(item, store_.axes(HowOften()));
+  Replace(target, old_value, store_.Make({.kind = ValueKind::Dict}, kids));
+}
+
+// Which kid of a dictionary display is the value under a constant key.
+std::optional<uint32_t> FunctionEvaluator::PlaceOf(ValueId dictionary, ValueId key) const {
+  if (store_[dictionary].kind != ValueKind::Dict || !key || !IsConstant(store_[key])) return std::nullopt;
+  const auto kids = store_.Kids(dictionary);
+  for (uint32_t i = 0; i + 1 < kids.size(); i += 2) {
+    if (kids[i] == key) return i + 1;
+  }
+  return std::nullopt;
 }
 
 void FunctionEvaluator::Replace(ir::ExprId target, ValueId old_value, ValueId changed) {

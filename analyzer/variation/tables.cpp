@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "analyzer/ir/bindings.h"
+
 namespace allranks::variation {
 namespace {
 
@@ -9,7 +11,7 @@ namespace {
 constexpr int kMostJoined = 6;
 
 constexpr std::string_view kStructural[] = {
-    "[]", "[:]", "{}", "for", kGrown, kRefilled, "how often", "element", "key", "items", "keys", "values", "copy", "tolist", "split",
+    "[]", "[:]", "{}", "f-string", "for", kGrown, kRefilled, "how often", "element", "key", "items", "keys", "values", "copy", "tolist", "split",
     "builtins.len", "builtins.list", "builtins.tuple", "builtins.set", "builtins.sorted", "builtins.reversed",
     "builtins.iter", "builtins.enumerate", "builtins.zip", "builtins.range", "builtins.min", "builtins.max",
     "builtins.sum", "builtins.abs", "itertools.islice"};
@@ -35,155 +37,24 @@ bool Holds(const ValueStore& store, ValueId joined, ValueId value) {
   }
 }
 
-class ScopeBuilder {
- public:
-  ScopeBuilder(const ir::Module& module, Scope& scope, base::Interner& names)
-      : module_(module), scope_(scope), names_(names) {}
-
-  void Build(const ir::Function& function) {
-    for (const ir::Param& param : function.params) Add(param.name);
-    FindDeclarations(function.body);
-    Visit(function.body);
-    scope_.built = true;
-  }
-
- private:
-  void Add(NameId name) {
-    if (!name || std::ranges::count(scope_.globals, name) || std::ranges::count(scope_.nonlocals, name)) return;
-    const auto [it, added] = scope_.slots.emplace(name, static_cast<uint32_t>(scope_.names.size()));
-    if (added) scope_.names.push_back(name);
-  }
-
-  void AddTarget(ir::ExprId id) {
-    if (!id) return;
-    const ir::Expr& expr = module_[id];
-    switch (expr.kind) {
-      case ir::ExprKind::Name:
-        if ((expr.flags & ir::kResolvedName) == 0) Add(ir::NameOf(expr));
-        break;
-      case ir::ExprKind::Tuple:
-      case ir::ExprKind::List:
-        for (const ir::ExprId item : ir::Items(module_, expr)) AddTarget(item);
-        break;
-      case ir::ExprKind::Starred:
-        AddTarget(ir::OperandOf(expr));
-        break;
-      default:
-        break;
-    }
-  }
-
-  // Captures of a pattern are Walrus nodes somewhere below it.
-  void AddPattern(ir::ExprId id) {
-    if (!id) return;
-    const ir::Expr& expr = module_[id];
-    switch (expr.kind) {
-      case ir::ExprKind::Walrus:
-        AddTarget(ir::LeftOf(expr));
-        AddPattern(ir::RightOf(expr));
-        break;
-      case ir::ExprKind::Tuple:
-      case ir::ExprKind::List:
-      case ir::ExprKind::Set:
-      case ir::ExprKind::Opaque:
-        for (const ir::ExprId item : ir::Items(module_, expr)) AddPattern(item);
-        break;
-      default:
-        break;
-    }
-  }
-
-  void FindDeclarations(ir::BlockId block) {
-    for (const ir::StmtId id : module_.statements(block)) {
-      const ir::Stmt& stmt = module_[id];
-      if (stmt.kind == ir::StmtKind::Global || stmt.kind == ir::StmtKind::Nonlocal) {
-        auto& names = stmt.kind == ir::StmtKind::Global ? scope_.globals : scope_.nonlocals;
-        for (const uint32_t word : ir::NamesOf(module_, stmt)) names.push_back(NameId{word});
-      }
-      ForEachBlock(stmt, [this](ir::BlockId inner) { FindDeclarations(inner); });
-    }
-  }
-
-  template <class Visitor>
-  void ForEachBlock(const ir::Stmt& stmt, Visitor visit) {
-    switch (stmt.kind) {
-      case ir::StmtKind::If:
-      case ir::StmtKind::For:
-      case ir::StmtKind::While:
-        visit(ir::BodyOf(stmt));
-        visit(ir::ElseBlockOf(stmt));
-        break;
-      case ir::StmtKind::With:
-        visit(ir::BodyOf(stmt));
-        break;
-      case ir::StmtKind::Try:
-        visit(ir::BlockId{stmt.a});
-        for (const ir::Handler& handler : ir::HandlersOf(module_, stmt)) visit(handler.body);
-        visit(ir::BlockId{stmt.c});
-        visit(ir::BlockId{stmt.d});
-        break;
-      case ir::StmtKind::Match:
-        for (const ir::MatchCase& match_case : ir::CasesOf(module_, stmt)) visit(match_case.body);
-        break;
-      default:
-        break;
-    }
-  }
-
-  void Visit(ir::BlockId block) {
-    for (const ir::StmtId id : module_.statements(block)) VisitStmt(module_[id]);
-  }
-
-  void VisitStmt(const ir::Stmt& stmt) {
-    switch (stmt.kind) {
-      case ir::StmtKind::Assign:
-        for (const ir::ExprId target : ir::TargetsOf(module_, stmt)) AddTarget(target);
-        break;
-      case ir::StmtKind::AugAssign:
-      case ir::StmtKind::AnnAssign:
-      case ir::StmtKind::For:
-        AddTarget(ir::ValueOf(stmt));
-        break;
-      case ir::StmtKind::With:
-        for (const ir::WithItem& item : ir::WithItemsOf(module_, stmt)) AddTarget(item.target);
-        break;
-      case ir::StmtKind::Try:
-        for (const ir::Handler& handler : ir::HandlersOf(module_, stmt)) Add(handler.name);
-        break;
-      case ir::StmtKind::Match:
-        for (const ir::MatchCase& match_case : ir::CasesOf(module_, stmt)) AddPattern(match_case.pattern);
-        break;
-      case ir::StmtKind::Import:
-        for (uint32_t i = 0; i < stmt.c; ++i) AddImport(module_.imports[ir::ImportId{stmt.a + i}]);
-        break;
-      case ir::StmtKind::FunctionDef:
-        Add(module_.functions[ir::FunctionOf(stmt)].name);
-        break;
-      case ir::StmtKind::ClassDef:
-        Add(module_.classes[ir::ClassOf(stmt)].name);
-        break;
-      default:
-        break;
-    }
-    ForEachBlock(stmt, [this](ir::BlockId inner) { Visit(inner); });
-  }
-
-  void AddImport(const ir::Import& import) {
-    if (import.star) return;
-    Add(BoundName(import));
-  }
-
-  NameId BoundName(const ir::Import& import) {
-    if (import.as_name) return import.as_name;
-    if (import.name) return import.name;
-    const std::string_view dotted = names_.View(import.module);
-    return names_.Intern(dotted.substr(0, dotted.find('.')));
-  }
-
-  const ir::Module& module_;
-  Scope& scope_;
-  base::Interner& names_;
-};
+// Parameters first, then what the body binds, but for what it declares to be of another scope.
+void BuildScope(const ir::Module& module, const ir::Function& function, base::Interner& names, Scope& scope) {
+  const auto add = [&](NameId name) {
+    if (!name || std::ranges::count(scope.globals, name) || std::ranges::count(scope.nonlocals, name)) return;
+    const auto [it, added] = scope.slots.emplace(name, static_cast<uint32_t>(scope.names.size()));
+    if (added) scope.names.push_back(name);
+  };
+  for (const ir::Param& param : function.params) add(param.name);
+  ir::ForEachStmtIn(module, function.body, [&](const ir::Stmt& stmt) {
+    if (stmt.kind != ir::StmtKind::Global && stmt.kind != ir::StmtKind::Nonlocal) return;
+    auto& declared = stmt.kind == ir::StmtKind::Global ? scope.globals : scope.nonlocals;
+    for (const uint32_t word : ir::NamesOf(module, stmt)) declared.push_back(NameId{word});
+  });
+  ir::ForEachBindingIn(module, function.body, [&](const ir::Binding& binding) {
+    add(binding.import ? ir::BoundName(module.imports[binding.import], names) : binding.name);
+  });
+  scope.built = true;
+}
 
 }  // namespace
 
@@ -251,6 +122,9 @@ Tables::Tables(const binding::Program& the_program, const knowledge::Knowledge& 
       places_(the_program),
       tables_{JoinTable(store, kOfSomeObject), JoinTable(store), JoinTable(store), JoinTable(store),
               JoinTable(store, kOfSomeObject)},
+      imports_(binding::ImportsOf(program)),
+      importers_(binding::Reversed(imports_)),
+      programs_(program.modules.size()),
       decorated_(program.funcs.size()) {
   for (const std::string_view name : {"[]", "[:]", "*.abs", "*.to", "torch.cat", "torch.stack"}) {
     store.SetKeepsShape(NameSymbol(name));
@@ -292,9 +166,36 @@ bool Tables::NextRound() {
 }
 
 ValueId Tables::Read(TableId table, uint32_t owner, uint32_t key) {
-  const ValueId value = TableOf(table).Read(owner, key);
+  const ValueId value = table == TableId::LooseFields ? ReadLoose(owner, key) : TableOf(table).Read(owner, key);
   Note({.kind = EventKind::Read, .table = table, .owner = owner, .key = key, .value = value});
   return value;
+}
+
+ValueId Tables::ReadLoose(uint32_t reader, uint32_t attr) {
+  const auto writers = loose_writers_.find(attr);
+  if (writers == loose_writers_.end()) return {};
+  ValueId joined;
+  for (const uint32_t writer : writers->second) {
+    const ValueId value = IsOfOneProgram(reader, writer) ? TableOf(TableId::LooseFields).Read(writer, attr) : ValueId();
+    if (!value || (joined && Holds(store, joined, value))) continue;
+    const uint32_t whose = NameSymbol("whose " + std::string(program.text(NameId{attr})));
+    if (!joined) joined = value;
+    else if (SelectDepth(store, joined) < kMostJoined) joined = store.Select(store.Symbol(whose, {}), value, joined);
+    else joined = store.Symbol(whose, store.axes(joined) & store.axes(value));
+  }
+  return joined;
+}
+
+bool Tables::IsOfOneProgram(uint32_t reader, uint32_t writer) {
+  std::vector<bool>& known = programs_[reader];
+  if (known.empty()) {
+    std::vector<ir::ModuleId> reached = {ir::ModuleId{reader}};
+    binding::Follow(importers_, reached);
+    binding::Follow(imports_, reached);
+    known.resize(program.modules.size());
+    for (const ir::ModuleId module : reached) known[module.index] = true;
+  }
+  return known[writer];
 }
 
 bool Tables::IsJoined(TableId table, uint32_t owner, uint32_t key) {
@@ -306,43 +207,40 @@ bool Tables::IsJoined(TableId table, uint32_t owner, uint32_t key) {
 void Tables::Record(TableId table, uint32_t owner, uint32_t key, ValueId value) {
   const Event event{.kind = EventKind::Record, .table = table, .owner = owner, .key = key, .value = value};
   if (log != nullptr && log->NoteRecord(event)) return;
+  if (table == TableId::LooseFields) {
+    // In order of modules, so that the order of evaluation changes nothing.
+    std::vector<uint32_t>& writers = loose_writers_[key];
+    const auto place = std::ranges::lower_bound(writers, owner);
+    if (place == writers.end() || *place != owner) writers.insert(place, owner);
+  }
   TableOf(table).Record(owner, key, value);
 }
 
 ValueId Tables::DeclaredParam(FuncId function, uint32_t index) {
-  const ValueId value = declared_[ParamIndex(function, index)];
-  Note({.kind = EventKind::Declared, .table = {}, .owner = function.index, .key = index, .value = value});
-  return value;
+  return Noted(EventKind::Declared, function, index, declared_[ParamIndex(function, index)]);
 }
 
 void Tables::SetDeclared(FuncId function, uint32_t index, ValueId value) {
-  declared_[ParamIndex(function, index)] = value;
-  Note({.kind = EventKind::SetDeclared, .table = {}, .owner = function.index, .key = index, .value = value});
+  declared_[ParamIndex(function, index)] = Noted(EventKind::SetDeclared, function, index, value);
 }
 
 ValueId Tables::DefaultOf(FuncId function, uint32_t index) {
-  const ValueId value = defaults_[ParamIndex(function, index)];
-  Note({.kind = EventKind::Default, .table = {}, .owner = function.index, .key = index, .value = value});
-  return value;
+  return Noted(EventKind::Default, function, index, defaults_[ParamIndex(function, index)]);
 }
 
 void Tables::SetDefault(FuncId function, uint32_t index, ValueId value) {
-  defaults_[ParamIndex(function, index)] = value;
-  Note({.kind = EventKind::SetDefault, .table = {}, .owner = function.index, .key = index, .value = value});
+  defaults_[ParamIndex(function, index)] = Noted(EventKind::SetDefault, function, index, value);
 }
 
 ValueId Tables::Decorated(FuncId function) {
-  const ValueId value = decorated_[function.index];
-  Note({.kind = EventKind::Decorated, .table = {}, .owner = function.index, .key = 0, .value = value});
-  return value;
+  return Noted(EventKind::Decorated, function, 0, decorated_[function.index]);
 }
 
 void Tables::SetDecorated(FuncId function, ValueId decorators, ValueId value) {
-  decorated_[function.index] = value;
+  decorated_[function.index] = Noted(EventKind::SetDecorated, function, decorators.index, value);
   std::vector<knowledge::EntryId>& entries = facts.functions[function].decorators;
   entries.clear();
   for (const ValueId entry : store.Kids(decorators)) entries.push_back(knowledge::EntryId{store[entry].a});
-  Note({.kind = EventKind::SetDecorated, .table = {}, .owner = function.index, .key = decorators.index, .value = value});
 }
 
 ValueId Tables::AssumedParam(FuncId function, uint32_t index) {
@@ -350,8 +248,7 @@ ValueId Tables::AssumedParam(FuncId function, uint32_t index) {
   Log* asking = std::exchange(log, nullptr);
   const ValueId value = Assume(function, index);
   log = asking;
-  Note({.kind = EventKind::Assumed, .table = {}, .owner = function.index, .key = index, .value = value});
-  return value;
+  return Noted(EventKind::Assumed, function, index, value);
 }
 
 uint32_t Tables::SiteSymbol(FuncId function, uint32_t offset, SiteUse use, uint32_t index) {
@@ -364,13 +261,16 @@ uint32_t Tables::SiteSymbol(FuncId function, uint32_t offset, SiteUse use, uint3
 
 uint32_t Tables::NameSymbol(NameId name) {
   const auto [it, added] = name_symbols_.emplace(name, 0);
-  if (added) it->second = store.NewSymbol();
+  if (added) {
+    it->second = store.NewSymbol();
+    store.SetOperation(it->second, name);
+  }
   return it->second;
 }
 
 const Scope& Tables::ScopeOf(FuncId function) {
   Scope& scope = scopes[function.index];
-  if (!scope.built) ScopeBuilder(program.module_of(function), scope, *program.names).Build(program.function(function));
+  if (!scope.built) BuildScope(program.module_of(function), program.function(function), *program.names, scope);
   return scope;
 }
 

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "analyzer/base/hash_index.h"
+#include "analyzer/binding/import_graph.h"
 #include "analyzer/binding/program.h"
 #include "analyzer/knowledge/knowledge.h"
 #include "analyzer/variation/facts.h"
@@ -100,6 +101,7 @@ struct Tables {
   MarkId ragged_mark;
   NameId process_group_class;
   uint32_t round = 0;
+  bool has_open_keys = false;              // some variable of the environment is asked for by a parameter
   uint32_t depth = 0;                      // of functions evaluated on demand
   Log* log = nullptr;                      // of the evaluation at hand; none: nothing is recorded
   Recording* recording = nullptr;          // none: the program is analysed once
@@ -156,9 +158,20 @@ struct Tables {
   ValueId AnnotatedValue(FuncId function, ir::ExprId annotation);
 
  private:
+  ValueId TypeNamed(ir::ModuleId module, NameId text);
+  ValueId ListOf(ValueId item);
   void Note(const Event& event) {
     if (log != nullptr) log->Note(event);
   }
+  // What was read of a function, or is set of it.
+  ValueId Noted(EventKind kind, FuncId function, uint32_t key, ValueId value) {
+    Note({.kind = kind, .table = {}, .owner = function.index, .key = key, .value = value});
+    return value;
+  }
+  // What modules of the program of `reader` assigned to an attribute of objects of unknown class. Scripts that have nothing
+  // to do with each other mean different objects by `args`.
+  ValueId ReadLoose(uint32_t reader, uint32_t attr);
+  bool IsOfOneProgram(uint32_t reader, uint32_t writer);
   JoinTable& TableOf(TableId table) { return tables_[static_cast<size_t>(table)]; }
   uint32_t ParamIndex(FuncId function, uint32_t index) const { return first_param_[function.index] + index; }
   ValueId Assume(FuncId function, uint32_t index);
@@ -176,6 +189,9 @@ struct Tables {
   std::unordered_map<Site, uint32_t, SiteHash> site_symbols_;
   std::unordered_map<NameId, uint32_t> name_symbols_;
   std::array<JoinTable, kTableCount> tables_;
+  binding::ImportEdges imports_, importers_;
+  std::vector<std::vector<bool>> programs_;   // by module: the modules of its program; empty: not asked for yet
+  std::unordered_map<uint32_t, std::vector<uint32_t>> loose_writers_;  // by attribute: modules that assign it
   std::vector<uint32_t> first_param_;  // by FuncId: of its parameters in what goes by them
   std::vector<ValueId> declared_;      // by parameter
   std::vector<ValueId> defaults_;      // by parameter

@@ -151,6 +151,12 @@ class ValueStore {
   // `symbol` is an operation whose result is the same on all ranks, whatever it works on: the class of an object.
   void SetUniform(uint32_t symbol) { uniform_.insert(symbol); }
   bool IsUniformOperation(uint32_t symbol) const { return uniform_.contains(symbol); }
+  // The operation that `symbol` stands for, by the name of the function, method or attribute; none of other symbols.
+  void SetOperation(uint32_t symbol, NameId name) { operations_.emplace(symbol, name); }
+  NameId OperationOf(uint32_t symbol) const {
+    const auto known = operations_.find(symbol);
+    return known == operations_.end() ? NameId::None() : known->second;
+  }
   // `symbol` is the operation that counts the items of a container.
   void SetLength(uint32_t symbol) { length_ = symbol; }
   bool IsLength(uint32_t symbol) const { return symbol == length_; }
@@ -189,6 +195,7 @@ class ValueStore {
   std::vector<uint8_t> depths_;
   base::ChunkedVector<ValueId> kids_;
   base::HashIndex index_;
+  std::unordered_map<uint32_t, NameId> operations_;
   std::unordered_set<uint32_t> structural_;
   std::unordered_set<uint32_t> uniform_;
   std::unordered_set<uint32_t> keeps_shape_;

@@ -16,7 +16,7 @@
 namespace allranks::cli {
 namespace {
 
-constexpr std::array<std::string_view, 8> kCommands = {"check", "config", "ir", "rule", "server", "trace", "verify", "version"};
+constexpr std::array<std::string_view, 9> kCommands = {"check", "config", "explain", "ir", "rule", "server", "trace", "verify", "version"};
 
 // Options that may be given more than once or with commas, and never swallow the path behind them.
 CLI::Option* List(CLI::Option* option) { return option->delimiter(',')->allow_extra_args(false); }
@@ -37,10 +37,12 @@ CLI::Option* OneOf(CLI::Option* option, std::string_view key) {
 void AddCheck(CLI::App& app, CheckArguments& a, std::vector<std::string>& select) {
   CLI::App* c = app.add_subcommand("check", "find collectives that only some ranks reach (the default command)");
   c->add_option("path", a.paths, "files and folders; `-` reads the standard input (default: .)");
-  OneOf(c->add_option("--output-format", a.output_format, "full, concise, json, json-lines, sarif, github, gitlab, junit, rdjson or html"),
+  OneOf(c->add_option("--output-format", a.output_format, "full, concise, json, json-lines, sarif, github, gitlab, junit, rdjson, html, markdown or azure"),
         "output-format")->type_name("FORMAT");
   c->add_option("--output", a.outputs, "one more report: sarif=FILE; may be given several times")
       ->allow_extra_args(false)->type_name("FORMAT[=FILE]");
+  c->add_option("--sarif-include", a.sarif_include, "accepted findings that SARIF is to hold as well: suppressed, known")
+      ->delimiter(',')->check(CLI::IsMember({"suppressed", "known"}))->type_name("WHAT");
   c->add_option("--sarif-category", a.sarif_category, "tells several SARIF uploads of one commit apart")->type_name("NAME");
   c->add_option("-o,--output-file", a.output_file, "write the report there")->type_name("FILE");
   c->add_option("--verdicts", a.verdicts, "show in the HTML report what `allranks verify -o FILE` saw")->type_name("FILE");
@@ -69,7 +71,7 @@ void AddCheck(CLI::App& app, CheckArguments& a, std::vector<std::string>& select
   c->add_flag("--update-baseline", a.update_baseline, "write all findings into the baseline");
   c->add_option("--diff-base", a.diff_base, "report only what changed since this commit or branch")->type_name("REV");
   c->add_flag("--statistics", a.statistics, "count findings by rule");
-  c->add_flag("--coverage", a.coverage, "say which collective calls were proven aligned (with -v: each)");
+  c->add_flag("--coverage", a.coverage, "say how many collective calls were proven aligned, and what the rest rests on (with -v: each)");
   c->add_flag("--force-exclude", a.force_exclude, "leave out excluded files even if they are named");
   c->add_flag("--show-settings", a.show_settings, "print every setting and where it comes from");
   c->add_flag("--show-files", a.show_files, "list the files that would be checked");
@@ -108,6 +110,18 @@ void AddOthers(CLI::App& app, RuleArguments& rule, IrArguments& ir, TraceArgumen
   // For the list of commands: it is run before arguments are parsed here.
   app.add_subcommand("verify", std::string(verify::kVerifySummary));
   app.add_subcommand("version", "print the version");
+}
+
+void AddExplain(CLI::App& app, ExplainArguments& a) {
+  CLI::App* c = app.add_subcommand("explain", "say why a job hung: from Flight Recorder dumps, logs and stacks to the line that parted the ranks");
+  c->add_option("input", a.inputs, "dumps, logs, stacks, folders of them, and a report of `allranks check` (JSON or SARIF)")->required();
+  c->add_option("--path-map", a.path_maps, "a folder of the job and the one here; may be given several times")
+      ->allow_extra_args(false)->type_name("FROM=TO");
+  c->add_option("--format", a.format, "text, json, sarif, html or markdown")
+      ->check(CLI::IsMember({"text", "json", "sarif", "html", "markdown"}))->type_name("FORMAT");
+  c->add_option("-o,--output-file", a.output_file, "write the answer there")->type_name("FILE");
+  c->add_option("--root", a.root, "where the sources are (default: the working directory)")->type_name("DIR");
+  List(c->add_option("--knowledge", a.knowledge, "what your own wrappers mean for ranks"))->type_name("FILE");
 }
 
 // `allranks src --select AR1` means `allranks check src --select AR1`.
@@ -159,12 +173,14 @@ Command ParseArguments(int argc, const char* const* argv) {
   IrArguments ir;
   TraceArguments trace;
   ServerArguments server;
+  ExplainArguments explain;
   std::vector<std::string> select;
   CLI::App app("Finds, before a GPU is booked, where ranks of a distributed-training job will wait for each other forever.",
                "allranks");
   app.require_subcommand(1);
   AddCheck(app, check, select);
   AddConfig(app, config);
+  AddExplain(app, explain);
   AddOthers(app, rule, ir, trace, server);
   for (CLI::App* sub : app.get_subcommands([](CLI::App*) { return true; })) sub->allow_extras();
   try {
@@ -180,6 +196,7 @@ Command ParseArguments(int argc, const char* const* argv) {
   const CLI::App* chosen = app.get_subcommands()[0];
   if (!chosen->remaining().empty()) return Mistake(UnknownOption(*chosen, chosen->remaining()[0]));
   if (chosen->get_name() == "config") return config;
+  if (chosen->get_name() == "explain") return explain;
   if (chosen->get_name() == "rule") return rule;
   if (chosen->get_name() == "ir") return ir;
   if (chosen->get_name() == "trace") return trace;

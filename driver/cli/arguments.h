@@ -14,6 +14,7 @@ struct CheckArguments {
   std::string output_file;
   std::vector<std::string> outputs;  // FORMAT or FORMAT=FILE
   std::string sarif_category;
+  std::vector<std::string> sarif_include;  // "suppressed", "known"
   std::string verdicts;
   std::optional<std::vector<std::string>> select;
   std::vector<std::string> extend_select;
@@ -79,6 +80,16 @@ struct ServerArguments {
   bool stdio = false;
 };
 
+// Files and folders that a job left behind, and at most one report of `allranks check`.
+struct ExplainArguments {
+  std::vector<std::string> inputs;
+  std::vector<std::string> path_maps;
+  std::vector<std::string> knowledge;
+  std::string format = "text";
+  std::string output_file;
+  std::string root;
+};
+
 struct VersionArguments {};
 
 // What was asked for: to run something, or only to print (`--help`, a mistake) and leave with `exit_code`.
@@ -86,7 +97,7 @@ struct Message {
   std::string text;
   int exit_code = 0;
 };
-using Command = std::variant<CheckArguments, ConfigArguments, RuleArguments, IrArguments, TraceArguments, ServerArguments, VersionArguments, Message>;
+using Command = std::variant<CheckArguments, ConfigArguments, RuleArguments, IrArguments, TraceArguments, ServerArguments, ExplainArguments, VersionArguments, Message>;
 
 Command ParseArguments(int argc, const char* const* argv);
 

@@ -16,6 +16,7 @@ struct Dispatch {
   int operator()(const IrArguments& a) const { return RunIr(a); }
   int operator()(const TraceArguments& a) const { return RunTrace(a); }
   int operator()(const ServerArguments& a) const { return RunServer(a); }
+  int operator()(const ExplainArguments& a) const { return RunExplain(a); }
   int operator()(const VersionArguments&) const { return RunVersion(); }
   int operator()(const Message& message) const {
     if (message.exit_code != kExitClean) {

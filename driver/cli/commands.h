@@ -6,6 +6,7 @@
 namespace allranks::cli {
 
 int RunCheck(const CheckArguments& arguments);
+int RunExplain(const ExplainArguments& arguments);
 int RunConfig(const ConfigArguments& arguments);
 int RunRule(const RuleArguments& arguments);
 int RunIr(const IrArguments& arguments);

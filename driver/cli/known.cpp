@@ -13,11 +13,6 @@ namespace {
 
 using findings::Finding;
 
-findings::Confidence LeastConfidence(const std::string& name) {
-  if (name == "possible") return findings::Confidence::Possible;
-  return name == "certain" ? findings::Confidence::Certain : findings::Confidence::Likely;
-}
-
 // The fingerprints of what the same run finds in the code of the commit; what did not exist then brought nothing.
 base::Result<std::set<std::string>> FindingsThen(const std::string& revision, const config::Resolved& resolved,
                                                  pipeline::Options options, const source::FileSystem& files) {
@@ -49,6 +44,11 @@ bool IsSet(const char* variable) {
 std::string Counted(size_t count) { return std::to_string(count) + (count == 1 ? " finding" : " findings"); }
 
 }  // namespace
+
+findings::Confidence LeastConfidence(const std::string& name) {
+  if (name == "possible") return findings::Confidence::Possible;
+  return name == "certain" ? findings::Confidence::Certain : findings::Confidence::Likely;
+}
 
 base::Result<Known> Known::Load(const CheckArguments& arguments, const config::Resolved& resolved,
                                 const pipeline::Options& options, const source::FileSystem& files) {

@@ -13,6 +13,9 @@
 
 namespace allranks::cli {
 
+// "possible", "likely" or "certain"; likely for any other.
+findings::Confidence LeastConfidence(const std::string& name);
+
 class Known {
  public:
   // Reads the baseline file and checks the code of --diff-base, where they are asked for.

@@ -1,6 +1,9 @@
 #include "driver/cli/report_of.h"
 
+#include <fmt/format.h>
+
 #include "driver/cli/commands.h"
+#include "driver/cli/known.h"
 #include "driver/cli/terminal.h"
 #include "driver/config/project.h"
 #include "driver/pipeline/paths.h"
@@ -8,13 +11,26 @@
 namespace allranks::cli {
 namespace {
 
-reports::Verdict VerdictOf(traces::SiteVerdict verdict) {
-  switch (verdict) {
-    case traces::SiteVerdict::Aligned: return reports::Verdict::Aligned;
-    case traces::SiteVerdict::Flagged: return reports::Verdict::Flagged;
-    case traces::SiteVerdict::Unknown: return reports::Verdict::Unknown;
+// A difference that is less sure than what is shown leaves its site undecided: neither flagged nor aligned.
+reports::Site SiteOf(const traces::LedgerEntry& entry, findings::Confidence least) {
+  reports::Site site{entry.span, entry.name, reports::Verdict::Unknown, entry.reason, entry.assumptions};
+  switch (entry.verdict) {
+    case traces::SiteVerdict::Proven:
+      site.verdict = reports::Verdict::Proven;
+      break;
+    case traces::SiteVerdict::Aligned:
+      site.verdict = reports::Verdict::Aligned;
+      break;
+    case traces::SiteVerdict::Differs: {
+      const findings::Confidence confidence = findings::ConfidenceOf(entry.assumptions);
+      if (confidence >= least) site.verdict = reports::Verdict::Flagged;
+      else site.reason = std::string(findings::ToString(confidence)) + " difference, which is not shown";
+      break;
+    }
+    case traces::SiteVerdict::Unknown:
+      break;
   }
-  return reports::Verdict::Unknown;
+  return site;
 }
 
 // What could not be done, one line each.
@@ -27,6 +43,44 @@ std::vector<std::string> ErrorsOf(const CheckArguments& arguments, const pipelin
   return errors;
 }
 
+std::string Counted(size_t count, std::string_view one) { return std::to_string(count) + " " + std::string(one) + (count == 1 ? "" : "s"); }
+
+std::string_view WhyLeftOut(pipeline::LeftOut why) {
+  switch (why) {
+    case pipeline::LeftOut::Submodule: return "another repository";
+    case pipeline::LeftOut::Vendored: return "a copy of somebody else's code";
+    case pipeline::LeftOut::Generated: return "made by a build";
+    case pipeline::LeftOut::Ignored: break;
+  }
+  return {};
+}
+
+// What was found and not checked, and what to do who wants it checked.
+std::vector<std::string> NotesOf(const pipeline::Output& out, const pipeline::PathMap& paths) {
+  constexpr size_t kMostNamed = 4;
+  size_t files = 0, folders = 0, others = 0;
+  std::string named;
+  for (const pipeline::LeftOutPath& each : out.left_out) {
+    if (each.why == pipeline::LeftOut::Ignored) {
+      ++(each.is_folder ? folders : files);
+      continue;
+    }
+    if (++others <= kMostNamed) named += fmt::format("{}{} ({})", named.empty() ? "" : ", ", paths.Shown(each.path), WhyLeftOut(each.why));
+  }
+  std::vector<std::string> notes;
+  if (files + folders > 0) {
+    std::string what = files > 0 ? Counted(files, "file") : "";
+    if (folders > 0) what += (what.empty() ? "" : " and ") + Counted(folders, "folder");
+    notes.push_back(fmt::format("Left out: {} that .gitignore names and git does not track.", what));
+  }
+  if (others > kMostNamed) named += fmt::format(" and {} more", others - kMostNamed);
+  if (others > 0) notes.push_back(fmt::format("Read, but not checked: {}. Give the path of one to check it.", named));
+  if (!out.index_problem.empty()) {
+    notes.push_back(fmt::format("What git tracks is not known ({}): all that .gitignore names is left out.", out.index_problem));
+  }
+  return notes;
+}
+
 }  // namespace
 
 reports::Report ReportOf(const CheckArguments& arguments, const config::Resolved& resolved, const pipeline::Output& out,
@@ -34,8 +88,11 @@ reports::Report ReportOf(const CheckArguments& arguments, const config::Resolved
   reports::Report report{.files = out.files, .findings = out.findings, .ledger = {}, .errors = ErrorsOf(arguments, out),
                          .files_checked = out.files_requested, .suppressed = out.suppressed, .known = {}, .verdicts = {},
                          .version = Version(), .repository_path = {}};
-  for (const traces::LedgerEntry& entry : out.ledger) {
-    report.ledger.push_back({entry.span, entry.name, VerdictOf(entry.verdict), entry.reason});
+  const findings::Confidence least = LeastConfidence(resolved.settings.min_confidence);
+  for (const traces::LedgerEntry& entry : out.ledger) report.ledger.push_back(SiteOf(entry, least));
+  report.notes = NotesOf(out, pipeline::PathMap(resolved.root, WorkingDirectory()));
+  for (const std::string& what : arguments.sarif_include) {
+    (what == "known" ? report.sarif_known : report.sarif_suppressed) = true;
   }
   if (!arguments.sarif_category.empty()) report.category = arguments.sarif_category + "/";
   const pipeline::PathMap paths(config::FindRepository(resolved.root, WorkingDirectory(), files), WorkingDirectory());

@@ -14,6 +14,8 @@ std::string TextOf(const Json& object, const char* key) {
 }
 
 std::string Line(const Json& verify) {
+  // What happened in a job is more than what a replay shows.
+  if (TextOf(verify, "evidence") == "job") return "seen in a job: " + TextOf(verify, "seen");
   std::string line = TextOf(verify, "verdict");
   if (const std::string effect = TextOf(verify, "effect"); !effect.empty()) line += ": " + effect;
   if (const std::string reason = TextOf(verify, "reason"); !reason.empty()) line += ": " + reason;

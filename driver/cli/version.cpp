@@ -1,18 +1,31 @@
-// `allranks --version`: what a report of a bug should name.
+// `allranks version`: what this binary is made of and can do, as a report of a bug should name it. What was left out of the
+// build is said with the command that brings it.
 #include "driver/cli/commands.h"
 #include "driver/cli/exit_codes.h"
 #include "driver/cli/terminal.h"
 
 namespace allranks::cli {
 
+namespace {
+
+std::string Part(std::string_view library, std::string_view version, std::string_view packages) {
+  if (!version.empty()) return std::string(library) + " " + std::string(version);
+  return "NOT IN THIS BINARY. To add it: apt-get install " + std::string(packages) + ", then build again";
+}
+
+}  // namespace
+
 std::string_view Version() { return ALLRANKS_VERSION; }
 
 int RunVersion() {
-  const std::string_view commit = ALLRANKS_COMMIT, llvm = ALLRANKS_LLVM;
+  const std::string_view commit = ALLRANKS_COMMIT;
   std::string text = "allranks " + std::string(Version());
   if (!commit.empty()) text += " (" + std::string(commit) + ")";
-  text += "\nPython: " ALLRANKS_GRAMMARS "\nC, C++, CUDA: ";
-  text += llvm.empty() ? "built without LLVM" : "LLVM " + std::string(llvm);
+  text += "\nPython: " ALLRANKS_GRAMMARS;
+  text += "\nC, C++, CUDA: " + Part("LLVM", ALLRANKS_LLVM, "clang-19 libclang-19-dev llvm-19-dev");
+  text += "\nverify --backend sim: always";
+  text += "\nverify --backend gloo: " + Part("Gloo", ALLRANKS_GLOO, "libgloo-dev");
+  text += "\nverify --backend nccl: with the NCCL and CUDA driver found at run time";
   return WriteOut(text + "\n") ? kExitClean : kExitError;
 }
 

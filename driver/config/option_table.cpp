@@ -14,8 +14,8 @@ using std::string_view;
 constexpr std::array<string_view, 3> kConfidences = {"possible", "likely", "certain"};
 constexpr std::array<string_view, 4> kLevels = {"error", "warning", "info", "off"};
 constexpr std::array<string_view, 4> kFailOn = {"error", "warning", "info", "never"};
-constexpr std::array<string_view, 10> kFormats = {"full",   "concise", "json",  "json-lines", "sarif",
-                                                  "github", "gitlab",  "junit", "rdjson",     "html"};
+constexpr std::array<string_view, 12> kFormats = {"full",   "concise", "json",   "json-lines", "sarif",    "github",
+                                                  "gitlab", "junit",   "rdjson", "html",       "markdown", "azure"};
 
 // In the order in which they are best read.
 const std::array kOptions = {
@@ -72,7 +72,7 @@ const std::array kOptions = {
            .text = "What pre-commit needs, which names every changed file.", .example = "force-exclude = true"},
     Option{.key = "respect-gitignore", .kind = Kind::Flag, .member = &Settings::respect_gitignore,
            .default_value = "true", .flag = "--no-respect-gitignore", .summary = "whether files that git ignores are left out",
-           .text = "`.gitignore` files and `.git/info/exclude` are read.", .example = "respect-gitignore = false"},
+           .text = "`.gitignore` files and `.git/info/exclude` are read. What git tracks is checked, whatever they say.", .example = "respect-gitignore = false"},
     Option{.key = "knowledge", .kind = Kind::Paths, .member = &Settings::knowledge, .default_value = "[]",
            .flag = "--knowledge", .summary = "files that say what your own wrappers mean for ranks",
            .text = "For what cannot be read: an extension module, a service. See adding-knowledge.md.",

@@ -6,8 +6,11 @@
 #include <set>
 #include <unordered_set>
 
+#include "driver/pipeline/git_index.h"
 #include "driver/pipeline/gitignore.h"
+#include "driver/pipeline/launch_scan.h"
 #include "frontends/cpp/includes.h"
+#include "frontends/launch/read.h"
 
 namespace allranks::pipeline {
 namespace {
@@ -20,6 +23,11 @@ constexpr std::array<std::string_view, 13> kSkipped = {
     ".allranks_cache", ".git", ".hg", ".ipynb_checkpoints", ".mypy_cache", ".nox", ".pytest_cache", ".ruff_cache", ".svn", ".tox",
     "__pycache__", "node_modules", "site-packages"};
 constexpr std::string_view kVirtualEnvironment = "pyvenv.cfg";
+
+// Folders of other people's code by convention; GitHub's linguist leaves the same ones out of its counts
+// (https://github.com/github-linguist/linguist/blob/main/lib/linguist/vendor.yml).
+constexpr std::array<std::string_view, 8> kVendored = {"third_party", "third-party", "thirdparty", "3rdparty", "3rd_party",
+                                                       "vendor", "vendors", "vendored"};
 
 bool IsPackagingFile(std::string_view name) {
   return name == "pyproject.toml" || name == "setup.py" || name == "setup.cfg";
@@ -43,15 +51,22 @@ bool IsIgnored(const Scope& scope, const std::string& path, bool is_directory) {
 
 class Walker {
  public:
-  Walker(const EnumerateOptions& options, const PathMap& paths, const source::FileSystem& files)
-      : options_(options), paths_(paths), files_(files), exclude_(JoinLines(options.exclude)) {}
+  using IsWanted = bool (*)(std::string_view name);
+  Walker(const EnumerateOptions& options, const PathMap& paths, const source::FileSystem& files, IsWanted is_wanted)
+      : is_wanted_(is_wanted), options_(options), paths_(paths), files_(files), exclude_(JoinLines(options.exclude)) {
+    if (!options.respect_gitignore) return;
+    base::Result<GitIndex> index = FindGitIndex(paths.Shown(""), files);
+    if (index) tracked_ = std::move(*index);
+    // Without it the ignore files decide alone.
+    else index_problem = index.error().message;
+  }
 
   // Everything below `start` (relative to the root; a path of its own if outside), nearest folders first.
   void Walk(const std::string& start, bool requested) {
-    std::vector<std::pair<std::string, Scope>> level = {{start, ScopeAbove(start)}};
+    std::vector<Folder> level = {{.path = start, .scope = ScopeAbove(start)}};
     while (!level.empty()) {
-      std::vector<std::pair<std::string, Scope>> next;
-      for (const auto& [directory, scope] : level) Visit(directory, scope, requested, directory == start, next);
+      std::vector<Folder> next;
+      for (const Folder& folder : level) Visit(folder, requested, folder.path == start, next);
       level = std::move(next);
     }
   }
@@ -61,9 +76,17 @@ class Walker {
   std::set<std::string> found;
   std::vector<std::pair<std::string, std::string>> links;  // files behind symbolic links: path, where it leads
   std::set<std::string> packaging;                          // folders with pyproject.toml or the like
+  std::vector<LeftOutPath> left_out;
+  std::string index_problem;
   std::vector<PathError> errors;
 
  private:
+  struct Folder {
+    std::string path;
+    Scope scope;
+    bool only_tracked = false;  // ignored, but some of its files are tracked all the same
+  };
+
   static std::string JoinLines(const std::vector<std::string>& lines) {
     std::string text;
     for (const std::string& line : lines) text += line + "\n";
@@ -90,13 +113,12 @@ class Walker {
     return std::make_shared<const IgnoreScope>(IgnoreScope{outer, directory, std::move(file)});
   }
 
-  void Visit(const std::string& directory, Scope scope, bool requested, bool is_start,
-             std::vector<std::pair<std::string, Scope>>& next) {
+  void Visit(Folder folder, bool requested, bool is_start, std::vector<Folder>& next) {
     if (entries_seen_ > options_.most_entries && !requested) return;
-    if (!visited_.insert(directory).second) return;
-    const base::Result<std::vector<DirectoryEntry>> entries = files_.List(paths_.Shown(directory));
+    if (!visited_.insert(folder.path).second) return;
+    const base::Result<std::vector<DirectoryEntry>> entries = files_.List(paths_.Shown(folder.path));
     if (!entries) {
-      if (requested) errors.push_back({paths_.Shown(directory), entries.error().message});
+      if (requested) errors.push_back({paths_.Shown(folder.path), entries.error().message});
       return;
     }
     entries_seen_ += entries->size();
@@ -104,25 +126,32 @@ class Walker {
       return std::any_of(entries->begin(), entries->end(), [&](const DirectoryEntry& e) { return e.name == name; });
     };
     if (!is_start && has(kVirtualEnvironment)) return;
-    if (options_.respect_gitignore && has(".gitignore")) scope = Opened(scope, directory, ".gitignore");
-    for (const DirectoryEntry& entry : *entries) Add(directory, entry, scope, next);
+    if (!is_start && (has(".git") || tracked_.IsSubmodule(folder.path))) LeaveOut(folder.path, true, LeftOut::Submodule);
+    const bool builds = std::any_of(entries->begin(), entries->end(), [](const DirectoryEntry& e) { return IsPackagingFile(e.name); });
+    if (options_.respect_gitignore && has(".gitignore")) folder.scope = Opened(folder.scope, folder.path, ".gitignore");
+    for (const DirectoryEntry& entry : *entries) Add(folder, entry, builds, next);
   }
 
-  void Add(const std::string& directory, const DirectoryEntry& entry, const Scope& scope,
-           std::vector<std::pair<std::string, Scope>>& next) {
+  void Add(const Folder& folder, const DirectoryEntry& entry, bool builds, std::vector<Folder>& next) {
     const bool is_directory = entry.kind == EntryKind::Directory;
-    if (entry.kind == EntryKind::File && IsPackagingFile(entry.name)) packaging.insert(directory);
-    if (is_directory ? IsSkippedName(entry) : entry.kind != EntryKind::File || !IsCodeName(entry.name)) return;
-    std::string path = Join(directory, entry.name);
-    if (exclude_.Ignores(path, is_directory).value_or(false) || IsIgnored(scope, path, is_directory)) return;
+    if (entry.kind == EntryKind::File && IsPackagingFile(entry.name)) packaging.insert(folder.path);
+    if (is_directory ? IsSkippedName(entry) : entry.kind != EntryKind::File || !is_wanted_(entry.name)) return;
+    std::string path = Join(folder.path, entry.name);
+    if (exclude_.Ignores(path, is_directory).value_or(false)) return;
+    const bool is_ignored = folder.only_tracked || IsIgnored(folder.scope, path, is_directory);
+    if (is_ignored && !(is_directory ? tracked_.TracksBelow(path) : tracked_.Tracks(path))) return LeaveOut(path, is_directory, LeftOut::Ignored);
     if (is_directory) {
-      next.emplace_back(std::move(path), scope);
+      if (std::find(kVendored.begin(), kVendored.end(), entry.name) != kVendored.end()) LeaveOut(path, true, LeftOut::Vendored);
+      if (builds && entry.name == "build" && !tracked_.TracksBelow(path)) LeaveOut(path, true, LeftOut::Generated);
+      next.push_back({.path = std::move(path), .scope = folder.scope, .only_tracked = is_ignored});
     } else if (entry.is_symlink) {
       AddLink(std::move(path));
     } else {
       found.insert(std::move(path));
     }
   }
+
+  void LeaveOut(std::string path, bool is_folder, LeftOut why) { left_out.push_back({std::move(path), is_folder, why}); }
 
   // A link to a folder is not followed, as git does it: what it leads to is found where it stands, and a loop of
   // links cannot arise.
@@ -135,10 +164,12 @@ class Walker {
     }
   }
 
+  IsWanted is_wanted_;
   const EnumerateOptions& options_;
   const PathMap& paths_;
   const source::FileSystem& files_;
   IgnoreFile exclude_;
+  GitIndex tracked_;
   std::unordered_set<std::string> visited_;
   size_t entries_seen_ = 0;
 };
@@ -187,6 +218,36 @@ Request Requested(const EnumerateOptions& options, const PathMap& paths, const s
   return request;
 }
 
+// Folders of other people's code below what was asked for. One that somebody names, or names something in, is wanted. They
+// are read all the same: others import from them.
+std::vector<LeftOutPath> Foreign(const std::vector<LeftOutPath>& left_out, const std::vector<std::string>& asked) {
+  std::vector<LeftOutPath> foreign;
+  for (const LeftOutPath& each : left_out) {
+    const bool is_asked = std::any_of(asked.begin(), asked.end(), [&](const std::string& d) { return IsInside(d, each.path); });
+    if (each.why != LeftOut::Ignored && !is_asked) foreign.push_back(each);
+  }
+  return foreign;
+}
+
+// What there is to say about it: ignored files and folders, and folders of others that hold code.
+std::vector<LeftOutPath> LeftOutOf(const std::vector<LeftOutPath>& left_out, const std::vector<LeftOutPath>& foreign,
+                                   const ProjectFiles& project, const Request& request) {
+  std::vector<LeftOutPath> said;
+  for (const LeftOutPath& each : left_out) {
+    const bool is_below = std::any_of(request.directories.begin(), request.directories.end(),
+                                      [&](const std::string& d) { return IsInside(each.path, d); });
+    if (each.why == LeftOut::Ignored && is_below) said.push_back(each);
+  }
+  for (const LeftOutPath& each : foreign) {
+    const bool holds_code = std::any_of(project.all.begin(), project.all.end(), [&](const std::string& path) { return IsInside(path, each.path); });
+    const bool is_inner = std::any_of(foreign.begin(), foreign.end(),
+                                      [&](const LeftOutPath& f) { return f.path != each.path && IsInside(each.path, f.path); });
+    if (holds_code && !is_inner) said.push_back(each);
+  }
+  std::sort(said.begin(), said.end(), [](const LeftOutPath& a, const LeftOutPath& b) { return a.path < b.path; });
+  return said;
+}
+
 }  // namespace
 
 bool IsCodeName(std::string_view name) {
@@ -195,7 +256,7 @@ bool IsCodeName(std::string_view name) {
 
 ProjectFiles Enumerate(const EnumerateOptions& options, const PathMap& paths, const source::FileSystem& files) {
   ProjectFiles out;
-  Walker walker(options, paths, files);
+  Walker walker(options, paths, files, IsCodeName);
   const Request request = Requested(options, paths, files, walker.exclude(), out.errors);
   out.excluded = request.excluded;
   const bool wants_root = std::find(request.directories.begin(), request.directories.end(), "") !=
@@ -204,13 +265,19 @@ ProjectFiles Enumerate(const EnumerateOptions& options, const PathMap& paths, co
   for (const std::string& directory : request.directories) walker.Walk(directory, true);
   if (!wants_root) walker.Walk("", false);
   KeepLinks(walker, paths, files);
-  walker.found.insert(request.files.begin(), request.files.end());
+  for (const std::string& file : request.files) {
+    if (IsCodeName(file) || !IsLaunchName(file)) walker.found.insert(file);
+  }
   out.all.assign(walker.found.begin(), walker.found.end());
+  const std::vector<LeftOutPath> foreign = Foreign(walker.left_out, request.directories);
   for (const std::string& path : out.all) {
     const bool in_directory = std::any_of(request.directories.begin(), request.directories.end(),
                                           [&](const std::string& d) { return IsInside(path, d); });
-    out.requested.push_back(in_directory || request.files.contains(path));
+    const bool is_foreign = std::any_of(foreign.begin(), foreign.end(), [&](const LeftOutPath& f) { return IsInside(path, f.path); });
+    out.requested.push_back((in_directory && !is_foreign) || request.files.contains(path));
   }
+  out.index_problem = walker.index_problem;
+  out.left_out = LeftOutOf(walker.left_out, foreign, out, request);
   for (const std::string& directory : walker.packaging) {
     out.import_roots.push_back(directory);
     out.import_roots.push_back(Join(directory, "src"));
@@ -218,6 +285,30 @@ ProjectFiles Enumerate(const EnumerateOptions& options, const PathMap& paths, co
   for (const std::string& folder : options.import_roots) out.import_roots.push_back(paths.Relative(folder));
   if (!walker.packaging.contains("")) out.import_roots.insert(out.import_roots.begin(), {"", "src"});
   out.errors.insert(out.errors.end(), walker.errors.begin(), walker.errors.end());
+  return out;
+}
+
+bool IsLaunchName(std::string_view name) { return launch_files::KindOfName(name).has_value(); }
+
+LaunchFiles EnumerateLaunch(const EnumerateOptions& options, const PathMap& paths, const source::FileSystem& files) {
+  LaunchFiles out;
+  Walker walker(options, paths, files, IsLaunchName);
+  // Enumerate has said these already.
+  std::vector<PathError> errors;
+  const Request request = Requested(options, paths, files, walker.exclude(), errors);
+  const bool wants_root = std::ranges::count(request.directories, "") > 0;
+  for (const std::string& directory : request.directories) walker.Walk(directory, true);
+  if (!wants_root) walker.Walk("", false);
+  for (const std::string& file : request.files) {
+    if (!IsCodeName(file) && IsLaunchName(file)) walker.found.insert(file);
+  }
+  out.all.assign(walker.found.begin(), walker.found.end());
+  const std::vector<LeftOutPath> foreign = Foreign(walker.left_out, request.directories);
+  for (const std::string& path : out.all) {
+    const bool in_directory = std::ranges::any_of(request.directories, [&](const std::string& d) { return IsInside(path, d); });
+    const bool is_foreign = std::ranges::any_of(foreign, [&](const LeftOutPath& f) { return IsInside(path, f.path); });
+    out.requested.push_back((in_directory && !is_foreign) || request.files.contains(path));
+  }
   return out;
 }
 

@@ -28,10 +28,25 @@ struct EnumerateOptions {
   size_t most_entries = 500000;
 };
 
+// Why files of the project were not checked.
+enum class LeftOut : uint8_t {
+  Ignored,       // named by a .gitignore, and not tracked
+  Submodule,     // a checkout of another repository
+  Vendored,      // a copy of somebody else's code: `third_party/`, `vendor/`
+  Generated,     // what a build made: `build/lib/`
+};
+struct LeftOutPath {
+  std::string path;   // of a file, or of a folder with all that is in it; relative to the root
+  bool is_folder = false;
+  LeftOut why{};
+};
+
 struct ProjectFiles {
   std::vector<std::string> all;         // Python, C, C++ and CUDA, headers too; relative to the root, sorted
   std::vector<bool> requested;          // by index in `all`
   std::vector<std::string> import_roots;  // folders from which imports start besides the importing file's own
+  std::vector<LeftOutPath> left_out;    // of what was asked for, sorted
+  std::string index_problem;            // why it is not known what git tracks; empty: it is, or there is no checkout
   size_t excluded = 0;                  // files among the paths that `force_exclude` left out
   std::vector<PathError> errors;        // requested paths that are not there or cannot be listed
 };

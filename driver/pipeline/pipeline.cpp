@@ -15,10 +15,12 @@
 #include "driver/pipeline/parse.h"
 #include "driver/pipeline/policy.h"
 #include "driver/pipeline/prefilter.h"
+#include "driver/pipeline/read_launch.h"
 #include "driver/pipeline/selection.h"
 #include "driver/pipeline/syntax.h"
 #include "driver/pipeline/tool_findings.h"
 #include "driver/pipeline/witness_id.h"
+#include "rules/launch/launch_rules.h"
 
 namespace allranks::pipeline {
 namespace {
@@ -69,6 +71,17 @@ base::Result<bool> LoadKnowledge(const Options& options, const source::FileSyste
   return knowledge.Finish();
 }
 
+base::Result<bool> LoadLauncherTables(launch::LauncherTables& tables) {
+  for (const knowledge::EmbeddedFile& file : knowledge::EmbeddedLaunchKnowledge()) {
+    if (base::Result<bool> loaded = tables.Load(file.name, file.text); !loaded) return loaded;
+  }
+  return true;
+}
+
+bool HasLaunchOverlay(const std::map<std::string, std::string>& overlays) {
+  return std::ranges::any_of(overlays, [](const auto& overlay) { return !IsCodeName(overlay.first) && IsLaunchName(overlay.first); });
+}
+
 std::map<std::string, std::string> RelativeOverlays(const Options& options, const PathMap& paths) {
   std::map<std::string, std::string> relative;
   for (const auto& [path, text] : options.overlays) relative.emplace(paths.Relative(path), text);
@@ -82,17 +95,21 @@ std::vector<Finding> FindingsOfRules(const std::vector<const rules::Rule*>& want
   const objects::Reach reach(a.program, *a.knowledge, a.facts, index);
   const objects::Training training(a.program, *a.knowledge, a.facts, index);
   const objects::Loading loading(a.program, *a.knowledge, a.facts, index);
+  const objects::Launch launch(a.program, *a.knowledge, a.facts, index, a.launch_lines);
+  const objects::Accumulation accumulation(a.program, *a.knowledge, a.facts, index, reach);
+  const objects::FileUses file_uses(a.program, a.facts, index);
   const rules::Context context{a.files, a.program, *a.knowledge, a.facts, a.analysis, index, values, reach, training,
-                               loading};
+                               loading, launch, accumulation, file_uses};
   for (const rules::Rule* rule : wanted) {
     if (rule->check != nullptr) rule->check(context, findings);
   }
   return findings;
 }
 
-void AddToolFindings(const Parsed& parsed, const Analysed& a, std::vector<Finding>& findings) {
+void AddToolFindings(const Parsed& parsed, const Analysed& a, const launch::Launches& launches, std::vector<Finding>& findings) {
   for (const auto& [file, why] : parsed.faulty) findings.push_back(UnreadableFile(file, why));
   for (const ir::Module& module : a.program.modules) AddReadingProblems(module, a.files[module.file], findings);
+  for (const launch::LaunchFile& file : launches.files) AddReadingProblems(file, findings);
   AddLimits(a.program, a.analysis, findings);
 }
 
@@ -103,7 +120,7 @@ void KeepRequested(const Parsed& parsed, Output& out) {
 }
 
 // Where statements and comments of the requested files stand, one entry a file.
-std::vector<findings::FileSyntax> SyntaxOfRequested(const Analysed& a, const Parsed& parsed) {
+std::vector<findings::FileSyntax> SyntaxOfRequested(const Analysed& a, const Parsed& parsed, const launch::Launches& launches) {
   std::vector<findings::FileSyntax> syntax;
   std::unordered_map<uint32_t, size_t> known_files;
   for (const ir::Module& module : a.program.modules) {
@@ -118,11 +135,14 @@ std::vector<findings::FileSyntax> SyntaxOfRequested(const Analysed& a, const Par
     std::vector<findings::Extent>& statements = syntax[known->second].statements;
     statements.insert(statements.end(), of_module.statements.begin(), of_module.statements.end());
   }
+  for (const launch::LaunchFile& file : launches.files) {
+    if (file.requested) syntax.push_back(file.syntax);
+  }
   return syntax;
 }
 
 void Suppress(const std::vector<const rules::Rule*>& wanted, const Options& options, const Analysed& a, const Parsed& parsed,
-              Output& out) {
+              const launch::Launches& launches, Output& out) {
   std::unordered_set<std::string_view> ran;
   for (const rules::Rule* rule : wanted) ran.insert(rule->code);
   std::erase_if(out.findings, [&](const Finding& finding) { return !ran.contains(finding.code); });
@@ -134,7 +154,7 @@ void Suppress(const std::vector<const rules::Rule*>& wanted, const Options& opti
       .nearest = config::NearestRule,
       .ran = [&](std::string_view code) { return ran.contains(code); },
       .require_reason = options.require_reason};
-  out.syntax = SyntaxOfRequested(a, parsed);
+  out.syntax = SyntaxOfRequested(a, parsed, launches);
   out.suppressed = findings::ApplySuppressions(a.files, out.syntax, known, out.findings);
 }
 
@@ -158,6 +178,8 @@ std::vector<uint32_t> PathOrder(const source::SourceFiles& files) {
 void CountInto(const ProjectFiles& project, const Selection& selection, const Parsed& parsed, Output& out) {
   out.errors = project.errors;
   out.files_excluded = project.excluded;
+  out.left_out = project.left_out;
+  out.index_problem = project.index_problem;
   for (const std::string& problem : parsed.problems) out.errors.push_back({.path = "", .message = problem});
   out.bytes_scanned = selection.bytes_scanned;
   out.files_scanned = selection.files_scanned;
@@ -196,6 +218,8 @@ base::Result<Output> Run(const Options& options, const source::FileSystem& files
       return base::Fail(loaded.error().message);
     }
   }
+  launch::Launches launches;
+  if (const base::Result<bool> loaded = LoadLauncherTables(launches.tables); !loaded) return base::Fail(loaded.error().message);
 
   watch.Begin("find files");
   ProjectFiles found;
@@ -215,7 +239,8 @@ base::Result<Output> Run(const Options& options, const source::FileSystem& files
   if (memory != nullptr) memory->SetScanned(selection.files);
   if (stopped()) return Stopped();
   if (memory != nullptr) {
-    out.is_same = memory->IsSame(selection);
+    // Of launch files nothing is remembered.
+    out.is_same = memory->IsSame(selection) && !HasLaunchOverlay(overlays);
     if (out.is_same) return out;
     memory->Recall(a.program, a.files);
   }
@@ -224,7 +249,10 @@ base::Result<Output> Run(const Options& options, const source::FileSystem& files
   ModuleCache cache(options.cache_folder);
   Parsed parsed = ParseFiles({project, paths, graph, files, options.compile_commands, overlays, cache, options.jobs, memory},
                              selection, a.names);
+  const LaunchInput launch_input{paths, files, overlays, options.jobs};
+  ReadLaunchFiles(launch_input, ScanLaunchFiles(launch_input, EnumerateLaunch(FilesOf(options), paths, files)), parsed, launches);
   CountInto(project, selection, parsed, out);
+  out.files_requested += static_cast<uint32_t>(std::ranges::count(launches.files, true, &launch::LaunchFile::requested));
   a.files = std::move(parsed.files);
 
   RunWithDeepStack([&] {
@@ -245,14 +273,15 @@ base::Result<Output> Run(const Options& options, const source::FileSystem& files
 
     watch.Begin("rules");
     out.findings = FindingsOfRules(wanted, a);
+    rules::CheckLaunchFiles({a.files, launches}, wanted, out.findings);
   });
   if (stopped()) return Stopped();
 
   watch.Begin("report");
-  AddToolFindings(parsed, a, out.findings);
+  AddToolFindings(parsed, a, launches, out.findings);
   out.ledger = a.analysis.ledger;
   KeepRequested(parsed, out);
-  Suppress(wanted, options, a, parsed, out);
+  Suppress(wanted, options, a, parsed, launches, out);
   ApplyPolicy(options, paths, a.files, out.findings);
   std::erase_if(out.syntax, [&](const findings::FileSyntax& syntax) {
     return std::ranges::none_of(out.findings, [&](const Finding& finding) { return finding.span.file == syntax.file; });

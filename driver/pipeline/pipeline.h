@@ -14,6 +14,7 @@
 #include "analyzer/knowledge/knowledge.h"
 #include "analyzer/source/file_system.h"
 #include "analyzer/source/source_file.h"
+#include "analyzer/objects/launch_lines.h"
 #include "analyzer/traces/analysis.h"
 #include "driver/pipeline/enumerate.h"
 #include "driver/pipeline/memory.h"
@@ -44,6 +45,8 @@ struct Output {
   size_t files_excluded = 0;              // named by the user, but left out by `force_exclude`
   std::vector<findings::Suppressed> suppressed;  // by comments
   std::vector<findings::FileSyntax> syntax;      // of files with findings
+  std::vector<LeftOutPath> left_out;             // of what was asked for, not checked
+  std::string index_problem;                     // why it is not known what git tracks
 };
 
 // All that the stages made, for those who print it; ids of one stage refer to the stages before it.
@@ -54,6 +57,7 @@ struct Analysed {
   variation::Facts facts;
   traces::Analysis analysis;
   source::SourceFiles files;
+  objects::LaunchLines launch_lines;  // what scripts of the project say of how it is started
 };
 
 [[nodiscard]] base::Result<Output> Run(const Options& options, const source::FileSystem& files);

@@ -69,6 +69,12 @@ void AddReadingProblems(const ir::Module& module, const source::SourceFile& file
                           {"byte that is not UTF-8 in a file without a coding line, which Python refuses", {}}));
 }
 
+void AddReadingProblems(const launch::LaunchFile& file, std::vector<Finding>& findings) {
+  for (const launch::ReadProblem& problem : file.problems) {
+    findings.push_back(Make(kUnreadable, problem.span, {"not all of this could be read: {}", {problem.text}}));
+  }
+}
+
 void AddLimits(const binding::Program& program, const traces::Analysis& analysis, std::vector<Finding>& findings) {
   for (const traces::LimitHit& limit : analysis.limits) {
     const ir::Module& module = program.module_of(limit.function);

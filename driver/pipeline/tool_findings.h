@@ -6,6 +6,7 @@
 
 #include "analyzer/binding/program.h"
 #include "analyzer/findings/finding.h"
+#include "analyzer/launch/job.h"
 #include "analyzer/source/source_file.h"
 #include "analyzer/traces/analysis.h"
 
@@ -17,6 +18,9 @@ findings::Finding UnreadableFile(source::FileId file, std::string why);
 // What a front end could not read of a module, and bytes that are not UTF-8.
 void AddReadingProblems(const ir::Module& module, const source::SourceFile& file,
                         std::vector<findings::Finding>& findings);
+
+// What could not be read of a launch file.
+void AddReadingProblems(const launch::LaunchFile& file, std::vector<findings::Finding>& findings);
 
 // Functions that a bound kept from being analysed.
 void AddLimits(const binding::Program& program, const traces::Analysis& analysis,

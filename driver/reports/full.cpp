@@ -1,4 +1,4 @@
-// The format for people: an excerpt with labels, the ranks' timeline, and how to mend it.
+// The format for people: an excerpt with labels, the ranks' timeline, what was taken for granted, and how to fix it.
 #include <algorithm>
 #include <map>
 
@@ -90,11 +90,13 @@ class FindingDrawer {
     std::string out;
     const bool has_lanes = finding_.witness && ShowsDifference(*finding_.witness);
     const std::string help = findings::Render(finding_.help);
-    if (has_lanes || !help.empty() || !finding_.flight_recorder.empty()) out += Gutter(margin_, style_) + "\n";
+    const bool has_notes = has_lanes || !help.empty() || !finding_.flight_recorder.empty() || !finding_.assumptions.empty();
+    if (has_notes) out += Gutter(margin_, style_) + "\n";
     if (has_lanes) out += Timeline(*finding_.witness);
     if (!finding_.flight_recorder.empty()) {
       out += Note("note", "PyTorch's Flight Recorder will call this \"" + finding_.flight_recorder + "\"");
     }
+    if (!finding_.assumptions.empty()) out += Note("assumed", findings::Clauses(finding_.assumptions));
     if (!help.empty()) out += Note("help", help);
     for (const findings::Fix& fix : finding_.fixes) out += Note("fix", FixText(fix));
     return out;

@@ -35,7 +35,7 @@ TEST(FullTest, ExcerptTimelineAndHelp) {
   = note: PyTorch's Flight Recorder will call this "collective type mismatch"
   = help: call it on every rank
 
-Found 1 error in 1 of 2 files; of 2 collective calls 0 proven aligned, 1 flagged, 1 unknown.
+Found 1 error in 1 of 2 files; of 2 collective calls 0 proven aligned, 0 aligned as far as read, 1 flagged, 1 unknown.
 )");
 }
 
@@ -53,6 +53,16 @@ TEST(FullTest, LikelyIsSaidCertainIsNot) {
   Example example = MakeExample();
   example.findings[0].confidence = findings::Confidence::Likely;
   EXPECT_THAT(RenderFull(example.report(), {}), HasSubstr("6:9, in `save` (likely)\n"));
+}
+
+TEST(FullTest, WhatIsAssumedIsSaid) {
+  Example example = MakeExample();
+  findings::Assume(example.findings[0], findings::Assumptions::Of(findings::Assumption::BatchDiffers));
+  EXPECT_THAT(RenderFull(example.report(), {}), HasSubstr("(likely)\n"));
+  EXPECT_THAT(RenderFull(example.report(), {}), HasSubstr("  = assumed: ranks work on different batches\n"));
+  EXPECT_THAT(RenderJson(example.report()), HasSubstr("\"kind\": \"batch-differs\""));
+  EXPECT_THAT(RenderSarif(example.report()), HasSubstr("\"kind\": \"batch-differs\""));
+  EXPECT_THAT(RenderHtml(example.report()), HasSubstr("<dt>assumed</dt><dd>ranks work on different batches</dd>"));
 }
 
 TEST(FullTest, QuietHasNoSummary) {
@@ -79,15 +89,25 @@ TEST(ConciseTest, OneLineAFinding) {
             "train loop.py:6:9: AR101 only rank 0 reaches `torch.distributed.barrier`\n");
 }
 
+TEST(CoverageTest, WhatAlignedCallsRestOnIsCounted) {
+  Example example = MakeExample();
+  example.ledger[1] = {example.ledger[1].span, "torch.distributed.all_reduce", Verdict::Aligned, "",
+                       findings::Assumptions::Of(findings::Assumption::CallerUnknown)};
+  const std::string text = RenderCoverage(example.report(), {}, true);
+  EXPECT_THAT(text, HasSubstr("aligned as far as read `torch.distributed.all_reduce`: assumed: every rank calls a function that nothing"));
+  EXPECT_THAT(text, HasSubstr("Aligned calls assume that\n       1  every rank calls"));
+}
+
 TEST(CoverageTest, SharesAndReasons) {
   EXPECT_EQ(RenderCoverage(MakeExample().report(), {}, true),
             R"(helpers.py:2:2: flagged `torch.distributed.barrier`
 train loop.py:7:5: unknown `torch.distributed.all_reduce`: group unknown
 
 Collective calls: 2
-  proven aligned       0     0.0 %
-  flagged              1    50.0 %
-  unknown              1    50.0 %
+  proven aligned               0     0.0 %
+  aligned as far as read       0     0.0 %
+  flagged                      1    50.0 %
+  unknown                      1    50.0 %
 Unknown because of
        1  group unknown
 )");

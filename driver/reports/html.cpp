@@ -138,6 +138,7 @@ std::string Facts(const Report& report, const Finding& finding) {
     }
   }
   if (finding.confidence != findings::Confidence::Certain) add("confidence", std::string(findings::ToString(finding.confidence)));
+  if (!finding.assumptions.empty()) add("assumed", Escaped(findings::Clauses(finding.assumptions)));
   return out.empty() ? out : "<dl>" + out + "</dl>";
 }
 

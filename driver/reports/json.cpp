@@ -77,6 +77,7 @@ void WriteFinding(JsonWriter& json, const Report& report, const Finding& finding
   json.Member("code", finding.code).Member("name", rule == nullptr ? "" : rule->name);
   json.Member("severity", findings::ToString(finding.severity));
   json.Member("confidence", findings::ToString(finding.confidence));
+  WriteAssumptions(json, finding.assumptions);
   json.Member("message", findings::Render(finding.message));
   WriteLocation(json, report, finding.span);
   json.Member("function", finding.function).Member("fingerprint", finding.fingerprint);
@@ -85,17 +86,6 @@ void WriteFinding(JsonWriter& json, const Report& report, const Finding& finding
   WriteFixes(json, report, finding);
   json.Key("witness").Raw(finding.witness ? witness::WriteJson(*finding.witness) : "null");
   json.EndObject();
-}
-
-void WriteLedger(JsonWriter& json, const Report& report) {
-  const CoverageTotals totals = Totals(report);
-  json.Key("ledger").BeginObject();
-  json.Member("aligned", totals.aligned).Member("flagged", totals.flagged).Member("unknown", totals.unknown);
-  json.Key("unknownReasons").BeginArray();
-  for (const auto& [reason, count] : totals.reasons) {
-    json.BeginObject().Member("reason", reason).Member("count", count).EndObject();
-  }
-  json.EndArray().EndObject();
 }
 
 }  // namespace
@@ -117,7 +107,7 @@ std::string RenderJson(const Report& report) {
   for (const Finding& finding : report.findings) WriteFinding(json, report, finding);
   json.EndArray();
   json.Member("filesChecked", report.files_checked).Member("suppressed", report.suppressed.size());
-  WriteLedger(json, report);
+  WriteLedger(json, report, false);
   json.Key("errors").BeginArray();
   for (const std::string& error : report.errors) json.String(error);
   json.EndArray().EndObject();

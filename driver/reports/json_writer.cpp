@@ -75,4 +75,13 @@ void JsonWriter::NewLine() {
   out_.append(has_members_.size() * 2, ' ');
 }
 
+void WriteAssumptions(JsonWriter& json, findings::Assumptions assumptions) {
+  json.Key("assumptions").BeginArray();
+  for (const findings::Assumption assumption : assumptions.List()) {
+    json.BeginObject().Member("kind", findings::NameOf(assumption)).Member("text", findings::ClauseOf(assumption));
+    json.EndObject();
+  }
+  json.EndArray();
+}
+
 }  // namespace allranks::reports

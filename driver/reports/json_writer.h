@@ -6,6 +6,8 @@
 #include <string_view>
 #include <vector>
 
+#include "analyzer/findings/assumption.h"
+
 namespace allranks::reports {
 
 enum class JsonLayout : uint8_t { Indented, OneLine };
@@ -42,5 +44,7 @@ class JsonWriter {
 };
 
 std::string JsonQuoted(std::string_view text);
+// "assumptions": [{"kind": "batch-differs", "text": "ranks work on different batches"}]
+void WriteAssumptions(JsonWriter& json, findings::Assumptions assumptions);
 
 }  // namespace allranks::reports

@@ -84,12 +84,15 @@ TEST(SarifTest, TheMessageLinksWhatItRestsOnAndCodeIsNoLink) {
   EXPECT_TRUE(text.ends_with(". Call it on every rank.")) << text;
 }
 
-TEST(SarifTest, AcceptedFindingsAreThereWithTheReason) {
+TEST(SarifTest, AcceptedFindingsAreThereWithTheReasonWhereAskedFor) {
   Example example = MakeExample();
   const std::vector<findings::Suppressed> suppressed = {{example.findings[0], "one rank only", example.SpanOf("# only one writes")}};
   example.findings.clear();
   Report report = example.report();
   report.suppressed = suppressed;
+  EXPECT_TRUE(Json::parse(RenderSarif(report))["runs"][0]["results"].empty());
+  EXPECT_EQ(Json::parse(RenderSarif(report))["runs"][0]["properties"]["suppressed"], 1);
+  report.sarif_suppressed = true;
   const Json result = Json::parse(RenderSarif(report))["runs"][0]["results"][0];
   EXPECT_EQ(result["suppressions"][0]["kind"], "inSource");
   EXPECT_EQ(result["suppressions"][0]["justification"], "one rank only");
@@ -102,6 +105,8 @@ TEST(SarifTest, BaselineAndCategory) {
   report.known = known;
   report.has_baseline = true;
   report.category = "gpu/";
+  EXPECT_EQ(Json::parse(RenderSarif(report))["runs"][0]["results"].size(), 1);
+  report.sarif_known = true;
   const Json run = Json::parse(RenderSarif(report))["runs"][0];
   EXPECT_EQ(run["results"][0]["baselineState"], "new");
   EXPECT_EQ(run["results"][1]["baselineState"], "unchanged");

@@ -17,6 +17,8 @@ std::string Render(std::string_view format, const Report& report, const TextStyl
   if (format == "junit") return RenderJunit(report);
   if (format == "rdjson") return RenderRdjson(report);
   if (format == "html") return RenderHtml(report);
+  if (format == "markdown") return RenderMarkdown(report);
+  if (format == "azure") return RenderAzure(report);
   return RenderFull(report, style);
 }
 

@@ -15,7 +15,8 @@
 
 namespace allranks::reports {
 
-enum class Verdict : uint8_t { Aligned, Flagged, Unknown };
+// Proven: nothing was assumed. Aligned: as far as the program could be read.
+enum class Verdict : uint8_t { Proven, Aligned, Flagged, Unknown };
 
 // A collective call of the program and what was found out about it.
 struct Site {
@@ -23,6 +24,7 @@ struct Site {
   std::string name;
   Verdict verdict = Verdict::Unknown;
   std::string reason;  // Unknown: why
+  findings::Assumptions assumptions = {};  // Aligned
 };
 
 struct Report {
@@ -36,9 +38,12 @@ struct Report {
   bool has_baseline = false;
   std::map<std::string, std::string> verdicts;       // of `allranks verify`, by the name of the witness
   std::string_view version;
+  bool sarif_suppressed = false;  // SARIF holds what comments accept; code scanning would open alerts for it
+  bool sarif_known = false;       // and what the baseline has
   std::string category = "allranks/";  // of SARIF runs: tells several uploads of one commit apart
   // From a path as shown to one relative to the root of the repository; none: they are the same.
   std::function<std::string(std::string_view)> repository_path;
+  std::vector<std::string> notes = {};  // what was found and not checked, one line each
 };
 
 // How text is drawn.
@@ -59,6 +64,8 @@ std::string RenderGitlab(const Report& report);
 std::string RenderJunit(const Report& report);
 std::string RenderRdjson(const Report& report);
 std::string RenderHtml(const Report& report);
+std::string RenderMarkdown(const Report& report);
+std::string RenderAzure(const Report& report);
 // By the name of the format, as the option `output-format` has it; "full" for any other.
 std::string Render(std::string_view format, const Report& report, const TextStyle& style);
 

@@ -20,13 +20,18 @@ struct Result {
   const findings::Suppressed* by = nullptr;
 };
 
-// What is new first, what is accepted last: where there are too many, the end is cut.
+// What is new first, what is accepted last: where there are too many, the end is cut. What was accepted is left out unless
+// asked for: code scanning reads neither `suppressions` nor `baselineState` and opens an alert for each result.
 std::vector<Result> ResultsOf(const Report& report) {
   const BaselineState fresh = report.has_baseline ? BaselineState::New : BaselineState::None;
   std::vector<Result> results;
   for (const Finding& finding : report.findings) results.push_back({&finding, fresh, nullptr});
-  for (const Finding& finding : report.known) results.push_back({&finding, BaselineState::Unchanged, nullptr});
-  for (const findings::Suppressed& one : report.suppressed) results.push_back({&one.finding, fresh, &one});
+  if (report.sarif_known) {
+    for (const Finding& finding : report.known) results.push_back({&finding, BaselineState::Unchanged, nullptr});
+  }
+  if (report.sarif_suppressed) {
+    for (const findings::Suppressed& one : report.suppressed) results.push_back({&one.finding, fresh, &one});
+  }
   return results;
 }
 
@@ -56,10 +61,10 @@ void WriteInvocation(JsonWriter& json, const Report& report, const std::vector<s
 }
 
 void WriteRunProperties(JsonWriter& json, const Report& report) {
-  const CoverageTotals totals = Totals(report);
-  json.Key("properties").BeginObject().Key("ledger").BeginObject();
-  json.Member("aligned", totals.aligned).Member("flagged", totals.flagged).Member("unknown", totals.unknown);
-  json.EndObject().Member("filesChecked", report.files_checked).EndObject();
+  json.Key("properties").BeginObject();
+  WriteLedger(json, report, true);
+  json.Member("filesChecked", report.files_checked);
+  json.Member("suppressed", report.suppressed.size()).Member("known", report.known.size()).EndObject();
 }
 
 }  // namespace

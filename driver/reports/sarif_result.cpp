@@ -263,6 +263,8 @@ void ResultWriter::WriteThreadFlow(const witness::Witness& w, size_t c) {
       break;
     }
     WriteStep(w, c, op, ranks);
+    // What comes after it is never reached.
+    if (Waits(w, c, op)) break;
   }
   json_.EndArray().EndObject();
 }
@@ -290,6 +292,7 @@ void ResultWriter::WriteStep(const witness::Witness& w, size_t c, const witness:
 
 void ResultWriter::WriteProperties(const Finding& finding) {
   json_.Key("properties").BeginObject().Member("confidence", findings::ToString(finding.confidence));
+  if (!finding.assumptions.empty()) WriteAssumptions(json_, finding.assumptions);
   const Place place = PlaceAt(report_.files, finding.span.file, finding.span.begin);
   if (place.cell > 0) json_.Member("notebookCell", place.cell).Member("lineInCell", place.line);
   if (!finding.flight_recorder.empty()) json_.Member("flightRecorder", finding.flight_recorder);

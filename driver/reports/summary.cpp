@@ -28,10 +28,10 @@ std::string BySeverity(const Report& report) {
 
 std::string LedgerText(const Report& report) {
   const CoverageTotals totals = Totals(report);
-  const size_t all = totals.aligned + totals.flagged + totals.unknown;
-  if (all == 0) return {};
-  return "; of " + Counted(all, "collective call") + " " + std::to_string(totals.aligned) + " proven aligned, " +
-         std::to_string(totals.flagged) + " flagged, " + std::to_string(totals.unknown) + " unknown";
+  if (totals.all() == 0) return {};
+  return "; of " + Counted(totals.all(), "collective call") + " " + std::to_string(totals.proven) + " proven aligned, " +
+         std::to_string(totals.aligned) + " aligned as far as read, " + std::to_string(totals.flagged) + " flagged, " +
+         std::to_string(totals.unknown) + " unknown";
 }
 
 }  // namespace
@@ -50,7 +50,9 @@ std::string RenderSummary(const Report& report, const TextStyle& style) {
   if (!report.suppressed.empty()) hidden = std::to_string(report.suppressed.size()) + " suppressed";
   if (!report.known.empty()) hidden += (hidden.empty() ? "" : ", ") + std::to_string(report.known.size()) + " in the baseline";
   if (!hidden.empty()) out += " (" + hidden + ")";
-  return out + LedgerText(report) + ".\n";
+  out += LedgerText(report) + ".\n";
+  for (const std::string& note : report.notes) out += note + "\n";
+  return out;
 }
 
 }  // namespace allranks::reports

@@ -7,6 +7,7 @@ namespace allranks::server {
 namespace {
 
 struct Counts {
+  size_t proven = 0;
   size_t aligned = 0;
   size_t flagged = 0;
   size_t unknown = 0;
@@ -14,17 +15,20 @@ struct Counts {
 };
 
 std::string Title(const Counts& counts) {
-  const size_t all = counts.aligned + counts.flagged + counts.unknown;
+  const size_t all = counts.proven + counts.aligned + counts.flagged + counts.unknown;
   const std::string findings = std::to_string(counts.findings) + (counts.findings == 1 ? " finding" : " findings");
   if (all == 0) return findings;
   const std::string text = std::to_string(all) + (all == 1 ? " collective" : " collectives");
-  if (counts.aligned == all && counts.findings == 0) return text + ", aligned on all ranks";
+  if (counts.proven + counts.aligned == all && counts.findings == 0) {
+    return text + (counts.aligned == 0 ? ", aligned on all ranks" : ", aligned as far as read");
+  }
   std::string parts;
   const auto add = [&](size_t count, const char* what) {
     if (count > 0) parts += (parts.empty() ? ": " : ", ") + std::to_string(count) + " " + what;
   };
   add(counts.flagged, "flagged");
-  add(counts.aligned, "aligned");
+  add(counts.proven, "aligned");
+  add(counts.aligned, "aligned as far as read");
   add(counts.unknown, "not decided");
   return text + parts + (counts.findings == 0 ? "" : "; " + findings);
 }
@@ -65,8 +69,9 @@ Json CodeLenses(const Target& target) {
   for (const traces::LedgerEntry& entry : target.snapshot.output.ledger) {
     if (entry.span.file != target.file) continue;
     Counts& counts = by_function[entry.function];
+    if (entry.verdict == traces::SiteVerdict::Proven) ++counts.proven;
     if (entry.verdict == traces::SiteVerdict::Aligned) ++counts.aligned;
-    if (entry.verdict == traces::SiteVerdict::Flagged) ++counts.flagged;
+    if (entry.verdict == traces::SiteVerdict::Differs) ++counts.flagged;
     if (entry.verdict == traces::SiteVerdict::Unknown) ++counts.unknown;
   }
   CountFindings(target, by_function);

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "driver/pipeline/enumerate.h"
+#include "driver/pipeline/launch_scan.h"
 #include "driver/server/json_rpc.h"
 #include "driver/server/uri.h"
 
@@ -180,7 +181,8 @@ std::string Documents::CellUri(const std::string& path, uint32_t number) const {
 std::map<std::string, std::string> Documents::Overlays() const {
   std::map<std::string, std::string> overlays;
   for (const auto& [uri, document] : documents_) {
-    if (pipeline::IsCodeName(document.path) && !document.path.ends_with(".ipynb")) {
+    const bool is_code = pipeline::IsCodeName(document.path) && !document.path.ends_with(".ipynb");
+    if (is_code || pipeline::IsLaunchName(document.path)) {
       overlays.emplace(document.path, document.file.text);
     }
   }

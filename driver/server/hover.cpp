@@ -100,8 +100,10 @@ class HoverText {
     const auto entry = std::ranges::find(ledger, span, &traces::LedgerEntry::span);
     if (entry == ledger.end()) return {};
     switch (entry->verdict) {
-      case traces::SiteVerdict::Aligned: return "- all ranks of its group agree on it\n";
-      case traces::SiteVerdict::Flagged: return "- ranks of its group do not agree on it\n";
+      case traces::SiteVerdict::Proven: return "- all ranks of its group agree on it\n";
+      case traces::SiteVerdict::Aligned:
+        return "- all ranks of its group agree on it as far as read, assuming that " + findings::Clauses(entry->assumptions) + "\n";
+      case traces::SiteVerdict::Differs: return "- ranks of its group do not agree on it\n";
       case traces::SiteVerdict::Unknown: return "- not decided: " + entry->reason + "\n";
     }
     return {};
@@ -115,13 +117,15 @@ class HoverText {
   std::string text_;
 };
 
-// How to mend what was found at a place.
+// What was found at a place: how to fix it, and what it rests on.
 std::string HelpAt(const Target& target, uint32_t offset) {
   std::string text;
   for (const findings::Finding& finding : target.snapshot.output.findings) {
     if (finding.span.file != target.file || offset < finding.span.begin || offset > finding.span.end) continue;
-    if (finding.help.format.empty()) continue;
-    text += "**" + std::string(finding.code) + "** help: " + findings::Render(finding.help) + "\n\n";
+    const std::string code = "**" + std::string(finding.code) + "** ";
+    if (!finding.help.format.empty()) text += code + "help: " + findings::Render(finding.help) + "\n\n";
+    if (finding.assumptions.empty()) continue;
+    text += code + std::string(findings::ToString(finding.confidence)) + ", assumed: " + findings::Clauses(finding.assumptions) + "\n\n";
   }
   return text;
 }

@@ -9,8 +9,9 @@ import sysconfig
 def find_program() -> str:
     """The path of the program that was installed with this package; an error names where it was looked for."""
     folders = [sysconfig.get_path("scripts")]
-    # pip install --user, and pip install --target.
-    folders.append(sysconfig.get_path("scripts", scheme=sysconfig.get_preferred_scheme("user")))
+    # pip install --user, and pip install --target. The name of the user scheme is a question of Python 3.10 and later.
+    user_scheme = getattr(sysconfig, "get_preferred_scheme", lambda _: "posix_user")("user")
+    folders.append(sysconfig.get_path("scripts", scheme=user_scheme))
     folders.append(os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "bin"))
     folders.append(os.path.dirname(sys.executable))
     for folder in folders:

@@ -68,7 +68,7 @@ class AsyncCall {
   }
 
   void Report(FindingSink& sink) {
-    if (!FindStatement()) return;
+    if (!FindStatement() || ReportStep(sink) || ReportSecond(sink)) return;
     const ir::Stmt& stmt = module_[stmt_];
     if (entry_.operation.handle_param) {
       const ir::ExprId handle = ArgExpr(entry_.operation.handle_param);
@@ -190,6 +190,74 @@ class AsyncCall {
          {Name(), std::string(context_.program.text(name))}},
         {{{module_.file, next_store, next_store + 1}, LabelRole::Note, {"overwritten here", {}}}});
     return true;
+  }
+
+  // The first place behind the call where a handle is waited for, whatever holds it.
+  uint32_t FirstWait() const {
+    uint32_t first = FirstDeviceWait();
+    for (const ir::Expr& expr : module_.exprs) {
+      if (expr.kind != ir::ExprKind::Attribute || !Follows(expr.begin)) continue;
+      const std::string_view member = context_.program.text(ir::AttrOf(expr));
+      if (member == "wait" || member == "synchronize") first = std::min(first, expr.begin);
+    }
+    return first;
+  }
+
+  // `works.append(all_reduce(p.grad, async_op=True))`, then `optimizer.step()`, and `wait()` only after it.
+  bool ReportStep(FindingSink& sink) {
+    const ir::ExprId tensor = ArgExpr(entry_.operation.tensor_param);
+    const bool is_gradient = tensor && module_[tensor].kind == ir::ExprKind::Attribute &&
+                             context_.program.text(ir::AttrOf(module_[tensor])) == "grad";
+    const uint32_t wait = is_gradient ? FirstWait() : kNever;
+    if (wait == kNever) return false;
+    for (const objects::Site& step : context_.training.steps()) {
+      if (step.function != function_) continue;
+      const uint32_t begin = module_[step.expr].begin;
+      if (!Follows(begin) || begin > wait) continue;
+      Finding& finding = Add(sink, module_.span(step.expr), Confidence::Likely,
+                             {"the optimizer steps before the `wait()` of `{}`, which still works on the gradients", {Name()}},
+                             {{module_.span(call_), LabelRole::Note, {"the operation starts here", {}}}});
+      finding.labels.push_back({module_.span(step.expr), LabelRole::Primary, {"with gradients that are not reduced yet", {}}});
+      finding.labels.push_back({CallAt(wait), LabelRole::Note, {"it is waited for only here", {}}});
+      return true;
+    }
+    return false;
+  }
+
+  // Another operation begins on the same buffer while this one runs. Within one group they queue; those of two groups
+  // do not know of each other.
+  bool ReportSecond(FindingSink& sink) {
+    const ir::ExprId tensor = ArgExpr(entry_.operation.tensor_param);
+    if (!tensor || module_[tensor].kind != ir::ExprKind::Name) return false;
+    const uint32_t wait = FirstWait();
+    for (const auto& [expr, fact] : context_.facts.functions[function_].calls) {
+      if (expr == call_ || fact.kind != variation::CallKind::Known || !Follows(module_[expr].begin) || module_[expr].begin > wait) continue;
+      const AsyncCall other(context_, function_, expr, fact);
+      const ir::ExprId same = other.entry_.has_operation ? other.ArgExpr(other.entry_.operation.tensor_param) : ir::ExprId();
+      const bool is_same = same && module_[same].kind == ir::ExprKind::Name && ir::NameOf(module_[same]) == ir::NameOf(module_[tensor]) &&
+                           !IsReboundBetween(tensor, module_[expr].begin);
+      const bool reads_only = entry_.operation.op_class == knowledge::OpClass::Send && other.entry_.operation.op_class == knowledge::OpClass::Send;
+      const auto group = ArgValue(entry_.operation.group_param);
+      const auto other_group = other.ArgValue(other.entry_.operation.group_param);
+      if (!is_same || reads_only || group == other_group) continue;
+      Finding& finding = Add(sink, module_.span(expr), Confidence::Likely,
+                             {"`{}` begins on `{}` while `{}` of another group still works on it",
+                              {other.Name(), std::string(TextOf(tensor)), Name()}},
+                             {{module_.span(call_), LabelRole::Note, {"the first operation starts here", {}}}});
+      finding.labels.push_back({module_.span(expr), LabelRole::Primary, {"too early", {}}});
+      return true;
+    }
+    return false;
+  }
+
+  // Whether the variable is assigned another tensor between the call and a later place.
+  bool IsReboundBetween(ir::ExprId variable, uint32_t end) const {
+    for (uint32_t i = 0; i < module_.exprs.size(); ++i) {
+      const ir::Expr& expr = module_[ir::ExprId{i}];
+      const bool is_it = expr.kind == ir::ExprKind::Name && ir::NameOf(expr) == ir::NameOf(module_[variable]);
+      if (is_it && expr.begin > module_[call_].end && expr.begin < end && IsTarget(ir::ExprId{i})) return true;
+    }
+    return false;
   }
 
   void ReportDropped(FindingSink& sink) {
@@ -402,6 +470,9 @@ extern const Rule AsyncWorkNotWaited = {
 
 A collective started with `async_op=True`, or an `isend` / `irecv`, whose handle nobody keeps or
 waits for, or whose tensor is read or written in the same function before `wait()`.
+
+Also an optimizer that steps while gradients are still being reduced, wherever their handles are
+kept, and a second operation that begins on the buffer of one that runs, on another group.
 
 ## Why it hurts
 

@@ -1,9 +1,15 @@
+#include <algorithm>
+
 #include "rules/collectives/difference_finding.h"
+#include "rules/collectives/file_tests.h"
+#include "rules/finding_parts.h"
 
 namespace allranks::rules {
 namespace {
 
 constexpr std::string_view kCode = "AR104";
+
+using objects::Site;
 
 findings::Text Message(const Context& context, const traces::Difference& difference) {
   const std::string op = OpText(context, difference, difference.culprit);
@@ -17,14 +23,118 @@ findings::Text Message(const Context& context, const traces::Difference& differe
           {op, ConditionText(context, difference), varies, VictimText(context, difference)}};
 }
 
+// One place that looks at the disk, and what depends on the answer.
+struct Look {
+  const objects::KnownCall* call = nullptr;
+  std::vector<const traces::Difference*> differences;
+};
+
+// `os.path.isfile`, as the code calls it.
+std::string NameOfLook(const Context& context, const objects::KnownCall& look) {
+  const ir::Module& module = context.program.module_of(look.function);
+  const bool is_call = module[look.expr].kind == ir::ExprKind::Call;
+  return Quoted(context, {look.function, is_call ? ir::CalleeOf(module[look.expr]) : look.expr});
+}
+
+Finding FindingOfLook(const Context& context, const Look& look) {
+  constexpr size_t kMostNamed = 4;
+  const traces::Difference& first = *look.differences.front();
+  const objects::Site site{look.call->function, look.call->expr};
+  Finding finding = FindingAt(context, kCode, Severity::Info, Confidence::Likely, site,
+                              {"each rank asks its own disk with `{}`, and {} depends on the answer",
+                               {NameOfLook(context, *look.call), OpNameOf(context, first.culprit)}});
+  findings::Assume(finding, first.assumptions);
+  AddLabel(finding, finding.span, LabelRole::Primary, {"differs if the disk is not shared, or a file appears between two looks", {}});
+  for (size_t i = 0; i < look.differences.size() && i < kMostNamed; ++i) {
+    const traces::Difference& difference = *look.differences[i];
+    if (difference.culprit.span.file) AddLabel(finding, difference.culprit.span, LabelRole::Note, {"depends on it", {}});
+  }
+  if (look.differences.size() > kMostNamed) {
+    finding.labels.back().text = {"depends on it, as do {} more", {std::to_string(look.differences.size() - kMostNamed)}};
+  }
+  finding.help = {"look on rank 0 and broadcast the answer, or keep these files on a disk that all nodes share", {}};
+  return finding;
+}
+
+void Add(std::vector<Look>& looks, const objects::KnownCall& call, const traces::Difference& difference) {
+  const auto known = std::ranges::find(looks, &call, &Look::call);
+  if (known != looks.end()) known->differences.push_back(&difference);
+  else looks.push_back({&call, {&difference}});
+}
+
+// `control.should_training_stop = True` on one rank: an attribute of a library's object by which each rank decides.
+class Decisions {
+ public:
+  Decisions(const Context& context, FindingSink& sink) : context_(context), sink_(sink) {}
+
+  void Run() {
+    for (uint32_t m = 0; m < context_.program.modules.size(); ++m) {
+      const ir::Module& module = context_.program.modules[ir::ModuleId{m}];
+      for (uint32_t i = 0; i < module.stmts.size(); ++i) {
+        if (module[ir::StmtId{i}].kind == ir::StmtKind::Assign) Visit(ir::ModuleId{m}, ir::StmtId{i});
+      }
+    }
+  }
+
+ private:
+  void Visit(ir::ModuleId module_id, ir::StmtId stmt) {
+    const ir::Module& module = context_.program.modules[module_id];
+    const auto targets = ir::TargetsOf(module, module[stmt]);
+    if (targets.size() != 1 || !MustAgree(module_id, targets[0])) return;
+    const Site site{context_.index.FunctionOf(module_id, stmt), ir::AssignedOf(module[stmt])};
+    const variation::ValueId value = context_.facts.value(module_id, site.expr);
+    if (value && !context_.facts.values_store.axes(value).empty()) return Report(site, targets[0], site);
+    for (const objects::Guard& guard : context_.reach.Guards(site)) {
+      const variation::ValueId test = context_.facts.value(module_id, guard.test);
+      if (test && !context_.facts.values_store.axes(test).empty()) return Report(site, targets[0], {guard.function, guard.test});
+    }
+  }
+
+  bool MustAgree(ir::ModuleId module_id, ir::ExprId target) const {
+    const ir::Module& module = context_.program.modules[module_id];
+    if (module[target].kind != ir::ExprKind::Attribute) return false;
+    const variation::ValueId object = context_.facts.value(module_id, ir::ObjectOf(module[target]));
+    return std::ranges::any_of(context_.values.Leaves(object), [&](variation::ValueId leaf) {
+      const knowledge::ClassId owner = context_.values.ClassOf(leaf);
+      const knowledge::EntryId entry = owner ? context_.knowledge.FindMember(owner, ir::AttrOf(module[target])) : knowledge::EntryId();
+      return entry && context_.knowledge[entry].Has(knowledge::Role::MustAgree);
+    });
+  }
+
+  void Report(const Site& site, ir::ExprId target, const Site& why) {
+    const variation::ValueId value = context_.facts.value(context_.program.funcs[why.function].module, why.expr);
+    const Site stored{site.function, target};
+    Finding finding = FindingAt(context_, kCode, Severity::Error, Confidence::Likely, stored,
+                                {"`{}` is set by `{}`, which {}: ranks that see another value go on and wait for the others",
+                                 {Quoted(context_, stored), Quoted(context_, why), VariesText(context_.facts.values_store.axes(value))}});
+    AddLabel(finding, finding.span, LabelRole::Primary, {"each rank acts on its own copy", {}});
+    AddReasons(context_, why, finding);
+    finding.help = {"let the ranks agree first: reduce or broadcast what decides", {}};
+    sink_.push_back(std::move(finding));
+  }
+
+  const Context& context_;
+  FindingSink& sink_;
+};
+
 void Check(const Context& context, FindingSink& sink) {
+  Decisions(context, sink).Run();
+  const FileTests file_tests(context);
+  std::vector<Look> looks;
   for (const traces::Difference& difference : context.analysis.differences) {
-    if (difference.kind != traces::DifferenceKind::DataBranch) continue;
+    const bool is_branch = difference.kind == traces::DifferenceKind::DataBranch;
+    if (!is_branch && difference.kind != traces::DifferenceKind::TripCount) continue;
+    if (const objects::KnownCall* look = file_tests.Of(difference)) {
+      Add(looks, *look, difference);
+      continue;
+    }
+    if (!is_branch) continue;
     findings::Text help = {
         "let the ranks agree first: reduce or broadcast what {} tests, and branch on the result",
         {ConditionText(context, difference)}};
     sink.push_back(FindingOf(context, difference, kCode, Message(context, difference), std::move(help)));
   }
+  for (const Look& look : looks) sink.push_back(FindingOfLook(context, look));
 }
 
 }  // namespace
@@ -41,7 +151,9 @@ extern const Rule DataDependentCollective = {
 A condition without any rank in it that still may turn out differently on each rank, and decides
 whether a collective is reached: a loss that is NaN, a batch without valid samples, an early stop on
 a metric that nobody reduced, a file that exists, the time that is up, an error such as out of
-memory. The backward of a DDP or FSDP model counts as the collective it is.
+memory. The backward of a DDP or FSDP model counts as the collective it is, and so does an attribute
+by which every rank of a framework's loop decides, such as `control.should_training_stop` of a
+`TrainerCallback`.
 
 ## Why it hurts
 
@@ -71,6 +183,11 @@ if bad.item() > 0:
     continue              # all ranks or none
 loss.backward()
 ```
+
+Where each rank asks the disk (`os.path.exists`, a list of files) and nobody is seen to write
+meanwhile, a *note* at that place says so, once for all that depends on it. On a disk that all nodes
+share nothing happens. A file that the program makes where it is missing, and one that is only
+looked for, as a sign to stop, stay errors.
 
 ## When it is silent
 

@@ -75,17 +75,25 @@ bool IsExit(const Difference& difference) { return difference.exit.file.has_valu
 
 // Where each rank decides for itself, nobody can say which ranks do what: those that leave a function, or get
 // to an operation, are "some ranks".
-bool RanksAreKnown(const Difference& difference) {
-  return !difference.reached_by.empty() && difference.reached_by != "some ranks" &&
-         !difference.not_reached_by.empty();
-}
+bool RanksAreKnown(const Difference& difference) { return !difference.is_own; }
 
 // The recorder keeps neither roots nor reduce operations: at run time nothing names a difference in these.
-std::string MismatchCategory(std::string_view detail) {
-  if (detail == "dtype" || detail == "other type") return "dtype mismatch";
-  if (detail == "size") return "size or syntax mismatch";
-  if (detail == "root" || detail == "reduce operation") return "";
-  return detail == "group" || detail == "count" ? "missing ranks" : "collective type mismatch";
+std::string MismatchCategory(traces::Detail detail) {
+  switch (detail) {
+    case traces::Detail::Dtype:
+    case traces::Detail::OtherDtype:
+      return "dtype mismatch";
+    case traces::Detail::ElementCount:
+      return "size or syntax mismatch";
+    case traces::Detail::Root:
+    case traces::Detail::ReduceOperation:
+      return "";
+    case traces::Detail::Group:
+    case traces::Detail::Count:
+      return "missing ranks";
+    default:
+      return "collective type mismatch";
+  }
 }
 
 std::string FlightRecorderCategory(const Difference& difference) {
@@ -146,7 +154,7 @@ class LabelWriter {
     if (IsExit(d)) text = {"taken by {}", {MissingRanks(d)}};
     if (d.kind == DifferenceKind::Handler) text = {"a rank that fails goes on from here", {}};
     if (d.kind == DifferenceKind::NotMember) {
-      text = {d.detail == "root" ? "the root is not in the group" : "called by {}", {ReachingRanks(d)}};
+      text = {d.detail == traces::Detail::Root ? "the root is not in the group" : "called by {}", {ReachingRanks(d)}};
     }
     if (d.kind == DifferenceKind::Shape) text = {"of another size on each rank", {}};
     if (d.kind == DifferenceKind::Mismatch && !d.has_victim) text = {"the ranks disagree here", {}};
@@ -185,13 +193,15 @@ class LabelWriter {
 }  // namespace
 
 std::string ReachingRanks(const Difference& difference) {
-  if (RanksAreKnown(difference)) return difference.reached_by;
+  if (RanksAreKnown(difference)) return traces::NameOfReached(difference);
   return IsExit(difference) ? "the other ranks" : "some ranks";
 }
 std::string MissingRanks(const Difference& difference) {
-  if (RanksAreKnown(difference)) return difference.not_reached_by;
+  if (RanksAreKnown(difference)) return traces::NameOfNotReached(difference);
   return IsExit(difference) ? "some ranks" : "the other ranks";
 }
+
+std::string OpNameOf(const Context& context, const OpPlace& op) { return OpName(context, op); }
 
 std::string OpText(const Context& context, const Difference& difference, const OpPlace& op) {
   std::string text = OpName(context, op);
@@ -221,13 +231,10 @@ std::string ConditionText(const Context& context, const Difference& difference) 
 }
 
 std::string ReachText(const Difference& difference) {
-  const std::string& reached = difference.reached_by;
-  const std::string& missed = difference.not_reached_by;
-  if (reached.empty() || missed.empty())
-    return "is reached by some ranks only, which will wait there forever";
-  if (missed == "all other ranks")
-    return fmt::format("is reached by {} only, which will wait there forever", reached);
-  return fmt::format("is not reached by {}, so {} will wait there forever", missed, reached);
+  if (!RanksAreKnown(difference)) return "is reached by some ranks only, which will wait there forever";
+  const std::string reached = traces::NameOfReached(difference);
+  if (traces::OthersDoNotReach(difference)) return fmt::format("is reached by {} only, which will wait there forever", reached);
+  return fmt::format("is not reached by {}, so {} will wait there forever", traces::NameOfNotReached(difference), reached);
 }
 
 std::string VictimText(const Context& context, const Difference& difference) {
@@ -243,9 +250,11 @@ bool IsImplied(knowledge::OpClass op_class) {
 
 Finding FindingOf(const Context& context, const Difference& difference, std::string_view code,
                   findings::Text message, findings::Text help) {
+  const findings::Assumptions assumptions = difference.assumptions | context.launch.AssumedOf(FunctionOf(context, difference));
   Finding finding{.code = code,
                   .severity = Severity::Error,
-                  .confidence = difference.confidence,
+                  .confidence = findings::ConfidenceOf(assumptions),
+                  .assumptions = assumptions,
                   .span = difference.place,
                   .message = std::move(message),
                   .help = std::move(help),

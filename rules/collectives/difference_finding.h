@@ -8,6 +8,9 @@
 
 namespace allranks::rules {
 
+// "`torch.distributed.barrier`": the operation as it is called.
+std::string OpNameOf(const Context& context, const traces::OpPlace& op);
+
 // "`torch.distributed.barrier`", with its group unless that is the default one, and its line unless the
 // finding stands on that line.
 std::string OpText(const Context& context, const traces::Difference& difference, const traces::OpPlace& op);

@@ -1,4 +1,5 @@
 #include "rules/collectives/difference_finding.h"
+#include "rules/collectives/file_tests.h"
 
 namespace allranks::rules {
 namespace {
@@ -6,8 +7,11 @@ namespace {
 constexpr std::string_view kCode = "AR105";
 
 void Check(const Context& context, FindingSink& sink) {
+  const FileTests file_tests(context);
   for (const traces::Difference& difference : context.analysis.differences) {
     if (difference.kind != traces::DifferenceKind::TripCount) continue;
+    // AR104 has a note at the place that looks at the disk.
+    if (file_tests.Of(difference) != nullptr) continue;
     findings::Text message = {
         "{} is repeated by a loop whose number of rounds {}: ranks with more rounds will wait "
         "forever for those that are done{}",

@@ -1,11 +1,89 @@
+#include <algorithm>
+
+#include "analyzer/objects/process_starts.h"
 #include "rules/collectives/difference_finding.h"
+#include "rules/finding_parts.h"
 
 namespace allranks::rules {
 namespace {
 
 constexpr std::string_view kCode = "AR107";
 
+// A decorator that ends every error of a function quietly: the rank that failed leaves with status 0.
+class QuietEnds {
+ public:
+  QuietEnds(const Context& context, FindingSink& sink)
+      : context_(context), sink_(sink), starts_(context.program, context.facts, context.index) {}
+
+  void Run() {
+    for (uint32_t f = 0; f < context_.program.funcs.size(); ++f) {
+      const FuncId function{f};
+      if (context_.program.funcs[function].function == ir::kTopLevel) continue;
+      for (const ir::ExprId decorator : context_.program.function(function).decorators) {
+        if (SwallowsErrors(function, decorator) && IsRunByRanks(function)) Report(function, decorator);
+      }
+    }
+  }
+
+ private:
+  bool SwallowsErrors(FuncId function, ir::ExprId decorator) const {
+    const ir::ModuleId module_id = context_.program.funcs[function].module;
+    const ir::Module& module = context_.program.modules[module_id];
+    if (module[decorator].kind == ir::ExprKind::Call) {
+      for (const objects::KnownCall& call : context_.index.known_calls()) {
+        if (call.expr != decorator || context_.program.funcs[call.function].module != module_id) continue;
+        const variation::ValueId raises = context_.index.Arg(call, "reraise");
+        return call.entry->Has(knowledge::Role::SwallowErrors) && !(raises && context_.values.IsTrue(raises));
+      }
+      return false;
+    }
+    const std::string_view name = context_.values.External(context_.facts.value(module_id, decorator));
+    const base::NameId known = name.empty() ? base::NameId::None() : context_.program.names->Find(name);
+    const knowledge::EntryId entry = known ? context_.knowledge.FindEntry(known) : knowledge::EntryId::None();
+    return entry && context_.knowledge[entry].Has(knowledge::Role::SwallowErrors);
+  }
+
+  // It communicates, or is handed to what starts the processes of a job.
+  bool IsRunByRanks(FuncId function) const {
+    const ir::ModuleId module_id = context_.program.funcs[function].module;
+    const ir::Module& module = context_.program.modules[module_id];
+    const auto body = module.statements(context_.program.function(function).body);
+    if (std::ranges::any_of(body, [&](ir::StmtId stmt) { return context_.training.Communicates(module_id, stmt); })) return true;
+    return starts_.IsStarted(function) || IsHandedToStarter(function);
+  }
+
+  bool IsHandedToStarter(FuncId function) const {
+    for (const variation::FunctionFacts& facts : context_.facts.functions.all()) {
+      for (const auto& [expr, fact] : facts.calls) {
+        if (!fact.function || !starts_.IsParent(fact.function)) continue;
+        const auto args = context_.facts.args(fact);
+        const bool is_passed = std::ranges::any_of(args, [&](variation::ValueId arg) {
+          return arg && context_.facts.values_store[arg].kind == variation::ValueKind::Function &&
+                 context_.facts.values_store[arg].a == function.index;
+        });
+        if (is_passed) return true;
+      }
+    }
+    return false;
+  }
+
+  void Report(FuncId function, ir::ExprId decorator) {
+    Finding finding = FindingAt(context_, kCode, Severity::Error, Confidence::Likely, {function, decorator},
+                                {"a rank that fails in `{}` ends quietly and with status 0: the launcher leaves the others alone, "
+                                 "which wait for it in their next collective",
+                                 {context_.program.FunctionName(function)}});
+    AddLabel(finding, finding.span, LabelRole::Primary, {"no error comes out of here", {}});
+    finding.help = {"let it raise again once it is logged, as with `reraise=True`", {}};
+    sink_.push_back(std::move(finding));
+  }
+
+  const Context& context_;
+  FindingSink& sink_;
+  objects::ProcessStarts starts_;
+};
+
 void Check(const Context& context, FindingSink& sink) {
+  QuietEnds(context, sink).Run();
   for (const traces::Difference& difference : context.analysis.differences) {
     if (difference.kind != traces::DifferenceKind::Handler) continue;
     // An error strikes one rank: either it goes on without the operation of the `try`, or it alone issues the
@@ -36,6 +114,9 @@ extern const Rule ExceptionPathCollective = {
 A handler that swallows an error and goes on, around work that can fail on one rank alone (forward,
 data loading, memory, files), where the `try` body, the handler, or what the handler skips contains
 a collective.
+
+Also a decorator that logs errors and swallows them (`@logger.catch` of loguru), around what the
+ranks of a job run.
 
 In C++ an error that can strike one rank is a `throw` under a test of the rank's own data, files or
 clock, in the `try` body or in what it calls, and the handler is one for all errors or for those of memory,

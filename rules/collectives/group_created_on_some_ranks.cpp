@@ -15,6 +15,11 @@ void Check(const Context& context, FindingSink& sink) {
                                VictimText(context, difference)}};
     findings::Text help = {
         "create the group on every rank, in the same order, and keep the handle only on its members", {}};
+    if (difference.detail == traces::Detail::Member) {
+      message = {"{} lists other members on each rank ({}): all ranks must create the same groups in the same order",
+                 {OpText(context, difference, difference.culprit), VariesText(difference.axes)}};
+      help = {"let every rank create the groups of all ranks in a loop, and keep the one that it is in", {}};
+    }
     sink.push_back(FindingOf(context, difference, kCode, std::move(message), std::move(help)));
   }
 }

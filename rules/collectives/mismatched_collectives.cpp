@@ -5,33 +5,30 @@ namespace {
 
 constexpr std::string_view kCode = "AR106";
 
-// What differs, in words; the analysis names it by a word.
-std::string DetailText(std::string_view detail) {
-  constexpr std::pair<std::string_view, std::string_view> kWords[] = {
-      {"kind", "they are different operations"},
-      {"order", "the order differs"},
-      {"root", "the roots differ"},
-      {"group", "the groups differ"},
-      {"count", "some ranks issue one more than others"},
-      {"reduce operation", "the reduce operations differ"},
-      {"dtype", "the data types differ"},
-      {"size", "the element counts differ"},
-      {"other type", "what is sent and what is received are of different types"}};
-  for (const auto& [word, text] : kWords) {
-    if (word == detail) return std::string(text);
+std::string_view DetailText(traces::Detail detail) {
+  switch (detail) {
+    case traces::Detail::Kind: return "they are different operations";
+    case traces::Detail::Order: return "the order differs";
+    case traces::Detail::Root: return "the roots differ";
+    case traces::Detail::Group: return "the groups differ";
+    case traces::Detail::Count: return "some ranks issue one more than others";
+    case traces::Detail::ReduceOperation: return "the reduce operations differ";
+    case traces::Detail::Dtype: return "the data types differ";
+    case traces::Detail::ElementCount: return "the element counts differ";
+    case traces::Detail::OtherDtype: return "what is sent and what is received are of different types";
+    default: return "the operations do not match";
   }
-  return detail.empty() ? "the operations do not match" : std::string(detail);
 }
 
 findings::Text Message(const Context& context, const traces::Difference& difference) {
   const std::string op = OpText(context, difference, difference.culprit);
-  const std::string detail = DetailText(difference.detail);
-  if (!difference.has_victim || difference.reached_by.empty() || difference.not_reached_by.empty()) {
+  const std::string detail(DetailText(difference.detail));
+  if (!difference.has_victim) {
     return {"{} does not match from rank to rank: {}", {op, detail}};
   }
   return {"{} of {} meets {} of {}: {}",
-          {op, difference.reached_by, OpText(context, difference, difference.victim),
-           difference.not_reached_by, detail}};
+          {op, traces::NameOfReached(difference), OpText(context, difference, difference.victim),
+           traces::NameOfNotReached(difference), detail}};
 }
 
 void Check(const Context& context, FindingSink& sink) {

@@ -7,14 +7,14 @@ constexpr std::string_view kCode = "AR111";
 
 findings::Text Message(const Context& context, const traces::Difference& difference) {
   const std::string op = OpText(context, difference, difference.culprit);
-  if (difference.detail == "unmatched") return {"{} of {} has no partner: no rank issues the other half", {op, difference.reached_by}};
+  if (difference.detail == traces::Detail::Unmatched) return {"{} of {} has no partner: no rank issues the other half", {op, traces::NameOfReached(difference)}};
   const std::string other = difference.has_victim ? OpText(context, difference, difference.victim)
                                                   : std::string("the same operation");
-  if (difference.detail == "buffered") {
+  if (difference.detail == traces::Detail::Buffered) {
     return {"{} of {} waits for {} of {}, which comes only after it, unless the message is small enough to be buffered",
-            {op, difference.reached_by, other, difference.not_reached_by}};
+            {op, traces::NameOfReached(difference), other, traces::NameOfNotReached(difference)}};
   }
-  return {"{} of {} waits for a partner that itself waits in {}", {op, difference.reached_by, other}};
+  return {"{} of {} waits for a partner that itself waits in {}", {op, traces::NameOfReached(difference), other}};
 }
 
 void Check(const Context& context, FindingSink& sink) {
@@ -23,7 +23,7 @@ void Check(const Context& context, FindingSink& sink) {
     findings::Text help = {
         "let one side receive first, or issue both halves together: `MPI_Sendrecv`, `batch_isend_irecv`, an NCCL group",
         {}};
-    if (difference.detail == "unmatched") help = {"issue the other half on the rank that is named as the peer", {}};
+    if (difference.detail == traces::Detail::Unmatched) help = {"issue the other half on the rank that is named as the peer", {}};
     sink.push_back(FindingOf(context, difference, kCode, Message(context, difference), std::move(help)));
   }
 }
@@ -35,7 +35,7 @@ extern const Rule UnmatchedPointToPoint = {
     .name = "unmatched-point-to-point",
     .severity = Severity::Error,
     .languages = "Python, C, C++",
-    .summary = "blocking sends and receives that wait for each other in a circle, or for nobody",
+    .summary = "blocking sends and receives that wait for each other in a circle, or for a partner that never comes",
     .explanation = R"md(
 ## What it finds
 

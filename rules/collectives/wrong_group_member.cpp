@@ -11,7 +11,7 @@ void Check(const Context& context, FindingSink& sink) {
     const std::string op = OpText(context, difference, difference.culprit);
     findings::Text message = {"{} is called by {} outside its group, which fails or never returns",
                               {op, ReachingRanks(difference)}};
-    if (difference.detail == "root") {
+    if (difference.detail == traces::Detail::Root) {
       message = {"{} names a root that is not in its group, so its members wait for a rank that never comes",
                  {op}};
     }

@@ -2,6 +2,7 @@
 #include <optional>
 
 #include "rules/finding_parts.h"
+#include "rules/program_calls.h"
 #include "rules/scenario_witness.h"
 #include "rules/source_edits.h"
 
@@ -16,9 +17,15 @@ using variation::ValueKind;
 constexpr std::string_view kCode = "AR301";
 constexpr std::string_view kSetEpoch = "set_epoch";
 
+// An object that is told the epoch, and the file that tells it. Another program means another object, made alike or not.
+struct Told {
+  ValueId object;
+  ir::ModuleId module;
+};
+
 class Epochs {
  public:
-  Epochs(const Context& context, FindingSink& sink) : context_(context), sink_(sink) {}
+  Epochs(const Context& context, FindingSink& sink) : context_(context), sink_(sink), calls_(context) {}
 
   void Run() {
     FindCallsOfSetEpoch();
@@ -44,7 +51,7 @@ class Epochs {
     for (const ValueId leaf : context_.values.Leaves(object)) {
       if (context_.values.IsNone(leaf) || LacksSetEpoch(leaf)) continue;
       is_lost = false;
-      if (context_.loading.IsDistributedSampler(leaf) || context_.loading.IsLoader(leaf)) told_.push_back(leaf);
+      if (context_.loading.IsDistributedSampler(leaf) || context_.loading.IsLoader(leaf)) told_.push_back({leaf, context_.program.funcs[site.function].module});
       else unclear_.push_back(context_.program.funcs[site.function].module);
     }
     if (!object) unclear_.push_back(context_.program.funcs[site.function].module);
@@ -66,7 +73,9 @@ class Epochs {
   }
 
   void ReportLostCall(const Site& site, ValueId object) {
-    for (const ValueId leaf : context_.values.Leaves(object)) lost_.push_back(leaf);
+    for (const ValueId leaf : context_.values.Leaves(object)) {
+      lost_.push_back({leaf, context_.program.funcs[site.function].module});
+    }
     const ir::Module& module = context_.program.module_of(site.function);
     const ir::ExprId receiver = ir::ObjectOf(module[ir::CalleeOf(module[site.expr])]);
     Finding finding = FindingAt(
@@ -81,15 +90,21 @@ class Epochs {
     sink_.push_back(std::move(finding));
   }
 
-  bool Contains(const std::vector<ValueId>& list, ValueId value) const {
-    return std::ranges::any_of(list, [&](ValueId each) { return context_.values.MayBeSame(each, value); });
+  bool Contains(const std::vector<Told>& list, ValueId value, ir::ModuleId module) {
+    return std::ranges::any_of(list, [&](const Told& each) {
+      return context_.values.MayBeSame(each.object, value) && IsOfProgram(module, each.module);
+    });
+  }
+
+  bool IsOfProgram(ir::ModuleId module, ir::ModuleId other) {
+    return std::ranges::count(calls_.FilesOf(module), other) > 0;
   }
 
   void Visit(const LoaderLoop& loop) {
-    const ir::ModuleId module = context_.program.funcs[loop.iterable.function].module;
     // In an evaluation the order of the samples does not matter.
-    if (Contains(told_, loop.loader) || Contains(lost_, loop.loader) || !context_.training.Trains(module, loop.loop)) return;
-    const std::optional<ValueId> sampler = ForgottenSampler(loop.loader);
+    const ir::ModuleId module = context_.program.funcs[loop.iterable.function].module;
+    if (Contains(told_, loop.loader, module) || Contains(lost_, loop.loader, module) || !context_.training.TrainsOn(loop)) return;
+    const std::optional<ValueId> sampler = ForgottenSampler(loop.loader, module);
     if (!sampler || SomebodyElseMayTell(loop, *sampler)) return;
     const std::optional<Site> epochs = EpochLoop(loop.iterable);
     if (!epochs) return;
@@ -99,9 +114,9 @@ class Epochs {
   }
 
   // The sampler that shuffles and that nobody tells the epoch.
-  std::optional<ValueId> ForgottenSampler(ValueId loader) const {
+  std::optional<ValueId> ForgottenSampler(ValueId loader, ir::ModuleId module) {
     for (const ValueId sampler : context_.loading.DistributedSamplersOf(loader)) {
-      if (Contains(told_, sampler)) return std::nullopt;
+      if (Contains(told_, sampler, module)) return std::nullopt;
       // A sampler of the project's own may shuffle, or not, as it likes.
       if (context_.facts.values_store[sampler].kind != ValueKind::Object) return std::nullopt;
       if (Shuffles(sampler)) return sampler;
@@ -117,13 +132,22 @@ class Epochs {
   }
 
   // A call of `set_epoch` on an object that nothing is known of, in a file that has to do with this loop.
-  bool SomebodyElseMayTell(const LoaderLoop& loop, ValueId sampler) const {
-    std::vector<ir::ModuleId> involved = {context_.program.funcs[loop.iterable.function].module};
-    const auto add = [&](const Site& site) { involved.push_back(context_.program.funcs[site.function].module); };
+  bool SomebodyElseMayTell(const LoaderLoop& loop, ValueId sampler) {
+    const ir::ModuleId own = context_.program.funcs[loop.iterable.function].module;
+    std::vector<ir::ModuleId> involved = {own};
+    const auto add = [&](const Site& site) {
+      const ir::ModuleId module = context_.program.funcs[site.function].module;
+      if (IsOfProgram(own, module)) involved.push_back(module);
+    };
     for (const Site& made : context_.loading.MadeAt(loop.loader)) add(made);
     for (const Site& made : context_.loading.MadeAt(sampler)) add(made);
     for (const Site& caller : context_.index.CallersOf(loop.iterable.function)) add(caller);
     return std::ranges::any_of(involved, [&](ir::ModuleId module) { return std::ranges::count(unclear_, module) > 0; });
+  }
+
+  bool SomebodyTellsSomething(const LoaderLoop& loop) {
+    const ir::ModuleId module = context_.program.funcs[loop.iterable.function].module;
+    return std::ranges::any_of(unclear_, [&](ir::ModuleId unclear) { return IsOfProgram(module, unclear); });
   }
 
   // The loop over the epochs: around the loop over batches, or around a call that leads there.
@@ -153,13 +177,14 @@ class Epochs {
 
   void Report(const LoaderLoop& loop, ValueId sampler, const Site& epochs) {
     Finding finding = FindingAt(
-        context_, kCode, Severity::Error, unclear_.empty() ? Confidence::Certain : Confidence::Likely, loop.iterable,
+        context_, kCode, Severity::Error, SomebodyTellsSomething(loop) ? Confidence::Likely : Confidence::Certain, loop.iterable,
         {"every epoch over `{}` deals the samples out in the same order: nobody calls `set_epoch` on its shuffling "
          "`DistributedSampler`",
          {Quoted(context_, loop.iterable)}});
     AddLabel(finding, finding.span, LabelRole::Primary, {"the same order each time", {}});
     AddLabel(finding, SpanOf(context_, epochs), LabelRole::Note, {"once an epoch", {}});
     for (const Site& made : context_.loading.MadeAt(sampler)) {
+      if (!IsOfProgram(context_.program.funcs[loop.iterable.function].module, context_.program.funcs[made.function].module)) continue;
       AddLabel(finding, SpanOf(context_, made), LabelRole::Why, {"the sampler, which shuffles by its epoch", {}});
       break;
     }
@@ -239,8 +264,9 @@ class Epochs {
 
   const Context& context_;
   FindingSink& sink_;
-  std::vector<ValueId> told_;                            // samplers, and loaders of the project
-  std::vector<ValueId> lost_;                            // told, but without such a method
+  ProgramCalls calls_;
+  std::vector<Told> told_;                               // samplers, and loaders of the project
+  std::vector<Told> lost_;                               // told, but without such a method
   std::vector<ir::ModuleId> unclear_;                    // where something unknown is told an epoch
   std::vector<source::Span> seen_;
 };

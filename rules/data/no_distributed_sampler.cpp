@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "rules/finding_parts.h"
+#include "rules/program_calls.h"
 #include "rules/scenario_witness.h"
 #include "rules/source_edits.h"
 
@@ -17,7 +18,7 @@ constexpr std::string_view kCode = "AR302";
 
 class Loaders {
  public:
-  Loaders(const Context& context, FindingSink& sink) : context_(context), sink_(sink) {}
+  Loaders(const Context& context, FindingSink& sink) : context_(context), sink_(sink), calls_(context) {}
 
   void Run() {
     for (const LoaderLoop& loop : context_.loading.loops()) VisitLoop(loop);
@@ -27,11 +28,10 @@ class Loaders {
  private:
   // Gradients of a wrapped model are made of the batches of a loader that gives every rank the same.
   void VisitLoop(const LoaderLoop& loop) {
-    const ir::ModuleId module = context_.program.funcs[loop.iterable.function].module;
-    if (!context_.training.Reduces(module, loop.loop)) return;
-    if (!context_.loading.SamplersOf(loop.loader).empty() || !IsSameForAllRanks(loop.loader)) return;
+    if (!context_.training.ReducesOn(loop)) return;
+    if (!context_.loading.SamplersOf(loop.loader).empty() || !IsSameForAllRanks(loop)) return;
     if (MayBePrepared(loop)) return;
-    const std::vector<Site> made = context_.loading.MadeAt(loop.loader);
+    const std::vector<Site> made = MadeAt(loop);
     if (made.size() != 1 || IsSeenTwice(made[0])) return;
     Finding finding = FindingAt(
         context_, kCode, Severity::Error, Confidence::Likely, made[0],
@@ -44,6 +44,17 @@ class Loaders {
     finding.witness = WitnessOf(loop.loader);
     AddFix(made[0], finding);
     sink_.push_back(std::move(finding));
+  }
+
+  // Where the loader of a loop may have been made, by the program that the loop is of.
+  std::vector<Site> MadeAt(const LoaderLoop& loop) {
+    std::vector<Site> made = context_.loading.MadeAt(loop.loader);
+    std::erase_if(made, [&](const Site& site) { return !IsOfProgram(loop.iterable.function, site.function); });
+    return made;
+  }
+
+  bool IsOfProgram(FuncId function, FuncId other) {
+    return std::ranges::count(calls_.FilesOf(context_.program.funcs[function].module), context_.program.funcs[other].module) > 0;
   }
 
   // A variable that a nested function reads stands for the loader before and after a framework has prepared it.
@@ -63,7 +74,8 @@ class Loaders {
   }
 
   // Neither the data set nor the order knows the rank.
-  bool IsSameForAllRanks(ValueId loader) const {
+  bool IsSameForAllRanks(const LoaderLoop& loop) {
+    const ValueId loader = loop.loader;
     if (context_.facts.values_store[loader].kind != ValueKind::Object) return false;
     for (const std::string_view param : {"dataset", "generator", "worker_init_fn"}) {
       const ValueId value = context_.values.MadeWith(loader, param);
@@ -72,7 +84,7 @@ class Loaders {
       const bool knows_rank = context_.values.AnyPart(value, [&](ValueId part) { return KnowsRank(part); });
       if (knows_rank) return false;
     }
-    return context_.values.MadeWith(loader, "dataset").has_value() && !IsSeededByRank(loader);
+    return context_.values.MadeWith(loader, "dataset").has_value() && !IsSeededByRank(loop);
   }
 
   bool KnowsRank(ValueId part) const {
@@ -98,9 +110,10 @@ class Loaders {
   }
 
   // `torch.manual_seed(seed + rank)`: each rank shuffles for itself.
-  bool IsSeededByRank(ValueId loader) const {
-    if (!context_.values.IsTrue(context_.values.MadeWith(loader, "shuffle"))) return false;
+  bool IsSeededByRank(const LoaderLoop& loop) {
+    if (!context_.values.IsTrue(context_.values.MadeWith(loop.loader, "shuffle"))) return false;
     for (const KnownCall& call : context_.index.known_calls()) {
+      if (!IsOfProgram(loop.iterable.function, call.function)) continue;
       for (const knowledge::RoleOf& role : call.entry->roles) {
         if (role.role != knowledge::Role::Seed) continue;
         const ValueId seed = context_.index.Arg(call, context_.program.text(role.param));
@@ -187,6 +200,7 @@ class Loaders {
 
   const Context& context_;
   FindingSink& sink_;
+  ProgramCalls calls_;
   std::vector<source::Span> seen_;
 };
 

@@ -14,7 +14,7 @@ constexpr std::string_view kCode = "AR309";
 
 class Evaluations {
  public:
-  Evaluations(const Context& context, FindingSink& sink) : context_(context), sink_(sink) {}
+  Evaluations(const Context& context, FindingSink& sink) : context_(context), sink_(sink), calls_(context) {}
 
   void Run() {
     for (const LoaderLoop& loop : context_.loading.loops()) {
@@ -31,7 +31,11 @@ class Evaluations {
     if (!is_ordered || (drop && !context_.values.IsFalse(drop)) || context_.training.Trains(module, loop.loop)) return;
     const std::optional<objects::Site> reduction = ReductionIn(function);
     if (!reduction || KnowsPadding(function)) return;
-    const std::vector<objects::Site> made = context_.loading.MadeAt(sampler);
+    std::vector<objects::Site> made = context_.loading.MadeAt(sampler);
+    // Another program makes its own.
+    std::erase_if(made, [&](const objects::Site& site) {
+      return std::ranges::count(calls_.FilesOf(module), context_.program.funcs[site.function].module) == 0;
+    });
     if (made.size() != 1) return;
     const source::Span span = SpanOf(context_, *reduction);
     if (std::ranges::count(seen_, span) > 0) return;
@@ -69,6 +73,7 @@ class Evaluations {
 
   const Context& context_;
   FindingSink& sink_;
+  ProgramCalls calls_;
   std::vector<source::Span> seen_;
 };
 

@@ -1,11 +1,18 @@
+#include <algorithm>
+#include <optional>
 
+#include "analyzer/objects/jobs.h"
+#include "analyzer/objects/process_starts.h"
 #include "rules/finding_parts.h"
+#include "rules/program_calls.h"
 #include "rules/scenario_witness.h"
 #include "rules/source_edits.h"
 
 namespace allranks::rules {
 namespace {
 
+using objects::KnownCall;
+using objects::Site;
 using variation::ValueId;
 
 constexpr std::string_view kCode = "AR308";
@@ -29,7 +36,186 @@ witness::Witness WitnessOf(const Context& context, ValueId seed) {
   return ScenarioWitness(world, witness::Effect::Semantic, std::move(scenario));
 }
 
-void Check(const Context& context, FindingSink& sink) {
+// Noise that a training step draws from a generator which was given the same seed on every rank.
+class SameNoise {
+ public:
+  SameNoise(const Context& context, FindingSink& sink)
+      : context_(context), sink_(sink), calls_(context), jobs_(context.program, context.index),
+        starts_(context.program, context.facts, context.index) {}
+
+  void Run() {
+    for (const KnownCall& call : context_.index.known_calls()) {
+      if (call.entry->Has(knowledge::Role::DrawNoise) && IsDrawnInStep(call)) draws_.push_back(&call);
+    }
+    if (draws_.empty()) return;
+    for (const KnownCall& call : context_.index.known_calls()) {
+      if (!SeedsTorch(call) || !IsRunByAll(call) || !IsAlike(call)) continue;
+      const ir::ModuleId file = context_.program.funcs[call.function].module;
+      if (!WrapsModel(file) || IsSeededByRank(file) || IsOfModelParallel(file)) continue;
+      const KnownCall* draw = DrawIn(file);
+      if (draw != nullptr) return Report(call, *draw);
+    }
+  }
+
+ private:
+  bool SeedsTorch(const KnownCall& call) const {
+    const std::string_view name = context_.program.text(call.entry->name);
+    return call.entry->Has(knowledge::Role::Seed) && (name == "torch.manual_seed" || name.find("seed_everything") != std::string_view::npos ||
+                                                      name.find("set_seed") != std::string_view::npos);
+  }
+
+  ValueId SeedOf(const KnownCall& call) const {
+    for (const knowledge::RoleOf& role : call.entry->roles) {
+      if (role.role == knowledge::Role::Seed) return context_.index.Arg(call, context_.program.text(role.param));
+    }
+    return ValueId::None();
+  }
+
+  // One number on all ranks, as far as can be seen: callers' arguments included.
+  bool IsAlike(const KnownCall& call) const {
+    const ValueId seed = SeedOf(call);
+    const ValueId by_device = context_.index.Arg(call, "device_specific");
+    return seed && !by_device && !VariesByRank(seed);
+  }
+
+  bool VariesByRank(ValueId seed) const {
+    return context_.values.AnyPart(seed, [&](ValueId part) { return !context_.facts.values_store[part].axes.empty(); });
+  }
+
+  bool IsRunByAll(const KnownCall& call) const {
+    const Site site{call.function, call.expr};
+    const traces::World world = objects::SmallJob(context_.facts.job);
+    const bool is_run = jobs_.IsRun(call.function) || starts_.IsStarted(call.function);
+    return is_run && jobs_.IsOfJob(call.function) && (!starts_.IsParent(call.function) || starts_.IsStarted(call.function)) &&
+           context_.reach.Ranks(site, world) == traces::RankSet::All(world.size());
+  }
+
+  // In the forward of a module, or in a loop that trains, and not from a generator of its own.
+  bool IsDrawnInStep(const KnownCall& call) const {
+    const ValueId generator = context_.index.Arg(call, "generator");
+    if (generator && !context_.values.IsNone(generator) && KeywordOf(context_, context_.program.funcs[call.function].module, call.expr, "generator")) return false;
+    const std::vector<Site> ways = context_.index.WaysTo({call.function, call.expr});
+    return std::ranges::any_of(ways, [&](const Site& site) {
+      const ir::ModuleId module = context_.program.funcs[site.function].module;
+      const std::vector<ir::StmtId> loops = context_.index.LoopsAround(site);
+      return std::ranges::any_of(loops, [&](ir::StmtId loop) { return context_.training.Trains(module, loop); });
+    });
+  }
+
+  bool WrapsModel(ir::ModuleId file) {
+    return HasCall(file, [&](const KnownCall& call) {
+      return call.entry->has_operation && context_.program.text(call.entry->operation.kind) == "module_broadcast";
+    });
+  }
+
+  // Some other place gives each rank its own seed.
+  bool IsSeededByRank(ir::ModuleId file) {
+    return HasCall(file, [&](const KnownCall& call) {
+      const ValueId seed = call.entry->Has(knowledge::Role::Seed) ? SeedOf(call) : ValueId::None();
+      return seed && (VariesByRank(seed) || context_.index.Arg(call, "device_specific"));
+    });
+  }
+
+  // Ranks that hold parts of one model must draw alike.
+  bool IsOfModelParallel(ir::ModuleId file) {
+    return calls_.HasAny(file, {"megatron.", "torch.distributed.tensor", "torch.distributed.device_mesh", "deepspeed."});
+  }
+
+  template <class Wanted>
+  bool HasCall(ir::ModuleId file, Wanted wanted) {
+    const std::vector<ir::ModuleId>& files = calls_.FilesOf(file);
+    return std::ranges::any_of(context_.index.known_calls(), [&](const KnownCall& call) {
+      return wanted(call) && std::ranges::count(files, context_.program.funcs[call.function].module) > 0;
+    });
+  }
+
+  const KnownCall* DrawIn(ir::ModuleId file) {
+    const std::vector<ir::ModuleId>& files = calls_.FilesOf(file);
+    const auto draw = std::ranges::find_if(draws_, [&](const KnownCall* call) {
+      return std::ranges::count(files, context_.program.funcs[call->function].module) > 0;
+    });
+    return draw == draws_.end() ? nullptr : *draw;
+  }
+
+  void Report(const KnownCall& seed, const KnownCall& draw) {
+    const Site drawn{draw.function, draw.expr};
+    Finding finding = FindingAt(context_, kCode, Severity::Warning, Confidence::Likely, {seed.function, seed.expr},
+                                {"every rank seeds alike, so that `{}` draws the same noise on all of them in each step",
+                                 {Quoted(context_, drawn)}});
+    AddLabel(finding, finding.span, LabelRole::Primary, {"the same number on every rank", {}});
+    AddLabel(finding, SpanOf(context_, drawn), LabelRole::Why, {"drawn in each training step", {}});
+    finding.help = {"add the rank to the seed once the model is made; the wrapper sends the weights of rank 0 to all", {}};
+    sink_.push_back(std::move(finding));
+  }
+
+  const Context& context_;
+  FindingSink& sink_;
+  ProgramCalls calls_;
+  objects::Jobs jobs_;
+  objects::ProcessStarts starts_;
+  std::vector<const KnownCall*> draws_;
+};
+
+// An order that each rank draws for itself, of which each then takes its share.
+class OwnOrders {
+ public:
+  OwnOrders(const Context& context, FindingSink& sink) : context_(context), sink_(sink), calls_(context) {}
+
+  void Run() {
+    for (const KnownCall& call : context_.index.known_calls()) {
+      if (call.entry->Has(knowledge::Role::Shuffle)) Visit(call);
+    }
+  }
+
+ private:
+  void Visit(const KnownCall& shuffle) {
+    const ir::ModuleId file = context_.program.funcs[shuffle.function].module;
+    const ir::Module& module = context_.program.modules[file];
+    const ir::ExprId list = context_.index.ArgExpr(shuffle, "x");
+    if (!list || module[list].kind != ir::ExprKind::Name || IsSeededAlike(file)) return;
+    for (const ir::ExprId id : context_.index.ExprsOf(file, ir::ExprKind::Subscript)) {
+      const ir::Expr& object = module[ir::LeftOf(module[id])];
+      const bool is_it = object.kind == ir::ExprKind::Name && ir::NameOf(object) == ir::NameOf(module[list]);
+      if (!is_it || module[id].begin < module[shuffle.expr].end || FunctionAround(context_, file, id) != shuffle.function) continue;
+      if (!IsShareOfRank(file, ir::IndexOf(module[id]))) continue;
+      return Report(shuffle, {shuffle.function, id});
+    }
+  }
+
+  // `[rank::world_size]`, `[rank * n : (rank + 1) * n]`.
+  bool IsShareOfRank(ir::ModuleId file, ir::ExprId index) const {
+    const ValueId value = context_.facts.value(file, index);
+    if (!value || context_.program.modules[file][index].kind != ir::ExprKind::Slice) return false;
+    const knowledge::Axes axes = context_.facts.values_store.axes(value);
+    return axes.has(knowledge::Axis::Global) || axes.has(knowledge::Axis::DataParallel);
+  }
+
+  // All ranks draw one order where one of these was given the same number on all of them.
+  bool IsSeededAlike(ir::ModuleId file) {
+    const std::vector<ir::ModuleId>& files = calls_.FilesOf(file);
+    return std::ranges::any_of(context_.index.known_calls(), [&](const KnownCall& call) {
+      if (!call.entry->Has(knowledge::Role::Seed) || std::ranges::count(files, context_.program.funcs[call.function].module) == 0) return false;
+      return std::ranges::all_of(call.args, [&](ValueId arg) { return !arg || context_.facts.values_store.axes(arg).empty(); });
+    });
+  }
+
+  void Report(const KnownCall& shuffle, const Site& share) {
+    Finding finding = FindingAt(context_, kCode, Severity::Warning, Confidence::Likely, {shuffle.function, shuffle.expr},
+                                {"each rank shuffles for itself, under no common seed, and then takes its share of its own order: "
+                                 "some samples are read by several ranks, others by none",
+                                 {}});
+    AddLabel(finding, finding.span, LabelRole::Primary, {"another order on each rank", {}});
+    AddLabel(finding, SpanOf(context_, share), LabelRole::Why, {"the share of a rank", {}});
+    finding.help = {"seed alike before the shuffle, or take the share first", {}};
+    sink_.push_back(std::move(finding));
+  }
+
+  const Context& context_;
+  FindingSink& sink_;
+  ProgramCalls calls_;
+};
+
+void CheckSamplers(const Context& context, FindingSink& sink) {
   for (const objects::KnownCall& call : context.loading.made_samplers()) {
     const ValueId seed = context.index.Arg(call, "seed");
     const ir::ExprId expr = context.index.ArgExpr(call, "seed");
@@ -49,6 +235,12 @@ void Check(const Context& context, FindingSink& sink) {
   }
 }
 
+void Check(const Context& context, FindingSink& sink) {
+  CheckSamplers(context, sink);
+  SameNoise(context, sink).Run();
+  OwnOrders(context, sink).Run();
+}
+
 }  // namespace
 
 extern const Rule SeedAcrossRanks = {
@@ -56,11 +248,15 @@ extern const Rule SeedAcrossRanks = {
     .name = "seed-across-ranks",
     .severity = Severity::Warning,
     .languages = "Python",
-    .summary = "sampler that shuffles with another seed on each rank, so that the shards overlap",
+    .summary = "shards cut from orders that differ by rank, or noise that is the same on every rank",
     .explanation = R"md(
 ## What it finds
 
-A shuffling `DistributedSampler` whose seed depends on the rank, the clock or chance.
+* A shuffling `DistributedSampler` whose seed depends on the rank, the clock or chance.
+* `random.shuffle` of a list of which each rank then takes its slice, in a program that gives no common seed.
+* The other way round: one seed on every rank of a data-parallel program, no seed that depends on
+  the rank anywhere, and noise that the training step draws (`torch.randn_like` in a loop that
+  trains, or in what it calls).
 
 ## Why it hurts
 
@@ -68,6 +264,10 @@ The sampler shuffles all indices and takes every n-th, beginning with its rank. 
 once only if all ranks shuffle alike. With seeds of their own each takes a random share: with two ranks a
 quarter of the samples is read twice and a quarter not at all, in every epoch. Nothing fails, and the
 epoch has the right length.
+
+Noise that is the same on every rank makes the ranks repeat one another: all draw the same diffusion
+steps, the same masks, the same latent, and eight ranks bring less than a batch of eight times the
+size would.
 
 ## Wrong
 

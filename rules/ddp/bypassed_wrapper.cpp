@@ -3,7 +3,6 @@
 
 #include "rules/ddp/wrapping.h"
 #include "rules/finding_parts.h"
-#include "rules/source_edits.h"
 
 namespace allranks::rules {
 namespace {
@@ -35,12 +34,15 @@ class Backward {
   }
 
  private:
-  // `loss` of `loss.backward()` and of `scaler.scale(loss).backward()`.
+  // `loss` of `loss.backward()`, of `scaler.scale(loss).backward()` and of `accelerator.backward(loss)`.
   ir::ExprId LossOf() const {
     const ir::Expr& callee = module_[ir::CalleeOf(module_[backward_.expr])];
     if (callee.kind != ir::ExprKind::Attribute || context_.program.text(ir::AttrOf(callee)) != "backward") return {};
-    if (ir::ArgCount(module_, module_[backward_.expr]) > 0) return {};
-    return ir::ObjectOf(callee);
+    const variation::CallFact* fact = context_.facts.call(backward_.function, backward_.expr);
+    const bool is_handed = fact != nullptr && fact->kind == variation::CallKind::Known &&
+                           context_.program.text(context_.knowledge[fact->entry].name) == "accelerate.Accelerator.backward";
+    if (is_handed) return ir::ArgAt(module_, module_[backward_.expr], 0).value;
+    return ir::ArgCount(module_, module_[backward_.expr]) > 0 ? ir::ExprId::None() : ir::ObjectOf(callee);
   }
 
   bool IsSynced(ValueId loss) const {
@@ -49,16 +51,74 @@ class Backward {
     return mark && context_.values.AnyPart(loss, [&](ValueId part) { return context_.facts.values_store[part].mark == mark; });
   }
 
-  // `model` of `model.module(x)`, where `model` is a wrapper.
+  // What is called is the model inside a wrapper: `model.module`, a variable that holds it, or the plain model after it
+  // was wrapped under another name.
   ir::ExprId BypassedIn(ir::ExprId call) const {
     ir::ExprId callee = ir::CalleeOf(module_[call]);
     if (module_[callee].kind == ir::ExprKind::Attribute && context_.program.text(ir::AttrOf(module_[callee])) == "forward") {
       callee = ir::ObjectOf(module_[callee]);
     }
-    if (module_[callee].kind != ir::ExprKind::Attribute) return {};
-    if (context_.program.text(ir::AttrOf(module_[callee])) != "module") return {};
-    const ir::ExprId object = ir::ObjectOf(module_[callee]);
-    return IsWrapped(context_, context_.facts.value(module_id_, object)) ? callee : ir::ExprId::None();
+    const ir::ExprKind kind = module_[callee].kind;
+    if (kind != ir::ExprKind::Name && kind != ir::ExprKind::Attribute) return {};
+    if (IsInner(callee) || HoldsInner(callee) || IsWrappedAs(callee, call)) return callee;
+    return {};
+  }
+
+  // `model.module` of a wrapper, `accelerator.unwrap_model(model)`.
+  bool IsInner(ir::ExprId expr) const {
+    if (module_[expr].kind == ir::ExprKind::Call) {
+      const variation::CallFact* fact = context_.facts.call(backward_.function, expr);
+      return fact != nullptr && fact->kind == variation::CallKind::Known &&
+             context_.program.text(context_.knowledge[fact->entry].name) == "accelerate.Accelerator.unwrap_model";
+    }
+    if (module_[expr].kind != ir::ExprKind::Attribute || context_.program.text(ir::AttrOf(module_[expr])) != "module") return false;
+    return IsWrapped(context_, context_.facts.value(module_id_, ir::ObjectOf(module_[expr])));
+  }
+
+  // A variable of this function that is assigned nothing but the inner model, under no test.
+  bool HoldsInner(ir::ExprId variable) const {
+    bool holds = false;
+    for (const ir::StmtId id : AssignmentsOf(variable)) {
+      if (!IsInner(ir::AssignedOf(module_[id])) || !context_.reach.Guards({backward_.function, ir::AssignedOf(module_[id])}).empty()) return false;
+      holds = true;
+    }
+    return holds;
+  }
+
+  std::vector<ir::StmtId> AssignmentsOf(ir::ExprId variable) const {
+    std::vector<ir::StmtId> found;
+    for (uint32_t i = 0; i < module_.stmts.size(); ++i) {
+      const ir::StmtId id{i};
+      if (module_[id].kind != ir::StmtKind::Assign || context_.index.FunctionOf(module_id_, id) != backward_.function) continue;
+      for (const ir::ExprId target : ir::TargetsOf(module_, module_[id])) {
+        const bool is_tuple = module_[target].kind == ir::ExprKind::Tuple;
+        if (!is_tuple && objects::IsSameChain(module_, target, variable)) found.push_back(id);
+        for (uint32_t item = 0; is_tuple && item < ir::Items(module_, module_[target]).size(); ++item) {
+          if (objects::IsSameChain(module_, ir::Items(module_, module_[target])[item], variable)) found.push_back(id);
+        }
+      }
+    }
+    return found;
+  }
+
+  // `ddp = DDP(model)` stands before the call, on every way to it, and `model` is not bound anew after it.
+  bool IsWrappedAs(ir::ExprId model, ir::ExprId call) const {
+    for (const objects::KnownCall& wrap : Wrappings(context_)) {
+      const ir::ExprId wrapped = context_.index.ArgExpr(wrap, "module");
+      if (wrap.function != backward_.function || !wrapped || module_[wrap.expr].end > module_[call].begin) continue;
+      const ir::ExprId target = AssignedTo(context_, {wrap.function, wrap.expr});
+      if (!target || !objects::IsSameChain(module_, wrapped, model) || objects::IsSameChain(module_, target, model)) continue;
+      const bool is_bound_anew = std::ranges::any_of(AssignmentsOf(model), [&](ir::StmtId id) { return module_[id].begin > module_[wrap.expr].begin; });
+      if (!is_bound_anew && IsOnEveryWay(wrap.expr, call)) return true;
+    }
+    return false;
+  }
+
+  bool IsOnEveryWay(ir::ExprId first, ir::ExprId then) const {
+    const std::vector<objects::Guard> others = context_.reach.Guards({backward_.function, then});
+    return std::ranges::all_of(context_.reach.Guards({backward_.function, first}), [&](const objects::Guard& guard) {
+      return std::ranges::any_of(others, [&](const objects::Guard& other) { return other.test == guard.test && other.holds == guard.holds; });
+    });
   }
 
   // Under `torch.no_grad()`: a teacher's output, a target.
@@ -67,11 +127,21 @@ class Backward {
     for (ir::StmtId at = tree.StatementOf(call); at; at = tree.Parent(at)) {
       if (module_[at].kind != ir::StmtKind::With) continue;
       for (const ir::WithItem& item : ir::WithItemsOf(module_, module_[at])) {
-        const std::string_view text = TextOf(context_, module_id_, item.context);
-        if (text.find("no_grad") != std::string_view::npos || text.find("inference_mode") != std::string_view::npos) return true;
+        if (IsWithoutGradients(module_, item.context)) return true;
       }
     }
     return false;
+  }
+
+  // `torch.no_grad()`, `torch.inference_mode()`.
+  bool IsWithoutGradients(const ir::Module& module, ir::ExprId context) const {
+    if (module[context].kind != ir::ExprKind::Call) return false;
+    const ir::Expr& callee = module[ir::CalleeOf(module[context])];
+    base::NameId name;
+    if (callee.kind == ir::ExprKind::Name) name = ir::NameOf(callee);
+    if (callee.kind == ir::ExprKind::Attribute) name = ir::AttrOf(callee);
+    const std::string_view text = name ? context_.program.text(name) : std::string_view();
+    return text == "no_grad" || text == "inference_mode";
   }
 
   void Report(ir::ExprId call, ir::ExprId model, FindingSink& sink) const {
@@ -106,8 +176,10 @@ extern const Rule BypassedWrapper = {
     .explanation = R"md(
 ## What it finds
 
-A loss that is computed by calling `model.module`, the model inside a DDP wrapper, and nothing of which came
-out of the wrapper itself, together with the `backward` of that loss.
+A loss that is computed by calling the model inside a DDP wrapper, and nothing of which came out of
+the wrapper itself, together with the `backward` of that loss. The inner model is `model.module`, a
+variable that holds it (`inner = model.module`, `inner = accelerator.unwrap_model(model)`), or the
+plain model that was wrapped under another name (`ddp = DDP(net)`, and then `net(x)`).
 
 ## Why it hurts
 
@@ -135,7 +207,7 @@ loss.backward()
 
 * The loss is also made of what the wrapper returned.
 * The call stands under `no_grad`, or no gradients are computed of it in the function.
-* Whether the model is wrapped is not known on every path.
+* Whether the model is wrapped is not known on every path, or the variable may hold something else.
 
 ## Fix
 

@@ -120,6 +120,13 @@ class Wrapped {
            context_.values.IsFalse(context_.facts.value(module_id_, ir::AssignedOf(module_[stmt])));
   }
 
+  // `model.requires_grad_(False)`.
+  bool IsWholeFrozen(ir::ExprId call, std::string_view object) const {
+    const bool is_whole = std::ranges::any_of(names_, [&](const std::string& name) { return object == name || object == name + ".module"; });
+    const ir::ExprId flag = ir::ArgCount(module_, module_[call]) > 0 ? ir::ArgAt(module_, module_[call], 0).value : ir::ExprId::None();
+    return is_whole && flag && context_.values.IsFalse(context_.facts.value(module_id_, flag));
+  }
+
   bool IsOverItsParameters(ir::StmtId stmt) const {
     const ir::Tree& tree = context_.index.tree(module_id_);
     for (ir::StmtId at = tree.Parent(stmt); at; at = tree.Parent(at)) {
@@ -146,6 +153,7 @@ class Wrapped {
     if (method.empty()) return;
     const ir::ExprId object = ir::ObjectOf(module_[ir::CalleeOf(module_[call])]);
     const std::string_view text = TextOf(context_, module_id_, object);
+    if (method == "requires_grad_" && IsWholeFrozen(call, text)) return;
     if (method == "requires_grad_" && (IsModel(text) || !BaseOf(ir::CalleeOf(module_[call])).empty())) return Report(id, "frozen or unfrozen", sink);
     const bool moves = method == "to" || method == "cuda" || method == "cpu" || method == "half" || method == "bfloat16" || method == "double";
     if (moves && IsModel(text)) Report(id, "moved or converted", sink);

@@ -14,6 +14,9 @@ using objects::Use;
 
 constexpr std::string_view kCode = "AR502";
 constexpr std::string_view kFlag = "find_unused_parameters";
+// What draws random numbers that a step may be decided by.
+constexpr std::string_view kDraws[] = {"torch.rand", "torch.randint", "torch.randn", "torch.bernoulli", "numpy.random.rand",
+                                       "numpy.random.random", "numpy.random.uniform"};
 
 class Model {
  public:
@@ -99,8 +102,19 @@ class Model {
   bool IsByChance(const objects::Guard& guard) const {
     const variation::ValueId value = context_.facts.value(context_.program.funcs[guard.function].module, guard.test);
     if (!value) return false;
-    return context_.values.AnyPart(value, [&](variation::ValueId part) {
+    return IsDrawn(guard) || context_.values.AnyPart(value, [&](variation::ValueId part) {
       return context_.facts.values_store.axes(part).has(knowledge::Axis::Environment);
+    });
+  }
+
+  // A random number is drawn in the test. Seeded alike, all ranks leave the same part out, and all of them fail.
+  bool IsDrawn(const objects::Guard& guard) const {
+    const ir::ModuleId module_id = context_.program.funcs[guard.function].module;
+    const ir::Module& module = context_.program.modules[module_id];
+    return std::ranges::any_of(context_.index.ExprsOf(module_id, ir::ExprKind::Call), [&](ir::ExprId id) {
+      if (module[id].begin < module[guard.test].begin || module[id].end > module[guard.test].end) return false;
+      const variation::ValueId callee = context_.facts.value(module_id, ir::CalleeOf(module[id]));
+      return std::ranges::count(kDraws, context_.values.External(callee)) > 0;
     });
   }
 

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <optional>
 
 #include "rules/ddp/wrapping.h"
@@ -45,11 +46,20 @@ void AddFix(const Context& context, const KnownCall& convert, Finding& finding) 
                                   {InsertBefore(context, module_id, *wrap, line), RemoveLine(context, module_id, stmt)}));
 }
 
+bool SendsNoBuffers(const Context& context, variation::ValueId wrapper) {
+  const std::vector<variation::ValueId> leaves = context.values.Leaves(wrapper);
+  return std::ranges::all_of(leaves, [&](variation::ValueId leaf) {
+    return context.values.IsFalse(context.values.MadeWith(leaf, "broadcast_buffers"));
+  });
+}
+
 void Check(const Context& context, FindingSink& sink) {
   for (const KnownCall& call : context.index.known_calls()) {
     if (context.program.text(call.entry->name) != "torch.nn.SyncBatchNorm.convert_sync_batchnorm") continue;
     const ir::ExprId model = context.index.ArgExpr(call, "module");
     if (!model || !IsWrapped(context, context.index.Arg(call, "module"))) continue;
+    // The converter keeps the parameters; DDP that sends no buffers has nothing left to lose sight of.
+    if (SendsNoBuffers(context, context.index.Arg(call, "module"))) continue;
     Finding finding = FindingAt(context, kCode, Severity::Error, Confidence::Likely, objects::Site{call.function, call.expr},
                                 {"`{}` is wrapped already: the layers that are put in now are unknown to DDP, which goes on with "
                                  "the parameters and buffers of the old ones",

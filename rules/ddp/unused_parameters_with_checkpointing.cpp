@@ -32,7 +32,7 @@ class Conflicts {
     const ValueId flag = context_.index.Arg(wrap, "find_unused_parameters");
     const ValueId is_static = context_.index.Arg(wrap, "static_graph");
     if (!flag || !context_.values.IsTrue(flag) || (is_static && context_.values.IsTrue(is_static))) return;
-    const std::optional<Site> checkpoint = ReentrantCheckpoint(context_.program.funcs[wrap.function].module);
+    const std::optional<Site> checkpoint = ReentrantCheckpoint(wrap);
     if (!checkpoint) return;
     Finding finding = FindingAt(context_, kCode, Severity::Error, Confidence::Likely, Site{wrap.function, context_.index.ArgExpr(wrap, "find_unused_parameters")},
                                 {"unused parameters are looked for while layers are recomputed by reentrant checkpoints: their parameters "
@@ -44,13 +44,31 @@ class Conflicts {
     sink_.push_back(std::move(finding));
   }
 
-  // `torch.utils.checkpoint.checkpoint(...)` that is not told otherwise, in a program with this file.
-  std::optional<Site> ReentrantCheckpoint(ir::ModuleId module) {
+  // Where the model that is wrapped may be written: the file of its class, or else the ones that wrap it and ask for
+  // that, and all that these import. Other models of the project are no business of this wrapper.
+  std::vector<ir::ModuleId> FilesOfModel(const KnownCall& wrap) const {
+    std::vector<ir::ModuleId> written = {context_.program.funcs[wrap.function].module};
+    for (const Site& caller : context_.index.CallersOf(wrap.function)) written.push_back(context_.program.funcs[caller.function].module);
+    for (const ValueId leaf : context_.values.Leaves(context_.index.Arg(wrap, "module"))) {
+      const variation::Value& model = context_.facts.values_store[leaf];
+      if (model.kind == variation::ValueKind::Instance) written = {context_.program.classes[binding::ClassId{model.a}].module};
+    }
+    const objects::Neighbourhood neighbourhood(context_.program);
+    std::vector<ir::ModuleId> files;
+    for (const ir::ModuleId each : written) {
+      for (const ir::ModuleId used : neighbourhood.UsedBy(each)) files.push_back(used);
+    }
+    return files;
+  }
+
+  // `torch.utils.checkpoint.checkpoint(...)` that is not told otherwise, in the files of the model.
+  std::optional<Site> ReentrantCheckpoint(const KnownCall& wrap) {
+    const std::vector<ir::ModuleId> files = FilesOfModel(wrap);
     for (const KnownCall& call : context_.index.known_calls()) {
       const std::string_view name = context_.program.text(call.entry->name);
       if (name != "torch.utils.checkpoint.checkpoint" && name != "torch.utils.checkpoint.checkpoint_sequential") continue;
       const ir::ModuleId file = context_.program.funcs[call.function].module;
-      if (std::ranges::count(calls_.FilesOf(module), file) == 0) continue;
+      if (std::ranges::count(files, file) == 0) continue;
       if (!IsOn({call.function, call.expr})) continue;
       const ir::ExprId reentrant = KeywordOf(context_, file, call.expr, "use_reentrant");
       if (reentrant && context_.values.IsTrue(context_.facts.value(file, reentrant))) return Site{call.function, call.expr};

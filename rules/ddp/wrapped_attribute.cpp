@@ -26,12 +26,52 @@ class Attributes {
     for (const ir::ExprId id : context_.index.ExprsOf(module_id, ir::ExprKind::Attribute)) {
       const ir::ExprId object = ir::ObjectOf(module[id]);
       const ValueId value = context_.facts.value(module_id, object);
-      if (!value || !IsWrapped(context_, value)) continue;
+      if (!value || !(IsWrapped(context_, value) || IsPreparedModule(value))) continue;
       const FuncId function = FunctionAround(context_, module_id, id);
-      if (function && !IsAssigned(module_id, id) && IsOfInner(value, ir::AttrOf(module[id]))) {
+      const bool is_wrong = function && !IsAssigned(module_id, id) && IsOfInner(value, ir::AttrOf(module[id]));
+      if (is_wrong && !IsWhereNotWrapped({function, id}, value) && !AsksFirst({function, id})) {
         Report({function, id}, module_id, object);
       }
     }
+  }
+
+  // The place is reached only where a test came out the other way than where the model is wrapped, though perhaps in
+  // another method: `if self.distributed: wrap` and `else: self.model.head`.
+  bool IsWhereNotWrapped(const objects::Site& site, ValueId wrapper) const {
+    const std::vector<objects::Guard> here = context_.reach.Guards(site);
+    const auto value = [&](const objects::Guard& guard) {
+      return context_.facts.value(context_.program.funcs[guard.function].module, guard.test);
+    };
+    return std::ranges::any_of(Wrappings(context_), [&](const objects::KnownCall& wrap) {
+      const std::vector<ValueId> leaves = context_.values.Leaves(wrapper);
+      const ValueId made = context_.facts.value(context_.program.funcs[wrap.function].module, wrap.expr);
+      if (std::ranges::count(leaves, made) == 0) return false;
+      return std::ranges::any_of(context_.reach.Guards({wrap.function, wrap.expr}), [&](const objects::Guard& there) {
+        return std::ranges::any_of(here, [&](const objects::Guard& guard) {
+          return value(guard) && value(guard) == value(there) && guard.holds != there.holds;
+        });
+      });
+    });
+  }
+
+  // What `prepare` made of a module: a DDP wrapper as soon as there are several processes.
+  bool IsPreparedModule(ValueId value) const {
+    if (!IsPrepared(context_, value)) return false;
+    const ValueId inner = InnerOf(context_, value);
+    return context_.values.Leaves(inner).size() == 1 && context_.values.IsA(inner, "torch.nn.Module");
+  }
+
+  // A test of the type or of the attribute stands on the way.
+  bool AsksFirst(const objects::Site& site) const {
+    const ir::Module& module = context_.program.module_of(site.function);
+    return std::ranges::any_of(context_.reach.Guards(site), [&](const objects::Guard& guard) {
+      return std::ranges::any_of(context_.index.ExprsOf(context_.program.funcs[guard.function].module, ir::ExprKind::Call), [&](ir::ExprId id) {
+        if (module[id].begin < module[guard.test].begin || module[id].end > module[guard.test].end) return false;
+        const ir::Expr& callee = module[ir::CalleeOf(module[id])];
+        const std::string_view name = callee.kind == ir::ExprKind::Name ? context_.program.text(ir::NameOf(callee)) : std::string_view();
+        return name == "hasattr" || name == "isinstance";
+      });
+    });
   }
 
   // The wrapper gets a field of its own by an assignment.
@@ -75,12 +115,16 @@ class Attributes {
         if (stmt.kind != ir::StmtKind::Assign || stmt.begin < node.begin || stmt.end > node.end) continue;
         for (const ir::ExprId target : ir::TargetsOf(module, stmt)) {
           const bool is_it = module[target].kind == ir::ExprKind::Attribute && ir::AttrOf(module[target]) == name &&
-                             TextOf(context_, module_id, ir::ObjectOf(module[target])) == "self";
+                             IsSelf(module, ir::ObjectOf(module[target]));
           if (is_it) return true;
         }
       }
     }
     return false;
+  }
+
+  bool IsSelf(const ir::Module& module, ir::ExprId expr) const {
+    return module[expr].kind == ir::ExprKind::Name && context_.program.text(ir::NameOf(module[expr])) == "self";
   }
 
   void Report(const objects::Site& site, ir::ModuleId module_id, ir::ExprId object) {
@@ -89,10 +133,13 @@ class Attributes {
                                 {"`{}` belongs to the model inside the DDP wrapper, which does not hand attributes through: this raises "
                                  "AttributeError",
                                  {name}});
-    AddLabel(finding, SpanOf(context_, {site.function, object}), LabelRole::Primary, {"wrapped in DDP", {}});
+    const bool is_prepared = IsPrepared(context_, context_.facts.value(module_id, object));
+    AddLabel(finding, SpanOf(context_, {site.function, object}), LabelRole::Primary,
+             {is_prepared ? "prepared: wrapped in DDP where there are several processes" : "wrapped in DDP", {}});
     finding.help = {"write `{}.module.{}`", {Quoted(context_, {site.function, object}), name}};
     const uint32_t end = context_.program.modules[module_id][object].end;
-    finding.fixes.push_back(MakeFix("ask the model inside the wrapper", Applicability::Safe,
+    if (is_prepared) finding.help = {"ask `accelerator.unwrap_model({})`, which is right with one process as well", {Quoted(context_, {site.function, object})}};
+    if (!is_prepared) finding.fixes.push_back(MakeFix("ask the model inside the wrapper", Applicability::Safe,
                                     {Replace({context_.program.modules[module_id].file, end, end}, ".module")}));
     sink_.push_back(std::move(finding));
   }
@@ -114,8 +161,8 @@ extern const Rule WrappedAttribute = {
     .explanation = R"md(
 ## What it finds
 
-`model.name` where `model` is a DDP wrapper on every path, and `name` is a method or field of the model's own
-class, which the wrapper has not.
+`model.name` where `model` is a DDP wrapper on every path, or what `accelerator.prepare` made of a module, and
+`name` is a method or field of the model's own class, which the wrapper has not.
 
 ## Why it hurts
 
@@ -141,6 +188,7 @@ model.module.freeze_backbone()
 
 * The model is wrapped only under a condition: the code may know which of both it has.
 * The name is one that every module has, or is set on the wrapper.
+* A test by `hasattr` or `isinstance` stands on the way.
 * The model's class is not one of the project.
 
 ## Fix

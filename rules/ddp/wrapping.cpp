@@ -21,8 +21,15 @@ bool IsWrapped(const Context& context, ValueId value) {
   });
 }
 
+bool IsPrepared(const Context& context, ValueId value) {
+  const std::vector<ValueId> leaves = context.values.Leaves(value);
+  return leaves.size() == 1 && context.values.IsA(leaves[0], "accelerate.Prepared") &&
+         context.facts.values_store.Kids(leaves[0]).size() == 1;
+}
+
 ValueId InnerOf(const Context& context, ValueId wrapper) {
   const std::vector<ValueId> leaves = context.values.Leaves(wrapper);
+  if (IsPrepared(context, wrapper)) return context.facts.values_store.Kids(leaves[0])[0];
   return leaves.size() == 1 ? context.values.MadeWith(leaves[0], "module") : ValueId::None();
 }
 

@@ -11,6 +11,8 @@ namespace allranks::rules {
 std::vector<objects::KnownCall> Wrappings(const Context& context);
 // Whether a value is a model in a DDP wrapper, whichever way it came about.
 bool IsWrapped(const Context& context, variation::ValueId value);
+// Whether a value is what Accelerate made of one object.
+bool IsPrepared(const Context& context, variation::ValueId value);
 // The model inside a wrapper.
 variation::ValueId InnerOf(const Context& context, variation::ValueId wrapper);
 // What the result of a call is assigned to, if that is one name or field: `model` of `model = DDP(net)`; else none.

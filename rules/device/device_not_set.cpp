@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <optional>
+#include <unordered_map>
 
 #include "rules/device/local_rank_name.h"
 #include "rules/finding_parts.h"
@@ -50,8 +51,23 @@ class Devices {
 
   // By the program, or by a library that chooses the device of a process itself.
   bool IsChosenElsewhere(ir::ModuleId module) {
-    return calls_.Says(module, {"set_device", "CUDA_VISIBLE_DEVICES", "set_default_device", "torch.cuda.device("}) ||
+    const auto& files = calls_.FilesOf(module);
+    return std::ranges::any_of(files, [&](ir::ModuleId file) { return SpeaksOfDevices(file); }) ||
            calls_.HasAny(module, {"deepspeed.", "accelerate.", "lightning.", "horovod.", "ray.", "transformers.Trainer"});
+  }
+
+  // Something called so is there: a function of a library that nobody has read may choose as well.
+  bool SpeaksOfDevices(ir::ModuleId file) const {
+    const ir::Module& module = context_.program.modules[file];
+    return std::ranges::any_of(module.exprs, [&](const ir::Expr& expr) {
+      base::NameId name;
+      if (expr.kind == ir::ExprKind::Name) name = ir::NameOf(expr);
+      if (expr.kind == ir::ExprKind::Attribute) name = ir::AttrOf(expr);
+      if (expr.kind == ir::ExprKind::Constant && ir::ConstantKindOf(expr) == ir::ConstantKind::Str) name = ir::TextOf(expr);
+      if (!name) return false;
+      const std::string_view text = context_.program.text(name);
+      return text.find("set_device") != std::string_view::npos || text == "CUDA_VISIBLE_DEVICES" || text == "set_default_device";
+    });
   }
 
   // The first call in the program that works on the current device: `x.cuda()`, `x.to("cuda")`, objects over NCCL.
@@ -95,6 +111,151 @@ class Devices {
   const Context& context_;
   FindingSink& sink_;
   ProgramCalls calls_;
+};
+
+// A collective that a process takes part in before it has chosen its device.
+class Order {
+ public:
+  Order(const Context& context, FindingSink& sink) : context_(context), sink_(sink), calls_(context) {}
+
+  void Run() {
+    for (const KnownCall& call : context_.index.known_calls()) {
+      if (ChoosesDevice(call)) {
+        for (const objects::Site& site : context_.index.WaysTo({call.function, call.expr})) NoteChoice(site);
+      }
+      if (IsInit(call)) inits_.push_back(&call);
+    }
+    if (choices_.empty() || inits_.empty()) return;
+    for (const KnownCall& call : context_.index.known_calls()) {
+      if (IsOnTheJob(call)) Visit(call);
+    }
+  }
+
+ private:
+  static bool ChoosesForAll(std::string_view name) {
+    return name.ends_with(".set_device") || name.ends_with(".set_device_index");
+  }
+  bool ChoosesDevice(const KnownCall& call) const {
+    return call.entry->Has(knowledge::Role::SelectDevice) && ChoosesForAll(context_.program.text(call.entry->name));
+  }
+  bool IsInit(const KnownCall& call) const {
+    return context_.program.text(call.entry->name) == "torch.distributed.init_process_group";
+  }
+  // A collective of all ranks that says no device: NCCL takes the current one, or one that it guesses.
+  bool IsOnTheJob(const KnownCall& call) const {
+    if (!call.entry->has_operation || call.entry->operation.op_class != knowledge::OpClass::Collective) return false;
+    const std::string_view name = context_.program.text(call.entry->name);
+    const std::string_view kind = context_.program.text(call.entry->operation.kind);
+    const bool says_no_device = kind == "barrier" || kind.find("_object") != std::string_view::npos;
+    const auto is_given = [&](std::string_view param) {
+      const ValueId value = context_.index.Arg(call, param);
+      return value && !context_.values.IsNone(value);
+    };
+    return name.starts_with("torch.distributed.") && says_no_device && !is_given("group") && !is_given("device_ids") && !is_given("device");
+  }
+
+  // Some function comes to the group first, then to the collective, then to the choice.
+  void Visit(const KnownCall& call) {
+    const std::vector<objects::Site> ways = context_.index.WaysTo({call.function, call.expr});
+    for (const objects::Site& place : ways) {
+      const std::optional<objects::Site> choice = ChoiceIn(place.function);
+      if (!choice || choice->expr == place.expr) continue;
+      if (!IsBefore(place, *choice) || IsChosenOnTheWay(ways)) return;
+      if (IsOfNccl(ways)) Report({call.function, call.expr}, *choice);
+      return;
+    }
+  }
+
+  // The first place of a function that chooses, itself or in what it calls.
+  std::optional<objects::Site> ChoiceIn(FuncId function) const {
+    const auto choice = choices_.find(function.index);
+    return choice == choices_.end() ? std::nullopt : std::optional(choice->second);
+  }
+
+  void NoteChoice(const objects::Site& site) {
+    const auto [known, is_new] = choices_.emplace(site.function.index, site);
+    if (!is_new && Begin(site) < Begin(known->second)) known->second = site;
+  }
+
+  uint32_t Begin(const objects::Site& site) const { return context_.program.module_of(site.function)[site.expr].begin; }
+
+  bool IsBefore(const objects::Site& place, const objects::Site& choice) const {
+    return place.expr != choice.expr && context_.program.module_of(place.function)[place.expr].end <= Begin(choice);
+  }
+
+  // A caller has chosen before it comes here, or the function itself in a helper.
+  bool IsChosenOnTheWay(std::span<const objects::Site> ways) const {
+    return std::ranges::any_of(ways, [&](const objects::Site& site) {
+      const std::optional<objects::Site> choice = ChoiceIn(site.function);
+      return choice && choice->expr != site.expr && !IsBefore(site, *choice);
+    });
+  }
+
+  // The group that was set up before: with NCCL, or with what the user asks for, where that is NCCL unless something
+  // else is said, and without a device.
+  bool IsOfNccl(std::span<const objects::Site> ways) const {
+    return std::ranges::any_of(inits_, [&](const KnownCall* init) {
+      const ValueId device = context_.index.Arg(*init, "device_id");
+      if (device && !context_.values.IsNone(device)) return false;
+      if (!MayBeNccl(*init)) return false;
+      const std::vector<objects::Site> init_ways = context_.index.WaysTo({init->function, init->expr});
+      return std::ranges::any_of(init_ways, [&](const objects::Site& init_site) {
+        return std::ranges::any_of(ways, [&](const objects::Site& site) {
+          return init_site.function == site.function && init_site.expr != site.expr && Begin(init_site) < Begin(site);
+        });
+      });
+    });
+  }
+
+  bool MayBeNccl(const KnownCall& init) const {
+    const ValueId backend = context_.index.Arg(init, "backend");
+    // Without one it is NCCL for tensors on GPUs, and for a barrier.
+    if (!backend || context_.values.IsNone(backend)) return true;
+    const std::vector<ValueId> leaves = context_.values.Leaves(backend);
+    return std::ranges::any_of(leaves, [&](ValueId leaf) {
+      return context_.values.Str(leaf).find("nccl") != std::string_view::npos || IsOptionForNccl(leaf);
+    });
+  }
+
+  // `args.backend` of `parser.add_argument("--backend", default="nccl")`.
+  bool IsOptionForNccl(ValueId value) const {
+    const variation::Value& node = context_.facts.values_store[value];
+    if (node.kind != variation::ValueKind::Derived || node.kid_count != 1) return false;
+    const base::NameId option = context_.facts.values_store.OperationOf(node.a);
+    if (!option) return false;
+    for (uint32_t m = 0; m < context_.program.modules.size(); ++m) {
+      const ir::ModuleId file{m};
+      const ir::Module& module = context_.program.modules[file];
+      for (const ir::ExprId id : context_.index.ExprsOf(file, ir::ExprKind::Call)) {
+        const ir::Expr& callee = module[ir::CalleeOf(module[id])];
+        const bool adds = callee.kind == ir::ExprKind::Attribute && context_.program.text(ir::AttrOf(callee)) == "add_argument";
+        if (!adds || ir::ArgCount(module, module[id]) == 0) continue;
+        std::string name(context_.values.Str(context_.facts.value(file, ir::ArgAt(module, module[id], 0).value)));
+        name.erase(0, std::min(name.size(), name.find_first_not_of('-')));
+        std::ranges::replace(name, '-', '_');
+        const ir::ExprId usual = name == context_.program.text(option) ? KeywordOf(context_, file, id, "default") : ir::ExprId();
+        if (usual && context_.values.Str(context_.facts.value(file, usual)) == "nccl") return true;
+      }
+    }
+    return false;
+  }
+
+  void Report(const objects::Site& site, const objects::Site& choice) {
+    Finding finding = FindingAt(context_, kCode, Severity::Warning, Confidence::Likely, site,
+                                {"`{}` comes before this process has chosen its device: NCCL takes GPU 0 or guesses one by the "
+                                 "global rank",
+                                 {Quoted(context_, site)}});
+    AddLabel(finding, finding.span, LabelRole::Primary, {"on which device is not said", {}});
+    AddLabel(finding, SpanOf(context_, choice), LabelRole::Why, {"chosen only here", {}});
+    finding.help = {"choose the device before the group is set up, or pass `device_id` to `init_process_group`", {}};
+    sink_.push_back(std::move(finding));
+  }
+
+  const Context& context_;
+  FindingSink& sink_;
+  ProgramCalls calls_;
+  std::unordered_map<uint32_t, objects::Site> choices_;  // by FuncId: where it first chooses, itself or in what it calls
+  std::vector<const KnownCall*> inits_;
 };
 
 // The same in C and C++: a program whose ranks join a communicator of NCCL and of which no file chooses a device.
@@ -144,6 +305,7 @@ class Communicators {
 
 void Check(const Context& context, FindingSink& sink) {
   Devices(context, sink).Run();
+  Order(context, sink).Run();
   Communicators(context, sink).Run();
 }
 
@@ -161,6 +323,9 @@ extern const Rule DeviceNotSet = {
 `init_process_group` with the NCCL backend in a program that works on the *current* device (`x.cuda()`,
 `x.to("cuda")`, or a collective of objects, whose pickles NCCL moves through GPU memory) and in which nothing
 says which device that is: neither `set_device`, nor `device_id`, nor `CUDA_VISIBLE_DEVICES`.
+
+Also a barrier, or a collective of objects, that a process comes to after the group is set up and
+before it has chosen its device. A backend that is an option counts by its default.
 
 In C and C++: a program (a file with `main`) whose ranks join a communicator with `ncclCommInitRank`, while
 no file calls `cudaSetDevice` or its like.
@@ -188,7 +353,7 @@ model = Net().cuda()
 
 ## When it is silent
 
-* A device is chosen anywhere in the program, or each process sees one device only.
+* A device is chosen, before the first collective that needs one, or each process sees one device only.
 * `device_id` is passed.
 * DeepSpeed, Accelerate, Lightning, Horovod or Ray choose it.
 * Every tensor is put on a device with an index.

@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "analyzer/objects/one_node.h"
 #include "rules/device/device_places.h"
 #include "rules/device/local_rank_name.h"
 #include "rules/finding_parts.h"
@@ -14,46 +15,35 @@ constexpr std::string_view kCode = "AR201";
 class Devices {
  public:
   Devices(const Context& context, FindingSink& sink)
-      : context_(context), sink_(sink), world_(objects::SmallJob(context_.facts.job)) {}
+      : context_(context), sink_(sink), world_(objects::SmallJob(context_.facts.job)),
+        one_node_(context.program, context.knowledge, context.facts, context.index) {}
 
   void Run() {
     // On one node the global rank is the local rank.
     if (context_.facts.job.nodes == 1) return;
-    FindOneNodeJobs();
     for (const DevicePlace& place : DevicePlaces(context_)) Visit(place);
   }
 
  private:
-  // `init_process_group(world_size=torch.cuda.device_count())`: this program runs on one node.
-  void FindOneNodeJobs() {
-    for (const objects::KnownCall& call : context_.index.known_calls()) {
-      if (call.entry->operation.op_class != knowledge::OpClass::Init || !call.entry->has_operation) continue;
-      const variation::ValueId size = context_.index.Arg(call, "world_size");
-      if (!size) continue;
-      for (const variation::ValueId leaf : context_.values.Leaves(size)) {
-        if (IsCoordinate(leaf, knowledge::Coordinate::LocalWorldSize)) {
-          one_node_.push_back(context_.program.funcs[call.function].module);
-        }
-      }
-    }
-  }
-
-  bool IsCoordinate(variation::ValueId value, knowledge::Coordinate coordinate) const {
-    const variation::Value& node = context_.facts.values_store[value];
-    return node.kind == variation::ValueKind::Coordinate && static_cast<knowledge::Coordinate>(node.op) == coordinate;
-  }
-
   void Visit(const DevicePlace& place) {
     const ir::ModuleId module = context_.program.funcs[place.site.function].module;
-    if (std::ranges::count(one_node_, module) > 0) return;
     // One finding a number: `torch.device(f"cuda:{rank}")` is met as a call and as a text.
     if (std::ranges::count(seen_, SpanOf(context_, place.site)) > 0) return;
     const std::optional<uint32_t> rank = RankWithoutDevice(place);
-    if (!rank || context_.values.HasFlag(place.ordinal, variation::kOneNode)) return;
+    if (!rank || context_.values.HasFlag(place.ordinal, variation::kOneNode) || one_node_.Has(module)) return;
     // The rank in some group, which may be that of a node.
-    if (context_.values.Mentions(place.ordinal, knowledge::Coordinate::GroupRank)) return;
+    if (context_.values.Mentions(place.ordinal, knowledge::Coordinate::GroupRank) || IsCountedOnANode(place.ordinal)) return;
     seen_.push_back(SpanOf(context_, place.site));
     Report(place, *rank);
+  }
+
+  // `rank % 8`: whoever divides knows how many devices a node has.
+  bool IsCountedOnANode(variation::ValueId ordinal) const {
+    return context_.values.AnyPart(ordinal, [&](variation::ValueId part) {
+      const variation::Value& node = context_.facts.values_store[part];
+      if (node.kind != variation::ValueKind::Binary || static_cast<ir::BinaryOp>(node.op) != ir::BinaryOp::Mod) return false;
+      return context_.values.Int(context_.facts.values_store.Kids(part)[1]).has_value();
+    });
   }
 
   // The first rank of two nodes that selects a device which its node does not have.
@@ -120,7 +110,7 @@ class Devices {
   const Context& context_;
   FindingSink& sink_;
   traces::World world_;
-  std::vector<ir::ModuleId> one_node_;
+  objects::OneNodeJobs one_node_;
   std::vector<source::Span> seen_;
 };
 
@@ -170,12 +160,14 @@ model = DDP(model.cuda(), device_ids=[local_rank])
 
 * The number is the index of a process that the program starts itself on one machine: `mp.spawn`,
   `Process(target=...)`.
-* It is taken modulo the number of devices: `rank % torch.cuda.device_count()`, `rank % count` after
-  `cudaGetDeviceCount(&count)`.
+* It is taken modulo the number of devices: `rank % torch.cuda.device_count()`, `rank % 8`,
+  `rank % count` after `cudaGetDeviceCount(&count)`.
 * It is a local rank of any launcher: `LOCAL_RANK`, `SLURM_LOCALID`, `OMPI_COMM_WORLD_LOCAL_RANK`,
   `accelerator.local_process_index`, `dist.get_node_local_rank()`, the rank in a communicator of
   `MPI_Comm_split_type`.
-* The process group is set up with as many ranks as this machine has devices.
+* The process group is set up with as many ranks as this machine has devices, or each process takes
+  its index on this machine for its rank: then `dist.get_rank()` is the local rank wherever the
+  program asks for it.
 * That it is a rank is known from a name alone; `--min-confidence possible` shows these.
 
 ## Fix

@@ -1,15 +1,37 @@
 #include <algorithm>
+#include <charconv>
+#include <optional>
+#include <string>
 
 #include "rules/finding_parts.h"
-#include "rules/program_calls.h"
-#include "rules/source_edits.h"
 
 namespace allranks::rules {
 namespace {
 
+using objects::Guard;
+using objects::Site;
 using variation::ValueId;
+using variation::ValueKind;
 
 constexpr std::string_view kCode = "AR203";
+constexpr int64_t kLastPort = 65535;
+
+// The name of the operation or setting that a value is, `environ:MASTER_PORT`; empty for others.
+std::string_view OperationOf(const Context& context, ValueId value) {
+  const variation::Value& node = context.facts.values_store[value];
+  const bool is_named = node.kind == ValueKind::Unknown || node.kind == ValueKind::Derived;
+  const base::NameId name = is_named ? context.facts.values_store.OperationOf(node.a) : base::NameId::None();
+  return name ? context.program.text(name) : std::string_view();
+}
+
+// A number, or the text of one.
+std::optional<int64_t> NumberOf(const Context& context, ValueId value) {
+  if (const std::optional<int64_t> number = context.values.Int(value)) return number;
+  const std::string_view text = context.values.Str(value);
+  int64_t number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  return error == std::errc() && !text.empty() && end == text.data() + text.size() ? std::optional(number) : std::nullopt;
+}
 
 class Module {
  public:
@@ -28,24 +50,37 @@ class Module {
     const ir::Stmt& stmt = module_[id];
     const ir::ExprId value = ir::AssignedOf(stmt);
     for (const ir::ExprId target : ir::TargetsOf(module_, stmt)) {
-      if (!(IsPort(target) || IsNamedPort(target)) || !IsFixed(value)) continue;
+      const std::optional<int64_t> port = IsSetting(target, "MASTER_PORT") || IsNamedPort(target) ? PortOf(value) : std::nullopt;
+      if (!port || *port == 0) continue;
       const FuncId function = context_.index.FunctionOf(id_, id);
-      const objects::Site site{function, value};
-      if (IsOneProcess(function) || (IsPort(target) ? IsAsked(site) : ReadsEnvironment(function))) return;
-      Finding finding = FindingAt(context_, kCode, Severity::Warning, Confidence::Likely, site,
-                                  {"the port is `{}` in every job, whatever the launcher says: two jobs on one machine meet there",
-                                   {Quoted(context_, site)}});
-      AddLabel(finding, finding.span, LabelRole::Primary, {"overwrites what the environment says", {}});
-      finding.help = {"keep what is there: `os.environ.setdefault(\"MASTER_PORT\", ...)`, or let the system choose a free port", {}};
-      sink_.push_back(std::move(finding));
+      const Site site{function, value};
+      if (IsNotLaunched(function)) return;
+      if (IsSetting(target, "MASTER_PORT") ? IsAsked(site) : ReadsPort(function)) return;
+      Report(site, *port);
+      return;
     }
   }
 
-  bool IsPort(ir::ExprId target) const {
+  void Report(const Site& site, int64_t port) {
+    const bool is_possible = port <= kLastPort;
+    Finding finding = FindingAt(
+        context_, kCode, is_possible ? Severity::Warning : Severity::Error, is_possible ? Confidence::Likely : Confidence::Certain,
+        site,
+        is_possible ? findings::Text{"the port is `{}` in every job, whatever the launcher says: two jobs on one machine meet there",
+                                     {std::to_string(port)}}
+                    : findings::Text{"no port has the number {}: the last one is 65535", {std::to_string(port)}});
+    AddLabel(finding, finding.span, LabelRole::Primary,
+             {is_possible ? "overwrites what the environment says" : "refused when the group is set up", {}});
+    finding.help = {"keep what is there: `os.environ.setdefault(\"MASTER_PORT\", ...)`, or let the system choose a free port", {}};
+    sink_.push_back(std::move(finding));
+  }
+
+  // `os.environ[name]`.
+  bool IsSetting(ir::ExprId target, std::string_view name) const {
     if (module_[target].kind != ir::ExprKind::Subscript) return false;
     const ValueId object = context_.facts.value(id_, ir::LeftOf(module_[target]));
     const ValueId key = context_.facts.value(id_, ir::IndexOf(module_[target]));
-    return context_.values.External(object) == "os.environ" && context_.values.Str(key) == "MASTER_PORT";
+    return context_.values.External(object) == "os.environ" && context_.values.Str(key) == name;
   }
 
   // A variable that is named after it, and is handed on.
@@ -53,40 +88,51 @@ class Module {
     return module_[target].kind == ir::ExprKind::Name && context_.program.text(ir::NameOf(module_[target])) == "master_port";
   }
 
-  bool ReadsEnvironment(FuncId function) const {
-    const ir::Function& node = context_.program.function(function);
-    const std::string_view text = TextOf(context_, {module_.file, node.begin, node.end});
-    return HoldsWord(text, {"environ.get(\"MASTER_PORT", "environ.get('MASTER_PORT", "getenv(\"MASTER_PORT", "in os.environ"});
-  }
-
-  // A number in the program, not one that is chosen or passed. 0 lets the system choose.
-  bool IsFixed(ir::ExprId value) const {
-    const bool is_text = module_[value].kind == ir::ExprKind::Call && ir::ArgCount(module_, module_[value]) == 1 &&
-                         TextOf(context_, id_, ir::CalleeOf(module_[value])) == "str";
-    const ir::Expr& expr = module_[is_text ? ir::ArgAt(module_, module_[value], 0).value : value];
-    if (expr.kind != ir::ExprKind::Constant) return false;
-    const std::string_view text = TextOf(context_, {module_.file, expr.begin, expr.end});
-    return text.find_first_of("123456789") != std::string_view::npos;
-  }
-
-  // The whole job is this process: nobody is to be met.
-  bool IsOneProcess(FuncId function) const {
-    for (uint32_t i = 0; i < module_.stmts.size(); ++i) {
-      const ir::Stmt& stmt = module_[ir::StmtId{i}];
-      if (stmt.kind != ir::StmtKind::Assign || context_.index.FunctionOf(id_, ir::StmtId{i}) != function) continue;
-      const std::string_view text = TextOf(context_, module_.span(ir::StmtId{i}));
-      if (HoldsWord(text, {"WORLD_SIZE"}) && HoldsWord(text, {"\"1\"", "'1'", "str(1)"})) return true;
+  // The one number that is written in the program: here, or as the default of a parameter for which no call passes
+  // another. None if it is chosen, an option, or read from somewhere.
+  std::optional<int64_t> PortOf(ir::ExprId expr) const {
+    ValueId value = context_.facts.value(id_, expr);
+    if (!value) return std::nullopt;
+    if (OperationOf(context_, value) == "builtins.str") value = context_.facts.values_store.Kids(value)[0];
+    std::optional<int64_t> port;
+    for (const ValueId leaf : context_.values.Leaves(value)) {
+      const std::optional<int64_t> number = NumberOf(context_, leaf);
+      if (!number || (port && *number != *port)) return std::nullopt;
+      port = number;
     }
-    return std::ranges::any_of(context_.index.known_calls(), [&](const objects::KnownCall& call) {
-      return call.function == function && context_.values.Int(context_.index.Arg(call, "world_size")) == 1;
+    return port;
+  }
+
+  bool ReadsPort(FuncId function) const {
+    for (const ir::ExprKind kind : {ir::ExprKind::Call, ir::ExprKind::Subscript}) {
+      for (const ir::ExprId id : context_.index.ExprsOf(id_, kind)) {
+        const ValueId value = context_.facts.value(id_, id);
+        if (value && FunctionAround(context_, id_, id) == function && SpeaksOfEnvironment(value)) return true;
+      }
+    }
+    return false;
+  }
+
+  bool SpeaksOfEnvironment(ValueId value) const {
+    return context_.values.AnyPart(value, [&](ValueId part) {
+      return context_.values.External(part) == "os.environ" || OperationOf(context_, part).starts_with("environ");
     });
   }
 
-  // Only where nothing else is known: under a test of the environment.
-  bool IsAsked(const objects::Site& site) const {
-    const std::vector<objects::Guard> guards = context_.reach.Guards(site);
-    return std::ranges::any_of(guards, [&](const objects::Guard& guard) {
-      return HoldsWord(TextWithOrigins(context_, {guard.function, guard.test}), {"MASTER_", "environ", "getenv", "port"});
+  // No launcher says otherwise: one process is the whole job, and nobody is to be met; a notebook starts its own.
+  bool IsNotLaunched(FuncId function) const {
+    return context_.launch.Of(function) == objects::RunBy::OneProcess || context_.program.infos[id_].path.ends_with(".ipynb");
+  }
+
+  // Only where nothing else is known: under a test of the environment, or of a port that may be given.
+  bool IsAsked(const Site& site) const {
+    const std::vector<Guard> guards = context_.reach.Guards(site);
+    return std::ranges::any_of(guards, [&](const Guard& guard) {
+      const ValueId test = context_.facts.value(context_.program.funcs[guard.function].module, guard.test);
+      const bool asks_port = test && context_.values.AnyPart(test, [&](ValueId part) {
+        return OperationOf(context_, part).find("port") != std::string_view::npos;
+      });
+      return test && (asks_port || SpeaksOfEnvironment(test));
     });
   }
 
@@ -105,7 +151,7 @@ void VisitInit(const Context& context, const objects::KnownCall& call, FindingSi
   const size_t port = text.rfind(':');
   if (!text.starts_with("tcp://") || port < 6 || port + 1 >= text.size() || text.substr(port) == ":0") return;
   if (context.values.Int(context.index.Arg(call, "world_size")) == 1) return;
-  const objects::Site site{call.function, method};
+  const Site site{call.function, method};
   Finding finding = FindingAt(context, kCode, Severity::Warning, Confidence::Likely, site,
                               {"every job meets at {}: the launcher's address and port are not used, and two jobs on one "
                                "machine meet there",
@@ -135,8 +181,9 @@ extern const Rule HardCodedRendezvous = {
     .explanation = R"md(
 ## What it finds
 
-`os.environ["MASTER_PORT"]`, or a variable `master_port`, set to a number in the program, and an `init_method`
-of the form `tcp://host:port` that is a literal.
+`os.environ["MASTER_PORT"]`, or a variable `master_port`, set to a number in the program, also to
+the default of a parameter for which no call passes another one, and an `init_method` of the form
+`tcp://host:port` that is a literal. A number above 65535 is an error: no port has it.
 
 ## Why it hurts
 

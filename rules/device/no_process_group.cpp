@@ -1,9 +1,9 @@
 #include <algorithm>
+#include <optional>
 
 #include "analyzer/objects/jobs.h"
 #include "rules/finding_parts.h"
 #include "rules/program_calls.h"
-#include "rules/source_edits.h"
 
 namespace allranks::rules {
 namespace {
@@ -37,13 +37,86 @@ class Programs {
   void Visit(const KnownCall& call) {
     const ir::ModuleId module = context_.program.funcs[call.function].module;
     const objects::Site site{call.function, call.expr};
-    if (reported_[module.index] || calls_.FindInit(module) != nullptr || IsAsked(site) || MayBeSetUpByOthers(module)) return;
+    if (reported_[module.index] || IsAsked(site)) return;
+    if (calls_.FindInit(module) != nullptr) return VisitAfterInit(call);
+    if (MayBeSetUpByOthers(module)) return;
     reported_[module.index] = true;
     Finding finding = FindingAt(context_, kCode, Severity::Error, Confidence::Likely, site,
                                 {"`{}` needs a process group, and nothing in this program sets one up", {Quoted(context_, site)}});
     AddLabel(finding, finding.span, LabelRole::Primary, {"raises: the default process group has not been initialized", {}});
     finding.help = {"call `torch.distributed.init_process_group` first, in every process", {}};
     sink_.push_back(std::move(finding));
+  }
+
+  // `init_distributed(args)` returns before it sets a group up where there is no launcher, and the program goes on.
+  void VisitAfterInit(const KnownCall& call) {
+    if (!call.entry->has_operation || call.entry->operation.op_class != knowledge::OpClass::Collective) return;
+    const ir::ModuleId module = context_.program.funcs[call.function].module;
+    const objects::Site site{call.function, call.expr};
+    const std::vector<objects::Site> ways = context_.index.WaysTo(site);
+    for (const KnownCall& init : context_.index.known_calls()) {
+      const bool is_init = init.entry->has_operation && init.entry->operation.op_class == knowledge::OpClass::Init;
+      if (!is_init || std::ranges::find(ways, init.function, &objects::Site::function) != ways.end()) continue;
+      const ir::StmtId early = EarlyReturn(init);
+      if (!early || !ComesBefore(init, ways)) continue;
+      reported_[module.index] = true;
+      Finding finding = FindingAt(context_, kCode, Severity::Warning, Confidence::Likely, site,
+                                  {"`{}` needs a process group, and `{}` may have returned without one",
+                                   {Quoted(context_, site), context_.program.FunctionName(init.function)}});
+      AddLabel(finding, finding.span, LabelRole::Primary, {"raises in a run of one process without a launcher", {}});
+      AddLabel(finding, HeadOf(context_, context_.program.funcs[init.function].module, early), LabelRole::Why,
+               {"returns before a group is set up", {}});
+      finding.help = {"ask `torch.distributed.is_initialized()` first, as the program does elsewhere", {}};
+      sink_.push_back(std::move(finding));
+      return;
+    }
+  }
+
+  // A `return` on the way to the call that sets the group up, for another reason than that there is one already.
+  ir::StmtId EarlyReturn(const KnownCall& init) const {
+    const ir::ModuleId module_id = context_.program.funcs[init.function].module;
+    const ir::Module& module = context_.program.modules[module_id];
+    const ir::Tree& tree = context_.index.tree(module_id);
+    for (uint32_t i = 0; i < module.stmts.size(); ++i) {
+      const ir::StmtId stmt{i};
+      const bool is_early = module[stmt].kind == ir::StmtKind::Return && module[stmt].end <= module[init.expr].begin &&
+                            context_.index.FunctionOf(module_id, stmt) == init.function;
+      if (!is_early) continue;
+      bool asks_for_group = false;
+      ir::StmtId inner = stmt;
+      for (ir::StmtId at = tree.Parent(stmt); at; inner = at, at = tree.Parent(at)) {
+        if (module[at].kind != ir::StmtKind::If) continue;
+        const bool is_else = tree.BlockOf(inner) == ir::ElseBlockOf(module[at]);
+        asks_for_group = asks_for_group || AsksForGroup(context_.facts.value(module_id, ir::ValueOf(module[at])), !is_else);
+      }
+      if (!asks_for_group) return stmt;
+    }
+    return {};
+  }
+
+  // Whether a test that comes out as `holds` says that there is a group, or that there never can be one in this PyTorch.
+  // That no launcher set the variables of the environment says neither.
+  bool AsksForGroup(variation::ValueId test, bool holds) const {
+    if (!test || !context_.values.Mentions(test, knowledge::Coordinate::Distributed)) return false;
+    const bool asks_launcher = context_.values.AnyPart(test, [&](variation::ValueId part) {
+      const variation::Value& node = context_.facts.values_store[part];
+      return node.kind == variation::ValueKind::Coordinate &&
+             static_cast<knowledge::Coordinate>(node.op) == knowledge::Coordinate::Distributed &&
+             context_.knowledge.FindEnvironment(base::NameId{node.a}) != nullptr;
+    });
+    const std::optional<bool> in_job = context_.values.TruthOnRank(test, objects::SmallJob(context_.facts.job), 0);
+    return !asks_launcher || !in_job || *in_job == holds;
+  }
+
+  // Some function comes to the group first and to the collective after it.
+  bool ComesBefore(const KnownCall& init, std::span<const objects::Site> ways) const {
+    for (const objects::Site& before : context_.index.WaysTo({init.function, init.expr})) {
+      const auto after = std::ranges::find(ways, before.function, &objects::Site::function);
+      if (after == ways.end()) continue;
+      const ir::Module& module = context_.program.module_of(before.function);
+      if (!HasGuard(before) && module[before.expr].end <= module[after->expr].begin) return true;
+    }
+    return false;
   }
 
   // Reached only where there is a group, or a caller's or handler's business if not.
@@ -62,8 +135,16 @@ class Programs {
   bool HasGuard(const objects::Site& site) const {
     const std::vector<objects::Guard> guards = context_.reach.Guards(site);
     return std::ranges::any_of(guards, [&](const objects::Guard& guard) {
-      return !HoldsWord(TextOf(context_, SpanOf(context_, {guard.function, guard.test})), {"__name__"});
+      return !AsksWhetherRun(guard);
     });
+  }
+
+  // `__name__ == "__main__"`.
+  bool AsksWhetherRun(const objects::Guard& guard) const {
+    const ir::Module& module = context_.program.module_of(guard.function);
+    if (module[guard.test].kind != ir::ExprKind::Compare) return false;
+    const ir::Expr& left = module[ir::CalleeOf(module[guard.test])];
+    return left.kind == ir::ExprKind::Name && context_.program.text(ir::NameOf(left)) == "__name__";
   }
 
   // A framework, or code outside the project that may do it: somebody calls an `init`, a `setup` or a `launch`.
@@ -78,8 +159,13 @@ class Programs {
     const ir::Module& module = context_.program.modules[file];
     for (const ir::Expr& expr : module.exprs) {
       if (expr.kind != ir::ExprKind::Call) continue;
-      const std::string_view callee = TextOf(context_, module.span(ir::CalleeOf(expr)));
-      if (HoldsWord(callee, {"init_dist", "initialize", "setup", "set_up", "launch", "distributed_mode", "spawn", "init_process", "Process", "init_device_mesh", "init("})) return true;
+      const ir::Expr& node = module[ir::CalleeOf(expr)];
+      const base::NameId name = node.kind == ir::ExprKind::Name        ? ir::NameOf(node)
+                                : node.kind == ir::ExprKind::Attribute ? ir::AttrOf(node)
+                                                                       : base::NameId::None();
+      const std::string_view callee = name ? context_.program.text(name) : std::string_view();
+      if (callee == "init") return true;
+      if (HoldsWord(callee, {"init_dist", "initialize", "setup", "set_up", "launch", "distributed_mode", "spawn", "init_process", "Process", "init_device_mesh"})) return true;
     }
     return false;
   }
@@ -108,8 +194,9 @@ extern const Rule NoProcessGroup = {
     .explanation = R"md(
 ## What it finds
 
-A script that calls a collective, asks for its rank or wraps a model in DDP, while no file of the program
-calls `init_process_group` or anything that could.
+A script that calls a collective, asks for its rank or wraps a model in DDP, while no file of the
+program calls `init_process_group` or anything that could. Also a collective behind a call of a
+helper that returns before it sets the group up where there is no launcher.
 
 ## Why it hurts
 

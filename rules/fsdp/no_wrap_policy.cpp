@@ -1,3 +1,4 @@
+#include <algorithm>
 
 #include "rules/finding_parts.h"
 #include "rules/source_edits.h"
@@ -32,6 +33,28 @@ std::string_view Problem(const Context& context, const objects::KnownCall& call)
   return {};
 }
 
+// A function that is handed over as a value is called by whoever walks over the parts of the model.
+bool IsHandedOver(const Context& context, variation::FuncId function) {
+  const variation::FuncId parent = context.program.funcs[function].parent;
+  if (!parent) return false;
+  return std::ranges::any_of(context.facts.functions[parent].calls, [&](const auto& call) {
+    return std::ranges::any_of(context.facts.args(call.second), [&](ValueId arg) {
+      return arg && context.facts.values_store[arg].kind == variation::ValueKind::Function &&
+             variation::FuncId{context.facts.values_store[arg].a} == function;
+    });
+  });
+}
+
+// A function inside another that wraps what it is given.
+bool IsCallback(const Context& context, const objects::KnownCall& call) {
+  if (!IsHandedOver(context, call.function)) return false;
+  const ValueId wrapped = context.index.Arg(call, "module");
+  return wrapped && context.values.AnyPart(wrapped, [&](ValueId part) {
+    const variation::Value& node = context.facts.values_store[part];
+    return node.kind == variation::ValueKind::Param && variation::FuncId{node.a} == call.function;
+  });
+}
+
 void Check(const Context& context, FindingSink& sink) {
   const bool wraps_parts = WrapsParts(context);
   for (const objects::KnownCall& call : context.index.known_calls()) {
@@ -42,7 +65,7 @@ void Check(const Context& context, FindingSink& sink) {
       is_open = is_open || ir::ArgAt(module, module[call.expr], i).kind == ir::ArgKind::DoubleStar;
     }
     const std::string_view problem = Problem(context, call);
-    if (is_open || problem.empty() || (wraps_parts && !context.index.Arg(call, "auto_wrap_policy"))) continue;
+    if (is_open || problem.empty() || IsCallback(context, call) || (wraps_parts && !context.index.Arg(call, "auto_wrap_policy"))) continue;
     const objects::Site site{call.function, call.expr};
     Finding finding = FindingAt(context, kCode, Severity::Warning, Confidence::Likely, site,
                                 {"{}: each forward gathers the whole model on every rank", {std::string(problem)}});

@@ -60,6 +60,8 @@ void VisitCompiled(const Context& context, const KnownCall& wrap, FindingSink& s
   ir::ExprId compiled;
   for (const KnownCall& call : context.index.known_calls()) {
     if (call.function != wrap.function || context.program.text(call.entry->name) != "torch.compile") continue;
+    // `disable=True` hands the model back as it is.
+    if (context.values.IsTrue(context.index.Arg(call, "disable"))) continue;
     const ir::StmtId stmt = context.index.StatementOf({call.function, call.expr});
     const bool is_assigned = stmt && module[stmt].kind == ir::StmtKind::Assign && ir::AssignedOf(module[stmt]) == call.expr &&
                              TextOf(context, module_id, ir::TargetsOf(module, module[stmt])[0]) == TextOf(context, module_id, model);

@@ -77,7 +77,44 @@ class Loss {
   // Not in a loop of its own inside the step, which collects what the step computes its gradients of.
   bool IsKeptOverSteps(ir::ExprId kept, const std::vector<ir::StmtId>& loops) const {
     const std::vector<ir::StmtId> around = context_.index.LoopsAround({backward_.function, kept});
-    return !around.empty() && std::ranges::find(loops, around.front()) != loops.end();
+    if (around.empty() || std::ranges::find(loops, around.front()) == loops.end()) return false;
+    return !IsOverMicroSteps(around.front()) || !IsBegunInALoop(kept, around);
+  }
+
+  // `for _ in range(rounds)`, `for head, optimizer in zip(heads, optimizers)`: not over batches.
+  bool IsOverMicroSteps(ir::StmtId loop) const {
+    if (module_[loop].kind != ir::StmtKind::For) return false;
+    const bool is_data = std::ranges::any_of(context_.loading.loops(), [&](const objects::LoaderLoop& each) {
+      return each.loop == loop && context_.program.funcs[each.iterable.function].module == module_id_;
+    });
+    const ir::Expr& iterable = module_[ir::AssignedOf(module_[loop])];
+    if (is_data || iterable.kind != ir::ExprKind::Call) return false;
+    const std::string_view name = context_.values.External(context_.facts.value(module_id_, ir::CalleeOf(iterable)));
+    return name == "builtins.range" || name == "builtins.zip";
+  }
+
+  // The sum or list begins anew in each round of a loop around: it lives for one step, over the micro-steps or the
+  // networks of which that consists.
+  bool IsBegunInALoop(ir::ExprId kept, const std::vector<ir::StmtId>& around) const {
+    const base::NameId total = KeptIn(context_.index.tree(module_id_).StatementOf(kept));
+    if (!total || around.size() < 2) return false;
+    const ir::Tree& tree = context_.index.tree(module_id_);
+    for (uint32_t i = 0; i < module_.stmts.size(); ++i) {
+      const ir::StmtId id{i};
+      if (module_[id].kind != ir::StmtKind::Assign || !tree.Holds(around[1], id) || tree.Holds(around[0], id)) continue;
+      for (const ir::ExprId target : ir::TargetsOf(module_, module_[id])) {
+        if (module_[target].kind == ir::ExprKind::Name && ir::NameOf(module_[target]) == total) return true;
+      }
+    }
+    return false;
+  }
+
+  // The variable that the loss is added or appended to.
+  base::NameId KeptIn(ir::StmtId id) const {
+    const ir::Stmt& stmt = module_[id];
+    ir::ExprId into = ir::ValueOf(stmt);
+    if (stmt.kind == ir::StmtKind::Expr) into = ir::ObjectOf(module_[ir::CalleeOf(module_[into])]);
+    return module_[into].kind == ir::ExprKind::Name ? ir::NameOf(module_[into]) : base::NameId::None();
   }
 
   // The loss itself, or the loss times or divided by something.

@@ -1,24 +1,16 @@
 #include <algorithm>
 
-#include "analyzer/base/lowered.h"
 #include "analyzer/objects/jobs.h"
+#include "analyzer/objects/one_node.h"
 #include "rules/finding_parts.h"
 #include "rules/source_edits.h"
 
 namespace allranks::rules {
 namespace {
 
+using variation::ValueId;
+
 constexpr std::string_view kCode = "AR803";
-
-// What is loaded was saved by a training job, from its devices; data sets are mostly saved from the CPU.
-constexpr std::string_view kOfTraining[] = {"ckpt", "checkpoint", "resume", "model", "state", "weight", "snapshot", "pretrain",
-                                            "best", "optim"};
-constexpr std::string_view kOfData[] = {"data", "feature", "cache", "embed", "token", "index", "label", "sample", "target"};
-
-bool SpeaksOf(std::string_view source, std::span<const std::string_view> words) {
-  const std::string text = base::Lowered(source);
-  return std::ranges::any_of(words, [&](std::string_view word) { return text.find(word) != std::string::npos; });
-}
 
 class Load {
  public:
@@ -34,75 +26,63 @@ class Load {
     }
     const ir::ExprId given = context_.index.ArgExpr(call_, param);
     if (!given) return true;
-    const std::vector<variation::ValueId> leaves = context_.values.Leaves(context_.index.Arg(call_, param));
-    return !leaves.empty() && std::ranges::all_of(leaves, [&](variation::ValueId leaf) { return context_.values.IsNone(leaf); });
+    const std::vector<ValueId> leaves = context_.values.Leaves(context_.index.Arg(call_, param));
+    return !leaves.empty() && std::ranges::all_of(leaves, [&](ValueId leaf) { return context_.values.IsNone(leaf); });
   }
 
-  bool IsOfTraining() const {
-    const ir::ModuleId module = context_.program.funcs[call_.function].module;
-    const ir::StmtId stmt = context_.index.StatementOf({call_.function, call_.expr});
-    if (!stmt) return false;
-    const std::string text(TextOf(context_, HeadOf(context_, module, stmt)));
-    if (!SpeaksOf(text, kOfTraining) || SpeaksOf(text, kOfData)) return false;
-    const ir::Function& function = context_.program.function(call_.function);
-    const bool is_top = context_.program.funcs[call_.function].function == ir::kTopLevel;
-    const source::FileId file = context_.program.modules[module].file;
-    const std::string_view body = is_top ? std::string_view(context_.files[file].text)
-                                         : TextOf(context_, {file, function.begin, function.end});
-    return body.find("load_state_dict") != std::string_view::npos;
-  }
+  ValueId Loaded() const { return context_.facts.value(Module(), call_.expr); }
 
-  // One file for all: each rank's own was saved by that rank, from its device.
-  bool RunsOnSeveralRanks() const {
-    const ir::ExprId path = context_.index.ArgExpr(call_, "f");
-    const variation::ValueId value = context_.index.Arg(call_, "f");
-    if (!path || !value) return false;
-    const std::string text = TextWithOrigins(context_, {call_.function, path});
-    for (const std::string_view word : {"rank", "shard", "local", "BytesIO", "buffer"}) {
-      if (text.find(word) != std::string::npos) return false;
-    }
-    const bool is_own = context_.values.AnyPart(value, [&](variation::ValueId part) {
+  // One file for all: each rank's own was saved by that rank, from its device, and what lies in memory by nobody else.
+  bool IsOneFile() const {
+    const ValueId path = context_.index.Arg(call_, "f");
+    if (!path) return false;
+    return !context_.values.AnyPart(path, [&](ValueId part) {
+      if (context_.values.IsA(part, "io.BytesIO")) return true;
       // Which file is there may differ, but then for all ranks of a shared disk alike.
       const knowledge::Axes axes = context_.facts.values_store.axes(part);
       return !Without(axes, knowledge::Axes::Of(knowledge::Axis::Environment)).empty();
     });
-    if (is_own) return false;
+  }
+
+  bool RunsOnSeveralRanks() const {
     return context_.reach.Ranks({call_.function, call_.expr}, objects::SmallJob(context_.facts.job)).count() > 1;
   }
 
   // Another arm of the same branch loads it to a device of its own, so this one is for where there is none.
   bool IsLoadedToADeviceElsewhere(std::string_view param) const {
-    const ir::ModuleId module_id = context_.program.funcs[call_.function].module;
-    const ir::Module& module = context_.program.modules[module_id];
-    const ir::Tree& tree = context_.index.tree(module_id);
-    const ir::ExprId path = context_.index.ArgExpr(call_, "f");
+    const ir::Module& module = context_.program.modules[Module()];
+    const ir::Tree& tree = context_.index.tree(Module());
     ir::StmtId branch = tree.StatementOf(call_.expr);
     while (branch && module[branch].kind != ir::StmtKind::If) branch = tree.Parent(branch);
-    if (!branch || !path) return false;
+    if (!branch) return false;
     return std::ranges::any_of(context_.index.known_calls(), [&](const objects::KnownCall& other) {
       if (other.function != call_.function || other.expr == call_.expr || !other.entry->Has(knowledge::Role::LoadTensors)) return false;
-      const ir::ExprId place = context_.index.ArgExpr(other, param);
-      const ir::ExprId from = context_.index.ArgExpr(other, "f");
       const bool is_in_branch = module[other.expr].begin > module[branch].begin && module[other.expr].end <= module[branch].end;
-      return is_in_branch && place && from && context_.values.Str(context_.index.Arg(other, param)) != "cpu" &&
-             TextOf(context_, module_id, from) == TextOf(context_, module_id, path);
+      return is_in_branch && context_.index.ArgExpr(other, param) &&
+             context_.values.Str(context_.index.Arg(other, param)) != "cpu" &&
+             context_.index.Arg(other, "f") == context_.index.Arg(call_, "f");
     });
   }
 
   // Other accelerators than those of CUDA save to and load from the host.
   bool IsOfXla() const {
-    return context_.files[context_.program.module_of(call_.function).file].text.find("torch_xla") != std::string::npos;
+    return std::ranges::any_of(context_.program.modules[Module()].imports, [&](const ir::Import& import) {
+      const std::string_view name = import.module ? context_.program.text(import.module) : std::string_view();
+      return name.substr(0, name.find('.')) == "torch_xla";
+    });
   }
 
   void Report(std::string_view param, FindingSink& sink) const {
     const objects::Site site{call_.function, call_.expr};
-    Finding finding = FindingAt(context_, kCode, Severity::Warning, Confidence::Likely, site,
+    // Who calls a function of a library was not seen: it may be one process.
+    const bool is_launched = context_.launch.Of(call_.function) == objects::RunBy::AllRanks;
+    Finding finding = FindingAt(context_, kCode, Severity::Warning, is_launched ? Confidence::Likely : Confidence::Possible, site,
                                 {"every rank loads this checkpoint onto the device that saved it, mostly `cuda:0`: all of a "
                                  "node's copies go through the memory of one device",
                                  {}});
     AddLabel(finding, finding.span, LabelRole::Primary, {"no `{}`", {std::string(param)}});
     finding.help = {"load to the CPU with `map_location=\"cpu\"`, or to the rank's own device", {}};
-    const ir::ModuleId module = context_.program.funcs[call_.function].module;
+    const ir::ModuleId module = Module();
     const ir::ExprId given = context_.index.ArgExpr(call_, param);
     const std::string argument = std::string(param) + "=\"cpu\"";
     const findings::Edit edit = given ? Replace(ArgumentSpan(context_, module, call_.expr, given), argument)
@@ -112,19 +92,75 @@ class Load {
   }
 
  private:
+  ir::ModuleId Module() const { return context_.program.funcs[call_.function].module; }
+
   const Context& context_;
   const objects::KnownCall& call_;
 };
 
+// What modules and optimizers take over. The state of a schedule is a few numbers. What an object is may be known from
+// its callers or, failing that, from its name; a method of no known class is what the knowledge base says of its name.
+class Restored {
+ public:
+  explicit Restored(const Context& context) : context_(context) {
+    for (uint32_t m = 0; m < context.program.modules.size(); ++m) {
+      for (const ir::ExprId call : context.index.ExprsOf(ir::ModuleId{m}, ir::ExprKind::Call)) Visit(ir::ModuleId{m}, call);
+    }
+  }
+
+  // Whether it gets there, through whatever took it apart or handed it on.
+  bool Has(ValueId loaded) const {
+    return std::ranges::any_of(values_, [&](ValueId value) {
+      return context_.values.AnyPart(value, [&](ValueId part) { return part == loaded; });
+    });
+  }
+
+ private:
+  void Visit(ir::ModuleId module_id, ir::ExprId call) {
+    const ir::Module& module = context_.program.modules[module_id];
+    const ir::ExprId callee = ir::CalleeOf(module[call]);
+    if (module[callee].kind != ir::ExprKind::Attribute || ir::ArgCount(module, module[call]) == 0) return;
+    const knowledge::EntryId entry = EntryOf(module_id, callee);
+    if (!entry || !context_.knowledge[entry].Has(knowledge::Role::RestoreTensors)) return;
+    if (const ValueId value = context_.facts.value(module_id, ir::ArgAt(module, module[call], 0).value)) values_.push_back(value);
+  }
+
+  knowledge::EntryId EntryOf(ir::ModuleId module_id, ir::ExprId callee) const {
+    const ir::Module& module = context_.program.modules[module_id];
+    const base::NameId method = ir::AttrOf(module[callee]);
+    const ir::ExprId object = ir::ObjectOf(module[callee]);
+    for (const ValueId leaf : context_.values.Leaves(context_.facts.value(module_id, object))) {
+      const knowledge::ClassId known = context_.values.ClassOf(leaf);
+      if (const knowledge::EntryId entry = known ? context_.knowledge.FindMember(known, method) : knowledge::EntryId{}) return entry;
+    }
+    const ir::Expr& named = module[object];
+    base::NameId name;
+    if (named.kind == ir::ExprKind::Name) name = ir::NameOf(named);
+    if (named.kind == ir::ExprKind::Attribute) name = ir::AttrOf(named);
+    const knowledge::Hint* hint = name ? context_.knowledge.FindHint(name) : nullptr;
+    const knowledge::ClassId hinted = hint != nullptr && hint->type ? context_.knowledge.FindClass(hint->type) : knowledge::ClassId{};
+    if (const knowledge::EntryId entry = hinted ? context_.knowledge.FindMember(hinted, method) : knowledge::EntryId{}) return entry;
+    return context_.knowledge.FindAnyMember(method);
+  }
+
+  const Context& context_;
+  std::vector<ValueId> values_;
+};
+
 void Check(const Context& context, FindingSink& sink) {
   const objects::Jobs jobs(context.program, context.index);
+  const Restored restored(context);
+  const objects::OneNodeJobs one_node(context.program, context.knowledge, context.facts, context.index);
   for (const objects::KnownCall& call : context.index.known_calls()) {
     for (const knowledge::RoleOf& role : call.entry->roles) {
       if (role.role != knowledge::Role::LoadTensors) continue;
       const Load load(context, call);
       const std::string_view param = context.program.text(role.param);
-      if (!load.IsOpen(param) || !load.IsOfTraining() || !load.RunsOnSeveralRanks()) continue;
-      if (load.IsLoadedToADeviceElsewhere(param) || load.IsOfXla()) continue;
+      const objects::RunBy run_by = context.launch.Of(call.function);
+      if (run_by == objects::RunBy::OneProcess || run_by == objects::RunBy::Workers) continue;
+      if (!load.IsOpen(param) || !restored.Has(load.Loaded())) continue;
+      if (!load.IsOneFile() || !load.RunsOnSeveralRanks() || load.IsLoadedToADeviceElsewhere(param) || load.IsOfXla()) continue;
+      if (one_node.SeesOwnDevice(context.program.funcs[call.function].module)) continue;
       if (jobs.IsDistributed(context.program.funcs[call.function].module)) load.Report(param, sink);
     }
   }
@@ -141,9 +177,8 @@ extern const Rule LoadWithoutMapLocation = {
     .explanation = R"md(
 ## What it finds
 
-A checkpoint that is loaded with `torch.load` and no `map_location`, in a file that is part of a
-distributed program, on several ranks. What the statement is called (`ckpt`, `resume`, `model`,
-`state`) says that it is a checkpoint.
+A checkpoint that several ranks load with `torch.load` and no `map_location`. What is loaded ends in
+`load_state_dict` of a module or an optimizer, in this function or in one that gets it.
 
 ## Why it hurts
 
@@ -170,8 +205,10 @@ model.load_state_dict(checkpoint["model"])
 
 * `map_location` is given, or arguments are passed on with `*` or `**`.
 * One rank only gets there, or each rank loads a file of its own.
-* Neither the file nor one that imports it sets up a job, wraps a model or communicates.
-* The statement speaks of data rather than of a checkpoint, or the function loads it into nothing.
+* One process runs the code: a web page, a converter, a script that starts no job. Where nobody was
+  seen to call the function, the finding is *possible*.
+* Each process sees one device of its own: the program sets `CUDA_VISIBLE_DEVICES` by the rank.
+* What is loaded holds no tensors (the state of a learning rate schedule), or is loaded into nothing.
 
 ## Fix
 

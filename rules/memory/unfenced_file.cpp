@@ -1,5 +1,7 @@
 #include <algorithm>
-#include <optional>
+#include <set>
+#include <span>
+#include <utility>
 
 #include "rules/finding_parts.h"
 #include "rules/program_calls.h"
@@ -9,7 +11,8 @@
 namespace allranks::rules {
 namespace {
 
-using objects::KnownCall;
+using objects::FileAct;
+using objects::FileUse;
 using objects::Site;
 
 constexpr std::string_view kCode = "AR804";
@@ -20,19 +23,20 @@ class Files {
   Files(const Context& context, FindingSink& sink) : context_(context), sink_(sink) {}
 
   void Run() {
-    for (const KnownCall& call : context_.index.known_calls()) {
-      for (const knowledge::RoleOf& role : call.entry->roles) {
-        if (role.role == knowledge::Role::Write) VisitWrite(call, context_.program.text(role.param));
-      }
+    for (const FileUse& use : context_.file_uses.uses()) {
+      if (use.act == FileAct::Write) VisitWrite(use);
     }
     for (uint32_t f = 0; f < context_.program.funcs.size(); ++f) VisitDownloads(FuncId{f});
   }
 
  private:
+  bool IsFirstOnly(traces::RankSet ranks, const traces::World& world) const {
+    return ranks.has(0) && (ranks.count() == 1 || (ranks.count() == world.nodes && ranks.has(world.per_node)));
+  }
+
   bool IsOnFirstRankOnly(const Site& site) const {
     const traces::World world = objects::SmallJob(context_.facts.job);
-    const traces::RankSet ranks = context_.reach.Ranks(site, world);
-    return ranks.has(0) && (ranks.count() == 1 || (ranks.count() == world.nodes && ranks.has(world.per_node)));
+    return IsFirstOnly(context_.reach.Ranks(site, world), world);
   }
 
   bool IsOnAllRanks(const Site& site) const {
@@ -40,18 +44,66 @@ class Files {
     return context_.reach.Ranks(site, world) == traces::RankSet::All(world.size());
   }
 
-  // `if rank == 0: torch.save(x, path)`, then `torch.load(path)` on all ranks.
-  void VisitWrite(const KnownCall& write, std::string_view param) {
-    const Site site{write.function, write.expr};
-    const ir::ExprId path = context_.index.ArgExpr(write, param);
-    if (!path || !IsOnFirstRankOnly(site)) return;
-    for (const KnownCall& read : context_.index.known_calls()) {
-      if (read.function != write.function || !read.entry->Has(knowledge::Role::LoadTensors)) continue;
-      const ir::ExprId from = context_.index.ArgExpr(read, "f");
-      const Site reading{read.function, read.expr};
-      if (!from || !IsSameText({write.function, path}, {read.function, from}) || !IsOnAllRanks(reading)) continue;
-      if (IsAfter(site, reading) && !IsFenced(site, reading)) return Report(site, reading, "reads", "written");
+  // `if rank == 0: torch.save(x, path)`, then `torch.load(path)` on all ranks, each perhaps in a helper.
+  void VisitWrite(const FileUse& write) {
+    const traces::World world = objects::SmallJob(context_.facts.job);
+    if (!write.is_once && !IsFirstOnly(context_.reach.RanksOnWay(write.way, world), world)) return;
+    const std::vector<Site> writing = PlacesOf(write);
+    for (const FileUse& read : context_.file_uses.uses()) {
+      if (read.act != FileAct::Read || !objects::IsOneName(write.path, read.path) || read.path.Name().Changes()) continue;
+      if (context_.reach.RanksOnWay(read.way, world) != traces::RankSet::All(world.size())) continue;
+      for (const Site& reading : PlacesOf(read)) {
+        const auto meeting = std::ranges::find(writing, reading.function, &Site::function);
+        if (meeting == writing.end() || meeting->expr == reading.expr) continue;
+        if (!IsAfter(*meeting, reading) || AreArms(*meeting, reading) || IsFenced(*meeting, reading)) break;
+        if (IsFencedWithin(write, *meeting, true) || IsFencedWithin(read, reading, false)) break;
+        const Site place = read.way.front();
+        const source::Span span = SpanOf(context_, place);
+        if (reported_.insert({span.file.index, span.begin}).second) Report(write.site(), *meeting, place, "reads", "written");
+        break;
+      }
     }
+  }
+
+  // The calls through which the file is written or read, and those that call these: the nearest first.
+  std::vector<Site> PlacesOf(const FileUse& use) const {
+    std::vector<Site> places(use.way.rbegin(), use.way.rend());
+    const std::vector<Site> above = context_.index.WaysTo(use.way.front());
+    places.insert(places.end(), above.begin(), above.end());
+    return places;
+  }
+
+  // Whether the ranks meet on the way between the place where the two ways part and the file: behind the writing, or
+  // before the reading.
+  bool IsFencedWithin(const FileUse& use, const Site& from, bool is_behind) const {
+    const auto meeting = std::ranges::find(use.way, from.function, &Site::function);
+    const auto inner = meeting == use.way.end() ? use.way.begin() : meeting + 1;
+    for (const Site& site : std::span(inner, use.way.end())) {
+      const ir::ModuleId module_id = context_.program.funcs[site.function].module;
+      const ir::Module& module = context_.program.modules[module_id];
+      for (uint32_t i = 0; i < module.stmts.size(); ++i) {
+        const ir::StmtId stmt{i};
+        if (context_.index.FunctionOf(module_id, stmt) != site.function) continue;
+        const bool counts = is_behind ? module[stmt].begin > module[site.expr].end : module[stmt].end <= module[site.expr].begin;
+        if (counts && context_.training.Communicates(module_id, stmt)) return true;
+      }
+    }
+    return false;
+  }
+
+  // `if rank == 0: save(path)`, `else: load(path)`: nobody does both.
+  bool AreArms(const Site& a, const Site& b) const {
+    const ir::ModuleId module_id = context_.program.funcs[a.function].module;
+    const ir::Module& module = context_.program.modules[module_id];
+    const ir::Tree& tree = context_.index.tree(module_id);
+    for (ir::StmtId at = tree.StatementOf(a.expr); at; at = tree.Parent(at)) {
+      const ir::StmtId outer = tree.Parent(at);
+      if (!outer || module[outer].kind != ir::StmtKind::If) continue;
+      for (ir::StmtId other = tree.StatementOf(b.expr); other; other = tree.Parent(other)) {
+        if (tree.Parent(other) == outer && tree.BlockOf(other) != tree.BlockOf(at)) return true;
+      }
+    }
+    return false;
   }
 
   // `if rank == 0: MNIST(root, download=True)`, then `MNIST(root)` on all ranks.
@@ -69,7 +121,7 @@ class Files {
         if (other == expr || module[other].kind != ir::ExprKind::Call || !IsOnAllRanks(reading)) continue;
         if (!IsSameText({function, ir::CalleeOf(module[expr])}, {function, ir::CalleeOf(module[other])})) continue;
         if (!IsAfter(site, reading) || IsFenced(site, reading)) continue;
-        Report(site, reading, "opens", "downloaded");
+        Report(site, site, reading, "opens", "downloaded");
         break;
       }
     }
@@ -95,22 +147,38 @@ class Files {
       const ir::StmtId stmt{i};
       const bool is_between = module[stmt].begin > module[write.expr].end && module[stmt].end <= module[read.expr].begin;
       if (!is_between || context_.index.FunctionOf(module_id, stmt) != write.function) continue;
-      if (context_.training.Communicates(module_id, stmt)) return true;
-      // A function that nobody has read may wait.
-      if (HoldsWord(TextOf(context_, module.span(stmt)), {"barrier", "synchronize", "wait", "sync_"})) return true;
+      if (context_.training.Communicates(module_id, stmt) || CallsUnknown(module_id, stmt)) return true;
     }
     return false;
   }
 
-  void Report(const Site& write, const Site& read, std::string_view reads, std::string_view written) {
+  // A function that nobody has read may wait: a method of an object of unknown class, something outside the project.
+  bool CallsUnknown(ir::ModuleId module_id, ir::StmtId stmt) const {
+    const ir::Module& module = context_.program.modules[module_id];
+    for (const auto& [expr, fact] : context_.facts.functions[context_.index.FunctionOf(module_id, stmt)].calls) {
+      const bool is_inside = module[stmt].begin <= module[expr].begin && module[expr].end <= module[stmt].end;
+      if (!is_inside || module[expr].kind != ir::ExprKind::Call) continue;
+      const bool is_unknown = fact.kind == variation::CallKind::External || fact.kind == variation::CallKind::Unresolved ||
+                              fact.kind == variation::CallKind::Deferred;
+      const ir::Expr& callee = module[ir::CalleeOf(module[expr])];
+      const base::NameId name = callee.kind == ir::ExprKind::Name        ? ir::NameOf(callee)
+                                : callee.kind == ir::ExprKind::Attribute ? ir::AttrOf(callee)
+                                                                         : base::NameId::None();
+      if (is_unknown && name && HoldsWord(context_.program.text(name), {"barrier", "sync", "wait"})) return true;
+    }
+    return false;
+  }
+
+  // `write` stands where the ways to both part, which is where a barrier can be put.
+  void Report(const Site& written_at, const Site& write, const Site& read, std::string_view reads, std::string_view written) {
     Finding finding = FindingAt(context_, kCode, Severity::Error, Confidence::Likely, read,
                                 {"every rank {} this, and rank 0 has perhaps not {} it yet: nothing makes the others wait",
                                  {std::string(reads), std::string(written)}});
     AddLabel(finding, finding.span, LabelRole::Primary, {"too early on the other ranks", {}});
-    AddLabel(finding, SpanOf(context_, write), LabelRole::Why, {"on rank 0 only", {}});
+    AddLabel(finding, SpanOf(context_, written_at), LabelRole::Why, {"on rank 0 only", {}});
     finding.help = {"put a barrier in between, outside of the test of the rank", {}};
-    finding.witness = WitnessOf(write);
-    AddFix(write, read, finding);
+    finding.witness = WitnessOf(written_at);
+    if (write.function == read.function) AddFix(write, read, finding);
     sink_.push_back(std::move(finding));
   }
 
@@ -143,6 +211,7 @@ class Files {
 
   const Context& context_;
   FindingSink& sink_;
+  std::set<std::pair<uint32_t, uint32_t>> reported_;
 };
 
 void Check(const Context& context, FindingSink& sink) { Files(context, sink).Run(); }
@@ -158,8 +227,9 @@ extern const Rule UnfencedFile = {
     .explanation = R"md(
 ## What it finds
 
-In one function, a file that is written on rank 0, or on one rank of each node, and then loaded by all ranks,
-or a data set that one rank downloads and all ranks open, while nothing in between makes the others wait.
+A file that is written on rank 0, or on one rank of each node, and then read by all ranks, or a data set that
+one rank downloads and all ranks open, while nothing in between makes the others wait. Writing and reading may
+stand in helpers, if some function comes to both, the writing first.
 
 ## Why it hurts
 
@@ -188,7 +258,7 @@ model.load_state_dict(torch.load("init.pt", map_location=device))
 
 * A collective, or a call whose name says that it waits, stands in between; also a guard that lets rank 0 go
   first.
-* Writing and reading stand in different functions, or name the file differently.
+* The name of the file changes from one time to the next, or is not known.
 * Only the rank that wrote reads.
 
 ## Fix

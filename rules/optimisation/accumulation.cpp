@@ -2,31 +2,26 @@
 
 #include <algorithm>
 
-#include "rules/finding_parts.h"
 #include "rules/program_calls.h"
 #include "rules/scenario_witness.h"
 #include "rules/source_edits.h"
 
 namespace allranks::rules {
 
-using objects::Guard;
+using objects::AccumulationWindow;
 using objects::Site;
 using variation::ValueId;
-using variation::ValueKind;
 
 namespace {
 
-bool IsRemainder(const Context& context, ValueId part) {
-  const variation::Value& node = context.facts.values_store[part];
-  return node.kind == ValueKind::Binary && static_cast<ir::BinaryOp>(node.op) == ir::BinaryOp::Mod && node.axes.empty();
-}
-
 // The wrapped model that is called in the rounds of the loop, as written; empty if none is seen.
-std::string WrappedModelIn(const Context& context, const Site& backward) {
-  const ir::ModuleId module_id = context.program.funcs[backward.function].module;
+std::string WrappedModelIn(const Context& context, const AccumulationWindow& window) {
+  const ir::ModuleId module_id = context.program.funcs[window.function].module;
   const ir::Module& module = context.program.modules[module_id];
-  for (const auto& [expr, fact] : context.facts.functions[backward.function].calls) {
-    if (module[expr].kind != ir::ExprKind::Call || !ShareTheirLoop(context, {backward.function, expr}, backward)) continue;
+  for (const auto& [expr, fact] : context.facts.functions[window.function].calls) {
+    if (module[expr].kind != ir::ExprKind::Call) continue;
+    const std::vector<ir::StmtId> loops = context.index.LoopsAround({window.function, expr});
+    if (loops.empty() || loops.front() != window.loop) continue;
     const ir::ExprId callee = ir::CalleeOf(module[expr]);
     const ir::ExprKind kind = module[callee].kind;
     if (kind != ir::ExprKind::Name && kind != ir::ExprKind::Attribute) continue;
@@ -41,57 +36,37 @@ std::string WrappedModelIn(const Context& context, const Site& backward) {
 
 }  // namespace
 
-std::optional<Guard> PeriodicGuard(const Context& context, const Site& site) {
-  for (const Guard& guard : context.reach.Guards(site)) {
-    const ValueId value = context.facts.value(context.program.funcs[guard.function].module, guard.test);
-    if (value && context.values.AnyPart(value, [&](ValueId part) { return IsRemainder(context, part); })) return guard;
+ir::ExprId LossOf(const Context& context, const Site& backward) {
+  const ir::Module& module = context.program.module_of(backward.function);
+  const ir::Expr& call = module[backward.expr];
+  if (MethodOf(context, backward) != "backward" || ir::ArgCount(module, call) > 0) return {};
+  const ir::ExprId loss = ir::ObjectOf(module[ir::CalleeOf(call)]);
+  const bool is_scaled = module[loss].kind == ir::ExprKind::Call && MethodOf(context, {backward.function, loss}) == "scale" &&
+                         ir::ArgCount(module, module[loss]) == 1;
+  return is_scaled ? ir::ArgAt(module, module[loss], 0).value : loss;
+}
+
+std::string_view HowOften(const objects::Period& period) {
+  switch (period.form) {
+    case objects::PeriodForm::Remainder:
+    case objects::PeriodForm::Counter: return "every n-th time";
+    case objects::PeriodForm::LastRound: return "in the last round";
+    case objects::PeriodForm::InnerLoop: return "after all rounds of the loop";
   }
-  return std::nullopt;
-}
-
-ValueId PeriodOf(const Context& context, const Site& site) {
-  const std::optional<Guard> guard = PeriodicGuard(context, site);
-  if (!guard) return {};
-  ValueId period;
-  context.values.AnyPart(context.facts.value(context.program.funcs[guard->function].module, guard->test), [&](ValueId part) {
-    if (!IsRemainder(context, part)) return false;
-    period = context.facts.values_store.Kids(part)[1];
-    return true;
-  });
-  return period;
-}
-
-std::vector<Site> OptimizerSteps(const Context& context, binding::FuncId function) {
-  std::vector<Site> steps = MethodCalls(context, function, "step", "optim");
-  for (const Site& site : MethodCalls(context, function, "step", "scaler")) steps.push_back(site);
-  return steps;
-}
-
-bool MeetOnOneWay(const Context& context, const Site& a, const Site& b) {
-  const std::vector<Guard> left = context.reach.Guards(a);
-  const std::vector<Guard> right = context.reach.Guards(b);
-  return std::ranges::none_of(left, [&](const Guard& one) {
-    return std::ranges::any_of(right, [&](const Guard& other) { return one.test == other.test && one.holds != other.holds; });
-  });
-}
-
-bool ShareTheirLoop(const Context& context, const Site& a, const Site& b) {
-  const std::vector<ir::StmtId> left = context.index.LoopsAround(a);
-  const std::vector<ir::StmtId> right = context.index.LoopsAround(b);
-  return left.empty() == right.empty() && (left.empty() || left.front() == right.front());
+  return "";
 }
 
 // DDP reads the flag in its forward: set to whether the optimizer steps in this round, first thing in the round.
-std::optional<findings::Fix> ReduceWhereItSteps(const Context& context, const Site& backward, const Site& step) {
+std::optional<findings::Fix> ReduceWhereItSteps(const Context& context, const AccumulationWindow& window, const Site& backward) {
   const ir::ModuleId module_id = context.program.funcs[backward.function].module;
   const ir::Module& module = context.program.modules[module_id];
-  const std::vector<ir::StmtId> loops = context.index.LoopsAround(backward);
-  const std::optional<Guard> guard = PeriodicGuard(context, step);
-  const std::string model = WrappedModelIn(context, backward);
-  if (loops.empty() || !guard || !guard->holds || guard->function != backward.function || model.empty()) return std::nullopt;
+  const std::optional<objects::Guard>& guard = window.period.guard;
+  const std::string model = WrappedModelIn(context, window);
+  const bool is_remainder = window.period.form == objects::PeriodForm::Remainder && guard && guard->holds;
+  if (!window.loop || !is_remainder || guard->function != backward.function || window.function != backward.function || model.empty()) return std::nullopt;
   // A test by a variable may be made only further down in the round.
   if (module[guard->test].kind != ir::ExprKind::Compare) return std::nullopt;
-  const ir::StmtId first = module.statements(ir::BodyOf(module[loops.front()])).front();
+  const ir::StmtId first = module.statements(ir::BodyOf(module[window.loop])).front();
   if (!BeginsLine(context, module_id, first)) return std::nullopt;
   const std::string line = model + ".require_backward_grad_sync = " + std::string(TextOf(context, module_id, guard->test));
   if (line.find('\n') != std::string::npos) return std::nullopt;

@@ -9,24 +9,71 @@
 namespace allranks::rules {
 namespace {
 
+using objects::AccumulationWindow;
+
 constexpr std::string_view kCode = "AR403";
 
-// The file says somewhere when gradients are to be reduced, or leaves it to a framework. A method that does it and that
-// nobody calls says nothing.
-bool SpeaksOfSynchronisation(const Context& context, ir::ModuleId module_id) {
-  const ir::Module& module = context.program.modules[module_id];
-  if (HoldsWord(context.files[module.file].text, {"Accelerator", "Fabric", "FullyShardedDataParallel", "fully_shard", "deepspeed"})) return true;
-  for (uint32_t i = 0; i < module.exprs.size(); ++i) {
-    const ir::Expr& expr = module[ir::ExprId{i}];
-    if (expr.kind != ir::ExprKind::Attribute && expr.kind != ir::ExprKind::Name) continue;
-    const std::string_view name = context.program.text(expr.kind == ir::ExprKind::Name ? ir::NameOf(expr) : ir::AttrOf(expr));
-    if (!HoldsWord(name, {"no_sync", "require_backward_grad_sync", "set_requires_gradient_sync", "accumulate", "no_backward_sync"})) continue;
-    const FuncId function = FunctionAround(context, module_id, ir::ExprId{i});
-    const bool is_definition = function && HoldsWord(context.program.text(context.program.function(function).name), {"no_sync"});
-    if (!is_definition || !context.index.CallersOf(function).empty()) return true;
+// What decides when gradients are reduced: DDP's own, FSDP's, those of frameworks.
+constexpr std::string_view kControls[] = {"no_sync", "require_backward_grad_sync", "set_requires_gradient_sync", "no_backward_sync",
+                                          "set_gradient_accumulation_boundary", "accumulate"};
+// Whose gradients are reduced by other rules than DDP's.
+constexpr std::string_view kOwnRules[] = {"accelerate.Accelerator", "accelerate.Prepared", "deepspeed.DeepSpeedEngine",
+                                          "lightning.fabric.Fabric", "lightning.fabric.Prepared",
+                                          "torch.distributed.fsdp.FullyShardedDataParallel", "torch.distributed.fsdp.FSDPModule"};
+
+class Control {
+ public:
+  explicit Control(const Context& context) : context_(context) {
+    for (const std::string_view name : kControls) {
+      if (const base::NameId id = context.program.names->Find(name)) names_.push_back(id);
+    }
+    FindFiles();
   }
-  return false;
-}
+
+  // Whether a file, or one that it runs code of in this window, says when gradients are to be reduced.
+  bool Has(const AccumulationWindow& window, const objects::Site& backward) const {
+    std::vector<FuncId> functions = {window.function, backward.function};
+    for (size_t i = 0; i < functions.size(); ++i) {
+      if (files_[context_.program.funcs[functions[i]].module.index]) return true;
+      for (const auto* list : {&context_.facts.functions[functions[i]].calls, &context_.facts.functions[functions[i]].enters}) {
+        for (const auto& [expr, fact] : *list) {
+          const bool is_new = fact.function && std::ranges::find(functions, fact.function) == functions.end();
+          if (is_new && functions.size() < kMostFunctions) functions.push_back(fact.function);
+        }
+      }
+    }
+    return false;
+  }
+
+ private:
+  // A method that does it and that nobody calls says nothing.
+  void FindFiles() {
+    files_.resize(context_.program.modules.size());
+    for (uint32_t m = 0; m < files_.size(); ++m) {
+      const ir::ModuleId module_id{m};
+      const ir::Module& module = context_.program.modules[module_id];
+      for (const ir::ExprKind kind : {ir::ExprKind::Attribute, ir::ExprKind::Name}) {
+        for (const ir::ExprId id : context_.index.ExprsOf(module_id, kind)) {
+          const base::NameId name = kind == ir::ExprKind::Name ? ir::NameOf(module[id]) : ir::AttrOf(module[id]);
+          if (!files_[m] && std::ranges::find(names_, name) != names_.end()) files_[m] = IsUsed(module_id, id, name);
+        }
+      }
+    }
+  }
+
+  bool IsUsed(ir::ModuleId module, ir::ExprId expr, base::NameId name) const {
+    const FuncId function = FunctionAround(context_, module, expr);
+    const bool is_definition = function && context_.program.function(function).name == name;
+    return !is_definition || !context_.index.CallersOf(function).empty();
+  }
+
+  // Of a training step, the helpers that it calls and theirs.
+  static constexpr size_t kMostFunctions = 48;
+
+  const Context& context_;
+  std::vector<base::NameId> names_;
+  std::vector<bool> files_;  // by module
+};
 
 // A method of a class that wraps its models in DDP itself, and calls them in methods that users define.
 bool IsOfWrappingClass(const Context& context, FuncId function) {
@@ -37,31 +84,45 @@ bool IsOfWrappingClass(const Context& context, FuncId function) {
   });
 }
 
-void VisitAccumulation(const Context& context, const objects::Site& backward, FindingSink& sink) {
+// Whether the loss comes out of a framework, or of a module that is sharded.
+bool HasOwnRules(const Context& context, const objects::Site& backward) {
+  const ir::Module& module = context.program.module_of(backward.function);
+  const ir::ExprId callee = ir::CalleeOf(module[backward.expr]);
+  const variation::ValueId loss = context.facts.value(context.program.funcs[backward.function].module, ir::ObjectOf(module[callee]));
+  return context.values.AnyPart(loss, [&](variation::ValueId part) {
+    return std::ranges::any_of(kOwnRules, [&](std::string_view known) { return context.values.IsA(part, known); });
+  });
+}
+
+void VisitWindow(const Context& context, const AccumulationWindow& window, const objects::Site& backward, const Control& control,
+                 FindingSink& sink) {
   const ir::ModuleId module = context.program.funcs[backward.function].module;
   const ir::StmtId stmt = context.index.StatementOf(backward);
   const bool reduces = stmt && (context.training.Reduces(module, stmt) || IsOfWrappingClass(context, backward.function));
-  if (!reduces || IsPeriodic(context, backward)) return;
-  if (SpeaksOfSynchronisation(context, module)) return;
-  for (const objects::Site& step : OptimizerSteps(context, backward.function)) {
-    // A step in another arm than the backward belongs to another way to train.
-    if (!IsPeriodic(context, step) || !MeetOnOneWay(context, step, backward)) continue;
-    Finding finding = FindingAt(context, kCode, Severity::Warning, Confidence::Likely, backward,
-                                {"gradients are reduced over the ranks in every micro-step, though the optimizer steps only every n-th "
-                                 "time: all but one reduction is for nothing",
-                                 {}});
-    AddLabel(finding, finding.span, LabelRole::Primary, {"reduces over all ranks", {}});
-    AddLabel(finding, SpanOf(context, step), LabelRole::Why, {"every n-th time", {}});
-    finding.help = {"run forward and backward of all but the last micro-step under `model.no_sync()`", {}};
-    finding.witness = AccumulationWitness(context, PeriodOf(context, step), finding.span);
-    if (std::optional<findings::Fix> fix = ReduceWhereItSteps(context, backward, step)) finding.fixes.push_back(std::move(*fix));
-    sink.push_back(std::move(finding));
-    return;
-  }
+  if (!reduces || window.has_other_optimizers || HasOwnRules(context, backward) || control.Has(window, backward)) return;
+  Finding finding = FindingAt(context, kCode, Severity::Warning, Confidence::Likely, backward,
+                              {"gradients are reduced over the ranks in every micro-step, though the optimizer steps only {}: "
+                               "all but one reduction is for nothing",
+                               {std::string(HowOften(window.period))}});
+  AddLabel(finding, finding.span, LabelRole::Primary, {"reduces over all ranks", {}});
+  AddLabel(finding, SpanOf(context, window.step.call.site), LabelRole::Why, {HowOften(window.period), {}});
+  finding.help = {"run forward and backward of all but the last micro-step under `model.no_sync()`", {}};
+  finding.witness = AccumulationWitness(context, window.period.length, finding.span);
+  if (std::optional<findings::Fix> fix = ReduceWhereItSteps(context, window, backward)) finding.fixes.push_back(std::move(*fix));
+  sink.push_back(std::move(finding));
 }
 
 void Check(const Context& context, FindingSink& sink) {
-  for (const objects::Site& backward : context.training.backwards()) VisitAccumulation(context, backward, sink);
+  const Control control(context);
+  std::vector<source::Span> seen;
+  for (const AccumulationWindow& window : context.accumulation.windows()) {
+    for (const objects::GradientEvent& add : window.adds) {
+      const source::Span span = SpanOf(context, add.call.site);
+      if (std::ranges::count(seen, span) > 0) continue;
+      seen.push_back(span);
+      VisitWindow(context, window, add.call.site, control, sink);
+    }
+  }
   VisitLateNoSync(context, kCode, sink);
 }
 
@@ -76,8 +137,9 @@ extern const Rule AccumulationWithoutNoSync = {
     .explanation = R"md(
 ## What it finds
 
-A training step that accumulates gradients under DDP (the optimizer steps only when a remainder says so) in a
-file that never says when to reduce them. And a `no_sync` around the backward alone.
+A training step that accumulates gradients under DDP (the optimizer steps only when a remainder says
+so, when a counter is full, or behind a loop over micro-batches), where neither its file nor a
+function that it calls says when to reduce them. And a `no_sync` around the backward alone.
 
 ## Why it hurts
 

@@ -90,7 +90,7 @@ class Batches {
     const std::vector<ir::ExprId> sides = is_aug ? std::vector{value} : std::vector{ir::LeftOf(module[value]), ir::RightOf(module[value])};
     for (const ir::ExprId side : sides) {
       const std::string text = TextWithOrigins(context_, {function, side});
-      if (!MentionsWorldSize(module_id, side) || HoldsWord(text, {"tensor_parallel", "tp_size", "data_parallel", "dp_", "model_parallel"})) continue;
+      if (!IsCountOfRanks(context_.facts.value(module_id, side), 0) || HoldsWord(text, {"tensor_parallel", "tp_size", "data_parallel", "dp_", "model_parallel"})) continue;
       const std::optional<Site> parallel = TensorParallelIn(module_id, is_aug ? ir::ValueOf(stmt) : ir::TargetsOf(module, stmt)[0]);
       if (!parallel) return;
       Report(module_id, {function, side},
@@ -103,9 +103,18 @@ class Batches {
     }
   }
 
-  bool MentionsWorldSize(ir::ModuleId module, ir::ExprId expr) const {
-    const ValueId value = context_.facts.value(module, expr);
-    return value && context_.values.Mentions(value, Coordinate::WorldSize);
+  // The world size, or a sum or quotient with it; not whatever it was handed to.
+  bool IsCountOfRanks(ValueId value, int depth) const {
+    constexpr int kDeepest = 8;
+    if (!value || depth > kDeepest) return false;
+    const std::vector<ValueId> leaves = context_.values.Leaves(value);
+    return std::ranges::any_of(leaves, [&](ValueId leaf) {
+      const variation::Value& node = context_.facts.values_store[leaf];
+      if (node.kind == ValueKind::Coordinate) return static_cast<Coordinate>(node.op) == Coordinate::WorldSize;
+      if (node.kind != ValueKind::Binary) return false;
+      const auto kids = context_.facts.values_store.Kids(leaf);
+      return IsCountOfRanks(kids[0], depth + 1) || IsCountOfRanks(kids[1], depth + 1);
+    });
   }
 
   // `config.tensor_parallel_size`, of what `config.batch_size` is of as well, is read somewhere in the program.

@@ -22,11 +22,16 @@ ir::ExprId NoSyncIn(const Context& context, const ir::Module& module, ir::ExprId
   return callee.kind == ir::ExprKind::Attribute && context.program.text(ir::AttrOf(callee)) == "no_sync" ? item : ir::ExprId::None();
 }
 
-// It, or a variable that was made by it.
+// It, or a variable that was made by it in the same function.
 bool IsNoSync(const Context& context, const objects::Site& site) {
   const ir::Module& module = context.program.module_of(site.function);
   if (module[site.expr].kind != ir::ExprKind::Name) return NoSyncIn(context, module, site.expr).has_value();
-  return TextWithOrigins(context, site).find(".no_sync()") != std::string::npos;
+  const ir::Function& function = context.program.function(site.function);
+  return std::ranges::any_of(module.stmts, [&](const ir::Stmt& stmt) {
+    if (stmt.kind != ir::StmtKind::Assign || stmt.begin < function.begin || stmt.end > function.end) return false;
+    const ir::ExprList targets = ir::TargetsOf(module, stmt);
+    return targets.size() == 1 && objects::IsSameChain(module, targets[0], site.expr) && NoSyncIn(context, module, ir::AssignedOf(stmt)).has_value();
+  });
 }
 
 // The block before the call that computes gradients, with the forward in it.
@@ -41,13 +46,6 @@ void AddForward(const Context& context, const objects::Site& caller, Finding& fi
     if (module[stmt].kind == ir::StmtKind::With) before = stmt;
   }
   if (before) AddLabel(finding, HeadOf(context, module_id, before), LabelRole::Note, {"the forward is in here", {}});
-}
-
-// What gradients are computed of: `loss` of `loss.backward()` and `scaler.scale(loss).backward()`.
-ir::ExprId LossOf(const ir::Module& module, const objects::Site& backward) {
-  const ir::ExprId loss = ir::ObjectOf(module[ir::CalleeOf(module[backward.expr])]);
-  const bool is_scaled = module[loss].kind == ir::ExprKind::Call && ir::ArgCount(module, module[loss]) == 1;
-  return is_scaled ? ir::ArgAt(module, module[loss], 0).value : loss;
 }
 
 // The number of the parameter that an expression reads.
@@ -66,8 +64,8 @@ std::optional<ir::ExprId> LossOfCaller(const Context& context, ir::ModuleId modu
   const FuncId function = context.index.FunctionOf(module_id, with);
   for (const objects::Site& backward : context.training.backwards()) {
     if (backward.function != function || module[backward.expr].begin < module[with].begin || module[backward.expr].end > module[with].end) continue;
-    const ir::ExprId loss = LossOf(module, backward);
-    if (ParamRead(context, function, loss)) return loss;
+    const ir::ExprId loss = LossOf(context, backward);
+    if (loss && ParamRead(context, function, loss)) return loss;
   }
   return std::nullopt;
 }
@@ -77,7 +75,8 @@ std::optional<ir::ExprId> LossHandedTo(const Context& context, ir::ModuleId modu
   const ir::Module& module = context.program.modules[module_id];
   for (const objects::Site& backward : context.training.backwards()) {
     if (backward.function != callee) continue;
-    const std::optional<uint32_t> param = ParamRead(context, callee, LossOf(context.program.module_of(callee), backward));
+    const ir::ExprId loss = LossOf(context, backward);
+    const std::optional<uint32_t> param = loss ? ParamRead(context, callee, loss) : std::nullopt;
     const uint32_t first = context.program.funcs[callee].owner ? 1 : 0;
     if (param && *param >= first && *param - first < ir::ArgCount(module, module[call])) return ir::ArgAt(module, module[call], *param - first).value;
   }
@@ -102,9 +101,13 @@ std::optional<ir::ExprId> LossFromOutside(const Context& context, ir::ModuleId m
 
 // DDP's own flag is set before the forward.
 bool SetsTheFlag(const Context& context, FuncId function) {
+  const ir::ModuleId module_id = context.program.funcs[function].module;
+  const ir::Module& module = context.program.modules[module_id];
   const ir::Function& definition = context.program.function(function);
-  return HoldsWord(TextOf(context, {context.program.module_of(function).file, definition.begin, definition.end}),
-                   {"require_backward_grad_sync"});
+  return std::ranges::any_of(context.index.ExprsOf(module_id, ir::ExprKind::Attribute), [&](ir::ExprId id) {
+    const bool is_inside = module[id].begin >= definition.begin && module[id].end <= definition.end;
+    return is_inside && context.program.text(ir::AttrOf(module[id])) == "require_backward_grad_sync";
+  });
 }
 
 // The statement of the same block, before this one, that calls the model whose `no_sync` it is.
@@ -112,13 +115,13 @@ ir::StmtId ForwardBefore(const Context& context, ir::ModuleId module_id, ir::Stm
   const ir::Module& module = context.program.modules[module_id];
   const ir::ExprId made = NoSyncIn(context, module, no_sync);
   if (!made) return {};
-  const std::string_view model = TextOf(context, module_id, ir::ObjectOf(module[ir::CalleeOf(module[made])]));
+  const ir::ExprId model = ir::ObjectOf(module[ir::CalleeOf(module[made])]);
   ir::StmtId forward;
   for (const ir::StmtId stmt : module.statements(context.index.tree(module_id).BlockOf(with))) {
     if (stmt == with) break;
     const bool calls = std::ranges::any_of(CallsIn(context, context.index.FunctionOf(module_id, with)), [&](const objects::Site& call) {
       const bool is_inside = module[call.expr].begin >= module[stmt].begin && module[call.expr].end <= module[stmt].end;
-      return is_inside && TextOf(context, module_id, ir::CalleeOf(module[call.expr])) == model;
+      return is_inside && objects::IsSameChain(module, ir::CalleeOf(module[call.expr]), model);
     });
     if (calls) forward = stmt;
   }
@@ -153,11 +156,11 @@ void AddFix(const Context& context, ir::ModuleId module_id, ir::StmtId with, ir:
     if (!edits.empty()) finding.fixes.push_back(MakeFix("enclose the forward as well", Applicability::Unsafe, std::move(edits)));
     return;
   }
-  for (const objects::Site& backward : context.training.backwards()) {
-    const bool is_inside = backward.function == function && module[backward.expr].begin >= module[with].begin && module[backward.expr].end <= module[with].end;
-    if (!is_inside) continue;
-    for (const objects::Site& step : OptimizerSteps(context, function)) {
-      std::optional<findings::Fix> fix = ReduceWhereItSteps(context, backward, step);
+  for (const objects::AccumulationWindow& window : context.accumulation.windows()) {
+    for (const objects::Site& backward : context.training.backwards()) {
+      const bool is_inside = backward.function == function && module[backward.expr].begin >= module[with].begin && module[backward.expr].end <= module[with].end;
+      if (!is_inside || window.function != function) continue;
+      std::optional<findings::Fix> fix = ReduceWhereItSteps(context, window, backward);
       if (!fix) continue;
       finding.fixes.push_back(std::move(*fix));
       return;

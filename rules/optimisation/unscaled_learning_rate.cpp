@@ -164,9 +164,9 @@ class Rates {
 
   // How many micro-steps the optimizer waits for, in these files; none if it steps each time.
   ValueId PeriodOfSteps(const std::vector<ir::ModuleId>& program) const {
-    for (const Site& step : context_.training.steps()) {
-      if (std::ranges::find(program, context_.program.funcs[step.function].module) == program.end()) continue;
-      if (const ValueId period = PeriodOf(context_, step)) return period;
+    for (const objects::AccumulationWindow& window : context_.accumulation.windows()) {
+      if (std::ranges::find(program, context_.program.funcs[window.function].module) == program.end()) continue;
+      if (window.period.length) return window.period.length;
     }
     return {};
   }
@@ -194,7 +194,8 @@ class Rates {
   // "32 × 8 × 4 = 1024, ", if all of it is known.
   std::string ArithmeticText(const Batch& batch) const {
     constexpr int64_t kRanks = 8;
-    const std::optional<int64_t> size = Size(batch) ? context_.values.Int(Size(batch)) : std::nullopt;
+    if (!Size(batch)) return "";
+    const std::optional<int64_t> size = context_.values.Int(Size(batch));
     const std::optional<int64_t> steps = batch.period ? context_.values.Int(batch.period) : std::optional<int64_t>(1);
     if (!size || !steps) return "";
     const std::string product = std::to_string(*size) + " × " + std::to_string(kRanks) + (batch.period ? " × " + std::to_string(*steps) : "");

@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <optional>
 
 #include "rules/finding_parts.h"
 #include "rules/optimisation/accumulation.h"
@@ -9,18 +8,14 @@
 namespace allranks::rules {
 namespace {
 
+using objects::AccumulationWindow;
+
 constexpr std::string_view kCode = "AR404";
 
-// Whether it is done in each round in which gradients are added: under no test of its own.
-bool IsDoneEachTime(const Context& context, const objects::Site& clear, const objects::Site& backward) {
-  const std::vector<objects::Guard> others = context.reach.Guards(backward);
-  return std::ranges::all_of(context.reach.Guards(clear), [&](const objects::Guard& guard) {
-    return std::ranges::any_of(others, [&](const objects::Guard& other) { return other.test == guard.test && other.holds == guard.holds; });
-  });
-}
-
 // Moves the clearing behind the step, if each is a line of its own.
-void AddFix(const Context& context, const objects::Site& clear, const objects::Site& step, Finding& finding) {
+void AddFix(const Context& context, const AccumulationWindow& window, const objects::Site& clear, Finding& finding) {
+  const objects::Site step = window.step.call.site;
+  if (step.function != clear.function || !window.period.guard) return;
   const ir::ModuleId module_id = context.program.funcs[clear.function].module;
   const ir::Module& module = context.program.modules[module_id];
   const ir::StmtId clear_stmt = context.index.StatementOf(clear);
@@ -31,41 +26,39 @@ void AddFix(const Context& context, const objects::Site& clear, const objects::S
   const ir::BlockId block = context.index.tree(module_id).BlockOf(clear_stmt);
   if (ir::ValueOf(module[clear_stmt]) != clear.expr || module.statements(block).size() < 2) return;
   // Several steps, one for each kind of precision: behind which of them is not for this fix to say.
-  if (OptimizerSteps(context, step.function).size() > 1) return;
+  const auto steps = std::ranges::count_if(context.accumulation.EventsOf(clear.function), [](const objects::GradientEvent& event) {
+    return event.call.action == objects::GradientAction::Step;
+  });
+  if (steps > 1) return;
   finding.fixes.push_back(
       MakeFix("clear the gradients where the optimizer has stepped", Applicability::Unsafe,
               {RemoveLine(context, module_id, clear_stmt),
                InsertAfter(context, module_id, step_stmt, TextOf(context, module.span(clear_stmt)))}));
 }
 
-void Visit(const Context& context, const objects::Site& backward, std::vector<source::Span>& seen, FindingSink& sink) {
-  if (IsPeriodic(context, backward)) return;
-  std::optional<objects::Site> step;
-  for (const objects::Site& site : OptimizerSteps(context, backward.function)) {
-    if (IsPeriodic(context, site) && ShareTheirLoop(context, site, backward) && MeetOnOneWay(context, site, backward)) step = site;
-  }
-  if (!step) return;
-  for (const objects::Site& clear : MethodCalls(context, backward.function, "zero_grad")) {
-    if (!ShareTheirLoop(context, clear, backward) || !IsDoneEachTime(context, clear, backward)) continue;
-    const source::Span span = SpanOf(context, clear);
-    if (std::ranges::count(seen, span) > 0) continue;
-    seen.push_back(span);
-    Finding finding = FindingAt(context, kCode, Severity::Error, Confidence::Likely, clear,
-                                {"gradients are cleared in every micro-step, but the optimizer steps only every n-th time: "
-                                 "all but the last micro-batch is thrown away",
-                                 {}});
-    AddLabel(finding, span, LabelRole::Primary, {"every time", {}});
-    AddLabel(finding, SpanOf(context, backward), LabelRole::Note, {"adds to the gradients", {}});
-    AddLabel(finding, SpanOf(context, *step), LabelRole::Why, {"every n-th time", {}});
-    finding.help = {"clear the gradients where the optimizer has stepped", {}};
-    AddFix(context, clear, *step, finding);
-    sink.push_back(std::move(finding));
-  }
+void Report(const Context& context, const AccumulationWindow& window, const objects::Site& clear, FindingSink& sink) {
+  Finding finding = FindingAt(context, kCode, Severity::Error, Confidence::Likely, clear,
+                              {"gradients are cleared in every micro-step, but the optimizer steps only {}: "
+                               "all but the last micro-batch is thrown away",
+                               {std::string(HowOften(window.period))}});
+  AddLabel(finding, finding.span, LabelRole::Primary, {"every time", {}});
+  AddLabel(finding, SpanOf(context, window.adds.front().call.site), LabelRole::Note, {"adds to the gradients", {}});
+  AddLabel(finding, SpanOf(context, window.step.call.site), LabelRole::Why, {HowOften(window.period), {}});
+  finding.help = {"clear the gradients where the optimizer has stepped", {}};
+  AddFix(context, window, clear, finding);
+  sink.push_back(std::move(finding));
 }
 
 void Check(const Context& context, FindingSink& sink) {
   std::vector<source::Span> seen;
-  for (const objects::Site& backward : context.training.backwards()) Visit(context, backward, seen, sink);
+  for (const AccumulationWindow& window : context.accumulation.windows()) {
+    for (const objects::GradientEvent& clear : window.clears) {
+      const source::Span span = SpanOf(context, clear.call.site);
+      if (std::ranges::count(seen, span) > 0) continue;
+      seen.push_back(span);
+      Report(context, window, clear.call.site, sink);
+    }
+  }
 }
 
 }  // namespace
@@ -79,8 +72,11 @@ extern const Rule ZeroGradInAccumulation = {
     .explanation = R"md(
 ## What it finds
 
-A `zero_grad` in the same rounds as `backward`, where the optimizer steps only when a remainder says so (`step
-% accumulation == 0`), directly or through a variable.
+A `zero_grad` in the same rounds as `backward`, where the optimizer that it clears steps only once
+in several rounds: when a remainder says so (`step % accumulation == 0`, directly or through a
+variable), when a counter is full that is then set back, in the last round of a loop over
+micro-batches, or behind that loop. Optimizers are known by what they are and what is done with
+them, whatever they are called, and through helper functions.
 
 ## Why it hurts
 

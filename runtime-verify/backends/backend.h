@@ -65,6 +65,9 @@ class Backend {
   // the device.
   virtual std::optional<Failure> Issue(uint32_t id, const witness::ScheduledOp& op, uint32_t tag,
                                        OpBuffers& buffers) = 0;
+  // False while the call of the last issued operation is still in the library: the program cannot go on, and `Poll` of
+  // that operation is what brings it back.
+  virtual bool HasReturned() const { return true; }
   virtual OpState Poll(uint32_t id, Failure* failure) = 0;
 
   // Whether the library has such an operation at all; if not, in one sentence.

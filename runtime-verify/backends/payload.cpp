@@ -16,11 +16,14 @@ constexpr std::byte kUntouched{0xa5};
 constexpr size_t kGuardBytes = 64;
 // 16 ranks times 13 fit into a byte and into the 8 bits of bf16.
 constexpr uint32_t kLargest = 13;
+constexpr uint32_t kMostSummed = 16;
 
 double Sent(const ScheduledOp& op, uint32_t rank, const PayloadPlace& place, size_t index) {
   const uint64_t at = uint64_t{place.tag} * 5 + index;
   // One rank doubles, so that the product stays 2.
   if (IsReduction(op.kind) && op.redop == Redop::Product) return at % place.size == rank ? 2 : 1;
+  // Of more ranks than that one gives each element of a reduction.
+  if (IsReduction(op.kind) && place.size > kMostSummed && at % place.size != rank) return 0;
   return static_cast<double>(1 + (uint64_t{rank} * 7 + uint64_t{op.comm} * 3 + at) % kLargest);
 }
 

@@ -144,10 +144,8 @@ class Attempt {
       if (Since(begin_) > options_.limits.total) return Stop(AttemptLog::End::OutOfTime, "out of time");
       for (const RankEvent& event : fleet_.Wait(kTick)) {
         last_heard = Clock::now();
-        if (event.was_killed) {
-          return Stop(AttemptLog::End::Killed, "rank " + std::to_string(event.rank) + " " +
-                                                   fleet_.EndOf(event.rank) +
-                                                   " from outside; is there memory enough?");
+        if (event.was_killed && !log_.ranks[event.rank].is_dead) {
+          return Stop(AttemptLog::End::Killed, "rank " + std::to_string(event.rank) + " " + fleet_.EndOf(event.rank));
         }
         Note(event);
       }
@@ -165,6 +163,13 @@ class Attempt {
       return;
     }
     const Event& e = event.event;
+    if (e.kind == Event::Kind::Failed && !e.in_op) {
+      // The process of a rank elsewhere has ended, as its relay says.
+      rank.is_dead = true;
+      rank.failed_ms = now;
+      rank.words = e.text;
+      return;
+    }
     if (e.kind == Event::Kind::Idle) rank.is_idle = true;
     if (e.op >= rank.ops.size()) return;
     OpTimes& op = rank.ops[e.op];
@@ -269,9 +274,19 @@ class Absence {
     const std::vector<ScheduledOp>& ops = schedule_.OpsOf(other);
     for (size_t i = 0; i < ops.size(); ++i) {
       if (ops[i].comm != op.comm || !IsCollective(ops[i].kind) || turns_[other][i] != turn) continue;
-      return log_.ranks[other].ops[i].issued_ms >= 0 && Pair(op, ops[i]);
+      return HasArrived(other, i) && Pair(op, ops[i]);
     }
     return false;
+  }
+
+  // Where the device waits, the host runs ahead: an operation stands behind all that the program waits for before it.
+  bool HasArrived(uint32_t rank, size_t index) const {
+    const std::vector<ScheduledOp>& ops = schedule_.OpsOf(rank);
+    const std::vector<OpTimes>& times = log_.ranks[rank].ops;
+    for (size_t i = 0; i < index; ++i) {
+      if ((ops[i].sync || ops[i].kind == OpKind::Wait) && times[i].done_ms < 0) return false;
+    }
+    return times[index].issued_ms >= 0;
   }
 
   const Schedule& schedule_;

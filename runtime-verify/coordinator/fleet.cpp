@@ -111,8 +111,9 @@ void Fleet::ReadEvents(uint32_t r, std::vector<RankEvent>* events) {
 
 void Fleet::Bury(uint32_t r, std::vector<RankEvent>* events) {
   Rank& rank = ranks_[r];
-  rank.end = "its connection was closed";
-  bool was_killed = false;
+  // Ranks of a job stay until they are dismissed: one that goes was killed, or its node is gone.
+  rank.end = "is gone: its process was ended, or its node cannot be reached";
+  bool was_killed = !rank.link.child.has_value();
   if (rank.link.child) {
     // It has closed its end, so it is ending; what it still says must not keep us.
     constexpr milliseconds kEnding{2000};
@@ -121,6 +122,7 @@ void Fleet::Bury(uint32_t r, std::vector<RankEvent>* events) {
     ReadWords(rank);
     rank.end = rank.link.child->End();
     was_killed = rank.link.child->WasKilledFromOutside();
+    if (was_killed) rank.end += " from outside; is there memory enough?";
     if (const std::string words = LastLines(rank.words); !words.empty()) rank.end += ": " + words;
   }
   rank.is_dead = true;

@@ -102,7 +102,9 @@ class NcclLauncher : public LocalLauncher {
           "NCCL_MNNVL_ENABLE=0",       "NCCL_NVLS_ENABLE=0",         "NCCL_COLLNET_ENABLE=0",
           "NCCL_CUMEM_ENABLE=0",       "NCCL_CUMEM_HOST_ENABLE=0",   "NCCL_RUNTIME_CONNECT=0",
           "NCCL_MAX_CTAS=1",           "NCCL_MAX_NCHANNELS=1",       "NCCL_ALGO=Ring",
-          "NCCL_DEBUG=WARN",           "NCCL_DEBUG_FILE=/dev/stderr"}) {
+          "NCCL_DEBUG=WARN",           "NCCL_DEBUG_FILE=/dev/stderr",
+          // A kernel that is loaded late waits for one that spins, and so do streams that share a queue of the device.
+          "CUDA_MODULE_LOADING=EAGER", "CUDA_DEVICE_MAX_CONNECTIONS=32"}) {
       options.env.emplace_back(setting);
     }
     if (!is_remote) options.env.emplace_back("NCCL_SOCKET_IFNAME==lo");
@@ -128,6 +130,26 @@ std::string RefuseLibrary(const std::string& path) {
   return "";
 }
 
+namespace {
+
+// NCCL as pip puts it below a prefix: Debian has folders of its own, and some systems `lib64`.
+std::vector<std::string> WheelsBelow(const fs::path& prefix) {
+  std::vector<std::string> found;
+  std::error_code error;
+  for (const char* lib : {"lib", "lib64", "local/lib"}) {
+    for (const auto& entry : fs::directory_iterator(prefix / lib, error)) {
+      if (!entry.path().filename().string().starts_with("python")) continue;
+      for (const char* packages : {"site-packages", "dist-packages"}) {
+        const fs::path wheel = entry.path() / packages / kWheelPath;
+        if (fs::exists(wheel, error)) found.push_back(wheel.string());
+      }
+    }
+  }
+  return found;
+}
+
+}  // namespace
+
 std::vector<std::string> NcclCandidates(const MachineOptions& options) {
   if (!options.nccl_library.empty()) return {options.nccl_library};
   std::vector<std::string> found;
@@ -142,11 +164,9 @@ std::vector<std::string> NcclCandidates(const MachineOptions& options) {
   if (!options.python.empty())
     prefixes.insert(prefixes.begin(), fs::path(options.python).parent_path().parent_path());
   std::error_code error;
+  if (const std::string home = Variable("HOME"); !home.empty()) prefixes.push_back(fs::path(home) / ".local");
   for (const fs::path& prefix : prefixes) {
-    for (const auto& entry : fs::directory_iterator(prefix / "lib", error)) {
-      const fs::path wheel = entry.path() / "site-packages" / kWheelPath;
-      if (fs::exists(wheel, error)) found.push_back(wheel.string());
-    }
+    for (const std::string& wheel : WheelsBelow(prefix)) found.push_back(wheel);
   }
   std::vector<fs::path> folders;
   if (const std::string home = Variable("CUDA_HOME"); !home.empty())
@@ -237,9 +257,10 @@ Found FindNccl(const MachineOptions& options, InterruptGuard& interrupt) {
   const AttemptLog log = Probe(first, interrupt, kLimit);
   if (log.end == AttemptLog::End::Finished) {
     found.description = log.description;
-    found.backend->probe = [&first, &interrupt] {
-      constexpr milliseconds kProbe{5000};
-      const AttemptLog again = Probe(first, interrupt, kProbe);
+    // Without persistence mode the driver starts anew once the last process is gone.
+    const milliseconds limit = std::max(milliseconds(20000), 3 * log.duration);
+    found.backend->probe = [&first, &interrupt, limit] {
+      const AttemptLog again = Probe(first, interrupt, limit);
       return again.end == AttemptLog::End::Finished
                  ? ""
                  : "wedged: the device does not answer any more: " + again.reason;

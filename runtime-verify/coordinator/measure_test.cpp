@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "runtime-verify/coordinator/test_witness.h"
+
 namespace allranks::verify {
 namespace {
 
@@ -10,12 +12,6 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using witness::Effect;
 using witness::Witness;
-
-Witness World(uint32_t world, witness::Scenario scenario, uint32_t nodes = 1) {
-  Witness w{.finding = "AR", .world = world, .nodes = nodes};
-  w.scenario = std::move(scenario);
-  return w;
-}
 
 // What DistributedSampler of PyTorch 1.13 gives for 10 samples, 2 ranks and seed 0 (python3-torch of Debian).
 TEST(MeasureTest, SamplerIndicesAreThoseOfPyTorch) {

@@ -267,6 +267,14 @@ void Serve(int connection, Child& child, InterruptGuard& interrupt) {
     if (waiting[1].revents != 0) is_open = Forward(child.events(), connection);
     if (waiting[0].revents != 0) is_open = Forward(connection, child.commands()) && is_open;
   }
+  // A library may end the process of its rank: that is evidence. One that somebody else ended is none, and then the
+  // connection just closes.
+  constexpr milliseconds kEnding{500};
+  if (!child.Reap(kEnding) || child.WasKilledFromOutside()) return;
+  Event event;
+  event.kind = Event::Kind::Failed;
+  event.text = child.End();
+  WriteAll(connection, Encode(event));
 }
 
 }  // namespace

@@ -95,6 +95,13 @@ Witness ExpandedOf(const Witness& witness, const witness::UnevenBatches& s) {
   });
 }
 
+Op LikeReduction(Op reduction, std::string id, std::string_view kind, bool sync) {
+  reduction.id = std::move(id);
+  reduction.op = kind;
+  reduction.sync = sync;
+  return reduction;
+}
+
 // DDP reduces buckets in order, so one that never fills holds back those behind it; the rank's backward then
 // returns, and its next forward raises. With find_unused_parameters all fill, and one more reduction tells
 // which were used.
@@ -108,10 +115,7 @@ Witness ExpandedOf(const Witness& witness, const witness::UnusedParameter& s) {
   return WithSchedules(witness, ends, [&](uint32_t end) {
     std::vector<Op> ops;
     const auto add = [&](std::string id, std::string_view kind, bool sync) {
-      ops.push_back(reduction);
-      ops.back().id = std::move(id);
-      ops.back().op = kind;
-      ops.back().sync = sync;
+      ops.push_back(LikeReduction(reduction, std::move(id), kind, sync));
     };
     for (uint32_t bucket = 0; bucket < end; ++bucket)
       add(fmt::format("bucket{}", bucket), "all_reduce", false);
@@ -130,10 +134,7 @@ Witness ExpandedOf(const Witness& witness, const witness::Accumulation& s) {
   return WithSchedules(witness, std::vector<uint32_t>(witness.world, 0), [&](uint32_t) {
     std::vector<Op> ops;
     const auto add = [&](std::string id, std::string_view kind, bool sync) {
-      ops.push_back(reduction);
-      ops.back().id = std::move(id);
-      ops.back().op = kind;
-      ops.back().sync = sync;
+      ops.push_back(LikeReduction(reduction, std::move(id), kind, sync));
     };
     for (uint32_t step = first; step < s.micro_steps; ++step) {
       for (uint32_t bucket = 0; bucket < s.buckets; ++bucket)

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "runtime-verify/coordinator/test_witness.h"
 #include "witness/matching.h"
 
 namespace allranks::verify {
@@ -11,12 +12,6 @@ namespace {
 using testing::HasSubstr;
 using witness::Effect;
 using witness::Witness;
-
-Witness World(uint32_t world, witness::Scenario scenario, uint32_t nodes = 1) {
-  Witness w{.finding = "AR", .world = world, .nodes = nodes};
-  w.scenario = std::move(scenario);
-  return w;
-}
 
 witness::Outcome Matched(const Witness& w) {
   return witness::MatchStrictly(witness::MakeSchedule(Expanded(w)));

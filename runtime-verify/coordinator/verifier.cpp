@@ -198,8 +198,12 @@ bool Verifier::RunVariant(const RankBackend::Variant& variant, const Schedule& s
   AttemptOptions options{.fence = witness.fence, .release = true, .limits = options_.limits};
   options.limits.quiet = QuietTime(options_.limits, slowest, least);
   options.limits.total = std::min({options.limits.total, milliseconds(witness.total_ms), Left()});
-  const Outcome expected = variant.protocol ? SimulateRing(schedule, *variant.protocol, witness.fence)
-                                            : witness::MatchStrictly(schedule);
+  // What either model says is foretold: NCCL behaves as a ring once it is connected, and strictly before.
+  std::vector<Effect> expected = {witness::MatchStrictly(schedule).effect};
+  if (variant.protocol) expected.push_back(SimulateRing(schedule, *variant.protocol, witness.fence).effect);
+  const auto is_expected = [&](bool clean) {
+    return std::ranges::any_of(expected, [&](Effect effect) { return (effect == Effect::Clean) == clean; });
+  };
   Trial trial{.name = variant.name, .outcome = {}, .log = {}, .runs = 0, .agreeing = 0};
   // Once more, if it is not what was foretold.
   constexpr uint32_t kMostRuns = 2;
@@ -210,10 +214,12 @@ bool Verifier::RunVariant(const RankBackend::Variant& variant, const Schedule& s
     using End = AttemptLog::End;
     if (log.end == End::NoConnect || log.end == End::Interrupted || log.end == End::Killed) {
       verdict->reason = log.reason;
+      // A process of a launched job does not come back.
+      if (log.end == End::Killed && backend_->is_launched) wedged_ = "a rank of the job is gone, so nothing more is run: " + log.reason;
       return false;
     }
     if (log.end == AttemptLog::End::OutOfTime) {
-      verdict->reason = "budget: out of time after " + std::to_string(log.duration.count() / 1000) + " s";
+      verdict->reason = "budget: out of time after " + std::to_string(log.duration.count()) + " ms";
       return false;
     }
     Outcome seen = OutcomeOf(schedule, log);
@@ -226,11 +232,10 @@ bool Verifier::RunVariant(const RankBackend::Variant& variant, const Schedule& s
     } else if (seen.effect == trial.outcome.effect) {
       ++trial.agreeing;
     }
-    const bool is_foretold = (trial.outcome.effect == Effect::Clean) == (expected.effect == Effect::Clean);
-    if (is_foretold || !wedged_.empty()) break;
+    if (is_expected(trial.outcome.effect == Effect::Clean) || !wedged_.empty()) break;
   }
-  if (trial.outcome.effect == Effect::Deadlock && expected.effect == Effect::Clean) {
-    verdict->reason = "unexplained: the ranks hang where no model says so";
+  if (trial.outcome.effect == Effect::Deadlock && !is_expected(false)) {
+    verdict->reason = "unexplained: the ranks hang where neither strict matching nor the model of NCCL's rings says so";
     verdict->trials.push_back(std::move(trial));
     return false;
   }
@@ -246,7 +251,7 @@ Verdict Verifier::Run(const Witness& witness) {
   if (schedule.world > backend_->most_ranks) {
     verdict.reason = std::to_string(schedule.world) + " ranks are more than the " +
                      std::to_string(backend_->most_ranks) +
-                     " that run on one machine; the simulator takes 1024";
+                     (backend_->is_launched ? " of the job" : " that run on one machine") + "; the simulator takes 1024";
     return verdict;
   }
   if (!wedged_.empty()) verdict.reason = wedged_;

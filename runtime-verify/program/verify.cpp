@@ -94,13 +94,17 @@ std::optional<int> JoinJob(Options& options, Chosen& chosen, InterruptGuard& int
     for (const RankBackend::Variant& variant : chosen.backend->variants)
       launchers.push_back(variant.launcher.get());
     const int code = RunRelay(*job, launchers, options.allow_remote, interrupt, &error);
-    if (error.empty()) return code;
+    // What was found is the leader's to say: launchers take any other exit code for a failure of the job.
+    if (error.empty()) return code == kConfirmed ? kNothing : code;
   }
   if (error.empty()) chosen.rendezvous = Rendezvous::Listen(*job, options.allow_remote, interrupt, &error);
   if (!error.empty()) {
     Complain(error);
     return kError;
   }
+  constexpr uint32_t kMostOfJob = 1024;
+  chosen.backend->most_ranks = kMostOfJob;
+  chosen.backend->is_launched = true;
   options.verifier.ranks = job->size;
   options.ranks = {job->size};
   for (uint32_t i = 0; i < chosen.backend->variants.size(); ++i) {

@@ -13,8 +13,8 @@ namespace allranks::verify {
 
 constexpr int kCommandDescriptor = 3;
 constexpr int kEventDescriptor = 4;
-// Room for what Gloo tells of 16 ranks' addresses, in hexadecimal.
-constexpr size_t kLongestLine = 32768;
+// Room for what Gloo tells of 128 ranks' addresses, in hexadecimal.
+constexpr size_t kLongestLine = 262144;
 
 struct Command {
   enum class Kind {

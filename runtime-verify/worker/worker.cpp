@@ -193,8 +193,9 @@ class Worker {
       if (const std::optional<Failure> failure = backend_.Issue(id, op.what, op.tag, op.buffers)) {
         return Fail(id, *failure);
       }
-      if (!HoldsHost(op)) line_.Send({.kind = Event::Kind::Returned, .op = id});
       under_way_.push_back(id);
+      if (!backend_.HasReturned()) held_ = id;
+      else if (!HoldsHost(op)) line_.Send({.kind = Event::Kind::Returned, .op = id});
     }
     if (is_running_ && !has_failed_ && next_ == end_ && under_way_.empty()) {
       is_running_ = false;
@@ -207,6 +208,7 @@ class Worker {
 
   // Where the device does not wait, the host must.
   bool MayIssue(const Op& op) const {
+    if (!backend_.HasReturned()) return false;
     if (backend_.RunsAhead()) return true;
     return std::none_of(under_way_.begin(), under_way_.end(), [&](uint32_t id) {
       return ops_[id].what.sync ||
@@ -220,6 +222,10 @@ class Worker {
       Failure failure;
       const OpState state = backend_.Poll(id, &failure);
       if (state == OpState::Failed) return Fail(id, failure);
+      if (held_ == id && backend_.HasReturned()) {
+        held_.reset();
+        line_.Send({.kind = Event::Kind::Returned, .op = id});
+      }
       if (state == OpState::Pending) {
         ++i;
         continue;
@@ -252,6 +258,7 @@ class Worker {
   RankSetup setup_;
   std::deque<Op> ops_;
   std::vector<uint32_t> under_way_;
+  std::optional<uint32_t> held_;  // whose call is still in the library
   size_t next_ = 0, end_ = 0;
   bool is_running_ = false;
   bool has_failed_ = false;

@@ -18,22 +18,27 @@ ALLOWED = {
     "analyzer/findings": ["analyzer/source", "witness"],
     "analyzer/ir": ["analyzer/findings"],
     "analyzer/knowledge": ["analyzer/findings"],
+    "analyzer/launch": ["analyzer/findings"],
     "analyzer/binding": ["analyzer/ir", "analyzer/knowledge"],
     "analyzer/variation": ["analyzer/binding"],
     "analyzer/traces": ["analyzer/variation", "witness"],
     "analyzer/objects": ["analyzer/traces"],
     # Front ends never know each other: each stands in a folder of its own and names only the core.
-    "frontends/*": ["analyzer/ir"],
+    "frontends/*": ["analyzer/ir", "analyzer/launch"],
     # A family of rules knows RULE_HEADERS and the core, never another family.
     "rules/*": ["rules", "analyzer/objects"],
-    "rules": ["analyzer/objects"],
+    "rules": ["analyzer/objects", "analyzer/launch"],
     "driver/config": ["rules", "analyzer/findings"],
-    "driver/pipeline": ["driver/config", "rules", "frontends/*", "analyzer/traces"],
+    "driver/pipeline": ["driver/config", "rules", "rules/*", "frontends/*", "analyzer/traces"],
     "driver/reports": ["rules", "analyzer/findings", "witness"],
     "driver/fixes": ["analyzer/findings"],
     "driver/baseline": ["analyzer/findings"],
     "driver/server": ["driver/baseline", "driver/fixes", "driver/pipeline", "driver/config", "driver/reports"],
-    "driver/cli": ["driver/server", "driver/baseline", "driver/fixes", "driver/pipeline", "driver/config", "driver/reports", "runtime-verify/program"],
+    # What a job left behind: readers of files that nobody vouches for, and what follows from them; no parser of sources.
+    "explain/readers": [],
+    "explain/hang": ["explain/readers"],
+    "driver/explain": ["explain/hang", "driver/pipeline", "driver/reports"],
+    "driver/cli": ["driver/explain", "driver/server", "driver/baseline", "driver/fixes", "driver/pipeline", "driver/config", "driver/reports", "runtime-verify/program"],
     # The half that proves findings on ranks builds without a parser, and knows witnesses only.
     "runtime-verify/simulator": ["witness"],
     "runtime-verify/backends/*": ["runtime-verify/backends", "witness"],
@@ -53,7 +58,7 @@ ABOVE_ALL = ("tests", "bench", "tools")
 # Headers of others that only some folders may see: those that decide what a folder is.
 ONLY_IN = [
     (r"(clang|llvm)(-c)?/", "Clang", ["frontends/cpp"]),
-    (r"tree_sitter/", "tree-sitter", ["frontends/python", *ABOVE_ALL]),
+    (r"tree_sitter/", "tree-sitter", ["frontends/python", "frontends/launch", *ABOVE_ALL]),
     # Neither the stand-ins of frontends/cpp/headers nor the sources of goldens are part of any program of ours.
     (r"(nccl\.h|nccl/|cuda)", "NCCL and CUDA", ["runtime-verify/backends/nccl", "frontends/cpp/headers", "tests/golden/cpp"]),
     (r"(jsonrpc|json_rpc|json-rpc|lsp|langsvr)", "JSON-RPC", ["driver/server"]),
@@ -63,7 +68,7 @@ ONLY_IN = [
 PLAIN = {"analyzer/base": ["tl/", "gtest/", "gmock/"]}
 
 SOURCE_ENDINGS = {".h", ".cpp", ".def", ".inc", ".c", ".cc", ".cu"}
-OUR_ROOTS = ("analyzer", "frontends", "rules", "witness", "driver", "runtime-verify", *ABOVE_ALL)
+OUR_ROOTS = ("analyzer", "frontends", "rules", "witness", "explain", "driver", "runtime-verify", *ABOVE_ALL)
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]')
 
 
@@ -160,7 +165,7 @@ def libraries(text):
             continue
         section, dependencies = "", []
         for word, line in words[1:]:
-            if word in ("SOURCES", "DEPS", "LINKS", "TESTS", "TEST_DEPS"):
+            if word in ("SOURCES", "DEPS", "LINKS", "PRECOMPILE", "TESTS", "TEST_DEPS"):
                 section = word
             elif section == "DEPS":
                 dependencies.append((word, line))

@@ -63,8 +63,12 @@ class Baseline(CliTest):
     def test_sarif_says_what_is_new(self):
         self.make()
         self.write("a.py", GUARDED + SECOND)
-        run = json.loads(self.run_allranks("check", "--output-format", "sarif", env=DESK).out)["runs"][0]
+        run = json.loads(self.run_allranks("check", "--output-format", "sarif", "--sarif-include", "known", env=DESK).out)["runs"][0]
         self.assertEqual([result["baselineState"] for result in run["results"]], ["new", "unchanged"])
+        # Code scanning would open an alert for what is known: it is not there unless asked for.
+        run = json.loads(self.run_allranks("check", "--output-format", "sarif", env=DESK).out)["runs"][0]
+        self.assertEqual([result["baselineState"] for result in run["results"]], ["new"])
+        self.assertEqual(run["properties"]["known"], 1)
 
     def test_errors(self):
         self.write("a.py", GUARDED)

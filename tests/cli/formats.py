@@ -40,7 +40,7 @@ class Formats(CliTest):
         report = json.loads(self.run_allranks("check", "--output-format", "json").out)
         self.assertEqual(list(report), ["version", "tool", "findings", "filesChecked", "suppressed", "ledger", "errors"])
         finding = report["findings"][0]
-        self.assertEqual(list(finding), ["code", "name", "severity", "confidence", "message", "location", "function",
+        self.assertEqual(list(finding), ["code", "name", "severity", "confidence", "assumptions", "message", "location", "function",
                                          "fingerprint", "labels", "help", "flightRecorder", "fixes", "witness"])
         self.assertEqual(finding["location"], {"path": "pkg/bad.py", "start": {"line": 6, "column": 9},
                                                "end": {"line": 6, "column": 23}})

@@ -63,7 +63,7 @@ test('hover, hints, lenses and actions in C++ and CUDA', { skip }, async (t) => 
   const hints = await client.ask('textDocument/inlayHint', { textDocument: client.document('save.cpp'), range: WHOLE });
   assert.deepEqual(hints.map((each) => [each.label, each.position.line]), [['ranks: 0', 6]]);
   const lenses = await client.ask('textDocument/codeLens', { textDocument: client.document('save.cpp') });
-  assert.deepEqual(lenses.map((each) => each.command.title), ['1 collective: 1 aligned; 1 finding']);
+  assert.deepEqual(lenses.map((each) => each.command.title), ['1 collective: 1 aligned as far as read; 1 finding']);
   const actions = await client.ask('textDocument/codeAction', { textDocument: client.document('save.cpp'), range: WHOLE, context: { diagnostics: [] } });
   const ignore = actions.find((each) => /^Ignore AR101/.test(each.title));
   assert.match(ignore.edit.changes[client.uri('save.cpp')][0].newText, /\/\/ allranks: ignore\[AR101\] reason/);

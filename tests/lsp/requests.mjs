@@ -136,7 +136,7 @@ test('a lens does not call aligned what a finding stands in', async (t) => {
   const text = 'import torch.distributed as dist\n\ndef total(x):\n    dist.all_reduce(x)\n\ndef save(x):\n    if dist.get_rank() == 0:\n        total(x)\n    dist.barrier()\n';
   const client = await start(t, { files: { 'train.py': text } });
   const lenses = await client.ask('textDocument/codeLens', { textDocument: client.document('train.py') });
-  assert.deepEqual(lenses.map((each) => each.command.title), ['1 collective: 1 flagged', '1 collective: 1 aligned; 1 finding']);
+  assert.deepEqual(lenses.map((each) => each.command.title), ['1 collective: 1 flagged', '1 collective: 1 aligned as far as read; 1 finding']);
 });
 
 test('inlay hints and code lenses, and their switches', async (t) => {
@@ -146,7 +146,7 @@ test('inlay hints and code lenses, and their switches', async (t) => {
   const hints = await client.ask('textDocument/inlayHint', { textDocument, range: WHOLE });
   assert.deepEqual(hints.map((each) => [each.label, each.position.line]), [['ranks: 0', 5]]);
   const lenses = await client.ask('textDocument/codeLens', { textDocument });
-  assert.deepEqual(lenses.map((each) => each.command.title), ['2 collectives, aligned on all ranks']);
+  assert.deepEqual(lenses.map((each) => each.command.title), ['2 collectives, aligned as far as read']);
   const trace = await client.ask('workspace/executeCommand', { command: lenses[0].command.command, arguments: lenses[0].command.arguments });
   assert.match(trace, /barrier\(the default group\)/);
   await client.tell('workspace/didChangeConfiguration', { settings: { allranks: { inlayHints: false, codeLens: false } } });

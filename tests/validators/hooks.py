@@ -133,8 +133,6 @@ class Action(unittest.TestCase):
         packed = subprocess.run([sys.executable, REPOSITORY / "tools" / "pack_wheel", "--binary", ALLRANKS, cls.root / "wheels"],
                                 capture_output=True, text=True)
         assert packed.returncode == 0, packed.stderr
-        made = subprocess.run([sys.executable, "-m", "venv", cls.root / "env"], capture_output=True, text=True)
-        assert made.returncode == 0, made.stderr
 
     def run_steps(self, text, **given):
         """The exit code of the last step and what the steps put out; `uses` steps are named, not run."""
@@ -144,24 +142,28 @@ class Action(unittest.TestCase):
         values = {f"inputs.{name}": value for name, value in {**inputs, **{k.replace("_", "-"): v for k, v in given.items()}}.items()}
 
         def filled(text):
-            return re.sub(r"\$\{\{ *([\w.-]+) *\}\}", lambda match: values[match[1]], text)
+            return re.sub(r"\$\{\{ *([\w.-]+) *\}\}", lambda match: values.get(match[1], ""), text)
 
-        lines, code = [], 0
+        lines, code, path = [], 0, f"{pathlib.Path(sys.executable).parent}:/usr/bin:/bin"
         for step in self.action["runs"]["steps"]:
             if "uses" in step:
-                lines.append(f"uses {step['uses']} of {filled(step['with']['sarif_file'])}")
+                lines.append(f"uses {step['uses']} of {filled(step['with'].get('sarif_file', ''))}")
                 continue
             output = project / "github_output"
             output.write_text("")
             environment = {k: v for k, v in os.environ.items() if not k.startswith(("GIT_", "PYTHON", "VIRTUAL_ENV"))}
             # An index of packages that holds the one that was just packed.
             environment.update({name: filled(value) for name, value in step.get("env", {}).items()}, GITHUB_OUTPUT=str(output),
-                               PATH=f"{self.root / 'env' / 'bin'}:/usr/bin:/bin", PIP_NO_INDEX="1", PIP_FIND_LINKS=str(self.root / "wheels"),
+                               GITHUB_PATH=str(project / "github_path"), GITHUB_STEP_SUMMARY=str(project / "summary.md"),
+                               RUNNER_TEMP=str(project),
+                               PATH=path, PIP_NO_INDEX="1", PIP_FIND_LINKS=str(self.root / "wheels"),
                                PIP_DISABLE_PIP_VERSION_CHECK="1")
             folder = project / filled(step.get("working-directory", "."))
             done = subprocess.run(["bash", "--noprofile", "--norc", "-eo", "pipefail", "-c", step["run"]], cwd=folder, env=environment,
                                   capture_output=True, text=True, timeout=120)
             lines.append(done.stdout + done.stderr)
+            if (project / "github_path").exists():
+                path = ":".join([*(project / "github_path").read_text().split(), path])
             code = done.returncode
             values.update({f"steps.{step['id']}.outputs.{line.split('=', 1)[0]}": line.split("=", 1)[1]
                            for line in output.read_text().splitlines() if "id" in step})
@@ -173,8 +175,9 @@ class Action(unittest.TestCase):
         code, output, project = self.run_steps(GUARDED, paths="bad.py", args="--isolated", sarif_category="gpu")
         self.assertEqual(code, 1, output)
         self.assertIn("::error title=allranks (AR101),file=", output)
-        self.assertIn(f"uses github/codeql-action/upload-sarif@v3 of {project / 'allranks.sarif'}", output)
+        self.assertIn(f"uses github/codeql-action/upload-sarif@v4 of {project / 'allranks.sarif'}", output)
         self.assertIn('"id": "gpu/"', (project / "allranks.sarif").read_text())
+        self.assertIn("| error | [AR101](", (project / "summary.md").read_text())
         self.assertEqual(self.run_steps(GUARDED, fail_on="never")[0], 0)
         self.assertEqual(self.run_steps("x = 1\n")[0], 0)
 
@@ -182,6 +185,13 @@ class Action(unittest.TestCase):
         code, output, project = self.run_steps(GUARDED, paths="bad.py $(touch hacked) ; touch hacked")
         self.assertEqual(code, 2, output)
         self.assertFalse((project / "hacked").exists())
+
+    def test_lists_have_one_item_a_line(self):
+        code, output, _ = self.run_steps(GUARDED, paths="nowhere\nbad.py\n")
+        self.assertEqual(code, 2, output)
+        self.assertIn("nowhere", output)
+        code, output, _ = self.run_steps(GUARDED, paths="bad.py\n.\n", args='--config\nfail-on = "never"\n')
+        self.assertEqual(code, 0, output)
 
     @unittest.skipUnless(VALIDATOR.exists(), f"{VALIDATOR} is not installed; `make validate` installs it")
     def test_the_validator_of_actions_and_workflows(self):

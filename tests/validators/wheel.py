@@ -5,6 +5,7 @@ usage: wheel.py ALLRANKS REPOSITORY.
 
 import os
 import pathlib
+import re
 import shutil
 import subprocess
 import sys
@@ -41,6 +42,8 @@ class Wheel(unittest.TestCase):
 
     def test_the_tag_names_the_platform(self):
         self.assertRegex(self.wheel.name, r"^allranks-[0-9.]+-py3-none-manylinux_2_\d+_(x86_64|aarch64)\.whl$")
+        # Ubuntu 22.04 has glibc 2.35, RHEL 9 has 2.34.
+        self.assertLessEqual(int(re.search(r"manylinux_2_(\d+)", self.wheel.name)[1]), 34)
 
     def test_the_program_and_the_module_do_the_same(self):
         direct = run(self.env / "bin" / "allranks", "check", EXAMPLE)

@@ -95,6 +95,9 @@ class LoweringAction : public clang::ASTFrontendAction {
     // Reading goes on behind a header that is not there.
     compiler.getDiagnostics().setFatalsAsError(true);
     compiler.getDiagnostics().setErrorLimit(0);
+    // Which function configures a launch follows from the version of the installed toolkit. Without one it would be that of
+    // CUDA 9.1, and the same source would read differently from machine to machine.
+    if (compiler.getTargetOpts().SDKVersion.empty()) compiler.getTargetOpts().SDKVersion = llvm::VersionTuple(12, 0);
     return true;
   }
   std::unique_ptr<clang::ASTConsumer> CreateASTConsumer(clang::CompilerInstance& compiler, llvm::StringRef) override {

@@ -13,19 +13,15 @@ void Find(void* library, const char* name, Function* function, std::string* miss
   if (*function == nullptr && missing->empty()) *missing = name;
 }
 
-// What a name that a header may have redefined expands to.
-#define ALLRANKS_TEXT(name) #name
-#define ALLRANKS_EXPANDED(name) ALLRANKS_TEXT(name)
-
-Failure InitFailure(const CudaFunctions& cuda, CUresult code) {
+Failure InitFailure(const CudaFunctions& cuda, abi::CudaResult code) {
   switch (code) {
-    case CUDA_ERROR_NO_DEVICE:
+    case abi::kCudaNoDevice:
       return {code, "there is an NVIDIA driver but no device that it can use"};
-    case CUDA_ERROR_STUB_LIBRARY:
+    case abi::kCudaStubLibrary:
       return {
           code,
           "libcuda.so.1 is the CUDA Toolkit's stub, not a driver: take its folder out of LD_LIBRARY_PATH"};
-    case CUDA_ERROR_SYSTEM_DRIVER_MISMATCH:
+    case abi::kCudaDriverMismatch:
       return {
           code,
           "libcuda.so.1 and the NVIDIA kernel driver have different versions: reboot, or install them alike"};
@@ -51,10 +47,10 @@ std::optional<Failure> LoadCuda(CudaFunctions* functions) {
         0, "no NVIDIA driver on this machine (libcuda.so.1 cannot be loaded); use --backend gloo or sim"};
   }
   std::string missing;
-#define ALLRANKS_FIND(name) Find(library, ALLRANKS_EXPANDED(name), &functions->name##_, &missing);
+#define ALLRANKS_FIND(member, symbol, ...) Find(library, symbol, &functions->member, &missing);
   ALLRANKS_CUDA_FUNCTIONS(ALLRANKS_FIND)
   if (!missing.empty()) return Failure{0, "the NVIDIA driver is too old: it has no " + missing};
-  if (const CUresult code = functions->cuInit_(0); code != CUDA_SUCCESS) return InitFailure(*functions, code);
+  if (const abi::CudaResult code = functions->cuInit_(0); code != abi::kCudaSuccess) return InitFailure(*functions, code);
   return std::nullopt;
 }
 

@@ -1,8 +1,6 @@
 #include "runtime-verify/backends/nccl/nccl_backend.h"
 
 #include <algorithm>
-#include <climits>
-#include <cstddef>
 #include <cstring>
 #include <map>
 #include <thread>
@@ -20,68 +18,65 @@ using witness::ScheduledOp;
 // From Pascal on a kernel that spins is preempted, so that the ranks that share a device all go on.
 constexpr int kOldestCapability = 6;
 
-// The configuration as NCCL 2.17 had it. Later versions append fields, take as many bytes as they are told,
-// and reset what is newer than the version they are told: so this one is right for all of them.
-constexpr size_t kConfigBytes = 48;
-constexpr unsigned kConfigVersion = 21800;
-static_assert(offsetof(ncclConfig_t, splitShare) + sizeof(int) <= kConfigBytes);
-
 constexpr size_t kAlignment = 256;
 size_t Aligned(size_t bytes) { return (bytes + kAlignment - 1) / kAlignment * kAlignment; }
 
-ncclDataType_t TypeOf(Dtype dtype) {
+abi::NcclType TypeOf(Dtype dtype) {
   switch (dtype) {
     case Dtype::F32:
-      return ncclFloat32;
+      return abi::kFloat32;
     case Dtype::F16:
-      return ncclFloat16;
+      return abi::kFloat16;
     case Dtype::Bf16:
-      return ncclBfloat16;
+      return abi::kBfloat16;
     case Dtype::F64:
-      return ncclFloat64;
+      return abi::kFloat64;
     case Dtype::I32:
-      return ncclInt32;
+      return abi::kInt32;
     case Dtype::I64:
-      return ncclInt64;
+      return abi::kInt64;
     case Dtype::U8:
-      return ncclUint8;
+      return abi::kUint8;
   }
-  return ncclFloat32;
+  return abi::kFloat32;
 }
 
-ncclRedOp_t ReductionOf(Redop redop) {
+abi::NcclReduction ReductionOf(Redop redop) {
   switch (redop) {
     case Redop::Product:
-      return ncclProd;
+      return abi::kProd;
     case Redop::Min:
-      return ncclMin;
+      return abi::kMin;
     case Redop::Max:
-      return ncclMax;
+      return abi::kMax;
     case Redop::Average:
-      return ncclAvg;
+      return abi::kAvg;
     case Redop::Sum:
     case Redop::Other:
-      return ncclSum;
+      return abi::kSum;
   }
-  return ncclSum;
+  return abi::kSum;
 }
 
 // Memory of the device and its pinned image on the host: from other memory a copy would wait for the device.
 struct Arena {
-  CUdeviceptr device = 0;
+  abi::DevicePointer device = 0;
   std::byte* host = nullptr;
   size_t size = 0, used = 0;
 };
 
 struct Piece {
-  CUdeviceptr device = 0;
+  abi::DevicePointer device = 0;
   std::byte* host = nullptr;
 };
 
 struct Flight {
-  CUevent done = nullptr;
+  abi::Event done = nullptr;
   Piece output;
-  OpBuffers* buffers = nullptr;
+  OpBuffers* buffers = nullptr;  // none: a `wait`, which brings nothing
+  abi::Stream stream = nullptr;
+  abi::Comm comm = nullptr;
+  bool sync = false;
 };
 
 class NcclBackend : public Backend {
@@ -113,50 +108,42 @@ class NcclBackend : public Backend {
     return std::nullopt;
   }
 
+  // A call that has not come back holds up the program, as PyTorch's does: until the peers of a first
+  // point-to-point operation have come, NCCL has put nothing on the stream.
+  bool HasReturned() const override { return !launching_.has_value(); }
+
   // As PyTorch does it: the communicator's stream waits for the program's; behind an operation that is `sync`
   // the program's stream waits for the communicator's.
   std::optional<Failure> Issue(uint32_t id, const ScheduledOp& op, uint32_t, OpBuffers& buffers) override {
-    CUstream stream = streams_[op.comm];
-    Flight flight{.output = Take(buffers.output.size()), .buffers = &buffers};
-    if (auto failure = Check(cuda_.cuEventCreate_(&flight.done, CU_EVENT_DISABLE_TIMING))) return failure;
+    Flight flight{.stream = streams_[op.comm], .comm = comms_[op.comm], .sync = op.sync};
+    if (auto failure = Check(cuda_.cuEventCreate_(&flight.done, abi::kEventDisableTiming))) return failure;
     if (op.kind == OpKind::Wait) {
-      Check(cuda_.cuEventRecord_(flight.done, stream));
+      if (auto failure = Check(cuda_.cuEventRecord_(flight.done, flight.stream))) return failure;
       flights_[id] = flight;
       return Check(cuda_.cuStreamWaitEvent_(program_, flight.done, 0));
     }
-    CUevent before = nullptr;
-    if (auto failure = Check(cuda_.cuEventCreate_(&before, CU_EVENT_DISABLE_TIMING))) return failure;
-    Check(cuda_.cuEventRecord_(before, program_));
-    Check(cuda_.cuStreamWaitEvent_(stream, before, 0));
-    const Piece input = Take(std::max(buffers.input.size(), sizeof(float)));
-    std::copy(buffers.input.begin(), buffers.input.end(), input.host);
-    std::copy(buffers.output.begin(), buffers.output.end(), flight.output.host);
-    Check(cuda_.cuMemcpyHtoDAsync_(input.device, input.host, std::max(buffers.input.size(), sizeof(float)),
-                                   stream));
-    Check(cuda_.cuMemcpyHtoDAsync_(flight.output.device, flight.output.host, buffers.output.size(), stream));
-    if (auto failure = Launch(op, input.device, flight.output.device, stream)) return failure;
-    Check(cuda_.cuMemcpyDtoHAsync_(flight.output.host, flight.output.device, buffers.output.size(), stream));
-    if (auto failure = Check(cuda_.cuEventRecord_(flight.done, stream))) return failure;
+    flight.output = Take(buffers.output.size());
+    flight.buffers = &buffers;
+    Piece input;
+    if (auto failure = Bring(buffers, flight, &input)) return failure;
+    const abi::NcclResult code = Launch(op, input.device, flight.output.device, flight.stream);
     flights_[id] = flight;
-    return op.sync ? Check(cuda_.cuStreamWaitEvent_(program_, flight.done, 0)) : std::nullopt;
+    if (code == abi::kNcclInProgress) {
+      launching_ = id;
+      return std::nullopt;
+    }
+    if (auto failure = Check(code, flight.comm)) return failure;
+    return Complete(flight);
   }
 
   OpState Poll(uint32_t id, Failure* failure) override {
-    const Flight& flight = flights_[id];
-    const CUresult code = cuda_.cuEventQuery_(flight.done);
-    if (code == CUDA_ERROR_NOT_READY) {
-      if (auto asynchronous = AsynchronousError()) {
-        *failure = *asynchronous;
-        return OpState::Failed;
-      }
-      return OpState::Pending;
-    }
-    if (auto error = Check(code)) {
+    const std::optional<Failure> error = launching_ == id ? PollLaunch(flights_[id]) : std::nullopt;
+    if (error) {
       *failure = *error;
       return OpState::Failed;
     }
-    std::copy_n(flight.output.host, flight.buffers->output.size(), flight.buffers->output.begin());
-    return OpState::Done;
+    if (launching_ == id) return OpState::Pending;
+    return PollDevice(flights_[id], failure);
   }
 
   std::string Unsupported(const ScheduledOp& op) const override {
@@ -164,8 +151,56 @@ class NcclBackend : public Backend {
   }
 
  private:
-  std::optional<Failure> Check(CUresult code) const {
-    if (code == CUDA_SUCCESS) return std::nullopt;
+  // Puts input and output of an operation on the device, behind what the program issued before.
+  std::optional<Failure> Bring(const OpBuffers& buffers, const Flight& flight, Piece* input) {
+    abi::Event before = nullptr;
+    if (auto failure = Check(cuda_.cuEventCreate_(&before, abi::kEventDisableTiming))) return failure;
+    if (auto failure = Check(cuda_.cuEventRecord_(before, program_))) return failure;
+    if (auto failure = Check(cuda_.cuStreamWaitEvent_(flight.stream, before, 0))) return failure;
+    // A barrier has no input of its own and reduces one element.
+    const size_t bytes = std::max(buffers.input.size(), sizeof(float));
+    *input = Take(bytes);
+    std::fill_n(input->host, bytes, std::byte{0});
+    std::copy(buffers.input.begin(), buffers.input.end(), input->host);
+    std::copy(buffers.output.begin(), buffers.output.end(), flight.output.host);
+    if (auto failure = Check(cuda_.cuMemcpyHtoDAsync_(input->device, input->host, bytes, flight.stream))) return failure;
+    return Check(cuda_.cuMemcpyHtoDAsync_(flight.output.device, flight.output.host, buffers.output.size(), flight.stream));
+  }
+
+  // Behind the operation, once it is on the stream.
+  std::optional<Failure> Complete(const Flight& flight) {
+    const size_t bytes = flight.buffers->output.size();
+    if (auto failure = Check(cuda_.cuMemcpyDtoHAsync_(flight.output.host, flight.output.device, bytes, flight.stream))) return failure;
+    if (auto failure = Check(cuda_.cuEventRecord_(flight.done, flight.stream))) return failure;
+    return flight.sync ? Check(cuda_.cuStreamWaitEvent_(program_, flight.done, 0)) : std::nullopt;
+  }
+
+  // Asks whether the call has come back meanwhile.
+  std::optional<Failure> PollLaunch(const Flight& flight) {
+    abi::NcclResult code = abi::kNcclSuccess;
+    if (auto failure = Check(nccl_.ncclCommGetAsyncError_(flight.comm, &code), flight.comm)) return failure;
+    if (code == abi::kNcclInProgress) return std::nullopt;
+    launching_.reset();
+    if (auto failure = Check(code, flight.comm)) return failure;
+    return Complete(flight);
+  }
+
+  OpState PollDevice(const Flight& flight, Failure* failure) const {
+    const abi::CudaResult code = cuda_.cuEventQuery_(flight.done);
+    std::optional<Failure> error = code == abi::kCudaNotReady ? AsynchronousError() : Check(code);
+    if (error) {
+      *failure = *error;
+      return OpState::Failed;
+    }
+    if (code == abi::kCudaNotReady) return OpState::Pending;
+    if (flight.buffers != nullptr) {
+      std::copy_n(flight.output.host, flight.buffers->output.size(), flight.buffers->output.begin());
+    }
+    return OpState::Done;
+  }
+
+  std::optional<Failure> Check(abi::CudaResult code) const {
+    if (code == abi::kCudaSuccess) return std::nullopt;
     const char *name = nullptr, *words = nullptr;
     cuda_.cuGetErrorName_(code, &name);
     cuda_.cuGetErrorString_(code, &words);
@@ -173,25 +208,30 @@ class NcclBackend : public Backend {
         code, std::string(name == nullptr ? "CUDA error" : name) + ": " + (words == nullptr ? "" : words)};
   }
 
-  std::optional<Failure> Check(ncclResult_t code, ncclComm_t comm = nullptr) const {
-    // A communicator that does not block answers later.
-    constexpr auto kBetween = std::chrono::microseconds(50);
-    while (code == ncclInProgress && comm != nullptr) {
-      std::this_thread::sleep_for(kBetween);
-      if (nccl_.ncclCommGetAsyncError_(comm, &code) != ncclSuccess) break;
-    }
-    if (code == ncclSuccess || code == ncclInProgress) return std::nullopt;
+  std::optional<Failure> Check(abi::NcclResult code, abi::Comm comm) const {
+    if (code == abi::kNcclSuccess || code == abi::kNcclInProgress) return std::nullopt;
     const char* last = nccl_.ncclGetLastError_(comm);
     std::string text = nccl_.ncclGetErrorString_(code);
     if (last != nullptr && *last != '\0') text += std::string(": ") + last;
     return Failure{code, text};
   }
 
+  // A communicator that does not block is ready later; the coordinator's patience ends this.
+  std::optional<Failure> AwaitReady(abi::NcclResult code, abi::Comm comm) const {
+    constexpr auto kBetween = std::chrono::microseconds(200);
+    while (code == abi::kNcclInProgress) {
+      std::this_thread::sleep_for(kBetween);
+      if (auto failure = Check(nccl_.ncclCommGetAsyncError_(comm, &code), comm)) return failure;
+    }
+    return Check(code, comm);
+  }
+
   std::optional<Failure> AsynchronousError() const {
-    for (ncclComm_t comm : comms_) {
-      ncclResult_t code = ncclSuccess;
-      if (comm == nullptr || nccl_.ncclCommGetAsyncError_(comm, &code) != ncclSuccess) continue;
-      if (auto failure = Check(code)) return failure;
+    for (abi::Comm comm : comms_) {
+      abi::NcclResult code = abi::kNcclSuccess;
+      if (comm == nullptr) continue;
+      if (auto failure = Check(nccl_.ncclCommGetAsyncError_(comm, &code), comm)) return failure;
+      if (auto failure = Check(code, comm)) return failure;
     }
     return std::nullopt;
   }
@@ -202,25 +242,36 @@ class NcclBackend : public Backend {
     cuda_.cuDriverGetVersion_(&driver);
     const int wanted = setup.device >= 0 ? setup.device : static_cast<int>(setup.rank);
     const int ordinal = wanted % std::max(count, 1);
-    CUdevice device = 0;
+    abi::Device device = 0;
     if (auto failure = Check(cuda_.cuDeviceGet_(&device, ordinal))) return failure;
     char name[128] = "";
     cuda_.cuDeviceGetName_(name, sizeof(name), device);
-    cuda_.cuDeviceGetAttribute_(&major, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, device);
-    cuda_.cuDeviceGetAttribute_(&minor, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR, device);
+    cuda_.cuDeviceGetAttribute_(&major, abi::kAttributeCapabilityMajor, device);
+    cuda_.cuDeviceGetAttribute_(&minor, abi::kAttributeCapabilityMinor, device);
     if (major < kOldestCapability) {
       return Failure{0, std::string(name) + " has compute capability " + std::to_string(major) + "." +
                             std::to_string(minor) +
                             "; 6.0 or later is needed, so that a waiting kernel lets others run"};
     }
-    CUcontext context = nullptr;
-    if (auto failure = Check(cuda_.cuDevicePrimaryCtxRetain_(&context, device))) return failure;
+    abi::Context context = nullptr;
+    if (auto failure = Check(cuda_.cuDevicePrimaryCtxRetain_(&context, device))) return Explained(*failure, device, name);
     if (auto failure = Check(cuda_.cuCtxSetCurrent_(context))) return failure;
     if (auto failure = RefuseBusyDevice(setup, name)) return failure;
     *description = "NCCL " + VersionText(nccl_.version) + ", " + name + " (" + std::to_string(count) +
                    " device" + (count == 1 ? "" : "s") + "), driver for CUDA " +
                    std::to_string(driver / 1000) + "." + std::to_string(driver % 1000 / 10);
-    return Check(cuda_.cuStreamCreate_(&program_, CU_STREAM_NON_BLOCKING));
+    return Check(cuda_.cuStreamCreate_(&program_, abi::kStreamNonBlocking));
+  }
+
+  // What a context was refused for, where the device's compute mode says it.
+  Failure Explained(Failure failure, abi::Device device, const std::string& name) const {
+    int mode = 0;
+    cuda_.cuDeviceGetAttribute_(&mode, abi::kAttributeComputeMode, device);
+    if (mode == abi::kComputeModeExclusive) {
+      failure.text = name + " is in exclusive-process mode, so that several ranks cannot share it: `nvidia-smi -c DEFAULT`, or a device a rank";
+    }
+    if (mode == abi::kComputeModeProhibited) failure.text = name + " is in prohibited mode: `nvidia-smi -c DEFAULT` lets programs use it";
+    return failure;
   }
 
   // Kernels that wait take time from those of others. Asked by one rank, before the others take memory.
@@ -240,25 +291,22 @@ class NcclBackend : public Backend {
     const auto member = std::find(members.begin(), members.end(), setup.rank);
     if (member == members.end()) return std::nullopt;
     const std::string key = "nccl/" + std::to_string(c);
-    ncclUniqueId id;
+    abi::UniqueId id;
     if (member == members.begin()) {
-      if (auto failure = Check(nccl_.ncclGetUniqueId_(&id))) return failure;
+      if (auto failure = Check(nccl_.ncclGetUniqueId_(&id), nullptr)) return failure;
       store.Set(key, std::string(id.internal, sizeof(id.internal)));
     } else {
       const std::optional<std::string> text = store.Get(key);
       if (!text || text->size() != sizeof(id.internal)) return Failure{0, "the coordinator is gone"};
       std::memcpy(id.internal, text->data(), sizeof(id.internal));
     }
-    ncclConfig_t config = NCCL_CONFIG_INITIALIZER;
-    config.size = kConfigBytes;
-    config.version = kConfigVersion;
-    config.blocking = 0;
+    abi::Config config;
     const auto size = static_cast<int>(members.size());
-    const ncclResult_t code = nccl_.ncclCommInitRankConfig_(
+    const abi::NcclResult code = nccl_.ncclCommInitRankConfig_(
         &comms_[c], size, id, static_cast<int>(member - members.begin()), &config);
-    if (auto failure = Check(code, comms_[c])) return failure;
+    if (auto failure = AwaitReady(code, comms_[c])) return failure;
     sizes_[c] = static_cast<uint32_t>(size);
-    return Check(cuda_.cuStreamCreate_(&streams_[c], CU_STREAM_NON_BLOCKING));
+    return Check(cuda_.cuStreamCreate_(&streams_[c], abi::kStreamNonBlocking));
   }
 
   Piece Take(size_t bytes) {
@@ -267,65 +315,65 @@ class NcclBackend : public Backend {
     return {arena_.device + at, arena_.host + at};
   }
 
-  std::optional<Failure> Launch(const ScheduledOp& op, CUdeviceptr from, CUdeviceptr to, CUstream stream) {
-    ncclComm_t comm = comms_[op.comm];
-    const void* input = reinterpret_cast<const void*>(from);
+  abi::NcclResult Launch(const ScheduledOp& op, abi::DevicePointer from, abi::DevicePointer to, abi::Stream stream) {
+    abi::Comm comm = comms_[op.comm];
+    void* input = reinterpret_cast<void*>(from);
     void* output = reinterpret_cast<void*>(to);
-    const ncclDataType_t type = TypeOf(op.dtype);
-    const ncclRedOp_t reduction = ReductionOf(op.redop);
+    const abi::NcclType type = TypeOf(op.dtype);
+    const abi::NcclReduction reduction = ReductionOf(op.redop);
     switch (op.kind) {
       case OpKind::AllReduce:
-        return Check(nccl_.ncclAllReduce_(input, output, op.count, type, reduction, comm, stream), comm);
+        return nccl_.ncclAllReduce_(input, output, op.count, type, reduction, comm, stream);
       // As PyTorch does it. The result lands on the input, which nobody checks.
       case OpKind::Barrier:
-        return Check(
-            nccl_.ncclAllReduce_(input, const_cast<void*>(input), 1, ncclFloat32, ncclSum, comm, stream),
-            comm);
+        return nccl_.ncclAllReduce_(input, input, 1, abi::kFloat32, abi::kSum, comm, stream);
       case OpKind::Broadcast:
-        return Check(nccl_.ncclBroadcast_(input, output, op.count, type, op.root, comm, stream), comm);
+        return nccl_.ncclBroadcast_(input, output, op.count, type, op.root, comm, stream);
       case OpKind::Reduce:
-        return Check(nccl_.ncclReduce_(input, output, op.count, type, reduction, op.root, comm, stream),
-                     comm);
+        return nccl_.ncclReduce_(input, output, op.count, type, reduction, op.root, comm, stream);
       case OpKind::AllGather:
-        return Check(nccl_.ncclAllGather_(input, output, op.count, type, comm, stream), comm);
+        return nccl_.ncclAllGather_(input, output, op.count, type, comm, stream);
       case OpKind::ReduceScatter:
-        return Check(nccl_.ncclReduceScatter_(input, output, op.count, type, reduction, comm, stream), comm);
+        return nccl_.ncclReduceScatter_(input, output, op.count, type, reduction, comm, stream);
       case OpKind::Send:
-        return Check(nccl_.ncclSend_(input, op.count, type, op.peer, comm, stream), comm);
+        return nccl_.ncclSend_(input, op.count, type, op.peer, comm, stream);
       case OpKind::Recv:
-        return Check(nccl_.ncclRecv_(output, op.count, type, op.peer, comm, stream), comm);
+        return nccl_.ncclRecv_(output, op.count, type, op.peer, comm, stream);
       case OpKind::AllToAll:
         return LaunchAllToAll(op, from, to, stream);
       case OpKind::Wait:
-        return std::nullopt;
+        return abi::kNcclSuccess;
     }
-    return std::nullopt;
+    return abi::kNcclSuccess;
   }
 
   // A part to each and from each, in one group. ncclAlltoall itself is there from 2.28 on only.
-  std::optional<Failure> LaunchAllToAll(const ScheduledOp& op, CUdeviceptr from, CUdeviceptr to,
-                                        CUstream stream) {
-    ncclComm_t comm = comms_[op.comm];
-    const ncclDataType_t type = TypeOf(op.dtype);
+  abi::NcclResult LaunchAllToAll(const ScheduledOp& op, abi::DevicePointer from, abi::DevicePointer to, abi::Stream stream) {
+    abi::Comm comm = comms_[op.comm];
+    const abi::NcclType type = TypeOf(op.dtype);
     const size_t bytes = size_t{op.count} * BytesOf(op.dtype);
-    if (auto failure = Check(nccl_.ncclGroupStart_())) return failure;
+    abi::NcclResult worst = nccl_.ncclGroupStart_();
+    const auto note = [&](abi::NcclResult code) {
+      if (code != abi::kNcclSuccess && code != abi::kNcclInProgress) worst = code;
+    };
     for (uint32_t peer = 0; peer < sizes_[op.comm]; ++peer) {
-      nccl_.ncclSend_(reinterpret_cast<const void*>(from + peer * bytes), op.count, type,
-                      static_cast<int>(peer), comm, stream);
-      nccl_.ncclRecv_(reinterpret_cast<void*>(to + peer * bytes), op.count, type, static_cast<int>(peer),
-                      comm, stream);
+      const int other = static_cast<int>(peer);
+      note(nccl_.ncclSend_(reinterpret_cast<const void*>(from + peer * bytes), op.count, type, other, comm, stream));
+      note(nccl_.ncclRecv_(reinterpret_cast<void*>(to + peer * bytes), op.count, type, other, comm, stream));
     }
-    return Check(nccl_.ncclGroupEnd_(), comm);
+    const abi::NcclResult code = nccl_.ncclGroupEnd_();
+    return worst == abi::kNcclSuccess ? code : worst;
   }
 
   CudaFunctions cuda_;
   NcclFunctions nccl_;
-  std::vector<ncclComm_t> comms_;
-  std::vector<CUstream> streams_;  // by communicator
+  std::vector<abi::Comm> comms_;
+  std::vector<abi::Stream> streams_;  // by communicator
   std::vector<uint32_t> sizes_;    // of the communicators
-  CUstream program_ = nullptr;
+  abi::Stream program_ = nullptr;
   Arena arena_;
   std::map<uint32_t, Flight> flights_;
+  std::optional<uint32_t> launching_;  // whose call has not come back
 };
 
 }  // namespace

@@ -1,0 +1,56 @@
+#include "analyzer/findings/assumption.h"
+
+#include <iterator>
+
+namespace allranks::findings {
+namespace {
+
+struct Entry {
+  std::string_view name;
+  int weight = 0;
+  std::string_view clause;
+};
+
+constexpr Entry kEntries[] = {
+#define ASSUMPTION(kind, name, weight, clause) {name, weight, clause},
+#include "analyzer/findings/assumption.def"
+#undef ASSUMPTION
+};
+constexpr size_t kCount = std::size(kEntries);
+static_assert(kCount <= 32, "a set of assumptions is one word");
+
+// A finding is worth showing while its assumptions together weigh less than this.
+constexpr int kTooHeavy = 10;
+
+const Entry& EntryOf(Assumption assumption) { return kEntries[static_cast<size_t>(assumption)]; }
+
+}  // namespace
+
+std::vector<Assumption> Assumptions::List() const {
+  std::vector<Assumption> list;
+  for (size_t i = 0; i < kCount; ++i) {
+    if (has(static_cast<Assumption>(i))) list.push_back(static_cast<Assumption>(i));
+  }
+  return list;
+}
+
+std::string_view NameOf(Assumption assumption) { return EntryOf(assumption).name; }
+std::string_view ClauseOf(Assumption assumption) { return EntryOf(assumption).clause; }
+
+std::string Clauses(Assumptions assumptions) {
+  std::string text;
+  for (const Assumption assumption : assumptions.List()) {
+    if (!text.empty()) text += "; ";
+    text += ClauseOf(assumption);
+  }
+  return text;
+}
+
+Confidence ConfidenceOf(Assumptions assumptions) {
+  int weight = 0;
+  for (const Assumption assumption : assumptions.List()) weight += EntryOf(assumption).weight;
+  if (weight == 0) return Confidence::Certain;
+  return weight < kTooHeavy ? Confidence::Likely : Confidence::Possible;
+}
+
+}  // namespace allranks::findings

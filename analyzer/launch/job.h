@@ -1,0 +1,97 @@
+// The model of a job as launch files describe it: which launcher starts which script, on how many nodes and processes,
+// where the processes meet, in which environment, each with the place where it was said and how sure it is.
+//
+// A command is a chain of layers: in `srun -N2 torchrun --nproc_per_node 8 train.py` srun starts torchrun, and torchrun
+// starts the script. What a batch script asks of the scheduler (`#SBATCH`) is a layer of its own, the allocation.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "analyzer/findings/suppression.h"
+#include "analyzer/launch/config_tree.h"
+#include "analyzer/launch/launcher_table.h"
+#include "analyzer/launch/word.h"
+
+namespace allranks::launch {
+
+// An option as given to a launcher.
+struct Option {
+  std::string_view means;  // what the table says of it, "nodes"; empty: nothing that rules ask
+  std::string name;        // as written
+  Word word;               // the option's own word
+  Word value;              // empty: it has none
+  bool is_known = true;    // false: the table of its launcher does not have it
+};
+
+struct Layer {
+  const LauncherTable* launcher = nullptr;
+  Word word;                    // by which it is called
+  source::Span span;            // from the first to the last word of the launcher and its options
+  uint8_t shell = 0;            // the shell that runs it; `bash -c` starts the next one
+  std::vector<Option> options;
+
+  // The last option of this meaning: the one that counts.
+  const Option* Find(std::string_view means) const;
+  std::optional<int64_t> Number(std::string_view means) const;
+};
+
+struct Setting {
+  std::string name;
+  Word value;
+  source::Span span;    // of the assignment
+  bool is_of_command = false;  // `NAME=value command`, not exported before
+};
+
+struct Job {
+  source::FileId file;
+  source::Span span;              // of the whole command
+  std::vector<Layer> layers;      // outermost first; at least one
+  std::vector<Setting> environment;
+  Word script;                    // empty: none is given
+  bool is_module = false;         // `-m package.module`
+  std::vector<Word> args;         // of the script
+  bool in_background = false;     // `command &`
+  uint32_t section = 0;           // commands between two waits are in one section
+  uint32_t order = 0;             // among the commands of the file
+  bool is_remote = false;         // started on another machine: ssh, pdsh
+  bool has_cluster = false;       // an operator (Kubernetes, SkyPilot) says who meets whom
+  std::optional<Layer> allocation;  // what the script that it stands in asks of the scheduler: `#SBATCH`
+  bool is_repeated = false;       // in a loop that does not wait for it
+  // The arms of `if` and `case` that it stands in: commands in two arms of one of them are never both run.
+  std::vector<std::pair<uint32_t, uint32_t>> arms;
+
+  const Layer& innermost() const { return layers.back(); }
+  const Layer* Find(std::string_view launcher) const;
+  const Setting* Env(std::string_view name) const;
+};
+
+enum class FileKind : uint8_t { Shell, Make, Docker, Yaml, Json, Markdown };
+
+struct ReadProblem {
+  std::string text;
+  source::Span span;
+};
+
+struct LaunchFile {
+  source::FileId file;
+  std::string path;               // relative to the root of the project
+  FileKind kind = FileKind::Shell;
+  bool requested = true;
+  std::vector<Job> jobs;
+  std::vector<Setting> settings;  // of variables of the environment, as they are made
+  ConfigTree tree;                // of YAML and JSON
+  std::vector<ReadProblem> problems;
+  findings::FileSyntax syntax;    // statements and comments, for suppressions
+};
+
+struct Launches {
+  LauncherTables tables;
+  std::vector<LaunchFile> files;
+
+  const LaunchFile* Find(source::FileId file) const;
+};
+
+}  // namespace allranks::launch

@@ -1,0 +1,170 @@
+#include "analyzer/launch/launcher_table.h"
+
+#include <toml++/toml.h>
+
+#include <algorithm>
+
+namespace allranks::launch {
+namespace {
+
+std::vector<std::string> Texts(const toml::table& table, std::string_view key) {
+  std::vector<std::string> texts;
+  if (const toml::array* array = table[key].as_array()) {
+    for (const toml::node& item : *array) texts.push_back(item.value_or(std::string()));
+  }
+  return texts;
+}
+
+std::string TextIn(const toml::table& table, std::string_view key, std::string_view otherwise = {}) {
+  return std::string(table[key].value_or(otherwise));
+}
+
+bool BoolIn(const toml::table& table, std::string_view key, bool otherwise = false) {
+  return table[key].value_or(otherwise);
+}
+
+LauncherTable ReadLauncher(const toml::table& table) {
+  LauncherTable launcher{.name = TextIn(table, "name"),
+                         .commands = Texts(table, "commands"),
+                         .source = TextIn(table, "source"),
+                         .starts = TextIn(table, "starts", "script"),
+                         .underscores = BoolIn(table, "underscores"),
+                         .abbreviates = BoolIn(table, "abbreviates"),
+                         .is_complete = BoolIn(table, "complete"),
+                         .is_job = BoolIn(table, "job", true),
+                         .options = {}};
+  const auto add_plain = [&](std::string_view key, std::string_view takes) {
+    for (std::string& name : Texts(table, key)) {
+      launcher.options.push_back({.names = {std::move(name)}, .takes = std::string(takes), .means = "", .default_value = ""});
+    }
+  };
+  if (const toml::array* options = table["options"].as_array()) {
+    for (const toml::node& node : *options) {
+      const toml::table& one = *node.as_table();
+      launcher.options.push_back({.names = Texts(one, "names"), .takes = TextIn(one, "takes", "value"),
+                                  .means = TextIn(one, "means"), .default_value = TextIn(one, "default")});
+    }
+  }
+  add_plain("values", "value");
+  add_plain("flags", "nothing");
+  return launcher;
+}
+
+ConfigTable ReadConfig(const toml::table& table) {
+  ConfigTable config{.name = TextIn(table, "name"), .source = TextIn(table, "source"), .marks = Texts(table, "marks"),
+                     .closed = Texts(table, "closed"), .keys = {}};
+  const toml::table* keys = table["keys"].as_table();
+  if (keys == nullptr) return config;
+  for (const auto& [type, paths] : *keys) {
+    if (!paths.is_array()) continue;
+    for (const toml::node& path : *paths.as_array()) {
+      config.keys.push_back({.path = path.value_or(std::string()), .type = std::string(type.str()), .stages = {}, .until = "", .instead = ""});
+    }
+  }
+  if (const toml::array* special = table["special"].as_array()) {
+    for (const toml::node& node : *special) {
+      const toml::table& one = *node.as_table();
+      KeyEntry entry{.path = TextIn(one, "path"), .type = TextIn(one, "type"), .stages = {}, .until = TextIn(one, "until"),
+                     .instead = TextIn(one, "instead")};
+      if (const toml::array* stages = one["stages"].as_array()) {
+        for (const toml::node& stage : *stages) entry.stages.push_back(stage.value_or(int64_t{0}));
+      }
+      config.keys.push_back(std::move(entry));
+    }
+  }
+  return config;
+}
+
+// The last name of a path: "/opt/conda/bin/torchrun" is torchrun.
+std::string_view NameOfPath(std::string_view word) {
+  const size_t slash = word.rfind('/');
+  return slash == std::string_view::npos ? word : word.substr(slash + 1);
+}
+
+constexpr std::string_view kModulePrefix = "python -m ";
+
+std::string WithDashes(std::string_view name) {
+  std::string dashed(name);
+  std::ranges::replace(dashed, '_', '-');
+  return dashed;
+}
+
+}  // namespace
+
+const KeyEntry* ConfigTable::Find(std::string_view path) const {
+  const auto found = std::ranges::find(keys, path, &KeyEntry::path);
+  return found == keys.end() ? nullptr : &*found;
+}
+
+base::Result<bool> LauncherTables::Load(std::string_view name, std::string_view text) {
+  toml::table document;
+  try {
+    document = toml::parse(text, name);
+  } catch (const toml::parse_error& error) {
+    return base::Fail(std::string(name) + ":" + std::to_string(error.source().begin.line) + ": " + std::string(error.description()));
+  }
+  const auto each = [&](std::string_view key, auto add) {
+    const toml::array* array = document[key].as_array();
+    if (array == nullptr) return;
+    for (const toml::node& node : *array) add(*node.as_table());
+  };
+  each("launcher", [&](const toml::table& table) { launchers_.push_back(ReadLauncher(table)); });
+  each("config", [&](const toml::table& table) { configs_.push_back(ReadConfig(table)); });
+  each("variable", [&](const toml::table& table) {
+    variables_.push_back({.name = TextIn(table, "name"), .debug_values = Texts(table, "debug_values"),
+                          .why = TextIn(table, "why"), .only_if = TextIn(table, "only_if")});
+  });
+  each("pair", [&](const toml::table& table) {
+    pairs_.push_back({.config = TextIn(table, "config"), .key = TextIn(table, "key"), .args = Texts(table, "args")});
+  });
+  return true;
+}
+
+const LauncherTable* LauncherTables::FindCommand(std::string_view word) const {
+  const std::string_view name = NameOfPath(word);
+  for (const LauncherTable& launcher : launchers_) {
+    if (std::ranges::count(launcher.commands, name) > 0) return &launcher;
+  }
+  return nullptr;
+}
+
+const LauncherTable* LauncherTables::FindModule(std::string_view module) const {
+  for (const LauncherTable& launcher : launchers_) {
+    for (const std::string& command : launcher.commands) {
+      if (command.starts_with(kModulePrefix) && std::string_view(command).substr(kModulePrefix.size()) == module) return &launcher;
+    }
+  }
+  return nullptr;
+}
+
+const LauncherTable* LauncherTables::Find(std::string_view name) const {
+  const auto found = std::ranges::find(launchers_, name, &LauncherTable::name);
+  return found == launchers_.end() ? nullptr : &*found;
+}
+
+const VariableEntry* LauncherTables::FindVariable(std::string_view name) const {
+  const auto found = std::ranges::find(variables_, name, &VariableEntry::name);
+  return found == variables_.end() ? nullptr : &*found;
+}
+
+const ConfigTable* LauncherTables::FindConfig(std::string_view name) const {
+  const auto found = std::ranges::find(configs_, name, &ConfigTable::name);
+  return found == configs_.end() ? nullptr : &*found;
+}
+
+const OptionEntry* FindOption(const LauncherTable& table, std::string_view name) {
+  const std::string wanted = table.underscores && name.starts_with("--") ? WithDashes(name) : std::string(name);
+  const OptionEntry* beginning = nullptr;
+  size_t beginnings = 0;
+  for (const OptionEntry& option : table.options) {
+    for (const std::string& one : option.names) {
+      if (one == wanted) return &option;
+      if (!table.abbreviates || wanted.size() < 4 || !wanted.starts_with("--") || !one.starts_with(wanted)) continue;
+      beginnings += beginning == &option ? 0 : 1;
+      beginning = &option;
+    }
+  }
+  return beginnings == 1 ? beginning : nullptr;
+}
+
+}  // namespace allranks::launch

@@ -1,0 +1,92 @@
+// What launchers, their options, variables of the environment and keys of configurations mean: knowledge/launch/*.toml.
+#pragma once
+
+#include <deque>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "analyzer/base/result.h"
+
+namespace allranks::launch {
+
+struct OptionEntry {
+  std::vector<std::string> names;  // "--nproc-per-node"; a launcher that reads `_` as `-` names it with `-`
+  std::string takes = "value";     // "value", "nothing", "optional" (a value that may be missing), "many"
+  std::string means;
+  std::string default_value;
+};
+
+struct LauncherTable {
+  std::string name;                   // "torchrun"
+  std::vector<std::string> commands;  // "torchrun", "python -m torch.distributed.run"
+  std::string source;                 // where its options are documented
+  // What the first word that is no option is: a "script", a "command" (another launcher may follow), or "none".
+  std::string starts = "script";
+  bool underscores = false;           // `--nproc_per_node` is `--nproc-per-node`
+  bool abbreviates = false;           // argparse: a beginning that is unique is enough
+  bool is_complete = false;           // an option that is not here does not exist
+  bool is_job = true;                 // it starts the processes of a job; otherwise it only hands on (env, nohup, bash)
+  std::vector<OptionEntry> options;
+};
+
+struct VariableEntry {
+  std::string name;
+  std::vector<std::string> debug_values;  // with which it slows or cuts down a job, for looking for errors
+  std::string why;
+  std::string only_if;                    // "several nodes": only there it does anything
+};
+
+// A key of a configuration file: "zero_optimization.stage".
+struct KeyEntry {
+  std::string path;
+  std::string type;                 // "integer", "number", "boolean", "text", "list", "map"; empty: any
+  std::vector<int64_t> stages;      // of ZeRO, that have it; empty: all
+  std::string until;                // no more known since this version
+  std::string instead;
+};
+
+struct ConfigTable {
+  std::string name;                 // "deepspeed"
+  std::string source;
+  std::vector<std::string> marks;   // keys by which such a file is known
+  std::vector<std::string> closed;  // maps in which an unknown key is an error at run time
+  std::vector<KeyEntry> keys;
+
+  const KeyEntry* Find(std::string_view path) const;
+};
+
+// The same setting in two places: a key of a configuration and an argument of a script.
+struct PairEntry {
+  std::string config;               // the table of the configuration
+  std::string key;
+  std::vector<std::string> args;    // "--gradient_accumulation_steps"
+};
+
+class LauncherTables {
+ public:
+  // Adds what a file says. An error names the file and the line.
+  [[nodiscard]] base::Result<bool> Load(std::string_view name, std::string_view text);
+
+  // By a word of its command: "torchrun" or "/opt/bin/torchrun".
+  const LauncherTable* FindCommand(std::string_view word) const;
+  // By the module of `python -m module`.
+  const LauncherTable* FindModule(std::string_view module) const;
+  const LauncherTable* Find(std::string_view name) const;
+  const VariableEntry* FindVariable(std::string_view name) const;
+  const ConfigTable* FindConfig(std::string_view name) const;
+  const std::deque<LauncherTable>& launchers() const { return launchers_; }
+  const std::vector<PairEntry>& pairs() const { return pairs_; }
+
+ private:
+  std::deque<LauncherTable> launchers_;  // rules keep pointers
+  std::vector<VariableEntry> variables_;
+  std::vector<ConfigTable> configs_;
+  std::vector<PairEntry> pairs_;
+};
+
+// The option of a table that a word such as "--nproc_per_node" names.
+const OptionEntry* FindOption(const LauncherTable& table, std::string_view name);
+
+}  // namespace allranks::launch

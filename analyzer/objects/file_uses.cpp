@@ -1,0 +1,205 @@
+#include "analyzer/objects/file_uses.h"
+
+#include <algorithm>
+
+namespace allranks::objects {
+
+using knowledge::Role;
+using variation::CallFact;
+using variation::ValueKind;
+
+namespace {
+
+constexpr size_t kLongestWay = 6;
+constexpr size_t kMostUses = 24;
+constexpr size_t kMostParts = 400;
+
+bool IsOfFiles(Role role) {
+  switch (role) {
+    case Role::Write:
+    case Role::WriteOnce:
+    case Role::WriteLog:
+    case Role::OpenFile:
+    case Role::ReadFile:
+    case Role::ListFiles:
+    case Role::RemoveFile:
+    case Role::MoveFrom:
+    case Role::MoveTo:
+    case Role::MakeFolder:
+      return true;
+    default:
+      return false;
+  }
+}
+
+}  // namespace
+
+FileUses::FileUses(const binding::Program& program, const variation::Facts& facts, const ProgramIndex& index)
+    : program_(program), facts_(facts), index_(index), reader_(program, facts) {
+  NoteOptions();
+  const auto for_each_role = [&](auto visit) {
+    for (const KnownCall& call : index.known_calls()) {
+      for (const knowledge::RoleOf& role : call.entry->roles) {
+        if (role.param && IsOfFiles(role.role)) visit(call, role);
+      }
+    }
+  };
+  for_each_role([&](const KnownCall& call, const knowledge::RoleOf& role) { NoteHandle(call, role); });
+  for_each_role([&](const KnownCall& call, const knowledge::RoleOf& role) { Add(call, role); });
+}
+
+void FileUses::NoteOptions() {
+  for (uint32_t m = 0; m < program_.modules.size(); ++m) {
+    const ir::Module& module = program_.modules[ir::ModuleId{m}];
+    for (const ir::Stmt& stmt : module.stmts) {
+      if (stmt.kind != ir::StmtKind::Assign) continue;
+      const ValueId value = facts_.value(ir::ModuleId{m}, ir::AssignedOf(stmt));
+      for (const ir::ExprId target : ir::TargetsOf(module, stmt)) {
+        if (value && module[target].kind == ir::ExprKind::Attribute) options_[ir::AttrOf(module[target])].push_back(value);
+      }
+    }
+  }
+}
+
+// A path that is an option and nothing else may be what the program itself stores there.
+std::vector<FilePath> FileUses::PathsOf(const FileUse& use) const {
+  std::vector<FilePath> paths = reader_.PathsOf(use.value, use.frame);
+  const size_t count = paths.size();
+  for (size_t i = 0; i < count; ++i) {
+    if (paths[i].pieces.size() != 1 || !paths[i].pieces[0].hole) continue;
+    const variation::Value& hole = facts_.values_store[paths[i].pieces[0].hole];
+    const base::NameId name = hole.kind == ValueKind::Derived && hole.kid_count == 1 ? facts_.values_store.OperationOf(hole.a) : base::NameId();
+    const auto stored = name ? options_.find(name) : options_.end();
+    if (stored == options_.end()) continue;
+    for (const ValueId value : stored->second) {
+      for (FilePath& path : reader_.PathsOf(value, nullptr)) {
+        if (path.Name().HasText() && paths.size() < kMostUses) paths.push_back(std::move(path));
+      }
+    }
+  }
+  return paths;
+}
+
+// `json.dump(x, file)`: the file that was opened is written by this call.
+void FileUses::NoteHandle(const KnownCall& call, const knowledge::RoleOf& role) {
+  const bool takes_open_file = role.role == Role::Write || role.role == Role::WriteOnce || role.role == Role::ReadFile;
+  const ValueId path = takes_open_file ? PathOf(call, role) : ValueId::None();
+  if (path) handles_.insert(path.index);
+}
+
+void FileUses::Add(const KnownCall& call, const knowledge::RoleOf& role) {
+  const ir::ModuleId module = program_.funcs[call.function].module;
+  const ValueId result = facts_.value(module, call.expr);
+  if (role.role == Role::OpenFile && result && handles_.contains(result.index)) return;
+  const ValueId path = PathOf(call, role);
+  if (!path) return;
+  FileUse use{.act = ActOf(call, role.role), .is_once = role.role == Role::WriteOnce, .call = &call, .param = role.param,
+              .way = {}, .path = {}, .value = path};
+  const size_t first = uses_.size();
+  size_t added = 0;
+  Follow(use, {{call.function, call.expr}}, nullptr, added);
+  if (use.act != FileAct::List || !result || facts_.values_store[result].kind != ValueKind::Unknown) return;
+  std::vector<size_t>& listing = listings_[facts_.values_store[result].a];
+  for (size_t i = first; i < uses_.size(); ++i) listing.push_back(i);
+}
+
+// From the call to those who say what its path is.
+void FileUses::Follow(FileUse use, std::vector<Site> way, const CallFrame* frame, size_t& added) {
+  if (added >= kMostUses) return;
+  const FuncId function = way.front().function;
+  const auto callers = index_.CallersOf(function);
+  bool followed = false;
+  if (way.size() < kLongestWay && reader_.IsNameOpen(use.value, frame)) {
+    for (const Site& caller : callers) {
+      const CallFact* fact = FactOf(caller, function);
+      const bool is_recursive = std::ranges::any_of(way, [&](const Site& site) { return site.function == caller.function; });
+      if (fact == nullptr || is_recursive) continue;
+      // The innermost frame comes first when a parameter is looked up; each knows who called it.
+      std::vector<Site> longer = {caller};
+      longer.insert(longer.end(), way.begin(), way.end());
+      std::vector<CallFrame> chain;
+      for (const CallFrame* at = frame; at != nullptr; at = at->caller) chain.push_back(*at);
+      chain.push_back({.function = function, .args = facts_.args(*fact)});
+      const CallFrame* outer = nullptr;
+      for (auto it = chain.rbegin(); it != chain.rend(); ++it) {
+        frames_.push_back({.function = it->function, .args = it->args, .caller = outer});
+        outer = &frames_.back();
+      }
+      Follow(use, std::move(longer), outer, added);
+      followed = true;
+    }
+  }
+  if (followed) return;
+  use.way = std::move(way);
+  use.frame = frame;
+  for (FilePath& path : PathsOf(use)) {
+    use.path = std::move(path);
+    uses_.push_back(use);
+    ++added;
+  }
+}
+
+const CallFact* FileUses::FactOf(const Site& site, FuncId callee) const {
+  const variation::FunctionFacts& facts = facts_.functions[site.function];
+  for (const auto* list : {&facts.calls, &facts.enters, &facts.iterations, &facts.leaves}) {
+    for (const auto& [expr, fact] : *list) {
+      if (expr == site.expr && fact.function == callee) return &fact;
+    }
+  }
+  return nullptr;
+}
+
+FileAct FileUses::ActOf(const KnownCall& call, Role role) const {
+  switch (role) {
+    case Role::Write:
+    case Role::WriteOnce:
+      return FileAct::Write;
+    case Role::WriteLog:
+      return FileAct::WriteLog;
+    case Role::ListFiles:
+      return FileAct::List;
+    case Role::RemoveFile:
+      return FileAct::Remove;
+    case Role::MoveFrom:
+      return FileAct::MoveFrom;
+    case Role::MoveTo:
+      return FileAct::MoveTo;
+    case Role::MakeFolder:
+      return FileAct::MakeFolder;
+    case Role::OpenFile: {
+      FileAct act = FileAct::Read;
+      for (const FilePath& mode : reader_.PathsOf(index_.Arg(call, "mode"), nullptr)) {
+        if (mode.Spelled().find_first_of("wx") != std::string::npos && mode.IsText()) act = FileAct::Write;
+        else if (act != FileAct::Write && mode.Spelled().starts_with("a")) act = FileAct::WriteLog;
+      }
+      return act;
+    }
+    default:
+      return FileAct::Read;
+  }
+}
+
+ValueId FileUses::PathOf(const KnownCall& call, const knowledge::RoleOf& role) const {
+  return program_.text(role.param) == "self" ? call.receiver : index_.Arg(call, program_.text(role.param));
+}
+
+std::vector<FilePath> FileUses::ListingsOf(const FileUse& use) const {
+  std::vector<FilePath> patterns;
+  for (const PathPiece& piece : use.path.pieces) {
+    std::vector<ValueId> work = {piece.hole};
+    for (size_t seen = 0; !work.empty() && seen < kMostParts; ++seen) {
+      const ValueId at = reader_.Resolved(work.back(), use.frame);
+      work.pop_back();
+      if (!at) continue;
+      const variation::Value& value = facts_.values_store[at];
+      const auto kids = facts_.values_store.Kids(at);
+      work.insert(work.end(), kids.begin(), kids.end());
+      const auto listing = value.kind == ValueKind::Unknown ? listings_.find(value.a) : listings_.end();
+      if (listing == listings_.end()) continue;
+      for (const size_t i : listing->second) patterns.push_back(uses_[i].path);
+    }
+  }
+  return patterns;
+}
+
+}  // namespace allranks::objects

@@ -1,0 +1,280 @@
+#include "analyzer/objects/launch.h"
+
+#include <algorithm>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "analyzer/ir/walk.h"
+#include "analyzer/objects/test_files.h"
+
+namespace allranks::objects {
+namespace {
+
+using variation::ValueKind;
+
+// A set of RunBy.
+using RunSet = uint8_t;
+constexpr RunSet Only(RunBy run_by) { return static_cast<RunSet>(1u << static_cast<unsigned>(run_by)); }
+constexpr bool Has(RunSet set, RunBy run_by) { return (set & Only(run_by)) != 0; }
+
+// Of several that may run a function: where ranks do, it is code for ranks.
+RunBy Strongest(RunSet set) {
+  for (const RunBy each : {RunBy::AllRanks, RunBy::Workers, RunBy::Unknown, RunBy::OneProcess, RunBy::Tests}) {
+    if (Has(set, each)) return each;
+  }
+  return RunBy::Unknown;
+}
+
+// Whether the path of a file is what a line calls it: "tools/train.py" of "repo/tools/train.py", "tools.train".
+bool IsNamed(const binding::ModuleInfo& info, std::string_view script) {
+  if (info.dotted == script) return true;
+  while (script.starts_with("./")) script.remove_prefix(2);
+  if (!info.path.ends_with(script)) return false;
+  return info.path.size() == script.size() || info.path[info.path.size() - script.size() - 1] == '/';
+}
+
+class Solver {
+ public:
+  Solver(const binding::Program& program, const knowledge::Knowledge& knowledge, const variation::Facts& facts,
+         const ProgramIndex& index, std::span<const LaunchLine> lines)
+      : program_(program), facts_(facts), neighbourhood_(program), lines_(lines),
+        own_(FindLaunchSigns(program, knowledge, facts, index)), callees_(program.funcs.size()), callers_(program.funcs.size()),
+        makers_(program.funcs.size()) {}
+
+  std::vector<RunBy> Run() {
+    for (uint32_t m = 0; m < program_.modules.size(); ++m) only_tests_.push_back(IsOnlyForTests(ir::ModuleId{m}));
+    for (uint32_t f = 0; f < program_.funcs.size(); ++f) AddEdges(FuncId{f});
+    below_ = own_;
+    Climb();
+    std::vector<RunSet> sets = Start();
+    Descend(sets);
+    std::vector<RunBy> run_by;
+    for (const RunSet set : sets) run_by.push_back(Strongest(set));
+    return run_by;
+  }
+
+ private:
+  using Edges = std::vector<std::vector<uint32_t>>;
+
+  FuncId Top(ir::ModuleId module) const { return program_.func(module, ir::kTopLevel); }
+  ir::ModuleId ModuleOf(uint32_t function) const { return program_.funcs[FuncId{function}].module; }
+  bool IsTop(uint32_t function) const { return program_.funcs[FuncId{function}].function == ir::kTopLevel; }
+
+  void AddEdge(uint32_t caller, FuncId callee) {
+    callees_[caller].push_back(callee.index);
+    callers_[callee.index].push_back(caller);
+  }
+
+  void AddEdges(FuncId function) {
+    const variation::FunctionFacts& facts = facts_.functions[function];
+    for (const auto* list : {&facts.calls, &facts.enters, &facts.iterations, &facts.leaves}) {
+      for (const auto& [expr, call] : *list) AddCall(function, call);
+    }
+    if (const FuncId parent = program_.funcs[function].parent) AddEdge(parent.index, function);
+  }
+
+  void AddCall(FuncId function, const variation::CallFact& call) {
+    if (call.function) AddEdge(function.index, call.function);
+    for (const ValueId arg : facts_.args(call)) AddHandedOver(function, arg, 0);
+    const bool is_made = call.kind == variation::CallKind::Construct && call.callee &&
+                         facts_.values_store[call.callee].kind == ValueKind::Class;
+    if (is_made) AddMade(function, binding::ClassId{facts_.values_store[call.callee].a});
+  }
+
+  // Functions that are passed as values, in a table or bound to some of their arguments.
+  void AddHandedOver(FuncId function, ValueId value, int depth) {
+    constexpr int kDeepest = 3;
+    if (!value || depth > kDeepest) return;
+    const variation::Value& node = facts_.values_store[value];
+    if (node.kind == ValueKind::Function) return AddEdge(function.index, FuncId{node.a});
+    const bool holds = node.kind == ValueKind::Tuple || node.kind == ValueKind::Dict || node.kind == ValueKind::Partial;
+    if (!holds) return;
+    for (const ValueId kid : facts_.values_store.Kids(value)) AddHandedOver(function, kid, depth + 1);
+  }
+
+  void AddMade(FuncId function, binding::ClassId class_id) {
+    for (const binding::ClassId base : program_.classes[class_id].mro) {
+      for (const auto& [name, method] : program_.classes[base].methods) {
+        callees_[function.index].push_back(method.index);
+        makers_[method.index].push_back(function.index);
+      }
+    }
+  }
+
+  // From callees to callers: what makes a job, or one of one process.
+  void Climb() {
+    constexpr LaunchSigns kOfCallers = kMakesJob | kHasController | kJobOfOne;
+    std::vector<uint32_t> work;
+    for (uint32_t f = 0; f < below_.size(); ++f) work.push_back(f);
+    while (!work.empty()) {
+      const uint32_t at = work.back();
+      work.pop_back();
+      const auto climb = [&](const std::vector<uint32_t>& above) {
+        for (const uint32_t caller : above) {
+          auto joined = static_cast<LaunchSigns>(below_[caller] | (below_[at] & kOfCallers));
+          // Who asks for a job of one gets one from whatever makes it.
+          if ((own_[caller] & kAsksForOne) != 0) joined &= static_cast<LaunchSigns>(~kMakesJob);
+          if (joined == below_[caller]) continue;
+          below_[caller] = joined;
+          work.push_back(caller);
+        }
+      };
+      climb(callers_[at]);
+      climb(makers_[at]);
+    }
+  }
+
+  // What a function says by itself; none: its callers decide.
+  std::optional<RunBy> Decided(uint32_t function) const {
+    if (only_tests_[ModuleOf(function).index]) return RunBy::Tests;
+    const LaunchSigns signs = below_[function];
+    if ((signs & kMakesJob) != 0) return RunBy::AllRanks;
+    if ((signs & kHasController) != 0) return RunBy::Workers;
+    if ((signs & kJobOfOne) != 0) return RunBy::OneProcess;
+    return std::nullopt;
+  }
+
+  // What is known before any caller is asked.
+  std::vector<RunSet> Start() {
+    std::vector<RunSet> sets(program_.funcs.size());
+    decided_.resize(sets.size());
+    for (uint32_t f = 0; f < sets.size(); ++f) {
+      if (const std::optional<RunBy> decided = Decided(f)) {
+        decided_[f] = true;
+        sets[f] = Only(*decided);
+      } else if (IsTop(f)) {
+        sets[f] = OfFile(f);
+      } else if (callers_[f].empty() && makers_[f].empty()) {
+        sets[f] = OfUncalled(f);
+      }
+    }
+    return sets;
+  }
+
+  // A file that is started; nothing where others import it.
+  RunSet OfFile(uint32_t top) {
+    const ir::ModuleId module = ModuleOf(top);
+    for (const LaunchLine& line : lines_) {
+      if (line.starts_ranks && IsNamed(program_.infos[module], line.script)) return Only(RunBy::AllRanks);
+    }
+    if (!IsStarted(module)) return neighbourhood_.ImportersOf(module).empty() ? Only(RunBy::Unknown) : RunSet{0};
+    if ((own_[top] & kReadsRanks) != 0 || ReadsRanks(module)) return Only(RunBy::AllRanks);
+    if (HasSign(module, kSpeaksToRanks, own_)) return Only(RunBy::Unknown);
+    for (const ir::ModuleId used : neighbourhood_.UsedBy(module)) {
+      if (used != module && MakesJob(used)) return Only(RunBy::Unknown);
+    }
+    return Only(RunBy::OneProcess);
+  }
+
+  // A function that nobody is seen to call: who makes a job beside it is taken to call it.
+  RunSet OfUncalled(uint32_t function) {
+    const ir::ModuleId module = ModuleOf(function);
+    if (MakesJob(module) || ReadsRanks(module)) return Only(RunBy::AllRanks);
+    return Only(RunBy::Unknown);
+  }
+
+  // A test, or a file that nobody else imports.
+  bool IsOnlyForTests(ir::ModuleId module) const {
+    if (IsTestFile(program_, module)) return true;
+    const std::vector<ir::ModuleId> users = neighbourhood_.UsersOf(module);
+    return users.size() > 1 &&
+           std::ranges::all_of(users, [&](ir::ModuleId user) { return user == module || IsTestFile(program_, user); });
+  }
+
+  bool MakesJob(ir::ModuleId module) const { return HasSign(module, kMakesJob, below_); }
+  bool ReadsRanks(ir::ModuleId module) const { return HasSign(module, kReadsRanks, own_); }
+  bool HasSign(ir::ModuleId module, LaunchSigns sign, const std::vector<LaunchSigns>& signs) const {
+    const uint32_t first = program_.first_func[module.index];
+    for (uint32_t i = 0; i < program_.modules[module].functions.size(); ++i) {
+      if ((signs[first + i] & sign) != 0) return true;
+    }
+    return false;
+  }
+
+  // `if __name__ == "__main__"`, a notebook, or a file that nobody imports and that calls something when it is run.
+  bool IsStarted(ir::ModuleId module_id) const {
+    if (program_.infos[module_id].path.ends_with(".ipynb")) return true;
+    const ir::Module& module = program_.modules[module_id];
+    const bool is_imported = !neighbourhood_.ImportersOf(module_id).empty();
+    for (const ir::StmtId id : module.statements(module.functions[ir::kTopLevel].body)) {
+      const ir::Stmt& stmt = module[id];
+      if (stmt.kind == ir::StmtKind::If && AsksForMain(module, ir::ValueOf(stmt))) return true;
+      if (!is_imported && stmt.kind == ir::StmtKind::Expr && module[ir::ValueOf(stmt)].kind == ir::ExprKind::Call) return true;
+    }
+    return false;
+  }
+  bool AsksForMain(const ir::Module& module, ir::ExprId test) const {
+    if (module[test].kind != ir::ExprKind::Compare) return false;
+    bool found = false;
+    ir::ForEachPart(module, test, [&](ir::ExprId part) {
+      found = found || (module[part].kind == ir::ExprKind::Name && program_.text(ir::NameOf(module[part])) == "__name__");
+    });
+    return found;
+  }
+
+  // From callers to callees.
+  void Descend(std::vector<RunSet>& sets) {
+    std::vector<uint32_t> work;
+    for (uint32_t f = 0; f < sets.size(); ++f) {
+      if (sets[f] != 0) work.push_back(f);
+    }
+    while (!work.empty()) {
+      const uint32_t at = work.back();
+      work.pop_back();
+      const RunSet of_caller = HandedDown(at, sets[at]);
+      const auto give = [&](uint32_t callee) {
+        // That a test calls a function of a library says nothing about who else does.
+        const bool is_tests = only_tests_[ModuleOf(callee).index];
+        const auto handed = is_tests ? of_caller : static_cast<RunSet>(of_caller & ~Only(RunBy::Tests));
+        const auto joined = static_cast<RunSet>(sets[callee] | handed);
+        if (decided_[callee] || joined == sets[callee]) return;
+        sets[callee] = joined;
+        work.push_back(callee);
+      };
+      for (const uint32_t callee : callees_[at]) {
+        const bool is_made = !makers_[callee].empty();
+        if (!is_made || std::ranges::count(makers_[callee], at) > 0) give(callee);
+      }
+      if (!IsTop(at)) continue;
+      // What an imported file does when it is imported is done by those that import it.
+      for (const ir::ModuleId imported : neighbourhood_.ImportsOf(ModuleOf(at))) give(Top(imported).index);
+    }
+    for (uint32_t f = 0; f < sets.size(); ++f) sets[f] = HandedDown(f, sets[f]);
+  }
+
+  // Whose callers say nothing follows its own habit.
+  RunSet HandedDown(uint32_t function, RunSet set) const {
+    // A prompt that the ranks are told about afterwards is theirs.
+    const bool is_habit = (own_[function] & kOneByHabit) != 0 && (own_[function] & kSpeaksToRanks) == 0;
+    if (!is_habit || decided_[function]) return set;
+    if (set == 0 || Has(set, RunBy::Unknown)) set = static_cast<RunSet>((set & ~Only(RunBy::Unknown)) | Only(RunBy::OneProcess));
+    return set;
+  }
+
+  const binding::Program& program_;
+  const variation::Facts& facts_;
+  Neighbourhood neighbourhood_;
+  std::span<const LaunchLine> lines_;
+  std::vector<LaunchSigns> own_;    // by FuncId
+  std::vector<LaunchSigns> below_;  // the same, with those of all that it calls
+  Edges callees_, callers_, makers_;
+  std::vector<bool> decided_;
+  std::vector<bool> only_tests_;  // by ModuleId
+};
+
+}  // namespace
+
+findings::Assumptions Launch::AssumedOf(FuncId function) const {
+  switch (Of(function)) {
+    case RunBy::Tests: return findings::Assumptions::Of(findings::Assumption::TestCode);
+    case RunBy::OneProcess: return findings::Assumptions::Of(findings::Assumption::OwnJob);
+    default: return {};
+  }
+}
+
+Launch::Launch(const binding::Program& program, const knowledge::Knowledge& knowledge, const variation::Facts& facts,
+               const ProgramIndex& index, std::span<const LaunchLine> lines)
+    : run_by_(Solver(program, knowledge, facts, index, lines).Run()) {}
+
+}  // namespace allranks::objects

@@ -1,0 +1,40 @@
+// Who runs a function: all ranks of a job, one process, the workers of a controller, a test.
+//
+// Signs (launch_signs.h) stand in functions. What a function or anything that it calls shows decides about it: who makes a
+// process group is run by ranks. Where it shows nothing its callers decide, from the files that people start downwards. A
+// method is run by those that make objects of its class, as far as they are seen: a name such as `step` is called from
+// everywhere. A function that is handed over as a value (`launch(main)`, a table of commands) is run by whoever hands it
+// over unless it shows something itself.
+//
+// A file that is started by hand (`if __name__ == "__main__"`), speaks to no ranks, and neither shows nor imports anything
+// that makes a job is run by one process. That is unsound where a file outside the project makes the job; a line of a script that starts
+// ranks with it (launch_lines.h) says so.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "analyzer/findings/assumption.h"
+#include "analyzer/objects/launch_lines.h"
+#include "analyzer/objects/launch_signs.h"
+#include "analyzer/objects/neighbourhood.h"
+#include "analyzer/objects/program_index.h"
+
+namespace allranks::objects {
+
+using knowledge::RunBy;
+
+class Launch {
+ public:
+  Launch(const binding::Program& program, const knowledge::Knowledge& knowledge, const variation::Facts& facts,
+         const ProgramIndex& index, std::span<const LaunchLine> lines = {});
+
+  RunBy Of(FuncId function) const { return run_by_[function.index]; }
+  // What has to be taken for granted for several ranks to come here.
+  findings::Assumptions AssumedOf(FuncId function) const;
+
+ private:
+  std::vector<RunBy> run_by_;  // by FuncId
+};
+
+}  // namespace allranks::objects

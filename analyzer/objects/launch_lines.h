@@ -1,0 +1,17 @@
+// What the scripts and pages of a repository say of how its programs are started. Front ends for launch files fill it.
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace allranks::objects {
+
+// `torchrun --nproc_per_node=8 tools/train.py`, `CUDA_VISIBLE_DEVICES=0 python demo.py`.
+struct LaunchLine {
+  std::string script;         // as the line names it: "tools/train.py"; of `python -m` the module, "tools.train"
+  bool starts_ranks = false;  // by a launcher of ranks; else one process
+};
+
+using LaunchLines = std::vector<LaunchLine>;
+
+}  // namespace allranks::objects

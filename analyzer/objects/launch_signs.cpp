@@ -1,0 +1,181 @@
+#include "analyzer/objects/launch_signs.h"
+
+#include <algorithm>
+#include <string>
+
+#include "analyzer/objects/values.h"
+
+namespace allranks::objects {
+namespace {
+
+using knowledge::RunBy;
+using variation::ValueKind;
+
+class Finder {
+ public:
+  Finder(const binding::Program& program, const knowledge::Knowledge& knowledge, const variation::Facts& facts,
+         const ProgramIndex& index)
+      : program_(program), knowledge_(knowledge), facts_(facts), index_(index), values_(program, knowledge, facts),
+        signs_(program.funcs.size()) {}
+
+  std::vector<LaunchSigns> Run() {
+    for (const KnownCall& call : index_.known_calls()) VisitKnown(call);
+    for (uint32_t m = 0; m < program_.modules.size(); ++m) VisitModule(ir::ModuleId{m});
+    for (LaunchSigns& signs : signs_) {
+      // Who says `WORLD_SIZE=1` and then makes a group makes one of this process alone.
+      if ((signs & kAsksForOne) != 0) signs &= static_cast<LaunchSigns>(~kMakesJob);
+    }
+    return std::move(signs_);
+  }
+
+ private:
+  void Add(FuncId function, LaunchSigns signs) { signs_[function.index] |= signs; }
+
+  void VisitKnown(const KnownCall& call) {
+    const knowledge::Entry& entry = *call.entry;
+    if (entry.Has(knowledge::Role::StartsWithIndex)) Add(call.function, kMakesJob);
+    const bool asks = entry.yield.kind == knowledge::YieldKind::Formula && !entry.is_attribute;
+    if (entry.has_operation || asks) Add(call.function, kSpeaksToRanks);
+    if (!entry.has_operation || entry.operation.op_class != knowledge::OpClass::Init) return;
+    const bool is_alone = entry.size_param && values_.Int(index_.Arg(call, program_.text(entry.size_param))) == 1;
+    Add(call.function, is_alone ? kJobOfOne : kMakesJob);
+  }
+
+  void VisitModule(ir::ModuleId module_id) {
+    const ir::Module& module = program_.modules[module_id];
+    for (const ir::ExprId call : index_.ExprsOf(module_id, ir::ExprKind::Call)) {
+      const FuncId function = FunctionAt(module_id, call);
+      if (!function) continue;
+      VisitCall(function, module_id, call);
+      const ir::ExprId callee = ir::CalleeOf(module[call]);
+      const std::string_view name = NameOf(module_id, callee);
+      if (name == "os.getenv" || name == "os.environ.get") VisitVariable(function, FirstArg(module, call));
+    }
+    for (const ir::ExprId read : index_.ExprsOf(module_id, ir::ExprKind::Subscript)) {
+      const FuncId function = FunctionAt(module_id, read);
+      const bool is_environment = function && NameOf(module_id, ir::LeftOf(module[read])) == "os.environ";
+      if (is_environment) VisitVariable(function, ir::RightOf(module[read]));
+    }
+    for (uint32_t i = 0; i < module.stmts.size(); ++i) VisitStore(module_id, ir::StmtId{i});
+  }
+
+  // By name of what is called, and by its arguments.
+  void VisitCall(FuncId function, ir::ModuleId module_id, ir::ExprId call) {
+    const ir::Module& module = program_.modules[module_id];
+    const variation::CallFact* fact = facts_.call(function, call);
+    LaunchSigns signs = 0;
+    if (fact != nullptr && fact->kind == variation::CallKind::Known) {
+      signs |= SignsOf(module_id, call, knowledge_.LaunchSigns(knowledge_[fact->entry].name));
+    }
+    const ValueId callee = facts_.value(module_id, ir::CalleeOf(module[call]));
+    if (callee && facts_.values_store[callee].kind == ValueKind::External) {
+      signs |= SignsOf(module_id, call, knowledge_.LaunchSigns(base::NameId{facts_.values_store[callee].a}));
+    }
+    // `Trainer(devices=1)` makes a job of one, and another call beside it perhaps a larger one.
+    if ((signs & kJobOfOne) != 0) signs &= static_cast<LaunchSigns>(~kMakesJob);
+    Add(function, signs);
+    for (uint32_t i = 0; i < ir::ArgCount(module, module[call]); ++i) {
+      const ir::Arg arg = ir::ArgAt(module, module[call], i);
+      if (arg.kind == ir::ArgKind::Keyword) Add(function, SignsOf(module_id, call, knowledge_.LaunchSignsOfKeyword(arg.keyword)));
+      const std::optional<RunBy> option = OptionOf(module, arg.value);
+      if (option) Add(function, SignOf(*option, false));
+      VisitTable(function, facts_.value(module_id, arg.value));
+    }
+  }
+
+  // `start({"world_size": 1})`: options that are handed over in a table.
+  void VisitTable(FuncId function, ValueId table) {
+    if (!table || facts_.values_store[table].kind != ValueKind::Dict) return;
+    const auto kids = facts_.values_store.Kids(table);
+    for (size_t i = 0; i + 1 < kids.size(); i += 2) {
+      if (!kids[i] || facts_.values_store[kids[i]].kind != ValueKind::Str) continue;
+      for (const knowledge::LaunchSign& sign : knowledge_.LaunchSignsOfKeyword(base::NameId{facts_.values_store[kids[i]].a})) {
+        if (IsOneOf(sign, kids[i + 1])) Add(function, SignOf(sign.run_by, true) | kAsksForOne);
+      }
+    }
+  }
+
+  bool IsOneOf(const knowledge::LaunchSign& sign, ValueId value) const {
+    const std::optional<int64_t> number = values_.Int(value);
+    const std::string text = number ? std::to_string(*number) : std::string(values_.Str(value));
+    return sign.values.empty() || std::ranges::any_of(sign.values, [&](base::NameId each) { return program_.text(each) == text; });
+  }
+
+  // `parser.add_argument("--local_rank")`.
+  std::optional<RunBy> OptionOf(const ir::Module& module, ir::ExprId value) const {
+    const ir::Expr& expr = module[value];
+    const bool is_text = expr.kind == ir::ExprKind::Constant && ir::ConstantKindOf(expr) == ir::ConstantKind::Str && ir::TextOf(expr);
+    return is_text ? knowledge_.LaunchOption(ir::TextOf(expr)) : std::nullopt;
+  }
+
+  LaunchSigns SignsOf(ir::ModuleId module, ir::ExprId call, std::span<const knowledge::LaunchSign> signs) const {
+    LaunchSigns found = 0;
+    for (const knowledge::LaunchSign& sign : signs) {
+      if (!sign.keyword || Passes(module, call, sign)) found |= SignOf(sign.run_by, sign.keyword.has_value());
+    }
+    return found;
+  }
+
+  static LaunchSigns SignOf(RunBy run_by, bool of_argument) {
+    if (run_by == RunBy::AllRanks) return kMakesJob;
+    if (run_by == RunBy::Workers) return kHasController;
+    return of_argument ? kJobOfOne : kOneByHabit;
+  }
+
+  bool Passes(ir::ModuleId module_id, ir::ExprId call, const knowledge::LaunchSign& sign) const {
+    const ir::Module& module = program_.modules[module_id];
+    for (uint32_t i = 0; i < ir::ArgCount(module, module[call]); ++i) {
+      const ir::Arg arg = ir::ArgAt(module, module[call], i);
+      if (arg.kind != ir::ArgKind::Keyword || arg.keyword != sign.keyword) continue;
+      return IsOneOf(sign, facts_.value(module_id, arg.value));
+    }
+    return false;
+  }
+
+  // `os.environ["WORLD_SIZE"] = "1"`.
+  void VisitStore(ir::ModuleId module_id, ir::StmtId id) {
+    const ir::Module& module = program_.modules[module_id];
+    const ir::Stmt& stmt = module[id];
+    if (stmt.kind != ir::StmtKind::Assign) return;
+    for (const ir::ExprId target : ir::TargetsOf(module, stmt)) {
+      if (module[target].kind != ir::ExprKind::Subscript || NameOf(module_id, ir::LeftOf(module[target])) != "os.environ") continue;
+      const bool is_size = values_.Str(facts_.value(module_id, ir::RightOf(module[target]))) == "WORLD_SIZE";
+      if (is_size && values_.Str(facts_.value(module_id, ir::AssignedOf(stmt))) == "1") {
+        Add(index_.FunctionOf(module_id, id), kJobOfOne | kAsksForOne);
+      }
+    }
+  }
+
+  void VisitVariable(FuncId function, ir::ExprId key) {
+    if (!key) return;
+    const ValueId value = facts_.value(program_.funcs[function].module, key);
+    const bool is_text = value && facts_.values_store[value].kind == ValueKind::Str;
+    if (is_text && knowledge_.FindEnvironment(base::NameId{facts_.values_store[value].a}) != nullptr) Add(function, kReadsRanks);
+  }
+
+  static ir::ExprId FirstArg(const ir::Module& module, ir::ExprId call) {
+    return ir::ArgCount(module, module[call]) > 0 ? ir::ArgAt(module, module[call], 0).value : ir::ExprId::None();
+  }
+
+  FuncId FunctionAt(ir::ModuleId module, ir::ExprId expr) const {
+    const ir::StmtId stmt = index_.tree(module).StatementOf(expr);
+    return stmt ? index_.FunctionOf(module, stmt) : FuncId::None();
+  }
+  std::string_view NameOf(ir::ModuleId module, ir::ExprId expr) const { return values_.External(facts_.value(module, expr)); }
+
+  const binding::Program& program_;
+  const knowledge::Knowledge& knowledge_;
+  const variation::Facts& facts_;
+  const ProgramIndex& index_;
+  Values values_;
+  std::vector<LaunchSigns> signs_;
+};
+
+}  // namespace
+
+std::vector<LaunchSigns> FindLaunchSigns(const binding::Program& program, const knowledge::Knowledge& knowledge,
+                                         const variation::Facts& facts, const ProgramIndex& index) {
+  return Finder(program, knowledge, facts, index).Run();
+}
+
+}  // namespace allranks::objects

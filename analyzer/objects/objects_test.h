@@ -1,0 +1,46 @@
+// What tests of this folder ask their questions of: a program of one file, read and analysed as the tool does it.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "analyzer/objects/program_index.h"
+#include "analyzer/source/file_system.h"
+#include "driver/pipeline/pipeline.h"
+
+namespace allranks::objects {
+
+class ObjectsTest : public ::testing::Test {
+ protected:
+  void Read(std::string text) {
+    // Files that mention no library are not parsed.
+    const source::MemoryFileSystem files({{"train.py", "import torch.distributed as dist\ndist.barrier()\n" + std::move(text)}});
+    pipeline::Options options;
+    options.paths = {"train.py"};
+    const base::Result<pipeline::Output> output = pipeline::Run(options, files, analysed_);
+    ASSERT_TRUE(output.has_value()) << output.error().message;
+    ASSERT_EQ(analysed_.program.modules.size(), 1u);
+    index_ = std::make_unique<ProgramIndex>(analysed_.program, *analysed_.knowledge, analysed_.facts);
+  }
+
+  const binding::Program& program() const { return analysed_.program; }
+  const knowledge::Knowledge& knowledge() const { return *analysed_.knowledge; }
+  const variation::Facts& facts() const { return analysed_.facts; }
+  const ProgramIndex& index() const { return *index_; }
+
+  // The line of a place, counted from the first of the text that was read.
+  uint32_t Line(const Site& site) const {
+    const ir::Module& module = program().module_of(site.function);
+    constexpr uint32_t kLinesBefore = 2;
+    return source::Locate(analysed_.files[module.file], module[site.expr].begin).line + 1 - kLinesBefore;
+  }
+
+ private:
+  pipeline::Analysed analysed_;
+  std::unique_ptr<ProgramIndex> index_;
+};
+
+}  // namespace allranks::objects

@@ -1,0 +1,62 @@
+#include "analyzer/objects/one_node.h"
+
+#include <algorithm>
+
+#include "analyzer/objects/test_files.h"
+
+namespace allranks::objects {
+
+using variation::ValueKind;
+
+OneNodeJobs::OneNodeJobs(const binding::Program& program, const knowledge::Knowledge& knowledge,
+                         const variation::Facts& facts, const ProgramIndex& index)
+    : program_(program), facts_(facts), index_(index), values_(program, knowledge, facts), neighbourhood_(program) {
+  for (const KnownCall& call : index.known_calls()) {
+    const bool is_init = call.entry->has_operation && call.entry->operation.op_class == knowledge::OpClass::Init;
+    const ir::ModuleId module = program.funcs[call.function].module;
+    if (is_init && !IsTestFile(program, module)) inits_.push_back({module, IsOfOneNode(call)});
+  }
+}
+
+bool OneNodeJobs::IsOfOneNode(const KnownCall& call) const {
+  const auto has = [&](std::string_view param, knowledge::Coordinate coordinate, uint8_t flag) {
+    const ValueId value = index_.Arg(call, param);
+    return value && std::ranges::any_of(values_.Leaves(value), [&](ValueId leaf) {
+             const variation::Value& node = facts_.values_store[leaf];
+             return node.kind == ValueKind::Coordinate && static_cast<knowledge::Coordinate>(node.op) == coordinate &&
+                    (node.flags & flag) == flag;
+           });
+  };
+  return has("world_size", knowledge::Coordinate::LocalWorldSize, 0) ||
+         has("rank", knowledge::Coordinate::Rank, variation::kOneNode);
+}
+
+bool OneNodeJobs::Has(ir::ModuleId module) const {
+  const std::vector<ir::ModuleId> files = neighbourhood_.Of(module);
+  const auto is_near = [&](const Init& init) { return std::ranges::count(files, init.module) > 0; };
+  const bool has_near = std::ranges::any_of(inits_, is_near);
+  return !inits_.empty() && std::ranges::all_of(inits_, [&](const Init& init) {
+    return init.is_one_node || (has_near && !is_near(init));
+  });
+}
+
+bool OneNodeJobs::HidesDevices(ir::ModuleId module_id) const {
+  const ir::Module& module = program_.modules[module_id];
+  for (const ir::Stmt& stmt : module.stmts) {
+    if (stmt.kind != ir::StmtKind::Assign) continue;
+    for (const ir::ExprId target : ir::TargetsOf(module, stmt)) {
+      if (module[target].kind != ir::ExprKind::Subscript) continue;
+      const bool is_environment = values_.External(facts_.value(module_id, ir::LeftOf(module[target]))) == "os.environ";
+      const bool is_devices = values_.Str(facts_.value(module_id, ir::RightOf(module[target]))) == "CUDA_VISIBLE_DEVICES";
+      const ValueId value = facts_.value(module_id, ir::AssignedOf(stmt));
+      if (is_environment && is_devices && value && !facts_.values_store.axes(value).empty()) return true;
+    }
+  }
+  return false;
+}
+
+bool OneNodeJobs::SeesOwnDevice(ir::ModuleId module) const {
+  return std::ranges::any_of(neighbourhood_.UsedBy(module), [&](ir::ModuleId used) { return HidesDevices(used); });
+}
+
+}  // namespace allranks::objects

@@ -1,0 +1,44 @@
+// Which files belong to jobs of one node: there the rank in the default group is the local rank.
+//
+// A job has one node if its process group is made with as many ranks as this machine has devices, or if each process
+// takes its index on this machine for its rank in the group (`mp.spawn(run)`, `init_process_group(rank=index)`): a
+// second node would come with the same ranks. Which group a file works on is decided by the files of its programs; where
+// none of these makes one, by all of the project.
+#pragma once
+
+#include <vector>
+
+#include "analyzer/objects/neighbourhood.h"
+#include "analyzer/objects/program_index.h"
+#include "analyzer/objects/values.h"
+
+namespace allranks::objects {
+
+class OneNodeJobs {
+ public:
+  OneNodeJobs(const binding::Program& program, const knowledge::Knowledge& knowledge, const variation::Facts& facts,
+              const ProgramIndex& index);
+
+  bool Has(ir::ModuleId module) const;
+  // Whether each process sees one device of its own there: its program hides the others by its rank
+  // (`os.environ["CUDA_VISIBLE_DEVICES"] = str(local_rank)`), so that device 0 is another one in each.
+  bool SeesOwnDevice(ir::ModuleId module) const;
+
+ private:
+  // A call that makes the process group.
+  struct Init {
+    ir::ModuleId module;
+    bool is_one_node = false;
+  };
+  bool IsOfOneNode(const KnownCall& call) const;
+  bool HidesDevices(ir::ModuleId module) const;
+
+  const binding::Program& program_;
+  const variation::Facts& facts_;
+  const ProgramIndex& index_;
+  Values values_;
+  Neighbourhood neighbourhood_;
+  std::vector<Init> inits_;
+};
+
+}  // namespace allranks::objects

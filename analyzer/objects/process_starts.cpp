@@ -1,0 +1,42 @@
+#include "analyzer/objects/process_starts.h"
+
+#include <algorithm>
+
+namespace allranks::objects {
+
+namespace {
+
+// The function behind a value, through `functools.partial`; none if it is no function of the project.
+FuncId FunctionOf(const variation::Facts& facts, ValueId value) {
+  while (value && facts.values_store[value].kind == variation::ValueKind::Partial) value = facts.values_store.Kids(value)[0];
+  const bool is_function = value && facts.values_store[value].kind == variation::ValueKind::Function;
+  return is_function ? FuncId{facts.values_store[value].a} : FuncId::None();
+}
+
+}  // namespace
+
+ProcessStarts::ProcessStarts(const binding::Program& program, const variation::Facts& facts, const ProgramIndex& index)
+    : parents_(program.funcs.size()), started_(program.funcs.size()) {
+  for (const KnownCall& call : index.known_calls()) {
+    for (const knowledge::RoleOf& role : call.entry->roles) {
+      const bool starts = role.role == knowledge::Role::StartProcesses || role.role == knowledge::Role::StartsWithIndex;
+      if (!starts) continue;
+      for (const Site& site : index.WaysTo({call.function, call.expr})) parents_[site.function.index] = true;
+      const FuncId started = FunctionOf(facts, index.Arg(call, program.text(role.param)));
+      if (!started) continue;
+      starts_.push_back({{call.function, call.expr}, started});
+      started_[started.index] = true;
+    }
+  }
+  for (bool grew = true; grew;) {
+    grew = false;
+    for (uint32_t f = 0; f < started_.size(); ++f) {
+      if (started_[f]) continue;
+      const auto callers = index.CallersOf(FuncId{f});
+      started_[f] = std::ranges::any_of(callers, [&](const Site& caller) { return started_[caller.function.index]; });
+      grew = grew || started_[f];
+    }
+  }
+}
+
+}  // namespace allranks::objects

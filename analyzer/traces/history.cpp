@@ -1,0 +1,257 @@
+#include "analyzer/traces/history.h"
+
+#include <algorithm>
+#include <map>
+#include <unordered_set>
+
+namespace allranks::traces {
+namespace {
+
+using variation::Value;
+using variation::ValueKind;
+
+// Calls are walked once for each history that they meet; beyond this they are taken as they are.
+constexpr size_t kMostNodes = 20'000;
+
+// What is known to be made, by `Made`, and how.
+struct Memory {
+  std::map<ValueId, ValueId> made;
+  bool reachable = true;
+  friend bool operator==(const Memory&, const Memory&) = default;
+};
+
+// A way out of a loop or call, and the condition under which it is taken.
+struct WayOut {
+  ValueId condition;
+  Memory memory;
+};
+
+class Walk {
+ public:
+  Walk(State& state, bool is_entry, Origins* origins)
+      : state_(state), traces_(state.traces), values_(state.values), is_entry_(is_entry), origins_(origins) {}
+
+  TraceId Run(TraceId id, Memory& memory) {
+    const Trace trace = traces_[id];
+    if (!memory.reachable || (trace.flags & (kKeeps | kLeavesMask)) == 0 || ++steps_ > kMostNodes) return Note(id, id);
+    const TraceId result = Node(id, trace, memory);
+    return Note(result, id);
+  }
+
+ private:
+  TraceId Note(TraceId result, TraceId origin) {
+    if (result != origin) origins_->emplace(result.index, origin);
+    return result;
+  }
+
+  std::vector<TraceId> KidsOf(TraceId id) const { return {traces_.Kids(id).begin(), traces_.Kids(id).end()}; }
+
+  TraceId Node(TraceId id, const Trace& trace, Memory& memory) {
+    switch (trace.kind) {
+      case TraceKind::Keep:
+        Keep(trace, memory);
+        return traces_.Empty();
+      case TraceKind::Seq: {
+        std::vector<TraceId> kids = KidsOf(id);
+        for (TraceId& kid : kids) kid = Run(kid, memory);
+        return traces_.Seq(kids);
+      }
+      case TraceKind::Choice:
+        return Choice(id, trace, memory);
+      case TraceKind::Loop:
+        return Loop(id, trace, memory);
+      case TraceKind::Scope:
+        return Scope(id, trace, memory);
+      case TraceKind::Try:
+        return Try(id, trace, memory);
+      case TraceKind::Exit:
+        Leave(static_cast<ExitKind>(trace.payload), memory);
+        return id;
+      default:
+        return id;
+    }
+  }
+
+  void Keep(const Trace& trace, Memory& memory) {
+    switch (static_cast<Filling>(trace.payload)) {
+      case Filling::Made:
+        memory.made[trace.value] = values_.True();
+        break;
+      case Filling::Emptied:
+        memory.made[trace.value] = values_.False();
+        break;
+      case Filling::Unknown:
+        memory.made[trace.value] = trace.value;
+        break;
+    }
+  }
+
+  ValueId Known(const Memory& memory, ValueId made) const {
+    const auto found = memory.made.find(made);
+    if (found != memory.made.end()) return found->second;
+    return is_entry_ ? values_.False() : made;
+  }
+
+  // The condition with what is known of it by now.
+  ValueId Rewritten(ValueId condition, const Memory& memory) {
+    if (IsMade(values_, condition)) return Known(memory, condition);
+    const Value value = values_[condition];
+    const std::vector<ValueId> kids(values_.Kids(condition).begin(), values_.Kids(condition).end());
+    switch (value.kind) {
+      case ValueKind::Unary:
+        if (static_cast<ir::UnaryOp>(value.op) != ir::UnaryOp::Not) return condition;
+        return values_.Not(Rewritten(kids[0], memory));
+      case ValueKind::And:
+      case ValueKind::Or: {
+        ValueId whole = values_.Bool(value.kind == ValueKind::And);
+        for (const ValueId kid : kids) whole = Connected(value.kind, whole, Rewritten(kid, memory));
+        return whole;
+      }
+      default:
+        return condition;
+    }
+  }
+
+  // What follows from a condition that turned out so.
+  void Learn(ValueId condition, bool truth, Memory& memory) {
+    if (IsMade(values_, condition)) {
+      memory.made[condition] = values_.Bool(truth);
+      return;
+    }
+    const Value& value = values_[condition];
+    const auto kids = values_.Kids(condition);
+    if (value.kind == ValueKind::Unary && static_cast<ir::UnaryOp>(value.op) == ir::UnaryOp::Not) {
+      Learn(kids[0], !truth, memory);
+    } else if ((value.kind == ValueKind::And && truth) || (value.kind == ValueKind::Or && !truth)) {
+      for (const ValueId kid : kids) Learn(kid, truth, memory);
+    }
+  }
+
+  TraceId Choice(TraceId id, const Trace& trace, Memory& memory) {
+    const TraceId then_trace = traces_.Kids(id)[0];
+    const TraceId else_trace = traces_.Kids(id)[1];
+    const ValueId condition = Rewritten(trace.value, memory);
+    if (condition == values_.True()) return Run(then_trace, memory);
+    if (condition == values_.False()) return Run(else_trace, memory);
+    Memory then_memory = memory;
+    Memory else_memory = memory;
+    Learn(trace.value, true, then_memory);
+    Learn(trace.value, false, else_memory);
+    path_.push_back(condition);
+    const TraceId then_arm = Run(then_trace, then_memory);
+    path_.back() = values_.Not(condition);
+    const TraceId else_arm = Run(else_trace, else_memory);
+    path_.pop_back();
+    memory = Joined(condition, std::move(then_memory), std::move(else_memory));
+    return traces_.Choice(trace.site, condition, then_arm, else_arm, (trace.flags & kSettled) != 0);
+  }
+
+  Memory Joined(ValueId condition, Memory then_memory, Memory else_memory) {
+    if (!then_memory.reachable) return else_memory;
+    if (!else_memory.reachable) return then_memory;
+    Memory joined;
+    for (const auto* side : {&then_memory, &else_memory}) {
+      for (const auto& [made, unused] : side->made) {
+        joined.made[made] = Either(condition, Known(then_memory, made), Known(else_memory, made));
+      }
+    }
+    return joined;
+  }
+
+  // Which of two histories is a rank's: as a condition, not as a choice of values, so that it can be decided.
+  ValueId Either(ValueId condition, ValueId then_made, ValueId else_made) {
+    if (then_made == else_made) return then_made;
+    const ValueId inverse = values_.Not(condition);
+    const auto both = [&](ValueId a, ValueId b) { return Connected(ValueKind::And, a, b); };
+    const auto any = [&](ValueId a, ValueId b) { return Connected(ValueKind::Or, a, b); };
+    return any(both(condition, then_made), both(inverse, else_made));
+  }
+
+  ValueId Connected(ValueKind kind, ValueId a, ValueId b) {
+    const bool is_and = kind == ValueKind::And;
+    for (const auto& [one, other] : {std::pair(a, b), std::pair(b, a)}) {
+      const std::optional<bool> known = KnownTruth(values_, one);
+      if (known) return *known == is_and ? other : values_.Bool(!is_and);
+    }
+    const ValueId kids[] = {a, b};
+    return is_and ? values_.And(kids) : values_.Or(kids);
+  }
+
+  // Of a body that runs any number of times only what was made before it is sure to be made in each round.
+  TraceId Loop(TraceId id, const Trace& trace, Memory& memory) {
+    const TraceId body = traces_.Kids(id)[0];
+    std::unordered_set<uint32_t> seen;
+    Forget(body, memory, &seen);
+    std::vector<WayOut> outer = std::exchange(out_of_loop_, {});
+    const Memory before = memory;
+    const TraceId walked = Run(body, memory);
+    for (const WayOut& way : out_of_loop_) memory = Joined(way.condition, way.memory, std::move(memory));
+    out_of_loop_ = std::move(outer);
+    // A loop that no path leaves by its end, or not at all.
+    if (!memory.reachable) memory = before;
+    return traces_.Rebuild(id, trace.value, {&walked, 1}, false);
+  }
+
+  void Forget(TraceId id, Memory& memory, std::unordered_set<uint32_t>* seen) {
+    const Trace& trace = traces_[id];
+    if ((trace.flags & kKeeps) == 0 || !seen->insert(id.index).second) return;
+    if (trace.kind == TraceKind::Keep && Known(memory, trace.value) != values_.True()) memory.made[trace.value] = trace.value;
+    for (const TraceId kid : traces_.Kids(id)) Forget(kid, memory, seen);
+  }
+
+  TraceId Scope(TraceId id, const Trace& trace, Memory& memory) {
+    std::vector<ValueId> path = std::exchange(path_, {});
+    std::vector<WayOut> returned = std::exchange(returned_, {});
+    std::vector<WayOut> out_of_loop = std::exchange(out_of_loop_, {});
+    const TraceId body = Run(traces_.Kids(id)[0], memory);
+    for (auto way = returned_.rbegin(); way != returned_.rend(); ++way) {
+      memory = Joined(way->condition, std::move(way->memory), std::move(memory));
+    }
+    path_ = std::move(path);
+    returned_ = std::move(returned);
+    out_of_loop_ = std::move(out_of_loop);
+    return traces_.Rebuild(id, trace.value, {&body, 1}, false);
+  }
+
+  TraceId Try(TraceId id, const Trace& trace, Memory& memory) {
+    std::vector<TraceId> kids = KidsOf(id);
+    Memory interrupted = memory;
+    std::unordered_set<uint32_t> seen;
+    Forget(kids[kTryBody], interrupted, &seen);
+    kids[kTryBody] = Run(kids[kTryBody], memory);
+    kids[kTryElse] = Run(kids[kTryElse], memory);
+    for (size_t i = kTryHandlers; i < kids.size(); ++i) {
+      Memory handled = interrupted;
+      kids[i] = Run(kids[i], handled);
+      if (!memory.reachable) memory = std::move(handled);
+    }
+    kids[kTryFinally] = Run(kids[kTryFinally], memory);
+    return traces_.Rebuild(id, trace.value, kids, false);
+  }
+
+  void Leave(ExitKind kind, Memory& memory) {
+    if (kind == ExitKind::Return) returned_.push_back({values_.And(path_), memory});
+    else if (kind == ExitKind::Break) out_of_loop_.push_back({values_.And(path_), memory});
+    memory.reachable = false;
+  }
+
+  State& state_;
+  TraceStore& traces_;
+  variation::ValueStore& values_;
+  bool is_entry_;
+  Origins* origins_;
+  size_t steps_ = 0;
+  std::vector<ValueId> path_;          // conditions on the way from the start of the call at hand
+  std::vector<WayOut> returned_;
+  std::vector<WayOut> out_of_loop_;
+};
+
+}  // namespace
+
+TraceId WithHistory(State& state, TraceId trace, bool is_entry, Origins* origins) {
+  if ((state.traces[trace].flags & kKeeps) == 0) return trace;
+  Memory memory;
+  return Walk(state, is_entry, origins).Run(trace, memory);
+}
+
+}  // namespace allranks::traces

@@ -1,0 +1,209 @@
+// The ledger: each collective site is proven aligned, aligned as far as read, different, or unknown.
+//
+// Idea: whatever no difference names was found to agree; what remains is to say what that rests on. A walk over the trace of
+// each function that nothing calls (an entry) carries along what is assumed on the way to each operation: the conditions
+// around it, the conditions of exits before it, unknown groups, functions cut off by a bound. Callees stand in
+// their callers' traces with the callers' arguments, so a site is judged in every context in which it is reached, and
+// the assumptions of all contexts add up. A site that no entry's trace holds (recursion) is judged in its own function.
+//
+// Invariant: proven means that the set of assumptions is empty and no difference of any confidence names the site.
+// Unsound where the traces are: what a call that was not followed issues is not in them (the call has its own line in
+// the ledger, as unknown).
+#include "analyzer/traces/ledger.h"
+
+#include <algorithm>
+#include <set>
+#include <unordered_map>
+
+#include "analyzer/traces/conditions.h"
+
+namespace allranks::traces {
+namespace {
+
+using findings::Assumption;
+using findings::Assumptions;
+using variation::ValueKind;
+
+// What a group takes for granted: its members, or that it is one of several that a field may hold.
+Assumptions OfGroup(const State& state, ValueId group) {
+  Assumptions assumed;
+  const variation::ValueStore& values = state.values;
+  if (!group || values[group].kind == ValueKind::None) return assumed;
+  const bool is_known = values[group].kind == ValueKind::Group &&
+                        static_cast<variation::GroupKind>(values[group].op) != variation::GroupKind::Unknown;
+  if (!is_known) assumed.Add(Assumption::GroupUnknown);
+  if (IsOfSomeObject(values, group)) assumed.Add(Assumption::SeveralStores);
+  return assumed;
+}
+
+class Walk {
+ public:
+  explicit Walk(const State& state) : state_(state), traces_(state.traces) {
+    for (const LimitHit& limit : state.limits) limited_.insert(limit.function.index);
+  }
+
+  void Entry(FuncId func) {
+    const TraceId trace = state_.trace_of[func.index];
+    if (!trace) return;
+    Assumptions assumed;
+    const bool is_script = state_.program.funcs[func].function == ir::kTopLevel;
+    if (!is_script && !IsMain(func)) assumed.Add(Assumption::CallerUnknown);
+    if (limited_.contains(func.index)) assumed.Add(Assumption::BoundReached);
+    Visit(trace, assumed);
+  }
+
+  // None: the walk did not come by.
+  const Assumptions* Of(SiteId site) const {
+    const auto found = by_site_.find(site.index);
+    return found == by_site_.end() ? nullptr : &found->second;
+  }
+
+ private:
+  // C and C++ programs begin there.
+  bool IsMain(FuncId func) const {
+    return state_.program.module_of(func).language != ir::Language::Python &&
+           state_.program.text(state_.program.function(func).name) == "main";
+  }
+
+  // Each node once for each set of assumptions that leads to it: sets are few, so this ends soon.
+  void Visit(TraceId id, Assumptions assumed) {
+    const Trace& trace = traces_[id];
+    if ((trace.flags & (kHasOp | kLeavesMask)) == 0 || !seen_.emplace(id.index, assumed.bits()).second) return;
+    switch (trace.kind) {
+      case TraceKind::Op:
+        by_site_[trace.site.index].Add(assumed | OfOperation(id));
+        return;
+      case TraceKind::Seq:
+        for (const TraceId kid : traces_.Kids(id)) {
+          Visit(kid, assumed);
+          assumed.Add(OfExits(kid));
+        }
+        return;
+      case TraceKind::Choice:
+      case TraceKind::Loop:
+        assumed.Add(OfCondition(trace.value));
+        break;
+      case TraceKind::Scope:
+      case TraceKind::Rec:
+        if (limited_.contains(trace.payload)) assumed.Add(Assumption::BoundReached);
+        break;
+      default:
+        break;
+    }
+    for (const TraceId kid : traces_.Kids(id)) Visit(kid, assumed);
+  }
+
+  Assumptions OfOperation(TraceId op) const {
+    const Operation& operation = traces_.operation(op);
+    Assumptions assumed = OfGroup(state_, operation.group);
+    const knowledge::OpClass op_class = traces_.entry(op).operation.op_class;
+    // Halves are matched within one function; what other functions issue is not searched.
+    if (op_class == knowledge::OpClass::Send || op_class == knowledge::OpClass::Recv) {
+      assumed.Add(Assumption::PartnerElsewhere);
+    }
+    return assumed;
+  }
+
+  // A condition that coordinates and constants decide is exact; of any other it is assumed that it is one value.
+  Assumptions OfCondition(ValueId condition) const {
+    Assumptions assumed;
+    if (!condition) return assumed;
+    const variation::ValueStore& values = state_.values;
+    if (values.by_name_only(condition)) assumed.Add(Assumption::ByNameOnly);
+    if (IsOfSomeObject(values, condition)) assumed.Add(Assumption::SeveralStores);
+    if (!IsPredicate(values, condition)) assumed.Add(Assumption::ValueNotTraced);
+    return assumed;
+  }
+
+  // What decides whether a rank gets past `id`. (A raise ends the job for all.)
+  Assumptions OfExits(TraceId id) {
+    constexpr uint16_t kEnds = kLeavesMask & static_cast<uint16_t>(~kLeavesRaise);
+    const Trace& trace = traces_[id];
+    if ((trace.flags & kEnds) == 0) return {};
+    const auto [found, is_new] = exits_.try_emplace(id.index);
+    if (!is_new) return found->second;
+    Assumptions assumed;
+    if (trace.kind == TraceKind::Choice || trace.kind == TraceKind::Loop) assumed = OfCondition(trace.value);
+    for (const TraceId kid : traces_.Kids(id)) assumed.Add(OfExits(kid));
+    return exits_[id.index] = assumed;
+  }
+
+  const State& state_;
+  const TraceStore& traces_;
+  std::set<uint32_t> limited_;
+  std::set<std::pair<uint32_t, uint32_t>> seen_;
+  std::unordered_map<uint32_t, Assumptions> by_site_;
+  std::unordered_map<uint32_t, Assumptions> exits_;
+};
+
+// Functions whose trace stands in that of another one.
+std::vector<bool> FindCalled(const State& state) {
+  std::vector<bool> called(state.program.funcs.size());
+  for (uint32_t i = 0; i < state.traces.size(); ++i) {
+    const Trace& trace = state.traces[TraceId{i}];
+    if (trace.kind == TraceKind::Scope || trace.kind == TraceKind::Rec) called[trace.payload] = true;
+  }
+  return called;
+}
+
+class LedgerBuilder {
+ public:
+  LedgerBuilder(const State& state, const CallGraph& graph, const CheckResult& result)
+      : state_(state), result_(result), from_entries_(state), from_anywhere_(state) {
+    const std::vector<bool> called = FindCalled(state);
+    for (const FuncId func : graph.order) {
+      if (!called[func.index]) from_entries_.Entry(func);
+      else from_anywhere_.Entry(func);
+    }
+    for (const LimitHit& limit : state.limits) limited_.insert(limit.function.index);
+  }
+
+  std::vector<LedgerEntry> Build() const {
+    std::vector<LedgerEntry> ledger;
+    for (const OperationSite& place : state_.sites) {
+      const Site& site = state_.traces.site(place.site);
+      if (state_.program.infos[state_.program.funcs[site.function].module].requested) ledger.push_back(EntryOf(place, site));
+    }
+    std::ranges::stable_sort(ledger, {}, [](const LedgerEntry& entry) { return entry.span; });
+    const auto repeated = std::ranges::unique(ledger, {}, [](const LedgerEntry& entry) { return entry.span; });
+    ledger.erase(repeated.begin(), repeated.end());
+    return ledger;
+  }
+
+ private:
+  LedgerEntry EntryOf(const OperationSite& place, const Site& site) const {
+    LedgerEntry entry{.span = site.span, .function = site.function, .name = place.unresolved,
+                      .verdict = SiteVerdict::Unknown, .assumptions = {}, .reason = {}};
+    if (!place.entry) {
+      entry.reason = "unresolved call `" + place.unresolved + "`";
+      return entry;
+    }
+    entry.name = std::string(state_.program.text(state_.knowledge[place.entry].name));
+    if (const auto found = result_.flagged_sites.find(place.site.index); found != result_.flagged_sites.end()) {
+      entry.verdict = SiteVerdict::Differs;
+      entry.assumptions = found->second;
+    } else if (limited_.contains(site.function.index)) {
+      entry.reason = "bound reached";
+    } else {
+      const Assumptions* assumed = from_entries_.Of(place.site);
+      if (assumed == nullptr) assumed = from_anywhere_.Of(place.site);
+      if (assumed != nullptr) entry.assumptions = *assumed;
+      entry.verdict = entry.assumptions.empty() ? SiteVerdict::Proven : SiteVerdict::Aligned;
+    }
+    return entry;
+  }
+
+  const State& state_;
+  const CheckResult& result_;
+  Walk from_entries_;
+  Walk from_anywhere_;
+  std::set<uint32_t> limited_;
+};
+
+}  // namespace
+
+std::vector<LedgerEntry> MakeLedger(const State& state, const CallGraph& graph, const CheckResult& result) {
+  return LedgerBuilder(state, graph, result).Build();
+}
+
+}  // namespace allranks::traces

@@ -1,0 +1,27 @@
+// What the conditions and groups of a function mention, and the worlds that realise it.
+#pragma once
+
+#include <vector>
+
+#include "analyzer/traces/world.h"
+
+namespace allranks::traces {
+
+// What conditions and groups mention; decides which worlds are worth a look.
+struct Mentions {
+  knowledge::Axes axes;      // of coordinates and of groups
+  bool nodes = false;        // local ranks, nodes
+  bool neighbours = false;   // rank arithmetic
+  bool created_groups = false;
+  int64_t largest = 0;       // number that a rank is compared with
+  int64_t listed = 0;        // rank that a group is made of
+  bool last_rank = false;    // `world_size - 1`
+  // Sizes of the whole job, bit n - 1 for n ranks, on which the program goes on at all (`if world_size != 4: exit()`).
+  uint8_t sizes = 0xff;
+  variation::JobShape job;
+};
+
+void Collect(const variation::ValueStore& values, ValueId value, Mentions* mentions);
+std::vector<World> WorldsFor(const Mentions& mentions);
+
+}  // namespace allranks::traces

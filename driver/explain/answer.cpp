@@ -1,0 +1,281 @@
+#include "driver/explain/answer.h"
+
+#include <algorithm>
+
+#include "driver/explain/local_files.h"
+#include "explain/hang/places.h"
+#include "witness/ranks_text.h"
+
+namespace allranks::explain {
+namespace {
+
+using witness::RanksText;
+
+std::string Plural(size_t count, const std::string& one, const std::string& many) {
+  return std::to_string(count) + " " + (count == 1 ? one : many);
+}
+
+std::string At(const Call& call) { return call.path + ":" + std::to_string(call.line); }
+
+std::string GroupText(const Recording& recording, uint32_t index) {
+  if (index >= recording.groups.size()) return "the default group";
+  const Group& group = recording.groups[index];
+  if (group.description == "default_pg" || group.name.empty() || group.name == "default_pg") return "the default group";
+  const bool named = !group.description.empty() && group.description != "undefined";
+  std::string text = named ? "the group `" + group.description + "`" : "group " + group.name;
+  if (!group.ranks.empty() && group.ranks.size() <= 16) text += " (" + RanksText(group.ranks, 0) + ")";
+  return text;
+}
+
+class Writer {
+ public:
+  Writer(const Recording& recording, const Hang& hang, const Sources& sources, Naming& naming)
+      : recording_(recording), hang_(hang), sources_(sources), naming_(naming) {}
+
+  Answer Write() {
+    answer_.cause = hang_.cause;
+    for (const auto& [rank, record] : recording_.ranks) answer_.world = std::max(answer_.world, rank + 1);
+    for (const Group& group : recording_.groups) {
+      if (!group.ranks.empty()) answer_.world = std::max(answer_.world, group.ranks.back() + 1);
+    }
+    answer_.notes = recording_.notes;
+    if (hang_.cause == Cause::None) {
+      answer_.summary = "Nothing in the recording is stuck: every operation in it was completed by all the ranks that should have issued it.";
+      AddHardware();
+      return std::move(answer_);
+    }
+    Operation();
+    for (const Arrival& arrival : hang_.stall.arrived) AddWaiting(arrival);
+    for (const Stall& stall : hang_.circle) {
+      for (const Arrival& arrival : stall.arrived) AddWaiting(arrival);
+    }
+    for (const Whereabouts& absent : hang_.absent) AddMissing(absent);
+    answer_.unheard = hang_.stall.unheard;
+    answer_.following = hang_.following.size();
+    if (hang_.last_common_stack != kNoStack) LastCommon();
+    answer_.partings = sources_.partings;
+    for (const std::string& drift : sources_.drift) answer_.notes.push_back("the sources differ from those that ran: " + drift);
+    if (const std::optional<Match> match = BestMatch(sources_.findings, recording_, hang_)) {
+      answer_.foretold = Foretelling{sources_.findings[match->finding], match->because};
+      PutConditionFirst(answer_.foretold->finding);
+    }
+    AddHardware();
+    Judge();
+    Summary();
+    return std::move(answer_);
+  }
+
+ private:
+  void Operation() {
+    const Stall& stall = hang_.stall;
+    answer_.kind = stall.kind;
+    answer_.turn = stall.turn;
+    answer_.group = GroupText(recording_, stall.group);
+    answer_.operation = "`" + stall.kind + "` on " + answer_.group;
+    if (stall.turn > 0 && !stall.point_to_point) answer_.operation += ", operation " + std::to_string(stall.turn) + " there";
+  }
+
+  void AddWaiting(const Arrival& arrival) {
+    Crowd crowd{.ranks = {arrival.rank}, .kind = arrival.kind, .shapes = arrival.shapes == "[]" ? "" : arrival.shapes, .calls = CallsOf(recording_, arrival.stack, naming_),
+                .state = "waits", .detail = {}};
+    Join(answer_.waiting, std::move(crowd));
+  }
+
+  void AddMissing(const Whereabouts& absent) {
+    Crowd crowd;
+    crowd.ranks = {absent.rank};
+    if (absent.ending) {
+      crowd.state = absent.ending->what.starts_with("killed") ? "killed" : "left";
+      crowd.detail = absent.ending->what;
+      crowd.calls = CallsOf(recording_, absent.ending->stack, naming_);
+    }
+    if (crowd.calls.empty() && absent.stack != kNoStack) {
+      crowd.calls = CallsOf(recording_, absent.stack, naming_);
+      if (crowd.state.empty()) crowd.state = "stands";
+    }
+    if (crowd.state.empty()) {
+      crowd.state = absent.last_kind.empty() ? "nothing" : "last seen";
+      crowd.kind = absent.last_kind;
+      crowd.calls = CallsOf(recording_, absent.last_stack, naming_);
+      crowd.detail = absent.last_kind.empty() ? "" : absent.last_completed ? "completed" : "not completed";
+    }
+    Join(answer_.missing, std::move(crowd));
+  }
+
+  static void Join(std::vector<Crowd>& crowds, Crowd crowd) {
+    const auto same = std::ranges::find_if(crowds, [&](const Crowd& old) {
+      return old.kind == crowd.kind && old.shapes == crowd.shapes && old.state == crowd.state && old.detail == crowd.detail &&
+             std::ranges::equal(old.calls, crowd.calls, [](const Call& a, const Call& b) { return a.path == b.path && a.line == b.line; });
+    });
+    if (same == crowds.end()) return crowds.push_back(std::move(crowd));
+    if (std::ranges::find(same->ranks, crowd.ranks[0]) == same->ranks.end()) same->ranks.push_back(crowd.ranks[0]);
+    std::ranges::sort(same->ranks);
+  }
+
+  // The finding knows which of several branches it is.
+  void PutConditionFirst(const Foretold& finding) {
+    if (!finding.condition) return;
+    std::vector<Parting>& all = answer_.partings;
+    const auto same = std::ranges::find_if(all, [&](const Parting& one) {
+      return one.place.line == finding.condition->line && LocalFiles::SameFile(one.place.path, finding.condition->path);
+    });
+    if (same != all.end()) {
+      std::rotate(all.begin(), same, same + 1);
+      return;
+    }
+    Parting parting{.place = *finding.condition, .kind = "branch", .axes = {}, .exit_line = 0, .is_observed = false, .why = finding.why};
+    // The report says it in words: "`rank == 0` parts the ranks".
+    const size_t begin = parting.place.text.find('`');
+    const size_t end = parting.place.text.find('`', begin == std::string::npos ? 0 : begin + 1);
+    if (begin != std::string::npos && end != std::string::npos) parting.place.text = parting.place.text.substr(begin + 1, end - begin - 1);
+    all.insert(all.begin(), std::move(parting));
+  }
+
+  void LastCommon() {
+    const std::vector<Call> calls = CallsOf(recording_, hang_.last_common_stack, naming_);
+    if (!calls.empty()) answer_.last_common = calls.back();
+  }
+
+  void AddHardware() {
+    for (const auto& [rank, record] : recording_.ranks) {
+      for (const std::string& line : record.hardware) {
+        if (answer_.evidence.size() < 12) answer_.evidence.push_back("rank " + std::to_string(rank) + " logged: " + line);
+      }
+    }
+  }
+
+  bool WasKilled() const {
+    return std::ranges::any_of(answer_.missing, [](const Crowd& crowd) { return crowd.state == "killed"; });
+  }
+
+  void Judge() {
+    const size_t members = hang_.stall.arrived.size() + hang_.stall.through.size();
+    switch (hang_.cause) {
+      case Cause::Mismatch:
+      case Cause::Circle: answer_.is_code = true; break;
+      case Cause::AllArrived: {
+        answer_.is_code = false;
+        answer_.evidence.insert(answer_.evidence.begin(), "all " + std::to_string(members) + " members issued the same operation with the same sizes" +
+                                (answer_.waiting.size() > 1 ? ", from different lines" : ", from the same line"));
+        const auto scheduled = std::ranges::count(hang_.stall.arrived, OpState::Scheduled, &Arrival::state);
+        const auto started = std::ranges::count(hang_.stall.arrived, OpState::Started, &Arrival::state);
+        if (started > 0 && scheduled > 0) {
+          answer_.evidence.push_back("it started on the device on " + Plural(static_cast<size_t>(started), "rank", "ranks") + " and not on " +
+                                     std::to_string(scheduled) + ": there the stream is busy with something else");
+        }
+        break;
+      }
+      case Cause::Ended: answer_.is_code = WasKilled() ? std::optional(false) : std::optional(true); break;
+      case Cause::Absent:
+        if (!answer_.partings.empty() || answer_.foretold) answer_.is_code = true;
+        else if (hang_.absent.empty()) answer_.is_code = std::nullopt;
+        else if (sources_.were_read && !answer_.evidence.empty()) answer_.is_code = false;
+        break;
+      case Cause::None: break;
+    }
+  }
+
+  std::string WaitingText() const {
+    std::string text;
+    for (size_t i = 0; i < answer_.waiting.size() && i < 4; ++i) {
+      const Crowd& crowd = answer_.waiting[i];
+      text += (i == 0 ? "" : i + 1 == answer_.waiting.size() ? " and " : ", ") + RanksText(crowd.ranks, answer_.world);
+      const bool one = crowd.ranks.size() == 1;
+      text += one ? " waits" : " wait";
+      if (hang_.cause == Cause::Mismatch || hang_.cause == Cause::Circle || hang_.stall.point_to_point) text += " in `" + crowd.kind + "`";
+      else if (i == 0) text += " in it";
+      if (hang_.cause == Cause::Mismatch && !crowd.shapes.empty() && crowd.shapes != "[]") text += " of " + crowd.shapes;
+      if (!crowd.calls.empty()) text += " at " + At(crowd.calls.back()) + " (`" + crowd.calls.back().function + "`)";
+    }
+    if (answer_.waiting.size() > 4) text += ", and others elsewhere";
+    return text;
+  }
+
+  std::string MissingText() const {
+    std::string text;
+    for (size_t i = 0; i < answer_.missing.size() && i < 4; ++i) {
+      const Crowd& crowd = answer_.missing[i];
+      const std::string ranks = RanksText(crowd.ranks, 0);
+      const bool one = crowd.ranks.size() == 1;
+      text += (i == 0 ? " " : " ") + std::string(1, static_cast<char>(std::toupper(static_cast<unsigned char>(ranks[0])))) + ranks.substr(1);
+      text += " never came";
+      const std::string place = crowd.calls.empty() ? "" : " at " + At(crowd.calls.back()) + " (`" + crowd.calls.back().function + "`)";
+      if (crowd.state == "killed") text += one ? ": it was " + crowd.detail : ": they were " + crowd.detail;
+      else if (crowd.state == "left") text += (one ? ": it left" : ": they left") + place + " with `" + crowd.detail + "`";
+      else if (crowd.state == "stands") text += (one ? ": it stands" : ": they stand") + place;
+      else if (crowd.state == "last seen") text += (one ? ": it was" : ": they were") + std::string(" last seen in `") + crowd.kind + "`" + place + ", which " + (crowd.detail == "completed" ? "was completed" : "is not complete either");
+      else text += one ? ": it issued no operation that is recorded" : ": they issued no operation that is recorded";
+      text += ".";
+    }
+    return text;
+  }
+
+  void Summary() {
+    std::string text = answer_.operation + " does not complete: " + WaitingText() + ".";
+    text += MissingText();
+    if (!answer_.unheard.empty()) {
+      text += " There is no record of " + RanksText(answer_.unheard, 0) + ": look whether " + (answer_.unheard.size() == 1 ? "it" : "they") + " crashed, or add what " +
+              (answer_.unheard.size() == 1 ? "it" : "they") + " left behind.";
+    }
+    if (hang_.cause == Cause::Circle) {
+      text += hang_.stall.point_to_point ? " Each of them waits for another, and none of them does the opposite first."
+                                         : " Each of them waits for the next: the groups are used in different orders.";
+    }
+    if (hang_.cause == Cause::Mismatch) text += " They are in different operations of the same turn, so neither ends as it should.";
+    PartingText(text);
+    if (answer_.foretold) {
+      text += " `allranks check` says so beforehand: " + answer_.foretold->finding.code + " at " + answer_.foretold->finding.place.path + ":" +
+              std::to_string(answer_.foretold->finding.place.line) + ".";
+    }
+    if (answer_.following > 0) text += " " + Plural(answer_.following, "other operation waits", "other operations wait") + " because of it.";
+    answer_.summary = std::move(text);
+  }
+
+  void PartingText(std::string& text) const {
+    if (hang_.cause == Cause::AllArrived) {
+      text += " No branch of the code parts the ranks: look at the hardware, the network or a stuck device.";
+      return;
+    }
+    if (WasKilled()) {
+      text += " That is no branch of the code: look at what killed it (memory, the scheduler, the node).";
+      return;
+    }
+    if (hang_.cause == Cause::Ended) return;
+    if (!answer_.partings.empty()) {
+      const Parting& best = answer_.partings[0];
+      text += " The ranks parted at " + best.place.path + ":" + std::to_string(best.place.line) + ", `" + best.place.text + "`";
+      if (!best.axes.empty()) text += ", which varies by " + best.axes;
+      if (best.exit_line > 0) text += " and leaves at line " + std::to_string(best.exit_line);
+      text += ".";
+      return;
+    }
+    if (answer_.foretold) return;
+    if (!sources_.were_read) {
+      text += " The sources of these lines are not here: give their place with --path-map to learn which branch parted the ranks.";
+    } else if (hang_.cause == Cause::Absent) {
+      text += " No branch that ranks can take differently lies on the way there: look at the hardware, the network, or a rank that crashed or is slow.";
+    }
+  }
+
+  const Recording& recording_;
+  const Hang& hang_;
+  const Sources& sources_;
+  Naming& naming_;
+  Answer answer_;
+};
+
+}  // namespace
+
+std::vector<Call> CallsOf(const Recording& recording, StackIndex stack, Naming& naming) {
+  std::vector<Call> calls;
+  for (const Frame& frame : UserFrames(recording, stack)) {
+    calls.push_back({.path = naming.Shown(recording.names[frame.file]), .function = std::string(recording.names[frame.function]), .line = frame.line});
+  }
+  return calls;
+}
+
+Answer AnswerOf(const Recording& recording, const Hang& hang, const Sources& sources, Naming& naming) {
+  return Writer(recording, hang, sources, naming).Write();
+}
+
+}  // namespace allranks::explain

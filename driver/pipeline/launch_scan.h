@@ -1,0 +1,43 @@
+// Files that may start jobs or configure them: which there are, and which of them mention anything of it.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "driver/pipeline/enumerate.h"
+
+namespace allranks::pipeline {
+
+// Whether a file's name says that it may start a job or configure one.
+bool IsLaunchName(std::string_view name);
+
+struct LaunchFiles {
+  std::vector<std::string> all;      // relative to the root, sorted
+  std::vector<bool> requested;       // by index in `all`
+};
+LaunchFiles EnumerateLaunch(const EnumerateOptions& options, const PathMap& paths, const source::FileSystem& files);
+
+// A file that mentions a launcher or a key of a configuration.
+struct LaunchText {
+  uint32_t index = 0;
+  std::string text;
+};
+
+struct LaunchScan {
+  LaunchFiles files;
+  std::vector<LaunchText> texts;   // in the order of their paths
+};
+
+struct LaunchInput {
+  const PathMap& paths;
+  const source::FileSystem& files;
+  const std::map<std::string, std::string>& overlays;  // by path relative to the root
+  unsigned jobs = 0;
+};
+
+LaunchScan ScanLaunchFiles(const LaunchInput& input, LaunchFiles files);
+
+}  // namespace allranks::pipeline

@@ -1,0 +1,112 @@
+#include "driver/pipeline/read_launch.h"
+
+#include <algorithm>
+#include <unordered_map>
+
+#include "driver/pipeline/parallel.h"
+#include "driver/pipeline/prefilter.h"
+#include "frontends/launch/read.h"
+
+namespace allranks::pipeline {
+namespace {
+
+using launch::FileKind;
+using launch::Piece;
+using launch::Word;
+
+std::optional<std::string> TextOf(const LaunchInput& in, const std::string& path) {
+  const auto overlay = in.overlays.find(path);
+  if (overlay != in.overlays.end()) return overlay->second;
+  const std::string shown = in.paths.Shown(path);
+  base::Result<std::string> text = in.files.Read(shown);
+  if (!text || text->size() > launch_files::kLargestFile) return std::nullopt;
+  return std::move(*text);
+}
+
+// Reads the files one after the other: they are small and few, and one may source the other.
+class Reader {
+ public:
+  Reader(const LaunchInput& input, const LaunchScan& scan, Parsed& parsed, launch::Launches& launches)
+      : in_(input), scan_(scan), parsed_(parsed), launches_(launches) {}
+
+  void Run() {
+    for (const LaunchText& one : scan_.texts) {
+      const std::string& path = scan_.files.all[one.index];
+      const source::FileId id = FileOf(path, one.text);
+      if (!id) continue;
+      parsed_.requested[id.index] = scan_.files.requested[one.index];
+      ReadOne(path, id);
+    }
+  }
+
+ private:
+  source::FileId FileOf(const std::string& path, const std::string& text) {
+    const auto known = ids_.find(path);
+    if (known != ids_.end()) return known->second;
+    base::Result<source::SourceFile> file = source::MakeSourceFile(in_.paths.Shown(path), text);
+    if (!file) return {};
+    const source::FileId id = parsed_.files.Add(std::move(*file));
+    parsed_.requested.resize(parsed_.files.size());
+    ids_.emplace(path, id);
+    return id;
+  }
+
+  void ReadOne(const std::string& path, source::FileId id) {
+    const std::optional<FileKind> kind = launch_files::KindOfName(path);
+    const auto open = [this, &path](const std::string& name) { return Sourced(path, name); };
+    // Reading may add files that it sources, which moves the others.
+    const source::SourceFile file = parsed_.files[id];
+    if (file.has_nul) return;
+    launch::LaunchFile read = launch_files::ReadLaunchFile({.tables = launches_.tables, .text = file, .id = id, .path = path, .kind = *kind, .open = open});
+    read.requested = parsed_.requested[id.index];
+    launches_.files.push_back(std::move(read));
+  }
+
+  // `source env.sh`: beside the script, or from the root, where most scripts are started.
+  std::optional<Word> Sourced(const std::string& from, const std::string& name) {
+    for (const std::string& path : {Normalized(Join(DirectoryOf(from), name)), Normalized(name)}) {
+      if (!std::ranges::binary_search(scan_.files.all, path)) continue;
+      const std::optional<std::string> text = TextOf(in_, path);
+      if (!text || text->find('\0') != std::string::npos) return std::nullopt;
+      const source::FileId id = FileOf(path, *text);
+      if (!id) return std::nullopt;
+      const std::string& all = parsed_.files[id].text;
+      return Word(Piece{.text = all, .origin = {id, 0, static_cast<uint32_t>(all.size())}});
+    }
+    return std::nullopt;
+  }
+
+  const LaunchInput& in_;
+  const LaunchScan& scan_;
+  Parsed& parsed_;
+  launch::Launches& launches_;
+  std::unordered_map<std::string, source::FileId> ids_;
+};
+
+}  // namespace
+
+LaunchScan ScanLaunchFiles(const LaunchInput& input, LaunchFiles files) {
+  LaunchScan scan{.files = std::move(files), .texts = {}};
+  const std::vector<std::string>& paths = scan.files.all;
+  std::vector<std::optional<std::string>> texts(paths.size());
+  const Prefilter commands(launch_files::CommandWords());
+  const Prefilter configs(launch_files::ConfigWords());
+  ParallelFor(paths.size(), input.jobs, [&](size_t i) {
+    std::optional<std::string> text = TextOf(input, paths[i]);
+    if (!text) return;
+    const FileKind kind = *launch_files::KindOfName(paths[i]);
+    const bool may_start = kind != FileKind::Json && commands.Mentions(*text);
+    const bool may_configure = (kind == FileKind::Json || kind == FileKind::Yaml) && configs.Mentions(*text);
+    if (may_start || may_configure) texts[i] = std::move(text);
+  });
+  for (uint32_t i = 0; i < texts.size(); ++i) {
+    if (texts[i]) scan.texts.push_back({.index = i, .text = std::move(*texts[i])});
+  }
+  return scan;
+}
+
+void ReadLaunchFiles(const LaunchInput& input, const LaunchScan& scan, Parsed& parsed, launch::Launches& launches) {
+  Reader(input, scan, parsed, launches).Run();
+}
+
+}  // namespace allranks::pipeline

@@ -1,0 +1,38 @@
+// Logging commands of Azure Pipelines: one a finding. The form is described at
+// https://learn.microsoft.com/azure/devops/pipelines/scripts/logging-commands
+#include "driver/reports/place.h"
+#include "driver/reports/report.h"
+
+namespace allranks::reports {
+namespace {
+
+std::string Escaped(std::string_view text, bool property) {
+  std::string out;
+  for (const char c : text) {
+    if (c == '%') out += "%AZP25";
+    else if (c == '\r') out += "%0D";
+    else if (c == '\n') out += "%0A";
+    else if (property && c == ';') out += "%3B";
+    else if (property && c == ']') out += "%5D";
+    else out += c;
+  }
+  return out;
+}
+
+}  // namespace
+
+// Azure knows errors and warnings only.
+std::string RenderAzure(const Report& report) {
+  std::string out;
+  for (const findings::Finding& finding : report.findings) {
+    const Place place = PlaceAt(report.files, finding.span.file, finding.span.begin);
+    out += "##vso[task.logissue type=";
+    out += finding.severity == findings::Severity::Error ? "error" : "warning";
+    out += ";sourcepath=" + Escaped(RepositoryPath(report, place.path), true);
+    out += ";linenumber=" + std::to_string(place.line) + ";columnnumber=" + std::to_string(place.column);
+    out += ";code=" + std::string(finding.code) + ";]" + Escaped(OneLine(findings::Render(finding.message)), false) + "\n";
+  }
+  return out;
+}
+
+}  // namespace allranks::reports

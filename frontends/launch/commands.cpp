@@ -1,0 +1,261 @@
+#include "frontends/launch/commands.h"
+
+#include <algorithm>
+
+namespace allranks::launch_files {
+namespace {
+
+using launch::Job;
+using launch::LaunchFile;
+using launch::LauncherTable;
+using launch::Layer;
+using launch::Option;
+using launch::OptionEntry;
+
+// `bash -c "bash -c ..."` ends somewhere.
+constexpr int kDeepest = 8;
+
+bool IsOptionWord(const Word& word) { return word.text().size() > 1 && word.text()[0] == '-'; }
+
+bool IsAssignment(const Word& word) {
+  const size_t equals = word.text().find('=');
+  if (equals == std::string::npos || equals == 0) return false;
+  return std::ranges::all_of(word.text().substr(0, equals), [](char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; });
+}
+
+// Whether an unknown word alone (`$ARGS`) may hold options: something that looks like the script follows.
+bool MayBeOptions(const std::vector<Word>& words, size_t at) {
+  if (words[at].Variable().empty()) return false;
+  return std::any_of(words.begin() + static_cast<std::ptrdiff_t>(at) + 1, words.end(), [](const Word& word) {
+    return word.text().find(".py") != std::string::npos || word.text() == "-m" || word.text() == "--module";
+  });
+}
+
+source::Span Around(source::Span a, source::Span b) {
+  if (a.file != b.file) return a;
+  return {a.file, std::min(a.begin, b.begin), std::max(a.end, b.end)};
+}
+
+Word Joined(const std::vector<Word>& words, size_t from) {
+  Word text;
+  for (size_t i = from; i < words.size(); ++i) {
+    if (i > from) text.Add({.text = " ", .origin = words[i].span()});
+    text.Append(words[i]);
+  }
+  return text;
+}
+
+}  // namespace
+
+// The launcher whose command begins at a word, and how many words that takes.
+const LauncherTable* CommandReader::LauncherAt(const std::vector<Word>& words, size_t at, size_t* length) const {
+  const std::string& word = words[at].text();
+  *length = 1;
+  if (word.empty() || word[0] == '-') return nullptr;
+  const size_t slash = word.rfind('/');
+  const std::string name = slash == std::string::npos ? word : word.substr(slash + 1);
+  if (at + 1 < words.size()) {
+    if (const LauncherTable* two = tables_.FindCommand(name + " " + words[at + 1].text())) {
+      *length = 2;
+      return two;
+    }
+  }
+  const LauncherTable* one = tables_.FindCommand(name);
+  const bool is_python = (one != nullptr && one->name == "python") ||
+                         (words[at].pieces().size() == 1 && (words[at].Variable() == "PYTHON" || words[at].Variable() == "PYTHON_BIN"));
+  if (!is_python) return one;
+  for (size_t i = at + 1; i + 1 < words.size() && IsOptionWord(words[i]); ++i) {
+    if (words[i].text() != "-m") continue;
+    if (const LauncherTable* module = tables_.FindModule(words[i + 1].text())) {
+      *length = i + 2 - at;
+      return module;
+    }
+    break;
+  }
+  return one;
+}
+
+// One option with its values; returns the place behind them.
+size_t CommandReader::ReadOption(const std::vector<Word>& words, size_t at, Layer& layer) const {
+  const Word& word = words[at];
+  const size_t equals = word.text().find('=');
+  Option option{.means = {}, .name = word.text().substr(0, equals), .word = word, .value = {}};
+  const OptionEntry* entry = launch::FindOption(*layer.launcher, option.name);
+  // `-N4`
+  if (entry == nullptr && word.text().size() > 2 && word.text()[0] == '-' && word.text()[1] != '-') {
+    entry = launch::FindOption(*layer.launcher, word.text().substr(0, 2));
+    if (entry != nullptr && entry->takes == "value") {
+      option.name = word.text().substr(0, 2);
+      option.means = entry->means;
+      option.value = word.From(2);
+      layer.options.push_back(std::move(option));
+      return at + 1;
+    }
+    entry = nullptr;
+  }
+  option.is_known = entry != nullptr || !word.IsKnown();
+  if (entry != nullptr) option.means = entry->means;
+  if (equals != std::string::npos) {
+    option.value = word.From(equals + 1);
+    layer.options.push_back(std::move(option));
+    return at + 1;
+  }
+  const bool takes_value = entry != nullptr && (entry->takes == "value" || entry->takes == "many");
+  // Of an option that nobody knows: what follows is its value unless it looks like a script.
+  const bool guesses_value = entry == nullptr && at + 1 < words.size() && !IsOptionWord(words[at + 1]) && at + 2 < words.size() &&
+                             words[at + 1].text().find(".py") == std::string::npos && layer.launcher->starts == "script" &&
+                             words[at + 1].IsKnown();
+  size_t next = at + 1;
+  if ((takes_value || guesses_value) && next < words.size()) option.value = words[next++];
+  layer.options.push_back(std::move(option));
+  return next;
+}
+
+size_t CommandReader::ReadOptions(const std::vector<Word>& words, size_t at, Layer& layer) const {
+  while (at < words.size()) {
+    const Word& word = words[at];
+    if (word.text() == "--") return at + 1;
+    if (!IsOptionWord(word)) {
+      if (!layer.launcher->is_job || !MayBeOptions(words, at)) return at;
+      layer.options.push_back({.means = "unknown", .name = word.Shown(), .word = word, .value = {}});
+      ++at;
+      continue;
+    }
+    at = ReadOption(words, at, layer);
+    if (layer.options.back().means == "module" && layer.launcher->name == "python") return at;
+  }
+  return at;
+}
+
+void CommandReader::Read(const ShellCommand& command, std::vector<Layer> outer, bool is_remote, int depth, LaunchFile& file) const {
+  const std::vector<Word>& words = command.words;
+  size_t at = 0;
+  ShellCommand inner = command;
+  while (at < words.size()) {
+    size_t length = 1;
+    const LauncherTable* launcher = LauncherAt(words, at, &length);
+    if (launcher == nullptr) {
+      if (IsAssignment(words[at])) {
+        const size_t equals = words[at].text().find('=');
+        inner.environment.push_back({words[at].text().substr(0, equals), words[at].From(equals + 1), words[at].span(), true});
+        ++at;
+        continue;
+      }
+      break;
+    }
+    Layer layer{.launcher = launcher, .word = words[at], .span = words[at].span(), .shell = command.shell};
+    for (size_t i = 1; i < length; ++i) layer.word.Append(words[at + i]);
+    at += length;
+    if (launcher->starts == "search") {
+      // The first word of a launcher that starts processes, whatever stands before it.
+      size_t found = at;
+      while (found < words.size() && !(LauncherAt(words, found, &length) != nullptr && (LauncherAt(words, found, &length)->is_job || LauncherAt(words, found, &length)->name == "shell"))) ++found;
+      at = found;
+      continue;
+    }
+    if (launcher->starts.ends_with("shell text")) {
+      const bool remote = launcher->starts.starts_with("remote");
+      if (command.input) return ReadNested(*command.input, inner, std::move(outer), is_remote || remote, depth, file);
+      if (remote) {
+        while (at < words.size() && (IsOptionWord(words[at]) || words[at].text().find('@') != std::string::npos)) ++at;
+        return ReadNested(Joined(words, std::min(at + 1, words.size())), inner, std::move(outer), true, depth, file);
+      }
+      while (at < words.size() && IsOptionWord(words[at]) && words[at].text().find('c') == std::string::npos) ++at;
+      if (at + 1 < words.size() && IsOptionWord(words[at])) return ReadNested(words[at + 1], inner, std::move(outer), is_remote, depth, file);
+      return;
+    }
+    at = ReadOptions(words, at, layer);
+    const size_t last = std::min(at, words.size()) - 1;
+    layer.span = Around(layer.span, words[last].span());
+    if (launcher->is_job || launcher->name == "python") outer.push_back(std::move(layer));
+    if (launcher->starts == "second command") ++at;
+    if (launcher->starts == "none" || launcher->starts == "script" || launcher->name == "python") break;
+  }
+  if (!outer.empty()) Add(inner, std::move(outer), at, is_remote, file);
+}
+
+void CommandReader::Add(const ShellCommand& command, std::vector<Layer> layers, size_t rest, bool is_remote, LaunchFile& file) const {
+  Job job{.file = file.file, .span = command.span};
+  job.layers = std::move(layers);
+  job.environment = command.environment;
+  job.is_module = job.innermost().Find("module") != nullptr;
+  size_t at = rest;
+  if (at < command.words.size()) job.script = command.words[at++];
+  for (; at < command.words.size(); ++at) job.args.push_back(command.words[at]);
+  job.in_background = command.in_background;
+  job.is_repeated = command.is_repeated;
+  job.section = command.section;
+  job.order = command.order;
+  job.arms = command.arms;
+  job.is_remote = is_remote;
+  file.jobs.push_back(std::move(job));
+}
+
+void CommandReader::ReadNested(const Word& text, const ShellCommand& command, std::vector<Layer> outer, bool is_remote, int depth,
+                               LaunchFile& file) const {
+  if (depth >= kDeepest || text.empty()) return;
+  ShellInput input{.text = text, .variables = {}, .shell = static_cast<uint8_t>(command.shell + 1), .open = open_};
+  for (const launch::Setting& setting : command.environment) {
+    input.variables[setting.name] = {.words = {setting.value}, .is_exported = true, .span = setting.span};
+  }
+  const ShellScript script = ReadShell(input);
+  for (ShellCommand inner : script.commands) {
+    inner.in_background = inner.in_background || command.in_background;
+    inner.is_repeated = inner.is_repeated || command.is_repeated;
+    inner.section += command.section;
+    inner.order = command.order;
+    inner.arms.insert(inner.arms.begin(), command.arms.begin(), command.arms.end());
+    Read(inner, outer, is_remote, depth + 1, file);
+  }
+}
+
+void CommandReader::ReadWords(ShellCommand command, LaunchFile& file) const { Read(command, {}, false, 0, file); }
+
+void CommandReader::ReadScript(const Word& text, bool is_file, LaunchFile& file) const {
+  ReadScript({.text = text, .variables = {}, .shell = 0, .open = open_}, is_file, file);
+}
+
+void CommandReader::ReadScript(ShellInput input, bool is_file, LaunchFile& file) const {
+  input.open = open_;
+  ShellScript script = ReadShell(input);
+  const std::optional<Layer> allocation = ReadDirectives(tables_, script.directives);
+  for (const ShellCommand& command : script.commands) {
+    const size_t first = file.jobs.size();
+    Read(command, {}, false, 0, file);
+    // `cat > job.sh <<EOF`: the text is a script that somebody runs.
+    const bool is_script = command.input && file.jobs.size() == first && command.input->text().find("#!") < 8;
+    if (is_script) ReadNested(*command.input, command, {}, true, 0, file);
+    for (size_t i = first; i < file.jobs.size(); ++i) file.jobs[i].allocation = allocation;
+  }
+  file.settings.insert(file.settings.end(), script.exports.begin(), script.exports.end());
+  file.syntax.statements.insert(file.syntax.statements.end(), script.statements.begin(), script.statements.end());
+  file.syntax.comments.insert(file.syntax.comments.end(), script.comments.begin(), script.comments.end());
+  if (is_file) file.problems.insert(file.problems.end(), script.problems.begin(), script.problems.end());
+}
+
+std::optional<Layer> ReadDirectives(const launch::LauncherTables& tables, const std::vector<Word>& lines) {
+  const LauncherTable* table = tables.Find("sbatch");
+  if (lines.empty() || table == nullptr) return std::nullopt;
+  Layer layer{.launcher = table, .word = lines.front(), .span = lines.front().span()};
+  for (const Word& line : lines) {
+    std::vector<Word> words = SplitWords(line);
+    const auto comment = std::ranges::find_if(words, [](const Word& word) { return word.text().starts_with("#"); });
+    words.erase(comment, words.end());
+    if (words.empty() || !IsOptionWord(words[0])) continue;
+    const size_t equals = words[0].text().find('=');
+    Option option{.means = {}, .name = words[0].text().substr(0, equals), .word = words[0], .value = {}};
+    const OptionEntry* entry = launch::FindOption(*table, option.name);
+    if (equals != std::string::npos) option.value = words[0].From(equals + 1);
+    else if (words.size() > 1) option.value = words[1];
+    if (entry == nullptr && equals == std::string::npos && words[0].text().size() > 2 && words[0].text()[1] != '-') {
+      entry = launch::FindOption(*table, words[0].text().substr(0, 2));
+      option.value = words[0].From(2);
+    }
+    if (entry == nullptr) continue;
+    option.means = entry->means;
+    layer.options.push_back(std::move(option));
+  }
+  return layer;
+}
+
+}  // namespace allranks::launch_files

@@ -1,0 +1,43 @@
+// From commands of a shell to jobs: which word is a launcher, which are its options, what is handed on.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "analyzer/launch/job.h"
+#include "frontends/launch/shell.h"
+
+namespace allranks::launch_files {
+
+class CommandReader {
+ public:
+  // `open`: the text of a file of the project, for `source`.
+  CommandReader(const launch::LauncherTables& tables, std::function<std::optional<Word>(const std::string&)> open)
+      : tables_(tables), open_(std::move(open)) {}
+
+  // Appends what a text of the shell starts and sets. `is_file`: it is a script of its own, whose errors count.
+  void ReadScript(const Word& text, bool is_file, launch::LaunchFile& file) const;
+  // The same where some variables are known.
+  void ReadScript(ShellInput input, bool is_file, launch::LaunchFile& file) const;
+  // Words that are started without a shell: a list in YAML, the arguments of `subprocess.run`.
+  void ReadWords(ShellCommand command, launch::LaunchFile& file) const;
+
+ private:
+  void Read(const ShellCommand& command, std::vector<launch::Layer> outer, bool is_remote, int depth, launch::LaunchFile& file) const;
+  void ReadNested(const Word& text, const ShellCommand& command, std::vector<launch::Layer> outer, bool is_remote, int depth,
+                  launch::LaunchFile& file) const;
+  void Add(const ShellCommand& command, std::vector<launch::Layer> layers, size_t rest, bool is_remote, launch::LaunchFile& file) const;
+  const launch::LauncherTable* LauncherAt(const std::vector<Word>& words, size_t at, size_t* length) const;
+  size_t ReadOptions(const std::vector<Word>& words, size_t at, launch::Layer& layer) const;
+  size_t ReadOption(const std::vector<Word>& words, size_t at, launch::Layer& layer) const;
+
+  const launch::LauncherTables& tables_;
+  std::function<std::optional<Word>(const std::string&)> open_;
+};
+
+// What the lines `#SBATCH` of a script ask for.
+std::optional<launch::Layer> ReadDirectives(const launch::LauncherTables& tables, const std::vector<Word>& lines);
+
+}  // namespace allranks::launch_files

@@ -1,0 +1,271 @@
+#include "frontends/launch/expansion.h"
+
+#include <algorithm>
+#include <cctype>
+
+namespace allranks::launch_files {
+namespace {
+
+using launch::kUnknownPart;
+using launch::Piece;
+
+// Nested expansions deeper than people write are unknown.
+constexpr int kDeepest = 24;
+
+bool IsSpace(char c) { return c == ' ' || c == '\t' || c == '\n' || c == '\r'; }
+bool IsNamePart(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
+
+}  // namespace
+
+// The words as they grow.
+class Expansion::Fields {
+ public:
+  void Add(const Word& word) {
+    current_.Append(word);
+    has_current_ = true;
+  }
+  // What is not quoted falls into words at white space.
+  void AddSplit(const Word& word) {
+    const std::string& text = word.text();
+    size_t at = 0;
+    while (at < text.size()) {
+      if (IsSpace(text[at])) {
+        Close();
+        ++at;
+        continue;
+      }
+      size_t end = at;
+      while (end < text.size() && !IsSpace(text[end])) ++end;
+      Add(word.Between(at, end));
+      at = end;
+    }
+  }
+  void Open() { has_current_ = true; }
+  void Close() {
+    if (has_current_) words_.push_back(std::move(current_));
+    current_ = {};
+    has_current_ = false;
+  }
+  std::vector<Word> Take() {
+    Close();
+    return std::move(words_);
+  }
+
+ private:
+  std::vector<Word> words_;
+  Word current_;
+  bool has_current_ = false;
+};
+
+std::vector<Word> Expansion::Words(TSNode node) const {
+  Fields fields;
+  Expand(node, false, fields, 0);
+  return fields.Take();
+}
+
+Word Expansion::Value(TSNode node) const {
+  Fields fields;
+  Expand(node, true, fields, 0);
+  Word value;
+  for (const Word& word : fields.Take()) {
+    if (!value.empty()) value.Add({.text = " ", .origin = word.span()});
+    value.Append(word);
+  }
+  return value;
+}
+
+Word Expansion::Unknown(TSNode node, std::string_view variable) const {
+  return Word(Piece{.text = std::string(1, kUnknownPart), .origin = Cut(node).span(), .sureness = Sureness::Unknown,
+                    .variable = std::string(variable), .shell = shell_});
+}
+
+std::vector<Word> Expansion::Variable(TSNode node, std::string_view name) const {
+  const auto known = variables_.find(std::string(name));
+  if (known == variables_.end()) return {Unknown(node, name)};
+  return known->second.words;
+}
+
+void Expansion::AddVariable(TSNode node, std::string_view name, bool is_quoted, bool all, Fields& fields) const {
+  const std::vector<Word> words = Variable(node, name);
+  const size_t count = all ? words.size() : std::min<size_t>(words.size(), 1);
+  for (size_t i = 0; i < count; ++i) {
+    if (i > 0) fields.Close();
+    if (is_quoted) fields.Add(words[i]);
+    else fields.AddSplit(words[i]);
+  }
+}
+
+// A stretch of the text as it is, but for backslashes.
+void Expansion::Literal(uint32_t begin, uint32_t end, bool is_quoted, Fields& fields) const {
+  const std::string_view text = text_.text();
+  uint32_t from = begin;
+  for (uint32_t at = begin; at < end; ++at) {
+    if (text[at] != '\\' || at + 1 >= end) continue;
+    const char next = text[at + 1];
+    const bool is_escape = !is_quoted || next == '"' || next == '$' || next == '\\' || next == '`' || next == '\n';
+    if (!is_escape) continue;
+    if (at > from) fields.Add(text_.Between(from, at));
+    from = next == '\n' ? at + 2 : at + 1;
+    ++at;
+  }
+  if (end > from) fields.Add(text_.Between(from, end));
+}
+
+void Expansion::ExpandString(TSNode node, Fields& fields, int depth) const {
+  fields.Open();
+  uint32_t at = ts_node_start_byte(node);
+  const std::string_view text = text_.text();
+  const uint32_t quotes = text[at] == '$' ? 2 : 1;
+  at += quotes;
+  const uint32_t end = ts_node_end_byte(node) - (text[ts_node_end_byte(node) - 1] == '"' ? 1 : 0);
+  for (const TSNode child : ChildrenOf(node)) {
+    const std::string_view type = TypeOf(child);
+    if (type == "\"" || type == "$" || type == "string_content") continue;
+    if (ts_node_start_byte(child) > at) Literal(at, ts_node_start_byte(child), true, fields);
+    Expand(child, true, fields, depth + 1);
+    at = ts_node_end_byte(child);
+  }
+  if (end > at) Literal(at, end, true, fields);
+}
+
+// `${name}`, `${name:-default}`, `${name[@]}`; every other form is unknown.
+void Expansion::ExpandBraced(TSNode node, bool is_quoted, Fields& fields, int depth) const {
+  const std::string_view text = TextOf(node);
+  size_t at = 2;
+  while (at < text.size() && IsNamePart(text[at])) ++at;
+  const std::string_view name = text.size() > 2 ? text.substr(2, at - 2) : std::string_view();
+  std::string_view rest = text.substr(std::min(at, text.size()));
+  const bool all = rest.starts_with("[@]") || rest.starts_with("[*]");
+  if (all) rest.remove_prefix(3);
+  if (name.empty()) return fields.Add(Unknown(node));
+  if (rest == "}") return AddVariable(node, name, is_quoted, all, fields);
+  const bool has_default = rest.starts_with(":-") || rest.starts_with(":=") || rest.starts_with("-") || rest.starts_with("=");
+  const bool is_required = rest.starts_with(":?") || rest.starts_with("?");
+  if (!has_default) return fields.Add(Unknown(node, is_required ? name : std::string_view()));
+  const std::vector<Word> value = Variable(node, name);
+  const bool is_set = !value.empty() && value[0].IsKnown() && !value[0].text().empty();
+  if (is_set) return AddVariable(node, name, is_quoted, all, fields);
+  const auto begin = static_cast<uint32_t>(ts_node_start_byte(node) + at + (all ? 3 : 0) + (rest[0] == ':' ? 2 : 1));
+  Fields inner;
+  const std::vector<TSNode> children = ChildrenOf(node);
+  bool has_node = false;
+  for (const TSNode child : children) {
+    if (ts_node_start_byte(child) < begin || !ts_node_is_named(child)) continue;
+    has_node = true;
+    Expand(child, true, inner, depth + 1);
+  }
+  if (!has_node) Literal(begin, ts_node_end_byte(node) - 1, true, inner);
+  Word result;
+  for (const Word& word : inner.Take()) {
+    if (!result.empty()) result.Add({.text = " ", .origin = word.span()});
+    for (Piece piece : word.pieces()) {
+      piece.sureness = std::min(piece.sureness, Sureness::Default);
+      result.Add(std::move(piece));
+    }
+  }
+  if (is_quoted) fields.Add(result);
+  else fields.AddSplit(result);
+}
+
+void Expansion::Expand(TSNode node, bool is_quoted, Fields& fields, int depth) const {
+  const std::string_view type = TypeOf(node);
+  if (depth > kDeepest) return fields.Add(Unknown(node));
+  if (type == "string" || type == "translated_string") return ExpandString(node, fields, depth);
+  if (type == "raw_string") {
+    fields.Open();
+    const uint32_t begin = ts_node_start_byte(node) + 1;
+    const uint32_t end = ts_node_end_byte(node) - 1;
+    if (end > begin) fields.Add(text_.Between(begin, end));
+    return;
+  }
+  if (type == "concatenation" || type == "command_name") {
+    for (const TSNode child : ChildrenOf(node)) Expand(child, is_quoted, fields, depth + 1);
+    return;
+  }
+  if (type == "array") {
+    for (const TSNode child : ChildrenOf(node)) {
+      if (!ts_node_is_named(child) || TypeOf(child) == "comment") continue;
+      Expand(child, false, fields, depth + 1);
+      fields.Close();
+    }
+    return;
+  }
+  if (type == "simple_expansion") {
+    const std::string_view name = TextOf(node).substr(1);
+    const bool all = name == "@" || name == "*";
+    return AddVariable(node, name, is_quoted, all, fields);
+  }
+  if (type == "expansion") return ExpandBraced(node, is_quoted, fields, depth);
+  if (type == "arithmetic_expansion") {
+    if (const std::optional<int64_t> number = Arithmetic(node, depth)) {
+      return fields.Add(Word(Piece{.text = std::to_string(*number), .origin = Cut(node).span()}));
+    }
+    return fields.Add(Unknown(node));
+  }
+  if (type == "word" || type == "number" || type == "string_content" || type == "test_operator" || type == "regex" ||
+      type == "variable_name" || type == "extglob_pattern" || !ts_node_is_named(node)) {
+    const uint32_t begin = ts_node_start_byte(node);
+    return Literal(begin, ts_node_end_byte(node), false, fields);
+  }
+  if (type == "brace_expression") return Literal(ts_node_start_byte(node), ts_node_end_byte(node), false, fields);
+  fields.Add(Unknown(node));
+}
+
+// Of numbers and variables that are numbers.
+std::optional<int64_t> Expansion::Arithmetic(TSNode node, int depth) const {
+  if (depth > kDeepest) return std::nullopt;
+  const std::string_view type = TypeOf(node);
+  if (type == "number") return Cut(node).Number();
+  if (type == "variable_name" || type == "simple_expansion" || type == "expansion") {
+    if (type == "expansion" && TextOf(node).find_first_of(":-[#%/") != std::string_view::npos) return std::nullopt;
+    std::string_view name = TextOf(node);
+    while (!name.empty() && (name.front() == '$' || name.front() == '{')) name.remove_prefix(1);
+    while (!name.empty() && name.back() == '}') name.remove_suffix(1);
+    const std::vector<Word> words = Variable(node, name);
+    // A default stays one: nothing is computed from it.
+    if (words.size() != 1 || words[0].sureness() != Sureness::Written) return std::nullopt;
+    return words[0].Number();
+  }
+  std::vector<TSNode> inner;
+  std::string_view op;
+  for (const TSNode child : ChildrenOf(node)) {
+    if (ts_node_is_named(child)) inner.push_back(child);
+    else if (TypeOf(child).find_first_of("+-*/%") == 0) op = TypeOf(child);
+  }
+  if (type == "binary_expression" && inner.size() == 2 && op.size() == 1) {
+    const std::optional<int64_t> left = Arithmetic(inner[0], depth + 1);
+    const std::optional<int64_t> right = Arithmetic(inner[1], depth + 1);
+    int64_t result = 0;
+    if (!left || !right) return std::nullopt;
+    switch (op[0]) {
+      case '+': return __builtin_add_overflow(*left, *right, &result) ? std::nullopt : std::optional(result);
+      case '-': return __builtin_sub_overflow(*left, *right, &result) ? std::nullopt : std::optional(result);
+      case '*': return __builtin_mul_overflow(*left, *right, &result) ? std::nullopt : std::optional(result);
+      case '/': return *right > 0 ? std::optional(*left / *right) : std::nullopt;
+      case '%': return *right > 0 ? std::optional(*left % *right) : std::nullopt;
+      default: return std::nullopt;
+    }
+  }
+  if ((type == "arithmetic_expansion" || type == "parenthesized_expression") && inner.size() == 1) return Arithmetic(inner[0], depth + 1);
+  return std::nullopt;
+}
+
+std::vector<Word> SplitWords(const Word& line) {
+  std::vector<Word> words;
+  const std::string& text = line.text();
+  for (size_t at = 0; at < text.size();) {
+    if (IsSpace(text[at])) {
+      ++at;
+      continue;
+    }
+    const char quote = text[at] == '"' || text[at] == '\'' ? text[at] : '\0';
+    const size_t begin = at + (quote != '\0' ? 1 : 0);
+    size_t end = begin;
+    while (end < text.size() && (quote != '\0' ? text[end] != quote : !IsSpace(text[end]))) ++end;
+    words.push_back(line.Between(begin, end));
+    at = end + (quote != '\0' ? 1 : 0);
+  }
+  return words;
+}
+
+}  // namespace allranks::launch_files

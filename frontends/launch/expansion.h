@@ -1,0 +1,45 @@
+// From a word as written to the words that the shell makes of it.
+#pragma once
+
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "frontends/launch/shell.h"
+#include "frontends/launch/syntax_tree.h"
+
+namespace allranks::launch_files {
+
+class Expansion {
+ public:
+  Expansion(const Word& text, const std::map<std::string, ShellVariable>& variables, uint8_t shell)
+      : text_(text), variables_(variables), shell_(shell) {}
+
+  // The words that a word of a command becomes: none, one or several.
+  std::vector<Word> Words(TSNode node) const;
+  // As the value of a variable: one word.
+  Word Value(TSNode node) const;
+  Word Cut(TSNode node) const { return text_.Between(ts_node_start_byte(node), ts_node_end_byte(node)); }
+  std::string_view TextOf(TSNode node) const {
+    return std::string_view(text_.text()).substr(ts_node_start_byte(node), ts_node_end_byte(node) - ts_node_start_byte(node));
+  }
+  Word Unknown(TSNode node, std::string_view variable = {}) const;
+  // The value of a variable at a place that names it; unknown where nothing is known.
+  std::vector<Word> Variable(TSNode node, std::string_view name) const;
+
+ private:
+  class Fields;
+  void Expand(TSNode node, bool is_quoted, Fields& fields, int depth) const;
+  void ExpandString(TSNode node, Fields& fields, int depth) const;
+  void ExpandBraced(TSNode node, bool is_quoted, Fields& fields, int depth) const;
+  void Literal(uint32_t begin, uint32_t end, bool is_quoted, Fields& fields) const;
+  void AddVariable(TSNode node, std::string_view name, bool is_quoted, bool all, Fields& fields) const;
+  std::optional<int64_t> Arithmetic(TSNode node, int depth) const;
+
+  const Word& text_;
+  const std::map<std::string, ShellVariable>& variables_;
+  uint8_t shell_;
+};
+
+}  // namespace allranks::launch_files

@@ -1,0 +1,158 @@
+// nlohmann's parser calls back for each value but does not say where it stands. It reads its input through an iterator
+// that counts here: at the call for a text the parser stands right behind its closing quote, and for anything else at
+// most one character further.
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "frontends/launch/yaml.h"
+
+namespace allranks::launch_files {
+namespace {
+
+using launch::ConfigId;
+using launch::ConfigKind;
+using launch::ConfigNode;
+using Json = nlohmann::json;
+
+constexpr size_t kMostNodes = 200000;
+// The parser itself nests without bound; no configuration does.
+constexpr size_t kDeepest = 200;
+
+struct CountingIterator {
+  using iterator_category = std::input_iterator_tag;
+  using value_type = char;
+  using difference_type = std::ptrdiff_t;
+  using pointer = const char*;
+  using reference = const char&;
+
+  const char* at = nullptr;
+  const char** furthest = nullptr;
+
+  reference operator*() const { return *at; }
+  CountingIterator& operator++() {
+    ++at;
+    if (furthest != nullptr && at > *furthest) *furthest = at;
+    return *this;
+  }
+  CountingIterator operator++(int) {
+    CountingIterator before = *this;
+    ++*this;
+    return before;
+  }
+  bool operator==(const CountingIterator& other) const { return at == other.at; }
+  bool operator!=(const CountingIterator& other) const { return at != other.at; }
+};
+
+class Builder : public Json::json_sax_t {
+ public:
+  Builder(const std::string& text, source::FileId file, ConfigText& out) : text_(text), file_(file), out_(out), furthest_(text.data()) {}
+
+  const char** furthest() { return &furthest_; }
+
+  bool null() override { return Plain(ConfigKind::Null, "null"); }
+  bool boolean(bool value) override { return Plain(ConfigKind::Bool, value ? "true" : "false"); }
+  bool number_integer(number_integer_t value) override { return Plain(ConfigKind::Number, std::to_string(value)); }
+  bool number_unsigned(number_unsigned_t value) override { return Plain(ConfigKind::Number, std::to_string(value)); }
+  bool number_float(number_float_t, const string_t& text) override { return Plain(ConfigKind::Number, text); }
+  bool string(string_t& value) override { return Add({.kind = ConfigKind::Text, .key = "", .text = value, .is_quoted = true, .span = QuotedSpan()}); }
+  bool binary(binary_t&) override { return true; }
+  bool key(string_t& value) override {
+    open_.back().key = value;
+    open_.back().key_span = QuotedSpan();
+    return true;
+  }
+  bool start_object(std::size_t) override { return OpenNode(ConfigKind::Map); }
+  bool end_object() override { return CloseNode(); }
+  bool start_array(std::size_t) override { return OpenNode(ConfigKind::List); }
+  bool end_array() override { return CloseNode(); }
+  bool parse_error(std::size_t position, const std::string&, const Json::exception& error) override {
+    const auto at = static_cast<uint32_t>(std::min(position == 0 ? 0 : position - 1, text_.size()));
+    std::string_view text = error.what();
+    // "[json.exception.parse_error.101] parse error at line 3, column 5: ..."
+    const size_t colon = text.find(": ");
+    if (colon != std::string_view::npos) text.remove_prefix(colon + 2);
+    out_.problems.push_back({std::string(text), {file_, at, at}});
+    return false;
+  }
+
+ private:
+  struct Level {
+    ConfigId node;
+    std::string key;
+    source::Span key_span;
+  };
+
+  uint32_t Here() const { return static_cast<uint32_t>(furthest_ - text_.data()); }
+
+  // From the quote that opens to the one that closes right before here: a quote inside has a backslash.
+  source::Span QuotedSpan() const {
+    const uint32_t end = Here();
+    uint32_t begin = end > 1 ? end - 2 : 0;
+    while (begin > 0 && !(text_[begin] == '"' && IsBare(begin))) --begin;
+    return {file_, begin, end};
+  }
+  bool IsBare(uint32_t quote) const {
+    uint32_t backslashes = 0;
+    while (backslashes < quote && text_[quote - 1 - backslashes] == '\\') ++backslashes;
+    return backslashes % 2 == 0;
+  }
+
+  bool Plain(ConfigKind kind, std::string text) {
+    const auto is_part = [&](uint32_t i) { return std::isalnum(static_cast<unsigned char>(text_[i])) != 0 || text_[i] == '.' || text_[i] == '-' || text_[i] == '+'; };
+    uint32_t end = Here();
+    while (end > 0 && !is_part(end - 1)) --end;
+    uint32_t begin = end;
+    while (begin > 0 && is_part(begin - 1)) --begin;
+    return Add({.kind = kind, .key = "", .text = std::move(text), .span = {file_, begin, end}});
+  }
+
+  bool Add(ConfigNode node) {
+    if (out_.tree.size() >= kMostNodes) {
+      out_.problems.push_back({"it holds more values than are read", {file_, 0, 0}});
+      return false;
+    }
+    if (!open_.empty()) {
+      node.parent = open_.back().node;
+      node.key = std::exchange(open_.back().key, {});
+      node.key_span = open_.back().key_span;
+    }
+    last_ = out_.tree.Add(std::move(node));
+    return true;
+  }
+  bool OpenNode(ConfigKind kind) {
+    if (open_.size() >= kDeepest) {
+      out_.problems.push_back({"it nests deeper than is read", {file_, Here(), Here()}});
+      return false;
+    }
+    const uint32_t begin = Here() > 0 ? Here() - 1 : 0;
+    if (!Add({.kind = kind, .key = "", .text = "", .span = {file_, begin, begin}})) return false;
+    open_.push_back({.node = last_, .key = "", .key_span = {}});
+    return true;
+  }
+  bool CloseNode() {
+    out_.tree[open_.back().node].span.end = Here();
+    open_.pop_back();
+    return true;
+  }
+
+  const std::string& text_;
+  source::FileId file_;
+  ConfigText& out_;
+  const char* furthest_;
+  std::vector<Level> open_;
+  ConfigId last_;
+};
+
+}  // namespace
+
+ConfigText ReadJson(const source::SourceFile& file, source::FileId id) {
+  ConfigText out;
+  Builder builder(file.text, id, out);
+  const char* begin = file.text.data();
+  const char* end = begin + file.text.size();
+  // What is wrong has been told to the builder.
+  static_cast<void>(Json::sax_parse(CountingIterator{begin, builder.furthest()}, CountingIterator{end, nullptr}, &builder));
+  return out;
+}
+
+}  // namespace allranks::launch_files

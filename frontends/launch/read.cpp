@@ -1,0 +1,310 @@
+#include "frontends/launch/read.h"
+
+#include <algorithm>
+#include <array>
+
+#include "frontends/launch/commands.h"
+#include "frontends/launch/templates.h"
+#include "frontends/launch/yaml.h"
+
+namespace allranks::launch_files {
+namespace {
+
+using launch::ConfigId;
+using launch::ConfigKind;
+using launch::FileKind;
+using launch::LaunchFile;
+using launch::Piece;
+using launch::Word;
+
+std::string_view NameOf(std::string_view path) {
+  const size_t slash = path.rfind('/');
+  return slash == std::string_view::npos ? path : path.substr(slash + 1);
+}
+
+class FileReader {
+ public:
+  explicit FileReader(const ReadInput& input) : in_(input), commands_(input.tables, input.open) {
+    file_.file = in_.id;
+    file_.path = in_.path;
+    file_.kind = in_.kind;
+    file_.syntax.file = in_.id;
+  }
+
+  LaunchFile Run() {
+    switch (in_.kind) {
+      case FileKind::Shell: commands_.ReadScript(WithoutTemplates(Text(0, in_.text.text.size())), true, file_); break;
+      case FileKind::Make: ReadMakefile(); break;
+      case FileKind::Docker: ReadDockerfile(); break;
+      case FileKind::Markdown: ReadMarkdown(); break;
+      case FileKind::Json: ReadConfig(ReadJson(in_.text, in_.id)); break;
+      case FileKind::Yaml: ReadConfig(ReadYaml(in_.text, in_.id)); break;
+    }
+    return std::move(file_);
+  }
+
+ private:
+  Word Text(size_t begin, size_t end) const {
+    const auto from = static_cast<uint32_t>(begin);
+    const auto to = static_cast<uint32_t>(end);
+    return Word(Piece{.text = in_.text.text.substr(begin, end - begin), .origin = {in_.id, from, to}});
+  }
+  size_t EndOfLine(size_t at) const { return std::min(in_.text.text.find('\n', at), in_.text.text.size()); }
+
+  // Recipes: the lines behind a tab. `$(X)` and `${X}` are Make's and unknown, `$$` is the shell's dollar.
+  void ReadMakefile() {
+    const std::string& text = in_.text.text;
+    Word recipe;
+    for (size_t at = 0; at < text.size();) {
+      const size_t end = EndOfLine(at);
+      if (text[at] == '\t') {
+        size_t begin = at + 1;
+        while (begin < end && (text[begin] == '@' || text[begin] == '-' || text[begin] == '+')) ++begin;
+        AddMakeText(begin, std::min(end + 1, text.size()), recipe);
+      } else if (!recipe.empty()) {
+        commands_.ReadScript(std::exchange(recipe, Word()), false, file_);
+      }
+      at = end + 1;
+    }
+    if (!recipe.empty()) commands_.ReadScript(recipe, false, file_);
+  }
+  void AddMakeText(size_t begin, size_t end, Word& recipe) const {
+    const std::string& text = in_.text.text;
+    size_t from = begin;
+    for (size_t at = begin; at + 1 < end; ++at) {
+      if (text[at] != '$') continue;
+      const char next = text[at + 1];
+      if (at > from) recipe.Append(Text(from, at));
+      if (next == '$') {
+        from = at + 1;
+      } else {
+        const size_t close = next == '(' ? text.find(')', at) : next == '{' ? text.find('}', at) : at + 1;
+        from = close == std::string::npos || close >= end ? end : close + 1;
+        recipe.Add(Piece{.text = std::string(1, launch::kUnknownPart), .origin = Text(at, from).span(), .sureness = launch::Sureness::Unknown});
+      }
+      at = from > at ? from - (next == '$' ? 0 : 1) : at;
+    }
+    if (end > from) recipe.Append(Text(from, end));
+  }
+
+  // Shell forms of RUN, CMD and ENTRYPOINT; `ENV NAME=VALUE` holds for what comes behind it.
+  void ReadDockerfile() {
+    const std::string& text = in_.text.text;
+    ShellInput input;
+    for (size_t at = 0; at < text.size();) {
+      size_t end = EndOfLine(at);
+      while (end < text.size() && end > at && text[end - 1] == '\\') end = EndOfLine(end + 1);
+      const std::string_view line = std::string_view(text).substr(at, end - at);
+      const size_t space = line.find(' ');
+      const std::string_view verb = line.substr(0, space);
+      if (space != std::string_view::npos) ReadInstruction(verb, at + space + 1, end, input);
+      at = end + 1;
+    }
+  }
+  void ReadInstruction(std::string_view verb, size_t begin, size_t end, ShellInput& input) {
+    if (verb == "ENV") {
+      for (const Word& word : SplitWords(Text(begin, end))) {
+        const size_t equals = word.text().find('=');
+        if (equals == std::string::npos) continue;
+        const std::string name = word.text().substr(0, equals);
+        input.variables[name] = {.words = {word.From(equals + 1)}, .is_exported = true, .span = word.span()};
+        file_.settings.push_back({name, word.From(equals + 1), word.span()});
+      }
+      return;
+    }
+    if (verb != "RUN" && verb != "CMD" && verb != "ENTRYPOINT") return;
+    const size_t bracket = in_.text.text.find_first_not_of(' ', begin);
+    if (bracket < end && in_.text.text[bracket] == '[') return ReadExecForm(bracket + 1, end, input);
+    input.text = Text(begin, end);
+    commands_.ReadScript(input, false, file_);
+  }
+  // `["torchrun", "train.py"]`
+  void ReadExecForm(size_t begin, size_t end, const ShellInput& input) {
+    ShellCommand command{.words = {}, .environment = {}, .span = Text(begin - 1, end).span(), .input = {}, .arms = {}};
+    for (const auto& [name, variable] : input.variables) command.environment.push_back({name, variable.words[0], variable.span});
+    const std::string& text = in_.text.text;
+    for (size_t at = text.find('"', begin); at < end; at = text.find('"', at)) {
+      const size_t close = text.find('"', at + 1);
+      if (close >= end) break;
+      command.words.push_back(Text(at + 1, close));
+      at = close + 1;
+    }
+    if (!command.words.empty()) commands_.ReadWords(std::move(command), file_);
+  }
+
+  // Fenced blocks that hold shell. A line that begins with `$ ` is a prompt, and then the others are what was printed.
+  void ReadMarkdown() {
+    const std::string& text = in_.text.text;
+    for (size_t at = 0; at < text.size();) {
+      const size_t end = EndOfLine(at);
+      std::string_view line = std::string_view(text).substr(at, end - at);
+      line.remove_prefix(std::min(line.find_first_not_of(" >"), line.size()));
+      if (!line.starts_with("```") && !line.starts_with("~~~")) {
+        at = end + 1;
+        continue;
+      }
+      const std::string fence(line.substr(0, 3));
+      std::string_view language = line.substr(3);
+      language = language.substr(0, language.find_first_of(" \r{"));
+      const size_t body = std::min(end + 1, text.size());
+      size_t close = body;
+      while (close < text.size()) {
+        const size_t first = text.find_first_not_of(" >", close);
+        if (first != std::string::npos && text.compare(first, 3, fence) == 0) break;
+        close = EndOfLine(close) + 1;
+      }
+      close = std::min(close, text.size());
+      if (IsShellLanguage(language)) commands_.ReadScript(WithoutTemplates(Prompted(body, close)), false, file_);
+      at = EndOfLine(close) + 1;
+    }
+  }
+  static bool IsShellLanguage(std::string_view language) {
+    constexpr std::array<std::string_view, 9> kShell = {"", "bash", "sh", "shell", "console", "zsh", "shell-session", "Bash", "Shell"};
+    return std::ranges::count(kShell, language) > 0;
+  }
+  Word Prompted(size_t begin, size_t end) const {
+    Word out;
+    const std::string& text = in_.text.text;
+    for (size_t at = begin; at < end;) {
+      const size_t line_end = std::min(EndOfLine(at) + 1, end);
+      size_t first = text.find_first_not_of(" \t", at);
+      if (first < line_end && (text.compare(first, 2, "$ ") == 0 || text.compare(first, 2, "> ") == 0)) out.Append(Text(first + 2, line_end));
+      else out.Append(Text(at, line_end));
+      at = line_end;
+    }
+    return out;
+  }
+
+  void ReadConfig(ConfigText config) {
+    file_.tree = std::move(config.tree);
+    file_.problems = std::move(config.problems);
+    file_.syntax.comments = std::move(config.comments);
+    const std::string& text = in_.text.text;
+    const bool is_template = text.find("{{") != std::string::npos || text.find("{%") != std::string::npos || text.find("<%") != std::string::npos;
+    if (is_template) file_.problems.clear();
+    if (in_.kind == FileKind::Yaml) ReadCommandsInYaml();
+    const std::vector<findings::Extent> statements = StatementsOf(file_.tree);
+    file_.syntax.statements.insert(file_.syntax.statements.end(), statements.begin(), statements.end());
+  }
+
+  // Shell in values of `run`, `script`, `command` and the like (workflows, SkyPilot), words in lists (Kubernetes).
+  void ReadCommandsInYaml() {
+    for (uint32_t i = 0; i < file_.tree.size(); ++i) {
+      const launch::ConfigNode& node = file_.tree[ConfigId{i}];
+      constexpr std::array<std::string_view, 7> kShellKeys = {"run", "script", "command", "cmd", "setup", "entrypoint", "args"};
+      if (std::ranges::count(kShellKeys, node.key) == 0) continue;
+      if (node.kind == ConfigKind::Text) ReadYamlScript(ConfigId{i});
+      else if (node.kind == ConfigKind::List && node.key != "args") ReadYamlWords(ConfigId{i});
+    }
+  }
+  ShellInput InputOf(ConfigId id) const {
+    ShellInput input;
+    for (ConfigId around = file_.tree[id].parent; around; around = file_.tree[around].parent) {
+      for (const char* key : {"env", "envs"}) AddEnvironment(file_.tree.Member(around, key), input);
+      const ConfigId nodes = file_.tree.Member(around, "num_nodes");
+      if (file_.tree.Integer(nodes)) Set(input, "SKYPILOT_NUM_NODES", nodes, false);
+    }
+    return input;
+  }
+  Word ValueOf(ConfigId id) const {
+    const launch::ConfigNode& node = file_.tree[id];
+    return WithoutTemplates(Word(Piece{.text = node.text, .origin = node.span}));
+  }
+  void Set(ShellInput& input, const std::string& name, ConfigId value, bool is_exported) const {
+    input.variables.try_emplace(name, ShellVariable{.words = {ValueOf(value)}, .is_exported = is_exported, .span = file_.tree[value].span});
+  }
+  // `{NAME: value}` or `[{name: NAME, value: value}]`
+  void AddEnvironment(ConfigId env, ShellInput& input) const {
+    if (!env) return;
+    for (const ConfigId child : file_.tree[env].children) {
+      if (file_.tree[env].kind == ConfigKind::Map) {
+        Set(input, file_.tree[child].key, child, true);
+      } else if (const ConfigId value = file_.tree.Member(child, "value")) {
+        Set(input, std::string(file_.tree.Text(file_.tree.Member(child, "name"))), value, true);
+      }
+    }
+  }
+  void ReadYamlScript(ConfigId id) {
+    ShellInput input = InputOf(id);
+    const source::Span span = file_.tree[id].span;
+    const std::string& text = in_.text.text;
+    // Folded and quoted texts are not in the file as the shell sees them.
+    const bool is_as_written = text.find('>', span.begin) != span.begin && text.substr(span.begin, span.end - span.begin).find(file_.tree[id].text.substr(0, 8)) != std::string::npos;
+    const bool is_folded = span.begin >= 2 && IsFolded(span.begin);
+    input.text = WithoutTemplates(is_as_written && !is_folded ? Text(span.begin, span.end) : Word(Piece{.text = file_.tree[id].text, .origin = span}));
+    ReadWithOperator(std::move(input), id);
+  }
+  // Whether the line before a block begins it with `>`.
+  bool IsFolded(size_t begin) const {
+    const std::string& text = in_.text.text;
+    const size_t line = text.rfind('\n', begin - 2);
+    const std::string_view head = std::string_view(text).substr(line == std::string::npos ? 0 : line + 1, begin - (line == std::string::npos ? 0 : line + 1));
+    return text[begin - 1] == '\n' && head.find(": >") != std::string_view::npos;
+  }
+  void ReadWithOperator(ShellInput input, ConfigId id) {
+    const size_t first = file_.jobs.size();
+    commands_.ReadScript(std::move(input), false, file_);
+    MarkCluster(first, id);
+  }
+  // Whoever runs the file says who meets whom: Kubernetes' operators and SkyPilot set variables for it.
+  void MarkCluster(size_t first, ConfigId id) {
+    ConfigId root = id;
+    while (file_.tree[root].parent) root = file_.tree[root].parent;
+    const bool is_cluster = file_.tree.Member(root, "apiVersion") || file_.tree.Member(root, "num_nodes") || file_.tree.Member(root, "resources");
+    for (size_t i = first; i < file_.jobs.size(); ++i) file_.jobs[i].has_cluster = is_cluster;
+  }
+  void ReadYamlWords(ConfigId id) {
+    ShellCommand command{.words = {}, .environment = {}, .span = file_.tree[id].span, .input = {}, .arms = {}};
+    const auto add = [&](ConfigId list) {
+      if (!list || file_.tree[list].kind != ConfigKind::List) return;
+      for (const ConfigId child : file_.tree[list].children) {
+        if (file_.tree[child].kind == ConfigKind::Map || file_.tree[child].kind == ConfigKind::List) continue;
+        Word word(Piece{.text = file_.tree[child].text, .origin = file_.tree[child].span});
+        command.words.push_back(WithoutTemplates(word));
+      }
+    };
+    add(id);
+    add(file_.tree.Member(file_.tree[id].parent, "args"));
+    for (const auto& [name, variable] : InputOf(id).variables) command.environment.push_back({name, variable.words[0], variable.span});
+    const size_t first = file_.jobs.size();
+    if (!command.words.empty()) commands_.ReadWords(std::move(command), file_);
+    MarkCluster(first, id);
+  }
+
+  const ReadInput& in_;
+  CommandReader commands_;
+  LaunchFile file_;
+};
+
+}  // namespace
+
+std::optional<FileKind> KindOfName(std::string_view path) {
+  const std::string_view name = NameOf(path);
+  const size_t dot = name.rfind('.');
+  const std::string_view ending = dot == std::string_view::npos ? std::string_view() : name.substr(dot);
+  constexpr std::array<std::string_view, 8> kShell = {".sh", ".bash", ".slurm", ".sbatch", ".job", ".slrm", ".zsh", ".qsub"};
+  if (std::ranges::count(kShell, ending) > 0) return FileKind::Shell;
+  if (ending == ".yaml" || ending == ".yml") return FileKind::Yaml;
+  if (ending == ".json") return FileKind::Json;
+  if (ending == ".md") return FileKind::Markdown;
+  if (name == "Makefile" || name == "makefile" || ending == ".mk") return FileKind::Make;
+  if (name.starts_with("Dockerfile") || ending == ".dockerfile" || ending == ".Dockerfile") return FileKind::Docker;
+  return std::nullopt;
+}
+
+std::span<const std::string> CommandWords() {
+  static const std::vector<std::string> words = {
+      "torchrun", "torch.distributed.run", "torch.distributed.launch", "accelerate", "deepspeed", "mpirun", "mpiexec",
+      "horovodrun", "srun", "colossalai", "lightning run", "fabric run", "ray start"};
+  return words;
+}
+
+std::span<const std::string> ConfigWords() {
+  static const std::vector<std::string> words = {"zero_optimization", "train_micro_batch_size_per_gpu", "distributed_type",
+                                                 "compute_environment", "use_distributed_sampler", "replace_sampler_ddp"};
+  return words;
+}
+
+LaunchFile ReadLaunchFile(const ReadInput& input) { return FileReader(input).Run(); }
+
+}  // namespace allranks::launch_files

@@ -1,0 +1,37 @@
+// Files that start jobs or configure them: by name, and by what they mention; and the one way to read each of them.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "analyzer/launch/job.h"
+#include "analyzer/source/source_file.h"
+
+namespace allranks::launch_files {
+
+// The kind of file that a path names; nothing: no file of ours.
+std::optional<launch::FileKind> KindOfName(std::string_view path);
+
+// One of these stands in each file that starts a job, unless a name is put together of parts.
+std::span<const std::string> CommandWords();
+// One of these stands in each configuration that is read.
+std::span<const std::string> ConfigWords();
+
+// Larger files are data.
+constexpr uint64_t kLargestFile = 4u << 20;
+
+struct ReadInput {
+  const launch::LauncherTables& tables;
+  const source::SourceFile& text;
+  source::FileId id;
+  std::string path;  // relative to the root of the project
+  launch::FileKind kind = launch::FileKind::Shell;
+  std::function<std::optional<launch::Word>(const std::string& path)> open;
+};
+
+launch::LaunchFile ReadLaunchFile(const ReadInput& input);
+
+}  // namespace allranks::launch_files

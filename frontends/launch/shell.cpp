@@ -1,0 +1,562 @@
+#include "frontends/launch/shell.h"
+
+#include <algorithm>
+#include <array>
+#include <set>
+
+#include "frontends/launch/expansion.h"
+#include "frontends/launch/syntax_tree.h"
+
+namespace allranks::launch_files {
+namespace {
+
+using launch::kUnknownPart;
+using launch::Piece;
+using Variables = std::map<std::string, ShellVariable>;
+
+// Scripts of people nest a dozen levels, and run some hundred commands; a loop of functions that call one another has no end.
+constexpr int kDeepest = 120;
+constexpr size_t kMostCommands = 20000;
+constexpr size_t kMostSteps = 2000000;
+constexpr int kDeepestCall = 8;
+
+bool IsOneOf(std::string_view word, std::initializer_list<std::string_view> words) {
+  return std::ranges::find(words, word) != words.end();
+}
+
+bool SameWords(const ShellVariable& a, const ShellVariable& b) {
+  return std::ranges::equal(a.words, b.words, {}, &Word::text, &Word::text);
+}
+
+// The last quote that opens and is not closed, if one is. Here-documents are read as if they were commands.
+std::optional<uint32_t> UnclosedQuote(std::string_view text) {
+  char quote = '\0';
+  uint32_t opened = 0;
+  for (uint32_t at = 0; at < text.size(); ++at) {
+    const char c = text[at];
+    const bool begins_word = at == 0 || text[at - 1] == ' ' || text[at - 1] == '\n' || text[at - 1] == '\t' || text[at - 1] == ';';
+    if (quote == '\0' && c == '#' && begins_word) {
+      while (at < text.size() && text[at] != '\n') ++at;
+    } else if (c == '\\' && quote != '\'') {
+      ++at;
+    } else if (quote == c) {
+      quote = '\0';
+    } else if (quote == '\0' && (c == '"' || c == '\'')) {
+      quote = c;
+      opened = at;
+    }
+  }
+  return quote == '\0' ? std::nullopt : std::optional(opened);
+}
+
+class Reader {
+ public:
+  explicit Reader(const ShellInput& input)
+      : input_(input), text_(input.text), tree_(text_.text()), variables_(input.variables),
+        expansion_(text_, variables_, input.shell) {}
+
+  ShellScript Run() {
+    if (!tree_.IsParsed()) {
+      out_.problems.push_back({"the shell's parser gave up", text_.Between(0, 1).span()});
+      return std::move(out_);
+    }
+    VisitAll(tree_.root(), 0);
+    // Functions that nobody calls here may be called by whoever sources the file.
+    for (const auto& [name, body] : functions_) {
+      if (called_.contains(name)) continue;
+      const Variables before = variables_;
+      Visit(body, 0);
+      variables_ = before;
+    }
+    if (is_over_bound_) out_.problems.push_back({"it runs more commands than are followed", text_.Between(0, 1).span()});
+    out_.variables = std::move(variables_);
+    return std::move(out_);
+  }
+
+ private:
+  findings::Extent ExtentOf(TSNode node) const {
+    const source::Span span = expansion_.Cut(node).span();
+    return span.file ? findings::Extent{span.begin, span.end, span.end} : findings::Extent{};
+  }
+
+  // The children of a node in order; `&` behind a command puts it in the background.
+  void VisitAll(TSNode node, int depth) { VisitList(ChildrenOf(node), depth); }
+
+  void VisitList(const std::vector<TSNode>& nodes, int depth) {
+    for (size_t i = 0; i < nodes.size(); ++i) {
+      const bool is_background = i + 1 < nodes.size() && TypeOf(nodes[i + 1]) == "&";
+      const bool before = in_background_;
+      in_background_ = in_background_ || is_background;
+      Visit(nodes[i], depth + 1);
+      in_background_ = before;
+    }
+  }
+
+  void Visit(TSNode node, int depth) {
+    if (++steps_ > kMostSteps || depth > kDeepest) {
+      is_over_bound_ = true;
+      return;
+    }
+    const std::string_view type = TypeOf(node);
+    if (ts_node_is_missing(node) || type == "ERROR") NoteError(node);
+    if (!ts_node_is_named(node)) return;
+    if (type == "comment") VisitComment(node);
+    else if (type == "command") VisitCommand(node);
+    else if (type == "variable_assignment") VisitAssignment(node, false);
+    else if (type == "declaration_command") VisitDeclaration(node);
+    else if (type == "unset_command") VisitUnset(node);
+    else if (type == "if_statement") VisitIf(node, depth);
+    else if (type == "case_statement") VisitCase(node, depth);
+    else if (type == "for_statement") VisitFor(node, depth);
+    else if (type == "while_statement" || type == "c_style_for_statement") VisitLoop(node, depth);
+    else if (type == "function_definition") VisitFunction(node);
+    else if (type == "redirected_statement") VisitRedirected(node, depth);
+    else if (type == "subshell" || type == "pipeline") VisitApart(node, depth);
+    else if (IsOneOf(type, {"program", "list", "compound_statement", "do_group", "variable_assignments", "negated_command", "ERROR"})) VisitAll(node, depth);
+  }
+
+  // The grammar does not know all that shells read, so an error of its alone says little. A quote that nobody closes is one
+  // for every shell.
+  void NoteError(TSNode) {
+    if (!out_.problems.empty()) return;
+    const std::optional<uint32_t> quote = UnclosedQuote(text_.text());
+    if (quote) out_.problems.push_back({"this quote is not closed", text_.Between(*quote, *quote + 1).span()});
+  }
+
+  void VisitComment(TSNode node) {
+    out_.comments.push_back(ExtentOf(node));
+    const std::string_view text = expansion_.TextOf(node);
+    constexpr std::string_view kSbatch = "#SBATCH";
+    const bool is_directive = text.starts_with(kSbatch) && text.size() > kSbatch.size() && (text[kSbatch.size()] == ' ' || text[kSbatch.size()] == '\t');
+    if (is_directive && !has_command_) {
+      const Word line = expansion_.Cut(node).From(kSbatch.size());
+      out_.directives.push_back(line);
+      out_.statements.push_back(ExtentOf(node));
+      NoteDirective(line);
+    }
+  }
+
+  // What Slurm tells the script of what was asked for.
+  void NoteDirective(const Word& line) {
+    const std::vector<Word> words = SplitWords(line);
+    for (size_t i = 0; i < words.size(); ++i) {
+      const std::string& text = words[i].text();
+      if (text.starts_with("#")) return;
+      const size_t equals = text.find('=');
+      const std::string name = text.substr(0, equals);
+      const Word value = equals != std::string::npos ? words[i].From(equals + 1) : i + 1 < words.size() ? words[i + 1] : Word();
+      const auto set = [&](std::initializer_list<const char*> variables) {
+        if (!value.Number()) return;
+        for (const char* variable : variables) SetIfUnset(variable, value);
+      };
+      if (name == "--nodes" || name == "-N") set({"SLURM_NNODES", "SLURM_JOB_NUM_NODES"});
+      if (name == "--ntasks-per-node" || name == "--tasks-per-node") set({"SLURM_NTASKS_PER_NODE", "SLURM_TASKS_PER_NODE"});
+      if (name == "--ntasks" || name == "-n") set({"SLURM_NTASKS", "SLURM_NPROCS"});
+      if (name == "--gpus-per-node") set({"SLURM_GPUS_PER_NODE", "SLURM_GPUS_ON_NODE"});
+      if (name == "--gres" && value.text().starts_with("gpu:")) {
+        const size_t colon = value.text().rfind(':');
+        const Word count = value.From(colon + 1);
+        if (count.Number()) SetIfUnset("SLURM_GPUS_ON_NODE", count);
+      }
+    }
+  }
+  void SetIfUnset(const std::string& name, const Word& value) {
+    variables_.try_emplace(name, ShellVariable{.words = {value}, .is_exported = false, .span = value.span()});
+  }
+
+  void VisitAssignment(TSNode node, bool is_export) {
+    has_command_ = true;
+    out_.statements.push_back(ExtentOf(node));
+    const std::string_view text = expansion_.TextOf(node);
+    const TSNode name_node = ts_node_child_by_field_name(node, "name", 4);
+    const TSNode value_node = ts_node_child_by_field_name(node, "value", 5);
+    if (ts_node_is_null(name_node)) return;
+    if (TypeOf(name_node) == "subscript") {
+      // One element of an array: the rest is as before, and nothing is certain of it.
+      const std::string_view subscript = expansion_.TextOf(name_node);
+      const std::string name(subscript.substr(0, subscript.find('[')));
+      variables_[name] = {.words = {expansion_.Unknown(node, name)}, .is_array = true, .span = expansion_.Cut(node).span()};
+      return;
+    }
+    const std::string name(expansion_.TextOf(name_node));
+    const bool is_append = text.substr(name.size()).starts_with("+=");
+    ShellVariable variable;
+    variable.span = expansion_.Cut(node).span();
+    if (ts_node_is_null(value_node)) {
+      variable.words = {Word(Piece{.text = "", .origin = expansion_.Cut(node).span()})};
+    } else if (TypeOf(value_node) == "array") {
+      variable.words = expansion_.Words(value_node);
+      variable.is_array = true;
+    } else {
+      variable.words = {expansion_.Value(value_node)};
+    }
+    Assign(name, std::move(variable), is_append, is_export);
+  }
+
+  void Assign(const std::string& name, ShellVariable variable, bool is_append, bool is_export) {
+    const auto known = variables_.find(name);
+    const bool was_exported = known != variables_.end() && known->second.is_exported;
+    if (is_append && known != variables_.end()) {
+      std::vector<Word> words = known->second.words;
+      if (variable.is_array || known->second.is_array) {
+        words.insert(words.end(), variable.words.begin(), variable.words.end());
+      } else if (!words.empty() && !variable.words.empty()) {
+        words[0].Append(variable.words[0]);
+      }
+      variable.is_array = variable.is_array || known->second.is_array;
+      variable.words = std::move(words);
+    } else if (is_append) {
+      variable.words.insert(variable.words.begin(), Word(Piece{.text = std::string(1, kUnknownPart), .origin = variable.span, .sureness = Sureness::Unknown, .variable = name}));
+    }
+    variable.is_exported = is_export || was_exported;
+    if (variable.is_exported && !variable.words.empty()) out_.exports.push_back({name, variable.words[0], variable.span});
+    variables_[name] = std::move(variable);
+  }
+
+  void VisitDeclaration(TSNode node) {
+    has_command_ = true;
+    out_.statements.push_back(ExtentOf(node));
+    const std::string_view keyword = expansion_.TextOf(node);
+    const bool is_export = keyword.starts_with("export") || keyword.find(" -x") != std::string_view::npos;
+    for (const TSNode child : ChildrenOf(node)) {
+      if (TypeOf(child) == "variable_assignment") VisitAssignment(child, is_export);
+      if (TypeOf(child) != "variable_name" || !is_export) continue;
+      const std::string name(expansion_.TextOf(child));
+      const auto known = variables_.find(name);
+      if (known == variables_.end() || known->second.is_exported) continue;
+      known->second.is_exported = true;
+      if (!known->second.words.empty()) out_.exports.push_back({name, known->second.words[0], known->second.span});
+    }
+  }
+
+  void VisitUnset(TSNode node) {
+    for (const TSNode child : ChildrenOf(node)) {
+      if (ts_node_is_named(child)) variables_.erase(std::string(expansion_.TextOf(child)));
+    }
+  }
+
+  // What is behind both arms: what they agree on. Where one arm says nothing of a variable that had no value before, the
+  // other one's is a default.
+  void Join(std::vector<Variables> arms) {
+    Variables joined = arms[0];
+    for (size_t i = 1; i < arms.size(); ++i) {
+      for (auto& [name, variable] : arms[i]) {
+        const auto [known, is_new] = joined.try_emplace(name, variable);
+        if (is_new) MakeDefault(known->second);
+        else if (!SameWords(known->second, variable)) known->second = Joined(name, known->second, variable);
+      }
+      for (auto& [name, variable] : joined) {
+        if (!arms[i].contains(name)) MakeDefault(variable);
+      }
+    }
+    variables_ = std::move(joined);
+  }
+  static void MakeDefault(ShellVariable& variable) {
+    for (Word& word : variable.words) {
+      Word weaker;
+      for (Piece piece : word.pieces()) {
+        piece.sureness = std::min(piece.sureness, Sureness::Default);
+        weaker.Add(std::move(piece));
+      }
+      word = std::move(weaker);
+    }
+  }
+  static ShellVariable Joined(const std::string& name, const ShellVariable& a, const ShellVariable& b) {
+    const auto is_empty = [](const ShellVariable& variable) {
+      return std::ranges::all_of(variable.words, [](const Word& word) { return !word.IsKnown() && word.Variable() != ""; });
+    };
+    if (is_empty(a) != is_empty(b)) {
+      ShellVariable known = is_empty(a) ? b : a;
+      MakeDefault(known);
+      return known;
+    }
+    ShellVariable unknown = a;
+    unknown.words = {Word(Piece{.text = std::string(1, kUnknownPart), .origin = a.span, .sureness = Sureness::Unknown, .variable = name})};
+    return unknown;
+  }
+
+  void VisitIf(TSNode node, int depth) {
+    const std::vector<TSNode> children = ChildrenOf(node);
+    std::vector<TSNode> condition, body, others;
+    bool is_body = false;
+    for (const TSNode child : children) {
+      const std::string_view type = TypeOf(child);
+      if (type == "then") is_body = true;
+      else if (type == "elif_clause" || type == "else_clause") others.push_back(child);
+      else (is_body ? body : condition).push_back(child);
+    }
+    VisitList(condition, depth);
+    const Variables before = variables_;
+    const uint32_t choice = next_choice_++;
+    std::vector<Variables> arms;
+    bool has_else = false;
+    const auto visit_arm = [&](const std::vector<TSNode>& nodes) {
+      variables_ = before;
+      arms_.emplace_back(choice, static_cast<uint32_t>(arms.size()));
+      VisitList(nodes, depth);
+      arms_.pop_back();
+      arms.push_back(std::move(variables_));
+    };
+    visit_arm(body);
+    for (const TSNode other : others) {
+      has_else = has_else || TypeOf(other) == "else_clause";
+      visit_arm(ChildrenOf(other));
+    }
+    if (!has_else) arms.push_back(before);
+    Join(std::move(arms));
+  }
+
+  void VisitCase(TSNode node, int depth) {
+    const Variables before = variables_;
+    const uint32_t choice = next_choice_++;
+    std::vector<Variables> arms = {before};
+    for (const TSNode child : ChildrenOf(node)) {
+      if (TypeOf(child) != "case_item") continue;
+      variables_ = before;
+      arms_.emplace_back(choice, static_cast<uint32_t>(arms.size()));
+      VisitAll(child, depth);
+      arms_.pop_back();
+      arms.push_back(std::move(variables_));
+    }
+    Join(std::move(arms));
+  }
+
+  void VisitFor(TSNode node, int depth) {
+    const TSNode variable = ts_node_child_by_field_name(node, "variable", 8);
+    const std::string name = ts_node_is_null(variable) ? std::string() : std::string(expansion_.TextOf(variable));
+    std::vector<Word> values;
+    for (const TSNode child : ChildrenOf(node)) {
+      if (TypeOf(child) == "do_group" || TypeOf(child) == "variable_name" || !ts_node_is_named(child)) continue;
+      for (Word& word : expansion_.Words(child)) values.push_back(std::move(word));
+    }
+    const bool is_once = values.size() == 1 && values[0].IsKnown();
+    if (is_once) variables_[name] = {.words = values, .span = values[0].span()};
+    VisitLoop(node, depth, name, is_once);
+  }
+
+  // One round stands for all: what the body assigns is unknown when it begins.
+  void VisitLoop(TSNode node, int depth, const std::string& variable = "", bool is_once = false) {
+    if (!is_once) {
+      std::set<std::string> assigned;
+      AssignedIn(node, assigned, 0);
+      if (!variable.empty()) assigned.insert(variable);
+      for (const std::string& name : assigned) {
+        const auto known = variables_.find(name);
+        const bool was_exported = known != variables_.end() && known->second.is_exported;
+        variables_[name] = {.words = {expansion_.Unknown(node, name)}, .is_exported = was_exported, .span = expansion_.Cut(node).span()};
+      }
+    }
+    const bool before = is_repeated_;
+    is_repeated_ = is_repeated_ || !is_once;
+    for (const TSNode child : ChildrenOf(node)) {
+      if (TypeOf(child) == "do_group" || TypeOf(child) == "compound_statement") VisitAll(child, depth);
+    }
+    is_repeated_ = before;
+  }
+
+  void AssignedIn(TSNode node, std::set<std::string>& names, int depth) {
+    if (depth > kDeepest || ++steps_ > kMostSteps) return;
+    if (TypeOf(node) == "variable_assignment" && TypeOf(ts_node_parent(node)) != "command") {
+      const TSNode name = ts_node_child_by_field_name(node, "name", 4);
+      if (!ts_node_is_null(name)) names.insert(std::string(expansion_.TextOf(name)));
+    }
+    if (TypeOf(node) == "postfix_expression" || TypeOf(node) == "unary_expression") {
+      for (const TSNode child : ChildrenOf(node)) names.insert(std::string(expansion_.TextOf(child)));
+    }
+    for (const TSNode child : ChildrenOf(node)) {
+      if (ts_node_is_named(child)) AssignedIn(child, names, depth + 1);
+    }
+  }
+
+  void VisitFunction(TSNode node) {
+    const TSNode name = ts_node_child_by_field_name(node, "name", 4);
+    const TSNode body = ts_node_child_by_field_name(node, "body", 4);
+    if (!ts_node_is_null(name) && !ts_node_is_null(body)) functions_.insert_or_assign(std::string(expansion_.TextOf(name)), body);
+  }
+
+  void VisitApart(TSNode node, int depth) {
+    const Variables before = variables_;
+    VisitAll(node, depth);
+    variables_ = before;
+  }
+
+  void VisitRedirected(TSNode node, int depth) {
+    const size_t first = out_.commands.size();
+    const TSNode body = ts_node_child_by_field_name(node, "body", 4);
+    for (const TSNode child : ChildrenOf(node)) {
+      if (TypeOf(child) == "heredoc_redirect") {
+        // A pipe or `&&` behind `<<EOF` belongs to the redirection for the parser.
+        for (const TSNode inner : ChildrenOf(child)) {
+          if (TypeOf(inner) == "pipeline" || TypeOf(inner) == "list" || TypeOf(inner) == "command") Visit(inner, depth + 1);
+        }
+      }
+    }
+    if (!ts_node_is_null(body)) Visit(body, depth + 1);
+    for (const TSNode child : ChildrenOf(node)) {
+      if (TypeOf(child) != "heredoc_redirect") continue;
+      for (const TSNode inner : ChildrenOf(child)) {
+        if (TypeOf(inner) == "heredoc_body" && out_.commands.size() > first) out_.commands.back().input = HereText(inner, expansion_.TextOf(child));
+      }
+    }
+  }
+
+  // The text of a here-document: variables are put in, unless the word behind `<<` is quoted.
+  Word HereText(TSNode body, std::string_view redirect) const {
+    const std::string_view head = redirect.substr(0, redirect.find('\n'));
+    if (head.find_first_of("'\"\\") != std::string_view::npos) return expansion_.Cut(body);
+    Word text;
+    uint32_t at = ts_node_start_byte(body);
+    for (const TSNode child : ChildrenOf(body)) {
+      const std::string_view type = TypeOf(child);
+      if (type != "simple_expansion" && type != "expansion" && type != "command_substitution") continue;
+      if (ts_node_start_byte(child) > at) text.Append(Unescaped(text_.Between(at, ts_node_start_byte(child))));
+      text.Append(expansion_.Value(child));
+      at = ts_node_end_byte(child);
+    }
+    if (ts_node_end_byte(body) > at) text.Append(Unescaped(text_.Between(at, ts_node_end_byte(body))));
+    return text;
+  }
+  // `\$` is a dollar.
+  static Word Unescaped(const Word& part) {
+    Word out;
+    size_t from = 0;
+    for (size_t at = part.text().find("\\$"); at != std::string::npos; at = part.text().find("\\$", at + 2)) {
+      if (at > from) out.Append(part.Between(from, at));
+      from = at + 1;
+    }
+    if (part.text().size() > from) out.Append(part.From(from));
+    return out;
+  }
+
+  void VisitCommand(TSNode node) {
+    has_command_ = true;
+    ShellCommand command;
+    out_.statements.push_back(ExtentOf(node));
+    command.span = expansion_.Cut(node).span();
+    std::vector<Setting> prefix;
+    for (const TSNode child : ChildrenOf(node)) {
+      const std::string_view type = TypeOf(child);
+      if (type == "variable_assignment") {
+        AddPrefix(child, prefix);
+      } else if (type == "command_name" || (ts_node_is_named(child) && type != "file_redirect" && type != "herestring_redirect" && type != "heredoc_redirect" && type != "comment")) {
+        for (Word& word : expansion_.Words(child)) command.words.push_back(std::move(word));
+      }
+    }
+    if (command.words.empty()) return;
+    if (Builtin(command)) return;
+    if (out_.commands.size() >= kMostCommands) {
+      is_over_bound_ = true;
+      return;
+    }
+    for (const auto& [name, variable] : variables_) {
+      if (variable.is_exported && !variable.words.empty()) command.environment.push_back({name, variable.words[0], variable.span});
+    }
+    command.environment.insert(command.environment.end(), prefix.begin(), prefix.end());
+    command.in_background = in_background_;
+    command.is_repeated = is_repeated_;
+    command.section = section_;
+    command.order = static_cast<uint32_t>(out_.commands.size());
+    command.shell = input_.shell;
+    command.arms = arms_;
+    out_.commands.push_back(std::move(command));
+  }
+
+  void AddPrefix(TSNode assignment, std::vector<Setting>& prefix) const {
+    const TSNode name = ts_node_child_by_field_name(assignment, "name", 4);
+    const TSNode value = ts_node_child_by_field_name(assignment, "value", 5);
+    if (ts_node_is_null(name)) return;
+    Setting setting{.name = std::string(expansion_.TextOf(name)), .value = {}, .span = expansion_.Cut(assignment).span(), .is_of_command = true};
+    if (!ts_node_is_null(value)) setting.value = expansion_.Value(value);
+    prefix.push_back(std::move(setting));
+  }
+
+  // Commands that change what the shell knows. True: nothing is started.
+  bool Builtin(const ShellCommand& command) {
+    const std::string& name = command.words[0].text();
+    if (const auto function = functions_.find(name); function != functions_.end()) {
+      Call(function->first, function->second, command);
+      return true;
+    }
+    if (name == "wait") {
+      ++section_;
+      return true;
+    }
+    if (name == "source" || name == ".") {
+      if (command.words.size() > 1) Source(command.words[1]);
+      return true;
+    }
+    if (name == "read" || name == "mapfile" || name == "readarray") {
+      for (size_t i = 1; i < command.words.size(); ++i) {
+        if (!command.words[i].text().starts_with("-")) SetUnknown(command.words[i]);
+      }
+      return true;
+    }
+    return IsOneOf(name, {"set", "shift", "cd", "shopt", "trap", "exit", "return", "true", "false", ":", "echo", "printf", "let", "ulimit", "umask"}) && name != "echo";
+  }
+
+  void SetUnknown(const Word& name) {
+    variables_[name.text()] = {.words = {Word(Piece{.text = std::string(1, kUnknownPart), .origin = name.span(), .sureness = Sureness::Unknown, .variable = name.text()})},
+                               .span = name.span()};
+  }
+
+  void Call(const std::string& name, TSNode body, const ShellCommand& command) {
+    called_.insert(name);
+    if (call_depth_ >= kDeepestCall) {
+      is_over_bound_ = true;
+      return;
+    }
+    Variables saved;
+    for (const char* parameter : {"1", "2", "3", "4", "5", "6", "7", "8", "9", "@", "*"}) {
+      const auto known = variables_.find(parameter);
+      if (known != variables_.end()) saved.insert(*known);
+      variables_.erase(parameter);
+    }
+    ShellVariable all{.words = {}, .is_array = true, .span = command.span};
+    for (size_t i = 1; i < command.words.size(); ++i) {
+      if (i < 10) variables_[std::to_string(i)] = {.words = {command.words[i]}, .span = command.words[i].span()};
+      all.words.push_back(command.words[i]);
+    }
+    variables_["@"] = all;
+    variables_["*"] = all;
+    ++call_depth_;
+    Visit(body, 0);
+    --call_depth_;
+    for (const char* parameter : {"1", "2", "3", "4", "5", "6", "7", "8", "9", "@", "*"}) variables_.erase(parameter);
+    variables_.insert(saved.begin(), saved.end());
+  }
+
+  // What a sourced file leaves in variables; its commands are reported where they stand.
+  void Source(const Word& path) {
+    if (!path.IsKnown() || !input_.open || input_.depth >= kDeepestCall) return;
+    const std::optional<Word> text = input_.open(path.text());
+    if (!text) return;
+    ShellInput inner{.text = *text, .variables = variables_, .shell = input_.shell, .depth = input_.depth + 1, .open = input_.open};
+    ShellScript script = ReadShell(inner);
+    variables_ = std::move(script.variables);
+    out_.exports.insert(out_.exports.end(), script.exports.begin(), script.exports.end());
+  }
+
+  const ShellInput& input_;
+  const Word& text_;
+  ShellTree tree_;
+  Variables variables_;
+  Expansion expansion_;
+  ShellScript out_;
+  std::map<std::string, TSNode> functions_;
+  std::set<std::string> called_;
+  std::vector<std::pair<uint32_t, uint32_t>> arms_;
+  uint32_t next_choice_ = 0;
+  uint32_t section_ = 0;
+  size_t steps_ = 0;
+  int call_depth_ = 0;
+  bool in_background_ = false;
+  bool is_repeated_ = false;
+  bool has_command_ = false;
+  bool is_over_bound_ = false;
+};
+
+}  // namespace
+
+ShellScript ReadShell(const ShellInput& input) { return Reader(input).Run(); }
+
+}  // namespace allranks::launch_files

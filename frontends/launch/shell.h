@@ -1,0 +1,75 @@
+// Shell scripts: which commands they run, with which words and environment, as far as the script shows it.
+//
+// tree-sitter's tree of the text is walked once, in the order in which the shell would run it, with the variables that are
+// known. Both arms of an `if` are walked and what they disagree on is unknown behind it; `if [ -z "$X" ]; then X=4; fi` leaves
+// X with a default. The body of a loop is walked once, with everything unknown that it changes. Functions are walked
+// where they are called. Command substitutions, arguments and variables of the caller's environment are unknown.
+//
+// Not sound: `set -e`, traps, `exec`, aliases and files that the script writes are not followed, and a file that is sourced
+// counts only if it is found in the project. A value that this gets wrong can only come from such constructs.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "analyzer/findings/suppression.h"
+#include "analyzer/launch/job.h"
+#include "analyzer/launch/word.h"
+
+namespace allranks::launch_files {
+
+using launch::Setting;
+using launch::Sureness;
+using launch::Word;
+
+struct ShellVariable {
+  std::vector<Word> words;    // one, but for arrays
+  bool is_exported = false;
+  bool is_array = false;
+  source::Span span;          // of the last assignment
+};
+
+// A command as the shell would start it.
+struct ShellCommand {
+  std::vector<Word> words;
+  std::vector<Setting> environment;
+  source::Span span;
+  std::optional<Word> input;   // of a here-document
+  bool in_background = false;
+  bool is_repeated = false;
+  uint32_t section = 0;
+  uint32_t order = 0;
+  uint8_t shell = 0;
+  std::vector<std::pair<uint32_t, uint32_t>> arms;
+};
+
+struct ShellScript {
+  std::vector<ShellCommand> commands;
+  std::vector<Setting> exports;       // in order
+  std::map<std::string, ShellVariable> variables;  // as the script leaves them
+  std::vector<Word> directives;       // the lines `#SBATCH ...`, without that word
+  std::vector<launch::ReadProblem> problems;
+  std::vector<findings::Extent> statements;  // in places of the text
+  std::vector<findings::Extent> comments;
+};
+
+struct ShellInput {
+  Word text;
+  std::map<std::string, ShellVariable> variables;
+  uint8_t shell = 0;
+  int depth = 0;  // of files that source one another
+  // The text of a sourced file; nothing: it is not in the project.
+  std::function<std::optional<Word>(const std::string& path)> open;
+};
+
+ShellScript ReadShell(const ShellInput& input);
+
+// The words of a line as `#SBATCH` has them, without expansions.
+std::vector<Word> SplitWords(const Word& line);
+
+}  // namespace allranks::launch_files

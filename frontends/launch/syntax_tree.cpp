@@ -1,0 +1,57 @@
+#include "frontends/launch/syntax_tree.h"
+
+extern "C" const TSLanguage* tree_sitter_bash(void);
+
+namespace allranks::launch_files {
+namespace {
+
+struct Budget {
+  uint64_t asked = 0;
+  uint64_t most = 0;
+};
+
+// The parser asks every hundred steps or so. Scripts that people write take less than one question a byte.
+constexpr uint64_t kQuestionsPerByte = 4;
+constexpr uint64_t kFreeQuestions = 20000;
+
+bool IsOverBudget(TSParseState* state) {
+  auto* budget = static_cast<Budget*>(state->payload);
+  return ++budget->asked > budget->most;
+}
+
+const char* ReadText(void* payload, uint32_t offset, TSPoint /*point*/, uint32_t* length) {
+  const std::string_view text = *static_cast<const std::string_view*>(payload);
+  *length = offset < text.size() ? static_cast<uint32_t>(text.size()) - offset : 0;
+  return *length == 0 ? "" : text.data() + offset;
+}
+
+}  // namespace
+
+ShellTree::ShellTree(std::string_view text) {
+  TSParser* parser = ts_parser_new();
+  ts_parser_set_language(parser, tree_sitter_bash());
+  Budget budget{.asked = 0, .most = kFreeQuestions + kQuestionsPerByte * text.size()};
+  const TSInput input = {.payload = &text, .read = ReadText, .encoding = TSInputEncodingUTF8, .decode = nullptr};
+  tree_ = ts_parser_parse_with_options(parser, nullptr, input, {.payload = &budget, .progress_callback = IsOverBudget});
+  ts_parser_delete(parser);
+}
+
+ShellTree::~ShellTree() {
+  if (tree_ != nullptr) ts_tree_delete(tree_);
+}
+
+std::vector<TSNode> ChildrenOf(TSNode node) {
+  std::vector<TSNode> children;
+  TSTreeCursor cursor = ts_tree_cursor_new(node);
+  if (ts_tree_cursor_goto_first_child(&cursor)) {
+    do {
+      children.push_back(ts_tree_cursor_current_node(&cursor));
+    } while (ts_tree_cursor_goto_next_sibling(&cursor));
+  }
+  ts_tree_cursor_delete(&cursor);
+  return children;
+}
+
+std::string_view TypeOf(TSNode node) { return ts_node_type(node); }
+
+}  // namespace allranks::launch_files

@@ -1,0 +1,30 @@
+// tree-sitter's tree of a shell script.
+#pragma once
+
+#include <tree_sitter/api.h>
+
+#include <string_view>
+#include <vector>
+
+namespace allranks::launch_files {
+
+class ShellTree {
+ public:
+  // The text must outlive the tree.
+  explicit ShellTree(std::string_view text);
+  ~ShellTree();
+  ShellTree(const ShellTree&) = delete;
+  ShellTree& operator=(const ShellTree&) = delete;
+
+  // False: the parser gave up, since the text makes it work without end.
+  bool IsParsed() const { return tree_ != nullptr; }
+  TSNode root() const { return ts_tree_root_node(tree_); }
+
+ private:
+  TSTree* tree_ = nullptr;
+};
+
+std::vector<TSNode> ChildrenOf(TSNode node);
+std::string_view TypeOf(TSNode node);
+
+}  // namespace allranks::launch_files

@@ -1,0 +1,212 @@
+#include "rules/collectives/file_tests.h"
+
+#include <algorithm>
+#include <optional>
+
+#include "analyzer/ir/walk.h"
+#include "rules/finding_parts.h"
+
+namespace allranks::rules {
+namespace {
+
+using objects::KnownCall;
+using objects::Site;
+using variation::ValueId;
+
+bool LooksAtDisk(const KnownCall& call) { return call.entry->Has(knowledge::Role::LooksAtDisk); }
+
+// Whether a test holds where a part of it does: not if it is negated on the way; none if it is not a part.
+std::optional<bool> Agrees(const ir::Module& module, ir::ExprId test, ir::ExprId part, int depth = 0) {
+  constexpr int kDeepest = 16;
+  if (test == part) return true;
+  if (depth > kDeepest) return std::nullopt;
+  const bool negates = module[test].kind == ir::ExprKind::Unary && static_cast<ir::UnaryOp>(module[test].op) == ir::UnaryOp::Not;
+  std::optional<bool> found;
+  ir::ForEachPart(module, test, [&](ir::ExprId each) {
+    const std::optional<bool> inner = Agrees(module, each, part, depth + 1);
+    if (inner && !found) found = negates ? !*inner : *inner;
+  });
+  return found;
+}
+
+}  // namespace
+
+FileTests::FileTests(const Context& context) : context_(context) {
+  for (const KnownCall& call : context.index.known_calls()) {
+    const ValueId value = context.facts.value(context.program.funcs[call.function].module, call.expr);
+    const bool varies = value && context.facts.values_store.axes(value).has(knowledge::Axis::Environment);
+    if (varies && call.entry->yield.axes.has(knowledge::Axis::Environment)) varying_.emplace(value.index, &call);
+  }
+}
+
+const KnownCall* FileTests::Of(const traces::Difference& difference) const {
+  if (!Without(difference.axes, knowledge::Axes::Of(knowledge::Axis::Environment)).empty()) return nullptr;
+  const Sources sources = SourcesOf(difference);
+  if (sources.has_other) return nullptr;
+  const KnownCall* look = sources.disk.empty() ? EndOfChain(difference) : sources.disk.front();
+  if (look == nullptr || !LooksAtDisk(*look) || IsOfOneRank(*look)) return nullptr;
+  const bool is_error = std::ranges::any_of(sources.disk, [&](const KnownCall* each) { return IsMadeMeanwhile(*each) || IsSignal(*each); });
+  return is_error || IsMadeMeanwhile(*look) || IsSignal(*look) ? nullptr : look;
+}
+
+ValueId FileTests::ConditionOf(const traces::Difference& difference) const {
+  if (!difference.condition_function || !difference.condition_expr) return {};
+  if (difference.kind == traces::DifferenceKind::TripCount) {
+    if (const ValueId trips = context_.facts.trip_count(difference.condition_function, difference.condition_expr)) return trips;
+  }
+  return context_.facts.value(context_.program.funcs[difference.condition_function].module, difference.condition_expr);
+}
+
+FileTests::Sources FileTests::SourcesOf(const traces::Difference& difference) const {
+  Sources sources;
+  const ValueId condition = ConditionOf(difference);
+  if (!condition) return sources;
+  context_.values.AnyPart(condition, [&](ValueId part) {
+    const auto found = varying_.find(part.index);
+    if (found == varying_.end()) return false;
+    if (LooksAtDisk(*found->second)) sources.disk.push_back(found->second);
+    else sources.has_other = true;
+    return false;
+  });
+  return sources;
+}
+
+const KnownCall* FileTests::EndOfChain(const traces::Difference& difference) const {
+  constexpr size_t kLongest = 64;
+  if (!difference.condition_function || !difference.condition_expr) return nullptr;
+  const std::vector<variation::WhyStep> steps =
+      variation::ExplainVariation(context_.program, context_.knowledge, context_.facts, difference.condition_function,
+                                  difference.condition_expr, kLongest);
+  if (steps.empty()) return nullptr;
+  for (const auto& [value, call] : varying_) {
+    if (SpanOf(context_, {call->function, call->expr}) == steps.back().span) return call;
+  }
+  return nullptr;
+}
+
+ValueId FileTests::PathOf(const KnownCall& look) const {
+  for (const knowledge::RoleOf& role : look.entry->roles) {
+    if (role.role == knowledge::Role::LooksAtDisk && role.param) return context_.index.Arg(look, context_.program.text(role.param));
+  }
+  return look.receiver;
+}
+
+// Each rank looks for a file of its own.
+bool FileTests::IsOfOneRank(const KnownCall& look) const {
+  const ValueId path = PathOf(look);
+  return path && context_.values.AnyPart(path, [&](ValueId part) {
+    const knowledge::Axes axes = context_.facts.values_store.axes(part);
+    return !Without(axes, knowledge::Axes::Of(knowledge::Axis::Environment)).empty();
+  });
+}
+
+// Whether anything gets the path, or something made of it, and does more than look whether it is there. A text that
+// names it is for people.
+bool FileTests::IsUsed(ValueId path) const {
+  const auto is_it = [&](ir::ModuleId module_id, ir::ExprId expr) {
+    const ValueId value = context_.facts.value(module_id, expr);
+    return value && context_.program.modules[module_id][expr].kind != ir::ExprKind::FString &&
+           context_.values.AnyPart(value, [&](ValueId part) { return part == path; });
+  };
+  for (uint32_t m = 0; m < context_.program.modules.size(); ++m) {
+    const ir::ModuleId module_id{m};
+    const ir::Module& module = context_.program.modules[module_id];
+    for (const ir::ExprId call : context_.index.ExprsOf(module_id, ir::ExprKind::Call)) {
+      if (LooksAt(module_id, call)) continue;
+      const ir::Expr& callee = module[ir::CalleeOf(module[call])];
+      if (callee.kind == ir::ExprKind::Attribute && is_it(module_id, ir::ObjectOf(callee))) return true;
+      for (uint32_t i = 0; i < ir::ArgCount(module, module[call]); ++i) {
+        if (is_it(module_id, ir::ArgAt(module, module[call], i).value)) return true;
+      }
+    }
+  }
+  return false;
+}
+
+// The attribute that holds the path is an argument of something else: of another function's options, which are the same.
+bool FileTests::IsUsedByName(const KnownCall& look) const {
+  const auto attribute = [&](ir::ModuleId module_id, ir::ExprId expr) {
+    const ir::Module& module = context_.program.modules[module_id];
+    return expr && module[expr].kind == ir::ExprKind::Attribute ? ir::AttrOf(module[expr]) : base::NameId::None();
+  };
+  ir::ExprId path;
+  for (const knowledge::RoleOf& role : look.entry->roles) {
+    if (role.role == knowledge::Role::LooksAtDisk && role.param) path = context_.index.ArgExpr(look, context_.program.text(role.param));
+  }
+  const base::NameId name = attribute(context_.program.funcs[look.function].module, path);
+  if (!name) return false;
+  for (uint32_t m = 0; m < context_.program.modules.size(); ++m) {
+    const ir::ModuleId module_id{m};
+    const ir::Module& module = context_.program.modules[module_id];
+    for (const ir::ExprId call : context_.index.ExprsOf(module_id, ir::ExprKind::Call)) {
+      if (LooksAt(module_id, call)) continue;
+      for (uint32_t i = 0; i < ir::ArgCount(module, module[call]); ++i) {
+        if (attribute(module_id, ir::ArgAt(module, module[call], i).value) == name) return true;
+      }
+    }
+  }
+  return false;
+}
+
+bool FileTests::LooksAt(ir::ModuleId module, ir::ExprId call) const {
+  const FuncId function = FunctionAround(context_, module, call);
+  const variation::CallFact* fact = function ? context_.facts.call(function, call) : nullptr;
+  return fact != nullptr && fact->kind == variation::CallKind::Known && context_.knowledge[fact->entry].Has(knowledge::Role::LooksAtDisk);
+}
+
+// A function of the project gets the path itself; a message would get a text. A library that saves may get the folder
+// that the path begins with.
+bool FileTests::MayMake(const variation::CallFact& call, ValueId path) const {
+  const bool is_saved = call.kind == variation::CallKind::Known && context_.knowledge[call.entry].has_operation;
+  const bool is_own = call.kind == variation::CallKind::Function || call.kind == variation::CallKind::Construct;
+  if (!is_saved && !is_own) return false;
+  return std::ranges::any_of(context_.facts.args(call), [&](ValueId arg) {
+    return arg == path || (is_saved && arg && context_.values.AnyPart(path, [&](ValueId part) { return part == arg; }));
+  });
+}
+
+// A call that is known to write files writes this one, or moves another here.
+bool FileTests::Makes(const objects::FileUse& use, ValueId path) const {
+  switch (use.act) {
+    case objects::FileAct::Write:
+    case objects::FileAct::WriteLog:
+    case objects::FileAct::MoveTo:
+    case objects::FileAct::MakeFolder:
+      break;
+    default:
+      return false;
+  }
+  const objects::PathReader& reader = context_.file_uses.paths();
+  const std::vector<objects::FilePath> looked_at = reader.PathsOf(path, nullptr);
+  return std::ranges::any_of(reader.PathsOf(use.value, nullptr), [&](const objects::FilePath& made) {
+    return std::ranges::find(looked_at, made.Spelled(), &objects::FilePath::Spelled) != looked_at.end();
+  });
+}
+
+bool FileTests::IsWhereMissing(const Site& use, const KnownCall& look) const {
+  const ir::Module& module = context_.program.module_of(use.function);
+  return std::ranges::any_of(context_.reach.Guards(use), [&](const objects::Guard& guard) {
+    const std::optional<bool> agrees = Agrees(module, guard.test, look.expr);
+    return agrees && *agrees != guard.holds;
+  });
+}
+
+bool FileTests::IsMadeMeanwhile(const KnownCall& look) const {
+  const ValueId path = PathOf(look);
+  if (!path) return false;
+  const bool is_handed_on = std::ranges::any_of(context_.facts.functions[look.function].calls, [&](const auto& call) {
+    return MayMake(call.second, path) && IsWhereMissing({look.function, call.first}, look);
+  });
+  return is_handed_on || std::ranges::any_of(context_.file_uses.uses(), [&](const objects::FileUse& use) {
+    return use.site().function == look.function && Makes(use, path) && IsWhereMissing(use.site(), look);
+  });
+}
+
+bool FileTests::IsSignal(const KnownCall& look) const {
+  const ValueId path = PathOf(look);
+  // What a caller passes is for the caller to use.
+  if (!path || context_.facts.values_store[path].kind == variation::ValueKind::Param) return false;
+  return !IsUsed(path) && !IsUsedByName(look);
+}
+
+}  // namespace allranks::rules

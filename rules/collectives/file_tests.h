@@ -1,0 +1,49 @@
+// Collectives that depend on what a rank finds on its disk: does the checkpoint exist, which step is the newest?
+//
+// On a disk that all ranks share, and while nobody writes, all of them find the same. So one note at the place that looks
+// says it, whatever number of collectives depends on it. An error it stays where the program itself makes the file in
+// the meantime (the arm where it is missing writes it, or hands its path on), or where nobody but an operator can make it: a file that
+// is looked for and never opened.
+//
+// Which places look is knowledge (the role `looks_at_disk`). What a condition was computed from is followed through values;
+// where these were joined, through the chain that explains why it varies.
+#pragma once
+
+#include <unordered_map>
+#include <vector>
+
+#include "rules/rule.h"
+
+namespace allranks::rules {
+
+class FileTests {
+ public:
+  explicit FileTests(const Context& context);
+
+  // The call that looks at the disk, if nothing but such calls makes the ranks differ here; none: it is no file test.
+  const objects::KnownCall* Of(const traces::Difference& difference) const;
+
+ private:
+  struct Sources {
+    std::vector<const objects::KnownCall*> disk;
+    bool has_other = false;
+  };
+  Sources SourcesOf(const traces::Difference& difference) const;
+  const objects::KnownCall* EndOfChain(const traces::Difference& difference) const;
+  variation::ValueId ConditionOf(const traces::Difference& difference) const;
+  bool IsMadeMeanwhile(const objects::KnownCall& look) const;
+  bool IsSignal(const objects::KnownCall& look) const;
+  variation::ValueId PathOf(const objects::KnownCall& look) const;
+  bool IsOfOneRank(const objects::KnownCall& look) const;
+  bool IsUsed(variation::ValueId path) const;
+  bool IsUsedByName(const objects::KnownCall& look) const;
+  bool LooksAt(ir::ModuleId module, ir::ExprId call) const;
+  bool MayMake(const variation::CallFact& call, variation::ValueId path) const;
+  bool Makes(const objects::FileUse& use, variation::ValueId path) const;
+  bool IsWhereMissing(const objects::Site& use, const objects::KnownCall& look) const;
+
+  const Context& context_;
+  std::unordered_map<uint32_t, const objects::KnownCall*> varying_;  // by the value that a call yields
+};
+
+}  // namespace allranks::rules

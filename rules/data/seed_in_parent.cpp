@@ -1,0 +1,169 @@
+#include <algorithm>
+#include <optional>
+
+#include "analyzer/objects/process_starts.h"
+#include "rules/finding_parts.h"
+
+namespace allranks::rules {
+namespace {
+
+using objects::KnownCall;
+using objects::ProcessStart;
+using objects::Site;
+using variation::ValueId;
+
+constexpr std::string_view kCode = "AR311";
+
+class Seeds {
+ public:
+  Seeds(const Context& context, FindingSink& sink)
+      : context_(context), sink_(sink), starts_(context.program, context.facts, context.index) {}
+
+  void Run() {
+    for (const ProcessStart& start : starts_.starts()) {
+      if (!BeginsAnew(start) || IsSeeded(start.started)) continue;
+      const std::optional<Site> seed = SeedBefore(start.site);
+      if (seed) Report(*seed, start);
+    }
+  }
+
+ private:
+  // Started with a fresh interpreter, which knows nothing of what this one drew: so does `spawn`, while a fork goes on
+  // from the same state.
+  bool BeginsAnew(const ProcessStart& start) const {
+    for (const KnownCall& call : context_.index.known_calls()) {
+      if (call.function != start.site.function || call.expr != start.site.expr) continue;
+      const ValueId method = context_.index.Arg(call, "start_method");
+      const bool is_spawn = !method || context_.values.Str(method) == "spawn";
+      return call.entry->Has(knowledge::Role::StartsWithIndex) && is_spawn;
+    }
+    return false;
+  }
+
+  // Whether what a started function runs seeds anything, or calls something that nobody has read and that may.
+  bool IsSeeded(FuncId started) const {
+    std::vector<bool> runs(context_.program.funcs.size());
+    std::vector<FuncId> work = {started};
+    runs[started.index] = true;
+    while (!work.empty()) {
+      const FuncId function = work.back();
+      work.pop_back();
+      const ir::Module& module = context_.program.module_of(function);
+      for (const auto& [expr, fact] : context_.facts.functions[function].calls) {
+        if (fact.kind == variation::CallKind::Known && context_.knowledge[fact.entry].Has(knowledge::Role::Seed)) return true;
+        if (fact.function && !runs[fact.function.index]) {
+          runs[fact.function.index] = true;
+          work.push_back(fact.function);
+        }
+        if (!fact.function && fact.kind != variation::CallKind::Known && IsNamedSeed(module, expr)) return true;
+      }
+    }
+    return false;
+  }
+
+  bool IsNamedSeed(const ir::Module& module, ir::ExprId call) const {
+    if (module[call].kind != ir::ExprKind::Call) return false;
+    const ir::Expr& callee = module[ir::CalleeOf(module[call])];
+    const base::NameId name = callee.kind == ir::ExprKind::Name        ? ir::NameOf(callee)
+                              : callee.kind == ir::ExprKind::Attribute ? ir::AttrOf(callee)
+                                                                       : base::NameId::None();
+    return name && context_.program.text(name).find("seed") != std::string_view::npos;
+  }
+
+  // The first call that seeds the parent before it starts the others, in a function that comes to both.
+  std::optional<Site> SeedBefore(const Site& start) const {
+    const std::vector<Site> ways = context_.index.WaysTo(start);
+    for (const KnownCall& call : context_.index.known_calls()) {
+      if (!call.entry->Has(knowledge::Role::Seed) || starts_.IsStarted(call.function)) continue;
+      for (const Site& seeding : context_.index.WaysTo({call.function, call.expr})) {
+        const bool is_before = std::ranges::any_of(ways, [&](const Site& site) {
+          const ir::Module& module = context_.program.module_of(site.function);
+          return site.function == seeding.function && module[seeding.expr].end <= module[site.expr].begin;
+        });
+        if (is_before && !IsRunByImport(seeding)) return Site{call.function, call.expr};
+      }
+    }
+    return std::nullopt;
+  }
+
+  // A process that is spawned imports the script: what stands there outside of functions and of tests is run by it too.
+  bool IsRunByImport(const Site& site) const {
+    return context_.program.funcs[site.function].function == ir::kTopLevel && context_.reach.Guards(site).empty();
+  }
+
+  void Report(const Site& seed, const ProcessStart& start) {
+    const std::string name = context_.program.FunctionName(start.started);
+    Finding finding = FindingAt(context_, kCode, Severity::Warning, Confidence::Likely, seed,
+                                {"this seeds the process that starts the ranks and none of them: `{}` runs in fresh processes, "
+                                 "which draw other numbers each time",
+                                 {name}});
+    AddLabel(finding, finding.span, LabelRole::Primary, {"before there are any ranks", {}});
+    AddLabel(finding, SpanOf(context_, start.site), LabelRole::Why, {"each process begins anew here", {}});
+    finding.help = {"seed at the beginning of `{}`", {name}};
+    sink_.push_back(std::move(finding));
+  }
+
+  const Context& context_;
+  FindingSink& sink_;
+  objects::ProcessStarts starts_;
+};
+
+void Check(const Context& context, FindingSink& sink) { Seeds(context, sink).Run(); }
+
+}  // namespace
+
+extern const Rule SeedInParent = {
+    .code = kCode,
+    .name = "seed-in-parent",
+    .severity = Severity::Warning,
+    .on_by_default = false,
+    .preview =
+        "it is new, and too few of its findings on public code were read to say how often it is right",
+    .languages = "Python",
+    .summary = "seed that is set before the ranks are spawned, and in none of them",
+    .explanation = R"md(
+## What it finds
+
+`torch.manual_seed` and its like in the process that calls `mp.spawn`, where neither the started function nor
+anything that it calls seeds anything.
+
+## Why it hurts
+
+`spawn` starts each rank with a fresh interpreter: it imports the script anew and knows nothing of the
+generators of its parent. The option `--seed` is accepted and has no effect: no run can be repeated, and
+nothing says so.
+
+## Wrong
+
+```python
+def main():
+    torch.manual_seed(args.seed)
+    mp.spawn(worker, args=(args,), nprocs=8)
+```
+
+## Right
+
+```python
+def worker(rank, args):
+    torch.manual_seed(args.seed + rank)
+    ...
+```
+
+## When it is silent
+
+* The started function seeds, itself or through helpers, or calls something unknown whose name
+  speaks of seeds.
+* The processes are forked: they go on from the state of their parent.
+* A launcher starts the ranks, so that each of them runs the whole script.
+
+## Fix
+
+There is none: whether all ranks shall draw the same numbers is not known.
+
+## Proof
+
+There is nothing to replay: it shows between two runs, not between ranks.
+)md",
+    .check = Check};
+
+}  // namespace allranks::rules

@@ -1,0 +1,99 @@
+#include <algorithm>
+
+#include "rules/finding_parts.h"
+
+namespace allranks::rules {
+namespace {
+
+using objects::KnownCall;
+using variation::ValueId;
+
+constexpr std::string_view kCode = "AR509";
+constexpr std::string_view kWrappers[] = {"torch.nn.parallel.DistributedDataParallel.__init__",
+                                          "torch.distributed.fsdp.FullyShardedDataParallel.__init__",
+                                          "torch.distributed.fsdp.fully_shard"};
+constexpr std::string_view kContainers[] = {"torch.nn.ModuleList", "torch.nn.ModuleDict"};
+
+// The name of the container that a value is on every path; empty if it may be something else.
+std::string_view ContainerOf(const Context& context, ValueId value) {
+  std::string_view found;
+  for (const ValueId leaf : context.values.Leaves(value)) {
+    const variation::Value& node = context.facts.values_store[leaf];
+    if (node.kind != variation::ValueKind::Object) return {};
+    const std::string_view name = context.program.text(base::NameId{node.a});
+    if (std::ranges::count(kContainers, name) == 0) return {};
+    found = name;
+  }
+  return found;
+}
+
+void Check(const Context& context, FindingSink& sink) {
+  for (const KnownCall& call : context.index.known_calls()) {
+    if (std::ranges::count(kWrappers, context.program.text(call.entry->name)) == 0) continue;
+    const std::string_view container = ContainerOf(context, context.index.Arg(call, "module"));
+    const ir::ExprId expr = context.index.ArgExpr(call, "module");
+    if (container.empty() || !expr) continue;
+    const bool is_ddp = context.program.text(call.entry->name) == kWrappers[0];
+    Finding finding = FindingAt(context, kCode, Severity::Error, Confidence::Likely, objects::Site{call.function, call.expr},
+                                {"`{}` has no `forward`, so the wrapper has none to run: {}",
+                                 {std::string(container),
+                                  std::string(is_ddp ? "its parts can only be called past DDP, and their gradients are never reduced"
+                                                     : "its parts can only be called past it, and their parameters are never gathered")}});
+    AddLabel(finding, SpanOf(context, {call.function, expr}), LabelRole::Primary, {"a container of modules", {}});
+    finding.help = {"wrap each part, or a module that holds them and calls them in its `forward`", {}};
+    sink.push_back(std::move(finding));
+  }
+}
+
+}  // namespace
+
+extern const Rule ContainerWrapped = {
+    .code = kCode,
+    .name = "container-wrapped",
+    .severity = Severity::Error,
+    .on_by_default = false,
+    .preview =
+        "it is new, and too few of its findings on public code were read to say how often it is right",
+    .languages = "Python",
+    .summary = "`ModuleList` or `ModuleDict` in DDP or FSDP: it has no forward",
+    .explanation = R"md(
+## What it finds
+
+A `torch.nn.ModuleList` or `torch.nn.ModuleDict` that is wrapped in DDP or FSDP, or handed to `fully_shard`.
+
+## Why it hurts
+
+The wrappers do their work in `forward`: DDP prepares the reduction of gradients there, FSDP gathers
+parameters. A container has no `forward`; who uses it calls its parts, past the wrapper. Under DDP
+every rank then trains a model of its own, and nothing fails. FSDP fails on parameters of no
+elements, `fully_shard` when it is called.
+
+## Wrong
+
+```python
+heads = DDP(torch.nn.ModuleDict({"a": a, "b": b}))
+loss = heads.module["a"](x).mean()
+```
+
+## Right
+
+```python
+heads = {"a": DDP(a), "b": DDP(b)}
+loss = heads["a"](x).mean()
+```
+
+## When it is silent
+
+* The module may be something else on some path, or its class is one of the project: that has a `forward`.
+
+## Fix
+
+There is none: what belongs together is for the author to say.
+
+## Proof
+
+There is nothing to replay: what is missing is a collective on every rank.
+)md",
+    .check = Check};
+
+}  // namespace allranks::rules

@@ -1,0 +1,117 @@
+#include <algorithm>
+
+#include "rules/finding_parts.h"
+
+namespace allranks::rules {
+namespace {
+
+using objects::GradientEvent;
+
+constexpr std::string_view kCode = "AR706";
+
+// The program tells the engine itself which micro-step is the last.
+bool SetsBoundary(const Context& context) {
+  const base::NameId name = context.program.names->Find("set_gradient_accumulation_boundary");
+  for (uint32_t m = 0; name && m < context.program.modules.size(); ++m) {
+    const ir::Module& module = context.program.modules[ir::ModuleId{m}];
+    for (const ir::ExprId id : context.index.ExprsOf(ir::ModuleId{m}, ir::ExprKind::Attribute)) {
+      if (ir::AttrOf(module[id]) == name) return true;
+    }
+  }
+  return false;
+}
+
+bool IsKnownEngine(const Context& context, const objects::Site& object) {
+  const auto leaves = context.values.Leaves(context.facts.value(context.program.funcs[object.function].module, object.expr));
+  return std::ranges::any_of(leaves, [&](variation::ValueId leaf) { return context.values.IsA(leaf, "deepspeed.DeepSpeedEngine"); });
+}
+
+void Visit(const Context& context, FuncId function, const GradientEvent& step, std::vector<source::Span>& seen, FindingSink& sink) {
+  const std::optional<objects::Period> period = context.accumulation.PeriodOf(function, step);
+  if (!period || period->form == objects::PeriodForm::InnerLoop || !period->guard) return;
+  if (!IsKnownEngine(context, {step.call.site.function, step.call.object})) return;
+  const bool adds_each_time = std::ranges::any_of(context.accumulation.EventsOf(function), [&](const GradientEvent& event) {
+    return event.call.action == objects::GradientAction::Add && event.call.by_engine && !context.accumulation.PeriodOf(function, event) &&
+           MeetOnOneWay(event, step);
+  });
+  const source::Span span = SpanOf(context, step.call.site);
+  if (!adds_each_time || std::ranges::count(seen, span) > 0) return;
+  seen.push_back(span);
+  Finding finding = FindingAt(context, kCode, Severity::Error, Confidence::Likely, step.call.site,
+                              {"the engine steps only every n-th time, but it counts micro-steps by its own calls of `step`: it "
+                               "accumulates n times as many as it was told",
+                               {}});
+  AddLabel(finding, finding.span, LabelRole::Primary, {"the engine decides itself which call changes parameters", {}});
+  AddLabel(finding, SpanOf(context, {period->guard->function, period->guard->test}), LabelRole::Condition, {"keeps micro-steps from it", {}});
+  finding.help = {"call `step` after each `backward`, and leave the number of micro-steps to `gradient_accumulation_steps`", {}};
+  sink.push_back(std::move(finding));
+}
+
+void Check(const Context& context, FindingSink& sink) {
+  if (SetsBoundary(context)) return;
+  std::vector<source::Span> seen;
+  for (uint32_t f = 0; f < context.program.funcs.size(); ++f) {
+    for (const GradientEvent& event : context.accumulation.EventsOf(FuncId{f})) {
+      const bool is_step = event.call.action == objects::GradientAction::Step && event.call.by_engine;
+      if (is_step) Visit(context, FuncId{f}, event, seen, sink);
+    }
+  }
+}
+
+}  // namespace
+
+extern const Rule EngineStepGuarded = {
+    .code = kCode,
+    .name = "engine-step-guarded",
+    .severity = Severity::Error,
+    .on_by_default = false,
+    .preview =
+        "it is new, and too few of its findings on public code were read to say how often it is right",
+    .languages = "Python",
+    .summary = "`step` of a DeepSpeed engine under a remainder of the micro-step, which the engine counts itself",
+    .explanation = R"md(
+## What it finds
+
+`engine.step()` that a remainder, a counter or the last round of a loop lets through only every n-th
+time, while `engine.backward(loss)` runs each time.
+
+## Why it hurts
+
+A DeepSpeed engine counts its calls of `step`: all but every `gradient_accumulation_steps`-th do
+nothing but count. Called every n-th time only, the boundary comes n times too late, or, with a
+setting of 1, gradients are reduced in every micro-step and, under ZeRO 2 and 3, those of the
+micro-steps in between are overwritten. The batch that the logs speak of is not the one that is
+trained.
+
+## Wrong
+
+```python
+engine.backward(loss)
+if (i + 1) % n == 0:
+    engine.step()
+```
+
+## Right
+
+```python
+engine.backward(loss)
+engine.step()
+```
+
+## When it is silent
+
+* The object is not known to be an engine.
+* The program calls `set_gradient_accumulation_boundary`.
+* `backward` stands under the same test.
+
+## Fix
+
+There is none: the configuration has to say the number of micro-steps.
+
+## Proof
+
+There is nothing to replay: the ranks agree.
+)md",
+    .check = Check};
+
+}  // namespace allranks::rules

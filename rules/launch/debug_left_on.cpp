@@ -1,0 +1,120 @@
+#include <algorithm>
+#include <set>
+
+#include "rules/launch/job_facts.h"
+
+namespace allranks::rules {
+namespace {
+
+using findings::Confidence;
+using findings::Finding;
+
+constexpr std::string_view kCode = "AR906";
+
+// How sure it is that the setting costs this job anything; nothing: it does not.
+std::optional<Confidence> Costs(const Job& job, const launch::VariableEntry& variable) {
+  if (variable.only_if == "several nodes") {
+    const Said nodes = NodesOf(job);
+    if (!nodes.value) return Confidence::Possible;
+    return *nodes.value > 1 ? std::optional(Confidence::Likely) : std::nullopt;
+  }
+  const Said processes = ProcessesPerNode(job);
+  if (variable.only_if == "several processes" && processes.value == 1) return std::nullopt;
+  // One process on one node: somebody looks for an error.
+  const bool is_one = processes.value == 1 && NodesOf(job).value == 1;
+  return is_one ? std::nullopt : std::optional(Confidence::Likely);
+}
+
+// A job that runs tests looks for errors.
+bool RunsTests(const Job& job) {
+  const auto names_tests = [](const Word& word) {
+    const std::string& text = word.text();
+    return text == "pytest" || text.ends_with("/pytest") || text.starts_with("tests/") || text.starts_with("test/") || text.find("/tests/") != std::string::npos;
+  };
+  return names_tests(job.script) || std::ranges::any_of(job.args, names_tests);
+}
+
+void CheckJob(const LaunchContext& context, const Job& job, std::set<source::Span>& seen, FindingSink& sink) {
+  if (RunsTests(job)) return;
+  for (const launch::Setting& setting : job.environment) {
+    const launch::VariableEntry* variable = context.launches.tables.FindVariable(setting.name);
+    if (variable == nullptr || std::ranges::count(variable->debug_values, setting.value.text()) == 0) continue;
+    const std::optional<Confidence> confidence = Costs(job, *variable);
+    if (!confidence || job.Env(setting.name)->span != setting.span || !seen.insert(setting.span).second) continue;
+    Finding finding = LaunchFinding(kCode, Severity::Warning, *confidence, setting.span,
+                                    {"`{}={}` is set for this job: {}", {setting.name, setting.value.text(), variable->why}});
+    AddNote(finding, job.innermost().word.span(), {"the job that runs with it", {}});
+    finding.help = {"set it where you look for an error, on the command line, and not in the script", {}};
+    sink.push_back(std::move(finding));
+  }
+}
+
+void CheckAll(const LaunchContext& context, FindingSink& sink) {
+  for (const LaunchFile& file : context.launches.files) {
+    std::set<source::Span> seen;
+    for (const Job& job : file.jobs) CheckJob(context, job, seen, sink);
+  }
+}
+
+}  // namespace
+
+void CheckDebugLeftOn(const LaunchContext& context, FindingSink& sink) { CheckAll(context, sink); }
+
+extern const Rule DebugLeftOn = {
+    .code = kCode,
+    .name = "debug-left-on",
+    .severity = Severity::Warning,
+    .on_by_default = false,
+    .preview =
+        "of the findings in launch files of 128 public repositories that were read about half were right, and the causes of the "
+        "wrong ones were fixed only afterwards",
+    .languages = "launch files",
+    .summary = "setting for looking for errors that slows every run down",
+    .explanation = R"md(
+## What it finds
+
+Variables of the environment that are set for a job and are meant for looking for an error:
+`CUDA_LAUNCH_BLOCKING=1`, `TORCH_DISTRIBUTED_DEBUG=DETAIL`, `NCCL_P2P_DISABLE=1`,
+`NCCL_SHM_DISABLE=1`, `NCCL_IB_DISABLE=1`, `NCCL_DEBUG=TRACE`. Which there are, and what each costs,
+stands in `knowledge/launch/variables.toml`.
+
+## Why it hurts
+
+They were put in on the day when something hung, and stayed. `CUDA_LAUNCH_BLOCKING` lets nothing
+overlap, `DETAIL` sends a collective before each collective, and the `DISABLE` switches take the
+fast path between GPUs or nodes away: jobs run at a half or a tenth of their speed, and nothing in
+the log says why.
+
+## Wrong
+
+```sh
+export CUDA_LAUNCH_BLOCKING=1
+torchrun --nproc_per_node=8 train.py
+```
+
+## Right
+
+```sh
+torchrun --nproc_per_node=8 train.py
+```
+
+## When it is silent
+
+* A job of one process, or one that runs tests.
+* `NCCL_IB_DISABLE` in a job of one node, where it changes nothing. Where the number of nodes is not
+  known, it is *possible*.
+* `NCCL_DEBUG=INFO`, which costs nothing after the start.
+
+A machine whose GPUs cannot copy to one another directly needs `NCCL_P2P_DISABLE`: accept the
+finding with a comment that says so.
+
+## Fix
+
+There is none: the machine may need the setting.
+
+## Proof
+
+There is nothing to replay.
+)md"};
+
+}  // namespace allranks::rules

@@ -1,0 +1,254 @@
+#include <algorithm>
+#include <array>
+
+#include "analyzer/knowledge/spelling.h"
+#include "rules/launch/job_facts.h"
+
+namespace allranks::rules {
+namespace {
+
+using findings::Confidence;
+using findings::Finding;
+using launch::ConfigId;
+using launch::ConfigKind;
+using launch::ConfigNode;
+
+constexpr std::string_view kCode = "AR703";
+
+class ConfigCheck {
+ public:
+  ConfigCheck(const launch::ConfigTable& table, const launch::ConfigTree& tree, ConfigId root, FindingSink& sink)
+      : table_(table), tree_(tree), root_(root), sink_(sink) {}
+
+  void Run() {
+    CheckKeys(root_, "");
+    CheckOffload();
+    CheckPrecision();
+    CheckBatch();
+  }
+
+ private:
+  void Report(Severity severity, Confidence confidence, source::Span span, findings::Text message, findings::Text help) {
+    sink_.push_back(LaunchFinding(kCode, severity, confidence, span, std::move(message)));
+    sink_.back().help = std::move(help);
+  }
+
+  // Keys that are nowhere in the table: refused in a closed map, and without effect elsewhere.
+  void CheckKeys(ConfigId map, const std::string& path) {
+    const bool is_closed = std::ranges::count(table_.closed, path) > 0;
+    for (const ConfigId child : tree_[map].children) {
+      const ConfigNode& node = tree_[child];
+      const std::string whole = path.empty() ? node.key : path + "." + node.key;
+      const launch::KeyEntry* entry = table_.Find(whole);
+      if (entry == nullptr) {
+        if (path.empty() || is_closed) ReportUnknown(child, path, is_closed);
+        continue;
+      }
+      if (!entry->until.empty()) ReportOld(child, *entry);
+      else CheckType(child, *entry);
+      if (node.kind == ConfigKind::Map && std::ranges::count(table_.closed, whole) > 0) CheckKeys(child, whole);
+    }
+  }
+
+  void ReportUnknown(ConfigId id, const std::string& path, bool is_closed) {
+    const ConfigNode& node = tree_[id];
+    std::vector<std::string_view> names;
+    for (const launch::KeyEntry& entry : table_.keys) {
+      const std::string_view whole = entry.path;
+      const size_t dot = whole.rfind('.');
+      const std::string_view parent = dot == std::string_view::npos ? std::string_view() : whole.substr(0, dot);
+      if (parent == path && entry.until.empty()) names.push_back(dot == std::string_view::npos ? whole : whole.substr(dot + 1));
+    }
+    const std::string nearest = knowledge::DidYouMean(node.key, names);
+    // Outside of closed maps other tools keep keys of their own.
+    if (!is_closed && !std::ranges::any_of(names, [&](std::string_view name) { return IsSlip(node.key, name); })) return;
+    Report(Severity::Error, is_closed ? Confidence::Certain : Confidence::Likely, node.key_span,
+           is_closed ? findings::Text{"`{}` is no key of `{}`: DeepSpeed refuses to start{}", {node.key, path, nearest}}
+                     : findings::Text{"`{}` is no key of DeepSpeed, which ignores it{}", {node.key, nearest}},
+           {});
+  }
+
+  // One letter too many, missing or wrong, or two of them swapped, in a long word.
+  static bool IsSlip(std::string_view word, std::string_view name) {
+    if (word.size() < 8 || name.size() < 8) return false;
+    while (!word.empty() && !name.empty() && word.front() == name.front()) {
+      word.remove_prefix(1);
+      name.remove_prefix(1);
+    }
+    while (!word.empty() && !name.empty() && word.back() == name.back()) {
+      word.remove_suffix(1);
+      name.remove_suffix(1);
+    }
+    const bool is_swapped = word.size() == 2 && name.size() == 2 && word[0] == name[1] && word[1] == name[0];
+    return is_swapped || (word.size() <= 1 && name.size() <= 1);
+  }
+
+  // What is off is as if it were not there.
+  void ReportOld(ConfigId id, const launch::KeyEntry& entry) {
+    if (tree_.Boolean(id) != true) return;
+    Report(Severity::Warning, Confidence::Certain, tree_[id].key_span,
+           {"`{}` is deprecated since DeepSpeed {}", {tree_[id].key, entry.until}}, {"use `{}`", {entry.instead}});
+  }
+
+  void CheckType(ConfigId id, const launch::KeyEntry& entry) {
+    const ConfigNode& node = tree_[id];
+    // "auto" is filled in by the Trainer; a text may be a placeholder.
+    // A list is what autotuning is to try.
+    if (node.kind == ConfigKind::List) return;
+    if (node.kind == ConfigKind::Text || node.kind == ConfigKind::Null) {
+      const bool is_truth_in_quotes = entry.type == "boolean" && (node.text == "True" || node.text == "False" || node.text == "true" || node.text == "false");
+      if (is_truth_in_quotes && entry.path.ends_with(".enabled") && (node.text == "False" || node.text == "false")) {
+        Report(Severity::Error, Confidence::Likely, node.span, {"`\"{}\"` is a text, not a truth value", {node.text}}, {"write `{}` without quotes", {"false"}});
+      }
+      return;
+    }
+    const bool is_number = node.kind == ConfigKind::Number;
+    const bool fits = entry.type == "boolean" ? node.kind == ConfigKind::Bool || (is_number && (node.text == "0" || node.text == "1"))
+                      : entry.type == "integer" || entry.type == "number" ? is_number
+                                                                          : true;
+    if (fits) return;
+    const char* wanted = entry.type == "boolean" ? "a truth value" : "a number";
+    Report(Severity::Error, Confidence::Certain, node.span, {"`{}` is {}, and DeepSpeed wants {}", {node.key, KindText(node.kind), wanted}}, {});
+  }
+  static std::string KindText(ConfigKind kind) {
+    switch (kind) {
+      case ConfigKind::Bool: return "a truth value";
+      case ConfigKind::Number: return "a number";
+      case ConfigKind::Map: return "a map";
+      default: return "a text";
+    }
+  }
+
+  bool IsOn(ConfigId device) const {
+    const std::string_view text = tree_.Text(device);
+    return text == "cpu" || text == "nvme";
+  }
+
+  void CheckOffload() {
+    const ConfigId zero = tree_.Member(root_, "zero_optimization");
+    const ConfigId stage_id = tree_.Member(zero, "stage");
+    const std::optional<int64_t> stage = tree_.Integer(stage_id);
+    if (!stage) return;
+    if (*stage < 0 || *stage > 3) {
+      Report(Severity::Error, Confidence::Certain, tree_[stage_id].span, {"stage {} of ZeRO does not exist: there are 0 to 3", {std::to_string(*stage)}}, {});
+      return;
+    }
+    const ConfigId param = tree_.Find(zero, "offload_param.device");
+    if (*stage != 3 && IsOn(param)) {
+      Report(Severity::Error, Confidence::Certain, tree_[param].span,
+             {"parameters are offloaded under ZeRO-{}, which keeps all of them on each GPU: only stage 3 offloads parameters", {std::to_string(*stage)}},
+             {"take `offload_param` out, or use stage 3", {}});
+      AddNote(sink_.back(), tree_[stage_id].span, {"the stage", {}});
+    }
+    const ConfigId optimizer = tree_.Find(zero, "offload_optimizer.device");
+    if (*stage == 0 && IsOn(optimizer)) {
+      Report(Severity::Error, Confidence::Certain, tree_[optimizer].span, {"the optimizer is offloaded without ZeRO: stage 0 turns it off", {}},
+             {"use stage 1, 2 or 3", {}});
+      AddNote(sink_.back(), tree_[stage_id].span, {"the stage", {}});
+    }
+    const ConfigId nvme = tree_.Find(zero, "offload_optimizer.device");
+    if (*stage != 3 && tree_.Text(nvme) == "nvme") {
+      Report(Severity::Error, Confidence::Certain, tree_[nvme].span, {"stage {} of ZeRO cannot offload to NVMe: only stage 3 can", {std::to_string(*stage)}}, {});
+    }
+  }
+
+  void CheckPrecision() {
+    const ConfigId half = tree_.Find(root_, "fp16.enabled");
+    const ConfigId brain = tree_.Member(root_, "bf16") ? tree_.Find(root_, "bf16.enabled") : tree_.Find(root_, "bfloat16.enabled");
+    if (tree_.Boolean(half) != true || tree_.Boolean(brain) != true) return;
+    Report(Severity::Error, Confidence::Certain, tree_[brain].span, {"`bf16` and `fp16` are both on: DeepSpeed refuses to start", {}}, {"keep one of the two", {}});
+    AddNote(sink_.back(), tree_[half].span, {"the other one", {}});
+  }
+
+  // train_batch_size = micro batch x accumulation x ranks.
+  void CheckBatch() {
+    const ConfigId all_id = tree_.Member(root_, "train_batch_size");
+    const std::optional<int64_t> all = tree_.Integer(all_id);
+    const std::optional<int64_t> micro = tree_.Integer(tree_.Member(root_, "train_micro_batch_size_per_gpu"));
+    const std::optional<int64_t> steps = tree_.Integer(tree_.Member(root_, "gradient_accumulation_steps"));
+    if (!all || !micro || *all <= 0 || *micro <= 0) return;
+    const int64_t of_rank = *micro * std::clamp<int64_t>(steps.value_or(1), 1, 1 << 20);
+    if (of_rank <= 0 || *all % of_rank == 0) return;
+    Report(Severity::Error, Confidence::Certain, tree_[all_id].span,
+           {"no number of ranks makes a `train_batch_size` of {} out of {} a rank and step{}", {std::to_string(*all), std::to_string(of_rank), steps ? " (micro batch times accumulation)" : ""}},
+           {"leave `train_batch_size` out: DeepSpeed computes it", {}});
+  }
+
+  const launch::ConfigTable& table_;
+  const launch::ConfigTree& tree_;
+  ConfigId root_;
+  FindingSink& sink_;
+};
+
+// Whether a map is a configuration of DeepSpeed: it has a section that nobody else has.
+bool IsDeepSpeed(const launch::ConfigTree& tree, ConfigId map, const launch::ConfigTable& table) {
+  if (!map || tree[map].kind != ConfigKind::Map) return false;
+  const ConfigId zero = tree.Member(map, "zero_optimization");
+  if (zero && tree[zero].kind == ConfigKind::Map) return true;
+  return std::ranges::any_of(table.marks, [&](const std::string& mark) { return mark != "zero_optimization" && tree.Member(map, mark); }) &&
+         (tree.Member(map, "fp16") || tree.Member(map, "bf16") || tree.Member(map, "optimizer"));
+}
+
+void CheckAll(const LaunchContext& context, FindingSink& sink) {
+  const launch::ConfigTable* table = context.launches.tables.FindConfig("deepspeed");
+  if (table == nullptr) return;
+  for (const LaunchFile& file : context.launches.files) {
+    if (file.kind != launch::FileKind::Json && file.kind != launch::FileKind::Yaml) continue;
+    if (IsDeepSpeed(file.tree, file.tree.root(), *table)) ConfigCheck(*table, file.tree, file.tree.root(), sink).Run();
+  }
+}
+
+}  // namespace
+
+void CheckInvalidZeroConfig(const LaunchContext& context, FindingSink& sink) { CheckAll(context, sink); }
+
+extern const Rule InvalidZeroConfig = {
+    .code = kCode,
+    .name = "invalid-zero-config",
+    .severity = Severity::Error,
+    .on_by_default = false,
+    .preview =
+        "of the findings in launch files of 128 public repositories that were read about half were right, and the causes of the "
+        "wrong ones were fixed only afterwards",
+    .languages = "launch files",
+    .summary = "configuration of DeepSpeed that cannot work, or says what nobody reads",
+    .explanation = R"md(
+## What it finds
+
+In the JSON or YAML of a DeepSpeed configuration: offloading of parameters below stage 3 and of the
+optimizer at stage 0, `fp16` and `bf16` both on, a `train_batch_size` that no number of ranks gives,
+keys that DeepSpeed does not have, deprecated keys, values of the wrong type.
+
+## Why it hurts
+
+Some of it ends the job at its start, after the wait in the queue. The rest is worse: a misspelt key
+outside of `zero_optimization` is ignored without a word, and a job that was to offload runs out of
+memory instead.
+
+## Wrong
+
+```json
+{"zero_optimization": {"stage": 2, "offload_param": {"device": "cpu"}}}
+```
+
+## Right
+
+```json
+{"zero_optimization": {"stage": 3, "offload_param": {"device": "cpu"}}}
+```
+
+## When it is silent
+
+* `"auto"`, templates, and files that are no configuration of DeepSpeed.
+* Unknown keys at the top that resemble no key of DeepSpeed: other tools keep theirs there.
+
+## Fix
+
+There is none: what was meant is yours to say.
+
+## Proof
+
+There is nothing to replay: DeepSpeed refuses, or ignores.
+)md"};
+
+}  // namespace allranks::rules

@@ -1,0 +1,57 @@
+// What rules about launch files ask of a job: numbers as they were said, and how sure they are.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+
+#include "rules/launch/launch_rules.h"
+
+namespace allranks::rules {
+
+using launch::Job;
+using launch::LaunchFile;
+using launch::Layer;
+using launch::Option;
+using launch::Sureness;
+using launch::Word;
+
+// A number that somebody wrote, and where.
+struct Said {
+  std::optional<int64_t> value;
+  source::Span span;
+  Sureness sureness = Sureness::Unknown;
+  std::string text;          // "`--nnodes=2`"
+
+  bool IsMoreThan(int64_t limit) const { return value && *value > limit; }
+};
+
+// The layer that starts the processes of a node: torchrun, accelerate, deepspeed; nullptr: none does.
+const Layer* AgentOf(const Job& job);
+// Whether options of a layer are hidden in a variable that nobody knows: then what is not seen may be there.
+bool HidesOptions(const Layer& layer);
+
+Said SaidBy(const Layer& layer, std::string_view means);
+// Of the scheduler's step that a command is started by; without one, of nothing.
+Said NodesOfStep(const Job& job);
+Said TasksPerNodeOfStep(const Job& job);
+// GPUs that a node of the allocation has, by `--gres` or `--gpus-per-node`.
+Said DevicesOfNode(const Job& job);
+// The nodes of a job as its own launcher, or else the scheduler, says.
+Said NodesOf(const Job& job);
+// Processes that the agent starts on a node.
+Said ProcessesPerNode(const Job& job);
+// GPUs that CUDA_VISIBLE_DEVICES leaves; nothing: it is not set, or not known.
+std::optional<std::set<std::string>> VisibleDevices(const Job& job, const launch::Setting** setting);
+
+findings::Confidence ConfidenceOf(Sureness sureness);
+findings::Confidence ConfidenceOf(const Said& a, const Said& b);
+
+// A finding of a launch file.
+findings::Finding LaunchFinding(std::string_view code, Severity severity, findings::Confidence confidence, source::Span span,
+                                findings::Text message);
+void AddNote(findings::Finding& finding, source::Span span, findings::Text text);
+
+}  // namespace allranks::rules

@@ -1,0 +1,30 @@
+// Rules about launch files. They look at jobs and configurations, not at code, so they need no program and run without one.
+#pragma once
+
+#include <span>
+
+#include "analyzer/launch/job.h"
+#include "rules/rule.h"
+
+namespace allranks::rules {
+
+struct LaunchContext {
+  const source::SourceFiles& files;
+  const launch::Launches& launches;
+};
+
+// Of these rules, those about launch files.
+void CheckLaunchFiles(const LaunchContext& context, std::span<const Rule* const> wanted, FindingSink& sink);
+
+void CheckConfigConflict(const LaunchContext& context, FindingSink& sink);
+void CheckInvalidZeroConfig(const LaunchContext& context, FindingSink& sink);
+void CheckStandaloneOnManyNodes(const LaunchContext& context, FindingSink& sink);
+void CheckRendezvousIncomplete(const LaunchContext& context, FindingSink& sink);
+void CheckPortCollision(const LaunchContext& context, FindingSink& sink);
+void CheckMixedLaunchers(const LaunchContext& context, FindingSink& sink);
+void CheckDeprecatedLauncher(const LaunchContext& context, FindingSink& sink);
+void CheckDebugLeftOn(const LaunchContext& context, FindingSink& sink);
+void CheckProcessCountMismatch(const LaunchContext& context, FindingSink& sink);
+void CheckUnknownLaunchOption(const LaunchContext& context, FindingSink& sink);
+
+}  // namespace allranks::rules

@@ -1,0 +1,132 @@
+#include <algorithm>
+#include <array>
+
+#include "rules/launch/job_facts.h"
+
+namespace allranks::rules {
+namespace {
+
+using findings::Confidence;
+using findings::Finding;
+
+constexpr std::string_view kCode = "AR904";
+
+// The launcher that a launcher is told to start as its script; nullptr: it is a script.
+const launch::LauncherTable* InnerLauncher(const LaunchContext& context, const Job& job) {
+  if (!job.script.IsKnown()) return nullptr;
+  const launch::LauncherTables& tables = context.launches.tables;
+  if (job.is_module) return tables.FindModule(job.script.text());
+  const std::string& word = job.script.text();
+  const size_t slash = word.rfind('/');
+  const std::string name = slash == std::string::npos ? word : word.substr(slash + 1);
+  const launch::LauncherTable* inner = tables.FindCommand(name);
+  if (inner == nullptr && !job.args.empty()) inner = tables.FindCommand(name + " " + job.args[0].text());
+  return inner != nullptr && inner->is_job ? inner : nullptr;
+}
+
+void CheckNested(const LaunchContext& context, const Job& job, const Layer& agent, FindingSink& sink) {
+  const launch::LauncherTable* inner = InnerLauncher(context, job);
+  if (inner == nullptr) return;
+  Finding finding = LaunchFinding(kCode, Severity::Error, Confidence::Certain, job.script.span(),
+                                  {"`{}` starts `{}` once a process: each of these starts all processes again", {agent.launcher->name, inner->name}});
+  AddNote(finding, agent.word.span(), {"starts the processes already", {}});
+  finding.help = {"use one of the two launchers", {}};
+  sink.push_back(std::move(finding));
+}
+
+// DeepSpeed ends with `Cannot specify num_nodes/gpus with include/exclude`.
+void CheckFilters(const Layer& agent, FindingSink& sink) {
+  if (agent.launcher->name != "deepspeed") return;
+  const Option* filter = agent.Find("include") != nullptr ? agent.Find("include") : agent.Find("exclude");
+  const Option* count = agent.Find("processes_per_node") != nullptr ? agent.Find("processes_per_node") : agent.Find("nodes");
+  if (filter == nullptr || count == nullptr || !count->value.Number().has_value() || *count->value.Number() < 0) return;
+  Finding finding = LaunchFinding(kCode, Severity::Error, Confidence::Certain, count->word.span(),
+                                  {"`{}` beside `{}`: DeepSpeed refuses to start with both", {count->name, filter->name}});
+  AddNote(finding, filter->word.span(), {"says already which GPUs are used", {}});
+  finding.help = {"keep one of the two", {}};
+  sink.push_back(std::move(finding));
+}
+
+// Accelerate ends with `You can only use one of ...`.
+void CheckModes(const Layer& agent, FindingSink& sink) {
+  if (agent.launcher->name != "accelerate") return;
+  const Option* first = nullptr;
+  for (const std::string_view mode : {"multi_gpu", "cpu", "use_deepspeed", "use_fsdp"}) {
+    const Option* option = agent.Find(mode);
+    if (option == nullptr) continue;
+    if (first != nullptr) {
+      Finding finding = LaunchFinding(kCode, Severity::Error, Confidence::Certain, option->word.span(),
+                                      {"`{}` beside `{}`: Accelerate takes only one of them and refuses to start", {option->name, first->name}});
+      AddNote(finding, first->word.span(), {"the other one", {}});
+      sink.push_back(std::move(finding));
+      return;
+    }
+    first = option;
+  }
+}
+
+void CheckAll(const LaunchContext& context, FindingSink& sink) {
+  for (const LaunchFile& file : context.launches.files) {
+    for (const Job& job : file.jobs) {
+      const Layer* agent = AgentOf(job);
+      if (agent == nullptr) continue;
+      CheckNested(context, job, *agent, sink);
+      CheckFilters(*agent, sink);
+      CheckModes(*agent, sink);
+    }
+  }
+}
+
+}  // namespace
+
+void CheckMixedLaunchers(const LaunchContext& context, FindingSink& sink) { CheckAll(context, sink); }
+
+extern const Rule MixedLaunchers = {
+    .code = kCode,
+    .name = "mixed-launchers",
+    .severity = Severity::Error,
+    .on_by_default = false,
+    .preview =
+        "of the findings in launch files of 128 public repositories that were read about half were right, and the causes of the "
+        "wrong ones were fixed only afterwards",
+    .languages = "launch files",
+    .summary = "launcher inside a launcher, or options of which a launcher takes only one",
+    .explanation = R"md(
+## What it finds
+
+* `torchrun`, `accelerate launch` or `deepspeed` told to run another launcher as its script.
+* `deepspeed --include` or `--exclude` beside `--num_gpus` or `--num_nodes`.
+* `accelerate launch` with two of `--multi_gpu`, `--cpu`, `--use_deepspeed`, `--use_fsdp`.
+
+## Why it hurts
+
+Eight processes of `torchrun` that are `deepspeed` each start eight more: 64 processes on eight
+GPUs, which collide on the port or run out of memory. The other two end at once with an error, after
+the wait in the queue.
+
+## Wrong
+
+```sh
+torchrun --nproc_per_node=8 deepspeed train.py
+```
+
+## Right
+
+```sh
+deepspeed --num_gpus=8 train.py
+```
+
+## When it is silent
+
+* `srun` or `mpirun` around a launcher, one a node.
+
+## Fix
+
+There is none: which one is meant is yours to say.
+
+## Proof
+
+There is nothing to replay.
+)md"};
+
+}  // namespace allranks::rules

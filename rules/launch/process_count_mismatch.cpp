@@ -1,0 +1,251 @@
+#include <algorithm>
+
+#include "rules/launch/job_facts.h"
+
+namespace allranks::rules {
+namespace {
+
+using findings::Confidence;
+using findings::Finding;
+
+constexpr std::string_view kCode = "AR907";
+
+std::string Processes(int64_t count) { return std::to_string(count) + (count == 1 ? " process" : " processes"); }
+std::string Gpus(int64_t count) { return std::to_string(count) + (count == 1 ? " GPU" : " GPUs"); }
+
+class JobCheck {
+ public:
+  JobCheck(const Job& job, const Layer& agent, FindingSink& sink)
+      : job_(job), agent_(agent), sink_(sink), processes_(ProcessesPerNode(job)) {}
+
+  void Run() {
+    if (agent_.Find("cpu") != nullptr) return;
+    CheckTasks();
+    if (agent_.launcher->name == "deepspeed") return CheckIgnored();
+    CheckVisible();
+    CheckAllocation();
+    CheckMachines();
+  }
+
+ private:
+  void Report(Severity severity, Confidence confidence, source::Span span, source::Span other, findings::Text note, findings::Text message) {
+    Finding finding = LaunchFinding(kCode, severity, confidence, span, std::move(message));
+    AddNote(finding, other, std::move(note));
+    sink_.push_back(std::move(finding));
+  }
+
+  void CheckVisible() {
+    const launch::Setting* setting = nullptr;
+    const auto devices = VisibleDevices(job_, &setting);
+    if (!devices || devices->empty() || !processes_.value || *processes_.value <= 0) return;
+    const auto count = static_cast<int64_t>(devices->size());
+    Said visible{.value = count, .span = setting->span, .sureness = setting->value.sureness(), .text = ""};
+    if (*processes_.value > count) {
+      Report(Severity::Error, ConfidenceOf(processes_, visible), processes_.span, setting->span, {"leaves fewer GPUs", {}},
+             {"{} on {}: `CUDA_VISIBLE_DEVICES` leaves {}, and the other processes end with `invalid device ordinal` or share one",
+              {Processes(*processes_.value), Gpus(count), Gpus(count)}});
+    } else if (*processes_.value < count && processes_.sureness == Sureness::Written && *processes_.value > 1) {
+      Report(Severity::Warning, Confidence::Likely, processes_.span, setting->span, {"leaves more GPUs", {}},
+             {"{} for {}: `CUDA_VISIBLE_DEVICES` leaves GPUs that nothing uses", {Processes(*processes_.value), Gpus(count)}});
+    }
+  }
+
+  void CheckAllocation() {
+    const Said devices = DevicesOfNode(job_);
+    if (!devices.value || *devices.value <= 0 || !processes_.value || job_.Env("CUDA_VISIBLE_DEVICES") != nullptr) return;
+    if (*processes_.value > *devices.value) {
+      Report(Severity::Error, ConfidenceOf(processes_, devices), processes_.span, devices.span, {"all that a node of the job gets", {}},
+             {"{} a node, and {} asks for {}", {Processes(*processes_.value), devices.text, Gpus(*devices.value)}});
+    } else if (*processes_.value < *devices.value && processes_.sureness == Sureness::Written) {
+      Report(Severity::Warning, Confidence::Likely, processes_.span, devices.span, {"what a node of the job gets", {}},
+             {"{} a node, and {} asks for {}: the others are paid for and idle", {Processes(*processes_.value), devices.text, Gpus(*devices.value)}});
+    }
+  }
+
+  // An agent starts all processes of a node: one task a node is enough.
+  void CheckTasks() {
+    const Said tasks = TasksPerNodeOfStep(job_);
+    if (!tasks.IsMoreThan(1) || processes_.value == 1) return;
+    Report(Severity::Error, ConfidenceOf(tasks.sureness), agent_.word.span(), tasks.span, {"tasks that `srun` starts on a node", {}},
+           {"`srun` starts `{}` {} times on each node ({}), and each starts all processes of the node", {agent_.launcher->name, std::to_string(*tasks.value), tasks.text}});
+  }
+
+  // DeepSpeed's launcher counts GPUs itself: `--num_gpus` and `--include` make it forget CUDA_VISIBLE_DEVICES.
+  void CheckIgnored() {
+    const launch::Setting* setting = nullptr;
+    const auto devices = VisibleDevices(job_, &setting);
+    if (!devices || devices->empty() || setting->value.sureness() != Sureness::Written) return;
+    if (agent_.Find("hostfile") != nullptr) return;
+    std::set<std::string> used;
+    const Option* include = agent_.Find("include");
+    if (include != nullptr) {
+      const std::string& text = include->value.text();
+      if (!include->value.IsKnown() || !text.starts_with("localhost:")) return;
+      for (size_t at = 10; at < text.size();) {
+        const size_t comma = std::min(text.find(',', at), text.size());
+        used.insert(text.substr(at, comma - at));
+        at = comma + 1;
+      }
+    } else {
+      if (!processes_.value || *processes_.value <= 0 || *processes_.value > 64) return;
+      for (int64_t i = 0; i < *processes_.value; ++i) used.insert(std::to_string(i));
+    }
+    if (used == *devices) return;
+    const Option& option = include != nullptr ? *include : *agent_.Find("processes_per_node");
+    Report(Severity::Error, Confidence::Likely, setting->span, option.word.span(), {"makes DeepSpeed choose the GPUs itself", {}},
+           {"`CUDA_VISIBLE_DEVICES` is not read by DeepSpeed beside `{}`: the job runs on GPU {}", {option.name, List(used)}});
+    sink_.back().help = {"name the GPUs to DeepSpeed: `--include=localhost:{}`", {List(*devices)}};
+  }
+  static std::string List(const std::set<std::string>& devices) {
+    std::string list;
+    for (const std::string& device : devices) list += (list.empty() ? "" : ",") + device;
+    return list;
+  }
+
+  // Accelerate's `--num_processes` is that of all machines.
+  void CheckMachines() {
+    if (agent_.launcher->name != "accelerate") return;
+    const Said machines = SaidBy(agent_, "nodes");
+    const Said all = SaidBy(agent_, "processes");
+    if (!machines.IsMoreThan(1) || !all.value || *all.value <= 0) return;
+    if (*all.value % *machines.value == 0 && *all.value >= *machines.value) return;
+    Report(Severity::Error, ConfidenceOf(all, machines), all.span, machines.span, {"machines that they are for", {}},
+           {"{} for {} machines: `--num_processes` counts those of all machines, and each takes as many", {Processes(*all.value), std::to_string(*machines.value)}});
+  }
+
+  const Job& job_;
+  const Layer& agent_;
+  FindingSink& sink_;
+  Said processes_;
+};
+
+// `mpirun -np 8 -H a:4,b:2`: fewer slots than processes.
+void CheckSlots(const Job& job, FindingSink& sink) {
+  for (const Layer& layer : job.layers) {
+    if (layer.launcher->name != "mpirun" && layer.launcher->name != "horovodrun") continue;
+    const Option* hosts = layer.Find("hosts");
+    const Said processes = SaidBy(layer, "processes");
+    if (hosts == nullptr || !hosts->value.IsKnown() || !processes.value) continue;
+    const bool is_oversubscribed = std::ranges::any_of(layer.options, [](const Option& option) { return option.name.ends_with("oversubscribe"); });
+    int64_t slots = 0;
+    const std::string& text = hosts->value.text();
+    for (size_t at = 0; at < text.size();) {
+      const size_t comma = std::min(text.find(',', at), text.size());
+      const size_t colon = text.find(':', at);
+      if (colon >= comma) {
+        slots = -1;
+        break;
+      }
+      const std::optional<int64_t> count = hosts->value.Between(colon + 1, comma).Number();
+      if (!count) {
+        slots = -1;
+        break;
+      }
+      slots += *count;
+      at = comma + 1;
+    }
+    if (slots <= 0 || slots >= *processes.value || is_oversubscribed) continue;
+    Finding finding = LaunchFinding(kCode, Severity::Error, ConfidenceOf(processes.sureness), processes.span,
+                                    {"{} and {} slots on the hosts: `{}` refuses to start", {Processes(*processes.value), std::to_string(slots), layer.launcher->name}});
+    AddNote(finding, hosts->word.span(), {"all slots there are", {}});
+    sink.push_back(std::move(finding));
+  }
+}
+
+// A configuration of Accelerate against itself.
+void CheckAccelerateConfig(const LaunchFile& file, FindingSink& sink) {
+  if (file.kind != launch::FileKind::Yaml) return;
+  const launch::ConfigTree& tree = file.tree;
+  const launch::ConfigId root = tree.root();
+  const launch::ConfigId type = tree.Member(root, "distributed_type");
+  const launch::ConfigId processes_id = tree.Member(root, "num_processes");
+  const std::optional<int64_t> processes = tree.Integer(processes_id);
+  if (!type || !processes) return;
+  const launch::ConfigId machines_id = tree.Member(root, "num_machines");
+  const int64_t machines = tree.Integer(machines_id).value_or(1);
+  if (machines > 1 && (*processes < machines || *processes % machines != 0)) {
+    Finding finding = LaunchFinding(kCode, Severity::Error, Confidence::Certain, tree[processes_id].span,
+                                    {"{} for {} machines: `num_processes` counts those of all machines", {Processes(*processes), std::to_string(machines)}});
+    AddNote(finding, tree[machines_id].span, {"machines that they are for", {}});
+    sink.push_back(std::move(finding));
+  }
+  const launch::ConfigId ids = tree.Member(root, "gpu_ids");
+  const std::string_view text = tree.Text(ids);
+  if (!ids || text.empty() || text == "all" || machines > 1 || text.find_first_not_of("0123456789, ") != std::string_view::npos) return;
+  const auto devices = static_cast<int64_t>(std::ranges::count(text, ',')) + 1;
+  if (*processes <= devices) return;
+  Finding finding = LaunchFinding(kCode, Severity::Error, Confidence::Certain, tree[processes_id].span,
+                                  {"{} on {}: `gpu_ids` names fewer GPUs than there are processes", {Processes(*processes), Gpus(devices)}});
+  AddNote(finding, tree[ids].span, {"the GPUs that are used", {}});
+  sink.push_back(std::move(finding));
+}
+
+void CheckAll(const LaunchContext& context, FindingSink& sink) {
+  for (const LaunchFile& file : context.launches.files) {
+    CheckAccelerateConfig(file, sink);
+    for (const Job& job : file.jobs) {
+      CheckSlots(job, sink);
+      if (const Layer* agent = AgentOf(job)) JobCheck(job, *agent, sink).Run();
+    }
+  }
+}
+
+}  // namespace
+
+void CheckProcessCountMismatch(const LaunchContext& context, FindingSink& sink) { CheckAll(context, sink); }
+
+extern const Rule ProcessCountMismatch = {
+    .code = kCode,
+    .name = "process-count-mismatch",
+    .severity = Severity::Error,
+    .on_by_default = false,
+    .preview =
+        "of the findings in launch files of 128 public repositories that were read about half were right, and the causes of the "
+        "wrong ones were fixed only afterwards",
+    .languages = "launch files",
+    .summary = "numbers of processes, GPUs, tasks and machines that contradict one another",
+    .explanation = R"md(
+## What it finds
+
+* More processes on a node than `CUDA_VISIBLE_DEVICES`, `--gres` or `--gpus-per-node` leave GPUs;
+  and, as a warning, fewer.
+* `srun` that starts a launcher several times on each node, because of `--ntasks-per-node`.
+* `CUDA_VISIBLE_DEVICES` beside `deepspeed --num_gpus` or `--include`, which makes DeepSpeed ignore it.
+* `num_processes` of Accelerate, which counts all machines, below or no multiple of `num_machines`.
+* `mpirun` and `horovodrun` with fewer slots than processes.
+
+## Why it hurts
+
+Two processes on one GPU end with `Duplicate GPU detected` or run at half the speed; a process
+without a GPU ends with `invalid device ordinal`; a launcher started eight times on a node collides
+on its port. With too few processes nothing ends: the other GPUs are paid for and idle.
+
+## Wrong
+
+```sh
+#SBATCH --gres=gpu:4
+srun torchrun --nproc_per_node=8 train.py
+```
+
+## Right
+
+```sh
+#SBATCH --gres=gpu:4
+srun torchrun --nproc_per_node=4 train.py
+```
+
+## When it is silent
+
+* One of the numbers is not known, or comes from the caller.
+* `--nproc_per_node=gpu` and `auto`.
+
+## Fix
+
+There is none: which number is right is yours to say.
+
+## Proof
+
+There is nothing to replay.
+)md"};
+
+}  // namespace allranks::rules

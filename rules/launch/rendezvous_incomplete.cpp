@@ -1,0 +1,217 @@
+#include <algorithm>
+#include <array>
+
+#include "rules/launch/job_facts.h"
+
+namespace allranks::rules {
+namespace {
+
+using findings::Confidence;
+using findings::Finding;
+
+constexpr std::string_view kCode = "AR902";
+
+// What only a task of a step knows of itself: in the batch script these are those of its first node.
+constexpr std::array<std::string_view, 3> kOfTask = {"SLURM_NODEID", "SLURM_PROCID", "SLURM_LOCALID"};
+
+bool IsTorchAgent(const Layer& layer) { return layer.launcher->name == "torchrun" || layer.launcher->name == "torch.distributed.launch"; }
+
+// An option of torchrun by its variable in the environment.
+bool IsInEnvironment(const Job& job, std::initializer_list<std::string_view> names) {
+  return std::ranges::any_of(names, [&](std::string_view name) { return job.Env(name) != nullptr; });
+}
+
+bool IsLoopback(const Word& word) {
+  const std::string host = word.text().substr(0, word.text().find(':'));
+  return host == "localhost" || host == "127.0.0.1" || host == "::1";
+}
+
+class JobCheck {
+ public:
+  JobCheck(const Job& job, const Layer& agent, FindingSink& sink)
+      : job_(job), agent_(agent), sink_(sink), nodes_(NodesOf(job)) {}
+
+  void Run() {
+    CheckRankOfFirstNode();
+    if (!nodes_.IsMoreThan(1) || job_.has_cluster) return;
+    const Option* endpoint = agent_.Find("rendezvous_endpoint");
+    const Option* address = agent_.Find("master_address");
+    const Option* backend = agent_.Find("rendezvous_backend");
+    if (endpoint != nullptr && IsLoopback(endpoint->value)) return ReportLoopback(*endpoint);
+    if (endpoint == nullptr && address != nullptr && IsLoopback(address->value)) return ReportLoopback(*address);
+    CheckRandomId();
+    if (HidesOptions(agent_) || agent_.Find("standalone") != nullptr || endpoint != nullptr || job_.script.empty()) return;
+    const bool is_static = backend == nullptr || backend->value.text() == "static";
+    if (backend != nullptr && !backend->value.IsKnown()) return;
+    if (!is_static && address != nullptr) return ReportMixed(*backend, *address);
+    const bool has_address = address != nullptr || IsInEnvironment(job_, {"PET_MASTER_ADDR", "PET_RDZV_ENDPOINT"});
+    if (!has_address) return ReportNoAddress();
+    if (is_static && agent_.Find("node_rank") == nullptr && !IsInEnvironment(job_, {"PET_NODE_RANK"})) ReportNoRank();
+  }
+
+ private:
+  Finding Make(source::Span span, Confidence confidence, findings::Text message) const {
+    Finding finding = LaunchFinding(kCode, Severity::Error, confidence, span, std::move(message));
+    if (nodes_.IsMoreThan(1)) AddNote(finding, nodes_.span, {"several nodes", {}});
+    return finding;
+  }
+  std::string Name() const { return "`" + agent_.launcher->name + "`"; }
+
+  void ReportLoopback(const Option& option) {
+    const Confidence confidence = std::min(ConfidenceOf(option.value.sureness()), ConfidenceOf(nodes_.sureness));
+    // Both are defaults that whoever starts a job of several nodes gives anew.
+    if (option.value.sureness() != Sureness::Written || nodes_.sureness != Sureness::Written) return;
+    Finding finding = Make(option.word.span(), confidence,
+                           {"all {} nodes are told to meet at `{}`, which on each of them is the node itself", {std::to_string(*nodes_.value), option.value.text()}});
+    finding.help = {"name the first node: its host name or address", {}};
+    sink_.push_back(std::move(finding));
+  }
+
+  void ReportMixed(const Option& backend, const Option& address) {
+    Finding finding = Make(address.word.span(), Confidence::Certain,
+                           {"`{}` is not used with `{}`: without `--rdzv_endpoint` each node meets only itself", {address.name, backend.name + "=" + backend.value.text()}});
+    AddNote(finding, backend.word.span(), {"this way to meet wants an endpoint", {}});
+    finding.help = {"give `--rdzv_endpoint=HOST:PORT` instead of `--master_addr` and `--master_port`", {}};
+    sink_.push_back(std::move(finding));
+  }
+
+  void ReportNoAddress() {
+    if (nodes_.sureness != Sureness::Written) return;
+    Finding finding = Make(agent_.word.span(), Confidence::Likely,
+                           {"{} nodes ({}) are not told where to meet: each {} waits at `127.0.0.1` for the others", {std::to_string(*nodes_.value), nodes_.text, Name()}});
+    finding.help = {"give `--rdzv_backend=c10d --rdzv_endpoint=HOST:PORT --rdzv_id=JOB`, the same on all nodes", {}};
+    sink_.push_back(std::move(finding));
+  }
+
+  void ReportNoRank() {
+    if (nodes_.sureness != Sureness::Written) return;
+    Finding finding = Make(agent_.word.span(), Confidence::Likely,
+                           {"no `--node_rank` for {} nodes ({}): each node says that it is the first one, and the ranks of the others never come",
+                            {std::to_string(*nodes_.value), nodes_.text}});
+    finding.help = {"give each node its number, or let them agree on it: `--rdzv_backend=c10d --rdzv_endpoint=HOST:PORT`", {}};
+    sink_.push_back(std::move(finding));
+  }
+
+  // `srun torchrun --node_rank=$SLURM_NODEID`: the shell puts the value in before srun starts anything.
+  void CheckRankOfFirstNode() {
+    const Layer* step = job_.Find("srun");
+    const Option* rank = agent_.Find("node_rank");
+    if (step == nullptr || rank == nullptr || nodes_.value == 1) return;
+    for (const launch::Piece& piece : rank->value.pieces()) {
+      const bool is_early = std::ranges::count(kOfTask, piece.variable) > 0 && piece.shell <= step->shell;
+      if (!is_early) continue;
+      Finding finding = LaunchFinding(kCode, Severity::Error, nodes_.IsMoreThan(1) ? Confidence::Certain : Confidence::Likely, rank->word.span(),
+                                      {"`${}` is put in by the shell before `srun` starts the nodes: all of them get the number of the first one",
+                                       {piece.variable}});
+      AddNote(finding, step->word.span(), {"starts the nodes with words that are final", {}});
+      finding.help = {"let each task read it: `srun bash -c 'torchrun --node_rank=$SLURM_NODEID ...'`, in single quotes", {}};
+      sink_.push_back(std::move(finding));
+      return;
+    }
+    const bool is_fixed = rank->value.Number() && rank->value.sureness() == Sureness::Written && nodes_.IsMoreThan(1) && NodesAreOfStep();
+    if (!is_fixed) return;
+    Finding finding = LaunchFinding(kCode, Severity::Error, Confidence::Likely, rank->word.span(),
+                                    {"`srun` starts this on {} nodes, and all say that they are node {}", {std::to_string(*nodes_.value), rank->value.text()}});
+    AddNote(finding, step->word.span(), {"starts the same words on each node", {}});
+    sink_.push_back(std::move(finding));
+  }
+  bool NodesAreOfStep() const { return job_.Find("srun")->Find("hosts") == nullptr && job_.Find("srun")->Find("nodes") == nullptr; }
+
+  // Each node runs the script, and each makes up a name of its own.
+  void CheckRandomId() {
+    const Option* id = agent_.Find("rendezvous_id");
+    if (id == nullptr || id->value.Variable() != "RANDOM" || job_.Find("srun") != nullptr || job_.allocation || job_.is_remote) return;
+    Finding finding = Make(id->word.span(), Confidence::Likely,
+                           {"each node that runs this makes up an id of its own: jobs of different ids never meet", {}});
+    finding.help = {"use an id that is the same on all nodes", {}};
+    sink_.push_back(std::move(finding));
+  }
+
+  const Job& job_;
+  const Layer& agent_;
+  FindingSink& sink_;
+  Said nodes_;
+};
+
+// `export MASTER_ADDR=localhost` for tasks on several nodes.
+void CheckEnvironment(const Job& job, FindingSink& sink) {
+  const Said nodes = NodesOfStep(job);
+  const launch::Setting* address = job.Env("MASTER_ADDR");
+  if (AgentOf(job) != nullptr || address == nullptr || !nodes.IsMoreThan(1) || !IsLoopback(address->value)) return;
+  if (address->value.sureness() != Sureness::Written) return;
+  Finding finding = LaunchFinding(kCode, Severity::Error, ConfidenceOf(nodes.sureness), address->span,
+                                  {"`MASTER_ADDR={}` on {} nodes: on each of them that is the node itself", {address->value.text(), std::to_string(*nodes.value)}});
+  AddNote(finding, nodes.span, {"several nodes", {}});
+  finding.help = {"name the first node: `MASTER_ADDR=$(scontrol show hostnames \"$SLURM_JOB_NODELIST\" | head -n 1)`", {}};
+  sink.push_back(std::move(finding));
+}
+
+void CheckAll(const LaunchContext& context, FindingSink& sink) {
+  for (const LaunchFile& file : context.launches.files) {
+    for (const Job& job : file.jobs) {
+      const Layer* agent = AgentOf(job);
+      if (agent != nullptr && IsTorchAgent(*agent)) JobCheck(job, *agent, sink).Run();
+      CheckEnvironment(job, sink);
+    }
+  }
+}
+
+}  // namespace
+
+void CheckRendezvousIncomplete(const LaunchContext& context, FindingSink& sink) { CheckAll(context, sink); }
+
+extern const Rule RendezvousIncomplete = {
+    .code = kCode,
+    .name = "rendezvous-incomplete",
+    .severity = Severity::Error,
+    .on_by_default = false,
+    .preview =
+        "of the findings in launch files of 128 public repositories that were read about half were right, and the causes of the "
+        "wrong ones were fixed only afterwards",
+    .languages = "launch files",
+    .summary = "several nodes that are not told where to meet, or as whom",
+    .explanation = R"md(
+## What it finds
+
+A job of several nodes whose launcher lacks what the nodes need to find one another: an address, a
+node's number, one id for all; an address that is `localhost`; `--master_addr` beside a rendezvous
+that does not read it; and a number of the node that the shell puts in before `srun` starts the
+nodes.
+
+## Why it hurts
+
+Each node waits for the others at a place where they never come, and after some minutes ends with a
+time-out that names a store or a socket. `srun torchrun --node_rank=$SLURM_NODEID` is the trap of
+the kind: the batch script runs on the first node only, so `$SLURM_NODEID` is 0 for all.
+
+## Wrong
+
+```sh
+#SBATCH --nodes=4
+srun torchrun --nnodes=4 --nproc_per_node=8 --node_rank=$SLURM_NODEID --master_addr=$HEAD train.py
+```
+
+## Right
+
+```sh
+#SBATCH --nodes=4
+srun torchrun --nnodes=4 --nproc_per_node=8 \
+    --rdzv_backend=c10d --rdzv_endpoint=$HEAD:29500 --rdzv_id=$SLURM_JOB_ID train.py
+```
+
+## When it is silent
+
+* One node, or a number of nodes that the script does not show or leaves to its caller.
+* Options in a variable whose value is not known, `PET_*` variables, Kubernetes operators, SkyPilot.
+* `srun bash -c '...'` in single quotes, where each task puts its own number in.
+
+## Fix
+
+There is none: the address is yours to say.
+
+## Proof
+
+There is nothing to replay: it takes several nodes.
+)md"};
+
+}  // namespace allranks::rules

@@ -1,0 +1,173 @@
+#include <algorithm>
+
+#include "rules/finding_parts.h"
+#include "rules/optimisation/accumulation.h"
+
+namespace allranks::rules {
+namespace {
+
+using objects::AccumulationWindow;
+using objects::GradientAction;
+using objects::GradientEvent;
+
+constexpr std::string_view kCode = "AR410";
+
+class Clips {
+ public:
+  Clips(const Context& context, FindingSink& sink) : context_(context), sink_(sink) {}
+
+  void Run() {
+    for (const AccumulationWindow& window : context_.accumulation.windows()) {
+      if (window.has_other_optimizers) continue;
+      for (const GradientEvent& clip : window.clips) ReportEachTime(window, clip);
+    }
+    for (uint32_t f = 0; f < context_.program.funcs.size(); ++f) VisitScaled(FuncId{f});
+  }
+
+ private:
+  bool IsSeen(const GradientEvent& clip) {
+    const source::Span span = SpanOf(context_, clip.call.site);
+    if (std::ranges::count(seen_, span) > 0) return true;
+    seen_.push_back(span);
+    return false;
+  }
+
+  void ReportEachTime(const AccumulationWindow& window, const GradientEvent& clip) {
+    if (IsSeen(clip)) return;
+    Finding finding = FindingAt(context_, kCode, Severity::Warning, Confidence::Likely, clip.call.site,
+                                {"gradients are clipped in every micro-step, but the optimizer steps only {}: a sum that is not "
+                                 "complete is cut, and the micro-batches weigh unequally",
+                                 {std::string(HowOften(window.period))}});
+    AddLabel(finding, finding.span, LabelRole::Primary, {"every time", {}});
+    AddLabel(finding, SpanOf(context_, window.step.call.site), LabelRole::Why, {HowOften(window.period), {}});
+    finding.help = {"clip once, right before the optimizer steps", {}};
+    sink_.push_back(std::move(finding));
+  }
+
+  // A clip before `scaler.step(optimizer)`, with no `unscale_` before it.
+  void VisitScaled(FuncId function) {
+    const std::vector<GradientEvent>& events = context_.accumulation.EventsOf(function);
+    for (const GradientEvent& clip : events) {
+      if (clip.call.action != GradientAction::Clip || clip.call.site.function != function) continue;
+      const auto step = std::ranges::find_if(events, [&](const GradientEvent& event) { return IsScaledStepAfter(clip, event); });
+      const bool is_unscaled = std::ranges::any_of(events, [&](const GradientEvent& event) {
+        return event.call.action == GradientAction::Unscale && Begin(event) < Begin(clip);
+      });
+      if (step != events.end() && !is_unscaled && IsLossScaled(events)) ReportScaled(clip, *step);
+    }
+  }
+
+  bool IsScaledStepAfter(const GradientEvent& clip, const GradientEvent& step) const {
+    if (step.call.action != GradientAction::Step || step.call.site.function != clip.call.site.function) return false;
+    const ir::Module& module = context_.program.module_of(step.call.site.function);
+    const ir::Expr& callee = module[ir::CalleeOf(module[step.call.site.expr])];
+    const bool is_by_scaler = callee.kind == ir::ExprKind::Attribute && step.call.object && ir::ObjectOf(callee) != step.call.object;
+    const std::vector<ir::StmtId> clip_loops = context_.index.LoopsAround(clip.here);
+    const std::vector<ir::StmtId> step_loops = context_.index.LoopsAround(step.here);
+    return is_by_scaler && clip_loops == step_loops && Begin(clip) < Begin(step) && MeetOnOneWay(clip, step) && !IsOff(step, callee);
+  }
+
+  // `GradScaler(enabled=False)`.
+  bool IsOff(const GradientEvent& step, const ir::Expr& callee) const {
+    const variation::ValueId scaler = context_.facts.value(context_.program.funcs[step.call.site.function].module, ir::ObjectOf(callee));
+    const std::vector<variation::ValueId> leaves = context_.values.Leaves(scaler);
+    return std::ranges::any_of(leaves, [&](variation::ValueId leaf) {
+      return !context_.values.IsA(leaf, "torch.amp.GradScaler") || context_.values.IsFalse(context_.values.MadeWith(leaf, "enabled"));
+    });
+  }
+
+  // `scaler.scale(loss).backward()`.
+  bool IsLossScaled(const std::vector<GradientEvent>& events) const {
+    return std::ranges::any_of(events, [&](const GradientEvent& event) {
+      if (event.call.action != GradientAction::Add) return false;
+      const ir::Module& module = context_.program.module_of(event.call.site.function);
+      return event.call.object && module[event.call.object].kind == ir::ExprKind::Call;
+    });
+  }
+
+  uint32_t Begin(const GradientEvent& event) const {
+    return context_.program.module_of(event.here.function)[event.here.expr].begin;
+  }
+
+  void ReportScaled(const GradientEvent& clip, const GradientEvent& step) {
+    if (IsSeen(clip)) return;
+    Finding finding = FindingAt(context_, kCode, Severity::Warning, Confidence::Likely, clip.call.site,
+                                {"gradients are clipped while they are still multiplied by the factor of the gradient scaler: they are "
+                                 "cut thousands of times too short",
+                                 {}});
+    AddLabel(finding, finding.span, LabelRole::Primary, {"scaled gradients", {}});
+    AddLabel(finding, SpanOf(context_, step.call.site), LabelRole::Note, {"takes the factor out only here", {}});
+    finding.help = {"call `unscale_` of the scaler on the optimizer first", {}};
+    sink_.push_back(std::move(finding));
+  }
+
+  const Context& context_;
+  FindingSink& sink_;
+  std::vector<source::Span> seen_;
+};
+
+void Check(const Context& context, FindingSink& sink) { Clips(context, sink).Run(); }
+
+}  // namespace
+
+extern const Rule ClipInMicroStep = {
+    .code = kCode,
+    .name = "clip-in-micro-step",
+    .severity = Severity::Warning,
+    .on_by_default = false,
+    .preview =
+        "it is new, and too few of its findings on public code were read to say how often it is right",
+    .languages = "Python",
+    .summary = "gradients clipped in each micro-step of an accumulation window, or before they are unscaled",
+    .explanation = R"md(
+## What it finds
+
+A call that clips gradients in each round of a loop whose optimizer steps only once in several rounds. And a
+clip before `scaler.step(optimizer)` where nothing called `scaler.unscale_(optimizer)` first.
+
+## Why it hurts
+
+In the second micro-step the gradients of the first are in the sum already: clipping cuts both, again and
+again, so that early micro-batches count less than late ones, and the step is not the one that the whole batch
+asks for. Gradients that a scaler has multiplied by 65536 are nearly always longer than the bound: all of them
+are cut, and after the factor is taken out next to nothing is left.
+
+## Wrong
+
+```python
+for i, batch in enumerate(loader):
+    (model(batch).mean() / n).backward()
+    torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+    if (i + 1) % n == 0:
+        optimizer.step()
+        optimizer.zero_grad()
+```
+
+## Right
+
+```python
+for i, batch in enumerate(loader):
+    (model(batch).mean() / n).backward()
+    if (i + 1) % n == 0:
+        torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+        optimizer.step()
+        optimizer.zero_grad()
+```
+
+## When it is silent
+
+* Several optimizers step in the same rounds: whose gradients are clipped is open.
+* A framework knows which micro-step it is (`accelerator.clip_grad_norm_` under `accelerator.sync_gradients`).
+* The scaler is not known to be one, or is made with `enabled=False`.
+
+## Fix
+
+There is none: the call has to move, with all that belongs to it.
+
+## Proof
+
+There is nothing to replay: the ranks agree.
+)md",
+    .check = Check};
+
+}  // namespace allranks::rules
