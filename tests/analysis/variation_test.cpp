@@ -1,7 +1,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "tests/support/analysed_text.h"
+#include "tests/analysis/analysed_text.h"
 
 namespace allranks::testing {
 namespace {

@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
-"""The direction check can fail: small wrong repositories, and what it says of each."""
+"""The checks of this folder can fail: small wrong repositories, and what they say of each."""
 
 import tempfile
 import unittest
 from pathlib import Path
 
+import built
 from directions import offending
 
 
@@ -72,6 +73,25 @@ class Directions(unittest.TestCase):
         self.refuses("analyzer/ir/CMakeLists.txt", "allranks_library(\n  analyzer/ir\n  SOURCES a.cpp\n  DEPS rules)",
                      "analyzer/ir may not depend on rules")
         self.accepts("driver/cli/CMakeLists.txt", "allranks_library(driver/cli DEPS driver/pipeline rules LINKS fmt::fmt)")
+
+
+class Built(unittest.TestCase):
+    def check(self, cmake, path):
+        with tempfile.TemporaryDirectory() as folder:
+            file = Path(folder, path)
+            file.parent.mkdir(parents=True)
+            file.write_text("", encoding="utf-8")
+            Path(file.parent, "CMakeLists.txt").write_text(cmake, encoding="utf-8")
+            return list(built.offending(Path(folder)))
+
+    def test_a_test_that_is_not_listed(self):
+        wrong = ["analyzer/ir/a_test.cpp: no CMakeLists.txt names it"]
+        self.assertEqual(self.check("allranks_library(analyzer/ir\n  TESTS b_test.cpp)", "analyzer/ir/a_test.cpp"), wrong)
+        self.assertEqual(self.check("# a_test.cpp", "analyzer/ir/a_test.cpp"), wrong)
+        self.assertEqual(self.check("allranks_library(analyzer/ir\n  TESTS a_test.cpp)", "analyzer/ir/a_test.cpp"), [])
+
+    def test_both_files_of_a_fuzzer(self):
+        self.assertEqual(self.check("allranks_fuzz(a_fuzz analyzer/ir)", "tests/fuzz/a_fuzz_test.cpp"), [])
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-#include "tests/support/analysed_text.h"
+#include "tests/analysis/analysed_text.h"
 
 #include <stdexcept>
 
