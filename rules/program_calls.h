@@ -6,7 +6,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "analyzer/objects/neighbourhood.h"
+#include "analyzer/binding/neighbourhood.h"
 #include "rules/rule.h"
 
 namespace allranks::rules {
@@ -31,7 +31,7 @@ class ProgramCalls {
   const objects::KnownCall* FindIf(ir::ModuleId module, Wanted wanted);
 
   const Context& context_;
-  objects::Neighbourhood neighbourhood_;
+  binding::Neighbourhood neighbourhood_;
   std::unordered_map<uint32_t, std::vector<ir::ModuleId>> files_;
 };
 

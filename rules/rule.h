@@ -65,6 +65,9 @@ enum class Scenario : uint8_t {
   FileOrder,
 };
 
+// What rules about launch files may look at: rules/launch/launch_rules.h.
+struct LaunchContext;
+
 struct Rule {
   std::string_view code;         // "AR101"
   std::string_view name;         // "rank-guarded-collective"
@@ -76,11 +79,21 @@ struct Rule {
   std::string_view summary;      // one line, lower case, no full stop
   // Markdown under fixed headings: What it finds, Why it hurts, Wrong, Right, When it is silent, Fix, Proof.
   std::string_view explanation;
-  void (*check)(const Context& context, FindingSink& sink) = nullptr;  // none: another part of the tool reports it
+  // One of the two; neither: another part of the tool reports it.
+  void (*check)(const Context& context, FindingSink& sink) = nullptr;
+  void (*check_launch)(const LaunchContext& context, FindingSink& sink) = nullptr;
   Scenario scenario = Scenario::None;
   bool has_fix = false;
   Applicability fix = Applicability::DisplayOnly;
 };
+
+// Why several rules are in preview.
+inline constexpr std::string_view kTooFewFindings = "there were too few findings on public code to say how often it is right";
+inline constexpr std::string_view kTooFewWereRead =
+    "it is new, and too few of its findings on public code were read to say how often it is right";
+inline constexpr std::string_view kReadBeforeItsFixes =
+    "of the findings in launch files of 128 public repositories that were read about half were right, and the causes of the "
+    "wrong ones were fixed only afterwards";
 
 // All rules, in the order of rules.def.
 std::span<const Rule* const> AllRules();

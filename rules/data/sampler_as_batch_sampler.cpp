@@ -60,8 +60,7 @@ extern const Rule SamplerAsBatchSampler = {
     .name = "sampler-as-batch-sampler",
     .severity = Severity::Error,
     .on_by_default = false,
-    .preview =
-        "it is new, and too few of its findings on public code were read to say how often it is right",
+    .preview = kTooFewWereRead,
     .languages = "Python",
     .summary = "sampler of single indices given to a loader as `batch_sampler`",
     .explanation = R"md(

@@ -117,8 +117,7 @@ extern const Rule SeedInParent = {
     .name = "seed-in-parent",
     .severity = Severity::Warning,
     .on_by_default = false,
-    .preview =
-        "it is new, and too few of its findings on public code were read to say how often it is right",
+    .preview = kTooFewWereRead,
     .languages = "Python",
     .summary = "seed that is set before the ranks are spawned, and in none of them",
     .explanation = R"md(

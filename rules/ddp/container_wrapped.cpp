@@ -52,8 +52,7 @@ extern const Rule ContainerWrapped = {
     .name = "container-wrapped",
     .severity = Severity::Error,
     .on_by_default = false,
-    .preview =
-        "it is new, and too few of its findings on public code were read to say how often it is right",
+    .preview = kTooFewWereRead,
     .languages = "Python",
     .summary = "`ModuleList` or `ModuleDict` in DDP or FSDP: it has no forward",
     .explanation = R"md(

@@ -53,7 +53,7 @@ class Conflicts {
       const variation::Value& model = context_.facts.values_store[leaf];
       if (model.kind == variation::ValueKind::Instance) written = {context_.program.classes[binding::ClassId{model.a}].module};
     }
-    const objects::Neighbourhood neighbourhood(context_.program);
+    const binding::Neighbourhood neighbourhood(context_.program);
     std::vector<ir::ModuleId> files;
     for (const ir::ModuleId each : written) {
       for (const ir::ModuleId used : neighbourhood.UsedBy(each)) files.push_back(used);

@@ -47,8 +47,7 @@ extern const Rule ClipBesideEngine = {
     .name = "clip-beside-engine",
     .severity = Severity::Error,
     .on_by_default = false,
-    .preview =
-        "it is new, and too few of its findings on public code were read to say how often it is right",
+    .preview = kTooFewWereRead,
     .languages = "Python",
     .summary = "`clip_grad_norm_` on the parameters of a DeepSpeed engine",
     .explanation = R"md(

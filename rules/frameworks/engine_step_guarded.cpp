@@ -65,8 +65,7 @@ extern const Rule EngineStepGuarded = {
     .name = "engine-step-guarded",
     .severity = Severity::Error,
     .on_by_default = false,
-    .preview =
-        "it is new, and too few of its findings on public code were read to say how often it is right",
+    .preview = kTooFewWereRead,
     .languages = "Python",
     .summary = "`step` of a DeepSpeed engine under a remainder of the micro-step, which the engine counts itself",
     .explanation = R"md(

@@ -109,7 +109,7 @@ void CheckAccelerate(const LaunchFile& file, FindingSink& sink) {
   }
 }
 
-void CheckAll(const LaunchContext& context, FindingSink& sink) {
+void Check(const LaunchContext& context, FindingSink& sink) {
   for (const LaunchFile& file : context.launches.files) {
     CheckAccelerate(file, sink);
     for (const Job& job : file.jobs) CheckJob(context, file, job, sink);
@@ -118,16 +118,12 @@ void CheckAll(const LaunchContext& context, FindingSink& sink) {
 
 }  // namespace
 
-void CheckConfigConflict(const LaunchContext& context, FindingSink& sink) { CheckAll(context, sink); }
-
 extern const Rule ConfigConflict = {
     .code = kCode,
     .name = "config-conflict",
     .severity = Severity::Error,
     .on_by_default = false,
-    .preview =
-        "of the findings in launch files of 128 public repositories that were read about half were right, and the causes of the "
-        "wrong ones were fixed only afterwards",
+    .preview = kReadBeforeItsFixes,
     .languages = "launch files",
     .summary = "the same setting with different values in a configuration and on the command line",
     .explanation = R"md(
@@ -174,6 +170,7 @@ There is none: which value is right is yours to say.
 ## Proof
 
 There is nothing to replay.
-)md"};
+)md",
+    .check_launch = Check};
 
 }  // namespace allranks::rules

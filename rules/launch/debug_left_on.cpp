@@ -49,7 +49,7 @@ void CheckJob(const LaunchContext& context, const Job& job, std::set<source::Spa
   }
 }
 
-void CheckAll(const LaunchContext& context, FindingSink& sink) {
+void Check(const LaunchContext& context, FindingSink& sink) {
   for (const LaunchFile& file : context.launches.files) {
     std::set<source::Span> seen;
     for (const Job& job : file.jobs) CheckJob(context, job, seen, sink);
@@ -58,16 +58,12 @@ void CheckAll(const LaunchContext& context, FindingSink& sink) {
 
 }  // namespace
 
-void CheckDebugLeftOn(const LaunchContext& context, FindingSink& sink) { CheckAll(context, sink); }
-
 extern const Rule DebugLeftOn = {
     .code = kCode,
     .name = "debug-left-on",
     .severity = Severity::Warning,
     .on_by_default = false,
-    .preview =
-        "of the findings in launch files of 128 public repositories that were read about half were right, and the causes of the "
-        "wrong ones were fixed only afterwards",
+    .preview = kReadBeforeItsFixes,
     .languages = "launch files",
     .summary = "setting for looking for errors that slows every run down",
     .explanation = R"md(
@@ -115,6 +111,7 @@ There is none: the machine may need the setting.
 ## Proof
 
 There is nothing to replay.
-)md"};
+)md",
+    .check_launch = Check};
 
 }  // namespace allranks::rules

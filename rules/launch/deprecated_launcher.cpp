@@ -37,7 +37,7 @@ std::optional<findings::Fix> FixOf(const LaunchContext& context, const Layer& la
   return fix;
 }
 
-void CheckAll(const LaunchContext& context, FindingSink& sink) {
+void Check(const LaunchContext& context, FindingSink& sink) {
   for (const LaunchFile& file : context.launches.files) {
     for (const Job& job : file.jobs) {
       const Layer* layer = job.Find("torch.distributed.launch");
@@ -55,16 +55,12 @@ void CheckAll(const LaunchContext& context, FindingSink& sink) {
 
 }  // namespace
 
-void CheckDeprecatedLauncher(const LaunchContext& context, FindingSink& sink) { CheckAll(context, sink); }
-
 extern const Rule DeprecatedLauncher = {
     .code = kCode,
     .name = "deprecated-launcher",
     .severity = Severity::Warning,
     .on_by_default = false,
-    .preview =
-        "of the findings in launch files of 128 public repositories that were read about half were right, and the causes of the "
-        "wrong ones were fixed only afterwards",
+    .preview = kReadBeforeItsFixes,
     .languages = "launch files",
     .summary = "job started by `torch.distributed.launch`",
     .explanation = R"md(
@@ -105,6 +101,7 @@ script must read `LOCAL_RANK` from the environment.
 
 There is nothing to replay: the launcher itself warns.
 )md",
+    .check_launch = Check,
     .has_fix = true,
     .fix = Applicability::Safe};
 

@@ -189,7 +189,7 @@ bool IsDeepSpeed(const launch::ConfigTree& tree, ConfigId map, const launch::Con
          (tree.Member(map, "fp16") || tree.Member(map, "bf16") || tree.Member(map, "optimizer"));
 }
 
-void CheckAll(const LaunchContext& context, FindingSink& sink) {
+void Check(const LaunchContext& context, FindingSink& sink) {
   const launch::ConfigTable* table = context.launches.tables.FindConfig("deepspeed");
   if (table == nullptr) return;
   for (const LaunchFile& file : context.launches.files) {
@@ -200,16 +200,12 @@ void CheckAll(const LaunchContext& context, FindingSink& sink) {
 
 }  // namespace
 
-void CheckInvalidZeroConfig(const LaunchContext& context, FindingSink& sink) { CheckAll(context, sink); }
-
 extern const Rule InvalidZeroConfig = {
     .code = kCode,
     .name = "invalid-zero-config",
     .severity = Severity::Error,
     .on_by_default = false,
-    .preview =
-        "of the findings in launch files of 128 public repositories that were read about half were right, and the causes of the "
-        "wrong ones were fixed only afterwards",
+    .preview = kReadBeforeItsFixes,
     .languages = "launch files",
     .summary = "configuration of DeepSpeed that cannot work, or says what nobody reads",
     .explanation = R"md(
@@ -249,6 +245,7 @@ There is none: what was meant is yours to say.
 ## Proof
 
 There is nothing to replay: DeepSpeed refuses, or ignores.
-)md"};
+)md",
+    .check_launch = Check};
 
 }  // namespace allranks::rules

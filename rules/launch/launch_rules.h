@@ -16,15 +16,4 @@ struct LaunchContext {
 // Of these rules, those about launch files.
 void CheckLaunchFiles(const LaunchContext& context, std::span<const Rule* const> wanted, FindingSink& sink);
 
-void CheckConfigConflict(const LaunchContext& context, FindingSink& sink);
-void CheckInvalidZeroConfig(const LaunchContext& context, FindingSink& sink);
-void CheckStandaloneOnManyNodes(const LaunchContext& context, FindingSink& sink);
-void CheckRendezvousIncomplete(const LaunchContext& context, FindingSink& sink);
-void CheckPortCollision(const LaunchContext& context, FindingSink& sink);
-void CheckMixedLaunchers(const LaunchContext& context, FindingSink& sink);
-void CheckDeprecatedLauncher(const LaunchContext& context, FindingSink& sink);
-void CheckDebugLeftOn(const LaunchContext& context, FindingSink& sink);
-void CheckProcessCountMismatch(const LaunchContext& context, FindingSink& sink);
-void CheckUnknownLaunchOption(const LaunchContext& context, FindingSink& sink);
-
 }  // namespace allranks::rules

@@ -65,7 +65,7 @@ void CheckModes(const Layer& agent, FindingSink& sink) {
   }
 }
 
-void CheckAll(const LaunchContext& context, FindingSink& sink) {
+void Check(const LaunchContext& context, FindingSink& sink) {
   for (const LaunchFile& file : context.launches.files) {
     for (const Job& job : file.jobs) {
       const Layer* agent = AgentOf(job);
@@ -79,16 +79,12 @@ void CheckAll(const LaunchContext& context, FindingSink& sink) {
 
 }  // namespace
 
-void CheckMixedLaunchers(const LaunchContext& context, FindingSink& sink) { CheckAll(context, sink); }
-
 extern const Rule MixedLaunchers = {
     .code = kCode,
     .name = "mixed-launchers",
     .severity = Severity::Error,
     .on_by_default = false,
-    .preview =
-        "of the findings in launch files of 128 public repositories that were read about half were right, and the causes of the "
-        "wrong ones were fixed only afterwards",
+    .preview = kReadBeforeItsFixes,
     .languages = "launch files",
     .summary = "launcher inside a launcher, or options of which a launcher takes only one",
     .explanation = R"md(
@@ -127,6 +123,7 @@ There is none: which one is meant is yours to say.
 ## Proof
 
 There is nothing to replay.
-)md"};
+)md",
+    .check_launch = Check};
 
 }  // namespace allranks::rules

@@ -108,7 +108,7 @@ void CheckFile(const LaunchFile& file, FindingSink& sink) {
   }
 }
 
-void CheckAll(const LaunchContext& context, FindingSink& sink) {
+void Check(const LaunchContext& context, FindingSink& sink) {
   for (const LaunchFile& file : context.launches.files) {
     // The blocks of a document are alternatives.
     if (file.kind != launch::FileKind::Markdown) CheckFile(file, sink);
@@ -117,16 +117,12 @@ void CheckAll(const LaunchContext& context, FindingSink& sink) {
 
 }  // namespace
 
-void CheckPortCollision(const LaunchContext& context, FindingSink& sink) { CheckAll(context, sink); }
-
 extern const Rule PortCollision = {
     .code = kCode,
     .name = "port-collision",
     .severity = Severity::Error,
     .on_by_default = false,
-    .preview =
-        "of the findings in launch files of 128 public repositories that were read about half were right, and the causes of the "
-        "wrong ones were fixed only afterwards",
+    .preview = kReadBeforeItsFixes,
     .languages = "launch files",
     .summary = "two jobs on one machine at the same time with one port or one GPU",
     .explanation = R"md(
@@ -170,6 +166,7 @@ There is none: which port is free is not known.
 ## Proof
 
 There is nothing to replay.
-)md"};
+)md",
+    .check_launch = Check};
 
 }  // namespace allranks::rules

@@ -180,7 +180,7 @@ void CheckAccelerateConfig(const LaunchFile& file, FindingSink& sink) {
   sink.push_back(std::move(finding));
 }
 
-void CheckAll(const LaunchContext& context, FindingSink& sink) {
+void Check(const LaunchContext& context, FindingSink& sink) {
   for (const LaunchFile& file : context.launches.files) {
     CheckAccelerateConfig(file, sink);
     for (const Job& job : file.jobs) {
@@ -192,16 +192,12 @@ void CheckAll(const LaunchContext& context, FindingSink& sink) {
 
 }  // namespace
 
-void CheckProcessCountMismatch(const LaunchContext& context, FindingSink& sink) { CheckAll(context, sink); }
-
 extern const Rule ProcessCountMismatch = {
     .code = kCode,
     .name = "process-count-mismatch",
     .severity = Severity::Error,
     .on_by_default = false,
-    .preview =
-        "of the findings in launch files of 128 public repositories that were read about half were right, and the causes of the "
-        "wrong ones were fixed only afterwards",
+    .preview = kReadBeforeItsFixes,
     .languages = "launch files",
     .summary = "numbers of processes, GPUs, tasks and machines that contradict one another",
     .explanation = R"md(
@@ -246,6 +242,7 @@ There is none: which number is right is yours to say.
 ## Proof
 
 There is nothing to replay.
-)md"};
+)md",
+    .check_launch = Check};
 
 }  // namespace allranks::rules

@@ -146,7 +146,7 @@ void CheckEnvironment(const Job& job, FindingSink& sink) {
   sink.push_back(std::move(finding));
 }
 
-void CheckAll(const LaunchContext& context, FindingSink& sink) {
+void Check(const LaunchContext& context, FindingSink& sink) {
   for (const LaunchFile& file : context.launches.files) {
     for (const Job& job : file.jobs) {
       const Layer* agent = AgentOf(job);
@@ -158,16 +158,12 @@ void CheckAll(const LaunchContext& context, FindingSink& sink) {
 
 }  // namespace
 
-void CheckRendezvousIncomplete(const LaunchContext& context, FindingSink& sink) { CheckAll(context, sink); }
-
 extern const Rule RendezvousIncomplete = {
     .code = kCode,
     .name = "rendezvous-incomplete",
     .severity = Severity::Error,
     .on_by_default = false,
-    .preview =
-        "of the findings in launch files of 128 public repositories that were read about half were right, and the causes of the "
-        "wrong ones were fixed only afterwards",
+    .preview = kReadBeforeItsFixes,
     .languages = "launch files",
     .summary = "several nodes that are not told where to meet, or as whom",
     .explanation = R"md(
@@ -212,6 +208,7 @@ There is none: the address is yours to say.
 ## Proof
 
 There is nothing to replay: it takes several nodes.
-)md"};
+)md",
+    .check_launch = Check};
 
 }  // namespace allranks::rules

@@ -16,7 +16,7 @@ void Report(const Layer& agent, const Said& nodes, findings::Text message, Findi
   sink.push_back(std::move(finding));
 }
 
-void CheckAll(const LaunchContext& context, FindingSink& sink) {
+void Check(const LaunchContext& context, FindingSink& sink) {
   for (const LaunchFile& file : context.launches.files) {
     for (const Job& job : file.jobs) {
       const Layer* agent = AgentOf(job);
@@ -34,16 +34,12 @@ void CheckAll(const LaunchContext& context, FindingSink& sink) {
 
 }  // namespace
 
-void CheckStandaloneOnManyNodes(const LaunchContext& context, FindingSink& sink) { CheckAll(context, sink); }
-
 extern const Rule StandaloneOnManyNodes = {
     .code = kCode,
     .name = "standalone-on-many-nodes",
     .severity = Severity::Error,
     .on_by_default = false,
-    .preview =
-        "of the findings in launch files of 128 public repositories that were read about half were right, and the causes of the "
-        "wrong ones were fixed only afterwards",
+    .preview = kReadBeforeItsFixes,
     .languages = "launch files",
     .summary = "`--standalone` in a job of several nodes",
     .explanation = R"md(
@@ -85,6 +81,7 @@ There is none: where the nodes meet is yours to say.
 ## Proof
 
 There is nothing to replay: it takes several nodes.
-)md"};
+)md",
+    .check_launch = Check};
 
 }  // namespace allranks::rules

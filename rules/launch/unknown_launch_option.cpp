@@ -35,7 +35,7 @@ void CheckBehindScript(const Job& job, const Layer& agent, FindingSink& sink) {
   }
 }
 
-void CheckAll(const LaunchContext& context, FindingSink& sink) {
+void Check(const LaunchContext& context, FindingSink& sink) {
   for (const LaunchFile& file : context.launches.files) {
     for (const Job& job : file.jobs) {
       for (const Layer& layer : job.layers) {
@@ -54,16 +54,12 @@ void CheckAll(const LaunchContext& context, FindingSink& sink) {
 
 }  // namespace
 
-void CheckUnknownLaunchOption(const LaunchContext& context, FindingSink& sink) { CheckAll(context, sink); }
-
 extern const Rule UnknownLaunchOption = {
     .code = kCode,
     .name = "unknown-launch-option",
     .severity = Severity::Error,
     .on_by_default = false,
-    .preview =
-        "of the findings in launch files of 128 public repositories that were read about half were right, and the causes of the "
-        "wrong ones were fixed only afterwards",
+    .preview = kReadBeforeItsFixes,
     .languages = "launch files",
     .summary = "option that the launcher does not have",
     .explanation = R"md(
@@ -102,6 +98,7 @@ There is none: which option was meant is not known.
 ## Proof
 
 There is nothing to replay.
-)md"};
+)md",
+    .check_launch = Check};
 
 }  // namespace allranks::rules

@@ -115,8 +115,7 @@ extern const Rule ClipInMicroStep = {
     .name = "clip-in-micro-step",
     .severity = Severity::Warning,
     .on_by_default = false,
-    .preview =
-        "it is new, and too few of its findings on public code were read to say how often it is right",
+    .preview = kTooFewWereRead,
     .languages = "Python",
     .summary = "gradients clipped in each micro-step of an accumulation window, or before they are unscaled",
     .explanation = R"md(

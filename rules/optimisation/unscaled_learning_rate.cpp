@@ -2,7 +2,7 @@
 #include <optional>
 
 #include "analyzer/base/lowered.h"
-#include "analyzer/objects/neighbourhood.h"
+#include "analyzer/binding/neighbourhood.h"
 #include "rules/finding_parts.h"
 #include "rules/optimisation/accumulation.h"
 #include "rules/scenario_witness.h"
@@ -271,7 +271,7 @@ class Rates {
 
   const Context& context_;
   FindingSink& sink_;
-  objects::Neighbourhood neighbourhood_;
+  binding::Neighbourhood neighbourhood_;
   std::unordered_map<uint32_t, bool> related_;
 };
 
