@@ -16,7 +16,7 @@ Jobs::Jobs(const binding::Program& program, const ProgramIndex& index)
     if (wraps || call.entry->operation.op_class == knowledge::OpClass::Init) sets_up[module] = true;
   }
   for (const uint32_t module : FilesThatSetUp(program, index)) communicates[module] = sets_up[module] = true;
-  const Neighbourhood neighbourhood(program);
+  const binding::Neighbourhood neighbourhood(program);
   for (uint32_t m = 0; m < program.modules.size(); ++m) {
     const std::vector<ir::ModuleId> users = neighbourhood.UsersOf(ir::ModuleId{m});
     distributed_[m] = std::ranges::any_of(users, [&](ir::ModuleId user) { return communicates[user.index]; });

@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "analyzer/objects/neighbourhood.h"
+#include "analyzer/binding/neighbourhood.h"
 #include "analyzer/objects/program_index.h"
 
 namespace allranks::objects {

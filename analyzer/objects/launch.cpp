@@ -254,7 +254,7 @@ class Solver {
 
   const binding::Program& program_;
   const variation::Facts& facts_;
-  Neighbourhood neighbourhood_;
+  binding::Neighbourhood neighbourhood_;
   std::span<const LaunchLine> lines_;
   std::vector<LaunchSigns> own_;    // by FuncId
   std::vector<LaunchSigns> below_;  // the same, with those of all that it calls

@@ -14,10 +14,10 @@
 #include <span>
 #include <vector>
 
+#include "analyzer/binding/neighbourhood.h"
 #include "analyzer/findings/assumption.h"
 #include "analyzer/objects/launch_lines.h"
 #include "analyzer/objects/launch_signs.h"
-#include "analyzer/objects/neighbourhood.h"
 #include "analyzer/objects/program_index.h"
 
 namespace allranks::objects {

@@ -8,7 +8,7 @@
 
 #include <vector>
 
-#include "analyzer/objects/neighbourhood.h"
+#include "analyzer/binding/neighbourhood.h"
 #include "analyzer/objects/program_index.h"
 #include "analyzer/objects/values.h"
 
@@ -37,7 +37,7 @@ class OneNodeJobs {
   const variation::Facts& facts_;
   const ProgramIndex& index_;
   Values values_;
-  Neighbourhood neighbourhood_;
+  binding::Neighbourhood neighbourhood_;
   std::vector<Init> inits_;
 };
 

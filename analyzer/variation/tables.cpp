@@ -122,8 +122,7 @@ Tables::Tables(const binding::Program& the_program, const knowledge::Knowledge& 
       places_(the_program),
       tables_{JoinTable(store, kOfSomeObject), JoinTable(store), JoinTable(store), JoinTable(store),
               JoinTable(store, kOfSomeObject)},
-      imports_(binding::ImportsOf(program)),
-      importers_(binding::Reversed(imports_)),
+      neighbourhood_(program),
       programs_(program.modules.size()),
       decorated_(program.funcs.size()) {
   for (const std::string_view name : {"[]", "[:]", "*.abs", "*.to", "torch.cat", "torch.stack"}) {
@@ -189,11 +188,8 @@ ValueId Tables::ReadLoose(uint32_t reader, uint32_t attr) {
 bool Tables::IsOfOneProgram(uint32_t reader, uint32_t writer) {
   std::vector<bool>& known = programs_[reader];
   if (known.empty()) {
-    std::vector<ir::ModuleId> reached = {ir::ModuleId{reader}};
-    binding::Follow(importers_, reached);
-    binding::Follow(imports_, reached);
     known.resize(program.modules.size());
-    for (const ir::ModuleId module : reached) known[module.index] = true;
+    for (const ir::ModuleId module : neighbourhood_.Of(ir::ModuleId{reader})) known[module.index] = true;
   }
   return known[writer];
 }

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "analyzer/base/hash_index.h"
-#include "analyzer/binding/import_graph.h"
+#include "analyzer/binding/neighbourhood.h"
 #include "analyzer/binding/program.h"
 #include "analyzer/knowledge/knowledge.h"
 #include "analyzer/variation/facts.h"
@@ -189,7 +189,7 @@ struct Tables {
   std::unordered_map<Site, uint32_t, SiteHash> site_symbols_;
   std::unordered_map<NameId, uint32_t> name_symbols_;
   std::array<JoinTable, kTableCount> tables_;
-  binding::ImportEdges imports_, importers_;
+  binding::Neighbourhood neighbourhood_;
   std::vector<std::vector<bool>> programs_;   // by module: the modules of its program; empty: not asked for yet
   std::unordered_map<uint32_t, std::vector<uint32_t>> loose_writers_;  // by attribute: modules that assign it
   std::vector<uint32_t> first_param_;  // by FuncId: of its parameters in what goes by them
