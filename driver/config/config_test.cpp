@@ -179,6 +179,7 @@ TEST(ProjectTest, RootIsTheRepositoryElseThePackageElseHere) {
   EXPECT_EQ(FindRoot({"a/x.py"}, "/w", bare), "/w");
   EXPECT_EQ(FindRoot({"/v/y.py"}, "/w", bare), "/v");
   EXPECT_EQ(FindRoot({"."}, "/w", bare), "/w");
+  EXPECT_EQ(FindRoot({"."}, "/nowhere", bare), "/nowhere");
 }
 
 TEST(ProjectTest, ReportsNameFilesFromTheRepositoryElseFromHere) {

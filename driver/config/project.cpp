@@ -27,14 +27,16 @@ fs::path WithoutSlash(const fs::path& path) {
   return path.has_filename() || path == path.root_path() ? path : path.parent_path();
 }
 
-// The folder around all paths; files count as the folder they are in.
+// The folder around all paths; files count as the folder they are in, the working directory as a folder though it may not
+// be there: an editor's window without a folder has one that is nowhere.
 fs::path FolderAround(const std::vector<std::string>& paths, const fs::path& working_directory,
                       const source::FileSystem& files) {
   fs::path around;
   for (const std::string& path : paths) {
     fs::path folder = WithoutSlash((working_directory / path).lexically_normal());
     const base::Result<source::EntryKind> kind = files.Kind(folder.string());
-    if (!kind || *kind != source::EntryKind::Directory) folder = folder.parent_path();
+    const bool is_folder = folder == working_directory || (kind && *kind == source::EntryKind::Directory);
+    if (!is_folder) folder = folder.parent_path();
     if (around.empty()) around = folder;
     while (!Contains(around, folder)) around = around.parent_path();
   }
