@@ -21,20 +21,22 @@ function filesOf(fixture) {
   return Object.fromEntries(names.filter((name) => !SIDE.test(path.basename(name))).map((name) => [name, fs.readFileSync(path.join(fixture, name))]));
 }
 
-// What a fixture passes on the command line, as the configuration that both sides read.
-function configuration(files) {
+// What a fixture passes on the command line, and that its rule speaks though it may be in preview: as the configuration
+// that both sides read.
+function configuration(code, files) {
   const args = Object.values(files).map((text) => /^(?:#|\/\/) args: (.*)/m.exec(text.toString('latin1'))).find(Boolean)?.[1] ?? '';
   const select = /--select (\S+)/.exec(args)?.[1];
   const confidence = /--min-confidence (\S+)/.exec(args)?.[1];
-  return [select && `select = ${JSON.stringify(select.split(','))}`, confidence && `min-confidence = "${confidence}"`].filter(Boolean).join('\n');
+  const rules = select ? `select = ${JSON.stringify(select.split(','))}` : `extend-select = ["${code}"]`;
+  return [rules, confidence && `min-confidence = "${confidence}"`].filter(Boolean).join('\n');
 }
 
 function allFixtures() {
   return fs.readdirSync(root).sort().flatMap((code) =>
     fs.readdirSync(path.join(root, code)).filter((name) => !SIDE.test(name)).sort().map((name) => {
       const files = filesOf(path.join(root, code, name));
-      const settings = configuration(files);
-      return { fixture: `${code}/${name}`, files: settings ? { ...files, 'allranks.toml': settings } : files };
+      const settings = configuration(code, files);
+      return { fixture: `${code}/${name}`, files: { ...files, 'allranks.toml': settings } };
     })).filter(({ files }) => readsCpp || !Object.keys(files).some((name) => CPP.test(name)));
 }
 
