@@ -4,6 +4,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 
 #include "analyzer/ir/walk.h"
 #include "analyzer/objects/test_files.h"
@@ -26,19 +27,31 @@ RunBy Strongest(RunSet set) {
   return RunBy::Unknown;
 }
 
-// Whether the path of a file is what a line calls it: "tools/train.py" of "repo/tools/train.py", "tools.train".
-bool IsNamed(const binding::ModuleInfo& info, std::string_view script) {
-  if (info.dotted == script) return true;
-  while (script.starts_with("./")) script.remove_prefix(2);
-  if (!info.path.ends_with(script)) return false;
-  return info.path.size() == script.size() || info.path[info.path.size() - script.size() - 1] == '/';
+// How lines of scripts and pages start a file.
+struct Started {
+  bool as_ranks = false;
+  bool as_one_process = false;
+};
+
+std::vector<Started> StartedBy(const binding::Program& program, std::span<const LaunchLine> lines) {
+  std::unordered_map<std::string_view, Started> by_path;
+  for (const LaunchLine& line : lines) {
+    Started& started = by_path[line.path];
+    (line.starts_ranks ? started.as_ranks : started.as_one_process) = true;
+  }
+  std::vector<Started> started(program.modules.size());
+  for (uint32_t m = 0; m < started.size(); ++m) {
+    const auto found = by_path.find(program.infos[ir::ModuleId{m}].path);
+    if (found != by_path.end()) started[m] = found->second;
+  }
+  return started;
 }
 
 class Solver {
  public:
   Solver(const binding::Program& program, const knowledge::Knowledge& knowledge, const variation::Facts& facts,
          const ProgramIndex& index, std::span<const LaunchLine> lines)
-      : program_(program), facts_(facts), neighbourhood_(program), lines_(lines),
+      : program_(program), facts_(facts), neighbourhood_(program), started_(StartedBy(program, lines)),
         own_(FindLaunchSigns(program, knowledge, facts, index)), callees_(program.funcs.size()), callers_(program.funcs.size()),
         makers_(program.funcs.size()) {}
 
@@ -155,11 +168,12 @@ class Solver {
   // A file that is started; nothing where others import it.
   RunSet OfFile(uint32_t top) {
     const ir::ModuleId module = ModuleOf(top);
-    for (const LaunchLine& line : lines_) {
-      if (line.starts_ranks && IsNamed(program_.infos[module], line.script)) return Only(RunBy::AllRanks);
-    }
+    const Started started = started_[module.index];
+    if (started.as_ranks) return Only(RunBy::AllRanks);
     if (!IsStarted(module)) return neighbourhood_.ImportersOf(module).empty() ? Only(RunBy::Unknown) : RunSet{0};
     if ((own_[top] & kReadsRanks) != 0 || ReadsRanks(module)) return Only(RunBy::AllRanks);
+    // Whatever it imports: no line starts it on ranks, and nothing that it calls makes a job.
+    if (started.as_one_process) return Only(RunBy::OneProcess);
     if (HasSign(module, kSpeaksToRanks, own_)) return Only(RunBy::Unknown);
     for (const ir::ModuleId used : neighbourhood_.UsedBy(module)) {
       if (used != module && MakesJob(used)) return Only(RunBy::Unknown);
@@ -255,7 +269,7 @@ class Solver {
   const binding::Program& program_;
   const variation::Facts& facts_;
   binding::Neighbourhood neighbourhood_;
-  std::span<const LaunchLine> lines_;
+  std::vector<Started> started_;    // by ModuleId
   std::vector<LaunchSigns> own_;    // by FuncId
   std::vector<LaunchSigns> below_;  // the same, with those of all that it calls
   Edges callees_, callers_, makers_;

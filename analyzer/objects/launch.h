@@ -7,8 +7,8 @@
 // over unless it shows something itself.
 //
 // A file that is started by hand (`if __name__ == "__main__"`), speaks to no ranks, and neither shows nor imports anything
-// that makes a job is run by one process. That is unsound where a file outside the project makes the job; a line of a script that starts
-// ranks with it (launch_lines.h) says so.
+// that makes a job is run by one process. That is unsound where a file outside the project makes the job. Lines of scripts
+// and pages that start it (launch_lines.h) tell more: ranks if a launcher does, one process if all start it by `python`.
 #pragma once
 
 #include <span>

@@ -8,7 +8,7 @@ namespace allranks::objects {
 
 // `torchrun --nproc_per_node=8 tools/train.py`, `CUDA_VISIBLE_DEVICES=0 python demo.py`.
 struct LaunchLine {
-  std::string script;         // as the line names it: "tools/train.py"; of `python -m` the module, "tools.train"
+  std::string path;           // of the file that it starts, as paths of modules are given
   bool starts_ranks = false;  // by a launcher of ranks; else one process
 };
 

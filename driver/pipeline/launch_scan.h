@@ -20,9 +20,10 @@ struct LaunchFiles {
 };
 LaunchFiles EnumerateLaunch(const EnumerateOptions& options, const PathMap& paths, const source::FileSystem& files);
 
-// A file that mentions a launcher or a key of a configuration.
+// A file that mentions a launcher or a key of a configuration, or only starts scripts.
 struct LaunchText {
   uint32_t index = 0;
+  bool is_launch = true;   // false: it tells how scripts are started, and is nothing to check
   std::string text;
 };
 
@@ -32,6 +33,7 @@ struct LaunchScan {
 };
 
 struct LaunchInput {
+  const std::vector<std::string>& code;   // files of the project that hold code, relative to the root
   const PathMap& paths;
   const source::FileSystem& files;
   const std::map<std::string, std::string>& overlays;  // by path relative to the root

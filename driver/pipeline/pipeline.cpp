@@ -249,8 +249,9 @@ base::Result<Output> Run(const Options& options, const source::FileSystem& files
   ModuleCache cache(options.cache_folder);
   Parsed parsed = ParseFiles({project, paths, graph, files, options.compile_commands, overlays, cache, options.jobs, memory},
                              selection, a.names);
-  const LaunchInput launch_input{paths, files, overlays, options.jobs};
-  ReadLaunchFiles(launch_input, ScanLaunchFiles(launch_input, EnumerateLaunch(FilesOf(options), paths, files)), parsed, launches);
+  a.launch_lines.clear();
+  const LaunchInput launch_input{project.all, paths, files, overlays, options.jobs};
+  ReadLaunchFiles(launch_input, ScanLaunchFiles(launch_input, EnumerateLaunch(FilesOf(options), paths, files)), parsed, launches, a.launch_lines);
   CountInto(project, selection, parsed, out);
   out.files_requested += static_cast<uint32_t>(std::ranges::count(launches.files, true, &launch::LaunchFile::requested));
   a.files = std::move(parsed.files);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <unordered_map>
 
+#include "driver/pipeline/launch_lines.h"
 #include "driver/pipeline/parallel.h"
 #include "driver/pipeline/prefilter.h"
 #include "frontends/launch/read.h"
@@ -26,16 +27,16 @@ std::optional<std::string> TextOf(const LaunchInput& in, const std::string& path
 // Reads the files one after the other: they are small and few, and one may source the other.
 class Reader {
  public:
-  Reader(const LaunchInput& input, const LaunchScan& scan, Parsed& parsed, launch::Launches& launches)
-      : in_(input), scan_(scan), parsed_(parsed), launches_(launches) {}
+  Reader(const LaunchInput& input, const LaunchScan& scan, Parsed& parsed, launch::Launches& launches, objects::LaunchLines& lines)
+      : in_(input), scan_(scan), parsed_(parsed), launches_(launches), line_reader_(input.code, input.paths), lines_(lines) {}
 
   void Run() {
     for (const LaunchText& one : scan_.texts) {
       const std::string& path = scan_.files.all[one.index];
       const source::FileId id = FileOf(path, one.text);
       if (!id) continue;
-      parsed_.requested[id.index] = scan_.files.requested[one.index];
-      ReadOne(path, id);
+      parsed_.requested[id.index] = one.is_launch && scan_.files.requested[one.index];
+      ReadOne(path, id, one.is_launch);
     }
   }
 
@@ -51,13 +52,15 @@ class Reader {
     return id;
   }
 
-  void ReadOne(const std::string& path, source::FileId id) {
+  void ReadOne(const std::string& path, source::FileId id, bool is_launch) {
     const std::optional<FileKind> kind = launch_files::KindOfName(path);
     const auto open = [this, &path](const std::string& name) { return Sourced(path, name); };
     // Reading may add files that it sources, which moves the others.
     const source::SourceFile file = parsed_.files[id];
     if (file.has_nul) return;
     launch::LaunchFile read = launch_files::ReadLaunchFile({.tables = launches_.tables, .text = file, .id = id, .path = path, .kind = *kind, .open = open});
+    line_reader_.Add(read, lines_);
+    if (!is_launch) return;
     read.requested = parsed_.requested[id.index];
     launches_.files.push_back(std::move(read));
   }
@@ -80,6 +83,8 @@ class Reader {
   const LaunchScan& scan_;
   Parsed& parsed_;
   launch::Launches& launches_;
+  LaunchLineReader line_reader_;
+  objects::LaunchLines& lines_;
   std::unordered_map<std::string, source::FileId> ids_;
 };
 
@@ -89,24 +94,29 @@ LaunchScan ScanLaunchFiles(const LaunchInput& input, LaunchFiles files) {
   LaunchScan scan{.files = std::move(files), .texts = {}};
   const std::vector<std::string>& paths = scan.files.all;
   std::vector<std::optional<std::string>> texts(paths.size());
+  std::vector<uint8_t> is_launch(paths.size());
   const Prefilter commands(launch_files::CommandWords());
   const Prefilter configs(launch_files::ConfigWords());
+  const Prefilter starts(launch_files::StartWords());
   ParallelFor(paths.size(), input.jobs, [&](size_t i) {
     std::optional<std::string> text = TextOf(input, paths[i]);
     if (!text) return;
     const FileKind kind = *launch_files::KindOfName(paths[i]);
     const bool may_start = kind != FileKind::Json && commands.Mentions(*text);
     const bool may_configure = (kind == FileKind::Json || kind == FileKind::Yaml) && configs.Mentions(*text);
-    if (may_start || may_configure) texts[i] = std::move(text);
+    is_launch[i] = may_start || may_configure;
+    const bool is_script = kind == FileKind::Shell || kind == FileKind::Make || kind == FileKind::Markdown;
+    if (is_launch[i] || (is_script && starts.Mentions(*text))) texts[i] = std::move(text);
   });
   for (uint32_t i = 0; i < texts.size(); ++i) {
-    if (texts[i]) scan.texts.push_back({.index = i, .text = std::move(*texts[i])});
+    if (texts[i]) scan.texts.push_back({.index = i, .is_launch = is_launch[i] != 0, .text = std::move(*texts[i])});
   }
   return scan;
 }
 
-void ReadLaunchFiles(const LaunchInput& input, const LaunchScan& scan, Parsed& parsed, launch::Launches& launches) {
-  Reader(input, scan, parsed, launches).Run();
+void ReadLaunchFiles(const LaunchInput& input, const LaunchScan& scan, Parsed& parsed, launch::Launches& launches,
+                     objects::LaunchLines& lines) {
+  Reader(input, scan, parsed, launches, lines).Run();
 }
 
 }  // namespace allranks::pipeline

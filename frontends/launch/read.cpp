@@ -299,6 +299,11 @@ std::span<const std::string> CommandWords() {
   return words;
 }
 
+std::span<const std::string> StartWords() {
+  static const std::vector<std::string> words = {"python ", "python3 "};
+  return words;
+}
+
 std::span<const std::string> ConfigWords() {
   static const std::vector<std::string> words = {"zero_optimization", "train_micro_batch_size_per_gpu", "distributed_type",
                                                  "compute_environment", "use_distributed_sampler", "replace_sampler_ddp"};

@@ -17,6 +17,8 @@ std::optional<launch::FileKind> KindOfName(std::string_view path);
 
 // One of these stands in each file that starts a job, unless a name is put together of parts.
 std::span<const std::string> CommandWords();
+// One of these stands in each file that starts a script without a launcher.
+std::span<const std::string> StartWords();
 // One of these stands in each configuration that is read.
 std::span<const std::string> ConfigWords();
 

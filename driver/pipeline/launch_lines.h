@@ -1,0 +1,30 @@
+// What launch files tell the analysis of code: which scripts are started, and as what.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "analyzer/launch/job.h"
+#include "analyzer/objects/launch_lines.h"
+#include "driver/pipeline/paths.h"
+
+namespace allranks::pipeline {
+
+// Finds the files that lines start: beside the file that the line stands in, below the root, else the only one of that name
+// in the project. Of several it is not known which one is meant.
+class LaunchLineReader {
+ public:
+  // `code`: all files of the project, relative to its root.
+  LaunchLineReader(const std::vector<std::string>& code, const PathMap& paths);
+  void Add(const launch::LaunchFile& file, objects::LaunchLines& lines) const;
+
+ private:
+  std::string_view FileOf(const launch::Job& job, std::string_view folder) const;
+
+  const PathMap& paths_;
+  std::unordered_map<std::string_view, std::vector<std::string_view>> by_name_;  // paths by their last part
+};
+
+}  // namespace allranks::pipeline

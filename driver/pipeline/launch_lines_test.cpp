@@ -1,0 +1,50 @@
+#include "driver/pipeline/launch_lines.h"
+
+#include <gmock/gmock.h>
+
+#include "driver/pipeline/pipeline.h"
+
+namespace allranks::pipeline {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+using ::testing::UnorderedElementsAre;
+
+constexpr const char* kCode = "import torch.distributed as dist\ndist.barrier()\n";
+
+// What the launch files among these say of the code among them: "path ranks", "path one".
+std::vector<std::string> LinesOf(std::map<std::string, std::string> texts) {
+  const source::MemoryFileSystem files(std::move(texts));
+  Options options;
+  options.paths = {"."};
+  Analysed analysed;
+  const base::Result<Output> output = Run(options, files, analysed);
+  EXPECT_TRUE(output.has_value());
+  std::vector<std::string> lines;
+  for (const objects::LaunchLine& line : analysed.launch_lines) lines.push_back(line.path + (line.starts_ranks ? " ranks" : " one"));
+  return lines;
+}
+
+TEST(LaunchLinesTest, LaunchersStartRanksAndPythonOneProcess) {
+  EXPECT_THAT(LinesOf({{"train.py", kCode}, {"eval.py", kCode}, {"run.sh", "torchrun --nproc_per_node=8 train.py\npython eval.py\n"}}),
+              UnorderedElementsAre("train.py ranks", "eval.py one"));
+}
+
+TEST(LaunchLinesTest, ModulesAreNamedWithDots) {
+  EXPECT_THAT(LinesOf({{"pkg/__init__.py", ""}, {"pkg/eval.py", kCode}, {"run.sh", "python3 -m pkg.eval --n 4\n"}}),
+              ElementsAre("pkg/eval.py one"));
+}
+
+TEST(LaunchLinesTest, TheFileBesideIsMeant) {
+  const std::map<std::string, std::string> texts = {
+      {"a/main.py", kCode}, {"b/main.py", kCode}, {"a/README.md", "```sh\npython main.py\n```\n"}};
+  EXPECT_THAT(LinesOf(texts), ElementsAre("a/main.py one"));
+}
+
+TEST(LaunchLinesTest, OfSeveralFilesNobodyKnowsWhichIsMeant) {
+  EXPECT_THAT(LinesOf({{"a/main.py", kCode}, {"b/main.py", kCode}, {"c/run.sh", "torchrun main.py\n"}}), IsEmpty());
+}
+
+}  // namespace
+}  // namespace allranks::pipeline
