@@ -232,13 +232,15 @@ std::vector<LeftOutPath> Foreign(const std::vector<LeftOutPath>& left_out, const
 // What there is to say about it: ignored files and folders, and folders of others that hold code.
 std::vector<LeftOutPath> LeftOutOf(const std::vector<LeftOutPath>& left_out, const std::vector<LeftOutPath>& foreign,
                                    const ProjectFiles& project, const Request& request) {
+  const auto is_asked_for = [&](const LeftOutPath& each) {
+    return std::ranges::any_of(request.directories, [&](const std::string& d) { return IsInside(each.path, d); });
+  };
   std::vector<LeftOutPath> said;
   for (const LeftOutPath& each : left_out) {
-    const bool is_below = std::any_of(request.directories.begin(), request.directories.end(),
-                                      [&](const std::string& d) { return IsInside(each.path, d); });
-    if (each.why == LeftOut::Ignored && is_below) said.push_back(each);
+    if (each.why == LeftOut::Ignored && is_asked_for(each)) said.push_back(each);
   }
   for (const LeftOutPath& each : foreign) {
+    if (!is_asked_for(each)) continue;
     const bool holds_code = std::any_of(project.all.begin(), project.all.end(), [&](const std::string& path) { return IsInside(path, each.path); });
     const bool is_inner = std::any_of(foreign.begin(), foreign.end(),
                                       [&](const LeftOutPath& f) { return f.path != each.path && IsInside(each.path, f.path); });

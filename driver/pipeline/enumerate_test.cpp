@@ -86,6 +86,19 @@ TEST(EnumerateTest, WhatIsNotThereIsAnErrorAndTheRestIsDone) {
   EXPECT_EQ(project.errors[0].path, "nowhere.py");
 }
 
+TEST(EnumerateTest, CodeOfOthersIsReadAndNamedOnlyWhereItWasAskedFor) {
+  const auto left_out = [](const ProjectFiles& project) {
+    std::vector<std::string> paths;
+    for (const LeftOutPath& each : project.left_out) paths.push_back(each.path);
+    return paths;
+  };
+  const std::map<std::string, std::string> texts = {{"a/x.py", ""}, {"third_party/y.py", ""}};
+  EXPECT_THAT(Requested(In(texts, {"."})), ElementsAre("a/x.py"));
+  EXPECT_THAT(left_out(In(texts, {"."})), ElementsAre("third_party"));
+  EXPECT_THAT(left_out(In(texts, {"a"})), IsEmpty());
+  EXPECT_THAT(Requested(In(texts, {"third_party"})), ElementsAre("third_party/y.py"));
+}
+
 TEST(EnumerateTest, OverlaysNeedNoFile) {
   EnumerateOptions options;
   options.overlays = {"new.py"};
