@@ -168,7 +168,7 @@ class Shares {
   void Report(const Share& share, const KnownCall& loader, const LoaderLoop& loop) {
     Finding finding = FindingAt(
         context_, kCode, Severity::Error, Confidence::Likely, share.site,
-        {"`{}` gives the first ranks one item more where the whole is no multiple of the number of ranks: the loop over "
+        {"`{}` gives some ranks one more item unless the total divides evenly: the loop over "
          "`{}` communicates in each step, so these ranks wait in a step that the others do not make",
          {Quoted(context_, share.site), Quoted(context_, loop.iterable)}});
     AddLabel(finding, finding.span, LabelRole::Primary, {"of unequal length on the ranks", {}});
