@@ -92,10 +92,10 @@ std::vector<Finding> FindingsOfRules(const std::vector<const rules::Rule*>& want
   std::vector<Finding> findings;
   const objects::ProgramIndex index(a.program, *a.knowledge, a.facts);
   const objects::Values values(a.program, *a.knowledge, a.facts);
-  const objects::Reach reach(a.program, *a.knowledge, a.facts, index);
+  const objects::Launch launch(a.program, *a.knowledge, a.facts, index, a.launch_lines);
+  const objects::Reach reach(a.program, *a.knowledge, a.facts, index, &launch);
   const objects::Training training(a.program, *a.knowledge, a.facts, index);
   const objects::Loading loading(a.program, *a.knowledge, a.facts, index);
-  const objects::Launch launch(a.program, *a.knowledge, a.facts, index, a.launch_lines);
   const objects::Accumulation accumulation(a.program, *a.knowledge, a.facts, index, reach);
   const objects::FileUses file_uses(a.program, a.facts, index);
   const rules::Context context{a.files, a.program, *a.knowledge, a.facts, a.analysis, index, values, reach, training,
