@@ -451,12 +451,15 @@ class Builder {
   }
 
   TraceId Construct(ir::ExprId site, const CallFact& call) {
-    if (!call.function) return traces_.Empty();
-    const TraceId trace = CallTrace(state_, At(site), call.function, call.callee, Args(call));
+    const TraceId trace = call.function ? CallTrace(state_, At(site), call.function, call.callee, Args(call)) : traces_.Empty();
     const bool is_class = call.callee && state_.values[call.callee].kind == ValueKind::Class;
-    if (!is_class || trace == traces_.Empty()) return trace;
+    if (!is_class) return trace;
     const ValueId made = state_.made_once.OneObject(binding::ClassId{state_.values[call.callee].a});
-    return made ? MakeOnce(At(site), made, trace) : trace;
+    if (made && trace != traces_.Empty()) return MakeOnce(At(site), made, trace);
+    if (!state_.modes.IsMadeBy(call)) return trace;
+    const ValueId module = state_.values.Make({.kind = ValueKind::Instance, .a = state_.values[call.callee].a}, {});
+    // Its constructor may put it into another mode.
+    return traces_.Seq(traces_.Mode(At(site), module, state_.values.True(), true), trace);
   }
 
   TraceId Known(ir::ExprId site, const CallFact& call) {
@@ -467,6 +470,7 @@ class Builder {
       return traces_.Exit(At(site), ExitKind::Raise);
     }
     TraceId trace = traces_.Empty();
+    if (const ValueId trains = state_.modes.SetBy(call)) trace = traces_.Mode(At(site), call.receiver, trains, false);
     if (entry.has_operation && !entry.operation.as_context) {
       trace = KnownOperation(state_, At(site), call.entry, call.receiver, state_.facts.args(call));
       state_.sites.push_back({.site = At(site), .entry = call.entry, .unresolved = {}});
@@ -553,7 +557,7 @@ State::State(const binding::Program& program_in, const knowledge::Knowledge& kno
              const source::SourceFiles& files_in)
     : program(program_in), knowledge(knowledge_in), facts(facts_in), files(files_in), values(facts_in.values_store),
       traces(knowledge_in, facts_in.values_store), trace_of(program_in.funcs.size()),
-      is_relevant(program_in.funcs.size()), made_once(program_in, facts_in) {
+      is_relevant(program_in.funcs.size()), made_once(program_in, facts_in), modes(program_in, knowledge_in, facts_in) {
   for (const knowledge::Entry& entry : knowledge.entries()) {
     if (!entry.has_operation || entry.operation.op_class != knowledge::OpClass::Collective) continue;
     const std::string_view name = program.text(entry.name);

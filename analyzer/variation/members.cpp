@@ -85,6 +85,7 @@ ValueId FunctionEvaluator::MemberOfInstance(ir::ExprId site, ValueId object, Nam
     return CallFunction(site, MethodValue(method, object, false), method, object, {}, CallKind::Function);
   }
   if (const ValueId field = FieldOf(class_id, attr, is_super)) return field;
+  if (const knowledge::EntryId entry = KnownMemberOfSubclasses(class_id, attr)) return MemberOfKnown(site, object, entry);
   if (const knowledge::Hint* hint = knowledge_.FindHint(attr)) {
     if (const ValueId hinted = tables_.HintValue(*hint)) return hinted;
   }
@@ -182,14 +183,29 @@ knowledge::EntryId FunctionEvaluator::KnownMember(ValueId object, NameId attr) {
       return class_id ? knowledge_.FindMember(class_id, attr) : knowledge::EntryId::None();
     }
     case ValueKind::Instance: {
-      for (const knowledge::ClassId base : tables_.known_bases[value.a]) {
-        if (const knowledge::EntryId entry = knowledge_.FindMember(base, attr)) return entry;
-      }
-      return knowledge::EntryId::None();
+      const binding::ClassId class_id{value.a};
+      if (const knowledge::EntryId entry = KnownMemberOfBases(class_id, attr)) return entry;
+      const bool is_module = tables_.module_class && tables_.IsModuleClass(class_id);
+      return is_module ? knowledge_.FindMember(tables_.module_class, attr) : knowledge::EntryId::None();
     }
     default:
       return knowledge::EntryId::None();
   }
+}
+
+knowledge::EntryId FunctionEvaluator::KnownMemberOfBases(binding::ClassId class_id, NameId attr) const {
+  for (const knowledge::ClassId base : tables_.known_bases[class_id.index]) {
+    if (const knowledge::EntryId entry = knowledge_.FindMember(base, attr)) return entry;
+  }
+  return knowledge::EntryId::None();
+}
+
+// The object of a mixin is one of its subclasses, which have bases that it lacks.
+knowledge::EntryId FunctionEvaluator::KnownMemberOfSubclasses(binding::ClassId class_id, NameId attr) const {
+  for (const binding::ClassId subclass : tables_.program.classes[class_id].subclasses) {
+    if (const knowledge::EntryId entry = KnownMemberOfBases(subclass, attr)) return entry;
+  }
+  return knowledge::EntryId::None();
 }
 
 ValueId FunctionEvaluator::MemberOfKnown(ir::ExprId site, ValueId object, knowledge::EntryId entry) {
