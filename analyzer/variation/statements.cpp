@@ -183,7 +183,25 @@ void FunctionEvaluator::MergeArms(ValueId condition, Env then_env, Env else_env)
 ValueId FunctionEvaluator::Joined(ValueId condition, ValueId then_value, ValueId else_value) {
   if (IsBroadcastOf(condition, then_value, else_value)) return then_value;
   if (IsBroadcastOf(store_.Not(condition), else_value, then_value)) return else_value;
-  return store_.Select(condition, then_value, else_value);
+  const ValueId chosen = store_.Select(condition, then_value, else_value);
+  const bool has_size_of_root = IsSizedAs(condition, then_value, else_value) || IsSizedAs(store_.Not(condition), else_value, then_value);
+  return has_size_of_root ? store_.Derived(tables_.NameSymbol("of one size"), {&chosen, 1}) : chosen;
+}
+
+// Whether `received`, which a rank has where `condition` holds, was made of a size that the root sent of its own `sent`:
+// `if rank != 0: tensor = torch.empty(shape)` after a broadcast of the shape.
+bool FunctionEvaluator::IsSizedAs(ValueId condition, ValueId received, ValueId sent) const {
+  return std::ranges::any_of(broadcasts_, [&](const auto& each) {
+    const auto& [after, broadcast] = each;
+    return RankTest(condition, broadcast.root) == false && Holds(received, after, 0) && Holds(broadcast.before, sent, 0);
+  });
+}
+
+// Whether `part` is somewhere in `whole`.
+bool FunctionEvaluator::Holds(ValueId whole, ValueId part, int depth) const {
+  constexpr int kDeepest = 8;
+  if (whole == part) return true;
+  return depth < kDeepest && std::ranges::any_of(store_.Kids(whole), [&](ValueId kid) { return kid && Holds(kid, part, depth + 1); });
 }
 
 // Whether `received`, which a rank has where `condition` holds, is what the root sent of its own `sent`.
@@ -236,11 +254,12 @@ std::optional<bool> FunctionEvaluator::RankTest(ValueId condition, ValueId rank)
   }
   const auto op = static_cast<ir::CompareOp>(value.op);
   if (value.kind != ValueKind::Compare || (op != ir::CompareOp::Eq && op != ir::CompareOp::NotEq)) return std::nullopt;
-  const Value& coordinate = store_[kids[0]];
-  const bool is_rank = coordinate.kind == ValueKind::Coordinate &&
-                       static_cast<knowledge::Coordinate>(coordinate.op) == knowledge::Coordinate::Rank;
-  if (!is_rank || kids[1] != rank) return std::nullopt;
-  return op == ir::CompareOp::Eq;
+  const auto is_rank = [&](ValueId side) {
+    return store_[side].kind == ValueKind::Coordinate &&
+           static_cast<knowledge::Coordinate>(store_[side].op) == knowledge::Coordinate::Rank;
+  };
+  const bool asks_for_it = (is_rank(kids[0]) && kids[1] == rank) || (is_rank(kids[1]) && kids[0] == rank);
+  return asks_for_it ? std::optional<bool>(op == ir::CompareOp::Eq) : std::nullopt;
 }
 
 // The error that a handler is for struck somewhere in the body: its variables are those before it or any later ones.
