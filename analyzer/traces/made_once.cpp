@@ -102,7 +102,7 @@ void MadeOnce::Search(FuncId func, ir::BlockId block) {
       if (Leaves(module, truth ? ir::ElseBlockOf(stmt) : ir::BodyOf(stmt))) {
         filled.merge(FilledIn(func, statements.subspan(i + 1), 0));
       }
-      if (missing.contains(BaseOf(kJob)) && filled.contains(BaseOf(kJob))) joins_job_.emplace(func.index, ir::ValueOf(stmt).index);
+      if (missing.contains(BaseOf(kJob)) && filled.contains(BaseOf(kJob))) joins_job_.insert(func);
       std::ranges::set_intersection(missing, filled, std::inserter(once_, once_.end()));
     }
   }
@@ -180,7 +180,7 @@ MadeOnce::Bases MadeOnce::Missing(FuncId func, ir::ExprId test, bool truth, int 
 }
 
 ValueId MadeOnce::Condition(FuncId func, ir::ExprId test) {
-  asks_for_job_ = joins_job_.contains({func.index, test.index});
+  asks_for_job_ = joins_job_.contains(func);
   return Condition(func, test, 0);
 }
 

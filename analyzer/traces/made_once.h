@@ -114,8 +114,8 @@ class MadeOnce {
   const knowledge::Knowledge& knowledge_;
   variation::Facts& facts_;
   Bases once_;
-  std::set<std::pair<uint32_t, uint32_t>> joins_job_;   // tests, by function, where a process joins if it has not
-  bool asks_for_job_ = false;                           // the test at hand is one of these
+  std::set<FuncId> joins_job_;    // where a process joins the job if it has not
+  bool asks_for_job_ = false;     // the test at hand stands in one of these
   std::map<Base, uint32_t> symbols_;
   std::unordered_map<FuncId, std::unordered_set<base::NameId>> locals_;
 };

@@ -12,6 +12,11 @@ using variation::FuncId;
 using variation::Value;
 using variation::ValueKind;
 
+// The module whose mode is asked for; none where nobody knows.
+ValueId ModuleOf(const variation::ValueStore& values, ValueId mode) {
+  return values.Kids(mode).empty() ? ValueId::None() : values.Kids(mode)[0];
+}
+
 // Constructors that call more functions than this are not read to their end.
 constexpr size_t kMostFunctions = 500;
 
@@ -35,7 +40,7 @@ void ModuleModes::Find(const std::vector<bool>& relevant) {
   for (uint32_t m = 0; m < is_read.size(); ++m) {
     if (!is_read[m]) continue;
     for (const ValueId value : facts_->exprs[m]) {
-      if (value && facts_->values_store.IsMode(value)) asked_.merge(ClassesOf(facts_->values_store.Kids(value)[0]));
+      if (value && facts_->values_store.IsMode(value)) asked_.merge(ClassesOf(ModuleOf(facts_->values_store, value)));
     }
   }
   if (asked_.empty()) return;
@@ -198,7 +203,7 @@ void ModeMemory::Forget(const ModuleModes& modes, ValueId module, ValueId whethe
 
 ValueId ModeMemory::Known(const ModuleModes& modes, const variation::ValueStore& values, ValueId mode) const {
   std::set<ValueId> answers;
-  for (const ClassId asked : modes.ClassesOf(values.Kids(mode)[0])) {
+  for (const ClassId asked : modes.ClassesOf(ModuleOf(values, mode))) {
     std::set<ValueId> exact;
     std::set<ValueId> of_bases;
     for (const auto& [known, whether] : trains) {

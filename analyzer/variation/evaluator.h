@@ -157,7 +157,7 @@ class FunctionEvaluator {
   const ValueId* HeapValue(ValueId object, NameId attr) const;
   knowledge::EntryId KnownMember(ValueId object, NameId attr);
   knowledge::EntryId KnownMemberOfBases(binding::ClassId class_id, NameId attr) const;
-  knowledge::EntryId KnownMemberOfSubclasses(binding::ClassId class_id, NameId attr) const;
+  knowledge::EntryId InferredMember(binding::ClassId class_id, NameId attr) const;
   FuncId FindMethodOf(ValueId object, NameId attr);
   bool IsProperty(FuncId method);
   ValueId VirtualMethod(binding::ClassId class_id, FuncId method, NameId name);

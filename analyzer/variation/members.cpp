@@ -85,7 +85,7 @@ ValueId FunctionEvaluator::MemberOfInstance(ir::ExprId site, ValueId object, Nam
     return CallFunction(site, MethodValue(method, object, false), method, object, {}, CallKind::Function);
   }
   if (const ValueId field = FieldOf(class_id, attr, is_super)) return field;
-  if (const knowledge::EntryId entry = KnownMemberOfSubclasses(class_id, attr)) return MemberOfKnown(site, object, entry);
+  if (const knowledge::EntryId entry = InferredMember(class_id, attr)) return MemberOfKnown(site, object, entry);
   if (const knowledge::Hint* hint = knowledge_.FindHint(attr)) {
     if (const ValueId hinted = tables_.HintValue(*hint)) return hinted;
   }
@@ -182,12 +182,8 @@ knowledge::EntryId FunctionEvaluator::KnownMember(ValueId object, NameId attr) {
       const knowledge::ClassId class_id = knowledge_.FindClass(tables_.process_group_class);
       return class_id ? knowledge_.FindMember(class_id, attr) : knowledge::EntryId::None();
     }
-    case ValueKind::Instance: {
-      const binding::ClassId class_id{value.a};
-      if (const knowledge::EntryId entry = KnownMemberOfBases(class_id, attr)) return entry;
-      const bool is_module = tables_.module_class && tables_.IsModuleClass(class_id);
-      return is_module ? knowledge_.FindMember(tables_.module_class, attr) : knowledge::EntryId::None();
-    }
+    case ValueKind::Instance:
+      return KnownMemberOfBases(binding::ClassId{value.a}, attr);
     default:
       return knowledge::EntryId::None();
   }
@@ -201,11 +197,17 @@ knowledge::EntryId FunctionEvaluator::KnownMemberOfBases(binding::ClassId class_
 }
 
 // The object of a mixin is one of its subclasses, which have bases that it lacks.
-knowledge::EntryId FunctionEvaluator::KnownMemberOfSubclasses(binding::ClassId class_id, NameId attr) const {
+knowledge::EntryId FunctionEvaluator::InferredMember(binding::ClassId class_id, NameId attr) const {
   for (const binding::ClassId subclass : tables_.program.classes[class_id].subclasses) {
     if (const knowledge::EntryId entry = KnownMemberOfBases(subclass, attr)) return entry;
   }
-  return knowledge::EntryId::None();
+  // A module whose own base nobody knows: that much is the same for all.
+  if (!tables_.module_class || !tables_.IsModuleClass(class_id)) return knowledge::EntryId::None();
+  const knowledge::EntryId entry = knowledge_.FindMember(tables_.module_class, attr);
+  constexpr knowledge::Role kOfModes[] = {knowledge::Role::TrainingMode, knowledge::Role::SetTraining,
+                                          knowledge::Role::SetEvaluation};
+  const bool is_of_mode = entry && std::ranges::any_of(kOfModes, [&](knowledge::Role role) { return knowledge_[entry].Has(role); });
+  return is_of_mode ? entry : knowledge::EntryId::None();
 }
 
 ValueId FunctionEvaluator::MemberOfKnown(ir::ExprId site, ValueId object, knowledge::EntryId entry) {

@@ -564,15 +564,18 @@ ValueId ValueStore::Rebuild(Value value, std::span<const ValueId> kids) {
 }
 
 ValueId ValueStore::RebuildDerived(Value value, std::span<const ValueId> kids) {
-  if (value.a == environment_ && kids.size() == 1) return Environment(kids[0]);
-  const bool is_known = !kids.empty() && kids[0] && values_[kids[0].index].kind != ValueKind::Derived && !value.mark;
-  if (is_known && value.a == element_ && kids.size() == 2) return Element(kids[0], kids[1]);
-  if (is_known && value.a == length_ && kids.size() == 1 && values_[kids[0].index].kind == ValueKind::Tuple) {
-    return Int(values_[kids[0].index].kid_count);
-  }
-  if (is_known && value.a == item_ && kids.size() == 2 && kids[1]) {
-    if (const ValueId item = KnownItem(kids[0], kids[1])) return item;
-  }
+  // None where the operands still say too little.
+  const auto evaluated = [&]() -> ValueId {
+    if (kids.empty() || !kids[0]) return {};
+    if (value.a == environment_ && kids.size() == 1) return Environment(kids[0]);
+    const Value& first = values_[kids[0].index];
+    if (first.kind == ValueKind::Derived || value.mark) return {};
+    if (value.a == element_ && kids.size() == 2) return Element(kids[0], kids[1]);
+    if (value.a == length_ && kids.size() == 1 && first.kind == ValueKind::Tuple) return Int(first.kid_count);
+    return value.a == item_ && kids.size() == 2 && kids[1] ? KnownItem(kids[0], kids[1]) : ValueId::None();
+  };
+  // What it varied by besides its operands it still does.
+  if (const ValueId known = evaluated()) return WithAxes(known, value.axes);
   value.flags &= static_cast<uint8_t>(~kHasParam);
   if (!value.mark) value.mark = MarkOf(value.a, kids);
   return Make(value, kids);
