@@ -436,6 +436,14 @@ class Builder {
   }
 
   TraceId Fact(ir::ExprId site, const CallFact& call) {
+    std::vector<TraceId> parts = {Called(site, call)};
+    for (const ModeChange& change : state_.modes.SetBy(call)) {
+      parts.push_back(traces_.Mode(At(site), change.module, change.trains, false));
+    }
+    return traces_.Seq(parts);
+  }
+
+  TraceId Called(ir::ExprId site, const CallFact& call) {
     switch (call.kind) {
       case CallKind::Known:
         return Known(site, call);
@@ -475,7 +483,6 @@ class Builder {
       return traces_.Exit(At(site), ExitKind::Raise);
     }
     TraceId trace = traces_.Empty();
-    if (const ValueId trains = state_.modes.SetBy(call)) trace = traces_.Mode(At(site), call.receiver, trains, false);
     if (entry.has_operation && !entry.operation.as_context) {
       trace = KnownOperation(state_, At(site), call.entry, call.receiver, state_.facts.args(call));
       state_.sites.push_back({.site = At(site), .entry = call.entry, .unresolved = {}});

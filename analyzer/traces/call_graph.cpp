@@ -152,7 +152,7 @@ class GraphBuilder {
     graph_.modes.Find(graph_.relevant);
     for (uint32_t f = 0; f < program_.funcs.size(); ++f) {
       for (const auto& [expr, call] : facts_.functions[FuncId{f}].calls) {
-        if (graph_.modes.SetBy(call) || graph_.modes.IsMadeBy(call)) Mark(FuncId{f});
+        if (!graph_.modes.SetBy(call).empty() || graph_.modes.IsMadeBy(call)) Mark(FuncId{f});
       }
     }
     SpreadRelevance();

@@ -177,6 +177,11 @@ class Walk {
     for (const auto& [module, trains] : then_modes.trains) {
       const auto other = else_modes.trains.find(module);
       if (other != else_modes.trains.end()) joined.trains[module] = Either(condition, trains, other->second);
+      else if (!else_modes.made.contains(module)) joined.trains[module] = trains;
+    }
+    // Where there is no such module its mode says nothing.
+    for (const auto& [module, trains] : else_modes.trains) {
+      if (!then_modes.trains.contains(module) && !then_modes.made.contains(module)) joined.trains[module] = trains;
     }
     return joined;
   }

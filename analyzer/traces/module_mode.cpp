@@ -55,21 +55,38 @@ void ModuleModes::Find(const std::vector<bool>& relevant) {
   }
 }
 
-ValueId ModuleModes::SetBy(const CallFact& call) const {
-  if (asked_.empty() || call.kind != CallKind::Known || !call.receiver) return {};
-  const knowledge::Entry& entry = (*knowledge_)[call.entry];
+std::vector<ModeChange> ModuleModes::SetBy(const CallFact& call) const {
+  std::vector<ModeChange> changes;
+  if (asked_.empty()) return changes;
+  if (call.kind == CallKind::Known && call.receiver) AddChange(call.entry, call.receiver, facts_->args(call), &changes);
+  if (call.kind == CallKind::Deferred) AddChanges(call.callee, facts_->args(call), &changes);
+  return changes;
+}
+
+// `model.eval()` of one of several models, some of which nobody knows.
+void ModuleModes::AddChanges(ValueId callee, std::span<const ValueId> args, std::vector<ModeChange>* changes) const {
+  const Value& value = facts_->values_store[callee];
+  const auto kids = facts_->values_store.Kids(callee);
+  if (value.kind == ValueKind::BoundExternal) AddChange(knowledge::EntryId{value.a}, kids[0], args, changes);
+  if (value.kind != ValueKind::Select) return;
+  AddChanges(kids[1], args, changes);
+  AddChanges(kids[2], args, changes);
+}
+
+void ModuleModes::AddChange(knowledge::EntryId entry_id, ValueId module, std::span<const ValueId> args,
+                            std::vector<ModeChange>* changes) const {
+  const knowledge::Entry& entry = (*knowledge_)[entry_id];
   const auto sets = std::ranges::find_if(entry.roles, [](const knowledge::RoleOf& each) {
     return each.role == Role::SetTraining || each.role == Role::SetEvaluation;
   });
-  if (sets == entry.roles.end()) return {};
-  const std::set<ClassId> classes = ClassesOf(call.receiver);
+  if (sets == entry.roles.end() || !module) return;
+  const std::set<ClassId> classes = ClassesOf(module);
   // Of what module a parameter is, each caller says.
-  const bool is_open = facts_->values_store.has_param(call.receiver);
-  if (!is_open && std::ranges::none_of(classes, [&](ClassId each) { return IsAsked(each); })) return {};
-  if (sets->role == Role::SetEvaluation) return facts_->values_store.False();
-  const auto args = facts_->args(call);
+  const bool is_open = facts_->values_store.has_param(module);
+  if (!is_open && std::ranges::none_of(classes, [&](ClassId each) { return IsAsked(each); })) return;
+  if (sets->role == Role::SetEvaluation) return changes->push_back({module, facts_->values_store.False()});
   const auto index = static_cast<size_t>(std::ranges::find(entry.params, sets->param) - entry.params.begin());
-  return index < args.size() && args[index] ? args[index] : facts_->values_store.True();
+  changes->push_back({module, index < args.size() && args[index] ? args[index] : facts_->values_store.True()});
 }
 
 bool ModuleModes::IsMadeBy(const CallFact& call) const {

@@ -15,6 +15,7 @@
 #include <cstdint>
 #include <map>
 #include <set>
+#include <span>
 #include <vector>
 
 #include "analyzer/variation/facts.h"
@@ -27,6 +28,12 @@ using variation::ValueId;
 // Whether a condition asks for the mode of a module.
 bool AsksForMode(const variation::ValueStore& values, ValueId condition);
 
+// A module that is put into another mode.
+struct ModeChange {
+  ValueId module;
+  ValueId trains;
+};
+
 class ModuleModes {
  public:
   ModuleModes(const binding::Program& program, const knowledge::Knowledge& knowledge, const variation::Facts& facts)
@@ -34,8 +41,8 @@ class ModuleModes {
 
   // Looks for modules whose mode is asked for in files with functions that are `relevant` (by FuncId).
   void Find(const std::vector<bool>& relevant);
-  // Whether the call sets such a mode, and whether it then trains; none if it does not.
-  ValueId SetBy(const variation::CallFact& call) const;
+  // The modules whose mode a call sets; several where it is not known which of them it is called on.
+  std::vector<ModeChange> SetBy(const variation::CallFact& call) const;
   // Whether the call makes such a module.
   bool IsMadeBy(const variation::CallFact& call) const;
 
@@ -49,6 +56,9 @@ class ModuleModes {
 
  private:
   bool IsAsked(ClassId class_id) const;
+  void AddChanges(ValueId callee, std::span<const ValueId> args, std::vector<ModeChange>* changes) const;
+  void AddChange(knowledge::EntryId entry, ValueId module, std::span<const ValueId> args,
+                 std::vector<ModeChange>* changes) const;
   void AddClasses(ValueId value, int depth, std::set<ClassId>* classes) const;
   void AddParts(ClassId class_id, std::set<ClassId>* parts, std::set<variation::FuncId>* seen) const;
   void AddMade(variation::FuncId function, std::set<ClassId>* parts, std::set<variation::FuncId>* seen) const;

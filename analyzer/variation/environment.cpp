@@ -31,8 +31,10 @@ ValueId ValueStore::Environment(ValueId key) {
   const Value& value = values_[key.index];
   if (value.kind == ValueKind::Str) {
     const auto [variable, is_new] = variables_.try_emplace(NameId{value.a});
-    if (is_new) variable->second = Symbol(NewSymbol(), {});
-    return variable->second;
+    if (!is_new) return variable->second;
+    const uint32_t symbol = NewSymbol();
+    if (names_ != nullptr) SetOperation(symbol, names_->Intern("environ:" + std::string(Text(key))));
+    return variable->second = Symbol(symbol, {});
   }
   if (value.kind == ValueKind::Select) {
     const std::vector<ValueId> kids(Kids(key).begin(), Kids(key).end());

@@ -110,8 +110,6 @@ class FunctionEvaluator {
   void MakeUniform(ir::ExprId target, Axes lost, ValueId root = {});
   ValueId Joined(ValueId condition, ValueId then_value, ValueId else_value);
   bool IsBroadcastOf(ValueId condition, ValueId received, ValueId sent);
-  bool IsSizedAs(ValueId condition, ValueId received, ValueId sent) const;
-  bool Holds(ValueId whole, ValueId part, int depth) const;
   ValueId LengthOn(ValueId rank, ValueId container);
   std::optional<bool> RankTest(ValueId condition, ValueId rank) const;
   void NoteParamMadeUniform(uint32_t slot);

@@ -183,25 +183,7 @@ void FunctionEvaluator::MergeArms(ValueId condition, Env then_env, Env else_env)
 ValueId FunctionEvaluator::Joined(ValueId condition, ValueId then_value, ValueId else_value) {
   if (IsBroadcastOf(condition, then_value, else_value)) return then_value;
   if (IsBroadcastOf(store_.Not(condition), else_value, then_value)) return else_value;
-  const ValueId chosen = store_.Select(condition, then_value, else_value);
-  const bool has_size_of_root = IsSizedAs(condition, then_value, else_value) || IsSizedAs(store_.Not(condition), else_value, then_value);
-  return has_size_of_root ? store_.Derived(tables_.NameSymbol("of one size"), {&chosen, 1}) : chosen;
-}
-
-// Whether `received`, which a rank has where `condition` holds, was made of a size that the root sent of its own `sent`:
-// `if rank != 0: tensor = torch.empty(shape)` after a broadcast of the shape.
-bool FunctionEvaluator::IsSizedAs(ValueId condition, ValueId received, ValueId sent) const {
-  return std::ranges::any_of(broadcasts_, [&](const auto& each) {
-    const auto& [after, broadcast] = each;
-    return RankTest(condition, broadcast.root) == false && Holds(received, after, 0) && Holds(broadcast.before, sent, 0);
-  });
-}
-
-// Whether `part` is somewhere in `whole`.
-bool FunctionEvaluator::Holds(ValueId whole, ValueId part, int depth) const {
-  constexpr int kDeepest = 8;
-  if (whole == part) return true;
-  return depth < kDeepest && std::ranges::any_of(store_.Kids(whole), [&](ValueId kid) { return kid && Holds(kid, part, depth + 1); });
+  return store_.Select(condition, then_value, else_value);
 }
 
 // Whether `received`, which a rank has where `condition` holds, is what the root sent of its own `sent`.
