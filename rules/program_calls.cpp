@@ -19,15 +19,8 @@ const std::vector<ir::ModuleId>& ProgramCalls::FilesOf(ir::ModuleId module) {
   return known->second;
 }
 
-template <class Wanted>
-const KnownCall* ProgramCalls::FindIf(ir::ModuleId module, Wanted wanted) {
-  const std::vector<ir::ModuleId>& files = FilesOf(module);
-  for (const KnownCall& call : context_.index.known_calls()) {
-    if (!wanted(call)) continue;
-    const ir::ModuleId file = context_.program.funcs[call.function].module;
-    if (std::ranges::binary_search(files, file.index, {}, [](ir::ModuleId each) { return each.index; })) return &call;
-  }
-  return nullptr;
+bool ProgramCalls::IsOneProgram(ir::ModuleId module, ir::ModuleId other) {
+  return std::ranges::binary_search(FilesOf(module), other.index, {}, [](ir::ModuleId each) { return each.index; });
 }
 
 const KnownCall* ProgramCalls::Find(ir::ModuleId module, std::string_view prefix) {

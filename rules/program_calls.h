@@ -17,6 +17,15 @@ class ProgramCalls {
 
   // The files that make one program with `module`.
   const std::vector<ir::ModuleId>& FilesOf(ir::ModuleId module);
+  bool IsOneProgram(ir::ModuleId module, ir::ModuleId other);
+  // The first call in these files that is wanted; none: nullptr.
+  template <class Wanted>
+  const objects::KnownCall* FindIf(ir::ModuleId module, Wanted wanted) {
+    for (const objects::KnownCall& call : context_.index.known_calls()) {
+      if (wanted(call) && IsOneProgram(module, context_.program.funcs[call.function].module)) return &call;
+    }
+    return nullptr;
+  }
   // The first call in these files of an entry whose name starts with `prefix`; none: nullptr.
   const objects::KnownCall* Find(ir::ModuleId module, std::string_view prefix);
   // The first that sets a process group up.
@@ -27,9 +36,6 @@ class ProgramCalls {
   bool Says(ir::ModuleId module, std::initializer_list<std::string_view> words);
 
  private:
-  template <class Wanted>
-  const objects::KnownCall* FindIf(ir::ModuleId module, Wanted wanted);
-
   const Context& context_;
   binding::Neighbourhood neighbourhood_;
   std::unordered_map<uint32_t, std::vector<ir::ModuleId>> files_;

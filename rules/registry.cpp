@@ -69,7 +69,7 @@ std::string_view ScenarioText(Scenario scenario) {
 
 std::string PreviewText(const Rule& rule) {
   if (rule.preview.empty()) return "";
-  return fmt::format("In preview, so it runs only if it is selected (`--select {}`): {}.\n\n", rule.code, rule.preview);
+  return fmt::format("In preview: it runs only with `--preview`, or if it is selected (`--select {}`): {}.\n\n", rule.code, rule.preview);
 }
 
 }  // namespace

@@ -171,6 +171,19 @@ class Binder {
     const ir::Module& module = program_.modules[id];
     ir::ForEachBindingIn(module, module.functions[ir::kTopLevel].body,
                          [&](const ir::Binding& binding) { BindName(id, binding); });
+    BindDeclared(id);
+  }
+
+  // `global args` in a function: the variable is the module's, even if nothing assigns it at the top level.
+  void BindDeclared(ModuleId id) {
+    const ir::Module& module = program_.modules[id];
+    for (const ir::Stmt& stmt : module.stmts) {
+      if (stmt.kind != ir::StmtKind::Global) continue;
+      for (uint32_t i = 0; i < stmt.c; ++i) {
+        const NameId name{module.words[stmt.a + i]};
+        program_.top_level[id.index].try_emplace(name, Target{.kind = TargetKind::Variable, .module = id, .name = name});
+      }
+    }
   }
 
   void BindName(ModuleId id, const ir::Binding& binding) {

@@ -23,7 +23,8 @@ struct Directive {
   bool closed = true;
 };
 
-// Nothing if the comment does not speak to us. The word must open the comment: prose may mention the syntax.
+// Nothing if the comment does not speak to us. The word must open the comment: prose may mention the syntax. Capital letters
+// are forgiven to what has a list of codes, so that it can be said what is wrong with it.
 std::optional<Directive> ParseDirective(std::string_view comment);
 
 }  // namespace allranks::findings

@@ -5,12 +5,14 @@
 #include <optional>
 #include <unordered_map>
 
+#include "analyzer/base/lowered.h"
 #include "analyzer/findings/directive.h"
 
 namespace allranks::findings {
 namespace {
 
 constexpr std::string_view kCode = "AR002";
+constexpr std::string_view kForOthers = "noqa:";
 
 // One code of one comment.
 struct Entry {
@@ -111,19 +113,38 @@ std::optional<Fix> Respell(const source::Span& span, std::string_view as) {
 }
 
 // Letters that differ where both words are equally long, or that one has more.
-bool IsNear(std::string_view word, std::string_view verb) {
+bool IsNear(std::string_view written, std::string_view verb) {
+  const std::string word = base::Lowered(written);
   std::string sorted_word(word), sorted_verb(verb);
   std::ranges::sort(sorted_word);
   std::ranges::sort(sorted_verb);
   const size_t shorter = std::min(word.size(), verb.size()), longer = std::max(word.size(), verb.size());
-  return sorted_word == sorted_verb || (longer - shorter <= 1 && word.substr(0, 3) == verb.substr(0, 3));
+  return sorted_word == sorted_verb || (longer - shorter <= 1 && std::string_view(word).substr(0, 3) == verb.substr(0, 3));
+}
+
+// `# noqa: AR101` is what other linters read: to us it would be silence that nobody meant.
+std::optional<Entry> ForOthers(const FileSyntax& syntax, const KnownRules& rules, const Extent& comment, std::string_view text) {
+  const size_t word = base::Lowered(text).find(kForOthers);
+  if (word == std::string::npos) return std::nullopt;
+  std::string codes;
+  for (size_t at = text.find("AR", word); at != std::string_view::npos; at = text.find("AR", at + 1)) {
+    const std::string_view code = text.substr(at, kCode.size());
+    if (rules.code_of(code) == code) codes += (codes.empty() ? "" : ", ") + std::string(code);
+  }
+  if (codes.empty()) return std::nullopt;
+  const source::Span span{syntax.file, comment.begin, comment.end};
+  return Entry{.span = span, .comment = span,
+               .problem = Text{"allranks does not read `noqa`; write `allranks: ignore[{}]`", {codes}}};
 }
 
 void AddEntries(const source::SourceFile& file, const FileSyntax& syntax, const FileScopes& scopes,
                 const KnownRules& rules, const Extent& comment, std::vector<Entry>& entries) {
   const std::string_view text = std::string_view(file.text).substr(comment.begin, comment.end - comment.begin);
   const std::optional<Directive> directive = ParseDirective(text);
-  if (!directive) return;
+  if (!directive) {
+    if (std::optional<Entry> wrong = ForOthers(syntax, rules, comment, text)) entries.push_back(std::move(*wrong));
+    return;
+  }
   const auto at = [&](size_t begin, size_t end) {
     return source::Span{syntax.file, comment.begin + static_cast<uint32_t>(begin), comment.begin + static_cast<uint32_t>(end)};
   };
@@ -232,13 +253,19 @@ void AddComplaints(const source::SourceFile& file, const std::vector<Entry>& ent
   }
 }
 
+// Whatever the case of the word's first letter.
+bool MayHaveDirectives(std::string_view text) {
+  return text.find(kDirectiveWord.substr(1)) != std::string_view::npos || text.find("ALLRANKS:") != std::string_view::npos ||
+         text.find(kForOthers) != std::string_view::npos;
+}
+
 }  // namespace
 
 std::vector<Suppressed> ApplySuppressions(const source::SourceFiles& files, std::span<const FileSyntax> syntax,
                          const KnownRules& rules, std::vector<Finding>& findings) {
   std::unordered_map<source::FileId, std::vector<Entry>> by_file;
   for (const FileSyntax& one : syntax) {
-    if (files[one.file].text.find(kDirectiveWord) == std::string::npos) continue;
+    if (!MayHaveDirectives(files[one.file].text)) continue;
     std::vector<Entry> entries;
     const FileScopes scopes(files[one.file], one);
     for (const Extent& comment : one.comments) AddEntries(files[one.file], one, scopes, rules, comment, entries);

@@ -5,7 +5,7 @@
 
 namespace allranks::knowledge {
 
-// A file of knowledge/ as it was when the tool was built.
+// A file of this repository as it was when the tool was built.
 struct EmbeddedFile {
   std::string_view name;
   std::string_view text;
@@ -14,5 +14,7 @@ struct EmbeddedFile {
 std::span<const EmbeddedFile> EmbeddedKnowledge();
 // Of knowledge/launch/: what launchers, their options and their configurations mean.
 std::span<const EmbeddedFile> EmbeddedLaunchKnowledge();
+// LICENSE and THIRD_PARTY_NOTICES.
+std::span<const EmbeddedFile> EmbeddedLicences();
 
 }  // namespace allranks::knowledge

@@ -257,6 +257,7 @@ class Knowledge {
   EntryId FindAnyMember(NameId member) const;
   // Environment variables: `RANK`, `LOCAL_RANK`, `SLURM_PROCID`.
   const FormulaId* FindEnvironment(NameId variable) const;
+  const std::unordered_map<NameId, FormulaId>& environment() const { return environment_; }
   const Hint* FindHint(NameId name) const;
   // By the name of an exception without its module.
   Strikes FindException(NameId name) const;

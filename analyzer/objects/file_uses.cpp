@@ -85,6 +85,8 @@ void FileUses::NoteHandle(const KnownCall& call, const knowledge::RoleOf& role) 
   const bool takes_open_file = role.role == Role::Write || role.role == Role::WriteOnce || role.role == Role::ReadFile;
   const ValueId path = takes_open_file ? PathOf(call, role) : ValueId::None();
   if (path) handles_.insert(path.index);
+  const ValueId file = facts_.value(program_.funcs[call.function].module, call.expr);
+  if (file && role.role == Role::OpenFile && ActOf(call, role.role) == FileAct::WriteLog) appended_.insert(file.index);
 }
 
 void FileUses::Add(const KnownCall& call, const knowledge::RoleOf& role) {
@@ -93,7 +95,8 @@ void FileUses::Add(const KnownCall& call, const knowledge::RoleOf& role) {
   if (role.role == Role::OpenFile && result && handles_.contains(result.index)) return;
   const ValueId path = PathOf(call, role);
   if (!path) return;
-  FileUse use{.act = ActOf(call, role.role), .is_once = role.role == Role::WriteOnce, .call = &call, .param = role.param,
+  const FileAct act = appended_.contains(path.index) ? FileAct::WriteLog : ActOf(call, role.role);
+  FileUse use{.act = act, .is_once = role.role == Role::WriteOnce, .call = &call, .param = role.param,
               .way = {}, .path = {}, .value = path};
   const size_t first = uses_.size();
   size_t added = 0;

@@ -60,6 +60,7 @@ class FileUses {
   // By the name of an attribute: what is stored in it anywhere, `args.resume = newest`.
   std::unordered_map<base::NameId, std::vector<ValueId>> options_;
   std::unordered_set<uint32_t> handles_;                       // values of open files that something is dumped into
+  std::unordered_set<uint32_t> appended_;                      // values of files that are open for appending
   std::unordered_map<uint32_t, std::vector<size_t>> listings_; // by the symbol of what a listing yields: uses
 };
 

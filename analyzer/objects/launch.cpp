@@ -197,7 +197,15 @@ class Solver {
   }
 
   bool MakesJob(ir::ModuleId module) const { return HasSign(module, kMakesJob, below_); }
-  bool ReadsRanks(ir::ModuleId module) const { return HasSign(module, kReadsRanks, own_); }
+  // A helper that nobody calls any more asks for no ranks.
+  bool ReadsRanks(ir::ModuleId module) const {
+    const uint32_t first = program_.first_func[module.index];
+    for (uint32_t f = first; f < first + program_.modules[module].functions.size(); ++f) {
+      const bool is_used = IsTop(f) || !callers_[f].empty() || !makers_[f].empty() || program_.funcs[FuncId{f}].owner;
+      if (is_used && (own_[f] & kReadsRanks) != 0) return true;
+    }
+    return false;
+  }
   bool HasSign(ir::ModuleId module, LaunchSigns sign, const std::vector<LaunchSigns>& signs) const {
     const uint32_t first = program_.first_func[module.index];
     for (uint32_t i = 0; i < program_.modules[module].functions.size(); ++i) {

@@ -24,7 +24,9 @@ ProcessStarts::ProcessStarts(const binding::Program& program, const variation::F
       for (const Site& site : index.WaysTo({call.function, call.expr})) parents_[site.function.index] = true;
       const FuncId started = FunctionOf(facts, index.Arg(call, program.text(role.param)));
       if (!started) continue;
-      starts_.push_back({{call.function, call.expr}, started});
+      const Site site{call.function, call.expr};
+      const bool is_one = role.role == knowledge::Role::StartProcesses && !IsInLoop(program, index, site);
+      starts_.push_back({.site = site, .started = started, .is_one = is_one});
       started_[started.index] = true;
     }
   }
@@ -37,6 +39,21 @@ ProcessStarts::ProcessStarts(const binding::Program& program, const variation::F
       grew = grew || started_[f];
     }
   }
+}
+
+bool ProcessStarts::IsInLoop(const binding::Program& program, const ProgramIndex& index, const Site& site) {
+  if (!index.LoopsAround(site).empty()) return true;
+  const ir::ModuleId module = program.funcs[site.function].module;
+  for (ir::ExprId at = site.expr; at; at = index.tree(module).Parent(at)) {
+    if (program.modules[module][at].kind == ir::ExprKind::Comprehension) return true;
+  }
+  return false;
+}
+
+bool ProcessStarts::IsStartedAlone(FuncId function) const {
+  const auto is_other = [&](const ProcessStart& start) { return start.started == function && !start.is_one; };
+  const auto is_here = [&](const ProcessStart& start) { return start.started == function; };
+  return std::ranges::any_of(starts_, is_here) && std::ranges::none_of(starts_, is_other);
 }
 
 }  // namespace allranks::objects

@@ -14,6 +14,7 @@ namespace allranks::objects {
 struct ProcessStart {
   Site site;
   FuncId started;
+  bool is_one = false;  // a helper beside the others: `Process(target=collect)` outside of any loop
 };
 
 class ProcessStarts {
@@ -25,8 +26,12 @@ class ProcessStarts {
   bool IsParent(FuncId function) const { return parents_[function.index]; }
   // Whether a function is run by the processes that are started.
   bool IsStarted(FuncId function) const { return started_[function.index]; }
+  // Whether each place that starts it starts just one.
+  bool IsStartedAlone(FuncId function) const;
 
  private:
+  static bool IsInLoop(const binding::Program& program, const ProgramIndex& index, const Site& site);
+
   std::vector<ProcessStart> starts_;
   std::vector<bool> parents_, started_;  // by FuncId
 };

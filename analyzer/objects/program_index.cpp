@@ -114,7 +114,9 @@ std::vector<ir::StmtId> ProgramIndex::LoopsAround(const Site& site) const {
 }
 
 FuncId ProgramIndex::FunctionOf(ir::ModuleId module, ir::StmtId stmt) const {
-  return program_.func(module, trees_[module.index].FunctionOf(stmt));
+  // A statement that stands in no block, as Clang's front end leaves some, is of no function.
+  const ir::FunctionId function = trees_[module.index].FunctionOf(stmt);
+  return function ? program_.func(module, function) : FuncId::None();
 }
 
 }  // namespace allranks::objects

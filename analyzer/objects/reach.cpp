@@ -3,9 +3,6 @@
 #include <algorithm>
 #include <string>
 
-#include "analyzer/base/lowered.h"
-#include "analyzer/ir/walk.h"
-
 namespace allranks::objects {
 
 using traces::RankSet;
@@ -72,6 +69,26 @@ void Reach::AddEarlierExits(FuncId function, ir::StmtId stmt, std::vector<Guard>
   }
 }
 
+// `if world_size > 1: gather(x); if rank != 0: return` before the place: who stays is asked only of those that come there.
+std::vector<Reach::NestedExit> Reach::NestedExits(const Site& site) const {
+  std::vector<NestedExit> exits;
+  const ir::ModuleId module_id = program_.funcs[site.function].module;
+  const ir::Module& module = program_.modules[module_id];
+  const ir::Tree& tree = index_.tree(module_id);
+  for (ir::StmtId inner = index_.StatementOf(site); inner; inner = tree.Parent(inner)) {
+    for (const ir::StmtId earlier : module.statements(tree.BlockOf(inner))) {
+      if (earlier == inner) break;
+      if (module[earlier].kind != ir::StmtKind::If) continue;
+      for (const ir::StmtId id : module.statements(ir::BodyOf(module[earlier]))) {
+        const ir::Stmt& stmt = module[id];
+        if (stmt.kind != ir::StmtKind::If || !Leaves(module, ir::BodyOf(stmt)) || Leaves(module, ir::ElseBlockOf(stmt))) continue;
+        exits.push_back({{site.function, ir::ValueOf(module[earlier]), true}, {site.function, ir::ValueOf(stmt), false}});
+      }
+    }
+  }
+  return exits;
+}
+
 bool Reach::Leaves(const ir::Module& module, ir::BlockId block) const {
   const auto stmts = module.statements(block);
   if (stmts.empty()) return false;
@@ -110,6 +127,7 @@ RankSet Reach::Ranks(const Site& site, const traces::World& world, std::vector<F
 RankSet Reach::RanksWithin(const Site& site, const traces::World& world) const {
   RankSet ranks = RankSet::All(world.size());
   for (const Guard& guard : Guards(site)) ranks.bits &= Passing(guard, world).bits;
+  for (const NestedExit& exit : NestedExits(site)) ranks.bits &= Passing(exit.stays, world).bits | ~Passing(exit.outer, world).bits;
   for (const knowledge::EntryId decorator : facts_.functions[site.function].decorators) {
     // Each of the guarding decorators there are lets one rank of the job, or of a node, through.
     if (knowledge_[decorator].guard) ranks.bits &= RankSet::Of(0).bits;
@@ -119,7 +137,7 @@ RankSet Reach::RanksWithin(const Site& site, const traces::World& world) const {
 
 RankSet Reach::Passing(const Guard& guard, const traces::World& world) const {
   const ValueId value = facts_.value(program_.funcs[guard.function].module, guard.test);
-  const bool speaks_of_ranks = SpeaksOfRanks(program_.funcs[guard.function].module, guard.test);
+  const bool speaks_of_ranks = words_.Speaks(guard.function, guard.test);
   RankSet passing;
   for (uint32_t rank = 0; rank < world.size(); ++rank) {
     const std::optional<bool> truth = value ? values_.TruthOnRank(value, world, rank) : std::nullopt;
@@ -129,34 +147,21 @@ RankSet Reach::Passing(const Guard& guard, const traces::World& world) const {
   return passing;
 }
 
-bool Reach::SpeaksOfRanks(ir::ModuleId module_id, ir::ExprId test, int depth) const {
-  constexpr int kDeepest = 8;
-  const ir::Module& module = program_.modules[module_id];
-  const ir::Expr& expr = module[test];
-  base::NameId name;
-  if (expr.kind == ir::ExprKind::Name) name = ir::NameOf(expr);
-  if (expr.kind == ir::ExprKind::Attribute) name = ir::AttrOf(expr);
-  if (name) {
-    const std::string text = base::Lowered(program_.text(name));
-    for (const std::string_view word : {"rank", "main", "master", "primary", "zero", "chief", "should_save", "process_index"}) {
-      if (text.find(word) != std::string::npos) return true;
-    }
-  }
-  bool found = false;
-  if (depth < kDeepest) {
-    ir::ForEachPart(module, test, [&](ir::ExprId part) { found = found || SpeaksOfRanks(module_id, part, depth + 1); });
-  }
-  return found;
-}
-
 RankSet Reach::RanksOfCallers(FuncId function, const traces::World& world, std::vector<FuncId>& on_way) const {
   const auto callers = index_.CallersOf(function);
   if (callers.empty() || std::ranges::find(on_way, function) != on_way.end()) return RankSet::All(world.size());
+  const bool has_job = std::ranges::any_of(callers, [&](const Site& caller) { return !IsOutsideJob(caller.function); });
   on_way.push_back(function);
   RankSet ranks;
-  for (const Site& caller : callers) ranks = ranks | Ranks(caller, world, on_way);
+  for (const Site& caller : callers) {
+    if (!has_job || !IsOutsideJob(caller.function)) ranks = ranks | Ranks(caller, world, on_way);
+  }
   on_way.pop_back();
   return ranks;
+}
+
+bool Reach::IsOutsideJob(FuncId function) const {
+  return launch_ != nullptr && (launch_->Of(function) == RunBy::OneProcess || launch_->Of(function) == RunBy::Tests);
 }
 
 // The ranks that make objects of the class whose method a function is: elsewhere there is nothing to call it on.

@@ -3,7 +3,9 @@
 
 #include <vector>
 
+#include "analyzer/objects/launch.h"
 #include "analyzer/objects/program_index.h"
+#include "analyzer/objects/rank_words.h"
 #include "analyzer/objects/values.h"
 
 namespace allranks::objects {
@@ -17,9 +19,11 @@ struct Guard {
 
 class Reach {
  public:
+  // `launch`: callers that one process or a test runs then say nothing about ranks.
   Reach(const binding::Program& program, const knowledge::Knowledge& knowledge, const variation::Facts& facts,
-        const ProgramIndex& index)
-      : program_(program), knowledge_(knowledge), facts_(facts), index_(index), values_(program, knowledge, facts) {}
+        const ProgramIndex& index, const Launch* launch = nullptr)
+      : program_(program), knowledge_(knowledge), facts_(facts), index_(index), launch_(launch), words_(program, index),
+        values_(program, knowledge, facts) {}
 
   // The tests of its own function on the way to a place: branches around it, earlier ones that leave the function or
   // the loop, the operands of `and`, `or` and conditional expressions before it.
@@ -36,11 +40,16 @@ class Reach {
   bool IsRepeated(const Site& site) const;
 
  private:
+  // A branch that some leave the function or the loop in.
+  struct NestedExit {
+    Guard outer, stays;
+  };
+  std::vector<NestedExit> NestedExits(const Site& site) const;
   traces::RankSet Ranks(const Site& site, const traces::World& world, std::vector<FuncId>& on_way) const;
   traces::RankSet RanksWithin(const Site& site, const traces::World& world) const;
-  bool SpeaksOfRanks(ir::ModuleId module, ir::ExprId test, int depth = 0) const;
   traces::RankSet Passing(const Guard& guard, const traces::World& world) const;
   traces::RankSet RanksOfCallers(FuncId function, const traces::World& world, std::vector<FuncId>& on_way) const;
+  bool IsOutsideJob(FuncId function) const;
   traces::RankSet RanksOfMakers(FuncId function, const traces::World& world, std::vector<FuncId>& on_way) const;
   bool IsRepeated(const Site& site, std::vector<FuncId>& on_way) const;
   void AddExprGuards(const Site& site, std::vector<Guard>& guards) const;
@@ -52,6 +61,8 @@ class Reach {
   const knowledge::Knowledge& knowledge_;
   const variation::Facts& facts_;
   const ProgramIndex& index_;
+  const Launch* launch_;
+  RankWords words_;
   Values values_;
 };
 

@@ -64,6 +64,7 @@ Analysis Analyze(const binding::Program& program, const knowledge::Knowledge& kn
   const CallGraph graph = MakeCallGraph(program, knowledge, facts);
   state.is_relevant = graph.relevant;
   state.made_once.Find();
+  state.modes = graph.modes;
   CheckResult result;
   for (const FuncId func : graph.order) AnalyzeFunction(state, func, &result);
   return Summarize(state, graph, std::move(result));

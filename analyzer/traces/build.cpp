@@ -57,9 +57,14 @@ class Builder {
 
   // `_group = dist.new_group()`: the place is filled from here on.
   TraceId Fill(ir::StmtId stmt, ir::ExprId target, ir::ExprId value) {
-    const ValueId made = state_.made_once.FilledBy(func_, target);
-    if (!made || !value) return traces_.Empty();
-    return traces_.Keep(At(stmt), made, state_.made_once.HowFilled(func_, target, value));
+    if (!value) return traces_.Empty();
+    const Filling filling = state_.made_once.HowFilled(func_, target, value);
+    std::vector<TraceId> parts;
+    for (const ValueId made : state_.made_once.FilledBy(func_, target)) {
+      // That an item is emptied says nothing of the table.
+      if (parts.empty() || filling == Filling::Made) parts.push_back(traces_.Keep(At(stmt), made, filling));
+    }
+    return traces_.Seq(parts);
   }
 
   source::Span DecoratorSpan() const {
@@ -431,6 +436,14 @@ class Builder {
   }
 
   TraceId Fact(ir::ExprId site, const CallFact& call) {
+    std::vector<TraceId> parts = {Called(site, call)};
+    for (const ModeChange& change : state_.modes.SetBy(call)) {
+      parts.push_back(traces_.Mode(At(site), change.module, change.trains, false));
+    }
+    return traces_.Seq(parts);
+  }
+
+  TraceId Called(ir::ExprId site, const CallFact& call) {
     switch (call.kind) {
       case CallKind::Known:
         return Known(site, call);
@@ -451,12 +464,15 @@ class Builder {
   }
 
   TraceId Construct(ir::ExprId site, const CallFact& call) {
-    if (!call.function) return traces_.Empty();
-    const TraceId trace = CallTrace(state_, At(site), call.function, call.callee, Args(call));
+    const TraceId trace = call.function ? CallTrace(state_, At(site), call.function, call.callee, Args(call)) : traces_.Empty();
     const bool is_class = call.callee && state_.values[call.callee].kind == ValueKind::Class;
-    if (!is_class || trace == traces_.Empty()) return trace;
+    if (!is_class) return trace;
     const ValueId made = state_.made_once.OneObject(binding::ClassId{state_.values[call.callee].a});
-    return made ? MakeOnce(At(site), made, trace) : trace;
+    if (made && trace != traces_.Empty()) return MakeOnce(At(site), made, trace);
+    if (!state_.modes.IsMadeBy(call)) return trace;
+    const ValueId module = state_.values.Make({.kind = ValueKind::Instance, .a = state_.values[call.callee].a}, {});
+    // Its constructor may put it into another mode.
+    return traces_.Seq(traces_.Mode(At(site), module, state_.values.True(), true), trace);
   }
 
   TraceId Known(ir::ExprId site, const CallFact& call) {
@@ -470,11 +486,19 @@ class Builder {
     if (entry.has_operation && !entry.operation.as_context) {
       trace = KnownOperation(state_, At(site), call.entry, call.receiver, state_.facts.args(call));
       state_.sites.push_back({.site = At(site), .entry = call.entry, .unresolved = {}});
+      trace = traces_.Seq(trace, Joining(site, entry.operation.op_class));
     }
     // An abort takes the whole group down, like a raise that nobody catches.
     if (entry.aborts || entry.raises) return traces_.Seq(trace, traces_.Exit(At(site), ExitKind::Raise));
     if (entry.exits) return traces_.Seq(trace, traces_.Exit(At(site), ExitOf(FirstArgument(site))));
     return trace;
+  }
+
+  // What joins or leaves the job that somebody asks for.
+  TraceId Joining(ir::ExprId site, knowledge::OpClass op_class) {
+    const ValueId job = state_.made_once.JobOf(op_class);
+    if (!job) return traces_.Empty();
+    return traces_.Keep(At(site), job, op_class == knowledge::OpClass::Init ? Filling::Made : Filling::Emptied);
   }
 
   bool SetsUpOwnJob(const knowledge::Entry& entry, std::span<const ValueId> args) const {
@@ -553,7 +577,7 @@ State::State(const binding::Program& program_in, const knowledge::Knowledge& kno
              const source::SourceFiles& files_in)
     : program(program_in), knowledge(knowledge_in), facts(facts_in), files(files_in), values(facts_in.values_store),
       traces(knowledge_in, facts_in.values_store), trace_of(program_in.funcs.size()),
-      is_relevant(program_in.funcs.size()), made_once(program_in, facts_in) {
+      is_relevant(program_in.funcs.size()), made_once(program_in, knowledge_in, facts_in), modes(program_in, knowledge_in, facts_in) {
   for (const knowledge::Entry& entry : knowledge.entries()) {
     if (!entry.has_operation || entry.operation.op_class != knowledge::OpClass::Collective) continue;
     const std::string_view name = program.text(entry.name);

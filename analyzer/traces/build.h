@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "analyzer/traces/analysis.h"
+#include "analyzer/traces/module_mode.h"
 #include "analyzer/traces/trace.h"
 
 namespace allranks::traces {
@@ -34,6 +35,7 @@ struct State {
   std::vector<bool> is_relevant;
   std::unordered_set<uint32_t> sets_up_own_job;  // FuncIds: somewhere in them, a job of other processes is set up
   MadeOnce made_once;
+  ModuleModes modes;
   std::vector<OperationSite> sites;
   std::vector<LimitHit> limits;
   // Nodes the store may hold while the function at hand is built or checked.

@@ -21,7 +21,8 @@ struct Handover {
 class GraphBuilder {
  public:
   GraphBuilder(const binding::Program& program, const knowledge::Knowledge& knowledge, const variation::Facts& facts)
-      : program_(program), knowledge_(knowledge), facts_(facts) {
+      : program_(program), knowledge_(knowledge), facts_(facts),
+        graph_{.relevant = {}, .order = {}, .modes = ModuleModes(program, knowledge, facts)} {
     callees_.resize(program.funcs.size());
     callers_.resize(program.funcs.size());
     defers_.resize(program.funcs.size());
@@ -33,6 +34,7 @@ class GraphBuilder {
     SpreadDeferral();
     AddObjects();
     SpreadRelevance();
+    AddModes();
     Order();
     return std::move(graph_);
   }
@@ -143,6 +145,17 @@ class GraphBuilder {
       handovers_.push_back(handover);
       callees_[handover.caller.index].push_back(handover.handed.index);
     }
+  }
+
+  // What puts a module into a mode that decides whether an operation runs.
+  void AddModes() {
+    graph_.modes.Find(graph_.relevant);
+    for (uint32_t f = 0; f < program_.funcs.size(); ++f) {
+      for (const auto& [expr, call] : facts_.functions[FuncId{f}].calls) {
+        if (!graph_.modes.SetBy(call).empty() || graph_.modes.IsMadeBy(call)) Mark(FuncId{f});
+      }
+    }
+    SpreadRelevance();
   }
 
   void SpreadRelevance() {

@@ -3,6 +3,7 @@
 
 #include <vector>
 
+#include "analyzer/traces/module_mode.h"
 #include "analyzer/variation/facts.h"
 
 namespace allranks::traces {
@@ -10,6 +11,7 @@ namespace allranks::traces {
 struct CallGraph {
   std::vector<bool> relevant;                  // by FuncId: may reach an operation or end the process
   std::vector<variation::FuncId> order;        // the relevant functions, callees before callers
+  ModuleModes modes;                           // that decide whether an operation runs
 };
 
 CallGraph MakeCallGraph(const binding::Program& program, const knowledge::Knowledge& knowledge,

@@ -75,6 +75,7 @@ class FunctionCheck {
   bool PartsRanks(Scene& scene, TraceId node, uint32_t i, uint32_t j) const;
   std::optional<Evidence> Explain(Scene& scene, SequenceStore& sequences, uint32_t i, uint32_t j, uint32_t groups,
                                   const Parting& parting);
+  static bool BothOpen(const SequenceStore& sequences, const Parting& parting);
   void ClassifyPair(Scene& scene, uint32_t i, uint32_t j, TraceId first, TraceId second, Evidence* evidence) const;
   void SetRanks(Scene& scene, SequenceStore& sequences, uint32_t has, uint32_t lacks, uint32_t groups,
                 const Parting& parting, Evidence* evidence);
@@ -85,6 +86,7 @@ class FunctionCheck {
   // own_decisions.cpp
   void CheckOwn();
   void CheckOwnAlong(Scene& scene, knowledge::Axes axes, FuncId handlers_of);
+  std::unordered_set<uint32_t> ReachedByPeers(Scene& scene, uint32_t rank, uint32_t groups);
   void ReportOwn(Scene& scene, SequenceStore& sequences, const OwnDecision& decision, uint32_t rank);
   TraceId PlainOpBeyond(const SequenceStore& sequences, SeqId list, SeqId other) const;
   TraceId FirstPlainOp(const SequenceStore& sequences, SeqId list) const;

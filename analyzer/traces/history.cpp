@@ -13,9 +13,10 @@ using variation::ValueKind;
 // Calls are walked once for each history that they meet; beyond this they are taken as they are.
 constexpr size_t kMostNodes = 20'000;
 
-// What is known to be made, by `Made`, and how.
+// What is known to be made, by `Made`, and how; in which modes modules are.
 struct Memory {
   std::map<ValueId, ValueId> made;
+  ModeMemory modes;
   bool reachable = true;
   friend bool operator==(const Memory&, const Memory&) = default;
 };
@@ -50,6 +51,9 @@ class Walk {
     switch (trace.kind) {
       case TraceKind::Keep:
         Keep(trace, memory);
+        return traces_.Empty();
+      case TraceKind::Mode:
+        SetMode(trace, memory);
         return traces_.Empty();
       case TraceKind::Seq: {
         std::vector<TraceId> kids = KidsOf(id);
@@ -86,6 +90,13 @@ class Walk {
     }
   }
 
+  void SetMode(const Trace& trace, Memory& memory) {
+    const ValueId module = values_.Kids(trace.value)[0];
+    const ValueId trains = values_.Kids(trace.value)[1];
+    if (trace.payload != 0) memory.modes.Make(state_.modes, module);
+    memory.modes.Set(state_.modes, module, trains);
+  }
+
   ValueId Known(const Memory& memory, ValueId made) const {
     const auto found = memory.made.find(made);
     if (found != memory.made.end()) return found->second;
@@ -95,6 +106,7 @@ class Walk {
   // The condition with what is known of it by now.
   ValueId Rewritten(ValueId condition, const Memory& memory) {
     if (IsMade(values_, condition)) return Known(memory, condition);
+    if (values_.IsMode(condition)) return memory.modes.Known(state_.modes, values_, condition);
     const Value value = values_[condition];
     const std::vector<ValueId> kids(values_.Kids(condition).begin(), values_.Kids(condition).end());
     switch (value.kind) {
@@ -155,6 +167,22 @@ class Walk {
         joined.made[made] = Either(condition, Known(then_memory, made), Known(else_memory, made));
       }
     }
+    joined.modes = JoinedModes(condition, then_memory.modes, else_memory.modes);
+    return joined;
+  }
+
+  ModeMemory JoinedModes(ValueId condition, const ModeMemory& then_modes, const ModeMemory& else_modes) {
+    ModeMemory joined{.trains = {}, .made = then_modes.made};
+    for (const auto& [module, count] : else_modes.made) joined.made[module] = std::max(joined.made[module], count);
+    for (const auto& [module, trains] : then_modes.trains) {
+      const auto other = else_modes.trains.find(module);
+      if (other != else_modes.trains.end()) joined.trains[module] = Either(condition, trains, other->second);
+      else if (!else_modes.made.contains(module)) joined.trains[module] = trains;
+    }
+    // Where there is no such module its mode says nothing.
+    for (const auto& [module, trains] : else_modes.trains) {
+      if (!then_modes.trains.contains(module) && !then_modes.made.contains(module)) joined.trains[module] = trains;
+    }
     return joined;
   }
 
@@ -195,6 +223,7 @@ class Walk {
   void Forget(TraceId id, Memory& memory, std::unordered_set<uint32_t>* seen) {
     const Trace& trace = traces_[id];
     if ((trace.flags & kKeeps) == 0 || !seen->insert(id.index).second) return;
+    if (trace.kind == TraceKind::Mode) memory.modes.Forget(state_.modes, values_.Kids(trace.value)[0], values_.Kids(trace.value)[1]);
     if (trace.kind == TraceKind::Keep && Known(memory, trace.value) != values_.True()) memory.made[trace.value] = trace.value;
     for (const TraceId kid : traces_.Kids(id)) Forget(kid, memory, seen);
   }

@@ -80,6 +80,7 @@ void AddBound(const ir::Module& module, ir::BlockId block, std::unordered_set<ba
 
 void MadeOnce::Find() {
   once_.clear();
+  joins_job_.clear();
   locals_.clear();
   for (uint32_t f = 0; f < program_.funcs.size(); ++f) {
     if (facts_.functions[FuncId{f}].evaluated) Search(FuncId{f}, program_.function(FuncId{f}).body);
@@ -101,6 +102,7 @@ void MadeOnce::Search(FuncId func, ir::BlockId block) {
       if (Leaves(module, truth ? ir::ElseBlockOf(stmt) : ir::BodyOf(stmt))) {
         filled.merge(FilledIn(func, statements.subspan(i + 1), 0));
       }
+      if (missing.contains(BaseOf(kJob)) && filled.contains(BaseOf(kJob))) joins_job_.insert(func);
       std::ranges::set_intersection(missing, filled, std::inserter(once_, once_.end()));
     }
   }
@@ -134,10 +136,17 @@ void MadeOnce::AddFilled(FuncId func, const ir::Stmt& stmt, int depth, Bases* fi
   } else if (stmt.kind == ir::StmtKind::AnnAssign && ir::AssignedOf(stmt)) {
     add(ir::ValueOf(stmt));
   }
-  // `if not M.is_initialized(): M.initialize()`
-  if (depth > 0 || stmt.kind != ir::StmtKind::Expr) return;
-  const CallFact* call = facts_.call(func, ir::ValueOf(stmt));
-  if (call == nullptr || call->kind != CallKind::Function || !call->function) return;
+  if (stmt.kind == ir::StmtKind::Expr) AddFilledByCall(func, ir::ValueOf(stmt), depth, filled);
+}
+
+// `if not M.is_initialized(): M.initialize()`
+void MadeOnce::AddFilledByCall(FuncId func, ir::ExprId expr, int depth, Bases* filled) {
+  const CallFact* call = facts_.call(func, expr);
+  if (call == nullptr) return;
+  if (call->kind == CallKind::Known && knowledge_[call->entry].operation.op_class == knowledge::OpClass::Init) {
+    filled->insert(BaseOf(kJob));
+  }
+  if (depth > 0 || call->kind != CallKind::Function || !call->function) return;
   const ir::Module& other = program_.module_of(call->function);
   filled->merge(FilledIn(call->function, other.statements(program_.function(call->function).body), depth + 1));
 }
@@ -170,6 +179,16 @@ MadeOnce::Bases MadeOnce::Missing(FuncId func, ir::ExprId test, bool truth, int 
   return result ? Missing(call->function, result, truth, depth + 1) : Bases();
 }
 
+ValueId MadeOnce::Condition(FuncId func, ir::ExprId test) {
+  asks_for_job_ = joins_job_.contains(func);
+  return Condition(func, test, 0);
+}
+
+ValueId MadeOnce::JobOf(knowledge::OpClass op_class) {
+  const bool is_of_job = op_class == knowledge::OpClass::Init || op_class == knowledge::OpClass::Destroy;
+  return is_of_job && IsOnce(kJob) ? Made(kJob) : ValueId::None();
+}
+
 ValueId MadeOnce::Condition(FuncId func, ir::ExprId test, int depth) {
   const ir::ModuleId module_id = program_.funcs[func].module;
   const ir::Module& module = program_.module_of(func);
@@ -197,7 +216,7 @@ ValueId MadeOnce::Condition(FuncId func, ir::ExprId test, int depth) {
   if (!values.axes(plain).empty()) return {};
   const auto asked = Asked(func, test);
   if (!asked) return OfCall(func, test, depth);
-  if (!IsOnce(asked->first)) return {};
+  if (!IsOnce(asked->first) || (asked->first.kind == PlaceKind::Job && !asks_for_job_)) return {};
   const ValueId made = Made(asked->first);
   return asked->second ? made : values.Not(made);
 }
@@ -234,7 +253,7 @@ std::optional<std::pair<Place, bool>> MadeOnce::Asked(FuncId func, ir::ExprId te
     case ir::ExprKind::Compare:
       return AskedByComparison(func, expr);
     case ir::ExprKind::Call:
-      return AskedByCall(func, expr);
+      return AskedByCall(func, test);
     default:
       if (const std::optional<Place> place = PlaceOf(func, test)) return std::pair(*place, true);
       return std::nullopt;
@@ -258,8 +277,13 @@ std::optional<std::pair<Place, bool>> MadeOnce::AskedByComparison(FuncId func, c
 }
 
 // `hasattr(f, "_group")`, `getattr(f, "_group", None)`, `table.get(key)`.
-std::optional<std::pair<Place, bool>> MadeOnce::AskedByCall(FuncId func, const ir::Expr& call) {
+std::optional<std::pair<Place, bool>> MadeOnce::AskedByCall(FuncId func, ir::ExprId id) {
+  const CallFact* fact = facts_.call(func, id);
+  if (fact != nullptr && fact->kind == CallKind::Known && knowledge_[fact->entry].Has(knowledge::Role::AsksForJob)) {
+    return std::pair(kJob, true);
+  }
   const ir::Module& module = program_.module_of(func);
+  const ir::Expr& call = module[id];
   const uint32_t count = ir::ArgCount(module, call);
   const auto arg = [&](uint32_t i) { return ir::ArgAt(module, call, i).value; };
   const ir::ExprId callee = ir::CalleeOf(call);
@@ -345,10 +369,13 @@ bool MadeOnce::IsLocal(FuncId func, base::NameId name) {
   return false;
 }
 
-ValueId MadeOnce::FilledBy(FuncId func, ir::ExprId target) {
+std::vector<ValueId> MadeOnce::FilledBy(FuncId func, ir::ExprId target) {
   if (once_.empty()) return {};
-  const std::optional<Place> place = PlaceOf(func, target);
-  return place && IsOnce(*place) ? Made(*place) : ValueId::None();
+  std::optional<Place> place = PlaceOf(func, target);
+  if (!place || !IsOnce(*place)) return {};
+  std::vector<ValueId> made = {Made(*place)};
+  if (std::exchange(place->key, ValueId::None())) made.push_back(Made(*place));
+  return made;
 }
 
 Filling MadeOnce::HowFilled(FuncId func, ir::ExprId target, ir::ExprId value) {

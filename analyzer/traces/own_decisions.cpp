@@ -1,6 +1,7 @@
 // Conditions that no world decides: a rank's own data, the clock, the file system, an exception. Two ranks may take
 // different arms at any time, so the arms, each followed by what it does not skip, must agree by themselves.
 #include <algorithm>
+#include <set>
 
 #include "analyzer/traces/function_check.h"
 #include "analyzer/traces/reach.h"
@@ -91,11 +92,29 @@ void FunctionCheck::CheckOwnAlong(Scene& scene, Axes axes, FuncId handlers_of) {
     const std::vector<OwnDecision> decisions = projector.own_decisions();
     if (decisions.empty()) continue;
     const std::unordered_set<uint32_t> reached = NodesReached(state_, scene, root_, rank, settled_);
+    const std::unordered_set<uint32_t> by_peers = ReachedByPeers(scene, rank, view.groups);
     for (const OwnDecision& decision : decisions) {
       if (full()) return;
-      if (reached.contains(decision.node.index) && !settled_.contains(decision.node.index)) ReportOwn(scene, sequences, decision, rank);
+      // What one rank alone decides is compared with what the others do instead.
+      const bool is_shared = reached.contains(decision.node.index) && by_peers.contains(decision.node.index);
+      if (is_shared && !settled_.contains(decision.node.index)) ReportOwn(scene, sequences, decision, rank);
     }
   }
+}
+
+// The nodes that some other rank of one of the groups comes by as well.
+std::unordered_set<uint32_t> FunctionCheck::ReachedByPeers(Scene& scene, uint32_t rank, uint32_t groups) {
+  std::unordered_set<uint32_t> reached;
+  std::set<uint32_t> seen;
+  for (uint32_t other = 0; other < scene.world().size(); ++other) {
+    bool is_peer = false;
+    for (GroupIndex g = 0; g < scene.evaluator().group_count(); ++g) {
+      is_peer = is_peer || ((groups >> g & 1u) != 0 && scene.evaluator().group(g).members[rank].has(other));
+    }
+    if (other == rank || !is_peer || !seen.insert(scene.ClassOf(other)).second) continue;
+    reached.merge(NodesReached(state_, scene, root_, other, settled_));
+  }
+  return reached;
 }
 
 void FunctionCheck::ReportOwn(Scene& scene, SequenceStore& sequences, const OwnDecision& decision, uint32_t rank) {

@@ -240,9 +240,24 @@ std::optional<Evidence> FunctionCheck::Explain(Scene& scene, SequenceStore& sequ
   // Unless the other side comes by the same condition as well: there it decides alike.
   const SeqId closed = open == parting.first ? parting.second : parting.first;
   const bool may_be_same = one_is_open && both_issue && !sequences.Holds(closed, sequences[open].origin);
+  const bool may_both_be_same = both_issue && BothOpen(sequences, parting);
   if (has_no_cause) evidence.assumptions.Add(findings::Assumption::GroupUnknown);
-  if (is_same || may_be_same) evidence.assumptions.Add(findings::Assumption::OtherSideUnknown);
+  if (is_same || may_be_same || may_both_be_same) evidence.assumptions.Add(findings::Assumption::OtherSideUnknown);
   return evidence;
+}
+
+// Each side comes to the same operation in a way of its own, by a condition or a number of rounds that nobody knows and the
+// other side does not ask for: `for part in mine: gather()` here, `for part in theirs: gather()` there.
+bool FunctionCheck::BothOpen(const SequenceStore& sequences, const Parting& parting) {
+  const auto is_open = [&](SeqId id) {
+    return sequences[id].kind == ItemKind::Choice || sequences[id].kind == ItemKind::Loop;
+  };
+  const TraceId first = sequences[parting.first].origin;
+  const TraceId second = sequences[parting.second].origin;
+  if (!is_open(parting.first) || !is_open(parting.second) || first == second) return false;
+  const auto token = [&](SeqId id) { return sequences[sequences.FirstOp(id)].token; };
+  return token(parting.first) == token(parting.second) && !sequences.Holds(parting.first, second) &&
+         !sequences.Holds(parting.second, first);
 }
 
 // Which ranks go along with the one that issues the culprit and which with the one that lacks it: as the lists have it,

@@ -94,6 +94,11 @@ class Printer {
         Line(depth, kFillings[trace.payload] + At(trace.site));
         break;
       }
+      case TraceKind::Mode: {
+        const auto parts = state_.values.Kids(trace.value);
+        Line(depth, fmt::format("mode of {}: {}{}", Value(parts[0]), Value(parts[1]), At(trace.site)));
+        break;
+      }
       case TraceKind::Opaque:
         Line(depth, "unresolved call" + At(trace.site));
         break;
@@ -150,6 +155,7 @@ std::string PrintTrace(const binding::Program& program, const knowledge::Knowled
   const CallGraph graph = MakeCallGraph(program, knowledge, facts);
   state.is_relevant = graph.relevant;
   state.made_once.Find();
+  state.modes = graph.modes;
   for (const FuncId func : graph.order) state.trace_of[func.index] = BuildTrace(state, func);
   std::string text;
   for (uint32_t f = 0; f < program.funcs.size(); ++f) {

@@ -177,6 +177,7 @@ SeqId Projector::Project(TraceId id, const Context& context) {
     case TraceKind::Yield:
     case TraceKind::Opaque:
     case TraceKind::Keep:
+    case TraceKind::Mode:
       return context.next;
   }
   return context.next;

@@ -39,6 +39,7 @@ Analysis Session::Update(const binding::Program& program, const knowledge::Knowl
 Analysis Session::Begin(State& state, const CallGraph& graph) {
   state.is_relevant = graph.relevant;
   state.made_once.Find();
+  state.modes = graph.modes;
   made_.assign(state.program.funcs.size(), {});
   CheckResult all;
   for (const FuncId func : graph.order) {
@@ -66,7 +67,8 @@ std::optional<Analysis> Session::Follow(const CallGraph& graph, const variation:
   state.is_relevant = graph.relevant;
   // What is made once is so for all functions that ask for it.
   state.made_once.Find();
-  if (!state.made_once.Same(base_->made_once)) return std::nullopt;
+  state.modes = graph.modes;
+  if (!state.made_once.Same(base_->made_once) || !state.modes.Same(base_->modes)) return std::nullopt;
   std::ranges::fill(state.trace_of, TraceId::None());
   state.sites.clear();
   state.limits.clear();

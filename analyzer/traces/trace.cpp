@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "analyzer/traces/conditions.h"
+#include "analyzer/traces/module_mode.h"
 
 namespace allranks::traces {
 namespace {
@@ -221,14 +222,14 @@ TraceId TraceStore::Choice(SiteId site, ValueId condition, TraceId then_trace, T
   }
   const TraceId arms[] = {then_trace, else_trace};
   flags |= value_flags;
-  if (AsksForMade(*values_, condition)) flags |= kKeeps;
+  if (AsksForMade(*values_, condition) || AsksForMode(*values_, condition)) flags |= kKeeps;
   return Intern({.kind = TraceKind::Choice, .flags = flags, .site = site, .value = condition}, arms);
 }
 
 TraceId TraceStore::Loop(SiteId site, ValueId trips, TraceId body, bool settled) {
   const uint16_t inner = traces_[body.index].flags;
   const bool leaves = (inner & (kLeavesReturn | kLeavesProcess | kLeavesRaise)) != 0;
-  if ((inner & (kHasOp | kHasYield)) == 0 && !leaves) return empty_;
+  if ((inner & (kHasOp | kHasYield | kSetsMode)) == 0 && !leaves) return empty_;
   uint16_t flags = settled ? kSettled : 0;
   if (!settled) ValueFlags(trips, &flags);
   return Intern({.kind = TraceKind::Loop, .flags = flags, .site = site, .value = trips}, {&body, 1});
@@ -241,7 +242,7 @@ TraceId TraceStore::Exit(SiteId site, ExitKind kind) {
 
 TraceId TraceStore::Scope(SiteId site, FuncId callee, TraceId body) {
   // A function that does nothing but call itself issues nothing: its callback did, for other callers.
-  if ((traces_[body.index].flags & (kIssues | kLeavesProcess)) == 0) return empty_;
+  if ((traces_[body.index].flags & (kIssues | kLeavesProcess | kSetsMode)) == 0) return empty_;
   return Intern({.kind = TraceKind::Scope, .site = site, .payload = callee.index}, {&body, 1});
 }
 
@@ -282,6 +283,15 @@ TraceId TraceStore::Keep(SiteId site, ValueId made, Filling filling) {
                  .payload = static_cast<uint32_t>(filling)}, {});
 }
 
+TraceId TraceStore::Mode(SiteId site, ValueId module, ValueId trains, bool is_made) {
+  const ValueId parts[] = {module, trains};
+  const ValueId both = values_->Tuple(parts);
+  uint16_t flags = kKeeps | kSetsMode;
+  ValueFlags(both, &flags);
+  return Intern({.kind = TraceKind::Mode, .flags = static_cast<uint16_t>(flags & ~kVarying), .site = site, .value = both,
+                 .payload = is_made ? 1u : 0u}, {});
+}
+
 TraceId TraceStore::Opaque(SiteId site, ValueId callee) {
   return Intern({.kind = TraceKind::Opaque, .site = site, .value = callee}, {});
 }
@@ -302,6 +312,10 @@ TraceId TraceStore::Rebuild(TraceId id, ValueId value, std::span<const TraceId> 
       return Loop(trace.site, value, kids[0], settled);
     case TraceKind::Keep:
       return Keep(trace.site, value, static_cast<Filling>(trace.payload));
+    case TraceKind::Mode: {
+      const ValueId module = values_->Kids(value)[0];
+      return Mode(trace.site, module, values_->Kids(value)[1], trace.payload != 0);
+    }
     case TraceKind::Scope:
       return Scope(trace.site, FuncId{trace.payload}, kids[0]);
     case TraceKind::Try:

@@ -33,6 +33,7 @@ enum class TraceKind : uint8_t {
   Yield,   // where a generator hands over
   Opaque,  // a call that could issue operations and does not resolve
   Keep,    // value = the Made of a place (made_once.h); payload = Filling: it is filled, or emptied, here
+  Mode,    // value = a module, and whether it trains from here on (module_mode.h); payload = 1: it is made here
 };
 
 constexpr size_t kTryBody = 0;
@@ -55,7 +56,8 @@ constexpr uint16_t kVarying = 128;     // something in it may differ between ran
 constexpr uint16_t kHasYield = 256;
 constexpr uint16_t kHasTry = 512;
 constexpr uint16_t kIssues = 2048;     // as kHasOp, without recursive calls
-constexpr uint16_t kKeeps = 4096;      // fills a place that keeps what is made once, or asks for it
+constexpr uint16_t kKeeps = 4096;      // fills a place that keeps what is made once, or asks for it; so for modes
+constexpr uint16_t kSetsMode = 8192;   // puts a module into a mode
 constexpr uint16_t kSettled = 1024;    // of this node: reported, or proven to agree; ranks decide it alike
 
 constexpr uint16_t LeavesBit(ExitKind kind) { return static_cast<uint16_t>(1u << static_cast<unsigned>(kind)); }
@@ -151,6 +153,7 @@ class TraceStore {
   TraceId Rec(SiteId site, FuncId callee);
   TraceId Yield(SiteId site);
   TraceId Keep(SiteId site, ValueId made, Filling filling);
+  TraceId Mode(SiteId site, ValueId module, ValueId trains, bool is_made);
   TraceId Opaque(SiteId site, ValueId callee);
   // The same node over other parts, simplified where that is possible now.
   TraceId Rebuild(TraceId id, ValueId value, std::span<const TraceId> kids, bool settled);

@@ -326,9 +326,7 @@ void FunctionEvaluator::NoteDeclaredTypes(FuncId function, bool has_receiver, st
 ValueId FunctionEvaluator::SubstituteCall(ValueId value, ValueId callee, FuncId function,
                                           std::span<const ValueId> bound) {
   ValueStore::Memo memo;
-  ValueId result = store_.Substitute(value, function, bound, memo);
-  ValueStore::Memo read;
-  if (tables_.has_open_keys && store_.has_param(value)) result = ReadEnvironment(result, read);
+  const ValueId result = store_.Substitute(value, function, bound, memo);
   const FuncId parent = tables_.program.funcs[function].parent;
   if (!parent || !callee || store_[callee].kind != ValueKind::Function) return result;
   const auto kids = store_.Kids(callee);
@@ -745,7 +743,7 @@ std::optional<ValueId> FunctionEvaluator::CallBuiltin(ir::ExprId site, NameId na
   const ValueId first = args.empty() ? ValueId::None() : args[0].value;
   if (text == "os.environ.get" || text == "os.getenv") {
     if (!first) return std::nullopt;
-    return EnvironmentAt(first);
+    return store_.Environment(first);
   }
   if (text == "functools.partial") {
     if (!first) return std::nullopt;

@@ -70,6 +70,16 @@ void FindKnownBases(Tables& tables) {
   }
 }
 
+// All ranks hold the same modules in the same modes.
+void FindModes(Tables& tables) {
+  for (const knowledge::Entry& entry : tables.knowledge.entries()) {
+    if (!entry.Has(knowledge::Role::TrainingMode)) continue;
+    const uint32_t symbol = tables.NameSymbol(entry.name);
+    tables.store.SetMode(symbol);
+    tables.store.SetUniform(symbol);
+  }
+}
+
 // What callers, the default and the name say of each parameter, once the rounds are over.
 void FillParams(Tables& tables) {
   Facts& facts = tables.facts;
@@ -131,8 +141,13 @@ void Prepare(Tables& tables) {
   tables.ragged_mark = tables.knowledge.FindMark(tables.program.names->Intern("ragged"));
   tables.store.SetShapeMark(tables.ragged_mark);
   tables.process_group_class = tables.program.names->Intern("torch.distributed.ProcessGroup");
+  tables.module_class = tables.knowledge.FindClass(tables.program.names->Intern("torch.nn.Module"));
   FindKnownDefinitions(tables);
   FindKnownBases(tables);
+  FindModes(tables);
+  for (const auto& [variable, formula] : tables.knowledge.environment()) {
+    tables.store.SetVariable(variable, FormulaValue(tables, formula, nullptr, {}, {}));
+  }
 }
 
 Facts ComputeVariation(const binding::Program& program, const knowledge::Knowledge& knowledge) {

@@ -5,11 +5,13 @@
 // `os.environ["RANK"] == "0"` is the predicate `rank == 0`. What is taken for granted: the process runs in a job, so the
 // variable is there, and None and defaults do not happen. Unsound in one direction: numbers and texts of numbers are not
 // kept apart, so `get_rank() == "0"`, which Python finds false on every rank, is taken for the test that was meant.
+//
+// All of this is part of making a value, so that a key which is an argument is read once a caller says what it is.
 #include <algorithm>
 #include <charconv>
 #include <string>
 
-#include "analyzer/variation/evaluator.h"
+#include "analyzer/variation/value.h"
 
 namespace allranks::variation {
 namespace {
@@ -24,90 +26,74 @@ std::optional<int64_t> DecimalOf(std::string_view text) {
 
 }  // namespace
 
+// One of several where the key is; some unknown, by its name, where no launcher sets it.
+ValueId ValueStore::Environment(ValueId key) {
+  const Value& value = values_[key.index];
+  if (value.kind == ValueKind::Str) {
+    const auto [variable, is_new] = variables_.try_emplace(NameId{value.a});
+    if (!is_new) return variable->second;
+    const uint32_t symbol = NewSymbol();
+    if (names_ != nullptr) SetOperation(symbol, names_->Intern("environ:" + std::string(Text(key))));
+    return variable->second = Symbol(symbol, {});
+  }
+  if (value.kind == ValueKind::Select) {
+    const std::vector<ValueId> kids(Kids(key).begin(), Kids(key).end());
+    const ValueId then_value = Environment(kids[1]);
+    return Select(kids[0], then_value, Environment(kids[2]));
+  }
+  return Derived(environment_, {&key, 1});
+}
+
 // A rank or a size compared with texts; none for any other comparison.
-ValueId FunctionEvaluator::CompareTexts(ir::CompareOp op, ValueId left, ValueId right) {
+ValueId ValueStore::CompareTexts(ir::CompareOp op, ValueId left, ValueId right) {
+  if (names_ == nullptr) return {};
   const bool is_membership = op == ir::CompareOp::In || op == ir::CompareOp::NotIn;
-  if (is_membership && store_[right].kind == ValueKind::External) return IsInEnvironment(op, left, right);
-  if (store_[left].kind == ValueKind::Str && !is_membership) std::swap(left, right);
-  if (store_[left].kind != ValueKind::Coordinate) return {};
+  if (is_membership && values_[right.index].kind == ValueKind::External) return IsInEnvironment(op, left, right);
+  if (values_[left.index].kind == ValueKind::Str && !is_membership) std::swap(left, right);
+  if (values_[left.index].kind != ValueKind::Coordinate) return {};
   if (is_membership) return IsAmongTexts(op, left, right);
   const bool is_equality = op == ir::CompareOp::Eq || op == ir::CompareOp::NotEq;
-  if (store_[right].kind != ValueKind::Str || !NameId{store_[right].a} || !is_equality) return {};
-  const std::optional<int64_t> number = DecimalOf(Text(NameId{store_[right].a}));
-  return number ? store_.Compare(op, left, store_.Int(*number)) : store_.Bool(op == ir::CompareOp::NotEq);
+  const Value& text = values_[right.index];
+  if (text.kind != ValueKind::Str || !NameId{text.a} || !is_equality) return {};
+  const std::optional<int64_t> number = DecimalOf(Text(right));
+  return number ? Compare(op, left, Int(*number)) : Bool(op == ir::CompareOp::NotEq);
 }
 
 // `os.getenv("RANK") in (None, "0")`
-ValueId FunctionEvaluator::IsAmongTexts(ir::CompareOp op, ValueId number, ValueId container) {
-  if (store_[container].kind != ValueKind::Tuple) return {};
-  const std::vector<ValueId> items(store_.Kids(container).begin(), store_.Kids(container).end());
-  const bool has_text = std::ranges::any_of(items, [&](ValueId item) { return store_[item].kind == ValueKind::Str; });
-  if (!has_text) return {};
+ValueId ValueStore::IsAmongTexts(ir::CompareOp op, ValueId number, ValueId container) {
+  if (values_[container.index].kind != ValueKind::Tuple) return {};
+  const std::vector<ValueId> items(Kids(container).begin(), Kids(container).end());
+  const auto is_text = [&](ValueId item) { return item && values_[item.index].kind == ValueKind::Str; };
+  if (std::ranges::none_of(items, is_text)) return {};
   std::vector<ValueId> numbers;
   for (const ValueId item : items) {
-    if (!IsConstant(store_[item])) return {};
-    if (store_[item].kind == ValueKind::Int) numbers.push_back(item);
-    if (store_[item].kind != ValueKind::Str || !NameId{store_[item].a}) continue;
-    if (const std::optional<int64_t> decimal = DecimalOf(Text(NameId{store_[item].a}))) {
-      numbers.push_back(store_.Int(*decimal));
-    }
+    if (!item || !IsConstant(values_[item.index])) return {};
+    if (values_[item.index].kind == ValueKind::Int) numbers.push_back(item);
+    if (!is_text(item) || !NameId{values_[item.index].a}) continue;
+    if (const std::optional<int64_t> decimal = DecimalOf(Text(item))) numbers.push_back(Int(*decimal));
   }
   const bool is_in = op == ir::CompareOp::In;
-  if (numbers.empty()) return store_.Bool(!is_in);
-  if (numbers.size() > 1) return store_.Compare(op, number, store_.Tuple(numbers));
-  return store_.Compare(is_in ? ir::CompareOp::Eq : ir::CompareOp::NotEq, number, numbers[0]);
+  if (numbers.empty()) return Bool(!is_in);
+  if (numbers.size() > 1) return Compare(op, number, Tuple(numbers));
+  return Compare(is_in ? ir::CompareOp::Eq : ir::CompareOp::NotEq, number, numbers[0]);
 }
 
 // `"RANK" in os.environ`: whether there is a launcher, the same for all of its processes.
-ValueId FunctionEvaluator::IsInEnvironment(ir::CompareOp op, ValueId key, ValueId container) {
-  if (Text(NameId{store_[container].a}) != "os.environ") return {};
-  const Value value = store_[key];
+ValueId ValueStore::IsInEnvironment(ir::CompareOp op, ValueId key, ValueId container) {
+  if (Text(container) != "os.environ") return {};
+  const Value value = values_[key.index];
   if (value.kind == ValueKind::Select) {
-    const std::vector<ValueId> kids(store_.Kids(key).begin(), store_.Kids(key).end());
-    const ValueId then_value = CompareValues(op, kids[1], container);
-    return store_.Select(kids[0], then_value, CompareValues(op, kids[2], container));
+    const std::vector<ValueId> kids(Kids(key).begin(), Kids(key).end());
+    const ValueId then_value = Compare(op, kids[1], container);
+    return Select(kids[0], then_value, Compare(op, kids[2], container));
   }
-  if (value.kind != ValueKind::Str || !knowledge_.FindEnvironment(NameId{value.a})) return {};
+  if (value.kind != ValueKind::Str) return {};
+  const auto variable = variables_.find(NameId{value.a});
+  if (variable == variables_.end() || values_[variable->second.index].kind == ValueKind::Unknown) return {};
   const Value launched{.kind = ValueKind::Coordinate, .op = static_cast<uint8_t>(knowledge::Coordinate::Distributed),
                        .a = value.a};
-  const ValueId is_there = store_.Make(launched, {});
-  return op == ir::CompareOp::In ? is_there : store_.Not(is_there);
-}
-
-// A value in which parameters were replaced by arguments, with the variables read whose keys are known now.
-ValueId FunctionEvaluator::ReadEnvironment(ValueId id, ValueStore::Memo& memo) {
-  const Value value = store_[id];
-  if (value.kid_count == 0) return id;
-  if (const auto found = memo.find(id.index); found != memo.end()) return found->second;
-  const std::vector<ValueId> before(store_.Kids(id).begin(), store_.Kids(id).end());
-  std::vector<ValueId> kids = before;
-  for (ValueId& kid : kids) {
-    if (kid) kid = ReadEnvironment(kid, memo);
-  }
-  ValueId result = id;
-  if (value.kind == ValueKind::Derived && value.a == tables_.NameSymbol(kEnvironment)) result = EnvironmentAt(kids[0]);
-  else if (value.kind == ValueKind::Compare) result = CompareValues(static_cast<ir::CompareOp>(value.op), kids[0], kids[1]);
-  else if (kids != before) result = Rebuilt(value, kids);
-  memo.emplace(id.index, result);
-  return result;
-}
-
-ValueId FunctionEvaluator::Rebuilt(Value value, std::span<const ValueId> kids) {
-  switch (value.kind) {
-    case ValueKind::Unary:
-      return store_.Unary(static_cast<ir::UnaryOp>(value.op), kids[0]);
-    case ValueKind::Binary:
-      return store_.Binary(static_cast<ir::BinaryOp>(value.op), kids[0], kids[1]);
-    case ValueKind::And:
-      return store_.And(kids);
-    case ValueKind::Or:
-      return store_.Or(kids);
-    case ValueKind::Select:
-      return store_.Select(kids[0], kids[1], kids[2]);
-    default:
-      value.flags &= static_cast<uint8_t>(~kHasParam);
-      return store_.Make(value, kids);
-  }
+  const ValueId is_there = Make(launched, {});
+  return op == ir::CompareOp::In ? is_there : Not(is_there);
 }
 
 }  // namespace allranks::variation

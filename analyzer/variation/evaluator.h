@@ -56,8 +56,6 @@ struct CallArgument {
 constexpr uint8_t kGeneratorObject = 1;
 // That of a comprehension, of its element and of what decides how many there are.
 constexpr std::string_view kComprehended = "for";
-// A variable of the environment, of its key.
-constexpr std::string_view kEnvironment = "environment";
 // Value::b of an Instance that is `super()`.
 constexpr uint32_t kSuperInstance = 1;
 constexpr Axes kAllAxes = {(1u << knowledge::kAxisCount) - 1};
@@ -132,7 +130,6 @@ class FunctionEvaluator {
   ValueId EvalComprehension(ir::ExprId id, const ir::Expr& expr);
   void AssignComprehensionTarget(ir::ExprId target, ValueId value);
   ValueId EvalItems(ir::ExprId id, const ir::Expr& expr);
-  ValueId CompareValues(ir::CompareOp op, ValueId left, ValueId right);
   ValueId OrValue(std::span<const ValueId> kids);
   ValueId Structural(ir::ExprId site, ValueId value);
   ValueId ReadName(NameId name);
@@ -144,16 +141,7 @@ class FunctionEvaluator {
   ValueId ExternalValue(NameId qualified);
   ValueId ParamValue(FuncId function, uint32_t index);
   ValueId InstanceValue(binding::ClassId class_id);
-  ValueId EnvironmentAt(ValueId key);
-  ValueId EnvironmentValue(NameId variable);
   ValueId Closed(ValueId value);
-
-  // environment.cpp
-  ValueId CompareTexts(ir::CompareOp op, ValueId left, ValueId right);
-  ValueId IsAmongTexts(ir::CompareOp op, ValueId number, ValueId container);
-  ValueId IsInEnvironment(ir::CompareOp op, ValueId key, ValueId container);
-  ValueId ReadEnvironment(ValueId id, ValueStore::Memo& memo);
-  ValueId Rebuilt(Value value, std::span<const ValueId> kids);
 
   // members.cpp
   ValueId Member(ir::ExprId site, ValueId object, NameId attr);
@@ -166,6 +154,8 @@ class FunctionEvaluator {
   ValueId FieldOf(binding::ClassId class_id, NameId attr, bool skip_first);
   const ValueId* HeapValue(ValueId object, NameId attr) const;
   knowledge::EntryId KnownMember(ValueId object, NameId attr);
+  knowledge::EntryId KnownMemberOfBases(binding::ClassId class_id, NameId attr) const;
+  knowledge::EntryId InferredMember(binding::ClassId class_id, NameId attr) const;
   FuncId FindMethodOf(ValueId object, NameId attr);
   bool IsProperty(FuncId method);
   ValueId VirtualMethod(binding::ClassId class_id, FuncId method, NameId name);
@@ -235,6 +225,7 @@ class FunctionEvaluator {
   // iteration.cpp
   Iteration Iterate(ir::ExprId site, ValueId iterable);
   ValueId PartsOf(ValueId dictionary, std::string_view view);
+  bool AreConstants(ValueId sequence) const;
   Iteration IterateTuple(ir::ExprId site, ValueId tuple);
   Iteration IterateGenerator(ir::ExprId site, ValueId generator);
   Iteration IterateUnknown(ir::ExprId site, ValueId iterable);

@@ -128,24 +128,14 @@ ValueId FunctionEvaluator::EvalSubscript(ir::ExprId id, const ir::Expr& expr) {
   const Value& container = store_[known];
   const Value& key = store_[index];
   if (container.kind == ValueKind::External && Text(NameId{container.a}) == "os.environ") {
-    return EnvironmentAt(index);
+    return store_.Environment(index);
   }
   if (const ir::ModuleId module = ModuleOfMembers(ir::ObjectOf(expr))) {
     if (key.kind == ValueKind::Str) return MemberOfModule(module, NameId{key.a});
     if (const ValueId picked = PickedFrom(module, index)) return picked;
   }
   if (container.kind == ValueKind::External || container.kind == ValueKind::Class) return object;
-  if (container.kind == ValueKind::Tuple && key.kind == ValueKind::Int) {
-    const auto position = static_cast<int32_t>(key.a);
-    const int32_t count = container.kid_count;
-    if (position < count && position >= -count) return store_.Kids(known)[(position + count) % count];
-  }
-  if (container.kind == ValueKind::Dict && key.kind == ValueKind::Str) {
-    const auto kids = store_.Kids(known);
-    for (size_t i = 0; i + 1 < kids.size(); i += 2) {
-      if (kids[i] == index) return kids[i + 1];
-    }
-  }
+  if (const ValueId item = store_.KnownItem(known, index)) return item;
   // A pointer to an object is the object: `comms[i]` of an array of communicators, too.
   const bool is_object = container.kind == ValueKind::Group || container.kind == ValueKind::Instance;
   if (is_object && module_.language != ir::Language::Python) return known;
@@ -177,7 +167,7 @@ ValueId FunctionEvaluator::EvalCompare(const ir::Expr& expr) {
   for (uint32_t i = 0; i < ir::ComparisonCount(module_, expr); ++i) {
     const ir::Comparison comparison = ir::ComparisonAt(module_, expr, i);
     const ValueId right = Eval(comparison.operand);
-    ValueId part = CompareValues(comparison.op, left, right);
+    ValueId part = store_.Compare(comparison.op, left, right);
     const bool is_identity = comparison.op == ir::CompareOp::Is || comparison.op == ir::CompareOp::IsNot;
     const bool is_membership = comparison.op == ir::CompareOp::In || comparison.op == ir::CompareOp::NotIn;
     const bool is_key = is_membership && store_[left].kind == ValueKind::Str;
@@ -186,21 +176,6 @@ ValueId FunctionEvaluator::EvalCompare(const ir::Expr& expr) {
     left = right;
   }
   return store_.And(parts);
-}
-
-// `writer is None` where `writer = Writer() if rank == 0 else None` is a statement about the rank.
-ValueId FunctionEvaluator::CompareValues(ir::CompareOp op, ValueId left, ValueId right) {
-  if (const ValueId folded = CompareTexts(op, left, right)) return folded;
-  const bool is_identity = op == ir::CompareOp::Is || op == ir::CompareOp::IsNot || op == ir::CompareOp::Eq ||
-                           op == ir::CompareOp::NotEq;
-  if (is_identity && IsConstant(store_[right]) && store_[left].kind == ValueKind::Select) {
-    const auto kids = store_.Kids(left);
-    const ValueId condition = kids[0];
-    const ValueId else_arm = kids[2];
-    const ValueId a = CompareValues(op, kids[1], right);
-    return store_.Select(condition, a, CompareValues(op, else_arm, right));
-  }
-  return store_.Compare(op, left, right);
 }
 
 ValueId FunctionEvaluator::EvalBool(const ir::Expr& expr) {
@@ -386,25 +361,6 @@ ValueId FunctionEvaluator::ParamValue(FuncId function, uint32_t index) {
 
 ValueId FunctionEvaluator::InstanceValue(binding::ClassId class_id) {
   return store_.Make({.kind = ValueKind::Instance, .a = class_id.index}, {});
-}
-
-// The variable of the environment that `key` names: one of several, or that of an argument which is not known yet.
-ValueId FunctionEvaluator::EnvironmentAt(ValueId key) {
-  if (store_[key].kind == ValueKind::Str) return EnvironmentValue(NameId{store_[key].a});
-  if (store_[key].kind == ValueKind::Select) {
-    const std::vector<ValueId> kids(store_.Kids(key).begin(), store_.Kids(key).end());
-    const ValueId then_value = EnvironmentAt(kids[1]);
-    return store_.Select(kids[0], then_value, EnvironmentAt(kids[2]));
-  }
-  tables_.has_open_keys = tables_.has_open_keys || store_.has_param(key);
-  return store_.Derived(tables_.NameSymbol(kEnvironment), {&key, 1});
-}
-
-ValueId FunctionEvaluator::EnvironmentValue(NameId variable) {
-  if (const knowledge::FormulaId* formula = knowledge_.FindEnvironment(variable)) {
-    return FormulaValue(tables_, *formula, nullptr, {}, {});
-  }
-  return store_.Symbol(tables_.NameSymbol("environ:" + std::string(Text(variable))), {});
 }
 
 // The value without this function's parameters: what may be kept where other functions read it.

@@ -9,6 +9,11 @@ Iteration FunctionEvaluator::Iterate(ir::ExprId site, ValueId iterable) {
   if (!iterable) return {Unseen(site), Unseen(site, 1)};
   const ValueId known = LookThrough(tables_, iterable);
   const Value value = store_[known];
+  // What each caller lists: `for key in keys: os.environ.get(key)`.
+  if (store_[iterable].kind == ValueKind::Param && AreConstants(known)) {
+    const ValueId element = store_.Element(iterable, store_.Symbol(Site(site, SiteUse::Which), {}));
+    return {element, store_.Derived(tables_.NameSymbol("builtins.len"), {&iterable, 1})};
+  }
   if (value.kind == ValueKind::Tuple && value.kid_count > 0) return IterateTuple(site, known);
   if (const ValueId keys = PartsOf(known, "keys")) return IterateTuple(site, keys);
   if (IsRepeated(known)) return {store_.Kids(store_.Kids(known)[0])[0], store_.Kids(known)[1]};
@@ -24,6 +29,14 @@ Iteration FunctionEvaluator::Iterate(ir::ExprId site, ValueId iterable) {
     }
   }
   return IterateUnknown(site, iterable);
+}
+
+// A list of numbers or texts, or one of several such lists.
+bool FunctionEvaluator::AreConstants(ValueId sequence) const {
+  const auto kids = store_.Kids(sequence);
+  if (store_[sequence].kind == ValueKind::Select) return AreConstants(kids[1]) && AreConstants(kids[2]);
+  return store_[sequence].kind == ValueKind::Tuple && !kids.empty() &&
+         std::ranges::all_of(kids, [&](ValueId item) { return IsConstant(store_[item]); });
 }
 
 // One element stands for all; which one it is in an iteration is the same on all ranks.

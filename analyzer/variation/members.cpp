@@ -85,6 +85,7 @@ ValueId FunctionEvaluator::MemberOfInstance(ir::ExprId site, ValueId object, Nam
     return CallFunction(site, MethodValue(method, object, false), method, object, {}, CallKind::Function);
   }
   if (const ValueId field = FieldOf(class_id, attr, is_super)) return field;
+  if (const knowledge::EntryId entry = InferredMember(class_id, attr)) return MemberOfKnown(site, object, entry);
   if (const knowledge::Hint* hint = knowledge_.FindHint(attr)) {
     if (const ValueId hinted = tables_.HintValue(*hint)) return hinted;
   }
@@ -181,15 +182,32 @@ knowledge::EntryId FunctionEvaluator::KnownMember(ValueId object, NameId attr) {
       const knowledge::ClassId class_id = knowledge_.FindClass(tables_.process_group_class);
       return class_id ? knowledge_.FindMember(class_id, attr) : knowledge::EntryId::None();
     }
-    case ValueKind::Instance: {
-      for (const knowledge::ClassId base : tables_.known_bases[value.a]) {
-        if (const knowledge::EntryId entry = knowledge_.FindMember(base, attr)) return entry;
-      }
-      return knowledge::EntryId::None();
-    }
+    case ValueKind::Instance:
+      return KnownMemberOfBases(binding::ClassId{value.a}, attr);
     default:
       return knowledge::EntryId::None();
   }
+}
+
+knowledge::EntryId FunctionEvaluator::KnownMemberOfBases(binding::ClassId class_id, NameId attr) const {
+  for (const knowledge::ClassId base : tables_.known_bases[class_id.index]) {
+    if (const knowledge::EntryId entry = knowledge_.FindMember(base, attr)) return entry;
+  }
+  return knowledge::EntryId::None();
+}
+
+// The object of a mixin is one of its subclasses, which have bases that it lacks.
+knowledge::EntryId FunctionEvaluator::InferredMember(binding::ClassId class_id, NameId attr) const {
+  for (const binding::ClassId subclass : tables_.program.classes[class_id].subclasses) {
+    if (const knowledge::EntryId entry = KnownMemberOfBases(subclass, attr)) return entry;
+  }
+  // A module whose own base nobody knows: that much is the same for all.
+  if (!tables_.module_class || !tables_.IsModuleClass(class_id)) return knowledge::EntryId::None();
+  const knowledge::EntryId entry = knowledge_.FindMember(tables_.module_class, attr);
+  constexpr knowledge::Role kOfModes[] = {knowledge::Role::TrainingMode, knowledge::Role::SetTraining,
+                                          knowledge::Role::SetEvaluation};
+  const bool is_of_mode = entry && std::ranges::any_of(kOfModes, [&](knowledge::Role role) { return knowledge_[entry].Has(role); });
+  return is_of_mode ? entry : knowledge::EntryId::None();
 }
 
 ValueId FunctionEvaluator::MemberOfKnown(ir::ExprId site, ValueId object, knowledge::EntryId entry) {

@@ -188,7 +188,10 @@ ValueId Tables::Assume(FuncId function, uint32_t index) {
   if (!is_known) {
     if (const ValueId declared = DeclaredParam(function, index)) value = declared;
   }
-  if (!value && !IsNoRank(DefaultOf(function, index))) {
+  // What a number is by default is what it says, whatever its name: `def reduce(tensor, rank=0)`.
+  const ValueId usual = DefaultOf(function, index);
+  const bool is_number = usual && store[usual].kind == ValueKind::Int && store[usual].b == 0;
+  if (!value && !is_number) {
     if (const knowledge::Hint* hint = knowledge.FindHint(param.name)) value = HintValue(*hint);
   }
   // Not yet: while callers are still being seen, nothing is final.

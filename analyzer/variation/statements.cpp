@@ -236,11 +236,12 @@ std::optional<bool> FunctionEvaluator::RankTest(ValueId condition, ValueId rank)
   }
   const auto op = static_cast<ir::CompareOp>(value.op);
   if (value.kind != ValueKind::Compare || (op != ir::CompareOp::Eq && op != ir::CompareOp::NotEq)) return std::nullopt;
-  const Value& coordinate = store_[kids[0]];
-  const bool is_rank = coordinate.kind == ValueKind::Coordinate &&
-                       static_cast<knowledge::Coordinate>(coordinate.op) == knowledge::Coordinate::Rank;
-  if (!is_rank || kids[1] != rank) return std::nullopt;
-  return op == ir::CompareOp::Eq;
+  const auto is_rank = [&](ValueId side) {
+    return store_[side].kind == ValueKind::Coordinate &&
+           static_cast<knowledge::Coordinate>(store_[side].op) == knowledge::Coordinate::Rank;
+  };
+  const bool asks_for_it = (is_rank(kids[0]) && kids[1] == rank) || (is_rank(kids[1]) && kids[0] == rank);
+  return asks_for_it ? std::optional<bool>(op == ir::CompareOp::Eq) : std::nullopt;
 }
 
 // The error that a handler is for struck somewhere in the body: its variables are those before it or any later ones.

@@ -130,6 +130,7 @@ Tables::Tables(const binding::Program& the_program, const knowledge::Knowledge& 
   }
   store.SetUniform(NameSymbol("isinstance"));
   store.SetLength(NameSymbol("builtins.len"));
+  store.SetOperations(NameSymbol("environment"), NameSymbol("element"), NameSymbol("[]"), *program.names);
   for (const std::string_view name : kStructural) store.SetStructural(NameSymbol(name));
   uint32_t param_count = 0;
   for (uint32_t f = 0; f < program.funcs.size(); ++f) {

@@ -100,8 +100,8 @@ struct Tables {
   std::vector<uint32_t> round_of;          // by FuncId: the round in which it was last evaluated, or is being so
   MarkId ragged_mark;
   NameId process_group_class;
+  knowledge::ClassId module_class;         // of modules whose own base nobody knows
   uint32_t round = 0;
-  bool has_open_keys = false;              // some variable of the environment is asked for by a parameter
   uint32_t depth = 0;                      // of functions evaluated on demand
   Log* log = nullptr;                      // of the evaluation at hand; none: nothing is recorded
   Recording* recording = nullptr;          // none: the program is analysed once

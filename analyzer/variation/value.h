@@ -137,6 +137,14 @@ class ValueStore {
   ValueId World();
   ValueId AxisGroup(Axis axis);
 
+  // Operations whose result is known where their operands are, so that substitution evaluates them anew.
+  // The variable of the environment that `key` names.
+  ValueId Environment(ValueId key);
+  // The item of a sequence that a loop is at; `round`: a uniform unknown of the loop.
+  ValueId Element(ValueId sequence, ValueId round);
+  // `container[index]`; none if it is not known.
+  ValueId KnownItem(ValueId container, ValueId index) const;
+
   // The same value with further axes / with a mark. The one that a collective left: `symbol`, without the axes it lost.
   ValueId WithAxes(ValueId value, Axes axes);
   ValueId WithMark(ValueId value, MarkId mark);
@@ -157,6 +165,14 @@ class ValueStore {
     const auto known = operations_.find(symbol);
     return known == operations_.end() ? NameId::None() : known->second;
   }
+  // `symbol` is the operation that asks whether a module is in training mode.
+  void SetMode(uint32_t symbol) { modes_.insert(symbol); }
+  bool IsMode(ValueId id) const {
+    return values_[id.index].kind == ValueKind::Derived && modes_.contains(values_[id.index].a);
+  }
+  // The symbols of the operations above; `names`: in which the texts of values stand.
+  void SetOperations(uint32_t environment, uint32_t element, uint32_t item, base::Interner& names);
+  void SetVariable(NameId variable, ValueId value) { variables_[variable] = value; }
   // `symbol` is the operation that counts the items of a container.
   void SetLength(uint32_t symbol) { length_ = symbol; }
   bool IsLength(uint32_t symbol) const { return symbol == length_; }
@@ -190,6 +206,12 @@ class ValueStore {
   std::optional<bool> InJob(ValueId condition) const;
   ValueId Connective(ValueKind kind, std::span<const ValueId> kids);
   ValueId Rebuild(Value value, std::span<const ValueId> kids);
+  ValueId RebuildDerived(Value value, std::span<const ValueId> kids);
+  ValueId CompareChosen(ir::CompareOp op, ValueId left, ValueId right);
+  ValueId CompareTexts(ir::CompareOp op, ValueId left, ValueId right);
+  ValueId IsAmongTexts(ir::CompareOp op, ValueId number, ValueId container);
+  ValueId IsInEnvironment(ir::CompareOp op, ValueId key, ValueId container);
+  std::string_view Text(ValueId value) const { return names_->View(NameId{values_[value.index].a}); }
 
   base::ChunkedVector<Value> values_;
   std::vector<uint8_t> depths_;
@@ -199,7 +221,14 @@ class ValueStore {
   std::unordered_set<uint32_t> structural_;
   std::unordered_set<uint32_t> uniform_;
   std::unordered_set<uint32_t> keeps_shape_;
+  std::unordered_set<uint32_t> modes_;
   uint32_t length_ = 0;
+  uint32_t environment_ = 0;
+  uint32_t element_ = 0;
+  uint32_t which_ = 0;
+  uint32_t item_ = 0;
+  base::Interner* names_ = nullptr;
+  std::unordered_map<NameId, ValueId> variables_;   // of the environment
   MarkId shape_mark_;
   ValueId expected_;
   uint32_t next_symbol_ = 16;

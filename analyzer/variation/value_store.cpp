@@ -318,7 +318,19 @@ ValueId ValueStore::Binary(ir::BinaryOp op, ValueId left, ValueId right) {
   return Make(value, kids);
 }
 
+// `writer is None` where `writer = Writer() if rank == 0 else None` is a statement about the rank. None for other values.
+ValueId ValueStore::CompareChosen(ir::CompareOp op, ValueId left, ValueId right) {
+  const bool is_identity = op == ir::CompareOp::Is || op == ir::CompareOp::IsNot || op == ir::CompareOp::Eq ||
+                           op == ir::CompareOp::NotEq;
+  if (!is_identity || !IsConstant(values_[right.index]) || values_[left.index].kind != ValueKind::Select) return {};
+  const std::vector<ValueId> kids(Kids(left).begin(), Kids(left).end());
+  const ValueId then_value = Compare(op, kids[1], right);
+  return Select(kids[0], then_value, Compare(op, kids[2], right));
+}
+
 ValueId ValueStore::Compare(ir::CompareOp op, ValueId left, ValueId right) {
+  if (const ValueId of_texts = CompareTexts(op, left, right)) return of_texts;
+  if (const ValueId chosen = CompareChosen(op, left, right)) return chosen;
   const Value& a = values_[left.index];
   const Value& b = values_[right.index];
   if (IsNumber(a) && IsNumber(b)) {
@@ -417,6 +429,51 @@ ValueId ValueStore::Select(ValueId condition, ValueId then_value, ValueId else_v
   return Make(value, kids);
 }
 
+void ValueStore::SetOperations(uint32_t environment, uint32_t element, uint32_t item, base::Interner& names) {
+  environment_ = environment;
+  element_ = element;
+  item_ = item;
+  which_ = NewSymbol();
+  names_ = &names;
+}
+
+ValueId ValueStore::Element(ValueId sequence, ValueId round) {
+  constexpr size_t kMostAlternatives = 6;
+  const std::vector<ValueId> items(Kids(sequence).begin(), Kids(sequence).end());
+  if (values_[sequence.index].kind == ValueKind::Select) {
+    const ValueId then_value = Element(items[1], round);
+    return Select(items[0], then_value, Element(items[2], round));
+  }
+  const bool is_known = values_[sequence.index].kind == ValueKind::Tuple && !items.empty() && items.size() <= kMostAlternatives;
+  if (!is_known) {
+    const ValueId parts[] = {sequence, round};
+    return Derived(element_, parts);
+  }
+  ValueId element = items.back();
+  for (size_t i = items.size() - 1; i-- > 0;) {
+    const ValueId asked[] = {round, Int(static_cast<int64_t>(i))};
+    element = Select(Derived(which_, asked), items[i], element);
+  }
+  return element;
+}
+
+ValueId ValueStore::KnownItem(ValueId container, ValueId index) const {
+  const Value& held = values_[container.index];
+  const Value& key = values_[index.index];
+  const auto kids = Kids(container);
+  if (held.kind == ValueKind::Tuple && key.kind == ValueKind::Int) {
+    const auto position = static_cast<int32_t>(key.a);
+    const int32_t count = held.kid_count;
+    if (position < count && position >= -count) return kids[(position + count) % count];
+  }
+  if (held.kind == ValueKind::Dict && key.kind == ValueKind::Str) {
+    for (size_t i = 0; i + 1 < kids.size(); i += 2) {
+      if (kids[i] == index) return kids[i + 1];
+    }
+  }
+  return {};
+}
+
 ValueId ValueStore::Tuple(std::span<const ValueId> kids) { return Make({.kind = ValueKind::Tuple}, kids); }
 
 ValueId ValueStore::World() {
@@ -498,11 +555,30 @@ ValueId ValueStore::Rebuild(Value value, std::span<const ValueId> kids) {
       return Select(kids[0], kids[1], kids[2]);
     case ValueKind::Coordinate:
       return OfGroup(static_cast<knowledge::Coordinate>(value.op), kids[0]);
+    case ValueKind::Derived:
+      return RebuildDerived(value, kids);
     default:
       value.flags &= static_cast<uint8_t>(~kHasParam);
-      if (value.kind == ValueKind::Derived && !value.mark) value.mark = MarkOf(value.a, kids);
       return Make(value, kids);
   }
+}
+
+ValueId ValueStore::RebuildDerived(Value value, std::span<const ValueId> kids) {
+  // None where the operands still say too little.
+  const auto evaluated = [&]() -> ValueId {
+    if (kids.empty() || !kids[0]) return {};
+    if (value.a == environment_ && kids.size() == 1) return Environment(kids[0]);
+    const Value& first = values_[kids[0].index];
+    if (first.kind == ValueKind::Derived || value.mark) return {};
+    if (value.a == element_ && kids.size() == 2) return Element(kids[0], kids[1]);
+    if (value.a == length_ && kids.size() == 1 && first.kind == ValueKind::Tuple) return Int(first.kid_count);
+    return value.a == item_ && kids.size() == 2 && kids[1] ? KnownItem(kids[0], kids[1]) : ValueId::None();
+  };
+  // What it varied by besides its operands it still does.
+  if (const ValueId known = evaluated()) return WithAxes(known, value.axes);
+  value.flags &= static_cast<uint8_t>(~kHasParam);
+  if (!value.mark) value.mark = MarkOf(value.a, kids);
+  return Make(value, kids);
 }
 
 }  // namespace allranks::variation

@@ -103,5 +103,36 @@ TEST_F(ValueStoreTest, MarksTravelWithDerivedValues) {
   EXPECT_EQ(store[store.Binary(ir::BinaryOp::Div, loss, store.Int(2))].mark, mark);
 }
 
+class OperationsTest : public ValueStoreTest {
+ protected:
+  OperationsTest() {
+    store.SetOperations(store.NewSymbol(), store.NewSymbol(), store.NewSymbol(), names);
+    store.SetVariable(names.Intern("RANK"), Rank());
+  }
+  ValueId Text(std::string_view text) { return store.Str(names.Intern(text)); }
+  // `value` with parameter 0 of function 0 replaced.
+  ValueId With(ValueId value, ValueId argument) {
+    ValueStore::Memo memo;
+    return store.Substitute(value, FuncId{0}, {&argument, 1}, memo);
+  }
+
+  base::Interner names;
+};
+
+TEST_F(OperationsTest, AVariableIsReadWhereItsKeyIsKnown) {
+  const ValueId open = store.Environment(store.Param(FuncId{0}, 0));
+  EXPECT_EQ(With(open, Text("RANK")), Rank());
+  EXPECT_NE(With(open, Text("SIZE")), Rank());
+  EXPECT_EQ(With(store.Compare(ir::CompareOp::Eq, open, Text("0")), Text("RANK")), RankIs(0));
+}
+
+TEST_F(OperationsTest, EachCallReadsItsOwnList) {
+  const ValueId element = store.Element(store.Param(FuncId{0}, 0), store.Fresh({}));
+  const ValueId keys[] = {Text("RANK")};
+  EXPECT_EQ(With(store.Environment(element), store.Tuple(keys)), Rank());
+  const ValueId others[] = {Text("SIZE"), Text("WORLD")};
+  EXPECT_TRUE(store.axes(With(store.Environment(element), store.Tuple(others))).empty());
+}
+
 }  // namespace
 }  // namespace allranks::variation

@@ -60,11 +60,27 @@ bool Split(const std::string& batch, std::vector<std::string>& texts) {
   return true;
 }
 
+// What to do about a commit that git does not give.
+std::string Advice(const std::string& problem, const std::string& repository) {
+  if (problem.find("dubious ownership") == std::string::npos) return "in CI, fetch the history that it is in";
+  return "the repository belongs to another user: run `git config --global --add safe.directory " + repository + "`";
+}
+
+// The commit that the very first commit starts from: `HEAD` of a repository without any. Git knows the empty tree by its name.
+base::Result<std::string> BeforeTheFirst(const std::string& repository, const std::string& revision) {
+  if (revision != "HEAD" || !RunGit(repository, {"symbolic-ref", "-q", "HEAD"})) return base::Fail("there are commits");
+  return RunGit(repository, {"hash-object", "-t", "tree", "--stdin"});
+}
+
 }  // namespace
 
 base::Result<std::string> BaseCommit(const std::string& repository, const std::string& revision) {
   const base::Result<std::string> commit = RunGit(repository, {"rev-parse", "--verify", "--end-of-options", revision + "^{commit}"});
-  if (!commit) return base::Fail("--diff-base: no commit `" + revision + "` (" + commit.error().message + "); in CI, fetch the history that it is in");
+  if (!commit) {
+    if (const base::Result<std::string> empty = BeforeTheFirst(repository, revision)) return Trimmed(*empty);
+    const std::string& problem = commit.error().message;
+    return base::Fail("--diff-base: no commit `" + revision + "` (" + problem + "); " + Advice(problem, repository));
+  }
   const base::Result<std::string> common = RunGit(repository, {"merge-base", Trimmed(*commit), "HEAD"});
   return Trimmed(common ? *common : *commit);
 }

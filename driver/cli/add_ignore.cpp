@@ -10,7 +10,7 @@ namespace {
 
 using findings::Finding;
 
-// A comment about a comment would not help: what AR002 reports is mended with --fix.
+// A comment about a comment would not help: what AR002 reports is fixed with --fix.
 constexpr std::string_view kAboutComments = "AR002";
 
 std::vector<const Finding*> FindingsIn(const std::vector<Finding>& findings, source::FileId file) {
@@ -32,12 +32,20 @@ void Collect(const pipeline::Output& out, const findings::FileSyntax& syntax, co
   }
 }
 
+// `#12` is the number of an issue; any other `#` would end the reason.
+bool StartsAComment(const std::string& reason) {
+  for (size_t at = reason.find('#'); at != std::string::npos; at = reason.find('#', at + 1)) {
+    if (at + 1 >= reason.size() || reason[at + 1] < '0' || reason[at + 1] > '9') return true;
+  }
+  return false;
+}
+
 }  // namespace
 
 base::Result<Fixed> AddIgnores(const std::string& reason, pipeline::Options options, const source::FileSystem& files,
                                pipeline::Output& out, const std::function<void(pipeline::Output&)>& keep) {
-  if (reason.find_first_of("#\r\n[]") != std::string::npos || reason.find("*/") != std::string::npos) {
-    return base::Fail("--add-ignore: a reason is one line without `#`, `[` and `]`");
+  if (reason.find_first_of("\r\n[]") != std::string::npos || reason.find("*/") != std::string::npos || StartsAComment(reason)) {
+    return base::Fail("--add-ignore: a reason is one line without `[`, `]`, or `#` before anything but a number");
   }
   std::vector<Finding> carriers;
   for (const findings::FileSyntax& syntax : out.syntax) Collect(out, syntax, reason, carriers);

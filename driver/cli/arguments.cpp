@@ -16,7 +16,8 @@
 namespace allranks::cli {
 namespace {
 
-constexpr std::array<std::string_view, 9> kCommands = {"check", "config", "explain", "ir", "rule", "server", "trace", "verify", "version"};
+constexpr std::array<std::string_view, 12> kCommands = {"check", "clean", "completions", "config", "explain", "ir",
+                                                       "man", "rule", "server", "trace", "verify", "version"};
 
 // Options that may be given more than once or with commas, and never swallow the path behind them.
 CLI::Option* List(CLI::Option* option) { return option->delimiter(',')->allow_extra_args(false); }
@@ -34,57 +35,125 @@ CLI::Option* OneOf(CLI::Option* option, std::string_view key) {
   return option->check(problem, "");
 }
 
+constexpr std::string_view kSelector = "RULE,...";
+
+// `--severity AR4=info`.
+std::string SeverityProblem(const std::string& given) {
+  const size_t equals = given.find('=');
+  if (equals == std::string::npos) return "`" + given + "` must be RULE=LEVEL, such as AR401=info";
+  const std::string rule = given.substr(0, equals), level = given.substr(equals + 1);
+  if (!config::IsSelector(rule)) return config::UnknownRule(rule);
+  const auto levels = config::SeverityLevels();
+  if (std::ranges::find(levels, level) != levels.end()) return {};
+  return "`" + level + "` is none of error, warning, info, off" + config::DidYouMean(level, levels);
+}
+
+// `--per-file-ignores 'tests/:AR3'`. A pattern may hold a colon, a rule never does.
+std::string PerFileIgnoreProblem(const std::string& given) {
+  const size_t colon = given.rfind(':');
+  if (colon == std::string::npos || colon == 0) return "`" + given + "` must be PATTERN:RULE, such as tests/:AR3";
+  const std::string rule = given.substr(colon + 1);
+  return config::IsSelector(rule) ? std::string() : config::UnknownRule(rule);
+}
+
+void AddRuleChoice(CLI::App& c, CheckArguments& a, std::vector<std::string>& select) {
+  constexpr const char* kGroup = "Which rules";
+  const std::string selector(kSelector);
+  List(c.add_option("--select", select, "rules to run: AR101, AR1, a name, ALL"))->type_name(selector)->group(kGroup);
+  List(c.add_option("--extend-select", a.extend_select, "rules to run as well"))->type_name(selector)->group(kGroup);
+  List(c.add_option("--ignore", a.ignore, "rules not to run"))->type_name(selector)->group(kGroup);
+  List(c.add_option("--per-file-ignores", a.per_file_ignores, "rules to leave out of the files of a pattern"))
+      ->check(PerFileIgnoreProblem, "")->type_name("PATTERN:RULE,...")->group(kGroup);
+  List(c.add_option("--severity", a.severity, "another severity for a rule: error, warning, info, off"))
+      ->check(SeverityProblem, "")->type_name("RULE=LEVEL,...")->group(kGroup);
+  OneOf(c.add_option("--min-confidence", a.min_confidence, "how sure findings must be: possible, likely or certain (default: likely)"),
+        "min-confidence")->type_name("LEVEL")->group(kGroup);
+  c.add_flag("--preview", a.preview, "run rules in preview as well")->group(kGroup);
+}
+
+void AddFileChoice(CLI::App& c, CheckArguments& a) {
+  constexpr const char* kGroup = "Which files";
+  List(c.add_option("--exclude", a.exclude, "files not to read: .gitignore patterns"))->type_name("PATTERN,...")->group(kGroup);
+  c.add_flag("--force-exclude", a.force_exclude, "leave out excluded files even if they are named")->group(kGroup);
+  c.add_flag("--no-respect-gitignore", a.no_respect_gitignore, "check files that git ignores, too")->group(kGroup);
+  c.add_option("--stdin-filename", a.stdin_filename, "the name of the file on standard input")->type_name("FILE")->group(kGroup);
+  c.add_option("--root", a.root, "where the project begins (default: found by .git or pyproject.toml)")->type_name("DIR")->group(kGroup);
+  c.add_flag("--show-files", a.show_files, "list the files that would be checked")->group(kGroup);
+}
+
+void AddReading(CLI::App& c, CheckArguments& a) {
+  constexpr const char* kGroup = "How code is read";
+  List(c.add_option("--knowledge", a.knowledge, "what your own wrappers mean for ranks"))->type_name("FILE")->group(kGroup);
+  c.add_option("-p,--compile-commands", a.compile_commands, "the folder of compile_commands.json (default: searched for)")
+      ->type_name("DIR")->group(kGroup);
+  c.add_option("--extra-arg", a.extra_args, "one more argument of the compiler for C, C++ and CUDA; may be repeated")
+      ->allow_extra_args(false)->type_name("ARG")->group(kGroup);
+}
+
+void AddFixing(CLI::App& c, CheckArguments& a) {
+  constexpr const char* kGroup = "Fixes";
+  c.add_flag("--fix", a.fix, "apply safe fixes; with `-`, write the fixed text to standard output")->group(kGroup);
+  c.add_flag("--unsafe-fixes", a.unsafe_fixes, "apply, or show with --diff, also fixes that need a review")->group(kGroup);
+  c.add_flag("--diff", a.diff, "print what fixes would change, and change nothing")->group(kGroup);
+  c.add_flag("--show-fixes", a.show_fixes, "list what was fixed")->group(kGroup);
+  c.add_flag("--fix-only", a.fix_only, "apply safe fixes and do not report what remains")->group(kGroup);
+  c.add_flag("--exit-non-zero-on-fix", a.exit_non_zero_on_fix, "exit with 1 if something was fixed")->group(kGroup);
+}
+
+void AddAccepting(CLI::App& c, CheckArguments& a) {
+  constexpr const char* kGroup = "Old findings";
+  c.add_option("--add-ignore", a.add_ignore, "accept all findings: write an ignore comment at each")->type_name("REASON")->group(kGroup);
+  c.add_option("--baseline", a.baseline, "do not report the findings in this file")->type_name("FILE")->group(kGroup);
+  c.add_flag("--update-baseline", a.update_baseline, "write all findings into the baseline")->group(kGroup);
+  c.add_option("--diff-base", a.diff_base, "report only what is new since this commit or branch")->type_name("REV")->group(kGroup);
+}
+
+void AddReporting(CLI::App& c, CheckArguments& a) {
+  constexpr const char* kGroup = "Reports";
+  OneOf(c.add_option("--output-format", a.output_format, "full, concise, json, json-lines, sarif, github, gitlab, junit, rdjson, html, markdown or azure"),
+        "output-format")->type_name("FORMAT")->group(kGroup);
+  c.add_option("-o,--output-file", a.output_file, "write the report to this file")->type_name("FILE")->group(kGroup);
+  c.add_option("--output", a.outputs, "one more report, such as sarif=FILE; may be repeated")
+      ->allow_extra_args(false)->type_name("FORMAT[=FILE]")->group(kGroup);
+  c.add_option("--sarif-include", a.sarif_include, "accepted findings to keep in SARIF: suppressed, known")
+      ->delimiter(',')->check(CLI::IsMember({"suppressed", "known"}), "")->type_name("WHAT")->group(kGroup);
+  c.add_option("--sarif-category", a.sarif_category, "tells several SARIF uploads of one commit apart")->type_name("NAME")->group(kGroup);
+  c.add_flag("--verify", a.verify, "replay the findings with `allranks verify` and report what happens")->group(kGroup);
+  c.add_option("--verdicts", a.verdicts, "show in the HTML report what `allranks verify -o FILE` saw")->type_name("FILE")->group(kGroup);
+  c.add_flag("--statistics", a.statistics, "count findings by rule")->group(kGroup);
+  c.add_flag("--coverage", a.coverage, "count the collective calls proven aligned, and say what the rest depends on (-v: each)")->group(kGroup);
+  c.add_option("--color", a.color, "auto, always or never")->check(CLI::IsMember({"auto", "always", "never"}), "")->type_name("WHEN")->group(kGroup);
+  c.add_flag("-q,--quiet", a.quiet, "print findings only")->group(kGroup);
+  c.add_flag("-v,--verbose", a.verbose, "print more details")->group(kGroup);
+}
+
+void AddRunning(CLI::App& c, CheckArguments& a) {
+  constexpr const char* kGroup = "Running";
+  OneOf(c.add_option("--fail-on", a.fail_on, "what makes the exit code 1: error, warning, info or never (default: info)"), "fail-on")
+      ->type_name("LEVEL")->group(kGroup);
+  c.add_flag("-e,--exit-zero", a.exit_zero, "exit with 0 even if there are findings")->group(kGroup);
+  c.add_flag("-w,--watch", a.watch, "check again whenever a file changes")->group(kGroup);
+  c.add_option("--config", a.config, "use this configuration file, or one setting: 'fail-on = \"error\"'")
+      ->allow_extra_args(false)->type_name("FILE|SETTING")->group(kGroup);
+  c.add_flag("--isolated", a.isolated, "use no configuration file")->group(kGroup);
+  c.add_flag("--show-settings", a.show_settings, "print every setting and where it comes from")->group(kGroup);
+  c.add_option("-j,--jobs", a.jobs, "threads (default: one for each core)")->type_name("N")->group(kGroup);
+  c.add_flag("-n,--no-cache", a.no_cache, "neither read nor write the cache")->group(kGroup);
+  c.add_option("--cache-dir", a.cache_dir, "where the cache is (default: .allranks_cache in the root)")
+      ->envname("ALLRANKS_CACHE_DIR")->type_name("DIR")->group(kGroup);
+  c.add_flag("--profile", a.profile, "print on stderr where the time went")->group(kGroup);
+}
+
 void AddCheck(CLI::App& app, CheckArguments& a, std::vector<std::string>& select) {
   CLI::App* c = app.add_subcommand("check", "find collectives that only some ranks reach (the default command)");
-  c->add_option("path", a.paths, "files and folders; `-` reads the standard input (default: .)");
-  OneOf(c->add_option("--output-format", a.output_format, "full, concise, json, json-lines, sarif, github, gitlab, junit, rdjson, html, markdown or azure"),
-        "output-format")->type_name("FORMAT");
-  c->add_option("--output", a.outputs, "one more report: sarif=FILE; may be given several times")
-      ->allow_extra_args(false)->type_name("FORMAT[=FILE]");
-  c->add_option("--sarif-include", a.sarif_include, "accepted findings that SARIF is to hold as well: suppressed, known")
-      ->delimiter(',')->check(CLI::IsMember({"suppressed", "known"}))->type_name("WHAT");
-  c->add_option("--sarif-category", a.sarif_category, "tells several SARIF uploads of one commit apart")->type_name("NAME");
-  c->add_option("-o,--output-file", a.output_file, "write the report there")->type_name("FILE");
-  c->add_option("--verdicts", a.verdicts, "show in the HTML report what `allranks verify -o FILE` saw")->type_name("FILE");
-  List(c->add_option("--select", select, "rules to run: AR101, AR1, a name, ALL"))->type_name("RULE,...");
-  List(c->add_option("--extend-select", a.extend_select, "rules to run besides"))->type_name("RULE,...");
-  List(c->add_option("--ignore", a.ignore, "rules not to run"))->type_name("RULE,...");
-  List(c->add_option("--exclude", a.exclude, "more .gitignore patterns"))->type_name("PATTERN,...");
-  OneOf(c->add_option("--min-confidence", a.min_confidence, "possible, likely or certain (default: likely)"), "min-confidence")
-      ->type_name("LEVEL");
-  OneOf(c->add_option("--fail-on", a.fail_on, "error, warning, info or never: what makes the exit code 1"), "fail-on")
-      ->type_name("LEVEL");
-  List(c->add_option("--knowledge", a.knowledge, "what your own wrappers mean for ranks"))->type_name("FILE");
-  c->add_option("--config", a.config, "this configuration file, or one setting: 'fail-on = \"error\"'")
-      ->allow_extra_args(false)->type_name("FILE|SETTING");
-  c->add_flag("--isolated", a.isolated, "no configuration file");
-  c->add_option("--root", a.root, "where the project begins (default: found by .git or pyproject.toml)")->type_name("DIR");
-  c->add_option("-p,--compile-commands", a.compile_commands, "the folder of compile_commands.json (default: looked for)")->type_name("DIR");
-  c->add_option("--stdin-filename", a.stdin_filename, "the name of the file on the standard input")->type_name("FILE");
-  c->add_flag("--no-respect-gitignore", a.no_respect_gitignore, "check ignored files, too");
-  c->add_flag("--fix", a.fix, "apply safe fixes");
-  c->add_flag("--unsafe-fixes", a.unsafe_fixes, "apply, or show with --diff, also fixes that are to be reviewed");
-  c->add_flag("--diff", a.diff, "print what fixes would change, and change nothing");
-  c->add_flag("--show-fixes", a.show_fixes, "list what was fixed");
-  c->add_option("--add-ignore", a.add_ignore, "accept what is found: write an ignore comment at each place")->type_name("REASON");
-  c->add_option("--baseline", a.baseline, "do not report the findings of this file")->type_name("FILE");
-  c->add_flag("--update-baseline", a.update_baseline, "write all findings into the baseline");
-  c->add_option("--diff-base", a.diff_base, "report only what changed since this commit or branch")->type_name("REV");
-  c->add_flag("--statistics", a.statistics, "count findings by rule");
-  c->add_flag("--coverage", a.coverage, "say how many collective calls were proven aligned, and what the rest rests on (with -v: each)");
-  c->add_flag("--force-exclude", a.force_exclude, "leave out excluded files even if they are named");
-  c->add_flag("--show-settings", a.show_settings, "print every setting and where it comes from");
-  c->add_flag("--show-files", a.show_files, "list the files that would be checked");
-  c->add_flag("--profile", a.profile, "say on stderr where the time went");
-  c->add_option("-j,--jobs", a.jobs, "threads (default: one a core)")->type_name("N");
-  c->add_flag("-n,--no-cache", a.no_cache, "neither read nor write the cache");
-  c->add_option("--cache-dir", a.cache_dir, "where what was read is kept (default: .allranks_cache in the root)")
-      ->envname("ALLRANKS_CACHE_DIR")->type_name("DIR");
-  c->add_flag("-e,--exit-zero", a.exit_zero, "exit with 0 even if there are findings");
-  c->add_option("--color", a.color, "auto, always or never")
-      ->check(CLI::IsMember({"auto", "always", "never"}))->type_name("WHEN");
-  c->add_flag("-q,--quiet", a.quiet, "findings only");
-  c->add_flag("-v,--verbose", a.verbose, "more details");
+  c->add_option("path", a.paths, "files and folders; `-` reads standard input (default: .)");
+  AddRuleChoice(*c, a, select);
+  AddFileChoice(*c, a);
+  AddReading(*c, a);
+  AddFixing(*c, a);
+  AddAccepting(*c, a);
+  AddReporting(*c, a);
+  AddRunning(*c, a);
 }
 
 void AddConfig(CLI::App& app, ConfigArguments& a) {
@@ -94,10 +163,19 @@ void AddConfig(CLI::App& app, ConfigArguments& a) {
   c->add_flag("--schema", a.schema, "print a JSON schema of allranks.toml");
 }
 
+// `allranks completions SHELL`, `allranks man`.
+void AddDescriptions(CLI::App& app, std::string& shell, bool& markdown) {
+  CLI::App* c = app.add_subcommand("completions", "print what completes commands and options in a shell");
+  c->add_option("shell", shell, "bash, zsh or fish")->required()->check(CLI::IsMember({"bash", "zsh", "fish"}), "");
+  CLI::App* m = app.add_subcommand("man", "print the manual page");
+  m->add_flag("--markdown", markdown, "as Markdown: docs/cli.md");
+}
+
 void AddOthers(CLI::App& app, RuleArguments& rule, IrArguments& ir, TraceArguments& trace, ServerArguments& server) {
   CLI::App* r = app.add_subcommand("rule", "explain a rule");
   r->add_option("rule", rule.rule, "code or name");
   r->add_flag("--all", rule.all, "list all rules");
+  r->add_option("--output-format", rule.output_format, "text or json")->check(CLI::IsMember({"text", "json"}), "")->type_name("FORMAT");
   CLI::App* i = app.add_subcommand("ir", "print how allranks reads a file");
   i->add_option("target", ir.target, "FILE or FILE:FUNCTION")->required();
   CLI::App* t = app.add_subcommand("trace", "print which collectives each function issues");
@@ -105,15 +183,55 @@ void AddOthers(CLI::App& app, RuleArguments& rule, IrArguments& ir, TraceArgumen
   t->add_option("--root", trace.root, "where the project begins")->type_name("DIR");
   t->add_option("-p,--compile-commands", trace.compile_commands, "the folder of compile_commands.json")->type_name("DIR");
   List(t->add_option("--knowledge", trace.knowledge, "what your own wrappers mean for ranks"))->type_name("FILE");
-  CLI::App* s = app.add_subcommand("server", "serve an editor: the language server, on the standard input and output");
-  s->add_flag("--stdio", server.stdio, "what it does anyway; some editors say it");
+  CLI::App* s = app.add_subcommand("server", "run the language server on standard input and output");
+  s->add_flag("--stdio", server.stdio, "the default; accepted because some editors pass it");
   // For the list of commands: it is run before arguments are parsed here.
   app.add_subcommand("verify", std::string(verify::kVerifySummary));
-  app.add_subcommand("version", "print the version");
+}
+
+void AddSmall(CLI::App& app, CleanArguments& clean, VersionArguments& version) {
+  CLI::App* c = app.add_subcommand("clean", "delete the cache");
+  c->add_option("path", clean.paths, "files and folders of the project (default: .)");
+  CLI::App* v = app.add_subcommand("version", "print the version, and what this binary can read and verify");
+  v->add_flag("--licenses", version.licenses, "print the licences of allranks and of the code in it");
+}
+
+std::vector<std::string> NamesOf(const CLI::Option& option) {
+  std::vector<std::string> names;
+  for (const std::string& name : option.get_snames()) names.push_back("-" + name);
+  for (const std::string& name : option.get_lnames()) names.push_back("--" + name);
+  if (names.empty()) names.push_back(option.get_single_name());
+  return names;
+}
+
+// The choices as the help says them: "error, warning, info or never (default: info)".
+std::vector<std::string> ChoicesOf(const std::string& help, const std::string& key) {
+  const config::Option* option = config::FindOption(key);
+  if (option != nullptr) return {option->choices.begin(), option->choices.end()};
+  if (key == "color") return {"auto", "always", "never"};
+  if (key == "sarif-include") return {"suppressed", "known"};
+  return help == "text or json" ? std::vector<std::string>{"text", "json"} : std::vector<std::string>();
+}
+
+std::vector<CommandText> Describe(const CLI::App& app) {
+  std::vector<CommandText> commands;
+  for (const CLI::App* sub : app.get_subcommands([](const CLI::App*) { return true; })) {
+    CommandText command{.name = sub->get_name(), .summary = sub->get_description(), .options = {}};
+    for (const CLI::Option* option : sub->get_options()) {
+      const bool is_positional = option->get_snames().empty() && option->get_lnames().empty();
+      const bool is_flag = option->get_items_expected_max() == 0;
+      const std::string key = option->get_lnames().empty() ? "" : option->get_lnames()[0];
+      command.options.push_back({.names = NamesOf(*option), .value = is_flag ? "" : option->get_type_name(), .help = option->get_description(),
+                                 .group = option->get_group(), .choices = is_flag ? std::vector<std::string>() : ChoicesOf(option->get_description(), key),
+                                 .is_positional = is_positional});
+    }
+    commands.push_back(std::move(command));
+  }
+  return commands;
 }
 
 void AddExplain(CLI::App& app, ExplainArguments& a) {
-  CLI::App* c = app.add_subcommand("explain", "say why a job hung: from Flight Recorder dumps, logs and stacks to the line that parted the ranks");
+  CLI::App* c = app.add_subcommand("explain", "say why a job hung: from Flight Recorder dumps, logs and stacks to the line where the ranks diverged");
   c->add_option("input", a.inputs, "dumps, logs, stacks, folders of them, and a report of `allranks check` (JSON or SARIF)")->required();
   c->add_option("--path-map", a.path_maps, "a folder of the job and the one here; may be given several times")
       ->allow_extra_args(false)->type_name("FROM=TO");
@@ -134,9 +252,17 @@ bool NeedsCheck(const std::vector<std::string>& args) {
 // `allranks chekc`: neither a command nor a file. What is there is checked, whatever its name.
 std::string MisspeltCommand(const std::vector<std::string>& args) {
   if (args.empty() || args[0].starts_with('-') || args[0].find_first_of("./") != std::string::npos) return {};
+  if (std::filesystem::exists(args[0])) return {};
   const std::string_view near = config::Nearest(args[0], kCommands);
-  if (near.empty() || std::filesystem::exists(args[0])) return {};
-  return "neither a command nor a file `" + args[0] + "`; did you mean `allranks " + std::string(near) + "`?";
+  return "neither a command nor a file: `" + args[0] + "`; " +
+         (near.empty() ? "`allranks --help` lists the commands" : "did you mean `allranks " + std::string(near) + "`?");
+}
+
+// `allranks help check` is `allranks check --help`.
+void HelpAsOption(std::vector<std::string>& args) {
+  if (args.empty() || args[0] != "help" || std::filesystem::exists(args[0])) return;
+  args.erase(args.begin());
+  args.push_back("--help");
 }
 
 std::string UnknownOption(const CLI::App& app, const std::string& option) {
@@ -164,9 +290,11 @@ std::string FirstLine(std::string text) {
 
 Command ParseArguments(int argc, const char* const* argv) {
   std::vector<std::string> args(argv + std::min(argc, 1), argv + argc);
-  if (!args.empty() && (args[0] == "--version" || args[0] == "-V" || args[0] == "version")) return VersionArguments{};
+  if (!args.empty() && (args[0] == "--version" || args[0] == "-V")) return VersionArguments{};
+  HelpAsOption(args);
   if (const std::string misspelt = NeedsCheck(args) ? MisspeltCommand(args) : ""; !misspelt.empty()) return Mistake(misspelt);
   if (NeedsCheck(args)) args.insert(args.begin(), "check");
+  const std::vector<std::string> words = args;
   CheckArguments check;
   ConfigArguments config;
   RuleArguments rule;
@@ -174,14 +302,20 @@ Command ParseArguments(int argc, const char* const* argv) {
   TraceArguments trace;
   ServerArguments server;
   ExplainArguments explain;
+  CleanArguments clean;
+  VersionArguments version;
+  std::string shell;
+  bool markdown = false;
   std::vector<std::string> select;
-  CLI::App app("Finds, before a GPU is booked, where ranks of a distributed-training job will wait for each other forever.",
+  CLI::App app("Finds, before you book a GPU, where the ranks of a distributed-training job will wait for each other forever.",
                "allranks");
   app.require_subcommand(1);
   AddCheck(app, check, select);
   AddConfig(app, config);
   AddExplain(app, explain);
   AddOthers(app, rule, ir, trace, server);
+  AddSmall(app, clean, version);
+  AddDescriptions(app, shell, markdown);
   for (CLI::App* sub : app.get_subcommands([](CLI::App*) { return true; })) sub->allow_extras();
   try {
     std::reverse(args.begin(), args.end());
@@ -201,7 +335,12 @@ Command ParseArguments(int argc, const char* const* argv) {
   if (chosen->get_name() == "ir") return ir;
   if (chosen->get_name() == "trace") return trace;
   if (chosen->get_name() == "server") return server;
+  if (chosen->get_name() == "clean") return clean;
+  if (chosen->get_name() == "version") return version;
+  if (chosen->get_name() == "completions") return DescribeArguments{.as = shell, .commands = Describe(app)};
+  if (chosen->get_name() == "man") return DescribeArguments{.as = markdown ? "markdown" : "man", .commands = Describe(app)};
   if (chosen->count("--select") > 0) check.select = std::move(select);
+  check.words = words;
   return check;
 }
 

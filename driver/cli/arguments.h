@@ -9,6 +9,7 @@
 namespace allranks::cli {
 
 struct CheckArguments {
+  std::vector<std::string> words;  // as they were given
   std::vector<std::string> paths;
   std::string output_format;
   std::string output_file;
@@ -19,6 +20,8 @@ struct CheckArguments {
   std::optional<std::vector<std::string>> select;
   std::vector<std::string> extend_select;
   std::vector<std::string> ignore;
+  std::vector<std::string> severity;          // RULE=LEVEL
+  std::vector<std::string> per_file_ignores;  // PATTERN:RULE
   std::vector<std::string> exclude;
   std::vector<std::string> knowledge;
   std::string min_confidence;
@@ -26,6 +29,7 @@ struct CheckArguments {
   std::string color = "auto";
   std::string root;
   std::string compile_commands;
+  std::vector<std::string> extra_args;  // of the compiler
   std::vector<std::string> config;
   std::string stdin_filename;
   std::string add_ignore;
@@ -33,7 +37,12 @@ struct CheckArguments {
   std::string diff_base;
   bool update_baseline = false;
   unsigned jobs = 0;
+  bool preview = false;
   bool fix = false;
+  bool fix_only = false;
+  bool exit_non_zero_on_fix = false;
+  bool watch = false;
+  bool verify = false;
   bool unsafe_fixes = false;
   bool diff = false;
   bool show_fixes = false;
@@ -62,6 +71,7 @@ struct ConfigArguments {
 struct RuleArguments {
   std::string rule;
   bool all = false;
+  std::string output_format = "text";
 };
 
 // `FILE` or `FILE:FUNCTION`.
@@ -90,14 +100,43 @@ struct ExplainArguments {
   std::string root;
 };
 
-struct VersionArguments {};
+// `allranks clean`: the cache of the project around these paths.
+struct CleanArguments {
+  std::vector<std::string> paths;
+};
+
+struct VersionArguments {
+  bool licenses = false;
+};
+
+// An option or a positional argument, as help shows it.
+struct OptionText {
+  std::vector<std::string> names;  // "-o", "--output-file"; of a positional argument its name alone
+  std::string value;               // "FILE"; empty: a flag
+  std::string help;
+  std::string group;
+  std::vector<std::string> choices;
+  bool is_positional = false;
+};
+struct CommandText {
+  std::string name;
+  std::string summary;
+  std::vector<OptionText> options;
+};
+
+// What is written for a shell, as a manual page, or as docs/cli.md: all commands with their options.
+struct DescribeArguments {
+  std::string as;  // bash, zsh, fish, man, markdown
+  std::vector<CommandText> commands;
+};
 
 // What was asked for: to run something, or only to print (`--help`, a mistake) and leave with `exit_code`.
 struct Message {
   std::string text;
   int exit_code = 0;
 };
-using Command = std::variant<CheckArguments, ConfigArguments, RuleArguments, IrArguments, TraceArguments, ServerArguments, ExplainArguments, VersionArguments, Message>;
+using Command = std::variant<CheckArguments, ConfigArguments, RuleArguments, IrArguments, TraceArguments, ServerArguments, ExplainArguments, CleanArguments,
+                             VersionArguments, DescribeArguments, Message>;
 
 Command ParseArguments(int argc, const char* const* argv);
 

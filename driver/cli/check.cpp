@@ -1,5 +1,6 @@
 // `allranks check`: arguments and configuration to options, one run, one report.
 #include <algorithm>
+#include <chrono>
 
 #include "driver/cli/add_ignore.h"
 #include "driver/cli/commands.h"
@@ -9,10 +10,12 @@
 #include "driver/cli/outputs.h"
 #include "driver/cli/profile.h"
 #include "driver/cli/progress.h"
+#include "driver/cli/provenance.h"
 #include "driver/cli/report_of.h"
 #include "driver/cli/settings_of.h"
 #include "driver/cli/terminal.h"
 #include "driver/cli/verdicts.h"
+#include "driver/cli/verify_findings.h"
 #include "driver/config/option_table.h"
 #include "driver/pipeline/pipeline.h"
 
@@ -62,6 +65,7 @@ int ShowFiles(const pipeline::Options& options, const source::FileSystem& files)
 
 // Only what would change; what remains to be done by hand is said by a run without --diff.
 int ShowDiff(const CheckArguments& arguments, const Fixed& fixed) {
+  if (!arguments.quiet) WriteErr(UnsafeText(fixed));
   for (const std::string& error : fixed.errors) PrintError(error);
   const std::string diff = DiffText(fixed);
   if (!WriteOut(diff) || !fixed.errors.empty()) return kExitError;
@@ -74,22 +78,49 @@ int Fail(const base::Error& error) {
 }
 
 // What --fix and --add-ignore do to files; `out` is what is found afterwards.
+bool FixesAnything(const CheckArguments& a) { return a.fix || a.unsafe_fixes || a.diff || a.show_fixes || a.fix_only; }
+
+// The name of the text on standard input, which is fixed on its way to standard output; empty: there is none.
+std::string InputName(const CheckArguments& arguments) {
+  if (std::ranges::find(arguments.paths, kStandardInput) == arguments.paths.end()) return {};
+  return arguments.stdin_filename.empty() ? std::string(kStandardInputName) : arguments.stdin_filename;
+}
+
 base::Result<Fixed> Change(const CheckArguments& arguments, const pipeline::Options& options, const source::FileSystem& files,
                            Known& known, pipeline::Output& out) {
   const auto keep = [&](pipeline::Output& output) { known.Keep(output); };
   base::Result<Fixed> fixed = Fixed();
-  if (arguments.fix || arguments.unsafe_fixes || arguments.diff || arguments.show_fixes) {
+  if (FixesAnything(arguments)) {
     fixed = FixAll(arguments, options, files, out, keep);
   } else if (!arguments.add_ignore.empty()) {
     fixed = AddIgnores(arguments.add_ignore, options, files, out, keep);
   }
-  if (fixed && !arguments.diff) WriteFixed(*fixed);
+  if (!fixed || arguments.diff) return fixed;
+  fixed->input = InputName(arguments);
+  WriteFixed(*fixed);
   return fixed;
+}
+
+// Whether the text of standard input goes on to standard output, fixed.
+bool PassesInput(const CheckArguments& arguments) {
+  return !InputName(arguments).empty() && (FixesAnything(arguments) || !arguments.add_ignore.empty());
+}
+
+bool WriteInput(const pipeline::Options& options, const Fixed& fixed) {
+  const auto after = fixed.after.find(fixed.input);
+  return WriteOut(after != fixed.after.end() ? after->second : options.overlays.at(fixed.input));
+}
+
+int ExitCode(const CheckArguments& arguments, const std::string& fail_on, const pipeline::Output& out, const Fixed& fixed) {
+  if (arguments.exit_non_zero_on_fix && !fixed.applied.empty()) return kExitFindings;
+  if (arguments.exit_zero || arguments.fix_only) return kExitClean;
+  return Fails(fail_on, out.findings) ? kExitFindings : kExitClean;
 }
 
 }  // namespace
 
 int RunCheck(const CheckArguments& arguments) {
+  const auto start = std::chrono::system_clock::now();
   const source::RealFileSystem files;
   const base::Result<config::Resolved> resolved = ResolvedOf(arguments, files);
   if (!resolved) return Fail(resolved.error());
@@ -126,11 +157,22 @@ int RunCheck(const CheckArguments& arguments) {
   report.has_baseline = known->compares();
   report.errors.insert(report.errors.end(), fixed->errors.begin(), fixed->errors.end());
   for (const std::string& error : report.errors) PrintError(error);
-  const bool delivered = Deliver(arguments, *outputs, report);
+  if (const std::string nothing = NothingChecked(arguments, *out); !nothing.empty()) {
+    if (options.working_directory.empty()) return Fail({"the working directory is gone; change to one that exists"});
+    PrintWarning(nothing);
+  }
+  const int exit_code = report.errors.empty() ? ExitCode(arguments, settings.fail_on, *out, *fixed) : kExitError;
+  const bool has_sarif = std::ranges::any_of(*outputs, [](const OutputPlace& output) { return output.format == "sarif"; });
+  if (has_sarif) report.run = RunInfoOf(arguments, resolved->root, start, exit_code);
+  base::Result<std::string> verified;
+  if (arguments.verify) verified = VerifyFindings(report);
+  if (!verified) PrintError(verified.error().message);
+  const bool passes_input = PassesInput(arguments);
+  bool delivered = !passes_input || WriteInput(options, *fixed);
+  if (!arguments.fix_only) delivered = Deliver(arguments, *outputs, report, passes_input ? Screen::Stderr : Screen::Stdout, verified.value_or("")) && delivered;
   if (!arguments.quiet) WriteErr(FixedText(*fixed, arguments.show_fixes) + *said);
   if (arguments.profile) WriteErr(ProfileText(*out));
-  if (!delivered || !report.errors.empty()) return kExitError;
-  return arguments.exit_zero || !Fails(settings.fail_on, out->findings) ? kExitClean : kExitFindings;
+  return delivered && verified ? exit_code : kExitError;
 }
 
 }  // namespace allranks::cli

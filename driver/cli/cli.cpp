@@ -10,14 +10,16 @@ namespace allranks::cli {
 namespace {
 
 struct Dispatch {
-  int operator()(const CheckArguments& a) const { return RunCheck(a); }
+  int operator()(const CheckArguments& a) const { return a.watch ? RunWatch(a) : RunCheck(a); }
   int operator()(const ConfigArguments& a) const { return RunConfig(a); }
   int operator()(const RuleArguments& a) const { return RunRule(a); }
   int operator()(const IrArguments& a) const { return RunIr(a); }
   int operator()(const TraceArguments& a) const { return RunTrace(a); }
   int operator()(const ServerArguments& a) const { return RunServer(a); }
   int operator()(const ExplainArguments& a) const { return RunExplain(a); }
-  int operator()(const VersionArguments&) const { return RunVersion(); }
+  int operator()(const CleanArguments& a) const { return RunClean(a); }
+  int operator()(const DescribeArguments& a) const { return RunDescribe(a); }
+  int operator()(const VersionArguments& a) const { return RunVersion(a); }
   int operator()(const Message& message) const {
     if (message.exit_code != kExitClean) {
       WriteErr(message.text);

@@ -6,13 +6,17 @@
 namespace allranks::cli {
 
 int RunCheck(const CheckArguments& arguments);
+// `check --watch`: again whenever a file changes, until interrupted.
+int RunWatch(const CheckArguments& arguments);
+int RunClean(const CleanArguments& arguments);
+int RunDescribe(const DescribeArguments& arguments);
 int RunExplain(const ExplainArguments& arguments);
 int RunConfig(const ConfigArguments& arguments);
 int RunRule(const RuleArguments& arguments);
 int RunIr(const IrArguments& arguments);
 int RunServer(const ServerArguments& arguments);
 int RunTrace(const TraceArguments& arguments);
-int RunVersion();
+int RunVersion(const VersionArguments& arguments);
 
 std::string_view Version();
 

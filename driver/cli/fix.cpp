@@ -23,13 +23,17 @@ void DropFilesOutside(const pipeline::Options& options, fixes::Application& appl
   std::erase_if(application.texts, [&](const auto& item) {
     const std::string relative = paths.Relative(item.first);
     const bool is_inside = !relative.starts_with("/") && !relative.starts_with("..");
-    const bool is_input = item.first == "<stdin>";
-    if (is_input) AddNew(fixed.errors, {"the standard input cannot be fixed in place; use --diff"});
-    else if (!is_inside) AddNew(fixed.errors, {item.first + ": not fixed: it lies outside the project; name its root with --root"});
-    return !is_inside || is_input;
+    if (!is_inside) AddNew(fixed.errors, {item.first + ": not fixed: it lies outside the project; name its root with --root"});
+    return !is_inside;
   });
   std::erase_if(application.applied,
                 [&](const fixes::AppliedFix& fix) { return !application.texts.contains(fix.path); });
+}
+
+bool HasUnsafeFix(const findings::Finding& finding) {
+  return std::ranges::any_of(finding.fixes, [](const findings::Fix& fix) {
+    return fix.applicability == findings::Applicability::Unsafe && !fix.edits.empty();
+  });
 }
 
 struct ToFix {
@@ -40,12 +44,17 @@ struct ToFix {
 // Applies fixes in memory and checks again. False: nothing was left to apply.
 base::Result<bool> Round(const ToFix& what, pipeline::Options& options, const source::FileSystem& files,
                          pipeline::Output& out, const std::function<void(pipeline::Output&)>& keep, Fixed& fixed) {
-  fixes::Application application = fixes::ApplyFixes(out.files, what.findings, what.least);
+  const auto bytes_of = [&](const std::string& path) -> base::Result<std::string> {
+    const auto overlay = options.overlays.find(path);
+    return overlay != options.overlays.end() ? base::Result<std::string>(overlay->second) : files.Read(path);
+  };
+  fixes::Application application = fixes::ApplyFixes(out.files, what.findings, what.least, bytes_of);
   AddNew(fixed.errors, std::move(application.refused));
   DropFilesOutside(options, application, fixed);
   if (application.texts.empty()) return false;
   for (const source::SourceFile& file : out.files) {
-    if (application.texts.contains(file.path)) fixed.before.try_emplace(file.path, fixes::BytesOf(file));
+    if (!application.texts.contains(file.path)) continue;
+    fixed.before.try_emplace(file.path, file.is_notebook() ? bytes_of(file.path).value_or("") : fixes::BytesOf(file));
   }
   for (auto& [path, text] : application.texts) {
     fixed.after[path] = text;
@@ -71,6 +80,7 @@ base::Result<Fixed> FixAll(const CheckArguments& arguments, pipeline::Options op
     if (!changed) return base::Fail(changed.error().message);
     if (!*changed) break;
   }
+  if (least == Applicability::Safe) fixed.unsafe_left = static_cast<size_t>(std::ranges::count_if(out.findings, HasUnsafeFix));
   return fixed;
 }
 
@@ -85,6 +95,7 @@ base::Result<Fixed> FixRound(const std::vector<findings::Finding>& findings, pip
 
 void WriteFixed(Fixed& fixed) {
   for (const auto& [path, text] : fixed.after) {
+    if (path == fixed.input) continue;
     const base::Result<bool> written = fixes::ReplaceFile(path, fixed.before.at(path), text);
     if (written) continue;
     fixed.errors.push_back(written.error().message);
@@ -92,8 +103,13 @@ void WriteFixed(Fixed& fixed) {
   }
 }
 
+std::string UnsafeText(const Fixed& fixed) {
+  if (fixed.unsafe_left == 0) return {};
+  return std::to_string(fixed.unsafe_left) + (fixed.applied.empty() ? "" : " more") + " can be fixed with `--unsafe-fixes`.\n";
+}
+
 std::string FixedText(const Fixed& fixed, bool each) {
-  if (fixed.applied.empty()) return {};
+  if (fixed.applied.empty()) return UnsafeText(fixed);
   std::string out;
   std::vector<std::string> paths;
   for (const fixes::AppliedFix& fix : fixed.applied) {
@@ -104,7 +120,7 @@ std::string FixedText(const Fixed& fixed, bool each) {
     return std::to_string(count) + " " + (count == 1 ? one : many);
   };
   return out + fixed.done + " " + counted(fixed.applied.size(), fixed.what, fixed.what + "s") + " in " +
-         counted(paths.size(), "file", "files") + ".\n";
+         counted(paths.size(), "file", "files") + ".\n" + UnsafeText(fixed);
 }
 
 std::string DiffText(const Fixed& fixed) {

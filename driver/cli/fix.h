@@ -14,6 +14,8 @@ struct Fixed {
   std::map<std::string, std::string> after;
   std::vector<fixes::AppliedFix> applied;
   std::vector<std::string> errors;
+  size_t unsafe_left = 0;                      // findings that --unsafe-fixes would fix
+  std::string input;                           // the name of standard input, which no file is written for; empty: none
   std::string done = "Fixed";                  // what was done, in the past tense, and to what
   std::string what = "finding";
 };
@@ -32,8 +34,10 @@ struct Fixed {
 // Writes the files; what could not be written is an error and left as it was.
 void WriteFixed(Fixed& fixed);
 
-// "3 fixes in 2 files", and each of them if `each`.
+// "Fixed 3 findings in 2 files", each of them if `each`, and what --unsafe-fixes would do as well.
 std::string FixedText(const Fixed& fixed, bool each);
 std::string DiffText(const Fixed& fixed);
+// "2 more can be fixed with `--unsafe-fixes`."; empty: none can.
+std::string UnsafeText(const Fixed& fixed);
 
 }  // namespace allranks::cli

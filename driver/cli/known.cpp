@@ -126,10 +126,11 @@ base::Result<std::string> Known::Shrink(const pipeline::Output& out) const {
   const size_t gone = baseline_->entries.size() - next.entries.size();
   if (gone == 0) return std::string();
   if (IsSet("CI") || IsSet("PRE_COMMIT")) {
-    return Counted(gone) + " of the baseline " + file_ + " are gone; a run at your desk takes them out.\n";
+    return Counted(gone) + " of the baseline " + file_ + (gone == 1 ? " is" : " are") + " fixed; a run outside CI and hooks removes " +
+           (gone == 1 ? "it" : "them") + ".\n";
   }
   if (!WriteFile(file_, baseline::Write(next))) return base::Fail("the baseline was not written");
-  return "Took " + Counted(gone) + " that are gone out of the baseline " + file_ + ".\n";
+  return "Removed " + Counted(gone) + " from the baseline " + file_ + ": fixed.\n";
 }
 
 }  // namespace allranks::cli

@@ -21,11 +21,12 @@ base::Result<OutputPlace> Parse(const std::string& text) {
   return output;
 }
 
+bool IsForPeople(const OutputPlace& output) { return output.format == "full" || output.format == "concise"; }
+
 std::string Text(const CheckArguments& arguments, const OutputPlace& output, const reports::Report& report) {
   reports::TextStyle style = StyleFor(arguments.color, !output.file.empty());
   style.quiet = arguments.quiet;
-  const bool for_people = output.format == "full" || output.format == "concise";
-  if (!for_people || (!arguments.statistics && !arguments.coverage)) return reports::Render(output.format, report, style);
+  if (!IsForPeople(output) || (!arguments.statistics && !arguments.coverage)) return reports::Render(output.format, report, style);
   std::string out = arguments.statistics ? reports::RenderStatistics(report, style) : "";
   if (arguments.coverage) out += reports::RenderCoverage(report, style, arguments.verbose);
   return out;
@@ -50,11 +51,17 @@ base::Result<std::vector<OutputPlace>> OutputsOf(const CheckArguments& arguments
   return outputs;
 }
 
-bool Deliver(const CheckArguments& arguments, const std::vector<OutputPlace>& outputs, const reports::Report& report) {
+bool Deliver(const CheckArguments& arguments, const std::vector<OutputPlace>& outputs, const reports::Report& report, Screen screen,
+             const std::string& sarif) {
   bool delivered = true;
+  // A path that is not there was an error already: "no findings in 0 files" would only confuse.
+  const bool says_nothing = report.files_checked == 0 && !report.errors.empty();
   for (const OutputPlace& output : outputs) {
-    const std::string text = Text(arguments, output, report);
-    delivered = (output.file.empty() ? WriteOut(text) : WriteFile(output.file, text)) && delivered;
+    if (says_nothing && IsForPeople(output)) continue;
+    const std::string text = output.format == "sarif" && !sarif.empty() ? sarif : Text(arguments, output, report);
+    if (!output.file.empty()) delivered = WriteFile(output.file, text) && delivered;
+    else if (screen == Screen::Stdout) delivered = WriteOut(text) && delivered;
+    else WriteErr(text);
   }
   return delivered;
 }

@@ -20,7 +20,11 @@ struct OutputPlace {
 // error.
 [[nodiscard]] base::Result<std::vector<OutputPlace>> OutputsOf(const CheckArguments& arguments, const config::Settings& settings);
 
-// Writes all of them; false: one could not be written, which was said.
-bool Deliver(const CheckArguments& arguments, const std::vector<OutputPlace>& outputs, const reports::Report& report);
+// Where a report goes that is not written to a file: to stderr where stdout holds the text that was fixed.
+enum class Screen : uint8_t { Stdout, Stderr };
+
+// Writes all of them, `sarif` for what asks for SARIF if that is made already; false: one could not be written, which was said.
+bool Deliver(const CheckArguments& arguments, const std::vector<OutputPlace>& outputs, const reports::Report& report, Screen screen,
+             const std::string& sarif = {});
 
 }  // namespace allranks::cli

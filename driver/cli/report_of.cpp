@@ -2,6 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <set>
+
+#include "analyzer/source/notebook_json.h"
 #include "driver/cli/commands.h"
 #include "driver/cli/known.h"
 #include "driver/cli/terminal.h"
@@ -34,12 +37,9 @@ reports::Site SiteOf(const traces::LedgerEntry& entry, findings::Confidence leas
 }
 
 // What could not be done, one line each.
-std::vector<std::string> ErrorsOf(const CheckArguments& arguments, const pipeline::Output& out) {
+std::vector<std::string> ErrorsOf(const pipeline::Output& out) {
   std::vector<std::string> errors;
   for (const pipeline::PathError& error : out.errors) errors.push_back(error.message);
-  if (out.files_requested > 0 || out.files_excluded > 0 || !errors.empty()) return errors;
-  const std::string where = arguments.paths.empty() ? "." : arguments.paths[0];
-  errors.push_back("no Python, C or C++ files in " + where + "; name a path with such files, or see what .gitignore and `exclude` leave with --show-files");
   return errors;
 }
 
@@ -55,48 +55,96 @@ std::string_view WhyLeftOut(pipeline::LeftOut why) {
   return {};
 }
 
+// Configuration files of folders that were checked by the settings of another: one run has one configuration.
+std::string UnusedConfigurations(const config::Resolved& resolved, const pipeline::Output& out, const pipeline::PathMap& paths,
+                                 const source::FileSystem& files) {
+  constexpr size_t kMostNamed = 3;
+  std::set<std::string> folders, unused;
+  for (const std::string& path : out.requested) {
+    for (size_t slash = path.rfind('/'); slash != std::string::npos; slash = slash == 0 ? slash : path.rfind('/', slash - 1)) {
+      if (!folders.insert(path.substr(0, slash)).second || slash == 0) break;
+    }
+  }
+  for (const std::string& folder : folders) {
+    for (const char* name : {".allranks.toml", "allranks.toml"}) {
+      const std::string shown = paths.Shown(folder + "/" + name);
+      if (paths.Absolute(folder + "/" + name) != resolved.settings.file && files.Kind(shown)) unused.insert(shown);
+    }
+  }
+  std::string named;
+  size_t count = 0;
+  for (const std::string& path : unused) {
+    if (++count <= kMostNamed) named += (named.empty() ? "" : ", ") + path;
+  }
+  return count > kMostNamed ? fmt::format("{} and {} more", named, count - kMostNamed) : named;
+}
+
 // What was found and not checked, and what to do who wants it checked.
-std::vector<std::string> NotesOf(const pipeline::Output& out, const pipeline::PathMap& paths) {
+std::vector<std::string> NotesOf(const config::Resolved& resolved, const pipeline::Output& out, const pipeline::PathMap& paths,
+                                 const source::FileSystem& files) {
   constexpr size_t kMostNamed = 4;
-  size_t files = 0, folders = 0, others = 0;
+  size_t ignored_files = 0, folders = 0, others = 0;
   std::string named;
   for (const pipeline::LeftOutPath& each : out.left_out) {
     if (each.why == pipeline::LeftOut::Ignored) {
-      ++(each.is_folder ? folders : files);
+      ++(each.is_folder ? folders : ignored_files);
       continue;
     }
     if (++others <= kMostNamed) named += fmt::format("{}{} ({})", named.empty() ? "" : ", ", paths.Shown(each.path), WhyLeftOut(each.why));
   }
   std::vector<std::string> notes;
-  if (files + folders > 0) {
-    std::string what = files > 0 ? Counted(files, "file") : "";
+  if (ignored_files + folders > 0) {
+    std::string what = ignored_files > 0 ? Counted(ignored_files, "file") : "";
     if (folders > 0) what += (what.empty() ? "" : " and ") + Counted(folders, "folder");
     notes.push_back(fmt::format("Left out: {} that .gitignore names and git does not track.", what));
   }
   if (others > kMostNamed) named += fmt::format(" and {} more", others - kMostNamed);
   if (others > 0) notes.push_back(fmt::format("Read, but not checked: {}. Give the path of one to check it.", named));
+  if (const std::string unused = UnusedConfigurations(resolved, out, paths, files); !unused.empty()) {
+    notes.push_back(fmt::format("Not used: {}. One run has one configuration; to check that folder by its own, run allranks in it.", unused));
+  }
+  if (out.read_in_part > 0) {
+    notes.push_back(fmt::format("Read in part: {} of C, C++ or CUDA, as no compile_commands.json lists {}. Let your build write one, or see docs/cpp.md; "
+                                "`--min-confidence possible` shows where.", Counted(out.read_in_part, "file"), out.read_in_part == 1 ? "it" : "them"));
+  }
   if (!out.index_problem.empty()) {
     notes.push_back(fmt::format("What git tracks is not known ({}): all that .gitignore names is left out.", out.index_problem));
   }
   return notes;
 }
 
+// Where the lines of a notebook stand in its file, unless that has changed since.
+void NoteNotebook(source::FileId id, const source::FileSystem& files, reports::Report& report) {
+  const source::SourceFile& file = report.files[id];
+  if (!file.is_notebook() || report.notebook_lines.contains(id)) return;
+  const base::Result<std::string> json = files.Read(file.path);
+  const base::Result<source::SourceFile> now = json ? source::MakeSourceFile(file.path, *json) : base::Fail("");
+  if (now && now->text == file.text) report.notebook_lines[id] = source::LinesInJson(*json);
+}
+
 }  // namespace
+
+std::string NothingChecked(const CheckArguments& arguments, const pipeline::Output& out) {
+  if (out.files_requested > 0 || out.files_excluded > 0 || !out.errors.empty()) return {};
+  const std::string where = arguments.paths.empty() ? "." : arguments.paths[0];
+  return "no Python, C or C++ files in " + where + "; name a path with such files, or see with --show-files what .gitignore and `exclude` leave";
+}
 
 reports::Report ReportOf(const CheckArguments& arguments, const config::Resolved& resolved, const pipeline::Output& out,
                          const source::FileSystem& files) {
-  reports::Report report{.files = out.files, .findings = out.findings, .ledger = {}, .errors = ErrorsOf(arguments, out),
+  reports::Report report{.files = out.files, .findings = out.findings, .ledger = {}, .errors = ErrorsOf(out),
                          .files_checked = out.files_requested, .suppressed = out.suppressed, .known = {}, .verdicts = {},
                          .version = Version(), .repository_path = {}};
   const findings::Confidence least = LeastConfidence(resolved.settings.min_confidence);
   for (const traces::LedgerEntry& entry : out.ledger) report.ledger.push_back(SiteOf(entry, least));
-  report.notes = NotesOf(out, pipeline::PathMap(resolved.root, WorkingDirectory()));
+  report.notes = NotesOf(resolved, out, pipeline::PathMap(resolved.root, WorkingDirectory()), files);
   for (const std::string& what : arguments.sarif_include) {
     (what == "known" ? report.sarif_known : report.sarif_suppressed) = true;
   }
   if (!arguments.sarif_category.empty()) report.category = arguments.sarif_category + "/";
   const pipeline::PathMap paths(config::FindRepository(resolved.root, WorkingDirectory(), files), WorkingDirectory());
   report.repository_path = [paths](std::string_view shown) { return paths.Relative(shown); };
+  for (const findings::Finding& finding : out.findings) NoteNotebook(finding.span.file, files, report);
   return report;
 }
 

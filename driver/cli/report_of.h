@@ -7,6 +7,9 @@
 
 namespace allranks::cli {
 
+// Why nothing was checked although nothing went wrong; empty: something was.
+std::string NothingChecked(const CheckArguments& arguments, const pipeline::Output& out);
+
 // What a run found as what is reported; it refers to `out`.
 reports::Report ReportOf(const CheckArguments& arguments, const config::Resolved& resolved, const pipeline::Output& out,
                          const source::FileSystem& files);

@@ -1,6 +1,8 @@
 // `allranks rule CODE`: the page of a rule; `--all`: one line each.
 #include "rules/rule.h"
 
+#include <nlohmann/json.hpp>
+
 #include "driver/cli/commands.h"
 #include "driver/cli/exit_codes.h"
 #include "driver/cli/terminal.h"
@@ -9,13 +11,39 @@
 namespace allranks::cli {
 namespace {
 
+using Json = nlohmann::ordered_json;
+
+// What keeps a rule from running.
+std::string Remark(const rules::Rule& rule) {
+  if (!rule.preview.empty()) return " (in preview)";
+  return rule.on_by_default ? "" : " (off by default)";
+}
+
+std::string_view FixName(const rules::Rule& rule) {
+  if (!rule.has_fix) return "none";
+  return rule.fix == rules::Applicability::Safe ? "safe" : rule.fix == rules::Applicability::Unsafe ? "unsafe" : "display";
+}
+
+Json JsonOf(const rules::Rule& rule) {
+  return {{"code", rule.code},          {"name", rule.name},   {"summary", rule.summary},   {"severity", findings::ToString(rule.severity)},
+          {"default", rule.on_by_default}, {"preview", !rule.preview.empty()}, {"languages", rule.languages}, {"fix", FixName(rule)},
+          {"explanation", rules::RulePage(rule)}};
+}
+
+int RunJson(const RuleArguments& arguments) {
+  Json out;
+  if (!arguments.all) out = JsonOf(*rules::FindRule(arguments.rule));
+  else for (const rules::Rule* rule : rules::AllRules()) out.push_back(JsonOf(*rule));
+  return WriteOut(out.dump(2) + "\n") ? kExitClean : kExitError;
+}
+
 std::string AllRulesText() {
   size_t widest = 0;
   for (const rules::Rule* rule : rules::AllRules()) widest = std::max(widest, rule->name.size());
   std::string out;
   for (const rules::Rule* rule : rules::AllRules()) {
     out += std::string(rule->code) + "  " + std::string(rule->name) + std::string(widest - rule->name.size() + 2, ' ');
-    out += std::string(rule->summary) + (rule->on_by_default ? "" : " (off by default)") + "\n";
+    out += std::string(rule->summary) + Remark(*rule) + "\n";
   }
   return out;
 }
@@ -23,6 +51,8 @@ std::string AllRulesText() {
 }  // namespace
 
 int RunRule(const RuleArguments& arguments) {
+  const bool as_json = arguments.output_format == "json";
+  if (arguments.all && as_json) return RunJson(arguments);
   if (arguments.all) return WriteOut(AllRulesText()) ? kExitClean : kExitError;
   if (arguments.rule.empty()) {
     PrintError("no rule given; write `allranks rule AR101`, or `allranks rule --all` for a list");
@@ -33,6 +63,7 @@ int RunRule(const RuleArguments& arguments) {
     PrintError(config::UnknownRule(arguments.rule));
     return kExitError;
   }
+  if (as_json) return RunJson(arguments);
   return WriteOut(rules::RulePage(*rule)) ? kExitClean : kExitError;
 }
 

@@ -22,6 +22,21 @@ std::vector<std::string> PlacesOf(const CheckArguments& arguments) {
   return places;
 }
 
+// RULE=LEVEL and PATTERN:RULE, as arguments.cpp has checked them.
+config::SeverityChoices SeveritiesOf(const CheckArguments& a) {
+  config::SeverityChoices choices;
+  for (const std::string& text : a.severity) choices.push_back({text.substr(0, text.find('=')), text.substr(text.find('=') + 1)});
+  return choices;
+}
+config::PerFileIgnores PerFileIgnoresOf(const CheckArguments& a) {
+  config::PerFileIgnores ignores;
+  for (const std::string& text : a.per_file_ignores) {
+    const size_t colon = text.rfind(':');
+    ignores.push_back({{text.substr(0, colon), ""}, {text.substr(colon + 1)}});
+  }
+  return ignores;
+}
+
 // What the command line says, as settings.
 Settings SettingsAbove(const CheckArguments& a) {
   Settings s;
@@ -34,6 +49,10 @@ Settings SettingsAbove(const CheckArguments& a) {
   };
   texts(&Settings::extend_select, "extend-select", a.extend_select, "--extend-select");
   texts(&Settings::ignore, "ignore", a.ignore, "--ignore");
+  texts(&Settings::extra_args, "extra-args", a.extra_args, "--extra-arg");
+  if (!a.severity.empty()) Set(s, &Settings::severity, "severity", SeveritiesOf(a), "--severity");
+  if (!a.per_file_ignores.empty()) Set(s, &Settings::per_file_ignores, "per-file-ignores", PerFileIgnoresOf(a), "--per-file-ignores");
+  if (a.preview) Set(s, &Settings::preview, "preview", true, "--preview");
   texts(&Settings::knowledge, "knowledge", a.knowledge, "--knowledge");
   text(&Settings::min_confidence, "min-confidence", a.min_confidence, "--min-confidence");
   text(&Settings::fail_on, "fail-on", a.fail_on, "--fail-on");

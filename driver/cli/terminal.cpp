@@ -73,6 +73,8 @@ void WriteErr(std::string_view text) { (void)base::WriteAll(STDERR_FILENO, text)
 
 void PrintError(std::string_view message) { WriteErr("allranks: error: " + std::string(message) + "\n"); }
 
+void PrintWarning(std::string_view message) { WriteErr("allranks: warning: " + std::string(message) + "\n"); }
+
 bool IsTerminal(int descriptor) { return isatty(descriptor) == 1; }
 
 reports::TextStyle StyleFor(std::string_view color, bool to_file) {

@@ -18,6 +18,8 @@ bool WriteOut(std::string_view text);
 void WriteErr(std::string_view text);
 // "allranks: error: ..."
 void PrintError(std::string_view message);
+// "allranks: warning: ..."
+void PrintWarning(std::string_view message);
 
 bool IsTerminal(int descriptor);
 // How to draw on stdout, or into a file if `to_file`; `color` is auto, always or never.

@@ -37,8 +37,10 @@ base::Result<std::map<std::string, std::string>> ReadVerdicts(const std::string&
     const Json* at = open.back();
     open.pop_back();
     if (!at->is_structured()) continue;
-    if (at->is_object() && at->contains("verify") && at->contains("witness") && (*at)["witness"].is_object()) {
-      verdicts[TextOf((*at)["witness"], "finding")] = Line((*at)["verify"]);
+    // The second name is that of SARIF, where it stands among the properties of a result.
+    for (const char* key : {"verify", "allranks/verify"}) {
+      if (!at->is_object() || !at->contains(key) || !at->contains("witness") || !(*at)["witness"].is_object()) continue;
+      verdicts[TextOf((*at)["witness"], "finding")] = Line((*at)[key]);
     }
     for (const Json& child : *at) open.push_back(&child);
   }

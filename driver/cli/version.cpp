@@ -1,5 +1,6 @@
 // `allranks version`: what this binary is made of and can do, as a report of a bug should name it. What was left out of the
 // build is said with the command that brings it.
+#include "analyzer/knowledge/embedded.h"
 #include "driver/cli/commands.h"
 #include "driver/cli/exit_codes.h"
 #include "driver/cli/terminal.h"
@@ -13,11 +14,19 @@ std::string Part(std::string_view library, std::string_view version, std::string
   return "NOT IN THIS BINARY. To add it: apt-get install " + std::string(packages) + ", then build again";
 }
 
+int PrintLicences() {
+  for (const knowledge::EmbeddedFile& file : knowledge::EmbeddedLicences()) {
+    if (!WriteOut(file.text)) return kExitError;
+  }
+  return kExitClean;
+}
+
 }  // namespace
 
 std::string_view Version() { return ALLRANKS_VERSION; }
 
-int RunVersion() {
+int RunVersion(const VersionArguments& arguments) {
+  if (arguments.licenses) return PrintLicences();
   const std::string_view commit = ALLRANKS_COMMIT;
   std::string text = "allranks " + std::string(Version());
   if (!commit.empty()) text += " (" + std::string(commit) + ")";

@@ -40,7 +40,7 @@ TEST(RuleSelectionTest, CodesNamesPrefixesAndAll) {
   EXPECT_THAT(Codes({{.select = {{"AR101"}}}}), ElementsAre("AR101"));
   EXPECT_THAT(Codes({{.select = {{"rank-guarded-collective"}}}}), ElementsAre("AR101"));
   EXPECT_THAT(Codes({{.select = {{"AR00"}}}}), ElementsAre("AR001", "AR002", "AR003"));
-  EXPECT_EQ(Codes({{.select = {{"ALL"}}}}).size(), rules::AllRules().size());
+  EXPECT_EQ(SelectRules(std::vector<RuleChoice>{{.select = {{"ALL"}}}}, true)->size(), rules::AllRules().size());
 }
 
 TEST(RuleSelectionTest, TheLongerSelectorWinsAndIgnoringATie) {
@@ -95,15 +95,15 @@ TEST(SettingsTest, ErrorsNameThePlaceAndDrawIt) {
   EXPECT_EQ(Read("a.toml", "\nslect = []\n").error().message,
             "a.toml:2:1: unknown key `slect`; did you mean `select`?\n  2 | slect = []\n    | ^^^^^");
   EXPECT_EQ(Read("a.toml", "select = 'AR1'\n").error().message,
-            "a.toml:1:10: `select` is to be a list of rules\n  1 | select = 'AR1'\n    |          ^^^^^");
+            "a.toml:1:10: `select` must be a list of rules\n  1 | select = 'AR1'\n    |          ^^^^^");
   EXPECT_THAT(Read("a.toml", "ignore = ['AR1',\n 1]\n").error().message, HasSubstr("a.toml:2:2: `ignore`"));
   EXPECT_THAT(Read("a.toml", "ignore = ['AR1', 'AR1O1']\n").error().message,
               HasSubstr("a.toml:1:18: no rule `AR1O1`; did you mean `AR101`?"));
   EXPECT_THAT(Read("a.toml", "fail-on = 'eror'\n").error().message,
-              HasSubstr("`fail-on` is to be one of error, warning, info, never; did you mean `error`?"));
+              HasSubstr("`fail-on` must be one of error, warning, info, never; did you mean `error`?"));
   EXPECT_THAT(Read("a.toml", "[world]\nnode = 1\n").error().message, HasSubstr("a.toml:2:1: unknown key `world.node`; did you mean `world.nodes`?"));
-  EXPECT_THAT(Read("a.toml", "[world]\nnodes = -1\n").error().message, HasSubstr("`world.nodes` is to be a number"));
-  EXPECT_THAT(Read("a.toml", "[severity]\nAR1 = 'fatal'\n").error().message, HasSubstr("`severity.AR1` is to be one of"));
+  EXPECT_THAT(Read("a.toml", "[world]\nnodes = -1\n").error().message, HasSubstr("`world.nodes` must be a number"));
+  EXPECT_THAT(Read("a.toml", "[severity]\nAR1 = 'fatal'\n").error().message, HasSubstr("`severity.AR1` must be one of"));
   EXPECT_THAT(Read("a.toml", "select = [\n").error().message, HasSubstr("a.toml:"));
   EXPECT_THAT(Read("pyproject.toml", "[project]\n").error().message, HasSubstr("no table [tool.allranks]"));
 }

@@ -28,6 +28,7 @@ Json SchemaOf(const Option& option) {
     case Kind::Choice: return OneOf(option.choices);
     case Kind::Path: return {{"type", "string"}};
     case Kind::Paths:
+    case Kind::Words:
     case Kind::PatternList: return TextList();
     case Kind::Rules: return RuleList();
     case Kind::RulesByPattern: return {{"type", "object"}, {"additionalProperties", RuleList()}};

@@ -33,13 +33,18 @@ const std::array kOptions = {
            .text = "For rules that are off by default.", .example = "extend-select = [\"AR003\"]"},
     Option{.key = "ignore", .kind = Kind::Rules, .member = &Settings::ignore, .default_value = "[]", .flag = "--ignore",
            .summary = "rules not to run", .text = "Selectors as in `select`.", .example = "ignore = [\"AR401\"]"},
+    Option{.key = "preview", .kind = Kind::Flag, .member = &Settings::preview, .default_value = "false", .flag = "--preview",
+           .summary = "whether rules in preview run",
+           .text = "A rule in preview has too few findings on public code to say how often it is right. Without this setting such a\n"
+                   "rule runs only if its full code or its name is selected; the beginning of a code and `ALL` leave it out.",
+           .example = "preview = true"},
     Option{.key = "per-file-ignores", .kind = Kind::RulesByPattern, .member = &Settings::per_file_ignores,
-           .default_value = "{}", .summary = "rules whose findings are left out of some files",
+           .default_value = "{}", .flag = "--per-file-ignores", .summary = "rules whose findings are left out of some files",
            .text = "By .gitignore pattern, which counts from the folder of this file. The files are still read: what they\n"
                    "do matters for others.",
            .example = "[per-file-ignores]\n\"tests/\" = [\"AR3\", \"AR4\"]\n\"tools/*.py\" = [\"ALL\"]"},
     Option{.key = "severity", .kind = Kind::Severities, .member = &Settings::severity, .default_value = "{}",
-           .summary = "the severity of rules, where it is not to be their own",
+           .flag = "--severity", .summary = "another severity for some rules",
            .text = "By selector; the longest wins. `off` is as if the rule were ignored.",
            .example = "[severity]\nAR4 = \"info\"\nmissing-set-epoch = \"error\""},
     Option{.key = "min-confidence", .kind = Kind::Choice, .member = &Settings::min_confidence, .choices = kConfidences,
@@ -81,6 +86,11 @@ const std::array kOptions = {
            .default_value = "\"\"", .flag = "--compile-commands", .summary = "the folder of compile_commands.json",
            .text = "Without it: the root, its `build`, and the folders above are looked at.",
            .example = "compile-commands = \"build/debug\""},
+    Option{.key = "extra-args", .kind = Kind::Words, .member = &Settings::extra_args, .default_value = "[]",
+           .flag = "--extra-arg", .summary = "more arguments of the compiler for C, C++ and CUDA",
+           .text = "They follow those of compile_commands.json. Only what decides the meaning of the source counts: macros, include\n"
+                   "folders, the language standard.",
+           .example = "extra-args = [\"-DUSE_NCCL\", \"-Ithird_party/nccl/include\"]"},
     Option{.key = "cache-dir", .kind = Kind::Path, .member = &Settings::cache_dir, .default_value = "\"\"",
            .flag = "--cache-dir", .summary = "where what was read is kept",
            .text = "Without it: `.allranks_cache` in the root. A file that did not change since is not parsed again. The folder\n"
@@ -90,15 +100,15 @@ const std::array kOptions = {
            .summary = "how many nodes a job of this project has; 0: one or more",
            .text = "With 1, the local rank is the global rank: it may select devices (AR201), deal out data (AR307) and name the one that\n"
                    "writes (AR802, AR804), `device_count()` may stand for the world size (AR205, AR402), and sequences of collectives that\n"
-                   "part on several nodes only are not reported.",
+                   "differ on several nodes only are not reported.",
            .example = "[world]\nnodes = 1"},
     Option{.key = "world.devices", .kind = Kind::Count, .member = &Settings::world_devices, .default_value = "0",
            .summary = "how many processes a node runs; 0: two or more",
            .text = "With 1, every rank is local rank 0 of its node. Other numbers say nothing yet.", .example = "[world]\ndevices = 8"},
     Option{.key = "baseline", .kind = Kind::Path, .member = &Settings::baseline, .default_value = "\"\"",
            .flag = "--baseline", .summary = "a file of known findings, which are not reported",
-           .text = "`allranks check --update-baseline` writes it. What is mended drops out of it by itself; nothing is ever\n"
-                   "added unasked.",
+           .text = "`allranks check --update-baseline` writes it. A finding that is fixed drops out by itself; nothing is\n"
+                   "ever added unless you ask for it.",
            .example = "baseline = \".allranks-baseline.json\""},
     Option{.key = "output-format", .kind = Kind::Choice, .member = &Settings::output_format, .choices = kFormats,
            .default_value = "\"full\"", .flag = "--output-format", .summary = "how the findings are written",
@@ -120,11 +130,12 @@ string_view KindText(Kind kind) {
   switch (kind) {
     case Kind::Flag: return "true or false";
     case Kind::Count: return "a number";
-    case Kind::Choice: return "a text";
+    case Kind::Choice: return "a string";
     case Kind::Path: return "a path";
     case Kind::Paths: return "a list of paths";
     case Kind::Rules: return "a list of rules";
     case Kind::PatternList: return "a list of patterns";
+    case Kind::Words: return "a list of strings";
     case Kind::RulesByPattern: return "a table of lists of rules, by pattern";
     case Kind::Severities: return "a table of levels, by rule";
   }

@@ -19,6 +19,7 @@ enum class Kind : uint8_t {
   Paths,
   Rules,     // selectors of rules
   PatternList,  // as in a .gitignore
+  Words,     // as they are
   RulesByPattern,
   Severities,
 };

@@ -73,10 +73,13 @@ base::Result<Resolved> Resolve(const Request& request, const source::FileSystem&
   }
   RuleChoice above = RulesOf(request.above);
   above.origin = "--select or --ignore";
-  base::Result<std::vector<const rules::Rule*>> rules = SelectRules(std::vector<RuleChoice>{RulesOf(*in_files), above});
+  base::Result<std::vector<const rules::Rule*>> rules = SelectRules(std::vector<RuleChoice>{RulesOf(*in_files), above}, out.settings.preview);
   if (!rules) return base::Fail(rules.error().message);
   std::erase_if(*rules, [&](const rules::Rule* rule) { return IsOff(*rule, out.settings.severity); });
-  if (rules->empty()) return base::Fail("no rules left to run; select at least one, see `allranks rule --all`");
+  if (rules->empty()) {
+    return base::Fail(out.settings.preview ? "no rules left to run; select at least one, see `allranks rule --all`"
+                                           : "no rules left to run; those in preview need --preview, see `allranks rule --all`");
+  }
   out.rules = std::move(*rules);
   return out;
 }

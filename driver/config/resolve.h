@@ -24,7 +24,7 @@ struct Resolved {
   std::vector<const rules::Rule*> rules;    // to run
 };
 
-// Errors name the place and how to mend it.
+// Errors name the place and how to fix it.
 [[nodiscard]] base::Result<Resolved> Resolve(const Request& request, const source::FileSystem& files);
 
 // Sets one value, as the command line does, and notes where it comes from.

@@ -11,6 +11,13 @@ constexpr int kNoMatch = -1;
 constexpr int kAll = 0;
 constexpr int kThisOne = 1000;
 
+// How closely any of them chooses the rule. `ALL` and the beginning of a code leave out what is in preview.
+int Chosen(std::span<const std::string> selectors, const rules::Rule& rule, bool preview) {
+  int closest = kNoMatch;
+  for (const std::string& selector : selectors) closest = std::max(closest, Closeness(selector, rule));
+  return preview || rule.preview.empty() || closest == kThisOne ? closest : kNoMatch;
+}
+
 int Closest(std::span<const std::string> selectors, const rules::Rule& rule) {
   int closest = kNoMatch;
   for (const std::string& selector : selectors) closest = std::max(closest, Closeness(selector, rule));
@@ -22,12 +29,12 @@ const std::string* FirstUnknown(std::span<const std::string> selectors) {
   return unknown == selectors.end() ? nullptr : &*unknown;
 }
 
-void Apply(const RuleChoice& choice, std::vector<const rules::Rule*>& chosen) {
+void Apply(const RuleChoice& choice, bool preview, std::vector<const rules::Rule*>& chosen) {
   std::vector<const rules::Rule*> next;
   for (const rules::Rule* rule : rules::AllRules()) {
     const bool before = std::find(chosen.begin(), chosen.end(), rule) != chosen.end();
     const int ignored = Closest(choice.ignore, *rule);
-    const int selected = std::max(choice.select ? Closest(*choice.select, *rule) : kNoMatch, Closest(choice.extend, *rule));
+    const int selected = std::max(choice.select ? Chosen(*choice.select, *rule, preview) : kNoMatch, Chosen(choice.extend, *rule, preview));
     const bool kept = !choice.select && before && ignored == kNoMatch;
     const bool wanted = kept || selected > ignored;
     if (wanted) next.push_back(rule);
@@ -62,17 +69,17 @@ std::string UnknownRule(std::string_view code_or_name) {
   return message + "; `allranks rule --all` lists them";
 }
 
-base::Result<std::vector<const rules::Rule*>> SelectRules(std::span<const RuleChoice> choices) {
+base::Result<std::vector<const rules::Rule*>> SelectRules(std::span<const RuleChoice> choices, bool preview) {
   std::vector<const rules::Rule*> chosen;
   for (const rules::Rule* rule : rules::AllRules()) {
-    if (rule->on_by_default) chosen.push_back(rule);
+    if (rule->on_by_default || (preview && !rule->preview.empty())) chosen.push_back(rule);
   }
   for (const RuleChoice& choice : choices) {
     const std::string* unknown = choice.select ? FirstUnknown(*choice.select) : nullptr;
     if (unknown == nullptr) unknown = FirstUnknown(choice.extend);
     if (unknown == nullptr) unknown = FirstUnknown(choice.ignore);
     if (unknown != nullptr) return base::Fail(choice.origin + ": " + UnknownRule(*unknown));
-    Apply(choice, chosen);
+    Apply(choice, preview, chosen);
   }
   return chosen;
 }

@@ -22,8 +22,9 @@ struct RuleChoice {
   std::string origin;                              // for errors: "--select", "pyproject.toml:12"
 };
 
-// In the order of the registry. An unknown selector is an error that says what is near.
-[[nodiscard]] base::Result<std::vector<const rules::Rule*>> SelectRules(std::span<const RuleChoice> choices);
+// In the order of the registry. An unknown selector is an error that says what is near. A rule in preview runs if it is
+// named by its full code or its name, or if `preview` lets such rules run like any other.
+[[nodiscard]] base::Result<std::vector<const rules::Rule*>> SelectRules(std::span<const RuleChoice> choices, bool preview = false);
 
 // Whether some rule is meant by it.
 bool IsSelector(std::string_view selector);

@@ -122,10 +122,10 @@ class TableReader {
     std::string list;
     for (const std::string_view choice : choices) list += (list.empty() ? "" : ", ") + std::string(choice);
     const std::string near = DidYouMean(value, choices);
-    Fail(node.source(), "`" + std::string(key) + "` is to be one of " + list + near);
+    Fail(node.source(), "`" + std::string(key) + "` must be one of " + list + near);
   }
   void Refuse(const Option& option, const toml::node& node) {
-    Fail(node.source(), "`" + std::string(option.key) + "` is to be " + std::string(KindText(option.kind)));
+    Fail(node.source(), "`" + std::string(option.key) + "` must be " + std::string(KindText(option.kind)));
   }
   void Fail(const toml::source_region& region, const std::string& what) {
     if (!error_.empty()) return;
@@ -156,7 +156,9 @@ base::Result<Settings> FromDocument(const Document& document, bool is_packaging)
     return settings;
   } catch (const toml::parse_error& error) {
     const toml::source_position& at = error.source().begin;
-    return base::Fail(AtCaret(document.shown, document.text, {.line = at.line, .column = at.column, .end_column = 0},
+    // The parser has no place for what is wrong before anything was read.
+    return base::Fail(AtCaret(document.shown, document.text,
+                              {.line = std::max(at.line, 1u), .column = std::max(at.column, 1u), .end_column = 0},
                               "not valid TOML: " + std::string(error.description())));
   }
 }
@@ -183,7 +185,7 @@ base::Result<Settings> ReadChain(const std::string& path, const std::string& sho
 
 // Whether values of this kind are joined where two files give them.
 bool IsJoined(Kind kind) {
-  return kind == Kind::Paths || kind == Kind::Rules || kind == Kind::PatternList || kind == Kind::RulesByPattern ||
+  return kind == Kind::Paths || kind == Kind::Rules || kind == Kind::PatternList || kind == Kind::Words || kind == Kind::RulesByPattern ||
          kind == Kind::Severities;
 }
 

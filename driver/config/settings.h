@@ -44,6 +44,7 @@ struct Settings {
   Texts select;
   Texts extend_select;
   Texts ignore;
+  bool preview = false;
   PerFileIgnores per_file_ignores;
   SeverityChoices severity;
   std::string min_confidence = "likely";
@@ -56,6 +57,7 @@ struct Settings {
   bool respect_gitignore = true;
   Texts knowledge;
   std::string compile_commands;
+  Texts extra_args;  // of the compiler
   std::string cache_dir;
   uint32_t world_nodes = 0;
   uint32_t world_devices = 0;

@@ -124,7 +124,7 @@ class Writer {
       return;
     }
     Parting parting{.place = *finding.condition, .kind = "branch", .axes = {}, .exit_line = 0, .is_observed = false, .why = finding.why};
-    // The report says it in words: "`rank == 0` parts the ranks".
+    // The report says it in words: "`rank == 0` differs between ranks".
     const size_t begin = parting.place.text.find('`');
     const size_t end = parting.place.text.find('`', begin == std::string::npos ? 0 : begin + 1);
     if (begin != std::string::npos && end != std::string::npos) parting.place.text = parting.place.text.substr(begin + 1, end - begin - 1);
@@ -233,7 +233,7 @@ class Writer {
 
   void PartingText(std::string& text) const {
     if (hang_.cause == Cause::AllArrived) {
-      text += " No branch of the code parts the ranks: look at the hardware, the network or a stuck device.";
+      text += " No branch in the code separates the ranks: look at the hardware, the network or a stuck device.";
       return;
     }
     if (WasKilled()) {

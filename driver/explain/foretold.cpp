@@ -57,7 +57,7 @@ Spot SpotOfSarif(const Json& location) {
 
 // SARIF has no roles: labels are told by their words.
 std::string RoleOfSarif(const std::string& text) {
-  if (text.find("parts the ranks") != std::string::npos || text.find("varies by") == 0) return "condition";
+  if (text.find("differs between ranks") != std::string::npos || text.find("varies by") == 0) return "condition";
   if (text.find(" varies ") != std::string::npos || text.starts_with("returned by") || text.find("is assigned") != std::string::npos) {
     return text.find("parts") != std::string::npos ? "condition" : "why";
   }

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "driver/fixes/notebook.h"
+
 namespace allranks::fixes {
 namespace {
 
@@ -50,7 +52,8 @@ class FileEdits {
 
 class Applier {
  public:
-  Applier(const source::SourceFiles& files, findings::Applicability least) : files_(files), least_(least) {}
+  Applier(const source::SourceFiles& files, findings::Applicability least, const BytesOfPath& bytes_of)
+      : files_(files), least_(least), bytes_of_(bytes_of) {}
 
   Application Run(std::span<const findings::Finding> findings) {
     for (const findings::Finding& finding : findings) {
@@ -61,8 +64,12 @@ class Applier {
     }
     for (const auto& [file, edits] : edits_) {
       const source::SourceFile& source = files_[file];
-      const std::string text = edits.ApplyTo(source.text);
       out_.edits[source.path] = edits.edits();
+      if (source.is_notebook()) {
+        ApplyToNotebook(source, edits.edits());
+        continue;
+      }
+      const std::string text = edits.ApplyTo(source.text);
       out_.texts[source.path] = (source.has_bom ? std::string(kByteOrderMark) : std::string()) + text;
     }
     return std::move(out_);
@@ -71,10 +78,6 @@ class Applier {
  private:
   void Apply(const findings::Finding& finding, const findings::Fix& fix) {
     const source::SourceFile& file = files_[finding.span.file];
-    if (file.is_notebook()) {
-      Refuse(file.path + ": fixes are not applied to notebooks; mend the cell by hand, or convert it to a .py file");
-      return;
-    }
     bool is_new = false;
     for (const Edit& edit : fix.edits) {
       const FileEdits::Fit fit = edits_[edit.span.file].FitOf(edit);
@@ -95,12 +98,25 @@ class Applier {
                             .title = fix.title});
   }
 
+  void ApplyToNotebook(const source::SourceFile& source, const std::vector<Edit>& edits) {
+    if (!bytes_of_) return;
+    const base::Result<std::string> json = bytes_of_(source.path);
+    base::Result<std::string> text = json ? EditNotebook(*json, source, edits) : json;
+    if (text) {
+      out_.texts[source.path] = std::move(*text);
+      return;
+    }
+    Refuse(source.path + ": not fixed: " + text.error().message + "; change it by hand");
+    std::erase_if(out_.applied, [&](const AppliedFix& fix) { return fix.path == source.path; });
+  }
+
   void Refuse(std::string why) {
     if (std::ranges::find(out_.refused, why) == out_.refused.end()) out_.refused.push_back(std::move(why));
   }
 
   const source::SourceFiles& files_;
   findings::Applicability least_;
+  const BytesOfPath& bytes_of_;
   std::map<source::FileId, FileEdits> edits_;
   Application out_;
 };
@@ -112,8 +128,8 @@ std::string BytesOf(const source::SourceFile& file) {
 }
 
 Application ApplyFixes(const source::SourceFiles& files, std::span<const findings::Finding> findings,
-                       findings::Applicability least) {
-  return Applier(files, least).Run(findings);
+                       findings::Applicability least, const BytesOfPath& bytes_of) {
+  return Applier(files, least, bytes_of).Run(findings);
 }
 
 }  // namespace allranks::fixes

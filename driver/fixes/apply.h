@@ -1,6 +1,7 @@
 // Fixes of findings, put into the texts of their files.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <span>
 #include <string>
@@ -28,10 +29,12 @@ struct Application {
 
 // Applies the first fix of each finding that is at least so applicable, in the order of the findings. A fix is applied
 // whole or not at all; of two that touch the same bytes the first wins, unless both make the same edit there.
+// Of a notebook `bytes_of` gives the JSON; without it the edits alone come out, and no text.
+using BytesOfPath = std::function<base::Result<std::string>(const std::string& path)>;
 Application ApplyFixes(const source::SourceFiles& files, std::span<const findings::Finding> findings,
-                       findings::Applicability least);
+                       findings::Applicability least, const BytesOfPath& bytes_of = {});
 
-// The bytes of a file as they are on disk.
+// The bytes of a file that is no notebook, as they are on disk.
 std::string BytesOf(const source::SourceFile& file);
 
 }  // namespace allranks::fixes

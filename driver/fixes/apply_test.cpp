@@ -75,12 +75,13 @@ TEST_F(Apply, UnsafeFixesOnlyWhenAskedFor) {
   EXPECT_EQ(Run(Applicability::Unsafe).texts.at("a.py"), "1\n");
 }
 
-TEST_F(Apply, NotebooksAreRefused) {
-  Text(R"({"cells": [{"cell_type": "code", "metadata": {}, "source": ["one\n"]}], "nbformat": 4, "metadata": {}})", "a.ipynb");
+TEST_F(Apply, NotebooksNeedTheirJson) {
+  const std::string json = R"({"cells": [{"cell_type": "code", "metadata": {}, "source": ["one\n", "two"]}], "nbformat": 4, "metadata": {}})";
+  Text(json, "a.ipynb");
   Edits({At(0, 3, "1")});
-  const Application done = Run();
-  EXPECT_THAT(done.texts, IsEmpty());
-  EXPECT_THAT(done.refused, ElementsAre(HasSubstr("notebook")));
+  EXPECT_THAT(Run().texts, IsEmpty());
+  const Application done = ApplyFixes(files_, findings_, Applicability::Safe, [&](const std::string&) -> base::Result<std::string> { return json; });
+  EXPECT_EQ(done.texts.at("a.ipynb"), R"({"cells": [{"cell_type": "code", "metadata": {}, "source": ["1\n", "two"]}], "nbformat": 4, "metadata": {}})");
 }
 
 }  // namespace

@@ -14,6 +14,7 @@ Options OptionsOf(const config::Resolved& resolved, const std::string& working_d
   options.import_roots = settings.import_roots;
   options.cache_folder = settings.cache_dir.empty() ? resolved.root + "/.allranks_cache" : settings.cache_dir;
   options.compile_commands = settings.compile_commands;
+  options.extra_args = settings.extra_args;
   options.rules = resolved.rules;
   for (const config::PerFileIgnore& ignore : settings.per_file_ignores) {
     options.file_ignores.push_back({config::FromRoot(ignore.pattern, resolved.root, working_directory), ignore.rules});

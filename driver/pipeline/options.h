@@ -31,6 +31,7 @@ struct Options {
   std::vector<std::string> exclude;             // gitignore-style patterns
   std::vector<std::string> import_roots;        // folders from which imports start, besides those found
   std::string compile_commands;                 // folder of compile_commands.json; empty: looked for
+  std::vector<std::string> extra_args;          // of the compiler, for C and C++
   std::string cache_folder;                     // where what was read is kept; empty: nowhere
   std::vector<const rules::Rule*> rules;        // to run; empty: all there are
   std::vector<FileIgnore> file_ignores;

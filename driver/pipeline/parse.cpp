@@ -59,14 +59,13 @@ class Parser {
   Parsed Run() {
     out_.files.resize(kept_.size());
     std::vector<Outcome> outcomes(kept_.size());
-    std::optional<CppReader> reader;
     const auto is_cpp = [&](uint32_t index) { return IsCpp(in_.project.all[index]); };
     if (std::ranges::any_of(selection_.parse, is_cpp)) {
-      reader.emplace(in_.paths, in_.files, in_.compile_commands);
+      reader_.emplace(in_.paths, in_.files, in_.compile_commands, in_.extra_args);
       headers_content_ = HeadersContent();
-      out_.problems = reader->problems();
+      out_.problems = reader_->problems();
     }
-    ParallelFor(kept_.size(), in_.jobs, [&](size_t i) { ReadOne(i, reader, outcomes[i]); });
+    ParallelFor(kept_.size(), in_.jobs, [&](size_t i) { ReadOne(i, outcomes[i]); });
     for (uint32_t i = 0; i < kept_.size(); ++i) {
       if (cpp::IsHeaderName(PathOf(i))) headers_.emplace(PathOf(i), source::FileId{i});
     }
@@ -77,7 +76,7 @@ class Parser {
  private:
   const std::string& PathOf(size_t i) const { return in_.project.all[kept_[i]]; }
 
-  void ReadOne(size_t i, const std::optional<CppReader>& reader, Outcome& outcome) {
+  void ReadOne(size_t i, Outcome& outcome) {
     ScannedFile& scanned = selection_.files[kept_[i]];
     const source::FileId id{static_cast<uint32_t>(i)};
     const std::string shown = in_.paths.Shown(PathOf(i));
@@ -102,7 +101,7 @@ class Parser {
       outcome.module = ReadPython(PathOf(i), scanned.content, id);
       return;
     }
-    ReadUnit(i, scanned.content, out_.files[id].text, *reader, outcome);
+    ReadUnit(i, scanned.content, out_.files[id].text, *reader_, outcome);
   }
 
   std::optional<Memory::Module> Remembered(const std::string& path, const ScannedFile& scanned) const {
@@ -200,7 +199,7 @@ class Parser {
         return;
       }
       // A header by itself may lack what every file that includes it brings.
-      if (is_main && cpp::IsSourceName(path)) AddErrors(reply, *module);
+      if (is_main && cpp::IsSourceName(path)) AddErrors(reply, path, *module);
       has_main = has_main || is_main;
       const bool is_source = is_main && cpp::IsSourceName(path);
       if (!is_source && !HasNews(*module) && !is_main) continue;
@@ -220,8 +219,10 @@ class Parser {
     return has_news;
   }
 
-  void AddErrors(const cpp::Reply& reply, ir::Module& module) const {
+  void AddErrors(const cpp::Reply& reply, const std::string& path, ir::Module& module) {
     if (reply.error_count == 0 || reply.errors.empty()) return;
+    const bool is_listed = reader_->IsListed(path);
+    if (!is_listed) out_.guessed.insert(module.file);
     const cpp::ReadError& first = reply.errors[0];
     std::string text = first.text;
     if (reply.error_count > 1) text += ", and " + std::to_string(reply.error_count - 1) + " more errors";
@@ -258,6 +259,7 @@ class Parser {
   Selection& selection_;
   base::Interner& names_;
   std::vector<uint32_t> kept_;
+  std::optional<CppReader> reader_;  // where there is C or C++ to read
   Parsed out_;
   std::map<std::string, source::FileId> headers_;
   std::unordered_set<uint32_t> header_symbols_;

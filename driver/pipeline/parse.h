@@ -1,6 +1,7 @@
 #pragma once
 
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -22,6 +23,7 @@ struct Parsed {
   std::vector<bool> requested;                                // by FileId
   std::vector<std::pair<source::FileId, std::string>> faulty;  // not parsed, and why
   std::vector<std::string> problems;                           // with how files are compiled: one line each
+  std::set<source::FileId> guessed;                           // C and C++ files that did not parse, compiled nobody knows how
   uint64_t bytes = 0;
 };
 
@@ -31,6 +33,7 @@ struct ParseInput {
   const binding::ModuleGraph& graph;
   const source::FileSystem& files;
   const std::string& compile_commands;  // folder of compile_commands.json; empty: looked for
+  const std::vector<std::string>& extra_args;  // of the compiler, for C and C++
   const std::map<std::string, std::string>& overlays;  // by path relative to the root: not what is on disk
   ModuleCache& cache;
   unsigned jobs = 0;

@@ -92,10 +92,10 @@ std::vector<Finding> FindingsOfRules(const std::vector<const rules::Rule*>& want
   std::vector<Finding> findings;
   const objects::ProgramIndex index(a.program, *a.knowledge, a.facts);
   const objects::Values values(a.program, *a.knowledge, a.facts);
-  const objects::Reach reach(a.program, *a.knowledge, a.facts, index);
+  const objects::Launch launch(a.program, *a.knowledge, a.facts, index, a.launch_lines);
+  const objects::Reach reach(a.program, *a.knowledge, a.facts, index, &launch);
   const objects::Training training(a.program, *a.knowledge, a.facts, index);
   const objects::Loading loading(a.program, *a.knowledge, a.facts, index);
-  const objects::Launch launch(a.program, *a.knowledge, a.facts, index, a.launch_lines);
   const objects::Accumulation accumulation(a.program, *a.knowledge, a.facts, index, reach);
   const objects::FileUses file_uses(a.program, a.facts, index);
   const rules::Context context{a.files, a.program, *a.knowledge, a.facts, a.analysis, index, values, reach, training,
@@ -108,7 +108,9 @@ std::vector<Finding> FindingsOfRules(const std::vector<const rules::Rule*>& want
 
 void AddToolFindings(const Parsed& parsed, const Analysed& a, const launch::Launches& launches, std::vector<Finding>& findings) {
   for (const auto& [file, why] : parsed.faulty) findings.push_back(UnreadableFile(file, why));
-  for (const ir::Module& module : a.program.modules) AddReadingProblems(module, a.files[module.file], findings);
+  for (const ir::Module& module : a.program.modules) {
+    AddReadingProblems(module, a.files[module.file], parsed.guessed.contains(module.file), findings);
+  }
   for (const launch::LaunchFile& file : launches.files) AddReadingProblems(file, findings);
   AddLimits(a.program, a.analysis, findings);
 }
@@ -181,6 +183,7 @@ void CountInto(const ProjectFiles& project, const Selection& selection, const Pa
   out.left_out = project.left_out;
   out.index_problem = project.index_problem;
   for (const std::string& problem : parsed.problems) out.errors.push_back({.path = "", .message = problem});
+  out.read_in_part = static_cast<size_t>(std::ranges::count_if(parsed.guessed, [&](source::FileId id) { return parsed.requested[id.index]; }));
   out.bytes_scanned = selection.bytes_scanned;
   out.files_scanned = selection.files_scanned;
   out.bytes_parsed = parsed.bytes;
@@ -247,7 +250,7 @@ base::Result<Output> Run(const Options& options, const source::FileSystem& files
 
   watch.Begin("parse", selection.parse.size());
   ModuleCache cache(options.cache_folder);
-  Parsed parsed = ParseFiles({project, paths, graph, files, options.compile_commands, overlays, cache, options.jobs, memory},
+  Parsed parsed = ParseFiles({project, paths, graph, files, options.compile_commands, options.extra_args, overlays, cache, options.jobs, memory},
                              selection, a.names);
   a.launch_lines.clear();
   const LaunchInput launch_input{project.all, paths, files, overlays, options.jobs};

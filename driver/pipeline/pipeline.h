@@ -46,6 +46,7 @@ struct Output {
   std::vector<findings::Suppressed> suppressed;  // by comments
   std::vector<findings::FileSyntax> syntax;      // of files with findings
   std::vector<LeftOutPath> left_out;             // of what was asked for, not checked
+  size_t read_in_part = 0;                       // C and C++ files that need flags which nothing names
   std::string index_problem;                     // why it is not known what git tracks
 };
 

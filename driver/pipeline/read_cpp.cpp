@@ -6,8 +6,10 @@
 
 namespace allranks::pipeline {
 
-CppReader::CppReader(const PathMap& paths, const source::FileSystem& files, const std::string& database)
-    : paths_(paths), files_(files), root_(paths.Absolute("")), helper_(cpp::FindHelper()), cuda_headers_(cpp::InstalledCudaHeaders(files)) {
+CppReader::CppReader(const PathMap& paths, const source::FileSystem& files, const std::string& database,
+                     const std::vector<std::string>& extra_args)
+    : paths_(paths), files_(files), root_(paths.Absolute("")), helper_(cpp::FindHelper()), extra_args_(cpp::KeptFlags(extra_args)),
+      cuda_headers_(cpp::InstalledCudaHeaders(files)) {
   if (!database.empty()) {
     const std::string folder = paths.Absolute(paths.Relative(database));
     if (!Load(folder)) problems_.push_back(database + ": there is no compile_commands.json; let your build write one");
@@ -38,8 +40,18 @@ bool CppReader::Load(const std::string& folder) {
   return true;
 }
 
+bool CppReader::IsListed(const std::string& relative) const {
+  return commands_ && commands_->Find(paths_.Absolute(relative)) != nullptr;
+}
+
+// What a neighbour is compiled with is the best guess.
 cpp::CompileCommand CppReader::Unlisted(const std::string& path, const std::vector<std::string>& folders) const {
+  const cpp::CompileCommand* neighbour = commands_ ? commands_->Nearest(path) : nullptr;
   cpp::CompileCommand command = cpp::DefaultCommand(path, root_);
+  if (neighbour != nullptr) {
+    command.args.insert(command.args.begin(), neighbour->args.begin(), neighbour->args.end());
+    command.directory = neighbour->directory;
+  }
   for (const std::string& folder : folders) {
     const std::string absolute = paths_.Absolute(folder);
     // Named a second time a folder would lose its place before the system's.
@@ -53,7 +65,8 @@ base::Result<cpp::Reply> CppReader::Read(const std::string& relative, const std:
   if (!helper_) return base::Fail(helper_.error().message);
   const std::string path = paths_.Absolute(relative);
   const cpp::CompileCommand* listed = commands_ ? commands_->Find(path) : nullptr;
-  const cpp::CompileCommand command = listed ? *listed : Unlisted(path, folders);
+  cpp::CompileCommand command = listed ? *listed : Unlisted(path, folders);
+  command.args.insert(command.args.end(), extra_args_.begin(), extra_args_.end());
   cpp::Request request{.path = path, .text = text, .directory = command.directory, .args = command.args, .roots = {root_}};
   const std::string cuda = cpp::CudaHeadersOf(command.directory, command.args, cuda_headers_, files_);
   const std::vector<std::string> language = cpp::LanguageFlags(path, command.args, cuda);

@@ -18,12 +18,16 @@ class CppReader {
  public:
   // `database`: the folder that `-p` names, or empty: compile_commands.json is looked for in the root, its `build`
   // folder, and the folders above.
-  CppReader(const PathMap& paths, const source::FileSystem& files, const std::string& database);
+  // `extra_args`: of the compiler, behind those of every file.
+  CppReader(const PathMap& paths, const source::FileSystem& files, const std::string& database,
+            const std::vector<std::string>& extra_args);
 
   // `relative`: to the root. `folders`, relative as well: where the project's headers are that it includes, for a file
   // that no compile command names. An error is one line on why the file was not read.
   base::Result<cpp::Reply> Read(const std::string& relative, const std::string& text,
                                 const std::vector<std::string>& folders) const;
+  // Whether a compile command names the file.
+  bool IsListed(const std::string& relative) const;
   // One line for each thing that is wrong with the compile commands themselves.
   const std::vector<std::string>& problems() const { return problems_; }
 
@@ -35,6 +39,7 @@ class CppReader {
   const source::FileSystem& files_;
   std::string root_;  // absolute
   base::Result<std::string> helper_;
+  std::vector<std::string> extra_args_;
   std::string cuda_headers_;  // of this machine; empty: none
   std::optional<cpp::CompileCommands> commands_;
   std::vector<std::string> problems_;

@@ -51,7 +51,7 @@ Finding UnreadableFile(source::FileId file, std::string why) {
   return Make(kUnreadable, {file, 0, 0}, {"file was not analysed: {}", {std::move(why)}});
 }
 
-void AddReadingProblems(const ir::Module& module, const source::SourceFile& file, std::vector<Finding>& findings) {
+void AddReadingProblems(const ir::Module& module, const source::SourceFile& file, bool is_guessed, std::vector<Finding>& findings) {
   for (const ir::Problem& problem : module.problems) {
     const source::Span span = {module.file, problem.begin, problem.end};
     if (problem.kind == ir::ProblemKind::Limit) {
@@ -60,6 +60,8 @@ void AddReadingProblems(const ir::Module& module, const source::SourceFile& file
       const bool is_python = module.language == ir::Language::Python;
       findings.push_back(Make(kUnreadable, span,
                               {is_python ? "syntax error: {}" : "not all of this could be read: {}", {problem.text}}));
+      // Of a fresh checkout, which nothing has built yet, this says nothing about the code; the summary counts such files.
+      if (is_guessed) findings.back().confidence = Confidence::Possible;
     }
   }
   // C++ takes bytes as they come.

@@ -12,11 +12,12 @@
 
 namespace allranks::pipeline {
 
-// A file that was not parsed at all. `why` says what is wrong and, after a semicolon, how to mend it.
+// A file that was not parsed at all. `why` says what is wrong and, after a semicolon, how to fix it.
 findings::Finding UnreadableFile(source::FileId file, std::string why);
 
-// What a front end could not read of a module, and bytes that are not UTF-8.
-void AddReadingProblems(const ir::Module& module, const source::SourceFile& file,
+// What a front end could not read of a module, and bytes that are not UTF-8. `is_guessed`: nobody has said how the file is
+// compiled.
+void AddReadingProblems(const ir::Module& module, const source::SourceFile& file, bool is_guessed,
                         std::vector<findings::Finding>& findings);
 
 // What could not be read of a launch file.

@@ -1,6 +1,6 @@
 // Logging commands of Azure Pipelines: one a finding. The form is described at
 // https://learn.microsoft.com/azure/devops/pipelines/scripts/logging-commands
-#include "driver/reports/place.h"
+#include "driver/reports/file_place.h"
 #include "driver/reports/report.h"
 
 namespace allranks::reports {
@@ -25,7 +25,7 @@ std::string Escaped(std::string_view text, bool property) {
 std::string RenderAzure(const Report& report) {
   std::string out;
   for (const findings::Finding& finding : report.findings) {
-    const Place place = PlaceAt(report.files, finding.span.file, finding.span.begin);
+    const Place place = PlaceInFile(report, finding.span.file, finding.span.begin);
     out += "##vso[task.logissue type=";
     out += finding.severity == findings::Severity::Error ? "error" : "warning";
     out += ";sourcepath=" + Escaped(RepositoryPath(report, place.path), true);

@@ -3,6 +3,7 @@
 #include <map>
 
 #include "driver/reports/excerpt.h"
+#include "driver/reports/headline.h"
 #include "driver/reports/place.h"
 #include "driver/reports/text_width.h"
 #include "driver/reports/timeline.h"
@@ -22,12 +23,12 @@ uint32_t DigitsOf(uint32_t number) { return static_cast<uint32_t>(std::to_string
 class FindingDrawer {
  public:
   FindingDrawer(const Report& report, const Finding& finding, const TextStyle& style)
-      : report_(report), finding_(finding), style_(style) {
+      : report_(report), finding_(finding), style_(style), headline_(HeadlineOf(OneLine(findings::Render(finding.message)))) {
     GroupMarks();
   }
 
   std::string Draw() const {
-    std::string out = Headline();
+    std::string out = Head();
     bool first = true;
     for (const auto& [file, marks] : groups_) {
       out += Arrow(file, marks, first) + Gutter(margin_, style_) + "\n";
@@ -70,10 +71,10 @@ class FindingDrawer {
     return mark;
   }
 
-  std::string Headline() const {
+  std::string Head() const {
     const std::string kind = std::string(findings::ToString(finding_.severity)) + "[" + std::string(finding_.code) + "]";
     return Paint(style_, InkOf(finding_.severity), kind) +
-           Paint(style_, Ink::Bold, ": " + OneLine(findings::Render(finding_.message))) + "\n";
+           Paint(style_, Ink::Bold, ": " + headline_.head) + "\n";
   }
   std::string Arrow(source::FileId file, const std::vector<Mark>& marks, bool first) const {
     const uint32_t offset = first ? finding_.span.begin : marks.front().span.begin;
@@ -90,16 +91,24 @@ class FindingDrawer {
     std::string out;
     const bool has_lanes = finding_.witness && ShowsDifference(*finding_.witness);
     const std::string help = findings::Render(finding_.help);
-    const bool has_notes = has_lanes || !help.empty() || !finding_.flight_recorder.empty() || !finding_.assumptions.empty();
+    const bool has_notes = has_lanes || !headline_.rest.empty() || !help.empty() || !finding_.flight_recorder.empty() || !finding_.assumptions.empty();
     if (has_notes) out += Gutter(margin_, style_) + "\n";
+    if (!headline_.rest.empty()) out += Note("why", headline_.rest);
     if (has_lanes) out += Timeline(*finding_.witness);
     if (!finding_.flight_recorder.empty()) {
       out += Note("note", "PyTorch's Flight Recorder will call this \"" + finding_.flight_recorder + "\"");
     }
     if (!finding_.assumptions.empty()) out += Note("assumed", findings::Clauses(finding_.assumptions));
     if (!help.empty()) out += Note("help", help);
+    if (const std::string verdict = Verdict(); !verdict.empty()) out += Note("verified", verdict);
     for (const findings::Fix& fix : finding_.fixes) out += Note("fix", FixText(fix));
     return out;
+  }
+  // What `allranks verify` saw; empty: it was not asked.
+  std::string Verdict() const {
+    if (!finding_.witness) return {};
+    const auto found = report_.verdicts.find(finding_.witness->finding);
+    return found == report_.verdicts.end() ? std::string() : found->second;
   }
   static std::string FixText(const findings::Fix& fix) {
     switch (fix.applicability) {
@@ -113,7 +122,7 @@ class FindingDrawer {
     std::string title = std::to_string(witness.world) + " ranks";
     if (witness.nodes > 1) title += " on " + std::to_string(witness.nodes) + " nodes";
     return Note("timeline", title) +
-           DrawTimeline(witness, report_.files[finding_.span.file].path, margin_ + 5, style_);
+           DrawTimeline(witness, report_.files[finding_.span.file].path, report_.files, margin_ + 5, style_);
   }
 
   // " = help: text", broken at spaces, the rest under the text's start.
@@ -144,6 +153,7 @@ class FindingDrawer {
   const Report& report_;
   const Finding& finding_;
   const TextStyle& style_;
+  const Headline headline_;
   std::vector<std::pair<source::FileId, std::vector<Mark>>> groups_;
   uint32_t margin_ = 1;
 };

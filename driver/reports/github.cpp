@@ -1,6 +1,6 @@
 // Annotations of a GitHub workflow: one command a finding on the standard output of a step.
 #include "driver/reports/links.h"
-#include "driver/reports/place.h"
+#include "driver/reports/file_place.h"
 #include "driver/reports/report.h"
 
 namespace allranks::reports {
@@ -34,13 +34,14 @@ std::string_view CommandOf(findings::Severity severity) {
 std::string RenderGithub(const Report& report) {
   std::string out;
   for (const findings::Finding& finding : report.findings) {
-    const Place begin = PlaceAt(report.files, finding.span.file, finding.span.begin);
-    const Place end = PlaceAt(report.files, finding.span.file, finding.span.end);
+    const Place begin = PlaceInFile(report, finding.span.file, finding.span.begin);
+    const Place end = PlaceInFile(report, finding.span.file, finding.span.end);
+    const Place shown = PlaceAt(report.files, finding.span.file, finding.span.begin);
     out += "::" + std::string(CommandOf(finding.severity)) + " title=" + Value("allranks (" + std::string(finding.code) + ")");
     out += ",file=" + Value(RepositoryPath(report, begin.path)) + ",line=" + std::to_string(begin.line);
     out += ",col=" + std::to_string(begin.column) + ",endLine=" + std::to_string(end.line);
-    if (end.line == begin.line) out += ",endColumn=" + std::to_string(end.column);
-    out += "::" + Data(ToString(begin) + ": " + std::string(finding.code) + " " + OneLine(findings::Render(finding.message))) + "\n";
+    if (end.line == begin.line && end.column > begin.column) out += ",endColumn=" + std::to_string(end.column);
+    out += "::" + Data(ToString(shown) + ": " + std::string(finding.code) + " " + OneLine(findings::Render(finding.message))) + "\n";
   }
   return out;
 }

@@ -2,7 +2,7 @@
 #include <set>
 
 #include "driver/reports/json_writer.h"
-#include "driver/reports/place.h"
+#include "driver/reports/file_place.h"
 #include "driver/reports/report.h"
 
 namespace allranks::reports {
@@ -30,13 +30,13 @@ std::string RenderGitlab(const Report& report) {
   for (const findings::Finding& finding : report.findings) {
     std::string fingerprint = finding.fingerprint;
     while (!seen.insert(fingerprint).second) fingerprint += "+";
-    const Place begin = PlaceAt(report.files, finding.span.file, finding.span.begin);
+    const Place begin = PlaceInFile(report, finding.span.file, finding.span.begin);
     json.BeginObject().Member("description", std::string(finding.code) + ": " + OneLine(findings::Render(finding.message)));
     json.Member("check_name", finding.code).Member("fingerprint", fingerprint).Member("severity", SeverityOf(finding.severity));
     json.Key("location").BeginObject().Member("path", RepositoryPath(report, begin.path));
     json.Key("positions").BeginObject();
     WritePoint(json, "begin", begin);
-    WritePoint(json, "end", PlaceAt(report.files, finding.span.file, finding.span.end));
+    WritePoint(json, "end", PlaceInFile(report, finding.span.file, finding.span.end));
     json.EndObject().EndObject().EndObject();
   }
   json.EndArray();

@@ -157,7 +157,7 @@ std::string Article(const Report& report, const Finding& finding) {
   if (!finding.function.empty()) out += " in " + Escaped(finding.function);
   out += "</div>";
   if (finding.witness && ShowsDifference(*finding.witness)) {
-    out += HtmlLanes(*finding.witness, report.files[finding.span.file].path);
+    out += HtmlLanes(*finding.witness, report.files[finding.span.file].path, report.files);
   }
   return out + Excerpts(report, finding) + Facts(report, finding) + "</article>\n";
 }

@@ -94,8 +94,8 @@ class Picture {
 
 }  // namespace
 
-std::string HtmlLanes(const witness::Witness& witness, std::string_view path) {
-  const Lanes lanes = LanesOf(witness, path);
+std::string HtmlLanes(const witness::Witness& witness, std::string_view path, const source::SourceFiles& files) {
+  const Lanes lanes = LanesOf(witness, path, files);
   std::string out = "<figure class=\"timeline\">";
   if (lanes.hidden > 0) out += "<figcaption>after " + std::to_string(lanes.hidden) + " steps that all ranks share</figcaption>";
   return out + "<div class=\"scroll\" tabindex=\"0\">" + Picture(lanes).Draw() + "</div></figure>";

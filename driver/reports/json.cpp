@@ -110,6 +110,8 @@ std::string RenderJson(const Report& report) {
   WriteLedger(json, report, false);
   json.Key("errors").BeginArray();
   for (const std::string& error : report.errors) json.String(error);
+  json.EndArray().Key("notes").BeginArray();
+  for (const std::string& note : report.notes) json.String(note);
   json.EndArray().EndObject();
   return json.Take();
 }

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "driver/reports/place.h"
+#include "driver/reports/file_place.h"
 #include "witness/ranks_text.h"
 
 namespace allranks::reports {
@@ -38,7 +38,8 @@ std::string_view LastName(std::string_view dotted) {
 
 class LaneBuilder {
  public:
-  LaneBuilder(const witness::Witness& w, std::string_view path) : w_(w), path_(path), common_(CommonSteps(w)) {
+  LaneBuilder(const witness::Witness& w, std::string_view path, const source::SourceFiles& files)
+      : w_(w), path_(path), files_(files), common_(CommonSteps(w)) {
     first_ = common_ > kStepsBefore ? common_ - kStepsBefore : 0;
   }
 
@@ -86,7 +87,7 @@ class LaneBuilder {
     if (partner >= 0) text += (gives ? " from rank " : " to rank ") + Member(members, partner);
     if (members.size() < w_.world) text += " on " + RanksText(members, w_.world);
     if (op.at.line == 0) return text;
-    return text + (op.at.uri == path_ ? " :" : " " + OneLine(op.at.uri) + ":") + std::to_string(op.at.line);
+    return text + (op.at.uri == path_ ? " :" : " " + OneLine(op.at.uri) + ":") + LineName(files_, op.at.uri, op.at.line);
   }
 
   // The ranks of the operation's group, by their rank in it.
@@ -132,6 +133,7 @@ class LaneBuilder {
 
   const witness::Witness& w_;
   std::string_view path_;
+  const source::SourceFiles& files_;
   size_t common_ = 0;
   size_t first_ = 0;
 };
@@ -144,8 +146,8 @@ bool ShowsDifference(const witness::Witness& witness) {
   return std::any_of(witness.ops.begin(), witness.ops.end(), [&](const auto& ops) { return ops.size() > common; });
 }
 
-Lanes LanesOf(const witness::Witness& witness, std::string_view path) {
-  const LaneBuilder builder(witness, path);
+Lanes LanesOf(const witness::Witness& witness, std::string_view path, const source::SourceFiles& files) {
+  const LaneBuilder builder(witness, path, files);
   return {.lanes = builder.All(), .hidden = builder.hidden()};
 }
 

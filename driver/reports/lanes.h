@@ -5,6 +5,7 @@
 #include <string_view>
 #include <vector>
 
+#include "analyzer/source/source_file.h"
 #include "witness/witness.h"
 
 namespace allranks::reports {
@@ -26,8 +27,8 @@ struct Lanes {
   size_t hidden = 0;  // first steps that all ranks share and that are not among the lanes
 };
 
-// `path` is the finding's file: operations in it are named by their line alone.
-Lanes LanesOf(const witness::Witness& witness, std::string_view path);
+// `path` is the finding's file: operations in it are named by their line alone. `files` knows the cells of notebooks.
+Lanes LanesOf(const witness::Witness& witness, std::string_view path, const source::SourceFiles& files);
 
 // Whether there is anything to see: a rank that waits, or lanes that differ.
 bool ShowsDifference(const witness::Witness& witness);

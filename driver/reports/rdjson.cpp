@@ -1,7 +1,7 @@
 // Reviewdog's format. Columns count bytes from one.
 #include "driver/reports/json_writer.h"
 #include "driver/reports/links.h"
-#include "driver/reports/place.h"
+#include "driver/reports/file_place.h"
 #include "driver/reports/report.h"
 
 namespace allranks::reports {
@@ -21,7 +21,7 @@ std::string_view SeverityOf(findings::Severity severity) {
 void WriteRange(JsonWriter& json, const Report& report, const source::Span& span) {
   json.Key("range").BeginObject();
   for (const auto& [key, offset] : {std::pair("start", span.begin), std::pair("end", span.end)}) {
-    const Place place = PlaceAt(report.files, span.file, offset, source::ColumnUnit::Utf8);
+    const Place place = PlaceInFile(report, span.file, offset, source::ColumnUnit::Utf8);
     json.Key(key).BeginObject().Member("line", place.line).Member("column", place.column).EndObject();
   }
   json.EndObject();
@@ -31,7 +31,7 @@ void WriteRange(JsonWriter& json, const Report& report, const source::Span& span
 void WriteSuggestions(JsonWriter& json, const Report& report, const Finding& finding) {
   json.Key("suggestions").BeginArray();
   for (const findings::Fix& fix : finding.fixes) {
-    if (fix.edits.size() != 1 || fix.edits[0].span.file != finding.span.file) continue;
+    if (report.files[finding.span.file].is_notebook() || fix.edits.size() != 1 || fix.edits[0].span.file != finding.span.file) continue;
     json.BeginObject();
     WriteRange(json, report, fix.edits[0].span);
     json.Member("text", fix.edits[0].replacement).EndObject();

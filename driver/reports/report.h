@@ -27,6 +27,16 @@ struct Site {
   findings::Assumptions assumptions = {};  // Aligned
 };
 
+// Of the run itself, for SARIF.
+struct RunInfo {
+  std::vector<std::string> arguments = {};
+  std::string start_time = {}, end_time = {};  // "2026-11-22T15:04:05Z"; empty: not known
+  int exit_code = 0;
+  std::string repository = {};  // "https://host/owner/name"; empty: none
+  std::string commit = {};
+  std::string branch = {};
+};
+
 struct Report {
   const source::SourceFiles& files;
   std::span<const findings::Finding> findings;
@@ -43,6 +53,9 @@ struct Report {
   std::string category = "allranks/";  // of SARIF runs: tells several uploads of one commit apart
   // From a path as shown to one relative to the root of the repository; none: they are the same.
   std::function<std::string(std::string_view)> repository_path;
+  // Of a notebook: for each line of its text, from zero, the line of its JSON, from one.
+  std::map<source::FileId, std::vector<uint32_t>> notebook_lines = {};
+  RunInfo run = {};
   std::vector<std::string> notes = {};  // what was found and not checked, one line each
 };
 

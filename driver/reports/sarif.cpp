@@ -51,12 +51,28 @@ void WriteNotification(JsonWriter& json, std::string_view level, const std::stri
 void WriteInvocation(JsonWriter& json, const Report& report, const std::vector<std::string>& cuts) {
   json.Key("invocations").BeginArray().BeginObject();
   json.Key("executionSuccessful").Bool(report.errors.empty());
+  const RunInfo& run = report.run;
+  if (!run.start_time.empty()) {
+    json.Key("arguments").BeginArray();
+    for (const std::string& argument : run.arguments) json.String(argument);
+    json.EndArray().Member("startTimeUtc", run.start_time).Member("endTimeUtc", run.end_time);
+    json.Member("exitCode", static_cast<uint64_t>(run.exit_code));
+  }
   if (!report.errors.empty() || !cuts.empty()) {
     json.Key("toolExecutionNotifications").BeginArray();
     for (const std::string& error : report.errors) WriteNotification(json, "error", error);
     for (const std::string& cut : cuts) WriteNotification(json, "warning", cut);
     json.EndArray();
   }
+  json.EndObject().EndArray();
+}
+
+// The commit that was checked. What is not committed yet is not of it, but there is no better name.
+void WriteProvenance(JsonWriter& json, const RunInfo& run) {
+  if (run.repository.empty() || run.commit.empty()) return;
+  json.Key("versionControlProvenance").BeginArray().BeginObject();
+  json.Member("repositoryUri", run.repository).Member("revisionId", run.commit);
+  if (!run.branch.empty()) json.Member("branch", run.branch);
   json.EndObject().EndArray();
 }
 
@@ -87,6 +103,7 @@ std::string RenderSarif(const Report& report) {
                    " results are here: code scanning takes no more. Check parts of the project by themselves.");
   }
   WriteInvocation(json, report, cuts);
+  WriteProvenance(json, report.run);
   WriteRunProperties(json, report);
   json.EndObject().EndArray().EndObject();
   return json.Take();

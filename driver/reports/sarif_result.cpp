@@ -2,7 +2,7 @@
 #include <algorithm>
 
 #include "driver/reports/line_hash.h"
-#include "driver/reports/place.h"
+#include "driver/reports/file_place.h"
 #include "driver/reports/sarif_parts.h"
 #include "driver/reports/uri.h"
 #include "rules/rule.h"
@@ -104,10 +104,14 @@ void ResultWriter::Write(const Finding& finding, BaselineState state, const find
 std::string ResultWriter::MessageOf(const Finding& finding) const {
   std::string message = WithoutLinks(Sentence(findings::Render(finding.message)));
   std::string links;
+  std::vector<LabelRole> roles;
   uint64_t id = 0;
   for (const Label& label : finding.labels) {
     ++id;
     if (id > kMostLocations || label.span == finding.span) continue;
+    // One link a role says enough; the related places have them all.
+    if (std::ranges::find(roles, label.role) != roles.end()) continue;
+    roles.push_back(label.role);
     links += (links.empty() ? " See [" : ", [") + std::string(LinkText(label.role)) + "](" + std::to_string(id) + ")";
   }
   if (!links.empty()) message += links + ".";
@@ -119,6 +123,8 @@ ResultWriter::Region ResultWriter::RegionOf(const source::Span& span) const {
   const source::SourceFile& file = report_.files[span.file];
   const source::LineColumn begin = source::Locate(file, span.begin, source::ColumnUnit::Utf16);
   const source::LineColumn end = source::Locate(file, span.end, source::ColumnUnit::Utf16);
+  // Columns of a notebook's JSON would say nothing.
+  if (file.is_notebook()) return {LineInFile(report_, span.file, begin.line), 0, LineInFile(report_, span.file, end.line), 0};
   return {uint64_t{begin.line} + 1, uint64_t{begin.column} + 1, uint64_t{end.line} + 1, uint64_t{end.column} + 1};
 }
 
@@ -129,13 +135,16 @@ std::string ResultWriter::UriOfFile(source::FileId file) const { return UriOfPat
 
 void ResultWriter::WriteRegion(std::string_view key, const Region& region) {
   json_.Key(key).BeginObject();
-  json_.Member("startLine", region.line).Member("startColumn", region.column);
-  json_.Member("endLine", region.end_line).Member("endColumn", region.end_column).EndObject();
+  json_.Member("startLine", region.line);
+  if (region.column > 0) json_.Member("startColumn", region.column);
+  json_.Member("endLine", std::max(region.end_line, region.line));
+  if (region.end_column > 0) json_.Member("endColumn", region.end_column);
+  json_.EndObject();
 }
 
 // The line as it stands, for viewers that have no sources.
 void ResultWriter::WriteContext(source::FileId file_id, const Region& region) {
-  if (!file_id || region.end_line != region.line) return;
+  if (!file_id || region.end_line != region.line || report_.files[file_id].is_notebook()) return;
   const source::SourceFile& file = report_.files[file_id];
   const auto line = static_cast<uint32_t>(region.line - 1);
   const std::string_view text = source::LineText(file, line);
@@ -215,7 +224,8 @@ void ResultWriter::WriteSuppression(const findings::Suppressed& by) {
 }
 
 void ResultWriter::WriteFixes(const Finding& finding) {
-  if (finding.fixes.empty()) return;
+  // In a notebook a fix is a change of JSON strings, which edits of lines cannot say.
+  if (finding.fixes.empty() || report_.files[finding.span.file].is_notebook()) return;
   json_.Key("fixes").BeginArray();
   for (const findings::Fix& fix : finding.fixes) {
     json_.BeginObject();
@@ -287,7 +297,10 @@ void ResultWriter::WriteStep(const witness::Witness& w, size_t c, const witness:
   }
   json_.BeginObject().Key("location");
   WriteLocation(line, UriOfPath(op.at.uri), region, ranks + ": `" + name + "`" + (waits ? ", waits here" : ""), "", 0);
-  json_.Member("importance", waits ? "essential" : "important").EndObject();
+  json_.Member("importance", waits ? "essential" : "important");
+  // By it `allranks verify` finds the step again.
+  if (!op.id.empty()) json_.Key("properties").BeginObject().Member("allranks/op", op.id).EndObject();
+  json_.EndObject();
 }
 
 void ResultWriter::WriteProperties(const Finding& finding) {

@@ -51,7 +51,8 @@ void WriteRule(JsonWriter& json, const rules::Rule& rule) {
   WriteText(json, "fullDescription", Description(rule));
   json.Member("helpUri", RuleUrl(rule));
   const std::string page = rules::RulePage(rule);
-  json.Key("help").BeginObject().Member("text", page).Member("markdown", page).EndObject();
+  // Readers of Markdown get the page; the text, which the format wants as well, does not repeat it.
+  json.Key("help").BeginObject().Member("text", Sentence(std::string(rule.summary)) + " See " + RuleUrl(rule)).Member("markdown", page).EndObject();
   json.Key("defaultConfiguration").BeginObject();
   json.Key("enabled").Bool(rule.on_by_default).Member("level", LevelOf(rule.severity)).EndObject();
   json.Key("properties").BeginObject().Key("tags").BeginArray();

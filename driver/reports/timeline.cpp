@@ -21,9 +21,9 @@ std::string Repeat(std::string_view sign, uint32_t count) {
 
 }  // namespace
 
-std::string DrawTimeline(const witness::Witness& witness, std::string_view path, uint32_t indent,
-                         const TextStyle& style) {
-  const auto [lanes, hidden] = LanesOf(witness, path);
+std::string DrawTimeline(const witness::Witness& witness, std::string_view path, const source::SourceFiles& files,
+                         uint32_t indent, const TextStyle& style) {
+  const auto [lanes, hidden] = LanesOf(witness, path, files);
   uint32_t name_width = 0;
   std::vector<uint32_t> columns;
   for (const Lane& lane : lanes) {

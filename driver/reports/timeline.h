@@ -14,7 +14,8 @@ namespace allranks::reports {
 //     ranks 1-3  ──● all_reduce :12 ──■ all_reduce :45  wait for rank 0
 //
 // `path` is the finding's file: operations in it are named by their line alone.
-std::string DrawTimeline(const witness::Witness& witness, std::string_view path, uint32_t indent,
-                         const TextStyle& style);
+// `files` knows the cells of notebooks.
+std::string DrawTimeline(const witness::Witness& witness, std::string_view path, const source::SourceFiles& files,
+                         uint32_t indent, const TextStyle& style);
 
 }  // namespace allranks::reports

@@ -20,7 +20,7 @@ witness::Witness TwoClasses(std::vector<witness::Op> first, std::vector<witness:
 TEST(TimelineTest, RanksThatGoOnAndRanksThatWait) {
   witness::Witness w = TwoClasses({MakeOp("x", "broadcast", 3), MakeOp("y", "barrier", 5)}, {MakeOp("z", "broadcast", 4)});
   w.stuck = {{0, "y"}};
-  EXPECT_EQ(DrawTimeline(w, "a.py", 2, {}),
+  EXPECT_EQ(DrawTimeline(w, "a.py", {}, 2, {}),
             "  rank 0  ──● broadcast :3 ──■ barrier :5  waits for rank 1\n"
             "  rank 1  ──● broadcast :4 ──────────────  goes on\n");
 }
@@ -34,7 +34,7 @@ TEST(TimelineTest, WhatAllShareIsCutAndWhatNeverHappensIsLeftOut) {
   rest.push_back(MakeOp("z", "broadcast", 7));
   witness::Witness w = TwoClasses(first, rest);
   w.stuck = {{0, "y"}, {1, "z"}};
-  EXPECT_EQ(DrawTimeline(w, "a.py", 0, {.ascii = true}),
+  EXPECT_EQ(DrawTimeline(w, "a.py", {}, 0, {.ascii = true}),
             "after 3 steps that all ranks share:\n"
             "rank 0  --* barrier :1 --* barrier :1 --# all_reduce :5  waits for rank 1\n"
             "rank 1  --* barrier :1 --* barrier :1 --# broadcast :7   waits for rank 0\n");
@@ -48,7 +48,7 @@ TEST(TimelineTest, RootsAndGroupsAreToldInRanksOfTheJob) {
   w.comms = {{"world", {0, 1, 2, 3}}, {"odd", {1, 3}}};
   w.classes = {{"a", {0, 2}, ""}, {"b", {1, 3}, ""}};
   w.stuck = {{0, "y"}, {2, "y"}};
-  EXPECT_EQ(DrawTimeline(w, "b.py", 0, {}),
+  EXPECT_EQ(DrawTimeline(w, "b.py", {}, 0, {}),
             "ranks 0 and 2  ──■ barrier a.py:4                                 wait for ranks 1 and 3\n"
             "ranks 1 and 3  ──● broadcast from rank 3 on ranks 1 and 3 a.py:3  go on\n");
 }
@@ -61,7 +61,7 @@ TEST(TimelineTest, NothingToSee) {
 TEST(TimelineTest, Corruption) {
   witness::Witness w = TwoClasses({MakeOp("x", "all_gather", 3)}, {MakeOp("z", "reduce_scatter", 4)});
   w.effect = witness::Effect::Corruption;
-  EXPECT_EQ(DrawTimeline(w, "a.py", 0, {}),
+  EXPECT_EQ(DrawTimeline(w, "a.py", {}, 0, {}),
             "rank 0  ──● all_gather :3      gets wrong data\n"
             "rank 1  ──● reduce_scatter :4  gets wrong data\n");
 }

@@ -76,7 +76,7 @@ class HintWriter {
     const DocumentRange place = target_.places().Of({target_.file, end_of_line, end_of_line});
     if (place.uri != target_.uri) return;
     std::string name = traces::NameOfRanks(world_, ranks);
-    const std::string tooltip = "only " + name + " gets here, as seen on two nodes of two processes";
+    const std::string tooltip = "reached by " + name + " only, in a job of two nodes with two processes each";
     for (const std::string_view word : {"ranks ", "rank "}) {
       if (name.starts_with(word)) name = name.substr(word.size());
     }

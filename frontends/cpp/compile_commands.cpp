@@ -151,6 +151,12 @@ bool EndsWithAny(std::string_view path, std::initializer_list<std::string_view> 
   return std::any_of(endings.begin(), endings.end(), [&](std::string_view ending) { return path.ends_with(ending); });
 }
 
+// What flags of another file may be lent to: 'c', 'u' for CUDA, '+' for C++ and headers.
+char LanguageOf(std::string_view path) {
+  if (path.ends_with(".c")) return 'c';
+  return EndsWithAny(path, {".cu", ".cuh"}) ? 'u' : '+';
+}
+
 }  // namespace
 
 std::string AbsolutePath(const std::string& directory, std::string_view path) {
@@ -226,6 +232,21 @@ base::Result<CompileCommands> CompileCommands::Parse(std::string_view text, cons
 const CompileCommand* CompileCommands::Find(const std::string& path) const {
   const auto found = by_path_.find(path);
   return found == by_path_.end() ? nullptr : &found->second;
+}
+
+const CompileCommand* CompileCommands::Nearest(const std::string& path) const {
+  const CompileCommand* nearest = nullptr;
+  std::pair<size_t, size_t> most;
+  for (const auto& [listed, command] : by_path_) {
+    if (LanguageOf(listed) != LanguageOf(path)) continue;
+    const size_t same = static_cast<size_t>(std::ranges::mismatch(listed, path).in1 - listed.begin());
+    const size_t folders = static_cast<size_t>(std::count(listed.begin(), listed.begin() + static_cast<std::ptrdiff_t>(same), '/'));
+    const std::pair<size_t, size_t> likeness = {folders, same};
+    if (nearest != nullptr && likeness <= most) continue;
+    nearest = &command;
+    most = likeness;
+  }
+  return nearest;
 }
 
 CompileCommand DefaultCommand(const std::string& path, const std::string& root) {

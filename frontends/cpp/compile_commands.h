@@ -26,6 +26,9 @@ class CompileCommands {
 
   // Of an absolute path; null: not listed.
   const CompileCommand* Find(const std::string& path) const;
+  // Of the listed file of the same language with which `path` shares most folders, and then most of its name; null: none
+  // is listed.
+  const CompileCommand* Nearest(const std::string& path) const;
   size_t size() const { return by_path_.size(); }
   size_t skipped() const { return skipped_; }
   // What was wrong with single entries: "flags.rsp, which foo.cpp is compiled with, cannot be read".

@@ -345,7 +345,7 @@ class AsyncCall {
       const std::string text(TextOf(buffer.expr));
       Finding& finding =
           Add(sink, module_.span(use), Confidence::Certain,
-              {"`{}` is touched here before the `wait()` of `{}`, which still works on it", {text, Name()}},
+              {"`{}` is touched here before the `wait()` of `{}`: the operation still works on it", {text, Name()}},
               {{module_.span(call_), LabelRole::Note, {"the operation starts here", {}}}});
       finding.labels.push_back({module_.span(use), LabelRole::Primary, {"too early", {}}});
       finding.labels.push_back({CallAt(wait), LabelRole::Note, {"it is waited for only here", {}}});

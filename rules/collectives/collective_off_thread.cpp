@@ -140,7 +140,7 @@ class OffThread {
         .severity = Severity::Error,
         .confidence = confidence,
         .span = issued.path[0],
-        .message = {"`{}` is issued from {}, out of step with the training thread", {issued.name, where}},
+        .message = {"`{}` is issued from {}: out of step with the training thread", {issued.name, where}},
         .help = {"let the training thread communicate, or give this thread a group of its own", {}},
         .function = context_.program.FunctionName(function)};
     if (registration) {

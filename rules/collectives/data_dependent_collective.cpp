@@ -41,8 +41,8 @@ Finding FindingOfLook(const Context& context, const Look& look) {
   const traces::Difference& first = *look.differences.front();
   const objects::Site site{look.call->function, look.call->expr};
   Finding finding = FindingAt(context, kCode, Severity::Info, Confidence::Likely, site,
-                              {"each rank asks its own disk with `{}`, and {} depends on the answer",
-                               {NameOfLook(context, *look.call), OpNameOf(context, first.culprit)}});
+                              {"{} depends on `{}`: each rank asks its own disk",
+                               {OpNameOf(context, first.culprit), NameOfLook(context, *look.call)}});
   findings::Assume(finding, first.assumptions);
   AddLabel(finding, finding.span, LabelRole::Primary, {"differs if the disk is not shared, or a file appears between two looks", {}});
   for (size_t i = 0; i < look.differences.size() && i < kMostNamed; ++i) {

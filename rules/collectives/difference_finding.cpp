@@ -137,7 +137,7 @@ class LabelWriter {
     if (d.kind == DifferenceKind::TripCount) {
       Add(d.condition, LabelRole::Condition, {"the number of rounds {}", {VariesText(d.axes)}});
     } else if (RanksAreKnown(d)) {
-      Add(d.condition, LabelRole::Condition, {"{} parts the ranks", {ConditionText(context_, d)}});
+      Add(d.condition, LabelRole::Condition, {"{} differs between ranks", {ConditionText(context_, d)}});
     } else {
       Add(d.condition, LabelRole::Condition, {"{} {}", {ConditionText(context_, d), VariesText(d.axes)}});
     }

@@ -9,7 +9,7 @@ void Check(const Context& context, FindingSink& sink) {
   for (const traces::Difference& difference : context.analysis.differences) {
     if (difference.kind != traces::DifferenceKind::EarlyExit) continue;
     findings::Text message = {
-        "`{}` lets {} skip {}, where {} will wait forever{}",
+        "`{}` lets {} skip {}: there {} will wait forever{}",
         {difference.exit_kind, MissingRanks(difference), OpText(context, difference, difference.culprit),
          ReachingRanks(difference), VictimText(context, difference)}};
     findings::Text help = {

@@ -13,7 +13,7 @@ void Check(const Context& context, FindingSink& sink) {
     // AR104 has a note at the place that looks at the disk.
     if (file_tests.Of(difference) != nullptr) continue;
     findings::Text message = {
-        "{} is repeated by a loop whose number of rounds {}: ranks with more rounds will wait "
+        "{} is in a loop whose length {}: ranks with more rounds will wait "
         "forever for those that are done{}",
         {OpText(context, difference, difference.culprit), VariesText(difference.axes),
          VictimText(context, difference)}};

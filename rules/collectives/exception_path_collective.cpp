@@ -89,8 +89,8 @@ void Check(const Context& context, FindingSink& sink) {
     // An error strikes one rank: either it goes on without the operation of the `try`, or it alone issues the
     // one in the handler.
     findings::Text message = {
-        "this handler keeps a rank that failed going, and {} is then issued by a part of the "
-        "ranks, which will wait forever{}",
+        "this handler keeps a failed rank going: {} is then issued by some ranks only, which will "
+        "wait forever{}",
         {OpText(context, difference, difference.culprit), VictimText(context, difference)}};
     findings::Text help = {
         "re-raise, or note the error in a flag, reduce it over the ranks, and let all of them act "

@@ -16,9 +16,9 @@ void Check(const Context& context, FindingSink& sink) {
       continue;
     }
     const std::string under = culprit.strategies.empty() ? "" : " under " + culprit.strategies;
-    findings::Text message = {"{} communicates{} and {}{}",
-                              {OpText(context, difference, culprit), under, ReachText(difference),
-                               VictimText(context, difference)}};
+    findings::Text message = {"{} {}{}: it communicates{}",
+                              {OpText(context, difference, culprit), ReachText(difference),
+                               VictimText(context, difference), under}};
     findings::Text help = {"call it on every rank: it lets the rank that writes or prints do so by itself",
                            {}};
     if (culprit.op_class != knowledge::OpClass::Implicit) help = {"call it on every rank", {}};

@@ -41,8 +41,8 @@ class Evaluations {
     if (std::ranges::count(seen_, span) > 0) return;
     seen_.push_back(span);
     Finding finding = FindingAt(context_, kCode, Severity::Warning, Confidence::Likely, *reduction,
-                                {"the sampler repeats samples until all ranks have equally many, and this counts the repeated ones "
-                                 "as well: the result depends on the number of ranks",
+                                {"this counts samples that the sampler repeats to give all ranks equally many: the result "
+                                 "depends on the number of ranks",
                                  {}});
     AddLabel(finding, finding.span, LabelRole::Primary, {"sums up over the ranks", {}});
     AddLabel(finding, SpanOf(context_, made[0]), LabelRole::Why, {"pads the data set", {}});

@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "rules/finding_parts.h"
+#include "rules/program_calls.h"
 #include "rules/source_edits.h"
 
 namespace allranks::rules {
@@ -21,12 +22,14 @@ bool Is(const Context& context, ValueId value, knowledge::Coordinate coordinate)
 }
 
 // The user says so, or the process group is set up with as many ranks as a node has devices.
-bool HasOneNode(const Context& context) {
-  return context.facts.job.nodes == 1 || std::ranges::any_of(context.index.known_calls(), [&](const objects::KnownCall& call) {
+bool HasOneNode(const Context& context, ProgramCalls& calls, ir::ModuleId module) {
+  if (context.facts.job.nodes == 1) return true;
+  const objects::KnownCall* init = calls.FindIf(module, [&](const objects::KnownCall& call) {
     if (call.entry->operation.op_class != knowledge::OpClass::Init || !call.entry->has_operation) return false;
     const ValueId size = context.index.Arg(call, "world_size");
     return size && Is(context, size, knowledge::Coordinate::LocalWorldSize);
   });
+  return init != nullptr;
 }
 
 void Visit(const Context& context, const objects::KnownCall& call, std::string_view param,
@@ -50,8 +53,9 @@ void Visit(const Context& context, const objects::KnownCall& call, std::string_v
 }
 
 void Check(const Context& context, FindingSink& sink) {
-  if (HasOneNode(context)) return;
+  ProgramCalls calls(context);
   for (const objects::KnownCall& call : context.loading.made_samplers()) {
+    if (HasOneNode(context, calls, context.program.funcs[call.function].module)) continue;
     Visit(context, call, "rank", knowledge::Coordinate::LocalRank, "the rank within its node", "get_rank", sink);
     Visit(context, call, "num_replicas", knowledge::Coordinate::LocalWorldSize, "the number of devices of a node",
           "get_world_size", sink);

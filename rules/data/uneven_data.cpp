@@ -2,6 +2,7 @@
 #include <optional>
 
 #include "rules/finding_parts.h"
+#include "rules/program_calls.h"
 #include "rules/scenario_witness.h"
 #include "rules/source_edits.h"
 
@@ -26,16 +27,15 @@ struct Share {
 
 class Shares {
  public:
-  Shares(const Context& context, FindingSink& sink) : context_(context), sink_(sink) {}
+  Shares(const Context& context, FindingSink& sink) : context_(context), sink_(sink), calls_(context) {}
 
   void Run() {
-    if (IsJoined()) return;
     for (uint32_t m = 0; m < context_.program.modules.size(); ++m) {
       const ir::ModuleId module{m};
       for (const ir::ExprKind kind : {ir::ExprKind::Subscript, ir::ExprKind::Call}) {
         for (const ir::ExprId id : context_.index.ExprsOf(module, kind)) {
           const std::optional<Share> share = ShareAt(module, id);
-          if (share && IsUneven(*share)) Visit(*share);
+          if (share && IsUneven(*share) && !IsJoined(module)) Visit(*share);
         }
       }
     }
@@ -43,12 +43,13 @@ class Shares {
 
  private:
   // Ranks that run out of data stand in for themselves: `with Join([model])`, `with model.join()`.
-  bool IsJoined() const {
-    return std::ranges::any_of(context_.index.known_calls(), [&](const KnownCall& call) {
+  bool IsJoined(ir::ModuleId module) {
+    const KnownCall* join = calls_.FindIf(module, [&](const KnownCall& call) {
       const std::string_view name = context_.program.text(call.entry->name);
       return name.find(".Join.") != std::string_view::npos || name.ends_with(".join") ||
              name.ends_with(".join_uneven_inputs");
     });
+    return join != nullptr;
   }
 
   ValueId ValueOf(ir::ModuleId module, ir::ExprId expr) const { return context_.facts.value(module, expr); }
@@ -167,7 +168,7 @@ class Shares {
   void Report(const Share& share, const KnownCall& loader, const LoaderLoop& loop) {
     Finding finding = FindingAt(
         context_, kCode, Severity::Error, Confidence::Likely, share.site,
-        {"`{}` gives the first ranks one item more where the whole is no multiple of the number of ranks: the loop over "
+        {"`{}` gives some ranks one more item unless the total divides evenly: the loop over "
          "`{}` communicates in each step, so these ranks wait in a step that the others do not make",
          {Quoted(context_, share.site), Quoted(context_, loop.iterable)}});
     AddLabel(finding, finding.span, LabelRole::Primary, {"of unequal length on the ranks", {}});
@@ -196,6 +197,7 @@ class Shares {
 
   const Context& context_;
   FindingSink& sink_;
+  ProgramCalls calls_;
   std::vector<source::Span> seen_;
 };
 

@@ -35,8 +35,8 @@ void Check(const Context& context, FindingSink& sink) {
     const ir::Class& definition = context.program.ir_class(model.class_id);
     const std::string name(context.program.text(definition.name));
     Finding finding = FindingAt(context, kCode, Severity::Warning, Confidence::Likely, {model.call.function, model.call.expr},
-                                {"`find_unused_parameters=True` makes DDP walk the graph after every forward, and every "
-                                 "parameter of `{}` takes part in every forward",
+                                {"`find_unused_parameters=True` is not needed: every parameter of `{}` takes part in every "
+                                 "forward, and DDP searches the graph after each",
                                  {name}});
     AddLabel(finding, context.program.modules[module].span(flag), LabelRole::Primary, {"costs time in every step", {}});
     const ir::ModuleId home = context.program.classes[model.class_id].module;

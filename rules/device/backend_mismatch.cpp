@@ -61,7 +61,7 @@ class Backends {
     if (!made.expr || !OnlyNccl(module) || calls_.Says(module, {"set_default_device", "set_default_tensor_type", "init_device_mesh(\"cpu"})) return;
     const Site site{call.function, call.expr};
     Finding finding = FindingAt(context_, kCode, Severity::Error, Confidence::Likely, site,
-                                {"`{}` lies in the memory of the host, and the backend of the group is NCCL, which has no {} for it",
+                                {"`{}` is in host memory: the backend of the group is NCCL, which has no {} for it",
                                  {Quoted(context_, {call.function, tensor}), std::string(kind)}});
     AddLabel(finding, finding.span, LabelRole::Primary, {"raises: no backend type associated with device type cpu", {}});
     AddLabel(finding, SpanOf(context_, made), LabelRole::Why, {"made without a device", {}});
@@ -143,7 +143,7 @@ class Buffers {
     // Memory that the host shares with its devices.
     if (!made || HoldsWord(context_.files[context_.program.modules[module].file].text, {"cudaHostRegister", "hipHostRegister"})) return;
     Finding finding = FindingAt(context_, kCode, Severity::Error, Confidence::Likely, {call.function, call.expr},
-                                {"`{}` lies in the memory of the host, and `{}` moves memory of GPUs only",
+                                {"`{}` is in host memory: `{}` moves GPU memory only",
                                  {Quoted(context_, {call.function, buffer}), std::string(context_.program.text(call.entry->name))}});
     AddLabel(finding, SpanOf(context_, {call.function, buffer}), LabelRole::Primary, {"no GPU can read this", {}});
     AddLabel(finding, SpanOf(context_, {call.function, made}), LabelRole::Why, {"made here", {}});

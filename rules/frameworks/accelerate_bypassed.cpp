@@ -12,7 +12,7 @@ bool IsPrepare(std::string_view entry) {
 
 void Report(const Context& context, const BypassedBackward& found, FindingSink& sink) {
   Finding finding = FindingAt(context, kCode, found,
-                              "`{}.backward()` goes past Accelerate, which scales the loss for mixed precision and for "
+                              "`{}.backward()` goes past Accelerate: it scales the loss for mixed precision and for "
                               "accumulated steps, and hands it to DeepSpeed where that is configured",
                               "the model is prepared here");
   finding.help = {"call `accelerator.backward(loss)`", {}};

@@ -84,7 +84,7 @@ engine.step()
 
 ## Fix
 
-`--fix` calls the engine's `backward` where its variable is at hand. The step is for you to mend.
+`--fix` calls the engine's `backward` where its variable is at hand. The step is left to you.
 
 ## Proof
 

@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "rules/finding_parts.h"
+#include "rules/program_calls.h"
 
 namespace allranks::rules {
 namespace {
@@ -10,15 +11,13 @@ using objects::GradientEvent;
 constexpr std::string_view kCode = "AR706";
 
 // The program tells the engine itself which micro-step is the last.
-bool SetsBoundary(const Context& context) {
+bool SetsBoundary(const Context& context, ProgramCalls& calls, ir::ModuleId module) {
   const base::NameId name = context.program.names->Find("set_gradient_accumulation_boundary");
-  for (uint32_t m = 0; name && m < context.program.modules.size(); ++m) {
-    const ir::Module& module = context.program.modules[ir::ModuleId{m}];
-    for (const ir::ExprId id : context.index.ExprsOf(ir::ModuleId{m}, ir::ExprKind::Attribute)) {
-      if (ir::AttrOf(module[id]) == name) return true;
-    }
-  }
-  return false;
+  return name && std::ranges::any_of(calls.FilesOf(module), [&](ir::ModuleId file) {
+    return std::ranges::any_of(context.index.ExprsOf(file, ir::ExprKind::Attribute), [&](ir::ExprId id) {
+      return ir::AttrOf(context.program.modules[file][id]) == name;
+    });
+  });
 }
 
 bool IsKnownEngine(const Context& context, const objects::Site& object) {
@@ -48,12 +47,13 @@ void Visit(const Context& context, FuncId function, const GradientEvent& step, s
 }
 
 void Check(const Context& context, FindingSink& sink) {
-  if (SetsBoundary(context)) return;
+  ProgramCalls calls(context);
   std::vector<source::Span> seen;
   for (uint32_t f = 0; f < context.program.funcs.size(); ++f) {
     for (const GradientEvent& event : context.accumulation.EventsOf(FuncId{f})) {
       const bool is_step = event.call.action == objects::GradientAction::Step && event.call.by_engine;
-      if (is_step) Visit(context, FuncId{f}, event, seen, sink);
+      if (!is_step || SetsBoundary(context, calls, context.program.funcs[FuncId{f}].module)) continue;
+      Visit(context, FuncId{f}, event, seen, sink);
     }
   }
 }

@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "rules/finding_parts.h"
+#include "rules/program_calls.h"
 #include "rules/source_edits.h"
 
 namespace allranks::rules {
@@ -13,10 +14,12 @@ constexpr std::string_view kCode = "AR601";
 constexpr std::string_view kName = "torch.distributed.fsdp.FullyShardedDataParallel.__init__";
 
 // Parts of the model are wrapped by themselves somewhere in the program: the root holds the rest.
-bool WrapsParts(const Context& context) {
+bool WrapsParts(const Context& context, ProgramCalls& calls, ir::ModuleId module) {
   int count = 0;
   for (const objects::KnownCall& call : context.index.known_calls()) {
-    if (context.program.text(call.entry->name) != kName) continue;
+    const bool is_own = context.program.text(call.entry->name) == kName &&
+                        calls.IsOneProgram(module, context.program.funcs[call.function].module);
+    if (!is_own) continue;
     ++count;
     if (!context.index.LoopsAround({call.function, call.expr}).empty()) return true;
   }
@@ -56,7 +59,7 @@ bool IsCallback(const Context& context, const objects::KnownCall& call) {
 }
 
 void Check(const Context& context, FindingSink& sink) {
-  const bool wraps_parts = WrapsParts(context);
+  ProgramCalls calls(context);
   for (const objects::KnownCall& call : context.index.known_calls()) {
     if (context.program.text(call.entry->name) != kName) continue;
     const ir::Module& module = context.program.module_of(call.function);
@@ -65,7 +68,9 @@ void Check(const Context& context, FindingSink& sink) {
       is_open = is_open || ir::ArgAt(module, module[call.expr], i).kind == ir::ArgKind::DoubleStar;
     }
     const std::string_view problem = Problem(context, call);
-    if (is_open || problem.empty() || IsCallback(context, call) || (wraps_parts && !context.index.Arg(call, "auto_wrap_policy"))) continue;
+    if (is_open || problem.empty() || IsCallback(context, call)) continue;
+    const ir::ModuleId file = context.program.funcs[call.function].module;
+    if (!context.index.Arg(call, "auto_wrap_policy") && WrapsParts(context, calls, file)) continue;
     const objects::Site site{call.function, call.expr};
     Finding finding = FindingAt(context, kCode, Severity::Warning, Confidence::Likely, site,
                                 {"{}: each forward gathers the whole model on every rank", {std::string(problem)}});

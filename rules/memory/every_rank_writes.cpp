@@ -4,8 +4,8 @@
 #include <string>
 #include <utility>
 
-#include "analyzer/objects/jobs.h"
-#include "analyzer/objects/process_starts.h"
+#include "analyzer/objects/job_runs.h"
+#include "analyzer/objects/rank_words.h"
 #include "rules/finding_parts.h"
 #include "rules/source_edits.h"
 
@@ -22,12 +22,12 @@ constexpr std::string_view kCode = "AR802";
 class Writers {
  public:
   Writers(const Context& context, FindingSink& sink)
-      : context_(context), sink_(sink), jobs_(context.program, context.index), starts_(context.program, context.facts, context.index) {}
+      : context_(context), sink_(sink), runs_(context.program, context.facts, context.index, context.launch, context.loading) {}
 
   void Run() {
     for (const FileUse& use : context_.file_uses.uses()) {
       const bool changes_files = (use.act == FileAct::Write && !use.is_once) || IsRemovalThatFails(use);
-      if (changes_files && IsRunByJob(use)) Visit(use);
+      if (changes_files && runs_.IsRunByRanks(use.way.front()) && !runs_.IsInTurn(use.way)) Visit(use);
     }
   }
 
@@ -37,15 +37,16 @@ class Writers {
     const traces::RankSet ranks = context_.reach.RanksOnWay(use.way, world);
     const bool all = ranks == traces::RankSet::All(world.size());
     const bool one_a_node = ranks.count() == world.nodes && ranks.has(0) && ranks.has(world.per_node);
-    if ((!all && !one_a_node) || !IsOnePath(use, world, ranks)) return;
+    if ((!all && !one_a_node) || !IsOnePath(use, world, ranks) || (!all && IsOfNode(use.path))) return;
     const Site& place = use.way.front();
     const source::Span span = SpanOf(context_, place);
     const std::string name = NameOf(use);
     if (!reported_.insert({span.file.index, span.begin}).second) return;
     // Somebody may well have asked whether it is still there.
     const bool removes = use.act == FileAct::Remove;
+    const bool is_sure = !removes && (!all || runs_.IsSharedWork(use.way));
     Finding finding = FindingAt(
-        context_, kCode, Severity::Warning, removes ? Confidence::Possible : Confidence::Likely, place,
+        context_, kCode, Severity::Warning, is_sure ? Confidence::Likely : Confidence::Possible, place,
         {removes ? "{} removes `{}`: on a shared file system those that come later find it gone"
                  : "{} writes `{}`: on a shared file system they overwrite one another's bytes",
          {all ? "every rank" : "one rank of each node", name}});
@@ -72,28 +73,34 @@ class Writers {
     return true;
   }
 
-  // By all ranks of a job, and not by the process that starts them. A function whose callers are not seen may be called
-  // on one rank only.
-  bool IsRunByJob(const FileUse& use) const {
-    const FuncId outermost = use.way.front().function;
-    if (!jobs_.IsOfJob(outermost)) return false;
-    if (starts_.IsStarted(outermost)) return true;
-    const std::vector<Site> ways = context_.index.WaysTo(use.way.front());
-    return jobs_.IsRun(outermost) && std::ranges::none_of(ways, [&](const Site& site) { return starts_.IsParent(site.function); });
+  // On a disk that each node has for itself.
+  static bool IsOfNode(const objects::FilePath& path) {
+    const std::string_view text = path.pieces.front().text;
+    return !path.pieces.front().hole && (text.starts_with("/dev/shm") || text.starts_with("/tmp"));
   }
 
-  // The same on all that write: nothing in it differs between these ranks.
+  // The same on all that write: nothing in it differs between these ranks, nor speaks of them by its name.
   bool IsOnePath(const FileUse& use, const traces::World& world, traces::RankSet ranks) const {
-    return std::ranges::all_of(use.path.pieces, [&](const objects::PathPiece& piece) {
-      return !piece.hole || IsOneValue(piece.hole, use, world, ranks);
-    });
+    std::string_view before;
+    for (const objects::PathPiece& piece : use.path.pieces) {
+      const bool speaks = piece.hole && (objects::RankWords::IsWord(piece.text) || EndsInRank(before));
+      if (speaks || (piece.hole && !IsOneValue(piece.hole, use, world, ranks))) return false;
+      before = piece.text;
+    }
+    return true;
+  }
+
+  // `"log-rank%03i.txt" % index`.
+  static bool EndsInRank(std::string_view text) {
+    while (text.ends_with('_') || text.ends_with('-') || text.ends_with('=')) text.remove_suffix(1);
+    return text.ends_with("rank");
   }
 
   bool IsOneValue(ValueId value, const FileUse& use, const traces::World& world, traces::RankSet ranks) const {
     const ValueId known = context_.file_uses.paths().Resolved(value, use.frame);
     const bool varies = context_.values.AnyPart(known, [&](ValueId part) {
       const variation::Value& node = context_.facts.values_store[context_.file_uses.paths().Resolved(part, use.frame)];
-      return !node.axes.empty();
+      return !node.axes.empty() || SpeaksOfRanks(node);
     });
     if (!varies) return true;
     std::optional<int64_t> first;
@@ -104,6 +111,13 @@ class Writers {
       first = number;
     }
     return first.has_value();
+  }
+
+  // `args.local_rank`, whatever stores it.
+  bool SpeaksOfRanks(const variation::Value& value) const {
+    if (value.kind != variation::ValueKind::Derived || value.kid_count != 1) return false;
+    const base::NameId name = context_.facts.values_store.OperationOf(value.a);
+    return name && objects::RankWords::IsWord(context_.program.text(name));
   }
 
   // As a person would write it.
@@ -132,8 +146,7 @@ class Writers {
 
   const Context& context_;
   FindingSink& sink_;
-  objects::Jobs jobs_;
-  objects::ProcessStarts starts_;
+  objects::JobRuns runs_;
   std::set<std::pair<uint32_t, uint32_t>> reported_;
 };
 
@@ -187,11 +200,17 @@ if epoch % 10 == 0 and dist.get_rank() == 0:
 
 ## When it is silent
 
-* A test of the rank, of any form, leaves one writer: also an early return or a caller's test.
-* The path depends on the rank, the rank's own data, the clock, or is a temporary file or a buffer.
+* A test of the rank, of any form, leaves one writer: also an early return or a caller's test, and a flag
+  that was given such a test (`args.save_logs = is_master(args)`).
+* The path depends on the rank, the rank's own data, the clock, or is a temporary file or a buffer, or is
+  named after the rank (`args.local_rank`, `"log-rank%d.txt"`).
+* A `with` around it holds a lock, or lets one rank go first.
 * The process that starts the ranks writes, before there are any.
 * A removal expects that the file may be gone: `ignore_errors`, `missing_ok`, or a `try` around it.
-* One rank of a node writes, and the configuration says `world.nodes = 1`.
+* One rank of a node writes, and the configuration says `world.nodes = 1`, or the file lies in `/tmp` or
+  `/dev/shm`.
+* One process runs the script. Where a process group is made, but no file on the way wraps a model,
+  communicates, deals out data or asks for ranks, the finding is *possible*.
 * The function's callers are not seen: they may call it on one rank only.
 
 ## Fix

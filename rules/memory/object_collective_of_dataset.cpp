@@ -34,8 +34,8 @@ class ObjectCollectives {
     const std::optional<source::Span> grows = WhereItGrows({call.function, object});
     if (!grows || !IsOverNccl(context_.program.funcs[call.function].module)) return;
     Finding finding = FindingAt(context_, kCode, Severity::Warning, Confidence::Likely, Site{call.function, call.expr},
-                                {"`{}` grows with the data, and is pickled, copied to the GPU and gathered there from all ranks at once: "
-                                 "with enough data or ranks that runs out of GPU memory",
+                                {"`{}` grows with the data and is gathered from all ranks at once: it is pickled and copied to the GPU, "
+                                 "which runs out of memory with enough data or ranks",
                                  {Quoted(context_, {call.function, object})}});
     AddLabel(finding, SpanOf(context_, {call.function, object}), LabelRole::Primary, {"one pickle on each rank, padded to the longest", {}});
     AddLabel(finding, *grows, LabelRole::Why, {"grows here", {}});

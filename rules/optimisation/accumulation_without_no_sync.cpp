@@ -101,8 +101,8 @@ void VisitWindow(const Context& context, const AccumulationWindow& window, const
   const bool reduces = stmt && (context.training.Reduces(module, stmt) || IsOfWrappingClass(context, backward.function));
   if (!reduces || window.has_other_optimizers || HasOwnRules(context, backward) || control.Has(window, backward)) return;
   Finding finding = FindingAt(context, kCode, Severity::Warning, Confidence::Likely, backward,
-                              {"gradients are reduced over the ranks in every micro-step, though the optimizer steps only {}: "
-                               "all but one reduction is for nothing",
+                              {"gradients are reduced in every micro-step, but the optimizer steps only {}: "
+                               "all but one of these reductions are wasted",
                                {std::string(HowOften(window.period))}});
   AddLabel(finding, finding.span, LabelRole::Primary, {"reduces over all ranks", {}});
   AddLabel(finding, SpanOf(context, window.step.call.site), LabelRole::Why, {HowOften(window.period), {}});

@@ -14,6 +14,9 @@ using objects::Site;
 using variation::ValueId;
 
 constexpr std::string_view kCode = "AR405";
+// Where Lightning evaluates, by the names that a module gives its overrides.
+constexpr std::string_view kEvaluationHooks[] = {"validation_step", "test_step", "validation_epoch_end", "test_epoch_end",
+                                                 "on_validation_epoch_end", "on_test_epoch_end"};
 
 class Metrics {
  public:
@@ -21,7 +24,9 @@ class Metrics {
 
   void Run() {
     for (const KnownCall& call : context_.index.known_calls()) {
-      if (context_.program.text(call.entry->name) == "lightning.pytorch.LightningModule.log") VisitLog(call);
+      const std::string_view name = context_.program.text(call.entry->name);
+      if (name == "lightning.pytorch.LightningModule.log") VisitLog(call, "value");
+      if (name == "lightning.pytorch.LightningModule.log_dict") VisitLog(call, "dictionary");
     }
     for (const LoaderLoop& loop : context_.loading.loops()) {
       if (!context_.loading.DistributedSamplersOf(loop.loader).empty()) VisitEvaluation(loop);
@@ -37,13 +42,15 @@ class Metrics {
     return context_.values.AnyPart(value, [&](ValueId part) { return context_.facts.values_store.axes(part).has(knowledge::Axis::Data); });
   }
 
-  // `self.log("loss", loss, rank_zero_only=True)`: what rank 0 saw.
-  void VisitLog(const KnownCall& log) {
+  // `self.log("loss", loss, rank_zero_only=True)`, or in an evaluation without `sync_dist`: what rank 0 saw.
+  void VisitLog(const KnownCall& log, std::string_view param) {
     const ValueId only = context_.index.Arg(log, "rank_zero_only");
     const ValueId sync = context_.index.Arg(log, "sync_dist");
-    const ir::ExprId value = context_.index.ArgExpr(log, "value");
-    if (!value || !only || !context_.values.IsTrue(only) || (sync && !context_.values.IsFalse(sync))) return;
-    if (!IsOfItsShare(context_.index.Arg(log, "value"))) return;
+    const ir::ExprId value = context_.index.ArgExpr(log, param);
+    if (!value || (sync && !context_.values.IsFalse(sync))) return;
+    const bool is_of_first = only && context_.values.IsTrue(only);
+    if (!is_of_first && (!Evaluates(log.function) || context_.launch.Of(log.function) != objects::RunBy::AllRanks)) return;
+    if (!IsOfItsShare(context_.index.Arg(log, param)) || IsMetric(context_.index.Arg(log, param))) return;
     Finding finding = FindingAt(context_, kCode, Severity::Warning, Confidence::Likely, Site{log.function, log.expr},
                                 {"`{}` is what rank 0 saw in its own batches, logged as if it were that of the job",
                                  {Quoted(context_, {log.function, value})}});
@@ -52,6 +59,22 @@ class Metrics {
     finding.help = {"log it on all ranks with `sync_dist=True`", {}};
     AddSync(log, finding);
     sink_.push_back(std::move(finding));
+  }
+
+  // A hook of Lightning's evaluation loops, or a helper that only these call.
+  bool Evaluates(FuncId function, int depth = 0) const {
+    constexpr int kDeepest = 3;
+    const std::string_view name = context_.program.text(context_.program.function(function).name);
+    if (std::ranges::find(kEvaluationHooks, name) != std::end(kEvaluationHooks)) return true;
+    const auto callers = context_.index.CallersOf(function);
+    return depth < kDeepest && !callers.empty() &&
+           std::ranges::all_of(callers, [&](const Site& caller) { return Evaluates(caller.function, depth + 1); });
+  }
+
+  // Metric objects reduce what they hold when it is asked for; so does what a collective went into.
+  bool IsMetric(ValueId value) const {
+    return context_.values.HasFlag(value, variation::kReduced) ||
+           context_.values.AnyPart(value, [&](ValueId part) { return context_.values.IsA(part, "torchmetrics.Metric"); });
   }
 
   void AddSync(const KnownCall& log, Finding& finding) const {
@@ -167,7 +190,9 @@ extern const Rule MetricNotReduced = {
 
 * An evaluation over a loader with a distributed sampler that nothing reduces over the ranks, and whose result
   rank 0 prints or logs, or which decides whether a checkpoint is kept.
-* Lightning's `self.log(..., rank_zero_only=True)` of a value that differs from rank to rank.
+* Lightning's `self.log` in a validation or test step, without `sync_dist=True`, of a value that differs
+  from rank to rank, and `self.log(..., rank_zero_only=True)` anywhere. Lightning shows rank 0's value, and
+  says so in a warning.
 
 ## Why it hurts
 
@@ -199,6 +224,7 @@ if rank == 0:
 * Something in the function, or called by it, communicates.
 * Gradients are computed in the loop: the loss of one rank's batch is what people watch while training.
 * Each rank prints its own.
+* What is logged is a metric object of torchmetrics, or was reduced before.
 
 ## Fix
 

@@ -208,8 +208,8 @@ class Rates {
     const std::string batch_text = batch ? "`" + Quoted(context_, {loader->function, batch}) + "`" : "the batch of a rank";
     Finding finding = FindingAt(
         context_, kCode, Severity::Warning, Confidence::Likely, Site{call.function, rate},
-        {"the learning rate `{}` stays the same whatever the number of ranks, while a step works on {} × world size{} "
-         "samples: with 8 ranks {}8 times as many as with one{}",
+        {"the learning rate `{}` does not depend on the number of ranks: a step works on {} × world size{} samples, "
+         "with 8 ranks {}8 times as many as with one{}",
          {Quoted(context_, {call.function, rate}), batch_text, AccumulationText(of_step), ArithmeticText(of_step),
           is_horovod ? ", for which Horovod asks for a larger rate" : ""}});
     AddLabel(finding, finding.span, LabelRole::Primary, {"nothing relates it to the number of ranks", {}});

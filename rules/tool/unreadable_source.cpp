@@ -37,12 +37,14 @@ def reduce(tensor):
 ## When it is silent
 
 * The file is valid Python of any version from 3.8 to 3.13.
-* A file in another encoding says so in a coding line.
-* Files that no path on the command line names and nothing imports.
+* The file is in another encoding, and says so in a coding line.
+* The file holds no word of a library that allranks knows, so that it is not parsed at all (`torch`, `mpi4py`,
+  `nccl`, `MPI_`, ...): a broken file without them cannot hide a collective.
+* No path on the command line names the file, and nothing imports it.
 
 ## Fix
 
-Mend the syntax; the message says what the parser met. For a template or a test input that is meant
+Fix the syntax; the message says what the parser met. For a template or a test input that is meant
 to be broken, exclude the file: `exclude = ["path/**"]` under `[tool.allranks]`.
 
 ## Proof

@@ -13,7 +13,8 @@ extern const Rule UnusedSuppression = {
 ## What it finds
 
 A comment `# allranks: ignore[CODE]` that silenced nothing, that names a code which does not exist, or that is
-misspelt so that it has no effect. With `require-reason` in the configuration, also one that does not say why.
+misspelled so that it has no effect, or that is meant for other linters (`# noqa: AR101`). With
+`require-reason` in the configuration, also one that does not say why.
 
 ## Why it hurts
 

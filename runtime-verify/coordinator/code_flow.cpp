@@ -57,10 +57,10 @@ Waiting WaitingOf(const witness::Witness& witness, const Verdict& verdict, const
   return {};
 }
 
-bool IsAt(Json* location, const witness::Op& op) {
-  Json* physical = Under(location, "physicalLocation");
-  Json* region = Under(physical, "region");
-  return region != nullptr && region->contains("startLine") && (*region)["startLine"] == op.at.line;
+// Lines are not enough: two files may each have an operation on line 14.
+bool IsOf(Json* step, const witness::Op& op) {
+  Json* properties = Under(step, "properties");
+  return IsText(properties, "allranks/op") && (*properties)["allranks/op"] == op.id;
 }
 
 void Say(Json* message, std::string_view what) {
@@ -79,7 +79,7 @@ void MarkThreadFlow(const witness::Witness& witness, const Verdict& verdict, Jso
     Json* location = Under(&step, "location");
     Json* message = Under(location, "message");
     if (!IsText(message, "text")) continue;
-    const bool waits = !is_said && waiting.op != nullptr && IsAt(location, *waiting.op);
+    const bool waits = !is_said && waiting.op != nullptr && IsOf(&step, *waiting.op);
     is_said = is_said || waits;
     std::string what;
     if (waits) {

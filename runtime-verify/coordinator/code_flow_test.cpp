@@ -19,10 +19,11 @@ witness::Witness OneSkips(uint32_t world) {
   return w;
 }
 
-Json Result(const std::string& id, uint32_t line) {
+// One step, at the line of the operation, that says which operation it is.
+Json Result(const std::string& id, const std::string& op) {
   return Json::parse(R"({"codeFlows":[{"threadFlows":[{"id":")" + id +
-                     R"(","locations":[{"location":{"physicalLocation":{"region":{"startLine":)" +
-                     std::to_string(line) + R"(}},"message":{"text":"rank 0: `barrier`"}}}]}]}]})");
+                     R"(","locations":[{"location":{"physicalLocation":{"region":{"startLine":3}},)" +
+                     R"("message":{"text":"rank 0: `barrier`"}},"properties":{"allranks/op":")" + op + R"("}}]}]}]})");
 }
 
 std::string TextOf(const Json& result) {
@@ -37,13 +38,13 @@ Verdict Hangs(const witness::Witness& ran, std::string backend) {
 }
 
 TEST(CodeFlowTest, SaysWhoWaitsForWhom) {
-  Json result = Result("rank 0", 3);
+  Json result = Result("rank 0", "x");
   MarkCodeFlow(OneSkips(2), Hangs(OneSkips(2), "sim"), &result);
   EXPECT_EQ(TextOf(result), "rank 0: `barrier` (`allranks verify`: rank 0 waits here for rank 1, computed on sim)");
 }
 
 TEST(CodeFlowTest, ALaterVerdictReplacesTheEarlierOne) {
-  Json result = Result("rank 0", 3);
+  Json result = Result("rank 0", "x");
   MarkCodeFlow(OneSkips(2), Hangs(OneSkips(2), "sim"), &result);
   MarkCodeFlow(OneSkips(2), Hangs(OneSkips(4), "other"), &result);
   EXPECT_EQ(TextOf(result), "rank 0: `barrier` (`allranks verify`: rank 0 waits here for rank 1, computed on other)");
@@ -53,7 +54,7 @@ TEST(CodeFlowTest, ALaterVerdictReplacesTheEarlierOne) {
 
 TEST(CodeFlowTest, OtherPlacesAndShapesStayAsTheyAre) {
   for (const Json& untouched :
-       {Result("rank 1", 3), Result("rank 0", 4), Json::parse(R"({"codeFlows":7})"), Json::parse("{}"),
+       {Result("rank 1", "x"), Result("rank 0", "y"), Json::parse(R"({"codeFlows":7})"), Json::parse("{}"),
         Json::parse(R"({"codeFlows":[{"threadFlows":[3,{"id":"rank 0","locations":[{"location":[]}]}]}]})")}) {
     Json result = untouched;
     MarkCodeFlow(OneSkips(2), Hangs(OneSkips(2), "sim"), &result);

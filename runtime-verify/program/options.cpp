@@ -7,6 +7,8 @@
 #include <cmath>
 #include <cstdlib>
 
+#include "runtime-verify/program/verify.h"
+
 namespace allranks::verify {
 namespace {
 
@@ -15,7 +17,7 @@ constexpr std::string_view kHelp = R"(replay findings on real ranks, or in a sim
 Usage: allranks verify [OPTIONS] REPORT|WITNESS...
        allranks verify --self-test [OPTIONS]
 
-  REPORT, WITNESS         a JSON or SARIF report of `allranks check`, or one witness; `-`: the standard input
+  REPORT, WITNESS         a JSON or SARIF report of `allranks check`, or one witness; `-`: standard input
 
   --backend NAME          auto, nccl, gloo or sim (default: auto, which is nccl where there is a GPU, else sim)
   --ranks N[,N...]        run with so many ranks (default: as many as the witness has; self-test: 2,4,8)
@@ -196,6 +198,8 @@ void CheckTogether(Options& options) {
 }
 
 }  // namespace
+
+std::string_view VerifyHelp() { return kHelp; }
 
 Options ParseOptions(int argc, const char* const* argv) {
   Options options;

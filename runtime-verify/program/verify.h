@@ -9,6 +9,9 @@ namespace allranks::verify {
 constexpr std::string_view kVerifySummary =
     "replay findings on real ranks, or in a simulator, and say what happens";
 
+// `allranks verify --help`.
+std::string_view VerifyHelp();
+
 // The word by which a program starts itself again as one rank.
 constexpr std::string_view kWorkerCommand = "verify-worker";
 

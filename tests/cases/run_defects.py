@@ -1,6 +1,6 @@
 """Runs allranks on defects that public projects fixed, and prints how many it finds before the fix and flags after it.
 
-usage: run_defects.py --allranks BINARY --clones DIR [--cases FILE...] [--verbose]
+usage: run_defects.py --allranks BINARY --clones DIR [--cases FILE...] [--everything] [--verbose]
 
 A case names a repository, the last commit with the defect, the fix, a file and lines; none holds code of the project. Clones
 are looked for as DIR/<owner>+<name>/repo or DIR/<owner>/<name>; nothing is downloaded, and a case without a clone is counted
@@ -12,6 +12,7 @@ a finding with a code that found the defect stands on the fixed lines. `defects.
 import argparse
 import collections
 import json
+import os
 import subprocess
 import tempfile
 from pathlib import Path
@@ -25,23 +26,44 @@ def clone_of(repo, clones):
     return next((path for path in (clones / f"{owner}+{name}" / "repo", clones / owner / name) if path.exists()), None)
 
 
+def blobs(clone, names):
+    """The contents of blobs by name, read by one process; those that the clone lacks are left out."""
+    request = b"".join(name + b"\n" for name in names)
+    environment = os.environ | {"GIT_NO_LAZY_FETCH": "1"}
+    reply = subprocess.run(["git", "-C", clone, "cat-file", "--batch"], input=request, capture_output=True, env=environment).stdout
+    at = 0
+    while at < len(reply):
+        end = reply.index(b"\n", at)
+        head = reply[at:end].split()
+        at = end + 1
+        if head[1:] == [b"missing"]:
+            continue
+        size = int(head[2])
+        yield head[0], reply[at:at + size]
+        at += size + 1
+
+
 def check_out(clone, commit, folder):
     """The sources of one commit; a clone may lack large files, which are passed over."""
     listing = subprocess.run(["git", "-C", clone, "ls-tree", "-r", "-z", commit], capture_output=True, check=True).stdout
+    paths = collections.defaultdict(list)
     for entry in listing.split(b"\0"):
         meta, _, path = entry.partition(b"\t")
-        if not path.endswith(tuple(ending.encode() for ending in ENDINGS)) or not meta.startswith(b"100"):
-            continue
-        blob = subprocess.run(["git", "-C", clone, "cat-file", "blob", meta.split()[2]], capture_output=True)
-        if blob.returncode == 0:
-            target = Path(folder, path.decode("utf-8", "surrogateescape"))
+        if path.endswith(tuple(ending.encode() for ending in ENDINGS)) and meta.startswith(b"100"):
+            paths[meta.split()[2]].append(path.decode("utf-8", "surrogateescape"))
+    for name, content in blobs(clone, list(paths)):
+        for path in paths[name]:
+            target = Path(folder, path)
             target.parent.mkdir(parents=True, exist_ok=True)
-            target.write_bytes(blob.stdout)
+            target.write_bytes(content)
 
 
-def findings(binary, folder):
-    run = subprocess.run([binary, "check", "--isolated", "--no-cache", "--output-format", "json", "."], cwd=folder,
-                         capture_output=True, text=True, encoding="utf-8", timeout=900)
+EVERYTHING = ["--select", "ALL", "--preview", "--min-confidence", "possible"]
+
+
+def findings(binary, folder, options):
+    command = [binary, "check", "--isolated", "--no-cache", "--output-format", "json", *options, "."]
+    run = subprocess.run(command, cwd=folder, capture_output=True, text=True, encoding="utf-8", timeout=900)
     if run.returncode not in (0, 1):
         raise RuntimeError(run.stderr.strip()[-300:])
     return json.loads(run.stdout)["findings"]
@@ -57,15 +79,15 @@ def codes_at(found, file, lines, with_labels):
     return {f["code"] for f in found if any(path == file and lines[0] <= line <= lines[1] for path, line in places(f, with_labels))}
 
 
-def judge(binary, clone, case):
+def judge(binary, clone, case, options):
     with tempfile.TemporaryDirectory() as folder:
         check_out(clone, case["buggy_commit"], folder)
-        codes = codes_at(findings(binary, folder), case["file"], case["lines"], True)
+        codes = codes_at(findings(binary, folder, options), case["file"], case["lines"], True)
     flagged = set()
     if codes and case.get("fixed_lines"):
         with tempfile.TemporaryDirectory() as folder:
             check_out(clone, case["fixed_commit"], folder)
-            flagged = codes & codes_at(findings(binary, folder), case["file"], case["fixed_lines"], False)
+            flagged = codes & codes_at(findings(binary, folder, options), case["file"], case["fixed_lines"], False)
     return codes, flagged
 
 
@@ -74,6 +96,7 @@ def main():
     parser.add_argument("--allranks", required=True, type=Path)
     parser.add_argument("--clones", required=True, type=Path)
     parser.add_argument("--cases", nargs="*", type=Path, default=[HERE / "defects.json"])
+    parser.add_argument("--everything", action="store_true", help="all rules, at every confidence")
     parser.add_argument("--verbose", action="store_true")
     arguments = parser.parse_args()
     count = collections.defaultdict(collections.Counter)
@@ -82,7 +105,7 @@ def main():
         if clone is None:
             count[case["category"]]["no clone"] += 1
             continue
-        codes, flagged = judge(arguments.allranks.resolve(), clone, case)
+        codes, flagged = judge(arguments.allranks.resolve(), clone, case, EVERYTHING if arguments.everything else [])
         count[case["category"]]["found" if codes else "missed"] += 1
         count[case["category"]]["still flagged"] += bool(flagged)
         if arguments.verbose:

@@ -129,10 +129,13 @@ class BadInput(CliTest):
         result = self.check("nowhere.py", "good.py")
         self.assert_one_line_error(result, "nowhere.py")
         self.assertIn("good.py:6:9: AR101", result.out)
+        self.assertEqual(self.check("nowhere.py").out, "")
 
     def test_no_python_at_all(self):
         self.write("README.md", "x")
-        self.assert_one_line_error(self.check(), "no Python, C or C++ files", "--show-files")
+        result = self.check()
+        self.assertEqual((result.code, result.err.count("\n")), (0, 1), result.err)
+        self.assertTrue(result.err.startswith("allranks: warning: no Python, C or C++ files in .; "), result.err)
 
     def test_the_working_directory_is_gone(self):
         gone = self.root / "gone"

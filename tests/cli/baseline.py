@@ -47,14 +47,14 @@ class Baseline(CliTest):
         self.assertEqual(len(self.entries()), 2)
         self.write("a.py", GUARDED)
         for variable in ("CI", "PRE_COMMIT"):
-            self.assertIn("1 finding of the baseline", self.run_allranks("check", env={**DESK, variable: "1"}).err)
+            self.assertIn("is fixed; a run outside CI and hooks removes it.", self.run_allranks("check", env={**DESK, variable: "1"}).err)
             self.assertEqual(len(self.entries()), 2)
         # What was not looked at is not gone.
         self.write("b.py", "import torch.distributed\n")
         self.check("b.py")
         self.check("--ignore", "AR101", "a.py")
         self.assertEqual(len(self.entries()), 2)
-        self.assertIn("Took 1 finding", self.run_allranks("check", env=DESK).err)
+        self.assertIn("Removed 1 finding from the baseline", self.run_allranks("check", env=DESK).err)
         self.assertEqual(len(self.entries()), 1)
         (self.root / "a.py").unlink()
         self.check("b.py")
@@ -112,7 +112,7 @@ class DiffBase(CliTest):
         self.git("switch", "-qc", "work")
         self.git("switch", "-q", "main")
         self.write("pkg/a.py", "import torch.distributed\n")
-        self.git("commit", "-qam", "mended")
+        self.git("commit", "-qam", "fixed")
         self.git("switch", "-q", "work")
         self.assertEqual(self.lines("--diff-base", "main"), [])
 
@@ -121,6 +121,20 @@ class DiffBase(CliTest):
         self.write("pkg/a.py", GUARDED + SECOND)
         hook = {"GIT_DIR": "/nowhere", "GIT_INDEX_FILE": ".git/index", "GIT_WORK_TREE": "/nowhere", "PRE_COMMIT": "1"}
         self.assertEqual(self.lines("--diff-base", "HEAD", env=hook), ["pkg/a.py:11"])
+
+    def test_before_the_first_commit(self):
+        self.git("init", "-q", "-b", "main")
+        self.write("a.py", GUARDED)
+        self.assertEqual(self.lines("--diff-base", "HEAD"), ["a.py:6"])
+        self.assert_one_line_error(self.run_allranks("check", "--diff-base", "main"), "no commit `main`")
+
+    @unittest.skipUnless(os.geteuid() == 0, "only root may give files away")
+    def test_a_repository_of_somebody_else(self):
+        self.commit()
+        os.chown(self.root, 12345, 12345)
+        os.chown(self.root / ".git", 12345, 12345)
+        result = self.run_allranks("check", "--diff-base", "HEAD", env={"GIT_CONFIG_GLOBAL": os.devnull})
+        self.assert_one_line_error(result, "git config --global --add safe.directory")
 
     def test_errors(self):
         self.commit()

@@ -1,6 +1,11 @@
 """Subcommands, exit codes and mistakes on the command line."""
 
-from support import GUARDED, CliTest, main
+import json
+import pathlib
+import shutil
+import subprocess
+
+from support import ALLRANKS, GUARDED, CliTest, main
 
 
 class Commands(CliTest):
@@ -40,6 +45,75 @@ class Commands(CliTest):
         # What is there is checked.
         self.write("chekc/good.py", "x = 1\n")
         self.assertEqual(self.run_allranks("chekc").code, 0)
+
+    def test_any_word_that_is_no_file(self):
+        for word in ("frobnicate", "deploy"):
+            result = self.run_allranks(word)
+            self.assert_one_line_error(result, f"neither a command nor a file: `{word}`", "allranks --help")
+            self.assertEqual(result.out, "")
+        self.assertEqual(self.run_allranks("help", "check").out, self.run_allranks("check", "--help").out)
+        self.assertIn("Usage", self.run_allranks("help").out)
+
+    def test_help_has_groups(self):
+        out = self.run_allranks("check", "--help").out
+        groups = ["Which rules", "Which files", "How code is read", "Fixes", "Old findings", "Reports", "Running"]
+        places = [out.index(f"\n{group}:\n") for group in groups]
+        self.assertEqual(places, sorted(places))
+
+    def test_clean(self):
+        self.write("bad.py", GUARDED)
+        self.run_allranks("check")
+        self.assertTrue((self.root / ".allranks_cache").is_dir())
+        self.assertEqual(self.run_allranks("clean").code, 0)
+        self.assertFalse((self.root / ".allranks_cache").exists())
+        self.assertEqual(self.run_allranks("clean").code, 0)
+        self.write(".allranks_cache/precious", "x")
+        self.assert_one_line_error(self.run_allranks("clean"), "this is no cache")
+
+    def test_completions(self):
+        for shell in ("bash", "zsh", "fish"):
+            out = self.run_allranks("completions", shell)
+            self.assertEqual(out.code, 0)
+            for word in ("min-confidence", "possible", "server", "update-baseline"):
+                self.assertIn(word, out.out, shell)
+            if shutil.which(shell):
+                subprocess.run([shell, "-n"], input=out.out.encode(), check=True)
+        script = self.run_allranks("completions", "bash").out + "COMP_WORDS=(allranks check --min-confidence p); COMP_CWORD=3; _allranks; echo \"${COMPREPLY[@]}\""
+        self.assertEqual(subprocess.run(["bash", "-c", script], capture_output=True, text=True).stdout, "possible\n")
+        self.assert_one_line_error(self.run_allranks("completions", "tcsh"), "tcsh")
+
+    def test_pages(self):
+        man = self.run_allranks("man").out
+        self.assertTrue(man.startswith(".TH ALLRANKS 1"), man[:60])
+        page = self.run_allranks("man", "--markdown").out
+        docs = pathlib.Path(__file__).resolve().parents[2] / "docs" / "cli.md"
+        self.assertEqual(page, docs.read_text(), "allranks man --markdown > docs/cli.md")
+
+    def test_licences(self):
+        out = self.run_allranks("version", "--licenses").out
+        for word in ("Apache License", "tree-sitter", "LLVM", "yaml-cpp"):
+            self.assertIn(word, out)
+
+    def test_rule_as_json(self):
+        rule = json.loads(self.run_allranks("rule", "AR101", "--output-format", "json").out)
+        self.assertEqual((rule["code"], rule["name"], rule["severity"], rule["preview"]), ("AR101", "rank-guarded-collective", "error", False))
+        rules = json.loads(self.run_allranks("rule", "--all", "--output-format", "json").out)
+        self.assertGreater(len(rules), 60)
+        self.assertTrue(next(each for each in rules if each["code"] == "AR802")["preview"])
+
+    def test_watch(self):
+        self.write("bad.py", GUARDED)
+        process = subprocess.Popen([ALLRANKS, "check", "--watch", "--output-format", "concise"], cwd=self.root, text=True,
+                                   stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        self.addCleanup(process.wait)
+        self.addCleanup(process.stdout.close)
+        self.addCleanup(process.stderr.close)
+        self.addCleanup(process.kill)
+        self.assertIn("AR101", process.stdout.readline())
+        self.assertIn("Watching", process.stderr.readline())
+        self.write("bad.py", "import torch.distributed\n")
+        lines = [process.stdout.readline() for _ in range(2)]
+        self.assertTrue(any(line.startswith("No findings") for line in lines), lines)
 
     def test_rule(self):
         page = self.run_allranks("rule", "AR101")

@@ -37,7 +37,7 @@ class Config(CliTest):
         self.write("b.py", GUARDED)
         self.write("allranks.toml", "exclude = ['gen/']\n")
         self.assertEqual(self.run_allranks("check", "--show-files").out, "b.py\n")
-        self.assert_one_line_error(self.run_allranks("check", "--exclude", "b.py"), "no Python, C or C++ files")
+        self.assertIn("warning: no Python, C or C++ files", self.run_allranks("check", "--exclude", "b.py").err)
 
     def test_errors_name_the_place(self):
         self.write("a.py", GUARDED)
@@ -48,6 +48,8 @@ class Config(CliTest):
                                      "  2 | selct = ['AR1']\n    | ^^^^^\n")
         self.write("allranks.toml", "select = [\n")
         self.assertRegex(self.run_allranks("check").err, r"^allranks: error: allranks\.toml:\d+:\d+: not valid TOML")
+        self.write("allranks.toml", "[[[")
+        self.assertRegex(self.run_allranks("check").err, r"^allranks: error: allranks\.toml:1:\d+: not valid TOML")
         self.write("allranks.toml", "select = ['AR999']\n")
         self.assertIn("allranks.toml:1:11: no rule `AR999`", self.run_allranks("check").err)
         self.assert_one_line_error(self.run_allranks("check", "--config", "nowhere.toml"), "nowhere.toml")
@@ -60,6 +62,13 @@ class Config(CliTest):
         self.assertEqual(self.codes("pkg"), ["AR101"])
         closest.write_text("extend = '../allranks.toml'\n")
         self.assertEqual(self.codes("pkg"), [])
+
+    def test_a_configuration_further_down_is_named(self):
+        self.write("a.py", GUARDED)
+        self.write("pkg/b.py", GUARDED)
+        self.write("pkg/allranks.toml", 'ignore = ["AR101"]\n')
+        self.assertIn("Not used: pkg/allranks.toml. One run has one configuration", self.run_allranks("check").out)
+        self.assertNotIn("Not used", self.run_allranks("check", cwd=self.root / "pkg").out)
 
     def test_per_file_ignores_and_severity(self):
         self.write("tests/a.py", GUARDED)

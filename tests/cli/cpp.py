@@ -47,7 +47,8 @@ class Cpp(CliTest):
         self.write("main.cpp", GUARDED)
         self.commands({"file": "main.cpp", "arguments": ["c++", "-DROOT=0", "main.cpp"]}, where="out/here/compile_commands.json")
         self.assertNotIn("AR001", self.check("-p", "out/here").out)
-        self.assertIn("AR001 not all of this could be read: use of undeclared identifier 'ROOT'", self.check().out)
+        self.assertIn("AR001 not all of this could be read: use of undeclared identifier 'ROOT'",
+                      self.check("--min-confidence", "possible").out)
 
     def test_flags_of_nvcc_and_flag_files(self):
         self.write("main.cu", GUARDED)
@@ -98,15 +99,39 @@ class Cpp(CliTest):
     def test_header_that_includes_itself(self):
         self.write("loop.h", '#include "loop.h"\n')
         self.write("main.cpp", '#include "loop.h"\n' + PLAIN)
-        result = self.check()
+        result = self.check("--min-confidence", "possible")
         self.assertIn("main.cpp:1:10: AR001", result.out)
         self.assertIn("main.cpp:8:18: AR101", result.out)
 
     def test_missing_header(self):
         self.write("main.cpp", '#include "gone.h"\n' + PLAIN)
         result = self.check()
-        self.assertIn("main.cpp:1:10: AR001 not all of this could be read: 'gone.h' file not found", result.out)
+        self.assertNotIn("AR001", result.out)
         self.assertIn("main.cpp:8:18: AR101", result.out)
+        # Nobody has said how the file is compiled: one line for all such files.
+        self.assertIn("\nRead in part: 1 file of C, C++ or CUDA, as no compile_commands.json lists it. ", self.run_allranks("check").out)
+        possible = self.check("--min-confidence", "possible").out
+        self.assertIn("main.cpp:1:10: AR001 not all of this could be read: 'gone.h' file not found", possible)
+        self.commands({"file": "main.cpp", "command": "c++ -c main.cpp"})
+        self.assertIn("main.cpp:1:10: AR001 not all of this could be read: 'gone.h' file not found", self.check().out)
+
+    def test_a_fresh_checkout_is_not_red(self):
+        self.write("main.cpp", '#include "gone.h"\n#include <mpi.h>\nint main() { MPI_Barrier(MPI_COMM_WORLD); }\n')
+        result = self.check()
+        self.assertEqual((result.code, result.err), (0, ""), result.out)
+
+    def test_flags_of_a_neighbour(self):
+        self.write("src/a.cpp", "int x;\n")
+        self.write("src/main.cpp", "#ifdef WITH_MPI\n" + PLAIN + "#endif\n")
+        self.commands({"file": "src/a.cpp", "command": "c++ -DWITH_MPI -c src/a.cpp"})
+        self.assertIn("src/main.cpp:8:18: AR101", self.check().out)
+
+    def test_extra_arguments(self):
+        self.write("main.cpp", "#ifdef WITH_MPI\n" + PLAIN + "#endif\n")
+        self.assertNotIn("AR101", self.check().out)
+        self.assertIn("main.cpp:8:18: AR101", self.check("--extra-arg", "-DWITH_MPI").out)
+        self.write("allranks.toml", 'extra-args = ["-DWITH_MPI"]\n')
+        self.assertIn("main.cpp:8:18: AR101", self.check().out)
 
     def test_generated_file(self):
         rows = "".join(f"  {{{i}, {i * 3}, {i * 7}}},\n" for i in range(380_000))

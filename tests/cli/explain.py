@@ -114,7 +114,7 @@ class Dumps(ExplainTest):
         both = [entry(1, "nccl:all_reduce", "started", frame(3))]
         answer = self.explain(self.dumps(both, both))
         self.assertEqual((answer["cause"], answer["inCode"]), ("all_arrived", False))
-        self.assertIn("No branch of the code parts the ranks", answer["summary"])
+        self.assertIn("No branch in the code separates the ranks", answer["summary"])
 
     def test_some_devices_did_not_start(self):
         answer = self.explain(self.dumps([entry(1, "nccl:all_reduce", "started", frame(3))], [entry(1, "nccl:all_reduce", "scheduled", frame(3))]))

@@ -5,7 +5,7 @@ import os
 import subprocess
 import unittest
 
-from support import ALLRANKS, CliTest, main
+from support import ALLRANKS, GUARDED, CliTest, main
 
 SAFE = """\
 import torch
@@ -139,11 +139,53 @@ class Fix(CliTest):
                 "source": SAFE.splitlines(keepends=True)}
         notebook = json.dumps({"cells": [cell], "metadata": {}, "nbformat": 4, "nbformat_minor": 5})
         self.write("a.ipynb", notebook)
-        self.assert_one_line_error(self.fix("--fix"), "a.ipynb", "notebook")
-        self.assertEqual(self.text("a.ipynb"), notebook)
+        diff = self.fix("--diff")
+        self.assertEqual((diff.code, self.text("a.ipynb")), (1, notebook))
+        self.assertIn("+++ a.ipynb", diff.out)
+        result = self.fix("--fix")
+        self.assertEqual(result.code, 0, result.out + result.err)
+        self.assertEqual(self.text("a.ipynb"), notebook.replace("set_device(rank)", "set_device(local_rank)"))
+
+    def test_notebook_keeps_what_no_fix_touches(self):
+        lines = SAFE.splitlines(keepends=True)
+        cells = [{"cell_type": "markdown", "metadata": {}, "source": ["t\u00e9xt"]},
+                 {"cell_type": "code", "metadata": {}, "outputs": [{"text": ["1"]}], "execution_count": 3, "source": ["%matplotlib inline\n", *lines]},
+                 {"cell_type": "code", "metadata": {}, "outputs": [], "execution_count": None, "source": "x = 1"}]
+        before = json.dumps({"cells": cells, "metadata": {}, "nbformat": 4, "nbformat_minor": 5}, indent=1, ensure_ascii=False) + "\n"
+        self.write("a.ipynb", before)
+        self.assertEqual(self.fix("--fix").code, 0)
+        self.assertEqual(self.text("a.ipynb"), before.replace("set_device(rank)", "set_device(local_rank)"))
+
+    def test_ignore_comments_in_a_notebook(self):
+        cells = [{"cell_type": "code", "metadata": {}, "outputs": [], "execution_count": None, "source": GUARDED}]
+        self.write("a.ipynb", json.dumps({"cells": cells, "metadata": {}, "nbformat": 4, "nbformat_minor": 5}))
+        self.assertEqual(self.run_allranks("check", "--add-ignore", "one rank").code, 0)
+        self.assertIn("dist.barrier()  # allranks: ignore[AR101] one rank", json.loads(self.text("a.ipynb"))["cells"][0]["source"])
 
     def test_standard_input(self):
-        self.assert_one_line_error(self.fix("--fix", "-", stdin=SAFE.encode()), "standard input")
+        result = self.fix("--fix", "-", stdin=SAFE.encode())
+        self.assertEqual((result.code, result.out), (0, FIXED), result.err)
+        self.assertIn("Fixed 1 finding in 1 file.", result.err)
+        # A name is no file to write; what is right already goes through as it is.
+        self.write("a.py", SAFE)
+        self.assertEqual(self.fix("--fix", "--stdin-filename", "a.py", "-", stdin=FIXED.encode()).out, FIXED)
+        self.assertEqual(self.text("a.py"), SAFE)
+
+    def test_fix_only(self):
+        self.write("a.py", SAFE + GUARDED)
+        result = self.fix("--fix-only")
+        self.assertEqual((result.code, result.out), (0, ""))
+        self.assertIn("set_device(local_rank)", self.text("a.py"))
+
+    def test_exit_non_zero_on_fix(self):
+        self.write("a.py", SAFE)
+        self.assertEqual(self.fix("--fix", "--exit-non-zero-on-fix").code, 1)
+        self.assertEqual(self.fix("--fix", "--exit-non-zero-on-fix").code, 0)
+
+    def test_what_unsafe_fixes_would_do(self):
+        self.write("a.py", UNSAFE)
+        for option in ("--fix", "--diff"):
+            self.assertIn("1 can be fixed with `--unsafe-fixes`.\n", self.fix(option).err)
 
     def test_twice_changes_nothing_more(self):
         self.write("a.py", SAFE)

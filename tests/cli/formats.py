@@ -38,7 +38,7 @@ class Formats(CliTest):
 
     def test_json(self):
         report = json.loads(self.run_allranks("check", "--output-format", "json").out)
-        self.assertEqual(list(report), ["version", "tool", "findings", "filesChecked", "suppressed", "ledger", "errors"])
+        self.assertEqual(list(report), ["version", "tool", "findings", "filesChecked", "suppressed", "ledger", "errors", "notes"])
         finding = report["findings"][0]
         self.assertEqual(list(finding), ["code", "name", "severity", "confidence", "assumptions", "message", "location", "function",
                                          "fingerprint", "labels", "help", "flightRecorder", "fixes", "witness"])
@@ -153,6 +153,19 @@ class Formats(CliTest):
         self.assertIn("<dt>verified</dt><dd>confirmed: deadlock (sim, 2 ranks)</dd>", html)
         self.assert_one_line_error(self.run_allranks("check", "--verdicts", "found.json"), "no verdicts in it")
 
+    def test_verdicts_in_sarif_are_read_as_well(self):
+        self.run_allranks("check", "--output-format", "sarif", "-o", "found.sarif")
+        self.run_allranks("verify", "found.sarif", "--backend", "sim", "-o", "verified.sarif")
+        full = self.run_allranks("check", "--verdicts", "verified.sarif").out
+        self.assertIn("= verified: confirmed: deadlock (sim, 2 ranks)", full)
+
+    def test_check_and_verify_in_one_command(self):
+        result = self.run_allranks("check", "--verify", "--output", "full", "--output", "sarif=all.sarif")
+        self.assertEqual(result.code, 1, result.err)
+        self.assertIn("= verified: confirmed: deadlock (", result.out)
+        properties = json.loads((self.root / "all.sarif").read_text())["runs"][0]["results"][0]["properties"]
+        self.assertEqual(properties["allranks/verify"]["verdict"], "confirmed")
+
     def test_statistics_and_coverage(self):
         self.assertRegex(self.run_allranks("check", "--statistics").out, r"^ +1  AR101  rank-guarded-collective\n")
         coverage = self.run_allranks("check", "--coverage").out
@@ -166,6 +179,24 @@ class Formats(CliTest):
         self.write("nb.ipynb", json.dumps({"cells": cells, "nbformat": 4, "nbformat_minor": 5, "metadata": {}}))
         out = self.run_allranks("check", "--output-format", "concise", "-q", "nb.ipynb").out
         self.assertTrue(out.startswith("nb.ipynb:cell 2:6:9: AR101"), out)
+
+    def test_lines_of_a_notebook_are_those_of_its_file(self):
+        code = GUARDED.splitlines(True)
+        cells = [{"cell_type": "code", "source": code[:2], "outputs": [], "metadata": {}},
+                 {"cell_type": "code", "source": code[2:], "outputs": [], "metadata": {}}]
+        text = json.dumps({"cells": cells, "nbformat": 4, "nbformat_minor": 5, "metadata": {}}, indent=1)
+        self.write("nb.ipynb", text)
+        line = next(i for i, row in enumerate(text.splitlines(), 1) if "dist.barrier()" in row)
+        sarif = json.loads(self.run_allranks("check", "--output-format", "sarif", "nb.ipynb").out)["runs"][0]["results"][0]
+        region = sarif["locations"][0]["physicalLocation"]["region"]
+        self.assertEqual(region, {"startLine": line, "endLine": line})
+        step = sarif["codeFlows"][0]["threadFlows"][0]["locations"][0]["location"]["physicalLocation"]["region"]
+        self.assertEqual(step["startLine"], line)
+        gitlab = json.loads(self.run_allranks("check", "--output-format", "gitlab", "nb.ipynb").out)[0]
+        self.assertEqual(gitlab["location"]["positions"]["begin"]["line"], line)
+        self.assertIn(f",line={line},", self.run_allranks("check", "--output-format", "github", "nb.ipynb").out)
+        self.assertIn(f"linenumber={line};", self.run_allranks("check", "--output-format", "azure", "nb.ipynb").out)
+        self.assertIn("barrier :cell 2, line 4", self.run_allranks("check", "nb.ipynb").out)
 
 
 if __name__ == "__main__":

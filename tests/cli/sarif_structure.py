@@ -2,6 +2,9 @@
 
 import json
 import os
+import re
+import shutil
+import subprocess
 import unittest
 import urllib.parse
 
@@ -25,7 +28,7 @@ class SarifStructure(CliTest):
         self.assertNotIn(" ", uri)
         region = physical["region"]
         self.assertGreaterEqual(region["startLine"], 1)
-        if "endLine" in region:
+        if "endColumn" in region:
             self.assertGreaterEqual((region["endLine"], region["endColumn"]), (region["startLine"], region["startColumn"]))
             self.assertGreaterEqual(region["startColumn"], 1)
 
@@ -70,6 +73,36 @@ class SarifStructure(CliTest):
         run = self.sarif("nowhere.py", "broken.py")["runs"][0]
         self.assertFalse(run["invocations"][0]["executionSuccessful"])
         self.assertIn("nowhere.py", run["invocations"][0]["toolExecutionNotifications"][0]["message"]["text"])
+
+    def test_the_run_itself(self):
+        invocation = self.sarif()["runs"][0]["invocations"][0]
+        self.assertEqual(invocation["arguments"], ["check", "--output-format", "sarif"])
+        self.assertEqual(invocation["exitCode"], 1)
+        for time in ("startTimeUtc", "endTimeUtc"):
+            self.assertRegex(invocation[time], r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$")
+
+    @unittest.skipUnless(shutil.which("git"), "git is not installed")
+    def test_the_commit(self):
+        def git(*args):
+            return subprocess.run(["git", "-c", "user.name=a", "-c", "user.email=a@b", *args], cwd=self.root, check=True,
+                                  capture_output=True, text=True).stdout.strip()
+        git("init", "-q", "-b", "main")
+        git("commit", "-q", "--allow-empty", "-m", "first")
+        self.assertNotIn("versionControlProvenance", self.sarif()["runs"][0])
+        for remote in ("git@example.com:a/b.git", "https://user:secret@example.com/a/b.git", "https://example.com/a/b"):
+            git("config", "remote.origin.url", remote)
+            self.assertEqual(self.sarif()["runs"][0]["versionControlProvenance"],
+                             [{"repositoryUri": "https://example.com/a/b", "revisionId": git("rev-parse", "HEAD"), "branch": "main"}])
+
+    def test_each_role_has_one_link(self):
+        for result in self.sarif()["runs"][0]["results"]:
+            names = re.findall(r"\[([^]]*)\]\(\d+\)", result["message"]["text"])
+            self.assertEqual(len(names), len(set(names)), result["message"]["text"])
+
+    def test_the_page_of_a_rule_stands_there_once(self):
+        for rule in self.sarif()["runs"][0]["tool"]["driver"]["rules"]:
+            self.assertLess(len(rule["help"]["text"]), 400)
+            self.assertIn("## What it finds", rule["help"]["markdown"])
 
     def test_the_schema(self):
         schema = os.environ.get("SARIF_SCHEMA")

@@ -33,6 +33,30 @@ class Selection(CliTest):
         self.assert_one_line_error(self.run_allranks("check", "--ignore", "nonsense"), "nonsense", "rule --all")
         self.assert_one_line_error(self.run_allranks("check", "--select", "AR101", "--ignore", "AR101"), "no rules")
 
+    def test_preview(self):
+        self.write("save.py", "import torch\nimport torch.distributed as dist\n\ndist.init_process_group()\n"
+                              "dist.barrier()\ntorch.save({}, 'out.pt')\n")
+        self.assertNotIn("AR802", self.codes("--select", "ALL"))
+        self.assertNotIn("AR802", self.codes("--select", "AR8,AR1"))
+        for chosen in (["--preview"], ["--select", "AR8", "--preview"], ["--select", "AR802"], ["--select", "every-rank-writes"]):
+            self.assertIn("AR802", self.codes(*chosen), chosen)
+        self.assert_one_line_error(self.run_allranks("check", "--select", "AR9"), "--preview")
+
+    def test_severity(self):
+        self.write("bad.py", GUARDED)
+        self.assertIn("warning[AR101]", self.run_allranks("check", "--severity", "AR1=info,AR101=warning").out)
+        self.assertEqual(self.run_allranks("check", "--severity", "AR101=off").code, 0)
+        self.assert_one_line_error(self.run_allranks("check", "--severity", "AR101=fatal"), "none of error, warning, info, off")
+        self.assert_one_line_error(self.run_allranks("check", "--severity", "AR1O1=off"), "did you mean `AR101`?")
+        self.assert_one_line_error(self.run_allranks("check", "--severity", "AR101"), "RULE=LEVEL")
+
+    def test_per_file_ignores(self):
+        self.write("a/bad.py", GUARDED)
+        self.write("b/bad.py", GUARDED)
+        out = self.run_allranks("check", "--output-format", "concise", "-q", "--per-file-ignores", "a/:AR1").out
+        self.assertEqual([line.split(":")[0] for line in out.splitlines()], ["b/bad.py"])
+        self.assert_one_line_error(self.run_allranks("check", "--per-file-ignores", "a/"), "PATTERN:RULE")
+
     def test_min_confidence(self):
         self.assertEqual(self.codes("--min-confidence", "certain"), ["AR101", "AR002"])
         self.assert_one_line_error(self.run_allranks("check", "--min-confidence", "high"), "high")

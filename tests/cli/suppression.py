@@ -1,5 +1,7 @@
 """`# allranks: ignore[CODE]` from comment to exit code."""
 
+import json
+
 from support import GUARDED, CliTest, main
 
 
@@ -60,6 +62,23 @@ class Suppression(CliTest):
         self.assertIn("    MPI_Barrier(MPI_COMM_WORLD);  // allranks: ignore[AR101] alone\n", (self.root / "a.cpp").read_text())
 
 
+class OfOthers(CliTest):
+    def test_noqa(self):
+        self.write("a.py", GUARDED.replace("dist.barrier()", "dist.barrier()  # noqa: AR101"))
+        out = self.run_allranks("check", "--output-format", "concise").out
+        self.assertIn("AR101", out)
+        self.assertIn("AR002 allranks does not read `noqa`; write `allranks: ignore[AR101]`", out)
+        self.write("a.py", GUARDED.replace("dist.barrier()", "dist.barrier()  # noqa: E501, ARG001"))
+        self.assertNotIn("AR002", self.run_allranks("check", "--output-format", "concise").out)
+
+    def test_capital_letters(self):
+        self.write("a.py", GUARDED.replace("dist.barrier()", "dist.barrier()  # Allranks: Ignore[AR101] one rank"))
+        out = self.run_allranks("check", "--output-format", "concise").out
+        self.assertIn("AR002 `allranks: Ignore` is no directive", out)
+        self.write("a.py", "# Allranks: what it is\n" + GUARDED)
+        self.assertNotIn("AR002", self.run_allranks("check", "--output-format", "concise").out)
+
+
 class AddIgnore(CliTest):
     def test_every_finding_is_accepted(self):
         text = GUARDED + "        dist.all_reduce(\n            loss)\n        x = 1; dist.barrier()  # noqa\n"
@@ -75,6 +94,13 @@ class AddIgnore(CliTest):
         path = self.write("a.py", GUARDED)
         self.assert_one_line_error(self.run_allranks("check", "--add-ignore", "see # 3"), "--add-ignore")
         self.assertEqual(path.read_text(), GUARDED)
+
+    def test_a_reason_may_name_an_issue(self):
+        path = self.write("a.py", GUARDED)
+        self.assertEqual(self.run_allranks("check", "--add-ignore", "legacy, see #12").code, 0)
+        self.assertIn("# allranks: ignore[AR101] legacy, see #12\n", path.read_text())
+        sarif = json.loads(self.run_allranks("check", "--output-format", "sarif", "--sarif-include", "suppressed").out)
+        self.assertEqual(sarif["runs"][0]["results"][0]["suppressions"][0]["justification"], "legacy, see #12")
 
 
 if __name__ == "__main__":

@@ -2,13 +2,28 @@
 
 import json
 import os
+import shutil
 import time
 
 from support import GUARDED, main
-from verify_support import VerifyTest, op, witness
+from verify_support import FIXTURES, VerifyTest, op, witness
 
 
 class Verify(VerifyTest):
+    def test_the_verdict_stands_at_the_step_that_waits(self):
+        # Two files of this example have an operation on the same line.
+        shutil.copytree(FIXTURES.parent / "examples" / "first-hang", self.root, dirs_exist_ok=True)
+        self.run_allranks("check", "--output", "sarif=r.sarif")
+        self.verify("r.sarif", "--backend", "sim", "-o", "v.sarif")
+        seen = 0
+        for result in json.loads((self.root / "v.sarif").read_text())["runs"][0]["results"]:
+            for thread in result["codeFlows"][0]["threadFlows"]:
+                texts = [step["location"]["message"]["text"] for step in thread["locations"]]
+                self.assertEqual([i for i, text in enumerate(texts) if "`allranks verify`" in text],
+                                 [i for i, text in enumerate(texts) if ", waits here" in text], texts)
+                seen += sum("`allranks verify`" in text for text in texts)
+        self.assertGreater(seen, 0)
+
     def test_exit_codes(self):
         self.witness_file([op("a")], [])
         self.assertEqual(self.verify("--backend", "sim", "w.json").code, 1)

@@ -17,7 +17,7 @@ test('push: findings of closed files, of edits, of other files', async (t) => {
   assert.equal(finding.source, 'allranks');
   assert.equal(finding.severity, 1);
   assert.deepEqual(finding.range.start, place(GUARDED, 'dist.barrier'));
-  assert.ok(finding.relatedInformation.some((each) => /parts the ranks/.test(each.message)));
+  assert.ok(finding.relatedInformation.some((each) => /differs between ranks/.test(each.message)));
   await client.open('train.py');
   await client.change('train.py', { range: { start: place(GUARDED, 'rank == 0'), end: place(GUARDED, 'rank == 0', 9) }, text: 'True' });
   await client.untilCodes('train.py');

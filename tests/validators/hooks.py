@@ -213,5 +213,39 @@ class Action(unittest.TestCase):
             self.assertEqual(result.returncode, 0, result.stdout + workflow)
 
 
+@unittest.skipUnless(shutil.which("pre-commit") and shutil.which("git"), "pre-commit is not installed; `make validate` installs it")
+class HookRepository(unittest.TestCase):
+    """packaging/pre-commit as users have it: a tagged repository, cloned and installed by pre-commit itself with its own
+    build isolation. Only the wheel comes from a folder."""
+
+    def test_it_installs_the_wheel(self):
+        with tempfile.TemporaryDirectory() as folder:
+            root = pathlib.Path(folder).resolve()
+            environment = {k: v for k, v in os.environ.items() if not k.startswith("GIT_")}
+            environment.update(HOME=str(root), PRE_COMMIT_HOME=str(root / "cache"), PIP_FIND_LINKS=str(root / "wheels"))
+
+            def call(cwd, *command):
+                return subprocess.run([str(word) for word in command], cwd=cwd, env=environment, capture_output=True, text=True, timeout=300)
+            git = ("git", "-c", "user.name=a", "-c", "user.email=a@b", "-c", "init.defaultBranch=main")
+            packed = call(root, sys.executable, REPOSITORY / "tools" / "pack_wheel", "--binary", ALLRANKS, root / "wheels")
+            self.assertEqual(packed.returncode, 0, packed.stderr)
+            shutil.copytree(REPOSITORY / "packaging" / "pre-commit", root / "hooks")
+            (root / "project").mkdir()
+            (root / "project" / "bad.py").write_text(GUARDED)
+            (root / "project" / ".pre-commit-config.yaml").write_text(
+                f"repos:\n  - repo: {root / 'clone'}\n    rev: v0\n    hooks: [{{id: allranks}}]\n")
+            for name in ("hooks", "project"):
+                for command in (("init", "-q"), ("add", "-A")):
+                    call(root / name, *git, *command)
+            call(root / "hooks", *git, "commit", "-qm", "hooks")
+            call(root / "hooks", *git, "tag", "v0")
+            call(root, *git, "clone", "-q", root / "hooks", root / "clone")
+            result = call(root / "project", "pre-commit", "run")
+            if "setuptools" in result.stdout + result.stderr:
+                self.skipTest("pip reaches no package index, so it cannot isolate a build")
+            self.assertEqual(result.returncode, 1, result.stdout + result.stderr)
+            self.assertIn("error[AR101]", result.stdout)
+
+
 if __name__ == "__main__":
     unittest.main(verbosity=1)

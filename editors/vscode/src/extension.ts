@@ -1,5 +1,6 @@
 import * as vscode from 'vscode';
 import { LanguageClient, LanguageClientOptions, State } from 'vscode-languageclient/node';
+import { chosenPython, onDidChooseAnother } from './python';
 import { serverPath } from './server_path';
 
 const LANGUAGES = ['python', 'c', 'cpp', 'cuda-cpp'];
@@ -64,6 +65,7 @@ function showState(state: State | undefined): void {
 }
 
 async function start(context: vscode.ExtensionContext): Promise<void> {
+  const folder = vscode.workspace.workspaceFolders?.[0]?.uri;
   const settings = vscode.workspace.getConfiguration('allranks');
   const command = serverPath({
     path: settings.get('path', ''),
@@ -71,10 +73,12 @@ async function start(context: vscode.ExtensionContext): Promise<void> {
     isTrusted: vscode.workspace.isTrusted,
     extensionFolder: context.extensionPath,
     searchPath: process.env.PATH ?? '',
+    python: await chosenPython(folder),
+    workspaceFolder: folder?.fsPath,
   });
   if (command === undefined) {
     showState(undefined);
-    const choice = await vscode.window.showErrorMessage('allranks: there is no `allranks` on the PATH, and none came with the extension. Install it, or name it in `allranks.path`.', 'Open Settings');
+    const choice = await vscode.window.showErrorMessage('allranks: there is no `allranks` in the chosen Python environment or on the PATH, and none came with the extension. Install it with `pip install allranks`, or name it in `allranks.path`.', 'Open Settings');
     if (choice !== undefined) await vscode.commands.executeCommand('workbench.action.openSettings', 'allranks.path');
     return;
   }
@@ -99,6 +103,11 @@ function restart(context: vscode.ExtensionContext): Promise<void> {
   return starting;
 }
 
+/** All safe fixes of the text that is open: what `source.fixAll.allranks` does on save. */
+async function fixAll(): Promise<void> {
+  await vscode.commands.executeCommand('editor.action.codeAction', { kind: 'source.fixAll.allranks', apply: 'first' });
+}
+
 async function showDebugInformation(): Promise<void> {
   const answer: unknown = await client?.sendRequest('workspace/executeCommand', { command: 'allranks.debugInformation', arguments: [] });
   await pages.show('debug-information.json', JSON.stringify(answer ?? 'the server is not running', null, 2));
@@ -112,6 +121,7 @@ export async function activate(context: vscode.ExtensionContext): Promise<void> 
     output,
     status,
     vscode.workspace.registerTextDocumentContentProvider('allranks', pages),
+    vscode.commands.registerCommand('allranks.fixAll', fixAll),
     vscode.commands.registerCommand('allranks.restart', () => restart(context)),
     vscode.commands.registerCommand('allranks.showOutput', () => output.show()),
     vscode.commands.registerCommand('allranks.showDebugInformation', showDebugInformation),
@@ -120,6 +130,7 @@ export async function activate(context: vscode.ExtensionContext): Promise<void> 
       if (change.affectsConfiguration('allranks.path') || change.affectsConfiguration('allranks.importStrategy')) void restart(context);
     }),
   );
+  context.subscriptions.push(await onDidChooseAnother(() => void restart(context)));
   await restart(context);
 }
 

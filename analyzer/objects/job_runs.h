@@ -1,0 +1,43 @@
+// Which places several ranks of a job come to, and whether the work there is shared among them.
+//
+// For rules about what each rank repeats: writing a file, opening a log of the run. A function whose callers are not seen
+// may be called on one rank only, and says nothing.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "analyzer/objects/jobs.h"
+#include "analyzer/objects/launch.h"
+#include "analyzer/objects/loading.h"
+#include "analyzer/objects/process_starts.h"
+#include "analyzer/objects/program_index.h"
+
+namespace allranks::objects {
+
+class JobRuns {
+ public:
+  JobRuns(const binding::Program& program, const variation::Facts& facts, const ProgramIndex& index, const Launch& launch,
+          const Loading& loading);
+
+  // By the ranks of a job, and not by the process that starts them.
+  bool IsRunByRanks(const Site& site) const;
+  // Whether some file on the way there wraps a model, communicates, deals out data or asks for ranks: a group that is made and never used
+  // makes no job of a script. `way`: sites each of which calls the function of the next.
+  bool IsSharedWork(std::span<const Site> way) const;
+  // Whether a `with` around a place, in its function or in one on the way, holds what other processes wait for.
+  bool IsInTurn(std::span<const Site> way) const;
+
+ private:
+  void NoteSharedWork(const Loading& loading);
+  bool IsInTurn(const Site& site) const;
+
+  const binding::Program& program_;
+  const ProgramIndex& index_;
+  const Launch& launch_;
+  Jobs jobs_;
+  ProcessStarts starts_;
+  std::vector<bool> shares_work_;  // by module
+};
+
+}  // namespace allranks::objects

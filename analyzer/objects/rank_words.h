@@ -1,0 +1,36 @@
+// Tests that nobody can decide, but that speak of ranks by their names: `if self.is_master`, `if args.save_logs` after
+// `args.save_logs = args.logs and is_master(args)`.
+//
+// Only for silence: a test that speaks of ranks is taken to let one rank through. A name speaks of them if a word for a
+// role among ranks is part of it, or if it was given such a test. What a value is made of else does not count: a loss of a
+// model on `cuda:{rank}` decides nothing about ranks.
+#pragma once
+
+#include <set>
+#include <string_view>
+#include <utility>
+
+#include "analyzer/binding/program.h"
+#include "analyzer/objects/program_index.h"
+
+namespace allranks::objects {
+
+class RankWords {
+ public:
+  RankWords(const binding::Program& program, const ProgramIndex& index);
+
+  static bool IsWord(std::string_view name);
+  bool Speaks(FuncId function, ir::ExprId test) const { return Speaks(function, test, 0); }
+
+ private:
+  bool Speaks(FuncId function, ir::ExprId test, int depth) const;
+  void NoteStores(ir::ModuleId module);
+  bool IsTest(FuncId function, ir::ExprId value) const;
+
+  const binding::Program& program_;
+  const ProgramIndex& index_;
+  std::set<std::pair<uint32_t, base::NameId>> variables_;  // of a function
+  std::set<base::NameId> attributes_;                      // of whatever object
+};
+
+}  // namespace allranks::objects

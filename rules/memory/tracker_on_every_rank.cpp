@@ -1,0 +1,141 @@
+#include <algorithm>
+#include <set>
+#include <utility>
+
+#include "analyzer/objects/job_runs.h"
+#include "analyzer/objects/rank_words.h"
+#include "rules/finding_parts.h"
+#include "rules/source_edits.h"
+
+namespace allranks::rules {
+namespace {
+
+using objects::KnownCall;
+using objects::Site;
+
+constexpr std::string_view kCode = "AR809";
+
+class Trackers {
+ public:
+  Trackers(const Context& context, FindingSink& sink)
+      : context_(context), sink_(sink), runs_(context.program, context.facts, context.index, context.launch, context.loading) {}
+
+  void Run() {
+    for (const KnownCall& call : context_.index.known_calls()) {
+      if (call.entry->Has(knowledge::Role::OpenTracker)) Visit(call);
+    }
+  }
+
+ private:
+  void Visit(const KnownCall& call) {
+    const Site site{call.function, call.expr};
+    if (!runs_.IsRunByRanks(site) || runs_.IsInTurn({&site, 1}) || TellsRanksApart(call)) return;
+    const traces::World world = objects::SmallJob(context_.facts.job);
+    const traces::RankSet ranks = context_.reach.Ranks(site, world);
+    const bool all = ranks == traces::RankSet::All(world.size());
+    const bool one_a_node = ranks.count() == world.nodes && ranks.has(0) && ranks.has(world.per_node);
+    const source::Span span = SpanOf(context_, site);
+    if ((!all && !one_a_node) || !reported_.insert({span.file.index, span.begin}).second) return;
+    const bool is_sure = !all || runs_.IsSharedWork({&site, 1});
+    Finding finding = FindingAt(context_, kCode, Severity::Warning, is_sure ? Confidence::Likely : Confidence::Possible, site,
+                                {"{} opens a log of the run: people see one curve for each of them, or all in one",
+                                 {all ? "every rank" : "one rank of each node"}});
+    AddLabel(finding, finding.span, LabelRole::Primary, {"opened on all of them", {}});
+    finding.help = {"open it on rank 0 only, and log there what was reduced over the ranks", {}};
+    sink_.push_back(std::move(finding));
+  }
+
+  // By a name or folder with the rank in it, a group of runs, `mode="disabled"` on the others.
+  bool TellsRanksApart(const KnownCall& call) const {
+    const ir::ModuleId module_id = context_.program.funcs[call.function].module;
+    const ir::Module& module = context_.program.modules[module_id];
+    const ir::Expr& expr = module[call.expr];
+    for (uint32_t i = 0; i < ir::ArgCount(module, expr); ++i) {
+      const ir::Arg arg = ir::ArgAt(module, expr, i);
+      const bool is_keyword = arg.kind == ir::ArgKind::Keyword;
+      if (arg.kind == ir::ArgKind::DoubleStar) return true;
+      if (is_keyword && HasOwnRuns(context_.program.text(arg.keyword))) return true;
+      const variation::ValueId value = context_.facts.value(module_id, arg.value);
+      const bool is_settings = is_keyword && context_.program.text(arg.keyword) == "config";
+      if (!is_settings && value && Varies(value)) return true;
+      if (!is_settings && objects::RankWords::IsWord(TextOf(context_, module.span(arg.value)))) return true;
+    }
+    return false;
+  }
+
+  // Options that say how the runs of several processes belong together.
+  static bool HasOwnRuns(std::string_view keyword) { return keyword == "group" || keyword == "mode" || keyword == "disabled"; }
+
+  // Each rank's own clock makes as many logs as there are ranks.
+  static bool IsApart(knowledge::Axes axes) {
+    return !Without(axes, knowledge::Axes::Of(knowledge::Axis::Environment)).empty();
+  }
+
+  bool Varies(variation::ValueId value) const {
+    return context_.values.AnyPart(value, [&](variation::ValueId part) { return IsApart(context_.facts.values_store.axes(part)); });
+  }
+
+  const Context& context_;
+  FindingSink& sink_;
+  objects::JobRuns runs_;
+  std::set<std::pair<uint32_t, uint32_t>> reported_;
+};
+
+void Check(const Context& context, FindingSink& sink) { Trackers(context, sink).Run(); }
+
+}  // namespace
+
+extern const Rule TrackerOnEveryRank = {
+    .code = kCode,
+    .name = "tracker-on-every-rank",
+    .severity = Severity::Warning,
+    .on_by_default = false,
+    .preview = kTooFewWereRead,
+    .languages = "Python",
+    .summary = "log of the run (TensorBoard, W&B, MLflow) that all ranks, or one rank of each node, open",
+    .explanation = R"md(
+## What it finds
+
+`SummaryWriter(...)`, `wandb.init(...)`, `mlflow.start_run(...)` and what else the knowledge base gives the
+role `open_tracker`, where every rank of a job comes by, or one rank of each node does. Who comes by is
+decided as for AR802, on two nodes of two ranks, callers included.
+
+## Why it hurts
+
+Eight ranks make eight runs in W&B and MLflow, of which seven are noise, and which one is rank 0 is not to be
+seen. TensorBoard reads all event files of a folder as one run: the curve jumps between the values of the
+ranks. What is logged is the loss of each rank's own batches.
+
+## Wrong
+
+```python
+dist.init_process_group("nccl")
+writer = SummaryWriter("runs/a")
+```
+
+## Right
+
+```python
+dist.init_process_group("nccl")
+writer = SummaryWriter("runs/a") if dist.get_rank() == 0 else None
+```
+
+## When it is silent
+
+* A test of the rank, of any form, leaves one: also an early return or a caller's test.
+* The name or the folder holds the rank, the runs are put into a `group`, or `mode` is given.
+* One process opens it: before the ranks are started, or in a script that starts no job.
+* The function's callers are not seen.
+* Trackers that open on the first rank by themselves: Lightning's loggers, `accelerator.init_trackers`.
+
+## Fix
+
+None: what follows would have to ask for the rank as well.
+
+## Proof
+
+There is nothing to replay: nothing communicates.
+)md",
+    .check = Check};
+
+}  // namespace allranks::rules
