@@ -39,7 +39,8 @@ void RankWords::NoteStores(ir::ModuleId module_id) {
 
 // `rank == 0`, `args.save and is_master(args)`, `is_master()`; not what is made with a rank.
 bool RankWords::IsTest(FuncId function, ir::ExprId value) const {
-  if (!value) return false;  // `int size;` of C
+  // `int size;` of C has none.
+  if (!value) return false;
   const ir::Module& module = program_.module_of(function);
   const ir::Expr& expr = module[value];
   switch (expr.kind) {
