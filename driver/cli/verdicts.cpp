@@ -16,12 +16,10 @@ std::string TextOf(const Json& object, const char* key) {
 std::string Line(const Json& verify) {
   // What happened in a job is more than what a replay shows.
   if (TextOf(verify, "evidence") == "job") return "seen in a job: " + TextOf(verify, "seen");
-  std::string line = TextOf(verify, "verdict");
-  if (const std::string effect = TextOf(verify, "effect"); !effect.empty()) line += ": " + effect;
+  std::string line = TextOf(verify, "says");
   if (const std::string reason = TextOf(verify, "reason"); !reason.empty()) line += ": " + reason;
-  std::string how = TextOf(verify, "backend");
-  if (verify.contains("world") && verify["world"].is_number_unsigned()) how += ", " + std::to_string(verify["world"].get<unsigned>()) + " ranks";
-  return how.empty() ? line : line + " (" + how + ")";
+  if (!verify.contains("world") || !verify["world"].is_number_unsigned()) return line;
+  return line + " (" + std::to_string(verify["world"].get<unsigned>()) + " ranks)";
 }
 
 }  // namespace

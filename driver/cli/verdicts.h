@@ -9,7 +9,7 @@
 namespace allranks::cli {
 
 // What `allranks verify -o FILE` has written into a JSON or SARIF report: by the name of the witness, one line such as
-// "confirmed: deadlock (nccl, 4 ranks)".
+// "hangs on NCCL (4 ranks)".
 [[nodiscard]] base::Result<std::map<std::string, std::string>> ReadVerdicts(const std::string& path,
                                                                             const source::FileSystem& files);
 

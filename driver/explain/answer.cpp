@@ -40,7 +40,9 @@ class Writer {
     }
     answer_.notes = recording_.notes;
     if (hang_.cause == Cause::None) {
-      answer_.summary = "Nothing in the recording is stuck: every operation in it was completed by all the ranks that should have issued it.";
+      const bool any = std::ranges::any_of(recording_.ranks, [](const auto& rank) { return !rank.second.operations.empty(); });
+      answer_.summary = any ? "Nothing in the recording is stuck: every operation in it was completed by all the ranks that should have issued it."
+                            : "No operation is recorded, so what the ranks wait for is not known.";
       AddHardware();
       return std::move(answer_);
     }
@@ -144,6 +146,9 @@ class Writer {
     }
   }
 
+  // Whether every member is known to be in the same operation.
+  bool IsWhole() const { return hang_.stall.members_known && !hang_.stall.through_unseen; }
+
   bool WasKilled() const {
     return std::ranges::any_of(answer_.missing, [](const Crowd& crowd) { return crowd.state == "killed"; });
   }
@@ -154,6 +159,7 @@ class Writer {
       case Cause::Mismatch:
       case Cause::Circle: answer_.is_code = true; break;
       case Cause::AllArrived: {
+        if (!IsWhole()) break;
         answer_.is_code = false;
         answer_.evidence.insert(answer_.evidence.begin(), "all " + std::to_string(members) + " members issued the same operation with the same sizes" +
                                 (answer_.waiting.size() > 1 ? ", from different lines" : ", from the same line"));
@@ -191,6 +197,13 @@ class Writer {
     return text;
   }
 
+  std::string MismatchText() const {
+    const bool by_number = std::ranges::all_of(answer_.waiting, [&](const Crowd& crowd) {
+      return crowd.kind == answer_.kind && crowd.shapes.find("number ") != std::string::npos;
+    });
+    return by_number ? " They have issued different numbers of operations before." : " They are in different operations of the same turn, so neither ends as it should.";
+  }
+
   std::string MissingText() const {
     std::string text;
     for (size_t i = 0; i < answer_.missing.size() && i < 4; ++i) {
@@ -221,7 +234,7 @@ class Writer {
       text += hang_.stall.point_to_point ? " Each of them waits for another, and none of them does the opposite first."
                                          : " Each of them waits for the next: the groups are used in different orders.";
     }
-    if (hang_.cause == Cause::Mismatch) text += " They are in different operations of the same turn, so neither ends as it should.";
+    if (hang_.cause == Cause::Mismatch) text += MismatchText();
     PartingText(text);
     if (answer_.foretold) {
       text += " `allranks check` says so beforehand: " + answer_.foretold->finding.code + " at " + answer_.foretold->finding.place.path + ":" +
@@ -231,7 +244,20 @@ class Writer {
     answer_.summary = std::move(text);
   }
 
+  // What is missing to tell a branch from a device.
+  void UnseenText(std::string& text) const {
+    const std::vector<uint32_t>& through = hang_.stall.through;
+    if (hang_.stall.through_unseen) {
+      const std::string ranks = RanksText(through, 0);
+      text += " " + std::string(1, static_cast<char>(std::toupper(static_cast<unsigned char>(ranks[0])))) + ranks.substr(1) +
+              (through.size() == 1 ? " is" : " are") + " through with that turn; in which operation it was is not recorded. Another one, or another order, is a matter of the code.";
+    } else {
+      text += " Whether more ranks belong to the group is not recorded. If one does, look for the branch that kept it away; if none does, at the hardware and the network.";
+    }
+  }
+
   void PartingText(std::string& text) const {
+    if (hang_.cause == Cause::AllArrived && !IsWhole()) return UnseenText(text);
     if (hang_.cause == Cause::AllArrived) {
       text += " No branch in the code separates the ranks: look at the hardware, the network or a stuck device.";
       return;
@@ -241,6 +267,10 @@ class Writer {
       return;
     }
     if (hang_.cause == Cause::Ended) return;
+    if (hang_.absent.empty() && hang_.stall.unheard.empty() && hang_.cause == Cause::Absent) {
+      text += " No other rank is heard of: add what the others left behind.";
+      return;
+    }
     if (!answer_.partings.empty()) {
       const Parting& best = answer_.partings[0];
       text += " The ranks parted at " + best.place.path + ":" + std::to_string(best.place.line) + ", `" + best.place.text + "`";

@@ -73,6 +73,10 @@ class GroupView {
       }
     }
     members_.assign(members.begin(), members.end());
+    // A job has all ranks up to the last; a group that has them all is the whole job, as far as anybody is heard of.
+    const bool is_job = members_.size() > 1 && members_.back() + 1 == members_.size() && !recording.ranks.empty() &&
+                        recording.ranks.rbegin()->first <= members_.back();
+    members_known_ = is_told_ || is_job;
     for (const uint32_t rank : members_) {
       const auto last = last_turn_.find(rank);
       if (last != last_turn_.end()) least_last_ = std::min(least_last_, last->second);
@@ -138,6 +142,7 @@ class GroupView {
     if (first == nullptr) first = turn[0].op;
     stall.kind = recording_.names[first->kind];
     stall.shapes = recording_.names[first->shapes];
+    stall.members_known = members_known_;
     for (const uint32_t rank : members_) AddMember(rank, stall);
     std::ranges::sort(stall.arrived, {}, &Arrival::rank);
     front.is_mismatch = mismatch || SizesDiffer(stall);
@@ -172,7 +177,10 @@ class GroupView {
     const Rank& record = recording_.ranks.at(rank);
     const auto progress = record.progress.find(group_);
     const bool done = progress != record.progress.end() && progress->second.last_completed >= static_cast<int64_t>(stall.turn);
-    if (done) return stall.through.push_back(rank);
+    if (done) {
+      stall.through_unseen = true;
+      return stall.through.push_back(rank);
+    }
     stall.arrived.push_back({.rank = rank, .kind = stall.kind, .shapes = {}, .stack = record.stack, .state = OpState::Started, .order = 0, .time_ns = 0});
   }
 
@@ -182,6 +190,7 @@ class GroupView {
   Sites sites_;
   std::vector<uint32_t> members_;
   bool is_told_ = false;
+  bool members_known_ = false;
   std::map<uint32_t, uint64_t> last_turn_;  // of ranks of whom that is known
   uint64_t least_last_ = ~uint64_t{0};
 };
@@ -206,6 +215,11 @@ std::set<uint32_t> PossibleMembers(const Recording& recording, uint32_t group, c
   const bool alone = std::ranges::all_of(issued, [&](const Issued& one) { return one.rank == issued[0].rank; });
   if (recording.groups[group].description != "default_pg" && recording.groups.size() > 1 && !alone) return members;
   for (const auto& [rank, record] : recording.ranks) members.insert(rank);
+  // Ranks are numbered without gaps: one that nothing is heard of is there all the same. More than this nobody runs.
+  constexpr uint32_t kMostGaps = 1 << 17;
+  const bool is_default = recording.groups[group].description == "default_pg";
+  if (!is_default || members.empty() || *members.rbegin() >= kMostGaps) return members;
+  for (uint32_t rank = 0; rank < *members.rbegin(); ++rank) members.insert(rank);
   return members;
 }
 

@@ -63,6 +63,9 @@ Cause CauseOf(const Recording& recording, const Front& front) {
   if (std::ranges::any_of(front.stall.absent, ended)) return Cause::Ended;
   if (front.is_mismatch) return Cause::Mismatch;
   if (!front.stall.absent.empty() || !front.stall.unheard.empty()) return Cause::Absent;
+  // Nobody waits alone.
+  const bool alone = front.stall.arrived.size() == 1 && front.stall.through.empty() && !front.stall.members_known;
+  if (alone && !front.stall.point_to_point) return Cause::Absent;
   // All receive and nobody sends, or the other way round.
   const bool one_sided = std::ranges::all_of(front.stall.arrived, [&](const Arrival& one) { return one.kind == front.stall.kind; });
   return front.stall.point_to_point && one_sided ? Cause::Circle : Cause::AllArrived;

@@ -47,6 +47,8 @@ struct Stall {
   std::vector<uint32_t> through;  // for whom it completed
   std::vector<uint32_t> absent;   // sorted
   std::vector<uint32_t> unheard;  // members of whom there is no record
+  bool members_known = true;      // false: nothing says whether more ranks belong to the group
+  bool through_unseen = false;    // what those for whom it completed had issued is not recorded
   bool point_to_point = false;
 };
 

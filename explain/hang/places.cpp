@@ -32,17 +32,19 @@ std::vector<Frame> UserFrames(const Recording& recording, StackIndex stack) {
 }
 
 std::string OperationOf(const Recording& recording, StackIndex stack) {
-  constexpr std::array<std::string_view, 20> kFunctions = {
+  constexpr std::array<std::string_view, 26> kFunctions = {
       "all_reduce", "broadcast", "reduce", "all_gather", "all_gather_into_tensor", "_all_gather_base", "reduce_scatter",
       "reduce_scatter_tensor", "_reduce_scatter_base", "all_to_all", "all_to_all_single", "gather", "scatter", "send", "recv",
-      "barrier", "monitored_barrier", "all_gather_object", "broadcast_object_list", "gather_object"};
+      "barrier", "monitored_barrier", "all_gather_object", "broadcast_object_list", "gather_object", "scatter_object_list",
+      "all_reduce_coalesced", "all_gather_coalesced", "isend", "irecv", "batch_isend_irecv"};
   std::string found;
   // The outermost of them is what the user calls.
   for (const Frame& frame : recording.stacks[stack]) {
     const std::string_view function = recording.names[frame.function];
     if (!IsLibraryFile(recording.names[frame.file]) && recording.names[frame.file] != "distributed_c10d.py") continue;
     if (std::ranges::find(kFunctions, function) == kFunctions.end()) continue;
-    found = function == "all_gather_object" ? "all_gather" : function == "broadcast_object_list" ? "broadcast" : KindOf(function);
+    const std::string_view plain = function.substr(0, function.find("_object"));
+    found = plain == "isend" ? "send" : plain == "irecv" ? "recv" : KindOf(plain);
   }
   return found;
 }

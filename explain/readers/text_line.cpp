@@ -33,7 +33,9 @@ bool TakeTorchPrefix(TextLine& line) {
   line.rank = static_cast<uint32_t>(*rank);
   line.rank_is_of_group = false;
   line.rank_prefix = line.words.substr(0, end);
-  line.words = Trimmed(line.words.substr(end + 2));
+  // One space belongs to the prefix; what is indented behind it stays so, as lines of source in a traceback are.
+  line.words = line.words.substr(end + 2);
+  if (line.words.starts_with(' ')) line.words.remove_prefix(1);
   return true;
 }
 

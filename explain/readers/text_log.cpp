@@ -41,6 +41,7 @@ class TextReader {
       text.remove_prefix(std::min(end + 1, text.size()));
     }
     for (auto& [stream, block] : blocks_) Close(block);
+    for (const auto& [rank, op] : pending_timeouts_) LeaveCompletedGroup(*rank, op);
     return found_;
   }
 
@@ -136,11 +137,12 @@ class TextReader {
     if (work.empty()) return false;
     const std::optional<uint64_t> turn = NumberAfter(work, "SeqNum=");
     Rank* rank = Record(RankOf(line));
-    if (!turn || rank == nullptr) return true;
+    if (rank == nullptr) return true;
     const std::string kind = KindOf(WordAt(After(work, "OpType=")));
     const std::optional<uint64_t> numel = NumberAfter(work, "NumelIn=");
     Operation op;
-    op.turn = *turn;
+    // Before PyTorch 2.0 it was not printed.
+    op.turn = turn.value_or(0);
     op.state = OpState::Started;
     op.kind = recording_.names.Add(kind);
     op.is_send = kind == "send";
@@ -165,6 +167,17 @@ class TextReader {
     if (!is_known && rank.operations.size() < kMostOperations) {
       op.order = rank.operations.size();
       rank.operations.push_back(op);
+    }
+  }
+
+  // One that the group has long completed was issued on another, whose line is not in the log.
+  void LeaveCompletedGroup(Rank& rank, const Operation& pending) {
+    const uint32_t assumed = GroupOf("[PG 0");
+    const auto progress = rank.progress.find(assumed);
+    if (progress == rank.progress.end() || rank.has_operations) return;
+    for (Operation& op : rank.operations) {
+      const bool is_it = op.group == assumed && op.turn == pending.turn && op.kind == pending.kind;
+      if (is_it && progress->second.last_completed >= static_cast<int64_t>(op.turn)) op.group = recording_.GroupNamed("(not named)");
     }
   }
 
@@ -207,10 +220,26 @@ class TextReader {
       rest = rest.substr(at + 46);
     }
     if (mismatch.sides.size() < 2) return true;
+    NumbersOf(words, mismatch);
     for (const Mismatch::Side& side : mismatch.sides) Record(side.rank);
     Record(RankOf(line));
     if (recording_.mismatches.size() < 1000) recording_.mismatches.push_back(std::move(mismatch));
     return true;
+  }
+
+  // Where ranks are in the same kind of operation, what differs may be how many they have issued.
+  static void NumbersOf(std::string_view words, Mismatch& mismatch) {
+    if (std::ranges::any_of(mismatch.sides, [&](const Mismatch::Side& side) {
+          return side.kind != mismatch.sides[0].kind || side.shapes != mismatch.sides[0].shapes;
+        })) {
+      return;
+    }
+    for (Mismatch::Side& side : mismatch.sides) {
+      const std::optional<uint64_t> number = NumberAfter(words, "SequenceNumber=");
+      if (!number) return;
+      side.shapes += (side.shapes.empty() ? "number " : ", number ") + std::to_string(*number);
+      words = After(words, "SequenceNumber=");
+    }
   }
 
   static std::string ShapesOf(std::string_view print) {
@@ -268,12 +297,21 @@ class TextReader {
   }
 
   void Hardware(const TextLine& line, std::string_view words) {
+    if (words.find("watchdog got stuck for") != std::string_view::npos) return WatchdogStands(line);
     const bool speaks = std::ranges::any_of(kHardwareWords, [&](std::string_view word) { return words.find(word) != std::string_view::npos; });
     if (!speaks) return;
     Rank* rank = Record(RankOf(line));
     const std::string text(words.substr(0, kLongestWhat));
     if (rank == nullptr) return recording_.Note("in a log: " + text);
     if (rank->hardware.size() < kMostHardwareLines && std::ranges::find(rank->hardware, text) == rank->hardware.end()) rank->hardware.push_back(text);
+  }
+
+  // It waits for a call of its own, so it can say nothing of the operations.
+  void WatchdogStands(const TextLine& line) {
+    const std::optional<uint32_t> rank = RankOf(line);
+    if (Record(rank) == nullptr) return;
+    recording_.Note("the watchdog of rank " + std::to_string(*rank) +
+                    " stands still itself: a call of CUDA or NCCL does not return, or another thread holds Python's lock; stacks of that rank (`py-spy dump --native`) would say which");
   }
 
   // ---- blocks ----
@@ -407,7 +445,7 @@ class TextReader {
   std::map<std::string, Block> blocks_;
   std::map<std::string, std::string> last_opened_;  // by writer: the key of a block
   std::string key_;                                 // of the block of the line at hand
-  std::map<const Rank*, Operation> pending_timeouts_;
+  std::map<Rank*, Operation> pending_timeouts_;
   std::map<const Rank*, uint32_t> last_timeout_group_;
   std::optional<uint64_t> launcher_rank_;
 };

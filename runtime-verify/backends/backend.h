@@ -29,15 +29,27 @@ class Store {
   virtual std::optional<std::string> Get(const std::string& key) = 0;
 };
 
+// What only the machine of a rank knows stands in the environment of its process, set by whoever starts it there: nodes
+// may differ.
+constexpr const char* kLibraryVariable = "ALLRANKS_NCCL_LIB";  // absolute path
+constexpr const char* kInterfaceVariable = "ALLRANKS_INTERFACE";  // name of the network interface to bind
+
 struct RankSetup {
   uint32_t rank = 0;
-  int32_t device = -1;  // rank on its node; -1: all ranks are on this one
-  std::string library;  // absolute path, resolved by the coordinator; empty where none is loaded
+  int32_t device = -1;  // on its node; -1: there is none, or the backend chooses
   std::string address;  // of the interface to bind: "127.0.0.1"
   bool force = false;   // also on a device that others use
+  bool first_on_device = true;  // asks whether others use it: the ranks behind it would be taken for such
+  bool survey = false;  // looks at every device of the machine before it takes one
   std::vector<std::vector<uint32_t>> comms;
   // The library's own patience, which must be longer than the coordinator's.
   std::chrono::milliseconds timeout{180000};
+};
+
+// What a rank runs on.
+struct Facilities {
+  std::string description;       // "NCCL 2.28.9, NVIDIA H200"
+  std::vector<int32_t> devices;  // of a survey: those that may be used, idle ones only
 };
 
 struct OpBuffers {
@@ -50,8 +62,8 @@ class Backend {
  public:
   virtual ~Backend() = default;
 
-  // Makes all communicators that the rank is in. Returns what the ranks run on ("NCCL 2.28.9, NVIDIA H200").
-  virtual std::optional<Failure> Connect(const RankSetup& setup, Store& store, std::string* description) = 0;
+  // Makes all communicators that the rank is in.
+  virtual std::optional<Failure> Connect(const RankSetup& setup, Store& store, Facilities* facilities) = 0;
 
   // Whether an operation can be waited for on the device alone, so that the program goes on issuing.
   virtual bool RunsAhead() const = 0;

@@ -82,6 +82,7 @@ class Attempt {
         if (event.event.kind != Event::Kind::Ready) continue;
         ++ready;
         log_.description = event.event.text;
+        if (!event.event.devices.empty()) log_.devices = event.event.devices;
       }
     }
     log_.connect_time = Since(start);

@@ -44,6 +44,7 @@ struct AttemptLog {
   End end = End::Finished;
   std::string reason;
   std::string description;  // what the ranks ran on
+  std::vector<int32_t> devices;  // of a survey
   std::vector<RankLog> ranks;
   bool has_fence = false;
   milliseconds slowest_op{0}, connect_time{0}, duration{0}, reap_time{0};

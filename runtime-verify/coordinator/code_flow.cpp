@@ -34,7 +34,7 @@ struct Waiting {
 
 Waiting WaitingOf(const Verdict& verdict, size_t c) {
   Waiting waiting;
-  if (verdict.kind != VerdictKind::Confirmed || verdict.trials.empty()) return waiting;
+  if (verdict.kind != VerdictKind::Reproduced || verdict.trials.empty()) return waiting;
   const std::vector<uint32_t>& ranks = verdict.ran.classes[c].ranks;
   const std::vector<witness::Op>& ops = verdict.ran.ops[c];
   for (const witness::StuckOp& stuck : verdict.trials[0].outcome.stuck) {

@@ -31,7 +31,7 @@ std::string TextOf(const Json& result) {
 }
 
 Verdict Hangs(const witness::Witness& ran, std::string backend) {
-  Verdict verdict{.kind = VerdictKind::Confirmed, .effect = witness::Effect::Deadlock, .backend = std::move(backend)};
+  Verdict verdict{.kind = VerdictKind::Reproduced, .effect = witness::Effect::Deadlock, .backend = std::move(backend)};
   verdict.trials.push_back({.name = "", .outcome = {.stuck = {{.rank = 0, .op = 0, .waits_for = {1}}}}, .log = {}});
   verdict.ran = ran;
   return verdict;

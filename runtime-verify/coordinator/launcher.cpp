@@ -16,7 +16,7 @@ std::vector<RankLink> LocalLauncher::Start(uint32_t world, std::string* error) {
 }
 
 RankSetup LocalLauncher::SetupOf(uint32_t rank) const {
-  return {.rank = rank, .library = "", .address = "127.0.0.1", .comms = {}};
+  return {.rank = rank, .address = "127.0.0.1", .comms = {}};
 }
 
 }  // namespace allranks::verify

@@ -44,13 +44,29 @@ bool IsExecutable(const fs::path& path) {
   return fs::is_regular_file(path, error) && access(path.c_str(), X_OK) == 0;
 }
 
-// Whether the ranks of a launcher come up at all, with one rank that has nothing to do.
-AttemptLog Probe(Launcher& launcher, InterruptGuard& interrupt, milliseconds limit) {
-  const witness::Schedule nothing{.world = 1, .comms = {}, .class_of = {0}, .ops = {{}}};
+AttemptLog RunProbe(const witness::Schedule& schedule, Launcher& launcher, InterruptGuard& interrupt, milliseconds limit) {
   AttemptOptions options{.fence = false, .release = false, .limits = {}};
   options.limits.connect = limit;
   options.limits.quiet = limit;
-  return RunAttempt(nothing, options, launcher, interrupt);
+  return RunAttempt(schedule, options, launcher, interrupt);
+}
+
+// Whether the ranks of a launcher come up at all, with one rank that has nothing to do.
+AttemptLog Probe(Launcher& launcher, InterruptGuard& interrupt, milliseconds limit) {
+  return RunProbe({.world = 1, .comms = {}, .class_of = {0}, .ops = {{}}}, launcher, interrupt, limit);
+}
+
+// Whether two ranks come together and get right data: a device may be there for one process only. Empty, or what fails.
+std::string ProbePair(Launcher& launcher, InterruptGuard& interrupt, milliseconds limit) {
+  const witness::ScheduledOp sum{.kind = witness::OpKind::AllReduce, .comm = 0, .count = 1024};
+  const witness::Schedule pair{.world = 2, .comms = {{0, 1}}, .class_of = {0, 0}, .ops = {{sum}}};
+  const AttemptLog log = RunProbe(pair, launcher, interrupt, limit);
+  if (!log.reason.empty()) return log.reason;
+  if (OutcomeOf(pair, log).effect == witness::Effect::Clean) return "";
+  for (const RankLog& rank : log.ranks) {
+    if (!rank.words.empty()) return rank.words;
+  }
+  return "an all_reduce of two ranks does not complete";
 }
 
 // Nobody listens there; another process could take it before NCCL does, and its monitor would then stay
@@ -71,20 +87,26 @@ std::string FreeAddress() {
 // All else is off, small and the same in every run; docs/runtime-verify.md says why for each.
 class NcclLauncher : public LocalLauncher {
  public:
-  NcclLauncher(ChildOptions options, std::string library, std::string_view protocol,
+  NcclLauncher(ChildOptions options, const std::string& library, std::string_view protocol,
                const std::string& monitor, const MachineOptions& machine)
-      : LocalLauncher(WithSettings(std::move(options), protocol, monitor, machine.is_remote)),
+      : LocalLauncher(WithSettings(std::move(options), protocol, monitor, library, machine)),
         force_(machine.force),
+        local_rank_(machine.local_rank),
         monitor_(monitor),
-        library_(std::move(library)),
         nonce_(std::to_string(getpid()) + "-" + std::to_string(Clock::now().time_since_epoch().count())) {}
 
   RankSetup SetupOf(uint32_t rank) const override {
     RankSetup setup = LocalLauncher::SetupOf(rank);
-    setup.library = library_;
     setup.force = force_;
+    setup.device = local_rank_;
+    setup.survey = local_rank_ < 0 && devices_.empty();
+    if (devices_.empty()) return setup;
+    setup.device = devices_[rank % devices_.size()];
+    setup.first_on_device = rank < devices_.size();
     return setup;
   }
+  // From now on ranks share these; before, the first one looks which there are.
+  void Use(std::vector<int32_t> devices) { devices_ = std::move(devices); }
   std::string Monitor() const override { return monitor_; }
 
  protected:
@@ -94,9 +116,10 @@ class NcclLauncher : public LocalLauncher {
 
  private:
   static ChildOptions WithSettings(ChildOptions options, std::string_view protocol,
-                                   const std::string& monitor, bool is_remote) {
+                                   const std::string& monitor, const std::string& library,
+                                   const MachineOptions& machine) {
     for (const std::string_view setting :
-         {"NCCL_CONF_FILE=/dev/null",  "NCCL_SOCKET_FAMILY=AF_INET", "NCCL_NET=Socket",
+         {"NCCL_CONF_FILE=/dev/null",  "NCCL_NET=Socket",
           "NCCL_IB_DISABLE=1",         "NCCL_NET_PLUGIN=none",       "NCCL_TUNER_PLUGIN=none",
           "NCCL_PROFILER_PLUGIN=none", "NCCL_P2P_DISABLE=1",         "NCCL_SHM_DISABLE=1",
           "NCCL_MNNVL_ENABLE=0",       "NCCL_NVLS_ENABLE=0",         "NCCL_COLLNET_ENABLE=0",
@@ -107,15 +130,27 @@ class NcclLauncher : public LocalLauncher {
           "CUDA_MODULE_LOADING=EAGER", "CUDA_DEVICE_MAX_CONNECTIONS=32"}) {
       options.env.emplace_back(setting);
     }
-    if (!is_remote) options.env.emplace_back("NCCL_SOCKET_IFNAME==lo");
+    for (std::string& setting : NetworkOf(machine)) options.env.push_back(std::move(setting));
+    options.env.push_back(std::string(kLibraryVariable) + "=" + library);
     options.env.push_back("NCCL_PROTO=" + std::string(protocol));
     options.env.push_back("NCCL_RAS_ADDR=" + monitor);
     return options;
   }
 
+  // Which sockets NCCL takes: here the loopback; between nodes what --interface or the user's settings say, as each node
+  // has names of its own.
+  static std::vector<std::string> NetworkOf(const MachineOptions& machine) {
+    if (!machine.is_remote) return {"NCCL_SOCKET_IFNAME==lo", "NCCL_SOCKET_FAMILY=AF_INET"};
+    std::vector<std::string> settings = Inherited({"NCCL_SOCKET_FAMILY"});
+    if (!machine.network.empty()) settings.push_back("NCCL_SOCKET_IFNAME==" + machine.network);
+    else settings = Inherited({"NCCL_SOCKET_FAMILY", "NCCL_SOCKET_IFNAME"});
+    return settings;
+  }
+
   bool force_;
+  int32_t local_rank_;
+  std::vector<int32_t> devices_;
   std::string monitor_;
-  std::string library_;
   std::string nonce_;
 };
 
@@ -197,7 +232,7 @@ std::vector<std::string> NcclCandidates(const MachineOptions& options) {
   return once;
 }
 
-Found FindGloo(InterruptGuard& interrupt) {
+Found FindGloo(const MachineOptions& machine, InterruptGuard& interrupt) {
   Found found;
   const fs::path own = OwnProgram().parent_path();
   fs::path worker;
@@ -212,6 +247,8 @@ Found FindGloo(InterruptGuard& interrupt) {
     return found;
   }
   ChildOptions options{.program = worker.string(), .args = {}, .env = Inherited({"LD_LIBRARY_PATH", "LANG"})};
+  const std::string network = machine.network.empty() ? Variable("GLOO_SOCKET_IFNAME") : machine.network;
+  if (machine.is_remote && !network.empty()) options.env.push_back(std::string(kInterfaceVariable) + "=" + network);
   auto launcher = std::make_unique<LocalLauncher>(std::move(options));
   constexpr milliseconds kLimit{10000};
   const AttemptLog log = Probe(*launcher, interrupt, kLimit);
@@ -227,51 +264,77 @@ Found FindGloo(InterruptGuard& interrupt) {
   return found;
 }
 
-Found FindNccl(const MachineOptions& options, InterruptGuard& interrupt) {
-  Found found;
-  const std::vector<std::string> candidates = NcclCandidates(options);
-  std::string library, refused;
-  for (const std::string& path : candidates) {
+namespace {
+
+// The first that may be loaded; where there is none, `refused` says why the first was not.
+std::string LibraryOf(const MachineOptions& options, std::string* refused) {
+  for (const std::string& path : NcclCandidates(options)) {
     const std::string why = RefuseLibrary(path);
-    if (why.empty()) {
-      library = path;
-      break;
-    }
-    if (refused.empty()) refused = why;
+    if (why.empty()) return path;
+    if (refused->empty()) *refused = why;
   }
-  ChildOptions child{
+  return "";
+}
+
+std::vector<std::unique_ptr<NcclLauncher>> NcclLaunchers(const MachineOptions& options, const std::string& library) {
+  const ChildOptions child{
       .program = OwnProgram().string(),
       .args = {"verify-worker"},
       .env = Inherited({"LD_LIBRARY_PATH", "CUDA_VISIBLE_DEVICES", "CUDA_DEVICE_ORDER", "LANG"})};
-  found.backend.emplace();
-  found.backend->name = "nccl";
+  std::vector<std::unique_ptr<NcclLauncher>> launchers;
   for (const Protocol protocol : {Protocol::LowLatency, Protocol::Simple}) {
-    found.backend->variants.push_back({.name = "nccl " + std::string(NameOf(protocol)),
-                                       .protocol = protocol,
-                                       .launcher = std::make_unique<NcclLauncher>(
-                                           child, library, NameOf(protocol), FreeAddress(), options)});
+    launchers.push_back(std::make_unique<NcclLauncher>(child, library, NameOf(protocol), FreeAddress(), options));
   }
+  return launchers;
+}
+
+RankBackend NcclBackendOf(std::vector<std::unique_ptr<NcclLauncher>> launchers) {
+  RankBackend backend{.name = "nccl", .variants = {}};
+  for (const Protocol protocol : {Protocol::LowLatency, Protocol::Simple}) {
+    backend.variants.push_back({.name = "nccl " + std::string(NameOf(protocol)),
+                                .protocol = protocol,
+                                .launcher = std::move(launchers[backend.variants.size()])});
+  }
+  return backend;
+}
+
+// "rank 0: " says nothing of a machine.
+std::string WithoutRank(std::string_view reason) {
+  return std::string(reason.substr(reason.starts_with("rank 0: ") ? 8 : 0));
+}
+
+}  // namespace
+
+Found FindNccl(const MachineOptions& options, InterruptGuard& interrupt) {
+  Found found;
+  std::string refused;
+  const std::string library = LibraryOf(options, &refused);
+  std::vector<std::unique_ptr<NcclLauncher>> launchers = NcclLaunchers(options, library);
+  NcclLauncher& first = *launchers[0];
   // Starting the driver for the first time takes seconds.
   constexpr milliseconds kLimit{20000};
-  Launcher& first = *found.backend->variants[0].launcher;
   const AttemptLog log = Probe(first, interrupt, kLimit);
-  if (log.end == AttemptLog::End::Finished) {
-    found.description = log.description;
-    // Without persistence mode the driver starts anew once the last process is gone.
-    const milliseconds limit = std::max(milliseconds(20000), 3 * log.duration);
-    found.backend->probe = [&first, &interrupt, limit] {
-      const AttemptLog again = Probe(first, interrupt, limit);
-      return again.end == AttemptLog::End::Finished
-                 ? ""
-                 : "wedged: the device does not answer any more: " + again.reason;
-    };
+  if (log.end != AttemptLog::End::Finished) {
+    found.missing = WithoutRank(log.reason);
+    if (library.empty() && !refused.empty()) found.missing += "; " + refused;
     return found;
   }
-  found.backend.reset();
-  // "rank 0: " says nothing here.
-  const std::string_view reason = log.reason;
-  found.missing = reason.substr(reason.starts_with("rank 0: ") ? 8 : 0);
-  if (library.empty() && !refused.empty()) found.missing += "; " + refused;
+  for (const std::unique_ptr<NcclLauncher>& launcher : launchers) launcher->Use(log.devices);
+  // Without persistence mode the driver starts anew once the last process is gone.
+  const milliseconds limit = std::max(kLimit, 3 * log.duration);
+  // The other ranks of a launched job are elsewhere.
+  if (options.local_rank < 0) found.missing = WithoutRank(ProbePair(first, interrupt, limit));
+  if (!found.missing.empty()) {
+    found.missing = "two ranks cannot run here: " + found.missing;
+    return found;
+  }
+  found.description = log.description;
+  found.backend = NcclBackendOf(std::move(launchers));
+  found.backend->probe = [&first, &interrupt, limit] {
+    const AttemptLog again = Probe(first, interrupt, limit);
+    return again.end == AttemptLog::End::Finished ? ""
+                                                  : "wedged: the device does not answer any more: " + again.reason;
+  };
   return found;
 }
 

@@ -8,8 +8,10 @@ namespace allranks::verify {
 struct MachineOptions {
   std::string nccl_library;  // --nccl-lib; empty: searched
   std::string python;        // whose NCCL to prefer; empty: that of an active environment
+  std::string network;       // --interface: the one that ranks of other nodes reach; empty: what the libraries choose
   bool force = false;        // also on a device that others use
   bool is_remote = false;    // ranks on other nodes: not the loopback alone
+  int32_t local_rank = -1;   // of a launched job: this process is one rank, and the launcher chose its device
 };
 
 // A backend, or one sentence on why there is none and what to do.
@@ -19,8 +21,8 @@ struct Found {
   std::string description;  // "NCCL 2.28.9, NVIDIA H200, 1 device"
 };
 
-Found FindGloo(InterruptGuard& interrupt);
-// Loads driver and library in a process of its own, so that nothing of them stays here.
+Found FindGloo(const MachineOptions& machine, InterruptGuard& interrupt);
+// Loads driver and library in processes of their own, so that nothing of them stays here, and lets two ranks meet.
 Found FindNccl(const MachineOptions& options, InterruptGuard& interrupt);
 
 // Where NCCL may be, in the order of preference: told, PyTorch's own, the system's.

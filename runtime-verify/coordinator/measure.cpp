@@ -20,10 +20,10 @@ using witness::RanksText;
 using witness::Witness;
 
 Verdict Computed(Effect effect, std::string measured) {
-  Verdict verdict{.kind = effect == Effect::Clean ? VerdictKind::NotReproduced : VerdictKind::Confirmed,
+  Verdict verdict{.kind = effect == Effect::Clean ? VerdictKind::NotReproduced : VerdictKind::Reproduced,
                   .effect = effect,
                   .backend = "sim",
-                  .version = "computed"};
+                  .version = std::string(kComputed)};
   verdict.measured = std::move(measured);
   return verdict;
 }

@@ -23,7 +23,7 @@ TEST(MeasureTest, SamplerIndicesAreThoseOfPyTorch) {
 
 TEST(MeasureTest, EpochOrder) {
   const Verdict without = Measure(World(2, witness::EpochOrder{.samples = 10, .epochs = 3}));
-  EXPECT_EQ(without.kind, VerdictKind::Confirmed);
+  EXPECT_EQ(without.kind, VerdictKind::Reproduced);
   EXPECT_EQ(without.effect, Effect::Semantic);
   EXPECT_THAT(without.measured, HasSubstr("3 of 3 epochs have the same order on all 2 ranks"));
   const Verdict with = Measure(World(2, witness::EpochOrder{.samples = 10, .epochs = 3, .set_epoch = true}));

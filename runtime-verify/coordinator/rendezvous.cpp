@@ -202,6 +202,7 @@ RankSetup LaunchedLauncher::SetupOf(uint32_t rank) const {
   setup.address = rank == 0 ? rendezvous_.own_address() : guests_[rank - 1].address;
   setup.device =
       static_cast<int32_t>(rank == 0 ? rendezvous_.job().local_rank : guests_[rank - 1].local_rank);
+  setup.first_on_device = true;
   return setup;
 }
 

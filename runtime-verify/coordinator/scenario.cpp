@@ -260,7 +260,7 @@ Effect BeyondSchedule(const T&) {
 
 // Where a rank waits for one that is held, the program has seen to the order.
 void SettleFileOrder(Verdict* verdict) {
-  if (verdict->kind != VerdictKind::Confirmed || verdict->effect != Effect::Deadlock) return;
+  if (verdict->kind != VerdictKind::Reproduced || verdict->effect != Effect::Deadlock) return;
   verdict->kind = VerdictKind::NotReproduced;
   verdict->effect = Effect::Clean;
 }
@@ -276,7 +276,7 @@ void AddMeasure(const Witness& witness, Verdict* verdict) {
       [&](const auto& scenario) { return NumbersOf(witness, scenario, *verdict); }, witness.scenario);
   if (verdict->kind == VerdictKind::NotReproduced) {
     verdict->effect = std::visit([](const auto& scenario) { return BeyondSchedule(scenario); }, witness.scenario);
-    if (verdict->effect != Effect::Clean) verdict->kind = VerdictKind::Confirmed;
+    if (verdict->effect != Effect::Clean) verdict->kind = VerdictKind::Reproduced;
   } else if (std::holds_alternative<witness::FileOrder>(witness.scenario)) {
     SettleFileOrder(verdict);
   }

@@ -69,7 +69,7 @@ TEST(ScenarioTest, WhatDdpMakesOfBucketsThatGoThrough) {
     return verdict;
   };
   const Verdict by_all = judged({.buckets = 3, .unused = {{1}, {1}}});
-  EXPECT_EQ(by_all.kind, VerdictKind::Confirmed);
+  EXPECT_EQ(by_all.kind, VerdictKind::Reproduced);
   EXPECT_EQ(by_all.effect, Effect::Error);
   EXPECT_THAT(by_all.measured, HasSubstr("every rank leaves a bucket of 3 unreduced"));
   const Verdict needless = judged({.buckets = 3, .unused = {{}, {}}, .find_unused = true});
@@ -83,7 +83,7 @@ Verdict Judged(const Witness& w) {
   Verdict verdict{.ran = Expanded(w)};
   verdict.trials.push_back({.name = "model", .outcome = Matched(w)});
   verdict.effect = verdict.trials[0].outcome.effect;
-  verdict.kind = verdict.effect == Effect::Clean ? VerdictKind::NotReproduced : VerdictKind::Confirmed;
+  verdict.kind = verdict.effect == Effect::Clean ? VerdictKind::NotReproduced : VerdictKind::Reproduced;
   AddMeasure(w, &verdict);
   return verdict;
 }
@@ -104,7 +104,7 @@ TEST(ScenarioTest, MicroStepsThatReduceForNothing) {
 
 TEST(ScenarioTest, AFileIsReadBeforeItIsWritten) {
   Witness w = World(4, witness::FileOrder{.writers = {0}});
-  EXPECT_EQ(Judged(w).kind, VerdictKind::Confirmed);
+  EXPECT_EQ(Judged(w).kind, VerdictKind::Reproduced);
   EXPECT_EQ(Judged(w).effect, Effect::Error);
   EXPECT_EQ(Judged(w).measured,
             "with rank 0 held before writing, ranks 1-3 of 4 get to where the file is read, and it is not there");

@@ -54,7 +54,7 @@ std::vector<SelfTestLine> RunSelfTest(Verifier& verifier, const std::vector<uint
 }
 
 bool IsGood(const SelfTestLine& line) {
-  return line.matched.kind == VerdictKind::NotReproduced && line.deadlock.kind == VerdictKind::Confirmed &&
+  return line.matched.kind == VerdictKind::NotReproduced && line.deadlock.kind == VerdictKind::Reproduced &&
          line.deadlock.effect == witness::Effect::Deadlock &&
          line.deadlock.trials[0].outcome.stuck.size() == 1 &&
          line.deadlock.trials[0].outcome.stuck[0].rank == 0;

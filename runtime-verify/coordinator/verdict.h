@@ -6,8 +6,11 @@
 
 namespace allranks::verify {
 
+// The version of what was not run but reckoned.
+constexpr std::string_view kComputed = "computed";
+
 enum class VerdictKind {
-  Confirmed,      // it happens; `effect` says what
+  Reproduced,     // the schedule does it; `effect` says what. That the program does is for a job to show (`allranks explain`)
   NotReproduced,  // on this backend, size and version everything was right
   Inconclusive,   // reason
   Unavailable,    // no backend that could run it; reason
@@ -36,6 +39,9 @@ struct Verdict {
   witness::Witness ran;         // what was run: the witness, scaled or expanded
   milliseconds duration{0};
 };
+
+// "hangs on Gloo", "gets wrong data in the simulator", "not reproduced on NCCL", "inconclusive".
+std::string HeadlineOf(const Verdict& verdict);
 
 // Whether the verdict rests on running ranks rather than on a model.
 bool IsSeen(const Verdict& verdict);

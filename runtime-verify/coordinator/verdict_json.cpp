@@ -88,9 +88,9 @@ Json TrialJson(const witness::Witness& w, const Trial& trial) {
 }  // namespace
 
 std::string VerdictJson(const Verdict& verdict) {
-  Json json = {{"verdict", NameOf(verdict.kind)}};
+  Json json = {{"verdict", NameOf(verdict.kind)}, {"says", HeadlineOf(verdict)}};
   const bool has_effect =
-      verdict.kind == VerdictKind::Confirmed || verdict.kind == VerdictKind::NotReproduced;
+      verdict.kind == VerdictKind::Reproduced || verdict.kind == VerdictKind::NotReproduced;
   if (has_effect) {
     json["effect"] = witness::EffectName(verdict.effect);
     json["evidence"] = IsSeen(verdict) ? "runtime" : "model";
@@ -115,8 +115,9 @@ std::string VerdictJson(const Verdict& verdict) {
 
 double PriorityOf(const Verdict& verdict) {
   switch (verdict.kind) {
-    case VerdictKind::Confirmed:
-      return IsSeen(verdict) ? 100 : 80;
+    case VerdictKind::Reproduced:
+      // 100 is for what was seen in a job: a replay shows what the schedule does, not that the program has it.
+      return IsSeen(verdict) ? 80 : 70;
     case VerdictKind::NotReproduced:
       return 30;
     case VerdictKind::Inconclusive:

@@ -187,17 +187,14 @@ std::string Details(const Verdict& verdict) {
 }  // namespace
 
 std::string VerdictLine(const ReportFinding& finding, const Verdict& verdict, const TextStyle& style) {
-  std::string what(NameOf(verdict.kind));
-  std::replace(what.begin(), what.end(), '_', ' ');
-  const bool is_confirmed = verdict.kind == VerdictKind::Confirmed;
-  if (is_confirmed) what += ": " + std::string(witness::EffectName(verdict.effect));
+  const bool is_reproduced = verdict.kind == VerdictKind::Reproduced;
   std::string out = Paint(style, kBold, OneLine(finding.code));
   if (!finding.place.empty()) out += " " + OneLine(finding.place);
-  out += "  " + Paint(style, is_confirmed ? kRed : kGreen, what);
+  out += "  " + Paint(style, is_reproduced ? kRed : kGreen, HeadlineOf(verdict));
   if (!verdict.reason.empty()) out += ": " + OneLine(verdict.reason);
   const double seconds = static_cast<double>(verdict.duration.count()) / 1000;
-  out += fmt::format(" ({}{}, {} ranks, {:.1f} s)", verdict.backend,
-                     IsSeen(verdict) ? ": " + OneLine(verdict.version) : "", verdict.ran.world, seconds);
+  out += fmt::format(" ({}{} ranks, {:.1f} s)", IsSeen(verdict) ? OneLine(verdict.version) + ", " : "",
+                     verdict.ran.world, seconds);
   return out + "\n";
 }
 

@@ -9,7 +9,7 @@ struct TextStyle {
   bool ascii = false;
 };
 
-// "AR101 train.py:9  confirmed: deadlock (gloo, 2 ranks, 0.6 s)"
+// "AR101 train.py:9  hangs on Gloo (Gloo 0.5.0 over TCP, 2 ranks, 0.6 s)"
 std::string VerdictLine(const ReportFinding& finding, const Verdict& verdict, const TextStyle& style);
 
 // That line, and below it a lane for each class of ranks: what it did, and where in the source it is stuck.

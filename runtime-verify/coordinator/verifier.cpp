@@ -1,5 +1,7 @@
 #include "runtime-verify/coordinator/verifier.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <set>
 
@@ -143,14 +145,26 @@ Verdict Verifier::Verify(const Witness& original) {
     if (const auto found = known_.find(key); found != known_.end()) {
       verdict = found->second;
     } else {
-      verdict = backend_ == nullptr ? Foretell(witness) : Run(witness);
+      verdict = Answer(witness);
       if (verdict.kind != VerdictKind::Inconclusive) known_.emplace(key, verdict);
     }
     verdict.ran = witness;
     AddMeasure(original, &verdict);
   }
+  // Where all go through, how NCCL would hang says nothing.
+  if (verdict.effect == Effect::Semantic) verdict.nccl_prediction.clear();
   verdict.duration = Since(begin);
   return verdict;
+}
+
+Verdict Verifier::Answer(const Witness& witness) {
+  if (backend_ == nullptr) return Foretell(witness);
+  Verdict seen = Run(witness);
+  // What ranks have shown stands, also where it shows nothing sure.
+  if (!options_.model_instead || seen.kind != VerdictKind::Inconclusive || !seen.trials.empty() || interrupt_.HasCome()) return seen;
+  Verdict foretold = Foretell(witness);
+  foretold.reason = fmt::format("of the simulator, as {} could not tell: {}", backend_->name, seen.reason);
+  return foretold;
 }
 
 Verdict Verifier::Foretell(const Witness& witness) const {
@@ -160,7 +174,7 @@ Verdict Verifier::Foretell(const Witness& witness) const {
   verdict.version = "strict matching";
   verdict.trials.push_back({.name = "model", .outcome = witness::MatchStrictly(schedule), .log = {}});
   verdict.effect = verdict.trials[0].outcome.effect;
-  verdict.kind = verdict.effect == Effect::Clean ? VerdictKind::NotReproduced : VerdictKind::Confirmed;
+  verdict.kind = verdict.effect == Effect::Clean ? VerdictKind::NotReproduced : VerdictKind::Reproduced;
   verdict.nccl_prediction = Foretold(schedule, witness.fence);
   return verdict;
 }
@@ -269,7 +283,7 @@ Verdict Verifier::Run(const Witness& witness) {
   });
   verdict.effect = verdict.trials[0].outcome.effect;
   if (!reason.empty()) return verdict;
-  verdict.kind = verdict.effect == Effect::Clean ? VerdictKind::NotReproduced : VerdictKind::Confirmed;
+  verdict.kind = verdict.effect == Effect::Clean ? VerdictKind::NotReproduced : VerdictKind::Reproduced;
   if (backend_->name != "nccl") verdict.nccl_prediction = Foretold(schedule, witness.fence);
   return verdict;
 }

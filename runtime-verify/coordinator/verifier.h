@@ -26,6 +26,7 @@ struct VerifierOptions {
   RunLimits limits;
   milliseconds budget{600000};
   uint32_t ranks = 0;  // 0: as many as the witness has
+  bool model_instead = false;  // where no ranks can be run, the simulator answers, with the reason
 };
 
 class Verifier {
@@ -39,6 +40,7 @@ class Verifier {
 
  private:
   Verdict Foretell(const witness::Witness& witness) const;
+  Verdict Answer(const witness::Witness& witness);
   Verdict Run(const witness::Witness& witness);
   bool RunVariant(const RankBackend::Variant& variant, const witness::Schedule& schedule,
                   const witness::Witness& witness, Verdict* verdict);

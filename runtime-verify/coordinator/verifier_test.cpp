@@ -39,7 +39,7 @@ TEST(VerifierTest, WithoutABackendTheModelDecides) {
   InterruptGuard interrupt;
   Verifier verifier({}, nullptr, interrupt);
   const Verdict verdict = verifier.Verify(Alone(3));
-  EXPECT_EQ(verdict.kind, VerdictKind::Confirmed);
+  EXPECT_EQ(verdict.kind, VerdictKind::Reproduced);
   EXPECT_EQ(verdict.effect, Effect::Deadlock);
   EXPECT_FALSE(IsSeen(verdict));
   EXPECT_EQ(verdict.nccl_prediction, "LL deadlock, Simple deadlock");
@@ -96,7 +96,7 @@ TEST(VerdictTextTest, ATimelineNamesWhereEachRankIs) {
   const ReportFinding finding{
       .code = "AR101", .place = "t.py:7", .message = "", .witness = {}, .refused = ""};
   EXPECT_EQ(VerdictText(finding, verdict, {.ascii = true}),
-            "AR101 t.py:7  confirmed: deadlock (sim, 3 ranks, 0.0 s)\n"
+            "AR101 t.py:7  hangs in the simulator (3 ranks, 0.0 s)\n"
             "  rank 0      # dist.all_reduce t.py:7  waits for ranks 1, 2\n"
             "  ranks 1, 2  nothing to do  are through\n"
             "  NCCL is expected to show: LL deadlock, Simple deadlock\n");

@@ -31,13 +31,14 @@ Usage: allranks verify [OPTIONS] REPORT|WITNESS...
   --nccl-lib FILE         this libnccl.so.2
   --python FILE           prefer the NCCL of this Python's environment
   --force                 run on a GPU that another job uses
+  --interface NAME        with --allow-remote: the network interface by which the nodes reach each other
   --launched              this process is one rank of a job that torchrun, srun or mpirun has started
   --allow-remote          with --launched: ranks on other nodes; needs a secret in ALLRANKS_TOKEN
   --color WHEN            auto, always or never
   -q, --quiet             no progress, no notes
   -h, --help              this page
 
-Exit codes: 0 nothing confirmed, 1 something confirmed, 2 error, 4 backend unavailable.
+Exit codes: 0 nothing reproduced, 1 something reproduced, 2 error, 4 backend unavailable.
 )";
 
 enum Long {
@@ -49,6 +50,7 @@ enum Long {
   kFormat,
   kSelfTest,
   kMismatches,
+  kInterface,
   kNcclLib,
   kPython,
   kLaunched,
@@ -66,6 +68,7 @@ constexpr option kOptions[] = {{"backend", required_argument, nullptr, kBackend}
                                {"output-file", required_argument, nullptr, 'o'},
                                {"self-test", no_argument, nullptr, kSelfTest},
                                {"mismatches", no_argument, nullptr, kMismatches},
+                               {"interface", required_argument, nullptr, kInterface},
                                {"nccl-lib", required_argument, nullptr, kNcclLib},
                                {"python", required_argument, nullptr, kPython},
                                {"launched", no_argument, nullptr, kLaunched},
@@ -145,6 +148,9 @@ void Take(Options& options, int what, const std::string& given) {
     case kMismatches:
       options.mismatches = true;
       return;
+    case kInterface:
+      options.machine.network = optarg;
+      return;
     case kNcclLib:
       options.machine.nccl_library = optarg;
       return;
@@ -182,6 +188,7 @@ void CheckTogether(Options& options) {
     Mistake(options, "--ranks is what the launcher of --launched says");
   if (options.launched && options.backend == "sim")
     Mistake(options, "--launched needs --backend nccl or gloo");
+  if (!options.machine.network.empty() && !options.allow_remote) Mistake(options, "--interface is a part of --allow-remote");
   if (options.allow_remote && !options.launched) Mistake(options, "--allow-remote is a part of --launched");
   if (options.self_test) {
     if (!options.paths.empty()) Mistake(options, "--self-test takes no report");

@@ -24,7 +24,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr int kNothing = 0, kConfirmed = 1, kError = 2, kUnavailable = 4, kInterrupted = 130;
+constexpr int kNothing = 0, kReproduced = 1, kError = 2, kUnavailable = 4, kInterrupted = 130;
 constexpr int kFormatVersion = 1;
 
 void Complain(const std::string& text) { std::cerr << "allranks: error: " + text + "\n" << std::flush; }
@@ -95,7 +95,7 @@ std::optional<int> JoinJob(Options& options, Chosen& chosen, InterruptGuard& int
       launchers.push_back(variant.launcher.get());
     const int code = RunRelay(*job, launchers, options.allow_remote, interrupt, &error);
     // What was found is the leader's to say: launchers take any other exit code for a failure of the job.
-    if (error.empty()) return code == kConfirmed ? kNothing : code;
+    if (error.empty()) return code == kReproduced ? kNothing : code;
   }
   if (error.empty()) chosen.rendezvous = Rendezvous::Listen(*job, options.allow_remote, interrupt, &error);
   if (!error.empty()) {
@@ -121,13 +121,13 @@ Chosen Choose(const Options& options, InterruptGuard& interrupt) {
     chosen.description = found.description;
     chosen.unavailable = found.missing;
   };
-  if (options.backend == "gloo") take(FindGloo(interrupt));
+  if (options.backend == "gloo") take(FindGloo(options.machine, interrupt));
   if (options.backend == "nccl") take(FindNccl(options.machine, interrupt));
   if (options.backend != "auto") return chosen;
   if (options.launched) {
     // A model has no need of a job.
     take(FindNccl(options.machine, interrupt));
-    if (!chosen.backend) take(FindGloo(interrupt));
+    if (!chosen.backend) take(FindGloo(options.machine, interrupt));
     return chosen;
   }
   take(FindNccl(options.machine, interrupt));
@@ -227,12 +227,16 @@ class Run {
           fmt::format("allranks: verify {}/{} {} {}", i + 1, findings.size(), finding.code, finding.place));
       verdicts.back() = verifier.Verify(*finding.witness);
       progress.Show("");
+      if (interrupt_.HasCome()) {
+        // It has not been seen to its end. What was stays: the report is written with it.
+        verdicts.back().reset();
+        break;
+      }
       const Verdict& verdict = *verdicts.back();
       if (options_.output_format == "full") Deliver(VerdictText(finding, verdict, style) + "\n");
       if (options_.output_format == "concise") Deliver(VerdictLine(finding, verdict, style));
       entries_.push_back({name, finding, verdict});
     }
-    if (interrupt_.HasCome()) return;
     if (options_.output_format == "sarif") Deliver(file.WithVerdicts(verdicts));
     if (!options_.output_file.empty())
       delivered_ = WriteFile(options_.output_file, file.WithVerdicts(verdicts)) && delivered_;
@@ -241,22 +245,20 @@ class Run {
   void Deliver(const std::string& text) { delivered_ = Print(text) && delivered_; }
 
   int Finish() {
-    if (interrupt_.HasCome()) {
-      Complain("interrupted; all ranks were ended");
-      return kInterrupted;
-    }
-    size_t confirmed = 0, clean = 0;
+    if (interrupt_.HasCome()) Fail(fmt::format("interrupted after {} findings; all ranks were ended", entries_.size()));
+    size_t reproduced = 0, clean = 0;
     for (const Entry& entry : entries_) {
-      confirmed += entry.verdict.kind == VerdictKind::Confirmed;
+      reproduced += entry.verdict.kind == VerdictKind::Reproduced;
       clean += entry.verdict.kind == VerdictKind::NotReproduced;
     }
     if (options_.output_format == "json") Deliver(JsonOf(entries_, version_, errors_));
     if (options_.output_format == "full" || options_.output_format == "concise") {
-      Deliver(fmt::format("{} verified: {} confirmed, {} not reproduced, {} inconclusive\n", entries_.size(),
-                          confirmed, clean, entries_.size() - confirmed - clean));
+      Deliver(fmt::format("{} verified: {} reproduced, {} not reproduced, {} inconclusive\n", entries_.size(),
+                          reproduced, clean, entries_.size() - reproduced - clean));
     }
+    if (interrupt_.HasCome()) return kInterrupted;
     if (!delivered_ || !errors_.empty()) return kError;
-    return confirmed > 0 ? kConfirmed : kNothing;
+    return reproduced > 0 ? kReproduced : kNothing;
   }
 
   Options options_;
@@ -354,6 +356,11 @@ int RunVerify(int argc, const char* const* argv, std::string_view version) {
   signal(SIGPIPE, SIG_IGN);
   Options options = ParseOptions(argc, argv);
   options.machine.is_remote = options.allow_remote;
+  options.verifier.model_instead = options.backend == "auto";
+  if (options.launched) {
+    std::string missing;
+    if (const auto job = ReadLaunchEnvironment(&missing)) options.machine.local_rank = static_cast<int32_t>(job->local_rank);
+  }
   if (options.exit_code >= 0) {
     (options.exit_code == 0 ? std::cout : std::cerr) << options.message << std::flush;
     return options.exit_code;

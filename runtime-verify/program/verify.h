@@ -15,7 +15,7 @@ std::string_view VerifyHelp();
 // The word by which a program starts itself again as one rank.
 constexpr std::string_view kWorkerCommand = "verify-worker";
 
-// `argv` begins with the word `verify`. Returns the exit code: 0 nothing confirmed, 1 something confirmed, 2
+// `argv` begins with the word `verify`. Returns the exit code: 0 nothing reproduced, 1 something reproduced, 2
 // error, 4 backend unavailable, 130 interrupted.
 int RunVerify(int argc, const char* const* argv, std::string_view version);
 

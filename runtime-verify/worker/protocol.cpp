@@ -55,9 +55,10 @@ void ReadOp(const Json& json, Command& command) {
 void ReadInit(const Json& json, RankSetup& setup) {
   setup.rank = json.at("rank");
   setup.device = json.at("device");
-  setup.library = json.at("library");
   setup.address = json.at("address");
   setup.force = json.at("force");
+  setup.first_on_device = json.at("first_on_device");
+  setup.survey = json.at("survey");
   setup.timeout = std::chrono::milliseconds(json.at("timeout_ms").get<int64_t>());
 }
 
@@ -69,9 +70,10 @@ std::string Encode(const Command& c) {
     case Command::Kind::Init:
       json.update({{"rank", c.setup.rank},
                    {"device", c.setup.device},
-                   {"library", c.setup.library},
                    {"address", c.setup.address},
                    {"force", c.setup.force},
+                   {"first_on_device", c.setup.first_on_device},
+                   {"survey", c.setup.survey},
                    {"timeout_ms", c.setup.timeout.count()}});
       break;
     case Command::Kind::Comm:
@@ -105,6 +107,7 @@ std::string Encode(const Event& e) {
   switch (e.kind) {
     case Event::Kind::Ready:
       json["text"] = e.text.substr(0, kLongestText);
+      if (!e.devices.empty()) json["devices"] = e.devices;
       break;
     case Event::Kind::Set:
       json.update({{"key", Hex(e.key)}, {"value", Hex(e.value)}});
@@ -164,6 +167,7 @@ std::optional<Event> DecodeEvent(std::string_view line) {
     e.op = json.value("op", 0u);
     e.code = json.value("code", 0);
     e.text = json.value("text", "");
+    e.devices = json.value("devices", std::vector<int32_t>());
     e.key = FromHex(json.value("key", ""));
     e.value = FromHex(json.value("value", ""));
     e.bad = json.value("bad", uint64_t{0});

@@ -51,6 +51,7 @@ struct Event {
   uint32_t op = 0;
   int code = 0;
   std::string text;
+  std::vector<int32_t> devices;  // Ready
   std::string key, value;
   // Data.
   uint64_t bad = 0, first = 0;

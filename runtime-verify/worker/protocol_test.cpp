@@ -22,7 +22,7 @@ void ExpectRoundTrip(const Event& event) {
 
 TEST(ProtocolTest, CommandsComeBack) {
   Command init{.kind = Command::Kind::Init};
-  init.setup = {.rank = 3, .device = 1, .library = "/a/\"b\"", .address = "127.0.0.1", .comms = {}};
+  init.setup = {.rank = 3, .device = 1, .address = "127.0.0.1", .first_on_device = false, .survey = true, .comms = {}};
   ExpectRoundTrip(init);
   ExpectRoundTrip(Command{.kind = Command::Kind::Comm, .ranks = {0, 2}});
   Command op{.kind = Command::Kind::Op,

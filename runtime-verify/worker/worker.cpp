@@ -144,13 +144,13 @@ class Worker {
     std::vector<std::vector<uint32_t>> comms = std::move(setup_.comms);
     setup_ = setup;
     setup_.comms = std::move(comms);
-    std::string description;
-    if (const std::optional<Failure> failure = backend_.Connect(setup_, store_, &description)) {
+    Facilities facilities;
+    if (const std::optional<Failure> failure = backend_.Connect(setup_, store_, &facilities)) {
       has_failed_ = true;
       line_.Send({.kind = Event::Kind::Failed, .code = failure->code, .text = failure->text});
       return;
     }
-    line_.Send({.kind = Event::Kind::Ready, .text = description});
+    line_.Send({.kind = Event::Kind::Ready, .text = facilities.description, .devices = facilities.devices});
   }
 
   void AddOp(const Command& command) {

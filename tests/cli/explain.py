@@ -264,6 +264,7 @@ class Logs(ExplainTest):
         answer = self.explain_log(text)
         self.assertEqual(answer["cause"], "ended")
         self.assertEqual(answer["missing"][0]["at"]["line"], 7)
+        self.assertIn("with `ValueError: Expecting value`", answer["summary"])
 
     def test_a_rank_that_was_killed(self):
         text = timeout(0, 5, "ALLREDUCE") + status(0, 5, 5, 4, "newest") + (

@@ -150,21 +150,21 @@ class Formats(CliTest):
         self.run_allranks("check", "--output-format", "json", "-o", "found.json")
         self.run_allranks("verify", "found.json", "--backend", "sim", "-o", "verified.json")
         html = self.run_allranks("check", "--output-format", "html", "--verdicts", "verified.json").out
-        self.assertIn("<dt>verified</dt><dd>confirmed: deadlock (sim, 2 ranks)</dd>", html)
+        self.assertIn("<dt>verified</dt><dd>hangs in the simulator (2 ranks)</dd>", html)
         self.assert_one_line_error(self.run_allranks("check", "--verdicts", "found.json"), "no verdicts in it")
 
     def test_verdicts_in_sarif_are_read_as_well(self):
         self.run_allranks("check", "--output-format", "sarif", "-o", "found.sarif")
         self.run_allranks("verify", "found.sarif", "--backend", "sim", "-o", "verified.sarif")
         full = self.run_allranks("check", "--verdicts", "verified.sarif").out
-        self.assertIn("= verified: confirmed: deadlock (sim, 2 ranks)", full)
+        self.assertIn("= verified: hangs in the simulator (2 ranks)", full)
 
     def test_check_and_verify_in_one_command(self):
         result = self.run_allranks("check", "--verify", "--output", "full", "--output", "sarif=all.sarif")
         self.assertEqual(result.code, 1, result.err)
-        self.assertIn("= verified: confirmed: deadlock (", result.out)
+        self.assertIn("= verified: hangs in the simulator (", result.out)
         properties = json.loads((self.root / "all.sarif").read_text())["runs"][0]["results"][0]["properties"]
-        self.assertEqual(properties["allranks/verify"]["verdict"], "confirmed")
+        self.assertEqual(properties["allranks/verify"]["verdict"], "reproduced")
 
     def test_statistics_and_coverage(self):
         self.assertRegex(self.run_allranks("check", "--statistics").out, r"^ +1  AR101  rank-guarded-collective\n")

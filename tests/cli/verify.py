@@ -52,7 +52,7 @@ class Verify(VerifyTest):
     def test_a_timeline_names_the_ranks_and_lines(self):
         self.witness_file([op("a", source="torch.distributed.all_reduce")], [op("b", "barrier")], world=3)
         out = self.verify("--backend", "sim", "w.json").out
-        self.assertIn("confirmed: deadlock", out)
+        self.assertIn("hangs in the simulator", out)
         self.assertIn("torch.distributed.all_reduce train.py:7  waits for ranks 1, 2", out)
         self.assertIn("wait for rank 0", out)
 
@@ -92,7 +92,7 @@ class Verify(VerifyTest):
         self.witness_file([op("a")], [], world=3)
         report = json.loads(self.verify("--backend", "sim", "--output-format", "json", "w.json").out)
         verdict = report["findings"][0]["verify"]
-        self.assertEqual((verdict["verdict"], verdict["effect"], verdict["evidence"]), ("confirmed", "deadlock", "model"))
+        self.assertEqual((verdict["verdict"], verdict["effect"], verdict["evidence"]), ("reproduced", "deadlock", "model"))
         self.assertEqual(verdict["stuck"][0]["waitsFor"], [1, 2])
         self.assertEqual(verdict["stuck"][0]["at"], {"uri": "train.py", "line": 7})
 
@@ -127,7 +127,7 @@ class Verify(VerifyTest):
             finding = (copy["runs"][0]["results"] if form == "sarif" else copy["findings"])[0]
             verdict = finding["properties"].pop("allranks/verify") if form == "sarif" else finding.pop("verify")
             finding.pop("rank", None)
-            self.assertEqual(verdict["verdict"], "confirmed")
+            self.assertEqual(verdict["verdict"], "reproduced")
             said = [self.take_what_was_seen(step) for step in self.steps(finding)]
             if form == "sarif":
                 self.assertEqual([text for text in said if text], ["rank 0 waits here for rank 1, computed on sim"])

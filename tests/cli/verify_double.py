@@ -4,9 +4,13 @@ usage: verify_double.py ALLRANKS CUDA_DOUBLE NCCL_DOUBLE
 """
 
 import json
+import os
+import random
 import shutil
+import subprocess
 import sys
 
+import support
 from support import main
 from verify_support import VerifyTest, op
 
@@ -19,10 +23,11 @@ class DoubleTest(VerifyTest):
         shutil.copy(CUDA_DOUBLE, self.root / "libcuda.so.1")
         shutil.copy(NCCL_DOUBLE, self.root / "libnccl.so.2")
 
-    def verdict(self, first, rest, backend="nccl", injected="", **more):
+    def verdict(self, first, rest, backend="nccl", injected="", force=False, **more):
         self.witness_file(first, rest, **more)
         result = self.run_allranks(
             "verify", "w.json", "--backend", backend, "--nccl-lib", self.root / "libnccl.so.2", "--quiet-time", "2", "--output-format", "json",
+            *(["--force"] if force else []),
             env={"LANG": self.mark, "LD_LIBRARY_PATH": str(self.root), "CUDA_VISIBLE_DEVICES": injected})
         self.assertEqual(result.err, "")
         self.assertFalse(self.processes())
@@ -67,14 +72,110 @@ class Backend(DoubleTest):
         self.same([op("a")], [op("b", "all_gather")], world=3)
         self.same([op("a"), op("b", "broadcast", root=0)], [op("c", "broadcast", root=0), op("d")])
 
-    def test_an_exclusive_device(self):
-        seen = self.verdict([op("a")], [], injected="exclusive")
+    def test_a_communicator_that_fails(self):
+        seen = self.verdict([op("a"), op("b")], [op("c"), op("d")], injected="async=2")
         self.assertEqual(seen["verdict"], "inconclusive")
-        self.assertIn("exclusive-process mode", seen["reason"])
+        self.assertIn("control_failed", seen["reason"])
+
+    def test_a_driver_that_starts_slowly(self):
+        seen = self.verdict([op("a")], [], injected="slow=1500")
+        self.assertEqual((seen["verdict"], seen["effect"]), ("reproduced", "deadlock"))
+        self.assertEqual(seen["says"], "hangs on NCCL")
+
+
+class OfTwoRanks(DoubleTest):
+    """What one rank can do and two cannot: `auto` answers with the simulator and says why, `nccl` says that it is not available."""
+
+    def both(self, injected, *words):
+        self.witness_file([op("a")], [])
+        library = ("--nccl-lib", self.root / "libnccl.so.2", "--output-format", "json", "w.json")
+        env = {"LANG": self.mark, "LD_LIBRARY_PATH": str(self.root), "CUDA_VISIBLE_DEVICES": injected}
+        asked = self.run_allranks("verify", "--backend", "nccl", *library, env=env)
+        chosen = self.run_allranks("verify", *library, env=env)
+        self.assertFalse(self.processes())
+        self.assertEqual((asked.code, asked.out), (4, ""), asked.err)
+        self.assertEqual(chosen.code, 1, chosen.err)
+        verdict = json.loads(chosen.out)["findings"][0]["verify"]
+        self.assertEqual((verdict["says"], verdict["backend"]), ("hangs in the simulator", "sim"))
+        self.assertEqual([one["rank"] for one in verdict["stuck"]], [0])
+        for word in words:
+            self.assertIn(word, asked.err)
+            self.assertIn(word, chosen.err)
+
+    def test_an_exclusive_device(self):
+        self.both("exclusive", "exclusive-process mode", "two ranks cannot run here")
 
     def test_no_memory(self):
-        seen = self.verdict([op("a")], [], injected="memory")
-        self.assertEqual(seen["verdict"], "inconclusive")
+        self.both("memory", "two ranks cannot run here")
+
+    def test_a_communicator_that_never_gets_ready(self):
+        self.both("init=1", "did not connect")
+
+    def test_exclusive_devices_are_enough_for_as_many_ranks(self):
+        seen = self.verdict([op("a")], [], injected="exclusive,devices=2")
+        self.assertEqual(seen["says"], "hangs on NCCL")
+        # A third rank has none; `auto` then answers with the simulator.
+        seen = self.verdict([op("a")], [], "auto", injected="exclusive,devices=2", world=3)
+        self.assertEqual(seen["says"], "hangs in the simulator")
+        self.assertIn("nccl could not tell", seen["reason"])
+
+
+class Devices(DoubleTest):
+    def test_busy_ones_are_left_alone(self):
+        seen = self.verdict([op("a")], [], injected="devices=4,busy=0,busy=2,")
+        self.assertEqual(seen["says"], "hangs on NCCL")
+        # Device 1 is taken by no rank while both may have 3: exclusive ones show which are used.
+        seen = self.verdict([op("a")], [], injected="exclusive,devices=4,busy=0,busy=2,", world=2)
+        self.assertEqual(seen["says"], "hangs on NCCL")
+
+    def test_all_busy(self):
+        self.witness_file([op("a")], [])
+        result = self.run_allranks("verify", "w.json", "--backend", "nccl", "--nccl-lib", self.root / "libnccl.so.2",
+                                   env={"LANG": self.mark, "LD_LIBRARY_PATH": str(self.root), "CUDA_VISIBLE_DEVICES": "devices=2,busy=0,busy=1,"})
+        self.assertEqual(result.code, 4)
+        self.assertIn("more than half of the memory of Double is in use", result.err)
+        self.assertEqual(self.verdict([op("a")], [], "nccl", "devices=1,busy=0,", force=True)["says"], "hangs on NCCL")
+
+
+class Nodes(DoubleTest):
+    """Two ranks of a launched job, each with a library of its own, as on two nodes."""
+
+    def launch(self, *args, **settings):
+        used = []
+        processes = []
+        port = str(random.randrange(20000, 30000))
+        for rank in range(2):
+            folder = self.root / f"node{rank}"
+            folder.mkdir(exist_ok=True)
+            shutil.copy(NCCL_DOUBLE, folder / "libnccl.so.2")
+            (folder / "used").unlink(missing_ok=True)
+            env = {**os.environ, "LANG": self.mark, "LD_LIBRARY_PATH": str(self.root), "CUDA_VISIBLE_DEVICES": "mark=1,exclusive,devices=2",
+                   "RANK": str(rank), "LOCAL_RANK": str(rank), "WORLD_SIZE": "2", "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": port,
+                   "ALLRANKS_TOKEN": "0123456789abcdef", **settings}
+            processes.append(subprocess.Popen(
+                [support.ALLRANKS, "verify", "--launched", "--backend", "nccl", "--nccl-lib", folder / "libnccl.so.2", "--quiet-time", "1", *args, "w.json"],
+                cwd=self.root, env=env, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True))
+        results = [process.communicate(timeout=100) for process in processes]
+        for rank in range(2):
+            path = self.root / f"node{rank}" / "used"
+            used.append(sorted(set(path.read_text().splitlines())) if path.exists() else [])
+        return results, used
+
+    def setUp(self):
+        super().setUp()
+        self.witness_file([op("a")], [])
+
+    def test_each_takes_its_own_library_and_device(self):
+        results, used = self.launch()
+        self.assertIn("hangs on NCCL", results[0][0], results)
+        self.assertEqual(used, [["rank 0 =lo AF_INET"], ["rank 1 =lo AF_INET"]])
+
+    def test_the_network_between_nodes(self):
+        results, used = self.launch("--allow-remote", "--interface", "eth7")
+        self.assertIn("hangs on NCCL", results[0][0], results)
+        self.assertEqual(used, [["rank 0 =eth7 -"], ["rank 1 =eth7 -"]])
+        _, used = self.launch("--allow-remote", NCCL_SOCKET_IFNAME="ib0", NCCL_SOCKET_FAMILY="AF_INET6")
+        self.assertEqual(used, [["rank 0 ib0 AF_INET6"], ["rank 1 ib0 AF_INET6"]])
 
 
 if __name__ == "__main__":

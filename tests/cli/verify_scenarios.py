@@ -39,13 +39,13 @@ class Scenarios(VerifyTest):
             found += [(fixture, verdict) for verdict in self.verdicts(code, fixture, "--backend", "sim")]
         return found
 
-    def test_each_is_confirmed_with_numbers(self):
+    def test_each_is_reproduced_with_numbers(self):
         for code, effects in EFFECTS.items():
             found = self.all_of(code)
             self.assertGreater(len(found), 1, code)
             for fixture, verdict in found:
                 with self.subTest(fixture):
-                    self.assertEqual(verdict["verdict"], "confirmed")
+                    self.assertEqual(verdict["verdict"], "reproduced")
                     self.assertIn(verdict["effect"], effects)
                     self.assertRegex(verdict["measured"], "[0-9]")
 
@@ -62,7 +62,7 @@ class Scenarios(VerifyTest):
         result = self.verify("--output-format", "json", *args, "twin.json")
         return [finding["verify"] for finding in json.loads(result.out)["findings"]]
 
-    def test_the_program_as_it_should_be_is_not_confirmed(self):
+    def test_the_program_as_it_should_be_is_not_reproduced(self):
         for code in TWINS:
             found = 0
             for fixture in sorted((FIXTURES / code).glob("[!o]*")):

@@ -13,6 +13,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cstdlib>
 #include <map>
 #include <thread>
 
@@ -195,9 +196,10 @@ std::string Version() {
 
 class GlooBackend : public Backend {
  public:
-  std::optional<Failure> Connect(const RankSetup& setup, Store& store, std::string* description) override {
+  std::optional<Failure> Connect(const RankSetup& setup, Store& store, Facilities* facilities) override {
     try {
       gloo::transport::tcp::attr attributes(setup.address.c_str());
+      if (const char* interface = std::getenv(kInterfaceVariable)) attributes.iface = interface;
       std::shared_ptr<gloo::transport::Device> device = gloo::transport::tcp::CreateDevice(attributes);
       contexts_.resize(setup.comms.size());
       for (size_t c = 0; c < setup.comms.size(); ++c) {
@@ -214,7 +216,7 @@ class GlooBackend : public Backend {
     } catch (const std::exception& error) {
       return Failure{.code = 0, .text = error.what()};
     }
-    *description = "Gloo " + Version() + " over TCP";
+    facilities->description = "Gloo " + Version() + " over TCP";
     return std::nullopt;
   }
 

@@ -1,6 +1,7 @@
 #include "runtime-verify/backends/nccl/nccl_backend.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <cstring>
 #include <map>
 #include <thread>
@@ -81,10 +82,11 @@ struct Flight {
 
 class NcclBackend : public Backend {
  public:
-  std::optional<Failure> Connect(const RankSetup& setup, Store& store, std::string* description) override {
+  std::optional<Failure> Connect(const RankSetup& setup, Store& store, Facilities* facilities) override {
+    const char* library = std::getenv(kLibraryVariable);
     if (auto failure = LoadCuda(&cuda_)) return failure;
-    if (auto failure = LoadNccl(setup.library, &nccl_)) return failure;
-    if (auto failure = TakeDevice(setup, description)) return failure;
+    if (auto failure = LoadNccl(library == nullptr ? "" : library, &nccl_)) return failure;
+    if (auto failure = TakeDevice(setup, facilities)) return failure;
     comms_.resize(setup.comms.size(), nullptr);
     streams_.resize(setup.comms.size(), nullptr);
     sizes_.resize(setup.comms.size(), 0);
@@ -236,16 +238,45 @@ class NcclBackend : public Backend {
     return std::nullopt;
   }
 
-  std::optional<Failure> TakeDevice(const RankSetup& setup, std::string* description) {
-    int count = 0, driver = 0, major = 0, minor = 0;
+  std::optional<Failure> TakeDevice(const RankSetup& setup, Facilities* facilities) {
+    int count = 0, driver = 0;
     if (auto failure = Check(cuda_.cuDeviceGetCount_(&count))) return failure;
     cuda_.cuDriverGetVersion_(&driver);
-    const int wanted = setup.device >= 0 ? setup.device : static_cast<int>(setup.rank);
-    const int ordinal = wanted % std::max(count, 1);
+    std::string name;
+    if (setup.survey) {
+      if (auto failure = Survey(setup, std::max(count, 1), &name, facilities)) return failure;
+    } else {
+      const int wanted = setup.device >= 0 ? setup.device : static_cast<int>(setup.rank);
+      if (auto failure = Enter(setup, wanted % std::max(count, 1), &name)) return failure;
+    }
+    facilities->description = "NCCL " + VersionText(nccl_.version) + ", " + name + " (" + std::to_string(count) +
+                              " device" + (count == 1 ? "" : "s") + "), driver for CUDA " +
+                              std::to_string(driver / 1000) + "." + std::to_string(driver % 1000 / 10);
+    return Check(cuda_.cuStreamCreate_(&program_, abi::kStreamNonBlocking));
+  }
+
+  // All devices that ranks may use; the failure of the first where there is none.
+  std::optional<Failure> Survey(const RankSetup& setup, int count, std::string* name, Facilities* facilities) {
+    std::optional<Failure> first;
+    for (int ordinal = 0; ordinal < count; ++ordinal) {
+      std::string own;
+      std::optional<Failure> failure = Enter(setup, ordinal, &own);
+      if (failure && !first) first = failure;
+      if (failure) continue;
+      if (facilities->devices.empty()) *name = own;
+      facilities->devices.push_back(ordinal);
+    }
+    return facilities->devices.empty() ? first : std::nullopt;
+  }
+
+  // Makes a device this process's own, if it will do.
+  std::optional<Failure> Enter(const RankSetup& setup, int ordinal, std::string* called) const {
+    int major = 0, minor = 0;
     abi::Device device = 0;
     if (auto failure = Check(cuda_.cuDeviceGet_(&device, ordinal))) return failure;
     char name[128] = "";
     cuda_.cuDeviceGetName_(name, sizeof(name), device);
+    *called = name;
     cuda_.cuDeviceGetAttribute_(&major, abi::kAttributeCapabilityMajor, device);
     cuda_.cuDeviceGetAttribute_(&minor, abi::kAttributeCapabilityMinor, device);
     if (major < kOldestCapability) {
@@ -256,11 +287,7 @@ class NcclBackend : public Backend {
     abi::Context context = nullptr;
     if (auto failure = Check(cuda_.cuDevicePrimaryCtxRetain_(&context, device))) return Explained(*failure, device, name);
     if (auto failure = Check(cuda_.cuCtxSetCurrent_(context))) return failure;
-    if (auto failure = RefuseBusyDevice(setup, name)) return failure;
-    *description = "NCCL " + VersionText(nccl_.version) + ", " + name + " (" + std::to_string(count) +
-                   " device" + (count == 1 ? "" : "s") + "), driver for CUDA " +
-                   std::to_string(driver / 1000) + "." + std::to_string(driver % 1000 / 10);
-    return Check(cuda_.cuStreamCreate_(&program_, abi::kStreamNonBlocking));
+    return RefuseBusyDevice(setup, name);
   }
 
   // What a context was refused for, where the device's compute mode says it.
@@ -274,10 +301,10 @@ class NcclBackend : public Backend {
     return failure;
   }
 
-  // Kernels that wait take time from those of others. Asked by one rank, before the others take memory.
+  // Kernels that wait take time from those of others. Asked by the first rank on a device, before others take memory.
   std::optional<Failure> RefuseBusyDevice(const RankSetup& setup, const std::string& name) const {
     size_t left = 0, total = 0;
-    if (setup.force || setup.rank != 0) return std::nullopt;
+    if (setup.force || !setup.first_on_device) return std::nullopt;
     if (auto failure = Check(cuda_.cuMemGetInfo_(&left, &total))) return failure;
     if (left >= total / 2) return std::nullopt;
     return Failure{

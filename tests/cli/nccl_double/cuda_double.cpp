@@ -1,9 +1,13 @@
 // A CUDA driver whose streams are threads of this process: what is put on a stream happens in order, and a kernel is whatever
-// nccl_double.cpp puts there. Injected with ALLRANKS_DOUBLE, a list such as "exclusive,memory":
-//   exclusive  a device that one process may use
-//   memory     no memory for arenas
+// nccl_double.cpp puts there. What a run injects stands in CUDA_VISIBLE_DEVICES, which workers are given: "exclusive,devices=2".
+//   exclusive     devices that one process may use
+//   devices=N     so many (1)
+//   busy=A,       devices that another job uses: each ends with a comma ("busy=0,busy=2,")
+//   memory        no memory for arenas
+//   slow=MS       the driver takes its time to start
 #include <atomic>
 #include <condition_variable>
+#include <cstdint>
 #include <cstdlib>
 #include <cstring>
 #include <deque>
@@ -21,6 +25,15 @@ bool Injected(const char* what) {
   const char* list = std::getenv("CUDA_VISIBLE_DEVICES");
   return list != nullptr && std::strstr(list, what) != nullptr;
 }
+
+long Told(const char* what, long otherwise) {
+  const char* list = std::getenv("CUDA_VISIBLE_DEVICES");
+  const char* found = list == nullptr ? nullptr : std::strstr(list, what);
+  return found == nullptr ? otherwise : std::atol(found + std::strlen(what));
+}
+
+// Of the context that is current: its device. A context is a number behind that of its device.
+thread_local long current_device = 0;
 
 class Stream {
  public:
@@ -66,24 +79,27 @@ void allranks_double_launch(void* stream, void (*kernel)(void*), void* argument)
   static_cast<Stream*>(stream)->Put([kernel, argument] { kernel(argument); });
 }
 
-int cuInit(unsigned) { return 0; }
+int cuInit(unsigned) { return usleep(static_cast<unsigned>(Told("slow=", 0)) * 1000), 0; }
 int cuDriverGetVersion(int* version) { return *version = 13000, 0; }
-int cuDeviceGetCount(int* count) { return *count = 1, 0; }
-int cuDeviceGet(int* device, int ordinal) { return *device = ordinal, ordinal == 0 ? 0 : 101; }
+int cuDeviceGetCount(int* count) { return *count = static_cast<int>(Told("devices=", 1)), 0; }
+int cuDeviceGet(int* device, int ordinal) { return *device = ordinal, ordinal < Told("devices=", 1) ? 0 : 101; }
 int cuDeviceGetName(char* name, int, int) { return std::strcpy(name, "Double"), 0; }
 int cuDeviceGetAttribute(int* value, int attribute, int) {
   return *value = attribute == kModeAttribute ? (Injected("exclusive") ? kExclusive : 0) : 9, 0;
 }
-int cuDevicePrimaryCtxRetain(void** context, int) {
-  *context = context;
+int cuDevicePrimaryCtxRetain(void** context, int device) {
+  *context = reinterpret_cast<void*>(static_cast<intptr_t>(device) + 1);
   if (!Injected("exclusive")) return 0;
   // The first process of the user has it until it ends.
-  const std::string path = "/tmp/allranks_double_" + std::to_string(getuid());
-  static const int lock = open(path.c_str(), O_CREAT | O_RDWR | O_CLOEXEC, 0600);
+  const std::string path = "/tmp/allranks_double_" + std::to_string(getuid()) + "_" + std::to_string(device);
+  const int lock = open(path.c_str(), O_CREAT | O_RDWR | O_CLOEXEC, 0600);
   return flock(lock, LOCK_EX | LOCK_NB) == 0 ? 0 : kDeviceUnavailable;
 }
-int cuCtxSetCurrent(void*) { return 0; }
-int cuMemGetInfo_v2(size_t* left, size_t* total) { return *left = 90, *total = 100, 0; }
+int cuCtxSetCurrent(void* context) { return current_device = reinterpret_cast<intptr_t>(context) - 1, 0; }
+int cuMemGetInfo_v2(size_t* left, size_t* total) {
+  const bool busy = Injected(("busy=" + std::to_string(current_device) + ",").c_str());
+  return *left = busy ? 10 : 90, *total = 100, 0;
+}
 int cuMemAlloc_v2(unsigned long long* pointer, size_t size) {
   if (Injected("memory")) return kOutOfMemory;
   return *pointer = reinterpret_cast<unsigned long long>(std::calloc(1, size)), 0;

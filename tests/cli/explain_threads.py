@@ -1,0 +1,154 @@
+"""`allranks explain` on the facts of public threads: which ranks wait in which operation, who is missing, and whether it is the code.
+
+Each row was typed anew from what a thread shows (numbers, kinds, the wording of its PyTorch); no text of a thread is here. `said` is
+what the thread found out. Where it found nothing out, the answer must name the operation and the ranks, and must not
+call it hardware while ranks are unaccounted for.
+"""
+
+import json
+import unittest
+from dataclasses import dataclass, field
+
+from support import CliTest, main
+
+
+def watchdog(rank, turn, kind, numel=None, prefix=True):
+    sizes = "" if numel is None else f"NumelIn={numel}, NumelOut={numel}, "
+    number = "" if turn is None else f"SeqNum={turn}, "
+    front = f"[rank{rank}]:[E ProcessGroupNCCL.cpp:616] " if prefix else "[E ProcessGroupNCCL.cpp:737] "
+    return f"{front}[Rank {rank}] Watchdog caught collective operation timeout: WorkNCCL({number}OpType={kind}, {sizes}Timeout(ms)=600000) ran for 600090 milliseconds before timing out.\n"
+
+
+def status(rank, turn, enqueued, completed, group="PG 0"):
+    return f"[rank{rank}]:[E ProcessGroupNCCL.cpp:1537] [{group} Rank {rank}] Timeout at NCCL work: {turn}, last enqueued NCCL work: {enqueued}, last completed NCCL work: {completed}.\n"
+
+
+def newest(rank, turn, enqueued, completed, group="PG ID 0 PG GUID 0(default_pg)"):
+    return f"[rank{rank}]:[E ProcessGroupNCCL.cpp:2268] [{group} Rank {rank}]  failure detected by watchdog at work sequence id: {turn} PG status: last enqueued work: {enqueued}, last completed work: {completed}\n"
+
+
+def relay(rank, source, turn, group="PG ID 0 PG GUID 0(default_pg)"):
+    return (f"[rank{rank}]:[E ProcessGroupNCCL.cpp:1743] [{group} Rank {rank}] Received a dump signal due to a collective timeout from  {source} and we will try "
+            f"our best to dump the debug info. Last enqueued NCCL work: {turn}, last completed NCCL work: {turn}.This is most likely\n")
+
+
+def both(ranks, turn, kind, enqueued, numel=None, line=status, **more):
+    return "".join(watchdog(rank, turn, kind, numel) + line(rank, turn, enqueued, turn - 1, **more) for rank in ranks)
+
+
+def prefixed(prefix, text):
+    return "".join(prefix + line + "\n" for line in text.splitlines())
+
+
+def traceback(rank, last, error, where="/job/train.py", line=44):
+    return (f"[rank{rank}]: Traceback (most recent call last):\n[rank{rank}]:   File \"{where}\", line {line}, in run\n[rank{rank}]:     {last}\n"
+            f"[rank{rank}]: {error}\n")
+
+
+def pyspy(rank, *frames):
+    return f"=== rank {rank} ===\nThread {rank + 7} (active): \"MainThread\"\n" + "".join(f"    {function} ({file}:{line})\n" for function, file, line in frames)
+
+
+GATHERED = (("all_gather_coalesced", "torch/distributed/distributed_c10d.py", 9), ("gather", "accelerate/job.py", 30))
+MISMATCH = "RuntimeError: Detected mismatch between collectives on ranks. "
+
+
+def printed(rank, kind, number, shape="", comma=True):
+    more = f", TensorShape={shape}, TensorDtypes=Long, TensorDeviceTypes=TensorOptions(dtype=float (default))" if shape else ""
+    return f"Rank {rank} is running collective: CollectiveFingerPrint(SequenceNumber={number}{', ' if comma else ''}OpType={kind}{more})"
+
+
+@dataclass
+class Thread:
+    name: str
+    said: str
+    text: str
+    kind: str
+    waiting: list
+    missing: list = field(default_factory=list)
+    no_record: list = field(default_factory=list)
+    cause: str = "absent"
+    in_code: bool | None = None
+    words: str = ""
+
+
+THREADS = [
+    Thread("pytorch/pytorch#141069", "one rank has a batch less and is in the next stage", both((1, 2, 3), 19, "ALLREDUCE", 19, 1), "all_reduce", [1, 2, 3], no_record=[0]),
+    Thread("alan-turing-institute/autocast#386", "a checkpoint, which ends in a barrier, on rank 0 alone", both((0,), 77, "ALLREDUCE", 77, 1), "all_reduce", [0],
+           words="No other rank is heard of"),
+    Thread("pytorch/pytorch#122850", "rank 1 is kept from its operation", watchdog(0, 2, "ALLREDUCE", 12) + status(0, 2, 2, 1) + relay(1, "rank 0", 1, "PG 0"),
+           "all_reduce", [0], [1]),
+    Thread("pytorch/pytorch#153779", "not found out; rank 0 is two operations ahead",
+           watchdog(2, 532339, "BROADCAST", 5164000) + watchdog(1, 532339, "BROADCAST", 5164000) + watchdog(0, 532341, "_ALLGATHER_BASE", 513) +
+           newest(2, 532339, 532340, 532338) + newest(1, 532339, 532340, 532338) + newest(0, 532341, 532342, 532340),
+           "broadcast", [1, 2], cause="all_arrived", words="Rank 0 is through with that turn"),
+    Thread("bghira/SimpleTuner#2712", "ranks are in different calls", MISMATCH + printed(1, "ALLGATHER", 101, "[1]") + ", but " + printed(7, "REDUCE", 0, comma=False) +
+           ".Collectives differ\n", "all_gather", [1, 7], cause="mismatch", in_code=True),
+    Thread("Lightning-AI/pytorch-lightning#19106", "other keys are logged on each rank", MISMATCH + printed(1, "BROADCAST", 21, "[1]") + ", but " +
+           printed(0, "BARRIER", 21, comma=False) + ".\n", "broadcast", [0, 1], cause="mismatch", in_code=True),
+    Thread("pytorch/pytorch#148976", "the same call, counted differently", MISMATCH + printed(1, "BARRIER", 1, comma=False) + ", but " + printed(2, "BARRIER", 0, comma=False) +
+           ".\n", "barrier", [1, 2], cause="mismatch", in_code=True, words="different numbers of operations"),
+    Thread("NVIDIA/nccl#849", "the ranks of the second node do not come", "RuntimeError: [Rank 0]: Ranks 4, 5, 6, 7 failed to pass monitoredBarrier in 2000000 ms\n",
+           "barrier", [0], [4, 5, 6, 7]),
+    Thread("NVIDIA/nccl#1434", "the network: an RDMA error", both(range(4), 9, "ALLREDUCE", 9, 8) +
+           "host:522:622 [2] transport/net_ib.cc:1295 NCCL WARN NET/IB : Got completion from peer 10.0.0.3<60403> with error 4, opcode 32601\n",
+           "all_reduce", [0, 1, 2, 3], cause="all_arrived", in_code=False, words="Got completion from peer"),
+    Thread("NVIDIA/nccl#1814", "the network: retries of InfiniBand are used up", both(range(8), 44, "_REDUCE_SCATTER_BASE", 45, 8, newest) +
+           "[rank6]: host:986:1338 [6] NCCL WARN NET/IB : Got completion from peer 10.0.0.4<55921> with status=12 opcode=1 len=0 vendor err 129\n",
+           "reduce_scatter", list(range(8)), cause="all_arrived", in_code=False, words="Got completion from peer"),
+    Thread("NVIDIA/open-gpu-kernel-modules#1355", "NVLink: Xid 145", both(range(2), 310, "ALLREDUCE", 312, 8, newest) + "kernel: NVRM: Xid (PCI:0000:66:00): 145, RLW\n",
+           "all_reduce", [0, 1], cause="all_arrived", in_code=False, words="Xid"),
+    Thread("NVIDIA/open-gpu-kernel-modules#1150", "a device: Xid 149, and 45 behind it", both(range(4), 8, "ALLREDUCE", 8, 8, newest) +
+           "kernel: NVRM: Xid (PCI:0000:dc:00): 45, pid=7, name=python3, Ch 1 caused by previous Xid 149\n", "all_reduce", [0, 1, 2, 3], cause="all_arrived", in_code=False,
+           words="Xid"),
+    Thread("rwth-i6/returnn#1484", "three of four workers raise, the last waits for them",
+           traceback(0, "step()", "RuntimeError: CUDA error: an illegal memory access") + traceback(2, "step()", "RuntimeError: CUDA error: an illegal memory access") +
+           traceback(3, "step()", "RuntimeError: CUDA error: an illegal memory access") +
+           "[rank1]: Traceback (most recent call last):\n[rank1]:   File \"/job/engine.py\", line 12, in has_data\n[rank1]:     dist.all_reduce(x)\n"
+           "[rank1]:   File \"/opt/site-packages/torch/distributed/distributed_c10d.py\", line 2050, in all_reduce\n[rank1]:     work.wait()\n"
+           "[rank1]: RuntimeError: [unbound_buffer.cc:81] Timed out waiting 1800000ms for send operation to complete\n",
+           "all_reduce", [1], [0, 2, 3], cause="ended", in_code=True),
+    Thread("huggingface/accelerate#3104", "seven ranks gather, one is in forward", "".join(pyspy(rank, *GATHERED) for rank in range(7)) +
+           pyspy(7, ("forward", "model.py", 88), ("<module>", "train.py", 9)), "all_gather", list(range(7)), [7]),
+    Thread("hiyouga/LlamaFactory#6269", "nothing but that all eight wait", both(range(8), 7753, "_REDUCE_SCATTER_BASE", 7755, 8), "reduce_scatter", list(range(8)),
+           cause="all_arrived", in_code=False),
+    Thread("XPixelGroup/BasicSR#737", "nothing but that all wait", both(range(4), 808, "ALLREDUCE", 811, 9801523, newest), "all_reduce", [0, 1, 2, 3], cause="all_arrived",
+           in_code=False),
+    Thread("OFA-Sys/OFA#271", "not found out; rank 0 and 4 are not in the log", "".join(watchdog(rank, 469508, "ALLREDUCE", prefix=False) for rank in (1, 2, 3, 5, 6, 7)),
+           "all_reduce", [1, 2, 3, 5, 6, 7], no_record=[0, 4]),
+    Thread("thangvubk/SoftGroup#83", "in validation; a PyTorch that prints no number", watchdog(1, None, "ALLREDUCE", prefix=False), "all_reduce", [1], no_record=[0]),
+    Thread("huggingface/open-r1#620", "rank 0 is elsewhere (it generates)", "".join(watchdog(rank, 4, "BROADCAST", 112) for rank in range(1, 7)), "broadcast", [1, 2, 3, 4, 5, 6],
+           no_record=[0]),
+    Thread("mila-iqia/milabench#269", "the log of the second node", prefixed("run.node4 [stderr] ", both((11, 12, 14, 15), 2070, "REDUCE", 2070, 1, group="PG 0 (default_pg)")),
+           "reduce", [11, 12, 14, 15], no_record=[0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 13]),
+    Thread("NVIDIA/nccl#1730", "not found out; one rank of 256 has logged", both((118,), 2398459, "ALLREDUCE", 2398578, 8652160, newest), "all_reduce", [118],
+           no_record=list(range(118))),
+    Thread("vllm-project/vllm#6042", "not found out; one worker of Ray has logged", prefixed("\x1b[36m(RayWorkerWrapper pid=4009)\x1b[0m ",
+           both((1,), 158046, "GATHER", 158046, 2867200, group="PG 1")), "gather", [1], words="No other rank is heard of"),
+    Thread("om-ai-lab/VLM-R1#257", "the watchdog itself stands still", "[rank6]:[E ProcessGroupNCCL.cpp:1743] [PG ID 0 PG GUID 0(default_pg) Rank 6] ProcessGroupNCCL's watchdog got stuck "
+           "for 480 seconds without making progress in monitoring enqueued collectives.\n", "", [], cause="none", words="a call of CUDA or NCCL does not return"),
+]
+
+
+class Threads(CliTest):
+    def test_all(self):
+        for thread in THREADS:
+            with self.subTest(thread.name, said=thread.said):
+                self.write("job.log", thread.text)
+                result = self.run_allranks("explain", "--format", "json", "job.log")
+                self.assertEqual(result.code, 0, result.err)
+                answer = json.loads(result.out)
+                self.assertEqual((answer["cause"], answer["inCode"]), (thread.cause, thread.in_code), answer["summary"])
+                self.assertEqual(answer.get("operation", {"kind": ""})["kind"], thread.kind)
+                self.assertEqual(sorted(rank for crowd in answer["waiting"] for rank in crowd["ranks"]), thread.waiting)
+                self.assertEqual(sorted(rank for crowd in answer["missing"] for rank in crowd["ranks"]), thread.missing)
+                self.assertEqual(answer["noRecord"], thread.no_record)
+                self.assertIn(thread.words, " ".join([answer["summary"], *answer["evidence"], *answer["notes"]]))
+
+    def test_there_are_enough(self):
+        self.assertGreaterEqual(len({thread.name for thread in THREADS}), 20)
+
+
+if __name__ == "__main__":
+    unittest.TestCase.maxDiff = None
+    main()
