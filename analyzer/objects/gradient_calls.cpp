@@ -53,6 +53,9 @@ bool IsSameChain(const ir::Module& module, ir::ExprId a, ir::ExprId b) {
     const ir::Expr& right = module[b];
     if (left.kind != right.kind) return false;
     if (left.kind == ir::ExprKind::Name) return ir::NameOf(left) == ir::NameOf(right);
+    if (left.kind == ir::ExprKind::Subscript) {
+      return IsSameChain(module, ir::LeftOf(left), ir::LeftOf(right)) && IsSameChain(module, ir::RightOf(left), ir::RightOf(right));
+    }
     if (left.kind != ir::ExprKind::Attribute || ir::AttrOf(left) != ir::AttrOf(right)) return false;
     a = ir::ObjectOf(left);
     b = ir::ObjectOf(right);

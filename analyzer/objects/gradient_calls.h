@@ -30,7 +30,7 @@ struct GradientCall {
   bool of_optimizer = true; // Clear: of an optimizer; else of a model, so of all its optimizers
 };
 
-// Whether two expressions of a module are the same chain of names and fields: `self.optimizer`, `opt`.
+// Whether two expressions of a module are the same chain of names, fields and items: `self.optimizer`, `optimizers[p]`.
 bool IsSameChain(const ir::Module& module, ir::ExprId a, ir::ExprId b);
 
 class GradientCalls {

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "analyzer/objects/local_flow.h"
 #include "rules/ddp/wrapping.h"
 #include "rules/finding_parts.h"
 
@@ -26,9 +27,8 @@ class Backward {
     for (const auto& [expr, fact] : context_.facts.functions[backward_.function].calls) {
       if (module_[expr].kind != ir::ExprKind::Call || module_[expr].begin > module_[backward_.expr].begin) continue;
       const ir::ExprId model = BypassedIn(expr);
-      const ValueId output = context_.facts.value(module_id_, expr);
-      if (!model || !output || IsWithoutGradients(expr)) continue;
-      if (!context_.values.AnyPart(value, [&](ValueId part) { return part == output; })) continue;
+      if (!model || IsWithoutGradients(Site{backward_.function, expr})) continue;
+      if (!objects::FlowsInto(context_.program, context_.index, backward_.function, expr, loss)) continue;
       return Report(expr, model, sink);
     }
   }
@@ -45,10 +45,30 @@ class Backward {
     return ir::ArgCount(module_, module_[backward_.expr]) > 0 ? ir::ExprId::None() : ir::ObjectOf(callee);
   }
 
+  // The loss carries the mark of a wrapper, and some call on the way to it may have kept gradients.
   bool IsSynced(ValueId loss) const {
     const base::NameId name = context_.program.names->Find("gradient_synced");
     const knowledge::MarkId mark = name ? context_.knowledge.FindMark(name) : knowledge::MarkId{};
-    return mark && context_.values.AnyPart(loss, [&](ValueId part) { return context_.facts.values_store[part].mark == mark; });
+    const bool is_marked = mark && context_.values.AnyPart(loss, [&](ValueId part) { return context_.facts.values_store[part].mark == mark; });
+    return is_marked && RunsWrapper(backward_.function, mark, 0);
+  }
+
+  // Whether a function calls a wrapper where gradients are kept, itself or in what it calls. What stays unknown may.
+  bool RunsWrapper(FuncId function, knowledge::MarkId mark, int depth) const {
+    constexpr int kDeepest = 4;
+    if (depth > kDeepest) return true;
+    const ir::ModuleId module_id = context_.program.funcs[function].module;
+    const ir::Module& module = context_.program.modules[module_id];
+    return std::ranges::any_of(context_.facts.functions[function].calls, [&](const auto& each) {
+      const auto& [expr, fact] = each;
+      if (module[expr].kind != ir::ExprKind::Call || IsWithoutGradients({function, expr})) return false;
+      if (fact.kind == variation::CallKind::Known) return context_.knowledge[fact.entry].yield.mark == mark;
+      const ValueId value = context_.facts.value(module_id, expr);
+      const bool is_marked = value && context_.values.AnyPart(value, [&](ValueId part) { return context_.facts.values_store[part].mark == mark; });
+      if (!is_marked) return false;
+      if (fact.kind == variation::CallKind::Function) return RunsWrapper(fact.function, mark, depth + 1);
+      return fact.kind == variation::CallKind::Deferred && !IsInner(ir::CalleeOf(module[expr])) && !HoldsInner(ir::CalleeOf(module[expr]));
+    });
   }
 
   // What is called is the model inside a wrapper: `model.module`, a variable that holds it, or the plain model after it
@@ -66,6 +86,7 @@ class Backward {
 
   // `model.module` of a wrapper, `accelerator.unwrap_model(model)`.
   bool IsInner(ir::ExprId expr) const {
+    if (module_[expr].kind == ir::ExprKind::Conditional) return IsInnerWhereWrapped(expr);
     if (module_[expr].kind == ir::ExprKind::Call) {
       const variation::CallFact* fact = context_.facts.call(backward_.function, expr);
       return fact != nullptr && fact->kind == variation::CallKind::Known &&
@@ -73,6 +94,19 @@ class Backward {
     }
     if (module_[expr].kind != ir::ExprKind::Attribute || context_.program.text(ir::AttrOf(module_[expr])) != "module") return false;
     return IsWrapped(context_, context_.facts.value(module_id_, ir::ObjectOf(module_[expr])));
+  }
+
+  // `model.module if isinstance(model, DDP) else model`: wherever it is wrapped, the wrapper is left out.
+  bool IsInnerWhereWrapped(ir::ExprId conditional) const {
+    const ir::Expr& node = module_[conditional];
+    const ir::Expr& inner = module_[ir::ThenOf(module_, node)];
+    const ir::Expr& test = module_[ir::TestOf(node)];
+    if (inner.kind != ir::ExprKind::Attribute || context_.program.text(ir::AttrOf(inner)) != "module") return false;
+    const ir::ExprId model = ir::ObjectOf(inner);
+    const bool asks_for_it = test.kind == ir::ExprKind::Call && ir::ArgCount(module_, test) == 2 &&
+                             objects::IsSameChain(module_, ir::ArgAt(module_, test, 0).value, model);
+    return asks_for_it && objects::IsSameChain(module_, ir::ElseOf(module_, node), model) &&
+           MayBeWrapped(context_, context_.facts.value(module_id_, model));
   }
 
   // A variable of this function that is assigned nothing but the inner model, under no test.
@@ -122,12 +156,14 @@ class Backward {
   }
 
   // Under `torch.no_grad()`: a teacher's output, a target.
-  bool IsWithoutGradients(ir::ExprId call) const {
-    const ir::Tree& tree = context_.index.tree(module_id_);
-    for (ir::StmtId at = tree.StatementOf(call); at; at = tree.Parent(at)) {
-      if (module_[at].kind != ir::StmtKind::With) continue;
-      for (const ir::WithItem& item : ir::WithItemsOf(module_, module_[at])) {
-        if (IsWithoutGradients(module_, item.context)) return true;
+  bool IsWithoutGradients(const Site& call) const {
+    const ir::ModuleId module_id = context_.program.funcs[call.function].module;
+    const ir::Module& module = context_.program.modules[module_id];
+    const ir::Tree& tree = context_.index.tree(module_id);
+    for (ir::StmtId at = tree.StatementOf(call.expr); at; at = tree.Parent(at)) {
+      if (module[at].kind != ir::StmtKind::With) continue;
+      for (const ir::WithItem& item : ir::WithItemsOf(module, module[at])) {
+        if (IsWithoutGradients(module, item.context)) return true;
       }
     }
     return false;
@@ -178,8 +214,9 @@ extern const Rule BypassedWrapper = {
 
 A loss that is computed by calling the model inside a DDP wrapper, and nothing of which came out of
 the wrapper itself, together with the `backward` of that loss. The inner model is `model.module`, a
-variable that holds it (`inner = model.module`, `inner = accelerator.unwrap_model(model)`), or the
-plain model that was wrapped under another name (`ddp = DDP(net)`, and then `net(x)`).
+variable that holds it (`inner = model.module`, `inner = accelerator.unwrap_model(model)`,
+`inner = model.module if isinstance(model, DDP) else model`), or the plain model that was wrapped under
+another name (`ddp = DDP(net)`, and then `net(x)`).
 
 ## Why it hurts
 
@@ -205,7 +242,7 @@ loss.backward()
 
 ## When it is silent
 
-* The loss is also made of what the wrapper returned.
+* The loss is also made of what the wrapper returned, with gradients.
 * The call stands under `no_grad`, or no gradients are computed of it in the function.
 * Whether the model is wrapped is not known on every path, or the variable may hold something else.
 

@@ -21,6 +21,12 @@ bool IsWrapped(const Context& context, ValueId value) {
   });
 }
 
+bool MayBeWrapped(const Context& context, ValueId value) {
+  return std::ranges::any_of(context.values.Leaves(value), [&](ValueId leaf) {
+    return context.values.IsA(leaf, "torch.nn.parallel.DistributedDataParallel");
+  });
+}
+
 bool IsPrepared(const Context& context, ValueId value) {
   const std::vector<ValueId> leaves = context.values.Leaves(value);
   return leaves.size() == 1 && context.values.IsA(leaves[0], "accelerate.Prepared") &&

@@ -11,6 +11,8 @@ namespace allranks::rules {
 std::vector<objects::KnownCall> Wrappings(const Context& context);
 // Whether a value is a model in a DDP wrapper, whichever way it came about.
 bool IsWrapped(const Context& context, variation::ValueId value);
+// Whether it is on some way.
+bool MayBeWrapped(const Context& context, variation::ValueId value);
 // Whether a value is what Accelerate made of one object.
 bool IsPrepared(const Context& context, variation::ValueId value);
 // The model inside a wrapper.
