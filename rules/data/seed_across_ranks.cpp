@@ -3,6 +3,7 @@
 
 #include "analyzer/objects/jobs.h"
 #include "analyzer/objects/process_starts.h"
+#include "rules/data/reseeding.h"
 #include "rules/finding_parts.h"
 #include "rules/program_calls.h"
 #include "rules/scenario_witness.h"
@@ -239,6 +240,7 @@ void Check(const Context& context, FindingSink& sink) {
   CheckSamplers(context, sink);
   SameNoise(context, sink).Run();
   OwnOrders(context, sink).Run();
+  CheckReseeding(context, kCode, sink);
 }
 
 }  // namespace
@@ -257,6 +259,8 @@ extern const Rule SeedAcrossRanks = {
 * The other way round: one seed on every rank of a data-parallel program, no seed that depends on
   the rank anywhere, and noise that the training step draws (`torch.randn_like` in a loop that
   trains, or in what it calls).
+* A training loop that seeds alike on all ranks in each round, in a function that gave each rank a seed of
+  its own before.
 
 ## Why it hurts
 

@@ -1,0 +1,52 @@
+#include "rules/data/seed_places.h"
+
+namespace allranks::rules {
+namespace {
+
+using objects::KnownCall;
+using objects::Site;
+using variation::ValueId;
+
+constexpr int kMostHelpers = 3;
+
+bool SeedsNoise(std::string_view entry) {
+  return entry == "torch.manual_seed" || entry.find("seed_everything") != std::string_view::npos ||
+         entry.find("set_seed") != std::string_view::npos;
+}
+
+// The place itself, or those that call its function where the seed is a parameter of that.
+void Add(const Context& context, const Site& site, ValueId seed, int depth, std::vector<SeedPlace>& places) {
+  if (!seed) return;
+  const variation::Value& value = context.facts.values_store[seed];
+  const bool is_handed_on = value.kind == variation::ValueKind::Param && variation::FuncId{value.a} == site.function;
+  if (!is_handed_on || depth == kMostHelpers) return places.push_back({site, seed});
+  for (const Site& caller : context.index.CallersOf(site.function)) {
+    const variation::CallFact* call = context.facts.call(caller.function, caller.expr);
+    if (call == nullptr || value.b >= call->arg_count) continue;
+    Add(context, caller, context.facts.args(*call)[value.b], depth + 1, places);
+  }
+}
+
+}  // namespace
+
+std::vector<SeedPlace> SeedPlaces(const Context& context) {
+  std::vector<SeedPlace> places;
+  for (const KnownCall& call : context.index.known_calls()) {
+    if (!SeedsNoise(context.program.text(call.entry->name))) continue;
+    for (const knowledge::RoleOf& role : call.entry->roles) {
+      if (role.role != knowledge::Role::Seed) continue;
+      Add(context, {call.function, call.expr}, context.index.Arg(call, context.program.text(role.param)), 0, places);
+    }
+  }
+  return places;
+}
+
+bool CountsRanks(const Context& context, ValueId seed) {
+  return context.values.AnyPart(seed, [&](ValueId part) {
+    const knowledge::Axes axes = context.facts.values_store.axes(part);
+    return axes.has(knowledge::Axis::Global) || axes.has(knowledge::Axis::Local) || axes.has(knowledge::Axis::Node) ||
+           axes.has(knowledge::Axis::DataParallel);
+  });
+}
+
+}  // namespace allranks::rules

@@ -1,0 +1,21 @@
+// Where a program says which number a generator begins with: calls that seed, or calls of helpers that hand their argument
+// on to one.
+#pragma once
+
+#include <vector>
+
+#include "rules/rule.h"
+
+namespace allranks::rules {
+
+struct SeedPlace {
+  objects::Site site;
+  variation::ValueId seed;
+};
+
+// Of the generator that training draws noise from: torch's, or that of all libraries at once.
+std::vector<SeedPlace> SeedPlaces(const Context& context);
+// Whether ranks seed differently by the number of a rank, whichever it is.
+bool CountsRanks(const Context& context, variation::ValueId seed);
+
+}  // namespace allranks::rules
