@@ -52,13 +52,21 @@ class SameNoise {
     for (const KnownCall& call : context_.index.known_calls()) {
       if (!SeedsTorch(call) || !IsRunByAll(call) || !IsAlike(call)) continue;
       const ir::ModuleId file = context_.program.funcs[call.function].module;
+      if (IsReported(file)) continue;
       if (!WrapsModel(file) || IsSeededByRank(file) || IsOfModelParallel(file)) continue;
       const KnownCall* draw = DrawIn(file);
-      if (draw != nullptr) return Report(call, *draw);
+      if (draw == nullptr) continue;
+      reported_.push_back(file);
+      Report(call, *draw);
     }
   }
 
  private:
+  // Once for each program of the checkout.
+  bool IsReported(ir::ModuleId file) {
+    return std::ranges::any_of(reported_, [&](ir::ModuleId other) { return calls_.IsOneProgram(file, other); });
+  }
+
   bool SeedsTorch(const KnownCall& call) const {
     const std::string_view name = context_.program.text(call.entry->name);
     return call.entry->Has(knowledge::Role::Seed) && (name == "torch.manual_seed" || name.find("seed_everything") != std::string_view::npos ||
@@ -155,6 +163,7 @@ class SameNoise {
   objects::Jobs jobs_;
   objects::ProcessStarts starts_;
   std::vector<const KnownCall*> draws_;
+  std::vector<ir::ModuleId> reported_;
 };
 
 // An order that each rank draws for itself, of which each then takes its share.
