@@ -8,6 +8,7 @@
 #include "runtime-verify/coordinator/measure.h"
 #include "runtime-verify/coordinator/scale.h"
 #include "runtime-verify/coordinator/scenario.h"
+#include "runtime-verify/simulator/streams.h"
 #include "witness/json.h"
 #include "witness/matching.h"
 
@@ -44,6 +45,13 @@ int Weight(Effect effect) {
   return 0;
 }
 
+// Whose sends and receives NCCL gets on communicators of pairs.
+bool IsOfPyTorch(const Witness& witness) {
+  return std::ranges::any_of(witness.ops, [](const std::vector<witness::Op>& ops) {
+    return std::ranges::any_of(ops, [](const witness::Op& op) { return op.source.starts_with("torch."); });
+  });
+}
+
 // The schedule without what only people read.
 std::string KeyOf(const Witness& witness) {
   Witness bare = witness;
@@ -55,7 +63,7 @@ std::string KeyOf(const Witness& witness) {
       op.at = {};
     }
   }
-  return witness::WriteJson(bare);
+  return (IsOfPyTorch(witness) ? "torch " : "") + witness::WriteJson(bare);
 }
 
 std::string ControlKey(const RankBackend::Variant& variant, const Schedule& schedule) {
@@ -83,11 +91,17 @@ std::string Foretold(const Schedule& schedule, bool fence) {
   if (schedule.world > kLargestRing) return "";
   std::string text;
   for (const Protocol protocol : {Protocol::LowLatency, Protocol::Simple}) {
-    const Outcome out = SimulateRing(schedule, protocol, fence);
+    const Effect effect = HangsOnStream(schedule) ? Effect::Deadlock : SimulateRing(schedule, protocol, fence).effect;
     if (!text.empty()) text += ", ";
-    text += std::string(NameOf(protocol)) + " " + std::string(witness::EffectName(out.effect));
+    text += std::string(NameOf(protocol)) + " " + std::string(witness::EffectName(effect));
   }
   return text;
+}
+
+// As NCCL gets it: from PyTorch each pair of ranks has a communicator of its own.
+Schedule OnNccl(const Witness& witness) {
+  Schedule schedule = witness::MakeSchedule(witness);
+  return IsOfPyTorch(witness) ? WithPairCommunicators(std::move(schedule)) : schedule;
 }
 
 }  // namespace
@@ -175,7 +189,7 @@ Verdict Verifier::Foretell(const Witness& witness) const {
   verdict.trials.push_back({.name = "model", .outcome = witness::MatchStrictly(schedule), .log = {}});
   verdict.effect = verdict.trials[0].outcome.effect;
   verdict.kind = verdict.effect == Effect::Clean ? VerdictKind::NotReproduced : VerdictKind::Reproduced;
-  verdict.nccl_prediction = Foretold(schedule, witness.fence);
+  verdict.nccl_prediction = Foretold(OnNccl(witness), witness.fence);
   return verdict;
 }
 
@@ -215,6 +229,7 @@ bool Verifier::RunVariant(const RankBackend::Variant& variant, const Schedule& s
   // What either model says is foretold: NCCL behaves as a ring once it is connected, and strictly before.
   std::vector<Effect> expected = {witness::MatchStrictly(schedule).effect};
   if (variant.protocol) expected.push_back(SimulateRing(schedule, *variant.protocol, witness.fence).effect);
+  if (variant.protocol && HangsOnStream(schedule)) expected.push_back(Effect::Deadlock);
   const auto is_expected = [&](bool clean) {
     return std::ranges::any_of(expected, [&](Effect effect) { return (effect == Effect::Clean) == clean; });
   };
@@ -261,7 +276,7 @@ bool Verifier::RunVariant(const RankBackend::Variant& variant, const Schedule& s
 Verdict Verifier::Run(const Witness& witness) {
   Verdict verdict;
   verdict.backend = backend_->name;
-  const Schedule schedule = witness::MakeSchedule(witness);
+  const Schedule schedule = backend_->name == "nccl" ? OnNccl(witness) : witness::MakeSchedule(witness);
   if (schedule.world > backend_->most_ranks) {
     verdict.reason = std::to_string(schedule.world) + " ranks are more than the " +
                      std::to_string(backend_->most_ranks) +
@@ -284,7 +299,7 @@ Verdict Verifier::Run(const Witness& witness) {
   verdict.effect = verdict.trials[0].outcome.effect;
   if (!reason.empty()) return verdict;
   verdict.kind = verdict.effect == Effect::Clean ? VerdictKind::NotReproduced : VerdictKind::Reproduced;
-  if (backend_->name != "nccl") verdict.nccl_prediction = Foretold(schedule, witness.fence);
+  if (backend_->name != "nccl") verdict.nccl_prediction = Foretold(OnNccl(witness), witness.fence);
   return verdict;
 }
 

@@ -1,11 +1,18 @@
-"""Every witness that the fixtures produce runs on the simulator and on Gloo, and both say the same."""
+"""Every witness that the fixtures produce runs on the simulator, on Gloo and through the NCCL backend on a double of the library, and
+all say the same.
+
+usage: verify_fixtures.py ALLRANKS CUDA_DOUBLE NCCL_DOUBLE
+"""
 
 import importlib.util
 import json
+import sys
 import unittest
 
 from support import main
 from verify_support import FIXTURES, VerifyTest
+
+NCCL_DOUBLE, CUDA_DOUBLE = sys.argv.pop(), sys.argv.pop()
 
 
 class Fixtures(VerifyTest):
@@ -18,8 +25,9 @@ class Fixtures(VerifyTest):
         self.write("report.json", Fixtures.text)
         return json.loads(Fixtures.text)["findings"]
 
-    def verdicts(self, *args):
-        result = self.verify("--output-format", "json", *args, "report.json")
+    def verdicts(self, *args, double=False):
+        run = self.verify_on_double(CUDA_DOUBLE, NCCL_DOUBLE) if double else self.verify
+        result = run("--output-format", "json", *args, "report.json", timeout=900)
         self.assertEqual(result.err, "")
         self.assertEqual(result.code, 1)
         return [finding["verify"] for finding in json.loads(result.out)["findings"]]
@@ -27,6 +35,19 @@ class Fixtures(VerifyTest):
     @staticmethod
     def stuck(verdict):
         return [(one["rank"], one["op"]) for one in verdict.get("stuck", [])]
+
+    @staticmethod
+    def waiting(verdict):
+        return [(one["rank"], one["op"], one["waitsFor"]) for one in verdict.get("stuck", [])], verdict.get("cycle", [])
+
+    def test_the_nccl_backend_agrees_with_the_simulator(self):
+        findings = [f for f in self.report() if f["witness"]]
+        simulated = self.verdicts("--backend", "sim")
+        run = self.verdicts("--backend", "nccl", "--quiet-time", "1", "--time-budget", "1500", double=True)
+        for finding, model, seen in zip(findings, simulated, run, strict=True):
+            with self.subTest(finding["location"]):
+                self.assertEqual((seen["verdict"], seen["effect"]), (model["verdict"], model["effect"]), seen)
+                self.assertEqual(self.waiting(seen), self.waiting(model))
 
     @staticmethod
     def sizes_differ(witness):
@@ -67,7 +88,7 @@ class Fixtures(VerifyTest):
                     self.assertIn(seen["effect"], ("corruption", "error", "deadlock"))
                     continue
                 self.assertEqual(seen["effect"], model["effect"])
-                self.assertEqual(self.stuck(seen), self.stuck(model))
+                self.assertEqual(self.waiting(seen), self.waiting(model))
 
 
 if __name__ == "__main__":
