@@ -84,6 +84,24 @@ bool FilePath::Changes() const {
   return std::ranges::any_of(pieces, [](const PathPiece& piece) { return piece.changes; });
 }
 
+std::vector<FilePath> FilePath::Components() const {
+  std::vector<FilePath> components(1);
+  for (const PathPiece& piece : pieces) {
+    if (piece.hole) {
+      components.back().pieces.push_back(piece);
+      continue;
+    }
+    std::string_view rest = piece.text;
+    for (size_t slash = rest.find('/'); slash != std::string_view::npos; slash = rest.find('/')) {
+      Append(components.back(), TextPath(rest.substr(0, slash)));
+      components.emplace_back();
+      rest.remove_prefix(slash + 1);
+    }
+    Append(components.back(), TextPath(rest));
+  }
+  return components;
+}
+
 std::string FilePath::Spelled() const {
   std::string text;
   for (const PathPiece& piece : pieces) text += piece.hole ? "<" + piece.text + ">" : piece.text;
@@ -93,6 +111,15 @@ std::string FilePath::Spelled() const {
 bool IsOneName(const FilePath& a, const FilePath& b) {
   const FilePath left = a.Name();
   return left.HasText() && left.Spelled() == b.Name().Spelled();
+}
+
+bool IsOneShape(const FilePath& a, const FilePath& b) {
+  const auto shape = [](const FilePath& path) {
+    std::string text;
+    for (const PathPiece& piece : path.pieces) text += piece.hole ? "*" : piece.text;
+    return text;
+  };
+  return a.HasText() && shape(a) == shape(b);
 }
 
 bool Matches(const FilePath& pattern, const FilePath& path) {
@@ -303,7 +330,7 @@ PathReader::Paths PathReader::Hole(ValueId value, const CallFrame* frame) const 
   return {path};
 }
 
-// Settings of the program stay what they are: texts, and attributes and items of objects that nobody computes here.
+// Settings of the program stay what they are: texts, and attributes and items of objects that nobody counts up here.
 // Numbers count something, and so may unknowns, which stand for variables of loops, items, results.
 bool PathReader::MayChange(ValueId id, const CallFrame* frame) const {
   std::vector<ValueId> work = {id};
@@ -318,13 +345,20 @@ bool PathReader::MayChange(ValueId id, const CallFrame* frame) const {
     }
     const std::string_view operation = OperationOf(at);
     if (operation == "element" || operation == "key" || operation == "builtins.len") return true;
-    if (value.kind == ValueKind::Int || value.kind == ValueKind::Binary) return true;
+    if (value.kind == ValueKind::Int || value.kind == ValueKind::Binary || IsCounter(value)) return true;
     const auto kids = facts_.values_store.Kids(at);
     // An item of a sequence at a fixed place, or of a table under a fixed name.
     work.insert(work.end(), kids.begin(), operation == "[]" && kids.size() == 2 ? kids.begin() + 1 : kids.end());
     if (operation == "[]" && kids.size() == 2 && facts_.values_store[kids[1]].kind != ValueKind::Int) work.push_back(kids[1]);
   }
   return false;
+}
+
+// `state.step`, which is counted up somewhere.
+bool PathReader::IsCounter(const Value& value) const {
+  const bool is_attribute = value.kind == ValueKind::Derived && value.kid_count == 1;
+  const base::NameId name = is_attribute ? facts_.values_store.OperationOf(value.a) : base::NameId::None();
+  return name && counters_.contains(name);
 }
 
 ValueId PathReader::Resolved(ValueId id, const CallFrame* frame) const {

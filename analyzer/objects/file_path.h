@@ -11,6 +11,8 @@
 
 #include <span>
 #include <string>
+#include <unordered_set>
+#include <utility>
 #include <vector>
 
 #include "analyzer/objects/program_index.h"
@@ -40,6 +42,8 @@ class FilePath {
   bool IsText() const;
   // Whether it is another path each time, as far as can be told.
   bool Changes() const;
+  // The folders on the way and the name, each by itself.
+  std::vector<FilePath> Components() const;
   // `out/last.pt`, holes in angle brackets.
   std::string Spelled() const;
 };
@@ -47,10 +51,14 @@ class FilePath {
 bool IsOneName(const FilePath& a, const FilePath& b);
 // Whether a pattern of `glob`, or the whole of a folder, takes in a file of this name.
 bool Matches(const FilePath& pattern, const FilePath& path);
+// Whether two names are alike but for what fills their holes: `7.ckpt` and `<step>.ckpt`.
+bool IsOneShape(const FilePath& a, const FilePath& b);
 
 class PathReader {
  public:
-  PathReader(const binding::Program& program, const variation::Facts& facts) : program_(program), facts_(facts) {}
+  // `counters`: attributes that count, whatever object they are of.
+  PathReader(const binding::Program& program, const variation::Facts& facts, std::unordered_set<base::NameId> counters = {})
+      : program_(program), facts_(facts), counters_(std::move(counters)) {}
 
   // What a value may be as a path; nothing if it is none, like a buffer in memory.
   std::vector<FilePath> PathsOf(ValueId value, const CallFrame* frame) const;
@@ -75,9 +83,11 @@ class PathReader {
   bool MayChange(ValueId value, const CallFrame* frame) const;
   std::string Spell(ValueId value, const CallFrame* frame, int depth) const;
   std::string_view OperationOf(ValueId value) const;
+  bool IsCounter(const variation::Value& value) const;
 
   const binding::Program& program_;
   const variation::Facts& facts_;
+  std::unordered_set<base::NameId> counters_;
 };
 
 }  // namespace allranks::objects

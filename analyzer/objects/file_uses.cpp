@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "analyzer/objects/counters.h"
+
 namespace allranks::objects {
 
 using knowledge::Role;
@@ -35,7 +37,7 @@ bool IsOfFiles(Role role) {
 }  // namespace
 
 FileUses::FileUses(const binding::Program& program, const variation::Facts& facts, const ProgramIndex& index)
-    : program_(program), facts_(facts), index_(index), reader_(program, facts) {
+    : program_(program), facts_(facts), index_(index), reader_(program, facts, CountersOf(program, facts, index)) {
   NoteOptions();
   const auto for_each_role = [&](auto visit) {
     for (const KnownCall& call : index.known_calls()) {
@@ -189,18 +191,24 @@ ValueId FileUses::PathOf(const KnownCall& call, const knowledge::RoleOf& role) c
 std::vector<FilePath> FileUses::ListingsOf(const FileUse& use) const {
   std::vector<FilePath> patterns;
   for (const PathPiece& piece : use.path.pieces) {
-    std::vector<ValueId> work = {piece.hole};
-    for (size_t seen = 0; !work.empty() && seen < kMostParts; ++seen) {
-      const ValueId at = reader_.Resolved(work.back(), use.frame);
-      work.pop_back();
-      if (!at) continue;
-      const variation::Value& value = facts_.values_store[at];
-      const auto kids = facts_.values_store.Kids(at);
-      work.insert(work.end(), kids.begin(), kids.end());
-      const auto listing = value.kind == ValueKind::Unknown ? listings_.find(value.a) : listings_.end();
-      if (listing == listings_.end()) continue;
-      for (const size_t i : listing->second) patterns.push_back(uses_[i].path);
-    }
+    for (FilePath& pattern : ListingsOf(use, piece)) patterns.push_back(std::move(pattern));
+  }
+  return patterns;
+}
+
+std::vector<FilePath> FileUses::ListingsOf(const FileUse& use, const PathPiece& piece) const {
+  std::vector<FilePath> patterns;
+  std::vector<ValueId> work = {piece.hole};
+  for (size_t seen = 0; !work.empty() && seen < kMostParts; ++seen) {
+    const ValueId at = reader_.Resolved(work.back(), use.frame);
+    work.pop_back();
+    if (!at) continue;
+    const variation::Value& value = facts_.values_store[at];
+    const auto kids = facts_.values_store.Kids(at);
+    work.insert(work.end(), kids.begin(), kids.end());
+    const auto listing = value.kind == ValueKind::Unknown ? listings_.find(value.a) : listings_.end();
+    if (listing == listings_.end()) continue;
+    for (const size_t i : listing->second) patterns.push_back(uses_[i].path);
   }
   return patterns;
 }

@@ -39,6 +39,8 @@ class FileUses {
   std::span<const FileUse> uses() const { return uses_; }
   // The patterns or folders among whose files a path was picked: `sorted(glob("*.pt"))[-1]`.
   std::vector<FilePath> ListingsOf(const FileUse& use) const;
+  // The same of one piece of the path.
+  std::vector<FilePath> ListingsOf(const FileUse& use, const PathPiece& piece) const;
   const PathReader& paths() const { return reader_; }
 
  private:

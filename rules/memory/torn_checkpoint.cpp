@@ -1,9 +1,12 @@
 #include <algorithm>
+#include <optional>
 #include <set>
+#include <span>
 #include <string>
 #include <utility>
 
 #include "rules/finding_parts.h"
+#include "rules/program_calls.h"
 
 namespace allranks::rules {
 namespace {
@@ -32,12 +35,12 @@ class Checkpoints {
     if (!is_in_training || IsMovedAway(write)) return;
     std::vector<Site> places = write.way;
     places.insert(places.end(), above.begin(), above.end());
-    const bool is_same_each_time = !write.path.Name().Changes();
+    const bool is_overwritten = IsSameEachRound(write) && !IsSavedElsewhere(write);
     for (const FileUse& read : context_.file_uses.uses()) {
       if (read.act != FileAct::Read || !IsOfData(read)) continue;
-      const bool is_it = is_same_each_time && objects::IsOneName(write.path, read.path);
-      if (!is_it && !(read.call->entry->Has(knowledge::Role::LoadTensors) && IsPickedFrom(read, write.path))) continue;
-      if (ResumesBefore(read, places)) return Report(write, read, is_it);
+      const bool is_it = is_overwritten && (objects::IsOneName(write.path, read.path) || IsOneRecord(write, read));
+      const std::optional<FilePath> newest = is_it ? std::nullopt : PickedFrom(read, write.path);
+      if ((is_it || newest) && ResumesBefore(read, places)) return Report(write, read, newest ? *newest : write.path.Name(), is_it);
     }
   }
 
@@ -59,9 +62,148 @@ class Checkpoints {
     });
   }
 
-  bool IsPickedFrom(const FileUse& read, const FilePath& path) const {
-    const std::vector<FilePath> patterns = context_.file_uses.ListingsOf(read);
-    return std::ranges::any_of(patterns, [&](const FilePath& pattern) { return objects::Matches(pattern, path); });
+  // The path is one and the same in each round of the loop that trains: nothing in it counts, and what a function around
+  // it is given was given before that loop.
+  bool IsSameEachRound(const FileUse& write) const {
+    return !write.path.Changes() && std::ranges::none_of(write.path.pieces, [&](const objects::PathPiece& piece) {
+      if (!piece.hole) return false;
+      const variation::Value& known = context_.values[context_.file_uses.paths().Resolved(piece.hole, write.frame)];
+      if (known.kind != variation::ValueKind::Param) return false;
+      const auto of = std::ranges::find(write.way, variation::FuncId{known.a}, &Site::function);
+      return of != write.way.end() && !IsInTraining(std::span(of, write.way.end()));
+    });
+  }
+
+  // The same was written just before, on every way to here, to a file or folder of its own: that one stays whole.
+  bool IsSavedElsewhere(const FileUse& write) const {
+    return std::ranges::any_of(context_.file_uses.uses(), [&](const FileUse& other) {
+      const Site here = write.site();
+      const Site there = other.site();
+      if (other.act != FileAct::Write || there.function != here.function || !other.path.Changes() || !IsOneContent(write, other)) return false;
+      const ir::Module& module = context_.program.module_of(here.function);
+      return module[there.expr].end <= module[here.expr].begin && IsOnEveryWay(there, here);
+    });
+  }
+
+  // Two calls that write the same, each under its own name.
+  bool IsOneContent(const FileUse& a, const FileUse& b) const {
+    if (a.call->entry != b.call->entry || a.call->receiver != b.call->receiver || a.call->args.size() != b.call->args.size()) return false;
+    for (size_t i = 0; i < a.call->args.size(); ++i) {
+      if (a.call->entry->params[i] != a.param && a.call->args[i] != b.call->args[i]) return false;
+    }
+    return true;
+  }
+
+  bool IsOnEveryWay(const Site& first, const Site& then) const {
+    const std::vector<objects::Guard> others = context_.reach.Guards(then);
+    return std::ranges::all_of(context_.reach.Guards(first), [&](const objects::Guard& guard) {
+      return std::ranges::any_of(others, [&](const objects::Guard& other) { return other.test == guard.test && other.holds == guard.holds; });
+    });
+  }
+
+  // The name, or the folder on the way, under which the newest is looked for: by a pattern, or by putting together anew
+  // what a listing showed.
+  std::optional<FilePath> PickedFrom(const FileUse& read, const FilePath& path) const {
+    const bool loads = read.call->entry->Has(knowledge::Role::LoadTensors);
+    const std::vector<FilePath> components = path.Components();
+    for (size_t i = 0; i < components.size(); ++i) {
+      const bool is_name = i + 1 == components.size();
+      if (is_name ? !loads : !objects::IsOneName(path, read.path)) continue;
+      if (!components[i].IsText() && IsPickedFrom(read, components[i])) return components[i];
+    }
+    return std::nullopt;
+  }
+
+  bool IsPickedFrom(const FileUse& read, const FilePath& component) const {
+    for (const FilePath& own : read.path.Components()) {
+      for (const objects::PathPiece& piece : own.pieces) {
+        if (!piece.hole) continue;
+        const std::vector<FilePath> patterns = context_.file_uses.ListingsOf(read, piece);
+        const bool matches = std::ranges::any_of(patterns, [&](const FilePath& pattern) { return objects::Matches(pattern, component); });
+        if (matches || (!patterns.empty() && objects::IsOneShape(own, component))) return true;
+      }
+    }
+    return false;
+  }
+
+  // A file that the user names holds, as far as the program takes it apart, what is written here: the states of two or
+  // more objects, which is more than weights to begin with.
+  bool IsOneRecord(const FileUse& write, const FileUse& read) const {
+    if (!read.call->entry->Has(knowledge::Role::LoadTensors) || read.path.Name().HasText()) return false;
+    const std::vector<base::NameId> taken = KeysTaken(read);
+    const std::vector<Item> written = ItemsWritten(write);
+    const auto is_written = [&](base::NameId key) { return std::ranges::find(written, key, &Item::key) != written.end(); };
+    const auto states = std::ranges::count_if(written, [&](const Item& item) {
+      return item.is_state && std::ranges::count(taken, item.key) > 0;
+    });
+    return states > 1 && std::ranges::all_of(taken, is_written);
+  }
+
+  struct Item {
+    base::NameId key;
+    bool is_state = false;  // what `state_dict()` of some object yields
+  };
+
+  std::vector<Item> ItemsWritten(const FileUse& write) const {
+    std::vector<Item> items;
+    for (const variation::ValueId arg : write.call->args) {
+      for (const variation::ValueId leaf : context_.values.Leaves(Passed(arg, write.frame))) AddItems(leaf, items);
+    }
+    return items;
+  }
+
+  void AddItems(variation::ValueId record, std::vector<Item>& items) const {
+    if (context_.values[record].kind != variation::ValueKind::Dict) return;
+    const auto kids = context_.facts.values_store.Kids(record);
+    for (size_t i = 0; i + 1 < kids.size(); i += 2) {
+      if (context_.values[kids[i]].kind != variation::ValueKind::Str) continue;
+      items.push_back({base::NameId{context_.values[kids[i]].a}, IsState(kids[i + 1])});
+    }
+  }
+
+  // What an argument is on this way; also one that a helper hands on as `*args`.
+  variation::ValueId Passed(variation::ValueId arg, const objects::CallFrame* frame) const {
+    const objects::PathReader& paths = context_.file_uses.paths();
+    const variation::ValueId known = paths.Resolved(arg, frame);
+    if (!known || context_.values[known].kind != variation::ValueKind::Derived) return known;
+    const auto kids = context_.facts.values_store.Kids(known);
+    const std::optional<int64_t> index = kids.size() == 2 ? context_.values.Int(kids[1]) : std::nullopt;
+    const variation::ValueId list = index ? paths.Resolved(kids[0], frame) : variation::ValueId::None();
+    if (!list || context_.values[list].kind != variation::ValueKind::Tuple || *index < 0) return known;
+    const auto items = context_.facts.values_store.Kids(list);
+    return static_cast<size_t>(*index) < items.size() ? paths.Resolved(items[static_cast<size_t>(*index)], frame) : known;
+  }
+
+  bool IsState(variation::ValueId value) const {
+    return context_.values.AnyPart(value, [&](variation::ValueId part) {
+      const variation::Value& node = context_.values[part];
+      const base::NameId name = node.kind == variation::ValueKind::Derived ? context_.facts.values_store.OperationOf(node.a) : base::NameId();
+      return name && context_.program.text(name).ends_with("state_dict");
+    });
+  }
+
+  // `checkpoint["optimizer"]`: the texts by which items of the loaded file are taken in the function that loads it.
+  std::vector<base::NameId> KeysTaken(const FileUse& read) const {
+    std::vector<base::NameId> keys;
+    const Site site = read.site();
+    const ir::ModuleId module_id = context_.program.funcs[site.function].module;
+    const ir::Module& module = context_.program.modules[module_id];
+    const variation::ValueId loaded = context_.facts.value(module_id, site.expr);
+    if (!loaded) return keys;
+    for (const ir::ExprId id : context_.index.ExprsOf(module_id, ir::ExprKind::Subscript)) {
+      const variation::ValueId object = context_.facts.value(module_id, ir::LeftOf(module[id]));
+      const variation::ValueId key = context_.facts.value(module_id, ir::IndexOf(module[id]));
+      const bool is_text = key && context_.values[key].kind == variation::ValueKind::Str;
+      if (is_text && object && FunctionAround(context_, module_id, id) == site.function && Holds(object, loaded)) {
+        keys.push_back(base::NameId{context_.values[key].a});
+      }
+    }
+    return keys;
+  }
+
+  bool Holds(variation::ValueId object, variation::ValueId loaded) const {
+    const std::vector<variation::ValueId> leaves = context_.values.Leaves(object);
+    return std::ranges::count(leaves, loaded) > 0;
   }
 
   // Some function reads first and comes to the loop that writes later: it goes on from what was written.
@@ -98,8 +240,8 @@ class Checkpoints {
     return false;
   }
 
-  void Report(const FileUse& write, const FileUse& read, bool is_same_each_time) {
-    const std::string name = NameOf(write.path);
+  void Report(const FileUse& write, const FileUse& read, const FilePath& picked, bool is_same_each_time) {
+    const std::string name = NameOf(picked);
     const Site& place = write.way.front();
     if (!reported_.insert({SpanOf(context_, place).file.index, SpanOf(context_, place).begin}).second) return;
     findings::Text message =
@@ -120,7 +262,7 @@ class Checkpoints {
   // The name as a person would write it.
   static std::string NameOf(const FilePath& path) {
     std::string text;
-    for (const objects::PathPiece& piece : path.Name().pieces) {
+    for (const objects::PathPiece& piece : path.pieces) {
       const bool repeats = piece.hole && text.ends_with('*');
       if (!repeats) text += piece.hole ? "*" : piece.text;
     }
@@ -147,7 +289,10 @@ extern const Rule TornCheckpoint = {
 
 A checkpoint that a training loop writes, directly or through helpers, under a name that is the same
 each time, where the same program reads a file of this name before the loop: it resumes from what it
-overwrites. Also one whose name counts, if the program picks the newest of such names to go on from.
+overwrites. Also one whose name, or whose folder, counts, if the program picks the newest of such names to go on from.
+
+Where the name of the file to resume from is left to the user, the file is known by what the program takes out of it:
+the states of two or more objects, all of them under keys that the checkpoint has.
 
 Names are compared as values: `os.path.join`, `/`, f-strings, `%`, `format`, lists of paths,
 parameters of helpers, and what is assigned to the options of the command line.
@@ -174,7 +319,9 @@ os.replace("last.pt.tmp", "last.pt")
 ## When it is silent
 
 * The file is written under another name and then renamed, or the old one is moved away first.
-* The name changes from one time to the next, and nothing picks the newest.
+* The name or a folder on the way changes from one time to the next, and nothing picks the newest: it holds the step,
+  in a variable, a field that is counted up, or a parameter that is another one in each call.
+* The same was written completely just before, under a name or in a folder of its own.
 * The file is read behind the loop, in a branch that only evaluates, or in another script: it is a
   result, not a checkpoint to go on from.
 
