@@ -8,6 +8,7 @@ JobRuns::JobRuns(const binding::Program& program, const variation::Facts& facts,
                  const Loading& loading)
     : program_(program), index_(index), launch_(launch), jobs_(program, index), starts_(program, facts, index) {
   NoteSharedWork(loading);
+  NoteHandedOver(facts);
 }
 
 bool JobRuns::IsRunByRanks(const Site& site) const {
@@ -17,7 +18,21 @@ bool JobRuns::IsRunByRanks(const Site& site) const {
   if (!is_of_ranks || !jobs_.IsOfJob(site.function)) return false;
   if (is_started) return true;
   const std::vector<Site> ways = index_.WaysTo(site);
-  return jobs_.IsRun(site.function) && std::ranges::none_of(ways, [&](const Site& caller) { return starts_.IsParent(caller.function); });
+  const bool is_run = jobs_.IsRun(site.function) ||
+                      std::ranges::any_of(ways, [&](const Site& caller) { return handed_over_[caller.function.index]; });
+  return is_run && std::ranges::none_of(ways, [&](const Site& caller) { return starts_.IsParent(caller.function); });
+}
+
+void JobRuns::NoteHandedOver(const variation::Facts& facts) {
+  handed_over_.resize(program_.funcs.size());
+  for (uint32_t m = 0; m < program_.modules.size(); ++m) {
+    for (const auto& [expr, call] : facts.functions[program_.func(ir::ModuleId{m}, ir::kTopLevel)].calls) {
+      if (call.kind != variation::CallKind::External) continue;
+      for (const ValueId arg : facts.args(call)) {
+        if (arg && facts.values_store[arg].kind == variation::ValueKind::Function) handed_over_[facts.values_store[arg].a] = true;
+      }
+    }
+  }
 }
 
 void JobRuns::NoteSharedWork(const Loading& loading) {

@@ -30,6 +30,7 @@ class JobRuns {
 
  private:
   void NoteSharedWork(const Loading& loading);
+  void NoteHandedOver(const variation::Facts& facts);
   bool IsInTurn(const Site& site) const;
 
   const binding::Program& program_;
@@ -38,6 +39,7 @@ class JobRuns {
   Jobs jobs_;
   ProcessStarts starts_;
   std::vector<bool> shares_work_;  // by module
+  std::vector<bool> handed_over_;  // by FuncId: to a library, by a file that is started (`app.run(main)`)
 };
 
 }  // namespace allranks::objects

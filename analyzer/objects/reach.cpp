@@ -1,6 +1,8 @@
 #include "analyzer/objects/reach.h"
 
 #include <algorithm>
+#include <optional>
+#include <span>
 #include <string>
 
 namespace allranks::objects {
@@ -11,6 +13,55 @@ namespace {
 
 // Chains of callers longer than this are not followed: all ranks may come along.
 constexpr size_t kLongestWay = 8;
+
+// What tests come out as where a function is called with these arguments.
+class CallTests {
+ public:
+  CallTests(const variation::ValueStore& store, FuncId function, std::span<const ValueId> args)
+      : store_(store), function_(function), args_(args) {}
+
+  std::optional<bool> Truth(ValueId test) const {
+    const ValueId known = Passed(test);
+    if (!known) return std::nullopt;
+    const variation::Value& value = store_[known];
+    const auto kids = store_.Kids(known);
+    switch (value.kind) {
+      case variation::ValueKind::None:
+        return false;
+      case variation::ValueKind::Bool:
+        return value.a != 0;
+      case variation::ValueKind::Unary: {
+        const std::optional<bool> inner = static_cast<ir::UnaryOp>(value.op) == ir::UnaryOp::Not ? Truth(kids[0]) : std::nullopt;
+        return inner ? std::optional(!*inner) : std::nullopt;
+      }
+      case variation::ValueKind::And:
+        return std::ranges::any_of(kids, [&](ValueId kid) { return Truth(kid) == false; }) ? std::optional(false) : std::nullopt;
+      case variation::ValueKind::Compare:
+        return Compared(static_cast<ir::CompareOp>(value.op), Passed(kids[0]), Passed(kids[1]));
+      default:
+        return std::nullopt;
+    }
+  }
+
+ private:
+  ValueId Passed(ValueId id) const {
+    const variation::Value& value = store_[id];
+    if (value.kind != variation::ValueKind::Param || FuncId{value.a} != function_) return id;
+    return value.b < args_.size() ? args_[value.b] : ValueId::None();
+  }
+
+  // `model is not None`
+  std::optional<bool> Compared(ir::CompareOp op, ValueId left, ValueId right) const {
+    const bool asks = op == ir::CompareOp::Is || op == ir::CompareOp::IsNot;
+    if (!asks || !left || !right || store_[right].kind != variation::ValueKind::None) return std::nullopt;
+    if (store_[left].kind == variation::ValueKind::None) return op == ir::CompareOp::Is;
+    return std::nullopt;
+  }
+
+  const variation::ValueStore& store_;
+  FuncId function_;
+  std::span<const ValueId> args_;
+};
 
 }  // namespace
 
@@ -111,6 +162,17 @@ RankSet Reach::Ranks(const Site& site, const traces::World& world) const {
 RankSet Reach::RanksOnWay(std::span<const Site> way, const traces::World& world) const {
   RankSet ranks = RankSet::All(world.size());
   for (const Site& site : way) ranks.bits &= RanksWithin(site, world).bits;
+  for (size_t i = 1; i < way.size(); ++i) {
+    // `save(model=None)`, and in there `if model is not None:`: nobody comes along on this way.
+    const variation::CallFact* call = facts_.call(way[i - 1].function, way[i - 1].expr);
+    if (call == nullptr || call->function != way[i].function) continue;
+    const CallTests tests(facts_.values_store, call->function, facts_.args(*call));
+    for (const Guard& guard : Guards(way[i])) {
+      const ValueId test = facts_.value(program_.funcs[guard.function].module, guard.test);
+      const std::optional<bool> truth = test ? tests.Truth(test) : std::nullopt;
+      if (truth && *truth != guard.holds) return {};
+    }
+  }
   if (!way.empty()) ranks.bits &= Ranks(way.front(), world).bits;
   return ranks;
 }

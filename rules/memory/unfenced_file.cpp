@@ -24,7 +24,10 @@ class Files {
 
   void Run() {
     for (const FileUse& use : context_.file_uses.uses()) {
-      if (use.act == FileAct::Write) VisitWrite(use);
+      if (use.act == FileAct::MakeFolder) VisitFolder(use);
+      if (use.act != FileAct::Write) continue;
+      VisitWrite(use);
+      VisitParts(use);
     }
     for (uint32_t f = 0; f < context_.program.funcs.size(); ++f) VisitDownloads(FuncId{f});
   }
@@ -46,22 +49,66 @@ class Files {
 
   // `if rank == 0: torch.save(x, path)`, then `torch.load(path)` on all ranks, each perhaps in a helper.
   void VisitWrite(const FileUse& write) {
-    const traces::World world = objects::SmallJob(context_.facts.job);
-    if (!write.is_once && !IsFirstOnly(context_.reach.RanksOnWay(write.way, world), world)) return;
-    const std::vector<Site> writing = PlacesOf(write);
+    if (!write.is_once && !IsFirstOnly(RanksOf(write), world_)) return;
     for (const FileUse& read : context_.file_uses.uses()) {
       if (read.act != FileAct::Read || !objects::IsOneName(write.path, read.path) || read.path.Name().Changes()) continue;
-      if (context_.reach.RanksOnWay(read.way, world) != traces::RankSet::All(world.size())) continue;
-      for (const Site& reading : PlacesOf(read)) {
-        const auto meeting = std::ranges::find(writing, reading.function, &Site::function);
-        if (meeting == writing.end() || meeting->expr == reading.expr) continue;
-        if (!IsAfter(*meeting, reading) || AreArms(*meeting, reading) || IsFenced(*meeting, reading)) break;
-        if (IsFencedWithin(write, *meeting, true) || IsFencedWithin(read, reading, false)) break;
-        const Site place = read.way.front();
-        const source::Span span = SpanOf(context_, place);
-        if (reported_.insert({span.file.index, span.begin}).second) Report(write.site(), *meeting, place, "reads", "written");
-        break;
-      }
+      if (RanksOf(read) != traces::RankSet::All(world_.size())) continue;
+      VisitPair(write, read, {"every rank reads this, and rank 0 has perhaps not written it yet: nothing makes the others wait", {}},
+                "too early on the other ranks", "on rank 0 only");
+    }
+  }
+
+  // `if rank == 0: os.makedirs(folder)`, then every rank writes into it.
+  void VisitFolder(const FileUse& make) {
+    if (!make.path.HasText() || make.path.Changes() || !IsFirstOnly(RanksOf(make), world_)) return;
+    for (const FileUse& write : context_.file_uses.uses()) {
+      if (write.act != FileAct::Write || FolderOf(write.path) != make.path.Spelled() || IsMadeByAll(make)) continue;
+      if (RanksOf(write) != traces::RankSet::All(world_.size())) continue;
+      VisitPair(make, write, {"every rank writes into a folder that rank 0 has perhaps not made yet: nothing makes the others wait", {}},
+                "too early on the other ranks", "made on rank 0 only");
+    }
+  }
+
+  static std::string FolderOf(const objects::FilePath& path) {
+    const std::vector<objects::FilePath> components = path.Components();
+    std::string folder;
+    for (size_t i = 0; i + 1 < components.size(); ++i) folder += (i > 0 ? "/" : "") + components[i].Spelled();
+    return folder;
+  }
+
+  // Each rank makes the folder for itself somewhere.
+  bool IsMadeByAll(const FileUse& make) const {
+    return std::ranges::any_of(context_.file_uses.uses(), [&](const FileUse& other) {
+      return other.act == FileAct::MakeFolder && other.path.Spelled() == make.path.Spelled() && !IsFirstOnly(RanksOf(other), world_);
+    });
+  }
+
+  // Every rank writes its part, then rank 0 collects what is there.
+  void VisitParts(const FileUse& write) {
+    if (write.path.Name().IsText() || RanksOf(write) != traces::RankSet::All(world_.size())) return;
+    for (const FileUse& list : context_.file_uses.uses()) {
+      if (list.act != FileAct::List || !objects::Matches(list.path, write.path) || RanksOf(list) != traces::RankSet::Of(0)) continue;
+      VisitPair(write, list, {"rank 0 collects the files of all ranks, which have perhaps not written theirs yet: nothing makes it wait", {}},
+                "too early: some are missing or cut short", "each rank writes its own");
+    }
+  }
+
+  traces::RankSet RanksOf(const FileUse& use) const { return context_.reach.RanksOnWay(use.way, world_); }
+
+  // One after the other on the way of some function, and nothing in between at which the ranks meet.
+  void VisitPair(const FileUse& first, const FileUse& then, findings::Text message, std::string_view too_early, std::string_view why) {
+    const std::vector<Site> before = PlacesOf(first);
+    for (const Site& later : PlacesOf(then)) {
+      const auto meeting = std::ranges::find(before, later.function, &Site::function);
+      if (meeting == before.end() || meeting->expr == later.expr) continue;
+      if (!IsAfter(*meeting, later) || AreArms(*meeting, later) || IsFenced(*meeting, later)) return;
+      if (IsFencedWithin(first, *meeting, true) || IsFencedWithin(then, later, false)) return;
+      // On the way from the place where both part to the file; the arguments may come from further out.
+      const bool is_on_way = std::ranges::any_of(then.way, [&](const Site& site) { return site.function == later.function && site.expr == later.expr; });
+      const Site place = is_on_way ? later : then.way.front();
+      const source::Span span = SpanOf(context_, place);
+      if (reported_.insert({span.file.index, span.begin}).second) Report(first.site(), *meeting, place, std::move(message), too_early, why);
+      return;
     }
   }
 
@@ -121,7 +168,9 @@ class Files {
         if (other == expr || module[other].kind != ir::ExprKind::Call || !IsOnAllRanks(reading)) continue;
         if (!IsSameText({function, ir::CalleeOf(module[expr])}, {function, ir::CalleeOf(module[other])})) continue;
         if (!IsAfter(site, reading) || IsFenced(site, reading)) continue;
-        Report(site, site, reading, "opens", "downloaded");
+        Report(site, site, reading,
+               {"every rank opens this, and rank 0 has perhaps not downloaded it yet: nothing makes the others wait", {}},
+               "too early on the other ranks", "on rank 0 only");
         break;
       }
     }
@@ -170,12 +219,11 @@ class Files {
   }
 
   // `write` stands where the ways to both part, which is where a barrier can be put.
-  void Report(const Site& written_at, const Site& write, const Site& read, std::string_view reads, std::string_view written) {
-    Finding finding = FindingAt(context_, kCode, Severity::Error, Confidence::Likely, read,
-                                {"every rank {} this, and rank 0 has perhaps not {} it yet: nothing makes the others wait",
-                                 {std::string(reads), std::string(written)}});
-    AddLabel(finding, finding.span, LabelRole::Primary, {"too early on the other ranks", {}});
-    AddLabel(finding, SpanOf(context_, written_at), LabelRole::Why, {"on rank 0 only", {}});
+  void Report(const Site& written_at, const Site& write, const Site& read, findings::Text message, std::string_view too_early,
+              std::string_view why) {
+    Finding finding = FindingAt(context_, kCode, Severity::Error, Confidence::Likely, read, std::move(message));
+    AddLabel(finding, finding.span, LabelRole::Primary, {too_early, {}});
+    AddLabel(finding, SpanOf(context_, written_at), LabelRole::Why, {why, {}});
     finding.help = {"put a barrier in between, outside of the test of the rank", {}};
     finding.witness = WitnessOf(written_at);
     if (write.function == read.function) AddFix(write, read, finding);
@@ -211,6 +259,7 @@ class Files {
 
   const Context& context_;
   FindingSink& sink_;
+  traces::World world_ = objects::SmallJob(context_.facts.job);
   std::set<std::pair<uint32_t, uint32_t>> reported_;
 };
 
@@ -230,6 +279,9 @@ extern const Rule UnfencedFile = {
 A file that is written on rank 0, or on one rank of each node, and then read by all ranks, or a data set that
 one rank downloads and all ranks open, while nothing in between makes the others wait. Writing and reading may
 stand in helpers, if some function comes to both, the writing first.
+
+Also a folder that rank 0 makes and every rank then writes into, and files that each rank writes for itself and
+rank 0 then collects by a pattern. `torch.cuda.synchronize` makes nobody wait for another rank.
 
 ## Why it hurts
 
@@ -260,6 +312,7 @@ model.load_state_dict(torch.load("init.pt", map_location=device))
   first.
 * The name of the file changes from one time to the next, or is not known.
 * Only the rank that wrote reads.
+* Each rank makes the folder for itself as well.
 
 ## Fix
 
