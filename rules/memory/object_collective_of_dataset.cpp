@@ -73,11 +73,35 @@ class ObjectCollectives {
     for (const std::string_view method : {"append", "extend", "update"}) {
       for (const Site& call : MethodCalls(context_, object.function, method)) {
         const ir::ExprId list = ir::ObjectOf(module[ir::CalleeOf(module[call.expr])]);
-        if (TextOf(context_, module_id, list) == name && IsInLoopOverData(call)) return module.span(call.expr);
+        const bool is_it = TextOf(context_, module_id, list) == name && IsInLoopOverData(call);
+        if (!is_it || ir::ArgCount(module, module[call.expr]) == 0) continue;
+        if (IsBulk(module_id, ir::ArgAt(module, module[call.expr], 0).value)) return module.span(call.expr);
       }
     }
     return std::nullopt;
   }
+
+  // Tensors of a batch or of what a model made of it, or a record of them. A number for each sample is a few bytes; of what
+  // a call yields it is the tensor method that is asked for last which tells.
+  bool IsBulk(ir::ModuleId module_id, ir::ExprId item) const {
+    const ir::Module& module = context_.program.modules[module_id];
+    const ir::Expr& expr = module[item];
+    for (uint32_t i = 0; IsDisplay(expr) && i < ir::Items(module, expr).size(); ++i) {
+      if (IsBulk(module_id, ir::Items(module, expr)[i])) return true;
+    }
+    for (uint32_t i = 0; expr.kind == ir::ExprKind::Dict && i < ir::DictCount(expr); ++i) {
+      if (IsBulk(module_id, ir::DictItemAt(module, expr, i).value)) return true;
+    }
+    if (expr.kind == ir::ExprKind::Call) {
+      const ir::Expr& callee = module[ir::CalleeOf(expr)];
+      constexpr std::string_view kOfTensors[] = {"cpu", "detach", "numpy", "clone", "half"};
+      return callee.kind == ir::ExprKind::Attribute && std::ranges::count(kOfTensors, context_.program.text(ir::AttrOf(callee))) > 0;
+    }
+    const ValueId value = context_.facts.value(module_id, item);
+    return expr.kind == ir::ExprKind::Name && value && context_.values[value].mark.has_value();
+  }
+
+  static bool IsDisplay(const ir::Expr& expr) { return expr.kind == ir::ExprKind::Tuple || expr.kind == ir::ExprKind::List; }
 
   bool IsInLoopOverData(const Site& call) const {
     const ir::ModuleId module_id = context_.program.funcs[call.function].module;
@@ -114,6 +138,10 @@ extern const Rule ObjectCollectiveOfDataset = {
     .code = kCode,
     .name = "object-collective-of-dataset",
     .severity = Severity::Warning,
+    .on_by_default = false,
+    .preview =
+        "on 26 repositories seen for the first time none of 8 findings was right: lists of one number a sample are small, and the "
+        "rule, which now leaves them out, was not measured again",
     .languages = "Python",
     .summary = "object collective over NCCL of something that grows with the data",
     .explanation = R"md(
@@ -121,7 +149,7 @@ extern const Rule ObjectCollectiveOfDataset = {
 
 `all_gather_object`, `gather_object`, `broadcast_object_list` or `scatter_object_list` in the default group of
 a program that uses NCCL, of a data set, a field of one, or a list or dictionary that a loop over a loader
-fills.
+fills with tensors.
 
 ## Why it hurts
 
