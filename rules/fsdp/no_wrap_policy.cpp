@@ -58,6 +58,13 @@ bool IsCallback(const Context& context, const objects::KnownCall& call) {
   });
 }
 
+// `NO_SHARD`: every rank holds the whole model anyway.
+bool ShardsNothing(const Context& context, const objects::KnownCall& call) {
+  const ValueId strategy = context.index.Arg(call, "sharding_strategy");
+  const std::vector<ValueId> leaves = context.values.Leaves(strategy);
+  return strategy && std::ranges::all_of(leaves, [&](ValueId leaf) { return context.values.External(leaf).ends_with(".NO_SHARD"); });
+}
+
 void Check(const Context& context, FindingSink& sink) {
   ProgramCalls calls(context);
   for (const objects::KnownCall& call : context.index.known_calls()) {
@@ -68,7 +75,7 @@ void Check(const Context& context, FindingSink& sink) {
       is_open = is_open || ir::ArgAt(module, module[call.expr], i).kind == ir::ArgKind::DoubleStar;
     }
     const std::string_view problem = Problem(context, call);
-    if (is_open || problem.empty() || IsCallback(context, call)) continue;
+    if (is_open || problem.empty() || IsCallback(context, call) || ShardsNothing(context, call)) continue;
     const ir::ModuleId file = context.program.funcs[call.function].module;
     if (!context.index.Arg(call, "auto_wrap_policy") && WrapsParts(context, calls, file)) continue;
     const objects::Site site{call.function, call.expr};
@@ -118,6 +125,7 @@ model = FSDP(model, auto_wrap_policy=policy)
 
 * Several wrappers are made, or one in a loop: the parts are wrapped by hand.
 * The policy is a variable or a function of its own, or arguments are passed on with `**`.
+* The strategy is `NO_SHARD`: every rank holds the whole model anyway.
 
 ## Fix
 

@@ -51,38 +51,10 @@ void VisitRoot(const Context& context, const KnownCall& root, FindingSink& sink)
   }
 }
 
-// `DDP(torch.compile(model))`.
-void VisitCompiled(const Context& context, const KnownCall& wrap, FindingSink& sink) {
-  const ir::ExprId model = context.index.ArgExpr(wrap, "module");
-  const ir::ModuleId module_id = context.program.funcs[wrap.function].module;
-  const ir::Module& module = context.program.modules[module_id];
-  if (!model) return;
-  ir::ExprId compiled;
-  for (const KnownCall& call : context.index.known_calls()) {
-    if (call.function != wrap.function || context.program.text(call.entry->name) != "torch.compile") continue;
-    // `disable=True` hands the model back as it is.
-    if (context.values.IsTrue(context.index.Arg(call, "disable"))) continue;
-    const ir::StmtId stmt = context.index.StatementOf({call.function, call.expr});
-    const bool is_assigned = stmt && module[stmt].kind == ir::StmtKind::Assign && ir::AssignedOf(module[stmt]) == call.expr &&
-                             TextOf(context, module_id, ir::TargetsOf(module, module[stmt])[0]) == TextOf(context, module_id, model);
-    if (call.expr == model || (is_assigned && module[call.expr].end < module[wrap.expr].begin)) compiled = call.expr;
-  }
-  if (!compiled) return;
-  Finding finding = FindingAt(context, kCode, Severity::Warning, Confidence::Likely, Site{wrap.function, wrap.expr},
-                              {"the model is compiled before DDP wraps it: the compiler does not see the buckets and cannot split the graph "
-                               "at them, so gradients are reduced only after the whole backward",
-                               {}});
-  AddLabel(finding, finding.span, LabelRole::Primary, {"wrapped last", {}});
-  AddLabel(finding, SpanOf(context, {wrap.function, compiled}), LabelRole::Why, {"compiled here", {}});
-  finding.help = {"wrap the model first, then compile the wrapper", {}};
-  sink.push_back(std::move(finding));
-}
-
 void Check(const Context& context, FindingSink& sink) {
   for (const KnownCall& call : context.index.known_calls()) {
     const std::string_view name = context.program.text(call.entry->name);
     if (name == "torch.distributed.fsdp.fully_shard") VisitRoot(context, call, sink);
-    if (name == "torch.nn.parallel.DistributedDataParallel.__init__") VisitCompiled(context, call, sink);
   }
 }
 
@@ -93,19 +65,17 @@ extern const Rule ShardingOrder = {
     .name = "sharding-order",
     .severity = Severity::Error,
     .languages = "Python",
-    .summary = "model sharded before its layers, or compiled before DDP wraps it",
+    .summary = "model sharded before its layers",
     .explanation = R"md(
 ## What it finds
 
-`fully_shard` of a model, and after it, in the same function, of its layers. And a model that goes through
-`torch.compile` before DDP wraps it (a warning).
+`fully_shard` of a model, and after it, in the same function, of its layers.
 
 ## Why it hurts
 
 `fully_shard` makes one unit of all parameters that belong to none yet. Called on the model first, it takes
 all: the whole model is gathered for each forward, as without sharding, and the calls for the layers find
-nothing. DDP reduces a bucket as soon as its gradients are there; a compiled graph gives all of them at its
-end unless the compiler knows the buckets, which it does only if it is given the wrapper.
+nothing.
 
 ## Wrong
 
@@ -127,6 +97,8 @@ fully_shard(model)
 
 * The layers come first.
 * Both calls stand in different functions.
+* A model goes through `torch.compile` before DDP wraps it. Nothing is compiled before the first forward, which is that
+  of the wrapper, and there the compiler splits its graphs at the buckets in either order (seen with PyTorch 2.15).
 
 ## Fix
 
