@@ -143,4 +143,19 @@ std::vector<ValueId> Loading::DistributedSamplersOf(ValueId loader) const {
   return found;
 }
 
+bool Loading::IsDealtOut(ValueId loader) const {
+  return std::ranges::any_of(SamplersOf(loader), [&](ValueId sampler) { return DealsOut(sampler, 0); });
+}
+
+bool Loading::DealsOut(ValueId sampler, int depth) const {
+  constexpr int kDeepest = 3;
+  if (depth > kDeepest) return false;
+  return values_.AnyPart(sampler, [&](ValueId part) {
+    if (IsDistributedSampler(part)) return true;
+    const variation::Value& value = facts_.values_store[part];
+    if (value.kind != ValueKind::Instance) return false;
+    return std::ranges::any_of(index_.MadeWith(binding::ClassId{value.a}), [&](ValueId arg) { return arg && DealsOut(arg, depth + 1); });
+  });
+}
+
 }  // namespace allranks::objects

@@ -36,12 +36,16 @@ class Loading {
   }
   // The samplers among `sampler`, `batch_sampler` and what these wrap that deal data out to ranks.
   std::vector<ValueId> DistributedSamplersOf(ValueId loader) const;
+  // Whether some such sampler deals out what a loader draws: also one that an object of the project was made with, which
+  // goes over it.
+  bool IsDealtOut(ValueId loader) const;
   // What a value may be, through `enumerate`, progress bars, `iter` and the like.
   std::vector<ValueId> LoadersIn(ValueId value) const;
   // The sampler arguments of a loader that are there in a job of several processes; empty if none was given.
   std::vector<ValueId> SamplersOf(ValueId loader) const;
 
  private:
+  bool DealsOut(ValueId sampler, int depth) const;
   bool TakesApart(ir::ModuleId module, ir::ExprId iterable) const;
   void AddForLoops(ir::ModuleId module);
   void AddDrawingLoops(ir::ModuleId module);

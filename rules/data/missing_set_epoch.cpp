@@ -47,15 +47,18 @@ class Epochs {
   }
 
   void NoteCall(const Site& site, ValueId object) {
-    bool is_lost = object.has_value();
+    bool is_lost = false;
+    bool is_told = !object;
     for (const ValueId leaf : context_.values.Leaves(object)) {
-      if (context_.values.IsNone(leaf) || LacksSetEpoch(leaf)) continue;
-      is_lost = false;
+      if (context_.values.IsNone(leaf)) continue;
+      is_lost = is_lost || LacksSetEpoch(leaf);
+      if (LacksSetEpoch(leaf)) continue;
+      is_told = true;
       if (context_.loading.IsDistributedSampler(leaf) || context_.loading.IsLoader(leaf)) told_.push_back({leaf, context_.program.funcs[site.function].module});
       else unclear_.push_back(context_.program.funcs[site.function].module);
     }
     if (!object) unclear_.push_back(context_.program.funcs[site.function].module);
-    if (is_lost) ReportLostCall(site, object);
+    if (is_lost && !is_told) ReportLostCall(site, object);
   }
 
   // A loader of PyTorch, or an object of the project whose class and bases are known and do not define it.

@@ -131,7 +131,7 @@ class Loaders {
     for (const KnownCall& loader : context_.loading.made_loaders()) {
       const ValueId value = context_.loading.ValueOf(loader);
       if (loader.function != sampler.function || context_.values.MadeWith(value, "dataset") != dataset) continue;
-      if (!context_.loading.DistributedSamplersOf(value).empty()) return;
+      if (context_.loading.IsDealtOut(value)) return;
       if (!context_.loading.SamplersOf(value).empty()) without = &loader;
     }
     if (without == nullptr || IsSeenTwice({without->function, without->expr})) return;
@@ -251,6 +251,7 @@ for batch in loader:
 * The data set deals itself out: it is made with the rank, asks for it, or is an iterable data set.
 * Each rank shuffles in an order of its own: a seed or generator that depends on the rank.
 * A framework prepares the loader (Accelerate, Fabric, Lightning, the Trainer of Transformers).
+* The distributed sampler goes into a batch sampler, also one of the project: an object that is made with it goes over it.
 * Nothing is trained in the loop, and no sampler was made for the data set.
 
 ## Fix

@@ -54,7 +54,7 @@ class SameNoise {
       const ir::ModuleId file = context_.program.funcs[call.function].module;
       if (IsReported(file)) continue;
       if (!WrapsModel(file) || IsSeededByRank(file) || IsOfModelParallel(file)) continue;
-      const KnownCall* draw = DrawIn(file);
+      const KnownCall* draw = DrawAfter(call);
       if (draw == nullptr) continue;
       reported_.push_back(file);
       Report(call, *draw);
@@ -138,12 +138,30 @@ class SameNoise {
     });
   }
 
-  const KnownCall* DrawIn(ir::ModuleId file) {
-    const std::vector<ir::ModuleId>& files = calls_.FilesOf(file);
+  // Noise that is drawn in a run which seeds so: some function comes to both.
+  const KnownCall* DrawAfter(const KnownCall& seed) {
+    const std::vector<ir::ModuleId>& files = calls_.FilesOf(context_.program.funcs[seed.function].module);
     const auto draw = std::ranges::find_if(draws_, [&](const KnownCall* call) {
-      return std::ranges::count(files, context_.program.funcs[call->function].module) > 0;
+      return std::ranges::count(files, context_.program.funcs[call->function].module) > 0 && Meet(seed, *call) &&
+             context_.launch.Of(call->function) != objects::RunBy::Tests && !IsReseededByRank(*call);
     });
     return draw == draws_.end() ? nullptr : *draw;
+  }
+
+  bool Meet(const KnownCall& a, const KnownCall& b) const {
+    const std::vector<Site> to_a = context_.index.WaysTo({a.function, a.expr});
+    const std::vector<Site> to_b = context_.index.WaysTo({b.function, b.expr});
+    return std::ranges::any_of(to_a, [&](const Site& site) {
+      return std::ranges::find(to_b, site.function, &Site::function) != to_b.end();
+    });
+  }
+
+  // Another place that the same runs come to gives each rank its own seed.
+  bool IsReseededByRank(const KnownCall& draw) const {
+    return std::ranges::any_of(context_.index.known_calls(), [&](const KnownCall& call) {
+      const ValueId seed = call.entry->Has(knowledge::Role::Seed) ? SeedOf(call) : ValueId::None();
+      return seed && (VariesByRank(seed) || context_.index.Arg(call, "device_specific")) && Meet(call, draw);
+    });
   }
 
   void Report(const KnownCall& seed, const KnownCall& draw) {
@@ -298,6 +316,7 @@ sampler = DistributedSampler(dataset, seed=args.seed)
 
 * The seed of the program is another one on each rank (`torch.manual_seed(seed + rank)`): augmentation and
   dropout should differ, and DDP sends the weights of rank 0 to all.
+* No function comes both to the seed and to the noise, or the noise is drawn in a test.
 * The sampler does not shuffle.
 * The seed was sent to all ranks by a collective.
 

@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "rules/ddp/wrapped_models.h"
+#include "rules/ddp/wrapping.h"
 #include "rules/finding_parts.h"
 #include "rules/scenario_witness.h"
 #include "rules/source_edits.h"
@@ -29,6 +30,7 @@ void Check(const Context& context, FindingSink& sink) {
   for (const WrappedModel& model : WrappedModels(context)) {
     const ir::ExprId flag = context.index.ArgExpr(model.call, kFlag);
     if (!flag || !context.values.IsTrue(context.index.Arg(model.call, kFlag))) continue;
+    if (IsEvaluatedOnly(context, {model.call.function, model.call.expr})) continue;
     std::vector<binding::ClassId> seen;
     if (!UsesAll(uses, model.class_id, seen)) continue;
     const ir::ModuleId module = context.program.funcs[model.call.function].module;
@@ -105,6 +107,7 @@ model = DDP(Net())
   code that is not seen.
 * The class derives from one that is not seen, or speaks of `requires_grad`.
 * The flag is a variable.
+* The program puts the model into evaluation mode and computes no gradients.
 
 ## Fix
 

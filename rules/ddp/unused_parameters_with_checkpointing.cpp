@@ -32,6 +32,7 @@ class Conflicts {
     const ValueId flag = context_.index.Arg(wrap, "find_unused_parameters");
     const ValueId is_static = context_.index.Arg(wrap, "static_graph");
     if (!flag || !context_.values.IsTrue(flag) || (is_static && context_.values.IsTrue(is_static))) return;
+    if (IsEvaluatedOnly(context_, {wrap.function, wrap.expr})) return;
     const std::optional<Site> checkpoint = ReentrantCheckpoint(wrap);
     if (!checkpoint) return;
     Finding finding = FindingAt(context_, kCode, Severity::Error, Confidence::Likely, Site{wrap.function, context_.index.ArgExpr(wrap, "find_unused_parameters")},
@@ -44,32 +45,62 @@ class Conflicts {
     sink_.push_back(std::move(finding));
   }
 
-  // Where the model that is wrapped may be written: the file of its class, or else the ones that wrap it and ask for
-  // that, and all that these import. Other models of the project are no business of this wrapper.
-  std::vector<ir::ModuleId> FilesOfModel(const KnownCall& wrap) const {
-    std::vector<ir::ModuleId> written = {context_.program.funcs[wrap.function].module};
-    for (const Site& caller : context_.index.CallersOf(wrap.function)) written.push_back(context_.program.funcs[caller.function].module);
+  // The classes of the model that is wrapped and of all that is in it; none if it is not known.
+  std::vector<binding::ClassId> ClassesOfModel(const KnownCall& wrap) const {
+    std::vector<binding::ClassId> classes;
     for (const ValueId leaf : context_.values.Leaves(context_.index.Arg(wrap, "module"))) {
       const variation::Value& model = context_.facts.values_store[leaf];
-      if (model.kind == variation::ValueKind::Instance) written = {context_.program.classes[binding::ClassId{model.a}].module};
+      if (model.kind == variation::ValueKind::Instance) classes.push_back(binding::ClassId{model.a});
     }
+    const objects::ModuleUses uses(context_.program, context_.knowledge, context_.facts, context_.index, context_.reach);
+    for (size_t i = 0; i < classes.size(); ++i) {
+      std::vector<binding::ClassId> more = uses.PartClasses(classes[i]);
+      const auto& bases = context_.program.classes[classes[i]].mro;
+      more.insert(more.end(), bases.begin(), bases.end());
+      for (const binding::ClassId each : more) {
+        if (std::ranges::count(classes, each) == 0) classes.push_back(each);
+      }
+    }
+    return classes;
+  }
+
+  // Where a model of unknown class may be written: the files that wrap it and ask for that, and all that these import.
+  std::vector<ir::ModuleId> FilesAround(const KnownCall& wrap) const {
+    std::vector<ir::ModuleId> around = {context_.program.funcs[wrap.function].module};
+    for (const Site& caller : context_.index.CallersOf(wrap.function)) around.push_back(context_.program.funcs[caller.function].module);
     const binding::Neighbourhood neighbourhood(context_.program);
     std::vector<ir::ModuleId> files;
-    for (const ir::ModuleId each : written) {
+    for (const ir::ModuleId each : around) {
       for (const ir::ModuleId used : neighbourhood.UsedBy(each)) files.push_back(used);
     }
     return files;
   }
 
-  // `torch.utils.checkpoint.checkpoint(...)` that is not told otherwise, in the files of the model.
+  // The class whose method comes to a place, or a method that calls it, directly or through helpers.
+  std::vector<binding::ClassId> ClassesAt(const Site& site) const {
+    std::vector<binding::ClassId> classes;
+    for (const Site& way : context_.index.WaysTo(site)) {
+      for (FuncId at = way.function; at; at = context_.program.funcs[at].parent) {
+        if (context_.program.funcs[at].owner) classes.push_back(context_.program.funcs[at].owner);
+      }
+    }
+    return classes;
+  }
+
+  // `torch.utils.checkpoint.checkpoint(...)` that is not told otherwise, in the model. Other models of the project are no
+  // business of this wrapper.
   std::optional<Site> ReentrantCheckpoint(const KnownCall& wrap) {
-    const std::vector<ir::ModuleId> files = FilesOfModel(wrap);
+    const std::vector<binding::ClassId> model = ClassesOfModel(wrap);
+    const std::vector<ir::ModuleId> files = model.empty() ? FilesAround(wrap) : std::vector<ir::ModuleId>();
     for (const KnownCall& call : context_.index.known_calls()) {
       const std::string_view name = context_.program.text(call.entry->name);
       if (name != "torch.utils.checkpoint.checkpoint" && name != "torch.utils.checkpoint.checkpoint_sequential") continue;
+      const std::vector<binding::ClassId> at = ClassesAt({call.function, call.expr});
+      const bool is_in_model = std::ranges::any_of(at, [&](binding::ClassId each) {
+        return model.empty() ? std::ranges::count(files, context_.program.classes[each].module) > 0 : std::ranges::count(model, each) > 0;
+      });
+      if (!is_in_model || !IsOn({call.function, call.expr})) continue;
       const ir::ModuleId file = context_.program.funcs[call.function].module;
-      if (std::ranges::count(files, file) == 0) continue;
-      if (!IsOn({call.function, call.expr})) continue;
       const ir::ExprId reentrant = KeywordOf(context_, file, call.expr, "use_reentrant");
       if (reentrant && context_.values.IsTrue(context_.facts.value(file, reentrant))) return Site{call.function, call.expr};
       // Without the argument reentrant ones were made until it became an error to leave it out.
@@ -220,6 +251,8 @@ model = DDP(net, find_unused_parameters=True)
 * `use_reentrant=False`, or `static_graph=True` beside the search.
 * The flag is not written down as `True`.
 * The checkpoints hang on an option, which may be off.
+* The model is known, and neither its class nor one of its parts comes to a checkpoint.
+* The program puts the model into evaluation mode and computes no gradients.
 * The arguments of the Trainer stand in a notebook, which runs in one process.
 
 ## Fix

@@ -14,6 +14,18 @@ std::vector<objects::KnownCall> Wrappings(const Context& context) {
   return calls;
 }
 
+bool IsEvaluatedOnly(const Context& context, const objects::Site& wrapping) {
+  std::vector<variation::FuncId> functions;
+  for (const objects::Site& site : context.index.WaysTo(wrapping)) functions.push_back(site.function);
+  const auto is_on_way = [&](variation::FuncId function) { return std::ranges::count(functions, function) > 0; };
+  const bool trains = std::ranges::any_of(functions, [&](variation::FuncId function) { return context.training.Trains(function); });
+  return !trains && std::ranges::any_of(context.index.known_calls(), [&](const objects::KnownCall& call) {
+    if (!call.entry->Has(knowledge::Role::SetEvaluation)) return false;
+    const std::vector<objects::Site> ways = context.index.WaysTo({call.function, call.expr});
+    return std::ranges::any_of(ways, [&](const objects::Site& site) { return is_on_way(site.function); });
+  });
+}
+
 bool IsWrapped(const Context& context, ValueId value) {
   const std::vector<ValueId> leaves = context.values.Leaves(value);
   return !leaves.empty() && std::ranges::all_of(leaves, [&](ValueId leaf) {

@@ -9,6 +9,8 @@ namespace allranks::rules {
 
 // Calls that wrap a model in DDP.
 std::vector<objects::KnownCall> Wrappings(const Context& context);
+// Whether those who come to a wrapping put the model into evaluation mode and compute no gradients anywhere.
+bool IsEvaluatedOnly(const Context& context, const objects::Site& wrapping);
 // Whether a value is a model in a DDP wrapper, whichever way it came about.
 bool IsWrapped(const Context& context, variation::ValueId value);
 // Whether it is on some way.

@@ -132,8 +132,23 @@ class Module {
       const bool asks_port = test && context_.values.AnyPart(test, [&](ValueId part) {
         return OperationOf(context_, part).find("port") != std::string_view::npos;
       });
-      return test && (asks_port || SpeaksOfEnvironment(test));
+      return test && (asks_port || SpeaksOfEnvironment(test) || ReadsEnvironment(guard));
     });
+  }
+
+  // `"MASTER_PORT" in os.environ`: what the program itself sets somewhere is known to be there, and nothing in the value of
+  // the test speaks of it any more.
+  bool ReadsEnvironment(const Guard& guard) const {
+    const ir::ModuleId module_id = context_.program.funcs[guard.function].module;
+    const ir::Module& module = context_.program.modules[module_id];
+    const auto holds = [&](ir::ExprKind kind, auto wanted) {
+      return std::ranges::any_of(context_.index.ExprsOf(module_id, kind), [&](ir::ExprId id) {
+        const bool is_inside = module[id].begin >= module[guard.test].begin && module[id].end <= module[guard.test].end;
+        return is_inside && wanted(context_.facts.value(module_id, id));
+      });
+    };
+    return holds(ir::ExprKind::Attribute, [&](ValueId value) { return context_.values.External(value) == "os.environ"; }) &&
+           holds(ir::ExprKind::Constant, [&](ValueId value) { return context_.values.Str(value) == "MASTER_PORT"; });
   }
 
   const Context& context_;

@@ -38,6 +38,7 @@ class Clips {
                                 {"gradients are clipped in every micro-step, but the optimizer steps only {}: a sum that is not "
                                  "complete is cut, and the micro-batches weigh unequally",
                                  {std::string(HowOften(window.period))}});
+    findings::Assume(finding, context_.launch.AssumedOf(window.function));
     AddLabel(finding, finding.span, LabelRole::Primary, {"every time", {}});
     AddLabel(finding, SpanOf(context_, window.step.call.site), LabelRole::Why, {HowOften(window.period), {}});
     finding.help = {"clip once, right before the optimizer steps", {}};

@@ -41,6 +41,8 @@ void Report(const Context& context, const AccumulationWindow& window, const obje
                               {"gradients are cleared in every micro-step, but the optimizer steps only {}: "
                                "all but the last micro-batch is thrown away",
                                {std::string(HowOften(window.period))}});
+  // The window may be one of a test that comes here through methods of the program.
+  findings::Assume(finding, context.launch.AssumedOf(window.function));
   AddLabel(finding, finding.span, LabelRole::Primary, {"every time", {}});
   AddLabel(finding, SpanOf(context, window.adds.front().call.site), LabelRole::Note, {"adds to the gradients", {}});
   AddLabel(finding, SpanOf(context, window.step.call.site), LabelRole::Why, {HowOften(window.period), {}});
