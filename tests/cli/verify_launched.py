@@ -46,6 +46,12 @@ class Launched(VerifyTest):
             self.assertIn("waits for ranks 1, 2", results[0][1])
             self.assertEqual(results[1][1:], ("", ""))
 
+    def test_a_job_of_64_ranks(self):
+        self.witness_file([op("a")], [])
+        results = self.launch(64, "w.json", "--quiet-time", "3")
+        self.assertEqual([results[rank][0] for rank in range(64)], [1] + [0] * 63)
+        self.assertIn("waits for ranks 1-63", results[0][1])
+
     def test_self_test(self):
         results = self.launch(2, "--self-test", "--allow-remote", tokens=["0123456789abcdef"] * 2)
         self.assertEqual([results[0][0], results[1][0]], [0, 0], results)
