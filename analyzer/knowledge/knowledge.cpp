@@ -49,7 +49,15 @@ std::string_view AxisName(Axis axis) {
     case Axis::Data:
       return "data";
     case Axis::Environment:
-      return "environment";
+      return "machine";
+    case Axis::Files:
+      return "files on disk";
+    case Axis::Clock:
+      return "clock";
+    case Axis::Chance:
+      return "chance";
+    case Axis::HashOrder:
+      return "hash order";
     case Axis::DataParallel:
       return "data parallel";
     case Axis::TensorParallel:

@@ -31,7 +31,11 @@ enum class Axis : uint8_t {
   Local,        // the index of the process on its node
   Node,         // the index of the node
   Data,         // what a rank reads of its own shard
-  Environment,  // clock, unseeded randomness, host, local file system, free memory
+  Environment,  // host, process, free memory, what has arrived by now
+  Files,        // what a rank finds on its disk
+  Clock,
+  Chance,       // random numbers that no common seed decides
+  HashOrder,    // hashes of texts, and the order of sets of them: salted anew in each process
   DataParallel,
   TensorParallel,
   PipelineParallel,
@@ -39,7 +43,7 @@ enum class Axis : uint8_t {
   ExpertParallel,
   OtherMesh,    // a dimension of a mesh, or a group, that has no name of its own
 };
-constexpr int kAxisCount = 11;
+constexpr int kAxisCount = 15;
 
 // A set of axes; empty: the same on every rank ("uniform").
 struct Axes {
@@ -53,6 +57,12 @@ struct Axes {
   friend constexpr bool operator==(Axes, Axes) = default;
 };
 std::string_view AxisName(Axis axis);  // "global rank", "data", ...
+
+// What each process finds for itself, whatever its rank is.
+constexpr Axes kSurroundings = Axes::Of(Axis::Environment) | Axes::Of(Axis::Files) | Axes::Of(Axis::Clock) |
+                               Axes::Of(Axis::Chance) | Axes::Of(Axis::HashOrder);
+// What may differ from rank to rank, or happen to be the same: no test of it tells which rank this is.
+constexpr Axes kSoftAxes = Axes::Of(Axis::Data) | kSurroundings;
 
 // A number every rank of a concrete job has. Size coordinates are the same on all ranks.
 enum class Coordinate : uint8_t { Rank, LocalRank, NodeRank, AxisRank, GroupRank, WorldSize, LocalWorldSize, NodeCount,

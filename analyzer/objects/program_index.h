@@ -19,6 +19,7 @@ using variation::ValueId;
 struct Site {
   FuncId function;
   ir::ExprId expr;
+  friend bool operator==(const Site&, const Site&) = default;
 };
 
 // A call, `with` item or iteration that the knowledge base describes.

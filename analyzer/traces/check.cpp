@@ -238,7 +238,7 @@ void FunctionCheck::AssumeGroup(Scene& scene, Evidence* evidence) const {
 bool FunctionCheck::SinglesOut(const Evidence& evidence) const {
   if (!evidence.node || traces_[evidence.node].kind != TraceKind::Choice) return false;
   // Clocks and files differ between any two processes.
-  if (evidence.own) return NodeAxes(state_, evidence.node).has(knowledge::Axis::Environment);
+  if (evidence.own) return !(NodeAxes(state_, evidence.node) & knowledge::kSurroundings).empty();
   return SinglesOutRank(state_.values, traces_[evidence.node].value, traces_.operation(evidence.culprit).group);
 }
 

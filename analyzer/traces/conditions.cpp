@@ -162,7 +162,7 @@ bool VariesByPresence(const variation::ValueStore& values, ValueId id, int depth
   if (depth > kDeepest) return false;
   switch (value.kind) {
     case ValueKind::Compare: {
-      if (!Without(value.axes, Axes::Of(Axis::Data) | Axes::Of(Axis::Environment)).empty()) return false;
+      if (!Without(value.axes, knowledge::kSoftAxes).empty()) return false;
       // Where a condition put None, it is that condition that counts.
       if (values[kids[1]].kind == ValueKind::None) {
         const bool is_choice = values[kids[0]].kind == ValueKind::Select;
@@ -170,7 +170,7 @@ bool VariesByPresence(const variation::ValueStore& values, ValueId id, int depth
       }
       const auto op = static_cast<ir::CompareOp>(value.op);
       const bool is_key = op == ir::CompareOp::In || op == ir::CompareOp::NotIn;
-      return is_key && !value.axes.has(Axis::Environment);
+      return is_key && (value.axes & knowledge::kSurroundings).empty();
     }
     case ValueKind::Unary:
     case ValueKind::And:

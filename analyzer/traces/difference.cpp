@@ -211,19 +211,20 @@ class Describer {
 
   void AddOfCondition(const Difference& result, Assumptions* assumed) const {
     const ValueId decided_by = evidence_.node ? traces_[evidence_.node].value : ValueId::None();
-    const Axes environment = Axes::Of(knowledge::Axis::Environment);
     if (decided_by && state_.values.by_name_only(decided_by)) assumed->Add(Assumption::ByNameOnly);
     if (result.axes.has(knowledge::Axis::Data)) assumed->Add(Assumption::BatchDiffers);
-    if (result.axes.has(knowledge::Axis::Environment)) assumed->Add(Assumption::EnvironmentDiffers);
+    if (result.axes.has(knowledge::Axis::Files)) assumed->Add(Assumption::FilesDiffer);
+    const Axes elsewhere = Without(knowledge::kSurroundings, Axes::Of(knowledge::Axis::Files));
+    if (!(result.axes & elsewhere).empty()) assumed->Add(Assumption::EnvironmentDiffers);
     // Files of one name and clocks: that the ranks found something of different sizes is possible, no more.
-    if (result.kind == DifferenceKind::Shape && result.axes == environment) assumed->Add(Assumption::SizeDiffers);
+    const bool is_of_surroundings = !result.axes.empty() && Without(result.axes, knowledge::kSurroundings).empty();
+    if (result.kind == DifferenceKind::Shape && is_of_surroundings) assumed->Add(Assumption::SizeDiffers);
     if (!evidence_.own) return;
     assumed->Add(Assumption::OwnValue);
     if (!decided_by) return;
     // Somebody made it of a rank, far from here, or it hangs on settings as well: that it still tells ranks apart is
     // hearsay. A batch, though, is the rank's own whatever else comes in.
-    const Axes soft = Axes::Of(knowledge::Axis::Data) | environment;
-    const bool of_rank = !Without(result.axes, soft).empty() && !result.axes.has(knowledge::Axis::Data);
+    const bool of_rank = !Without(result.axes, knowledge::kSoftAxes).empty() && !result.axes.has(knowledge::Axis::Data);
     const bool of_settings = HangsOnSettings(state_.values, decided_by) || !IsMadeOfRanks(state_.values, decided_by);
     if (of_rank && of_settings) assumed->Add(Assumption::RankUnproven);
     // `"labels" in batch`, `mask is not None`: what a batch holds is mostly a matter of settings, whatever its values.

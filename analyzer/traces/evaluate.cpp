@@ -432,8 +432,7 @@ void Evaluator::UnknownParts(ValueId id, std::vector<ValueId>* parts, int depth)
         for (uint32_t rank = 0; rank < world_.size(); ++rank) {
           undecided = undecided || Evaluate(id, rank).kind == OutcomeKind::Unknown;
         }
-        const Axes soft = Axes::Of(Axis::Data) | Axes::Of(Axis::Environment);
-        const bool has_rank = !Without(values_.axes(values_.Kids(id)[0]), soft).empty();
+        const bool has_rank = !Without(values_.axes(values_.Kids(id)[0]), knowledge::kSoftAxes).empty();
         if (undecided && !has_rank) add();
         if (!has_rank) return;
       }
@@ -446,7 +445,7 @@ void Evaluator::UnknownParts(ValueId id, std::vector<ValueId>* parts, int depth)
     case ValueKind::Derived:
     case ValueKind::Param:
       // What varies with the rank in a way that is not known cannot be the same on all ranks.
-      if (Without(value.axes, Axes::Of(Axis::Data) | Axes::Of(Axis::Environment)).empty()) add();
+      if (Without(value.axes, knowledge::kSoftAxes).empty()) add();
       return;
     default:
       return;

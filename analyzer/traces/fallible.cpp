@@ -61,8 +61,7 @@ class OwnThrows {
   // Something in the test: that there is no file is the failure, though `file == nullptr` speaks of presence alone.
   bool IsOwn(FuncId func, ir::ExprId test) const {
     const ValueId value = state_.facts.value(state_.program.funcs[func].module, test);
-    const Axes own = Axes::Of(knowledge::Axis::Data) | Axes::Of(knowledge::Axis::Environment);
-    if (value && !(state_.values.axes(value) & own).empty()) return true;
+    if (value && !(state_.values.axes(value) & knowledge::kSoftAxes).empty()) return true;
     bool is_own = false;
     ir::ForEachPart(state_.program.module_of(func), test, [&](ir::ExprId part) { is_own = is_own || IsOwn(func, part); });
     return is_own;

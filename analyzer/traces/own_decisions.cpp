@@ -11,12 +11,10 @@ namespace {
 
 using knowledge::Axes;
 
-constexpr Axes kSoft = {static_cast<uint16_t>(Axes::Of(Axis::Data).bits | Axes::Of(Axis::Environment).bits)};
-
 // Whether members of the group differ along the axes.
 bool Spans(const GroupInfo& group, Axes axes) {
   if (group.kind != variation::GroupKind::AxisGroup) return true;
-  const Axes anywhere = Axes::Of(Axis::Environment) | Axes::Of(Axis::Global) | Axes::Of(Axis::Local) |
+  const Axes anywhere = knowledge::kSurroundings | Axes::Of(Axis::Global) | Axes::Of(Axis::Local) |
                         Axes::Of(Axis::Node) | Axes::Of(group.axis);
   if (!(axes & anywhere).empty()) return true;
   // Ranks of one tensor parallel group, and the stages of one pipeline, work on the same batch.
@@ -48,7 +46,7 @@ void FunctionCheck::CheckOwn() {
   // Conditions on the rank beside unknowns were decided with values for these; what is still open is each rank's own.
   Scene assigned(state_, world, Assignments(world)[0]);
   Prepare(assigned);
-  for (const Axes axes : all_axes) CheckOwnAlong(Without(axes, kSoft).empty() ? scene : assigned, axes, {});
+  for (const Axes axes : all_axes) CheckOwnAlong(Without(axes, knowledge::kSoftAxes).empty() ? scene : assigned, axes, {});
   if (nodes_.has_handlers) CheckOwnAlong(scene, {}, func_);
 }
 
@@ -139,7 +137,7 @@ void FunctionCheck::ReportOwn(Scene& scene, SequenceStore& sequences, const OwnD
     evidence.victim = {};
   } else {
     ClassifyOwn(decision.node, first, second, &evidence);
-    if (!(NodeAxes(state_, decision.node) & kSoft).empty()) evidence.kind = DifferenceKind::DataBranch;
+    if (!(NodeAxes(state_, decision.node) & knowledge::kSoftAxes).empty()) evidence.kind = DifferenceKind::DataBranch;
   }
   // The operation was reported with another cause: one defect, one finding.
   if (reported_culprits_.contains(evidence.culprit.index)) return MarkSettled(decision.node);

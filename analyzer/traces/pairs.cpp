@@ -50,12 +50,11 @@ std::vector<ValueId> FunctionCheck::UnknownParts(const World& world) {
   constexpr size_t kMostParts = (kMostScenes - 2) / 2;
   const Assignment history = History();
   Evaluator evaluator(state_.values, state_.knowledge, world, history);
-  const Axes soft = Axes::Of(Axis::Data) | Axes::Of(Axis::Environment);
   std::vector<std::vector<ValueId>> by_choice;
   size_t most = 0;
   for (const TraceId node : nodes_.choices) {
     const ValueId value = traces_[node].value;
-    if (Without(state_.values.axes(value), soft).empty() || IsAssertion(node)) continue;
+    if (Without(state_.values.axes(value), knowledge::kSoftAxes).empty() || IsAssertion(node)) continue;
     evaluator.UnknownParts(value, &by_choice.emplace_back());
     most = std::max(most, by_choice.back().size());
   }

@@ -686,7 +686,7 @@ Axes FunctionEvaluator::SpannedBy(ValueId group) {
   const Value& value = store_[group];
   if (value.kind != ValueKind::Group || static_cast<GroupKind>(value.op) != GroupKind::AxisGroup) return kAllAxes;
   const auto axis = static_cast<Axis>(value.a);
-  const Axes own = Axes::Of(axis) | Axes::Of(Axis::Environment);
+  const Axes own = Axes::Of(axis) | knowledge::kSurroundings;
   return axis == Axis::DataParallel ? own | Axes::Of(Axis::Data) : own;
 }
 

@@ -94,7 +94,7 @@ void FillParams(Tables& tables) {
       ValueId value = tables.AssumedParam(FuncId{f}, i);
       // Callers that disagree answer for themselves; their data axes hold for all of them.
       if (tables.IsJoined(TableId::Params, f, i) && value) {
-        const Axes data = tables.store.axes(value) & (Axes::Of(Axis::Data) | Axes::Of(Axis::Environment));
+        const Axes data = tables.store.axes(value) & knowledge::kSoftAxes;
         const ValueKind kind = tables.store[LookThrough(tables, value)].kind;
         const bool is_object = kind == ValueKind::Object || kind == ValueKind::Instance || kind == ValueKind::Group;
         if (!is_object) value = data.empty() ? ValueId::None() : tables.store.Symbol(

@@ -153,10 +153,9 @@ ValueId FunctionEvaluator::EvalSubscript(ir::ExprId id, const ir::Expr& expr) {
 
 // Whether something is there at all, or of which type, is a matter of the program and not of one rank's data.
 ValueId FunctionEvaluator::Structural(ir::ExprId site, ValueId value) {
-  const Axes data = Axes::Of(Axis::Data) | Axes::Of(Axis::Environment);
   const Axes axes = store_.axes(value);
-  if ((axes & data).empty()) return value;
-  if (!Without(axes, data).empty()) return value;
+  if ((axes & knowledge::kSoftAxes).empty()) return value;
+  if (!Without(axes, knowledge::kSoftAxes).empty()) return value;
   return store_.Symbol(Site(site), {});
 }
 

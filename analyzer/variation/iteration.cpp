@@ -187,9 +187,8 @@ Iteration FunctionEvaluator::IterateUnknown(ir::ExprId site, ValueId iterable) {
   const ValueId kids[] = {iterable};
   const ValueId element = store_.Derived(tables_.NameSymbol("element"), kids);
   const Axes axes = store_.axes(iterable);
-  const Axes data = Axes::Of(Axis::Data) | Axes::Of(Axis::Environment);
   const bool ragged = store_[iterable].mark && store_[iterable].mark == tables_.RaggedMark();
-  const Axes own = ragged ? axes : Without(axes, data);
+  const Axes own = ragged ? axes : Without(axes, knowledge::kSoftAxes);
   if (own == axes) return {element, store_.Derived(tables_.NameSymbol("builtins.len"), kids)};
   const auto flags = static_cast<uint8_t>(store_[iterable].flags & kOfArguments);
   return {element, store_.Make({.kind = ValueKind::Unknown, .flags = flags, .axes = own, .a = Site(site)}, {})};

@@ -211,7 +211,7 @@ ValueId Tables::Close(ValueId value, FuncId function) {
     ValueStore::Memo memo;
     value = store.Substitute(value, at, assumed, memo);
   }
-  return value ? Kept(value, Axes::Of(Axis::Environment)) : value;
+  return value ? Kept(value, knowledge::kSurroundings) : value;
 }
 
 bool Tables::IsNoRank(ValueId usual) const {

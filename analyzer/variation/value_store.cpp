@@ -191,9 +191,8 @@ ValueId ValueStore::Make(Value value, std::span<const ValueId> kids) {
 // What functions of functions make of a rank, a path or a clock is a setting like any (`torch.device(rank).type`): a
 // test of the rank is not, nor are the parts of a sequence and their number.
 Axes ValueStore::LostBy(uint32_t symbol) const {
-  const Axes environment = Axes::Of(Axis::Environment);
   constexpr Axes kAll = {(1u << knowledge::kAxisCount) - 1};
-  return IsStructural(symbol) ? environment : Without(kAll, Axes::Of(Axis::Data));
+  return IsStructural(symbol) ? knowledge::kSurroundings : Without(kAll, Axes::Of(Axis::Data));
 }
 
 ValueId ValueStore::Intern(const Value& value, std::span<const ValueId> kids, uint8_t depth) {

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <optional>
 
 #include "rules/collectives/difference_finding.h"
 #include "rules/collectives/file_tests.h"
@@ -25,12 +26,12 @@ findings::Text Message(const Context& context, const traces::Difference& differe
 
 // One place that looks at the disk, and what depends on the answer.
 struct Look {
-  const objects::KnownCall* call = nullptr;
+  Site site;
   std::vector<const traces::Difference*> differences;
 };
 
 // `os.path.isfile`, as the code calls it.
-std::string NameOfLook(const Context& context, const objects::KnownCall& look) {
+std::string NameOfLook(const Context& context, const Site& look) {
   const ir::Module& module = context.program.module_of(look.function);
   const bool is_call = module[look.expr].kind == ir::ExprKind::Call;
   return Quoted(context, {look.function, is_call ? ir::CalleeOf(module[look.expr]) : look.expr});
@@ -39,10 +40,9 @@ std::string NameOfLook(const Context& context, const objects::KnownCall& look) {
 Finding FindingOfLook(const Context& context, const Look& look) {
   constexpr size_t kMostNamed = 4;
   const traces::Difference& first = *look.differences.front();
-  const objects::Site site{look.call->function, look.call->expr};
-  Finding finding = FindingAt(context, kCode, Severity::Info, Confidence::Likely, site,
+  Finding finding = FindingAt(context, kCode, Severity::Info, Confidence::Likely, look.site,
                               {"{} depends on `{}`: each rank asks its own disk",
-                               {OpNameOf(context, first.culprit), NameOfLook(context, *look.call)}});
+                               {OpNameOf(context, first.culprit), NameOfLook(context, look.site)}});
   findings::Assume(finding, first.assumptions);
   AddLabel(finding, finding.span, LabelRole::Primary, {"differs if the disk is not shared, or a file appears between two looks", {}});
   for (size_t i = 0; i < look.differences.size() && i < kMostNamed; ++i) {
@@ -56,10 +56,10 @@ Finding FindingOfLook(const Context& context, const Look& look) {
   return finding;
 }
 
-void Add(std::vector<Look>& looks, const objects::KnownCall& call, const traces::Difference& difference) {
-  const auto known = std::ranges::find(looks, &call, &Look::call);
+void Add(std::vector<Look>& looks, const Site& site, const traces::Difference& difference) {
+  const auto known = std::ranges::find(looks, site, &Look::site);
   if (known != looks.end()) known->differences.push_back(&difference);
-  else looks.push_back({&call, {&difference}});
+  else looks.push_back({site, {&difference}});
 }
 
 // `control.should_training_stop = True` on one rank: an attribute of a library's object by which each rank decides.
@@ -123,8 +123,10 @@ void Check(const Context& context, FindingSink& sink) {
   std::vector<Look> looks;
   for (const traces::Difference& difference : context.analysis.differences) {
     const bool is_branch = difference.kind == traces::DifferenceKind::DataBranch;
-    if (!is_branch && difference.kind != traces::DifferenceKind::TripCount) continue;
-    if (const objects::KnownCall* look = file_tests.Of(difference)) {
+    const bool is_of_others = difference.kind == traces::DifferenceKind::TripCount ||
+                              difference.kind == traces::DifferenceKind::GroupCreation;
+    if (!is_branch && !is_of_others) continue;
+    if (const std::optional<Site> look = file_tests.Of(difference)) {
       Add(looks, *look, difference);
       continue;
     }

@@ -11,7 +11,7 @@ void Check(const Context& context, FindingSink& sink) {
   for (const traces::Difference& difference : context.analysis.differences) {
     if (difference.kind != traces::DifferenceKind::TripCount) continue;
     // AR104 has a note at the place that looks at the disk.
-    if (file_tests.Of(difference) != nullptr) continue;
+    if (file_tests.Of(difference).has_value()) continue;
     findings::Text message = {
         "{} is in a loop whose length {}: ranks with more rounds will wait "
         "forever for those that are done{}",

@@ -13,17 +13,21 @@ using objects::KnownCall;
 using objects::Site;
 using variation::ValueId;
 
-bool LooksAtDisk(const KnownCall& call) { return call.entry->Has(knowledge::Role::LooksAtDisk); }
+constexpr knowledge::Axes kFiles = knowledge::Axes::Of(knowledge::Axis::Files);
 
-// Whether a test holds where a part of it does: not if it is negated on the way; none if it is not a part.
-std::optional<bool> Agrees(const ir::Module& module, ir::ExprId test, ir::ExprId part, int depth = 0) {
+// Whether it is there, or which files are.
+bool IsOfLook(knowledge::Role role) { return role == knowledge::Role::LooksAtDisk || role == knowledge::Role::ListFiles; }
+
+// Whether a test holds where a part of it does: not if it is negated on the way; none if there is no such part.
+template <typename IsPart>
+std::optional<bool> Agrees(const ir::Module& module, ir::ExprId test, const IsPart& is_part, int depth = 0) {
   constexpr int kDeepest = 16;
-  if (test == part) return true;
+  if (is_part(test)) return true;
   if (depth > kDeepest) return std::nullopt;
   const bool negates = module[test].kind == ir::ExprKind::Unary && static_cast<ir::UnaryOp>(module[test].op) == ir::UnaryOp::Not;
   std::optional<bool> found;
   ir::ForEachPart(module, test, [&](ir::ExprId each) {
-    const std::optional<bool> inner = Agrees(module, each, part, depth + 1);
+    const std::optional<bool> inner = Agrees(module, each, is_part, depth + 1);
     if (inner && !found) found = negates ? !*inner : *inner;
   });
   return found;
@@ -33,20 +37,21 @@ std::optional<bool> Agrees(const ir::Module& module, ir::ExprId test, ir::ExprId
 
 FileTests::FileTests(const Context& context) : context_(context) {
   for (const KnownCall& call : context.index.known_calls()) {
+    if (!call.entry->yield.axes.has(knowledge::Axis::Files)) continue;
     const ValueId value = context.facts.value(context.program.funcs[call.function].module, call.expr);
-    const bool varies = value && context.facts.values_store.axes(value).has(knowledge::Axis::Environment);
-    if (varies && call.entry->yield.axes.has(knowledge::Axis::Environment)) varying_.emplace(value.index, &call);
+    if (value && context.facts.values_store.axes(value).has(knowledge::Axis::Files)) varying_.emplace(value.index, &call);
   }
 }
 
-const KnownCall* FileTests::Of(const traces::Difference& difference) const {
-  if (!Without(difference.axes, knowledge::Axes::Of(knowledge::Axis::Environment)).empty()) return nullptr;
-  const Sources sources = SourcesOf(difference);
-  if (sources.has_other) return nullptr;
-  const KnownCall* look = sources.disk.empty() ? EndOfChain(difference) : sources.disk.front();
-  if (look == nullptr || !LooksAtDisk(*look) || IsOfOneRank(*look)) return nullptr;
-  const bool is_error = std::ranges::any_of(sources.disk, [&](const KnownCall* each) { return IsMadeMeanwhile(*each) || IsSignal(*each); });
-  return is_error || IsMadeMeanwhile(*look) || IsSignal(*look) ? nullptr : look;
+std::optional<Site> FileTests::Of(const traces::Difference& difference) const {
+  if (difference.axes != kFiles || !difference.condition_expr) return std::nullopt;
+  const std::vector<const KnownCall*> looks = LooksOf(difference);
+  if (looks.empty()) return Site{difference.condition_function, difference.condition_expr};
+  const bool is_error = std::ranges::any_of(looks, [&](const KnownCall* look) {
+    return IsOfOneRank(*look) || IsMadeMeanwhile(*look) || IsSignal(*look);
+  });
+  if (is_error) return std::nullopt;
+  return Site{looks.front()->function, looks.front()->expr};
 }
 
 ValueId FileTests::ConditionOf(const traces::Difference& difference) const {
@@ -57,23 +62,21 @@ ValueId FileTests::ConditionOf(const traces::Difference& difference) const {
   return context_.facts.value(context_.program.funcs[difference.condition_function].module, difference.condition_expr);
 }
 
-FileTests::Sources FileTests::SourcesOf(const traces::Difference& difference) const {
-  Sources sources;
-  const ValueId condition = ConditionOf(difference);
-  if (!condition) return sources;
-  context_.values.AnyPart(condition, [&](ValueId part) {
-    const auto found = varying_.find(part.index);
-    if (found == varying_.end()) return false;
-    if (LooksAtDisk(*found->second)) sources.disk.push_back(found->second);
-    else sources.has_other = true;
-    return false;
-  });
-  return sources;
+std::vector<const KnownCall*> FileTests::LooksOf(const traces::Difference& difference) const {
+  std::vector<const KnownCall*> looks;
+  if (const ValueId condition = ConditionOf(difference)) {
+    context_.values.AnyPart(condition, [&](ValueId part) {
+      if (const auto found = varying_.find(part.index); found != varying_.end()) looks.push_back(found->second);
+      return false;
+    });
+  }
+  if (!looks.empty()) return looks;
+  if (const KnownCall* look = EndOfChain(difference)) looks.push_back(look);
+  return looks;
 }
 
 const KnownCall* FileTests::EndOfChain(const traces::Difference& difference) const {
   constexpr size_t kLongest = 64;
-  if (!difference.condition_function || !difference.condition_expr) return nullptr;
   const std::vector<variation::WhyStep> steps =
       variation::ExplainVariation(context_.program, context_.knowledge, context_.facts, difference.condition_function,
                                   difference.condition_expr, kLongest);
@@ -86,7 +89,7 @@ const KnownCall* FileTests::EndOfChain(const traces::Difference& difference) con
 
 ValueId FileTests::PathOf(const KnownCall& look) const {
   for (const knowledge::RoleOf& role : look.entry->roles) {
-    if (role.role == knowledge::Role::LooksAtDisk && role.param) return context_.index.Arg(look, context_.program.text(role.param));
+    if (IsOfLook(role.role) && role.param) return context_.index.Arg(look, context_.program.text(role.param));
   }
   return look.receiver;
 }
@@ -96,7 +99,7 @@ bool FileTests::IsOfOneRank(const KnownCall& look) const {
   const ValueId path = PathOf(look);
   return path && context_.values.AnyPart(path, [&](ValueId part) {
     const knowledge::Axes axes = context_.facts.values_store.axes(part);
-    return !Without(axes, knowledge::Axes::Of(knowledge::Axis::Environment)).empty();
+    return !Without(axes, kFiles).empty();
   });
 }
 
@@ -131,7 +134,7 @@ bool FileTests::IsUsedByName(const KnownCall& look) const {
   };
   ir::ExprId path;
   for (const knowledge::RoleOf& role : look.entry->roles) {
-    if (role.role == knowledge::Role::LooksAtDisk && role.param) path = context_.index.ArgExpr(look, context_.program.text(role.param));
+    if (IsOfLook(role.role) && role.param) path = context_.index.ArgExpr(look, context_.program.text(role.param));
   }
   const base::NameId name = attribute(context_.program.funcs[look.function].module, path);
   if (!name) return false;
@@ -184,21 +187,44 @@ bool FileTests::Makes(const objects::FileUse& use, ValueId path) const {
 }
 
 bool FileTests::IsWhereMissing(const Site& use, const KnownCall& look) const {
-  const ir::Module& module = context_.program.module_of(use.function);
+  const ir::ModuleId module_id = context_.program.funcs[use.function].module;
+  const ir::Module& module = context_.program.modules[module_id];
+  const ValueId answer = context_.facts.value(module_id, look.expr);
+  // The call itself, or a variable that holds its answer.
+  const auto is_answer = [&](ir::ExprId part) {
+    return part == look.expr || (answer && context_.facts.value(module_id, part) == answer);
+  };
   return std::ranges::any_of(context_.reach.Guards(use), [&](const objects::Guard& guard) {
-    const std::optional<bool> agrees = Agrees(module, guard.test, look.expr);
+    const std::optional<bool> agrees = Agrees(module, guard.test, is_answer);
     return agrees && *agrees != guard.holds;
   });
+}
+
+// The ranks meet after the look and before the file is made: all of them have looked by then. In a loop the next look
+// may come late.
+bool FileTests::IsAfterMeeting(const Site& use, const KnownCall& look) const {
+  const ir::ModuleId module_id = context_.program.funcs[look.function].module;
+  const ir::Module& module = context_.program.modules[module_id];
+  const ir::Tree& tree = context_.index.tree(module_id);
+  if (!context_.index.LoopsAround({look.function, look.expr}).empty()) return false;
+  for (ir::StmtId at = tree.StatementOf(look.expr); at; at = tree.Parent(at)) {
+    for (const ir::StmtId later : module.statements(tree.BlockOf(at))) {
+      const bool is_between = module[later].begin >= module[at].end && module[later].end <= module[use.expr].begin;
+      if (is_between && context_.training.Communicates(module_id, later)) return true;
+    }
+  }
+  return false;
 }
 
 bool FileTests::IsMadeMeanwhile(const KnownCall& look) const {
   const ValueId path = PathOf(look);
   if (!path) return false;
+  const auto is_open = [&](const Site& use) { return IsWhereMissing(use, look) && !IsAfterMeeting(use, look); };
   const bool is_handed_on = std::ranges::any_of(context_.facts.functions[look.function].calls, [&](const auto& call) {
-    return MayMake(call.second, path) && IsWhereMissing({look.function, call.first}, look);
+    return MayMake(call.second, path) && is_open({look.function, call.first});
   });
   return is_handed_on || std::ranges::any_of(context_.file_uses.uses(), [&](const objects::FileUse& use) {
-    return use.site().function == look.function && Makes(use, path) && IsWhereMissing(use.site(), look);
+    return use.site().function == look.function && Makes(use, path) && is_open(use.site());
   });
 }
 

@@ -5,10 +5,11 @@
 // the meantime (the arm where it is missing writes it, or hands its path on), or where nobody but an operator can make it: a file that
 // is looked for and never opened.
 //
-// Which places look is knowledge (the role `looks_at_disk`). What a condition was computed from is followed through values;
-// where these were joined, through the chain that explains why it varies.
+// That a condition hangs on files alone is said by its axes. Which call looked is followed through values; where these
+// were joined, through the chain that explains why it varies.
 #pragma once
 
+#include <optional>
 #include <unordered_map>
 #include <vector>
 
@@ -20,15 +21,12 @@ class FileTests {
  public:
   explicit FileTests(const Context& context);
 
-  // The call that looks at the disk, if nothing but such calls makes the ranks differ here; none: it is no file test.
-  const objects::KnownCall* Of(const traces::Difference& difference) const;
+  // The call that looks at the disk, or where it is not seen the condition, if nothing but the disk makes the ranks
+  // differ here; none: it is no file test.
+  std::optional<objects::Site> Of(const traces::Difference& difference) const;
 
  private:
-  struct Sources {
-    std::vector<const objects::KnownCall*> disk;
-    bool has_other = false;
-  };
-  Sources SourcesOf(const traces::Difference& difference) const;
+  std::vector<const objects::KnownCall*> LooksOf(const traces::Difference& difference) const;
   const objects::KnownCall* EndOfChain(const traces::Difference& difference) const;
   variation::ValueId ConditionOf(const traces::Difference& difference) const;
   bool IsMadeMeanwhile(const objects::KnownCall& look) const;
@@ -40,6 +38,7 @@ class FileTests {
   bool LooksAt(ir::ModuleId module, ir::ExprId call) const;
   bool MayMake(const variation::CallFact& call, variation::ValueId path) const;
   bool Makes(const objects::FileUse& use, variation::ValueId path) const;
+  bool IsAfterMeeting(const objects::Site& use, const objects::KnownCall& look) const;
   bool IsWhereMissing(const objects::Site& use, const objects::KnownCall& look) const;
 
   const Context& context_;

@@ -1,4 +1,5 @@
 #include "rules/collectives/difference_finding.h"
+#include "rules/collectives/file_tests.h"
 
 namespace allranks::rules {
 namespace {
@@ -6,8 +7,11 @@ namespace {
 constexpr std::string_view kCode = "AR108";
 
 void Check(const Context& context, FindingSink& sink) {
+  const FileTests file_tests(context);
   for (const traces::Difference& difference : context.analysis.differences) {
     if (difference.kind != traces::DifferenceKind::GroupCreation) continue;
+    // AR104 has a note at the place that looks at the disk.
+    if (file_tests.Of(difference).has_value()) continue;
     // The default group itself: AR102.
     if (difference.culprit.op_class == knowledge::OpClass::Init) continue;
     findings::Text message = {"{} {}: every rank of the job must create a group, member or not{}",

@@ -22,7 +22,7 @@ constexpr std::string_view kCode = "AR308";
 bool DiffersByRank(const Context& context, ValueId seed) {
   const knowledge::Axes axes = context.facts.values_store.axes(seed);
   return axes.has(knowledge::Axis::Global) || axes.has(knowledge::Axis::Local) || axes.has(knowledge::Axis::Node) ||
-         axes.has(knowledge::Axis::Environment);
+         !(axes & knowledge::kSurroundings).empty();
 }
 
 // The seeds of two nodes, or, where the program does not say them, some that differ.

@@ -103,7 +103,7 @@ class Model {
     const variation::ValueId value = context_.facts.value(context_.program.funcs[guard.function].module, guard.test);
     if (!value) return false;
     return IsDrawn(guard) || context_.values.AnyPart(value, [&](variation::ValueId part) {
-      return context_.facts.values_store.axes(part).has(knowledge::Axis::Environment);
+      return !(context_.facts.values_store.axes(part) & knowledge::kSurroundings).empty();
     });
   }
 

@@ -40,7 +40,7 @@ class Load {
       if (context_.values.IsA(part, "io.BytesIO")) return true;
       // Which file is there may differ, but then for all ranks of a shared disk alike.
       const knowledge::Axes axes = context_.facts.values_store.axes(part);
-      return !Without(axes, knowledge::Axes::Of(knowledge::Axis::Environment)).empty();
+      return !Without(axes, knowledge::kSurroundings).empty();
     });
   }
 

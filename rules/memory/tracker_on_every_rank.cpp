@@ -68,7 +68,7 @@ class Trackers {
 
   // Each rank's own clock makes as many logs as there are ranks.
   static bool IsApart(knowledge::Axes axes) {
-    return !Without(axes, knowledge::Axes::Of(knowledge::Axis::Environment)).empty();
+    return !Without(axes, knowledge::kSurroundings).empty();
   }
 
   bool Varies(variation::ValueId value) const {
