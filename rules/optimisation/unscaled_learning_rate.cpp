@@ -206,8 +206,10 @@ class Rates {
     const KnownCall* loader = of_step.loader;
     const ir::ExprId batch = SizeExpr(of_step);
     const std::string batch_text = batch ? "`" + Quoted(context_, {loader->function, batch}) + "`" : "the batch of a rank";
+    // A number may have been chosen for the ranks that the job has; Horovod's wrapper asks for the scaling.
+    const Confidence confidence = is_horovod ? Confidence::Likely : Confidence::Possible;
     Finding finding = FindingAt(
-        context_, kCode, Severity::Warning, Confidence::Likely, Site{call.function, rate},
+        context_, kCode, Severity::Warning, confidence, Site{call.function, rate},
         {"the learning rate `{}` does not depend on the number of ranks: a step works on {} × world size{} samples, "
          "with 8 ranks {}8 times as many as with one{}",
          {Quoted(context_, {call.function, rate}), batch_text, AccumulationText(of_step), ArithmeticText(of_step),
@@ -292,6 +294,9 @@ An optimizer with a number for a learning rate in a data-parallel program whose 
 size for each rank, where nothing relates the rate, the batch or the number of accumulated steps to
 the number of ranks. Under Horovod, which asks for the scaling, also a rate out of a configuration.
 And a schedule that gets the rate before scaling while the optimizer gets the scaled one.
+
+A rate that is a number may have been chosen for this number of ranks, so that case is shown only with
+`--min-confidence possible`.
 
 ## Why it hurts
 

@@ -20,7 +20,8 @@ TWINS = {"AR206": {"backend": "cpu:gloo,cuda:nccl"}, "AR301": {"set_epoch": True
 
 class Scenarios(VerifyTest):
     def verdicts(self, code, fixture, *args):
-        checked = self.run_allranks("check", "--output-format", "json", "--isolated", "--no-cache", "--select", code, fixture)
+        checked = self.run_allranks("check", "--output-format", "json", "--isolated", "--no-cache", "--select", code,
+                                    "--min-confidence", "possible", fixture)
         findings = json.loads(checked.out)["findings"]
         self.write("report.json", checked.out)
         if not findings:
@@ -51,7 +52,8 @@ class Scenarios(VerifyTest):
 
     def twins_of(self, code, fixture, *args):
         """The verdicts on the witnesses of a fixture, each changed to that of the program as it should be."""
-        checked = self.run_allranks("check", "--output-format", "json", "--isolated", "--no-cache", "--select", code, fixture)
+        checked = self.run_allranks("check", "--output-format", "json", "--isolated", "--no-cache", "--select", code,
+                                    "--min-confidence", "possible", fixture)
         report = json.loads(checked.out)
         report["findings"] = [finding for finding in report["findings"] if finding["witness"]]
         for finding in report["findings"]:
