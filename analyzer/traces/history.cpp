@@ -13,11 +13,12 @@ using variation::ValueKind;
 // Calls are walked once for each history that they meet; beyond this they are taken as they are.
 constexpr size_t kMostNodes = 20'000;
 
-// What is known to be made, by `Made`, and how; in which modes modules are.
+// What is known to be made, by `Made`, and how; in which modes modules are; whether this process has left the job.
 struct Memory {
   std::map<ValueId, ValueId> made;
   ModeMemory modes;
   bool reachable = true;
+  bool has_left = false;
   friend bool operator==(const Memory&, const Memory&) = default;
 };
 
@@ -34,7 +35,8 @@ class Walk {
 
   TraceId Run(TraceId id, Memory& memory) {
     const Trace trace = traces_[id];
-    if (!memory.reachable || (trace.flags & (kKeeps | kLeavesMask)) == 0 || ++steps_ > kMostNodes) return Note(id, id);
+    const bool says_nothing = (trace.flags & (kKeeps | kLeavesMask)) == 0 && !memory.has_left;
+    if (!memory.reachable || says_nothing || ++steps_ > kMostNodes) return Note(id, id);
     const TraceId result = Node(id, trace, memory);
     return Note(result, id);
   }
@@ -49,6 +51,8 @@ class Walk {
 
   TraceId Node(TraceId id, const Trace& trace, Memory& memory) {
     switch (trace.kind) {
+      case TraceKind::Op:
+        return Operation(id, memory);
       case TraceKind::Keep:
         Keep(trace, memory);
         return traces_.Empty();
@@ -74,6 +78,15 @@ class Walk {
       default:
         return id;
     }
+  }
+
+  // Where the job is left nothing communicates until it is joined again: a library does without, or raises on each rank.
+  TraceId Operation(TraceId id, Memory& memory) const {
+    const knowledge::OpClass op_class = traces_.entry(id).operation.op_class;
+    if (op_class == knowledge::OpClass::Init) memory.has_left = false;
+    const TraceId result = memory.has_left ? traces_.Empty() : id;
+    if (op_class == knowledge::OpClass::Destroy && !traces_.operation(id).group) memory.has_left = true;
+    return result;
   }
 
   void Keep(const Trace& trace, Memory& memory) {
@@ -162,6 +175,7 @@ class Walk {
     if (!then_memory.reachable) return else_memory;
     if (!else_memory.reachable) return then_memory;
     Memory joined;
+    joined.has_left = then_memory.has_left && else_memory.has_left;
     for (const auto* side : {&then_memory, &else_memory}) {
       for (const auto& [made, unused] : side->made) {
         joined.made[made] = Either(condition, Known(then_memory, made), Known(else_memory, made));
@@ -217,6 +231,7 @@ class Walk {
     out_of_loop_ = std::move(outer);
     // A loop that no path leaves by its end, or not at all.
     if (!memory.reachable) memory = before;
+    memory.has_left = memory.has_left && before.has_left;
     return traces_.Rebuild(id, trace.value, {&walked, 1}, false);
   }
 

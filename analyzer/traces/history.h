@@ -5,7 +5,8 @@
 // value instead, so that comparing ranks needs to know nothing of time. This is a forward data flow analysis whose facts
 // are the values of the analysis itself; arms join by `Select`, so nothing is lost there.
 //
-// The same walk knows which modules train and which are evaluated (module_mode.h).
+// The same walk knows which modules train and which are evaluated (module_mode.h), and what follows where the job is left:
+// nothing there communicates. (Unsound: of two jobs of one program, MPI and torch, the other may go on.)
 //
 // Invariant: a rank takes an arm of the new trace exactly where it takes it in the old one with that history.
 // Unsound: a loop is taken to run at least once, and a thing that an earlier round makes is not known in its body.

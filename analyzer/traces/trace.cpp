@@ -167,6 +167,8 @@ TraceId TraceStore::Op(SiteId site, const Operation& operation, bool settled) {
     if (value && values_->has_param(value)) flags |= kOpenParams;
   }
   if (operation.peer && !values_->axes(operation.peer).empty()) flags |= kVarying;
+  const bool leaves_job = (*knowledge_)[operation.entry].operation.op_class == knowledge::OpClass::Destroy && !operation.group;
+  if (leaves_job) flags |= kKeeps;
   if (settled) flags = static_cast<uint16_t>((flags & ~kVarying) | kSettled);
   auto payload = static_cast<uint32_t>(operations_.size());
   // The last few suffice: an operation is rebuilt right after it was built, or has other values.

@@ -56,7 +56,7 @@ constexpr uint16_t kVarying = 128;     // something in it may differ between ran
 constexpr uint16_t kHasYield = 256;
 constexpr uint16_t kHasTry = 512;
 constexpr uint16_t kIssues = 2048;     // as kHasOp, without recursive calls
-constexpr uint16_t kKeeps = 4096;      // fills a place that keeps what is made once, or asks for it; so for modes
+constexpr uint16_t kKeeps = 4096;      // fills a place that keeps what is made once, or asks for it; so for modes; leaves the job
 constexpr uint16_t kSetsMode = 8192;   // puts a module into a mode
 constexpr uint16_t kSettled = 1024;    // of this node: reported, or proven to agree; ranks decide it alike
 
