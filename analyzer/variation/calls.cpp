@@ -762,6 +762,7 @@ std::optional<ValueId> FunctionEvaluator::CallBuiltin(ir::ExprId site, NameId na
   if (args.size() == 1 && (builtin == "int" || builtin == "float" || builtin == "bool")) return first;
   if (builtin == "isinstance" && args.size() == 2) return TypeTest(first, args[1].value);
   if (builtin == "hasattr" || builtin == "callable" || builtin == "type") return store_.Symbol(Site(site), {});
+  if (builtin == "len" && IsShape(first)) return store_.Symbol(Site(site), {});
   if (builtin == "len" && IsContainer(Container(first))) return Iterate(args[0].expr, Container(first)).trip_count;
   if (builtin == "next") return Iterate(args[0].expr, first).element;
   if (builtin == "getattr" && args.size() >= 2) {
@@ -772,6 +773,13 @@ std::optional<ValueId> FunctionEvaluator::CallBuiltin(ir::ExprId site, NameId na
   }
   if (builtin == "print") return store_.NoneValue();
   return std::nullopt;
+}
+
+// `x.shape`, `x.size()`: how long it is, the number of dimensions, is decided by code.
+bool FunctionEvaluator::IsShape(ValueId value) {
+  const Value& known = store_[value];
+  const bool is_one = known.kind == ValueKind::Derived && known.kid_count == 1;
+  return is_one && (known.a == tables_.NameSymbol("shape") || known.a == tables_.NameSymbol("size"));
 }
 
 // `getattr(module, name)` where the name is known, or one of a few; none if it is not.

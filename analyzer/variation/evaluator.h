@@ -198,6 +198,7 @@ class FunctionEvaluator {
   ValueId ObjectValue(NameId type, std::span<const ValueId> by_param, std::span<const CallArgument> args);
   ValueId ParamOf(const knowledge::Entry& entry, std::span<const ValueId> by_param, NameId name);
   ValueId UniformResult(ir::ExprId site, ValueId value, Axes lost);
+  bool IsShape(ValueId value);
   ValueId MemberNamed(ir::ExprId site, ValueId object, ValueId name);
   ValueId TypeTest(ValueId object, ValueId type);
   ValueId SuperValue(ir::ExprId site);
@@ -234,6 +235,8 @@ class FunctionEvaluator {
   Iteration IterateSelect(ir::ExprId site, ValueId iterable);
   bool IsEmpty(ValueId value) const;
   ValueId Count(std::span<const ValueId> decided_by);
+  ValueId Bound(ir::ExprId site, ValueId number);
+  Axes AxesOfCount(ValueId iterable) const;
   Iteration IterateObject(ir::ExprId site, ValueId iterable, knowledge::EntryId entry);
 
   // What a callee yields and does to its arguments.

@@ -24,7 +24,22 @@ class Explainer {
   const ir::Module& Module(FuncId function) const { return program_.module_of(function); }
   Axes AxesOf(FuncId function, ir::ExprId expr) const {
     const ValueId value = facts_.value(program_.funcs[function].module, expr);
-    return value ? facts_.values_store.axes(value) : Axes{};
+    return value ? AxesOf(value, 0) : Axes{};
+  }
+  // A parameter varies as what callers pass.
+  Axes AxesOf(ValueId value, int depth) const {
+    constexpr int kDeepest = 6;
+    const ValueStore& values = facts_.values_store;
+    Axes axes = values.axes(value);
+    if (!axes.empty() || !values.has_param(value) || depth > kDeepest) return axes;
+    if (values[value].kind == ValueKind::Param) {
+      const ValueId passed = facts_.param(FuncId{values[value].a}, values[value].b);
+      return passed && passed != value ? AxesOf(passed, depth + 1) : axes;
+    }
+    for (const ValueId kid : values.Kids(value)) {
+      if (kid) axes = axes | AxesOf(kid, depth + 1);
+    }
+    return axes;
   }
 
   // The operand that carries the variation: the first part of the expression that varies by itself.
@@ -179,6 +194,7 @@ class Explainer {
       Visit(function, test, depth + 1);
       return;
     }
+    if (VisitArgument(function, name, depth)) return;
     const binding::Target target = program_.Lookup(program_.funcs[function].module, name);
     if (target.kind == binding::TargetKind::Variable) {
       const FuncId top = program_.func(target.module, ir::kTopLevel);
@@ -188,6 +204,39 @@ class Explainer {
       }
     }
     AddStep(function, use, AxesOf(function, use));
+  }
+
+  // A parameter: the first call that passes something that varies.
+  bool VisitArgument(FuncId function, NameId name, int depth) {
+    const std::vector<ir::Param>& params = program_.function(function).params;
+    const auto param = std::ranges::find(params, name, &ir::Param::name);
+    if (param == params.end()) return false;
+    const auto index = static_cast<size_t>(param - params.begin());
+    for (uint32_t f = 0; f < program_.funcs.size(); ++f) {
+      for (const auto& [site, call] : facts_.functions[FuncId{f}].calls) {
+        const auto args = facts_.args(call);
+        if (call.function != function || index >= args.size() || !args[index] || AxesOf(args[index], 0).empty()) continue;
+        const ir::ExprId passed = ArgumentOf(FuncId{f}, site, call, index, name);
+        if (!passed) continue;
+        Add(Module(FuncId{f}).span(passed), fmt::format("passed as `{}`", program_.text(name)));
+        Visit(FuncId{f}, passed, depth + 1);
+        return true;
+      }
+    }
+    return false;
+  }
+
+  // The argument for a parameter, as the call has it; none if it is not written there.
+  ir::ExprId ArgumentOf(FuncId caller, ir::ExprId site, const CallFact& call, size_t index, NameId name) const {
+    const ir::Module& module = Module(caller);
+    if (module[site].kind != ir::ExprKind::Call) return {};
+    size_t position = call.receiver || call.kind == CallKind::Construct ? 1 : 0;
+    for (uint32_t i = 0; i < ir::ArgCount(module, module[site]); ++i) {
+      const ir::Arg arg = ir::ArgAt(module, module[site], i);
+      if (arg.kind == ir::ArgKind::Keyword && arg.keyword == name) return arg.value;
+      if (arg.kind == ir::ArgKind::Positional && position++ == index) return arg.value;
+    }
+    return {};
   }
 
   void Follow(FuncId function, const Assignment& assignment, NameId name, int depth) {

@@ -151,7 +151,7 @@ ValueId FunctionEvaluator::EvalSubscript(ir::ExprId id, const ir::Expr& expr) {
   return item;
 }
 
-// Whether something is there at all, or of which type, is a matter of the program and not of one rank's data.
+// Whether a key is there, or two names stand for one thing, is a matter of the program and not of one rank's data.
 ValueId FunctionEvaluator::Structural(ir::ExprId site, ValueId value) {
   const Axes axes = store_.axes(value);
   if ((axes & knowledge::kSoftAxes).empty()) return value;
@@ -170,7 +170,9 @@ ValueId FunctionEvaluator::EvalCompare(const ir::Expr& expr) {
     const bool is_identity = comparison.op == ir::CompareOp::Is || comparison.op == ir::CompareOp::IsNot;
     const bool is_membership = comparison.op == ir::CompareOp::In || comparison.op == ir::CompareOp::NotIn;
     const bool is_key = is_membership && store_[left].kind == ValueKind::Str;
-    if (is_identity || is_key) part = Structural(comparison.operand, part);
+    // A condition that chose between None and something else is asked itself.
+    const bool is_open = store_[part].kind == ValueKind::Compare;
+    if (is_open && (is_identity || is_key)) part = Structural(comparison.operand, part);
     parts.push_back(part);
     left = right;
   }

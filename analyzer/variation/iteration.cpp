@@ -73,7 +73,8 @@ Iteration FunctionEvaluator::IterateDerived(ir::ExprId site, ValueId iterable) {
   const std::vector<ValueId> kids(store_.Kids(iterable).begin(), store_.Kids(iterable).end());
   const auto is = [&](std::string_view name) { return symbol == tables_.NameSymbol(name); };
   if (is("builtins.range") && !kids.empty()) {
-    const ValueId count = kids.size() == 1 ? kids[0] : store_.Binary(ir::BinaryOp::Sub, kids[1], kids[0]);
+    const ValueId first = Bound(site, kids[0]);
+    const ValueId count = kids.size() == 1 ? first : store_.Binary(ir::BinaryOp::Sub, Bound(site, kids[1]), first);
     Axes axes;
     for (const ValueId kid : kids) axes = axes | store_.axes(kid);
     return {store_.Symbol(Site(site), axes), count};
@@ -148,6 +149,12 @@ Iteration FunctionEvaluator::IterateGrown(ir::ExprId site, ValueId container) {
   return {store_.Select(store_.Symbol(Site(site), {}), added, first.element), Count(counts)};
 }
 
+Axes FunctionEvaluator::AxesOfCount(ValueId iterable) const {
+  const bool ragged = store_[iterable].mark && store_[iterable].mark == tables_.RaggedMark();
+  const Axes axes = store_.axes(iterable);
+  return ragged ? axes : Without(axes, knowledge::kSoftAxes);
+}
+
 ValueId FunctionEvaluator::Count(std::span<const ValueId> decided_by) {
   Axes axes;
   for (const ValueId value : decided_by) axes = axes | store_.axes(value);
@@ -181,15 +188,22 @@ Iteration FunctionEvaluator::IterateObject(ir::ExprId site, ValueId iterable, kn
   return {element, trips};
 }
 
+// A bound of `range`: to go over `range(len(items))` is to go over the items.
+ValueId FunctionEvaluator::Bound(ir::ExprId site, ValueId number) {
+  const Value& value = store_[number];
+  const bool is_length = value.kind == ValueKind::Derived && store_.IsLength(value.a) && value.kid_count == 1;
+  if (!is_length) return number;
+  const Axes own = AxesOfCount(store_.Kids(number)[0]);
+  return own == value.axes ? number : store_.Symbol(Site(site, SiteUse::Value, 1), own);
+}
+
 // The items of a rank's own data are its own; how many there are is the same on all ranks unless something made it
 // differ: a slice by the rank, a filter, a list that grew on some ranks.
 Iteration FunctionEvaluator::IterateUnknown(ir::ExprId site, ValueId iterable) {
   const ValueId kids[] = {iterable};
   const ValueId element = store_.Derived(tables_.NameSymbol("element"), kids);
-  const Axes axes = store_.axes(iterable);
-  const bool ragged = store_[iterable].mark && store_[iterable].mark == tables_.RaggedMark();
-  const Axes own = ragged ? axes : Without(axes, knowledge::kSoftAxes);
-  if (own == axes) return {element, store_.Derived(tables_.NameSymbol("builtins.len"), kids)};
+  const Axes own = AxesOfCount(iterable);
+  if (own == store_.axes(iterable)) return {element, store_.Derived(tables_.NameSymbol("builtins.len"), kids)};
   const auto flags = static_cast<uint8_t>(store_[iterable].flags & kOfArguments);
   return {element, store_.Make({.kind = ValueKind::Unknown, .flags = flags, .axes = own, .a = Site(site)}, {})};
 }

@@ -203,6 +203,8 @@ class ValueStore {
   ValueId OfGroup(knowledge::Coordinate coordinate, ValueId group);
   MarkId MarkOf(uint32_t symbol, std::span<const ValueId> kids) const;
   Axes LostBy(uint32_t symbol) const;
+  bool AsksForPresence(const Value& value, std::span<const ValueId> kids) const;
+  Axes AxesOfPresence(ValueId id, Axes axes) const;
   std::optional<bool> InJob(ValueId condition) const;
   ValueId Connective(ValueKind kind, std::span<const ValueId> kids);
   ValueId Rebuild(Value value, std::span<const ValueId> kids);

@@ -180,6 +180,7 @@ ValueId ValueStore::Make(Value value, std::span<const ValueId> kids) {
     depth = std::max(depth, uint32_t{depths_[kid.index]} + 1);
   }
   if (value.kind == ValueKind::Param) value.flags |= kHasParam;
+  if (AsksForPresence(value, kids)) value.axes = AxesOfPresence(kids[0], value.axes);
   if (depth > kDeepest) {
     return Make({.kind = ValueKind::Unknown, .flags = static_cast<uint8_t>(value.flags & kByNameOnly),
                  .axes = value.axes, .mark = value.mark, .a = kTooDeepSymbol},
@@ -193,6 +194,24 @@ ValueId ValueStore::Make(Value value, std::span<const ValueId> kids) {
 Axes ValueStore::LostBy(uint32_t symbol) const {
   constexpr Axes kAll = {(1u << knowledge::kAxisCount) - 1};
   return IsStructural(symbol) ? knowledge::kSurroundings : Without(kAll, Axes::Of(Axis::Data));
+}
+
+// `loss is not None`
+bool ValueStore::AsksForPresence(const Value& value, std::span<const ValueId> kids) const {
+  const auto op = static_cast<ir::CompareOp>(value.op);
+  const bool is_identity = op == ir::CompareOp::Is || op == ir::CompareOp::IsNot;
+  return value.kind == ValueKind::Compare && is_identity && kids[1] && values_[kids[1].index].kind == ValueKind::None;
+}
+
+// Whether something is there at all is decided by code and settings, whatever the numbers in it: what is computed from a
+// rank's batch is there on all ranks. What a function makes of the rank may be there on one only (`open_log(rank)`).
+Axes ValueStore::AxesOfPresence(ValueId id, Axes axes) const {
+  const Axes of_numbers = knowledge::kSoftAxes;
+  if (Without(axes, of_numbers).empty()) return {};
+  const bool is_made_of_rank = std::ranges::any_of(Kids(id), [&](ValueId kid) {
+    return kid && !values_[kid.index].axes.empty() && (values_[kid.index].axes & of_numbers).empty();
+  });
+  return axes.has(Axis::Data) && !is_made_of_rank ? Axes{} : axes;
 }
 
 ValueId ValueStore::Intern(const Value& value, std::span<const ValueId> kids, uint8_t depth) {
@@ -324,7 +343,15 @@ ValueId ValueStore::CompareChosen(ir::CompareOp op, ValueId left, ValueId right)
   if (!is_identity || !IsConstant(values_[right.index]) || values_[left.index].kind != ValueKind::Select) return {};
   const std::vector<ValueId> kids(Kids(left).begin(), Kids(left).end());
   const ValueId then_value = Compare(op, kids[1], right);
-  return Select(kids[0], then_value, Compare(op, kids[2], right));
+  const ValueId else_value = Compare(op, kids[2], right);
+  // Where neither arm is None by itself the choice is one of values, not of presence.
+  const bool is_presence = values_[right.index].kind == ValueKind::None;
+  const auto may_be_there = [&](ValueId answer) {
+    const bool is_open = values_[answer.index].kind == ValueKind::Compare && values_[answer.index].axes.empty();
+    return is_open || answer == Bool(op == ir::CompareOp::IsNot || op == ir::CompareOp::NotEq);
+  };
+  if (is_presence && then_value != else_value && may_be_there(then_value) && may_be_there(else_value)) return {};
+  return Select(kids[0], then_value, else_value);
 }
 
 ValueId ValueStore::Compare(ir::CompareOp op, ValueId left, ValueId right) {
