@@ -246,6 +246,18 @@ struct LaunchSign {
   std::vector<NameId> values;  // ... is one of these, as text
 };
 
+// A way of making a job parallel under which some calls communicate (`Operation::strategies` names it), and what shows
+// that a program is made for it, or cannot be run under it.
+struct Strategy {
+  NameId name;                         // "DeepSpeed"
+  std::vector<NameId> names;           // functions, classes and packages that a program for it uses
+  std::vector<NameId> members;         // keyword arguments and attributes
+  std::vector<NameId> options;         // of the command line
+  std::vector<NameId> launched_as;     // what configurations of launchers call it
+  std::vector<NameId> one_module_in;   // methods that take one module and no more under it
+  std::vector<NameId> never_with;      // methods, by name, that do not work under it
+};
+
 class Knowledge {
  public:
   explicit Knowledge(base::Interner& names) : names_(&names) {}
@@ -280,6 +292,7 @@ class Knowledge {
   std::span<const LaunchSign> LaunchSignsOfKeyword(NameId keyword) const;
   // What an option of the command line that the program declares shows.
   std::optional<RunBy> LaunchOption(NameId option) const;
+  std::span<const Strategy> strategies() const { return strategies_; }
   bool IsSubclass(ClassId class_id, ClassId base) const;
   // True if some entry's name starts with `prefix.`: a module or package of a known library.
   bool IsKnownModule(NameId dotted) const;
@@ -352,6 +365,7 @@ class Knowledge {
   std::unordered_map<NameId, std::vector<LaunchSign>> launch_calls_;
   std::unordered_map<NameId, std::vector<LaunchSign>> launch_keywords_;
   std::unordered_map<NameId, RunBy> launch_options_;
+  std::vector<Strategy> strategies_;
 };
 
 }  // namespace allranks::knowledge

@@ -145,6 +145,7 @@ class Loader {
     ReadSections(reader, "exception", [this](TableReader& table) { ReadException(table); });
     ReadSections(reader, "fallible", [this](TableReader& table) { ReadFallible(table); });
     ReadSections(reader, "launch", [this](TableReader& table) { ReadLaunch(table); });
+    ReadSections(reader, "strategy", [this](TableReader& table) { ReadStrategy(table); });
     reader.FailUnknownKeys();
     if (!has_literals) DeriveLiterals();
   }
@@ -310,6 +311,19 @@ class Loader {
     for (const NameId call : calls) launch_calls_.emplace_back(call, sign);
     for (const NameId option : options) launch_options_.emplace_back(option, sign.run_by);
     if (calls.empty() && sign.keyword) launch_keywords_.emplace_back(sign.keyword, sign);
+  }
+
+  void ReadStrategy(TableReader& table) {
+    table.Text("docs");
+    const Strategy strategy{.name = ReadName(table, "name"),
+                            .names = ReadNameList(table, "names"),
+                            .members = ReadNameList(table, "members"),
+                            .options = ReadNameList(table, "options"),
+                            .launched_as = ReadNameList(table, "launched_as"),
+                            .one_module_in = ReadNameList(table, "one_module_in"),
+                            .never_with = ReadNameList(table, "never_with")};
+    if (!strategy.name) table.Fail("name", "`name` is missing; write name = \"...\" as operations call it in `strategies`");
+    strategies_.push_back(strategy);
   }
 
   // ---- Parts of an entry
@@ -679,6 +693,7 @@ class Loader {
     for (const auto& [name, sign] : launch_calls_) knowledge_.launch_calls_[name].push_back(sign);
     for (const auto& [name, sign] : launch_keywords_) knowledge_.launch_keywords_[name].push_back(sign);
     for (const auto& [name, run_by] : launch_options_) knowledge_.launch_options_[name] = run_by;
+    knowledge_.strategies_.insert(knowledge_.strategies_.end(), strategies_.begin(), strategies_.end());
     knowledge_.module_aliases_.insert(knowledge_.module_aliases_.end(), module_aliases_.begin(),
                                       module_aliases_.end());
     knowledge_.references_.insert(knowledge_.references_.end(), references_.begin(), references_.end());
@@ -708,6 +723,7 @@ class Loader {
   std::vector<NameId> fallible_;
   std::vector<std::pair<NameId, LaunchSign>> launch_calls_, launch_keywords_;
   std::vector<std::pair<NameId, RunBy>> launch_options_;
+  std::vector<Strategy> strategies_;
   std::vector<Knowledge::ModuleAlias> module_aliases_;
   std::vector<Knowledge::Reference> references_;
   std::vector<std::string> literals_;

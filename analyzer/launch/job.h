@@ -68,7 +68,7 @@ struct Job {
   const Setting* Env(std::string_view name) const;
 };
 
-enum class FileKind : uint8_t { Shell, Make, Docker, Yaml, Json, Markdown };
+enum class FileKind : uint8_t { Shell, Make, Docker, Yaml, Json, Markdown, Notebook };
 
 struct ReadProblem {
   std::string text;

@@ -31,6 +31,7 @@ RunBy Strongest(RunSet set) {
 struct Started {
   bool as_ranks = false;
   bool as_one_process = false;
+  bool as_job_of_one = false;
 };
 
 std::vector<Started> StartedBy(const binding::Program& program, std::span<const LaunchLine> lines) {
@@ -38,6 +39,7 @@ std::vector<Started> StartedBy(const binding::Program& program, std::span<const 
   for (const LaunchLine& line : lines) {
     Started& started = by_path[line.path];
     (line.starts_ranks ? started.as_ranks : started.as_one_process) = true;
+    started.as_job_of_one = started.as_job_of_one || line.is_job_of_one;
   }
   std::vector<Started> started(program.modules.size());
   for (uint32_t m = 0; m < started.size(); ++m) {
@@ -58,6 +60,7 @@ class Solver {
   std::vector<RunBy> Run() {
     for (uint32_t m = 0; m < program_.modules.size(); ++m) only_tests_.push_back(IsOnlyForTests(ir::ModuleId{m}));
     for (uint32_t f = 0; f < program_.funcs.size(); ++f) AddEdges(FuncId{f});
+    for (uint32_t m = 0; m < program_.modules.size(); ++m) is_job_of_one_.push_back(IsJobOfOne(ir::ModuleId{m}));
     below_ = own_;
     Climb();
     std::vector<RunSet> sets = Start();
@@ -138,9 +141,16 @@ class Solver {
     }
   }
 
+  // A line that starts one process is the smallest example where the program asks for its ranks itself.
+  bool IsJobOfOne(ir::ModuleId module) const {
+    if (!started_[module.index].as_job_of_one || started_[module.index].as_ranks) return false;
+    return std::ranges::none_of(neighbourhood_.UsedBy(module), [&](ir::ModuleId used) { return ReadsRanks(used); });
+  }
+
   // What a function says by itself; none: its callers decide.
   std::optional<RunBy> Decided(uint32_t function) const {
     if (only_tests_[ModuleOf(function).index]) return RunBy::Tests;
+    if (is_job_of_one_[ModuleOf(function).index]) return RunBy::OneProcess;
     const LaunchSigns signs = below_[function];
     if ((signs & kMakesJob) != 0) return RunBy::AllRanks;
     if ((signs & kHasController) != 0) return RunBy::Workers;
@@ -282,7 +292,8 @@ class Solver {
   std::vector<LaunchSigns> below_;  // the same, with those of all that it calls
   Edges callees_, callers_, makers_;
   std::vector<bool> decided_;
-  std::vector<bool> only_tests_;  // by ModuleId
+  std::vector<bool> only_tests_;    // by ModuleId
+  std::vector<bool> is_job_of_one_; // by ModuleId
 };
 
 }  // namespace
@@ -297,6 +308,6 @@ findings::Assumptions Launch::AssumedOf(FuncId function) const {
 
 Launch::Launch(const binding::Program& program, const knowledge::Knowledge& knowledge, const variation::Facts& facts,
                const ProgramIndex& index, std::span<const LaunchLine> lines)
-    : run_by_(Solver(program, knowledge, facts, index, lines).Run()) {}
+    : strategies_(program, knowledge, facts, index, lines), run_by_(Solver(program, knowledge, facts, index, lines).Run()) {}
 
 }  // namespace allranks::objects

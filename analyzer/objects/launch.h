@@ -8,7 +8,8 @@
 //
 // A file that is started by hand (`if __name__ == "__main__"`), speaks to no ranks, and neither shows nor imports anything
 // that makes a job is run by one process. That is unsound where a file outside the project makes the job. Lines of scripts
-// and pages that start it (launch_lines.h) tell more: ranks if a launcher does, one process if all start it by `python`.
+// and pages that start it (launch_lines.h) tell more: ranks if a launcher does, one process if all start it by `python`, and
+// a job of one where launchers are told to start one process, no line starts more and the code asks for no ranks itself.
 #pragma once
 
 #include <span>
@@ -19,6 +20,7 @@
 #include "analyzer/objects/launch_lines.h"
 #include "analyzer/objects/launch_signs.h"
 #include "analyzer/objects/program_index.h"
+#include "analyzer/objects/strategies.h"
 
 namespace allranks::objects {
 
@@ -32,8 +34,11 @@ class Launch {
   RunBy Of(FuncId function) const { return run_by_[function.index]; }
   // What has to be taken for granted for several ranks to come here.
   findings::Assumptions AssumedOf(FuncId function) const;
+  // Which of the ways of making a job parallel its files are run with.
+  const Strategies& strategies() const { return strategies_; }
 
  private:
+  Strategies strategies_;
   std::vector<RunBy> run_by_;  // by FuncId
 };
 

@@ -6,10 +6,13 @@
 
 namespace allranks::objects {
 
-// `torchrun --nproc_per_node=8 tools/train.py`, `CUDA_VISIBLE_DEVICES=0 python demo.py`.
+// `torchrun --nproc_per_node=8 tools/train.py`, `CUDA_VISIBLE_DEVICES=0 python demo.py`; or a configuration that no line names.
 struct LaunchLine {
-  std::string path;           // of the file that it starts, as paths of modules are given
+  std::string path;           // of the file that it starts, as paths of modules are given; empty: of none that is known
   bool starts_ranks = false;  // by a launcher of ranks; else one process
+  bool is_job_of_one = false; // by a launcher that is told to start one process
+  std::string strategy;       // "DEEPSPEED", "MULTI_GPU": what the launcher is told; empty: it says nothing
+  std::vector<std::string> options;  // of the script: "--deepspeed"
 };
 
 using LaunchLines = std::vector<LaunchLine>;

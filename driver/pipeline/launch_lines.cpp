@@ -9,6 +9,40 @@ bool StartsRanks(const launch::Job& job) {
   return job.has_cluster || std::ranges::any_of(job.layers, [](const launch::Layer& layer) { return layer.launcher->is_job; });
 }
 
+// The only layer that starts processes is told to start one.
+bool IsJobOfOne(const launch::Job& job) {
+  if (job.has_cluster || std::ranges::count_if(job.layers, [](const launch::Layer& layer) { return layer.launcher->is_job; }) != 1) return false;
+  const auto layer = std::ranges::find_if(job.layers, [](const launch::Layer& each) { return each.launcher->is_job; });
+  const std::optional<int64_t> processes = layer->Find("processes") != nullptr ? layer->Number("processes") : layer->Number("processes_per_node");
+  const bool is_one_node = layer->Find("nodes") == nullptr || layer->Number("nodes") == 1;
+  return processes == 1 && is_one_node;
+}
+
+// What options of the launcher say; empty: nothing.
+std::string StrategyOf(const launch::Job& job) {
+  constexpr std::pair<std::string_view, const char*> kMeanings[] = {
+      {"use_deepspeed", "DEEPSPEED"}, {"deepspeed_config", "DEEPSPEED"}, {"zero_stage", "DEEPSPEED"}, {"use_fsdp", "FSDP"}, {"multi_gpu", "MULTI_GPU"}};
+  for (const auto& [meaning, strategy] : kMeanings) {
+    if (job.innermost().Find(meaning) != nullptr) return strategy;
+  }
+  return "";
+}
+
+std::vector<std::string> OptionsOf(const launch::Job& job) {
+  std::vector<std::string> options;
+  for (const launch::Word& arg : job.args) {
+    std::string text = arg.text();
+    if (text.starts_with("--")) options.push_back(text.substr(0, text.find('=')));
+  }
+  return options;
+}
+
+// A configuration of Accelerate.
+std::string StrategyIn(const launch::LaunchFile& file) {
+  const launch::ConfigId type = file.tree.empty() ? launch::ConfigId::None() : file.tree.Member(file.tree.root(), "distributed_type");
+  return type ? std::string(file.tree.Text(type)) : "";
+}
+
 // "pkg.eval" of `python -m pkg.eval` as a path.
 std::string PathOf(const launch::Job& job) {
   std::string path = job.script.text();
@@ -23,14 +57,38 @@ LaunchLineReader::LaunchLineReader(const std::vector<std::string>& code, const P
   for (const std::string& path : code) by_name_[NameOf(path)].push_back(path);
 }
 
-void LaunchLineReader::Add(const launch::LaunchFile& file, objects::LaunchLines& lines) const {
+void LaunchLineReader::Add(const launch::LaunchFile& file, objects::LaunchLines& lines) {
   for (const launch::Job& job : file.jobs) {
     if (job.script.empty() || !job.script.IsKnown()) continue;
-    const bool starts_ranks = StartsRanks(job);
+    const bool is_job_of_one = IsJobOfOne(job);
+    const bool starts_ranks = StartsRanks(job) && !is_job_of_one;
     // Somebody else may start one of these on each machine.
     if (!starts_ranks && job.is_remote) continue;
-    const std::string_view path = FileOf(job, DirectoryOf(file.path));
-    if (!path.empty()) lines.push_back({.path = paths_.Shown(std::string(path)), .starts_ranks = starts_ranks});
+    const std::string folder(DirectoryOf(file.path));
+    const std::string_view path = FileOf(job, folder);
+    if (path.empty()) continue;
+    if (const launch::Option* config = job.innermost().Find("config_file"); config != nullptr && config->value.IsKnown()) {
+      const std::string name = config->value.text();
+      configured_.push_back({lines.size(), {Normalized(Join(folder, name)), Normalized(name)}});
+    }
+    lines.push_back({.path = paths_.Shown(std::string(path)), .starts_ranks = starts_ranks, .is_job_of_one = is_job_of_one,
+                     .strategy = StrategyOf(job), .options = OptionsOf(job)});
+  }
+}
+
+void LaunchLineReader::Finish(const launch::Launches& launches, objects::LaunchLines& lines) const {
+  for (const launch::LaunchFile& file : launches.files) {
+    const std::string strategy = StrategyIn(file);
+    if (strategy.empty()) continue;
+    lines.push_back({.path = "", .starts_ranks = true, .is_job_of_one = false, .strategy = strategy, .options = {}});
+    for (const Configured& line : configured_) {
+      if (std::ranges::count(line.paths, file.path) == 0) continue;
+      objects::LaunchLine& configured = lines[line.line];
+      if (configured.strategy.empty()) configured.strategy = strategy;
+      if (strategy != "NO") continue;
+      configured.starts_ranks = false;
+      configured.is_job_of_one = true;
+    }
   }
 }
 

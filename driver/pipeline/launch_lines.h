@@ -14,16 +14,27 @@ namespace allranks::pipeline {
 
 // Finds the files that lines start: beside the file that the line stands in, below the root, else the only one of that name
 // in the project. Of several it is not known which one is meant.
+//
+// Which strategy a job is run under a launcher is told by an option, or by a configuration that an option names.
 class LaunchLineReader {
  public:
   // `code`: all files of the project, relative to its root.
   LaunchLineReader(const std::vector<std::string>& code, const PathMap& paths);
-  void Add(const launch::LaunchFile& file, objects::LaunchLines& lines) const;
+  void Add(const launch::LaunchFile& file, objects::LaunchLines& lines);
+  // Once all files are read: what configurations say, of the lines that name them and by themselves.
+  void Finish(const launch::Launches& launches, objects::LaunchLines& lines) const;
 
  private:
+  // A line that names a configuration of its launcher.
+  struct Configured {
+    size_t line = 0;
+    std::vector<std::string> paths;   // where that may be
+  };
+
   std::string_view FileOf(const launch::Job& job, std::string_view folder) const;
 
   const PathMap& paths_;
+  std::vector<Configured> configured_;
   std::unordered_map<std::string_view, std::vector<std::string_view>> by_name_;  // paths by their last part
 };
 

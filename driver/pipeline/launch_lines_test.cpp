@@ -22,7 +22,10 @@ std::vector<std::string> LinesOf(std::map<std::string, std::string> texts) {
   const base::Result<Output> output = Run(options, files, analysed);
   EXPECT_TRUE(output.has_value());
   std::vector<std::string> lines;
-  for (const objects::LaunchLine& line : analysed.launch_lines) lines.push_back(line.path + (line.starts_ranks ? " ranks" : " one"));
+  for (const objects::LaunchLine& line : analysed.launch_lines) {
+    lines.push_back(line.path + (line.starts_ranks ? " ranks" : line.is_job_of_one ? " job of one" : " one"));
+    if (!line.strategy.empty()) lines.back() += " " + line.strategy;
+  }
   return lines;
 }
 
@@ -44,6 +47,25 @@ TEST(LaunchLinesTest, TheFileBesideIsMeant) {
 
 TEST(LaunchLinesTest, OfSeveralFilesNobodyKnowsWhichIsMeant) {
   EXPECT_THAT(LinesOf({{"a/main.py", kCode}, {"b/main.py", kCode}, {"c/run.sh", "torchrun main.py\n"}}), IsEmpty());
+}
+
+TEST(LaunchLinesTest, ALauncherMayBeToldToStartOneProcess) {
+  const std::string lines = "accelerate launch --num_processes=1 train.py\ntorchrun --nnodes=2 --nproc_per_node=1 eval.py\n";
+  EXPECT_THAT(LinesOf({{"train.py", kCode}, {"eval.py", kCode}, {"run.sh", lines}}),
+              UnorderedElementsAre("train.py job of one", "eval.py ranks"));
+}
+
+TEST(LaunchLinesTest, NotebooksStartScriptsToo) {
+  const std::string cell = R"({"cell_type": "code", "source": ["for i in range(3):\n", "    !accelerate launch \\\n", "      --num_processes=1 train.py\n"]})";
+  const std::string notebook = R"({"nbformat": 4, "metadata": {"kernelspec": {"language": "python"}}, "cells": [)" + cell + "]}";
+  EXPECT_THAT(LinesOf({{"a/train.py", kCode}, {"a/run.ipynb", notebook}}), ElementsAre("a/train.py job of one"));
+}
+
+TEST(LaunchLinesTest, TheStrategyStandsInTheConfigurationThatALineNames) {
+  const std::string start = "accelerate launch --config_file=./plain.yaml train.py\naccelerate launch --use_fsdp eval.py\n";
+  EXPECT_THAT(LinesOf({{"a/train.py", kCode}, {"a/eval.py", kCode}, {"a/run.sh", start},
+                       {"a/plain.yaml", "distributed_type: MULTI_GPU\nnum_processes: 8\n"}}),
+              UnorderedElementsAre("a/train.py ranks MULTI_GPU", "a/eval.py ranks FSDP", " ranks MULTI_GPU"));
 }
 
 }  // namespace

@@ -38,6 +38,7 @@ class Reader {
       parsed_.requested[id.index] = one.is_launch && scan_.files.requested[one.index];
       ReadOne(path, id, one.is_launch);
     }
+    line_reader_.Finish(launches_, lines_);
   }
 
  private:
@@ -102,11 +103,13 @@ LaunchScan ScanLaunchFiles(const LaunchInput& input, LaunchFiles files) {
     std::optional<std::string> text = TextOf(input, paths[i]);
     if (!text) return;
     const FileKind kind = *launch_files::KindOfName(paths[i]);
-    const bool may_start = kind != FileKind::Json && commands.Mentions(*text);
+    const bool has_command = kind != FileKind::Json && commands.Mentions(*text);
+    // Of a notebook only what it starts is asked: as code it has its own findings.
+    const bool may_start = has_command && kind != FileKind::Notebook;
     const bool may_configure = (kind == FileKind::Json || kind == FileKind::Yaml) && configs.Mentions(*text);
     is_launch[i] = may_start || may_configure;
-    const bool is_script = kind == FileKind::Shell || kind == FileKind::Make || kind == FileKind::Markdown;
-    if (is_launch[i] || (is_script && starts.Mentions(*text))) texts[i] = std::move(text);
+    const bool is_script = kind == FileKind::Shell || kind == FileKind::Make || kind == FileKind::Markdown || kind == FileKind::Notebook;
+    if (is_launch[i] || has_command || (is_script && starts.Mentions(*text))) texts[i] = std::move(text);
   });
   for (uint32_t i = 0; i < texts.size(); ++i) {
     if (texts[i]) scan.texts.push_back({.index = i, .is_launch = is_launch[i] != 0, .text = std::move(*texts[i])});

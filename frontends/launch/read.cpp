@@ -37,6 +37,7 @@ class FileReader {
       case FileKind::Make: ReadMakefile(); break;
       case FileKind::Docker: ReadDockerfile(); break;
       case FileKind::Markdown: ReadMarkdown(); break;
+      case FileKind::Notebook: ReadNotebook(); break;
       case FileKind::Json: ReadConfig(ReadJson(in_.text, in_.id)); break;
       case FileKind::Yaml: ReadConfig(ReadYaml(in_.text, in_.id)); break;
     }
@@ -157,6 +158,31 @@ class FileReader {
       if (IsShellLanguage(language)) commands_.ReadScript(WithoutTemplates(Prompted(body, close)), false, file_);
       at = EndOfLine(close) + 1;
     }
+  }
+
+  // `!accelerate launch train.py \` and the lines that it goes on in. The text of a notebook has them as comments.
+  void ReadNotebook() {
+    constexpr std::string_view kCommand = "# !";
+    const std::string& text = in_.text.text;
+    Word script;
+    bool goes_on = false;
+    for (size_t at = 0; at < text.size();) {
+      const size_t end = EndOfLine(at);
+      const std::string_view line = std::string_view(text).substr(at, end - at);
+      const size_t command = goes_on ? (line.starts_with("# ") ? 2 : std::string_view::npos) : AfterCommandMark(line, kCommand);
+      goes_on = command != std::string_view::npos && line.ends_with('\\');
+      if (command != std::string_view::npos) script.Append(Text(at + command, std::min(end + 1, text.size())));
+      at = end + 1;
+    }
+    commands_.ReadScript(WithoutTemplates(script), false, file_);
+  }
+  // Indented ones have a `pass` before the comment.
+  static size_t AfterCommandMark(std::string_view line, std::string_view mark) {
+    const size_t at = line.find(mark);
+    if (at == std::string_view::npos) return at;
+    const std::string_view before = line.substr(0, at);
+    const bool is_alone = before.find_first_not_of(" \t") == std::string_view::npos || before.ends_with("pass  ");
+    return is_alone ? at + mark.size() : std::string_view::npos;
   }
   static bool IsShellLanguage(std::string_view language) {
     constexpr std::array<std::string_view, 9> kShell = {"", "bash", "sh", "shell", "console", "zsh", "shell-session", "Bash", "Shell"};
@@ -287,6 +313,7 @@ std::optional<FileKind> KindOfName(std::string_view path) {
   if (ending == ".yaml" || ending == ".yml") return FileKind::Yaml;
   if (ending == ".json") return FileKind::Json;
   if (ending == ".md") return FileKind::Markdown;
+  if (ending == ".ipynb") return FileKind::Notebook;
   if (name == "Makefile" || name == "makefile" || ending == ".mk") return FileKind::Make;
   if (name.starts_with("Dockerfile") || ending == ".dockerfile" || ending == ".Dockerfile") return FileKind::Docker;
   return std::nullopt;

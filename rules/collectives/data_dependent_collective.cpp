@@ -122,6 +122,7 @@ void Check(const Context& context, FindingSink& sink) {
   const FileTests file_tests(context);
   std::vector<Look> looks;
   for (const traces::Difference& difference : context.analysis.differences) {
+    if (IsRuledOut(context, difference)) continue;
     const bool is_branch = difference.kind == traces::DifferenceKind::DataBranch;
     const bool is_of_others = difference.kind == traces::DifferenceKind::TripCount ||
                               difference.kind == traces::DifferenceKind::GroupCreation;

@@ -248,9 +248,20 @@ bool IsImplied(knowledge::OpClass op_class) {
          op_class == knowledge::OpClass::Destroy;
 }
 
+objects::StrategyUse UseOfStrategies(const Context& context, const Difference& difference) {
+  if (difference.culprit.strategies.empty()) return objects::StrategyUse::Seen;
+  const ir::ModuleId module = context.program.funcs[FunctionOf(context, difference)].module;
+  return context.launch.strategies().Of(module, difference.culprit.strategies);
+}
+
+bool IsRuledOut(const Context& context, const Difference& difference) {
+  return UseOfStrategies(context, difference) == objects::StrategyUse::RuledOut;
+}
+
 Finding FindingOf(const Context& context, const Difference& difference, std::string_view code,
                   findings::Text message, findings::Text help) {
-  const findings::Assumptions assumptions = difference.assumptions | context.launch.AssumedOf(FunctionOf(context, difference));
+  findings::Assumptions assumptions = difference.assumptions | context.launch.AssumedOf(FunctionOf(context, difference));
+  if (UseOfStrategies(context, difference) != objects::StrategyUse::Seen) assumptions.Add(findings::Assumption::StrategyUnseen);
   Finding finding{.code = code,
                   .severity = Severity::Error,
                   .confidence = findings::ConfidenceOf(assumptions),

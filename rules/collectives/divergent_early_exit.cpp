@@ -7,6 +7,7 @@ constexpr std::string_view kCode = "AR103";
 
 void Check(const Context& context, FindingSink& sink) {
   for (const traces::Difference& difference : context.analysis.differences) {
+    if (IsRuledOut(context, difference)) continue;
     if (difference.kind != traces::DifferenceKind::EarlyExit) continue;
     findings::Text message = {
         "`{}` lets {} skip {}: there {} will wait forever{}",

@@ -9,6 +9,7 @@ constexpr std::string_view kCode = "AR105";
 void Check(const Context& context, FindingSink& sink) {
   const FileTests file_tests(context);
   for (const traces::Difference& difference : context.analysis.differences) {
+    if (IsRuledOut(context, difference)) continue;
     if (difference.kind != traces::DifferenceKind::TripCount) continue;
     // AR104 has a note at the place that looks at the disk.
     if (file_tests.Of(difference).has_value()) continue;

@@ -8,6 +8,7 @@ constexpr std::string_view kCode = "AR102";
 
 void Check(const Context& context, FindingSink& sink) {
   for (const traces::Difference& difference : context.analysis.differences) {
+    if (IsRuledOut(context, difference)) continue;
     const traces::OpPlace& culprit = difference.culprit;
     const bool starts_job = culprit.op_class == knowledge::OpClass::Init;
     const bool is_guard = difference.kind == traces::DifferenceKind::Guard;
@@ -86,9 +87,12 @@ MPI_File_close(&file);
 * All ranks reach the call after all, as in AR101.
 * The condition asks for the strategy as well, and admits all ranks where the strategy shards: `if
   is_main_process or distributed_type == DistributedType.DEEPSPEED`.
+* The process has left the job by then: `accelerator.end_training()`, `destroy_process_group()`.
+* The call communicates under some strategies only (the message names them), and the job cannot be run under
+  these: all lines that start the script choose another one, or it does what they do not allow.
 
-Where the call communicates under some strategies only, the message names them and the finding is `likely`
-rather than `certain`, unless the strategy is seen.
+Where nothing in the project asks for such a strategy (an option, an argument, a configuration of a launcher),
+the finding is `possible`, and else `likely` rather than `certain`.
 
 ## Fix
 

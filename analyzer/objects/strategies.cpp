@@ -1,0 +1,178 @@
+#include "analyzer/objects/strategies.h"
+
+#include <algorithm>
+#include <string>
+#include <unordered_set>
+
+#include "analyzer/binding/neighbourhood.h"
+#include "analyzer/objects/test_files.h"
+#include "analyzer/objects/values.h"
+
+namespace allranks::objects {
+namespace {
+
+using base::NameId;
+using knowledge::Strategy;
+using variation::ValueKind;
+
+// What one file shows: which names, members and options it uses.
+struct Shown {
+  std::unordered_set<NameId> names;
+  std::unordered_set<NameId> members;
+  std::unordered_set<NameId> always;    // of these: where no setting decides
+  std::unordered_set<NameId> texts;
+};
+
+bool IsOneOf(const std::vector<NameId>& listed, const std::unordered_set<NameId>& used) {
+  return std::ranges::any_of(listed, [&](NameId name) { return used.contains(name); });
+}
+
+class Reader {
+ public:
+  Reader(const binding::Program& program, const knowledge::Knowledge& knowledge, const variation::Facts& facts,
+         const ProgramIndex& index)
+      : program_(program), facts_(facts), index_(index), values_(program, knowledge, facts) {}
+
+  Shown Read(ir::ModuleId module_id) const {
+    const ir::Module& module = program_.modules[module_id];
+    Shown shown;
+    for (const ValueId value : facts_.exprs[module_id.index]) {
+      if (value && facts_.values_store[value].kind == ValueKind::External) shown.names.insert(NameId{facts_.values_store[value].a});
+      if (value && facts_.values_store[value].kind == ValueKind::Str) shown.texts.insert(NameId{facts_.values_store[value].a});
+    }
+    for (const ir::ExprId expr : index_.ExprsOf(module_id, ir::ExprKind::Attribute)) {
+      shown.members.insert(ir::AttrOf(module[expr]));
+      if (!IsBySetting(module_id, expr)) shown.always.insert(ir::AttrOf(module[expr]));
+    }
+    for (const ir::ExprId call : index_.ExprsOf(module_id, ir::ExprKind::Call)) {
+      for (uint32_t i = 0; i < ir::ArgCount(module, module[call]); ++i) {
+        const ir::Arg arg = ir::ArgAt(module, module[call], i);
+        if (arg.kind == ir::ArgKind::Keyword && arg.value) shown.members.insert(arg.keyword);
+      }
+    }
+    return shown;
+  }
+
+  // A package stands for all that is in it.
+  bool Uses(const Shown& shown, const Strategy& strategy) const {
+    if (IsOneOf(strategy.members, shown.members) || IsOneOf(strategy.options, shown.texts)) return true;
+    return std::ranges::any_of(strategy.names, [&](NameId name) {
+      const std::string_view package = program_.text(name);
+      return std::ranges::any_of(shown.names, [&](NameId used) {
+        const std::string_view text = program_.text(used);
+        return text == package || (text.size() > package.size() && text.starts_with(package) && text[package.size()] == '.');
+      });
+    });
+  }
+
+  // The files in which several modules go into a call that takes but one under the strategy.
+  std::vector<bool> WithSeveralModules(const Strategy& strategy) const {
+    std::vector<bool> files(program_.modules.size());
+    for (const KnownCall& call : index_.known_calls()) {
+      if (std::ranges::count(strategy.one_module_in, call.entry->name) == 0) continue;
+      const ir::ModuleId module_id = program_.funcs[call.function].module;
+      if (ModulesIn(module_id, call.expr) > 1) files[module_id.index] = true;
+    }
+    return files;
+  }
+
+ private:
+  // Under an `if`, but for one inside a loop, which asks for the item.
+  bool IsBySetting(ir::ModuleId module_id, ir::ExprId expr) const {
+    const ir::Module& module = program_.modules[module_id];
+    const ir::Tree& tree = index_.tree(module_id);
+    bool is_by_setting = false;
+    for (ir::StmtId at = tree.StatementOf(expr); at; at = tree.Parent(at)) {
+      const ir::StmtKind kind = module[at].kind;
+      if (kind == ir::StmtKind::FunctionDef || kind == ir::StmtKind::ClassDef) break;
+      if (kind == ir::StmtKind::If) is_by_setting = true;
+      if (kind == ir::StmtKind::For || kind == ir::StmtKind::While) is_by_setting = false;
+    }
+    return is_by_setting;
+  }
+
+  uint32_t ModulesIn(ir::ModuleId module_id, ir::ExprId call) const {
+    const ir::Module& module = program_.modules[module_id];
+    if (module[call].kind != ir::ExprKind::Call) return 0;
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < ir::ArgCount(module, module[call]); ++i) {
+      const ValueId value = facts_.value(module_id, ir::ArgAt(module, module[call], i).value);
+      if (value && values_.IsA(value, "torch.nn.Module")) ++count;
+    }
+    return count;
+  }
+
+  const binding::Program& program_;
+  const variation::Facts& facts_;
+  const ProgramIndex& index_;
+  Values values_;
+};
+
+// Files all of whose starts, directly or through a file that uses them, say a strategy, and never this one.
+std::vector<bool> StartedOtherwise(const binding::Program& program, const Strategy& strategy, std::span<const LaunchLine> lines) {
+  const binding::Neighbourhood neighbourhood(program);
+  std::vector<bool> started(program.modules.size());
+  std::vector<bool> perhaps(program.modules.size());
+  for (const LaunchLine& line : lines) {
+    const bool is_other = !line.strategy.empty() && std::ranges::none_of(strategy.launched_as, [&](NameId name) {
+      return program.text(name) == line.strategy;
+    });
+    for (uint32_t m = 0; m < started.size(); ++m) {
+      if (line.path != program.infos[ir::ModuleId{m}].path) continue;
+      for (const ir::ModuleId used : neighbourhood.UsedBy(ir::ModuleId{m})) {
+        started[used.index] = true;
+        if (!is_other) perhaps[used.index] = true;
+      }
+    }
+  }
+  for (size_t m = 0; m < started.size(); ++m) started[m] = started[m] && !perhaps[m];
+  return started;
+}
+
+bool IsLaunched(const binding::Program& program, const Strategy& strategy, std::span<const LaunchLine> lines) {
+  return std::ranges::any_of(lines, [&](const LaunchLine& line) {
+    const auto names_it = [&](NameId name) {
+      return program.text(name) == line.strategy || std::ranges::count(line.options, program.text(name)) > 0;
+    };
+    return std::ranges::any_of(strategy.launched_as, names_it) || std::ranges::any_of(strategy.options, names_it);
+  });
+}
+
+}  // namespace
+
+Strategies::Strategies(const binding::Program& program, const knowledge::Knowledge& knowledge, const variation::Facts& facts,
+                       const ProgramIndex& index, std::span<const LaunchLine> lines) {
+  const Reader reader(program, knowledge, facts, index);
+  std::vector<Shown> shown;
+  for (uint32_t m = 0; m < program.modules.size(); ++m) shown.push_back(reader.Read(ir::ModuleId{m}));
+  for (const Strategy& strategy : knowledge.strategies()) {
+    Known known{.name = program.text(strategy.name), .is_seen = IsLaunched(program, strategy, lines), .ruled_out = StartedOtherwise(program, strategy, lines)};
+    const std::vector<bool> several = reader.WithSeveralModules(strategy);
+    for (uint32_t m = 0; m < shown.size(); ++m) {
+      if (!known.is_seen && !IsTestFile(program, ir::ModuleId{m})) known.is_seen = reader.Uses(shown[m], strategy);
+      if (several[m] || IsOneOf(strategy.never_with, shown[m].always)) known.ruled_out[m] = true;
+    }
+    known_.push_back(std::move(known));
+  }
+}
+
+const Strategies::Known* Strategies::Find(std::string_view named) const {
+  const auto found = std::ranges::find_if(known_, [&](const Known& known) { return named.starts_with(known.name); });
+  return found == known_.end() ? nullptr : &*found;
+}
+
+StrategyUse Strategies::Of(ir::ModuleId module, std::string_view named) const {
+  bool all_ruled_out = true;
+  while (!named.empty()) {
+    const size_t end = std::min(named.find(", "), named.find(" or "));
+    const Known* known = Find(named.substr(0, end));
+    const bool is_ruled_out = known != nullptr && known->ruled_out[module.index];
+    if (known == nullptr || (known->is_seen && !is_ruled_out)) return StrategyUse::Seen;
+    all_ruled_out = all_ruled_out && is_ruled_out;
+    if (end == std::string_view::npos) break;
+    named.remove_prefix(end + (named[end] == ',' ? 2 : 4));
+  }
+  return all_ruled_out ? StrategyUse::RuledOut : StrategyUse::Unseen;
+}
+
+}  // namespace allranks::objects

@@ -1,0 +1,43 @@
+// Whether a job is run under a strategy (DeepSpeed, FSDP): some calls communicate under that alone.
+//
+// Which strategy is chosen stands mostly outside of the code: in a configuration of the launcher, on the command line. What
+// shows that a program is made for one is knowledge ([[strategy]]): functions, arguments and options of that name, anywhere in
+// the project but in its tests, or a configuration that asks for it. Nothing of the kind: nobody runs it so.
+//
+// A file may rule a strategy out: by what cannot be done under it, or where each line that starts it, or a file that uses it,
+// says another one. Unsound: a project may be run from a script that is not in it.
+#pragma once
+
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "analyzer/objects/launch_lines.h"
+#include "analyzer/objects/program_index.h"
+
+namespace allranks::objects {
+
+enum class StrategyUse : uint8_t { Seen, Unseen, RuledOut };
+
+class Strategies {
+ public:
+  Strategies(const binding::Program& program, const knowledge::Knowledge& knowledge, const variation::Facts& facts,
+             const ProgramIndex& index, std::span<const LaunchLine> lines);
+
+  // Whether a function is run under one of the strategies that an operation names: "FSDP or DeepSpeed ZeRO-3". What the
+  // knowledge base does not describe counts as seen.
+  StrategyUse Of(ir::ModuleId module, std::string_view named) const;
+
+ private:
+  struct Known {
+    std::string_view name;
+    bool is_seen = false;
+    std::vector<bool> ruled_out;  // by ModuleId
+  };
+
+  const Known* Find(std::string_view named) const;
+
+  std::vector<Known> known_;
+};
+
+}  // namespace allranks::objects
