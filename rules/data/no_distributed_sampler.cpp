@@ -251,7 +251,8 @@ for batch in loader:
 * The data set deals itself out: it is made with the rank, asks for it, or is an iterable data set.
 * Each rank shuffles in an order of its own: a seed or generator that depends on the rank.
 * A framework prepares the loader (Accelerate, Fabric, Lightning, the Trainer of Transformers).
-* The distributed sampler goes into a batch sampler, also one of the project: an object that is made with it goes over it.
+* The distributed sampler goes into a batch sampler, also one of the project: an object that is made with it
+  goes over it.
 * Nothing is trained in the loop, and no sampler was made for the data set.
 
 ## Fix

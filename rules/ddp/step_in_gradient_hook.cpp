@@ -88,10 +88,10 @@ wraps a model in DDP or has Accelerate prepare it.
 
 ## Why it hurts
 
-Stepping in the backward pass saves the memory of the gradients: each is used and freed as soon as it is there.
-DDP reduces gradients in buckets, when all of a bucket are there. The hook is called before that, with the
-gradient of this rank's batch alone, and clears it. DDP then reduces nothing. Each rank trains a model of its
-own, and nothing fails.
+Stepping in the backward pass saves the memory of the gradients: each is used and freed as soon as it is
+there. DDP reduces gradients in buckets, when all of a bucket are there. The hook is called before that,
+with the gradient of this rank's batch alone, and clears it. DDP then reduces nothing. Each rank trains a
+model of its own, and nothing fails.
 
 ## Wrong
 

@@ -97,8 +97,9 @@ fully_shard(model)
 
 * The layers come first.
 * Both calls stand in different functions.
-* A model goes through `torch.compile` before DDP wraps it. Nothing is compiled before the first forward, which is that
-  of the wrapper, and there the compiler splits its graphs at the buckets in either order (seen with PyTorch 2.15).
+* A model goes through `torch.compile` before DDP wraps it. Nothing is compiled before the first forward,
+  which is that of the wrapper, and there the compiler splits its graphs at the buckets in either order
+  (seen with PyTorch 2.15).
 
 ## Fix
 

@@ -287,12 +287,12 @@ extern const Rule TornCheckpoint = {
     .explanation = R"md(
 ## What it finds
 
-A checkpoint that a training loop writes, directly or through helpers, under a name that is the same
-each time, where the same program reads a file of this name before the loop: it resumes from what it
-overwrites. Also one whose name, or whose folder, counts, if the program picks the newest of such names to go on from.
+A checkpoint that a training loop writes, directly or through helpers, under a name that is the same each
+time, where the same program reads a file of this name before the loop: it resumes from what it overwrites.
+Also one whose name, or whose folder, counts, if the program picks the newest of such names to go on from.
 
-Where the name of the file to resume from is left to the user, the file is known by what the program takes out of it:
-the states of two or more objects, all of them under keys that the checkpoint has.
+Where the name of the file to resume from is left to the user, the file is known by what the program takes
+out of it: the states of two or more objects, all of them under keys that the checkpoint has.
 
 Names are compared as values: `os.path.join`, `/`, f-strings, `%`, `format`, lists of paths,
 parameters of helpers, and what is assigned to the options of the command line.
@@ -319,8 +319,8 @@ os.replace("last.pt.tmp", "last.pt")
 ## When it is silent
 
 * The file is written under another name and then renamed, or the old one is moved away first.
-* The name or a folder on the way changes from one time to the next, and nothing picks the newest: it holds the step,
-  in a variable, a field that is counted up, or a parameter that is another one in each call.
+* The name or a folder on the way changes from one time to the next, and nothing picks the newest: it holds
+  the step, in a variable, a field that is counted up, or a parameter that is another one in each call.
 * The same was written completely just before, under a name or in a folder of its own.
 * The file is read behind the loop, in a branch that only evaluates, or in another script: it is a
   result, not a checkpoint to go on from.

@@ -101,6 +101,9 @@ class Files {
     for (const Site& later : PlacesOf(then)) {
       const auto meeting = std::ranges::find(before, later.function, &Site::function);
       if (meeting == before.end() || meeting->expr == later.expr) continue;
+      // A test, or the process that starts the ranks and waits for them, does one after the other.
+      const objects::RunBy run_by = context_.launch.Of(meeting->function);
+      if (run_by == objects::RunBy::Tests || run_by == objects::RunBy::OneProcess) return;
       if (!IsAfter(*meeting, later) || AreArms(*meeting, later) || IsFenced(*meeting, later)) return;
       if (IsFencedWithin(first, *meeting, true) || IsFencedWithin(then, later, false)) return;
       // On the way from the place where both part to the file; the arguments may come from further out.
@@ -236,7 +239,9 @@ class Files {
     const traces::RankSet ranks = context_.reach.Ranks(write, world);
     witness::FileOrder scenario;
     for (uint32_t rank = 0; rank < world.size(); ++rank) {
-      if (ranks.has(rank)) scenario.writers.push_back(rank);
+      // Of parts that all ranks write, rank 0 reads those of the others.
+      const bool reads_others = rank == 0 && ranks == traces::RankSet::All(world.size());
+      if (ranks.has(rank) && !reads_others) scenario.writers.push_back(rank);
     }
     return ScenarioWitness(world, witness::Effect::Error, std::move(scenario));
   }
@@ -280,8 +285,8 @@ A file that is written on rank 0, or on one rank of each node, and then read by 
 one rank downloads and all ranks open, while nothing in between makes the others wait. Writing and reading may
 stand in helpers, if some function comes to both, the writing first.
 
-Also a folder that rank 0 makes and every rank then writes into, and files that each rank writes for itself and
-rank 0 then collects by a pattern. `torch.cuda.synchronize` makes nobody wait for another rank.
+Also a folder that rank 0 makes and every rank then writes into, and files that each rank writes for itself
+and rank 0 then collects by a pattern. `torch.cuda.synchronize` makes nobody wait for another rank.
 
 ## Why it hurts
 

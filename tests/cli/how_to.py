@@ -84,7 +84,7 @@ class HowTo(CliTest):
 
     def test_verify(self):
         check, self_test = self.run_section("See a finding happen on a GPU runner")
-        self.assertEqual((check[0], "verified: confirmed: deadlock" in check[1]), (1, True), check[1])
+        self.assertEqual((check[0], "verified: hangs in the simulator" in check[1]), (1, True), check[1])
         self.assertEqual(self_test[0], 0, self_test[1])
         self.assertTrue((self.root / "report.html").exists())
 
