@@ -115,7 +115,10 @@ base::Result<std::string> Known::Update(pipeline::Output& out) {
   const std::string text = "Baseline " + file_ + ": " + Counted(next.entries.size()) + " (" + std::to_string(added) +
                            " added, " + std::to_string(before - kept) + " removed).\n";
   baseline_ = std::move(next);
+  // What was known before is not among the findings any more.
+  std::vector<Finding> known = std::move(known_);
   Keep(out);
+  known_.insert(known_.begin(), known.begin(), known.end());
   return text;
 }
 

@@ -41,7 +41,7 @@ void VisitRoot(const Context& context, const KnownCall& root, FindingSink& sink)
     const ir::ExprId part = context.index.ArgExpr(child, "module");
     if (!part || !IsPartOf(context, {child.function, part}, TextOf(context, module_id, model))) continue;
     Finding finding = FindingAt(context, kCode, Severity::Error, Confidence::Likely, Site{root.function, root.expr},
-                                {"`{}` is sharded before its parts: all parameters are in one unit by then, and nothing is left for `{}`",
+                                {"`{}` is sharded before its parts: all parameters are already in one unit, and nothing is left for `{}`",
                                  {Quoted(context, {root.function, model}), Quoted(context, {child.function, part})}});
     AddLabel(finding, finding.span, LabelRole::Primary, {"takes every parameter that is in no unit yet", {}});
     AddLabel(finding, SpanOf(context, {child.function, child.expr}), LabelRole::Why, {"comes too late", {}});
@@ -69,7 +69,8 @@ void VisitCompiled(const Context& context, const KnownCall& wrap, FindingSink& s
   }
   if (!compiled) return;
   Finding finding = FindingAt(context, kCode, Severity::Warning, Confidence::Likely, Site{wrap.function, wrap.expr},
-                              {"the model is compiled before DDP wraps it: the compiler does not see the buckets and cannot split the graph "
+                              {"the model is compiled before DDP wraps it: the compiler does not see the "
+                               "buckets and cannot split the graph "
                                "at them, so gradients are reduced only after the whole backward",
                                {}});
   AddLabel(finding, finding.span, LabelRole::Primary, {"wrapped last", {}});

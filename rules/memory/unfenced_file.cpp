@@ -172,11 +172,11 @@ class Files {
   // `write` stands where the ways to both part, which is where a barrier can be put.
   void Report(const Site& written_at, const Site& write, const Site& read, std::string_view reads, std::string_view written) {
     Finding finding = FindingAt(context_, kCode, Severity::Error, Confidence::Likely, read,
-                                {"every rank {} this, and rank 0 has perhaps not {} it yet: nothing makes the others wait",
+                                {"every rank {} this, but rank 0 may not have {} it yet: nothing makes the others wait",
                                  {std::string(reads), std::string(written)}});
     AddLabel(finding, finding.span, LabelRole::Primary, {"too early on the other ranks", {}});
     AddLabel(finding, SpanOf(context_, written_at), LabelRole::Why, {"on rank 0 only", {}});
-    finding.help = {"put a barrier in between, outside of the test of the rank", {}};
+    finding.help = {"put a barrier between the two, outside the rank test", {}};
     finding.witness = WitnessOf(written_at);
     if (write.function == read.function) AddFix(write, read, finding);
     sink_.push_back(std::move(finding));

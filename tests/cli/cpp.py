@@ -120,6 +120,12 @@ class Cpp(CliTest):
         result = self.check()
         self.assertEqual((result.code, result.err), (0, ""), result.out)
 
+    def test_a_file_of_which_nothing_is_compiled_was_read(self):
+        self.write("off.cpp", "#include <mpi.h>\n#ifdef WITH_MPI\nvoid f() { MPI_Barrier(MPI_COMM_WORLD); }\n#endif\n")
+        self.write("alone.cu", "#include <nccl.h>\n")
+        result = self.check()
+        self.assertEqual((result.code, result.out, result.err), (0, "", ""))
+
     def test_flags_of_a_neighbour(self):
         self.write("src/a.cpp", "int x;\n")
         self.write("src/main.cpp", "#ifdef WITH_MPI\n" + PLAIN + "#endif\n")

@@ -112,6 +112,8 @@ ir::ClassId Unit::ClassIn(FileModule& module, const clang::CXXRecordDecl* record
 
 std::vector<FilePart> Unit::Finish() {
   std::vector<FilePart> parts;
+  // A file in which nothing is left after the preprocessor was read all the same.
+  ModuleOf(sources_.getLocForStartOfFile(sources_.getMainFileID()));
   for (const clang::SourceRange& comment : comments_) {
     FileModule* module = ModuleOf(comment.getBegin());
     if (module == nullptr) continue;
