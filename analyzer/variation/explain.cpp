@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "analyzer/variation/axes_text.h"
 #include "analyzer/variation/facts.h"
 
 namespace allranks::variation {
@@ -310,20 +311,12 @@ class Explainer {
     if (!axes.empty()) Add(Module(function).span(id), "this " + VariesText(axes));
   }
 
+  // Several ways may lead to one place.
   void Add(source::Span span, std::string text) {
-    if (steps_.size() < limit_) steps_.push_back({span, std::move(text)});
+    const bool is_told = std::ranges::any_of(steps_, [&](const WhyStep& step) { return step.span == span && step.text == text; });
+    if (!is_told && steps_.size() < limit_) steps_.push_back({span, std::move(text)});
   }
 
-  static std::string VariesText(Axes axes) {
-    std::string text;
-    for (int i = 0; i < knowledge::kAxisCount; ++i) {
-      const auto axis = static_cast<Axis>(i);
-      if (!axes.has(axis)) continue;
-      text += text.empty() ? "varies by " : " and ";
-      text += knowledge::AxisName(axis);
-    }
-    return text.empty() ? "is the same on every rank" : text;
-  }
 
   const binding::Program& program_;
   const knowledge::Knowledge& knowledge_;

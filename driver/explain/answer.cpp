@@ -273,7 +273,7 @@ class Writer {
     }
     if (!answer_.partings.empty()) {
       const Parting& best = answer_.partings[0];
-      text += " The ranks parted at " + best.place.path + ":" + std::to_string(best.place.line) + ", `" + best.place.text + "`";
+      text += " The ranks diverged at " + best.place.path + ":" + std::to_string(best.place.line) + ", `" + best.place.text + "`";
       if (!best.axes.empty()) text += ", which varies by " + best.axes;
       if (best.exit_line > 0) text += " and leaves at line " + std::to_string(best.exit_line);
       text += ".";
@@ -281,7 +281,7 @@ class Writer {
     }
     if (answer_.foretold) return;
     if (!sources_.were_read) {
-      text += " The sources of these lines are not here: give their place with --path-map to learn which branch parted the ranks.";
+      text += " The sources of these lines are not here: give their place with --path-map to learn at which branch the ranks diverged.";
     } else if (hang_.cause == Cause::Absent) {
       text += " No branch that ranks can take differently lies on the way there: look at the hardware, the network, or a rank that crashed or is slow.";
     }

@@ -55,15 +55,6 @@ Spot SpotOfSarif(const Json& location) {
           .text = Text(Member(Member(location, "message"), "text"))};
 }
 
-// SARIF has no roles: labels are told by their words.
-std::string RoleOfSarif(const std::string& text) {
-  if (text.find("differs between ranks") != std::string::npos || text.find("varies by") == 0) return "condition";
-  if (text.find(" varies ") != std::string::npos || text.starts_with("returned by") || text.find("is assigned") != std::string::npos) {
-    return text.find("parts") != std::string::npos ? "condition" : "why";
-  }
-  return "call";
-}
-
 Foretold FromSarif(const Json& result) {
   Foretold finding;
   finding.code = Text(Member(result, "ruleId"));
@@ -78,9 +69,7 @@ Foretold FromSarif(const Json& result) {
     if (logical.is_array() && !logical.empty()) finding.function = Text(Member(logical[0], "fullyQualifiedName"));
   }
   for (const Json& related : Member(result, "relatedLocations")) {
-    Spot spot = SpotOfSarif(related);
-    const std::string role = RoleOfSarif(spot.text);
-    Place(finding, role, std::move(spot));
+    Place(finding, Text(Member(Member(related, "properties"), "role")), SpotOfSarif(related));
   }
   finding.witness = WitnessOf(Member(Member(result, "properties"), "witness"));
   return finding;

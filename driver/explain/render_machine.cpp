@@ -109,7 +109,7 @@ Json ResultOf(const Answer& answer) {
   Json related = Json::array();
   for (size_t i = 0; i < answer.partings.size(); ++i) {
     const Parting& parting = answer.partings[i];
-    related.push_back(LocationOf(parting.place.path, parting.place.line, "the ranks may have parted here: `" + parting.place.text + "`"));
+    related.push_back(LocationOf(parting.place.path, parting.place.line, "the ranks may have diverged here: `" + parting.place.text + "`"));
   }
   if (!related.empty()) result["relatedLocations"] = std::move(related);
   if (answer.foretold && !answer.foretold->finding.fingerprint.empty()) {
@@ -165,7 +165,7 @@ std::string RenderHtml(const Answer& answer) {
   for (const Crowd& crowd : answer.waiting) out += HtmlCrowd(crowd, answer.world);
   for (const Crowd& crowd : answer.missing) out += HtmlCrowd(crowd, 0);
   for (const Parting& parting : answer.partings) {
-    out += "<dt>may have parted at</dt><dd><span class=\"place\">" + reports::Escaped(parting.place.path + ":" + std::to_string(parting.place.line)) + "</span> <code>" +
+    out += "<dt>may have diverged at</dt><dd><span class=\"place\">" + reports::Escaped(parting.place.path + ":" + std::to_string(parting.place.line)) + "</span> <code>" +
            reports::Escaped(parting.place.text) + "</code> " + reports::Escaped(parting.kind + (parting.axes.empty() ? "" : ", varies by " + parting.axes)) + "</dd>";
   }
   if (answer.foretold) {

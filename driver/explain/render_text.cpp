@@ -90,7 +90,7 @@ std::vector<Row> RowsOf(const Answer& answer) {
   if (!answer.unheard.empty()) add(RanksText(answer.unheard, 0), "no record");
   if (answer.last_common) add("together last", "at " + Place(*answer.last_common));
   for (size_t i = 0; i < answer.partings.size() && i < 3; ++i) {
-    add(i == 0 ? "parted at" : "or at", OfParting(answer.partings[i]));
+    add(i == 0 ? "diverged at" : "or at", OfParting(answer.partings[i]));
     if (i == 0) {
       for (const Spot& why : answer.partings[i].why) add("", "because " + why.path + ":" + std::to_string(why.line) + " " + why.text);
     }

@@ -12,18 +12,6 @@ using findings::Finding;
 
 constexpr uint64_t kFormatVersion = 1;
 
-std::string_view RoleName(findings::LabelRole role) {
-  switch (role) {
-    case findings::LabelRole::Primary: return "primary";
-    case findings::LabelRole::Condition: return "condition";
-    case findings::LabelRole::Why: return "why";
-    case findings::LabelRole::Victim: return "victim";
-    case findings::LabelRole::Call: return "call";
-    case findings::LabelRole::Note: return "note";
-  }
-  return "note";
-}
-
 void WritePoint(JsonWriter& json, std::string_view key, const Place& place) {
   json.Key(key).BeginObject().Member("line", place.line).Member("column", place.column).EndObject();
 }

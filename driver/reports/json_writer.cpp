@@ -75,6 +75,18 @@ void JsonWriter::NewLine() {
   out_.append(has_members_.size() * 2, ' ');
 }
 
+std::string_view RoleName(findings::LabelRole role) {
+  switch (role) {
+    case findings::LabelRole::Primary: return "primary";
+    case findings::LabelRole::Condition: return "condition";
+    case findings::LabelRole::Why: return "why";
+    case findings::LabelRole::Victim: return "victim";
+    case findings::LabelRole::Call: return "call";
+    case findings::LabelRole::Note: return "note";
+  }
+  return "note";
+}
+
 void WriteAssumptions(JsonWriter& json, findings::Assumptions assumptions) {
   json.Key("assumptions").BeginArray();
   for (const findings::Assumption assumption : assumptions.List()) {

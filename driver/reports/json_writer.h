@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "analyzer/findings/assumption.h"
+#include "analyzer/findings/finding.h"
 
 namespace allranks::reports {
 
@@ -44,6 +44,8 @@ class JsonWriter {
 };
 
 std::string JsonQuoted(std::string_view text);
+// "condition": the role of a label in machine formats.
+std::string_view RoleName(findings::LabelRole role);
 // "assumptions": [{"kind": "batch-differs", "text": "ranks work on different batches"}]
 void WriteAssumptions(JsonWriter& json, findings::Assumptions assumptions);
 

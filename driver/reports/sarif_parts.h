@@ -47,7 +47,7 @@ class ResultWriter {
   void WriteContext(source::FileId file, const Region& region);
   void WriteRegion(std::string_view key, const Region& region);
   void WriteLocation(const source::Span& span, std::string_view uri, const Region& region, const std::string& message,
-                     const std::string& function, uint64_t id);
+                     const std::string& function, uint64_t id, std::string_view role = {});
   void WritePrimary(const findings::Finding& finding);
   void WriteRelated(const findings::Finding& finding);
   void WriteFingerprints(const findings::Finding& finding);

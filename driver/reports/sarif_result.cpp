@@ -159,7 +159,7 @@ void ResultWriter::WriteContext(source::FileId file_id, const Region& region) {
 }
 
 void ResultWriter::WriteLocation(const source::Span& span, std::string_view uri, const Region& region,
-                                 const std::string& message, const std::string& function, uint64_t id) {
+                                 const std::string& message, const std::string& function, uint64_t id, std::string_view role) {
   json_.BeginObject();
   if (id > 0) json_.Member("id", id);
   json_.Key("physicalLocation").BeginObject();
@@ -172,6 +172,7 @@ void ResultWriter::WriteLocation(const source::Span& span, std::string_view uri,
     json_.Key("logicalLocations").BeginArray().BeginObject();
     json_.Member("fullyQualifiedName", function).Member("kind", "function").EndObject().EndArray();
   }
+  if (!role.empty()) json_.Key("properties").BeginObject().Member("role", role).EndObject();
   json_.EndObject();
 }
 
@@ -195,7 +196,8 @@ void ResultWriter::WriteRelated(const Finding& finding) {
       Cut("related places");
       break;
     }
-    WriteLocation(label.span, UriOfFile(label.span.file), RegionOf(label.span), findings::Render(label.text), "", id++);
+    WriteLocation(label.span, UriOfFile(label.span.file), RegionOf(label.span), findings::Render(label.text), "", id++,
+                  RoleName(label.role));
   }
   json_.EndArray();
 }

@@ -215,9 +215,9 @@ class AsyncCall {
       const uint32_t begin = module_[step.expr].begin;
       if (!Follows(begin) || begin > wait) continue;
       Finding& finding = Add(sink, module_.span(step.expr), Confidence::Likely,
-                             {"the optimizer steps before the `wait()` of `{}`, which still works on the gradients", {Name()}},
+                             {"the optimizer steps before the `wait()` of `{}`, which may still be reducing the gradients", {Name()}},
                              {{module_.span(call_), LabelRole::Note, {"the operation starts here", {}}}});
-      finding.labels.push_back({module_.span(step.expr), LabelRole::Primary, {"with gradients that are not reduced yet", {}}});
+      finding.labels.push_back({module_.span(step.expr), LabelRole::Primary, {"with gradients that may not be reduced yet", {}}});
       finding.labels.push_back({CallAt(wait), LabelRole::Note, {"it is waited for only here", {}}});
       return true;
     }
@@ -345,7 +345,7 @@ class AsyncCall {
       const std::string text(TextOf(buffer.expr));
       Finding& finding =
           Add(sink, module_.span(use), Confidence::Certain,
-              {"`{}` is touched here before the `wait()` of `{}`: the operation still works on it", {text, Name()}},
+              {"`{}` is used here before the `wait()` of `{}`: the operation may still be reading or writing it", {text, Name()}},
               {{module_.span(call_), LabelRole::Note, {"the operation starts here", {}}}});
       finding.labels.push_back({module_.span(use), LabelRole::Primary, {"too early", {}}});
       finding.labels.push_back({CallAt(wait), LabelRole::Note, {"it is waited for only here", {}}});

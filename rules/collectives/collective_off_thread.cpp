@@ -81,7 +81,7 @@ class OffThread {
       return std::ranges::any_of(info.external_bases,
                                  [&](base::NameId base) { return is_it(context_.program.text(base)); });
     };
-    ReportMethod(info, "__del__", "`__del__`, which the garbage collector calls when it likes",
+    ReportMethod(info, "__del__", "`__del__`, which the garbage collector calls at any time",
                  Confidence::Likely);
     if (has_base([](std::string_view base) { return base == "threading.Thread"; })) {
       ReportMethod(info, "run", "a thread of its own", Confidence::Likely);
@@ -140,8 +140,9 @@ class OffThread {
         .severity = Severity::Error,
         .confidence = confidence,
         .span = issued.path[0],
-        .message = {"`{}` is issued from {}: out of step with the training thread", {issued.name, where}},
-        .help = {"let the training thread communicate, or give this thread a group of its own", {}},
+        .message = {"`{}` is issued from {}: it can run in another order than the training thread's "
+                    "collectives, and then the ranks hang", {issued.name, where}},
+        .help = {"communicate in the training thread, or give this thread its own process group", {}},
         .function = context_.program.FunctionName(function)};
     if (registration) {
       finding.labels.push_back(
@@ -150,8 +151,8 @@ class OffThread {
     finding.labels.push_back({finding.span, LabelRole::Primary, {"runs in {}", {where}}});
     for (size_t i = 1; i < issued.path.size(); ++i) {
       const bool last = i + 1 == issued.path.size();
-      const findings::Text text = last ? findings::Text{"the operation itself", {}}
-                                       : findings::Text{"on the way to `{}`", {issued.name}};
+      const findings::Text text = last ? findings::Text{"communicates here", {}}
+                                       : findings::Text{"leads to `{}`", {issued.name}};
       finding.labels.push_back({issued.path[i], LabelRole::Call, text});
     }
     sink_.push_back(std::move(finding));

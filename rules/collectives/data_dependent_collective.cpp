@@ -17,11 +17,11 @@ findings::Text Message(const Context& context, const traces::Difference& differe
   const std::string varies = VariesText(difference.axes);
   if (!difference.exit_kind.empty()) {
     return {
-        "`{}` depends on {}, which {}: a rank that leaves skips {}, where the other ranks will wait forever",
-        {difference.exit_kind, ConditionText(context, difference), varies, op}};
+        "{} {} and decides this `{}`: a rank that takes it skips {}, where the other ranks will wait forever",
+        {ConditionText(context, difference), varies, difference.exit_kind, op}};
   }
-  return {"{} depends on {}, which {}: a rank that gets here will wait forever for those that do not{}",
-          {op, ConditionText(context, difference), varies, VictimText(context, difference)}};
+  return {"{} {} and decides whether {} is reached: a rank that gets there will wait forever for those that do not{}",
+          {ConditionText(context, difference), varies, op, VictimText(context, difference)}};
 }
 
 // One place that looks at the disk, and what depends on the answer.
@@ -41,18 +41,20 @@ Finding FindingOfLook(const Context& context, const Look& look) {
   constexpr size_t kMostNamed = 4;
   const traces::Difference& first = *look.differences.front();
   Finding finding = FindingAt(context, kCode, Severity::Info, Confidence::Likely, look.site,
-                              {"{} depends on `{}`: each rank asks its own disk",
+                              {"{} depends on `{}`: each rank checks its own disk, and where the answers differ some ranks "
+                               "wait for others that do not come",
                                {OpNameOf(context, first.culprit), NameOfLook(context, look.site)}});
   findings::Assume(finding, first.assumptions);
-  AddLabel(finding, finding.span, LabelRole::Primary, {"differs if the disk is not shared, or a file appears between two looks", {}});
+  AddLabel(finding, finding.span, LabelRole::Primary, {"ranks differ here if the disk is not shared, or if a "
+                                                       "file appears between two checks", {}});
   for (size_t i = 0; i < look.differences.size() && i < kMostNamed; ++i) {
     const traces::Difference& difference = *look.differences[i];
-    if (difference.culprit.span.file) AddLabel(finding, difference.culprit.span, LabelRole::Note, {"depends on it", {}});
+    if (difference.culprit.span.file) AddLabel(finding, difference.culprit.span, LabelRole::Note, {"reached or not by this answer", {}});
   }
   if (look.differences.size() > kMostNamed) {
-    finding.labels.back().text = {"depends on it, as do {} more", {std::to_string(look.differences.size() - kMostNamed)}};
+    finding.labels.back().text = {"reached or not by this answer, like {} more", {std::to_string(look.differences.size() - kMostNamed)}};
   }
-  finding.help = {"look on rank 0 and broadcast the answer, or keep these files on a disk that all nodes share", {}};
+  finding.help = {"check on rank 0 and broadcast the answer, or keep these files on a disk that all nodes share", {}};
   return finding;
 }
 
@@ -105,11 +107,11 @@ class Decisions {
     const variation::ValueId value = context_.facts.value(context_.program.funcs[why.function].module, why.expr);
     const Site stored{site.function, target};
     Finding finding = FindingAt(context_, kCode, Severity::Error, Confidence::Likely, stored,
-                                {"`{}` is set by `{}`, which {}: ranks that see another value go on and wait for the others",
+                                {"`{}` is set by `{}`, which {}: ranks can decide differently, and then wait for each other forever",
                                  {Quoted(context_, stored), Quoted(context_, why), VariesText(context_.facts.values_store.axes(value))}});
-    AddLabel(finding, finding.span, LabelRole::Primary, {"each rank acts on its own copy", {}});
+    AddLabel(finding, finding.span, LabelRole::Primary, {"each rank decides for itself", {}});
     AddReasons(context_, why, finding);
-    finding.help = {"let the ranks agree first: reduce or broadcast what decides", {}};
+    finding.help = {"let the ranks agree first: reduce or broadcast the value that decides", {}};
     sink_.push_back(std::move(finding));
   }
 
@@ -133,7 +135,7 @@ void Check(const Context& context, FindingSink& sink) {
     }
     if (!is_branch) continue;
     findings::Text help = {
-        "let the ranks agree first: reduce or broadcast what {} tests, and branch on the result",
+        "let the ranks agree first: reduce or broadcast the tested value ({}), and branch on the result",
         {ConditionText(context, difference)}};
     sink.push_back(FindingOf(context, difference, kCode, Message(context, difference), std::move(help)));
   }
@@ -147,7 +149,7 @@ extern const Rule DataDependentCollective = {
     .name = "data-dependent-collective",
     .severity = Severity::Error,
     .languages = "Python, C, C++",
-    .summary = "collective that a rank's own data or environment decides about",
+    .summary = "collective reached or not by a rank's own data or environment",
     .explanation = R"md(
 ## What it finds
 

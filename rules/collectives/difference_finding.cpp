@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "analyzer/variation/axes_text.h"
+
 namespace allranks::rules {
 namespace {
 
@@ -152,11 +154,11 @@ class LabelWriter {
     const Difference& d = difference_;
     findings::Text text = {"{} will wait here", {ReachingRanks(d)}};
     if (IsExit(d)) text = {"taken by {}", {MissingRanks(d)}};
-    if (d.kind == DifferenceKind::Handler) text = {"a rank that fails goes on from here", {}};
+    if (d.kind == DifferenceKind::Handler) text = {"a rank that fails continues here", {}};
     if (d.kind == DifferenceKind::NotMember) {
       text = {d.detail == traces::Detail::Root ? "the root is not in the group" : "called by {}", {ReachingRanks(d)}};
     }
-    if (d.kind == DifferenceKind::Shape) text = {"of another size on each rank", {}};
+    if (d.kind == DifferenceKind::Shape) text = {"its size differs between ranks", {}};
     if (d.kind == DifferenceKind::Mismatch && !d.has_victim) text = {"the ranks disagree here", {}};
     Add(finding_.span, LabelRole::Primary, std::move(text));
   }
@@ -165,13 +167,13 @@ class LabelWriter {
     const OpPlace& culprit = difference_.culprit;
     for (const source::Span& call : culprit.call_chain) {
       if (call != finding_.span)
-        Add(call, LabelRole::Call, {"on the way to {}", {OpName(context_, culprit)}});
+        Add(call, LabelRole::Call, {"leads to {}", {OpName(context_, culprit)}});
     }
     if (!culprit.span.file || culprit.span == finding_.span) return;
     if (IsExit(difference_) || difference_.kind == DifferenceKind::Handler) {
       Add(culprit.span, LabelRole::Victim, {"{} will wait here", {ReachingRanks(difference_)}});
     } else {
-      Add(culprit.span, LabelRole::Call, {"the operation itself", {}});
+      Add(culprit.span, LabelRole::Call, {"communicates here", {}});
     }
   }
 
@@ -179,7 +181,7 @@ class LabelWriter {
     const OpPlace& victim = difference_.victim;
     const std::string ranks = MissingRanks(difference_);
     for (const source::Span& call : victim.call_chain) {
-      Add(call, LabelRole::Call, {"next for {}: on the way to {}", {ranks, OpName(context_, victim)}});
+      Add(call, LabelRole::Call, {"next for {}: leads to {}", {ranks, OpName(context_, victim)}});
     }
     const bool exit = IsExit(difference_) || difference_.kind == DifferenceKind::Handler;
     Add(victim.span, exit ? LabelRole::Note : LabelRole::Victim, {"{} will wait here", {ranks}});
@@ -214,14 +216,7 @@ std::string OpText(const Context& context, const Difference& difference, const O
 }
 
 std::string VariesText(knowledge::Axes axes) {
-  std::string text;
-  for (int i = 0; i < knowledge::kAxisCount; ++i) {
-    const auto axis = static_cast<knowledge::Axis>(i);
-    if (!axes.has(axis)) continue;
-    text += text.empty() ? "varies by " : " and ";
-    text += knowledge::AxisName(axis);
-  }
-  return text.empty() ? "varies from rank to rank" : text;
+  return axes.empty() ? "differs between ranks" : variation::VariesText(axes);
 }
 
 std::string ConditionText(const Context& context, const Difference& difference) {
@@ -231,10 +226,14 @@ std::string ConditionText(const Context& context, const Difference& difference) 
 }
 
 std::string ReachText(const Difference& difference) {
-  if (!RanksAreKnown(difference)) return "is reached by some ranks only, which will wait there forever";
-  const std::string reached = traces::NameOfReached(difference);
-  if (traces::OthersDoNotReach(difference)) return fmt::format("is reached by {} only, which will wait there forever", reached);
-  return fmt::format("is not reached by {}, so {} will wait there forever", traces::NameOfNotReached(difference), reached);
+  if (!RanksAreKnown(difference) || traces::OthersDoNotReach(difference)) {
+    return fmt::format("is reached by {} only", ReachingRanks(difference));
+  }
+  return fmt::format("is not reached by {}", traces::NameOfNotReached(difference));
+}
+
+std::string WaitText(const Context& context, const Difference& difference) {
+  return fmt::format("{} will wait there forever{}", ReachingRanks(difference), VictimText(context, difference));
 }
 
 std::string VictimText(const Context& context, const Difference& difference) {

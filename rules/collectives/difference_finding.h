@@ -15,9 +15,6 @@ std::string OpNameOf(const Context& context, const traces::OpPlace& op);
 // finding stands on that line.
 std::string OpText(const Context& context, const traces::Difference& difference, const traces::OpPlace& op);
 
-// "varies by data and environment".
-std::string VariesText(knowledge::Axes axes);
-
 // The condition as people know it, in backticks; "this condition" where the source gives no text.
 std::string ConditionText(const Context& context, const traces::Difference& difference);
 
@@ -25,8 +22,14 @@ std::string ConditionText(const Context& context, const traces::Difference& diff
 std::string ReachingRanks(const traces::Difference& difference);
 std::string MissingRanks(const traces::Difference& difference);
 
-// "is reached by rank 0 only, which will wait there forever".
+// "depends on each rank's own data".
+std::string VariesText(knowledge::Axes axes);
+
+// "is reached by rank 0 only".
 std::string ReachText(const traces::Difference& difference);
+
+// "rank 0 will wait there forever, while all other ranks will wait in `x` (line 41)".
+std::string WaitText(const Context& context, const traces::Difference& difference);
 
 // ", while all other ranks will wait in `x` (line 41)"; empty where nothing is known of the victim.
 std::string VictimText(const Context& context, const traces::Difference& difference);

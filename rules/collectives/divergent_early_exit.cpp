@@ -10,11 +10,11 @@ void Check(const Context& context, FindingSink& sink) {
     if (IsRuledOut(context, difference)) continue;
     if (difference.kind != traces::DifferenceKind::EarlyExit) continue;
     findings::Text message = {
-        "`{}` lets {} skip {}: there {} will wait forever{}",
+        "`{}` lets {} skip {}: {} will wait there forever{}",
         {difference.exit_kind, MissingRanks(difference), OpText(context, difference, difference.culprit),
          ReachingRanks(difference), VictimText(context, difference)}};
     findings::Text help = {
-        "put the operation before `{}`, or let every rank run on to it and skip only local work",
+        "move the operation before `{}`, or let every rank reach it and skip only local work",
         {difference.exit_kind}};
     sink.push_back(FindingOf(context, difference, kCode, std::move(message), std::move(help)));
   }

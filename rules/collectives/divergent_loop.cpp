@@ -14,8 +14,8 @@ void Check(const Context& context, FindingSink& sink) {
     // AR104 has a note at the place that looks at the disk.
     if (file_tests.Of(difference).has_value()) continue;
     findings::Text message = {
-        "{} is in a loop whose length {}: ranks with more rounds will wait "
-        "forever for those that are done{}",
+        "{} is in a loop whose number of rounds {}: ranks with more rounds will "
+        "wait forever for those that are done{}",
         {OpText(context, difference, difference.culprit), VariesText(difference.axes),
          VictimText(context, difference)}};
     findings::Text help = {

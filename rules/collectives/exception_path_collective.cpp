@@ -69,11 +69,11 @@ class QuietEnds {
 
   void Report(FuncId function, ir::ExprId decorator) {
     Finding finding = FindingAt(context_, kCode, Severity::Error, Confidence::Likely, {function, decorator},
-                                {"a rank that fails in `{}` ends quietly and with status 0: the launcher leaves the others alone, "
-                                 "which wait for it in their next collective",
+                                {"a rank that fails in `{}` exits with status 0: the launcher does not stop the "
+                                 "others, and they wait for it in their next collective",
                                  {context_.program.FunctionName(function)}});
-    AddLabel(finding, finding.span, LabelRole::Primary, {"no error comes out of here", {}});
-    finding.help = {"let it raise again once it is logged, as with `reraise=True`", {}};
+    AddLabel(finding, finding.span, LabelRole::Primary, {"errors do not leave this function", {}});
+    finding.help = {"raise the error again after logging it, as with `reraise=True`", {}};
     sink_.push_back(std::move(finding));
   }
 
@@ -89,12 +89,10 @@ void Check(const Context& context, FindingSink& sink) {
     // An error strikes one rank: either it goes on without the operation of the `try`, or it alone issues the
     // one in the handler.
     findings::Text message = {
-        "this handler keeps a failed rank going: {} is then issued by some ranks only, which will "
-        "wait forever{}",
+        "this handler lets a rank that failed continue: {} is then issued by some ranks only, which will wait forever{}",
         {OpText(context, difference, difference.culprit), VictimText(context, difference)}};
     findings::Text help = {
-        "re-raise, or note the error in a flag, reduce it over the ranks, and let all of them act "
-        "on the result",
+        "re-raise; or set a flag, all-reduce it, and let all ranks act on the result",
         {}};
     sink.push_back(FindingOf(context, difference, kCode, std::move(message), std::move(help)));
   }

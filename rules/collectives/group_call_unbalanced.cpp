@@ -148,10 +148,10 @@ class GroupWalk {
                      .confidence = context_.program.function(function_).params.empty() || IsMain() ? Confidence::Certain
                                                                                                     : Confidence::Likely,
                      .span = module_.span(id),
-                     .message = {"`{}` of several communicators, one a round, outside of a group: the first waits for those that "
-                                 "later rounds would start", {Text(entry.name)}},
+                     .message = {"`{}` on several communicators in a loop, outside a group: the first call "
+                                 "waits for those that later rounds would start", {Text(entry.name)}},
                      .labels = {{module_.span(id), LabelRole::Primary, {"waits here in the first round", {}}}},
-                     .help = {"put `ncclGroupStart()` before the loop and `ncclGroupEnd()` behind it", {}},
+                     .help = {"put `ncclGroupStart()` before the loop and `ncclGroupEnd()` after it", {}},
                      .function = context_.program.FunctionName(function_)});
   }
 
@@ -182,11 +182,11 @@ class GroupWalk {
                      .severity = Severity::Error,
                      .confidence = Confidence::Likely,
                      .span = span,
-                     .message = {"returns with a group open: what `{}` began is never issued, and later calls of this thread "
-                                 "join it", {Text(entry.name)}},
+                     .message = {"returns with a group open: the calls after `{}` are never issued, and later "
+                                 "calls of this thread join the group", {Text(entry.name)}},
                      .labels = {{span, LabelRole::Primary, {"the group is still open here", {}}},
                                 {module_.span(opened_by_), LabelRole::Note, {"opened here", {}}}},
-                     .help = {"close the group on this way out as well, for instance by a guard object whose destructor does it", {}},
+                     .help = {"close the group on this path too, for instance in the destructor of a guard object", {}},
                      .function = context_.program.FunctionName(function_)});
   }
 

@@ -14,15 +14,15 @@ void Check(const Context& context, FindingSink& sink) {
     if (file_tests.Of(difference).has_value()) continue;
     // The default group itself: AR102.
     if (difference.culprit.op_class == knowledge::OpClass::Init) continue;
-    findings::Text message = {"{} {}: every rank of the job must create a group, member or not{}",
+    findings::Text message = {"{} {}: every rank of the job must create a group, member or not, so {}",
                               {OpText(context, difference, difference.culprit), ReachText(difference),
-                               VictimText(context, difference)}};
+                               WaitText(context, difference)}};
     findings::Text help = {
-        "create the group on every rank, in the same order, and keep the handle only on its members", {}};
+        "create the group on every rank, in the same order; use the handle only on its members", {}};
     if (difference.detail == traces::Detail::Member) {
-      message = {"{} lists other members on each rank ({}): all ranks must create the same groups in the same order",
+      message = {"{} gets a list of members that {}: all ranks must create the same groups in the same order",
                  {OpText(context, difference, difference.culprit), VariesText(difference.axes)}};
-      help = {"let every rank create the groups of all ranks in a loop, and keep the one that it is in", {}};
+      help = {"on every rank, create all the groups in a loop and keep the one this rank is in", {}};
     }
     sink.push_back(FindingOf(context, difference, kCode, std::move(message), std::move(help)));
   }

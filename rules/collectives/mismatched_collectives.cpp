@@ -11,7 +11,7 @@ std::string_view DetailText(traces::Detail detail) {
     case traces::Detail::Order: return "the order differs";
     case traces::Detail::Root: return "the roots differ";
     case traces::Detail::Group: return "the groups differ";
-    case traces::Detail::Count: return "some ranks issue one more than others";
+    case traces::Detail::Count: return "some ranks issue more of them than others";
     case traces::Detail::ReduceOperation: return "the reduce operations differ";
     case traces::Detail::Dtype: return "the data types differ";
     case traces::Detail::ElementCount: return "the element counts differ";
@@ -24,9 +24,9 @@ findings::Text Message(const Context& context, const traces::Difference& differe
   const std::string op = OpText(context, difference, difference.culprit);
   const std::string detail(DetailText(difference.detail));
   if (!difference.has_victim) {
-    return {"{} does not match from rank to rank: {}", {op, detail}};
+    return {"{} does not match between ranks: {}", {op, detail}};
   }
-  return {"{} of {} meets {} of {}: {}",
+  return {"{} on {} meets {} on {}: {}",
           {op, traces::NameOfReached(difference), OpText(context, difference, difference.victim),
            traces::NameOfNotReached(difference), detail}};
 }
@@ -35,8 +35,7 @@ void Check(const Context& context, FindingSink& sink) {
   for (const traces::Difference& difference : context.analysis.differences) {
     if (difference.kind != traces::DifferenceKind::Mismatch) continue;
     findings::Text help = {
-        "let all ranks issue the same operations on a group in the same order, with the same root, "
-        "type and size",
+        "issue the same operations on every rank of the group, in the same order, with the same root, type and size",
         {}};
     sink.push_back(FindingOf(context, difference, kCode, Message(context, difference), std::move(help)));
   }

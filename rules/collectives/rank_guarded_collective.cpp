@@ -11,11 +11,11 @@ void Check(const Context& context, FindingSink& sink) {
     if (difference.kind != traces::DifferenceKind::Guard) continue;
     // Those that hide in a framework call are AR102.
     if (IsImplied(difference.culprit.op_class)) continue;
-    findings::Text message = {"{} {}{}",
+    findings::Text message = {"{} {}: {}",
                               {OpText(context, difference, difference.culprit), ReachText(difference),
-                               VictimText(context, difference)}};
+                               WaitText(context, difference)}};
     findings::Text help = {
-        "let every rank make this call and keep only local work, such as printing and writing "
+        "make this call on every rank; keep only local work, such as printing and writing "
         "files, under {}",
         {ConditionText(context, difference)}};
     findings::Finding finding = FindingOf(context, difference, kCode, std::move(message), std::move(help));

@@ -17,10 +17,10 @@ void Check(const Context& context, FindingSink& sink) {
       continue;
     }
     const std::string under = culprit.strategies.empty() ? "" : " under " + culprit.strategies;
-    findings::Text message = {"{} {}{}: it communicates{}",
-                              {OpText(context, difference, culprit), ReachText(difference),
-                               VictimText(context, difference), under}};
-    findings::Text help = {"call it on every rank: it lets the rank that writes or prints do so by itself",
+    findings::Text message = {"{} {}: it communicates{}, so {}",
+                              {OpText(context, difference, culprit), ReachText(difference), under,
+                               WaitText(context, difference)}};
+    findings::Text help = {"call it on every rank: it picks the rank that writes or prints by itself",
                            {}};
     if (culprit.op_class != knowledge::OpClass::Implicit) help = {"call it on every rank", {}};
     findings::Finding finding = FindingOf(context, difference, kCode, std::move(message), std::move(help));

@@ -8,7 +8,7 @@ constexpr std::string_view kCode = "AR110";
 void Check(const Context& context, FindingSink& sink) {
   for (const traces::Difference& difference : context.analysis.differences) {
     if (difference.kind != traces::DifferenceKind::Shape) continue;
-    findings::Text message = {"{} needs the same shape on every rank: the size of this tensor {}",
+    findings::Text message = {"{} needs the same shape on every rank: this tensor's size {}",
                               {OpText(context, difference, difference.culprit), VariesText(difference.axes)}};
     findings::Text help = {
         "reduce to a fixed size first, or gather the sizes, pad to the largest, and cut the result", {}};

@@ -32,10 +32,10 @@ class JoiningCall {
                     .severity = Severity::Error,
                     .confidence = Confidence::Certain,
                     .span = module_.span(call_),
-                    .message = {"`{}` with an id that each rank made for itself: the ranks never find one another",
+                    .message = {"`{}` with an id that each rank created for itself: the ranks never find each other",
                                 {std::string(context_.program.text(entry_.name))}},
                     .labels = Labels(name),
-                    .help = {"make the id on one rank, send it to all others (`MPI_Bcast`), and join with that", {}},
+                    .help = {"create the id on one rank, send it to all others (`MPI_Bcast`), and join with it", {}},
                     .function = context_.program.FunctionName(function_)});
   }
 
@@ -74,7 +74,7 @@ class JoiningCall {
     for (const auto& [expr, fact] : context_.facts.functions[function_].calls) {
       const bool makes = fact.kind == variation::CallKind::Known && expr != call_ && !context_.knowledge[fact.entry].has_operation;
       if (makes && module_[expr].kind == ir::ExprKind::Call && IsArgument(expr, ir::NameOf(module_[token]))) {
-        labels.push_back({module_.span(expr), LabelRole::Note, {"made here, by every rank that comes by", {}}});
+        labels.push_back({module_.span(expr), LabelRole::Note, {"created here, by every rank that gets here", {}}});
       }
     }
     return labels;

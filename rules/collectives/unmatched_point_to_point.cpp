@@ -7,14 +7,15 @@ constexpr std::string_view kCode = "AR111";
 
 findings::Text Message(const Context& context, const traces::Difference& difference) {
   const std::string op = OpText(context, difference, difference.culprit);
-  if (difference.detail == traces::Detail::Unmatched) return {"{} of {} has no partner: no rank issues the other half", {op, traces::NameOfReached(difference)}};
+  if (difference.detail == traces::Detail::Unmatched) return {"{} on {} has no partner: no rank issues the "
+                                                              "matching send or receive", {op, traces::NameOfReached(difference)}};
   const std::string other = difference.has_victim ? OpText(context, difference, difference.victim)
                                                   : std::string("the same operation");
   if (difference.detail == traces::Detail::Buffered) {
-    return {"{} of {} waits for {} of {}, which comes only after it, unless the message is small enough to be buffered",
+    return {"{} on {} waits for {} on {}, which comes only after it, unless the message is small enough to be buffered",
             {op, traces::NameOfReached(difference), other, traces::NameOfNotReached(difference)}};
   }
-  return {"{} of {} waits for a partner that itself waits in {}", {op, traces::NameOfReached(difference), other}};
+  return {"{} on {} waits for a partner that itself waits in {}", {op, traces::NameOfReached(difference), other}};
 }
 
 void Check(const Context& context, FindingSink& sink) {
@@ -23,7 +24,7 @@ void Check(const Context& context, FindingSink& sink) {
     findings::Text help = {
         "let one side receive first, or issue both halves together: `MPI_Sendrecv`, `batch_isend_irecv`, an NCCL group",
         {}};
-    if (difference.detail == traces::Detail::Unmatched) help = {"issue the other half on the rank that is named as the peer", {}};
+    if (difference.detail == traces::Detail::Unmatched) help = {"issue the matching call on the rank that is named as the peer", {}};
     sink.push_back(FindingOf(context, difference, kCode, Message(context, difference), std::move(help)));
   }
 }

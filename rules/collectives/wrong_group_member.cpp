@@ -16,8 +16,7 @@ void Check(const Context& context, FindingSink& sink) {
                  {op}};
     }
     findings::Text help = {
-        "call it on members only (`if rank in ranks`), and name source and destination by their "
-        "global ranks",
+        "call it on members only (`if rank in ranks`); source and destination are global ranks",
         {}};
     sink.push_back(FindingOf(context, difference, kCode, std::move(message), std::move(help)));
   }

@@ -41,16 +41,16 @@ class IterableDatasets {
     const ir::Function& function = context_.program.function(iterate);
     const ir::Module& source = context_.program.module_of(iterate);
     Finding finding = FindingAt(context_, kCode, Severity::Error, Confidence::Likely, objects::Site{iterate, ir::ExprId{0}},
-                                {ignores_rank ? "this data set gives every rank the same samples: it asks neither for the rank nor for "
-                                                "its share, and an iterable data set has no sampler that could deal them out"
-                                              : "each worker of the loader gives all samples: the data set does not ask which worker "
-                                                "it runs in, so an epoch holds every sample as often as there are workers",
+                                {ignores_rank ? "this data set gives every rank the same samples: it does not "
+                                                "look at the rank, and an iterable data set has no sampler to split it"
+                                              : "each loader worker yields all samples: the data set does not "
+                                                "look at its worker id, so an epoch repeats every sample once per worker",
                                  {}});
     finding.span = {source.file, function.name_begin, function.name_end};
     AddLabel(finding, finding.span, LabelRole::Primary, {ignores_rank ? "the same on every rank" : "the same in every worker", {}});
     AddLabel(finding, SpanOf(context_, loop.iterable), LabelRole::Note, {"trained on here", {}});
-    finding.help = {ignores_rank ? "yield every `world_size`-th sample, beginning with `rank`, or use `split_dataset_by_node`"
-                                 : "ask `torch.utils.data.get_worker_info()` and yield this worker's part only",
+    finding.help = {ignores_rank ? "yield every `world_size`-th sample, starting at `rank`, or use `split_dataset_by_node`"
+                                 : "call `torch.utils.data.get_worker_info()` and yield this worker's part only",
                     {}};
     finding.witness = WitnessOf(loop.loader, ignores_rank);
     sink_.push_back(std::move(finding));

@@ -83,10 +83,10 @@ class Epochs {
     const ir::ExprId receiver = ir::ObjectOf(module[ir::CalleeOf(module[site.expr])]);
     Finding finding = FindingAt(
         context_, kCode, Severity::Error, Confidence::Likely, site,
-        {"`set_epoch` is called on `{}`, which has no such method: its sampler is what is to be told the epoch",
+        {"`set_epoch` is called on `{}`, which has no such method: its sampler has it",
          {Quoted(context_, {site.function, receiver})}});
     AddLabel(finding, finding.span, LabelRole::Primary, {"raises an `AttributeError`", {}});
-    finding.help = {"call it on the sampler of the loader", {}};
+    finding.help = {"call it on the loader's sampler", {}};
     const uint32_t end = module[receiver].end;
     finding.fixes.push_back(MakeFix("tell the sampler the epoch", Applicability::Safe,
                                     {Replace({module.file, end, end}, ".sampler")}));
@@ -181,14 +181,13 @@ class Epochs {
   void Report(const LoaderLoop& loop, ValueId sampler, const Site& epochs) {
     Finding finding = FindingAt(
         context_, kCode, Severity::Error, SomebodyTellsSomething(loop) ? Confidence::Likely : Confidence::Certain, loop.iterable,
-        {"every epoch over `{}` deals the samples out in the same order: nobody calls `set_epoch` on its shuffling "
-         "`DistributedSampler`",
+        {"every epoch over `{}` has the same shuffle order: nothing calls `set_epoch` on its `DistributedSampler`",
          {Quoted(context_, loop.iterable)}});
     AddLabel(finding, finding.span, LabelRole::Primary, {"the same order each time", {}});
     AddLabel(finding, SpanOf(context_, epochs), LabelRole::Note, {"once an epoch", {}});
     for (const Site& made : context_.loading.MadeAt(sampler)) {
       if (!IsOfProgram(context_.program.funcs[loop.iterable.function].module, context_.program.funcs[made.function].module)) continue;
-      AddLabel(finding, SpanOf(context_, made), LabelRole::Why, {"the sampler, which shuffles by its epoch", {}});
+      AddLabel(finding, SpanOf(context_, made), LabelRole::Why, {"this sampler shuffles by its epoch", {}});
       break;
     }
     finding.help = {"call `set_epoch(epoch)` on the sampler before each epoch", {}};

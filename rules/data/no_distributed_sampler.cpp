@@ -35,10 +35,10 @@ class Loaders {
     if (made.size() != 1 || IsSeenTwice(made[0])) return;
     Finding finding = FindingAt(
         context_, kCode, Severity::Error, Confidence::Likely, made[0],
-        {"the model's gradients are averaged over the ranks, but this loader has no distributed sampler: every rank goes "
-         "through the whole data set, so more ranks add work and no data",
+        {"the model's gradients are averaged over the ranks, but this loader has no distributed sampler: every "
+         "rank reads the whole data set, so more ranks repeat the same work",
          {}});
-    AddLabel(finding, finding.span, LabelRole::Primary, {"no sampler deals the samples out", {}});
+    AddLabel(finding, finding.span, LabelRole::Primary, {"no distributed sampler: every rank reads all samples", {}});
     AddLabel(finding, SpanOf(context_, loop.iterable), LabelRole::Note, {"the wrapped model is trained here", {}});
     finding.help = {"pass `sampler=DistributedSampler(dataset)` in place of `shuffle`, and call `set_epoch` each epoch", {}};
     finding.witness = WitnessOf(loop.loader);
@@ -137,11 +137,10 @@ class Loaders {
     if (without == nullptr || IsSeenTwice({without->function, without->expr})) return;
     Finding finding = FindingAt(
         context_, kCode, Severity::Error, Confidence::Likely, Site{without->function, without->expr},
-        {"this loader does not get the distributed sampler that was made for its data set, so every rank goes through all "
-         "of it",
+        {"this loader does not get the distributed sampler that was made for its data set, so every rank reads all of it",
          {}});
     AddLabel(finding, finding.span, LabelRole::Primary, {"another sampler is passed", {}});
-    AddLabel(finding, SpanOf(context_, {sampler.function, sampler.expr}), LabelRole::Why, {"this sampler is lost", {}});
+    AddLabel(finding, SpanOf(context_, {sampler.function, sampler.expr}), LabelRole::Why, {"this sampler is not used", {}});
     const ir::ExprId passed = context_.index.ArgExpr(*without, "sampler");
     if (passed) AddAssignments(*without, passed, finding);
     finding.help = {"pass the distributed sampler on, or make only one of the two", {}};
@@ -194,7 +193,7 @@ class Loaders {
         edits.push_back(std::move(edit));
       }
       finding.fixes.push_back(
-          MakeFix("deal the samples out with a distributed sampler", Applicability::Unsafe, std::move(edits)));
+          MakeFix("split the samples with a distributed sampler", Applicability::Unsafe, std::move(edits)));
     }
   }
 

@@ -41,13 +41,13 @@ class Evaluations {
     if (std::ranges::count(seen_, span) > 0) return;
     seen_.push_back(span);
     Finding finding = FindingAt(context_, kCode, Severity::Warning, Confidence::Likely, *reduction,
-                                {"this counts samples that the sampler repeats to give all ranks equally many: the result "
-                                 "depends on the number of ranks",
+                                {"this counts the samples that the sampler repeats so that all ranks get "
+                                 "equally many: the result depends on the number of ranks",
                                  {}});
     AddLabel(finding, finding.span, LabelRole::Primary, {"sums up over the ranks", {}});
     AddLabel(finding, SpanOf(context_, made[0]), LabelRole::Why, {"pads the data set", {}});
     AddLabel(finding, SpanOf(context_, loop.iterable), LabelRole::Note, {"evaluated here", {}});
-    finding.help = {"gather the predictions and cut them to `len(dataset)`, or deal the rest out without padding", {}};
+    finding.help = {"gather the predictions and cut them to `len(dataset)`, or evaluate without padding", {}};
     sink_.push_back(std::move(finding));
   }
 

@@ -61,12 +61,12 @@ void Check(const Context& context, FindingSink& sink) {
       const ir::ExprId expr = context.index.ArgExpr(call, param);
       if (!value || !expr || !(DiffersByRank(context, value) || IsChosenByRank(context, value))) continue;
       Finding finding = FindingAt(context, kCode, Severity::Error, Confidence::Likely, objects::Site{call.function, expr},
-                                  {"`{}` is not the same on all ranks, so they make different numbers of steps",
+                                  {"`{}` differs between ranks, so they make different numbers of steps",
                                    {std::string(param)}});
       AddLabel(finding, finding.span, LabelRole::Primary, {"differs by rank", {}});
       AddReasons(context, {call.function, expr}, finding);
       finding.witness = WitnessOf(context, param, value);
-      finding.help = {"give all ranks the same, and let the sampler deal out the data", {}};
+      finding.help = {"use the same value on all ranks and let the sampler split the data", {}};
       sink.push_back(std::move(finding));
     }
   }

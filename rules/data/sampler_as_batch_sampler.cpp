@@ -40,7 +40,7 @@ void Check(const Context& context, FindingSink& sink) {
       AddLabel(finding, SpanOf(context, made), LabelRole::Why, {"made here", {}});
       break;
     }
-    finding.help = {"pass it as `sampler`, beside `batch_size`", {}};
+    finding.help = {"pass it as `sampler`, with `batch_size`", {}};
     if (written) {
       const source::Span whole = ArgumentSpan(context, module_id, call.expr, written);
       const bool has_keyword = whole.begin < module[written].begin;

@@ -41,14 +41,14 @@ void Visit(const Context& context, const objects::KnownCall& call, std::string_v
   Finding finding = FindingAt(context, kCode, Severity::Error, Confidence::Likely, site,
                               {"`{}` of the sampler is {}: on two nodes both read the same half of the data",
                                {std::string(param), std::string(what)}});
-  AddLabel(finding, finding.span, LabelRole::Primary, {"the number of the whole job is wanted here", {}});
+  AddLabel(finding, finding.span, LabelRole::Primary, {"this must be the value of the whole job", {}});
   AddReasons(context, site, finding);
-  finding.help = {"leave it out: the sampler asks the process group", {}};
+  finding.help = {"leave it out: the sampler takes it from the process group", {}};
   const ir::ModuleId module = context.program.funcs[call.function].module;
   const std::string text = "torch.distributed." + std::string(right) + "()";
   std::vector<findings::Edit> edits = {Replace(SpanOf(context, site), text)};
   for (findings::Edit& edit : EnsureImport(context, module, "torch", "import torch")) edits.push_back(std::move(edit));
-  finding.fixes.push_back(MakeFix("ask the process group", Applicability::Safe, std::move(edits)));
+  finding.fixes.push_back(MakeFix("take it from the process group", Applicability::Safe, std::move(edits)));
   sink.push_back(std::move(finding));
 }
 

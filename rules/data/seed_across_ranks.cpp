@@ -167,11 +167,11 @@ class SameNoise {
   void Report(const KnownCall& seed, const KnownCall& draw) {
     const Site drawn{draw.function, draw.expr};
     Finding finding = FindingAt(context_, kCode, Severity::Warning, Confidence::Likely, {seed.function, seed.expr},
-                                {"every rank seeds alike, so that `{}` draws the same noise on all of them in each step",
+                                {"every rank uses the same seed, so `{}` draws the same noise on all ranks in each step",
                                  {Quoted(context_, drawn)}});
     AddLabel(finding, finding.span, LabelRole::Primary, {"the same number on every rank", {}});
     AddLabel(finding, SpanOf(context_, drawn), LabelRole::Why, {"drawn in each training step", {}});
-    finding.help = {"add the rank to the seed once the model is made; the wrapper sends the weights of rank 0 to all", {}};
+    finding.help = {"add the rank to the seed after the model is created; the wrapper broadcasts rank 0's weights", {}};
     sink_.push_back(std::move(finding));
   }
 
@@ -229,12 +229,12 @@ class OwnOrders {
 
   void Report(const KnownCall& shuffle, const Site& share) {
     Finding finding = FindingAt(context_, kCode, Severity::Warning, Confidence::Likely, {shuffle.function, shuffle.expr},
-                                {"each rank shuffles for itself, under no common seed, and then takes its share of its own order: "
+                                {"each rank shuffles without a common seed and then takes its share of its own order: "
                                  "some samples are read by several ranks, others by none",
                                  {}});
     AddLabel(finding, finding.span, LabelRole::Primary, {"another order on each rank", {}});
-    AddLabel(finding, SpanOf(context_, share), LabelRole::Why, {"the share of a rank", {}});
-    finding.help = {"seed alike before the shuffle, or take the share first", {}};
+    AddLabel(finding, SpanOf(context_, share), LabelRole::Why, {"the share of this rank", {}});
+    finding.help = {"use the same seed on all ranks before the shuffle, or take the share first", {}};
     sink_.push_back(std::move(finding));
   }
 
@@ -252,12 +252,12 @@ void CheckSamplers(const Context& context, FindingSink& sink) {
     const objects::Site site{call.function, expr};
     Finding finding = FindingAt(
         context, kCode, Severity::Warning, Confidence::Likely, site,
-        {"each rank shuffles with a seed of its own and then takes its share of its own order: some samples are read by "
+        {"each rank shuffles with its own seed and then takes its share of its own order: some samples are read by "
          "several ranks, others by none",
          {}});
     AddLabel(finding, finding.span, LabelRole::Primary, {"must be the same on all ranks", {}});
     AddReasons(context, site, finding);
-    finding.help = {"pass one seed on all ranks; the sampler takes the rank into account by itself", {}};
+    finding.help = {"pass the same seed on all ranks; the sampler takes the rank into account by itself", {}};
     finding.witness = WitnessOf(context, seed);
     sink.push_back(std::move(finding));
   }

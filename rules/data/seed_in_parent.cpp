@@ -94,11 +94,11 @@ class Seeds {
   void Report(const Site& seed, const ProcessStart& start) {
     const std::string name = context_.program.FunctionName(start.started);
     Finding finding = FindingAt(context_, kCode, Severity::Warning, Confidence::Likely, seed,
-                                {"this seeds the process that starts the ranks and none of them: `{}` runs in fresh processes, "
-                                 "which draw other numbers each time",
+                                {"this seeds the process that starts the ranks, not the ranks: `{}` runs in new "
+                                 "processes, which draw other numbers each time",
                                  {name}});
     AddLabel(finding, finding.span, LabelRole::Primary, {"before there are any ranks", {}});
-    AddLabel(finding, SpanOf(context_, start.site), LabelRole::Why, {"each process begins anew here", {}});
+    AddLabel(finding, SpanOf(context_, start.site), LabelRole::Why, {"each rank starts as a new process here", {}});
     finding.help = {"seed at the beginning of `{}`", {name}};
     sink_.push_back(std::move(finding));
   }

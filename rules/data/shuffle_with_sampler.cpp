@@ -20,7 +20,7 @@ class Loader {
     if (!shuffle || !sampler || !MeetOnSomePath(shuffle, sampler)) return;
     Finding finding = FindingAt(
         context_, kCode, Severity::Error, Confidence::Certain, objects::Site{call_.function, call_.expr},
-        {"`shuffle` is true where there is a sampler as well: the loader raises a `ValueError`{}",
+        {"`shuffle` is true although there is a sampler: the loader raises a `ValueError`{}",
          {IsAlwaysThere(sampler) ? "" : ", in distributed jobs only"}});
     const ir::ModuleId module = context_.program.funcs[call_.function].module;
     const ir::ExprId shuffle_expr = context_.index.ArgExpr(call_, "shuffle");

@@ -169,12 +169,12 @@ class Shares {
     Finding finding = FindingAt(
         context_, kCode, Severity::Error, Confidence::Likely, share.site,
         {"`{}` gives some ranks one more item unless the total divides evenly: the loop over "
-         "`{}` communicates in each step, so these ranks wait in a step that the others do not make",
+         "`{}` communicates in each step, so these ranks hang in a step that the others do not make",
          {Quoted(context_, share.site), Quoted(context_, loop.iterable)}});
-    AddLabel(finding, finding.span, LabelRole::Primary, {"of unequal length on the ranks", {}});
+    AddLabel(finding, finding.span, LabelRole::Primary, {"its length differs between ranks", {}});
     AddLabel(finding, SpanOf(context_, {loader.function, loader.expr}), LabelRole::Note, {"it decides what is loaded here", {}});
     AddLabel(finding, SpanOf(context_, loop.iterable), LabelRole::Victim, {"each step of this loop communicates", {}});
-    finding.help = {"pad or cut the whole to a multiple of the number of ranks, as `DistributedSampler` does, or use `Join`", {}};
+    finding.help = {"pad or cut the data to a multiple of the number of ranks, as `DistributedSampler` does, or use `Join`", {}};
     finding.witness = WitnessOf(loader, loop);
     sink_.push_back(std::move(finding));
   }

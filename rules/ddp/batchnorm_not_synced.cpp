@@ -34,11 +34,11 @@ class Models {
     if (loader == nullptr) return;
     const Site site{model.call.function, model.call.expr};
     Finding finding = FindingAt(context_, kCode, Severity::Info, Confidence::Likely, site,
-                                {"batch norm takes its statistics of the {} samples of one rank, whatever the number of ranks",
+                                {"batch norm computes its statistics from the {} samples of one rank, however many ranks there are",
                                  {Quoted(context_, {loader->function, context_.index.ArgExpr(*loader, "batch_size")})}});
     AddLabel(finding, finding.span, LabelRole::Primary, {"wrapped without conversion", {}});
     AddLabel(finding, SpanOf(context_, *norm), LabelRole::Why, {"batch norm", {}});
-    finding.help = {"convert the model by `torch.nn.SyncBatchNorm.convert_sync_batchnorm` before it is wrapped", {}};
+    finding.help = {"convert the model with `torch.nn.SyncBatchNorm.convert_sync_batchnorm` before it is wrapped", {}};
     AddFix(model.call, module, finding);
     sink_.push_back(std::move(finding));
   }

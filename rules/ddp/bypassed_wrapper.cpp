@@ -182,12 +182,12 @@ class Backward {
 
   void Report(ir::ExprId call, ir::ExprId model, FindingSink& sink) const {
     Finding finding = FindingAt(context_, kCode, Severity::Error, Confidence::Likely, Site{backward_.function, call},
-                                {"the forward goes past DDP, to `{}`: the gradients of this loss stay on their rank, and the "
-                                 "copies of the model drift apart",
+                                {"the forward bypasses DDP and calls `{}`: the gradients of this loss are not "
+                                 "reduced, and the ranks' models drift apart",
                                  {Quoted(context_, {backward_.function, model})}});
     AddLabel(finding, SpanOf(context_, {backward_.function, model}), LabelRole::Primary, {"the model inside the wrapper", {}});
     AddLabel(finding, SpanOf(context_, backward_), LabelRole::Note, {"reduces nothing", {}});
-    finding.help = {"call the wrapper itself; what is not its `forward` belongs into it", {}};
+    finding.help = {"call the wrapper itself; move what else must run into the model's `forward`", {}};
     sink.push_back(std::move(finding));
   }
 

@@ -161,11 +161,11 @@ class Wrapped {
 
   void Report(ir::StmtId stmt, std::string_view what, FindingSink& sink) const {
     Finding finding = FindingAt(context_, kCode, Severity::Error, Confidence::Likely, wrap_.function, stmt,
-                                {"parameters are {} after DDP was made: its buckets and hooks are those of the parameters as they were",
+                                {"parameters are {} after DDP was made: its buckets and hooks still belong to the old parameters",
                                  {std::string(what)}});
     AddLabel(finding, finding.span, LabelRole::Primary, {"too late", {}});
     AddLabel(finding, SpanOf(context_, {wrap_.function, wrap_.expr}), LabelRole::Why, {"wrapped here", {}});
-    finding.help = {"change the model first, and wrap it last", {}};
+    finding.help = {"change the model first, then wrap it", {}};
     sink.push_back(std::move(finding));
   }
 

@@ -37,8 +37,9 @@ void Check(const Context& context, FindingSink& sink) {
     Finding finding = FindingAt(context, kCode, Severity::Error, Confidence::Likely, objects::Site{call.function, call.expr},
                                 {"`{}` has no `forward`, so the wrapper has none to run: {}",
                                  {std::string(container),
-                                  std::string(is_ddp ? "its parts can only be called past DDP, and their gradients are never reduced"
-                                                     : "its parts can only be called past it, and their parameters are never gathered")}});
+                                  std::string(is_ddp ? "its parts can only be called around DDP, and their gradients are never reduced"
+                                                     : "its parts can only be called around it, and their "
+                                                       "parameters are never gathered")}});
     AddLabel(finding, SpanOf(context, {call.function, expr}), LabelRole::Primary, {"a container of modules", {}});
     finding.help = {"wrap each part, or a module that holds them and calls them in its `forward`", {}};
     sink.push_back(std::move(finding));

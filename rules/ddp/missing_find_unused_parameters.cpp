@@ -53,17 +53,17 @@ class Model {
         context_, kCode, Severity::Error, Confidence::Likely, {model_.call.function, model_.call.expr},
         {never ? "`{}` of `{}` has parameters that no forward uses: DDP waits for their gradients and fails in the second "
                  "step"
-               : "`{}` of `{}` takes part in some forwards only: DDP waits for its gradients on the ranks that left it out "
-                 "and fails in the next step",
+               : "`{}` of `{}` is used in some forwards only: DDP waits for its gradients on the ranks that "
+                 "skipped it and fails in the next step",
          {field, owner}});
     AddLabel(finding, finding.span, LabelRole::Primary, {"expects a gradient for every parameter", {}});
-    AddLabel(finding, part.made, LabelRole::Why, {never ? "made here and never used" : "its parameters", {}});
+    AddLabel(finding, part.made, LabelRole::Why, {never ? "created here and never used" : "its parameters", {}});
     if (part.condition) {
       AddLabel(finding, SpanOf(context_, {part.condition->function, part.condition->test}), LabelRole::Condition,
                {"decides whether it is used", {}});
     }
     finding.witness = WitnessOf(never);
-    finding.help = {"remove the part, use it in every forward, or pass `find_unused_parameters=True`", {}};
+    finding.help = {"remove it, use it in every forward, or pass `find_unused_parameters=True`", {}};
     const ir::ModuleId module = context_.program.funcs[model_.call.function].module;
     const ir::ExprId flag = context_.index.ArgExpr(model_.call, kFlag);
     const findings::Edit edit =

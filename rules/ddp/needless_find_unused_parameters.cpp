@@ -37,13 +37,13 @@ void Check(const Context& context, FindingSink& sink) {
     const ir::Class& definition = context.program.ir_class(model.class_id);
     const std::string name(context.program.text(definition.name));
     Finding finding = FindingAt(context, kCode, Severity::Warning, Confidence::Likely, {model.call.function, model.call.expr},
-                                {"`find_unused_parameters=True` is not needed: every parameter of `{}` takes part in every "
-                                 "forward, and DDP searches the graph after each",
+                                {"`find_unused_parameters=True` is not needed: every parameter of `{}` is used "
+                                 "in every forward, and DDP searches the graph after each one",
                                  {name}});
     AddLabel(finding, context.program.modules[module].span(flag), LabelRole::Primary, {"costs time in every step", {}});
     const ir::ModuleId home = context.program.classes[model.class_id].module;
     AddLabel(finding, {context.program.modules[home].file, definition.name_begin, definition.name_end}, LabelRole::Why,
-             {"no part of it is left out", {}});
+             {"all its parameters are used", {}});
     const traces::World world = OneNode();
     witness::UnusedParameter scenario;
     scenario.unused.resize(world.size());

@@ -61,14 +61,14 @@ void Check(const Context& context, FindingSink& sink) {
     // The converter keeps the parameters; DDP that sends no buffers has nothing left to lose sight of.
     if (SendsNoBuffers(context, context.index.Arg(call, "module"))) continue;
     Finding finding = FindingAt(context, kCode, Severity::Error, Confidence::Likely, objects::Site{call.function, call.expr},
-                                {"`{}` is wrapped already: the layers that are put in now are unknown to DDP, which goes on with "
-                                 "the parameters and buffers of the old ones",
+                                {"`{}` is wrapped already: DDP does not know the layers put in now and keeps "
+                                 "using the parameters and buffers of the old ones",
                                  {Quoted(context, {call.function, model})}});
     AddLabel(finding, finding.span, LabelRole::Primary, {"too late", {}});
     for (const objects::KnownCall& wrap : Wrappings(context)) {
       if (wrap.function == call.function) AddLabel(finding, SpanOf(context, {wrap.function, wrap.expr}), LabelRole::Why, {"wrapped here", {}});
     }
-    finding.help = {"convert the model first, and wrap what comes out", {}};
+    finding.help = {"convert the model first, then wrap the result", {}};
     AddFix(context, call, finding);
     sink.push_back(std::move(finding));
   }

@@ -36,10 +36,10 @@ class Conflicts {
     const std::optional<Site> checkpoint = ReentrantCheckpoint(wrap);
     if (!checkpoint) return;
     Finding finding = FindingAt(context_, kCode, Severity::Error, Confidence::Likely, Site{wrap.function, context_.index.ArgExpr(wrap, "find_unused_parameters")},
-                                {"unused parameters are looked for while layers are recomputed by reentrant checkpoints: their parameters "
-                                 "are marked ready twice, and DDP raises",
+                                {"`find_unused_parameters` is on while reentrant checkpoints recompute layers: "
+                                 "their parameters are marked ready twice, and DDP raises",
                                  {}});
-    AddLabel(finding, finding.span, LabelRole::Primary, {"looks through the graph after each forward", {}});
+    AddLabel(finding, finding.span, LabelRole::Primary, {"searches the graph after each forward", {}});
     AddLabel(finding, SpanOf(context_, *checkpoint), LabelRole::Why, {"has no graph until backward", {}});
     finding.help = {"pass `use_reentrant=False` to the checkpoints, or `static_graph=True` to DDP", {}};
     sink_.push_back(std::move(finding));
@@ -142,7 +142,8 @@ class Conflicts {
     const bool is_notebook = context_.program.infos[module].path.ends_with(".ipynb");
     if (!adapters || is_notebook || IsSetLater(module)) return;
     Finding finding = FindingAt(context_, kCode, Severity::Error, Confidence::Likely, Site{call.function, call.expr},
-                                {"`gradient_checkpointing` with `ddp_find_unused_parameters` left at its default: for a model that is not one "
+                                {"`gradient_checkpointing` with `ddp_find_unused_parameters` left at its "
+                                 "default: for a model that is not one "
                                  "of Transformers' own, such as one with adapters, the Trainer turns the search on, and DDP raises",
                                  {}});
     AddLabel(finding, SpanOf(context_, {call.function, checkpointing}), LabelRole::Primary, {"reentrant by default", {}});
@@ -184,12 +185,12 @@ class Conflicts {
       const auto part = std::ranges::find_if(use.parts, [&](const objects::PartUse& each) { return each.use == objects::Use::Sometimes && Changes(each); });
       if (part == use.parts.end()) continue;
       Finding finding = FindingAt(context_, kCode, Severity::Error, Confidence::Likely, Site{model.call.function, model.call.expr},
-                                  {"`static_graph=True` promises that each step uses the same parameters, but `{}` takes part only sometimes",
+                                  {"`static_graph=True` promises that each step uses the same parameters, but `{}` is used only sometimes",
                                    {std::string(context_.program.text(part->field))}});
       AddLabel(finding, finding.span, LabelRole::Primary, {"the promise", {}});
       const objects::Guard& guard = *part->condition;
-      AddLabel(finding, SpanOf(context_, {guard.function, guard.test}), LabelRole::Why, {"comes out differently from step to step", {}});
-      finding.help = {"use `find_unused_parameters=True` in its place", {}};
+      AddLabel(finding, SpanOf(context_, {guard.function, guard.test}), LabelRole::Why, {"differs from step to step", {}});
+      finding.help = {"use `find_unused_parameters=True` instead", {}};
       sink_.push_back(std::move(finding));
     }
   }

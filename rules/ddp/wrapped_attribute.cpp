@@ -130,16 +130,17 @@ class Attributes {
   void Report(const objects::Site& site, ir::ModuleId module_id, ir::ExprId object) {
     const std::string name(context_.program.text(ir::AttrOf(context_.program.modules[module_id][site.expr])));
     Finding finding = FindingAt(context_, kCode, Severity::Error, Confidence::Likely, site,
-                                {"`{}` belongs to the model inside the DDP wrapper, which does not hand attributes through: this raises "
-                                 "AttributeError",
+                                {"`{}` belongs to the model inside the DDP wrapper, which does not forward "
+                                 "attributes: this raises `AttributeError`",
                                  {name}});
     const bool is_prepared = IsPrepared(context_, context_.facts.value(module_id, object));
     AddLabel(finding, SpanOf(context_, {site.function, object}), LabelRole::Primary,
-             {is_prepared ? "prepared: wrapped in DDP where there are several processes" : "wrapped in DDP", {}});
+             {is_prepared ? "prepared here: wrapped in DDP if there are several processes" : "wrapped in DDP", {}});
     finding.help = {"write `{}.module.{}`", {Quoted(context_, {site.function, object}), name}};
     const uint32_t end = context_.program.modules[module_id][object].end;
-    if (is_prepared) finding.help = {"ask `accelerator.unwrap_model({})`, which is right with one process as well", {Quoted(context_, {site.function, object})}};
-    if (!is_prepared) finding.fixes.push_back(MakeFix("ask the model inside the wrapper", Applicability::Safe,
+    if (is_prepared) finding.help = {"use `accelerator.unwrap_model({})`, which also works with "
+                                     "one process", {Quoted(context_, {site.function, object})}};
+    if (!is_prepared) finding.fixes.push_back(MakeFix("use the model inside the wrapper", Applicability::Safe,
                                     {Replace({context_.program.modules[module_id].file, end, end}, ".module")}));
     sink_.push_back(std::move(finding));
   }

@@ -34,8 +34,8 @@ class Devices {
     if (!first) return;
     const objects::Site site{init.function, init.expr};
     Finding finding = FindingAt(context_, kCode, Severity::Error, Confidence::Likely, site,
-                                {"the process group uses NCCL, but no device is ever chosen: all ranks of a node work on GPU 0, where `{}` "
-                                 "and NCCL's own buffers of all of them meet",
+                                {"the process group uses NCCL, but no device is ever chosen: all ranks of a "
+                                 "node use GPU 0 for `{}` and NCCL's own buffers",
                                  {Quoted(context_, *first)}});
     AddLabel(finding, finding.span, LabelRole::Primary, {"no `set_device` and no `device_id`", {}});
     AddLabel(finding, SpanOf(context_, *first), LabelRole::Why, {"works on the current device, which is GPU 0", {}});
@@ -242,12 +242,11 @@ class Order {
 
   void Report(const objects::Site& site, const objects::Site& choice) {
     Finding finding = FindingAt(context_, kCode, Severity::Warning, Confidence::Likely, site,
-                                {"`{}` comes before this process has chosen its device: NCCL takes GPU 0 or guesses one by the "
-                                 "global rank",
+                                {"`{}` comes before this process chooses its device: NCCL takes GPU 0 or guesses from the global rank",
                                  {Quoted(context_, site)}});
-    AddLabel(finding, finding.span, LabelRole::Primary, {"on which device is not said", {}});
+    AddLabel(finding, finding.span, LabelRole::Primary, {"no device is given", {}});
     AddLabel(finding, SpanOf(context_, choice), LabelRole::Why, {"chosen only here", {}});
-    finding.help = {"choose the device before the group is set up, or pass `device_id` to `init_process_group`", {}};
+    finding.help = {"choose the device before the group is created, or pass `device_id` to `init_process_group`", {}};
     sink_.push_back(std::move(finding));
   }
 

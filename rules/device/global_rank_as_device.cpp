@@ -63,12 +63,12 @@ class Devices {
     Finding finding = FindingAt(
         context_, kCode, Severity::Error, by_name ? Confidence::Possible : Confidence::Likely, place.site,
         {"`{}` counts the ranks of the whole job and selects a device in {}: on the second of two nodes with {} devices "
-         "each, rank {} asks for device {}, which is not there",
+         "each, rank {} asks for device {}, which does not exist",
          {number, place.sink.starts_with('`') ? place.sink : "`" + place.sink + "`", std::to_string(world_.per_node), std::to_string(rank), std::to_string(rank)}});
-    AddLabel(finding, finding.span, LabelRole::Primary, {"the local rank is wanted here", {}});
+    AddLabel(finding, finding.span, LabelRole::Primary, {"this must be the local rank", {}});
     AddReasons(context_, place.site, finding);
     const bool is_python = context_.program.module_of(place.site.function).language == ir::Language::Python;
-    finding.help = {is_python ? "use the index of the process on its node: `LOCAL_RANK`"
+    finding.help = {is_python ? "use the local rank: `LOCAL_RANK`"
                               : "use the index of the process on its node: its rank in the communicator that "
                                 "`MPI_Comm_split_type` makes of a node, or what the launcher says (`LOCAL_RANK`, "
                                 "`OMPI_COMM_WORLD_LOCAL_RANK`, `SLURM_LOCALID`)",

@@ -66,11 +66,11 @@ class Module {
     Finding finding = FindingAt(
         context_, kCode, is_possible ? Severity::Warning : Severity::Error, is_possible ? Confidence::Likely : Confidence::Certain,
         site,
-        is_possible ? findings::Text{"the port is `{}` in every job, whatever the launcher says: two jobs on one machine meet there",
+        is_possible ? findings::Text{"the port is `{}` in every job, whatever the launcher says: two jobs on one machine collide",
                                      {std::to_string(port)}}
                     : findings::Text{"no port has the number {}: the last one is 65535", {std::to_string(port)}});
     AddLabel(finding, finding.span, LabelRole::Primary,
-             {is_possible ? "overwrites what the environment says" : "refused when the group is set up", {}});
+             {is_possible ? "overwrites the launcher's value" : "refused when the group is set up", {}});
     finding.help = {"keep what is there: `os.environ.setdefault(\"MASTER_PORT\", ...)`, or let the system choose a free port", {}};
     sink_.push_back(std::move(finding));
   }
@@ -168,10 +168,9 @@ void VisitInit(const Context& context, const objects::KnownCall& call, FindingSi
   if (context.values.Int(context.index.Arg(call, "world_size")) == 1) return;
   const Site site{call.function, method};
   Finding finding = FindingAt(context, kCode, Severity::Warning, Confidence::Likely, site,
-                              {"every job meets at {}: the launcher's address and port are not used, and two jobs on one "
-                               "machine meet there",
+                              {"every job meets at {}: the launcher's address and port are not used, and two jobs on one machine collide",
                                {"`" + std::string(text) + "`"}});
-  AddLabel(finding, finding.span, LabelRole::Primary, {"written down here", {}});
+  AddLabel(finding, finding.span, LabelRole::Primary, {"hard-coded here", {}});
   finding.help = {"use `env://`, which is the default, or pass the address in", {}};
   sink.push_back(std::move(finding));
 }

@@ -42,7 +42,7 @@ class Programs {
     if (MayBeSetUpByOthers(module)) return;
     reported_[module.index] = true;
     Finding finding = FindingAt(context_, kCode, Severity::Error, Confidence::Likely, site,
-                                {"`{}` needs a process group, and nothing in this program sets one up", {Quoted(context_, site)}});
+                                {"`{}` needs a process group, and nothing in this program creates one", {Quoted(context_, site)}});
     AddLabel(finding, finding.span, LabelRole::Primary, {"raises: the default process group has not been initialized", {}});
     finding.help = {"call `torch.distributed.init_process_group` first, in every process", {}};
     sink_.push_back(std::move(finding));
@@ -65,8 +65,8 @@ class Programs {
                                    {Quoted(context_, site), context_.program.FunctionName(init.function)}});
       AddLabel(finding, finding.span, LabelRole::Primary, {"raises in a run of one process without a launcher", {}});
       AddLabel(finding, HeadOf(context_, context_.program.funcs[init.function].module, early), LabelRole::Why,
-               {"returns before a group is set up", {}});
-      finding.help = {"ask `torch.distributed.is_initialized()` first, as the program does elsewhere", {}};
+               {"returns before a group is created", {}});
+      finding.help = {"check `torch.distributed.is_initialized()` first, as the program does elsewhere", {}};
       sink_.push_back(std::move(finding));
       return;
     }

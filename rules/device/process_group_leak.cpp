@@ -34,7 +34,7 @@ void AddFix(const Context& context, const KnownCall& init, Finding& finding) {
   // A process that started others has no group of its own.
   const std::string_view text = TextOf(context, module.span(last));
   if (module[last].kind != ir::StmtKind::Expr || HoldsWord(text, {"spawn", "launch", "Process"}) || !BeginsLine(context, module_id, last)) return;
-  finding.fixes.push_back(MakeFix("end the process group where the program ends", Applicability::Safe,
+  finding.fixes.push_back(MakeFix("destroy the process group at the end of the program", Applicability::Safe,
                                   {InsertAfter(context, module_id, last, module_name + ".destroy_process_group()")}));
 }
 
@@ -47,7 +47,7 @@ void Check(const Context& context, FindingSink& sink) {
     Finding finding = FindingAt(context, kCode, Severity::Info, Confidence::Likely, objects::Site{init.function, init.expr},
                                 {"the process group is never destroyed: NCCL may hang or warn when the first rank exits", {}});
     AddLabel(finding, finding.span, LabelRole::Primary, {"set up here", {}});
-    finding.help = {"call `torch.distributed.destroy_process_group()` on the way out, on every rank", {}};
+    finding.help = {"call `torch.distributed.destroy_process_group()` at the end, on every rank", {}};
     AddFix(context, init, finding);
     sink.push_back(std::move(finding));
   }

@@ -37,10 +37,10 @@ void Visit(const Context& context, const objects::KnownCall& init, FindingSink& 
   const objects::Site site{init.function, context.index.ArgExpr(init, "world_size")};
   Finding finding = FindingAt(
       context, kCode, Severity::Error, Confidence::Likely, site,
-      {"the number of devices of this node is taken for the number of ranks{}",
-       {is_local ? ", and the local rank for the rank: on two nodes there are two jobs of the same name, which never meet"
-                 : ": on two nodes half of the ranks have no place in the group, and all wait for the rendezvous"}});
-  AddLabel(finding, finding.span, LabelRole::Primary, {"of this node only, and all its devices, used or not", {}});
+      {"the number of this node's devices is used as the number of ranks{}",
+       {is_local ? ", and the local rank as the rank: on two nodes this makes two jobs of the same name, which never meet"
+                 : ": on two nodes half of the ranks do not fit into the group, and all ranks hang in the rendezvous"}});
+  AddLabel(finding, finding.span, LabelRole::Primary, {"counts all devices of this node only, used or not", {}});
   AddLabel(finding, SpanOf(context, {init.function, context.index.ArgExpr(init, "rank")}), LabelRole::Note,
            {is_local ? "counts within the node" : "counts over all nodes", {}});
   finding.help = {"leave both out: `init_process_group` reads `RANK` and `WORLD_SIZE`, which the launcher sets", {}};

@@ -12,8 +12,8 @@ bool IsPrepare(std::string_view entry) {
 
 void Report(const Context& context, const BypassedBackward& found, FindingSink& sink) {
   Finding finding = FindingAt(context, kCode, found,
-                              "`{}.backward()` goes past Accelerate: it scales the loss for mixed precision and for "
-                              "accumulated steps, and hands it to DeepSpeed where that is configured",
+                              "`{}.backward()` bypasses Accelerate: `accelerator.backward` scales the loss for "
+                              "mixed precision and accumulated steps, and passes it to DeepSpeed if configured",
                               "the model is prepared here");
   finding.help = {"call `accelerator.backward(loss)`", {}};
   const objects::KnownCall& prepare = *found.taken_over;

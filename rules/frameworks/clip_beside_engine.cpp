@@ -31,10 +31,10 @@ void Check(const Context& context, FindingSink& sink) {
     if (!is_of_engine) continue;
     const objects::Site site{call.function, call.expr};
     Finding finding = FindingAt(context, kCode, Severity::Error, Confidence::Likely, site,
-                                {"these are parameters of a DeepSpeed engine, which keeps its gradients elsewhere: nothing is clipped, or "
-                                 "only the part that this rank holds",
+                                {"these parameters belong to a DeepSpeed engine, which keeps its gradients "
+                                 "elsewhere: nothing is clipped, or only this rank's part",
                                  {}});
-    AddLabel(finding, finding.span, LabelRole::Primary, {"sees no gradients of the engine", {}});
+    AddLabel(finding, finding.span, LabelRole::Primary, {"does not see the engine's gradients", {}});
     finding.help = {"set `gradient_clipping` in the configuration of the engine", {}};
     sink.push_back(std::move(finding));
   }

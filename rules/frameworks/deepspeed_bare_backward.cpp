@@ -22,8 +22,8 @@ std::string EngineName(const Context& context, const objects::KnownCall& initial
 
 void Report(const Context& context, const BypassedBackward& found, FindingSink& sink) {
   Finding finding = FindingAt(context, kCode, found,
-                              "`{}.backward()` goes past the DeepSpeed engine: it does not scale the loss, and its step does "
-                              "not see the gradients",
+                              "`{}.backward()` bypasses the DeepSpeed engine: the loss is not scaled, and the "
+                              "engine's step does not see the gradients",
                               "the engine is made here");
   const std::string engine = EngineName(context, *found.taken_over);
   finding.help = {"call `backward(loss)` and `step()` of the engine", {}};
@@ -46,7 +46,7 @@ extern const Rule DeepspeedBareBackward = {
     .name = "deepspeed-bare-backward",
     .severity = Severity::Error,
     .languages = "Python",
-    .summary = "`loss.backward()` on the loss of a DeepSpeed engine, past the engine",
+    .summary = "`loss.backward()` on the loss of a DeepSpeed engine, bypassing the engine",
     .explanation = R"md(
 ## What it finds
 

@@ -37,12 +37,12 @@ void Visit(const Context& context, FuncId function, const GradientEvent& step, s
   if (!adds_each_time || std::ranges::count(seen, span) > 0) return;
   seen.push_back(span);
   Finding finding = FindingAt(context, kCode, Severity::Error, Confidence::Likely, step.call.site,
-                              {"the engine steps only every n-th time, but it counts micro-steps by its own calls of `step`: it "
-                               "accumulates n times as many as it was told",
+                              {"the engine steps only every n-th time, but it counts micro-steps by calls of "
+                               "`step`: it accumulates n times as many as configured",
                                {}});
-  AddLabel(finding, finding.span, LabelRole::Primary, {"the engine decides itself which call changes parameters", {}});
-  AddLabel(finding, SpanOf(context, {period->guard->function, period->guard->test}), LabelRole::Condition, {"keeps micro-steps from it", {}});
-  finding.help = {"call `step` after each `backward`, and leave the number of micro-steps to `gradient_accumulation_steps`", {}};
+  AddLabel(finding, finding.span, LabelRole::Primary, {"the engine itself decides which call updates parameters", {}});
+  AddLabel(finding, SpanOf(context, {period->guard->function, period->guard->test}), LabelRole::Condition, {"hides micro-steps from the engine", {}});
+  finding.help = {"call `step` after each `backward`; `gradient_accumulation_steps` sets the number of micro-steps", {}};
   sink.push_back(std::move(finding));
 }
 

@@ -36,7 +36,8 @@ void VisitLog(const Context& context, const KnownCall& log, FindingSink& sink) {
   const std::optional<Site> monitor = MonitorOf(context, metric);
   if (!monitor) return;
   Finding finding = FindingAt(context, kCode, Severity::Error, Confidence::Likely, Site{log.function, log.expr},
-                              {"`{}` is logged on rank 0 only, and a callback or scheduler on every rank decides by it", {std::string(metric)}});
+                              {"`{}` is logged on rank 0 only, but a callback or scheduler on every rank "
+                               "depends on it", {std::string(metric)}});
   AddLabel(finding, finding.span, LabelRole::Primary, {"unknown to the other ranks", {}});
   AddLabel(finding, SpanOf(context, *monitor), LabelRole::Why, {"looked up on every rank", {}});
   finding.help = {"log it on every rank, with `sync_dist=True`", {}};
@@ -72,7 +73,7 @@ void VisitHook(const Context& context, FuncId function, FindingSink& sink) {
                               {"`{}` runs on rank 0 only, but Lightning needs what it returns or logs on every rank", {std::string(name)}});
   finding.span = {context.program.modules[module_id].file, node.name_begin, node.name_end};
   AddLabel(finding, finding.span, LabelRole::Primary, {"the other ranks return None", {}});
-  finding.help = {"let every rank run the hook, and decorate only the function that writes or prints", {}};
+  finding.help = {"run the hook on every rank, and decorate only the function that writes or prints", {}};
   sink.push_back(std::move(finding));
 }
 

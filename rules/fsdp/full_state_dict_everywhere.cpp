@@ -53,7 +53,7 @@ void AddFix(const Context& context, const objects::KnownCall& call, ValueId conf
                                            "from torch.distributed.fsdp import FullStateDictConfig")) {
     edits.push_back(std::move(edit));
   }
-  finding.fixes.push_back(MakeFix("gather on rank 0 only, in the memory of the host",
+  finding.fixes.push_back(MakeFix("gather on rank 0 only, in host memory",
                                   IsWrittenByFirstRank(context, call.function) ? Applicability::Safe : Applicability::Unsafe,
                                   std::move(edits)));
 }
@@ -73,7 +73,7 @@ void Check(const Context& context, FindingSink& sink) {
     // `if world_size == 1`: no job of several ranks comes here.
     if (context.reach.Ranks(site, objects::SmallJob(context.facts.job)).empty()) continue;
     Finding finding = FindingAt(context, kCode, Severity::Error, Confidence::Likely, site,
-                                {"the whole model is gathered on {}: it needs the memory that sharding was to save",
+                                {"the whole model is gathered on {}: it needs the memory that sharding was meant to save",
                                  {is_known && !IsOff(context, config, "rank0_only") ? "the device of rank 0"
                                                                                      : "every rank"}});
     AddLabel(finding, finding.span, LabelRole::Primary, {"neither `rank0_only` and `offload_to_cpu`, nor shards", {}});

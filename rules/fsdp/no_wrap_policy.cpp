@@ -28,10 +28,10 @@ bool WrapsParts(const Context& context, ProgramCalls& calls, ir::ModuleId module
 
 std::string_view Problem(const Context& context, const objects::KnownCall& call) {
   const ValueId policy = context.index.Arg(call, "auto_wrap_policy");
-  if (!policy || context.values.IsNone(policy)) return "no `auto_wrap_policy` cuts the model into units";
+  if (!policy || context.values.IsNone(policy)) return "no `auto_wrap_policy` splits the model into units";
   const std::string_view name = context.values.External(policy);
   if (name.ends_with(".size_based_auto_wrap_policy")) {
-    return "the policy is passed without a size, so that it wraps parts of over 100 million parameters only";
+    return "the policy is passed without a size, so it wraps only parts of over 100 million parameters";
   }
   return {};
 }

@@ -33,12 +33,12 @@ class Sharding {
     if (!optimizer) return;
     const objects::Site site{call_.function, *optimizer};
     Finding finding = FindingAt(context_, kCode, Severity::Error, Confidence::Likely, site,
-                                {"this optimizer holds the parameters of `{}` from before it is sharded, which FSDP replaces: "
-                                 "its steps change nothing that is trained",
+                                {"this optimizer holds the parameters of `{}` from before sharding, which FSDP "
+                                 "replaces: its steps do not update the trained model",
                                  {name}});
-    AddLabel(finding, finding.span, LabelRole::Primary, {"made of the parameters there were", {}});
+    AddLabel(finding, finding.span, LabelRole::Primary, {"created from the old parameters", {}});
     AddLabel(finding, SpanOf(context_, {call_.function, call_.expr}), LabelRole::Why, {"sharded only here", {}});
-    finding.help = {"shard the model first, and make the optimizer of what comes out", {}};
+    finding.help = {"shard the model first, then create the optimizer from the result", {}};
     sink.push_back(std::move(finding));
   }
 

@@ -31,8 +31,8 @@ void Check(const Context& context, FindingSink& sink) {
                                 {"`reduce_dtype` is left out, so gradients are summed over the ranks in the 16 bits of "
                                  "`param_dtype`",
                                  {}});
-    AddLabel(finding, finding.span, LabelRole::Primary, {"nothing is said of the reduction", {}});
-    finding.help = {"say how gradients are reduced: `reduce_dtype=torch.float32`", {}};
+    AddLabel(finding, finding.span, LabelRole::Primary, {"no type is given for the reduction", {}});
+    finding.help = {"set the reduction type: `reduce_dtype=torch.float32`", {}};
     const ir::ModuleId module = context.program.funcs[call.function].module;
     const ir::ExprId given = context.index.ArgExpr(call, "reduce_dtype");
     const std::string argument = "reduce_dtype=torch.float32";

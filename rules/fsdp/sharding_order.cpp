@@ -41,7 +41,7 @@ void VisitRoot(const Context& context, const KnownCall& root, FindingSink& sink)
     const ir::ExprId part = context.index.ArgExpr(child, "module");
     if (!part || !IsPartOf(context, {child.function, part}, TextOf(context, module_id, model))) continue;
     Finding finding = FindingAt(context, kCode, Severity::Error, Confidence::Likely, Site{root.function, root.expr},
-                                {"`{}` is sharded before its parts: all parameters are in one unit by then, and nothing is left for `{}`",
+                                {"`{}` is sharded before its parts: all parameters are already in one unit, and nothing is left for `{}`",
                                  {Quoted(context, {root.function, model}), Quoted(context, {child.function, part})}});
     AddLabel(finding, finding.span, LabelRole::Primary, {"takes every parameter that is in no unit yet", {}});
     AddLabel(finding, SpanOf(context, {child.function, child.expr}), LabelRole::Why, {"comes too late", {}});

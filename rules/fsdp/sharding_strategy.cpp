@@ -16,11 +16,13 @@ void Check(const Context& context, FindingSink& sink) {
     const ir::ExprId strategy = context.index.ArgExpr(call, "sharding_strategy");
     const bool shards_nothing = strategy && TextOf(context, module, strategy).ends_with("NO_SHARD");
     Finding finding = FindingAt(context, kCode, Severity::Info, Confidence::Likely, Site{call.function, shards_nothing ? strategy : call.expr},
-                                {shards_nothing ? "`NO_SHARD` is deprecated: it shards nothing, and DDP does the same with less"
-                                                : "the first generation of FSDP is deprecated: `fully_shard` replaces it, and keeps the parameters of each layer as they are",
+                                {shards_nothing ? "`NO_SHARD` is deprecated: it shards nothing, and DDP does the same at less cost"
+                                                : "the first generation of FSDP is deprecated: `fully_shard` "
+                                                  "replaces it, and keeps the parameters of each layer as they are",
                                  {}});
     AddLabel(finding, finding.span, LabelRole::Primary, {shards_nothing ? "the same as DDP" : "flattens parameters into one", {}});
-    finding.help = {shards_nothing ? "use DistributedDataParallel" : "call `torch.distributed.fsdp.fully_shard` on the layers, then on the model", {}};
+    finding.help = {shards_nothing ? "use DistributedDataParallel" : "call `torch.distributed.fsdp.fully_shard` "
+                                                                     "on the layers, then on the model", {}};
     sink.push_back(std::move(finding));
   }
 }

@@ -82,7 +82,7 @@ void CheckJob(const LaunchContext& context, const LaunchFile& file, const Job& j
     const bool is_value = node.kind == ConfigKind::Number || node.kind == ConfigKind::Bool;
     if (!is_value || Agree(node, argument->value.text())) continue;
     Finding finding = LaunchFinding(kCode, Severity::Error, Confidence::Likely, argument->span,
-                                    {"`{}` is {} here and {} in `{}`: one of them is not what runs, or the Trainer refuses to start",
+                                    {"`{}` is {} here and {} in `{}`: one of them is ignored, or the Trainer refuses to start",
                                      {pair.args[0], argument->value.text(), node.text, json->path}});
     AddNote(finding, node.span, {"the other value", {}});
     finding.help = {"write `\"auto\"` in the configuration: the Trainer fills in what the command line says", {}};
@@ -102,8 +102,9 @@ void CheckAccelerate(const LaunchFile& file, FindingSink& sink) {
     const ConfigId also = tree.Member(section, key);
     if (!also) continue;
     Finding finding = LaunchFinding(kCode, Severity::Error, Confidence::Certain, tree[also].key_span,
-                                    {"`{}` beside `deepspeed_config_file`: Accelerate takes it from the file and refuses to start with both", {key}});
-    AddNote(finding, tree[path].span, {"all of it stands in this file", {}});
+                                    {"`{}` beside `deepspeed_config_file`: Accelerate takes it from the file "
+                                     "and refuses to start with both", {key}});
+    AddNote(finding, tree[path].span, {"the file sets it, too", {}});
     sink.push_back(std::move(finding));
     return;
   }

@@ -44,7 +44,7 @@ void CheckJob(const LaunchContext& context, const Job& job, std::set<source::Spa
     Finding finding = LaunchFinding(kCode, Severity::Warning, *confidence, setting.span,
                                     {"`{}={}` is set for this job: {}", {setting.name, setting.value.text(), variable->why}});
     AddNote(finding, job.innermost().word.span(), {"the job that runs with it", {}});
-    finding.help = {"set it where you look for an error, on the command line, and not in the script", {}};
+    finding.help = {"set it on the command line while debugging, not in the script", {}};
     sink.push_back(std::move(finding));
   }
 }
@@ -65,7 +65,7 @@ extern const Rule DebugLeftOn = {
     .on_by_default = false,
     .preview = kReadBeforeItsFixes,
     .languages = "launch files",
-    .summary = "setting for looking for errors that slows every run down",
+    .summary = "debugging setting that slows every run down",
     .explanation = R"md(
 ## What it finds
 

@@ -63,8 +63,8 @@ class ConfigCheck {
     // Outside of closed maps other tools keep keys of their own.
     if (!is_closed && !std::ranges::any_of(names, [&](std::string_view name) { return IsSlip(node.key, name); })) return;
     Report(Severity::Error, is_closed ? Confidence::Certain : Confidence::Likely, node.key_span,
-           is_closed ? findings::Text{"`{}` is no key of `{}`: DeepSpeed refuses to start{}", {node.key, path, nearest}}
-                     : findings::Text{"`{}` is no key of DeepSpeed, which ignores it{}", {node.key, nearest}},
+           is_closed ? findings::Text{"`{}` is not a key of `{}`: DeepSpeed refuses to start{}", {node.key, path, nearest}}
+                     : findings::Text{"`{}` is not a key of DeepSpeed, which ignores it{}", {node.key, nearest}},
            {});
   }
 
@@ -98,7 +98,7 @@ class ConfigCheck {
     if (node.kind == ConfigKind::Text || node.kind == ConfigKind::Null) {
       const bool is_truth_in_quotes = entry.type == "boolean" && (node.text == "True" || node.text == "False" || node.text == "true" || node.text == "false");
       if (is_truth_in_quotes && entry.path.ends_with(".enabled") && (node.text == "False" || node.text == "false")) {
-        Report(Severity::Error, Confidence::Likely, node.span, {"`\"{}\"` is a text, not a truth value", {node.text}}, {"write `{}` without quotes", {"false"}});
+        Report(Severity::Error, Confidence::Likely, node.span, {"`\"{}\"` is a string, not a boolean", {node.text}}, {"write `{}` without quotes", {"false"}});
       }
       return;
     }
@@ -136,13 +136,15 @@ class ConfigCheck {
     const ConfigId param = tree_.Find(zero, "offload_param.device");
     if (*stage != 3 && IsOn(param)) {
       Report(Severity::Error, Confidence::Certain, tree_[param].span,
-             {"parameters are offloaded under ZeRO-{}, which keeps all of them on each GPU: only stage 3 offloads parameters", {std::to_string(*stage)}},
-             {"take `offload_param` out, or use stage 3", {}});
+             {"parameters are offloaded under ZeRO-{}, which keeps all of them on each GPU: only stage 3 "
+              "offloads parameters", {std::to_string(*stage)}},
+             {"remove `offload_param`, or use stage 3", {}});
       AddNote(sink_.back(), tree_[stage_id].span, {"the stage", {}});
     }
     const ConfigId optimizer = tree_.Find(zero, "offload_optimizer.device");
     if (*stage == 0 && IsOn(optimizer)) {
-      Report(Severity::Error, Confidence::Certain, tree_[optimizer].span, {"the optimizer is offloaded without ZeRO: stage 0 turns it off", {}},
+      Report(Severity::Error, Confidence::Certain, tree_[optimizer].span, {"the optimizer is offloaded without "
+                                                                           "ZeRO: stage 0 turns it off", {}},
              {"use stage 1, 2 or 3", {}});
       AddNote(sink_.back(), tree_[stage_id].span, {"the stage", {}});
     }
@@ -170,7 +172,8 @@ class ConfigCheck {
     const int64_t of_rank = *micro * std::clamp<int64_t>(steps.value_or(1), 1, 1 << 20);
     if (of_rank <= 0 || *all % of_rank == 0) return;
     Report(Severity::Error, Confidence::Certain, tree_[all_id].span,
-           {"no number of ranks makes a `train_batch_size` of {} out of {} a rank and step{}", {std::to_string(*all), std::to_string(of_rank), steps ? " (micro batch times accumulation)" : ""}},
+           {"no number of ranks gives a `train_batch_size` of {} with {} per "
+            "rank and step{}", {std::to_string(*all), std::to_string(of_rank), steps ? " (micro batch times accumulation)" : ""}},
            {"leave `train_batch_size` out: DeepSpeed computes it", {}});
   }
 

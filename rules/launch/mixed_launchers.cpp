@@ -28,9 +28,10 @@ void CheckNested(const LaunchContext& context, const Job& job, const Layer& agen
   const launch::LauncherTable* inner = InnerLauncher(context, job);
   if (inner == nullptr) return;
   Finding finding = LaunchFinding(kCode, Severity::Error, Confidence::Certain, job.script.span(),
-                                  {"`{}` starts `{}` once a process: each of these starts all processes again", {agent.launcher->name, inner->name}});
-  AddNote(finding, agent.word.span(), {"starts the processes already", {}});
-  finding.help = {"use one of the two launchers", {}};
+                                  {"`{}` starts `{}` once per process, and each of these starts all "
+                                   "processes again", {agent.launcher->name, inner->name}});
+  AddNote(finding, agent.word.span(), {"already starts the processes", {}});
+  finding.help = {"use only one of the two launchers", {}};
   sink.push_back(std::move(finding));
 }
 
@@ -42,7 +43,7 @@ void CheckFilters(const Layer& agent, FindingSink& sink) {
   if (filter == nullptr || count == nullptr || !count->value.Number().has_value() || *count->value.Number() < 0) return;
   Finding finding = LaunchFinding(kCode, Severity::Error, Confidence::Certain, count->word.span(),
                                   {"`{}` beside `{}`: DeepSpeed refuses to start with both", {count->name, filter->name}});
-  AddNote(finding, filter->word.span(), {"says already which GPUs are used", {}});
+  AddNote(finding, filter->word.span(), {"already says which GPUs to use", {}});
   finding.help = {"keep one of the two", {}};
   sink.push_back(std::move(finding));
 }
@@ -56,7 +57,8 @@ void CheckModes(const Layer& agent, FindingSink& sink) {
     if (option == nullptr) continue;
     if (first != nullptr) {
       Finding finding = LaunchFinding(kCode, Severity::Error, Confidence::Certain, option->word.span(),
-                                      {"`{}` beside `{}`: Accelerate takes only one of them and refuses to start", {option->name, first->name}});
+                                      {"`{}` beside `{}`: Accelerate takes only one of them and "
+                                       "refuses to start", {option->name, first->name}});
       AddNote(finding, first->word.span(), {"the other one", {}});
       sink.push_back(std::move(finding));
       return;

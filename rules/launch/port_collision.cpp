@@ -58,10 +58,10 @@ bool RunTogether(const Job& a, const Job& b) {
 
 void ReportPair(const Job& first, const Port& first_port, const Job&, const Port& port, FindingSink& sink) {
   Finding finding = LaunchFinding(kCode, Severity::Error, std::min(ConfidenceOf(first_port.sureness), ConfidenceOf(port.sureness)), port.span,
-                                  {"this job and the one {} run at the same time, and both meet at port {}{}",
+                                  {"this job and the one {} run at the same time, and both use port {}{}",
                                    {first.in_background ? "started before it" : "beside it", port.number, port.is_default && first_port.is_default ? ", the default" : ""}});
   AddNote(finding, first_port.span, {"the other job, in the background", {}});
-  finding.help = {"give each job a port of its own: `--master_port`, or `--standalone`, which takes a free one", {}};
+  finding.help = {"give each job its own port: `--master_port`, or `--standalone`, which takes a free one", {}};
   sink.push_back(std::move(finding));
 }
 
@@ -86,8 +86,8 @@ void CheckLoop(const Job& job, FindingSink& sink) {
   const Option* rank = AgentOf(job)->Find("node_rank");
   if (rank != nullptr && !rank->value.IsKnown()) return;
   Finding finding = LaunchFinding(kCode, Severity::Error, Confidence::Likely, port->span,
-                                  {"each round of the loop starts a job in the background, and all of them meet at port {}", {port->number}});
-  finding.help = {"give each job a port of its own: `--master_port=$((29500 + i))`, or `--standalone`, which takes a free one", {}};
+                                  {"each round of the loop starts a job in the background, and all of them use port {}", {port->number}});
+  finding.help = {"give each job its own port: `--master_port=$((29500 + i))`, or `--standalone`, which takes a free one", {}};
   sink.push_back(std::move(finding));
 }
 

@@ -58,7 +58,7 @@ class JobCheck {
              {"{} a node, and {} asks for {}", {Processes(*processes_.value), devices.text, Gpus(*devices.value)}});
     } else if (*processes_.value < *devices.value && processes_.sureness == Sureness::Written) {
       Report(Severity::Warning, Confidence::Likely, processes_.span, devices.span, {"what a node of the job gets", {}},
-             {"{} a node, and {} asks for {}: the others are paid for and idle", {Processes(*processes_.value), devices.text, Gpus(*devices.value)}});
+             {"{} a node, and {} asks for {}: the others stay idle", {Processes(*processes_.value), devices.text, Gpus(*devices.value)}});
     }
   }
 
@@ -67,7 +67,8 @@ class JobCheck {
     const Said tasks = TasksPerNodeOfStep(job_);
     if (!tasks.IsMoreThan(1) || processes_.value == 1) return;
     Report(Severity::Error, ConfidenceOf(tasks.sureness), agent_.word.span(), tasks.span, {"tasks that `srun` starts on a node", {}},
-           {"`srun` starts `{}` {} times on each node ({}), and each starts all processes of the node", {agent_.launcher->name, std::to_string(*tasks.value), tasks.text}});
+           {"`srun` starts `{}` {} times on each node ({}), and each starts all processes "
+            "of the node", {agent_.launcher->name, std::to_string(*tasks.value), tasks.text}});
   }
 
   // DeepSpeed's launcher counts GPUs itself: `--num_gpus` and `--include` make it forget CUDA_VISIBLE_DEVICES.
@@ -110,7 +111,8 @@ class JobCheck {
     if (!machines.IsMoreThan(1) || !all.value || *all.value <= 0) return;
     if (*all.value % *machines.value == 0 && *all.value >= *machines.value) return;
     Report(Severity::Error, ConfidenceOf(all, machines), all.span, machines.span, {"machines that they are for", {}},
-           {"{} for {} machines: `--num_processes` counts those of all machines, and each takes as many", {Processes(*all.value), std::to_string(*machines.value)}});
+           {"{} for {} machines: `--num_processes` counts those of all machines, and each "
+            "takes as many", {Processes(*all.value), std::to_string(*machines.value)}});
   }
 
   const Job& job_;
@@ -165,7 +167,8 @@ void CheckAccelerateConfig(const LaunchFile& file, FindingSink& sink) {
   const int64_t machines = tree.Integer(machines_id).value_or(1);
   if (machines > 1 && (*processes < machines || *processes % machines != 0)) {
     Finding finding = LaunchFinding(kCode, Severity::Error, Confidence::Certain, tree[processes_id].span,
-                                    {"{} for {} machines: `num_processes` counts those of all machines", {Processes(*processes), std::to_string(machines)}});
+                                    {"{} for {} machines: `num_processes` counts those of "
+                                     "all machines", {Processes(*processes), std::to_string(machines)}});
     AddNote(finding, tree[machines_id].span, {"machines that they are for", {}});
     sink.push_back(std::move(finding));
   }
@@ -175,7 +178,8 @@ void CheckAccelerateConfig(const LaunchFile& file, FindingSink& sink) {
   const auto devices = static_cast<int64_t>(std::ranges::count(text, ',')) + 1;
   if (*processes <= devices) return;
   Finding finding = LaunchFinding(kCode, Severity::Error, Confidence::Certain, tree[processes_id].span,
-                                  {"{} on {}: `gpu_ids` names fewer GPUs than there are processes", {Processes(*processes), Gpus(devices)}});
+                                  {"{} on {}: `gpu_ids` names fewer GPUs than there "
+                                   "are processes", {Processes(*processes), Gpus(devices)}});
   AddNote(finding, tree[ids].span, {"the GPUs that are used", {}});
   sink.push_back(std::move(finding));
 }

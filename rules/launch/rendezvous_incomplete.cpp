@@ -62,15 +62,17 @@ class JobCheck {
     // Both are defaults that whoever starts a job of several nodes gives anew.
     if (option.value.sureness() != Sureness::Written || nodes_.sureness != Sureness::Written) return;
     Finding finding = Make(option.word.span(), confidence,
-                           {"all {} nodes are told to meet at `{}`, which on each of them is the node itself", {std::to_string(*nodes_.value), option.value.text()}});
+                           {"all {} nodes are told to meet at `{}`, which on each of them is the "
+                            "node itself", {std::to_string(*nodes_.value), option.value.text()}});
     finding.help = {"name the first node: its host name or address", {}};
     sink_.push_back(std::move(finding));
   }
 
   void ReportMixed(const Option& backend, const Option& address) {
     Finding finding = Make(address.word.span(), Confidence::Certain,
-                           {"`{}` is not used with `{}`: without `--rdzv_endpoint` each node meets only itself", {address.name, backend.name + "=" + backend.value.text()}});
-    AddNote(finding, backend.word.span(), {"this way to meet wants an endpoint", {}});
+                           {"`{}` is not used with `{}`: without `--rdzv_endpoint` each node meets "
+                            "only itself", {address.name, backend.name + "=" + backend.value.text()}});
+    AddNote(finding, backend.word.span(), {"this rendezvous needs an endpoint", {}});
     finding.help = {"give `--rdzv_endpoint=HOST:PORT` instead of `--master_addr` and `--master_port`", {}};
     sink_.push_back(std::move(finding));
   }
@@ -78,7 +80,8 @@ class JobCheck {
   void ReportNoAddress() {
     if (nodes_.sureness != Sureness::Written) return;
     Finding finding = Make(agent_.word.span(), Confidence::Likely,
-                           {"{} nodes ({}) are not told where to meet: each {} waits at `127.0.0.1` for the others", {std::to_string(*nodes_.value), nodes_.text, Name()}});
+                           {"{} nodes ({}) are not told where to meet: each {} waits at `127.0.0.1` "
+                            "for the others", {std::to_string(*nodes_.value), nodes_.text, Name()}});
     finding.help = {"give `--rdzv_backend=c10d --rdzv_endpoint=HOST:PORT --rdzv_id=JOB`, the same on all nodes", {}};
     sink_.push_back(std::move(finding));
   }
@@ -86,7 +89,8 @@ class JobCheck {
   void ReportNoRank() {
     if (nodes_.sureness != Sureness::Written) return;
     Finding finding = Make(agent_.word.span(), Confidence::Likely,
-                           {"no `--node_rank` for {} nodes ({}): each node says that it is the first one, and the ranks of the others never come",
+                           {"no `--node_rank` for {} nodes ({}): each node says that it is the first one, and "
+                            "the ranks of the others never come",
                             {std::to_string(*nodes_.value), nodes_.text}});
     finding.help = {"give each node its number, or let them agree on it: `--rdzv_backend=c10d --rdzv_endpoint=HOST:PORT`", {}};
     sink_.push_back(std::move(finding));
@@ -101,9 +105,10 @@ class JobCheck {
       const bool is_early = std::ranges::count(kOfTask, piece.variable) > 0 && piece.shell <= step->shell;
       if (!is_early) continue;
       Finding finding = LaunchFinding(kCode, Severity::Error, nodes_.IsMoreThan(1) ? Confidence::Certain : Confidence::Likely, rank->word.span(),
-                                      {"`${}` is put in by the shell before `srun` starts the nodes: all of them get the number of the first one",
+                                      {"`${}` is expanded by the shell before `srun` starts the nodes: all of "
+                                       "them get the number of the first one",
                                        {piece.variable}});
-      AddNote(finding, step->word.span(), {"starts the nodes with words that are final", {}});
+      AddNote(finding, step->word.span(), {"expands before the nodes start", {}});
       finding.help = {"let each task read it: `srun bash -c 'torchrun --node_rank=$SLURM_NODEID ...'`, in single quotes", {}};
       sink_.push_back(std::move(finding));
       return;
@@ -111,8 +116,9 @@ class JobCheck {
     const bool is_fixed = rank->value.Number() && rank->value.sureness() == Sureness::Written && nodes_.IsMoreThan(1) && NodesAreOfStep();
     if (!is_fixed) return;
     Finding finding = LaunchFinding(kCode, Severity::Error, Confidence::Likely, rank->word.span(),
-                                    {"`srun` starts this on {} nodes, and all say that they are node {}", {std::to_string(*nodes_.value), rank->value.text()}});
-    AddNote(finding, step->word.span(), {"starts the same words on each node", {}});
+                                    {"`srun` starts this on {} nodes, and all say that they "
+                                     "are node {}", {std::to_string(*nodes_.value), rank->value.text()}});
+    AddNote(finding, step->word.span(), {"runs the same command on each node", {}});
     sink_.push_back(std::move(finding));
   }
   bool NodesAreOfStep() const { return job_.Find("srun")->Find("hosts") == nullptr && job_.Find("srun")->Find("nodes") == nullptr; }
@@ -122,7 +128,7 @@ class JobCheck {
     const Option* id = agent_.Find("rendezvous_id");
     if (id == nullptr || id->value.Variable() != "RANDOM" || job_.Find("srun") != nullptr || job_.allocation || job_.is_remote) return;
     Finding finding = Make(id->word.span(), Confidence::Likely,
-                           {"each node that runs this makes up an id of its own: jobs of different ids never meet", {}});
+                           {"each node that runs this makes up its own id: nodes with different ids never meet", {}});
     finding.help = {"use an id that is the same on all nodes", {}};
     sink_.push_back(std::move(finding));
   }
@@ -140,7 +146,8 @@ void CheckEnvironment(const Job& job, FindingSink& sink) {
   if (AgentOf(job) != nullptr || address == nullptr || !nodes.IsMoreThan(1) || !IsLoopback(address->value)) return;
   if (address->value.sureness() != Sureness::Written) return;
   Finding finding = LaunchFinding(kCode, Severity::Error, ConfidenceOf(nodes.sureness), address->span,
-                                  {"`MASTER_ADDR={}` on {} nodes: on each of them that is the node itself", {address->value.text(), std::to_string(*nodes.value)}});
+                                  {"`MASTER_ADDR={}` on {} nodes: on each of them that is the "
+                                   "node itself", {address->value.text(), std::to_string(*nodes.value)}});
   AddNote(finding, nodes.span, {"several nodes", {}});
   finding.help = {"name the first node: `MASTER_ADDR=$(scontrol show hostnames \"$SLURM_JOB_NODELIST\" | head -n 1)`", {}};
   sink.push_back(std::move(finding));

@@ -10,9 +10,9 @@ constexpr std::string_view kCode = "AR901";
 void Report(const Layer& agent, const Said& nodes, findings::Text message, FindingSink& sink) {
   const Option& standalone = *agent.Find("standalone");
   Finding finding = LaunchFinding(kCode, Severity::Error, ConfidenceOf(nodes.sureness), standalone.word.span(), std::move(message));
-  AddNote(finding, finding.span, {"makes a meeting point of its own on each node", {}});
+  AddNote(finding, finding.span, {"makes a separate rendezvous on each node", {}});
   AddNote(finding, nodes.span, {"several nodes", {}});
-  finding.help = {"give all nodes one meeting point: `--rdzv_backend=c10d --rdzv_endpoint=HOST:PORT --rdzv_id=JOB`", {}};
+  finding.help = {"give all nodes the same rendezvous: `--rdzv_backend=c10d --rdzv_endpoint=HOST:PORT --rdzv_id=JOB`", {}};
   sink.push_back(std::move(finding));
 }
 
@@ -24,9 +24,11 @@ void Check(const LaunchContext& context, FindingSink& sink) {
       const Said own = SaidBy(*agent, "nodes");
       const Said step = NodesOfStep(job);
       if (own.IsMoreThan(1)) {
-        Report(*agent, own, {"`--standalone` beside {}: each node meets only itself and waits for the others until it times out", {own.text}}, sink);
+        Report(*agent, own, {"`--standalone` beside {}: each node meets only itself and waits for the others "
+                             "until it times out", {own.text}}, sink);
       } else if (step.IsMoreThan(1)) {
-        Report(*agent, step, {"`--standalone` on {} nodes ({}): each node trains a model of its own, and nobody says so", {std::to_string(*step.value), step.text}}, sink);
+        Report(*agent, step, {"`--standalone` on {} nodes ({}): each node trains its own model, "
+                              "without a warning", {std::to_string(*step.value), step.text}}, sink);
       }
     }
   }

@@ -29,8 +29,8 @@ void CheckBehindScript(const Job& job, const Layer& agent, FindingSink& sink) {
     const bool is_own = name == "--nproc_per_node" || name == "--nproc-per-node";
     if (!is_own || agent.launcher->name != "torchrun") continue;
     Finding finding = LaunchFinding(kCode, Severity::Error, Confidence::Likely, word.span(),
-                                    {"`{}` stands behind the script, so the script gets it and `torchrun` starts one process", {name}});
-    AddNote(finding, job.script.span(), {"options of `torchrun` stand before this", {}});
+                                    {"`{}` comes after the script, so the script gets it and `torchrun` starts one process", {name}});
+    AddNote(finding, job.script.span(), {"options of `torchrun` must come before this", {}});
     sink.push_back(std::move(finding));
   }
 }

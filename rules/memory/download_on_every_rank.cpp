@@ -45,9 +45,11 @@ class Downloads {
     const source::Span span = SpanOf(context_, site);
     if (!reported_.insert({span.file.index, span.begin}).second) return;
     Finding finding = FindingAt(context_, kCode, Severity::Info, runs_.IsSharedWork({&site, 1}) ? Confidence::Likely : Confidence::Possible,
-                                site, {"every rank downloads into one folder: in the first run they unpack over one another", {}});
+                                site, {"every rank downloads into the same folder: in the first run they "
+                                       "overwrite each other's files", {}});
     AddLabel(finding, finding.span, LabelRole::Primary, {"the same files on all of them", {}});
-    finding.help = {"download on rank 0 (of each node, if the disk is its own), then `dist.barrier()`, then read on all", {}};
+    finding.help = {"download on rank 0 (on each node's local rank 0 if the disk is not shared), then "
+                    "`dist.barrier()`, then read on all ranks", {}};
     sink_.push_back(std::move(finding));
   }
 

@@ -37,9 +37,10 @@ void Check(const Context& context, FindingSink& sink) {
     });
     if (is_conditional) continue;
     Finding finding = FindingAt(context, kCode, Severity::Info, Confidence::Likely, site,
-                                {"the cache of GPU memory is emptied in every step: the next one waits for the driver to get it back", {}});
+                                {"the GPU memory cache is emptied in every step: each next step must allocate "
+                                 "it again from the driver", {}});
     AddLabel(finding, finding.span, LabelRole::Primary, {"synchronises with the device", {}});
-    finding.help = {"leave it out, or empty the cache where the shapes change: before and after an evaluation", {}};
+    finding.help = {"remove it, or empty the cache only where the shapes change: before and after an evaluation", {}};
     sink.push_back(std::move(finding));
   }
 }

@@ -47,12 +47,12 @@ class Writers {
     const bool is_sure = !removes && (!all || runs_.IsSharedWork(use.way));
     Finding finding = FindingAt(
         context_, kCode, Severity::Warning, is_sure ? Confidence::Likely : Confidence::Possible, place,
-        {removes ? "{} removes `{}`: on a shared file system those that come later find it gone"
-                 : "{} writes `{}`: on a shared file system they overwrite one another's bytes",
+        {removes ? "{} removes `{}`: on a shared file system the later ranks find it gone"
+                 : "{} writes `{}`: on a shared file system they overwrite each other",
          {all ? "every rank" : "one rank of each node", name}});
     AddLabel(finding, finding.span, LabelRole::Primary, {"the same path on all of them", {}});
     if (use.way.size() > 1) AddLabel(finding, SpanOf(context_, use.site()), LabelRole::Note, {removes ? "removed here" : "written here", {}});
-    finding.help = {removes ? "remove it on rank 0 only" : "write on rank 0 only, or put the rank into the name", {}};
+    finding.help = {removes ? "remove it on rank 0 only" : "write on rank 0 only, or put the rank into the file name", {}};
     if (!removes) AddFix(place, finding);
     sink_.push_back(std::move(finding));
   }

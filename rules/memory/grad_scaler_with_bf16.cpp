@@ -43,12 +43,12 @@ void Check(const Context& context, FindingSink& sink) {
     if (region == nullptr) continue;
     const objects::Site site{call.function, call.expr};
     Finding finding = FindingAt(context, kCode, Severity::Warning, Confidence::Likely, site,
-                                {"gradients are scaled for float16, but the forward runs in bfloat16, which has the range of "
-                                 "float32: scaling costs a synchronisation a step and may skip steps",
+                                {"gradients are scaled for float16, but the forward runs in bfloat16, which has "
+                                 "the range of float32: scaling costs one synchronisation per step and may skip steps",
                                  {}});
     AddLabel(finding, finding.span, LabelRole::Primary, {"needed for float16 only", {}});
     AddLabel(finding, SpanOf(context, {region->function, region->expr}), LabelRole::Why, {"computes in bfloat16", {}});
-    finding.help = {"make it with `enabled=False`, or leave the scaler out", {}};
+    finding.help = {"create it with `enabled=False`, or remove the scaler", {}};
     const ir::ExprId given = context.index.ArgExpr(call, "enabled");
     const findings::Edit edit = given ? Replace(ArgumentSpan(context, module, call.expr, given), "enabled=False")
                                       : AddArgument(context, module, call.expr, "enabled=False");

@@ -141,10 +141,10 @@ class Loss {
     const objects::Site site{backward_.function, kept};
     const std::string name = Quoted(context_, site);
     Finding finding = FindingAt(context_, kCode, Severity::Warning, Confidence::Likely, site,
-                                {"`{}` is kept together with its graph, step after step: memory grows until the sum is let go", {name}});
+                                {"`{}` is stored with its autograd graph in every step: memory grows until it is released", {name}});
     AddLabel(finding, finding.span, LabelRole::Primary, {"a live tensor", {}});
-    AddLabel(finding, SpanOf(context_, backward_), LabelRole::Why, {"it has a graph, of which gradients are computed here", {}});
-    finding.help = {"keep `{}.detach()`, or `{}.item()` where the number is needed at once", {name, name}};
+    AddLabel(finding, SpanOf(context_, backward_), LabelRole::Why, {"gradients are computed from its graph here", {}});
+    finding.help = {"keep `{}.detach()`, or `{}.item()` if the number is needed at once", {name, name}};
     const uint32_t end = module_[kept].end;
     finding.fixes.push_back(MakeFix("keep the value without its graph", Applicability::Safe,
                                     {Replace({module_.file, end, end}, ".detach()")}));

@@ -77,8 +77,8 @@ class Load {
     // Who calls a function of a library was not seen: it may be one process.
     const bool is_launched = context_.launch.Of(call_.function) == objects::RunBy::AllRanks;
     Finding finding = FindingAt(context_, kCode, Severity::Warning, is_launched ? Confidence::Likely : Confidence::Possible, site,
-                                {"every rank loads this checkpoint onto the device that saved it, mostly `cuda:0`: all of a "
-                                 "node's copies go through the memory of one device",
+                                {"every rank loads this checkpoint onto the device it was saved from, mostly "
+                                 "`cuda:0`: all ranks of a node fill the memory of one GPU",
                                  {}});
     AddLabel(finding, finding.span, LabelRole::Primary, {"no `{}`", {std::string(param)}});
     finding.help = {"load to the CPU with `map_location=\"cpu\"`, or to the rank's own device", {}};

@@ -39,7 +39,7 @@ class ObjectCollectives {
                                  {Quoted(context_, {call.function, object})}});
     AddLabel(finding, SpanOf(context_, {call.function, object}), LabelRole::Primary, {"one pickle on each rank, padded to the longest", {}});
     AddLabel(finding, *grows, LabelRole::Why, {"grows here", {}});
-    finding.help = {"send tensors, or parts of it in turn, or pass a group of the gloo backend, which keeps to the memory of the host", {}};
+    finding.help = {"send tensors, or smaller parts in turn, or pass a gloo group, which uses host memory", {}};
     sink_.push_back(std::move(finding));
   }
 

@@ -246,16 +246,16 @@ class Checkpoints {
     if (!reported_.insert({SpanOf(context_, place).file.index, SpanOf(context_, place).begin}).second) return;
     findings::Text message =
         is_same_each_time
-            ? findings::Text{"`{}` is overwritten in place: a job that is killed while it writes has neither the old "
-                             "checkpoint nor the new", {name}}
-            : findings::Text{"`{}` is written under the name by which the newest checkpoint is picked: a job that is "
-                             "killed while it writes leaves half a file, and goes on from that one", {name}};
+            ? findings::Text{"`{}` is overwritten in place: a job killed while writing has neither the old "
+                             "checkpoint nor the new one", {name}}
+            : findings::Text{"`{}` is written under the name by which the newest checkpoint is picked: a job "
+                             "killed while writing leaves half a file and resumes from it", {name}};
     Finding finding = FindingAt(context_, kCode, Severity::Warning, Confidence::Likely, place, std::move(message));
     AddLabel(finding, finding.span, LabelRole::Primary,
-             {is_same_each_time ? "the last good one is gone as soon as this begins" : "half a file is the newest one", {}});
+             {is_same_each_time ? "the last good checkpoint is gone as soon as this starts" : "after a crash, half a file is the newest checkpoint", {}});
     if (write.way.size() > 1) AddLabel(finding, SpanOf(context_, write.site()), LabelRole::Note, {"written here", {}});
-    AddLabel(finding, SpanOf(context_, read.site()), LabelRole::Note, {"resumes from it", {}});
-    finding.help = {"save under another name, then `os.replace` it", {}};
+    AddLabel(finding, SpanOf(context_, read.site()), LabelRole::Note, {"the job resumes from it here", {}});
+    finding.help = {"save under a temporary name, then `os.replace` it", {}};
     sink_.push_back(std::move(finding));
   }
 

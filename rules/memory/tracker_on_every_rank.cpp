@@ -38,10 +38,10 @@ class Trackers {
     if ((!all && !one_a_node) || !reported_.insert({span.file.index, span.begin}).second) return;
     const bool is_sure = !all || runs_.IsSharedWork({&site, 1});
     Finding finding = FindingAt(context_, kCode, Severity::Warning, is_sure ? Confidence::Likely : Confidence::Possible, site,
-                                {"{} opens a log of the run: people see one curve for each of them, or all in one",
+                                {"{} opens a log of the run: there is one curve per rank, or all are mixed in one",
                                  {all ? "every rank" : "one rank of each node"}});
     AddLabel(finding, finding.span, LabelRole::Primary, {"opened on all of them", {}});
-    finding.help = {"open it on rank 0 only, and log there what was reduced over the ranks", {}};
+    finding.help = {"open it on rank 0 only, and log the values reduced over the ranks there", {}};
     sink_.push_back(std::move(finding));
   }
 

@@ -227,7 +227,7 @@ class Files {
     Finding finding = FindingAt(context_, kCode, Severity::Error, Confidence::Likely, read, std::move(message));
     AddLabel(finding, finding.span, LabelRole::Primary, {too_early, {}});
     AddLabel(finding, SpanOf(context_, written_at), LabelRole::Why, {why, {}});
-    finding.help = {"put a barrier in between, outside of the test of the rank", {}};
+    finding.help = {"put a barrier between the two, outside the rank test", {}};
     finding.witness = WitnessOf(written_at);
     if (write.function == read.function) AddFix(write, read, finding);
     sink_.push_back(std::move(finding));

@@ -55,8 +55,8 @@ class Batches {
     const ir::ExprId right = is_aug ? ir::AssignedOf(stmt) : ir::RightOf(expr);
     if (IsDivision(op) && Is(module_id, right, Coordinate::LocalWorldSize) && !HasOneNode(module_id)) {
       return Report(module_id, {function, right},
-                    {"the accumulated steps are divided by the devices of one node, not by the number of ranks: on two nodes the "
-                     "batch of a step is twice as large",
+                    {"the accumulation steps are divided by the devices of one node, not by the number of "
+                     "ranks: on two nodes the batch per step doubles",
                      {}},
                     {"divide by the world size", {}});
     }
@@ -94,10 +94,10 @@ class Batches {
       const std::optional<Site> parallel = TensorParallelIn(module_id, is_aug ? ir::ValueOf(stmt) : ir::TargetsOf(module, stmt)[0]);
       if (!parallel) return;
       Report(module_id, {function, side},
-             {"the batch is multiplied by all ranks, but those of one tensor-parallel group work on the same samples: the total is too "
-              "large by the size of that group",
+             {"the batch is multiplied by the number of all ranks, but the ranks of a tensor-parallel group "
+              "share their samples: the total is too large by the size of that group",
               {}},
-             {"multiply by the number of data-parallel ranks: world size by tensor-parallel size", {}});
+             {"multiply by the number of data-parallel ranks: world size / tensor-parallel size", {}});
       sink_.back().labels.push_back({SpanOf(context_, *parallel), LabelRole::Why, {"ranks share samples here", {}}});
       return;
     }
@@ -145,7 +145,7 @@ class Batches {
     const int divisions = DivisionsByRanks(value, 0);
     if (divisions > 1) {
       return Report(module_id, {loader.function, batch},
-                    {"the batch size is divided by the number of ranks twice: the total batch is too small by that number", {}},
+                    {"the batch size is divided by the number of ranks twice: the total batch is too small by that factor", {}},
                     {"divide once", {}});
     }
     const std::string name = base::Lowered(TextOf(context_, module_id, batch));
@@ -153,7 +153,7 @@ class Batches {
     if (!is_total || divisions > 0 || context_.values.Mentions(value, Coordinate::WorldSize)) return;
     if (context_.loading.DistributedSamplersOf(context_.loading.ValueOf(loader)).empty()) return;
     Report(module_id, {loader.function, batch},
-           {"by its name this is the batch of all ranks, and each rank gets all of it: a step works on world size times as many samples", {}},
+           {"by its name this is the total batch, but each rank gets all of it: a step uses world size times as many samples", {}},
            {"divide it by the world size", {}});
   }
 
@@ -197,7 +197,7 @@ class Batches {
   void Report(ir::ModuleId module, const Site& site, findings::Text message, findings::Text help) {
     Finding finding = FindingAt(context_, kCode, Severity::Warning, Confidence::Likely, site, std::move(message));
     finding.span = context_.program.modules[module].span(site.expr);
-    AddLabel(finding, finding.span, LabelRole::Primary, {"in another unit than what it is used for", {}});
+    AddLabel(finding, finding.span, LabelRole::Primary, {"used as the batch of one rank", {}});
     finding.help = std::move(help);
     sink_.push_back(std::move(finding));
   }

@@ -35,8 +35,8 @@ class Clips {
   void ReportEachTime(const AccumulationWindow& window, const GradientEvent& clip) {
     if (IsSeen(clip)) return;
     Finding finding = FindingAt(context_, kCode, Severity::Warning, Confidence::Likely, clip.call.site,
-                                {"gradients are clipped in every micro-step, but the optimizer steps only {}: a sum that is not "
-                                 "complete is cut, and the micro-batches weigh unequally",
+                                {"gradients are clipped in every micro-step, but the optimizer steps only {}: "
+                                 "an incomplete sum is clipped, and the micro-batches get unequal weights",
                                  {std::string(HowOften(window.period))}});
     findings::Assume(finding, context_.launch.AssumedOf(window.function));
     AddLabel(finding, finding.span, LabelRole::Primary, {"every time", {}});
@@ -93,12 +93,12 @@ class Clips {
   void ReportScaled(const GradientEvent& clip, const GradientEvent& step) {
     if (IsSeen(clip)) return;
     Finding finding = FindingAt(context_, kCode, Severity::Warning, Confidence::Likely, clip.call.site,
-                                {"gradients are clipped while they are still multiplied by the factor of the gradient scaler: they are "
-                                 "cut thousands of times too short",
+                                {"gradients are clipped before `unscale_`, still multiplied by the scaler's "
+                                 "factor: they end up thousands of times too small",
                                  {}});
     AddLabel(finding, finding.span, LabelRole::Primary, {"scaled gradients", {}});
-    AddLabel(finding, SpanOf(context_, step.call.site), LabelRole::Note, {"takes the factor out only here", {}});
-    finding.help = {"call `unscale_` of the scaler on the optimizer first", {}};
+    AddLabel(finding, SpanOf(context_, step.call.site), LabelRole::Note, {"unscales only here", {}});
+    finding.help = {"call `scaler.unscale_(optimizer)` before clipping", {}};
     sink_.push_back(std::move(finding));
   }
 

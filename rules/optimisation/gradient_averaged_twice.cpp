@@ -86,12 +86,12 @@ class Averages {
 
   void Report(const Site& division, const Site& backward) {
     Finding finding = FindingAt(context_, kCode, Severity::Warning, Confidence::Likely, division,
-                                {"the loss is divided by the number of ranks, and DDP divides the gradients by it once more: steps are too "
-                                 "small by that number",
+                                {"the loss is divided by the number of ranks, and DDP divides the gradients by "
+                                 "it again: steps are too small by that factor",
                                  {}});
     AddLabel(finding, finding.span, LabelRole::Primary, {"divided here", {}});
     AddLabel(finding, SpanOf(context_, backward), LabelRole::Why, {"averages the gradients of all ranks", {}});
-    finding.help = {"leave the division out", {}};
+    finding.help = {"remove the division", {}};
     finding.witness = WitnessOf(context_.program.funcs[division.function].module);
     sink_.push_back(std::move(finding));
   }
@@ -107,11 +107,11 @@ class Averages {
       const FuncId function = context_.index.FunctionOf(module_id, ir::StmtId{i});
       if (Communicates(function)) continue;
       Finding finding = FindingAt(context_, kCode, Severity::Warning, Confidence::Likely, function, ir::StmtId{i},
-                                  {"gradients are divided by the number of ranks, which DDP has done already: steps are too small by that "
-                                   "number",
+                                  {"gradients are divided by the number of ranks, which DDP has done already: "
+                                   "steps are too small by that factor",
                                    {}});
       AddLabel(finding, finding.span, LabelRole::Primary, {"divided once more", {}});
-      finding.help = {"leave the division out", {}};
+      finding.help = {"remove the division", {}};
       finding.witness = WitnessOf(module_id);
       sink_.push_back(std::move(finding));
     }

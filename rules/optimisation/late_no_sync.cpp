@@ -45,7 +45,7 @@ void AddForward(const Context& context, const objects::Site& caller, Finding& fi
     if (stmt == here) break;
     if (module[stmt].kind == ir::StmtKind::With) before = stmt;
   }
-  if (before) AddLabel(finding, HeadOf(context, module_id, before), LabelRole::Note, {"the forward is in here", {}});
+  if (before) AddLabel(finding, HeadOf(context, module_id, before), LabelRole::Note, {"contains the forward", {}});
 }
 
 // The number of the parameter that an expression reads.
@@ -153,7 +153,7 @@ void AddFix(const Context& context, ir::ModuleId module_id, ir::StmtId with, ir:
   if (const ir::StmtId forward = ForwardBefore(context, module_id, with, no_sync)) {
     std::vector<findings::Edit> edits;
     if (!IsSetBetween(module, forward, with)) edits = EncloseFrom(context, module_id, forward, with);
-    if (!edits.empty()) finding.fixes.push_back(MakeFix("enclose the forward as well", Applicability::Unsafe, std::move(edits)));
+    if (!edits.empty()) finding.fixes.push_back(MakeFix("put the forward inside, too", Applicability::Unsafe, std::move(edits)));
     return;
   }
   for (const objects::AccumulationWindow& window : context.accumulation.windows()) {
@@ -186,15 +186,15 @@ void VisitLateNoSync(const Context& context, std::string_view code, FindingSink&
       const FuncId function = context.index.FunctionOf(module_id, id);
       if (!loss || SetsTheFlag(context, function) || module[*loss].kind == ir::ExprKind::Call || module[*loss].kind == ir::ExprKind::Constant) continue;
       Finding finding = FindingAt(context, code, Severity::Warning, Confidence::Likely, objects::Site{function, item->context},
-                                  {"`no_sync` encloses the backward of `{}` only: DDP decides in the forward, which ran before, "
-                                   "so every micro-step is reduced all the same",
+                                  {"`no_sync` encloses the backward of `{}` only: DDP decides in the forward, "
+                                   "which ran before, so every micro-step is reduced anyway",
                                    {Quoted(context, {function, *loss})}});
       AddLabel(finding, finding.span, LabelRole::Primary, {"too late", {}});
       for (const objects::Site& caller : context.index.CallersOf(function)) {
         AddLabel(finding, SpanOf(context, caller), LabelRole::Call, {"the forward ran before this", {}});
         AddForward(context, caller, finding);
       }
-      finding.help = {"enclose the forward as well", {}};
+      finding.help = {"put the forward inside, too", {}};
       finding.witness = AccumulationWitness(context, {}, SpanOf(context, {function, *loss}));
       AddFix(context, module_id, id, item->context, finding);
       sink.push_back(std::move(finding));

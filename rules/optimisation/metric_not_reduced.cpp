@@ -52,9 +52,9 @@ class Metrics {
     if (!is_of_first && (!Evaluates(log.function) || context_.launch.Of(log.function) != objects::RunBy::AllRanks)) return;
     if (!IsOfItsShare(context_.index.Arg(log, param)) || IsMetric(context_.index.Arg(log, param))) return;
     Finding finding = FindingAt(context_, kCode, Severity::Warning, Confidence::Likely, Site{log.function, log.expr},
-                                {"`{}` is what rank 0 saw in its own batches, logged as if it were that of the job",
+                                {"`{}` covers rank 0's batches only, but is logged as the result of the whole job",
                                  {Quoted(context_, {log.function, value})}});
-    AddLabel(finding, SpanOf(context_, {log.function, value}), LabelRole::Primary, {"differs from rank to rank", {}});
+    AddLabel(finding, SpanOf(context_, {log.function, value}), LabelRole::Primary, {"differs between ranks", {}});
     AddReasons(context_, {log.function, value}, finding);
     finding.help = {"log it on all ranks with `sync_dist=True`", {}};
     AddSync(log, finding);
@@ -86,7 +86,7 @@ class Metrics {
     if (sync) edits.push_back(Replace(context_.program.modules[module].span(sync), "True"));
     edits.push_back(sync ? RemoveArgument(context_, module, log.expr, only)
                          : Replace(ArgumentSpan(context_, module, log.expr, only), "sync_dist=True"));
-    finding.fixes.push_back(MakeFix("let all ranks log their mean", Applicability::Unsafe, std::move(edits)));
+    finding.fixes.push_back(MakeFix("log the mean over the ranks", Applicability::Unsafe, std::move(edits)));
   }
 
   // A result of a share of the evaluation set is printed by one rank, or chooses a checkpoint.
@@ -128,11 +128,11 @@ class Metrics {
       const ir::ExprId value = ir::ArgAt(module, module[call.expr], i).value;
       if (!IsOfItsShare(context_.facts.value(module_id, value)) || IsSeenTwice(module.span(call.expr))) continue;
       Finding finding = FindingAt(context_, kCode, Severity::Warning, Confidence::Likely, call,
-                                  {"`{}` is the result of rank 0's share of the data, shown as that of the whole",
+                                  {"`{}` covers rank 0's share of the data only, but is shown as the result of all data",
                                    {Quoted(context_, {call.function, value})}});
-      AddLabel(finding, SpanOf(context_, {call.function, value}), LabelRole::Primary, {"differs from rank to rank", {}});
+      AddLabel(finding, SpanOf(context_, {call.function, value}), LabelRole::Primary, {"differs between ranks", {}});
       AddLabel(finding, SpanOf(context_, loop.iterable), LabelRole::Why, {"each rank evaluates a share of the data", {}});
-      finding.help = {"sum numerator and denominator up over the ranks first, by `all_reduce`", {}};
+      finding.help = {"sum numerator and denominator over the ranks first, with `all_reduce`", {}};
       sink_.push_back(std::move(finding));
       return;
     }
@@ -150,8 +150,8 @@ class Metrics {
         const bool decides = test && context_.values.AnyPart(test, [&](ValueId part) { return part == result; });
         if (!decides || IsSeenTwice(SpanOf(context_, {guard.function, guard.test}))) continue;
         Finding finding = FindingAt(context_, kCode, Severity::Warning, Confidence::Likely, Site{guard.function, guard.test},
-                                    {"which checkpoint is kept is decided by one rank's share of the evaluation", {}});
-        AddLabel(finding, finding.span, LabelRole::Primary, {"differs from rank to rank", {}});
+                                    {"one rank's share of the evaluation decides which checkpoint is kept", {}});
+        AddLabel(finding, finding.span, LabelRole::Primary, {"differs between ranks", {}});
         AddLabel(finding, SpanOf(context_, caller), LabelRole::Why, {"evaluated here", {}});
         AddLabel(finding, SpanOf(context_, loop.iterable), LabelRole::Why, {"each rank evaluates a share of the data", {}});
         finding.help = {"reduce the result over the ranks before it decides", {}};

@@ -72,7 +72,7 @@ class Ratios {
 
   void Report(const Site& division, const Site& local, const Site& reduced) {
     Finding finding = FindingAt(context_, kCode, Severity::Warning, Confidence::Likely, division,
-                                {"`{}` is summed up over all ranks, and `{}` is that of one rank: the quotient is no mean of anything",
+                                {"`{}` is summed over all ranks, but `{}` is that of one rank: their quotient is not a mean",
                                  {Quoted(context_, reduced), Quoted(context_, local)}});
     AddLabel(finding, SpanOf(context_, reduced), LabelRole::Primary, {"of all ranks", {}});
     AddLabel(finding, SpanOf(context_, local), LabelRole::Why, {"of this rank", {}});
@@ -94,11 +94,11 @@ class Ratios {
       if (module[total].kind != ir::ExprKind::Attribute || !TextOf(context_, module_id, total).starts_with("self.")) continue;
       if (!IsKept(call, total, tensor)) continue;
       Finding finding = FindingAt(context_, kCode, Severity::Warning, Confidence::Likely, Site{call.function, call.expr},
-                                  {"`{}` keeps the sum over all ranks and goes on from there: next time it is summed up once more, by each rank",
+                                  {"`{}` keeps the sum over all ranks and adds to it: the next reduction counts that sum once per rank",
                                    {Quoted(context_, {call.function, total})}});
-      AddLabel(finding, finding.span, LabelRole::Primary, {"sums up what is partly summed up already", {}});
+      AddLabel(finding, finding.span, LabelRole::Primary, {"sums values that are already summed", {}});
       AddLabel(finding, module.span(ir::StmtId{i}), LabelRole::Why, {"adds to what was kept", {}});
-      finding.help = {"reduce what is new, or reduce a copy where the result is read", {}};
+      finding.help = {"reduce only the new part, or reduce a copy where the result is read", {}};
       sink_.push_back(std::move(finding));
       return;
     }

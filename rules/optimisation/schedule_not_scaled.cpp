@@ -100,10 +100,10 @@ class Schedules {
 
   void Report(const Site& steps, const Site& sampler) {
     Finding finding = FindingAt(context_, kCode, Severity::Warning, Confidence::Likely, steps,
-                                {"`{}` counts the steps of one process that reads all data, while each rank reads its share: the schedule is "
-                                 "too long by the number of ranks, and the rate never comes down",
+                                {"`{}` counts the steps of one process reading all data, but each rank reads a "
+                                 "share: the schedule is too long by the number of ranks, and the learning rate never comes down",
                                  {Quoted(context_, steps)}});
-    AddLabel(finding, finding.span, LabelRole::Primary, {"from the length of the whole data set", {}});
+    AddLabel(finding, finding.span, LabelRole::Primary, {"computed from the whole data set", {}});
     AddLabel(finding, SpanOf(context_, sampler), LabelRole::Why, {"each rank reads a share of it", {}});
     finding.help = {"count the batches of the loader, `len(loader)`, or divide by the world size", {}};
     sink_.push_back(std::move(finding));

@@ -210,14 +210,14 @@ class Rates {
     const Confidence confidence = is_horovod ? Confidence::Likely : Confidence::Possible;
     Finding finding = FindingAt(
         context_, kCode, Severity::Warning, confidence, Site{call.function, rate},
-        {"the learning rate `{}` does not depend on the number of ranks: a step works on {} × world size{} samples, "
+        {"the learning rate `{}` does not depend on the number of ranks: a step uses {} × world size{} samples, "
          "with 8 ranks {}8 times as many as with one{}",
          {Quoted(context_, {call.function, rate}), batch_text, AccumulationText(of_step), ArithmeticText(of_step),
           is_horovod ? ", for which Horovod asks for a larger rate" : ""}});
-    AddLabel(finding, finding.span, LabelRole::Primary, {"nothing relates it to the number of ranks", {}});
+    AddLabel(finding, finding.span, LabelRole::Primary, {"not scaled with the number of ranks", {}});
     if (batch) AddLabel(finding, SpanOf(context_, {loader->function, batch}), LabelRole::Why, {"the batch of one rank", {}});
     finding.help = {
-        "scale the rate with the number of ranks (linearly for SGD, by its square root for Adam and its kin), or divide a "
+        "scale the rate with the number of ranks (linearly for SGD, by its square root for Adam and similar), or divide a "
         "global batch size by it",
         {}};
     finding.witness = WitnessOf(context_.facts.value(context_.program.funcs[call.function].module, rate), of_step);
@@ -249,13 +249,12 @@ class Rates {
       if (unscaled == args.end()) continue;
       const Site site{optimizer.function, expr};
       Finding finding = FindingAt(context_, kCode, Severity::Warning, Confidence::Likely, site,
-                                  {"the schedule gets the learning rate that is not scaled with the number of ranks, and "
-                                   "will set it in the place of the scaled one of the optimizer",
+                                  {"the schedule gets the unscaled learning rate and will overwrite the optimizer's scaled one",
                                    {}});
       AddLabel(finding, finding.span, LabelRole::Primary, {"the rate before scaling", {}});
       const ir::ExprId rate_expr = context_.index.ArgExpr(optimizer, "lr");
       AddLabel(finding, SpanOf(context_, {optimizer.function, rate_expr}), LabelRole::Why, {"the optimizer's rate is scaled", {}});
-      finding.help = {"scale the rate once, and give the same to optimizer and schedule", {}};
+      finding.help = {"scale the rate once, and pass the same value to optimizer and schedule", {}};
       sink_.push_back(std::move(finding));
     }
   }

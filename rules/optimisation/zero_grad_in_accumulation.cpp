@@ -31,7 +31,7 @@ void AddFix(const Context& context, const AccumulationWindow& window, const obje
   });
   if (steps > 1) return;
   finding.fixes.push_back(
-      MakeFix("clear the gradients where the optimizer has stepped", Applicability::Unsafe,
+      MakeFix("clear the gradients right after the optimizer steps", Applicability::Unsafe,
               {RemoveLine(context, module_id, clear_stmt),
                InsertAfter(context, module_id, step_stmt, TextOf(context, module.span(clear_stmt)))}));
 }
@@ -39,14 +39,14 @@ void AddFix(const Context& context, const AccumulationWindow& window, const obje
 void Report(const Context& context, const AccumulationWindow& window, const objects::Site& clear, FindingSink& sink) {
   Finding finding = FindingAt(context, kCode, Severity::Error, Confidence::Likely, clear,
                               {"gradients are cleared in every micro-step, but the optimizer steps only {}: "
-                               "all but the last micro-batch is thrown away",
+                               "the gradients of all but the last micro-batch are lost",
                                {std::string(HowOften(window.period))}});
   // The window may be one of a test that comes here through methods of the program.
   findings::Assume(finding, context.launch.AssumedOf(window.function));
   AddLabel(finding, finding.span, LabelRole::Primary, {"every time", {}});
   AddLabel(finding, SpanOf(context, window.adds.front().call.site), LabelRole::Note, {"adds to the gradients", {}});
   AddLabel(finding, SpanOf(context, window.step.call.site), LabelRole::Why, {HowOften(window.period), {}});
-  finding.help = {"clear the gradients where the optimizer has stepped", {}};
+  finding.help = {"clear the gradients right after the optimizer steps", {}};
   AddFix(context, window, clear, finding);
   sink.push_back(std::move(finding));
 }

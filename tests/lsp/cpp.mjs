@@ -35,7 +35,7 @@ test('findings of C++ and CUDA, before and after edits', { skip }, async (t) => 
   await client.untilCodes('kernel.cu', 'AR101');
   const [finding] = client.diagnostics.get(client.uri('save.cpp'));
   assert.deepEqual(finding.range.start, place(SOURCE, 'total(value)'));
-  assert.ok(finding.relatedInformation.some((each) => each.location.uri === client.uri('total.h') && /the operation itself/.test(each.message)));
+  assert.ok(finding.relatedInformation.some((each) => each.location.uri === client.uri('total.h') && /communicates here/.test(each.message)));
   await client.open('save.cpp', SOURCE, 'cpp');
   const condition = { start: place(SOURCE, 'rank == 0'), end: place(SOURCE, 'rank == 0', 9) };
   await client.change('save.cpp', { range: condition, text: 'value' });

@@ -99,7 +99,7 @@ test('hover: a rule, a value and why it varies, a collective', async (t) => {
   assert.match(await at('AR101', 2), /rank-guarded-collective[^]*## What it finds/);
   const value = await at('rank == 0', 1);
   assert.match(value, /may differ between ranks, by global rank/);
-  assert.match(value, /train.py:5:\d+: `rank` varies by global rank[^]*get_rank/);
+  assert.match(value, /train.py:5:\d+: `rank` differs between ranks[^]*get_rank/);
   assert.match(await at('size\n', 1), /the same on every rank/);
   assert.match(await at('dist.barrier', 6), /help: [^]*barrier on the default group[^]*reached by rank 0[^]*do not agree/);
   assert.match(await at('dist.all_reduce', 6), /all_reduce on the default group[^]*reached by every rank[^]*agree on it/);
