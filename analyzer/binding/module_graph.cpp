@@ -56,6 +56,17 @@ std::string ModuleGraph::Resolve(const std::string& from_path, uint32_t level, s
   for (const std::string& root : roots_) {
     if (std::string file = FileFor(root, dotted); !file.empty()) return file;
   }
+  return FromPackages(DirectoryOf(from_path), dotted);
+}
+
+// Started by its path, a script in a package imports what lies beside it, or beside a folder around it. Of one word alone
+// an installed library is more likely meant: `import random` beside a `random.py`.
+std::string ModuleGraph::FromPackages(std::string directory, std::string_view dotted) const {
+  if (dotted.find('.') == std::string_view::npos) return {};
+  for (; index_.contains(Joined(directory, "__init__.py")); directory = DirectoryOf(directory)) {
+    if (std::string file = FileFor(directory, dotted); !file.empty()) return file;
+    if (directory.empty()) break;
+  }
   return {};
 }
 

@@ -123,6 +123,7 @@ class ModuleGraph {
 
  private:
   std::string FileFor(const std::string& base, std::string_view dotted) const;
+  std::string FromPackages(std::string directory, std::string_view dotted) const;
   std::vector<std::string> paths_;
   std::unordered_map<std::string, uint32_t> index_;
   std::unordered_map<std::string, bool> directories_;

@@ -26,10 +26,10 @@ class Evaluations {
   void Visit(const LoaderLoop& loop, ValueId sampler) {
     const FuncId function = loop.iterable.function;
     const ir::ModuleId module = context_.program.funcs[function].module;
-    const bool is_ordered = context_.values.IsFalse(context_.values.MadeWith(sampler, "shuffle"));
+    const bool is_ordered = context_.values.IsFalse(context_.values.MadeWith(sampler, "shuffle")) || IsNeverTrainedOn(loop.loader);
     const ValueId drop = context_.values.MadeWith(sampler, "drop_last");
     if (!is_ordered || (drop && !context_.values.IsFalse(drop)) || context_.training.Trains(module, loop.loop)) return;
-    const std::optional<objects::Site> reduction = ReductionIn(function);
+    const std::optional<objects::Site> reduction = ReductionIn(loop);
     if (!reduction || KnowsPadding(function)) return;
     std::vector<objects::Site> made = context_.loading.MadeAt(sampler);
     // Another program makes its own.
@@ -44,23 +44,41 @@ class Evaluations {
                                 {"this counts samples that the sampler repeats to give all ranks equally many: the result "
                                  "depends on the number of ranks",
                                  {}});
-    AddLabel(finding, finding.span, LabelRole::Primary, {"sums up over the ranks", {}});
+    AddLabel(finding, finding.span, LabelRole::Primary, {"brings the results of all ranks together", {}});
     AddLabel(finding, SpanOf(context_, made[0]), LabelRole::Why, {"pads the data set", {}});
     AddLabel(finding, SpanOf(context_, loop.iterable), LabelRole::Note, {"evaluated here", {}});
     finding.help = {"gather the predictions and cut them to `len(dataset)`, or deal the rest out without padding", {}};
     sink_.push_back(std::move(finding));
   }
 
-  // A sum of results by the function that walks the loader.
-  std::optional<objects::Site> ReductionIn(FuncId function) const {
+  bool IsNeverTrainedOn(ValueId loader) const {
+    return std::ranges::none_of(context_.loading.loops(), [&](const LoaderLoop& other) {
+      return context_.values.MayBeSame(other.loader, loader) && context_.training.TrainsOn(other);
+    });
+  }
+
+  // Where the function that walks the loader brings the results of all ranks together, itself or in a helper that it calls
+  // once they are there.
+  std::optional<objects::Site> ReductionIn(const LoaderLoop& loop) const {
+    const FuncId function = loop.iterable.function;
+    const ir::Module& module = context_.program.module_of(function);
     for (const objects::KnownCall& call : context_.index.known_calls()) {
-      if (call.function != function || !call.entry->has_operation) continue;
-      const std::string_view kind = context_.program.text(call.entry->operation.kind);
-      if (kind == "all_reduce" || kind == "reduce") {
-        return objects::Site{function, call.expr};
-      }
+      if (call.function == function && BringsTogether(call)) return objects::Site{function, call.expr};
+    }
+    for (const auto& [expr, fact] : context_.facts.functions[function].calls) {
+      if (fact.kind != variation::CallKind::Function || module[expr].begin < module[loop.loop].begin) continue;
+      const bool is_helper = std::ranges::any_of(context_.index.known_calls(), [&](const objects::KnownCall& call) {
+        return call.function == fact.function && BringsTogether(call);
+      });
+      if (is_helper) return objects::Site{function, expr};
     }
     return std::nullopt;
+  }
+
+  bool BringsTogether(const objects::KnownCall& call) const {
+    if (!call.entry->has_operation) return false;
+    const std::string_view kind = context_.program.text(call.entry->operation.kind);
+    return kind == "all_reduce" || kind == "reduce" || kind.starts_with("all_gather") || kind.starts_with("gather");
   }
 
   // It speaks of the number of samples, of what is left over, or cuts.
@@ -92,8 +110,9 @@ extern const Rule PaddedEvaluation = {
     .explanation = R"md(
 ## What it finds
 
-A loop without training over a loader whose `DistributedSampler` does not shuffle and does not drop the rest,
-in a function that sums up results over the ranks and does not speak of the number of samples.
+A loop without training over a loader whose `DistributedSampler` does not drop the rest, and does not shuffle or is
+never trained on, in a function that sums up or gathers results over the ranks, itself or by a helper that it
+calls then, and does not speak of the number of samples.
 
 ## Why it hurts
 
