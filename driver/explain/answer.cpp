@@ -125,7 +125,7 @@ class Writer {
       std::rotate(all.begin(), same, same + 1);
       return;
     }
-    Parting parting{.place = *finding.condition, .kind = "branch", .axes = {}, .exit_line = 0, .is_observed = false, .why = finding.why};
+    Parting parting{.place = *finding.condition, .kind = "branch", .varies = {}, .is_by_rank = false, .exit_line = 0, .is_observed = false, .why = finding.why};
     // The report says it in words: "`rank == 0` differs between ranks".
     const size_t begin = parting.place.text.find('`');
     const size_t end = parting.place.text.find('`', begin == std::string::npos ? 0 : begin + 1);
@@ -274,7 +274,7 @@ class Writer {
     if (!answer_.partings.empty()) {
       const Parting& best = answer_.partings[0];
       text += " The ranks diverged at " + best.place.path + ":" + std::to_string(best.place.line) + ", `" + best.place.text + "`";
-      if (!best.axes.empty()) text += ", which varies by " + best.axes;
+      if (!best.varies.empty()) text += ", which " + best.varies;
       if (best.exit_line > 0) text += " and leaves at line " + std::to_string(best.exit_line);
       text += ".";
       return;

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "analyzer/ir/walk.h"
+#include "analyzer/variation/axes_text.h"
 #include "driver/pipeline/paths.h"
 
 namespace allranks::explain {
@@ -109,8 +110,7 @@ class Search {
   }
 
   static int Weight(const Parting& parting) {
-    const bool by_rank = parting.axes.find("rank") != std::string::npos;
-    return (parting.is_observed ? 4 : 0) + (by_rank ? 3 : parting.axes.empty() ? 0 : 2);
+    return (parting.is_observed ? 4 : 0) + (parting.is_by_rank ? 3 : parting.varies.empty() ? 0 : 2);
   }
 
   uint32_t OffsetOf(uint32_t line) const {
@@ -166,7 +166,8 @@ class Search {
       Parting parting;
       parting.kind = "handler";
       parting.is_observed = observed;
-      parting.axes = "errors of one rank";
+      parting.varies = "depends on errors of one rank";
+      parting.is_by_rank = true;
       parting.place = SpotAt(handler.begin, handler.end);
       Keep(std::move(parting));
     }
@@ -237,15 +238,13 @@ class Search {
     if (form == StmtKind::For || form == StmtKind::While) {
       if (const variation::ValueId trips = analysed_.facts.trip_count(func, condition)) value = trips;
     }
-    if (value) {
-      for (int i = 0; i < knowledge::kAxisCount; ++i) {
-        const auto axis = static_cast<knowledge::Axis>(i);
-        if (!analysed_.facts.values_store.axes(value).has(axis)) continue;
-        parting.axes += (parting.axes.empty() ? "" : ", ") + std::string(knowledge::AxisName(axis));
-      }
+    const knowledge::Axes axes = value ? analysed_.facts.values_store.axes(value) : knowledge::Axes();
+    if (!axes.empty()) {
+      parting.varies = variation::VariesText(axes);
+      parting.is_by_rank = axes.has(knowledge::Axis::Global) || axes.has(knowledge::Axis::Local);
+      AddWhy(func, condition, parting);
     }
-    if (!parting.axes.empty()) AddWhy(func, condition, parting);
-    if (!parting.axes.empty() || observed) Keep(std::move(parting));
+    if (!axes.empty() || observed) Keep(std::move(parting));
   }
 
   void AddWhy(binding::FuncId func, ExprId condition, Parting& parting) const {

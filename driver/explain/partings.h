@@ -26,7 +26,8 @@ struct Call {
 struct Parting {
   Spot place;          // of the condition or loop head; text = its source
   std::string kind;    // "branch", "loop", "exit", "handler"
-  std::string axes;    // "global rank, data"; empty: not known to vary
+  std::string varies;  // "differs between ranks"; empty: not known to
+  bool is_by_rank = false;  // it tells one rank from another, whatever they work on
   uint32_t exit_line = 0;
   bool is_observed = false;  // the two lines stand on different sides of it
   std::vector<Spot> why;

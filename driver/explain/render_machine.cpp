@@ -43,7 +43,7 @@ Json JsonOf(const Crowd& crowd) {
 
 Json JsonOf(const Parting& parting) {
   Json json = {{"path", parting.place.path}, {"line", parting.place.line}, {"condition", parting.place.text}, {"kind", parting.kind}};
-  if (!parting.axes.empty()) json["variesBy"] = parting.axes;
+  if (!parting.varies.empty()) json["varies"] = parting.varies;
   if (parting.exit_line > 0) json["exitLine"] = parting.exit_line;
   json["takenDifferently"] = parting.is_observed;
   json["why"] = Json::array();
@@ -166,7 +166,7 @@ std::string RenderHtml(const Answer& answer) {
   for (const Crowd& crowd : answer.missing) out += HtmlCrowd(crowd, 0);
   for (const Parting& parting : answer.partings) {
     out += "<dt>may have diverged at</dt><dd><span class=\"place\">" + reports::Escaped(parting.place.path + ":" + std::to_string(parting.place.line)) + "</span> <code>" +
-           reports::Escaped(parting.place.text) + "</code> " + reports::Escaped(parting.kind + (parting.axes.empty() ? "" : ", varies by " + parting.axes)) + "</dd>";
+           reports::Escaped(parting.place.text) + "</code> " + reports::Escaped(parting.kind + (parting.varies.empty() ? "" : ", " + parting.varies)) + "</dd>";
   }
   if (answer.foretold) {
     const Foretold& finding = answer.foretold->finding;

@@ -59,8 +59,8 @@ std::string OfCrowd(const Crowd& crowd) {
 std::string OfParting(const Parting& parting) {
   std::string text = parting.place.path + ":" + std::to_string(parting.place.line) + " `" + parting.place.text + "` (" + parting.kind;
   if (parting.exit_line > 0) text += " that leaves at line " + std::to_string(parting.exit_line);
-  if (!parting.axes.empty()) text += ", varies by " + parting.axes;
-  if (parting.is_observed) text += parting.axes.empty() ? ", taken differently here" : ", and was taken differently here";
+  if (!parting.varies.empty()) text += ", " + parting.varies;
+  if (parting.is_observed) text += parting.varies.empty() ? ", taken differently here" : ", and was taken differently here";
   return text + ")";
 }
 
