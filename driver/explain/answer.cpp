@@ -223,16 +223,27 @@ class Writer {
     return text;
   }
 
+  // Of some the logs have lines, but none that says what they issued.
+  std::string UnheardText() const {
+    std::vector<uint32_t> silent, vague;
+    for (const uint32_t rank : answer_.unheard) (recording_.ranks.contains(rank) ? vague : silent).push_back(rank);
+    std::string text;
+    if (!silent.empty()) {
+      const std::string they = silent.size() == 1 ? "it" : "they";
+      text += " There is no record of " + RanksText(silent, 0) + ": look whether " + they + " crashed, or add what " + they + " left behind.";
+    }
+    if (!vague.empty()) text += " What " + RanksText(vague, 0) + " issued is not recorded.";
+    return text;
+  }
+
   void Summary() {
     std::string text = answer_.operation + " does not complete: " + WaitingText() + ".";
     text += MissingText();
-    if (!answer_.unheard.empty()) {
-      text += " There is no record of " + RanksText(answer_.unheard, 0) + ": look whether " + (answer_.unheard.size() == 1 ? "it" : "they") + " crashed, or add what " +
-              (answer_.unheard.size() == 1 ? "it" : "they") + " left behind.";
-    }
+    text += UnheardText();
     if (hang_.cause == Cause::Circle) {
       text += hang_.stall.point_to_point ? " Each of them waits for another, and none of them does the opposite first."
                                          : " Each of them waits for the next: the groups are used in different orders.";
+      if (!hang_.stall.point_to_point) GuessText(text);
     }
     if (hang_.cause == Cause::Mismatch) text += MismatchText();
     PartingText(text);
@@ -242,6 +253,14 @@ class Writer {
     }
     if (answer_.following > 0) text += " " + Plural(answer_.following, "other operation waits", "other operations wait") + " because of it.";
     answer_.summary = std::move(text);
+  }
+
+  void GuessText(std::string& text) const {
+    std::vector<const Stall*> all = {&hang_.stall};
+    for (const Stall& stall : hang_.circle) all.push_back(&stall);
+    const auto guessed = std::ranges::find_if(all, [](const Stall* stall) { return !stall->members_known; });
+    if (guessed == all.end()) return;
+    text += " The members of " + GroupText(recording_, (*guessed)->group) + " are not recorded; ranks that wait elsewhere are taken for such.";
   }
 
   // What is missing to tell a branch from a device.
@@ -268,7 +287,8 @@ class Writer {
     }
     if (hang_.cause == Cause::Ended) return;
     if (hang_.absent.empty() && hang_.stall.unheard.empty() && hang_.cause == Cause::Absent) {
-      text += " No other rank is heard of: add what the others left behind.";
+      text += recording_.ranks.size() == 1 ? " No other rank is heard of: add what the others left behind."
+                                           : " No other rank is heard of in this group, and its members are not recorded: add what the others left behind.";
       return;
     }
     if (!answer_.partings.empty()) {

@@ -4,6 +4,7 @@
 #include <set>
 #include <span>
 
+#include "explain/hang/groups.h"
 #include "explain/hang/places.h"
 
 namespace allranks::explain {
@@ -51,11 +52,15 @@ class Sites {
   std::map<StackIndex, Frame> sites_;
 };
 
+bool IsHeld(const Rank& record) {
+  return std::ranges::any_of(record.operations, [](const Operation& op) { return op.state < OpState::Ended; });
+}
+
 // All that is known of one group.
 class GroupView {
  public:
-  GroupView(const Recording& recording, uint32_t group, std::vector<Issued> issued, const std::set<uint32_t>& others)
-      : recording_(recording), group_(group), issued_(std::move(issued)), sites_(recording) {
+  GroupView(const Recording& recording, const Groups& groups, uint32_t group, std::vector<Issued> issued, const std::set<uint32_t>& others)
+      : recording_(recording), groups_(groups), group_(group), issued_(std::move(issued)), sites_(recording) {
     std::ranges::stable_sort(issued_, [](const Issued& a, const Issued& b) { return std::pair(a.turn, a.rank) < std::pair(b.turn, b.rank); });
     std::set<uint32_t> members(recording.groups[group].ranks.begin(), recording.groups[group].ranks.end());
     is_told_ = !members.empty();
@@ -65,16 +70,16 @@ class GroupView {
       last_turn_[one.rank] = std::max(last_turn_[one.rank], one.turn);
     }
     for (const auto& [rank, record] : recording.ranks) {
-      if (const auto progress = record.progress.find(group); progress != record.progress.end()) {
+      if (const Progress* progress = groups.ProgressOf(rank, group)) {
         members.insert(rank);
-        if (!record.has_operations) last_turn_[rank] = std::max(last_turn_[rank], static_cast<uint64_t>(std::max<int64_t>(progress->second.last_enqueued, 0)));
+        if (!record.has_operations) last_turn_[rank] = std::max(last_turn_[rank], static_cast<uint64_t>(std::max<int64_t>(progress->last_enqueued, 0)));
       } else if (record.has_operations && members.contains(rank)) {
         last_turn_.try_emplace(rank, 0);
       }
     }
     members_.assign(members.begin(), members.end());
-    // A job has all ranks up to the last; a group that has them all is the whole job, as far as anybody is heard of.
-    const bool is_job = members_.size() > 1 && members_.back() + 1 == members_.size() && !recording.ranks.empty() &&
+    // A job has all ranks up to the last; the default group has them all, as far as anybody is heard of.
+    const bool is_job = (groups.IsDefault(group) || groups.IsOnly()) && members_.size() > 1 && members_.back() + 1 == members_.size() && !recording.ranks.empty() &&
                         recording.ranks.rbegin()->first <= members_.back();
     members_known_ = is_told_ || is_job;
     for (const uint32_t rank : members_) {
@@ -167,16 +172,16 @@ class GroupView {
       return;
     }
     const auto record = recording_.ranks.find(rank);
-    // Of one whose end is known that is enough.
-    if (record != recording_.ranks.end() && (record->second.ending || record->second.stack != kNoStack)) stall.absent.push_back(rank);
-    else stall.unheard.push_back(rank);
+    // Of one whose end is known, or that waits elsewhere, that is enough.
+    const bool is_seen = record != recording_.ranks.end() && (record->second.ending || record->second.stack != kNoStack || IsHeld(record->second));
+    (is_seen ? stall.absent : stall.unheard).push_back(rank);
   }
 
   // A watchdog says only how far a rank is.
   void AddByNumber(uint32_t rank, Stall& stall) const {
     const Rank& record = recording_.ranks.at(rank);
-    const auto progress = record.progress.find(group_);
-    const bool done = progress != record.progress.end() && progress->second.last_completed >= static_cast<int64_t>(stall.turn);
+    const Progress* progress = groups_.ProgressOf(rank, group_);
+    const bool done = progress != nullptr && progress->last_completed >= static_cast<int64_t>(stall.turn);
     if (done) {
       stall.through_unseen = true;
       return stall.through.push_back(rank);
@@ -185,6 +190,7 @@ class GroupView {
   }
 
   const Recording& recording_;
+  const Groups& groups_;
   uint32_t group_;
   std::vector<Issued> issued_;
   Sites sites_;
@@ -195,30 +201,20 @@ class GroupView {
   uint64_t least_last_ = ~uint64_t{0};
 };
 
-// A recorder may name the group of its entries otherwise than that of its configuration: Gloo's default group is "0" and "".
-uint32_t Unified(const Recording& recording, uint32_t group) {
-  const Group& named = recording.groups[group];
-  if (!named.ranks.empty()) return group;
-  for (uint32_t other = 0; other < recording.groups.size(); ++other) {
-    const Group& candidate = recording.groups[other];
-    if (candidate.ranks.empty() || other == group) continue;
-    const bool both_default = named.description == "default_pg" && (candidate.name.empty() || candidate.description == "default_pg");
-    if (both_default || (!named.description.empty() && candidate.description == named.description && named.description != "undefined")) return other;
-  }
-  return group;
-}
-
-// Ranks that may be members where nothing says so: all, for the default group, and for one that only one rank was seen to
-// use, as nobody waits alone.
-std::set<uint32_t> PossibleMembers(const Recording& recording, uint32_t group, const std::vector<Issued>& issued) {
+// Ranks that may be members where nothing says so: all, for the default group and where no other group was used. Of another
+// group those that used it are known; but nobody waits alone, so one who does waits for ranks that wait elsewhere.
+std::set<uint32_t> PossibleMembers(const Recording& recording, const Groups& groups, uint32_t group, const std::vector<Issued>& issued) {
   std::set<uint32_t> members;
+  const bool is_default = groups.IsDefault(group);
+  const bool is_assumed = std::ranges::all_of(issued, [](const Issued& one) { return one.op->group_is_assumed; });
   const bool alone = std::ranges::all_of(issued, [&](const Issued& one) { return one.rank == issued[0].rank; });
-  if (recording.groups[group].description != "default_pg" && recording.groups.size() > 1 && !alone) return members;
-  for (const auto& [rank, record] : recording.ranks) members.insert(rank);
+  const bool may_be_all = groups.IsOnly() || (is_default && !is_assumed);
+  for (const auto& [rank, record] : recording.ranks) {
+    if (may_be_all || (alone && !is_assumed && IsHeld(record))) members.insert(rank);
+  }
   // Ranks are numbered without gaps: one that nothing is heard of is there all the same. More than this nobody runs.
   constexpr uint32_t kMostGaps = 1 << 17;
-  const bool is_default = recording.groups[group].description == "default_pg";
-  if (!is_default || members.empty() || *members.rbegin() >= kMostGaps) return members;
+  if (!may_be_all || !is_default || members.empty() || *members.rbegin() >= kMostGaps) return members;
   for (uint32_t rank = 0; rank < *members.rbegin(); ++rank) members.insert(rank);
   return members;
 }
@@ -254,19 +250,18 @@ Front FrontOf(const Recording& recording, const std::vector<std::pair<uint32_t, 
 }  // namespace
 
 std::vector<Front> FrontsOfGroups(const Recording& recording) {
+  const Groups groups(recording);
   std::vector<std::vector<Issued>> by_group(recording.groups.size());
-  std::vector<uint32_t> unified(recording.groups.size());
-  for (uint32_t group = 0; group < unified.size(); ++group) unified[group] = Unified(recording, group);
   for (const auto& [rank, record] : recording.ranks) {
     for (const Operation& op : record.operations) {
-      if (IsCollective(recording, op)) by_group[unified[op.group]].push_back({op.turn, rank, &op});
+      if (IsCollective(recording, op)) by_group[groups.Of(rank, op)].push_back({op.turn, rank, &op});
     }
   }
   std::vector<Front> fronts;
   for (uint32_t group = 0; group < by_group.size(); ++group) {
     if (by_group[group].empty()) continue;
-    const std::set<uint32_t> others = PossibleMembers(recording, group, by_group[group]);
-    if (std::optional<Front> front = GroupView(recording, group, std::move(by_group[group]), others).Find()) fronts.push_back(std::move(*front));
+    const std::set<uint32_t> others = PossibleMembers(recording, groups, group, by_group[group]);
+    if (std::optional<Front> front = GroupView(recording, groups, group, std::move(by_group[group]), others).Find()) fronts.push_back(std::move(*front));
   }
   return fronts;
 }

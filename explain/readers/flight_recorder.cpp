@@ -57,10 +57,10 @@ class Dump {
   void AddGroups() {
     document_.ForEachPair(document_.Member(root_, "pg_config"), [&](ValueIndex key, ValueIndex value) {
       const std::string_view name = document_.Text(document_.Member(value, "name"), document_.Text(key));
-      const uint32_t index = recording_.GroupNamed(name);
+      const uint32_t index = recording_.GroupOf(name, RanksOf(document_, document_.Member(value, "ranks")));
       Group& group = recording_.groups[index];
       if (group.description.empty()) group.description = document_.Text(document_.Member(value, "desc")).substr(0, 200);
-      if (group.ranks.empty()) group.ranks = RanksOf(document_, document_.Member(value, "ranks"));
+      own_groups_.try_emplace(group.name, index);
       return recording_.groups.size() < 100000;
     });
   }
@@ -78,7 +78,8 @@ class Dump {
     std::string number;
     if (name.empty()) name = number = std::to_string(document_.Int(document_.Member(entry, "pg_id")));
     if (last_group_ && recording_.groups[*last_group_].name == name) return *last_group_;
-    last_group_ = recording_.GroupNamed(name);
+    const auto own = own_groups_.find(name);
+    last_group_ = own != own_groups_.end() ? own->second : recording_.GroupNamed(name);
     Group& group = recording_.groups[*last_group_];
     if (group.description.empty()) group.description = description.substr(0, 200);
     return *last_group_;
@@ -253,6 +254,7 @@ class Dump {
     NameIndex name = kNoName;
   };
   std::array<Known, 1024> known_ = {};
+  std::map<std::string, uint32_t, std::less<>> own_groups_;  // those that this rank's configuration names
   std::optional<uint32_t> last_group_;
   std::string last_name_ = "\n";
   NameIndex last_kind_ = kNoName;

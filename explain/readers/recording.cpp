@@ -68,10 +68,12 @@ StackIndex Stacks::Add(const std::vector<Frame>& frames) {
   return alike.back();
 }
 
-uint32_t Recording::GroupNamed(std::string_view name) {
-  const auto found = std::ranges::find(groups, name, &Group::name);
+uint32_t Recording::GroupNamed(std::string_view name) { return GroupOf(name, {}); }
+
+uint32_t Recording::GroupOf(std::string_view name, std::vector<uint32_t> members) {
+  const auto found = std::ranges::find_if(groups, [&](const Group& group) { return group.name == name && group.ranks == members; });
   if (found != groups.end()) return static_cast<uint32_t>(found - groups.begin());
-  groups.push_back({.name = std::string(name), .description = {}, .ranks = {}});
+  groups.push_back({.name = std::string(name), .description = {}, .ranks = std::move(members)});
   return static_cast<uint32_t>(groups.size() - 1);
 }
 

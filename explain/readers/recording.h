@@ -71,6 +71,7 @@ struct Operation {
   OpState state = OpState::Scheduled;
   bool is_send = false;
   bool is_recv = false;
+  bool group_is_assumed = false;  // a log's line without a group: the default one is taken
 };
 
 struct Group {
@@ -134,8 +135,10 @@ struct Recording {
   std::vector<std::string> notes;   // what could not be read or is doubtful, one line each
   uint32_t files = 0;
 
-  // The group of this name, made if it is new. Members may be told later.
+  // The group that a log or an entry calls so, made if it is new. Its members are not told.
   uint32_t GroupNamed(std::string_view name);
+  // The group of this name and these members: groups that were split off one may share its name.
+  uint32_t GroupOf(std::string_view name, std::vector<uint32_t> members);
   Rank& RankOf(uint32_t rank);
   void Note(const std::string& text);
 };

@@ -149,19 +149,24 @@ class TextReader {
     op.is_recv = kind == "recv";
     if (numel) op.shapes = recording_.names.Add("[[" + std::to_string(*numel) + "]]");
     pending_timeouts_[&*rank] = op;
-    // The line that names the group stands behind it; without one it is the default group.
-    AddTimeout(*rank, GroupOf("[PG 0"));
+    // Where it does not name the group, the line behind it may; without one it is the default group.
+    const bool names_group = words.find("[PG ") < words.find("Watchdog caught");
+    const uint32_t group = GroupOf(names_group ? words : "[PG 0");
+    AddTimeout(*rank, group, !names_group);
+    if (names_group) last_timeout_group_[rank] = group;
     return true;
   }
 
   // The timeout of a rank belongs to the group that its next line of status names.
-  void AddTimeout(Rank& rank, uint32_t group) {
+  void AddTimeout(Rank& rank, uint32_t group, bool is_assumed) {
     const auto pending = pending_timeouts_.find(&rank);
     if (pending == pending_timeouts_.end()) return;
     Operation op = pending->second;
     op.group = group;
+    op.group_is_assumed = is_assumed;
     std::erase_if(rank.operations, [&](const Operation& old) {
-      return !rank.has_operations && old.turn == op.turn && old.kind == op.kind && old.state == OpState::Started && old.stack == kNoStack;
+      const bool may_be_it = old.group_is_assumed || old.group == group;
+      return may_be_it && !rank.has_operations && old.turn == op.turn && old.kind == op.kind && old.state == OpState::Started && old.stack == kNoStack;
     });
     const bool is_known = std::ranges::any_of(rank.operations, [&](const Operation& old) { return old.turn == op.turn && old.group == group; });
     if (!is_known && rank.operations.size() < kMostOperations) {
@@ -195,7 +200,7 @@ class TextReader {
     const bool sane = *completed <= *enqueued;
     rank->progress[group] = {static_cast<int64_t>(*enqueued), sane ? static_cast<int64_t>(*completed) : -1};
     if (words.find("imeout at NCCL work: ") != std::string_view::npos || words.find("detected by watchdog at work") != std::string_view::npos) {
-      AddTimeout(*rank, group);
+      AddTimeout(*rank, group, false);
       last_timeout_group_[&*rank] = group;
     }
     return true;

@@ -301,6 +301,96 @@ class Logs(ExplainTest):
         self.assertEqual((answer["cause"], answer["missing"][0]["at"]["line"]), ("ended", 4))
 
 
+def watchdog(rank, turn, kind, own="", group=""):
+    """What a watchdog logs: a line on the operation, and one that names the group; either may be missing."""
+    front = f"[rank{rank}]:[E101 01:02:03.000000004 ProcessGroupNCCL.cpp:616] "
+    text = f"{front}[{own or 'Rank ' + str(rank)}] Watchdog caught collective operation timeout: WorkNCCL(SeqNum={turn}, OpType={kind}, NumelIn=4, NumelOut=4, Timeout(ms)=600000) ran for 600025 milliseconds.\n"
+    if group:
+        text += f"{front}[{group}] failure detected by watchdog at work sequence id: {turn} PG status: last enqueued work: {turn}, last completed work: {turn - 1}\n"
+    return text
+
+
+class Members(ExplainTest):
+    """A rank is missing in an operation only if it is a member of the group."""
+
+    DEFAULT = "PG ID 0 PG GUID 0(default_pg) Rank {}"
+    DP = "PG ID 1 PG GUID 5(dp) Rank {}"
+
+    def explain_log(self, *texts):
+        self.write("job.log", "".join(texts))
+        return self.explain("job.log")
+
+    @staticmethod
+    def ranks(crowds):
+        return sorted(rank for crowd in crowds for rank in crowd["ranks"])
+
+    def test_a_rank_that_waits_in_another_group(self):
+        answer = self.explain_log(*(watchdog(rank, 8, "ALLREDUCE", group=self.DEFAULT.format(rank)) for rank in (1, 2)), watchdog(0, 3, "BROADCAST", group=self.DP.format(0)))
+        self.assertEqual((answer["cause"], self.ranks(answer["waiting"]), answer["noRecord"]), ("circle", [0, 1, 2], []))
+        self.assertNotIn("no record", answer["summary"])
+        self.assertIn("members of the group `dp` are not recorded", answer["summary"])
+
+    def test_the_watchdogs_line_names_the_group(self):
+        answer = self.explain_log(watchdog(1, 8, "ALLREDUCE", own=self.DP.format(0)), watchdog(3, 8, "ALLREDUCE", own=self.DP.format(1)))
+        self.assertEqual((answer["operation"]["group"], self.ranks(answer["waiting"]), answer["noRecord"]), ("the group `dp`", [1, 3], []))
+
+    def test_another_ranks_log_names_the_group(self):
+        answer = self.explain_log(watchdog(1, 8, "ALLREDUCE", group=self.DP.format(0)), watchdog(3, 8, "ALLREDUCE"))
+        self.assertEqual((answer["operation"]["group"], self.ranks(answer["waiting"]), answer["noRecord"]), ("the group `dp`", [1, 3], []))
+
+    def test_a_group_that_nobody_names(self):
+        # Another turn than that of the named group: it may be any group.
+        answer = self.explain_log(watchdog(1, 8, "ALLREDUCE", group=self.DP.format(0)), watchdog(3, 5, "ALLREDUCE"))
+        self.assertEqual((self.ranks(answer["missing"]), answer["noRecord"]), ([], []))
+
+    def test_one_rank_of_a_group_whose_members_nobody_tells(self):
+        answer = self.explain_log(watchdog(1, 8, "ALLREDUCE", group=self.DP.format(0)), relay(0, 20), relay(2, 20))
+        self.assertEqual((self.ranks(answer["missing"]), answer["noRecord"]), ([], []))
+        self.assertIn("members are not recorded", answer["summary"])
+
+    def grouped(self, rank, name, members, entries, description="dp", world=4):
+        made = dump("2.10", entries, range(world))
+        made["pg_config"][name] = {"name": name, "desc": description, "ranks": str(members)}
+        self.write(f"traces/trace_rank_{rank}", pickle.dumps(made, protocol=2))
+
+    def test_groups_of_one_name(self):
+        # Parts that were split off one group.
+        done = entry(1, "nccl:all_reduce", "completed", frame(3), group=("5", "dp"))
+        waits = entry(2, "nccl:all_reduce", "started", frame(4), group=("5", "dp"))
+        passed = {**waits, "state": "completed"}
+        for rank, members, entries in ((0, [0, 1], [done, passed]), (1, [0, 1], [done, passed]), (2, [2, 3], [done, waits]), (3, [2, 3], [done])):
+            self.grouped(rank, "5", members, entries)
+        answer = self.explain("traces")
+        self.assertEqual((self.ranks(answer["waiting"]), self.ranks(answer["missing"]), answer["noRecord"]), ([2], [3], []))
+
+    def test_a_log_and_dumps_of_groups_of_one_description(self):
+        done = entry(1, "nccl:all_reduce", "completed", frame(3), group=("3", "mesh_dp"))
+        for rank in (0, 1):
+            self.grouped(rank, "3", [0, 1], [done], "mesh_dp", world=8)
+        self.write("job.log", watchdog(6, 9, "ALLREDUCE", group="PG ID 2 PG GUID 5(mesh_dp) Rank 0"))
+        answer = self.explain("traces", "job.log")
+        self.assertEqual((self.ranks(answer["waiting"]), self.ranks(answer["missing"]), answer["noRecord"]), ([6], [], []))
+
+    def test_a_log_of_a_rank_whose_group_a_dump_tells(self):
+        done = entry(1, "nccl:all_reduce", "completed", frame(3), group=("3", "mesh_dp"))
+        self.grouped(0, "3", [0, 2], [done], "mesh_dp")
+        self.write("job.log", watchdog(2, 2, "ALLREDUCE", group="PG ID 2 PG GUID 3(mesh_dp) Rank 1"))
+        answer = self.explain("traces", "job.log")
+        self.assertEqual((self.ranks(answer["waiting"]), self.ranks(answer["missing"]), answer["noRecord"]), ([2], [0], []))
+
+    def test_a_rank_that_only_complains(self):
+        answer = self.explain_log(watchdog(1, 8, "ALLREDUCE", group=self.DEFAULT.format(1)), "[rank0]: node:7:9 [0] NCCL WARN socketProgress: Connection closed\n")
+        self.assertEqual(answer["noRecord"], [0])
+        self.assertIn("What rank 0 issued is not recorded", answer["summary"])
+
+    def test_a_monitor_numbers_ranks_within_each_communicator(self):
+        world = [{"rank": rank, "host": "n", "pid": 70 + rank, "collective_counts": {"AllReduce": 4}} for rank in range(4)]
+        pair = [{"rank": 0, "host": "n", "pid": 72, "collective_counts": {"Broadcast": 5}}, {"rank": 1, "host": "n", "pid": 73, "collective_counts": {"Broadcast": 4}}]
+        self.write("ras.json", json.dumps({"nccl_version": "2.29.2", "communicators": [{"hash": "cd", "ranks": pair}, {"hash": "ab", "ranks": world}]}))
+        answer = self.explain("ras.json")
+        self.assertEqual((answer["operation"]["kind"], self.ranks(answer["waiting"]), self.ranks(answer["missing"])), ("broadcast", [2], [3]))
+
+
 class Stacks(ExplainTest):
     def test_py_spy(self):
         self.write("stacks/rank_0.txt", "Process 7: python train.py\nPython v3.11.7\n\nThread 7 (active): \"MainThread\"\n"
