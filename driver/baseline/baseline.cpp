@@ -29,7 +29,7 @@ base::Result<Baseline> Parse(const std::string& shown, std::string_view text) {
   for (const Json& item : json["findings"]) {
     if (!item.is_object() || TextOf(item, "fingerprint").empty()) return base::Fail(shown + ": an entry without a fingerprint" + kHint);
     baseline.entries.push_back({TextOf(item, "fingerprint"), TextOf(item, "code"), TextOf(item, "path"),
-                                TextOf(item, "function"), TextOf(item, "message")});
+                                TextOf(item, "function"), TextOf(item, "message"), TextOf(item, "seen")});
   }
   return baseline;
 }
@@ -40,8 +40,9 @@ std::string Write(Baseline baseline) {
   std::string out = "{\n  \"version\": " + std::to_string(kVersion) + ",\n  \"findings\": [";
   bool first = true;
   for (const Entry& entry : baseline.entries) {
-    const Json line = {{"fingerprint", entry.fingerprint}, {"code", entry.code}, {"path", entry.path},
+    Json line = {{"fingerprint", entry.fingerprint}, {"code", entry.code}, {"path", entry.path},
                        {"function", entry.function}, {"message", entry.message}};
+    if (!entry.seen.empty()) line["seen"] = entry.seen;
     out += (first ? "\n    " : ",\n    ") + line.dump(-1, ' ', false, Json::error_handler_t::replace);
     first = false;
   }

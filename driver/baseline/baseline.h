@@ -19,6 +19,7 @@ struct Entry {
   std::string path;  // relative to the root of the project
   std::string function;
   std::string message;
+  std::string seen = {};  // what a job's traces showed of it; empty: nothing
 };
 
 struct Baseline {

@@ -119,7 +119,7 @@ void AddReporting(CLI::App& c, CheckArguments& a) {
       ->delimiter(',')->check(CLI::IsMember({"suppressed", "known"}), "")->type_name("WHAT")->group(kGroup);
   c.add_option("--sarif-category", a.sarif_category, "tells several SARIF uploads of one commit apart")->type_name("NAME")->group(kGroup);
   c.add_flag("--verify", a.verify, "replay the findings with `allranks verify` and report what happens")->group(kGroup);
-  c.add_option("--verdicts", a.verdicts, "show in the HTML report what `allranks verify -o FILE` saw")->type_name("FILE")->group(kGroup);
+  c.add_option("--verdicts", a.verdicts, "show in the report what `allranks verify -o FILE` or `allranks explain --format json` saw")->type_name("FILE")->group(kGroup);
   c.add_flag("--statistics", a.statistics, "count findings by rule")->group(kGroup);
   c.add_flag("--coverage", a.coverage, "count the collective calls proven aligned, and say what the rest depends on (-v: each)")->group(kGroup);
   c.add_option("--color", a.color, "auto, always or never")->check(CLI::IsMember({"auto", "always", "never"}), "")->type_name("WHEN")->group(kGroup);

@@ -132,7 +132,7 @@ int RunCheck(const CheckArguments& arguments) {
 
   const base::Result<std::vector<OutputPlace>> outputs = OutputsOf(arguments, settings);
   if (!outputs) return Fail(outputs.error());
-  base::Result<std::map<std::string, std::string>> verdicts;
+  base::Result<Verdicts> verdicts;
   if (!arguments.verdicts.empty()) verdicts = ReadVerdicts(arguments.verdicts, files);
   if (!verdicts) return Fail(verdicts.error());
   base::Result<Known> known = Known::Load(arguments, *resolved, options, files);
@@ -148,11 +148,12 @@ int RunCheck(const CheckArguments& arguments) {
   const base::Result<Fixed> fixed = Change(arguments, options, files, *known, *out);
   if (!fixed) return Fail(fixed.error());
   if (arguments.diff) return ShowDiff(arguments, *fixed);
-  const base::Result<std::string> said = arguments.update_baseline ? known->Update(*out) : known->Shrink(*out);
+  const base::Result<std::string> said = arguments.update_baseline ? known->Update(*out, *verdicts) : known->Shrink(*out);
   if (!said) return Fail(said.error());
 
   reports::Report report = ReportOf(arguments, *resolved, *out, files);
   report.verdicts = std::move(*verdicts);
+  known->AddSeen(report.verdicts);
   report.known = known->findings();
   report.has_baseline = known->compares();
   report.errors.insert(report.errors.end(), fixed->errors.begin(), fixed->errors.end());

@@ -105,12 +105,22 @@ baseline::Entry Known::EntryOf(const pipeline::Output& out, const Finding& findi
           findings::Render(finding.message)};
 }
 
-base::Result<std::string> Known::Update(pipeline::Output& out) {
+void Known::AddSeen(Verdicts& verdicts) const {
+  if (!baseline_) return;
+  for (const baseline::Entry& entry : baseline_->entries) {
+    if (!entry.seen.empty()) verdicts.try_emplace(entry.fingerprint, entry.seen, true);
+  }
+}
+
+base::Result<std::string> Known::Update(pipeline::Output& out, const Verdicts& verdicts) {
   const size_t before = baseline_->entries.size();
   baseline::Baseline next = baseline::WithoutGone(*baseline_, found_, [&](const baseline::Entry& e) { return WasChecked(e, out); });
   const size_t kept = next.entries.size();
   for (const Finding& finding : out.findings) next.entries.push_back(EntryOf(out, finding));
   const size_t added = next.entries.size() - kept;
+  for (baseline::Entry& entry : next.entries) {
+    if (const auto verdict = verdicts.find(entry.fingerprint); verdict != verdicts.end() && verdict->second.in_job) entry.seen = verdict->second.words;
+  }
   if (!WriteFile(file_, baseline::Write(next))) return base::Fail("the baseline was not written");
   const std::string text = "Baseline " + file_ + ": " + Counted(next.entries.size()) + " (" + std::to_string(added) +
                            " added, " + std::to_string(before - kept) + " removed).\n";

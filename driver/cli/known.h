@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "driver/baseline/baseline.h"
+#include "driver/cli/verdicts.h"
 #include "driver/cli/arguments.h"
 #include "driver/config/resolve.h"
 #include "driver/pipeline/pipeline.h"
@@ -28,8 +29,10 @@ class Known {
   const std::vector<findings::Finding>& findings() const { return known_; }
   bool compares() const { return baseline_.has_value() || old_.has_value(); }
 
-  // --update-baseline: everything that was found becomes known. Returns what to say.
-  [[nodiscard]] base::Result<std::string> Update(pipeline::Output& out);
+  // What the baseline keeps of findings that a job has shown, where nothing newer is told.
+  void AddSeen(Verdicts& verdicts) const;
+  // --update-baseline: everything that was found becomes known, with what was seen of it in a job. Returns what to say.
+  [[nodiscard]] base::Result<std::string> Update(pipeline::Output& out, const Verdicts& verdicts);
   // Takes what is mended out of the baseline file, but not where files must stay as they are (CI, hooks). Returns what to
   // say; empty: nothing.
   [[nodiscard]] base::Result<std::string> Shrink(const pipeline::Output& out) const;

@@ -14,32 +14,49 @@ std::string TextOf(const Json& object, const char* key) {
 }
 
 std::string Line(const Json& verify) {
-  // What happened in a job is more than what a replay shows.
-  if (TextOf(verify, "evidence") == "job") return "seen in a job: " + TextOf(verify, "seen");
   std::string line = TextOf(verify, "says");
   if (const std::string reason = TextOf(verify, "reason"); !reason.empty()) line += ": " + reason;
   if (!verify.contains("world") || !verify["world"].is_number_unsigned()) return line;
   return line + " (" + std::to_string(verify["world"].get<unsigned>()) + " ranks)";
 }
 
+// What happened in a job is more than what a replay shows.
+reports::Verification VerificationOf(const Json& verify) {
+  if (TextOf(verify, "evidence") == "job") return {TextOf(verify, "seen"), true};
+  return {Line(verify)};
+}
+
+std::string FingerprintOf(const Json& finding) {
+  const auto prints = finding.find("partialFingerprints");
+  return prints != finding.end() && prints->is_object() ? TextOf(*prints, "allranks/v1") : TextOf(finding, "fingerprint");
+}
+
+void AddVerdict(const Json& finding, Verdicts& verdicts) {
+  // In SARIF both stand among the properties of a result.
+  const auto properties = finding.find("properties");
+  const bool is_sarif = properties != finding.end() && properties->is_object();
+  const Json& holder = is_sarif ? *properties : finding;
+  const auto verify = holder.find(is_sarif ? "allranks/verify" : "verify");
+  const auto witness = holder.find("witness");
+  if (verify == holder.end() || witness == holder.end() || !witness->is_object()) return;
+  verdicts[TextOf(*witness, "finding")] = VerificationOf(*verify);
+  if (const std::string fingerprint = FingerprintOf(finding); !fingerprint.empty()) verdicts[fingerprint] = VerificationOf(*verify);
+}
+
 }  // namespace
 
-base::Result<std::map<std::string, std::string>> ReadVerdicts(const std::string& path, const source::FileSystem& files) {
+base::Result<Verdicts> ReadVerdicts(const std::string& path, const source::FileSystem& files) {
   const base::Result<std::string> text = files.Read(path);
   if (!text) return base::Fail(text.error().message + "; --verdicts takes what `allranks verify -o FILE` wrote");
   const Json report = Json::parse(*text, nullptr, false);
-  std::map<std::string, std::string> verdicts;
+  Verdicts verdicts;
   // Reports nest as deep as whoever wrote them likes.
   std::vector<const Json*> open = {&report};
   while (!open.empty()) {
     const Json* at = open.back();
     open.pop_back();
     if (!at->is_structured()) continue;
-    // The second name is that of SARIF, where it stands among the properties of a result.
-    for (const char* key : {"verify", "allranks/verify"}) {
-      if (!at->is_object() || !at->contains(key) || !at->contains("witness") || !(*at)["witness"].is_object()) continue;
-      verdicts[TextOf((*at)["witness"], "finding")] = Line((*at)[key]);
-    }
+    if (at->is_object()) AddVerdict(*at, verdicts);
     for (const Json& child : *at) open.push_back(&child);
   }
   if (verdicts.empty()) return base::Fail(path + ": no verdicts in it; --verdicts takes what `allranks verify -o FILE` wrote");

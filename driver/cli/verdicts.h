@@ -5,12 +5,14 @@
 
 #include "analyzer/base/result.h"
 #include "analyzer/source/file_system.h"
+#include "driver/reports/report.h"
 
 namespace allranks::cli {
 
-// What `allranks verify -o FILE` has written into a JSON or SARIF report: by the name of the witness, one line such as
-// "hangs on NCCL (4 ranks)".
-[[nodiscard]] base::Result<std::map<std::string, std::string>> ReadVerdicts(const std::string& path,
-                                                                            const source::FileSystem& files);
+// By the name of the witness and by the fingerprint.
+using Verdicts = std::map<std::string, reports::Verification>;
+
+// What `allranks verify -o FILE` has written into a JSON or SARIF report, or what `allranks explain --format json` answers.
+[[nodiscard]] base::Result<Verdicts> ReadVerdicts(const std::string& path, const source::FileSystem& files);
 
 }  // namespace allranks::cli

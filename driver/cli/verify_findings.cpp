@@ -68,7 +68,7 @@ base::Result<std::string> VerifyFindings(reports::Report& report) {
   base::Result<std::string> text = files.Read(verified);
   if (code == kVerifyError || !text) return base::Fail("--verify: the findings were not replayed");
   // A report without anything to replay has no verdicts.
-  if (base::Result<std::map<std::string, std::string>> verdicts = ReadVerdicts(verified, files)) report.verdicts = std::move(*verdicts);
+  if (base::Result<Verdicts> verdicts = ReadVerdicts(verified, files)) report.verdicts = std::move(*verdicts);
   return text;
 }
 

@@ -100,15 +100,9 @@ class FindingDrawer {
     }
     if (!finding_.assumptions.empty()) out += Note("assumed", findings::Clauses(finding_.assumptions));
     if (!help.empty()) out += Note("help", help);
-    if (const std::string verdict = Verdict(); !verdict.empty()) out += Note("verified", verdict);
+    if (const Verification* seen = VerificationOf(report_, finding_)) out += Note("verified", seen->Text());
     for (const findings::Fix& fix : finding_.fixes) out += Note("fix", FixText(fix));
     return out;
-  }
-  // What `allranks verify` saw; empty: it was not asked.
-  std::string Verdict() const {
-    if (!finding_.witness) return {};
-    const auto found = report_.verdicts.find(finding_.witness->finding);
-    return found == report_.verdicts.end() ? std::string() : found->second;
   }
   static std::string FixText(const findings::Fix& fix) {
     switch (fix.applicability) {

@@ -132,11 +132,7 @@ std::string Facts(const Report& report, const Finding& finding) {
     add("fix", Prose(fix.title + (shown_only ? "" : safe ? " (`--fix`)" : " (`--unsafe-fixes`)")));
   }
   if (!finding.flight_recorder.empty()) add("at run time", "PyTorch's Flight Recorder: " + Escaped(finding.flight_recorder));
-  if (finding.witness) {
-    if (const auto verdict = report.verdicts.find(finding.witness->finding); verdict != report.verdicts.end()) {
-      add("verified", Escaped(verdict->second));
-    }
-  }
+  if (const Verification* seen = VerificationOf(report, finding)) add("verified", Escaped(seen->Text()));
   if (finding.confidence != findings::Confidence::Certain) add("confidence", std::string(findings::ToString(finding.confidence)));
   if (!finding.assumptions.empty()) add("assumed", Escaped(findings::Clauses(finding.assumptions)));
   return out.empty() ? out : "<dl>" + out + "</dl>";

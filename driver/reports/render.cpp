@@ -7,6 +7,13 @@ std::string RepositoryPath(const Report& report, std::string_view shown) {
   return report.repository_path ? report.repository_path(shown) : std::string(shown);
 }
 
+const Verification* VerificationOf(const Report& report, const findings::Finding& finding) {
+  auto found = finding.witness ? report.verdicts.find(finding.witness->finding) : report.verdicts.end();
+  // Another run may have named the file from another folder.
+  if (found == report.verdicts.end()) found = report.verdicts.find(finding.fingerprint);
+  return found == report.verdicts.end() ? nullptr : &found->second;
+}
+
 std::string Render(std::string_view format, const Report& report, const TextStyle& style) {
   if (format == "concise") return RenderConcise(report, style);
   if (format == "json") return RenderJson(report);

@@ -37,6 +37,13 @@ struct RunInfo {
   std::string branch = {};
 };
 
+// What `allranks verify` or `allranks explain` says of a finding.
+struct Verification {
+  std::string words;    // "hangs on NCCL (4 ranks)"; of a job: what it did
+  bool in_job = false;  // it happened in a job, which no replay shows
+  std::string Text() const { return in_job ? "seen in a job: " + words : words; }
+};
+
 struct Report {
   const source::SourceFiles& files;
   std::span<const findings::Finding> findings;
@@ -46,7 +53,7 @@ struct Report {
   std::span<const findings::Suppressed> suppressed;  // findings that comments accept
   std::span<const findings::Finding> known;          // findings that the baseline has
   bool has_baseline = false;
-  std::map<std::string, std::string> verdicts;       // of `allranks verify`, by the name of the witness
+  std::map<std::string, Verification> verdicts;      // by the name of the witness, or by the fingerprint
   std::string_view version;
   bool sarif_suppressed = false;  // SARIF holds what comments accept; code scanning would open alerts for it
   bool sarif_known = false;       // and what the baseline has
@@ -58,6 +65,9 @@ struct Report {
   RunInfo run = {};
   std::vector<std::string> notes = {};  // what was found and not checked, one line each
 };
+
+// What was seen of a finding; null: nothing.
+const Verification* VerificationOf(const Report& report, const findings::Finding& finding);
 
 // How text is drawn.
 struct TextStyle {

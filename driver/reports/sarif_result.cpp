@@ -96,6 +96,9 @@ void ResultWriter::Write(const Finding& finding, BaselineState state, const find
   WriteFixes(finding);
   if (by != nullptr) WriteSuppression(*by);
   if (state != BaselineState::None) json_.Member("baselineState", state == BaselineState::New ? "new" : "unchanged");
+  const Verification* seen = VerificationOf(report_, finding);
+  // 100 is for what happened in a job; what was replayed comes below it (`allranks verify`).
+  if (seen != nullptr && seen->in_job) json_.Member("rank", uint64_t{100});
   WriteProperties(finding);
   json_.EndObject();
 }
@@ -312,6 +315,10 @@ void ResultWriter::WriteProperties(const Finding& finding) {
   if (place.cell > 0) json_.Member("notebookCell", place.cell).Member("lineInCell", place.line);
   if (!finding.flight_recorder.empty()) json_.Member("flightRecorder", finding.flight_recorder);
   if (finding.witness) json_.Key("witness").Raw(witness::WriteJson(*finding.witness));
+  if (const Verification* seen = VerificationOf(report_, finding); seen != nullptr && seen->in_job) {
+    json_.Key("allranks/verify").BeginObject().Member("verdict", "confirmed").Member("effect", "deadlock").Member("evidence", "job");
+    json_.Member("seen", seen->words).EndObject();
+  }
   json_.EndObject();
 }
 

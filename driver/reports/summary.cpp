@@ -34,6 +34,15 @@ std::string LedgerText(const Report& report) {
          std::to_string(totals.unknown) + " unknown";
 }
 
+// A job that hung because of one of them is worth a word.
+std::string KnownText(const Report& report) {
+  const auto seen = std::ranges::count_if(report.known, [&](const findings::Finding& finding) {
+    const Verification* verification = VerificationOf(report, finding);
+    return verification != nullptr && verification->in_job;
+  });
+  return std::to_string(report.known.size()) + " in the baseline" + (seen > 0 ? ", " + std::to_string(seen) + " of them seen in a job" : "");
+}
+
 }  // namespace
 
 std::string RenderSummary(const Report& report, const TextStyle& style) {
@@ -48,7 +57,7 @@ std::string RenderSummary(const Report& report, const TextStyle& style) {
   }
   std::string hidden;
   if (!report.suppressed.empty()) hidden = std::to_string(report.suppressed.size()) + " suppressed";
-  if (!report.known.empty()) hidden += (hidden.empty() ? "" : ", ") + std::to_string(report.known.size()) + " in the baseline";
+  if (!report.known.empty()) hidden += (hidden.empty() ? "" : ", ") + KnownText(report);
   if (!hidden.empty()) out += " (" + hidden + ")";
   out += LedgerText(report) + ".\n";
   for (const std::string& note : report.notes) out += note + "\n";

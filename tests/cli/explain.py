@@ -454,6 +454,27 @@ class Sources(ExplainTest):
         page = self.run_allranks("check", "src", "--output-format", "html", "--verdicts", "answer.json").out
         self.assertIn("seen in a job", page)
 
+    def test_the_baseline_keeps_the_verdict(self):
+        self.write("answer.json", self.run_allranks("explain", "traces", "--path-map", "/job/src=src", "--format", "json").out)
+        known = ("check", "src", "--baseline", "known.json")
+        self.run_allranks(*known, "--update-baseline")
+        self.assertNotIn("seen", (self.root / "known.json").read_text())
+        self.run_allranks(*known, "--update-baseline", "--verdicts", "answer.json")
+        entries = json.loads((self.root / "known.json").read_text())["findings"]
+        self.assertEqual([entry["code"] for entry in entries if "did not complete in a job" in entry.get("seen", "")], ["AR101"])
+        # From there on without the answer, also when others are added.
+        self.assertIn("1 of them seen in a job", self.run_allranks(*known, "--update-baseline").out + self.run_allranks(*known).out)
+        report = json.loads(self.run_allranks(*known, "--output-format", "sarif", "--sarif-include", "known").out)
+        seen = [result for result in report["runs"][0]["results"] if "allranks/verify" in result["properties"]]
+        self.assertEqual([(one["baselineState"], one["rank"], one["properties"]["allranks/verify"]["evidence"]) for one in seen], [("unchanged", 100, "job")])
+
+    def test_a_report_of_check_takes_the_answer(self):
+        self.write("answer.json", self.run_allranks("explain", "traces", "--path-map", "/job/src=src", "--format", "json").out)
+        self.assertIn("verified: seen in a job: ", self.run_allranks("check", "src", "--verdicts", "answer.json").out)
+        report = json.loads(self.run_allranks("check", "src", "--verdicts", "answer.json", "--output-format", "sarif").out)
+        ranks = {result["ruleId"]: result.get("rank") for result in report["runs"][0]["results"]}
+        self.assertEqual(ranks["AR101"], 100)
+
     def test_formats(self):
         for form, begin in (("text", "hang: "), ("markdown", "## "), ("html", "<!doctype html>"), ("sarif", "{"), ("json", "{")):
             result = self.run_allranks("explain", "traces", "--path-map", "/job/src=src", "--format", form)
