@@ -2,24 +2,15 @@
 // with the bytes read. Whatever was read goes on to the reader of dumps.
 // Built for libFuzzer with -DALLRANKS_FUZZ=ON and Clang; `pickle_fuzz_test.cpp` runs it on mutated dumps in every build.
 #include <cstdint>
-#include <cstdio>
-#include <cstdlib>
 #include <string_view>
 
 #include "explain/readers/flight_recorder.h"
 #include "explain/readers/pickle.h"
-
-namespace {
-
-[[noreturn]] void Fault(const char* what) {
-  std::fprintf(stderr, "%s\n", what);
-  std::abort();
-}
-
-}  // namespace
+#include "tests/fuzz/fault.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   using namespace allranks::explain;
+  using allranks::tests::Fault;
   const ReadDocument read = ReadPickle({reinterpret_cast<const char*>(data), size});
   if (read.error.find('\n') != std::string::npos) Fault("an error of two lines");
   if (read.document.size() > size) Fault("more values than bytes");

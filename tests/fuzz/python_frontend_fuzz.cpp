@@ -2,14 +2,13 @@
 // libFuzzer with -DALLRANKS_FUZZ=ON and Clang; `python_frontend_fuzz_test.cpp` runs it on mutated programs in
 // every build.
 #include <cstdint>
-#include <cstdio>
-#include <cstdlib>
 #include <string>
 
 #include "analyzer/ir/printer.h"
 #include "analyzer/ir/verifier.h"
 #include "frontends/python/imports.h"
 #include "frontends/python/lower.h"
+#include "tests/fuzz/fault.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   using namespace allranks;
@@ -22,9 +21,6 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   base::Interner interner;
   const ir::Module module = python::Lower(*file, source::FileId{0}, interner);
   ir::Print(module, interner, {.file = &*file});
-  for (const std::string& fault : ir::Verify(module, file->text.size())) {
-    std::fprintf(stderr, "%s\n", fault.c_str());
-    std::abort();
-  }
+  for (const std::string& fault : ir::Verify(module, file->text.size())) tests::Fault(fault.c_str());
   return 0;
 }

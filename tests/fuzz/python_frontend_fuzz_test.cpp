@@ -2,14 +2,12 @@
 #include <gtest/gtest.h>
 
 #include <array>
-#include <cstdint>
 #include <string>
 #include <string_view>
 
-#include "tests/fuzz/mutator.h"
+#include "tests/fuzz/feed.h"
 
-extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size);
-
+namespace allranks::tests {
 namespace {
 
 constexpr std::array<std::string_view, 6> kPrograms = {
@@ -58,22 +56,12 @@ constexpr std::array<std::string_view, 40> kPieces = {
 
 TEST(PythonFrontendFuzzTest, MutatedPrograms) {
   constexpr int kRounds = 400;
-  for (const std::string_view program : kPrograms) {
-    allranks::tests::Mutator mutator(static_cast<uint32_t>(program.size()), kPieces);
-    for (int round = 0; round < kRounds; ++round) {
-      const std::string text = mutator.Mutate(std::string(program));
-      SCOPED_TRACE(text);
-      LLVMFuzzerTestOneInput(reinterpret_cast<const uint8_t*>(text.data()), text.size());
-    }
-  }
+  for (const std::string_view program : kPrograms) FeedMutated(std::string(program), kPieces, kRounds);
 }
 
 TEST(PythonFrontendFuzzTest, CutPrograms) {
-  for (const std::string_view program : kPrograms) {
-    for (size_t length = 0; length <= program.size(); ++length) {
-      LLVMFuzzerTestOneInput(reinterpret_cast<const uint8_t*>(program.data()), length);
-    }
-  }
+  for (const std::string_view program : kPrograms) FeedCut(program);
 }
 
 }  // namespace
+}  // namespace allranks::tests

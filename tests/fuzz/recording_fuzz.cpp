@@ -3,24 +3,15 @@
 // Built for libFuzzer with -DALLRANKS_FUZZ=ON and Clang; `recording_fuzz_test.cpp` runs it on mutated recordings
 // in every build.
 #include <cstdint>
-#include <cstdio>
-#include <cstdlib>
 #include <string_view>
 
 #include "explain/hang/hang.h"
 #include "explain/readers/read_input.h"
-
-namespace {
-
-[[noreturn]] void Fault(const char* what) {
-  std::fprintf(stderr, "%s\n", what);
-  std::abort();
-}
-
-}  // namespace
+#include "tests/fuzz/fault.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   using namespace allranks::explain;
+  using allranks::tests::Fault;
   const std::string_view bytes(reinterpret_cast<const char*>(data), size);
   Recording recording;
   const std::string error = ReadInput("trace_rank_0", bytes, recording);

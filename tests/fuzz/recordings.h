@@ -43,4 +43,6 @@ constexpr std::array<std::string_view, 24> kRecordingPieces = {
     "(", "]", "}", "e", "u", "q\x01", "h\x01", "X\x04", "K\x07", "\x94", "\x95", "cos\nsystem\n", "R", "b", "{", "[", "\"", ",", "\n",
     "[rank7]:", "SeqNum=", "-1", "99999999999999999999", "\xff"};
 
+constexpr int kRecordingRounds = 3000;
+
 }  // namespace allranks::tests

@@ -2,14 +2,13 @@
 // Built for libFuzzer with -DALLRANKS_FUZZ=ON and Clang; `server_fuzz_test.cpp` runs it on mutated conversations in
 // every build.
 #include <cstdint>
-#include <cstdio>
-#include <cstdlib>
 #include <map>
 #include <string_view>
 
 #include "driver/server/framing.h"
 #include "driver/server/server.h"
 #include "driver/server/worker.h"
+#include "tests/fuzz/fault.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   using namespace allranks;
@@ -19,9 +18,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   server::Outbox outbox([](const std::string& text) {
     const server::Json message = server::Json::parse(text, nullptr, false);
     const bool is_sound = message.is_object() && (message.contains("id") || message.contains("method"));
-    if (is_sound) return;
-    std::fprintf(stderr, "not a message: %s\n", text.c_str());
-    std::abort();
+    if (!is_sound) tests::Fault(("not a message: " + text).c_str());
   });
   server::Server server(desk, outbox, "0");
   server::Worker worker(desk, outbox, files, false);

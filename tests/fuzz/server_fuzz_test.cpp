@@ -4,15 +4,14 @@
 #include <array>
 
 #include "driver/server/framing.h"
-#include "tests/fuzz/mutator.h"
+#include "tests/fuzz/feed.h"
 
-extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size);
-
+namespace allranks::tests {
 namespace {
 
 std::string Conversation(std::initializer_list<std::string_view> messages) {
   std::string text;
-  for (const std::string_view message : messages) text += allranks::server::Framed(message);
+  for (const std::string_view message : messages) text += server::Framed(message);
   return text;
 }
 
@@ -47,14 +46,8 @@ constexpr std::array<std::string_view, 20> kPieces = {
 
 TEST(ServerFuzzTest, MutatedConversations) {
   constexpr int kRounds = 150;
-  for (const std::string& original : kTexts) {
-    allranks::tests::Mutator mutator(static_cast<uint32_t>(original.size()), kPieces);
-    for (int round = 0; round < kRounds; ++round) {
-      const std::string text = mutator.Mutate(original);
-      SCOPED_TRACE(text);
-      LLVMFuzzerTestOneInput(reinterpret_cast<const uint8_t*>(text.data()), text.size());
-    }
-  }
+  for (const std::string& original : kTexts) FeedMutated(original, kPieces, kRounds);
 }
 
 }  // namespace
+}  // namespace allranks::tests

@@ -1,24 +1,15 @@
 // Logs and stacks of any bytes at all are read in bounded memory, and what was read is explained to an end.
 // Built for libFuzzer with -DALLRANKS_FUZZ=ON and Clang; `text_fuzz_test.cpp` runs it on mutated logs and stacks in every build.
 #include <cstdint>
-#include <cstdio>
-#include <cstdlib>
 #include <string_view>
 
 #include "explain/hang/hang.h"
 #include "explain/readers/text_log.h"
-
-namespace {
-
-[[noreturn]] void Fault(const char* what) {
-  std::fprintf(stderr, "%s\n", what);
-  std::abort();
-}
-
-}  // namespace
+#include "tests/fuzz/fault.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   using namespace allranks::explain;
+  using allranks::tests::Fault;
   Recording recording;
   AddText({reinterpret_cast<const char*>(data), size}, 0, recording);
   size_t operations = 0;

@@ -1,25 +1,15 @@
 // Feeds the fuzz target with a few thousand mutations of a log and of stacks: the same ones every time.
 #include <gtest/gtest.h>
 
-#include "tests/fuzz/mutator.h"
+#include "tests/fuzz/feed.h"
 #include "tests/fuzz/recordings.h"
 
-extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size);
-
+namespace allranks::tests {
 namespace {
 
-void Feed(const std::string& original) {
-  constexpr int kRounds = 3000;
-  allranks::tests::Mutator mutator(static_cast<uint32_t>(original.size()), allranks::tests::kRecordingPieces);
-  for (int round = 0; round < kRounds; ++round) {
-    const std::string text = mutator.Mutate(original);
-    SCOPED_TRACE(text);
-    LLVMFuzzerTestOneInput(reinterpret_cast<const uint8_t*>(text.data()), text.size());
-  }
-}
+TEST(TextFuzzTest, MutatedLogs) { FeedMutated(kLog, kRecordingPieces, kRecordingRounds); }
 
-TEST(TextFuzzTest, MutatedLogs) { Feed(allranks::tests::kLog); }
-
-TEST(TextFuzzTest, MutatedStacks) { Feed(allranks::tests::kStacks); }
+TEST(TextFuzzTest, MutatedStacks) { FeedMutated(kStacks, kRecordingPieces, kRecordingRounds); }
 
 }  // namespace
+}  // namespace allranks::tests

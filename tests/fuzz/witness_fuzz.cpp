@@ -2,26 +2,17 @@
 // Built for libFuzzer with -DALLRANKS_FUZZ=ON and Clang; `witness_fuzz_test.cpp` runs it on mutated witnesses
 // in every build.
 #include <cstdint>
-#include <cstdio>
-#include <cstdlib>
 #include <string>
 
 #include "runtime-verify/coordinator/verdict_json.h"
 #include "runtime-verify/coordinator/verdict_text.h"
 #include "runtime-verify/coordinator/verifier.h"
+#include "tests/fuzz/fault.h"
 #include "witness/json.h"
-
-namespace {
-
-[[noreturn]] void Fault(const char* what) {
-  std::fprintf(stderr, "%s\n", what);
-  std::abort();
-}
-
-}  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   using namespace allranks;
+  using tests::Fault;
   const std::string text(reinterpret_cast<const char*>(data), size);
   const witness::ReadResult read = witness::ReadJson(text);
   if (read.witness.has_value() != read.error.empty()) Fault("a witness and an error, or neither");

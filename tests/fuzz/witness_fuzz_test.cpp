@@ -3,10 +3,9 @@
 
 #include <array>
 
-#include "tests/fuzz/mutator.h"
+#include "tests/fuzz/feed.h"
 
-extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size);
-
+namespace allranks::tests {
 namespace {
 
 constexpr std::string_view kWitness =
@@ -61,22 +60,12 @@ constexpr std::array<std::string_view, 33> kPieces = {"{",
 
 TEST(WitnessFuzzTest, MutatedTexts) {
   constexpr int kRounds = 1500;
-  for (const std::string& original : kTexts) {
-    allranks::tests::Mutator mutator(static_cast<uint32_t>(original.size()), kPieces);
-    for (int round = 0; round < kRounds; ++round) {
-      const std::string text = mutator.Mutate(original);
-      SCOPED_TRACE(text);
-      LLVMFuzzerTestOneInput(reinterpret_cast<const uint8_t*>(text.data()), text.size());
-    }
-  }
+  for (const std::string& original : kTexts) FeedMutated(original, kPieces, kRounds);
 }
 
 TEST(WitnessFuzzTest, CutTexts) {
-  for (const std::string& text : kTexts) {
-    for (size_t length = 0; length <= text.size(); ++length) {
-      LLVMFuzzerTestOneInput(reinterpret_cast<const uint8_t*>(text.data()), length);
-    }
-  }
+  for (const std::string& text : kTexts) FeedCut(text);
 }
 
 }  // namespace
+}  // namespace allranks::tests
