@@ -31,7 +31,7 @@ class Counters {
       Note(module, ir::ValueOf(stmt));
     }
     // `self.epoch = epoch` in the loop over epochs.
-    if (stmt.kind != ir::StmtKind::Assign || !value || !IsOpen(value) || !IsInLoop(module_id, id)) return;
+    if (stmt.kind != ir::StmtKind::Assign || !value || !IsOpen(value) || index_.LoopsAround(module_id, id).empty()) return;
     for (const ir::ExprId target : ir::TargetsOf(module, stmt)) Note(module, target);
   }
 
@@ -42,15 +42,6 @@ class Counters {
     return known.kind == ValueKind::Derived && std::ranges::any_of(facts_.values_store.Kids(value), [&](ValueId kid) {
       return kid && facts_.values_store[kid].kind == ValueKind::Unknown && !facts_.values_store.OperationOf(facts_.values_store[kid].a);
     });
-  }
-
-  bool IsInLoop(ir::ModuleId module_id, ir::StmtId stmt) const {
-    const ir::Module& module = program_.modules[module_id];
-    const ir::Tree& tree = index_.tree(module_id);
-    for (ir::StmtId at = tree.Parent(stmt); at; at = tree.Parent(at)) {
-      if (module[at].kind == ir::StmtKind::For || module[at].kind == ir::StmtKind::While) return true;
-    }
-    return false;
   }
 
   void Note(const ir::Module& module, ir::ExprId target) {

@@ -1,6 +1,5 @@
 #include "analyzer/objects/local_flow.h"
 
-#include <algorithm>
 #include <unordered_map>
 #include <vector>
 
@@ -22,19 +21,20 @@ class Slice {
     }
   }
 
-  bool Holds(ir::ExprId wanted, ir::ExprId from) {
-    std::vector<ir::ExprId> work = {from};
+  std::unordered_set<uint32_t> PartsOf(ir::ExprId into) const {
+    std::unordered_set<uint32_t> found;
+    std::vector<ir::ExprId> work = {into};
     while (!work.empty()) {
       const ir::ExprId at = work.back();
       work.pop_back();
-      if (at == wanted) return true;
-      const bool is_name = module_[at].kind == ir::ExprKind::Name;
-      if (is_name && !IsSeen(ir::NameOf(module_[at]))) {
-        for (const ir::ExprId value : assigned_[ir::NameOf(module_[at]).index]) work.push_back(value);
+      if (!at || !found.insert(at.index).second) continue;
+      if (module_[at].kind == ir::ExprKind::Name) {
+        const auto values = assigned_.find(ir::NameOf(module_[at]).index);
+        if (values != assigned_.end()) work.insert(work.end(), values->second.begin(), values->second.end());
       }
       if (!IsDetached(at)) ir::ForEachPart(module_, at, [&](ir::ExprId part) { work.push_back(part); });
     }
-    return false;
+    return found;
   }
 
  private:
@@ -52,12 +52,6 @@ class Slice {
     for (const ir::ExprId item : ir::Items(module_, module_[target])) AddTarget(item, value);
   }
 
-  bool IsSeen(base::NameId name) {
-    if (std::ranges::count(seen_, name) > 0) return true;
-    seen_.push_back(name);
-    return false;
-  }
-
   // `loss.detach()`, `loss.item()`.
   bool IsDetached(ir::ExprId expr) const {
     if (module_[expr].kind != ir::ExprKind::Call) return false;
@@ -70,13 +64,11 @@ class Slice {
   const binding::Program& program_;
   const ir::Module& module_;
   std::unordered_map<uint32_t, std::vector<ir::ExprId>> assigned_;  // by NameId
-  std::vector<base::NameId> seen_;
 };
 
 }  // namespace
 
-bool FlowsInto(const binding::Program& program, const ProgramIndex& index, FuncId function, ir::ExprId from, ir::ExprId into) {
-  return Slice(program, index, function).Holds(from, into);
-}
+FlowInto::FlowInto(const binding::Program& program, const ProgramIndex& index, FuncId function, ir::ExprId into)
+    : found_(Slice(program, index, function).PartsOf(into)) {}
 
 }  // namespace allranks::objects

@@ -2,14 +2,24 @@
 // beyond a depth, names do not.
 #pragma once
 
+#include <unordered_set>
+
 #include "analyzer/objects/program_index.h"
 
 namespace allranks::objects {
 
-// Whether the result of `from` goes into `into`, through variables of the function that both stand in. A tensor that was
-// detached brings no gradient along and is not followed.
+// The expressions whose results go into one of a function, through variables of that function. A tensor that was detached
+// brings no gradient along and is not followed.
 //
-// Not sound: every assignment to a variable counts, those behind `into` too; fields and items are not followed.
-bool FlowsInto(const binding::Program& program, const ProgramIndex& index, FuncId function, ir::ExprId from, ir::ExprId into);
+// Not sound: every assignment to a variable counts, those behind the expression too; fields and items are not followed.
+class FlowInto {
+ public:
+  FlowInto(const binding::Program& program, const ProgramIndex& index, FuncId function, ir::ExprId into);
+
+  bool Holds(ir::ExprId from) const { return from && found_.contains(from.index); }
+
+ private:
+  std::unordered_set<uint32_t> found_;  // by ExprId
+};
 
 }  // namespace allranks::objects

@@ -100,13 +100,19 @@ ir::StmtId ProgramIndex::StatementOf(const Site& site) const {
 
 std::vector<ir::StmtId> ProgramIndex::LoopsAround(const Site& site) const {
   const ir::ModuleId module_id = program_.funcs[site.function].module;
+  const ir::StmtId stmt = StatementOf(site);
+  if (!stmt) return {};
+  std::vector<ir::StmtId> loops = LoopsAround(module_id, stmt);
+  // The test of a `while` is asked in each round; what a `for` iterates over is evaluated once, before it.
+  if (program_.modules[module_id][stmt].kind == ir::StmtKind::While) loops.insert(loops.begin(), stmt);
+  return loops;
+}
+
+std::vector<ir::StmtId> ProgramIndex::LoopsAround(ir::ModuleId module_id, ir::StmtId stmt) const {
   const ir::Module& module = program_.modules[module_id];
   const ir::Tree& tree = trees_[module_id.index];
   std::vector<ir::StmtId> loops;
-  ir::StmtId at = tree.StatementOf(site.expr);
-  // What a `for` iterates over is evaluated once, before it.
-  if (at && module[at].kind == ir::StmtKind::For) at = tree.Parent(at);
-  for (; at; at = tree.Parent(at)) {
+  for (ir::StmtId at = tree.Parent(stmt); at; at = tree.Parent(at)) {
     const ir::StmtKind kind = module[at].kind;
     if (kind == ir::StmtKind::For || kind == ir::StmtKind::While) loops.push_back(at);
   }

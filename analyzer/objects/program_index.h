@@ -52,6 +52,8 @@ class ProgramIndex {
   // The statement around a place, and the loops around that in its function, innermost first.
   ir::StmtId StatementOf(const Site& site) const;
   std::vector<ir::StmtId> LoopsAround(const Site& site) const;
+  // Those in whose body a statement stands.
+  std::vector<ir::StmtId> LoopsAround(ir::ModuleId module_id, ir::StmtId stmt) const;
   // The function in whose body a statement stands.
   FuncId FunctionOf(ir::ModuleId module, ir::StmtId stmt) const;
 

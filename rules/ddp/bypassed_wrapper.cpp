@@ -24,11 +24,13 @@ class Backward {
     const ValueId value = context_.facts.value(module_id_, loss);
     // What came out of the wrapper reduces gradients.
     if (!loss || !value || IsSynced(value)) return;
+    std::optional<objects::FlowInto> parts;
     for (const auto& [expr, fact] : context_.facts.functions[backward_.function].calls) {
       if (module_[expr].kind != ir::ExprKind::Call || module_[expr].begin > module_[backward_.expr].begin) continue;
       const ir::ExprId model = BypassedIn(expr);
       if (!model || IsWithoutGradients(Site{backward_.function, expr})) continue;
-      if (!objects::FlowsInto(context_.program, context_.index, backward_.function, expr, loss)) continue;
+      if (!parts) parts.emplace(context_.program, context_.index, backward_.function, loss);
+      if (!parts->Holds(expr)) continue;
       return Report(expr, model, sink);
     }
   }

@@ -19,7 +19,9 @@ constexpr std::string_view kCode = "AR507";
 
 class Conflicts {
  public:
-  Conflicts(const Context& context, FindingSink& sink) : context_(context), sink_(sink), calls_(context) {}
+  Conflicts(const Context& context, FindingSink& sink)
+      : context_(context), sink_(sink), calls_(context),
+        uses_(context.program, context.knowledge, context.facts, context.index, context.reach) {}
 
   void Run() {
     for (const KnownCall& wrap : Wrappings(context_)) VisitWrapping(wrap);
@@ -52,9 +54,8 @@ class Conflicts {
       const variation::Value& model = context_.facts.values_store[leaf];
       if (model.kind == variation::ValueKind::Instance) classes.push_back(binding::ClassId{model.a});
     }
-    const objects::ModuleUses uses(context_.program, context_.knowledge, context_.facts, context_.index, context_.reach);
     for (size_t i = 0; i < classes.size(); ++i) {
-      std::vector<binding::ClassId> more = uses.PartClasses(classes[i]);
+      std::vector<binding::ClassId> more = uses_.PartClasses(classes[i]);
       const auto& bases = context_.program.classes[classes[i]].mro;
       more.insert(more.end(), bases.begin(), bases.end());
       for (const binding::ClassId each : more) {
@@ -177,11 +178,10 @@ class Conflicts {
 
   // `static_graph=True` for a model of which some parts take part only by chance.
   void VisitStaticGraphs() {
-    const objects::ModuleUses uses(context_.program, context_.knowledge, context_.facts, context_.index, context_.reach);
     for (const WrappedModel& model : WrappedModels(context_)) {
       const ValueId is_static = context_.index.Arg(model.call, "static_graph");
       if (!is_static || !context_.values.IsTrue(is_static)) continue;
-      const objects::ModuleUse use = uses.Of(model.class_id);
+      const objects::ModuleUse use = uses_.Of(model.class_id);
       const auto part = std::ranges::find_if(use.parts, [&](const objects::PartUse& each) { return each.use == objects::Use::Sometimes && Changes(each); });
       if (part == use.parts.end()) continue;
       Finding finding = FindingAt(context_, kCode, Severity::Error, Confidence::Likely, Site{model.call.function, model.call.expr},
@@ -205,6 +205,7 @@ class Conflicts {
   const Context& context_;
   FindingSink& sink_;
   ProgramCalls calls_;
+  objects::ModuleUses uses_;
 };
 
 void Check(const Context& context, FindingSink& sink) { Conflicts(context, sink).Run(); }
