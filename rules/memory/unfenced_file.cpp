@@ -3,6 +3,7 @@
 #include <span>
 #include <utility>
 
+#include "analyzer/objects/process_starts.h"
 #include "rules/finding_parts.h"
 #include "rules/program_calls.h"
 #include "rules/scenario_witness.h"
@@ -20,7 +21,8 @@ constexpr std::string_view kCode = "AR804";
 // A function in which one rank makes what others read.
 class Files {
  public:
-  Files(const Context& context, FindingSink& sink) : context_(context), sink_(sink) {}
+  Files(const Context& context, FindingSink& sink)
+      : context_(context), sink_(sink), starts_(context.program, context.facts, context.index) {}
 
   void Run() {
     for (const FileUse& use : context_.file_uses.uses()) {
@@ -101,9 +103,7 @@ class Files {
     for (const Site& later : PlacesOf(then)) {
       const auto meeting = std::ranges::find(before, later.function, &Site::function);
       if (meeting == before.end() || meeting->expr == later.expr) continue;
-      // A test, or the process that starts the ranks and waits for them, does one after the other.
-      const objects::RunBy run_by = context_.launch.Of(meeting->function);
-      if (run_by == objects::RunBy::Tests || run_by == objects::RunBy::OneProcess) return;
+      if (IsOfOneProcess(meeting->function)) return;
       if (!IsAfter(*meeting, later) || AreArms(*meeting, later) || IsFenced(*meeting, later)) return;
       if (IsFencedWithin(first, *meeting, true) || IsFencedWithin(then, later, false)) return;
       // On the way from the place where both part to the file; the arguments may come from further out.
@@ -113,6 +113,13 @@ class Files {
       if (reported_.insert({span.file.index, span.begin}).second) Report(first.site(), *meeting, place, std::move(message), too_early, why);
       return;
     }
+  }
+
+  // A test, or the process that starts the ranks and waits for them, does one after the other.
+  bool IsOfOneProcess(FuncId function) const {
+    const objects::RunBy run_by = context_.launch.Of(function);
+    if (run_by == objects::RunBy::Tests || run_by == objects::RunBy::OneProcess) return true;
+    return starts_.IsParent(function) && !starts_.IsStarted(function);
   }
 
   // The calls through which the file is written or read, and those that call these: the nearest first.
@@ -264,6 +271,7 @@ class Files {
 
   const Context& context_;
   FindingSink& sink_;
+  objects::ProcessStarts starts_;
   traces::World world_ = objects::SmallJob(context_.facts.job);
   std::set<std::pair<uint32_t, uint32_t>> reported_;
 };
