@@ -1,6 +1,7 @@
 // What a rule is. One .cpp a rule under rules/<family>/, one line in rules.def; docs/adding-a-rule.md walks through one.
 #pragma once
 
+#include <functional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -16,6 +17,7 @@
 #include "analyzer/objects/loading.h"
 #include "analyzer/objects/program_index.h"
 #include "analyzer/objects/reach.h"
+#include "analyzer/objects/strategies.h"
 #include "analyzer/objects/training.h"
 #include "analyzer/objects/values.h"
 #include "analyzer/source/source_file.h"
@@ -26,6 +28,19 @@ namespace allranks::rules {
 
 using findings::Applicability;
 using findings::Severity;
+
+// One place that looks at the disk, and the differences that depend on the answer.
+struct FileLook {
+  objects::Site site;
+  std::vector<const traces::Difference*> differences;
+};
+
+// The differences between ranks that rules report: each on its own, or one finding for all that hang on one look at the
+// disk. Those of a strategy that the job cannot be run under are left out.
+struct ReportedDifferences {
+  std::vector<std::reference_wrapper<const traces::Difference>> each;
+  std::vector<FileLook> of_files;
+};
 
 // Everything a rule may look at. All const: a rule reads facts and reports.
 struct Context {
@@ -42,6 +57,8 @@ struct Context {
   const objects::Launch& launch;
   const objects::Accumulation& accumulation;
   const objects::FileUses& file_uses;
+  const objects::Strategies& strategies;
+  ReportedDifferences differences = {};  // filled by ReportedDifferencesOf
 };
 
 using FindingSink = std::vector<findings::Finding>;

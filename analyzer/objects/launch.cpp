@@ -308,6 +308,6 @@ findings::Assumptions Launch::AssumedOf(FuncId function) const {
 
 Launch::Launch(const binding::Program& program, const knowledge::Knowledge& knowledge, const variation::Facts& facts,
                const ProgramIndex& index, std::span<const LaunchLine> lines)
-    : strategies_(program, knowledge, facts, index, lines), run_by_(Solver(program, knowledge, facts, index, lines).Run()) {}
+    : run_by_(Solver(program, knowledge, facts, index, lines).Run()) {}
 
 }  // namespace allranks::objects

@@ -20,7 +20,6 @@
 #include "analyzer/objects/launch_lines.h"
 #include "analyzer/objects/launch_signs.h"
 #include "analyzer/objects/program_index.h"
-#include "analyzer/objects/strategies.h"
 
 namespace allranks::objects {
 
@@ -34,11 +33,8 @@ class Launch {
   RunBy Of(FuncId function) const { return run_by_[function.index]; }
   // What has to be taken for granted for several ranks to come here.
   findings::Assumptions AssumedOf(FuncId function) const;
-  // Which of the ways of making a job parallel its files are run with.
-  const Strategies& strategies() const { return strategies_; }
 
  private:
-  Strategies strategies_;
   std::vector<RunBy> run_by_;  // by FuncId
 };
 

@@ -21,6 +21,8 @@ enum class StrategyUse : uint8_t { Seen, Unseen, RuledOut };
 
 class Strategies {
  public:
+  // Where nothing asks for one: all count as seen.
+  Strategies() = default;
   Strategies(const binding::Program& program, const knowledge::Knowledge& knowledge, const variation::Facts& facts,
              const ProgramIndex& index, std::span<const LaunchLine> lines);
 

@@ -20,6 +20,7 @@
 #include "driver/pipeline/syntax.h"
 #include "driver/pipeline/tool_findings.h"
 #include "driver/pipeline/witness_id.h"
+#include "rules/collectives/reported_differences.h"
 #include "rules/launch/launch_rules.h"
 
 namespace allranks::pipeline {
@@ -88,6 +89,12 @@ std::map<std::string, std::string> RelativeOverlays(const Options& options, cons
   return relative;
 }
 
+// They are asked for only where an operation names one, and to see them all modules are read.
+objects::Strategies StrategiesOf(const Analysed& a, const objects::ProgramIndex& index) {
+  const bool is_asked = std::ranges::any_of(a.analysis.differences, [](const traces::Difference& each) { return !each.culprit.strategies.empty(); });
+  return is_asked ? objects::Strategies(a.program, *a.knowledge, a.facts, index, a.launch_lines) : objects::Strategies();
+}
+
 std::vector<Finding> FindingsOfRules(const std::vector<const rules::Rule*>& wanted, const Analysed& a) {
   std::vector<Finding> findings;
   const objects::ProgramIndex index(a.program, *a.knowledge, a.facts);
@@ -98,8 +105,10 @@ std::vector<Finding> FindingsOfRules(const std::vector<const rules::Rule*>& want
   const objects::Loading loading(a.program, *a.knowledge, a.facts, index);
   const objects::Accumulation accumulation(a.program, *a.knowledge, a.facts, index, reach);
   const objects::FileUses file_uses(a.program, a.facts, index);
-  const rules::Context context{a.files, a.program, *a.knowledge, a.facts, a.analysis, index, values, reach, training,
-                               loading, launch, accumulation, file_uses};
+  const objects::Strategies strategies = StrategiesOf(a, index);
+  rules::Context context{a.files, a.program, *a.knowledge, a.facts, a.analysis, index, values, reach, training,
+                         loading, launch, accumulation, file_uses, strategies};
+  context.differences = rules::ReportedDifferencesOf(context);
   for (const rules::Rule* rule : wanted) {
     if (rule->check != nullptr) rule->check(context, findings);
   }

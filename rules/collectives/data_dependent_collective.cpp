@@ -1,8 +1,6 @@
 #include <algorithm>
-#include <optional>
 
 #include "rules/collectives/difference_finding.h"
-#include "rules/collectives/file_tests.h"
 #include "rules/finding_parts.h"
 
 namespace allranks::rules {
@@ -24,12 +22,6 @@ findings::Text Message(const Context& context, const traces::Difference& differe
           {ConditionText(context, difference), varies, op, VictimText(context, difference)}};
 }
 
-// One place that looks at the disk, and what depends on the answer.
-struct Look {
-  Site site;
-  std::vector<const traces::Difference*> differences;
-};
-
 // `os.path.isfile`, as the code calls it.
 std::string NameOfLook(const Context& context, const Site& look) {
   const ir::Module& module = context.program.module_of(look.function);
@@ -37,7 +29,7 @@ std::string NameOfLook(const Context& context, const Site& look) {
   return Quoted(context, {look.function, is_call ? ir::CalleeOf(module[look.expr]) : look.expr});
 }
 
-Finding FindingOfLook(const Context& context, const Look& look) {
+Finding FindingOfLook(const Context& context, const FileLook& look) {
   constexpr size_t kMostNamed = 4;
   const traces::Difference& first = *look.differences.front();
   Finding finding = FindingAt(context, kCode, Severity::Info, Confidence::Likely, look.site,
@@ -56,12 +48,6 @@ Finding FindingOfLook(const Context& context, const Look& look) {
   }
   finding.help = {"check on rank 0 and broadcast the answer, or keep these files on a disk that all nodes share", {}};
   return finding;
-}
-
-void Add(std::vector<Look>& looks, const Site& site, const traces::Difference& difference) {
-  const auto known = std::ranges::find(looks, site, &Look::site);
-  if (known != looks.end()) known->differences.push_back(&difference);
-  else looks.push_back({site, {&difference}});
 }
 
 // `control.should_training_stop = True` on one rank: an attribute of a library's object by which each rank decides.
@@ -121,25 +107,14 @@ class Decisions {
 
 void Check(const Context& context, FindingSink& sink) {
   Decisions(context, sink).Run();
-  const FileTests file_tests(context);
-  std::vector<Look> looks;
-  for (const traces::Difference& difference : context.analysis.differences) {
-    if (IsRuledOut(context, difference)) continue;
-    const bool is_branch = difference.kind == traces::DifferenceKind::DataBranch;
-    const bool is_of_others = difference.kind == traces::DifferenceKind::TripCount ||
-                              difference.kind == traces::DifferenceKind::GroupCreation;
-    if (!is_branch && !is_of_others) continue;
-    if (const std::optional<Site> look = file_tests.Of(difference)) {
-      Add(looks, *look, difference);
-      continue;
-    }
-    if (!is_branch) continue;
+  for (const traces::Difference& difference : context.differences.each) {
+    if (difference.kind != traces::DifferenceKind::DataBranch) continue;
     findings::Text help = {
         "let the ranks agree first: reduce or broadcast the tested value ({}), and branch on the result",
         {ConditionText(context, difference)}};
     sink.push_back(FindingOf(context, difference, kCode, Message(context, difference), std::move(help)));
   }
-  for (const Look& look : looks) sink.push_back(FindingOfLook(context, look));
+  for (const FileLook& look : context.differences.of_files) sink.push_back(FindingOfLook(context, look));
 }
 
 }  // namespace

@@ -250,7 +250,7 @@ bool IsImplied(knowledge::OpClass op_class) {
 objects::StrategyUse UseOfStrategies(const Context& context, const Difference& difference) {
   if (difference.culprit.strategies.empty()) return objects::StrategyUse::Seen;
   const ir::ModuleId module = context.program.funcs[FunctionOf(context, difference)].module;
-  return context.launch.strategies().Of(module, difference.culprit.strategies);
+  return context.strategies.Of(module, difference.culprit.strategies);
 }
 
 bool IsRuledOut(const Context& context, const Difference& difference) {

@@ -6,8 +6,7 @@ namespace {
 constexpr std::string_view kCode = "AR103";
 
 void Check(const Context& context, FindingSink& sink) {
-  for (const traces::Difference& difference : context.analysis.differences) {
-    if (IsRuledOut(context, difference)) continue;
+  for (const traces::Difference& difference : context.differences.each) {
     if (difference.kind != traces::DifferenceKind::EarlyExit) continue;
     findings::Text message = {
         "`{}` lets {} skip {}: {} will wait there forever{}",

@@ -1,5 +1,4 @@
 #include "rules/collectives/difference_finding.h"
-#include "rules/collectives/file_tests.h"
 
 namespace allranks::rules {
 namespace {
@@ -7,12 +6,8 @@ namespace {
 constexpr std::string_view kCode = "AR105";
 
 void Check(const Context& context, FindingSink& sink) {
-  const FileTests file_tests(context);
-  for (const traces::Difference& difference : context.analysis.differences) {
-    if (IsRuledOut(context, difference)) continue;
+  for (const traces::Difference& difference : context.differences.each) {
     if (difference.kind != traces::DifferenceKind::TripCount) continue;
-    // AR104 has a note at the place that looks at the disk.
-    if (file_tests.Of(difference).has_value()) continue;
     findings::Text message = {
         "{} is in a loop whose number of rounds {}: ranks with more rounds will "
         "wait forever for those that are done{}",

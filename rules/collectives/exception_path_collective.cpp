@@ -84,7 +84,7 @@ class QuietEnds {
 
 void Check(const Context& context, FindingSink& sink) {
   QuietEnds(context, sink).Run();
-  for (const traces::Difference& difference : context.analysis.differences) {
+  for (const traces::Difference& difference : context.differences.each) {
     if (difference.kind != traces::DifferenceKind::Handler) continue;
     // An error strikes one rank: either it goes on without the operation of the `try`, or it alone issues the
     // one in the handler.

@@ -1,5 +1,4 @@
 #include "rules/collectives/difference_finding.h"
-#include "rules/collectives/file_tests.h"
 
 namespace allranks::rules {
 namespace {
@@ -7,11 +6,8 @@ namespace {
 constexpr std::string_view kCode = "AR108";
 
 void Check(const Context& context, FindingSink& sink) {
-  const FileTests file_tests(context);
-  for (const traces::Difference& difference : context.analysis.differences) {
+  for (const traces::Difference& difference : context.differences.each) {
     if (difference.kind != traces::DifferenceKind::GroupCreation) continue;
-    // AR104 has a note at the place that looks at the disk.
-    if (file_tests.Of(difference).has_value()) continue;
     // The default group itself: AR102.
     if (difference.culprit.op_class == knowledge::OpClass::Init) continue;
     findings::Text message = {"{} {}: every rank of the job must create a group, member or not, so {}",

@@ -32,7 +32,7 @@ findings::Text Message(const Context& context, const traces::Difference& differe
 }
 
 void Check(const Context& context, FindingSink& sink) {
-  for (const traces::Difference& difference : context.analysis.differences) {
+  for (const traces::Difference& difference : context.differences.each) {
     if (difference.kind != traces::DifferenceKind::Mismatch) continue;
     findings::Text help = {
         "issue the same operations on every rank of the group, in the same order, with the same root, type and size",

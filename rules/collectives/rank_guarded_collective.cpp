@@ -7,7 +7,7 @@ namespace {
 constexpr std::string_view kCode = "AR101";
 
 void Check(const Context& context, FindingSink& sink) {
-  for (const traces::Difference& difference : context.analysis.differences) {
+  for (const traces::Difference& difference : context.differences.each) {
     if (difference.kind != traces::DifferenceKind::Guard) continue;
     // Those that hide in a framework call are AR102.
     if (IsImplied(difference.culprit.op_class)) continue;

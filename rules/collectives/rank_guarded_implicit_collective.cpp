@@ -7,8 +7,7 @@ namespace {
 constexpr std::string_view kCode = "AR102";
 
 void Check(const Context& context, FindingSink& sink) {
-  for (const traces::Difference& difference : context.analysis.differences) {
-    if (IsRuledOut(context, difference)) continue;
+  for (const traces::Difference& difference : context.differences.each) {
     const traces::OpPlace& culprit = difference.culprit;
     const bool starts_job = culprit.op_class == knowledge::OpClass::Init;
     const bool is_guard = difference.kind == traces::DifferenceKind::Guard;

@@ -6,7 +6,7 @@ namespace {
 constexpr std::string_view kCode = "AR110";
 
 void Check(const Context& context, FindingSink& sink) {
-  for (const traces::Difference& difference : context.analysis.differences) {
+  for (const traces::Difference& difference : context.differences.each) {
     if (difference.kind != traces::DifferenceKind::Shape) continue;
     findings::Text message = {"{} needs the same shape on every rank: this tensor's size {}",
                               {OpText(context, difference, difference.culprit), VariesText(difference.axes)}};

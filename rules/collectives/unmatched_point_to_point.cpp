@@ -19,7 +19,7 @@ findings::Text Message(const Context& context, const traces::Difference& differe
 }
 
 void Check(const Context& context, FindingSink& sink) {
-  for (const traces::Difference& difference : context.analysis.differences) {
+  for (const traces::Difference& difference : context.differences.each) {
     if (difference.kind != traces::DifferenceKind::PointToPoint) continue;
     findings::Text help = {
         "let one side receive first, or issue both halves together: `MPI_Sendrecv`, `batch_isend_irecv`, an NCCL group",

@@ -6,7 +6,7 @@ namespace {
 constexpr std::string_view kCode = "AR109";
 
 void Check(const Context& context, FindingSink& sink) {
-  for (const traces::Difference& difference : context.analysis.differences) {
+  for (const traces::Difference& difference : context.differences.each) {
     if (difference.kind != traces::DifferenceKind::NotMember) continue;
     const std::string op = OpText(context, difference, difference.culprit);
     findings::Text message = {"{} is called by {} outside its group: the call fails or never returns",
