@@ -325,6 +325,7 @@ model.load_state_dict(torch.load("init.pt", map_location=device))
   first.
 * The name of the file changes from one time to the next, or is not known.
 * Only the rank that wrote reads.
+* One process does both: a test, or the process that starts the ranks and waits for them.
 * Each rank makes the folder for itself as well.
 
 ## Fix
