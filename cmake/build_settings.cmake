@@ -43,8 +43,10 @@ endif()
 find_program(CCACHE_PROGRAM ccache)
 if(CCACHE_PROGRAM AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
   set(CMAKE_C_COMPILER_LAUNCHER "${CCACHE_PROGRAM}")
-  # Without this ccache passes over whatever uses a precompiled header.
-  set(CMAKE_CXX_COMPILER_LAUNCHER "${CMAKE_COMMAND}" -E env CCACHE_SLOPPINESS=pch_defines,time_macros "${CCACHE_PROGRAM}")
+  # Without this sloppiness ccache passes over whatever uses a precompiled header. Depend mode takes the contents of the
+  # headers for the key: else preprocessed text is, in which a comment does not count, while GCC compares the precompiled
+  # header with the whole files, and reads those that differ a second time.
+  set(CMAKE_CXX_COMPILER_LAUNCHER "${CMAKE_COMMAND}" -E env CCACHE_SLOPPINESS=pch_defines,time_macros CCACHE_DEPEND=1 "${CCACHE_PROGRAM}")
 endif()
 
 find_program(MOLD_PROGRAM mold)
