@@ -82,6 +82,7 @@ std::string CheckOp(const Witness& w, const Op& op, const Bounds& bounds) {
   if (op.root < -1 || op.root >= size) return "root: is not a rank of the communicator";
   if (op.peer < -1 || op.peer >= size) return "peer: is not a rank of the communicator";
   if (IsPointToPoint(*kind) && op.peer < 0) return "peer: is missing";
+  if (op.batch != 0 && (!IsPointToPoint(*kind) || op.sync)) return "batch: only sends and receives that are not `sync` go together";
   return {};
 }
 

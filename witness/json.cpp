@@ -14,6 +14,7 @@ constexpr int kDeepest = 8;
 constexpr size_t kMostKeys = 1024;
 
 constexpr std::string_view kEffects[] = {"deadlock", "corruption", "error", "semantic", "clean"};
+constexpr std::string_view kCommunicators[] = {"unknown", "first_use", "at_init"};
 
 void ReadComms(JsonReader& reader, const Json& root, const Bounds& bounds, Witness& out) {
   const Json* comms = reader.Array(root, "", "comms", true, bounds.comms);
@@ -41,7 +42,7 @@ void ReadClasses(JsonReader& reader, const Json& root, const Bounds& bounds, Wit
 void ReadOp(JsonReader& reader, const Json& value, const std::string& where, Op& op) {
   if (!reader.Object(
           value, where,
-          {"id", "op", "comm", "count", "dtype", "redop", "root", "peer", "sync", "source", "at"})) {
+          {"id", "op", "comm", "count", "dtype", "redop", "root", "peer", "sync", "batch", "source", "at"})) {
     return;
   }
   reader.Text(value, where, "id", true, op.id);
@@ -53,6 +54,7 @@ void ReadOp(JsonReader& reader, const Json& value, const std::string& where, Op&
   reader.Integer(value, where, "root", false, op.root);
   reader.Integer(value, where, "peer", false, op.peer);
   reader.Flag(value, where, "sync", op.sync);
+  reader.Integer(value, where, "batch", false, op.batch);
   reader.Text(value, where, "source", false, op.source);
   const Json* at = reader.Member(value, where, "at", false);
   if (at == nullptr || !reader.Object(*at, where + ".at", {"uri", "line"})) return;
@@ -98,6 +100,14 @@ void ReadExpect(JsonReader& reader, const Json& root, const Bounds& bounds, Witn
   }
 }
 
+void ReadCommunicators(JsonReader& reader, const Json& root, Witness& out) {
+  std::string name(kCommunicators[0]);
+  reader.Text(root, "", "communicators", false, name);
+  const auto found = std::ranges::find(kCommunicators, std::string_view(name));
+  if (found == std::end(kCommunicators)) return reader.Fail("communicators", "`" + name.substr(0, 80) + "` is not known");
+  out.communicators = static_cast<Communicators>(found - std::begin(kCommunicators));
+}
+
 void ReadRest(JsonReader& reader, const Json& root, Witness& out) {
   if (const Json* after = reader.Member(root, "", "after", false)) {
     if (reader.Object(*after, "after", {"fence"})) reader.Flag(*after, "after", "fence", out.fence);
@@ -111,7 +121,7 @@ void ReadRest(JsonReader& reader, const Json& root, Witness& out) {
 
 void ReadRoot(JsonReader& reader, const Json& root, const Bounds& bounds, Witness& out) {
   if (!reader.Object(root, "",
-                     {"schema", "finding", "world", "nodes", "comms", "classes", "ops", "after", "expect",
+                     {"schema", "finding", "world", "nodes", "comms", "classes", "communicators", "ops", "after", "expect",
                       "scenario", "limits"})) {
     return;
   }
@@ -125,6 +135,7 @@ void ReadRoot(JsonReader& reader, const Json& root, const Bounds& bounds, Witnes
   ReadClasses(reader, root, bounds, out);
   ReadOps(reader, root, bounds, out);
   ReadExpect(reader, root, bounds, out);
+  ReadCommunicators(reader, root, out);
   ReadRest(reader, root, out);
   if (const Json* scenario = reader.Member(root, "", "scenario", false)) {
     ReadScenario(reader, *scenario, bounds, out.scenario);
@@ -157,6 +168,7 @@ Json OpJson(const Op& op) {
   if (op.root >= 0) json["root"] = op.root;
   if (op.peer >= 0) json["peer"] = op.peer;
   json["sync"] = op.sync;
+  if (op.batch != 0) json["batch"] = op.batch;
   if (!op.source.empty()) json["source"] = op.source;
   json["at"] = {{"uri", op.at.uri}, {"line", op.at.line}};
   return json;
@@ -212,6 +224,7 @@ std::string WriteJson(const Witness& witness) {
                {"ops", std::move(ops)},
                {"after", {{"fence", witness.fence}}},
                {"expect", {{"effect", EffectName(witness.effect)}, {"stuck", std::move(stuck)}}}};
+  if (witness.communicators != Communicators::Unknown) root["communicators"] = kCommunicators[static_cast<size_t>(witness.communicators)];
   if (witness.scenario.index() != 0) root["scenario"] = ScenarioJson(witness.scenario);
   root["limits"] = {{"quiet_ms", witness.quiet_ms}, {"total_ms", witness.total_ms}};
   return root.dump(-1, ' ', false, Json::error_handler_t::replace);

@@ -92,7 +92,8 @@ Schedule MakeSchedule(const Witness& witness) {
                       .redop = RedopNamed(op.redop),
                       .root = op.root,
                       .peer = op.peer,
-                      .sync = op.sync});
+                      .sync = op.sync,
+                      .batch = op.batch});
     }
   }
   return schedule;

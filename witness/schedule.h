@@ -48,6 +48,7 @@ struct ScheduledOp {
   int32_t root = -1;  // ranks in the communicator; -1 where they mean nothing
   int32_t peer = -1;
   bool sync = true;
+  uint32_t batch = 0;
   friend bool operator==(const ScheduledOp&, const ScheduledOp&) = default;
 };
 

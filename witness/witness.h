@@ -39,10 +39,15 @@ struct Op {
   int32_t root = -1;  // rank in the communicator; -1: a rank outside it, or it means nothing
   int32_t peer = -1;  // of send and recv
   bool sync = true;
+  uint32_t batch = 0;  // sends and receives in a row with the same number go together: `batch_isend_irecv`, a group of NCCL; 0: alone
   std::string source;  // what the program calls: "torch.distributed.barrier", "backward of a DDP module"
   Place at;
   friend bool operator==(const Op&, const Op&) = default;
 };
+
+// When PyTorch makes the communicators of groups: in the first operation of each, for which all members must come, or with
+// the group, where init_process_group is given a device.
+enum class Communicators { Unknown, FirstUse, AtInit };
 
 enum class Effect {
   Deadlock,    // some ranks wait forever
@@ -158,6 +163,7 @@ struct Witness {
   std::vector<Communicator> comms;
   std::vector<RankClass> classes;
   std::vector<std::vector<Op>> ops;  // by class
+  Communicators communicators = Communicators::Unknown;
   bool fence = true;                 // a barrier of all ranks after the schedule
   Effect effect = Effect::Deadlock;
   std::vector<Stuck> stuck;

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <map>
+#include <unordered_map>
 #include <unordered_set>
 
 #include "analyzer/base/lowered.h"
@@ -120,15 +121,18 @@ class WitnessBuilder {
     bool all_known = true;
     for (uint32_t rank = 0; rank < ops->size(); ++rank) {
       int open = 0;
+      uint32_t batch = 0;
       std::erase_if((*ops)[rank], [&](SeqId id) {
         const knowledge::Operation& known = state_.traces.entry(sequences_[id].origin).operation;
         if (known.op_class == knowledge::OpClass::Batch) {
+          if (known.opens_batch && open == 0) ++batch;
           open += known.opens_batch ? 1 : -1;
           return true;
         }
         if (!IsPointToPoint(known.op_class)) return false;
         all_known = all_known && Peer(sequences_[id], rank) >= 0;
-        if (open > 0 || known.always_async) not_waited_.insert(id.index);
+        if (open > 0) batches_.emplace(id.index, batch);
+        else if (known.always_async) not_waited_.insert(id.index);
         return false;
       });
     }
@@ -226,7 +230,9 @@ class WitnessBuilder {
     if (is_culprit && HasOutsideRoot()) op.root = -1;
     if (op.op == "send" || op.op == "recv") {
       op.peer = Peer(sequences_[id], rank);
-      op.sync = !not_waited_.contains(id.index);
+      const auto batch = batches_.find(id.index);
+      if (batch != batches_.end()) op.batch = batch->second;
+      op.sync = op.batch == 0 && !not_waited_.contains(id.index);
     }
     return op;
   }
@@ -298,7 +304,8 @@ class WitnessBuilder {
   Scene& scene_;
   const SequenceStore& sequences_;
   const Evidence& evidence_;
-  std::unordered_set<uint32_t> not_waited_;  // items: sends and receives that return at once
+  std::unordered_set<uint32_t> not_waited_;        // items: sends and receives that return at once
+  std::unordered_map<uint32_t, uint32_t> batches_;  // items: in which batch of its rank it stands, from one
   witness::Witness witness_;
   std::map<std::pair<GroupIndex, uint8_t>, size_t> comms_;
 };

@@ -201,6 +201,8 @@ class Writer {
     const bool by_number = std::ranges::all_of(answer_.waiting, [&](const Crowd& crowd) {
       return crowd.kind == answer_.kind && crowd.shapes.find("number ") != std::string::npos;
     });
+    const bool by_size = std::ranges::all_of(answer_.waiting, [&](const Crowd& crowd) { return crowd.kind == answer_.kind; });
+    if (by_size && !by_number) return " They hand over different sizes, so it does not end as it should: look at where the sizes come from.";
     return by_number ? " They have issued different numbers of operations before." : " They are in different operations of the same turn, so neither ends as it should.";
   }
 
@@ -289,7 +291,6 @@ class Writer {
     if (hang_.absent.empty() && hang_.stall.unheard.empty() && hang_.cause == Cause::Absent) {
       text += recording_.ranks.size() == 1 ? " No other rank is heard of: add what the others left behind."
                                            : " No other rank is heard of in this group, and its members are not recorded: add what the others left behind.";
-      return;
     }
     if (!answer_.partings.empty()) {
       const Parting& best = answer_.partings[0];
@@ -299,7 +300,7 @@ class Writer {
       text += ".";
       return;
     }
-    if (answer_.foretold) return;
+    if (answer_.foretold || (hang_.absent.empty() && hang_.stall.unheard.empty() && hang_.cause == Cause::Absent)) return;
     if (!sources_.were_read) {
       text += " The sources of these lines are not here: give their place with --path-map to learn at which branch the ranks diverged.";
     } else if (hang_.cause == Cause::Absent) {

@@ -9,6 +9,7 @@
 
 #include "analyzer/findings/suppression.h"
 #include "analyzer/knowledge/embedded.h"
+#include "analyzer/objects/communicators.h"
 #include "driver/config/rule_selection.h"
 #include "driver/pipeline/fingerprint.h"
 #include "driver/pipeline/parallel.h"
@@ -111,6 +112,10 @@ std::vector<Finding> FindingsOfRules(const std::vector<const rules::Rule*>& want
   context.differences = rules::ReportedDifferencesOf(context);
   for (const rules::Rule* rule : wanted) {
     if (rule->check != nullptr) rule->check(context, findings);
+  }
+  const witness::Communicators communicators = objects::CommunicatorsOf(a.program, index, values);
+  for (Finding& finding : findings) {
+    if (finding.witness) finding.witness->communicators = communicators;
   }
   return findings;
 }

@@ -40,6 +40,7 @@ struct RankSetup {
   std::string address;  // of the interface to bind: "127.0.0.1"
   bool force = false;   // also on a device that others use
   bool first_on_device = true;  // asks whether others use it: the ranks behind it would be taken for such
+  bool at_first_use = false;  // a communicator is made by the first operation on it, as PyTorch does it
   bool survey = false;  // looks at every device of the machine before it takes one
   std::vector<std::vector<uint32_t>> comms;
   // The library's own patience, which must be longer than the coordinator's.
@@ -77,6 +78,8 @@ class Backend {
   // the device.
   virtual std::optional<Failure> Issue(uint32_t id, const witness::ScheduledOp& op, uint32_t tag,
                                        OpBuffers& buffers) = 0;
+  // Behind the last of operations that go together (`batch`): what was handed over goes to the library's call.
+  virtual std::optional<Failure> EndBatch() { return std::nullopt; }
   // False while the call of the last issued operation is still in the library: the program cannot go on, and `Poll` of
   // that operation is what brings it back.
   virtual bool HasReturned() const { return true; }

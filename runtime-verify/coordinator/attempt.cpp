@@ -63,7 +63,9 @@ class Attempt {
       for (const std::vector<uint32_t>& ranks : schedule_.comms) {
         fleet_.Send(rank, {.kind = Command::Kind::Comm, .ranks = ranks});
       }
-      fleet_.Send(rank, {.kind = Command::Kind::Init, .setup = launcher_.SetupOf(rank)});
+      Command init{.kind = Command::Kind::Init, .setup = launcher_.SetupOf(rank)};
+      init.setup.at_first_use = options_.at_first_use;
+      fleet_.Send(rank, init);
     }
     const Clock::time_point start = Clock::now();
     for (size_t ready = 0; ready < schedule_.world;) {

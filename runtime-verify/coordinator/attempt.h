@@ -57,6 +57,7 @@ struct AttemptLog {
 struct AttemptOptions {
   bool fence = true;
   bool release = true;
+  bool at_first_use = false;  // communicators are made by the first operation on each
   RunLimits limits;
 };
 

@@ -217,12 +217,6 @@ std::string BackendFor(std::string_view backends, std::string_view device) {
   return "";
 }
 
-bool IsOfPyTorch(const Witness& w) {
-  return std::ranges::any_of(w.ops, [](const std::vector<witness::Op>& ops) {
-    return std::ranges::any_of(ops, [](const witness::Op& op) { return op.source.starts_with("torch."); });
-  });
-}
-
 Verdict MeasureOf(const Witness& w, const witness::TensorMemory& s) {
   const std::string backend = BackendFor(s.backend, s.device);
   const bool is_served = !backend.empty() && (backend != "nccl" || s.device == "cuda");

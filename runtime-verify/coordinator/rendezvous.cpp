@@ -1,8 +1,7 @@
 #include "runtime-verify/coordinator/rendezvous.h"
 
-#include <arpa/inet.h>
 #include <fcntl.h>
-#include <netdb.h>
+#include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <poll.h>
 #include <sys/socket.h>
@@ -11,6 +10,8 @@
 #include <cerrno>
 #include <cstring>
 #include <sstream>
+
+#include "runtime-verify/coordinator/host_address.h"
 
 namespace allranks::verify {
 namespace {
@@ -65,56 +66,26 @@ bool Say(int connection, const std::string& line) {
   return send(connection, text.data(), text.size(), MSG_NOSIGNAL) == static_cast<ssize_t>(text.size());
 }
 
-sockaddr_in AddressOf(in_addr host, uint16_t port) {
-  sockaddr_in address{};
-  address.sin_family = AF_INET;
-  address.sin_addr = host;
-  address.sin_port = htons(port);
-  return address;
-}
-
-std::optional<in_addr> Resolve(const std::string& name) {
-  addrinfo hints{};
-  hints.ai_family = AF_INET;
-  hints.ai_socktype = SOCK_STREAM;
-  addrinfo* found = nullptr;
-  if (getaddrinfo(name.c_str(), nullptr, &hints, &found) != 0 || found == nullptr) return std::nullopt;
-  const in_addr host = reinterpret_cast<const sockaddr_in*>(found->ai_addr)->sin_addr;
-  freeaddrinfo(found);
-  return host;
-}
-
-std::string TextOf(in_addr host) {
-  char text[INET_ADDRSTRLEN] = "";
-  inet_ntop(AF_INET, &host, text, sizeof(text));
-  return text;
-}
-
 // Where rank 0 is; without permission only this machine will do.
-std::optional<in_addr> HostOfJob(const LaunchEnvironment& job, bool is_remote, std::string* error) {
-  const std::optional<in_addr> host = Resolve(job.address);
+std::optional<HostAddress> HostOfJob(const LaunchEnvironment& job, bool is_remote, std::string* error) {
+  const std::optional<HostAddress> host = HostAddress::Resolve(job.address);
   if (!host) *error = "the address of rank 0, " + job.address + ", is not known";
-  if (!host || is_remote) return host;
-  return in_addr{htonl(INADDR_LOOPBACK)};
+  return !host || is_remote ? host : host->Loopback();
 }
 
 }  // namespace
 
 std::unique_ptr<Rendezvous> Rendezvous::Listen(const LaunchEnvironment& job, bool is_remote,
                                                InterruptGuard& interrupt, std::string* error) {
-  const std::optional<in_addr> host = HostOfJob(job, is_remote, error);
+  const std::optional<HostAddress> host = HostOfJob(job, is_remote, error);
   if (!host) return nullptr;
   std::unique_ptr<Rendezvous> meeting(new Rendezvous(job, interrupt));
-  meeting->own_address_ = TextOf(*host);
+  meeting->own_address_ = host->Text();
   for (const uint16_t port : job.ports) {
-    meeting->listener_ = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    meeting->listener_ = host->Socket();
     const int on = 1;
     setsockopt(meeting->listener_, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on));
-    const sockaddr_in address = AddressOf(*host, port);
-    if (bind(meeting->listener_, reinterpret_cast<const sockaddr*>(&address), sizeof(address)) == 0 &&
-        listen(meeting->listener_, SOMAXCONN) == 0) {
-      return meeting;
-    }
+    if (host->Bind(meeting->listener_, port) && listen(meeting->listener_, SOMAXCONN) == 0) return meeting;
     *error = "no port of " + meeting->own_address_ + " to listen on (tried " +
              std::to_string(job.ports.front()) + " to " + std::to_string(job.ports.back()) +
              "): " + std::strerror(errno) + "; name one in ALLRANKS_STORE_PORT";
@@ -144,9 +115,7 @@ std::vector<Rendezvous::Guest> Rendezvous::Welcome(const std::string& reply, mil
     }
     pollfd waiting{.fd = listener_, .events = POLLIN, .revents = 0};
     if (poll(&waiting, 1, static_cast<int>(kTick.count())) <= 0) continue;
-    sockaddr_in peer{};
-    socklen_t size = sizeof(peer);
-    const int connection = accept4(listener_, reinterpret_cast<sockaddr*>(&peer), &size, SOCK_CLOEXEC);
+    const int connection = accept4(listener_, nullptr, nullptr, SOCK_CLOEXEC);
     if (connection < 0) continue;
     std::istringstream hello(ReadHello(connection, kHelloLimit));
     std::string magic, token;
@@ -164,7 +133,7 @@ std::vector<Rendezvous::Guest> Rendezvous::Welcome(const std::string& reply, mil
     const int on = 1;
     setsockopt(connection, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
     fcntl(connection, F_SETFL, O_NONBLOCK);
-    guests[rank - 1] = {connection, TextOf(peer.sin_addr), local_rank};
+    guests[rank - 1] = {connection, HostAddress::PeerOf(connection).Text(), local_rank};
     --missing;
   }
   return guests;
@@ -209,22 +178,13 @@ RankSetup LaunchedLauncher::SetupOf(uint32_t rank) const {
 namespace {
 
 // A connection to a port nobody listens on can, by chance, end up at its own port.
-bool IsOwnEnd(int connection) {
-  sockaddr_in own{}, peer{};
-  socklen_t size = sizeof(own);
-  getsockname(connection, reinterpret_cast<sockaddr*>(&own), &size);
-  size = sizeof(peer);
-  getpeername(connection, reinterpret_cast<sockaddr*>(&peer), &size);
-  return own.sin_port == peer.sin_port && own.sin_addr.s_addr == peer.sin_addr.s_addr;
-}
+bool IsOwnEnd(int connection) { return HostAddress::OwnOf(connection) == HostAddress::PeerOf(connection); }
 
 // Rank 0 on one of the ports; -1 if it is not there (yet). Its answer goes to `reply`.
-int ConnectToJob(const LaunchEnvironment& job, in_addr host, std::string* reply) {
+int ConnectToJob(const LaunchEnvironment& job, const HostAddress& host, std::string* reply) {
   for (const uint16_t port : job.ports) {
-    const int connection = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    const sockaddr_in address = AddressOf(host, port);
-    if (connect(connection, reinterpret_cast<const sockaddr*>(&address), sizeof(address)) == 0 &&
-        !IsOwnEnd(connection) &&
+    const int connection = host.Socket();
+    if (host.Connect(connection, port) && !IsOwnEnd(connection) &&
         Say(connection, std::string(kMagic) + " " + TokenOf(job) + " " + std::to_string(job.rank) + " " +
                             std::to_string(job.local_rank))) {
       *reply = ReadHello(connection, kReplyLimit);
@@ -282,7 +242,7 @@ void Serve(int connection, Child& child, InterruptGuard& interrupt) {
 
 int RunRelay(const LaunchEnvironment& job, const std::vector<Launcher*>& variants, bool is_remote,
              InterruptGuard& interrupt, std::string* error) {
-  const std::optional<in_addr> host = HostOfJob(job, is_remote, error);
+  const std::optional<HostAddress> host = HostOfJob(job, is_remote, error);
   Clock::time_point end = Clock::now() + kMeetLimit;
   while (host && !interrupt.HasCome()) {
     std::string reply, magic, word;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "runtime-verify/coordinator/attempt.h"
+#include "runtime-verify/coordinator/expectation.h"
 #include "runtime-verify/simulator/ring.h"
 
 namespace allranks::verify {
@@ -35,7 +36,7 @@ struct Verdict {
   std::string version;          // what the ranks ran on
   std::vector<Trial> trials;    // the first is the one the verdict rests on
   std::string measured;         // of a scenario, in numbers
-  std::string nccl_prediction;  // what NCCL is expected to do, where that is not what was seen
+  Expectation expected;         // of NCCL, where that is not what was seen
   witness::Witness ran;         // what was run: the witness, scaled or expanded
   milliseconds duration{0};
 };

@@ -108,7 +108,8 @@ std::string VerdictJson(const Verdict& verdict) {
     json["trials"] = Json::array();
     for (const Trial& trial : verdict.trials) json["trials"].push_back(TrialJson(verdict.ran, trial));
   }
-  if (!verdict.nccl_prediction.empty()) json["ncclPrediction"] = verdict.nccl_prediction;
+  if (!verdict.expected.rings.empty()) json["ncclPrediction"] = verdict.expected.rings;
+  if (verdict.expected.at_first_use) json["ncclFirstUse"] = "deadlock";
   json["durationMs"] = verdict.duration.count();
   return json.dump(-1, ' ', false, Json::error_handler_t::replace);
 }

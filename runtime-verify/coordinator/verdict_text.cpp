@@ -179,8 +179,7 @@ std::string Details(const Verdict& verdict) {
       out += fmt::format("  {}: {}\n", one.name, witness::EffectName(one.outcome.effect));
     }
   }
-  if (!verdict.nccl_prediction.empty())
-    out += fmt::format("  NCCL is expected to show: {}\n", verdict.nccl_prediction);
+  if (!verdict.expected.rings.empty()) out += fmt::format("  NCCL is expected to show: {}\n", verdict.expected.Text());
   return out;
 }
 

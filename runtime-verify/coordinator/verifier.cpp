@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <set>
 
+#include "runtime-verify/coordinator/expectation.h"
 #include "runtime-verify/coordinator/measure.h"
 #include "runtime-verify/coordinator/scale.h"
 #include "runtime-verify/coordinator/scenario.h"
@@ -21,8 +22,8 @@ using witness::Schedule;
 using witness::ScheduledOp;
 using witness::Witness;
 
-// A ring of more ranks takes its time, and NCCL does not run there here anyway.
-constexpr uint32_t kLargestRing = 64;
+// The way to run in which the first operation on each communicator makes it.
+constexpr const char* kFirstUse = "nccl first use";
 
 milliseconds Since(Clock::time_point start) {
   return std::chrono::duration_cast<milliseconds>(Clock::now() - start);
@@ -43,13 +44,6 @@ int Weight(Effect effect) {
       return 0;
   }
   return 0;
-}
-
-// Whose sends and receives NCCL gets on communicators of pairs.
-bool IsOfPyTorch(const Witness& witness) {
-  return std::ranges::any_of(witness.ops, [](const std::vector<witness::Op>& ops) {
-    return std::ranges::any_of(ops, [](const witness::Op& op) { return op.source.starts_with("torch."); });
-  });
 }
 
 // The schedule without what only people read.
@@ -85,23 +79,6 @@ std::string WordsOf(const AttemptLog& log) {
     if (!log.ranks[rank].words.empty()) return "rank " + std::to_string(rank) + ": " + log.ranks[rank].words;
   }
   return "it hangs";
-}
-
-std::string Foretold(const Schedule& schedule, bool fence) {
-  if (schedule.world > kLargestRing) return "";
-  std::string text;
-  for (const Protocol protocol : {Protocol::LowLatency, Protocol::Simple}) {
-    const Effect effect = HangsOnStream(schedule) ? Effect::Deadlock : SimulateRing(schedule, protocol, fence).effect;
-    if (!text.empty()) text += ", ";
-    text += std::string(NameOf(protocol)) + " " + std::string(witness::EffectName(effect));
-  }
-  return text;
-}
-
-// As NCCL gets it: from PyTorch each pair of ranks has a communicator of its own.
-Schedule OnNccl(const Witness& witness) {
-  Schedule schedule = witness::MakeSchedule(witness);
-  return IsOfPyTorch(witness) ? WithPairCommunicators(std::move(schedule)) : schedule;
 }
 
 }  // namespace
@@ -166,7 +143,7 @@ Verdict Verifier::Verify(const Witness& original) {
     AddMeasure(original, &verdict);
   }
   // Where all go through, how NCCL would hang says nothing.
-  if (verdict.effect == Effect::Semantic) verdict.nccl_prediction.clear();
+  if (verdict.effect == Effect::Semantic) verdict.expected = {};
   verdict.duration = Since(begin);
   return verdict;
 }
@@ -189,20 +166,20 @@ Verdict Verifier::Foretell(const Witness& witness) const {
   verdict.trials.push_back({.name = "model", .outcome = witness::MatchStrictly(schedule), .log = {}});
   verdict.effect = verdict.trials[0].outcome.effect;
   verdict.kind = verdict.effect == Effect::Clean ? VerdictKind::NotReproduced : VerdictKind::Reproduced;
-  verdict.nccl_prediction = Foretold(OnNccl(witness), witness.fence);
+  verdict.expected = ExpectedOf(witness);
   return verdict;
 }
 
 // Matched operations first: a hang says something only where they go through.
-std::string Verifier::Control(const RankBackend::Variant& variant, const Schedule& schedule,
-                              milliseconds least, milliseconds* slowest) {
+std::string Verifier::Control(const RankBackend::Variant& variant, const Schedule& schedule, milliseconds least,
+                              bool at_first_use, milliseconds* slowest) {
   const Schedule control = ControlOf(schedule);
-  const std::string key = ControlKey(variant, control);
+  const std::string key = ControlKey(variant, control) + (at_first_use ? kFirstUse : "");
   if (const auto known = controls_.find(key); known != controls_.end()) {
     *slowest = known->second;
     return "";
   }
-  AttemptOptions options{.fence = true, .release = false, .limits = options_.limits};
+  AttemptOptions options{.fence = true, .release = false, .at_first_use = at_first_use, .limits = options_.limits};
   // Not known yet how slow they are.
   options.limits.quiet = std::max(options_.limits.quiet, std::max(least, milliseconds(10000)));
   const AttemptLog log = RunAttempt(control, options, *variant.launcher, interrupt_);
@@ -217,23 +194,23 @@ std::string Verifier::Control(const RankBackend::Variant& variant, const Schedul
   return "";
 }
 
-bool Verifier::RunVariant(const RankBackend::Variant& variant, const Schedule& schedule,
-                          const Witness& witness, Verdict* verdict) {
+bool Verifier::RunVariant(const RankBackend::Variant& variant, const Schedule& schedule, const Witness& witness, bool at_first_use,
+                          Verdict* verdict) {
   const milliseconds least(witness.quiet_ms);
   milliseconds slowest{0};
-  verdict->reason = Control(variant, schedule, least, &slowest);
+  verdict->reason = Control(variant, schedule, least, at_first_use, &slowest);
   if (!verdict->reason.empty()) return false;
-  AttemptOptions options{.fence = witness.fence, .release = true, .limits = options_.limits};
+  AttemptOptions options{.fence = witness.fence, .release = true, .at_first_use = at_first_use, .limits = options_.limits};
   options.limits.quiet = QuietTime(options_.limits, slowest, least);
   options.limits.total = std::min({options.limits.total, milliseconds(witness.total_ms), Left()});
   // What either model says is foretold: NCCL behaves as a ring once it is connected, and strictly before.
   std::vector<Effect> expected = {witness::MatchStrictly(schedule).effect};
   if (variant.protocol) expected.push_back(SimulateRing(schedule, *variant.protocol, witness.fence).effect);
-  if (variant.protocol && HangsOnStream(schedule)) expected.push_back(Effect::Deadlock);
+  if (variant.protocol && (at_first_use || HangsOnStream(schedule))) expected.push_back(Effect::Deadlock);
   const auto is_expected = [&](bool clean) {
     return std::ranges::any_of(expected, [&](Effect effect) { return (effect == Effect::Clean) == clean; });
   };
-  Trial trial{.name = variant.name, .outcome = {}, .log = {}, .runs = 0, .agreeing = 0};
+  Trial trial{.name = at_first_use ? kFirstUse : variant.name, .outcome = {}, .log = {}, .runs = 0, .agreeing = 0};
   // Once more, if it is not what was foretold.
   constexpr uint32_t kMostRuns = 2;
   while (trial.runs < kMostRuns) {
@@ -288,8 +265,13 @@ Verdict Verifier::Run(const Witness& witness) {
   if (!verdict.reason.empty()) return verdict;
   std::string reason;
   for (const RankBackend::Variant& variant : backend_->variants) {
-    if (!RunVariant(variant, schedule, witness, &verdict)) reason = verdict.reason;
+    if (!RunVariant(variant, schedule, witness, false, &verdict)) reason = verdict.reason;
     if (!wedged_.empty() || interrupt_.HasCome()) break;
+  }
+  // What a ready communicator lets through may hang where the operation makes it.
+  const bool makes_late = backend_->name == "nccl" && ExpectedOf(witness).at_first_use;
+  if (makes_late && wedged_.empty() && !interrupt_.HasCome()) {
+    if (!RunVariant(backend_->variants[0], schedule, witness, true, &verdict)) reason = verdict.reason;
   }
   verdict.reason = reason;
   if (verdict.trials.empty()) return verdict;
@@ -299,7 +281,7 @@ Verdict Verifier::Run(const Witness& witness) {
   verdict.effect = verdict.trials[0].outcome.effect;
   if (!reason.empty()) return verdict;
   verdict.kind = verdict.effect == Effect::Clean ? VerdictKind::NotReproduced : VerdictKind::Reproduced;
-  if (backend_->name != "nccl") verdict.nccl_prediction = Foretold(OnNccl(witness), witness.fence);
+  if (backend_->name != "nccl") verdict.expected = ExpectedOf(witness);
   return verdict;
 }
 

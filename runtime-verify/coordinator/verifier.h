@@ -42,10 +42,10 @@ class Verifier {
   Verdict Foretell(const witness::Witness& witness) const;
   Verdict Answer(const witness::Witness& witness);
   Verdict Run(const witness::Witness& witness);
-  bool RunVariant(const RankBackend::Variant& variant, const witness::Schedule& schedule,
-                  const witness::Witness& witness, Verdict* verdict);
-  std::string Control(const RankBackend::Variant& variant, const witness::Schedule& schedule,
-                      milliseconds least, milliseconds* slowest);
+  bool RunVariant(const RankBackend::Variant& variant, const witness::Schedule& schedule, const witness::Witness& witness,
+                  bool at_first_use, Verdict* verdict);
+  std::string Control(const RankBackend::Variant& variant, const witness::Schedule& schedule, milliseconds least,
+                      bool at_first_use, milliseconds* slowest);
   milliseconds Left() const;
 
   VerifierOptions options_;

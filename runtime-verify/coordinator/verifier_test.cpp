@@ -42,7 +42,7 @@ TEST(VerifierTest, WithoutABackendTheModelDecides) {
   EXPECT_EQ(verdict.kind, VerdictKind::Reproduced);
   EXPECT_EQ(verdict.effect, Effect::Deadlock);
   EXPECT_FALSE(IsSeen(verdict));
-  EXPECT_EQ(verdict.nccl_prediction, "LL deadlock, Simple deadlock");
+  EXPECT_EQ(verdict.expected.Text(), "LL deadlock, Simple deadlock");
 }
 
 TEST(VerifierTest, AThousandRanksAreFast) {
@@ -50,7 +50,34 @@ TEST(VerifierTest, AThousandRanksAreFast) {
   Verifier verifier({}, nullptr, interrupt);
   const Verdict verdict = verifier.Verify(Alone(1000));
   EXPECT_EQ(verdict.trials[0].outcome.stuck[0].waits_for.size(), 999u);
-  EXPECT_EQ(verdict.nccl_prediction, "");
+  EXPECT_EQ(verdict.expected.Text(), "");
+}
+
+// A broadcast that only its root issues, from PyTorch.
+Witness ToNobody(witness::Communicators communicators) {
+  Witness w = Alone(2);
+  w.ops[0][0].op = "broadcast";
+  w.ops[0][0].root = 0;
+  w.ops[0][0].source = "torch.distributed.broadcast";
+  w.communicators = communicators;
+  return w;
+}
+
+TEST(ExpectationTest, TheTextSaysWhichModelHolds) {
+  using witness::Communicators;
+  const std::string late = ExpectedOf(ToNobody(Communicators::FirstUse)).Text();
+  EXPECT_EQ(late, "deadlock in the first operation of a group, in which PyTorch makes its communicator; later LL corruption, Simple corruption");
+  EXPECT_THAT(ExpectedOf(ToNobody(Communicators::Unknown)).Text(), HasSubstr("unless init_process_group is given device_id="));
+  EXPECT_EQ(ExpectedOf(ToNobody(Communicators::AtInit)).Text(),
+            "LL corruption, Simple corruption (communicators are made by init_process_group, which is given device_id=)");
+}
+
+TEST(ExpectationTest, AGroupThatWasUsedBeforeIsMade) {
+  Witness w = ToNobody(witness::Communicators::FirstUse);
+  const witness::Op before{.id = "b", .op = "all_reduce", .comm = "world", .redop = "", .source = "torch.distributed.all_reduce", .at = {}};
+  w.ops[0].insert(w.ops[0].begin(), before);
+  w.ops[1].push_back(before);
+  EXPECT_FALSE(ExpectedOf(w).at_first_use);
 }
 
 TEST(VerifierTest, MoreRanksJoinTheLargestClass) {

@@ -34,6 +34,33 @@ TEST(StreamsTest, ACollectiveBetweenThem) {
   EXPECT_EQ(apart.OpsOf(1)[1].peer, 0);
 }
 
+TEST(StreamsTest, ABatchGoesTogether) {
+  const auto batched = [](int32_t peer) {
+    std::vector<ScheduledOp> ops = {To(OpKind::Send, peer), To(OpKind::Recv, peer)};
+    for (ScheduledOp& op : ops) op.batch = 1;
+    return ops;
+  };
+  const Schedule both = Of(batched(1), batched(0));
+  EXPECT_FALSE(HangsOnStream(both));
+  // Over the group's communicator, also in PyTorch: behind a collective it waits.
+  EXPECT_EQ(WithPairCommunicators(both).comms.size(), 1u);
+  Schedule crossed = both;
+  crossed.ops[0].push_back(kSum);
+  crossed.ops[1].insert(crossed.ops[1].begin(), kSum);
+  EXPECT_TRUE(HangsOnStream(crossed));
+}
+
+TEST(StreamsTest, TheFirstOperationWaitsForAllMembers) {
+  const ScheduledOp shared{.kind = OpKind::Broadcast, .root = 0, .sync = false};
+  EXPECT_TRUE(HangsAtFirstUse(Of({shared}, {})));
+  // Any operation will do, and none is waited for behind it.
+  EXPECT_FALSE(HangsAtFirstUse(Of({shared, shared}, {kSum})));
+  Schedule swapped = Of({shared, shared}, {shared, shared});
+  swapped.comms.push_back({0, 1});
+  swapped.ops[0][1].comm = swapped.ops[1][0].comm = 1;
+  EXPECT_TRUE(HangsAtFirstUse(swapped));
+}
+
 TEST(StreamsTest, CollectivesAreTheRingsBusiness) { EXPECT_FALSE(HangsOnStream(Of({kSum}, {}))); }
 
 }  // namespace

@@ -48,7 +48,8 @@ void ReadOp(const Json& json, Command& command) {
                 .redop = witness::RedopNamed(json.at("redop").get<std::string>()),
                 .root = json.at("root"),
                 .peer = json.at("peer"),
-                .sync = json.at("sync")};
+                .sync = json.at("sync"),
+                .batch = json.at("batch")};
   command.tag = json.at("tag");
 }
 
@@ -58,6 +59,7 @@ void ReadInit(const Json& json, RankSetup& setup) {
   setup.address = json.at("address");
   setup.force = json.at("force");
   setup.first_on_device = json.at("first_on_device");
+  setup.at_first_use = json.at("at_first_use");
   setup.survey = json.at("survey");
   setup.timeout = std::chrono::milliseconds(json.at("timeout_ms").get<int64_t>());
 }
@@ -73,6 +75,7 @@ std::string Encode(const Command& c) {
                    {"address", c.setup.address},
                    {"force", c.setup.force},
                    {"first_on_device", c.setup.first_on_device},
+                   {"at_first_use", c.setup.at_first_use},
                    {"survey", c.setup.survey},
                    {"timeout_ms", c.setup.timeout.count()}});
       break;
@@ -88,6 +91,7 @@ std::string Encode(const Command& c) {
                    {"root", c.op.root},
                    {"peer", c.op.peer},
                    {"sync", c.op.sync},
+                   {"batch", c.op.batch},
                    {"tag", c.tag}});
       break;
     case Command::Kind::Run:

@@ -193,6 +193,9 @@ class Worker {
       if (const std::optional<Failure> failure = backend_.Issue(id, op.what, op.tag, op.buffers)) {
         return Fail(id, *failure);
       }
+      if (EndsBatch(id)) {
+        if (const std::optional<Failure> failure = backend_.EndBatch()) return Fail(id, *failure);
+      }
       under_way_.push_back(id);
       if (!backend_.HasReturned()) held_ = id;
       else if (!HoldsHost(op)) line_.Send({.kind = Event::Kind::Returned, .op = id});
@@ -201,6 +204,11 @@ class Worker {
       is_running_ = false;
       line_.Send({.kind = Event::Kind::Idle});
     }
+  }
+
+  bool EndsBatch(uint32_t id) const {
+    const uint32_t batch = ops_[id].what.batch;
+    return batch != 0 && (next_ == end_ || ops_[next_].what.batch != batch);
   }
 
   // The program's call returns when the operation is over.

@@ -1,7 +1,8 @@
 """`allranks explain` on the facts of public threads: which ranks wait in which operation, who is missing, and whether it is the code.
 
 Each row was typed anew from what a thread shows (numbers, kinds, the wording of its PyTorch); no text of a thread is here. `said` is
-what the thread found out. Where it found nothing out, the answer must name the operation and the ranks, and must not
+what the thread found out. Where it shows the branch, `source` is a program that has it, written for this test, and the answer must
+name its line. Where it found nothing out, the answer must name the operation and the ranks, and must not
 call it hardware while ranks are unaccounted for.
 """
 
@@ -40,6 +41,13 @@ def prefixed(prefix, text):
     return "".join(prefix + line + "\n" for line in text.splitlines())
 
 
+def stack(rank, *frames):
+    """What the watchdog prints of a failed collective, innermost first, below the library's own frame."""
+    front = f"[rank{rank}]:[E ProcessGroupNCCL.cpp:683] Stack trace of the failed collective: \n"
+    return front + "#0 op from /opt/site-packages/torch/distributed/distributed_c10d.py:9\n" + "".join(
+        f"#{i + 1} {function} from /job/train.py:{line}\n" for i, (function, line) in enumerate(frames))
+
+
 def traceback(rank, last, error, where="/job/train.py", line=44):
     return (f"[rank{rank}]: Traceback (most recent call last):\n[rank{rank}]:   File \"{where}\", line {line}, in run\n[rank{rank}]:     {last}\n"
             f"[rank{rank}]: {error}\n")
@@ -70,12 +78,85 @@ class Thread:
     cause: str = "absent"
     in_code: bool | None = None
     words: str = ""
+    source: str = ""            # train.py
+    parting: int | None = None  # its line
 
+
+ONE_BATCH_LESS = """import torch
+import torch.distributed as dist
+
+
+def mean(value):
+    tensor = torch.tensor([value]).cuda()
+    dist.all_reduce(tensor)
+    return tensor.item() / dist.get_world_size()
+
+
+def train(step, paths):
+    for path in paths[dist.get_rank()::dist.get_world_size()]:
+        loss = step(path)
+        print(mean(loss))
+    evaluate(step)
+
+
+def evaluate(step):
+    dist.barrier()
+    step(None)
+"""
+
+CHECKPOINT_ON_ONE_RANK = """import lightning as L
+
+
+def run_training(trainer, model, data, path):
+    trainer.fit(model, data)
+    if trainer.is_global_zero:
+        trainer.save_checkpoint(path)
+    trainer.strategy.barrier("finalize")
+
+
+def main(model, data):
+    trainer = L.Trainer(strategy="ddp", devices=4)
+    run_training(trainer, model, data, "last.ckpt")
+"""
+
+BROADCAST_ON_ONE_RANK = """import torch
+import torch.distributed as dist
+
+
+def main():
+    dist.init_process_group("nccl")
+    if dist.get_rank() == 0:
+        dist.broadcast(torch.ones(3).cuda(), 0)
+    print("done", dist.get_rank())
+
+
+main()
+"""
+
+KEYS_OF_EACH_RANK = """import lightning as L
+
+
+class Model(L.LightningModule):
+    def run(self, batch):
+        losses = {}
+        for name in batch["names"]:
+            losses[name] = self.model(batch[name])
+        for key, value in losses.items():
+            self.log(key, value, sync_dist=True)
+        self.trainer.strategy.broadcast(batch)
+"""
 
 THREADS = [
-    Thread("pytorch/pytorch#141069", "one rank has a batch less and is in the next stage", both((1, 2, 3), 19, "ALLREDUCE", 19, 1), "all_reduce", [1, 2, 3], no_record=[0]),
-    Thread("alan-turing-institute/autocast#386", "a checkpoint, which ends in a barrier, on rank 0 alone", both((0,), 77, "ALLREDUCE", 77, 1), "all_reduce", [0],
-           words="No other rank is heard of"),
+    Thread("pytorch/pytorch#141069", "one rank has a batch less and is in the next stage",
+           "".join(both((rank,), 19, "ALLREDUCE", 19, 1) + stack(rank, ("mean", 7), ("train", 14)) for rank in (1, 2, 3)), "all_reduce", [1, 2, 3], no_record=[0],
+           in_code=True, source=ONE_BATCH_LESS, parting=12),
+    Thread("alan-turing-institute/autocast#386", "a checkpoint, which ends in a barrier, on rank 0 alone",
+           both((0,), 77, "ALLREDUCE", 77, 1) + stack(0, ("run_training", 8), ("main", 13)), "all_reduce", [0], in_code=True, words="No other rank is heard of",
+           source=CHECKPOINT_ON_ONE_RANK, parting=6),
+    Thread("pytorch/pytorch#88000", "a broadcast on rank 0 alone, the first operation of the group", both((0,), 1, "BROADCAST", 1, 3) + stack(0, ("main", 8)),
+           "broadcast", [0], in_code=True, source=BROADCAST_ON_ONE_RANK, parting=7),
+    Thread("pytorch/pytorch#97191", "rank 0 hands over twice as much", watchdog(0, 1, "ALLREDUCE", 209715200) + watchdog(1, 1, "ALLREDUCE", 104857600),
+           "all_reduce", [0, 1], cause="mismatch", in_code=True, words="different sizes"),
     Thread("pytorch/pytorch#122850", "rank 1 is kept from its operation", watchdog(0, 2, "ALLREDUCE", 12) + status(0, 2, 2, 1) + relay(1, "rank 0", 1, "PG 0"),
            "all_reduce", [0], [1]),
     Thread("pytorch/pytorch#153779", "not found out; rank 0 is two operations ahead",
@@ -84,8 +165,10 @@ THREADS = [
            "broadcast", [1, 2], cause="all_arrived", words="Rank 0 is through with that turn"),
     Thread("bghira/SimpleTuner#2712", "ranks are in different calls", MISMATCH + printed(1, "ALLGATHER", 101, "[1]") + ", but " + printed(7, "REDUCE", 0, comma=False) +
            ".Collectives differ\n", "all_gather", [1, 7], cause="mismatch", in_code=True),
-    Thread("Lightning-AI/pytorch-lightning#19106", "other keys are logged on each rank", MISMATCH + printed(1, "BROADCAST", 21, "[1]") + ", but " +
-           printed(0, "BARRIER", 21, comma=False) + ".\n", "broadcast", [0, 1], cause="mismatch", in_code=True),
+    Thread("Lightning-AI/pytorch-lightning#19106", "other keys are logged on each rank",
+           traceback(1, "self.trainer.strategy.broadcast(batch)", MISMATCH + printed(1, "BROADCAST", 21, "[1]") + ", but " + printed(0, "BARRIER", 21, comma=False), line=11) +
+           traceback(0, "self.log(key, value, sync_dist=True)", MISMATCH + printed(0, "BARRIER", 21, comma=False) + ", but " + printed(1, "BROADCAST", 21, "[1]"), line=10),
+           "broadcast", [0, 1], cause="mismatch", in_code=True, source=KEYS_OF_EACH_RANK, parting=9),
     Thread("pytorch/pytorch#148976", "the same call, counted differently", MISMATCH + printed(1, "BARRIER", 1, comma=False) + ", but " + printed(2, "BARRIER", 0, comma=False) +
            ".\n", "barrier", [1, 2], cause="mismatch", in_code=True, words="different numbers of operations"),
     Thread("NVIDIA/nccl#849", "the ranks of the second node do not come", "RuntimeError: [Rank 0]: Ranks 4, 5, 6, 7 failed to pass monitoredBarrier in 2000000 ms\n",
@@ -135,7 +218,8 @@ class Threads(CliTest):
         for thread in THREADS:
             with self.subTest(thread.name, said=thread.said):
                 self.write("job.log", thread.text)
-                result = self.run_allranks("explain", "--format", "json", "job.log")
+                self.write("train.py", thread.source or "\n")
+                result = self.run_allranks("explain", "--format", "json", "job.log", "--path-map", "/job=.")
                 self.assertEqual(result.code, 0, result.err)
                 answer = json.loads(result.out)
                 self.assertEqual((answer["cause"], answer["inCode"]), (thread.cause, thread.in_code), answer["summary"])
@@ -143,6 +227,8 @@ class Threads(CliTest):
                 self.assertEqual(sorted(rank for crowd in answer["waiting"] for rank in crowd["ranks"]), thread.waiting)
                 self.assertEqual(sorted(rank for crowd in answer["missing"] for rank in crowd["ranks"]), thread.missing)
                 self.assertEqual(answer["noRecord"], thread.no_record)
+                self.assertEqual(answer["partings"][0]["line"] if answer["partings"] else None, thread.parting, answer["partings"])
+                self.assertEqual("The ranks diverged at train.py" in answer["summary"], thread.parting is not None, answer["summary"])
                 self.assertIn(thread.words, " ".join([answer["summary"], *answer["evidence"], *answer["notes"]]))
 
     def test_there_are_enough(self):

@@ -58,6 +58,7 @@ SITUATIONS = [
     situation("send then recv on both", [p2p("send", 1), p2p("recv", 1)], [p2p("send", 0), p2p("recv", 0)]),
     situation("isend then irecv on both", [p2p("send", 1, sync=False), p2p("recv", 1, sync=False), wait()],
               [p2p("send", 0, sync=False), p2p("recv", 0, sync=False), wait()]),
+    situation("the same, in a batch each", *[[p2p(kind, peer, sync=False, batch=1) for kind in ("send", "recv")] + [wait()] for peer in (1, 0)]),
     situation("isend then all_reduce, all_reduce then recv", [p2p("send", 1, sync=False), AR, wait()], [AR, p2p("recv", 0)]),
     situation("the same, both in PyTorch", *[[{**one, "source": "torch.distributed." + one["op"]} for one in ops] for ops in (
         [p2p("send", 1, sync=False), AR, wait()], [AR, p2p("recv", 0)])]),
@@ -68,10 +69,16 @@ SITUATIONS = [
 WORDS = {"deadlock": "hangs", "corruption": "wrong data", "error": "error", "clean": "goes through"}
 
 
-def report():
+def in_pytorch(one):
+    """The same as calls of PyTorch, which makes communicators in the first operation on each."""
+    ops = {name: [{**each, "source": "torch.distributed." + each["op"]} for each in own] for name, own in one["ops"].items()}
+    return {**one, "ops": ops, "communicators": "first_use"}
+
+
+def report(chosen=SITUATIONS):
     """All of them as one report, which `allranks verify` reads."""
     return json.dumps({"version": 1, "findings": [
-        {"code": one["finding"], "message": "", "location": {"path": "t.py", "start": {"line": 1}}, "witness": one} for one in SITUATIONS]})
+        {"code": one["finding"], "message": "", "location": {"path": "t.py", "start": {"line": 1}}, "witness": one} for one in chosen]})
 
 
 def words(verdict):

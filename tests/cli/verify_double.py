@@ -83,6 +83,51 @@ class Backend(DoubleTest):
         self.assertEqual(seen["says"], "hangs on NCCL")
 
 
+class OfPyTorch(DoubleTest):
+    """Communicators that the first operation makes, batches, and what the text says of it."""
+
+    def test_the_first_operation_of_a_group_waits_for_all_members(self):
+        root = {**op("a", "broadcast", root=0), "source": "torch.distributed.broadcast"}
+        seen = self.verdict([root], [], injected="ring=1")
+        effects = {trial["name"]: trial["effect"] for trial in seen["trials"]}
+        self.assertEqual(effects, {"nccl first use": "deadlock", "nccl LL": "corruption", "nccl Simple": "corruption"})
+        self.assertEqual((seen["effect"], seen["stuck"][0]["waitsFor"], seen["stuck"][0]["stuckIn"]), ("deadlock", [1], "host"))
+        # Where init_process_group is given a device, that way does not exist.
+        seen = self.verdict([root], [], injected="ring=1", communicators="at_init")
+        self.assertEqual((seen["effect"], len(seen["trials"])), ("corruption", 2))
+
+    def test_a_first_use_of_two_groups_in_opposite_order(self):
+        comms = [{"id": "world", "ranks": [0, 1]}, {"id": "g", "ranks": [0, 1]}]
+        a, b = ({**op("a", sync=False), "source": "torch.distributed.all_reduce"}, {**op("b", comm="g", sync=False), "source": "torch.distributed.all_reduce"})
+        seen = self.verdict([a, b], [{**b, "id": "c"}, {**a, "id": "d"}], comms=comms)
+        self.assertEqual({trial["name"]: trial["effect"] for trial in seen["trials"]}, {"nccl first use": "deadlock", "nccl LL": "clean", "nccl Simple": "clean"})
+        self.assertEqual(seen["cycle"], [0, 1])
+
+    def test_a_batch_goes_together(self):
+        def batch(*ops):
+            return [{**one, "sync": False, "batch": 1} for one in ops] + [{"id": "w" + ops[0]["id"], "op": "wait", "comm": "world", "at": {"uri": "t.py", "line": 9}}]
+
+        ring = batch(op("a", "send", peer=1), op("b", "recv", peer=1))
+        seen = self.verdict(ring, batch(op("c", "send", peer=0), op("d", "recv", peer=0)))
+        self.assertEqual(seen["verdict"], "not_reproduced", seen)
+        # One after the other they wait for each other.
+        alone = [{**one, "batch": 0} for one in ring]
+        seen = self.verdict(alone, [{**one, "id": one["id"] + "2", **({"peer": 0} if "peer" in one else {})} for one in alone])
+        self.assertEqual(seen["effect"], "deadlock")
+        # A batch that makes the group's communicator.
+        torch = [{**one, "source": "torch.distributed.batch_isend_irecv"} for one in ring]
+        self.assertEqual(self.verdict(torch, [])["effect"], "deadlock")
+
+    def test_the_monitor_says_who_is_behind(self):
+        seen = self.verdict([op("a"), op("b")], [op("c")])
+        report = seen["trials"][0]["ras"]
+        self.assertTrue(report.startswith("OK\nOK\n{"), report)
+        (self.root / "ras.json").write_text(report.split("\n", 2)[2])
+        result = self.run_allranks("explain", "--format", "json", "ras.json")
+        answer = json.loads(result.out)
+        self.assertEqual((answer["operation"]["kind"], [crowd["ranks"] for crowd in answer["missing"]]), ("all_reduce", [[1]]))
+
+
 class OfTwoRanks(DoubleTest):
     """What one rank can do and two cannot: `auto` answers with the simulator and says why, `nccl` says that it is not available."""
 

@@ -1,6 +1,7 @@
 """`allranks verify --launched`: every rank is a process that some launcher has started."""
 
 import os
+import pathlib
 import random
 import subprocess
 
@@ -19,11 +20,11 @@ class Launched(VerifyTest):
         self.needs_gloo()
         self.port = random.randrange(20000, 30000)
 
-    def launch(self, size, *args, names=LAUNCHERS[0], tokens=None, order=None):
+    def launch(self, size, *args, names=LAUNCHERS[0], tokens=None, order=None, address="127.0.0.1"):
         """(exit code, output, errors) by rank."""
         processes = {}
         for rank in order or range(size):
-            own = {**os.environ, "LANG": self.mark, "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(self.port),
+            own = {**os.environ, "LANG": self.mark, "MASTER_ADDR": address, "MASTER_PORT": str(self.port),
                    names[0]: str(rank), names[1]: str(size), names[2]: str(rank)}
             if tokens:
                 own["ALLRANKS_TOKEN"] = tokens[rank]
@@ -56,6 +57,27 @@ class Launched(VerifyTest):
         results = self.launch(2, "--self-test", "--allow-remote", tokens=["0123456789abcdef"] * 2)
         self.assertEqual([results[0][0], results[1][0]], [0, 0], results)
         self.assertIn("2 ranks: good", results[0][1])
+
+    def test_ipv6(self):
+        if not os.path.exists("/proc/net/if_inet6") or "lo" not in pathlib.Path("/proc/net/if_inet6").read_text():
+            self.skipTest("this machine has no IPv6")
+        self.witness_file([op("a")], [])
+        for address in ("::1", "[::1]"):
+            results = self.launch(3, "w.json", "--allow-remote", address=address, tokens=["0123456789abcdef"] * 3)
+            self.assertEqual([results[rank][0] for rank in range(3)], [1, 0, 0], results)
+            self.assertIn("waits for ranks 1, 2", results[0][1])
+        # Without permission for other nodes, on this machine's own loopback of that version.
+        self.assertEqual(self.launch(2, "w.json", address="::1")[0][0], 1)
+
+    def test_the_interface_is_gloos(self):
+        """Each rank listens on the interface that --interface names, and on no other."""
+        self.witness_file([op("a")], [])
+        secret = ["0123456789abcdef"] * 2
+        results = self.launch(2, "w.json", "--allow-remote", "--interface", "lo", tokens=secret)
+        self.assertIn("hangs on Gloo", results[0][1], results)
+        results = self.launch(2, "w.json", "--allow-remote", "--interface", "nowhere9", tokens=secret)
+        self.assertIn("inconclusive", results[0][1], results)
+        self.assertIn("nowhere9", results[0][1])
 
     def test_other_nodes_need_a_secret(self):
         self.witness_file([op("a")], [])

@@ -40,11 +40,11 @@ class VerifyTest(CliTest):
     def verify(self, *args, **options):
         return self.run_allranks("verify", *args, env={"LANG": self.mark, "LC_ALL": "C.UTF-8"}, **options)
 
-    def verify_on_double(self, cuda, nccl):
+    def verify_on_double(self, cuda, nccl, injected=""):
         """`verify` where these doubles of CUDA and NCCL are the libraries."""
         shutil.copy(cuda, self.root / "libcuda.so.1")
         shutil.copy(nccl, self.root / "libnccl.so.2")
-        env = {"LANG": self.mark, "LC_ALL": "C.UTF-8", "LD_LIBRARY_PATH": str(self.root)}
+        env = {"LANG": self.mark, "LC_ALL": "C.UTF-8", "LD_LIBRARY_PATH": str(self.root), "CUDA_VISIBLE_DEVICES": injected}
         return lambda *args, **options: self.run_allranks("verify", "--nccl-lib", self.root / "libnccl.so.2", *args, env=env, **options)
 
     def check_fixtures(self):

@@ -5,6 +5,8 @@
 #include <cstring>
 #include <map>
 #include <thread>
+#include <utility>
+#include <vector>
 
 #include "runtime-verify/backends/nccl/libraries.h"
 
@@ -71,6 +73,14 @@ struct Piece {
   std::byte* host = nullptr;
 };
 
+// What an operation needs that waits for its communicator.
+struct Held {
+  uint32_t id = 0;
+  ScheduledOp op;
+  Piece input;
+  bool ends_batch = false;
+};
+
 struct Flight {
   abi::Event done = nullptr;
   Piece output;
@@ -87,11 +97,12 @@ class NcclBackend : public Backend {
     if (auto failure = LoadCuda(&cuda_)) return failure;
     if (auto failure = LoadNccl(library == nullptr ? "" : library, &nccl_)) return failure;
     if (auto failure = TakeDevice(setup, facilities)) return failure;
-    comms_.resize(setup.comms.size(), nullptr);
-    streams_.resize(setup.comms.size(), nullptr);
-    sizes_.resize(setup.comms.size(), 0);
+    comms_.resize(setup.comms.size());
     for (size_t c = 0; c < setup.comms.size(); ++c) {
-      if (auto failure = MakeComm(setup, store, c)) return failure;
+      if (auto failure = Prepare(setup, store, c)) return failure;
+      if (setup.at_first_use || comms_[c].size == 0) continue;
+      const abi::NcclResult code = Make(comms_[c]);
+      if (auto failure = AwaitReady(code, comms_[c].handle)) return failure;
     }
     return std::nullopt;
   }
@@ -112,12 +123,12 @@ class NcclBackend : public Backend {
 
   // A call that has not come back holds up the program, as PyTorch's does: until the peers of a first
   // point-to-point operation have come, NCCL has put nothing on the stream.
-  bool HasReturned() const override { return !launching_.has_value(); }
+  bool HasReturned() const override { return launching_.empty() && !held_; }
 
   // As PyTorch does it: the communicator's stream waits for the program's; behind an operation that is `sync`
   // the program's stream waits for the communicator's.
   std::optional<Failure> Issue(uint32_t id, const ScheduledOp& op, uint32_t, OpBuffers& buffers) override {
-    Flight flight{.stream = streams_[op.comm], .comm = comms_[op.comm], .sync = op.sync};
+    Flight flight{.stream = comms_[op.comm].stream, .comm = comms_[op.comm].handle, .sync = op.sync};
     if (auto failure = Check(cuda_.cuEventCreate_(&flight.done, abi::kEventDisableTiming))) return failure;
     if (op.kind == OpKind::Wait) {
       if (auto failure = Check(cuda_.cuEventRecord_(flight.done, flight.stream))) return failure;
@@ -128,24 +139,33 @@ class NcclBackend : public Backend {
     flight.buffers = &buffers;
     Piece input;
     if (auto failure = Bring(buffers, flight, &input)) return failure;
-    const abi::NcclResult code = Launch(op, input.device, flight.output.device, flight.stream);
     flights_[id] = flight;
-    if (code == abi::kNcclInProgress) {
-      launching_ = id;
+    const Held next{.id = id, .op = op, .input = input};
+    if (flight.comm != nullptr) return Put(next);
+    const abi::NcclResult code = Make(comms_[op.comm]);
+    flights_[id].comm = comms_[op.comm].handle;
+    if (code != abi::kNcclInProgress) return code == abi::kNcclSuccess ? Put(next) : Check(code, comms_[op.comm].handle);
+    held_ = next;
+    return std::nullopt;
+  }
+
+  std::optional<Failure> EndBatch() override {
+    if (held_) {
+      held_->ends_batch = true;
       return std::nullopt;
     }
-    if (auto failure = Check(code, flight.comm)) return failure;
-    return Complete(flight);
+    return Settle(std::exchange(batch_, {}), nccl_.ncclGroupEnd_());
   }
 
   OpState Poll(uint32_t id, Failure* failure) override {
-    const std::optional<Failure> error = launching_ == id ? PollLaunch(flights_[id]) : std::nullopt;
+    std::optional<Failure> error = held_ && held_->id == id ? PollComm() : std::nullopt;
+    if (!error && IsAmong(launching_, id)) error = PollLaunch(flights_[id]);
     if (error) {
       *failure = *error;
       return OpState::Failed;
     }
-    if (launching_ == id) return OpState::Pending;
-    return PollDevice(flights_[id], failure);
+    const bool is_on_device = !(held_ && held_->id == id) && !IsAmong(launching_, id) && !IsAmong(batch_, id);
+    return is_on_device ? PollDevice(flights_[id], failure) : OpState::Pending;
   }
 
   std::string Unsupported(const ScheduledOp& op) const override {
@@ -153,6 +173,54 @@ class NcclBackend : public Backend {
   }
 
  private:
+  // A group's communicator, and what makes it.
+  struct Comm {
+    abi::Comm handle = nullptr;
+    abi::Stream stream = nullptr;
+    abi::UniqueId id;
+    uint32_t size = 0;  // 0: this rank is no member
+    int rank = 0;
+  };
+
+  static bool IsAmong(const std::vector<uint32_t>& ids, uint32_t id) { return std::ranges::find(ids, id) != ids.end(); }
+
+  // Hands an operation to the library, whose call may still be under way behind it. Those of a batch go with its end.
+  std::optional<Failure> Put(const Held& next) {
+    const bool is_batched = next.op.batch != 0;
+    if (is_batched && batch_.empty()) {
+      if (auto failure = Check(nccl_.ncclGroupStart_(), nullptr)) return failure;
+    }
+    const Flight& flight = flights_[next.id];
+    const abi::NcclResult code = Launch(next.op, next.input.device, flight.output.device, flight.stream);
+    if (!is_batched) return Settle({next.id}, code);
+    batch_.push_back(next.id);
+    return Check(code, flight.comm);
+  }
+
+  std::optional<Failure> Settle(std::vector<uint32_t> ids, abi::NcclResult code) {
+    if (code == abi::kNcclInProgress) {
+      launching_ = std::move(ids);
+      return std::nullopt;
+    }
+    for (const uint32_t id : ids) {
+      if (auto failure = Check(code, flights_[id].comm)) return failure;
+      if (auto failure = Complete(flights_[id])) return failure;
+    }
+    return std::nullopt;
+  }
+
+  // Asks whether all members have come to where the communicator is made; then what waited for it goes on.
+  std::optional<Failure> PollComm() {
+    abi::Comm comm = flights_[held_->id].comm;
+    abi::NcclResult code = abi::kNcclSuccess;
+    if (auto failure = Check(nccl_.ncclCommGetAsyncError_(comm, &code), comm)) return failure;
+    if (code == abi::kNcclInProgress) return std::nullopt;
+    if (auto failure = Check(code, comm)) return failure;
+    const Held next = *std::exchange(held_, std::nullopt);
+    if (auto failure = Put(next)) return failure;
+    return next.ends_batch ? EndBatch() : std::nullopt;
+  }
+
   // Puts input and output of an operation on the device, behind what the program issued before.
   std::optional<Failure> Bring(const OpBuffers& buffers, const Flight& flight, Piece* input) {
     abi::Event before = nullptr;
@@ -182,9 +250,7 @@ class NcclBackend : public Backend {
     abi::NcclResult code = abi::kNcclSuccess;
     if (auto failure = Check(nccl_.ncclCommGetAsyncError_(flight.comm, &code), flight.comm)) return failure;
     if (code == abi::kNcclInProgress) return std::nullopt;
-    launching_.reset();
-    if (auto failure = Check(code, flight.comm)) return failure;
-    return Complete(flight);
+    return Settle(std::exchange(launching_, {}), code);
   }
 
   OpState PollDevice(const Flight& flight, Failure* failure) const {
@@ -229,11 +295,11 @@ class NcclBackend : public Backend {
   }
 
   std::optional<Failure> AsynchronousError() const {
-    for (abi::Comm comm : comms_) {
+    for (const Comm& comm : comms_) {
       abi::NcclResult code = abi::kNcclSuccess;
-      if (comm == nullptr) continue;
-      if (auto failure = Check(nccl_.ncclCommGetAsyncError_(comm, &code), comm)) return failure;
-      if (auto failure = Check(code, comm)) return failure;
+      if (comm.handle == nullptr) continue;
+      if (auto failure = Check(nccl_.ncclCommGetAsyncError_(comm.handle, &code), comm.handle)) return failure;
+      if (auto failure = Check(code, comm.handle)) return failure;
     }
     return std::nullopt;
   }
@@ -313,12 +379,13 @@ class NcclBackend : public Backend {
                "all the same"};
   }
 
-  std::optional<Failure> MakeComm(const RankSetup& setup, Store& store, size_t c) {
+  // All that making a communicator takes, so that no rank waits for a text while it makes one.
+  std::optional<Failure> Prepare(const RankSetup& setup, Store& store, size_t c) {
     const std::vector<uint32_t>& members = setup.comms[c];
     const auto member = std::find(members.begin(), members.end(), setup.rank);
     if (member == members.end()) return std::nullopt;
     const std::string key = "nccl/" + std::to_string(c);
-    abi::UniqueId id;
+    abi::UniqueId& id = comms_[c].id;
     if (member == members.begin()) {
       if (auto failure = Check(nccl_.ncclGetUniqueId_(&id), nullptr)) return failure;
       store.Set(key, std::string(id.internal, sizeof(id.internal)));
@@ -327,13 +394,14 @@ class NcclBackend : public Backend {
       if (!text || text->size() != sizeof(id.internal)) return Failure{0, "the coordinator is gone"};
       std::memcpy(id.internal, text->data(), sizeof(id.internal));
     }
+    comms_[c].size = static_cast<uint32_t>(members.size());
+    comms_[c].rank = static_cast<int>(member - members.begin());
+    return Check(cuda_.cuStreamCreate_(&comms_[c].stream, abi::kStreamNonBlocking));
+  }
+
+  abi::NcclResult Make(Comm& comm) {
     abi::Config config;
-    const auto size = static_cast<int>(members.size());
-    const abi::NcclResult code = nccl_.ncclCommInitRankConfig_(
-        &comms_[c], size, id, static_cast<int>(member - members.begin()), &config);
-    if (auto failure = AwaitReady(code, comms_[c])) return failure;
-    sizes_[c] = static_cast<uint32_t>(size);
-    return Check(cuda_.cuStreamCreate_(&streams_[c], abi::kStreamNonBlocking));
+    return nccl_.ncclCommInitRankConfig_(&comm.handle, static_cast<int>(comm.size), comm.id, comm.rank, &config);
   }
 
   Piece Take(size_t bytes) {
@@ -343,7 +411,7 @@ class NcclBackend : public Backend {
   }
 
   abi::NcclResult Launch(const ScheduledOp& op, abi::DevicePointer from, abi::DevicePointer to, abi::Stream stream) {
-    abi::Comm comm = comms_[op.comm];
+    abi::Comm comm = comms_[op.comm].handle;
     void* input = reinterpret_cast<void*>(from);
     void* output = reinterpret_cast<void*>(to);
     const abi::NcclType type = TypeOf(op.dtype);
@@ -376,14 +444,14 @@ class NcclBackend : public Backend {
 
   // A part to each and from each, in one group. ncclAlltoall itself is there from 2.28 on only.
   abi::NcclResult LaunchAllToAll(const ScheduledOp& op, abi::DevicePointer from, abi::DevicePointer to, abi::Stream stream) {
-    abi::Comm comm = comms_[op.comm];
+    abi::Comm comm = comms_[op.comm].handle;
     const abi::NcclType type = TypeOf(op.dtype);
     const size_t bytes = size_t{op.count} * BytesOf(op.dtype);
     abi::NcclResult worst = nccl_.ncclGroupStart_();
     const auto note = [&](abi::NcclResult code) {
       if (code != abi::kNcclSuccess && code != abi::kNcclInProgress) worst = code;
     };
-    for (uint32_t peer = 0; peer < sizes_[op.comm]; ++peer) {
+    for (uint32_t peer = 0; peer < comms_[op.comm].size; ++peer) {
       const int other = static_cast<int>(peer);
       note(nccl_.ncclSend_(reinterpret_cast<const void*>(from + peer * bytes), op.count, type, other, comm, stream));
       note(nccl_.ncclRecv_(reinterpret_cast<void*>(to + peer * bytes), op.count, type, other, comm, stream));
@@ -394,13 +462,13 @@ class NcclBackend : public Backend {
 
   CudaFunctions cuda_;
   NcclFunctions nccl_;
-  std::vector<abi::Comm> comms_;
-  std::vector<abi::Stream> streams_;  // by communicator
-  std::vector<uint32_t> sizes_;    // of the communicators
+  std::vector<Comm> comms_;
   abi::Stream program_ = nullptr;
   Arena arena_;
   std::map<uint32_t, Flight> flights_;
-  std::optional<uint32_t> launching_;  // whose call has not come back
+  std::vector<uint32_t> launching_;  // whose call has not come back
+  std::vector<uint32_t> batch_;      // that go together, as far as they were handed over
+  std::optional<Held> held_;         // waits for its communicator
 };
 
 }  // namespace

@@ -1,7 +1,9 @@
 // An NCCL that matches strictly: the k-th collective of a communicator completes when all ranks are in it with the same kind
-// and root; the k-th send to a rank when that receives. It speaks over sockets to a server thread in the process that made the
+// and root; the k-th send to a rank when that receives. A communicator is ready when all its ranks have come. It speaks over sockets to a server thread in the process that made the
 // unique id. Point-to-point operations connect when first used: until both sides have called, the call is in progress.
-// It says nothing about the real library's way of moving data; it runs every line of our backend. Injected as in cuda_double.cpp:
+// With `ring=1` collectives run as the simulator's model of NCCL's rings says: they hang, go through, or bring wrong data. It says
+// nothing about the real library's way of moving data; it runs every line of our backend. Injected as in cuda_double.cpp:
+//   ring=1    rings instead of strict matching
 //   async=K   the communicator has an error of its own from the K-th operation on (from 1)
 //   init=1    communicators never get ready
 //   mark=1    notes beside the library which file was loaded and with which network settings
@@ -26,6 +28,8 @@
 #include <vector>
 
 #include "runtime-verify/backends/payload.h"
+#include "tests/cli/nccl_double/monitor.h"
+#include "tests/cli/nccl_double/rings.h"
 
 namespace {
 
@@ -36,11 +40,11 @@ using allranks::witness::Redop;
 constexpr int kSuccess = 0, kRemoteError = 6, kInProgress = 7;
 
 struct Header {
-  int32_t rank = 0, size = 0, kind = 0, root = 0, type = 0, reduction = 0, peer = 0;
+  int32_t rank = 0, size = 0, kind = 0, root = 0, type = 0, reduction = 0, peer = 0, pid = 0;
   uint32_t turn = 0;
   uint64_t count = 0, bytes = 0;
 };
-constexpr int32_t kConnect = 100;
+constexpr int32_t kConnect = 100, kInit = 101;
 
 Dtype TypeOf(int type) {
   switch (type) {
@@ -116,6 +120,7 @@ class Server {
 
   // Both sides of a pair have one key; all ranks of a collective have one.
   static Key KeyOf(const Header& h) {
+    if (h.kind == kInit) return {kInit, 0, 0, 0};
     if (h.kind == kConnect) return {kConnect, std::min(h.rank, h.peer), std::max(h.rank, h.peer), 0};
     if (!IsPair(h.kind)) return {0, 0, 0, h.turn};
     const bool sends = h.kind == static_cast<int32_t>(OpKind::Send);
@@ -125,15 +130,39 @@ class Server {
   std::vector<std::byte> Await(const Request& request) {
     const Header& h = request.header;
     const bool pair = IsPair(h.kind) || h.kind == kConnect;
+    const bool has_data = h.kind != kConnect && h.kind != kInit;
     const size_t needed = pair ? (h.rank == h.peer ? 1 : 2) : static_cast<size_t>(h.size);
     std::unique_lock<std::mutex> lock(mutex_);
+    Note(h);
     std::map<int32_t, Request>& there = turns_[KeyOf(h)];
     // A rank that sends to itself stands on both sides.
     there[IsPair(h.kind) && h.rank == h.peer && h.kind == static_cast<int32_t>(OpKind::Recv) ? h.rank + 1000000 : h.rank] = request;
     came_.notify_all();
+    if (has_data && !pair && is_ring_) return AwaitRing(h, there, lock);
     const size_t both = IsPair(h.kind) && h.rank == h.peer ? 2 : needed;
     came_.wait(lock, [&] { return there.size() >= both && (pair || Agree(there)); });
-    return h.kind == kConnect ? std::vector<std::byte>() : Result(h, there);
+    return has_data ? Result(h, there) : std::vector<std::byte>();
+  }
+
+  void Note(const Header& h) {
+    if (h.kind == kInit) allranks::tests::Monitor::Get().AddRank(number_, h.rank, h.pid);
+    if (h.kind >= kConnect || IsPair(h.kind)) return;
+    static const std::map<OpKind, std::string> kNames = {{OpKind::AllReduce, "AllReduce"}, {OpKind::Barrier, "AllReduce"}, {OpKind::Broadcast, "Broadcast"},
+                                                         {OpKind::Reduce, "Reduce"}, {OpKind::AllGather, "AllGather"}, {OpKind::ReduceScatter, "ReduceScatter"}};
+    allranks::tests::Monitor::Get().Count(number_, h.rank, kNames.at(static_cast<OpKind>(h.kind)));
+  }
+
+  std::vector<std::byte> AwaitRing(const Header& h, const std::map<int32_t, Request>& there, std::unique_lock<std::mutex>& lock) {
+    const auto rank = static_cast<uint32_t>(h.rank);
+    rings_.Add(static_cast<uint32_t>(h.size), rank,
+               {.kind = static_cast<OpKind>(h.kind), .count = static_cast<uint32_t>(h.count), .dtype = TypeOf(h.type), .redop = ReductionOf(h.reduction), .root = h.root});
+    came_.notify_all();
+    came_.wait(lock, [&] { return rings_.IsDone(rank, h.turn); });
+    if (!rings_.IsWrong(rank, h.turn)) return Result(h, there);
+    const OpKind kind = static_cast<OpKind>(h.kind);
+    const size_t parts = kind == OpKind::AllGather ? static_cast<size_t>(h.size) : kind == OpKind::Reduce && h.rank != h.root ? 0 : 1;
+    constexpr std::byte kOfAnotherOperation{0x41};
+    return std::vector<std::byte>(parts * h.count * BytesOf(TypeOf(h.type)), kOfAnotherOperation);
   }
 
   static bool Agree(const std::map<int32_t, Request>& there) {
@@ -195,6 +224,9 @@ class Server {
   std::mutex mutex_;
   std::condition_variable came_;
   std::map<Key, std::map<int32_t, Request>> turns_;
+  const bool is_ring_ = Injected("ring=");
+  allranks::tests::Rings rings_;
+  const size_t number_ = allranks::tests::Monitor::Get().AddCommunicator();
 };
 
 struct Comm {
@@ -285,13 +317,18 @@ int Start(Comm* comm, void* stream, std::vector<Kernel> kernels) {
   for (const int peer : peers) comm->connected[peer] = true;
   comm->connecting = 1;
   std::thread([comm, stream, kernels, peers] {
+    // All at once: in a ring each would wait for the next otherwise.
+    std::vector<std::thread> connecting;
     for (const int peer : peers) {
-      Header header;
-      header.kind = kConnect;
-      header.rank = comm->rank;
-      header.peer = peer;
-      Ask(comm->port, header, nullptr);
+      connecting.emplace_back([comm, peer] {
+        Header header;
+        header.kind = kConnect;
+        header.rank = comm->rank;
+        header.peer = peer;
+        Ask(comm->port, header, nullptr);
+      });
     }
+    for (std::thread& one : connecting) one.join();
     Put(stream, kernels);
     comm->connecting = 0;
   }).detach();
@@ -345,8 +382,20 @@ int ncclCommInitRankConfig(void** comm, int size, UniqueId id, int rank, void*) 
   made->size = size;
   std::memcpy(&made->port, id.internal, sizeof(made->port));
   if (Injected("mark=")) Mark(rank);
-  if (Injected("init=")) made->connecting = 1;
-  return *comm = made, made->connecting != 0 ? kInProgress : kSuccess;
+  made->connecting = 1;
+  *comm = made;
+  if (Injected("init=")) return kInProgress;
+  // Ready when all ranks have come.
+  std::thread([made] {
+    Header header;
+    header.kind = kInit;
+    header.rank = made->rank;
+    header.size = made->size;
+    header.pid = getpid();
+    Ask(made->port, header, nullptr);
+    made->connecting = 0;
+  }).detach();
+  return kInProgress;
 }
 int ncclCommGetAsyncError(void* comm, int* code) {
   const auto* own = static_cast<Comm*>(comm);

@@ -1,0 +1,58 @@
+#include "runtime-verify/coordinator/expectation.h"
+
+#include <algorithm>
+
+#include "runtime-verify/simulator/ring.h"
+#include "runtime-verify/simulator/streams.h"
+#include "witness/json.h"
+
+namespace allranks::verify {
+namespace {
+
+using witness::Communicators;
+using witness::Effect;
+using witness::Schedule;
+using witness::Witness;
+
+// A ring of more ranks takes its time, and NCCL does not run there here anyway.
+constexpr uint32_t kLargestRing = 64;
+
+}  // namespace
+
+bool IsOfPyTorch(const Witness& witness) {
+  return std::ranges::any_of(witness.ops, [](const std::vector<witness::Op>& ops) {
+    return std::ranges::any_of(ops, [](const witness::Op& op) { return op.source.starts_with("torch."); });
+  });
+}
+
+Schedule OnNccl(const Witness& witness) {
+  Schedule schedule = witness::MakeSchedule(witness);
+  return IsOfPyTorch(witness) ? WithPairCommunicators(std::move(schedule)) : schedule;
+}
+
+Expectation ExpectedOf(const Witness& witness) {
+  Expectation expected{.communicators = witness.communicators, .is_pytorch = IsOfPyTorch(witness)};
+  const Schedule schedule = OnNccl(witness);
+  if (schedule.world > kLargestRing) return expected;
+  bool always_hangs = true;
+  for (const Protocol protocol : {Protocol::LowLatency, Protocol::Simple}) {
+    const Effect effect = HangsOnStream(schedule) ? Effect::Deadlock : SimulateRing(schedule, protocol, witness.fence).effect;
+    always_hangs = always_hangs && effect == Effect::Deadlock;
+    if (!expected.rings.empty()) expected.rings += ", ";
+    expected.rings += std::string(NameOf(protocol)) + " " + std::string(witness::EffectName(effect));
+  }
+  const bool may_be_made_late = expected.is_pytorch && witness.communicators != Communicators::AtInit;
+  expected.at_first_use = may_be_made_late && !always_hangs && HangsAtFirstUse(schedule);
+  return expected;
+}
+
+std::string Expectation::Text() const {
+  if (at_first_use) {
+    const std::string unless = communicators == Communicators::Unknown ? " (unless init_process_group is given device_id=)" : "";
+    return "deadlock in the first operation of a group, in which PyTorch makes its communicator" + unless + "; later " + rings;
+  }
+  const bool is_made = is_pytorch && communicators == Communicators::AtInit && !rings.empty();
+  return is_made ? rings + " (communicators are made by init_process_group, which is given device_id=)" : rings;
+}
+
+}  // namespace allranks::verify
