@@ -1,9 +1,14 @@
 """`allranks verify --launched`: every rank is a process that some launcher has started."""
 
+import fcntl
 import os
 import pathlib
 import random
+import socket
+import struct
 import subprocess
+import threading
+import time
 
 import support
 from support import main
@@ -69,15 +74,55 @@ class Launched(VerifyTest):
         # Without permission for other nodes, on this machine's own loopback of that version.
         self.assertEqual(self.launch(2, "w.json", address="::1")[0][0], 1)
 
+    def listened(self):
+        """The IPv4 addresses on which workers of Gloo listen, as seen while they ran."""
+        own = set()
+        for pid in self.processes():
+            try:
+                if "allranks-worker-gloo" not in os.readlink(f"/proc/{pid}/exe"):
+                    continue
+                own.update(os.readlink(f"/proc/{pid}/fd/{name}") for name in os.listdir(f"/proc/{pid}/fd"))
+            except OSError:
+                continue
+        lines = [line.split() for line in pathlib.Path("/proc/net/tcp").read_text().splitlines()[1:]]
+        listening = [line[1].split(":")[0] for line in lines if line[3] == "0A" and f"socket:[{line[9]}]" in own]
+        return {socket.inet_ntoa(bytes.fromhex(address)[::-1]) for address in listening}
+
     def test_the_interface_is_gloos(self):
         """Each rank listens on the interface that --interface names, and on no other."""
         self.witness_file([op("a")], [])
         secret = ["0123456789abcdef"] * 2
-        results = self.launch(2, "w.json", "--allow-remote", "--interface", "lo", tokens=secret)
-        self.assertIn("hangs on Gloo", results[0][1], results)
-        results = self.launch(2, "w.json", "--allow-remote", "--interface", "nowhere9", tokens=secret)
-        self.assertIn("inconclusive", results[0][1], results)
-        self.assertIn("nowhere9", results[0][1])
+        for interface, address in self.interfaces().items():
+            with self.subTest(interface):
+                seen = set()
+                results = {}
+                thread = threading.Thread(target=lambda: results.update(self.launch(2, "w.json", "--allow-remote", "--interface", interface, tokens=secret)))
+                thread.start()
+                while thread.is_alive():
+                    seen |= self.listened()
+                    time.sleep(0.05)
+                self.assertIn("hangs on Gloo", results[0][1], results)
+                self.assertEqual(seen, {address})
+
+    @staticmethod
+    def interfaces():
+        """Those that are up and have an IPv4 address."""
+        found = {}
+        for _, name in socket.if_nameindex():
+            with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as asking:
+                try:
+                    told = fcntl.ioctl(asking, 0x8915, struct.pack("256s", name.encode()))  # SIOCGIFADDR
+                except OSError:
+                    continue
+            found[name] = socket.inet_ntoa(told[20:24])
+        return found
+
+    def test_an_interface_that_is_not_there(self):
+        self.witness_file([op("a")], [])
+        results = self.launch(2, "w.json", "--allow-remote", "--interface", "nowhere9", tokens=["0123456789abcdef"] * 2)
+        for code, _, err in results.values():
+            self.assertEqual(code, 4)
+            self.assertIn("nowhere9", err)
 
     def test_other_nodes_need_a_secret(self):
         self.witness_file([op("a")], [])
