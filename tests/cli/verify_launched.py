@@ -68,11 +68,11 @@ class Launched(VerifyTest):
             self.skipTest("this machine has no IPv6")
         self.witness_file([op("a")], [])
         for address in ("::1", "[::1]"):
-            results = self.launch(3, "w.json", "--allow-remote", address=address, tokens=["0123456789abcdef"] * 3)
+            results = self.launch(3, "w.json", "--quiet-time", "2", "--allow-remote", address=address, tokens=["0123456789abcdef"] * 3)
             self.assertEqual([results[rank][0] for rank in range(3)], [1, 0, 0], results)
             self.assertIn("waits for ranks 1, 2", results[0][1])
         # Without permission for other nodes, on this machine's own loopback of that version.
-        self.assertEqual(self.launch(2, "w.json", address="::1")[0][0], 1)
+        self.assertEqual(self.launch(2, "w.json", "--quiet-time", "2", address="::1")[0][0], 1)
 
     def listened(self):
         """The IPv4 addresses on which workers of Gloo listen, as seen while they ran."""
@@ -95,14 +95,21 @@ class Launched(VerifyTest):
         for interface, address in self.interfaces().items():
             with self.subTest(interface):
                 seen = set()
-                results = {}
-                thread = threading.Thread(target=lambda: results.update(self.launch(2, "w.json", "--allow-remote", "--interface", interface, tokens=secret)))
-                thread.start()
-                while thread.is_alive():
-                    seen |= self.listened()
-                    time.sleep(0.05)
-                self.assertIn("hangs on Gloo", results[0][1], results)
+                # A busy machine may show nothing while the ranks run.
+                while not seen:
+                    results, seen = self.watched("w.json", "--quiet-time", "2", "--allow-remote", "--interface", interface, tokens=secret)
+                    self.assertIn("hangs on Gloo", results[0][1], results)
                 self.assertEqual(seen, {address})
+
+    def watched(self, *args, **options):
+        """Results of two ranks, and where they listened meanwhile."""
+        results, seen = {}, set()
+        thread = threading.Thread(target=lambda: results.update(self.launch(2, *args, **options)))
+        thread.start()
+        while thread.is_alive():
+            seen |= self.listened()
+            time.sleep(0.02)
+        return results, seen
 
     @staticmethod
     def interfaces():
