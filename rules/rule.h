@@ -2,6 +2,7 @@
 #pragma once
 
 #include <functional>
+#include <set>
 #include <span>
 #include <string>
 #include <string_view>
@@ -40,6 +41,7 @@ struct FileLook {
 struct ReportedDifferences {
   std::vector<std::reference_wrapper<const traces::Difference>> each;
   std::vector<FileLook> of_files;
+  std::set<const traces::Difference*> of_changing_files;  // files that the program writes or removes meanwhile
 };
 
 // Everything a rule may look at. All const: a rule reads facts and reports.

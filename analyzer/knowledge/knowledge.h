@@ -213,6 +213,7 @@ struct Class {
   bool is_tensor = false;
   bool is_module = false;      // a torch.nn.Module: calling it runs forward
   bool has_parameters = false; // a module or tensor that an optimizer trains
+  bool has_buffers = false;    // a module that keeps tensors which are not trained: running means
   // A module whose parameters are sharded or whose gradients are reduced: which strategy, for messages.
   NameId strategy;
 };
@@ -286,6 +287,8 @@ class Knowledge {
   // Whether what is called by this name (without module or object) can fail on one rank and not on another: it reads
   // files, runs a model, or talks to somebody.
   bool MayFail(NameId called) const { return fallible_.contains(called); }
+  // Whether every class of this package whose objects have buffers is described here.
+  bool ListsBuffers(NameId package) const { return buffers_listed_.contains(package); }
   // What a call of this name shows of how the program is run; the signs of a package hold for all that is in it.
   std::span<const LaunchSign> LaunchSigns(NameId qualified) const;
   // What this keyword argument shows in any call.
@@ -353,6 +356,7 @@ class Knowledge {
   std::unordered_map<NameId, Hint> hints_;
   std::unordered_map<NameId, Strikes> exceptions_;
   std::unordered_set<NameId> fallible_;
+  std::unordered_set<NameId> buffers_listed_;
   std::unordered_set<NameId> known_modules_;
   std::vector<std::string> literals_;
   std::vector<std::string> cpp_literals_;

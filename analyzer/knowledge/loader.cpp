@@ -144,6 +144,7 @@ class Loader {
     ReadSections(reader, "environment", [this](TableReader& table) { ReadEnvironment(table); });
     ReadSections(reader, "exception", [this](TableReader& table) { ReadException(table); });
     ReadSections(reader, "fallible", [this](TableReader& table) { ReadFallible(table); });
+    ReadSections(reader, "buffers_listed", [this](TableReader& table) { ReadBuffersListed(table); });
     ReadSections(reader, "launch", [this](TableReader& table) { ReadLaunch(table); });
     ReadSections(reader, "strategy", [this](TableReader& table) { ReadStrategy(table); });
     reader.FailUnknownKeys();
@@ -211,6 +212,7 @@ class Loader {
                 .is_tensor = table.Flag("tensor"),
                 .is_module = table.Flag("module"),
                 .has_parameters = table.Flag("parameters"),
+                .has_buffers = table.Flag("buffers"),
                 .strategy = ReadName(table, "strategy")};
     for (const NameId base : known.bases)
       Refer(Knowledge::ReferenceKind::Type, base, table.PlaceOfKey("bases"));
@@ -282,6 +284,12 @@ class Loader {
       return;
     }
     for (const NameId name : names) exceptions_.emplace_back(name, found->strikes);
+  }
+
+  void ReadBuffersListed(TableReader& table) {
+    const std::vector<NameId> names = ReadNames(table);
+    table.Text("docs");
+    buffers_listed_.insert(buffers_listed_.end(), names.begin(), names.end());
   }
 
   void ReadFallible(TableReader& table) {
@@ -690,6 +698,7 @@ class Loader {
     for (const auto& [name, value] : environment_) knowledge_.environment_[name] = value;
     for (const auto& [name, strikes] : exceptions_) knowledge_.exceptions_[name] = strikes;
     knowledge_.fallible_.insert(fallible_.begin(), fallible_.end());
+    knowledge_.buffers_listed_.insert(buffers_listed_.begin(), buffers_listed_.end());
     for (const auto& [name, sign] : launch_calls_) knowledge_.launch_calls_[name].push_back(sign);
     for (const auto& [name, sign] : launch_keywords_) knowledge_.launch_keywords_[name].push_back(sign);
     for (const auto& [name, run_by] : launch_options_) knowledge_.launch_options_[name] = run_by;
@@ -721,6 +730,7 @@ class Loader {
   std::vector<std::pair<NameId, FormulaId>> environment_;
   std::vector<std::pair<NameId, Strikes>> exceptions_;
   std::vector<NameId> fallible_;
+  std::vector<NameId> buffers_listed_;
   std::vector<std::pair<NameId, LaunchSign>> launch_calls_, launch_keywords_;
   std::vector<std::pair<NameId, RunBy>> launch_options_;
   std::vector<Strategy> strategies_;

@@ -219,6 +219,8 @@ name = "BadConfig"
 strikes = "all_ranks"
 [[fallible]]
 name = "fetch_shard"
+[[buffers_listed]]
+name = "ours"
 )toml"),
             "");
   ASSERT_NE(knowledge_.FindHint(Name("is_chief")), nullptr);

@@ -12,6 +12,28 @@ Training::Training(const binding::Program& program, const knowledge::Knowledge& 
   steps_in_ = Closure(steps_);
   reduces_ = Closure(reductions_);
   communicates_ = Closure(operations_);
+  FindWhatTrainingRuns();
+}
+
+void Training::FindWhatTrainingRuns() {
+  std::vector<Site> places = backwards_;
+  places.insert(places.end(), fits_.begin(), fits_.end());
+  for_training_ = Closure(places);
+  std::vector<FuncId> work;
+  for (uint32_t f = 0; f < for_training_.size(); ++f) {
+    if (for_training_[f]) work.push_back(FuncId{f});
+  }
+  while (!work.empty()) {
+    const variation::FunctionFacts& facts = facts_.functions[work.back()];
+    work.pop_back();
+    for (const auto* list : {&facts.calls, &facts.enters, &facts.iterations}) {
+      for (const auto& [expr, call] : *list) {
+        if (!call.function || for_training_[call.function.index]) continue;
+        for_training_[call.function.index] = true;
+        work.push_back(call.function);
+      }
+    }
+  }
 }
 
 void Training::FindCalls() {
@@ -28,7 +50,9 @@ void Training::FindCalls() {
     if (operation.op_class == knowledge::OpClass::Collective || operation.op_class == knowledge::OpClass::Implicit) {
       operations_.push_back({call.function, call.expr});
     }
-    if (program_.text(operation.kind) == "gradient_reduction") reductions_.push_back({call.function, call.expr});
+    const std::string_view kind = program_.text(operation.kind);
+    if (kind == "gradient_reduction") reductions_.push_back({call.function, call.expr});
+    if (kind == "fit") fits_.push_back({call.function, call.expr});
   }
 }
 

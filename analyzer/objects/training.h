@@ -22,6 +22,8 @@ class Training {
   bool Trains(FuncId function) const { return trains_[function.index]; }
   bool Trains(ir::ModuleId module, ir::StmtId stmt) const { return HoldsCall(module, stmt, trains_, backwards_); }
   bool Steps(ir::ModuleId module, ir::StmtId stmt) const { return HoldsCall(module, stmt, steps_in_, steps_); }
+  // Whether a function is run by one that trains, itself or by a framework's trainer: somewhere above it gradients are made.
+  bool IsForTraining(FuncId function) const { return for_training_[function.index]; }
   // Whether gradients made there are reduced over ranks: they come from a wrapped model.
   // Whether ranks communicate there: gradients, or any other operation of a group.
   bool Communicates(ir::ModuleId module, ir::StmtId stmt) const {
@@ -36,6 +38,7 @@ class Training {
 
  private:
   void FindCalls();
+  void FindWhatTrainingRuns();
   ir::ModuleId ModuleOf(const LoaderLoop& loop) const { return program_.funcs[loop.iterable.function].module; }
   bool AnyUser(const LoaderLoop& loop, const std::vector<bool>& functions) const;
   void AddCall(FuncId function, ir::ExprId call);
@@ -48,8 +51,9 @@ class Training {
   const variation::Facts& facts_;
   const ProgramIndex& index_;
   Values values_;
-  std::vector<Site> backwards_, steps_, reductions_, operations_;
+  std::vector<Site> backwards_, fits_, steps_, reductions_, operations_;
   std::vector<bool> trains_, steps_in_, reduces_, communicates_;  // by FuncId, callees included
+  std::vector<bool> for_training_;                                // by FuncId
 };
 
 }  // namespace allranks::objects

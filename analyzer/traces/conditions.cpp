@@ -154,6 +154,24 @@ bool HangsOnSettings(const variation::ValueStore& values, ValueId condition, int
                              [&](ValueId kid) { return HangsOnSettings(values, kid, depth + 1); });
 }
 
+bool ReadsContents(const variation::ValueStore& values, const knowledge::Knowledge& knowledge, ValueId id, int depth) {
+  constexpr int kDeepest = 16;
+  if (!id || depth > kDeepest || !values.axes(id).has(knowledge::Axis::Data)) return false;
+  const Value& value = values[id];
+  const auto kids = values.Kids(id);
+  // So many were selected, by what they hold.
+  if (value.mark && knowledge.MarkName(value.mark) == "ragged") return true;
+  if (value.kind == ValueKind::Derived) {
+    const base::NameId name = values.OperationOf(value.a);
+    const knowledge::EntryId entry = name ? knowledge.FindEntry(name) : knowledge::EntryId::None();
+    if (entry && knowledge[entry].Has(knowledge::Role::ReadsContents)) return true;
+    // What a model makes of its input.
+    const bool is_of_object = !kids.empty() && kids[0] && (values[kids[0]].kind == ValueKind::Instance || values[kids[0]].kind == ValueKind::Object);
+    if (!name && is_of_object) return true;
+  }
+  return std::ranges::any_of(kids, [&](ValueId kid) { return ReadsContents(values, knowledge, kid, depth + 1); });
+}
+
 bool VariesByPresence(const variation::ValueStore& values, ValueId id, int depth) {
   constexpr int kDeepest = 12;
   if (!id || values.axes(id).empty()) return true;

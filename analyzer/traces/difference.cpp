@@ -212,23 +212,34 @@ class Describer {
   void AddOfCondition(const Difference& result, Assumptions* assumed) const {
     const ValueId decided_by = evidence_.node ? traces_[evidence_.node].value : ValueId::None();
     if (decided_by && state_.values.by_name_only(decided_by)) assumed->Add(Assumption::ByNameOnly);
-    if (result.axes.has(knowledge::Axis::Data)) assumed->Add(Assumption::BatchDiffers);
-    if (result.axes.has(knowledge::Axis::Files)) assumed->Add(Assumption::FilesDiffer);
-    const Axes elsewhere = Without(knowledge::kSurroundings, Axes::Of(knowledge::Axis::Files));
-    if (!(result.axes & elsewhere).empty()) assumed->Add(Assumption::EnvironmentDiffers);
     // Files of one name and clocks: that the ranks found something of different sizes is possible, no more.
     const bool is_of_surroundings = !result.axes.empty() && Without(result.axes, knowledge::kSurroundings).empty();
     if (result.kind == DifferenceKind::Shape && is_of_surroundings) assumed->Add(Assumption::SizeDiffers);
+    // Where the world tells the ranks apart, what else a condition hangs on may be the same for all.
     if (!evidence_.own) return;
+    if (result.axes.has(knowledge::Axis::Data)) AddOfBatch(result, decided_by, assumed);
+    if (result.axes.has(knowledge::Axis::Files)) assumed->Add(Assumption::FilesDiffer);
+    const Axes elsewhere = Without(knowledge::kSurroundings, Axes::Of(knowledge::Axis::Files));
+    if (!(result.axes & elsewhere).empty()) assumed->Add(Assumption::EnvironmentDiffers);
+    const bool of_rank = !is_of_surroundings && !result.axes.has(knowledge::Axis::Data);
+    if (of_rank) AddOfRank(decided_by, assumed);
+    // `"labels" in batch`, `mask is not None`: what a batch holds is mostly a matter of settings, whatever its values.
+    if (decided_by && VariesByPresence(state_.values, decided_by)) assumed->Add(Assumption::PresenceDiffers);
+  }
+
+  // Somebody made it of a rank, far from here, or it hangs on settings as well: that it still tells ranks apart is hearsay.
+  void AddOfRank(ValueId decided_by, Assumptions* assumed) const {
     assumed->Add(Assumption::OwnValue);
     if (!decided_by) return;
-    // Somebody made it of a rank, far from here, or it hangs on settings as well: that it still tells ranks apart is
-    // hearsay. A batch, though, is the rank's own whatever else comes in.
-    const bool of_rank = !Without(result.axes, knowledge::kSoftAxes).empty() && !result.axes.has(knowledge::Axis::Data);
-    const bool of_settings = HangsOnSettings(state_.values, decided_by) || !IsMadeOfRanks(state_.values, decided_by);
-    if (of_rank && of_settings) assumed->Add(Assumption::RankUnproven);
-    // `"labels" in batch`, `mask is not None`: what a batch holds is mostly a matter of settings, whatever its values.
-    if (VariesByPresence(state_.values, decided_by)) assumed->Add(Assumption::PresenceDiffers);
+    const bool is_known = !HangsOnSettings(state_.values, decided_by) && IsMadeOfRanks(state_.values, decided_by);
+    if (!is_known) assumed->Add(Assumption::RankUnproven);
+  }
+
+  // What a batch holds is each rank's own. How large it is, and what it consists of, is mostly a matter of settings.
+  void AddOfBatch(const Difference& result, ValueId decided_by, Assumptions* assumed) const {
+    assumed->Add(Assumption::BatchDiffers);
+    if (result.kind == DifferenceKind::Shape || !decided_by) return;
+    if (!ReadsContents(state_.values, state_.knowledge, decided_by)) assumed->Add(Assumption::BatchFormDiffers);
   }
 
   // `if not is_initialized(): init_process_group(world_size=1)`: what comes next mostly runs in that one process.

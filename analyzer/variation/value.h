@@ -202,6 +202,7 @@ class ValueStore {
   ValueId Intern(const Value& value, std::span<const ValueId> kids, uint8_t depth);
   ValueId OfGroup(knowledge::Coordinate coordinate, ValueId group);
   MarkId MarkOf(uint32_t symbol, std::span<const ValueId> kids) const;
+  MarkId MarkOfEither(MarkId a, MarkId b) const;
   Axes LostBy(uint32_t symbol) const;
   bool AsksForPresence(const Value& value, std::span<const ValueId> kids) const;
   Axes AxesOfPresence(ValueId id, Axes axes) const;

@@ -49,6 +49,11 @@ bool Truth(const Value& value) {
   }
 }
 
+// `if not evaluate:` where `evaluate` is a function and not an option: never.
+bool IsAlwaysTrue(ValueKind kind) {
+  return kind == ValueKind::Function || kind == ValueKind::Class || kind == ValueKind::Module;
+}
+
 std::optional<int64_t> FoldBinary(ir::BinaryOp op, int64_t left, int64_t right) {
   // Larger numbers are no ranks; overflow is not worth a thought.
   constexpr int64_t kLarge = int64_t{1} << 31;
@@ -309,9 +314,19 @@ MarkId ValueStore::MarkOf(uint32_t symbol, std::span<const ValueId> kids) const 
   return {};
 }
 
+// Of which shape a tensor is that may be either is known only if both are alike.
+MarkId ValueStore::MarkOfEither(MarkId a, MarkId b) const {
+  if (a == b) return a;
+  for (const MarkId mark : {a, b}) {
+    if (mark && mark != shape_mark_) return mark;
+  }
+  return {};
+}
+
 ValueId ValueStore::Not(ValueId id) {
   const Value& value = values_[id.index];
   if (IsConstant(value) && value.kind != ValueKind::Str) return Bool(!Truth(value));
+  if (IsAlwaysTrue(value.kind)) return false_;
   if (value.kind == ValueKind::Unary && value.op == static_cast<uint8_t>(ir::UnaryOp::Not)) return Kids(id)[0];
   return Make({.kind = ValueKind::Unary, .op = static_cast<uint8_t>(ir::UnaryOp::Not)}, {&id, 1});
 }
@@ -442,6 +457,7 @@ ValueId ValueStore::Select(ValueId condition, ValueId then_value, ValueId else_v
   if (const std::optional<bool> truth = InJob(condition)) return *truth ? then_value : else_value;
   const Value& test = values_[condition.index];
   if (IsConstant(test) && test.kind != ValueKind::Str) return Truth(test) ? then_value : else_value;
+  if (IsAlwaysTrue(test.kind)) return then_value;
   if (then_value == true_ && else_value == false_) return condition;
   if (then_value == false_ && else_value == true_) return Not(condition);
   if (test.kind == ValueKind::Unary && test.op == static_cast<uint8_t>(ir::UnaryOp::Not)) {
@@ -451,7 +467,7 @@ ValueId ValueStore::Select(ValueId condition, ValueId then_value, ValueId else_v
   Value value{.kind = ValueKind::Select};
   const Value& a = values_[then_value.index];
   const Value& b = values_[else_value.index];
-  value.mark = a.mark ? a.mark : b.mark;
+  value.mark = MarkOfEither(a.mark, b.mark);
   return Make(value, kids);
 }
 

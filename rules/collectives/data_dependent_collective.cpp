@@ -36,7 +36,7 @@ Finding FindingOfLook(const Context& context, const FileLook& look) {
                               {"{} depends on `{}`: each rank checks its own disk, and where the answers differ some ranks "
                                "wait for others that do not come",
                                {OpNameOf(context, first.culprit), NameOfLook(context, look.site)}});
-  findings::Assume(finding, first.assumptions);
+  findings::Assume(finding, first.assumptions | findings::Assumptions::Of(findings::Assumption::FilesUnwritten));
   AddLabel(finding, finding.span, LabelRole::Primary, {"ranks differ here if the disk is not shared, or if a "
                                                        "file appears between two checks", {}});
   for (size_t i = 0; i < look.differences.size() && i < kMostNamed; ++i) {
@@ -165,9 +165,12 @@ loss.backward()
 ```
 
 Where each rank asks the disk (`os.path.exists`, a list of files) and nobody is seen to write
-meanwhile, a *note* at that place says so, once for all that depends on it. On a disk that all nodes
-share nothing happens. A file that the program makes where it is missing, and one that is only
-looked for, as a sign to stop, stay errors.
+meanwhile, a *possible* note at that place says so, once for all that depends on it. On a disk that
+all nodes share nothing happens. A file that the program makes where it is missing, and one that is
+only looked for, as a sign to stop, stay errors.
+
+What a batch holds differs between ranks (`isnan(loss)`, how many labels are positive). How large it
+is, and which parts it has, is mostly a matter of settings: such a finding is *possible*.
 
 ## When it is silent
 

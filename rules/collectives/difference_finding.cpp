@@ -1,7 +1,11 @@
 #include "rules/collectives/difference_finding.h"
 
+#include <algorithm>
+#include <optional>
+
 #include <fmt/format.h>
 
+#include "analyzer/objects/module_buffers.h"
 #include "analyzer/variation/axes_text.h"
 
 namespace allranks::rules {
@@ -247,8 +251,27 @@ bool IsImplied(knowledge::OpClass op_class) {
          op_class == knowledge::OpClass::Destroy;
 }
 
+// Whether a forward through DDP sends anything: the buffers of the model inside, unless the wrapper was told not to.
+objects::StrategyUse UseOfBuffers(const Context& context, const OpPlace& forward) {
+  const objects::ModuleBuffers buffers(context.program, context.knowledge, context.facts);
+  const ir::ModuleId module_id = context.program.funcs[forward.function].module;
+  const ir::Expr& call = context.program.modules[module_id][forward.expr];
+  if (call.kind != ir::ExprKind::Call) return objects::StrategyUse::Unseen;
+  std::optional<objects::HasBuffers> has;
+  bool is_told = false;
+  for (const variation::ValueId model : context.values.Leaves(context.facts.value(module_id, ir::CalleeOf(call)))) {
+    if (!context.values.IsA(model, "torch.nn.parallel.DistributedDataParallel")) continue;
+    has = std::max(has.value_or(objects::HasBuffers::No), buffers.Of(context.values.MadeWith(model, "module")));
+    const variation::ValueId sends = context.values.MadeWith(model, "broadcast_buffers");
+    is_told = is_told || (sends && !context.values.IsTrue(sends));
+  }
+  if (has == objects::HasBuffers::No) return objects::StrategyUse::RuledOut;
+  return has == objects::HasBuffers::Yes && !is_told ? objects::StrategyUse::Seen : objects::StrategyUse::Unseen;
+}
+
 objects::StrategyUse UseOfStrategies(const Context& context, const Difference& difference) {
   if (difference.culprit.strategies.empty()) return objects::StrategyUse::Seen;
+  if (difference.culprit.kind == "buffer_broadcast") return UseOfBuffers(context, difference.culprit);
   const ir::ModuleId module = context.program.funcs[FunctionOf(context, difference)].module;
   return context.strategies.Of(module, difference.culprit.strategies);
 }
@@ -261,6 +284,8 @@ Finding FindingOf(const Context& context, const Difference& difference, std::str
                   findings::Text message, findings::Text help) {
   findings::Assumptions assumptions = difference.assumptions | context.launch.AssumedOf(FunctionOf(context, difference));
   if (UseOfStrategies(context, difference) != objects::StrategyUse::Seen) assumptions.Add(findings::Assumption::StrategyUnseen);
+  const bool is_of_files = assumptions.has(findings::Assumption::FilesDiffer);
+  if (is_of_files && !context.differences.of_changing_files.contains(&difference)) assumptions.Add(findings::Assumption::FilesUnwritten);
   Finding finding{.code = code,
                   .severity = Severity::Error,
                   .confidence = findings::ConfidenceOf(assumptions),

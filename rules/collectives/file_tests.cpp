@@ -47,11 +47,27 @@ std::optional<Site> FileTests::Of(const traces::Difference& difference) const {
   if (difference.axes != kFiles || !difference.condition_expr) return std::nullopt;
   const std::vector<const KnownCall*> looks = LooksOf(difference);
   if (looks.empty()) return Site{difference.condition_function, difference.condition_expr};
-  const bool is_error = std::ranges::any_of(looks, [&](const KnownCall* look) {
-    return IsOfOneRank(*look) || IsMadeMeanwhile(*look) || IsSignal(*look);
-  });
-  if (is_error) return std::nullopt;
+  if (AnyChanges(looks)) return std::nullopt;
   return Site{looks.front()->function, looks.front()->expr};
+}
+
+// What is read out of names and files that are there (the newest step) has been written before.
+bool FileTests::AnswersChange(const traces::Difference& difference) const {
+  std::vector<const KnownCall*> looks = LooksOf(difference);
+  std::erase_if(looks, [&](const KnownCall* look) { return !Decides(*look, difference); });
+  return AnyChanges(looks);
+}
+
+bool FileTests::Decides(const KnownCall& look, const traces::Difference& difference) const {
+  if (difference.kind != traces::DifferenceKind::DataBranch || !difference.condition_expr) return false;
+  const ir::ModuleId module_id = context_.program.funcs[difference.condition_function].module;
+  const ValueId answer = context_.facts.value(context_.program.funcs[look.function].module, look.expr);
+  const auto is_answer = [&](ir::ExprId part) { return answer && context_.facts.value(module_id, part) == answer; };
+  return Agrees(context_.program.modules[module_id], difference.condition_expr, is_answer).has_value();
+}
+
+bool FileTests::AnyChanges(const std::vector<const KnownCall*>& looks) const {
+  return std::ranges::any_of(looks, [&](const KnownCall* look) { return IsMadeMeanwhile(*look) || IsSignal(*look); });
 }
 
 ValueId FileTests::ConditionOf(const traces::Difference& difference) const {
@@ -92,15 +108,6 @@ ValueId FileTests::PathOf(const KnownCall& look) const {
     if (IsOfLook(role.role) && role.param) return context_.index.Arg(look, context_.program.text(role.param));
   }
   return look.receiver;
-}
-
-// Each rank looks for a file of its own.
-bool FileTests::IsOfOneRank(const KnownCall& look) const {
-  const ValueId path = PathOf(look);
-  return path && context_.values.AnyPart(path, [&](ValueId part) {
-    const knowledge::Axes axes = context_.facts.values_store.axes(part);
-    return !Without(axes, kFiles).empty();
-  });
 }
 
 // Whether anything gets the path, or something made of it, and does more than look whether it is there. A text that

@@ -1,9 +1,9 @@
 // Collectives that depend on what a rank finds on its disk: does the checkpoint exist, which step is the newest?
 //
 // On a disk that all ranks share, and while nobody writes, all of them find the same. So one note at the place that looks
-// says it, whatever number of collectives depends on it. An error it stays where the program itself makes the file in
-// the meantime (the arm where it is missing writes it, or hands its path on), or where nobody but an operator can make it: a file that
-// is looked for and never opened.
+// says it, whatever number of collectives depends on it, and it is a possible one. An error it stays where the program
+// itself makes the file in the meantime (the arm where it is missing writes it, or hands its path on), or where nobody but
+// an operator can make it: a file that is looked for and never opened.
 //
 // That a condition hangs on files alone is said by its axes. Which call looked is followed through values; where these
 // were joined, through the chain that explains why it varies.
@@ -24,15 +24,18 @@ class FileTests {
   // The call that looks at the disk, or where it is not seen the condition, if nothing but the disk makes the ranks
   // differ here; none: it is no file test.
   std::optional<objects::Site> Of(const traces::Difference& difference) const;
+  // Whether something here makes or removes such a file meanwhile, so that ranks come upon different answers.
+  bool AnswersChange(const traces::Difference& difference) const;
 
  private:
+  bool Decides(const objects::KnownCall& look, const traces::Difference& difference) const;
+  bool AnyChanges(const std::vector<const objects::KnownCall*>& looks) const;
   std::vector<const objects::KnownCall*> LooksOf(const traces::Difference& difference) const;
   const objects::KnownCall* EndOfChain(const traces::Difference& difference) const;
   variation::ValueId ConditionOf(const traces::Difference& difference) const;
   bool IsMadeMeanwhile(const objects::KnownCall& look) const;
   bool IsSignal(const objects::KnownCall& look) const;
   variation::ValueId PathOf(const objects::KnownCall& look) const;
-  bool IsOfOneRank(const objects::KnownCall& look) const;
   bool IsUsed(variation::ValueId path) const;
   bool IsUsedByName(const objects::KnownCall& look) const;
   bool LooksAt(ir::ModuleId module, ir::ExprId call) const;

@@ -32,6 +32,7 @@ ReportedDifferences ReportedDifferencesOf(const Context& context) {
     const std::optional<objects::Site> look = MayBeFileTest(difference.kind) ? file_tests.Of(difference) : std::nullopt;
     if (look) AddTo(reported.of_files, *look, difference);
     else reported.each.push_back(difference);
+    if (difference.axes.has(knowledge::Axis::Files) && file_tests.AnswersChange(difference)) reported.of_changing_files.insert(&difference);
   }
   return reported;
 }

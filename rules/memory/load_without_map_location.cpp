@@ -74,8 +74,8 @@ class Load {
 
   void Report(std::string_view param, FindingSink& sink) const {
     const objects::Site site{call_.function, call_.expr};
-    // Who calls a function of a library was not seen: it may be one process.
-    const bool is_launched = context_.launch.Of(call_.function) == objects::RunBy::AllRanks;
+    // Who calls a function of a library was not seen, and a model is mostly tried out by one process.
+    const bool is_launched = context_.launch.Of(call_.function) == objects::RunBy::AllRanks && context_.training.IsForTraining(call_.function);
     Finding finding = FindingAt(context_, kCode, Severity::Warning, is_launched ? Confidence::Likely : Confidence::Possible, site,
                                 {"every rank loads this checkpoint onto the device it was saved from, mostly "
                                  "`cuda:0`: all ranks of a node fill the memory of one GPU",
@@ -206,7 +206,7 @@ model.load_state_dict(checkpoint["model"])
 * `map_location` is given, or arguments are passed on with `*` or `**`.
 * One rank only gets there, or each rank loads a file of its own.
 * One process runs the code: a web page, a converter, a script that starts no job. Where nobody was
-  seen to call the function, the finding is *possible*.
+  seen to call the function, or no training leads there, the finding is *possible*.
 * Each process sees one device of its own: the program sets `CUDA_VISIBLE_DEVICES` by the rank.
 * What is loaded holds no tensors (the state of a learning rate schedule), or is loaded into nothing.
 

@@ -1,0 +1,88 @@
+#include "analyzer/objects/module_buffers.h"
+
+#include "analyzer/objects/objects_test.h"
+
+namespace allranks::objects {
+namespace {
+
+class ModuleBuffersTest : public ObjectsTest {
+ protected:
+  // Of what is handed to `asked(...)`.
+  HasBuffers Of(std::string text) {
+    Read(std::move(text));
+    const ModuleBuffers buffers(program(), knowledge(), facts());
+    for (const ir::ExprId call : index().ExprsOf(ir::ModuleId{0}, ir::ExprKind::Call)) {
+      const ir::Module& module = program().modules[ir::ModuleId{0}];
+      const ir::Expr& callee = module[ir::CalleeOf(module[call])];
+      const bool is_it = callee.kind == ir::ExprKind::Name && program().text(ir::NameOf(callee)) == "asked";
+      if (is_it) return buffers.Of(facts().value(ir::ModuleId{0}, ir::ArgAt(module, module[call], 0).value));
+    }
+    ADD_FAILURE() << "asked() is not called";
+    return HasBuffers::Unknown;
+  }
+};
+
+TEST_F(ModuleBuffersTest, BatchNormDeepInside) {
+  EXPECT_EQ(Of(R"(
+from torch import nn
+class Part(nn.Module):
+    def __init__(self, norm):
+        super().__init__()
+        self.norm = norm(4)
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.make()
+    def make(self):
+        self.part = Part(nn.BatchNorm2d)
+asked(Net())
+)"), HasBuffers::Yes);
+}
+
+TEST_F(ModuleBuffersTest, ListedLayersHaveNone) {
+  EXPECT_EQ(Of(R"(
+from torch import nn
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.part = nn.Sequential(nn.Linear(4, 4), nn.ReLU(), nn.LayerNorm(4))
+asked(Net())
+)"), HasBuffers::No);
+}
+
+TEST_F(ModuleBuffersTest, RegisteredByABase) {
+  EXPECT_EQ(Of(R"(
+import torch
+class Base(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.register_buffer("seen", torch.zeros(1))
+class Net(Base):
+    pass
+asked(Net())
+)"), HasBuffers::Yes);
+}
+
+TEST_F(ModuleBuffersTest, PartsOfUnknownLibrariesMayHaveSome) {
+  EXPECT_EQ(Of(R"(
+import torch
+import elsewhere
+class Net(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.part = elsewhere.Part()
+asked(Net())
+)"), HasBuffers::Unknown);
+}
+
+TEST_F(ModuleBuffersTest, OneOfSeveralModels) {
+  EXPECT_EQ(Of(R"(
+from torch import nn
+def build(big):
+    return nn.BatchNorm1d(4) if big else nn.Linear(4, 4)
+asked(build(unknown()))
+)"), HasBuffers::Yes);
+}
+
+}  // namespace
+}  // namespace allranks::objects
