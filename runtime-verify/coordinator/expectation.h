@@ -11,6 +11,10 @@ namespace allranks::verify {
 // communicators are made as it makes them.
 bool IsOfPyTorch(const witness::Witness& witness);
 
+// Whether some barrier stands for a call that has another name, such as one that sets the job up: a communicator that it is on
+// need not be made by it.
+bool HasStandIns(const witness::Witness& witness);
+
 // As NCCL gets it.
 witness::Schedule OnNccl(const witness::Witness& witness);
 

@@ -72,6 +72,14 @@ TEST(ExpectationTest, TheTextSaysWhichModelHolds) {
             "LL corruption, Simple corruption (communicators are made by init_process_group, which is given device_id=)");
 }
 
+TEST(ExpectationTest, SettingUpTheJobMakesNoCommunicator) {
+  Witness w = ToNobody(witness::Communicators::FirstUse);
+  const witness::Op init{.id = "i", .op = "barrier", .comm = "world", .redop = "", .source = "torch.distributed.init_process_group", .at = {}};
+  w.ops[0].insert(w.ops[0].begin(), init);
+  w.ops[1].push_back(init);
+  EXPECT_TRUE(ExpectedOf(w).at_first_use);
+}
+
 TEST(ExpectationTest, AGroupThatWasUsedBeforeIsMade) {
   Witness w = ToNobody(witness::Communicators::FirstUse);
   const witness::Op before{.id = "b", .op = "all_reduce", .comm = "world", .redop = "", .source = "torch.distributed.all_reduce", .at = {}};
