@@ -83,8 +83,8 @@ MPI_File_close(&file);
 ## When it is silent
 
 * The object is known not to be wrapped or sharded, or the call goes through `.module` to the inner model.
-* The model inside DDP has no buffers (no batch norm, nothing registered): its forward sends nothing. Where that
-  cannot be told, as of a model of an unknown library, the finding is *possible*.
+* The model inside DDP has no buffers (no batch norm, nothing registered): its forward sends nothing. Where
+  that cannot be told, as of a model of an unknown library, the finding is *possible*.
 * All ranks reach the call after all, as in AR101.
 * The condition asks for the strategy as well, and admits all ranks where the strategy shards: `if
   is_main_process or distributed_type == DistributedType.DEEPSPEED`.
