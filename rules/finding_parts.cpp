@@ -87,4 +87,17 @@ FuncId FunctionAround(const Context& context, ir::ModuleId module, ir::ExprId ex
   return stmt ? context.index.FunctionOf(module, stmt) : FuncId::None();
 }
 
+bool AsksForAttributeBefore(const Context& context, const objects::Site& site) {
+  return std::ranges::any_of(context.reach.Guards(site), [&](const objects::Guard& guard) {
+    const ir::ModuleId module_id = context.program.funcs[guard.function].module;
+    const ir::Module& module = context.program.modules[module_id];
+    return std::ranges::any_of(context.index.ExprsOf(module_id, ir::ExprKind::Call), [&](ir::ExprId id) {
+      if (module[id].begin < module[guard.test].begin || module[id].end > module[guard.test].end) return false;
+      const ir::Expr& callee = module[ir::CalleeOf(module[id])];
+      const std::string_view name = callee.kind == ir::ExprKind::Name ? context.program.text(ir::NameOf(callee)) : std::string_view();
+      return name == "hasattr" || name == "isinstance";
+    });
+  });
+}
+
 }  // namespace allranks::rules

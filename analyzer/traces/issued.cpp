@@ -42,11 +42,11 @@ const IssuedSearch::Below& IssuedSearch::LookBelow(TraceId id) {
   return below_[id.index] = result;
 }
 
-// What communicates whatever the strategy. A group of its own is how a function is made to run beside the others.
+// What communicates whatever the strategy. A group of its own is how a function is made to run beside the others, and
+// messages between two ranks find each other by peer and tag, whatever else is issued meanwhile.
 bool IssuedSearch::IsPlain(TraceId op) const {
   const knowledge::Operation& operation = state_.traces.entry(op).operation;
-  const bool communicates = operation.op_class == OpClass::Collective || operation.op_class == OpClass::Send ||
-                            operation.op_class == OpClass::Recv || operation.op_class == OpClass::Implicit;
+  const bool communicates = operation.op_class == OpClass::Collective || operation.op_class == OpClass::Implicit;
   if (!communicates || operation.strategies || operation.only_if_param) return false;
   const ValueId group = state_.traces.operation(op).group;
   if (!group) return true;

@@ -244,7 +244,7 @@ for batch in loader:
 * The thread communicates on a group that was made for it.
 * The thread starts the process group itself: it is a rank, as in tests with one thread a rank.
 * The loader has no workers, so that the dataset runs in the training thread.
-* The code only asks for the rank or the world size.
+* The code only asks for the rank or the world size, or sends to and receives from single ranks.
 
 ## Fix
 

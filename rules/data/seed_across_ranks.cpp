@@ -276,6 +276,7 @@ extern const Rule SeedAcrossRanks = {
     .code = kCode,
     .name = "seed-across-ranks",
     .severity = Severity::Warning,
+    .preview = kTooOftenWrong,
     .languages = "Python",
     .summary = "shards cut from orders that differ by rank, or noise that is the same on every rank",
     .explanation = R"md(

@@ -29,7 +29,7 @@ class Attributes {
       if (!value || !(IsWrapped(context_, value) || IsPreparedModule(value))) continue;
       const FuncId function = FunctionAround(context_, module_id, id);
       const bool is_wrong = function && !IsAssigned(module_id, id) && IsOfInner(value, ir::AttrOf(module[id]));
-      if (is_wrong && !IsWhereNotWrapped({function, id}, value) && !AsksFirst({function, id})) {
+      if (is_wrong && !IsWhereNotWrapped({function, id}, value) && !AsksForAttributeBefore(context_, {function, id})) {
         Report({function, id}, module_id, object);
       }
     }
@@ -59,19 +59,6 @@ class Attributes {
     if (!IsPrepared(context_, value)) return false;
     const ValueId inner = InnerOf(context_, value);
     return context_.values.Leaves(inner).size() == 1 && context_.values.IsA(inner, "torch.nn.Module");
-  }
-
-  // A test of the type or of the attribute stands on the way.
-  bool AsksFirst(const objects::Site& site) const {
-    const ir::Module& module = context_.program.module_of(site.function);
-    return std::ranges::any_of(context_.reach.Guards(site), [&](const objects::Guard& guard) {
-      return std::ranges::any_of(context_.index.ExprsOf(context_.program.funcs[guard.function].module, ir::ExprKind::Call), [&](ir::ExprId id) {
-        if (module[id].begin < module[guard.test].begin || module[id].end > module[guard.test].end) return false;
-        const ir::Expr& callee = module[ir::CalleeOf(module[id])];
-        const std::string_view name = callee.kind == ir::ExprKind::Name ? context_.program.text(ir::NameOf(callee)) : std::string_view();
-        return name == "hasattr" || name == "isinstance";
-      });
-    });
   }
 
   // The wrapper gets a field of its own by an assignment.
