@@ -87,7 +87,7 @@ FuncId FunctionAround(const Context& context, ir::ModuleId module, ir::ExprId ex
   return stmt ? context.index.FunctionOf(module, stmt) : FuncId::None();
 }
 
-bool AsksForAttributeBefore(const Context& context, const objects::Site& site) {
+bool AsksForAttributeBefore(const Context& context, const objects::Site& site, variation::ValueId object) {
   return std::ranges::any_of(context.reach.Guards(site), [&](const objects::Guard& guard) {
     const ir::ModuleId module_id = context.program.funcs[guard.function].module;
     const ir::Module& module = context.program.modules[module_id];
@@ -95,7 +95,9 @@ bool AsksForAttributeBefore(const Context& context, const objects::Site& site) {
       if (module[id].begin < module[guard.test].begin || module[id].end > module[guard.test].end) return false;
       const ir::Expr& callee = module[ir::CalleeOf(module[id])];
       const std::string_view name = callee.kind == ir::ExprKind::Name ? context.program.text(ir::NameOf(callee)) : std::string_view();
-      return name == "hasattr" || name == "isinstance";
+      if (name != "hasattr" && name != "isinstance") return false;
+      if (!object || ir::ArgCount(module, module[id]) == 0) return true;
+      return context.facts.value(module_id, ir::ArgAt(module, module[id], 0).value) == object;
     });
   });
 }

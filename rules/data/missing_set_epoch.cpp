@@ -58,7 +58,7 @@ class Epochs {
       else unclear_.push_back(context_.program.funcs[site.function].module);
     }
     if (!object) unclear_.push_back(context_.program.funcs[site.function].module);
-    if (is_lost && !is_told && !AsksForAttributeBefore(context_, site)) ReportLostCall(site, object);
+    if (is_lost && !is_told && !AsksForAttributeBefore(context_, site, object)) ReportLostCall(site, object);
   }
 
   // A loader of PyTorch, or an object of the project whose class and bases are known and do not define it.

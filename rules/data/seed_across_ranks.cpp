@@ -276,6 +276,7 @@ extern const Rule SeedAcrossRanks = {
     .code = kCode,
     .name = "seed-across-ranks",
     .severity = Severity::Warning,
+    .on_by_default = false,
     .preview = kTooOftenWrong,
     .languages = "Python",
     .summary = "shards cut from orders that differ by rank, or noise that is the same on every rank",

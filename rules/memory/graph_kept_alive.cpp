@@ -168,6 +168,7 @@ extern const Rule GraphKeptAlive = {
     .code = kCode,
     .name = "graph-kept-alive",
     .severity = Severity::Warning,
+    .on_by_default = false,
     .preview = kTooOftenWrong,
     .languages = "Python",
     .summary = "loss that is summed up or collected together with its autograd graph",

@@ -282,6 +282,7 @@ extern const Rule TornCheckpoint = {
     .code = kCode,
     .name = "torn-checkpoint",
     .severity = Severity::Warning,
+    .on_by_default = false,
     .preview = kTooOftenWrong,
     .languages = "Python",
     .summary = "checkpoint that is overwritten in place, and from which the program resumes",
