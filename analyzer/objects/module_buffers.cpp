@@ -37,7 +37,7 @@ HasBuffers ModuleBuffers::OfOne(ValueId model, Visit& visit) const {
   if (value.kind == ValueKind::None) return HasBuffers::No;
   if (value.kind == ValueKind::Instance) return OfClass(binding::ClassId{value.a}, visit);
   if (value.kind != ValueKind::Object) return HasBuffers::Unknown;
-  HasBuffers has = OfLibraryClass(knowledge::ClassId{values_.ClassOf(model)});
+  HasBuffers has = OfLibraryClass(values_.ClassOf(model));
   for (const ValueId part : facts_.values_store.Kids(model)) {
     for (const ValueId leaf : part ? values_.Leaves(part) : std::vector<ValueId>()) {
       if (facts_.values_store[leaf].kind == ValueKind::Instance) has = Join(has, OfOne(leaf, visit));
