@@ -30,6 +30,7 @@ class Attempt {
   Attempt(const Schedule& schedule, const AttemptOptions& options, Launcher& launcher,
           InterruptGuard& interrupt, std::vector<RankLink> links)
       : schedule_(schedule), options_(options), launcher_(launcher), fleet_(std::move(links), interrupt) {
+    log_.on_streams = options.on_streams;
     log_.ranks.resize(schedule.world);
     for (uint32_t rank = 0; rank < schedule.world; ++rank) {
       log_.ranks[rank].ops.resize(schedule.OpsOf(rank).size());
@@ -282,12 +283,14 @@ class Absence {
     return false;
   }
 
-  // Where the device waits, the host runs ahead: an operation stands behind all that the program waits for before it.
+  // Where the device waits, the host runs ahead: an operation stands behind all that the program waits for before it, and
+  // behind what its communicator's stream has before it.
   bool HasArrived(uint32_t rank, size_t index) const {
     const std::vector<ScheduledOp>& ops = schedule_.OpsOf(rank);
     const std::vector<OpTimes>& times = log_.ranks[rank].ops;
     for (size_t i = 0; i < index; ++i) {
-      if ((ops[i].sync || ops[i].kind == OpKind::Wait) && times[i].done_ms < 0) return false;
+      const bool holds = ops[i].sync || ops[i].kind == OpKind::Wait || (log_.on_streams && ops[i].comm == ops[index].comm);
+      if (holds && times[i].done_ms < 0) return false;
     }
     return times[index].issued_ms >= 0;
   }

@@ -47,6 +47,7 @@ struct AttemptLog {
   std::vector<int32_t> devices;  // of a survey
   std::vector<RankLog> ranks;
   bool has_fence = false;
+  bool on_streams = false;
   milliseconds slowest_op{0}, connect_time{0}, duration{0}, reap_time{0};
   bool reaped = true;
   std::string ras;  // what NCCL's own monitor said while the ranks hung
@@ -58,6 +59,7 @@ struct AttemptOptions {
   bool fence = true;
   bool release = true;
   bool at_first_use = false;  // communicators are made by the first operation on each
+  bool on_streams = false;    // as RankBackend::is_on_streams
   RunLimits limits;
 };
 

@@ -1,6 +1,7 @@
 #include "runtime-verify/coordinator/expectation.h"
 
 #include <algorithm>
+#include <map>
 
 #include "runtime-verify/simulator/ring.h"
 #include "runtime-verify/simulator/streams.h"
@@ -19,6 +20,25 @@ constexpr uint32_t kLargestRing = 64;
 
 bool IsStandIn(const witness::Op& op) { return op.op == "barrier" && !op.source.empty() && op.source.find("barrier") == std::string::npos; }
 
+void PutStandInsApart(const Witness& witness, Schedule& schedule) {
+  // By group and turn among its stand-ins.
+  std::map<std::pair<uint32_t, uint32_t>, uint32_t> apart;
+  for (size_t c = 0; c < witness.ops.size(); ++c) {
+    std::map<uint32_t, uint32_t> turns;
+    for (size_t i = 0; i < witness.ops[c].size(); ++i) {
+      if (!IsStandIn(witness.ops[c][i])) continue;
+      uint32_t& comm = schedule.ops[c][i].comm;
+      const auto [own, is_new] = apart.try_emplace({comm, turns[comm]++}, static_cast<uint32_t>(schedule.comms.size()));
+      if (is_new) schedule.comms.push_back(std::vector(schedule.comms[comm]));
+      comm = own->second;
+    }
+  }
+}
+
+Schedule WithPairs(const Witness& witness, Schedule schedule) {
+  return IsOfPyTorch(witness) ? WithPairCommunicators(std::move(schedule)) : schedule;
+}
+
 }  // namespace
 
 bool IsOfPyTorch(const Witness& witness) {
@@ -27,13 +47,12 @@ bool IsOfPyTorch(const Witness& witness) {
   });
 }
 
-bool HasStandIns(const Witness& witness) {
-  return std::ranges::any_of(witness.ops, [](const std::vector<witness::Op>& ops) { return std::ranges::any_of(ops, IsStandIn); });
-}
+Schedule OnNccl(const Witness& witness) { return WithPairs(witness, witness::MakeSchedule(witness)); }
 
-Schedule OnNccl(const Witness& witness) {
+Schedule OnNcclAtFirstUse(const Witness& witness) {
   Schedule schedule = witness::MakeSchedule(witness);
-  return IsOfPyTorch(witness) ? WithPairCommunicators(std::move(schedule)) : schedule;
+  PutStandInsApart(witness, schedule);
+  return WithPairs(witness, std::move(schedule));
 }
 
 Expectation ExpectedOf(const Witness& witness) {
@@ -48,9 +67,7 @@ Expectation ExpectedOf(const Witness& witness) {
     expected.rings += std::string(NameOf(protocol)) + " " + std::string(witness::EffectName(effect));
   }
   const bool may_be_made_late = expected.is_pytorch && witness.communicators != Communicators::AtInit;
-  Witness bare = witness;
-  for (std::vector<witness::Op>& ops : bare.ops) std::erase_if(ops, IsStandIn);
-  expected.at_first_use = may_be_made_late && !always_hangs && HangsAtFirstUse(OnNccl(bare));
+  expected.at_first_use = may_be_made_late && !always_hangs && HangsAtFirstUse(OnNcclAtFirstUse(witness));
   return expected;
 }
 

@@ -11,12 +11,12 @@ namespace allranks::verify {
 // communicators are made as it makes them.
 bool IsOfPyTorch(const witness::Witness& witness);
 
-// Whether some barrier stands for a call that has another name, such as one that sets the job up: a communicator that it is on
-// need not be made by it.
-bool HasStandIns(const witness::Witness& witness);
-
-// As NCCL gets it.
+// As NCCL gets it, on communicators that are made.
 witness::Schedule OnNccl(const witness::Witness& witness);
+
+// The same where the first operation on each communicator makes it. A barrier that stands for a call of another name, such as
+// one that sets the job up, makes no communicator of its group: each has one to itself, on which its ranks meet.
+witness::Schedule OnNcclAtFirstUse(const witness::Witness& witness);
 
 struct Expectation {
   std::string rings;          // "LL deadlock, Simple corruption": on communicators that are made; empty: too many ranks

@@ -289,7 +289,7 @@ std::vector<std::unique_ptr<NcclLauncher>> NcclLaunchers(const MachineOptions& o
 }
 
 RankBackend NcclBackendOf(std::vector<std::unique_ptr<NcclLauncher>> launchers) {
-  RankBackend backend{.name = "nccl", .variants = {}};
+  RankBackend backend{.name = "nccl", .variants = {}, .is_on_streams = true};
   for (const Protocol protocol : {Protocol::LowLatency, Protocol::Simple}) {
     backend.variants.push_back({.name = "nccl " + std::string(NameOf(protocol)),
                                 .protocol = protocol,

@@ -179,7 +179,7 @@ std::string Verifier::Control(const RankBackend::Variant& variant, const Schedul
     *slowest = known->second;
     return "";
   }
-  AttemptOptions options{.fence = true, .release = false, .at_first_use = at_first_use, .limits = options_.limits};
+  AttemptOptions options{.fence = true, .release = false, .at_first_use = at_first_use, .on_streams = backend_->is_on_streams, .limits = options_.limits};
   // Not known yet how slow they are.
   options.limits.quiet = std::max(options_.limits.quiet, std::max(least, milliseconds(10000)));
   const AttemptLog log = RunAttempt(control, options, *variant.launcher, interrupt_);
@@ -200,7 +200,7 @@ bool Verifier::RunVariant(const RankBackend::Variant& variant, const Schedule& s
   milliseconds slowest{0};
   verdict->reason = Control(variant, schedule, least, at_first_use, &slowest);
   if (!verdict->reason.empty()) return false;
-  AttemptOptions options{.fence = witness.fence, .release = true, .at_first_use = at_first_use, .limits = options_.limits};
+  AttemptOptions options{.fence = witness.fence, .release = true, .at_first_use = at_first_use, .on_streams = backend_->is_on_streams, .limits = options_.limits};
   options.limits.quiet = QuietTime(options_.limits, slowest, least);
   options.limits.total = std::min({options.limits.total, milliseconds(witness.total_ms), Left()});
   // What either model says is foretold: NCCL behaves as a ring once it is connected, and strictly before.
@@ -269,9 +269,9 @@ Verdict Verifier::Run(const Witness& witness) {
     if (!wedged_.empty() || interrupt_.HasCome()) break;
   }
   // What a ready communicator lets through may hang where the operation makes it.
-  const bool makes_late = backend_->name == "nccl" && !HasStandIns(witness) && ExpectedOf(witness).at_first_use;
+  const bool makes_late = backend_->name == "nccl" && ExpectedOf(witness).at_first_use;
   if (makes_late && wedged_.empty() && !interrupt_.HasCome()) {
-    if (!RunVariant(backend_->variants[0], schedule, witness, true, &verdict)) reason = verdict.reason;
+    if (!RunVariant(backend_->variants[0], OnNcclAtFirstUse(witness), witness, true, &verdict)) reason = verdict.reason;
   }
   verdict.reason = reason;
   if (verdict.trials.empty()) return verdict;

@@ -17,6 +17,7 @@ struct RankBackend {
   std::string name;
   std::vector<Variant> variants;
   uint32_t most_ranks = 16;
+  bool is_on_streams = false;  // a rank's operations on one communicator run in the order in which they were issued
   bool is_launched = false;  // ranks are processes of a job, which do not start anew
   // Asked after ranks were killed: whether the machine still works. Empty: nothing to ask.
   std::function<std::string()> probe;

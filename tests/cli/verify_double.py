@@ -67,6 +67,13 @@ class Backend(DoubleTest):
         seen = self.same([op("a"), op("b", comm="g")], [op("c", comm="g"), op("d")], comms=comms)
         self.assertEqual([one["waitsFor"] for one in seen["stuck"]], [[1], [0]])
 
+    def test_an_operation_behind_another_on_the_stream_has_not_come(self):
+        """The send holds the stream of rank 0, and with it the reduction that rank 1 waits in: a circle."""
+        wait = {"id": "w", "op": "wait", "comm": "world", "at": {"uri": "t.py", "line": 9}}
+        seen = self.verdict([op("s", "send", peer=1, sync=False), op("a"), wait], [op("b"), op("r", "recv", peer=0)])
+        self.assertEqual([(one["op"], one["waitsFor"]) for one in seen["stuck"]], [("s", [1]), ("b", [0])], seen)
+        self.assertEqual(seen["cycle"], [0, 1])
+
     def test_who_waits_for_whom(self):
         self.same([op("a")], [], world=3)
         self.same([op("a")], [op("b", "all_gather")], world=3)
@@ -94,6 +101,18 @@ class OfPyTorch(DoubleTest):
         self.assertEqual((seen["effect"], seen["stuck"][0]["waitsFor"], seen["stuck"][0]["stuckIn"]), ("deadlock", [1], "host"))
         # Where init_process_group is given a device, that way does not exist.
         seen = self.verdict([root], [], injected="ring=1", communicators="at_init")
+        self.assertEqual((seen["effect"], len(seen["trials"])), ("corruption", 2))
+
+    def test_setting_up_the_job_makes_no_communicator_of_its_group(self):
+        init = {**op("i", "barrier"), "source": "torch.distributed.init_process_group"}
+        root = {**op("a", "broadcast", root=0), "source": "torch.distributed.broadcast"}
+        seen = self.verdict([init, root], [{**init, "id": "j"}], injected="ring=1")
+        self.assertEqual({trial["name"]: trial["effect"] for trial in seen["trials"]},
+                         {"nccl first use": "deadlock", "nccl LL": "corruption", "nccl Simple": "corruption"})
+        self.assertEqual([(one["op"], one["comm"], one["waitsFor"]) for one in seen["stuck"]], [("a", "world", [1])])
+        # A barrier that is one makes the communicator for the operation behind it.
+        barrier = {**init, "source": "torch.distributed.barrier"}
+        seen = self.verdict([barrier, root], [{**barrier, "id": "j"}], injected="ring=1")
         self.assertEqual((seen["effect"], len(seen["trials"])), ("corruption", 2))
 
     def test_a_first_use_of_two_groups_in_opposite_order(self):
