@@ -110,8 +110,9 @@ Ways WaysOf(const Given& given, const explain::Hang& hang, explain::Naming& nami
     TakeFirst(ways.elsewhere, calls(absent.stack));
   }
   // At another place than the first that waits.
+  const bool may_be_apart = hang.cause == explain::Cause::Mismatch || hang.cause == explain::Cause::AllArrived;
   for (const explain::Arrival& arrival : hang.stall.arrived) {
-    if (hang.cause == explain::Cause::Mismatch && arrival.stack != hang.stall.arrived[0].stack) TakeFirst(ways.elsewhere, calls(arrival.stack));
+    if (may_be_apart && arrival.stack != hang.stall.arrived[0].stack) TakeFirst(ways.elsewhere, calls(arrival.stack));
   }
   for (const explain::Stall& stall : hang.circle) {
     for (const explain::Arrival& arrival : stall.arrived) TakeFirst(ways.elsewhere, calls(arrival.stack));

@@ -16,6 +16,15 @@ std::string Plural(size_t count, const std::string& one, const std::string& many
 }
 
 std::string At(const Call& call) { return call.path + ":" + std::to_string(call.line); }
+std::string At(const Foretold& finding) { return finding.place.path + ":" + std::to_string(finding.place.line); }
+
+// Those that its schedule leaves waiting.
+std::vector<uint32_t> RanksOf(const Foretold& finding) {
+  std::vector<uint32_t> ranks;
+  for (const witness::Stuck& stuck : finding.witness->stuck) ranks.push_back(stuck.rank);
+  std::ranges::sort(ranks);
+  return ranks;
+}
 
 std::string GroupText(const Recording& recording, uint32_t index) {
   if (index >= recording.groups.size()) return "the default group";
@@ -60,6 +69,8 @@ class Writer {
     if (const std::optional<Match> match = BestMatch(sources_.findings, recording_, hang_)) {
       answer_.foretold = Foretelling{sources_.findings[match->finding], match->because};
       PutConditionFirst(answer_.foretold->finding);
+    } else if (answer_.partings.empty() || !answer_.partings[0].is_by_rank) {
+      Beside();
     }
     AddHardware();
     Judge();
@@ -133,6 +144,13 @@ class Writer {
     all.insert(all.begin(), std::move(parting));
   }
 
+  void Beside() {
+    const std::optional<size_t> beside = MatchBeside(sources_.findings, recording_, hang_);
+    if (!beside) return;
+    answer_.beside = sources_.findings[*beside];
+    PutConditionFirst(*answer_.beside);
+  }
+
   void LastCommon() {
     const std::vector<Call> calls = CallsOf(recording_, hang_.last_common_stack, naming_);
     if (!calls.empty()) answer_.last_common = calls.back();
@@ -149,6 +167,12 @@ class Writer {
   // Whether every member is known to be in the same operation.
   bool IsWhole() const { return hang_.stall.members_known && !hang_.stall.through_unseen; }
 
+  // All issued the same operation, but from different lines: something parted them before.
+  bool HadParted() const {
+    const auto other = [&](const Crowd& crowd) { return !crowd.calls.empty() && !answer_.waiting[0].calls.empty() && At(crowd.calls.back()) != At(answer_.waiting[0].calls.back()); };
+    return !answer_.partings.empty() && std::ranges::any_of(answer_.waiting, other);
+  }
+
   bool WasKilled() const {
     return std::ranges::any_of(answer_.missing, [](const Crowd& crowd) { return crowd.state == "killed"; });
   }
@@ -160,7 +184,7 @@ class Writer {
       case Cause::Circle: answer_.is_code = true; break;
       case Cause::AllArrived: {
         if (!IsWhole()) break;
-        answer_.is_code = false;
+        if (!HadParted()) answer_.is_code = false;
         answer_.evidence.insert(answer_.evidence.begin(), "all " + std::to_string(members) + " members issued the same operation with the same sizes" +
                                 (answer_.waiting.size() > 1 ? ", from different lines" : ", from the same line"));
         const auto scheduled = std::ranges::count(hang_.stall.arrived, OpState::Scheduled, &Arrival::state);
@@ -250,8 +274,11 @@ class Writer {
     if (hang_.cause == Cause::Mismatch) text += MismatchText();
     PartingText(text);
     if (answer_.foretold) {
-      text += " `allranks check` says so beforehand: " + answer_.foretold->finding.code + " at " + answer_.foretold->finding.place.path + ":" +
-              std::to_string(answer_.foretold->finding.place.line) + ".";
+      text += " `allranks check` says so beforehand: " + answer_.foretold->finding.code + " at " + At(answer_.foretold->finding) + ".";
+    }
+    if (answer_.beside) {
+      text += " In the same function " + RanksText(RanksOf(*answer_.beside), 0) + (RanksOf(*answer_.beside).size() == 1 ? " issues" : " issue") + " more than the others: " +
+              answer_.beside->code + " at " + At(*answer_.beside) + ".";
     }
     if (answer_.following > 0) text += " " + Plural(answer_.following, "other operation waits", "other operations wait") + " because of it.";
     answer_.summary = std::move(text);
@@ -279,7 +306,7 @@ class Writer {
 
   void PartingText(std::string& text) const {
     if (hang_.cause == Cause::AllArrived && !IsWhole()) return UnseenText(text);
-    if (hang_.cause == Cause::AllArrived) {
+    if (hang_.cause == Cause::AllArrived && !HadParted()) {
       text += " No branch in the code separates the ranks: look at the hardware, the network or a stuck device.";
       return;
     }

@@ -43,6 +43,7 @@ struct Answer {
   std::string last_common_kind;
   std::vector<Parting> partings;       // best first
   std::optional<Foretelling> foretold;
+  std::optional<Foretold> beside;      // without it: a finding in the same function, of ranks that are missing
   size_t following = 0;
   std::vector<std::string> evidence;
   std::vector<std::string> notes;      // of the reading, of sources that differ

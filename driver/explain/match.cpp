@@ -120,6 +120,19 @@ class Scorer {
   std::vector<Side> parted_;
 };
 
+// Whether some waiting rank is in the function of the finding.
+bool IsBeside(const Foretold& finding, const Recording& recording, const Stall& stall) {
+  const std::string_view function = std::string_view(finding.function).substr(finding.function.rfind('.') + 1);
+  return std::ranges::any_of(stall.arrived, [&](const Arrival& arrival) {
+    if (arrival.stack == kNoStack) return false;
+    return std::ranges::any_of(UserFrames(recording, arrival.stack), [&](const Frame& frame) {
+      std::string_view ran = recording.names[frame.function];
+      ran.remove_prefix(ran.rfind('.') + 1);
+      return ran == function && LocalFiles::SameFile(recording.names[frame.file], finding.place.path);
+    });
+  });
+}
+
 }  // namespace
 
 std::optional<Match> BestMatch(const std::vector<Foretold>& findings, const Recording& recording, const Hang& hang) {
@@ -131,6 +144,20 @@ std::optional<Match> BestMatch(const std::vector<Foretold>& findings, const Reco
     if (match.score >= kLeast && (!best || match.score > best->score)) best = std::move(match);
   }
   return best;
+}
+
+std::optional<size_t> MatchBeside(const std::vector<Foretold>& findings, const Recording& recording, const Hang& hang) {
+  if (hang.cause != Cause::Absent) return std::nullopt;
+  const auto is_missing = [&](const witness::Stuck& stuck) {
+    return std::ranges::find(hang.stall.absent, stuck.rank) != hang.stall.absent.end() ||
+           std::ranges::find(hang.stall.unheard, stuck.rank) != hang.stall.unheard.end();
+  };
+  for (size_t i = 0; i < findings.size(); ++i) {
+    const Foretold& finding = findings[i];
+    const bool fits = finding.condition && finding.witness && !finding.witness->stuck.empty() && std::ranges::all_of(finding.witness->stuck, is_missing);
+    if (fits && IsBeside(finding, recording, hang.stall)) return i;
+  }
+  return std::nullopt;
 }
 
 }  // namespace allranks::explain

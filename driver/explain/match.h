@@ -20,4 +20,8 @@ struct Match {
 
 std::optional<Match> BestMatch(const std::vector<Foretold>& findings, const Recording& recording, const Hang& hang);
 
+// Where none does: one in a function that waiting ranks are in, under a condition that ranks which are missing here are alone
+// to meet. What they issue there pairs with operations of the others, so that these wait at another line, later on.
+std::optional<size_t> MatchBeside(const std::vector<Foretold>& findings, const Recording& recording, const Hang& hang);
+
 }  // namespace allranks::explain

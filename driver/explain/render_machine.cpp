@@ -145,6 +145,7 @@ std::string RenderJson(const Answer& answer, std::string_view version) {
   json["partings"] = Json::array();
   for (const Parting& parting : answer.partings) json["partings"].push_back(JsonOf(parting));
   json["finding"] = answer.foretold ? FindingOf(answer) : Json();
+  json["beside"] = answer.beside ? Json{{"code", answer.beside->code}, {"message", answer.beside->message}, {"path", answer.beside->place.path}, {"line", answer.beside->place.line}} : Json();
   json["following"] = answer.following;
   json["evidence"] = answer.evidence;
   json["notes"] = answer.notes;

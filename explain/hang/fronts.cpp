@@ -359,6 +359,8 @@ std::optional<Front> OfStacks(const Recording& recording) {
   front.stall.kind = front.stall.arrived[0].kind;
   front.is_mismatch = std::ranges::any_of(front.stall.arrived, [&](const Arrival& one) { return one.kind != front.stall.kind; });
   front.stall.point_to_point = front.stall.kind == "send" || front.stall.kind == "recv";
+  // The stack of one rank says nothing of how many there are.
+  front.stall.members_known = front.stall.arrived.size() + front.stall.absent.size() > 1;
   return front;
 }
 

@@ -10,11 +10,18 @@ constexpr std::array<std::string_view, 11> kLibraryParts = {
     "site-packages/", "dist-packages/", "lib/python3", "lib64/python3", "python3.", "/torch/distributed/", "/torch/nn/",
     "/torch/csrc/", "torch/autograd/", "/torch/utils/", "/torch/multiprocessing/"};
 
+// py-spy cuts off the interpreter's folder: modules of the standard library in which a rank waits, or through which a program
+// is started.
+constexpr std::array<std::string_view, 14> kStandardFiles = {
+    "threading.py", "queue.py", "selectors.py", "socket.py", "ssl.py", "subprocess.py", "contextlib.py", "runpy.py",
+    "multiprocessing/connection.py", "multiprocessing/popen_fork.py", "multiprocessing/process.py", "multiprocessing/queues.py", "multiprocessing/spawn.py",
+    "concurrent/futures/thread.py"};
+
 }  // namespace
 
 bool IsLibraryFile(std::string_view file) {
   if (file.empty() || file.front() == '<' || file.starts_with("??")) return true;
-  if (file.starts_with("torch/")) return true;
+  if (file.starts_with("torch/") || std::ranges::find(kStandardFiles, file) != kStandardFiles.end()) return true;
   for (const std::string_view ending : {".cpp", ".cc", ".cu", ".h", ".hpp", ".so", ".c"}) {
     // C++ programs of the user have frames as well, but not below PyTorch.
     if (file.ends_with(ending) && (file.find("torch") != std::string_view::npos || file.ends_with(".so"))) return true;

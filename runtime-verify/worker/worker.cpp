@@ -14,8 +14,9 @@
 namespace allranks::verify {
 namespace {
 
-// How often operations under way are looked at.
+// How often operations under way are looked at: less often while nothing comes of it, as hundreds of ranks may share a machine.
 constexpr int kPollMs = 1;
+constexpr int kLongestPollMs = 16;
 constexpr int kForever = -1;
 
 // The two pipes to the coordinator.
@@ -114,7 +115,9 @@ class Worker {
       return command;
     }
     const bool is_busy = !under_way_.empty() || (next_ < end_ && !has_failed_);
-    return line_.Receive(is_busy ? kPollMs : kForever);
+    std::optional<Command> command = line_.Receive(is_busy ? poll_ms_ : kForever);
+    poll_ms_ = command ? kPollMs : std::min(poll_ms_ * 2, kLongestPollMs);
+    return command;
   }
 
   void Obey(const Command& command) {
@@ -239,6 +242,7 @@ class Worker {
         continue;
       }
       under_way_.erase(under_way_.begin() + static_cast<ptrdiff_t>(i));
+      poll_ms_ = kPollMs;
       if (HoldsHost(ops_[id])) line_.Send({.kind = Event::Kind::Returned, .op = id});
       line_.Send({.kind = Event::Kind::Done, .op = id});
       const DataCheck check = CheckOutput(ops_[id].what, ops_[id].place, ops_[id].buffers.output);
@@ -268,6 +272,7 @@ class Worker {
   std::vector<uint32_t> under_way_;
   std::optional<uint32_t> held_;  // whose call is still in the library
   size_t next_ = 0, end_ = 0;
+  int poll_ms_ = kPollMs;
   bool is_running_ = false;
   bool has_failed_ = false;
 };

@@ -116,6 +116,15 @@ class Dumps(ExplainTest):
         self.assertEqual((answer["cause"], answer["inCode"]), ("all_arrived", False))
         self.assertIn("No branch in the code separates the ranks", answer["summary"])
 
+    def test_the_same_operation_from_other_lines(self):
+        """That they agree is chance: something had parted the ranks before."""
+        self.write("train.py", "import torch.distributed as dist\n\n\ndef main(x):\n    if dist.get_rank() == 0:\n        dist.all_reduce(x)\n"
+                   "    else:\n        dist.all_reduce(x)\n")
+        by_rank = [[entry(1, "nccl:all_reduce", "started", frame(line))] for line in (6, 8)]
+        answer = self.explain(self.dumps(*by_rank), "--path-map", "/job/src=.")
+        self.assertEqual((answer["cause"], answer["inCode"], answer["partings"][0]["line"]), ("all_arrived", None, 5))
+        self.assertNotIn("No branch", answer["summary"])
+
     def test_some_devices_did_not_start(self):
         answer = self.explain(self.dumps([entry(1, "nccl:all_reduce", "started", frame(3))], [entry(1, "nccl:all_reduce", "scheduled", frame(3))]))
         self.assertTrue(any("there the stream is busy" in line for line in answer["evidence"]))
@@ -425,6 +434,19 @@ class Sources(ExplainTest):
         for name in ("train.py", "trace_rank_0", "trace_rank_1"):
             folder = "src" if name == "train.py" else "traces"
             self.write(f"{folder}/{name}", (JOBS / "guarded_metric" / name).read_bytes())
+
+    def test_a_finding_beside_the_way_is_not_seen_in_a_job(self):
+        self.write("src/train.py", "import torch.distributed as dist\n\n\ndef main(steps, x):\n    for step in steps:\n        dist.all_reduce(x)\n"
+                   "        if dist.get_rank() == 0:\n            dist.barrier()\n")
+        self.dumps([], [entry(2, "nccl:all_reduce", "started", frame(6))])
+        (self.root / "traces/trace_rank_0").unlink()
+        answer = self.explain("traces", "--path-map", "/job/src=src")
+        self.assertEqual((answer["cause"], answer["inCode"], answer["noRecord"], answer["partings"][0]["line"]), ("absent", True, [0], 7))
+        self.assertEqual((answer["finding"], answer["beside"]["code"], answer["beside"]["line"]), (None, "AR101", 8))
+        # Where rank 0 itself is seen to wait elsewhere, the schedule of that finding does not fit.
+        self.dumps([entry(2, "nccl:all_reduce", "started", frame(6))], [])
+        (self.root / "traces/trace_rank_1").unlink()
+        self.assertIsNone(self.explain("traces", "--path-map", "/job/src=src")["beside"])
 
     def test_path_map(self):
         answer = self.explain("traces", "--path-map", "/job/src=src")

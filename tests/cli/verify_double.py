@@ -201,6 +201,23 @@ class Devices(DoubleTest):
         self.assertEqual(self.verdict([op("a")], [], "nccl", "devices=1,busy=0,", force=True)["says"], "hangs on NCCL")
 
 
+class Job(DoubleTest):
+    def test_many_ranks(self):
+        """ALLRANKS_LAUNCHED_RANKS=512 tries as many; they take a minute on an idle machine of two cores."""
+        ranks = int(os.environ.get("ALLRANKS_LAUNCHED_RANKS", "96"))
+        self.witness_file([op("a")], [])
+        env = {**os.environ, "LANG": self.mark, "LD_LIBRARY_PATH": str(self.root), "CUDA_VISIBLE_DEVICES": "", "WORLD_SIZE": str(ranks),
+               "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(random.randrange(20000, 30000))}
+        processes = [subprocess.Popen(
+            [support.ALLRANKS, "verify", "--launched", "--backend", "nccl", "--nccl-lib", self.root / "libnccl.so.2", "w.json"], cwd=self.root,
+            env={**env, "RANK": str(rank), "LOCAL_RANK": str(rank)}, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) for rank in range(ranks)]
+        results = [process.communicate(timeout=300) for process in processes]
+        self.assertEqual([process.returncode for process in processes], [1] + [0] * (ranks - 1), results[0])
+        self.assertIn(f"hangs on NCCL (NCCL 2.28.9, Double (1 device), driver for CUDA 13.0, {ranks} ranks", results[0][0])
+        self.assertIn(f"waits for ranks 1-{ranks - 1}", results[0][0])
+        self.wait_for(lambda: not self.processes())
+
+
 class Nodes(DoubleTest):
     """Two ranks of a launched job, each with a library of its own, as on two nodes."""
 

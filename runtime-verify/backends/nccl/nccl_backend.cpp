@@ -286,9 +286,9 @@ class NcclBackend : public Backend {
 
   // A communicator that does not block is ready later; the coordinator's patience ends this.
   std::optional<Failure> AwaitReady(abi::NcclResult code, abi::Comm comm) const {
-    constexpr auto kBetween = std::chrono::microseconds(200);
-    while (code == abi::kNcclInProgress) {
-      std::this_thread::sleep_for(kBetween);
+    constexpr auto kLongest = std::chrono::microseconds(12800);
+    for (auto between = std::chrono::microseconds(200); code == abi::kNcclInProgress; between = std::min(between * 2, kLongest)) {
+      std::this_thread::sleep_for(between);
       if (auto failure = Check(nccl_.ncclCommGetAsyncError_(comm, &code), comm)) return failure;
     }
     return Check(code, comm);

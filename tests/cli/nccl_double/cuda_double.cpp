@@ -116,13 +116,16 @@ int cuEventCreate(void** event, unsigned) { return *event = new Event, 0; }
 int cuEventRecord(void* event, void* stream) {
   auto* e = static_cast<Event*>(event);
   const long turn = ++e->recorded;
-  return static_cast<Stream*>(stream)->Put([e, turn] { e->reached = turn; }), 0;
+  return static_cast<Stream*>(stream)->Put([e, turn] {
+    e->reached = turn;
+    e->reached.notify_all();
+  }), 0;
 }
 int cuStreamWaitEvent(void* stream, void* event, unsigned) {
   auto* e = static_cast<Event*>(event);
   const long turn = e->recorded;
   static_cast<Stream*>(stream)->Put([e, turn] {
-    while (e->reached < turn) usleep(200);
+    for (long reached = e->reached; reached < turn; reached = e->reached) e->reached.wait(reached);
   });
   return 0;
 }

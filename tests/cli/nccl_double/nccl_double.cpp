@@ -141,7 +141,13 @@ class Server {
     if (has_data && !pair && is_ring_) return AwaitRing(h, there, lock);
     const size_t both = IsPair(h.kind) && h.rank == h.peer ? 2 : needed;
     came_.wait(lock, [&] { return there.size() >= both && (pair || Agree(there)); });
-    return has_data ? Result(h, there) : std::vector<std::byte>();
+    if (!has_data) return {};
+    const bool is_shared = h.kind == static_cast<int32_t>(OpKind::AllReduce) || h.kind == static_cast<int32_t>(OpKind::Barrier);
+    if (!is_shared) return Result(h, there);
+    // All ranks get the same: of hundreds, each would add up all the others.
+    std::vector<std::byte>& sum = sums_[{h.turn, h.count, h.type}];
+    if (sum.empty()) sum = Result(h, there);
+    return sum;
   }
 
   void Note(const Header& h) {
@@ -224,6 +230,7 @@ class Server {
   std::mutex mutex_;
   std::condition_variable came_;
   std::map<Key, std::map<int32_t, Request>> turns_;
+  std::map<std::tuple<uint32_t, uint64_t, int32_t>, std::vector<std::byte>> sums_;  // by turn, count and type
   const bool is_ring_ = Injected("ring=");
   allranks::tests::Rings rings_;
   const size_t number_ = allranks::tests::Monitor::Get().AddCommunicator();
