@@ -6,7 +6,7 @@
 #include <optional>
 
 #include "analyzer/variation/axes_text.h"
-#include "analyzer/variation/facts.h"
+#include "analyzer/variation/passed_axes.h"
 
 namespace allranks::variation {
 namespace {
@@ -24,23 +24,7 @@ class Explainer {
  private:
   const ir::Module& Module(FuncId function) const { return program_.module_of(function); }
   Axes AxesOf(FuncId function, ir::ExprId expr) const {
-    const ValueId value = facts_.value(program_.funcs[function].module, expr);
-    return value ? AxesOf(value, 0) : Axes{};
-  }
-  // A parameter varies as what callers pass.
-  Axes AxesOf(ValueId value, int depth) const {
-    constexpr int kDeepest = 6;
-    const ValueStore& values = facts_.values_store;
-    Axes axes = values.axes(value);
-    if (!axes.empty() || !values.has_param(value) || depth > kDeepest) return axes;
-    if (values[value].kind == ValueKind::Param) {
-      const ValueId passed = facts_.param(FuncId{values[value].a}, values[value].b);
-      return passed && passed != value ? AxesOf(passed, depth + 1) : axes;
-    }
-    for (const ValueId kid : values.Kids(value)) {
-      if (kid) axes = axes | AxesOf(kid, depth + 1);
-    }
-    return axes;
+    return PassedAxes(facts_, facts_.value(program_.funcs[function].module, expr));
   }
 
   // The operand that carries the variation: the first part of the expression that varies by itself.
@@ -216,7 +200,7 @@ class Explainer {
     for (uint32_t f = 0; f < program_.funcs.size(); ++f) {
       for (const auto& [site, call] : facts_.functions[FuncId{f}].calls) {
         const auto args = facts_.args(call);
-        if (call.function != function || index >= args.size() || !args[index] || AxesOf(args[index], 0).empty()) continue;
+        if (call.function != function || index >= args.size() || !args[index] || PassedAxes(facts_, args[index]).empty()) continue;
         const ir::ExprId passed = ArgumentOf(FuncId{f}, site, call, index, name);
         if (!passed) continue;
         Add(Module(FuncId{f}).span(passed), fmt::format("passed as `{}`", program_.text(name)));

@@ -95,6 +95,7 @@ struct Ways {
   std::vector<explain::Call> waiting;
   std::vector<explain::Call> elsewhere;
   std::vector<explain::Call> last_common;
+  bool sizes_differ = false;  // and nothing else: ranks are in the same operation
 };
 
 void TakeFirst(std::vector<explain::Call>& into, std::vector<explain::Call> calls) {
@@ -122,6 +123,8 @@ Ways WaysOf(const Given& given, const explain::Hang& hang, explain::Naming& nami
       if (std::ranges::find(hang.stall.absent, arrival.rank) != hang.stall.absent.end()) TakeFirst(ways.elsewhere, calls(arrival.stack));
     }
   }
+  ways.sizes_differ = hang.cause == explain::Cause::Mismatch &&
+                      std::ranges::all_of(hang.stall.arrived, [&](const explain::Arrival& one) { return one.kind == hang.stall.kind; });
   ways.last_common = calls(hang.last_common_stack);
   // Where ranks took different ways before and none waits elsewhere, that is the place.
   if (hang.first_different.size() > 1) {
@@ -162,6 +165,7 @@ explain::Sources SourcesOf(const ExplainArguments& arguments, const Ways& ways, 
     sources.partings = explain::FindPartings(analysed, ways.waiting, ways.elsewhere, ways.last_common);
     // Where both wait, each is missing for the other.
     if (sources.partings.empty()) sources.partings = explain::FindPartings(analysed, ways.elsewhere, ways.waiting, ways.last_common);
+    if (sources.partings.empty() && ways.sizes_differ && !ways.waiting.empty()) sources.partings = explain::FindSizePartings(analysed, ways.waiting.back());
     for (const auto* way : {&ways.waiting, &ways.elsewhere}) {
       for (const explain::Call& call : *way) {
         std::string drift = explain::DriftOf(analysed, call);

@@ -314,14 +314,14 @@ class Writer {
       text += " That is no branch of the code: look at what killed it (memory, the scheduler, the node).";
       return;
     }
-    if (hang_.cause == Cause::Ended) return;
+    if (hang_.cause == Cause::Ended && answer_.partings.empty()) return;
     if (hang_.absent.empty() && hang_.stall.unheard.empty() && hang_.cause == Cause::Absent) {
       text += recording_.ranks.size() == 1 ? " No other rank is heard of: add what the others left behind."
                                            : " No other rank is heard of in this group, and its members are not recorded: add what the others left behind.";
     }
     if (!answer_.partings.empty()) {
       const Parting& best = answer_.partings[0];
-      text += " The ranks diverged at " + best.place.path + ":" + std::to_string(best.place.line) + ", `" + best.place.text + "`";
+      text += (best.kind == "size" ? " They are computed under " : " The ranks diverged at ") + best.place.path + ":" + std::to_string(best.place.line) + ", `" + best.place.text + "`";
       if (!best.varies.empty()) text += ", which " + best.varies;
       if (best.exit_line > 0) text += " and leaves at line " + std::to_string(best.exit_line);
       text += ".";

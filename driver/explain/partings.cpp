@@ -1,9 +1,11 @@
 #include "driver/explain/partings.h"
 
 #include <algorithm>
+#include <set>
 
-#include "analyzer/ir/walk.h"
+#include "analyzer/ir/bindings.h"
 #include "analyzer/variation/axes_text.h"
+#include "analyzer/variation/passed_axes.h"
 #include "driver/pipeline/paths.h"
 
 namespace allranks::explain {
@@ -99,7 +101,54 @@ class Search {
     }
   }
 
+  // Where the operands of the statement at the line come from: names, and the names that they are computed from.
+  void Operands(const Call& waiting) {
+    const std::optional<Located> at = Locate(analysed_, waiting);
+    if (!at) return;
+    at_ = *at;
+    const std::vector<Step> way = WayTo(at->offset);
+    if (way.empty()) return;
+    std::set<uint32_t> names;
+    NamesIn(module()[way.back().stmt], names);
+    for (size_t before = 0; before != names.size();) {
+      before = names.size();
+      Computed(Body(), {}, names);
+    }
+  }
+
  private:
+  void NamesIn(ExprId id, std::set<uint32_t>& names, uint32_t depth) const {
+    if (depth > ir::kMaxDepth) return;
+    if (module()[id].kind == ir::ExprKind::Name) names.insert(ir::NameOf(module()[id]).index);
+    ir::ForEachPart(module(), id, [&](ExprId part) { NamesIn(part, names, depth + 1); });
+  }
+
+  void NamesIn(const ir::Stmt& stmt, std::set<uint32_t>& names) const {
+    ir::ForEachExpr(module(), stmt, [&](ExprId part) { NamesIn(part, names, 0); });
+  }
+
+  bool Assigns(StmtId id, const std::set<uint32_t>& names) const {
+    bool does = false;
+    ir::ForEachBinding(module(), module()[id], [&](const ir::Binding& bound) { does = does || names.contains(bound.name.index); });
+    return does;
+  }
+
+  // Assignments to the names above the line; `under`: the statements that decide whether they happen.
+  void Computed(BlockId block, const std::vector<StmtId>& under, std::set<uint32_t>& names) {
+    for (const StmtId id : module().statements(block)) {
+      const ir::Stmt& stmt = module()[id];
+      if (stmt.begin >= at_.offset || under.size() > ir::kMaxDepth) return;
+      const bool is_assignment = stmt.kind == StmtKind::Assign || stmt.kind == StmtKind::AugAssign || stmt.kind == StmtKind::AnnAssign;
+      if (is_assignment && Assigns(id, names)) {
+        NamesIn(stmt, names);
+        for (const StmtId decider : under) Add(decider, ConditionOf(decider), "size", 0, false);
+      }
+      std::vector<StmtId> inner = under;
+      if (ConditionOf(id)) inner.push_back(id);
+      ir::ForEachBlock(module(), stmt, [&](BlockId part) { Computed(part, inner, names); });
+    }
+  }
+
   const ir::Module& module() const { return analysed_.program.modules[at_.module]; }
   BlockId Body() const { return module().functions[at_.function].body; }
 
@@ -238,7 +287,7 @@ class Search {
     if (form == StmtKind::For || form == StmtKind::While) {
       if (const variation::ValueId trips = analysed_.facts.trip_count(func, condition)) value = trips;
     }
-    const knowledge::Axes axes = value ? analysed_.facts.values_store.axes(value) : knowledge::Axes();
+    const knowledge::Axes axes = variation::PassedAxes(analysed_.facts, value);
     if (!axes.empty()) {
       parting.varies = variation::VariesText(axes);
       parting.is_by_rank = axes.has(knowledge::Axis::Global) || axes.has(knowledge::Axis::Local);
@@ -292,6 +341,12 @@ std::vector<Parting> FindPartings(const pipeline::Analysed& analysed, const std:
     const bool knows_after = i + 1 == together && last_common[i].line < waiting[i].line;
     search.Function(waiting[i], other, knows_after ? last_common[i].line : 0);
   }
+  return search.Take();
+}
+
+std::vector<Parting> FindSizePartings(const pipeline::Analysed& analysed, const Call& waiting) {
+  Search search(analysed);
+  search.Operands(waiting);
   return search.Take();
 }
 

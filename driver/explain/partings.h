@@ -25,7 +25,7 @@ struct Call {
 
 struct Parting {
   Spot place;          // of the condition or loop head; text = its source
-  std::string kind;    // "branch", "loop", "exit", "handler"
+  std::string kind;    // "branch", "loop", "exit", "handler"; "size": what a call is given is computed under it
   std::string varies;  // "differs between ranks"; empty: not known to
   bool is_by_rank = false;  // it tells one rank from another, whatever they work on
   uint32_t exit_line = 0;
@@ -37,6 +37,9 @@ struct Parting {
 // not come, or empty. `last_common`: those of the last operation that all issued, or empty. Best first.
 std::vector<Parting> FindPartings(const pipeline::Analysed& analysed, const std::vector<Call>& waiting,
                                   const std::vector<Call>& elsewhere, const std::vector<Call>& last_common);
+
+// The decisions under which the operands of the call at this line are computed in its function, where ranks take them differently.
+std::vector<Parting> FindSizePartings(const pipeline::Analysed& analysed, const Call& waiting);
 
 // What in a frame does not fit the source of this machine; empty: all does, or the file was not analysed.
 std::string DriftOf(const pipeline::Analysed& analysed, const Call& call);

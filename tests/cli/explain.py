@@ -19,7 +19,7 @@ RECORDED = {
     "lone_barrier": ("mismatch", {10, 17}, 8, "AR101"),
     "other_operation": ("mismatch", {7, 9}, 6, "AR106"),
     "own_early_stop": ("mismatch", {9, 17}, 10, "AR103"),
-    "raised": ("ended", {14}, None, None),
+    "raised": ("ended", {14}, 6, None),
     "skipped_batch": ("mismatch", {11, 19}, 8, "AR103"),
     "slow_reader": ("absent", {15}, None, None),
     "subgroup_member_missing": ("circle", {7, 16}, 6, "AR101"),
@@ -78,6 +78,7 @@ class Recorded(ExplainTest):
                 self.assertEqual(answer["cause"], cause, answer["summary"])
                 self.assertEqual({crowd["at"]["line"] for crowd in answer["waiting"]}, waiting)
                 self.assertEqual(answer["partings"][0]["line"] if answer["partings"] else None, parting, answer["partings"])
+                self.assertEqual(f"diverged at train.py:{parting}," in answer["summary"], parting is not None, answer["summary"])
                 self.assertEqual(answer["finding"] and answer["finding"]["code"], code)
                 self.assertEqual(answer["notes"], [])
 
