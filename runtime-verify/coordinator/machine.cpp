@@ -183,6 +183,18 @@ std::vector<std::string> WheelsBelow(const fs::path& prefix) {
   return found;
 }
 
+// The interpreter that a user gets without naming one; empty: there is none.
+fs::path PythonOnPath() {
+  const std::string all = Variable("PATH");
+  for (std::string_view rest = all; !rest.empty();) {
+    const size_t end = std::min(rest.find(':'), rest.size());
+    const fs::path python = fs::path(rest.substr(0, end)) / "python3";
+    if (end > 0 && IsExecutable(python)) return python;
+    rest.remove_prefix(std::min(end + 1, rest.size()));
+  }
+  return {};
+}
+
 }  // namespace
 
 std::vector<std::string> NcclCandidates(const MachineOptions& options) {
@@ -200,6 +212,7 @@ std::vector<std::string> NcclCandidates(const MachineOptions& options) {
     prefixes.insert(prefixes.begin(), fs::path(options.python).parent_path().parent_path());
   std::error_code error;
   if (const std::string home = Variable("HOME"); !home.empty()) prefixes.push_back(fs::path(home) / ".local");
+  if (const fs::path python = PythonOnPath(); options.python.empty() && !python.empty()) prefixes.push_back(python.parent_path().parent_path());
   for (const fs::path& prefix : prefixes) {
     for (const std::string& wheel : WheelsBelow(prefix)) found.push_back(wheel);
   }

@@ -85,7 +85,8 @@ class Backend(DoubleTest):
         self.assertIn("control_failed", seen["reason"])
 
     def test_a_driver_that_starts_slowly(self):
-        seen = self.verdict([op("a")], [], injected="slow=1500")
+        # Longer than the 5 s after which it was once taken for wedged.
+        seen = self.verdict([op("a")], [], injected="slow=5500")
         self.assertEqual((seen["verdict"], seen["effect"]), ("reproduced", "deadlock"))
         self.assertEqual(seen["says"], "hangs on NCCL")
 
@@ -184,6 +185,37 @@ class OfTwoRanks(DoubleTest):
         self.assertIn("nccl could not tell", seen["reason"])
 
 
+class Wheels(DoubleTest):
+    """Where pip, Debian and systems with a lib64 put NCCL; below the interpreter that is named, or the first on PATH."""
+
+    def loaded(self, folder, *args, **env):
+        wheel = self.root / "env" / folder / "nvidia/nccl/lib"
+        wheel.mkdir(parents=True)
+        shutil.copy(NCCL_DOUBLE, wheel / "libnccl.so.2")
+        self.witness_file([op("a")], [])
+        result = self.run_allranks("verify", "w.json", "--backend", "nccl", "--quiet-time", "1", *args,
+                                   env={"LANG": self.mark, "LD_LIBRARY_PATH": str(self.root), "CUDA_VISIBLE_DEVICES": "mark=1", **env})
+        self.assertIn("hangs on NCCL", result.out, result.err)
+        used = (wheel / "used").exists()
+        shutil.rmtree(self.root / "env" / folder.split("/")[0])
+        return used
+
+    def setUp(self):
+        super().setUp()
+        python = self.root / "env/bin/python3"
+        python.parent.mkdir(parents=True)
+        python.write_text("#!/bin/sh\n")
+        python.chmod(0o755)
+
+    def test_of_the_interpreter_that_is_named(self):
+        for folder in ("lib/python3.12/site-packages", "lib/python3/dist-packages", "lib64/python3.12/site-packages"):
+            self.assertTrue(self.loaded(folder, "--python", self.root / "env/bin/python3"), folder)
+
+    def test_of_the_first_on_path(self):
+        path = f"{self.root / 'env/bin'}:{os.environ['PATH']}"
+        self.assertTrue(self.loaded("lib/python3.12/site-packages", PATH=path, HOME=str(self.root), VIRTUAL_ENV="", CONDA_PREFIX=""))
+
+
 class Devices(DoubleTest):
     def test_busy_ones_are_left_alone(self):
         seen = self.verdict([op("a")], [], injected="devices=4,busy=0,busy=2,")
@@ -249,14 +281,14 @@ class Nodes(DoubleTest):
     def test_each_takes_its_own_library_and_device(self):
         results, used = self.launch()
         self.assertIn("hangs on NCCL", results[0][0], results)
-        self.assertEqual(used, [["rank 0 =lo AF_INET"], ["rank 1 =lo AF_INET"]])
+        self.assertEqual(used, [["rank 0 =lo AF_INET EAGER 32"], ["rank 1 =lo AF_INET EAGER 32"]])
 
     def test_the_network_between_nodes(self):
         results, used = self.launch("--allow-remote", "--interface", "eth7")
         self.assertIn("hangs on NCCL", results[0][0], results)
-        self.assertEqual(used, [["rank 0 =eth7 -"], ["rank 1 =eth7 -"]])
+        self.assertEqual(used, [["rank 0 =eth7 - EAGER 32"], ["rank 1 =eth7 - EAGER 32"]])
         _, used = self.launch("--allow-remote", NCCL_SOCKET_IFNAME="ib0", NCCL_SOCKET_FAMILY="AF_INET6")
-        self.assertEqual(used, [["rank 0 ib0 AF_INET6"], ["rank 1 ib0 AF_INET6"]])
+        self.assertEqual(used, [["rank 0 ib0 AF_INET6 EAGER 32"], ["rank 1 ib0 AF_INET6 EAGER 32"]])
 
 
 if __name__ == "__main__":

@@ -52,6 +52,30 @@ class Launched(VerifyTest):
             self.assertIn("waits for ranks 1, 2", results[0][1])
             self.assertEqual(results[1][1:], ("", ""))
 
+    def test_a_relay_that_is_killed_shows_nothing(self):
+        """Not what the others do then, and nobody waits for it with the next finding."""
+        for index in (1, 2):
+            waits = {"quiet_ms": 60000, "total_ms": 60000}
+            self.witness_file([op("a")], [], world=3, limits=waits)
+            self.witness_file([op("b", count=7)], [], world=3, limits=waits, name="next.json")
+            processes = []
+            for rank in range(3):
+                env = {**os.environ, "LANG": self.mark, "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(self.port), "RANK": str(rank), "WORLD_SIZE": "3", "LOCAL_RANK": str(rank)}
+                processes.append(subprocess.Popen([support.ALLRANKS, "verify", "--launched", "--backend", "gloo", "w.json", "next.json"], cwd=self.root, env=env,
+                                                  stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True))
+            # The control comes and goes in less; then the ranks would wait for a minute.
+            time.sleep(8)
+            processes[index].kill()
+            killed = time.monotonic()
+            results = [process.communicate(timeout=50) for process in processes]
+            self.assertLess(time.monotonic() - killed, 30)
+            self.assertEqual(processes[0].returncode, 0, results)
+            self.assertEqual(results[0][0].count("inconclusive"), 3, results)
+            self.assertIn(f"rank {index} is gone", results[0][0])
+            self.assertNotIn("hangs on", results[0][0])
+            self.wait_for(lambda: not self.processes())
+            self.port += 20
+
     def test_a_job_of_64_ranks(self):
         self.witness_file([op("a")], [])
         results = self.launch(64, "w.json", "--quiet-time", "3")

@@ -6,7 +6,7 @@
 //   ring=1    rings instead of strict matching
 //   async=K   the communicator has an error of its own from the K-th operation on (from 1)
 //   init=1    communicators never get ready
-//   mark=1    notes beside the library which file was loaded and with which network settings
+//   mark=1    notes beside the library that it was loaded, and with which settings of the environment
 #include <arpa/inet.h>
 #include <dlfcn.h>
 #include <netinet/in.h>
@@ -254,7 +254,9 @@ void Mark(int rank) {
     const char* value = std::getenv(name);
     return std::string(value == nullptr ? "-" : value);
   };
-  used << "rank " + std::to_string(rank) + " " + setting("NCCL_SOCKET_IFNAME") + " " + setting("NCCL_SOCKET_FAMILY") + "\n";
+  used << "rank " + std::to_string(rank);
+  for (const char* name : {"NCCL_SOCKET_IFNAME", "NCCL_SOCKET_FAMILY", "CUDA_MODULE_LOADING", "CUDA_DEVICE_MAX_CONNECTIONS"}) used << " " + setting(name);
+  used << "\n";
 }
 
 int Dial(int port) {
