@@ -110,6 +110,7 @@ struct Operation {
   NameId dtype_param;     // of what type they are
   NameId other_dtype_param;  // that of the other buffer, where it must be the same
   NameId peer_param;      // of send and recv
+  NameId messages_param;  // a list of what goes together: objects that are made with a function (isend) and its arguments
   NameId reduce_op_param;
   NameId async_param;     // True returns a work handle
   bool always_async = false;      // isend, irecv

@@ -352,6 +352,7 @@ class Loader {
                  .dtype_param = param("dtype"),
                  .other_dtype_param = param("other_dtype"),
                  .peer_param = param("peer"),
+                 .messages_param = param("messages"),
                  .reduce_op_param = param("reduce_op"),
                  .async_param = param("async"),
                  .always_async = table.Flag("always_async"),
@@ -369,7 +370,7 @@ class Loader {
     if (entry.has_operation) return;
     constexpr std::string_view kOfOperation[] = {"class",         "group",        "axis",        "root",
                                                  "root_in_group", "tensor",       "count",       "dtype",       "other_dtype",
-                                                  "peer",          "reduce_op",
+                                                  "peer",          "messages",     "reduce_op",
                                                  "async",         "always_async", "handle",      "opens_batch", "may_buffer",  "token",       "own_rank",    "fixed_shape", "only_if",
                                                  "local_if",      "strategies",   "context"};
     for (const std::string_view key : kOfOperation) {

@@ -563,6 +563,23 @@ ValueId OptionOf(const State& state, ValueId object, base::NameId option) {
   return made ? ParamOf(state.knowledge[made], state.values.Kids(object), option) : ValueId::None();
 }
 
+// Messages that go together; none where the list or what is in it is not known.
+std::optional<TraceId> MessagesOf(State& state, SiteId site, ValueId list) {
+  if (!list || state.values[list].kind != ValueKind::Tuple) return std::nullopt;
+  const std::vector<ValueId> items(state.values.Kids(list).begin(), state.values.Kids(list).end());
+  TraceId all = state.traces.Empty();
+  for (size_t i = 0; i < items.size(); ++i) {
+    if (!items[i] || state.values[items[i]].kind != ValueKind::Object) return std::nullopt;
+    const std::vector<ValueId> made(state.values.Kids(items[i]).begin(), state.values.Kids(items[i]).end());
+    if (made.size() < 2 || !made[0] || state.values[made[0]].kind != ValueKind::External) return std::nullopt;
+    const knowledge::EntryId called = state.knowledge.FindEntry(base::NameId{state.values[made[0]].a});
+    if (!called || !state.knowledge[called].operation.peer_param) return std::nullopt;
+    const Batched batched = i == 0 ? Batched::First : Batched::Later;
+    all = state.traces.Seq(all, KnownOperation(state, site, called, {}, std::span(made).subspan(1), batched));
+  }
+  return all;
+}
+
 }  // namespace
 
 bool CouldIssue(const State& state, SiteId site_id, std::span<const ValueId> args) {
@@ -603,10 +620,13 @@ ValueId MembersOf(const knowledge::Entry& entry, std::span<const ValueId> args) 
 }
 
 TraceId KnownOperation(State& state, SiteId site, knowledge::EntryId entry_id, ValueId receiver,
-                       std::span<const ValueId> args) {
+                       std::span<const ValueId> args, Batched batched) {
   const knowledge::Entry& entry = state.knowledge[entry_id];
   const knowledge::Operation& operation = entry.operation;
   if (!entry.has_operation) return state.traces.Empty();
+  if (operation.messages_param) {
+    if (const std::optional<TraceId> messages = MessagesOf(state, site, ParamOf(entry, args, operation.messages_param))) return *messages;
+  }
   if (operation.local_if_param) {
     const ValueId local = ParamOf(entry, args, operation.local_if_param);
     if (local && local != state.values.False() && local != state.values.NoneValue()) return state.traces.Empty();
@@ -619,7 +639,8 @@ TraceId KnownOperation(State& state, SiteId site, knowledge::EntryId entry_id, V
                                             .dtype = ParamOf(entry, args, operation.dtype_param),
                                             .other_dtype = ParamOf(entry, args, operation.other_dtype_param),
                                             .count = ParamOf(entry, args, operation.count_param),
-                                            .members = MembersOf(entry, args)});
+                                            .members = MembersOf(entry, args),
+                                            .batched = batched});
   if (!operation.only_if_param) return op;
   const bool is_option = std::ranges::find(entry.params, operation.only_if_param) == entry.params.end();
   const ValueId condition = is_option ? OptionOf(state, receiver, operation.only_if_param)

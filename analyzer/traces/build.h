@@ -85,9 +85,9 @@ struct SplitTrace {
 };
 SplitTrace SplitAtYield(TraceStore& traces, TraceId trace);
 
-// The operation of a known call, with its group; `args` in order of the entry's parameters.
+// The operation of a known call, with its group; `args` in order of the entry's parameters. Of a batch the messages in it.
 TraceId KnownOperation(State& state, SiteId site, knowledge::EntryId entry, ValueId receiver,
-                       std::span<const ValueId> args);
+                       std::span<const ValueId> args, Batched batched = Batched::Alone);
 
 // Whether a call that does not resolve may be an operation: it bears the name of one, or is given a group.
 bool CouldIssue(const State& state, SiteId site, std::span<const ValueId> args);

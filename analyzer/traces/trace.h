@@ -87,6 +87,9 @@ struct Site {
 std::optional<bool> KnownTruth(const variation::ValueStore& values, ValueId condition);
 
 // What an operation says besides its place.
+// Messages that are handed over together, in the order of the list.
+enum class Batched : uint8_t { Alone, First, Later };
+
 struct Operation {
   knowledge::EntryId entry;
   ValueId group;      // none: the default group
@@ -98,6 +101,7 @@ struct Operation {
   ValueId other_dtype;  // of the other buffer, where that must be the same
   ValueId count;      // of elements, where ranks must agree on it
   ValueId members;    // of the group that it creates: the list of ranks
+  Batched batched = Batched::Alone;
   friend bool operator==(const Operation&, const Operation&) = default;
 };
 

@@ -131,7 +131,9 @@ class WitnessBuilder {
         }
         if (!IsPointToPoint(known.op_class)) return false;
         all_known = all_known && Peer(sequences_[id], rank) >= 0;
-        if (open > 0) batches_.emplace(id.index, batch);
+        const Batched batched = state_.traces.operation(sequences_[id].origin).batched;
+        if (batched == Batched::First) ++batch;
+        if (open > 0 || batched != Batched::Alone) batches_.emplace(id.index, batch);
         else if (known.always_async) not_waited_.insert(id.index);
         return false;
       });
