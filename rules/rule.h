@@ -42,6 +42,7 @@ struct ReportedDifferences {
   std::vector<std::reference_wrapper<const traces::Difference>> each;
   std::vector<FileLook> of_files;
   std::set<const traces::Difference*> of_changing_files;  // files that the program writes or removes meanwhile
+  std::set<const traces::Difference*> of_unseen_strategies;  // nothing shows that the job runs under one that communicates there
 };
 
 // Everything a rule may look at. All const: a rule reads facts and reports.

@@ -24,11 +24,11 @@ class Training {
   bool Steps(ir::ModuleId module, ir::StmtId stmt) const { return HoldsCall(module, stmt, steps_in_, steps_); }
   // Whether a function is run by one that trains, itself or by a framework's trainer: somewhere above it gradients are made.
   bool IsForTraining(FuncId function) const { return for_training_[function.index]; }
-  // Whether gradients made there are reduced over ranks: they come from a wrapped model.
   // Whether ranks communicate there: gradients, or any other operation of a group.
   bool Communicates(ir::ModuleId module, ir::StmtId stmt) const {
     return HoldsCall(module, stmt, communicates_, operations_);
   }
+  // Whether gradients made there are reduced over ranks: they come from a wrapped model.
   bool Reduces(ir::ModuleId module, ir::StmtId stmt) const { return HoldsCall(module, stmt, reduces_, reductions_); }
   bool Reduces(FuncId function) const { return reduces_[function.index]; }
   // The same of what is done with the batches of a loop: where a generator hands them on, whoever called it, or another

@@ -48,9 +48,10 @@ ValueId GroupItself(const variation::ValueStore& values, ValueId group) {
   return group;
 }
 
-// Whether `holds` of a value and of everything it is made of; each part is asked once, however often it occurs.
-template <class Holds>
-bool EveryPart(const variation::ValueStore& values, ValueId whole, Holds holds) {
+// Whether `holds` of a value and of everything it is made of, its parts as far as they `count`; each is asked once, however
+// often it occurs.
+template <class Holds, class Counts>
+bool EveryPart(const variation::ValueStore& values, ValueId whole, Holds holds, Counts counts) {
   std::unordered_set<uint32_t> seen = {whole.index};
   std::vector<ValueId> work = {whole};
   while (!work.empty()) {
@@ -58,10 +59,15 @@ bool EveryPart(const variation::ValueStore& values, ValueId whole, Holds holds) 
     work.pop_back();
     if (!holds(part)) return false;
     for (const ValueId kid : values.Kids(part)) {
-      if (kid && seen.insert(kid.index).second) work.push_back(kid);
+      if (kid && counts(kid) && seen.insert(kid.index).second) work.push_back(kid);
     }
   }
   return true;
+}
+
+template <class Holds>
+bool EveryPart(const variation::ValueStore& values, ValueId whole, Holds holds) {
+  return EveryPart(values, whole, holds, [](ValueId) { return true; });
 }
 
 // Whether nothing is known of what a value is, whichever object it is of.
@@ -78,6 +84,21 @@ bool IsOpen(const variation::ValueStore& values, ValueId id, int depth) {
     default:
       return IsUniformUnknown(values, id) && values.axes(id).empty();
   }
+}
+
+// Whether a value, whatever it is made of, is told by what a rank's data holds.
+bool IsOfContents(const variation::ValueStore& values, const knowledge::Knowledge& knowledge, ValueId id) {
+  // So many were selected, by what they hold.
+  if (values.HasShapeMark(id)) return true;
+  const Value& value = values[id];
+  if (value.kind != ValueKind::Derived) return false;
+  const base::NameId name = values.OperationOf(value.a);
+  const knowledge::EntryId entry = name ? knowledge.FindEntry(name) : knowledge::EntryId::None();
+  if (entry && knowledge[entry].Has(knowledge::Role::ReadsContents)) return true;
+  // What a model makes of its input.
+  const auto kids = values.Kids(id);
+  return !name && !kids.empty() && kids[0] &&
+         (values[kids[0]].kind == ValueKind::Instance || values[kids[0]].kind == ValueKind::Object);
 }
 
 }  // namespace
@@ -154,22 +175,10 @@ bool HangsOnSettings(const variation::ValueStore& values, ValueId condition, int
                              [&](ValueId kid) { return HangsOnSettings(values, kid, depth + 1); });
 }
 
-bool ReadsContents(const variation::ValueStore& values, const knowledge::Knowledge& knowledge, ValueId id, int depth) {
-  constexpr int kDeepest = 16;
-  if (!id || depth > kDeepest || !values.axes(id).has(knowledge::Axis::Data)) return false;
-  const Value& value = values[id];
-  const auto kids = values.Kids(id);
-  // So many were selected, by what they hold.
-  if (value.mark && knowledge.MarkName(value.mark) == "ragged") return true;
-  if (value.kind == ValueKind::Derived) {
-    const base::NameId name = values.OperationOf(value.a);
-    const knowledge::EntryId entry = name ? knowledge.FindEntry(name) : knowledge::EntryId::None();
-    if (entry && knowledge[entry].Has(knowledge::Role::ReadsContents)) return true;
-    // What a model makes of its input.
-    const bool is_of_object = !kids.empty() && kids[0] && (values[kids[0]].kind == ValueKind::Instance || values[kids[0]].kind == ValueKind::Object);
-    if (!name && is_of_object) return true;
-  }
-  return std::ranges::any_of(kids, [&](ValueId kid) { return ReadsContents(values, knowledge, kid, depth + 1); });
+bool ReadsContents(const variation::ValueStore& values, const knowledge::Knowledge& knowledge, ValueId condition) {
+  const auto varies = [&](ValueId part) { return values.axes(part).has(Axis::Data); };
+  return condition && varies(condition) &&
+         !EveryPart(values, condition, [&](ValueId part) { return !IsOfContents(values, knowledge, part); }, varies);
 }
 
 bool VariesByPresence(const variation::ValueStore& values, ValueId id, int depth) {

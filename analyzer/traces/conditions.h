@@ -34,7 +34,7 @@ bool VariesByPresence(const variation::ValueStore& values, ValueId condition, in
 // Whether a condition hangs on what a rank's data holds, as a tensor's numbers or what a model made of it say, and not
 // only on how many there are, of which size, or whether there are any: `isnan(loss)` and `len(labels[labels > 0])`, but not
 // `len(batch) < 8`.
-bool ReadsContents(const variation::ValueStore& values, const knowledge::Knowledge& knowledge, ValueId condition, int depth = 0);
+bool ReadsContents(const variation::ValueStore& values, const knowledge::Knowledge& knowledge, ValueId condition);
 
 // `key in groups`, `group is None`: whether something was made or given before, the same on all ranks.
 bool IsPresenceTest(const variation::ValueStore& values, ValueId condition);

@@ -301,7 +301,6 @@ class Explainer {
     if (!is_told && steps_.size() < limit_) steps_.push_back({span, std::move(text)});
   }
 
-
   const binding::Program& program_;
   const knowledge::Knowledge& knowledge_;
   const Facts& facts_;

@@ -155,6 +155,7 @@ class ValueStore {
   void SetStructural(uint32_t symbol) { structural_.insert(symbol); }
   // `mark` speaks of a tensor's shape, which only what is listed keeps.
   void SetShapeMark(MarkId mark) { shape_mark_ = mark; }
+  bool HasShapeMark(ValueId value) const { return shape_mark_ && (*this)[value].mark == shape_mark_; }
   void SetKeepsShape(uint32_t symbol) { keeps_shape_.insert(symbol); }
   // `symbol` is an operation whose result is the same on all ranks, whatever it works on: the class of an object.
   void SetUniform(uint32_t symbol) { uniform_.insert(symbol); }

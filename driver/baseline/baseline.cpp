@@ -41,7 +41,7 @@ std::string Write(Baseline baseline) {
   bool first = true;
   for (const Entry& entry : baseline.entries) {
     Json line = {{"fingerprint", entry.fingerprint}, {"code", entry.code}, {"path", entry.path},
-                       {"function", entry.function}, {"message", entry.message}};
+                 {"function", entry.function}, {"message", entry.message}};
     if (!entry.seen.empty()) line["seen"] = entry.seen;
     out += (first ? "\n    " : ",\n    ") + line.dump(-1, ' ', false, Json::error_handler_t::replace);
     first = false;

@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "driver/baseline/baseline.h"
-#include "driver/cli/verdicts.h"
 #include "driver/cli/arguments.h"
+#include "driver/cli/verdicts.h"
 #include "driver/config/resolve.h"
 #include "driver/pipeline/pipeline.h"
 

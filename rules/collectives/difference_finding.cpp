@@ -1,11 +1,7 @@
 #include "rules/collectives/difference_finding.h"
 
-#include <algorithm>
-#include <optional>
-
 #include <fmt/format.h>
 
-#include "analyzer/objects/module_buffers.h"
 #include "analyzer/variation/axes_text.h"
 
 namespace allranks::rules {
@@ -57,12 +53,6 @@ bool InFunction(const Context& context, const Difference& difference, source::Sp
   const bool top_level = context.program.funcs[difference.function].function == ir::kTopLevel;
   return span.file == module.file &&
          (top_level || (span.begin >= function.begin && span.end <= function.end));
-}
-
-// Whose finding it is: what a decorator of the project does to a function is reported in that function.
-variation::FuncId FunctionOf(const Context& context, const Difference& difference) {
-  const bool inside = InFunction(context, difference, difference.place);
-  return inside || !difference.culprit.function ? difference.function : difference.culprit.function;
 }
 
 std::string LineText(const Context& context, source::Span from, source::Span to) {
@@ -198,6 +188,11 @@ class LabelWriter {
 
 }  // namespace
 
+variation::FuncId FunctionOf(const Context& context, const Difference& difference) {
+  const bool inside = InFunction(context, difference, difference.place);
+  return inside || !difference.culprit.function ? difference.function : difference.culprit.function;
+}
+
 std::string ReachingRanks(const Difference& difference) {
   if (RanksAreKnown(difference)) return traces::NameOfReached(difference);
   return IsExit(difference) ? "the other ranks" : "some ranks";
@@ -251,39 +246,10 @@ bool IsImplied(knowledge::OpClass op_class) {
          op_class == knowledge::OpClass::Destroy;
 }
 
-// Whether a forward through DDP sends anything: the buffers of the model inside, unless the wrapper was told not to.
-objects::StrategyUse UseOfBuffers(const Context& context, const OpPlace& forward) {
-  const objects::ModuleBuffers buffers(context.program, context.knowledge, context.facts);
-  const ir::ModuleId module_id = context.program.funcs[forward.function].module;
-  const ir::Expr& call = context.program.modules[module_id][forward.expr];
-  if (call.kind != ir::ExprKind::Call) return objects::StrategyUse::Unseen;
-  std::optional<objects::HasBuffers> has;
-  bool is_told = false;
-  for (const variation::ValueId model : context.values.Leaves(context.facts.value(module_id, ir::CalleeOf(call)))) {
-    if (!context.values.IsA(model, "torch.nn.parallel.DistributedDataParallel")) continue;
-    has = std::max(has.value_or(objects::HasBuffers::No), buffers.Of(context.values.MadeWith(model, "module")));
-    const variation::ValueId sends = context.values.MadeWith(model, "broadcast_buffers");
-    is_told = is_told || (sends && !context.values.IsTrue(sends));
-  }
-  if (has == objects::HasBuffers::No) return objects::StrategyUse::RuledOut;
-  return has == objects::HasBuffers::Yes && !is_told ? objects::StrategyUse::Seen : objects::StrategyUse::Unseen;
-}
-
-objects::StrategyUse UseOfStrategies(const Context& context, const Difference& difference) {
-  if (difference.culprit.strategies.empty()) return objects::StrategyUse::Seen;
-  if (difference.culprit.kind == "buffer_broadcast") return UseOfBuffers(context, difference.culprit);
-  const ir::ModuleId module = context.program.funcs[FunctionOf(context, difference)].module;
-  return context.strategies.Of(module, difference.culprit.strategies);
-}
-
-bool IsRuledOut(const Context& context, const Difference& difference) {
-  return UseOfStrategies(context, difference) == objects::StrategyUse::RuledOut;
-}
-
 Finding FindingOf(const Context& context, const Difference& difference, std::string_view code,
                   findings::Text message, findings::Text help) {
   findings::Assumptions assumptions = difference.assumptions | context.launch.AssumedOf(FunctionOf(context, difference));
-  if (UseOfStrategies(context, difference) != objects::StrategyUse::Seen) assumptions.Add(findings::Assumption::StrategyUnseen);
+  if (context.differences.of_unseen_strategies.contains(&difference)) assumptions.Add(findings::Assumption::StrategyUnseen);
   const bool is_of_files = assumptions.has(findings::Assumption::FilesDiffer);
   if (is_of_files && !context.differences.of_changing_files.contains(&difference)) assumptions.Add(findings::Assumption::FilesUnwritten);
   Finding finding{.code = code,

@@ -37,8 +37,8 @@ std::string VictimText(const Context& context, const traces::Difference& differe
 // True for calls that communicate without saying so: forward, save_state, init_process_group.
 bool IsImplied(knowledge::OpClass op_class);
 
-// True where the operation communicates only under strategies that the job cannot be run under.
-bool IsRuledOut(const Context& context, const traces::Difference& difference);
+// The function whose finding a difference is: the decorated one, for what a decorator of the project does to it.
+variation::FuncId FunctionOf(const Context& context, const traces::Difference& difference);
 
 // The finding of a difference: place, labels, witness, Flight Recorder category. `code` and the two texts are
 // what the rule adds.
