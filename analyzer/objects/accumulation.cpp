@@ -238,7 +238,7 @@ void Accumulation::FindWindows(FuncId function) {
 
 void Accumulation::AddGuardedWindow(FuncId function, const GradientEvent& step, const Period& period) {
   AccumulationWindow window{.function = function, .loop = LoopOf(step), .period = period, .step = step};
-  if (StepsEachTimeToo(function, step)) return;
+  if (StepsEachTimeToo(function, step) || HasGradientsOfItsOwn(function, step, period)) return;
   for (const GradientEvent& event : events_[function.index]) {
     const bool is_here = event.call.action == GradientAction::Add && LoopOf(event) == window.loop;
     if (is_here && MeetOnOneWay(event, step) && !PeriodOf(function, event)) window.adds.push_back(event);
@@ -255,6 +255,23 @@ bool Accumulation::StepsEachTimeToo(FuncId function, const GradientEvent& step) 
     return is_step && !PeriodOf(function, other) &&
            calls_.IsSameObject({other.call.site.function, other.call.object}, {step.call.site.function, step.call.object});
   });
+}
+
+// Gradients are made under the very test of the step, beside those that another optimizer steps by in each round: a
+// generator that is trained every n-th time. What the other rounds add is not its.
+bool Accumulation::HasGradientsOfItsOwn(FuncId function, const GradientEvent& step, const Period& period) const {
+  const auto is_under_its_test = [&](const GradientEvent& event) {
+    const std::optional<Period> other = PeriodOf(function, event);
+    return other && other->guard && period.guard && other->guard->test == period.guard->test &&
+           other->guard->holds == period.guard->holds && other->guard->function == period.guard->function;
+  };
+  bool has_own = false, has_other_optimizer = false;
+  for (const GradientEvent& event : events_[function.index]) {
+    if (LoopOf(event) != LoopOf(step) || !MeetOnOneWay(event, step)) continue;
+    has_own = has_own || (event.call.action == GradientAction::Add && is_under_its_test(event));
+    has_other_optimizer = has_other_optimizer || (event.call.action == GradientAction::Step && !PeriodOf(function, event));
+  }
+  return has_own && has_other_optimizer;
 }
 
 // The optimizer steps behind a loop that adds gradients in each of its rounds.

@@ -80,6 +80,7 @@ class Accumulation {
   std::optional<Period> LastRoundPeriod(ir::StmtId loop, const Guard& guard, ir::ExprId test) const;
   ValueId LengthOf(ValueId remainder) const;
   bool StepsEachTimeToo(FuncId function, const GradientEvent& step) const;
+  bool HasGradientsOfItsOwn(FuncId function, const GradientEvent& step, const Period& period) const;
   ValueId RemainderIn(ValueId value, bool holds, int depth) const;
   bool IsMicroLoop(FuncId function, ir::StmtId loop) const;
   bool StepsInside(FuncId function, ir::StmtId loop) const;

@@ -76,7 +76,7 @@ class FunctionCheck {
   std::optional<Evidence> Explain(Scene& scene, SequenceStore& sequences, uint32_t i, uint32_t j, uint32_t groups,
                                   const Parting& parting);
   static bool BothOpen(const SequenceStore& sequences, const Parting& parting);
-  void ClassifyPair(Scene& scene, uint32_t i, uint32_t j, TraceId first, TraceId second, Evidence* evidence) const;
+  bool ClassifyPair(Scene& scene, uint32_t i, uint32_t j, TraceId first, TraceId second, Evidence* evidence) const;
   void SetRanks(Scene& scene, SequenceStore& sequences, uint32_t has, uint32_t lacks, uint32_t groups,
                 const Parting& parting, Evidence* evidence);
   void SetTwin(Scene& scene, uint32_t lacking, Evidence* evidence) const;

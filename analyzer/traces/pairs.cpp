@@ -205,6 +205,7 @@ std::optional<Evidence> FunctionCheck::Explain(Scene& scene, SequenceStore& sequ
   const TraceId second = OpOf(sequences, parting.second);
   if (!first && !second) return std::nullopt;
   evidence.node = Blame(scene, sequences, i, j, groups, parting);
+  bool first_has_it = static_cast<bool>(first);
   if (!evidence.node || parting.same_operation) {
     // Nothing decides it but the operations themselves: root, reduce operation, group.
     evidence.kind = DifferenceKind::Mismatch;
@@ -217,13 +218,12 @@ std::optional<Evidence> FunctionCheck::Explain(Scene& scene, SequenceStore& sequ
     evidence.kind = DifferenceKind::TripCount;
     evidence.culprit = first ? first : second;
   } else {
-    ClassifyPair(scene, i, j, first, second, &evidence);
+    first_has_it = ClassifyPair(scene, i, j, first, second, &evidence);
     const bool meet = evidence.kind == DifferenceKind::Mismatch && !evidence.twin && first && second;
     if (meet) evidence.detail = HowTheyDiffer(sequences, parting);
     evidence.admits_all = AdmitsAll(scene.world(), evidence.node);
   }
   if (!evidence.culprit) return std::nullopt;
-  const bool first_has_it = evidence.culprit == first;
   if (!evidence.is_roundabout) SetRanks(scene, sequences, first_has_it ? i : j, first_has_it ? j : i, groups, parting, &evidence);
   // What one side issues under a condition that nobody knows may be just what the other side issues.
   const auto is_open = [&](SeqId id) { return sequences[id].kind == ItemKind::Choice; };
@@ -321,7 +321,8 @@ Detail FunctionCheck::HowTheyDiffer(const SequenceStore& sequences, const Partin
   return DetailOf(OpOf(sequences, parting.first), OpOf(sequences, parting.second));
 }
 
-void FunctionCheck::ClassifyPair(Scene& scene, uint32_t i, uint32_t j, TraceId first, TraceId second,
+// Returns whether rank i, not j, issues the culprit.
+bool FunctionCheck::ClassifyPair(Scene& scene, uint32_t i, uint32_t j, TraceId first, TraceId second,
                                  Evidence* evidence) const {
   const Decision& decision = scene.Decide(traces_[evidence->node].value);
   const TraceId arm_i = traces_.Kids(evidence->node)[decision.truth.has(i) ? 0 : 1];
@@ -346,11 +347,13 @@ void FunctionCheck::ClassifyPair(Scene& scene, uint32_t i, uint32_t j, TraceId f
     if (op) (i_has_it ? first : second) = *op;
   }
   evidence->culprit = i_has_it ? first : second;
-  evidence->victim = i_has_it ? second : first;
+  // Behind an exit that a setting guards, both come to the same operation.
+  evidence->victim = first == second ? TraceId::None() : i_has_it ? second : first;
   const bool has_truth = decision.truth.has(i_has_it ? i : j);
   evidence->reached = has_truth ? decision.truth : Complement(scene, decision.truth);
   evidence->not_reached = Complement(scene, evidence->reached);
   SetTwin(scene, i_has_it ? j : i, evidence);
+  return i_has_it;
 }
 
 // The rank that lacks the operation issues its like under another rank condition: these were meant as a pair.

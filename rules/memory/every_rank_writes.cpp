@@ -160,8 +160,8 @@ extern const Rule EveryRankWrites = {
     .severity = Severity::Warning,
     .on_by_default = false,
     .preview =
-        "on 16 repositories seen for the first time 1 of 18 decided findings was right: scripts that one process runs and writers "
-        "behind a guard in the caller are not told apart well enough",
+        "35 of 78 findings on 35 repositories were right: guards in the caller, and paths that differ by rank through a value "
+        "handed on, are not told apart well enough",
     .languages = "Python",
     .summary = "file that all ranks, or one rank of each node, write under the same path",
     .explanation = R"md(

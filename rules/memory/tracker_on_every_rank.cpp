@@ -90,7 +90,8 @@ extern const Rule TrackerOnEveryRank = {
     .name = "tracker-on-every-rank",
     .severity = Severity::Warning,
     .on_by_default = false,
-    .preview = kTooFewWereRead,
+    .preview =
+        "7 of 15 findings on public code were right: who logs to a writer that every rank opens is not looked at",
     .languages = "Python",
     .summary = "log of the run (TensorBoard, W&B, MLflow) that all ranks, or one rank of each node, open",
     .explanation = R"md(

@@ -64,7 +64,8 @@ class Files {
   void VisitFolder(const FileUse& make) {
     if (!make.path.HasText() || make.path.Changes() || !IsFirstOnly(RanksOf(make), world_)) return;
     for (const FileUse& write : context_.file_uses.uses()) {
-      if (write.act != FileAct::Write || FolderOf(write.path) != make.path.Spelled() || IsMadeByAll(make)) continue;
+      const bool makes_it = write.call->entry->Has(knowledge::Role::MakeFolder);
+      if (write.act != FileAct::Write || makes_it || FolderOf(write.path) != make.path.Spelled() || IsMadeByAll(make)) continue;
       if (RanksOf(write) != traces::RankSet::All(world_.size())) continue;
       VisitPair(make, write, {"every rank writes into a folder that rank 0 has perhaps not made yet: nothing makes the others wait", {}},
                 "too early on the other ranks", "made on rank 0 only");
@@ -326,7 +327,7 @@ model.load_state_dict(torch.load("init.pt", map_location=device))
 * The name of the file changes from one time to the next, or is not known.
 * Only the rank that wrote reads.
 * One process does both: a test, or the process that starts the ranks and waits for them.
-* Each rank makes the folder for itself as well.
+* Each rank makes the folder for itself as well, or what it writes with does (`copytree`).
 
 ## Fix
 

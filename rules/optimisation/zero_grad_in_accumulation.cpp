@@ -111,6 +111,8 @@ for i, batch in enumerate(loader):
 * The clearing is under a test of a remainder as well.
 * The micro-steps are a loop of their own, and the clearing stands outside of it.
 * The optimizer steps each time.
+* `backward` stands under the test of the step as well, and another optimizer steps each time:
+  a generator that is trained every n-th time.
 
 ## Fix
 
