@@ -67,6 +67,7 @@ struct Difference {
   OpPlace culprit;                 // what one side issues and the other lacks or has differently
   bool has_victim = false;
   OpPlace victim;                  // what the other side issues next on those groups
+  std::string strategies;          // it shows only under these; empty: whatever the strategy
   source::Span condition;          // the test, loop head or handler that parts them; empty if none
   ir::ExprId condition_expr;       // in `condition_function`
   variation::FuncId condition_function;

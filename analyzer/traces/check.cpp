@@ -119,8 +119,8 @@ void FunctionCheck::Prepare(Scene& scene) {
   scene.FindClasses(traces_, nodes_);
 }
 
-SeqId FunctionCheck::Project(Scene& scene, SequenceStore& sequences, View view) {
-  view.rank = scene.ClassOf(view.rank);
+SeqId FunctionCheck::ProjectFor(Scene& scene, SequenceStore& sequences, uint32_t rank, View view) {
+  view.rank = scene.ClassOf(rank);
   return Projector(state_, scene, sequences, view, settled_).Run(root_);
 }
 
@@ -179,9 +179,11 @@ void FunctionCheck::Report(Scene& scene, SequenceStore& sequences, Evidence evid
   evidence.root = root_;
   AssumeGroup(scene, &evidence);
   if (is_first_arrival_) evidence.assumptions.Add(findings::Assumption::FirstArrival);
+  evidence.issuing = std::max(evidence.issuing, IssuingOf(operation));
   if (evidence.lists.empty()) {
     for (uint32_t rank = 0; rank < scene.world().size(); ++rank) {
-      evidence.lists.push_back(Project(scene, sequences, {.rank = rank, .groups = ~0u, .with_p2p = true}));
+      evidence.lists.push_back(ProjectFor(scene, sequences, rank, {.issuing = evidence.issuing, .with_p2p = true}));
+      evidence.whole.push_back(ProjectFor(scene, sequences, rank, {.with_p2p = true}));
     }
   }
   Difference difference = Describe(state_, scene, sequences, evidence);
@@ -205,7 +207,7 @@ void FunctionCheck::FlagSites(const SequenceStore& sequences, const Evidence& ev
   if (meets && evidence.victim) flag(evidence.victim);
   const ValueId group = traces_.operation(evidence.culprit).group;
   std::map<TraceId, size_t> ranks_with;
-  for (const SeqId list : evidence.lists) {
+  for (const SeqId list : evidence.whole) {
     std::vector<SeqId> ops;
     sequences.Flatten(list, kFarAhead, &ops);
     std::set<TraceId> issued;
@@ -215,7 +217,7 @@ void FunctionCheck::FlagSites(const SequenceStore& sequences, const Evidence& ev
   const bool is_loop = evidence.node && traces_[evidence.node].kind == TraceKind::Loop;
   for (const auto& [op, count] : ranks_with) {
     if (traces_.operation(op).group != group) continue;
-    if (count < evidence.lists.size() || (is_loop && Contains(traces_, evidence.node, op))) flag(op);
+    if (count < evidence.whole.size() || (is_loop && Contains(traces_, evidence.node, op))) flag(op);
   }
 }
 

@@ -121,7 +121,7 @@ void FunctionCheck::CheckPointToPoint() {
     SequenceStore sequences;
     std::vector<std::vector<Step>> ranks;
     for (uint32_t rank = 0; rank < world.size(); ++rank) {
-      const SeqId list = Project(scene, sequences, {.rank = rank, .groups = ~0u, .with_p2p = true});
+      const SeqId list = ProjectFor(scene, sequences, rank, {.with_p2p = true});
       std::optional<std::vector<Step>> steps = StepReader(state_, scene, sequences, rank).Read(list);
       if (!steps) return;
       ranks.push_back(std::move(*steps));

@@ -30,6 +30,9 @@ class Describer {
       result.has_victim = true;
       result.victim = Place(evidence_.victim);
     }
+    if (evidence_.issuing == Issuing::UnderStrategy) {
+      result.strategies = !result.culprit.strategies.empty() ? result.culprit.strategies : result.victim.strategies;
+    }
     SetCondition(&result);
     SetExit(&result);
     SetRanks(&result);
@@ -183,30 +186,30 @@ class Describer {
   // Everything that the difference rests on. Confidence follows from this alone.
   Assumptions Assumed(const Difference& result) const {
     Assumptions assumed = evidence_.assumptions;
-    AddOfOperation(result, &assumed);
+    AddOfOperation(&assumed);
     if (IsMadeOnce(result)) assumed.Add(Assumption::FirstArrival);
     if (IsOfSomeClass(result)) assumed.Add(Assumption::ClassUnknown);
     if (IsOfOwnJob()) assumed.Add(Assumption::OwnJob);
     if (IsOfSomeObject()) assumed.Add(Assumption::SeveralStores);
     if (result.kind == DifferenceKind::PointToPoint && result.detail != Detail::Order) assumed.Add(Assumption::PartnerElsewhere);
-    if (result.kind == DifferenceKind::Handler) AddOfHandler(result, &assumed);
+    if (result.kind == DifferenceKind::Handler) AddOfHandler(&assumed);
     else AddOfCondition(result, &assumed);
     return assumed;
   }
 
-  void AddOfOperation(const Difference& result, Assumptions* assumed) const {
-    if (result.culprit.op_class == knowledge::OpClass::Implicit) assumed->Add(Assumption::ImpliedOperation);
-    if (result.culprit.strategies.empty()) return;
+  void AddOfOperation(Assumptions* assumed) const {
+    if (evidence_.issuing >= Issuing::InPassing) assumed->Add(Assumption::ImpliedOperation);
+    if (evidence_.issuing < Issuing::UnderStrategy) return;
     assumed->Add(Assumption::StrategyElsewhere);
     // Under that setting it communicates, and then all ranks pass.
     if (evidence_.admits_all) assumed->Add(Assumption::SettingAdmitsAll);
   }
 
-  void AddOfHandler(const Difference& result, Assumptions* assumed) const {
+  void AddOfHandler(Assumptions* assumed) const {
     const TryInfo& info = traces_.try_info(evidence_.node);
     const bool broad = info.handlers[evidence_.handler].breadth == Breadth::Broad;
     assumed->Add(Assumption::FailsOnOneRank);
-    if (!broad || !info.fallible || !result.culprit.strategies.empty()) assumed->Add(Assumption::UnlikelyFailure);
+    if (!broad || !info.fallible || evidence_.issuing == Issuing::UnderStrategy) assumed->Add(Assumption::UnlikelyFailure);
   }
 
   void AddOfCondition(const Difference& result, Assumptions* assumed) const {

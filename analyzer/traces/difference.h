@@ -27,7 +27,9 @@ struct Evidence {
   RankSet reached;
   RankSet not_reached;
   Detail detail{};
-  std::vector<SeqId> lists;  // by rank of the world: what it issues
+  Issuing issuing = Issuing::Always;  // the difference rests on operations as sure as this
+  std::vector<SeqId> lists;  // by rank of the world: what it issues as surely
+  std::vector<SeqId> whole;  // by rank of the world: all that it may issue
 };
 
 Difference Describe(const State& state, Scene& scene, const SequenceStore& sequences, const Evidence& evidence);

@@ -44,7 +44,7 @@ class FunctionCheck {
   Assignment History() const;
   std::vector<ValueId> Params(FuncId func) const;
   void Prepare(Scene& scene);
-  SeqId Project(Scene& scene, SequenceStore& sequences, View view);
+  SeqId ProjectFor(Scene& scene, SequenceStore& sequences, uint32_t rank, View view);
   TraceId OpOf(const SequenceStore& sequences, SeqId list) const;
   std::optional<TraceId> FirstOpIn(TraceId id) const;
   Detail DetailOf(TraceId first, TraceId second) const;
@@ -68,16 +68,16 @@ class FunctionCheck {
   void CheckScene(Scene& scene);
   bool CheckOnce(Scene& scene, SequenceStore& sequences);
   bool AdmitsAll(const World& world, TraceId node) const;
-  TraceId Blame(Scene& scene, SequenceStore& sequences, uint32_t i, uint32_t j, uint32_t groups,
+  TraceId Blame(Scene& scene, SequenceStore& sequences, uint32_t i, uint32_t j, View view,
                 const Parting& parting);
   TraceId InnermostAround(Scene& scene, const SequenceStore& sequences, uint32_t i, uint32_t j, const Parting& parting);
   bool ShowsThrough(const Evidence& evidence) const;
   bool PartsRanks(Scene& scene, TraceId node, uint32_t i, uint32_t j) const;
-  std::optional<Evidence> Explain(Scene& scene, SequenceStore& sequences, uint32_t i, uint32_t j, uint32_t groups,
+  std::optional<Evidence> Explain(Scene& scene, SequenceStore& sequences, uint32_t i, uint32_t j, const View& view,
                                   const Parting& parting);
   static bool BothOpen(const SequenceStore& sequences, const Parting& parting);
   bool ClassifyPair(Scene& scene, uint32_t i, uint32_t j, TraceId first, TraceId second, Evidence* evidence) const;
-  void SetRanks(Scene& scene, SequenceStore& sequences, uint32_t has, uint32_t lacks, uint32_t groups,
+  void SetRanks(Scene& scene, SequenceStore& sequences, uint32_t has, uint32_t lacks, const View& view,
                 const Parting& parting, Evidence* evidence);
   void SetTwin(Scene& scene, uint32_t lacking, Evidence* evidence) const;
   bool AlikeOps(TraceId a, TraceId b) const;
@@ -87,9 +87,10 @@ class FunctionCheck {
   void CheckOwn();
   void CheckOwnAlong(Scene& scene, knowledge::Axes axes, FuncId handlers_of);
   std::unordered_set<uint32_t> ReachedByPeers(Scene& scene, uint32_t rank, uint32_t groups);
-  void ReportOwn(Scene& scene, SequenceStore& sequences, const OwnDecision& decision, uint32_t rank);
-  TraceId PlainOpBeyond(const SequenceStore& sequences, SeqId list, SeqId other) const;
-  TraceId FirstPlainOp(const SequenceStore& sequences, SeqId list) const;
+  std::vector<OwnDecision> OwnDecisions(Scene& scene, SequenceStore& sequences, const View& view, knowledge::Axes axes,
+                                        FuncId handlers_of);
+  void ReportOwn(Scene& scene, SequenceStore& sequences, const OwnDecision& whole, const OwnDecision& decision,
+                 const View& view);
   void ClassifyOwn(TraceId node, TraceId first, TraceId second, Evidence* evidence) const;
 
   // operations.cpp
@@ -118,6 +119,9 @@ class FunctionCheck {
   int found_ = 0;
   bool has_unread_settings_ = false;   // more than there are tries for
 };
+
+// What is issued for certain tells most of a difference that shows in it, whatever is issued under a strategy before.
+constexpr Issuing kSurestFirst[] = {Issuing::Always, Issuing::InPassing, Issuing::UnderStrategy};
 
 // The ranks of the scene's world that are not in `ranks`.
 RankSet Complement(const Scene& scene, RankSet ranks);

@@ -50,33 +50,11 @@ void FunctionCheck::CheckOwn() {
   if (nodes_.has_handlers) CheckOwnAlong(scene, {}, func_);
 }
 
-// What a body certainly issues, rather than what it issues under some strategies only.
-TraceId FunctionCheck::FirstPlainOp(const SequenceStore& sequences, SeqId list) const {
-  constexpr size_t kFarAhead = 16;
-  std::vector<SeqId> ops;
-  sequences.Flatten(list, kFarAhead, &ops);
-  for (const SeqId op : ops) {
-    if (!traces_.entry(sequences[op].origin).operation.strategies) return sequences[op].origin;
-  }
-  return OpOf(sequences, list);
-}
-
-// An operation that one list issues more often than the other, whatever the strategy.
-TraceId FunctionCheck::PlainOpBeyond(const SequenceStore& sequences, SeqId list, SeqId other) const {
-  constexpr size_t kFarAhead = 64;
-  std::vector<SeqId> ops;
-  std::vector<SeqId> others;
-  sequences.Flatten(list, kFarAhead, &ops);
-  sequences.Flatten(other, kFarAhead, &others);
-  const auto count = [&](const std::vector<SeqId>& among, uint64_t token) {
-    return std::ranges::count_if(among, [&](SeqId op) { return sequences[op].token == token; });
-  };
-  for (const SeqId op : ops) {
-    const uint64_t token = sequences[op].token;
-    const bool is_plain = !traces_.entry(sequences[op].origin).operation.strategies;
-    if (is_plain && count(ops, token) > count(others, token)) return sequences[op].origin;
-  }
-  return TraceId::None();
+std::vector<OwnDecision> FunctionCheck::OwnDecisions(Scene& scene, SequenceStore& sequences, const View& view, Axes axes,
+                                                     FuncId handlers_of) {
+  Projector projector(state_, scene, sequences, view, settled_, axes, handlers_of);
+  projector.Run(root_);
+  return projector.own_decisions();
 }
 
 void FunctionCheck::CheckOwnAlong(Scene& scene, Axes axes, FuncId handlers_of) {
@@ -84,18 +62,23 @@ void FunctionCheck::CheckOwnAlong(Scene& scene, Axes axes, FuncId handlers_of) {
   SequenceStore sequences;
   for (uint32_t rank = 0; rank < scene.world().size(); ++rank) {
     if (!passes.Needs(rank, settled_.size())) continue;
-    const View view{.rank = rank, .groups = handlers_of ? ~0u : GroupsAlong(scene, axes)};
-    Projector projector(state_, scene, sequences, view, settled_, axes, handlers_of);
-    projector.Run(root_);
-    const std::vector<OwnDecision> decisions = projector.own_decisions();
-    if (decisions.empty()) continue;
+    View view{.rank = rank, .groups = handlers_of ? ~0u : GroupsAlong(scene, axes)};
+    const std::vector<OwnDecision> all = OwnDecisions(scene, sequences, view, axes, handlers_of);
+    if (all.empty()) continue;
     const std::unordered_set<uint32_t> reached = NodesReached(state_, scene, root_, rank, settled_);
     const std::unordered_set<uint32_t> by_peers = ReachedByPeers(scene, rank, view.groups);
-    for (const OwnDecision& decision : decisions) {
-      if (full()) return;
-      // What one rank alone decides is compared with what the others do instead.
-      const bool is_shared = reached.contains(decision.node.index) && by_peers.contains(decision.node.index);
-      if (is_shared && !settled_.contains(decision.node.index)) ReportOwn(scene, sequences, decision, rank);
+    for (const Issuing issuing : kSurestFirst) {
+      view.issuing = issuing;
+      for (const OwnDecision& decision : OwnDecisions(scene, sequences, view, axes, handlers_of)) {
+        if (full()) return;
+        const auto whole = std::ranges::find_if(all, [&](const OwnDecision& other) {
+          return other.node == decision.node && other.handler == decision.handler;
+        });
+        if (whole == all.end() || !FirstDifference(sequences, whole->first, whole->second)) continue;
+        // What one rank alone decides is compared with what the others do instead.
+        const bool is_shared = reached.contains(decision.node.index) && by_peers.contains(decision.node.index);
+        if (is_shared && !settled_.contains(decision.node.index)) ReportOwn(scene, sequences, *whole, decision, view);
+      }
     }
   }
 }
@@ -115,7 +98,9 @@ std::unordered_set<uint32_t> FunctionCheck::ReachedByPeers(Scene& scene, uint32_
   return reached;
 }
 
-void FunctionCheck::ReportOwn(Scene& scene, SequenceStore& sequences, const OwnDecision& decision, uint32_t rank) {
+// `decision`: as it looks in the view; `whole`: with all that may be issued.
+void FunctionCheck::ReportOwn(Scene& scene, SequenceStore& sequences, const OwnDecision& whole, const OwnDecision& decision,
+                              const View& view) {
   const std::optional<Parting> parting = FirstDifference(sequences, decision.first, decision.second);
   if (!parting) return;
   const TraceId first = OpOf(sequences, parting->first);
@@ -124,16 +109,16 @@ void FunctionCheck::ReportOwn(Scene& scene, SequenceStore& sequences, const OwnD
   Evidence evidence;
   evidence.node = decision.node;
   evidence.own = true;
+  evidence.issuing = view.issuing;
   evidence.handler = decision.handler;
   evidence.culprit = first ? first : second;
   evidence.victim = first && second ? second : TraceId::None();
   const TraceKind kind = traces_[decision.node].kind;
   if (kind == TraceKind::Try) {
     evidence.kind = DifferenceKind::Handler;
-    if (const TraceId plain = PlainOpBeyond(sequences, decision.first, decision.second)) evidence.culprit = plain;
   } else if (kind == TraceKind::Loop) {
     evidence.kind = DifferenceKind::TripCount;
-    evidence.culprit = FirstPlainOp(sequences, decision.first);
+    evidence.culprit = OpOf(sequences, decision.first);
     evidence.victim = {};
   } else {
     ClassifyOwn(decision.node, first, second, &evidence);
@@ -143,12 +128,12 @@ void FunctionCheck::ReportOwn(Scene& scene, SequenceStore& sequences, const OwnD
   if (reported_culprits_.contains(evidence.culprit.index)) return MarkSettled(decision.node);
   // One rank goes the way on which the operation is missing, the others the other.
   const bool is_in_second = evidence.culprit == second && evidence.culprit != first;
-  const SeqId with = is_in_second ? decision.second : decision.first;
-  const SeqId without = is_in_second ? decision.first : decision.second;
   for (uint32_t other = 0; other < scene.world().size(); ++other) {
-    evidence.lists.push_back(other == rank ? without : with);
+    const bool is_first = is_in_second == (other == view.rank);
+    evidence.lists.push_back(is_first ? decision.first : decision.second);
+    evidence.whole.push_back(is_first ? whole.first : whole.second);
   }
-  evidence.not_reached = RankSet::Of(rank);
+  evidence.not_reached = RankSet::Of(view.rank);
   evidence.reached = Complement(scene, evidence.not_reached);
   Report(scene, sequences, evidence, decision.node);
 }

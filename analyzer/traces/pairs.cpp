@@ -2,6 +2,7 @@
 // order and guards all follow). Where they do not, the innermost choice without which they would is to blame.
 #include <algorithm>
 #include <set>
+#include <tuple>
 
 #include "analyzer/traces/conditions.h"
 #include "analyzer/traces/function_check.h"
@@ -120,22 +121,26 @@ void FunctionCheck::CheckScene(Scene& scene) {
 
 // Whether some pair of ranks differs; then the difference is reported and its cause settled.
 bool FunctionCheck::CheckOnce(Scene& scene, SequenceStore& sequences) {
-  std::map<std::pair<uint32_t, uint32_t>, SeqId> lists;
-  const auto list = [&](uint32_t rank, uint32_t groups) {
-    const auto [found, is_new] = lists.try_emplace({scene.ClassOf(rank), groups});
-    if (is_new) found->second = Project(scene, sequences, {.rank = rank, .groups = groups});
+  std::map<std::tuple<uint32_t, uint32_t, Issuing>, SeqId> lists;
+  const auto list = [&](uint32_t rank, const View& view) {
+    const auto [found, is_new] = lists.try_emplace({scene.ClassOf(rank), view.groups, view.issuing});
+    if (is_new) found->second = ProjectFor(scene, sequences, rank, view);
     return found->second;
   };
   const uint32_t size = scene.world().size();
   std::optional<Evidence> best;
   for (uint32_t i = 0; i < size; ++i) {
     for (uint32_t j = i + 1; j < size && (!best || best->is_roundabout); ++j) {
-      const uint32_t groups = SharedGroups(scene, i, j);
-      if (groups == 0 || scene.ClassOf(i) == scene.ClassOf(j)) continue;
-      const SeqId first = list(i, groups);
-      const std::optional<Parting> parting = FirstDifference(sequences, first, list(j, groups));
-      if (!parting) continue;
-      std::optional<Evidence> evidence = Explain(scene, sequences, i, j, groups, *parting);
+      View view{.groups = SharedGroups(scene, i, j)};
+      if (view.groups == 0 || scene.ClassOf(i) == scene.ClassOf(j)) continue;
+      if (!FirstDifference(sequences, list(i, view), list(j, view))) continue;
+      std::optional<Evidence> evidence;
+      for (const Issuing issuing : kSurestFirst) {
+        view.issuing = issuing;
+        const std::optional<Parting> parting = FirstDifference(sequences, list(i, view), list(j, view));
+        if (parting) evidence = Explain(scene, sequences, i, j, view, *parting);
+        if (evidence) break;
+      }
       if (evidence && (!best || !evidence->is_roundabout)) best = std::move(evidence);
     }
   }
@@ -159,14 +164,15 @@ bool FunctionCheck::ShowsThrough(const Evidence& evidence) const {
   return evidence.kind == DifferenceKind::TripCount && reported_culprits_.contains(evidence.culprit.index);
 }
 
-TraceId FunctionCheck::Blame(Scene& scene, SequenceStore& sequences, uint32_t i, uint32_t j, uint32_t groups,
+TraceId FunctionCheck::Blame(Scene& scene, SequenceStore& sequences, uint32_t i, uint32_t j, View view,
                              const Parting& parting) {
   size_t tried = 0;
   TraceId puts_it_off;
   for (const TraceId node : nodes_.choices) {
     if (settled_.contains(node.index) || !PartsRanks(scene, node, i, j) || ++tried > kMostBlamed) continue;
-    const SeqId first = Project(scene, sequences, {.rank = i, .groups = groups, .agreed = node});
-    const SeqId second = Project(scene, sequences, {.rank = j, .groups = groups, .agreed = node});
+    view.agreed = node;
+    const SeqId first = ProjectFor(scene, sequences, i, view);
+    const SeqId second = ProjectFor(scene, sequences, j, view);
     const std::optional<Parting> rest = FirstDifference(sequences, first, second);
     if (!rest) return node;
     // Another defect stays, later on. (Taking away one half of a pair of conditions that agree brings one forward.)
@@ -199,12 +205,13 @@ bool FunctionCheck::PartsRanks(Scene& scene, TraceId node, uint32_t i, uint32_t 
 }
 
 std::optional<Evidence> FunctionCheck::Explain(Scene& scene, SequenceStore& sequences, uint32_t i, uint32_t j,
-                                               uint32_t groups, const Parting& parting) {
+                                               const View& view, const Parting& parting) {
   Evidence evidence;
+  evidence.issuing = view.issuing;
   const TraceId first = OpOf(sequences, parting.first);
   const TraceId second = OpOf(sequences, parting.second);
   if (!first && !second) return std::nullopt;
-  evidence.node = Blame(scene, sequences, i, j, groups, parting);
+  evidence.node = Blame(scene, sequences, i, j, view, parting);
   bool first_has_it = static_cast<bool>(first);
   if (!evidence.node || parting.same_operation) {
     // Nothing decides it but the operations themselves: root, reduce operation, group.
@@ -224,7 +231,7 @@ std::optional<Evidence> FunctionCheck::Explain(Scene& scene, SequenceStore& sequ
     evidence.admits_all = AdmitsAll(scene.world(), evidence.node);
   }
   if (!evidence.culprit) return std::nullopt;
-  if (!evidence.is_roundabout) SetRanks(scene, sequences, first_has_it ? i : j, first_has_it ? j : i, groups, parting, &evidence);
+  if (!evidence.is_roundabout) SetRanks(scene, sequences, first_has_it ? i : j, first_has_it ? j : i, view, parting, &evidence);
   // What one side issues under a condition that nobody knows may be just what the other side issues.
   const auto is_open = [&](SeqId id) { return sequences[id].kind == ItemKind::Choice; };
   const bool both_issue = evidence.kind == DifferenceKind::Mismatch && first && second;
@@ -261,23 +268,23 @@ bool FunctionCheck::BothOpen(const SequenceStore& sequences, const Parting& part
 
 // Which ranks go along with the one that issues the culprit and which with the one that lacks it: as the lists have it,
 // whatever the condition to blame says by itself. (Of `if rank == 0: f() elif rank == 1: f()` both reach `f`.)
-void FunctionCheck::SetRanks(Scene& scene, SequenceStore& sequences, uint32_t has, uint32_t lacks, uint32_t groups,
+void FunctionCheck::SetRanks(Scene& scene, SequenceStore& sequences, uint32_t has, uint32_t lacks, const View& view,
                              const Parting& parting, Evidence* evidence) {
-  const SeqId with = Project(scene, sequences, {.rank = has, .groups = groups});
-  const SeqId without = Project(scene, sequences, {.rank = lacks, .groups = groups});
+  const SeqId with = ProjectFor(scene, sequences, has, view);
+  const SeqId without = ProjectFor(scene, sequences, lacks, view);
   const auto goes_along = [&](SeqId list, SeqId other) {
     const std::optional<Parting> own = FirstDifference(sequences, list, other);
     return !own || own->position > parting.position;
   };
   const auto is_member = [&](uint32_t rank) {
     for (GroupIndex g = 0; g < scene.evaluator().group_count(); ++g) {
-      if ((groups >> g & 1u) != 0 && scene.evaluator().group(g).members[rank].empty()) return false;
+      if ((view.groups >> g & 1u) != 0 && scene.evaluator().group(g).members[rank].empty()) return false;
     }
     return true;
   };
   for (uint32_t rank = 0; rank < scene.world().size(); ++rank) {
     if (!is_member(rank)) continue;
-    const SeqId own = Project(scene, sequences, {.rank = rank, .groups = groups});
+    const SeqId own = ProjectFor(scene, sequences, rank, view);
     const bool reaches = goes_along(own, with);
     if (!reaches && !goes_along(own, without)) continue;
     const uint8_t bit = RankSet::Of(rank).bits;

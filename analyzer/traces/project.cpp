@@ -183,12 +183,17 @@ SeqId Projector::Project(TraceId id, const Context& context) {
   return context.next;
 }
 
+Issuing IssuingOf(const knowledge::Operation& operation) {
+  if (operation.strategies) return Issuing::UnderStrategy;
+  return operation.op_class == knowledge::OpClass::Implicit ? Issuing::InPassing : Issuing::Always;
+}
+
 SeqId Projector::ProjectOp(TraceId id, const Trace& trace, SeqId next) {
   const Operation& operation = state_.traces.operation(id);
   const knowledge::Operation& known = state_.traces.entry(id).operation;
   const bool is_p2p = known.op_class == knowledge::OpClass::Send || known.op_class == knowledge::OpClass::Recv ||
                       known.op_class == knowledge::OpClass::Batch;
-  if (is_p2p && !view_.with_p2p) return next;
+  if ((is_p2p && !view_.with_p2p) || IssuingOf(known) > view_.issuing) return next;
   Evaluator& evaluator = scene_.evaluator();
   const GroupIndex group = evaluator.Group(operation.group, view_.rank);
   if ((view_.groups >> group & 1u) == 0) return next;
@@ -463,18 +468,22 @@ bool Projector::CallsItself(TraceId body, uint32_t func) {
   return calls_itself_[body.index] = found;
 }
 
+std::unordered_map<uint32_t, SeqId>& Projector::CallsSeenBy(uint32_t rank) {
+  return sequences_.Calls({.rank = rank, .groups = view_.groups, .issuing = static_cast<uint8_t>(view_.issuing), .with_p2p = view_.with_p2p});
+}
+
 // Lists of calls that were projected before, by this projection or by others whom they look the same to.
 std::unordered_map<uint32_t, SeqId>& Projector::KnownCalls(TraceId body) {
   if (!silent_.empty()) return silent_calls_;
   if (!assumed_.empty()) return assumed_calls_[assumed_hash_];
   constexpr uint32_t kAnyRank = kMostRanks;
   // What nothing varies in is the same for every rank that looks at the same groups.
-  if ((state_.traces[body].flags & kVarying) == 0) return sequences_.Calls(kAnyRank, view_.groups, view_.with_p2p);
+  if ((state_.traces[body].flags & kVarying) == 0) return CallsSeenBy(kAnyRank);
   // Each rank's own decisions are noted on the way, so the way has to be gone.
   const bool notes_decisions = !own_axes_.empty() || handlers_of_;
   const bool holds_agreed = view_.agreed && FindAroundAgreed(body);
   if (notes_decisions || holds_agreed) return own_calls_;
-  return sequences_.Calls(view_.rank, view_.groups, view_.with_p2p);
+  return CallsSeenBy(view_.rank);
 }
 
 SeqId Projector::ProjectTry(TraceId id, const Trace& trace, const Context& context) {

@@ -56,10 +56,19 @@ class Scene {
   const variation::ValueStore& values_;
 };
 
-// Which operations are looked at: those of the groups in `groups` (a bit each).
+// How surely a call issues its operation.
+enum class Issuing : uint8_t {
+  Always,         // a call made to communicate
+  InPassing,      // a call of a library that communicates beside its work
+  UnderStrategy,  // the same, under some strategies alone (FSDP, ZeRO-3)
+};
+Issuing IssuingOf(const knowledge::Operation& operation);
+
+// Which operations are looked at: those of the groups in `groups` (a bit each), issued as surely as `issuing` or surer.
 struct View {
   uint32_t rank = 0;
   uint32_t groups = ~0u;
+  Issuing issuing = Issuing::UnderStrategy;
   bool with_p2p = false;
   TraceId agreed;   // a choice to be taken as agreed besides the settled ones
 };
@@ -135,6 +144,7 @@ class Projector {
   bool IsOwn(ValueId value) const;
   bool IsSettled(TraceId id, const Trace& trace) const;
   std::unordered_map<uint32_t, SeqId>& KnownCalls(TraceId body);
+  std::unordered_map<uint32_t, SeqId>& CallsSeenBy(uint32_t rank);
   bool FindAroundAgreed(TraceId id);
 
   const State& state_;

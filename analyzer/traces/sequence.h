@@ -3,7 +3,9 @@
 // prime field), so a call's list is compared without being copied into its callers'.
 #pragma once
 
+#include <compare>
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <unordered_map>
 #include <vector>
@@ -65,10 +67,16 @@ class SequenceStore {
   bool Same(SeqId a, SeqId b) const;
   // The first operation of a list; none if it has none.
   SeqId FirstOp(SeqId list) const { return items_[list.index].first_op; }
-  // Lists of calls by the trace of the callee, for projections on this rank and these groups.
-  std::unordered_map<uint32_t, SeqId>& Calls(uint32_t rank, uint32_t groups, bool with_p2p) {
-    return calls_[(uint64_t{groups} << 32) | (uint64_t{rank} << 1) | (with_p2p ? 1 : 0)];
-  }
+  // What a projection looks at: calls look alike to all projections that look at the same.
+  struct Sight {
+    uint32_t rank = 0;
+    uint32_t groups = 0;
+    uint8_t issuing = 0;
+    bool with_p2p = false;
+    friend auto operator<=>(const Sight&, const Sight&) = default;
+  };
+  // Lists of calls by the trace of the callee.
+  std::unordered_map<uint32_t, SeqId>& Calls(const Sight& sight) { return calls_[sight]; }
   // By trace: whether the node `agreed` is in it.
   std::unordered_map<uint32_t, bool>& Around(TraceId agreed) { return around_[agreed.index]; }
   // Whether the choice `origin` stands in the list, calls included; not looked for far ahead.
@@ -81,7 +89,7 @@ class SequenceStore {
 
   static constexpr uint64_t kRaisedLength = ~uint64_t{0};
   std::vector<Item> items_;
-  std::unordered_map<uint64_t, std::unordered_map<uint32_t, SeqId>> calls_;
+  std::map<Sight, std::unordered_map<uint32_t, SeqId>> calls_;
   std::unordered_map<uint32_t, std::unordered_map<uint32_t, bool>> around_;
 };
 

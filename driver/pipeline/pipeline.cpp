@@ -92,7 +92,7 @@ std::map<std::string, std::string> RelativeOverlays(const Options& options, cons
 
 // They are asked for only where an operation names one, and to see them all modules are read.
 objects::Strategies StrategiesOf(const Analysed& a, const objects::ProgramIndex& index) {
-  const bool is_asked = std::ranges::any_of(a.analysis.differences, [](const traces::Difference& each) { return !each.culprit.strategies.empty(); });
+  const bool is_asked = std::ranges::any_of(a.analysis.differences, [](const traces::Difference& each) { return !each.strategies.empty(); });
   return is_asked ? objects::Strategies(a.program, *a.knowledge, a.facts, index, a.launch_lines) : objects::Strategies();
 }
 

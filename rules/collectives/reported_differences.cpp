@@ -42,10 +42,10 @@ objects::StrategyUse UseOfBuffers(const Context& context, const traces::OpPlace&
 }
 
 objects::StrategyUse UseOfStrategies(const Context& context, const traces::Difference& difference) {
-  if (difference.culprit.strategies.empty()) return objects::StrategyUse::Seen;
+  if (difference.strategies.empty()) return objects::StrategyUse::Seen;
   if (difference.culprit.kind == "buffer_broadcast") return UseOfBuffers(context, difference.culprit);
   const ir::ModuleId module = context.program.funcs[FunctionOf(context, difference)].module;
-  return context.strategies.Of(module, difference.culprit.strategies);
+  return context.strategies.Of(module, difference.strategies);
 }
 
 }  // namespace
