@@ -274,6 +274,7 @@ class Builder {
   // main_process_first: the ranks of the guard run the body, then the barrier lets the others run it.
   TraceId InTurns(ir::ExprId context, const CallFact& call, TraceId body) {
     const TraceId barrier = KnownOperation(state_, At(context), call.entry, call.receiver, state_.facts.args(call));
+    state_.sites.push_back({.site = At(context), .entry = call.entry, .unresolved = {}});
     const knowledge::Entry& entry = state_.knowledge[call.entry];
     if (!entry.guard) return traces_.Seq(barrier, body);
     const ValueId first = ValueOfFormula(state_, entry.guard);

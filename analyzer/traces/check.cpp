@@ -182,7 +182,7 @@ void FunctionCheck::Report(Scene& scene, SequenceStore& sequences, Evidence evid
   evidence.issuing = std::max(evidence.issuing, IssuingOf(operation));
   if (evidence.lists.empty()) {
     for (uint32_t rank = 0; rank < scene.world().size(); ++rank) {
-      evidence.lists.push_back(ProjectFor(scene, sequences, rank, {.issuing = evidence.issuing, .with_p2p = true}));
+      evidence.lists.push_back(ProjectFor(scene, sequences, rank, {.issuing = ToldWith(evidence.issuing), .with_p2p = true}));
       evidence.whole.push_back(ProjectFor(scene, sequences, rank, {.with_p2p = true}));
     }
   }

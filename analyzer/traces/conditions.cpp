@@ -154,6 +154,33 @@ bool IsMadeOfRanks(const variation::ValueStore& values, ValueId id, int depth) {
          });
 }
 
+bool IsOneOfUnknowns(const variation::ValueStore& values, ValueId number) {
+  constexpr int kDeepest = 4;
+  for (int depth = 0; number && depth < kDeepest; ++depth) {
+    const auto kids = values.Kids(number);
+    if (values[number].kind == ValueKind::Select) {
+      return !values.axes(kids[0]).empty() && IsUniformUnknown(values, kids[1]) && IsUniformUnknown(values, kids[2]);
+    }
+    if (values[number].kind != ValueKind::Derived || kids.empty()) return false;
+    number = kids[0];
+  }
+  return false;
+}
+
+bool IsShareOfEqualParts(const variation::ValueStore& values, ValueId number) {
+  constexpr int kDeepest = 6;
+  bool is_share = false;
+  for (int depth = 0; number && depth < kDeepest; ++depth) {
+    const auto kids = values.Kids(number);
+    if (values[number].kind != ValueKind::Derived || kids.empty()) return false;
+    // What a part is taken of is the same on every rank: is it told how many ranks there are?
+    if (is_share) return std::ranges::any_of(kids.subspan(1), [&](ValueId argument) { return AsksForSize(values, argument); });
+    is_share = !values.axes(number).empty() && values.axes(kids[0]).empty();
+    number = kids[0];
+  }
+  return false;
+}
+
 bool IsPredicate(const variation::ValueStore& values, ValueId condition) {
   return condition && EveryPart(values, condition, [&](ValueId part) {
     const Value& value = values[part];

@@ -22,6 +22,13 @@ bool HangsOnObject(const variation::ValueStore& values, ValueId condition, int d
 // Whether all that varies in a value are ranks themselves, parts of sequences taken by rank, and their numbers.
 bool IsMadeOfRanks(const variation::ValueStore& values, ValueId value, int depth = 0);
 
+// Whether it is one of two unknown numbers on each rank, such as the lengths of two lists: nothing says that they differ.
+bool IsOneOfUnknowns(const variation::ValueStore& values, ValueId number);
+
+// Whether what a loop goes over are shares of something that was cut with the number of ranks in mind:
+// `x.chunk(rounds * world_size)[rank::world_size]`.
+bool IsShareOfEqualParts(const variation::ValueStore& values, ValueId number);
+
 // Whether a condition is a formula over coordinates and constants alone, which says more than its source does.
 bool IsPredicate(const variation::ValueStore& values, ValueId condition);
 

@@ -190,6 +190,7 @@ class Describer {
     if (IsMadeOnce(result)) assumed.Add(Assumption::FirstArrival);
     if (IsOfSomeClass(result)) assumed.Add(Assumption::ClassUnknown);
     if (IsOfOwnJob()) assumed.Add(Assumption::OwnJob);
+    if (HangsOnSettingOnTheWay()) assumed.Add(Assumption::SettingUnknown);
     if (IsOfSomeObject()) assumed.Add(Assumption::SeveralStores);
     if (result.kind == DifferenceKind::PointToPoint && result.detail != Detail::Order) assumed.Add(Assumption::PartnerElsewhere);
     if (result.kind == DifferenceKind::Handler) AddOfHandler(&assumed);
@@ -226,6 +227,8 @@ class Describer {
     if (!(result.axes & elsewhere).empty()) assumed->Add(Assumption::EnvironmentDiffers);
     const bool of_rank = !is_of_surroundings && !result.axes.has(knowledge::Axis::Data);
     if (of_rank) AddOfRank(decided_by, assumed);
+    const bool counts = of_rank && result.kind == DifferenceKind::TripCount && decided_by;
+    if (counts && IsShareOfEqualParts(state_.values, decided_by)) assumed->Add(Assumption::SharesDiffer);
     // `"labels" in batch`, `mask is not None`: what a batch holds is mostly a matter of settings, whatever its values.
     if (decided_by && VariesByPresence(state_.values, decided_by)) assumed->Add(Assumption::PresenceDiffers);
   }
@@ -254,6 +257,26 @@ class Describer {
     });
   }
 
+  // From what parts the ranks to the operation, and to the exit that skips it. What stands around both leads to neither.
+  bool HangsOnSettingOnTheWay() const {
+    const Assignment nothing;
+    Evaluator evaluator(state_.values, state_.knowledge, scene_.world(), nothing);
+    const auto is_unknown = [&](ValueId value) { return value && evaluator.Evaluate(value, 0).kind == OutcomeKind::Unknown; };
+    if (!evidence_.node) {
+      const Operation& operation = traces_.operation(evidence_.culprit);
+      return is_unknown(operation.root) || is_unknown(operation.count);
+    }
+    const auto is_open = [&](TraceId id) {
+      const TraceKind kind = traces_[id].kind;
+      const ValueId value = traces_[id].value;
+      if (kind != TraceKind::Choice && kind != TraceKind::Loop) return false;
+      if (id != evidence_.node && Contains(traces_, id, evidence_.node)) return false;
+      return !value || is_unknown(value);
+    };
+    return std::ranges::any_of(PathTo(traces_, evidence_.root, evidence_.culprit), is_open) ||
+           std::ranges::any_of(PathTo(traces_, evidence_.node, evidence_.exit), is_open);
+  }
+
   bool IsOfSomeObject() const {
     if (evidence_.own) return false;
     const auto keeps_group = [&](TraceId op) {
@@ -262,15 +285,14 @@ class Describer {
     if (keeps_group(evidence_.culprit) || keeps_group(evidence_.victim)) return true;
     const std::vector<TraceId> path = PathTo(traces_, evidence_.root, evidence_.culprit);
     return std::ranges::any_of(path, [&](TraceId id) {
-      return id != evidence_.node && traces_[id].kind == TraceKind::Choice &&
-             HangsOnObject(state_.values, traces_[id].value);
+      return traces_[id].kind == TraceKind::Choice && HangsOnObject(state_.values, traces_[id].value);
     });
   }
 
-  // `if isinstance(x, DTensor): x = x.full_tensor()`, of an object whose class is not known; or the rank that holds
+  // `if isinstance(x, DTensor): x = x.full_tensor()` or `if hasattr(x, "full_tensor")`, of an object whose class is not known; or the rank that holds
   // the tensor sends it, and all others hold that rank's number.
   bool IsOfSomeClass(const Difference& result) const {
-    if (result.culprit.op_class != knowledge::OpClass::Implicit && result.detail != Detail::Root) return false;
+    if (evidence_.issuing == Issuing::Always && result.detail != Detail::Root) return false;
     const std::vector<TraceId> path = PathTo(traces_, evidence_.root, evidence_.culprit);
     return std::ranges::any_of(path, [&](TraceId id) {
       return traces_[id].kind == TraceKind::Choice && AsksForClass(state_.values, traces_[id].value);

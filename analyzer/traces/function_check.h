@@ -3,6 +3,7 @@
 // and operations.cpp (operations that are wrong by themselves).
 #pragma once
 
+#include <algorithm>
 #include <map>
 #include <optional>
 #include <string>
@@ -120,8 +121,11 @@ class FunctionCheck {
   bool has_unread_settings_ = false;   // more than there are tries for
 };
 
-// What is issued for certain tells most of a difference that shows in it, whatever is issued under a strategy before.
+// A difference rests on the surest operations in which it shows.
 constexpr Issuing kSurestFirst[] = {Issuing::Always, Issuing::InPassing, Issuing::UnderStrategy};
+
+// The operations that it is told with: what communicates in passing may come first, what needs a strategy is left out if it can be.
+constexpr Issuing ToldWith(Issuing rests_on) { return std::max(rests_on, Issuing::InPassing); }
 
 // The ranks of the scene's world that are not in `ranks`.
 RankSet Complement(const Scene& scene, RankSet ranks);

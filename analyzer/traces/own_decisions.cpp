@@ -11,6 +11,13 @@ namespace {
 
 using knowledge::Axes;
 
+const OwnDecision* Find(const std::vector<OwnDecision>& among, const OwnDecision& decision) {
+  const auto found = std::ranges::find_if(among, [&](const OwnDecision& other) {
+    return other.node == decision.node && other.handler == decision.handler;
+  });
+  return found == among.end() ? nullptr : &*found;
+}
+
 // Whether members of the group differ along the axes.
 bool Spans(const GroupInfo& group, Axes axes) {
   if (group.kind != variation::GroupKind::AxisGroup) return true;
@@ -65,19 +72,21 @@ void FunctionCheck::CheckOwnAlong(Scene& scene, Axes axes, FuncId handlers_of) {
     View view{.rank = rank, .groups = handlers_of ? ~0u : GroupsAlong(scene, axes)};
     const std::vector<OwnDecision> all = OwnDecisions(scene, sequences, view, axes, handlers_of);
     if (all.empty()) continue;
+    view.issuing = ToldWith(Issuing::Always);
+    const std::vector<OwnDecision> without_strategies = OwnDecisions(scene, sequences, view, axes, handlers_of);
     const std::unordered_set<uint32_t> reached = NodesReached(state_, scene, root_, rank, settled_);
     const std::unordered_set<uint32_t> by_peers = ReachedByPeers(scene, rank, view.groups);
     for (const Issuing issuing : kSurestFirst) {
       view.issuing = issuing;
       for (const OwnDecision& decision : OwnDecisions(scene, sequences, view, axes, handlers_of)) {
         if (full()) return;
-        const auto whole = std::ranges::find_if(all, [&](const OwnDecision& other) {
-          return other.node == decision.node && other.handler == decision.handler;
-        });
-        if (whole == all.end() || !FirstDifference(sequences, whole->first, whole->second)) continue;
+        const OwnDecision* whole = Find(all, decision);
+        const OwnDecision* told = issuing == Issuing::UnderStrategy ? whole : Find(without_strategies, decision);
+        if (whole == nullptr || told == nullptr || !FirstDifference(sequences, decision.first, decision.second)) continue;
+        if (!FirstDifference(sequences, whole->first, whole->second)) continue;
         // What one rank alone decides is compared with what the others do instead.
         const bool is_shared = reached.contains(decision.node.index) && by_peers.contains(decision.node.index);
-        if (is_shared && !settled_.contains(decision.node.index)) ReportOwn(scene, sequences, *whole, decision, view);
+        if (is_shared && !settled_.contains(decision.node.index)) ReportOwn(scene, sequences, *whole, *told, view);
       }
     }
   }
@@ -98,7 +107,7 @@ std::unordered_set<uint32_t> FunctionCheck::ReachedByPeers(Scene& scene, uint32_
   return reached;
 }
 
-// `decision`: as it looks in the view; `whole`: with all that may be issued.
+// `decision`: with the operations that it is told with; `whole`: with all that may be issued.
 void FunctionCheck::ReportOwn(Scene& scene, SequenceStore& sequences, const OwnDecision& whole, const OwnDecision& decision,
                               const View& view) {
   const std::optional<Parting> parting = FirstDifference(sequences, decision.first, decision.second);

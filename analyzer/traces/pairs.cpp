@@ -137,9 +137,13 @@ bool FunctionCheck::CheckOnce(Scene& scene, SequenceStore& sequences) {
       std::optional<Evidence> evidence;
       for (const Issuing issuing : kSurestFirst) {
         view.issuing = issuing;
+        if (!FirstDifference(sequences, list(i, view), list(j, view))) continue;
+        view.issuing = ToldWith(issuing);
         const std::optional<Parting> parting = FirstDifference(sequences, list(i, view), list(j, view));
         if (parting) evidence = Explain(scene, sequences, i, j, view, *parting);
-        if (evidence) break;
+        if (!evidence) continue;
+        evidence->issuing = issuing;
+        break;
       }
       if (evidence && (!best || !evidence->is_roundabout)) best = std::move(evidence);
     }
@@ -207,7 +211,6 @@ bool FunctionCheck::PartsRanks(Scene& scene, TraceId node, uint32_t i, uint32_t 
 std::optional<Evidence> FunctionCheck::Explain(Scene& scene, SequenceStore& sequences, uint32_t i, uint32_t j,
                                                const View& view, const Parting& parting) {
   Evidence evidence;
-  evidence.issuing = view.issuing;
   const TraceId first = OpOf(sequences, parting.first);
   const TraceId second = OpOf(sequences, parting.second);
   if (!first && !second) return std::nullopt;
@@ -224,6 +227,8 @@ std::optional<Evidence> FunctionCheck::Explain(Scene& scene, SequenceStore& sequ
   } else if (traces_[evidence.node].kind == TraceKind::Loop) {
     evidence.kind = DifferenceKind::TripCount;
     evidence.culprit = first ? first : second;
+    // Of two lists of unknown length on two ranks nothing says that they differ.
+    if (IsOneOfUnknowns(state_.values, traces_[evidence.node].value)) evidence.assumptions.Add(findings::Assumption::OtherSideUnknown);
   } else {
     first_has_it = ClassifyPair(scene, i, j, first, second, &evidence);
     const bool meet = evidence.kind == DifferenceKind::Mismatch && !evidence.twin && first && second;

@@ -761,7 +761,12 @@ std::optional<ValueId> FunctionEvaluator::CallBuiltin(ir::ExprId site, NameId na
   // Conversions keep the number; `bool(x)` as a condition is x.
   if (args.size() == 1 && (builtin == "int" || builtin == "float" || builtin == "bool")) return first;
   if (builtin == "isinstance" && args.size() == 2) return TypeTest(first, args[1].value);
-  if (builtin == "hasattr" || builtin == "callable" || builtin == "type") return store_.Symbol(Site(site), {});
+  // Ranks hold objects of the same classes. What an object has may have changed by the next time it is asked.
+  if (builtin == "hasattr" || builtin == "callable") {
+    const ValueId asked[] = {first, store_.Symbol(Site(site), {})};
+    return store_.Derived(tables_.NameSymbol("hasattr"), asked);
+  }
+  if (builtin == "type") return store_.Symbol(Site(site), {});
   if (builtin == "len" && IsShape(first)) return store_.Symbol(Site(site), {});
   if (builtin == "len" && IsContainer(Container(first))) return Iterate(args[0].expr, Container(first)).trip_count;
   if (builtin == "next") return Iterate(args[0].expr, first).element;

@@ -128,7 +128,7 @@ Tables::Tables(const binding::Program& the_program, const knowledge::Knowledge& 
   for (const std::string_view name : {"[]", "[:]", "*.abs", "*.to", "torch.cat", "torch.stack"}) {
     store.SetKeepsShape(NameSymbol(name));
   }
-  store.SetUniform(NameSymbol("isinstance"));
+  for (const char* asks_for_class : {"isinstance", "hasattr"}) store.SetUniform(NameSymbol(asks_for_class));
   store.SetLength(NameSymbol("builtins.len"));
   store.SetOperations(NameSymbol("environment"), NameSymbol("element"), NameSymbol("[]"), *program.names);
   for (const std::string_view name : kStructural) store.SetStructural(NameSymbol(name));
