@@ -190,7 +190,7 @@ class Describer {
     if (IsMadeOnce(result)) assumed.Add(Assumption::FirstArrival);
     if (IsOfSomeClass(result)) assumed.Add(Assumption::ClassUnknown);
     if (IsOfOwnJob()) assumed.Add(Assumption::OwnJob);
-    if (HangsOnSettingOnTheWay()) assumed.Add(Assumption::SettingUnknown);
+    if (!evidence_.own && HangsOnSettingOnTheWay()) assumed.Add(Assumption::SettingUnknown);
     if (IsOfSomeObject()) assumed.Add(Assumption::SeveralStores);
     if (result.kind == DifferenceKind::PointToPoint && result.detail != Detail::Order) assumed.Add(Assumption::PartnerElsewhere);
     if (result.kind == DifferenceKind::Handler) AddOfHandler(&assumed);
