@@ -289,8 +289,8 @@ class Describer {
     });
   }
 
-  // `if isinstance(x, DTensor): x = x.full_tensor()` or `if hasattr(x, "full_tensor")`, of an object whose class is not known; or the rank that holds
-  // the tensor sends it, and all others hold that rank's number.
+  // `if isinstance(x, DTensor): x = x.full_tensor()` or `if hasattr(x, "full_tensor")`, of an object whose class is not
+  // known; or the rank that holds the tensor sends it, and all others hold that rank's number.
   bool IsOfSomeClass(const Difference& result) const {
     if (evidence_.issuing == Issuing::Always && result.detail != Detail::Root) return false;
     const std::vector<TraceId> path = PathTo(traces_, evidence_.root, evidence_.culprit);
