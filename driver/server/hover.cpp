@@ -2,6 +2,7 @@
 #include <cctype>
 
 #include "analyzer/traces/difference.h"
+#include "analyzer/variation/axes_text.h"
 #include "driver/reports/place.h"
 #include "driver/server/expression_at.h"
 #include "driver/server/requests.h"
@@ -24,13 +25,19 @@ Json WriteHover(const Target& target, const std::string& text, std::optional<sou
 
 bool IsWordPart(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0; }
 
-std::string AxesText(Axes axes) {
-  std::string text;
-  for (int i = 0; i < knowledge::kAxisCount; ++i) {
-    const auto axis = static_cast<knowledge::Axis>(i);
-    if (axes.has(axis)) text += (text.empty() ? "" : ", ") + std::string(knowledge::AxisName(axis));
+// A stretch of the source as one line, cut where it would fill the hover.
+std::string Quoted(const Target& target, source::Span span) {
+  constexpr size_t kMostBytes = 80;
+  const std::string& text = target.snapshot.analysed.files[span.file].text;
+  std::string out;
+  for (const char c : std::string_view(text).substr(span.begin, span.end - span.begin)) {
+    const bool is_blank = std::isspace(static_cast<unsigned char>(c)) != 0;
+    const bool is_continuation = (static_cast<unsigned char>(c) & 0xc0U) == 0x80U;
+    if (out.size() >= kMostBytes && !is_continuation) return Backticked(out + "...");
+    if (!is_blank) out += c;
+    else if (!out.empty() && out.back() != ' ') out += ' ';
   }
-  return text;
+  return Backticked(out);
 }
 
 class HoverText {
@@ -50,17 +57,12 @@ class HoverText {
  private:
   // What a collective returns is of interest only where it differs.
   void AddValue(bool is_collective) {
-    const variation::ValueStore& store = analysed_.facts.values_store;
     const ValueId value = analysed_.facts.value(target_.module, expr_);
     if (!value) return;
-    const Axes axes = store.axes(value);
+    const Axes axes = analysed_.facts.values_store.axes(value);
     if (axes.empty() && is_collective) return;
-    text_ = Backticked(store.Print(value, analysed_.program, *analysed_.knowledge));
-    if (axes.empty()) {
-      text_ += ": the same on every rank\n";
-      return;
-    }
-    text_ += ": may differ between ranks, by " + AxesText(axes) + "\n";
+    text_ = Quoted(target_, target_.ir().span(expr_)) + " " + variation::VariesText(axes) + "\n";
+    if (axes.empty()) return;
     if (!function_) return;
     for (const variation::WhyStep& step : variation::ExplainVariation(analysed_.program, *analysed_.knowledge,
                                                                       analysed_.facts, function_, expr_)) {
@@ -86,12 +88,21 @@ class HoverText {
   std::string GroupText(const KnownCall& call) const {
     const knowledge::Operation& operation = call.entry->operation;
     if (operation.has_fixed_axis) return "the " + std::string(knowledge::AxisName(operation.axis)) + " group";
-    const variation::ValueStore& store = analysed_.facts.values_store;
-    const ValueId group = operation.group_param
-                              ? indices_.index.Arg(call, analysed_.program.text(operation.group_param))
-                              : ValueId::None();
-    if (!group || group == store.NoneValue()) return "the default group";
-    return store.Print(group, analysed_.program, *analysed_.knowledge);
+    if (!operation.group_param) return "the default group";
+    const std::string_view param = analysed_.program.text(operation.group_param);
+    const ValueId group = indices_.index.Arg(call, param);
+    if (!group || group == analysed_.facts.values_store.NoneValue()) return "the default group";
+    ir::ExprId written = indices_.index.ArgExpr(call, param);
+    if (!written) written = Receiver();
+    return written ? "the group " + Quoted(target_, target_.ir().span(written)) : "another group";
+  }
+
+  // `pg` of `pg->allreduce(x)`; none: nothing is written before the name.
+  ir::ExprId Receiver() const {
+    const ir::Module& module = target_.ir();
+    if (module[expr_].kind != ir::ExprKind::Call) return {};
+    const ir::Expr& callee = module[ir::CalleeOf(module[expr_])];
+    return callee.kind == ir::ExprKind::Attribute ? ir::ObjectOf(callee) : ir::ExprId();
   }
 
   std::string Verdict() const {
@@ -117,15 +128,15 @@ class HoverText {
   std::string text_;
 };
 
-// What was found at a place: how to fix it, and what it rests on.
+// What was found at a place, how to fix it, and what it rests on.
 std::string HelpAt(const Target& target, uint32_t offset) {
   std::string text;
   for (const findings::Finding& finding : target.snapshot.output.findings) {
     if (finding.span.file != target.file || offset < finding.span.begin || offset > finding.span.end) continue;
-    const std::string code = "**" + std::string(finding.code) + "** ";
-    if (!finding.help.format.empty()) text += code + "help: " + findings::Render(finding.help) + "\n\n";
+    text += "**" + std::string(finding.code) + "** " + findings::Render(finding.message) + "\n\n";
+    if (!finding.help.format.empty()) text += "help: " + findings::Render(finding.help) + "\n\n";
     if (finding.assumptions.empty()) continue;
-    text += code + std::string(findings::ToString(finding.confidence)) + ", assumed: " + findings::Clauses(finding.assumptions) + "\n\n";
+    text += std::string(findings::ToString(finding.confidence)) + ", assumed: " + findings::Clauses(finding.assumptions) + "\n\n";
   }
   return text;
 }

@@ -98,12 +98,55 @@ test('hover: a rule, a value and why it varies, a collective', async (t) => {
   const at = async (word, more) => (await client.ask('textDocument/hover', { textDocument: client.document('train.py'), position: place(text, word, more) }))?.contents.value;
   assert.match(await at('AR101', 2), /rank-guarded-collective[^]*## What it finds/);
   const value = await at('rank == 0', 1);
-  assert.match(value, /may differ between ranks, by global rank/);
+  assert.match(value, /^`rank` differs between ranks\n/);
   assert.match(value, /train.py:5:\d+: `rank` differs between ranks[^]*get_rank/);
-  assert.match(await at('size\n', 1), /the same on every rank/);
-  assert.match(await at('dist.barrier', 6), /help: [^]*barrier on the default group[^]*reached by rank 0[^]*do not agree/);
+  assert.match(await at('size\n', 1), /^`size` is the same on every rank\n/);
+  assert.match(await at('dist.barrier', 6), /\*\*AR101\*\* [^]*rank 0[^]*help: [^]*barrier on the default group[^]*reached by rank 0[^]*do not agree/);
   assert.match(await at('dist.all_reduce', 6), /all_reduce on the default group[^]*reached by every rank[^]*agree on it/);
   assert.equal(await at('def save', 0), undefined);
+});
+
+test('hover speaks of what the source says, not of how values are kept', async (t) => {
+  const text = `import torch
+import torch.distributed as dist
+from torch.utils.data import DataLoader
+from torch.utils.data.distributed import DistributedSampler
+
+
+def evaluate(model, loader):
+    correct = torch.zeros(1)
+    for images, labels in loader:
+        keep = labels >= 0
+        if keep.sum() == 0:
+            continue
+        correct += (model(images).argmax(
+            1) == labels).sum()
+    dist.all_reduce(correct)
+    return correct.item() / len(loader)
+
+
+def main(model, data, subset):
+    loader = DataLoader(data, sampler=DistributedSampler(data))
+    accuracy = evaluate(model, loader)
+    dist.all_reduce(accuracy, group=subset.group)
+    dist.all_reduce(accuracy, group=dist.new_group([0, 1]))
+    fraction = [round(each * 100, 2) for each in [accuracy, accuracy + 1.0, accuracy + 2.0, accuracy + 3.0]]
+`;
+  const client = await start(t, { files: { 'train.py': text } });
+  const hovers = [];
+  for (const [line, source] of text.split('\n').entries()) {
+    for (let character = 0; character < source.length; ++character) {
+      const hover = await client.ask('textDocument/hover', { textDocument: client.document('train.py'), position: { line, character } });
+      if (hover) hovers.push(hover.contents.value);
+    }
+  }
+  const seen = [...new Set(hovers)].join('\n');
+  assert.match(seen, /`keep` depends on each rank's own data/);
+  assert.match(seen, /`model\(images\)\.argmax\( 1\) == labels` depends/);
+  assert.match(seen, /all_reduce on the group `subset\.group`/);
+  assert.match(seen, /all_reduce on the group `dist\.new_group\(\[0, 1\]\)`/);
+  assert.doesNotMatch(seen, /uniform|varies|new_group:|split_group/);
+  for (const [quoted] of seen.matchAll(/`[^`]*`/g)) assert.ok(quoted.length <= 85, quoted);
 });
 
 test('code actions: ignore, explain, fix, fix all', async (t) => {
