@@ -53,9 +53,9 @@ class Solver {
  public:
   Solver(const binding::Program& program, const knowledge::Knowledge& knowledge, const variation::Facts& facts,
          const ProgramIndex& index, std::span<const LaunchLine> lines)
-      : program_(program), facts_(facts), neighbourhood_(program), started_(StartedBy(program, lines)),
+      : program_(program), facts_(facts), index_(index), neighbourhood_(program), started_(StartedBy(program, lines)),
         own_(FindLaunchSigns(program, knowledge, facts, index)), callees_(program.funcs.size()), callers_(program.funcs.size()),
-        makers_(program.funcs.size()) {}
+        makers_(program.funcs.size()), for_main_(program.funcs.size()) {}
 
   std::vector<RunBy> Run() {
     for (uint32_t m = 0; m < program_.modules.size(); ++m) only_tests_.push_back(IsOnlyForTests(ir::ModuleId{m}));
@@ -68,6 +68,13 @@ class Solver {
     std::vector<RunBy> run_by;
     for (const RunSet set : sets) run_by.push_back(Strongest(set));
     return run_by;
+  }
+
+  // By FuncId, once it ran: whether it, or something that it calls, makes a job.
+  std::vector<bool> MakersOfJobs() const {
+    std::vector<bool> makers;
+    for (const LaunchSigns signs : below_) makers.push_back((signs & kMakesJob) != 0);
+    return makers;
   }
 
  private:
@@ -85,7 +92,14 @@ class Solver {
   void AddEdges(FuncId function) {
     const variation::FunctionFacts& facts = facts_.functions[function];
     for (const auto* list : {&facts.calls, &facts.enters, &facts.iterations, &facts.leaves}) {
-      for (const auto& [expr, call] : *list) AddCall(function, call);
+      for (const auto& [expr, call] : *list) {
+        const size_t before = callees_[function.index].size();
+        AddCall(function, call);
+        if (!IsTop(function.index) || !IsForMain(function, expr)) continue;
+        auto& callees = callees_[function.index];
+        for_main_[function.index].insert(for_main_[function.index].end(), callees.begin() + static_cast<ptrdiff_t>(before), callees.end());
+        callees.resize(before);
+      }
     }
     if (const FuncId parent = program_.funcs[function].parent) AddEdge(parent.index, function);
   }
@@ -162,12 +176,13 @@ class Solver {
   std::vector<RunSet> Start() {
     std::vector<RunSet> sets(program_.funcs.size());
     decided_.resize(sets.size());
+    as_started_.resize(sets.size());
     for (uint32_t f = 0; f < sets.size(); ++f) {
       if (const std::optional<RunBy> decided = Decided(f)) {
         decided_[f] = true;
-        sets[f] = Only(*decided);
+        sets[f] = as_started_[f] = Only(*decided);
       } else if (IsTop(f)) {
-        sets[f] = OfFile(f);
+        sets[f] = as_started_[f] = OfFile(f);
       } else if (callers_[f].empty() && makers_[f].empty()) {
         sets[f] = OfUncalled(f);
       }
@@ -201,6 +216,8 @@ class Solver {
   // A test, or a file that nobody else imports.
   bool IsOnlyForTests(ir::ModuleId module) const {
     if (IsTestFile(program_, module)) return true;
+    // A script beside which a test of its functions lies.
+    if (AsksForMain(module)) return false;
     const std::vector<ir::ModuleId> users = neighbourhood_.UsersOf(module);
     return users.size() > 1 &&
            std::ranges::all_of(users, [&](ir::ModuleId user) { return user == module || IsTestFile(program_, user); });
@@ -226,13 +243,29 @@ class Solver {
 
   // `if __name__ == "__main__"`, a notebook, or a file that nobody imports and that calls something when it is run.
   bool IsStarted(ir::ModuleId module_id) const {
-    if (program_.infos[module_id].path.ends_with(".ipynb")) return true;
+    if (program_.infos[module_id].path.ends_with(".ipynb") || AsksForMain(module_id)) return true;
     const ir::Module& module = program_.modules[module_id];
     const bool is_imported = !neighbourhood_.ImportersOf(module_id).empty();
     for (const ir::StmtId id : module.statements(module.functions[ir::kTopLevel].body)) {
       const ir::Stmt& stmt = module[id];
-      if (stmt.kind == ir::StmtKind::If && AsksForMain(module, ir::ValueOf(stmt))) return true;
       if (!is_imported && stmt.kind == ir::StmtKind::Expr && module[ir::ValueOf(stmt)].kind == ir::ExprKind::Call) return true;
+    }
+    return false;
+  }
+  bool AsksForMain(ir::ModuleId module_id) const {
+    const ir::Module& module = program_.modules[module_id];
+    for (const ir::StmtId id : module.statements(module.functions[ir::kTopLevel].body)) {
+      if (module[id].kind == ir::StmtKind::If && AsksForMain(module, ir::ValueOf(module[id]))) return true;
+    }
+    return false;
+  }
+  // Whether a place at the top of a file is only run where the file is started, and not where it is imported.
+  bool IsForMain(FuncId function, ir::ExprId expr) const {
+    const ir::ModuleId module_id = program_.funcs[function].module;
+    const ir::Module& module = program_.modules[module_id];
+    const ir::Tree& tree = index_.tree(module_id);
+    for (ir::StmtId at = tree.StatementOf(expr); at; at = tree.Parent(at)) {
+      if (module[at].kind == ir::StmtKind::If && AsksForMain(module, ir::ValueOf(module[at]))) return true;
     }
     return false;
   }
@@ -254,7 +287,7 @@ class Solver {
     while (!work.empty()) {
       const uint32_t at = work.back();
       work.pop_back();
-      const RunSet of_caller = HandedDown(at, sets[at]);
+      RunSet of_caller = HandedDown(at, sets[at]);
       const auto give = [&](uint32_t callee) {
         // That a test calls a function of a library says nothing about who else does.
         const bool is_tests = only_tests_[ModuleOf(callee).index];
@@ -264,11 +297,16 @@ class Solver {
         sets[callee] = joined;
         work.push_back(callee);
       };
-      for (const uint32_t callee : callees_[at]) {
+      const auto give_to = [&](uint32_t callee) {
         const bool is_made = !makers_[callee].empty();
         if (!is_made || std::ranges::count(makers_[callee], at) > 0) give(callee);
-      }
+      };
+      for (const uint32_t callee : callees_[at]) give_to(callee);
       if (!IsTop(at)) continue;
+      // Those that import the file do not come to what it does when it is started.
+      of_caller = HandedDown(at, as_started_[at]);
+      for (const uint32_t callee : for_main_[at]) give_to(callee);
+      of_caller = HandedDown(at, sets[at]);
       // What an imported file does when it is imported is done by those that import it.
       for (const ir::ModuleId imported : neighbourhood_.ImportsOf(ModuleOf(at))) give(Top(imported).index);
     }
@@ -286,11 +324,14 @@ class Solver {
 
   const binding::Program& program_;
   const variation::Facts& facts_;
+  const ProgramIndex& index_;
   binding::Neighbourhood neighbourhood_;
   std::vector<Started> started_;    // by ModuleId
   std::vector<LaunchSigns> own_;    // by FuncId
   std::vector<LaunchSigns> below_;  // the same, with those of all that it calls
   Edges callees_, callers_, makers_;
+  Edges for_main_;                  // by top level: what it calls only where the file is started
+  std::vector<RunSet> as_started_;  // by top level: who starts the file
   std::vector<bool> decided_;
   std::vector<bool> only_tests_;    // by ModuleId
   std::vector<bool> is_job_of_one_; // by ModuleId
@@ -307,7 +348,10 @@ findings::Assumptions Launch::AssumedOf(FuncId function) const {
 }
 
 Launch::Launch(const binding::Program& program, const knowledge::Knowledge& knowledge, const variation::Facts& facts,
-               const ProgramIndex& index, std::span<const LaunchLine> lines)
-    : run_by_(Solver(program, knowledge, facts, index, lines).Run()) {}
+               const ProgramIndex& index, std::span<const LaunchLine> lines) {
+  Solver solver(program, knowledge, facts, index, lines);
+  run_by_ = solver.Run();
+  makes_job_ = solver.MakersOfJobs();
+}
 
 }  // namespace allranks::objects

@@ -31,11 +31,14 @@ class Launch {
          const ProgramIndex& index, std::span<const LaunchLine> lines = {});
 
   RunBy Of(FuncId function) const { return run_by_[function.index]; }
+  // Whether a function makes a job, itself or in what it calls.
+  bool MakesJob(FuncId function) const { return makes_job_[function.index]; }
   // What has to be taken for granted for several ranks to come here.
   findings::Assumptions AssumedOf(FuncId function) const;
 
  private:
-  std::vector<RunBy> run_by_;  // by FuncId
+  std::vector<RunBy> run_by_;   // by FuncId
+  std::vector<bool> makes_job_;  // the same
 };
 
 }  // namespace allranks::objects
