@@ -183,7 +183,7 @@ PathReader::Paths PathReader::Read(ValueId id, const CallFrame* frame, int depth
         case ir::BinaryOp::Div:
           return Joined(kids, "/", frame, depth);
         case ir::BinaryOp::Mod:
-          return Filled(kids[0], kids.subspan(1), true, frame, depth);
+          return Filled(id, true, frame, depth);
         default:
           return Hole(id, frame);
       }
@@ -204,7 +204,9 @@ PathReader::Paths PathReader::ReadDerived(ValueId id, const CallFrame* frame, in
   if (kids.empty()) return Hole(id, frame);
   if (operation == "f-string") return Joined(kids, "", frame, depth);
   if (operation == "os.path.join" || operation == "joinpath") return Joined(kids, "/", frame, depth);
-  if (operation == "format") return Filled(kids[0], kids.subspan(1), false, frame, depth);
+  if (operation == "format") return Filled(id, false, frame, depth);
+  // `NamedTemporaryFile().name`
+  if (operation == "name" && OperationOf(Resolved(kids[0], frame)).starts_with("tempfile.")) return {};
   if (operation == "[]" && kids.size() == 2) return Item(kids[0], kids[1], frame, depth);
   if (operation == "with_suffix" && kids.size() == 2) {
     Paths stems = Read(kids[0], frame, depth + 1);
@@ -268,23 +270,28 @@ std::vector<ValueId> PathReader::ItemsToFill(std::span<const ValueId> parts, boo
   return {items.begin(), items.end()};
 }
 
-// `"%s-%d.pt" % (name, step)`, `"{}.pt".format(name)`.
-PathReader::Paths PathReader::Filled(ValueId format, std::span<const ValueId> parts, bool is_percent,
-                                     const CallFrame* frame, int depth) const {
-  const ValueId resolved = Resolved(format, frame);
-  if (!resolved || facts_.values_store[resolved].kind != ValueKind::Str) return Hole(format, frame);
-  const std::string_view text = program_.text(base::NameId{facts_.values_store[resolved].a});
-  const std::vector<ValueId> items = ItemsToFill(parts, is_percent);
+// `"%s-%d.pt" % (name, step)`, `"{}.pt".format(name)`, `os.path.join(out, "%s.pt") % name`.
+PathReader::Paths PathReader::Filled(ValueId id, bool is_percent, const CallFrame* frame, int depth) const {
+  const auto kids = facts_.values_store.Kids(id);
+  const Paths formats = Read(kids[0], frame, depth + 1);
+  const std::vector<ValueId> items = ItemsToFill(kids.subspan(1), is_percent);
+  Paths all;
+  for (const FilePath& format : formats) {
+    const Paths filled = FilledOne(format, items, is_percent, frame, depth);
+    if (filled.empty()) return Hole(id, frame);
+    for (const FilePath& path : filled) {
+      if (all.size() < kMostPaths) all.push_back(path);
+    }
+  }
+  return all.empty() ? Hole(id, frame) : all;
+}
+
+// None if an item is no part of a path, or if there are too few.
+PathReader::Paths PathReader::FilledOne(const FilePath& format, std::span<const ValueId> items, bool is_percent,
+                                        const CallFrame* frame, int depth) const {
   Paths filled = {FilePath{}};
   size_t item = 0;
-  for (size_t at = 0; at != std::string_view::npos;) {
-    std::string before;
-    at = NextPlace(text, at, is_percent, before);
-    for (FilePath& path : filled) Append(path, TextPath(before));
-    if (at == std::string_view::npos) break;
-    const Paths next = item < items.size() ? Read(items[item], frame, depth + 1) : Paths();
-    ++item;
-    if (next.empty()) return Hole(format, frame);
+  const auto append_to_all = [&](const Paths& next) {
     Paths longer;
     for (const FilePath& left : filled) {
       for (const FilePath& right : next) {
@@ -294,6 +301,19 @@ PathReader::Paths PathReader::Filled(ValueId format, std::span<const ValueId> pa
       }
     }
     filled = std::move(longer);
+  };
+  for (const PathPiece& piece : format.pieces) {
+    if (piece.hole) append_to_all({FilePath{{piece}}});
+    for (size_t at = piece.hole ? std::string::npos : 0; at != std::string::npos;) {
+      std::string before;
+      at = NextPlace(piece.text, at, is_percent, before);
+      for (FilePath& path : filled) Append(path, TextPath(before));
+      if (at == std::string::npos) break;
+      const Paths next = item < items.size() ? Read(items[item], frame, depth + 1) : Paths();
+      ++item;
+      if (next.empty()) return {};
+      append_to_all(next);
+    }
   }
   return filled;
 }

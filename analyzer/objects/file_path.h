@@ -75,7 +75,8 @@ class PathReader {
   Paths ReadDerived(ValueId value, const CallFrame* frame, int depth) const;
   Paths ReadParam(ValueId value, const CallFrame* frame, int depth) const;
   Paths Joined(std::span<const ValueId> parts, std::string_view between, const CallFrame* frame, int depth) const;
-  Paths Filled(ValueId format, std::span<const ValueId> parts, bool is_percent, const CallFrame* frame, int depth) const;
+  Paths Filled(ValueId id, bool is_percent, const CallFrame* frame, int depth) const;
+  Paths FilledOne(const FilePath& format, std::span<const ValueId> items, bool is_percent, const CallFrame* frame, int depth) const;
   std::vector<ValueId> ItemsToFill(std::span<const ValueId> parts, bool is_percent) const;
   bool IsFilledNameOpen(ValueId format, std::span<const ValueId> parts, bool is_percent, const CallFrame* frame) const;
   Paths Item(ValueId container, ValueId index, const CallFrame* frame, int depth) const;

@@ -46,6 +46,16 @@ class FilePathTest : public ::testing::Test {
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 
+TEST_F(FilePathTest, ATemporaryFileHasNoPathOfItsOwn) {
+  EXPECT_THAT(Names(Call("name", {Call("tempfile.NamedTemporaryFile", {Str(".py")})})), IsEmpty());
+}
+
+TEST_F(FilePathTest, TooFewItemsForAFormatAreOneHole) {
+  const FilePath path = Path(Call("format", {Str("{}-{}.pt"), Str("last")}));
+  ASSERT_EQ(path.pieces.size(), 1u);
+  EXPECT_TRUE(path.pieces[0].hole);
+}
+
 TEST_F(FilePathTest, OneNameInManySpellings) {
   const ValueId out = Option("output_dir");
   EXPECT_THAT(Names(Str("runs/last.pt")), ElementsAre("last.pt"));
@@ -55,6 +65,7 @@ TEST_F(FilePathTest, OneNameInManySpellings) {
   EXPECT_THAT(Names(Call("f-string", {out, Str("/la"), Str("st.pt")})), ElementsAre("last.pt"));
   EXPECT_THAT(Names(Binary(ir::BinaryOp::Mod, Str("%s/%s.pt"), store.Tuple(std::vector{out, Str("last")}))), ElementsAre("last.pt"));
   EXPECT_THAT(Names(Call("format", {Str("{}.pt"), Str("last")})), ElementsAre("last.pt"));
+  EXPECT_THAT(Names(Binary(ir::BinaryOp::Mod, Call("os.path.join", {out, Str("%s.pt")}), Str("last"))), ElementsAre("last.pt"));
   EXPECT_THAT(Names(Call("builtins.open", {Str("last.pt"), Str("wb")})), ElementsAre("last.pt"));
   EXPECT_THAT(Names(Call("with_suffix", {Str("runs/last.pt"), Str(".tmp")})), ElementsAre("last.tmp"));
 }
