@@ -5,6 +5,8 @@
 #include <span>
 #include <string>
 
+#include "analyzer/ir/bindings.h"
+
 namespace allranks::objects {
 
 using traces::RankSet;
@@ -36,6 +38,8 @@ class CallTests {
       }
       case variation::ValueKind::And:
         return std::ranges::any_of(kids, [&](ValueId kid) { return Truth(kid) == false; }) ? std::optional(false) : std::nullopt;
+      case variation::ValueKind::Or:
+        return std::ranges::any_of(kids, [&](ValueId kid) { return Truth(kid) == true; }) ? std::optional(true) : std::nullopt;
       case variation::ValueKind::Compare:
         return Compared(static_cast<ir::CompareOp>(value.op), Passed(kids[0]), Passed(kids[1]));
       default:
@@ -63,7 +67,73 @@ class CallTests {
   std::span<const ValueId> args_;
 };
 
+// `name = value`, not `name, other = value`.
+bool IsTarget(const ir::Module& module, const ir::Stmt& stmt, base::NameId name) {
+  for (const ir::ExprId target : ir::TargetsOf(module, stmt)) {
+    if (module[target].kind == ir::ExprKind::Name && ir::NameOf(module[target]) == name) return true;
+  }
+  return false;
+}
+
+// `None`, `False`.
+bool IsNothing(const ir::Module& module, ir::ExprId value) {
+  if (module[value].kind != ir::ExprKind::Constant) return false;
+  const ir::ConstantKind kind = ir::ConstantKindOf(module[value]);
+  return kind == ir::ConstantKind::None || kind == ir::ConstantKind::False;
+}
+
+// The other side of `x is not None` that holds, or of `x is None` that does not.
+std::optional<ir::ExprId> ComparedToNone(const ir::Module& module, ir::ExprId test, bool& holds) {
+  const ir::Expr& expr = module[test];
+  if (ir::ComparisonCount(module, expr) != 1) return std::nullopt;
+  const ir::Comparison comparison = ir::ComparisonAt(module, expr, 0);
+  const bool asks = comparison.op == ir::CompareOp::Is || comparison.op == ir::CompareOp::IsNot;
+  if (!asks || !IsNothing(module, comparison.operand)) return std::nullopt;
+  if (comparison.op == ir::CompareOp::Is) holds = !holds;
+  return ir::LeftOf(expr);
+}
+
 }  // namespace
+
+Reach::Reach(const binding::Program& program, const knowledge::Knowledge& knowledge, const variation::Facts& facts,
+             const ProgramIndex& index, const Launch* launch)
+    : program_(program), knowledge_(knowledge), facts_(facts), index_(index), launch_(launch), words_(program, index),
+      values_(program, knowledge, facts), handed_over_(program.funcs.size()) {
+  if (launch != nullptr) places_.emplace(program, knowledge, facts, index, *launch);
+  for (uint32_t f = 0; f < program.funcs.size(); ++f) NoteFunction(FuncId{f});
+  for (uint32_t m = 0; m < program.modules.size(); ++m) NoteHandedOver(ir::ModuleId{m});
+}
+
+// Where its variables are set.
+void Reach::NoteFunction(FuncId function) {
+  if (program_.funcs[function].function == ir::kTopLevel) return;
+  const ir::Module& module = program_.module_of(function);
+  std::vector<base::NameId> bound_otherwise;
+  ir::ForEachStmtIn(module, program_.function(function).body, [&](const ir::Stmt& stmt) {
+    ir::ForEachBinding(module, stmt, [&](const ir::Binding& binding) {
+      if (!binding.name) return;
+      const bool is_plain = stmt.kind == ir::StmtKind::Assign && IsTarget(module, stmt, binding.name);
+      if (is_plain) set_[{function.index, binding.name}].push_back(ir::AssignedOf(stmt));
+      else bound_otherwise.push_back(binding.name);
+    });
+  });
+  for (const base::NameId name : bound_otherwise) set_.erase({function.index, name});
+}
+
+// `Thread(target=self.work)`: who hands it over has it run.
+void Reach::NoteHandedOver(ir::ModuleId module_id) {
+  const ir::Module& module = program_.modules[module_id];
+  const ir::Tree& tree = index_.tree(module_id);
+  for (const ir::ExprId call : index_.ExprsOf(module_id, ir::ExprKind::Call)) {
+    for (uint32_t i = 0; i < ir::ArgCount(module, module[call]); ++i) {
+      const ValueId value = facts_.value(module_id, ir::ArgAt(module, module[call], i).value);
+      if (!value || facts_.values_store[value].kind != variation::ValueKind::Function) continue;
+      const ir::StmtId stmt = tree.StatementOf(call);
+      const FuncId by = stmt ? index_.FunctionOf(module_id, stmt) : FuncId::None();
+      if (by) handed_over_[facts_.values_store[value].a].push_back({by, call});
+    }
+  }
+}
 
 std::vector<Guard> Reach::Guards(const Site& site) const {
   std::vector<Guard> guards;
@@ -200,6 +270,9 @@ RankSet Reach::RanksWithin(const Site& site, const traces::World& world) const {
 RankSet Reach::Passing(const Guard& guard, const traces::World& world) const {
   const ValueId value = facts_.value(program_.funcs[guard.function].module, guard.test);
   const bool speaks_of_ranks = words_.Speaks(guard.function, guard.test);
+  const std::optional<bool> in_calls = value ? TruthInCalls(guard.function, value) : std::nullopt;
+  if (in_calls) return *in_calls == guard.holds ? RankSet::All(world.size()) : RankSet{};
+  if (const std::optional<RankSet> ranks = RanksWhereSet(guard, world)) return *ranks;
   RankSet passing;
   for (uint32_t rank = 0; rank < world.size(); ++rank) {
     const std::optional<bool> truth = value ? values_.TruthOnRank(value, world, rank) : std::nullopt;
@@ -209,21 +282,65 @@ RankSet Reach::Passing(const Guard& guard, const traces::World& world) const {
   return passing;
 }
 
+// What a test comes out as in all calls that there are: `if owner is not None` of a parameter that nobody passes.
+std::optional<bool> Reach::TruthInCalls(FuncId function, ValueId test) const {
+  if (!facts_.values_store.has_param(test) || index_.CallersOf(function).empty()) return std::nullopt;
+  std::vector<ValueId> passed;
+  for (uint32_t i = 0; i < program_.function(function).params.size(); ++i) passed.push_back(facts_.param(function, i));
+  return CallTests(facts_.values_store, function, passed).Truth(test);
+}
+
+// `if best is not None`, where `best` starts as None: those that come to a place that sets it.
+std::optional<RankSet> Reach::RanksWhereSet(const Guard& guard, const traces::World& world) const {
+  const ir::Module& module = program_.module_of(guard.function);
+  ir::ExprId asked = guard.test;
+  bool holds = guard.holds;
+  if (module[asked].kind == ir::ExprKind::Compare) {
+    const std::optional<ir::ExprId> compared = ComparedToNone(module, asked, holds);
+    if (!compared) return std::nullopt;
+    asked = *compared;
+  }
+  if (!holds || module[asked].kind != ir::ExprKind::Name) return std::nullopt;
+  const auto found = set_.find({guard.function.index, ir::NameOf(module[asked])});
+  if (found == set_.end()) return std::nullopt;
+  RankSet ranks;
+  bool starts_empty = false;
+  for (const ir::ExprId value : found->second) {
+    const bool is_empty = IsNothing(module, value);
+    starts_empty = starts_empty || is_empty;
+    if (is_empty) continue;
+    const Site site{guard.function, value};
+    // What is set under a test of itself is set already.
+    const bool asks_itself = std::ranges::any_of(Guards(site), [&](const Guard& other) { return other.test == guard.test; });
+    if (asks_itself) return std::nullopt;
+    RankSet here = RankSet::All(world.size());
+    for (const Guard& other : Guards(site)) {
+      const ir::ExprKind kind = module[other.test].kind;
+      if (kind != ir::ExprKind::Name) here.bits &= Passing(other, world).bits;
+    }
+    ranks = ranks | here;
+  }
+  return starts_empty ? std::optional(ranks) : std::nullopt;
+}
+
 RankSet Reach::RanksOfCallers(FuncId function, const traces::World& world, std::vector<FuncId>& on_way) const {
-  const auto callers = index_.CallersOf(function);
+  std::vector<Site> callers(index_.CallersOf(function).begin(), index_.CallersOf(function).end());
+  callers.insert(callers.end(), handed_over_[function.index].begin(), handed_over_[function.index].end());
   if (callers.empty() || std::ranges::find(on_way, function) != on_way.end()) return RankSet::All(world.size());
-  const bool has_job = std::ranges::any_of(callers, [&](const Site& caller) { return !IsOutsideJob(caller.function); });
+  const bool has_job = std::ranges::any_of(callers, [&](const Site& caller) { return !IsOutsideJob(caller); });
   on_way.push_back(function);
   RankSet ranks;
   for (const Site& caller : callers) {
-    if (!has_job || !IsOutsideJob(caller.function)) ranks = ranks | Ranks(caller, world, on_way);
+    if (!has_job || !IsOutsideJob(caller)) ranks = ranks | Ranks(caller, world, on_way);
   }
   on_way.pop_back();
   return ranks;
 }
 
-bool Reach::IsOutsideJob(FuncId function) const {
-  return launch_ != nullptr && (launch_->Of(function) == RunBy::OneProcess || launch_->Of(function) == RunBy::Tests);
+bool Reach::IsOutsideJob(const Site& caller) const {
+  if (launch_ == nullptr) return false;
+  const RunBy run_by = launch_->Of(caller.function);
+  return run_by == RunBy::OneProcess || run_by == RunBy::Tests || IsApartFromJob({&caller, 1});
 }
 
 // The ranks that make objects of the class whose method a function is: elsewhere there is nothing to call it on.

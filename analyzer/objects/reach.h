@@ -1,8 +1,13 @@
 // Who executes a place: the conditions on the way to it, in its function and in those that call it.
 #pragma once
 
+#include <map>
+#include <optional>
+#include <span>
+#include <utility>
 #include <vector>
 
+#include "analyzer/objects/job_places.h"
 #include "analyzer/objects/launch.h"
 #include "analyzer/objects/program_index.h"
 #include "analyzer/objects/rank_words.h"
@@ -21,9 +26,7 @@ class Reach {
  public:
   // `launch`: callers that one process or a test runs then say nothing about ranks.
   Reach(const binding::Program& program, const knowledge::Knowledge& knowledge, const variation::Facts& facts,
-        const ProgramIndex& index, const Launch* launch = nullptr)
-      : program_(program), knowledge_(knowledge), facts_(facts), index_(index), launch_(launch), words_(program, index),
-        values_(program, knowledge, facts) {}
+        const ProgramIndex& index, const Launch* launch = nullptr);
 
   // The tests of its own function on the way to a place: branches around it, earlier ones that leave the function or
   // the loop, the operands of `and`, `or` and conditional expressions before it.
@@ -35,6 +38,9 @@ class Reach {
 
   // The same for a way through the program: each site calls the function of the next one.
   traces::RankSet RanksOnWay(std::span<const Site> way, const traces::World& world) const;
+
+  // Whether a place is part of another mode of the program than the one that makes the job.
+  bool IsApartFromJob(std::span<const Site> way) const { return places_ && places_->IsApart(way); }
 
   // Whether the function, or one that calls it, runs in a loop: more than once in a job, as far as can be seen.
   bool IsRepeated(const Site& site) const;
@@ -49,7 +55,11 @@ class Reach {
   traces::RankSet RanksWithin(const Site& site, const traces::World& world) const;
   traces::RankSet Passing(const Guard& guard, const traces::World& world) const;
   traces::RankSet RanksOfCallers(FuncId function, const traces::World& world, std::vector<FuncId>& on_way) const;
-  bool IsOutsideJob(FuncId function) const;
+  bool IsOutsideJob(const Site& caller) const;
+  std::optional<bool> TruthInCalls(FuncId function, ValueId test) const;
+  void NoteFunction(FuncId function);
+  void NoteHandedOver(ir::ModuleId module);
+  std::optional<traces::RankSet> RanksWhereSet(const Guard& guard, const traces::World& world) const;
   traces::RankSet RanksOfMakers(FuncId function, const traces::World& world, std::vector<FuncId>& on_way) const;
   bool IsRepeated(const Site& site, std::vector<FuncId>& on_way) const;
   void AddExprGuards(const Site& site, std::vector<Guard>& guards) const;
@@ -64,6 +74,10 @@ class Reach {
   const Launch* launch_;
   RankWords words_;
   Values values_;
+  std::optional<JobPlaces> places_;
+  // Where a variable of a function is set to something, by function and name; not found: it is bound in other ways.
+  std::map<std::pair<uint32_t, base::NameId>, std::vector<ir::ExprId>> set_;
+  std::vector<std::vector<Site>> handed_over_;  // by FuncId: calls that are given it as a value
 };
 
 }  // namespace allranks::objects
