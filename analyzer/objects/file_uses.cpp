@@ -188,6 +188,48 @@ ValueId FileUses::PathOf(const KnownCall& call, const knowledge::RoleOf& role) c
   return program_.text(role.param) == "self" ? call.receiver : index_.Arg(call, program_.text(role.param));
 }
 
+std::vector<Site> FileUses::WritesInto(const FileUse& use) const {
+  const Site site = use.site();
+  const ir::ModuleId module_id = program_.funcs[site.function].module;
+  const ir::Module& module = program_.modules[module_id];
+  const ir::StmtId opening = index_.StatementOf(site);
+  const base::NameId file = NameOfOpened(module, opening, site.expr);
+  std::vector<Site> writes;
+  if (!file) return writes;
+  const auto is_file = [&](ir::ExprId expr) { return module[expr].kind == ir::ExprKind::Name && ir::NameOf(module[expr]) == file; };
+  for (const ir::ExprId call : index_.ExprsOf(module_id, ir::ExprKind::Call)) {
+    const ir::StmtId stmt = index_.tree(module_id).StatementOf(call);
+    if (!stmt || index_.FunctionOf(module_id, stmt) != site.function) continue;
+    const bool is_in = module[opening].kind != ir::StmtKind::With || index_.tree(module_id).Holds(opening, stmt);
+    if (!is_in || module[stmt].begin < module[opening].begin) continue;
+    const ir::ExprId callee = ir::CalleeOf(module[call]);
+    const bool is_method = module[callee].kind == ir::ExprKind::Attribute && is_file(ir::ObjectOf(module[callee]));
+    const bool is_close = is_method && program_.text(ir::AttrOf(module[callee])) == "close";
+    bool is_given = false;
+    for (uint32_t i = 0; i < ir::ArgCount(module, module[call]); ++i) {
+      is_given = is_given || is_file(ir::ArgAt(module, module[call], i).value);
+    }
+    if ((is_method && !is_close) || is_given) writes.push_back({site.function, call});
+  }
+  return writes;
+}
+
+// `with open(path) as file`, `file = open(path)`.
+base::NameId FileUses::NameOfOpened(const ir::Module& module, ir::StmtId id, ir::ExprId opened) {
+  if (!id) return {};
+  const ir::Stmt& stmt = module[id];
+  ir::ExprId target;
+  if (stmt.kind == ir::StmtKind::Assign && ir::AssignedOf(stmt) == opened && ir::TargetsOf(module, stmt).size() == 1) {
+    target = ir::TargetsOf(module, stmt)[0];
+  }
+  if (stmt.kind == ir::StmtKind::With) {
+    for (const ir::WithItem& item : ir::WithItemsOf(module, stmt)) {
+      if (item.context == opened) target = item.target;
+    }
+  }
+  return target && module[target].kind == ir::ExprKind::Name ? ir::NameOf(module[target]) : base::NameId();
+}
+
 std::vector<FilePath> FileUses::ListingsOf(const FileUse& use) const {
   std::vector<FilePath> patterns;
   for (const PathPiece& piece : use.path.pieces) {

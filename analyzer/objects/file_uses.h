@@ -41,9 +41,12 @@ class FileUses {
   std::vector<FilePath> ListingsOf(const FileUse& use) const;
   // The same of one piece of the path.
   std::vector<FilePath> ListingsOf(const FileUse& use, const PathPiece& piece) const;
+  // Of a file that is opened by name: the calls in the same function that are made on it or are given it, as far as they are seen.
+  std::vector<Site> WritesInto(const FileUse& use) const;
   const PathReader& paths() const { return reader_; }
 
  private:
+  static base::NameId NameOfOpened(const ir::Module& module, ir::StmtId id, ir::ExprId opened);
   void NoteOptions();
   std::vector<FilePath> PathsOf(const FileUse& use) const;
   void Add(const KnownCall& call, const knowledge::RoleOf& role);

@@ -1,8 +1,11 @@
 #include <algorithm>
+#include <map>
 #include <optional>
 #include <set>
 #include <string>
+#include <unordered_set>
 #include <utility>
+#include <vector>
 
 #include "analyzer/objects/job_runs.h"
 #include "analyzer/objects/rank_words.h"
@@ -22,39 +25,94 @@ constexpr std::string_view kCode = "AR802";
 class Writers {
  public:
   Writers(const Context& context, FindingSink& sink)
-      : context_(context), sink_(sink), runs_(context.program, context.facts, context.index, context.launch, context.loading) {}
+      : context_(context), sink_(sink), world_(objects::SmallJob(context.facts.job)),
+        runs_(context.program, context.facts, context.index, context.launch, context.loading) {
+    NoteOwnRanks();
+  }
 
   void Run() {
     for (const FileUse& use : context_.file_uses.uses()) {
-      const bool changes_files = (use.act == FileAct::Write && !use.is_once) || IsRemovalThatFails(use);
-      if (changes_files && runs_.IsRunByRanks(use.way.front()) && !runs_.IsInTurn(use.way)) Visit(use);
+      if (IsAsked(use) && !IsOnePath(use) && !IsOfGroup(use)) held_apart_.insert(KeyOf(use));
     }
+    for (const FileUse& use : context_.file_uses.uses()) {
+      if (IsAsked(use) && !held_apart_.contains(KeyOf(use))) Visit(use);
+    }
+    for (auto& [place, finding] : found_) sink_.push_back(std::move(finding));
   }
 
  private:
+  bool IsAsked(const FileUse& use) const {
+    const bool changes_files = (use.act == FileAct::Write && !use.is_once) || IsRemovalThatFails(use);
+    return changes_files && runs_.IsRunByRanks(use.way.front()) && !runs_.IsInTurn(use.way) &&
+           !context_.reach.IsApartFromJob(use.way);
+  }
+
   void Visit(const FileUse& use) {
-    const traces::World world = objects::SmallJob(context_.facts.job);
-    const traces::RankSet ranks = context_.reach.RanksOnWay(use.way, world);
-    const bool all = ranks == traces::RankSet::All(world.size());
-    const bool one_a_node = ranks.count() == world.nodes && ranks.has(0) && ranks.has(world.per_node);
-    if ((!all && !one_a_node) || !IsOnePath(use, world, ranks) || (!all && IsOfNode(use.path))) return;
+    const traces::RankSet ranks = RanksOf(use);
+    const bool all = ranks == traces::RankSet::All(world_.size());
+    const bool one_a_node = ranks.count() == world_.nodes && ranks.has(0) && ranks.has(world_.per_node);
+    if ((!all && !one_a_node) || (!all && IsOfNode(use.path))) return;
     const Site& place = use.way.front();
     const source::Span span = SpanOf(context_, place);
     const std::string name = NameOf(use);
-    if (!reported_.insert({span.file.index, span.begin}).second) return;
     // Somebody may well have asked whether it is still there.
     const bool removes = use.act == FileAct::Remove;
-    const bool is_sure = !removes && (!all || runs_.IsSharedWork(use.way));
+    const bool is_sure = !removes && (!all || runs_.IsSharedWork(use.way)) && !WritesOneText(use);
     Finding finding = FindingAt(
         context_, kCode, Severity::Warning, is_sure ? Confidence::Likely : Confidence::Possible, place,
         {removes ? "{} removes `{}`: on a shared file system the later ranks find it gone"
                  : "{} writes `{}`: on a shared file system they overwrite each other",
          {all ? "every rank" : "one rank of each node", name}});
+    findings::Assume(finding, AssumedOf(use, all));
     AddLabel(finding, finding.span, LabelRole::Primary, {"the same path on all of them", {}});
     if (use.way.size() > 1) AddLabel(finding, SpanOf(context_, use.site()), LabelRole::Note, {removes ? "removed here" : "written here", {}});
     finding.help = {removes ? "remove it on rank 0 only" : "write on rank 0 only, or put the rank into the file name", {}};
     if (!removes) AddFix(place, finding);
-    sink_.push_back(std::move(finding));
+    const auto [kept, is_new] = found_.try_emplace({span.file.index, span.begin}, finding);
+    if (!is_new && finding.confidence > kept->second.confidence) kept->second = std::move(finding);
+  }
+
+  // Those that write: of an open file, those that put something into it.
+  traces::RankSet RanksOf(const FileUse& use) const {
+    const traces::RankSet ranks = context_.reach.RanksOnWay(use.way, world_);
+    traces::RankSet writers;
+    for (const Site& write : context_.file_uses.WritesInto(use)) {
+      std::vector<Site> way = use.way;
+      way.back() = write;
+      writers = writers | context_.reach.RanksOnWay(way, world_);
+    }
+    writers.bits &= ranks.bits;
+    return writers.empty() ? ranks : writers;
+  }
+
+  findings::Assumptions AssumedOf(const FileUse& use, bool all) const {
+    findings::Assumptions assumed;
+    if (!all) assumed.Add(findings::Assumption::SeveralNodes);
+    if (HoldsItem(use)) assumed.Add(findings::Assumption::ItemsShared);
+    const auto is_habit = [](const knowledge::LaunchSign& sign) { return sign.run_by == knowledge::RunBy::OneProcess && !sign.keyword; };
+    if (std::ranges::any_of(context_.knowledge.LaunchSigns(use.call->entry->name), is_habit)) assumed.Add(findings::Assumption::OwnJob);
+    return assumed;
+  }
+
+  // `file.write("0")`: whoever is last, the same few bytes.
+  bool WritesOneText(const FileUse& use) const {
+    const std::vector<Site> writes = context_.file_uses.WritesInto(use);
+    return !writes.empty() && std::ranges::all_of(writes, [&](const Site& write) {
+      const ir::Module& module = context_.program.module_of(write.function);
+      const ir::Expr& call = module[write.expr];
+      return ir::ArgCount(module, call) == 1 && module[ir::ArgAt(module, call, 0).value].kind == ir::ExprKind::Constant;
+    });
+  }
+
+  // `f"{sample.name}.png"`, of a loop over what may be each rank's share.
+  bool HoldsItem(const FileUse& use) const {
+    return std::ranges::any_of(use.path.pieces, [&](const objects::PathPiece& piece) {
+      return piece.hole && context_.values.AnyPart(context_.file_uses.paths().Resolved(piece.hole, use.frame), [&](ValueId part) {
+        const variation::Value& node = context_.facts.values_store[context_.file_uses.paths().Resolved(part, use.frame)];
+        const base::NameId name = node.kind == variation::ValueKind::Derived ? context_.facts.values_store.OperationOf(node.a) : base::NameId();
+        return name && context_.program.text(name) == "element";
+      });
+    });
   }
 
   // `rmtree(path)` that does not expect the path to be gone.
@@ -80,11 +138,12 @@ class Writers {
   }
 
   // The same on all that write: nothing in it differs between these ranks, nor speaks of them by its name.
-  bool IsOnePath(const FileUse& use, const traces::World& world, traces::RankSet ranks) const {
+  bool IsOnePath(const FileUse& use) const {
+    const traces::RankSet ranks = context_.reach.RanksOnWay(use.way, world_);
     std::string_view before;
     for (const objects::PathPiece& piece : use.path.pieces) {
       const bool speaks = piece.hole && (objects::RankWords::IsWord(piece.text) || EndsInRank(before));
-      if (speaks || (piece.hole && !IsOneValue(piece.hole, use, world, ranks))) return false;
+      if (speaks || (piece.hole && !IsOneValue(piece.hole, use, ranks))) return false;
       before = piece.text;
     }
     return true;
@@ -96,21 +155,34 @@ class Writers {
     return text.ends_with("rank");
   }
 
-  bool IsOneValue(ValueId value, const FileUse& use, const traces::World& world, traces::RankSet ranks) const {
+  bool IsOneValue(ValueId value, const FileUse& use, traces::RankSet ranks) const {
     const ValueId known = context_.file_uses.paths().Resolved(value, use.frame);
     const bool varies = context_.values.AnyPart(known, [&](ValueId part) {
-      const variation::Value& node = context_.facts.values_store[context_.file_uses.paths().Resolved(part, use.frame)];
-      return !node.axes.empty() || SpeaksOfRanks(node);
+      const ValueId resolved = context_.file_uses.paths().Resolved(part, use.frame);
+      const variation::Value& node = context_.facts.values_store[resolved];
+      return !node.axes.empty() || SpeaksOfRanks(node) || own_ranks_.contains(resolved.index);
     });
     if (!varies) return true;
     std::optional<int64_t> first;
-    for (uint32_t rank = 0; rank < world.size(); ++rank) {
+    for (uint32_t rank = 0; rank < world_.size(); ++rank) {
       if (!ranks.has(rank)) continue;
-      const std::optional<int64_t> number = context_.values.OnRank(known, world, rank);
+      const std::optional<int64_t> number = context_.values.OnRank(known, world_, rank);
       if (!number || (first && *number != *first)) return false;
       first = number;
     }
     return first.has_value();
+  }
+
+  // `init_process_group(rank=int(sys.argv[1]))`
+  void NoteOwnRanks() {
+    for (const objects::KnownCall& call : context_.index.known_calls()) {
+      const bool is_init = call.entry->has_operation && call.entry->operation.op_class == knowledge::OpClass::Init;
+      const ValueId rank = is_init ? context_.index.Arg(call, "rank") : ValueId::None();
+      if (!rank) continue;
+      for (const ValueId leaf : context_.values.Leaves(rank)) {
+        if (!context_.values.Int(leaf)) own_ranks_.insert(leaf.index);
+      }
+    }
   }
 
   // `args.local_rank`, whatever stores it.
@@ -146,8 +218,31 @@ class Writers {
 
   const Context& context_;
   FindingSink& sink_;
+  // Named after the rank in some group: where the job has no such group, the other alternatives are one file for all.
+  bool IsOfGroup(const FileUse& use) const {
+    return std::ranges::any_of(use.path.pieces, [&](const objects::PathPiece& piece) {
+      return piece.hole && context_.values.AnyPart(context_.file_uses.paths().Resolved(piece.hole, use.frame), [&](ValueId part) {
+        const variation::Value& node = context_.facts.values_store[part];
+        const auto coordinate = static_cast<knowledge::Coordinate>(node.op);
+        return node.kind == variation::ValueKind::Coordinate &&
+               (coordinate == knowledge::Coordinate::GroupRank || coordinate == knowledge::Coordinate::AxisRank);
+      });
+    });
+  }
+
+  // A call and the calls on the way to it: its paths are alternatives of one file.
+  using Key = std::vector<std::pair<uint32_t, uint32_t>>;
+  static Key KeyOf(const FileUse& use) {
+    Key key = {{use.call->function.index, use.call->expr.index}};
+    for (const Site& site : use.way) key.emplace_back(site.function.index, site.expr.index);
+    return key;
+  }
+
+  const traces::World world_;
   objects::JobRuns runs_;
-  std::set<std::pair<uint32_t, uint32_t>> reported_;
+  std::set<Key> held_apart_;                // where some alternative differs by rank: the program chooses by rank
+  std::unordered_set<uint32_t> own_ranks_;  // values that are handed over as the rank when the group is made
+  std::map<std::pair<uint32_t, uint32_t>, Finding> found_;  // by file and place, the surest of each
 };
 
 void Check(const Context& context, FindingSink& sink) { Writers(context, sink).Run(); }
@@ -158,10 +253,6 @@ extern const Rule EveryRankWrites = {
     .code = kCode,
     .name = "every-rank-writes",
     .severity = Severity::Warning,
-    .on_by_default = false,
-    .preview =
-        "35 of 78 findings on 35 repositories were right: guards in the caller, and paths that differ by rank through a value "
-        "handed on, are not told apart well enough",
     .languages = "Python",
     .summary = "file that all ranks, or one rank of each node, write under the same path",
     .explanation = R"md(
@@ -203,15 +294,26 @@ if epoch % 10 == 0 and dist.get_rank() == 0:
 * A test of the rank, of any form, leaves one writer: also an early return or a caller's test, and a flag
   that was given such a test (`args.save_logs = is_master(args)`).
 * The path depends on the rank, the rank's own data, the clock, or is a temporary file or a buffer, or is
-  named after the rank (`args.local_rank`, `"log-rank%d.txt"`).
+  named after the rank (`args.local_rank`, `"log-rank%d.txt"`, what is handed to `init_process_group` as
+  `rank`). So too where only one of several names does: `suffix += f"-{rank}"` under `if rank > 0`.
+* All open the file, and one rank puts something into it.
+* A variable is asked for (`if best is not None`) that one rank alone has set, or a parameter that no call
+  passes.
+* The function is a thread's, and one rank alone starts the thread.
+* The place is part of a mode of the script that makes no job: the other arm of the branch that makes it,
+  or a branch that exits before.
 * A `with` around it holds a lock, or lets one rank go first.
 * The process that starts the ranks writes, before there are any.
 * A removal expects that the file may be gone: `ignore_errors`, `missing_ok`, or a `try` around it.
 * One rank of a node writes, and the configuration says `world.nodes = 1`, or the file lies in `/tmp` or
   `/dev/shm`.
-* One process runs the script. Where a process group is made, but no file on the way wraps a model,
-  communicates, deals out data or asks for ranks, the finding is *possible*.
+* One process runs the script.
 * The function's callers are not seen: they may call it on one rank only.
+
+It is *possible*, and hidden by default, where one rank of each node writes, as most jobs have one node or
+mean it so; where the name is that of an item, which may be of the rank's own share; where all write the
+same word; where what is written is an export; and where a process group is made, but no file on the way
+wraps a model, communicates, deals out data or asks for ranks.
 
 ## Fix
 

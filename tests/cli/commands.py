@@ -99,7 +99,7 @@ class Commands(CliTest):
         self.assertEqual((rule["code"], rule["name"], rule["severity"], rule["preview"]), ("AR101", "rank-guarded-collective", "error", False))
         rules = json.loads(self.run_allranks("rule", "--all", "--output-format", "json").out)
         self.assertGreater(len(rules), 60)
-        self.assertTrue(next(each for each in rules if each["code"] == "AR802")["preview"])
+        self.assertTrue(next(each for each in rules if each["code"] == "AR809")["preview"])
 
     def test_watch(self):
         self.write("bad.py", GUARDED)

@@ -34,12 +34,12 @@ class Selection(CliTest):
         self.assert_one_line_error(self.run_allranks("check", "--select", "AR101", "--ignore", "AR101"), "no rules")
 
     def test_preview(self):
-        self.write("save.py", "import torch\nimport torch.distributed as dist\n\ndist.init_process_group()\n"
-                              "dist.barrier()\ntorch.save({}, 'out.pt')\n")
-        self.assertNotIn("AR802", self.codes("--select", "ALL"))
-        self.assertNotIn("AR802", self.codes("--select", "AR8,AR1"))
-        for chosen in (["--preview"], ["--select", "AR8", "--preview"], ["--select", "AR802"], ["--select", "every-rank-writes"]):
-            self.assertIn("AR802", self.codes(*chosen), chosen)
+        self.write("log.py", "import torch.distributed as dist\nfrom torch.utils.tensorboard import SummaryWriter\n\n"
+                             "dist.init_process_group()\ndist.barrier()\nwriter = SummaryWriter('runs')\n")
+        self.assertNotIn("AR809", self.codes("--select", "ALL"))
+        self.assertNotIn("AR809", self.codes("--select", "AR8,AR1"))
+        for chosen in (["--preview"], ["--select", "AR8", "--preview"], ["--select", "AR809"], ["--select", "tracker-on-every-rank"]):
+            self.assertIn("AR809", self.codes(*chosen), chosen)
         self.assert_one_line_error(self.run_allranks("check", "--select", "AR31"), "--preview")
 
     def test_severity(self):
