@@ -11,7 +11,10 @@ Neighbourhood::Neighbourhood(const Program& program) : imports_(program.modules.
       imports_[m].push_back(target);
       importers_[target.index].push_back(ModuleId{m});
     };
-    for (const Target& target : program.import_targets[m]) {
+    for (uint32_t i = 0; i < program.import_targets[m].size(); ++i) {
+      add(program.import_targets[m][i].module);
+      // `from package import part`: the package, and the file that the name leads to.
+      const Target target = program.ImportTarget(ModuleId{m}, ir::ImportId{i});
       add(target.module);
       if (target.function) add(program.funcs[target.function].module);
       if (target.class_id) add(program.classes[target.class_id].module);

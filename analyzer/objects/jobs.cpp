@@ -13,7 +13,10 @@ Jobs::Jobs(const binding::Program& program, const ProgramIndex& index)
     if (!call.entry->has_operation) continue;
     communicates[module] = true;
     const bool wraps = program.text(call.entry->operation.kind) == "module_broadcast";
-    if (wraps || call.entry->operation.op_class == knowledge::OpClass::Init) sets_up[module] = true;
+    if (!wraps && call.entry->operation.op_class != knowledge::OpClass::Init) continue;
+    sets_up[module] = true;
+    // Whoever calls it: what makes the job, or wraps the model, is there to be run by the ranks.
+    if (index.CallersOf(call.function).empty()) run_[call.function.index] = true;
   }
   for (const uint32_t module : FilesThatSetUp(program, index)) communicates[module] = sets_up[module] = true;
   const binding::Neighbourhood neighbourhood(program);
@@ -22,7 +25,7 @@ Jobs::Jobs(const binding::Program& program, const ProgramIndex& index)
     distributed_[m] = std::ranges::any_of(users, [&](ir::ModuleId user) { return communicates[user.index]; });
   }
   for (uint32_t f = 0; f < program.funcs.size(); ++f) {
-    run_[f] = program.funcs[FuncId{f}].function == ir::kTopLevel;
+    run_[f] = run_[f] || program.funcs[FuncId{f}].function == ir::kTopLevel;
     of_job_[f] = sets_up[program.funcs[FuncId{f}].module.index];
   }
   FollowCalls(index, run_);

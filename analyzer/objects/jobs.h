@@ -14,7 +14,8 @@ class Jobs {
 
   // Whether a file sets up a process group, wraps a model or communicates, or is imported by one that does.
   bool IsDistributed(ir::ModuleId module) const { return distributed_[module.index]; }
-  // Whether a function is run by the top level of a file, as far as its callers are seen.
+  // Whether a function is run by the top level of a file, as far as its callers are seen, or by one that nobody is seen to
+  // call and that sets up a job or wraps a model itself.
   bool IsRun(FuncId function) const { return run_[function.index]; }
   // Whether a function, or one that calls it, stands in a file that sets up a job or wraps a model.
   bool IsOfJob(FuncId function) const { return of_job_[function.index]; }

@@ -57,6 +57,20 @@ bool RankWords::IsTest(FuncId function, ir::ExprId value) const {
   }
 }
 
+// `config["rank"]`, `config.get("rank")`
+bool RankWords::IsWordAsKey(const ir::Module& module, ir::ExprId id) const {
+  const ir::Expr& expr = module[id];
+  ir::ExprId key;
+  if (expr.kind == ir::ExprKind::Subscript) key = ir::IndexOf(expr);
+  const bool may_get = expr.kind == ir::ExprKind::Call && ir::ArgCount(module, expr) > 0;
+  if (may_get && module[ir::CalleeOf(expr)].kind == ir::ExprKind::Attribute) {
+    if (program_.text(ir::AttrOf(module[ir::CalleeOf(expr)])) == "get") key = ir::ArgAt(module, expr, 0).value;
+  }
+  if (!key || module[key].kind != ir::ExprKind::Constant || ir::ConstantKindOf(module[key]) != ir::ConstantKind::Str) return false;
+  const base::NameId text = ir::TextOf(module[key]);
+  return text && IsWord(program_.text(text));
+}
+
 bool RankWords::Speaks(FuncId function, ir::ExprId test, int depth) const {
   constexpr int kDeepest = 8;
   const ir::Module& module = program_.module_of(function);
@@ -69,7 +83,7 @@ bool RankWords::Speaks(FuncId function, ir::ExprId test, int depth) const {
     const base::NameId name = ir::AttrOf(expr);
     if (IsWord(program_.text(name)) || attributes_.contains(name)) return true;
   }
-  bool found = false;
+  bool found = IsWordAsKey(module, test);
   if (depth < kDeepest) {
     ir::ForEachPart(module, test, [&](ir::ExprId part) { found = found || Speaks(function, part, depth + 1); });
   }

@@ -24,6 +24,7 @@ class RankWords {
 
  private:
   bool Speaks(FuncId function, ir::ExprId test, int depth) const;
+  bool IsWordAsKey(const ir::Module& module, ir::ExprId id) const;
   void NoteStores(ir::ModuleId module);
   bool IsTest(FuncId function, ir::ExprId value) const;
 

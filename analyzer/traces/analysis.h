@@ -113,6 +113,7 @@ struct LimitHit {
 struct Issued {
   std::vector<source::Span> path;  // the call in the function itself first, the operation last
   std::string name;
+  bool is_implied = false;         // the call is there for something else, and communicates beside it
 };
 
 struct Analysis {

@@ -11,11 +11,7 @@
 #include "analyzer/traces/ledger.h"
 
 namespace allranks::traces {
-namespace {
 
-// One defect, one finding: a test that parts the ranks before one operation shows in every caller that hands the
-// test's operands down, and before several operations of one call. Functions come callees first, so the innermost stays.
-// Where a caller that begins with the program shows it too, it no longer hangs on what may have been made before.
 std::vector<Difference> KeepInnermost(std::vector<Difference> differences) {
   constexpr findings::Assumption kFirst = findings::Assumption::FirstArrival;
   std::map<std::tuple<source::Span, source::Span>, size_t> seen;
@@ -25,7 +21,10 @@ std::vector<Difference> KeepInnermost(std::vector<Difference> differences) {
     const source::Span cause = has_condition ? difference.condition : difference.place;
     auto [known, is_new] = seen.try_emplace({cause, difference.culprit.span}, kept.size());
     if (is_new && has_condition && difference.place != difference.culprit.span) {
-      std::tie(known, is_new) = seen.try_emplace({cause, difference.place}, kept.size());
+      const auto [of_place, is_new_place] = seen.try_emplace({cause, difference.place}, kept.size());
+      // What was kept for the place stands for this operation as well.
+      known->second = of_place->second;
+      is_new = is_new_place;
     }
     if (is_new) {
       kept.push_back(std::move(difference));
@@ -35,8 +34,6 @@ std::vector<Difference> KeepInnermost(std::vector<Difference> differences) {
   }
   return kept;
 }
-
-}  // namespace
 
 void AnalyzeFunction(State& state, FuncId func, CheckResult* result) {
   // What one function may add: callbacks handed through callbacks would multiply without end.

@@ -43,6 +43,8 @@ struct State {
   // Steps spent on projecting the function at hand; what is compared after the bound counts as unknown.
   static constexpr uint64_t kMostSteps = 400'000;
   mutable uint64_t projection_steps = 0;
+  // By the trace of a body and the function that it is of: whether it calls that function again.
+  mutable std::unordered_map<uint64_t, bool> calls_itself;
   bool exhausted() const { return projection_steps > kMostSteps; }
   // Traces of others that the function at hand was built of; none: not noted. One that is not relevant counts as empty.
   std::vector<std::pair<FuncId, TraceId>>* uses = nullptr;

@@ -202,6 +202,13 @@ bool HangsOnSettings(const variation::ValueStore& values, ValueId condition, int
                              [&](ValueId kid) { return HangsOnSettings(values, kid, depth + 1); });
 }
 
+bool IsReceived(const variation::ValueStore& values, ValueId condition, int depth) {
+  constexpr int kDeepest = 12;
+  if (!condition || depth > kDeepest) return false;
+  if ((values[condition].flags & variation::kReduced) != 0) return true;
+  return std::ranges::any_of(values.Kids(condition), [&](ValueId kid) { return IsReceived(values, kid, depth + 1); });
+}
+
 bool ReadsContents(const variation::ValueStore& values, const knowledge::Knowledge& knowledge, ValueId condition) {
   const auto varies = [&](ValueId part) { return values.axes(part).has(Axis::Data); };
   return condition && varies(condition) &&

@@ -49,6 +49,9 @@ bool IsPresenceTest(const variation::ValueStore& values, ValueId condition);
 // Whether `condition` asks for a rank's place in another group than `group`, or in a list of ranks that is not known.
 bool AsksForMembership(const variation::ValueStore& values, ValueId condition, ValueId group, int depth = 0);
 
+// Whether a condition asks for what an operation brought: `signal.item() == 0` behind a broadcast of `signal`.
+bool IsReceived(const variation::ValueStore& values, ValueId condition, int depth = 0);
+
 // Whether the number of ranks is somewhere in a condition.
 bool AsksForSize(const variation::ValueStore& values, ValueId condition);
 

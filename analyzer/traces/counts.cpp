@@ -1,11 +1,47 @@
 #include "analyzer/traces/counts.h"
 
+#include <algorithm>
+
 namespace allranks::traces {
 namespace {
 
 using knowledge::Axes;
 using variation::Value;
 using variation::ValueKind;
+
+constexpr int kDeepestList = 4;
+
+// Whether the number is one on all ranks, `tried` standing for each unknown that they share. Nothing if it is not known.
+std::optional<bool> IsSameNumber(const variation::ValueStore& values, const knowledge::Knowledge& knowledge, const World& world,
+                                 ValueId id, int64_t tried) {
+  Assignment assignment;
+  std::vector<ValueId> parts;
+  Evaluator(values, knowledge, world, assignment).UnknownParts(id, &parts);
+  for (const ValueId part : parts) {
+    if (values.axes(part).empty()) assignment.emplace(part.index, tried);
+  }
+  Evaluator evaluator(values, knowledge, world, assignment);
+  const Outcome first = evaluator.Evaluate(id, 0);
+  if (first.kind != OutcomeKind::Number) return std::nullopt;
+  bool is_same = true;
+  for (uint32_t rank = 1; rank < world.size(); ++rank) {
+    const Outcome other = evaluator.Evaluate(id, rank);
+    if (other.kind != OutcomeKind::Number) return std::nullopt;
+    is_same = is_same && other.number == first.number;
+  }
+  return is_same;
+}
+
+bool IsSame(const variation::ValueStore& values, const knowledge::Knowledge& knowledge, const World& world, ValueId id, int depth) {
+  if (!id || values.axes(id).empty()) return true;
+  const auto with = [&](int64_t tried) { return IsSameNumber(values, knowledge, world, id, tried); };
+  // A condition that holds, and a number that neither two nor three ranks share alike; then one that does not hold, by
+  // which not every formula can be worked out.
+  if (with(1).value_or(false) && with(7).value_or(false) && with(0).value_or(true)) return true;
+  const Value& value = values[id];
+  if (value.kind != ValueKind::Derived || !values.IsStructural(value.a) || depth > kDeepestList) return false;
+  return std::ranges::all_of(values.Kids(id), [&](ValueId kid) { return IsSame(values, knowledge, world, kid, depth + 1); });
+}
 
 class CountWalk {
  public:
@@ -40,8 +76,6 @@ class CountWalk {
 
  private:
   static constexpr int kDeepest = 12;
-  // Of all unknowns in a formula: something that two and three ranks do not share alike.
-  static constexpr int64_t kSome = 7;
 
   // What is in a container: how its items came in says how many they are.
   void Items(ValueId id, int depth) {
@@ -69,25 +103,8 @@ class CountWalk {
   // A condition or a number of rounds.
   void Decider(ValueId id) {
     const Axes axes = values_.axes(id);
-    if (axes.empty() || IsSameEverywhere(id)) return;
+    if (axes.empty() || IsSameOnAllRanks(values_, knowledge_, world_, id)) return;
     axes_ = axes_ | axes;
-  }
-
-  bool IsSameEverywhere(ValueId id) const {
-    Assignment assignment;
-    std::vector<ValueId> parts;
-    Evaluator(values_, knowledge_, world_, assignment).UnknownParts(id, &parts);
-    for (const ValueId part : parts) {
-      if (values_.axes(part).empty()) assignment.emplace(part.index, kSome);
-    }
-    Evaluator evaluator(values_, knowledge_, world_, assignment);
-    const Outcome first = evaluator.Evaluate(id, 0);
-    if (first.kind != OutcomeKind::Number) return false;
-    for (uint32_t rank = 1; rank < world_.size(); ++rank) {
-      const Outcome other = evaluator.Evaluate(id, rank);
-      if (other.kind != first.kind || other.number != first.number) return false;
-    }
-    return true;
   }
 
   const variation::ValueStore& values_;
@@ -103,6 +120,11 @@ Axes OwnCountAxes(const variation::ValueStore& values, const knowledge::Knowledg
   CountWalk walk(values, knowledge, world);
   walk.Number(count, 0);
   return walk.axes();
+}
+
+bool IsSameOnAllRanks(const variation::ValueStore& values, const knowledge::Knowledge& knowledge, const World& world,
+                      ValueId value) {
+  return IsSame(values, knowledge, world, value, 0);
 }
 
 }  // namespace allranks::traces

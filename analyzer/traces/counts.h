@@ -1,4 +1,5 @@
-// How many elements an operation has on a rank, where that hangs on what the rank kept of its own.
+// How many elements an operation has on a rank, where that depends on what the rank kept of its own, and whether a number
+// is the same on all ranks.
 #pragma once
 
 #include "analyzer/traces/evaluate.h"
@@ -10,5 +11,10 @@ namespace allranks::traces {
 // ranks of the world, whatever the unknowns in it are.
 knowledge::Axes OwnCountAxes(const variation::ValueStore& values, const knowledge::Knowledge& knowledge,
                              const World& world, ValueId count);
+
+// Whether a number, or each item of a list, is the same on all ranks of the world, whatever the unknowns in it are that
+// all ranks share. False if that cannot be seen.
+bool IsSameOnAllRanks(const variation::ValueStore& values, const knowledge::Knowledge& knowledge, const World& world,
+                      ValueId value);
 
 }  // namespace allranks::traces

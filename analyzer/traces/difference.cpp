@@ -191,6 +191,7 @@ class Describer {
     if (IsOfSomeClass(result)) assumed.Add(Assumption::ClassUnknown);
     if (IsOfOwnJob()) assumed.Add(Assumption::OwnJob);
     if (!evidence_.own && HangsOnSettingOnTheWay()) assumed.Add(Assumption::SettingUnknown);
+    if (result.kind == DifferenceKind::Mismatch && IsToldWhatToDo()) assumed.Add(Assumption::OtherSideUnknown);
     if (IsOfSomeObject()) assumed.Add(Assumption::SeveralStores);
     if (result.kind == DifferenceKind::PointToPoint && result.detail != Detail::Order) assumed.Add(Assumption::PartnerElsewhere);
     if (result.kind == DifferenceKind::Handler) AddOfHandler(&assumed);
@@ -275,6 +276,20 @@ class Describer {
     };
     return std::ranges::any_of(PathTo(traces_, evidence_.root, evidence_.culprit), is_open) ||
            std::ranges::any_of(PathTo(traces_, evidence_.node, evidence_.exit), is_open);
+  }
+
+  // One arm goes by what a rank in the other arm sends it, until that one says that it is over: which of its ways belongs
+  // to which message, the order of operations does not tell.
+  bool IsToldWhatToDo() const {
+    std::unordered_set<uint32_t> seen;
+    const auto goes_by_message = [&](auto&& self, TraceId id) -> bool {
+      if (!seen.insert(id.index).second) return false;
+      const Trace& node = traces_[id];
+      const bool decides = node.kind == TraceKind::Choice || node.kind == TraceKind::Loop;
+      if (decides && id != evidence_.node && IsReceived(state_.values, node.value)) return true;
+      return std::ranges::any_of(traces_.Kids(id), [&](TraceId kid) { return self(self, kid); });
+    };
+    return evidence_.node && goes_by_message(goes_by_message, evidence_.node);
   }
 
   bool IsOfSomeObject() const {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <memory>
 #include <unordered_set>
 
 namespace allranks::traces {
@@ -13,13 +14,28 @@ using variation::ValueKind;
 // Calls are walked once for each history that they meet; beyond this they are taken as they are.
 constexpr size_t kMostNodes = 20'000;
 
+// Copies share what they hold until one of them changes it. Most branches change nothing.
+template <class T>
+class Shared {
+ public:
+  const T& operator*() const { return *held_; }
+  const T* operator->() const { return held_.get(); }
+  T& Change() {
+    if (held_.use_count() > 1) held_ = std::make_shared<T>(*held_);
+    return *held_;
+  }
+  bool IsOneWith(const Shared& other) const { return held_ == other.held_; }
+
+ private:
+  std::shared_ptr<T> held_ = std::make_shared<T>();
+};
+
 // What is known to be made, by `Made`, and how; in which modes modules are; whether this process has left the job.
 struct Memory {
-  std::map<ValueId, ValueId> made;
-  ModeMemory modes;
+  Shared<std::map<ValueId, ValueId>> made;
+  Shared<ModeMemory> modes;
   bool reachable = true;
   bool has_left = false;
-  friend bool operator==(const Memory&, const Memory&) = default;
 };
 
 // A way out of a loop or call, and the condition under which it is taken.
@@ -92,13 +108,13 @@ class Walk {
   void Keep(const Trace& trace, Memory& memory) {
     switch (static_cast<Filling>(trace.payload)) {
       case Filling::Made:
-        memory.made[trace.value] = values_.True();
+        memory.made.Change()[trace.value] = values_.True();
         break;
       case Filling::Emptied:
-        memory.made[trace.value] = values_.False();
+        memory.made.Change()[trace.value] = values_.False();
         break;
       case Filling::Unknown:
-        memory.made[trace.value] = trace.value;
+        memory.made.Change()[trace.value] = trace.value;
         break;
     }
   }
@@ -106,20 +122,21 @@ class Walk {
   void SetMode(const Trace& trace, Memory& memory) {
     const ValueId module = values_.Kids(trace.value)[0];
     const ValueId trains = values_.Kids(trace.value)[1];
-    if (trace.payload != 0) memory.modes.Make(state_.modes, module);
-    memory.modes.Set(state_.modes, module, trains);
+    ModeMemory& modes = memory.modes.Change();
+    if (trace.payload != 0) modes.Make(state_.modes, module);
+    modes.Set(state_.modes, module, trains);
   }
 
   ValueId Known(const Memory& memory, ValueId made) const {
-    const auto found = memory.made.find(made);
-    if (found != memory.made.end()) return found->second;
+    const auto found = memory.made->find(made);
+    if (found != memory.made->end()) return found->second;
     return is_entry_ ? values_.False() : made;
   }
 
   // The condition with what is known of it by now.
   ValueId Rewritten(ValueId condition, const Memory& memory) {
     if (IsMade(values_, condition)) return Known(memory, condition);
-    if (values_.IsMode(condition)) return memory.modes.Known(state_.modes, values_, condition);
+    if (values_.IsMode(condition)) return memory.modes->Known(state_.modes, values_, condition);
     const Value value = values_[condition];
     const std::vector<ValueId> kids(values_.Kids(condition).begin(), values_.Kids(condition).end());
     switch (value.kind) {
@@ -140,7 +157,7 @@ class Walk {
   // What follows from a condition that turned out so.
   void Learn(ValueId condition, bool truth, Memory& memory) {
     if (IsMade(values_, condition)) {
-      memory.made[condition] = values_.Bool(truth);
+      memory.made.Change()[condition] = values_.Bool(truth);
       return;
     }
     const Value& value = values_[condition];
@@ -174,14 +191,16 @@ class Walk {
   Memory Joined(ValueId condition, Memory then_memory, Memory else_memory) {
     if (!then_memory.reachable) return else_memory;
     if (!else_memory.reachable) return then_memory;
-    Memory joined;
+    Memory joined = then_memory;
     joined.has_left = then_memory.has_left && else_memory.has_left;
-    for (const auto* side : {&then_memory, &else_memory}) {
-      for (const auto& [made, unused] : side->made) {
-        joined.made[made] = Either(condition, Known(then_memory, made), Known(else_memory, made));
+    if (!then_memory.made.IsOneWith(else_memory.made)) {
+      for (const auto* side : {&then_memory, &else_memory}) {
+        for (const auto& [made, unused] : *side->made) {
+          joined.made.Change()[made] = Either(condition, Known(then_memory, made), Known(else_memory, made));
+        }
       }
     }
-    joined.modes = JoinedModes(condition, then_memory.modes, else_memory.modes);
+    if (!then_memory.modes.IsOneWith(else_memory.modes)) joined.modes.Change() = JoinedModes(condition, *then_memory.modes, *else_memory.modes);
     return joined;
   }
 
@@ -212,7 +231,7 @@ class Walk {
   ValueId Connected(ValueKind kind, ValueId a, ValueId b) {
     const bool is_and = kind == ValueKind::And;
     for (const auto& [one, other] : {std::pair(a, b), std::pair(b, a)}) {
-      const std::optional<bool> known = KnownTruth(values_, one);
+      const std::optional<bool> known = traces_.conditions().KnownTruth(one);
       if (known) return *known == is_and ? other : values_.Bool(!is_and);
     }
     const ValueId kids[] = {a, b};
@@ -238,8 +257,8 @@ class Walk {
   void Forget(TraceId id, Memory& memory, std::unordered_set<uint32_t>* seen) {
     const Trace& trace = traces_[id];
     if ((trace.flags & kKeeps) == 0 || !seen->insert(id.index).second) return;
-    if (trace.kind == TraceKind::Mode) memory.modes.Forget(state_.modes, values_.Kids(trace.value)[0], values_.Kids(trace.value)[1]);
-    if (trace.kind == TraceKind::Keep && Known(memory, trace.value) != values_.True()) memory.made[trace.value] = trace.value;
+    if (trace.kind == TraceKind::Mode) memory.modes.Change().Forget(state_.modes, values_.Kids(trace.value)[0], values_.Kids(trace.value)[1]);
+    if (trace.kind == TraceKind::Keep && Known(memory, trace.value) != values_.True()) memory.made.Change()[trace.value] = trace.value;
     for (const TraceId kid : traces_.Kids(id)) Forget(kid, memory, seen);
   }
 

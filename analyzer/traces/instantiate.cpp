@@ -55,7 +55,7 @@ class Instantiator {
     std::vector<TraceId> kids(state_.traces.Kids(id).begin(), state_.traces.Kids(id).end());
     // A condition that is known now leaves one arm to look at.
     if (trace.kind == TraceKind::Choice) {
-      if (const std::optional<bool> known = KnownTruth(state_.values, value)) return Run(kids[*known ? 0 : 1]);
+      if (const std::optional<bool> known = state_.traces.conditions().KnownTruth(value)) return Run(kids[*known ? 0 : 1]);
     }
     for (TraceId& kid : kids) kid = Run(kid);
     return state_.traces.Rebuild(id, value, kids, false);

@@ -1,5 +1,7 @@
 #include "analyzer/traces/issued.h"
 
+#include "analyzer/traces/project.h"
+
 namespace allranks::traces {
 
 using knowledge::OpClass;
@@ -11,6 +13,7 @@ std::optional<Issued> IssuedSearch::In(FuncId func) {
   if (!found.first || found.starts_group) return std::nullopt;
   Issued issued;
   issued.name = std::string(state_.program.text(state_.traces.entry(found.first).name));
+  issued.is_implied = IssuingOf(state_.traces.entry(found.first).operation) != Issuing::Always;
   for (TraceId at = root; at != found.first;) {
     if (state_.traces[at].kind == TraceKind::Scope) {
       issued.path.push_back(state_.traces.site(state_.traces[at].site).span);

@@ -437,11 +437,4 @@ bool IsMade(const variation::ValueStore& values, ValueId value) {
   return seen.op == kMade && (seen.kind == ValueKind::Unknown || seen.kind == ValueKind::Derived);
 }
 
-bool AsksForMade(const variation::ValueStore& values, ValueId condition) {
-  const ValueKind kind = values[condition].kind;
-  if (IsMade(values, condition)) return true;
-  const bool joins = kind == ValueKind::Unary || kind == ValueKind::And || kind == ValueKind::Or;
-  return joins && std::ranges::any_of(values.Kids(condition), [&](ValueId kid) { return AsksForMade(values, kid); });
-}
-
 }  // namespace allranks::traces

@@ -53,8 +53,6 @@ struct Place {
 // Value::op of an Unknown or Derived that is the `Made` of a place: true where that is filled.
 constexpr uint8_t kMade = 1;
 bool IsMade(const variation::ValueStore& values, ValueId value);
-// Whether a condition asks for one.
-bool AsksForMade(const variation::ValueStore& values, ValueId condition);
 
 // How a statement leaves a place.
 enum class Filling : uint8_t { Made, Emptied, Unknown };

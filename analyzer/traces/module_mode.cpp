@@ -22,13 +22,6 @@ constexpr size_t kMostFunctions = 500;
 
 }  // namespace
 
-bool AsksForMode(const variation::ValueStore& values, ValueId condition) {
-  if (values.IsMode(condition)) return true;
-  const ValueKind kind = values[condition].kind;
-  const bool joins = kind == ValueKind::Unary || kind == ValueKind::And || kind == ValueKind::Or;
-  return joins && std::ranges::any_of(values.Kids(condition), [&](ValueId kid) { return AsksForMode(values, kid); });
-}
-
 void ModuleModes::Find(const std::vector<bool>& relevant) {
   asked_.clear();
   made_with_.clear();

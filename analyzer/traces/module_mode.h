@@ -25,9 +25,6 @@ namespace allranks::traces {
 using binding::ClassId;
 using variation::ValueId;
 
-// Whether a condition asks for the mode of a module.
-bool AsksForMode(const variation::ValueStore& values, ValueId condition);
-
 // A module that is put into another mode.
 struct ModeChange {
   ValueId module;

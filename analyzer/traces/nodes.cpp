@@ -82,7 +82,7 @@ class Collector {
   }
 
   void NoteMade(ValueId condition) {
-    if (!AsksForMade(state_.values, condition)) return;
+    if (!state_.traces.conditions().AsksForMade(condition) || !noted_.insert(condition.index).second) return;
     if (IsMade(state_.values, condition)) {
       if (std::ranges::find(nodes_->made, condition) == nodes_->made.end()) nodes_->made.push_back(condition);
       return;
@@ -107,6 +107,7 @@ class Collector {
   VaryingNodes* nodes_;
   std::unordered_set<uint32_t> seen_;
   std::unordered_set<uint64_t> asked_;
+  std::unordered_set<uint32_t> noted_;
 };
 
 class Settler {

@@ -18,6 +18,7 @@ void FunctionCheck::CheckNewGroups() {
     const knowledge::Axes axes = state_.values.axes(members);
     if (axes.empty()) continue;
     const World world = WorldsFor(nodes_.mentions)[0];
+    if (IsSameOnAllRanks(state_.values, state_.knowledge, world, members)) continue;
     Scene scene(state_, world, {});
     Prepare(scene);
     SequenceStore sequences;

@@ -453,7 +453,9 @@ SeqId Projector::ProjectRecursive(TraceId body, uint32_t func, const Context& in
 }
 
 bool Projector::CallsItself(TraceId body, uint32_t func) {
-  if (const auto known = calls_itself_.find(body.index); known != calls_itself_.end()) return known->second;
+  if ((state_.traces[body].flags & kHasRec) == 0) return false;
+  const uint64_t key = (uint64_t{body.index} << 32) | func;
+  if (const auto known = state_.calls_itself.find(key); known != state_.calls_itself.end()) return known->second;
   std::unordered_set<uint32_t> seen = {body.index};
   std::vector<TraceId> work = {body};
   bool found = false;
@@ -462,10 +464,11 @@ bool Projector::CallsItself(TraceId body, uint32_t func) {
     work.pop_back();
     found = state_.traces[id].kind == TraceKind::Rec && state_.traces[id].payload == func;
     for (const TraceId kid : state_.traces.Kids(id)) {
-      if (seen.insert(kid.index).second) work.push_back(kid);
+      const bool may_hold_it = (state_.traces[kid].flags & kHasRec) != 0;
+      if (may_hold_it && seen.insert(kid.index).second) work.push_back(kid);
     }
   }
-  return calls_itself_[body.index] = found;
+  return state_.calls_itself[key] = found;
 }
 
 std::unordered_map<uint32_t, SeqId>& Projector::CallsSeenBy(uint32_t rank) {

@@ -162,7 +162,6 @@ class Projector {
   std::unordered_set<uint64_t> agreed_questions_;   // what choices ask that are taken as agreed and are asked elsewhere
   std::vector<OwnDecision> own_decisions_;
   std::vector<Outsider> outsiders_;
-  std::unordered_map<uint32_t, bool> calls_itself_;    // by trace of a body: whether it calls its function again
   std::unordered_map<uint32_t, SeqId> silent_calls_;   // lists of calls seen while `silent_` is not empty
   std::unordered_set<uint32_t> silent_;   // functions that issue nothing that is looked at, but for calling themselves
   int undecided_ = 0;   // choices around that nobody decides: what is inside may not be reached

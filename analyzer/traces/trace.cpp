@@ -34,38 +34,8 @@ uint16_t Inherited(TraceKind kind, uint16_t flags) {
 
 }  // namespace
 
-std::optional<bool> KnownTruth(const variation::ValueStore& values, ValueId condition) {
-  using variation::ValueKind;
-  const variation::Value& value = values[condition];
-  switch (value.kind) {
-    case ValueKind::None:
-      return false;
-    case ValueKind::Bool:
-    case ValueKind::Int:
-      return value.a != 0 || value.b != 0;
-    case ValueKind::Unary: {
-      if (static_cast<ir::UnaryOp>(value.op) != ir::UnaryOp::Not) return std::nullopt;
-      const std::optional<bool> inner = KnownTruth(values, values.Kids(condition)[0]);
-      return inner ? std::optional(!*inner) : std::nullopt;
-    }
-    case ValueKind::And:
-    case ValueKind::Or: {
-      const bool is_and = value.kind == ValueKind::And;
-      bool all_known = true;
-      for (const ValueId kid : values.Kids(condition)) {
-        const std::optional<bool> known = KnownTruth(values, kid);
-        if (known && *known != is_and) return !is_and;
-        all_known = all_known && known;
-      }
-      return all_known ? std::optional(is_and) : std::nullopt;
-    }
-    default:
-      return std::nullopt;
-  }
-}
-
 TraceStore::TraceStore(const knowledge::Knowledge& knowledge, variation::ValueStore& values)
-    : knowledge_(&knowledge), values_(&values) {
+    : knowledge_(&knowledge), values_(&values), conditions_(values) {
   if (const base::NameId name = knowledge.names().Find("ragged")) ragged_ = knowledge.FindMark(name);
   if (const base::NameId name = knowledge.names().Find("in_place")) in_place_ = knowledge.FindMark(name);
   empty_ = Intern({}, {});
@@ -207,7 +177,7 @@ TraceId TraceStore::Seq(TraceId first, TraceId second) {
 
 TraceId TraceStore::Choice(SiteId site, ValueId condition, TraceId then_trace, TraceId else_trace, bool settled) {
   if (then_trace == else_trace) return then_trace;
-  if (const std::optional<bool> known = KnownTruth(*values_, condition)) return *known ? then_trace : else_trace;
+  if (const std::optional<bool> known = conditions_.KnownTruth(condition)) return *known ? then_trace : else_trace;
   uint16_t flags = settled ? kSettled : 0;
   uint16_t value_flags = 0;
   const bool varies = ValueFlags(condition, &value_flags);
@@ -224,7 +194,7 @@ TraceId TraceStore::Choice(SiteId site, ValueId condition, TraceId then_trace, T
   }
   const TraceId arms[] = {then_trace, else_trace};
   flags |= value_flags;
-  if (AsksForMade(*values_, condition) || AsksForMode(*values_, condition)) flags |= kKeeps;
+  if (conditions_.AsksForMade(condition) || conditions_.AsksForMode(condition)) flags |= kKeeps;
   return Intern({.kind = TraceKind::Choice, .flags = flags, .site = site, .value = condition}, arms);
 }
 
@@ -271,7 +241,7 @@ TraceId TraceStore::Call(SiteId site, ValueId callee, std::span<const ValueId> a
 }
 
 TraceId TraceStore::Rec(SiteId site, FuncId callee) {
-  return Intern({.kind = TraceKind::Rec, .flags = kHasOp, .site = site, .payload = callee.index}, {});
+  return Intern({.kind = TraceKind::Rec, .flags = kHasOp | kHasRec, .site = site, .payload = callee.index}, {});
 }
 
 TraceId TraceStore::Yield(SiteId site) {
@@ -315,6 +285,8 @@ TraceId TraceStore::Rebuild(TraceId id, ValueId value, std::span<const TraceId> 
     case TraceKind::Keep:
       return Keep(trace.site, value, static_cast<Filling>(trace.payload));
     case TraceKind::Mode: {
+      // What the arguments made too deep to follow is no module that is known.
+      if (values_->Kids(value).empty()) return empty_;
       const ValueId module = values_->Kids(value)[0];
       return Mode(trace.site, module, values_->Kids(value)[1], trace.payload != 0);
     }

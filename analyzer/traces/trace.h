@@ -9,6 +9,7 @@
 
 #include "analyzer/base/hash_index.h"
 #include "analyzer/base/id.h"
+#include "analyzer/traces/condition_memo.h"
 #include "analyzer/traces/made_once.h"
 #include "analyzer/variation/facts.h"
 
@@ -58,6 +59,7 @@ constexpr uint16_t kHasTry = 512;
 constexpr uint16_t kIssues = 2048;     // as kHasOp, without recursive calls
 constexpr uint16_t kKeeps = 4096;      // fills a place that keeps what is made once, or asks for it; so for modes; leaves the job
 constexpr uint16_t kSetsMode = 8192;   // puts a module into a mode
+constexpr uint16_t kHasRec = 16384;    // recursive calls
 constexpr uint16_t kSettled = 1024;    // of this node: reported, or proven to agree; ranks decide it alike
 
 constexpr uint16_t LeavesBit(ExitKind kind) { return static_cast<uint16_t>(1u << static_cast<unsigned>(kind)); }
@@ -82,9 +84,6 @@ struct Site {
   source::Span span;
   friend bool operator==(const Site&, const Site&) = default;
 };
-
-// What a condition is wherever it is asked: that of `evaluate and x` is false where `evaluate` is.
-std::optional<bool> KnownTruth(const variation::ValueStore& values, ValueId condition);
 
 // What an operation says besides its place.
 // Messages that are handed over together, in the order of the list.
@@ -164,6 +163,7 @@ class TraceStore {
 
   std::span<const ValueId> Args(TraceId call) const;
   const variation::ValueStore& values() const { return *values_; }
+  ConditionMemo& conditions() const { return conditions_; }
 
  private:
   TraceId Intern(Trace trace, std::span<const TraceId> kids);
@@ -174,6 +174,7 @@ class TraceStore {
 
   const knowledge::Knowledge* knowledge_;
   variation::ValueStore* values_;
+  mutable ConditionMemo conditions_;
   knowledge::MarkId ragged_;
   knowledge::MarkId in_place_;
   std::vector<Trace> traces_;

@@ -26,6 +26,12 @@ TEST_F(TraceTest, WhatSaysNothingIsNothing) {
 
 TEST_F(TraceTest, NothingFollowsAnExit) { EXPECT_EQ(traces().Seq(Return(1), Barrier(2)), Return(1)); }
 
+TEST_F(TraceTest, AModeOfWhatIsNotKnownIsLeftOut) {
+  const ValueId both[] = {values().Fresh({}), values().True()};
+  const TraceId mode = traces().Mode(At(1), both[0], both[1], false);
+  EXPECT_EQ(traces().Rebuild(mode, values().Fresh({}), {}, false), traces().Empty());
+}
+
 TEST_F(TraceTest, SequencesAreFlat) {
   const TraceId inner = traces().Seq(Barrier(1), Barrier(2));
   EXPECT_EQ(traces().Kids(traces().Seq(inner, Barrier(3))).size(), 3u);

@@ -381,6 +381,11 @@ ValueId ValueStore::Compare(ir::CompareOp op, ValueId left, ValueId right) {
       (op == ir::CompareOp::Eq || op == ir::CompareOp::NotEq)) {
     return Bool((a.a == b.a) == (op == ir::CompareOp::Eq));
   }
+  // A function's name where an option's was meant.
+  const bool is_equality = op == ir::CompareOp::Eq || op == ir::CompareOp::NotEq;
+  if (is_equality && ((IsAlwaysTrue(a.kind) && IsConstant(b)) || (IsConstant(a) && IsAlwaysTrue(b.kind)))) {
+    return Bool(op == ir::CompareOp::NotEq);
+  }
   const bool is_identity = op == ir::CompareOp::Is || op == ir::CompareOp::IsNot;
   if (is_identity && b.kind == ValueKind::None) {
     if (a.kind == ValueKind::None) return Bool(op == ir::CompareOp::Is);
