@@ -4,7 +4,6 @@
 // place and its cure, because an entry that silently says less than its author meant is a bug that nobody
 // finds.
 #include <fmt/format.h>
-#include <toml++/toml.h>
 
 #include <algorithm>
 #include <optional>
@@ -13,6 +12,7 @@
 #include "analyzer/knowledge/knowledge.h"
 #include "analyzer/knowledge/spelling.h"
 #include "analyzer/knowledge/table_reader.h"
+#include "analyzer/toml/parse.h"
 
 namespace allranks::knowledge {
 namespace {
@@ -58,7 +58,7 @@ uint32_t LineThatIsRefused(std::string_view text) {
   }
   const auto is_fine = [&](size_t end) {
     try {
-      const toml::table ignored = toml::parse(text.substr(0, end));
+      const toml::table ignored = toml_files::Parse(text.substr(0, end));
     } catch (const toml::parse_error& problem) {
       return problem.source().begin.line != 0;
     }
@@ -104,7 +104,7 @@ class Loader {
 
   base::Result<bool> Load(std::string_view file_name, std::string_view text) {
     try {
-      const toml::table root = toml::parse(text, file_name);
+      const toml::table root = toml_files::Parse(text, file_name);
       ReadFile(root);
     } catch (const toml::parse_error& problem) {
       Place place = PlaceOf(problem.source());

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <fmt/format.h>
-#include <toml++/toml.h>
 
 #include <algorithm>
 #include <string>
@@ -10,6 +9,7 @@
 #include <vector>
 
 #include "analyzer/knowledge/spelling.h"
+#include "analyzer/toml/parse.h"
 
 namespace allranks::knowledge {
 

@@ -1,8 +1,8 @@
 #include "analyzer/launch/launcher_table.h"
 
-#include <toml++/toml.h>
-
 #include <algorithm>
+
+#include "analyzer/toml/parse.h"
 
 namespace allranks::launch {
 namespace {
@@ -99,7 +99,7 @@ const KeyEntry* ConfigTable::Find(std::string_view path) const {
 base::Result<bool> LauncherTables::Load(std::string_view name, std::string_view text) {
   toml::table document;
   try {
-    document = toml::parse(text, name);
+    document = toml_files::Parse(text, name);
   } catch (const toml::parse_error& error) {
     return base::Fail(std::string(name) + ":" + std::to_string(error.source().begin.line) + ": " + std::string(error.description()));
   }

@@ -21,16 +21,21 @@ namespace {
 using File = std::unique_ptr<std::FILE, int (*)(std::FILE*)>;
 File Temporary() { return {std::tmpfile(), std::fclose}; }
 
+// A repository that is checked may be hostile, its own configuration with it: nothing is fetched, by whatever protocol, and
+// nobody is asked. Variables, as the configuration cannot override them.
 std::vector<char*> Environment() {
   std::vector<char*> variables;
   for (char** variable = environ; *variable != nullptr; ++variable) {
     if (std::strncmp(*variable, "GIT_", 4) != 0) variables.push_back(*variable);
   }
-  static std::string no_locks = "GIT_OPTIONAL_LOCKS=0";
-  variables.push_back(no_locks.data());
+  static std::array<std::string, 4> own = {"GIT_OPTIONAL_LOCKS=0", "GIT_ALLOW_PROTOCOL=none", "GIT_NO_LAZY_FETCH=1", "GIT_TERMINAL_PROMPT=0"};
+  for (std::string& variable : own) variables.push_back(variable.data());
   variables.push_back(nullptr);
   return variables;
 }
+
+// Programs that a repository's configuration may name.
+constexpr std::array<const char*, 6> kNoPrograms = {"-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null", "-c", "core.pager=cat"};
 
 std::string Contents(std::FILE* file) {
   std::string text;
@@ -65,6 +70,7 @@ base::Result<std::string> RunGit(const std::string& folder, const std::vector<st
   std::fwrite(input.data(), 1, input.size(), streams[0].get());
   std::rewind(streams[0].get());
   std::vector<std::string> words = {"git", "-C", folder};
+  words.insert(words.end(), kNoPrograms.begin(), kNoPrograms.end());
   words.insert(words.end(), args.begin(), args.end());
   pid_t child = 0;
   if (const int error = Spawn(std::move(words), streams, child); error != 0) {

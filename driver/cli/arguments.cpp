@@ -328,7 +328,10 @@ Command ParseArguments(int argc, const char* const* argv) {
     return Mistake(problem + (problem.ends_with('?') ? "" : "; see `allranks --help`"));
   }
   const CLI::App* chosen = app.get_subcommands()[0];
-  if (!chosen->remaining().empty()) return Mistake(UnknownOption(*chosen, chosen->remaining()[0]));
+  // `--` ends the options, and is left over as well.
+  const std::vector<std::string> left = chosen->remaining();
+  const auto unknown = std::ranges::find_if(left, [](const std::string& word) { return word != "--"; });
+  if (unknown != left.end()) return Mistake(UnknownOption(*chosen, *unknown));
   if (chosen->get_name() == "config") return config;
   if (chosen->get_name() == "explain") return explain;
   if (chosen->get_name() == "rule") return rule;

@@ -1,6 +1,8 @@
 // `allranks check`: arguments and configuration to options, one run, one report.
 #include <algorithm>
 #include <chrono>
+#include <filesystem>
+#include <set>
 
 #include "driver/cli/add_ignore.h"
 #include "driver/cli/commands.h"
@@ -17,7 +19,9 @@
 #include "driver/cli/verdicts.h"
 #include "driver/cli/verify_findings.h"
 #include "driver/config/option_table.h"
+#include "driver/pipeline/launch_scan.h"
 #include "driver/pipeline/pipeline.h"
+#include "driver/reports/secrets.h"
 
 namespace allranks::cli {
 namespace {
@@ -40,7 +44,7 @@ int ShowSettings(const config::Resolved& resolved) {
                     (resolved.settings.file.empty() ? "none" : resolved.settings.file) + "\n# rules that run:";
   for (const rules::Rule* rule : resolved.rules) out += " " + std::string(rule->code);
   out += "\n" + config::SettingsText(resolved.settings);
-  return WriteOut(out) ? kExitClean : kExitError;
+  return WriteNames(out) ? kExitClean : kExitError;
 }
 
 // `-` among the paths: the standard input takes the place of the file it is named after.
@@ -60,7 +64,7 @@ int ShowFiles(const pipeline::Options& options, const source::FileSystem& files)
     if (project.requested[i]) list += paths.Shown(project.all[i]) + "\n";
   }
   for (const pipeline::PathError& error : project.errors) PrintError(error.message);
-  return WriteOut(list) && project.errors.empty() ? kExitClean : kExitError;
+  return WriteNames(list) && project.errors.empty() ? kExitClean : kExitError;
 }
 
 // Only what would change; what remains to be done by hand is said by a run without --diff.
@@ -68,7 +72,7 @@ int ShowDiff(const CheckArguments& arguments, const Fixed& fixed) {
   if (!arguments.quiet) WriteErr(UnsafeText(fixed));
   for (const std::string& error : fixed.errors) PrintError(error);
   const std::string diff = DiffText(fixed);
-  if (!WriteOut(diff) || !fixed.errors.empty()) return kExitError;
+  if (!WriteNames(diff) || !fixed.errors.empty()) return kExitError;
   return diff.empty() || arguments.exit_zero ? kExitClean : kExitFindings;
 }
 
@@ -117,6 +121,17 @@ int ExitCode(const CheckArguments& arguments, const std::string& fail_on, const 
   return Fails(fail_on, out.findings) ? kExitFindings : kExitClean;
 }
 
+// Files that start jobs hold keys. Nothing that is printed from here on shows them.
+void HideSecrets(pipeline::Output& out) {
+  std::set<source::FileId> files;
+  for (const findings::Finding& finding : out.findings) files.insert(finding.span.file);
+  for (const findings::Suppressed& suppressed : out.suppressed) files.insert(suppressed.finding.span.file);
+  for (const source::FileId id : files) {
+    source::SourceFile& file = out.files[id];
+    if (pipeline::IsLaunchName(std::filesystem::path(file.path).filename().string())) file.text = reports::WithoutSecrets(file.text);
+  }
+}
+
 }  // namespace
 
 int RunCheck(const CheckArguments& arguments) {
@@ -151,6 +166,7 @@ int RunCheck(const CheckArguments& arguments) {
   const base::Result<std::string> said = arguments.update_baseline ? known->Update(*out, *verdicts) : known->Shrink(*out);
   if (!said) return Fail(said.error());
 
+  HideSecrets(*out);
   reports::Report report = ReportOf(arguments, *resolved, *out, files);
   report.verdicts = std::move(*verdicts);
   known->AddSeen(report.verdicts);

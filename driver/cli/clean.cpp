@@ -5,6 +5,7 @@
 #include "driver/cli/exit_codes.h"
 #include "driver/cli/settings_of.h"
 #include "driver/cli/terminal.h"
+#include "driver/reports/place.h"
 
 namespace allranks::cli {
 
@@ -29,7 +30,7 @@ int RunClean(const CleanArguments& arguments) {
     PrintError("cannot delete " + folder.string() + ": " + error.message());
     return kExitError;
   }
-  WriteErr("Deleted " + folder.string() + ".\n");
+  WriteErr("Deleted " + reports::OneLine(folder.string()) + ".\n");
   return kExitClean;
 }
 

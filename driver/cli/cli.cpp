@@ -4,6 +4,7 @@
 #include "driver/cli/commands.h"
 #include "driver/cli/exit_codes.h"
 #include "driver/cli/terminal.h"
+#include "driver/reports/place.h"
 #include "runtime-verify/program/verify.h"
 
 namespace allranks::cli {
@@ -22,7 +23,7 @@ struct Dispatch {
   int operator()(const VersionArguments& a) const { return RunVersion(a); }
   int operator()(const Message& message) const {
     if (message.exit_code != kExitClean) {
-      WriteErr(message.text);
+      WriteErr(reports::CleanLines(message.text));
       return message.exit_code;
     }
     return WriteOut(message.text) ? message.exit_code : kExitError;

@@ -5,6 +5,7 @@
 #include "driver/fixes/diff.h"
 #include "driver/fixes/replace_file.h"
 #include "driver/pipeline/paths.h"
+#include "driver/reports/place.h"
 
 namespace allranks::cli {
 namespace {
@@ -18,11 +19,18 @@ void AddNew(std::vector<std::string>& to, std::vector<std::string> from) {
   }
 }
 
-void DropFilesOutside(const pipeline::Options& options, fixes::Application& application, Fixed& fixed) {
+// Where the bytes lie decides, not the name: a link may lead out of the project. Texts without a file go by their name.
+bool IsOfProject(const std::string& path, const pipeline::PathMap& paths, const source::FileSystem& files) {
+  const base::Result<std::string> root = files.Canonical(paths.Shown(""));
+  const base::Result<std::string> target = files.Canonical(path);
+  if (root && target) return pipeline::IsInside(*target, *root);
+  return !paths.Relative(path).starts_with("/");
+}
+
+void DropFilesOutside(const pipeline::Options& options, const source::FileSystem& files, fixes::Application& application, Fixed& fixed) {
   const pipeline::PathMap paths(options.root, options.working_directory);
   std::erase_if(application.texts, [&](const auto& item) {
-    const std::string relative = paths.Relative(item.first);
-    const bool is_inside = !relative.starts_with("/") && !relative.starts_with("..");
+    const bool is_inside = IsOfProject(item.first, paths, files);
     if (!is_inside) AddNew(fixed.errors, {item.first + ": not fixed: it lies outside the project; name its root with --root"});
     return !is_inside;
   });
@@ -50,7 +58,7 @@ base::Result<bool> Round(const ToFix& what, pipeline::Options& options, const so
   };
   fixes::Application application = fixes::ApplyFixes(out.files, what.findings, what.least, bytes_of);
   AddNew(fixed.errors, std::move(application.refused));
-  DropFilesOutside(options, application, fixed);
+  DropFilesOutside(options, files, application, fixed);
   if (application.texts.empty()) return false;
   for (const source::SourceFile& file : out.files) {
     if (!application.texts.contains(file.path)) continue;
@@ -114,7 +122,7 @@ std::string FixedText(const Fixed& fixed, bool each) {
   std::vector<std::string> paths;
   for (const fixes::AppliedFix& fix : fixed.applied) {
     if (std::ranges::find(paths, fix.path) == paths.end()) paths.push_back(fix.path);
-    if (each) out += fix.path + ":" + std::to_string(fix.line) + ": " + fix.code + " " + fix.title + "\n";
+    if (each) out += reports::OneLine(fix.path + ":" + std::to_string(fix.line) + ": " + fix.code + " " + fix.title) + "\n";
   }
   const auto counted = [](size_t count, const std::string& one, const std::string& many) {
     return std::to_string(count) + " " + (count == 1 ? one : many);

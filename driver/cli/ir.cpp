@@ -84,7 +84,7 @@ int RunIr(const IrArguments& arguments) {
     }
     options.function = *function;
   }
-  return WriteOut(ir::Print(module, names, options)) ? kExitClean : kExitError;
+  return WriteNames(ir::Print(module, names, options)) ? kExitClean : kExitError;
 }
 
 }  // namespace allranks::cli

@@ -7,6 +7,7 @@
 #include "driver/cli/terminal.h"
 #include "driver/config/project.h"
 #include "driver/pipeline/paths.h"
+#include "driver/reports/place.h"
 
 namespace allranks::cli {
 namespace {
@@ -122,7 +123,7 @@ base::Result<std::string> Known::Update(pipeline::Output& out, const Verdicts& v
     if (const auto verdict = verdicts.find(entry.fingerprint); verdict != verdicts.end() && verdict->second.in_job) entry.seen = verdict->second.words;
   }
   if (!WriteFile(file_, baseline::Write(next))) return base::Fail("the baseline was not written");
-  const std::string text = "Baseline " + file_ + ": " + Counted(next.entries.size()) + " (" + std::to_string(added) +
+  const std::string text = "Baseline " + reports::OneLine(file_) + ": " + Counted(next.entries.size()) + " (" + std::to_string(added) +
                            " added, " + std::to_string(before - kept) + " removed).\n";
   baseline_ = std::move(next);
   // What was known before is not among the findings any more.
@@ -139,11 +140,11 @@ base::Result<std::string> Known::Shrink(const pipeline::Output& out) const {
   const size_t gone = baseline_->entries.size() - next.entries.size();
   if (gone == 0) return std::string();
   if (IsSet("CI") || IsSet("PRE_COMMIT")) {
-    return Counted(gone) + " of the baseline " + file_ + (gone == 1 ? " is" : " are") + " fixed; a run outside CI and hooks removes " +
+    return Counted(gone) + " of the baseline " + reports::OneLine(file_) + (gone == 1 ? " is" : " are") + " fixed; a run outside CI and hooks removes " +
            (gone == 1 ? "it" : "them") + ".\n";
   }
   if (!WriteFile(file_, baseline::Write(next))) return base::Fail("the baseline was not written");
-  return "Removed " + Counted(gone) + " from the baseline " + file_ + ": fixed.\n";
+  return "Removed " + Counted(gone) + " from the baseline " + reports::OneLine(file_) + ": fixed.\n";
 }
 
 }  // namespace allranks::cli

@@ -13,7 +13,8 @@
 #include <system_error>
 #include <vector>
 
-#include "analyzer/base/write_file.h"
+#include "analyzer/files/write_file.h"
+#include "driver/reports/place.h"
 
 namespace allranks::cli {
 namespace {
@@ -53,6 +54,25 @@ uint32_t TerminalWidth() {
   return std::max<uint32_t>(size.ws_col, kNarrowest);
 }
 
+// "  3 | select = [", as below the message about a configuration file.
+bool IsOfExcerpt(std::string_view line) {
+  const size_t bar = line.find_first_not_of(" 0123456789");
+  return line.starts_with("  ") && bar != std::string_view::npos && line.substr(bar).starts_with("| ");
+}
+
+// An end of a line that no excerpt follows came with a name or a text that is not ours: behind it could stand a message of
+// its own, or a command to whoever reads the log.
+std::string Printable(std::string_view message) {
+  std::string out;
+  for (size_t end = message.find('\n'); end != std::string_view::npos; end = message.find('\n', end + 1)) {
+    if (!IsOfExcerpt(message.substr(end + 1))) continue;
+    out += reports::OneLine(message.substr(0, end)) + "\n";
+    message.remove_prefix(end + 1);
+    end = 0;
+  }
+  return out + reports::OneLine(message);
+}
+
 }  // namespace
 
 void PrepareStreams() {
@@ -63,17 +83,19 @@ void PrepareStreams() {
 }
 
 bool WriteOut(std::string_view text) {
-  const int error = base::WriteAll(STDOUT_FILENO, text);
+  const int error = files::WriteAll(STDOUT_FILENO, text);
   if (error == 0 || error == EPIPE) return true;
   PrintError("cannot write to the standard output: " + ErrorText(error));
   return false;
 }
 
-void WriteErr(std::string_view text) { (void)base::WriteAll(STDERR_FILENO, text); }
+void WriteErr(std::string_view text) { (void)files::WriteAll(STDERR_FILENO, text); }
 
-void PrintError(std::string_view message) { WriteErr("allranks: error: " + std::string(message) + "\n"); }
+bool WriteNames(std::string_view text) { return WriteOut(IsTerminal(STDOUT_FILENO) ? reports::CleanLines(text) : std::string(text)); }
 
-void PrintWarning(std::string_view message) { WriteErr("allranks: warning: " + std::string(message) + "\n"); }
+void PrintError(std::string_view message) { WriteErr("allranks: error: " + Printable(message) + "\n"); }
+
+void PrintWarning(std::string_view message) { WriteErr("allranks: warning: " + Printable(message) + "\n"); }
 
 bool IsTerminal(int descriptor) { return isatty(descriptor) == 1; }
 
@@ -98,7 +120,7 @@ std::string ReadStandardInput() {
 }
 
 bool WriteFile(const std::string& path, std::string_view text) {
-  const int error = base::WriteWhole(path, text);
+  const int error = files::WriteTo(path, text);
   if (error == 0) return true;
   PrintError("cannot write " + path + ": " + ErrorText(error));
   return false;

@@ -14,9 +14,11 @@ void PrepareStreams();
 
 // Writes all of it. A reader that left is no error; a full disk is one: says so and returns false.
 bool WriteOut(std::string_view text);
-// One line, or several that are already ended.
+// The same for names and sources as they are: a terminal gets nothing of them that could steer it.
+bool WriteNames(std::string_view text);
+// One line, or several that are already ended; of texts that are not ours only what OneLine has made of them.
 void WriteErr(std::string_view text);
-// "allranks: error: ..."
+// "allranks: error: ...". Whatever names and texts the message holds, it is one line, and an excerpt below it.
 void PrintError(std::string_view message);
 // "allranks: warning: ..."
 void PrintWarning(std::string_view message);
@@ -28,7 +30,7 @@ reports::TextStyle StyleFor(std::string_view color, bool to_file);
 // All of the standard input.
 std::string ReadStandardInput();
 
-// Writes beside the file and renames: a reader sees the old text or the new one.
+// As files::WriteTo: of a file a reader sees the old text or the new one.
 bool WriteFile(const std::string& path, std::string_view text);
 
 std::string WorkingDirectory();

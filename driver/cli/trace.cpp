@@ -64,7 +64,7 @@ int RunTrace(const TraceArguments& arguments) {
     text = traces::PrintTrace(analysed.program, *analysed.knowledge, analysed.facts, analysed.files, module,
                               target.function);
   });
-  return WriteOut(text) ? kExitClean : kExitError;
+  return WriteNames(text) ? kExitClean : kExitError;
 }
 
 }  // namespace allranks::cli

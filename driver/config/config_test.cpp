@@ -130,6 +130,35 @@ TEST(ExtendTest, SelectForgetsTheRulesChosenBelow) {
   EXPECT_THAT(settings->ignore, testing::IsEmpty());
 }
 
+TEST(ExtendTest, ManyInARowAreNoCircle) {
+  const auto chain_of = [](int files) {
+    std::map<std::string, std::string> chain;
+    for (int i = 0; i < files; ++i) {
+      const std::string name = i == 0 ? "allranks" : "c" + std::to_string(i);
+      chain["/w/a/" + name + ".toml"] = i + 1 == files ? "fail-on = 'error'\n" : "extend = 'c" + std::to_string(i + 1) + ".toml'\n";
+    }
+    return chain;
+  };
+  EXPECT_EQ(ReadFrom(chain_of(17)).value().fail_on, "error");
+  EXPECT_EQ(ReadFrom(chain_of(64)).value().fail_on, "error");
+  EXPECT_THAT(ReadFrom(chain_of(65)).error().message, HasSubstr("more than 64 files"));
+}
+
+TEST(ExtendTest, WhatLiesOutsideTheProjectIsNotShown) {
+  const std::string secret = "password = 'secret'\n";
+  const auto message = [&](const std::string& text) {
+    return ReadFrom({{"/w/a/allranks.toml", text}, {"/w/.git/HEAD", ""}, {"/w/base.toml", secret}, {"/etc/x", secret}, {"/etc/y", "secret"}}).error().message;
+  };
+  EXPECT_THAT(message("extend = '../base.toml'\n"), HasSubstr("1 | password = 'secret'"));
+  for (const char* file : {"/etc/x", "/etc/y"}) {
+    const std::string said = message("extend = '" + std::string(file) + "'\n");
+    EXPECT_THAT(said, HasSubstr(std::string(file) + ":1:"));
+    EXPECT_THAT(said, HasSubstr("no configuration of allranks"));
+    EXPECT_THAT(said, Not(HasSubstr("password")));
+    EXPECT_THAT(said, Not(HasSubstr("secret")));
+  }
+}
+
 TEST(ExtendTest, CirclesAndMissingFilesAreErrors) {
   EXPECT_THAT(ReadFrom({{"/w/a/allranks.toml", "extend = 'allranks.toml'\n"}}).error().message, HasSubstr("leads in a circle"));
   EXPECT_THAT(ReadFrom({{"/w/a/allranks.toml", "extend = 'nowhere.toml'\n"}}).error().message, HasSubstr("allranks.toml extends it"));

@@ -3,10 +3,11 @@
 #include <algorithm>
 #include <filesystem>
 #include <string_view>
-#include <toml++/toml.h>
 
+#include "analyzer/toml/parse.h"
 #include "driver/config/caret.h"
 #include "driver/config/option_table.h"
+#include "driver/config/project.h"
 #include "driver/config/spelling.h"
 
 namespace allranks::config {
@@ -14,7 +15,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr size_t kLongestChain = 16;
+// Nobody stacks that many on purpose; names that differ may still lead in a circle, through links.
+constexpr size_t kLongestChain = 64;
 
 // Paths in a configuration file count from its folder.
 std::string FromFolder(const std::string& folder, const std::string& path) {
@@ -26,7 +28,15 @@ struct Document {
   std::string shown;   // its name in messages
   std::string folder;  // its paths and patterns count from there
   std::string_view text;
+  bool may_quote = true;  // a message may show what it says
 };
+
+// What a file of the project extends may be any file of the machine, and messages end up in public logs.
+std::string AtPlace(const Document& document, const CaretPlace& place, const std::string& what) {
+  if (document.may_quote) return AtCaret(document.shown, document.text, place, what);
+  return document.shown + ":" + std::to_string(place.line) + ":" + std::to_string(place.column) +
+         ": this is no configuration of allranks; as it lies outside the project, what it says is not shown";
+}
 
 // Fills `Settings` from a table; the first thing that is wrong ends up in `error`.
 class TableReader {
@@ -129,7 +139,7 @@ class TableReader {
   }
   void Fail(const toml::source_region& region, const std::string& what) {
     if (!error_.empty()) return;
-    error_ = AtCaret(document_.shown, document_.text,
+    error_ = AtPlace(document_,
                      {.line = region.begin.line, .column = region.begin.column,
                       .end_column = region.end.line == region.begin.line ? region.end.column : 0},
                      what);
@@ -147,7 +157,7 @@ const toml::table* AllranksTable(const toml::table& root) {
 
 base::Result<Settings> FromDocument(const Document& document, bool is_packaging) {
   try {
-    const toml::table root = toml::parse(document.text, document.shown);
+    const toml::table root = toml_files::Parse(document.text, document.shown);
     const toml::table* table = is_packaging ? AllranksTable(root) : &root;
     if (table == nullptr) return base::Fail(document.shown + ": has no table [tool.allranks]; add one");
     TableReader reader(document);
@@ -157,26 +167,48 @@ base::Result<Settings> FromDocument(const Document& document, bool is_packaging)
   } catch (const toml::parse_error& error) {
     const toml::source_position& at = error.source().begin;
     // The parser has no place for what is wrong before anything was read.
-    return base::Fail(AtCaret(document.shown, document.text,
+    return base::Fail(AtPlace(document,
                               {.line = std::max(at.line, 1u), .column = std::max(at.column, 1u), .end_column = 0},
                               "not valid TOML: " + std::string(error.description())));
   }
 }
 
-base::Result<Settings> ReadChain(const std::string& path, const std::string& shown, const source::FileSystem& files,
-                                 std::vector<std::string>& chain) {
+// The project around the folder of a file; the file itself may be a link to anywhere.
+std::string ProjectAround(const std::string& path, const source::FileSystem& files) {
+  const fs::path folder = fs::path(path).parent_path();
+  const std::string resolved = files.Canonical(folder.empty() ? "." : folder.string()).value_or("");
+  return FindRepository(resolved, resolved, files);
+}
+
+bool LiesIn(const std::string& path, const fs::path& folder, const source::FileSystem& files) {
+  const fs::path resolved = files.Canonical(path).value_or("");
+  return std::mismatch(folder.begin(), folder.end(), resolved.begin(), resolved.end()).first == folder.end();
+}
+
+// Files that extend one another, the first of them in `project`.
+struct Chain {
+  std::string project;
+  std::vector<std::string> shown;
+};
+
+base::Result<Settings> ReadChain(const std::string& path, const std::string& shown, const source::FileSystem& files, Chain& chain) {
   const base::Result<std::string> text = files.Read(path);
-  if (!text) return base::Fail(text.error().message + (chain.empty() ? "; name a file that exists after --config"
-                                                                     : "; " + chain.back() + " extends it"));
-  const Document document{.shown = shown, .folder = fs::path(path).parent_path().string(), .text = *text};
+  if (!text) return base::Fail(text.error().message + (chain.shown.empty() ? "; name a file that exists after --config"
+                                                                           : "; " + chain.shown.back() + " extends it"));
+  const Document document{.shown = shown, .folder = fs::path(path).parent_path().string(), .text = *text,
+                          .may_quote = LiesIn(path, chain.project, files)};
   base::Result<Settings> settings = FromDocument(document, fs::path(path).filename() == "pyproject.toml");
   if (!settings) return settings;
   settings->file = path;
   if (settings->extend.empty()) return settings;
-  chain.push_back(shown);
+  chain.shown.push_back(shown);
   const std::string& next = settings->extend;
-  if (std::ranges::find(chain, next) != chain.end() || chain.size() > kLongestChain) {
-    return base::Fail(settings->origins.at("extend") + ": `extend` leads in a circle; let one of the files extend nothing");
+  const std::string& origin = settings->origins.at("extend");
+  if (std::ranges::find(chain.shown, next) != chain.shown.end()) {
+    return base::Fail(origin + ": `extend` leads in a circle; let one of the files extend nothing");
+  }
+  if (chain.shown.size() >= kLongestChain) {
+    return base::Fail(origin + ": `extend` leads through more than " + std::to_string(kLongestChain) + " files; let one of them extend nothing");
   }
   base::Result<Settings> under = ReadChain(next, next, files, chain);
   if (!under) return under;
@@ -214,7 +246,7 @@ void Forget(Settings& settings, std::string_view key) {
 
 base::Result<Settings> ReadSettings(const std::string& path, const std::string& shown,
                                     const source::FileSystem& files) {
-  std::vector<std::string> chain;
+  Chain chain{.project = ProjectAround(path, files), .shown = {}};
   return ReadChain(path, shown, files, chain);
 }
 
@@ -267,7 +299,7 @@ bool HasAllranksTable(const std::string& path, const source::FileSystem& files) 
   // The cheap test first: most projects have a pyproject.toml that does not mention us.
   if (!text || text->find("allranks") == std::string::npos) return false;
   try {
-    return AllranksTable(toml::parse(*text)) != nullptr;
+    return AllranksTable(toml_files::Parse(*text)) != nullptr;
   } catch (const toml::parse_error&) {
     // Reading it will say what is wrong.
     return text->find("[tool.allranks") != std::string::npos;

@@ -3,6 +3,7 @@
 
 #include "analyzer/source/source_file.h"
 #include "driver/explain/answer.h"
+#include "driver/reports/place.h"
 #include "witness/ranks_text.h"
 
 namespace allranks::explain {
@@ -76,6 +77,7 @@ std::string_view Headline(const Answer& answer) {
   return "";
 }
 
+// Dumps and logs are not ours: a row is one line, and none of it steers a terminal.
 struct Row {
   std::string name;
   std::string text;
@@ -83,7 +85,7 @@ struct Row {
 
 std::vector<Row> RowsOf(const Answer& answer) {
   std::vector<Row> rows;
-  const auto add = [&](std::string name, std::string text) { rows.push_back({std::move(name), std::move(text)}); };
+  const auto add = [&](std::string name, std::string text) { rows.push_back({std::move(name), reports::OneLine(text)}); };
   for (size_t i = 0; i < answer.waiting.size() && i < kMostShown; ++i) add(RanksText(answer.waiting[i].ranks, answer.world), OfCrowd(answer.waiting[i]));
   if (answer.waiting.size() > kMostShown) add("", std::to_string(answer.waiting.size() - kMostShown) + " more places");
   for (size_t i = 0; i < answer.missing.size() && i < kMostShown; ++i) add(RanksText(answer.missing[i].ranks, 0), "never came: " + OfCrowd(answer.missing[i]));
@@ -123,6 +125,7 @@ std::vector<Row> Lanes(const Answer& answer) {
     if (!crowd.calls.empty()) text += Short(crowd.calls.back()) + "  ";
     lanes.push_back({RanksText(crowd.ranks, 0), text + (crowd.state == "killed" || crowd.state == "left" ? crowd.detail : "never came")});
   }
+  for (Row& lane : lanes) lane.text = reports::OneLine(lane.text);
   return lanes;
 }
 
@@ -137,8 +140,8 @@ std::string Padded(const std::string& text, size_t width) { return text.size() >
 }  // namespace
 
 std::string RenderText(const Answer& answer) {
-  std::string out = "hang: " + std::string(Headline(answer)) + "\n\n" + Wrapped(answer.summary, "  ") + "\n";
-  if (answer.cause == Cause::None) out = std::string(Headline(answer)) + "\n\n" + Wrapped(answer.summary, "  ") + "\n";
+  std::string out = "hang: " + std::string(Headline(answer)) + "\n\n" + Wrapped(reports::OneLine(answer.summary), "  ") + "\n";
+  if (answer.cause == Cause::None) out = std::string(Headline(answer)) + "\n\n" + Wrapped(reports::OneLine(answer.summary), "  ") + "\n";
   const std::vector<Row> lanes = Lanes(answer);
   for (const Row& lane : lanes) out += "  " + Padded(lane.name, Widest(lanes)) + "  " + lane.text + "\n";
   if (!lanes.empty()) out += "\n";
@@ -157,7 +160,7 @@ std::string RenderMarkdown(const Answer& answer) {
     std::ranges::replace(text, '\n', ' ');
     return text;
   };
-  std::string out = "## " + std::string(Headline(answer)) + "\n\n" + answer.summary + "\n\n";
+  std::string out = "## " + std::string(Headline(answer)) + "\n\n" + reports::OneLine(answer.summary) + "\n\n";
   const std::vector<Row> lanes = Lanes(answer);
   if (!lanes.empty()) {
     out += "```text\n";

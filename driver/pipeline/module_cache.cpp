@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 #include <sys/stat.h>
 
-#include "analyzer/base/write_file.h"
+#include "analyzer/files/write_file.h"
 #include "analyzer/ir/serialize.h"
 #include "analyzer/source/file_system.h"
 #include "driver/pipeline/build_id.h"
@@ -18,19 +18,25 @@ constexpr std::string_view kCacheTag =
 std::string Digits(const Content& content) { return fmt::format("{:016x}{:016x}", content.high, content.low); }
 std::string HashOf(std::string_view bytes) { return Digits(ContentOf(bytes)); }
 
+// A link may lead anywhere.
+bool IsLink(const std::string& path) {
+  struct stat about {};
+  return lstat(path.c_str(), &about) == 0 && S_ISLNK(about.st_mode);
+}
+
 }  // namespace
 
-ModuleCache::ModuleCache(std::string folder) : folder_(std::move(folder)) {
+ModuleCache::ModuleCache(std::string folder, std::string_view key) : folder_(std::move(folder)) {
   if (folder_.empty()) return;
   const std::string build_id = BuildId();
-  build_ = HashOf(build_id);
-  // Without it nothing tells what another version has kept.
-  if (build_id.empty()) folder_.clear();
+  maker_ = HashOf(build_id + std::string(key));
+  // Without them nothing tells what another version, or somebody else, has put there.
+  if (build_id.empty() || key.empty() || IsLink(folder_) || IsLink(folder_ + "/ir")) folder_.clear();
 }
 
 std::string ModuleCache::EntryOf(const std::string& path) const { return folder_ + "/ir/" + HashOf(path); }
 
-std::string ModuleCache::KeyOf(const Content& content) const { return build_ + Digits(content); }
+std::string ModuleCache::KeyOf(const Content& content) const { return maker_ + Digits(content); }
 
 // An entry: the key, the hash of what follows, the module.
 std::optional<ir::Module> ModuleCache::Find(const std::string& path, const Content& content, source::FileId id,
@@ -51,15 +57,15 @@ void ModuleCache::Keep(const std::string& path, const Content& content, ir::Modu
   std::call_once(made_, [this] { MakeFolder(); });
   const std::string bytes = ir::Serialize(std::move(module), names);
   // A cache that cannot be written is no fault of the run.
-  (void)base::WriteWhole(EntryOf(path), KeyOf(content) + HashOf(bytes) + bytes);
+  (void)files::ReplaceWhole(EntryOf(path), KeyOf(content) + HashOf(bytes) + bytes);
 }
 
 void ModuleCache::MakeFolder() {
   const bool is_new = mkdir(folder_.c_str(), 0777) == 0;
   mkdir((folder_ + "/ir").c_str(), 0777);
   if (!is_new) return;
-  (void)base::WriteWhole(folder_ + "/.gitignore", "# Made by allranks.\n*\n");
-  (void)base::WriteWhole(folder_ + "/CACHEDIR.TAG", kCacheTag);
+  (void)files::ReplaceWhole(folder_ + "/.gitignore", "# Made by allranks.\n*\n");
+  (void)files::ReplaceWhole(folder_ + "/CACHEDIR.TAG", kCacheTag);
 }
 
 }  // namespace allranks::pipeline

@@ -13,12 +13,13 @@
 namespace allranks::pipeline {
 
 // One file a source, named after its path: a cache never holds more files than the project had. An entry counts only for
-// the text and the build of allranks that it was made of and by; whatever else is found there is as if nothing were. Entries are
-// replaced whole, so several runs may share a folder, and it may be deleted at any time.
+// the text and the build of allranks that it was made of and by, and only if a run of the same user made it (cache_key.h).
+// Anything else found there is ignored. Entries are replaced whole, so several runs may share a folder, and it may be
+// deleted at any time.
 class ModuleCache {
  public:
-  // `folder` is made when something is kept; empty: nothing is looked up or kept.
-  explicit ModuleCache(std::string folder);
+  // `folder` is made when something is kept. If it is empty or a link, or there is no key, nothing is looked up or kept.
+  ModuleCache(std::string folder, std::string_view key);
 
   // Any thread. `path` is relative to the root of the project, `content` is of the file's bytes, of which `source_bytes`
   // are its text.
@@ -33,7 +34,7 @@ class ModuleCache {
   void MakeFolder();
 
   std::string folder_;
-  std::string build_;  // what tells this program from others
+  std::string maker_;  // what tells this program and user from others
   std::once_flag made_;
 };
 

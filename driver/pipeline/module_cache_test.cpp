@@ -25,13 +25,13 @@ class ModuleCacheTest : public testing::Test {
 
   void Keep(const source::SourceFile& file) {
     base::Interner names;
-    ModuleCache(folder_.string()).Keep("train.py", ContentOf(file.text), python::Lower(file, source::FileId{0}, names), names);
+    ModuleCache(folder_.string(), "key").Keep("train.py", ContentOf(file.text), python::Lower(file, source::FileId{0}, names), names);
   }
   // The names of the functions that are found; "none" if nothing is.
   std::string Find(const source::SourceFile& file, const std::string& path = "train.py") {
     base::Interner names;
     const std::optional<ir::Module> module =
-        ModuleCache(folder_.string()).Find(path, ContentOf(file.text), source::FileId{3}, file.text.size(), names);
+        ModuleCache(folder_.string(), "key").Find(path, ContentOf(file.text), source::FileId{3}, file.text.size(), names);
     if (!module) return "none";
     EXPECT_EQ(module->file.index, 3u);
     std::string found;

@@ -11,6 +11,7 @@
 #include "analyzer/knowledge/embedded.h"
 #include "analyzer/objects/communicators.h"
 #include "driver/config/rule_selection.h"
+#include "driver/pipeline/cache_key.h"
 #include "driver/pipeline/fingerprint.h"
 #include "driver/pipeline/parallel.h"
 #include "driver/pipeline/parse.h"
@@ -263,7 +264,7 @@ base::Result<Output> Run(const Options& options, const source::FileSystem& files
   }
 
   watch.Begin("parse", selection.parse.size());
-  ModuleCache cache(options.cache_folder);
+  ModuleCache cache(options.cache_folder, options.cache_folder.empty() ? "" : CacheKey());
   Parsed parsed = ParseFiles({project, paths, graph, files, options.compile_commands, options.extra_args, overlays, cache, options.jobs, memory},
                              selection, a.names);
   a.launch_lines.clear();

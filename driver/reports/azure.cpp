@@ -2,19 +2,22 @@
 // https://learn.microsoft.com/azure/devops/pipelines/scripts/logging-commands
 #include "driver/reports/file_place.h"
 #include "driver/reports/report.h"
+#include "driver/reports/text_width.h"
 
 namespace allranks::reports {
 namespace {
 
 std::string Escaped(std::string_view text, bool property) {
   std::string out;
-  for (const char c : text) {
+  for (const Decoded& character : DecodeAll(text)) {
+    const std::string_view bytes = text.substr(character.offset, character.length);
+    const char c = bytes[0];
     if (c == '%') out += "%AZP25";
     else if (c == '\r') out += "%0D";
     else if (c == '\n') out += "%0A";
     else if (property && c == ';') out += "%3B";
     else if (property && c == ']') out += "%5D";
-    else out += c;
+    else out += OneLine(bytes);
   }
   return out;
 }

@@ -2,18 +2,22 @@
 #include "driver/reports/links.h"
 #include "driver/reports/file_place.h"
 #include "driver/reports/report.h"
+#include "driver/reports/text_width.h"
 
 namespace allranks::reports {
 namespace {
 
+// The ends of lines have a spelling; whatever else steers a terminal has none, and logs are read in one.
 std::string Replaced(std::string_view text, std::string_view also) {
   constexpr std::string_view kDigits = "0123456789ABCDEF";
   std::string out;
-  for (const char c : text) {
+  for (const Decoded& character : DecodeAll(text)) {
+    const std::string_view bytes = text.substr(character.offset, character.length);
+    const char c = bytes[0];
     const bool escape = c == '%' || c == '\r' || c == '\n' || also.find(c) != std::string_view::npos;
     const auto byte = static_cast<unsigned char>(c);
     if (escape) out += {'%', kDigits[byte >> 4], kDigits[byte & 15]};
-    else out += c;
+    else out += OneLine(bytes);
   }
   return out;
 }

@@ -45,4 +45,13 @@ std::string OneLine(std::string_view text) {
   return out;
 }
 
+std::string CleanLines(std::string_view text) {
+  std::string out;
+  for (size_t end = text.find('\n'); end != std::string_view::npos; end = text.find('\n')) {
+    out += OneLine(text.substr(0, end)) + "\n";
+    text.remove_prefix(end + 1);
+  }
+  return out + OneLine(text);
+}
+
 }  // namespace allranks::reports

@@ -26,4 +26,7 @@ uint32_t ShownLine(const source::SourceFile& file, uint32_t line);
 // One line that a terminal shows as it is: control and direction-changing characters become U+FFFD.
 std::string OneLine(std::string_view text);
 
+// The same of a text that has lines on purpose: where they end stays.
+std::string CleanLines(std::string_view text);
+
 }  // namespace allranks::reports

@@ -3,6 +3,7 @@
 
 #include "driver/reports/coverage.h"
 #include "driver/reports/paint.h"
+#include "driver/reports/place.h"
 
 namespace allranks::reports {
 namespace {
@@ -60,7 +61,7 @@ std::string RenderSummary(const Report& report, const TextStyle& style) {
   if (!report.known.empty()) hidden += (hidden.empty() ? "" : ", ") + KnownText(report);
   if (!hidden.empty()) out += " (" + hidden + ")";
   out += LedgerText(report) + ".\n";
-  for (const std::string& note : report.notes) out += note + "\n";
+  for (const std::string& note : report.notes) out += OneLine(note) + "\n";
   return out;
 }
 

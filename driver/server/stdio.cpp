@@ -7,7 +7,7 @@
 #include <cstdlib>
 #include <thread>
 
-#include "analyzer/base/write_file.h"
+#include "analyzer/files/write_file.h"
 #include "driver/server/framing.h"
 #include "driver/server/server.h"
 #include "driver/server/worker.h"
@@ -31,7 +31,7 @@ int ServeStdio(std::string_view version) {
   const source::RealFileSystem files;
   Desk desk;
   // A client that left is no error: reading will end as well.
-  Outbox outbox([](const std::string& text) { (void)base::WriteAll(STDOUT_FILENO, Framed(text)); });
+  Outbox outbox([](const std::string& text) { (void)files::WriteAll(STDOUT_FILENO, Framed(text)); });
   Server server(desk, outbox, version);
   Worker worker(desk, outbox, files, true);
   std::thread work([&] { worker.Run(); });

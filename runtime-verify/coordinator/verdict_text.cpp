@@ -22,14 +22,6 @@ std::string Paint(const TextStyle& style, std::string_view ink, std::string_view
   return style.color ? fmt::format("{}{}{}", ink, text, kPlain) : std::string(text);
 }
 
-// Texts of a witness are not ours: no escape sequence reaches the terminal.
-std::string OneLine(std::string text) {
-  for (char& c : text) {
-    if (static_cast<unsigned char>(c) < ' ' || c == 0x7f) c = ' ';
-  }
-  return text;
-}
-
 enum class Fate { Done, Stuck, Wrong, Refused };
 
 // Ranks of one class to which the same happened.
@@ -184,6 +176,16 @@ std::string Details(const Verdict& verdict) {
 }
 
 }  // namespace
+
+std::string OneLine(std::string text) {
+  for (size_t i = 0; i < text.size(); ++i) {
+    const auto byte = static_cast<unsigned char>(text[i]);
+    if (byte < ' ' || byte == 0x7f) text[i] = ' ';
+    // U+0080 to U+009f in UTF-8 are controls as well: U+009b is what ESC [ is.
+    if (byte == 0xc2 && i + 1 < text.size() && static_cast<unsigned char>(text[i + 1]) < 0xa0) text[i] = text[i + 1] = ' ';
+  }
+  return text;
+}
 
 std::string VerdictLine(const ReportFinding& finding, const Verdict& verdict, const TextStyle& style) {
   const bool is_reproduced = verdict.kind == VerdictKind::Reproduced;

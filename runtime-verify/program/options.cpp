@@ -7,6 +7,7 @@
 #include <cmath>
 #include <cstdlib>
 
+#include "runtime-verify/coordinator/verdict_text.h"
 #include "runtime-verify/program/verify.h"
 
 namespace allranks::verify {
@@ -84,7 +85,7 @@ constexpr uint32_t kMostRanks = 1024;
 void Mistake(Options& options, const std::string& text) {
   if (options.exit_code >= 0) return;
   options.exit_code = 2;
-  options.message = "allranks: error: " + text + "; see `allranks verify --help`\n";
+  options.message = "allranks: error: " + OneLine(text) + "; see `allranks verify --help`\n";
 }
 
 void Choice(Options& options, std::string_view name, std::initializer_list<std::string_view> choices,

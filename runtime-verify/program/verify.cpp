@@ -7,14 +7,16 @@
 
 #include <cstdlib>
 #include <exception>
-#include <fstream>
 #include <iostream>
 #include <nlohmann/json.hpp>
+#include <system_error>
 
+#include "analyzer/files/write_file.h"
 #include "runtime-verify/backends/nccl/nccl_backend.h"
 #include "runtime-verify/coordinator/rendezvous.h"
 #include "runtime-verify/coordinator/self_test.h"
 #include "runtime-verify/coordinator/verdict_json.h"
+#include "runtime-verify/coordinator/verdict_text.h"
 #include "runtime-verify/program/options.h"
 #include "runtime-verify/worker/worker.h"
 #include "witness/json.h"
@@ -27,7 +29,7 @@ using Json = nlohmann::ordered_json;
 constexpr int kNothing = 0, kReproduced = 1, kError = 2, kUnavailable = 4, kInterrupted = 130;
 constexpr int kFormatVersion = 1;
 
-void Complain(const std::string& text) { std::cerr << "allranks: error: " + text + "\n" << std::flush; }
+void Complain(const std::string& text) { std::cerr << "allranks: error: " + OneLine(text) + "\n" << std::flush; }
 
 bool IsUtf8Terminal() {
   for (const char* name : {"LC_ALL", "LC_CTYPE", "LANG"}) {
@@ -45,15 +47,10 @@ TextStyle StyleOf(const Options& options) {
           .ascii = !IsUtf8Terminal()};
 }
 
-// Beside the file, then in its place: a reader sees all of it or nothing.
 bool WriteFile(const std::string& path, const std::string& text) {
-  const std::string temporary = path + ".allranks-tmp";
-  std::ofstream file(temporary, std::ios::binary);
-  file << text;
-  file.close();
-  if (file && rename(temporary.c_str(), path.c_str()) == 0) return true;
-  Complain("cannot write " + path);
-  unlink(temporary.c_str());
+  const int error = files::WriteTo(path, text);
+  if (error == 0) return true;
+  Complain("cannot write " + path + ": " + std::generic_category().message(error));
   return false;
 }
 
@@ -132,7 +129,7 @@ Chosen Choose(const Options& options, InterruptGuard& interrupt) {
   }
   take(FindNccl(options.machine, interrupt));
   if (!chosen.backend && !options.quiet) {
-    std::cerr << "allranks: note: verdicts are those of the simulator: " << chosen.unavailable << "\n";
+    std::cerr << "allranks: note: verdicts are those of the simulator: " << OneLine(chosen.unavailable) << "\n";
   }
   chosen.unavailable.clear();
   return chosen;
@@ -224,7 +221,7 @@ class Run {
         Fail(name + ": the witness of " + finding.code + " is refused: " + finding.refused);
       if (!finding.witness) continue;
       progress.Show(
-          fmt::format("allranks: verify {}/{} {} {}", i + 1, findings.size(), finding.code, finding.place));
+          fmt::format("allranks: verify {}/{} {} {}", i + 1, findings.size(), OneLine(finding.code), OneLine(finding.place)));
       verdicts.back() = verifier.Verify(*finding.witness);
       progress.Show("");
       if (interrupt_.HasCome()) {

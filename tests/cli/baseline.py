@@ -136,6 +136,19 @@ class DiffBase(CliTest):
         result = self.run_allranks("check", "--diff-base", "HEAD", env={"GIT_CONFIG_GLOBAL": os.devnull})
         self.assert_one_line_error(result, "git config --global --add safe.directory")
 
+    def test_a_hostile_repository_runs_nothing(self):
+        self.commit()
+        mark = self.root / "ran"
+        for key, value in {"core.repositoryformatversion": "1", "extensions.partialClone": "origin", "remote.origin.promisor": "true",
+                           "remote.origin.url": "ssh://nowhere.invalid/x", "core.sshCommand": f"touch {mark}; false",
+                           "core.fsmonitor": f"touch {mark}", "core.pager": f"touch {mark}"}.items():
+            self.git("config", key, value)
+        name = subprocess.run(["git", "rev-parse", "HEAD:pkg/a.py"], cwd=self.root, capture_output=True, text=True, check=True).stdout.strip()
+        (self.root / ".git" / "objects" / name[:2] / name[2:]).unlink()
+        result = self.run_allranks("check", "--diff-base", "HEAD")
+        self.assertFalse(mark.exists(), result.err)
+        self.assertEqual(result.code, 2)
+
     def test_errors(self):
         self.commit()
         self.assert_one_line_error(self.run_allranks("check", "--diff-base", "nowhere"), "no commit `nowhere`")

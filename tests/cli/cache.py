@@ -1,6 +1,8 @@
 """What is kept of a run and what the next one makes of it."""
 
-from support import GUARDED, CliTest, main
+import subprocess
+
+from support import ALLRANKS, GUARDED, CliTest, main
 
 
 class Cache(CliTest):
@@ -51,11 +53,52 @@ class Cache(CliTest):
         result = self.check()
         self.assertEqual((result.code, result.err), (1, ""))
 
+    def test_entries_of_somebody_else_do_not_count(self):
+        self.write("train.py", GUARDED.replace("== 0", ">= 0"))
+        self.check(env={"ALLRANKS_CACHE_KEY": "somebody else"})
+        good = self.entries()
+        self.write("train.py", GUARDED)
+        self.check(env={"ALLRANKS_CACHE_KEY": "somebody else"})
+        for name, bytes_ in self.entries().items():
+            # The key of the bad text, and what the good one was read as.
+            self.write(f".allranks_cache/ir/{name}", bytes_[:64] + good[name][64:])
+        self.assertEqual(self.check(env={"ALLRANKS_CACHE_KEY": "somebody else"}).code, 0, "this is what the key is for")
+        self.assertEqual(self.check().code, 1)
+
+    def test_the_number_of_the_user_is_made_once(self):
+        self.check()
+        key = self.state / "allranks" / "cache-key"
+        made = key.read_bytes()
+        self.assertEqual((len(made), key.stat().st_mode & 0o777), (33, 0o600))
+        self.check()
+        self.assertEqual(key.read_bytes(), made)
+        key.chmod(0o666)
+        self.check()
+        self.assertNotEqual(key.read_bytes(), made, "others could write it")
+
+    def test_a_linked_folder_is_left_alone(self):
+        (self.root / "elsewhere").mkdir()
+        (self.root / ".allranks_cache").symlink_to("elsewhere")
+        self.check()
+        self.assertEqual(list((self.root / "elsewhere").iterdir()), [])
+
     def test_damage_is_no_fault(self):
         cold = self.check()
         for name, bytes_ in self.entries().items():
             self.write(f".allranks_cache/ir/{name}", bytes_[: len(bytes_) // 2])
         self.assertEqual(self.check().out, cold.out)
+
+    def test_links_are_not_written_through(self):
+        victim = self.write("victim", "untouched")
+        self.check()
+        [path] = (self.root / ".allranks_cache" / "ir").iterdir()
+        path.unlink()
+        path.symlink_to(victim)
+        # `exec` keeps the process id, which the names of temporary files used to hold.
+        link = f'ln -s "{victim}" "{path}.tmp$$"; exec "{ALLRANKS}" check -q'
+        self.assertEqual(subprocess.run(["sh", "-c", link], cwd=self.root, stdout=subprocess.DEVNULL).returncode, 1)
+        self.assertFalse(path.is_symlink())
+        self.assertEqual(victim.read_text(), "untouched")
 
     def test_git_does_not_see_it(self):
         self.check()

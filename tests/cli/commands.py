@@ -23,6 +23,11 @@ class Commands(CliTest):
         self.assertEqual(self.run_allranks().code, 1)
         self.assertEqual(self.run_allranks("--output-format", "concise", "bad.py").code, 1)
 
+    def test_paths_after_the_options(self):
+        self.write("-odd.py", GUARDED)
+        self.assertIn("-odd.py", self.run_allranks("check", "--output-format", "concise", "--", "-odd.py").out)
+        self.assertEqual(self.run_allranks("check", "--").code, 1)
+
     def test_version(self):
         for args in (["--version"], ["version"], ["-V"]):
             result = self.run_allranks(*args)

@@ -54,6 +54,36 @@ class Config(CliTest):
         self.assertIn("allranks.toml:1:11: no rule `AR999`", self.run_allranks("check").err)
         self.assert_one_line_error(self.run_allranks("check", "--config", "nowhere.toml"), "nowhere.toml")
 
+    def test_files_outside_the_project_are_not_quoted(self):
+        self.write("project/a.py", GUARDED)
+        self.write("secret", "password = 'secret'\n")
+        self.write("project/allranks.toml", "extend = '../secret'\n")
+        (self.root / "project" / ".git").mkdir()
+        extended = self.run_allranks("check", cwd=self.root / "project")
+        (self.root / "project" / "allranks.toml").unlink()
+        (self.root / "project" / "allranks.toml").symlink_to("../secret")
+        linked = self.run_allranks("check", cwd=self.root / "project")
+        for result in (extended, linked):
+            self.assert_one_line_error(result, "lies outside the project")
+            self.assertNotIn("password", result.err)
+
+    def test_toml_of_any_size_and_depth_is_refused_in_words(self):
+        self.write("a.py", GUARDED)
+        deep = "a" + ".a" * 300_000
+        for text in (f"{deep} = 1\n", f"[{deep}]\n"):
+            for name in ("allranks.toml", "pyproject.toml"):
+                path = self.write(name, "[tool.allranks]\n" * (name == "pyproject.toml") + text)
+                result = self.run_allranks("check")
+                self.assertEqual((result.code, result.out), (2, ""))
+                self.assertIn("not valid TOML: a key of more than 64 dots", result.err)
+                path.unlink()
+            self.write("k.toml", text)
+            result = self.run_allranks("check", "--knowledge", "k.toml")
+            self.assertEqual(result.code, 2)
+            self.assertIn("k.toml:1:13", result.err)
+        self.write("allranks.toml", "#" * 2_000_000)
+        self.assertIn("larger than the 1 MiB", self.run_allranks("check").err)
+
     def test_the_closest_file_counts_and_may_extend_another(self):
         self.write("pkg/a.py", GUARDED)
         self.write("allranks.toml", "ignore = ['AR101']\n")

@@ -56,6 +56,25 @@ class Cpp(CliTest):
         self.commands({"file": "main.cu", "command": "nvcc -ccbin g++ -x cu @flags.rsp -rdc=true -c main.cu -o main.o"})
         self.assertIn("main.cu:7:21: AR101", self.check().out)
 
+    def test_files_outside_the_project_are_not_quoted(self):
+        secret = self.write("etc/secret", "password = 1;\n")
+        self.write("project/here.h", "inside = 1;\n")
+        (self.root / "project" / "link.h").symlink_to("../etc/secret")
+        for name, header in (("main", secret), ("linked", "link.h"), ("inside", "here.h"), ("missing", "nowhere.h")):
+            self.write(f"project/{name}.cpp", f'#include <mpi.h>\n#include "{header}"\n')
+        self.write("project/embedded.cpp", '#include <mpi.h>\nstruct Text {\n  char bytes[64] = {\n#embed "../etc/secret" limit(8)\n  };\n'
+                                           "  constexpr int size() const { return 8; }\n  constexpr const char* data() const { return bytes; }\n};\n"
+                                           "static_assert(false, Text());\n")
+        command = {"directory": str(self.root / "project"), "file": "embedded.cpp", "arguments": ["c++", "-std=c++26", "embedded.cpp"]}
+        self.write("project/compile_commands.json", json.dumps([command]))
+        shown = self.check("--min-confidence", "possible", "--root", ".", cwd=self.root / "project").out
+        self.assertEqual(shown.count("it does not compile (in "), 2, shown)
+        self.assertIn("etc/secret:1)", shown)
+        self.assertIn("static assertion failed", shown)
+        self.assertIn("a type specifier is required", shown)
+        self.assertIn("'nowhere.h' file not found", shown)
+        self.assertNotIn("password", shown)
+
     def test_nothing_is_run_or_loaded(self):
         self.write("main.cpp", PLAIN)
         made = self.root / "made"

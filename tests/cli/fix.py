@@ -124,6 +124,28 @@ class Fix(CliTest):
         self.assert_one_line_error(result, "outside the project")
         self.assertEqual(self.text("other/a.py"), SAFE)
 
+    def test_links_out_of_the_project(self):
+        self.write("other/a.py", SAFE)
+        self.write("project/pyproject.toml", "")
+        (self.root / "project" / "file.py").symlink_to("../other/a.py")
+        (self.root / "project" / "folder").symlink_to("../other")
+        for path in (".", "file.py", "folder", "folder/a.py"):
+            for option in (("--fix",), ("--add-ignore", "known")):
+                result = self.fix(*option, path, cwd=self.root / "project")
+                self.assertEqual(result.code, 2, (path, option))
+                self.assertIn("not fixed: it lies outside the project", result.err)
+                self.assertEqual(self.text("other/a.py"), SAFE, (path, option))
+            self.assertNotIn("set_device", self.fix("--diff", path, cwd=self.root / "project").out)
+
+    def test_links_within_the_project(self):
+        self.write("project/a.py", SAFE)
+        self.write("project/pyproject.toml", "")
+        (self.root / "alias").symlink_to("project")
+        (self.root / "project" / "b.py").symlink_to("a.py")
+        self.assertEqual(self.fix("--fix", "--root", "../alias", "b.py", cwd=self.root / "project").code, 0)
+        self.assertEqual(self.text("project/a.py"), FIXED)
+        self.assertTrue((self.root / "project" / "b.py").is_symlink())
+
     def test_fixes_that_collide_are_made_one_after_the_other(self):
         self.write("a.py", COLLIDING)
         self.assertEqual([line.split()[1] for line in self.fix("--select", "AR403,AR404").out.splitlines()[:-1]], ["AR404", "AR403"])

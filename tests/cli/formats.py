@@ -1,6 +1,8 @@
 """What each output format looks like from outside."""
 
 import json
+import os
+import subprocess
 from xml.etree import ElementTree
 
 from support import GUARDED, CliTest, main
@@ -65,6 +67,23 @@ class Formats(CliTest):
         self.assertEqual(len(json.loads((self.root / "report.json").read_text())["findings"]), 1)
         self.assert_one_line_error(self.run_allranks("check", "-o", "nowhere/x.json"), "nowhere/x.json")
 
+    def test_a_report_into_what_is_no_file(self):
+        other = self.write("other.json", "x" * 100_000)
+        (self.root / "link.json").symlink_to("other.json")
+        self.run_allranks("check", "--output-format", "json", "-o", "link.json")
+        self.assertTrue((self.root / "link.json").is_symlink())
+        self.assertEqual(len(json.loads(other.read_text())["findings"]), 1)
+        os.mkfifo(self.root / "pipe")
+        with subprocess.Popen(["cat", "pipe"], cwd=self.root, stdout=subprocess.PIPE) as reader:
+            self.run_allranks("check", "--output-format", "json", "-o", "pipe")
+            try:
+                self.assertEqual(len(json.loads(reader.communicate(timeout=10)[0])["findings"]), 1)
+            finally:
+                reader.kill()
+        # Through a link: nobody's device is at stake.
+        (self.root / "full").symlink_to("/dev/full")
+        self.assert_one_line_error(self.run_allranks("check", "-o", "full"), "cannot write full: No space left")
+
     def test_several_reports_in_one_run(self):
         result = self.run_allranks("check", "--output", "sarif=a.sarif", "--output", "json=a.json", "--output", "concise", "-q")
         self.assertEqual((result.code, len(result.out.splitlines())), (1, 1))
@@ -96,6 +115,13 @@ class Formats(CliTest):
         self.assertEqual((finding["location"]["path"], finding["witness"]["ops"]["c0"][0]["at"]["uri"]), ("pkg/bad.py",) * 2)
         result = json.loads(self.run_allranks("check", "--output-format", "sarif", "pkg/bad.py").out)["runs"][0]["results"][0]
         self.assertEqual(result["locations"][0]["physicalLocation"]["artifactLocation"]["uri"], "pkg/bad.py")
+
+    def test_keys_in_launch_files_are_not_shown(self):
+        self.write("run.sh", "WANDB_API_KEY=sk-123 NCCL_P2P_DISABLE=1 torchrun --nproc_per_node=8 train.py\n")
+        for format in ("full", "html", "sarif", "json", "markdown", "github"):
+            out = self.run_allranks("check", "--output-format", format, "--select", "AR906", "run.sh").out
+            self.assertIn("AR906", out, format)
+            self.assertNotIn("sk-123", out, format)
 
     def test_github_escapes(self):
         self.write("a,b%.py", GUARDED)

@@ -36,6 +36,9 @@ class CliTest(unittest.TestCase):
         self._folder = tempfile.TemporaryDirectory()
         self.addCleanup(self._folder.cleanup)
         self.root = pathlib.Path(self._folder.name).resolve()
+        state = tempfile.TemporaryDirectory()
+        self.addCleanup(state.cleanup)
+        self.state = pathlib.Path(state.name).resolve()
 
     def write(self, name, text):
         path = self.root / name
@@ -45,6 +48,7 @@ class CliTest(unittest.TestCase):
 
     def run_allranks(self, *args, stdin=b"", cwd=None, env=None, timeout=120, **options):
         environment = {k: v for k, v in os.environ.items() if k not in CLEARED}
+        environment["XDG_STATE_HOME"] = str(self.state)
         environment.update(env or {})
         process = subprocess.run([ALLRANKS, *map(str, args)], cwd=cwd or self.root, env=environment, timeout=timeout,
                                  input=None if "stdin_file" in options else stdin, capture_output=True)

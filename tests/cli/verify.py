@@ -33,6 +33,20 @@ class Verify(VerifyTest):
         self.assertEqual(self.verify("--backend", "sim", "nowhere.json").code, 2)
         self.assertEqual(self.verify("--backend", "sim", "w.json", "nowhere.json").code, 2)
 
+    def test_what_is_written(self):
+        self.witness_file([op("a")], [])
+        victim = self.write("victim", "untouched")
+        (self.root / "out.json.allranks-tmp").symlink_to(victim)
+        self.verify("--backend", "sim", "w.json", "--output-format", "json", "-o", "out.json")
+        self.assertFalse((self.root / "out.json").is_symlink())
+        self.assertEqual(victim.read_text(), "untouched")
+        (self.root / "link.json").symlink_to("out.json")
+        self.write("out.json", "old")
+        self.verify("--backend", "sim", "w.json", "--output-format", "json", "-o", "link.json")
+        self.assertTrue((self.root / "link.json").is_symlink())
+        self.assertIn("verdict", (self.root / "out.json").read_text())
+        self.assert_one_line_error(self.verify("--backend", "sim", "w.json", "-o", "nowhere/x.json"), "nowhere/x.json: No such file")
+
     def test_help_and_list_of_commands(self):
         result = self.verify("--help")
         self.assertEqual((result.code, result.err), (0, ""))

@@ -1,10 +1,15 @@
 #include "frontends/cpp/clang/read_unit.h"
 
+#include <clang/Basic/DiagnosticLex.h>
+#include <clang/Basic/DiagnosticSema.h>
 #include <clang/Frontend/CompilerInstance.h>
 #include <clang/Frontend/FrontendAction.h>
 #include <clang/Lex/Preprocessor.h>
 #include <clang/Tooling/Tooling.h>
+#include <llvm/Support/FileSystem.h>
 #include <llvm/Support/VirtualFileSystem.h>
+
+#include <algorithm>
 
 #include "frontends/cpp/clang/embedded_headers.h"
 #include "frontends/cpp/clang/lower_unit.h"
@@ -14,6 +19,8 @@ namespace allranks::cpp {
 namespace {
 
 constexpr size_t kMostErrors = 5;
+// What is said of a file outside the project: Clang's own words quote it, and reports end up in public logs.
+constexpr std::string_view kOutside = "it does not compile";
 // A folder that no machine has.
 constexpr std::string_view kHeaderRoot = "/.allranks-headers";
 
@@ -26,14 +33,41 @@ class ErrorList : public clang::DiagnosticConsumer {
     if (level < clang::DiagnosticsEngine::Error) return;
     ++reply_.error_count;
     if (reply_.errors.size() >= kMostErrors) return;
-    llvm::SmallString<128> text;
-    info.FormatDiagnostic(text);
-    ReadError error{.text = std::string(text)};
+    ReadError error{.text = TextOf(info)};
     if (info.hasSourceManager() && info.getLocation().isValid()) Locate(info, &error);
     reply_.errors.push_back(std::move(error));
   }
 
  private:
+  std::string TextOf(const clang::Diagnostic& info) const {
+    // Its message may be computed from whatever was included or embedded.
+    if (info.getID() == clang::diag::err_static_assert_failed) return "static assertion failed";
+    if (!MayQuote(info)) return std::string(kOutside);
+    llvm::SmallString<128> text;
+    info.FormatDiagnostic(text);
+    return std::string(text);
+  }
+
+  // The name of a header that is not there says what to install, and stands behind `#include`.
+  bool MayQuote(const clang::Diagnostic& info) const {
+    if (info.getID() == clang::diag::err_pp_file_not_found || !info.hasSourceManager() || info.getLocation().isInvalid()) return true;
+    const clang::SourceManager& sources = info.getSourceManager();
+    const clang::SourceLocation location = sources.getFileLoc(info.getLocation());
+    return sources.isInMainFile(location) || IsOfProject(sources.getFilename(location));
+  }
+
+  bool IsOfProject(llvm::StringRef name) const {
+    if (name.starts_with(kHeaderRoot)) return true;
+    llvm::SmallString<256> absolute(name), resolved;
+    llvm::sys::fs::make_absolute(request_.directory, absolute);
+    if (llvm::sys::fs::real_path(absolute, resolved)) return false;
+    return std::ranges::any_of(request_.roots, [&](const std::string& root) {
+      llvm::SmallString<256> folder;
+      if (llvm::sys::fs::real_path(root, folder) || !resolved.starts_with(folder)) return false;
+      return folder.ends_with("/") || resolved.size() == folder.size() || resolved[folder.size()] == '/';
+    });
+  }
+
   // In the main file: an error in a header is shown where that header comes in.
   void Locate(const clang::Diagnostic& info, ReadError* error) const {
     const clang::SourceManager& sources = info.getSourceManager();

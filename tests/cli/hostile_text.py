@@ -1,0 +1,109 @@
+"""Names and texts that would steer a terminal, or speak to whoever reads the log of a workflow: none reaches a stream as it is."""
+
+import json
+import os
+import pty
+import re
+import subprocess
+
+from support import ALLRANKS, GUARDED, CliTest, main
+
+# The title of the terminal, a line that GitHub would take for a command, and the one-character form of ESC [.
+HOSTILE = "x\x1b]0;title\x07\n::error::forged\r\x9b2J"
+CONTROL = re.compile(r"[\x00-\x09\x0b-\x1f\x7f-\x9f]")
+FIXABLE = """\
+import torch
+import torch.distributed as dist
+
+rank = dist.get_rank()
+local_rank = dist.get_node_local_rank()
+torch.cuda.set_device(rank)
+"""
+
+
+class HostileText(CliTest):
+    def assert_steers_nothing(self, text, where):
+        self.assertEqual(CONTROL.findall(text), [], (where, text))
+
+    def assert_clean(self, text, where):
+        self.assert_steers_nothing(text, where)
+        forged = [line for line in text.splitlines() if line.strip().startswith(("::error::forged", "##vso[forged"))]
+        self.assertEqual(forged, [], (where, text))
+
+    def run_clean(self, *args, **options):
+        result = self.run_allranks(*args, **options)
+        self.assert_clean(result.out, args)
+        self.assert_clean(result.err, args)
+        return result
+
+    def in_a_terminal(self, *args):
+        leader, follower = pty.openpty()
+        with subprocess.Popen([ALLRANKS, *args], cwd=self.root, stdout=follower, stderr=subprocess.DEVNULL, stdin=subprocess.DEVNULL):
+            os.close(follower)
+            shown = b""
+            try:
+                while part := os.read(leader, 65536):
+                    shown += part
+            except OSError:
+                # Linux says so when the last writer has left.
+                pass
+        os.close(leader)
+        return shown.decode().replace("\r\n", "\n")
+
+    def test_configuration(self):
+        self.write("a.py", GUARDED)
+        text = json.dumps(HOSTILE)
+        for line in (f"extend = {text}", f"{text} = 1", f"select = [{text}]", f"root = {text}", f"knowledge = [{text}]",
+                     f"baseline = {text}", f"fail-on = {text}", f"extend = {text}\x1b"):
+            self.write("allranks.toml", line + "\n")
+            result = self.run_clean("check")
+            self.assertEqual(result.code, 2, (line, result.out))
+            self.assertTrue(result.err.startswith("allranks: error: "), result.err)
+        self.write("allranks.toml", f"x = {text}\n")
+        # An excerpt stays below its message.
+        self.assertEqual(len(self.run_clean("check").err.splitlines()), 3)
+
+    def test_flags_of_a_build(self):
+        self.write("a.cpp", "#include <mpi.h>\nvoid f(int r) { if (r == 0) MPI_Barrier(MPI_COMM_WORLD); }\n")
+        entry = {"directory": str(self.root), "file": "a.cpp", "arguments": ["c++", "@" + HOSTILE, "a.cpp"]}
+        self.write("compile_commands.json", json.dumps([entry]))
+        self.run_clean("check")
+
+    def test_names_of_files(self):
+        self.write(f"{HOSTILE}/a.py", FIXABLE)
+        self.write(f"{HOSTILE}/third_party/a.py", GUARDED)
+        for form in ("full", "concise", "github", "azure", "markdown"):
+            self.assertIn("forged", self.run_clean("check", "--output-format", form).out)
+        for args in ((), ("--coverage",), ("--statistics",), ("--profile",)):
+            self.run_clean("check", *args)
+        self.run_clean("check", f"{HOSTILE}/none.py")
+        self.run_clean("verify", f"{HOSTILE}/a.py")
+        self.run_clean("clean", HOSTILE)
+        self.run_clean("ir", f"{HOSTILE}/none.py")
+        self.run_clean("explain", f"{HOSTILE}/none.py")
+        self.run_clean("check", "--update-baseline", "--baseline", f"{HOSTILE}/b.json")
+        self.assertIn("forged", self.run_clean("check", "--fix", "--show-fixes").err)
+
+    def test_a_terminal(self):
+        self.write(f"{HOSTILE}/a.py", FIXABLE)
+        for option in ("--show-files", "--show-settings", "--diff"):
+            shown = self.in_a_terminal("check", option)
+            self.assertNotEqual(shown, "", option)
+            self.assert_steers_nothing(shown, option)
+        # A pipe gets the names as they are.
+        self.assertIn(HOSTILE, self.run_allranks("check", "--show-files").out)
+
+    def test_what_a_job_left(self):
+        frames = [{"filename": f"/job/{HOSTILE}.py", "line": 3, "name": HOSTILE}]
+        for rank in (0, 1):
+            entry = {"record_id": 1, "pg_id": 0, "process_group": ["0", HOSTILE], "profiling_name": f"nccl:{HOSTILE}{rank}", "state": "started",
+                     "input_sizes": [[4]], "output_sizes": [[4]], "time_created_ns": 1001, "frames": frames, "collective_seq_id": 1,
+                     "p2p_seq_id": 0, "op_id": 1, "is_p2p": False, "input_dtypes": [HOSTILE], "output_dtypes": ["Float"], "retired": False}
+            made = {"version": "2.4", "entries": [entry], "pg_config": {"0": {"name": "0", "desc": HOSTILE, "ranks": "[0, 1]"}}}
+            self.write(f"traces/trace_rank_{rank}", json.dumps(made))
+        for form in ("text", "markdown"):
+            self.assertIn("forged", self.run_clean("explain", "--format", form, "traces").out)
+
+
+if __name__ == "__main__":
+    main()
