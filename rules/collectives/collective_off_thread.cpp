@@ -144,6 +144,7 @@ class OffThread {
                     "collectives, and then the ranks hang", {issued.name, where}},
         .help = {"communicate in the training thread, or give this thread its own process group", {}},
         .function = context_.program.FunctionName(function)};
+    if (issued.is_implied) findings::Assume(finding, findings::Assumptions::Of(findings::Assumption::ImpliedOperation));
     if (registration) {
       finding.labels.push_back(
           {*registration, LabelRole::Condition, {"`{}` is registered here", {finding.function}}});

@@ -32,21 +32,54 @@ bool HasOneNode(const Context& context, ProgramCalls& calls, ir::ModuleId module
   return init != nullptr;
 }
 
-void Visit(const Context& context, const objects::KnownCall& call, std::string_view param,
-           knowledge::Coordinate wrong, std::string_view what, std::string_view right, FindingSink& sink) {
-  const ValueId value = context.index.Arg(call, param);
-  const ir::ExprId expr = context.index.ArgExpr(call, param);
-  if (!value || !expr || !Is(context, value, wrong)) return;
-  const objects::Site site{call.function, expr};
+// An argument of a sampler that holds for one node in place of the job.
+struct Argument {
+  std::string_view name;
+  std::string_view what;
+  std::string_view right;   // the function that returns the job's
+  ir::ExprId expr;          // none: it is not given, or is right
+};
+
+Argument ArgumentOf(const Context& context, const objects::KnownCall& call, std::string_view name, knowledge::Coordinate wrong,
+                    std::string_view what, std::string_view right) {
+  const ValueId value = context.index.Arg(call, name);
+  const bool is_wrong = value && Is(context, value, wrong);
+  return {name, what, right, is_wrong ? context.index.ArgExpr(call, name) : ir::ExprId::None()};
+}
+
+// Which samples two nodes read.
+std::string_view Harm(const Argument& rank, const Argument& replicas, bool takes_rank_of_job) {
+  if (rank.expr && replicas.expr) return "on two nodes each reads all of the data";
+  if (rank.expr) return "on two nodes half of the data is read twice, the rest never";
+  return takes_rank_of_job ? "on the second node the rank is out of range" : "on two nodes the data is cut as if there were one";
+}
+
+void AddEdits(const Context& context, const objects::KnownCall& call, const Argument& argument, std::vector<findings::Edit>* edits) {
+  if (!argument.expr) return;
+  const std::string text = "torch.distributed." + std::string(argument.right) + "()";
+  edits->push_back(Replace(SpanOf(context, {call.function, argument.expr}), text));
+}
+
+void Visit(const Context& context, const objects::KnownCall& call, FindingSink& sink) {
+  const Argument rank = ArgumentOf(context, call, "rank", knowledge::Coordinate::LocalRank, "the rank within its node", "get_rank");
+  const Argument replicas = ArgumentOf(context, call, "num_replicas", knowledge::Coordinate::LocalWorldSize,
+                                       "the number of devices of a node", "get_world_size");
+  if (!rank.expr && !replicas.expr) return;
+  const ValueId given = context.index.Arg(call, "rank");
+  const bool takes_rank_of_job = !given || context.values.IsNone(given) || Is(context, given, knowledge::Coordinate::Rank);
+  const Argument& first = rank.expr ? rank : replicas;
+  const objects::Site site{call.function, first.expr};
   Finding finding = FindingAt(context, kCode, Severity::Error, Confidence::Likely, site,
-                              {"`{}` of the sampler is {}: on two nodes both read the same half of the data",
-                               {std::string(param), std::string(what)}});
+                              {"`{}` of the sampler is {}: {}",
+                               {std::string(first.name), std::string(first.what), std::string(Harm(rank, replicas, takes_rank_of_job))}});
   AddLabel(finding, finding.span, LabelRole::Primary, {"this must be the value of the whole job", {}});
+  if (rank.expr && replicas.expr) AddLabel(finding, SpanOf(context, {call.function, replicas.expr}), LabelRole::Why, {"and this", {}});
   AddReasons(context, site, finding);
   finding.help = {"leave it out: the sampler takes it from the process group", {}};
+  std::vector<findings::Edit> edits;
+  AddEdits(context, call, rank, &edits);
+  AddEdits(context, call, replicas, &edits);
   const ir::ModuleId module = context.program.funcs[call.function].module;
-  const std::string text = "torch.distributed." + std::string(right) + "()";
-  std::vector<findings::Edit> edits = {Replace(SpanOf(context, site), text)};
   for (findings::Edit& edit : EnsureImport(context, module, "torch", "import torch")) edits.push_back(std::move(edit));
   finding.fixes.push_back(MakeFix("take it from the process group", Applicability::Safe, std::move(edits)));
   sink.push_back(std::move(finding));
@@ -55,10 +88,7 @@ void Visit(const Context& context, const objects::KnownCall& call, std::string_v
 void Check(const Context& context, FindingSink& sink) {
   ProgramCalls calls(context);
   for (const objects::KnownCall& call : context.loading.made_samplers()) {
-    if (HasOneNode(context, calls, context.program.funcs[call.function].module)) continue;
-    Visit(context, call, "rank", knowledge::Coordinate::LocalRank, "the rank within its node", "get_rank", sink);
-    Visit(context, call, "num_replicas", knowledge::Coordinate::LocalWorldSize, "the number of devices of a node",
-          "get_world_size", sink);
+    if (!HasOneNode(context, calls, context.program.funcs[call.function].module)) Visit(context, call, sink);
   }
 }
 
@@ -78,9 +108,10 @@ processes of one node.
 
 ## Why it hurts
 
-The sampler cuts the data set into as many parts as a node has processes, and gives the first process of
-every node the same part. On one node that is right. On two, each sample is read twice an epoch, an epoch
-is twice as long, and the second node adds nothing. Nothing fails.
+On one node that is right. On two, with both arguments of one node, each node reads all of the data: an
+epoch takes as long as on one node, and the second node adds nothing. With the local rank alone the first
+process of every node reads the same part, and other parts are never read. Nothing fails. With the devices of
+a node alone, the ranks of the second node are out of range, and the sampler raises `ValueError`.
 
 ## Wrong
 

@@ -156,7 +156,26 @@ class Wrapped {
     if (method == "requires_grad_" && IsWholeFrozen(call, text)) return;
     if (method == "requires_grad_" && (IsModel(text) || !BaseOf(ir::CalleeOf(module_[call])).empty())) return Report(id, "frozen or unfrozen", sink);
     const bool moves = method == "to" || method == "cuda" || method == "cpu" || method == "half" || method == "bfloat16" || method == "double";
-    if (moves && IsModel(text)) Report(id, "moved or converted", sink);
+    if (moves && IsModel(text) && !IsThere(call, method)) Report(id, "moved or converted", sink);
+  }
+
+  // DDP with a device takes only a module that is there. To move it there again changes nothing.
+  bool IsThere(ir::ExprId call, std::string_view method) const {
+    const variation::ValueId devices = context_.index.Arg(wrap_, "device_ids");
+    if (!devices || context_.values.IsNone(devices)) return false;
+    return method == "cuda" || (method == "to" && !Converts(call));
+  }
+
+  // `.to(torch.float16)`, `.to(device, dtype=kind)`.
+  bool Converts(ir::ExprId call) const {
+    for (uint32_t i = 0; i < ir::ArgCount(module_, module_[call]); ++i) {
+      const ir::Arg arg = ir::ArgAt(module_, module_[call], i);
+      if (arg.keyword && context_.program.text(arg.keyword) == "dtype") return true;
+      // A name of torch that is not called is an element type; a device is made by a call, a number or a text.
+      const std::vector<variation::ValueId> leaves = context_.values.Leaves(context_.facts.value(module_id_, arg.value));
+      if (std::ranges::any_of(leaves, [&](variation::ValueId leaf) { return context_.values.External(leaf).starts_with("torch."); })) return true;
+    }
+    return false;
   }
 
   void Report(ir::StmtId stmt, std::string_view what, FindingSink& sink) const {
@@ -219,6 +238,8 @@ model = DDP(model)
 
 ## When it is silent
 
+* DDP was made with `device_ids`, which it takes only for a model that is there, and the model is moved to a
+  device again.
 * `find_unused_parameters=True`: then frozen parameters are looked for in each step.
 * The name means another model by then, or the change stands before the wrapping.
 * It happens in another function: whether before or after is not known.

@@ -1,15 +1,13 @@
 #include <algorithm>
 #include <map>
-#include <optional>
 #include <set>
 #include <string>
-#include <unordered_set>
 #include <utility>
 #include <vector>
 
 #include "analyzer/objects/job_runs.h"
-#include "analyzer/objects/rank_words.h"
 #include "rules/finding_parts.h"
+#include "rules/memory/shared_paths.h"
 #include "rules/source_edits.h"
 
 namespace allranks::rules {
@@ -26,13 +24,11 @@ class Writers {
  public:
   Writers(const Context& context, FindingSink& sink)
       : context_(context), sink_(sink), world_(objects::SmallJob(context.facts.job)),
-        runs_(context.program, context.facts, context.index, context.launch, context.loading) {
-    NoteOwnRanks();
-  }
+        runs_(context.program, context.facts, context.index, context.launch, context.loading), paths_(context) {}
 
   void Run() {
     for (const FileUse& use : context_.file_uses.uses()) {
-      if (IsAsked(use) && !IsOnePath(use) && !IsOfGroup(use)) held_apart_.insert(KeyOf(use));
+      if (IsAsked(use) && !paths_.IsOnePath(use) && !IsOfGroup(use)) held_apart_.insert(KeyOf(use));
     }
     for (const FileUse& use : context_.file_uses.uses()) {
       if (IsAsked(use) && !held_apart_.contains(KeyOf(use))) Visit(use);
@@ -51,10 +47,10 @@ class Writers {
     const traces::RankSet ranks = RanksOf(use);
     const bool all = ranks == traces::RankSet::All(world_.size());
     const bool one_a_node = ranks.count() == world_.nodes && ranks.has(0) && ranks.has(world_.per_node);
-    if ((!all && !one_a_node) || (!all && IsOfNode(use.path))) return;
+    if ((!all && !one_a_node) || (!all && SharedPaths::IsOfNode(use.path))) return;
     const Site& place = use.way.front();
     const source::Span span = SpanOf(context_, place);
-    const std::string name = NameOf(use);
+    const std::string name = SharedPaths::NameOf(use);
     // Somebody may well have asked whether it is still there.
     const bool removes = use.act == FileAct::Remove;
     const bool is_sure = !removes && (!all || runs_.IsSharedWork(use.way)) && !WritesOneText(use);
@@ -131,77 +127,6 @@ class Writers {
     return true;
   }
 
-  // On a disk that each node has for itself.
-  static bool IsOfNode(const objects::FilePath& path) {
-    const std::string_view text = path.pieces.front().text;
-    return !path.pieces.front().hole && (text.starts_with("/dev/shm") || text.starts_with("/tmp"));
-  }
-
-  // The same on all that write: nothing in it differs between these ranks, nor speaks of them by its name.
-  bool IsOnePath(const FileUse& use) const {
-    const traces::RankSet ranks = context_.reach.RanksOnWay(use.way, world_);
-    std::string_view before;
-    for (const objects::PathPiece& piece : use.path.pieces) {
-      const bool speaks = piece.hole && (objects::RankWords::IsWord(piece.text) || EndsInRank(before));
-      if (speaks || (piece.hole && !IsOneValue(piece.hole, use, ranks))) return false;
-      before = piece.text;
-    }
-    return true;
-  }
-
-  // `"log-rank%03i.txt" % index`.
-  static bool EndsInRank(std::string_view text) {
-    while (text.ends_with('_') || text.ends_with('-') || text.ends_with('=')) text.remove_suffix(1);
-    return text.ends_with("rank");
-  }
-
-  bool IsOneValue(ValueId value, const FileUse& use, traces::RankSet ranks) const {
-    const ValueId known = context_.file_uses.paths().Resolved(value, use.frame);
-    const bool varies = context_.values.AnyPart(known, [&](ValueId part) {
-      const ValueId resolved = context_.file_uses.paths().Resolved(part, use.frame);
-      const variation::Value& node = context_.facts.values_store[resolved];
-      return !node.axes.empty() || SpeaksOfRanks(node) || own_ranks_.contains(resolved.index);
-    });
-    if (!varies) return true;
-    std::optional<int64_t> first;
-    for (uint32_t rank = 0; rank < world_.size(); ++rank) {
-      if (!ranks.has(rank)) continue;
-      const std::optional<int64_t> number = context_.values.OnRank(known, world_, rank);
-      if (!number || (first && *number != *first)) return false;
-      first = number;
-    }
-    return first.has_value();
-  }
-
-  // `init_process_group(rank=int(sys.argv[1]))`
-  void NoteOwnRanks() {
-    for (const objects::KnownCall& call : context_.index.known_calls()) {
-      const bool is_init = call.entry->has_operation && call.entry->operation.op_class == knowledge::OpClass::Init;
-      const ValueId rank = is_init ? context_.index.Arg(call, "rank") : ValueId::None();
-      if (!rank) continue;
-      for (const ValueId leaf : context_.values.Leaves(rank)) {
-        if (!context_.values.Int(leaf)) own_ranks_.insert(leaf.index);
-      }
-    }
-  }
-
-  // `args.local_rank`, whatever stores it.
-  bool SpeaksOfRanks(const variation::Value& value) const {
-    if (value.kind != variation::ValueKind::Derived || value.kid_count != 1) return false;
-    const base::NameId name = context_.facts.values_store.OperationOf(value.a);
-    return name && objects::RankWords::IsWord(context_.program.text(name));
-  }
-
-  // As a person would write it.
-  static std::string NameOf(const FileUse& use) {
-    std::string text;
-    for (const objects::PathPiece& piece : use.path.Name().pieces) {
-      const bool repeats = piece.hole && text.ends_with('*');
-      if (!repeats) text += piece.hole ? "*" : piece.text;
-    }
-    return text.empty() ? "*" : text;
-  }
-
   void AddFix(const Site& site, Finding& finding) const {
     const ir::ModuleId module_id = context_.program.funcs[site.function].module;
     const ir::Module& module = context_.program.modules[module_id];
@@ -216,8 +141,6 @@ class Writers {
     finding.fixes.push_back(MakeFix("write on rank 0 only", Applicability::Unsafe, std::move(edits)));
   }
 
-  const Context& context_;
-  FindingSink& sink_;
   // Named after the rank in some group: where the job has no such group, the other alternatives are one file for all.
   bool IsOfGroup(const FileUse& use) const {
     return std::ranges::any_of(use.path.pieces, [&](const objects::PathPiece& piece) {
@@ -238,10 +161,12 @@ class Writers {
     return key;
   }
 
+  const Context& context_;
+  FindingSink& sink_;
   const traces::World world_;
   objects::JobRuns runs_;
+  SharedPaths paths_;
   std::set<Key> held_apart_;                // where some alternative differs by rank: the program chooses by rank
-  std::unordered_set<uint32_t> own_ranks_;  // values that are handed over as the rank when the group is made
   std::map<std::pair<uint32_t, uint32_t>, Finding> found_;  // by file and place, the surest of each
 };
 

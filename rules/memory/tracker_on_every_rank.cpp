@@ -35,14 +35,45 @@ class Trackers {
     const bool all = ranks == traces::RankSet::All(world.size());
     const bool one_a_node = ranks.count() == world.nodes && ranks.has(0) && ranks.has(world.per_node);
     const source::Span span = SpanOf(context_, site);
-    if ((!all && !one_a_node) || !reported_.insert({span.file.index, span.begin}).second) return;
-    const bool is_sure = !all || runs_.IsSharedWork({&site, 1});
+    if ((!all && !one_a_node) || IsLeftEmpty(site) || !reported_.insert({span.file.index, span.begin}).second) return;
+    const bool is_sure = runs_.IsSharedWork({&site, 1});
     Finding finding = FindingAt(context_, kCode, Severity::Warning, is_sure ? Confidence::Likely : Confidence::Possible, site,
                                 {"{} opens a log of the run: there is one curve per rank, or all are mixed in one",
                                  {all ? "every rank" : "one rank of each node"}});
+    if (!all) findings::Assume(finding, findings::Assumptions::Of(findings::Assumption::SeveralNodes));
     AddLabel(finding, finding.span, LabelRole::Primary, {"opened on all of them", {}});
     finding.help = {"open it on rank 0 only, and log the values reduced over the ranks there", {}};
     sink_.push_back(std::move(finding));
+  }
+
+  // All open it, and some of the ranks alone put something into it.
+  bool IsLeftEmpty(const Site& opened) const {
+    const traces::World world = objects::SmallJob(context_.facts.job);
+    const variation::ValueId tracker = context_.facts.value(context_.program.funcs[opened.function].module, opened.expr);
+    bool is_used = false;
+    for (uint32_t f = 0; f < context_.program.funcs.size(); ++f) {
+      for (const auto& [expr, fact] : context_.facts.functions[binding::FuncId{f}].calls) {
+        const Site use{binding::FuncId{f}, expr};
+        if (!IsMethodOf(tracker, use)) continue;
+        if (context_.reach.Ranks(use, world) == traces::RankSet::All(world.size())) return false;
+        is_used = true;
+      }
+    }
+    return is_used;
+  }
+
+  // `writer.add_scalar(...)`; to close it puts nothing in.
+  bool IsMethodOf(variation::ValueId tracker, const Site& site) const {
+    const ir::ModuleId module_id = context_.program.funcs[site.function].module;
+    const ir::Module& module = context_.program.modules[module_id];
+    if (module[site.expr].kind != ir::ExprKind::Call) return false;
+    const ir::Expr& callee = module[ir::CalleeOf(module[site.expr])];
+    if (callee.kind != ir::ExprKind::Attribute) return false;
+    const std::vector<variation::ValueId> objects = context_.values.Leaves(context_.facts.value(module_id, ir::ObjectOf(callee)));
+    const std::string_view method = context_.program.text(ir::AttrOf(callee));
+    return method != "close" && method != "flush" && std::ranges::any_of(objects, [&](variation::ValueId object) {
+             return context_.values.ClassOf(object) && context_.values.MayBeSame(object, tracker);
+           });
   }
 
   // By a name or folder with the rank in it, a group of runs, `mode="disabled"` on the others.
@@ -127,6 +158,8 @@ writer = SummaryWriter("runs/a") if dist.get_rank() == 0 else None
 * The name or the folder holds the rank, the runs are put into a `group`, or `mode` is given.
 * One process opens it: before the ranks are started, or in a script that starts no job.
 * The function's callers are not seen.
+* All open it, and what is seen to be put into it is put there by some of the ranks only: the others leave an
+  empty file.
 * Trackers that open on the first rank by themselves: Lightning's loggers, `accelerator.init_trackers`.
 
 ## Fix

@@ -110,6 +110,18 @@ bool SetsTheFlag(const Context& context, FuncId function) {
   });
 }
 
+// The forward stands in the expression itself: `(model(batch).mean() / n).backward()`.
+bool RunsForward(const Context& context, const objects::Site& loss, ir::ExprId no_sync) {
+  const ir::Module& module = context.program.module_of(loss.function);
+  const ir::ExprId made = NoSyncIn(context, module, no_sync);
+  if (!made) return false;
+  const ir::ExprId model = ir::ObjectOf(module[ir::CalleeOf(module[made])]);
+  return std::ranges::any_of(CallsIn(context, loss.function), [&](const objects::Site& call) {
+    const bool is_inside = module[call.expr].begin >= module[loss.expr].begin && module[call.expr].end <= module[loss.expr].end;
+    return is_inside && objects::IsSameChain(module, ir::CalleeOf(module[call.expr]), model);
+  });
+}
+
 // The statement of the same block, before this one, that calls the model whose `no_sync` it is.
 ir::StmtId ForwardBefore(const Context& context, ir::ModuleId module_id, ir::StmtId with, ir::ExprId no_sync) {
   const ir::Module& module = context.program.modules[module_id];
@@ -185,6 +197,7 @@ void VisitLateNoSync(const Context& context, std::string_view code, FindingSink&
       const std::optional<ir::ExprId> loss = LossFromOutside(context, module_id, id);
       const FuncId function = context.index.FunctionOf(module_id, id);
       if (!loss || SetsTheFlag(context, function) || module[*loss].kind == ir::ExprKind::Call || module[*loss].kind == ir::ExprKind::Constant) continue;
+      if (RunsForward(context, {function, *loss}, item->context)) continue;
       Finding finding = FindingAt(context, code, Severity::Warning, Confidence::Likely, objects::Site{function, item->context},
                                   {"`no_sync` encloses the backward of `{}` only: DDP decides in the forward, "
                                    "which ran before, so every micro-step is reduced anyway",

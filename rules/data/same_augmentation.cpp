@@ -1,0 +1,225 @@
+#include <algorithm>
+#include <optional>
+#include <vector>
+
+#include "analyzer/objects/job_runs.h"
+#include "rules/data/seed_places.h"
+#include "rules/finding_parts.h"
+#include "rules/program_calls.h"
+
+namespace allranks::rules {
+namespace {
+
+using objects::KnownCall;
+using objects::Site;
+using variation::ValueId;
+
+constexpr std::string_view kCode = "AR312";
+
+// What a sample is changed by at random: a call, or an object of a library that does it when it is called.
+struct Draw {
+  Site site;
+  binding::ClassId data_set;       // whose `__getitem__` comes to it; none: an object
+  knowledge::ClassId transform;    // of the object
+};
+
+class EqualWorkers {
+ public:
+  EqualWorkers(const Context& context, FindingSink& sink)
+      : context_(context), sink_(sink), calls_(context),
+        runs_(context.program, context.facts, context.index, context.launch, context.loading) {}
+
+  void Run() {
+    NoteDraws();
+    if (draws_.empty()) return;
+    const std::vector<SeedPlace> seeds = SeedPlaces(context_);
+    for (const SeedPlace& seed : seeds) {
+      if (IsAlike(seed) && IsRunByAll(seed.site) && !IsSeededByRank(seed.site)) Visit(seed);
+    }
+  }
+
+ private:
+  void NoteDraws() {
+    for (const KnownCall& call : context_.index.known_calls()) {
+      if (!call.entry->Has(knowledge::Role::DrawRandom)) continue;
+      const Site site{call.function, call.expr};
+      const knowledge::ClassId transform = context_.values.ClassOf(context_.facts.value(ModuleOf(site), site.expr));
+      if (transform) {
+        draws_.push_back({site, {}, transform});
+        continue;
+      }
+      if (HasGenerator(call)) continue;
+      for (const Site& on_way : context_.index.WaysTo(site)) {
+        const binding::Func& function = context_.program.funcs[on_way.function];
+        if (function.owner && IsOfSample(on_way.function)) draws_.push_back({site, function.owner, {}});
+      }
+    }
+  }
+
+  bool HasGenerator(const KnownCall& call) const {
+    return static_cast<bool>(KeywordOf(context_, context_.program.funcs[call.function].module, call.expr, "generator"));
+  }
+
+  // A data set is asked for one sample at a time by the workers of its loader.
+  bool IsOfSample(FuncId function) const { return context_.program.text(context_.program.function(function).name) == "__getitem__"; }
+
+  // One number on all ranks, as far as can be seen.
+  bool IsAlike(const SeedPlace& place) const {
+    const KnownCall* call = CallAt(place.site);
+    if (call != nullptr && context_.index.Arg(*call, "workers")) return false;
+    if (call != nullptr && context_.index.Arg(*call, "device_specific")) return false;
+    return !context_.values.AnyPart(place.seed, [&](ValueId part) { return !context_.facts.values_store[part].axes.empty(); });
+  }
+
+  const KnownCall* CallAt(const Site& site) const {
+    const auto found = std::ranges::find_if(context_.index.known_calls(),
+                                            [&](const KnownCall& call) { return call.function == site.function && call.expr == site.expr; });
+    return found == context_.index.known_calls().end() ? nullptr : &*found;
+  }
+
+  bool IsRunByAll(const Site& site) const {
+    const traces::World world = objects::SmallJob(context_.facts.job);
+    return runs_.IsRunByRanks(site) && runs_.IsSharedWork({&site, 1}) && !context_.reach.IsApartFromJob({&site, 1}) &&
+           context_.reach.Ranks(site, world) == traces::RankSet::All(world.size());
+  }
+
+  // Some other place of the program gives each rank its own seed.
+  bool IsSeededByRank(const Site& site) {
+    const std::vector<ir::ModuleId>& files = calls_.FilesOf(ModuleOf(site));
+    return std::ranges::any_of(context_.index.known_calls(), [&](const KnownCall& call) {
+      if (std::ranges::count(files, context_.program.funcs[call.function].module) == 0) return false;
+      return std::ranges::any_of(call.entry->roles, [&](const knowledge::RoleOf& role) {
+        if (role.role != knowledge::Role::Seed) return false;
+        const ValueId seed = context_.index.Arg(call, context_.program.text(role.param));
+        return (seed && CountsRanks(context_, seed)) || context_.index.Arg(call, "device_specific");
+      });
+    });
+  }
+
+  void Visit(const SeedPlace& seed) {
+    const std::vector<ir::ModuleId>& files = calls_.FilesOf(ModuleOf(seed.site));
+    if (std::ranges::any_of(files, [&](ir::ModuleId file) { return std::ranges::count(reported_, file) > 0; })) return;
+    for (const objects::LoaderLoop& loop : context_.loading.loops()) {
+      if (std::ranges::count(files, ModuleOf(loop.iterable)) == 0 || !context_.training.TrainsOn(loop)) continue;
+      if (!HasWorkersAlike(loop.loader) || !context_.loading.IsDealtOut(loop.loader)) continue;
+      const Draw* draw = DrawOf(context_.values.MadeWith(loop.loader, "dataset"), files);
+      if (draw == nullptr) continue;
+      reported_.push_back(ModuleOf(seed.site));
+      return Report(seed, *draw, loop);
+    }
+  }
+
+  // Other processes that make the samples, and nothing that tells those of two ranks apart.
+  bool HasWorkersAlike(ValueId loader) const {
+    const ValueId workers = context_.values.MadeWith(loader, "num_workers");
+    const std::optional<int64_t> count = workers ? context_.values.Int(workers) : std::optional<int64_t>(0);
+    if (count && *count == 0) return false;
+    const auto is_given = [&](std::string_view param) {
+      const ValueId value = context_.values.MadeWith(loader, param);
+      return value && !context_.values.IsNone(value);
+    };
+    return !is_given("worker_init_fn") && !is_given("generator");
+  }
+
+  const Draw* DrawOf(ValueId data_set, const std::vector<ir::ModuleId>& files) const {
+    if (!data_set) return nullptr;
+    const auto draw = std::ranges::find_if(draws_, [&](const Draw& each) {
+      if (std::ranges::count(files, ModuleOf(each.site)) == 0) return false;
+      return context_.values.AnyPart(data_set, [&](ValueId part) {
+        const variation::Value& value = context_.facts.values_store[part];
+        if (each.transform) return context_.values.ClassOf(part) == each.transform || IsMadeWith(value, each.transform);
+        return value.kind == variation::ValueKind::Instance && IsOfClass(binding::ClassId{value.a}, each.data_set);
+      });
+    });
+    return draw == draws_.end() ? nullptr : &*draw;
+  }
+
+  bool IsMadeWith(const variation::Value& value, knowledge::ClassId transform) const {
+    if (value.kind != variation::ValueKind::Instance) return false;
+    return std::ranges::any_of(context_.index.MadeWith(binding::ClassId{value.a}), [&](ValueId argument) {
+      return context_.values.AnyPart(argument, [&](ValueId part) { return context_.values.ClassOf(part) == transform; });
+    });
+  }
+
+  bool IsOfClass(binding::ClassId made, binding::ClassId wanted) const {
+    return std::ranges::count(context_.program.classes[made].mro, wanted) > 0;
+  }
+
+  void Report(const SeedPlace& seed, const Draw& draw, const objects::LoaderLoop& loop) {
+    Finding finding = FindingAt(context_, kCode, Severity::Warning, Confidence::Likely, seed.site,
+                                {"every rank uses the same seed, so the workers of all ranks draw the same random numbers", {}});
+    AddLabel(finding, finding.span, LabelRole::Primary, {"the same number on every rank", {}});
+    AddLabel(finding, SpanOf(context_, loop.iterable), LabelRole::Note, {"its workers begin with numbers drawn from that seed", {}});
+    AddLabel(finding, SpanOf(context_, draw.site), LabelRole::Why, {"drawn for each sample", {}});
+    finding.help = {"add the rank to the seed after the model is created, or seed the workers by rank in `worker_init_fn`", {}};
+    sink_.push_back(std::move(finding));
+  }
+
+  ir::ModuleId ModuleOf(const Site& site) const { return context_.program.funcs[site.function].module; }
+
+  const Context& context_;
+  FindingSink& sink_;
+  ProgramCalls calls_;
+  objects::JobRuns runs_;
+  std::vector<Draw> draws_;
+  std::vector<ir::ModuleId> reported_;
+};
+
+void Check(const Context& context, FindingSink& sink) { EqualWorkers(context, sink).Run(); }
+
+}  // namespace
+
+extern const Rule SameAugmentation = {
+    .code = kCode,
+    .name = "same-augmentation",
+    .severity = Severity::Warning,
+    .on_by_default = false,
+    .preview = kTooFewWereRead,
+    .languages = "Python",
+    .summary = "samples changed by the same random numbers on every rank",
+    .explanation = R"md(
+## What it finds
+
+A data-parallel program that seeds torch with the same number on all ranks, nowhere with one that depends on
+the rank, and trains on a loader with workers whose data set draws random numbers for each sample: in
+`__getitem__` and what that calls, or by a transform of torchvision.
+
+## Why it hurts
+
+A loader draws a number from torch's generator and seeds its workers with it: torch, `random` and, since
+PyTorch 1.9, NumPy. With one seed on all ranks the workers of all ranks begin alike. The n-th sample of every
+rank is cropped, flipped and masked in the same way, in each step. Eight ranks try out as many augmentations
+as one.
+
+## Wrong
+
+```python
+torch.manual_seed(args.seed)
+loader = DataLoader(images, sampler=DistributedSampler(images), num_workers=8)
+```
+
+## Right
+
+```python
+torch.manual_seed(args.seed + dist.get_rank())
+loader = DataLoader(images, sampler=DistributedSampler(images), num_workers=8)
+```
+
+## When it is silent
+
+* Some place of the program gives each rank its own seed, or `seed_everything(..., workers=True)` does.
+* The loader has no workers, or it is given a `worker_init_fn` or a `generator`.
+* The data set is not known, or draws nothing that is seen.
+* Nothing deals the data out to the ranks.
+
+## Fix
+
+There is none: the weights of the model must be the same on all ranks, unless DDP sends them.
+
+## Proof
+
+There is nothing to replay: all ranks make the same number of steps.
+)md",
+    .check = Check};
+
+}  // namespace allranks::rules

@@ -1,0 +1,190 @@
+#include <algorithm>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "analyzer/binding/neighbourhood.h"
+#include "analyzer/objects/job_runs.h"
+#include "rules/finding_parts.h"
+#include "rules/memory/shared_paths.h"
+#include "rules/source_edits.h"
+
+namespace allranks::rules {
+namespace {
+
+using objects::FileAct;
+using objects::FileUse;
+using objects::Site;
+
+constexpr std::string_view kCode = "AR811";
+
+class FolderRaces {
+ public:
+  FolderRaces(const Context& context, FindingSink& sink)
+      : context_(context), sink_(sink), runs_(context.program, context.facts, context.index, context.launch, context.loading),
+        neighbourhood_(context.program), paths_(context) {}
+
+  void Run() {
+    for (const FileUse& use : context_.file_uses.uses()) {
+      if (use.act == FileAct::MakeFolder && FailsIfThere(use) && !IsOfFile(use)) Visit(use);
+    }
+  }
+
+ private:
+  // `os.makedirs(path)`, `Path(path).mkdir()`: whatever `exist_ok` is given, it is not plainly false.
+  bool FailsIfThere(const FileUse& use) const {
+    const variation::ValueId exist_ok = context_.index.Arg(*use.call, "exist_ok");
+    return !use.call->entry->Has(knowledge::Role::Write) && (!exist_ok || context_.values.IsFalse(exist_ok));
+  }
+
+  // `os.path.dirname(checkpoint)`, `checkpoint.parent`: the folder of a file that is written again and again is mostly there.
+  bool IsOfFile(const FileUse& use) const {
+    const std::vector<variation::ValueId> leaves = context_.values.Leaves(context_.file_uses.paths().Resolved(use.value, use.frame));
+    return std::ranges::any_of(leaves, [&](variation::ValueId leaf) {
+      const variation::Value& node = context_.facts.values_store[leaf];
+      const base::NameId made_by = node.kind == variation::ValueKind::Derived ? context_.facts.values_store.OperationOf(node.a) : base::NameId();
+      const std::string_view name = made_by ? context_.program.text(made_by) : std::string_view();
+      return name.ends_with("dirname") || name.ends_with("parent");
+    });
+  }
+
+  void Visit(const FileUse& use) {
+    const Site& place = use.site();
+    if (!runs_.IsRunByRanks(use.way.front()) || runs_.IsInTurn(use.way) || context_.reach.IsApartFromJob(use.way)) return;
+    if (!IsOnAllRanks(use) || !paths_.IsOnePath(use) || IsCaught(use) || IsMadeBefore(use)) return;
+    const source::Span span = SpanOf(context_, place);
+    if (!reported_.insert({span.file.index, span.begin}).second) return;
+    const bool is_asked = IsAskedFor(place);
+    Finding finding = FindingAt(context_, kCode, Severity::Warning, runs_.IsSharedWork(use.way) ? Confidence::Likely : Confidence::Possible, place,
+                                {is_asked ? "ranks that find no {} at the same time all make it, and all but one fail"
+                                          : "every rank makes {}, and all but the first fail",
+                                 {NounOf(use, is_asked)}});
+    if (context_.program.text(use.call->entry->name).starts_with('*')) findings::Assume(finding, findings::Assumptions::Of(findings::Assumption::ByNameOnly));
+    AddLabel(finding, finding.span, LabelRole::Primary, {"`FileExistsError` on a rank that comes later", {}});
+    finding.help = {"pass `exist_ok=True`, or make it on rank 0 and let the others wait", {}};
+    AddFix(*use.call, is_asked, finding);
+    sink_.push_back(std::move(finding));
+  }
+
+  static std::string NounOf(const FileUse& use, bool is_asked) {
+    if (use.path.Name().HasText()) return "`" + SharedPaths::NameOf(use) + "`";
+    return is_asked ? "folder" : "the folder";
+  }
+
+  bool IsOnAllRanks(const FileUse& use) const {
+    return context_.reach.RanksOnWay(use.way, world_) == traces::RankSet::All(world_.size());
+  }
+
+  // The program expects that it may fail, there or in a caller.
+  bool IsCaught(const FileUse& use) const {
+    return std::ranges::any_of(use.way, [&](const Site& site) {
+      const ir::ModuleId module_id = context_.program.funcs[site.function].module;
+      const ir::Module& module = context_.program.modules[module_id];
+      const ir::Tree& tree = context_.index.tree(module_id);
+      for (ir::StmtId at = context_.index.StatementOf(site); at; at = tree.Parent(at)) {
+        if (module[at].kind == ir::StmtKind::Try) return true;
+      }
+      return false;
+    });
+  }
+
+  // The folder, or one in it, is made elsewhere in the program: by one rank first, or by the process that starts the ranks.
+  bool IsMadeBefore(const FileUse& use) const {
+    const std::string path = use.path.Spelled();
+    const std::vector<ir::ModuleId> files = neighbourhood_.Of(context_.program.funcs[use.site().function].module);
+    return std::ranges::any_of(context_.file_uses.uses(), [&](const FileUse& other) {
+      if (other.act != FileAct::MakeFolder || other.site() == use.site()) return false;
+      const std::string made = other.path.Spelled();
+      const bool makes_it = made == path || made.starts_with(path + "/");
+      if (!makes_it || std::ranges::count(files, context_.program.funcs[other.site().function].module) == 0) return false;
+      return !FailsIfThere(other) || !IsOnAllRanks(other) || !runs_.IsRunByRanks(other.way.front());
+    });
+  }
+
+  // `if not os.path.exists(path):`
+  bool IsAskedFor(const Site& site) const {
+    return std::ranges::any_of(context_.reach.Guards(site), [&](const objects::Guard& guard) {
+      const variation::ValueId test = context_.facts.value(context_.program.funcs[guard.function].module, guard.test);
+      return test && context_.facts.values_store.axes(test).has(knowledge::Axis::Files);
+    });
+  }
+
+  void AddFix(const objects::KnownCall& call, bool is_asked, Finding& finding) const {
+    const bool takes_it = std::ranges::any_of(call.entry->params, [&](base::NameId param) { return context_.program.text(param) == "exist_ok"; });
+    if (!takes_it || context_.index.Arg(call, "exist_ok")) return;
+    // Without a test the error may be wanted, so that no run overwrites another.
+    finding.fixes.push_back(MakeFix("let the folder be there", is_asked ? Applicability::Safe : Applicability::Unsafe,
+                                    {AddArgument(context_, context_.program.funcs[call.function].module, call.expr, "exist_ok=True")}));
+  }
+
+  const Context& context_;
+  FindingSink& sink_;
+  objects::JobRuns runs_;
+  binding::Neighbourhood neighbourhood_;
+  SharedPaths paths_;
+  traces::World world_ = objects::SmallJob(context_.facts.job);
+  std::set<std::pair<uint32_t, uint32_t>> reported_;
+};
+
+void Check(const Context& context, FindingSink& sink) { FolderRaces(context, sink).Run(); }
+
+}  // namespace
+
+extern const Rule FolderRace = {
+    .code = kCode,
+    .name = "folder-race",
+    .severity = Severity::Warning,
+    .on_by_default = false,
+    .preview = kTooFewWereRead,
+    .languages = "Python",
+    .summary = "folder that every rank makes, failing if another rank was faster",
+    .explanation = R"md(
+## What it finds
+
+`os.makedirs(path)`, `os.mkdir(path)` or `Path(path).mkdir()` without `exist_ok=True` where all ranks of a job
+come by with the same path, with or without a test whether the folder is there.
+
+## Why it hurts
+
+The ranks start together, so they ask together: several find nothing, all of them make the folder, and all but
+one fail with `FileExistsError`. The others then wait in the next collective for the ranks that have left. It
+happens in the first run with a new name only, and not every time.
+
+## Wrong
+
+```python
+if not os.path.exists(out):
+    os.makedirs(out)
+```
+
+## Right
+
+```python
+os.makedirs(out, exist_ok=True)
+```
+
+## When it is silent
+
+* `exist_ok` is given, or a `try` stands around the call, there or in a caller.
+* A test of the rank leaves one that makes the folder.
+* It is the folder of a file (`os.path.dirname(checkpoint)`), which is mostly there.
+* The path differs between the ranks, or is named after them.
+* One rank, or the process that starts the ranks, makes the folder, or one in it, elsewhere in the program.
+* A `with` around it holds a lock, or lets one rank go first.
+* One process runs the script, or the callers are not seen.
+
+## Fix
+
+`--fix` adds `exist_ok=True` where the folder is asked for first. Without such a test the error may be wanted,
+and `--unsafe-fixes` adds it. `os.mkdir` does not take it: use `os.makedirs`.
+
+## Proof
+
+There is nothing to replay: nothing communicates.
+)md",
+    .check = Check,
+    .has_fix = true,
+    .fix = Applicability::Safe};
+
+}  // namespace allranks::rules

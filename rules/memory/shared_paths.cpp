@@ -1,0 +1,82 @@
+#include "rules/memory/shared_paths.h"
+
+#include <optional>
+
+#include "analyzer/objects/rank_words.h"
+
+namespace allranks::rules {
+
+using objects::FileUse;
+using variation::ValueId;
+
+SharedPaths::SharedPaths(const Context& context) : context_(context), world_(objects::SmallJob(context.facts.job)) { NoteOwnRanks(); }
+
+bool SharedPaths::IsOfNode(const objects::FilePath& path) {
+  const std::string_view text = path.pieces.front().text;
+  return !path.pieces.front().hole && (text.starts_with("/dev/shm") || text.starts_with("/tmp"));
+}
+
+bool SharedPaths::IsOnePath(const FileUse& use) const {
+  const traces::RankSet ranks = context_.reach.RanksOnWay(use.way, world_);
+  std::string_view before;
+  for (const objects::PathPiece& piece : use.path.pieces) {
+    const bool speaks = piece.hole && (objects::RankWords::IsWord(piece.text) || EndsInRank(before));
+    if (speaks || (piece.hole && !IsOneValue(piece.hole, use, ranks))) return false;
+    before = piece.text;
+  }
+  return true;
+}
+
+// `"log-rank%03i.txt" % index`.
+bool SharedPaths::EndsInRank(std::string_view text) {
+  while (text.ends_with('_') || text.ends_with('-') || text.ends_with('=')) text.remove_suffix(1);
+  return text.ends_with("rank");
+}
+
+bool SharedPaths::IsOneValue(ValueId value, const FileUse& use, traces::RankSet ranks) const {
+  const ValueId known = context_.file_uses.paths().Resolved(value, use.frame);
+  const bool varies = context_.values.AnyPart(known, [&](ValueId part) {
+    const ValueId resolved = context_.file_uses.paths().Resolved(part, use.frame);
+    const variation::Value& node = context_.facts.values_store[resolved];
+    return !node.axes.empty() || SpeaksOfRanks(node) || own_ranks_.contains(resolved.index);
+  });
+  if (!varies) return true;
+  std::optional<int64_t> first;
+  for (uint32_t rank = 0; rank < world_.size(); ++rank) {
+    if (!ranks.has(rank)) continue;
+    const std::optional<int64_t> number = context_.values.OnRank(known, world_, rank);
+    if (!number || (first && *number != *first)) return false;
+    first = number;
+  }
+  return first.has_value();
+}
+
+// `init_process_group(rank=int(sys.argv[1]))`
+void SharedPaths::NoteOwnRanks() {
+  for (const objects::KnownCall& call : context_.index.known_calls()) {
+    const bool is_init = call.entry->has_operation && call.entry->operation.op_class == knowledge::OpClass::Init;
+    const ValueId rank = is_init ? context_.index.Arg(call, "rank") : ValueId::None();
+    if (!rank) continue;
+    for (const ValueId leaf : context_.values.Leaves(rank)) {
+      if (!context_.values.Int(leaf)) own_ranks_.insert(leaf.index);
+    }
+  }
+}
+
+// `args.local_rank`, whatever stores it.
+bool SharedPaths::SpeaksOfRanks(const variation::Value& value) const {
+  if (value.kind != variation::ValueKind::Derived || value.kid_count != 1) return false;
+  const base::NameId name = context_.facts.values_store.OperationOf(value.a);
+  return name && objects::RankWords::IsWord(context_.program.text(name));
+}
+
+std::string SharedPaths::NameOf(const FileUse& use) {
+  std::string text;
+  for (const objects::PathPiece& piece : use.path.Name().pieces) {
+    const bool repeats = piece.hole && text.ends_with('*');
+    if (!repeats) text += piece.hole ? "*" : piece.text;
+  }
+  return text.empty() ? "*" : text;
+}
+
+}  // namespace allranks::rules

@@ -1,0 +1,34 @@
+// Whether the path of a file is one for several ranks, and how a message names it.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <unordered_set>
+
+#include "rules/rule.h"
+
+namespace allranks::rules {
+
+class SharedPaths {
+ public:
+  explicit SharedPaths(const Context& context);
+
+  // The same on all ranks that come by: nothing in it differs between these, nor speaks of them by its name.
+  bool IsOnePath(const objects::FileUse& use) const;
+  // On a disk that each node has for itself.
+  static bool IsOfNode(const objects::FilePath& path);
+  // The last component as a person would write it, with stars for what is not known.
+  static std::string NameOf(const objects::FileUse& use);
+
+ private:
+  static bool EndsInRank(std::string_view text);
+  bool IsOneValue(variation::ValueId value, const objects::FileUse& use, traces::RankSet ranks) const;
+  void NoteOwnRanks();
+  bool SpeaksOfRanks(const variation::Value& value) const;
+
+  const Context& context_;
+  const traces::World world_;
+  std::unordered_set<uint32_t> own_ranks_;  // values that are handed over as the rank when the group is made
+};
+
+}  // namespace allranks::rules
