@@ -68,6 +68,15 @@ struct Job {
   const Setting* Env(std::string_view name) const;
 };
 
+// Arguments on lines of their own that the shell takes for the next command: `--lr` behind a line without a backslash.
+enum class LostBy : uint8_t { NoBackslash, SpaceBehindBackslash, Comment };
+struct LostArguments {
+  uint32_t job = 0;        // by index, whose they were to be
+  Word first;
+  LostBy by = LostBy::NoBackslash;
+  source::Span mistake;    // where a backslash is missing, the spaces behind it, or the comment
+};
+
 enum class FileKind : uint8_t { Shell, Make, Docker, Yaml, Json, Markdown, Notebook };
 
 struct ReadProblem {
@@ -81,6 +90,7 @@ struct LaunchFile {
   FileKind kind = FileKind::Shell;
   bool requested = true;
   std::vector<Job> jobs;
+  std::vector<LostArguments> lost;  // at most one a job
   std::vector<Setting> settings;  // of variables of the environment, as they are made
   ConfigTree tree;                // of YAML and JSON
   std::vector<ReadProblem> problems;

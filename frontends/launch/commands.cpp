@@ -36,6 +36,23 @@ source::Span Around(source::Span a, source::Span b) {
   return {a.file, std::min(a.begin, b.begin), std::max(a.end, b.end)};
 }
 
+bool StartsRanks(const Job& job) {
+  return std::ranges::any_of(job.layers, [](const Layer& layer) { return layer.launcher->is_job; });
+}
+
+bool IsBlank(char c) { return c == ' ' || c == '\t' || c == '\r' || c == '\n'; }
+
+// White space, backslashes and comments alone.
+bool IsNothing(std::string_view text) {
+  bool is_comment = false;
+  for (const char c : text) {
+    if (c == '\n') is_comment = false;
+    else if (c == '#') is_comment = true;
+    else if (!is_comment && !IsBlank(c) && c != '\\') return false;
+  }
+  return true;
+}
+
 Word Joined(const std::vector<Word>& words, size_t from) {
   Word text;
   for (size_t i = from; i < words.size(); ++i) {
@@ -219,9 +236,13 @@ void CommandReader::ReadScript(ShellInput input, bool is_file, LaunchFile& file)
   input.open = open_;
   ShellScript script = ReadShell(input);
   const std::optional<Layer> allocation = ReadDirectives(tables_, script.directives);
+  const ShellCommand* before = nullptr;
   for (const ShellCommand& command : script.commands) {
     const size_t first = file.jobs.size();
     Read(command, {}, false, 0, file);
+    const bool is_job = file.jobs.size() == first + 1 && StartsRanks(file.jobs.back());
+    if (before != nullptr && !is_job) NoteLost(input.text, *before, command, file);
+    before = is_job ? &command : nullptr;
     // `cat > job.sh <<EOF`: the text is a script that somebody runs.
     const bool is_script = command.input && file.jobs.size() == first && command.input->text().find("#!") < 8;
     if (is_script) ReadNested(*command.input, command, {}, true, 0, file);
@@ -231,6 +252,32 @@ void CommandReader::ReadScript(ShellInput input, bool is_file, LaunchFile& file)
   file.syntax.statements.insert(file.syntax.statements.end(), script.statements.begin(), script.statements.end());
   file.syntax.comments.insert(file.syntax.comments.end(), script.comments.begin(), script.comments.end());
   if (is_file) file.problems.insert(file.problems.end(), script.problems.begin(), script.problems.end());
+}
+
+// A command that is an option, right below a job: the shell does not see that the two belong together.
+void CommandReader::NoteLost(const Word& text, const ShellCommand& before, const ShellCommand& command, LaunchFile& file) const {
+  const std::string& first = command.words[0].text();
+  const bool is_option = first.size() > 2 && first[0] == '-' && (first[1] == '-' || std::isalpha(static_cast<unsigned char>(first[1])) != 0);
+  if (!is_option || command.begin < before.end) return;
+  size_t end = before.end;
+  while (end > before.begin && IsBlank(text.text()[end - 1])) --end;
+  const std::string_view gap = std::string_view(text.text()).substr(end, command.begin - end);
+  const size_t line_end = gap.find('\n');
+  if (line_end == std::string_view::npos || !IsNothing(gap)) return;
+  launch::LostArguments lost{.job = static_cast<uint32_t>(file.jobs.size() - 1), .first = command.words[0]};
+  const size_t comment = gap.find('#');
+  const size_t backslash = text.text()[end - 1] == '\\' ? end - 1 : end + std::min(gap.find('\\'), line_end);
+  if (comment != std::string_view::npos) {
+    lost.by = launch::LostBy::Comment;
+    lost.mistake = text.Between(end + comment, end + comment + 1).span();
+  } else if (backslash < end + line_end) {
+    lost.by = launch::LostBy::SpaceBehindBackslash;
+    lost.mistake = text.Between(backslash + 1, end + line_end).span();
+  } else {
+    const source::Span last = text.Between(end - 1, end).span();
+    lost.mistake = {last.file, last.end, last.end};
+  }
+  file.lost.push_back(std::move(lost));
 }
 
 std::optional<Layer> ReadDirectives(const launch::LauncherTables& tables, const std::vector<Word>& lines) {

@@ -29,6 +29,7 @@ class CommandReader {
   void ReadNested(const Word& text, const ShellCommand& command, std::vector<launch::Layer> outer, bool is_remote, int depth,
                   launch::LaunchFile& file) const;
   void Add(const ShellCommand& command, std::vector<launch::Layer> layers, size_t rest, bool is_remote, launch::LaunchFile& file) const;
+  void NoteLost(const Word& text, const ShellCommand& before, const ShellCommand& command, launch::LaunchFile& file) const;
   const launch::LauncherTable* LauncherAt(const std::vector<Word>& words, size_t at, size_t* length) const;
   size_t ReadOptions(const std::vector<Word>& words, size_t at, launch::Layer& layer) const;
   size_t ReadOption(const std::vector<Word>& words, size_t at, launch::Layer& layer) const;

@@ -433,6 +433,8 @@ class Reader {
     ShellCommand command;
     out_.statements.push_back(ExtentOf(node));
     command.span = expansion_.Cut(node).span();
+    command.begin = ts_node_start_byte(node);
+    command.end = ts_node_end_byte(node);
     std::vector<Setting> prefix;
     for (const TSNode child : ChildrenOf(node)) {
       const std::string_view type = TypeOf(child);

@@ -39,6 +39,8 @@ struct ShellCommand {
   std::vector<Word> words;
   std::vector<Setting> environment;
   source::Span span;
+  uint32_t begin = 0;          // in the text of the script
+  uint32_t end = 0;
   std::optional<Word> input;   // of a here-document
   bool in_background = false;
   bool is_repeated = false;

@@ -1,0 +1,97 @@
+#include "rules/launch/job_facts.h"
+
+namespace allranks::rules {
+namespace {
+
+using findings::Confidence;
+using findings::Finding;
+using launch::LostArguments;
+using launch::LostBy;
+
+constexpr std::string_view kCode = "AR909";
+
+findings::Text MessageOf(const LostArguments& lost) {
+  const std::string name = lost.first.Shown();
+  switch (lost.by) {
+    case LostBy::NoBackslash: return {"`{}` is a command of its own here: the line before it does not end in a backslash", {name}};
+    case LostBy::SpaceBehindBackslash: return {"`{}` is a command of its own here: a space follows the backslash of the line before it", {name}};
+    case LostBy::Comment: return {"`{}` is a command of its own here: a comment inside a command ends it", {name}};
+  }
+  return {};
+}
+
+std::optional<findings::Fix> FixOf(const LostArguments& lost) {
+  if (!lost.mistake.file || lost.by == LostBy::Comment) return std::nullopt;
+  const bool is_space = lost.by == LostBy::SpaceBehindBackslash;
+  return findings::Fix{.title = is_space ? "remove the space behind the backslash" : "add the backslash",
+                       .applicability = Applicability::Unsafe,
+                       .edits = {{lost.mistake, is_space ? "" : " \\"}}};
+}
+
+void Check(const LaunchContext& context, FindingSink& sink) {
+  for (const LaunchFile& file : context.launches.files) {
+    for (const LostArguments& lost : file.lost) {
+      const Job& job = file.jobs[lost.job];
+      Finding finding = LaunchFinding(kCode, Severity::Error, Confidence::Certain, lost.first.span(), MessageOf(lost));
+      AddNote(finding, job.innermost().word.span(), {"the job starts without it, and without what follows", {}});
+      if (lost.by == LostBy::Comment) finding.help = {"put the comment above the command", {}};
+      if (std::optional<findings::Fix> fix = FixOf(lost)) finding.fixes.push_back(std::move(*fix));
+      sink.push_back(std::move(finding));
+    }
+  }
+}
+
+}  // namespace
+
+extern const Rule LostArgumentsRule = {
+    .code = kCode,
+    .name = "lost-arguments",
+    .severity = Severity::Error,
+    .languages = "launch files",
+    .summary = "arguments of a job that the shell takes for a command of their own",
+    .explanation = R"md(
+## What it finds
+
+A line that begins with an option, right below the command of a launcher, which the shell does not
+join with it: the line before has no backslash at its end, a space stands behind the backslash, or a
+comment stands between the two.
+
+## Why it hurts
+
+The job starts without these arguments: with the default learning rate, the default batch size,
+without the checkpoint to go on from. The shell says `--lr: command not found` when the job is over,
+days later, or never if the script ends before.
+
+## Wrong
+
+```sh
+torchrun --nproc_per_node=8 train.py \
+    --data /data
+    --lr 0.001
+```
+
+## Right
+
+```sh
+torchrun --nproc_per_node=8 train.py \
+    --data /data \
+    --lr 0.001
+```
+
+## When it is silent
+
+* An empty line with nothing but comments after the command.
+* Lines that do not begin with an option: they may be commands.
+
+## Fix
+
+The backslash is added, or the space behind it removed. It is not applied without being asked for:
+the job runs with other arguments afterwards.
+
+## Proof
+
+There is nothing to replay: `bash -n` accepts the file, and the shell does not find the command.
+)md",
+    .check_launch = Check};
+
+}  // namespace allranks::rules
