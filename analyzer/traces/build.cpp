@@ -595,7 +595,8 @@ State::State(const binding::Program& program_in, const knowledge::Knowledge& kno
              const source::SourceFiles& files_in)
     : program(program_in), knowledge(knowledge_in), facts(facts_in), files(files_in), values(facts_in.values_store),
       traces(knowledge_in, facts_in.values_store), trace_of(program_in.funcs.size()),
-      is_relevant(program_in.funcs.size()), made_once(program_in, knowledge_in, facts_in), modes(program_in, knowledge_in, facts_in) {
+      is_relevant(program_in.funcs.size()), made_once(program_in, knowledge_in, facts_in), modes(program_in, knowledge_in, facts_in),
+      steps_of_file(program_in.modules.size()) {
   for (const knowledge::Entry& entry : knowledge.entries()) {
     if (!entry.has_operation || entry.operation.op_class != knowledge::OpClass::Collective) continue;
     const std::string_view name = program.text(entry.name);

@@ -1,6 +1,7 @@
 // From the IR and the facts of a function to its trace, over its parameters.
 #pragma once
 
+#include <algorithm>
 #include <limits>
 #include <string>
 #include <unordered_map>
@@ -40,12 +41,20 @@ struct State {
   std::vector<LimitHit> limits;
   // Nodes the store may hold while the function at hand is built or checked.
   size_t most_traces = std::numeric_limits<size_t>::max();
-  // Steps spent on projecting the function at hand; what is compared after the bound counts as unknown.
+  // Steps spent on projecting the function at hand, and those of its file; what is compared after either bound counts as
+  // unknown. Files of public repositories take 300,000 at most: functions that all call one another would take any number.
   static constexpr uint64_t kMostSteps = 400'000;
+  static constexpr uint64_t kMostStepsOfFile = 2'000'000;
   mutable uint64_t projection_steps = 0;
+  uint64_t most_steps = kMostSteps;
+  std::vector<uint64_t> steps_of_file;   // by ModuleId
+  void BeginSteps(uint32_t module) {
+    projection_steps = 0;
+    most_steps = std::min(kMostSteps, kMostStepsOfFile - std::min(kMostStepsOfFile, steps_of_file[module]));
+  }
   // By the trace of a body and the function that it is of: whether it calls that function again.
   mutable std::unordered_map<uint64_t, bool> calls_itself;
-  bool exhausted() const { return projection_steps > kMostSteps; }
+  bool exhausted() const { return projection_steps > most_steps; }
   // Traces of others that the function at hand was built of; none: not noted. One that is not relevant counts as empty.
   std::vector<std::pair<FuncId, TraceId>>* uses = nullptr;
   uint32_t resolving = 0;          // calls that wait for one another to resolve: a callback may be handed to itself

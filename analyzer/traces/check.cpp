@@ -41,7 +41,8 @@ void CheckFunction(State& state, FuncId func, CheckResult* result) {
 }
 
 void FunctionCheck::Run() {
-  state_.projection_steps = 0;
+  const uint32_t module = state_.program.funcs[func_].module.index;
+  state_.BeginSteps(module);
   const TraceId parametric = state_.trace_of[func_.index];
   Origins origins;
   root_ = Instantiate(state_, parametric, OwnBinding(), &origins);
@@ -54,6 +55,7 @@ void FunctionCheck::Run() {
   // Ranks that come by first: what differs then, and does not otherwise, hangs on that.
   is_first_arrival_ = !nodes_.made.empty();
   if (is_first_arrival_) Compare();
+  state_.steps_of_file[module] += state_.projection_steps;
   NoteLimits();
   std::unordered_set<uint32_t> reported;
   for (const uint32_t node : reported_) {
@@ -87,7 +89,10 @@ Assignment FunctionCheck::History() const {
 
 void FunctionCheck::NoteLimits() {
   const auto note = [&](const char* bound) { state_.limits.push_back({func_, bound}); };
-  if (state_.exhausted()) note("comparison of ranks with more than 400000 steps");
+  if (state_.exhausted()) {
+    const bool is_of_file = state_.most_steps < State::kMostSteps;
+    note(is_of_file ? "comparison of ranks with more than 2000000 steps in this file" : "comparison of ranks with more than 400000 steps");
+  }
   if (found_ >= kMostDifferences) note("more than 12 differences");
   if (has_unread_settings_) note("conditions on the rank with more than 11 unknown settings");
 }

@@ -437,19 +437,27 @@ SeqId Projector::ProjectScope(TraceId id, const Trace& trace, const Context& con
   return sequences_.Append(list, context.next);
 }
 
-// A function that issues nothing of what is looked at issues nothing by calling itself either: it hands the group on.
+// A function that issues nothing of what is looked at issues nothing by calling itself either: it hands the group on. That is
+// only asked of one whose list names no operation: else each circle would be projected anew for each function of it.
 SeqId Projector::ProjectRecursive(TraceId body, uint32_t func, const Context& inner) {
-  if (!silent_.empty()) return Project(body, inner);
   const size_t decisions = own_decisions_.size();
   const size_t outsiders = outsiders_.size();
-  silent_.insert(func);
   const SeqId list = Project(body, inner);
-  silent_.clear();
-  silent_calls_.clear();
-  if (!sequences_[list].has_effect) return list;
+  if (!silent_.empty() || !sequences_[list].has_effect || sequences_.FirstOp(list) != kNothing) return list;
+  std::vector<OwnDecision> decided(own_decisions_.begin() + static_cast<ptrdiff_t>(decisions), own_decisions_.end());
+  std::vector<Outsider> outside(outsiders_.begin() + static_cast<ptrdiff_t>(outsiders), outsiders_.end());
   own_decisions_.resize(decisions);
   outsiders_.resize(outsiders);
-  return Project(body, inner);
+  silent_.insert(func);
+  const SeqId silent = Project(body, inner);
+  silent_.clear();
+  silent_calls_.clear();
+  if (!sequences_[silent].has_effect) return silent;
+  own_decisions_.resize(decisions);
+  own_decisions_.insert(own_decisions_.end(), decided.begin(), decided.end());
+  outsiders_.resize(outsiders);
+  outsiders_.insert(outsiders_.end(), outside.begin(), outside.end());
+  return list;
 }
 
 bool Projector::CallsItself(TraceId body, uint32_t func) {

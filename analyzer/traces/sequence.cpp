@@ -149,7 +149,7 @@ SeqId SequenceStore::Add(Item item) {
   const uint64_t own_power = item.kind == ItemKind::Sub ? items_[item.a.index].power : kBase;
   item.hash = Join(own, next.hash, next.power);
   item.detail_hash = Join(own_detail, next.detail_hash, next.power);
-  item.length = count + next.length;
+  item.length = std::min(kLongest, count + next.length);
   item.power = Multiply(own_power, next.power);
   item.has_effect = item.has_effect || next.has_effect;
   const SeqId id{static_cast<uint32_t>(items_.size())};

@@ -39,7 +39,7 @@ struct Item {
   uint64_t detail = 0;       // the same with root and reduce operation
   uint64_t hash = 0;         // of the list from here
   uint64_t detail_hash = 0;
-  uint64_t length = 0;       // of the list from here, subroutines counted
+  uint64_t length = 0;       // of the list from here, subroutines counted; those of kLongest may be longer
   uint64_t power = 1;        // the base of the hash to the length
   GroupIndex group = 0;      // Op
   std::optional<int64_t> root;  // known values only
@@ -88,6 +88,8 @@ class SequenceStore {
   bool HoldsWithin(SeqId list, TraceId origin, size_t* steps, int depth) const;
 
   static constexpr uint64_t kRaisedLength = ~uint64_t{0};
+  // Functions that call one another twice make lists of 2^n operations.
+  static constexpr uint64_t kLongest = uint64_t{1} << 62;
   std::vector<Item> items_;
   std::map<Sight, std::unordered_map<uint32_t, SeqId>> calls_;
   std::unordered_map<uint32_t, std::unordered_map<uint32_t, bool>> around_;

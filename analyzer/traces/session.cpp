@@ -48,7 +48,9 @@ Analysis Session::Begin(State& state, const CallGraph& graph) {
     const size_t sites = state.sites.size();
     const size_t limits = state.limits.size();
     state.uses = &made.uses;
+    state.projection_steps = 0;
     AnalyzeFunction(state, func, &made.result);
+    made.steps = state.projection_steps;
     made.params = ParamsOf(state, func);
     made.trace = state.trace_of[func.index];
     made.sites.assign(state.sites.begin() + static_cast<ptrdiff_t>(sites), state.sites.end());
@@ -73,6 +75,7 @@ std::optional<Analysis> Session::Follow(const CallGraph& graph, const variation:
   state.sites.clear();
   state.limits.clear();
   state.sets_up_own_job.clear();
+  std::ranges::fill(state.steps_of_file, 0);
   std::vector<bool> touched(made_.size());
   for (uint32_t f = 0; f < made_.size(); ++f) touched[f] = variation.ChangedAt(FuncId{f}) > base_update_;
   CheckResult all;
@@ -83,6 +86,7 @@ std::optional<Analysis> Session::Follow(const CallGraph& graph, const variation:
       state.sites.insert(state.sites.end(), made.sites.begin(), made.sites.end());
       state.limits.insert(state.limits.end(), made.limits.begin(), made.limits.end());
       if (made.sets_up_own_job) state.sets_up_own_job.insert(func.index);
+      state.steps_of_file[state.program.funcs[func].module.index] += made.steps;
       Add(made.result, all);
       continue;
     }
@@ -91,6 +95,9 @@ std::optional<Analysis> Session::Follow(const CallGraph& graph, const variation:
     AnalyzeFunction(state, func, &all);
     if (made.is_heavy || state.traces.size() - traces > kHeavy) return std::nullopt;
   }
+  // Which functions come to the bound of a file depends on all before them.
+  const auto is_over = [](uint64_t steps) { return steps > State::kMostStepsOfFile; };
+  if (std::ranges::any_of(state.steps_of_file, is_over)) return std::nullopt;
   // What was made since the base is made again at every update.
   if (state.traces.size() - base_->traces.size() > base_->traces.size() / 2) base_.reset();
   return Summarize(state, graph, std::move(all));

@@ -28,6 +28,7 @@ class Session {
     std::vector<LimitHit> limits;
     CheckResult result;
     bool sets_up_own_job = false;
+    uint64_t steps = 0;            // State::projection_steps
     bool is_heavy = false;         // near a bound: whether it is reached depends on what is there already
   };
 

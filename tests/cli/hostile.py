@@ -1,0 +1,192 @@
+"""Programs that ask more of an analysis than people write: each generator gives a text that grows with its number."""
+
+IMPORT = "import torch.distributed as dist\n"
+
+
+def lines(template, count):
+    return "".join(template.format(i=i, next=i + 1) for i in range(count))
+
+
+def doubled_text(n):
+    return IMPORT + 'x = "ab"\n' + "x = x + x\n" * n + "if x == dist.get_rank(): dist.barrier()\n"
+
+
+def squared_rank(n):
+    return IMPORT + "x = dist.get_rank()\n" + "x = x * x\n" * n + "if x == 3: dist.barrier()\n"
+
+
+def counted_rank(n):
+    return IMPORT + "x = dist.get_rank()\n" + "x = x + 1\n" * n + f"if x == {n}: dist.barrier()\n"
+
+
+def negations(n):
+    return IMPORT + "if " + "not " * n + "dist.get_rank(): dist.barrier()\n"
+
+
+def nested_loops(n):
+    heads = "".join(" " * (i + 1) + f"for a{i} in range(dist.get_rank()):\n" for i in range(n))
+    return IMPORT + "def f(x):\n" + heads + " " * (n + 1) + "dist.all_reduce(x)\n"
+
+
+def nested_unknown_loops(n):
+    heads = "".join(" " * (i + 1) + f"for a{i} in x{i}:\n" for i in range(n))
+    return IMPORT + "def f(x):\n" + heads + " " * (n + 1) + "dist.all_reduce(x)\n"
+
+
+def mutual_recursion(n):
+    body = "".join(f"def f{i}(r):\n  if r == 0: dist.barrier()\n  f{(i + 1) % n}(r)\n  f{(i * 7919 + 13) % n}(r)\n" for i in range(n))
+    return IMPORT + "rank = dist.get_rank()\n" + body + "f0(rank)\n"
+
+
+def recursion_with_returns(n):
+    body = "".join(f"def f{i}(r):\n  if r == {i}: return f{(i + 1) % n}(r + 1)\n  dist.barrier()\n  return f{(i + 1) % n}(r)\n" for i in range(n))
+    return IMPORT + body + "f0(dist.get_rank())\n"
+
+
+def call_chain(n):
+    body = lines("def f{i}(x):\n  f{next}(x)\n", n)
+    return IMPORT + body + f"def f{n}(x): dist.barrier()\nif dist.get_rank() == 0: f0(1)\n"
+
+
+def two_calls_a_level(n):
+    body = lines("def f{i}(x):\n  f{next}(x)\n  if x: f{next}(x)\n", n)
+    return IMPORT + body + f"def f{n}(x): dist.barrier()\nf0(dist.get_rank())\n"
+
+
+def class_chain(n):
+    body = "class C0:\n  def m(self): dist.barrier()\n"
+    body += "".join(f"class C{i}(C{i - 1}):\n  def m(self): super().m()\n  def n{i}(self): self.n{i - 1}()\n" for i in range(1, n))
+    return IMPORT + body + f"if dist.get_rank() == 0: C{n - 1}().m()\n"
+
+
+def class_circle(n):
+    body = "".join(f"class C{i}(C{(i + 1) % n}):\n  def m{i}(self): self.m{(i + 1) % n}()\n" for i in range(n))
+    return IMPORT + body + "if dist.get_rank() == 0: C0().m0(); dist.barrier()\n"
+
+
+def many_bases(n):
+    body = "".join(f"class B{i}:\n  def m(self): pass\n" for i in range(41))
+    body += "".join(f"class C{i}({', '.join(f'B{k}' for k in range(41))}):\n  def k(self): self.m()\n" for i in range(n))
+    return IMPORT + body + "if dist.get_rank() == 0: dist.barrier()\n"
+
+
+def writers_of_a_global(n):
+    return IMPORT + "total = 0\n" + lines("def f{i}(x):\n  global total\n  total = total + x\n", n) + "if total == 3: dist.barrier()\n"
+
+
+def parameters(n):
+    names = ", ".join(f"p{i}" for i in range(n))
+    return IMPORT + f"def f({names}):\n  if p0 == dist.get_rank(): dist.barrier()\nf({', '.join(['1'] * n)})\n"
+
+
+def comprehension_clauses(n):
+    return IMPORT + "x = [1 " + "".join(f"for a{i} in y " for i in range(n)) + "]\nif dist.get_rank() == 0: dist.barrier()\n"
+
+
+def branches_on_rank(n):
+    return IMPORT + "rank = dist.get_rank()\n" + lines("if rank == {i}: dist.barrier()\n", n)
+
+
+def unknown_branches(n):
+    return IMPORT + "def f(a):\n" + lines("  if a.x{i}: dist.barrier()\n", n)
+
+
+def early_returns(n):
+    return IMPORT + "def f(a):\n" + lines("  if a.x{i}: return\n  dist.barrier()\n", n)
+
+
+def findings(n):
+    return IMPORT + lines("def f{i}():\n  if dist.get_rank() == 0: dist.barrier()\n", n)
+
+
+def conditional_values(n):
+    return IMPORT + "x = dist.get_rank()\n" + lines("x = x + 1 if x > {i} else x - 1\n", n) + "if x == 3: dist.barrier()\n"
+
+
+def nested_conditions(n):
+    deep = "".join(" " * i + f"if a{i}:\n" for i in range(n))
+    return IMPORT + deep + " " * n + "dist.barrier()\n"
+
+
+def nested_tries(n):
+    heads = "".join(" " * i + "try:\n" for i in range(n))
+    tails = "".join(" " * i + "except ValueError: dist.barrier()\n" for i in reversed(range(n)))
+    return IMPORT + heads + " " * n + "work()\n" + tails
+
+
+def callbacks(n):
+    body = lines("def f{i}(g): g(); g()\n", n)
+    calls = "lambda: dist.barrier()"
+    for i in range(n):
+        calls = f"lambda: f{i}({calls})"
+    return IMPORT + body + f"if dist.get_rank() == 0: ({calls})()\n"
+
+
+def groups(n):
+    return IMPORT + "rank = dist.get_rank()\n" + lines("g{i} = dist.new_group([{i}, {next}])\nif rank in [{i}, {next}]: dist.barrier(g{i})\n", n)
+
+
+def messages(n):
+    return IMPORT + "rank = dist.get_rank()\ndef f(t):\n" + lines("  if rank == {i}: dist.send(t, {next})\n  if rank == {next}: dist.recv(t, {i})\n", n)
+
+
+def fields(n):
+    assign = lines("    self.x{i} = x\n", n)
+    use = lines("    if self.x{i}: dist.barrier()\n", n)
+    return IMPORT + f"class A:\n  def __init__(self, x):\n{assign}  def run(self):\n{use}A(dist.get_rank()).run()\n"
+
+
+def generators(n):
+    body = "def f0():\n  yield 1\n" + lines("def f{next}():\n  yield from f{i}()\n  yield from f{i}()\n", n)
+    return IMPORT + body + f"for x in f{n}(): dist.barrier()\n"
+
+
+def ignore_comments(n):
+    codes = ", ".join(f"XY{i}" for i in range(50))
+    return IMPORT + f"x = 1  # allranks: ignore[{codes}]\n" * n
+
+
+def items(n):
+    return IMPORT + "x = [" + "1, " * n + "]\nif dist.get_rank() == 0: dist.barrier()\n"
+
+
+def elifs(n):
+    return IMPORT + "def f(a):\n  if a == 0: pass\n" + lines("  elif a == {next}: dist.barrier()\n", n) + "f(dist.get_rank())\n"
+
+
+def loops_in_a_row(n):
+    return IMPORT + "x = dist.get_rank()\n" + lines("for i in range(x):\n  x = x + i\n", n) + "if x == 3: dist.barrier()\n"
+
+
+def handed_functions(n):
+    body = lines("def f{i}(g, x):\n  f{next}(f{i}, x)\n  g(f{next}, x)\n", n)
+    return IMPORT + body + f"def f{n}(g, x): dist.barrier()\nf0(f{n}, dist.get_rank())\n"
+
+
+def dictionaries(n):
+    return IMPORT + "d = {}\n" + lines("d['k{i}'] = d\n", n) + "if d['k0'] == dist.get_rank(): dist.barrier()\n"
+
+
+def joined_lists(n):
+    return IMPORT + "x = [dist.get_rank()]\n" + "x = x + x\n" * n + "if x[0] == 0: dist.barrier()\n"
+
+
+def formatted(n):
+    return IMPORT + "x = str(dist.get_rank())\n" + 'x = f"{x}{x}"\n' * n + "if x == '0': dist.barrier()\n"
+
+
+def ordered(n):
+    """Functions that call all that come after them."""
+    body = "".join(f"def f{i}(x):\n" + ("".join(f"  f{k}(x)\n" for k in range(i + 1, n)) or "  dist.barrier()\n") for i in range(n))
+    return IMPORT + body + "if dist.get_rank() == 0: f0(1)\n"
+
+
+# Name -> a number at which the text is of some size. At twice that number twice the work is expected.
+GENERATORS = {
+    doubled_text: 200, squared_rank: 400, counted_rank: 400, negations: 400, nested_loops: 20, nested_unknown_loops: 20,
+    mutual_recursion: 50, recursion_with_returns: 50, call_chain: 400, two_calls_a_level: 30, class_chain: 200, class_circle: 200,
+    many_bases: 100, writers_of_a_global: 1000, parameters: 2000, comprehension_clauses: 1000, branches_on_rank: 200,
+    unknown_branches: 200, early_returns: 200, findings: 500, conditional_values: 200, nested_conditions: 200, nested_tries: 20,
+    callbacks: 30, groups: 100, messages: 100, fields: 200, generators: 20, ignore_comments: 100, items: 5000, elifs: 200,
+    loops_in_a_row: 100, handed_functions: 30, dictionaries: 300, joined_lists: 50, formatted: 50, ordered: 30,
+}
