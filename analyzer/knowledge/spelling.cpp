@@ -26,7 +26,7 @@ size_t Distance(std::string_view a, std::string_view b) {
 
 }  // namespace
 
-std::string DidYouMean(std::string_view word, std::span<const std::string_view> candidates) {
+std::string_view Nearest(std::string_view word, std::span<const std::string_view> candidates) {
   if (word.size() > kLongestWord) return {};
   // A third of the letters may be wrong, two in a short word: swapped neighbours count as two.
   size_t best_distance = std::max<size_t>(word.size() / 3, 2) + 1;
@@ -38,7 +38,27 @@ std::string DidYouMean(std::string_view word, std::span<const std::string_view> 
     best_distance = distance;
     best = candidate;
   }
-  return best.empty() ? std::string() : "; did you mean `" + std::string(best) + "`?";
+  return best;
+}
+
+bool IsSlip(std::string_view word, std::string_view name) {
+  constexpr size_t kLong = 8;
+  if (word.size() < kLong || name.size() < kLong) return false;
+  while (!word.empty() && !name.empty() && word.front() == name.front()) {
+    word.remove_prefix(1);
+    name.remove_prefix(1);
+  }
+  while (!word.empty() && !name.empty() && word.back() == name.back()) {
+    word.remove_suffix(1);
+    name.remove_suffix(1);
+  }
+  const bool is_swapped = word.size() == 2 && name.size() == 2 && word[0] == name[1] && word[1] == name[0];
+  return is_swapped || (word.size() <= 1 && name.size() <= 1);
+}
+
+std::string DidYouMean(std::string_view word, std::span<const std::string_view> candidates) {
+  const std::string_view nearest = Nearest(word, candidates);
+  return nearest.empty() ? std::string() : "; did you mean `" + std::string(nearest) + "`?";
 }
 
 }  // namespace allranks::knowledge

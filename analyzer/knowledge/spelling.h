@@ -6,6 +6,10 @@
 
 namespace allranks::knowledge {
 
+// The candidate that a misspelt word most likely means; empty: none does.
+std::string_view Nearest(std::string_view word, std::span<const std::string_view> candidates);
+// One letter too many, missing or wrong, or two of them swapped, in a long word.
+bool IsSlip(std::string_view word, std::string_view name);
 // "; did you mean `x`?" for the candidate that a misspelt word most likely means, or nothing.
 std::string DidYouMean(std::string_view word, std::span<const std::string_view> candidates);
 

@@ -52,6 +52,8 @@ struct Job {
   std::vector<Setting> environment;
   Word script;                    // empty: none is given
   bool is_module = false;         // `-m package.module`
+  std::string script_path;        // of the file that is meant, relative to the root; empty: none is known
+  std::string nearest_script;     // no file has the script's name, and this one may be meant
   std::vector<Word> args;         // of the script
   bool in_background = false;     // `command &`
   uint32_t section = 0;           // commands between two waits are in one section
@@ -59,6 +61,7 @@ struct Job {
   bool is_remote = false;         // started on another machine: ssh, pdsh
   bool has_cluster = false;       // an operator (Kubernetes, SkyPilot) says who meets whom
   std::optional<Layer> allocation;  // what the script that it stands in asks of the scheduler: `#SBATCH`
+  std::optional<Option> devices;  // that the operator gives each node or container
   bool is_repeated = false;       // in a loop that does not wait for it
   // The arms of `if` and `case` that it stands in: commands in two arms of one of them are never both run.
   std::vector<std::pair<uint32_t, uint32_t>> arms;
@@ -77,7 +80,7 @@ struct LostArguments {
   source::Span mistake;    // where a backslash is missing, the spaces behind it, or the comment
 };
 
-enum class FileKind : uint8_t { Shell, Make, Docker, Yaml, Json, Markdown, Notebook };
+enum class FileKind : uint8_t { Shell, Make, Docker, Yaml, Json, Markdown, Notebook, Python };
 
 struct ReadProblem {
   std::string text;
@@ -91,6 +94,7 @@ struct LaunchFile {
   bool requested = true;
   std::vector<Job> jobs;
   std::vector<LostArguments> lost;  // at most one a job
+  bool brings_files = false;      // it fetches, copies or writes files, or goes to folders that are not of the project
   std::vector<Setting> settings;  // of variables of the environment, as they are made
   ConfigTree tree;                // of YAML and JSON
   std::vector<ReadProblem> problems;

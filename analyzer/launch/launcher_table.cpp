@@ -112,7 +112,7 @@ base::Result<bool> LauncherTables::Load(std::string_view name, std::string_view 
   each("config", [&](const toml::table& table) { configs_.push_back(ReadConfig(table)); });
   each("variable", [&](const toml::table& table) {
     variables_.push_back({.name = TextIn(table, "name"), .debug_values = Texts(table, "debug_values"),
-                          .why = TextIn(table, "why"), .only_if = TextIn(table, "only_if")});
+                          .why = TextIn(table, "why"), .only_if = TextIn(table, "only_if"), .unless = Texts(table, "unless")});
   });
   each("pair", [&](const toml::table& table) {
     pairs_.push_back({.config = TextIn(table, "config"), .key = TextIn(table, "key"), .args = Texts(table, "args")});

@@ -36,6 +36,7 @@ struct VariableEntry {
   std::vector<std::string> debug_values;  // with which it slows or cuts down a job, for looking for errors
   std::string why;
   std::string only_if;                    // "several nodes": only there it does anything
+  std::vector<std::string> unless;        // variables beside which it does nothing
 };
 
 // A key of a configuration file: "zero_optimization.stage".

@@ -49,6 +49,25 @@ std::vector<Started> StartedBy(const binding::Program& program, std::span<const 
   return started;
 }
 
+// By ModuleId: lines start ranks of its programs, and all of them on one node.
+std::vector<bool> FilesOnOneNode(const binding::Program& program, std::span<const LaunchLine> lines) {
+  std::unordered_map<std::string_view, bool> by_path;
+  for (const LaunchLine& line : lines) {
+    if (line.starts_ranks && !line.path.empty()) by_path.try_emplace(line.path, true).first->second &= line.nodes == 1;
+  }
+  std::vector<bool> is_on_one(program.modules.size());
+  if (by_path.empty()) return is_on_one;
+  const binding::Neighbourhood neighbourhood(program);
+  std::vector<bool> is_on_more(program.modules.size());
+  for (uint32_t m = 0; m < program.modules.size(); ++m) {
+    const auto started = by_path.find(program.infos[ir::ModuleId{m}].path);
+    if (started == by_path.end()) continue;
+    for (const ir::ModuleId used : neighbourhood.UsedBy(ir::ModuleId{m})) (started->second ? is_on_one : is_on_more)[used.index] = true;
+  }
+  for (uint32_t m = 0; m < is_on_one.size(); ++m) is_on_one[m] = is_on_one[m] && !is_on_more[m];
+  return is_on_one;
+}
+
 class Solver {
  public:
   Solver(const binding::Program& program, const knowledge::Knowledge& knowledge, const variation::Facts& facts,
@@ -352,6 +371,7 @@ Launch::Launch(const binding::Program& program, const knowledge::Knowledge& know
   Solver solver(program, knowledge, facts, index, lines);
   run_by_ = solver.Run();
   makes_job_ = solver.MakersOfJobs();
+  is_on_one_node_ = FilesOnOneNode(program, lines);
 }
 
 }  // namespace allranks::objects

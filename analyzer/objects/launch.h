@@ -33,12 +33,15 @@ class Launch {
   RunBy Of(FuncId function) const { return run_by_[function.index]; }
   // Whether a function makes a job, itself or in what it calls.
   bool MakesJob(FuncId function) const { return makes_job_[function.index]; }
+  // Whether lines start the programs of a file, and each of them on one node.
+  bool IsOnOneNode(ir::ModuleId module) const { return is_on_one_node_[module.index]; }
   // What has to be taken for granted for several ranks to come here.
   findings::Assumptions AssumedOf(FuncId function) const;
 
  private:
   std::vector<RunBy> run_by_;   // by FuncId
   std::vector<bool> makes_job_;  // the same
+  std::vector<bool> is_on_one_node_;  // by ModuleId
 };
 
 }  // namespace allranks::objects

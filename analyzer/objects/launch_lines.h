@@ -1,6 +1,7 @@
 // What the scripts and pages of a repository say of how its programs are started. Front ends for launch files fill it.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -12,6 +13,7 @@ struct LaunchLine {
   bool starts_ranks = false;  // by a launcher of ranks; else one process
   bool is_job_of_one = false; // by a launcher that is told to start one process
   std::string strategy;       // "DEEPSPEED", "MULTI_GPU": what the launcher is told; empty: it says nothing
+  int64_t nodes = 0;          // on which it starts ranks; 0: that is not said
   std::vector<std::string> options;  // of the script: "--deepspeed"
 };
 

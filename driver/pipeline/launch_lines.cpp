@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "analyzer/knowledge/spelling.h"
+
 namespace allranks::pipeline {
 namespace {
 
@@ -16,6 +18,16 @@ bool IsJobOfOne(const launch::Job& job) {
   const std::optional<int64_t> processes = layer->Find("processes") != nullptr ? layer->Number("processes") : layer->Number("processes_per_node");
   const bool is_one_node = layer->Find("nodes") == nullptr || layer->Number("nodes") == 1;
   return processes == 1 && is_one_node;
+}
+
+// torchrun starts one node unless it is told of more; others ask a configuration, or are one of several themselves.
+int64_t NodesOf(const launch::Job& job) {
+  const launch::Layer& agent = job.innermost();
+  const bool is_alone = job.layers.size() == 1 && !job.is_remote && !job.has_cluster && !job.allocation;
+  const bool is_hidden = std::ranges::any_of(agent.options, [](const launch::Option& option) { return option.means == "unknown" || !option.word.IsKnown(); });
+  if (agent.Find("nodes") != nullptr) return agent.Number("nodes").value_or(0);
+  const bool is_torch = agent.launcher->name == "torchrun" || agent.launcher->name == "torch.distributed.launch";
+  return is_alone && is_torch && !is_hidden ? 1 : 0;
 }
 
 // What options of the launcher say; empty: nothing.
@@ -54,7 +66,19 @@ std::string PathOf(const launch::Job& job) {
 }  // namespace
 
 LaunchLineReader::LaunchLineReader(const std::vector<std::string>& code, const PathMap& paths) : paths_(paths) {
-  for (const std::string& path : code) by_name_[NameOf(path)].push_back(path);
+  for (const std::string& path : code) {
+    by_name_[NameOf(path)].push_back(path);
+    if (path.ends_with(".py")) by_folder_[DirectoryOf(path)].push_back(NameOf(path));
+  }
+}
+
+void LaunchLineReader::Resolve(launch::LaunchFile& file) const {
+  const std::string folder(DirectoryOf(file.path));
+  for (launch::Job& job : file.jobs) {
+    if (job.script.empty() || !job.script.IsKnown()) continue;
+    job.script_path = FileOf(job, folder);
+    if (job.script_path.empty() && !file.brings_files) job.nearest_script = NearestTo(job, folder);
+  }
 }
 
 void LaunchLineReader::Add(const launch::LaunchFile& file, objects::LaunchLines& lines) {
@@ -65,14 +89,14 @@ void LaunchLineReader::Add(const launch::LaunchFile& file, objects::LaunchLines&
     // Somebody else may start one of these on each machine.
     if (!starts_ranks && job.is_remote) continue;
     const std::string folder(DirectoryOf(file.path));
-    const std::string_view path = FileOf(job, folder);
+    const std::string& path = job.script_path;
     if (path.empty()) continue;
     if (const launch::Option* config = job.innermost().Find("config_file"); config != nullptr && config->value.IsKnown()) {
       const std::string name = config->value.text();
       configured_.push_back({lines.size(), {Normalized(Join(folder, name)), Normalized(name)}});
     }
-    lines.push_back({.path = paths_.Shown(std::string(path)), .starts_ranks = starts_ranks, .is_job_of_one = is_job_of_one,
-                     .strategy = StrategyOf(job), .options = OptionsOf(job)});
+    lines.push_back({.path = paths_.Shown(path), .starts_ranks = starts_ranks, .is_job_of_one = is_job_of_one,
+                     .strategy = StrategyOf(job), .nodes = NodesOf(job), .options = OptionsOf(job)});
   }
 }
 
@@ -80,7 +104,7 @@ void LaunchLineReader::Finish(const launch::Launches& launches, objects::LaunchL
   for (const launch::LaunchFile& file : launches.files) {
     const std::string strategy = StrategyIn(file);
     if (strategy.empty()) continue;
-    lines.push_back({.path = "", .starts_ranks = true, .is_job_of_one = false, .strategy = strategy, .options = {}});
+    lines.push_back({.path = "", .starts_ranks = true, .is_job_of_one = false, .strategy = strategy, .nodes = 0, .options = {}});
     for (const Configured& line : configured_) {
       if (std::ranges::count(line.paths, file.path) == 0) continue;
       objects::LaunchLine& configured = lines[line.line];
@@ -107,6 +131,20 @@ std::string_view LaunchLineReader::FileOf(const launch::Job& job, std::string_vi
     only = path;
   }
   return only;
+}
+
+// A script in a folder of the project that has other scripts, one of which has nearly its name, while no file of the project has it.
+std::string LaunchLineReader::NearestTo(const launch::Job& job, std::string_view folder) const {
+  const std::string script = PathOf(job);
+  const std::string_view name = NameOf(script);
+  if (!name.ends_with(".py") || script.starts_with("/") || script.starts_with("~") || by_name_.contains(name)) return {};
+  for (const std::string& path : {Normalized(Join(std::string(folder), script)), script}) {
+    const auto beside = by_folder_.find(DirectoryOf(path));
+    if (beside == by_folder_.end()) continue;
+    const std::string_view nearest = knowledge::Nearest(name, beside->second);
+    if (!nearest.empty()) return Join(std::string(DirectoryOf(script)), std::string(nearest));
+  }
+  return {};
 }
 
 }  // namespace allranks::pipeline

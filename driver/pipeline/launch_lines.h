@@ -20,6 +20,8 @@ class LaunchLineReader {
  public:
   // `code`: all files of the project, relative to its root.
   LaunchLineReader(const std::vector<std::string>& code, const PathMap& paths);
+  // Tells the jobs of a file which scripts they mean.
+  void Resolve(launch::LaunchFile& file) const;
   void Add(const launch::LaunchFile& file, objects::LaunchLines& lines);
   // Once all files are read: what configurations say, of the lines that name them and by themselves.
   void Finish(const launch::Launches& launches, objects::LaunchLines& lines) const;
@@ -32,10 +34,12 @@ class LaunchLineReader {
   };
 
   std::string_view FileOf(const launch::Job& job, std::string_view folder) const;
+  std::string NearestTo(const launch::Job& job, std::string_view folder) const;
 
   const PathMap& paths_;
   std::vector<Configured> configured_;
   std::unordered_map<std::string_view, std::vector<std::string_view>> by_name_;  // paths by their last part
+  std::unordered_map<std::string_view, std::vector<std::string_view>> by_folder_;  // names of Python files
 };
 
 }  // namespace allranks::pipeline

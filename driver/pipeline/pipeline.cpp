@@ -18,6 +18,7 @@
 #include "driver/pipeline/policy.h"
 #include "driver/pipeline/prefilter.h"
 #include "driver/pipeline/read_launch.h"
+#include "driver/pipeline/scripts.h"
 #include "driver/pipeline/selection.h"
 #include "driver/pipeline/syntax.h"
 #include "driver/pipeline/tool_findings.h"
@@ -213,6 +214,14 @@ void CountInto(const ProjectFiles& project, const Selection& selection, const Pa
   }
 }
 
+std::vector<std::string> CodeThatStarts(const ProjectFiles& project, const Selection& selection) {
+  std::vector<std::string> paths;
+  for (size_t i = 0; i < selection.files.size(); ++i) {
+    if (selection.files[i].starts_commands) paths.push_back(project.all[i]);
+  }
+  return paths;
+}
+
 tl::unexpected<base::Error> Stopped() { return base::Fail("stopped"); }
 
 std::vector<const rules::Rule*> WantedRules(const Options& options) {
@@ -236,8 +245,9 @@ base::Result<Output> Run(const Options& options, const source::FileSystem& files
       return base::Fail(loaded.error().message);
     }
   }
-  launch::Launches launches;
-  if (const base::Result<bool> loaded = LoadLauncherTables(launches.tables); !loaded) return base::Fail(loaded.error().message);
+  launch::Launches& launches = a.launches;
+  const bool has_tables = !launches.tables.launchers().empty();
+  if (const base::Result<bool> loaded = has_tables ? true : LoadLauncherTables(launches.tables); !loaded) return base::Fail(loaded.error().message);
 
   watch.Begin("find files");
   ProjectFiles found;
@@ -267,11 +277,17 @@ base::Result<Output> Run(const Options& options, const source::FileSystem& files
   ModuleCache cache(options.cache_folder, options.cache_folder.empty() ? "" : CacheKey());
   Parsed parsed = ParseFiles({project, paths, graph, files, options.compile_commands, options.extra_args, overlays, cache, options.jobs, memory},
                              selection, a.names);
+  watch.Begin("launch files");
   a.launch_lines.clear();
+  launches.files.clear();
   const LaunchInput launch_input{project.all, paths, files, overlays, options.jobs};
-  ReadLaunchFiles(launch_input, ScanLaunchFiles(launch_input, EnumerateLaunch(FilesOf(options), paths, files)), parsed, launches, a.launch_lines);
+  const LaunchScan launch_scan = ScanLaunchFiles(launch_input, EnumerateLaunch(FilesOf(options), paths, files));
+  ReadLaunchFiles(launch_input, launch_scan, {CodeThatStarts(project, selection), project.requested, a.names}, parsed, launches, a.launch_lines);
+  const Scripts scripts = ReadScripts(launch_input, graph, parsed, launches, a.names);
   CountInto(project, selection, parsed, out);
-  out.files_requested += static_cast<uint32_t>(std::ranges::count(launches.files, true, &launch::LaunchFile::requested));
+  out.files_requested += static_cast<uint32_t>(std::ranges::count_if(launches.files, [](const launch::LaunchFile& file) {
+    return file.requested && file.kind != launch::FileKind::Python;
+  }));
   a.files = std::move(parsed.files);
 
   RunWithDeepStack([&] {
@@ -292,7 +308,7 @@ base::Result<Output> Run(const Options& options, const source::FileSystem& files
 
     watch.Begin("rules");
     out.findings = FindingsOfRules(wanted, a);
-    rules::CheckLaunchFiles({a.files, launches}, wanted, out.findings);
+    rules::CheckLaunchFiles({a.files, launches, scripts}, wanted, out.findings);
   });
   if (stopped()) return Stopped();
 

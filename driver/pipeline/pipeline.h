@@ -14,6 +14,7 @@
 #include "analyzer/knowledge/knowledge.h"
 #include "analyzer/source/file_system.h"
 #include "analyzer/source/source_file.h"
+#include "analyzer/launch/job.h"
 #include "analyzer/objects/launch_lines.h"
 #include "analyzer/traces/analysis.h"
 #include "driver/pipeline/enumerate.h"
@@ -58,6 +59,7 @@ struct Analysed {
   variation::Facts facts;
   traces::Analysis analysis;
   source::SourceFiles files;
+  launch::Launches launches;          // files that start jobs, and what their options mean
   objects::LaunchLines launch_lines;  // what scripts of the project say of how it is started
 };
 

@@ -6,7 +6,10 @@
 #include "driver/pipeline/launch_lines.h"
 #include "driver/pipeline/parallel.h"
 #include "driver/pipeline/prefilter.h"
+#include "driver/pipeline/syntax.h"
+#include "frontends/launch/python_calls.h"
 #include "frontends/launch/read.h"
+#include "frontends/python/lower.h"
 
 namespace allranks::pipeline {
 namespace {
@@ -27,8 +30,9 @@ std::optional<std::string> TextOf(const LaunchInput& in, const std::string& path
 // Reads the files one after the other: they are small and few, and one may source the other.
 class Reader {
  public:
-  Reader(const LaunchInput& input, const LaunchScan& scan, Parsed& parsed, launch::Launches& launches, objects::LaunchLines& lines)
-      : in_(input), scan_(scan), parsed_(parsed), launches_(launches), line_reader_(input.code, input.paths), lines_(lines) {}
+  Reader(const LaunchInput& input, const LaunchScan& scan, const LaunchingCode& code, Parsed& parsed, launch::Launches& launches,
+         objects::LaunchLines& lines)
+      : in_(input), scan_(scan), code_(code), parsed_(parsed), launches_(launches), line_reader_(input.code, input.paths), lines_(lines) {}
 
   void Run() {
     for (const LaunchText& one : scan_.texts) {
@@ -38,6 +42,7 @@ class Reader {
       parsed_.requested[id.index] = one.is_launch && scan_.files.requested[one.index];
       ReadOne(path, id, one.is_launch);
     }
+    for (const std::string& path : code_.paths) ReadPython(path);
     line_reader_.Finish(launches_, lines_);
   }
 
@@ -60,9 +65,33 @@ class Reader {
     const source::SourceFile file = parsed_.files[id];
     if (file.has_nul) return;
     launch::LaunchFile read = launch_files::ReadLaunchFile({.tables = launches_.tables, .text = file, .id = id, .path = path, .kind = *kind, .open = open});
+    line_reader_.Resolve(read);
     line_reader_.Add(read, lines_);
     if (!is_launch) return;
     read.requested = parsed_.requested[id.index];
+    launches_.files.push_back(std::move(read));
+  }
+
+  void ReadPython(const std::string& path) {
+    const std::string shown = in_.paths.Shown(path);
+    const auto parsed = std::ranges::find_if(parsed_.modules, [&](const ir::Module& module) { return parsed_.files[module.file].path == shown; });
+    if (parsed != parsed_.modules.end()) return AddPython(path, *parsed, false);
+    const std::optional<std::string> text = TextOf(in_, path);
+    const source::FileId id = text ? FileOf(path, *text) : source::FileId();
+    if (!id) return;
+    const auto index = static_cast<size_t>(std::ranges::lower_bound(in_.code, path) - in_.code.begin());
+    parsed_.requested[id.index] = code_.requested[index];
+    AddPython(path, python::Lower(parsed_.files[id], id, code_.names), code_.requested[index]);
+  }
+  // `has_syntax`: no other part of the pipeline knows where its statements stand.
+  void AddPython(const std::string& path, const ir::Module& module, bool has_syntax) {
+    launch::LaunchFile read = launch_files::ReadPythonCalls(
+        {.tables = launches_.tables, .module = module, .names = code_.names, .text = parsed_.files[module.file], .path = path});
+    if (read.jobs.empty()) return;
+    line_reader_.Resolve(read);
+    line_reader_.Add(read, lines_);
+    read.syntax = has_syntax ? SyntaxOf(module) : findings::FileSyntax{.file = module.file, .statements = {}, .comments = {}};
+    read.requested = has_syntax;
     launches_.files.push_back(std::move(read));
   }
 
@@ -82,6 +111,7 @@ class Reader {
 
   const LaunchInput& in_;
   const LaunchScan& scan_;
+  const LaunchingCode& code_;
   Parsed& parsed_;
   launch::Launches& launches_;
   LaunchLineReader line_reader_;
@@ -117,9 +147,9 @@ LaunchScan ScanLaunchFiles(const LaunchInput& input, LaunchFiles files) {
   return scan;
 }
 
-void ReadLaunchFiles(const LaunchInput& input, const LaunchScan& scan, Parsed& parsed, launch::Launches& launches,
-                     objects::LaunchLines& lines) {
-  Reader(input, scan, parsed, launches, lines).Run();
+void ReadLaunchFiles(const LaunchInput& input, const LaunchScan& scan, const LaunchingCode& code, Parsed& parsed,
+                     launch::Launches& launches, objects::LaunchLines& lines) {
+  Reader(input, scan, code, parsed, launches, lines).Run();
 }
 
 }  // namespace allranks::pipeline

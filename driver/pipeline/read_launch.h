@@ -13,8 +13,15 @@
 
 namespace allranks::pipeline {
 
+// Python files that may start commands.
+struct LaunchingCode {
+  std::vector<std::string> paths;   // relative to the root
+  const std::vector<bool>& requested;  // by index in `LaunchInput::code`
+  base::Interner& names;
+};
+
 // Each gets a FileId behind those that `parsed` has. `lines`: which scripts they start.
-void ReadLaunchFiles(const LaunchInput& input, const LaunchScan& scan, Parsed& parsed, launch::Launches& launches,
-                     objects::LaunchLines& lines);
+void ReadLaunchFiles(const LaunchInput& input, const LaunchScan& scan, const LaunchingCode& code, Parsed& parsed,
+                     launch::Launches& launches, objects::LaunchLines& lines);
 
 }  // namespace allranks::pipeline

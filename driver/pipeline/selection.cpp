@@ -8,6 +8,7 @@
 #include "driver/pipeline/memory.h"
 #include "driver/pipeline/parallel.h"
 #include "frontends/cpp/includes.h"
+#include "frontends/launch/python_calls.h"
 #include "frontends/python/imports.h"
 
 namespace allranks::pipeline {
@@ -78,6 +79,7 @@ class Selector {
     file.content = content;
     file.is_header = IsHeader(index);
     file.mentions = (IsCpp(index) ? in_.cpp_prefilter : in_.prefilter).Mentions(*bytes);
+    file.starts_commands = !IsCpp(index) && launch_files::StartsCommands(*bytes);
     file.wraps = file.mentions && (bytes->find("DistributedDataParallel") != std::string::npos ||
                                    bytes->find("DDP(") != std::string::npos);
     file.has_models = !IsCpp(index) && bytes->find("nn.Module") != std::string::npos;

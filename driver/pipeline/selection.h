@@ -32,6 +32,7 @@ class Memory;
 struct ScannedFile {
   ReadState state = ReadState::Unread;
   bool mentions = false;           // names something of the knowledge base
+  bool starts_commands = false;    // may start launchers: `subprocess.run(["torchrun", ...])`
   bool wraps = false;              // wraps a model for data-parallel training: its classes are of interest
   bool is_header = false;          // of C, C++ or CUDA
   bool has_models = false;         // defines modules that may be wrapped

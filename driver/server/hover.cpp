@@ -157,7 +157,7 @@ Json Hover(const Target& target, source::LineColumn place) {
   if (const rules::Rule* rule = RuleAt(target.snapshot.analysed.files[target.file].text, offset)) {
     return WriteHover(target, rules::RulePage(*rule), std::nullopt);
   }
-  if (!target.module) return nullptr;
+  if (!target.module) return JobHover(target, offset);
   const std::string help = HelpAt(target, offset);
   const ir::ExprId expr = ExpressionAt(target, offset);
   if (!expr) return help.empty() ? Json(nullptr) : WriteHover(target, help, std::nullopt);

@@ -10,6 +10,9 @@ namespace allranks::server {
 // The rule behind a code; else what the expression there is on each rank, and who reaches a collective.
 Json Hover(const Target& target, source::LineColumn place);
 
+// The job that a command of a launch file starts.
+Json JobHover(const Target& target, uint32_t offset);
+
 // Of a configuration file, which is not analysed: the setting that a line gives, or the rule behind a code.
 bool IsConfigurationFile(std::string_view path);
 Json ConfigHover(const Document& document, source::LineColumn place, const Client& client);

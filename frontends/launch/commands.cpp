@@ -1,6 +1,7 @@
 #include "frontends/launch/commands.h"
 
 #include <algorithm>
+#include <array>
 
 namespace allranks::launch_files {
 namespace {
@@ -38,6 +39,12 @@ source::Span Around(source::Span a, source::Span b) {
 
 bool StartsRanks(const Job& job) {
   return std::ranges::any_of(job.layers, [](const Layer& layer) { return layer.launcher->is_job; });
+}
+
+// Scripts that it starts need not be of the project.
+bool BringsFiles(const ShellCommand& command) {
+  constexpr std::array<std::string_view, 11> kBringers = {"git", "wget", "curl", "cp", "mv", "ln", "rsync", "scp", "unzip", "tar", "cat"};
+  return std::ranges::count(kBringers, command.words[0].text()) > 0;
 }
 
 bool IsBlank(char c) { return c == ' ' || c == '\t' || c == '\r' || c == '\n'; }
@@ -239,6 +246,7 @@ void CommandReader::ReadScript(ShellInput input, bool is_file, LaunchFile& file)
   const ShellCommand* before = nullptr;
   for (const ShellCommand& command : script.commands) {
     const size_t first = file.jobs.size();
+    file.brings_files = file.brings_files || BringsFiles(command);
     Read(command, {}, false, 0, file);
     const bool is_job = file.jobs.size() == first + 1 && StartsRanks(file.jobs.back());
     if (before != nullptr && !is_job) NoteLost(input.text, *before, command, file);

@@ -13,6 +13,8 @@ using launch::Piece;
 constexpr int kDeepest = 24;
 
 bool IsSpace(char c) { return c == ' ' || c == '\t' || c == '\n' || c == '\r'; }
+// Each time it is expanded it is another one.
+bool IsRandom(std::string_view text) { return text.find("RANDOM") != std::string_view::npos || text.starts_with("$(shuf "); }
 bool IsNamePart(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
 
 }  // namespace
@@ -200,7 +202,7 @@ void Expansion::Expand(TSNode node, bool is_quoted, Fields& fields, int depth) c
     if (const std::optional<int64_t> number = Arithmetic(node, depth)) {
       return fields.Add(Word(Piece{.text = std::to_string(*number), .origin = Cut(node).span()}));
     }
-    return fields.Add(Unknown(node));
+    return fields.Add(Unknown(node, IsRandom(TextOf(node)) ? "RANDOM" : ""));
   }
   if (type == "word" || type == "number" || type == "string_content" || type == "test_operator" || type == "regex" ||
       type == "variable_name" || type == "extglob_pattern" || !ts_node_is_named(node)) {
@@ -208,7 +210,7 @@ void Expansion::Expand(TSNode node, bool is_quoted, Fields& fields, int depth) c
     return Literal(begin, ts_node_end_byte(node), false, fields);
   }
   if (type == "brace_expression") return Literal(ts_node_start_byte(node), ts_node_end_byte(node), false, fields);
-  fields.Add(Unknown(node));
+  fields.Add(Unknown(node, IsRandom(TextOf(node)) ? "RANDOM" : ""));
 }
 
 // Of numbers and variables that are numbers.

@@ -40,6 +40,8 @@ class FileReader {
       case FileKind::Notebook: ReadNotebook(); break;
       case FileKind::Json: ReadConfig(ReadJson(in_.text, in_.id)); break;
       case FileKind::Yaml: ReadConfig(ReadYaml(in_.text, in_.id)); break;
+      // Read as code is (python_calls.h).
+      case FileKind::Python: break;
     }
     return std::move(file_);
   }
@@ -49,6 +51,9 @@ class FileReader {
     const auto from = static_cast<uint32_t>(begin);
     const auto to = static_cast<uint32_t>(end);
     return Word(Piece{.text = in_.text.text.substr(begin, end - begin), .origin = {in_.id, from, to}});
+  }
+  static void AddExtent(size_t begin, size_t end, std::vector<findings::Extent>& extents) {
+    extents.push_back({static_cast<uint32_t>(begin), static_cast<uint32_t>(end), static_cast<uint32_t>(end)});
   }
   size_t EndOfLine(size_t at) const { return std::min(in_.text.text.find('\n', at), in_.text.text.size()); }
 
@@ -94,10 +99,12 @@ class FileReader {
     ShellInput input;
     for (size_t at = 0; at < text.size();) {
       size_t end = EndOfLine(at);
-      while (end < text.size() && end > at && text[end - 1] == '\\') end = EndOfLine(end + 1);
+      while (text[at] != '#' && end < text.size() && end > at && text[end - 1] == '\\') end = EndOfLine(end + 1);
       const std::string_view line = std::string_view(text).substr(at, end - at);
       const size_t space = line.find(' ');
       const std::string_view verb = line.substr(0, space);
+      if (line.starts_with('#')) AddExtent(at, EndOfLine(at), file_.syntax.comments);
+      else if (!line.empty()) AddExtent(at, end, file_.syntax.statements);
       if (space != std::string_view::npos) ReadInstruction(verb, at + space + 1, end, input);
       at = end + 1;
     }
@@ -276,8 +283,27 @@ class FileReader {
   void MarkCluster(size_t first, ConfigId id) {
     ConfigId root = id;
     while (file_.tree[root].parent) root = file_.tree[root].parent;
+    const std::optional<launch::Option> devices = DevicesFor(id, root);
     const bool is_cluster = file_.tree.Member(root, "apiVersion") || file_.tree.Member(root, "num_nodes") || file_.tree.Member(root, "resources");
-    for (size_t i = first; i < file_.jobs.size(); ++i) file_.jobs[i].has_cluster = is_cluster;
+    for (size_t i = first; i < file_.jobs.size(); ++i) {
+      file_.jobs[i].has_cluster = is_cluster;
+      file_.jobs[i].devices = devices;
+    }
+  }
+  // `nvidia.com/gpu: 8` of a container of Kubernetes, `accelerators: A100:8` of a task of SkyPilot.
+  std::optional<launch::Option> DevicesFor(ConfigId command, ConfigId root) const {
+    const launch::ConfigTree& tree = file_.tree;
+    const ConfigId resources = tree.Member(tree[command].parent, "resources");
+    for (const char* kind : {"limits", "requests"}) {
+      if (const ConfigId count = tree.Member(tree.Member(resources, kind), "nvidia.com/gpu")) return DevicesAt(count);
+    }
+    const ConfigId accelerators = tree.Member(tree.Member(root, "resources"), "accelerators");
+    return accelerators && tree[accelerators].kind == ConfigKind::Text ? DevicesAt(accelerators) : std::nullopt;
+  }
+  std::optional<launch::Option> DevicesAt(ConfigId id) const {
+    const launch::ConfigNode& node = file_.tree[id];
+    const Word key(Piece{.text = node.key, .origin = node.key_span});
+    return launch::Option{.means = "devices_per_node", .name = node.key, .word = key, .value = ValueOf(id)};
   }
   void ReadYamlWords(ConfigId id) {
     ShellCommand command{.words = {}, .environment = {}, .span = file_.tree[id].span, .input = {}, .arms = {}};

@@ -116,9 +116,15 @@ class Reader {
   }
 
   // The grammar does not know all that shells read, so an error of its alone says little. A quote that nobody closes is one
-  // for every shell.
-  void NoteError(TSNode) {
+  // for every shell, and so is an `if` without its `fi`.
+  void NoteError(TSNode node) {
     if (!out_.problems.empty()) return;
+    const bool is_open = ts_node_is_missing(node) && IsOneOf(TypeOf(node), {"fi", "done", "esac"});
+    if (is_open) {
+      const uint32_t begin = ts_node_start_byte(ts_node_parent(node));
+      out_.problems.push_back({"this has no `" + std::string(TypeOf(node)) + "`", text_.Between(begin, begin + 1).span()});
+      return;
+    }
     const std::optional<uint32_t> quote = UnclosedQuote(text_.text());
     if (quote) out_.problems.push_back({"this quote is not closed", text_.Between(*quote, *quote + 1).span()});
   }

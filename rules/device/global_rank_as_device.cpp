@@ -58,10 +58,11 @@ class Devices {
   }
 
   void Report(const DevicePlace& place, uint32_t rank) {
+    const bool is_on_one_node = context_.launch.IsOnOneNode(context_.program.funcs[place.site.function].module);
     const bool by_name = context_.values.HasFlag(place.ordinal, variation::kByNameOnly);
     const std::string number = Quoted(context_, place.site);
     Finding finding = FindingAt(
-        context_, kCode, Severity::Error, by_name ? Confidence::Possible : Confidence::Likely, place.site,
+        context_, kCode, Severity::Error, by_name || is_on_one_node ? Confidence::Possible : Confidence::Likely, place.site,
         {"`{}` counts the ranks of the whole job and selects a device in {}: on the second of two nodes with {} devices "
          "each, rank {} asks for device {}, which does not exist",
          {number, place.sink.starts_with('`') ? place.sink : "`" + place.sink + "`", std::to_string(world_.per_node), std::to_string(rank), std::to_string(rank)}});
@@ -168,7 +169,8 @@ model = DDP(model.cuda(), device_ids=[local_rank])
 * The process group is set up with as many ranks as this machine has devices, or each process takes
   its index on this machine for its rank: then `dist.get_rank()` is the local rank wherever the
   program asks for it.
-* That it is a rank is known from a name alone; `--min-confidence possible` shows these.
+* That it is a rank is known from a name alone, or the commands of the project start the program on
+  one node only; `--min-confidence possible` shows these.
 
 ## Fix
 

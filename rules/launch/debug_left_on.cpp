@@ -40,7 +40,8 @@ void CheckJob(const LaunchContext& context, const Job& job, std::set<source::Spa
     const launch::VariableEntry* variable = context.launches.tables.FindVariable(setting.name);
     if (variable == nullptr || std::ranges::count(variable->debug_values, setting.value.text()) == 0) continue;
     const std::optional<Confidence> confidence = Costs(job, *variable);
-    if (!confidence || job.Env(setting.name)->span != setting.span || !seen.insert(setting.span).second) continue;
+    const bool is_idle = std::ranges::any_of(variable->unless, [&](const std::string& name) { return job.Env(name) != nullptr; });
+    if (!confidence || is_idle || job.Env(setting.name)->span != setting.span || !seen.insert(setting.span).second) continue;
     Finding finding = LaunchFinding(kCode, Severity::Warning, *confidence, setting.span,
                                     {"`{}={}` is set for this job: {}", {setting.name, setting.value.text(), variable->why}});
     AddNote(finding, job.innermost().word.span(), {"the job that runs with it", {}});
@@ -97,6 +98,7 @@ torchrun --nproc_per_node=8 train.py
 * A job of one process, or one that runs tests.
 * `NCCL_IB_DISABLE` in a job of one node, where it changes nothing. Where the number of nodes is not
   known, it is *possible*.
+* `NCCL_IB_DISABLE` beside the variables of another network, such as that of AWS (`FI_PROVIDER`).
 * `NCCL_DEBUG=INFO`, which costs nothing after the start.
 
 A machine whose GPUs cannot copy to one another directly needs `NCCL_P2P_DISABLE`: accept the

@@ -61,26 +61,11 @@ class ConfigCheck {
     }
     const std::string nearest = knowledge::DidYouMean(node.key, names);
     // Outside of closed maps other tools keep keys of their own.
-    if (!is_closed && !std::ranges::any_of(names, [&](std::string_view name) { return IsSlip(node.key, name); })) return;
+    if (!is_closed && !std::ranges::any_of(names, [&](std::string_view name) { return knowledge::IsSlip(node.key, name); })) return;
     Report(Severity::Error, is_closed ? Confidence::Certain : Confidence::Likely, node.key_span,
            is_closed ? findings::Text{"`{}` is not a key of `{}`: DeepSpeed refuses to start{}", {node.key, path, nearest}}
                      : findings::Text{"`{}` is not a key of DeepSpeed, which ignores it{}", {node.key, nearest}},
            {});
-  }
-
-  // One letter too many, missing or wrong, or two of them swapped, in a long word.
-  static bool IsSlip(std::string_view word, std::string_view name) {
-    if (word.size() < 8 || name.size() < 8) return false;
-    while (!word.empty() && !name.empty() && word.front() == name.front()) {
-      word.remove_prefix(1);
-      name.remove_prefix(1);
-    }
-    while (!word.empty() && !name.empty() && word.back() == name.back()) {
-      word.remove_suffix(1);
-      name.remove_suffix(1);
-    }
-    const bool is_swapped = word.size() == 2 && name.size() == 2 && word[0] == name[1] && word[1] == name[0];
-    return is_swapped || (word.size() <= 1 && name.size() <= 1);
   }
 
   // What is off is as if it were not there.
@@ -134,7 +119,8 @@ class ConfigCheck {
       return;
     }
     const ConfigId param = tree_.Find(zero, "offload_param.device");
-    if (*stage != 3 && IsOn(param)) {
+    // Stage 0 turns all of it off: it is a setting to start from.
+    if (*stage != 3 && *stage != 0 && IsOn(param)) {
       Report(Severity::Error, Confidence::Certain, tree_[param].span,
              {"parameters are offloaded under ZeRO-{}, which keeps all of them on each GPU: only stage 3 "
               "offloads parameters", {std::to_string(*stage)}},

@@ -11,9 +11,15 @@ using findings::Confidence;
 
 constexpr std::array<std::string_view, 5> kAgents = {"torchrun", "torch.distributed.launch", "accelerate", "deepspeed", "colossalai"};
 
+// An option, or a key of a configuration.
+std::string_view Between(const Option& option) {
+  if (option.name.starts_with("--")) return "=";
+  return option.name.starts_with("-") ? " " : ": ";
+}
+
 Said SaidIn(const Option& option) {
   return {.value = option.value.Number(), .span = option.word.span(), .sureness = option.value.sureness(),
-          .text = "`" + option.name + (option.name.starts_with("--") ? "=" : " ") + option.value.Shown() + "`"};
+          .text = "`" + option.name + std::string(Between(option)) + option.value.Shown() + "`"};
 }
 
 // `gpu:8`, `gpu:a100:8`, `8`, `a100:8`.
@@ -21,7 +27,7 @@ Said DevicesIn(const Option& option) {
   Said said = SaidIn(option);
   const std::string& text = option.value.text();
   if (option.means == "resources" && !text.starts_with("gpu:")) return {};
-  if (text.find(',') != std::string::npos) return {};
+  if (text.find_first_of(",{") != std::string::npos) return {};
   const size_t colon = text.rfind(':');
   said.value = option.value.From(colon == std::string::npos ? 0 : colon + 1).Number();
   return said;
@@ -87,6 +93,7 @@ Said DevicesOfNode(const Job& job) {
     const Said own = DevicesAsked(*step);
     if (own.value) return own;
   }
+  if (job.devices) return DevicesIn(*job.devices);
   // A job that another script hands to the scheduler may be of another allocation.
   return job.allocation && !job.is_remote ? DevicesAsked(*job.allocation) : Said();
 }

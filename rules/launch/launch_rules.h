@@ -1,9 +1,13 @@
-// Rules about launch files. They look at jobs and configurations, not at code, so they need no program and run without one.
+// Rules about launch files. They look at jobs and configurations, and at what the scripts of jobs take on their command lines: no
+// program is needed.
 #pragma once
 
+#include <map>
 #include <span>
+#include <string>
 
 #include "analyzer/launch/job.h"
+#include "analyzer/objects/script_options.h"
 #include "rules/rule.h"
 
 namespace allranks::rules {
@@ -11,6 +15,13 @@ namespace allranks::rules {
 struct LaunchContext {
   const source::SourceFiles& files;
   const launch::Launches& launches;
+  const std::map<std::string, objects::ScriptOptions>& scripts;  // by path, relative to the root
+
+  // Of the script that a job starts; nullptr: it is not known.
+  const objects::ScriptOptions* ScriptOf(const launch::Job& job) const {
+    const auto script = scripts.find(job.script_path);
+    return script == scripts.end() ? nullptr : &script->second;
+  }
 };
 
 // Of these rules, those about launch files.

@@ -35,6 +35,17 @@ void CheckNested(const LaunchContext& context, const Job& job, const Layer& agen
   sink.push_back(std::move(finding));
 }
 
+// Each process of the launcher starts all ranks again.
+void CheckSpawn(const LaunchContext& context, const Job& job, const Layer& agent, FindingSink& sink) {
+  const objects::ScriptOptions* script = context.ScriptOf(job);
+  if (script == nullptr || !script->starts_its_ranks || !ProcessesPerNode(job).IsMoreThan(1)) return;
+  Finding finding = LaunchFinding(kCode, Severity::Error, Confidence::Likely, agent.word.span(),
+                                  {"`{}` starts `{}` {} times, and each of them starts all ranks by `mp.spawn`",
+                                   {agent.launcher->name, job.script.Shown(), std::to_string(*ProcessesPerNode(job).value)}});
+  finding.help = {"start it with `python`, or let the script take its rank from the launcher", {}};
+  sink.push_back(std::move(finding));
+}
+
 // DeepSpeed ends with `Cannot specify num_nodes/gpus with include/exclude`.
 void CheckFilters(const Layer& agent, FindingSink& sink) {
   if (agent.launcher->name != "deepspeed") return;
@@ -73,6 +84,7 @@ void Check(const LaunchContext& context, FindingSink& sink) {
       const Layer* agent = AgentOf(job);
       if (agent == nullptr) continue;
       CheckNested(context, job, *agent, sink);
+      CheckSpawn(context, job, *agent, sink);
       CheckFilters(*agent, sink);
       CheckModes(*agent, sink);
     }
@@ -86,13 +98,15 @@ extern const Rule MixedLaunchers = {
     .name = "mixed-launchers",
     .severity = Severity::Error,
     .on_by_default = false,
-    .preview = kReadBeforeItsFixes,
+    .preview = kTooFewFindings,
     .languages = "launch files",
     .summary = "launcher inside a launcher, or options of which a launcher takes only one",
     .explanation = R"md(
 ## What it finds
 
 * `torchrun`, `accelerate launch` or `deepspeed` told to run another launcher as its script.
+* The same around a script that starts its ranks itself, by `torch.multiprocessing.spawn`, and never
+  asks the environment for a rank.
 * `deepspeed --include` or `--exclude` beside `--num_gpus` or `--num_nodes`.
 * `accelerate launch` with two of `--multi_gpu`, `--cpu`, `--use_deepspeed`, `--use_fsdp`.
 

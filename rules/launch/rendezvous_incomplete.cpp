@@ -28,8 +28,8 @@ bool IsLoopback(const Word& word) {
 
 class JobCheck {
  public:
-  JobCheck(const Job& job, const Layer& agent, FindingSink& sink)
-      : job_(job), agent_(agent), sink_(sink), nodes_(NodesOf(job)) {}
+  JobCheck(const LaunchFile& file, const Job& job, const Layer& agent, FindingSink& sink)
+      : file_(file), job_(job), agent_(agent), sink_(sink), nodes_(NodesOf(job)) {}
 
   void Run() {
     CheckRankOfFirstNode();
@@ -40,6 +40,7 @@ class JobCheck {
     if (endpoint != nullptr && IsLoopback(endpoint->value)) return ReportLoopback(*endpoint);
     if (endpoint == nullptr && address != nullptr && IsLoopback(address->value)) return ReportLoopback(*address);
     CheckRandomId();
+    CheckRandomPort();
     if (HidesOptions(agent_) || agent_.Find("standalone") != nullptr || endpoint != nullptr || job_.script.empty()) return;
     const bool is_static = backend == nullptr || backend->value.text() == "static";
     if (backend != nullptr && !backend->value.IsKnown()) return;
@@ -60,12 +61,26 @@ class JobCheck {
   void ReportLoopback(const Option& option) {
     const Confidence confidence = std::min(ConfidenceOf(option.value.sureness()), ConfidenceOf(nodes_.sureness));
     // Both are defaults that whoever starts a job of several nodes gives anew.
-    if (option.value.sureness() != Sureness::Written || nodes_.sureness != Sureness::Written) return;
+    if (option.value.sureness() != Sureness::Written || nodes_.sureness != Sureness::Written || HasNeighbour()) return;
     Finding finding = Make(option.word.span(), confidence,
                            {"all {} nodes are told to meet at `{}`, which on each of them is the "
                             "node itself", {std::to_string(*nodes_.value), option.value.text()}});
     finding.help = {"name the first node: its host name or address", {}};
     sink_.push_back(std::move(finding));
+  }
+
+  // The file starts another node of this job on other GPUs: both are on one machine.
+  bool HasNeighbour() const {
+    const launch::Setting* setting = nullptr;
+    const auto own = VisibleDevices(job_, &setting);
+    const Option* rank = agent_.Find("node_rank");
+    if (!own || rank == nullptr) return false;
+    return std::ranges::any_of(file_.jobs, [&](const Job& other) {
+      const Layer* agent = AgentOf(other);
+      const Option* other_rank = agent == nullptr ? nullptr : agent->Find("node_rank");
+      const auto devices = VisibleDevices(other, &setting);
+      return other_rank != nullptr && other_rank->value.text() != rank->value.text() && devices && *devices != *own;
+    });
   }
 
   void ReportMixed(const Option& backend, const Option& address) {
@@ -133,6 +148,26 @@ class JobCheck {
     sink_.push_back(std::move(finding));
   }
 
+  // The same of the port at which they meet; under `srun` if each task expands it.
+  void CheckRandomPort() {
+    for (const std::string_view means : {"master_port", "rendezvous_endpoint"}) {
+      const Option* option = agent_.Find(means);
+      if (option == nullptr || !IsRandomOnEachNode(option->value)) continue;
+      Finding finding = Make(option->word.span(), Confidence::Likely,
+                             {"each node that runs this makes up a port of its own: nodes with different ports never meet", {}});
+      finding.help = {"use a port that is the same on all nodes, such as one made of `$SLURM_JOB_ID` before the nodes start", {}};
+      sink_.push_back(std::move(finding));
+    }
+  }
+  bool IsRandomOnEachNode(const Word& value) const {
+    const Layer* step = job_.Find("srun");
+    if (step == nullptr && (job_.allocation || job_.is_remote)) return false;
+    return std::ranges::any_of(value.pieces(), [&](const launch::Piece& piece) {
+      return piece.variable == "RANDOM" && (step == nullptr || piece.shell > step->shell);
+    });
+  }
+
+  const LaunchFile& file_;
   const Job& job_;
   const Layer& agent_;
   FindingSink& sink_;
@@ -157,7 +192,7 @@ void Check(const LaunchContext& context, FindingSink& sink) {
   for (const LaunchFile& file : context.launches.files) {
     for (const Job& job : file.jobs) {
       const Layer* agent = AgentOf(job);
-      if (agent != nullptr && IsTorchAgent(*agent)) JobCheck(job, *agent, sink).Run();
+      if (agent != nullptr && IsTorchAgent(*agent)) JobCheck(file, job, *agent, sink).Run();
       CheckEnvironment(job, sink);
     }
   }
@@ -205,6 +240,7 @@ srun torchrun --nnodes=4 --nproc_per_node=8 \
 ## When it is silent
 
 * One node, or a number of nodes that the script does not show or leaves to its caller.
+* Two nodes of one job that the file starts on different GPUs: they are on one machine.
 * Options in a variable whose value is not known, `PET_*` variables, Kubernetes operators, SkyPilot.
 * `srun bash -c '...'` in single quotes, where each task puts its own number in.
 

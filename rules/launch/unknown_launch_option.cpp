@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <vector>
 
 #include "analyzer/knowledge/spelling.h"
@@ -35,8 +36,82 @@ void CheckBehindScript(const Job& job, const Layer& agent, FindingSink& sink) {
   }
 }
 
+// `--learning_rate` for a parser that has `--lr`: argparse prints its usage and ends, on every rank.
+void CheckArguments(const LaunchContext& context, const Job& job, FindingSink& sink) {
+  const objects::ScriptOptions* script = context.ScriptOf(job);
+  if (script == nullptr || !script->is_known) return;
+  const std::vector<std::string_view> names(script->options.begin(), script->options.end());
+  for (const Word& word : job.args) {
+    const size_t equals = word.text().find('=');
+    const std::string name = word.text().substr(0, equals);
+    // What follows is handed on as it is.
+    if (name == "--") return;
+    const bool is_option = name.size() > 2 && name.starts_with("--") && word.Between(0, name.size()).IsKnown();
+    if (!is_option || script->Takes(name)) continue;
+    const std::string nearest = knowledge::DidYouMean(name, names);
+    sink.push_back(LaunchFinding(kCode, Severity::Error, Confidence::Likely, word.span(),
+                                 {"`{}` is no argument of `{}`, whose parser refuses it{}", {name, job.script.Shown(), nearest}}));
+  }
+}
+
+// A launcher that hands the local rank over as an argument.
+void CheckHandedRank(const LaunchContext& context, const Job& job, const Layer& agent, FindingSink& sink) {
+  const objects::ScriptOptions* script = context.ScriptOf(job);
+  if (script == nullptr || !script->is_known || HidesOptions(agent)) return;
+  const bool is_deepspeed = agent.launcher->name == "deepspeed" && agent.Find("no_local_rank") == nullptr;
+  const bool is_old = agent.launcher->name == "torch.distributed.launch" && agent.Find("use_env") == nullptr;
+  const bool is_taken = script->Takes("--local_rank") || (is_old && script->Takes("--local-rank"));
+  if ((!is_deepspeed && !is_old) || is_taken) return;
+  Finding finding = LaunchFinding(kCode, Severity::Error, Confidence::Likely, agent.word.span(),
+                                  {"`{}` hands `{}` to `{}`, whose parser has no such argument and refuses it",
+                                   {agent.launcher->name, is_old ? "--local-rank" : "--local_rank", job.script.Shown()}});
+  finding.help = is_old ? findings::Text{"start it with `torchrun`, and read `LOCAL_RANK` from the environment", {}}
+                        : findings::Text{"add the argument to the parser, or start it with `--no_local_rank`", {}};
+  sink.push_back(std::move(finding));
+}
+
+// Accelerate ends with `The config file had unknown keys`; what FSDP has not is silently left out.
+void CheckKeys(const launch::ConfigTree& tree, launch::ConfigId map, std::span<const std::string> known, findings::Text why, FindingSink& sink) {
+  if (!map) return;
+  for (const launch::ConfigId child : tree[map].children) {
+    const std::string& key = tree[child].key;
+    if (std::ranges::count(known, key) > 0) continue;
+    const auto meant = std::ranges::find_if(known, [&](const std::string& name) { return knowledge::IsSlip(key, name); });
+    if (meant == known.end()) continue;
+    findings::Text message = why;
+    message.args = {key, *meant};
+    sink.push_back(LaunchFinding(kCode, Severity::Error, Confidence::Certain, tree[child].key_span, std::move(message)));
+  }
+}
+
+// Keys of `fsdp_config` are the options of the launcher without their dashes.
+std::vector<std::string> FsdpKeys(const launch::LauncherTables& tables) {
+  std::vector<std::string> keys;
+  const launch::LauncherTable* accelerate = tables.Find("accelerate");
+  for (const launch::OptionEntry& option : accelerate->options) {
+    for (std::string name : option.names) {
+      std::ranges::replace(name, '-', '_');
+      if (name.starts_with("__fsdp")) keys.push_back(name.substr(2));
+    }
+  }
+  return keys;
+}
+
+void CheckAccelerateConfig(const LaunchContext& context, const LaunchFile& file, FindingSink& sink) {
+  const launch::ConfigTable* table = context.launches.tables.FindConfig("accelerate");
+  const launch::ConfigId root = file.tree.root();
+  const bool is_accelerate = file.kind == launch::FileKind::Yaml && file.tree.Member(root, "compute_environment") && file.tree.Member(root, "distributed_type");
+  if (!is_accelerate || table == nullptr) return;
+  std::vector<std::string> keys;
+  for (const launch::KeyEntry& entry : table->keys) keys.push_back(entry.path);
+  CheckKeys(file.tree, root, keys, {"`{}` is not a key of Accelerate, which refuses the file; did you mean `{}`?", {}}, sink);
+  CheckKeys(file.tree, file.tree.Member(root, "fsdp_config"), FsdpKeys(context.launches.tables),
+            {"`{}` is not a key of `fsdp_config`, and is ignored; did you mean `{}`?", {}}, sink);
+}
+
 void Check(const LaunchContext& context, FindingSink& sink) {
   for (const LaunchFile& file : context.launches.files) {
+    CheckAccelerateConfig(context, file, sink);
     for (const Job& job : file.jobs) {
       for (const Layer& layer : job.layers) {
         if (!layer.launcher->is_complete) continue;
@@ -47,7 +122,11 @@ void Check(const LaunchContext& context, FindingSink& sink) {
                                        {"`{}` has no option `{}`{}", {layer.launcher->name, option.name, nearest}}));
         }
       }
-      if (const Layer* agent = AgentOf(job)) CheckBehindScript(job, *agent, sink);
+      const Layer* agent = AgentOf(job);
+      if (agent == nullptr) continue;
+      CheckBehindScript(job, *agent, sink);
+      CheckHandedRank(context, job, *agent, sink);
+      CheckArguments(context, job, sink);
     }
   }
 }
@@ -61,18 +140,23 @@ extern const Rule UnknownLaunchOption = {
     .on_by_default = false,
     .preview = kReadBeforeItsFixes,
     .languages = "launch files",
-    .summary = "option that the launcher does not have",
+    .summary = "option that the launcher, or the script that it starts, does not have",
     .explanation = R"md(
 ## What it finds
 
-An option of `torchrun`, `torch.distributed.launch`, `accelerate launch` or `deepspeed` that the
-launcher does not have, and `--nproc_per_node` behind the script. Which options there are stands in
-`knowledge/launch/launchers.toml`.
+* An option of `torchrun`, `torch.distributed.launch`, `accelerate launch` or `deepspeed` that the
+  launcher does not have, and `--nproc_per_node` behind the script. Which options there are stands in
+  `knowledge/launch/launchers.toml`.
+* An argument that the script does not take: no `add_argument` in the script, or in a file of the
+  project that it imports, has the name.
+* A key of a configuration of Accelerate that is misspelt by one letter.
+* `deepspeed` or `torch.distributed.launch` starting a script that does not take the `--local_rank`
+  which they hand over.
 
 ## Why it hurts
 
-The launcher prints its usage and ends, after the job waited in the queue. Behind the script it is
-worse: the script gets the option, and one process trains.
+The launcher, or each process, prints its usage and ends, after the job waited in the queue. Behind the
+script it is worse: the script gets the option, and one process trains.
 
 ## Wrong
 
@@ -88,8 +172,9 @@ torchrun --nproc_per_node=8 train.py
 
 ## When it is silent
 
-* Options of the script.
-* Beginnings of options that are unique, which argparse takes.
+* Beginnings of options, which argparse takes.
+* A script whose arguments do not all come from argparse in files of the project: parsers of libraries,
+  `parse_known_args`, names that are computed, `sys.argv`.
 
 ## Fix
 

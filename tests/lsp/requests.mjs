@@ -106,6 +106,16 @@ test('hover: a rule, a value and why it varies, a collective', async (t) => {
   assert.equal(await at('def save', 0), undefined);
 });
 
+test('hover in a launch file: the job that a command starts', async (t) => {
+  const text = 'GPUS=8\ntorchrun --nnodes=2 --nproc_per_node=$GPUS --rdzv_endpoint=$HEAD:29500 train.py\n';
+  const client = await start(t, { files: { 'train.py': GUARDED, 'run.sh': text } });
+  const at = async (word) => (await client.ask('textDocument/hover', { textDocument: client.document('run.sh'), position: place(text, word, 1) }))?.contents.value;
+  const job = await at('torchrun');
+  assert.match(job, /^`torchrun` starts `train\.py`\n/);
+  assert.match(job, /nodes: 2 \(`--nnodes=2`\)[^]*processes on each node: 8[^]*ranks: 16; node 0 starts 0 to 7, node 1 starts 8 to 15[^]*meet at `\$HEAD:29500`/);
+  assert.equal(await at('GPUS=8'), undefined);
+});
+
 test('hover speaks of what the source says, not of how values are kept', async (t) => {
   const text = `import torch
 import torch.distributed as dist

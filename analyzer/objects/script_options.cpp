@@ -1,0 +1,221 @@
+#include "analyzer/objects/script_options.h"
+
+#include <algorithm>
+#include <array>
+#include <optional>
+
+namespace allranks::objects {
+namespace {
+
+using ir::ExprId;
+using ir::ExprKind;
+
+constexpr std::array<std::string_view, 4> kPartsOfParser = {"add_argument_group", "add_mutually_exclusive_group", "add_subparsers", "add_parser"};
+
+// What launchers call the local rank in the environment.
+const std::set<std::string_view> kLocalRanks = {"LOCAL_RANK", "SLURM_LOCALID", "OMPI_COMM_WORLD_LOCAL_RANK", "MPI_LOCALRANKID"};
+
+const std::set<std::string_view> kRanks = {"RANK", "WORLD_SIZE", "SLURM_PROCID", "SLURM_NTASKS", "OMPI_COMM_WORLD_RANK", "PMI_RANK"};
+
+bool IsPartOfParser(std::string_view method) { return std::ranges::count(kPartsOfParser, method) > 0; }
+bool IsOfParser(std::string_view method) { return method == "add_argument" || method == "parse_args" || IsPartOfParser(method); }
+
+class Gatherer {
+ public:
+  Gatherer(const ir::Module& module, const base::Interner& names) : module_(module), names_(names) {}
+
+  ModuleOptions Run() {
+    for (uint32_t f = 0; f < module_.functions.size(); ++f) NoteFunction(module_.functions[ir::FunctionId{f}]);
+    for (uint32_t c = 0; c < module_.classes.size(); ++c) NoteClass(module_.classes[ir::ClassId{c}]);
+    for (uint32_t i = 0; i < module_.exprs.size(); ++i) NoteParser(ExprId{i});
+    for (uint32_t i = 0; i < module_.exprs.size(); ++i) NoteExpr(ExprId{i});
+    for (uint32_t i = 0; i < module_.stmts.size(); ++i) NoteAssignment(module_.stmts[ir::StmtId{i}]);
+    for (uint32_t i = 0; i < module_.imports.size(); ++i) NoteImport(module_.imports[ir::ImportId{i}]);
+    return std::move(out_);
+  }
+
+ private:
+  std::string_view Text(base::NameId name) const { return name ? names_.View(name) : std::string_view(); }
+  // The last part of a name: "parse_args" of `parser.parse_args`.
+  std::string_view LastPart(ExprId id) const {
+    const ir::Expr& expr = module_[id];
+    if (expr.kind == ExprKind::Name) return Text(ir::NameOf(expr));
+    return expr.kind == ExprKind::Attribute ? Text(ir::AttrOf(expr)) : std::string_view();
+  }
+  std::string_view Constant(ExprId id) const {
+    const ir::Expr& expr = module_[id];
+    const bool is_text = expr.kind == ExprKind::Constant && ir::ConstantKindOf(expr) == ir::ConstantKind::Str;
+    return is_text ? Text(ir::TextOf(expr)) : std::string_view();
+  }
+  bool IsParser(ExprId id) const { return parsers_.contains(LastPart(id)); }
+
+  void NoteFunction(const ir::Function& function) {
+    if (function.name) out_.functions.emplace(Text(function.name));
+  }
+  void NoteClass(const ir::Class& of) {
+    if (of.name) out_.functions.emplace(Text(of.name));
+    for (const ir::Arg& base : of.bases) out_.is_open = out_.is_open || (base.value && LastPart(base.value) == "ArgumentParser");
+  }
+
+  // Which variables hold parsers: those whose methods are called.
+  void NoteParser(ExprId id) {
+    const ir::Expr& expr = module_[id];
+    if (expr.kind != ExprKind::Call) return;
+    const ir::Expr& callee = module_[ir::CalleeOf(expr)];
+    if (callee.kind != ExprKind::Attribute || !IsOfParser(Text(ir::AttrOf(callee)))) return;
+    const std::string_view name = LastPart(ir::ObjectOf(callee));
+    if (!name.empty()) parsers_.insert(name);
+    else NoteMaker(ir::ObjectOf(callee));
+  }
+
+  // Whose call a parser comes from.
+  void NoteMaker(ExprId value) {
+    const ir::Expr& expr = module_[value];
+    const std::string_view name = expr.kind == ExprKind::Call ? LastPart(ir::CalleeOf(expr)) : std::string_view();
+    if (name.empty()) out_.is_open = true;
+    else if (name != "ArgumentParser" && !IsPartOfParser(name)) out_.helpers.emplace(name);
+  }
+
+  void NoteExpr(ExprId id) {
+    const ir::Expr& expr = module_[id];
+    if (expr.kind == ExprKind::Call) return NoteCall(expr);
+    if (const std::string_view text = Constant(id); !text.empty()) {
+      out_.names_local_rank = out_.names_local_rank || kLocalRanks.contains(text);
+      out_.names_rank = out_.names_rank || kRanks.contains(text);
+    }
+    if (expr.kind != ExprKind::Attribute) return;
+    const std::string_view attr = Text(ir::AttrOf(expr));
+    if (attr == "parse_known_args" || attr == "parse_known_intermixed_args" || attr == "REMAINDER") out_.is_open = true;
+    if (attr == "argv" && LastPart(ir::ObjectOf(expr)) == "sys") out_.is_open = true;
+    if (attr == "local_rank" && LastPart(ir::ObjectOf(expr)) != "self") out_.reads_local_rank_option = true;
+  }
+
+  void NoteCall(const ir::Expr& call) {
+    const std::string_view name = LastPart(ir::CalleeOf(call));
+    if (!name.empty()) out_.calls.emplace(name);
+    if (name == "spawn" && IsOfTorch(ir::CalleeOf(call))) out_.spawns = true;
+    if (name == "parse_args") out_.parses = true;
+    if (name == "add_argument") return NoteArgument(call);
+    for (uint32_t i = 0; i < ir::ArgCount(module_, call); ++i) {
+      const ir::Arg arg = ir::ArgAt(module_, call, i);
+      if (name == "ArgumentParser" && Text(arg.keyword) == "parents") NoteParents(arg.value);
+      else if (name == "ArgumentParser" && Text(arg.keyword) == "fromfile_prefix_chars") out_.is_open = true;
+      else if (IsParser(arg.value)) NoteHandedTo(ir::CalleeOf(call));
+    }
+  }
+
+  // `torch.multiprocessing.spawn`, `mp.spawn`, `spawn`, as they are imported.
+  bool IsOfTorch(ExprId callee) const {
+    constexpr std::string_view kModule = "torch.multiprocessing";
+    const bool is_plain = module_[callee].kind == ExprKind::Name;
+    const std::string_view object = is_plain ? LastPart(callee) : LastPart(ir::ObjectOf(module_[callee]));
+    return std::ranges::any_of(module_.imports, [&](const ir::Import& import) {
+      const std::string_view bound = import.as_name ? Text(import.as_name) : Text(import.name);
+      if (is_plain) return Text(import.module) == kModule && bound == object;
+      const bool is_part = Text(import.module) == "torch" && Text(import.name) == "multiprocessing";
+      return (Text(import.module) == kModule && (bound == object || bound.empty())) || (is_part && bound == object);
+    });
+  }
+
+  // `add_options(parser)`: by a name, or by what a name stands for.
+  void NoteHandedTo(ExprId callee) {
+    const ir::Expr& expr = module_[callee];
+    const bool is_plain = expr.kind == ExprKind::Name || (expr.kind == ExprKind::Attribute && module_[ir::ObjectOf(expr)].kind == ExprKind::Name);
+    if (!is_plain) out_.is_open = true;
+    else out_.helpers.emplace(LastPart(callee));
+  }
+
+  void NoteParents(ExprId list) {
+    const ir::Expr& expr = module_[list];
+    if (expr.kind != ExprKind::List && expr.kind != ExprKind::Tuple) {
+      out_.is_open = true;
+      return;
+    }
+    for (const ExprId item : ir::Items(module_, expr)) {
+      if (!LastPart(item).empty()) parsers_.insert(LastPart(item));
+      else NoteMaker(item);
+    }
+  }
+
+  void NoteArgument(const ir::Expr& call) {
+    for (uint32_t i = 0; i < ir::ArgCount(module_, call); ++i) {
+      const ir::Arg arg = ir::ArgAt(module_, call, i);
+      if (arg.kind == ir::ArgKind::Positional) {
+        const std::string_view name = Constant(arg.value);
+        if (name.empty()) out_.is_open = true;
+        else out_.options.emplace(name);
+      } else if (arg.kind != ir::ArgKind::Keyword) {
+        out_.is_open = true;
+      } else if (Text(arg.keyword) == "nargs" && Constant(arg.value) == "...") {
+        out_.is_open = true;
+      }
+    }
+  }
+
+  void NoteAssignment(const ir::Stmt& stmt) {
+    if (stmt.kind != ir::StmtKind::Assign) return;
+    for (const ExprId target : ir::TargetsOf(module_, stmt)) {
+      const bool is_field = module_[target].kind == ExprKind::Attribute && LastPart(target) == "local_rank";
+      out_.sets_local_rank = out_.sets_local_rank || (is_field && LastPart(ir::ObjectOf(module_[target])) != "self");
+      const bool is_same = IsParser(target) && !LastPart(ir::AssignedOf(stmt)).empty();
+      if (IsParser(target) && !is_same) NoteMaker(ir::AssignedOf(stmt));
+      else if (is_same && !IsParser(ir::AssignedOf(stmt))) out_.is_open = true;
+    }
+  }
+
+  // A parser that another file made, or a module that parses itself.
+  void NoteImport(const ir::Import& import) {
+    const base::NameId bound = import.as_name ? import.as_name : import.name ? import.name : import.module;
+    const std::string_view name = Text(bound);
+    if (parsers_.contains(name.substr(0, name.find('.')))) out_.is_open = true;
+  }
+
+  const ir::Module& module_;
+  const base::Interner& names_;
+  std::set<std::string_view> parsers_;
+  ModuleOptions out_;
+};
+
+// The functions of all files make and fill their parsers.
+bool IsClosed(const std::vector<const ModuleOptions*>& modules) {
+  std::set<std::string_view> functions;
+  for (const ModuleOptions* module : modules) functions.insert(module->functions.begin(), module->functions.end());
+  return std::ranges::none_of(modules, [&](const ModuleOptions* module) {
+    return module->is_open || std::ranges::any_of(module->helpers, [&](const std::string& helper) { return !functions.contains(helper); });
+  });
+}
+
+// The script parses its arguments, itself or by a function of a file that does.
+bool Parses(const std::vector<const ModuleOptions*>& modules) {
+  const ModuleOptions& script = *modules.front();
+  return script.parses || std::ranges::any_of(modules, [&](const ModuleOptions* module) {
+    return module->parses && std::ranges::any_of(module->functions, [&](const std::string& name) { return script.calls.contains(name); });
+  });
+}
+
+}  // namespace
+
+ModuleOptions OptionsOf(const ir::Module& module, const base::Interner& names) { return Gatherer(module, names).Run(); }
+
+// argparse takes a beginning of an option that is unique; whether it is unique is not asked here. `--no-x` is that of
+// `BooleanOptionalAction`.
+bool ScriptOptions::Takes(std::string_view option) const {
+  constexpr std::string_view kNo = "--no-";
+  const bool is_off = option.starts_with(kNo) && options.contains("--" + std::string(option.substr(kNo.size())));
+  return is_off || std::ranges::any_of(options, [&](const std::string& one) { return one.starts_with(option); });
+}
+
+ScriptOptions OptionsOf(const std::vector<const ModuleOptions*>& modules) {
+  ScriptOptions script{.is_known = IsClosed(modules) && Parses(modules), .options = {}};
+  for (const ModuleOptions* module : modules) {
+    script.options.insert(module->options.begin(), module->options.end());
+  }
+  const auto any = [&](bool ModuleOptions::*sign) { return std::ranges::any_of(modules, [&](const ModuleOptions* module) { return module->*sign; }); };
+  const bool has_option = script.options.contains("--local_rank") || script.options.contains("--local-rank");
+  const bool has_other = any(&ModuleOptions::sets_local_rank) || any(&ModuleOptions::names_local_rank);
+  script.starts_its_ranks = modules.front()->spawns && !any(&ModuleOptions::names_rank) && !any(&ModuleOptions::names_local_rank);
+  script.has_local_rank_of_option = has_option && any(&ModuleOptions::reads_local_rank_option) && !has_other;
+  return script;
+}
+
+}  // namespace allranks::objects

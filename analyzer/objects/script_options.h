@@ -1,0 +1,52 @@
+// Which options scripts take on their command lines, by argparse, as far as their files show it.
+//
+// The names of all `add_argument` calls in a script and in the files that it imports are more than any one parser has:
+// what is not among them no parser takes. That holds only if no name can come from elsewhere. So a script is closed to
+// questions as soon as a parser is made or filled by code outside of these files, has names that are no constants, or
+// leaves what it does not know to others (`parse_known_args`, `sys.argv`).
+//
+// Not sound where code is imported by a name that is computed and adds options to a parser which it finds by itself.
+#pragma once
+
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "analyzer/base/interner.h"
+#include "analyzer/ir/program.h"
+
+namespace allranks::objects {
+
+// What one file shows.
+struct ModuleOptions {
+  std::set<std::string> options;     // "--batch-size", "-b"
+  std::set<std::string> functions;   // and classes, that it defines
+  std::set<std::string> calls;       // last parts of what it calls
+  std::set<std::string> helpers;     // that make or fill a parser, and have to be among the functions of the files
+  bool parses = false;               // calls `parse_args`
+  bool is_open = false;              // takes more than it shows
+  bool reads_local_rank_option = false;  // `args.local_rank`
+  bool names_local_rank = false;     // as the environment does: "LOCAL_RANK"
+  bool names_rank = false;           // the same of the rank or the number of ranks
+  bool spawns = false;               // starts processes by `torch.multiprocessing.spawn`
+  bool sets_local_rank = false;      // `args.local_rank = ...`
+};
+
+ModuleOptions OptionsOf(const ir::Module& module, const base::Interner& names);
+
+// What a script shows with the files that it imports.
+struct ScriptOptions {
+  bool is_known = false;             // all that its parsers take
+  std::set<std::string> options;
+  bool has_local_rank_of_option = false;  // it takes the local rank from its command line, and from nowhere else
+
+  bool starts_its_ranks = false;     // and never asks whether a launcher has
+
+  bool Takes(std::string_view option) const;
+};
+
+// `modules`: the script first.
+ScriptOptions OptionsOf(const std::vector<const ModuleOptions*>& modules);
+
+}  // namespace allranks::objects

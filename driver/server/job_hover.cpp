@@ -1,0 +1,78 @@
+// Hovers in launch files: what a command starts, as far as the file says it.
+#include "driver/server/requests.h"
+#include "rules/launch/job_facts.h"
+
+namespace allranks::server {
+namespace {
+
+using launch::Job;
+using launch::Layer;
+using launch::Option;
+
+// More nodes are not listed one by one.
+constexpr int64_t kMostNodes = 8;
+
+std::string Ticked(const std::string& text) { return "`" + text + "`"; }
+
+std::string ChainOf(const Job& job) {
+  std::string chain;
+  for (const Layer& layer : job.layers) chain += Ticked(layer.launcher->name) + " starts ";
+  return chain + (job.script.empty() ? "nothing that is seen" : Ticked(job.script.Shown())) + "\n";
+}
+
+std::string Line(const std::string& what, const rules::Said& said) {
+  const std::string value = said.value ? std::to_string(*said.value) : said.text.empty() ? "not said" : "not known";
+  const bool is_default = said.sureness == launch::Sureness::Default;
+  return "\n- " + what + ": " + value + (said.text.empty() ? "" : " (" + said.text + (is_default ? ", unless the caller says otherwise" : "") + ")");
+}
+
+// The ranks that each node starts.
+std::string RanksOf(int64_t nodes, int64_t processes) {
+  std::string text = "\n- ranks: " + std::to_string(nodes * processes);
+  if (nodes == 1 || nodes > kMostNodes) return text;
+  for (int64_t node = 0; node < nodes; ++node) {
+    const int64_t first = node * processes;
+    text += (node == 0 ? "; node " : ", node ") + std::to_string(node) + " starts " + std::to_string(first);
+    if (processes > 1) text += " to " + std::to_string(first + processes - 1);
+  }
+  return text;
+}
+
+std::string MeetingOf(const Layer& agent) {
+  if (agent.Find("standalone") != nullptr) return "\n- the processes meet at a free port of each node (`--standalone`)";
+  for (const std::string_view means : {"rendezvous_endpoint", "master_address"}) {
+    if (const Option* option = agent.Find(means)) return "\n- the processes meet at " + Ticked(option->value.Shown());
+  }
+  return "";
+}
+
+std::string TextOf(const Job& job) {
+  std::string text = ChainOf(job);
+  const Layer* agent = rules::AgentOf(job);
+  const rules::Said nodes = rules::NodesOf(job);
+  const rules::Said processes = rules::ProcessesPerNode(job);
+  text += Line("nodes", nodes) + Line("processes on each node", processes);
+  constexpr int64_t kMost = 1'000'000;
+  const bool is_counted = nodes.value && processes.value && *nodes.value > 0 && *processes.value > 0 && *nodes.value < kMost && *processes.value < kMost;
+  if (is_counted) text += RanksOf(*nodes.value, *processes.value);
+  if (agent != nullptr) text += MeetingOf(*agent);
+  if (!job.script_path.empty()) text += "\n- the script is " + Ticked(job.script_path);
+  return text + "\n";
+}
+
+bool Holds(source::Span span, source::FileId file, uint32_t offset) { return span.file == file && span.begin <= offset && offset <= span.end; }
+
+}  // namespace
+
+Json JobHover(const Target& target, uint32_t offset) {
+  const launch::LaunchFile* file = target.snapshot.analysed.launches.Find(target.file);
+  if (file == nullptr) return nullptr;
+  for (const Job& job : file->jobs) {
+    if (!Holds(job.span, target.file, offset)) continue;
+    return {{"contents", {{"kind", target.client.hovers_markdown ? "markdown" : "plaintext"}, {"value", TextOf(job)}}},
+            {"range", WriteRange(target.places().RangeOf(job.span))}};
+  }
+  return nullptr;
+}
+
+}  // namespace allranks::server

@@ -1,0 +1,223 @@
+#include "frontends/launch/python_calls.h"
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <set>
+
+#include "frontends/launch/commands.h"
+#include "frontends/launch/read.h"
+#include "frontends/launch/templates.h"
+
+namespace allranks::launch_files {
+namespace {
+
+using ir::ExprId;
+using ir::ExprKind;
+using launch::LaunchFile;
+using launch::Piece;
+
+constexpr std::array<std::string_view, 7> kStarters = {"subprocess.run", "subprocess.Popen", "subprocess.call", "subprocess.check_call",
+                                                       "subprocess.check_output", "os.system", "os.popen"};
+// Lists in lists, sums of sums.
+constexpr int kDeepest = 16;
+
+class Reader {
+ public:
+  explicit Reader(const PythonInput& input)
+      : in_(input), module_(input.module), commands_(input.tables, [](const std::string&) { return std::nullopt; }) {
+    file_.file = module_.file;
+    file_.path = in_.path;
+    file_.kind = launch::FileKind::Python;
+    file_.syntax.file = module_.file;
+  }
+
+  LaunchFile Run() {
+    for (uint32_t i = 0; i < module_.imports.size(); ++i) NoteImport(module_.imports[ir::ImportId{i}]);
+    for (uint32_t i = 0; i < module_.stmts.size(); ++i) NoteStatement(module_.stmts[ir::StmtId{i}]);
+    for (uint32_t i = 0; i < module_.exprs.size(); ++i) NoteGrowth(ExprId{i});
+    for (uint32_t i = 0; i < module_.exprs.size(); ++i) Visit(ExprId{i});
+    return std::move(file_);
+  }
+
+ private:
+  std::string_view Text(base::NameId name) const { return name ? in_.names.View(name) : std::string_view(); }
+
+  // `import subprocess as sp`, `from subprocess import run`
+  void NoteImport(const ir::Import& import) {
+    const std::string module(Text(import.module));
+    if (module != "subprocess" && module != "os") return;
+    const std::string_view bound = import.as_name ? Text(import.as_name) : import.name ? Text(import.name) : Text(import.module);
+    imported_[bound] = import.name ? module + "." + std::string(Text(import.name)) : module;
+  }
+
+  void NoteStatement(const ir::Stmt& stmt) {
+    if (stmt.kind == ir::StmtKind::AugAssign) grown_.insert(NameOf(ir::ValueOf(stmt)));
+    if (stmt.kind != ir::StmtKind::Assign) return;
+    for (const ExprId target : ir::TargetsOf(module_, stmt)) {
+      const std::string_view name = NameOf(target);
+      if (name.empty()) continue;
+      const bool is_new = assigned_.try_emplace(name, ir::AssignedOf(stmt)).second;
+      if (!is_new) assigned_[name] = ExprId::None();
+    }
+  }
+  std::string_view NameOf(ExprId id) const {
+    return id && module_[id].kind == ExprKind::Name ? Text(ir::NameOf(module_[id])) : std::string_view();
+  }
+
+  // `cmd.append(...)`
+  void NoteGrowth(ExprId id) {
+    const ir::Expr& expr = module_[id];
+    if (expr.kind != ExprKind::Attribute) return;
+    const std::string_view method = Text(ir::AttrOf(expr));
+    if (method == "append" || method == "extend" || method == "insert") grown_.insert(NameOf(ir::ObjectOf(expr)));
+  }
+
+  std::string CalleeOf(const ir::Expr& call) const {
+    const ir::Expr& callee = module_[ir::CalleeOf(call)];
+    const bool is_attribute = callee.kind == ExprKind::Attribute;
+    const std::string_view name = is_attribute ? NameOf(ir::ObjectOf(callee)) : NameOf(ir::CalleeOf(call));
+    const auto known = imported_.find(name);
+    if (known == imported_.end()) return {};
+    return is_attribute ? known->second + "." + std::string(Text(ir::AttrOf(callee))) : known->second;
+  }
+
+  void Visit(ExprId id) {
+    const ir::Expr& call = module_[id];
+    if (call.kind != ExprKind::Call || ir::ArgCount(module_, call) == 0) return;
+    if (std::ranges::count(kStarters, CalleeOf(call)) == 0) return;
+    const ir::Arg first = ir::ArgAt(module_, call, 0);
+    if (first.kind != ir::ArgKind::Positional) return;
+    const ExprId command = Followed(first.value);
+    if (IsList(command)) ReadList(command, Grows(first.value), module_.span(id));
+    else ReadText(command);
+  }
+
+  // What a variable that is assigned once stands for.
+  ExprId Followed(ExprId id) const {
+    const auto value = assigned_.find(NameOf(id));
+    return value != assigned_.end() && value->second ? value->second : id;
+  }
+  bool Grows(ExprId id) const { return grown_.contains(NameOf(id)); }
+
+  bool IsList(ExprId id) const {
+    const ir::Expr& expr = module_[id];
+    if (expr.kind == ExprKind::List || expr.kind == ExprKind::Tuple) return true;
+    return expr.kind == ExprKind::Binary && IsList(Followed(ir::LeftOf(expr)), 0);
+  }
+  bool IsList(ExprId id, int depth) const {
+    const ir::Expr& expr = module_[id];
+    if (depth > kDeepest) return false;
+    return expr.kind == ExprKind::List || (expr.kind == ExprKind::Binary && IsList(Followed(ir::LeftOf(expr)), depth + 1));
+  }
+
+  void ReadList(ExprId list, bool grows, source::Span span) {
+    ShellCommand command{.words = {}, .environment = {}, .span = span, .input = {}, .arms = {}};
+    AddWords(list, 0, command.words);
+    if (grows) command.words.push_back(Unknown(list));
+    // What a program does to run at the same time is not followed.
+    if (!command.words.empty()) commands_.ReadWords(std::move(command), file_);
+  }
+  void AddWords(ExprId id, int depth, std::vector<Word>& words) const {
+    const ir::Expr& expr = module_[id];
+    if (depth > kDeepest) return;
+    if (expr.kind == ExprKind::List || expr.kind == ExprKind::Tuple) {
+      for (const ExprId item : ir::Items(module_, expr)) AddItem(item, words);
+    } else if (expr.kind == ExprKind::Binary) {
+      AddWords(Followed(ir::LeftOf(expr)), depth + 1, words);
+      AddWords(Followed(ir::RightOf(expr)), depth + 1, words);
+    } else {
+      words.push_back(Unknown(id));
+    }
+  }
+  // What is put in as it is: a word, or with a star any number of them.
+  void AddItem(ExprId item, std::vector<Word>& words) const {
+    const bool is_star = module_[item].kind == ExprKind::Starred;
+    words.push_back(is_star ? Unknown(item) : TextOf(item, 0));
+  }
+
+  void ReadText(ExprId id) {
+    const Word text = TextOf(id, 0);
+    if (text.text().find_first_not_of(launch::kUnknownPart) != std::string::npos) commands_.ReadScript(WithoutTemplates(text), false, file_);
+  }
+
+  // A text, an f-string, a sum of texts; the rest is unknown.
+  Word TextOf(ExprId id, int depth) const {
+    const ir::Expr& expr = module_[id];
+    if (depth > kDeepest) return Unknown(id);
+    if (expr.kind == ExprKind::Constant) return Constant(id);
+    if (expr.kind == ExprKind::Name) {
+      const ExprId value = Followed(id);
+      return value == id || Grows(id) ? Unknown(id) : TextOf(value, depth + 1);
+    }
+    if (expr.kind == ExprKind::Attribute && Text(ir::AttrOf(expr)) == "executable") return Word(Piece{.text = "python", .origin = module_.span(id)});
+    Word text;
+    if (expr.kind == ExprKind::FString) {
+      for (const ExprId item : ir::Items(module_, expr)) text.Append(TextOf(item, depth + 1));
+    } else if (expr.kind == ExprKind::Binary && static_cast<ir::BinaryOp>(expr.op) == ir::BinaryOp::Add) {
+      text.Append(TextOf(ir::LeftOf(expr), depth + 1));
+      text.Append(TextOf(ir::RightOf(expr), depth + 1));
+    } else if (expr.kind == ExprKind::Call && IsOfText(expr)) {
+      return TextOf(ir::ArgCount(module_, expr) > 0 ? ir::ArgAt(module_, expr, 0).value : ir::ObjectOf(module_[ir::CalleeOf(expr)]), depth + 1);
+    } else {
+      return Unknown(id);
+    }
+    return text;
+  }
+  // `str(8)`, `shlex.split("torchrun ...")`, `"torchrun ...".split()`
+  bool IsOfText(const ir::Expr& call) const {
+    const ExprId callee = ir::CalleeOf(call);
+    if (NameOf(callee) == "str") return ir::ArgCount(module_, call) == 1;
+    const bool is_method = module_[callee].kind == ExprKind::Attribute && Text(ir::AttrOf(module_[callee])) == "split";
+    return is_method && (ir::ArgCount(module_, call) == 0 || NameOf(ir::ObjectOf(module_[callee])) == "shlex");
+  }
+
+  Word Constant(ExprId id) const {
+    const ir::Expr& expr = module_[id];
+    if (ir::ConstantKindOf(expr) == ir::ConstantKind::Int) return Word(Piece{.text = std::to_string(ir::IntOf(expr)), .origin = module_.span(id)});
+    if (ir::ConstantKindOf(expr) != ir::ConstantKind::Str) return Unknown(id);
+    const std::string_view written = std::string_view(in_.text.text).substr(expr.begin, expr.end - expr.begin);
+    if (const std::optional<Word> plain = Plain(id, written)) return *plain;
+    return ir::TextOf(expr) ? Word(Piece{.text = std::string(Text(ir::TextOf(expr))), .origin = module_.span(id)}) : Unknown(id);
+  }
+  // A literal whose text stands in the file as it is.
+  std::optional<Word> Plain(ExprId id, std::string_view written) const {
+    const size_t quotes = written.starts_with("\"\"\"") || written.starts_with("'''") ? 3 : 1;
+    const bool is_literal = written.size() >= 2 * quotes && (written[0] == '"' || written[0] == '\'') && written.back() == written[0];
+    if (!is_literal) return std::nullopt;
+    const std::string_view text = written.substr(quotes, written.size() - 2 * quotes);
+    if (text.find('\\') != std::string_view::npos || text.find(written[0]) != std::string_view::npos) return std::nullopt;
+    source::Span origin = module_.span(id);
+    origin.begin += static_cast<uint32_t>(quotes);
+    origin.end -= static_cast<uint32_t>(quotes);
+    return Word(Piece{.text = std::string(text), .origin = origin});
+  }
+
+  // As a variable in a shell, which may stand for any number of words.
+  Word Unknown(ExprId id) const {
+    const std::string_view name = module_[id].kind == ExprKind::Starred ? NameOf(ir::OperandOf(module_[id])) : NameOf(id);
+    const std::string_view variable = name.empty() ? "value" : name;
+    return Word(Piece{.text = std::string(1, launch::kUnknownPart), .origin = module_.span(id), .sureness = Sureness::Unknown,
+                      .variable = std::string(variable)});
+  }
+
+  const PythonInput& in_;
+  const ir::Module& module_;
+  CommandReader commands_;
+  std::map<std::string_view, std::string> imported_;
+  std::map<std::string_view, ExprId> assigned_;  // none: more than once
+  std::set<std::string_view> grown_;
+  LaunchFile file_;
+};
+
+}  // namespace
+
+bool StartsCommands(std::string_view text) {
+  const bool may_start = text.find("subprocess") != std::string_view::npos || text.find("os.system") != std::string_view::npos;
+  if (!may_start) return false;
+  return std::ranges::any_of(CommandWords(), [&](const std::string& word) { return text.find(word) != std::string_view::npos; });
+}
+
+LaunchFile ReadPythonCalls(const PythonInput& input) { return Reader(input).Run(); }
+
+}  // namespace allranks::launch_files

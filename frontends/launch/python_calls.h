@@ -1,0 +1,29 @@
+// Commands that Python starts: `subprocess.run(["torchrun", ...])`, `os.system("torchrun ...")`.
+//
+// A command is read where it is written as a list, as a text or as a variable that is assigned once. What a program puts in
+// is unknown, as variables of a caller are in a shell. Lists that grow afterwards may have more words than are seen.
+#pragma once
+
+#include <string_view>
+
+#include "analyzer/base/interner.h"
+#include "analyzer/ir/program.h"
+#include "analyzer/launch/job.h"
+#include "analyzer/source/source_file.h"
+
+namespace allranks::launch_files {
+
+// Whether a text may hold such a command.
+bool StartsCommands(std::string_view text);
+
+struct PythonInput {
+  const launch::LauncherTables& tables;
+  const ir::Module& module;
+  const base::Interner& names;
+  const source::SourceFile& text;
+  std::string path;  // relative to the root of the project
+};
+
+launch::LaunchFile ReadPythonCalls(const PythonInput& input);
+
+}  // namespace allranks::launch_files
