@@ -18,6 +18,9 @@ using launch::FileKind;
 using launch::Piece;
 using launch::Word;
 
+// Larger ones hold data: those of frameworks have some kilobytes.
+constexpr size_t kLargestConfiguration = 512u << 10;
+
 std::optional<std::string> TextOf(const LaunchInput& in, const std::string& path) {
   const auto overlay = in.overlays.find(path);
   if (overlay != in.overlays.end()) return overlay->second;
@@ -136,7 +139,7 @@ LaunchScan ScanLaunchFiles(const LaunchInput& input, LaunchFiles files) {
     const bool has_command = kind != FileKind::Json && commands.Mentions(*text);
     // Of a notebook only what it starts is asked: as code it has its own findings.
     const bool may_start = has_command && kind != FileKind::Notebook;
-    const bool may_configure = (kind == FileKind::Json || kind == FileKind::Yaml) && configs.Mentions(*text);
+    const bool may_configure = (kind == FileKind::Json || kind == FileKind::Yaml) && text->size() <= kLargestConfiguration && configs.Mentions(*text);
     is_launch[i] = may_start || may_configure;
     const bool is_script = kind == FileKind::Shell || kind == FileKind::Make || kind == FileKind::Markdown || kind == FileKind::Notebook;
     if (is_launch[i] || has_command || (is_script && starts.Mentions(*text))) texts[i] = std::move(text);

@@ -162,9 +162,16 @@ class FileReader {
         close = EndOfLine(close) + 1;
       }
       close = std::min(close, text.size());
-      if (IsShellLanguage(language)) commands_.ReadScript(WithoutTemplates(Prompted(body, close)), false, file_);
+      const std::string_view block = std::string_view(text).substr(body, close - body);
+      if (IsShellLanguage(language) && StartsAnything(block)) commands_.ReadScript(WithoutTemplates(Prompted(body, close)), false, file_);
       at = EndOfLine(close) + 1;
     }
+  }
+
+  // Most blocks install packages or show what is printed.
+  static bool StartsAnything(std::string_view block) {
+    const auto has = [&](const std::string& word) { return block.find(word) != std::string_view::npos; };
+    return std::ranges::any_of(CommandWords(), has) || std::ranges::any_of(StartWords(), has);
   }
 
   // `!accelerate launch train.py \` and the lines that it goes on in. The text of a notebook has them as comments.
