@@ -17,7 +17,7 @@ add_compile_options("-ffile-prefix-map=${CMAKE_SOURCE_DIR}/=")
 if(ALLRANKS_SANITIZERS)
   add_compile_options("-fsanitize=${ALLRANKS_SANITIZERS}" -fno-omit-frame-pointer -fno-sanitize-recover=all)
   add_link_options("-fsanitize=${ALLRANKS_SANITIZERS}")
-else()
+elseif(NOT APPLE)
   # One file that runs on any machine with the same C library.
   add_link_options(-static-libstdc++ -static-libgcc)
 endif()
@@ -33,8 +33,20 @@ if(HAS_DL_FIND_OBJECT AND NOT ALLRANKS_SANITIZERS)
   target_sources(old_glibc INTERFACE $<TARGET_OBJECTS:old_glibc_objects>)
 endif()
 
-# By it the program knows what an earlier build of it kept (driver/pipeline/module_cache.h).
-add_link_options(-Wl,--build-id)
+# By it the program knows what an earlier build of it kept (driver/pipeline/module_cache.h). Apple's linker always leaves one.
+if(NOT APPLE)
+  add_link_options(-Wl,--build-id)
+endif()
+
+# libc++ before version 20 has std::stop_token only if it is asked for.
+include(CheckCXXSourceCompiles)
+set(CMAKE_REQUIRED_FLAGS -std=c++20)
+check_cxx_source_compiles("#include <stop_token>\nint main() { std::stop_source source; return source.stop_requested(); }" HAS_STOP_TOKEN)
+unset(CMAKE_REQUIRED_FLAGS)
+if(NOT HAS_STOP_TOKEN)
+  add_compile_options("$<$<COMPILE_LANGUAGE:CXX>:-fexperimental-library>")
+  add_link_options(-fexperimental-library)
+endif()
 
 if(CMAKE_BUILD_TYPE STREQUAL "Debug")
   add_compile_definitions(_GLIBCXX_ASSERTIONS)
@@ -51,13 +63,15 @@ endif()
 
 find_program(MOLD_PROGRAM mold)
 find_program(LLD_PROGRAM ld.lld)
-if(MOLD_PROGRAM)
+if(APPLE)
+  # Its own linker is fast.
+elseif(MOLD_PROGRAM)
   add_link_options(-fuse-ld=mold)
 elseif(LLD_PROGRAM)
   add_link_options(-fuse-ld=lld)
 endif()
 
-# Our own code only: headers of others and the generated parsers are not ours to mend.
+# Our own code only: headers of others and the generated parsers are not ours to fix.
 add_library(allranks_warnings INTERFACE)
 target_compile_options(
   allranks_warnings

@@ -29,17 +29,29 @@ function(allranks_embed_headers output resource_dir standin_dir)
     list(APPEND paths "${path}")
     math(EXPR number "${number} + 1")
   endforeach()
+  # Names of C begin with an underscore there, and addresses that the loader fills in stand in a section of their own.
+  if(APPLE)
+    set(texts ".const")
+    set(addresses ".section __DATA,__const")
+    set(prefix "_")
+    set(stack "")
+  else()
+    set(texts ".section .rodata")
+    set(addresses ".section .data.rel.ro, \"aw\"")
+    set(prefix "")
+    set(stack ".section .note.GNU-stack, \"\"")
+  endif()
   # Only written when something changed: its time decides what is rebuilt.
   file(CONFIGURE OUTPUT "${output}" CONTENT
-".section .rodata
+"${texts}
 ${names}${data}
-.section .data.rel.ro, \"aw\"
+${addresses}
 .balign 8
-.globl allranks_embedded_headers
-allranks_embedded_headers:
-${table}.globl allranks_embedded_header_count
-allranks_embedded_header_count: .quad ${number}
-.section .note.GNU-stack, \"\"
+.globl ${prefix}allranks_embedded_headers
+${prefix}allranks_embedded_headers:
+${table}.globl ${prefix}allranks_embedded_header_count
+${prefix}allranks_embedded_header_count: .quad ${number}
+${stack}
 " @ONLY)
   set_property(SOURCE "${output}" APPEND PROPERTY OBJECT_DEPENDS "${paths}")
 endfunction()

@@ -232,10 +232,11 @@ bool IsAccepted(const std::vector<Entry>& entries, const Entry& wrong) {
   });
 }
 
-void AddComplaints(const source::SourceFile& file, const std::vector<Entry>& entries, const KnownRules& rules,
+void AddComplaints(const source::SourceFile& file, source::FileId id, const std::vector<Entry>& entries, const KnownRules& rules,
                    std::vector<Finding>& findings) {
+  const bool require_reason = rules.require_reason && rules.require_reason(id);
   const auto is_idle = [&](const Entry& entry) {
-    return !entry.problem && !entry.used && entry.code != kCode && rules.ran(entry.code);
+    return !entry.problem && !entry.used && entry.code != kCode && rules.ran(id, entry.code);
   };
   for (const Entry& entry : entries) {
     if (IsAccepted(entries, entry)) continue;
@@ -246,7 +247,7 @@ void AddComplaints(const source::SourceFile& file, const std::vector<Entry>& ent
       findings.push_back(Complaint(entry, {"unused suppression of `{}`", {entry.code}}));
       findings.back().help = {"remove the comment: allranks finds nothing here that it would silence", {}};
       findings.back().fixes = {RemovalFix(file, entries, entry, is_idle)};
-    } else if (rules.require_reason && entry.reason.empty()) {
+    } else if (require_reason && entry.reason.empty()) {
       findings.push_back(Complaint(entry, {"suppression of `{}` without a reason", {entry.code}}));
       findings.back().help = {"say behind the bracket why the finding is accepted", {}};
     }
@@ -280,10 +281,9 @@ std::vector<Suppressed> ApplySuppressions(const source::SourceFiles& files, std:
     else suppressed.push_back({std::move(finding), by->reason, by->comment});
   }
   findings = std::move(left);
-  if (!rules.ran(kCode)) return suppressed;
   for (const FileSyntax& one : syntax) {
     const auto entries = by_file.find(one.file);
-    if (entries != by_file.end()) AddComplaints(files[one.file], entries->second, rules, findings);
+    if (entries != by_file.end() && rules.ran(one.file, kCode)) AddComplaints(files[one.file], one.file, entries->second, rules, findings);
   }
   return suppressed;
 }

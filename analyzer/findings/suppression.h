@@ -37,8 +37,9 @@ struct KnownRules {
   std::function<std::string_view(std::string_view)> code_of;
   // The nearest code or name to a misspelt one; empty: none is near.
   std::function<std::string_view(std::string_view)> nearest;
-  std::function<bool(std::string_view)> ran;
-  bool require_reason = false;
+  std::function<bool(source::FileId, std::string_view)> ran;
+  // Whether comments of the file must give a reason; empty: none must.
+  std::function<bool(source::FileId)> require_reason = {};
 };
 
 // A finding that a comment accepts.

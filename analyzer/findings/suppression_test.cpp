@@ -51,8 +51,8 @@ class Program {
           return name == "AR104" || name == "AR002" ? name : "";
         },
         .nearest = [](std::string_view) { return std::string_view("AR101"); },
-        .ran = [&](std::string_view code) { return ran.contains(code); },
-        .require_reason = require_reason};
+        .ran = [&](source::FileId, std::string_view code) { return ran.contains(code); },
+        .require_reason = [&](source::FileId) { return require_reason; }};
     suppressed_ = ApplySuppressions(files_, std::span(&syntax_, 1), rules, findings_);
     std::vector<std::string> left;
     for (const Finding& finding : findings_) left.push_back(std::string(finding.code) + ": " + Render(finding.message));

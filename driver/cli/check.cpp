@@ -30,18 +30,26 @@ constexpr std::string_view kStandardInput = "-";
 constexpr std::string_view kStandardInputName = "<stdin>";
 
 // Whether a finding is severe enough to make the exit code 1.
-bool Fails(const std::string& fail_on, const std::vector<findings::Finding>& findings) {
+bool Fails(const std::string& fail_on, findings::Severity severity) {
   if (fail_on == "never") return false;
   const findings::Severity least = fail_on == "error"     ? findings::Severity::Error
                                    : fail_on == "warning" ? findings::Severity::Warning
                                                           : findings::Severity::Info;
-  return std::ranges::any_of(findings, [&](const findings::Finding& finding) { return finding.severity >= least; });
+  return severity >= least;
+}
+bool FailsAny(const pipeline::Options& options, const pipeline::Output& out) {
+  const pipeline::PathMap paths(options.root, options.working_directory);
+  return std::ranges::any_of(out.findings, [&](const findings::Finding& finding) {
+    return Fails(options.policies.Of(paths.Relative(out.files[finding.span.file].path)).fail_on, finding.severity);
+  });
 }
 
 // TOML that could be put into a configuration file as it is.
-int ShowSettings(const config::Resolved& resolved) {
+int ShowSettings(const config::Resolved& resolved, const pipeline::Options& options) {
   std::string out = "# project: " + resolved.root + "\n# configuration: " +
-                    (resolved.settings.file.empty() ? "none" : resolved.settings.file) + "\n# rules that run:";
+                    (resolved.settings.file.empty() ? "none" : resolved.settings.file) + "\n";
+  for (const pipeline::Policy& policy : options.policies.nested) out += "# another one for " + policy.folder + ": " + policy.file + "\n";
+  out += "# rules that run:";
   for (const rules::Rule* rule : resolved.rules) out += " " + std::string(rule->code);
   out += "\n" + config::SettingsText(resolved.settings);
   return WriteNames(out) ? kExitClean : kExitError;
@@ -115,10 +123,10 @@ bool WriteInput(const pipeline::Options& options, const Fixed& fixed) {
   return WriteOut(after != fixed.after.end() ? after->second : options.overlays.at(fixed.input));
 }
 
-int ExitCode(const CheckArguments& arguments, const std::string& fail_on, const pipeline::Output& out, const Fixed& fixed) {
+int ExitCode(const CheckArguments& arguments, const pipeline::Options& options, const pipeline::Output& out, const Fixed& fixed) {
   if (arguments.exit_non_zero_on_fix && !fixed.applied.empty()) return kExitFindings;
   if (arguments.exit_zero || arguments.fix_only) return kExitClean;
-  return Fails(fail_on, out.findings) ? kExitFindings : kExitClean;
+  return FailsAny(options, out) ? kExitFindings : kExitClean;
 }
 
 // Files that start jobs hold keys. Nothing that is printed from here on shows them.
@@ -140,9 +148,11 @@ int RunCheck(const CheckArguments& arguments) {
   const base::Result<config::Resolved> resolved = ResolvedOf(arguments, files);
   if (!resolved) return Fail(resolved.error());
   const config::Settings& settings = resolved->settings;
-  if (arguments.show_settings) return ShowSettings(*resolved);
   pipeline::Options options = OptionsOf(arguments, *resolved);
-  ReadInput(arguments, options);
+  if (!arguments.show_settings) ReadInput(arguments, options);
+  const base::Result<bool> nested = AddNested(arguments, *resolved, files, options);
+  if (!nested) return Fail(nested.error());
+  if (arguments.show_settings) return ShowSettings(*resolved, options);
   if (arguments.show_files) return ShowFiles(options, files);
 
   const base::Result<std::vector<OutputPlace>> outputs = OutputsOf(arguments, settings);
@@ -167,7 +177,7 @@ int RunCheck(const CheckArguments& arguments) {
   if (!said) return Fail(said.error());
 
   HideSecrets(*out);
-  reports::Report report = ReportOf(arguments, *resolved, *out, files);
+  reports::Report report = ReportOf(arguments, options, *out, files);
   report.verdicts = std::move(*verdicts);
   known->AddSeen(report.verdicts);
   report.known = known->findings();
@@ -178,7 +188,7 @@ int RunCheck(const CheckArguments& arguments) {
     if (options.working_directory.empty()) return Fail({"the working directory is gone; change to one that exists"});
     PrintWarning(nothing);
   }
-  const int exit_code = report.errors.empty() ? ExitCode(arguments, settings.fail_on, *out, *fixed) : kExitError;
+  const int exit_code = report.errors.empty() ? ExitCode(arguments, options, *out, *fixed) : kExitError;
   const bool has_sarif = std::ranges::any_of(*outputs, [](const OutputPlace& output) { return output.format == "sarif"; });
   if (has_sarif) report.run = RunInfoOf(arguments, resolved->root, start, exit_code);
   base::Result<std::string> verified;

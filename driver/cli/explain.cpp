@@ -158,7 +158,9 @@ explain::Sources SourcesOf(const ExplainArguments& arguments, const Ways& ways, 
   const base::Result<config::Resolved> resolved = ResolvedOf(check, files);
   if (!resolved) return sources;
   pipeline::Analysed analysed;
-  base::Result<pipeline::Output> out = pipeline::Run(OptionsOf(check, *resolved), files, analysed);
+  pipeline::Options options = OptionsOf(check, *resolved);
+  if (!AddNested(check, *resolved, files, options)) return sources;
+  base::Result<pipeline::Output> out = pipeline::Run(options, files, analysed);
   if (!out) return sources;
   sources.were_read = analysed.program.modules.size() > 0;
   pipeline::RunWithDeepStack([&] {
@@ -174,7 +176,7 @@ explain::Sources SourcesOf(const ExplainArguments& arguments, const Ways& ways, 
     }
   });
   out->files = std::move(analysed.files);
-  const reports::Report report = ReportOf(check, *resolved, *out, files);
+  const reports::Report report = ReportOf(check, options, *out, files);
   base::Result<std::vector<explain::Foretold>> findings = explain::ReadForetold("", reports::RenderJson(report));
   if (findings) sources.findings = std::move(*findings);
   return sources;

@@ -7,6 +7,7 @@
 #include "driver/cli/terminal.h"
 #include "driver/config/project.h"
 #include "driver/pipeline/paths.h"
+#include "driver/pipeline/policy.h"
 #include "driver/reports/place.h"
 
 namespace allranks::cli {
@@ -46,19 +47,13 @@ std::string Counted(size_t count) { return std::to_string(count) + (count == 1 ?
 
 }  // namespace
 
-findings::Confidence LeastConfidence(const std::string& name) {
-  if (name == "possible") return findings::Confidence::Possible;
-  return name == "certain" ? findings::Confidence::Certain : findings::Confidence::Likely;
-}
-
 base::Result<Known> Known::Load(const CheckArguments& arguments, const config::Resolved& resolved,
                                 const pipeline::Options& options, const source::FileSystem& files) {
   Known known;
-  known.least_ = LeastConfidence(resolved.settings.min_confidence);
+  known.policies_ = options.policies;
   known.file_ = resolved.settings.baseline;
   known.root_ = resolved.root;
   known.working_directory_ = options.working_directory;
-  for (const rules::Rule* rule : options.rules) known.rules_.insert(rule->code);
   if (arguments.update_baseline && known.file_.empty()) {
     return base::Fail("--update-baseline: which file? Name it with --baseline FILE or `baseline` in the configuration");
   }
@@ -82,8 +77,8 @@ void Known::Keep(pipeline::Output& out) {
   found_.clear();
   for (const Finding& finding : out.findings) found_.insert(finding.fingerprint);
   for (const findings::Suppressed& one : out.suppressed) found_.insert(one.finding.fingerprint);
-  std::erase_if(out.findings, [&](const Finding& finding) { return finding.confidence < least_; });
-  std::erase_if(out.suppressed, [&](const findings::Suppressed& one) { return one.finding.confidence < least_; });
+  std::erase_if(out.findings, [&](const Finding& finding) { return !IsShown(out, finding); });
+  std::erase_if(out.suppressed, [&](const findings::Suppressed& one) { return !IsShown(out, one.finding); });
   known_.clear();
   if (baseline_) known_ = baseline::TakeKnown(*baseline_, out.findings);
   if (!old_) return;
@@ -93,8 +88,13 @@ void Known::Keep(pipeline::Output& out) {
   std::erase_if(out.findings, [&](const Finding& finding) { return old_->contains(finding.fingerprint); });
 }
 
+bool Known::IsShown(const pipeline::Output& out, const Finding& finding) const {
+  const pipeline::PathMap paths(root_, working_directory_);
+  return finding.confidence >= policies_.Of(paths.Relative(out.files[finding.span.file].path)).least;
+}
+
 bool Known::WasChecked(const baseline::Entry& entry, const pipeline::Output& out) const {
-  if (!rules_.contains(entry.code)) return false;
+  if (!pipeline::Runs(policies_.Of(entry.path), entry.code)) return false;
   if (std::ranges::binary_search(out.requested, entry.path)) return true;
   const pipeline::PathMap paths(root_, working_directory_);
   return !source::RealFileSystem().Kind(paths.Absolute(entry.path)).has_value();

@@ -14,9 +14,6 @@
 
 namespace allranks::cli {
 
-// "possible", "likely" or "certain"; likely for any other.
-findings::Confidence LeastConfidence(const std::string& name);
-
 class Known {
  public:
   // Reads the baseline file and checks the code of --diff-base, where they are asked for.
@@ -38,13 +35,13 @@ class Known {
   [[nodiscard]] base::Result<std::string> Shrink(const pipeline::Output& out) const;
 
  private:
+  bool IsShown(const pipeline::Output& out, const findings::Finding& finding) const;
   bool WasChecked(const baseline::Entry& entry, const pipeline::Output& out) const;
   baseline::Entry EntryOf(const pipeline::Output& out, const findings::Finding& finding) const;
 
-  findings::Confidence least_ = findings::Confidence::Likely;
   std::string file_;                            // of the baseline
   std::string root_, working_directory_;
-  std::set<std::string_view> rules_;            // codes that ran
+  pipeline::Policies policies_;
   std::optional<baseline::Baseline> baseline_;
   std::optional<std::set<std::string>> old_;    // fingerprints of --diff-base
   std::set<std::string> found_;                 // fingerprints, shown or not

@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include <set>
+#include <algorithm>
 
 #include "analyzer/source/notebook_json.h"
 #include "driver/cli/commands.h"
@@ -49,59 +49,45 @@ std::string_view WhyLeftOut(pipeline::LeftOut why) {
   switch (why) {
     case pipeline::LeftOut::Submodule: return "another repository";
     case pipeline::LeftOut::Vendored: return "a copy of somebody else's code";
-    case pipeline::LeftOut::Generated: return "made by a build";
+    case pipeline::LeftOut::Built: return "made by a build";
+    case pipeline::LeftOut::Installed:
     case pipeline::LeftOut::Ignored: break;
   }
   return {};
 }
 
-// Configuration files of folders that were checked by the settings of another: one run has one configuration.
-std::string UnusedConfigurations(const config::Resolved& resolved, const pipeline::Output& out, const pipeline::PathMap& paths,
-                                 const source::FileSystem& files) {
-  constexpr size_t kMostNamed = 3;
-  std::set<std::string> folders, unused;
-  for (const std::string& path : out.requested) {
-    for (size_t slash = path.rfind('/'); slash != std::string::npos; slash = slash == 0 ? slash : path.rfind('/', slash - 1)) {
-      if (!folders.insert(path.substr(0, slash)).second || slash == 0) break;
-    }
-  }
-  for (const std::string& folder : folders) {
-    for (const char* name : {".allranks.toml", "allranks.toml"}) {
-      const std::string shown = paths.Shown(folder + "/" + name);
-      if (paths.Absolute(folder + "/" + name) != resolved.settings.file && files.Kind(shown)) unused.insert(shown);
-    }
-  }
+// "a, b, c and 2 more"
+std::string Named(const std::vector<std::string>& names) {
+  constexpr size_t kMostNamed = 4;
   std::string named;
-  size_t count = 0;
-  for (const std::string& path : unused) {
-    if (++count <= kMostNamed) named += (named.empty() ? "" : ", ") + path;
-  }
-  return count > kMostNamed ? fmt::format("{} and {} more", named, count - kMostNamed) : named;
+  for (size_t i = 0; i < std::min(names.size(), kMostNamed); ++i) named += (i == 0 ? "" : ", ") + names[i];
+  return names.size() > kMostNamed ? fmt::format("{} and {} more", named, names.size() - kMostNamed) : named;
 }
 
 // What was found and not checked, and what to do who wants it checked.
-std::vector<std::string> NotesOf(const config::Resolved& resolved, const pipeline::Output& out, const pipeline::PathMap& paths,
-                                 const source::FileSystem& files) {
-  constexpr size_t kMostNamed = 4;
-  size_t ignored_files = 0, folders = 0, others = 0;
-  std::string named;
+void AddLeftOut(const pipeline::Output& out, const pipeline::PathMap& paths, std::vector<std::string>& notes) {
+  size_t ignored_files = 0, folders = 0;
+  std::vector<std::string> installed, others;
   for (const pipeline::LeftOutPath& each : out.left_out) {
-    if (each.why == pipeline::LeftOut::Ignored) {
-      ++(each.is_folder ? folders : ignored_files);
-      continue;
-    }
-    if (++others <= kMostNamed) named += fmt::format("{}{} ({})", named.empty() ? "" : ", ", paths.Shown(each.path), WhyLeftOut(each.why));
+    const std::string shown = paths.Shown(each.path);
+    if (each.why == pipeline::LeftOut::Ignored) ++(each.is_folder ? folders : ignored_files);
+    else if (each.why == pipeline::LeftOut::Installed) installed.push_back(shown);
+    else others.push_back(fmt::format("{} ({})", shown, WhyLeftOut(each.why)));
   }
-  std::vector<std::string> notes;
   if (ignored_files + folders > 0) {
     std::string what = ignored_files > 0 ? Counted(ignored_files, "file") : "";
     if (folders > 0) what += (what.empty() ? "" : " and ") + Counted(folders, "folder");
     notes.push_back(fmt::format("Left out: {} that .gitignore names and git does not track.", what));
   }
-  if (others > kMostNamed) named += fmt::format(" and {} more", others - kMostNamed);
-  if (others > 0) notes.push_back(fmt::format("Read, but not checked: {}. Give the path of one to check it.", named));
-  if (const std::string unused = UnusedConfigurations(resolved, out, paths, files); !unused.empty()) {
-    notes.push_back(fmt::format("Not used: {}. One run has one configuration; to check that folder by its own, run allranks in it.", unused));
+  if (!installed.empty()) notes.push_back(fmt::format("Not read, as installed packages: {}. Give the path of one to check it.", Named(installed)));
+  if (!others.empty()) notes.push_back(fmt::format("Read, but not checked: {}. Give the path of one to check it.", Named(others)));
+}
+
+std::vector<std::string> NotesOf(const pipeline::Options& options, const pipeline::Output& out, const pipeline::PathMap& paths) {
+  std::vector<std::string> notes;
+  AddLeftOut(out, paths, notes);
+  if (!options.not_used.empty()) {
+    notes.push_back(fmt::format("Not used: {}. All files of a run share these settings; run allranks in that folder to use its own.", Named(options.not_used)));
   }
   if (out.read_in_part > 0) {
     notes.push_back(fmt::format("Read in part: {} of C, C++ or CUDA, as no compile_commands.json lists {}. Let your build write one, or see docs/cpp.md; "
@@ -130,19 +116,21 @@ std::string NothingChecked(const CheckArguments& arguments, const pipeline::Outp
   return "no Python, C or C++ files in " + where + "; name a path with such files, or see with --show-files what .gitignore and `exclude` leave";
 }
 
-reports::Report ReportOf(const CheckArguments& arguments, const config::Resolved& resolved, const pipeline::Output& out,
+reports::Report ReportOf(const CheckArguments& arguments, const pipeline::Options& options, const pipeline::Output& out,
                          const source::FileSystem& files) {
   reports::Report report{.files = out.files, .findings = out.findings, .ledger = {}, .errors = ErrorsOf(out),
                          .files_checked = out.files_requested, .suppressed = out.suppressed, .known = {}, .verdicts = {},
                          .version = Version(), .repository_path = {}};
-  const findings::Confidence least = LeastConfidence(resolved.settings.min_confidence);
-  for (const traces::LedgerEntry& entry : out.ledger) report.ledger.push_back(SiteOf(entry, least));
-  report.notes = NotesOf(resolved, out, pipeline::PathMap(resolved.root, WorkingDirectory()), files);
+  const pipeline::PathMap project(options.root, options.working_directory);
+  for (const traces::LedgerEntry& entry : out.ledger) {
+    report.ledger.push_back(SiteOf(entry, options.policies.Of(project.Relative(out.files[entry.span.file].path)).least));
+  }
+  report.notes = NotesOf(options, out, project);
   for (const std::string& what : arguments.sarif_include) {
     (what == "known" ? report.sarif_known : report.sarif_suppressed) = true;
   }
   if (!arguments.sarif_category.empty()) report.category = arguments.sarif_category + "/";
-  const pipeline::PathMap paths(config::FindRepository(resolved.root, WorkingDirectory(), files), WorkingDirectory());
+  const pipeline::PathMap paths(config::FindRepository(options.root, WorkingDirectory(), files), WorkingDirectory());
   report.repository_path = [paths](std::string_view shown) { return paths.Relative(shown); };
   for (const findings::Finding& finding : out.findings) NoteNotebook(finding.span.file, files, report);
   return report;

@@ -1,7 +1,6 @@
 #pragma once
 
 #include "driver/cli/arguments.h"
-#include "driver/config/resolve.h"
 #include "driver/pipeline/pipeline.h"
 #include "driver/reports/report.h"
 
@@ -11,7 +10,7 @@ namespace allranks::cli {
 std::string NothingChecked(const CheckArguments& arguments, const pipeline::Output& out);
 
 // What a run found as what is reported; it refers to `out`.
-reports::Report ReportOf(const CheckArguments& arguments, const config::Resolved& resolved, const pipeline::Output& out,
+reports::Report ReportOf(const CheckArguments& arguments, const pipeline::Options& options, const pipeline::Output& out,
                          const source::FileSystem& files);
 
 }  // namespace allranks::cli

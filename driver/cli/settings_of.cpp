@@ -1,6 +1,7 @@
 #include "driver/cli/settings_of.h"
 
 #include "driver/cli/terminal.h"
+#include "driver/pipeline/nested.h"
 
 namespace allranks::cli {
 namespace {
@@ -69,13 +70,15 @@ Settings SettingsAbove(const CheckArguments& a) {
   return s;
 }
 
+config::Request RequestOf(const CheckArguments& arguments) {
+  return {.paths = PlacesOf(arguments), .working_directory = WorkingDirectory(), .config = arguments.config,
+          .isolated = arguments.isolated, .above = SettingsAbove(arguments)};
+}
+
 }  // namespace
 
 base::Result<config::Resolved> ResolvedOf(const CheckArguments& arguments, const source::FileSystem& files) {
-  return config::Resolve({.paths = PlacesOf(arguments), .working_directory = WorkingDirectory(),
-                          .config = arguments.config, .isolated = arguments.isolated,
-                          .above = SettingsAbove(arguments)},
-                         files);
+  return config::Resolve(RequestOf(arguments), files);
 }
 
 pipeline::Options OptionsOf(const CheckArguments& arguments, const config::Resolved& resolved) {
@@ -84,6 +87,11 @@ pipeline::Options OptionsOf(const CheckArguments& arguments, const config::Resol
   options.jobs = arguments.jobs;
   if (arguments.no_cache) options.cache_folder.clear();
   return options;
+}
+
+base::Result<bool> AddNested(const CheckArguments& arguments, const config::Resolved& resolved, const source::FileSystem& files,
+                             pipeline::Options& options) {
+  return pipeline::AddNested(RequestOf(arguments), resolved, files, options);
 }
 
 }  // namespace allranks::cli

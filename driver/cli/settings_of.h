@@ -14,4 +14,8 @@ namespace allranks::cli {
 // The same as options of one run.
 pipeline::Options OptionsOf(const CheckArguments& arguments, const config::Resolved& resolved);
 
+// Adds what the configuration files of folders further down say, once paths and overlays of the run are known.
+[[nodiscard]] base::Result<bool> AddNested(const CheckArguments& arguments, const config::Resolved& resolved,
+                                           const source::FileSystem& files, pipeline::Options& options);
+
 }  // namespace allranks::cli

@@ -49,7 +49,9 @@ int RunTrace(const TraceArguments& arguments) {
   const base::Result<config::Resolved> resolved = ResolvedOf(check, files);
   if (!resolved) return Fail(resolved.error().message);
   pipeline::Analysed analysed;
-  const base::Result<pipeline::Output> out = pipeline::Run(OptionsOf(check, *resolved), files, analysed);
+  pipeline::Options options = OptionsOf(check, *resolved);
+  if (const base::Result<bool> nested = AddNested(check, *resolved, files, options); !nested) return Fail(nested.error().message);
+  const base::Result<pipeline::Output> out = pipeline::Run(options, files, analysed);
   if (!out) return Fail(out.error().message);
   if (!out->errors.empty()) return Fail(out->errors[0].message);
   const ir::ModuleId module = RequestedModule(analysed.program);

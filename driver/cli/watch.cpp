@@ -35,8 +35,11 @@ Stamps LookAtAll(const CheckArguments& arguments) {
   for (const char* name : {".allranks.toml", "allranks.toml", "pyproject.toml"}) Look(name, stamps);
   if (!resolved) return stamps;
   Look(resolved->settings.file, stamps);
-  for (const std::string& path : resolved->settings.knowledge) Look(path, stamps);
-  const pipeline::Options options = OptionsOf(arguments, *resolved);
+  pipeline::Options options = OptionsOf(arguments, *resolved);
+  const base::Result<bool> nested = AddNested(arguments, *resolved, files, options);
+  for (const pipeline::Policy& policy : options.policies.nested) Look(policy.file, stamps);
+  if (!nested) return stamps;
+  for (const std::string& path : options.knowledge_files) Look(path, stamps);
   const pipeline::PathMap paths(options.root, options.working_directory);
   for (const std::string& path : pipeline::Enumerate(pipeline::FilesOf(options), paths, files).all) Look(paths.Shown(path), stamps);
   return stamps;

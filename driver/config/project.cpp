@@ -10,6 +10,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
+constexpr std::string_view kOwnFiles[] = {".allranks.toml", "allranks.toml"};
+constexpr std::string_view kSharedFile = "pyproject.toml";
 constexpr const char* kPackagingFiles[] = {"pyproject.toml", "setup.py", "setup.cfg"};
 
 bool Exists(const fs::path& path, const source::FileSystem& files) { return files.Kind(path.string()).has_value(); }
@@ -29,8 +31,7 @@ fs::path WithoutSlash(const fs::path& path) {
 
 // The folder around all paths; files count as the folder they are in, the working directory as a folder though it may not
 // be there: an editor's window without a folder has one that is nowhere.
-fs::path FolderAround(const std::vector<std::string>& paths, const fs::path& working_directory,
-                      const source::FileSystem& files) {
+fs::path Around(const std::vector<std::string>& paths, const fs::path& working_directory, const source::FileSystem& files) {
   fs::path around;
   for (const std::string& path : paths) {
     fs::path folder = WithoutSlash((working_directory / path).lexically_normal());
@@ -57,7 +58,7 @@ fs::path NearestAbove(fs::path start, Test test) {
 std::string FindRoot(const std::vector<std::string>& paths, const std::string& working_directory,
                      const source::FileSystem& files) {
   const fs::path here = WithoutSlash(fs::path(working_directory).lexically_normal());
-  const fs::path start = FolderAround(paths, here, files);
+  const fs::path start = Around(paths, here, files);
   const fs::path repository = NearestAbove(start, [&](const fs::path& p) { return Exists(p / ".git", files); });
   if (!repository.empty()) return repository.string();
   const bool inside = Contains(here, start);
@@ -75,15 +76,23 @@ std::string FindRepository(const std::string& folder, const std::string& working
   return Contains(here, fs::path(folder)) ? here.string() : folder;
 }
 
+std::string FolderAround(const std::vector<std::string>& paths, const std::string& working_directory,
+                         const source::FileSystem& files) {
+  return Around(paths, WithoutSlash(fs::path(working_directory).lexically_normal()), files).string();
+}
+
+std::string ConfigIn(const std::string& folder, const source::FileSystem& files) {
+  for (const std::string_view name : kOwnFiles) {
+    if (Exists(fs::path(folder) / name, files)) return (fs::path(folder) / name).string();
+  }
+  const std::string shared = (fs::path(folder) / kSharedFile).string();
+  return HasAllranksTable(shared, files) ? shared : std::string();
+}
+
 std::string FindConfig(const std::vector<std::string>& paths, const std::string& root,
                        const std::string& working_directory, const source::FileSystem& files) {
-  const fs::path here = WithoutSlash(fs::path(working_directory).lexically_normal());
-  for (fs::path folder = FolderAround(paths, here, files);; folder = folder.parent_path()) {
-    for (const char* name : {".allranks.toml", "allranks.toml"}) {
-      if (Exists(folder / name, files)) return (folder / name).string();
-    }
-    const std::string packaging = (folder / "pyproject.toml").string();
-    if (HasAllranksTable(packaging, files)) return packaging;
+  for (fs::path folder = FolderAround(paths, working_directory, files);; folder = folder.parent_path()) {
+    if (std::string found = ConfigIn(folder.string(), files); !found.empty()) return found;
     if (folder == fs::path(root) || folder == folder.parent_path()) return {};
   }
 }

@@ -19,8 +19,15 @@ std::string FindRoot(const std::vector<std::string>& paths, const std::string& w
 std::string FindRepository(const std::string& folder, const std::string& working_directory,
                            const source::FileSystem& files);
 
-// The nearest .allranks.toml, allranks.toml or pyproject.toml with a [tool.allranks] table, from the paths up to the
-// root; empty: there is none.
+// The folder around all of the paths, absolute.
+std::string FolderAround(const std::vector<std::string>& paths, const std::string& working_directory,
+                         const source::FileSystem& files);
+
+// A configuration file of the folder itself, empty if there is none: .allranks.toml, allranks.toml, or pyproject.toml with a
+// table [tool.allranks].
+std::string ConfigIn(const std::string& folder, const source::FileSystem& files);
+
+// The configuration file nearest to the paths, from the folder around them up to the root; empty: there is none.
 std::string FindConfig(const std::vector<std::string>& paths, const std::string& root,
                        const std::string& working_directory, const source::FileSystem& files);
 

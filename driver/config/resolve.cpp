@@ -32,14 +32,21 @@ base::Result<Settings> NamedSettings(const Request& request, const source::FileS
   return all;
 }
 
-base::Result<Settings> FileSettings(const Request& request, const std::string& root, const source::FileSystem& files) {
-  base::Result<Settings> named = NamedSettings(request, files);
-  if (!named || !named->file.empty() || request.isolated) return named;
-  const std::string path = FindConfig(request.paths, root, request.working_directory, files);
+// `path`: of the file that was found; empty: there is none.
+base::Result<Settings> FileSettings(const Request& request, const std::string& path, const Settings& named,
+                                    const source::FileSystem& files) {
   if (path.empty()) return named;
   base::Result<Settings> found = ReadSettings(path, Shown(path, request.working_directory), files);
   if (!found) return found;
-  return Merge(std::move(*found), *named);
+  return Merge(std::move(*found), named);
+}
+
+base::Result<std::vector<const rules::Rule*>> RulesToRun(const Settings& in_files, const Settings& above, const Settings& all) {
+  RuleChoice over = RulesOf(above);
+  over.origin = "--select or --ignore";
+  base::Result<std::vector<const rules::Rule*>> rules = SelectRules(std::vector<RuleChoice>{RulesOf(in_files), over}, all.preview);
+  if (rules) std::erase_if(*rules, [&](const rules::Rule* rule) { return IsOff(*rule, all.severity); });
+  return rules;
 }
 
 base::Result<std::string> CheckedRoot(const Settings& settings, const std::string& working_directory,
@@ -63,7 +70,11 @@ base::Result<Resolved> Resolve(const Request& request, const source::FileSystem&
     if (!root) return base::Fail(root.error().message);
     out.root = *root;
   }
-  base::Result<Settings> in_files = FileSettings(request, out.root, files);
+  const base::Result<Settings> named = NamedSettings(request, files);
+  if (!named) return base::Fail(named.error().message);
+  out.is_searched = named->file.empty() && !request.isolated;
+  const std::string found = out.is_searched ? FindConfig(request.paths, out.root, request.working_directory, files) : "";
+  const base::Result<Settings> in_files = FileSettings(request, found, *named, files);
   if (!in_files) return base::Fail(in_files.error().message);
   out.settings = Merge(*in_files, request.above);
   if (out.settings.Has("root") && !out.settings.root.empty()) {
@@ -71,15 +82,25 @@ base::Result<Resolved> Resolve(const Request& request, const source::FileSystem&
     if (!root) return base::Fail(root.error().message);
     out.root = *root;
   }
-  RuleChoice above = RulesOf(request.above);
-  above.origin = "--select or --ignore";
-  base::Result<std::vector<const rules::Rule*>> rules = SelectRules(std::vector<RuleChoice>{RulesOf(*in_files), above}, out.settings.preview);
+  base::Result<std::vector<const rules::Rule*>> rules = RulesToRun(*in_files, request.above, out.settings);
   if (!rules) return base::Fail(rules.error().message);
-  std::erase_if(*rules, [&](const rules::Rule* rule) { return IsOff(*rule, out.settings.severity); });
   if (rules->empty()) {
     return base::Fail(out.settings.preview ? "no rules left to run; select at least one, see `allranks rule --all`"
                                            : "no rules left to run; those in preview need --preview, see `allranks rule --all`");
   }
+  out.rules = std::move(*rules);
+  return out;
+}
+
+base::Result<Resolved> ResolveNested(const Request& request, const std::string& root, const std::string& path,
+                                     const source::FileSystem& files) {
+  const base::Result<Settings> named = NamedSettings(request, files);
+  if (!named) return base::Fail(named.error().message);
+  const base::Result<Settings> in_files = FileSettings(request, path, *named, files);
+  if (!in_files) return base::Fail(in_files.error().message);
+  Resolved out{.root = root, .settings = Merge(*in_files, request.above), .rules = {}, .is_searched = true};
+  base::Result<std::vector<const rules::Rule*>> rules = RulesToRun(*in_files, request.above, out.settings);
+  if (!rules) return base::Fail(rules.error().message);
   out.rules = std::move(*rules);
   return out;
 }

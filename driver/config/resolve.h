@@ -22,10 +22,15 @@ struct Resolved {
   std::string root;                         // of the project, absolute
   Settings settings;
   std::vector<const rules::Rule*> rules;    // to run
+  bool is_searched = false;                 // the configuration was looked for: folders further down may have their own
 };
 
 // Errors name the place and how to fix it.
 [[nodiscard]] base::Result<Resolved> Resolve(const Request& request, const source::FileSystem& files);
+
+// The same of a folder further down, whose configuration file is `path`. It may leave no rule to run.
+[[nodiscard]] base::Result<Resolved> ResolveNested(const Request& request, const std::string& root, const std::string& path,
+                                                   const source::FileSystem& files);
 
 // Sets one value, as the command line does, and notes where it comes from.
 template <class T>

@@ -2,7 +2,6 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
-#include <sys/random.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -11,6 +10,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <optional>
+#include <random>
 
 #include "analyzer/files/write_file.h"
 
@@ -46,12 +46,12 @@ std::optional<std::string> ReadKey(const fs::path& path) {
 
 // Two runs may make one at once: what is there in the end counts for both.
 void MakeKey(const fs::path& path) {
-  std::array<uint64_t, 2> number{};
-  if (getrandom(number.data(), sizeof(number), 0) != static_cast<ssize_t>(sizeof(number))) return;
+  // The system's own source.
+  std::random_device random;
   std::error_code error;
   fs::create_directories(path.parent_path(), error);
   if (error) return;
-  (void)files::ReplaceWhole(path.string(), fmt::format("{:016x}{:016x}\n", number[0], number[1]));
+  (void)files::ReplaceWhole(path.string(), fmt::format("{:08x}{:08x}{:08x}{:08x}\n", random(), random(), random(), random()));
   (void)chmod(path.c_str(), 0600);
 }
 

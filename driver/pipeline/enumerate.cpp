@@ -18,11 +18,17 @@ namespace {
 using source::DirectoryEntry;
 using source::EntryKind;
 
-// Folders that hold other people's code or none: skipped unless given on the command line.
-constexpr std::array<std::string_view, 13> kSkipped = {
-    ".allranks_cache", ".git", ".hg", ".ipynb_checkpoints", ".mypy_cache", ".nox", ".pytest_cache", ".ruff_cache", ".svn", ".tox",
-    "__pycache__", "node_modules", "site-packages"};
+// Folders of tools, which hold no code of anybody's: skipped unless given on the command line. These and the two lists
+// below are what ruff leaves out (https://docs.astral.sh/ruff/settings/#exclude).
+constexpr std::array<std::string_view, 15> kSkipped = {
+    ".allranks_cache", ".bzr", ".direnv", ".git", ".git-rewrite", ".hg", ".ipynb_checkpoints", ".mypy_cache", ".pants.d",
+    ".pytest_cache", ".pytype", ".ruff_cache", ".svn", ".vscode", "__pycache__"};
+// Installed packages. Where git tracks them, they are a copy of other people's code.
+constexpr std::array<std::string_view, 9> kInstalled = {".eggs", ".nox", ".pyenv", ".tox", ".venv", "__pypackages__", "node_modules", "site-packages",
+                                                        "venv"};
 constexpr std::string_view kVirtualEnvironment = "pyvenv.cfg";
+// What builds make, unless git tracks it.
+constexpr std::array<std::string_view, 4> kBuilt = {"_build", "buck-out", "build", "dist"};
 
 // Folders of other people's code by convention; GitHub's linguist leaves the same ones out of its counts
 // (https://github.com/github-linguist/linguist/blob/main/lib/linguist/vendor.yml).
@@ -54,11 +60,10 @@ class Walker {
   using IsWanted = bool (*)(std::string_view name);
   Walker(const EnumerateOptions& options, const PathMap& paths, const source::FileSystem& files, IsWanted is_wanted)
       : is_wanted_(is_wanted), options_(options), paths_(paths), files_(files), exclude_(JoinLines(options.exclude)) {
-    if (!options.respect_gitignore) return;
     base::Result<GitIndex> index = FindGitIndex(paths.Shown(""), files);
     if (index) tracked_ = std::move(*index);
     // Without it the ignore files decide alone.
-    else index_problem = index.error().message;
+    else if (options.respect_gitignore) index_problem = index.error().message;
   }
 
   // Everything below `start` (relative to the root; a path of its own if outside), nearest folders first.
@@ -87,6 +92,10 @@ class Walker {
     bool only_tracked = false;  // ignored, but some of its files are tracked all the same
   };
 
+  template <size_t N>
+  static bool IsOneOf(const std::array<std::string_view, N>& names, std::string_view name) {
+    return std::find(names.begin(), names.end(), name) != names.end();
+  }
   static std::string JoinLines(const std::vector<std::string>& lines) {
     std::string text;
     for (const std::string& line : lines) text += line + "\n";
@@ -125,14 +134,13 @@ class Walker {
     auto has = [&](std::string_view name) {
       return std::any_of(entries->begin(), entries->end(), [&](const DirectoryEntry& e) { return e.name == name; });
     };
-    if (!is_start && has(kVirtualEnvironment)) return;
+    if (!is_start && has(kVirtualEnvironment) && !IsOneOf(kInstalled, NameOf(folder.path)) && !ReadsInstalled(folder.path)) return;
     if (!is_start && (has(".git") || tracked_.IsSubmodule(folder.path))) LeaveOut(folder.path, true, LeftOut::Submodule);
-    const bool builds = std::any_of(entries->begin(), entries->end(), [](const DirectoryEntry& e) { return IsPackagingFile(e.name); });
     if (options_.respect_gitignore && has(".gitignore")) folder.scope = Opened(folder.scope, folder.path, ".gitignore");
-    for (const DirectoryEntry& entry : *entries) Add(folder, entry, builds, next);
+    for (const DirectoryEntry& entry : *entries) Add(folder, entry, next);
   }
 
-  void Add(const Folder& folder, const DirectoryEntry& entry, bool builds, std::vector<Folder>& next) {
+  void Add(const Folder& folder, const DirectoryEntry& entry, std::vector<Folder>& next) {
     const bool is_directory = entry.kind == EntryKind::Directory;
     if (entry.kind == EntryKind::File && IsPackagingFile(entry.name)) packaging.insert(folder.path);
     if (is_directory ? IsSkippedName(entry) : entry.kind != EntryKind::File || !is_wanted_(entry.name)) return;
@@ -141,8 +149,9 @@ class Walker {
     const bool is_ignored = folder.only_tracked || IsIgnored(folder.scope, path, is_directory);
     if (is_ignored && !(is_directory ? tracked_.TracksBelow(path) : tracked_.Tracks(path))) return LeaveOut(path, is_directory, LeftOut::Ignored);
     if (is_directory) {
-      if (std::find(kVendored.begin(), kVendored.end(), entry.name) != kVendored.end()) LeaveOut(path, true, LeftOut::Vendored);
-      if (builds && entry.name == "build" && !tracked_.TracksBelow(path)) LeaveOut(path, true, LeftOut::Generated);
+      if (IsOneOf(kInstalled, entry.name) && !ReadsInstalled(path)) return;
+      if (IsOneOf(kVendored, entry.name)) LeaveOut(path, true, LeftOut::Vendored);
+      if (IsOneOf(kBuilt, entry.name) && !tracked_.TracksBelow(path)) LeaveOut(path, true, LeftOut::Built);
       next.push_back({.path = std::move(path), .scope = folder.scope, .only_tracked = is_ignored});
     } else if (entry.is_symlink) {
       AddLink(std::move(path));
@@ -151,12 +160,19 @@ class Walker {
     }
   }
 
+  // Whether a folder of installed packages is read: one that git tracks is read like any copy of other people's code.
+  bool ReadsInstalled(const std::string& path) {
+    const bool is_tracked = tracked_.TracksBelow(path);
+    LeaveOut(path, true, is_tracked ? LeftOut::Vendored : LeftOut::Installed);
+    return is_tracked;
+  }
+
   void LeaveOut(std::string path, bool is_folder, LeftOut why) { left_out.push_back({std::move(path), is_folder, why}); }
 
   // A link to a folder is not followed, as git does it: what it leads to is found where it stands, and a loop of
   // links cannot arise.
   static bool IsSkippedName(const DirectoryEntry& entry) {
-    return entry.is_symlink || std::find(kSkipped.begin(), kSkipped.end(), entry.name) != kSkipped.end();
+    return entry.is_symlink || IsOneOf(kSkipped, entry.name);
   }
   void AddLink(std::string path) {
     if (const base::Result<std::string> target = files_.Canonical(paths_.Shown(path))) {
@@ -224,7 +240,7 @@ std::vector<LeftOutPath> Foreign(const std::vector<LeftOutPath>& left_out, const
   std::vector<LeftOutPath> foreign;
   for (const LeftOutPath& each : left_out) {
     const bool is_asked = std::any_of(asked.begin(), asked.end(), [&](const std::string& d) { return IsInside(d, each.path); });
-    if (each.why != LeftOut::Ignored && !is_asked) foreign.push_back(each);
+    if (each.why != LeftOut::Ignored && each.why != LeftOut::Installed && !is_asked) foreign.push_back(each);
   }
   return foreign;
 }
@@ -237,7 +253,8 @@ std::vector<LeftOutPath> LeftOutOf(const std::vector<LeftOutPath>& left_out, con
   };
   std::vector<LeftOutPath> said;
   for (const LeftOutPath& each : left_out) {
-    if (each.why == LeftOut::Ignored && is_asked_for(each)) said.push_back(each);
+    const bool is_unread = each.why == LeftOut::Ignored || each.why == LeftOut::Installed;
+    if (is_unread && is_asked_for(each)) said.push_back(each);
   }
   for (const LeftOutPath& each : foreign) {
     if (!is_asked_for(each)) continue;
@@ -288,6 +305,26 @@ ProjectFiles Enumerate(const EnumerateOptions& options, const PathMap& paths, co
   if (!walker.packaging.contains("")) out.import_roots.insert(out.import_roots.begin(), {"", "src"});
   out.errors.insert(out.errors.end(), walker.errors.begin(), walker.errors.end());
   return out;
+}
+
+std::vector<std::string> RequestedFolders(const EnumerateOptions& options, const PathMap& paths, const source::FileSystem& files) {
+  Walker walker(options, paths, files, [](std::string_view name) { return IsCodeName(name) || IsLaunchName(name); });
+  // Enumerate says these.
+  std::vector<PathError> errors;
+  const Request request = Requested(options, paths, files, walker.exclude(), errors);
+  for (const std::string& directory : request.directories) walker.Walk(directory, true);
+  const std::vector<LeftOutPath> foreign = Foreign(walker.left_out, request.directories);
+  std::erase_if(walker.found, [&](const std::string& path) {
+    return std::ranges::any_of(foreign, [&](const LeftOutPath& f) { return IsInside(path, f.path); });
+  });
+  walker.found.insert(request.files.begin(), request.files.end());
+  std::set<std::string> folders;
+  for (const std::string& path : walker.found) {
+    if (path.starts_with('/')) continue;
+    std::string_view folder = DirectoryOf(path);
+    while (!folder.empty() && folders.insert(std::string(folder)).second) folder = DirectoryOf(folder);
+  }
+  return {folders.begin(), folders.end()};
 }
 
 bool IsLaunchName(std::string_view name) { return launch_files::KindOfName(name).has_value(); }

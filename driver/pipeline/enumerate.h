@@ -33,7 +33,8 @@ enum class LeftOut : uint8_t {
   Ignored,       // named by a .gitignore, and not tracked
   Submodule,     // a checkout of another repository
   Vendored,      // a copy of somebody else's code: `third_party/`, `vendor/`
-  Generated,     // what a build made: `build/lib/`
+  Built,         // what a build made: `build/lib/`, `dist/`
+  Installed,     // packages that were installed: `.venv/`, `node_modules/`; not even read
 };
 struct LeftOutPath {
   std::string path;   // of a file, or of a folder with all that is in it; relative to the root
@@ -55,5 +56,9 @@ struct ProjectFiles {
 bool IsCodeName(std::string_view name);
 
 ProjectFiles Enumerate(const EnumerateOptions& options, const PathMap& paths, const source::FileSystem& files);
+
+// The folders of the files whose findings are wanted, and those around them up to the root, which is not among them.
+// Relative to the root, sorted.
+std::vector<std::string> RequestedFolders(const EnumerateOptions& options, const PathMap& paths, const source::FileSystem& files);
 
 }  // namespace allranks::pipeline

@@ -67,9 +67,26 @@ TEST(EnumerateTest, OtherPeoplesCodeIsSkipped) {
                                    {".git/hooks/b.py", ""},
                                    {"env/pyvenv.cfg", ""},
                                    {"env/lib/c.py", ""},
+                                   {".venv/d.py", ""},
+                                   {"__pypackages__/e.py", ""},
                                    {"x.py", ""}},
                                   {"."});
-  EXPECT_THAT(Requested(project), ElementsAre("x.py"));
+  EXPECT_THAT(project.all, ElementsAre("x.py"));
+  std::vector<std::string> said;
+  for (const LeftOutPath& each : project.left_out) said.push_back(each.path);
+  EXPECT_THAT(said, ElementsAre(".venv", "__pypackages__", "env", "node_modules"));
+}
+
+TEST(EnumerateTest, InstalledPackagesMayBeWantedAllTheSame) {
+  EXPECT_THAT(Requested(In({{"node_modules/a.py", ""}, {".venv/pyvenv.cfg", ""}, {".venv/b.py", ""}}, {"node_modules", ".venv/b.py"})),
+              ElementsAre(".venv/b.py", "node_modules/a.py"));
+}
+
+TEST(EnumerateTest, WhatABuildMadeIsReadAndNotChecked) {
+  const ProjectFiles project = In({{"build/lib/a.py", ""}, {"pkg/dist/b.py", ""}, {"buildings/c.py", ""}}, {"."});
+  EXPECT_THAT(project.all, ElementsAre("build/lib/a.py", "buildings/c.py", "pkg/dist/b.py"));
+  EXPECT_THAT(Requested(project), ElementsAre("buildings/c.py"));
+  EXPECT_THAT(Requested(In({{"dist/a.py", ""}, {"b.py", ""}}, {".", "dist"})), ElementsAre("b.py", "dist/a.py"));
 }
 
 TEST(EnumerateTest, Exclude) {

@@ -5,8 +5,8 @@
 
 #include "analyzer/files/write_file.h"
 #include "analyzer/ir/serialize.h"
+#include "analyzer/platform/platform.h"
 #include "analyzer/source/file_system.h"
-#include "driver/pipeline/build_id.h"
 
 namespace allranks::pipeline {
 namespace {
@@ -28,7 +28,7 @@ bool IsLink(const std::string& path) {
 
 ModuleCache::ModuleCache(std::string folder, std::string_view key) : folder_(std::move(folder)) {
   if (folder_.empty()) return;
-  const std::string build_id = BuildId();
+  const std::string build_id = platform::BuildId();
   maker_ = HashOf(build_id + std::string(key));
   // Without them nothing tells what another version, or somebody else, has put there.
   if (build_id.empty() || key.empty() || IsLink(folder_) || IsLink(folder_ + "/ir")) folder_.clear();

@@ -1,6 +1,32 @@
 #include "driver/pipeline/options.h"
 
 namespace allranks::pipeline {
+namespace {
+
+findings::Confidence LeastConfidence(const std::string& name) {
+  if (name == "possible") return findings::Confidence::Possible;
+  return name == "certain" ? findings::Confidence::Certain : findings::Confidence::Likely;
+}
+
+}  // namespace
+
+const Policy& Policies::Of(std::string_view path) const {
+  const Policy* nearest = &of_run;
+  for (const Policy& policy : nested) {
+    if (policy.folder.size() > nearest->folder.size() && IsInside(path, policy.folder)) nearest = &policy;
+  }
+  return *nearest;
+}
+
+Policy PolicyOf(const config::Resolved& resolved, const std::string& working_directory) {
+  const config::Settings& settings = resolved.settings;
+  Policy policy{.folder = {}, .file = settings.file, .rules = resolved.rules, .file_ignores = {}, .severity = settings.severity,
+                .least = LeastConfidence(settings.min_confidence), .fail_on = settings.fail_on, .require_reason = settings.require_reason};
+  for (const config::PerFileIgnore& ignore : settings.per_file_ignores) {
+    policy.file_ignores.push_back({config::FromRoot(ignore.pattern, resolved.root, working_directory), ignore.rules});
+  }
+  return policy;
+}
 
 Options OptionsOf(const config::Resolved& resolved, const std::string& working_directory) {
   const config::Settings& settings = resolved.settings;
@@ -15,15 +41,10 @@ Options OptionsOf(const config::Resolved& resolved, const std::string& working_d
   options.cache_folder = settings.cache_dir.empty() ? resolved.root + "/.allranks_cache" : settings.cache_dir;
   options.compile_commands = settings.compile_commands;
   options.extra_args = settings.extra_args;
-  options.rules = resolved.rules;
-  for (const config::PerFileIgnore& ignore : settings.per_file_ignores) {
-    options.file_ignores.push_back({config::FromRoot(ignore.pattern, resolved.root, working_directory), ignore.rules});
-  }
-  options.severity = settings.severity;
+  options.policies.of_run = PolicyOf(resolved, working_directory);
   options.job = {.nodes = settings.world_nodes, .devices = settings.world_devices};
   options.respect_gitignore = settings.respect_gitignore;
   options.force_exclude = settings.force_exclude;
-  options.require_reason = settings.require_reason;
   return options;
 }
 

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "driver/config/resolve.h"
+#include "analyzer/findings/finding.h"
 #include "driver/pipeline/enumerate.h"
 #include "rules/rule.h"
 
@@ -22,6 +23,26 @@ struct FileIgnore {
   std::vector<std::string> rules;          // selectors
 };
 
+// What counts of the findings of some files, and for how much.
+struct Policy {
+  std::string folder;                           // the files below it, relative to the root; empty: all
+  std::string file;                             // where it was read; empty: nowhere
+  std::vector<const rules::Rule*> rules{rules::AllRules().begin(), rules::AllRules().end()};  // to run
+  std::vector<FileIgnore> file_ignores;
+  config::SeverityChoices severity;             // where a rule's own is not wanted
+  findings::Confidence least = findings::Confidence::Likely;  // of findings that are shown
+  std::string fail_on = "info";                 // the least severity that makes a run fail, or "never"
+  bool require_reason = false;                  // ignore comments without one are findings
+};
+
+struct Policies {
+  Policy of_run;
+  std::vector<Policy> nested;  // of folders with a configuration of their own
+
+  // That of the nearest folder around the file, whose path is relative to the root.
+  const Policy& Of(std::string_view path) const;
+};
+
 struct Options {
   std::string root = ".";                 // of the project: imports are looked up below it
   std::string working_directory;          // absolute; shown paths are relative to it. Empty: there is none
@@ -33,16 +54,17 @@ struct Options {
   std::string compile_commands;                 // folder of compile_commands.json; empty: looked for
   std::vector<std::string> extra_args;          // of the compiler, for C and C++
   std::string cache_folder;                     // where what was read is kept; empty: nowhere
-  std::vector<const rules::Rule*> rules;        // to run; empty: all there are
-  std::vector<FileIgnore> file_ignores;
-  config::SeverityChoices severity;             // where a rule's own is not wanted
+  Policies policies;
+  std::vector<std::string> not_used;            // settings of folders that only a whole run can have, and which it has not
   variation::JobShape job;                      // what is known of the user's jobs
   bool respect_gitignore = true;
   bool force_exclude = false;             // `exclude` holds for files among `paths` as well
-  bool require_reason = false;            // ignore comments without one are findings
   unsigned jobs = 0;                      // 0: one a core
   Progress progress;
 };
+
+// What the settings say of findings.
+Policy PolicyOf(const config::Resolved& resolved, const std::string& working_directory);
 
 // What the settings decide; the caller adds paths, overlays, jobs and progress.
 Options OptionsOf(const config::Resolved& resolved, const std::string& working_directory);

@@ -1,15 +1,13 @@
 #include "driver/pipeline/pipeline.h"
 
-#include <sys/resource.h>
-
 #include <algorithm>
 #include <chrono>
 #include <unordered_map>
-#include <unordered_set>
 
 #include "analyzer/findings/suppression.h"
 #include "analyzer/knowledge/embedded.h"
 #include "analyzer/objects/communicators.h"
+#include "analyzer/platform/platform.h"
 #include "driver/config/rule_selection.h"
 #include "driver/pipeline/cache_key.h"
 #include "driver/pipeline/fingerprint.h"
@@ -31,13 +29,6 @@ namespace {
 
 using findings::Finding;
 
-uint64_t PeakMemory() {
-  rusage usage = {};
-  getrusage(RUSAGE_SELF, &usage);
-  // Linux counts in units of 1024 bytes.
-  return uint64_t{1024} * static_cast<uint64_t>(usage.ru_maxrss);
-}
-
 // Notes what each phase takes and says that it begins.
 class Stopwatch {
  public:
@@ -52,7 +43,7 @@ class Stopwatch {
     if (out_.timings.empty()) return;
     const std::chrono::duration<double> took = std::chrono::steady_clock::now() - start_;
     out_.timings.back().seconds = took.count();
-    out_.timings.back().peak_bytes = PeakMemory();
+    out_.timings.back().peak_bytes = platform::PeakMemory();
     start_ = std::chrono::steady_clock::now();
   }
 
@@ -159,19 +150,18 @@ std::vector<findings::FileSyntax> SyntaxOfRequested(const Analysed& a, const Par
   return syntax;
 }
 
-void Suppress(const std::vector<const rules::Rule*>& wanted, const Options& options, const Analysed& a, const Parsed& parsed,
-              const launch::Launches& launches, Output& out) {
-  std::unordered_set<std::string_view> ran;
-  for (const rules::Rule* rule : wanted) ran.insert(rule->code);
-  std::erase_if(out.findings, [&](const Finding& finding) { return !ran.contains(finding.code); });
+void Suppress(const Options& options, const PathMap& paths, const Analysed& a, const Parsed& parsed, const launch::Launches& launches, Output& out) {
+  const auto policy_of = [&](source::FileId file) -> const Policy& { return options.policies.Of(paths.Relative(a.files[file].path)); };
+  const auto ran = [&](source::FileId file, std::string_view code) { return Runs(policy_of(file), code); };
+  std::erase_if(out.findings, [&](const Finding& finding) { return !ran(finding.span.file, finding.code); });
   const findings::KnownRules known{
       .code_of = [](std::string_view name) {
         const rules::Rule* rule = rules::FindRule(name);
         return rule == nullptr ? std::string_view() : rule->code;
       },
       .nearest = config::NearestRule,
-      .ran = [&](std::string_view code) { return ran.contains(code); },
-      .require_reason = options.require_reason};
+      .ran = ran,
+      .require_reason = [&](source::FileId file) { return policy_of(file).require_reason; }};
   out.syntax = SyntaxOfRequested(a, parsed, launches);
   out.suppressed = findings::ApplySuppressions(a.files, out.syntax, known, out.findings);
 }
@@ -224,17 +214,12 @@ std::vector<std::string> CodeThatStarts(const ProjectFiles& project, const Selec
 
 tl::unexpected<base::Error> Stopped() { return base::Fail("stopped"); }
 
-std::vector<const rules::Rule*> WantedRules(const Options& options) {
-  if (!options.rules.empty()) return options.rules;
-  return {rules::AllRules().begin(), rules::AllRules().end()};
-}
-
 }  // namespace
 
 base::Result<Output> Run(const Options& options, const source::FileSystem& files, Analysed& a, Memory* memory) {
   Output out;
   Stopwatch watch(options, out);
-  const std::vector<const rules::Rule*> wanted = WantedRules(options);
+  const std::vector<const rules::Rule*> wanted = RulesOf(options.policies);
   const PathMap paths(options.root, options.working_directory);
   const auto stopped = [&] { return memory != nullptr && memory->stop.stop_requested(); };
 
@@ -316,7 +301,7 @@ base::Result<Output> Run(const Options& options, const source::FileSystem& files
   AddToolFindings(parsed, a, launches, out.findings);
   out.ledger = a.analysis.ledger;
   KeepRequested(parsed, out);
-  Suppress(wanted, options, a, parsed, launches, out);
+  Suppress(options, paths, a, parsed, launches, out);
   ApplyPolicy(options, paths, a.files, out.findings);
   std::erase_if(out.syntax, [&](const findings::FileSyntax& syntax) {
     return std::ranges::none_of(out.findings, [&](const Finding& finding) { return finding.span.file == syntax.file; });

@@ -20,18 +20,31 @@ bool SpeaksOf(const std::vector<std::string>& selectors, std::string_view code) 
 
 void ApplyPolicy(const Options& options, const PathMap& paths, const source::SourceFiles& files,
                  std::vector<Finding>& findings) {
-  for (const FileIgnore& ignore : options.file_ignores) {
-    const IgnoreFile pattern(ignore.pattern);
-    std::erase_if(findings, [&](const Finding& finding) {
-      return SpeaksOf(ignore.rules, finding.code) && pattern.IgnoresFileOrFolder(paths.Relative(files[finding.span.file].path));
+  std::erase_if(findings, [&](const Finding& finding) {
+    const std::string path = paths.Relative(files[finding.span.file].path);
+    return std::ranges::any_of(options.policies.Of(path).file_ignores, [&](const FileIgnore& ignore) {
+      return SpeaksOf(ignore.rules, finding.code) && IgnoreFile(ignore.pattern).IgnoresFileOrFolder(path);
     });
-  }
-  if (options.severity.empty()) return;
+  });
   for (Finding& finding : findings) {
-    const rules::Rule* rule = rules::FindRule(finding.code);
-    if (rule == nullptr) continue;
-    finding.severity = config::SeverityOf(*rule, options.severity).value_or(finding.severity);
+    const config::SeverityChoices& choices = options.policies.Of(paths.Relative(files[finding.span.file].path)).severity;
+    const rules::Rule* rule = choices.empty() ? nullptr : rules::FindRule(finding.code);
+    if (rule != nullptr) finding.severity = config::SeverityOf(*rule, choices).value_or(finding.severity);
   }
+}
+
+bool Runs(const Policy& policy, std::string_view code) {
+  return std::ranges::any_of(policy.rules, [&](const rules::Rule* rule) { return rule->code == code; });
+}
+
+std::vector<const rules::Rule*> RulesOf(const Policies& policies) {
+  std::vector<const rules::Rule*> wanted;
+  for (const rules::Rule* rule : rules::AllRules()) {
+    const bool is_wanted = Runs(policies.of_run, rule->code) ||
+                           std::ranges::any_of(policies.nested, [&](const Policy& policy) { return Runs(policy, rule->code); });
+    if (is_wanted) wanted.push_back(rule);
+  }
+  return wanted;
 }
 
 }  // namespace allranks::pipeline

@@ -13,4 +13,9 @@ namespace allranks::pipeline {
 void ApplyPolicy(const Options& options, const PathMap& paths, const source::SourceFiles& files,
                  std::vector<findings::Finding>& findings);
 
+// Whether the findings of a rule count.
+bool Runs(const Policy& policy, std::string_view code);
+// All that some policy wants, in the order of the registry.
+std::vector<const rules::Rule*> RulesOf(const Policies& policies);
+
 }  // namespace allranks::pipeline

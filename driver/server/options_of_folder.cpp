@@ -1,6 +1,7 @@
 #include "driver/server/options_of_folder.h"
 
 #include "driver/config/resolve.h"
+#include "driver/pipeline/nested.h"
 
 namespace allranks::server {
 namespace {
@@ -17,22 +18,20 @@ config::Settings SettingsAbove(const Settings& settings) {
   return above;
 }
 
-findings::Confidence LeastConfidence(const std::string& name) {
-  if (name == "possible") return findings::Confidence::Possible;
-  return name == "certain" ? findings::Confidence::Certain : findings::Confidence::Likely;
-}
-
 }  // namespace
 
-base::Result<FolderOptions> OptionsOfFolder(const std::string& folder, const Settings& settings,
-                                            const source::FileSystem& files) {
-  config::Request request{.paths = {"."}, .working_directory = folder, .config = {}, .isolated = false,
+base::Result<FolderOptions> OptionsOfFolder(const Checked& checked, const Settings& settings, const source::FileSystem& files) {
+  config::Request request{.paths = {"."}, .working_directory = checked.folder, .config = {}, .isolated = false,
                           .above = SettingsAbove(settings)};
   if (!settings.configuration.empty()) request.config.push_back(settings.configuration);
   const base::Result<config::Resolved> resolved = config::Resolve(request, files);
   if (!resolved) return base::Fail(resolved.error().message);
-  FolderOptions out{.options = pipeline::OptionsOf(*resolved, folder),
-                    .least = LeastConfidence(resolved->settings.min_confidence), .baseline = {}};
+  FolderOptions out{.options = pipeline::OptionsOf(*resolved, checked.folder), .baseline = {}};
+  // What is open is checked in any case.
+  if (!checked.is_whole) out.options.paths.clear();
+  out.options.overlays = checked.open;
+  const base::Result<bool> nested = pipeline::AddNested(request, *resolved, files, out.options);
+  if (!nested) return base::Fail(nested.error().message);
   if (const std::string& file = resolved->settings.baseline; !file.empty()) {
     const base::Result<std::string> text = files.Read(file);
     if (!text) return base::Fail(text.error().message + "; `allranks check --update-baseline` writes a baseline");

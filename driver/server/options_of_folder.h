@@ -1,6 +1,8 @@
 #pragma once
 
+#include <map>
 #include <optional>
+#include <string>
 
 #include "analyzer/base/result.h"
 #include "driver/baseline/baseline.h"
@@ -11,12 +13,18 @@ namespace allranks::server {
 
 struct FolderOptions {
   pipeline::Options options;
-  findings::Confidence least = findings::Confidence::Likely;  // of findings that are shown
   std::optional<baseline::Baseline> baseline;                  // findings that are not
 };
 
+// What of a folder is to be checked.
+struct Checked {
+  std::string folder;
+  bool is_whole = true;                          // false: only the open files
+  std::map<std::string, std::string> open = {};  // texts by path
+};
+
 // What `allranks check` in this folder would do, with the editor's settings on top.
-[[nodiscard]] base::Result<FolderOptions> OptionsOfFolder(const std::string& folder, const Settings& settings,
+[[nodiscard]] base::Result<FolderOptions> OptionsOfFolder(const Checked& checked, const Settings& settings,
                                                           const source::FileSystem& files);
 
 }  // namespace allranks::server

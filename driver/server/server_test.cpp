@@ -113,6 +113,25 @@ TEST_F(ServerTest, AWrongConfigurationIsSaidOnce) {
   EXPECT_EQ(shown, 1);
 }
 
+TEST_F(ServerTest, TheConfigurationNearestToAFileCounts) {
+  files_ = source::MemoryFileSystem({{"/w/train.py", kGuarded},
+                                     {"/w/one/train.py", kGuarded},
+                                     {"/w/one/allranks.toml", "ignore = ['AR101']\n"},
+                                     {"/elsewhere/.git/HEAD", ""},
+                                     {"/elsewhere/train.py", kGuarded},
+                                     {"/elsewhere/one/train.py", kGuarded},
+                                     {"/elsewhere/one/allranks.toml", "ignore = ['AR101']\n"}});
+  Start();
+  EXPECT_THAT(CodesIn("file:///w/train.py"), testing::ElementsAre("AR101"));
+  EXPECT_THAT(CodesIn("file:///w/one/train.py"), testing::IsEmpty());
+  // Of a project that is no folder of the workspace only open files are checked.
+  Open("file:///elsewhere/train.py", kGuarded);
+  EXPECT_THAT(CodesIn("file:///elsewhere/train.py"), testing::ElementsAre("AR101"));
+  Open("file:///elsewhere/one/train.py", kGuarded);
+  EXPECT_THAT(CodesIn("file:///elsewhere/one/train.py"), testing::IsEmpty());
+  EXPECT_THAT(CodesIn("file:///elsewhere/train.py"), testing::ElementsAre("AR101"));
+}
+
 TEST_F(ServerTest, OnlyAnOrderlyEndIsOne) {
   Start();
   EXPECT_EQ(server_.exit_code(), 1);

@@ -6,6 +6,14 @@
 
 namespace allranks::server {
 
+namespace {
+
+bool HasSameFiles(const std::map<std::string, std::string>& a, const std::map<std::string, std::string>& b) {
+  return std::ranges::equal(a, b, {}, &std::pair<const std::string, std::string>::first, &std::pair<const std::string, std::string>::first);
+}
+
+}  // namespace
+
 source::FileId Snapshot::FileAt(const std::string& path) const {
   const std::string shown = paths.Shown(paths.Relative(path));
   for (uint32_t i = 0; i < analysed.files.size(); ++i) {
@@ -43,13 +51,11 @@ std::string Workspace::Trace(ir::ModuleId module, const std::string& function) {
   return traces::PrintTrace(a.program, *a.knowledge, a.facts, a.files, module, function);
 }
 
-base::Result<bool> Workspace::Configure(const Settings& settings) {
-  base::Result<FolderOptions> read = OptionsOfFolder(folder_, settings, files_);
+base::Result<bool> Workspace::Configure(const Settings& settings, const OpenFiles& open) {
+  base::Result<FolderOptions> read = OptionsOfFolder({folder_, is_whole_, open.overlays}, settings, files_);
   if (!read) return base::Fail(read.error().message);
   pipeline::Options& options = read->options;
   if (!keeps_cache_) options.cache_folder.clear();
-  // What is open is checked in any case.
-  if (!is_whole_) options.paths.clear();
   std::string texts;
   for (const std::string& path : options.knowledge_files) texts += path + "\n" + files_.Read(path).value_or("") + "\n";
   const bool has_other_paths = options_ && (options_->root != options.root ||
@@ -59,7 +65,6 @@ base::Result<bool> Workspace::Configure(const Settings& settings) {
   }
   knowledge_texts_ = std::move(texts);
   options_ = std::move(options);
-  least_ = read->least;
   baseline_ = std::move(read->baseline);
   return true;
 }
@@ -79,9 +84,11 @@ base::Result<pipeline::Output> Workspace::RunPipeline() {
 base::Result<bool> Workspace::Analyse(const Settings& settings, OpenFiles open, bool disk_is_unchanged,
                                       std::stop_token stop, pipeline::Progress progress) {
   indices_.reset();
-  if (!options_ || !disk_is_unchanged) {
+  // A file that was opened just now may stand in a folder with a configuration of its own.
+  const bool has_new_files = options_ && !is_whole_ && !HasSameFiles(options_->overlays, open.overlays);
+  if (!options_ || !disk_is_unchanged || has_new_files) {
     disk_is_unchanged = false;
-    if (const base::Result<bool> done = Configure(settings); !done) {
+    if (const base::Result<bool> done = Configure(settings, open); !done) {
       options_.reset();
       if (snapshot_ != nullptr) snapshot_->is_complete = false;
       return base::Fail(done.error().message);
@@ -105,7 +112,10 @@ base::Result<bool> Workspace::Analyse(const Settings& settings, OpenFiles open, 
   snapshot_->open = std::move(open);
   snapshot_->is_complete = true;
   if (out->is_same) return true;
-  std::erase_if(out->findings, [&](const findings::Finding& finding) { return finding.confidence < least_; });
+  std::erase_if(out->findings, [&](const findings::Finding& finding) {
+    const std::string path = snapshot_->paths.Relative(snapshot_->analysed.files[finding.span.file].path);
+    return finding.confidence < options_->policies.Of(path).least;
+  });
   if (baseline_) baseline::TakeKnown(*baseline_, out->findings);
   if (is_first) first_names_ = snapshot_->analysed.names.size();
   snapshot_->output = std::move(*out);

@@ -70,7 +70,7 @@ class Workspace {
   std::string Trace(ir::ModuleId module, const std::string& function);
 
  private:
-  base::Result<bool> Configure(const Settings& settings);
+  base::Result<bool> Configure(const Settings& settings, const OpenFiles& open);
   base::Result<pipeline::Output> RunPipeline();
   void Forget();
 
@@ -79,7 +79,6 @@ class Workspace {
   bool keeps_cache_;
   bool is_whole_;
   std::optional<pipeline::Options> options_;
-  findings::Confidence least_ = findings::Confidence::Likely;
   std::optional<baseline::Baseline> baseline_;
   std::string knowledge_texts_;          // of the user's own files, to see when they change
   size_t first_names_ = 0;               // names there were after the first analysis

@@ -4,7 +4,6 @@
 #include <poll.h>
 #include <signal.h>
 #include <sys/resource.h>
-#include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -12,6 +11,8 @@
 #include <cerrno>
 #include <chrono>
 #include <cstring>
+
+#include "analyzer/platform/platform.h"
 
 namespace allranks::cpp {
 namespace {
@@ -51,13 +52,12 @@ struct Pipe {
   Descriptor write;
   bool Open() {
     int ends[2];
-    if (pipe2(ends, O_CLOEXEC) != 0) return false;
-    return Take(ends);
+    return platform::OpenPipe(ends) && Take(ends);
   }
   // A socket can be told not to raise SIGPIPE where the other side ended before it had read all.
   bool OpenForSending() {
     int ends[2];
-    return socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) == 0 && Take(ends);
+    return platform::OpenStream(ends) && Take(ends);
   }
 
  private:
@@ -121,7 +121,7 @@ class Conversation {
 
  private:
   void Feed() {
-    const ssize_t count = left_.empty() ? 0 : send(in_.value(), left_.data(), left_.size(), MSG_NOSIGNAL);
+    const ssize_t count = left_.empty() ? 0 : platform::Send(in_.value(), left_.data(), left_.size());
     if (count > 0) left_.remove_prefix(static_cast<size_t>(count));
     const bool failed = count < 0 && errno != EAGAIN && errno != EINTR;
     if (left_.empty() || failed) in_.Close();
@@ -159,10 +159,8 @@ std::string WhatBecame(int status, const std::string& complaint, const Limits& l
 }
 
 std::string FolderOfThisProgram() {
-  std::array<char, 4096> path;
-  const ssize_t length = readlink("/proc/self/exe", path.data(), path.size());
-  const std::string_view program(path.data(), length > 0 ? static_cast<size_t>(length) : 0);
-  return std::string(program.substr(0, program.rfind('/') + 1));
+  const std::string program = platform::ProgramPath();
+  return program.substr(0, program.rfind('/') + 1);
 }
 
 }  // namespace

@@ -15,6 +15,8 @@ ALLOWED = {
     "analyzer/base": [],
     # Writing of files, for both halves of the tool.
     "analyzer/files": [],
+    # What only one operating system has.
+    "analyzer/platform": [],
     "analyzer/toml": [],
     "witness": [],
     "analyzer/source": ["analyzer/base", "analyzer/files"],
@@ -27,12 +29,12 @@ ALLOWED = {
     "analyzer/traces": ["analyzer/variation", "witness"],
     "analyzer/objects": ["analyzer/traces"],
     # Front ends never know each other: each stands in a folder of its own and names only the core.
-    "frontends/*": ["analyzer/ir", "analyzer/launch"],
+    "frontends/*": ["analyzer/ir", "analyzer/launch", "analyzer/platform"],
     # A family of rules knows RULE_HEADERS and the core, never another family.
     "rules/*": ["rules", "analyzer/objects"],
     "rules": ["analyzer/objects", "analyzer/launch"],
     "driver/config": ["rules", "analyzer/findings", "analyzer/toml"],
-    "driver/pipeline": ["driver/config", "rules", "rules/*", "frontends/*", "analyzer/traces"],
+    "driver/pipeline": ["analyzer/platform", "driver/config", "rules", "rules/*", "frontends/*", "analyzer/traces"],
     "driver/reports": ["rules", "analyzer/findings", "witness"],
     "driver/fixes": ["analyzer/findings"],
     "driver/baseline": ["analyzer/findings"],
@@ -66,11 +68,21 @@ ONLY_IN = [
     (r"tree_sitter/", "tree-sitter", ["frontends/python", "frontends/launch", *ABOVE_ALL]),
     # Neither the stand-ins of frontends/cpp/headers nor the sources of goldens are part of any program of ours.
     (r"(nccl\.h|nccl/|cuda)", "NCCL and CUDA", ["runtime-verify/backends/nccl", "frontends/cpp/headers", "tests/golden/cpp"]),
+    # All of `check` and `server` is meant for every POSIX system; ranks run on Linux only.
+    (r"(sys/(auxv|epoll|eventfd|fanotify|inotify|memfd|prctl|random|sendfile|signalfd|statfs|syscall|sysinfo|timerfd|vfs)\.h|linux/|asm/"
+     r"|elf\.h|link\.h|malloc\.h|features\.h|sched\.h|mach|libproc\.h|sys/event\.h|sys/sysctl\.h)",
+     "one operating system", ["analyzer/platform", "runtime-verify", *ABOVE_ALL]),
     (r"(jsonrpc|json_rpc|json-rpc|lsp|langsvr)", "JSON-RPC", ["driver/server"]),
 ]
 
 # Nothing of others at all but these, in the folders that everything stands on.
 PLAIN = {"analyzer/base": ["tl/", "gtest/", "gmock/"], "analyzer/files": ["sys/", "gtest/", "gmock/"]}
+
+# What POSIX does not have, where the header alone does not tell.
+OF_ONE_SYSTEM = re.compile(
+    r"\b(pipe2|accept4|getrandom|memfd_create|pidfd_\w+|prctl|epoll_\w+|inotify_\w+|signalfd|eventfd|execvpe|renameat2|copy_file_range"
+    r"|sched_getaffinity|malloc_trim|mallopt|SOCK_CLOEXEC|SOCK_NONBLOCK|MSG_NOSIGNAL|O_TMPFILE|O_PATH|st_[acm]tim|ru_maxrss)\b|/proc/self")
+PORTABLE = ("analyzer", "frontends", "rules", "witness", "explain", "driver")
 
 SOURCE_ENDINGS = {".h", ".cpp", ".def", ".inc", ".c", ".cc", ".cu"}
 OUR_ROOTS = ("analyzer", "frontends", "rules", "witness", "explain", "driver", "runtime-verify", *ABOVE_ALL)
@@ -161,6 +173,16 @@ def offending_includes(root):
                     yield f"{user.as_posix()}:{number}: {wrong}"
 
 
+def system_words(root):
+    for user in source_files(root):
+        folder = user.parent.as_posix()
+        if user.parts[0] not in PORTABLE or folder in ("analyzer/platform", "frontends/cpp/headers") or user.stem.endswith("_test"):
+            continue
+        for number, line in enumerate((root / user).read_text(encoding="utf-8", errors="replace").splitlines(), 1):
+            if (match := OF_ONE_SYSTEM.search(line)) and not line.lstrip().startswith(("//", "#")):
+                yield f"{user.as_posix()}:{number}: not every system has {match[0]}: put it behind analyzer/platform/platform.h"
+
+
 def libraries(text):
     """(folder, [(dependency, line)]) of every allranks_library call."""
     text = re.sub(r"#[^\n]*", "", text)
@@ -188,7 +210,7 @@ def offending_dependencies(root):
 
 
 def offending(root):
-    return [*offending_includes(root), *offending_dependencies(root)]
+    return [*offending_includes(root), *system_words(root), *offending_dependencies(root)]
 
 
 def main():

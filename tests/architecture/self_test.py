@@ -60,6 +60,16 @@ class Directions(unittest.TestCase):
         self.refuses("analyzer/base/a.h", "#include <fmt/format.h>", "analyzer/base uses the standard library only")
         self.accepts("runtime-verify/backends/nccl/a.cpp", "#include <cuda.h>\n#include <nccl.h>")
 
+    def test_what_one_operating_system_has(self):
+        for header in ("sys/prctl.h", "linux/limits.h", "elf.h", "mach-o/dyld.h"):
+            self.refuses("driver/cli/a.cpp", f"#include <{header}>",
+                         "headers of one operating system may be included only in analyzer/platform")
+            self.accepts("analyzer/platform/linux.cpp", f"#include <{header}>")
+            self.accepts("runtime-verify/coordinator/a.cpp", f"#include <{header}>")
+        self.refuses("driver/pipeline/a.cpp", "int ends[2];\nbool is_open = pipe2(ends, 0) == 0;",
+                     "not every system has pipe2: put it behind analyzer/platform/platform.h")
+        self.accepts("driver/pipeline/a.cpp", "// As pipe2 does it.\n#include <sys/wait.h>")
+
     def test_includes_start_at_the_root(self):
         self.refuses("analyzer/ir/a.cpp", '#include "sibling.h"',
                      'write "analyzer/ir/sibling.h": includes start at the root of the repository')

@@ -4,9 +4,13 @@ import json
 
 from support import GUARDED, CliTest, main
 
-KNOWLEDGE = """\
-[[library]]
-name = "ours"
+KNOWLEDGE_OF_SYNC = """\
+library = "ours"
+docs = "https://example.org"
+
+[[function]]
+name = "ours.sync"
+operation = "barrier"
 """
 
 
@@ -14,7 +18,7 @@ class Config(CliTest):
     def codes(self, *args, cwd=None):
         result = self.run_allranks("check", "--output-format", "concise", "-q", *args, cwd=cwd)
         self.assertIn(result.code, (0, 1), result.err)
-        return [line.split()[1] for line in result.out.splitlines()]
+        return [line.split()[2] for line in result.out.splitlines()]
 
     def test_three_files(self):
         self.write("a.py", GUARDED)
@@ -93,12 +97,90 @@ class Config(CliTest):
         closest.write_text("extend = '../allranks.toml'\n")
         self.assertEqual(self.codes("pkg"), [])
 
-    def test_a_configuration_further_down_is_named(self):
+    def places(self, *args, cwd=None):
+        """Of each finding its file in the project and its code, and the exit code."""
+        result = self.run_allranks("check", "--output-format", "json", *args, cwd=cwd)
+        self.assertIn(result.code, (0, 1), result.err)
+        found = [(str((cwd or self.root) / f["location"]["path"]).removeprefix(f"{self.root}/"), f["code"]) for f in json.loads(result.out)["findings"]]
+        return sorted(found), result.code
+
+    def test_the_configuration_nearest_to_a_file_counts(self):
+        (self.root / ".git").mkdir()
+        self.write("allranks.toml", "ignore = ['AR4']\n")
+        self.write("tools/a.py", GUARDED)
+        self.write("one/train.py", GUARDED)
+        self.write("one/allranks.toml", "ignore = ['AR101']\n")
+        self.write("two/train.py", GUARDED)
+        self.write("two/deep/train.py", GUARDED)
+        self.write("two/gen/train.py", GUARDED)
+        self.write("two/pyproject.toml", "[tool.allranks]\nfail-on = 'never'\n[tool.allranks.per-file-ignores]\n'/gen/' = ['AR1']\n")
+        self.write("two/deep/.allranks.toml", "extend = '../../one/allranks.toml'\nselect = ['AR101']\n[severity]\nAR101 = 'info'\n")
+        whole, code = self.places()
+        self.assertEqual(whole, [("tools/a.py", "AR101"), ("two/deep/train.py", "AR101"), ("two/train.py", "AR101")])
+        self.assertEqual(code, 1)
+        files = ("tools/a.py", "one/train.py", "two/train.py", "two/deep/train.py", "two/gen/train.py")
+        for file in files:
+            expected = [place for place in whole if place[0] == file]
+            self.assertEqual(self.places(file), (expected, int(bool(expected) and file != "two/train.py")), file)
+            folder, name = file.rsplit("/", 1)
+            self.assertEqual(self.places(name, cwd=self.root / folder)[0], expected, file)
+        self.assertEqual(self.places(*files)[0], whole)
+        self.assertEqual(self.places("one", "two")[0], [place for place in whole if place[0] != "tools/a.py"])
+        self.assertEqual(self.places("two")[1], 1)
+        self.assertIn("info[AR101]", self.run_allranks("check", "two").out)
+        self.assertEqual(len(self.places("--isolated")[0]), 5)
+        self.assertEqual(len(self.places("--config", "allranks.toml")[0]), 5)
+        self.assertEqual(self.places("--ignore", "AR101")[0], [])
+        self.assertEqual(len(self.places("--select", "AR101")[0]), 4)
+        shown = self.run_allranks("check", "--show-settings").out
+        self.assertRegex(shown, r"(?m)^# another one for two/deep: .*/two/deep/\.allranks\.toml$")
+
+    def test_confidence_and_reasons_by_folder(self):
+        self.write("one/a.py", GUARDED)
+        self.write("two/a.py", GUARDED.replace("dist.barrier()", "dist.barrier()  # allranks: ignore[AR101]"))
+        self.assertEqual(self.places()[0], [("one/a.py", "AR101")])
+        self.write("two/allranks.toml", "require-reason = true\n")
+        self.assertEqual(self.places()[0], [("one/a.py", "AR101"), ("two/a.py", "AR002")])
+        self.write("two/allranks.toml", "ignore = ['AR101']\n")
+        self.assertEqual(self.places()[0], [("one/a.py", "AR101")])
+        self.write("one/b.py", "import os\nimport torch.distributed as dist\n\nif os.path.exists('x'):\n    dist.barrier()\n")
+        likely = self.places()[0]
+        self.assertEqual(likely, [("one/a.py", "AR101"), ("one/b.py", "AR104")])
+        self.write("one/allranks.toml", "min-confidence = 'certain'\n")
+        self.assertEqual(self.places()[0], likely[:1])
+        self.assertEqual(self.places("one/b.py")[0], [])
+        self.assertEqual(self.places("--min-confidence", "possible")[0], likely)
+
+    def test_what_a_folder_brings_to_the_whole_run(self):
+        self.write("a.py", GUARDED)
+        self.write("pkg/sync.toml", KNOWLEDGE_OF_SYNC)
+        self.write("pkg/train.py", "import torch.distributed as dist\nimport ours\n\nif dist.get_rank() == 0:\n    ours.sync()\n")
+        self.write("pkg/gen/a.py", GUARDED)
+        self.write("pkg/allranks.toml", "knowledge = ['sync.toml']\nexclude = ['gen/']\n")
+        expected = [("a.py", "AR101"), ("pkg/train.py", "AR101")]
+        self.assertEqual(self.places()[0], expected)
+        self.assertEqual(self.places("pkg/train.py")[0], expected[1:])
+        self.assertNotIn("Not used", self.run_allranks("check").out)
+
+    def test_settings_that_only_a_whole_run_has(self):
         self.write("a.py", GUARDED)
         self.write("pkg/b.py", GUARDED)
-        self.write("pkg/allranks.toml", 'ignore = ["AR101"]\n')
-        self.assertIn("Not used: pkg/allranks.toml. One run has one configuration", self.run_allranks("check").out)
+        self.write("pkg/allranks.toml", "cache-dir = 'cache'\nworld.nodes = 1\n")
+        self.assertIn("Not used: cache-dir, world.nodes of pkg/allranks.toml. All files of a run", self.run_allranks("check").out)
         self.assertNotIn("Not used", self.run_allranks("check", cwd=self.root / "pkg").out)
+        self.write("pkg/allranks.toml", "slect = []\n")
+        result = self.run_allranks("check")
+        self.assertEqual((result.code, result.out), (2, ""))
+        self.assertIn("pkg/allranks.toml:1:1: unknown key `slect`", result.err)
+
+    def test_configurations_of_other_peoples_code_do_not_count(self):
+        (self.root / ".git").mkdir()
+        self.write("a.py", GUARDED)
+        for folder in ("third_party/lib", "node_modules/lib", "lib"):
+            self.write(f"{folder}/b.py", GUARDED)
+            self.write(f"{folder}/allranks.toml", "slect = []\n")
+        (self.root / "lib" / ".git").mkdir()
+        self.assertEqual(self.places()[0], [("a.py", "AR101")])
 
     def test_per_file_ignores_and_severity(self):
         self.write("tests/a.py", GUARDED)

@@ -5,11 +5,11 @@ import shutil
 import subprocess
 import unittest
 
-from support import CliTest, main
+from support import GUARDED, CliTest, main
 
-NAMES = ["a", "b", "ab", "build", "x-1", "[z]", "B"]
+NAMES = ["a", "b", "ab", "made", "x-1", "[z]", "B"]
 PATTERNS = ["a", "b/", "/a", "/b/", "a/b", "a/**", "**/b", "**/a/b", "a/**/b", "*", "*.py", "!*.py", "!a.py", "?.py",
-            "[ab].py", "[!a].py", "[a-b]b.py", "\\[z\\].py", "build", "!build/", "a*", "*b", "/*", "!/a", "# a", "",
+            "[ab].py", "[!a].py", "[a-b]b.py", "\\[z\\].py", "made", "!made/", "a*", "*b", "/*", "!/a", "# a", "",
             "a.py ", "a.py\\ ", "x-[0-9].py", "[[:upper:]].py", "**", "a/", "!a/", "/a/b/*.py", "a**b.py", "*/b.py",
             "a/*/b.py", "/**/b.py", "!**/ab.py", "[^a]b.py", "x\\-1.py", "[", "[a", "b.py\r"]
 
@@ -55,6 +55,27 @@ class Gitignore(CliTest):
             self.write(name, "")
         result = self.run_allranks("check", "--show-files", cwd=self.root / "sub")
         self.assertEqual(result.out, "a.py\ndeep/top.py\n")
+
+    def test_what_is_left_out_without_a_gitignore(self):
+        for folder in (".venv/lib", "node_modules/x", "pkg/__pypackages__", "build/lib", "dist", "env/lib"):
+            self.write(f"{folder}/a.py", GUARDED)
+        self.write("env/pyvenv.cfg", "")
+        self.write("train.py", GUARDED)
+        self.assertEqual(self.run_allranks("check", "--show-files").out, "train.py\n")
+        summary = self.run_allranks("check").out
+        self.assertIn("Not read, as installed packages: .venv, env, node_modules, pkg/__pypackages__. Give the path", summary)
+        self.assertIn("Read, but not checked: build (made by a build), dist (made by a build). Give the path", summary)
+        self.assertEqual(self.run_allranks("check", "--show-files", "dist", ".venv").out, ".venv/lib/a.py\ndist/a.py\n")
+        self.assertEqual(self.run_allranks("check", "--show-files", "build/lib/a.py").out, "build/lib/a.py\n")
+
+    def test_what_git_tracks_is_checked_whatever_its_name(self):
+        self.git("init", "-q")
+        for path in ("build/a.py", "dist/b.py", "node_modules/x/c.py", "d.py"):
+            self.write(path, GUARDED)
+        self.git("add", "build", "node_modules", "d.py")
+        self.assertEqual(self.run_allranks("check", "--show-files").out, "build/a.py\nd.py\n")
+        self.assertIn("Read, but not checked: dist (made by a build), node_modules (a copy of somebody else's code).",
+                      self.run_allranks("check").out)
 
 
 if __name__ == "__main__":

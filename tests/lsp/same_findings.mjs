@@ -122,3 +122,21 @@ test('the same findings everywhere', async (t) => {
   // Each rule that has fixtures speaks in one of them.
   assert.deepEqual([...new Set(fixtures.map(({ fixture }) => fixture.split('/')[0]))].filter((code) => !codes.has(code)), []);
 });
+
+test('a workspace with several configurations', async (t) => {
+  const guarded = 'import torch.distributed as dist\n\nif dist.get_rank() == 0:\n    dist.barrier()\n';
+  const folder = makeFolder({
+    'train.py': guarded,
+    'allranks.toml': "[severity]\nAR101 = 'warning'\n",
+    'one/train.py': guarded,
+    'one/allranks.toml': "ignore = ['AR101']\n",
+    'two/train.py': guarded,
+    'two/pyproject.toml': "[tool.allranks]\nextend = '../allranks.toml'\n",
+  });
+  const client = await Client.start({ folders: [folder], capabilities: ALL_CAPABILITIES, options: {}, test: t });
+  await client.ask('workspace/diagnostic', { previousResultIds: [] });
+  const { json } = await check(folder);
+  assert.deepEqual(codesOf(json), ['train.py AR101', 'two/train.py AR101']);
+  assert.deepEqual(json.findings.map(({ severity }) => severity), ['warning', 'warning']);
+  assert.deepEqual(fromEditor(folder, client.diagnostics).sort(), fromJson(json).sort());
+});

@@ -1,11 +1,16 @@
-#include "driver/pipeline/build_id.h"
-
 #include <elf.h>
+#include <fcntl.h>
 #include <link.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <unistd.h>
 
+#include <array>
 #include <cstring>
 
-namespace allranks::pipeline {
+#include "analyzer/platform/platform.h"
+
+namespace allranks::platform {
 namespace {
 
 constexpr char kOwner[] = "GNU";
@@ -44,10 +49,29 @@ int Visit(dl_phdr_info* info, size_t, void* found) {
 
 }  // namespace
 
+std::string ProgramPath() {
+  std::array<char, 4096> path;
+  const ssize_t length = readlink("/proc/self/exe", path.data(), path.size());
+  return {path.data(), length > 0 ? static_cast<size_t>(length) : 0};
+}
+
 std::string BuildId() {
   std::string found;
   dl_iterate_phdr(Visit, &found);
   return found;
 }
 
-}  // namespace allranks::pipeline
+uint64_t PeakMemory() {
+  rusage usage = {};
+  getrusage(RUSAGE_SELF, &usage);
+  // Counted in units of 1024 bytes.
+  return uint64_t{1024} * static_cast<uint64_t>(usage.ru_maxrss);
+}
+
+bool OpenPipe(int (&ends)[2]) { return pipe2(ends, O_CLOEXEC) == 0; }
+
+bool OpenStream(int (&ends)[2]) { return socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) == 0; }
+
+ssize_t Send(int end, const void* data, size_t size) { return send(end, data, size, MSG_NOSIGNAL); }
+
+}  // namespace allranks::platform
