@@ -86,7 +86,7 @@ TEST(FullTest, WhatIsAnalysedCannotSteerTheTerminal) {
 
 TEST(ConciseTest, OneLineAFinding) {
   EXPECT_EQ(RenderConcise(MakeExample().report(), {.quiet = true}),
-            "train loop.py:6:9: AR101 only rank 0 reaches `torch.distributed.barrier`\n");
+            "train loop.py:6:9: error: AR101 only rank 0 reaches `torch.distributed.barrier`\n");
 }
 
 TEST(CoverageTest, WhatAlignedCallsRestOnIsCounted) {

@@ -17,7 +17,7 @@ class BadInput(CliTest):
         self.write(name, content)
         result = self.check()
         self.assertEqual(result.code, 1, result.err)
-        self.assertIn("good.py:6:9: AR101", result.out)
+        self.assertIn("good.py:6:9: error: AR101", result.out)
         self.assertEqual(result.err, "")
         lines = [line for line in result.out.splitlines() if line.startswith(name)]
         self.assertEqual(len(lines), len(expected), result.out)
@@ -28,7 +28,7 @@ class BadInput(CliTest):
         self.assert_found_beside("bad.py", b"")
 
     def test_binary(self):
-        self.assert_found_beside("bad.py", bytes(range(256)) * 40, "bad.py:1:1: AR001 file was not analysed: it contains NUL")
+        self.assert_found_beside("bad.py", bytes(range(256)) * 40, "bad.py:1:1: error: AR001 file was not analysed: it contains NUL")
 
     def test_nul(self):
         self.assert_found_beside("bad.py", GUARDED.encode() + b"\0", "AR001")
@@ -37,17 +37,17 @@ class BadInput(CliTest):
         self.assert_found_beside("bad.py", GUARDED.encode("utf-16"), "AR001")
 
     def test_invalid_utf_8(self):
-        self.assert_found_beside("bad.py", GUARDED.encode() + b"# \xff\n", "bad.py:6:9: AR101", "bad.py:7:3: AR001 byte that is not UTF-8")
+        self.assert_found_beside("bad.py", GUARDED.encode() + b"# \xff\n", "bad.py:6:9: error: AR101", "bad.py:7:3: error: AR001 byte that is not UTF-8")
 
     def test_declared_encoding(self):
-        self.assert_found_beside("bad.py", b"# -*- coding: latin-1 -*-\n# \xff\n" + GUARDED.encode(), "bad.py:8:9: AR101")
+        self.assert_found_beside("bad.py", b"# -*- coding: latin-1 -*-\n# \xff\n" + GUARDED.encode(), "bad.py:8:9: error: AR101")
 
     def test_byte_order_mark(self):
-        self.assert_found_beside("bad.py", b"\xef\xbb\xbf" + GUARDED.encode(), "bad.py:6:9: AR101")
+        self.assert_found_beside("bad.py", b"\xef\xbb\xbf" + GUARDED.encode(), "bad.py:6:9: error: AR101")
 
     def test_line_ends(self):
         for end in ("\r\n", "\r"):
-            self.assert_found_beside("bad.py", GUARDED.replace("\n", end), "bad.py:6:9: AR101")
+            self.assert_found_beside("bad.py", GUARDED.replace("\n", end), "bad.py:6:9: error: AR101")
 
     def test_50_megabytes(self):
         self.assert_found_beside("bad.py", GUARDED.encode() + b"x = 1\n" * (50_000_000 // 6), "AR001 file was not analysed: its 5")
@@ -63,10 +63,10 @@ class BadInput(CliTest):
             result = self.check("--select", "ALL")
             self.assertEqual(result.code, 1, (left, result.err))
             for name in ("bad", "good"):
-                self.assertIn(f"{name}.py:6:9: AR101", result.out)
+                self.assertIn(f"{name}.py:6:9: error: AR101", result.out)
             # Brackets around a single name leave no trace; whatever else lies too deep is said.
             if left != "(":
-                self.assertRegex(result.out, r"bad\.py:\d+:\d+: AR00[13]", left)
+                self.assertRegex(result.out, r"bad\.py:\d+:\d+: (error|note): AR00[13]", left)
 
     def test_deep_blocks(self):
         deep = "".join(" " * i + "if x:\n" for i in range(2000)) + " " * 2000 + "pass\n"
@@ -74,7 +74,7 @@ class BadInput(CliTest):
         self.assertEqual(self.check().code, 1)
 
     def test_syntax_error(self):
-        self.assert_found_beside("bad.py", GUARDED + "def f(:\n  pass\n", "bad.py:6:9: AR101", "AR001 syntax error")
+        self.assert_found_beside("bad.py", GUARDED + "def f(:\n  pass\n", "bad.py:6:9: error: AR101", "AR001 syntax error")
 
     def test_broken_notebook(self):
         self.assert_found_beside("bad.ipynb", '{"cells": [torch.distributed', "AR001 file was not analysed")
@@ -86,8 +86,8 @@ class BadInput(CliTest):
         self.write("bad.py", GUARDED).chmod(0)
         result = self.check()
         self.assertEqual(result.code, 1)
-        self.assertIn("bad.py:1:1: AR001 file was not analysed", result.out)
-        self.assertIn("good.py:6:9: AR101", result.out)
+        self.assertIn("bad.py:1:1: error: AR001 file was not analysed", result.out)
+        self.assertIn("good.py:6:9: error: AR101", result.out)
 
     def test_a_folder_called_like_a_file(self):
         self.assert_found_beside("bad.py/inner.py", "x = 1\n")
@@ -128,7 +128,7 @@ class BadInput(CliTest):
         self.write("good.py", GUARDED)
         result = self.check("nowhere.py", "good.py")
         self.assert_one_line_error(result, "nowhere.py")
-        self.assertIn("good.py:6:9: AR101", result.out)
+        self.assertIn("good.py:6:9: error: AR101", result.out)
         self.assertEqual(self.check("nowhere.py").out, "")
 
     def test_no_python_at_all(self):

@@ -41,7 +41,7 @@ class Cpp(CliTest):
     def test_compile_command_gives_macros(self):
         self.write("main.cpp", GUARDED)
         self.commands({"file": "main.cpp", "command": "mpicxx -DROOT=0 -O2 -c main.cpp -o main.o"})
-        self.assertIn("main.cpp:7:21: AR101", self.check().out)
+        self.assertIn("main.cpp:7:21: error: AR101", self.check().out)
 
     def test_folder_of_compile_commands(self):
         self.write("main.cpp", GUARDED)
@@ -54,7 +54,7 @@ class Cpp(CliTest):
         self.write("main.cu", GUARDED)
         self.write("flags.rsp", "-gencode arch=compute_90,code=sm_90 -Xcompiler -DROOT=0,-fPIC --expt-relaxed-constexpr")
         self.commands({"file": "main.cu", "command": "nvcc -ccbin g++ -x cu @flags.rsp -rdc=true -c main.cu -o main.o"})
-        self.assertIn("main.cu:7:21: AR101", self.check().out)
+        self.assertIn("main.cu:7:21: error: AR101", self.check().out)
 
     def test_files_outside_the_project_are_not_quoted(self):
         secret = self.write("etc/secret", "password = 1;\n")
@@ -112,27 +112,27 @@ class Cpp(CliTest):
         self.write("crash.cpp", "#pragma clang __debug crash\n#include <mpi.h>\n")
         self.write("main.cpp", PLAIN)
         result = self.check()
-        self.assertIn("crash.cpp:1:1: AR001 file was not analysed: Clang crashed", result.out)
-        self.assertIn("main.cpp:7:18: AR101", result.out)
+        self.assertIn("crash.cpp:1:1: error: AR001 file was not analysed: Clang crashed", result.out)
+        self.assertIn("main.cpp:7:18: error: AR101", result.out)
 
     def test_header_that_includes_itself(self):
         self.write("loop.h", '#include "loop.h"\n')
         self.write("main.cpp", '#include "loop.h"\n' + PLAIN)
         result = self.check("--min-confidence", "possible")
-        self.assertIn("main.cpp:1:10: AR001", result.out)
-        self.assertIn("main.cpp:8:18: AR101", result.out)
+        self.assertIn("main.cpp:1:10: error: AR001", result.out)
+        self.assertIn("main.cpp:8:18: error: AR101", result.out)
 
     def test_missing_header(self):
         self.write("main.cpp", '#include "gone.h"\n' + PLAIN)
         result = self.check()
         self.assertNotIn("AR001", result.out)
-        self.assertIn("main.cpp:8:18: AR101", result.out)
+        self.assertIn("main.cpp:8:18: error: AR101", result.out)
         # Nobody has said how the file is compiled: one line for all such files.
         self.assertIn("\nRead in part: 1 file of C, C++ or CUDA, as no compile_commands.json lists it. ", self.run_allranks("check").out)
         possible = self.check("--min-confidence", "possible").out
-        self.assertIn("main.cpp:1:10: AR001 not all of this could be read: 'gone.h' file not found", possible)
+        self.assertIn("main.cpp:1:10: error: AR001 not all of this could be read: 'gone.h' file not found", possible)
         self.commands({"file": "main.cpp", "command": "c++ -c main.cpp"})
-        self.assertIn("main.cpp:1:10: AR001 not all of this could be read: 'gone.h' file not found", self.check().out)
+        self.assertIn("main.cpp:1:10: error: AR001 not all of this could be read: 'gone.h' file not found", self.check().out)
 
     def test_a_fresh_checkout_is_not_red(self):
         self.write("main.cpp", '#include "gone.h"\n#include <mpi.h>\nint main() { MPI_Barrier(MPI_COMM_WORLD); }\n')
@@ -149,14 +149,14 @@ class Cpp(CliTest):
         self.write("src/a.cpp", "int x;\n")
         self.write("src/main.cpp", "#ifdef WITH_MPI\n" + PLAIN + "#endif\n")
         self.commands({"file": "src/a.cpp", "command": "c++ -DWITH_MPI -c src/a.cpp"})
-        self.assertIn("src/main.cpp:8:18: AR101", self.check().out)
+        self.assertIn("src/main.cpp:8:18: error: AR101", self.check().out)
 
     def test_extra_arguments(self):
         self.write("main.cpp", "#ifdef WITH_MPI\n" + PLAIN + "#endif\n")
         self.assertNotIn("AR101", self.check().out)
-        self.assertIn("main.cpp:8:18: AR101", self.check("--extra-arg", "-DWITH_MPI").out)
+        self.assertIn("main.cpp:8:18: error: AR101", self.check("--extra-arg", "-DWITH_MPI").out)
         self.write("allranks.toml", 'extra-args = ["-DWITH_MPI"]\n')
-        self.assertIn("main.cpp:8:18: AR101", self.check().out)
+        self.assertIn("main.cpp:8:18: error: AR101", self.check().out)
 
     def test_generated_file(self):
         rows = "".join(f"  {{{i}, {i * 3}, {i * 7}}},\n" for i in range(380_000))
@@ -177,7 +177,7 @@ class Cpp(CliTest):
         self.write("lib/detail/sync.hpp", "#pragma once\n#include <mpi.h>\n\ninline void sync(int rank) {\n"
                                           "  if (rank == 0) MPI_Barrier(MPI_COMM_WORLD);\n}\n")
         result = self.check()
-        self.assertEqual(result.out.count("lib/detail/sync.hpp:5:18: AR101"), 1, result.out)
+        self.assertEqual(result.out.count("lib/detail/sync.hpp:5:18: error: AR101"), 1, result.out)
         self.assertNotIn("AR001", result.out)
         self.assertIn("AR101", self.check("lib/detail/sync.hpp").out)
         # A source that brings them changes nothing.
@@ -189,7 +189,7 @@ class Cpp(CliTest):
         self.write("other/deep/far.h", "#pragma once\n#define ROOT 0\n")
         self.write("src/main.cpp", '#include "os.h"\n' + GUARDED)
         result = self.check()
-        self.assertIn("src/main.cpp:8:21: AR101", result.out)
+        self.assertIn("src/main.cpp:8:21: error: AR101", result.out)
         self.assertNotIn("AR001", result.out)
 
     CUDA = """\
@@ -213,7 +213,7 @@ int step(half *data, size_t n, ncclComm_t comm, cudaStream_t stream) {
     def test_cuda_without_the_toolkit(self):
         self.write("step.cu", self.CUDA)
         result = self.check(env={"CUDA_HOME": str(self.root)})
-        self.assertIn("step.cu:13:18: AR101", result.out)
+        self.assertIn("step.cu:13:18: error: AR101", result.out)
         self.assertNotIn("AR001", result.out)
 
     def test_cuda_with_the_toolkit(self):
@@ -224,7 +224,7 @@ int step(half *data, size_t n, ncclComm_t comm, cudaStream_t stream) {
         self.write("step.cu", self.CUDA)
         self.write("which.cpp", "#include <cuda_runtime.h>\n" + version + GUARDED.replace("ROOT", "0"))
         result = self.check()
-        self.assertIn("step.cu:13:18: AR101", result.out)
+        self.assertIn("step.cu:13:18: error: AR101", result.out)
         self.assertNotIn("AR001", result.out)
         self.commands({"file": "which.cpp", "arguments": ["c++", f"-I{home}/include", "which.cpp"]})
         self.assertNotIn("stands in", self.check(env={"CUDA_HOME": str(self.root)}).out)
@@ -250,7 +250,7 @@ int step(half *data, size_t n, ncclComm_t comm, cudaStream_t stream) {
         self.write("project/main.c", PLAIN.replace("#include <mpi.h>", "#include <mpi.h>\n#include <stddef.h>\n#include <stdarg.h>"))
         result = subprocess.run([folder / "allranks", "check", "--output-format", "concise", "-q"], cwd=self.root / "project",
                                 capture_output=True, text=True, timeout=120)
-        self.assertIn("main.c:9:18: AR101", result.stdout)
+        self.assertIn("main.c:9:18: error: AR101", result.stdout)
         self.assertNotIn("AR001", result.stdout)
 
     def test_without_the_helper(self):
@@ -261,8 +261,8 @@ int step(half *data, size_t n, ncclComm_t comm, cudaStream_t stream) {
         self.write("project/train.py", "import torch.distributed as dist\nif dist.get_rank() == 0:\n    dist.barrier()\n")
         result = subprocess.run([folder / "allranks", "check", "--output-format", "concise", "-q"], cwd=self.root / "project",
                                 capture_output=True, text=True, timeout=120)
-        self.assertIn("main.c:1:1: AR001 file was not analysed: C, C++ and CUDA are read by the helper program", result.stdout)
-        self.assertIn("train.py:3:5: AR101", result.stdout)
+        self.assertIn("main.c:1:1: error: AR001 file was not analysed: C, C++ and CUDA are read by the helper program", result.stdout)
+        self.assertIn("train.py:3:5: error: AR101", result.stdout)
 
     def test_python_alone_starts_no_helper(self):
         folder = pathlib.Path(self._folder.name) / "bin"

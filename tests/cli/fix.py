@@ -148,7 +148,7 @@ class Fix(CliTest):
 
     def test_fixes_that_collide_are_made_one_after_the_other(self):
         self.write("a.py", COLLIDING)
-        self.assertEqual([line.split()[1] for line in self.fix("--select", "AR403,AR404").out.splitlines()[:-1]], ["AR404", "AR403"])
+        self.assertEqual([line.split()[2] for line in self.fix("--select", "AR403,AR404").out.splitlines()[:-1]], ["AR404", "AR403"])
         result = self.fix("--unsafe-fixes", "--select", "AR403,AR404")
         self.assertIn("Fixed 2 findings in 1 file.", result.err)
         self.assertEqual(self.text("a.py"), NO_LONGER_COLLIDING)

@@ -31,7 +31,7 @@ class Formats(CliTest):
 
     def test_concise(self):
         lines = self.run_allranks("check", "--output-format", "concise").out.splitlines()
-        self.assertRegex(lines[0], r"^pkg/bad\.py:6:9: AR101 ")
+        self.assertRegex(lines[0], r"^pkg/bad\.py:6:9: error: AR101 ")
         self.assertEqual(len(lines), 2)
 
     def test_paths_are_relative_to_the_working_directory(self):
@@ -204,7 +204,7 @@ class Formats(CliTest):
                  {"cell_type": "code", "source": GUARDED.splitlines(True), "outputs": [], "metadata": {}}]
         self.write("nb.ipynb", json.dumps({"cells": cells, "nbformat": 4, "nbformat_minor": 5, "metadata": {}}))
         out = self.run_allranks("check", "--output-format", "concise", "-q", "nb.ipynb").out
-        self.assertTrue(out.startswith("nb.ipynb:cell 2:6:9: AR101"), out)
+        self.assertTrue(out.startswith("nb.ipynb:cell 2:6:9: error: AR101"), out)
 
     def test_lines_of_a_notebook_are_those_of_its_file(self):
         code = GUARDED.splitlines(True)

@@ -10,16 +10,16 @@ class Streams(CliTest):
     def test_stdin(self):
         result = self.run_allranks("check", "--output-format", "concise", "-q", "-", stdin=GUARDED.encode())
         self.assertEqual(result.code, 1, result.err)
-        self.assertTrue(result.out.startswith("<stdin>:6:9: AR101"), result.out)
+        self.assertTrue(result.out.startswith("<stdin>:6:9: error: AR101"), result.out)
 
     def test_stdin_stands_for_the_file_it_is_named_after(self):
         self.write("pkg/helpers.py", "import torch.distributed as dist\n\ndef sync():\n    dist.barrier()\n")
         self.write("pkg/train.py", "x = 1\n")
         text = b"import torch.distributed as dist\nfrom helpers import sync\n\nif dist.get_rank() == 0:\n    sync()\n"
         result = self.run_allranks("check", "--output-format", "concise", "-q", "--stdin-filename", "pkg/train.py", "-", stdin=text)
-        self.assertTrue(result.out.startswith("pkg/train.py:5:5: AR101"), result.out + result.err)
+        self.assertTrue(result.out.startswith("pkg/train.py:5:5: error: AR101"), result.out + result.err)
         new = self.run_allranks("check", "--output-format", "concise", "-q", "--stdin-filename", "pkg/new.py", "-", stdin=text)
-        self.assertTrue(new.out.startswith("pkg/new.py:5:5: AR101"), new.out + new.err)
+        self.assertTrue(new.out.startswith("pkg/new.py:5:5: error: AR101"), new.out + new.err)
 
     def test_empty_stdin(self):
         self.assertEqual(self.run_allranks("check", "-").code, 0)
