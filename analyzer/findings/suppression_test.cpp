@@ -65,7 +65,7 @@ class Program {
     return reasons;
   }
   // The text once the first fix of each complaint is applied, from the last to the first.
-  std::string Mended() const {
+  std::string Fixed() const {
     std::string text = files_[source::FileId{0}].text;
     source::Span last;
     for (auto finding = findings_.rbegin(); finding != findings_.rend(); ++finding) {
@@ -172,26 +172,26 @@ TEST(SuppressionTest, AReasonCanBeAskedFor) {
   EXPECT_THAT(program.Find("AR101").Left({"AR101", "AR002"}, true), ElementsAre("AR002: suppression of `AR101` without a reason"));
 }
 
-std::string MendedOf(const std::string& text, std::string_view found = "") {
+std::string FixedBy(const std::string& text, std::string_view found = "") {
   Program program(text, {"barrier()"});
   if (!found.empty()) program.Find(found);
   program.Left();
-  return program.Mended();
+  return program.Fixed();
 }
 
 TEST(SuppressionFixTest, WhatIsUnusedIsTakenOut) {
-  EXPECT_EQ(MendedOf("barrier()  # allranks: ignore[AR101] why\n"), "barrier()\n");
-  EXPECT_EQ(MendedOf("x\n  # allranks: ignore[AR101] why\r\nbarrier()\n"), "x\nbarrier()\n");
-  EXPECT_EQ(MendedOf("barrier()  # allranks: ignore[AR101, AR104]\n"), "barrier()\n");
-  EXPECT_EQ(MendedOf("barrier()  # allranks: ignore[AR101] why  # noqa\n"), "barrier()  # noqa\n");
-  EXPECT_EQ(MendedOf("barrier()  # allranks: ignore[AR101, AR104] why\n", "AR101"), "barrier()  # allranks: ignore[AR101] why\n");
-  EXPECT_EQ(MendedOf("barrier()  # allranks: ignore[AR104, AR101] why\n", "AR101"), "barrier()  # allranks: ignore[AR101] why\n");
+  EXPECT_EQ(FixedBy("barrier()  # allranks: ignore[AR101] why\n"), "barrier()\n");
+  EXPECT_EQ(FixedBy("x\n  # allranks: ignore[AR101] why\r\nbarrier()\n"), "x\nbarrier()\n");
+  EXPECT_EQ(FixedBy("barrier()  # allranks: ignore[AR101, AR104]\n"), "barrier()\n");
+  EXPECT_EQ(FixedBy("barrier()  # allranks: ignore[AR101] why  # noqa\n"), "barrier()  # noqa\n");
+  EXPECT_EQ(FixedBy("barrier()  # allranks: ignore[AR101, AR104] why\n", "AR101"), "barrier()  # allranks: ignore[AR101] why\n");
+  EXPECT_EQ(FixedBy("barrier()  # allranks: ignore[AR104, AR101] why\n", "AR101"), "barrier()  # allranks: ignore[AR101] why\n");
 }
 
 TEST(SuppressionFixTest, WhatIsMisspeltIsRespelt) {
-  EXPECT_EQ(MendedOf("barrier()  # allranks: ignore[AR1O1]\n"), "barrier()  # allranks: ignore[AR101]\n");
-  EXPECT_EQ(MendedOf("barrier()  # allranks: ingore[AR101]\n"), "barrier()  # allranks: ignore[AR101]\n");
-  EXPECT_EQ(MendedOf("barrier()  # allranks: disable[AR101]\n"), "barrier()  # allranks: disable[AR101]\n");
+  EXPECT_EQ(FixedBy("barrier()  # allranks: ignore[AR1O1]\n"), "barrier()  # allranks: ignore[AR101]\n");
+  EXPECT_EQ(FixedBy("barrier()  # allranks: ingore[AR101]\n"), "barrier()  # allranks: ignore[AR101]\n");
+  EXPECT_EQ(FixedBy("barrier()  # allranks: disable[AR101]\n"), "barrier()  # allranks: disable[AR101]\n");
 }
 
 TEST(SuppressionTest, ProseIsNoDirective) {

@@ -109,7 +109,7 @@ class Loader {
     } catch (const toml::parse_error& problem) {
       Place place = PlaceOf(problem.source());
       if (place.line == 0) place = {LineThatIsRefused(text), 1};
-      errors_.Fail(place, fmt::format("{}; mend the TOML here", problem.description()));
+      errors_.Fail(place, fmt::format("{}; fix the TOML here", problem.description()));
     }
     if (!errors_.ok()) {
       knowledge_.formulas_.resize(formulas_before_);
@@ -661,7 +661,7 @@ class Loader {
     if (dot == std::string_view::npos && (!is_cpp_ || kind == EntryKind::Method)) {
       table.Fail("name", fmt::format("`{}` has no module or class; write the full name", text));
     } else if (kind == EntryKind::Function && is_member) {
-      table.Fail("name", "a member of a mark or of any object stands in [[method]] or [[attribute]]");
+      table.Fail("name", "a member of a mark or of any object belongs in [[method]] or [[attribute]]");
     } else if (kind == EntryKind::Method || (kind == EntryKind::Attribute && is_member)) {
       Refer(Knowledge::ReferenceKind::Owner, names_.Intern(text.substr(0, dot)),
             table.PlaceOfKey(table.Has("name") ? "name" : "names"));

@@ -350,7 +350,7 @@ constexpr Mistake kMistakes[] = {
     {"[[method]]\nname = \"@unheard.save\"\n",
      "ours.toml:4:8: no file describes the mark `@unheard`; no entry says `mark` with it"},
     {"[[function]]\nname = \"*.save\"\n",
-     "ours.toml:4:8: a member of a mark or of any object stands in [[method]] or [[attribute]]"},
+     "ours.toml:4:8: a member of a mark or of any object belongs in [[method]] or [[attribute]]"},
     {"[[function]]\nname = \"a.b\"\nmakes_uniform = [\"return\"]\n",
      "ours.toml:5:17: only an operation makes values equal; add `operation`, or say uniform = true"},
     {"[[class]]\nname = \"a.A\"\nbases = [\"a.B\"]\n[[class]]\nname = \"a.B\"\nbases = [\"a.A\"]\n",
@@ -379,16 +379,16 @@ TEST_F(LoaderTest, AHeadIsNeeded) {
 TEST_F(LoaderTest, WhatIsNotTomlIsSaidWhere) {
   const std::string error = Error("[[function]]\nname = \"a.b\nuniform = true\n");
   EXPECT_THAT(error, StartsWith("ours.toml:4:"));
-  EXPECT_THAT(error, HasSubstr("; mend the TOML here"));
+  EXPECT_THAT(error, HasSubstr("; fix the TOML here"));
 }
 
 // What toml++ itself only asserts.
 TEST_F(LoaderTest, StrayCharactersAreSaidWhere) {
   EXPECT_EQ(Error("[[function]]\nname = [}\n"),
-            "ours.toml:4:1: a character that does not belong there; mend the TOML here");
+            "ours.toml:4:1: a character that does not belong there; fix the TOML here");
   EXPECT_EQ(Error("[[#function]]\n"),
-            "ours.toml:3:1: a character that does not belong there; mend the TOML here");
-  EXPECT_EQ(Error("name = [}"), "ours.toml:3:1: a character that does not belong there; mend the TOML here");
+            "ours.toml:3:1: a character that does not belong there; fix the TOML here");
+  EXPECT_EQ(Error("name = [}"), "ours.toml:3:1: a character that does not belong there; fix the TOML here");
 }
 
 // Whatever is cut off or broken in a good file, the answer is one line with file, line and column.

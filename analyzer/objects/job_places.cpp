@@ -75,7 +75,7 @@ JobPlaces::Meets JobPlaces::MeetsInCallers(FuncId function, bool ends_program, s
   return meets;
 }
 
-// Whether a run may come by both.
+// Whether a run may reach both.
 bool JobPlaces::MayMeet(const Site& maker, const Site& site, bool ends_program) const {
   const ir::ModuleId module_id = program_.funcs[site.function].module;
   const ir::Module& module = program_.modules[module_id];

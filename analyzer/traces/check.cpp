@@ -52,7 +52,7 @@ void FunctionCheck::Run() {
   root_ = WithHistory(state_, root_, is_entry, &before_history);
   nodes_ = CollectVarying(state_, root_);
   Compare();
-  // Ranks that come by first: what differs then, and does not otherwise, hangs on that.
+  // Ranks that get there first: what differs then, and does not otherwise, hangs on that.
   is_first_arrival_ = !nodes_.made.empty();
   if (is_first_arrival_) Compare();
   state_.steps_of_file[module] += state_.projection_steps;

@@ -258,7 +258,7 @@ class Describer {
     });
   }
 
-  // From what parts the ranks to the operation, and to the exit that skips it. What stands around both leads to neither.
+  // From what separates the ranks to the operation, and to the exit that skips it. What stands around both leads to neither.
   bool HangsOnSettingOnTheWay() const {
     const Assignment nothing;
     Evaluator evaluator(state_.values, state_.knowledge, scene_.world(), nothing);

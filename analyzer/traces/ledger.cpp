@@ -52,7 +52,7 @@ class Walk {
     Visit(trace, assumed);
   }
 
-  // None: the walk did not come by.
+  // None: the walk did not get there.
   const Assumptions* Of(SiteId site) const {
     const auto found = by_site_.find(site.index);
     return found == by_site_.end() ? nullptr : &found->second;

@@ -92,7 +92,7 @@ void FunctionCheck::CheckOwnAlong(Scene& scene, Axes axes, FuncId handlers_of) {
   }
 }
 
-// The nodes that some other rank of one of the groups comes by as well.
+// The nodes that some other rank of one of the groups reaches as well.
 std::unordered_set<uint32_t> FunctionCheck::ReachedByPeers(Scene& scene, uint32_t rank, uint32_t groups) {
   std::unordered_set<uint32_t> reached;
   std::set<uint32_t> seen;

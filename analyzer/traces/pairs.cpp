@@ -241,14 +241,14 @@ std::optional<Evidence> FunctionCheck::Explain(Scene& scene, SequenceStore& sequ
   const auto is_open = [&](SeqId id) { return sequences[id].kind == ItemKind::Choice; };
   const bool both_issue = evidence.kind == DifferenceKind::Mismatch && first && second;
   const bool one_is_open = is_open(parting.first) != is_open(parting.second);
-  // Nor that condition, where it stands before what parts the ranks: on one side it was settled by what comes later.
+  // Nor that condition, where it precedes what separates the ranks: on one side it was settled by what comes later.
   const SeqId open = is_open(parting.first) ? parting.first : parting.second;
   const bool is_common = one_is_open && !Contains(traces_, evidence.node, sequences[open].origin);
   const bool is_same = is_common && first && second && sequences[sequences.FirstOp(parting.first)].token ==
                                                            sequences[sequences.FirstOp(parting.second)].token;
   // Nor is it known which group they work on where no condition parts them.
   const bool has_no_cause = !evidence.node && !parting.same_operation;
-  // Unless the other side comes by the same condition as well: there it decides alike.
+  // Unless the other side reaches the same condition as well: there it decides alike.
   const SeqId closed = open == parting.first ? parting.second : parting.first;
   const bool may_be_same = one_is_open && both_issue && !sequences.Holds(closed, sequences[open].origin);
   const bool may_both_be_same = both_issue && BothOpen(sequences, parting);

@@ -396,7 +396,7 @@ SeqId Projector::ProjectLoop(TraceId id, const Trace& trace, const Context& cont
   return LoopItem(id, trace, body, trips, context.next);
 }
 
-// `while True: if not ready: continue; broadcast()`: a rank that has nothing yet asks again and comes by later, the others
+// `while True: if not ready: continue; broadcast()`: a rank that has nothing yet asks again and gets there later, the others
 // wait for it. Rounds that issue nothing do not tell ranks apart, unless the batches of a rank are counted by them.
 SeqId Projector::WithoutIdleRounds(SeqId body, size_t recorded) {
   for (;;) {

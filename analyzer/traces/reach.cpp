@@ -1,5 +1,5 @@
 // Reachability, forward. Projection goes backward, from what follows to what comes before, so whatever it notes on its way
-// may lie behind an exit that the rank has taken long before. Everything noted there is judged only if this walk comes by.
+// may lie behind an exit that the rank has taken long before. Everything noted there is judged only if this walk gets there.
 //
 // The walk over-approximates: after a loop, a call or a `try` it goes on wherever that is possible at all.
 #include "analyzer/traces/reach.h"

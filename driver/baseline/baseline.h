@@ -26,7 +26,7 @@ struct Baseline {
   std::vector<Entry> entries;
 };
 
-// An error names the file and says how to mend it.
+// An error names the file and says how to fix it.
 [[nodiscard]] base::Result<Baseline> Parse(const std::string& shown, std::string_view text);
 // One line an entry, sorted: two branches that change it merge.
 std::string Write(Baseline baseline);

@@ -30,7 +30,7 @@ class Known {
   void AddSeen(Verdicts& verdicts) const;
   // --update-baseline: everything that was found becomes known, with what was seen of it in a job. Returns what to say.
   [[nodiscard]] base::Result<std::string> Update(pipeline::Output& out, const Verdicts& verdicts);
-  // Takes what is mended out of the baseline file, but not where files must stay as they are (CI, hooks). Returns what to
+  // Takes what is fixed out of the baseline file, but not where files must stay as they are (CI, hooks). Returns what to
   // say; empty: nothing.
   [[nodiscard]] base::Result<std::string> Shrink(const pipeline::Output& out) const;
 

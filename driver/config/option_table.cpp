@@ -26,7 +26,7 @@ const std::array kOptions = {
     Option{.key = "select", .kind = Kind::Rules, .member = &Settings::select, .default_value = "[]", .flag = "--select",
            .summary = "rules to run instead of those on by default",
            .text = "A code (`AR101`), the beginning of one (`AR1`), a name (`rank-guarded-collective`) or `ALL`. Of the\n"
-                   "selectors that speak of a rule the longest wins, and of two equally long ones the one that ignores.",
+                   "selectors that match a rule the longest wins, and of two equally long ones the one that ignores.",
            .example = "select = [\"AR1\", \"AR3\", \"missing-set-epoch\"]"},
     Option{.key = "extend-select", .kind = Kind::Rules, .member = &Settings::extend_select, .default_value = "[]",
            .flag = "--extend-select", .summary = "rules to run besides the selected ones",

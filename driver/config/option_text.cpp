@@ -48,7 +48,7 @@ std::string ChoicesText(const Option& option) {
 constexpr std::string_view kPageHead =
     "# Settings\n\n"
     "Made by `allranks config --all` from the table that the tool itself reads: change `driver/config/option_table.cpp`, not\n"
-    "this page. [configuration.md](configuration.md) says where settings stand and which of them count.\n";
+    "this page. [configuration.md](configuration.md) says where settings are kept and which of them apply.\n";
 
 }  // namespace
 

@@ -252,7 +252,7 @@ base::Result<Settings> ReadSettings(const std::string& path, const std::string& 
 
 base::Result<Settings> ReadInlineSettings(const std::string& text) {
   base::Result<Settings> settings = FromDocument({.shown = "--config", .folder = "", .text = text}, false);
-  if (settings && settings->Has("extend")) return base::Fail("--config: `extend` stands in a file; name that file instead");
+  if (settings && settings->Has("extend")) return base::Fail("--config: `extend` belongs in a file; name that file instead");
   return settings;
 }
 

@@ -29,7 +29,7 @@ struct Foretelling {
 
 struct Answer {
   Cause cause = Cause::None;
-  // False: nothing in the code parts the ranks. None: it could not be told.
+  // False: nothing in the code separates the ranks. None: that could not be decided.
   std::optional<bool> is_code;
   std::string summary;                 // one paragraph
   std::string operation;               // "all_reduce on the default group (operation 7)"

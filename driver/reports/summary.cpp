@@ -30,7 +30,7 @@ std::string BySeverity(const Report& report) {
 std::string LedgerText(const Report& report) {
   const CoverageTotals totals = Totals(report);
   if (totals.all() == 0) return {};
-  return "; of " + Counted(totals.all(), "collective call") + " " + std::to_string(totals.proven) + " proven aligned, " +
+  return "; collective calls: " + std::to_string(totals.proven) + " proven aligned, " +
          std::to_string(totals.aligned) + " aligned as far as read, " + std::to_string(totals.flagged) + " flagged, " +
          std::to_string(totals.unknown) + " unknown";
 }

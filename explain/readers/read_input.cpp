@@ -94,7 +94,7 @@ std::string ReadInput(std::string_view path, std::string_view bytes, Recording& 
   const size_t first = bytes.find_first_not_of(" \t\r\n");
   if (first != std::string_view::npos && bytes[first] == '{') return ReadJsonInput(path, bytes, recording);
   if (AddText(bytes, RankOfName(path), recording)) return {};
-  return "nothing in it speaks of a hang: neither a watchdog's message nor a stack nor an error of a rank";
+  return "nothing in it tells of a hang: neither a watchdog's message nor a stack nor an error of a rank";
 }
 
 bool IsReport(std::string_view bytes) {

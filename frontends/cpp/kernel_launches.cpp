@@ -28,7 +28,7 @@ bool EndsArgument(std::string_view launch, size_t at) {
 }
 
 // `launch`: what stands between the angle brackets, from `begin` on in `text`.
-void MendLists(std::string_view launch, size_t begin, std::string* text) {
+void RewriteLists(std::string_view launch, size_t begin, std::string* text) {
   for (size_t at = launch.find('{'); at != std::string_view::npos; at = launch.find('{', at + 1)) {
     const size_t end = EndOfList(launch, at);
     if (end == std::string_view::npos || !BeginsArgument(launch, at) || !EndsArgument(launch, end)) continue;
@@ -42,16 +42,16 @@ void MendLists(std::string_view launch, size_t begin, std::string* text) {
 }  // namespace
 
 std::string WithPlainLaunches(std::string_view text) {
-  std::string mended(text);
+  std::string rewritten(text);
   for (size_t open = text.find(kOpen); open != std::string_view::npos; open = text.find(kOpen, open + 1)) {
     const size_t begin = open + kOpen.size();
     const size_t close = text.find(kClose, begin);
     if (close == std::string_view::npos) break;
     const std::string_view launch = text.substr(begin, close - begin);
     // What looks like a launch in a comment may end far away.
-    if (launch.find(';') == std::string_view::npos) MendLists(launch, begin, &mended);
+    if (launch.find(';') == std::string_view::npos) RewriteLists(launch, begin, &rewritten);
   }
-  return mended;
+  return rewritten;
 }
 
 }  // namespace allranks::cpp

@@ -69,7 +69,7 @@ dist.all_reduce(total)        # once, after the loop
   prepared, a range over a number that was reduced (`MIN` over the ranks) or that is the same
   everywhere.
 * The loop runs under `Join`, which lets ranks that are done answer for the others.
-* Nothing collective stands in the loop.
+* There is no collective in the loop.
 
 ## Fix
 

@@ -32,7 +32,7 @@ class Hoist {
   }
 
  private:
-  // The `if` whose test parts the ranks: with no other arm, on a line of its own.
+  // The `if` whose test differs between ranks: with no other arm, on a line of its own.
   std::optional<ir::StmtId> Branch() const {
     if (module_.language != ir::Language::Python || !difference_.condition_expr) return std::nullopt;
     if (difference_.function != difference_.condition_function) return std::nullopt;

@@ -36,7 +36,7 @@ extern const Rule RankGuardedCollective = {
 ## What it finds
 
 A collective call (`all_reduce`, `broadcast`, `barrier`, ...) that only some ranks of its group reach, because
-a condition on the rank stands in front of it: an `if`, a conditional expression, `and` / `or`, `match`, a
+it follows a condition on the rank: an `if`, a conditional expression, `and` / `or`, `match`, a
 decorator such as `rank_zero_only`, or a `with` block. The condition may stand in another function or file
 than the call; the calls in between are listed with the finding.
 

@@ -78,7 +78,7 @@ ncclGroupEnd();
 * The halves are issued together: `batch_isend_irecv`, an NCCL group, `MPI_Sendrecv`, `MPI_Isend` and
   `MPI_Irecv`.
 * Some peer, or whether an operation is reached, is not known.
-* Only one half stands in a function that others call: the other half may be anywhere.
+* Only one half is in a function that others call: the other half may be anywhere.
 
 ## Fix
 

@@ -165,7 +165,7 @@ class Lines(IterableDataset):
 
 ## When it is silent
 
-* The class, a base class, or a function that it calls speaks of ranks, shards or splits.
+* The class, a base class, or a function that it calls mentions ranks, shards or splits.
 * It is made with an argument that differs from rank to rank.
 * Nothing is trained with it under a wrapper that averages gradients, or a framework prepares the loader.
 

@@ -151,7 +151,7 @@ def worker(rank, args):
 ## When it is silent
 
 * The started function seeds, itself or through helpers, or calls something unknown whose name
-  speaks of seeds.
+  mentions seeds.
 * The processes are forked: they go on from the state of their parent.
 * A launcher starts the ranks, so that each of them runs the whole script.
 

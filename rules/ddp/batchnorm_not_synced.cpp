@@ -97,7 +97,7 @@ extern const Rule BatchnormNotSynced = {
 ## What it finds
 
 A model of the project with `BatchNorm` layers that is wrapped in DDP, in a program whose loaders have batches
-of at most 8 samples, and that speaks of `SyncBatchNorm` nowhere.
+of at most 8 samples, and that never mentions `SyncBatchNorm`.
 
 ## Why it hurts
 

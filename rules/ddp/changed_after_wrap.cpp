@@ -246,7 +246,7 @@ model = DDP(model)
 
 ## Fix
 
-There is none: what stands in between may need the wrapper.
+There is none: the code in between may need the wrapper.
 
 ## Proof
 

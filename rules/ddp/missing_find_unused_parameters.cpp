@@ -173,7 +173,7 @@ model = DDP(model, find_unused_parameters=True)
 
 * The part is read anywhere else in the project, or the class hands itself to code that is not seen.
 * The condition follows from a setting or from an argument: then it is the same in every step.
-* The class speaks of `requires_grad`: the part may be frozen before it is wrapped.
+* The class mentions `requires_grad`: the part may be frozen before it is wrapped.
 * The flag is a variable, or `static_graph` is set.
 
 ## Fix

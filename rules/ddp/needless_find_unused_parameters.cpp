@@ -105,7 +105,7 @@ model = DDP(Net())
 
 * A part is used under a condition that may come out either way, or not at all, or the object is handed to
   code that is not seen.
-* The class derives from one that is not seen, or speaks of `requires_grad`.
+* The class derives from one that is not seen, or mentions `requires_grad`.
 * The flag is a variable.
 * The program puts the model into evaluation mode and computes no gradients.
 

@@ -222,7 +222,7 @@ for batch in loader:
 
 ## When it is silent
 
-* A test stands before the call (`dist.is_initialized()`, `if args.distributed`), or it stands in a `try`.
+* The call follows a test (`dist.is_initialized()`, `if args.distributed`), or is in a `try`.
 * The code is a library: nothing in the checked files runs it.
 * A framework sets the group up, or a function outside the project is called whose name says that it may.
 

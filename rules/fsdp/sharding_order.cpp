@@ -103,7 +103,7 @@ fully_shard(model)
 
 ## Fix
 
-There is none: what stands in between may matter.
+There is none: the code in between may matter.
 
 ## Proof
 

@@ -132,7 +132,7 @@ extern const Rule ConfigConflict = {
 
 * A job of the Trainer with `--deepspeed FILE` whose arguments and FILE give different values for
   the batch size of a rank, accumulation, learning rate, weight decay, clipping, warm-up or
-  precision. Which arguments and keys belong together stands in
+  precision. Which arguments and keys belong together is in
   `knowledge/launch/deepspeed_config.toml`.
 * A configuration of Accelerate that names a `deepspeed_config_file` and repeats settings that stand
   in that file.

@@ -70,8 +70,8 @@ extern const Rule DebugLeftOn = {
 
 Variables of the environment that are set for a job and are meant for looking for an error:
 `CUDA_LAUNCH_BLOCKING=1`, `TORCH_DISTRIBUTED_DEBUG=DETAIL`, `NCCL_P2P_DISABLE=1`,
-`NCCL_SHM_DISABLE=1`, `NCCL_IB_DISABLE=1`, `NCCL_DEBUG=TRACE`. Which there are, and what each costs,
-stands in `knowledge/launch/variables.toml`.
+`NCCL_SHM_DISABLE=1`, `NCCL_IB_DISABLE=1`, `NCCL_DEBUG=TRACE`. They are listed, with what each
+costs, in `knowledge/launch/variables.toml`.
 
 ## Why it hurts
 

@@ -143,7 +143,7 @@ extern const Rule FolderRace = {
 ## What it finds
 
 `os.makedirs(path)`, `os.mkdir(path)` or `Path(path).mkdir()` without `exist_ok=True` where all ranks of a job
-come by with the same path, with or without a test whether the folder is there.
+reach with the same path, with or without a test whether the folder is there.
 
 ## Why it hurts
 

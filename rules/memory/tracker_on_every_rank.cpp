@@ -129,7 +129,7 @@ extern const Rule TrackerOnEveryRank = {
 ## What it finds
 
 `SummaryWriter(...)`, `wandb.init(...)`, `mlflow.start_run(...)` and what else the knowledge base gives the
-role `open_tracker`, where every rank of a job comes by, or one rank of each node does. Who comes by is
+role `open_tracker`, that every rank of a job reaches, or one rank of each node does. Who reaches it is
 decided as for AR802, on two nodes of two ranks, callers included.
 
 ## Why it hurts

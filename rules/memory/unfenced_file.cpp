@@ -324,7 +324,7 @@ model.load_state_dict(torch.load("init.pt", map_location=device))
 
 ## When it is silent
 
-* A collective, or a call whose name says that it waits, stands in between; also a guard that lets rank 0 go
+* A collective, or a call whose name says that it waits, is in between; also a guard that lets rank 0 go
   first.
 * The name of the file changes from one time to the next, or is not known.
 * Only the rank that wrote reads.

@@ -172,7 +172,7 @@ for i, batch in enumerate(loader):
 
 ## When it is silent
 
-* The file speaks of `no_sync`, `require_backward_grad_sync` or `accumulate` anywhere: then it is taken to
+* The file mentions `no_sync`, `require_backward_grad_sync` or `accumulate` anywhere: then it is taken to
   know what it does, but for a `no_sync` around a lone backward. Of that only `require_backward_grad_sync` is
   taken to make up for it.
 * The model is sharded: FSDP may leave `no_sync` out on purpose, as it costs memory.
@@ -183,7 +183,7 @@ for i, batch in enumerate(loader):
 `--unsafe-fixes` sets DDP's `require_backward_grad_sync` at the beginning of each round to the test under
 which the optimizer steps. It is not safe, as the test may count what changes within the round, and the
 attribute is no documented part of DDP. A `no_sync` around the backward alone is moved up before the forward
-where both stand in one block: what stands in between is then indented, and runs under it as well.
+where both are in one block: the code in between is then indented, and runs under it as well.
 
 ## Proof
 

@@ -228,7 +228,7 @@ if rank == 0:
 
 ## Fix
 
-`--unsafe-fixes` lets Lightning reduce what is logged. It is not safe, as every rank then has to come by.
+`--unsafe-fixes` lets Lightning reduce what is logged. It is not safe, as every rank then has to get there.
 Elsewhere there is none: what has to be summed up is not known.
 
 ## Proof
