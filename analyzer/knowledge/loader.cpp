@@ -365,6 +365,7 @@ class Loader {
                  .only_if_param = ReadOnlyIf(table, entry),
                  .local_if_param = param("local_if"),
                  .strategies = ReadName(table, "strategies"),
+                 .is_kept = table.Flag("kept"),
                  .as_context = table.Flag("context")};
     entry.has_operation = operation.kind.has_value();
     if (entry.has_operation) return;
@@ -372,7 +373,7 @@ class Loader {
                                                  "root_in_group", "tensor",       "count",       "dtype",       "other_dtype",
                                                   "peer",          "messages",     "reduce_op",
                                                  "async",         "always_async", "handle",      "opens_batch", "may_buffer",  "token",       "own_rank",    "fixed_shape", "only_if",
-                                                 "local_if",      "strategies",   "context"};
+                                                 "local_if",      "strategies",   "kept",        "context"};
     for (const std::string_view key : kOfOperation) {
       if (!table.Has(key)) continue;
       table.Fail(key, fmt::format("`{}` describes an operation; say which with operation = \"...\"", key));

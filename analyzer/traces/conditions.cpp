@@ -136,6 +136,18 @@ bool HangsOnObject(const variation::ValueStore& values, ValueId condition, int d
   return std::ranges::any_of(kids, [&](ValueId kid) { return HangsOnObject(values, kid, depth + 1); });
 }
 
+bool HangsOnOneOfStores(const variation::ValueStore& values, ValueId condition, int depth) {
+  constexpr int kDeepest = 8;
+  if (!condition || depth == kDeepest) return false;
+  const auto kids = values.Kids(condition);
+  const bool chooses = values[condition].kind == ValueKind::Select && IsOfSomeObject(values, kids[0]);
+  const auto grows = [&](ValueId arm, ValueId other) {
+    return (values[arm].flags & variation::kCounted) != 0 || IsMadeOf(values, arm, other);
+  };
+  if (chooses && !grows(kids[1], kids[2]) && !grows(kids[2], kids[1])) return true;
+  return std::ranges::any_of(kids, [&](ValueId kid) { return HangsOnOneOfStores(values, kid, depth + 1); });
+}
+
 bool IsMadeOfRanks(const variation::ValueStore& values, ValueId id, int depth) {
   constexpr int kDeepest = 12;
   if (!id || values.axes(id).empty()) return true;

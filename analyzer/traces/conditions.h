@@ -19,6 +19,9 @@ bool IsOfSomeObject(const variation::ValueStore& values, ValueId condition, int 
 // The same, of a condition on the way to an operation: objects that keep something known there and decide otherwise.
 bool HangsOnObject(const variation::ValueStore& values, ValueId condition, int depth = 0);
 
+// Whether it asks for a field in which several places store different things, and not one thing that grows.
+bool HangsOnOneOfStores(const variation::ValueStore& values, ValueId condition, int depth = 0);
+
 // Whether all that varies in a value are ranks themselves, parts of sequences taken by rank, and their numbers.
 bool IsMadeOfRanks(const variation::ValueStore& values, ValueId value, int depth = 0);
 

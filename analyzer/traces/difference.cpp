@@ -222,6 +222,7 @@ class Describer {
     if (result.kind == DifferenceKind::Shape && is_of_surroundings) assumed->Add(Assumption::SizeDiffers);
     // Where the world tells the ranks apart, what else a condition hangs on may be the same for all.
     if (!evidence_.own) return;
+    if (decided_by && HangsOnOneOfStores(state_.values, decided_by)) assumed->Add(Assumption::SeveralStores);
     if (result.axes.has(knowledge::Axis::Data)) AddOfBatch(result, decided_by, assumed);
     if (result.axes.has(knowledge::Axis::Files)) assumed->Add(Assumption::FilesDiffer);
     const Axes elsewhere = Without(knowledge::kSurroundings, Axes::Of(knowledge::Axis::Files));
@@ -317,6 +318,7 @@ class Describer {
   // `if key not in groups: groups[key] = new_group(...)`: mostly all ranks came by before.
   bool IsMadeOnce(const Difference& result) const {
     if (result.culprit.op_class != knowledge::OpClass::GroupCreate) return false;
+    if (evidence_.culprit && traces_.entry(evidence_.culprit).operation.is_kept) return true;
     const std::vector<TraceId> path = PathTo(traces_, evidence_.root, evidence_.culprit);
     return std::ranges::any_of(path, [&](TraceId id) {
       const Trace& node = traces_[id];

@@ -92,6 +92,7 @@ class FunctionEvaluator {
   void AssignVariable(NameId symbol, ValueId value);
   void NoteStored();
   ValueId Guarded(ValueId value);
+  void KeepOnHeap(ValueId object, NameId attr, ValueId value);
   void AssignAttribute(ir::ExprId target, ValueId value);
   const std::vector<uint32_t>& AssignedIn(const ir::Stmt& loop);
   ValueId HowOften();
@@ -101,6 +102,8 @@ class FunctionEvaluator {
   void MoveCalls(size_t from, std::vector<std::pair<ir::ExprId, CallFact>>& to);
   void Mutate(ir::ExprId target, ValueId item);
   void PutIn(ir::ExprId target, ValueId key, ValueId item);
+  bool IsTableOfSettings(ValueId known, ValueId key);
+  NameId ItemName(ValueId key);
   std::optional<uint32_t> PlaceOf(ValueId dictionary, ValueId key) const;
   void Refill(ir::ExprId target, ValueId item);
   void Replace(ir::ExprId target, ValueId old_value, ValueId changed);
@@ -225,6 +228,7 @@ class FunctionEvaluator {
 
   // iteration.cpp
   Iteration Iterate(ir::ExprId site, ValueId iterable);
+  ValueId Viewed(ir::ExprId site, ValueId container);
   ValueId PartsOf(ValueId dictionary, std::string_view view);
   bool AreConstants(ValueId sequence) const;
   Iteration IterateTuple(ir::ExprId site, ValueId tuple);

@@ -143,6 +143,12 @@ ValueId FunctionEvaluator::EvalSubscript(ir::ExprId id, const ir::Expr& expr) {
     const CallArgument argument{.kind = ir::ArgKind::Positional, .keyword = {}, .expr = ir::IndexOf(expr), .value = index};
     return CallKnown(id, entry, known, {&argument, 1});
   }
+  if (IsTableOfSettings(known, index)) {
+    const NameId member = ItemName(index);
+    if (const ValueId* kept = HeapValue(object, member)) return *kept;
+    const ValueId assigned = tables_.Read(TableId::LooseFields, func_.module.index, member.index);
+    if (assigned && !store_.axes(assigned).empty() && IsRankFormula(assigned)) return assigned;
+  }
   const ValueId parts[] = {object, index};
   ValueId item = store_.Derived(tables_.NameSymbol("[]"), parts);
   // A mask of a rank's own data picks a different number of rows on every rank.

@@ -105,15 +105,27 @@ Iteration FunctionEvaluator::IterateDerived(ir::ExprId site, ValueId iterable) {
     if (const ValueId parts = PartsOf(LookThrough(tables_, kids[0]), view)) return IterateTuple(site, parts);
   }
   if (is("items") && kids.size() == 1) {
-    const Iteration inner = Iterate(site, kids[0]);
+    const Iteration inner = Iterate(site, Viewed(site, kids[0]));
     const ValueId parts[] = {store_.Derived(tables_.NameSymbol("key"), kids), inner.element};
     return {store_.Tuple(parts), inner.trip_count};
   }
+  if ((is("keys") || is("values")) && !kids.empty()) return Iterate(site, Viewed(site, kids[0]));
   for (const std::string_view transparent : {"builtins.iter", "builtins.list", "builtins.tuple", "builtins.reversed",
-                                             "builtins.sorted", "keys", "values", "itertools.islice", "itertools.cycle"}) {
+                                             "builtins.sorted", "itertools.islice", "itertools.cycle"}) {
     if (is(transparent) && !kids.empty()) return Iterate(site, kids[0]);
   }
   return IterateUnknown(site, iterable);
+}
+
+// What `x.keys()` goes over. What has an iteration of its own, as loaders do, is no dictionary: then `x` is something else here.
+ValueId FunctionEvaluator::Viewed(ir::ExprId site, ValueId container) {
+  const ValueId known = LookThrough(tables_, container);
+  if (store_[known].kind == ValueKind::Select) {
+    const std::vector<ValueId> kids(store_.Kids(known).begin(), store_.Kids(known).end());
+    const ValueId then_value = Viewed(site, kids[1]);
+    return store_.Select(kids[0], then_value, Viewed(site, kids[2]));
+  }
+  return KnownMember(known, Intern("__iter__")) ? Unseen(site) : container;
 }
 
 // The keys, values or items of a dictionary display all of whose keys are seen; none of anything else. Keys are what

@@ -746,6 +746,10 @@ void FunctionEvaluator::AssignAttribute(ir::ExprId target, ValueId value) {
     // Many unrelated objects have attributes of one name: the way to one assignment says nothing of the others.
     tables_.Record(TableId::LooseFields, func_.module.index, attr.index, kept(value));
   }
+  KeepOnHeap(object, attr, value);
+}
+
+void FunctionEvaluator::KeepOnHeap(ValueId object, NameId attr, ValueId value) {
   for (HeapEntry& entry : env_.heap) {
     if (entry.object != object || entry.attr != attr) continue;
     entry.value = value;
@@ -792,11 +796,24 @@ void FunctionEvaluator::PutIn(ir::ExprId target, ValueId key, ValueId item) {
   const ValueId old_value = Eval(target);
   const ValueId known = LookThrough(tables_, old_value);
   const std::optional<uint32_t> place = PlaceOf(known, key);
+  if (!place && IsTableOfSettings(known, key)) {
+    const NameId member = ItemName(key);
+    tables_.Record(TableId::LooseFields, func_.module.index, member.index, tables_.Kept(Closed(item), Axes::Of(Axis::Data)));
+    return KeepOnHeap(old_value, member, item);
+  }
   if (!place) return Mutate(target, item);
   std::vector<ValueId> kids(store_.Kids(known).begin(), store_.Kids(known).end());
   kids[*place] = store_.WithAxes(item, store_.axes(HowOften()));
   Replace(target, old_value, store_.Make({.kind = ValueKind::Dict}, kids));
 }
+
+// `config["rank"]` of a dictionary that was made elsewhere: what one key holds says nothing of the others, as with attributes.
+bool FunctionEvaluator::IsTableOfSettings(ValueId known, ValueId key) {
+  const bool is_text = key && store_[key].kind == ValueKind::Str && store_[key].a != 0;
+  return is_text && module_.language == ir::Language::Python && !IsContainer(Container(known)) && !IsObjectLike(store_[known].kind);
+}
+
+NameId FunctionEvaluator::ItemName(ValueId key) { return Intern("[" + std::string(Text(NameId{store_[key].a})) + "]"); }
 
 // Which kid of a dictionary display is the value under a constant key.
 std::optional<uint32_t> FunctionEvaluator::PlaceOf(ValueId dictionary, ValueId key) const {

@@ -54,6 +54,9 @@ bool IsAlwaysTrue(ValueKind kind) {
   return kind == ValueKind::Function || kind == ValueKind::Class || kind == ValueKind::Module;
 }
 
+// Items are only taken out of a list by those that have it; a test of a display with items asks whether anybody passed some.
+bool HasItems(const Value& value) { return value.kind == ValueKind::Tuple && value.kid_count > 0; }
+
 std::optional<int64_t> FoldBinary(ir::BinaryOp op, int64_t left, int64_t right) {
   // Larger numbers are no ranks; overflow is not worth a thought.
   constexpr int64_t kLarge = int64_t{1} << 31;
@@ -326,7 +329,7 @@ MarkId ValueStore::MarkOfEither(MarkId a, MarkId b) const {
 ValueId ValueStore::Not(ValueId id) {
   const Value& value = values_[id.index];
   if (IsConstant(value) && value.kind != ValueKind::Str) return Bool(!Truth(value));
-  if (IsAlwaysTrue(value.kind)) return false_;
+  if (IsAlwaysTrue(value.kind) || HasItems(value)) return false_;
   if (value.kind == ValueKind::Unary && value.op == static_cast<uint8_t>(ir::UnaryOp::Not)) return Kids(id)[0];
   return Make({.kind = ValueKind::Unary, .op = static_cast<uint8_t>(ir::UnaryOp::Not)}, {&id, 1});
 }
@@ -462,7 +465,7 @@ ValueId ValueStore::Select(ValueId condition, ValueId then_value, ValueId else_v
   if (const std::optional<bool> truth = InJob(condition)) return *truth ? then_value : else_value;
   const Value& test = values_[condition.index];
   if (IsConstant(test) && test.kind != ValueKind::Str) return Truth(test) ? then_value : else_value;
-  if (IsAlwaysTrue(test.kind)) return then_value;
+  if (IsAlwaysTrue(test.kind) || HasItems(test)) return then_value;
   if (then_value == true_ && else_value == false_) return condition;
   if (then_value == false_ && else_value == true_) return Not(condition);
   if (test.kind == ValueKind::Unary && test.op == static_cast<uint8_t>(ir::UnaryOp::Not)) {
