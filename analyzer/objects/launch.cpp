@@ -78,6 +78,7 @@ class Solver {
 
   std::vector<RunBy> Run() {
     for (uint32_t m = 0; m < program_.modules.size(); ++m) only_tests_.push_back(IsOnlyForTests(ir::ModuleId{m}));
+    for (uint32_t m = 0; m < program_.modules.size(); ++m) left_over_.push_back(IsLeftOver(ir::ModuleId{m}));
     for (uint32_t f = 0; f < program_.funcs.size(); ++f) AddEdges(FuncId{f});
     for (uint32_t m = 0; m < program_.modules.size(); ++m) is_job_of_one_.push_back(IsJobOfOne(ir::ModuleId{m}));
     below_ = own_;
@@ -185,7 +186,7 @@ class Solver {
     if (only_tests_[ModuleOf(function).index]) return RunBy::Tests;
     if (is_job_of_one_[ModuleOf(function).index]) return RunBy::OneProcess;
     const LaunchSigns signs = below_[function];
-    if ((signs & kMakesJob) != 0) return RunBy::AllRanks;
+    if ((signs & kMakesJob) != 0) return left_over_[ModuleOf(function).index] ? RunBy::Unknown : RunBy::AllRanks;
     if ((signs & kHasController) != 0) return RunBy::Workers;
     if ((signs & kJobOfOne) != 0) return RunBy::OneProcess;
     return std::nullopt;
@@ -228,8 +229,15 @@ class Solver {
   // A function that nobody is seen to call: who makes a job beside it is taken to call it.
   RunSet OfUncalled(uint32_t function) {
     const ir::ModuleId module = ModuleOf(function);
-    if (MakesJob(module) || ReadsRanks(module)) return Only(RunBy::AllRanks);
-    return Only(RunBy::Unknown);
+    const bool is_of_job = !left_over_[module.index] && (MakesJob(module) || ReadsRanks(module));
+    return Only(is_of_job ? RunBy::AllRanks : RunBy::Unknown);
+  }
+
+  // Nothing starts it, and no other file imports it: a copy that was left behind, or an offer to users of a library.
+  bool IsLeftOver(ir::ModuleId module) const {
+    const bool is_started = started_[module.index].as_ranks || started_[module.index].as_one_process || IsStarted(module);
+    const bool is_python = program_.modules[module].language == ir::Language::Python;
+    return is_python && program_.modules.size() > 1 && !is_started && neighbourhood_.ImportersOf(module).empty();
   }
 
   // A test, or a file that nobody else imports.
@@ -354,6 +362,7 @@ class Solver {
   std::vector<bool> decided_;
   std::vector<bool> only_tests_;    // by ModuleId
   std::vector<bool> is_job_of_one_; // by ModuleId
+  std::vector<bool> left_over_;     // by ModuleId
 };
 
 }  // namespace

@@ -37,7 +37,8 @@ class Finder {
     const bool asks = entry.yield.kind == knowledge::YieldKind::Formula && !entry.is_attribute;
     if (entry.has_operation || asks) Add(call.function, kSpeaksToRanks);
     if (!entry.has_operation || entry.operation.op_class != knowledge::OpClass::Init) return;
-    const bool is_alone = entry.size_param && values_.Int(index_.Arg(call, program_.text(entry.size_param))) == 1;
+    const bool is_alone = (entry.size_param && values_.Int(index_.Arg(call, program_.text(entry.size_param))) == 1) ||
+                          IsOneRank(index_.Arg(call, "rank"));
     Add(call.function, is_alone ? kJobOfOne : kMakesJob);
   }
 
@@ -132,17 +133,37 @@ class Finder {
     return false;
   }
 
-  // `os.environ["WORLD_SIZE"] = "1"`.
+  // One number wherever it comes from: no two processes of a job can be that rank.
+  bool IsOneRank(ValueId rank) const {
+    const std::vector<ValueId> leaves = values_.Leaves(AsNumber(rank));
+    return !leaves.empty() && std::ranges::all_of(leaves, [&](ValueId leaf) { return leaf == leaves[0] && IsNumber(leaf); });
+  }
+
+  // `rank` of `str(rank)`.
+  ValueId AsNumber(ValueId value) const {
+    if (!value || facts_.values_store[value].kind != ValueKind::Derived) return value;
+    const base::NameId operation = facts_.values_store.OperationOf(facts_.values_store[value].a);
+    const bool is_text = operation && program_.text(operation) == "builtins.str" && facts_.values_store[value].kid_count == 1;
+    return is_text ? facts_.values_store.Kids(value)[0] : value;
+  }
+
+  bool IsNumber(ValueId value) const {
+    const std::string_view text = values_.Str(value);
+    const bool is_digits = !text.empty() && std::ranges::all_of(text, [](char c) { return c >= '0' && c <= '9'; });
+    return is_digits || values_.Int(value).value_or(-1) >= 0;
+  }
+
+  // `os.environ["WORLD_SIZE"] = "1"`, `os.environ["RANK"] = str(0)`.
   void VisitStore(ir::ModuleId module_id, ir::StmtId id) {
     const ir::Module& module = program_.modules[module_id];
     const ir::Stmt& stmt = module[id];
     if (stmt.kind != ir::StmtKind::Assign) return;
     for (const ir::ExprId target : ir::TargetsOf(module, stmt)) {
       if (module[target].kind != ir::ExprKind::Subscript || NameOf(module_id, ir::LeftOf(module[target])) != "os.environ") continue;
-      const bool is_size = values_.Str(facts_.value(module_id, ir::RightOf(module[target]))) == "WORLD_SIZE";
-      if (is_size && values_.Str(facts_.value(module_id, ir::AssignedOf(stmt))) == "1") {
-        Add(index_.FunctionOf(module_id, id), kJobOfOne | kAsksForOne);
-      }
+      const std::string_view key = values_.Str(facts_.value(module_id, ir::RightOf(module[target])));
+      const ValueId stored = facts_.value(module_id, ir::AssignedOf(stmt));
+      const bool is_alone = (key == "WORLD_SIZE" && values_.Str(stored) == "1") || (key == "RANK" && IsOneRank(stored));
+      if (is_alone) Add(index_.FunctionOf(module_id, id), kJobOfOne | kAsksForOne);
     }
   }
 

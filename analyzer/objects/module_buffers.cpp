@@ -69,7 +69,7 @@ HasBuffers ModuleBuffers::OfBases(binding::ClassId class_id) const {
 HasBuffers ModuleBuffers::OfFunction(FuncId function, Visit& visit) const {
   if (visit.functions.size() > kMostFunctions) return HasBuffers::Unknown;
   if (!visit.functions.insert(function.index).second) return HasBuffers::No;
-  HasBuffers has = IsHandedLayerWithBuffers(function) ? HasBuffers::Yes : HasBuffers::No;
+  HasBuffers has = IsHandedLayerWithBuffers(function) || MakesLayerWithBuffers(function) ? HasBuffers::Yes : HasBuffers::No;
   for (const auto& [expr, call] : facts_.functions[function].calls) {
     if (has != HasBuffers::Yes) has = Join(has, OfCall(function, expr, call, visit));
   }
@@ -85,6 +85,22 @@ bool ModuleBuffers::IsHandedLayerWithBuffers(FuncId function) const {
       const Value& value = facts_.values_store[leaf];
       if (value.kind == ValueKind::External && OfLibraryName(base::NameId{value.a}) == HasBuffers::Yes) return true;
     }
+  }
+  return false;
+}
+
+// `self.norm = nn.BatchNorm2d(64)`
+bool ModuleBuffers::MakesLayerWithBuffers(FuncId function) const {
+  const ir::ModuleId module_id = program_.funcs[function].module;
+  const ir::Module& module = program_.modules[module_id];
+  const ir::Function& definition = program_.function(function);
+  for (uint32_t i = 0; i < module.exprs.size(); ++i) {
+    const ir::ExprId id{i};
+    const ir::Expr& expr = module[id];
+    if (expr.kind != ir::ExprKind::Call || expr.begin < definition.begin || expr.end > definition.end) continue;
+    const ValueId made = facts_.value(module_id, id);
+    const bool is_object = made && facts_.values_store[made].kind == ValueKind::Object;
+    if (is_object && OfLibraryClass(values_.ClassOf(made)) == HasBuffers::Yes) return true;
   }
   return false;
 }

@@ -33,6 +33,7 @@ class ModuleBuffers {
   HasBuffers OfBases(binding::ClassId class_id) const;
   HasBuffers OfFunction(FuncId function, Visit& visit) const;
   bool IsHandedLayerWithBuffers(FuncId function) const;
+  bool MakesLayerWithBuffers(FuncId function) const;
   HasBuffers OfCall(FuncId caller, ir::ExprId expr, const variation::CallFact& call, Visit& visit) const;
   bool IsConstructorOfBase(const variation::Value& callee) const;
   HasBuffers OfLibraryClass(knowledge::ClassId known) const;

@@ -275,7 +275,7 @@ RankSet Reach::Passing(const Guard& guard, const traces::World& world) const {
   if (const std::optional<RankSet> ranks = RanksWhereSet(guard, world)) return *ranks;
   RankSet passing;
   for (uint32_t rank = 0; rank < world.size(); ++rank) {
-    const std::optional<bool> truth = value ? values_.TruthOnRank(value, world, rank) : std::nullopt;
+    const std::optional<bool> truth = value ? values_.TruthAsRankTest(value, world, rank) : std::nullopt;
     if (!truth && rank > 0 && speaks_of_ranks) continue;
     if (!truth || *truth == guard.holds) passing = passing | RankSet::Of(rank);
   }

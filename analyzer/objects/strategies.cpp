@@ -108,6 +108,24 @@ class Reader {
   Values values_;
 };
 
+// "DEEPSPEED" of a line may be "DEEPSPEED ZERO-3" as well.
+bool MayMean(std::string_view launched_as, std::string_view said) {
+  return launched_as == said || (launched_as.starts_with(said) && launched_as.substr(said.size()).starts_with(' '));
+}
+
+// What one file shows, its program has: the files that use it and those that they use.
+std::vector<bool> InPrograms(const binding::Program& program, const std::vector<bool>& shows) {
+  const binding::Neighbourhood neighbourhood(program);
+  std::vector<bool> in(shows.size());
+  for (uint32_t m = 0; m < shows.size(); ++m) {
+    if (!shows[m]) continue;
+    for (const ir::ModuleId user : neighbourhood.UsersOf(ir::ModuleId{m})) {
+      for (const ir::ModuleId used : neighbourhood.UsedBy(user)) in[used.index] = true;
+    }
+  }
+  return in;
+}
+
 // Files all of whose starts, directly or through a file that uses them, say a strategy, and never this one.
 std::vector<bool> StartedOtherwise(const binding::Program& program, const Strategy& strategy, std::span<const LaunchLine> lines) {
   const binding::Neighbourhood neighbourhood(program);
@@ -115,7 +133,7 @@ std::vector<bool> StartedOtherwise(const binding::Program& program, const Strate
   std::vector<bool> perhaps(program.modules.size());
   for (const LaunchLine& line : lines) {
     const bool is_other = !line.strategy.empty() && std::ranges::none_of(strategy.launched_as, [&](NameId name) {
-      return program.text(name) == line.strategy;
+      return MayMean(program.text(name), line.strategy);
     });
     for (uint32_t m = 0; m < started.size(); ++m) {
       if (line.path != program.infos[ir::ModuleId{m}].path) continue;
@@ -129,13 +147,22 @@ std::vector<bool> StartedOtherwise(const binding::Program& program, const Strate
   return started;
 }
 
-bool IsLaunched(const binding::Program& program, const Strategy& strategy, std::span<const LaunchLine> lines) {
-  return std::ranges::any_of(lines, [&](const LaunchLine& line) {
+// Files that a line starts so, and what they use; a configuration that no line names is for all.
+std::vector<bool> Launched(const binding::Program& program, const Strategy& strategy, std::span<const LaunchLine> lines) {
+  const binding::Neighbourhood neighbourhood(program);
+  std::vector<bool> launched(program.modules.size());
+  for (const LaunchLine& line : lines) {
     const auto names_it = [&](NameId name) {
       return program.text(name) == line.strategy || std::ranges::count(line.options, program.text(name)) > 0;
     };
-    return std::ranges::any_of(strategy.launched_as, names_it) || std::ranges::any_of(strategy.options, names_it);
-  });
+    if (!std::ranges::any_of(strategy.launched_as, names_it) && !std::ranges::any_of(strategy.options, names_it)) continue;
+    for (uint32_t m = 0; m < launched.size(); ++m) {
+      if (line.path.empty()) launched[m] = true;
+      if (line.path != program.infos[ir::ModuleId{m}].path) continue;
+      for (const ir::ModuleId used : neighbourhood.UsedBy(ir::ModuleId{m})) launched[used.index] = true;
+    }
+  }
+  return launched;
 }
 
 }  // namespace
@@ -146,19 +173,26 @@ Strategies::Strategies(const binding::Program& program, const knowledge::Knowled
   std::vector<Shown> shown;
   for (uint32_t m = 0; m < program.modules.size(); ++m) shown.push_back(reader.Read(ir::ModuleId{m}));
   for (const Strategy& strategy : knowledge.strategies()) {
-    Known known{.name = program.text(strategy.name), .is_seen = IsLaunched(program, strategy, lines), .ruled_out = StartedOtherwise(program, strategy, lines)};
+    std::vector<bool> shows(shown.size());
+    for (uint32_t m = 0; m < shown.size(); ++m) shows[m] = !IsTestFile(program, ir::ModuleId{m}) && reader.Uses(shown[m], strategy);
+    Known known{.name = program.text(strategy.name), .seen = InPrograms(program, shows), .ruled_out = StartedOtherwise(program, strategy, lines)};
+    const std::vector<bool> launched = Launched(program, strategy, lines);
     const std::vector<bool> several = reader.WithSeveralModules(strategy);
     for (uint32_t m = 0; m < shown.size(); ++m) {
-      if (!known.is_seen && !IsTestFile(program, ir::ModuleId{m})) known.is_seen = reader.Uses(shown[m], strategy);
+      known.seen[m] = known.seen[m] || launched[m];
       if (several[m] || IsOneOf(strategy.never_with, shown[m].always)) known.ruled_out[m] = true;
     }
     known_.push_back(std::move(known));
   }
 }
 
+// The longest name: "DeepSpeed ZeRO-3" before "DeepSpeed".
 const Strategies::Known* Strategies::Find(std::string_view named) const {
-  const auto found = std::ranges::find_if(known_, [&](const Known& known) { return named.starts_with(known.name); });
-  return found == known_.end() ? nullptr : &*found;
+  const Known* longest = nullptr;
+  for (const Known& known : known_) {
+    if (named.starts_with(known.name) && (longest == nullptr || known.name.size() > longest->name.size())) longest = &known;
+  }
+  return longest;
 }
 
 StrategyUse Strategies::Of(ir::ModuleId module, std::string_view named) const {
@@ -167,7 +201,7 @@ StrategyUse Strategies::Of(ir::ModuleId module, std::string_view named) const {
     const size_t end = std::min(named.find(", "), named.find(" or "));
     const Known* known = Find(named.substr(0, end));
     const bool is_ruled_out = known != nullptr && known->ruled_out[module.index];
-    if (known == nullptr || (known->is_seen && !is_ruled_out)) return StrategyUse::Seen;
+    if (known == nullptr || (known->seen[module.index] && !is_ruled_out)) return StrategyUse::Seen;
     all_ruled_out = all_ruled_out && is_ruled_out;
     if (end == std::string_view::npos) break;
     named.remove_prefix(end + (named[end] == ',' ? 2 : 4));

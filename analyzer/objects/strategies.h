@@ -1,8 +1,9 @@
 // Whether a job is run under a strategy (DeepSpeed, FSDP): some calls communicate under that alone.
 //
 // Which strategy is chosen stands mostly outside of the code: in a configuration of the launcher, on the command line. What
-// shows that a program is made for one is knowledge ([[strategy]]): functions, arguments and options of that name, anywhere in
-// the project but in its tests, or a configuration that asks for it. Nothing of the kind: nobody runs it so.
+// shows that a program is made for one is knowledge ([[strategy]]): functions, arguments and options of that name in a file
+// that belongs to a program with this one, tests left out, a line that starts it so, or a configuration that asks for it.
+// Nothing of the kind: nobody runs it so.
 //
 // A file may rule a strategy out: by what cannot be done under it, or where each line that starts it, or a file that uses it,
 // says another one. Unsound: a project may be run from a script that is not in it.
@@ -33,7 +34,7 @@ class Strategies {
  private:
   struct Known {
     std::string_view name;
-    bool is_seen = false;
+    std::vector<bool> seen;       // by ModuleId
     std::vector<bool> ruled_out;  // by ModuleId
   };
 

@@ -205,6 +205,34 @@ std::optional<bool> Values::TestOnRank(ValueId id, const traces::World& world, u
   return are_texts ? std::optional((Str(left[0]) == Str(right[0])) == asks_same) : std::nullopt;
 }
 
+// It comes out in different ways on the first and the last rank.
+bool Values::IsRankTest(ValueId test, const traces::World& world) const {
+  const std::optional<bool> first = TruthOnRank(test, world, 0);
+  const std::optional<bool> last = TruthOnRank(test, world, world.size() - 1);
+  return first && last && *first != *last;
+}
+
+std::optional<bool> Values::TruthAsRankTest(ValueId test, const traces::World& world, uint32_t rank, int depth) const {
+  constexpr int kDeepestTest = 8;
+  if (!test || depth > kDeepestTest) return std::nullopt;
+  if (const std::optional<bool> truth = TruthOnRank(test, world, rank)) return truth;
+  const Value& value = facts_.values_store[test];
+  const auto kids = facts_.values_store.Kids(test);
+  const auto inner = [&](ValueId kid) { return TruthAsRankTest(kid, world, rank, depth + 1); };
+  if (value.kind == ValueKind::Unary && static_cast<ir::UnaryOp>(value.op) == ir::UnaryOp::Not) {
+    const std::optional<bool> truth = inner(kids[0]);
+    return truth ? std::optional(!*truth) : std::nullopt;
+  }
+  if (value.kind == ValueKind::And || value.kind == ValueKind::Or) {
+    const bool decides = value.kind == ValueKind::Or;
+    return std::ranges::any_of(kids, [&](ValueId kid) { return inner(kid) == decides; }) ? std::optional(decides) : std::nullopt;
+  }
+  if (value.kind != ValueKind::Select && value.kind != ValueKind::Param) return std::nullopt;
+  const std::vector<ValueId> leaves = Leaves(test);
+  const auto asks = std::ranges::find_if(leaves, [&](ValueId leaf) { return leaf != test && IsRankTest(leaf, world); });
+  return asks == leaves.end() ? std::nullopt : TruthOnRank(*asks, world, rank);
+}
+
 std::optional<bool> Values::IsNoneOnRank(ValueId id, const traces::World& world, uint32_t rank, int depth) const {
   if (!id || depth > kDeepest) return std::nullopt;
   const Value& value = facts_.values_store[id];

@@ -48,11 +48,14 @@ class Values {
   // The number that a value is on a rank of a world; none if that is not known.
   std::optional<int64_t> OnRank(ValueId value, const traces::World& world, uint32_t rank) const;
   std::optional<bool> TruthOnRank(ValueId value, const traces::World& world, uint32_t rank) const;
+  // The same where a part of the test may have one of several values: the one that is a test of the rank counts.
+  std::optional<bool> TruthAsRankTest(ValueId test, const traces::World& world, uint32_t rank, int depth = 0) const;
   // Whether it is None there: `writer = Writer() if rank == 0 else None`, handed to a helper.
   std::optional<bool> IsNoneOnRank(ValueId value, const traces::World& world, uint32_t rank, int depth = 0) const;
 
  private:
   bool MayBeSame(ValueId a, ValueId b, int depth) const;
+  bool IsRankTest(ValueId test, const traces::World& world) const;
   std::optional<bool> TestOnRank(ValueId value, const traces::World& world, uint32_t rank, int depth) const;
   void AddLeaves(ValueId value, int depth, std::vector<ValueId>& leaves) const;
   void AssignKnown(ValueId value, const traces::World& world, uint32_t rank, traces::Assignment& assignment,

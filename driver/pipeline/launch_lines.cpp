@@ -49,10 +49,16 @@ std::vector<std::string> OptionsOf(const launch::Job& job) {
   return options;
 }
 
-// A configuration of Accelerate.
+// A configuration of Accelerate, or of DeepSpeed itself.
 std::string StrategyIn(const launch::LaunchFile& file) {
-  const launch::ConfigId type = file.tree.empty() ? launch::ConfigId::None() : file.tree.Member(file.tree.root(), "distributed_type");
-  return type ? std::string(file.tree.Text(type)) : "";
+  if (file.tree.empty()) return "";
+  const launch::ConfigId root = file.tree.root();
+  if (file.tree.Integer(file.tree.Find(root, "zero_optimization.stage")) == 3) return "DEEPSPEED ZERO-3";
+  const launch::ConfigId type = file.tree.Member(root, "distributed_type");
+  const std::string strategy = type ? std::string(file.tree.Text(type)) : "";
+  const std::optional<int64_t> stage = file.tree.Integer(file.tree.Find(root, "deepspeed_config.zero_stage"));
+  if (strategy != "DEEPSPEED" || !stage) return strategy;
+  return *stage == 3 ? "DEEPSPEED ZERO-3" : "DEEPSPEED ZERO-2";
 }
 
 // "pkg.eval" of `python -m pkg.eval` as a path.

@@ -92,8 +92,8 @@ MPI_File_close(&file);
 * The call communicates under some strategies only (the message names them), and the job cannot be run under
   these: all lines that start the script choose another one, or it does what they do not allow.
 
-Where nothing in the project asks for such a strategy (an option, an argument, a configuration of a launcher),
-the finding is `possible`, and else `likely` rather than `certain`.
+Where nothing in the program asks for such a strategy (an option, an argument, a line that starts it, a
+configuration of a launcher), the finding is `possible`, and else `likely` rather than `certain`.
 
 ## Fix
 

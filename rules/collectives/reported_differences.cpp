@@ -23,29 +23,51 @@ void AddTo(std::vector<FileLook>& looks, const objects::Site& site, const traces
   else looks.push_back({site, {&difference}});
 }
 
-// Whether a forward through DDP sends anything: the buffers of the model inside, unless the wrapper was told not to.
-objects::StrategyUse UseOfBuffers(const Context& context, const traces::OpPlace& forward) {
+using objects::StrategyUse;
+
+// The model that a wrapper holds, or that Accelerate wraps in DDP; none of anything else.
+variation::ValueId Wrapped(const Context& context, variation::ValueId model) {
+  if (context.values.IsA(model, "torch.nn.parallel.DistributedDataParallel")) return context.values.MadeWith(model, "module");
+  const bool is_prepared = context.values.IsA(model, "accelerate.Prepared") && context.facts.values_store[model].kid_count > 0;
+  return is_prepared ? context.facts.values_store.Kids(model)[0] : variation::ValueId::None();
+}
+
+// Whether a forward through DDP, or through what becomes DDP, sends anything: the buffers of the model inside, unless the
+// wrapper was told not to.
+StrategyUse UseOfBuffers(const Context& context, const traces::OpPlace& forward) {
   const objects::ModuleBuffers buffers(context.program, context.knowledge, context.facts);
   const ir::ModuleId module_id = context.program.funcs[forward.function].module;
   const ir::Expr& call = context.program.modules[module_id][forward.expr];
-  if (call.kind != ir::ExprKind::Call) return objects::StrategyUse::Unseen;
+  if (call.kind != ir::ExprKind::Call) return StrategyUse::Unseen;
   std::optional<objects::HasBuffers> has;
   bool is_told = false;
   for (const variation::ValueId model : context.values.Leaves(context.facts.value(module_id, ir::CalleeOf(call)))) {
-    if (!context.values.IsA(model, "torch.nn.parallel.DistributedDataParallel")) continue;
-    has = std::max(has.value_or(objects::HasBuffers::No), buffers.Of(context.values.MadeWith(model, "module")));
+    const variation::ValueId wrapped = Wrapped(context, model);
+    if (!wrapped && !context.values.IsA(model, "torch.nn.parallel.DistributedDataParallel")) continue;
+    has = std::max(has.value_or(objects::HasBuffers::No), buffers.Of(wrapped));
     const variation::ValueId sends = context.values.MadeWith(model, "broadcast_buffers");
     is_told = is_told || (sends && !context.values.IsTrue(sends));
   }
-  if (has == objects::HasBuffers::No) return objects::StrategyUse::RuledOut;
-  return has == objects::HasBuffers::Yes && !is_told ? objects::StrategyUse::Seen : objects::StrategyUse::Unseen;
+  if (has == objects::HasBuffers::No) return StrategyUse::RuledOut;
+  return has == objects::HasBuffers::Yes && !is_told ? StrategyUse::Seen : StrategyUse::Unseen;
 }
 
-objects::StrategyUse UseOfStrategies(const Context& context, const traces::Difference& difference) {
-  if (difference.strategies.empty()) return objects::StrategyUse::Seen;
+// The one that makes it likelier that the operation is there.
+StrategyUse Likelier(StrategyUse a, StrategyUse b) {
+  for (const StrategyUse each : {StrategyUse::Seen, StrategyUse::Unseen}) {
+    if (a == each || b == each) return each;
+  }
+  return StrategyUse::RuledOut;
+}
+
+StrategyUse UseOfStrategies(const Context& context, const traces::Difference& difference) {
+  constexpr std::string_view kOrBuffers = " or DDP with buffers";
+  if (difference.strategies.empty()) return StrategyUse::Seen;
   if (difference.culprit.kind == "buffer_broadcast") return UseOfBuffers(context, difference.culprit);
   const ir::ModuleId module = context.program.funcs[FunctionOf(context, difference)].module;
-  return context.strategies.Of(module, difference.strategies);
+  const std::string_view named = difference.strategies;
+  if (!named.ends_with(kOrBuffers)) return context.strategies.Of(module, named);
+  return Likelier(context.strategies.Of(module, named.substr(0, named.size() - kOrBuffers.size())), UseOfBuffers(context, difference.culprit));
 }
 
 }  // namespace
@@ -54,9 +76,9 @@ ReportedDifferences ReportedDifferencesOf(const Context& context) {
   const FileTests file_tests(context);
   ReportedDifferences reported;
   for (const traces::Difference& difference : context.analysis.differences) {
-    const objects::StrategyUse use = UseOfStrategies(context, difference);
-    if (use == objects::StrategyUse::RuledOut) continue;
-    if (use == objects::StrategyUse::Unseen) reported.of_unseen_strategies.insert(&difference);
+    const StrategyUse use = UseOfStrategies(context, difference);
+    if (use == StrategyUse::RuledOut) continue;
+    if (use == StrategyUse::Unseen) reported.of_unseen_strategies.insert(&difference);
     const std::optional<objects::Site> look = MayBeFileTest(difference.kind) ? file_tests.Of(difference) : std::nullopt;
     if (look) AddTo(reported.of_files, *look, difference);
     else reported.each.push_back(difference);
