@@ -87,15 +87,38 @@ FuncId FunctionAround(const Context& context, ir::ModuleId module, ir::ExprId ex
   return stmt ? context.index.FunctionOf(module, stmt) : FuncId::None();
 }
 
+namespace {
+
+// `isinstance(model, DDP)`, `type(model) in (...)`.
+bool AsksForKind(const Context& context, ir::ModuleId module_id, ir::ExprId call) {
+  const ir::Module& module = context.program.modules[module_id];
+  const ir::Expr& callee = module[ir::CalleeOf(module[call])];
+  const std::string_view name = callee.kind == ir::ExprKind::Name ? context.program.text(ir::NameOf(callee)) : std::string_view();
+  return name == "hasattr" || name == "isinstance" || name == "type";
+}
+
+// A helper of the project that asks it: `is_parallel(model)`.
+bool CallsOneThatAsks(const Context& context, ir::ModuleId module_id, ir::ExprId call) {
+  const FuncId caller = FunctionAround(context, module_id, call);
+  const variation::CallFact* fact = caller ? context.facts.call(caller, call) : nullptr;
+  if (fact == nullptr || !fact->function) return false;
+  const ir::ModuleId other = context.program.funcs[fact->function].module;
+  const ir::Function& helper = context.program.function(fact->function);
+  return std::ranges::any_of(context.index.ExprsOf(other, ir::ExprKind::Call), [&](ir::ExprId id) {
+    const ir::Expr& expr = context.program.modules[other][id];
+    return expr.begin >= helper.begin && expr.end <= helper.end && AsksForKind(context, other, id);
+  });
+}
+
+}  // namespace
+
 bool AsksForAttributeBefore(const Context& context, const objects::Site& site, variation::ValueId object) {
   return std::ranges::any_of(context.reach.Guards(site), [&](const objects::Guard& guard) {
     const ir::ModuleId module_id = context.program.funcs[guard.function].module;
     const ir::Module& module = context.program.modules[module_id];
     return std::ranges::any_of(context.index.ExprsOf(module_id, ir::ExprKind::Call), [&](ir::ExprId id) {
       if (module[id].begin < module[guard.test].begin || module[id].end > module[guard.test].end) return false;
-      const ir::Expr& callee = module[ir::CalleeOf(module[id])];
-      const std::string_view name = callee.kind == ir::ExprKind::Name ? context.program.text(ir::NameOf(callee)) : std::string_view();
-      if (name != "hasattr" && name != "isinstance") return false;
+      if (!AsksForKind(context, module_id, id) && !CallsOneThatAsks(context, module_id, id)) return false;
       if (!object || ir::ArgCount(module, module[id]) == 0) return true;
       return context.facts.value(module_id, ir::ArgAt(module, module[id], 0).value) == object;
     });

@@ -176,7 +176,7 @@ model.module.freeze_backbone()
 
 * The model is wrapped only under a condition: the code may know which of both it has.
 * The name is one that every module has, or is set on the wrapper.
-* A test by `hasattr` or `isinstance` stands on the way.
+* A test by `hasattr`, `isinstance` or `type` stands on the way, or a helper of the project that makes one.
 * The model's class is not one of the project.
 
 ## Fix

@@ -175,7 +175,8 @@ for i, batch in enumerate(loader):
 * The file mentions `no_sync`, `require_backward_grad_sync` or `accumulate` anywhere: then it is taken to
   know what it does, but for a `no_sync` around a lone backward. Of that only `require_backward_grad_sync` is
   taken to make up for it.
-* The model is sharded: FSDP may leave `no_sync` out on purpose, as it costs memory.
+* The model is sharded: FSDP may leave `no_sync` out on purpose, as it costs memory, and asks for it only in
+  the backward, so that there a lone backward under `no_sync` is in time.
 * The backward is under the same test as the step.
 
 ## Fix

@@ -122,6 +122,20 @@ bool RunsForward(const Context& context, const objects::Site& loss, ir::ExprId n
   });
 }
 
+// FSDP asks at the end of the backward whether to reduce: there `no_sync` around the backward alone is in time.
+bool DecidesInBackward(const Context& context, const objects::Site& item) {
+  const ir::Module& module = context.program.module_of(item.function);
+  const ir::ExprId made = NoSyncIn(context, module, item.expr);
+  if (!made) return false;
+  const ir::ExprId model = ir::ObjectOf(module[ir::CalleeOf(module[made])]);
+  const std::vector<variation::ValueId> models = context.values.Leaves(context.facts.value(context.program.funcs[item.function].module, model));
+  const auto is_any = [&](std::string_view wrapper) {
+    return std::ranges::any_of(models, [&](variation::ValueId each) { return context.values.IsA(each, wrapper); });
+  };
+  return (is_any("torch.distributed.fsdp.FullyShardedDataParallel") || is_any("torch.distributed.fsdp.FSDPModule")) &&
+         !is_any("torch.nn.parallel.DistributedDataParallel");
+}
+
 // The statement of the same block, before this one, that calls the model whose `no_sync` it is.
 ir::StmtId ForwardBefore(const Context& context, ir::ModuleId module_id, ir::StmtId with, ir::ExprId no_sync) {
   const ir::Module& module = context.program.modules[module_id];
@@ -197,7 +211,7 @@ void VisitLateNoSync(const Context& context, std::string_view code, FindingSink&
       const std::optional<ir::ExprId> loss = LossFromOutside(context, module_id, id);
       const FuncId function = context.index.FunctionOf(module_id, id);
       if (!loss || SetsTheFlag(context, function) || module[*loss].kind == ir::ExprKind::Call || module[*loss].kind == ir::ExprKind::Constant) continue;
-      if (RunsForward(context, {function, *loss}, item->context)) continue;
+      if (RunsForward(context, {function, *loss}, item->context) || DecidesInBackward(context, {function, item->context})) continue;
       Finding finding = FindingAt(context, code, Severity::Warning, Confidence::Likely, objects::Site{function, item->context},
                                   {"`no_sync` encloses the backward of `{}` only: DDP decides in the forward, "
                                    "which ran before, so every micro-step is reduced anyway",
