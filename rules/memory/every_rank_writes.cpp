@@ -178,6 +178,7 @@ extern const Rule EveryRankWrites = {
     .code = kCode,
     .name = "every-rank-writes",
     .severity = Severity::Warning,
+    .preview = kTooOftenWrong,
     .languages = "Python",
     .summary = "file that all ranks, or one rank of each node, write under the same path",
     .explanation = R"md(
@@ -216,8 +217,8 @@ if epoch % 10 == 0 and dist.get_rank() == 0:
 
 ## When it is silent
 
-* A test of the rank, of any form, leaves one writer: also an early return or a caller's test, and a flag
-  that was given such a test (`args.save_logs = is_master(args)`).
+* A test of the rank, of any form, leaves one writer: also an early return or a caller's test, and a flag or
+  a field that was given such a test somewhere (`args.save_logs = is_master(args)`).
 * The path depends on the rank, the rank's own data, the clock, or is a temporary file or a buffer, or is
   named after the rank (`args.local_rank`, `"log-rank%d.txt"`, what is handed to `init_process_group` as
   `rank`). So too where only one of several names does: `suffix += f"-{rank}"` under `if rank > 0`.
@@ -232,7 +233,9 @@ if epoch % 10 == 0 and dist.get_rank() == 0:
 * A removal expects that the file may be gone: `ignore_errors`, `missing_ok`, or a `try` around it.
 * One rank of a node writes, and the configuration says `world.nodes = 1`, or the file lies in `/tmp` or
   `/dev/shm`.
-* One process runs the script.
+* One process runs the script, or the job is one of one process: `world_size=1`, or the same number as rank
+  wherever it comes from, as no two processes can be that rank.
+* Nothing starts the file, and no other file imports it.
 * The function's callers are not seen: they may call it on one rank only.
 
 It is *possible*, and hidden by default, where one rank of each node writes, as most jobs have one node or
