@@ -276,10 +276,6 @@ extern const Rule SeedAcrossRanks = {
     .code = kCode,
     .name = "seed-across-ranks",
     .severity = Severity::Warning,
-    .on_by_default = false,
-    .preview =
-        "11 of 14 findings about equal noise were right, but on repositories that earlier batches had shown; of those about orders "
-        "too few were read",
     .languages = "Python",
     .summary = "shards cut from orders that differ by rank, or noise that is the same on every rank",
     .explanation = R"md(

@@ -30,7 +30,7 @@ class Wrapped {
     if (has_name) names_.push_back(std::string(TextOf(context_, module_id_, inner)));
     for (uint32_t i = 0; i < module_.stmts.size(); ++i) {
       const ir::StmtId id{i};
-      if (context_.index.FunctionOf(module_id_, id) != wrap_.function || !IsAfter(id)) continue;
+      if (context_.index.FunctionOf(module_id_, id) != wrap_.function || !IsAfter(id) || !IsUsedAgain(id)) continue;
       VisitAssign(id, sink);
       VisitCall(id, sink);
     }
@@ -68,6 +68,35 @@ class Wrapped {
       }
     }
     return false;
+  }
+
+  // The wrapper is called, handed on or returned behind this place, or in a loop around it; a field may be used anywhere. What
+  // is moved to be saved, and used no more, is no model that trains.
+  bool IsUsedAgain(ir::StmtId changed) const {
+    if (names_.front().find('.') != std::string::npos) return true;
+    const ir::Tree& tree = context_.index.tree(module_id_);
+    const std::vector<ir::StmtId> loops = LoopsAround(changed);
+    const auto is_behind = [&](const ir::Stmt& stmt, ir::StmtId id) {
+      return stmt.begin > module_[changed].end || std::ranges::any_of(loops, [&](ir::StmtId loop) { return id != changed && tree.Holds(loop, id); });
+    };
+    for (uint32_t i = 0; i < module_.exprs.size(); ++i) {
+      const ir::ExprId id{i};
+      if (module_[id].kind != ir::ExprKind::Name || context_.program.text(ir::NameOf(module_[id])) != names_.front()) continue;
+      const ir::StmtId stmt = tree.StatementOf(id);
+      if (!stmt || context_.index.FunctionOf(module_id_, stmt) != wrap_.function || !is_behind(module_[stmt], stmt)) continue;
+      const ir::ExprId parent = tree.Parent(id);
+      if (!parent || module_[parent].kind != ir::ExprKind::Attribute) return true;
+    }
+    return false;
+  }
+
+  std::vector<ir::StmtId> LoopsAround(ir::StmtId stmt) const {
+    std::vector<ir::StmtId> loops;
+    const ir::Tree& tree = context_.index.tree(module_id_);
+    for (ir::StmtId at = tree.Parent(stmt); at; at = tree.Parent(at)) {
+      if (module_[at].kind == ir::StmtKind::For || module_[at].kind == ir::StmtKind::While) loops.push_back(at);
+    }
+    return loops;
   }
 
   bool IsModel(std::string_view text) const {
@@ -205,6 +234,7 @@ extern const Rule ChangedAfterWrap = {
     .code = kCode,
     .name = "changed-after-wrap",
     .severity = Severity::Error,
+    .preview = kTooOftenWrong,
     .languages = "Python",
     .summary = "parameters frozen, unfrozen, replaced or moved after the model was wrapped in DDP",
     .explanation = R"md(
@@ -238,6 +268,7 @@ model = DDP(model)
 
 ## When it is silent
 
+* The wrapper is not used any more: it is moved to the CPU to be saved, after the last step.
 * DDP was made with `device_ids`, which it takes only for a model that is there, and the model is moved to a
   device again.
 * `find_unused_parameters=True`: then frozen parameters are looked for in each step.
