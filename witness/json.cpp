@@ -193,7 +193,7 @@ ReadResult ReadJson(std::string_view text, const Bounds& bounds) {
     ReadRoot(reader, root, bounds, witness);
   } catch (const Json::exception& error) {
     if (!structural.empty()) return {{}, structural};
-    return {{}, std::string("not valid JSON: ") + error.what()};
+    return {{}, "not valid JSON: " + JsonProblem(error.what())};
   }
   if (!reader.error().empty()) return {{}, reader.error()};
   if (std::string error = Check(witness, bounds); !error.empty()) return {{}, error};
@@ -228,6 +228,13 @@ std::string WriteJson(const Witness& witness) {
   if (witness.scenario.index() != 0) root["scenario"] = ScenarioJson(witness.scenario);
   root["limits"] = {{"quiet_ms", witness.quiet_ms}, {"total_ms", witness.total_ms}};
   return root.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+std::string JsonProblem(std::string_view what) {
+  constexpr size_t kLongest = 160;
+  // "[json.exception.parse_error.101] parse error at line 1, column 10: ..."
+  if (const size_t end = what.find("] "); what.starts_with('[') && end != std::string_view::npos) what.remove_prefix(end + 2);
+  return what.size() <= kLongest ? std::string(what) : std::string(what.substr(0, kLongest)) + "...";
 }
 
 }  // namespace allranks::witness

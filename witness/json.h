@@ -38,4 +38,7 @@ std::string Check(const Witness& witness, const Bounds& bounds = {});
 
 std::string_view EffectName(Effect effect);
 
+// What the parser complains of, without its own name for it and without all of a long text: "number overflow parsing '999…".
+std::string JsonProblem(std::string_view what);
+
 }  // namespace allranks::witness

@@ -1,6 +1,8 @@
 // Binds names across modules: numbers all functions and classes, follows imports, resolves base classes.
 #include <algorithm>
 #include <map>
+#include <unordered_set>
+#include <utility>
 
 #include "analyzer/binding/program.h"
 #include "analyzer/ir/bindings.h"
@@ -19,6 +21,7 @@ class Binder {
     for (uint32_t i = 0; i < program_.modules.size(); ++i) BindImports(ModuleId{i});
     for (uint32_t i = 0; i < program_.modules.size(); ++i) BindTopLevel(ModuleId{i});
     for (uint32_t i = 0; i < program_.classes.size(); ++i) ResolveBases(ClassId{i});
+    seen_from_.resize(program_.classes.size());
     for (uint32_t i = 0; i < program_.classes.size(); ++i) Linearise(ClassId{i});
     ListSubclasses();
   }
@@ -258,6 +261,19 @@ class Binder {
     }
   }
 
+  // People derive ten deep. A chain of n classes would take n * n entries.
+  static constexpr size_t kMostBases = 1000;
+
+  // Once a file.
+  void NoteTooManyBases(ClassId id) {
+    const ClassInfo& info = program_.classes[id];
+    std::vector<ir::Problem>& problems = program_.modules[info.module].problems;
+    const std::string text = "class with more than " + std::to_string(kMostBases) + " bases";
+    if (std::ranges::any_of(problems, [&](const ir::Problem& problem) { return problem.text == text; })) return;
+    const ir::Class& definition = program_.ir_class(id);
+    problems.push_back({.kind = ir::ProblemKind::Limit, .text = text, .begin = definition.name_begin, .end = definition.name_end});
+  }
+
   // Depth first, left to right, each class once, at its last place: Python's order for all but odd diamonds.
   void Linearise(ClassId id) {
     std::vector<ClassId> order;
@@ -265,17 +281,20 @@ class Binder {
     while (!stack.empty()) {
       const ClassId at = stack.back();
       stack.pop_back();
-      if (std::find(order.begin(), order.end(), at) != order.end()) continue;
+      if (std::exchange(seen_from_[at.index], id) == id) continue;
+      if (order.size() == kMostBases) {
+        NoteTooManyBases(id);
+        break;
+      }
       order.push_back(at);
       const auto& bases = direct_bases_[at.index];
       for (auto it = bases.rbegin(); it != bases.rend(); ++it) stack.push_back(*it);
     }
     ClassInfo& info = program_.classes[id];
+    std::unordered_set<NameId> named;
     for (const ClassId base : order) {
       for (const NameId name : direct_external_[base.index]) {
-        if (std::find(info.external_bases.begin(), info.external_bases.end(), name) == info.external_bases.end()) {
-          info.external_bases.push_back(name);
-        }
+        if (named.insert(name).second) info.external_bases.push_back(name);
       }
     }
     info.mro = std::move(order);
@@ -293,6 +312,7 @@ class Binder {
   std::unordered_map<std::string, ModuleId> by_path_;
   std::vector<std::vector<ClassId>> direct_bases_;
   std::vector<std::vector<NameId>> direct_external_;
+  std::vector<ClassId> seen_from_;   // by ClassId: from which class it was come by last, while that one is put in order
 };
 
 }  // namespace

@@ -33,6 +33,32 @@ NewFile MakeBeside(const std::string& path, mode_t mode) {
   return {};
 }
 
+// A file that has no name yet: what ends this process ends it too. None where the file system has no such files.
+NewFile MakeUnnamed(const std::string& path, mode_t mode) {
+#ifdef O_TMPFILE
+  const size_t slash = path.rfind('/');
+  const std::string folder = slash == std::string::npos ? "." : path.substr(0, slash + 1);
+  return {.descriptor = open(folder.c_str(), O_WRONLY | O_TMPFILE | O_CLOEXEC, mode), .path = {}};
+#else
+  (void)path, (void)mode;
+  return {};
+#endif
+}
+
+// Names it as MakeBeside does. False: that cannot be done here.
+bool NameBeside(const std::string& path, NewFile& made) {
+  constexpr int kMostTries = 100;
+  std::random_device random;
+  const std::string open_file = "/proc/self/fd/" + std::to_string(made.descriptor);
+  for (int i = 0; i < kMostTries; ++i) {
+    made.path = path + "." + std::to_string(random()) + ".tmp";
+    if (linkat(AT_FDCWD, open_file.c_str(), AT_FDCWD, made.path.c_str(), AT_SYMLINK_FOLLOW) == 0) return true;
+    if (errno != EEXIST) break;
+  }
+  made.path.clear();
+  return false;
+}
+
 // What is at the path itself, be it a link.
 std::optional<struct stat> StatusOf(const std::string& path) {
   struct stat status = {};
@@ -45,6 +71,13 @@ int TakeModeAndOwner(int descriptor, const struct stat& from) {
   // Only root may give files away; for all others the owner is the same one anyway.
   const bool is_other = from.st_uid != geteuid() || from.st_gid != getegid();
   return is_other && fchown(descriptor, from.st_uid, from.st_gid) != 0 && geteuid() == 0 ? errno : 0;
+}
+
+// Text, and mode and owner of the file that it replaces, if there is one.
+int Fill(const NewFile& made, std::string_view text, const struct stat* before, Sync sync) {
+  int error = WriteAll(made.descriptor, text);
+  if (error == 0 && sync == Sync::Yes && fsync(made.descriptor) != 0) error = errno;
+  return error == 0 && before != nullptr ? TakeModeAndOwner(made.descriptor, *before) : error;
 }
 
 int WriteInPlace(const std::string& path, std::string_view text) {
@@ -70,11 +103,16 @@ int ReplaceWhole(const std::string& path, std::string_view text, Sync sync) {
   const std::optional<struct stat> before = StatusOf(path);
   const bool is_file = before && S_ISREG(before->st_mode);
   // Nobody may read meanwhile what only some may read then.
-  const NewFile made = MakeBeside(path, is_file ? before->st_mode & kNewFile : kNewFile);
-  if (made.descriptor < 0) return errno;
-  int error = WriteAll(made.descriptor, text);
-  if (error == 0 && sync == Sync::Yes && fsync(made.descriptor) != 0) error = errno;
-  if (error == 0 && is_file) error = TakeModeAndOwner(made.descriptor, *before);
+  const mode_t mode = is_file ? before->st_mode & kNewFile : kNewFile;
+  NewFile made = MakeUnnamed(path, mode);
+  int error = made.descriptor < 0 ? ENOTSUP : Fill(made, text, is_file ? &*before : nullptr, sync);
+  const bool is_named = error == 0 && NameBeside(path, made);
+  if (made.descriptor >= 0 && !is_named) close(made.descriptor);
+  if (!is_named) {
+    made = MakeBeside(path, mode);
+    if (made.descriptor < 0) return errno;
+    error = Fill(made, text, is_file ? &*before : nullptr, sync);
+  }
   if (close(made.descriptor) != 0 && error == 0) error = errno;
   if (error == 0 && std::rename(made.path.c_str(), path.c_str()) != 0) error = errno;
   if (error != 0) unlink(made.path.c_str());

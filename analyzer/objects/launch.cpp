@@ -196,6 +196,7 @@ class Solver {
   std::vector<RunSet> Start() {
     std::vector<RunSet> sets(program_.funcs.size());
     decided_.resize(sets.size());
+    of_uncalled_.resize(program_.modules.size());
     as_started_.resize(sets.size());
     for (uint32_t f = 0; f < sets.size(); ++f) {
       if (const std::optional<RunBy> decided = Decided(f)) {
@@ -229,8 +230,12 @@ class Solver {
   // A function that nobody is seen to call: who makes a job beside it is taken to call it.
   RunSet OfUncalled(uint32_t function) {
     const ir::ModuleId module = ModuleOf(function);
-    const bool is_of_job = !left_over_[module.index] && (MakesJob(module) || ReadsRanks(module));
-    return Only(is_of_job ? RunBy::AllRanks : RunBy::Unknown);
+    std::optional<RunSet>& known = of_uncalled_[module.index];
+    if (!known) {
+      const bool is_of_job = !left_over_[module.index] && (MakesJob(module) || ReadsRanks(module));
+      known = Only(is_of_job ? RunBy::AllRanks : RunBy::Unknown);
+    }
+    return *known;
   }
 
   // Nothing starts it, and no other file imports it: a copy that was left behind, or an offer to users of a library.
@@ -360,6 +365,7 @@ class Solver {
   Edges for_main_;                  // by top level: what it calls only where the file is started
   std::vector<RunSet> as_started_;  // by top level: who starts the file
   std::vector<bool> decided_;
+  std::vector<std::optional<RunSet>> of_uncalled_;   // by module: of its functions that nobody calls
   std::vector<bool> only_tests_;    // by ModuleId
   std::vector<bool> is_job_of_one_; // by ModuleId
   std::vector<bool> left_over_;     // by ModuleId

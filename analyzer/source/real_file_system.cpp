@@ -17,6 +17,8 @@ namespace {
 
 // The smallest buffer for files whose size the system does not know, such as those of /proc.
 constexpr size_t kSmallestBuffer = 4096;
+// The largest index of a repository and the largest report are far below it. A file with holes is of any size for nothing.
+constexpr off_t kLargestFile = off_t{256} << 20;
 
 tl::unexpected<base::Error> SystemError(const std::string& path, const char* what, int code) {
   return base::Fail(path + ": " + what + ": " + std::generic_category().message(code));
@@ -83,6 +85,9 @@ base::Result<std::string> RealFileSystem::Read(const std::string& path) const {
   if (fstat(file.get(), &status) != 0) return SystemError(path, "cannot read", errno);
   if (S_ISDIR(status.st_mode)) return SystemError(path, "cannot read", EISDIR);
   if (!S_ISREG(status.st_mode)) return base::Fail(path + ": cannot read: neither a file nor a directory");
+  if (status.st_size > kLargestFile) {
+    return base::Fail(path + ": cannot read: larger than the " + std::to_string(kLargestFile >> 20) + " MiB that a file may have");
+  }
   return ReadAll(path, file.get(), static_cast<size_t>(status.st_size));
 }
 

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <iterator>
 #include <map>
 #include <tuple>
 
@@ -11,6 +12,53 @@
 #include "analyzer/traces/ledger.h"
 
 namespace allranks::traces {
+namespace {
+
+std::string BoundOf(const State& state, base::CutKind kind) {
+  if (kind == base::CutKind::Stopped) return "the run was stopped";
+  const base::Bounds& bounds = state.watch->bounds();
+  if (kind == base::CutKind::Memory) return "memory of more than " + std::to_string(bounds.memory_bytes >> 20) + " MiB";
+  return "more than " + std::to_string(bounds.per_file.count()) + " ms for this file";
+}
+
+bool IsOfFile(const State& state, FuncId func, uint32_t module) { return state.program.funcs[func].module.index == module; }
+
+// A function that is given up; of a file the first one is said.
+void LeaveOut(State& state, FuncId func, base::CutKind kind) {
+  if (!state.trace_of[func.index]) state.trace_of[func.index] = state.traces.Empty();
+  state.limits.push_back({func, BoundOf(state, kind)});
+  const uint32_t module = state.program.funcs[func].module.index;
+  const bool is_said = std::ranges::any_of(state.cut, [&](const auto& cut) { return IsOfFile(state, cut.function, module); });
+  if (!is_said) state.cut.push_back({func, kind});
+}
+
+bool IsBoundOfFile(const State& state, const LimitHit& limit) {
+  return std::ranges::any_of(state.cut, [&](const auto& cut) { return limit.bound == BoundOf(state, cut.kind); });
+}
+
+// What follows a bound of a whole file in that file is not said again.
+std::vector<LimitHit> Said(const State& state) {
+  std::vector<LimitHit> limits;
+  std::ranges::copy_if(state.limits, std::back_inserter(limits), [&](const LimitHit& limit) {
+    const bool is_first = std::ranges::any_of(state.cut, [&](const auto& cut) { return cut.function == limit.function; });
+    return is_first || !IsBoundOfFile(state, limit);
+  });
+  return limits;
+}
+
+}  // namespace
+
+void TakeCut(State& state, const Watched& watched) {
+  state.watch = watched.watch;
+  for (const variation::CutFunction& cut : watched.cut) {
+    LeaveOut(state, cut.function, cut.kind);
+    const uint32_t module = state.program.funcs[cut.function].module.index;
+    for (uint32_t f = 0; f < state.program.funcs.size(); ++f) {
+      const bool is_left = FuncId{f} != cut.function && IsOfFile(state, FuncId{f}, module) && !state.facts.functions[FuncId{f}].evaluated;
+      if (is_left) LeaveOut(state, FuncId{f}, cut.kind);
+    }
+  }
+}
 
 std::vector<Difference> KeepInnermost(std::vector<Difference> differences) {
   constexpr findings::Assumption kFirst = findings::Assumption::FirstArrival;
@@ -39,8 +87,15 @@ void AnalyzeFunction(State& state, FuncId func, CheckResult* result) {
   // What one function may add: callbacks handed through callbacks would multiply without end.
   constexpr size_t kMostPerFunction = 20'000;
   state.most_traces = state.traces.size() + kMostPerFunction;
-  state.trace_of[func.index] = BuildTrace(state, func);
-  CheckFunction(state, func, result);
+  state.resolving = 0;
+  try {
+    const base::Watch::Turn turn(state.watch, state.program.funcs[func].module.index);
+    state.trace_of[func.index] = BuildTrace(state, func);
+    CheckFunction(state, func, result);
+  } catch (const base::Cut& cut) {
+    if (cut.kind == base::CutKind::Stopped) throw;
+    LeaveOut(state, func, cut.kind);
+  }
 }
 
 Analysis Summarize(const State& state, const CallGraph& graph, CheckResult result) {
@@ -51,19 +106,34 @@ Analysis Summarize(const State& state, const CallGraph& graph, CheckResult resul
   for (const FuncId func : graph.order) {
     if (std::optional<Issued> issued = search.In(func)) analysis.issued.emplace(func, std::move(*issued));
   }
-  analysis.limits = state.limits;
+  analysis.limits = Said(state);
   return analysis;
 }
 
 Analysis Analyze(const binding::Program& program, const knowledge::Knowledge& knowledge, variation::Facts& facts,
                  const source::SourceFiles& files) {
+  Watched watched;
+  return Analyze(program, knowledge, facts, files, watched);
+}
+
+Analysis Analyze(const binding::Program& program, const knowledge::Knowledge& knowledge, variation::Facts& facts,
+                 const source::SourceFiles& files, Watched& watched) {
   State state(program, knowledge, facts, files);
   const CallGraph graph = MakeCallGraph(program, knowledge, facts);
   state.is_relevant = graph.relevant;
   state.made_once.Find();
   state.modes = graph.modes;
+  TakeCut(state, watched);
   CheckResult result;
-  for (const FuncId func : graph.order) AnalyzeFunction(state, func, &result);
+  size_t done = 0;
+  try {
+    for (; done < graph.order.size(); ++done) AnalyzeFunction(state, graph.order[done], &result);
+  } catch (const base::Cut& cut) {
+    // What was compared until the run was stopped is right.
+    for (size_t i = done; i < graph.order.size(); ++i) LeaveOut(state, graph.order[i], cut.kind);
+    watched.is_stopped = true;
+  }
+  watched.cut = state.cut;
   return Summarize(state, graph, std::move(result));
 }
 

@@ -7,6 +7,20 @@
 
 namespace allranks::traces {
 
+// What a watch makes of an analysis.
+struct Watched {
+  base::Watch* watch = nullptr;              // none: it goes on to its end
+  std::vector<variation::CutFunction> cut;   // the first function of each file that was given up: of the values before, of all after
+  bool is_stopped = false;                   // not all functions were compared
+};
+
+// As Analyze above; where the watch is stopped, what was compared until then.
+Analysis Analyze(const binding::Program& program, const knowledge::Knowledge& knowledge, variation::Facts& facts,
+                 const source::SourceFiles& files, Watched& watched);
+
+// Functions of which the values are not known, since they were given up, are so here as well.
+void TakeCut(State& state, const Watched& watched);
+
 // One function, after those that it calls: its trace, and where ranks differ in it.
 void AnalyzeFunction(State& state, FuncId func, CheckResult* result);
 

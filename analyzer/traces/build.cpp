@@ -90,6 +90,7 @@ class Builder {
 
   TraceId Stmt(ir::StmtId id) {
     const ir::Stmt& stmt = module_[id];
+    state_.Step();
     switch (stmt.kind) {
       case ir::StmtKind::Expr:
         return Expr(ir::ValueOf(stmt));
@@ -323,6 +324,7 @@ class Builder {
   TraceId Expr(ir::ExprId id) {
     if (!id) return traces_.Empty();
     const ir::Expr& expr = module_[id];
+    state_.Step();
     switch (expr.kind) {
       case ir::ExprKind::Name:
       case ir::ExprKind::Constant:

@@ -11,6 +11,7 @@
 #include "analyzer/traces/analysis.h"
 #include "analyzer/traces/module_mode.h"
 #include "analyzer/traces/trace.h"
+#include "analyzer/variation/watched.h"
 
 namespace allranks::traces {
 
@@ -39,6 +40,11 @@ struct State {
   ModuleModes modes;
   std::vector<OperationSite> sites;
   std::vector<LimitHit> limits;
+  base::Watch* watch = nullptr;    // over the analysis; none: it goes on to its end
+  std::vector<variation::CutFunction> cut;   // what it made us give up, the first function of each file
+  void Step() const {
+    if (watch != nullptr) watch->Step();
+  }
   // Nodes the store may hold while the function at hand is built or checked.
   size_t most_traces = std::numeric_limits<size_t>::max();
   // Steps spent on projecting the function at hand, and those of its file; what is compared after either bound counts as

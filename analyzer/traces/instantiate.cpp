@@ -18,6 +18,7 @@ class Instantiator {
     const Trace trace = state_.traces[id];
     if ((trace.flags & kOpenParams) == 0) return Note(id, id);
     if (const auto found = memo_.find(id.index); found != memo_.end()) return found->second;
+    state_.Step();
     const TraceId result = Note(Make(id, trace), id);
     memo_.emplace(id.index, result);
     return result;

@@ -6,7 +6,8 @@
 // their callers' traces with the callers' arguments, so a site is judged in every context in which it is reached, and
 // the assumptions of all contexts add up. A site that no entry's trace holds (recursion) is judged in its own function.
 //
-// Invariant: proven means that the set of assumptions is empty and no difference of any confidence names the site.
+// Invariant: proven means that the set of assumptions is empty and no difference of any confidence names the site. Where a
+// bound was reached on the way, or in the function itself, the site is unknown.
 // Unsound where the traces are: what a call that was not followed issues is not in them (the call has its own line in
 // the ledger, as unknown).
 #include "analyzer/traces/ledger.h"
@@ -36,11 +37,47 @@ Assumptions OfGroup(const State& state, ValueId group) {
   return assumed;
 }
 
+// The innermost function of a module around a place.
+FuncId FunctionAround(const binding::Program& program, ir::ModuleId module, uint32_t at) {
+  const auto& functions = program.modules[module].functions;
+  ir::FunctionId around = ir::kTopLevel;
+  for (uint32_t i = 0; i < functions.size(); ++i) {
+    const ir::Function& function = functions[ir::FunctionId{i}];
+    const bool is_around = function.begin <= at && at < function.end;
+    // Those inside come after those around them.
+    if (is_around) around = ir::FunctionId{i};
+  }
+  return program.func(module, around);
+}
+
+// Functions that a bound kept from being read, evaluated or compared.
+std::set<uint32_t> FunctionsWithLimits(const State& state) {
+  std::set<uint32_t> limited;
+  for (const LimitHit& limit : state.limits) limited.insert(limit.function.index);
+  for (uint32_t m = 0; m < state.program.modules.size(); ++m) {
+    for (const ir::Problem& problem : state.program.modules[ir::ModuleId{m}].problems) {
+      if (problem.kind != ir::ProblemKind::Limit) continue;
+      limited.insert(FunctionAround(state.program, ir::ModuleId{m}, problem.begin).index);
+    }
+  }
+  return limited;
+}
+
+// Functions that these call: on the way to them something was not looked at.
+std::set<uint32_t> CalledBy(const State& state, const std::set<uint32_t>& callers) {
+  std::set<uint32_t> called;
+  for (const uint32_t caller : callers) {
+    for (const auto& [expr, call] : state.facts.functions[FuncId{caller}].calls) {
+      if (call.function) called.insert(call.function.index);
+    }
+  }
+  return called;
+}
+
 class Walk {
  public:
-  explicit Walk(const State& state) : state_(state), traces_(state.traces) {
-    for (const LimitHit& limit : state.limits) limited_.insert(limit.function.index);
-  }
+  Walk(const State& state, const std::set<uint32_t>& limited)
+      : state_(state), traces_(state.traces), limited_(limited), beyond_(CalledBy(state, limited)) {}
 
   void Entry(FuncId func) {
     const TraceId trace = state_.trace_of[func.index];
@@ -48,7 +85,7 @@ class Walk {
     Assumptions assumed;
     const bool is_script = state_.program.funcs[func].function == ir::kTopLevel;
     if (!is_script && !IsMain(func)) assumed.Add(Assumption::CallerUnknown);
-    if (limited_.contains(func.index)) assumed.Add(Assumption::BoundReached);
+    if (limited_.contains(func.index) || beyond_.contains(func.index)) assumed.Add(Assumption::BoundReached);
     Visit(trace, assumed);
   }
 
@@ -130,7 +167,8 @@ class Walk {
 
   const State& state_;
   const TraceStore& traces_;
-  std::set<uint32_t> limited_;
+  const std::set<uint32_t>& limited_;
+  std::set<uint32_t> beyond_;
   std::set<std::pair<uint32_t, uint32_t>> seen_;
   std::unordered_map<uint32_t, Assumptions> by_site_;
   std::unordered_map<uint32_t, Assumptions> exits_;
@@ -149,13 +187,12 @@ std::vector<bool> FindCalled(const State& state) {
 class LedgerBuilder {
  public:
   LedgerBuilder(const State& state, const CallGraph& graph, const CheckResult& result)
-      : state_(state), result_(result), from_entries_(state), from_anywhere_(state) {
+      : state_(state), result_(result), limited_(FunctionsWithLimits(state)), from_entries_(state, limited_), from_anywhere_(state, limited_) {
     const std::vector<bool> called = FindCalled(state);
     for (const FuncId func : graph.order) {
       if (!called[func.index]) from_entries_.Entry(func);
       else from_anywhere_.Entry(func);
     }
-    for (const LimitHit& limit : state.limits) limited_.insert(limit.function.index);
   }
 
   std::vector<LedgerEntry> Build() const {
@@ -188,6 +225,10 @@ class LedgerBuilder {
       const Assumptions* assumed = from_entries_.Of(place.site);
       if (assumed == nullptr) assumed = from_anywhere_.Of(place.site);
       if (assumed != nullptr) entry.assumptions = *assumed;
+      if (entry.assumptions.has(Assumption::BoundReached)) {
+        entry.reason = "bound reached";
+        return entry;
+      }
       entry.verdict = entry.assumptions.empty() ? SiteVerdict::Proven : SiteVerdict::Aligned;
     }
     return entry;
@@ -195,9 +236,9 @@ class LedgerBuilder {
 
   const State& state_;
   const CheckResult& result_;
+  std::set<uint32_t> limited_;
   Walk from_entries_;
   Walk from_anywhere_;
-  std::set<uint32_t> limited_;
 };
 
 }  // namespace

@@ -123,6 +123,7 @@ bool Projector::FindAroundAgreed(TraceId id) {
   const auto [found, is_new] = around_agreed.try_emplace(id.index, id == view_.agreed);
   if (!is_new) return found->second;
   ++state_.projection_steps;
+  state_.Step();
   bool around = id == view_.agreed;
   for (const TraceId kid : state_.traces.Kids(id)) {
     if (state_.exhausted()) return around;
@@ -133,6 +134,7 @@ bool Projector::FindAroundAgreed(TraceId id) {
 
 SeqId Projector::Project(TraceId id, const Context& context) {
   ++state_.projection_steps;
+  state_.Step();
   if (state_.exhausted()) return context.next;
   const Trace& trace = state_.traces[id];
   switch (trace.kind) {

@@ -26,21 +26,22 @@ void Add(const CheckResult& from, CheckResult& to) {
 
 Analysis Session::Update(const binding::Program& program, const knowledge::Knowledge& knowledge,
                          variation::Facts& facts, const source::SourceFiles& files,
-                         const variation::Session& variation) {
+                         const variation::Session& variation, Watched& watched) {
   const CallGraph graph = MakeCallGraph(program, knowledge, facts);
   if (base_ != nullptr && variation.begun_at() <= base_update_) {
-    if (std::optional<Analysis> analysis = Follow(graph, variation)) return std::move(*analysis);
+    if (std::optional<Analysis> analysis = Follow(graph, variation, watched)) return std::move(*analysis);
   }
   base_ = std::make_unique<State>(program, knowledge, facts, files);
   base_update_ = variation.update();
-  return Begin(*base_, graph);
+  return Begin(*base_, graph, watched);
 }
 
-Analysis Session::Begin(State& state, const CallGraph& graph) {
+Analysis Session::Begin(State& state, const CallGraph& graph, Watched& watched) {
   state.is_relevant = graph.relevant;
   state.made_once.Find();
   state.modes = graph.modes;
   made_.assign(state.program.funcs.size(), {});
+  TakeCut(state, watched);
   CheckResult all;
   for (const FuncId func : graph.order) {
     Made& made = made_[func.index];
@@ -60,11 +61,13 @@ Analysis Session::Begin(State& state, const CallGraph& graph) {
     Add(made.result, all);
   }
   state.uses = nullptr;
+  state.watch = nullptr;
+  watched.cut = state.cut;
   return Summarize(state, graph, std::move(all));
 }
 
 // None if so much is another by now that it is better to begin anew.
-std::optional<Analysis> Session::Follow(const CallGraph& graph, const variation::Session& variation) {
+std::optional<Analysis> Session::Follow(const CallGraph& graph, const variation::Session& variation, Watched& watched) {
   State state = *base_;
   state.is_relevant = graph.relevant;
   // What is made once is so for all functions that ask for it.
@@ -74,10 +77,12 @@ std::optional<Analysis> Session::Follow(const CallGraph& graph, const variation:
   std::ranges::fill(state.trace_of, TraceId::None());
   state.sites.clear();
   state.limits.clear();
+  state.cut.clear();
   state.sets_up_own_job.clear();
   std::ranges::fill(state.steps_of_file, 0);
   std::vector<bool> touched(made_.size());
   for (uint32_t f = 0; f < made_.size(); ++f) touched[f] = variation.ChangedAt(FuncId{f}) > base_update_;
+  TakeCut(state, watched);
   CheckResult all;
   for (const FuncId func : graph.order) {
     const Made& made = made_[func.index];
@@ -100,6 +105,7 @@ std::optional<Analysis> Session::Follow(const CallGraph& graph, const variation:
   if (std::ranges::any_of(state.steps_of_file, is_over)) return std::nullopt;
   // What was made since the base is made again at every update.
   if (state.traces.size() - base_->traces.size() > base_->traces.size() / 2) base_.reset();
+  watched.cut = state.cut;
   return Summarize(state, graph, std::move(all));
 }
 

@@ -16,7 +16,8 @@ class Session {
  public:
   // What Analyze finds. The objects must be those of the update before, and `facts` brought up to date by `variation`.
   Analysis Update(const binding::Program& program, const knowledge::Knowledge& knowledge, variation::Facts& facts,
-                  const source::SourceFiles& files, const variation::Session& variation);
+                  const source::SourceFiles& files, const variation::Session& variation,
+                  Watched& watched);
 
  private:
   // What was made of one function, and of what.
@@ -32,8 +33,8 @@ class Session {
     bool is_heavy = false;         // near a bound: whether it is reached depends on what is there already
   };
 
-  Analysis Begin(State& state, const CallGraph& graph);
-  std::optional<Analysis> Follow(const CallGraph& graph, const variation::Session& variation);
+  Analysis Begin(State& state, const CallGraph& graph, Watched& watched);
+  std::optional<Analysis> Follow(const CallGraph& graph, const variation::Session& variation, Watched& watched);
   bool IsSame(const State& state, FuncId func, const std::vector<bool>& touched) const;
 
   std::unique_ptr<State> base_;  // with all functions as they were at `base_update_`

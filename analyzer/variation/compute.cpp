@@ -107,15 +107,29 @@ void FillParams(Tables& tables) {
   }
 }
 
+// Of a function that was given up nothing is known: what the round before found refers to arguments that are gone.
+void NoteCut(Tables& tables, FuncId function, base::CutKind kind) {
+  tables.facts.functions[function] = {};
+  const ir::ModuleId module = tables.program.funcs[function].module;
+  const bool is_known = std::ranges::any_of(tables.cut, [&](const CutFunction& cut) { return tables.program.funcs[cut.function].module == module; });
+  if (!is_known) tables.cut.push_back({function, kind});
+}
+
 }  // namespace
 
 void EvaluateFunction(Tables& tables, FuncId function) {
   if (tables.round_of[function.index] == tables.round || tables.depth >= kDeepestDemand) return;
   tables.round_of[function.index] = tables.round;
-  ++tables.depth;
-  if (tables.recording != nullptr) tables.recording->Evaluate(tables, function);
-  else FunctionEvaluator(tables, function).Run();
-  --tables.depth;
+  const uint32_t depth = tables.depth++;
+  try {
+    const base::Watch::Turn turn(tables.watch, tables.program.funcs[function].module.index);
+    if (tables.recording != nullptr) tables.recording->Evaluate(tables, function);
+    else FunctionEvaluator(tables, function).Run();
+  } catch (const base::Cut& cut) {
+    if (cut.kind == base::CutKind::Stopped) throw;
+    NoteCut(tables, function, cut.kind);
+  }
+  tables.depth = depth;
 }
 
 void RunRounds(Tables& tables) {
@@ -151,10 +165,19 @@ void Prepare(Tables& tables) {
 }
 
 Facts ComputeVariation(const binding::Program& program, const knowledge::Knowledge& knowledge) {
+  base::Watch watch({});
+  std::vector<CutFunction> cut;
+  return ComputeVariation(program, knowledge, watch, cut);
+}
+
+Facts ComputeVariation(const binding::Program& program, const knowledge::Knowledge& knowledge, base::Watch& watch,
+                       std::vector<CutFunction>& cut) {
   Facts facts;
   Tables tables(program, knowledge, facts);
+  tables.watch = &watch;
   Prepare(tables);
   RunRounds(tables);
+  cut = std::move(tables.cut);
   return facts;
 }
 

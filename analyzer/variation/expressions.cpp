@@ -9,6 +9,7 @@ ValueId FunctionEvaluator::Eval(ir::ExprId id) {
   // Most expressions are what they were in the round before; constants always are.
   const ValueId before = tables_.facts.value(func_.module, id);
   if (before && module_[id].kind == ir::ExprKind::Constant) return before;
+  tables_.Step();
   const ValueId outer = store_.Expect(before);
   const ValueId value = EvalUncached(id, module_[id]);
   store_.Expect(outer);

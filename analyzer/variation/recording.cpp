@@ -63,7 +63,12 @@ void Recording::Evaluate(Tables& tables, FuncId function) {
     tables.log = &log;
     log.events.clear();
     log.is_whole = false;
-    FunctionEvaluator(tables, function).Run();
+    try {
+      FunctionEvaluator(tables, function).Run();
+    } catch (const base::Cut&) {
+      tables.log = outer;
+      throw;
+    }
     log.repeated_records = 0;
     log.outcome = NumberOf(facts);
     log.returns = facts.returns;

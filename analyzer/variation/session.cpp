@@ -36,8 +36,13 @@ void Session::Update(const binding::Program& program, const knowledge::Knowledge
   std::vector<Version> now = VersionsOf(program, files);
   const bool is_same = tables_ != nullptr && &tables_->program == &program && &tables_->facts == &facts;
   ++update_;
+  if (tables_ != nullptr) {
+    tables_->watch = watch_;
+    tables_->cut.clear();
+  }
   if (is_same && CanFollow(now) && Follow(now, facts)) NoteChanges(program);
   else Begin(program, knowledge, facts);
+  cut_ = tables_->cut;
   versions_ = std::move(now);
   values_ = facts.values.size();
 }
@@ -78,6 +83,7 @@ void Session::Begin(const binding::Program& program, const knowledge::Knowledge&
   tables_.reset();
   facts = {};
   tables_ = std::make_unique<Tables>(program, knowledge, facts);
+  tables_->watch = watch_;
   recording_ = std::make_unique<Recording>(program.funcs.size());
   tables_->recording = recording_.get();
   Prepare(*tables_);

@@ -9,6 +9,7 @@
 
 #include "analyzer/source/source_file.h"
 #include "analyzer/variation/facts.h"
+#include "analyzer/variation/watched.h"
 
 namespace allranks::variation {
 
@@ -26,6 +27,11 @@ class Session {
   // them, but for arguments added to `Facts::values`.
   void Update(const binding::Program& program, const knowledge::Knowledge& knowledge, const source::SourceFiles& files,
               Facts& facts);
+
+  // Over the updates to come; none: they go on to their end. An update that Cut left behind cannot be followed.
+  void SetWatch(base::Watch* watch) { watch_ = watch; }
+  // What the last update gave up, the first function of each file.
+  const std::vector<CutFunction>& cut() const { return cut_; }
 
   // Updates are numbered from 1. At the one that began from nothing last all ids of values became others.
   uint32_t update() const { return update_; }
@@ -45,6 +51,8 @@ class Session {
   bool Follow(const std::vector<Version>& now, Facts& facts);
   void NoteChanges(const binding::Program& program);
 
+  base::Watch* watch_ = nullptr;
+  std::vector<CutFunction> cut_;
   std::vector<Version> versions_;  // by module
   std::unique_ptr<Tables> tables_;
   std::unique_ptr<Recording> recording_;

@@ -37,6 +37,7 @@ void FunctionEvaluator::EvalBlock(ir::BlockId block) {
 
 void FunctionEvaluator::EvalStmt(ir::StmtId id) {
   const ir::Stmt& stmt = module_[id];
+  tables_.Step();
   switch (stmt.kind) {
     case ir::StmtKind::Expr:
       Eval(ir::ValueOf(stmt));

@@ -15,6 +15,7 @@
 #include "analyzer/variation/facts.h"
 #include "analyzer/variation/places.h"
 #include "analyzer/variation/recording.h"
+#include "analyzer/variation/watched.h"
 
 namespace allranks::variation {
 
@@ -105,6 +106,13 @@ struct Tables {
   uint32_t depth = 0;                      // of functions evaluated on demand
   Log* log = nullptr;                      // of the evaluation at hand; none: nothing is recorded
   Recording* recording = nullptr;          // none: the program is analysed once
+
+  base::Watch* watch = nullptr;            // over the evaluation; none: it goes on to its end
+  std::vector<CutFunction> cut;            // what it made us give up, the first of each file
+
+  void Step() const {
+    if (watch != nullptr) watch->Step();
+  }
 
   // Before the rounds begin once more, over a program in which the bodies of functions of `edited` are others.
   void BeginAgain(std::span<const ir::ModuleId> edited);

@@ -37,6 +37,8 @@ struct CheckArguments {
   std::string diff_base;
   bool update_baseline = false;
   unsigned jobs = 0;
+  double timeout_per_file = 0;    // seconds; 0: none
+  unsigned max_memory = 0;        // MiB; 0: none
   bool preview = false;
   bool fix = false;
   bool fix_only = false;

@@ -8,6 +8,7 @@
 #include "driver/cli/commands.h"
 #include "driver/cli/exit_codes.h"
 #include "driver/cli/fix.h"
+#include "driver/cli/interrupt.h"
 #include "driver/cli/known.h"
 #include "driver/cli/outputs.h"
 #include "driver/cli/profile.h"
@@ -82,6 +83,10 @@ int ShowDiff(const CheckArguments& arguments, const Fixed& fixed) {
   const std::string diff = DiffText(fixed);
   if (!WriteNames(diff) || !fixed.errors.empty()) return kExitError;
   return diff.empty() || arguments.exit_zero ? kExitClean : kExitFindings;
+}
+
+std::string Stopped(const pipeline::Output& out) {
+  return "interrupted while at work on `" + out.stopped_in + "`: the report has what was found until then; no file was fixed and no baseline written";
 }
 
 int Fail(const base::Error& error) {
@@ -163,17 +168,24 @@ int RunCheck(const CheckArguments& arguments) {
   base::Result<Known> known = Known::Load(arguments, *resolved, options, files);
   if (!known) return Fail(known.error());
 
+  CatchInterrupts();
+  options.is_stopped = IsInterrupted;
   ProgressLine progress;
   options.progress = progress.Callback();
   base::Result<pipeline::Output> out = pipeline::Run(options, files);
   progress.Clear();
   options.progress = {};
+  // What fixes lead to is looked at to the end: a report is about the files as they are left.
+  options.is_stopped = {};
   if (!out) return Fail(out.error());
   known->Keep(*out);
-  const base::Result<Fixed> fixed = Change(arguments, options, files, *known, *out);
+  const base::Result<Fixed> fixed = out->stopped_in.empty() ? Change(arguments, options, files, *known, *out) : Fixed();
   if (!fixed) return Fail(fixed.error());
-  if (arguments.diff) return ShowDiff(arguments, *fixed);
-  const base::Result<std::string> said = arguments.update_baseline ? known->Update(*out, *verdicts) : known->Shrink(*out);
+  if (!out->stopped_in.empty()) out->errors.push_back({.path = "", .message = Stopped(*out)});
+  else if (arguments.diff) return ShowDiff(arguments, *fixed);
+  const base::Result<std::string> said = !out->stopped_in.empty()  ? std::string()
+                                         : arguments.update_baseline ? known->Update(*out, *verdicts)
+                                                                     : known->Shrink(*out);
   if (!said) return Fail(said.error());
 
   HideSecrets(*out);
@@ -188,7 +200,9 @@ int RunCheck(const CheckArguments& arguments) {
     if (options.working_directory.empty()) return Fail({"the working directory is gone; change to one that exists"});
     PrintWarning(nothing);
   }
-  const int exit_code = report.errors.empty() ? ExitCode(arguments, options, *out, *fixed) : kExitError;
+  if (const std::string cut = CutShort(arguments, *out); !cut.empty()) PrintWarning(cut);
+  const int exit_code = !out->stopped_in.empty() ? InterruptedExitCode()
+                        : report.errors.empty() ? ExitCode(arguments, options, *out, *fixed) : kExitError;
   const bool has_sarif = std::ranges::any_of(*outputs, [](const OutputPlace& output) { return output.format == "sarif"; });
   if (has_sarif) report.run = RunInfoOf(arguments, resolved->root, start, exit_code);
   base::Result<std::string> verified;

@@ -13,7 +13,8 @@ namespace allranks::cli {
 namespace {
 
 constexpr std::string_view kExitCodes =
-    "0: no findings as severe as --fail-on, or --exit-zero. 1: there are such findings. 2: something could not be done.";
+    "0: no findings as severe as --fail-on, or --exit-zero. 1: there are such findings. 2: something could not be done. "
+    "130, 143: ended early by SIGINT or SIGTERM; the report has what was found until then.";
 
 template <class Range, class Text>
 std::string Joined(const Range& range, std::string_view between, Text text) {

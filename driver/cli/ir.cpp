@@ -44,7 +44,7 @@ base::Result<ir::Module> Lowered(const source::SourceFile& file, base::Interner&
   if (!cpp::IsSourceName(file.path) && !cpp::IsHeaderName(file.path)) return python::Lower(file, source::FileId{0}, names);
   const source::RealFileSystem files;
   const pipeline::PathMap paths(".", WorkingDirectory());
-  const pipeline::CppReader reader(paths, files, "", {});
+  const pipeline::CppReader reader(paths, files, "", {}, {});
   const std::string relative = paths.Relative(file.path);
   const base::Result<cpp::Reply> reply = reader.Read(relative, file.text, {});
   if (!reply) return base::Fail(file.path + ": " + reply.error().message);

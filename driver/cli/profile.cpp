@@ -41,6 +41,7 @@ std::string ProfileText(const pipeline::Output& out) {
   rusage usage = {};
   getrusage(RUSAGE_SELF, &usage);
   text += Line("cpu", Seconds(usage.ru_utime) + Seconds(usage.ru_stime));
+  text += "steps of the analysis: " + std::to_string(out.steps) + "\n";
   text += FilesAndBytes("sources scanned", out.bytes_scanned, out.files_scanned);
   text += FilesAndBytes("sources parsed", out.bytes_parsed, out.files_parsed);
   const uint64_t peak = out.timings.empty() ? 0 : out.timings.back().peak_bytes;

@@ -99,6 +99,17 @@ std::vector<std::string> NotesOf(const pipeline::Options& options, const pipelin
   return notes;
 }
 
+// "train.py:12: `f` was not analysed to its end: trace of more than 10000 operations"
+std::vector<std::string> LimitsOf(const pipeline::Output& out) {
+  std::vector<std::string> limits;
+  for (const findings::Finding& finding : out.limits) {
+    const source::SourceFile& file = out.files[finding.span.file];
+    const uint32_t line = source::Locate(file, finding.span.begin).line + 1;
+    limits.push_back(fmt::format("{}:{}: {}", file.path, line, findings::Render(finding.message)));
+  }
+  return limits;
+}
+
 // Where the lines of a notebook stand in its file, unless that has changed since.
 void NoteNotebook(source::FileId id, const source::FileSystem& files, reports::Report& report) {
   const source::SourceFile& file = report.files[id];
@@ -116,6 +127,18 @@ std::string NothingChecked(const CheckArguments& arguments, const pipeline::Outp
   return "no Python, C or C++ files in " + where + "; name a path with such files, or see with --show-files what .gitignore and `exclude` leave";
 }
 
+std::string CutShort(const CheckArguments& arguments, const pipeline::Output& out) {
+  if (out.cut_files.empty()) return {};
+  constexpr size_t kMostNamed = 3;
+  std::string named;
+  for (size_t i = 0; i < out.cut_files.size() && i < kMostNamed; ++i) named += (i == 0 ? "" : ", ") + out.cut_files[i];
+  if (out.cut_files.size() > kMostNamed) named += fmt::format(" and {} more", out.cut_files.size() - kMostNamed);
+  const std::string why = arguments.max_memory == 0         ? fmt::format("--timeout-per-file {}", arguments.timeout_per_file)
+                          : arguments.timeout_per_file == 0 ? fmt::format("--max-memory {}", arguments.max_memory)
+                                                            : "--timeout-per-file or --max-memory";
+  return fmt::format("not analysed to the end because of {}: {}; AR003 says where", why, named);
+}
+
 reports::Report ReportOf(const CheckArguments& arguments, const pipeline::Options& options, const pipeline::Output& out,
                          const source::FileSystem& files) {
   reports::Report report{.files = out.files, .findings = out.findings, .ledger = {}, .errors = ErrorsOf(out),
@@ -125,6 +148,7 @@ reports::Report ReportOf(const CheckArguments& arguments, const pipeline::Option
   for (const traces::LedgerEntry& entry : out.ledger) {
     report.ledger.push_back(SiteOf(entry, options.policies.Of(project.Relative(out.files[entry.span.file].path)).least));
   }
+  report.limits = LimitsOf(out);
   report.notes = NotesOf(options, out, project);
   for (const std::string& what : arguments.sarif_include) {
     (what == "known" ? report.sarif_known : report.sarif_suppressed) = true;

@@ -6,6 +6,9 @@
 
 namespace allranks::cli {
 
+// What --timeout-per-file and --max-memory left out; empty: nothing.
+std::string CutShort(const CheckArguments& arguments, const pipeline::Output& out);
+
 // Why nothing was checked although nothing went wrong; empty: something was.
 std::string NothingChecked(const CheckArguments& arguments, const pipeline::Output& out);
 

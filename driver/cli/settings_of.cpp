@@ -85,6 +85,8 @@ pipeline::Options OptionsOf(const CheckArguments& arguments, const config::Resol
   pipeline::Options options = pipeline::OptionsOf(resolved, WorkingDirectory());
   options.paths = PathsOf(arguments);
   options.jobs = arguments.jobs;
+  options.bounds = {.per_file = std::chrono::milliseconds(static_cast<int64_t>(arguments.timeout_per_file * 1000)),
+                    .memory_bytes = uint64_t{arguments.max_memory} << 20};
   if (arguments.no_cache) options.cache_folder.clear();
   return options;
 }

@@ -6,6 +6,7 @@
 
 #include "driver/cli/commands.h"
 #include "driver/cli/exit_codes.h"
+#include "driver/cli/interrupt.h"
 #include "driver/cli/settings_of.h"
 #include "driver/cli/terminal.h"
 
@@ -58,9 +59,11 @@ int RunWatch(const CheckArguments& arguments) {
     const Stamps before = LookAtAll(arguments);
     if (IsTerminal(1) && !WriteOut(kClearScreen)) return kExitError;
     RunCheck(arguments);
-    WriteErr("Watching for changes; Ctrl-C ends it.\n");
-    do std::this_thread::sleep_for(kBetweenLooks);
-    while (LookAtAll(arguments) == before);
+    if (!IsInterrupted()) WriteErr("Watching for changes; Ctrl-C ends it.\n");
+    do {
+      if (IsInterrupted()) return InterruptedExitCode();
+      std::this_thread::sleep_for(kBetweenLooks);
+    } while (LookAtAll(arguments) == before);
   }
 }
 

@@ -60,7 +60,7 @@ const std::array kOptions = {
     Option{.key = "root", .kind = Kind::Path, .member = &Settings::root, .default_value = "\"\"", .flag = "--root",
            .summary = "where the project begins",
            .text = "All code below it may be read when files of it are checked. Without it: the nearest folder with a\n"
-                   "`.git`, else with a `pyproject.toml`, `setup.py` or `setup.cfg`.",
+                   "`.git`, else with a `pyproject.toml`, `setup.py` or `setup.cfg`. A file of the project names none above it.",
            .example = "root = \"..\""},
     Option{.key = "import-roots", .kind = Kind::Paths, .member = &Settings::import_roots, .default_value = "[]",
            .summary = "folders from which imports start, besides those found",
@@ -94,7 +94,8 @@ const std::array kOptions = {
     Option{.key = "cache-dir", .kind = Kind::Path, .member = &Settings::cache_dir, .default_value = "\"\"",
            .flag = "--cache-dir", .summary = "where what was read is kept",
            .text = "Without it: `.allranks_cache` in the root. A file that did not change since is not parsed again. The folder\n"
-                   "may be shared by several runs and deleted at any time; `--no-cache` does without it.",
+                   "may be shared by several runs and deleted at any time; `--no-cache` does without it. A file of the project names\n"
+                   "none outside of it.",
            .example = "cache-dir = \"build/allranks_cache\""},
     Option{.key = "world.nodes", .kind = Kind::Count, .member = &Settings::world_nodes, .default_value = "0",
            .summary = "how many nodes a job of this project has; 0: one or more",

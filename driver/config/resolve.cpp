@@ -1,6 +1,8 @@
 #include "driver/config/resolve.h"
 
+#include <algorithm>
 #include <filesystem>
+#include <tuple>
 
 #include "driver/config/project.h"
 
@@ -32,12 +34,37 @@ base::Result<Settings> NamedSettings(const Request& request, const source::FileS
   return all;
 }
 
+// Links resolved, as far as the path is there.
+fs::path WithoutLinks(fs::path path, const source::FileSystem& files) {
+  fs::path rest;
+  for (; !path.empty() && path != path.parent_path(); path = path.parent_path()) {
+    if (const base::Result<std::string> there = files.Canonical(path.string())) return rest.empty() ? fs::path(*there) : fs::path(*there) / rest;
+    rest = rest.empty() ? path.filename() : path.filename() / rest;
+  }
+  return path / rest;
+}
+
+// Whoever checks a project did not choose what its own file says: that names no folder to read or write outside of it.
+std::string LeadsOut(const Settings& found, const Request& request, const source::FileSystem& files) {
+  const fs::path here = request.working_directory;
+  const std::string folder = (here / fs::path(found.file).parent_path()).lexically_normal().string();
+  const fs::path project = WithoutLinks(FindRepository(folder, request.working_directory, files), files);
+  for (const auto& [key, value, flag] : {std::tuple("root", found.root, "--root"), std::tuple("cache-dir", found.cache_dir, "--cache-dir")}) {
+    const fs::path target = WithoutLinks((here / value).lexically_normal(), files);
+    const bool is_inside = std::mismatch(project.begin(), project.end(), target.begin(), target.end()).first == project.end();
+    if (value.empty() || is_inside) continue;
+    return found.origins.at(key) + ": `" + key + "` leads out of the project " + project.string() + "; name that folder with " + flag;
+  }
+  return {};
+}
+
 // `path`: of the file that was found; empty: there is none.
 base::Result<Settings> FileSettings(const Request& request, const std::string& path, const Settings& named,
                                     const source::FileSystem& files) {
   if (path.empty()) return named;
   base::Result<Settings> found = ReadSettings(path, Shown(path, request.working_directory), files);
   if (!found) return found;
+  if (const std::string problem = LeadsOut(*found, request, files); !problem.empty()) return base::Fail(problem);
   return Merge(std::move(*found), named);
 }
 

@@ -124,7 +124,8 @@ class TableReader {
     return texts;
   }
   void CheckRule(const toml::source_region& region, const std::string& selector) {
-    if (!IsSelector(selector)) Fail(region, UnknownRule(selector));
+    // Which rule is meant instead is sought for the first that is unknown; no other is said.
+    if (error_.empty() && !IsSelector(selector)) Fail(region, UnknownRule(selector));
   }
   void CheckChoice(std::string_view key, const toml::node& node, const std::string& value,
                    std::span<const std::string_view> choices) {

@@ -1,8 +1,8 @@
 #include "driver/config/spelling.h"
 
 #include <algorithm>
+#include <array>
 #include <cctype>
-#include <vector>
 
 namespace allranks::config {
 namespace {
@@ -13,7 +13,7 @@ char Lower(char c) { return static_cast<char>(std::tolower(static_cast<unsigned 
 
 // Edits that lead from one word to the other: insert, delete, replace, swap neighbours; case is not counted.
 size_t Distance(std::string_view a, std::string_view b) {
-  std::vector<std::vector<size_t>> cost(a.size() + 1, std::vector<size_t>(b.size() + 1));
+  std::array<std::array<size_t, kLongestWord + 1>, kLongestWord + 1> cost;
   for (size_t i = 0; i <= a.size(); ++i) cost[i][0] = i;
   for (size_t j = 0; j <= b.size(); ++j) cost[0][j] = j;
   for (size_t i = 1; i <= a.size(); ++i) {
@@ -35,7 +35,8 @@ std::string_view Nearest(std::string_view word, std::span<const std::string_view
   size_t best_distance = std::max<size_t>(word.size() / 3, 1) + 1;
   std::string_view best;
   for (const std::string_view candidate : candidates) {
-    if (candidate.size() > kLongestWord) continue;
+    const size_t longer = std::max(word.size(), candidate.size()) - std::min(word.size(), candidate.size());
+    if (candidate.size() > kLongestWord || longer >= best_distance) continue;
     const size_t distance = Distance(word, candidate);
     if (distance >= best_distance) continue;
     best_distance = distance;

@@ -36,6 +36,12 @@ class Memory {
   bool IsSame(const Selection& selection) const;
   void NoteWhole(const Selection& selection);
 
+  // Of a run that was left in its midst.
+  void ForgetAnalysis() {
+    variation = variation::Session();
+    traces = traces::Session();
+  }
+
   // Takes back what a run was given, once nobody looks at its results any more. `names` and knowledge stay in use.
   void Recall(binding::Program& program, source::SourceFiles& files);
 

@@ -24,6 +24,15 @@ bool IsLink(const std::string& path) {
   return lstat(path.c_str(), &about) == 0 && S_ISLNK(about.st_mode);
 }
 
+// Whether an entry may be that of a source of `source_bytes`. Ours hold 3 bytes for each of the source's; who brings others
+// brings them of any size.
+bool IsOfSize(const std::string& path, size_t source_bytes) {
+  constexpr size_t kMostPerByte = 64;
+  constexpr size_t kAlways = 1 << 16;
+  struct stat about {};
+  return stat(path.c_str(), &about) == 0 && static_cast<size_t>(about.st_size) <= kAlways + kMostPerByte * source_bytes;
+}
+
 }  // namespace
 
 ModuleCache::ModuleCache(std::string folder, std::string_view key) : folder_(std::move(folder)) {
@@ -41,7 +50,7 @@ std::string ModuleCache::KeyOf(const Content& content) const { return maker_ + D
 // An entry: the key, the hash of what follows, the module.
 std::optional<ir::Module> ModuleCache::Find(const std::string& path, const Content& content, source::FileId id,
                                             size_t source_bytes, base::Interner& names) const {
-  if (folder_.empty()) return std::nullopt;
+  if (folder_.empty() || !IsOfSize(EntryOf(path), source_bytes)) return std::nullopt;
   const base::Result<std::string> entry = source::RealFileSystem().Read(EntryOf(path));
   const std::string key = KeyOf(content);
   const size_t head = key.size() + HashOf("").size();

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "analyzer/base/watch.h"
 #include "driver/config/resolve.h"
 #include "analyzer/findings/finding.h"
 #include "driver/pipeline/enumerate.h"
@@ -60,6 +61,8 @@ struct Options {
   bool respect_gitignore = true;
   bool force_exclude = false;             // `exclude` holds for files among `paths` as well
   unsigned jobs = 0;                      // 0: one a core
+  base::Bounds bounds;                    // of time for each file, and of memory
+  std::function<bool()> is_stopped;       // whether the run is to end early, with what it has; none: it is not
   Progress progress;
 };
 

@@ -36,6 +36,17 @@ source::SourceFile EmptyFile(std::string path) {
 
 bool IsCpp(const std::string& path) { return cpp::IsSourceName(path) || cpp::IsHeaderName(path); }
 
+// What a run grants a file holds for Clang too; without a bound of the run that of the helper does.
+cpp::Limits LimitsOfHelper(const base::Bounds& bounds) {
+  cpp::Limits limits;
+  if (bounds.per_file.count() > 0) {
+    const auto seconds = static_cast<uint32_t>((bounds.per_file.count() + 999) / 1000);
+    limits.seconds = std::min(limits.seconds, seconds);
+  }
+  if (bounds.memory_bytes > 0) limits.memory_bytes = std::min(limits.memory_bytes, bounds.memory_bytes);
+  return limits;
+}
+
 // The files that get a FileId: those to parse and those to complain about, in the order of their paths.
 std::vector<uint32_t> Kept(const Selection& selection) {
   std::vector<uint32_t> kept;
@@ -49,6 +60,7 @@ struct Outcome {
   ir::Module module;
   std::shared_ptr<const cpp::Reply> reply;  // of a translation unit instead
   std::string problem;              // not empty: it was not read, and why
+  std::string bound;                // not empty: the bound for which it was not read
 };
 
 class Parser {
@@ -61,11 +73,14 @@ class Parser {
     std::vector<Outcome> outcomes(kept_.size());
     const auto is_cpp = [&](uint32_t index) { return IsCpp(in_.project.all[index]); };
     if (std::ranges::any_of(selection_.parse, is_cpp)) {
-      reader_.emplace(in_.paths, in_.files, in_.compile_commands, in_.extra_args);
+      reader_.emplace(in_.paths, in_.files, in_.compile_commands, in_.extra_args, LimitsOfHelper(in_.watch.bounds()));
       headers_content_ = HeadersContent();
       out_.problems = reader_->problems();
     }
-    ParallelFor(kept_.size(), in_.jobs, [&](size_t i) { ReadOne(i, outcomes[i]); });
+    ParallelFor(kept_.size(), in_.jobs, [&](size_t i) {
+      if (in_.watch.IsStopped()) LeaveOut(i, outcomes[i]);
+      else ReadOne(i, outcomes[i]);
+    });
     for (uint32_t i = 0; i < kept_.size(); ++i) {
       if (cpp::IsHeaderName(PathOf(i))) headers_.emplace(PathOf(i), source::FileId{i});
     }
@@ -76,6 +91,11 @@ class Parser {
  private:
   const std::string& PathOf(size_t i) const { return in_.project.all[kept_[i]]; }
 
+  void LeaveOut(size_t i, Outcome& outcome) {
+    out_.files[source::FileId{static_cast<uint32_t>(i)}] = EmptyFile(in_.paths.Shown(PathOf(i)));
+    outcome.bound = "the run was stopped";
+  }
+
   void ReadOne(size_t i, Outcome& outcome) {
     ScannedFile& scanned = selection_.files[kept_[i]];
     const source::FileId id{static_cast<uint32_t>(i)};
@@ -83,6 +103,10 @@ class Parser {
     out_.files[id] = EmptyFile(shown);
     if (scanned.state != ReadState::Read) {
       outcome.problem = WhyFaulty(scanned);
+      return;
+    }
+    if (in_.watch.IsFull()) {
+      outcome.bound = "memory of more than " + std::to_string(in_.watch.bounds().memory_bytes >> 20) + " MiB";
       return;
     }
     if (std::optional<Memory::Module> known = Remembered(PathOf(i), scanned)) {
@@ -171,6 +195,10 @@ class Parser {
     out_.requested[i] = in_.project.requested[kept_[i]];
     const source::FileId id{i};
     if (outcome.reply) AddUnit(id, PathOf(i), *outcome.reply, &outcome.problem);
+    if (!outcome.bound.empty()) {
+      out_.limited.emplace_back(id, std::move(outcome.bound));
+      return;
+    }
     if (!outcome.problem.empty()) {
       out_.faulty.emplace_back(id, std::move(outcome.problem));
       return;

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "analyzer/base/interner.h"
+#include "analyzer/base/watch.h"
 #include "analyzer/binding/program.h"
 #include "analyzer/ir/program.h"
 #include "analyzer/source/file_system.h"
@@ -22,6 +23,7 @@ struct Parsed {
   base::IdVector<ir::ModuleId, binding::ModuleInfo> infos;
   std::vector<bool> requested;                                // by FileId
   std::vector<std::pair<source::FileId, std::string>> faulty;  // not parsed, and why
+  std::vector<std::pair<source::FileId, std::string>> limited;  // not parsed since a bound was reached: which
   std::vector<std::string> problems;                           // with how files are compiled: one line each
   std::set<source::FileId> guessed;                           // C and C++ files that did not parse, compiled nobody knows how
   uint64_t bytes = 0;
@@ -37,6 +39,7 @@ struct ParseInput {
   const std::map<std::string, std::string>& overlays;  // by path relative to the root: not what is on disk
   ModuleCache& cache;
   unsigned jobs = 0;
+  const base::Watch& watch;
   Memory* memory = nullptr;  // of the run before; none: everything is parsed
 };
 

@@ -2,8 +2,11 @@
 
 #include <algorithm>
 #include <chrono>
+#include <iterator>
+#include <set>
 #include <unordered_map>
 
+#include "analyzer/binding/neighbourhood.h"
 #include "analyzer/findings/suppression.h"
 #include "analyzer/knowledge/embedded.h"
 #include "analyzer/objects/communicators.h"
@@ -115,6 +118,7 @@ std::vector<Finding> FindingsOfRules(const std::vector<const rules::Rule*>& want
 
 void AddToolFindings(const Parsed& parsed, const Analysed& a, const launch::Launches& launches, std::vector<Finding>& findings) {
   for (const auto& [file, why] : parsed.faulty) findings.push_back(UnreadableFile(file, why));
+  for (const auto& [file, bound] : parsed.limited) findings.push_back(LimitedFile(file, bound));
   for (const ir::Module& module : a.program.modules) {
     AddReadingProblems(module, a.files[module.file], parsed.guessed.contains(module.file), findings);
   }
@@ -159,7 +163,11 @@ void Suppress(const Options& options, const PathMap& paths, const Analysed& a, c
         const rules::Rule* rule = rules::FindRule(name);
         return rule == nullptr ? std::string_view() : rule->code;
       },
-      .nearest = config::NearestRule,
+      .nearest = [known = std::unordered_map<std::string, std::string_view>()](std::string_view name) mutable {
+        const auto [found, is_new] = known.try_emplace(std::string(name));
+        if (is_new) found->second = config::NearestRule(name);
+        return found->second;
+      },
       .ran = ran,
       .require_reason = [&](source::FileId file) { return policy_of(file).require_reason; }};
   out.syntax = SyntaxOfRequested(a, parsed, launches);
@@ -214,11 +222,111 @@ std::vector<std::string> CodeThatStarts(const ProjectFiles& project, const Selec
 
 tl::unexpected<base::Error> Stopped() { return base::Fail("stopped"); }
 
+// What a bound kept from being analysed, also where AR003 is not among the rules.
+void NoteLimits(const Parsed& parsed, const Analysed& a, const traces::Watched& watched, Output& out) {
+  std::set<source::FileId> cut;
+  for (const auto& [file, bound] : parsed.limited) cut.insert(file);
+  for (const variation::CutFunction& each : watched.cut) cut.insert(a.program.module_of(each.function).file);
+  for (const source::FileId file : cut) {
+    if (parsed.requested[file.index]) out.cut_files.push_back(a.files[file].path);
+  }
+  std::ranges::copy_if(out.findings, std::back_inserter(out.limits), IsLimit);
+}
+
+// Calls that nobody followed may be what a rule misses, in all files that make a program with the one that was given up.
+void AssumeCut(const Analysed& a, const std::vector<variation::CutFunction>& cut, std::vector<Finding>& findings) {
+  if (cut.empty()) return;
+  const binding::Neighbourhood neighbourhood(a.program);
+  std::set<source::FileId> files;
+  for (const variation::CutFunction& each : cut) {
+    for (const ir::ModuleId module : neighbourhood.Of(a.program.funcs[each.function].module)) files.insert(a.program.modules[module].file);
+  }
+  for (Finding& finding : findings) {
+    if (files.contains(finding.span.file)) Assume(finding, findings::Assumptions::Of(findings::Assumption::BoundReached));
+  }
+}
+
+// A run of which parts are remembered is stopped for the next one, which is not long to come: what it has is of no use, and
+// an analysis of some moments is rather ended than begun anew. Any other run is stopped at once and says what it has.
+std::function<bool()> StopOf(const Options& options, const Memory* memory) {
+  if (memory == nullptr) return options.is_stopped;
+  constexpr std::chrono::seconds kPatience{2};
+  const auto patient_until = std::chrono::steady_clock::now() + kPatience;
+  return [memory, patient_until] { return memory->stop.stop_requested() && std::chrono::steady_clock::now() > patient_until; };
+}
+
+// The stages behind the reading of files, and what they share.
+struct Stages {
+  const Options& options;
+  const std::vector<const rules::Rule*>& wanted;
+  const binding::ModuleGraph& graph;
+  const launch::Launches& launches;
+  const Scripts& scripts;
+  Parsed& parsed;
+  Memory* memory;
+  base::Watch& limits;
+  Stopwatch& watch;
+  Analysed& a;
+  Output& out;
+  traces::Watched watched = {};  // what was given up
+
+  bool IsOver() const { return limits.IsStopped() || (memory != nullptr && memory->stop.stop_requested()); }
+
+  void Run() {
+    watch.Begin("bind");
+    a.program = binding::Bind(std::move(parsed.modules), std::move(parsed.infos), graph, a.names);
+    if (IsOver()) return;
+
+    watch.Begin("variation");
+    ComputeValues();
+    a.facts.job = options.job;
+    if (IsOver()) return;
+
+    watch.Begin("traces");
+    const std::vector<variation::CutFunction> without_values = watched.cut;
+    if (memory == nullptr) a.analysis = traces::Analyze(a.program, *a.knowledge, a.facts, a.files, watched);
+    else a.analysis = memory->traces.Update(a.program, *a.knowledge, a.facts, a.files, memory->variation, watched);
+    if (IsOver() && memory != nullptr) return;
+
+    watch.Begin("rules");
+    out.findings = FindingsOfRules(wanted, a);
+    rules::CheckLaunchFiles({a.files, launches, scripts}, wanted, out.findings);
+    AssumeCut(a, without_values, out.findings);
+  }
+
+  void ComputeValues() {
+    watched.watch = &limits;
+    if (memory == nullptr) {
+      a.facts = variation::ComputeVariation(a.program, *a.knowledge, limits, watched.cut);
+      return;
+    }
+    memory->variation.SetWatch(&limits);
+    memory->variation.Update(a.program, *a.knowledge, a.files, a.facts);
+    watched.cut = memory->variation.cut();
+  }
+};
+
+// Whether it came to its end. What is remembered of an analysis that was left in its midst is forgotten.
+bool RunStages(Stages& stages) {
+  bool is_whole = true;
+  RunWithDeepStack([&] {
+    try {
+      stages.Run();
+    } catch (const base::Cut&) {
+      is_whole = false;
+    }
+  });
+  stages.out.steps = stages.limits.steps();
+  if (!is_whole && stages.memory != nullptr) stages.memory->ForgetAnalysis();
+  return is_whole && !stages.IsOver() && !stages.watched.is_stopped;
+}
+
 }  // namespace
 
 base::Result<Output> Run(const Options& options, const source::FileSystem& files, Analysed& a, Memory* memory) {
   Output out;
   Stopwatch watch(options, out);
+  base::Watch limits(options.bounds, StopOf(options, memory));
   const std::vector<const rules::Rule*> wanted = RulesOf(options.policies);
   const PathMap paths(options.root, options.working_directory);
   const auto stopped = [&] { return memory != nullptr && memory->stop.stop_requested(); };
@@ -260,7 +368,7 @@ base::Result<Output> Run(const Options& options, const source::FileSystem& files
 
   watch.Begin("parse", selection.parse.size());
   ModuleCache cache(options.cache_folder, options.cache_folder.empty() ? "" : CacheKey());
-  Parsed parsed = ParseFiles({project, paths, graph, files, options.compile_commands, options.extra_args, overlays, cache, options.jobs, memory},
+  Parsed parsed = ParseFiles({project, paths, graph, files, options.compile_commands, options.extra_args, overlays, cache, options.jobs, limits, memory},
                              selection, a.names);
   watch.Begin("launch files");
   a.launch_lines.clear();
@@ -275,32 +383,16 @@ base::Result<Output> Run(const Options& options, const source::FileSystem& files
   }));
   a.files = std::move(parsed.files);
 
-  RunWithDeepStack([&] {
-    watch.Begin("bind");
-    a.program = binding::Bind(std::move(parsed.modules), std::move(parsed.infos), graph, a.names);
-    if (stopped()) return;
-
-    watch.Begin("variation");
-    if (memory == nullptr) a.facts = variation::ComputeVariation(a.program, *a.knowledge);
-    else memory->variation.Update(a.program, *a.knowledge, a.files, a.facts);
-    a.facts.job = options.job;
-    if (stopped()) return;
-
-    watch.Begin("traces");
-    if (memory == nullptr) a.analysis = traces::Analyze(a.program, *a.knowledge, a.facts, a.files);
-    else a.analysis = memory->traces.Update(a.program, *a.knowledge, a.facts, a.files, memory->variation);
-    if (stopped()) return;
-
-    watch.Begin("rules");
-    out.findings = FindingsOfRules(wanted, a);
-    rules::CheckLaunchFiles({a.files, launches, scripts}, wanted, out.findings);
-  });
-  if (stopped()) return Stopped();
+  Stages stages{options, wanted, graph, launches, scripts, parsed, memory, limits, watch, a, out};
+  const bool is_whole = RunStages(stages);
+  if (!is_whole && memory != nullptr) return Stopped();
+  if (!is_whole) out.stopped_in = out.timings.back().phase;
 
   watch.Begin("report");
   AddToolFindings(parsed, a, launches, out.findings);
   out.ledger = a.analysis.ledger;
   KeepRequested(parsed, out);
+  NoteLimits(parsed, a, stages.watched, out);
   Suppress(options, paths, a, parsed, launches, out);
   ApplyPolicy(options, paths, a.files, out.findings);
   std::erase_if(out.syntax, [&](const findings::FileSyntax& syntax) {

@@ -49,6 +49,10 @@ struct Output {
   std::vector<LeftOutPath> left_out;             // of what was asked for, not checked
   size_t read_in_part = 0;                       // C and C++ files that need flags which nothing names
   std::string index_problem;                     // why it is not known what git tracks
+  std::vector<findings::Finding> limits;         // AR003 of requested files, whether it is asked for or not
+  std::vector<std::string> cut_files;            // requested files that were given up for time or memory, as shown
+  std::string stopped_in;                        // the phase in which Options::is_stopped ended the run; empty: it came to its end
+  uint64_t steps = 0;                            // of the analysis: the same in every run of the same input
 };
 
 // All that the stages made, for those who print it; ids of one stage refer to the stages before it.

@@ -7,8 +7,8 @@
 namespace allranks::pipeline {
 
 CppReader::CppReader(const PathMap& paths, const source::FileSystem& files, const std::string& database,
-                     const std::vector<std::string>& extra_args)
-    : paths_(paths), files_(files), root_(paths.Absolute("")), helper_(cpp::FindHelper()), extra_args_(cpp::KeptFlags(extra_args)),
+                     const std::vector<std::string>& extra_args, const cpp::Limits& limits)
+    : paths_(paths), files_(files), root_(paths.Absolute("")), helper_(cpp::FindHelper()), extra_args_(cpp::KeptFlags(extra_args)), limits_(limits),
       cuda_headers_(cpp::InstalledCudaHeaders(files)) {
   if (!database.empty()) {
     const std::string folder = paths.Absolute(paths.Relative(database));
@@ -71,7 +71,7 @@ base::Result<cpp::Reply> CppReader::Read(const std::string& relative, const std:
   const std::string cuda = cpp::CudaHeadersOf(command.directory, command.args, cuda_headers_, files_);
   const std::vector<std::string> language = cpp::LanguageFlags(path, command.args, cuda);
   request.args.insert(request.args.end(), language.begin(), language.end());
-  return cpp::RunHelper(*helper_, request, {});
+  return cpp::RunHelper(*helper_, request, limits_);
 }
 
 }  // namespace allranks::pipeline

@@ -20,7 +20,7 @@ class CppReader {
   // folder, and the folders above.
   // `extra_args`: of the compiler, behind those of every file.
   CppReader(const PathMap& paths, const source::FileSystem& files, const std::string& database,
-            const std::vector<std::string>& extra_args);
+            const std::vector<std::string>& extra_args, const cpp::Limits& limits);
 
   // `relative`: to the root. `folders`, relative as well: where the project's headers are that it includes, for a file
   // that no compile command names. An error is one line on why the file was not read.
@@ -40,6 +40,7 @@ class CppReader {
   std::string root_;  // absolute
   base::Result<std::string> helper_;
   std::vector<std::string> extra_args_;
+  cpp::Limits limits_;        // of one translation unit
   std::string cuda_headers_;  // of this machine; empty: none
   std::optional<cpp::CompileCommands> commands_;
   std::vector<std::string> problems_;

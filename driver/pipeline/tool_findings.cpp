@@ -51,6 +51,12 @@ Finding UnreadableFile(source::FileId file, std::string why) {
   return Make(kUnreadable, {file, 0, 0}, {"file was not analysed: {}", {std::move(why)}});
 }
 
+Finding LimitedFile(source::FileId file, std::string bound) {
+  return Make(kLimit, {file, 0, 0}, {"this file was not analysed: {}", {std::move(bound)}});
+}
+
+bool IsLimit(const Finding& finding) { return finding.code == kLimit; }
+
 void AddReadingProblems(const ir::Module& module, const source::SourceFile& file, bool is_guessed, std::vector<Finding>& findings) {
   for (const ir::Problem& problem : module.problems) {
     const source::Span span = {module.file, problem.begin, problem.end};

@@ -15,6 +15,12 @@ namespace allranks::pipeline {
 // A file that was not parsed at all. `why` says what is wrong and, after a semicolon, how to fix it.
 findings::Finding UnreadableFile(source::FileId file, std::string why);
 
+// A file that a bound kept from being parsed.
+findings::Finding LimitedFile(source::FileId file, std::string bound);
+
+// Whether a finding speaks of a bound: AR003.
+bool IsLimit(const findings::Finding& finding);
+
 // What a front end could not read of a module, and bytes that are not UTF-8. `is_guessed`: nobody has said how the file is
 // compiled.
 void AddReadingProblems(const ir::Module& module, const source::SourceFile& file, bool is_guessed,

@@ -64,6 +64,7 @@ struct Report {
   std::map<source::FileId, std::vector<uint32_t>> notebook_lines = {};
   RunInfo run = {};
   std::vector<std::string> notes = {};  // what was found and not checked, one line each
+  std::vector<std::string> limits = {};  // what a bound kept from being analysed, one line each
 };
 
 // What was seen of a finding; null: nothing.

@@ -42,8 +42,9 @@ std::vector<Result> Within(std::vector<Result> results, size_t most) {
   return results;
 }
 
-void WriteNotification(JsonWriter& json, std::string_view level, const std::string& text) {
+void WriteNotification(JsonWriter& json, std::string_view level, const std::string& text, std::string_view rule = {}) {
   json.BeginObject().Member("level", level);
+  if (!rule.empty()) json.Key("associatedRule").BeginObject().Member("id", rule).EndObject();
   sarif::WriteText(json, "message", text);
   json.EndObject();
 }
@@ -58,9 +59,10 @@ void WriteInvocation(JsonWriter& json, const Report& report, const std::vector<s
     json.EndArray().Member("startTimeUtc", run.start_time).Member("endTimeUtc", run.end_time);
     json.Member("exitCode", static_cast<uint64_t>(run.exit_code));
   }
-  if (!report.errors.empty() || !cuts.empty()) {
+  if (!report.errors.empty() || !report.limits.empty() || !cuts.empty()) {
     json.Key("toolExecutionNotifications").BeginArray();
     for (const std::string& error : report.errors) WriteNotification(json, "error", error);
+    for (const std::string& limit : report.limits) WriteNotification(json, "warning", limit, "AR003");
     for (const std::string& cut : cuts) WriteNotification(json, "warning", cut);
     json.EndArray();
   }

@@ -49,6 +49,7 @@ bool Worker::Analyse() {
     desk_.stop = {};
     desk_.is_paused = false;
     stop = desk_.stop.get_token();
+    desk_.begun = Clock::now();
     client_ = desk_.client;
     settings_ = desk_.settings;
   }

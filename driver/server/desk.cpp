@@ -9,6 +9,8 @@ using std::chrono::milliseconds;
 
 // Results are this late at most, however fast somebody types.
 constexpr milliseconds kOverdue{1000};
+// So long an analysis of half-written code may take before an edit ends it in any case.
+constexpr milliseconds kLongestAnalysis{5000};
 // Nobody notices less; more would be felt.
 constexpr milliseconds kLongestPause{200};
 
@@ -31,7 +33,7 @@ void Desk::NoteChange() {
   // What takes long is not begun at every key.
   const Clock::duration pause = std::min<Clock::duration>(last_duration / 2, kLongestPause);
   not_before = last_duration < milliseconds(20) ? now : now + pause;
-  if (now - first_change < kOverdue) stop.request_stop();
+  if (now - first_change < kOverdue || now - begun > kLongestAnalysis) stop.request_stop();
   wake.notify_all();
 }
 

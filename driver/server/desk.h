@@ -53,10 +53,11 @@ struct Desk {
   Clock::time_point not_before;          // the analysis waits until then for more changes
   Clock::time_point first_change;
   std::stop_source stop;                 // of the analysis that runs now
+  Clock::time_point begun;               // when the analysis that runs now began, or the last one did
   Clock::duration last_duration{};       // of an analysis
 
   // An edit stops the analysis that runs, unless results are overdue: then somebody who types without a pause would
-  // never see any.
+  // never see any. One that goes on and on is stopped all the same.
   void NoteEdit(const std::string& path);
   void NoteDisk();
 

@@ -209,6 +209,8 @@ void Server::Cancel(const Json& id) {
   const std::lock_guard lock(desk_.mutex);
   const bool waits = std::ranges::any_of(desk_.tasks, [&](const Task& task) { return task.id == id; });
   if (waits || desk_.active == text) desk_.cancelled.insert(text);
+  // Nobody waits for the analysis any more that was begun for it.
+  if (desk_.active == text) desk_.stop.request_stop();
 }
 
 }  // namespace allranks::server

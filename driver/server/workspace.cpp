@@ -55,6 +55,8 @@ base::Result<bool> Workspace::Configure(const Settings& settings, const OpenFile
   base::Result<FolderOptions> read = OptionsOfFolder({folder_, is_whole_, open.overlays}, settings, files_);
   if (!read) return base::Fail(read.error().message);
   pipeline::Options& options = read->options;
+  // Half-written code may ask for more than anybody waits for.
+  options.bounds.per_file = std::chrono::seconds(5);
   if (!keeps_cache_) options.cache_folder.clear();
   std::string texts;
   for (const std::string& path : options.knowledge_files) texts += path + "\n" + files_.Read(path).value_or("") + "\n";

@@ -141,7 +141,7 @@ std::optional<ReportFile> ReportFile::FromText(const std::string& text, std::str
   try {
     *file.root_ = Json::parse(text);
   } catch (const Json::exception& exception) {
-    *error = std::string("not valid JSON: ") + exception.what();
+    *error = "not valid JSON: " + witness::JsonProblem(exception.what());
     return std::nullopt;
   }
   const Json& root = *file.root_;

@@ -218,7 +218,8 @@ class Run {
       const ReportFinding& finding = findings[i];
       verdicts.emplace_back();
       if (!finding.refused.empty())
-        Fail(name + ": the witness of " + finding.code + " is refused: " + finding.refused);
+        Fail(name + ": the witness of " + (finding.code.empty() ? "finding " + std::to_string(i + 1) : finding.code) +
+             " is refused: " + finding.refused);
       if (!finding.witness) continue;
       progress.Show(
           fmt::format("allranks: verify {}/{} {} {}", i + 1, findings.size(), OneLine(finding.code), OneLine(finding.place)));

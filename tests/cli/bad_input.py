@@ -145,6 +145,26 @@ class BadInput(CliTest):
         self.assertEqual(process.returncode, 2)
         self.assertEqual(len(process.stderr.splitlines()), 1, process.stderr)
 
+    def test_holes(self):
+        self.write("good.py", GUARDED)
+        for name in ("bad.py", "bad.cpp", "bad.ipynb"):
+            with open(self.root / name, "wb") as file:
+                file.truncate(20 << 30)
+        result = self.check()
+        self.assertIn("good.py:6:9: AR101", result.out)
+        self.assertIn("bad.py:1:1: AR001 file was not analysed: bad.py: cannot read: larger than the 256 MiB that a file may have", result.out)
+        self.assertEqual(result.code, 1)
+
+    def test_nothing_is_proven_beyond_a_bound(self):
+        imported = "import torch.distributed as dist\n"
+        deep = "".join(f"def f{i}(x):\n  f{i + 1}(x)\n" for i in range(5000)) + "def f5000(x): dist.barrier()\nif dist.get_rank() == 0: f0(1)\n"
+        nested = "if " + "not " * 600 + "dist.get_rank(): dist.barrier()\n"
+        for text in (imported + deep, imported + nested):
+            self.write("a.py", text)
+            out = self.run_allranks("check", "--no-cache", "--coverage").out
+            self.assertRegex(out, r"proven aligned +0 ")
+            self.assertRegex(out, r"unknown +1 +100.0 %\nUnknown because of\n +1  bound reached", text[:100])
+
 
 if __name__ == "__main__":
     main()

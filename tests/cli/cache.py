@@ -1,5 +1,6 @@
 """What is kept of a run and what the next one makes of it."""
 
+import os
 import subprocess
 
 from support import ALLRANKS, GUARDED, CliTest, main
@@ -104,6 +105,15 @@ class Cache(CliTest):
         self.check()
         self.assertIn("*", (self.root / ".allranks_cache" / ".gitignore").read_text().splitlines())
         self.assertTrue((self.root / ".allranks_cache" / "CACHEDIR.TAG").exists())
+
+    def test_entries_with_holes_are_not_read(self):
+        cold = self.check()
+        for entry in (self.root / ".allranks_cache" / "ir").iterdir():
+            os.truncate(entry, 3 << 30)
+        result = self.check("--profile")
+        self.assertEqual(result.out, cold.out)
+        peak = int(result.err.rsplit("peak memory: ", 1)[1].split()[0])
+        self.assertLess(peak, 1 << 28)
 
 
 if __name__ == "__main__":

@@ -252,6 +252,27 @@ class Config(CliTest):
         self.assertEqual(self.codes("--select", "AR1", "train.py", cwd=self.root / "src"), ["AR101"])
         self.assertEqual(self.codes("--select", "AR1", "--root", "src", "src/train.py"), ["AR101"])
 
+    def test_what_a_project_says_of_folders_stays_in_it(self):
+        self.write("p/a.py", GUARDED)
+        (self.root / "p/.git").mkdir()
+        (self.root / "p/out").symlink_to("/")
+        for setting in ('root = "/"', 'root = ".."', 'root = "out"', 'cache-dir = "../x"', 'cache-dir = "out/x/y"', 'cache-dir = "/tmp/x"'):
+            self.write("p/allranks.toml", setting + "\n")
+            result = self.run_allranks("check", "-q", cwd=self.root / "p")
+            key = setting.split()[0]
+            self.assert_one_line_error(result, "allranks.toml:1: `" + key + "` leads out of the project", "--" + key)
+            self.assertFalse((self.root / "x").exists())
+        self.write("p/allranks.toml", 'root = "."\ncache-dir = "in/x"\n')
+        self.assertEqual(self.run_allranks("check", "-q", cwd=self.root / "p").code, 1)
+        # Who is at the machine may name any.
+        self.write("p/allranks.toml", 'cache-dir = "../x"\n')
+        self.assertEqual(self.run_allranks("check", "-q", "--config", "allranks.toml", cwd=self.root / "p").code, 1)
+
+    def test_a_long_list_of_unknown_rules(self):
+        self.write("a.py", GUARDED)
+        self.write("allranks.toml", "ignore = [" + ",".join(f'"XX{i}"' for i in range(60_000)) + "]\n")
+        self.assert_one_line_error(self.run_allranks("check", timeout=10), "no rule `XX0`")
+
 
 if __name__ == "__main__":
     main()

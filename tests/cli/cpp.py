@@ -86,6 +86,12 @@ class Cpp(CliTest):
         self.assertNotIn("AR001", result.out)
         self.assertFalse(made.exists())
 
+    def test_a_named_pipe_is_not_waited_for(self):
+        os.mkfifo(self.root / "pipe.h")
+        self.write("main.cpp", '#include "pipe.h"\n' + PLAIN)
+        result = self.run_allranks("check", "-q", "--min-confidence", "possible", "--output-format", "concise", timeout=30)
+        self.assertIn("'pipe.h' file not found", result.out)
+
     def test_broken_compile_commands(self):
         self.write("main.cpp", PLAIN)
         self.write("compile_commands.json", "[{")

@@ -181,9 +181,9 @@ def ordered(n):
     return IMPORT + body + "if dist.get_rank() == 0: f0(1)\n"
 
 
-# Name -> a number at which the text is of some size. At twice that number twice the work is expected.
+# Name -> a number at which the text is of some size.
 GENERATORS = {
-    doubled_text: 200, squared_rank: 400, counted_rank: 400, negations: 400, nested_loops: 20, nested_unknown_loops: 20,
+    doubled_text: 200, squared_rank: 400, counted_rank: 400, negations: 400, nested_loops: 5, nested_unknown_loops: 5,
     mutual_recursion: 50, recursion_with_returns: 50, call_chain: 400, two_calls_a_level: 30, class_chain: 200, class_circle: 200,
     many_bases: 100, writers_of_a_global: 1000, parameters: 2000, comprehension_clauses: 1000, branches_on_rank: 200,
     unknown_branches: 200, early_returns: 200, findings: 500, conditional_values: 200, nested_conditions: 200, nested_tries: 20,

@@ -102,6 +102,11 @@ class AddIgnore(CliTest):
         sarif = json.loads(self.run_allranks("check", "--output-format", "sarif", "--sarif-include", "suppressed").out)
         self.assertEqual(sarif["runs"][0]["results"][0]["suppressions"][0]["justification"], "legacy, see #12")
 
+    def test_many_unknown_codes(self):
+        lines = "".join("x = 1  # allranks: ignore[" + ", ".join(f"XY{line}{i}" for i in range(300)) + "]\n" for line in range(300))
+        self.write("a.py", GUARDED + lines)
+        self.assertEqual(self.run_allranks("check", "-q", "-n", "--select", "AR101", timeout=20).code, 1)
+
 
 if __name__ == "__main__":
     main()

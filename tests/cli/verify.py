@@ -210,6 +210,14 @@ class Hostile(VerifyTest):
         os.mkfifo(self.root / "pipe")
         self.assert_one_line_error(self.verify("--backend", "sim", "pipe"), "pipe")
 
+    def test_what_the_parser_says_is_short(self):
+        for text in ('{"schema": ' + "9" * 100_000 + "}", '{"a": [1,}'):
+            self.write("w.json", text)
+            result = self.verify("--backend", "sim", "w.json")
+            self.assert_one_line_error(result, "w.json: not valid JSON: ")
+            self.assertNotIn("json.exception", result.err)
+            self.assertLess(len(result.err), 300)
+
 
 if __name__ == "__main__":
     main()

@@ -145,6 +145,17 @@ class LoweringAction : public clang::ASTFrontendAction {
   const Request& request_;
 };
 
+// To open a named pipe is to wait for who writes to it.
+class WithoutPipes : public llvm::vfs::ProxyFileSystem {
+ public:
+  using ProxyFileSystem::ProxyFileSystem;
+  llvm::ErrorOr<std::unique_ptr<llvm::vfs::File>> openFileForRead(const llvm::Twine& path) override {
+    const llvm::ErrorOr<llvm::vfs::Status> about = status(path);
+    if (about && about->getType() == llvm::sys::fs::file_type::fifo_file) return std::make_error_code(std::errc::no_such_file_or_directory);
+    return ProxyFileSystem::openFileForRead(path);
+  }
+};
+
 llvm::IntrusiveRefCntPtr<llvm::vfs::FileSystem> Files(const Request& request) {
   const auto memory = llvm::makeIntrusiveRefCnt<llvm::vfs::InMemoryFileSystem>();
   for (const EmbeddedHeader& header : EmbeddedHeaders()) {
@@ -152,7 +163,8 @@ llvm::IntrusiveRefCntPtr<llvm::vfs::FileSystem> Files(const Request& request) {
     memory->addFile(path, 0, llvm::MemoryBuffer::getMemBuffer({header.text, header.size}, path, false));
   }
   memory->addFile(request.path, 0, llvm::MemoryBuffer::getMemBufferCopy(WithPlainLaunches(request.text), request.path));
-  const auto files = llvm::makeIntrusiveRefCnt<llvm::vfs::OverlayFileSystem>(llvm::vfs::createPhysicalFileSystem());
+  const auto files = llvm::makeIntrusiveRefCnt<llvm::vfs::OverlayFileSystem>(
+      llvm::makeIntrusiveRefCnt<WithoutPipes>(llvm::vfs::createPhysicalFileSystem()));
   files->pushOverlay(memory);
   files->setCurrentWorkingDirectory(request.directory);
   return files;

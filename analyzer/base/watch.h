@@ -1,0 +1,75 @@
+// How long work may go on, and with how much memory. Whoever may take long calls Step again and again; it throws Cut where
+// the work at hand is to be given up. All of it in one thread, but for `IsStopped` and `IsFull`.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <vector>
+
+namespace allranks::base {
+
+// Why work is given up: somebody stopped the run, the file at hand took too long, the run holds too much memory.
+enum class CutKind : uint8_t { Stopped, Time, Memory };
+
+// What Step throws.
+struct Cut {
+  CutKind kind{};
+};
+
+// Zero: no bound.
+struct Bounds {
+  std::chrono::milliseconds per_file{0};
+  uint64_t memory_bytes = 0;
+};
+
+class Watch {
+ public:
+  explicit Watch(Bounds bounds, std::function<bool()> is_stopped = {});
+
+  void Step() {
+    // Some ten microseconds apart.
+    constexpr uint64_t kBetweenLooks = 256;
+    if (++steps_ % kBetweenLooks == 0) Look();
+  }
+  // How many there were: the same in every run of the same input.
+  uint64_t steps() const { return steps_; }
+
+  const Bounds& bounds() const { return bounds_; }
+  bool IsStopped() const { return is_stopped_ && is_stopped_(); }
+  // Whether the process holds as much memory as it may.
+  bool IsFull() const;
+
+  // While it lives the work is for `file`, a small number; that of the turn around it waits meanwhile. Throws Cut where the
+  // time of the file is over already.
+  class Turn {
+   public:
+    Turn(Watch* watch, uint32_t file);
+    ~Turn();
+    Turn(const Turn&) = delete;
+    Turn& operator=(const Turn&) = delete;
+
+   private:
+    Watch* watch_;
+    uint32_t outer_ = 0;
+  };
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  static constexpr uint32_t kNoFile = 0xffffffffu;
+
+  void Look();
+  // Ends the turn of one file and begins that of another.
+  uint32_t GoOnWith(uint32_t file);
+  bool IsLate() const;
+
+  Bounds bounds_;
+  std::function<bool()> is_stopped_;
+  uint64_t steps_ = 0;
+  uint32_t file_ = kNoFile;
+  Clock::time_point since_;
+  std::vector<Clock::duration> spent_;  // by file
+  bool is_full_ = false;
+};
+
+}  // namespace allranks::base

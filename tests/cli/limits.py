@@ -1,0 +1,87 @@
+"""--timeout-per-file and --max-memory, and runs that are ended early: what was found is written, and nothing by halves."""
+
+import json
+import os
+import signal
+import subprocess
+import time
+import unittest
+
+from hostile import findings
+from support import ALLRANKS, GUARDED, CliTest, main
+
+# Takes seconds without a limit.
+LONG = findings(80_000)
+
+
+class Limits(CliTest):
+    def test_a_file_that_takes_too_long_is_given_up_and_the_rest_goes_on(self):
+        self.write("good.py", GUARDED)
+        self.write("long.py", LONG)
+        result = self.run_allranks("check", "-q", "-n", "--timeout-per-file", "0.2", "--output-format", "concise", timeout=60)
+        self.assertIn("good.py:6:9: AR101", result.out)
+        self.assertRegex(result.out, r"long\.py:\d+:\d+: AR003 `.*` was not analysed to its end: more than 200 ms for this file")
+        self.assertEqual(len([line for line in result.out.splitlines() if "AR003" in line]), 1)
+        self.assertIn("not analysed to the end because of --timeout-per-file 0.2: long.py", result.err)
+        self.assertEqual(result.code, 1)
+
+    def test_memory(self):
+        self.write("good.py", GUARDED)
+        result = self.run_allranks("check", "-q", "-n", "--max-memory", "1", "--output-format", "concise")
+        self.assertIn("good.py:1:1: AR003 this file was not analysed: memory of more than 1 MiB", result.out)
+        self.assertIn("not analysed to the end because of --max-memory 1: good.py", result.err)
+        self.assertIn("AR101", self.run_allranks("check", "-q", "-n", "--max-memory", "4000", "--output-format", "concise").out)
+
+    def test_sarif_says_it_without_the_rule(self):
+        self.write("good.py", GUARDED)
+        result = self.run_allranks("check", "-q", "-n", "--max-memory", "1", "--select", "AR1", "--output-format", "sarif")
+        run = json.loads(result.out)["runs"][0]
+        notifications = run["invocations"][0]["toolExecutionNotifications"]
+        self.assertEqual(notifications[0]["associatedRule"], {"id": "AR003"})
+        self.assertEqual(notifications[0]["level"], "warning")
+        self.assertIn("good.py:1: this file was not analysed: memory of more than 1 MiB", notifications[0]["message"]["text"])
+        self.assertEqual(run["results"], [])
+
+    def test_numbers(self):
+        for option in ("--timeout-per-file", "--max-memory"):
+            for value in ("-1", "x"):
+                self.assert_one_line_error(self.run_allranks("check", option, value), option)
+
+
+class Interrupted(CliTest):
+    def interrupt(self, signal_number, *args):
+        """The result of a check of a long file that gets the signal while it runs, and how long it took to end then."""
+        self.write("long.py", LONG)
+        environment = {**os.environ, "XDG_STATE_HOME": str(self.state)}
+        process = subprocess.Popen([ALLRANKS, "check", "-q", "-n", *args, "long.py"], cwd=self.root, env=environment,
+                                   stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        time.sleep(1)
+        process.send_signal(signal_number)
+        sent = time.monotonic()
+        out, err = process.communicate(timeout=60)
+        return process.returncode, out.decode(), err.decode(), time.monotonic() - sent
+
+    def test_says_so_and_ends_with_the_number_of_the_signal(self):
+        for number, code in ((signal.SIGINT, 130), (signal.SIGTERM, 143)):
+            returned, _, err, took = self.interrupt(number)
+            self.assertEqual(returned, code, err)
+            self.assertIn("allranks: error: interrupted while at work on `", err)
+            self.assertLess(took, 40)
+
+    def test_the_report_is_whole(self):
+        code, _, err, _ = self.interrupt(signal.SIGINT, "--output-format", "sarif", "-o", "report.sarif")
+        self.assertEqual(code, 130, err)
+        invocation = json.loads((self.root / "report.sarif").read_text())["runs"][0]["invocations"][0]
+        self.assertFalse(invocation["executionSuccessful"])
+        self.assertEqual(invocation["exitCode"], 130)
+        self.assertIn("interrupted", invocation["toolExecutionNotifications"][0]["message"]["text"])
+
+    def test_nothing_is_fixed_and_no_baseline_written(self):
+        code, _, err, _ = self.interrupt(signal.SIGINT, "--fix", "--unsafe-fixes", "--baseline", "known.json", "--update-baseline")
+        self.assertEqual(code, 130, err)
+        self.assertEqual((self.root / "long.py").read_text(), LONG)
+        self.assertEqual(sorted(os.listdir(self.root)), ["long.py"])
+
+
+if __name__ == "__main__":
+    main()

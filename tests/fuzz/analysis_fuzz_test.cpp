@@ -1,0 +1,58 @@
+// Feeds the fuzz target with mutations of small distributed programs: the same ones every time.
+#include <gtest/gtest.h>
+
+#include <array>
+#include <string>
+#include <string_view>
+
+#include "tests/fuzz/feed.h"
+
+namespace allranks::tests {
+namespace {
+
+constexpr std::array<std::string_view, 4> kPrograms = {
+    R"py(import torch.distributed as dist
+rank = dist.get_rank()
+def save(x, group=None):
+    if rank == 0 and x:
+        dist.barrier(group)
+        return
+    for i in range(rank): dist.all_reduce(x)
+save(save(rank))
+)py",
+    R"py(class A(B):
+    def __init__(self, f): self.f, self.x = f, [f]
+    def run(self, *a, **k):
+        try: return self.f(*a) or self.run(k)
+        except (E, F): dist.broadcast(self.x[0], src=rank)
+        finally: self.x += [rank]
+A(lambda x: A(x).run(rank)).run()
+)py",
+    R"py(g = [dist.new_group(list(range(i, world))) for i in range(4)]
+with torch.no_grad(), g[rank] as h:
+    x = {k: v for k, v in zip(h, g) if k in g}
+    while x and (n := len(x)) > rank: x.pop(n); dist.send(x, dst=(rank + 1) % n)
+    match x:
+        case [a, *b] if a: dist.recv(b, a)
+        case {"k": v}: yield dist.gather(v)
+)py",
+    R"py(def f(g, n): return g(f, n - 1) if n > rank else g
+def h(g, n): return f(h, g(n)) + f(f, n)
+x = y = "a" * rank
+x = x + y + f(h, x)(f, y)
+if x == y: sys.exit(f"{x}{y}")
+assert dist.is_initialized() and os.environ.get("RANK", x) == "0"
+)py"};
+
+constexpr std::array<std::string_view, 30> kPieces = {
+    "rank", "x",      "f(",   ")",      "[",       "]",     " == ",   " and ", " or ",     "not ",
+    "if ",  "else: ", "for ", "while ", "return ", "yield", "lambda", ", ",    "\n    ",   "\n",
+    "self", ".",      " = ",  " += ",   "import ", "*",     "dist.",  "0",     "barrier(", "with "};
+
+TEST(AnalysisFuzzTest, MutatedPrograms) {
+  constexpr int kRounds = 60;
+  for (const std::string_view program : kPrograms) FeedMutated(std::string(program), kPieces, kRounds);
+}
+
+}  // namespace
+}  // namespace allranks::tests
