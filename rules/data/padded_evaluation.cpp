@@ -1,80 +1,71 @@
-#include <algorithm>
-
+#include "analyzer/objects/share_results.h"
 #include "rules/finding_parts.h"
-#include "rules/program_calls.h"
-#include "rules/source_edits.h"
 
 namespace allranks::rules {
 namespace {
 
-using objects::LoaderLoop;
 using variation::ValueId;
 
 constexpr std::string_view kCode = "AR309";
 
 class Evaluations {
  public:
-  Evaluations(const Context& context, FindingSink& sink) : context_(context), sink_(sink), calls_(context) {}
+  Evaluations(const Context& context, FindingSink& sink)
+      : context_(context), sink_(sink), results_(context.program, context.knowledge, context.facts, context.index, context.loading,
+                                                 context.training, context.launch) {}
 
   void Run() {
-    for (const LoaderLoop& loop : context_.loading.loops()) {
-      for (const ValueId sampler : context_.loading.DistributedSamplersOf(loop.loader)) Visit(loop, sampler);
+    for (size_t loop = 0; loop < results_.loops().size(); ++loop) {
+      if (const objects::ShareUse* use = LastUncut(loop)) Visit(*use);
     }
   }
 
  private:
-  void Visit(const LoaderLoop& loop, ValueId sampler) {
-    const FuncId function = loop.iterable.function;
-    const ir::ModuleId module = context_.program.funcs[function].module;
-    const bool is_ordered = context_.values.IsFalse(context_.values.MadeWith(sampler, "shuffle"));
-    const ValueId drop = context_.values.MadeWith(sampler, "drop_last");
-    if (!is_ordered || (drop && !context_.values.IsFalse(drop)) || context_.training.Trains(module, loop.loop)) return;
-    const std::optional<objects::Site> reduction = ReductionIn(function);
-    if (!reduction || KnowsPadding(function)) return;
-    std::vector<objects::Site> made = context_.loading.MadeAt(sampler);
-    // Another program makes its own.
-    std::erase_if(made, [&](const objects::Site& site) {
-      return std::ranges::count(calls_.FilesOf(module), context_.program.funcs[site.function].module) == 0;
-    });
-    if (made.size() != 1) return;
-    const source::Span span = SpanOf(context_, *reduction);
-    if (std::ranges::count(seen_, span) > 0) return;
-    seen_.push_back(span);
-    Finding finding = FindingAt(context_, kCode, Severity::Warning, Confidence::Likely, *reduction,
+  // The last call that puts the results of a loop together; none if there is no such, or some call of them cuts.
+  const objects::ShareUse* LastUncut(size_t loop) const {
+    const objects::ShareUse* last = nullptr;
+    for (const objects::ShareUse& use : results_.uses()) {
+      if (use.kind != objects::ShareUse::Kind::Combined || use.loop != loop) continue;
+      if (use.is_cut) return nullptr;
+      last = &use;
+    }
+    return last;
+  }
+
+  void Visit(const objects::ShareUse& use) {
+    const objects::ShareLoop& loop = results_.loops()[use.loop];
+    const ValueId sampler = PaddingSamplerOf(loop.loader);
+    if (!sampler && !loop.is_prepared) return;
+    Finding finding = FindingAt(context_, kCode, Severity::Warning, Confidence::Likely, use.place,
                                 {"this counts the samples that the sampler repeats so that all ranks get "
                                  "equally many: the result depends on the number of ranks",
                                  {}});
-    AddLabel(finding, finding.span, LabelRole::Primary, {"sums up over the ranks", {}});
-    AddLabel(finding, SpanOf(context_, made[0]), LabelRole::Why, {"pads the data set", {}});
+    AddLabel(finding, finding.span, LabelRole::Primary, {"puts the results of the ranks together", {}});
     AddLabel(finding, SpanOf(context_, loop.iterable), LabelRole::Note, {"evaluated here", {}});
-    finding.help = {"gather the predictions and cut them to `len(dataset)`, or evaluate without padding", {}};
+    if (sampler) AddSampler(sampler, finding);
+    finding.help = {loop.is_prepared ? "use `gather_for_metrics`, which leaves them out"
+                                     : "gather the predictions and cut them to `len(dataset)`, or evaluate without padding", {}};
     sink_.push_back(std::move(finding));
   }
 
-  // A sum of results by the function that walks the loader.
-  std::optional<objects::Site> ReductionIn(FuncId function) const {
-    for (const objects::KnownCall& call : context_.index.known_calls()) {
-      if (call.function != function || !call.entry->has_operation) continue;
-      const std::string_view kind = context_.program.text(call.entry->operation.kind);
-      if (kind == "all_reduce" || kind == "reduce") {
-        return objects::Site{function, call.expr};
-      }
+  // One that repeats samples so that all ranks get equally many; none if there is no such.
+  ValueId PaddingSamplerOf(ValueId loader) const {
+    if (!loader) return ValueId::None();
+    for (const ValueId sampler : context_.loading.DistributedSamplersOf(loader)) {
+      const ValueId drop = context_.values.MadeWith(sampler, "drop_last");
+      if (!drop || context_.values.IsFalse(drop)) return sampler;
     }
-    return std::nullopt;
+    return ValueId::None();
   }
 
-  // It speaks of the number of samples, of what is left over, or cuts.
-  bool KnowsPadding(FuncId function) const {
-    const ir::Function& node = context_.program.function(function);
-    const std::string_view text = TextOf(context_, {context_.program.module_of(function).file, node.begin, node.end});
-    return HoldsWord(text, {"len(dataset", ".dataset)", "total_size", "num_samples", "Subset", "remainder", "[:len(", "[: len(", "unique",
-                            "duplicate", "padd", "pad_"});
+  void AddSampler(ValueId sampler, Finding& finding) const {
+    const std::vector<objects::Site> made = context_.loading.MadeAt(sampler);
+    if (made.size() == 1) AddLabel(finding, SpanOf(context_, made[0]), LabelRole::Why, {"pads the data set", {}});
   }
 
   const Context& context_;
   FindingSink& sink_;
-  ProgramCalls calls_;
-  std::vector<source::Span> seen_;
+  objects::ShareResults results_;
 };
 
 void Check(const Context& context, FindingSink& sink) { Evaluations(context, sink).Run(); }
@@ -92,8 +83,9 @@ extern const Rule PaddedEvaluation = {
     .explanation = R"md(
 ## What it finds
 
-A loop without training over a loader whose `DistributedSampler` does not shuffle and does not drop the rest,
-in a function that sums up results over the ranks and does not speak of the number of samples.
+A loop without training over a loader whose `DistributedSampler` does not drop the rest, or that Accelerate
+prepared, and a call that puts what was computed there together over the ranks (`all_reduce`, `all_gather`,
+`accelerator.gather`, a helper around these), in its function or a caller.
 
 ## Why it hurts
 
@@ -121,8 +113,9 @@ correct = interleave(everything)[: len(val_set)].sum()
 ## When it is silent
 
 * `drop_last=True`, or a sampler of the project.
-* The function cuts to the length of the data set, or evaluates the rest by itself.
+* What was put together is cut (`[:n]`), made unique, or filed under something that comes with the sample.
 * A framework does it (`gather_for_metrics`).
+* The loop trains: gradients are made in it, or a model was put into training mode before.
 
 ## Fix
 

@@ -15,15 +15,15 @@ bool SeedsNoise(std::string_view entry) {
 }
 
 // The place itself, or those that call its function where the seed is a parameter of that.
-void Add(const Context& context, const Site& site, ValueId seed, int depth, std::vector<SeedPlace>& places) {
+void Add(const Context& context, const Site& site, ValueId seed, const Site& helper, int depth, std::vector<SeedPlace>& places) {
   if (!seed) return;
   const variation::Value& value = context.facts.values_store[seed];
   const bool is_handed_on = value.kind == variation::ValueKind::Param && variation::FuncId{value.a} == site.function;
-  if (!is_handed_on || depth == kMostHelpers) return places.push_back({site, seed});
+  if (!is_handed_on || depth == kMostHelpers) return places.push_back({site, seed, helper});
   for (const Site& caller : context.index.CallersOf(site.function)) {
     const variation::CallFact* call = context.facts.call(caller.function, caller.expr);
     if (call == nullptr || value.b >= call->arg_count) continue;
-    Add(context, caller, context.facts.args(*call)[value.b], depth + 1, places);
+    Add(context, caller, context.facts.args(*call)[value.b], helper, depth + 1, places);
   }
 }
 
@@ -35,7 +35,8 @@ std::vector<SeedPlace> SeedPlaces(const Context& context) {
     if (!SeedsNoise(context.program.text(call.entry->name))) continue;
     for (const knowledge::RoleOf& role : call.entry->roles) {
       if (role.role != knowledge::Role::Seed) continue;
-      Add(context, {call.function, call.expr}, context.index.Arg(call, context.program.text(role.param)), 0, places);
+      const Site site{call.function, call.expr};
+      Add(context, site, context.index.Arg(call, context.program.text(role.param)), site, 0, places);
     }
   }
   return places;

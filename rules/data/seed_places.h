@@ -11,6 +11,7 @@ namespace allranks::rules {
 struct SeedPlace {
   objects::Site site;
   variation::ValueId seed;
+  objects::Site helper;  // the call that seeds in the end; the site itself if no helper stands between
 };
 
 // Of the generator that training draws noise from: torch's, or that of all libraries at once.

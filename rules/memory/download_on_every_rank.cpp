@@ -35,22 +35,46 @@ class Downloads {
 
  private:
   bool IsAskedFor(const KnownCall& call) const {
-    const variation::ValueId download = context_.index.Arg(call, "download");
-    return download && context_.values.IsTrue(download);
+    const bool is_option = std::ranges::any_of(call.entry->params, [&](base::NameId param) { return context_.program.text(param) == "download"; });
+    if (IsOwnFolder(call)) return false;
+    if (is_option) return MayBeTrue(context_.index.Arg(call, "download"));
+    return context_.values.Str(context_.index.Arg(call, "source")) != "local";
+  }
+
+  // Also where some caller says so.
+  bool MayBeTrue(variation::ValueId value) const {
+    const std::vector<variation::ValueId> leaves = context_.values.Leaves(value);
+    return std::ranges::any_of(leaves, [&](variation::ValueId leaf) { return context_.values.IsTrue(leaf); });
+  }
+
+  // Each rank has a folder of its own: one of its number, of chance or of its process.
+  bool IsOwnFolder(const KnownCall& call) const {
+    return std::ranges::any_of(call.entry->roles, [&](const knowledge::RoleOf& role) {
+      const variation::ValueId folder = role.param ? context_.index.Arg(call, context_.program.text(role.param)) : variation::ValueId::None();
+      return folder && context_.values.AnyPart(folder, [&](variation::ValueId part) { return !context_.facts.values_store.axes(part).empty(); });
+    });
   }
 
   void Visit(const KnownCall& call) {
     const Site site{call.function, call.expr};
-    if (!runs_.IsRunByRanks(site) || runs_.IsInTurn({&site, 1}) || IsFetchedBefore(call)) return;
+    if (!runs_.IsRunByRanks(site) || IsInTurn(site) || IsFetchedBefore(call)) return;
     const source::Span span = SpanOf(context_, site);
     if (!reported_.insert({span.file.index, span.begin}).second) return;
     Finding finding = FindingAt(context_, kCode, Severity::Info, runs_.IsSharedWork({&site, 1}) ? Confidence::Likely : Confidence::Possible,
-                                site, {"every rank downloads into the same folder: in the first run they "
+                                site, {"every rank downloads into the same folder, or unpacks there: in the first run they "
                                        "overwrite each other's files", {}});
     AddLabel(finding, finding.span, LabelRole::Primary, {"the same files on all of them", {}});
     finding.help = {"download on rank 0 (on each node's local rank 0 if the disk is not shared), then "
                     "`dist.barrier()`, then read on all ranks", {}};
     sink_.push_back(std::move(finding));
+  }
+
+  // Here, or where it is called from, one rank goes first.
+  bool IsInTurn(const Site& site) const {
+    return std::ranges::any_of(context_.index.WaysTo(site), [&](const Site& way) {
+      const traces::RankSet ranks = context_.reach.Ranks(way, world_);
+      return runs_.IsInTurn({&way, 1}) || (ranks.count() > 0 && ranks != traces::RankSet::All(world_.size()));
+    });
   }
 
   // One rank, or the process that starts them, fetches this data set already, somewhere in the program.
@@ -81,12 +105,12 @@ extern const Rule DownloadOnEveryRank = {
     .on_by_default = false,
     .preview = kTooFewWereRead,
     .languages = "Python",
-    .summary = "data set that every rank downloads into one folder",
+    .summary = "data that every rank downloads or unpacks into one folder",
     .explanation = R"md(
 ## What it finds
 
-A data set that fetches itself (`CIFAR10(root, download=True)` and what else the knowledge base gives the role
-`download`) where all ranks of a job make it.
+A data set that fetches itself (`CIFAR10(root, download=True)`), `torch.hub.load` of a repository, an archive
+that is unpacked and what else the knowledge base gives the role `download`, where all ranks of a job come by.
 
 ## Why it hurts
 
@@ -115,8 +139,11 @@ data = CIFAR10("data")
 ## When it is silent
 
 * A rank, or the process that starts the ranks, fetches the same data set somewhere in the program.
-* A `with` around it lets one rank go first (`main_process_first`) or holds a lock.
+* A `with` around it lets one rank go first (`main_process_first`) or holds a lock, here or where it is
+  called.
+* Some place that calls it is reached by one rank only.
 * `download` is false, or not known.
+* The folder differs by rank, or is a temporary one.
 * One process runs the script, or the callers are not seen.
 
 ## Fix

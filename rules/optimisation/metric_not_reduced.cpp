@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "analyzer/objects/share_results.h"
 #include "rules/finding_parts.h"
 #include "rules/program_calls.h"
 #include "rules/source_edits.h"
@@ -9,7 +10,6 @@ namespace allranks::rules {
 namespace {
 
 using objects::KnownCall;
-using objects::LoaderLoop;
 using objects::Site;
 using variation::ValueId;
 
@@ -20,7 +20,9 @@ constexpr std::string_view kEvaluationHooks[] = {"validation_step", "test_step",
 
 class Metrics {
  public:
-  Metrics(const Context& context, FindingSink& sink) : context_(context), sink_(sink) {}
+  Metrics(const Context& context, FindingSink& sink)
+      : context_(context), sink_(sink), results_(context.program, context.knowledge, context.facts, context.index, context.loading,
+                                                 context.training, context.launch) {}
 
   void Run() {
     for (const KnownCall& call : context_.index.known_calls()) {
@@ -28,8 +30,8 @@ class Metrics {
       if (name == "lightning.pytorch.LightningModule.log") VisitLog(call, "value");
       if (name == "lightning.pytorch.LightningModule.log_dict") VisitLog(call, "dictionary");
     }
-    for (const LoaderLoop& loop : context_.loading.loops()) {
-      if (!context_.loading.DistributedSamplersOf(loop.loader).empty()) VisitEvaluation(loop);
+    for (const objects::ShareUse& use : results_.uses()) {
+      if (use.kind != objects::ShareUse::Kind::Combined && IsReached(use)) ReportUse(LastLike(use));
     }
   }
 
@@ -71,9 +73,11 @@ class Metrics {
            std::ranges::all_of(callers, [&](const Site& caller) { return Evaluates(caller.function, depth + 1); });
   }
 
-  // Metric objects reduce what they hold when it is asked for; so does what a collective went into.
+  // Metric objects reduce what they hold when it is asked for. What a collective made and nothing of the rank went into
+  // since is that of all; a loss over gathered features still is one of the rank.
   bool IsMetric(ValueId value) const {
-    return context_.values.HasFlag(value, variation::kReduced) ||
+    const bool is_own = context_.facts.values_store.axes(value).has(knowledge::Axis::Data);
+    return (!is_own && context_.values.HasFlag(value, variation::kReduced)) ||
            context_.values.AnyPart(value, [&](ValueId part) { return context_.values.IsA(part, "torchmetrics.Metric"); });
   }
 
@@ -89,75 +93,46 @@ class Metrics {
     finding.fixes.push_back(MakeFix("log the mean over the ranks", Applicability::Unsafe, std::move(edits)));
   }
 
-  // A result of a share of the evaluation set is printed by one rank, or chooses a checkpoint.
-  void VisitEvaluation(const LoaderLoop& loop) {
-    const FuncId function = loop.iterable.function;
-    const ir::ModuleId module_id = context_.program.funcs[function].module;
-    if (context_.training.Trains(module_id, loop.loop) || Communicates(function)) return;
-    const ir::Module& module = context_.program.modules[module_id];
-    for (const Site& call : CallsIn(context_, function)) {
-      if (module[call.expr].begin < module[loop.loop].end) continue;
-      if (IsLog(module_id, call.expr) && IsOnOneRank(call)) ReportLog(module_id, loop, call);
+  void ReportUse(const objects::ShareUse& use) {
+    const Site value{use.place.function, use.value};
+    const source::Span iterable = SpanOf(context_, results_.loops()[use.loop].iterable);
+    if (IsSeenTwice(iterable)) return;
+    const bool is_chosen = use.kind == objects::ShareUse::Kind::Chosen;
+    findings::Text message = {"one rank's share of the evaluation decides which checkpoint is kept", {}};
+    if (!is_chosen) {
+      const std::string_view whose = IsOnOneRank(use.place) ? "rank 0's" : "one rank's";
+      message = {"`{}` covers {} share of the data only, but is shown as the result of all data", {Quoted(context_, value), std::string(whose)}};
     }
-    for (const Site& caller : context_.index.CallersOf(function)) VisitChoice(loop, caller);
+    Finding finding = FindingAt(context_, kCode, Severity::Warning, Confidence::Likely, use.place, std::move(message));
+    AddLabel(finding, SpanOf(context_, value), LabelRole::Primary, {"differs between ranks", {}});
+    AddLabel(finding, iterable, LabelRole::Why, {"each rank evaluates a share of the data", {}});
+    finding.help = {is_chosen ? "reduce the result over the ranks before it decides"
+                              : "sum numerator and denominator over the ranks first, with `all_reduce`", {}};
+    sink_.push_back(std::move(finding));
   }
 
-  bool Communicates(FuncId function) const {
-    const ir::Function& node = context_.program.function(function);
-    const ir::ModuleId module_id = context_.program.funcs[function].module;
-    for (const ir::StmtId stmt : context_.program.modules[module_id].statements(node.body)) {
-      if (context_.training.Communicates(module_id, stmt)) return true;
+  // The last display of the same evaluation in the same function: totals come after samples.
+  const objects::ShareUse& LastLike(const objects::ShareUse& first) const {
+    const objects::ShareUse* last = &first;
+    for (const objects::ShareUse& use : results_.uses()) {
+      if (use.kind == first.kind && use.loop == first.loop && use.place.function == first.place.function && IsReached(use)) last = &use;
     }
-    return false;
+    return *last;
   }
 
-  bool IsLog(ir::ModuleId module_id, ir::ExprId call) const {
-    const ir::Module& module = context_.program.modules[module_id];
-    const std::string_view callee = TextOf(context_, module_id, ir::CalleeOf(module[call]));
-    return callee == "print" || callee.ends_with(".info") || callee.ends_with(".add_scalar") || callee == "wandb.log";
+  // Some rank of a job comes by: `if local_rank == -1: evaluate()` is for one process.
+  bool IsReached(const objects::ShareUse& use) const {
+    const traces::World world = objects::SmallJob(context_.facts.job);
+    const objects::ShareLoop& loop = results_.loops()[use.loop];
+    const traces::RankSet ranks = context_.reach.Ranks(loop.iterable, world);
+    // What only one rank has is no share of it.
+    const bool is_shared = loop.loader || loop.is_prepared || ranks == traces::RankSet::All(world.size());
+    return is_shared && ranks.count() > 0 && context_.reach.Ranks(use.place, world).count() > 0;
   }
 
   bool IsOnOneRank(const Site& site) const {
     const traces::RankSet ranks = context_.reach.Ranks(site, objects::SmallJob(context_.facts.job));
     return ranks.count() == 1 && ranks.has(0);
-  }
-
-  void ReportLog(ir::ModuleId module_id, const LoaderLoop& loop, const Site& call) {
-    const ir::Module& module = context_.program.modules[module_id];
-    for (uint32_t i = 0; i < ir::ArgCount(module, module[call.expr]); ++i) {
-      const ir::ExprId value = ir::ArgAt(module, module[call.expr], i).value;
-      if (!IsOfItsShare(context_.facts.value(module_id, value)) || IsSeenTwice(module.span(call.expr))) continue;
-      Finding finding = FindingAt(context_, kCode, Severity::Warning, Confidence::Likely, call,
-                                  {"`{}` covers rank 0's share of the data only, but is shown as the result of all data",
-                                   {Quoted(context_, {call.function, value})}});
-      AddLabel(finding, SpanOf(context_, {call.function, value}), LabelRole::Primary, {"differs between ranks", {}});
-      AddLabel(finding, SpanOf(context_, loop.iterable), LabelRole::Why, {"each rank evaluates a share of the data", {}});
-      finding.help = {"sum numerator and denominator over the ranks first, with `all_reduce`", {}};
-      sink_.push_back(std::move(finding));
-      return;
-    }
-  }
-
-  // `if evaluate(...) > best: torch.save(...)`.
-  void VisitChoice(const LoaderLoop& loop, const Site& caller) {
-    const ir::ModuleId module_id = context_.program.funcs[caller.function].module;
-    const ValueId result = context_.facts.value(module_id, caller.expr);
-    if (!IsOfItsShare(result)) return;
-    for (const KnownCall& save : context_.index.known_calls()) {
-      if (save.function != caller.function || !save.entry->Has(knowledge::Role::Write)) continue;
-      for (const objects::Guard& guard : context_.reach.Guards({save.function, save.expr})) {
-        const ValueId test = context_.facts.value(module_id, guard.test);
-        const bool decides = test && context_.values.AnyPart(test, [&](ValueId part) { return part == result; });
-        if (!decides || IsSeenTwice(SpanOf(context_, {guard.function, guard.test}))) continue;
-        Finding finding = FindingAt(context_, kCode, Severity::Warning, Confidence::Likely, Site{guard.function, guard.test},
-                                    {"one rank's share of the evaluation decides which checkpoint is kept", {}});
-        AddLabel(finding, finding.span, LabelRole::Primary, {"differs between ranks", {}});
-        AddLabel(finding, SpanOf(context_, caller), LabelRole::Why, {"evaluated here", {}});
-        AddLabel(finding, SpanOf(context_, loop.iterable), LabelRole::Why, {"each rank evaluates a share of the data", {}});
-        finding.help = {"reduce the result over the ranks before it decides", {}};
-        sink_.push_back(std::move(finding));
-      }
-    }
   }
 
   bool IsSeenTwice(source::Span span) {
@@ -168,6 +143,7 @@ class Metrics {
 
   const Context& context_;
   FindingSink& sink_;
+  objects::ShareResults results_;
   std::vector<source::Span> seen_;
 };
 
@@ -188,8 +164,9 @@ extern const Rule MetricNotReduced = {
     .explanation = R"md(
 ## What it finds
 
-* An evaluation over a loader with a distributed sampler that nothing reduces over the ranks, and whose result
-  rank 0 prints or logs, or which decides whether a checkpoint is kept.
+* An evaluation of what is dealt out by rank (a distributed sampler, a loader that Accelerate prepared, a
+  slice by the rank) that nothing reduces over the ranks, and whose result is printed or logged, also by a
+  caller or a helper, or decides whether a checkpoint is kept. Once for each evaluation.
 * Lightning's `self.log` in a validation or test step, without `sync_dist=True`, of a value that differs
   from rank to rank, and `self.log(..., rank_zero_only=True)` anywhere. Lightning shows rank 0's value, and
   says so in a warning.
@@ -221,9 +198,11 @@ if rank == 0:
 
 ## When it is silent
 
-* Something in the function, or called by it, communicates.
-* Gradients are computed in the loop: the loss of one rank's batch is what people watch while training.
-* Each rank prints its own.
+* Values of several ranks are put together before, in the function or in what it calls.
+* Gradients are computed in the loop, or a model was put into training mode before: the loss of one rank's
+  batch is what people watch while training.
+* What is printed holds the number of the rank.
+* The result is kept in an object and read by another method.
 * What is logged is a metric object of torchmetrics, or was reduced before.
 
 ## Fix

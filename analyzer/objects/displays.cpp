@@ -1,0 +1,114 @@
+#include "analyzer/objects/displays.h"
+
+#include <algorithm>
+#include <string_view>
+
+#include "analyzer/ir/walk.h"
+
+namespace allranks::objects {
+namespace {
+
+constexpr std::string_view kMethods[] = {"info", "add_scalar", "add_scalars", "log_metrics", "log_metric", "log_scalar"};
+
+bool Mentions(const ir::Module& module, ir::ExprId expr, base::NameId name) {
+  if (module[expr].kind == ir::ExprKind::Name) return ir::NameOf(module[expr]) == name;
+  bool found = false;
+  ir::ForEachPart(module, expr, [&](ir::ExprId part) { found = found || Mentions(module, part, name); });
+  return found;
+}
+
+}  // namespace
+
+Displays::Displays(const binding::Program& program, const knowledge::Knowledge& knowledge, const variation::Facts& facts,
+                   const ProgramIndex& index)
+    : program_(program), knowledge_(knowledge), facts_(facts), index_(index), displays_(program.funcs.size()),
+      shown_params_(program.funcs.size()) {
+  for (uint32_t m = 0; m < program.modules.size(); ++m) {
+    const ir::ModuleId module_id{m};
+    for (const ir::ExprId call : index.ExprsOf(module_id, ir::ExprKind::Call)) {
+      const ir::StmtId stmt = index.tree(module_id).StatementOf(call);
+      const FuncId function = stmt ? index.FunctionOf(module_id, stmt) : FuncId::None();
+      if (function && Shows(function, call)) AddDisplay(function, call);
+    }
+  }
+  AddHelpers();
+}
+
+bool Displays::Shows(FuncId function, ir::ExprId call) const {
+  const variation::CallFact* fact = facts_.call(function, call);
+  if (fact != nullptr && fact->kind == variation::CallKind::Known) return knowledge_[fact->entry].Has(knowledge::Role::Show);
+  if (fact != nullptr && fact->function) return false;
+  const ir::Module& module = program_.module_of(function);
+  const ir::Expr& callee = module[ir::CalleeOf(module[call])];
+  const ValueId value = facts_.value(program_.funcs[function].module, ir::CalleeOf(module[call]));
+  if (value && facts_.values_store[value].kind == variation::ValueKind::External) {
+    const knowledge::EntryId entry = knowledge_.FindEntry(base::NameId{facts_.values_store[value].a});
+    if (entry && knowledge_[entry].Has(knowledge::Role::Show)) return true;
+  }
+  return callee.kind == ir::ExprKind::Attribute && std::ranges::count(kMethods, program_.text(ir::AttrOf(callee))) > 0;
+}
+
+void Displays::AddDisplay(FuncId function, ir::ExprId call) {
+  const ir::Module& module = program_.module_of(function);
+  Display display{{function, call}, {}};
+  for (uint32_t i = 0; i < ir::ArgCount(module, module[call]); ++i) display.shown.push_back(ir::ArgAt(module, module[call], i).value);
+  displays_[function.index].push_back(std::move(display));
+}
+
+// `def log(message): if rank == 0: print(message)`, and who calls that.
+void Displays::AddHelpers() {
+  std::vector<FuncId> work;
+  for (uint32_t f = 0; f < displays_.size(); ++f) work.push_back(FuncId{f});
+  while (!work.empty()) {
+    const FuncId function = work.back();
+    work.pop_back();
+    bool is_new = false;
+    for (const Display& display : displays_[function.index]) is_new = NoteParams(function, display) || is_new;
+    if (!is_new) continue;
+    for (const Site& caller : index_.CallersOf(function)) {
+      if (AddCallOf(function, caller)) work.push_back(caller.function);
+    }
+  }
+}
+
+bool Displays::NoteParams(FuncId function, const Display& display) {
+  const ir::Module& module = program_.module_of(function);
+  const auto& params = program_.function(function).params;
+  std::vector<bool>& shown = shown_params_[function.index];
+  shown.resize(params.size());
+  bool is_new = false;
+  for (size_t i = 0; i < params.size(); ++i) {
+    const bool is_shown = !shown[i] && std::ranges::any_of(display.shown, [&](ir::ExprId arg) { return Mentions(module, arg, params[i].name); });
+    if (!is_shown) continue;
+    shown[i] = true;
+    is_new = true;
+  }
+  return is_new;
+}
+
+bool Displays::AddCallOf(FuncId helper, const Site& call) {
+  const ir::Module& module = program_.module_of(call.function);
+  if (module[call.expr].kind != ir::ExprKind::Call) return false;
+  const auto& params = program_.function(helper).params;
+  const std::vector<bool>& shown = shown_params_[helper.index];
+  const bool is_method = static_cast<bool>(program_.funcs[helper].owner);
+  Display display{call, {}};
+  uint32_t position = is_method ? 1 : 0;
+  for (uint32_t i = 0; i < ir::ArgCount(module, module[call.expr]); ++i) {
+    const ir::Arg arg = ir::ArgAt(module, module[call.expr], i);
+    size_t at = params.size();
+    if (arg.kind == ir::ArgKind::Positional) at = position++;
+    if (arg.kind == ir::ArgKind::Keyword) at = static_cast<size_t>(std::ranges::find(params, arg.keyword, &ir::Param::name) - params.begin());
+    const bool is_rest = at >= params.size() && !params.empty() && params.back().kind != ir::ParamKind::Normal && shown.back();
+    if ((at < params.size() && shown[at]) || is_rest) display.shown.push_back(arg.value);
+  }
+  auto& displays = displays_[call.function.index];
+  if (display.shown.empty()) return false;
+  const auto known = std::ranges::find(displays, call, &Display::call);
+  if (known == displays.end()) displays.push_back(std::move(display));
+  else if (known->shown.size() >= display.shown.size()) return false;
+  else *known = std::move(display);
+  return true;
+}
+
+}  // namespace allranks::objects

@@ -1,0 +1,117 @@
+#include "analyzer/objects/flow_from.h"
+
+#include <algorithm>
+
+#include "analyzer/ir/walk.h"
+
+namespace allranks::objects {
+
+FlowFrom::FlowFrom(const binding::Program& program, const ProgramIndex& index, FuncId function, std::vector<ir::ExprId> seeds,
+                   uint32_t begin)
+    : module_(program.module_of(function)) {
+  for (const ir::ExprId seed : seeds) seeds_.insert(seed.index);
+  const ir::ModuleId module_id = program.funcs[function].module;
+  std::vector<ir::StmtId> stmts;
+  for (uint32_t i = 0; i < module_.stmts.size(); ++i) {
+    const ir::StmtId id{i};
+    if (module_[id].begin >= begin && index.FunctionOf(module_id, id) == function) stmts.push_back(id);
+  }
+  std::ranges::sort(stmts, {}, [&](ir::StmtId id) { return module_[id].begin; });
+  // Twice, for what a loop hands to its next round.
+  for (int round = 0; round < 2; ++round) {
+    for (const ir::StmtId id : stmts) Read(module_[id]);
+  }
+}
+
+void FlowFrom::Read(const ir::Stmt& stmt) {
+  switch (stmt.kind) {
+    case ir::StmtKind::Assign:
+      return ReadAssign(stmt);
+    case ir::StmtKind::AugAssign:
+    case ir::StmtKind::AnnAssign:
+      if (ir::AssignedOf(stmt) && Take(ir::AssignedOf(stmt))) Set(ir::ExprId{stmt.a}, true);
+      return;
+    case ir::StmtKind::For: {
+      const ir::ExprId target = ir::ExprId{stmt.a};
+      return Set(target, Take(ir::AssignedOf(stmt)) || seeds_.contains(target.index));
+    }
+    case ir::StmtKind::Expr:
+      if (Take(ir::ValueOf(stmt)) && module_[ir::ValueOf(stmt)].kind == ir::ExprKind::Call) ReadCall(ir::ValueOf(stmt));
+      return;
+    case ir::StmtKind::With:
+      for (const ir::WithItem& item : ir::WithItemsOf(module_, stmt)) Take(item.context);
+      return;
+    case ir::StmtKind::If:
+    case ir::StmtKind::While:
+    case ir::StmtKind::Return:
+    case ir::StmtKind::Assert:
+      if (ir::ValueOf(stmt)) Take(ir::ValueOf(stmt));
+      return;
+    default:
+      return;
+  }
+}
+
+void FlowFrom::ReadAssign(const ir::Stmt& stmt) {
+  const ir::ExprId value = ir::AssignedOf(stmt);
+  const bool holds = value && Take(value);
+  for (const ir::ExprId target : ir::TargetsOf(module_, stmt)) {
+    Take(target);
+    if (module_[target].kind == ir::ExprKind::Subscript && module_[ir::RightOf(module_[target])].kind != ir::ExprKind::Slice) {
+      is_filed_ = is_filed_ || Holds(ir::RightOf(module_[target]));
+    }
+    // An item that is set leaves the others in place.
+    if (holds || module_[target].kind != ir::ExprKind::Subscript) Set(target, holds);
+  }
+}
+
+// Notes which parts of an expression hold it, innermost first.
+bool FlowFrom::Take(ir::ExprId expr) {
+  bool holds = seeds_.contains(expr.index) || IsHeld(expr);
+  ir::ForEachPart(module_, expr, [&](ir::ExprId part) { holds = Take(part) || holds; });
+  if (holds) found_.insert(expr.index);
+  return holds;
+}
+
+bool FlowFrom::IsHeld(ir::ExprId expr) const {
+  if (module_[expr].kind == ir::ExprKind::Name) return held_.contains({ir::NameOf(module_[expr]).index, kWhole});
+  if (module_[expr].kind != ir::ExprKind::Attribute) return false;
+  const Place place = PlaceOf(expr);
+  return place.second != kWhole && held_.contains(place);
+}
+
+void FlowFrom::Set(ir::ExprId target, bool holds) {
+  const ir::ExprKind kind = module_[target].kind;
+  if (kind == ir::ExprKind::Tuple || kind == ir::ExprKind::List) {
+    for (const ir::ExprId item : ir::Items(module_, module_[target])) Set(item, holds);
+    return;
+  }
+  if (kind == ir::ExprKind::Starred) return Set(ir::OperandOf(module_[target]), holds);
+  const Place place = PlaceOf(target);
+  if (place.first == kWhole) return;
+  if (holds) held_.insert(place);
+  else held_.erase(place);
+}
+
+// `losses.append(loss)`, `self.meter.update(loss)`.
+void FlowFrom::ReadCall(ir::ExprId call) {
+  const ir::ExprId callee = ir::CalleeOf(module_[call]);
+  if (module_[callee].kind != ir::ExprKind::Attribute) return;
+  for (uint32_t i = 0; i < ir::ArgCount(module_, module_[call]); ++i) {
+    if (Holds(ir::ArgAt(module_, module_[call], i).value)) return Set(ir::ObjectOf(module_[callee]), true);
+  }
+}
+
+FlowFrom::Place FlowFrom::PlaceOf(ir::ExprId target) const {
+  uint32_t field = kWhole;
+  while (target) {
+    const ir::Expr& expr = module_[target];
+    if (expr.kind == ir::ExprKind::Name) return {ir::NameOf(expr).index, field};
+    if (expr.kind == ir::ExprKind::Attribute) field = ir::AttrOf(expr).index;
+    else if (expr.kind != ir::ExprKind::Subscript) break;
+    target = expr.kind == ir::ExprKind::Attribute ? ir::ObjectOf(expr) : ir::LeftOf(expr);
+  }
+  return {kWhole, kWhole};
+}
+
+}  // namespace allranks::objects

@@ -1,0 +1,50 @@
+// Where the result of an expression goes in its function, from there on: names, fields of objects and containers that
+// take it in.
+//
+// Read in the order of the text, so that a name that is set anew no longer holds it; a loop around the beginning is read
+// as if it were left after the first round. A method that is given it (`losses.append(loss)`) puts it into its object.
+//
+// Not sound: aliases of objects are not seen, and what a function of the project keeps of its arguments is not known.
+#pragma once
+
+#include <cstdint>
+#include <set>
+#include <unordered_set>
+#include <utility>
+#include <vector>
+
+#include "analyzer/objects/program_index.h"
+
+namespace allranks::objects {
+
+class FlowFrom {
+ public:
+  // The results of `seeds`, which stand in the function; statements that begin before `begin` are not read.
+  FlowFrom(const binding::Program& program, const ProgramIndex& index, FuncId function, std::vector<ir::ExprId> seeds,
+           uint32_t begin);
+
+  // Whether an expression of the function, behind the beginning, is made of them.
+  bool Holds(ir::ExprId expr) const { return expr && found_.contains(expr.index); }
+  // Whether something is filed under it: `results[image_id] = boxes`, where two of one key are one.
+  bool is_filed() const { return is_filed_; }
+
+ private:
+  // A variable, or a field of one: its name, and that of the field or none.
+  using Place = std::pair<uint32_t, uint32_t>;
+  static constexpr uint32_t kWhole = UINT32_MAX;
+
+  void Read(const ir::Stmt& stmt);
+  void ReadAssign(const ir::Stmt& stmt);
+  bool Take(ir::ExprId expr);
+  void Set(ir::ExprId target, bool holds);
+  void ReadCall(ir::ExprId call);
+  Place PlaceOf(ir::ExprId target) const;
+  bool IsHeld(ir::ExprId expr) const;
+
+  const ir::Module& module_;
+  bool is_filed_ = false;
+  std::set<Place> held_;
+  std::unordered_set<uint32_t> seeds_, found_;  // by ExprId
+};
+
+}  // namespace allranks::objects

@@ -1,0 +1,338 @@
+#include "analyzer/objects/share_results.h"
+
+#include <algorithm>
+#include <optional>
+#include <string_view>
+
+#include "analyzer/ir/walk.h"
+
+namespace allranks::objects {
+namespace {
+
+// What frameworks put together by themselves.
+constexpr std::string_view kFrameworks[] = {"metric_sync", "report", "predict", "evaluate", "eval_batch", "forward_backward"};
+
+bool PutsTogether(const knowledge::Operation& operation, std::string_view kind) {
+  if (operation.op_class == knowledge::OpClass::Send) return true;
+  if (operation.op_class == knowledge::OpClass::Implicit) return std::ranges::count(kFrameworks, kind) > 0;
+  return operation.op_class == knowledge::OpClass::Collective && kind.find("barrier") == std::string_view::npos;
+}
+
+}  // namespace
+
+ShareResults::ShareResults(const binding::Program& program, const knowledge::Knowledge& knowledge, const variation::Facts& facts,
+                           const ProgramIndex& index, const Loading& loading, const Training& training, const Launch& launch)
+    : program_(program), knowledge_(knowledge), facts_(facts), index_(index), loading_(loading),
+      values_(program, knowledge, facts), displays_(program, knowledge, facts, index),
+      runs_(program, facts, index, launch, loading), combines_(program.funcs.size()), places_(program.funcs.size()) {
+  FindCombiners();
+  FindLoops(training, launch);
+  for (size_t i = 0; i < loops_.size(); ++i) {
+    const FuncId function = loops_[i].iterable.function;
+    const ir::Stmt& loop = program.module_of(function)[loops_[i].loop];
+    Follow(i, function, ir::ExprId{loop.a}, loop.begin, loop.end, 0);
+  }
+}
+
+void ShareResults::FindCombiners() {
+  std::vector<FuncId> work;
+  const auto add = [&](FuncId function, ir::ExprId expr) {
+    places_[function.index].push_back(expr);
+    if (combines_[function.index]) return;
+    combines_[function.index] = true;
+    work.push_back(function);
+  };
+  for (const KnownCall& call : index_.known_calls()) {
+    if (!call.entry->has_operation) continue;
+    const knowledge::Operation& operation = call.entry->operation;
+    if (PutsTogether(operation, program_.text(operation.kind))) add(call.function, call.expr);
+  }
+  std::vector<std::vector<Site>> applied(program_.funcs.size());
+  for (uint32_t m = 0; m < program_.modules.size(); ++m) {
+    const ir::ModuleId module_id{m};
+    for (const ir::ExprId call : index_.ExprsOf(module_id, ir::ExprKind::Call)) {
+      const ir::StmtId stmt = index_.tree(module_id).StatementOf(call);
+      const FuncId function = stmt ? index_.FunctionOf(module_id, stmt) : FuncId::None();
+      const FuncId forward = function ? AppliedIn(function, call) : FuncId::None();
+      if (forward) applied[forward.index].push_back({function, call});
+    }
+  }
+  while (!work.empty()) {
+    const FuncId function = work.back();
+    work.pop_back();
+    for (const Site& caller : index_.CallersOf(function)) add(caller.function, caller.expr);
+    for (const Site& caller : applied[function.index]) add(caller.function, caller.expr);
+  }
+}
+
+// `AllReduce.apply(x)` of a function that autograd runs: its `forward`.
+FuncId ShareResults::AppliedIn(FuncId function, ir::ExprId call) const {
+  const ir::Module& module = program_.module_of(function);
+  const ir::Expr& callee = module[ir::CalleeOf(module[call])];
+  if (callee.kind != ir::ExprKind::Attribute || program_.text(ir::AttrOf(callee)) != "apply") return FuncId::None();
+  const ValueId object = facts_.value(program_.funcs[function].module, ir::ObjectOf(callee));
+  if (!object || facts_.values_store[object].kind != variation::ValueKind::Class) return FuncId::None();
+  const auto& methods = program_.classes[binding::ClassId{facts_.values_store[object].a}].methods;
+  const auto forward = std::ranges::find_if(methods, [&](const auto& method) { return program_.text(method.first) == "forward"; });
+  return forward == methods.end() ? FuncId::None() : forward->second;
+}
+
+void ShareResults::FindLoops(const Training& training, const Launch& launch) {
+  for (uint32_t m = 0; m < program_.modules.size(); ++m) {
+    const ir::ModuleId module_id{m};
+    const ir::Module& module = program_.modules[module_id];
+    for (uint32_t i = 0; i < module.stmts.size(); ++i) {
+      const ir::StmtId id{i};
+      if (module[id].kind != ir::StmtKind::For) continue;
+      const FuncId function = index_.FunctionOf(module_id, id);
+      const RunBy run_by = launch.Of(function);
+      if (training.Trains(module_id, id) || run_by == RunBy::Tests || run_by == RunBy::OneProcess) continue;
+      AddLoop(function, id);
+    }
+  }
+}
+
+void ShareResults::AddLoop(FuncId function, ir::StmtId stmt) {
+  const ir::ModuleId module_id = program_.funcs[function].module;
+  const ir::ExprId expr = ir::AssignedOf(program_.modules[module_id][stmt]);
+  const ValueId iterable = facts_.value(module_id, expr);
+  if (!iterable) return;
+  ShareLoop loop{{function, expr}, stmt, ValueId::None(), false};
+  const ValueId loader = LoaderBehind(module_id, expr);
+  if (loader && loading_.IsDealtOut(loader)) loop.loader = loader;
+  loop.is_prepared = loader && values_.IsA(loader, "accelerate.Prepared");
+  const bool is_slice = loading_.LoadersIn(iterable).empty() && values_.Mentions(iterable, knowledge::Coordinate::Rank) && IsShareOfRank(iterable);
+  if (!loop.loader && !loop.is_prepared && !is_slice) return;
+  const Mode mode = ModeOf(function, stmt);
+  if (loop.loader ? mode != Mode::Training : mode == Mode::Evaluation) loops_.push_back(loop);
+}
+
+// The loader that an expression walks over, also inside `enumerate` and progress bars; none if it is something else, like
+// what the loader yields.
+ValueId ShareResults::LoaderBehind(ir::ModuleId module_id, ir::ExprId iterable) const {
+  const ir::Module& module = program_.modules[module_id];
+  const auto is_loader = [&](ValueId leaf) { return loading_.IsLoader(leaf) || values_.IsA(leaf, "accelerate.Prepared"); };
+  while (iterable) {
+    const std::vector<ValueId> leaves = values_.Leaves(facts_.value(module_id, iterable));
+    const auto dealt = std::ranges::find_if(leaves, [&](ValueId leaf) { return is_loader(leaf) && loading_.IsDealtOut(leaf); });
+    if (dealt != leaves.end()) return *dealt;
+    const auto found = std::ranges::find_if(leaves, is_loader);
+    if (found != leaves.end()) return *found;
+    for (const ValueId leaf : leaves) {
+      if (const ValueId inner = WrappedLoader(leaf)) return inner;
+    }
+    const ir::Expr& expr = module[iterable];
+    const bool is_around = expr.kind == ir::ExprKind::Call && ir::ArgCount(module, expr) > 0;
+    if (!is_around || module[ir::CalleeOf(expr)].kind == ir::ExprKind::Attribute) return ValueId::None();
+    iterable = ir::ArgAt(module, expr, 0).value;
+  }
+  return ValueId::None();
+}
+
+// `tqdm(loader)` that was kept in a variable.
+ValueId ShareResults::WrappedLoader(ValueId value) const {
+  const variation::Value& node = facts_.values_store[value];
+  const auto kids = facts_.values_store.Kids(value);
+  if (node.kind != variation::ValueKind::Derived || kids.empty() || !kids[0]) return ValueId::None();
+  const std::vector<ValueId> leaves = values_.Leaves(kids[0]);
+  const auto found = std::ranges::find_if(leaves, [&](ValueId leaf) { return loading_.IsLoader(leaf); });
+  return found == leaves.end() ? ValueId::None() : *found;
+}
+
+// As the function says it, or all that call it.
+ShareResults::Mode ShareResults::ModeOf(FuncId function, ir::StmtId loop) const {
+  const Mode own = ModeBefore(function, program_.module_of(function)[loop].end);
+  if (own != Mode::Unknown) return own;
+  std::optional<Mode> all;
+  for (const Site& caller : index_.CallersOf(function)) {
+    const Mode mode = ModeBefore(caller.function, program_.module_of(caller.function)[caller.expr].begin);
+    all = !all || *all == mode ? mode : Mode::Unknown;
+  }
+  return all.value_or(Mode::Unknown);
+}
+
+// The last thing that a function says of gradients before a place: a call of `eval` or `train` without arguments, `no_grad`
+// as decorator or in a `with`.
+ShareResults::Mode ShareResults::ModeBefore(FuncId function, uint32_t end) const {
+  const ir::ModuleId module_id = program_.funcs[function].module;
+  const ir::Module& module = program_.modules[module_id];
+  const ir::Function& node = program_.function(function);
+  const auto is_without = [&](ir::ExprId callee) {
+    const std::string_view name = values_.External(facts_.value(module_id, callee));
+    return name == "torch.no_grad" || name == "torch.inference_mode";
+  };
+  const bool is_decorated = std::ranges::any_of(node.decorators, [&](ir::ExprId decorator) {
+    return is_without(module[decorator].kind == ir::ExprKind::Call ? ir::CalleeOf(module[decorator]) : decorator);
+  });
+  Mode mode = is_decorated ? Mode::Evaluation : Mode::Unknown;
+  uint32_t last = 0;
+  for (const ir::ExprId call : index_.ExprsOf(module_id, ir::ExprKind::Call)) {
+    const ir::ExprId callee = ir::CalleeOf(module[call]);
+    if (module[call].begin < std::max(node.begin, last) || module[call].begin >= end) continue;
+    const ir::StmtId stmt = index_.tree(module_id).StatementOf(call);
+    if (!stmt || index_.FunctionOf(module_id, stmt) != function) continue;
+    const bool is_method = module[callee].kind == ir::ExprKind::Attribute && ir::ArgCount(module, module[call]) == 0;
+    const std::string_view name = is_method ? program_.text(ir::AttrOf(module[callee])) : std::string_view();
+    const bool stops = name == "eval" || is_without(callee);
+    if (!stops && name != "train") continue;
+    mode = stops ? Mode::Evaluation : Mode::Training;
+    last = module[call].begin;
+  }
+  return mode;
+}
+
+// What differs with the data or the number of the rank.
+bool ShareResults::IsShareOfRank(ValueId value) const {
+  const knowledge::Axes axes = facts_.values_store.axes(value);
+  return axes.has(knowledge::Axis::Data) || axes.has(knowledge::Axis::Global) || axes.has(knowledge::Axis::DataParallel);
+}
+
+void ShareResults::Follow(size_t loop, FuncId function, ir::ExprId seed, uint32_t begin, uint32_t end, int depth) {
+  constexpr int kDeepest = 3;
+  if (depth > kDeepest) return;
+  const FlowFrom flow(program_, index_, function, {seed}, begin);
+  AddCombined(loop, function, flow, begin);
+  const uint32_t first = FirstCombination(function, begin);
+  if (first < end) return;
+  AddShown(loop, function, flow, end, first);
+  AddChosen(loop, function, flow, end, first);
+  FollowReturns(loop, function, flow, first, depth);
+}
+
+uint32_t ShareResults::FirstCombination(FuncId function, uint32_t begin) const {
+  uint32_t first = UINT32_MAX;
+  for (const ir::ExprId place : places_[function.index]) {
+    const uint32_t at = program_.module_of(function)[place].begin;
+    if (at >= begin) first = std::min(first, at);
+  }
+  return first;
+}
+
+void ShareResults::AddCombined(size_t loop, FuncId function, const FlowFrom& flow, uint32_t begin) {
+  const ir::Module& module = program_.module_of(function);
+  for (const ir::ExprId place : places_[function.index]) {
+    if (module[place].kind != ir::ExprKind::Call || module[place].begin < begin || !flow.Holds(place)) continue;
+    const bool is_cut = flow.is_filed() || CutsItems({function, place}) || IsCutBehind(function, flow, begin);
+    uses_.push_back({ShareUse::Kind::Combined, {function, place}, place, loop, is_cut});
+  }
+}
+
+// A helper that cuts what it collects, or a library that knows how many there are.
+bool ShareResults::CutsItems(const Site& call) const {
+  const variation::CallFact* fact = facts_.call(call.function, call.expr);
+  if (fact == nullptr) return false;
+  if (fact->kind == variation::CallKind::Known) return program_.text(knowledge_[fact->entry].name).ends_with(".gather_for_metrics");
+  if (!fact->function) return false;
+  const ir::Function& helper = program_.function(fact->function);
+  const ir::ModuleId module_id = program_.funcs[fact->function].module;
+  const ir::Module& module = program_.modules[module_id];
+  return std::ranges::any_of(index_.ExprsOf(module_id, ir::ExprKind::Subscript), [&](ir::ExprId id) {
+    return module[id].begin >= helper.begin && module[id].end <= helper.end && IsCut(module, id);
+  });
+}
+
+// `everything[:len(dataset)]`.
+bool ShareResults::IsCut(const ir::Module& module, ir::ExprId subscript) {
+  const ir::Expr& index = module[ir::RightOf(module[subscript])];
+  if (index.kind != ir::ExprKind::Slice) return false;
+  const auto bounds = ir::Items(module, index);
+  return bounds.size() > 1 && !bounds[0] && bounds[1];
+}
+
+// A cut of the results, or a look at which of them are the same, in the rest of the function.
+bool ShareResults::IsCutBehind(FuncId function, const FlowFrom& flow, uint32_t begin) const {
+  const ir::ModuleId module_id = program_.funcs[function].module;
+  const ir::Module& module = program_.modules[module_id];
+  const auto is_here = [&](ir::ExprId id) { return module[id].begin >= begin && flow.Holds(id); };
+  const auto is_cut = [&](ir::ExprId id) { return is_here(id) && IsCut(module, id); };
+  if (std::ranges::any_of(index_.ExprsOf(module_id, ir::ExprKind::Subscript), is_cut)) return true;
+  return std::ranges::any_of(index_.ExprsOf(module_id, ir::ExprKind::Call), [&](ir::ExprId id) {
+    if (!is_here(id)) return false;
+    const std::string_view name = values_.External(facts_.value(module_id, ir::CalleeOf(module[id])));
+    return name == "builtins.set" || name.ends_with(".unique");
+  });
+}
+
+void ShareResults::AddShown(size_t loop, FuncId function, const FlowFrom& flow, uint32_t begin, uint32_t end) {
+  const ir::Module& module = program_.module_of(function);
+  for (const Display& display : displays_.In(function)) {
+    const ir::Expr& call = module[display.call.expr];
+    if (call.begin < begin || call.begin >= end) continue;
+    const auto value = std::ranges::find_if(display.shown, [&](ir::ExprId expr) { return flow.Holds(expr) && Differs(function, expr); });
+    if (value == display.shown.end() || SpeaksOfRanks(function, display)) continue;
+    uses_.push_back({ShareUse::Kind::Shown, display.call, *value, loop});
+  }
+}
+
+// `len(results) > 0` compares with no other result.
+bool ShareResults::HasConstant(const ir::Module& module, ir::ExprId compare) {
+  bool found = false;
+  ir::ForEachPart(module, compare, [&](ir::ExprId part) { found = found || module[part].kind == ir::ExprKind::Constant; });
+  return found;
+}
+
+// `if accuracy > best: torch.save(...)`.
+void ShareResults::AddChosen(size_t loop, FuncId function, const FlowFrom& flow, uint32_t begin, uint32_t end) {
+  const ir::ModuleId module_id = program_.funcs[function].module;
+  const ir::Module& module = program_.modules[module_id];
+  for (uint32_t i = 0; i < module.stmts.size(); ++i) {
+    const ir::Stmt& stmt = module[ir::StmtId{i}];
+    if (stmt.kind != ir::StmtKind::If || stmt.begin < begin || stmt.begin >= end || index_.FunctionOf(module_id, ir::StmtId{i}) != function) continue;
+    const ir::ExprId test = ir::ValueOf(stmt);
+    const bool compares = std::ranges::any_of(index_.ExprsOf(module_id, ir::ExprKind::Compare), [&](ir::ExprId id) {
+      return module[id].begin >= module[test].begin && module[id].end <= module[test].end && flow.Holds(id) && !HasConstant(module, id);
+    });
+    if (!compares || !Differs(function, test) || !Writes(module_id, ir::StmtId{i})) continue;
+    uses_.push_back({ShareUse::Kind::Chosen, {function, test}, test, loop});
+  }
+}
+
+void ShareResults::FollowReturns(size_t loop, FuncId function, const FlowFrom& flow, uint32_t end, int depth) {
+  const ir::ModuleId module_id = program_.funcs[function].module;
+  const ir::Module& module = program_.modules[module_id];
+  bool returns = false;
+  for (uint32_t i = 0; i < module.stmts.size(); ++i) {
+    const ir::Stmt& stmt = module[ir::StmtId{i}];
+    if (stmt.kind != ir::StmtKind::Return || stmt.begin >= end || !ir::ValueOf(stmt)) continue;
+    returns = returns || (flow.Holds(ir::ValueOf(stmt)) && index_.FunctionOf(module_id, ir::StmtId{i}) == function);
+  }
+  if (!returns) return;
+  for (const Site& caller : index_.CallersOf(function)) {
+    const ir::StmtId stmt = index_.StatementOf(caller);
+    if (!stmt) continue;
+    const ir::Module& outer = program_.module_of(caller.function);
+    Follow(loop, caller.function, caller.expr, outer[stmt].begin, outer[caller.expr].end, depth + 1);
+  }
+}
+
+bool ShareResults::Differs(FuncId function, ir::ExprId expr) const {
+  const ValueId value = facts_.value(program_.funcs[function].module, expr);
+  if (!value) return false;
+  if (IsShareOfRank(value)) return true;
+  return facts_.values_store.has_param(value) && values_.AnyPart(value, [&](ValueId part) { return IsShareOfRank(part); });
+}
+
+// `print(f"rank {rank}: {accuracy}")` says what it is.
+bool ShareResults::SpeaksOfRanks(FuncId function, const Display& display) const {
+  const ir::ModuleId module_id = program_.funcs[function].module;
+  std::vector<ir::ExprId> work = display.shown;
+  while (!work.empty()) {
+    const ir::ExprId at = work.back();
+    work.pop_back();
+    const ValueId value = facts_.value(module_id, at);
+    if (value && facts_.values_store[value].kind == variation::ValueKind::Coordinate) return true;
+    ir::ForEachPart(program_.modules[module_id], at, [&](ir::ExprId part) { work.push_back(part); });
+  }
+  return false;
+}
+
+bool ShareResults::Writes(ir::ModuleId module_id, ir::StmtId branch) const {
+  const ir::Tree& tree = index_.tree(module_id);
+  return std::ranges::any_of(index_.known_calls(), [&](const KnownCall& call) {
+    if (program_.funcs[call.function].module != module_id || !call.entry->Has(knowledge::Role::Write)) return false;
+    const ir::StmtId stmt = tree.StatementOf(call.expr);
+    return stmt && tree.Holds(branch, stmt);
+  });
+}
+
+}  // namespace allranks::objects

@@ -1,0 +1,92 @@
+// What comes of evaluating a share of the data: each rank walks its own part of a set without training on it, and what it
+// counts there is shown, or decides something, before ranks have put their results together.
+//
+// A loop is such an evaluation if what it walks over is dealt out by rank, by a distributed sampler, a framework that
+// prepared the loader, or a slice by the rank, if several ranks run it, and if it does not train: it makes no gradients, and
+// no model was put into training mode before. Where no sampler speaks for an evaluation, it has to be shown that gradients
+// are switched off there or in the function around it, or that a model was put into evaluation mode.
+//
+// Its result is followed through variables, returns and callers, up to the first operation that puts values of several
+// ranks together; behind that nothing is said. A value counts only if it differs with the data of a rank: lengths and
+// numbers of rounds do not.
+//
+// Not sound: results that are kept in objects and read by other methods are not followed.
+#pragma once
+
+#include <vector>
+
+#include "analyzer/objects/displays.h"
+#include "analyzer/objects/flow_from.h"
+#include "analyzer/objects/job_runs.h"
+#include "analyzer/objects/loading.h"
+#include "analyzer/objects/training.h"
+
+namespace allranks::objects {
+
+// A loop over the share of a rank that trains on nothing.
+struct ShareLoop {
+  Site iterable;
+  ir::StmtId loop;
+  ValueId loader;            // none: a slice by the rank
+  bool is_prepared = false;  // by a framework
+};
+
+struct ShareUse {
+  enum class Kind : uint8_t { Shown, Chosen, Combined };
+  Kind kind{};
+  Site place;            // the display, the test of a branch that writes, or the call that puts shares together
+  ir::ExprId value;      // of it: what differs
+  size_t loop = 0;       // in `loops`
+  bool is_cut = false;   // Combined: items are taken out of the result, or filed under what tells them apart
+};
+
+class ShareResults {
+ public:
+  ShareResults(const binding::Program& program, const knowledge::Knowledge& knowledge, const variation::Facts& facts,
+               const ProgramIndex& index, const Loading& loading, const Training& training, const Launch& launch);
+
+  const std::vector<ShareLoop>& loops() const { return loops_; }
+  const std::vector<ShareUse>& uses() const { return uses_; }
+  // Whether a function, or something that it calls, puts values of several ranks together.
+  bool Combines(FuncId function) const { return combines_[function.index]; }
+
+ private:
+  void FindCombiners();
+  void FindLoops(const Training& training, const Launch& launch);
+  void AddLoop(FuncId function, ir::StmtId stmt);
+  ValueId LoaderBehind(ir::ModuleId module, ir::ExprId iterable) const;
+  ValueId WrappedLoader(ValueId value) const;
+  enum class Mode : uint8_t { Unknown, Training, Evaluation };
+  Mode ModeOf(FuncId function, ir::StmtId loop) const;
+  Mode ModeBefore(FuncId function, uint32_t end) const;
+  FuncId AppliedIn(FuncId function, ir::ExprId call) const;
+  void Follow(size_t loop, FuncId function, ir::ExprId seed, uint32_t begin, uint32_t end, int depth);
+  void AddCombined(size_t loop, FuncId function, const FlowFrom& flow, uint32_t begin);
+  bool CutsItems(const Site& call) const;
+  void AddShown(size_t loop, FuncId function, const FlowFrom& flow, uint32_t begin, uint32_t end);
+  void AddChosen(size_t loop, FuncId function, const FlowFrom& flow, uint32_t begin, uint32_t end);
+  void FollowReturns(size_t loop, FuncId function, const FlowFrom& flow, uint32_t end, int depth);
+  uint32_t FirstCombination(FuncId function, uint32_t begin) const;
+  bool IsShareOfRank(ValueId value) const;
+  static bool HasConstant(const ir::Module& module, ir::ExprId compare);
+  static bool IsCut(const ir::Module& module, ir::ExprId subscript);
+  bool Differs(FuncId function, ir::ExprId expr) const;
+  bool IsCutBehind(FuncId function, const FlowFrom& flow, uint32_t begin) const;
+  bool SpeaksOfRanks(FuncId function, const Display& display) const;
+  bool Writes(ir::ModuleId module, ir::StmtId branch) const;
+
+  const binding::Program& program_;
+  const knowledge::Knowledge& knowledge_;
+  const variation::Facts& facts_;
+  const ProgramIndex& index_;
+  const Loading& loading_;
+  Values values_;
+  Displays displays_;
+  JobRuns runs_;
+  std::vector<bool> combines_;                 // by FuncId
+  std::vector<std::vector<ir::ExprId>> places_;  // by FuncId: calls that put values together
+  std::vector<ShareLoop> loops_;
+  std::vector<ShareUse> uses_;
+};
+
+}  // namespace allranks::objects
