@@ -192,7 +192,7 @@ class Hostile(ExplainTest):
 
     def test_nothing_of_use(self):
         self.write("notes.txt", "a shopping list\n")
-        self.assert_one_line_error(self.run_allranks("explain", "notes.txt"), "nothing in it speaks of a hang")
+        self.assert_one_line_error(self.run_allranks("explain", "notes.txt"), "nothing in it tells of a hang")
         self.assert_one_line_error(self.run_allranks("explain", "absent.txt"), "absent.txt")
 
 
