@@ -1,30 +1,14 @@
 #include "analyzer/base/watch.h"
 
-#include <unistd.h>
-
-#include <cstdio>
 #include <utility>
 
+#include "analyzer/platform/platform.h"
+
 namespace allranks::base {
-namespace {
-
-// What of the process is in memory now; 0 where that is not to be known.
-uint64_t ResidentBytes() {
-  std::FILE* file = std::fopen("/proc/self/statm", "re");
-  if (file == nullptr) return 0;
-  unsigned long long all = 0;
-  unsigned long long resident = 0;
-  const bool is_read = std::fscanf(file, "%llu %llu", &all, &resident) == 2;
-  std::fclose(file);
-  return is_read ? resident * static_cast<uint64_t>(sysconf(_SC_PAGESIZE)) : 0;
-}
-
-}  // namespace
-
 Watch::Watch(Bounds bounds, std::function<bool()> is_stopped)
     : bounds_(bounds), is_stopped_(std::move(is_stopped)), since_(Clock::now()) {}
 
-bool Watch::IsFull() const { return bounds_.memory_bytes > 0 && (is_full_ || ResidentBytes() > bounds_.memory_bytes); }
+bool Watch::IsFull() const { return bounds_.memory_bytes > 0 && (is_full_ || platform::MemoryNow() > bounds_.memory_bytes); }
 
 bool Watch::IsLate() const {
   return bounds_.per_file.count() > 0 && file_ < spent_.size() && spent_[file_] + (Clock::now() - since_) > bounds_.per_file;

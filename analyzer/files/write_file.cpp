@@ -9,6 +9,8 @@
 #include <optional>
 #include <random>
 
+#include "analyzer/platform/platform.h"
+
 namespace allranks::files {
 namespace {
 
@@ -35,24 +37,18 @@ NewFile MakeBeside(const std::string& path, mode_t mode) {
 
 // A file that has no name yet: what ends this process ends it too. None where the file system has no such files.
 NewFile MakeUnnamed(const std::string& path, mode_t mode) {
-#ifdef O_TMPFILE
   const size_t slash = path.rfind('/');
   const std::string folder = slash == std::string::npos ? "." : path.substr(0, slash + 1);
-  return {.descriptor = open(folder.c_str(), O_WRONLY | O_TMPFILE | O_CLOEXEC, mode), .path = {}};
-#else
-  (void)path, (void)mode;
-  return {};
-#endif
+  return {.descriptor = platform::OpenUnnamed(folder, mode), .path = {}};
 }
 
 // Names it as MakeBeside does. False: that cannot be done here.
 bool NameBeside(const std::string& path, NewFile& made) {
   constexpr int kMostTries = 100;
   std::random_device random;
-  const std::string open_file = "/proc/self/fd/" + std::to_string(made.descriptor);
   for (int i = 0; i < kMostTries; ++i) {
     made.path = path + "." + std::to_string(random()) + ".tmp";
-    if (linkat(AT_FDCWD, open_file.c_str(), AT_FDCWD, made.path.c_str(), AT_SYMLINK_FOLLOW) == 0) return true;
+    if (platform::GiveName(made.descriptor, made.path)) return true;
     if (errno != EEXIST) break;
   }
   made.path.clear();

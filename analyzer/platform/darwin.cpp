@@ -1,10 +1,12 @@
 #include <fcntl.h>
 #include <mach-o/dyld.h>
 #include <mach-o/loader.h>
+#include <mach/mach.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <cstdlib>
 #include <cstring>
 
@@ -55,6 +57,20 @@ uint64_t PeakMemory() {
   getrusage(RUSAGE_SELF, &usage);
   // Counted in bytes.
   return static_cast<uint64_t>(usage.ru_maxrss);
+}
+
+uint64_t MemoryNow() {
+  mach_task_basic_info info = {};
+  mach_msg_type_number_t count = MACH_TASK_BASIC_INFO_COUNT;
+  const auto at = reinterpret_cast<task_info_t>(&info);
+  return task_info(mach_task_self(), MACH_TASK_BASIC_INFO, at, &count) == KERN_SUCCESS ? info.resident_size : 0;
+}
+
+int OpenUnnamed(const std::string&, mode_t) { return -1; }
+
+bool GiveName(int, const std::string&) {
+  errno = ENOTSUP;
+  return false;
 }
 
 bool OpenPipe(int (&ends)[2]) { return pipe(ends) == 0 && CloseOnExec(ends); }

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <array>
+#include <cstdio>
 #include <cstring>
 
 #include "analyzer/platform/platform.h"
@@ -66,6 +67,23 @@ uint64_t PeakMemory() {
   getrusage(RUSAGE_SELF, &usage);
   // Counted in units of 1024 bytes.
   return uint64_t{1024} * static_cast<uint64_t>(usage.ru_maxrss);
+}
+
+uint64_t MemoryNow() {
+  std::FILE* file = std::fopen("/proc/self/statm", "re");
+  if (file == nullptr) return 0;
+  unsigned long long all = 0;
+  unsigned long long resident = 0;
+  const bool is_read = std::fscanf(file, "%llu %llu", &all, &resident) == 2;
+  std::fclose(file);
+  return is_read ? resident * static_cast<uint64_t>(sysconf(_SC_PAGESIZE)) : 0;
+}
+
+int OpenUnnamed(const std::string& folder, mode_t mode) { return open(folder.c_str(), O_WRONLY | O_TMPFILE | O_CLOEXEC, mode); }
+
+bool GiveName(int descriptor, const std::string& path) {
+  const std::string open_file = "/proc/self/fd/" + std::to_string(descriptor);
+  return linkat(AT_FDCWD, open_file.c_str(), AT_FDCWD, path.c_str(), AT_SYMLINK_FOLLOW) == 0;
 }
 
 bool OpenPipe(int (&ends)[2]) { return pipe2(ends, O_CLOEXEC) == 0; }

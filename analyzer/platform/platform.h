@@ -20,6 +20,14 @@ std::string BuildId();
 // The most memory the process has held, in bytes.
 uint64_t PeakMemory();
 
+// What of the process is in memory now, in bytes; 0: not known.
+uint64_t MemoryNow();
+
+// A file in `folder` that has no name yet: what ends the process ends it too. Below 0: there is no such thing here.
+int OpenUnnamed(const std::string& folder, mode_t mode);
+// Gives it one that no file has. False: errno says why.
+bool GiveName(int descriptor, const std::string& path);
+
 // Both close when another program is executed. False: errno says why.
 bool OpenPipe(int (&ends)[2]);
 // Two connected ends; sending to one that is closed on the other side raises no signal.

@@ -234,6 +234,7 @@ extern const Rule ChangedAfterWrap = {
     .code = kCode,
     .name = "changed-after-wrap",
     .severity = Severity::Error,
+    .on_by_default = false,
     .preview = kTooOftenWrong,
     .languages = "Python",
     .summary = "parameters frozen, unfrozen, replaced or moved after the model was wrapped in DDP",

@@ -178,6 +178,7 @@ extern const Rule EveryRankWrites = {
     .code = kCode,
     .name = "every-rank-writes",
     .severity = Severity::Warning,
+    .on_by_default = false,
     .preview = kTooOftenWrong,
     .languages = "Python",
     .summary = "file that all ranks, or one rank of each node, write under the same path",

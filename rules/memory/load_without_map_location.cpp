@@ -172,6 +172,7 @@ extern const Rule LoadWithoutMapLocation = {
     .code = kCode,
     .name = "load-without-map-location",
     .severity = Severity::Warning,
+    .on_by_default = false,
     .preview = kTooOftenWrong,
     .languages = "Python",
     .summary = "checkpoint that every rank loads onto the device which saved it",

@@ -172,6 +172,7 @@ extern const Rule AccumulationLossNotScaled = {
     .code = kCode,
     .name = "accumulation-loss-not-scaled",
     .severity = Severity::Warning,
+    .on_by_default = false,
     .preview = kTooOftenWrong,
     .languages = "Python",
     .summary = "accumulated gradients of a loss that is not divided by the number of micro-steps",

@@ -151,8 +151,8 @@ class BadInput(CliTest):
             with open(self.root / name, "wb") as file:
                 file.truncate(20 << 30)
         result = self.check()
-        self.assertIn("good.py:6:9: AR101", result.out)
-        self.assertIn("bad.py:1:1: AR001 file was not analysed: bad.py: cannot read: larger than the 256 MiB that a file may have", result.out)
+        self.assertIn("good.py:6:9: error: AR101", result.out)
+        self.assertIn("bad.py:1:1: error: AR001 file was not analysed: bad.py: cannot read: larger than the 256 MiB that a file may have", result.out)
         self.assertEqual(result.code, 1)
 
     def test_nothing_is_proven_beyond_a_bound(self):

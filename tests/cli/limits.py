@@ -19,8 +19,8 @@ class Limits(CliTest):
         self.write("good.py", GUARDED)
         self.write("long.py", LONG)
         result = self.run_allranks("check", "-q", "-n", "--timeout-per-file", "0.2", "--output-format", "concise", timeout=60)
-        self.assertIn("good.py:6:9: AR101", result.out)
-        self.assertRegex(result.out, r"long\.py:\d+:\d+: AR003 `.*` was not analysed to its end: more than 200 ms for this file")
+        self.assertIn("good.py:6:9: error: AR101", result.out)
+        self.assertRegex(result.out, r"long\.py:\d+:\d+: note: AR003 `.*` was not analysed to its end: more than 200 ms for this file")
         self.assertEqual(len([line for line in result.out.splitlines() if "AR003" in line]), 1)
         self.assertIn("not analysed to the end because of --timeout-per-file 0.2: long.py", result.err)
         self.assertEqual(result.code, 1)
@@ -28,7 +28,7 @@ class Limits(CliTest):
     def test_memory(self):
         self.write("good.py", GUARDED)
         result = self.run_allranks("check", "-q", "-n", "--max-memory", "1", "--output-format", "concise")
-        self.assertIn("good.py:1:1: AR003 this file was not analysed: memory of more than 1 MiB", result.out)
+        self.assertIn("good.py:1:1: note: AR003 this file was not analysed: memory of more than 1 MiB", result.out)
         self.assertIn("not analysed to the end because of --max-memory 1: good.py", result.err)
         self.assertIn("AR101", self.run_allranks("check", "-q", "-n", "--max-memory", "4000", "--output-format", "concise").out)
 
