@@ -75,28 +75,17 @@ class Wrapped {
   bool IsUsedAgain(ir::StmtId changed) const {
     if (names_.front().find('.') != std::string::npos) return true;
     const ir::Tree& tree = context_.index.tree(module_id_);
-    const std::vector<ir::StmtId> loops = LoopsAround(changed);
+    const std::vector<ir::StmtId> loops = context_.index.LoopsAround(module_id_, changed);
     const auto is_behind = [&](const ir::Stmt& stmt, ir::StmtId id) {
       return stmt.begin > module_[changed].end || std::ranges::any_of(loops, [&](ir::StmtId loop) { return id != changed && tree.Holds(loop, id); });
     };
-    for (uint32_t i = 0; i < module_.exprs.size(); ++i) {
-      const ir::ExprId id{i};
-      if (module_[id].kind != ir::ExprKind::Name || context_.program.text(ir::NameOf(module_[id])) != names_.front()) continue;
+    return std::ranges::any_of(context_.index.ExprsOf(module_id_, ir::ExprKind::Name), [&](ir::ExprId id) {
+      if (context_.program.text(ir::NameOf(module_[id])) != names_.front()) return false;
       const ir::StmtId stmt = tree.StatementOf(id);
-      if (!stmt || context_.index.FunctionOf(module_id_, stmt) != wrap_.function || !is_behind(module_[stmt], stmt)) continue;
+      if (!stmt || context_.index.FunctionOf(module_id_, stmt) != wrap_.function || !is_behind(module_[stmt], stmt)) return false;
       const ir::ExprId parent = tree.Parent(id);
-      if (!parent || module_[parent].kind != ir::ExprKind::Attribute) return true;
-    }
-    return false;
-  }
-
-  std::vector<ir::StmtId> LoopsAround(ir::StmtId stmt) const {
-    std::vector<ir::StmtId> loops;
-    const ir::Tree& tree = context_.index.tree(module_id_);
-    for (ir::StmtId at = tree.Parent(stmt); at; at = tree.Parent(at)) {
-      if (module_[at].kind == ir::StmtKind::For || module_[at].kind == ir::StmtKind::While) loops.push_back(at);
-    }
-    return loops;
+      return !parent || module_[parent].kind != ir::ExprKind::Attribute;
+    });
   }
 
   bool IsModel(std::string_view text) const {
