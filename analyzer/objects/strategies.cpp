@@ -114,21 +114,23 @@ bool MayMean(std::string_view launched_as, std::string_view said) {
 }
 
 // What one file shows, its program has: the files that use it and those that they use.
-std::vector<bool> InPrograms(const binding::Program& program, const std::vector<bool>& shows) {
-  const binding::Neighbourhood neighbourhood(program);
-  std::vector<bool> in(shows.size());
+std::vector<bool> InPrograms(const binding::Neighbourhood& neighbourhood, const std::vector<bool>& shows) {
+  std::vector<bool> users(shows.size());
   for (uint32_t m = 0; m < shows.size(); ++m) {
     if (!shows[m]) continue;
-    for (const ir::ModuleId user : neighbourhood.UsersOf(ir::ModuleId{m})) {
-      for (const ir::ModuleId used : neighbourhood.UsedBy(user)) in[used.index] = true;
-    }
+    for (const ir::ModuleId user : neighbourhood.UsersOf(ir::ModuleId{m})) users[user.index] = true;
+  }
+  std::vector<bool> in(shows.size());
+  for (uint32_t m = 0; m < users.size(); ++m) {
+    if (!users[m]) continue;
+    for (const ir::ModuleId used : neighbourhood.UsedBy(ir::ModuleId{m})) in[used.index] = true;
   }
   return in;
 }
 
 // Files all of whose starts, directly or through a file that uses them, say a strategy, and never this one.
-std::vector<bool> StartedOtherwise(const binding::Program& program, const Strategy& strategy, std::span<const LaunchLine> lines) {
-  const binding::Neighbourhood neighbourhood(program);
+std::vector<bool> StartedOtherwise(const binding::Program& program, const binding::Neighbourhood& neighbourhood, const Strategy& strategy,
+                                   std::span<const LaunchLine> lines) {
   std::vector<bool> started(program.modules.size());
   std::vector<bool> perhaps(program.modules.size());
   for (const LaunchLine& line : lines) {
@@ -148,8 +150,8 @@ std::vector<bool> StartedOtherwise(const binding::Program& program, const Strate
 }
 
 // Files that a line starts so, and what they use; a configuration that no line names is for all.
-std::vector<bool> Launched(const binding::Program& program, const Strategy& strategy, std::span<const LaunchLine> lines) {
-  const binding::Neighbourhood neighbourhood(program);
+std::vector<bool> Launched(const binding::Program& program, const binding::Neighbourhood& neighbourhood, const Strategy& strategy,
+                           std::span<const LaunchLine> lines) {
   std::vector<bool> launched(program.modules.size());
   for (const LaunchLine& line : lines) {
     const auto names_it = [&](NameId name) {
@@ -170,13 +172,15 @@ std::vector<bool> Launched(const binding::Program& program, const Strategy& stra
 Strategies::Strategies(const binding::Program& program, const knowledge::Knowledge& knowledge, const variation::Facts& facts,
                        const ProgramIndex& index, std::span<const LaunchLine> lines) {
   const Reader reader(program, knowledge, facts, index);
+  const binding::Neighbourhood neighbourhood(program);
   std::vector<Shown> shown;
   for (uint32_t m = 0; m < program.modules.size(); ++m) shown.push_back(reader.Read(ir::ModuleId{m}));
   for (const Strategy& strategy : knowledge.strategies()) {
     std::vector<bool> shows(shown.size());
     for (uint32_t m = 0; m < shown.size(); ++m) shows[m] = !IsTestFile(program, ir::ModuleId{m}) && reader.Uses(shown[m], strategy);
-    Known known{.name = program.text(strategy.name), .seen = InPrograms(program, shows), .ruled_out = StartedOtherwise(program, strategy, lines)};
-    const std::vector<bool> launched = Launched(program, strategy, lines);
+    Known known{.name = program.text(strategy.name), .seen = InPrograms(neighbourhood, shows),
+                .ruled_out = StartedOtherwise(program, neighbourhood, strategy, lines)};
+    const std::vector<bool> launched = Launched(program, neighbourhood, strategy, lines);
     const std::vector<bool> several = reader.WithSeveralModules(strategy);
     for (uint32_t m = 0; m < shown.size(); ++m) {
       known.seen[m] = known.seen[m] || launched[m];
