@@ -115,7 +115,7 @@ void Expansion::Literal(uint32_t begin, uint32_t end, bool is_quoted, Fields& fi
 
 void Expansion::ExpandString(TSNode node, Fields& fields, int depth) const {
   fields.Open();
-  uint32_t at = ts_node_start_byte(node);
+  uint32_t at = Begin(node);
   const std::string_view text = text_.text();
   const uint32_t quotes = text[at] == '$' ? 2 : 1;
   at += quotes;
@@ -123,7 +123,7 @@ void Expansion::ExpandString(TSNode node, Fields& fields, int depth) const {
   for (const TSNode child : ChildrenOf(node)) {
     const std::string_view type = TypeOf(child);
     if (type == "\"" || type == "$" || type == "string_content") continue;
-    if (ts_node_start_byte(child) > at) Literal(at, ts_node_start_byte(child), true, fields);
+    if (Begin(child) > at) Literal(at, Begin(child), true, fields);
     Expand(child, true, fields, depth + 1);
     at = ts_node_end_byte(child);
   }
@@ -147,12 +147,12 @@ void Expansion::ExpandBraced(TSNode node, bool is_quoted, Fields& fields, int de
   const std::vector<Word> value = Variable(node, name);
   const bool is_set = !value.empty() && value[0].IsKnown() && !value[0].text().empty();
   if (is_set) return AddVariable(node, name, is_quoted, all, fields);
-  const auto begin = static_cast<uint32_t>(ts_node_start_byte(node) + at + (all ? 3 : 0) + (rest[0] == ':' ? 2 : 1));
+  const auto begin = static_cast<uint32_t>(Begin(node) + at + (all ? 3 : 0) + (rest[0] == ':' ? 2 : 1));
   Fields inner;
   const std::vector<TSNode> children = ChildrenOf(node);
   bool has_node = false;
   for (const TSNode child : children) {
-    if (ts_node_start_byte(child) < begin || !ts_node_is_named(child)) continue;
+    if (Begin(child) < begin || !ts_node_is_named(child)) continue;
     has_node = true;
     Expand(child, true, inner, depth + 1);
   }
@@ -175,7 +175,7 @@ void Expansion::Expand(TSNode node, bool is_quoted, Fields& fields, int depth) c
   if (type == "string" || type == "translated_string") return ExpandString(node, fields, depth);
   if (type == "raw_string") {
     fields.Open();
-    const uint32_t begin = ts_node_start_byte(node) + 1;
+    const uint32_t begin = Begin(node) + 1;
     const uint32_t end = ts_node_end_byte(node) - 1;
     if (end > begin) fields.Add(text_.Between(begin, end));
     return;
@@ -206,10 +206,10 @@ void Expansion::Expand(TSNode node, bool is_quoted, Fields& fields, int depth) c
   }
   if (type == "word" || type == "number" || type == "string_content" || type == "test_operator" || type == "regex" ||
       type == "variable_name" || type == "extglob_pattern" || !ts_node_is_named(node)) {
-    const uint32_t begin = ts_node_start_byte(node);
+    const uint32_t begin = Begin(node);
     return Literal(begin, ts_node_end_byte(node), false, fields);
   }
-  if (type == "brace_expression") return Literal(ts_node_start_byte(node), ts_node_end_byte(node), false, fields);
+  if (type == "brace_expression") return Literal(Begin(node), ts_node_end_byte(node), false, fields);
   fields.Add(Unknown(node, IsRandom(TextOf(node)) ? "RANDOM" : ""));
 }
 

@@ -20,10 +20,11 @@ class Expansion {
   std::vector<Word> Words(TSNode node) const;
   // As the value of a variable: one word.
   Word Value(TSNode node) const;
-  Word Cut(TSNode node) const { return text_.Between(ts_node_start_byte(node), ts_node_end_byte(node)); }
+  Word Cut(TSNode node) const { return text_.Between(Begin(node), ts_node_end_byte(node)); }
   std::string_view TextOf(TSNode node) const {
-    return std::string_view(text_.text()).substr(ts_node_start_byte(node), ts_node_end_byte(node) - ts_node_start_byte(node));
+    return std::string_view(text_.text()).substr(Begin(node), ts_node_end_byte(node) - Begin(node));
   }
+  uint32_t Begin(TSNode node) const { return BeginOf(node, text_.text()); }
   Word Unknown(TSNode node, std::string_view variable = {}) const;
   // The value of a variable at a place that names it; unknown where nothing is known.
   std::vector<Word> Variable(TSNode node, std::string_view name) const;

@@ -415,7 +415,8 @@ class Reader {
     for (const TSNode child : ChildrenOf(body)) {
       const std::string_view type = TypeOf(child);
       if (type != "simple_expansion" && type != "expansion" && type != "command_substitution") continue;
-      if (ts_node_start_byte(child) > at) text.Append(Unescaped(text_.Between(at, ts_node_start_byte(child))));
+      const uint32_t begin = BeginOf(child, text_.text());
+      if (begin > at) text.Append(Unescaped(text_.Between(at, begin)));
       text.Append(expansion_.Value(child));
       at = ts_node_end_byte(child);
     }

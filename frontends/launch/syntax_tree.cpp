@@ -54,4 +54,13 @@ std::vector<TSNode> ChildrenOf(TSNode node) {
 
 std::string_view TypeOf(TSNode node) { return ts_node_type(node); }
 
+uint32_t BeginOf(TSNode node, std::string_view text) {
+  const uint32_t begin = ts_node_start_byte(node);
+  const std::string_view type = TypeOf(node);
+  const bool is_expansion = type == "simple_expansion" || type == "expansion" || type == "command_substitution" || type == "arithmetic_expansion";
+  if (!is_expansion) return begin;
+  const size_t mark = text.find_first_of("$`", begin);
+  return mark < ts_node_end_byte(node) ? static_cast<uint32_t>(mark) : begin;
+}
+
 }  // namespace allranks::launch_files

@@ -26,5 +26,7 @@ class ShellTree {
 
 std::vector<TSNode> ChildrenOf(TSNode node);
 std::string_view TypeOf(TSNode node);
+// Where a node begins. In a quoted text the grammar takes blanks between two expansions (`"$A $B"`) into the second one.
+uint32_t BeginOf(TSNode node, std::string_view text);
 
 }  // namespace allranks::launch_files
