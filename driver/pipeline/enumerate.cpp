@@ -35,6 +35,13 @@ constexpr std::array<std::string_view, 4> kBuilt = {"_build", "buck-out", "build
 constexpr std::array<std::string_view, 8> kVendored = {"third_party", "third-party", "thirdparty", "3rdparty", "3rd_party",
                                                        "vendor", "vendors", "vendored"};
 
+// Frameworks that projects carry whole copies of, by the name of the package.
+constexpr std::array<std::string_view, 18> kFrameworks = {
+    "accelerate", "apex", "colossalai", "deepspeed", "detectron2", "diffusers", "fairseq", "lightning", "megatron", "mmcv", "mmdet", "mmengine",
+    "mmf", "open_clip", "peft", "pytorch_lightning", "timm", "transformers"};
+// Where a project in several languages keeps its own package.
+constexpr std::array<std::string_view, 5> kOwnPackage = {"lib", "py", "python", "python-package", "src"};
+
 bool IsPackagingFile(std::string_view name) {
   return name == "pyproject.toml" || name == "setup.py" || name == "setup.cfg";
 }
@@ -137,7 +144,20 @@ class Walker {
     if (!is_start && has(kVirtualEnvironment) && !IsOneOf(kInstalled, NameOf(folder.path)) && !ReadsInstalled(folder.path)) return;
     if (!is_start && (has(".git") || tracked_.IsSubmodule(folder.path))) LeaveOut(folder.path, true, LeftOut::Submodule);
     if (options_.respect_gitignore && has(".gitignore")) folder.scope = Opened(folder.scope, folder.path, ".gitignore");
+    const bool is_package = std::ranges::any_of(*entries, [](const DirectoryEntry& e) { return IsPackagingFile(e.name); });
+    if (is_package && HoldsCopyOfFramework(folder.path)) LeaveOut(folder.path, true, LeftOut::Vendored);
     for (const DirectoryEntry& entry : *entries) Add(folder, entry, next);
+  }
+
+  // Whether a folder with a packaging file is a checkout of a framework inside of another project. At the root it is the
+  // project itself.
+  bool HoldsCopyOfFramework(const std::string& folder) const {
+    if (folder.empty() || folder.starts_with('/') || IsOneOf(kOwnPackage, NameOf(folder))) return false;
+    return std::ranges::any_of(kFrameworks, [&](std::string_view name) {
+      return std::ranges::any_of(std::array<std::string_view, 2>{"", "src"}, [&](std::string_view home) {
+        return files_.Kind(paths_.Shown(Join(Join(folder, home), Join(name, "__init__.py")))).has_value();
+      });
+    });
   }
 
   void Add(const Folder& folder, const DirectoryEntry& entry, std::vector<Folder>& next) {

@@ -116,6 +116,25 @@ TEST(EnumerateTest, CodeOfOthersIsReadAndNamedOnlyWhereItWasAskedFor) {
   EXPECT_THAT(Requested(In(texts, {"third_party"})), ElementsAre("third_party/y.py"));
 }
 
+TEST(EnumerateTest, ACheckoutOfAFrameworkInsideAnotherProjectIsACopy) {
+  const std::map<std::string, std::string> inside = {{"train.py", ""}, {"nlu/setup.py", ""}, {"nlu/src/transformers/__init__.py", ""},
+                                                     {"nlu/examples/run.py", ""}};
+  EXPECT_THAT(Requested(In(inside, {"."})), ElementsAre("train.py"));
+  EXPECT_THAT(In(inside, {"."}).all, Contains("nlu/examples/run.py"));
+  EXPECT_THAT(Requested(In(inside, {"nlu/examples"})), ElementsAre("nlu/examples/run.py"));
+}
+
+TEST(EnumerateTest, TheFrameworkItselfIsNoCopy) {
+  EXPECT_THAT(Requested(In({{"setup.py", ""}, {"src/transformers/__init__.py", ""}, {"examples/run.py", ""}}, {"."})),
+              ElementsAre("examples/run.py", "setup.py", "src/transformers/__init__.py"));
+  EXPECT_THAT(Requested(In({{"python/setup.py", ""}, {"python/megatron/__init__.py", ""}}, {"."})),
+              ElementsAre("python/megatron/__init__.py", "python/setup.py"));
+}
+
+TEST(EnumerateTest, AFolderThatOnlySharesTheNameIsNoCopy) {
+  EXPECT_THAT(Requested(In({{"setup.py", ""}, {"models/megatron/__init__.py", ""}}, {"."})), ElementsAre("models/megatron/__init__.py", "setup.py"));
+}
+
 TEST(EnumerateTest, OverlaysNeedNoFile) {
   EnumerateOptions options;
   options.overlays = {"new.py"};
