@@ -94,34 +94,42 @@ bool HasOwnRules(const Context& context, const objects::Site& backward) {
   });
 }
 
-void VisitWindow(const Context& context, const AccumulationWindow& window, const objects::Site& backward, const Control& control,
-                 FindingSink& sink) {
-  const ir::ModuleId module = context.program.funcs[backward.function].module;
+bool ReducesEachTime(const Context& context, const AccumulationWindow& window, const objects::Site& backward, const Control& control) {
   const ir::StmtId stmt = context.index.StatementOf(backward);
-  const bool reduces = stmt && (context.training.Reduces(module, stmt) || IsOfWrappingClass(context, backward.function));
-  if (!reduces || window.has_other_optimizers || HasOwnRules(context, backward) || control.Has(window, backward)) return;
-  Finding finding = FindingAt(context, kCode, Severity::Warning, Confidence::Likely, backward,
+  const bool reduces = stmt && (context.training.Reduces(context.program.funcs[backward.function].module, stmt) ||
+                                IsOfWrappingClass(context, backward.function));
+  return reduces && !HasOwnRules(context, backward) && !control.Has(window, backward);
+}
+
+// One finding for all backward calls of a window: `scaled.backward()` and the `loss.backward()` of the other branch are
+// put right by one change.
+Finding FindingOf(const Context& context, const AccumulationWindow& window, const std::vector<objects::Site>& backwards) {
+  Finding finding = FindingAt(context, kCode, Severity::Warning, Confidence::Likely, backwards.front(),
                               {"gradients are reduced in every micro-step, but the optimizer steps only {}: "
                                "all but one of these reductions are wasted",
                                {std::string(HowOften(window.period))}});
   AddLabel(finding, finding.span, LabelRole::Primary, {"reduces over all ranks", {}});
+  for (size_t i = 1; i < backwards.size(); ++i) AddLabel(finding, SpanOf(context, backwards[i]), LabelRole::Note, {"so does this one", {}});
   AddLabel(finding, SpanOf(context, window.step.call.site), LabelRole::Why, {HowOften(window.period), {}});
   finding.help = {"run forward and backward of all but the last micro-step under `model.no_sync()`", {}};
   finding.witness = AccumulationWitness(context, window.period.length, finding.span);
-  if (std::optional<findings::Fix> fix = ReduceWhereItSteps(context, window, backward)) finding.fixes.push_back(std::move(*fix));
-  sink.push_back(std::move(finding));
+  if (std::optional<findings::Fix> fix = ReduceWhereItSteps(context, window, backwards.front())) finding.fixes.push_back(std::move(*fix));
+  return finding;
 }
 
 void Check(const Context& context, FindingSink& sink) {
   const Control control(context);
   std::vector<source::Span> seen;
   for (const AccumulationWindow& window : context.accumulation.windows()) {
+    if (window.has_other_optimizers) continue;
+    std::vector<objects::Site> backwards;
     for (const objects::GradientEvent& add : window.adds) {
       const source::Span span = SpanOf(context, add.call.site);
       if (std::ranges::count(seen, span) > 0) continue;
       seen.push_back(span);
-      VisitWindow(context, window, add.call.site, control, sink);
+      if (ReducesEachTime(context, window, add.call.site, control)) backwards.push_back(add.call.site);
     }
+    if (!backwards.empty()) sink.push_back(FindingOf(context, window, backwards));
   }
   VisitLateNoSync(context, kCode, sink);
 }

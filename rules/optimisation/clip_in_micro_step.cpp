@@ -19,7 +19,7 @@ class Clips {
   void Run() {
     for (const AccumulationWindow& window : context_.accumulation.windows()) {
       if (window.has_other_optimizers) continue;
-      for (const GradientEvent& clip : window.clips) ReportEachTime(window, clip);
+      ReportEachTime(window);
     }
     for (uint32_t f = 0; f < context_.program.funcs.size(); ++f) VisitScaled(FuncId{f});
   }
@@ -32,14 +32,20 @@ class Clips {
     return false;
   }
 
-  void ReportEachTime(const AccumulationWindow& window, const GradientEvent& clip) {
-    if (IsSeen(clip)) return;
-    Finding finding = FindingAt(context_, kCode, Severity::Warning, Confidence::Likely, clip.call.site,
+  // One finding for all clips of a window, such as those of the two branches of a test.
+  void ReportEachTime(const AccumulationWindow& window) {
+    std::vector<const GradientEvent*> clips;
+    for (const GradientEvent& clip : window.clips) {
+      if (!IsSeen(clip)) clips.push_back(&clip);
+    }
+    if (clips.empty()) return;
+    Finding finding = FindingAt(context_, kCode, Severity::Warning, Confidence::Likely, clips.front()->call.site,
                                 {"gradients are clipped in every micro-step, but the optimizer steps only {}: "
                                  "an incomplete sum is clipped, and the micro-batches get unequal weights",
                                  {std::string(HowOften(window.period))}});
     findings::Assume(finding, context_.launch.AssumedOf(window.function));
     AddLabel(finding, finding.span, LabelRole::Primary, {"every time", {}});
+    for (size_t i = 1; i < clips.size(); ++i) AddLabel(finding, SpanOf(context_, clips[i]->call.site), LabelRole::Note, {"here as well", {}});
     AddLabel(finding, SpanOf(context_, window.step.call.site), LabelRole::Why, {HowOften(window.period), {}});
     finding.help = {"clip once, right before the optimizer steps", {}};
     sink_.push_back(std::move(finding));
