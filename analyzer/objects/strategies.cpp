@@ -149,22 +149,40 @@ std::vector<bool> StartedOtherwise(const binding::Program& program, const bindin
   return started;
 }
 
-// Files that a line starts so, and what they use; a configuration that no line names is for all.
+bool AsksFor(const binding::Program& program, const Strategy& strategy, const LaunchLine& line) {
+  const auto names_it = [&](NameId name) {
+    return program.text(name) == line.strategy || std::ranges::count(line.options, program.text(name)) > 0;
+  };
+  return std::ranges::any_of(strategy.launched_as, names_it) || std::ranges::any_of(strategy.options, names_it);
+}
+
+// Files that a line starts so, and what they use.
 std::vector<bool> Launched(const binding::Program& program, const binding::Neighbourhood& neighbourhood, const Strategy& strategy,
                            std::span<const LaunchLine> lines) {
   std::vector<bool> launched(program.modules.size());
   for (const LaunchLine& line : lines) {
-    const auto names_it = [&](NameId name) {
-      return program.text(name) == line.strategy || std::ranges::count(line.options, program.text(name)) > 0;
-    };
-    if (!std::ranges::any_of(strategy.launched_as, names_it) && !std::ranges::any_of(strategy.options, names_it)) continue;
+    if (line.path.empty() || !AsksFor(program, strategy, line)) continue;
     for (uint32_t m = 0; m < launched.size(); ++m) {
-      if (line.path.empty()) launched[m] = true;
       if (line.path != program.infos[ir::ModuleId{m}].path) continue;
       for (const ir::ModuleId used : neighbourhood.UsedBy(ir::ModuleId{m})) launched[used.index] = true;
     }
   }
   return launched;
+}
+
+// A configuration that no line names may be for any program.
+bool IsConfigured(const binding::Program& program, const Strategy& strategy, std::span<const LaunchLine> lines) {
+  return std::ranges::any_of(lines, [&](const LaunchLine& line) { return line.path.empty() && AsksFor(program, strategy, line); });
+}
+
+// Scripts that lines start: a configuration that none of them names, and what a library that they use is able to do, say
+// nothing of them.
+std::vector<bool> Started(const binding::Program& program, std::span<const LaunchLine> lines) {
+  std::vector<bool> started(program.modules.size());
+  for (uint32_t m = 0; m < started.size(); ++m) {
+    started[m] = std::ranges::any_of(lines, [&](const LaunchLine& line) { return line.path == program.infos[ir::ModuleId{m}].path; });
+  }
+  return started;
 }
 
 }  // namespace
@@ -175,15 +193,17 @@ Strategies::Strategies(const binding::Program& program, const knowledge::Knowled
   const binding::Neighbourhood neighbourhood(program);
   std::vector<Shown> shown;
   for (uint32_t m = 0; m < program.modules.size(); ++m) shown.push_back(reader.Read(ir::ModuleId{m}));
+  const std::vector<bool> started = Started(program, lines);
   for (const Strategy& strategy : knowledge.strategies()) {
     std::vector<bool> shows(shown.size());
     for (uint32_t m = 0; m < shown.size(); ++m) shows[m] = !IsTestFile(program, ir::ModuleId{m}) && reader.Uses(shown[m], strategy);
     Known known{.name = program.text(strategy.name), .seen = InPrograms(neighbourhood, shows),
                 .ruled_out = StartedOtherwise(program, neighbourhood, strategy, lines)};
     const std::vector<bool> launched = Launched(program, neighbourhood, strategy, lines);
+    const bool is_configured = IsConfigured(program, strategy, lines);
     const std::vector<bool> several = reader.WithSeveralModules(strategy);
     for (uint32_t m = 0; m < shown.size(); ++m) {
-      known.seen[m] = known.seen[m] || launched[m];
+      known.seen[m] = shows[m] || launched[m] || ((is_configured || known.seen[m]) && !started[m]);
       if (several[m] || IsOneOf(strategy.never_with, shown[m].always)) known.ruled_out[m] = true;
     }
     known_.push_back(std::move(known));

@@ -145,6 +145,9 @@ class OffThread {
         .help = {"communicate in the training thread, or give this thread its own process group", {}},
         .function = context_.program.FunctionName(function)};
     if (issued.is_implied) findings::Assume(finding, findings::Assumptions::Of(findings::Assumption::ImpliedOperation));
+    const Way way = WayOf(function, issued);
+    if (way == Way::OfSibling) return;
+    if (way == Way::OfSubclass) findings::Assume(finding, findings::Assumptions::Of(findings::Assumption::ClassUnknown));
     if (registration) {
       finding.labels.push_back(
           {*registration, LabelRole::Condition, {"`{}` is registered here", {finding.function}}});
@@ -157,6 +160,41 @@ class OffThread {
       finding.labels.push_back({issued.path[i], LabelRole::Call, text});
     }
     sink_.push_back(std::move(finding));
+  }
+
+  // Whose methods lead from a method to its operation: a call of `self.load()` may be one of a class that overrides it.
+  enum class Way : uint8_t { OfOwnClass, OfSubclass, OfSibling };
+  Way WayOf(FuncId function, const traces::Issued& issued) const {
+    const binding::ClassId entered = context_.program.funcs[function].owner;
+    Way way = Way::OfOwnClass;
+    for (size_t i = 1; entered && i < issued.path.size(); ++i) {
+      const FuncId on_way = FunctionAt(issued.path[i]);
+      const binding::ClassId owner = on_way ? context_.program.funcs[on_way].owner : binding::ClassId::None();
+      const auto& bases = context_.program.classes[entered].mro;
+      if (!owner || std::ranges::count(bases, owner) > 0) continue;
+      const bool is_subclass = std::ranges::count(context_.program.classes[entered].subclasses, owner) > 0;
+      const bool is_related = std::ranges::any_of(bases, [&](binding::ClassId base) {
+        return std::ranges::count(context_.program.classes[base].subclasses, owner) > 0;
+      });
+      if (is_subclass) way = Way::OfSubclass;
+      else if (is_related) return Way::OfSibling;
+    }
+    return way;
+  }
+
+  // The innermost function around a place.
+  FuncId FunctionAt(const source::Span& span) const {
+    FuncId innermost;
+    uint32_t smallest = ~0u;
+    for (uint32_t f = 0; f < context_.program.funcs.size(); ++f) {
+      const FuncId id{f};
+      const ir::Function& node = context_.program.function(id);
+      const bool is_around = context_.program.module_of(id).file == span.file && node.begin <= span.begin && span.end <= node.end;
+      if (!is_around || node.end - node.begin >= smallest) continue;
+      innermost = id;
+      smallest = node.end - node.begin;
+    }
+    return innermost;
   }
 
   ValueId Argument(ir::ModuleId module_id, const ir::Expr& call, uint32_t index,

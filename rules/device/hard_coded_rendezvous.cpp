@@ -54,7 +54,7 @@ class Module {
       if (!port || *port == 0) continue;
       const FuncId function = context_.index.FunctionOf(id_, id);
       const Site site{function, value};
-      if (IsNotLaunched(function)) return;
+      if (IsNotLaunched(function) || context_.reach.Ranks(site, objects::SmallJob(context_.facts.job)).empty()) return;
       if (IsSetting(target, "MASTER_PORT") ? IsAsked(site) : ReadsPort(function)) return;
       Report(site, *port);
       return;

@@ -46,8 +46,8 @@ void VisitLog(const Context& context, const KnownCall& log, FindingSink& sink) {
 
 // Hooks that Lightning runs on every rank because something in or after them is collective.
 constexpr std::string_view kHooks[] = {"training_step",        "validation_step",      "test_step",           "on_train_epoch_end",
-                                       "on_validation_epoch_end", "validation_epoch_end", "training_epoch_end", "on_save_checkpoint",
-                                       "configure_optimizers", "train_dataloader",     "val_dataloader",      "setup"};
+                                       "on_validation_epoch_end", "validation_epoch_end", "training_epoch_end", "configure_optimizers",
+                                       "train_dataloader",     "val_dataloader",       "setup"};
 
 // `@rank_zero_only def validation_epoch_end(self, outputs)`.
 void VisitHook(const Context& context, FuncId function, FindingSink& sink) {
@@ -66,7 +66,7 @@ void VisitHook(const Context& context, FuncId function, FindingSink& sink) {
   if (!is_lightning || guard == decorators.end()) return;
   const ir::ModuleId module_id = context.program.funcs[function].module;
   const std::string_view body = TextOf(context, {context.program.modules[module_id].file, node.begin, node.end});
-  const bool is_awaited = name.ends_with("_step") || name == "configure_optimizers" || name.ends_with("_dataloader") || name == "on_save_checkpoint";
+  const bool is_awaited = name.ends_with("_step") || name == "configure_optimizers" || name.ends_with("_dataloader");
   // What is logged for the end of an epoch is looked up on every rank, and reduced if asked for.
   if (!is_awaited && !HoldsWord(body, {"self.log(", "self.log_dict(", "all_gather", "sync_dist"})) return;
   Finding finding = FindingAt(context, kCode, Severity::Error, Confidence::Likely, Site{function, ir::ExprId{0}},
