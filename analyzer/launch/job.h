@@ -13,6 +13,7 @@
 #include "analyzer/findings/suppression.h"
 #include "analyzer/launch/config_tree.h"
 #include "analyzer/launch/launcher_table.h"
+#include "analyzer/launch/torch_pins.h"
 #include "analyzer/launch/word.h"
 
 namespace allranks::launch {
@@ -104,6 +105,7 @@ struct LaunchFile {
 struct Launches {
   LauncherTables tables;
   std::vector<LaunchFile> files;
+  TorchPins pins;
 
   const LaunchFile* Find(source::FileId file) const;
 };

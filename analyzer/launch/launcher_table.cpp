@@ -27,6 +27,7 @@ LauncherTable ReadLauncher(const toml::table& table) {
   LauncherTable launcher{.name = TextIn(table, "name"),
                          .commands = Texts(table, "commands"),
                          .source = TextIn(table, "source"),
+                         .since = VersionIn(TextIn(table, "since")),
                          .starts = TextIn(table, "starts", "script"),
                          .underscores = BoolIn(table, "underscores"),
                          .abbreviates = BoolIn(table, "abbreviates"),
@@ -75,6 +76,26 @@ ConfigTable ReadConfig(const toml::table& table) {
   return config;
 }
 
+VariableFamily ReadFamily(const toml::table& table) {
+  VariableFamily family{.library = TextIn(table, "library"), .prefix = TextIn(table, "prefix"), .source = TextIn(table, "source"),
+                        .since = {}, .unread = {}};
+  if (const toml::table* since = table["since"].as_table()) {
+    for (const auto& [release, names] : *since) {
+      for (const std::string& name : Texts(*since, release.str())) family.since.emplace(family.prefix + name, VersionIn(release.str()).value_or(Version()));
+    }
+  }
+  for (const std::string& name : Texts(table, "others")) family.since.emplace(family.prefix + name, Version());
+  for (const std::string_view key : {"gone", "mistaken"}) {
+    const toml::array* unread = table[key].as_array();
+    if (unread == nullptr) continue;
+    for (const toml::node& node : *unread) {
+      const toml::table& one = *node.as_table();
+      family.unread.push_back({.name = TextIn(one, "name"), .in = TextIn(one, "in"), .instead = TextIn(one, "instead")});
+    }
+  }
+  return family;
+}
+
 // The last name of a path: "/opt/conda/bin/torchrun" is torchrun.
 std::string_view NameOfPath(std::string_view word) {
   const size_t slash = word.rfind('/');
@@ -114,6 +135,7 @@ base::Result<bool> LauncherTables::Load(std::string_view name, std::string_view 
     variables_.push_back({.name = TextIn(table, "name"), .debug_values = Texts(table, "debug_values"),
                           .why = TextIn(table, "why"), .only_if = TextIn(table, "only_if"), .unless = Texts(table, "unless")});
   });
+  each("family", [&](const toml::table& table) { variable_names_.Add(ReadFamily(table)); });
   each("pair", [&](const toml::table& table) {
     pairs_.push_back({.config = TextIn(table, "config"), .key = TextIn(table, "key"), .args = Texts(table, "args")});
   });

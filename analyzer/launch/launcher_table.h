@@ -8,6 +8,8 @@
 #include <vector>
 
 #include "analyzer/base/result.h"
+#include "analyzer/launch/variable_names.h"
+#include "analyzer/launch/version.h"
 
 namespace allranks::launch {
 
@@ -22,6 +24,7 @@ struct LauncherTable {
   std::string name;                   // "torchrun"
   std::vector<std::string> commands;  // "torchrun", "python -m torch.distributed.run"
   std::string source;                 // where its options are documented
+  std::optional<Version> since;       // of PyTorch, that brings it
   // What the first word that is no option is: a "script", a "command" (another launcher may follow), or "none".
   std::string starts = "script";
   bool underscores = false;           // `--nproc_per_node` is `--nproc-per-node`
@@ -79,12 +82,14 @@ class LauncherTables {
   const ConfigTable* FindConfig(std::string_view name) const;
   const std::deque<LauncherTable>& launchers() const { return launchers_; }
   const std::vector<PairEntry>& pairs() const { return pairs_; }
+  const VariableNames& variable_names() const { return variable_names_; }
 
  private:
   std::deque<LauncherTable> launchers_;  // rules keep pointers
   std::vector<VariableEntry> variables_;
   std::vector<ConfigTable> configs_;
   std::vector<PairEntry> pairs_;
+  VariableNames variable_names_;
 };
 
 // The option of a table that a word such as "--nproc_per_node" names.

@@ -6,6 +6,7 @@
 #include <set>
 #include <unordered_set>
 
+#include "analyzer/launch/torch_pins.h"
 #include "driver/pipeline/git_index.h"
 #include "driver/pipeline/gitignore.h"
 #include "driver/pipeline/launch_scan.h"
@@ -351,7 +352,7 @@ bool IsLaunchName(std::string_view name) { return launch_files::KindOfName(name)
 
 LaunchFiles EnumerateLaunch(const EnumerateOptions& options, const PathMap& paths, const source::FileSystem& files) {
   LaunchFiles out;
-  Walker walker(options, paths, files, IsLaunchName);
+  Walker walker(options, paths, files, [](std::string_view name) { return IsLaunchName(name) || launch::TellsRequirements(name); });
   // Enumerate has said these already.
   std::vector<PathError> errors;
   const Request request = Requested(options, paths, files, walker.exclude(), errors);
@@ -361,7 +362,11 @@ LaunchFiles EnumerateLaunch(const EnumerateOptions& options, const PathMap& path
   for (const std::string& file : request.files) {
     if (!IsCodeName(file) && IsLaunchName(file)) walker.found.insert(file);
   }
-  out.all.assign(walker.found.begin(), walker.found.end());
+  for (const std::string& path : walker.found) {
+    const std::string_view name = std::string_view(path).substr(path.rfind('/') + 1);
+    if (IsLaunchName(name)) out.all.push_back(path);
+    if (launch::TellsRequirements(name)) out.requirements.push_back(path);
+  }
   const std::vector<LeftOutPath> foreign = Foreign(walker.left_out, request.directories);
   for (const std::string& path : out.all) {
     const bool in_directory = std::ranges::any_of(request.directories, [&](const std::string& d) { return IsInside(path, d); });

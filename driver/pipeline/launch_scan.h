@@ -17,6 +17,7 @@ bool IsLaunchName(std::string_view name);
 struct LaunchFiles {
   std::vector<std::string> all;      // relative to the root, sorted
   std::vector<bool> requested;       // by index in `all`
+  std::vector<std::string> requirements;  // that may tell what to install
 };
 LaunchFiles EnumerateLaunch(const EnumerateOptions& options, const PathMap& paths, const source::FileSystem& files);
 

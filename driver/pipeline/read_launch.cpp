@@ -46,10 +46,27 @@ class Reader {
       ReadOne(path, id, one.is_launch);
     }
     for (const std::string& path : code_.paths) ReadPython(path);
+    if (AsksForVersions()) ReadPins();
     line_reader_.Finish(launches_, lines_);
   }
 
  private:
+  // Rules ask which PyTorch it is only of some jobs.
+  bool AsksForVersions() const {
+    const launch::VariableNames& names = launches_.tables.variable_names();
+    return std::ranges::any_of(launches_.files, [&](const launch::LaunchFile& file) {
+      return std::ranges::any_of(file.jobs, [&](const launch::Job& job) {
+        const bool is_set = std::ranges::any_of(job.environment, [&](const launch::Setting& setting) { return names.FamilyOf(setting.name) != nullptr; });
+        return is_set || job.Find("torch.distributed.launch") != nullptr;
+      });
+    });
+  }
+  void ReadPins() {
+    for (const std::string& path : scan_.files.requirements) {
+      if (const std::optional<std::string> text = TextOf(in_, path)) launches_.pins.Note(path, *text);
+    }
+  }
+
   source::FileId FileOf(const std::string& path, const std::string& text) {
     const auto known = ids_.find(path);
     if (known != ids_.end()) return known->second;

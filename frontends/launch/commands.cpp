@@ -177,6 +177,7 @@ void CommandReader::Read(const ShellCommand& command, std::vector<Layer> outer, 
       at = found;
       continue;
     }
+    if (launcher->starts == "text") return ReadNested(Joined(words, at), inner, std::move(outer), is_remote, depth, file);
     if (launcher->starts.ends_with("shell text")) {
       const bool remote = launcher->starts.starts_with("remote");
       if (command.input) return ReadNested(*command.input, inner, std::move(outer), is_remote || remote, depth, file);

@@ -5,6 +5,7 @@
 #include <map>
 #include <set>
 
+#include "frontends/launch/built_lists.h"
 #include "frontends/launch/commands.h"
 #include "frontends/launch/read.h"
 #include "frontends/launch/templates.h"
@@ -36,6 +37,7 @@ class Reader {
     for (uint32_t i = 0; i < module_.imports.size(); ++i) NoteImport(module_.imports[ir::ImportId{i}]);
     for (uint32_t i = 0; i < module_.stmts.size(); ++i) NoteStatement(module_.stmts[ir::StmtId{i}]);
     for (uint32_t i = 0; i < module_.exprs.size(); ++i) NoteGrowth(ExprId{i});
+    built_ = BuiltLists(module_, in_.names);
     for (uint32_t i = 0; i < module_.exprs.size(); ++i) Visit(ExprId{i});
     return std::move(file_);
   }
@@ -88,6 +90,8 @@ class Reader {
     if (std::ranges::count(kStarters, CalleeOf(call)) == 0) return;
     const ir::Arg first = ir::ArgAt(module_, call, 0);
     if (first.kind != ir::ArgKind::Positional) return;
+    const auto built = built_.find(first.value.index);
+    if (built != built_.end()) return ReadBuilt(built->second, first.value, module_.span(id));
     const ExprId command = Followed(first.value);
     if (IsList(command)) ReadList(command, Grows(first.value), module_.span(id));
     else ReadText(command);
@@ -109,6 +113,19 @@ class Reader {
     const ir::Expr& expr = module_[id];
     if (depth > kDeepest) return false;
     return expr.kind == ExprKind::List || (expr.kind == ExprKind::Binary && IsList(Followed(ir::LeftOf(expr)), depth + 1));
+  }
+
+  // A list that the function has built up: in each way in which it may have done so.
+  void ReadBuilt(const std::vector<BuiltList>& ways, ExprId use, source::Span span) {
+    for (const BuiltList& way : ways) {
+      ShellCommand command{.words = {}, .environment = {}, .span = span, .input = {}, .arms = way.arms};
+      for (const BuiltPart& part : way.parts) {
+        if (!part.value) command.words.push_back(Unknown(use));
+        else if (part.is_element) AddItem(part.value, command.words);
+        else AddWords(part.value, 0, command.words);
+      }
+      if (!command.words.empty()) commands_.ReadWords(std::move(command), file_);
+    }
   }
 
   void ReadList(ExprId list, bool grows, source::Span span) {
@@ -207,6 +224,7 @@ class Reader {
   std::map<std::string_view, std::string> imported_;
   std::map<std::string_view, ExprId> assigned_;  // none: more than once
   std::set<std::string_view> grown_;
+  std::map<uint32_t, std::vector<BuiltList>> built_;   // by the expression that uses it
   LaunchFile file_;
 };
 

@@ -37,8 +37,16 @@ std::optional<findings::Fix> FixOf(const LaunchContext& context, const Layer& la
   return fix;
 }
 
+// The project is run with a PyTorch that has no other launcher.
+bool HasNoOther(const LaunchContext& context, const LaunchFile& file) {
+  const launch::LauncherTable* other = context.launches.tables.Find("torchrun");
+  const std::optional<launch::Version> newest = context.launches.pins.NewestFor(file.path);
+  return newest && other->since && *newest < *other->since;
+}
+
 void Check(const LaunchContext& context, FindingSink& sink) {
   for (const LaunchFile& file : context.launches.files) {
+    if (HasNoOther(context, file)) continue;
     for (const Job& job : file.jobs) {
       const Layer* layer = job.Find("torch.distributed.launch");
       if (layer == nullptr) continue;
@@ -91,6 +99,8 @@ torchrun --nproc_per_node=8 train.py
 ## When it is silent
 
 * `torchrun` and `python -m torch.distributed.run`.
+* Projects that are pinned to a PyTorch before 1.10, which has no `torchrun`: by `torch==1.8.1`, `torch<1.10` or the like in
+  requirements, packaging, conda environments, Dockerfiles or a README, in the folder of the script or above.
 
 ## Fix
 

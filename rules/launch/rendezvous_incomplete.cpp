@@ -33,6 +33,7 @@ class JobCheck {
 
   void Run() {
     CheckRankOfFirstNode();
+    CheckRankInLoop();
     if (!nodes_.IsMoreThan(1) || job_.has_cluster) return;
     const Option* endpoint = agent_.Find("rendezvous_endpoint");
     const Option* address = agent_.Find("master_address");
@@ -138,6 +139,16 @@ class JobCheck {
   }
   bool NodesAreOfStep() const { return job_.Find("srun")->Find("hosts") == nullptr && job_.Find("srun")->Find("nodes") == nullptr; }
 
+  // `for host in $HOSTS; do ssh $host torchrun --node_rank 0`: one number for all of them.
+  void CheckRankInLoop() {
+    const Option* rank = agent_.Find("node_rank");
+    const bool is_of_all = job_.is_remote && job_.is_repeated && job_.arms.empty() && rank != nullptr && rank->value.Number();
+    if (!is_of_all || rank->value.sureness() != Sureness::Written || nodes_.value == 1) return;
+    sink_.push_back(LaunchFinding(kCode, Severity::Error, Confidence::Likely, rank->word.span(),
+                                  {"the loop starts this on one host after the other, and all say that they are node {}", {rank->value.text()}}));
+    sink_.back().help = {"count the hosts, and give each its number", {}};
+  }
+
   // Each node runs the script, and each makes up a name of its own.
   void CheckRandomId() {
     const Option* id = agent_.Find("rendezvous_id");
@@ -213,8 +224,8 @@ extern const Rule RendezvousIncomplete = {
 
 A job of several nodes whose launcher lacks what the nodes need to find one another: an address, a
 node's number, one id for all; an address that is `localhost`; `--master_addr` beside a rendezvous
-that does not read it; and a number of the node that the shell puts in before `srun` starts the
-nodes.
+that does not read it; a number of the node that the shell puts in before `srun` starts the
+nodes; and the same number for all hosts of a loop (`for host in ...; do ssh $host torchrun ...`).
 
 ## Why it hurts
 

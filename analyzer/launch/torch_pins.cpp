@@ -1,0 +1,103 @@
+#include "analyzer/launch/torch_pins.h"
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <utility>
+
+namespace allranks::launch {
+namespace {
+
+constexpr Version kAny{.major = 1000, .minor = 0};
+// The last of a series: what `<2` allows.
+constexpr int kLast = 99;
+
+bool IsPartOfName(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || c == '-' || c == '.'; }
+
+std::string_view FolderOf(std::string_view path) {
+  const size_t slash = path.rfind('/');
+  return slash == std::string_view::npos ? std::string_view() : path.substr(0, slash);
+}
+
+void SkipBlanks(std::string_view& text) { text.remove_prefix(std::min(text.find_first_not_of(' '), text.size())); }
+
+Version Before(Version version) {
+  if (version.minor > 0) return {version.major, version.minor - 1};
+  return {version.major - 1, kLast};
+}
+
+// `1.13.1`: whether a third number follows.
+bool HasPatch(std::string_view text) {
+  const std::string_view number = text.substr(0, text.find_first_not_of("0123456789."));
+  return std::ranges::count(number, '.') > 1;
+}
+
+// The upper bound that one comparison sets; nothing: it sets none. Cuts the comparison off.
+std::optional<Version> TakeBound(std::string_view& text) {
+  constexpr std::array<std::string_view, 8> kOperators = {"===", "==", "<=", "~=", ">=", "!=", "<", "="};
+  SkipBlanks(text);
+  const auto op = std::ranges::find_if(kOperators, [&](std::string_view one) { return text.starts_with(one); });
+  if (op == kOperators.end()) return std::nullopt;
+  std::string_view number = text.substr(op->size());
+  SkipBlanks(number);
+  text = number.substr(std::min(number.find_first_not_of("0123456789.*"), number.size()));
+  const std::optional<Version> version = VersionIn(number);
+  if (!version || *op == ">=" || *op == "!=") return std::nullopt;
+  if (*op == "<") return HasPatch(number) ? *version : Before(*version);
+  if (*op == "~=") return HasPatch(number) ? *version : Version{version->major, kLast};
+  return version;
+}
+
+// What follows the name of the package: `==1.7.1`, ` >= 1.8, < 1.10`, `:1.7.1-cuda11.0` of an image.
+std::optional<Version> Newest(std::string_view rest, bool is_image) {
+  if (is_image) return rest.starts_with(":") ? VersionIn(rest.substr(1)) : std::nullopt;
+  std::string_view start = rest;
+  SkipBlanks(start);
+  if (start.empty() || std::string_view("=<>~!").find(start[0]) == std::string_view::npos) return std::nullopt;
+  std::optional<Version> newest = TakeBound(rest);
+  SkipBlanks(rest);
+  while (rest.starts_with(",")) {
+    rest.remove_prefix(1);
+    const std::optional<Version> next = TakeBound(rest);
+    if (next) newest = newest ? std::min(*newest, *next) : *next;
+    SkipBlanks(rest);
+  }
+  return newest.value_or(kAny);
+}
+
+}  // namespace
+
+bool TellsRequirements(std::string_view name) {
+  constexpr std::array<std::string_view, 3> kPackaging = {"setup.py", "setup.cfg", "pyproject.toml"};
+  const bool is_text = name.ends_with(".txt") && name.find("requirement") != std::string_view::npos;
+  const bool is_yaml = name.ends_with(".yml") || name.ends_with(".yaml");
+  const bool is_conda = is_yaml && (name.find("env") != std::string_view::npos || name.find("conda") != std::string_view::npos);
+  const bool is_document = name.ends_with(".md") && (name.starts_with("README") || name.starts_with("INSTALL") || name.starts_with("install"));
+  return is_text || is_conda || is_document || name.starts_with("Dockerfile") || std::ranges::count(kPackaging, name) > 0;
+}
+
+void TorchPins::Note(std::string_view path, std::string_view text) {
+  constexpr std::string_view kName = "torch";
+  for (size_t at = text.find(kName); at != std::string_view::npos; at = text.find(kName, at + 1)) {
+    const size_t begin = at >= 2 && text.substr(at - 2, 2) == "py" ? at - 2 : at;
+    const char before = begin == 0 ? '\n' : text[begin - 1];
+    const bool is_image = before == '/';
+    if (IsPartOfName(before)) continue;
+    const std::optional<Version> newest = Newest(text.substr(at + kName.size(), 80), is_image);
+    if (!newest) continue;
+    const auto [known, is_new] = newest_.try_emplace(std::string(FolderOf(path)), *newest);
+    if (!is_new) known->second = std::max(known->second, *newest);
+  }
+}
+
+std::optional<Version> TorchPins::NewestFor(std::string_view path) const {
+  std::string_view folder = path;
+  do {
+    folder = FolderOf(folder);
+    const auto known = newest_.find(folder);
+    if (known != newest_.end()) return known->second == kAny ? std::nullopt : std::optional(known->second);
+  } while (!folder.empty());
+  return std::nullopt;
+}
+
+}  // namespace allranks::launch

@@ -1,0 +1,29 @@
+// Which PyTorch a project may be run with, as far as the files say that tell what to install: requirements, environments of conda,
+// packaging, Dockerfiles and READMEs. Of several statements in one folder the newest release counts, and a statement without
+// an upper bound allows all.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "analyzer/launch/version.h"
+
+namespace allranks::launch {
+
+// Whether a file of this name may tell what to install.
+bool TellsRequirements(std::string_view name);
+
+class TorchPins {
+ public:
+  // Reads what a file says of PyTorch. `path` is relative to the root.
+  void Note(std::string_view path, std::string_view text);
+  // The newest release that the nearest folder allows which says anything; nothing: any.
+  std::optional<Version> NewestFor(std::string_view path) const;
+
+ private:
+  std::map<std::string, Version, std::less<>> newest_;   // by folder
+};
+
+}  // namespace allranks::launch

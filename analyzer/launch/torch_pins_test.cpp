@@ -1,0 +1,55 @@
+#include "analyzer/launch/torch_pins.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace allranks::launch {
+namespace {
+
+using testing::Eq;
+using testing::Optional;
+
+std::optional<Version> Newest(std::string_view text) {
+  TorchPins pins;
+  pins.Note("requirements.txt", text);
+  return pins.NewestFor("scripts/train.sh");
+}
+
+TEST(TorchPinsTest, UpperBounds) {
+  EXPECT_THAT(Newest("numpy\ntorch==1.7.1\n"), Optional(Version{1, 7}));
+  EXPECT_THAT(Newest("torch == 1.8.1+cu111"), Optional(Version{1, 8}));
+  EXPECT_THAT(Newest("torch>=1.6, <1.10"), Optional(Version{1, 9}));
+  EXPECT_THAT(Newest("torch<2"), Optional(Version{1, 99}));
+  EXPECT_THAT(Newest("torch~=1.7.1"), Optional(Version{1, 7}));
+  EXPECT_THAT(Newest("- pytorch=1.7.1=py3.8_cuda11"), Optional(Version{1, 7}));
+  EXPECT_THAT(Newest("FROM pytorch/pytorch:1.6.0-cuda10.1-cudnn7-devel"), Optional(Version{1, 6}));
+  EXPECT_THAT(Newest("install_requires=['torch<=1.9']"), Optional(Version{1, 9}));
+}
+
+TEST(TorchPinsTest, NoBound) {
+  EXPECT_THAT(Newest("torch"), Eq(std::nullopt));
+  EXPECT_THAT(Newest("torch>=1.7\ntorch==1.7.1"), Eq(std::nullopt));
+  EXPECT_THAT(Newest("torchvision==0.8.2"), Eq(std::nullopt));
+  EXPECT_THAT(Newest("pytorch-lightning==1.2"), Eq(std::nullopt));
+  EXPECT_THAT(Newest("my-torch==1.2"), Eq(std::nullopt));
+}
+
+TEST(TorchPinsTest, TheNewestOfAFolderAndTheNearestFolder) {
+  TorchPins pins;
+  pins.Note("README.md", "pip install torch==1.7.1");
+  pins.Note("requirements.txt", "torch==1.13.0");
+  pins.Note("old/requirements.txt", "torch==1.5");
+  EXPECT_THAT(pins.NewestFor("run.sh"), Optional(Version{1, 13}));
+  EXPECT_THAT(pins.NewestFor("old/scripts/run.sh"), Optional(Version{1, 5}));
+  EXPECT_THAT(pins.NewestFor("older/run.sh"), Optional(Version{1, 13}));
+}
+
+TEST(TorchPinsTest, NamesOfFiles) {
+  for (const char* name : {"requirements.txt", "requirements-dev.txt", "environment.yml", "setup.py", "Dockerfile.gpu", "README.md"}) {
+    EXPECT_TRUE(TellsRequirements(name)) << name;
+  }
+  for (const char* name : {"notes.txt", "config.yaml", "train.py", "CHANGELOG.md"}) EXPECT_FALSE(TellsRequirements(name)) << name;
+}
+
+}  // namespace
+}  // namespace allranks::launch

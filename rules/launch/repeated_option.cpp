@@ -1,0 +1,113 @@
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "rules/launch/job_facts.h"
+
+namespace allranks::rules {
+namespace {
+
+using findings::Confidence;
+using findings::Finding;
+
+constexpr std::string_view kCode = "AR913";
+
+// The value as it is written: two unknown ones are the same where they are computed by the same words.
+std::string Written(const LaunchContext& context, const Option& option) {
+  if (option.value.IsKnown()) return option.value.text();
+  const source::Span span = option.value.span();
+  return span.file ? context.files[span.file].text.substr(span.begin, span.end - span.begin) : std::string();
+}
+
+// In a shell the second one may be meant to take the place of what a variable holds.
+Confidence HowSure(const LaunchFile& file, const Job& job, const Option& first, const Option& second) {
+  const auto is_inside = [&](const Option& option) {
+    const source::Span span = option.word.span();
+    return span.file == job.span.file && span.begin >= job.span.begin && span.end <= job.span.end;
+  };
+  const bool is_written_twice = file.kind == launch::FileKind::Python || (is_inside(first) && is_inside(second));
+  return is_written_twice ? Confidence::Likely : Confidence::Possible;
+}
+
+void CheckLayer(const LaunchContext& context, const LaunchFile& file, const Job& job, const Layer& layer, std::set<source::Span>& seen,
+                FindingSink& sink) {
+  std::map<const launch::OptionEntry*, const Option*> given;
+  for (const Option& option : layer.options) {
+    const launch::OptionEntry* entry = option.is_known ? launch::FindOption(*layer.launcher, option.name) : nullptr;
+    if (entry == nullptr || entry->takes != "value") continue;
+    const auto [first, is_new] = given.try_emplace(entry, &option);
+    if (is_new || Written(context, *first->second) == Written(context, option)) continue;
+    const Option& before = *std::exchange(first->second, &option);
+    if (!seen.insert(option.word.span()).second) continue;
+    Finding finding = LaunchFinding(kCode, Severity::Warning, HowSure(file, job, before, option), option.word.span(),
+                                    {"`{}` is given twice, with different values: `{}` takes the last one", {option.name, layer.launcher->name}});
+    AddNote(finding, before.word.span(), {"this one has no effect", {}});
+    sink.push_back(std::move(finding));
+  }
+}
+
+void Check(const LaunchContext& context, FindingSink& sink) {
+  for (const LaunchFile& file : context.launches.files) {
+    std::set<source::Span> seen;
+    for (const Job& job : file.jobs) {
+      for (const Layer& layer : job.layers) {
+        if (layer.launcher->is_complete) CheckLayer(context, file, job, layer, seen, sink);
+      }
+    }
+  }
+}
+
+}  // namespace
+
+extern const Rule RepeatedOption = {
+    .code = kCode,
+    .name = "repeated-option",
+    .severity = Severity::Warning,
+    .on_by_default = false,
+    .preview = kTooFewWereRead,
+    .languages = "launch files",
+    .summary = "option of a launcher that one command gives twice, with different values",
+    .explanation = R"md(
+## What it finds
+
+An option of `torchrun`, `torch.distributed.launch`, `accelerate launch` or `deepspeed` that stands
+twice in one command with different values, in scripts and in lists that Python builds up for
+`subprocess`.
+
+## Why it hurts
+
+These launchers take the last value and say nothing. Most often the second one was to be another
+option, such as the port under the name of the node's rank, and the one that was meant keeps its
+default: nodes then never meet.
+
+## Wrong
+
+```python
+cmd.extend(["--node_rank", str(rank), "--master_addr", address, "--node_rank", str(port)])
+```
+
+## Right
+
+```python
+cmd.extend(["--node_rank", str(rank), "--master_addr", address, "--master_port", str(port)])
+```
+
+## When it is silent
+
+* Both values are the same.
+* Options that may be given several times: those of `mpirun` and `srun`, and all arguments of scripts.
+* The two stand in different arms of an `if`.
+* In a shell, one of them comes from a variable: it may be a default that the other one replaces. The
+  finding is then only *possible*.
+
+## Fix
+
+There is none: which of the two is wrong is not known.
+
+## Proof
+
+There is nothing to replay.
+)md",
+    .check_launch = Check};
+
+}  // namespace allranks::rules

@@ -1,0 +1,152 @@
+#include <algorithm>
+#include <set>
+
+#include "analyzer/knowledge/spelling.h"
+#include "rules/launch/job_facts.h"
+
+namespace allranks::rules {
+namespace {
+
+using findings::Confidence;
+using findings::Finding;
+
+constexpr std::string_view kCode = "AR912";
+
+// A variable as a job is given it.
+struct Given {
+  std::string name;
+  source::Span span;
+};
+
+std::vector<Given> GivenTo(const Job& job) {
+  std::vector<Given> given;
+  for (const launch::Setting& setting : job.environment) given.push_back({setting.name, setting.span});
+  for (const Layer& layer : job.layers) {
+    for (const Option& option : layer.options) {
+      const bool is_name = option.means == "export" && option.value.IsKnown() && !option.value.empty();
+      if (is_name) given.push_back({option.value.text().substr(0, option.value.text().find('=')), option.value.span()});
+    }
+  }
+  return given;
+}
+
+// The variable that a name most likely means which nobody reads: the prefix is another library's, or one letter is wrong.
+std::string MeantBy(const launch::VariableNames& names, std::string_view name) {
+  const auto own = std::ranges::find_if(names.families(), [&](const launch::VariableFamily& family) { return name.starts_with(family.prefix); });
+  if (own == names.families().end()) return {};
+  const std::string rest(name.substr(own->prefix.size()));
+  for (const launch::VariableFamily& family : names.families()) {
+    if (family.since.contains(family.prefix + rest)) return family.prefix + rest;
+  }
+  for (const launch::VariableFamily& family : names.families()) {
+    for (const auto& [known, since] : family.since) {
+      if (knowledge::IsSlip(name, known)) return known;
+    }
+  }
+  return {};
+}
+
+Finding FindingAt(const Given& given, Confidence confidence, findings::Text message) {
+  return LaunchFinding(kCode, Severity::Warning, confidence, given.span, std::move(message));
+}
+
+// A variable that the installed PyTorch does not read yet.
+std::optional<Finding> TooNew(const LaunchContext& context, const LaunchFile& file, const Job& job, const Given& given, const launch::VariableFamily& family) {
+  if (family.library != "PyTorch") return std::nullopt;
+  const std::optional<launch::Version> newest = context.launches.pins.NewestFor(file.path);
+  const launch::Version since = family.since.find(given.name)->second;
+  const std::string old = given.name.substr(given.name.find('_') + 1);
+  if (!newest || *newest >= since || context.launches.tables.variable_names().FamilyOf(old) == nullptr || job.Env(old) != nullptr) return std::nullopt;
+  const std::string release = std::to_string(since.major) + "." + std::to_string(since.minor);
+  return FindingAt(given, Confidence::Likely, {"`{}` is read since PyTorch {}, and this project is pinned to an older one, which reads `{}`",
+                                              {given.name, release, old}});
+}
+
+std::optional<Finding> FindingFor(const LaunchContext& context, const LaunchFile& file, const Job& job, const Given& given) {
+  const launch::VariableNames& names = context.launches.tables.variable_names();
+  if (const launch::VariableFamily* family = names.FamilyOf(given.name)) return TooNew(context, file, job, given, *family);
+  if (const launch::UnreadVariable* unread = names.FindUnread(given.name)) {
+    Finding finding = unread->in.empty() ? FindingAt(given, Confidence::Likely, {"neither NCCL nor PyTorch reads `{}`", {given.name}})
+                                         : FindingAt(given, Confidence::Likely, {"`{}` is no longer read since NCCL {}", {given.name, unread->in}});
+    finding.help = {"use {}", {unread->instead}};
+    return finding;
+  }
+  const std::string meant = MeantBy(names, given.name);
+  if (meant.empty()) return std::nullopt;
+  return FindingAt(given, Confidence::Certain, {"neither NCCL nor PyTorch reads `{}`; did you mean `{}`?", {given.name, meant}});
+}
+
+void Check(const LaunchContext& context, FindingSink& sink) {
+  for (const LaunchFile& file : context.launches.files) {
+    std::set<source::Span> seen;
+    for (const Job& job : file.jobs) {
+      for (const Given& given : GivenTo(job)) {
+        std::optional<Finding> finding = FindingFor(context, file, job, given);
+        if (!finding || !seen.insert(given.span).second) continue;
+        AddNote(*finding, job.innermost().word.span(), {"the job that it is set for", {}});
+        sink.push_back(std::move(*finding));
+      }
+    }
+  }
+}
+
+}  // namespace
+
+extern const Rule UnreadVariableRule = {
+    .code = kCode,
+    .name = "unread-variable",
+    .severity = Severity::Warning,
+    .on_by_default = false,
+    .preview = kTooFewWereRead,
+    .languages = "launch files",
+    .summary = "variable of NCCL or PyTorch that neither of them reads",
+    .explanation = R"md(
+## What it finds
+
+A variable that is set for a job and changes nothing:
+
+* a name that is one letter away from a variable of NCCL or of PyTorch's NCCL backend;
+* the name with the prefix of the other library: `NCCL_AVOID_RECORD_STREAMS` for
+  `TORCH_NCCL_AVOID_RECORD_STREAMS`;
+* a variable that NCCL stopped reading, such as `NCCL_IB_CUDA_SUPPORT`, or that nobody ever read,
+  such as `NCCL_TIMEOUT`;
+* a name that PyTorch reads since a release that the project does not allow yet.
+
+Which variables there are, and since when, stands in `knowledge/launch/nccl_variables.toml`; it comes
+from the sources of each release of NCCL.
+
+## Why it hurts
+
+Nobody warns of a variable that nobody reads. The job runs without the setting: with the wrong
+network interface, the wrong algorithm, or without the timeout that was to end it.
+
+## Wrong
+
+```sh
+export NCCL_SOCKET_IFNAM=eth0
+torchrun --nproc_per_node=8 train.py
+```
+
+## Right
+
+```sh
+export NCCL_SOCKET_IFNAME=eth0
+torchrun --nproc_per_node=8 train.py
+```
+
+## When it is silent
+
+* Names that are not close to a known one: plugins for other networks read variables of their own.
+* Variables that are set where no job is started.
+
+## Fix
+
+There is none: which variable was meant is not certain.
+
+## Proof
+
+There is nothing to replay.
+)md",
+    .check_launch = Check};
+
+}  // namespace allranks::rules
