@@ -319,6 +319,7 @@ class Knowledge {
 
  private:
   friend class Loader;
+  friend class Image;
 
   enum class ReferenceKind : uint8_t {
     Owner,  // what stands before the last dot of a method's name: a class, `@mark` or `*`

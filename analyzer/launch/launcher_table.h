@@ -85,6 +85,8 @@ class LauncherTables {
   const VariableNames& variable_names() const { return variable_names_; }
 
  private:
+  friend class TablesImage;
+
   std::deque<LauncherTable> launchers_;  // rules keep pointers
   std::vector<VariableEntry> variables_;
   std::vector<ConfigTable> configs_;

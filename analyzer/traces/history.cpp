@@ -194,14 +194,19 @@ class Walk {
     Memory joined = then_memory;
     joined.has_left = then_memory.has_left && else_memory.has_left;
     if (!then_memory.made.IsOneWith(else_memory.made)) {
-      for (const auto* side : {&then_memory, &else_memory}) {
-        for (const auto& [made, unused] : *side->made) {
-          joined.made.Change()[made] = Either(condition, Known(then_memory, made), Known(else_memory, made));
-        }
+      for (const auto& [made, known] : *then_memory.made) JoinMade(made, Either(condition, known, Known(else_memory, made)), joined);
+      for (const auto& [made, known] : *else_memory.made) {
+        if (!then_memory.made->contains(made)) JoinMade(made, Either(condition, Known(then_memory, made), known), joined);
       }
     }
     if (!then_memory.modes.IsOneWith(else_memory.modes)) joined.modes.Change() = JoinedModes(condition, *then_memory.modes, *else_memory.modes);
     return joined;
+  }
+
+  // Most things are known alike on both sides: of those nothing is copied.
+  static void JoinMade(ValueId made, ValueId known, Memory& joined) {
+    const auto before = joined.made->find(made);
+    if (before == joined.made->end() || before->second != known) joined.made.Change()[made] = known;
   }
 
   ModeMemory JoinedModes(ValueId condition, const ModeMemory& then_modes, const ModeMemory& else_modes) {

@@ -1,8 +1,8 @@
 // `allranks version`: what this binary is made of and can do, as a report of a bug should name it. What was left out of the
 // build is said with the command that brings it.
-#include "analyzer/knowledge/embedded.h"
 #include "driver/cli/commands.h"
 #include "driver/cli/exit_codes.h"
+#include "driver/cli/licences.h"
 #include "driver/cli/terminal.h"
 
 namespace allranks::cli {
@@ -15,7 +15,7 @@ std::string Part(std::string_view library, std::string_view version, std::string
 }
 
 int PrintLicences() {
-  for (const knowledge::EmbeddedFile& file : knowledge::EmbeddedLicences()) {
+  for (const EmbeddedFile& file : EmbeddedLicences()) {
     if (!WriteOut(file.text)) return kExitError;
   }
   return kExitClean;

@@ -49,7 +49,7 @@ unsigned ThreadCount(unsigned jobs) {
   return std::clamp(jobs, 1u, kMost);
 }
 
-void ParallelFor(size_t count, unsigned jobs, const std::function<void(size_t)>& work) {
+void ParallelFor(size_t count, unsigned jobs, const std::function<void(size_t)>& work, Stack stack) {
   const size_t threads = std::min<size_t>(ThreadCount(jobs), count);
   std::atomic<size_t> next{0};
   std::mutex mutex;
@@ -64,7 +64,10 @@ void ParallelFor(size_t count, unsigned jobs, const std::function<void(size_t)>&
     }
   };
   std::vector<std::thread> helpers;
-  for (size_t i = 1; i < threads; ++i) helpers.emplace_back(drain);
+  for (size_t i = 1; i < threads; ++i) {
+    if (stack == Stack::Usual) helpers.emplace_back(drain);
+    else helpers.emplace_back([&drain] { RunWithDeepStack(drain); });
+  }
   drain();
   for (std::thread& helper : helpers) helper.join();
   if (failure != nullptr) std::rethrow_exception(failure);

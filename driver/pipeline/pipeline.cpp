@@ -2,13 +2,15 @@
 
 #include <algorithm>
 #include <chrono>
+#include <functional>
 #include <iterator>
+#include <optional>
 #include <set>
 #include <unordered_map>
 
 #include "analyzer/binding/neighbourhood.h"
+#include "analyzer/built_in/built_in.h"
 #include "analyzer/findings/suppression.h"
-#include "analyzer/knowledge/embedded.h"
 #include "analyzer/objects/communicators.h"
 #include "analyzer/platform/platform.h"
 #include "driver/config/rule_selection.h"
@@ -19,6 +21,8 @@
 #include "driver/pipeline/policy.h"
 #include "driver/pipeline/prefilter.h"
 #include "driver/pipeline/read_launch.h"
+#include "driver/pipeline/recording.h"
+#include "driver/pipeline/run_record.h"
 #include "driver/pipeline/scripts.h"
 #include "driver/pipeline/selection.h"
 #include "driver/pipeline/syntax.h"
@@ -58,22 +62,17 @@ class Stopwatch {
 
 base::Result<bool> LoadKnowledge(const Options& options, const source::FileSystem& files,
                                  knowledge::Knowledge& knowledge) {
-  for (const knowledge::EmbeddedFile& file : knowledge::EmbeddedKnowledge()) {
-    if (base::Result<bool> loaded = knowledge.Load(file.name, file.text); !loaded) return loaded;
+  if (options.knowledge_files.empty()) {
+    built_in::FillKnowledge(knowledge);
+    return true;
   }
+  built_in::BeginKnowledge(knowledge);
   for (const std::string& path : options.knowledge_files) {
     const base::Result<std::string> text = files.Read(path);
     if (!text) return base::Fail(text.error().message + "; name a knowledge file that exists");
     if (base::Result<bool> loaded = knowledge.Load(path, *text); !loaded) return loaded;
   }
   return knowledge.Finish();
-}
-
-base::Result<bool> LoadLauncherTables(launch::LauncherTables& tables) {
-  for (const knowledge::EmbeddedFile& file : knowledge::EmbeddedLaunchKnowledge()) {
-    if (base::Result<bool> loaded = tables.Load(file.name, file.text); !loaded) return loaded;
-  }
-  return true;
 }
 
 bool HasLaunchOverlay(const std::map<std::string, std::string>& overlays) {
@@ -92,23 +91,58 @@ objects::Strategies StrategiesOf(const Analysed& a, const objects::ProgramIndex&
   return is_asked ? objects::Strategies(a.program, *a.knowledge, a.facts, index, a.launch_lines) : objects::Strategies();
 }
 
-std::vector<Finding> FindingsOfRules(const std::vector<const rules::Rule*>& wanted, const Analysed& a) {
+// What rules look at. Nothing of it changes once it is made, so that rules may look at it side by side.
+struct RuleObjects {
+  std::optional<objects::Launch> launch;
+  std::optional<objects::Reach> reach;
+  std::optional<objects::Training> training;
+  std::optional<objects::Loading> loading;
+  std::optional<objects::Accumulation> accumulation;
+  std::optional<objects::FileUses> file_uses;
+  std::optional<objects::Strategies> strategies;
+
+  void Fill(const Analysed& a, const objects::ProgramIndex& index, unsigned jobs) {
+    const std::function<void()> parts[] = {
+        [&] {
+          launch.emplace(a.program, *a.knowledge, a.facts, index, a.launch_lines);
+          reach.emplace(a.program, *a.knowledge, a.facts, index, &*launch);
+          accumulation.emplace(a.program, *a.knowledge, a.facts, index, *reach);
+        },
+        [&] { training.emplace(a.program, *a.knowledge, a.facts, index); },
+        [&] { loading.emplace(a.program, *a.knowledge, a.facts, index); },
+        [&] { file_uses.emplace(a.program, a.facts, index); },
+        [&] { strategies.emplace(StrategiesOf(a, index)); }};
+    ParallelFor(std::size(parts), jobs, [&](size_t i) { parts[i](); }, Stack::Deep);
+  }
+};
+
+// In the order of the rules, whichever of them is done first.
+std::vector<Finding> FindingsOf(const std::vector<const rules::Rule*>& wanted, const rules::Context& context, unsigned jobs) {
+  std::vector<std::vector<Finding>> found(wanted.size());
+  ParallelFor(wanted.size(), jobs, [&](size_t i) {
+    if (wanted[i]->check != nullptr) wanted[i]->check(context, found[i]);
+  }, Stack::Deep);
   std::vector<Finding> findings;
+  for (std::vector<Finding>& each : found) std::ranges::move(each, std::back_inserter(findings));
+  return findings;
+}
+
+// A thread takes longer to start than rules take over some files.
+unsigned JobsFor(const binding::Program& program, unsigned jobs) {
+  constexpr size_t kFew = 16;
+  return program.modules.size() <= kFew ? 1 : jobs;
+}
+
+std::vector<Finding> FindingsOfRules(const std::vector<const rules::Rule*>& wanted, const Analysed& a, unsigned most_jobs) {
+  const unsigned jobs = JobsFor(a.program, most_jobs);
   const objects::ProgramIndex index(a.program, *a.knowledge, a.facts);
   const objects::Values values(a.program, *a.knowledge, a.facts);
-  const objects::Launch launch(a.program, *a.knowledge, a.facts, index, a.launch_lines);
-  const objects::Reach reach(a.program, *a.knowledge, a.facts, index, &launch);
-  const objects::Training training(a.program, *a.knowledge, a.facts, index);
-  const objects::Loading loading(a.program, *a.knowledge, a.facts, index);
-  const objects::Accumulation accumulation(a.program, *a.knowledge, a.facts, index, reach);
-  const objects::FileUses file_uses(a.program, a.facts, index);
-  const objects::Strategies strategies = StrategiesOf(a, index);
-  rules::Context context{a.files, a.program, *a.knowledge, a.facts, a.analysis, index, values, reach, training,
-                         loading, launch, accumulation, file_uses, strategies};
+  RuleObjects made;
+  made.Fill(a, index, jobs);
+  rules::Context context{a.files, a.program, *a.knowledge, a.facts, a.analysis, index, values, *made.reach, *made.training,
+                         *made.loading, *made.launch, *made.accumulation, *made.file_uses, *made.strategies};
   context.differences = rules::ReportedDifferencesOf(context);
-  for (const rules::Rule* rule : wanted) {
-    if (rule->check != nullptr) rule->check(context, findings);
-  }
+  std::vector<Finding> findings = FindingsOf(wanted, context, jobs);
   const witness::Communicators communicators = objects::CommunicatorsOf(a.program, index, values);
   for (Finding& finding : findings) {
     if (finding.witness) finding.witness->communicators = communicators;
@@ -289,7 +323,7 @@ struct Stages {
     if (IsOver() && memory != nullptr) return;
 
     watch.Begin("rules");
-    out.findings = FindingsOfRules(wanted, a);
+    out.findings = FindingsOfRules(wanted, a, options.jobs);
     rules::CheckLaunchFiles({a.files, launches, scripts}, wanted, out.findings);
     AssumeCut(a, without_values, out.findings);
   }
@@ -339,8 +373,7 @@ base::Result<Output> Run(const Options& options, const source::FileSystem& files
     }
   }
   launch::Launches& launches = a.launches;
-  const bool has_tables = !launches.tables.launchers().empty();
-  if (const base::Result<bool> loaded = has_tables ? true : LoadLauncherTables(launches.tables); !loaded) return base::Fail(loaded.error().message);
+  if (launches.tables.launchers().empty()) built_in::FillTables(launches.tables);
 
   watch.Begin("find files");
   ProjectFiles found;
@@ -407,9 +440,14 @@ base::Result<Output> Run(const Options& options, const source::FileSystem& files
 }
 
 base::Result<Output> Run(const Options& options, const source::FileSystem& files) {
+  RunRecord record(options, options.cache_folder.empty() ? "" : CacheKey());
+  if (std::optional<Output> known = record.Find(files)) return std::move(*known);
+  const RecordingFileSystem recording(files, record.unlisted());
   Analysed analysed;
-  base::Result<Output> out = Run(options, files, analysed);
-  if (out) out->files = std::move(analysed.files);
+  base::Result<Output> out = Run(options, record.IsUsed() ? recording : files, analysed);
+  if (!out) return out;
+  out->files = std::move(analysed.files);
+  record.Keep(recording, *out);
   return out;
 }
 

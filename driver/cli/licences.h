@@ -3,7 +3,7 @@
 #include <span>
 #include <string_view>
 
-namespace allranks::knowledge {
+namespace allranks::cli {
 
 // A file of this repository as it was when the tool was built.
 struct EmbeddedFile {
@@ -11,10 +11,7 @@ struct EmbeddedFile {
   std::string_view text;
 };
 
-std::span<const EmbeddedFile> EmbeddedKnowledge();
-// Of knowledge/launch/: what launchers, their options and their configurations mean.
-std::span<const EmbeddedFile> EmbeddedLaunchKnowledge();
 // LICENSE and THIRD_PARTY_NOTICES.
 std::span<const EmbeddedFile> EmbeddedLicences();
 
-}  // namespace allranks::knowledge
+}  // namespace allranks::cli

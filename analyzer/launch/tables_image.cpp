@@ -1,0 +1,90 @@
+#include "analyzer/launch/tables_image.h"
+
+#include "analyzer/base/image.h"
+
+namespace allranks::launch {
+
+using base::Is;
+
+template <Is<Version> T, class Visit>
+void Fields(T& it, Visit& visit) {
+  auto& [major_number, minor_number] = it;
+  visit(major_number, minor_number);
+}
+
+template <Is<UnreadVariable> T, class Visit>
+void Fields(T& it, Visit& visit) {
+  auto& [name, in, instead] = it;
+  visit(name, in, instead);
+}
+
+template <Is<VariableFamily> T, class Visit>
+void Fields(T& it, Visit& visit) {
+  auto& [library, prefix, source, since, unread] = it;
+  visit(library, prefix, source, since, unread);
+}
+
+template <Is<VariableNames> T, class Visit>
+void Fields(T& it, Visit& visit) {
+  std::deque<VariableFamily> families = it.families();
+  visit(families);
+  if constexpr (!std::is_const_v<T>) {
+    for (VariableFamily& family : families) it.Add(std::move(family));
+  }
+}
+
+template <Is<OptionEntry> T, class Visit>
+void Fields(T& it, Visit& visit) {
+  auto& [names, takes, means, default_value] = it;
+  visit(names, takes, means, default_value);
+}
+
+template <Is<LauncherTable> T, class Visit>
+void Fields(T& it, Visit& visit) {
+  auto& [name, commands, source, since, starts, underscores, abbreviates, is_complete, is_job, options] = it;
+  visit(name, commands, source, since, starts, underscores, abbreviates, is_complete, is_job, options);
+}
+
+template <Is<VariableEntry> T, class Visit>
+void Fields(T& it, Visit& visit) {
+  auto& [name, debug_values, why, only_if, unless] = it;
+  visit(name, debug_values, why, only_if, unless);
+}
+
+template <Is<KeyEntry> T, class Visit>
+void Fields(T& it, Visit& visit) {
+  auto& [path, type, stages, until, instead] = it;
+  visit(path, type, stages, until, instead);
+}
+
+template <Is<ConfigTable> T, class Visit>
+void Fields(T& it, Visit& visit) {
+  auto& [name, source, marks, closed, keys] = it;
+  visit(name, source, marks, closed, keys);
+}
+
+template <Is<PairEntry> T, class Visit>
+void Fields(T& it, Visit& visit) {
+  auto& [config, key, args] = it;
+  visit(config, key, args);
+}
+
+template <class Self, class Visit>
+void TablesImage::VisitAll(Self& self, Visit& visit) {
+  visit(self.launchers_, self.variables_, self.configs_, self.pairs_, self.variable_names_);
+}
+
+std::string TablesImage::Of(const LauncherTables& tables) {
+  const base::Interner no_names;
+  base::ImageWriter writer(no_names);
+  VisitAll(tables, writer);
+  return std::move(writer).Finish();
+}
+
+void TablesImage::Read(std::string_view bytes, LauncherTables& tables) {
+  base::Interner no_names;
+  base::ImageReader reader(bytes, no_names);
+  VisitAll(tables, reader);
+}
+
+}  // namespace allranks::launch

@@ -1,0 +1,45 @@
+// The folder in which runs keep what later ones may use, each kind in a folder of its own.
+//
+// An entry counts only for the build of allranks that made it, and only if a run of the same user made it (cache_key.h).
+// Anything else found there is ignored. Entries are replaced whole, so several runs may share a folder, and it may be deleted
+// at any time.
+#pragma once
+
+#include <mutex>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace allranks::pipeline {
+
+class CacheFolder {
+ public:
+  // The folder is made when something is kept. If its name is empty or it is a link, or there is no key, nothing is looked up
+  // or kept.
+  CacheFolder(std::string folder, std::string_view key, std::string_view kind);
+
+  bool IsUsed() const { return !folder_.empty(); }
+  // Of what was kept as `name` for `subject`; nothing, if it is not there, is not ours, is damaged or has more bytes than these.
+  std::optional<std::string> Find(const std::string& name, std::string_view subject, size_t most_bytes) const;
+  // Where it cannot be written, nothing is kept. Any thread.
+  void Keep(const std::string& name, std::string_view subject, std::string_view bytes);
+
+  // Deletes what runs left that were killed.
+  void Sweep() const;
+  // Deletes all but the entries that were written last.
+  void KeepLatest(size_t most) const;
+
+ private:
+  std::string PathOf(const std::string& name) const { return folder_ + "/" + kind_ + "/" + name; }
+  void Make();
+
+  std::string folder_;
+  std::string kind_;
+  std::string maker_;  // what tells this program and user from others
+  std::once_flag made_;
+};
+
+// 32 digits that tell texts apart.
+std::string DigitsOf(std::string_view bytes);
+
+}  // namespace allranks::pipeline
