@@ -36,8 +36,8 @@ Word Word::Between(size_t begin, size_t end) const {
     const size_t from = std::max(begin, at);
     const size_t to = std::min(end, at + piece.text.size());
     if (from < to) {
-      Piece cut = piece;
-      cut.text = piece.text.substr(from - at, to - from);
+      Piece cut{.text = piece.text.substr(from - at, to - from), .origin = piece.origin, .sureness = piece.sureness,
+                .variable = piece.variable, .shell = piece.shell};
       const bool is_verbatim = piece.origin.end - piece.origin.begin == piece.text.size();
       if (is_verbatim) {
         cut.origin.begin = static_cast<uint32_t>(piece.origin.begin + (from - at));

@@ -40,6 +40,10 @@ class Reader {
   void Run() {
     for (const LaunchText& one : scan_.texts) {
       const std::string& path = scan_.files.all[one.index];
+      if (const source::FileId read = ReadAsCode(path)) {
+        ReadOne(path, read, false);
+        continue;
+      }
       const source::FileId id = FileOf(path, one.text);
       if (!id) continue;
       parsed_.requested[id.index] = one.is_launch && scan_.files.requested[one.index];
@@ -65,6 +69,14 @@ class Reader {
     for (const std::string& path : scan_.files.requirements) {
       if (const std::optional<std::string> text = TextOf(in_, path)) launches_.pins.Note(path, *text);
     }
+  }
+
+  // A notebook whose cells have been taken from its JSON already.
+  source::FileId ReadAsCode(const std::string& path) const {
+    if (!path.ends_with(".ipynb")) return {};
+    const std::string shown = in_.paths.Shown(path);
+    const auto module = std::ranges::find_if(parsed_.modules, [&](const ir::Module& one) { return parsed_.files[one.file].path == shown; });
+    return module == parsed_.modules.end() ? source::FileId() : module->file;
   }
 
   source::FileId FileOf(const std::string& path, const std::string& text) {
@@ -149,17 +161,23 @@ LaunchScan ScanLaunchFiles(const LaunchInput& input, LaunchFiles files) {
   const Prefilter commands(launch_files::CommandWords());
   const Prefilter configs(launch_files::ConfigWords());
   const Prefilter starts(launch_files::StartWords());
+  // Most files have none of these: they are looked through once.
+  std::vector<std::string> all_words(launch_files::CommandWords().begin(), launch_files::CommandWords().end());
+  all_words.insert(all_words.end(), launch_files::StartWords().begin(), launch_files::StartWords().end());
+  const Prefilter any(all_words);
   ParallelFor(paths.size(), input.jobs, [&](size_t i) {
     std::optional<std::string> text = TextOf(input, paths[i]);
     if (!text) return;
     const FileKind kind = *launch_files::KindOfName(paths[i]);
-    const bool has_command = kind != FileKind::Json && commands.Mentions(*text);
+    const bool may_command = kind != FileKind::Json && (kind != FileKind::Yaml || launch_files::MayHoldCommands(*text));
+    const bool has_any = may_command && any.Mentions(*text);
+    const bool has_command = has_any && commands.Mentions(*text);
     // Of a notebook only what it starts is asked: as code it has its own findings.
     const bool may_start = has_command && kind != FileKind::Notebook;
     const bool may_configure = (kind == FileKind::Json || kind == FileKind::Yaml) && text->size() <= kLargestConfiguration && configs.Mentions(*text);
     is_launch[i] = may_start || may_configure;
     const bool is_script = kind == FileKind::Shell || kind == FileKind::Make || kind == FileKind::Markdown || kind == FileKind::Notebook;
-    if (is_launch[i] || has_command || (is_script && starts.Mentions(*text))) texts[i] = std::move(text);
+    if (is_launch[i] || has_command || (is_script && has_any && starts.Mentions(*text))) texts[i] = std::move(text);
   });
   for (uint32_t i = 0; i < texts.size(); ++i) {
     if (texts[i]) scan.texts.push_back({.index = i, .is_launch = is_launch[i] != 0, .text = std::move(*texts[i])});

@@ -76,6 +76,16 @@ Word Expansion::Value(TSNode node) const {
   return value;
 }
 
+// As `Cut(node).span()`, and without a copy of the text where it is all written in one stretch.
+source::Span Expansion::SpanOf(TSNode node) const {
+  const std::vector<Piece>& pieces = text_.pieces();
+  const bool is_plain = pieces.size() == 1 && pieces[0].origin.end - pieces[0].origin.begin == text_.text().size();
+  if (!is_plain) return Cut(node).span();
+  const source::Span all = pieces[0].origin;
+  if (Begin(node) >= ts_node_end_byte(node)) return {};
+  return {all.file, all.begin + Begin(node), all.begin + ts_node_end_byte(node)};
+}
+
 Word Expansion::Unknown(TSNode node, std::string_view variable) const {
   return Word(Piece{.text = std::string(1, kUnknownPart), .origin = Cut(node).span(), .sureness = Sureness::Unknown,
                     .variable = std::string(variable), .shell = shell_});

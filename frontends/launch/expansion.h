@@ -21,6 +21,7 @@ class Expansion {
   // As the value of a variable: one word.
   Word Value(TSNode node) const;
   Word Cut(TSNode node) const { return text_.Between(Begin(node), ts_node_end_byte(node)); }
+  source::Span SpanOf(TSNode node) const;
   std::string_view TextOf(TSNode node) const {
     return std::string_view(text_.text()).substr(Begin(node), ts_node_end_byte(node) - Begin(node));
   }

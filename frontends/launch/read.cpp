@@ -17,6 +17,9 @@ using launch::LaunchFile;
 using launch::Piece;
 using launch::Word;
 
+// Shell stands below these in YAML.
+constexpr std::array<std::string_view, 7> kShellKeys = {"run", "script", "command", "cmd", "setup", "entrypoint", "args"};
+
 std::string_view NameOf(std::string_view path) {
   const size_t slash = path.rfind('/');
   return slash == std::string_view::npos ? path : path.substr(slash + 1);
@@ -231,7 +234,6 @@ class FileReader {
   void ReadCommandsInYaml() {
     for (uint32_t i = 0; i < file_.tree.size(); ++i) {
       const launch::ConfigNode& node = file_.tree[ConfigId{i}];
-      constexpr std::array<std::string_view, 7> kShellKeys = {"run", "script", "command", "cmd", "setup", "entrypoint", "args"};
       if (std::ranges::count(kShellKeys, node.key) == 0) continue;
       if (node.kind == ConfigKind::Text) ReadYamlScript(ConfigId{i});
       else if (node.kind == ConfigKind::List && node.key != "args") ReadYamlWords(ConfigId{i});
@@ -368,6 +370,15 @@ std::span<const std::string> ConfigWords() {
   static const std::vector<std::string> words = {"zero_optimization", "train_micro_batch_size_per_gpu", "distributed_type",
                                                  "compute_environment", "use_distributed_sampler", "replace_sampler_ddp"};
   return words;
+}
+
+bool MayHoldCommands(std::string_view yaml) {
+  for (size_t colon = yaml.find(':'); colon != std::string_view::npos; colon = yaml.find(':', colon + 1)) {
+    std::string_view before = yaml.substr(0, colon);
+    while (!before.empty() && (before.back() == ' ' || before.back() == '"' || before.back() == '\'')) before.remove_suffix(1);
+    if (std::ranges::any_of(kShellKeys, [&](std::string_view key) { return before.ends_with(key); })) return true;
+  }
+  return false;
 }
 
 LaunchFile ReadLaunchFile(const ReadInput& input) { return FileReader(input).Run(); }

@@ -21,6 +21,8 @@ std::span<const std::string> CommandWords();
 std::span<const std::string> StartWords();
 // One of these stands in each configuration that is read.
 std::span<const std::string> ConfigWords();
+// Whether a text of YAML has a key below which commands are read.
+bool MayHoldCommands(std::string_view yaml);
 
 // Larger files are data.
 constexpr uint64_t kLargestFile = 4u << 20;

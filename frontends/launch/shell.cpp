@@ -5,6 +5,7 @@
 #include <set>
 
 #include "frontends/launch/expansion.h"
+#include "frontends/launch/shell_memory.h"
 #include "frontends/launch/syntax_tree.h"
 
 namespace allranks::launch_files {
@@ -12,20 +13,18 @@ namespace {
 
 using launch::kUnknownPart;
 using launch::Piece;
-using Variables = std::map<std::string, ShellVariable>;
 
 // Scripts of people nest a dozen levels, and run some hundred commands; a loop of functions that call one another has no end.
 constexpr int kDeepest = 120;
 constexpr size_t kMostCommands = 20000;
 constexpr size_t kMostSteps = 2000000;
 constexpr int kDeepestCall = 8;
+// Functions that call one another in several places are followed again each time. Beyond this, each is followed once: all of its
+// commands have been seen.
+constexpr size_t kMostStepsInCalls = 20000;
 
 bool IsOneOf(std::string_view word, std::initializer_list<std::string_view> words) {
   return std::ranges::find(words, word) != words.end();
-}
-
-bool SameWords(const ShellVariable& a, const ShellVariable& b) {
-  return std::ranges::equal(a.words, b.words, {}, &Word::text, &Word::text);
 }
 
 // The last quote that opens and is not closed, if one is. Here-documents are read as if they were commands.
@@ -52,8 +51,8 @@ std::optional<uint32_t> UnclosedQuote(std::string_view text) {
 class Reader {
  public:
   explicit Reader(const ShellInput& input)
-      : input_(input), text_(input.text), tree_(text_.text()), variables_(input.variables),
-        expansion_(text_, variables_, input.shell) {}
+      : input_(input), text_(input.text), tree_(text_.text()), memory_(input.variables),
+        expansion_(text_, memory_.all(), input.shell) {}
 
   ShellScript Run() {
     if (!tree_.IsParsed()) {
@@ -64,18 +63,18 @@ class Reader {
     // Functions that nobody calls here may be called by whoever sources the file.
     for (const auto& [name, body] : functions_) {
       if (called_.contains(name)) continue;
-      const Variables before = variables_;
+      memory_.Begin();
       Visit(body, 0);
-      variables_ = before;
+      memory_.TakeBack();
     }
     if (is_over_bound_) out_.problems.push_back({"it runs more commands than are followed", text_.Between(0, 1).span()});
-    out_.variables = std::move(variables_);
+    out_.variables = memory_.Take();
     return std::move(out_);
   }
 
  private:
   findings::Extent ExtentOf(TSNode node) const {
-    const source::Span span = expansion_.Cut(node).span();
+    const source::Span span = expansion_.SpanOf(node);
     return span.file ? findings::Extent{span.begin, span.end, span.end} : findings::Extent{};
   }
 
@@ -93,6 +92,7 @@ class Reader {
   }
 
   void Visit(TSNode node, int depth) {
+    steps_in_calls_ += call_depth_ > 0 ? 1 : 0;
     if (++steps_ > kMostSteps || depth > kDeepest) {
       is_over_bound_ = true;
       return;
@@ -167,7 +167,7 @@ class Reader {
     }
   }
   void SetIfUnset(const std::string& name, const Word& value) {
-    variables_.try_emplace(name, ShellVariable{.words = {value}, .is_exported = false, .span = value.span()});
+    if (memory_.Find(name) == nullptr) memory_.Set(name, {.words = {value}, .is_exported = false, .span = value.span()});
   }
 
   void VisitAssignment(TSNode node, bool is_export) {
@@ -181,7 +181,7 @@ class Reader {
       // One element of an array: the rest is as before, and nothing is certain of it.
       const std::string_view subscript = expansion_.TextOf(name_node);
       const std::string name(subscript.substr(0, subscript.find('[')));
-      variables_[name] = {.words = {expansion_.Unknown(node, name)}, .is_array = true, .span = expansion_.Cut(node).span()};
+      memory_.Set(name, {.words = {expansion_.Unknown(node, name)}, .is_array = true, .span = expansion_.SpanOf(node)});
       return;
     }
     const std::string name(expansion_.TextOf(name_node));
@@ -200,23 +200,23 @@ class Reader {
   }
 
   void Assign(const std::string& name, ShellVariable variable, bool is_append, bool is_export) {
-    const auto known = variables_.find(name);
-    const bool was_exported = known != variables_.end() && known->second.is_exported;
-    if (is_append && known != variables_.end()) {
-      std::vector<Word> words = known->second.words;
-      if (variable.is_array || known->second.is_array) {
+    const ShellVariable* known = memory_.Find(name);
+    const bool was_exported = known != nullptr && known->is_exported;
+    if (is_append && known != nullptr) {
+      std::vector<Word> words = known->words;
+      if (variable.is_array || known->is_array) {
         words.insert(words.end(), variable.words.begin(), variable.words.end());
       } else if (!words.empty() && !variable.words.empty()) {
         words[0].Append(variable.words[0]);
       }
-      variable.is_array = variable.is_array || known->second.is_array;
+      variable.is_array = variable.is_array || known->is_array;
       variable.words = std::move(words);
     } else if (is_append) {
       variable.words.insert(variable.words.begin(), Word(Piece{.text = std::string(1, kUnknownPart), .origin = variable.span, .sureness = Sureness::Unknown, .variable = name}));
     }
     variable.is_exported = is_export || was_exported;
     if (variable.is_exported && !variable.words.empty()) out_.exports.push_back({name, variable.words[0], variable.span});
-    variables_[name] = std::move(variable);
+    memory_.Set(name, std::move(variable));
   }
 
   void VisitDeclaration(TSNode node) {
@@ -228,57 +228,19 @@ class Reader {
       if (TypeOf(child) == "variable_assignment") VisitAssignment(child, is_export);
       if (TypeOf(child) != "variable_name" || !is_export) continue;
       const std::string name(expansion_.TextOf(child));
-      const auto known = variables_.find(name);
-      if (known == variables_.end() || known->second.is_exported) continue;
-      known->second.is_exported = true;
-      if (!known->second.words.empty()) out_.exports.push_back({name, known->second.words[0], known->second.span});
+      const ShellVariable* known = memory_.Find(name);
+      if (known == nullptr || known->is_exported) continue;
+      ShellVariable exported = *known;
+      exported.is_exported = true;
+      if (!exported.words.empty()) out_.exports.push_back({name, exported.words[0], exported.span});
+      memory_.Set(name, std::move(exported));
     }
   }
 
   void VisitUnset(TSNode node) {
     for (const TSNode child : ChildrenOf(node)) {
-      if (ts_node_is_named(child)) variables_.erase(std::string(expansion_.TextOf(child)));
+      if (ts_node_is_named(child)) memory_.Erase(std::string(expansion_.TextOf(child)));
     }
-  }
-
-  // What is behind both arms: what they agree on. Where one arm says nothing of a variable that had no value before, the
-  // other one's is a default.
-  void Join(std::vector<Variables> arms) {
-    Variables joined = arms[0];
-    for (size_t i = 1; i < arms.size(); ++i) {
-      for (auto& [name, variable] : arms[i]) {
-        const auto [known, is_new] = joined.try_emplace(name, variable);
-        if (is_new) MakeDefault(known->second);
-        else if (!SameWords(known->second, variable)) known->second = Joined(name, known->second, variable);
-      }
-      for (auto& [name, variable] : joined) {
-        if (!arms[i].contains(name)) MakeDefault(variable);
-      }
-    }
-    variables_ = std::move(joined);
-  }
-  static void MakeDefault(ShellVariable& variable) {
-    for (Word& word : variable.words) {
-      Word weaker;
-      for (Piece piece : word.pieces()) {
-        piece.sureness = std::min(piece.sureness, Sureness::Default);
-        weaker.Add(std::move(piece));
-      }
-      word = std::move(weaker);
-    }
-  }
-  static ShellVariable Joined(const std::string& name, const ShellVariable& a, const ShellVariable& b) {
-    const auto is_empty = [](const ShellVariable& variable) {
-      return std::ranges::all_of(variable.words, [](const Word& word) { return !word.IsKnown() && word.Variable() != ""; });
-    };
-    if (is_empty(a) != is_empty(b)) {
-      ShellVariable known = is_empty(a) ? b : a;
-      MakeDefault(known);
-      return known;
-    }
-    ShellVariable unknown = a;
-    unknown.words = {Word(Piece{.text = std::string(1, kUnknownPart), .origin = a.span, .sureness = Sureness::Unknown, .variable = name})};
-    return unknown;
   }
 
   void VisitIf(TSNode node, int depth) {
@@ -292,39 +254,37 @@ class Reader {
       else (is_body ? body : condition).push_back(child);
     }
     VisitList(condition, depth);
-    const Variables before = variables_;
     const uint32_t choice = next_choice_++;
-    std::vector<Variables> arms;
+    std::vector<ShellMemory::Changes> arms;
     bool has_else = false;
     const auto visit_arm = [&](const std::vector<TSNode>& nodes) {
-      variables_ = before;
+      memory_.Begin();
       arms_.emplace_back(choice, static_cast<uint32_t>(arms.size()));
       VisitList(nodes, depth);
       arms_.pop_back();
-      arms.push_back(std::move(variables_));
+      arms.push_back(memory_.TakeBack());
     };
     visit_arm(body);
     for (const TSNode other : others) {
       has_else = has_else || TypeOf(other) == "else_clause";
       visit_arm(ChildrenOf(other));
     }
-    if (!has_else) arms.push_back(before);
-    Join(std::move(arms));
+    if (!has_else) arms.emplace_back();
+    memory_.Join(arms);
   }
 
   void VisitCase(TSNode node, int depth) {
-    const Variables before = variables_;
     const uint32_t choice = next_choice_++;
-    std::vector<Variables> arms = {before};
+    std::vector<ShellMemory::Changes> arms(1);
     for (const TSNode child : ChildrenOf(node)) {
       if (TypeOf(child) != "case_item") continue;
-      variables_ = before;
+      memory_.Begin();
       arms_.emplace_back(choice, static_cast<uint32_t>(arms.size()));
       VisitAll(child, depth);
       arms_.pop_back();
-      arms.push_back(std::move(variables_));
+      arms.push_back(memory_.TakeBack());
     }
-    Join(std::move(arms));
+    memory_.Join(arms);
   }
 
   void VisitFor(TSNode node, int depth) {
@@ -336,7 +296,7 @@ class Reader {
       for (Word& word : expansion_.Words(child)) values.push_back(std::move(word));
     }
     const bool is_once = values.size() == 1 && values[0].IsKnown();
-    if (is_once) variables_[name] = {.words = values, .span = values[0].span()};
+    if (is_once) memory_.Set(name, {.words = values, .span = values[0].span()});
     VisitLoop(node, depth, name, is_once);
   }
 
@@ -347,9 +307,9 @@ class Reader {
       AssignedIn(node, assigned, 0);
       if (!variable.empty()) assigned.insert(variable);
       for (const std::string& name : assigned) {
-        const auto known = variables_.find(name);
-        const bool was_exported = known != variables_.end() && known->second.is_exported;
-        variables_[name] = {.words = {expansion_.Unknown(node, name)}, .is_exported = was_exported, .span = expansion_.Cut(node).span()};
+        const ShellVariable* known = memory_.Find(name);
+        const bool was_exported = known != nullptr && known->is_exported;
+        memory_.Set(name, {.words = {expansion_.Unknown(node, name)}, .is_exported = was_exported, .span = expansion_.SpanOf(node)});
       }
     }
     const bool before = is_repeated_;
@@ -381,9 +341,9 @@ class Reader {
   }
 
   void VisitApart(TSNode node, int depth) {
-    const Variables before = variables_;
+    memory_.Begin();
     VisitAll(node, depth);
-    variables_ = before;
+    memory_.TakeBack();
   }
 
   void VisitRedirected(TSNode node, int depth) {
@@ -457,7 +417,7 @@ class Reader {
       is_over_bound_ = true;
       return;
     }
-    for (const auto& [name, variable] : variables_) {
+    for (const auto& [name, variable] : memory_.all()) {
       if (variable.is_exported && !variable.words.empty()) command.environment.push_back({name, variable.words[0], variable.span});
     }
     command.environment.insert(command.environment.end(), prefix.begin(), prefix.end());
@@ -504,34 +464,34 @@ class Reader {
   }
 
   void SetUnknown(const Word& name) {
-    variables_[name.text()] = {.words = {Word(Piece{.text = std::string(1, kUnknownPart), .origin = name.span(), .sureness = Sureness::Unknown, .variable = name.text()})},
-                               .span = name.span()};
+    const Piece unknown{.text = std::string(1, kUnknownPart), .origin = name.span(), .sureness = Sureness::Unknown, .variable = name.text()};
+    memory_.Set(name.text(), {.words = {Word(unknown)}, .span = name.span()});
   }
 
   void Call(const std::string& name, TSNode body, const ShellCommand& command) {
-    called_.insert(name);
+    const bool is_new = called_.insert(name).second;
+    if (!is_new && steps_in_calls_ > kMostStepsInCalls) return;
     if (call_depth_ >= kDeepestCall) {
       is_over_bound_ = true;
       return;
     }
-    Variables saved;
+    std::map<std::string, ShellVariable> saved;
     for (const char* parameter : {"1", "2", "3", "4", "5", "6", "7", "8", "9", "@", "*"}) {
-      const auto known = variables_.find(parameter);
-      if (known != variables_.end()) saved.insert(*known);
-      variables_.erase(parameter);
+      if (const ShellVariable* known = memory_.Find(parameter)) saved.emplace(parameter, *known);
+      memory_.Erase(parameter);
     }
     ShellVariable all{.words = {}, .is_array = true, .span = command.span};
     for (size_t i = 1; i < command.words.size(); ++i) {
-      if (i < 10) variables_[std::to_string(i)] = {.words = {command.words[i]}, .span = command.words[i].span()};
+      if (i < 10) memory_.Set(std::to_string(i), {.words = {command.words[i]}, .span = command.words[i].span()});
       all.words.push_back(command.words[i]);
     }
-    variables_["@"] = all;
-    variables_["*"] = all;
+    memory_.Set("@", all);
+    memory_.Set("*", all);
     ++call_depth_;
     Visit(body, 0);
     --call_depth_;
-    for (const char* parameter : {"1", "2", "3", "4", "5", "6", "7", "8", "9", "@", "*"}) variables_.erase(parameter);
-    variables_.insert(saved.begin(), saved.end());
+    for (const char* parameter : {"1", "2", "3", "4", "5", "6", "7", "8", "9", "@", "*"}) memory_.Erase(parameter);
+    for (auto& [parameter, variable] : saved) memory_.Set(parameter, std::move(variable));
   }
 
   // What a sourced file leaves in variables; its commands are reported where they stand.
@@ -539,16 +499,16 @@ class Reader {
     if (!path.IsKnown() || !input_.open || input_.depth >= kDeepestCall) return;
     const std::optional<Word> text = input_.open(path.text());
     if (!text) return;
-    ShellInput inner{.text = *text, .variables = variables_, .shell = input_.shell, .depth = input_.depth + 1, .open = input_.open};
+    ShellInput inner{.text = *text, .variables = memory_.all(), .shell = input_.shell, .depth = input_.depth + 1, .open = input_.open};
     ShellScript script = ReadShell(inner);
-    variables_ = std::move(script.variables);
+    for (auto& [name, variable] : script.variables) memory_.Set(name, std::move(variable));
     out_.exports.insert(out_.exports.end(), script.exports.begin(), script.exports.end());
   }
 
   const ShellInput& input_;
   const Word& text_;
   ShellTree tree_;
-  Variables variables_;
+  ShellMemory memory_;
   Expansion expansion_;
   ShellScript out_;
   std::map<std::string, TSNode> functions_;
@@ -557,6 +517,7 @@ class Reader {
   uint32_t next_choice_ = 0;
   uint32_t section_ = 0;
   size_t steps_ = 0;
+  size_t steps_in_calls_ = 0;
   int call_depth_ = 0;
   bool in_background_ = false;
   bool is_repeated_ = false;
