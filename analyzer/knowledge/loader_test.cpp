@@ -311,6 +311,8 @@ constexpr Mistake kMistakes[] = {
      "ours.toml:5:10: `params` is a list; write params = [\"...\"]"},
     {"[[function]]\nname = \"a.b\"\nparams = [\"x\", 2]\n",
      "ours.toml:5:16: `params` is a list of texts; put this item in quotes"},
+    {"[[function]]\nname = \"a.b\"\nparams = [\"x\", \"\"]\n",
+     "ours.toml:5:16: an item of `params` is empty; write its text or remove it"},
     {"[function]\nname = \"a.b\"\n",
      "ours.toml:3:1: `function` is a section of its own; write [[function]] above its keys"},
     {"[[function]]\nname = \"b\"\n", "ours.toml:4:8: `b` has no module or class; write the full name"},

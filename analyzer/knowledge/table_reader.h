@@ -88,10 +88,13 @@ class TableReader {
     }
     for (const toml::node& item : *array) {
       const toml::value<std::string>* text = item.as_string();
-      if (text != nullptr && !text->get().empty())
-        texts.push_back(text->get());
-      else
+      if (text == nullptr) {
         errors_.Fail(PlaceOf(item), fmt::format("`{}` is a list of texts; put this item in quotes", key));
+      } else if (text->get().empty()) {
+        errors_.Fail(PlaceOf(item), fmt::format("an item of `{}` is empty; write its text or remove it", key));
+      } else {
+        texts.push_back(text->get());
+      }
     }
     return texts;
   }

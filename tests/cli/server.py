@@ -1,0 +1,80 @@
+"""`allranks server` without an editor: no text that is opened keeps it from the next one."""
+
+import json
+import queue
+import subprocess
+import threading
+import time
+
+from support import ALLRANKS, GUARDED, CliTest, main
+
+# Functions that call one another in circles and ask for the rank: an analysis of minutes.
+FUNCTIONS = 6000
+LONG_WORK = "import torch.distributed as dist\nrank = dist.get_rank()\n" + "".join(
+    f"def f{i}(r):\n  if r == {i}: return f{(i + 1) % FUNCTIONS}(r + 1)\n  if r == 0: dist.barrier()\n  f{(i * 7919 + 13) % FUNCTIONS}(r)\n"
+    for i in range(FUNCTIONS)) + "f0(rank)\n"
+# Only so that a server that never answers fails the test.
+PATIENCE = 120
+
+
+class Server(CliTest):
+    def setUp(self):
+        super().setUp()
+        self.process = subprocess.Popen([ALLRANKS, "server"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, cwd=self.root)
+        self.messages = queue.Queue()
+        self.reader = threading.Thread(target=self.read, daemon=True)
+        self.reader.start()
+
+    def tearDown(self):
+        self.process.kill()
+        self.process.wait()
+        self.reader.join()
+        self.process.stdin.close()
+        self.process.stdout.close()
+        super().tearDown()
+
+    def read(self):
+        while True:
+            length = 0
+            while line := self.process.stdout.readline().strip():
+                name, _, value = line.partition(b":")
+                length = int(value) if name.lower() == b"content-length" else length
+            if length == 0:
+                return
+            self.messages.put(json.loads(self.process.stdout.read(length)))
+
+    def send(self, method, params, **more):
+        body = json.dumps({"jsonrpc": "2.0", "method": method, "params": params, **more}).encode()
+        self.process.stdin.write(b"Content-Length: %d\r\n\r\n" % len(body) + body)
+        self.process.stdin.flush()
+
+    def wait_for(self, is_wanted):
+        until = time.monotonic() + PATIENCE
+        while (left := until - time.monotonic()) > 0:
+            try:
+                message = self.messages.get(timeout=left)
+            except queue.Empty:
+                break
+            if is_wanted(message):
+                return message
+        return self.fail("the server does not answer")
+
+    def test_an_edit_ends_an_analysis_that_does_not_end(self):
+        uri = (self.root / "train.py").as_uri()
+        self.send("initialize", {"processId": None, "rootUri": self.root.as_uri(), "capabilities": {}}, id=1)
+        self.wait_for(lambda message: message.get("id") == 1)
+        self.send("initialized", {})
+        self.send("textDocument/didOpen", {"textDocument": {"uri": uri, "languageId": "python", "version": 1, "text": LONG_WORK}})
+        time.sleep(3)
+        self.send("textDocument/didChange", {"textDocument": {"uri": uri, "version": 2}, "contentChanges": [{"text": GUARDED}]})
+        answer = self.wait_for(lambda message: message.get("method") == "textDocument/publishDiagnostics" and
+                               message["params"].get("version") == 2 and message["params"]["diagnostics"])
+        self.assertEqual([each["code"] for each in answer["params"]["diagnostics"]], ["AR101"])
+        self.send("shutdown", None, id=2)
+        self.wait_for(lambda message: message.get("id") == 2)
+        self.send("exit", None)
+        self.assertEqual(self.process.wait(PATIENCE), 0)
+
+
+if __name__ == "__main__":
+    main()
