@@ -417,10 +417,8 @@ SeqId Projector::LoopItem(TraceId id, const Trace& trace, SeqId body, std::optio
   // A count that varies and is not known here is looked at by itself.
   const bool alike = !trace.value || state_.values.axes(trace.value).empty();
   const uint64_t count = trips ? static_cast<uint64_t>(*trips) : alike ? trace.value.index : 0;
-  const uint64_t head = Token(static_cast<uint64_t>(ItemKind::Loop), trips ? 1 : 0, count);
-  return sequences_.Add({.kind = ItemKind::Loop, .has_effect = true, .origin = id, .a = body, .b = {}, .next = next,
-                         .token = Token(head, sequences_[body].hash, 0),
-                         .detail = Token(head, sequences_[body].detail_hash, 0)});
+  const uint64_t rounds = Token(static_cast<uint64_t>(ItemKind::Loop), trips ? 1 : 0, count);
+  return sequences_.Add(LoopOf(sequences_, id, rounds, body, next));
 }
 
 SeqId Projector::ProjectScope(TraceId id, const Trace& trace, const Context& context) {

@@ -132,6 +132,11 @@ uint64_t Token(uint64_t kind, uint64_t a, uint64_t b) {
   return hash % (kPrime - 1) + 1;
 }
 
+Item LoopOf(const SequenceStore& store, TraceId origin, uint64_t rounds, SeqId body, SeqId next) {
+  return {.kind = ItemKind::Loop, .has_effect = true, .origin = origin, .a = body, .b = {}, .next = next,
+          .token = Token(rounds, store[body].hash, 0), .detail = Token(rounds, store[body].detail_hash, 0), .rounds = rounds};
+}
+
 SequenceStore::SequenceStore() {
   items_.push_back({});
   Item raised;
@@ -142,6 +147,7 @@ SequenceStore::SequenceStore() {
 
 SeqId SequenceStore::Add(Item item) {
   if (Raises(item.next)) return item.next;
+  if (const std::optional<SeqId> shifted = Shifted(item)) return *shifted;
   const Item& next = items_[item.next.index];
   const uint64_t count = item.kind == ItemKind::Sub ? items_[item.a.index].length : 1;
   const uint64_t own = item.kind == ItemKind::Sub ? items_[item.a.index].hash : item.token;
@@ -159,6 +165,44 @@ SeqId SequenceStore::Add(Item item) {
   }
   items_.push_back(item);
   return id;
+}
+
+// An operation before a loop whose rounds end with the same one; none of anything else.
+std::optional<SeqId> SequenceStore::Shifted(const Item& item) {
+  const Item loop = items_[item.next.index];
+  if (item.kind != ItemKind::Op || loop.kind != ItemKind::Loop || HasExit(loop.a)) return std::nullopt;
+  std::vector<Item> body;
+  for (SeqId at = loop.a; at != kNothing; at = items_[at.index].next) {
+    if (body.size() == kLongestCopy) return std::nullopt;
+    body.push_back(items_[at.index]);
+  }
+  if (body.empty() || body.back().kind != ItemKind::Op || body.back().token != item.token || body.back().detail != item.detail) {
+    return std::nullopt;
+  }
+  Item after = item;
+  after.next = loop.next;
+  const SeqId rest = Add(after);
+  std::rotate(body.begin(), body.end() - 1, body.end());
+  SeqId shifted = kNothing;
+  for (auto it = body.rbegin(); it != body.rend(); ++it) {
+    it->next = shifted;
+    it->has_effect = it->kind == ItemKind::Op || it->kind == ItemKind::Rec || it->has_effect;
+    shifted = Add(*it);
+  }
+  return Add(LoopOf(*this, loop.origin, loop.rounds, shifted, rest));
+}
+
+// Whether the rounds of a loop with this body may end in the middle.
+bool SequenceStore::HasExit(SeqId list, int depth) const {
+  constexpr int kDeepest = 8;
+  if (depth > kDeepest || Raises(list)) return true;
+  size_t steps = 0;
+  for (SeqId at = list; at != kNothing; at = items_[at.index].next) {
+    const Item& item = items_[at.index];
+    const bool leaves = item.kind == ItemKind::Break || item.kind == ItemKind::Leave || ++steps > kLongestCopy;
+    if (leaves || (item.a && HasExit(item.a, depth + 1)) || (item.b && HasExit(item.b, depth + 1))) return true;
+  }
+  return false;
 }
 
 SeqId SequenceStore::Append(SeqId list, SeqId tail) {

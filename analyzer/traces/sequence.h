@@ -42,6 +42,7 @@ struct Item {
   uint64_t length = 0;       // of the list from here, subroutines counted; those of kLongest may be longer
   uint64_t power = 1;        // the base of the hash to the length
   GroupIndex group = 0;      // Op
+  uint64_t rounds = 0;       // Loop: how often, as far as known; part of its token
   std::optional<int64_t> root;  // known values only
   std::optional<int64_t> count;
   ValueId reduce_op;
@@ -86,6 +87,8 @@ class SequenceStore {
 
  private:
   bool HoldsWithin(SeqId list, TraceId origin, size_t* steps, int depth) const;
+  std::optional<SeqId> Shifted(const Item& item);
+  bool HasExit(SeqId list, int depth = 0) const;
 
   static constexpr uint64_t kRaisedLength = ~uint64_t{0};
   // Functions that call one another twice make lists of 2^n operations.
@@ -96,6 +99,9 @@ class SequenceStore {
 };
 
 uint64_t Token(uint64_t kind, uint64_t a, uint64_t b);
+
+// A loop of so many rounds before `next`.
+Item LoopOf(const SequenceStore& store, TraceId origin, uint64_t rounds, SeqId body, SeqId next);
 
 // Where two lists part. An end is kNothing.
 struct Parting {

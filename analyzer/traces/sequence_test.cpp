@@ -25,6 +25,8 @@ class SequenceTest : public ::testing::Test {
     return next;
   }
 
+  SeqId Loop(SeqId body, SeqId next = kNothing) { return store.Add(LoopOf(store, {}, 7, body, next)); }
+
   SequenceStore store;
 };
 
@@ -48,6 +50,24 @@ TEST_F(SequenceTest, DifferenceIsFoundInsideACall) {
   ASSERT_TRUE(parting.has_value());
   EXPECT_EQ(store[parting->first].origin.index, 5u);
   EXPECT_EQ(store[parting->second].origin.index, 6u);
+}
+
+TEST_F(SequenceTest, AnOperationMayStandBeforeOrBehindALoopOfTheSame) {
+  EXPECT_TRUE(store.Same(Op(1, Loop(Op(1), Op(2))), Loop(Op(1), Op(1, Op(2)))));
+  EXPECT_TRUE(store.Same(Op(1, Loop(Op(2, Op(1)))), Loop(Op(1, Op(2)), Op(1))));
+  EXPECT_TRUE(store.Same(Op(1, Op(2, Loop(Op(1, Op(2))))), Loop(Op(1, Op(2)), Op(1, Op(2)))));
+  EXPECT_TRUE(store.Same(Op(1, Loop(Op(1), Loop(Op(1)))), Loop(Op(1), Loop(Op(1), Op(1)))));
+  EXPECT_FALSE(store.Same(Op(1, Loop(Op(1, Op(2)))), Loop(Op(1, Op(2)), Op(1))));
+  EXPECT_FALSE(store.Same(Op(1, Loop(Op(1))), Loop(Op(1))));
+}
+
+TEST_F(SequenceTest, ALoopThatIsLeftInTheMiddleStaysAsItIs) {
+  const auto leaves = [&] {
+    const Item exit{.kind = ItemKind::Break, .origin = {}, .a = {}, .b = {}, .next = kNothing, .token = 5, .detail = 5};
+    return store.Add({.kind = ItemKind::Choice, .has_effect = true, .origin = {}, .a = store.Add(exit), .b = {}, .next = Op(1),
+                      .token = 6, .detail = 6});
+  };
+  EXPECT_FALSE(store.Same(Op(1, Loop(leaves())), Loop(leaves(), Op(1))));
 }
 
 TEST_F(SequenceTest, OneListEndsEarlier) {

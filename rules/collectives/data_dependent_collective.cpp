@@ -105,15 +105,54 @@ class Decisions {
   FindingSink& sink_;
 };
 
-void Check(const Context& context, FindingSink& sink) {
-  Decisions(context, sink).Run();
+// Differences that go back to one place, in the order in which they are found. What a rank finds around it (a failure, the
+// clock) is agreed upon once, where it is found; what it finds in its own batches is a matter of each test.
+using OneSource = std::vector<const traces::Difference*>;
+
+bool IsFoundAround(const traces::Difference& difference) {
+  return !difference.axes.empty() && Without(difference.axes, knowledge::kSurroundings).empty();
+}
+
+source::Span SourceOf(const Context& context, const traces::Difference& difference) {
+  constexpr size_t kLongest = 64;
+  if (!IsFoundAround(difference) || !difference.condition_expr) return difference.condition;
+  const std::vector<variation::WhyStep> steps =
+      variation::ExplainVariation(context.program, context.knowledge, context.facts, difference.condition_function,
+                                  difference.condition_expr, kLongest);
+  return steps.empty() ? difference.condition : steps.back().span;
+}
+
+std::vector<OneSource> BySource(const Context& context) {
+  std::vector<std::pair<source::Span, OneSource>> found;
   for (const traces::Difference& difference : context.differences.each) {
     if (difference.kind != traces::DifferenceKind::DataBranch) continue;
-    findings::Text help = {
-        "let the ranks agree first: reduce or broadcast the tested value ({}), and branch on the result",
-        {ConditionText(context, difference)}};
-    sink.push_back(FindingOf(context, difference, kCode, Message(context, difference), std::move(help)));
+    const source::Span source = SourceOf(context, difference);
+    const auto known = std::ranges::find_if(found, [&](const auto& each) {
+      return each.first == source && IsFoundAround(difference) && IsFoundAround(*each.second.front());
+    });
+    if (known != found.end()) known->second.push_back(&difference);
+    else found.push_back({source, {&difference}});
   }
+  std::vector<OneSource> sources;
+  for (auto& [source, differences] : found) sources.push_back(std::move(differences));
+  return sources;
+}
+
+Finding FindingOfSource(const Context& context, const OneSource& differences) {
+  constexpr size_t kMostNamed = 4;
+  const traces::Difference& first = *differences.front();
+  findings::Text help = {"let the ranks agree first: reduce or broadcast the tested value ({}), and branch on the result",
+                         {ConditionText(context, first)}};
+  Finding finding = FindingOf(context, first, kCode, Message(context, first), std::move(help));
+  for (size_t i = 1; i < std::min(differences.size(), kMostNamed); ++i) {
+    if (differences[i]->condition.file) AddLabel(finding, differences[i]->condition, LabelRole::Note, {"decided by the same", {}});
+  }
+  return finding;
+}
+
+void Check(const Context& context, FindingSink& sink) {
+  Decisions(context, sink).Run();
+  for (const OneSource& differences : BySource(context)) sink.push_back(FindingOfSource(context, differences));
   for (const FileLook& look : context.differences.of_files) sink.push_back(FindingOfLook(context, look));
 }
 
