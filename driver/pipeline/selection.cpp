@@ -211,7 +211,7 @@ class Selector {
         work.push_back(target);
       }
     }
-    AddModels(chosen);
+    AddImported(chosen);
     const std::vector<bool> included = IncludedBySources(chosen);
     for (uint32_t i = 0; i < chosen.size(); ++i) {
       if (chosen[i] && !included[i]) out_.parse.push_back(i);
@@ -253,14 +253,16 @@ class Selector {
     }
   }
 
-  // The classes of wrapped models mention nothing; they stand in files that the wrapping one imports.
-  void AddModels(std::vector<bool>& chosen) const {
+  // What decides in a file that mentions something may stand in one that it imports and that mentions nothing: settings,
+  // classes, helpers. Models are left out, as they are large and decide nothing, but for those that may be wrapped.
+  void AddImported(std::vector<bool>& chosen) const {
     const std::vector<bool> before = chosen;
     for (uint32_t i = 0; i < before.size(); ++i) {
-      if (!before[i] || !out_.files[i].wraps) continue;
+      if (!before[i] || !out_.files[i].mentions) continue;
       for (const uint32_t target : out_.files[i].imports) {
         const ScannedFile& file = out_.files[target];
-        if (file.has_models && file.state == ReadState::Read) chosen[target] = true;
+        const bool is_wanted = !file.has_models || out_.files[i].wraps;
+        if (is_wanted && file.state == ReadState::Read) chosen[target] = true;
       }
     }
   }

@@ -55,7 +55,7 @@ class Module {
       const FuncId function = context_.index.FunctionOf(id_, id);
       const Site site{function, value};
       if (IsNotLaunched(function) || context_.reach.Ranks(site, objects::SmallJob(context_.facts.job)).empty()) return;
-      if (IsSetting(target, "MASTER_PORT") ? IsAsked(site) : ReadsPort(function)) return;
+      if (IsSetting(target, "MASTER_PORT") ? IsAsked(site) || MeetsElsewhere(function) : ReadsPort(function)) return;
       Report(site, *port);
       return;
     }
@@ -101,6 +101,22 @@ class Module {
       port = number;
     }
     return port;
+  }
+
+  // The ranks that are set up here meet at a place of their own, so that nobody reads the port.
+  bool MeetsElsewhere(FuncId function) const {
+    bool meets = false;
+    for (const objects::KnownCall& call : context_.index.known_calls()) {
+      const std::string_view name = context_.program.text(call.entry->name);
+      const bool is_rpc = name == "torch.distributed.rpc.init_rpc";
+      if (call.function != function || (!is_rpc && name != "torch.distributed.init_process_group")) continue;
+      const ValueId method = is_rpc ? context_.values.MadeWith(context_.index.Arg(call, "rpc_backend_options"), "init_method")
+                                    : context_.index.Arg(call, "init_method");
+      const std::string_view text = context_.values.Str(method);
+      if (!text.starts_with("tcp://") && !text.starts_with("file://")) return false;
+      meets = true;
+    }
+    return meets;
   }
 
   bool ReadsPort(FuncId function) const {

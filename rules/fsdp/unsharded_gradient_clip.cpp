@@ -41,6 +41,7 @@ void Check(const Context& context, FindingSink& sink) {
     const objects::Site site{call.function, call.expr};
     const auto is_sharded = [&](ValueId leaf) { return context.values.IsA(leaf, "torch.distributed.fsdp.FullyShardedDataParallel"); };
     if (std::ranges::none_of(leaves, is_sharded)) continue;
+    if (AsksForAttributeBefore(context, site, context.facts.value(module_id, model))) continue;
     // Where it is sharded only sometimes, the code may know when.
     if (!std::ranges::all_of(leaves, is_sharded) && KnowsHowItIsSharded(context, site)) continue;
     const std::string name = Quoted(context, {call.function, model});
@@ -66,6 +67,8 @@ extern const Rule UnshardedGradientClip = {
     .code = kCode,
     .name = "unsharded-gradient-clip",
     .severity = Severity::Error,
+    .on_by_default = false,
+    .preview = kTooOftenWrong,
     .languages = "Python",
     .summary = "`torch.nn.utils.clip_grad_norm_` on the parameters of an FSDP1 model",
     .explanation = R"md(

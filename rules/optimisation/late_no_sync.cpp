@@ -11,7 +11,8 @@
 namespace allranks::rules {
 namespace {
 
-// The call of `no_sync` in `model.no_sync()`, `nullcontext() if last else model.no_sync()`; none if it is none.
+// The call of `no_sync` in `model.no_sync()`, `nullcontext() if last else model.no_sync()`; none if it is none. DDP's takes no
+// arguments; a framework's that is handed the model may read the flag later.
 ir::ExprId NoSyncIn(const Context& context, const ir::Module& module, ir::ExprId item) {
   if (module[item].kind == ir::ExprKind::Conditional) {
     const ir::ExprId then_call = NoSyncIn(context, module, ir::ThenOf(module, module[item]));
@@ -19,7 +20,10 @@ ir::ExprId NoSyncIn(const Context& context, const ir::Module& module, ir::ExprId
   }
   if (module[item].kind != ir::ExprKind::Call) return {};
   const ir::Expr& callee = module[ir::CalleeOf(module[item])];
-  return callee.kind == ir::ExprKind::Attribute && context.program.text(ir::AttrOf(callee)) == "no_sync" ? item : ir::ExprId::None();
+  return callee.kind == ir::ExprKind::Attribute && context.program.text(ir::AttrOf(callee)) == "no_sync" &&
+                 ir::ArgCount(module, module[item]) == 0
+             ? item
+             : ir::ExprId::None();
 }
 
 // It, or a variable that was made by it in the same function.
