@@ -81,10 +81,11 @@ void ShareResults::FindLoops(const Training& training, const Launch& launch) {
   for (uint32_t m = 0; m < program_.modules.size(); ++m) {
     const ir::ModuleId module_id{m};
     const ir::Module& module = program_.modules[module_id];
+    if (module.language != ir::Language::Python) continue;
     for (uint32_t i = 0; i < module.stmts.size(); ++i) {
       const ir::StmtId id{i};
-      if (module[id].kind != ir::StmtKind::For) continue;
-      const FuncId function = index_.FunctionOf(module_id, id);
+      const FuncId function = module[id].kind == ir::StmtKind::For ? index_.FunctionOf(module_id, id) : FuncId::None();
+      if (!function) continue;
       const RunBy run_by = launch.Of(function);
       if (training.Trains(module_id, id) || run_by == RunBy::Tests || run_by == RunBy::OneProcess) continue;
       AddLoop(function, id);

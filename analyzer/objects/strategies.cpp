@@ -175,12 +175,20 @@ bool IsConfigured(const binding::Program& program, const Strategy& strategy, std
   return std::ranges::any_of(lines, [&](const LaunchLine& line) { return line.path.empty() && AsksFor(program, strategy, line); });
 }
 
-// Scripts that lines start: a configuration that none of them names, and what a library that they use is able to do, say
-// nothing of them.
+// Scripts of which lines start one process, with a rank's environment or without: a configuration that none of them
+// names, and what a library that they use is able to do, say nothing of them. A launcher may read a configuration that
+// is not here.
 std::vector<bool> Started(const binding::Program& program, std::span<const LaunchLine> lines) {
   std::vector<bool> started(program.modules.size());
   for (uint32_t m = 0; m < started.size(); ++m) {
-    started[m] = std::ranges::any_of(lines, [&](const LaunchLine& line) { return line.path == program.infos[ir::ModuleId{m}].path; });
+    bool is_named = false;
+    bool by_launcher = false;
+    for (const LaunchLine& line : lines) {
+      if (line.path != program.infos[ir::ModuleId{m}].path) continue;
+      is_named = true;
+      by_launcher = by_launcher || line.starts_ranks;
+    }
+    started[m] = is_named && !by_launcher;
   }
   return started;
 }

@@ -1,5 +1,5 @@
-// Which files are worth parsing. Most files of a project mention no distributed API; of those only the ones through
-// which a file that does reaches one that does are parsed.
+// Which files are worth parsing. Most files of a project mention no distributed API; of those only the ones that a file
+// that does imports, and those through which it reaches another one that does, are parsed.
 #pragma once
 
 #include <cstdint>

@@ -57,12 +57,21 @@ TEST(SelectionTest, ImportersOfOneThatDoes) {
 
 TEST(SelectionTest, WhatIsImportedOnDemandThroughAnyNumberOfFiles) {
   const std::map<std::string, std::string> files = {
-      {"main.py", std::string(kMentions) + "import one\nimport idle\n"},
-      {"one.py", "from two import f\n"},
+      {"main.py", std::string(kMentions) + "import one\n"},
+      {"one.py", "from two import f\nimport idle\n"},
       {"two.py", kMentions},
       {"idle.py", "x = 1\n"},
       {"unrelated.py", kMentions}};
   EXPECT_THAT(Choose(files, {"main.py"}).parse, ElementsAre("main.py", "one.py", "two.py"));
+}
+
+TEST(SelectionTest, WhatDecidesMayStandInAFileThatMentionsNothing) {
+  const std::map<std::string, std::string> files = {
+      {"main.py", std::string(kMentions) + "import settings\nimport net\n"},
+      {"settings.py", "import deeper\nstop = False\n"},
+      {"deeper.py", "x = 1\n"},
+      {"net.py", "import torch.nn as nn\nclass Net(nn.Module): pass\n"}};
+  EXPECT_THAT(Choose(files, {"main.py"}).parse, ElementsAre("main.py", "settings.py"));
 }
 
 TEST(SelectionTest, ACircleOfImportsEnds) {

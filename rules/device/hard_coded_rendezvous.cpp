@@ -54,7 +54,7 @@ class Module {
       if (!port || *port == 0) continue;
       const FuncId function = context_.index.FunctionOf(id_, id);
       const Site site{function, value};
-      if (IsNotLaunched(function) || context_.reach.Ranks(site, objects::SmallJob(context_.facts.job)).empty()) return;
+      if (IsNotLaunched(function) || IsWithoutLauncher(site)) return;
       if (IsSetting(target, "MASTER_PORT") ? IsAsked(site) || MeetsElsewhere(function) : ReadsPort(function)) return;
       Report(site, *port);
       return;
@@ -138,6 +138,20 @@ class Module {
   // No launcher says otherwise: one process is the whole job, and nobody is to be met; a notebook starts its own.
   bool IsNotLaunched(FuncId function) const {
     return context_.launch.Of(function) == objects::RunBy::OneProcess || context_.program.infos[id_].path.ends_with(".ipynb");
+  }
+
+  // Where the environment lacks what a launcher sets: `"RANK" in os.environ` was asked, and no rank of a job gets here.
+  bool IsWithoutLauncher(const Site& site) const {
+    const std::vector<Guard> guards = context_.reach.Guards(site);
+    const bool asks = std::ranges::any_of(guards, [&](const Guard& guard) {
+      const ValueId test = context_.facts.value(context_.program.funcs[guard.function].module, guard.test);
+      return test && context_.values.AnyPart(test, [&](ValueId part) {
+        const variation::Value& node = context_.facts.values_store[part];
+        return node.kind == ValueKind::Coordinate && node.a != 0 &&
+               static_cast<knowledge::Coordinate>(node.op) == knowledge::Coordinate::Distributed;
+      });
+    });
+    return asks && context_.reach.Ranks(site, objects::SmallJob(context_.facts.job)).empty();
   }
 
   // Only where nothing else is known: under a test of the environment, or of a port that may be given.

@@ -99,8 +99,9 @@ torchrun --nproc_per_node=8 train.py
 ## When it is silent
 
 * `torchrun` and `python -m torch.distributed.run`.
-* Projects that are pinned to a PyTorch before 1.10, which has no `torchrun`: by `torch==1.8.1`, `torch<1.10` or the like in
-  requirements, packaging, conda environments, Dockerfiles or a README, in the folder of the script or above.
+* Projects that are pinned to a PyTorch before 1.10, which has no `torchrun`: by `torch==1.8.1`,
+  `torch<1.10` or the like in requirements, packaging, conda environments, Dockerfiles or a README, in the
+  folder of the script or above.
 
 ## Fix
 
