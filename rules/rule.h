@@ -2,6 +2,7 @@
 #pragma once
 
 #include <functional>
+#include <map>
 #include <set>
 #include <span>
 #include <string>
@@ -36,10 +37,11 @@ struct FileLook {
   std::vector<const traces::Difference*> differences;
 };
 
-// The differences between ranks that rules report: each on its own, or one finding for all that hang on one look at the
+// The differences between ranks that rules report: each cause once, and one finding for all that hang on one look at the
 // disk. Those of a strategy that the job cannot be run under are left out.
 struct ReportedDifferences {
   std::vector<std::reference_wrapper<const traces::Difference>> each;
+  std::map<const traces::Difference*, std::vector<const traces::Difference*>> repeats;  // the same cause, met from other callers
   std::vector<FileLook> of_files;
   std::set<const traces::Difference*> of_changing_files;  // files that the program writes or removes meanwhile
   std::set<const traces::Difference*> of_unseen_strategies;  // nothing shows that the job runs under one that communicates there

@@ -186,6 +186,19 @@ class LabelWriter {
   Finding& finding_;
 };
 
+void AddRepeats(const Context& context, const Difference& difference, Finding& finding) {
+  constexpr size_t kMostNamed = 3;
+  const auto found = context.differences.repeats.find(&difference);
+  if (found == context.differences.repeats.end()) return;
+  const std::vector<const Difference*>& repeats = found->second;
+  for (size_t i = 0; i < repeats.size() && i < kMostNamed; ++i) {
+    finding.labels.push_back({repeats[i]->place, LabelRole::Note, {"the same from here", {}}});
+  }
+  if (repeats.size() > kMostNamed) {
+    finding.labels.back().text = {"the same from here and from {} more places", {std::to_string(repeats.size() - kMostNamed)}};
+  }
+}
+
 }  // namespace
 
 variation::FuncId FunctionOf(const Context& context, const Difference& difference) {
@@ -263,6 +276,7 @@ Finding FindingOf(const Context& context, const Difference& difference, std::str
                   .function = context.program.FunctionName(FunctionOf(context, difference))};
   if (difference.witness.world > 0) finding.witness = difference.witness;
   LabelWriter(context, difference, finding).Write();
+  AddRepeats(context, difference, finding);
   return finding;
 }
 

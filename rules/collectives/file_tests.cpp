@@ -182,10 +182,20 @@ bool FileTests::Makes(const objects::FileUse& use, ValueId path) const {
     case objects::FileAct::WriteLog:
     case objects::FileAct::MoveTo:
     case objects::FileAct::MakeFolder:
-      break;
+      return Concerns(use, path);
     default:
       return false;
   }
+}
+
+// A folder of that name is made here: `if os.path.isfile(folder): return` refuses a wrong argument, and stays as it is.
+bool FileTests::IsKeptByFolder(const KnownCall& look, ValueId path) const {
+  return look.entry->Has(knowledge::Role::AsksForFile) && std::ranges::any_of(context_.file_uses.uses(), [&](const objects::FileUse& use) {
+    return use.act == objects::FileAct::MakeFolder && use.site().function == look.function && Concerns(use, path);
+  });
+}
+
+bool FileTests::Concerns(const objects::FileUse& use, ValueId path) const {
   const objects::PathReader& reader = context_.file_uses.paths();
   const std::vector<objects::FilePath> looked_at = reader.PathsOf(path, nullptr);
   return std::ranges::any_of(reader.PathsOf(use.value, nullptr), [&](const objects::FilePath& made) {
@@ -225,7 +235,7 @@ bool FileTests::IsAfterMeeting(const Site& use, const KnownCall& look) const {
 
 bool FileTests::IsMadeMeanwhile(const KnownCall& look) const {
   const ValueId path = PathOf(look);
-  if (!path) return false;
+  if (!path || IsKeptByFolder(look, path)) return false;
   const auto is_open = [&](const Site& use) { return IsWhereMissing(use, look) && !IsAfterMeeting(use, look); };
   const bool is_handed_on = std::ranges::any_of(context_.facts.functions[look.function].calls, [&](const auto& call) {
     return MayMake(call.second, path) && is_open({look.function, call.first});

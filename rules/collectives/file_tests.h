@@ -41,6 +41,8 @@ class FileTests {
   bool LooksAt(ir::ModuleId module, ir::ExprId call) const;
   bool MayMake(const variation::CallFact& call, variation::ValueId path) const;
   bool Makes(const objects::FileUse& use, variation::ValueId path) const;
+  bool IsKeptByFolder(const objects::KnownCall& look, variation::ValueId path) const;
+  bool Concerns(const objects::FileUse& use, variation::ValueId path) const;
   bool IsAfterMeeting(const objects::Site& use, const objects::KnownCall& look) const;
   bool IsWhereMissing(const objects::Site& use, const objects::KnownCall& look) const;
 

@@ -1,7 +1,10 @@
 #include "rules/collectives/reported_differences.h"
 
 #include <algorithm>
+#include <map>
 #include <optional>
+#include <tuple>
+#include <utility>
 
 #include "analyzer/objects/module_buffers.h"
 #include "rules/collectives/difference_finding.h"
@@ -70,6 +73,31 @@ StrategyUse UseOfStrategies(const Context& context, const traces::Difference& di
   return Likelier(context.strategies.Of(module, named.substr(0, named.size() - kOrBuffers.size())), UseOfBuffers(context, difference.culprit));
 }
 
+// What a reader has to change to be rid of a difference: the condition and the exit that it takes, or, where ranks agree on
+// whether to come but not on what they do, the operation.
+auto CauseOf(const traces::Difference& difference) {
+  return std::tuple(difference.kind, difference.detail, difference.culprit.span, difference.condition, difference.exit);
+}
+
+// The surest difference of a cause stays, among equals the first; the others are its repeats.
+void JoinRepeats(ReportedDifferences& reported) {
+  std::vector<std::vector<const traces::Difference*>> causes;
+  std::map<decltype(CauseOf(std::declval<traces::Difference>())), size_t> known;
+  for (const traces::Difference& difference : reported.each) {
+    const auto [at, is_new] = known.emplace(CauseOf(difference), causes.size());
+    if (is_new) causes.emplace_back();
+    causes[at->second].push_back(&difference);
+  }
+  reported.each.clear();
+  for (std::vector<const traces::Difference*>& cause : causes) {
+    const auto confidence = [](const traces::Difference* each) { return findings::ConfidenceOf(each->assumptions); };
+    const auto surest = std::ranges::max_element(cause, {}, confidence);
+    std::rotate(cause.begin(), surest, surest + 1);
+    reported.each.push_back(*cause.front());
+    if (cause.size() > 1) reported.repeats.emplace(cause.front(), std::vector(cause.begin() + 1, cause.end()));
+  }
+}
+
 }  // namespace
 
 ReportedDifferences ReportedDifferencesOf(const Context& context) {
@@ -84,6 +112,7 @@ ReportedDifferences ReportedDifferencesOf(const Context& context) {
     else reported.each.push_back(difference);
     if (difference.axes.has(knowledge::Axis::Files) && file_tests.AnswersChange(difference)) reported.of_changing_files.insert(&difference);
   }
+  JoinRepeats(reported);
   return reported;
 }
 

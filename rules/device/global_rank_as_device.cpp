@@ -1,4 +1,6 @@
 #include <algorithm>
+#include <map>
+#include <utility>
 
 #include "analyzer/objects/one_node.h"
 #include "rules/device/device_places.h"
@@ -21,7 +23,9 @@ class Devices {
   void Run() {
     // On one node the global rank is the local rank.
     if (context_.facts.job.nodes == 1) return;
-    for (const DevicePlace& place : DevicePlaces(context_)) Visit(place);
+    std::vector<DevicePlace> places = DevicePlaces(context_);
+    std::ranges::stable_sort(places, {}, [&](const DevicePlace& place) { return SpanOf(context_, place.site); });
+    for (const DevicePlace& place : places) Visit(place);
   }
 
  private:
@@ -34,7 +38,32 @@ class Devices {
     // The rank in some group, which may be that of a node.
     if (context_.values.Mentions(place.ordinal, knowledge::Coordinate::GroupRank) || IsCountedOnANode(place.ordinal)) return;
     seen_.push_back(SpanOf(context_, place.site));
-    Report(place, *rank);
+    const auto [known, is_new] = reported_.emplace(std::pair(SpanOf(context_, place.site).file, SourceOf(place)), sink_.size());
+    if (is_new) Report(place, *rank);
+    else Join(place, sink_[known->second]);
+  }
+
+  // Where the number comes from: what is selected by it in this file has one cause.
+  source::Span SourceOf(const DevicePlace& place) const {
+    constexpr size_t kLongest = 64;
+    const std::vector<variation::WhyStep> steps = variation::ExplainVariation(
+        context_.program, context_.knowledge, context_.facts, place.site.function, place.site.expr, kLongest);
+    return steps.empty() ? SpanOf(context_, place.site) : steps.back().span;
+  }
+
+  void Join(const DevicePlace& place, Finding& finding) const {
+    AddLabel(finding, SpanOf(context_, place.site), LabelRole::Note, {"and here", {}});
+    if (finding.fixes.empty()) return;
+    findings::Fix& fix = finding.fixes.front();
+    std::vector<findings::Edit> edits = fix.edits;
+    for (findings::Edit& edit : EditsOf(place, LocalRankAt(context_, place.site))) {
+      // The import is put in once.
+      const bool is_there = std::ranges::any_of(fix.edits, [&](const findings::Edit& known) {
+        return known.span == edit.span && known.replacement == edit.replacement;
+      });
+      if (!is_there) edits.push_back(std::move(edit));
+    }
+    fix = MakeFix(std::move(fix.title), fix.applicability, std::move(edits));
   }
 
   // `rank % 8`: whoever divides knows how many devices a node has.
@@ -90,12 +119,16 @@ class Devices {
   }
 
   findings::Fix FixOf(const DevicePlace& place, const LocalRankText& local) const {
+    return MakeFix("select the device by the local rank", Applicability::Safe, EditsOf(place, local));
+  }
+
+  std::vector<findings::Edit> EditsOf(const DevicePlace& place, const LocalRankText& local) const {
     const ir::ModuleId module = context_.program.funcs[place.site.function].module;
     std::vector<findings::Edit> edits = {Replace(SpanOf(context_, place.site), Quotes(place, local.text))};
     if (local.reads_environment) {
       for (findings::Edit& edit : EnsureImport(context_, module, "os", "import os")) edits.push_back(std::move(edit));
     }
-    return MakeFix("select the device by the local rank", Applicability::Safe, std::move(edits));
+    return edits;
   }
 
   // Inside a text in double quotes the key of the variable stands in single ones.
@@ -113,6 +146,7 @@ class Devices {
   traces::World world_;
   objects::OneNodeJobs one_node_;
   std::vector<source::Span> seen_;
+  std::map<std::pair<source::FileId, source::Span>, size_t> reported_;  // the finding of a file and a source
 };
 
 void Check(const Context& context, FindingSink& sink) { Devices(context, sink).Run(); }
@@ -169,6 +203,7 @@ model = DDP(model.cuda(), device_ids=[local_rank])
 * The process group is set up with as many ranks as this machine has devices, or each process takes
   its index on this machine for its rank: then `dist.get_rank()` is the local rank wherever the
   program asks for it.
+* Another place in the file selects a device by the same rank: one finding names them all, with one fix.
 * That it is a rank is known from a name alone, or the commands of the project start the program on
   one node only; `--min-confidence possible` shows these.
 
