@@ -1,0 +1,98 @@
+"""A program while it is written: lines of `main`, what stands above it, and which features it has so far.
+
+Blocks are lists of lines, indented relative to one another. A block may use every name that `main` has assigned before it;
+so it can be moved into a function of its own at any time, with those names as parameters (`lift`).
+"""
+
+import ast
+import builtins
+import random
+import textwrap
+
+
+def indent(lines):
+    return ["    " + line for line in lines or ["pass"]]
+
+
+class _Names(ast.NodeVisitor):
+    def __init__(self):
+        self.read, self.stored = [], set()
+
+    def visit_Name(self, node):
+        if isinstance(node.ctx, ast.Load):
+            self.read.append(node.id)
+        else:
+            self.stored.add(node.id)
+
+    def visit_FunctionDef(self, node):
+        self.stored.add(node.name)
+        self.generic_visit(node)
+
+    def visit_ClassDef(self, node):
+        self.stored.add(node.name)
+        self.generic_visit(node)
+
+    def visit_arg(self, node):
+        self.stored.add(node.arg)
+
+
+def names_of(lines):
+    """The names that a block reads, in order, and those that it stores."""
+    # An exit of a loop or a function may stand in it.
+    names = _Names()
+    names.visit(ast.parse("\n".join(["def block():", "  while True:", *("    " + line for line in lines or ["pass"])])))
+    return list(dict.fromkeys(names.read)), names.stored - {"block"}
+
+
+class Draft:
+    def __init__(self, seed):
+        self.rng = random.Random(seed)
+        self.imports = {"import torch", "import torch.distributed as dist"}
+        self.top = []
+        self.lines = []
+        self.features = set()
+        self._numbers = {}
+
+    def note(self, kind, name):
+        self.features.add(f"{kind}: {name}")
+
+    def fresh(self, hint):
+        """A name that nothing else has."""
+        number = self._numbers[hint] = self._numbers.get(hint, 0) + 1
+        return hint if number == 1 else f"{hint}{number}"
+
+    def add(self, *lines):
+        self.lines += lines
+
+    def define(self, text, **names):
+        """Puts a definition above `main`; {names} in it are filled in."""
+        self.top.append(textwrap.dedent(text).strip().format(**names))
+
+    def choose(self, options):
+        return self.rng.choice(options)
+
+    def chance(self, share):
+        return self.rng.random() < share
+
+    def free_names(self, lines):
+        """What a block takes from `main`."""
+        read, stored = names_of(lines)
+        _, known = names_of(self.lines)
+        return [name for name in read if name in known and name not in stored and not hasattr(builtins, name)]
+
+    def lift(self, lines, hint):
+        """Moves a block into a function above `main`, or inside it; the call of it."""
+        name = self.fresh(hint)
+        if self.chance(0.3):
+            self.note("place", "nested function")
+            self.add(f"def {name}():", *indent(lines))
+            return f"{name}()"
+        self.note("place", "function")
+        names = ", ".join(self.free_names(lines))
+        self.top.append("\n".join([f"def {name}({names}):", *indent(lines)]))
+        return f"{name}({names})"
+
+    def text(self):
+        start = ["main()"] if self.chance(0.3) else ['if __name__ == "__main__":', "    main()"]
+        parts = sorted(self.imports) + self.top + ["def main():", *indent(self.lines), *start]
+        return ast.unparse(ast.parse("\n".join(parts))) + "\n"
