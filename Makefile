@@ -1,5 +1,5 @@
 # Two commands for a fresh machine; all else goes through the CMake presets.
-.PHONY: demo test validate vscode fresh-machine setup clean
+.PHONY: demo test validate vscode oracle fresh-machine setup clean
 JOBS ?= $(shell nproc)
 
 # Findings are what the demo shows: exit code 1 is its success. It ends with what this binary can read and verify.
@@ -29,6 +29,12 @@ vscode: setup
 	cmake --build --preset release --target programs -j $(JOBS)
 	cd editors/vscode && npm run --silent package -- --out ../../build/allranks.vsix
 	node tests/vscode/run.mjs build/release/allranks build/allranks.vsix $(PICTURES)
+
+# What rules and knowledge claim, tried on the PyTorch, Accelerate, Transformers, Lightning and DeepSpeed of today: 5 GB.
+oracle:
+	tools/setup_oracle
+	build/oracle/bin/python -B tests/oracle/run_facts.py
+	build/oracle/bin/python -B tests/oracle/run_fixtures.py
 
 # Both commands above on a machine that has nothing but Debian's base system (needs root).
 fresh-machine:

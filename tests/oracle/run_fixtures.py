@@ -1,0 +1,284 @@
+#!/usr/bin/env python3
+"""Runs the Python fixtures of the hang rules on Gloo: what is flagged must hang or fail, `ok_*` and the rest must end.
+
+usage: run_fixtures.py [--jobs N] [--show] [FIXTURE...]   (fixtures/AR1*/ of this repository unless given)
+Needs PyTorch: `make oracle` makes a Python that has it. Prints a line for each entry that disagrees or could not be run,
+then a table. Exit code 1 if anything disagrees.
+"""
+
+import argparse
+import ast
+import builtins
+import collections
+import contextlib
+import dataclasses
+import importlib
+import multiprocessing
+import os
+import pathlib
+import sys
+import warnings
+
+os.environ["OMP_NUM_THREADS"] = "1"
+os.environ["ACCELERATE_USE_CPU"] = "true"
+
+import torch.distributed as dist  # pylint: disable=wrong-import-position
+
+import entries  # pylint: disable=wrong-import-position
+import on_cpu  # pylint: disable=wrong-import-position
+import situations  # pylint: disable=wrong-import-position
+import stand_ins  # pylint: disable=wrong-import-position
+import watch  # pylint: disable=wrong-import-position
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
+# What these rules find is no hang, or none that a run shows for sure.
+NOT_SHOWN = {"AR112": "a race: the values are wrong, and no rank waits", "AR113": "a race between threads or signals"}
+
+
+@dataclasses.dataclass
+class Result:
+    fixture: str
+    entry: entries.Entry
+    # "agrees", "disagrees" or "cannot".
+    verdict: str
+    why: str
+    outcomes: list = dataclasses.field(default_factory=list)
+
+
+def undefined(tree):
+    """Names that the file uses and never binds."""
+    bound, used = set(dir(builtins)), set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Name):
+            (used if isinstance(node.ctx, ast.Load) else bound).add(node.id)
+        elif isinstance(node, ast.arg):
+            bound.add(node.arg)
+        elif isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+            bound.add(node.name)
+        elif isinstance(node, ast.alias):
+            bound.add((node.asname or node.name).partition(".")[0])
+        elif isinstance(node, (ast.ExceptHandler, ast.MatchAs, ast.MatchStar)) and node.name:
+            bound.add(node.name)
+    return used - bound - {"__file__"}
+
+
+def kind_of_samples(tree):
+    """Pairs, tables or single tensors: as the loops of the file take them apart."""
+    for node in ast.walk(tree):
+        if isinstance(node, (ast.For, ast.comprehension)):
+            if any(isinstance(inner, ast.Attribute) and inner.attr in ("items", "named_parameters") for inner in ast.walk(node.iter)):
+                continue
+            target, is_numbered = node.target, "enumerate" in set(entries.names_in(node.iter))
+            if is_numbered and isinstance(target, ast.Tuple):
+                target = target.elts[-1]
+            if isinstance(target, ast.Tuple) and len(target.elts) == 2:
+                return stand_ins.Pairs
+    keys = [node for node in ast.walk(tree) if isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Constant)
+            and isinstance(node.slice.value, str) and set(entries.names_in(node.value)) & {"batch", "inputs"}]
+    return stand_ins.Tables if keys else stand_ins.Samples
+
+
+def starts_its_job(tree):
+    return "init_process_group" in set(entries.names_in(tree))
+
+
+def watch_lines(lines, say):
+    """Says when one of these lines, (file, line), is reached."""
+    left = set(lines)
+    files = {file for file, _ in left}
+
+    def local(frame, event, _arg):
+        place = (frame.f_code.co_filename, frame.f_lineno)
+        if event == "line" and place in left:
+            left.discard(place)
+            say("reached", place[1])
+        return local
+
+    sys.settrace(lambda frame, _event, _arg: local if frame.f_code.co_filename in files else None)
+
+
+def say_warnings(say):
+    """Says what PyTorch warns of: that a rank is no member of a group."""
+    warnings.showwarning = lambda message, *_args, **_kwargs: say("warned", str(message))
+    warnings.filterwarnings("always", message=".*does not belong to the given group")
+
+
+class Run:
+    """One entry of a fixture, called on one rank."""
+
+    def __init__(self, path, entry, given):
+        self.path, self.entry, self.given = str(path), entry, given
+        self.tree = ast.parse(path.read_text(encoding="utf-8"))
+        self.kind = kind_of_samples(self.tree)
+
+    def value(self, name, rank, world):
+        if name in self.given.given:
+            return self.given.given[name](rank, world)
+        return stand_ins.argument(name, rank, world, self.kind)
+
+    def arguments(self, function, rank, world, skip=0):
+        node = entries.functions(self.tree).get(function)
+        if node is None:
+            return [], {}
+        plain = node.args.posonlyargs + node.args.args
+        needed = plain[skip : len(plain) - len(node.args.defaults)]
+        optional = [arg for arg in plain[len(plain) - len(node.args.defaults) :] if arg.arg in self.given.given]
+        only = [arg for arg, default in zip(node.args.kwonlyargs, node.args.kw_defaults) if default is None]
+        return ([self.value(arg.arg, rank, world) for arg in needed],
+                {arg.arg: self.value(arg.arg, rank, world) for arg in optional + only})
+
+    def call(self, names, rank, world):
+        if self.given.call:
+            return self.given.call(names, rank)
+        if self.entry.name == entries.SCRIPT:
+            return None
+        holder, _, method = self.entry.name.rpartition(".")
+        if not holder:
+            args, kwargs = self.arguments(method, rank, world)
+            return names[method](*args, **kwargs)
+        args, kwargs = self.arguments(f"{holder}.__init__", rank, world, skip=1)
+        receiver = names[holder](*args, **kwargs)
+        is_static = not isinstance(names[holder].__dict__[method], (staticmethod, classmethod))
+        args, kwargs = self.arguments(self.entry.name, rank, world, skip=int(is_static))
+        return getattr(receiver, method)(*args, **kwargs)
+
+    def __call__(self, rank, world, say):
+        if self.given.own_folder:
+            os.mkdir(str(rank))
+            os.chdir(str(rank))
+        if self.given.prepare:
+            self.given.prepare(rank)
+        if not starts_its_job(self.tree):
+            dist.init_process_group("gloo")
+        if self.given.joined:
+            self.given.joined(rank)
+        typed = list(self.given.typed)
+        builtins.input = lambda *_: typed.pop(0) if typed else situations.leave()
+        names = {"__name__": "__main__" if self.entry.name == entries.SCRIPT else "fixture", "__file__": self.path}
+        names |= {name: self.value(name, rank, world) for name in undefined(self.tree)}
+        sys.argv = [self.path]
+        sys.path.insert(0, os.path.dirname(self.path))
+        say_warnings(say)
+        watch_lines(self.entry.expected, say)
+        exec(compile(self.tree, self.path, "exec"), names)  # pylint: disable=exec-used
+        result = self.call(names, rank, world)
+        if self.given.after:
+            self.given.after(result)
+
+
+def is_of_communication(text):
+    """Whether the innermost frame of a traceback is one of a library that communicates."""
+    frames = [line for line in text.splitlines() if line.lstrip().startswith("File ")]
+    return bool(frames) and any(part in frames[-1] for part in ("torch/distributed/", "deepspeed/comm", "torch/nn/parallel"))
+
+
+def shortened(text):
+    return text.strip().splitlines()[-1][:160] if text.strip() else "?"
+
+
+def judge(entry, outcomes):
+    foreign = [one for one in outcomes if one.how == "raised" and not is_of_communication(one.text)]
+    if foreign:
+        return "cannot", shortened(foreign[0].text)
+    waiting = [one for one in outcomes if one.how == "waits"]
+    failed = [one for one in outcomes if one.how == "raised"]
+    if not entry.expected:
+        if failed or waiting:
+            return "disagrees", "fails: " + shortened(failed[0].text) if failed else f"rank {waiting[0].rank} waits forever"
+        return "agrees", "all ranks end"
+    said = sorted({note[1] for one in outcomes for note in one.notes if note[0] == "reached"})
+    if not said:
+        return "cannot", "no rank reaches the line of the finding"
+    warned = [one for one in outcomes if any("does not belong" in note[1] for note in one.notes if note[0] == "warned")]
+    if waiting or failed or warned:
+        ranks = {"wait": waiting, "fail": failed, "are no members": warned}
+        return "agrees", ", ".join(f"{how}: {[one.rank for one in those]}" for how, those in ranks.items() if those)
+    return "disagrees", "all ranks end"
+
+
+def run_entry(work):
+    path, entry = work
+    fixture = path.relative_to(ROOT / "fixtures").as_posix()
+    given = situations.situation(fixture, entry.name)
+    codes = sorted({code for line in entry.expected.values() for code in line})
+    reason = given.cannot or next((NOT_SHOWN[code] for code in codes if code in NOT_SHOWN), "")
+    if reason:
+        return Result(fixture, entry, "cannot", reason)
+    outcomes = watch.run_job(Run(path, entry, given), given.world)
+    verdict, why = judge(entry, outcomes)
+    if verdict != "agrees":
+        # On a machine that does much else, a rank may look as if it slept.
+        outcomes = watch.run_job(Run(path, entry, given), given.world, rest=4 * watch.REST)
+        verdict, why = judge(entry, outcomes)
+    return Result(fixture, entry, verdict, why, outcomes)
+
+
+def work_of(paths):
+    return [(path, entry) for path in paths for entry in entries.entries(path)]
+
+
+def is_helper(path):
+    """Whether a file beside it imports it: it is run with that."""
+    return any(path in entries.imported_files(other, ast.parse(other.read_text(encoding="utf-8")))
+               for other in path.parent.glob("*.py") if other != path and path.parent.parent.parent == ROOT / "fixtures")
+
+
+def python_fixtures():
+    return sorted(path for path in (ROOT / "fixtures").glob("AR1*/**/*.py") if path.name != "__init__.py" and not is_helper(path))
+
+
+def preload(paths):
+    """Loads what fixtures import, once for all ranks."""
+    modules = {"torch._dynamo", "torch.distributed.fsdp", "torch.distributed.tensor", "torch.distributed.checkpoint"}
+    for path in paths:
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            modules |= {alias.name for alias in node.names} if isinstance(node, ast.Import) else set()
+            modules |= {node.module} if isinstance(node, ast.ImportFrom) and node.module else set()
+    for name in sorted(modules):
+        if name.partition(".")[0] in ("torch", "accelerate", "lightning", "pytorch_lightning", "transformers", "torchmetrics", "deepspeed", "megatron"):
+            with contextlib.suppress(ImportError):
+                importlib.import_module(name)
+
+
+def print_result(result, everything):
+    if result.verdict != "agrees" or everything:
+        print(f"{result.fixture}::{result.entry.name}: {result.verdict}: {result.why}", flush=True)
+    if everything:
+        for one in result.outcomes:
+            print(f"  rank {one.rank} {one.how} {one.notes}\n{one.text}")
+
+
+def print_table(results):
+    by_code = collections.defaultdict(collections.Counter)
+    for result in results:
+        by_code[result.fixture[:5]][("flagged " if result.entry.expected else "right ") + result.verdict] += 1
+    columns = [f"{kind} {verdict}" for kind in ("flagged", "right") for verdict in ("agrees", "disagrees", "cannot")]
+    print(f"\nPyTorch {dist.torch.__version__ if hasattr(dist, 'torch') else sys.modules['torch'].__version__}")
+    print("rule  " + "".join(f"{column:>19}" for column in columns))
+    for code, counts in sorted(by_code.items()):
+        print(f"{code} " + "".join(f"{counts[column]:19}" for column in columns))
+    total = sum(by_code.values(), collections.Counter())
+    print("all   " + "".join(f"{total[column]:19}" for column in columns))
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--jobs", type=int, default=3)
+    parser.add_argument("--show", action="store_true", help="show each entry, and where its ranks are")
+    parser.add_argument("fixtures", nargs="*", type=pathlib.Path)
+    options = parser.parse_args()
+    paths = [path.resolve() for path in options.fixtures] or python_fixtures()
+    preload(paths)
+    on_cpu.install()
+    work = work_of(paths)
+    results = []
+    with multiprocessing.get_context("fork").Pool(options.jobs) as pool:
+        for result in pool.imap_unordered(run_entry, work):
+            results.append(result)
+            print_result(result, options.show)
+    print_table(results)
+    return any(result.verdict == "disagrees" for result in results)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,592 @@
+"""What a fixture needs to show what it is about: the situation that its finding speaks of, or why it cannot be shown.
+
+Keys are paths below fixtures/, with `::function` where one entry of a file needs another situation than the rest.
+"""
+
+import dataclasses
+import pathlib
+
+import torch
+import torch.distributed as dist
+
+from stand_ins import FEATURES, Anything, Model, Pairs, Samples, Tables, batch, settings, tensor
+
+
+@dataclasses.dataclass
+class Situation:
+    world: int = 4
+    # Parameters and undefined names: functions of rank and world.
+    given: dict = dataclasses.field(default_factory=dict)
+    # Called in the folder of the rank before the file is run, with the rank.
+    prepare: object = None
+    # Called after the job has been joined, before the file is run, with the rank.
+    joined: object = None
+    # Each rank has a folder of its own, as on machines of its own.
+    own_folder: bool = False
+    # Lines that `input` reads.
+    typed: tuple = ()
+    # What is called, instead of the entry: function of the names of the file and the rank.
+    call: object = None
+    # What the program does next, with what the entry has returned.
+    after: object = None
+    # Why it cannot be shown here.
+    cannot: str = ""
+
+
+def always(**values):
+    """These values on every rank, as functions of rank and world."""
+    return {name: lambda rank, world, value=value: value for name, value in values.items()}
+
+
+def cannot(why):
+    return Situation(cannot=why)
+
+
+def options(**values):
+    return lambda rank, world: settings(**{name: value(rank) if callable(value) else value for name, value in values.items()})
+
+
+def on_rank(wanted, there, elsewhere):
+    """One value on one rank and another on the others."""
+    return lambda rank, _world: there if rank == wanted else elsewhere
+
+
+def written(name, value=None):
+    """On the disk of rank 0, and not on that of others."""
+
+    def prepare(rank):
+        if rank == 0:
+            pathlib.Path(name).parent.mkdir(parents=True, exist_ok=True)
+            torch.save({"b": tensor()} if value is None else value, name)
+
+    return prepare
+
+
+def everywhere(name, value=None):
+    """The same file on all ranks; each writes its own and gives it its name at once."""
+
+    def prepare(rank):
+        pathlib.Path(name).parent.mkdir(parents=True, exist_ok=True)
+        own = pathlib.Path(f"{name}.{rank}")
+        if isinstance(value, str):
+            own.write_text(value, encoding="utf-8")
+        else:
+            torch.save({"b": tensor()} if value is None else value, own)
+        own.rename(name)
+
+    return prepare
+
+
+def folder_of_first(name):
+    return lambda rank: pathlib.Path(name).mkdir() if rank == 0 else None
+
+
+def megatron(tensor_parallel=1, pipeline=2):
+    """Megatron's groups, after the job has been joined."""
+
+    def joined(_rank):
+        from megatron.core import parallel_state  # pylint: disable=import-outside-toplevel
+
+        parallel_state.initialize_model_parallel(tensor_parallel, pipeline)
+
+    return joined
+
+
+def after_start(function):
+    """A value that needs the job: made when it is used first."""
+    return lambda rank, world: function(rank, world)
+
+
+class Batches(Samples):
+    """Samples that are zero on the ranks that get an odd index from a DistributedSampler of an even job."""
+
+    def __getitem__(self, index):
+        return super().__getitem__(index) * (1 - index % 2)
+
+
+class NoNumbers(Pairs):
+    """Labels that are not a number where the index is odd."""
+
+    def __getitem__(self, index):
+        x, y = super().__getitem__(index)
+        return x, y * (float("nan") if index % 2 else 1)
+
+
+class SomeLabels(Pairs):
+    """No label is positive where the index is odd."""
+
+    def __getitem__(self, index):
+        x, y = super().__getitem__(index)
+        return x, y * (1 - index % 2)
+
+
+class DifferentLabels(Pairs):
+    def __getitem__(self, index):
+        return torch.ones(FEATURES), torch.arange(FEATURES) % (1 + index % 2)
+
+
+class Lists(Pairs):
+    """Each sample is a list; on odd indices half of it is empty."""
+
+    def __getitem__(self, index):
+        return [torch.ones(FEATURES), torch.ones(FEATURES) * (1 - index % 2)]
+
+
+class Lengths(Pairs):
+    """Zeros where the index is odd, so that fewer positions are found."""
+
+    def __getitem__(self, index):
+        return torch.ones(FEATURES) * (1 - index % 2)
+
+
+class Queue:
+    """Requests; the first is long."""
+
+    def __init__(self):
+        self.lengths = [2000, 1, 1]
+
+    def get(self):
+        if not self.lengths:
+            raise SystemExit(0)
+        return "x" * self.lengths.pop(0)
+
+
+class Part:
+    """A part of a model that is gathered."""
+
+    def __init__(self):
+        self.weight, self.bias = tensor(), torch.ones(FEATURES)
+        self.is_split, self.has_bias, self.kind = True, True, "linear"
+
+
+def failing_once(error, rank, calls=1):
+    """A model that fails on one rank, in the first calls."""
+
+    class Failing(Model):
+        def __init__(self):
+            super().__init__()
+            self.left = calls
+
+        def forward(self, *args, **kwargs):
+            if dist.get_rank() == rank and self.left:
+                self.left -= 1
+                raise error
+            return super().forward(*args, **kwargs)
+
+    return lambda *_: Failing()
+
+
+def number(value):
+    return lambda *_: value
+
+
+def set_variable(name, value):
+    import os  # pylint: disable=import-outside-toplevel
+
+    os.environ[name] = str(value)
+
+
+def name_host(name):
+    import socket  # pylint: disable=import-outside-toplevel
+
+    socket.gethostname = lambda: name
+
+
+def free_memory(percent):
+    torch.cuda.mem_get_info = lambda *_: (percent, 100)
+
+
+def draw(value):
+    import random  # pylint: disable=import-outside-toplevel
+
+    random.random = lambda: value
+
+
+def leave(*_args):
+    raise SystemExit(0)
+
+
+def poll(uploader, rank):
+    import time  # pylint: disable=import-outside-toplevel
+
+    uploader.upload("x", (lambda _: None) if rank == 0 else lambda _: [time.sleep(1) for _ in range(200)])
+    time.sleep(1)
+    uploader.poll()
+
+
+def record(timers, rank):
+    if rank == 0:
+        timers.elapsed["slow"] = 1.0
+    timers.report()
+
+
+def sharded():
+    from torch.distributed.device_mesh import init_device_mesh  # pylint: disable=import-outside-toplevel
+    from torch.distributed.tensor import Shard, distribute_tensor  # pylint: disable=import-outside-toplevel
+
+    return distribute_tensor(torch.ones(8, FEATURES), init_device_mesh("cpu", (4,)), [Shard(0)])
+
+
+def saved_sharded(folder):
+    from torch.distributed import checkpoint  # pylint: disable=import-outside-toplevel
+
+    checkpoint.save({"b": tensor(), "a": tensor()}, checkpoint_id=folder, no_dist=True)
+
+
+def loader_of(features):
+    return torch.utils.data.DataLoader([torch.rand(features) for _ in range(16)], batch_size=2)
+
+
+def batches_of_statistics(rank, count):
+    everywhere("model.pt", {"normalise.mean": torch.zeros(8), "head.weight": torch.ones(2, 8), "head.bias": torch.ones(2)})(rank)
+    everywhere("batches.pt", [torch.ones(2, 8)] * count)(rank)
+
+
+def files_but_one(rank):
+    torch.save(tensor(), "1.pt")
+    if rank != 0:
+        torch.save(tensor(), "0.pt")
+
+
+def pairs_of_ranks():
+    return [dist.new_group([0, 1]), dist.new_group([2, 3])]
+
+
+def next_group(_result):
+    """Groups get their names by counting: who made fewer waits in another one than the rest."""
+    dist.barrier(dist.new_group())
+
+
+def use_group(result):
+    dist.all_reduce(tensor(), group=result)
+
+
+def lightning_rank(rank):
+    from lightning.pytorch.utilities import rank_zero_only  # pylint: disable=import-outside-toplevel
+
+    rank_zero_only.rank = rank
+
+
+def started_and_finished(overlap):
+    overlap.start(tensor())
+    overlap.finish()
+
+
+class Scalar(Model):
+    """A model that gives its loss."""
+
+    def forward(self, *args, **kwargs):
+        return super().forward(*args, **kwargs).mean()
+
+
+class SomeRollouts(Tables):
+    """Nothing was rolled out for the second half."""
+
+    def __getitem__(self, index):
+        return {**super().__getitem__(index), "rollout": torch.ones(FEATURES) * (index % 2)}
+
+
+class Classes(Pairs):
+    def __getitem__(self, index):
+        return torch.ones(FEATURES), torch.tensor(1)
+
+
+class Server:
+    def fetch(self):
+        return torch.ones(2, 2)
+
+
+class LabelledLengths(Pairs):
+    def __getitem__(self, index):
+        return torch.ones(FEATURES) * (1 - index % 2), torch.ones(FEATURES)
+
+
+HOROVOD, MPI = "needs Horovod, which is not built here", "needs MPI"
+FRAMEWORK = "a hook or a callback: what calls it, and with what, is not in the file"
+JOB_OF_SEVERAL_NODES = "needs several machines"
+FSDP_CPU = "FSDP1 asks for an accelerator"
+DEEPSPEED_CPU = "needs a configuration of DeepSpeed that is not in the file"
+INSIDE = "a part of the module that the file wraps"
+
+SITUATIONS = {
+    # ---- AR101
+    "AR101/horovod_allreduce.py": cannot(HOROVOD),
+    "AR101/ok_horovod.py": cannot(HOROVOD),
+    "AR103/horovod_early_return.py": cannot(HOROVOD),
+    "AR101/mpi_bcast.py": cannot(MPI),
+    "AR101/ok_mpi_bcast.py": cannot(MPI),
+    "AR101/annotated_as_text.py": Situation(call=lambda names, _: names["last"](names["Keeper"]())),
+    "AR101/annotated_as_text.py::Trainer.finish": cannot("the field that it reads is never set"),
+    "AR101/annotated_as_text.py::Trainer.each": Situation(call=lambda names, _: names["Trainer"]([names["Keeper"]()]).each()),
+    "AR101/ok_annotated_as_text.py": cannot(FRAMEWORK),
+    "AR101/and_operator.py": Situation(given=always(url="http://x/y", target="t")),
+    "AR101/evaluate_in_other_file/train.py": cannot("a model of its own that is not in the file"),
+    "AR101/ok_local_state_under_main_process_first.py": Situation(
+        prepare=everywhere("path", torch.optim.SGD(Model().parameters(), lr=0.1).state_dict())),
+    "AR101/ok_main_process_first.py": Situation(given={"dataset": lambda *_: Anything()}),
+    "AR101/namespace_package/train.py": cannot("the fixture has a stand-in for Megatron of its own"),
+    "AR101/ok_namespace_package/train.py": cannot("the fixture has a stand-in for Megatron of its own"),
+    "AR101/rank_zero_only_hook.py": Situation(joined=lambda rank: lightning_rank(rank)),
+    "AR101/two_scripts/alone.py": Situation(given={"args": options(local_rank=lambda rank: rank, steps=1)}),
+    "AR101/own_module_in_a_shared_helper.py::Head.forward": Situation(),
+    "AR101/asked_again_inside.py": Situation(given={"args": options(local_rank=lambda rank: rank)}),
+    "AR101/ok_asked_again_inside.py": Situation(given={"args": options(local_rank=lambda rank: rank)}),
+    "AR101/ok_arms_for_ends_and_middle.py::job_of_two": Situation(world=2),
+    "AR101/ok_communicator_with_a_server.py": cannot("needs NCCL"),
+    "AR101/ok_every_rank_sends_in_its_turn.py": Situation(given=always(state=tensor())),
+    "AR101/ok_members_of_an_edge.py": Situation(given=always(source=0, target=1)),
+    "AR101/ok_read_then_broadcast.py": Situation(prepare=everywhere("path", "{}")),
+    "AR101/ok_reduce_then_print.py": Situation(given=always(loss=torch.tensor(1.0))),
+    "AR101/ok_table_of_settings.py": Situation(given={"options": lambda *_: {}}),
+    "AR101/table_of_settings.py": Situation(given={"options": lambda *_: {}}),
+    "AR101/ok_twin_guards_through_a_call.py": Situation(prepare=everywhere("data.txt", "x")),
+    "AR101/twin_guards_through_a_call.py": cannot("the launcher passes --local_rank"),
+    "AR101/other_setting_asked.py": Situation(given={"args": options(tensor=1, pipeline=0)}),
+    "AR101/rank_as_text.py::by_get": Situation(prepare=lambda rank: set_variable("SLURM_PROCID", rank)),
+    "AR101/rank_as_text.py::by_getenv": Situation(prepare=lambda rank: set_variable("OMPI_COMM_WORLD_RANK", rank)),
+    "AR101/with_block_and_falsy_rank.py": Situation(given={"timer": lambda *_: torch.no_grad()}),
+    "AR101/last_stage_default_group.py": Situation(joined=megatron(), given={"losses": lambda *_: [tensor(), tensor()]}),
+    "AR101/ok_last_stage_data_parallel_group.py": Situation(joined=megatron(),
+                                                            given={"losses": lambda *_: [torch.ones(1), torch.ones(1)]}),
+    "AR101/ok_first_rank_of_each_stage.py": Situation(joined=megatron(), given={"loss": lambda *_: torch.ones(1)}),
+    "AR101/ok_lock_step_pipeline.py": Situation(joined=megatron(), given={"batch": lambda *_: torch.ones(4, 8),
+                                                                          "stage": lambda *_: lambda x: x}),
+    "AR101/ok_recursion_keeps_the_group.py": Situation(joined=megatron(), given={"metrics": lambda *_: {"loss": tensor()}}),
+    "AR101/recursion_keeps_the_group.py": Situation(joined=megatron(), given={"metrics": lambda *_: {"loss": tensor()}}),
+    "AR101/ok_tensor_rank_data_group.py": Situation(joined=megatron(2, 1)),
+    "AR101/tensor_parallel_rank_own_group.py": Situation(joined=megatron(2, 1), given={"metrics": lambda *_: {"loss": tensor()}}),
+    # ---- AR102
+    "AR102/prepared_loader_on_main.py": Situation(given={"dataset": lambda *_: Tables(16)}),
+    "AR102/options_as_usual.py::score": Situation(given={"logits": lambda *_: torch.rand(2, 10),
+                                                         "labels": lambda *_: torch.tensor([0, 1])}),
+    "AR102/torchmetrics_compute.py": Situation(given={
+        "loader": lambda *_: [(torch.rand(2, 10), torch.tensor([0, 1]))], "model": lambda *_: lambda x: x}),
+    "AR102/ok_options_that_switch_it_off.py": Situation(given={
+        "loader": lambda *_: [(torch.rand(2, 10), torch.tensor([0, 1]))], "net": lambda *_: torch.nn.Linear(10, 10)}),
+    "AR102/sharded_in_place.py": Situation(given={"layers": lambda *_: [torch.nn.Linear(4, 4)]}),
+    "AR102/ok_sharded_in_place.py": Situation(given={"layers": lambda *_: [torch.nn.Linear(4, 4)]}),
+    "AR102/full_tensor_for_printing.py": Situation(given={"weight": lambda *_: sharded()}),
+    "AR102/forward_with_batch_norm.py": Situation(given={"loader": lambda *_: [torch.rand(2, 4)]}),
+    "AR102/prepared_with_buffers.py": Situation(given={"loader": lambda *_: loader_of(4)}),
+    "AR102/ok_prepared_without_buffers.py": Situation(given={"loader": lambda *_: loader_of(4)}),
+    "AR102/forward_with_buffers.py": Situation(given={"loader": lambda *_: [torch.rand(2, 16)]}),
+    "AR102/forward_with_buffers.py::with_positions": cannot("its module has no parameter, which DDP refuses"),
+    "AR102/ok_forward_without_buffers.py": Situation(given={"loader": lambda *_: [torch.rand(2, 16)]}),
+    "AR102/ok_ddp_inner_module.py": Situation(given={"net": lambda *_: torch.nn.Linear(3, 3),
+                                                     "loader": lambda *_: [(torch.ones(1, 3), torch.ones(1, 3))]}),
+    "AR102/wrapped_module_in_a_shared_helper.py": Situation(given={"policy": number(None)}),
+    "AR102/forward_of_unknown_model.py": cannot("needs DGL"),
+    "AR102/job_joined_by_one.py": Situation(),
+    "AR102/accelerate_save_state.py": cannot(FSDP_CPU),
+    "AR102/launched_with_it/train.py": cannot(FSDP_CPU),
+    "AR102/fsdp_forward_on_rank_zero.py": cannot(FSDP_CPU),
+    "AR102/fsdp_state_dict.py": cannot(FSDP_CPU),
+    "AR102/ok_fsdp_full_state_dict.py": cannot(FSDP_CPU),
+    "AR102/ok_plain_module_in_a_shared_helper.py": cannot(FSDP_CPU),
+    "AR102/ok_tensors_that_may_be_plain.py": cannot(FSDP_CPU),
+    "AR102/wrapped_module_in_a_shared_helper.py": cannot(FSDP_CPU),
+    "AR102/trainer_saves_under_fsdp.py": cannot(FSDP_CPU),
+    "AR102/ok_trainer.py": cannot(FSDP_CPU),
+    "AR107/gathered_under_fsdp.py": cannot(FSDP_CPU),
+    "AR102/deepspeed_save_checkpoint.py": cannot(DEEPSPEED_CPU),
+    "AR102/ok_deepspeed.py": cannot(DEEPSPEED_CPU),
+    "AR102/save_state_before_the_job_is_left.py": cannot(DEEPSPEED_CPU),
+    "AR102/ok_job_left_before.py": cannot(DEEPSPEED_CPU),
+    "AR102/forward_with_buffers.py::Net.forward": cannot(INSIDE),
+    "AR102/forward_with_buffers.py::Positions.forward": cannot(INSIDE),
+    "AR102/ok_forward_without_buffers.py::Net.forward": cannot(INSIDE),
+    "AR102/lightning_callback_metrics.py": cannot(FRAMEWORK),
+    "AR102/lightning_global_zero.py": cannot(FRAMEWORK),
+    "AR102/metrics_in_a_hook.py": cannot(FRAMEWORK),
+    "AR102/ok_lightning.py": cannot(FRAMEWORK),
+    "AR102/ok_metrics_of_each_rank.py": cannot(FRAMEWORK),
+    "AR102/ok_metrics_read_by_all.py": cannot(FRAMEWORK),
+    "AR102/sync_dist_on_rank_zero.py": cannot(FRAMEWORK),
+    "AR102/trainer_out_of_a_factory.py": cannot("needs a configuration of Hydra that is not in the file"),
+    "AR102/ok_save_state_on_all.py": cannot("needs a language model"),
+    "AR102/state_dict_as_argument.py": cannot("needs a language model"),
+    "AR102/ok_sharded_or_main.py": Situation(given={"dataset": lambda *_: Anything(), "args": options(save_every=1)}),
+    "AR102/ok_trainer_of_one_device.py": cannot("a job of one"),
+    "AR102/ok_two_models_in_one_call.py": cannot("what it loads is not in the file"),
+    # ---- AR103
+    "AR103/helper_leaves_in_other_file/main.py": Situation(),
+    "AR103/first_of_a_group_starts_over.py::make_groups": Situation(given=always(size=2)),
+    "AR103/set_in_other_file/train.py": cannot("no hook is in the file"),
+    "AR103/break_on_main.py": Situation(given={"prompts": lambda *_: ["go", "stop", "go"]}),
+    "AR103/first_of_a_group_starts_over.py": Situation(
+        call=lambda names, _: (names["make_groups"](2), names["serve"](Model(), Queue(), tensor()))),
+    "AR103/ok_broadcast_signal.py": Situation(typed=("go", "stop"), given={"model": lambda *_: Model()}),
+    "AR103/ok_all_leave.py": Situation(given={"model": lambda *_: lambda x: torch.tensor(1.0)}),
+    "AR103/ok_collective_first.py": Situation(given=always(loss=torch.tensor(1.0))),
+    "AR103/ok_ends_with_a_message.py": Situation(given={"config": lambda *_: {"steps": 1}}),
+    "AR103/ok_ends_with_an_error.py": Situation(prepare=everywhere("Makefile", "all:\n\ttrue\n")),
+    "AR103/ok_exit_after_the_last.py::main": Situation(given={"evaluate": lambda *_: lambda: 1}),
+    "AR103/ok_exit_after_the_last.py::worker": Situation(joined=lambda rank: dist.init_process_group("gloo")),
+    "AR103/ok_root_asks_again.py": Situation(typed=("", "question"), given={"answer": lambda *_: leave}),
+    "AR103/root_leaves_without_a_word.py": Situation(typed=("question", "")),
+    "AR103/rank_zero_keeps_the_loop.py": Situation(typed=("x" * 3000, "go"), given={"tokenizer": lambda *_: lambda text: text}),
+    "AR103/ok_raise_on_rank_zero.py": Situation(prepare=lambda rank: pathlib.Path("path").mkdir(exist_ok=True)),
+    "AR103/continue_skips_the_wait.py": Situation(),
+    "AR103/setting_behind_the_rank.py": Situation(prepare=everywhere("log"), given={"args": options(log="log", strict=1, stop=1)}),
+    "AR103/setting_behind_the_rank.py::evaluate": Situation(joined=lambda rank: dist.init_process_group("gloo"),
+                                                            given={"args": options(stop=1)}),
+    "AR103/ok_other_group.py": Situation(joined=megatron()),
+    "AR103/leaves_with_success.py": Situation(given=always(done=True)),
+    "AR103/root_sends_something_else.py": Situation(given={"evaluate": lambda *_: lambda: 0.95,
+                                                           "stopper": lambda *_: lambda score: False}),
+    # ---- AR104
+    "AR104/callback_stops_one_rank.py": cannot(FRAMEWORK),
+    "AR104/ok_callback_counts.py": cannot(FRAMEWORK),
+    "AR104/checkpoint_exists.py": Situation(own_folder=True, prepare=written("path")),
+    "AR104/early_stop_on_own_loss.py": cannot("batch norm needs larger batches than those of the file"),
+    "AR104/future_done.py::Uploader.upload": cannot("the executor's thread ends with the process"),
+    "AR104/ok_key_of_the_batch.py": Situation(given={"dataset": lambda *_: Tables(64)}),
+    "AR104/ok_local_skip.py": Situation(given=always(cache="cache")),
+    "AR104/presence_of_a_key/train.py": Situation(given={"model": lambda *_: Scalar(), "dataset": lambda *_: SomeRollouts()}),
+    "AR104/small_example_of_a_job/train.py": cannot("it has no data"),
+    "AR104/started_by_torchrun/demo.py": cannot("what it times takes no time here"),
+    "AR104/folder_per_rank.py": Situation(own_folder=True, prepare=lambda rank: saved_sharded("folder") if rank == 0 else None),
+    "AR104/empty_batch_without_backward.py": cannot("samples that differ in size need a collate function, which is not in the file"),
+    "AR104/host_name.py": Situation(prepare=lambda rank: name_host("gpu-slow-1" if rank == 0 else "gpu-fast-1")),
+    "AR104/job_joined_where_a_file_is.py": Situation(own_folder=True, prepare=written("settings"), given=always(settings="settings")),
+    "AR104/made_where_missing.py": Situation(own_folder=True, prepare=lambda rank: written("folder/index.bin")(rank)
+                                             or pathlib.Path("folder").mkdir(exist_ok=True)),
+    "AR104/memory_is_short.py": Situation(given={"buffers": lambda *_: [tensor()]},
+                                          prepare=lambda rank: free_memory(1 if rank == 0 else 90)),
+    "AR104/metadata_file_read_by_each.py": Situation(
+        own_folder=True, prepare=lambda rank: saved_sharded("folder") if rank == 0 else None),
+    "AR104/nan_loss_skipped.py": Situation(given={"dataset": lambda *_: NoNumbers()}),
+    "AR104/newest_step_is_listed.py": Situation(own_folder=True, prepare=lambda rank: written("checkpoints/1")(rank)
+                                                or pathlib.Path("checkpoints").mkdir(exist_ok=True)),
+    "AR104/no_tokens_selected.py": cannot("needs a data set with masks of its own"),
+    "AR104/number_of_boxes.py": cannot("samples that differ in size need a collate function, which is not in the file"),
+    "AR104/one_note_for_all.py": Situation(own_folder=True, prepare=written("path", {"epoch": 1}), given={"epochs": number(2)}),
+    "AR104/prepared_after_all_looked.py": Situation(own_folder=True, prepare=folder_of_first("prepared")),
+    "AR104/prepared_while_others_look.py": Situation(own_folder=True, prepare=folder_of_first("prepared")),
+    "AR104/presence_by_a_number.py": Situation(given={"dataset": lambda *_: Batches(), "model": lambda *_: lambda x: x * 20}),
+    "AR104/samples_in_the_batch.py": Situation(given={"dataset": lambda *_: SomeLabels(36)}),
+    "AR104/saved_before_on_a_group.py": Situation(own_folder=True, prepare=written("folder/name"), given={"name": number("name")}),
+    "AR104/sign_to_stop.py": Situation(own_folder=True, prepare=written("stop"), given={"args": options(stop_file="stop")}),
+    "AR104/sometimes_logged.py": Situation(prepare=lambda rank: draw(0.001 if rank == 0 else 0.5),
+                                           given=always(loss=torch.tensor(1.0))),
+    "AR104/time_is_up.py": Situation(given={"hours": lambda rank, _: 0 if rank == 0 else 1}),
+    "AR104/future_done.py": Situation(call=lambda names, rank: poll(names["Uploader"](), rank)),
+    "AR104/ok_page_asks.py": cannot("needs Streamlit"),
+    "AR104/ok_configuration.py": Situation(given={"loader": lambda *_: iter([tensor()] * 100),
+                                                          "model": lambda *_: lambda x: torch.tensor(1.0)}),
+    "AR104/ok_class_of_an_output.py": Situation(),
+    "AR104/ok_both_arms_reduce.py": cannot("needs a data set with masks of its own"),
+    "AR104/ok_every_rank_reads_the_same.py": Situation(given={"dataset": lambda *_: Pairs(64)}),
+    "AR104/ok_job_of_its_own.py": cannot("run by itself, it is a job of one"),
+    "AR104/ok_presence_gathered.py": Situation(given={"model": lambda *_: Scalar(), "dataset": lambda *_: Tables(16)}),
+    "AR104/ok_rank_zero_keeps_time.py": Situation(),
+    "AR104/ok_reduced_where_there_are_others.py": Situation(given={"net": lambda *_: Scalar()}),
+    "AR104/ok_root_keeps_its_own.py": Situation(given={"evaluate": lambda *_: lambda: 0.95, "stopper": lambda *_: lambda score: False}),
+    "AR104/ok_rank_zero_looks.py": Situation(prepare=everywhere("path")),
+    "AR104/ok_job_of_one/train.py": cannot("run by itself, it is a job of one"),
+    "AR104/ok_started_by_python/demo.py": cannot("run by itself, it is a job of one"),
+    # ---- AR105
+    "AR105/backward_of_valid_samples.py": Situation(given={"dataset": lambda *_: Lists()}),
+    "AR105/valid_samples_only.py": Situation(given={"dataset": lambda *_: Lists()}),
+    "AR105/exhausted_iterator.py": Situation(given={"paths": lambda *_: ["a", "b", "c", "d", "e"]}),
+    "AR105/failure_decides_where_to_begin.py": Situation(
+        own_folder=True, prepare=written("path", {"model": {"weight": torch.ones(FEATURES)}, "epoch": 98})),
+    "AR105/ok_failure_ends_the_job.py": Situation(prepare=everywhere("path", {"model": {"weight": torch.ones(FEATURES)}, "epoch": 98})),
+    "AR105/files_of_this_rank.py": Situation(prepare=written("folder/shard-0-1.bin", tensor())),
+    "AR105/mode_set_back_to_training.py": Situation(prepare=lambda rank: batches_of_statistics(rank, 5)),
+    "AR105/ok_mode_of_evaluation.py": Situation(prepare=lambda rank: batches_of_statistics(rank, 5)),
+    "AR105/micro_batches_by_length.py": cannot("samples that differ in size need a collate function, which is not in the file"),
+    "AR105/strided_shard.py": Situation(given={"paths": lambda *_: ["a", "b", "c", "d", "e"]}),
+    "AR105/mode_set_back_to_training.py::SharedStatistics.forward": cannot(INSIDE),
+    "AR105/mode_set_back_to_training.py::Net.forward": cannot(INSIDE),
+    "AR105/ok_mode_of_evaluation.py::SharedStatistics.forward": cannot(INSIDE),
+    "AR105/ok_mode_of_evaluation.py::Net.forward": cannot(INSIDE),
+    "AR105/timers_of_this_rank.py::Timers.record": Situation(given={"samples": lambda *_: [1, 2]}),
+    "AR105/timers_of_this_rank.py": Situation(call=lambda names, rank: record(names["Timers"](), rank)),
+    "AR105/work_left_over.py": Situation(given={"items": lambda *_: [tensor()] * 5}),
+    "AR105/ok_as_many_centers_on_all.py": Situation(given={"samples": lambda *_: torch.ones(8, FEATURES), "sizes": number([2, 4])}),
+    "AR105/ok_chunks_by_the_number_of_ranks.py": Situation(given={"rows": number(torch.ones(1)), "columns": lambda *_: torch.ones(16)}),
+    "AR105/ok_keys_apart_from_values.py": Situation(given={"limit": number(0)}),
+    "AR105/ok_field_that_is_shared.py": Situation(prepare=everywhere("last.pt", {"epoch": 3})),
+    "AR105/ok_join.py": Situation(given={"items": lambda *_: [(tensor(), tensor())] * 5}),
+    "AR105/ok_loops_in_loops.py": Situation(given={"shards": lambda *_: torch.ones(4, 4)}),
+    "AR105/ok_over_the_items_of_a_batch.py": Situation(given={"dataset": lambda *_: Tables()}),
+    "AR105/ok_parameters.py": Situation(),
+    "AR105/ok_reduced_after_the_loop.py": Situation(given={"paths": lambda *_: ["a", "b", "c", "d", "e"]}),
+    "AR105/ok_smallest_count.py": Situation(given={"items": lambda *_: [tensor()] * 5}),
+    # ---- AR106
+    "AR106/first_rank_goes_last_once_more.py": cannot("the launcher passes --local_rank"),
+    "AR106/ok_first_rank_goes_last.py": Situation(prepare=everywhere("en", "x")),
+    "AR106/root_of_a_guessed_group_own_rank.py": Situation(given={"group": number(None)}),
+    "AR106/ok_both_walk_the_same.py": Situation(given={"parts": lambda *_: [Part()]}),
+    "AR106/walks_meet_in_other_operations.py": Situation(given={"parts": lambda *_: [Part()]}),
+    "AR106/ok_count_sent_first.py": Situation(prepare=everywhere("tables_0.pt", [torch.ones(8), torch.ones(8)])),
+    "AR106/ok_holder_of_the_tensor_sends.py": Situation(given={"files": number(["a", "b", "c", "d"])}),
+    "AR106/ok_root_of_a_group_of_unknown_members.py": Situation(given={"groups": lambda *_: pairs_of_ranks()}),
+    "AR106/ok_root_from_group.py": Situation(joined=megatron(2, 1), given={"batch": lambda *_: tensor()}),
+    "AR106/ok_two_groups_one_order.py": Situation(joined=megatron()),
+    "AR106/two_groups_in_opposite_order.py": Situation(joined=megatron(1, 1)),
+    "AR106/ok_scatter_lists.py": Situation(given={"chunks": lambda *_: [torch.ones(8)] * 4}),
+    "AR106/ok_size_then_data.py": Situation(given={"server": lambda *_: Server()}),
+    "AR106/ok_told_what_to_do.py": Situation(),
+    "AR106/wait_by_node_written_twice.py": cannot(JOB_OF_SEVERAL_NODES),
+    "AR106/maximum_meets_sum.py": cannot("a wrong value, and no rank waits"),
+    # ---- AR107
+    "AR107/collective_in_helper/train.py": Situation(given={"model": failing_once(RuntimeError("no"), 0)}),
+    "AR107/ok_own_exception_agreed.py": Situation(given={"net": lambda *_: Scalar()}),
+    "AR107/bad_file_skipped.py": Situation(own_folder=True, prepare=lambda rank: files_but_one(rank), given={"paths": number(["0.pt", "1.pt"])}),
+    "AR107/barrier_in_handler.py": Situation(own_folder=True, prepare=lambda rank: (everywhere("fallback")(rank), written("path")(rank)),
+                                             given=always(fallback="fallback")),
+    "AR107/errors_are_only_logged.py": cannot("starts its own processes"),
+    "AR107/exception_of_the_project.py": cannot("what raises the exception is not in the file"),
+    "AR107/nobody_is_told.py": Situation(given={"model": failing_once(RuntimeError("no"), 0)}),
+    "AR107/out_of_memory_skipped.py": Situation(given={"net": failing_once(torch.cuda.OutOfMemoryError("no"), 0)}),
+    "AR107/retry.py": Situation(given={"model": failing_once(RuntimeError("no"), 0, 3)}),
+    "AR107/ok_all_are_told_before_going_on.py": Situation(),
+    "AR107/ok_error_is_provoked.py": cannot("what injects the error is not in the file"),
+    "AR107/ok_strategy_cannot_be.py": Situation(prepare=everywhere("path", "x")),
+    "AR107/ok_the_operation_itself_fails.py": cannot("what the reader reads is not in the file"),
+    "AR107/ok_test_is_skipped.py": Situation(),
+    # ---- AR108
+    "AR108/ok_every_rank_creates_every_group.py": Situation(given=always(all_ranks=[[0, 1], [2, 3]])),
+    "AR108/ok_local_synchronization.py": Situation(given=always(ranks=[0, 1])),
+    "AR108/ok_group_made_once.py": Situation(call=lambda names, _: (names["prepare"](), names["reduce"](tensor()))),
+    "AR108/rank_zero_makes_it.py": Situation(call=lambda names, _: names["Groups"]()),
+    "AR108/ok_subgroups.py": cannot("a group for each node of GPUs"),
+    "AR108/ok_uniform_condition.py": Situation(given={"world_size": lambda _, world: world, "backend": number("nccl")}),
+    "AR108/ok_made_by_now_unknown.py": cannot("who called it before is not in the file"),
+    "AR108/mesh_on_first_process_of_node.py": Situation(),
+    "AR108/early_return_of_non_members.py": Situation(after=next_group),
+    "AR108/members_only.py": Situation(given=always(all_ranks=[[0, 1, 2]]), after=next_group),
+    "AR108/members_are_others_on_each_rank.py": Situation(given=always(size=2), after=use_group),
+    # ---- AR109
+    "AR109/first_of_my_group.py": Situation(joined=megatron(2, 1), given={"batch": lambda *_: tensor()}),
+    "AR109/ok_global_rank_of_root.py": Situation(joined=megatron(2, 1), given={"batch": lambda *_: tensor()}),
+    "AR109/ok_own_group_kept.py": Situation(given=always(all_ranks=[[0, 1], [2, 3]])),
+    "AR109/ok_inner_function_of_members.py": Situation(given={"optimizer": lambda *_: Anything(), "members": number([0, 1])}),
+    "AR109/inner_function_of_all.py": Situation(given={"batches": lambda *_: tensor()}),
+    # ---- AR110
+    "AR110/distinct_labels.py": Situation(given={"dataset": lambda *_: DifferentLabels()}),
+    "AR110/positions_found.py": Situation(given={"dataset": lambda *_: Lengths()}),
+    "AR110/selected_by_mask.py": Situation(given={"dataset": lambda *_: LabelledLengths()}),
+    "AR110/selected_over_a_threshold.py": Situation(given={"dataset": lambda *_: Lengths()}),
+    "AR110/attention_mask_of_inputs.py": cannot(FRAMEWORK),
+    "AR110/ok_summed_before.py": cannot(FRAMEWORK),
+    "AR110/ok_mean_of_selection.py": Situation(given={"mask": lambda *_: torch.ones(2, FEATURES, dtype=torch.bool),
+                                                      "entropies": lambda *_: tensor()}),
+    "AR110/ok_objects.py": Situation(given={"texts": number(["a b", "c", "d", "e f", "g"])}),
+    "AR110/ok_pad_across_processes.py": cannot("needs a language model"),
+    "AR110/ok_sizes_exchanged.py": Situation(given={"hits": lambda rank, _: torch.ones(rank + 1)}),
+    "AR110/ok_counts_instead.py": Situation(given={"dataset": lambda *_: Classes()}),
+    "AR112/ok_handle_handed_on.py::Overlap.finish": Situation(call=lambda names, _: started_and_finished(names["Overlap"]())),
+    "AR112/ok_waited_at_once.py": Situation(world=2, given={"buffer": lambda *_: tensor(), "peer": lambda rank, _: 1 - rank}),
+    "AR112/ok_waits_before_the_step.py::one_after_the_other": Situation(given={"rows": number(None), "columns": number(None)}),
+    "AR113/ok_messages_from_threads.py": Situation(world=2, given={"peer": lambda rank, _: 1 - rank}),
+    "AR113/ok_save_is_not_certain.py": cannot("needs a model for Lightning"),
+    "AR113/ok_threads_are_ranks.py": cannot("its threads are the ranks"),
+    "AR110/ok_texts_instead_of_tensors.py": cannot("needs a language model and its tokenizer"),
+}
+
+
+def situation(fixture, entry):
+    return SITUATIONS.get(f"{fixture}::{entry}") or SITUATIONS.get(fixture) or Situation()
