@@ -22,6 +22,7 @@ import warnings
 os.environ["OMP_NUM_THREADS"] = "1"
 os.environ["ACCELERATE_USE_CPU"] = "true"
 
+import torch  # pylint: disable=wrong-import-position
 import torch.distributed as dist  # pylint: disable=wrong-import-position
 
 import entries  # pylint: disable=wrong-import-position
@@ -253,12 +254,16 @@ def print_table(results):
     for result in results:
         by_code[result.fixture[:5]][("flagged " if result.entry.expected else "right ") + result.verdict] += 1
     columns = [f"{kind} {verdict}" for kind in ("flagged", "right") for verdict in ("agrees", "disagrees", "cannot")]
-    print(f"\nPyTorch {dist.torch.__version__ if hasattr(dist, 'torch') else sys.modules['torch'].__version__}")
+    print(f"\nPyTorch {torch.__version__}")
     print("rule  " + "".join(f"{column:>19}" for column in columns))
     for code, counts in sorted(by_code.items()):
         print(f"{code} " + "".join(f"{counts[column]:19}" for column in columns))
     total = sum(by_code.values(), collections.Counter())
     print("all   " + "".join(f"{total[column]:19}" for column in columns))
+    reasons = collections.Counter(result.why for result in results if result.verdict == "cannot")
+    print("\nnot run, and why:")
+    for reason, count in reasons.most_common():
+        print(f"{count:4} {reason}")
 
 
 def main():
