@@ -7,6 +7,20 @@
 #include "analyzer/traces/reach.h"
 
 namespace allranks::traces {
+namespace {
+
+// Whether each rank makes a group of itself alone: nobody else is in it, so it is taken for no other.
+bool IsOfItselfAlone(Evaluator& evaluator, const variation::ValueStore& values, ValueId members) {
+  const auto items = values.Kids(members);
+  if (values[members].kind != variation::ValueKind::Tuple || items.size() != 1) return false;
+  for (uint32_t rank = 0; rank < evaluator.world().size(); ++rank) {
+    const Outcome item = evaluator.Evaluate(items[0], rank);
+    if (item.kind != OutcomeKind::Number || item.number != rank) return false;
+  }
+  return true;
+}
+
+}  // namespace
 
 // Every rank must create the same group: a list of members that is another on each rank makes a group that none of them
 // shares with the others.
@@ -20,6 +34,7 @@ void FunctionCheck::CheckNewGroups() {
     const World world = WorldsFor(nodes_.mentions)[0];
     if (IsSameOnAllRanks(state_.values, state_.knowledge, world, members)) continue;
     Scene scene(state_, world, {});
+    if (IsOfItselfAlone(scene.evaluator(), state_.values, members)) continue;
     Prepare(scene);
     SequenceStore sequences;
     Evidence evidence;
