@@ -557,7 +557,8 @@ SITUATIONS = {
     "AR108/ok_made_by_now_unknown.py": cannot("who called it before is not in the file"),
     "AR108/mesh_on_first_process_of_node.py": Situation(),
     "AR108/early_return_of_non_members.py": Situation(after=next_group),
-    "AR108/members_only.py": Situation(given=always(all_ranks=[[0, 1, 2]]), after=next_group),
+    "AR108/members_only.py": Situation(given=always(all_ranks=[[0, 1], [2, 3]]), after=use_group),
+    "AR108/one_line_from_many_callers.py": Situation(after=use_group),
     "AR108/members_are_others_on_each_rank.py": Situation(given=always(size=2), after=use_group),
     # ---- AR109
     "AR109/first_of_my_group.py": Situation(joined=megatron(2, 1), given={"batch": lambda *_: tensor()}),
