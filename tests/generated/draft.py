@@ -1,7 +1,7 @@
 """A program while it is written: lines of `main`, what stands above it, and which features it has so far.
 
 Blocks are lists of lines, indented relative to one another. A block may use every name that `main` has assigned before it;
-so it can be moved into a function of its own at any time, with those names as parameters (`lift`).
+so it can be moved into a function or method of its own at any time, with those names as parameters or attributes (`lift`).
 """
 
 import ast
@@ -44,6 +44,23 @@ def names_of(lines):
     return list(dict.fromkeys(names.read)), names.stored - {"block"}
 
 
+class _Attributes(ast.NodeTransformer):
+    """Reads of some names become reads of attributes of self."""
+
+    def __init__(self, names):
+        self._names = names
+
+    def visit_Name(self, node):
+        if node.id not in self._names:
+            return node
+        return ast.Attribute(ast.Name("self", ast.Load()), node.id, node.ctx)
+
+
+def with_attributes(lines, names):
+    tree = _Attributes(names).visit(ast.parse("\n".join(["def block():", *indent(lines)])))
+    return textwrap.dedent("\n".join(ast.unparse(tree).splitlines()[1:])).splitlines()
+
+
 class Draft:
     def __init__(self, seed):
         self.rng = random.Random(seed)
@@ -81,16 +98,30 @@ class Draft:
         return [name for name in read if name in known and name not in stored and not hasattr(builtins, name)]
 
     def lift(self, lines, hint):
-        """Moves a block into a function above `main`, or inside it; the call of it."""
-        name = self.fresh(hint)
-        if self.chance(0.3):
-            self.note("place", "nested function")
-            self.add(f"def {name}():", *indent(lines))
-            return f"{name}()"
-        self.note("place", "function")
+        """Moves a block into a function above `main` or inside it, or into a method; the call of it."""
+        place = self.choose([self._function, self._function, self._nested, self._method])
+        self.note("place", place.__name__.strip("_"))
+        return place(lines, self.fresh(hint))
+
+    def _nested(self, lines, name):
+        self.add(f"def {name}():", *indent(lines))
+        return f"{name}()"
+
+    def _function(self, lines, name):
         names = ", ".join(self.free_names(lines))
         self.top.append("\n".join([f"def {name}({names}):", *indent(lines)]))
         return f"{name}({names})"
+
+    def _method(self, lines, name):
+        """What the block takes from `main` becomes attributes; half of the time the constructor is that of a base class."""
+        names, cls, base = self.free_names(lines), self.fresh("Trainer"), self.fresh("Base")
+        start = [f"def __init__({', '.join(['self', *names])}):", *indent([f"self.{each} = {each}" for each in names])]
+        method = [f"def {name}(self):", *indent(with_attributes(lines, names))]
+        if self.chance(0.5):
+            self.top.append("\n".join([f"class {base}:", *indent(start), f"class {cls}({base}):", *indent(method)]))
+        else:
+            self.top.append("\n".join([f"class {cls}:", *indent(start + method)]))
+        return f"{cls}({', '.join(names)}).{name}()"
 
     def text(self):
         start = ["main()"] if self.chance(0.3) else ['if __name__ == "__main__":', "    main()"]

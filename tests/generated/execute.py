@@ -22,7 +22,7 @@ WORLDS_OF_NODES = [(4, 2), (6, 3), (6, 2)]
 # A finding may rest on a job larger than those: before it counts as a false alarm, these are run as well.
 LARGER_WORLDS = [(7, 7), (8, 8)]
 # Draws of the data; whatever ranks agree on by chance in all of them, they agree on.
-SAMPLES = 3
+SAMPLES = 2
 REAL_MODULES = ("abc", "collections", "contextlib", "dataclasses", "enum", "functools", "itertools", "math", "operator", "types", "typing")
 
 
@@ -36,18 +36,16 @@ class Truth:
 
 
 class _Ticks(ast.NodeTransformer):
-    """Each round of a loop counts, so that a program without an end is given up."""
+    """Each round of a loop without bounds counts, so that a program without an end is given up."""
 
-    def _count(self, node):
+    def visit_While(self, node):
         self.generic_visit(node)
         node.body.insert(0, ast.copy_location(ast.Expr(ast.Call(ast.Name("__tick__", ast.Load()), [], [])), node))
         return node
 
-    visit_For = visit_While = _count
-
 
 def compiled(text):
-    return compile(ast.fix_missing_locations(_Ticks().visit(ast.parse(text))), PROGRAM, "exec")
+    return compile(ast.fix_missing_locations(_Ticks().visit(ast.parse(text))) if "while" in text else text, PROGRAM, "exec")
 
 
 class _Settings:

@@ -67,7 +67,7 @@ class Rank:
         raise Suspended
 
     def tick(self):
-        """Each round of each loop passes here."""
+        """Each round of each loop without bounds passes here."""
         if self.suspended:
             raise Suspended
         self._rounds += 1
