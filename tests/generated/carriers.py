@@ -204,7 +204,7 @@ CARRIERS = [variable, in_table, in_table_later, in_tuple, in_place_of_tuple, in_
 
 def carry(draft, value):
     """Carries a value some way, or not at all."""
-    if draft.chance(0.45):
+    if not draft.carries or draft.chance(0.45):
         return value
     carrier = draft.choose(CARRIERS)
     draft.note("carrier", carrier.__name__.replace("_", " "))

@@ -44,7 +44,7 @@ SOURCES = [asked, asked_before, asked_before, from_environment, local_from_envir
 
 # {r}: the rank, {w}: the number of ranks.
 ON_RANK = {
-    "equals": ["{r} == 0", "0 == {r}", "{r} == 1", "not {r}", "{r} is 0"],
+    "equals": ["{r} == 0", "0 == {r}", "{r} == 1", "not {r}"],
     "unequal": ["{r} != 0", "{r} > 0", "{r} >= 1", "not {r} == 0", "bool({r})"],
     "last": ["{r} == {w} - 1", "{r} + 1 == {w}", "{r} != {w} - 1", "{r} < {w} - 1", "({r} + 1) % {w} == 0"],
     "in a list": ["{r} in (0, 1)", "{r} in [0]", "{r} not in (0,)", "{r} in {{0, 2}}", "{r} in (-1, 0)", "{r} not in [-1, 0]", "{r} in (0, {w} - 1)"],
@@ -68,7 +68,7 @@ def on_rank(draft):
     draft.note("condition", kind)
     number = carry(draft, source(draft))
     world = draft.choose(["world", "dist.get_world_size()"])
-    return draft.choose(ON_RANK[kind]).replace("{r} is 0", "{r} == 0").format(r=number, w=world)
+    return draft.choose(ON_RANK[kind]).format(r=number, w=world)
 
 
 def on_text(draft):

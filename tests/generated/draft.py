@@ -62,8 +62,10 @@ def with_attributes(lines, names):
 
 
 class Draft:
-    def __init__(self, seed):
+    def __init__(self, seed, carries=True):
         self.rng = random.Random(seed)
+        # Whether values may get from one place to another by a detour.
+        self.carries = carries
         self.imports = {"import torch", "import torch.distributed as dist"}
         self.top = []
         self.lines = []
@@ -124,6 +126,6 @@ class Draft:
         return f"{cls}({', '.join(names)}).{name}()"
 
     def text(self):
-        start = ["main()"] if self.chance(0.3) else ['if __name__ == "__main__":', "    main()"]
+        start = ["main()"] if not self.carries or self.chance(0.3) else ['if __name__ == "__main__":', "    main()"]
         parts = sorted(self.imports) + self.top + ["def main():", *indent(self.lines), *start]
         return ast.unparse(ast.parse("\n".join(parts))) + "\n"

@@ -9,7 +9,7 @@ from patterns import PATTERNS, plain
 
 @dataclass
 class Program:
-    seed: int
+    name: str
     text: str
     features: frozenset
 
@@ -59,4 +59,4 @@ def write(seed):
     if draft.chance(0.5):
         draft.add(*operation(draft, Group())[1])
     draft.add("dist.destroy_process_group()")
-    return Program(seed, draft.text(), frozenset(draft.features))
+    return Program(f"seed {seed}", draft.text(), frozenset(draft.features))

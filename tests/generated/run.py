@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 """Compares allranks with what generated programs do: writes them, runs them on simulated ranks, has them checked.
 
-usage: run.py ALLRANKS [--seed N] [--count N] [--language python|c] [--shrink] [--keep DIR] [--table] [--test FILE]
+usage: run.py ALLRANKS [--seed N] [--count N | --factors] [--language python|c] [--shrink] [--keep DIR] [--table] [--test FILE]
 
 --seed, --count  the programs of the seeds N, N+1, ...
+--factors        instead of these, the programs that have one thing of each kind
 --language c     those of them that C can say, as C with MPI
 --table          counts by feature: what guards, carriers, forms, groups and patterns the programs have
 --shrink         makes programs small on which the two disagree, and prints each of them once
@@ -14,6 +15,7 @@ usage: run.py ALLRANKS [--seed N] [--count N] [--language python|c] [--shrink] [
 
 import argparse
 import multiprocessing
+import re
 import sys
 from collections import Counter, defaultdict
 from dataclasses import dataclass
@@ -21,6 +23,7 @@ from pathlib import Path
 
 from compare import LANGUAGES, Kind, emitted, judged
 from expected import Expected
+from factors import programs
 from generate import write
 from shrink import canonical, is_whole, shrunk
 
@@ -30,7 +33,7 @@ BATCH = 250
 
 @dataclass
 class Result:
-    seed: int
+    name: str
     kind: Kind
     features: frozenset
     text: str
@@ -38,13 +41,13 @@ class Result:
 
 
 def _of_batch(task):
-    binary, language, seeds = task
-    programs = {program.text: program for program in map(write, seeds)}
+    binary, language, batch = task
+    written = {program.text: program for program in (map(write, batch) if isinstance(batch, range) else batch)}
     results = []
-    for text, truth, report, kind in judged(binary, programs, LANGUAGES[language]):
+    for text, truth, report, kind in judged(binary, written, LANGUAGES[language]):
         wrong = kind is not None and not kind.is_right()
         notes = [f"{truth.fate.value}: {truth.world} {truth.detail}".rstrip(), *report.findings] if wrong else []
-        results.append(Result(programs[text].seed, kind, programs[text].features, text if wrong else "", notes))
+        results.append(Result(written[text].name, kind, written[text].features, text if wrong else "", notes))
     return results
 
 
@@ -59,7 +62,7 @@ def _shrunk(task):
 
 
 def table(results):
-    """Lines: what became of the programs that have a feature, most missed first."""
+    """Lines: what became of the programs that have a feature."""
     counts = defaultdict(Counter)
     for result in results:
         for feature in result.features:
@@ -79,7 +82,7 @@ def summary(results):
 
 def keep(folder, result, text, language):
     folder.mkdir(parents=True, exist_ok=True)
-    name = f"{result.kind.value.replace(' ', '_')}_{result.seed}"
+    name = re.sub(r"\W+", "_", f"{result.kind.value} {result.name}")
     (folder / f"{name}.txt").write_text("".join(f"{note}\n" for note in result.notes), encoding="utf-8")
     (folder / f"{name}{language.ending}").write_text(emitted(text, language), encoding="utf-8")
 
@@ -90,7 +93,7 @@ def arguments():
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--count", type=int, default=500)
     parser.add_argument("--jobs", type=int, default=2)
-    for flag in ("--shrink", "--table", "--update"):
+    for flag in ("--factors", "--shrink", "--table", "--update"):
         parser.add_argument(flag, action="store_true")
     parser.add_argument("--language", choices=sorted(LANGUAGES), default="python")
     parser.add_argument("--keep", type=Path)
@@ -100,8 +103,9 @@ def arguments():
 
 def run(options, pool):
     """The results of all programs of which something is known, and the small programs of those that disagree."""
-    binary, end = str(Path(options.binary).resolve()), options.seed + options.count
-    batches = [(binary, options.language, range(first, min(first + BATCH, end))) for first in range(options.seed, end, BATCH)]
+    binary = str(Path(options.binary).resolve())
+    sources = list(programs()) if options.factors else range(options.seed, options.seed + options.count)
+    batches = [(binary, options.language, sources[first:first + BATCH]) for first in range(0, len(sources), BATCH)]
     results = [result for batch in pool.imap(_of_batch, batches) for result in batch if result.kind is not None]
     wrong = [result for result in results if not result.kind.is_right()]
     small = pool.imap(_shrunk, [(binary, options.language, result) for result in wrong]) if options.shrink else ((result, result.text) for result in wrong)
@@ -111,7 +115,7 @@ def run(options, pool):
             keep(options.keep, result, text, LANGUAGES[options.language])
         form = (result.kind, canonical(text))
         if options.shrink and not seen[form]:
-            print(f"\n# {result.kind.value}, seed {result.seed}", *result.notes, sep="\n# ")
+            print(f"\n# {result.kind.value}, {result.name}", *result.notes, sep="\n# ")
             print(emitted(text, LANGUAGES[options.language]), flush=True)
         seen[form] += 1
     return results

@@ -137,18 +137,19 @@ class Judgements(unittest.TestCase):
 
 class Expectations(unittest.TestCase):
     def problems(self, *kinds, **expected):
-        results = [Result(seed, kind, frozenset(), "", []) for seed, kind in enumerate(kinds)]
+        results = [Result(f"p{number}", kind, frozenset(), "", []) for number, kind in enumerate(kinds)]
         return list(Expected(**expected).problems(results))
 
     def test_grave_ones_are_named(self):
         self.assertEqual(self.problems(Kind.FOUND, Kind.SILENT), [])
         self.assertEqual(len(self.problems(Kind.FALSE, Kind.PROVEN)), 2)
-        self.assertEqual(self.problems(Kind.FALSE, known={(0, "false alarm"): "a cause"}), [])
-        self.assertEqual(len(self.problems(Kind.FALSE, known={(0, "proven wrong"): "a cause"})), 1)
+        self.assertEqual(self.problems(Kind.FALSE, known={("false alarm", "p0"): "a cause"}), [])
+        self.assertEqual(len(self.problems(Kind.FALSE, known={("proven wrong", "p0"): "a cause"})), 1)
 
     def test_share(self):
         self.assertEqual(self.problems(Kind.FOUND, Kind.MISSED, found=0.5), [])
         self.assertEqual(len(self.problems(Kind.FOUND, Kind.MISSED, found=0.6)), 1)
+        self.assertEqual(len(self.problems(Kind.FOUND, Kind.MISSED)), 1)
 
 
 class Programs(unittest.TestCase):
