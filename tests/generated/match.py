@@ -146,7 +146,9 @@ class Match:
         meeting = self._meetings.setdefault((call.group, turn), {})
         other, first = next(iter(meeting.items()), (None, None))
         if first and first.signature() != call.signature():
-            self.ending = Ending(Fate.MISMATCH, f"rank {other} issues {first}, rank {number} {call}", _lines((first, call)))
+            # Groups of different ranks in one turn get one name: those of one rank work, others meet in the store by chance.
+            fate = Fate.UNDEFINED if first.kind == call.kind == "new_group" else Fate.MISMATCH
+            self.ending = Ending(fate, f"rank {other} issues {first}, rank {number} {call}", _lines((first, call)))
             return
         meeting[number] = call
         if len(meeting) == len(call.group.ranks):

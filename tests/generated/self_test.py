@@ -74,7 +74,8 @@ class Truths(unittest.TestCase):
         self.is_fate(Fate.MISMATCH, *[line.format("rank % 2 == 0") for line in pairs])
         self.is_fate(Fate.UNDEFINED, "group = dist.new_group([0])", "dist.barrier(group=group)")
         self.is_fate(Fate.IMPOSSIBLE, "dist.new_group([0, 7])")
-        self.is_fate(Fate.MISMATCH, "dist.new_group([rank])")
+        self.is_fate(Fate.UNDEFINED, "dist.new_group([rank])")
+        self.is_fate(Fate.MISMATCH, "if rank:", "    dist.new_group([0, 1])")
 
     def test_circle_of_three_groups(self):
         groups = ["a, b, c = dist.new_group([0, 1]), dist.new_group([1, 2]), dist.new_group([0, 2])"]
