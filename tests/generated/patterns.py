@@ -40,16 +40,17 @@ def arms_of_group(draft, wrong):
 
 
 def two_arms(draft, wrong):
-    """The same operation in both arms; wrong: another one, in another order, or with another root."""
+    """The same operations in both arms; wrong: another one, none, or another order."""
     group = group_of(draft, COMPLETE)
     condition = differing(draft)
     kind, first = operation(draft, group)
-    second = kind(draft, group) if not wrong else draft.choose([lambda: operation(draft, group, other_than=kind)[1], lambda: work(draft)])()
-    if kind(draft, group)[-1] != first[-1] and not wrong:
-        second = list(first)
-    third = operations(draft, group) if draft.chance(0.3) else None
-    if third:
-        first, second = (first + third, third + second) if wrong else (first + third, second + third)
+    if not wrong:
+        second = first
+    else:
+        second = operation(draft, group, other_than=kind)[1] if draft.chance(0.5) else work(draft)
+    if draft.chance(0.3):
+        more = operations(draft, group)
+        first, second = first + more, more + second if wrong else second + more
     draft.add(*decided(draft, condition, work(draft) + first, second + work(draft)))
 
 
@@ -158,25 +159,25 @@ def order(draft, wrong):
 
 
 def messages(draft, wrong):
-    """Sends and receives, in pairs, along a chain, or from and to one rank."""
+    """Sends and receives, in pairs, along a chain, or from and to one rank; wrong: an end of some of them is left out."""
     kind = draft.choose(["to one", "from one", "pairs", "chain", "ring"])
     draft.note("messages", kind)
-    end = "world - 1" if wrong and draft.chance(0.4) else "world"
-    lose = wrong and end == "world"
-    tensor = draft.fresh("part")
+    tensor, first = draft.fresh("part"), 1 if wrong else 0
+    end = "world"
+    if wrong and draft.chance(0.4):
+        first, end = 0, "world - 1"
     draft.add(f"{tensor} = torch.zeros(1)")
     if kind == "to one":
-        draft.add("if rank == 0:", f"    for peer in range({2 if lose else 1}, {end}):", f"        dist.recv({tensor}, src=peer)", "else:", f"    dist.send({tensor}, dst=0)")
+        draft.add("if rank == 0:", f"    for peer in range({first + 1}, {end}):", f"        dist.recv({tensor}, src=peer)", "else:", f"    dist.send({tensor}, dst=0)")
     elif kind == "from one":
-        draft.add("if rank == 0:", f"    for peer in range(1, {end}):", f"        dist.send({tensor}, dst=peer)",
-                  f"elif rank > {1 if lose else 0}:", f"    dist.recv({tensor}, src=0)")
+        draft.add("if rank == 0:", f"    for peer in range(1, {end}):", f"        dist.send({tensor}, dst=peer)", f"elif rank > {first}:", f"    dist.recv({tensor}, src=0)")
     elif kind == "pairs":
-        draft.add("if rank % 2 == 0:", "    if rank + 1 < world:", f"        dist.send({tensor}, dst=rank + 1)",
-                  *([] if lose else ["else:", f"    dist.recv({tensor}, src=rank - {1 if end == 'world' else 'rank % 3'})"]))
+        draft.add("if rank % 2 == 0:", f"    if rank + 1 < {end}:", f"        dist.send({tensor}, dst=rank + 1)", f"elif rank > {2 * first}:",
+                  f"    dist.recv({tensor}, src=rank - 1)")
     elif kind == "chain":
-        draft.add(*(["if rank > 1:"] if lose else ["if rank > 0:"]), f"    dist.recv({tensor}, src=rank - 1)", f"if rank < {end} - 1:", f"    dist.send({tensor}, dst=rank + 1)")
+        draft.add(f"if rank > {first}:", f"    dist.recv({tensor}, src=rank - 1)", f"if rank < {end} - 1:", f"    dist.send({tensor}, dst=rank + 1)")
     else:
-        draft.add(f"request = dist.isend({tensor}, (rank + 1) % world)", f"dist.recv({tensor}, (rank - {2 if lose else 1}) % world)", "request.wait()")
+        draft.add(f"request = dist.isend({tensor}, (rank + 1) % world)", f"dist.recv({tensor}, (rank - {first + 1}) % world)", "request.wait()")
 
 
 def made_once(draft, wrong):
