@@ -323,6 +323,11 @@ std::optional<RankSet> Reach::RanksWhereSet(const Guard& guard, const traces::Wo
   return starts_empty ? std::optional(ranks) : std::nullopt;
 }
 
+RankSet Reach::RanksThatCall(FuncId function, const traces::World& world) const {
+  std::vector<FuncId> on_way;
+  return RanksOfCallers(function, world, on_way);
+}
+
 RankSet Reach::RanksOfCallers(FuncId function, const traces::World& world, std::vector<FuncId>& on_way) const {
   std::vector<Site> callers(index_.CallersOf(function).begin(), index_.CallersOf(function).end());
   callers.insert(callers.end(), handed_over_[function.index].begin(), handed_over_[function.index].end());

@@ -39,6 +39,9 @@ class Reach {
   // The same for a way through the program: each site calls the function of the next one.
   traces::RankSet RanksOnWay(std::span<const Site> way, const traces::World& world) const;
 
+  // The ranks that may call a function; all of them where nothing is seen to call it.
+  traces::RankSet RanksThatCall(FuncId function, const traces::World& world) const;
+
   // Whether a place is part of another mode of the program than the one that makes the job.
   bool IsApartFromJob(std::span<const Site> way) const { return places_ && places_->IsApart(way); }
 

@@ -259,7 +259,8 @@ bool FunctionCheck::AsksOtherGroup(const Evidence& evidence) const {
 
 bool FunctionCheck::IsGuess(Scene& scene, TraceId op) const {
   Evaluator& evaluator = scene.evaluator();
-  return evaluator.group(evaluator.Group(traces_.operation(op).group, 0)).is_guess;
+  const GroupInfo& group = evaluator.group(evaluator.Group(traces_.operation(op).group, 0));
+  return group.is_guess || (group.kind == variation::GroupKind::Created && !group.has_known_ranks);
 }
 
 // A guess about the group, or about what a setting is, is for callers to settle, who know what they pass.

@@ -260,7 +260,7 @@ bool IsPresenceTest(const variation::ValueStore& values, ValueId condition) {
   if (value.kind == ValueKind::Unary && static_cast<ir::UnaryOp>(value.op) == ir::UnaryOp::Not) {
     return IsPresenceTest(values, values.Kids(condition)[0]);
   }
-  if (value.kind != ValueKind::Compare || !value.axes.empty()) return false;
+  if (value.kind != ValueKind::Compare) return false;
   const auto op = static_cast<ir::CompareOp>(value.op);
   const bool with_none = values[values.Kids(condition)[1]].kind == ValueKind::None;
   return op == ir::CompareOp::In || op == ir::CompareOp::NotIn || with_none;

@@ -46,7 +46,7 @@ bool VariesByPresence(const variation::ValueStore& values, ValueId condition, in
 // `len(batch) < 8`.
 bool ReadsContents(const variation::ValueStore& values, const knowledge::Knowledge& knowledge, ValueId condition);
 
-// `key in groups`, `group is None`: whether something was made or given before, the same on all ranks.
+// `key in groups`, `group is None`: whether something was made or given before, whatever key a rank asks for.
 bool IsPresenceTest(const variation::ValueStore& values, ValueId condition);
 
 // Whether `condition` asks for a rank's place in another group than `group`, or in a list of ranks that is not known.

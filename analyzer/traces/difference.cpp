@@ -217,6 +217,12 @@ class Describer {
   void AddOfCondition(const Difference& result, Assumptions* assumed) const {
     const ValueId decided_by = evidence_.node ? traces_[evidence_.node].value : ValueId::None();
     if (decided_by && state_.values.by_name_only(decided_by)) assumed->Add(Assumption::ByNameOnly);
+    const Assignment nothing;
+    Evaluator evaluator(state_.values, state_.knowledge, scene_.world(), nothing);
+    if (HasOpenList(evaluator, decided_by)) assumed->Add(Assumption::SettingUnknown);
+    // `reduce(x, dst=rank)` in a helper: the parameter names the root, and not who runs it.
+    const ValueId root = result.detail == Detail::Root ? traces_.operation(evidence_.culprit).root : ValueId::None();
+    if (root && state_.values.by_name_only(root)) assumed->Add(Assumption::RankUnproven);
     // Files of one name and clocks: that the ranks found something of different sizes is possible, no more.
     const bool is_of_surroundings = !result.axes.empty() && Without(result.axes, knowledge::kSurroundings).empty();
     if (result.kind == DifferenceKind::Shape && is_of_surroundings) assumed->Add(Assumption::SizeDiffers);
@@ -233,6 +239,18 @@ class Describer {
     if (counts && IsShareOfEqualParts(state_.values, decided_by)) assumed->Add(Assumption::SharesDiffer);
     // `"labels" in batch`, `mask is not None`: what a batch holds is mostly a matter of settings, whatever its values.
     if (decided_by && VariesByPresence(state_.values, decided_by)) assumed->Add(Assumption::PresenceDiffers);
+  }
+
+  // Whether the condition asks for a place in a list of ranks whose numbers are not known in this world.
+  bool HasOpenList(Evaluator& evaluator, ValueId id, int depth = 0) const {
+    constexpr int kDeepest = 12;
+    if (!id || depth > kDeepest || state_.values.axes(id).empty()) return false;
+    const variation::Value& value = state_.values[id];
+    const auto op = static_cast<ir::CompareOp>(value.op);
+    const auto kids = state_.values.Kids(id);
+    const bool is_membership = value.kind == ValueKind::Compare && (op == ir::CompareOp::In || op == ir::CompareOp::NotIn);
+    if (is_membership && IsUniformUnknown(state_.values, kids[1]) && !evaluator.ListOf(kids[1], 0)) return true;
+    return std::ranges::any_of(kids, [&](ValueId kid) { return HasOpenList(evaluator, kid, depth + 1); });
   }
 
   // Somebody made it of a rank, far from here, or it hangs on settings as well: that it still tells ranks apart is hearsay.

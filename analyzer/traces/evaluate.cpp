@@ -2,7 +2,8 @@
 //
 // A group evaluates to the set of ranks that the caller shares it with. Where the members are not known the group is
 // marked as a guess, and whoever compares must say so (FunctionCheck::AssumeGroup).
-// Unsound: a list of ranks that is not known stands for the even ranks, the smallest strict subset that is not one rank.
+// Unsound: a list of ranks that is not known stands for the even ranks, the smallest strict subset that is not one rank. Who
+// rests on one says so (FunctionCheck::IsGuess, HasOpenList of difference.cpp).
 #include "analyzer/traces/evaluate.h"
 
 #include <algorithm>
@@ -242,9 +243,65 @@ Outcome Evaluator::Compare(ValueId id, uint32_t rank) {
   return Outcome::Number(same == positive ? 1 : 0);
 }
 
+std::string_view Evaluator::OperationOf(ValueId derived) const {
+  const base::NameId name = values_.OperationOf(values_[derived].a);
+  return name ? knowledge_.names().View(name) : std::string_view();
+}
+
+std::optional<std::vector<int64_t>> Evaluator::RangeOf(ValueId range, uint32_t rank) {
+  constexpr size_t kMostNumbers = 64;
+  std::vector<int64_t> ends;
+  const std::vector<ValueId> kids(values_.Kids(range).begin(), values_.Kids(range).end());
+  for (const ValueId kid : kids) {
+    const Outcome end = Evaluate(kid, rank);
+    if (end.kind != OutcomeKind::Number) return std::nullopt;
+    ends.push_back(end.number);
+  }
+  if (ends.empty() || ends.size() > 3) return std::nullopt;
+  if (ends.size() == 1) ends.insert(ends.begin(), 0);
+  const int64_t step = ends.size() == 3 ? ends[2] : 1;
+  if (step == 0) return std::nullopt;
+  std::vector<int64_t> numbers;
+  for (int64_t number = ends[0]; step > 0 ? number < ends[1] : number > ends[1]; number += step) {
+    if (numbers.size() == kMostNumbers) return std::nullopt;
+    numbers.push_back(number);
+  }
+  return numbers;
+}
+
+std::optional<std::vector<int64_t>> Evaluator::ListOf(ValueId list, uint32_t rank) {
+  if (!list || depth_ > kDeepestValue) return std::nullopt;
+  const Value& value = values_[list];
+  if (value.kind == ValueKind::Tuple) {
+    std::vector<int64_t> numbers;
+    const std::vector<ValueId> kids(values_.Kids(list).begin(), values_.Kids(list).end());
+    for (const ValueId kid : kids) {
+      const Outcome item = Evaluate(kid, rank);
+      if (item.kind != OutcomeKind::Number) return std::nullopt;
+      numbers.push_back(item.number);
+    }
+    return numbers;
+  }
+  if (value.kind != ValueKind::Derived || value.kid_count == 0) return std::nullopt;
+  const std::string_view operation = OperationOf(list);
+  if (operation == "builtins.range") return RangeOf(list, rank);
+  for (const std::string_view copy : {"builtins.list", "builtins.tuple", "builtins.set", "builtins.sorted"}) {
+    if (operation != copy || value.kid_count != 1) continue;
+    ++depth_;
+    const std::optional<std::vector<int64_t>> numbers = ListOf(values_.Kids(list)[0], rank);
+    --depth_;
+    return numbers;
+  }
+  return std::nullopt;
+}
+
 std::optional<bool> Evaluator::Membership(ValueId item, ValueId container, uint32_t rank) {
   const Value& value = values_[container];
   const Outcome left = Evaluate(item, rank);
+  if (value.kind == ValueKind::Derived && left.kind == OutcomeKind::Number) {
+    const std::optional<std::vector<int64_t>> list = ListOf(container, rank);
+    if (list) return std::ranges::count(*list, left.number) > 0;
+  }
   if (value.kind == ValueKind::Tuple) {
     bool unknown = left.kind == OutcomeKind::Unknown;
     bool inside = false;
@@ -374,16 +431,11 @@ RankSet Evaluator::CreatedMembers(ValueId group, bool* known) {
   ValueId list = kids.empty() ? ValueId() : kids[0];
   const bool is_rest = list && values_[list].kind == ValueKind::Unary;
   if (is_rest) list = values_.Kids(list)[0];
-  *known = list && values_[list].kind == ValueKind::Tuple;
-  if (*known) {
-    const std::vector<ValueId> ranks(values_.Kids(list).begin(), values_.Kids(list).end());
-    for (const ValueId rank : ranks) {
-      const Outcome outcome = Evaluate(rank, 0);
-      *known = *known && outcome.kind == OutcomeKind::Number && values_.axes(rank).empty();
-      if (*known && outcome.number >= 0 && outcome.number < world_.size()) {
-        members = members | RankSet::Of(static_cast<uint32_t>(outcome.number));
-      }
-    }
+  const bool is_shared = list && values_.axes(list).empty();
+  const std::optional<std::vector<int64_t>> ranks = is_shared ? ListOf(list, 0) : std::nullopt;
+  *known = ranks.has_value();
+  for (const int64_t rank : ranks.value_or(std::vector<int64_t>())) {
+    if (rank >= 0 && rank < world_.size()) members = members | RankSet::Of(static_cast<uint32_t>(rank));
   }
   if (is_rest) members.bits = static_cast<uint8_t>(RankSet::All(world_.size()).bits & ~members.bits);
   if (*known && !members.empty()) return members;

@@ -45,6 +45,8 @@ class Evaluator {
   Outcome Evaluate(ValueId value, uint32_t rank);
   // As a condition; nothing if unknown.
   std::optional<bool> Truth(ValueId value, uint32_t rank);
+  // The numbers in a list on a rank: a display, `range(...)`, a copy of one; none if one of them is not known, or there are very many.
+  std::optional<std::vector<int64_t>> ListOf(ValueId list, uint32_t rank);
   // The group that a value names on a rank. `value` none: the default group.
   GroupIndex Group(ValueId value, uint32_t rank);
   const GroupInfo& group(GroupIndex index) const { return groups_[index]; }
@@ -73,6 +75,8 @@ class Evaluator {
   GroupIndex AddGroup(ValueId value);
   GroupIndex GuessedGroup(ValueId value);
   RankSet CreatedMembers(ValueId group, bool* known);
+  std::string_view OperationOf(ValueId derived) const;
+  std::optional<std::vector<int64_t>> RangeOf(ValueId range, uint32_t rank);
   void SplitMembers(ValueId group, GroupInfo* info);
 
   const variation::ValueStore& values_;

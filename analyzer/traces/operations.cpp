@@ -9,13 +9,11 @@
 namespace allranks::traces {
 namespace {
 
-// Whether each rank makes a group of itself alone: nobody else is in it, so it is taken for no other.
-bool IsOfItselfAlone(Evaluator& evaluator, const variation::ValueStore& values, ValueId members) {
-  const auto items = values.Kids(members);
-  if (values[members].kind != variation::ValueKind::Tuple || items.size() != 1) return false;
+// Whether each rank lists itself and no other.
+bool AreAlone(Evaluator& evaluator, ValueId members) {
   for (uint32_t rank = 0; rank < evaluator.world().size(); ++rank) {
-    const Outcome item = evaluator.Evaluate(items[0], rank);
-    if (item.kind != OutcomeKind::Number || item.number != rank) return false;
+    const std::optional<std::vector<int64_t>> list = evaluator.ListOf(members, rank);
+    if (!list || list->size() != 1 || list->front() != rank) return false;
   }
   return true;
 }
@@ -34,8 +32,9 @@ void FunctionCheck::CheckNewGroups() {
     const World world = WorldsFor(nodes_.mentions)[0];
     if (IsSameOnAllRanks(state_.values, state_.knowledge, world, members)) continue;
     Scene scene(state_, world, {});
-    if (IsOfItselfAlone(scene.evaluator(), state_.values, members)) continue;
     Prepare(scene);
+    // `new_group([rank])`: nobody is missed in a group of one, and all ranks come to make one.
+    if (AreAlone(scene.evaluator(), members)) continue;
     SequenceStore sequences;
     Evidence evidence;
     evidence.kind = DifferenceKind::GroupCreation;

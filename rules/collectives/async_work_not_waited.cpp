@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "analyzer/ir/bindings.h"
 #include "rules/rule.h"
 
 namespace allranks::rules {
@@ -250,14 +251,15 @@ class AsyncCall {
     return false;
   }
 
-  // Whether the variable is assigned another tensor between the call and a later place.
+  // Whether the variable is bound to another tensor between the call and a later place, by a loop as well.
   bool IsReboundBetween(ir::ExprId variable, uint32_t end) const {
-    for (uint32_t i = 0; i < module_.exprs.size(); ++i) {
-      const ir::Expr& expr = module_[ir::ExprId{i}];
-      const bool is_it = expr.kind == ir::ExprKind::Name && ir::NameOf(expr) == ir::NameOf(module_[variable]);
-      if (is_it && expr.begin > module_[call_].end && expr.begin < end && IsTarget(ir::ExprId{i})) return true;
-    }
-    return false;
+    const base::NameId name = ir::NameOf(module_[variable]);
+    return std::ranges::any_of(module_.stmts, [&](const ir::Stmt& stmt) {
+      if (stmt.begin <= module_[call_].end || stmt.begin >= end) return false;
+      bool binds = false;
+      ir::ForEachBinding(module_, stmt, [&](const ir::Binding& binding) { binds = binds || binding.name == name; });
+      return binds;
+    });
   }
 
   void ReportDropped(FindingSink& sink) {
@@ -431,6 +433,7 @@ class AsyncCall {
                     .labels = std::move(labels),
                     .help = {"keep the handle and call `wait()` on it before the tensor is used", {}},
                     .function = context_.program.FunctionName(function_)});
+    findings::Assume(sink.back(), context_.launch.AssumedOf(function_));
     return sink.back();
   }
 

@@ -144,6 +144,7 @@ class OffThread {
                     "collectives, and then the ranks hang", {issued.name, where}},
         .help = {"communicate in the training thread, or give this thread its own process group", {}},
         .function = context_.program.FunctionName(function)};
+    findings::Assume(finding, context_.launch.AssumedOf(function));
     if (issued.is_implied) findings::Assume(finding, findings::Assumptions::Of(findings::Assumption::ImpliedOperation));
     const Way way = WayOf(function, issued);
     if (way == Way::OfSibling) return;

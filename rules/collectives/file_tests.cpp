@@ -18,6 +18,19 @@ constexpr knowledge::Axes kFiles = knowledge::Axes::Of(knowledge::Axis::Files);
 // Whether it is there, or which files are.
 bool IsOfLook(knowledge::Role role) { return role == knowledge::Role::LooksAtDisk || role == knowledge::Role::ListFiles; }
 
+// Whether it leaves something where nothing was.
+bool ChangesDisk(objects::FileAct act) {
+  switch (act) {
+    case objects::FileAct::Write:
+    case objects::FileAct::WriteLog:
+    case objects::FileAct::MoveTo:
+    case objects::FileAct::MakeFolder:
+      return true;
+    default:
+      return false;
+  }
+}
+
 // Whether a test holds where a part of it does: not if it is negated on the way; none if there is no such part.
 template <typename IsPart>
 std::optional<bool> Agrees(const ir::Module& module, ir::ExprId test, const IsPart& is_part, int depth = 0) {
@@ -175,18 +188,15 @@ bool FileTests::MayMake(const variation::CallFact& call, ValueId path) const {
   });
 }
 
-// A call that is known to write files writes this one, or moves another here.
-bool FileTests::Makes(const objects::FileUse& use, ValueId path) const {
-  switch (use.act) {
-    case objects::FileAct::Write:
-    case objects::FileAct::WriteLog:
-    case objects::FileAct::MoveTo:
-    case objects::FileAct::MakeFolder:
-      return Concerns(use, path);
-    default:
-      return false;
-  }
+// Somewhere below this call a file is written whose path the caller has a say in.
+bool FileTests::LeadsToWrite(const Site& call) const {
+  return std::ranges::any_of(context_.file_uses.uses(), [&](const objects::FileUse& use) {
+    return ChangesDisk(use.act) && std::ranges::find(use.way, call) != use.way.end();
+  });
 }
+
+// A call that is known to write files writes this one, or moves another here.
+bool FileTests::Makes(const objects::FileUse& use, ValueId path) const { return ChangesDisk(use.act) && Concerns(use, path); }
 
 // A folder of that name is made here: `if os.path.isfile(folder): return` refuses a wrong argument, and stays as it is.
 bool FileTests::IsKeptByFolder(const KnownCall& look, ValueId path) const {
@@ -238,7 +248,8 @@ bool FileTests::IsMadeMeanwhile(const KnownCall& look) const {
   if (!path || IsKeptByFolder(look, path)) return false;
   const auto is_open = [&](const Site& use) { return IsWhereMissing(use, look) && !IsAfterMeeting(use, look); };
   const bool is_handed_on = std::ranges::any_of(context_.facts.functions[look.function].calls, [&](const auto& call) {
-    return MayMake(call.second, path) && is_open({look.function, call.first});
+    const Site site{look.function, call.first};
+    return MayMake(call.second, path) && (call.second.kind == variation::CallKind::Known || LeadsToWrite(site)) && is_open(site);
   });
   return is_handed_on || std::ranges::any_of(context_.file_uses.uses(), [&](const objects::FileUse& use) {
     return use.site().function == look.function && Makes(use, path) && is_open(use.site());

@@ -40,6 +40,7 @@ class FileTests {
   bool IsUsedByName(const objects::KnownCall& look) const;
   bool LooksAt(ir::ModuleId module, ir::ExprId call) const;
   bool MayMake(const variation::CallFact& call, variation::ValueId path) const;
+  bool LeadsToWrite(const objects::Site& call) const;
   bool Makes(const objects::FileUse& use, variation::ValueId path) const;
   bool IsKeptByFolder(const objects::KnownCall& look, variation::ValueId path) const;
   bool Concerns(const objects::FileUse& use, variation::ValueId path) const;

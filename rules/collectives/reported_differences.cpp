@@ -73,6 +73,13 @@ StrategyUse UseOfStrategies(const Context& context, const traces::Difference& di
   return Likelier(context.strategies.Of(module, named.substr(0, named.size() - kOrBuffers.size())), UseOfBuffers(context, difference.culprit));
 }
 
+// Only one rank gets to the function at all: none is there to do otherwise. That it is there alone its callers show.
+bool IsOfOneRank(const Context& context, const traces::Difference& difference) {
+  // A decorator's condition stands around the function.
+  if (difference.condition_function && difference.condition_function != difference.function) return false;
+  return context.reach.RanksThatCall(difference.function, objects::SmallJob(context.facts.job)).count() <= 1;
+}
+
 // What a reader has to change to be rid of a difference: the condition and the exit that it takes, or, where ranks agree on
 // whether to come but not on what they do, the operation.
 auto CauseOf(const traces::Difference& difference) {
@@ -104,6 +111,7 @@ ReportedDifferences ReportedDifferencesOf(const Context& context) {
   const FileTests file_tests(context);
   ReportedDifferences reported;
   for (const traces::Difference& difference : context.analysis.differences) {
+    if (IsOfOneRank(context, difference)) continue;
     const StrategyUse use = UseOfStrategies(context, difference);
     if (use == StrategyUse::RuledOut) continue;
     if (use == StrategyUse::Unseen) reported.of_unseen_strategies.insert(&difference);

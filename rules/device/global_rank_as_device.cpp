@@ -75,13 +75,19 @@ class Devices {
     });
   }
 
-  // The first rank of two nodes that selects a device which its node does not have.
+  // The first rank of two nodes that gets here and selects a device which its node does not have; none if each node selects
+  // the same devices, or all ranks one.
   std::optional<uint32_t> RankWithoutDevice(const DevicePlace& place) const {
-    const std::optional<int64_t> first = context_.values.OnRank(place.ordinal, world_, 0);
+    const traces::RankSet here = context_.reach.Ranks(place.site, world_);
+    std::vector<int64_t> ordinals;
     for (uint32_t rank = 0; rank < world_.size(); ++rank) {
       const std::optional<int64_t> ordinal = context_.values.OnRank(place.ordinal, world_, rank);
-      if (!ordinal || (rank > 0 && ordinal == first)) return std::nullopt;
-      if (*ordinal >= world_.per_node && *ordinal < world_.size()) return rank;
+      if (!ordinal || (rank > 0 && *ordinal == ordinals.front())) return std::nullopt;
+      ordinals.push_back(*ordinal);
+    }
+    for (uint32_t rank = world_.per_node; rank < world_.size(); ++rank) {
+      const bool counts_on = ordinals[rank] != ordinals[rank - world_.per_node];
+      if (counts_on && here.has(rank) && ordinals[rank] >= world_.per_node && ordinals[rank] < world_.size()) return rank;
     }
     return std::nullopt;
   }
