@@ -282,6 +282,14 @@ std::optional<std::vector<int64_t>> Evaluator::ListOf(ValueId list, uint32_t ran
     }
     return numbers;
   }
+  if (value.kind == ValueKind::Binary && static_cast<ir::BinaryOp>(value.op) == ir::BinaryOp::Add) {
+    ++depth_;
+    std::optional<std::vector<int64_t>> numbers = ListOf(values_.Kids(list)[0], rank);
+    const std::optional<std::vector<int64_t>> rest = numbers ? ListOf(values_.Kids(list)[1], rank) : std::nullopt;
+    --depth_;
+    if (rest) numbers->insert(numbers->end(), rest->begin(), rest->end());
+    return rest ? numbers : std::nullopt;
+  }
   if (value.kind != ValueKind::Derived || value.kid_count == 0) return std::nullopt;
   const std::string_view operation = OperationOf(list);
   if (operation == "builtins.range") return RangeOf(list, rank);
@@ -298,7 +306,7 @@ std::optional<std::vector<int64_t>> Evaluator::ListOf(ValueId list, uint32_t ran
 std::optional<bool> Evaluator::Membership(ValueId item, ValueId container, uint32_t rank) {
   const Value& value = values_[container];
   const Outcome left = Evaluate(item, rank);
-  if (value.kind == ValueKind::Derived && left.kind == OutcomeKind::Number) {
+  if ((value.kind == ValueKind::Derived || value.kind == ValueKind::Binary) && left.kind == OutcomeKind::Number) {
     const std::optional<std::vector<int64_t>> list = ListOf(container, rank);
     if (list) return std::ranges::count(*list, left.number) > 0;
   }
