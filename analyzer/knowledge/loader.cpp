@@ -380,7 +380,7 @@ class Loader {
     }
   }
 
-  // A parameter of the call; or, as `made_with:broadcast_buffers`, one of the constructor of its object.
+  // A parameter of the call; or, as `made_with:broadcast_buffers`, options of the constructor of its object, by comma.
   NameId ReadOnlyIf(TableReader& table, const Entry& entry) {
     constexpr std::string_view kMadeWith = "made_with:";
     const std::string_view text = table.Text("only_if");

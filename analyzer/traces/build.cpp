@@ -566,6 +566,19 @@ ValueId OptionOf(const State& state, ValueId object, base::NameId option) {
   return made ? ParamOf(state.knowledge[made], state.values.Kids(object), option) : ValueId::None();
 }
 
+// An operation that is issued where all of these options of its object, by comma, are true. What an object is not told it does.
+TraceId IssuedIfMadeWith(State& state, SiteId site, ValueId object, std::string_view options, TraceId op) {
+  for (size_t at = 0; at < options.size();) {
+    const size_t end = std::min(options.find(',', at), options.size());
+    const base::NameId option = state.program.names->Find(options.substr(at, end - at));
+    if (const ValueId condition = option ? OptionOf(state, object, option) : ValueId::None()) {
+      op = state.traces.Choice(site, condition, op, state.traces.Empty());
+    }
+    at = end + 1;
+  }
+  return op;
+}
+
 // Messages that go together; none where the list or what is in it is not known.
 std::optional<TraceId> MessagesOf(State& state, SiteId site, ValueId list) {
   if (!list || state.values[list].kind != ValueKind::Tuple) return std::nullopt;
@@ -646,12 +659,11 @@ TraceId KnownOperation(State& state, SiteId site, knowledge::EntryId entry_id, V
                                             .members = MembersOf(entry, args),
                                             .batched = batched});
   if (!operation.only_if_param) return op;
-  const bool is_option = std::ranges::find(entry.params, operation.only_if_param) == entry.params.end();
-  const ValueId condition = is_option ? OptionOf(state, receiver, operation.only_if_param)
-                                      : ParamOf(entry, args, operation.only_if_param);
-  // What an object is not told it does.
-  if (!condition) return is_option ? op : state.traces.Empty();
-  return state.traces.Choice(site, condition, op, state.traces.Empty());
+  if (std::ranges::find(entry.params, operation.only_if_param) == entry.params.end()) {
+    return IssuedIfMadeWith(state, site, receiver, state.program.names->View(operation.only_if_param), op);
+  }
+  const ValueId condition = ParamOf(entry, args, operation.only_if_param);
+  return condition ? state.traces.Choice(site, condition, op, state.traces.Empty()) : state.traces.Empty();
 }
 
 ValueId ValueOfFormula(State& state, knowledge::FormulaId id) {
