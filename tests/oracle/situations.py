@@ -252,6 +252,12 @@ def pairs_of_ranks():
     return [dist.new_group([0, 1]), dist.new_group([2, 3])]
 
 
+def stage_of(rank, world):
+    from torch.distributed.pipelining import PipelineStage  # pylint: disable=import-outside-toplevel
+
+    return PipelineStage(torch.nn.Linear(FEATURES, FEATURES), rank, world, torch.device("cpu"))
+
+
 def next_group(_result):
     """Groups get their names by counting: who made fewer waits in another one than the rest."""
     dist.barrier(dist.new_group())
@@ -357,6 +363,11 @@ SITUATIONS = {
     "AR101/tensor_parallel_rank_own_group.py": Situation(joined=megatron(2, 1), given={"metrics": lambda *_: {"loss": tensor()}}),
     # ---- AR102
     "AR102/prepared_loader_on_main.py": Situation(given={"dataset": lambda *_: Tables(16)}),
+    "AR102/pipeline_step_on_first_stage.py": Situation(given={"stage": stage_of, "loss": lambda *_: torch.nn.functional.mse_loss,
+                                                             "batches": lambda *_: [torch.ones(4, FEATURES)]}),
+    "AR102/ok_pipeline_step_on_each_stage.py": Situation(given={
+        "stage": stage_of, "loss": lambda *_: torch.nn.functional.mse_loss,
+        "batches": lambda *_: [(torch.ones(4, FEATURES), torch.ones(4, FEATURES))] * 2}),
     "AR102/options_as_usual.py::score": Situation(given={"logits": lambda *_: torch.rand(2, 10),
                                                          "labels": lambda *_: torch.tensor([0, 1])}),
     "AR102/torchmetrics_compute.py": Situation(given={
@@ -559,6 +570,7 @@ SITUATIONS = {
     "AR108/early_return_of_non_members.py": Situation(after=next_group),
     "AR108/members_only.py": Situation(given=always(all_ranks=[[0, 1], [2, 3]]), after=use_group),
     "AR108/one_line_from_many_callers.py": Situation(after=use_group),
+    "AR108/one_line_from_many_callers.py::with_the_next": cannot("it is told at another caller"),
     "AR108/members_are_others_on_each_rank.py": Situation(given=always(size=2), after=use_group),
     # ---- AR109
     "AR109/first_of_my_group.py": Situation(joined=megatron(2, 1), given={"batch": lambda *_: tensor()}),
