@@ -33,7 +33,7 @@ class Commands(CliTest):
             result = self.run_allranks(*args)
             self.assertEqual(result.code, 0)
             self.assertRegex(result.out, r"^allranks \d+\.\d+\.\d+( \(\w+(-dirty)?\))?\nPython: tree-sitter [\d.]+, tree-sitter-python [\d.]+\nC, C\+\+, CUDA: (LLVM [\d.]+|NOT IN THIS BINARY.*)\n"
-                             r"verify --backend sim: always\nverify --backend gloo: (Gloo [\d.]+|NOT IN THIS BINARY.*)\n"
+                             r"verify --backend sim: always\nverify --backend gloo: (Gloo [\d.]+|NOT IN THIS (?:BINARY|PACKAGE).*)\n"
                              r"verify --backend nccl: with the NCCL and CUDA driver found at run time\n$")
 
     def test_help(self):
