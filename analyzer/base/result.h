@@ -5,7 +5,7 @@
 
 namespace allranks::base {
 
-// What went wrong, where, and how to mend it: one line a person can act on.
+// What went wrong, where, and how to fix it: one line that a person can act on.
 struct Error {
   std::string message;
 };

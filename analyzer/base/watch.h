@@ -1,5 +1,5 @@
-// How long work may go on, and with how much memory. Whoever may take long calls Step again and again; it throws Cut where
-// the work at hand is to be given up. All of it in one thread, but for `IsStopped` and `IsFull`.
+// How long work may go on, and with how much memory. Work that may take long calls Step again and again; Step throws Cut to
+// give up the work. All of it in one thread, but for `IsStopped` and `IsFull`.
 #pragma once
 
 #include <chrono>

@@ -27,9 +27,9 @@ std::string Render(const Text& text);
 
 enum class LabelRole : uint8_t {
   Primary,    // the place of the finding
-  Condition,  // the test that parts the ranks
-  Why,        // a step of the chain that says why a value varies
-  Victim,     // where the other ranks will be seen waiting
+  Condition,  // the test that differs between ranks
+  Why,        // a step in the chain of reasons why a value varies
+  Victim,     // where the other ranks will wait
   Call,       // a call on the way to the operation
   Note,
 };
@@ -57,19 +57,19 @@ struct Finding {
   std::string_view code;    // "AR101"
   Severity severity = Severity::Error;
   Confidence confidence = Confidence::Certain;
-  Assumptions assumptions = {};  // what it rests on; `Assume` adds to it
+  Assumptions assumptions = {};  // what it depends on; `Assume` adds to it
   source::Span span;
   Text message;
-  std::vector<Label> labels;  // in the order in which they are best read
+  std::vector<Label> labels;  // in reading order
   Text help;                  // how to fix it; empty format: none
   std::string flight_recorder;  // the category under which PyTorch's Flight Recorder reports it at run time
-  std::string function;       // where it stands, for people and fingerprints: "Trainer.save"
-  std::string fingerprint;    // the same in another run, also where lines have moved; 16 hexadecimal digits
+  std::string function;       // the enclosing function, for people and fingerprints: "Trainer.save"
+  std::string fingerprint;    // stays the same between runs and when lines move; 16 hexadecimal digits
   std::optional<witness::Witness> witness;
   std::vector<Fix> fixes;
 };
 
-// Adds what the finding rests on as well: it is then no surer than these assumptions allow.
+// Adds assumptions, and lowers the confidence to what they allow.
 void Assume(Finding& finding, Assumptions assumptions);
 
 // The order in which findings are shown: by path (through `path_rank`, by FileId), then place, then code.

@@ -17,7 +17,7 @@ namespace allranks::ir {
 // Grows with every change of nodes.def, program.h or of the form itself.
 constexpr uint32_t kSerializedVersion = 1;
 
-// `module` is left with names that mean nothing: it is to be thrown away.
+// Afterwards the names in `module` mean nothing: throw it away.
 std::string Serialize(Module module, const base::Interner& interner);
 
 // `file` becomes the module's file, of `source_bytes` bytes.

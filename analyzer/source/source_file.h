@@ -23,7 +23,7 @@ struct NotebookCell {
 // For a notebook `text` is the source of its code cells, one after the other.
 struct SourceFile {
   std::string
-      path;  // as it is to be shown: relative to the working directory where possible, '/' as separator
+      path;  // as shown: relative to the working directory where possible, '/' as separator
   std::string text;
   std::vector<uint32_t> line_starts;  // byte offsets; "\n", "\r\n" and "\r" end a line
   std::vector<NotebookCell> cells;    // empty unless a notebook

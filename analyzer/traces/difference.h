@@ -1,4 +1,4 @@
-// From two ranks that part to a Difference: what it is, where it stands, how sure it is.
+// Turns two diverging ranks into a Difference: what it is, where it is, how certain it is.
 #pragma once
 
 #include <string>
@@ -13,7 +13,7 @@ struct Evidence {
   DifferenceKind kind{};
   FuncId function;
   TraceId root;             // the trace of `function`
-  TraceId node;             // the choice, loop or try that parts the ranks; none: the operation itself does
+  TraceId node;             // the choice, loop or try where the ranks diverge; none: at the operation itself
   TraceId culprit;
   TraceId victim;
   TraceId exit;             // the exit that skips the culprit
@@ -22,22 +22,22 @@ struct Evidence {
   bool own = false;         // decided by each rank's own values and not by the world
   findings::Assumptions assumptions;  // what the comparison took for granted
   bool admits_all = false;  // a setting that is not known may let every rank pass (`sharded or rank == 0`)
-  bool is_roundabout = false;  // found behind the place where the lists part: another pair of ranks says it better
-  TraceId twin;             // the choice under which the other ranks issue the like
+  bool is_roundabout = false;  // found after the place where the lists diverge: another pair of ranks shows it better
+  TraceId twin;             // the choice under which the other ranks issue the same kind of operation
   RankSet reached;
   RankSet not_reached;
   Detail detail{};
-  Issuing issuing = Issuing::Always;  // the difference rests on operations as sure as this
-  std::vector<SeqId> lists;  // by rank of the world: what it issues as surely
+  Issuing issuing = Issuing::Always;  // how certain the operations are that show the difference
+  std::vector<SeqId> lists;  // by rank of the world: what it issues with that certainty
   std::vector<SeqId> whole;  // by rank of the world: all that it may issue
 };
 
 Difference Describe(const State& state, Scene& scene, const SequenceStore& sequences, const Evidence& evidence);
 
-// Nodes on a way from `from` down to `to`, both included; empty if there is none.
+// The nodes on a path from `from` down to `to`, both included; empty if there is none.
 std::vector<TraceId> PathTo(const TraceStore& traces, TraceId from, TraceId to);
 bool Contains(const TraceStore& traces, TraceId from, TraceId to);
-// The first exit in running order that leads out of `trace`, raises left aside; none if there is none.
+// The first exit in running order that leads out of `trace`, not counting raises; none if there is none.
 TraceId FirstExit(const TraceStore& traces, TraceId trace);
 
 // "rank 0", "local rank 0 of every node", "all other ranks".

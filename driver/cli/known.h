@@ -20,7 +20,7 @@ class Known {
   static base::Result<Known> Load(const CheckArguments& arguments, const config::Resolved& resolved,
                                   const pipeline::Options& options, const source::FileSystem& files);
 
-  // Leaves in `out` what is to be shown.
+  // Keeps in `out` only what will be shown.
   void Keep(pipeline::Output& out);
   // What is known, of the last output.
   const std::vector<findings::Finding>& findings() const { return known_; }

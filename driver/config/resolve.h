@@ -11,7 +11,7 @@
 namespace allranks::config {
 
 struct Request {
-  std::vector<std::string> paths;   // what is to be checked; root and configuration are found from there
+  std::vector<std::string> paths;   // what to check; root and configuration are found from there
   std::string working_directory;    // absolute
   std::vector<std::string> config;  // files, or settings such as `fail-on = "error"`, instead of what would be found
   bool isolated = false;            // no file is looked for

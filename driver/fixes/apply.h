@@ -20,7 +20,7 @@ struct AppliedFix {
 };
 
 struct Application {
-  std::map<std::string, std::string> texts;  // by path: the whole file as it is to be, byte order mark included
+  std::map<std::string, std::string> texts;  // by path: the whole new file, byte order mark included
   std::map<std::string, std::vector<findings::Edit>> edits;  // by path, sorted and disjoint: what leads to `texts`
   std::vector<AppliedFix> applied;
   size_t postponed = 0;                      // they overlap with one that was applied: another round may do them

@@ -32,7 +32,7 @@ class Memory {
   variation::Session variation;
   traces::Session traces;
 
-  // Whether what is to be parsed is, byte for byte, what the last whole run parsed: then it would find the same.
+  // Whether the files to parse are, byte for byte, what the last whole run parsed: then it would find the same.
   bool IsSame(const Selection& selection) const;
   void NoteWhole(const Selection& selection);
 

@@ -1,4 +1,4 @@
-// Where the thread that reads and the thread that analyses meet: open documents, settings, what is to be done.
+// Where the thread that reads and the thread that analyses meet: open documents, settings, work to do.
 #pragma once
 
 #include <chrono>

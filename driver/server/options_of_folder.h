@@ -16,7 +16,7 @@ struct FolderOptions {
   std::optional<baseline::Baseline> baseline;                  // findings that are not
 };
 
-// What of a folder is to be checked.
+// What to check in a folder.
 struct Checked {
   std::string folder;
   bool is_whole = true;                          // false: only the open files

@@ -22,7 +22,7 @@ class Worker {
 
   // Until the desk says that it is over.
   void Run();
-  // All that is to be done now, without waiting for more.
+  // Everything there is to do now, without waiting for more.
   void RunPending();
 
  private:
