@@ -138,6 +138,11 @@ class Walk {
     if (op_class == knowledge::OpClass::Send || op_class == knowledge::OpClass::Recv) {
       assumed.Add(Assumption::PartnerElsewhere);
     }
+    // Ranks are compared by what evaluates on each of them; of the rest it is assumed that it is one value.
+    for (const ValueId part : {operation.root, operation.reduce_op}) {
+      const bool varies = part && !state_.values.axes(part).empty();
+      if (varies && !IsPredicate(state_.values, part)) assumed.Add(Assumption::ValueNotTraced);
+    }
     return assumed;
   }
 
