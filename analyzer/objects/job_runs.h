@@ -4,7 +4,10 @@
 // may be called on one rank only, and says nothing.
 #pragma once
 
+#include <set>
 #include <span>
+#include <unordered_set>
+#include <utility>
 #include <vector>
 
 #include "analyzer/objects/jobs.h"
@@ -25,13 +28,19 @@ class JobRuns {
   // Whether some file on the way there wraps a model, communicates, deals out data or asks for ranks: a group that is made and never used
   // makes no job of a script. `way`: sites each of which calls the function of the next.
   bool IsSharedWork(std::span<const Site> way) const;
-  // Whether a `with` around a place, in its function or in one on the way, holds what other processes wait for.
+  // Whether a `with` around a place, in its function, on the way or in one that calls it, holds what other processes wait for.
   bool IsInTurn(std::span<const Site> way) const;
 
  private:
   void NoteSharedWork(const Loading& loading);
   void NoteHandedOver(const variation::Facts& facts);
+  void NoteTurns(const variation::Facts& facts);
+  void NoteTurn(const Site& site);
+  void NoteBranch(const Site& site);
+  void NoteHeldLocks(const variation::Facts& facts, const std::unordered_set<uint32_t>& locks);
+  static bool MayBeLock(const variation::ValueStore& store, ValueId value, const std::unordered_set<uint32_t>& locks);
   bool IsInTurn(const Site& site) const;
+  bool IsBetweenBranches(ir::ModuleId module, ir::StmtId stmt) const;
 
   const binding::Program& program_;
   const ProgramIndex& index_;
@@ -39,6 +48,8 @@ class JobRuns {
   Jobs jobs_;
   ProcessStarts starts_;
   std::vector<bool> shares_work_;  // by module
+  std::set<std::pair<uint32_t, uint32_t>> turns_;  // by module: `with` statements in which one process goes first
+  std::set<std::pair<uint32_t, uint32_t>> branches_;  // the same: branches in which one or the others wait
   std::vector<bool> handed_over_;  // by FuncId: to a library, by a file that is started (`app.run(main)`)
 };
 

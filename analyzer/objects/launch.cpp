@@ -90,6 +90,19 @@ class Solver {
     return run_by;
   }
 
+  // `if __name__ == "__main__":`, and, once it ran, who starts the file.
+  ir::StmtId MainOf(ir::ModuleId module_id) const {
+    const ir::Module& module = program_.modules[module_id];
+    for (const ir::StmtId id : module.statements(module.functions[ir::kTopLevel].body)) {
+      if (module[id].kind == ir::StmtKind::If && AsksForMain(module, ir::ValueOf(module[id]))) return id;
+    }
+    return ir::StmtId::None();
+  }
+  RunBy StarterOf(ir::ModuleId module) const {
+    const uint32_t top = Top(module).index;
+    return Strongest(HandedDown(top, as_started_[top]));
+  }
+
   // By FuncId, once it ran: whether it, or something that it calls, makes a job.
   std::vector<bool> MakersOfJobs() const {
     std::vector<bool> makers;
@@ -284,13 +297,7 @@ class Solver {
     }
     return false;
   }
-  bool AsksForMain(ir::ModuleId module_id) const {
-    const ir::Module& module = program_.modules[module_id];
-    for (const ir::StmtId id : module.statements(module.functions[ir::kTopLevel].body)) {
-      if (module[id].kind == ir::StmtKind::If && AsksForMain(module, ir::ValueOf(module[id]))) return true;
-    }
-    return false;
-  }
+  bool AsksForMain(ir::ModuleId module_id) const { return static_cast<bool>(MainOf(module_id)); }
   // Whether a place at the top of a file is only run where the file is started, and not where it is imported.
   bool IsForMain(FuncId function, ir::ExprId expr) const {
     const ir::ModuleId module_id = program_.funcs[function].module;
@@ -373,6 +380,14 @@ class Solver {
 
 }  // namespace
 
+RunBy Launch::Of(const Site& site) const {
+  const ir::ModuleId module = program_.funcs[site.function].module;
+  const MainBlock& main = main_blocks_[module.index];
+  const uint32_t at = program_.modules[module][site.expr].begin;
+  const bool is_in = program_.funcs[site.function].function == ir::kTopLevel && main.begin <= at && at < main.end;
+  return is_in ? main.run_by : Of(site.function);
+}
+
 findings::Assumptions Launch::AssumedOf(FuncId function) const {
   switch (Of(function)) {
     case RunBy::Tests: return findings::Assumptions::Of(findings::Assumption::TestCode);
@@ -382,9 +397,16 @@ findings::Assumptions Launch::AssumedOf(FuncId function) const {
 }
 
 Launch::Launch(const binding::Program& program, const knowledge::Knowledge& knowledge, const variation::Facts& facts,
-               const ProgramIndex& index, std::span<const LaunchLine> lines) {
+               const ProgramIndex& index, std::span<const LaunchLine> lines)
+    : program_(program) {
   Solver solver(program, knowledge, facts, index, lines);
   run_by_ = solver.Run();
+  for (uint32_t m = 0; m < program.modules.size(); ++m) {
+    const ir::StmtId main = solver.MainOf(ir::ModuleId{m});
+    const ir::Module& module = program.modules[ir::ModuleId{m}];
+    if (main) main_blocks_.push_back({module[main].begin, module[main].end, solver.StarterOf(ir::ModuleId{m})});
+    else main_blocks_.emplace_back();
+  }
   makes_job_ = solver.MakersOfJobs();
   is_on_one_node_ = FilesOnOneNode(program, lines);
 }

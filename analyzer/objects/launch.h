@@ -31,6 +31,8 @@ class Launch {
          const ProgramIndex& index, std::span<const LaunchLine> lines = {});
 
   RunBy Of(FuncId function) const { return run_by_[function.index]; }
+  // Of a place: what stands under `if __name__ == "__main__"` is run by those that start the file, and not by those that import it.
+  RunBy Of(const Site& site) const;
   // Whether a function makes a job, itself or in what it calls.
   bool MakesJob(FuncId function) const { return makes_job_[function.index]; }
   // Whether lines start the programs of a file, and each of them on one node.
@@ -41,6 +43,14 @@ class Launch {
  private:
   std::vector<RunBy> run_by_;   // by FuncId
   std::vector<bool> makes_job_;  // the same
+  const binding::Program& program_;
+  // By ModuleId: the bytes that are run only where the file is started, and by whom.
+  struct MainBlock {
+    uint32_t begin = 0;
+    uint32_t end = 0;
+    RunBy run_by = RunBy::Unknown;
+  };
+  std::vector<MainBlock> main_blocks_;
   std::vector<bool> is_on_one_node_;  // by ModuleId
 };
 

@@ -7,11 +7,33 @@
 #include "analyzer/ir/walk.h"
 
 namespace allranks::objects {
+namespace {
 
-RankWords::RankWords(const binding::Program& program, const ProgramIndex& index) : program_(program), index_(index) {
+// The number of a process as it stands: `gpu` of `mp.spawn(worker)`, `dist.get_rank()`.
+bool MayBeRank(const variation::Facts& facts, ValueId value, int depth) {
+  constexpr int kDeepest = 4;
+  if (!value || depth > kDeepest) return false;
+  const variation::Value& node = facts.values_store[value];
+  if (node.kind == variation::ValueKind::Param) return MayBeRank(facts, facts.param(FuncId{node.a}, node.b), depth + 1);
+  if (node.kind == variation::ValueKind::Select) {
+    return std::ranges::any_of(facts.values_store.Kids(value).subspan(1), [&](ValueId arm) { return MayBeRank(facts, arm, depth + 1); });
+  }
+  const auto coordinate = static_cast<knowledge::Coordinate>(node.op);
+  return node.kind == variation::ValueKind::Coordinate &&
+         (coordinate == knowledge::Coordinate::Rank || coordinate == knowledge::Coordinate::LocalRank);
+}
+
+}  // namespace
+
+RankWords::RankWords(const binding::Program& program, const variation::Facts& facts, const ProgramIndex& index)
+    : program_(program), facts_(facts), index_(index) {
+  for (const KnownCall& call : index.known_calls()) NoteRankOfJob(call);
   // Twice: what is given the name of a test is one as well.
   for (int round = 0; round < 2; ++round) {
-    for (uint32_t m = 0; m < program.modules.size(); ++m) NoteStores(ir::ModuleId{m});
+    for (uint32_t m = 0; m < program.modules.size(); ++m) {
+      NoteStores(ir::ModuleId{m});
+      NoteArguments(ir::ModuleId{m});
+    }
   }
 }
 
@@ -29,12 +51,66 @@ void RankWords::NoteStores(ir::ModuleId module_id) {
     const ir::Stmt& stmt = module[ir::StmtId{i}];
     if (stmt.kind != ir::StmtKind::Assign) continue;
     const FuncId function = index_.FunctionOf(module_id, ir::StmtId{i});
-    if (!function || !IsTest(function, ir::AssignedOf(stmt))) continue;
+    if (!function) continue;
+    const bool is_test = IsTest(function, ir::AssignedOf(stmt)) || IsEmptiedOnSomeRanks(function, ir::StmtId{i});
+    const bool is_rank = IsRank(module_id, ir::AssignedOf(stmt));
     for (const ir::ExprId target : ir::TargetsOf(module, stmt)) {
-      if (module[target].kind == ir::ExprKind::Name) variables_.insert({function.index, ir::NameOf(module[target])});
-      if (module[target].kind == ir::ExprKind::Attribute) attributes_.insert(ir::AttrOf(module[target]));
+      if (is_test) Note(function, target);
+      if (is_rank && module[target].kind == ir::ExprKind::Attribute) numbers_.insert(ir::AttrOf(module[target]));
     }
   }
+}
+
+void RankWords::Note(FuncId function, ir::ExprId target) {
+  const ir::Module& module = program_.module_of(function);
+  if (module[target].kind == ir::ExprKind::Name) variables_.insert({function.index, ir::NameOf(module[target])});
+  if (module[target].kind == ir::ExprKind::Attribute) attributes_.insert(ir::AttrOf(module[target]));
+}
+
+// `Saver(save_to_disk=is_main_process)`: what the object keeps under that name.
+void RankWords::NoteArguments(ir::ModuleId module_id) {
+  const ir::Module& module = program_.modules[module_id];
+  for (const ir::ExprId call : index_.ExprsOf(module_id, ir::ExprKind::Call)) {
+    const ir::StmtId stmt = index_.tree(module_id).StatementOf(call);
+    const FuncId function = stmt ? index_.FunctionOf(module_id, stmt) : FuncId::None();
+    if (!function) continue;
+    for (uint32_t i = 0; i < ir::ArgCount(module, module[call]); ++i) {
+      const ir::Arg arg = ir::ArgAt(module, module[call], i);
+      if (arg.kind == ir::ArgKind::Keyword && IsTest(function, arg.value)) attributes_.insert(arg.keyword);
+    }
+  }
+}
+
+// `init_process_group(rank=self.gpu)`
+void RankWords::NoteRankOfJob(const KnownCall& call) {
+  const bool is_init = call.entry->has_operation && call.entry->operation.op_class == knowledge::OpClass::Init;
+  const ir::ExprId rank = is_init ? index_.ArgExpr(call, "rank") : ir::ExprId::None();
+  const ir::Module& module = program_.module_of(call.function);
+  if (rank && module[rank].kind == ir::ExprKind::Attribute) numbers_.insert(ir::AttrOf(module[rank]));
+}
+
+bool RankWords::IsRank(ir::ModuleId module, ir::ExprId value) const {
+  return value && MayBeRank(facts_, facts_.value(module, value), 0);
+}
+
+// `if rank != 0: self.folder = None`
+bool RankWords::IsEmptiedOnSomeRanks(FuncId function, ir::StmtId stmt) const {
+  const ir::ModuleId module_id = program_.funcs[function].module;
+  const ir::Module& module = program_.modules[module_id];
+  const ir::ExprId value = ir::AssignedOf(module[stmt]);
+  if (!value || module[value].kind != ir::ExprKind::Constant) return false;
+  const ir::ConstantKind kind = ir::ConstantKindOf(module[value]);
+  if (kind != ir::ConstantKind::None && kind != ir::ConstantKind::False) return false;
+  const ir::StmtId branch = index_.tree(module_id).Parent(stmt);
+  return branch && module[branch].kind == ir::StmtKind::If && Speaks(function, ir::ValueOf(module[branch]));
+}
+
+// `args.gpu == 0`, `args.gpu in (0, -1)`; whether there is one at all is no question about ranks.
+bool RankWords::ComparesRank(const ir::Module& module, const ir::Expr& comparison) const {
+  const ir::Expr& left = module[ir::LeftOf(comparison)];
+  if (left.kind != ir::ExprKind::Attribute || !numbers_.contains(ir::AttrOf(left))) return false;
+  const ir::CompareOp op = ir::ComparisonAt(module, comparison, 0).op;
+  return op != ir::CompareOp::Is && op != ir::CompareOp::IsNot;
 }
 
 // `rank == 0`, `args.save and is_master(args)`, `is_master()`; not what is made with a rank.
@@ -49,7 +125,9 @@ bool RankWords::IsTest(FuncId function, ir::ExprId value) const {
     case ir::ExprKind::Unary:
       return Speaks(function, value);
     case ir::ExprKind::Conditional:
-      return Speaks(function, ir::TestOf(expr));
+      return Speaks(function, ir::TestOf(expr)) || IsTest(function, ir::ThenOf(module, expr)) || IsTest(function, ir::ElseOf(module, expr));
+    case ir::ExprKind::Name:
+      return variables_.contains({function.index, ir::NameOf(expr)});
     case ir::ExprKind::Call:
       return Speaks(function, ir::CalleeOf(expr));
     default:
@@ -78,12 +156,15 @@ bool RankWords::Speaks(FuncId function, ir::ExprId test, int depth) const {
   if (expr.kind == ir::ExprKind::Name) {
     const base::NameId name = ir::NameOf(expr);
     if (IsWord(program_.text(name)) || variables_.contains({function.index, name})) return true;
+    // A parameter of a name by which such a test is passed somewhere.
+    const auto& params = program_.function(function).params;
+    if (attributes_.contains(name) && std::ranges::any_of(params, [&](const ir::Param& param) { return param.name == name; })) return true;
   }
   if (expr.kind == ir::ExprKind::Attribute) {
     const base::NameId name = ir::AttrOf(expr);
     if (IsWord(program_.text(name)) || attributes_.contains(name)) return true;
   }
-  bool found = IsWordAsKey(module, test);
+  bool found = IsWordAsKey(module, test) || (expr.kind == ir::ExprKind::Compare && ComparesRank(module, expr));
   if (depth < kDeepest) {
     ir::ForEachPart(module, test, [&](ir::ExprId part) { found = found || Speaks(function, part, depth + 1); });
   }

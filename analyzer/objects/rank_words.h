@@ -2,8 +2,9 @@
 // `args.save_logs = args.logs and is_master(args)`.
 //
 // Only for silence: a test that speaks of ranks is taken to let one rank through. A name speaks of them if a word for a
-// role among ranks is part of it, or if it was given such a test. What a value is made of else does not count: a loss of a
-// model on `cuda:{rank}` decides nothing about ranks.
+// role among ranks is part of it, if it was given such a test, or if it is emptied on some ranks only
+// (`if rank != 0: self.folder = None`). What was given a rank (`args.gpu = index`) speaks of ranks where it is compared. What
+// a value is made of else does not count: a loss of a model on `cuda:{rank}` decides nothing about ranks.
 #pragma once
 
 #include <set>
@@ -17,7 +18,7 @@ namespace allranks::objects {
 
 class RankWords {
  public:
-  RankWords(const binding::Program& program, const ProgramIndex& index);
+  RankWords(const binding::Program& program, const variation::Facts& facts, const ProgramIndex& index);
 
   static bool IsWord(std::string_view name);
   bool Speaks(FuncId function, ir::ExprId test) const { return Speaks(function, test, 0); }
@@ -26,12 +27,20 @@ class RankWords {
   bool Speaks(FuncId function, ir::ExprId test, int depth) const;
   bool IsWordAsKey(const ir::Module& module, ir::ExprId id) const;
   void NoteStores(ir::ModuleId module);
+  void NoteArguments(ir::ModuleId module);
+  void NoteRankOfJob(const KnownCall& call);
+  void Note(FuncId function, ir::ExprId target);
   bool IsTest(FuncId function, ir::ExprId value) const;
+  bool IsRank(ir::ModuleId module, ir::ExprId value) const;
+  bool IsEmptiedOnSomeRanks(FuncId function, ir::StmtId stmt) const;
+  bool ComparesRank(const ir::Module& module, const ir::Expr& comparison) const;
 
   const binding::Program& program_;
+  const variation::Facts& facts_;
   const ProgramIndex& index_;
   std::set<std::pair<uint32_t, base::NameId>> variables_;  // of a function
   std::set<base::NameId> attributes_;                      // of whatever object
+  std::set<base::NameId> numbers_;                         // attributes that are given a rank
 };
 
 }  // namespace allranks::objects

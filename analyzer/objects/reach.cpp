@@ -82,6 +82,14 @@ bool IsNothing(const ir::Module& module, ir::ExprId value) {
   return kind == ir::ConstantKind::None || kind == ir::ConstantKind::False;
 }
 
+// `local_rank == -1`, `rank in (0, -1)`; not `rank < count` nor `rank is not None`, which all ranks pass.
+bool AsksForOneValue(const ir::Module& module, ir::ExprId test) {
+  const ir::Expr& expr = module[test];
+  if (expr.kind != ir::ExprKind::Compare || ir::ComparisonCount(module, expr) != 1) return false;
+  const ir::CompareOp op = ir::ComparisonAt(module, expr, 0).op;
+  return op == ir::CompareOp::Eq || op == ir::CompareOp::In;
+}
+
 // The other side of `x is not None` that holds, or of `x is None` that does not.
 std::optional<ir::ExprId> ComparedToNone(const ir::Module& module, ir::ExprId test, bool& holds) {
   const ir::Expr& expr = module[test];
@@ -97,7 +105,7 @@ std::optional<ir::ExprId> ComparedToNone(const ir::Module& module, ir::ExprId te
 
 Reach::Reach(const binding::Program& program, const knowledge::Knowledge& knowledge, const variation::Facts& facts,
              const ProgramIndex& index, const Launch* launch)
-    : program_(program), knowledge_(knowledge), facts_(facts), index_(index), launch_(launch), words_(program, index),
+    : program_(program), knowledge_(knowledge), facts_(facts), index_(index), launch_(launch), words_(program, facts, index),
       values_(program, knowledge, facts), handed_over_(program.funcs.size()) {
   if (launch != nullptr) places_.emplace(program, knowledge, facts, index, *launch);
   for (uint32_t f = 0; f < program.funcs.size(); ++f) NoteFunction(FuncId{f});
@@ -176,13 +184,14 @@ void Reach::AddStmtGuards(FuncId function, ir::StmtId stmt, std::vector<Guard>& 
   }
 }
 
-// `if rank != 0: return` before the place, in the same block.
+// `if rank != 0: return` before the place, in the same block, or `assert rank == 0`.
 void Reach::AddEarlierExits(FuncId function, ir::StmtId stmt, std::vector<Guard>& guards) const {
   const ir::ModuleId module_id = program_.funcs[function].module;
   const ir::Module& module = program_.modules[module_id];
   for (const ir::StmtId id : module.statements(index_.tree(module_id).BlockOf(stmt))) {
     if (id == stmt) return;
     const ir::Stmt& earlier = module[id];
+    if (earlier.kind == ir::StmtKind::Assert && AsksForOneValue(module, ir::ValueOf(earlier))) guards.push_back({function, ir::ValueOf(earlier), true});
     if (earlier.kind != ir::StmtKind::If) continue;
     const bool then_leaves = Leaves(module, ir::BodyOf(earlier));
     const bool else_leaves = Leaves(module, ir::ElseBlockOf(earlier));
@@ -344,8 +353,8 @@ RankSet Reach::RanksOfCallers(FuncId function, const traces::World& world, std::
 
 bool Reach::IsOutsideJob(const Site& caller) const {
   if (launch_ == nullptr) return false;
-  const RunBy run_by = launch_->Of(caller.function);
-  return run_by == RunBy::OneProcess || run_by == RunBy::Tests || IsApartFromJob({&caller, 1});
+  const RunBy run_by = launch_->Of(caller);
+  return run_by == RunBy::OneProcess || run_by == RunBy::Workers || run_by == RunBy::Tests || IsApartFromJob({&caller, 1});
 }
 
 // The ranks that make objects of the class whose method a function is: elsewhere there is nothing to call it on.

@@ -140,7 +140,7 @@ data = CIFAR10("data")
 
 * A rank, or the process that starts the ranks, fetches the same data set somewhere in the program.
 * A `with` around it lets one rank go first (`main_process_first`) or holds a lock, here or where it is
-  called.
+  called; or it stands between two branches of a barrier each.
 * Some place that calls it is reached by one rank only.
 * `download` is false, or not known.
 * The folder differs by rank, or is a temporary one.

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "analyzer/objects/job_runs.h"
+#include "analyzer/objects/settings.h"
 #include "rules/finding_parts.h"
 #include "rules/memory/shared_paths.h"
 #include "rules/source_edits.h"
@@ -24,7 +25,8 @@ class Writers {
  public:
   Writers(const Context& context, FindingSink& sink)
       : context_(context), sink_(sink), world_(objects::SmallJob(context.facts.job)),
-        runs_(context.program, context.facts, context.index, context.launch, context.loading), paths_(context) {}
+        runs_(context.program, context.facts, context.index, context.launch, context.loading), paths_(context),
+        settings_(context.program, context.knowledge, context.facts, context.file_uses.paths()) {}
 
   void Run() {
     for (const FileUse& use : context_.file_uses.uses()) {
@@ -53,7 +55,7 @@ class Writers {
     const std::string name = SharedPaths::NameOf(use);
     // Somebody may well have asked whether it is still there.
     const bool removes = use.act == FileAct::Remove;
-    const bool is_sure = !removes && (!all || runs_.IsSharedWork(use.way)) && !WritesOneText(use);
+    const bool is_sure = !removes && (!all || runs_.IsSharedWork(use.way)) && !WritesOneText(use) && IsNameKnown(use) && !IsRecordOfSettings(use);
     Finding finding = FindingAt(
         context_, kCode, Severity::Warning, is_sure ? Confidence::Likely : Confidence::Possible, place,
         {removes ? "{} removes `{}`: on a shared file system the later ranks find it gone"
@@ -98,6 +100,52 @@ class Writers {
       const ir::Expr& call = module[write.expr];
       return ir::ArgCount(module, call) == 1 && module[ir::ArgAt(module, call, 0).value].kind == ir::ExprKind::Constant;
     });
+  }
+
+  // Some text, or one setting of the program: what a function made of something may be another file on each rank.
+  bool IsNameKnown(const FileUse& use) const {
+    const objects::FilePath name = use.path.Name();
+    return name.HasText() || std::ranges::none_of(name.pieces, [&](const objects::PathPiece& piece) {
+      return piece.changes || !IsSetting(context_.file_uses.paths().Resolved(piece.hole, use.frame));
+    });
+  }
+
+  // `args.output`, `config["output"]`.
+  bool IsSetting(ValueId value) const {
+    const variation::Value& node = context_.values[value];
+    const base::NameId name = node.kind == variation::ValueKind::Derived ? context_.facts.values_store.OperationOf(node.a) : base::NameId();
+    const auto kids = context_.facts.values_store.Kids(value);
+    if (!name) return node.kind == variation::ValueKind::Object || (node.kind == variation::ValueKind::Derived && kids.empty());
+    const bool is_item = context_.program.text(name) == "[]" && kids.size() == 2 && context_.values[kids[1]].kind == variation::ValueKind::Str;
+    return is_item || kids.size() == 1;
+  }
+
+  // The settings of the run, the same from each rank, that no part of the program reads: whoever is last, nobody is misled.
+  bool IsRecordOfSettings(const FileUse& use) const {
+    const std::vector<ValueId> written = Written(use);
+    const bool are_settings = !written.empty() && std::ranges::all_of(written, [&](ValueId value) { return settings_.AreAll(value, use.frame); });
+    return are_settings && std::ranges::none_of(context_.file_uses.uses(), [&](const FileUse& other) {
+      return other.act == FileAct::Read && objects::IsOneName(use.path, other.path);
+    });
+  }
+
+  // What is put into the file, as far as it is said where it is opened or dumped.
+  std::vector<ValueId> Written(const FileUse& use) const {
+    std::vector<ValueId> written;
+    if (!use.call->entry->Has(knowledge::Role::OpenFile)) {
+      for (size_t i = 0; i < use.call->args.size(); ++i) {
+        if (use.call->entry->params[i] != use.param && use.call->args[i]) written.push_back(use.call->args[i]);
+      }
+      return written;
+    }
+    for (const Site& write : context_.file_uses.WritesInto(use)) {
+      const ir::ModuleId module_id = context_.program.funcs[write.function].module;
+      const ir::Module& module = context_.program.modules[module_id];
+      for (uint32_t i = 0; i < ir::ArgCount(module, module[write.expr]); ++i) {
+        written.push_back(context_.facts.value(module_id, ir::ArgAt(module, module[write.expr], i).value));
+      }
+    }
+    return written;
   }
 
   // `f"{sample.name}.png"`, of a loop over what may be each rank's share.
@@ -166,6 +214,7 @@ class Writers {
   const traces::World world_;
   objects::JobRuns runs_;
   SharedPaths paths_;
+  objects::Settings settings_;
   std::set<Key> held_apart_;                // where some alternative differs by rank: the program chooses by rank
   std::map<std::pair<uint32_t, uint32_t>, Finding> found_;  // by file and place, the surest of each
 };
@@ -218,8 +267,9 @@ if epoch % 10 == 0 and dist.get_rank() == 0:
 
 ## When it is silent
 
-* A test of the rank, of any form, leaves one writer: also an early return or a caller's test, and a flag or
-  a field that was given such a test somewhere (`args.save_logs = is_master(args)`).
+* A test of the rank, of any form, leaves one writer: also an early return, an `assert`, a caller's test, and a
+  flag, parameter or field that was given such a test somewhere (`args.save_logs = is_master(args)`,
+  `Saver(enabled=is_master(args))`) or is emptied on some ranks (`if rank != 0: args.folder = None`).
 * The path depends on the rank, the rank's own data, the clock, or is a temporary file or a buffer, or is
   named after the rank (`args.local_rank`, `"log-rank%d.txt"`, what is handed to `init_process_group` as
   `rank`). So too where only one of several names does: `suffix += f"-{rank}"` under `if rank > 0`.
@@ -229,7 +279,8 @@ if epoch % 10 == 0 and dist.get_rank() == 0:
 * The function is a thread's, and one rank alone starts the thread.
 * The place is part of a mode of the script that makes no job: the other arm of the branch that makes it,
   or a branch that exits before.
-* A `with` around it holds a lock, or lets one rank go first.
+* A `with` around it holds a lock, or lets one rank go first, there or where it is called from; or it stands between
+  two branches of a barrier each, of which one holds the others back and one lets them in.
 * The process that starts the ranks writes, before there are any.
 * A removal expects that the file may be gone: `ignore_errors`, `missing_ok`, or a `try` around it.
 * One rank of a node writes, and the configuration says `world.nodes = 1`, or the file lies in `/tmp` or
@@ -240,8 +291,9 @@ if epoch % 10 == 0 and dist.get_rank() == 0:
 * The function's callers are not seen: they may call it on one rank only.
 
 It is *possible*, and hidden by default, where one rank of each node writes, as most jobs have one node or
-mean it so; where the name is that of an item, which may be of the rank's own share; where all write the
-same word; where what is written is an export; and where a process group is made, but no file on the way
+mean it so; where the name is that of an item, which may be of the rank's own share, or a function's result of
+which nothing is known; where all write the same word, or settings of the run (what the command line or a file
+says) that nothing in the program reads, so that it matters to nobody who was last; where what is written is an export; and where a process group is made, but no file on the way
 wraps a model, communicates, deals out data or asks for ranks.
 
 ## Fix

@@ -75,7 +75,7 @@ class Load {
   void Report(std::string_view param, FindingSink& sink) const {
     const objects::Site site{call_.function, call_.expr};
     // Who calls a function of a library was not seen, and a model is mostly tried out by one process.
-    const bool is_launched = context_.launch.Of(call_.function) == objects::RunBy::AllRanks && context_.training.IsForTraining(call_.function);
+    const bool is_launched = context_.launch.Of(site) == objects::RunBy::AllRanks && context_.training.IsForTraining(call_.function);
     Finding finding = FindingAt(context_, kCode, Severity::Warning, is_launched ? Confidence::Likely : Confidence::Possible, site,
                                 {"every rank loads this checkpoint onto the device it was saved from, mostly "
                                  "`cuda:0`: all ranks of a node fill the memory of one GPU",
@@ -156,7 +156,7 @@ void Check(const Context& context, FindingSink& sink) {
       if (role.role != knowledge::Role::LoadTensors) continue;
       const Load load(context, call);
       const std::string_view param = context.program.text(role.param);
-      const objects::RunBy run_by = context.launch.Of(call.function);
+      const objects::RunBy run_by = context.launch.Of(objects::Site{call.function, call.expr});
       if (run_by == objects::RunBy::OneProcess || run_by == objects::RunBy::Workers) continue;
       if (!load.IsOpen(param) || !restored.Has(load.Loaded())) continue;
       if (!load.IsOneFile() || !load.RunsOnSeveralRanks() || load.IsLoadedToADeviceElsewhere(param) || load.IsOfXla()) continue;

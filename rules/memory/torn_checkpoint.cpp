@@ -32,7 +32,7 @@ class Checkpoints {
   void Visit(const FileUse& write) {
     const std::vector<Site> above = context_.index.WaysTo(write.way.front());
     const bool is_in_training = IsInTraining(write.way) || IsInTraining(above);
-    if (!is_in_training || IsMovedAway(write)) return;
+    if (!is_in_training || IsMovedAway(write) || IsMadeIfAbsent(write)) return;
     std::vector<Site> places = write.way;
     places.insert(places.end(), above.begin(), above.end());
     const bool is_overwritten = IsSameEachRound(write) && !IsSavedElsewhere(write);
@@ -52,6 +52,16 @@ class Checkpoints {
       const ir::ModuleId module = context_.program.funcs[site.function].module;
       const std::vector<ir::StmtId> loops = context_.index.LoopsAround(site);
       return std::ranges::any_of(loops, [&](ir::StmtId loop) { return context_.training.Trains(module, loop); });
+    });
+  }
+
+  // `if not os.path.exists(path):` on the way: what is there already stays, or is made anew from what it was made of.
+  bool IsMadeIfAbsent(const FileUse& write) const {
+    return std::ranges::any_of(write.way, [&](const Site& site) {
+      return std::ranges::any_of(context_.reach.Guards(site), [&](const objects::Guard& guard) {
+        const variation::ValueId test = context_.facts.value(context_.program.funcs[guard.function].module, guard.test);
+        return test && context_.facts.values_store.axes(test).has(knowledge::Axis::Files);
+      });
     });
   }
 
@@ -320,6 +330,7 @@ os.replace("last.pt.tmp", "last.pt")
 
 ## When it is silent
 
+* It is written only where no file is there yet, as a cache is.
 * The file is written under another name and then renamed, or the old one is moved away first.
 * The name or a folder on the way changes from one time to the next, and nothing picks the newest: it holds
   the step, in a variable, a field that is counted up, or a parameter that is another one in each call.

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <optional>
 #include <set>
 #include <utility>
 
@@ -35,8 +36,11 @@ class Trackers {
     const bool all = ranks == traces::RankSet::All(world.size());
     const bool one_a_node = ranks.count() == world.nodes && ranks.has(0) && ranks.has(world.per_node);
     const source::Span span = SpanOf(context_, site);
-    if ((!all && !one_a_node) || IsLeftEmpty(site) || !reported_.insert({span.file.index, span.begin}).second) return;
-    const bool is_sure = runs_.IsSharedWork({&site, 1});
+    const std::optional<bool> is_shared = IsUsedByAll(site);
+    if ((!all && !one_a_node) || is_shared == false || !reported_.insert({span.file.index, span.begin}).second) return;
+    // Who logs to it is not seen.
+    const bool is_hidden = !is_shared && context_.values.ClassOf(context_.facts.value(context_.program.funcs[site.function].module, site.expr));
+    const bool is_sure = runs_.IsSharedWork({&site, 1}) && !is_hidden;
     Finding finding = FindingAt(context_, kCode, Severity::Warning, is_sure ? Confidence::Likely : Confidence::Possible, site,
                                 {"{} opens a log of the run: there is one curve per rank, or all are mixed in one",
                                  {all ? "every rank" : "one rank of each node"}});
@@ -46,8 +50,8 @@ class Trackers {
     sink_.push_back(std::move(finding));
   }
 
-  // All open it, and some of the ranks alone put something into it.
-  bool IsLeftEmpty(const Site& opened) const {
+  // All open it: whether all put something into it, or some of the ranks alone. None: no use of it is seen.
+  std::optional<bool> IsUsedByAll(const Site& opened) const {
     const traces::World world = objects::SmallJob(context_.facts.job);
     const variation::ValueId tracker = context_.facts.value(context_.program.funcs[opened.function].module, opened.expr);
     bool is_used = false;
@@ -55,11 +59,11 @@ class Trackers {
       for (const auto& [expr, fact] : context_.facts.functions[binding::FuncId{f}].calls) {
         const Site use{binding::FuncId{f}, expr};
         if (!IsMethodOf(tracker, use)) continue;
-        if (context_.reach.Ranks(use, world) == traces::RankSet::All(world.size())) return false;
+        if (context_.reach.Ranks(use, world) == traces::RankSet::All(world.size())) return true;
         is_used = true;
       }
     }
-    return is_used;
+    return is_used ? std::optional(false) : std::nullopt;
   }
 
   // `writer.add_scalar(...)`; to close it puts nothing in.
@@ -159,7 +163,7 @@ writer = SummaryWriter("runs/a") if dist.get_rank() == 0 else None
 * One process opens it: before the ranks are started, or in a script that starts no job.
 * The function's callers are not seen.
 * All open it, and what is seen to be put into it is put there by some of the ranks only: the others leave an
-  empty file.
+  empty file. Where nothing is seen to be put into it, the finding is *possible*.
 * Trackers that open on the first rank by themselves: Lightning's loggers, `accelerator.init_trackers`.
 
 ## Fix

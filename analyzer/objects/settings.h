@@ -1,0 +1,33 @@
+// Settings of the run: what the command line or a file says, the same on every rank that was started alike.
+//
+// A value is made of settings alone if all that it is made of are constants, parsed arguments and what the knowledge base
+// gives the role `settings`, however they were taken apart, put together or written as text. What a function outside the
+// project computes is none, and neither is what cannot be traced.
+#pragma once
+
+#include <cstddef>
+
+#include "analyzer/objects/file_path.h"
+
+namespace allranks::objects {
+
+class Settings {
+ public:
+  Settings(const binding::Program& program, const knowledge::Knowledge& knowledge, const variation::Facts& facts, const PathReader& reader)
+      : program_(program), knowledge_(knowledge), facts_(facts), reader_(reader) {}
+
+  // `frame`: the calls on the way to where the value is.
+  bool AreAll(ValueId value, const CallFrame* frame) const;
+
+ private:
+  enum class Part : uint8_t { Settings, Constant, MadeOfKids, Other };
+  Part PartOf(ValueId value) const;
+  Part PartOf(const variation::Value& derived) const;
+
+  const binding::Program& program_;
+  const knowledge::Knowledge& knowledge_;
+  const variation::Facts& facts_;
+  const PathReader& reader_;
+};
+
+}  // namespace allranks::objects
