@@ -113,9 +113,28 @@ void JobRuns::NoteBranch(const Site& site) {
 
 // There, or where it is called from.
 bool JobRuns::IsInTurn(std::span<const Site> way) const {
-  const std::vector<Site> above = index_.WaysTo(way.front());
   const auto is_in = [&](const Site& site) { return IsInTurn(site); };
-  return std::ranges::any_of(way, is_in) || std::ranges::any_of(above, is_in);
+  if (std::ranges::any_of(way, is_in)) return true;
+  const std::vector<Site> above = index_.WaysTo(way.front());
+  return std::ranges::any_of(above, [&](const Site& site) { return is_in(site) || IsOverriddenInTurn(site.function); });
+}
+
+// A method of a base class that the function overrides is called in turn: too many override it for the call to be followed.
+bool JobRuns::IsOverriddenInTurn(FuncId function) const {
+  const binding::ClassId owner = program_.funcs[function].owner;
+  if (!owner) return false;
+  const auto& own = program_.classes[owner].methods;
+  const auto method = std::ranges::find(own, function, &std::pair<base::NameId, FuncId>::second);
+  if (method == own.end()) return false;
+  return std::ranges::any_of(program_.classes[owner].mro, [&](binding::ClassId base) {
+    const FuncId overridden = base == owner ? FuncId::None() : program_.FindMethod(base, method->first);
+    if (!overridden || overridden == function) return false;
+    const auto callers = index_.CallersOf(overridden);
+    return std::ranges::any_of(callers, [&](const Site& caller) {
+      const std::vector<Site> above = index_.WaysTo(caller);
+      return std::ranges::any_of(above, [&](const Site& site) { return IsInTurn(site); });
+    });
+  });
 }
 
 bool JobRuns::IsInTurn(const Site& site) const {

@@ -40,6 +40,7 @@ class JobRuns {
   void NoteHeldLocks(const variation::Facts& facts, const std::unordered_set<uint32_t>& locks);
   static bool MayBeLock(const variation::ValueStore& store, ValueId value, const std::unordered_set<uint32_t>& locks);
   bool IsInTurn(const Site& site) const;
+  bool IsOverriddenInTurn(FuncId function) const;
   bool IsBetweenBranches(ir::ModuleId module, ir::StmtId stmt) const;
 
   const binding::Program& program_;

@@ -103,7 +103,8 @@ extern const Rule DownloadOnEveryRank = {
     .name = "download-on-every-rank",
     .severity = Severity::Info,
     .on_by_default = false,
-    .preview = kTooFewWereRead,
+    .preview = "of 41 findings on public code that were read 27 were right; twelve of the others are in one project, whose processes have a disk "
+               "each",
     .languages = "Python",
     .summary = "data that every rank downloads or unpacks into one folder",
     .explanation = R"md(
