@@ -43,6 +43,8 @@ bool FunctionEvaluator::AreConstants(ValueId sequence) const {
 Iteration FunctionEvaluator::IterateTuple(ir::ExprId site, ValueId tuple) {
   constexpr size_t kMostAlternatives = 6;
   const std::vector<ValueId> items(store_.Kids(tuple).begin(), store_.Kids(tuple).end());
+  // Nested too deeply for the store: what it holds was dropped.
+  if (items.empty()) return IterateUnknown(site, tuple);
   ValueId element = items.back();
   for (size_t i = items.size() - 1; i-- > 0 && items.size() <= kMostAlternatives;) {
     if (items[i] == element) continue;
