@@ -445,6 +445,9 @@ class Loader {
     if (!entry.varies_with.empty() && varies.empty()) {
       table.Fail("varies_with", "says when a result varies; say along which axis with varies = [\"data\"]");
     }
+    const Axes of_input = ReadAxes(table, "input_varies");
+    if (!of_input.empty() && said > 0) table.Fail("input_varies", "speaks of a result that nothing else is said of");
+    if (!of_input.empty()) yield.axes = of_input;
     const MarkId mark = ReadMark(table);
     yield.mark = mark;
     for (const std::string_view part : tuple) {

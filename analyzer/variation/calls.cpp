@@ -179,7 +179,8 @@ ValueId FunctionEvaluator::CallOneOf(ir::ExprId site, ValueId callee, std::span<
     return store_.Select(kids[0], then_value, CallOneOf(site, kids[2], args));
   }
   const bool resolves = value.kind == ValueKind::Function || value.kind == ValueKind::BoundExternal ||
-                        value.kind == ValueKind::External || value.kind == ValueKind::Class;
+                        value.kind == ValueKind::External || value.kind == ValueKind::Class ||
+                        value.kind == ValueKind::Object;
   if (resolves) return Call(site, callee, args);
   return UnknownCall(callee, args);
 }
@@ -543,6 +544,11 @@ ValueId FunctionEvaluator::YieldValue(ir::ExprId site, const knowledge::Entry& e
     case knowledge::YieldKind::Varies: {
       Axes axes;
       for (const CallArgument& arg : args) axes = axes | (arg.value ? store_.axes(arg.value) : Axes{});
+      if (axes.empty() && !MadeToVary(entry, receiver)) {
+        const ValueId kids[] = {receiver, store_.Symbol(Site(site), {})};
+        result = store_.Derived(tables_.NameSymbol(entry.name), kids);
+        break;
+      }
       const uint8_t flags = axes.empty() ? 0 : kOfArguments;
       if (MadeToVary(entry, receiver)) axes = axes | yield.axes;
       result = store_.Make({.kind = ValueKind::Unknown, .flags = flags, .axes = axes, .a = Site(site)}, {});
@@ -596,7 +602,11 @@ ValueId FunctionEvaluator::YieldValue(ir::ExprId site, const knowledge::Entry& e
     case knowledge::YieldKind::Nothing:
       break;
   }
-  if (!result) result = DerivedCall(tables_.NameSymbol(entry.name), receiver, args);
+  if (!result) {
+    result = DerivedCall(tables_.NameSymbol(entry.name), receiver, args);
+    const bool is_shared = std::ranges::any_of(args, [&](const CallArgument& arg) { return arg.value && IsShared(arg.value); });
+    if (!is_shared) result = store_.WithAxes(result, yield.axes);
+  }
   return yield.mark ? store_.WithMark(result, yield.mark) : result;
 }
 
@@ -623,6 +633,19 @@ ValueId FunctionEvaluator::SubGroup(ir::ExprId site, const knowledge::Entry& ent
   if (!ranks) return store_.Make(group, {});
   if (yield.is_rest) ranks = store_.Make({.kind = ValueKind::Unary, .op = static_cast<uint8_t>(ir::UnaryOp::Not)}, {&ranks, 1});
   return store_.Make(group, {&ranks, 1});
+}
+
+// Whether it comes of something that could vary and was seen to be the same on all ranks: a batch of a loader without a sampler.
+bool FunctionEvaluator::IsShared(ValueId value, int depth) {
+  constexpr int kDeepest = 8;
+  const ValueId known = LookThrough(tables_, value);
+  if (!known || depth == kDeepest || !store_.axes(known).empty()) return false;
+  if ((store_[known].flags & kReduced) != 0) return true;
+  const NameId operation = store_[known].kind == ValueKind::Derived ? store_.OperationOf(store_[known].a) : NameId::None();
+  const knowledge::EntryId entry = operation ? knowledge_.FindEntry(operation) : knowledge::EntryId::None();
+  if (entry && !knowledge_[entry].varies_with.empty()) return true;
+  const std::vector<ValueId> kids(store_.Kids(known).begin(), store_.Kids(known).end());
+  return std::ranges::any_of(kids, [&](ValueId kid) { return kid && IsShared(kid, depth + 1); });
 }
 
 // Whether the receiver was made with an argument that makes what it yields differ between ranks. One whose making
@@ -783,6 +806,7 @@ std::optional<ValueId> FunctionEvaluator::CallBuiltin(ir::ExprId site, NameId na
 // `x.shape`, `x.size()`: how long it is, the number of dimensions, is decided by code.
 bool FunctionEvaluator::IsShape(ValueId value) {
   const Value& known = store_[value];
+  if (known.kind == ValueKind::Select) return IsShape(store_.Kids(value)[1]) && IsShape(store_.Kids(value)[2]);
   const bool is_one = known.kind == ValueKind::Derived && known.kid_count == 1;
   return is_one && (known.a == tables_.NameSymbol("shape") || known.a == tables_.NameSymbol("size"));
 }

@@ -197,6 +197,7 @@ class FunctionEvaluator {
   ir::ExprId ArgumentExpr(const ir::Function& definition, uint32_t index, bool has_receiver,
                           std::span<const CallArgument> args);
   ValueId MadeWith(ValueId object, NameId param);
+  bool IsShared(ValueId value, int depth = 0);
   bool MadeToVary(const knowledge::Entry& entry, ValueId receiver);
   ValueId ObjectValue(NameId type, std::span<const ValueId> by_param, std::span<const CallArgument> args);
   ValueId ParamOf(const knowledge::Entry& entry, std::span<const ValueId> by_param, NameId name);

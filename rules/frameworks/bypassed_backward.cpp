@@ -6,13 +6,28 @@ namespace allranks::rules {
 namespace {
 
 constexpr std::string_view kBackward = "@gradient_synced.backward";
-constexpr std::string_view kOtherWrapper = "torch.nn.parallel.DistributedDataParallel.__init__";
+constexpr std::string_view kOtherWrapper = "torch.nn.parallel.DistributedDataParallel";
 
 // `loss` of `loss.backward()`; none where the call has arguments.
 ir::ExprId LossOf(const ir::Module& module, ir::ExprId call) {
   const ir::Expr& callee = module[ir::CalleeOf(module[call])];
   const bool is_plain = callee.kind == ir::ExprKind::Attribute && ir::ArgCount(module, module[call]) == 0;
   return is_plain ? ir::ObjectOf(callee) : ir::ExprId::None();
+}
+
+// Whether a wrapper other than DDP computed the loss whatever is chosen on the way.
+bool IsSurelyTakenOver(const Context& context, variation::ValueId loss, int depth = 0) {
+  constexpr int kDeepest = 12;
+  const variation::ValueStore& values = context.facts.values_store;
+  if (!loss || depth == kDeepest || !values[loss].mark) return false;
+  const auto kids = values.Kids(loss);
+  const auto is_sure = [&](variation::ValueId kid) { return IsSurelyTakenOver(context, kid, depth + 1); };
+  if (values[loss].kind == variation::ValueKind::Select) return is_sure(kids[1]) && is_sure(kids[2]);
+  if (std::ranges::any_of(kids, [&](variation::ValueId kid) { return kid && values[kid].mark; })) {
+    return std::ranges::any_of(kids, is_sure);
+  }
+  const bool is_called = !kids.empty() && kids[0] && values[kids[0]].kind == variation::ValueKind::Object;
+  return is_called && context.program.text(base::NameId{values[kids[0]].a}) != kOtherWrapper;
 }
 
 }  // namespace
@@ -28,8 +43,9 @@ std::vector<BypassedBackward> BypassedBackwards(const Context& context,
       return context.program.funcs[call.function].module == module && wanted(context.program.text(call.entry->name));
     };
     const auto taken_over = std::ranges::find_if(calls, [&](const auto& call) { return is_here(call, takes_over); });
-    const bool has_other_wrapper = std::ranges::any_of(
-        calls, [&](const auto& call) { return is_here(call, [](std::string_view name) { return name == kOtherWrapper; }); });
+    const auto makes_other = [](std::string_view name) { return name == std::string(kOtherWrapper) + ".__init__"; };
+    const bool has_other_wrapper = !IsSurelyTakenOver(context, backward.receiver) ||
+                                   std::ranges::any_of(calls, [&](const auto& call) { return is_here(call, makes_other); });
     const ir::ExprId loss = LossOf(context.program.modules[module], backward.expr);
     if (taken_over == calls.end() || has_other_wrapper || !loss) continue;
     found.push_back({.backward = {backward.function, backward.expr}, .loss = loss, .taken_over = &*taken_over});
