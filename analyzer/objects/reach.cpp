@@ -282,13 +282,16 @@ RankSet Reach::Passing(const Guard& guard, const traces::World& world) const {
   const std::optional<bool> in_calls = value ? TruthInCalls(guard.function, value) : std::nullopt;
   if (in_calls) return *in_calls == guard.holds ? RankSet::All(world.size()) : RankSet{};
   if (const std::optional<RankSet> ranks = RanksWhereSet(guard, world)) return *ranks;
-  RankSet passing;
+  RankSet certain, undecided;
   for (uint32_t rank = 0; rank < world.size(); ++rank) {
     const std::optional<bool> truth = value ? values_.TruthAsRankTest(value, world, rank) : std::nullopt;
-    if (!truth && rank > 0 && speaks_of_ranks) continue;
-    if (!truth || *truth == guard.holds) passing = passing | RankSet::Of(rank);
+    if (!truth) undecided = undecided | RankSet::Of(rank);
+    else if (*truth == guard.holds) certain = certain | RankSet::Of(rank);
   }
-  return passing;
+  // Values tell some ranks already (`local_rank == 0 and setting`): words have nothing to add.
+  const bool tells = (certain | undecided) != RankSet::All(world.size());
+  if (speaks_of_ranks && !tells) undecided.bits &= RankSet::Of(0).bits;
+  return certain | undecided;
 }
 
 // What a test comes out as in all calls that there are: `if owner is not None` of a parameter that nobody passes.

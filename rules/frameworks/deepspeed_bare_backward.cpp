@@ -80,7 +80,8 @@ engine.step()
 ## When it is silent
 
 * The loss does not come from the engine.
-* A DDP wrapper is made in the same file, or the loss may be one of such a wrapper: which of the two it belongs to is not known.
+* A DDP wrapper is made in the same file, or the loss may be one of such a wrapper: which of the two it
+  belongs to is not known.
 
 ## Fix
 

@@ -267,8 +267,8 @@ if epoch % 10 == 0 and dist.get_rank() == 0:
 
 ## When it is silent
 
-* A test of the rank, of any form, leaves one writer: also an early return, an `assert`, a caller's test, and a
-  flag, parameter or field that was given such a test somewhere (`args.save_logs = is_master(args)`,
+* A test of the rank, of any form, leaves one writer: also an early return, an `assert`, a caller's test, and
+  a flag, parameter or field that was given such a test somewhere (`args.save_logs = is_master(args)`,
   `Saver(enabled=is_master(args))`) or is emptied on some ranks (`if rank != 0: args.folder = None`).
 * The path depends on the rank, the rank's own data, the clock, or is a temporary file or a buffer, or is
   named after the rank (`args.local_rank`, `"log-rank%d.txt"`, what is handed to `init_process_group` as
@@ -279,8 +279,8 @@ if epoch % 10 == 0 and dist.get_rank() == 0:
 * The function is a thread's, and one rank alone starts the thread.
 * The place is part of a mode of the script that makes no job: the other arm of the branch that makes it,
   or a branch that exits before.
-* A `with` around it holds a lock, or lets one rank go first, there or where it is called from; or it stands between
-  two branches of a barrier each, of which one holds the others back and one lets them in.
+* A `with` around it holds a lock, or lets one rank go first, there or where it is called from; or it stands
+  between two branches of a barrier each, of which one holds the others back and one lets them in.
 * The process that starts the ranks writes, before there are any.
 * A removal expects that the file may be gone: `ignore_errors`, `missing_ok`, or a `try` around it.
 * One rank of a node writes, and the configuration says `world.nodes = 1`, or the file lies in `/tmp` or
@@ -293,8 +293,9 @@ if epoch % 10 == 0 and dist.get_rank() == 0:
 It is *possible*, and hidden by default, where one rank of each node writes, as most jobs have one node or
 mean it so; where the name is that of an item, which may be of the rank's own share, or a function's result of
 which nothing is known; where all write the same word, or settings of the run (what the command line or a file
-says) that nothing in the program reads, so that it matters to nobody who was last; where what is written is an export; and where a process group is made, but no file on the way
-wraps a model, communicates, deals out data or asks for ranks.
+says) that nothing in the program reads, so that it matters to nobody who was last; where what is written is
+an export; and where a process group is made, but no file on the way wraps a model, communicates, deals out
+data or asks for ranks.
 
 ## Fix
 

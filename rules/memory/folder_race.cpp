@@ -171,8 +171,8 @@ os.makedirs(out, exist_ok=True)
 * It is the folder of a file (`os.path.dirname(checkpoint)`), which is mostly there.
 * The path differs between the ranks, or is named after them.
 * One rank, or the process that starts the ranks, makes the folder, or one in it, elsewhere in the program.
-* A `with` around it holds a lock, or lets one rank go first, there or where it is called from; or it stands between
-  two branches of a barrier each.
+* A `with` around it holds a lock, or lets one rank go first, there or where it is called from; or it stands
+  between two branches of a barrier each.
 * One process runs the script, or the callers are not seen.
 
 ## Fix

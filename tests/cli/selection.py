@@ -35,7 +35,7 @@ class Selection(CliTest):
 
     def test_preview(self):
         self.write("log.py", "import torch.distributed as dist\nfrom torch.utils.tensorboard import SummaryWriter\n\n"
-                             "dist.init_process_group()\ndist.barrier()\nwriter = SummaryWriter('runs')\n")
+                             "dist.init_process_group()\ndist.barrier()\nwriter = SummaryWriter('runs')\nwriter.add_scalar('loss', 0, 0)\n")
         self.assertNotIn("AR809", self.codes("--select", "ALL"))
         self.assertNotIn("AR809", self.codes("--select", "AR8,AR1"))
         for chosen in (["--preview"], ["--select", "AR8", "--preview"], ["--select", "AR809"], ["--select", "tracker-on-every-rank"]):
