@@ -5,6 +5,8 @@
 // role among ranks is part of it, if it was given such a test, or if it is emptied on some ranks only
 // (`if rank != 0: self.folder = None`). What was given a rank (`args.gpu = index`) speaks of ranks where it is compared. What
 // a value is made of else does not count: a loss of a model on `cuda:{rank}` decides nothing about ranks.
+//
+// Unsound: attributes and arguments are told by name alone, so that a program beside another one can silence it.
 #pragma once
 
 #include <set>
