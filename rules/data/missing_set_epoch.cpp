@@ -54,11 +54,20 @@ class Epochs {
       is_lost = is_lost || LacksSetEpoch(leaf);
       if (LacksSetEpoch(leaf)) continue;
       is_told = true;
-      if (context_.loading.IsDistributedSampler(leaf) || context_.loading.IsLoader(leaf)) told_.push_back({leaf, context_.program.funcs[site.function].module});
+      const Told told = {leaf, context_.program.funcs[site.function].module};
+      if (context_.loading.IsDistributedSampler(leaf) || context_.loading.IsLoader(leaf)) (IsOneNumber(site) ? stuck_ : told_).push_back(told);
       else unclear_.push_back(context_.program.funcs[site.function].module);
     }
     if (!object) unclear_.push_back(context_.program.funcs[site.function].module);
     if (is_lost && !is_told && !AsksForAttributeBefore(context_, site, object)) ReportLostCall(site, object);
+  }
+
+  // `set_epoch(0)`: each epoch is that one.
+  bool IsOneNumber(const Site& site) const {
+    const ir::Module& module = context_.program.module_of(site.function);
+    if (ir::ArgCount(module, module[site.expr]) != 1) return false;
+    const ir::ExprId epoch = ir::ArgAt(module, module[site.expr], 0).value;
+    return module[epoch].kind == ir::ExprKind::Constant;
   }
 
   // A loader of PyTorch, or an object of the project whose class and bases are known and do not define it.
@@ -179,9 +188,12 @@ class Epochs {
   }
 
   void Report(const LoaderLoop& loop, ValueId sampler, const Site& epochs) {
+    const ir::ModuleId module = context_.program.funcs[loop.iterable.function].module;
+    const bool is_stuck = Contains(stuck_, sampler, module) || Contains(stuck_, loop.loader, module);
     Finding finding = FindingAt(
         context_, kCode, Severity::Error, SomebodyTellsSomething(loop) ? Confidence::Likely : Confidence::Certain, loop.iterable,
-        {"every epoch over `{}` has the same shuffle order: nothing calls `set_epoch` on its `DistributedSampler`",
+        {is_stuck ? "every epoch over `{}` has the same shuffle order: `set_epoch` tells its `DistributedSampler` the same number each time"
+                  : "every epoch over `{}` has the same shuffle order: nothing calls `set_epoch` on its `DistributedSampler`",
          {Quoted(context_, loop.iterable)}});
     AddLabel(finding, finding.span, LabelRole::Primary, {"the same order each time", {}});
     AddLabel(finding, SpanOf(context_, epochs), LabelRole::Note, {"once an epoch", {}});
@@ -192,7 +204,7 @@ class Epochs {
     }
     finding.help = {"call `set_epoch(epoch)` on the sampler before each epoch", {}};
     finding.witness = WitnessOf(sampler, epochs);
-    if (std::optional<findings::Fix> fix = FixOf(loop, sampler)) finding.fixes.push_back(std::move(*fix));
+    if (std::optional<findings::Fix> fix = is_stuck ? std::nullopt : FixOf(loop, sampler)) finding.fixes.push_back(std::move(*fix));
     sink_.push_back(std::move(finding));
   }
 
@@ -268,6 +280,7 @@ class Epochs {
   FindingSink& sink_;
   ProgramCalls calls_;
   std::vector<Told> told_;                               // samplers, and loaders of the project
+  std::vector<Told> stuck_;                              // the same, told one number only
   std::vector<Told> lost_;                               // told, but without such a method
   std::vector<ir::ModuleId> unclear_;                    // where something unknown is told an epoch
   std::vector<source::Span> seen_;
@@ -290,7 +303,7 @@ A training loop that goes several times over a loader whose `DistributedSampler`
 nobody tells the sampler which epoch it is. The sampler is followed from where it is made, through
 helpers, tuples, fields and parameters, into the loader and to the loop; the epochs may be a loop in
 the same function or in a caller, or a `while step < total`. Also `set_epoch` called on the loader,
-which has no such method.
+which has no such method, and `set_epoch(0)`, which says the same each time.
 
 ## Why it hurts
 

@@ -1,0 +1,227 @@
+#include <algorithm>
+#include <set>
+#include <utility>
+
+#include "analyzer/objects/meetings.h"
+#include "rules/finding_parts.h"
+
+namespace allranks::rules {
+namespace {
+
+using objects::Guard;
+using objects::KnownCall;
+using objects::Meeting;
+using objects::Site;
+
+constexpr std::string_view kCode = "AR116";
+
+class Failures {
+ public:
+  Failures(const Context& context, FindingSink& sink)
+      : context_(context), sink_(sink),
+        meetings_(context.program, context.knowledge, context.facts, context.index, context.reach, context.launch, world_) {}
+
+  void Run() {
+    for (uint32_t m = 0; m < context_.program.modules.size(); ++m) {
+      const ir::Module& module = context_.program.modules[ir::ModuleId{m}];
+      for (uint32_t i = 0; i < module.stmts.size(); ++i) {
+        const ir::Stmt& stmt = module.stmts[ir::StmtId{i}];
+        if (stmt.kind != ir::StmtKind::Raise || !ir::ValueOf(stmt) || IsOfProgram(module, ir::ValueOf(stmt))) continue;
+        VisitEnd({context_.index.FunctionOf(ir::ModuleId{m}, ir::StmtId{i}), ir::ValueOf(stmt)});
+      }
+    }
+    for (const KnownCall& call : context_.index.known_calls()) {
+      const Site site{call.function, call.expr};
+      if (call.entry->exits && IsExitWithError(call)) VisitEnd(site);
+      if (call.entry->Has(knowledge::Role::RunProcess) && Raises(call)) VisitWork(site, "this program fails");
+      if (call.entry->Has(knowledge::Role::MakeFolder) && FailsIfThere(call)) VisitWork(site, "the folder is there already");
+    }
+  }
+
+ private:
+  // An exception that says that the program is wrong, on all ranks.
+  bool IsOfProgram(const ir::Module& module, ir::ExprId raised) const {
+    const ir::Expr* expr = &module[raised];
+    if (expr->kind == ir::ExprKind::Call) expr = &module[ir::CalleeOf(*expr)];
+    const base::NameId name = expr->kind == ir::ExprKind::Name        ? ir::NameOf(*expr)
+                              : expr->kind == ir::ExprKind::Attribute ? ir::AttrOf(*expr)
+                                                                      : base::NameId::None();
+    return name && context_.knowledge.FindException(name) == knowledge::Strikes::AllRanks;
+  }
+
+  bool IsExitWithError(const KnownCall& call) const {
+    const variation::ValueId code = call.args.empty() ? variation::ValueId::None() : call.args.front();
+    const std::optional<int64_t> number = code ? context_.values.Int(code) : std::nullopt;
+    return number && *number != 0;
+  }
+
+  bool Raises(const KnownCall& call) const {
+    return std::ranges::any_of(call.entry->roles, [&](const knowledge::RoleOf& role) {
+      if (role.role != knowledge::Role::RunProcess) return false;
+      const variation::ValueId asked = role.param ? context_.index.Arg(call, context_.program.text(role.param)) : variation::ValueId::None();
+      return !role.param || (asked && context_.values.IsTrue(asked));
+    });
+  }
+
+  // `os.makedirs(path)` of a path that nobody looked at.
+  bool FailsIfThere(const KnownCall& call) const {
+    const variation::ValueId exist_ok = context_.index.Arg(call, "exist_ok");
+    if (call.entry->Has(knowledge::Role::Write) || (exist_ok && !context_.values.IsFalse(exist_ok))) return false;
+    return std::ranges::none_of(context_.reach.Guards({call.function, call.expr}), [&](const Guard& guard) {
+      return AxesOf(guard).has(knowledge::Axis::Files);
+    });
+  }
+
+  knowledge::Axes AxesOf(const Guard& guard) const {
+    const variation::ValueId test = context_.facts.value(context_.program.funcs[guard.function].module, guard.test);
+    return test ? context_.facts.values_store.axes(test) : knowledge::Axes{};
+  }
+
+  void VisitEnd(const Site& site) {
+    const std::vector<Guard> guards = context_.reach.Guards(site);
+    if (std::ranges::any_of(guards, [&](const Guard& guard) { return IsNotFinite(guard); })) {
+      Report(site, meetings_.AfterLeaving(site), "a rank whose numbers are not finite ends here");
+      return;
+    }
+    // What is asked beside the rank decides whether it fails.
+    const std::optional<Meeting> meeting = meetings_.After(site);
+    if (!meeting || meeting->parted.expr != site.expr) return;
+    const bool is_asked = std::ranges::any_of(guards, [&](const Guard& guard) { return !IsRankTest(guard); });
+    if (is_asked) Report(site, meeting, "some ranks alone end here");
+  }
+
+  // `if not math.isfinite(loss)`, where the loss is the rank's own.
+  bool IsNotFinite(const Guard& guard) const {
+    if (!AxesOf(guard).has(knowledge::Axis::Data)) return false;
+    const ir::Module& module = context_.program.module_of(guard.function);
+    return std::ranges::any_of(context_.index.known_calls(), [&](const KnownCall& call) {
+      return call.function == guard.function && call.entry->Has(knowledge::Role::AsksFinite) &&
+             module[call.expr].begin >= module[guard.test].begin && module[call.expr].end <= module[guard.test].end;
+    });
+  }
+
+  bool IsRankTest(const Guard& guard) const {
+    const variation::ValueId test = context_.facts.value(context_.program.funcs[guard.function].module, guard.test);
+    return test && context_.values.TruthAsRankTest(test, world_, 0).has_value();
+  }
+
+  void VisitWork(const Site& site, std::string_view when) {
+    const std::optional<Meeting> meeting = meetings_.After(site);
+    if (meeting) Report(site, meeting, "if " + std::string(when) + ", some ranks alone end here");
+  }
+
+  void Report(const Site& site, const std::optional<Meeting>& meeting, std::string what) {
+    if (!meeting || IsCaught(site) || IsCaught(meeting->parted)) return;
+    const source::Span span = SpanOf(context_, site);
+    if (!reported_.insert({span.file.index, span.begin}).second) return;
+    Finding finding = FindingAt(context_, kCode, Severity::Warning, Confidence::Likely, site,
+                                {"{}, and the others wait for it until the launcher or a timeout ends them", {std::move(what)}});
+    AddLabel(finding, finding.span, LabelRole::Primary, {"nothing tells the other ranks", {}});
+    if (meeting->parted.expr != site.expr) AddLabel(finding, SpanOf(context_, meeting->parted), LabelRole::Call, {"called here", {}});
+    const ir::ModuleId waiting = context_.program.funcs[meeting->function].module;
+    AddLabel(finding, HeadOf(context_, waiting, meeting->stmt), LabelRole::Victim, {"the other ranks wait here", {}});
+    finding.help = {"let all ranks know before they act: reduce or broadcast a flag, then raise on all of them", {}};
+    sink_.push_back(std::move(finding));
+  }
+
+  // In the function itself something expects it.
+  bool IsCaught(const Site& site) const {
+    const ir::ModuleId module_id = context_.program.funcs[site.function].module;
+    const ir::Module& module = context_.program.modules[module_id];
+    const ir::Tree& tree = context_.index.tree(module_id);
+    for (ir::StmtId at = context_.index.StatementOf(site); at; at = tree.Parent(at)) {
+      if (module[at].kind == ir::StmtKind::Try && !ir::HandlersOf(module, module[at]).empty()) return true;
+    }
+    return false;
+  }
+
+  const Context& context_;
+  FindingSink& sink_;
+  traces::World world_ = objects::SmallJob(context_.facts.job);
+  objects::Meetings meetings_;
+  std::set<std::pair<uint32_t, uint32_t>> reported_;
+};
+
+void Check(const Context& context, FindingSink& sink) { Failures(context, sink).Run(); }
+
+}  // namespace
+
+extern const Rule FailureOnOneRank = {
+    .code = kCode,
+    .name = "failure-on-one-rank",
+    .severity = Severity::Warning,
+    .on_by_default = false,
+    .preview = kTooFewWereRead,
+    .languages = "Python",
+    .summary = "error that ends some ranks only, on the way to a collective in which the others wait",
+    .explanation = R"md(
+## What it finds
+
+A place where single ranks end with an error while the others go on to an operation of all ranks:
+
+* `raise`, or an exit with an error status, that stands under a test of the rank and asks something else
+  besides: whether the output folder is empty, whether the settings are good;
+* the same under a test whether numbers are finite, where these are the rank's own: a loss that nobody reduced;
+* what fails for sure in some runs and is done by some ranks alone: a folder that is made though it may be
+  there (`os.makedirs` without `exist_ok`), a program that is started and must succeed
+  (`subprocess.check_output`).
+
+## Why it hurts
+
+The rank that fails prints its error and ends. The others know nothing of it: they enter the next collective and wait
+there. `torchrun` stops the ranks of its own node within seconds, and those of other nodes later or not at all; other
+launchers, and Slurm without `--kill-on-bad-exit`, leave them until the watchdog ends them with `Watchdog caught
+collective operation timeout`. Hours of booked GPUs are lost, and the log is full of timeouts in which the one
+line that says what was wrong is hard to find.
+
+## Wrong
+
+```python
+if rank == 0 and os.listdir(args.output):
+    raise ValueError("the output folder is not empty")
+model = DDP(model)                      # the others wait here
+```
+
+```python
+loss = model(batch)
+if not math.isfinite(loss.item()):
+    sys.exit(1)                         # this rank alone
+loss.backward()
+```
+
+## Right
+
+```python
+bad = [rank == 0 and bool(os.listdir(args.output))]
+dist.broadcast_object_list(bad, src=0)
+if bad[0]:
+    raise ValueError("the output folder is not empty")
+```
+
+```python
+finite = torch.isfinite(loss).float()
+dist.all_reduce(finite, op=dist.ReduceOp.MIN)
+if not finite.item():
+    sys.exit(1)
+```
+
+## When it is silent
+
+* The ranks agree first: what is tested was reduced, gathered or broadcast.
+* Nothing of all ranks follows, or the job is made only afterwards.
+* A handler in the same function, or where the ways of the ranks part, catches the error.
+* The error says that the program itself is wrong (`NotImplementedError`, `TypeError`): it comes up on the
+  first run and on all ranks.
+* All that decides is the rank, so that it always ends.
+
+## Fix
+
+Have the rank that knows tell the others, and let all of them raise. Or check before the job is made.
+
+## Proof
+
+There is nothing to replay: how the others are ended is up to the launcher.
+)md",
+    .check = Check};
+
+}  // namespace allranks::rules
