@@ -157,22 +157,25 @@ extern const Rule FailureOnOneRank = {
     .explanation = R"md(
 ## What it finds
 
-A place where single ranks end with an error while the others go on to an operation of all ranks:
+A place where single ranks end with an error while the others go on to an operation of all
+ranks:
 
-* `raise`, or an exit with an error status, that stands under a test of the rank and asks something else
-  besides: whether the output folder is empty, whether the settings are good;
-* the same under a test whether numbers are finite, where these are the rank's own: a loss that nobody reduced;
-* what fails for sure in some runs and is done by some ranks alone: a folder that is made though it may be
-  there (`os.makedirs` without `exist_ok`), a program that is started and must succeed
+* `raise`, or an exit with an error status, that stands under a test of the rank and asks
+  something else besides: whether the output folder is empty, whether the settings are good;
+* the same under a test whether numbers are finite, where these are the rank's own: a loss that
+  nobody reduced;
+* what fails for sure in some runs and is done by some ranks alone: a folder that is made though
+  it may be there (`os.makedirs` without `exist_ok`), a program that is started and must succeed
   (`subprocess.check_output`).
 
 ## Why it hurts
 
-The rank that fails prints its error and ends. The others know nothing of it: they enter the next collective and wait
-there. `torchrun` stops the ranks of its own node within seconds, and those of other nodes later or not at all; other
-launchers, and Slurm without `--kill-on-bad-exit`, leave them until the watchdog ends them with `Watchdog caught
-collective operation timeout`. Hours of booked GPUs are lost, and the log is full of timeouts in which the one
-line that says what was wrong is hard to find.
+The rank that fails prints its error and ends. The others know nothing of it: they enter the
+next collective and wait there. `torchrun` stops the ranks of its own node within seconds, and
+those of other nodes later or not at all; other launchers, and Slurm without
+`--kill-on-bad-exit`, leave them until the watchdog ends them with `Watchdog caught collective
+operation timeout`. Hours of booked GPUs are lost, and the log is full of timeouts in which the
+one line that says what was wrong is hard to find.
 
 ## Wrong
 
@@ -210,13 +213,14 @@ if not finite.item():
 * The ranks agree first: what is tested was reduced, gathered or broadcast.
 * Nothing of all ranks follows, or the job is made only afterwards.
 * A handler in the same function, or where the ways of the ranks part, catches the error.
-* The error says that the program itself is wrong (`NotImplementedError`, `TypeError`): it comes up on the
-  first run and on all ranks.
+* The error says that the program itself is wrong (`NotImplementedError`, `TypeError`): it comes
+  up on the first run and on all ranks.
 * All that decides is the rank, so that it always ends.
 
 ## Fix
 
-Have the rank that knows tell the others, and let all of them raise. Or check before the job is made.
+Have the rank that knows tell the others, and let all of them raise. Or check before the job is
+made.
 
 ## Proof
 

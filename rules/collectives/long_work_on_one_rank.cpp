@@ -34,7 +34,16 @@ class LongWorks {
   // Over all of a loader, for something else than training.
   bool IsPass(const LoaderLoop& loop) const {
     const ir::ModuleId module_id = context_.program.funcs[loop.iterable.function].module;
-    return !loop.hands_on && !context_.training.TrainsOn(loop) && !IsLeftEarly(module_id, loop.loop);
+    return !loop.hands_on && !context_.training.TrainsOn(loop) && !IsLeftEarly(module_id, loop.loop) && !IsOverBatch(loop);
+  }
+
+  // In a loop over the same loader: over parts of what it yields.
+  bool IsOverBatch(const LoaderLoop& loop) const {
+    const std::vector<ir::StmtId> around = context_.index.LoopsAround(loop.iterable);
+    return std::ranges::any_of(context_.loading.loops(), [&](const LoaderLoop& other) {
+      return other.iterable.function == loop.iterable.function && other.loader == loop.loader && other.loop != loop.loop &&
+             std::ranges::count(around, other.loop) > 0;
+    });
   }
 
   bool IsLeftEarly(ir::ModuleId module_id, ir::StmtId loop) const {
@@ -97,16 +106,18 @@ extern const Rule LongWorkOnOneRank = {
     .explanation = R"md(
 ## What it finds
 
-Work that grows with the data and that some ranks do alone, where the others go on to an operation of all
-ranks and wait there: a loop over all of a data loader that does not train, mostly an evaluation; the
-preparation of a data set (`Dataset.map`); the download or upload of a model.
+Work that grows with the data and that some ranks do alone, where the others go on to an
+operation of all ranks and wait there: a loop over all of a data loader that does not train,
+mostly an evaluation; the preparation of a data set (`Dataset.map`); the download or upload of a
+model.
 
 ## Why it hurts
 
-While rank 0 evaluates, all other GPUs are idle: of 64 booked ones 63. And they do not wait for ever. A group has a
-timeout, 10 minutes with NCCL unless another is passed, and when it is over the watchdog ends the job with
-`Watchdog caught collective operation timeout`, on the ranks that did nothing wrong. It works on the small
-set it was tried with and fails on the real one, at the end of the first epoch.
+While rank 0 evaluates, all other GPUs are idle: of 64 booked ones 63. And they do not wait for
+ever. A group has a timeout, 10 minutes with NCCL unless another is passed, and when it is over
+the watchdog ends the job with `Watchdog caught collective operation timeout`, on the ranks that
+did nothing wrong. It works on the small set it was tried with and fails on the real one, at the
+end of the first epoch.
 
 ## Wrong
 
