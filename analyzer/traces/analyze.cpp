@@ -10,6 +10,7 @@
 #include "analyzer/traces/check.h"
 #include "analyzer/traces/issued.h"
 #include "analyzer/traces/ledger.h"
+#include "analyzer/traces/standing.h"
 
 namespace allranks::traces {
 namespace {
@@ -100,8 +101,9 @@ void AnalyzeFunction(State& state, FuncId func, CheckResult* result) {
 
 Analysis Summarize(const State& state, const CallGraph& graph, CheckResult result) {
   Analysis analysis;
-  analysis.ledger = MakeLedger(state, graph, result);
-  analysis.differences = KeepInnermost(std::move(result.differences));
+  Standing standing = WhatStands(std::move(result));
+  analysis.ledger = MakeLedger(state, graph, standing);
+  analysis.differences = KeepInnermost(std::move(standing.differences));
   IssuedSearch search(state);
   for (const FuncId func : graph.order) {
     if (std::optional<Issued> issued = search.In(func)) analysis.issued.emplace(func, std::move(*issued));

@@ -11,6 +11,7 @@
 #include "analyzer/traces/conditions.h"
 #include "analyzer/traces/function_check.h"
 #include "analyzer/traces/history.h"
+#include "analyzer/traces/standing.h"
 
 namespace allranks::traces {
 namespace {
@@ -27,11 +28,6 @@ bool IsHalf(const State& state, FuncId func) {
 }
 
 }  // namespace
-
-void CheckResult::Flag(SiteId site, findings::Assumptions assumptions) {
-  const auto [flagged, is_new] = flagged_sites.try_emplace(site.index, assumptions);
-  if (!is_new && findings::ConfidenceOf(assumptions) > findings::ConfidenceOf(flagged->second)) flagged->second = assumptions;
-}
 
 void CheckFunction(State& state, FuncId func, CheckResult* result) {
   const TraceId trace = state.trace_of[func.index];
@@ -51,12 +47,15 @@ void FunctionCheck::Run() {
   const bool is_entry = state_.program.funcs[func_].function == ir::kTopLevel;
   root_ = WithHistory(state_, root_, is_entry, &before_history);
   nodes_ = CollectVarying(state_, root_);
+  const std::vector<Judged> judged = JudgedIn(state_, func_, root_);
   Compare();
   // Ranks that get there first: what differs then, and does not otherwise, hangs on that.
   is_first_arrival_ = !nodes_.made.empty();
   if (is_first_arrival_) Compare();
   state_.steps_of_file[module] += state_.projection_steps;
   NoteLimits();
+  if (!full()) result_->judged.insert(result_->judged.end(), judged.begin(), judged.end());
+  const bool has_open = LeaveOpen();
   std::unordered_set<uint32_t> reported;
   for (const uint32_t node : reported_) {
     const auto before = before_history.find(node);
@@ -66,7 +65,20 @@ void FunctionCheck::Run() {
     reported.insert(origin == origins.end() ? instance : origin->second.index);
   }
   const bool is_generator = state_.program.function(func_).is_generator;
-  state_.trace_of[func_.index] = Settle(state_, parametric, reported, !is_generator);
+  state_.trace_of[func_.index] = Settle(state_, parametric, reported, !is_generator && !has_open);
+}
+
+// Differences of presence stay open for callers, unless there are so many that looking at them again would take long.
+bool FunctionCheck::LeaveOpen() {
+  constexpr size_t kMostOpen = 8;
+  const bool is_too_much = open_.size() > kMostOpen || state_.exhausted();
+  if (is_too_much) reported_.insert(open_.begin(), open_.end());
+  for (Found& found : result_->found) {
+    if (found.by != func_ || !found.is_open) continue;
+    if (is_too_much) found.is_open = false;
+    else state_.open_conditions.insert(found.condition.index);
+  }
+  return !is_too_much && !open_.empty();
 }
 
 void FunctionCheck::Compare() {
@@ -193,20 +205,34 @@ void FunctionCheck::Report(Scene& scene, SequenceStore& sequences, Evidence evid
   }
   Difference difference = Describe(state_, scene, sequences, evidence);
   settled_.insert(cause.index);
-  if (!IsForCallers(evidence)) reported_.insert(cause.index);
+  const bool is_open = IsOfPresence(evidence);
+  if (is_open) open_.insert(cause.index);
+  else if (!IsForCallers(evidence)) reported_.insert(cause.index);
   // What is hardly more than a suspicion leaves the operation to surer findings.
   const bool is_suspicion = findings::ConfidenceOf(difference.assumptions) == findings::Confidence::Possible;
   if (!is_suspicion) reported_culprits_.insert(evidence.culprit.index);
-  FlagSites(sequences, evidence, difference.assumptions);
-  result_->differences.push_back(std::move(difference));
-  ++found_;
+  Found found{.difference = std::move(difference), .by = func_, .condition = {}, .is_open = is_open, .sites = FlaggedSites(sequences, evidence)};
+  if (evidence.node) found.condition = traces_[evidence.node].site;
+  // What a callee left open counts there.
+  const bool is_callees = found.condition && state_.open_conditions.contains(found.condition.index);
+  if (!is_callees) ++found_;
+  result_->found.push_back(std::move(found));
+}
+
+// That some ranks issue what others do not: what callers issue before or after may make up for it.
+bool FunctionCheck::IsOfPresence(const Evidence& evidence) const {
+  if (evidence.own || !evidence.node || is_first_arrival_ || IsForCallers(evidence)) return false;
+  const bool is_count = evidence.kind == DifferenceKind::Mismatch && evidence.twin;
+  return is_count || evidence.kind == DifferenceKind::Guard || evidence.kind == DifferenceKind::EarlyExit ||
+         evidence.kind == DifferenceKind::TripCount;
 }
 
 // The operations that not all ranks issue, on the group of the culprit; all of a loop that ranks run a different
 // number of times; and both sides where two operations meet.
-void FunctionCheck::FlagSites(const SequenceStore& sequences, const Evidence& evidence, findings::Assumptions assumptions) {
+std::vector<SiteId> FunctionCheck::FlaggedSites(const SequenceStore& sequences, const Evidence& evidence) const {
   constexpr size_t kFarAhead = 256;
-  const auto flag = [&](TraceId op) { result_->Flag(traces_[op].site, assumptions); };
+  std::vector<SiteId> flagged;
+  const auto flag = [&](TraceId op) { flagged.push_back(traces_[op].site); };
   flag(evidence.culprit);
   const bool meets = evidence.kind == DifferenceKind::Mismatch || evidence.kind == DifferenceKind::PointToPoint;
   if (meets && evidence.victim) flag(evidence.victim);
@@ -224,6 +250,7 @@ void FunctionCheck::FlagSites(const SequenceStore& sequences, const Evidence& ev
     if (traces_.operation(op).group != group) continue;
     if (count < evidence.whole.size() || (is_loop && Contains(traces_, evidence.node, op))) flag(op);
   }
+  return flagged;
 }
 
 // Of a group whose members are not known only presence can be told: that one rank of it comes and the others do not,

@@ -2,21 +2,34 @@
 // own values, then exception handlers.
 #pragma once
 
-#include <unordered_map>
+#include <vector>
 
 #include "analyzer/traces/build.h"
 
 namespace allranks::traces {
 
+struct Found {
+  Difference difference;
+  FuncId by;                     // the function in which it was found
+  SiteId condition;              // what parts the ranks; none: the operation itself
+  bool is_open = false;          // callers judge it as well (standing.h)
+  std::vector<SiteId> sites;     // operations that ranks do not agree on
+};
+
+// A condition that a callee left open, compared in a caller.
+struct Judged {
+  FuncId by;
+  SiteId condition;
+  std::vector<FuncId> through;   // functions on the calls from `by` to the condition
+};
+
 struct CheckResult {
-  std::vector<Difference> differences;
-  // By SiteId of the operations that ranks do not agree on: what the surest difference about it rests on.
-  std::unordered_map<uint32_t, findings::Assumptions> flagged_sites;
-  void Flag(SiteId site, findings::Assumptions assumptions);
+  std::vector<Found> found;
+  std::vector<Judged> judged;
 };
 
 // Looks at the trace of `func`, already built in `state`. Afterwards that trace is settled: what was reported, and what
-// was proven to agree whatever callers pass, is taken as agreed by callers.
+// was proven to agree whatever callers pass, is taken as agreed by callers. Differences of presence stay open.
 void CheckFunction(State& state, FuncId func, CheckResult* result);
 
 }  // namespace allranks::traces

@@ -52,7 +52,9 @@ class FunctionCheck {
   TraceId LeavingArm(TraceId first_arm, TraceId second_arm, TraceId first, TraceId second, bool* first_has_it) const;
   void MarkSettled(TraceId node);
   void Report(Scene& scene, SequenceStore& sequences, Evidence evidence, TraceId cause);
-  void FlagSites(const SequenceStore& sequences, const Evidence& evidence, findings::Assumptions assumptions);
+  bool LeaveOpen();
+  bool IsOfPresence(const Evidence& evidence) const;
+  std::vector<SiteId> FlaggedSites(const SequenceStore& sequences, const Evidence& evidence) const;
   void AssumeGroup(Scene& scene, Evidence* evidence) const;
   void NoteLimits();
   bool SinglesOut(const Evidence& evidence) const;
@@ -115,6 +117,7 @@ class FunctionCheck {
   VaryingNodes nodes_;
   std::unordered_set<uint32_t> settled_;    // nodes of root_ that are taken as agreed
   std::unordered_set<uint32_t> reported_;   // those of them that callers take as agreed as well
+  std::unordered_set<uint32_t> open_;       // those of them that callers look at again
   std::unordered_set<uint32_t> reported_culprits_;
   bool is_first_arrival_ = false;           // what is made once and may be made is not made yet
   int found_ = 0;

@@ -191,8 +191,8 @@ std::vector<bool> FindCalled(const State& state) {
 
 class LedgerBuilder {
  public:
-  LedgerBuilder(const State& state, const CallGraph& graph, const CheckResult& result)
-      : state_(state), result_(result), limited_(FunctionsWithLimits(state)), from_entries_(state, limited_), from_anywhere_(state, limited_) {
+  LedgerBuilder(const State& state, const CallGraph& graph, const Standing& standing)
+      : state_(state), standing_(standing), limited_(FunctionsWithLimits(state)), from_entries_(state, limited_), from_anywhere_(state, limited_) {
     const std::vector<bool> called = FindCalled(state);
     for (const FuncId func : graph.order) {
       if (!called[func.index]) from_entries_.Entry(func);
@@ -221,7 +221,7 @@ class LedgerBuilder {
       return entry;
     }
     entry.name = std::string(state_.program.text(state_.knowledge[place.entry].name));
-    if (const auto found = result_.flagged_sites.find(place.site.index); found != result_.flagged_sites.end()) {
+    if (const auto found = standing_.flagged_sites.find(place.site.index); found != standing_.flagged_sites.end()) {
       entry.verdict = SiteVerdict::Differs;
       entry.assumptions = found->second;
     } else if (limited_.contains(site.function.index)) {
@@ -240,7 +240,7 @@ class LedgerBuilder {
   }
 
   const State& state_;
-  const CheckResult& result_;
+  const Standing& standing_;
   std::set<uint32_t> limited_;
   Walk from_entries_;
   Walk from_anywhere_;
@@ -248,8 +248,8 @@ class LedgerBuilder {
 
 }  // namespace
 
-std::vector<LedgerEntry> MakeLedger(const State& state, const CallGraph& graph, const CheckResult& result) {
-  return LedgerBuilder(state, graph, result).Build();
+std::vector<LedgerEntry> MakeLedger(const State& state, const CallGraph& graph, const Standing& standing) {
+  return LedgerBuilder(state, graph, standing).Build();
 }
 
 }  // namespace allranks::traces

@@ -5,10 +5,10 @@
 
 #include "analyzer/traces/build.h"
 #include "analyzer/traces/call_graph.h"
-#include "analyzer/traces/check.h"
+#include "analyzer/traces/standing.h"
 
 namespace allranks::traces {
 
-std::vector<LedgerEntry> MakeLedger(const State& state, const CallGraph& graph, const CheckResult& result);
+std::vector<LedgerEntry> MakeLedger(const State& state, const CallGraph& graph, const Standing& standing);
 
 }  // namespace allranks::traces

@@ -158,7 +158,9 @@ bool FunctionCheck::CheckOnce(Scene& scene, SequenceStore& sequences) {
   if (settled_.contains(cause.index)) return false;
   Report(scene, sequences, *best, cause);
   if (!best->node && best->victim) MarkSettled(best->victim);
-  if (best->twin) MarkSettled(best->twin);
+  if (best->twin) settled_.insert(best->twin.index);
+  // What callers look at again they look at as a pair.
+  if (best->twin && reported_.contains(cause.index)) reported_.insert(best->twin.index);
   return true;
 }
 

@@ -18,8 +18,8 @@ std::vector<ValueId> ParamsOf(const State& state, FuncId func) {
 }
 
 void Add(const CheckResult& from, CheckResult& to) {
-  to.differences.insert(to.differences.end(), from.differences.begin(), from.differences.end());
-  for (const auto& [site, assumptions] : from.flagged_sites) to.Flag(SiteId{site}, assumptions);
+  to.found.insert(to.found.end(), from.found.begin(), from.found.end());
+  to.judged.insert(to.judged.end(), from.judged.begin(), from.judged.end());
 }
 
 }  // namespace
@@ -79,6 +79,7 @@ std::optional<Analysis> Session::Follow(const CallGraph& graph, const variation:
   state.limits.clear();
   state.cut.clear();
   state.sets_up_own_job.clear();
+  state.open_conditions.clear();
   std::ranges::fill(state.steps_of_file, 0);
   std::vector<bool> touched(made_.size());
   for (uint32_t f = 0; f < made_.size(); ++f) touched[f] = variation.ChangedAt(FuncId{f}) > base_update_;
@@ -91,6 +92,9 @@ std::optional<Analysis> Session::Follow(const CallGraph& graph, const variation:
       state.sites.insert(state.sites.end(), made.sites.begin(), made.sites.end());
       state.limits.insert(state.limits.end(), made.limits.begin(), made.limits.end());
       if (made.sets_up_own_job) state.sets_up_own_job.insert(func.index);
+      for (const Found& found : made.result.found) {
+        if (found.is_open) state.open_conditions.insert(found.condition.index);
+      }
       state.steps_of_file[state.program.funcs[func].module.index] += made.steps;
       Add(made.result, all);
       continue;
