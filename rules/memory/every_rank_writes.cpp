@@ -41,8 +41,23 @@ class Writers {
  private:
   bool IsAsked(const FileUse& use) const {
     const bool changes_files = (use.act == FileAct::Write && !use.is_once) || IsRemovalThatFails(use);
-    return changes_files && runs_.IsRunByRanks(use.way.front()) && !runs_.IsInTurn(use.way) &&
+    return changes_files && !IsLeftToOne(use) && runs_.IsRunByRanks(use.way.front()) && !runs_.IsInTurn(use.way) &&
            !context_.reach.IsApartFromJob(use.way);
+  }
+
+  // `model.save_pretrained(path, is_main_process=rank == 0)`, `save_function=accelerator.save`: an argument says who writes.
+  bool IsLeftToOne(const FileUse& use) const {
+    return std::ranges::any_of(use.call->args, [&](ValueId arg) {
+      if (!arg) return false;
+      const variation::Value& value = context_.values[arg];
+      if (value.kind == variation::ValueKind::BoundExternal) return context_.knowledge[knowledge::EntryId{value.a}].Has(knowledge::Role::WriteOnce);
+      const knowledge::Axes axes = context_.facts.values_store.axes(arg);
+      return IsTest(arg) && (axes.has(knowledge::Axis::Global) || axes.has(knowledge::Axis::Local));
+    });
+  }
+
+  bool IsTest(ValueId value) const {
+    return context_.values.TruthAsRankTest(value, world_, 0).has_value() && context_.values.TruthAsRankTest(value, world_, 1).has_value();
   }
 
   void Visit(const FileUse& use) {
@@ -240,7 +255,7 @@ Who gets there is decided on two nodes of two ranks, as for collectives, and the
 ranks: it may hold the local rank and still be one.
 
 Files are those of `torch.save`, `open(path, "w")`, `numpy.save`, `json.dump`, `yaml.dump`,
-`to_csv`, `save_file` and what else the knowledge base gives the role `write` or `remove_file`. Logs
+`to_csv`, `save_file`, `save_pretrained` and what else the knowledge base gives the role `write` or `remove_file`. Logs
 and folders are left out: two ranks that make one folder with `exist_ok`, or append lines to one
 log, harm nobody.
 
@@ -274,6 +289,7 @@ if epoch % 10 == 0 and dist.get_rank() == 0:
   named after the rank (`args.local_rank`, `"log-rank%d.txt"`, what is handed to `init_process_group` as
   `rank`). So too where only one of several names does: `suffix += f"-{rank}"` under `if rank > 0`.
 * All open the file, and one rank puts something into it.
+* An argument says who writes: `save_pretrained(path, is_main_process=rank == 0)`.
 * A variable is asked for (`if best is not None`) that one rank alone has set, or a parameter that no call
   passes.
 * The function is a thread's, and one rank alone starts the thread.
