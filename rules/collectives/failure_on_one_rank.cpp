@@ -27,7 +27,8 @@ class Failures {
       for (uint32_t i = 0; i < module.stmts.size(); ++i) {
         const ir::Stmt& stmt = module.stmts[ir::StmtId{i}];
         if (stmt.kind != ir::StmtKind::Raise || !ir::ValueOf(stmt) || IsOfProgram(module, ir::ValueOf(stmt))) continue;
-        VisitEnd({context_.index.FunctionOf(ir::ModuleId{m}, ir::StmtId{i}), ir::ValueOf(stmt)});
+        const FuncId function = context_.index.FunctionOf(ir::ModuleId{m}, ir::StmtId{i});
+        if (function) VisitEnd({function, ir::ValueOf(stmt)});
       }
     }
     for (const KnownCall& call : context_.index.known_calls()) {
@@ -92,12 +93,23 @@ class Failures {
 
   // `if not math.isfinite(loss)`, where the loss is the rank's own.
   bool IsNotFinite(const Guard& guard) const {
-    if (!AxesOf(guard).has(knowledge::Axis::Data)) return false;
+    if (!IsOwnData(guard)) return false;
     const ir::Module& module = context_.program.module_of(guard.function);
     return std::ranges::any_of(context_.index.known_calls(), [&](const KnownCall& call) {
       return call.function == guard.function && call.entry->Has(knowledge::Role::AsksFinite) &&
              module[call.expr].begin >= module[guard.test].begin && module[call.expr].end <= module[guard.test].end;
     });
+  }
+
+  // Of a parameter, as some caller passes it.
+  bool IsOwnData(const Guard& guard) const {
+    const variation::ValueId test = context_.facts.value(context_.program.funcs[guard.function].module, guard.test);
+    const auto is_own = [&](variation::ValueId value) { return context_.facts.values_store.axes(value).has(knowledge::Axis::Data); };
+    return test && (is_own(test) || context_.values.AnyPart(test, [&](variation::ValueId part) {
+      if (context_.values[part].kind != variation::ValueKind::Param) return false;
+      const std::vector<variation::ValueId> passed = context_.values.Leaves(part);
+      return std::ranges::any_of(passed, is_own);
+    }));
   }
 
   bool IsRankTest(const Guard& guard) const {

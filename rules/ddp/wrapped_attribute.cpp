@@ -75,13 +75,21 @@ class Attributes {
   // The model's class, or one of its bases in the project, has the name; the wrapper has not.
   bool IsOfInner(ValueId wrapper, base::NameId name) const {
     const ValueId inner = InnerOf(context_, wrapper);
-    if (!inner || context_.facts.values_store[inner].kind != ValueKind::Instance) return false;
     const knowledge::ClassId known = context_.values.ClassOf(context_.values.Leaves(wrapper)[0]);
-    if (!known || context_.knowledge.FindMember(known, name) || context_.program.text(name).starts_with("__")) return false;
-    const binding::ClassId class_id{context_.facts.values_store[inner].a};
+    if (!inner || !known || context_.knowledge.FindMember(known, name) || context_.program.text(name).starts_with("__")) return false;
     if (IsOfWrapper(context_.program.text(name))) return false;
+    if (IsOfLibrary(inner, name)) return true;
+    if (context_.facts.values_store[inner].kind != ValueKind::Instance) return false;
+    const binding::ClassId class_id{context_.facts.values_store[inner].a};
     if (context_.program.FindMethod(class_id, name)) return true;
     return IsSetBy(class_id, name);
+  }
+
+  // A model of a library whose members are described.
+  bool IsOfLibrary(ValueId inner, base::NameId name) const {
+    if (context_.facts.values_store[inner].kind != ValueKind::Object) return false;
+    const knowledge::ClassId class_id = context_.values.ClassOf(inner);
+    return class_id && context_.knowledge.FindMember(class_id, name);
   }
 
   // What every module has, beside what the knowledge base says of them.
