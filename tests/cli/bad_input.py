@@ -79,6 +79,13 @@ class BadInput(CliTest):
     def test_broken_notebook(self):
         self.assert_found_beside("bad.ipynb", '{"cells": [torch.distributed', "AR001 file was not analysed")
 
+    def test_what_cannot_hide_a_collective_is_not_parsed(self):
+        self.write("bad.ipynb", '{"cells": [')
+        self.write("bad.py", "def f(:\n")
+        result = self.check()
+        self.assertEqual((result.code, result.out, result.err), (0, "", ""))
+        self.assertIn("a broken file without them cannot hide a collective", " ".join(self.run_allranks("rule", "AR001").out.split()))
+
     def test_unreadable_file(self):
         if os.geteuid() == 0:
             self.skipTest("root may read everything")

@@ -50,6 +50,16 @@ class SarifStructure(CliTest):
                 for step in thread["locations"]:
                     self.check_location(step["location"], files)
 
+    def test_a_flow_ends_where_its_ranks_wait(self):
+        self.write("train.py", "import torch.distributed as dist\n\n\ndef main(x):\n    dist.init_process_group('nccl')\n"
+                               "    if dist.get_rank() == 0:\n        dist.barrier()\n    dist.all_reduce(x)\n    dist.destroy_process_group()\n")
+        log = json.loads(self.run_allranks("check", "--output-format", "sarif").out)
+        threads = [thread for result in log["runs"][0]["results"] for flow in result["codeFlows"] for thread in flow["threadFlows"]]
+        waits = [["waits here" in step["location"]["message"]["text"] for step in thread["locations"]] for thread in threads]
+        self.assertTrue(any(any(steps) for steps in waits), log)
+        for steps in waits:
+            self.assertNotIn(True, steps[:-1])
+
     def test_what_readers_rely_on(self):
         log = self.sarif()
         self.assertEqual(log["version"], "2.1.0")

@@ -198,6 +198,7 @@ test('inlay hints and code lenses, and their switches', async (t) => {
   const textDocument = client.document('train.py');
   const hints = await client.ask('textDocument/inlayHint', { textDocument, range: WHOLE });
   assert.deepEqual(hints.map((each) => [each.label, each.position.line]), [['ranks: 0', 5]]);
+  assert.match(hints[0].tooltip, /^reached by rank 0 only, in a job of /);
   const lenses = await client.ask('textDocument/codeLens', { textDocument });
   assert.deepEqual(lenses.map((each) => each.command.title), ['2 collectives, aligned as far as read']);
   const trace = await client.ask('workspace/executeCommand', { command: lenses[0].command.command, arguments: lenses[0].command.arguments });

@@ -53,6 +53,13 @@ class Wheel(unittest.TestCase):
         first_line = lambda text: text.splitlines()[0]
         self.assertEqual(first_line(run(self.env / "bin" / "allranks", "--version").stdout), first_line(run(ALLRANKS, "--version").stdout))
 
+    def test_the_module_asks_an_old_python_for_nothing_new(self):
+        as_in_3_8 = ("import runpy, sys, sysconfig; vars(sysconfig).pop('get_preferred_scheme', None); "
+                     "sys.argv = ['allranks', '--version']; runpy.run_module('allranks', run_name='__main__')")
+        result = run(self.env / "bin" / "python", "-c", as_in_3_8)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertTrue(result.stdout.startswith("allranks "), result.stdout)
+
     def test_it_says_what_it_lacks(self):
         self.assertIn("verify --backend gloo: NOT IN THIS ", run(self.env / "bin" / "allranks", "version").stdout)
 
