@@ -63,6 +63,7 @@ struct Job {
   bool has_cluster = false;       // an operator (Kubernetes, SkyPilot) says who meets whom
   std::optional<Layer> allocation;  // what the script that it stands in asks of the scheduler: `#SBATCH`
   std::optional<Option> devices;  // that the operator gives each node or container
+  std::optional<Option> replicas; // nodes that the operator starts
   bool is_repeated = false;       // in a loop that does not wait for it
   // The arms of `if` and `case` that it stands in: commands in two arms of one of them are never both run.
   std::vector<std::pair<uint32_t, uint32_t>> arms;

@@ -36,14 +36,15 @@ LauncherTable ReadLauncher(const toml::table& table) {
                          .options = {}};
   const auto add_plain = [&](std::string_view key, std::string_view takes) {
     for (std::string& name : Texts(table, key)) {
-      launcher.options.push_back({.names = {std::move(name)}, .takes = std::string(takes), .means = "", .default_value = ""});
+      launcher.options.push_back({.names = {std::move(name)}, .takes = std::string(takes), .means = "", .default_value = "", .is_count = false, .words = {}});
     }
   };
   if (const toml::array* options = table["options"].as_array()) {
     for (const toml::node& node : *options) {
       const toml::table& one = *node.as_table();
       launcher.options.push_back({.names = Texts(one, "names"), .takes = TextIn(one, "takes", "value"),
-                                  .means = TextIn(one, "means"), .default_value = TextIn(one, "default")});
+                                  .means = TextIn(one, "means"), .default_value = TextIn(one, "default"),
+                                  .is_count = TextIn(one, "type") == "integer", .words = Texts(one, "words")});
     }
   }
   add_plain("values", "value");
@@ -78,7 +79,7 @@ ConfigTable ReadConfig(const toml::table& table) {
 
 VariableFamily ReadFamily(const toml::table& table) {
   VariableFamily family{.library = TextIn(table, "library"), .prefix = TextIn(table, "prefix"), .source = TextIn(table, "source"),
-                        .since = {}, .unread = {}};
+                        .shares_names = BoolIn(table, "shares_names"), .since = {}, .unread = {}};
   if (const toml::table* since = table["since"].as_table()) {
     for (const auto& [release, names] : *since) {
       for (const std::string& name : Texts(*since, release.str())) family.since.emplace(family.prefix + name, VersionIn(release.str()).value_or(Version()));

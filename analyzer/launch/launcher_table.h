@@ -18,6 +18,8 @@ struct OptionEntry {
   std::string takes = "value";     // "value", "nothing", "optional" (a value that may be missing), "many"
   std::string means;
   std::string default_value;
+  bool is_count = false;           // its value is a whole number
+  std::vector<std::string> words;  // that stand for one: "auto"
 };
 
 struct LauncherTable {

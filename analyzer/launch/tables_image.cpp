@@ -20,8 +20,8 @@ void Fields(T& it, Visit& visit) {
 
 template <Is<VariableFamily> T, class Visit>
 void Fields(T& it, Visit& visit) {
-  auto& [library, prefix, source, since, unread] = it;
-  visit(library, prefix, source, since, unread);
+  auto& [library, prefix, source, shares_names, since, unread] = it;
+  visit(library, prefix, source, shares_names, since, unread);
 }
 
 template <Is<VariableNames> T, class Visit>
@@ -35,8 +35,8 @@ void Fields(T& it, Visit& visit) {
 
 template <Is<OptionEntry> T, class Visit>
 void Fields(T& it, Visit& visit) {
-  auto& [names, takes, means, default_value] = it;
-  visit(names, takes, means, default_value);
+  auto& [names, takes, means, default_value, is_count, words] = it;
+  visit(names, takes, means, default_value, is_count, words);
 }
 
 template <Is<LauncherTable> T, class Visit>

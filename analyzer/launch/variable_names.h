@@ -23,6 +23,7 @@ struct VariableFamily {
   std::string library;  // "NCCL"
   std::string prefix;   // "NCCL_"
   std::string source;
+  bool shares_names = false;  // some names have moved between it and another family of which this holds
   std::map<std::string, Version, std::less<>> since;   // by name; the first release that reads it
   std::vector<UnreadVariable> unread;
 };

@@ -25,6 +25,7 @@ LaunchFiles EnumerateLaunch(const EnumerateOptions& options, const PathMap& path
 struct LaunchText {
   uint32_t index = 0;
   bool is_launch = true;   // false: it tells how scripts are started, and is nothing to check
+  bool is_too_large = false;  // a configuration of which nothing is read
   std::string text;
 };
 

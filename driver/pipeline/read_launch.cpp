@@ -30,6 +30,17 @@ std::optional<std::string> TextOf(const LaunchInput& in, const std::string& path
   return std::move(*text);
 }
 
+// Data may hold configurations as texts, whose quotes have backslashes.
+bool IsLargeConfiguration(const LaunchInput& in, const std::string& path) {
+  if (!path.ends_with(".json")) return false;
+  const base::Result<std::string> text = in.files.Read(in.paths.Shown(path));
+  if (!text) return false;
+  return std::ranges::any_of(launch_files::ConfigWords(), [&](const std::string& word) {
+    const size_t at = text->find("\"" + word + "\":");
+    return at != std::string::npos && at > 0 && (*text)[at - 1] != '\\';
+  });
+}
+
 // Reads the files one after the other: they are small and few, and one may source the other.
 class Reader {
  public:
@@ -47,6 +58,10 @@ class Reader {
       const source::FileId id = FileOf(path, one.text);
       if (!id) continue;
       parsed_.requested[id.index] = one.is_launch && scan_.files.requested[one.index];
+      if (one.is_too_large) {
+        parsed_.faulty.emplace_back(id, "it is larger than the 4 MiB that are read of a configuration");
+        continue;
+      }
       ReadOne(path, id, one.is_launch);
     }
     for (const std::string& path : code_.paths) ReadPython(path);
@@ -95,7 +110,10 @@ class Reader {
     const auto open = [this, &path](const std::string& name) { return Sourced(path, name); };
     // Reading may add files that it sources, which moves the others.
     const source::SourceFile file = parsed_.files[id];
-    if (file.has_nul) return;
+    if (file.has_nul) {
+      if (is_launch) parsed_.faulty.emplace_back(id, "it contains NUL bytes");
+      return;
+    }
     launch::LaunchFile read = launch_files::ReadLaunchFile({.tables = launches_.tables, .text = file, .id = id, .path = path, .kind = *kind, .open = open});
     line_reader_.Resolve(read);
     line_reader_.Add(read, lines_);
@@ -158,6 +176,7 @@ LaunchScan ScanLaunchFiles(const LaunchInput& input, LaunchFiles files) {
   const std::vector<std::string>& paths = scan.files.all;
   std::vector<std::optional<std::string>> texts(paths.size());
   std::vector<uint8_t> is_launch(paths.size());
+  std::vector<uint8_t> is_too_large(paths.size());
   const Prefilter commands(launch_files::CommandWords());
   const Prefilter configs(launch_files::ConfigWords());
   const Prefilter starts(launch_files::StartWords());
@@ -167,6 +186,7 @@ LaunchScan ScanLaunchFiles(const LaunchInput& input, LaunchFiles files) {
   const Prefilter any(all_words);
   ParallelFor(paths.size(), input.jobs, [&](size_t i) {
     std::optional<std::string> text = TextOf(input, paths[i]);
+    is_too_large[i] = !text && IsLargeConfiguration(input, paths[i]);
     if (!text) return;
     const FileKind kind = *launch_files::KindOfName(paths[i]);
     const bool may_command = kind != FileKind::Json && (kind != FileKind::Yaml || launch_files::MayHoldCommands(*text));
@@ -180,7 +200,10 @@ LaunchScan ScanLaunchFiles(const LaunchInput& input, LaunchFiles files) {
     if (is_launch[i] || has_command || (is_script && has_any && starts.Mentions(*text))) texts[i] = std::move(text);
   });
   for (uint32_t i = 0; i < texts.size(); ++i) {
-    if (texts[i]) scan.texts.push_back({.index = i, .is_launch = is_launch[i] != 0, .text = std::move(*texts[i])});
+    if (texts[i] || is_too_large[i] != 0) {
+      scan.texts.push_back({.index = i, .is_launch = is_launch[i] != 0 || is_too_large[i] != 0, .is_too_large = is_too_large[i] != 0,
+                            .text = std::move(texts[i]).value_or("")});
+    }
   }
   return scan;
 }

@@ -78,10 +78,12 @@ const LauncherTable* CommandReader::LauncherAt(const std::vector<Word>& words, s
   if (word.empty() || word[0] == '-') return nullptr;
   const size_t slash = word.rfind('/');
   const std::string name = slash == std::string::npos ? word : word.substr(slash + 1);
-  if (at + 1 < words.size()) {
-    if (const LauncherTable* two = tables_.FindCommand(name + " " + words[at + 1].text())) {
-      *length = 2;
-      return two;
+  for (size_t count = std::min<size_t>(3, words.size() - at); count > 1; --count) {
+    std::string several = name;
+    for (size_t i = 1; i < count; ++i) several += " " + words[at + i].text();
+    if (const LauncherTable* found = tables_.FindCommand(several)) {
+      *length = count;
+      return found;
     }
   }
   const LauncherTable* one = tables_.FindCommand(name);

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "frontends/launch/templates.h"
 #include "frontends/launch/yaml.h"
 
 namespace allranks::launch_files {
@@ -17,6 +18,8 @@ using Json = nlohmann::json;
 constexpr size_t kMostNodes = 200000;
 // The parser itself nests without bound; no configuration does.
 constexpr size_t kDeepest = 200;
+
+using Places = std::vector<std::pair<size_t, size_t>>;
 
 struct CountingIterator {
   using iterator_category = std::input_iterator_tag;
@@ -45,7 +48,8 @@ struct CountingIterator {
 
 class Builder : public Json::json_sax_t {
  public:
-  Builder(const std::string& text, source::FileId file, ConfigText& out) : text_(text), file_(file), out_(out), furthest_(text.data()) {}
+  Builder(const std::string& text, source::FileId file, const Places& templates, ConfigText& out)
+      : text_(text), file_(file), templates_(templates), out_(out), furthest_(text.data()) {}
 
   const char** furthest() { return &furthest_; }
 
@@ -106,7 +110,17 @@ class Builder : public Json::json_sax_t {
     return Add({.kind = kind, .key = "", .text = std::move(text), .span = {file_, begin, end}});
   }
 
+  // Of what a template stands for, nothing is known.
+  void Forget(ConfigNode& node) const {
+    const auto place = std::ranges::lower_bound(templates_, node.span.begin, {}, [](const auto& each) { return each.first; });
+    if (place == templates_.end() || place->first >= std::max(node.span.end, node.span.begin + 1)) return;
+    if (node.kind == ConfigKind::Map || node.kind == ConfigKind::List) return;
+    node.kind = ConfigKind::Null;
+    node.text.clear();
+  }
+
   bool Add(ConfigNode node) {
+    Forget(node);
     if (out_.tree.size() >= kMostNodes) {
       out_.problems.push_back({"it holds more values than are read", {file_, 0, 0}});
       return false;
@@ -137,19 +151,36 @@ class Builder : public Json::json_sax_t {
 
   const std::string& text_;
   source::FileId file_;
+  const Places& templates_;
   ConfigText& out_;
   const char* furthest_;
   std::vector<Level> open_;
   ConfigId last_;
 };
 
+// With something in place of each template that JSON takes, of the same length: a text for a value, blanks for a statement.
+std::string Filled(std::string text, const Places& templates) {
+  bool is_quoted = false;
+  size_t at = 0;
+  for (const auto& [begin, end] : templates) {
+    for (; at < begin; ++at) is_quoted = text[at] == '"' && (at == 0 || text[at - 1] != '\\') ? !is_quoted : is_quoted;
+    at = end;
+    const bool is_value = !is_quoted && text[begin + 1] != '%' && text[begin + 1] != '#';
+    std::fill(text.begin() + static_cast<ptrdiff_t>(begin), text.begin() + static_cast<ptrdiff_t>(end), is_quoted || is_value ? '_' : ' ');
+    if (is_value) text[begin] = text[end - 1] = '"';
+  }
+  return text;
+}
+
 }  // namespace
 
 ConfigText ReadJson(const source::SourceFile& file, source::FileId id) {
   ConfigText out;
-  Builder builder(file.text, id, out);
-  const char* begin = file.text.data();
-  const char* end = begin + file.text.size();
+  const Places templates = TemplatesIn(file.text);
+  const std::string text = templates.empty() ? file.text : Filled(file.text, templates);
+  Builder builder(text, id, templates, out);
+  const char* begin = text.data();
+  const char* end = begin + text.size();
   // What is wrong has been told to the builder.
   static_cast<void>(Json::sax_parse(CountingIterator{begin, builder.furthest()}, CountingIterator{end, nullptr}, &builder));
   return out;

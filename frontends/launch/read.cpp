@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "frontends/launch/cluster.h"
 #include "frontends/launch/commands.h"
 #include "frontends/launch/templates.h"
 #include "frontends/launch/yaml.h"
@@ -288,31 +289,13 @@ class FileReader {
     commands_.ReadScript(std::move(input), false, file_);
     MarkCluster(first, id);
   }
-  // Whoever runs the file says who meets whom: Kubernetes' operators and SkyPilot set variables for it.
   void MarkCluster(size_t first, ConfigId id) {
-    ConfigId root = id;
-    while (file_.tree[root].parent) root = file_.tree[root].parent;
-    const std::optional<launch::Option> devices = DevicesFor(id, root);
-    const bool is_cluster = file_.tree.Member(root, "apiVersion") || file_.tree.Member(root, "num_nodes") || file_.tree.Member(root, "resources");
+    const Cluster cluster(file_.tree, id);
     for (size_t i = first; i < file_.jobs.size(); ++i) {
-      file_.jobs[i].has_cluster = is_cluster;
-      file_.jobs[i].devices = devices;
+      file_.jobs[i].has_cluster = cluster.IsThere();
+      file_.jobs[i].devices = cluster.Devices();
+      file_.jobs[i].replicas = cluster.Replicas();
     }
-  }
-  // `nvidia.com/gpu: 8` of a container of Kubernetes, `accelerators: A100:8` of a task of SkyPilot.
-  std::optional<launch::Option> DevicesFor(ConfigId command, ConfigId root) const {
-    const launch::ConfigTree& tree = file_.tree;
-    const ConfigId resources = tree.Member(tree[command].parent, "resources");
-    for (const char* kind : {"limits", "requests"}) {
-      if (const ConfigId count = tree.Member(tree.Member(resources, kind), "nvidia.com/gpu")) return DevicesAt(count);
-    }
-    const ConfigId accelerators = tree.Member(tree.Member(root, "resources"), "accelerators");
-    return accelerators && tree[accelerators].kind == ConfigKind::Text ? DevicesAt(accelerators) : std::nullopt;
-  }
-  std::optional<launch::Option> DevicesAt(ConfigId id) const {
-    const launch::ConfigNode& node = file_.tree[id];
-    const Word key(Piece{.text = node.key, .origin = node.key_span});
-    return launch::Option{.means = "devices_per_node", .name = node.key, .word = key, .value = ValueOf(id)};
   }
   void ReadYamlWords(ConfigId id) {
     ShellCommand command{.words = {}, .environment = {}, .span = file_.tree[id].span, .input = {}, .arms = {}};

@@ -33,20 +33,28 @@ size_t EndOfTemplate(std::string_view text, size_t at) {
 
 }  // namespace
 
+std::vector<std::pair<size_t, size_t>> TemplatesIn(std::string_view text) {
+  std::vector<std::pair<size_t, size_t>> places;
+  const bool has_none = text.find("{{") == std::string_view::npos && text.find("{%") == std::string_view::npos && text.find('<') == std::string_view::npos;
+  if (has_none) return places;
+  for (size_t at = text.find_first_of("$<{"); at != std::string_view::npos; at = text.find_first_of("$<{", at)) {
+    const size_t end = EndOfTemplate(text, at);
+    if (end != 0) places.emplace_back(at, end);
+    at = end != 0 ? end : at + 1;
+  }
+  return places;
+}
+
 Word WithoutTemplates(const Word& text) {
   const std::string& all = text.text();
-  if (all.find("{{") == std::string::npos && all.find("{%") == std::string::npos && all.find('<') == std::string::npos) return text;
+  const std::vector<std::pair<size_t, size_t>> places = TemplatesIn(all);
+  if (places.empty()) return text;
   Word out;
   size_t from = 0;
-  for (size_t at = all.find_first_of("$<{"); at != std::string::npos; at = all.find_first_of("$<{", at)) {
-    const size_t end = EndOfTemplate(all, at);
-    if (end == 0) {
-      ++at;
-      continue;
-    }
+  for (const auto& [at, end] : places) {
     if (at > from) out.Append(text.Between(from, at));
     out.Add(Piece{.text = std::string(1, kUnknownPart), .origin = text.Between(at, end).span(), .sureness = Sureness::Unknown});
-    from = at = end;
+    from = end;
   }
   if (all.size() > from) out.Append(text.Between(from, all.size()));
   return out;

@@ -1,11 +1,19 @@
 // Places of a text that somebody fills in before it is used.
 #pragma once
 
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
 #include "analyzer/launch/word.h"
 
 namespace allranks::launch_files {
 
 // `{{ x }}`, `{% if %}`, `${{ x }}` and `<YOUR_HOST>` become unknown parts.
 launch::Word WithoutTemplates(const launch::Word& text);
+
+// Where such places stand: each from a byte to the one behind it.
+std::vector<std::pair<size_t, size_t>> TemplatesIn(std::string_view text);
 
 }  // namespace allranks::launch_files

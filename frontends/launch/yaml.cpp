@@ -1,5 +1,6 @@
 #include "frontends/launch/yaml.h"
 
+#include <yaml-cpp/depthguard.h>
 #include <yaml-cpp/eventhandler.h>
 #include <yaml-cpp/exceptions.h>
 #include <yaml-cpp/mark.h>
@@ -194,7 +195,8 @@ ConfigText ReadYaml(const source::SourceFile& file, source::FileId id) {
     }
   } catch (const YAML::Exception& error) {
     const auto at = static_cast<uint32_t>(std::clamp<int64_t>(error.mark.pos, 0, static_cast<int64_t>(file.text.size())));
-    out.problems.push_back({error.msg, {id, at, at}});
+    const bool is_too_deep = dynamic_cast<const YAML::DeepRecursion*>(&error) != nullptr;
+    out.problems.push_back({is_too_deep ? "it nests deeper than is read" : error.msg, {id, at, at}});
   } catch (const TooManyNodes&) {
     out.problems.push_back({"it holds more values than are read", {id, 0, 0}});
   }

@@ -9,7 +9,7 @@ namespace {
 
 using findings::Confidence;
 
-constexpr std::array<std::string_view, 5> kAgents = {"torchrun", "torch.distributed.launch", "accelerate", "deepspeed", "colossalai"};
+constexpr std::array<std::string_view, 6> kAgents = {"torchrun", "torch.distributed.launch", "accelerate", "deepspeed", "colossalai", "lightning"};
 
 // An option, or a key of a configuration.
 std::string_view Between(const Option& option) {

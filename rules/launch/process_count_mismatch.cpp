@@ -25,6 +25,7 @@ class JobCheck {
     CheckVisible();
     CheckAllocation();
     CheckMachines();
+    CheckReplicas();
   }
 
  private:
@@ -113,6 +114,15 @@ class JobCheck {
     Report(Severity::Error, ConfidenceOf(all, machines), all.span, machines.span, {"machines that they are for", {}},
            {"{} for {} machines: `--num_processes` counts those of all machines, and each "
             "takes as many", {Processes(*all.value), std::to_string(*machines.value)}});
+  }
+
+  // An operator that starts another number of nodes than the launcher waits for.
+  void CheckReplicas() {
+    const Said nodes = SaidBy(agent_, "nodes");
+    if (!job_.replicas || !nodes.value || job_.replicas->value.Number() == nodes.value || agent_.Find("standalone") != nullptr) return;
+    const Option& replicas = *job_.replicas;
+    Report(Severity::Error, Confidence::Likely, nodes.span, replicas.value.span(), {"all that are started", {}},
+           {"{} nodes are to meet, and `{}` starts {}", {std::to_string(*nodes.value), replicas.name, replicas.value.text()}});
   }
 
   const Job& job_;
@@ -213,6 +223,8 @@ extern const Rule ProcessCountMismatch = {
 * `CUDA_VISIBLE_DEVICES` beside `deepspeed --num_gpus` or `--include`, which makes DeepSpeed ignore it.
 * `num_processes` of Accelerate, which counts all machines, below or no multiple of `num_machines`.
 * `mpirun` and `horovodrun` with fewer slots than processes.
+* `--nnodes` of another number than the replicas of a PyTorchJob, the `parallelism` of a JobSet or the
+  `num_nodes` of SkyPilot.
 
 ## Why it hurts
 

@@ -22,6 +22,18 @@ std::string Nearest(const launch::LauncherTable& launcher, const std::string& na
   return knowledge::DidYouMean(name, names);
 }
 
+// `--master_port=2950O`: argparse prints its usage and ends.
+void CheckValue(const Layer& layer, const Option& option, FindingSink& sink) {
+  const launch::OptionEntry* entry = launch::FindOption(*layer.launcher, option.name);
+  if (entry == nullptr || !entry->is_count || option.value.empty() || !option.value.IsKnown()) return;
+  const std::string& text = option.value.text();
+  const std::string_view digits = std::string_view(text).substr(text.starts_with('-') ? 1 : 0);
+  const bool is_number = !digits.empty() && digits.find_first_not_of("0123456789") == std::string_view::npos;
+  if (is_number || std::ranges::count(entry->words, text) > 0) return;
+  sink.push_back(LaunchFinding(kCode, Severity::Error, Confidence::Likely, option.value.span(),
+                               {"`{}` of `{}` takes a whole number, not `{}`", {option.name, layer.launcher->name, text}}));
+}
+
 // `torchrun train.py --nproc_per_node 8`: what stands behind the script is the script's.
 void CheckBehindScript(const Job& job, const Layer& agent, FindingSink& sink) {
   if (agent.Find("processes_per_node") != nullptr || HidesOptions(agent)) return;
@@ -116,6 +128,7 @@ void Check(const LaunchContext& context, FindingSink& sink) {
       for (const Layer& layer : job.layers) {
         if (!layer.launcher->is_complete) continue;
         for (const Option& option : layer.options) {
+          CheckValue(layer, option, sink);
           if (option.is_known) continue;
           const std::string nearest = Nearest(*layer.launcher, option.name);
           sink.push_back(LaunchFinding(kCode, Severity::Error, nearest.empty() ? Confidence::Likely : Confidence::Certain, option.word.span(),
@@ -147,6 +160,7 @@ extern const Rule UnknownLaunchOption = {
 * An option of `torchrun`, `torch.distributed.launch`, `accelerate launch` or `deepspeed` that the
   launcher does not have, and `--nproc_per_node` behind the script. Which options there are stands in
   `knowledge/launch/launchers.toml`.
+* A value of theirs that is no number where one is wanted: `--master_port=2950O`.
 * An argument that the script does not take: no `add_argument` in the script, or in a file of the
   project that it imports, has the name.
 * A key of a configuration of Accelerate that is misspelt by one letter.

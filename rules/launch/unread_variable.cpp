@@ -36,7 +36,8 @@ std::string MeantBy(const launch::VariableNames& names, std::string_view name) {
   if (own == names.families().end()) return {};
   const std::string rest(name.substr(own->prefix.size()));
   for (const launch::VariableFamily& family : names.families()) {
-    if (family.since.contains(family.prefix + rest)) return family.prefix + rest;
+    const bool may_have_moved = own->shares_names && family.shares_names;
+    if (may_have_moved && family.since.contains(family.prefix + rest)) return family.prefix + rest;
   }
   for (const launch::VariableFamily& family : names.families()) {
     for (const auto& [known, since] : family.since) {
@@ -73,7 +74,11 @@ std::optional<Finding> FindingFor(const LaunchContext& context, const LaunchFile
   }
   const std::string meant = MeantBy(names, given.name);
   if (meant.empty()) return std::nullopt;
-  return FindingAt(given, Confidence::Certain, {"neither NCCL nor PyTorch reads `{}`; did you mean `{}`?", {given.name, meant}});
+  const std::string& library = names.FamilyOf(meant)->library;
+  const bool is_of_communication = library == "NCCL" || library == "PyTorch";
+  return FindingAt(given, is_of_communication ? Confidence::Certain : Confidence::Likely,
+                   {is_of_communication ? "neither NCCL nor PyTorch reads `{}`; did you mean `{}`?" : "`{}` is no variable of {}; did you mean `{}`?",
+                    is_of_communication ? std::vector<std::string>{given.name, meant} : std::vector<std::string>{given.name, library, meant}});
 }
 
 void Check(const LaunchContext& context, FindingSink& sink) {
@@ -105,7 +110,7 @@ extern const Rule UnreadVariableRule = {
 
 A variable that is set for a job and changes nothing:
 
-* a name that is one letter away from a variable of NCCL or of PyTorch's NCCL backend;
+* a name that is one letter away from a variable of NCCL, PyTorch, Gloo or CUDA: `CUDA_VISIBLE_DEVICE`;
 * the name with the prefix of the other library: `NCCL_AVOID_RECORD_STREAMS` for
   `TORCH_NCCL_AVOID_RECORD_STREAMS`;
 * a variable that NCCL stopped reading, such as `NCCL_IB_CUDA_SUPPORT`, or that nobody ever read,

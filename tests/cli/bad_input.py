@@ -152,6 +152,46 @@ class BadInput(CliTest):
         self.assertEqual(process.returncode, 2)
         self.assertEqual(len(process.stderr.splitlines()), 1, process.stderr)
 
+    def test_broken_launch_files(self):
+        for name, content, expected in (
+            ("bad.yaml", "distributed_type: MULTI_GPU\nb: [1, 2\n", "bad.yaml:3:1: error: AR001"),
+            ("bad.json", '{"zero_optimization": {"stage": 2,, }', "bad.json:1:35: error: AR001"),
+            ("bad.sh", 'torchrun --nproc_per_node=4 "train.py\n', "bad.sh:1:29: error: AR001"),
+        ):
+            self.assert_found_beside(name, content, expected)
+
+    def test_binary_launch_files(self):
+        for name, content in (("bad.sh", b"torchrun train.py \0\1\xff"), ("bad.yaml", b"distributed_type: \0\xff"), ("bad.json", b'{"zero_optimization": "\0"}')):
+            self.assert_found_beside(name, content, name + ":1:1: error: AR001 file was not analysed: it contains NUL")
+
+    def test_launch_files_that_nest_too_deep(self):
+        deep = "[" * 100_000 + "]" * 100_000
+        self.assert_found_beside("bad.json", '{"zero_optimization": ' + deep + "}", "AR001 not all of this could be read: it nests deeper")
+        self.assert_found_beside("bad.yaml", "distributed_type: " + deep, "AR001 not all of this could be read: it nests deeper")
+        self.assert_found_beside("bad.sh", "torchrun train.py\n" + "$(" * 5000)
+
+    def test_templates_in_launch_files(self):
+        for name, content in (
+            ("bad.json", '{"zero_optimization": {"stage": {{ stage }}, "reduce_bucket_size": <SIZE>}, "steps_per_print": "${{ n }}" {% if x %}{% endif %}}'),
+            ("bad.yaml", "distributed_type: <PLACEHOLDER>\nnum_processes: {{ n }}\n"),
+            ("bad.sh", "torchrun --nproc_per_node=$1 --nnodes=<N> {{ x }} train.py\n"),
+        ):
+            self.assert_found_beside(name, content)
+
+    def test_a_configuration_of_10_megabytes(self):
+        numbers = ", ".join(["1"] * 4_000_000)
+        self.assert_found_beside("bad.json", '{"zero_optimization": {"stage": 2}, "x": [' + numbers + "]}", "AR001 file was not analysed: it is larger")
+        self.assert_found_beside("bad.json", '{"x": "{\\"zero_optimization\\": 1}", "y": [' + numbers + "]}")
+
+    def test_aliases_that_explode(self):
+        lines = ["a0: &a0 [" + ", ".join(["x"] * 9) + "]"]
+        lines += [f"a{i}: &a{i} [" + ", ".join([f"*a{i - 1}"] * 9) + "]" for i in range(1, 30)]
+        self.assert_found_beside("bad.yaml", "distributed_type: MULTI_GPU\n" + "\n".join(lines) + "\n")
+
+    def test_scripts_that_source_one_another(self):
+        self.write("other.sh", "source ./bad.sh\nNODES=2\n")
+        self.assert_found_beside("bad.sh", "source ./other.sh\ntorchrun --nnodes=$NODES train.py\n")
+
     def test_holes(self):
         self.write("good.py", GUARDED)
         for name in ("bad.py", "bad.cpp", "bad.ipynb"):

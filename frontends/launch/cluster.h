@@ -1,0 +1,31 @@
+// What an operator adds to the commands of a manifest: Kubernetes' PyTorchJob and JobSet, SkyPilot.
+#pragma once
+
+#include <optional>
+
+#include "analyzer/launch/job.h"
+
+namespace allranks::launch_files {
+
+class Cluster {
+ public:
+  // `command`: the value in which the command stands.
+  Cluster(const launch::ConfigTree& tree, launch::ConfigId command);
+
+  // Whether whoever runs the file says who meets whom: operators set variables for it.
+  bool IsThere() const;
+  // `nvidia.com/gpu: 8` of a container of Kubernetes, `accelerators: A100:8` of a task of SkyPilot.
+  std::optional<launch::Option> Devices() const;
+  // The nodes that are started, of all roles that run the launcher.
+  std::optional<launch::Option> Replicas() const;
+
+ private:
+  launch::Option OptionAt(launch::ConfigId value) const;
+  std::optional<launch::Option> ReplicasOfRoles(launch::ConfigId roles) const;
+
+  const launch::ConfigTree& tree_;
+  launch::ConfigId command_;
+  launch::ConfigId root_;
+};
+
+}  // namespace allranks::launch_files
