@@ -80,15 +80,17 @@ class Failures {
 
   void VisitEnd(const Site& site) {
     const std::vector<Guard> guards = context_.reach.Guards(site);
-    if (std::ranges::any_of(guards, [&](const Guard& guard) { return IsNotFinite(guard); })) {
-      Report(site, meetings_.AfterLeaving(site), "a rank whose numbers are not finite ends here");
+    if (!guards.empty() && IsNotFinite(guards.front())) {
+      Report(site, meetings_.AfterLeaving(site), Confidence::Likely, "a rank whose numbers are not finite ends here");
       return;
     }
     // What is asked beside the rank decides whether it fails.
     const std::optional<Meeting> meeting = meetings_.After(site);
     if (!meeting || meeting->parted.expr != site.expr) return;
     const bool is_asked = std::ranges::any_of(guards, [&](const Guard& guard) { return !IsRankTest(guard); });
-    if (is_asked) Report(site, meeting, "some ranks alone end here");
+    // Settings that are wrong are so in the first run, before anybody has waited for long.
+    const bool is_found = std::ranges::any_of(guards, [&](const Guard& guard) { return !(AxesOf(guard) & knowledge::kSoftAxes).empty(); });
+    if (is_asked) Report(site, meeting, is_found ? Confidence::Likely : Confidence::Possible, "some ranks alone end here");
   }
 
   // `if not math.isfinite(loss)`, where the loss is the rank's own.
@@ -119,14 +121,19 @@ class Failures {
 
   void VisitWork(const Site& site, std::string_view when) {
     const std::optional<Meeting> meeting = meetings_.After(site);
-    if (meeting) Report(site, meeting, "if " + std::string(when) + ", some ranks alone end here");
+    if (!meeting) return;
+    // Several such calls on one way fail for one cause.
+    const source::Span parted = SpanOf(context_, meeting->parted);
+    const ir::Module& module = context_.program.module_of(meeting->function);
+    if (!ways_.insert({parted.file.index, module[meeting->stmt].begin}).second) return;
+    Report(site, meeting, Confidence::Possible, "if " + std::string(when) + ", some ranks alone end here");
   }
 
-  void Report(const Site& site, const std::optional<Meeting>& meeting, std::string what) {
+  void Report(const Site& site, const std::optional<Meeting>& meeting, Confidence confidence, std::string what) {
     if (!meeting || IsCaught(site) || IsCaught(meeting->parted)) return;
     const source::Span span = SpanOf(context_, site);
     if (!reported_.insert({span.file.index, span.begin}).second) return;
-    Finding finding = FindingAt(context_, kCode, Severity::Warning, Confidence::Likely, site,
+    Finding finding = FindingAt(context_, kCode, Severity::Warning, confidence, site,
                                 {"{}, and the others wait for it until the launcher or a timeout ends them", {std::move(what)}});
     AddLabel(finding, finding.span, LabelRole::Primary, {"nothing tells the other ranks", {}});
     if (meeting->parted.expr != site.expr) AddLabel(finding, SpanOf(context_, meeting->parted), LabelRole::Call, {"called here", {}});
@@ -152,6 +159,7 @@ class Failures {
   traces::World world_ = objects::SmallJob(context_.facts.job);
   objects::Meetings meetings_;
   std::set<std::pair<uint32_t, uint32_t>> reported_;
+  std::set<std::pair<uint32_t, uint32_t>> ways_;  // file in which ranks part, and where they meet
 };
 
 void Check(const Context& context, FindingSink& sink) { Failures(context, sink).Run(); }
@@ -176,9 +184,9 @@ ranks:
   something else besides: whether the output folder is empty, whether the settings are good;
 * the same under a test whether numbers are finite, where these are the rank's own: a loss that
   nobody reduced;
-* what fails for sure in some runs and is done by some ranks alone: a folder that is made though
-  it may be there (`os.makedirs` without `exist_ok`), a program that is started and must succeed
-  (`subprocess.check_output`).
+* what fails in some runs and is done by some ranks alone: a folder that is made though it may
+  be there (`os.makedirs` without `exist_ok`), a program that is started and must succeed
+  (`subprocess.check_output`). These are *possible*, and hidden by default.
 
 ## Why it hurts
 
@@ -228,6 +236,9 @@ if not finite.item():
 * The error says that the program itself is wrong (`NotImplementedError`, `TypeError`): it comes
   up on the first run and on all ranks.
 * All that decides is the rank, so that it always ends.
+
+It is *possible*, and hidden by default, where settings alone decide, beside the rank: they are wrong in the
+first run already.
 
 ## Fix
 

@@ -255,9 +255,9 @@ Who gets there is decided on two nodes of two ranks, as for collectives, and the
 ranks: it may hold the local rank and still be one.
 
 Files are those of `torch.save`, `open(path, "w")`, `numpy.save`, `json.dump`, `yaml.dump`,
-`to_csv`, `save_file`, `save_pretrained` and what else the knowledge base gives the role `write` or `remove_file`. Logs
-and folders are left out: two ranks that make one folder with `exist_ok`, or append lines to one
-log, harm nobody.
+`to_csv`, `save_file`, `save_pretrained` and what else the knowledge base gives the role `write`
+or `remove_file`. Logs and folders are left out: two ranks that make one folder with `exist_ok`,
+or append lines to one log, harm nobody.
 
 ## Why it hurts
 
