@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "analyzer/ir/overwritten.h"
 #include "analyzer/variation/tables.h"
 
 namespace allranks::variation {
@@ -267,6 +268,7 @@ class FunctionEvaluator {
   FunctionFacts facts_;
   Env env_;
   std::vector<ValueId> path_;           // conditions of the branches around the statement at hand
+  std::vector<ir::Position> places_;    // of the statement at hand, with those around it
   std::vector<ReturnPath> returns_;
   std::vector<std::vector<ValueId>> stored_;  // by return: what parameters that are `out` hold there
   std::vector<ValueId> yielded_;        // of a generator

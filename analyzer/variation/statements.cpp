@@ -28,10 +28,13 @@ bool IsObjectLike(ValueKind kind) {
 
 void FunctionEvaluator::EvalBlock(ir::BlockId block) {
   const size_t path_size = path_.size();
+  places_.push_back({.block = block});
   for (const ir::StmtId stmt : module_.statements(block)) {
     if (!env_.reachable) break;
     EvalStmt(stmt);
+    ++places_.back().index;
   }
+  places_.pop_back();
   path_.resize(path_size);
 }
 
@@ -735,6 +738,7 @@ void FunctionEvaluator::AssignAttribute(ir::ExprId target, ValueId value) {
   const NameId attr = ir::AttrOf(expr);
   const ValueId known = LookThrough(tables_, object);
   const auto kept = [&](ValueId what) { return tables_.Kept(Closed(what), Axes::Of(Axis::Data)); };
+  if (module_.language == ir::Language::Python && ir::IsSurelyReplaced(module_, places_, target)) return KeepOnHeap(object, attr, value);
   if (store_[known].kind == ValueKind::Instance) {
     tables_.Record(TableId::Fields, store_[known].a, attr.index, kept(Guarded(value)));
   } else if (store_[known].kind == ValueKind::Module) {

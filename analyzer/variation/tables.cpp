@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include <fmt/format.h>
+
 #include "analyzer/ir/bindings.h"
 
 namespace allranks::variation {
@@ -75,14 +77,15 @@ void JoinTable::Record(uint32_t owner, uint32_t key, ValueId value) {
   if (!row.current) row.current = value;
   if (row.current == value || Holds(*store_, row.current, value)) return;
   row.is_joined = true;
-  if (row.symbol == 0) row.symbol = store_->NewSymbol();
+  if (row.symbols.size() == row.joined) row.symbols.push_back(store_->NewSymbol());
   if (SelectDepth(*store_, row.current) >= kMostJoined) {
     // Of so many, what one of them varies by says little of the one at hand.
-    row.current = store_->Symbol(row.symbol, store_->axes(row.current) & store_->axes(value), flags_);
+    row.current = store_->Symbol(row.symbols[0], store_->axes(row.current) & store_->axes(value), flags_);
     return;
   }
-  // Which of the assignments holds is unknown but, as far as is known, the same on every rank.
-  row.current = store_->Select(store_->Symbol(row.symbol, {}, flags_), value, row.current);
+  // Which of the assignments holds is unknown but, as far as is known, the same on every rank. A choice of its own for
+  // each: with one for all, the second of three values could never be the one that holds.
+  row.current = store_->Select(store_->Symbol(row.symbols[row.joined++], {}, flags_), value, row.current);
 }
 
 ValueId JoinTable::Read(uint32_t owner, uint32_t key) const {
@@ -101,12 +104,13 @@ bool JoinTable::NextRound() {
   for (Row& row : rows_) {
     changed = changed || row.current != row.previous;
     row.previous = std::exchange(row.current, ValueId::None());
+    row.joined = 0;
   }
   return changed;
 }
 
 void JoinTable::Clear() {
-  for (Row& row : rows_) row = {.key = row.key, .symbol = row.symbol};
+  for (Row& row : rows_) row = {.key = row.key, .symbols = std::move(row.symbols)};
 }
 
 Tables::Tables(const binding::Program& the_program, const knowledge::Knowledge& the_knowledge, Facts& the_facts)
@@ -175,12 +179,17 @@ ValueId Tables::ReadLoose(uint32_t reader, uint32_t attr) {
   const auto writers = loose_writers_.find(attr);
   if (writers == loose_writers_.end()) return {};
   ValueId joined;
+  int choices = 0;
   for (const uint32_t writer : writers->second) {
     const ValueId value = IsOfOneProgram(reader, writer) ? TableOf(TableId::LooseFields).Read(writer, attr) : ValueId();
     if (!value || (joined && Holds(store, joined, value))) continue;
-    const uint32_t whose = NameSymbol("whose " + std::string(program.text(NameId{attr})));
-    if (!joined) joined = value;
-    else if (SelectDepth(store, joined) < kMostJoined) joined = store.Select(store.Symbol(whose, {}), value, joined);
+    const uint32_t whose = NameSymbol(fmt::format("whose {} {}", program.text(NameId{attr}), choices));
+    if (!joined) {
+      joined = value;
+      continue;
+    }
+    ++choices;
+    if (SelectDepth(store, joined) < kMostJoined) joined = store.Select(store.Symbol(whose, {}), value, joined);
     else joined = store.Symbol(whose, store.axes(joined) & store.axes(value));
   }
   return joined;

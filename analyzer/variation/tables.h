@@ -38,7 +38,8 @@ class JoinTable {
     uint64_t key = 0;
     ValueId previous;
     ValueId current;
-    uint32_t symbol = 0;  // of the unknown that chooses between joined values; 0: none yet
+    std::vector<uint32_t> symbols;  // of the unknowns that choose, one for each value that was joined to the first
+    uint32_t joined = 0;            // values joined in this round
     bool is_joined = false;
   };
   static uint64_t Key(uint32_t owner, uint32_t key) { return (uint64_t{owner} << 32) | key; }

@@ -158,6 +158,29 @@ ir::StmtId ForwardBefore(const Context& context, ir::ModuleId module_id, ir::Stm
   return forward;
 }
 
+// The model is called in another `no_sync` of it in the same function: the forward asked for no reduction, too.
+bool RanUnderNoSync(const Context& context, const objects::Site& item) {
+  const ir::ModuleId module_id = context.program.funcs[item.function].module;
+  const ir::Module& module = context.program.modules[module_id];
+  const ir::ExprId made = NoSyncIn(context, module, item.expr);
+  if (!made) return false;
+  const ir::ExprId model = ir::ObjectOf(module[ir::CalleeOf(module[made])]);
+  return std::ranges::any_of(CallsIn(context, item.function), [&](const objects::Site& call) {
+    if (!objects::IsSameChain(module, ir::CalleeOf(module[call.expr]), model)) return false;
+    const ir::Tree& tree = context.index.tree(module_id);
+    for (ir::StmtId around = tree.Parent(context.index.StatementOf(call)); around; around = tree.Parent(around)) {
+      if (module[around].kind != ir::StmtKind::With) continue;
+      const auto items = ir::WithItemsOf(module, module[around]);
+      const bool is_same = std::ranges::any_of(items, [&](const ir::WithItem& each) {
+        const ir::ExprId other = NoSyncIn(context, module, each.context);
+        return other && objects::IsSameChain(module, ir::ObjectOf(module[ir::CalleeOf(module[other])]), model);
+      });
+      if (is_same) return true;
+    }
+    return false;
+  });
+}
+
 // What the head of the `with` reads is set in between.
 bool IsSetBetween(const ir::Module& module, ir::StmtId first, ir::StmtId with) {
   const auto is_name_within = [&](const ir::Expr& expr, uint32_t begin, uint32_t end) {
@@ -215,7 +238,10 @@ void VisitLateNoSync(const Context& context, std::string_view code, FindingSink&
       const std::optional<ir::ExprId> loss = LossFromOutside(context, module_id, id);
       const FuncId function = context.index.FunctionOf(module_id, id);
       if (!loss || SetsTheFlag(context, function) || module[*loss].kind == ir::ExprKind::Call || module[*loss].kind == ir::ExprKind::Constant) continue;
-      if (RunsForward(context, {function, *loss}, item->context) || DecidesInBackward(context, {function, item->context})) continue;
+      if (RunsForward(context, {function, *loss}, item->context) || DecidesInBackward(context, {function, item->context}) ||
+          RanUnderNoSync(context, {function, item->context})) {
+        continue;
+      }
       Finding finding = FindingAt(context, code, Severity::Warning, Confidence::Likely, objects::Site{function, item->context},
                                   {"`no_sync` encloses the backward of `{}` only: DDP decides in the forward, "
                                    "which ran before, so every micro-step is reduced anyway",
