@@ -278,7 +278,9 @@ bool FunctionCheck::SinglesOut(const Evidence& evidence) const {
 
 // How a rank's place in one group goes with its place in another is not known.
 bool FunctionCheck::AsksOtherGroup(const Evidence& evidence) const {
-  if (!evidence.node || traces_[evidence.node].kind != TraceKind::Choice) return false;
+  if (!evidence.node) return false;
+  const TraceKind kind = traces_[evidence.node].kind;
+  if (kind != TraceKind::Choice && kind != TraceKind::Loop) return false;
   const ValueId group = traces_.operation(evidence.culprit).group;
   if (!group || group == state_.values.NoneValue() || group == state_.values.World()) return false;
   return AsksForMembership(state_.values, traces_[evidence.node].value, group);
