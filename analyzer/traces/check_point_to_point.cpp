@@ -36,6 +36,7 @@ class StepReader {
           if (!AppendOp(at, item)) return false;
           break;
         case ItemKind::Sub:
+        case ItemKind::Unless:
           if (!Append(item.a, depth + 1)) return false;
           break;
         case ItemKind::Loop:

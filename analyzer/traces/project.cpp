@@ -337,8 +337,8 @@ SeqId Projector::Undecided(TraceId id, const Trace& trace, const Context& contex
   --undecided_;
   const SeqId tail = plain ? context.next : kNothing;
   // An exception that nobody catches ends the job: what counts is the other arm.
-  if (sequences_.Raises(first)) return sequences_.Append(second, tail);
-  if (sequences_.Raises(second)) return sequences_.Append(first, tail);
+  if (sequences_.Raises(first)) return Unless(id, then_trace, sequences_.Append(second, tail), false);
+  if (sequences_.Raises(second)) return Unless(id, else_trace, sequences_.Append(first, tail), true);
   if (sequences_.Same(first, second)) return sequences_.Append(first, tail);
   if (own) Record(id, first, second);
   Item item{.kind = ItemKind::Choice, .has_effect = sequences_[first].has_effect || sequences_[second].has_effect,
@@ -346,6 +346,17 @@ SeqId Projector::Undecided(TraceId id, const Trace& trace, const Context& contex
   const uint64_t condition = Token(static_cast<uint64_t>(ItemKind::Choice), trace.value.index, 0);
   item.token = Token(condition, sequences_[first].hash, sequences_[second].hash);
   item.detail = Token(condition, sequences_[first].detail_hash, sequences_[second].detail_hash);
+  return sequences_.Add(item);
+}
+
+// What is left of a choice one arm of which ends this rank. Where it may end this rank alone, that is noted: others may come
+// to operations there.
+SeqId Projector::Unless(TraceId id, TraceId raising, SeqId calm, bool calm_is_first) {
+  const uint16_t flags = state_.traces[raising].flags;
+  if ((flags & kVarying) == 0 || (flags & kHasOp) == 0 || sequences_.Raises(calm)) return calm;
+  Item item{.kind = ItemKind::Unless, .has_effect = sequences_[calm].has_effect, .origin = id, .a = calm, .b = {},
+            .next = kNothing};
+  item.calm_is_first = calm_is_first;
   return sequences_.Add(item);
 }
 
@@ -383,7 +394,8 @@ SeqId Projector::ProjectLoop(TraceId id, const Trace& trace, const Context& cont
   if (!sequences_[body].has_effect) {
     // A loop that issues nothing may run and end as it likes.
     own_decisions_.resize(recorded);
-    return context.next;
+    if (!sequences_[body].may_end) return context.next;
+    return sequences_.Add({.kind = ItemKind::Unless, .origin = id, .a = kNothing, .b = body, .next = context.next});
   }
   for (size_t i = recorded; i < own_decisions_.size(); ++i) {
     OwnDecision& decision = own_decisions_[i];

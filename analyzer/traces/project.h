@@ -130,6 +130,7 @@ class Projector {
   void NoteAgreed(TraceId node);
   SeqId ProjectArm(TraceId arm, const Way& way, const Context& context);
   SeqId Undecided(TraceId id, const Trace& trace, const Context& context, bool own);
+  SeqId Unless(TraceId id, TraceId raising, SeqId calm, bool calm_is_first);
   SeqId ProjectLoop(TraceId id, const Trace& trace, const Context& context);
   SeqId WithoutIdleRounds(SeqId body, size_t recorded);
   SeqId LoopItem(TraceId id, const Trace& trace, SeqId body, std::optional<int64_t> trips, SeqId next);

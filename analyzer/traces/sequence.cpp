@@ -22,6 +22,9 @@ uint64_t Join(uint64_t left, uint64_t right, uint64_t right_power) {
   return (Multiply(left, right_power) + right) % kPrime;
 }
 
+// Of an item that is no more than the list in it.
+bool StandsForList(ItemKind kind) { return kind == ItemKind::Sub || kind == ItemKind::Unless; }
+
 constexpr int kDeepestWalk = 300;
 constexpr size_t kLongestCopy = 12;
 
@@ -72,9 +75,13 @@ class Comparer {
     while (steps_++ < kMostSteps) {
       if (left.raised() || right.raised()) return std::nullopt;
       if (left.ended() && right.ended()) return std::nullopt;
-      if (left.ended() || right.ended()) return Part(left.at(), right.at());
       const Item& a = store_[left.at()];
       const Item& b = store_[right.at()];
+      if (a.kind == ItemKind::Unless || b.kind == ItemKind::Unless) {
+        if (const std::optional<Parting> parting = WithoutException(&left, &right, depth)) return parting;
+        continue;
+      }
+      if (left.ended() || right.ended()) return Part(left.at(), right.at());
       const bool alike = a.kind == b.kind && a.token == b.token && a.detail == b.detail;
       if (!alike && (a.kind == ItemKind::Sub || b.kind == ItemKind::Sub)) {
         if (a.kind == ItemKind::Sub) left.Open();
@@ -94,6 +101,28 @@ class Comparer {
  private:
   Parting Part(SeqId left, SeqId right, bool same_operation = false) const {
     return {.first = left, .second = right, .same_operation = same_operation, .position = passed_};
+  }
+
+  // Where one rank raises, what others do in that arm does not matter: the job is over. The other arms count.
+  std::optional<Parting> WithoutException(Cursor* left, Cursor* right, int depth) {
+    const Item& a = store_[left->at()];
+    const Item& b = store_[right->at()];
+    const bool is_left = a.kind == ItemKind::Unless;
+    const Item& raising = is_left ? a : b;
+    const Item& other = is_left ? b : a;
+    const bool is_loop = other.kind == ItemKind::Loop;
+    if ((is_loop || other.kind == ItemKind::Choice) && other.origin == raising.origin) {
+      const SeqId own = is_loop ? raising.b : raising.a;
+      const SeqId calm = is_loop || raising.calm_is_first ? other.a : other.b;
+      const std::optional<Parting> parting = is_left ? Compare(own, calm, depth + 1) : Compare(calm, own, depth + 1);
+      passed_ += 1;
+      left->Next();
+      right->Next();
+      return parting;
+    }
+    const bool opens_call = other.kind == ItemKind::Sub;
+    (is_left == opens_call ? right : left)->Open();
+    return std::nullopt;
   }
 
   std::optional<Parting> Inside(SeqId left, SeqId right, int depth) {
@@ -149,18 +178,21 @@ SeqId SequenceStore::Add(Item item) {
   if (Raises(item.next)) return item.next;
   if (const std::optional<SeqId> shifted = Shifted(item)) return *shifted;
   const Item& next = items_[item.next.index];
-  const uint64_t count = item.kind == ItemKind::Sub ? items_[item.a.index].length : 1;
-  const uint64_t own = item.kind == ItemKind::Sub ? items_[item.a.index].hash : item.token;
-  const uint64_t own_detail = item.kind == ItemKind::Sub ? items_[item.a.index].detail_hash : item.detail;
-  const uint64_t own_power = item.kind == ItemKind::Sub ? items_[item.a.index].power : kBase;
+  const Item* stands_for = StandsForList(item.kind) ? &items_[item.a.index] : nullptr;
+  const uint64_t count = stands_for ? stands_for->length : 1;
+  const uint64_t own = stands_for ? stands_for->hash : item.token;
+  const uint64_t own_detail = stands_for ? stands_for->detail_hash : item.detail;
+  const uint64_t own_power = stands_for ? stands_for->power : kBase;
   item.hash = Join(own, next.hash, next.power);
   item.detail_hash = Join(own_detail, next.detail_hash, next.power);
   item.length = std::min(kLongest, count + next.length);
   item.power = Multiply(own_power, next.power);
   item.has_effect = item.has_effect || next.has_effect;
+  item.may_end = item.kind == ItemKind::Unless || next.may_end;
   const SeqId id{static_cast<uint32_t>(items_.size())};
   item.first_op = item.kind == ItemKind::Op ? id : next.first_op;
   for (const SeqId inner : {item.b, item.a}) {
+    item.may_end = item.may_end || (inner && items_[inner.index].may_end);
     if (item.kind != ItemKind::Op && inner && FirstOp(inner) != kNothing) item.first_op = FirstOp(inner);
   }
   items_.push_back(item);

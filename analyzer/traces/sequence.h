@@ -25,11 +25,14 @@ enum class ItemKind : uint8_t {
   Rec,
   Break,   // the loop around ends here
   Leave,   // the loops around end, and a = what follows instead
+  Unless,  // an undecided choice one arm of which ends this rank by an exception, a = the other; or a loop, b = its body,
+           // that issues nothing besides: as good as `a`
 };
 
 struct Item {
   ItemKind kind = ItemKind::Op;
   bool has_effect = false;  // it, or what follows, issues operations
+  bool may_end = false;     // it, or what follows, holds an Unless
   TraceId origin;
   SeqId a;
   SeqId b;
@@ -43,6 +46,7 @@ struct Item {
   uint64_t power = 1;        // the base of the hash to the length
   GroupIndex group = 0;      // Op
   uint64_t rounds = 0;       // Loop: how often, as far as known; part of its token
+  bool calm_is_first = false;  // Unless: `a` is the first arm of the choice
   std::optional<int64_t> root;  // known values only
   std::optional<int64_t> count;
   ValueId reduce_op;
