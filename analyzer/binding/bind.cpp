@@ -27,6 +27,8 @@ class Binder {
   }
 
  private:
+  using Names = std::unordered_map<NameId, Target>;
+
   void NumberFunctions() {
     for (uint32_t m = 0; m < program_.modules.size(); ++m) {
       const ir::Module& module = program_.modules[ModuleId{m}];
@@ -207,8 +209,8 @@ class Binder {
     Define(id, ir::BoundName(import, *program_.names), target);
   }
 
-  // A dotted expression at module level: `Base`, `module.Base`, `Generic[T]`.
-  Target Resolve(ModuleId id, ir::ExprId expr) {
+  // A dotted expression in a function or at module level: `Base`, `module.Base`, `Generic[T]`.
+  Target Resolve(ModuleId id, ir::FunctionId function, ir::ExprId expr) {
     const ir::Module& module = program_.modules[id];
     const ir::Expr& node = module[expr];
     if (node.kind == ir::ExprKind::Name && (node.flags & ir::kResolvedName) != 0) {
@@ -218,11 +220,11 @@ class Binder {
     }
     switch (node.kind) {
       case ir::ExprKind::Name:
-        return ResolveName(id, ir::NameOf(node));
+        return ResolveName(id, function, ir::NameOf(node));
       case ir::ExprKind::Subscript:
-        return Resolve(id, ir::ObjectOf(node));
+        return Resolve(id, function, ir::ObjectOf(node));
       case ir::ExprKind::Attribute: {
-        const Target object = Resolve(id, ir::ObjectOf(node));
+        const Target object = Resolve(id, function, ir::ObjectOf(node));
         if (object.kind == TargetKind::Module) {
           const Target member = program_.Lookup(object.module, ir::AttrOf(node));
           if (member.kind != TargetKind::None) return member;
@@ -242,11 +244,39 @@ class Binder {
     }
   }
 
-  Target ResolveName(ModuleId id, NameId name) {
-    const Target target = program_.Lookup(id, name);
+  // Names of functions around win over those of the module.
+  Target Find(ModuleId id, ir::FunctionId function, NameId name) {
+    for (; function && function != ir::kTopLevel; function = program_.modules[id].functions[function].parent) {
+      const Names& names = NamesIn(id, function);
+      if (const auto own = names.find(name); own != names.end()) return own->second;
+    }
+    return program_.Lookup(id, name);
+  }
+
+  Target ResolveName(ModuleId id, ir::FunctionId function, NameId name) {
+    const Target target = Find(id, function, name);
     if (target.kind != TargetKind::Variable || target.module == id) return target;
     return {.kind = TargetKind::External, .name = program_.names->Intern(program_.infos[target.module].dotted + "." +
                                                                         std::string(program_.text(target.name)))};
+  }
+
+  // What a function binds itself: classes and what it imports are known, of all else only that it hides what is around.
+  const Names& NamesIn(ModuleId id, ir::FunctionId function) {
+    const auto [it, is_new] = local_names_.try_emplace(program_.func(id, function).index);
+    Names& names = it->second;
+    if (!is_new) return names;
+    const ir::Module& module = program_.modules[id];
+    for (const ir::Param& param : module.functions[function].params) names.emplace(param.name, Target{});
+    ir::ForEachBindingIn(module, module.functions[function].body, [&](const ir::Binding& binding) {
+      if (binding.import) {
+        names[ir::BoundName(module.imports[binding.import], *program_.names)] = program_.import_targets[id.index][binding.import.index];
+      } else if (binding.class_id) {
+        names[binding.name] = {.kind = TargetKind::Class, .class_id = program_.class_of(id, binding.class_id)};
+      } else {
+        names.emplace(binding.name, Target{});
+      }
+    });
+    return names;
   }
 
   void ResolveBases(ClassId id) {
@@ -255,7 +285,7 @@ class Binder {
     auto& external = direct_external_.emplace_back();
     for (const ir::Arg& base : program_.ir_class(id).bases) {
       if (base.kind != ir::ArgKind::Positional) continue;
-      const Target target = Resolve(info.module, base.value);
+      const Target target = Resolve(info.module, program_.ir_class(id).parent, base.value);
       if (target.kind == TargetKind::Class && target.class_id != id) bases.push_back(target.class_id);
       if (target.kind == TargetKind::External) external.push_back(target.name);
     }
@@ -309,6 +339,7 @@ class Binder {
 
   Program& program_;
   const ModuleGraph& graph_;
+  std::unordered_map<uint32_t, Names> local_names_;   // by FuncId
   std::unordered_map<std::string, ModuleId> by_path_;
   std::vector<std::vector<ClassId>> direct_bases_;
   std::vector<std::vector<NameId>> direct_external_;
