@@ -98,9 +98,14 @@ std::optional<ir::ExprId> LossFromOutside(const Context& context, ir::ModuleId m
   for (const auto& [expr, fact] : context.facts.functions[function].calls) {
     if (expr == at && fact.function) return LossHandedTo(context, module_id, at, fact.function);
   }
-  if (ir::ArgCount(module, module[at]) > 0) return ir::ArgAt(module, module[at], 0).value;
+  const bool is_handed = ir::ArgCount(module, module[at]) > 0 && ir::ArgAt(module, module[at], 0).kind == ir::ArgKind::Positional;
+  if (is_handed) return ir::ArgAt(module, module[at], 0).value;
   const ir::Expr& callee = module[ir::CalleeOf(module[at])];
-  return callee.kind == ir::ExprKind::Attribute ? std::optional(ir::ObjectOf(callee)) : std::nullopt;
+  if (callee.kind != ir::ExprKind::Attribute) return std::nullopt;
+  // `scaler.scale(loss).backward(create_graph=True)`
+  const ir::ExprId object = ir::ObjectOf(callee);
+  const bool is_scaled = MethodOf(context, {function, object}) == "scale" && ir::ArgCount(module, module[object]) == 1;
+  return is_scaled ? ir::ArgAt(module, module[object], 0).value : object;
 }
 
 // DDP's own flag is set before the forward.
@@ -126,8 +131,11 @@ bool RunsForward(const Context& context, const objects::Site& loss, ir::ExprId n
   });
 }
 
-// FSDP asks at the end of the backward whether to reduce: there `no_sync` around the backward alone is in time.
-bool DecidesInBackward(const Context& context, const objects::Site& item) {
+// FSDP asks at the end of the backward whether to reduce: there `no_sync` around the backward alone is in time. A model of
+// which nothing is known here is what the program wraps models in.
+bool DecidesInBackward(const Context& context, ProgramCalls& calls, const objects::Site& item) {
+  constexpr std::string_view kDdp = "torch.nn.parallel.DistributedDataParallel";
+  constexpr std::string_view kFsdp = "torch.distributed.fsdp.FullyShardedDataParallel";
   const ir::Module& module = context.program.module_of(item.function);
   const ir::ExprId made = NoSyncIn(context, module, item.expr);
   if (!made) return false;
@@ -136,8 +144,10 @@ bool DecidesInBackward(const Context& context, const objects::Site& item) {
   const auto is_any = [&](std::string_view wrapper) {
     return std::ranges::any_of(models, [&](variation::ValueId each) { return context.values.IsA(each, wrapper); });
   };
-  return (is_any("torch.distributed.fsdp.FullyShardedDataParallel") || is_any("torch.distributed.fsdp.FSDPModule")) &&
-         !is_any("torch.nn.parallel.DistributedDataParallel");
+  if (is_any(kDdp)) return false;
+  if (is_any(kFsdp) || is_any("torch.distributed.fsdp.FSDPModule")) return true;
+  const ir::ModuleId file = context.program.funcs[item.function].module;
+  return calls.Has(file, kFsdp) && !calls.Has(file, kDdp);
 }
 
 // The statement of the same block, before this one, that calls the model whose `no_sync` it is.
@@ -224,6 +234,7 @@ void AddFix(const Context& context, ir::ModuleId module_id, ir::StmtId with, ir:
 }  // namespace
 
 void VisitLateNoSync(const Context& context, std::string_view code, FindingSink& sink) {
+  ProgramCalls calls(context);
   for (uint32_t m = 0; m < context.program.modules.size(); ++m) {
     const ir::ModuleId module_id{m};
     const ir::Module& module = context.program.modules[module_id];
@@ -238,7 +249,7 @@ void VisitLateNoSync(const Context& context, std::string_view code, FindingSink&
       const std::optional<ir::ExprId> loss = LossFromOutside(context, module_id, id);
       const FuncId function = context.index.FunctionOf(module_id, id);
       if (!loss || SetsTheFlag(context, function) || module[*loss].kind == ir::ExprKind::Call || module[*loss].kind == ir::ExprKind::Constant) continue;
-      if (RunsForward(context, {function, *loss}, item->context) || DecidesInBackward(context, {function, item->context}) ||
+      if (RunsForward(context, {function, *loss}, item->context) || DecidesInBackward(context, calls, {function, item->context}) ||
           RanUnderNoSync(context, {function, item->context})) {
         continue;
       }
