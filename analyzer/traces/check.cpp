@@ -273,6 +273,10 @@ bool FunctionCheck::SinglesOut(const Evidence& evidence) const {
   if (!evidence.node || traces_[evidence.node].kind != TraceKind::Choice) return false;
   // Clocks and files differ between any two processes.
   if (evidence.own) return !(NodeAxes(state_, evidence.node) & knowledge::kSurroundings).empty();
+  // `if rank == source: broadcast(x, source, pair)`: the half of the sender, of a group that nobody else here may be in.
+  const ValueId root = traces_.operation(evidence.culprit).root;
+  const bool is_of_sender = root && IsUniformUnknown(state_.values, root) && IsMadeOf(state_.values, traces_[evidence.node].value, root);
+  if (is_of_sender) return false;
   return SinglesOutRank(state_.values, traces_[evidence.node].value, traces_.operation(evidence.culprit).group);
 }
 

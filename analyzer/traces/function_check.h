@@ -78,6 +78,7 @@ class FunctionCheck {
   bool PartsRanks(Scene& scene, TraceId node, uint32_t i, uint32_t j) const;
   std::optional<Evidence> Explain(Scene& scene, SequenceStore& sequences, uint32_t i, uint32_t j, const View& view,
                                   const Parting& parting);
+  bool HasOtherHalf(const Evidence& evidence) const;
   static bool BothOpen(const SequenceStore& sequences, const Parting& parting);
   bool ClassifyPair(Scene& scene, uint32_t i, uint32_t j, TraceId first, TraceId second, Evidence* evidence) const;
   void SetRanks(Scene& scene, SequenceStore& sequences, uint32_t has, uint32_t lacks, const View& view,

@@ -254,9 +254,25 @@ std::optional<Evidence> FunctionCheck::Explain(Scene& scene, SequenceStore& sequ
   const SeqId closed = open == parting.first ? parting.second : parting.first;
   const bool may_be_same = one_is_open && both_issue && !sequences.Holds(closed, sequences[open].origin);
   const bool may_both_be_same = both_issue && BothOpen(sequences, parting);
+  if (evidence.detail == Detail::Root && HasOtherHalf(evidence)) evidence.assumptions.Add(findings::Assumption::OtherSideUnknown);
   if (has_no_cause) evidence.assumptions.Add(findings::Assumption::GroupUnknown);
   if (is_same || may_be_same || may_both_be_same) evidence.assumptions.Add(findings::Assumption::OtherSideUnknown);
   return evidence;
+}
+
+// `if owner: broadcast(x, own_rank) else: broadcast(x, rank_of_owner)`: whoever decides by something unknown to name its own rank
+// may be the rank that the others name.
+bool FunctionCheck::HasOtherHalf(const Evidence& evidence) const {
+  if (evidence.node || state_.values.axes(traces_.operation(evidence.culprit).root).empty()) return false;
+  const auto issues_it = [&](auto&& self, TraceId id) -> bool {
+    if (traces_[id].kind == TraceKind::Op) return traces_.entry(id).operation.kind == traces_.entry(evidence.culprit).operation.kind;
+    return (traces_[id].flags & kHasOp) != 0 && std::ranges::any_of(traces_.Kids(id), [&](TraceId kid) { return self(self, kid); });
+  };
+  return std::ranges::any_of(PathTo(traces_, root_, evidence.culprit), [&](TraceId id) {
+    return traces_[id].kind == TraceKind::Choice && std::ranges::any_of(traces_.Kids(id), [&](TraceId arm) {
+      return !Contains(traces_, arm, evidence.culprit) && issues_it(issues_it, arm);
+    });
+  });
 }
 
 // Each side comes to the same operation in a way of its own, by a condition or a number of rounds that nobody knows and the
