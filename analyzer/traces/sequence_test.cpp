@@ -92,6 +92,39 @@ TEST_F(SequenceTest, AnUncaughtExceptionEndsTheJob) {
   EXPECT_FALSE(FirstDifference(store, kRaised, Op(1)).has_value());
 }
 
+TEST_F(SequenceTest, WhereOneRankRaisesTheOtherArmCounts) {
+  const TraceId condition{7};
+  const auto choice = [&](SeqId first, SeqId second) {
+    Item item{.kind = ItemKind::Choice, .has_effect = true, .origin = condition, .a = first, .b = second, .next = kNothing};
+    item.token = Token(3, store[first].hash, store[second].hash);
+    item.detail = item.token;
+    return store.Add(item);
+  };
+  const auto unless = [&](SeqId calm) {
+    return store.Add({.kind = ItemKind::Unless, .has_effect = true, .origin = condition, .a = calm, .b = {}, .next = kNothing});
+  };
+  EXPECT_TRUE(store.Same(unless(Op(1)), Op(1)));
+  EXPECT_FALSE(FirstDifference(store, unless(Op(1)), choice(Op(9), Op(1))).has_value());
+  EXPECT_FALSE(FirstDifference(store, choice(Op(9), Op(1)), unless(Op(1))).has_value());
+  EXPECT_TRUE(FirstDifference(store, unless(Op(2)), choice(Op(9), Op(1))).has_value());
+  EXPECT_TRUE(FirstDifference(store, unless(kNothing), Op(1)).has_value());
+  EXPECT_FALSE(FirstDifference(store, unless(kNothing), kNothing).has_value());
+}
+
+TEST_F(SequenceTest, ALoopInWhichARankMayRaiseIssuesNothingBesides) {
+  const TraceId condition{7}, loop{8};
+  const SeqId raising = store.Add({.kind = ItemKind::Unless, .origin = condition, .a = kNothing, .b = {}, .next = kNothing});
+  const SeqId own = store.Add({.kind = ItemKind::Unless, .origin = loop, .a = kNothing, .b = raising, .next = Op(1)});
+  const auto others = [&](SeqId second) {
+    Item item{.kind = ItemKind::Choice, .has_effect = true, .origin = condition, .a = Op(9), .b = second, .next = kNothing};
+    item.token = item.detail = Token(3, store[second].hash, 0);
+    return store.Add(LoopOf(store, loop, 7, store.Add(item), Op(1)));
+  };
+  EXPECT_FALSE(FirstDifference(store, own, others(kNothing)).has_value());
+  EXPECT_TRUE(FirstDifference(store, own, others(Op(2))).has_value());
+  EXPECT_TRUE(store.Same(own, Op(1)));
+}
+
 TEST_F(SequenceTest, ABodyThatEndsInBreakRunsOnce) {
   Item stop{.kind = ItemKind::Break, .has_effect = false, .origin = {}, .a = {}, .b = {}, .next = kNothing};
   stop.token = stop.detail = Token(2, 0, 0);
