@@ -112,17 +112,19 @@ bool CallsOneThatAsks(const Context& context, ir::ModuleId module_id, ir::ExprId
 
 }  // namespace
 
-bool AsksForAttributeBefore(const Context& context, const objects::Site& site, variation::ValueId object) {
-  return std::ranges::any_of(context.reach.Guards(site), [&](const objects::Guard& guard) {
-    const ir::ModuleId module_id = context.program.funcs[guard.function].module;
-    const ir::Module& module = context.program.modules[module_id];
-    return std::ranges::any_of(context.index.ExprsOf(module_id, ir::ExprKind::Call), [&](ir::ExprId id) {
-      if (module[id].begin < module[guard.test].begin || module[id].end > module[guard.test].end) return false;
-      if (!AsksForKind(context, module_id, id) && !CallsOneThatAsks(context, module_id, id)) return false;
-      if (!object || ir::ArgCount(module, module[id]) == 0) return true;
-      return context.facts.value(module_id, ir::ArgAt(module, module[id], 0).value) == object;
-    });
+bool AsksForAttribute(const Context& context, const objects::Guard& guard, variation::ValueId object) {
+  const ir::ModuleId module_id = context.program.funcs[guard.function].module;
+  const ir::Module& module = context.program.modules[module_id];
+  return std::ranges::any_of(context.index.ExprsOf(module_id, ir::ExprKind::Call), [&](ir::ExprId id) {
+    if (module[id].begin < module[guard.test].begin || module[id].end > module[guard.test].end) return false;
+    if (!AsksForKind(context, module_id, id) && !CallsOneThatAsks(context, module_id, id)) return false;
+    if (!object || ir::ArgCount(module, module[id]) == 0) return true;
+    return context.facts.value(module_id, ir::ArgAt(module, module[id], 0).value) == object;
   });
+}
+
+bool AsksForAttributeBefore(const Context& context, const objects::Site& site, variation::ValueId object) {
+  return std::ranges::any_of(context.reach.Guards(site), [&](const objects::Guard& guard) { return AsksForAttribute(context, guard, object); });
 }
 
 }  // namespace allranks::rules

@@ -4,6 +4,7 @@
 #include "analyzer/objects/local_flow.h"
 #include "rules/ddp/wrapping.h"
 #include "rules/finding_parts.h"
+#include "rules/program_calls.h"
 
 namespace allranks::rules {
 namespace {
@@ -83,7 +84,27 @@ class Backward {
     const ir::ExprKind kind = module_[callee].kind;
     if (kind != ir::ExprKind::Name && kind != ir::ExprKind::Attribute) return {};
     if (IsInner(callee) || HoldsInner(callee) || IsWrappedAs(callee, call)) return callee;
+    if (module_[callee].kind == ir::ExprKind::Attribute && RunsForward(call)) {
+      const ir::ExprId inner = ir::ObjectOf(module_[callee]);
+      if (IsInner(inner) || HoldsInner(inner)) return callee;
+    }
     return {};
+  }
+
+  // A method of the model that calls the model itself: `model.module.train_step(batch)`, where that is `return self(batch).loss`.
+  bool RunsForward(ir::ExprId call) const {
+    const variation::CallFact* fact = context_.facts.call(backward_.function, call);
+    if (fact == nullptr || !fact->function || !context_.program.funcs[fact->function].owner) return false;
+    const ir::Module& module = context_.program.module_of(fact->function);
+    const auto is_self = [&](ir::ExprId expr) {
+      return module[expr].kind == ir::ExprKind::Name && context_.program.text(ir::NameOf(module[expr])) == "self";
+    };
+    return std::ranges::any_of(CallsIn(context_, fact->function), [&](const Site& inside) {
+      const ir::ExprId callee = ir::CalleeOf(module[inside.expr]);
+      const bool is_forward = module[callee].kind == ir::ExprKind::Attribute && context_.program.text(ir::AttrOf(module[callee])) == "forward" &&
+                              is_self(ir::ObjectOf(module[callee]));
+      return (is_self(callee) || is_forward) && !IsWithoutGradients(inside);
+    });
   }
 
   // `model.module` of a wrapper, `accelerator.unwrap_model(model)`.
@@ -95,7 +116,18 @@ class Backward {
              context_.program.text(context_.knowledge[fact->entry].name) == "accelerate.Accelerator.unwrap_model";
     }
     if (module_[expr].kind != ir::ExprKind::Attribute || context_.program.text(ir::AttrOf(module_[expr])) != "module") return false;
-    return IsWrapped(context_, context_.facts.value(module_id_, ir::ObjectOf(module_[expr])));
+    // Only a wrapper has it: the ways on which it is none do not come here, but for those of another wrapper.
+    const ValueId wrapper = context_.facts.value(module_id_, ir::ObjectOf(module_[expr]));
+    return MayBeWrapped(context_, wrapper) && !MayBeDataParallel(wrapper);
+  }
+
+  bool MayBeDataParallel(ValueId value) const {
+    return std::ranges::any_of(context_.values.Leaves(value), [&](ValueId leaf) {
+      const variation::Value& node = context_.values[leaf];
+      const base::NameId name = node.kind == variation::ValueKind::Derived ? context_.facts.values_store.OperationOf(node.a) : base::NameId();
+      const std::string_view text = name ? context_.program.text(name) : std::string_view();
+      return text == "torch.nn.DataParallel" || text == "torch.nn.parallel.DataParallel" || context_.values.IsA(leaf, "torch.nn.DataParallel");
+    });
   }
 
   // `model.module if isinstance(model, DDP) else model`: wherever it is wrapped, the wrapper is left out.
@@ -218,7 +250,8 @@ A loss that is computed by calling the model inside a DDP wrapper, and nothing o
 the wrapper itself, together with the `backward` of that loss. The inner model is `model.module`, a
 variable that holds it (`inner = model.module`, `inner = accelerator.unwrap_model(model)`,
 `inner = model.module if isinstance(model, DDP) else model`), or the plain model that was wrapped under
-another name (`ddp = DDP(net)`, and then `net(x)`).
+another name (`ddp = DDP(net)`, and then `net(x)`). A method of the inner model that calls the model itself
+(`model.module.train_step(batch)`) goes past the wrapper in the same way.
 
 ## Why it hurts
 
@@ -246,7 +279,7 @@ loss.backward()
 
 * The loss is also made of what the wrapper returned, with gradients.
 * The call stands under `no_grad`, or no gradients are computed of it in the function.
-* Whether the model is wrapped is not known on every path, or the variable may hold something else.
+* The model may be in another wrapper instead, or the variable may hold something else.
 
 ## Fix
 

@@ -1,5 +1,8 @@
 #include <algorithm>
+#include <unordered_set>
 
+#include "analyzer/objects/gradient_calls.h"
+#include "rules/ddp/wrapper_paths.h"
 #include "rules/ddp/wrapping.h"
 #include "rules/finding_parts.h"
 #include "rules/source_edits.h"
@@ -14,10 +17,14 @@ constexpr std::string_view kCode = "AR505";
 
 class Attributes {
  public:
-  Attributes(const Context& context, FindingSink& sink) : context_(context), sink_(sink) {}
+  Attributes(const Context& context, FindingSink& sink) : context_(context), sink_(sink), paths_(context) {}
 
   void Run() {
-    for (uint32_t m = 0; m < context_.program.modules.size(); ++m) VisitModule(ir::ModuleId{m});
+    NoteMembers();
+    for (uint32_t m = 0; m < context_.program.modules.size(); ++m) {
+      VisitModule(ir::ModuleId{m});
+      VisitQuestions(ir::ModuleId{m});
+    }
   }
 
  private:
@@ -26,11 +33,113 @@ class Attributes {
     for (const ir::ExprId id : context_.index.ExprsOf(module_id, ir::ExprKind::Attribute)) {
       const ir::ExprId object = ir::ObjectOf(module[id]);
       const ValueId value = context_.facts.value(module_id, object);
-      if (!value || !(IsWrapped(context_, value) || IsPreparedModule(value))) continue;
-      const FuncId function = FunctionAround(context_, module_id, id);
-      const bool is_wrong = function && !IsAssigned(module_id, id) && IsOfInner(value, ir::AttrOf(module[id]));
-      if (is_wrong && !IsWhereNotWrapped({function, id}, value) && !AsksForAttributeBefore(context_, {function, id})) {
+      const FuncId function = value ? FunctionAround(context_, module_id, id) : FuncId::None();
+      if (!function || IsAssigned(module_id, id) || IsTried(module_id, id)) continue;
+      const base::NameId name = ir::AttrOf(module[id]);
+      const bool is_wrapped = IsWrapped(context_, value) || IsPreparedModule(value);
+      const bool is_wrong = is_wrapped && IsOfInner(value, name) && !IsWhereNotWrapped({function, id}, value) &&
+                            !AsksForAttributeBefore(context_, {function, id});
+      if (is_wrong) {
         Report({function, id}, module_id, object);
+      } else if (MayBeOfInner({function, object}, name)) {
+        ReportOnSomeWay({function, id}, object);
+      }
+    }
+  }
+
+  // `hasattr(model, "width")`: false of the wrapper, whatever the model has.
+  void VisitQuestions(ir::ModuleId module_id) {
+    const ir::Module& module = context_.program.modules[module_id];
+    for (const ir::ExprId id : context_.index.ExprsOf(module_id, ir::ExprKind::Call)) {
+      const ir::Expr& callee = module[ir::CalleeOf(module[id])];
+      const bool asks = callee.kind == ir::ExprKind::Name && context_.program.text(ir::NameOf(callee)) == "hasattr";
+      if (!asks || ir::ArgCount(module, module[id]) != 2) continue;
+      const ir::ExprId object = ir::ArgAt(module, module[id], 0).value;
+      const std::string_view text = context_.values.Str(context_.facts.value(module_id, ir::ArgAt(module, module[id], 1).value));
+      const base::NameId name = text.empty() ? base::NameId() : context_.program.names->Find(text);
+      const FuncId function = name ? FunctionAround(context_, module_id, id) : FuncId::None();
+      if (function && MayBeOfInner({function, object}, name) && !LooksInside(function, object)) ReportQuestion({function, id}, object, name);
+    }
+  }
+
+  // `try: save = model.save`, `except AttributeError: save = model.module.save`.
+  bool IsTried(ir::ModuleId module_id, ir::ExprId expr) const {
+    const ir::Module& module = context_.program.modules[module_id];
+    const ir::Tree& tree = context_.index.tree(module_id);
+    for (ir::StmtId at = tree.StatementOf(expr); at; at = tree.Parent(at)) {
+      if (module[at].kind != ir::StmtKind::Try || ir::HandlersOf(module, module[at]).empty()) continue;
+      const bool looks_inside = std::ranges::any_of(context_.index.ExprsOf(module_id, ir::ExprKind::Attribute), [&](ir::ExprId id) {
+        return module[id].begin > module[expr].end && module[id].end <= module[at].end && context_.program.text(ir::AttrOf(module[id])) == "module";
+      });
+      if (looks_inside) return true;
+    }
+    return false;
+  }
+
+  // `model.module` somewhere in the function: it knows of the wrapper.
+  bool LooksInside(FuncId function, ir::ExprId object) const {
+    const ir::ModuleId module_id = context_.program.funcs[function].module;
+    const ir::Module& module = context_.program.modules[module_id];
+    return std::ranges::any_of(context_.index.ExprsOf(module_id, ir::ExprKind::Attribute), [&](ir::ExprId id) {
+      return context_.program.text(ir::AttrOf(module[id])) == "module" && objects::IsSameChain(module, ir::ObjectOf(module[id]), object) &&
+             FunctionAround(context_, module_id, id) == function;
+    });
+  }
+
+  // The object is a wrapper on some way, and the name one of the model inside: of its class, or, where that is not known, of a module
+  // class of the project.
+  bool MayBeOfInner(const objects::Site& object, base::NameId name) const {
+    if (members_.count(name) == 0 || assigned_.count(name) > 0 || IsOfWrapper(context_.program.text(name))) return false;
+    const std::vector<ValueId> wrappers = paths_.WrappersAt(object);
+    return !wrappers.empty() && std::ranges::all_of(wrappers, [&](ValueId wrapper) {
+      const knowledge::ClassId known = context_.values.ClassOf(wrapper);
+      if (!known || context_.knowledge.FindMember(known, name)) return false;
+      const std::vector<ValueId> inner = context_.values.Leaves(context_.values.MadeWith(wrapper, "module"));
+      return std::ranges::none_of(inner, [&](ValueId leaf) {
+        const variation::Value& node = context_.values[leaf];
+        if (node.kind == ValueKind::Object) return !IsOfLibrary(leaf, name);
+        if (node.kind != ValueKind::Instance) return false;
+        const binding::ClassId class_id{node.a};
+        return !context_.program.FindMethod(class_id, name) && !IsSetBy(class_id, name);
+      });
+    });
+  }
+
+  // Methods and fields of module classes of the project, and names that get a value from outside: `model.epoch = 1`.
+  void NoteMembers() {
+    for (uint32_t c = 0; c < context_.program.classes.size(); ++c) {
+      const binding::ClassInfo& info = context_.program.classes[binding::ClassId{c}];
+      if (!IsModuleClass(info)) continue;
+      for (const auto& [name, method] : info.methods) members_.insert(name);
+      AddFields(binding::ClassId{c});
+    }
+    for (uint32_t m = 0; m < context_.program.modules.size(); ++m) {
+      const ir::Module& module = context_.program.modules[ir::ModuleId{m}];
+      for (const ir::Stmt& stmt : module.stmts) {
+        if (stmt.kind != ir::StmtKind::Assign) continue;
+        for (const ir::ExprId target : ir::TargetsOf(module, stmt)) {
+          if (module[target].kind == ir::ExprKind::Attribute && !IsSelf(module, ir::ObjectOf(module[target]))) assigned_.insert(ir::AttrOf(module[target]));
+        }
+      }
+    }
+  }
+
+  bool IsModuleClass(const binding::ClassInfo& info) const {
+    const knowledge::ClassId module_class = context_.knowledge.FindClass(context_.program.names->Find("torch.nn.Module"));
+    return module_class && std::ranges::any_of(info.external_bases, [&](base::NameId base) {
+      const knowledge::ClassId known = context_.knowledge.FindClass(base);
+      return known && context_.knowledge.IsSubclass(known, module_class);
+    });
+  }
+
+  void AddFields(binding::ClassId class_id) {
+    const ir::Module& module = context_.program.modules[context_.program.classes[class_id].module];
+    const ir::Class& node = context_.program.ir_class(class_id);
+    for (const ir::Stmt& stmt : module.stmts) {
+      if (stmt.kind != ir::StmtKind::Assign || stmt.begin < node.begin || stmt.end > node.end) continue;
+      for (const ir::ExprId target : ir::TargetsOf(module, stmt)) {
+        const bool is_field = module[target].kind == ir::ExprKind::Attribute && IsSelf(module, ir::ObjectOf(module[target]));
+        if (is_field) members_.insert(ir::AttrOf(module[target]));
       }
     }
   }
@@ -140,8 +249,45 @@ class Attributes {
     sink_.push_back(std::move(finding));
   }
 
+  void ReportOnSomeWay(const objects::Site& site, ir::ExprId object) {
+    const std::string name(context_.program.text(ir::AttrOf(context_.program.module_of(site.function)[site.expr])));
+    Finding finding = FindingAt(context_, kCode, Severity::Error, Confidence::Likely, site,
+                                {"`{}` belongs to the model inside the DDP wrapper, which does not forward "
+                                 "attributes: where the model is wrapped this raises `AttributeError`",
+                                 {name}});
+    AddWrapping(finding, {site.function, object});
+    finding.help = {"write `{}.module.{}` where the model is wrapped", {Quoted(context_, {site.function, object}), name}};
+    sink_.push_back(std::move(finding));
+  }
+
+  void ReportQuestion(const objects::Site& site, ir::ExprId object, base::NameId name) {
+    const std::string text(context_.program.text(name));
+    Finding finding = FindingAt(context_, kCode, Severity::Error, Confidence::Likely, site,
+                                {"`{}` belongs to the model inside the DDP wrapper, which does not forward "
+                                 "attributes: where the model is wrapped the answer is always no",
+                                 {text}});
+    AddWrapping(finding, {site.function, object});
+    finding.help = {"ask `{}.module` where the model is wrapped", {Quoted(context_, {site.function, object})}};
+    sink_.push_back(std::move(finding));
+  }
+
+  void AddWrapping(Finding& finding, const objects::Site& object) const {
+    findings::Assumptions assumed;
+    assumed.Add(findings::Assumption::SettingUnknown);
+    findings::Assume(finding, assumed);
+    AddLabel(finding, SpanOf(context_, object), LabelRole::Primary, {"the wrapper, on some way here", {}});
+    const std::vector<ValueId> wrappers = paths_.WrappersAt(object);
+    for (const objects::KnownCall& wrap : Wrappings(context_)) {
+      const ValueId made = context_.facts.value(context_.program.funcs[wrap.function].module, wrap.expr);
+      const bool is_it = std::ranges::any_of(wrappers, [&](ValueId wrapper) { return context_.values.MayBeSame(made, wrapper); });
+      if (is_it) return AddLabel(finding, SpanOf(context_, {wrap.function, wrap.expr}), LabelRole::Note, {"wrapped here", {}});
+    }
+  }
+
   const Context& context_;
   FindingSink& sink_;
+  WrapperPaths paths_;
+  std::unordered_set<base::NameId> members_, assigned_;
 };
 
 void Check(const Context& context, FindingSink& sink) { Attributes(context, sink).Run(); }
@@ -157,8 +303,10 @@ extern const Rule WrappedAttribute = {
     .explanation = R"md(
 ## What it finds
 
-`model.name` where `model` is a DDP wrapper on every path, or what `accelerator.prepare` made of a module, and
-`name` is a method or field of the model's own class, which the wrapper has not.
+`model.name` where `model` is a DDP wrapper, or what `accelerator.prepare` made of a module, and `name` is a method or
+field of the model's own class, which the wrapper has not. A variable that is wrapped under a condition
+(`if distributed: model = DDP(model)`) is followed through helpers and parameters: there is a job in which it is the wrapper.
+Also `hasattr(model, "name")`, which is false of the wrapper whatever the model has.
 
 ## Why it hurts
 
@@ -182,10 +330,12 @@ model.module.freeze_backbone()
 
 ## When it is silent
 
-* The model is wrapped only under a condition: the code may know which of both it has.
+* A test on the way asks about what decided about the wrapping: the code knows which of both it has.
+* The model is kept in a field that some method fills with the bare model.
 * The name is one that every module has, or is set on the wrapper.
-* A test by `hasattr`, `isinstance` or `type` stands on the way, or a helper of the project that makes one.
-* The model's class is not one of the project.
+* A test by `hasattr`, `isinstance` or `type` stands on the way, or a helper of the project that makes one; or it is tried, and a
+  handler asks `model.module`.
+* The model's class is not one of the project, and no module class of the project has such a name.
 
 ## Fix
 
