@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "rules/ddp/wrapping.h"
 #include "rules/finding_parts.h"
 #include "rules/optimisation/accumulation.h"
 #include "rules/optimisation/late_no_sync.h"
@@ -94,11 +95,38 @@ bool HasOwnRules(const Context& context, const objects::Site& backward) {
   });
 }
 
+// `state_dict`, `train`: what every module has, beside its forward.
+bool MemberOfModule(const Context& context, std::string_view method) {
+  const base::NameId name = context.program.names->Find(method);
+  const base::NameId module_name = context.program.names->Find("torch.nn.Module");
+  const knowledge::ClassId known = module_name ? context.knowledge.FindClass(module_name) : knowledge::ClassId{};
+  return name && known && context.knowledge.FindMember(known, name) && method != "forward";
+}
+
+// The forward goes past the wrapper, `model.module.train_step(batch)`, and the wrapper itself is not called: DDP then expects no
+// backward, and reduces nothing.
+bool GoesPastWrapper(const Context& context, FuncId function) {
+  const ir::ModuleId module_id = context.program.funcs[function].module;
+  const ir::Module& module = context.program.modules[module_id];
+  bool goes_past = false;
+  for (const objects::Site& call : CallsIn(context, function)) {
+    const ir::ExprId callee = ir::CalleeOf(module[call.expr]);
+    if (MayBeWrapped(context, context.facts.value(module_id, callee))) return false;
+    if (module[callee].kind != ir::ExprKind::Attribute) continue;
+    const ir::ExprId inner = ir::ObjectOf(module[callee]);
+    if (module[inner].kind != ir::ExprKind::Attribute || context.program.text(ir::AttrOf(module[inner])) != "module") continue;
+    const variation::ValueId wrapper = context.facts.value(module_id, ir::ObjectOf(module[inner]));
+    const std::string_view method = context.program.text(ir::AttrOf(module[callee]));
+    goes_past = goes_past || (MayBeWrapped(context, wrapper) && !MemberOfModule(context, method));
+  }
+  return goes_past;
+}
+
 bool ReducesEachTime(const Context& context, const AccumulationWindow& window, const objects::Site& backward, const Control& control) {
   const ir::StmtId stmt = context.index.StatementOf(backward);
   const bool reduces = stmt && (context.training.Reduces(context.program.funcs[backward.function].module, stmt) ||
                                 IsOfWrappingClass(context, backward.function));
-  return reduces && !HasOwnRules(context, backward) && !control.Has(window, backward);
+  return reduces && !HasOwnRules(context, backward) && !GoesPastWrapper(context, backward.function) && !control.Has(window, backward);
 }
 
 // One finding for all backward calls of a window: `scaled.backward()` and the `loss.backward()` of the other branch are
