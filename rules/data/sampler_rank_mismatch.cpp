@@ -32,6 +32,16 @@ bool HasOneNode(const Context& context, ProgramCalls& calls, ir::ModuleId module
   return init != nullptr;
 }
 
+// Some file of the program makes a job, or a framework does: processes that never communicate are no ranks of one job.
+bool MakesJob(const Context& context, ProgramCalls& calls, ir::ModuleId module) {
+  constexpr std::string_view kFrameworks[] = {"accelerate.", "lightning", "deepspeed.", "transformers.Train", "ray.", "mmengine.", "megatron.", "horovod."};
+  return calls.FindIf(module, [&](const objects::KnownCall& call) {
+    const std::string_view name = context.program.text(call.entry->name);
+    const bool communicates = call.entry->has_operation && context.program.text(call.entry->operation.kind) != "generate";
+    return communicates || std::ranges::any_of(kFrameworks, [&](std::string_view prefix) { return name.starts_with(prefix); });
+  }) != nullptr;
+}
+
 // An argument of a sampler that holds for one node in place of the job.
 struct Argument {
   std::string_view name;
@@ -88,7 +98,8 @@ void Visit(const Context& context, const objects::KnownCall& call, FindingSink& 
 void Check(const Context& context, FindingSink& sink) {
   ProgramCalls calls(context);
   for (const objects::KnownCall& call : context.loading.made_samplers()) {
-    if (!HasOneNode(context, calls, context.program.funcs[call.function].module)) Visit(context, call, sink);
+    const ir::ModuleId module = context.program.funcs[call.function].module;
+    if (!HasOneNode(context, calls, module) && MakesJob(context, calls, module)) Visit(context, call, sink);
   }
 }
 
@@ -128,6 +139,7 @@ sampler = DistributedSampler(dataset)
 
 ## When it is silent
 
+* No file of the program makes a process group, communicates, or uses a framework that does: its processes are no ranks of one job.
 * The process group is set up with as many ranks as the node has devices, or the configuration says
   `world.nodes = 1`: there is one node.
 * The index is that of a process which the program starts itself.

@@ -3,7 +3,9 @@
 
 #include "analyzer/objects/jobs.h"
 #include "analyzer/objects/process_starts.h"
+#include "analyzer/objects/rank_words.h"
 #include "rules/data/reseeding.h"
+#include "rules/data/seed_places.h"
 #include "rules/finding_parts.h"
 #include "rules/program_calls.h"
 #include "rules/scenario_witness.h"
@@ -42,7 +44,7 @@ class SameNoise {
  public:
   SameNoise(const Context& context, FindingSink& sink)
       : context_(context), sink_(sink), calls_(context), jobs_(context.program, context.index),
-        starts_(context.program, context.facts, context.index) {}
+        starts_(context.program, context.facts, context.index), places_(SeedPlaces(context)) {}
 
   void Run() {
     for (const KnownCall& call : context_.index.known_calls()) {
@@ -69,7 +71,8 @@ class SameNoise {
 
   bool SeedsTorch(const KnownCall& call) const {
     const std::string_view name = context_.program.text(call.entry->name);
-    return call.entry->Has(knowledge::Role::Seed) && (name == "torch.manual_seed" || name.find("seed_everything") != std::string_view::npos ||
+    return call.entry->Has(knowledge::Role::Seed) && (name == "torch.manual_seed" || name == "torch.random.manual_seed" ||
+                                                      name.find("seed_everything") != std::string_view::npos ||
                                                       name.find("set_seed") != std::string_view::npos);
   }
 
@@ -88,7 +91,16 @@ class SameNoise {
   }
 
   bool VariesByRank(ValueId seed) const {
-    return context_.values.AnyPart(seed, [&](ValueId part) { return !context_.facts.values_store[part].axes.empty(); });
+    return context_.values.AnyPart(seed, [&](ValueId part) { return !context_.facts.values_store[part].axes.empty() || SpeaksOfRanks(part); });
+  }
+
+  // `args.rank`, whatever stores it; a parameter `local_rank`, whoever passes it.
+  bool SpeaksOfRanks(ValueId part) const {
+    const variation::Value& value = context_.values[part];
+    base::NameId name;
+    if (value.kind == variation::ValueKind::Derived && value.kid_count == 1) name = context_.facts.values_store.OperationOf(value.a);
+    if (value.kind == variation::ValueKind::Param) name = context_.program.function(variation::FuncId{value.a}).params[value.b].name;
+    return name && objects::RankWords::IsWord(context_.program.text(name));
   }
 
   bool IsRunByAll(const KnownCall& call) const {
@@ -103,6 +115,8 @@ class SameNoise {
   bool IsDrawnInStep(const KnownCall& call) const {
     const ValueId generator = context_.index.Arg(call, "generator");
     if (generator && !context_.values.IsNone(generator) && KeywordOf(context_, context_.program.funcs[call.function].module, call.expr, "generator")) return false;
+    // First values of parameters are drawn where an object is made, whenever that is.
+    if (context_.program.text(context_.program.function(call.function).name) == "__init__") return false;
     const std::vector<Site> ways = context_.index.WaysTo({call.function, call.expr});
     return std::ranges::any_of(ways, [&](const Site& site) {
       const ir::ModuleId module = context_.program.funcs[site.function].module;
@@ -122,6 +136,8 @@ class SameNoise {
     return HasCall(file, [&](const KnownCall& call) {
       const ValueId seed = call.entry->Has(knowledge::Role::Seed) ? SeedOf(call) : ValueId::None();
       return seed && (VariesByRank(seed) || context_.index.Arg(call, "device_specific"));
+    }) || std::ranges::any_of(places_, [&](const SeedPlace& place) {
+      return VariesByRank(place.seed) && calls_.IsOneProgram(file, context_.program.funcs[place.site.function].module);
     });
   }
 
@@ -180,6 +196,7 @@ class SameNoise {
   ProgramCalls calls_;
   objects::Jobs jobs_;
   objects::ProcessStarts starts_;
+  std::vector<SeedPlace> places_;  // those of helpers at their callers
   std::vector<const KnownCall*> draws_;
   std::vector<ir::ModuleId> reported_;
 };
