@@ -9,6 +9,7 @@
 #include "analyzer/objects/settings.h"
 #include "rules/finding_parts.h"
 #include "rules/memory/shared_paths.h"
+#include "rules/program_calls.h"
 #include "rules/source_edits.h"
 
 namespace allranks::rules {
@@ -26,7 +27,7 @@ class Writers {
   Writers(const Context& context, FindingSink& sink)
       : context_(context), sink_(sink), world_(objects::SmallJob(context.facts.job)),
         runs_(context.program, context.facts, context.index, context.launch, context.loading), paths_(context),
-        settings_(context.program, context.knowledge, context.facts, context.file_uses.paths()) {}
+        settings_(context.program, context.knowledge, context.facts, context.file_uses.paths()), calls_(context) {}
 
   void Run() {
     for (const FileUse& use : context_.file_uses.uses()) {
@@ -136,13 +137,15 @@ class Writers {
   }
 
   // The settings of the run, the same from each rank, that no part of the program reads: whoever is last, nobody is misled.
-  bool IsRecordOfSettings(const FileUse& use) const {
+  bool IsRecordOfSettings(const FileUse& use) {
     const std::vector<ValueId> written = Written(use);
     const bool are_settings = !written.empty() && std::ranges::all_of(written, [&](ValueId value) { return settings_.AreAll(value, use.frame); });
     return are_settings && std::ranges::none_of(context_.file_uses.uses(), [&](const FileUse& other) {
-      return other.act == FileAct::Read && objects::IsOneName(use.path, other.path);
+      return other.act == FileAct::Read && objects::IsOneName(use.path, other.path) && calls_.IsOneProgram(FileOf(use), FileOf(other));
     });
   }
+
+  ir::ModuleId FileOf(const FileUse& use) const { return context_.program.funcs[use.way.front().function].module; }
 
   // What is put into the file, as far as it is said where it is opened or dumped.
   std::vector<ValueId> Written(const FileUse& use) const {
@@ -230,6 +233,7 @@ class Writers {
   objects::JobRuns runs_;
   SharedPaths paths_;
   objects::Settings settings_;
+  ProgramCalls calls_;
   std::set<Key> held_apart_;                // where some alternative differs by rank: the program chooses by rank
   std::map<std::pair<uint32_t, uint32_t>, Finding> found_;  // by file and place, the surest of each
 };
