@@ -139,7 +139,8 @@ sampler = DistributedSampler(dataset)
 
 ## When it is silent
 
-* No file of the program makes a process group, communicates, or uses a framework that does: its processes are no ranks of one job.
+* No file of the program makes a process group, communicates, or uses a framework that does: its
+  processes are no ranks of one job.
 * The process group is set up with as many ranks as the node has devices, or the configuration says
   `world.nodes = 1`: there is one node.
 * The index is that of a process which the program starts itself.

@@ -303,10 +303,10 @@ extern const Rule WrappedAttribute = {
     .explanation = R"md(
 ## What it finds
 
-`model.name` where `model` is a DDP wrapper, or what `accelerator.prepare` made of a module, and `name` is a method or
-field of the model's own class, which the wrapper has not. A variable that is wrapped under a condition
-(`if distributed: model = DDP(model)`) is followed through helpers and parameters: there is a job in which it is the wrapper.
-Also `hasattr(model, "name")`, which is false of the wrapper whatever the model has.
+`model.name` where `model` is a DDP wrapper, or what `accelerator.prepare` made of a module, and `name` is a
+method or field of the model's own class, which the wrapper has not. A variable that is wrapped under a condition
+(`if distributed: model = DDP(model)`) is followed through helpers and parameters: there is a job in which it
+is the wrapper. Also `hasattr(model, "name")`, which is false of the wrapper whatever the model has.
 
 ## Why it hurts
 
@@ -333,8 +333,8 @@ model.module.freeze_backbone()
 * A test on the way asks about what decided about the wrapping: the code knows which of both it has.
 * The model is kept in a field that some method fills with the bare model.
 * The name is one that every module has, or is set on the wrapper.
-* A test by `hasattr`, `isinstance` or `type` stands on the way, or a helper of the project that makes one; or it is tried, and a
-  handler asks `model.module`.
+* A test by `hasattr`, `isinstance` or `type` stands on the way, or a helper of the project that makes one; or
+  it is tried, and a handler asks `model.module`.
 * The model's class is not one of the project, and no module class of the project has such a name.
 
 ## Fix
