@@ -304,9 +304,9 @@ extern const Rule WrappedAttribute = {
 ## What it finds
 
 `model.name` where `model` is a DDP wrapper, or what `accelerator.prepare` made of a module, and `name` is a
-method or field of the model's own class, which the wrapper has not. A variable that is wrapped under a condition
-(`if distributed: model = DDP(model)`) is followed through helpers and parameters: there is a job in which it
-is the wrapper. Also `hasattr(model, "name")`, which is false of the wrapper whatever the model has.
+method or field of the model's own class, which the wrapper has not. A variable that is wrapped under a
+condition (`if distributed: model = DDP(model)`) is followed through helpers and parameters: there is a job in
+which it is the wrapper. Also `hasattr(model, "name")`, which is false of the wrapper whatever the model has.
 
 ## Why it hurts
 
