@@ -162,11 +162,20 @@ Detail FunctionCheck::DetailOf(TraceId first, TraceId second) const {
   return traces_.operation(first).group != traces_.operation(second).group ? Detail::Group : Detail::Order;
 }
 
-// The exit of the arm that leaves; `first_has_it`: whether the first one is the one that goes on.
-TraceId FunctionCheck::LeavingArm(TraceId first_arm, TraceId second_arm, TraceId first, TraceId second,
+// The exits at `node` that lead past `op`: a `return` skips nothing of what the caller does afterwards.
+uint16_t FunctionCheck::ExitsPast(TraceId node, TraceId op) const {
+  constexpr uint16_t kAll = kLeavesMask & ~kLeavesRaise;
+  const std::vector<TraceId> path = PathTo(traces_, root_, node);
+  const auto call = std::find_if(path.rbegin(), path.rend(), [&](TraceId id) { return traces_[id].kind == TraceKind::Scope; });
+  const bool is_inside = call == path.rend() || !op || Contains(traces_, *call, op);
+  return is_inside ? kAll : kAll & ~kLeavesReturn;
+}
+
+// The exit of the arm of `node` that leaves; `first_has_it`: whether the first one is the one that goes on.
+TraceId FunctionCheck::LeavingArm(TraceId node, TraceId first_arm, TraceId second_arm, TraceId first, TraceId second,
                                   bool* first_has_it) const {
-  const TraceId first_exit = FirstExit(traces_, first_arm);
-  const TraceId second_exit = FirstExit(traces_, second_arm);
+  const TraceId first_exit = FirstExit(traces_, first_arm, ExitsPast(node, second));
+  const TraceId second_exit = FirstExit(traces_, second_arm, ExitsPast(node, first));
   if (second_exit && first) {
     *first_has_it = true;
     return second_exit;

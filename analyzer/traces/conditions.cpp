@@ -284,6 +284,26 @@ bool AsksForMembership(const variation::ValueStore& values, ValueId id, ValueId 
   return std::ranges::any_of(kids, [&](ValueId kid) { return AsksForMembership(values, kid, group, depth + 1); });
 }
 
+std::optional<Equality> EqualityOf(const variation::ValueStore& values, ValueId condition, bool truth) {
+  const Value& value = values[condition];
+  if (value.kind != ValueKind::Compare) return std::nullopt;
+  const auto op = static_cast<ir::CompareOp>(value.op);
+  const bool is_equal = op == ir::CompareOp::Eq || op == ir::CompareOp::Is;
+  const bool is_other = op == ir::CompareOp::NotEq || op == ir::CompareOp::IsNot;
+  const auto kids = values.Kids(condition);
+  const bool says_so = (is_equal && truth) || (is_other && !truth);
+  if (!says_so || !variation::IsConstant(values[kids[1]]) || variation::IsConstant(values[kids[0]])) return std::nullopt;
+  return Equality{kids[0], kids[1]};
+}
+
+bool AreUnequal(const variation::ValueStore& values, ValueId a, ValueId b) {
+  const auto is_told_apart = [&](ValueId id) {
+    const ValueKind kind = values[id].kind;
+    return kind == ValueKind::None || kind == ValueKind::Int || kind == ValueKind::Str;
+  };
+  return a != b && is_told_apart(a) && is_told_apart(b);
+}
+
 bool AsksForSize(const variation::ValueStore& values, ValueId condition) {
   return !EveryPart(values, condition, [&](ValueId part) {
     const Value& value = values[part];

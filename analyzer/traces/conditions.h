@@ -1,6 +1,8 @@
 // What a condition asks, told from its shape: how much a decision by it is worth.
 #pragma once
 
+#include <optional>
+
 #include "analyzer/variation/value.h"
 
 namespace allranks::traces {
@@ -54,6 +56,16 @@ bool AsksForMembership(const variation::ValueStore& values, ValueId condition, V
 
 // Whether a condition asks for what an operation brought: `signal.item() == 0` behind a broadcast of `signal`.
 bool IsReceived(const variation::ValueStore& values, ValueId condition, int depth = 0);
+
+// `subject == constant`, of a condition that says so where it is `truth`; none of other conditions.
+struct Equality {
+  ValueId subject;
+  ValueId constant;
+};
+std::optional<Equality> EqualityOf(const variation::ValueStore& values, ValueId condition, bool truth);
+
+// Whether two constants, not the same one, are certainly not equal.
+bool AreUnequal(const variation::ValueStore& values, ValueId a, ValueId b);
 
 // Whether the number of ranks is somewhere in a condition.
 bool AsksForSize(const variation::ValueStore& values, ValueId condition);

@@ -191,6 +191,7 @@ class Describer {
     if (IsOfSomeClass(result)) assumed.Add(Assumption::ClassUnknown);
     if (IsOfOwnJob()) assumed.Add(Assumption::OwnJob);
     if (!evidence_.own && HangsOnSettingOnTheWay()) assumed.Add(Assumption::SettingUnknown);
+    if (EndsBySetting()) assumed.Add(Assumption::SettingAdmitsAll);
     if (result.kind == DifferenceKind::Mismatch && IsToldWhatToDo()) assumed.Add(Assumption::OtherSideUnknown);
     if (IsOfSomeObject()) assumed.Add(Assumption::SeveralStores);
     if (result.kind == DifferenceKind::PointToPoint && result.detail != Detail::Order) assumed.Add(Assumption::PartnerElsewhere);
@@ -297,6 +298,19 @@ class Describer {
            std::ranges::any_of(PathTo(traces_, evidence_.node, evidence_.exit), is_open);
   }
 
+  // The process ends where a setting is none of the values that the program knows: as a rule it is one of them.
+  bool EndsBySetting() const {
+    if (!evidence_.exit || static_cast<ExitKind>(traces_[evidence_.exit].payload) != ExitKind::Process) return false;
+    const std::vector<TraceId> path = PathTo(traces_, evidence_.node, evidence_.exit);
+    for (size_t i = 1; i + 1 < path.size(); ++i) {
+      const Trace& choice = traces_[path[i]];
+      if (choice.kind != TraceKind::Choice || !NodeAxes(state_, path[i]).empty()) continue;
+      const bool is_then = traces_.Kids(path[i])[0] == path[i + 1];
+      if (EqualityOf(state_.values, choice.value, !is_then)) return true;
+    }
+    return false;
+  }
+
   // One arm goes by what a rank in the other arm sends it, until that one says that it is over: which of its ways belongs
   // to which message, the order of operations does not tell.
   bool IsToldWhatToDo() const {
@@ -385,13 +399,12 @@ std::vector<TraceId> PathTo(const TraceStore& traces, TraceId from, TraceId to) 
 
 bool Contains(const TraceStore& traces, TraceId from, TraceId to) { return !PathTo(traces, from, to).empty(); }
 
-TraceId FirstExit(const TraceStore& traces, TraceId id) {
+TraceId FirstExit(const TraceStore& traces, TraceId id, uint16_t kinds) {
   const Trace& trace = traces[id];
-  const uint16_t leaving = trace.flags & kLeavesMask & static_cast<uint16_t>(~kLeavesRaise);
-  if (leaving == 0) return TraceId::None();
+  if ((trace.flags & kinds) == 0) return TraceId::None();
   if (trace.kind == TraceKind::Exit) return id;
   for (const TraceId kid : traces.Kids(id)) {
-    if (const TraceId exit = FirstExit(traces, kid)) return exit;
+    if (const TraceId exit = FirstExit(traces, kid, kinds)) return exit;
   }
   return TraceId::None();
 }

@@ -37,8 +37,8 @@ Difference Describe(const State& state, Scene& scene, const SequenceStore& seque
 // The nodes on a path from `from` down to `to`, both included; empty if there is none.
 std::vector<TraceId> PathTo(const TraceStore& traces, TraceId from, TraceId to);
 bool Contains(const TraceStore& traces, TraceId from, TraceId to);
-// The first exit in running order that leads out of `trace`, not counting raises; none if there is none.
-TraceId FirstExit(const TraceStore& traces, TraceId trace);
+// The first exit in running order that leads out of `trace`, of those in `kinds`; none if there is none.
+TraceId FirstExit(const TraceStore& traces, TraceId trace, uint16_t kinds = kLeavesMask & ~kLeavesRaise);
 
 // "rank 0", "local rank 0 of every node", "all other ranks".
 std::string NameOfRanks(const World& world, RankSet ranks);

@@ -8,6 +8,8 @@
 
 #include <algorithm>
 
+#include "analyzer/traces/conditions.h"
+
 namespace allranks::traces {
 namespace {
 
@@ -151,6 +153,15 @@ Outcome Evaluator::EvaluateNew(ValueId id, uint32_t rank) {
       const std::optional<bool> truth = TruthOf(Evaluate(values_.Kids(id)[0], rank));
       return truth ? Evaluate(values_.Kids(id)[*truth ? 1 : 2], rank) : Outcome{};
     }
+    case ValueKind::Unknown:
+    case ValueKind::Derived:
+    case ValueKind::Param:
+      // Where `mode == "train"` was assigned to hold, `mode` is that.
+      for (const auto& [condition, number] : assignment_) {
+        const std::optional<Equality> equality = EqualityOf(values_, ValueId{condition}, number != 0);
+        if (equality && equality->subject == id) return EvaluateNew(equality->constant, rank);
+      }
+      return {};
     default:
       return {};
   }

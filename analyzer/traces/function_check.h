@@ -49,7 +49,9 @@ class FunctionCheck {
   TraceId OpOf(const SequenceStore& sequences, SeqId list) const;
   std::optional<TraceId> FirstOpIn(TraceId id) const;
   Detail DetailOf(TraceId first, TraceId second) const;
-  TraceId LeavingArm(TraceId first_arm, TraceId second_arm, TraceId first, TraceId second, bool* first_has_it) const;
+  uint16_t ExitsPast(TraceId node, TraceId op) const;
+  TraceId LeavingArm(TraceId node, TraceId first_arm, TraceId second_arm, TraceId first, TraceId second,
+                     bool* first_has_it) const;
   void MarkSettled(TraceId node);
   void Report(Scene& scene, SequenceStore& sequences, Evidence evidence, TraceId cause);
   bool LeaveOpen();

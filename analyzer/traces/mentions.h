@@ -15,6 +15,7 @@ struct Mentions {
   bool created_groups = false;
   int64_t largest = 0;       // number that a rank is compared with
   int64_t listed = 0;        // rank that a group is made of
+  int64_t divisor = 0;       // by which ranks or sizes are divided: `rank // 8`, `rank % 8`
   bool last_rank = false;    // `world_size - 1`
   // Sizes of the whole job, bit n - 1 for n ranks, on which the program goes on at all (`if world_size != 4: exit()`).
   uint8_t sizes = 0xff;

@@ -3,6 +3,7 @@
 #include "analyzer/traces/nodes.h"
 
 #include <algorithm>
+#include <unordered_map>
 
 #include "analyzer/traces/conditions.h"
 #include "analyzer/traces/sequence.h"
@@ -74,11 +75,20 @@ class Collector {
   }
 
   void NoteAsked(ValueId condition) {
-    const uint64_t key = Asked(state_.values, condition).key;
-    if (!asked_.insert(key).second) nodes_->recurring.insert(key);
+    const Question question = Asked(state_.values, condition);
+    if (!asked_.insert(question.key).second) nodes_->recurring.insert(question.key);
+    if (question.subject) NoteSubject(question);
     const variation::ValueKind kind = state_.values[condition].kind;
     if (kind != variation::ValueKind::And && kind != variation::ValueKind::Or) return;
     for (const ValueId part : state_.values.Kids(condition)) NoteAsked(part);
+  }
+
+  // `mode == "a"` here and `mode == "b"` there: each answers the other.
+  void NoteSubject(const Question& question) {
+    const auto [first, is_new] = subjects_.try_emplace(question.subject.index, question);
+    if (is_new || first->second.key == question.key) return;
+    nodes_->recurring.insert(first->second.key);
+    nodes_->recurring.insert(question.key);
   }
 
   void NoteMade(ValueId condition) {
@@ -107,6 +117,7 @@ class Collector {
   VaryingNodes* nodes_;
   std::unordered_set<uint32_t> seen_;
   std::unordered_set<uint64_t> asked_;
+  std::unordered_map<uint32_t, Question> subjects_;   // the first that asks of it
   std::unordered_set<uint32_t> noted_;
 };
 
@@ -172,7 +183,16 @@ Question Asked(const variation::ValueStore& values, ValueId condition) {
   }
   const auto kids = values.Kids(condition);
   question.key = Token(uint64_t{1} + static_cast<uint64_t>(op), kids[0].index, kids[1].index);
+  const bool is_equality = op == CompareOp::Eq || op == CompareOp::Is;
+  if (is_equality && variation::IsConstant(values[kids[1]])) {
+    question.subject = kids[0];
+    question.constant = kids[1];
+  }
   return question;
+}
+
+bool Excludes(const variation::ValueStore& values, const Question& a, const Question& b) {
+  return a.subject && a.subject == b.subject && AreUnequal(values, a.constant, b.constant);
 }
 
 VaryingNodes CollectVarying(const State& state, TraceId root) {

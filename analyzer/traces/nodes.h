@@ -24,7 +24,11 @@ struct VaryingNodes {
 struct Question {
   uint64_t key = 0;
   bool truth = true;
+  ValueId subject;    // of `x == constant`: what it asks of, and the constant; none of other questions
+  ValueId constant;
 };
+// Whether a yes to the one is a no to the other: `mode == "a"`, `mode == "b"`.
+bool Excludes(const variation::ValueStore& values, const Question& a, const Question& b);
 Question Asked(const variation::ValueStore& values, ValueId condition);
 
 VaryingNodes CollectVarying(const State& state, TraceId root);

@@ -160,7 +160,7 @@ void FunctionCheck::ClassifyOwn(TraceId node, TraceId first, TraceId second, Evi
     return;
   }
   bool first_has_it = true;
-  evidence->exit = LeavingArm(then_trace, else_trace, first, second, &first_has_it);
+  evidence->exit = LeavingArm(node, then_trace, else_trace, first, second, &first_has_it);
   if (!evidence->exit) return;
   evidence->kind = DifferenceKind::EarlyExit;
   evidence->culprit = first_has_it ? first : second;

@@ -29,6 +29,18 @@ uint32_t SharedGroups(Scene& scene, uint32_t i, uint32_t j) {
   return groups;
 }
 
+// What is equal to one constant is equal to no other: of `mode == "a"` and `mode == "b"` the first holds.
+void MakeConsistent(const variation::ValueStore& values, const std::vector<ValueId>& parts, Assignment* assignment) {
+  std::unordered_map<uint32_t, ValueId> constants;
+  for (const ValueId part : parts) {
+    int64_t& number = (*assignment)[part.index];
+    const std::optional<Equality> equality = EqualityOf(values, part, number != 0);
+    if (!equality) continue;
+    const auto [known, is_first] = constants.emplace(equality->subject.index, equality->constant);
+    if (!is_first && AreUnequal(values, known->second, equality->constant)) number = number != 0 ? 0 : 1;
+  }
+}
+
 }  // namespace
 
 void FunctionCheck::CheckPairs() {
@@ -109,6 +121,7 @@ std::vector<Assignment> FunctionCheck::Assignments(const World& world) {
       assignments.push_back(std::move(flipped));
     }
   }
+  for (Assignment& assignment : assignments) MakeConsistent(state_.values, parts, &assignment);
   return assignments;
 }
 
@@ -366,7 +379,7 @@ bool FunctionCheck::ClassifyPair(Scene& scene, uint32_t i, uint32_t j, TraceId f
     evidence->detail = DetailOf(first, second);
   } else if (first_inside || second_inside) {
     i_has_it = first_inside;
-  } else if (const TraceId exit = LeavingArm(arm_i, arm_j, first, second, &i_has_it)) {
+  } else if (const TraceId exit = LeavingArm(evidence->node, arm_i, arm_j, first, second, &i_has_it)) {
     evidence->kind = DifferenceKind::EarlyExit;
     evidence->exit = exit;
   } else {

@@ -292,7 +292,9 @@ std::optional<bool> Projector::Assumed(const Trace& choice) const {
   const bool is_callees = (choice.flags & kSettled) != 0;
   for (size_t i = assumed_.size(); i-- > 0;) {
     const Answer& answer = assumed_[i];
-    if (answer.question == question.key && !(answer.decided && is_callees)) return answer.truth == question.truth;
+    if (answer.decided && is_callees) continue;
+    if (answer.question.key == question.key) return answer.truth == question.truth;
+    if (answer.truth && Excludes(state_.values, answer.question, question)) return !question.truth;
   }
   return std::nullopt;
 }
@@ -312,8 +314,8 @@ SeqId Projector::ProjectArm(TraceId arm, const Way& way, const Context& context)
 void Projector::Assume(const Way& way) {
   const Question question = Asked(state_.values, way.condition);
   const bool is_asked = way.decided ? agreed_questions_.contains(question.key) : scene_.Recurs(question.key);
-  const Answer answer{.question = question.key, .truth = question.truth == way.taken, .decided = way.decided};
-  if (is_asked && std::ranges::find(assumed_, answer) == assumed_.end()) {
+  const Answer answer{.question = question, .truth = question.truth == way.taken, .decided = way.decided};
+  if (is_asked && std::ranges::none_of(assumed_, [&](const Answer& known) { return known.is(answer); })) {
     assumed_.push_back(answer);
     assumed_hash_ ^= Token(question.key, answer.truth ? 1 : 0, answer.decided ? 1 : 0);
   }

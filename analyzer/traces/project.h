@@ -115,10 +115,12 @@ class Projector {
     bool decided = false;
   };
   struct Answer {
-    uint64_t question = 0;   // Question::key
+    Question question;
     bool truth = false;
     bool decided = false;
-    friend bool operator==(const Answer&, const Answer&) = default;
+    bool is(const Answer& other) const {
+      return question.key == other.question.key && truth == other.truth && decided == other.decided;
+    }
   };
 
   SeqId Project(TraceId id, const Context& context);

@@ -1,8 +1,8 @@
 // Which small jobs to look at. Rank conditions are decided by evaluating them on every rank of a few concrete worlds, not by
 // a theorem prover: a difference found on a small world is a real schedule of a real job, and so its own witness.
 //
-// Invariant: there is always a rank in the middle, one rank more than every rank that is named, two ranks along each mesh
-// dimension that is mentioned, and no size on which the program refuses to run.
+// Invariant: there is always a rank in the middle, one rank more than every rank that is named, twice as many as ranks are
+// divided by, two ranks along each mesh dimension that is mentioned, and no size on which the program refuses to run.
 // Unsound: a defect that shows only with more than kMostRanks ranks, or along more than kMostMeshAxes dimensions, is missed.
 #include "analyzer/traces/mentions.h"
 
@@ -54,6 +54,16 @@ bool IsLastRank(const variation::ValueStore& values, ValueId id) {
          static_cast<knowledge::Coordinate>(left.op) == knowledge::Coordinate::WorldSize;
 }
 
+// The number in `rank // 8`, `rank % 8`, `world_size // 8`; 0 of anything else.
+int64_t DivisorOfRanks(const variation::ValueStore& values, ValueId id) {
+  const auto op = static_cast<ir::BinaryOp>(values[id].op);
+  const variation::Value& left = values[values.Kids(id)[0]];
+  const variation::Value& right = values[values.Kids(id)[1]];
+  const bool divides = op == ir::BinaryOp::FloorDiv || op == ir::BinaryOp::Mod;
+  const bool is_of_ranks = left.kind == variation::ValueKind::Coordinate || !left.axes.empty();
+  return divides && is_of_ranks && right.kind == variation::ValueKind::Int && right.b == 0 ? right.a : 0;
+}
+
 void CollectValue(const variation::ValueStore& values, ValueId id, Mentions* mentions, int depth) {
   constexpr int kDeepest = 12;
   if (!id || depth > kDeepest) return;
@@ -65,6 +75,7 @@ void CollectValue(const variation::ValueStore& values, ValueId id, Mentions* men
     case variation::ValueKind::Binary:
       mentions->neighbours = mentions->neighbours || !value.axes.empty();
       mentions->last_rank = mentions->last_rank || IsLastRank(values, id);
+      mentions->divisor = std::max(mentions->divisor, DivisorOfRanks(values, id));
       break;
     case variation::ValueKind::Compare:
       if (!value.axes.empty()) mentions->largest = std::max(mentions->largest, LargestListed(values, values.Kids(id)[1], 0));
@@ -167,6 +178,11 @@ std::vector<World> AnyWorlds(const Mentions& mentions) {
   // Ranks lists name more than two ranks.
   if (mentions.nodes || mentions.created_groups) worlds.push_back({.nodes = 2, .per_node = 2, .mesh = {}});
   worlds.push_back({.nodes = 1, .per_node = SizeWithMiddle(mentions), .mesh = {}});
+  // `rank // 4` tells the ranks of two nodes of four apart, and no smaller job does.
+  const bool has_room = mentions.divisor > 1 && mentions.divisor <= kMostRanks / 2;
+  const auto per_node = static_cast<uint32_t>(has_room ? mentions.divisor : 0);
+  const bool is_covered = std::ranges::any_of(worlds, [&](const World& world) { return world.size() >= 2 * per_node; });
+  if (has_room && !is_covered) worlds.push_back({.nodes = 2, .per_node = per_node, .mesh = {}});
   // Who speaks of data parallelism alone mostly does nothing else, but a library that does so may be used beside others.
   if (is_data_alone) worlds.push_back(MeshWorld({Axis::TensorParallel, Axis::DataParallel}));
   // A list of ranks speaks of jobs that have all of these.
@@ -185,10 +201,13 @@ void KeepAllowed(const Mentions& mentions, std::vector<World>* worlds) {
   if (std::ranges::none_of(*worlds, is_refused)) return;
   std::vector<World> allowed = *worlds;
   std::erase_if(allowed, is_refused);
-  for (uint32_t size = kMostRanks; size > 1 && allowed.empty(); --size) {
-    const bool has_room = size > mentions.largest || size == kMostRanks;
-    if (Allows(mentions, size) && has_room) allowed.push_back({.nodes = 1, .per_node = size, .mesh = {}});
-  }
+  // One node, if that is enough; then more of them.
+  constexpr uint32_t kNode = 8;
+  const auto add = [&](uint32_t size, bool has_room) {
+    if (allowed.empty() && Allows(mentions, size) && has_room) allowed.push_back({.nodes = 1, .per_node = size, .mesh = {}});
+  };
+  for (uint32_t size = kNode; size > 1; --size) add(size, size > mentions.largest || size == kNode);
+  for (uint32_t size = kNode + 1; size <= kMostRanks; ++size) add(size, true);
   if (!allowed.empty()) *worlds = std::move(allowed);
 }
 

@@ -56,6 +56,12 @@ TEST(World, NumbersThatRanksAreComparedWithNeedRanksBeyondThem) {
   EXPECT_THAT(Sizes({.largest = 8}), ElementsAre(2, 3)) << "the size of a whole job parts nobody";
 }
 
+TEST(World, NumbersThatRanksAreDividedByNeedTwoNodesOfThatSize) {
+  EXPECT_THAT(Sizes({.divisor = 4}), ElementsAre(2, 3, 8));
+  EXPECT_THAT(Sizes({.nodes = true, .divisor = 2}), ElementsAre(2, 4, 3)) << "there is one already";
+  EXPECT_THAT(Sizes({.divisor = 64}), ElementsAre(2, 3));
+}
+
 TEST(World, AProgramThatLeavesUnlessItHasItsSizeRunsOnThat) {
   EXPECT_THAT(Sizes({.sizes = 0b1000}), ElementsAre(4));
   EXPECT_THAT(Sizes({.sizes = 0b11111100}), ElementsAre(3)) << "at least three";

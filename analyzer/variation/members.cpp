@@ -16,7 +16,7 @@ ValueId FunctionEvaluator::Member(ir::ExprId site, ValueId object, NameId attr) 
       return MemberOfExternal(site, NameId{value.a}, attr);
     case ValueKind::Class: {
       const binding::ClassId class_id{value.a};
-      if (const ValueId field = FieldOf(class_id, attr, false)) return field;
+      if (const ValueId field = FieldOf(class_id, attr, false)) return IsPlainEnum(class_id) ? EnumMember(class_id, attr) : field;
       if (const FuncId method = tables_.program.FindMethod(class_id, attr)) return MethodValue(method, known, true);
       return MemberOfAny(site, object, attr);
     }
@@ -161,6 +161,19 @@ ValueId FunctionEvaluator::FieldOf(binding::ClassId class_id, NameId attr, bool 
     if (const ValueId value = tables_.Read(TableId::Fields, subclass.index, attr.index)) return value;
   }
   return ValueId::None();
+}
+
+// An enumeration whose members are equal to themselves alone, and not to the number or text that they were given.
+bool FunctionEvaluator::IsPlainEnum(binding::ClassId class_id) const {
+  const std::vector<NameId>& bases = tables_.program.classes[class_id].external_bases;
+  return bases.size() == 1 && Text(bases[0]) == "enum.Enum";
+}
+
+// A constant like no other: it stands as its qualified name.
+ValueId FunctionEvaluator::EnumMember(binding::ClassId class_id, NameId attr) {
+  const binding::ClassInfo& info = tables_.program.classes[class_id];
+  const std::string_view name = Text(tables_.program.ir_class(class_id).name);
+  return store_.Str(Intern(tables_.program.infos[info.module].dotted + "." + std::string(name) + "." + std::string(Text(attr))));
 }
 
 const ValueId* FunctionEvaluator::HeapValue(ValueId object, NameId attr) const {
