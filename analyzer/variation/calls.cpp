@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "analyzer/variation/equal_shares.h"
 #include "analyzer/variation/evaluator.h"
 
 namespace allranks::variation {
@@ -44,7 +45,8 @@ ValueId FunctionEvaluator::EvalCall(ir::ExprId id, const ir::Expr& expr) {
     // C++'s ways to add several items: as many as the other container has.
     const bool adds_all = Text(ir::AttrOf(callee_node)) == "extend" && module_.language != ir::Language::Python;
     if (adds_all) trips_.push_back(Iterate(args.back().expr, args.back().value).trip_count);
-    Mutate(ir::ObjectOf(callee_node), args.back().value);
+    const bool is_list = Text(ir::AttrOf(callee_node)) == "append" && module_.language == ir::Language::Python;
+    Mutate(ir::ObjectOf(callee_node), args.back().value, is_list);
     if (adds_all) trips_.pop_back();
   }
   NoteOption(callee_node, args);
@@ -400,8 +402,31 @@ ValueId FunctionEvaluator::Unresolved(ir::ExprId site, ValueId callee, std::span
 // A method of an object is one function of it, not two.
 ValueId FunctionEvaluator::UnknownCall(ValueId callee, std::span<const CallArgument> args) {
   const bool is_method = callee && store_[callee].kind == ValueKind::Derived && store_[callee].kid_count == 1;
+  if (is_method && args.size() == 1 && store_[callee].a == tables_.NameSymbol("startswith")) {
+    return StartsWith(store_.Kids(callee)[0], args[0].value);
+  }
   if (is_method) return DerivedCall(store_[callee].a, store_.Kids(callee)[0], args);
   return DerivedCall(tables_.NameSymbol("()"), callee, args);
+}
+
+// `url.startswith("env://")`: of a text whose beginning is known, whatever follows (`f"file:///tmp/{time()}"`).
+ValueId FunctionEvaluator::StartsWith(ValueId text, ValueId prefix) {
+  const std::vector<ValueId> kids(store_.Kids(text).begin(), store_.Kids(text).end());
+  const bool is_sum = store_[text].kind == ValueKind::Binary && static_cast<ir::BinaryOp>(store_[text].op) == ir::BinaryOp::Add;
+  const bool is_format = store_[text].kind == ValueKind::Derived && store_[text].a == tables_.NameSymbol("f-string");
+  if (store_[text].kind == ValueKind::Select) {
+    const ValueId then_value = StartsWith(kids[1], prefix);
+    return store_.Select(kids[0], then_value, StartsWith(kids[2], prefix));
+  }
+  const ValueId first = (is_sum || is_format) && !kids.empty() ? kids[0] : text;
+  if (store_[first].kind == ValueKind::Str && prefix && store_[prefix].kind == ValueKind::Str) {
+    const std::string_view begin = Text(NameId{store_[first].a});
+    const std::string_view wanted = Text(NameId{store_[prefix].a});
+    if (first == text || begin.size() >= wanted.size()) return store_.Bool(begin.starts_with(wanted));
+    if (!wanted.starts_with(begin)) return store_.False();
+  }
+  const ValueId parts[] = {text, prefix};
+  return store_.Derived(tables_.NameSymbol("startswith"), std::span(parts).first(prefix ? 2 : 1));
 }
 
 ValueId FunctionEvaluator::DerivedCall(uint32_t symbol, ValueId callee, std::span<const CallArgument> args) {
@@ -792,6 +817,10 @@ std::optional<ValueId> FunctionEvaluator::CallBuiltin(ir::ExprId site, NameId na
   if (builtin == "type") return store_.Symbol(Site(site), {});
   if (builtin == "len" && IsShape(first)) return store_.Symbol(Site(site), {});
   if (builtin == "len" && IsContainer(Container(first))) return Iterate(args[0].expr, Container(first)).trip_count;
+  const Axes of_ranks = Without(store_.axes(first), knowledge::kSoftAxes);
+  if (builtin == "len" && !of_ranks.empty() && EqualShares(tables_).IsAsLong(first)) {
+    return store_.Symbol(Site(site), store_.axes(first) & knowledge::kSoftAxes);
+  }
   if (builtin == "next") return Iterate(args[0].expr, first).element;
   if (builtin == "getattr" && args.size() >= 2) {
     if (const ValueId member = MemberNamed(site, first, args[1].value)) return member;

@@ -101,7 +101,7 @@ class FunctionEvaluator {
   bool IsRepeated(ValueId value) const;
   ValueId GrownBy(ValueId value, ValueId item, ValueId how_often);
   void MoveCalls(size_t from, std::vector<std::pair<ir::ExprId, CallFact>>& to);
-  void Mutate(ir::ExprId target, ValueId item);
+  void Mutate(ir::ExprId target, ValueId item, bool is_list = false);
   void PutIn(ir::ExprId target, ValueId key, ValueId item);
   bool IsTableOfSettings(ValueId known, ValueId key);
   NameId ItemName(ValueId key);
@@ -156,6 +156,8 @@ class FunctionEvaluator {
   bool IsRankFormula(ValueId value) const;
   ValueId MemberOfAny(ir::ExprId site, ValueId object, NameId attr);
   ValueId FieldOf(binding::ClassId class_id, NameId attr, bool skip_first);
+  bool IsPlainEnum(binding::ClassId class_id) const;
+  ValueId EnumMember(binding::ClassId class_id, NameId attr);
   const ValueId* HeapValue(ValueId object, NameId attr) const;
   knowledge::EntryId KnownMember(ValueId object, NameId attr);
   knowledge::EntryId KnownMemberOfBases(binding::ClassId class_id, NameId attr) const;
@@ -210,6 +212,7 @@ class FunctionEvaluator {
   CallFact& RecordCall(std::vector<std::pair<ir::ExprId, CallFact>>& list, ir::ExprId site, CallKind kind,
                        std::span<const ValueId> args);
   ValueId UnknownCall(ValueId callee, std::span<const CallArgument> args);
+  ValueId StartsWith(ValueId text, ValueId prefix);
   ValueId DerivedCall(uint32_t symbol, ValueId callee, std::span<const CallArgument> args);
   void ForgetHeap(std::span<const CallArgument> args, ValueId receiver);
 

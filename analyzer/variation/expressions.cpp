@@ -54,6 +54,8 @@ ValueId FunctionEvaluator::EvalUncached(ir::ExprId id, const ir::Expr& expr) {
       std::vector<ValueId> kids;
       for (const ir::ExprId item : ir::Items(module_, expr)) {
         if (const ValueId value = Eval(item)) kids.push_back(value);
+        // `x[:k]` is not `x[k:]`.
+        else if (expr.kind == ir::ExprKind::Slice) kids.push_back(store_.NoneValue());
       }
       const std::string_view operation = expr.kind == ir::ExprKind::Slice     ? "[:]"
                                          : expr.kind == ir::ExprKind::FString ? "f-string"

@@ -1,6 +1,7 @@
 // What a loop over a value yields, and how often it runs.
 #include <algorithm>
 
+#include "analyzer/variation/equal_shares.h"
 #include "analyzer/variation/evaluator.h"
 
 namespace allranks::variation {
@@ -76,7 +77,8 @@ Iteration FunctionEvaluator::IterateDerived(ir::ExprId site, ValueId iterable) {
   const auto is = [&](std::string_view name) { return symbol == tables_.NameSymbol(name); };
   if (is("builtins.range") && !kids.empty()) {
     const ValueId first = Bound(site, kids[0]);
-    const ValueId count = kids.size() == 1 ? first : store_.Binary(ir::BinaryOp::Sub, Bound(site, kids[1]), first);
+    ValueId count = kids.size() == 1 ? first : store_.Binary(ir::BinaryOp::Sub, Bound(site, kids[1]), first);
+    if (!store_.axes(count).empty() && EqualShares(tables_).IsAsLong(iterable)) count = store_.Symbol(Site(site, SiteUse::Value, 1), {});
     Axes axes;
     for (const ValueId kid : kids) axes = axes | store_.axes(kid);
     return {store_.Symbol(Site(site), axes), count};
@@ -92,7 +94,8 @@ Iteration FunctionEvaluator::IterateDerived(ir::ExprId site, ValueId iterable) {
     for (const ValueId kid : kids) {
       const Iteration inner = Iterate(site, kid);
       parts.push_back(inner.element);
-      if (!trips) trips = inner.trip_count;
+      // As many as the shortest: a number that the ranks agreed on is the least.
+      if (!trips || EqualShares(tables_).IsAgreed(inner.trip_count)) trips = inner.trip_count;
     }
     return {store_.Tuple(parts), trips};
   }
@@ -113,8 +116,12 @@ Iteration FunctionEvaluator::IterateDerived(ir::ExprId site, ValueId iterable) {
   }
   if ((is("keys") || is("values")) && !kids.empty()) return Iterate(site, Viewed(site, kids[0]));
   for (const std::string_view transparent : {"builtins.iter", "builtins.list", "builtins.tuple", "builtins.reversed",
-                                             "builtins.sorted", "itertools.islice", "itertools.cycle"}) {
+                                             "builtins.sorted", "itertools.cycle"}) {
     if (is(transparent) && !kids.empty()) return Iterate(site, kids[0]);
+  }
+  if (is("itertools.islice") && !kids.empty()) {
+    const Iteration whole = Iterate(site, kids[0]);
+    return {whole.element, EqualShares(tables_).IsAsLong(iterable) ? store_.Symbol(Site(site, SiteUse::Value, 1), {}) : whole.trip_count};
   }
   return IterateUnknown(site, iterable);
 }
@@ -217,6 +224,7 @@ Iteration FunctionEvaluator::IterateUnknown(ir::ExprId site, ValueId iterable) {
   const ValueId kids[] = {iterable};
   const ValueId element = store_.Derived(tables_.NameSymbol("element"), kids);
   const Axes own = AxesOfCount(iterable);
+  if (!own.empty() && EqualShares(tables_).IsAsLong(iterable)) return {element, store_.Symbol(Site(site, SiteUse::Value, 1), {})};
   if (own == store_.axes(iterable)) return {element, store_.Derived(tables_.NameSymbol("builtins.len"), kids)};
   const auto flags = static_cast<uint8_t>(store_[iterable].flags & kOfArguments);
   return {element, store_.Make({.kind = ValueKind::Unknown, .flags = flags, .axes = own, .a = Site(site)}, {})};

@@ -203,18 +203,20 @@ bool FunctionEvaluator::IsBroadcastOf(ValueId condition, ValueId received, Value
                        store_[store_.Kids(received)[1]].kind == ValueKind::Int;
   const auto broadcast = broadcasts_.find(is_item ? store_.Kids(received)[0] : received);
   if (broadcast == broadcasts_.end() || RankTest(condition, broadcast->second.root) != false) return false;
-  ValueId content = broadcast->second.before;
+  // `box = [value]` on the root, `[None]` elsewhere.
+  const auto on_root = [&](ValueId value_there) {
+    if (store_[value_there].kind != ValueKind::Select) return value_there;
+    const auto kids = store_.Kids(value_there);
+    const std::optional<bool> holds = RankTest(kids[0], broadcast->second.root);
+    return holds ? kids[*holds ? 1 : 2] : value_there;
+  };
+  ValueId content = on_root(broadcast->second.before);
   if (is_item) {
     const uint32_t index = store_[store_.Kids(received)[1]].a;
     if (store_[content].kind != ValueKind::Tuple || index >= store_[content].kid_count) return false;
     content = store_.Kids(content)[index];
   }
-  if (store_[content].kind == ValueKind::Select) {
-    const auto kids = store_.Kids(content);
-    const std::optional<bool> on_root = RankTest(kids[0], broadcast->second.root);
-    if (on_root) content = kids[*on_root ? 1 : 2];
-  }
-  return content == sent;
+  return on_root(content) == on_root(sent);
 }
 
 // How many items a container has on that rank; none if that is not known.
@@ -775,8 +777,8 @@ ValueId FunctionEvaluator::HowOften() {
 }
 
 // An item stored in, or added to, what `target` names: the container varies as the item and as the way here, and
-// where ranks come here at different times or not equally often, so do the numbers of items.
-void FunctionEvaluator::Mutate(ir::ExprId target, ValueId item) {
+// where ranks come here at different times or not equally often, so do the numbers of items. `is_list`: it takes one item more.
+void FunctionEvaluator::Mutate(ir::ExprId target, ValueId item, bool is_list) {
   const ir::Expr& expr = module_[target];
   if (expr.kind != ir::ExprKind::Name && expr.kind != ir::ExprKind::Attribute) return;
   const ValueId old_value = Eval(target);
@@ -784,7 +786,7 @@ void FunctionEvaluator::Mutate(ir::ExprId target, ValueId item) {
   if (IsObjectLike(store_[known].kind)) return;
   const ValueId how_often = HowOften();
   ValueId changed;
-  if (IsContainer(known)) {
+  if (IsContainer(known) || is_list) {
     const ValueId kids[] = {old_value, item, how_often};
     changed = GrownBy(known, item, how_often);
     if (!changed) changed = store_.Derived(tables_.NameSymbol(kGrown), kids);

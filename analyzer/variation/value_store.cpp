@@ -151,6 +151,15 @@ std::optional<bool> CompareInJob(ir::CompareOp op, const Value& left, const Valu
   }
 }
 
+// A dictionary display without `**other`.
+bool HasKnownKeys(const ValueStore& store, ValueId dictionary) {
+  const auto kids = store.Kids(dictionary);
+  for (size_t i = 0; i < kids.size(); i += 2) {
+    if (kids[i] == store.NoneValue()) return false;
+  }
+  return !kids.empty();
+}
+
 }  // namespace
 
 bool IsConstant(const Value& value) {
@@ -622,6 +631,7 @@ ValueId ValueStore::RebuildDerived(Value value, std::span<const ValueId> kids) {
     if (first.kind == ValueKind::Derived || value.mark) return {};
     if (value.a == element_ && kids.size() == 2) return Element(kids[0], kids[1]);
     if (value.a == length_ && kids.size() == 1 && first.kind == ValueKind::Tuple) return Int(first.kid_count);
+    if (value.a == length_ && kids.size() == 1 && first.kind == ValueKind::Dict && HasKnownKeys(*this, kids[0])) return Int(first.kid_count / 2);
     return value.a == item_ && kids.size() == 2 && kids[1] ? KnownItem(kids[0], kids[1]) : ValueId::None();
   };
   // What it varied by besides its operands it still does.
