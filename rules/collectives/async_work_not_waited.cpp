@@ -237,7 +237,7 @@ class AsyncCall {
       const ir::ExprId same = other.entry_.has_operation ? other.ArgExpr(other.entry_.operation.tensor_param) : ir::ExprId();
       const bool is_same = same && module_[same].kind == ir::ExprKind::Name && ir::NameOf(module_[same]) == ir::NameOf(module_[tensor]) &&
                            !IsReboundBetween(tensor, module_[expr].begin);
-      const bool reads_only = entry_.operation.op_class == knowledge::OpClass::Send && other.entry_.operation.op_class == knowledge::OpClass::Send;
+      const bool reads_only = entry_.operation.op_class == knowledge::OpClass::Send && other.MayReadOnly();
       const auto group = ArgValue(entry_.operation.group_param);
       const auto other_group = other.ArgValue(other.entry_.operation.group_param);
       if (!is_same || reads_only || group == other_group) continue;
@@ -249,6 +249,13 @@ class AsyncCall {
       return true;
     }
     return false;
+  }
+
+  // What sends, or what a root sends that is not known: it may be who runs this.
+  bool MayReadOnly() const {
+    if (entry_.operation.op_class == knowledge::OpClass::Send) return true;
+    const variation::ValueId root = ArgValue(entry_.operation.root_param);
+    return root && !variation::IsConstant(context_.facts.values_store[root]);
   }
 
   // Whether the variable is bound to another tensor between the call and a later place, by a loop as well.
@@ -265,7 +272,8 @@ class AsyncCall {
   void ReportDropped(FindingSink& sink) {
     // A sent buffer may be forgotten, as long as nobody writes to it.
     if (entry_.operation.op_class == knowledge::OpClass::Send || Buffers().empty()) return;
-    if (const auto wait = FirstDeviceWait(); wait != kNever) return;
+    if (FirstDeviceWait() != kNever) return;
+    if (const uint32_t wait = LaterWait(); wait != kNever) return ReportEarlyUse(wait, sink);
     Add(sink, module_.span(call_), Confidence::Likely,
         {"the handle of `{}` is dropped, so nothing waits for the result", {Name()}}, {});
   }
@@ -290,6 +298,7 @@ class AsyncCall {
     if (!waits) {
       if (entry_.operation.op_class == knowledge::OpClass::Send || Buffers().empty()) return;
       if (FirstDeviceWait() != kNever) return;
+      if (const uint32_t wait = LaterWait(); wait != kNever) return ReportEarlyUse(wait, sink);
       Add(sink, module_.span(call_), Confidence::Likely,
           {"`{}` runs on in the background and `{}`, its handle, is never waited for",
            {Name(), std::string(context_.program.text(handle))}},
@@ -307,6 +316,37 @@ class AsyncCall {
       if (expr.kind != ir::ExprKind::Attribute || !Follows(expr.begin)) continue;
       if (Contains(kDeviceWaits, context_.program.text(ir::AttrOf(expr))))
         first = std::min(first, expr.begin);
+    }
+    return first;
+  }
+
+  // Operations of one group run in the order in which they begin: who waits for a later one waits for this one as well.
+  uint32_t LaterWait() const {
+    uint32_t first = kNever;
+    for (const auto& [expr, fact] : context_.facts.functions[function_].calls) {
+      if (expr == call_ || fact.kind != variation::CallKind::Known || !Follows(module_[expr].begin)) continue;
+      const AsyncCall later(context_, function_, expr, fact);
+      const bool is_of_group = ArgValue(entry_.operation.group_param) == later.ArgValue(later.entry_.operation.group_param);
+      if (!later.IsAsync() || !is_of_group || later.entry_.operation.op_class != entry_.operation.op_class) continue;
+      first = std::min(first, WaitFor(expr));
+    }
+    return first;
+  }
+
+  // Where the handle that a call returns is waited for, by the name that it is stored under; kNever if nowhere.
+  uint32_t WaitFor(ir::ExprId call) const {
+    const ir::StmtId id = tree_.StatementOf(call);
+    const bool is_stored = id && module_[id].kind == ir::StmtKind::Assign && ir::AssignedOf(module_[id]) == call;
+    if (!is_stored || ir::TargetsOf(module_, module_[id]).size() != 1) return kNever;
+    const ir::Expr& target = module_[ir::TargetsOf(module_, module_[id])[0]];
+    if (target.kind != ir::ExprKind::Name) return kNever;
+    uint32_t first = kNever;
+    for (uint32_t i = 0; i < module_.exprs.size(); ++i) {
+      const ir::Expr& expr = module_[ir::ExprId{i}];
+      const bool is_handle = expr.kind == ir::ExprKind::Name && ir::NameOf(expr) == ir::NameOf(target);
+      if (is_handle && expr.begin > module_[call].end && Follows(expr.begin) && MemberRead(ir::ExprId{i}) == "wait") {
+        first = std::min(first, expr.begin);
+      }
     }
     return first;
   }
@@ -508,6 +548,7 @@ grad /= world_size
 * The handle is returned, stored in an attribute or container, passed on or captured: somebody else
   may wait.
 * Only shape, type or device of the tensor is read, or a view of it is made.
+* A later operation of the same group is waited for: they run in the order in which they begin.
 * The device is waited for instead: `torch.cuda.synchronize()`, `wait_stream`, a barrier.
 * A sent tensor is only read, or its handle dropped and the tensor left alone.
 * `async_op` is a variable whose value is not known.

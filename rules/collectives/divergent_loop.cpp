@@ -68,6 +68,8 @@ dist.all_reduce(total)        # once, after the loop
 * The number of rounds is equal by construction: a `DistributedSampler`, a loader that a framework
   prepared, a range over a number that was reduced (`MIN` over the ranks) or that is the same
   everywhere.
+* The shares come out equal: a list that was padded to, or cut at, a multiple of the ranks before
+  `items[rank::world_size]`, blocks of `len(items) // world_size`.
 * The loop runs under `Join`, which lets ranks that are done answer for the others.
 * There is no collective in the loop.
 

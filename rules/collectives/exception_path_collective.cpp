@@ -33,7 +33,9 @@ class QuietEnds {
       for (const objects::KnownCall& call : context_.index.known_calls()) {
         if (call.expr != decorator || context_.program.funcs[call.function].module != module_id) continue;
         const variation::ValueId raises = context_.index.Arg(call, "reraise");
-        return call.entry->Has(knowledge::Role::SwallowErrors) && !(raises && context_.values.IsTrue(raises));
+        // What the program does on an error may be to leave with a status that says so: `onerror=lambda _: sys.exit(1)`.
+        const bool is_handled = context_.index.Arg(call, "onerror").has_value();
+        return call.entry->Has(knowledge::Role::SwallowErrors) && !is_handled && !(raises && context_.values.IsTrue(raises));
       }
       return false;
     }

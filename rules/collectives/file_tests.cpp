@@ -228,12 +228,13 @@ bool FileTests::IsWhereMissing(const Site& use, const KnownCall& look) const {
 }
 
 // The ranks meet after the look and before the file is made: all of them have looked by then. In a loop the next look
-// may come late.
+// may come late, unless it is for another file.
 bool FileTests::IsAfterMeeting(const Site& use, const KnownCall& look) const {
   const ir::ModuleId module_id = context_.program.funcs[look.function].module;
   const ir::Module& module = context_.program.modules[module_id];
   const ir::Tree& tree = context_.index.tree(module_id);
-  if (!context_.index.LoopsAround({look.function, look.expr}).empty()) return false;
+  const std::vector<ir::StmtId> loops = context_.index.LoopsAround({look.function, look.expr});
+  if (!std::ranges::all_of(loops, [&](ir::StmtId loop) { return IsOfRound(look, loop); })) return false;
   for (ir::StmtId at = tree.StatementOf(look.expr); at; at = tree.Parent(at)) {
     for (const ir::StmtId later : module.statements(tree.BlockOf(at))) {
       const bool is_between = module[later].begin >= module[at].end && module[later].end <= module[use.expr].begin;
@@ -241,6 +242,16 @@ bool FileTests::IsAfterMeeting(const Site& use, const KnownCall& look) const {
     }
   }
   return false;
+}
+
+// Each round of the loop looks for a file of its own: the path is made of what the loop is at.
+bool FileTests::IsOfRound(const KnownCall& look, ir::StmtId loop) const {
+  const ir::ModuleId module_id = context_.program.funcs[look.function].module;
+  const ir::Stmt& stmt = context_.program.modules[module_id][loop];
+  const ValueId path = PathOf(look);
+  if (stmt.kind != ir::StmtKind::For || !path) return false;
+  const ValueId item = context_.facts.value(module_id, ir::ValueOf(stmt));
+  return item && context_.values.AnyPart(path, [&](ValueId part) { return part == item; });
 }
 
 bool FileTests::IsMadeMeanwhile(const KnownCall& look) const {
