@@ -205,10 +205,13 @@ bool FunctionEvaluator::IsBroadcastOf(ValueId condition, ValueId received, Value
   if (broadcast == broadcasts_.end() || RankTest(condition, broadcast->second.root) != false) return false;
   // `box = [value]` on the root, `[None]` elsewhere.
   const auto on_root = [&](ValueId value_there) {
-    if (store_[value_there].kind != ValueKind::Select) return value_there;
-    const auto kids = store_.Kids(value_there);
-    const std::optional<bool> holds = RankTest(kids[0], broadcast->second.root);
-    return holds ? kids[*holds ? 1 : 2] : value_there;
+    while (store_[value_there].kind == ValueKind::Select) {
+      const auto kids = store_.Kids(value_there);
+      const std::optional<bool> holds = RankTest(kids[0], broadcast->second.root);
+      if (!holds) break;
+      value_there = kids[*holds ? 1 : 2];
+    }
+    return value_there;
   };
   ValueId content = on_root(broadcast->second.before);
   if (is_item) {
