@@ -1,5 +1,7 @@
 #include <algorithm>
 
+#include <fmt/format.h>
+
 #include "analyzer/variation/evaluator.h"
 
 namespace allranks::variation {
@@ -151,12 +153,18 @@ ValueId FunctionEvaluator::MethodValue(FuncId method, ValueId receiver, bool on_
   return FunctionValue(method, bound);
 }
 
-// Values assigned to an attribute anywhere in the classes of the mro, or, failing these, in subclasses.
+// Values assigned to an attribute anywhere in the classes of the mro, or, failing these, in subclasses. A constant in a base class
+// is the default that a class below replaces.
 ValueId FunctionEvaluator::FieldOf(binding::ClassId class_id, NameId attr, bool skip_first) {
   const binding::ClassInfo& info = tables_.program.classes[class_id];
+  ValueId field;
   for (size_t i = skip_first ? 1 : 0; i < info.mro.size(); ++i) {
-    if (const ValueId value = tables_.Read(TableId::Fields, info.mro[i].index, attr.index)) return value;
+    const ValueId value = tables_.Read(TableId::Fields, info.mro[i].index, attr.index);
+    if (!value || value == field || (field && (IsConstant(store_[value]) || IsConstant(store_[field])))) continue;
+    const ValueId whose = field ? store_.Symbol(tables_.NameSymbol(fmt::format("class {} of {}", i, Text(attr))), {}, kOfSomeObject) : ValueId::None();
+    field = field ? store_.Select(whose, field, value) : value;
   }
+  if (field) return field;
   for (const binding::ClassId subclass : info.subclasses) {
     if (const ValueId value = tables_.Read(TableId::Fields, subclass.index, attr.index)) return value;
   }

@@ -116,6 +116,7 @@ class Epochs {
     // In an evaluation the order of the samples does not matter.
     const ir::ModuleId module = context_.program.funcs[loop.iterable.function].module;
     if (Contains(told_, loop.loader, module) || Contains(lost_, loop.loader, module) || !context_.training.TrainsOn(loop)) return;
+    if (IsPreparedElsewhere(loop)) return;
     const std::optional<ValueId> sampler = ForgottenSampler(loop.loader, module);
     if (!sampler || SomebodyElseMayTell(loop, *sampler)) return;
     const std::optional<Site> epochs = EpochLoop(loop.iterable);
@@ -123,6 +124,13 @@ class Epochs {
     if (std::ranges::count(seen_, SpanOf(context_, loop.iterable)) > 0) return;
     seen_.push_back(SpanOf(context_, loop.iterable));
     Report(loop, *sampler, *epochs);
+  }
+
+  // A field that also holds what Accelerate made of the loader. That counts its rounds and tells its sampler: `DataLoaderShard.__iter__`
+  // calls `set_epoch` (accelerate/data_loader.py), which since 0.30 looks behind `BatchSamplerShard` as well.
+  bool IsPreparedElsewhere(const LoaderLoop& loop) const {
+    const ValueId value = context_.facts.value(context_.program.funcs[loop.iterable.function].module, loop.iterable.expr);
+    return std::ranges::any_of(context_.values.Leaves(value), [&](ValueId leaf) { return context_.values.IsA(leaf, "accelerate.Prepared"); });
   }
 
   // The sampler that shuffles and that nobody tells the epoch.
@@ -338,7 +346,7 @@ for epoch in range(epochs):
 * The sampler does not shuffle, or there is one epoch only.
 * Nothing is trained in the loop: the order of an evaluation does not matter.
 * A framework prepares the loader and sets the epoch: Accelerate, Lightning, the Trainer of
-  Transformers.
+  Transformers. Of a field, what Accelerate made of the loader is enough.
 * The loader or sampler is a class of the project's own, or `set_epoch` is called, in one of the files
   that take part, on an object that cannot be followed.
 
