@@ -16,6 +16,7 @@
 #include "analyzer/objects/accumulation.h"
 #include "analyzer/objects/file_uses.h"
 #include "analyzer/objects/launch.h"
+#include "analyzer/objects/launched_options.h"
 #include "analyzer/objects/loading.h"
 #include "analyzer/objects/program_index.h"
 #include "analyzer/objects/reach.h"
@@ -61,6 +62,7 @@ struct Context {
   const objects::Loading& loading;
   const objects::Launch& launch;
   const objects::Accumulation& accumulation;
+  const objects::LaunchedOptions& options;
   const objects::FileUses& file_uses;
   const objects::Strategies& strategies;
   ReportedDifferences differences = {};  // filled by ReportedDifferencesOf

@@ -66,8 +66,8 @@ void Fields(T& it, Visit& visit) {
 
 template <Is<LaunchSign> T, class Visit>
 void Fields(T& it, Visit& visit) {
-  auto& [run_by, keyword, values] = it;
-  visit(run_by, keyword, values);
+  auto& [run_by, keyword, values, starts_ranks] = it;
+  visit(run_by, keyword, values, starts_ranks);
 }
 
 template <Is<Strategy> T, class Visit>

@@ -247,6 +247,7 @@ struct LaunchSign {
   RunBy run_by{};
   NameId keyword;              // only where this keyword argument ...
   std::vector<NameId> values;  // ... is one of these, as text
+  bool starts_ranks = false;   // the call starts the processes itself, where no launcher has
 };
 
 // A way of making a job parallel under which some calls communicate (`Operation::strategies` names it), and what shows

@@ -311,7 +311,7 @@ class Loader {
                                           : UnknownWord("word", run_by, all));
       return;
     }
-    const LaunchSign sign{.run_by = found->run_by, .keyword = ReadName(table, "keyword"), .values = ReadNameList(table, "values")};
+    const LaunchSign sign{.run_by = found->run_by, .keyword = ReadName(table, "keyword"), .values = ReadNameList(table, "values"), .starts_ranks = table.Flag("starts_ranks")};
     if (calls.empty() && options.empty() && !sign.keyword) {
       table.Fail("", "nothing is said to be a sign; give `names`, `keyword` or `options`");
     }

@@ -37,6 +37,7 @@ struct Started {
 std::vector<Started> StartedBy(const binding::Program& program, std::span<const LaunchLine> lines) {
   std::unordered_map<std::string_view, Started> by_path;
   for (const LaunchLine& line : lines) {
+    if (line.unknown_below) continue;
     Started& started = by_path[line.path];
     (line.starts_ranks ? started.as_ranks : started.as_one_process) = true;
     started.as_job_of_one = started.as_job_of_one || line.is_job_of_one;
@@ -73,6 +74,7 @@ class Solver {
   Solver(const binding::Program& program, const knowledge::Knowledge& knowledge, const variation::Facts& facts,
          const ProgramIndex& index, std::span<const LaunchLine> lines)
       : program_(program), facts_(facts), index_(index), neighbourhood_(program), started_(StartedBy(program, lines)),
+        lines_(lines),
         own_(FindLaunchSigns(program, knowledge, facts, index)), callees_(program.funcs.size()), callers_(program.funcs.size()),
         makers_(program.funcs.size()), for_main_(program.funcs.size()) {}
 
@@ -188,10 +190,17 @@ class Solver {
     }
   }
 
-  // A line that starts one process is the smallest example where the program asks for its ranks itself.
+  // A launcher that is told to start one process is the smallest example where the program asks for its ranks itself.
   bool IsJobOfOne(ir::ModuleId module) const {
-    if (!started_[module.index].as_job_of_one || started_[module.index].as_ranks) return false;
-    return std::ranges::none_of(neighbourhood_.UsedBy(module), [&](ir::ModuleId used) { return ReadsRanks(used); });
+    const Started& started = started_[module.index];
+    if (started.as_ranks || (!started.as_one_process && !started.as_job_of_one)) return false;
+    const std::vector<ir::ModuleId> used = neighbourhood_.UsedBy(module);
+    const auto reads = [&](ir::ModuleId each) { return ReadsRanks(each); };
+    const auto starts = [&](ir::ModuleId each) { return HasSign(each, kStartsRanks | kHasController, own_); };
+    if (started.as_job_of_one) return std::ranges::none_of(used, reads);
+    const std::string& path = program_.infos[module].path;
+    const bool may_be_ranks = std::ranges::any_of(lines_, [&](const LaunchLine& line) { return line.starts_ranks && line.MayStart(path); });
+    return !may_be_ranks && std::ranges::none_of(used, starts);
   }
 
   // What a function says by itself; none: its callers decide.
@@ -366,6 +375,7 @@ class Solver {
   const ProgramIndex& index_;
   binding::Neighbourhood neighbourhood_;
   std::vector<Started> started_;    // by ModuleId
+  std::span<const LaunchLine> lines_;
   std::vector<LaunchSigns> own_;    // by FuncId
   std::vector<LaunchSigns> below_;  // the same, with those of all that it calls
   Edges callees_, callers_, makers_;

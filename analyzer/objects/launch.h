@@ -8,8 +8,10 @@
 //
 // A file that is started by hand (`if __name__ == "__main__"`), speaks to no ranks, and neither shows nor imports anything
 // that makes a job is run by one process. That is unsound where a file outside the project makes the job. Lines of scripts
-// and pages that start it (launch_lines.h) tell more: ranks if a launcher does, one process if all start it by `python`, and
-// a job of one where launchers are told to start one process, no line starts more and the code asks for no ranks itself.
+// and pages that start it (launch_lines.h) tell more: ranks if a launcher does, one process if all start it by `python` and
+// neither it nor what it uses starts ranks itself, and a job of one where launchers are told to start one process, no line
+// starts more and the code asks for no ranks itself. A line that starts ranks of a file that is not known
+// may start any below the folder in which its own lies.
 #pragma once
 
 #include <span>

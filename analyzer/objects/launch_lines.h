@@ -2,19 +2,32 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace allranks::objects {
 
+// `--accum_iter 4`, `--fp16`.
+struct GivenOption {
+  std::string name;                  // "--accum_iter"
+  std::optional<std::string> value;  // none: none is given, or it is not known
+};
+
 // `torchrun --nproc_per_node=8 tools/train.py`, `CUDA_VISIBLE_DEVICES=0 python demo.py`; or a configuration that no line names.
 struct LaunchLine {
-  std::string path;           // of the file that it starts, as paths of modules are given; empty: of none that is known
+  std::string path;           // of the file that it starts, as paths of modules are given; empty: of one that is not known
   bool starts_ranks = false;  // by a launcher of ranks; else one process
   bool is_job_of_one = false; // by a launcher that is told to start one process
   std::string strategy;       // "DEEPSPEED", "MULTI_GPU": what the launcher is told; empty: it says nothing
   int64_t nodes = 0;          // on which it starts ranks; 0: that is not said
-  std::vector<std::string> options;  // of the script: "--deepspeed"
+  std::vector<GivenOption> options;  // of the script
+  // Of a line that starts a file of the project, but it is not known which: the folder that it is in. None: of all others.
+  std::optional<std::string> unknown_below;
+
+  // Whether it starts a file, or may.
+  bool MayStart(std::string_view file) const { return path == file || (unknown_below && (unknown_below->empty() || file.starts_with(*unknown_below + "/"))); }
 };
 
 using LaunchLines = std::vector<LaunchLine>;

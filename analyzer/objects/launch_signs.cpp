@@ -34,6 +34,7 @@ class Finder {
   void VisitKnown(const KnownCall& call) {
     const knowledge::Entry& entry = *call.entry;
     if (entry.Has(knowledge::Role::StartsWithIndex)) Add(call.function, kMakesJob);
+    if (entry.Has(knowledge::Role::StartsWithIndex) || entry.Has(knowledge::Role::StartProcesses)) Add(call.function, kStartsRanks);
     const bool asks = entry.yield.kind == knowledge::YieldKind::Formula && !entry.is_attribute;
     if (entry.has_operation || asks) Add(call.function, kSpeaksToRanks);
     if (!entry.has_operation || entry.operation.op_class != knowledge::OpClass::Init) return;
@@ -112,7 +113,9 @@ class Finder {
   LaunchSigns SignsOf(ir::ModuleId module, ir::ExprId call, std::span<const knowledge::LaunchSign> signs) const {
     LaunchSigns found = 0;
     for (const knowledge::LaunchSign& sign : signs) {
-      if (!sign.keyword || Passes(module, call, sign)) found |= SignOf(sign.run_by, sign.keyword.has_value());
+      if (sign.keyword && !Passes(module, call, sign)) continue;
+      found |= SignOf(sign.run_by, sign.keyword.has_value());
+      if (sign.starts_ranks) found |= kStartsRanks;
     }
     return found;
   }

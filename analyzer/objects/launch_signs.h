@@ -16,6 +16,7 @@ constexpr LaunchSigns kJobOfOne = 4;       // `world_size=1`, `devices=1`, one m
 constexpr LaunchSigns kOneByHabit = 8;     // a web page, a prompt, an export
 constexpr LaunchSigns kReadsRanks = 16;    // of its environment: somebody has set them
 constexpr LaunchSigns kAsksForOne = 64;    // hands `world_size=1` to whatever makes the job
+constexpr LaunchSigns kStartsRanks = 128;  // itself, where no launcher has
 constexpr LaunchSigns kSpeaksToRanks = 32; // communicates, or asks for its rank in a group
 
 // By FuncId. Of each function alone, not of what it calls.

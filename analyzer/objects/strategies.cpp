@@ -151,7 +151,7 @@ std::vector<bool> StartedOtherwise(const binding::Program& program, const bindin
 
 bool AsksFor(const binding::Program& program, const Strategy& strategy, const LaunchLine& line) {
   const auto names_it = [&](NameId name) {
-    return program.text(name) == line.strategy || std::ranges::count(line.options, program.text(name)) > 0;
+    return program.text(name) == line.strategy || std::ranges::count(line.options, program.text(name), &GivenOption::name) > 0;
   };
   return std::ranges::any_of(strategy.launched_as, names_it) || std::ranges::any_of(strategy.options, names_it);
 }

@@ -40,11 +40,17 @@ std::string StrategyOf(const launch::Job& job) {
   return "";
 }
 
-std::vector<std::string> OptionsOf(const launch::Job& job) {
-  std::vector<std::string> options;
-  for (const launch::Word& arg : job.args) {
-    std::string text = arg.text();
-    if (text.starts_with("--")) options.push_back(text.substr(0, text.find('=')));
+std::vector<objects::GivenOption> OptionsOf(const launch::Job& job) {
+  std::vector<objects::GivenOption> options;
+  for (size_t i = 0; i < job.args.size(); ++i) {
+    const std::string& text = job.args[i].text();
+    if (!text.starts_with("--")) continue;
+    const size_t equals = text.find('=');
+    objects::GivenOption& option = options.emplace_back();
+    option.name = text.substr(0, equals);
+    const bool is_next = equals == std::string::npos && i + 1 < job.args.size() && !job.args[i + 1].text().starts_with("--");
+    const launch::Word value = is_next ? job.args[i + 1] : equals != std::string::npos ? job.args[i].From(equals + 1) : launch::Word();
+    if (!value.empty() && value.IsKnown()) option.value = value.text();
   }
   return options;
 }
@@ -89,20 +95,24 @@ void LaunchLineReader::Resolve(launch::LaunchFile& file) const {
 
 void LaunchLineReader::Add(const launch::LaunchFile& file, objects::LaunchLines& lines) {
   for (const launch::Job& job : file.jobs) {
-    if (job.script.empty() || !job.script.IsKnown()) continue;
+    if (job.script.empty()) continue;
     const bool is_job_of_one = IsJobOfOne(job);
     const bool starts_ranks = StartsRanks(job) && !is_job_of_one;
     // Somebody else may start one of these on each machine.
     if (!starts_ranks && job.is_remote) continue;
     const std::string folder(DirectoryOf(file.path));
     const std::string& path = job.script_path;
-    if (path.empty()) continue;
+    if (path.empty()) {
+      if (starts_ranks && MayBeOfProject(job)) lines.push_back({.path = "", .starts_ranks = true, .is_job_of_one = false, .strategy = "", .nodes = 0, .options = OptionsOf(job),
+                                                              .unknown_below = paths_.Shown(ReachOf(folder))});
+      continue;
+    }
     if (const launch::Option* config = job.innermost().Find("config_file"); config != nullptr && config->value.IsKnown()) {
       const std::string name = config->value.text();
       configured_.push_back({lines.size(), {Normalized(Join(folder, name)), Normalized(name)}});
     }
     lines.push_back({.path = paths_.Shown(path), .starts_ranks = starts_ranks, .is_job_of_one = is_job_of_one,
-                     .strategy = StrategyOf(job), .nodes = NodesOf(job), .options = OptionsOf(job)});
+                     .strategy = StrategyOf(job), .nodes = NodesOf(job), .options = OptionsOf(job), .unknown_below = {}});
   }
 }
 
@@ -110,7 +120,7 @@ void LaunchLineReader::Finish(const launch::Launches& launches, objects::LaunchL
   for (const launch::LaunchFile& file : launches.files) {
     const std::string strategy = StrategyIn(file);
     if (strategy.empty()) continue;
-    lines.push_back({.path = "", .starts_ranks = true, .is_job_of_one = false, .strategy = strategy, .nodes = 0, .options = {}});
+    lines.push_back({.path = "", .starts_ranks = true, .is_job_of_one = false, .strategy = strategy, .nodes = 0, .options = {}, .unknown_below = {}});
     for (const Configured& line : configured_) {
       if (std::ranges::count(line.paths, file.path) == 0) continue;
       objects::LaunchLine& configured = lines[line.line];
@@ -120,6 +130,13 @@ void LaunchLineReader::Finish(const launch::Launches& launches, objects::LaunchL
       configured.is_job_of_one = true;
     }
   }
+}
+
+bool LaunchLineReader::MayBeOfProject(const launch::Job& job) const { return !job.script.IsKnown() || by_name_.contains(NameOf(PathOf(job))); }
+
+// A folder of scripts starts what lies beside it, too.
+std::string LaunchLineReader::ReachOf(const std::string& folder) const {
+  return by_folder_.contains(folder) ? folder : std::string(DirectoryOf(folder));
 }
 
 std::string_view LaunchLineReader::FileOf(const launch::Job& job, std::string_view folder) const {

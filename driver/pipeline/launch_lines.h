@@ -34,6 +34,10 @@ class LaunchLineReader {
   };
 
   std::string_view FileOf(const launch::Job& job, std::string_view folder) const;
+  // Whether it may start a file of the project though it is not known which.
+  bool MayBeOfProject(const launch::Job& job) const;
+  // The folder below which a line may start files.
+  std::string ReachOf(const std::string& folder) const;
   std::string NearestTo(const launch::Job& job, std::string_view folder) const;
 
   const PathMap& paths_;

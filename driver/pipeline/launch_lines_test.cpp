@@ -46,7 +46,8 @@ TEST(LaunchLinesTest, TheFileBesideIsMeant) {
 }
 
 TEST(LaunchLinesTest, OfSeveralFilesNobodyKnowsWhichIsMeant) {
-  EXPECT_THAT(LinesOf({{"a/main.py", kCode}, {"b/main.py", kCode}, {"c/run.sh", "torchrun main.py\n"}}), IsEmpty());
+  EXPECT_THAT(LinesOf({{"a/main.py", kCode}, {"b/main.py", kCode}, {"c/run.sh", "torchrun main.py\n"}}), ElementsAre(" ranks"));
+  EXPECT_THAT(LinesOf({{"a/main.py", kCode}, {"c/run.sh", "torchrun other.py\n"}}), IsEmpty());
 }
 
 TEST(LaunchLinesTest, ALauncherMayBeToldToStartOneProcess) {

@@ -99,6 +99,7 @@ struct RuleObjects {
   std::optional<objects::Training> training;
   std::optional<objects::Loading> loading;
   std::optional<objects::Accumulation> accumulation;
+  std::optional<objects::LaunchedOptions> options;
   std::optional<objects::FileUses> file_uses;
   std::optional<objects::Strategies> strategies;
 
@@ -111,6 +112,7 @@ struct RuleObjects {
         },
         [&] { training.emplace(a.program, *a.knowledge, a.facts, index); },
         [&] { loading.emplace(a.program, *a.knowledge, a.facts, index); },
+        [&] { options.emplace(a.program, *a.knowledge, a.facts, index, a.launch_lines); },
         [&] { file_uses.emplace(a.program, a.facts, index); },
         [&] { strategies.emplace(StrategiesOf(a, index)); }};
     ParallelFor(std::size(parts), jobs, [&](size_t i) { parts[i](); }, Stack::Deep);
@@ -141,7 +143,7 @@ std::vector<Finding> FindingsOfRules(const std::vector<const rules::Rule*>& want
   RuleObjects made;
   made.Fill(a, index, jobs);
   rules::Context context{a.files, a.program, *a.knowledge, a.facts, a.analysis, index, values, *made.reach, *made.training,
-                         *made.loading, *made.launch, *made.accumulation, *made.file_uses, *made.strategies};
+                         *made.loading, *made.launch, *made.accumulation, *made.options, *made.file_uses, *made.strategies};
   context.differences = rules::ReportedDifferencesOf(context);
   std::vector<Finding> findings = FindingsOf(wanted, context, jobs);
   const witness::Communicators communicators = objects::CommunicatorsOf(a.program, index, values);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
 
 #include "frontends/launch/cluster.h"
 #include "frontends/launch/commands.h"
@@ -325,15 +326,17 @@ class FileReader {
 std::optional<FileKind> KindOfName(std::string_view path) {
   const std::string_view name = NameOf(path);
   const size_t dot = name.rfind('.');
-  const std::string_view ending = dot == std::string_view::npos ? std::string_view() : name.substr(dot);
+  std::string ending(dot == std::string_view::npos ? std::string_view() : name.substr(dot));
+  // `README.MD`, written on a machine that does not tell the two apart.
+  std::ranges::transform(ending, ending.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
   constexpr std::array<std::string_view, 8> kShell = {".sh", ".bash", ".slurm", ".sbatch", ".job", ".slrm", ".zsh", ".qsub"};
-  if (std::ranges::count(kShell, ending) > 0) return FileKind::Shell;
+  if (std::ranges::count(kShell, std::string_view(ending)) > 0) return FileKind::Shell;
   if (ending == ".yaml" || ending == ".yml") return FileKind::Yaml;
   if (ending == ".json") return FileKind::Json;
   if (ending == ".md") return FileKind::Markdown;
   if (ending == ".ipynb") return FileKind::Notebook;
   if (name == "Makefile" || name == "makefile" || ending == ".mk") return FileKind::Make;
-  if (name.starts_with("Dockerfile") || ending == ".dockerfile" || ending == ".Dockerfile") return FileKind::Docker;
+  if (name.starts_with("Dockerfile") || ending == ".dockerfile") return FileKind::Docker;
   return std::nullopt;
 }
 

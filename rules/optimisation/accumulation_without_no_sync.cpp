@@ -139,6 +139,7 @@ Finding FindingOf(const Context& context, const AccumulationWindow& window, cons
   AddLabel(finding, finding.span, LabelRole::Primary, {"reduces over all ranks", {}});
   for (size_t i = 1; i < backwards.size(); ++i) AddLabel(finding, SpanOf(context, backwards[i]), LabelRole::Note, {"so does this one", {}});
   AddLabel(finding, SpanOf(context, window.step.call.site), LabelRole::Why, {HowOften(window.period), {}});
+  if (context.options.IsAlways(context.program.funcs[window.function].module, window.period.length, 1)) findings::Assume(finding, findings::Assumptions::Of(findings::Assumption::OptionSet));
   finding.help = {"run forward and backward of all but the last micro-step under `model.no_sync()`", {}};
   finding.witness = AccumulationWitness(context, window.period.length, finding.span);
   if (std::optional<findings::Fix> fix = ReduceWhereItSteps(context, window, backwards.front())) finding.fixes.push_back(std::move(*fix));
@@ -214,6 +215,9 @@ for i, batch in enumerate(loader):
 * The model is sharded: FSDP may leave `no_sync` out on purpose, as it costs memory, and asks for it only in
   the backward, so that there a lone backward under `no_sync` is in time.
 * The backward is under the same test as the step.
+
+Where the number of micro-steps is an option that is 1 by default, and no command of the project gives it another value, the
+finding is *possible*.
 
 ## Fix
 

@@ -1,0 +1,97 @@
+#include "analyzer/objects/launched_options.h"
+
+#include <algorithm>
+#include <string>
+
+namespace allranks::objects {
+namespace {
+
+using variation::ValueKind;
+
+// "accum_iter" of "--accum-iter", as argparse names the attribute.
+std::string AttributeOf(std::string_view option) {
+  std::string name(option.substr(std::min(option.find_first_not_of('-'), option.size())));
+  std::ranges::replace(name, '-', '_');
+  return name;
+}
+
+}  // namespace
+
+LaunchedOptions::LaunchedOptions(const binding::Program& program, const knowledge::Knowledge& knowledge, const variation::Facts& facts,
+                                 const ProgramIndex& index, std::span<const LaunchLine> lines)
+    : program_(program), facts_(facts), values_(program, knowledge, facts), neighbourhood_(program), lines_(lines) {
+  for (uint32_t m = 0; m < program.modules.size(); ++m) {
+    for (const ir::ExprId call : index.ExprsOf(ir::ModuleId{m}, ir::ExprKind::Call)) AddCall(ir::ModuleId{m}, call);
+    AddFields(ir::ModuleId{m});
+  }
+}
+
+void LaunchedOptions::AddCall(ir::ModuleId module_id, ir::ExprId call) {
+  const ir::Module& module = program_.modules[module_id];
+  const ir::Expr& callee = module[ir::CalleeOf(module[call])];
+  if (callee.kind != ir::ExprKind::Attribute || program_.text(ir::AttrOf(callee)) != "add_argument") return;
+  std::string name;
+  ValueId usual;
+  for (uint32_t i = 0; i < ir::ArgCount(module, module[call]); ++i) {
+    const ir::Arg arg = ir::ArgAt(module, module[call], i);
+    const ValueId value = facts_.value(module_id, arg.value);
+    const std::string_view text = values_.Str(value);
+    const bool is_long = arg.kind == ir::ArgKind::Positional && text.starts_with("--");
+    if (is_long && name.empty()) name = AttributeOf(text);
+    if (arg.kind != ir::ArgKind::Keyword) continue;
+    if (program_.text(arg.keyword) == "dest" && !text.empty()) name = text;
+    if (program_.text(arg.keyword) == "default") usual = value;
+  }
+  if (const base::NameId id = program_.names->Find(name)) declared_[id].push_back({module_id, usual});
+}
+
+void LaunchedOptions::AddFields(ir::ModuleId module_id) {
+  const ir::Module& module = program_.modules[module_id];
+  for (const ir::Class& each : module.classes) {
+    for (const ir::StmtId id : module.statements(each.body)) {
+      const ir::Stmt& stmt = module[id];
+      if (stmt.kind != ir::StmtKind::AnnAssign || !ir::AssignedOf(stmt) || module[ir::ValueOf(stmt)].kind != ir::ExprKind::Name) continue;
+      declared_[ir::NameOf(module[ir::ValueOf(stmt)])].push_back({module_id, facts_.value(module_id, ir::AssignedOf(stmt))});
+    }
+  }
+}
+
+bool LaunchedOptions::IsAlways(ir::ModuleId module, ValueId value, int64_t number) const {
+  constexpr int kMostSteps = 8;
+  for (int step = 0; value && step < kMostSteps; ++step) {
+    const variation::Value& node = facts_.values_store[value];
+    if (node.kind == ValueKind::Param) value = facts_.param(FuncId{node.a}, node.b);
+    else if (node.kind == ValueKind::Derived && node.kid_count == 1) return IsOption(module, facts_.values_store.OperationOf(node.a), number);
+    else return false;
+  }
+  return false;
+}
+
+bool LaunchedOptions::IsOption(ir::ModuleId module, base::NameId name, int64_t number) const {
+  const auto declared = name ? declared_.find(name) : declared_.end();
+  if (declared == declared_.end()) return false;
+  const std::vector<ir::ModuleId> near = neighbourhood_.Of(module);
+  bool is_found = false;
+  for (const Declaration& each : declared->second) {
+    if (std::ranges::count(near, each.module) == 0) continue;
+    if (values_.Int(each.usual) != number) return false;
+    is_found = true;
+  }
+  return is_found && !IsGivenElse(module, program_.text(name), number);
+}
+
+bool LaunchedOptions::IsGivenElse(ir::ModuleId module, std::string_view name, int64_t number) const {
+  for (const LaunchLine& line : lines_) {
+    const bool gives = std::ranges::any_of(line.options, [&](const GivenOption& given) {
+      return AttributeOf(given.name) == name && given.value != std::to_string(number);
+    });
+    if (!gives) continue;
+    for (uint32_t m = 0; m < program_.modules.size(); ++m) {
+      if (!line.MayStart(program_.infos[ir::ModuleId{m}].path)) continue;
+      if (std::ranges::count(neighbourhood_.UsedBy(ir::ModuleId{m}), module) > 0) return true;
+    }
+  }
+  return false;
+}
+
+}  // namespace allranks::objects

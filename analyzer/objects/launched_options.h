@@ -1,0 +1,49 @@
+// What options of command lines are in the jobs that a project describes: their default, unless a line gives another value.
+//
+// An option is an attribute of that name (`args.accum_iter`) where `add_argument("--accum_iter", default=1)` or a field of a
+// class (`accum_iter: int = 1`, as parsers of data classes read it) declares it. All declarations of a name in one program have
+// to agree.
+//
+// Not sound where a line passes options in a variable that is not known, or where a file of settings changes them.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <unordered_map>
+#include <vector>
+
+#include "analyzer/binding/neighbourhood.h"
+#include "analyzer/objects/launch_lines.h"
+#include "analyzer/objects/program_index.h"
+#include "analyzer/objects/values.h"
+
+namespace allranks::objects {
+
+class LaunchedOptions {
+ public:
+  LaunchedOptions(const binding::Program& program, const knowledge::Knowledge& knowledge, const variation::Facts& facts,
+                  const ProgramIndex& index, std::span<const LaunchLine> lines);
+
+  // Whether a value, used in `module`, is an option whose default is `number` and to which no line that starts a program with this
+  // module gives another value.
+  bool IsAlways(ir::ModuleId module, ValueId value, int64_t number) const;
+
+ private:
+  void AddCall(ir::ModuleId module, ir::ExprId call);
+  void AddFields(ir::ModuleId module);
+  bool IsOption(ir::ModuleId module, base::NameId name, int64_t number) const;
+  bool IsGivenElse(ir::ModuleId module, std::string_view name, int64_t number) const;
+
+  struct Declaration {
+    ir::ModuleId module;
+    ValueId usual;  // none: it has no default
+  };
+  const binding::Program& program_;
+  const variation::Facts& facts_;
+  Values values_;
+  binding::Neighbourhood neighbourhood_;
+  std::unordered_map<base::NameId, std::vector<Declaration>> declared_;
+  std::span<const LaunchLine> lines_;
+};
+
+}  // namespace allranks::objects
