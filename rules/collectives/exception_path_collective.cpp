@@ -170,8 +170,8 @@ for batch in loader:
 * Neither body, handler nor what is skipped holds a collective.
 * The handler is for something that befalls all ranks alike, such as an import that fails.
 
-That the work fails on one rank alone is an assumption, and on unknown code two of eight such findings were right: they are *possible*.
-Decorators are reported at default settings.
+That the work fails on one rank alone is an assumption, and on unknown code two of eight such findings
+were right: they are *possible*. Decorators are reported at default settings.
 
 ## Fix
 

@@ -216,8 +216,8 @@ for i, batch in enumerate(loader):
   the backward, so that there a lone backward under `no_sync` is in time.
 * The backward is under the same test as the step.
 
-Where the number of micro-steps is an option that is 1 by default, and no command of the project gives it another value, the
-finding is *possible*.
+Where the number of micro-steps is an option that is 1 by default, and no command of the project gives
+it another value, the finding is *possible*.
 
 ## Fix
 
