@@ -146,14 +146,16 @@ class CppSelector {
   // All definitions that use these, through so many others at most.
   std::vector<bool> Spread(std::vector<Definition> seeds, size_t most) {
     std::vector<bool> reached(file_of_.size());
-    std::vector<Definition> work;  // in the order of their distance
+    // In the order of their distance.
+    std::vector<Definition> work;
     const auto reach = [&](Definition id) {
       if (reached[id]) return;
       reached[id] = true;
       work.push_back(id);
     };
     std::ranges::for_each(seeds, reach);
-    std::unordered_set<uint64_t> defined, declared;  // name and file that have been seen to
+    // Name and file that have been seen to.
+    std::unordered_set<uint64_t> defined, declared;
     std::unordered_set<NameHash> spread;
     for (size_t i = 0, distance = 0, next = work.size(); i < work.size(); ++i) {
       if (i == next) {
@@ -220,7 +222,8 @@ class CppSelector {
       chosen_[FileOf(id)] = true;
       work.push_back(id);
     }
-    std::unordered_set<uint64_t> by_acting, by_others;  // name and file that have been asked
+    // Name and file that have been asked.
+    std::unordered_set<uint64_t> by_acting, by_others;
     while (!work.empty()) {
       const Definition at = work.back();
       work.pop_back();

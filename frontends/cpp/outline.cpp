@@ -314,7 +314,8 @@ class Outliner {
   void TakeInTemplate(const Token& token) {
     if (token.text == "<") ++state_.angles;
     if (token.text == ">" && --state_.angles == 0) state_.head.last = '>';
-    if (token.text == ";" || token.text == "{" || token.text == "}") {  // it was no list after all
+    // It was no list after all.
+    if (token.text == ";" || token.text == "{" || token.text == "}") {
       state_.angles = 0;
       TakeInHead(token);
     }
@@ -408,7 +409,8 @@ class Outliner {
       is_first_colon_ = false;
     } else if (mark == ':' && head.names == 1 && !head.has_parens) {
       const NameHash name = head.last_name;
-      head = {};  // `public:`, or the `Class::` of its constructor
+      // `public:`, or the `Class::` of its constructor.
+      head = {};
       head.last_name = name;
     } else if (mark == '*' && !head.has_parens) {
       head.is_void = false;
@@ -436,11 +438,13 @@ class Outliner {
     } else if (head.is_type && !ends_function) {
       Enter({ScopeKind::Class, head.class_name});
     } else if (head.lists_members && (head.last == 'n' || head.last == '>')) {
-      ++head.braces;  // `: member{value}`
+      // `: member{value}`.
+      ++head.braces;
     } else if (head.has_parens || head.is_operator) {
       BeginBody();
     } else if (head.names >= 2) {
-      ++head.braces;  // `Type variable{value}`
+      // `Type variable{value}`.
+      ++head.braces;
       head.assigned = head.last_name;
       head.is_assigned = true;
     } else {

@@ -2,7 +2,7 @@
 #include <optional>
 
 #include "analyzer/objects/local_flow.h"
-#include "rules/ddp/wrapping.h"
+#include "rules/wrapping.h"
 #include "rules/finding_parts.h"
 #include "rules/program_calls.h"
 

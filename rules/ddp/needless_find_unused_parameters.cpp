@@ -1,7 +1,7 @@
 #include <algorithm>
 
 #include "rules/ddp/wrapped_models.h"
-#include "rules/ddp/wrapping.h"
+#include "rules/wrapping.h"
 #include "rules/finding_parts.h"
 #include "rules/scenario_witness.h"
 #include "rules/source_edits.h"

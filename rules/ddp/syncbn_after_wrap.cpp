@@ -1,7 +1,7 @@
 #include <algorithm>
 #include <optional>
 
-#include "rules/ddp/wrapping.h"
+#include "rules/wrapping.h"
 #include "rules/finding_parts.h"
 #include "rules/source_edits.h"
 

@@ -3,7 +3,7 @@
 
 #include "analyzer/objects/gradient_calls.h"
 #include "rules/ddp/wrapper_paths.h"
-#include "rules/ddp/wrapping.h"
+#include "rules/wrapping.h"
 #include "rules/finding_parts.h"
 #include "rules/source_edits.h"
 

@@ -4,7 +4,7 @@
 #include <string_view>
 
 #include "analyzer/ir/bindings.h"
-#include "rules/ddp/wrapping.h"
+#include "rules/wrapping.h"
 #include "rules/finding_parts.h"
 
 namespace allranks::rules {

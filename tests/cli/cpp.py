@@ -61,10 +61,10 @@ class Cpp(CliTest):
         self.write("project/here.h", "inside = 1;\n")
         (self.root / "project" / "link.h").symlink_to("../etc/secret")
         for name, header in (("main", secret), ("linked", "link.h"), ("inside", "here.h"), ("missing", "nowhere.h")):
-            self.write(f"project/{name}.cpp", f'#include <mpi.h>\n#include "{header}"\n')
+            self.write(f"project/{name}.cpp", f'#include <mpi.h>\n#include "{header}"\nint wait() {{ return MPI_Barrier(MPI_COMM_WORLD); }}\n')
         self.write("project/embedded.cpp", '#include <mpi.h>\nstruct Text {\n  char bytes[64] = {\n#embed "../etc/secret" limit(8)\n  };\n'
                                            "  constexpr int size() const { return 8; }\n  constexpr const char* data() const { return bytes; }\n};\n"
-                                           "static_assert(false, Text());\n")
+                                           "static_assert(false, Text());\nint wait() { return MPI_Barrier(MPI_COMM_WORLD); }\n")
         command = {"directory": str(self.root / "project"), "file": "embedded.cpp", "arguments": ["c++", "-std=c++26", "embedded.cpp"]}
         self.write("project/compile_commands.json", json.dumps([command]))
         shown = self.check("--min-confidence", "possible", "--root", ".", cwd=self.root / "project").out
@@ -115,7 +115,7 @@ class Cpp(CliTest):
         self.assertIn("AR101", result.out)
 
     def test_crash_of_clang_costs_one_file(self):
-        self.write("crash.cpp", "#pragma clang __debug crash\n#include <mpi.h>\n")
+        self.write("crash.cpp", "#pragma clang __debug crash\n#include <mpi.h>\nint wait() { return MPI_Barrier(MPI_COMM_WORLD); }\n")
         self.write("main.cpp", PLAIN)
         result = self.check()
         self.assertIn("crash.cpp:1:1: error: AR001 file was not analysed: Clang crashed", result.out)
@@ -187,7 +187,7 @@ class Cpp(CliTest):
         self.assertNotIn("AR001", result.out)
         self.assertIn("AR101", self.check("lib/detail/sync.hpp").out)
         # A source that brings them changes nothing.
-        self.write("main.cpp", '#include "lib/comm.hpp"\nint main() { all(1); }\n')
+        self.write("main.cpp", '#include "lib/comm.hpp"\nint main() {\n  int rank;\n  MPI_Comm_rank(MPI_COMM_WORLD, &rank);\n  all(rank);\n}\n')
         self.assertEqual(self.check().out.count("AR101"), 1)
 
     def test_headers_of_a_folder_that_only_the_build_names(self):

@@ -1,4 +1,4 @@
-#include "rules/ddp/wrapping.h"
+#include "rules/wrapping.h"
 
 #include <algorithm>
 
