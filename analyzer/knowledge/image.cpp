@@ -76,12 +76,6 @@ void Fields(T& it, Visit& visit) {
   visit(name, names, members, options, launched_as, one_module_in, never_with);
 }
 
-template <Is<Knowledge::CppLibrary> T, class Visit>
-void Fields(T& it, Visit& visit) {
-  auto& [name, literals] = it;
-  visit(name, literals);
-}
-
 namespace {
 
 // Tables are written in an order that does not depend on how they are kept: equal knowledge is equal bytes.
@@ -201,7 +195,7 @@ void Image::VisitTables(Self& self, Visit& visit) {
 
 template <class Self, class Visit>
 void Image::VisitLiterals(Self& self, Visit& visit) {
-  visit(self.literals_, self.cpp_libraries_);
+  visit(self.literals_, self.cpp_literals_);
 }
 
 // The lists stand last: only who loads more reads on to them, and makes tables anew.

@@ -166,6 +166,8 @@ base::Result<bool> Knowledge::Finish() {
   for (const auto& [name, entry] : entry_names_) IndexModulesOf(name);
   std::ranges::sort(literals_);
   literals_.erase(std::ranges::unique(literals_).begin(), literals_.end());
+  std::ranges::sort(cpp_literals_);
+  cpp_literals_.erase(std::ranges::unique(cpp_literals_).begin(), cpp_literals_.end());
   return true;
 }
 

@@ -311,18 +311,11 @@ class Knowledge {
   MarkId FindMark(NameId name) const;
   size_t class_count() const { return classes_.size(); }
   std::span<const Entry> entries() const { return entries_.all(); }
-  // Every qualified name of an entry, in no order.
-  const std::unordered_map<NameId, EntryId>& entry_names() const { return entry_index_; }
 
   // Literals of which at least one occurs in every file that can matter: the prefilter's list, sorted, unique.
   const std::vector<std::string>& literals() const { return literals_; }
-  // The libraries that C, C++ and CUDA files call, in the order of the files; a file that may mean something of one, or
-  // includes one that may, holds a literal of it.
-  struct CppLibrary {
-    NameId name;
-    std::vector<std::string> literals;
-  };
-  const std::vector<CppLibrary>& cpp_libraries() const { return cpp_libraries_; }
+  // The same of C, C++ and CUDA files.
+  const std::vector<std::string>& cpp_literals() const { return cpp_literals_; }
   base::Interner& names() const { return *names_; }
 
  private:
@@ -370,7 +363,7 @@ class Knowledge {
   std::unordered_set<NameId> buffers_listed_;
   std::unordered_set<NameId> known_modules_;
   std::vector<std::string> literals_;
-  std::vector<CppLibrary> cpp_libraries_;
+  std::vector<std::string> cpp_literals_;
   // In the order of the files. Later ones win: a user's entry replaces a built-in one.
   std::vector<std::pair<NameId, EntryId>> entry_names_;
   std::vector<std::pair<NameId, ClassId>> class_names_;

@@ -712,7 +712,7 @@ class Loader {
                                       module_aliases_.end());
     knowledge_.references_.insert(knowledge_.references_.end(), references_.begin(), references_.end());
     if (is_python_) knowledge_.literals_.insert(knowledge_.literals_.end(), literals_.begin(), literals_.end());
-    if (is_cpp_) knowledge_.cpp_libraries_.push_back({names_.Intern(library_), std::move(literals_)});
+    if (is_cpp_) knowledge_.cpp_literals_.insert(knowledge_.cpp_literals_.end(), literals_.begin(), literals_.end());
   }
 
   Knowledge& knowledge_;

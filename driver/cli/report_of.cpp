@@ -51,8 +51,7 @@ std::string_view WhyLeftOut(pipeline::LeftOut why) {
     case pipeline::LeftOut::Vendored: return "a copy of somebody else's code";
     case pipeline::LeftOut::Built: return "made by a build";
     case pipeline::LeftOut::Installed:
-    case pipeline::LeftOut::Ignored:
-    case pipeline::LeftOut::Idle: break;
+    case pipeline::LeftOut::Ignored: break;
   }
   return {};
 }
@@ -67,12 +66,11 @@ std::string Named(const std::vector<std::string>& names) {
 
 // What was found and not checked, and what to do who wants it checked.
 void AddLeftOut(const pipeline::Output& out, const pipeline::PathMap& paths, std::vector<std::string>& notes) {
-  size_t ignored_files = 0, folders = 0, idle = 0;
+  size_t ignored_files = 0, folders = 0;
   std::vector<std::string> installed, others;
   for (const pipeline::LeftOutPath& each : out.left_out) {
     const std::string shown = paths.Shown(each.path);
     if (each.why == pipeline::LeftOut::Ignored) ++(each.is_folder ? folders : ignored_files);
-    else if (each.why == pipeline::LeftOut::Idle) ++idle;
     else if (each.why == pipeline::LeftOut::Installed) installed.push_back(shown);
     else others.push_back(fmt::format("{} ({})", shown, WhyLeftOut(each.why)));
   }
@@ -80,10 +78,6 @@ void AddLeftOut(const pipeline::Output& out, const pipeline::PathMap& paths, std
     std::string what = ignored_files > 0 ? Counted(ignored_files, "file") : "";
     if (folders > 0) what += (what.empty() ? "" : " and ") + Counted(folders, "folder");
     notes.push_back(fmt::format("Left out: {} that .gitignore names and git does not track.", what));
-  }
-  if (idle > 0) {
-    notes.push_back(fmt::format("Not parsed: {} of C, C++ or CUDA, as nothing in {} reaches a collective, a rank or the choice of a device.",
-                                Counted(idle, "file"), idle == 1 ? "it" : "them"));
   }
   if (!installed.empty()) notes.push_back(fmt::format("Not read, as installed packages: {}. Give the path of one to check it.", Named(installed)));
   if (!others.empty()) notes.push_back(fmt::format("Read, but not checked: {}. Give the path of one to check it.", Named(others)));

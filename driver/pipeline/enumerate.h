@@ -35,7 +35,6 @@ enum class LeftOut : uint8_t {
   Vendored,      // a copy of somebody else's code: `third_party/`, `vendor/`
   Built,         // what a build made: `build/lib/`, `dist/`
   Installed,     // packages that were installed: `.venv/`, `node_modules/`; not even read
-  Idle,          // C, C++ and CUDA, of which nothing reaches a collective, a rank or the choice of a device
 };
 struct LeftOutPath {
   std::string path;   // of a file, or of a folder with all that is in it; relative to the root

@@ -28,7 +28,6 @@
 #include "driver/pipeline/syntax.h"
 #include "driver/pipeline/tool_findings.h"
 #include "driver/pipeline/witness_id.h"
-#include "frontends/cpp/includes.h"
 #include "rules/collectives/reported_differences.h"
 #include "rules/launch/launch_rules.h"
 
@@ -235,7 +234,6 @@ void CountInto(const ProjectFiles& project, const Selection& selection, const Pa
   out.index_problem = project.index_problem;
   for (const std::string& problem : parsed.problems) out.errors.push_back({.path = "", .message = problem});
   out.read_in_part = static_cast<size_t>(std::ranges::count_if(parsed.guessed, [&](source::FileId id) { return parsed.requested[id.index]; }));
-  for (const uint32_t index : selection.idle) out.left_out.push_back({.path = project.all[index], .is_folder = false, .why = LeftOut::Idle});
   out.bytes_scanned = selection.bytes_scanned;
   out.files_scanned = selection.files_scanned;
   out.bytes_parsed = parsed.bytes;
@@ -391,12 +389,9 @@ base::Result<Output> Run(const Options& options, const source::FileSystem& files
   const binding::ModuleGraph graph(project.all, project.import_roots);
   const IncludeGraph includes(project.all);
   const Prefilter prefilter(a.knowledge->literals());
-  std::optional<CppNames> cpp_names;
-  if (std::ranges::any_of(project.all, [](const std::string& path) { return cpp::IsSourceName(path) || cpp::IsHeaderName(path); })) {
-    cpp_names.emplace(*a.knowledge);
-  }
+  const Prefilter cpp_prefilter(a.knowledge->cpp_literals());
   const std::map<std::string, std::string> overlays = RelativeOverlays(options, paths);
-  Selection selection = SelectFiles({project, paths, graph, includes, prefilter, cpp_names ? &*cpp_names : nullptr, files, overlays, options.jobs, memory});
+  Selection selection = SelectFiles({project, paths, graph, includes, prefilter, cpp_prefilter, files, overlays, options.jobs, memory});
   if (memory != nullptr) memory->SetScanned(selection.files);
   if (stopped()) return Stopped();
   if (memory != nullptr) {

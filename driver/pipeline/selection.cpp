@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <unordered_map>
 
-#include "driver/pipeline/cpp_selection.h"
 #include "driver/pipeline/memory.h"
 #include "driver/pipeline/parallel.h"
 #include "frontends/cpp/includes.h"
@@ -31,7 +30,6 @@ class Selector {
     Scan(UnreadImportsOf(requested));
     const std::vector<uint32_t> seeds = Seeds(requested);
     ScanClosure(seeds);
-    ScanCpp(requested);
     SelectReachable(seeds, ReachesMention());
     ReadSelected();
     Count(requested);
@@ -80,37 +78,25 @@ class Selector {
     file.bytes = bytes->size();
     file.content = content;
     file.is_header = IsHeader(index);
+    file.mentions = (IsCpp(index) ? in_.cpp_prefilter : in_.prefilter).Mentions(*bytes);
+    file.starts_commands = !IsCpp(index) && launch_files::StartsCommands(*bytes);
+    file.wraps = file.mentions && (bytes->find("DistributedDataParallel") != std::string::npos ||
+                                   bytes->find("DDP(") != std::string::npos);
+    file.has_models = !IsCpp(index) && bytes->find("nn.Module") != std::string::npos;
     if (bytes->find('\0') != std::string::npos) {
       file.state = ReadState::Binary;
+      file.mentions = false;
       return;
     }
-    if (IsCpp(index)) ScanCppText(index, *bytes, file);
-    else ScanPython(index, std::move(*bytes), file);
-  }
-
-  void ScanPython(uint32_t index, std::string bytes, ScannedFile& file) const {
-    file.mentions = in_.prefilter.Mentions(bytes);
-    file.starts_commands = launch_files::StartsCommands(bytes);
-    file.wraps = file.mentions && (bytes.find("DistributedDataParallel") != std::string::npos || bytes.find("DDP(") != std::string::npos);
-    file.has_models = bytes.find("nn.Module") != std::string::npos;
-    if (file.mentions && bytes.size() > kLargestSource) {
-      file.state = ReadState::TooLarge;
-      return;
+    if (file.mentions && bytes->size() > kLargestSource) file.state = ReadState::TooLarge;
+    if (file.state == ReadState::Read && IsCpp(index)) {
+      IncludeGraph::Included included = in_.includes.Targets(index, *bytes);
+      file.imports = std::move(included.files);
+      file.include_folders = std::move(included.folders);
+    } else if (file.state == ReadState::Read) {
+      file.imports = ImportsIn(index, *bytes);
     }
-    file.imports = ImportsIn(index, bytes);
-    if (file.mentions) file.text = std::move(bytes);
-  }
-
-  void ScanCppText(uint32_t index, const std::string& bytes, ScannedFile& file) const {
-    file.libraries = in_.cpp_names->LibrariesIn(bytes);
-    if (bytes.size() > kLargestSource) {
-      if (file.libraries != 0) file.state = ReadState::TooLarge;
-      return;
-    }
-    file.outline = std::make_shared<const cpp::Outline>(cpp::OutlineOf(bytes));
-    IncludeGraph::Included included = in_.includes.Targets(index, bytes);
-    file.imports = std::move(included.files);
-    file.include_folders = std::move(included.folders);
+    if (file.state == ReadState::Read && file.mentions) file.text = std::move(*bytes);
   }
 
   bool HasModule(uint32_t index) const {
@@ -167,23 +153,6 @@ class Selector {
       if (file.state == ReadState::Read && (file.mentions || imports_mention)) seeds.push_back(index);
     }
     return seeds;
-  }
-
-  // What a C++ file calls may be defined in any other.
-  void ScanCpp(const std::vector<uint32_t>& requested) {
-    if (!std::ranges::any_of(requested, [&](uint32_t index) { return out_.files[index].outline != nullptr; })) return;
-    std::vector<uint32_t> unread;
-    for (uint32_t i = 0; i < out_.files.size(); ++i) {
-      if (out_.files[i].state == ReadState::Unread && IsCpp(i)) unread.push_back(i);
-    }
-    Scan(unread);
-  }
-
-  void AddCpp(std::vector<bool>& chosen) {
-    if (in_.cpp_names == nullptr) return;
-    CppSelection selection = SelectCpp(in_.project, out_.files, *in_.cpp_names);
-    for (const uint32_t index : selection.files) chosen[index] = true;
-    out_.idle = std::move(selection.idle);
   }
 
   void ScanClosure(const std::vector<uint32_t>& seeds) {
@@ -243,7 +212,6 @@ class Selector {
       }
     }
     AddImported(chosen);
-    AddCpp(chosen);
     const std::vector<bool> included = IncludedBySources(chosen);
     for (uint32_t i = 0; i < chosen.size(); ++i) {
       if (chosen[i] && !included[i]) out_.parse.push_back(i);

@@ -1,23 +1,19 @@
-// Which files are worth parsing. Most Python files of a project mention no distributed API; of those only the ones that a
-// file that does imports, and those through which it reaches another one that does, are parsed. Of C, C++ and CUDA files
-// cpp_selection.h chooses.
+// Which files are worth parsing. Most files of a project mention no distributed API; of those only the ones that a file
+// that does imports, and those through which it reaches another one that does, are parsed.
 #pragma once
 
 #include <cstdint>
 #include <map>
-#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "analyzer/binding/program.h"
 #include "analyzer/source/file_system.h"
-#include "driver/pipeline/cpp_names.h"
 #include "driver/pipeline/enumerate.h"
 #include "driver/pipeline/include_graph.h"
 #include "driver/pipeline/paths.h"
 #include "driver/pipeline/prefilter.h"
-#include "frontends/cpp/outline.h"
 
 namespace allranks::pipeline {
 
@@ -35,7 +31,7 @@ class Memory;
 
 struct ScannedFile {
   ReadState state = ReadState::Unread;
-  bool mentions = false;           // of Python: names something of the knowledge base
+  bool mentions = false;           // names something of the knowledge base
   bool starts_commands = false;    // may start launchers: `subprocess.run(["torchrun", ...])`
   bool wraps = false;              // wraps a model for data-parallel training: its classes are of interest
   bool is_header = false;          // of C, C++ or CUDA
@@ -46,8 +42,6 @@ struct ScannedFile {
   std::string problem;             // of a file that cannot be parsed
   std::vector<uint32_t> imports;   // files of the project, as indices of ProjectFiles::all
   std::vector<std::string> include_folders;  // relative: where a compiler finds the headers among them
-  std::shared_ptr<const cpp::Outline> outline;  // of C, C++ and CUDA
-  CppNames::Libraries libraries = 0;            // which of them these name
 };
 
 struct Selection {
@@ -56,7 +50,6 @@ struct Selection {
   std::vector<uint32_t> faulty;    // requested files that cannot be parsed, sorted
   uint64_t bytes_scanned = 0;
   uint32_t files_scanned = 0;
-  std::vector<uint32_t> idle;      // requested C, C++ and CUDA files that are not parsed, as nothing in them matters; sorted
 };
 
 // Larger files are generated data: a parser's tree would need gigabytes.
@@ -68,7 +61,7 @@ struct SelectionInput {
   const binding::ModuleGraph& graph;
   const IncludeGraph& includes;
   const Prefilter& prefilter;      // of Python files
-  const CppNames* cpp_names;       // none: there are no C, C++ and CUDA files
+  const Prefilter& cpp_prefilter;  // of C, C++ and CUDA files
   const source::FileSystem& files;
   const std::map<std::string, std::string>& overlays;  // by path relative to the root
   unsigned jobs = 0;

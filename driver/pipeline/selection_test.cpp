@@ -33,8 +33,9 @@ Chosen Choose(std::map<std::string, std::string> texts, std::vector<std::string>
   const binding::ModuleGraph graph(project.all, project.import_roots);
   const IncludeGraph includes(project.all);
   const Prefilter prefilter(std::vector<std::string>{"torch.distributed"});
+  const Prefilter cpp_prefilter(std::vector<std::string>{"MPI_"});
   const std::map<std::string, std::string> overlays;
-  const Selection selection = SelectFiles({project, map, graph, includes, prefilter, nullptr, files, overlays, 2});
+  const Selection selection = SelectFiles({project, map, graph, includes, prefilter, cpp_prefilter, files, overlays, 2});
   Chosen chosen;
   for (const uint32_t index : selection.parse) chosen.parse.push_back(project.all[index]);
   for (const uint32_t index : selection.faulty) chosen.faulty.push_back(project.all[index]);

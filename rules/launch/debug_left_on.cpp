@@ -11,17 +11,6 @@ using findings::Finding;
 
 constexpr std::string_view kCode = "AR906";
 
-// One process on one node, or one device of one node: nothing communicates, and somebody looks for an error.
-bool RunsAlone(const Job& job) {
-  const bool is_on_one_node = NodesOf(job).value == 1 ||
-                              (AgentOf(job) == nullptr && job.Find("srun") == nullptr && !job.has_cluster && !job.is_remote);
-  if (!is_on_one_node) return false;
-  if (ProcessesPerNode(job).value == 1) return true;
-  const launch::Setting* visible = nullptr;
-  const std::optional<std::set<std::string>> devices = VisibleDevices(job, &visible);
-  return devices ? devices->size() == 1 : DevicesOfNode(job).value == 1;
-}
-
 // How sure it is that the setting costs this job anything; nothing: it does not.
 std::optional<Confidence> Costs(const Job& job, const launch::VariableEntry& variable) {
   if (variable.only_if == "several nodes") {
@@ -31,7 +20,9 @@ std::optional<Confidence> Costs(const Job& job, const launch::VariableEntry& var
   }
   const Said processes = ProcessesPerNode(job);
   if (variable.only_if == "several processes" && processes.value == 1) return std::nullopt;
-  return RunsAlone(job) ? std::nullopt : std::optional(Confidence::Likely);
+  // One process on one node: somebody looks for an error.
+  const bool is_one = processes.value == 1 && NodesOf(job).value == 1;
+  return is_one ? std::nullopt : std::optional(Confidence::Likely);
 }
 
 // A job that runs tests looks for errors.
@@ -104,7 +95,7 @@ torchrun --nproc_per_node=8 train.py
 
 ## When it is silent
 
-* A job of one process or on one GPU (`--gres=gpu:1`, `CUDA_VISIBLE_DEVICES=0`), or one that runs tests.
+* A job of one process, or one that runs tests.
 * `NCCL_IB_DISABLE` in a job of one node, where it changes nothing. Where the number of nodes is not
   known, it is *possible*.
 * `NCCL_IB_DISABLE` beside the variables of another network, such as that of AWS (`FI_PROVIDER`).
