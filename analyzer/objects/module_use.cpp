@@ -29,7 +29,13 @@ bool ModuleUses::IsModule(ValueId value) const {
   return std::ranges::any_of(bases, [&](base::NameId base) { return program_.text(base).ends_with("Module"); });
 }
 
-bool ModuleUses::HoldsParameters(ValueId id, int depth) const {
+bool ModuleUses::HoldsParameters(ValueId value) const {
+  std::vector<binding::ClassId> seen;
+  return HoldsParameters(value, 0, seen);
+}
+
+// A class that was seen adds nothing: a module may hold modules of its own class.
+bool ModuleUses::HoldsParameters(ValueId id, int depth, std::vector<binding::ClassId>& seen) const {
   if (!id || depth > kDeepest) return false;
   for (const ValueId leaf : values_.Leaves(id)) {
     const variation::Value& value = facts_.values_store[leaf];
@@ -40,17 +46,24 @@ bool ModuleUses::HoldsParameters(ValueId id, int depth) const {
     const bool is_container = value.kind == ValueKind::Tuple || value.kind == ValueKind::Object;
     if (is_container) {
       for (const ValueId kid : facts_.values_store.Kids(leaf)) {
-        if (HoldsParameters(kid, depth + 1)) return true;
+        if (HoldsParameters(kid, depth + 1, seen)) return true;
       }
     }
-    if (value.kind == ValueKind::Instance && IsModule(leaf) && !Of(binding::ClassId{value.a}).parts.empty()) return true;
+    if (value.kind != ValueKind::Instance || !IsModule(leaf)) continue;
+    const binding::ClassId class_id{value.a};
+    if (std::ranges::find(seen, class_id) != seen.end()) continue;
+    seen.push_back(class_id);
+    if (std::ranges::any_of(FieldsOf(class_id), [&](const Field& field) { return HoldsParameters(field.value, 0, seen); })) return true;
   }
   return false;
 }
 
 ModuleUse ModuleUses::Of(binding::ClassId class_id) const {
   ModuleUse use;
-  AddParts(class_id, use);
+  use.has_frozen = SpeaksOfRequiresGrad(class_id);
+  for (const Field& field : FieldsOf(class_id)) {
+    if (HoldsParameters(field.value)) use.parts.push_back({.field = field.name, .made = field.made, .use = Use::Never, .condition = {}});
+  }
   const base::NameId name = program_.names->Find("forward");
   const FuncId forward = name ? program_.FindMethod(class_id, name) : FuncId::None();
   if (!forward) return use;
@@ -65,38 +78,42 @@ ModuleUse ModuleUses::Of(binding::ClassId class_id) const {
   return use;
 }
 
-// `self.part = nn.Linear(...)` in the constructors of the class and its bases.
-void ModuleUses::AddParts(binding::ClassId class_id, ModuleUse& use) const {
+std::vector<ModuleUses::Field> ModuleUses::FieldsOf(binding::ClassId class_id) const {
+  std::vector<Field> fields;
   for (const binding::ClassId base : program_.classes[class_id].mro) {
     for (const auto& [name, method] : program_.classes[base].methods) {
-      if (program_.text(name) != "__init__") continue;
-      const ir::ModuleId module_id = program_.funcs[method].module;
-      const ir::Module& module = program_.modules[module_id];
-      for (uint32_t i = 0; i < module.stmts.size(); ++i) {
-        const ir::Stmt& stmt = module[ir::StmtId{i}];
-        if (stmt.kind != ir::StmtKind::Assign || index_.FunctionOf(module_id, ir::StmtId{i}) != method) continue;
-        for (const ir::ExprId target : ir::TargetsOf(module, stmt)) {
-          const bool is_field = module[target].kind == ir::ExprKind::Attribute && IsSelf(method, ir::ObjectOf(module[target]));
-          if (is_field && ir::AttrOf(module[target]) && program_.text(ir::AttrOf(module[target])) == "requires_grad") use.has_frozen = true;
-          if (is_field) AddPart(ir::AttrOf(module[target]), module.span(target), facts_.value(module_id, ir::AssignedOf(stmt)), use);
-        }
-      }
-      for (const auto& [expr, fact] : facts_.functions[method].calls) AddNamedPart(method, expr, use);
-      for (const ir::Expr& expr : module.exprs) {
-        const bool speaks = expr.kind == ir::ExprKind::Attribute && program_.text(ir::AttrOf(expr)).starts_with("requires_grad");
-        use.has_frozen = use.has_frozen || speaks;
-      }
+      if (program_.text(name) == "__init__") AddFields(method, fields);
     }
   }
+  return fields;
 }
 
-void ModuleUses::AddPart(base::NameId field, source::Span made, ValueId value, ModuleUse& use) const {
-  if (!HoldsParameters(value, 0)) return;
-  use.parts.push_back({.field = field, .made = made, .use = Use::Never, .condition = {}});
+// `self.part = nn.Linear(...)`.
+void ModuleUses::AddFields(FuncId constructor, std::vector<Field>& fields) const {
+  const ir::ModuleId module_id = program_.funcs[constructor].module;
+  const ir::Module& module = program_.modules[module_id];
+  for (uint32_t i = 0; i < module.stmts.size(); ++i) {
+    const ir::Stmt& stmt = module[ir::StmtId{i}];
+    if (stmt.kind != ir::StmtKind::Assign || index_.FunctionOf(module_id, ir::StmtId{i}) != constructor) continue;
+    for (const ir::ExprId target : ir::TargetsOf(module, stmt)) {
+      const bool is_field = module[target].kind == ir::ExprKind::Attribute && IsSelf(constructor, ir::ObjectOf(module[target]));
+      if (is_field) fields.push_back({ir::AttrOf(module[target]), module.span(target), facts_.value(module_id, ir::AssignedOf(stmt))});
+    }
+  }
+  for (const auto& [expr, fact] : facts_.functions[constructor].calls) AddNamedField(constructor, expr, fields);
+}
+
+// Some file that a class or one of its bases is written in.
+bool ModuleUses::SpeaksOfRequiresGrad(binding::ClassId class_id) const {
+  return std::ranges::any_of(program_.classes[class_id].mro, [&](binding::ClassId base) {
+    return std::ranges::any_of(program_.modules[program_.classes[base].module].exprs, [&](const ir::Expr& expr) {
+      return expr.kind == ir::ExprKind::Attribute && program_.text(ir::AttrOf(expr)).starts_with("requires_grad");
+    });
+  });
 }
 
 // `self.add_module("head", nn.Linear(...))`, `setattr(self, "head", nn.Linear(...))`.
-void ModuleUses::AddNamedPart(FuncId method, ir::ExprId call, ModuleUse& use) const {
+void ModuleUses::AddNamedField(FuncId method, ir::ExprId call, std::vector<Field>& fields) const {
   const ir::ModuleId module_id = program_.funcs[method].module;
   const ir::Module& module = program_.modules[module_id];
   if (module[call].kind != ir::ExprKind::Call) return;
@@ -108,7 +125,7 @@ void ModuleUses::AddNamedPart(FuncId method, ir::ExprId call, ModuleUse& use) co
   if (!(is_method || is_function) || ir::ArgCount(module, module[call]) != first + 2) return;
   if (is_function && !IsSelf(method, ir::ArgAt(module, module[call], 0).value)) return;
   const ir::ExprId part = ir::ArgAt(module, module[call], first + 1).value;
-  AddPart(NameIn(module_id, ir::ArgAt(module, module[call], first).value), module.span(call), facts_.value(module_id, part), use);
+  fields.push_back({NameIn(module_id, ir::ArgAt(module, module[call], first).value), module.span(call), facts_.value(module_id, part)});
 }
 
 // The name that a text is; none where it is put together at run time.

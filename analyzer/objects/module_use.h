@@ -45,11 +45,19 @@ class ModuleUses {
 
  private:
   struct Visit;
-  void AddParts(binding::ClassId class_id, ModuleUse& use) const;
-  bool HoldsParameters(ValueId value, int depth) const;
+  // What a constructor keeps in the object.
+  struct Field {
+    base::NameId name;  // none: put together at run time
+    source::Span made;
+    ValueId value;
+  };
+  std::vector<Field> FieldsOf(binding::ClassId class_id) const;
+  void AddFields(FuncId constructor, std::vector<Field>& fields) const;
+  void AddNamedField(FuncId constructor, ir::ExprId call, std::vector<Field>& fields) const;
+  bool HoldsParameters(ValueId value) const;
+  bool HoldsParameters(ValueId value, int depth, std::vector<binding::ClassId>& seen) const;
+  bool SpeaksOfRequiresGrad(binding::ClassId class_id) const;
   void FollowForward(FuncId method, const std::vector<Guard>& on_way, Visit& visit) const;
-  void AddPart(base::NameId field, source::Span made, ValueId value, ModuleUse& use) const;
-  void AddNamedPart(FuncId method, ir::ExprId call, ModuleUse& use) const;
   bool NoteNamedRead(const Site& self, const std::vector<Guard>& on_way, Visit& visit) const;
   void NoteRead(const Site& read, base::NameId field, const std::vector<Guard>& on_way, Visit& visit) const;
   base::NameId NameIn(ir::ModuleId module, ir::ExprId text) const;

@@ -277,11 +277,16 @@ RankSet Reach::RanksWithin(const Site& site, const traces::World& world) const {
 }
 
 RankSet Reach::Passing(const Guard& guard, const traces::World& world) const {
+  std::vector<Variable> asked;
+  return Passing(guard, world, asked);
+}
+
+RankSet Reach::Passing(const Guard& guard, const traces::World& world, std::vector<Variable>& asked) const {
   const ValueId value = facts_.value(program_.funcs[guard.function].module, guard.test);
   const bool speaks_of_ranks = words_.Speaks(guard.function, guard.test);
   const std::optional<bool> in_calls = value ? TruthInCalls(guard.function, value) : std::nullopt;
   if (in_calls) return *in_calls == guard.holds ? RankSet::All(world.size()) : RankSet{};
-  if (const std::optional<RankSet> ranks = RanksWhereSet(guard, world)) return *ranks;
+  if (const std::optional<RankSet> ranks = RanksWhereSet(guard, world, asked)) return *ranks;
   RankSet certain, undecided;
   for (uint32_t rank = 0; rank < world.size(); ++rank) {
     const std::optional<bool> truth = value ? values_.TruthAsRankTest(value, world, rank) : std::nullopt;
@@ -302,22 +307,33 @@ std::optional<bool> Reach::TruthInCalls(FuncId function, ValueId test) const {
   return CallTests(facts_.values_store, function, passed).Truth(test);
 }
 
-// `if best is not None`, where `best` starts as None: those that come to a place that sets it.
-std::optional<RankSet> Reach::RanksWhereSet(const Guard& guard, const traces::World& world) const {
+// `if best is not None`, where `best` starts as None: those that come to a place that sets it. Of variables that are set where the
+// other one is, nothing is known.
+std::optional<RankSet> Reach::RanksWhereSet(const Guard& guard, const traces::World& world, std::vector<Variable>& asked) const {
   const ir::Module& module = program_.module_of(guard.function);
-  ir::ExprId asked = guard.test;
+  ir::ExprId tested = guard.test;
   bool holds = guard.holds;
-  if (module[asked].kind == ir::ExprKind::Compare) {
-    const std::optional<ir::ExprId> compared = ComparedToNone(module, asked, holds);
+  if (module[tested].kind == ir::ExprKind::Compare) {
+    const std::optional<ir::ExprId> compared = ComparedToNone(module, tested, holds);
     if (!compared) return std::nullopt;
-    asked = *compared;
+    tested = *compared;
   }
-  if (!holds || module[asked].kind != ir::ExprKind::Name) return std::nullopt;
-  const auto found = set_.find({guard.function.index, ir::NameOf(module[asked])});
-  if (found == set_.end()) return std::nullopt;
+  if (!holds || module[tested].kind != ir::ExprKind::Name) return std::nullopt;
+  const Variable variable{guard.function.index, ir::NameOf(module[tested])};
+  const auto found = set_.find(variable);
+  if (found == set_.end() || std::ranges::find(asked, variable) != asked.end()) return std::nullopt;
+  asked.push_back(variable);
+  const std::optional<RankSet> ranks = RanksThatSet(guard, found->second, world, asked);
+  asked.pop_back();
+  return ranks;
+}
+
+std::optional<RankSet> Reach::RanksThatSet(const Guard& guard, std::span<const ir::ExprId> stored, const traces::World& world,
+                                           std::vector<Variable>& asked) const {
+  const ir::Module& module = program_.module_of(guard.function);
   RankSet ranks;
   bool starts_empty = false;
-  for (const ir::ExprId value : found->second) {
+  for (const ir::ExprId value : stored) {
     const bool is_empty = IsNothing(module, value);
     starts_empty = starts_empty || is_empty;
     if (is_empty) continue;
@@ -328,7 +344,7 @@ std::optional<RankSet> Reach::RanksWhereSet(const Guard& guard, const traces::Wo
     RankSet here = RankSet::All(world.size());
     for (const Guard& other : Guards(site)) {
       const ir::ExprKind kind = module[other.test].kind;
-      if (kind != ir::ExprKind::Name) here.bits &= Passing(other, world).bits;
+      if (kind != ir::ExprKind::Name) here.bits &= Passing(other, world, asked).bits;
     }
     ranks = ranks | here;
   }

@@ -56,13 +56,17 @@ class Reach {
   std::vector<NestedExit> NestedExits(const Site& site) const;
   traces::RankSet Ranks(const Site& site, const traces::World& world, std::vector<FuncId>& on_way) const;
   traces::RankSet RanksWithin(const Site& site, const traces::World& world) const;
+  using Variable = std::pair<uint32_t, base::NameId>;  // by function and name
   traces::RankSet Passing(const Guard& guard, const traces::World& world) const;
+  traces::RankSet Passing(const Guard& guard, const traces::World& world, std::vector<Variable>& asked) const;
   traces::RankSet RanksOfCallers(FuncId function, const traces::World& world, std::vector<FuncId>& on_way) const;
   bool IsOutsideJob(const Site& caller) const;
   std::optional<bool> TruthInCalls(FuncId function, ValueId test) const;
   void NoteFunction(FuncId function);
   void NoteHandedOver(ir::ModuleId module);
-  std::optional<traces::RankSet> RanksWhereSet(const Guard& guard, const traces::World& world) const;
+  std::optional<traces::RankSet> RanksWhereSet(const Guard& guard, const traces::World& world, std::vector<Variable>& asked) const;
+  std::optional<traces::RankSet> RanksThatSet(const Guard& guard, std::span<const ir::ExprId> stored, const traces::World& world,
+                                              std::vector<Variable>& asked) const;
   traces::RankSet RanksOfMakers(FuncId function, const traces::World& world, std::vector<FuncId>& on_way) const;
   bool IsRepeated(const Site& site, std::vector<FuncId>& on_way) const;
   void AddExprGuards(const Site& site, std::vector<Guard>& guards) const;
@@ -78,8 +82,8 @@ class Reach {
   RankWords words_;
   Values values_;
   std::optional<JobPlaces> places_;
-  // Where a variable of a function is set to something, by function and name; not found: it is bound in other ways.
-  std::map<std::pair<uint32_t, base::NameId>, std::vector<ir::ExprId>> set_;
+  // Where a variable of a function is set to something; not found: it is bound in other ways.
+  std::map<Variable, std::vector<ir::ExprId>> set_;
   std::vector<std::vector<Site>> handed_over_;  // by FuncId: calls that are given it as a value
 };
 
