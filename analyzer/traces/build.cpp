@@ -515,13 +515,24 @@ class Builder {
     return is_call ? ir::ArgAt(module_, module_[site], 0).value : ir::ExprId::None();
   }
 
+  // `f"{x}"`, `"a" + x`, `"%s" % x`, `"{}".format(x)`, `str(x)`.
+  bool MakesText(ir::ExprId id) const {
+    const ir::Expr& expr = module_[id];
+    const ValueId value = Value(id);
+    if (expr.kind == ir::ExprKind::FString || (value && state_.values[value].kind == ValueKind::Str)) return true;
+    if (expr.kind == ir::ExprKind::Binary) return MakesText(ir::LeftOf(expr));
+    if (expr.kind != ir::ExprKind::Call) return false;
+    const ir::Expr& callee = module_[ir::CalleeOf(expr)];
+    if (callee.kind == ir::ExprKind::Name) return state_.program.text(ir::NameOf(callee)) == "str";
+    return callee.kind == ir::ExprKind::Attribute && state_.program.text(ir::AttrOf(callee)) == "format" && MakesText(ir::ObjectOf(callee));
+  }
+
   // A process that ends with an error ends the job, as an exception does; one that ends well is missed by the others.
   ExitKind ExitOf(ir::ExprId code) const {
     const ValueId value = code ? Value(code) : ValueId::None();
     if (!value) return ExitKind::Process;
     const variation::Value& known = state_.values[value];
-    const bool is_text = known.kind == ValueKind::Str || module_[code].kind == ir::ExprKind::FString;
-    const bool is_error = is_text || (known.kind == ValueKind::Int && (known.a != 0 || known.b != 0));
+    const bool is_error = known.kind == ValueKind::Str || MakesText(code) || (known.kind == ValueKind::Int && (known.a != 0 || known.b != 0));
     return is_error ? ExitKind::Raise : ExitKind::Process;
   }
 
