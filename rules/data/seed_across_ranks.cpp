@@ -116,12 +116,21 @@ class SameNoise {
     const ValueId generator = context_.index.Arg(call, "generator");
     if (generator && !context_.values.IsNone(generator) && KeywordOf(context_, context_.program.funcs[call.function].module, call.expr, "generator")) return false;
     // First values of parameters are drawn where an object is made, whenever that is.
-    if (context_.program.text(context_.program.function(call.function).name) == "__init__") return false;
+    if (context_.program.text(context_.program.function(call.function).name) == "__init__" || HandlesGradients(call.function)) return false;
     const std::vector<Site> ways = context_.index.WaysTo({call.function, call.expr});
     return std::ranges::any_of(ways, [&](const Site& site) {
       const ir::ModuleId module = context_.program.funcs[site.function].module;
       const std::vector<ir::StmtId> loops = context_.index.LoopsAround(site);
       return std::ranges::any_of(loops, [&](ir::StmtId loop) { return context_.training.Trains(module, loop); });
+    });
+  }
+
+  // What a function adds to gradients that were reduced already must be the same on all ranks.
+  bool HandlesGradients(variation::FuncId function) const {
+    const ir::ModuleId module_id = context_.program.funcs[function].module;
+    const ir::Module& module = context_.program.modules[module_id];
+    return std::ranges::any_of(context_.index.ExprsOf(module_id, ir::ExprKind::Attribute), [&](ir::ExprId id) {
+      return context_.program.text(ir::AttrOf(module[id])) == "grad" && FunctionAround(context_, module_id, id) == function;
     });
   }
 
@@ -334,6 +343,8 @@ sampler = DistributedSampler(dataset, seed=args.seed)
 * The seed of the program is another one on each rank (`torch.manual_seed(seed + rank)`): augmentation and
   dropout should differ, and DDP sends the weights of rank 0 to all.
 * No function comes both to the seed and to the noise, or the noise is drawn in a test.
+* The function that draws handles gradients: what is added to gradients after they were reduced must be the same
+  on all ranks.
 * The sampler does not shuffle.
 * The seed was sent to all ranks by a collective.
 
