@@ -141,6 +141,28 @@ std::string LaunchLineReader::ReachOf(const std::string& folder) const {
 
 std::string_view LaunchLineReader::FileOf(const launch::Job& job, std::string_view folder) const {
   const std::string script = PathOf(job);
+  std::string_view file = FileOf(script, folder);
+  // `python -m package` runs the file that makes a package a program.
+  if (file.empty() && job.is_module) file = FileOf(script.substr(0, script.size() - 3) + "/__main__.py", folder);
+  const bool is_of_project = !job.is_module && !script.starts_with('/') && !script.starts_with('~');
+  return file.empty() && is_of_project ? OnlyBelow(folder, NameOf(script)) : file;
+}
+
+// A page that was not kept up with folders that were renamed, or that has the reader change into another one first.
+std::string_view LaunchLineReader::OnlyBelow(std::string_view folder, std::string_view name) const {
+  const auto named = by_name_.find(name);
+  if (named == by_name_.end()) return {};
+  std::string_view only;
+  for (const std::string_view path : named->second) {
+    const bool is_below = folder.empty() || path.starts_with(std::string(folder) + "/");
+    if (!is_below) continue;
+    if (!only.empty()) return {};
+    only = path;
+  }
+  return only;
+}
+
+std::string_view LaunchLineReader::FileOf(const std::string& script, std::string_view folder) const {
   const auto named = by_name_.find(NameOf(script));
   if (named == by_name_.end()) return {};
   for (const std::string& path : {Normalized(Join(std::string(folder), script)), script}) {

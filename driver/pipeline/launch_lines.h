@@ -12,8 +12,8 @@
 
 namespace allranks::pipeline {
 
-// Finds the files that lines start: beside the file that the line stands in, below the root, else the only one of that name
-// in the project. Of several it is not known which one is meant.
+// Finds the files that lines start: beside the file that the line stands in, below the root, else the only one of that path
+// in the project, or of that name beside and below the file that the line stands in. Of several it is not known which one is meant.
 //
 // Which strategy a job is run under a launcher is told by an option, or by a configuration that an option names.
 class LaunchLineReader {
@@ -34,6 +34,8 @@ class LaunchLineReader {
   };
 
   std::string_view FileOf(const launch::Job& job, std::string_view folder) const;
+  std::string_view FileOf(const std::string& script, std::string_view folder) const;
+  std::string_view OnlyBelow(std::string_view folder, std::string_view name) const;
   // Whether it may start a file of the project though it is not known which.
   bool MayBeOfProject(const launch::Job& job) const;
   // The folder below which a line may start files.

@@ -39,6 +39,18 @@ TEST(LaunchLinesTest, ModulesAreNamedWithDots) {
               ElementsAre("pkg/eval.py one"));
 }
 
+TEST(LaunchLinesTest, PackagesHaveAFileThatIsStarted) {
+  EXPECT_THAT(LinesOf({{"pkg/__init__.py", ""}, {"pkg/__main__.py", kCode}, {"run.sh", "torchrun --nproc_per_node=2 -m pkg --n 4\n"}}),
+              ElementsAre("pkg/__main__.py ranks"));
+}
+
+TEST(LaunchLinesTest, APageMayNameAFolderThatWasRenamed) {
+  const char* page = "```sh\ntorchrun --nproc_per_node=2 ./old_name/train.py\n```\n";
+  EXPECT_THAT(LinesOf({{"a/tools/train.py", kCode}, {"a/README.md", page}}), ElementsAre("a/tools/train.py ranks"));
+  EXPECT_THAT(LinesOf({{"a/tools/train.py", kCode}, {"a/more/train.py", kCode}, {"a/README.md", page}}), ElementsAre(" ranks"));
+  EXPECT_THAT(LinesOf({{"a/tools/train.py", kCode}, {"b/README.md", page}}), ElementsAre(" ranks"));
+}
+
 TEST(LaunchLinesTest, TheFileBesideIsMeant) {
   const std::map<std::string, std::string> texts = {
       {"a/main.py", kCode}, {"b/main.py", kCode}, {"a/README.md", "```sh\npython main.py\n```\n"}};
