@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "analyzer/objects/one_node.h"
 #include "rules/finding_parts.h"
 #include "rules/program_calls.h"
 #include "rules/source_edits.h"
@@ -19,17 +20,6 @@ bool Is(const Context& context, ValueId value, knowledge::Coordinate coordinate)
     return node.kind == ValueKind::Coordinate && static_cast<knowledge::Coordinate>(node.op) == coordinate &&
            (node.flags & (variation::kOneNode | variation::kByNameOnly)) == 0;
   });
-}
-
-// The user says so, or the process group is set up with as many ranks as a node has devices.
-bool HasOneNode(const Context& context, ProgramCalls& calls, ir::ModuleId module) {
-  if (context.facts.job.nodes == 1) return true;
-  const objects::KnownCall* init = calls.FindIf(module, [&](const objects::KnownCall& call) {
-    if (call.entry->operation.op_class != knowledge::OpClass::Init || !call.entry->has_operation) return false;
-    const ValueId size = context.index.Arg(call, "world_size");
-    return size && Is(context, size, knowledge::Coordinate::LocalWorldSize);
-  });
-  return init != nullptr;
 }
 
 // Some file of the program makes a job, or a framework does: processes that never communicate are no ranks of one job.
@@ -79,7 +69,8 @@ void Visit(const Context& context, const objects::KnownCall& call, FindingSink& 
   const bool takes_rank_of_job = !given || context.values.IsNone(given) || Is(context, given, knowledge::Coordinate::Rank);
   const Argument& first = rank.expr ? rank : replicas;
   const objects::Site site{call.function, first.expr};
-  Finding finding = FindingAt(context, kCode, Severity::Error, Confidence::Likely, site,
+  const bool is_on_one_node = context.launch.IsOnOneNode(context.program.funcs[call.function].module);
+  Finding finding = FindingAt(context, kCode, Severity::Error, is_on_one_node ? Confidence::Possible : Confidence::Likely, site,
                               {"`{}` of the sampler is {}: {}",
                                {std::string(first.name), std::string(first.what), std::string(Harm(rank, replicas, takes_rank_of_job))}});
   AddLabel(finding, finding.span, LabelRole::Primary, {"this must be the value of the whole job", {}});
@@ -96,10 +87,12 @@ void Visit(const Context& context, const objects::KnownCall& call, FindingSink& 
 }
 
 void Check(const Context& context, FindingSink& sink) {
+  if (context.facts.job.nodes == 1) return;
   ProgramCalls calls(context);
+  const objects::OneNodeJobs one_node(context.program, context.knowledge, context.facts, context.index);
   for (const objects::KnownCall& call : context.loading.made_samplers()) {
     const ir::ModuleId module = context.program.funcs[call.function].module;
-    if (!HasOneNode(context, calls, module) && MakesJob(context, calls, module)) Visit(context, call, sink);
+    if (!one_node.Has(module) && MakesJob(context, calls, module)) Visit(context, call, sink);
   }
 }
 
