@@ -3,17 +3,12 @@
 #include <algorithm>
 #include <string>
 
+#include "analyzer/base/option_attribute.h"
+
 namespace allranks::objects {
 namespace {
 
 using variation::ValueKind;
-
-// "accum_iter" of "--accum-iter", as argparse names the attribute.
-std::string AttributeOf(std::string_view option) {
-  std::string name(option.substr(std::min(option.find_first_not_of('-'), option.size())));
-  std::ranges::replace(name, '-', '_');
-  return name;
-}
 
 }  // namespace
 
@@ -37,7 +32,7 @@ void LaunchedOptions::AddCall(ir::ModuleId module_id, ir::ExprId call) {
     const ValueId value = facts_.value(module_id, arg.value);
     const std::string_view text = values_.Str(value);
     const bool is_long = arg.kind == ir::ArgKind::Positional && text.starts_with("--");
-    if (is_long && name.empty()) name = AttributeOf(text);
+    if (is_long && name.empty()) name = base::OptionAttribute(text);
     if (arg.kind != ir::ArgKind::Keyword) continue;
     if (program_.text(arg.keyword) == "dest" && !text.empty()) name = text;
     if (program_.text(arg.keyword) == "default") usual = value;
@@ -83,7 +78,7 @@ bool LaunchedOptions::IsOption(ir::ModuleId module, base::NameId name, int64_t n
 bool LaunchedOptions::IsGivenElse(ir::ModuleId module, std::string_view name, int64_t number) const {
   for (const LaunchLine& line : lines_) {
     const bool gives = std::ranges::any_of(line.options, [&](const GivenOption& given) {
-      return AttributeOf(given.name) == name && given.value != std::to_string(number);
+      return base::OptionAttribute(given.name) == name && given.value != std::to_string(number);
     });
     if (!gives) continue;
     for (uint32_t m = 0; m < program_.modules.size(); ++m) {

@@ -9,6 +9,7 @@
 #include <algorithm>
 
 #include "analyzer/traces/conditions.h"
+#include "analyzer/variation/comparison.h"
 
 namespace allranks::traces {
 namespace {
@@ -23,27 +24,6 @@ using knowledge::Axes;
 constexpr int kDeepestValue = 300;
 
 int64_t IntOf(const Value& value) { return static_cast<int64_t>((uint64_t{value.b} << 32) | value.a); }
-
-std::optional<bool> CompareNumbers(ir::CompareOp op, int64_t left, int64_t right) {
-  switch (op) {
-    case ir::CompareOp::Eq:
-    case ir::CompareOp::Is:
-      return left == right;
-    case ir::CompareOp::NotEq:
-    case ir::CompareOp::IsNot:
-      return left != right;
-    case ir::CompareOp::Less:
-      return left < right;
-    case ir::CompareOp::LessEq:
-      return left <= right;
-    case ir::CompareOp::Greater:
-      return left > right;
-    case ir::CompareOp::GreaterEq:
-      return left >= right;
-    default:
-      return std::nullopt;
-  }
-}
 
 std::optional<int64_t> Calculate(ir::BinaryOp op, int64_t left, int64_t right) {
   constexpr int64_t kLarge = int64_t{1} << 31;
@@ -241,7 +221,7 @@ Outcome Evaluator::Compare(ValueId id, uint32_t rank) {
   const Outcome right = Evaluate(right_id, rank);
   if (left.kind == OutcomeKind::Unknown || right.kind == OutcomeKind::Unknown) return {};
   if (left.kind == OutcomeKind::Number && right.kind == OutcomeKind::Number) {
-    const std::optional<bool> result = CompareNumbers(op, left.number, right.number);
+    const std::optional<bool> result = variation::CompareNumbers(op, left.number, right.number);
     return result ? Outcome::Number(*result ? 1 : 0) : Outcome{};
   }
   const bool positive = op == ir::CompareOp::Eq || op == ir::CompareOp::Is;

@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "analyzer/base/option_attribute.h"
 #include "analyzer/variation/equal_shares.h"
 #include "analyzer/variation/evaluator.h"
 
@@ -118,9 +119,7 @@ void FunctionEvaluator::NoteOption(const ir::Expr& callee, std::span<const CallA
     return arg.kind == ir::ArgKind::Keyword && Text(arg.keyword) == "default";
   });
   if (usual == args.end() || store_[args[0].value].kind != ValueKind::Str) return;
-  std::string name(Text(NameId{store_[args[0].value].a}));
-  name.erase(0, name.find_first_not_of('-'));
-  std::ranges::replace(name, '-', '_');
+  const std::string name = base::OptionAttribute(Text(NameId{store_[args[0].value].a}));
   tables_.Record(TableId::LooseFields, func_.module.index, Intern(name).index, usual->value);
 }
 

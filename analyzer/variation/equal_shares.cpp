@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "analyzer/variation/comparison.h"
+
 namespace allranks::variation {
 namespace {
 
@@ -13,25 +15,6 @@ std::optional<int64_t> CountOf(int64_t begin, int64_t end, int64_t step) {
   if (step == 0) return std::nullopt;
   const int64_t way = step > 0 ? end - begin : begin - end;
   return way <= 0 ? 0 : (way + std::abs(step) - 1) / std::abs(step);
-}
-
-std::optional<double> Compared(ir::CompareOp op, double left, double right) {
-  switch (op) {
-    case ir::CompareOp::Eq:
-      return left == right;
-    case ir::CompareOp::NotEq:
-      return left != right;
-    case ir::CompareOp::Less:
-      return left < right;
-    case ir::CompareOp::LessEq:
-      return left <= right;
-    case ir::CompareOp::Greater:
-      return left > right;
-    case ir::CompareOp::GreaterEq:
-      return left >= right;
-    default:
-      return std::nullopt;
-  }
 }
 
 }  // namespace
@@ -87,7 +70,7 @@ std::optional<double> EqualShares::Number(ValueId given, int depth) {
     case ValueKind::Compare: {
       const std::optional<double> left = Number(kids[0], depth + 1);
       const std::optional<double> right = left ? Number(kids[1], depth + 1) : std::nullopt;
-      return right ? Compared(static_cast<ir::CompareOp>(value.op), *left, *right) : std::nullopt;
+      return right ? CompareNumbers(static_cast<ir::CompareOp>(value.op), *left, *right) : std::nullopt;
     }
     case ValueKind::Select: {
       const std::optional<double> chosen = Number(kids[0], depth + 1);

@@ -161,8 +161,12 @@ ValueId FunctionEvaluator::FieldOf(binding::ClassId class_id, NameId attr, bool 
   for (size_t i = skip_first ? 1 : 0; i < info.mro.size(); ++i) {
     const ValueId value = tables_.Read(TableId::Fields, info.mro[i].index, attr.index);
     if (!value || value == field || (field && (IsConstant(store_[value]) || IsConstant(store_[field])))) continue;
-    const ValueId whose = field ? store_.Symbol(tables_.NameSymbol(fmt::format("class {} of {}", i, Text(attr))), {}, kOfSomeObject) : ValueId::None();
-    field = field ? store_.Select(whose, field, value) : value;
+    if (!field) {
+      field = value;
+      continue;
+    }
+    const ValueId whose = store_.Symbol(tables_.NameSymbol(fmt::format("class {} of {}", i, Text(attr))), {}, kOfSomeObject);
+    field = store_.Select(whose, field, value);
   }
   if (field) return field;
   for (const binding::ClassId subclass : info.subclasses) {

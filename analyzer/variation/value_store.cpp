@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "analyzer/variation/comparison.h"
 #include "analyzer/variation/value.h"
 
 namespace allranks::variation {
@@ -76,27 +77,6 @@ std::optional<int64_t> FoldBinary(ir::BinaryOp op, int64_t left, int64_t right) 
       if (left % right != 0 && (left < 0) != (right < 0)) --quotient;
       return op == ir::BinaryOp::FloorDiv ? quotient : left - quotient * right;
     }
-    default:
-      return std::nullopt;
-  }
-}
-
-std::optional<bool> FoldCompare(ir::CompareOp op, int64_t left, int64_t right) {
-  switch (op) {
-    case ir::CompareOp::Eq:
-    case ir::CompareOp::Is:
-      return left == right;
-    case ir::CompareOp::NotEq:
-    case ir::CompareOp::IsNot:
-      return left != right;
-    case ir::CompareOp::Less:
-      return left < right;
-    case ir::CompareOp::LessEq:
-      return left <= right;
-    case ir::CompareOp::Greater:
-      return left > right;
-    case ir::CompareOp::GreaterEq:
-      return left >= right;
     default:
       return std::nullopt;
   }
@@ -387,7 +367,7 @@ ValueId ValueStore::Compare(ir::CompareOp op, ValueId left, ValueId right) {
   const Value& a = values_[left.index];
   const Value& b = values_[right.index];
   if (IsNumber(a) && IsNumber(b)) {
-    if (const auto folded = FoldCompare(op, IntOf(a), IntOf(b))) return Bool(*folded);
+    if (const auto folded = CompareNumbers(op, IntOf(a), IntOf(b))) return Bool(*folded);
   }
   if (a.kind == ValueKind::Str && b.kind == ValueKind::Str &&
       (op == ir::CompareOp::Eq || op == ir::CompareOp::NotEq)) {

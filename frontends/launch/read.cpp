@@ -2,8 +2,8 @@
 
 #include <algorithm>
 #include <array>
-#include <cctype>
 
+#include "analyzer/base/lowered.h"
 #include "frontends/launch/cluster.h"
 #include "frontends/launch/commands.h"
 #include "frontends/launch/templates.h"
@@ -326,11 +326,10 @@ class FileReader {
 std::optional<FileKind> KindOfName(std::string_view path) {
   const std::string_view name = NameOf(path);
   const size_t dot = name.rfind('.');
-  std::string ending(dot == std::string_view::npos ? std::string_view() : name.substr(dot));
   // `README.MD`, written on a machine that does not tell the two apart.
-  std::ranges::transform(ending, ending.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  const std::string ending = base::Lowered(dot == std::string_view::npos ? std::string_view() : name.substr(dot));
   constexpr std::array<std::string_view, 8> kShell = {".sh", ".bash", ".slurm", ".sbatch", ".job", ".slrm", ".zsh", ".qsub"};
-  if (std::ranges::count(kShell, std::string_view(ending)) > 0) return FileKind::Shell;
+  if (std::ranges::count(kShell, ending) > 0) return FileKind::Shell;
   if (ending == ".yaml" || ending == ".yml") return FileKind::Yaml;
   if (ending == ".json") return FileKind::Json;
   if (ending == ".md") return FileKind::Markdown;

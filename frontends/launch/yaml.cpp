@@ -10,6 +10,8 @@
 #include <charconv>
 #include <sstream>
 
+#include "analyzer/base/lowered.h"
+
 namespace allranks::launch_files {
 namespace {
 
@@ -25,8 +27,7 @@ struct TooManyNodes {};
 ConfigKind KindOfScalar(const std::string& value, bool is_quoted) {
   if (is_quoted) return ConfigKind::Text;
   if (value.empty() || value == "~" || value == "null" || value == "Null" || value == "NULL") return ConfigKind::Null;
-  std::string lower = value;
-  std::ranges::transform(lower, lower.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  const std::string lower = base::Lowered(value);
   if (lower == "true" || lower == "false" || lower == "yes" || lower == "no" || lower == "on" || lower == "off") return ConfigKind::Bool;
   double number = 0;
   const char* end = value.data() + value.size();

@@ -3,9 +3,9 @@
 
 #include "analyzer/objects/gradient_calls.h"
 #include "rules/ddp/wrapper_paths.h"
-#include "rules/wrapping.h"
 #include "rules/finding_parts.h"
 #include "rules/source_edits.h"
+#include "rules/wrapping.h"
 
 namespace allranks::rules {
 namespace {
@@ -20,7 +20,7 @@ class Attributes {
   Attributes(const Context& context, FindingSink& sink) : context_(context), sink_(sink), paths_(context) {}
 
   void Run() {
-    NoteMembers();
+    if (paths_.AreAny()) NoteMembers();
     for (uint32_t m = 0; m < context_.program.modules.size(); ++m) {
       VisitModule(ir::ModuleId{m});
       VisitQuestions(ir::ModuleId{m});
@@ -34,14 +34,16 @@ class Attributes {
       const ir::ExprId object = ir::ObjectOf(module[id]);
       const ValueId value = context_.facts.value(module_id, object);
       const FuncId function = value ? FunctionAround(context_, module_id, id) : FuncId::None();
-      if (!function || IsAssigned(module_id, id) || IsTried(module_id, id)) continue;
+      if (!function || IsAssigned(module_id, id)) continue;
       const base::NameId name = ir::AttrOf(module[id]);
       const bool is_wrapped = IsWrapped(context_, value) || IsPreparedModule(value);
       const bool is_wrong = is_wrapped && IsOfInner(value, name) && !IsWhereNotWrapped({function, id}, value) &&
                             !AsksForAttributeBefore(context_, {function, id});
+      const bool may_be_wrong = !is_wrong && MayBeOfInner({function, object}, name);
+      if ((!is_wrong && !may_be_wrong) || IsTried(module_id, id)) continue;
       if (is_wrong) {
         Report({function, id}, module_id, object);
-      } else if (MayBeOfInner({function, object}, name)) {
+      } else {
         ReportOnSomeWay({function, id}, object);
       }
     }

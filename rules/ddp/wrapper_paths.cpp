@@ -4,8 +4,8 @@
 #include <string_view>
 
 #include "analyzer/ir/bindings.h"
-#include "rules/wrapping.h"
 #include "rules/finding_parts.h"
+#include "rules/wrapping.h"
 
 namespace allranks::rules {
 

@@ -15,6 +15,9 @@ class WrapperPaths {
  public:
   explicit WrapperPaths(const Context& context);
 
+  // Whether the program wraps a model at all.
+  bool AreAny() const { return !all_.empty(); }
+
   // The wrappers that the object may be; empty if there are none.
   std::vector<variation::ValueId> WrappersAt(const objects::Site& object) const;
 

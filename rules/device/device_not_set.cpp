@@ -2,6 +2,7 @@
 #include <optional>
 #include <unordered_map>
 
+#include "analyzer/base/option_attribute.h"
 #include "rules/device/local_rank_name.h"
 #include "rules/finding_parts.h"
 #include "rules/program_calls.h"
@@ -230,9 +231,7 @@ class Order {
         const ir::Expr& callee = module[ir::CalleeOf(module[id])];
         const bool adds = callee.kind == ir::ExprKind::Attribute && context_.program.text(ir::AttrOf(callee)) == "add_argument";
         if (!adds || ir::ArgCount(module, module[id]) == 0) continue;
-        std::string name(context_.values.Str(context_.facts.value(file, ir::ArgAt(module, module[id], 0).value)));
-        name.erase(0, std::min(name.size(), name.find_first_not_of('-')));
-        std::ranges::replace(name, '-', '_');
+        const std::string name = base::OptionAttribute(context_.values.Str(context_.facts.value(file, ir::ArgAt(module, module[id], 0).value)));
         const ir::ExprId usual = name == context_.program.text(option) ? KeywordOf(context_, file, id, "default") : ir::ExprId();
         if (usual && context_.values.Str(context_.facts.value(file, usual)) == "nccl") return true;
       }

@@ -26,6 +26,12 @@ ir::ExprId NoSyncIn(const Context& context, const ir::Module& module, ir::ExprId
              : ir::ExprId::None();
 }
 
+// The model of `model.no_sync()` in the item; none if there is none.
+ir::ExprId ModelIn(const Context& context, const ir::Module& module, ir::ExprId item) {
+  const ir::ExprId made = NoSyncIn(context, module, item);
+  return made ? ir::ObjectOf(module[ir::CalleeOf(module[made])]) : ir::ExprId::None();
+}
+
 // It, or a variable that was made by it in the same function.
 bool IsNoSync(const Context& context, const objects::Site& site) {
   const ir::Module& module = context.program.module_of(site.function);
@@ -122,9 +128,8 @@ bool SetsTheFlag(const Context& context, FuncId function) {
 // The forward stands in the expression itself: `(model(batch).mean() / n).backward()`.
 bool RunsForward(const Context& context, const objects::Site& loss, ir::ExprId no_sync) {
   const ir::Module& module = context.program.module_of(loss.function);
-  const ir::ExprId made = NoSyncIn(context, module, no_sync);
-  if (!made) return false;
-  const ir::ExprId model = ir::ObjectOf(module[ir::CalleeOf(module[made])]);
+  const ir::ExprId model = ModelIn(context, module, no_sync);
+  if (!model) return false;
   return std::ranges::any_of(CallsIn(context, loss.function), [&](const objects::Site& call) {
     const bool is_inside = module[call.expr].begin >= module[loss.expr].begin && module[call.expr].end <= module[loss.expr].end;
     return is_inside && objects::IsSameChain(module, ir::CalleeOf(module[call.expr]), model);
@@ -137,9 +142,8 @@ bool DecidesInBackward(const Context& context, ProgramCalls& calls, const object
   constexpr std::string_view kDdp = "torch.nn.parallel.DistributedDataParallel";
   constexpr std::string_view kFsdp = "torch.distributed.fsdp.FullyShardedDataParallel";
   const ir::Module& module = context.program.module_of(item.function);
-  const ir::ExprId made = NoSyncIn(context, module, item.expr);
-  if (!made) return false;
-  const ir::ExprId model = ir::ObjectOf(module[ir::CalleeOf(module[made])]);
+  const ir::ExprId model = ModelIn(context, module, item.expr);
+  if (!model) return false;
   const std::vector<variation::ValueId> models = context.values.Leaves(context.facts.value(context.program.funcs[item.function].module, model));
   const auto is_any = [&](std::string_view wrapper) {
     return std::ranges::any_of(models, [&](variation::ValueId each) { return context.values.IsA(each, wrapper); });
@@ -153,9 +157,8 @@ bool DecidesInBackward(const Context& context, ProgramCalls& calls, const object
 // The statement of the same block, before this one, that calls the model whose `no_sync` it is.
 ir::StmtId ForwardBefore(const Context& context, ir::ModuleId module_id, ir::StmtId with, ir::ExprId no_sync) {
   const ir::Module& module = context.program.modules[module_id];
-  const ir::ExprId made = NoSyncIn(context, module, no_sync);
-  if (!made) return {};
-  const ir::ExprId model = ir::ObjectOf(module[ir::CalleeOf(module[made])]);
+  const ir::ExprId model = ModelIn(context, module, no_sync);
+  if (!model) return {};
   ir::StmtId forward;
   for (const ir::StmtId stmt : module.statements(context.index.tree(module_id).BlockOf(with))) {
     if (stmt == with) break;
@@ -172,9 +175,8 @@ ir::StmtId ForwardBefore(const Context& context, ir::ModuleId module_id, ir::Stm
 bool RanUnderNoSync(const Context& context, const objects::Site& item) {
   const ir::ModuleId module_id = context.program.funcs[item.function].module;
   const ir::Module& module = context.program.modules[module_id];
-  const ir::ExprId made = NoSyncIn(context, module, item.expr);
-  if (!made) return false;
-  const ir::ExprId model = ir::ObjectOf(module[ir::CalleeOf(module[made])]);
+  const ir::ExprId model = ModelIn(context, module, item.expr);
+  if (!model) return false;
   return std::ranges::any_of(CallsIn(context, item.function), [&](const objects::Site& call) {
     if (!objects::IsSameChain(module, ir::CalleeOf(module[call.expr]), model)) return false;
     const ir::Tree& tree = context.index.tree(module_id);
@@ -182,8 +184,8 @@ bool RanUnderNoSync(const Context& context, const objects::Site& item) {
       if (module[around].kind != ir::StmtKind::With) continue;
       const auto items = ir::WithItemsOf(module, module[around]);
       const bool is_same = std::ranges::any_of(items, [&](const ir::WithItem& each) {
-        const ir::ExprId other = NoSyncIn(context, module, each.context);
-        return other && objects::IsSameChain(module, ir::ObjectOf(module[ir::CalleeOf(module[other])]), model);
+        const ir::ExprId other = ModelIn(context, module, each.context);
+        return other && objects::IsSameChain(module, other, model);
       });
       if (is_same) return true;
     }
