@@ -45,6 +45,7 @@ struct ReportedDifferences {
   std::map<const traces::Difference*, std::vector<const traces::Difference*>> repeats;  // the same cause, met from other callers
   std::vector<FileLook> of_files;
   std::set<const traces::Difference*> of_changing_files;  // files that the program writes or removes meanwhile
+  std::set<const traces::Difference*> made_up_for;  // what one rank sends is what the others wait for in their next step
   std::set<const traces::Difference*> of_unseen_strategies;  // nothing shows that the job runs under one that communicates there
 };
 

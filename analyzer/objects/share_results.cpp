@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "analyzer/ir/walk.h"
+#include "analyzer/objects/gradient_mode.h"
 
 namespace allranks::objects {
 namespace {
@@ -158,10 +159,7 @@ ShareResults::Mode ShareResults::ModeBefore(FuncId function, uint32_t end) const
   const ir::ModuleId module_id = program_.funcs[function].module;
   const ir::Module& module = program_.modules[module_id];
   const ir::Function& node = program_.function(function);
-  const auto is_without = [&](ir::ExprId callee) {
-    const std::string_view name = values_.External(facts_.value(module_id, callee));
-    return name == "torch.no_grad" || name == "torch.inference_mode";
-  };
+  const auto is_without = [&](ir::ExprId callee) { return SwitchesGradientsOff(values_, facts_, module_id, callee); };
   const bool is_decorated = std::ranges::any_of(node.decorators, [&](ir::ExprId decorator) {
     return is_without(module[decorator].kind == ir::ExprKind::Call ? ir::CalleeOf(module[decorator]) : decorator);
   });
@@ -308,7 +306,8 @@ void ShareResults::FollowReturns(size_t loop, FuncId function, const FlowFrom& f
 
 bool ShareResults::Differs(FuncId function, ir::ExprId expr) const {
   const ValueId value = facts_.value(program_.funcs[function].module, expr);
-  if (!value) return false;
+  // How long it took is no result.
+  if (!value || facts_.values_store.axes(value).has(knowledge::Axis::Clock)) return false;
   if (IsShareOfRank(value)) return true;
   return facts_.values_store.has_param(value) && values_.AnyPart(value, [&](ValueId part) { return IsShareOfRank(part); });
 }

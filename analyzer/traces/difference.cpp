@@ -195,7 +195,7 @@ class Describer {
     if (result.kind == DifferenceKind::Mismatch && IsToldWhatToDo()) assumed.Add(Assumption::OtherSideUnknown);
     if (IsOfSomeObject()) assumed.Add(Assumption::SeveralStores);
     if (result.kind == DifferenceKind::PointToPoint && result.detail != Detail::Order) assumed.Add(Assumption::PartnerElsewhere);
-    if (result.kind == DifferenceKind::Handler) AddOfHandler(&assumed);
+    if (result.kind == DifferenceKind::Handler) assumed.Add(Assumption::FailsOnOneRank);
     else AddOfCondition(result, &assumed);
     return assumed;
   }
@@ -206,13 +206,6 @@ class Describer {
     assumed->Add(Assumption::StrategyElsewhere);
     // Under that setting it communicates, and then all ranks pass.
     if (evidence_.admits_all) assumed->Add(Assumption::SettingAdmitsAll);
-  }
-
-  void AddOfHandler(Assumptions* assumed) const {
-    const TryInfo& info = traces_.try_info(evidence_.node);
-    const bool broad = info.handlers[evidence_.handler].breadth == Breadth::Broad;
-    assumed->Add(Assumption::FailsOnOneRank);
-    if (!broad || !info.fallible || evidence_.issuing == Issuing::UnderStrategy) assumed->Add(Assumption::UnlikelyFailure);
   }
 
   void AddOfCondition(const Difference& result, Assumptions* assumed) const {

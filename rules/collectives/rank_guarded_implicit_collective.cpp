@@ -85,6 +85,9 @@ MPI_File_close(&file);
 * The object is known not to be wrapped or sharded, or the call goes through `.module` to the inner model.
 * The model inside DDP has no buffers (no batch norm, nothing registered): its forward sends nothing. Where
   that cannot be told, as of a model of an unknown library, the finding is *possible*.
+* The forward makes no gradients, and the loop around it trains: DDP sends buffers only in the first forward
+  after one that was made to train, so what rank 0 sends while it evaluates is what the others wait for in
+  their next step. The finding is *possible*: another operation may come in between, or no step follow.
 * All ranks reach the call after all, as in AR101.
 * The condition asks for the strategy as well, and admits all ranks where the strategy shards: `if
   is_main_process or distributed_type == DistributedType.DEEPSPEED`.

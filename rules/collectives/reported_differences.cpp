@@ -6,6 +6,7 @@
 #include <tuple>
 #include <utility>
 
+#include "analyzer/objects/gradient_mode.h"
 #include "analyzer/objects/module_buffers.h"
 #include "rules/collectives/difference_finding.h"
 #include "rules/collectives/file_tests.h"
@@ -53,6 +54,21 @@ StrategyUse UseOfBuffers(const Context& context, const traces::OpPlace& forward)
   }
   if (has == objects::HasBuffers::No) return StrategyUse::RuledOut;
   return has == objects::HasBuffers::Yes && !is_told ? StrategyUse::Seen : StrategyUse::Unseen;
+}
+
+// A forward without gradients that stands in a loop which trains. DDP sends buffers only if the forward before was made to train, so the
+// first of these sends them and the next one to train does not (require_forward_param_sync in torch/nn/parallel/distributed.py): what
+// one rank sends while it evaluates is what the others wait for in their next step.
+bool IsMadeUpFor(const Context& context, const traces::OpPlace& forward) {
+  if (forward.kind != "buffer_broadcast") return false;
+  const std::vector<objects::Site> ways = context.index.WaysTo({forward.function, forward.expr});
+  const bool is_off = std::ranges::any_of(ways, [&](const objects::Site& site) {
+    return objects::AreGradientsOff(context.program, context.values, context.facts, context.index, site);
+  });
+  return is_off && std::ranges::any_of(ways, [&](const objects::Site& site) {
+    const ir::ModuleId module = context.program.funcs[site.function].module;
+    return std::ranges::any_of(context.index.LoopsAround(site), [&](ir::StmtId loop) { return context.training.Trains(module, loop); });
+  });
 }
 
 // The one that makes it likelier that the operation is there.
@@ -114,6 +130,7 @@ ReportedDifferences ReportedDifferencesOf(const Context& context) {
     if (IsOfOneRank(context, difference)) continue;
     const StrategyUse use = UseOfStrategies(context, difference);
     if (use == StrategyUse::RuledOut) continue;
+    if (IsMadeUpFor(context, difference.culprit)) reported.made_up_for.insert(&difference);
     if (use == StrategyUse::Unseen) reported.of_unseen_strategies.insert(&difference);
     const std::optional<objects::Site> look = MayBeFileTest(difference.kind) ? file_tests.Of(difference) : std::nullopt;
     if (look) AddTo(reported.of_files, *look, difference);

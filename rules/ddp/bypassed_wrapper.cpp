@@ -1,10 +1,11 @@
 #include <algorithm>
 #include <optional>
 
+#include "analyzer/objects/gradient_mode.h"
 #include "analyzer/objects/local_flow.h"
-#include "rules/wrapping.h"
 #include "rules/finding_parts.h"
 #include "rules/program_calls.h"
+#include "rules/wrapping.h"
 
 namespace allranks::rules {
 namespace {
@@ -189,29 +190,9 @@ class Backward {
     });
   }
 
-  // Under `torch.no_grad()`: a teacher's output, a target.
+  // A teacher's output, a target.
   bool IsWithoutGradients(const Site& call) const {
-    const ir::ModuleId module_id = context_.program.funcs[call.function].module;
-    const ir::Module& module = context_.program.modules[module_id];
-    const ir::Tree& tree = context_.index.tree(module_id);
-    for (ir::StmtId at = tree.StatementOf(call.expr); at; at = tree.Parent(at)) {
-      if (module[at].kind != ir::StmtKind::With) continue;
-      for (const ir::WithItem& item : ir::WithItemsOf(module, module[at])) {
-        if (IsWithoutGradients(module, item.context)) return true;
-      }
-    }
-    return false;
-  }
-
-  // `torch.no_grad()`, `torch.inference_mode()`.
-  bool IsWithoutGradients(const ir::Module& module, ir::ExprId context) const {
-    if (module[context].kind != ir::ExprKind::Call) return false;
-    const ir::Expr& callee = module[ir::CalleeOf(module[context])];
-    base::NameId name;
-    if (callee.kind == ir::ExprKind::Name) name = ir::NameOf(callee);
-    if (callee.kind == ir::ExprKind::Attribute) name = ir::AttrOf(callee);
-    const std::string_view text = name ? context_.program.text(name) : std::string_view();
-    return text == "no_grad" || text == "inference_mode";
+    return objects::AreGradientsOff(context_.program, context_.values, context_.facts, context_.index, call);
   }
 
   void Report(ir::ExprId call, ir::ExprId model, FindingSink& sink) const {
