@@ -77,7 +77,7 @@ ValueId FunctionEvaluator::MemberOfInstance(ir::ExprId site, ValueId object, Nam
   const binding::ClassId class_id{value.a};
   const bool is_super = value.b == kSuperInstance;
   if (const knowledge::EntryId entry = KnownMember(object, attr)) {
-    const FuncId own = is_super ? FuncId::None() : tables_.program.FindMethod(class_id, attr);
+    const FuncId own = is_super ? FindMethodOf(object, attr) : tables_.program.FindMethod(class_id, attr);
     if (!own || tables_.known_classes[class_id.index]) return MemberOfKnown(site, object, entry);
   }
   if (const FuncId method = FindMethodOf(object, attr)) {
