@@ -73,6 +73,13 @@ bool IsExit(const Difference& difference) { return difference.exit.file.has_valu
 // to an operation, are "some ranks".
 bool RanksAreKnown(const Difference& difference) { return !difference.is_own; }
 
+// Each rank decides for itself, by something of its data or surroundings that nobody can be shown.
+bool HasNoSource(const Context& context, const Difference& difference) {
+  const bool is_soft = (difference.axes & knowledge::kSoftAxes) == difference.axes;
+  if (!difference.is_own || !is_soft || !difference.condition_expr || !difference.condition_function) return false;
+  return variation::ExplainVariation(context.program, context.knowledge, context.facts, difference.condition_function, difference.condition_expr).empty();
+}
+
 // The recorder keeps neither roots nor reduce operations: at run time nothing names a difference in these.
 std::string MismatchCategory(traces::Detail detail) {
   switch (detail) {
@@ -262,7 +269,9 @@ bool IsImplied(knowledge::OpClass op_class) {
 Finding FindingOf(const Context& context, const Difference& difference, std::string_view code,
                   findings::Text message, findings::Text help) {
   findings::Assumptions assumptions = difference.assumptions | context.launch.AssumedOf(FunctionOf(context, difference));
+  if (context.differences.made_up_for.contains(&difference)) assumptions.Add(findings::Assumption::LastStep);
   if (context.differences.of_unseen_strategies.contains(&difference)) assumptions.Add(findings::Assumption::StrategyUnseen);
+  if (HasNoSource(context, difference)) assumptions.Add(findings::Assumption::ValueNotTraced);
   const bool is_of_files = assumptions.has(findings::Assumption::FilesDiffer);
   if (is_of_files && !context.differences.of_changing_files.contains(&difference)) assumptions.Add(findings::Assumption::FilesUnwritten);
   Finding finding{.code = code,
