@@ -8,7 +8,7 @@
 //
 // Its result is followed through variables, returns and callers, up to the first operation that puts values of several
 // ranks together; behind that nothing is said. A value counts only if it differs with the data of a rank: lengths and
-// numbers of rounds do not.
+// numbers of rounds do not, and what is computed of the clock is a duration or a speed.
 //
 // Not sound: results that are kept in objects and read by other methods are not followed.
 #pragma once
