@@ -22,16 +22,37 @@ std::string Nearest(const launch::LauncherTable& launcher, const std::string& na
   return knowledge::DidYouMean(name, names);
 }
 
+// `--nproc_per_node NUM_GPUS` and `{n_gpu}` on a page: the reader writes a number there.
+bool IsForReaders(const LaunchFile& file, std::string_view text) {
+  const bool is_page = file.kind == launch::FileKind::Markdown || file.kind == launch::FileKind::Notebook;
+  if (text.starts_with('{') && text.ends_with('}')) return is_page;
+  return is_page && !text.empty() && text.find_first_not_of("ABCDEFGHIJKLMNOPQRSTUVWXYZ_-") == std::string_view::npos;
+}
+
 // `--master_port=2950O`: argparse prints its usage and ends.
-void CheckValue(const Layer& layer, const Option& option, FindingSink& sink) {
+void CheckValue(const LaunchFile& file, const Layer& layer, const Option& option, FindingSink& sink) {
   const launch::OptionEntry* entry = launch::FindOption(*layer.launcher, option.name);
   if (entry == nullptr || !entry->is_count || option.value.empty() || !option.value.IsKnown()) return;
   const std::string& text = option.value.text();
   const std::string_view digits = std::string_view(text).substr(text.starts_with('-') ? 1 : 0);
   const bool is_number = !digits.empty() && digits.find_first_not_of("0123456789") == std::string_view::npos;
-  if (is_number || std::ranges::count(entry->words, text) > 0) return;
+  if (is_number || std::ranges::count(entry->words, text) > 0 || IsForReaders(file, text)) return;
   sink.push_back(LaunchFinding(kCode, Severity::Error, Confidence::Likely, option.value.span(),
                                {"`{}` of `{}` takes a whole number, not `{}`", {option.name, layer.launcher->name, text}}));
+}
+
+// Ports have 16 bits: PyTorch since 1.10 refuses others (`TCPStore` takes a `uint16_t`); before, it took the number modulo 65536.
+void CheckPort(const Word& port, FindingSink& sink) {
+  constexpr int64_t kHighest = 65535;
+  const std::optional<int64_t> number = port.Number();
+  if (!number || *number <= kHighest) return;
+  sink.push_back(LaunchFinding(kCode, Severity::Error, Confidence::Likely, port.span(),
+                               {"no port has the number {}: the highest is {}", {port.text(), std::to_string(kHighest)}}));
+}
+
+void CheckPorts(const Job& job, const Layer& agent, FindingSink& sink) {
+  if (const Option* option = agent.Find("master_port")) CheckPort(option->value, sink);
+  if (const launch::Setting* setting = job.Env("MASTER_PORT")) CheckPort(setting->value, sink);
 }
 
 // `torchrun train.py --nproc_per_node 8`: what stands behind the script is the script's.
@@ -128,7 +149,7 @@ void Check(const LaunchContext& context, FindingSink& sink) {
       for (const Layer& layer : job.layers) {
         if (!layer.launcher->is_complete) continue;
         for (const Option& option : layer.options) {
-          CheckValue(layer, option, sink);
+          CheckValue(file, layer, option, sink);
           if (option.is_known) continue;
           const std::string nearest = Nearest(*layer.launcher, option.name);
           sink.push_back(LaunchFinding(kCode, Severity::Error, nearest.empty() ? Confidence::Likely : Confidence::Certain, option.word.span(),
@@ -137,6 +158,7 @@ void Check(const LaunchContext& context, FindingSink& sink) {
       }
       const Layer* agent = AgentOf(job);
       if (agent == nullptr) continue;
+      CheckPorts(job, *agent, sink);
       CheckBehindScript(job, *agent, sink);
       CheckHandedRank(context, job, *agent, sink);
       CheckArguments(context, job, sink);
@@ -160,7 +182,8 @@ extern const Rule UnknownLaunchOption = {
 * An option of `torchrun`, `torch.distributed.launch`, `accelerate launch` or `deepspeed` that the
   launcher does not have, and `--nproc_per_node` behind the script. Which options there are stands in
   `knowledge/launch/launchers.toml`.
-* A value of theirs that is no number where one is wanted: `--master_port=2950O`.
+* A value of theirs that is no number where one is wanted: `--master_port=2950O`; a port above 65535, in
+  `MASTER_PORT` as well.
 * An argument that the script does not take: no `add_argument` in the script, or in a file of the
   project that it imports, has the name.
 * A key of a configuration of Accelerate that is misspelt by one letter.
@@ -187,6 +210,7 @@ torchrun --nproc_per_node=8 train.py
 ## When it is silent
 
 * Beginnings of options, which argparse takes.
+* A name in capitals or in braces on a page, where a number is wanted: readers fill it in.
 * A script whose arguments do not all come from argparse in files of the project: parsers of libraries,
   `parse_known_args`, names that are computed, `sys.argv`.
 
