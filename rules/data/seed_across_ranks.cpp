@@ -343,8 +343,8 @@ sampler = DistributedSampler(dataset, seed=args.seed)
 * The seed of the program is another one on each rank (`torch.manual_seed(seed + rank)`): augmentation and
   dropout should differ, and DDP sends the weights of rank 0 to all.
 * No function comes both to the seed and to the noise, or the noise is drawn in a test.
-* The function that draws handles gradients: what is added to gradients after they were reduced must be the same
-  on all ranks.
+* The function that draws handles gradients: what is added to gradients after they were reduced must be the
+  same on all ranks.
 * The sampler does not shuffle.
 * The seed was sent to all ranks by a collective.
 
