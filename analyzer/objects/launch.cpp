@@ -5,6 +5,7 @@
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <unordered_set>
 
 #include "analyzer/ir/walk.h"
 #include "analyzer/objects/test_files.h"
@@ -50,23 +51,20 @@ std::vector<Started> StartedBy(const binding::Program& program, std::span<const 
   return started;
 }
 
-// By ModuleId: lines start ranks of its programs, and all of them on one node.
-std::vector<bool> FilesOnOneNode(const binding::Program& program, std::span<const LaunchLine> lines) {
-  std::unordered_map<std::string_view, bool> by_path;
+// By ModuleId: some line starts ranks of its programs on several nodes.
+std::vector<bool> FilesOnSeveralNodes(const binding::Program& program, std::span<const LaunchLine> lines) {
+  std::unordered_set<std::string_view> started;
   for (const LaunchLine& line : lines) {
-    if (line.starts_ranks && !line.path.empty()) by_path.try_emplace(line.path, true).first->second &= line.nodes == 1;
+    if (line.starts_ranks && line.nodes > 1) started.insert(line.path);
   }
-  std::vector<bool> is_on_one(program.modules.size());
-  if (by_path.empty()) return is_on_one;
+  std::vector<bool> is_on_several(program.modules.size());
+  if (started.empty()) return is_on_several;
   const binding::Neighbourhood neighbourhood(program);
-  std::vector<bool> is_on_more(program.modules.size());
   for (uint32_t m = 0; m < program.modules.size(); ++m) {
-    const auto started = by_path.find(program.infos[ir::ModuleId{m}].path);
-    if (started == by_path.end()) continue;
-    for (const ir::ModuleId used : neighbourhood.UsedBy(ir::ModuleId{m})) (started->second ? is_on_one : is_on_more)[used.index] = true;
+    if (!started.contains(program.infos[ir::ModuleId{m}].path)) continue;
+    for (const ir::ModuleId used : neighbourhood.UsedBy(ir::ModuleId{m})) is_on_several[used.index] = true;
   }
-  for (uint32_t m = 0; m < is_on_one.size(); ++m) is_on_one[m] = is_on_one[m] && !is_on_more[m];
-  return is_on_one;
+  return is_on_several;
 }
 
 class Solver {
@@ -418,7 +416,7 @@ Launch::Launch(const binding::Program& program, const knowledge::Knowledge& know
     else main_blocks_.emplace_back();
   }
   makes_job_ = solver.MakersOfJobs();
-  is_on_one_node_ = FilesOnOneNode(program, lines);
+  is_on_several_nodes_ = FilesOnSeveralNodes(program, lines);
 }
 
 }  // namespace allranks::objects

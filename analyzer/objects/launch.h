@@ -37,8 +37,8 @@ class Launch {
   RunBy Of(const Site& site) const;
   // Whether a function makes a job, itself or in what it calls.
   bool MakesJob(FuncId function) const { return makes_job_[function.index]; }
-  // Whether lines start the programs of a file, and each of them on one node.
-  bool IsOnOneNode(ir::ModuleId module) const { return is_on_one_node_[module.index]; }
+  // Whether some line starts a program that uses a file on several nodes.
+  bool IsOnSeveralNodes(ir::ModuleId module) const { return is_on_several_nodes_[module.index]; }
   // What has to be taken for granted for several ranks to come here.
   findings::Assumptions AssumedOf(FuncId function) const;
 
@@ -53,7 +53,7 @@ class Launch {
     RunBy run_by = RunBy::Unknown;
   };
   std::vector<MainBlock> main_blocks_;
-  std::vector<bool> is_on_one_node_;  // by ModuleId
+  std::vector<bool> is_on_several_nodes_;  // by ModuleId
 };
 
 }  // namespace allranks::objects

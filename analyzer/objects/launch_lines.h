@@ -21,7 +21,7 @@ struct LaunchLine {
   bool starts_ranks = false;  // by a launcher of ranks; else one process
   bool is_job_of_one = false; // by a launcher that is told to start one process
   std::string strategy;       // "DEEPSPEED", "MULTI_GPU": what the launcher is told; empty: it says nothing
-  int64_t nodes = 0;          // on which it starts ranks; 0: that is not said
+  int64_t nodes = 0;          // on which it starts ranks, at least; 0: that is not said
   std::vector<GivenOption> options;  // of the script
   // Of a line that starts a file of the project, but it is not known which: the folder that it is in. None: of all others.
   std::optional<std::string> unknown_below;

@@ -20,12 +20,14 @@ bool IsJobOfOne(const launch::Job& job) {
   return processes == 1 && is_one_node;
 }
 
-// torchrun starts one node unless it is told of more; others ask a configuration, or are one of several themselves.
+// torchrun starts one node unless it is told of more; others ask a configuration, or are one of several themselves. A number that stands
+// in a variable is meant to be another one some day.
 int64_t NodesOf(const launch::Job& job) {
+  constexpr int64_t kSeveral = 2;
   const launch::Layer& agent = job.innermost();
   const bool is_alone = job.layers.size() == 1 && !job.is_remote && !job.has_cluster && !job.allocation;
   const bool is_hidden = std::ranges::any_of(agent.options, [](const launch::Option& option) { return option.means == "unknown" || !option.word.IsKnown(); });
-  if (agent.Find("nodes") != nullptr) return agent.Number("nodes").value_or(0);
+  if (agent.Find("nodes") != nullptr) return agent.Number("nodes").value_or(kSeveral);
   const bool is_torch = agent.launcher->name == "torchrun" || agent.launcher->name == "torch.distributed.launch";
   return is_alone && is_torch && !is_hidden ? 1 : 0;
 }

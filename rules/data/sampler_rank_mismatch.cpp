@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "analyzer/objects/one_node.h"
+#include "analyzer/objects/several_nodes.h"
 #include "rules/finding_parts.h"
 #include "rules/program_calls.h"
 #include "rules/source_edits.h"
@@ -60,7 +61,7 @@ void AddEdits(const Context& context, const objects::KnownCall& call, const Argu
   edits->push_back(Replace(SpanOf(context, {call.function, argument.expr}), text));
 }
 
-void Visit(const Context& context, const objects::KnownCall& call, FindingSink& sink) {
+void Visit(const Context& context, const objects::KnownCall& call, bool has_several_nodes, FindingSink& sink) {
   const Argument rank = ArgumentOf(context, call, "rank", knowledge::Coordinate::LocalRank, "the rank within its node", "get_rank");
   const Argument replicas = ArgumentOf(context, call, "num_replicas", knowledge::Coordinate::LocalWorldSize,
                                        "the number of devices of a node", "get_world_size");
@@ -69,8 +70,7 @@ void Visit(const Context& context, const objects::KnownCall& call, FindingSink& 
   const bool takes_rank_of_job = !given || context.values.IsNone(given) || Is(context, given, knowledge::Coordinate::Rank);
   const Argument& first = rank.expr ? rank : replicas;
   const objects::Site site{call.function, first.expr};
-  const bool is_on_one_node = context.launch.IsOnOneNode(context.program.funcs[call.function].module);
-  Finding finding = FindingAt(context, kCode, Severity::Error, is_on_one_node ? Confidence::Possible : Confidence::Likely, site,
+  Finding finding = FindingAt(context, kCode, Severity::Error, has_several_nodes ? Confidence::Likely : Confidence::Possible, site,
                               {"`{}` of the sampler is {}: {}",
                                {std::string(first.name), std::string(first.what), std::string(Harm(rank, replicas, takes_rank_of_job))}});
   AddLabel(finding, finding.span, LabelRole::Primary, {"this must be the value of the whole job", {}});
@@ -90,9 +90,10 @@ void Check(const Context& context, FindingSink& sink) {
   if (context.facts.job.nodes == 1) return;
   ProgramCalls calls(context);
   const objects::OneNodeJobs one_node(context.program, context.knowledge, context.facts, context.index);
+  const objects::SeveralNodes several_nodes(context.program, context.facts, context.launch);
   for (const objects::KnownCall& call : context.loading.made_samplers()) {
     const ir::ModuleId module = context.program.funcs[call.function].module;
-    if (!one_node.Has(module) && MakesJob(context, calls, module)) Visit(context, call, sink);
+    if (!one_node.Has(module) && MakesJob(context, calls, module)) Visit(context, call, several_nodes.Has(module), sink);
   }
 }
 
@@ -138,6 +139,9 @@ sampler = DistributedSampler(dataset)
   `world.nodes = 1`: there is one node.
 * The index is that of a process which the program starts itself.
 * That it is a local rank is known from a name alone.
+* Nothing says that the program is made for several nodes: no command starts it on several, it takes no
+  number of nodes, asks for no node rank, reads nothing of Slurm and counts no ranks on a node.
+  `--min-confidence possible` shows these.
 
 ## Fix
 

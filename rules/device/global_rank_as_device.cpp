@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "analyzer/objects/one_node.h"
+#include "analyzer/objects/several_nodes.h"
 #include "rules/device/device_places.h"
 #include "rules/device/local_rank_name.h"
 #include "rules/finding_parts.h"
@@ -18,7 +19,8 @@ class Devices {
  public:
   Devices(const Context& context, FindingSink& sink)
       : context_(context), sink_(sink), world_(objects::SmallJob(context_.facts.job)),
-        one_node_(context.program, context.knowledge, context.facts, context.index) {}
+        one_node_(context.program, context.knowledge, context.facts, context.index),
+        several_nodes_(context.program, context.facts, context.launch) {}
 
   void Run() {
     // On one node the global rank is the local rank.
@@ -43,9 +45,11 @@ class Devices {
     else Join(place, sink_[known->second]);
   }
 
-  // Where the number comes from: what is selected by it in this file has one cause.
+  // Where the number comes from: what is selected by it in this file has one cause, and so have all places that ask for the rank themselves.
   source::Span SourceOf(const DevicePlace& place) const {
     constexpr size_t kLongest = 64;
+    const bool is_call = context_.program.module_of(place.site.function)[place.site.expr].kind == ir::ExprKind::Call;
+    if (is_call && context_.values[place.ordinal].kind == variation::ValueKind::Coordinate) return {};
     const std::vector<variation::WhyStep> steps = variation::ExplainVariation(
         context_.program, context_.knowledge, context_.facts, place.site.function, place.site.expr, kLongest);
     return steps.empty() ? SpanOf(context_, place.site) : steps.back().span;
@@ -93,17 +97,18 @@ class Devices {
   }
 
   void Report(const DevicePlace& place, uint32_t rank) {
-    const bool is_on_one_node = context_.launch.IsOnOneNode(context_.program.funcs[place.site.function].module);
+    const bool is_python = context_.program.module_of(place.site.function).language == ir::Language::Python;
+    // MPI is there for several nodes.
+    const bool may_have_several = !is_python || several_nodes_.Has(context_.program.funcs[place.site.function].module);
     const bool by_name = context_.values.HasFlag(place.ordinal, variation::kByNameOnly);
     const std::string number = Quoted(context_, place.site);
     Finding finding = FindingAt(
-        context_, kCode, Severity::Error, by_name || is_on_one_node ? Confidence::Possible : Confidence::Likely, place.site,
+        context_, kCode, Severity::Error, by_name || !may_have_several ? Confidence::Possible : Confidence::Likely, place.site,
         {"`{}` counts the ranks of the whole job and selects a device in {}: on the second of two nodes with {} devices "
          "each, rank {} asks for device {}, which does not exist",
          {number, place.sink.starts_with('`') ? place.sink : "`" + place.sink + "`", std::to_string(world_.per_node), std::to_string(rank), std::to_string(rank)}});
     AddLabel(finding, finding.span, LabelRole::Primary, {"this must be the local rank", {}});
     AddReasons(context_, place.site, finding);
-    const bool is_python = context_.program.module_of(place.site.function).language == ir::Language::Python;
     finding.help = {is_python ? "use the local rank: `LOCAL_RANK`"
                               : "use the index of the process on its node: its rank in the communicator that "
                                 "`MPI_Comm_split_type` makes of a node, or what the launcher says (`LOCAL_RANK`, "
@@ -151,6 +156,7 @@ class Devices {
   FindingSink& sink_;
   traces::World world_;
   objects::OneNodeJobs one_node_;
+  objects::SeveralNodes several_nodes_;
   std::vector<source::Span> seen_;
   std::map<std::pair<source::FileId, source::Span>, size_t> reported_;  // the finding of a file and a source
 };
@@ -210,8 +216,9 @@ model = DDP(model.cuda(), device_ids=[local_rank])
   its index on this machine for its rank: then `dist.get_rank()` is the local rank wherever the
   program asks for it.
 * Another place in the file selects a device by the same rank: one finding names them all, with one fix.
-* That it is a rank is known from a name alone, or the commands of the project start the program on
-  one node only; `--min-confidence possible` shows these.
+* That it is a rank is known from a name alone, or nothing says that the program is made for several nodes:
+  no command starts it on several, it takes no number of nodes, asks for no node rank, reads nothing of
+  Slurm and counts no ranks on a node. `--min-confidence possible` shows these; in C and C++ they are shown.
 
 ## Fix
 

@@ -1,0 +1,29 @@
+// Which files belong to programs that are made for several nodes: only there is the global rank another number than the local one.
+//
+// A program is, if a line starts it on several, if it asks for the number of nodes or for its own among them (`NODE_RANK`), takes a node
+// as an option (`--nnodes`), reads what Slurm says, or counts ranks on a node by itself (`rank % torch.cuda.device_count()`).
+//
+// Not sound: whoever starts a program that says nothing of nodes may still have several. What is read of them in a file that some
+// program of the project shares counts for all programs that use this file.
+#pragma once
+
+#include <vector>
+
+#include "analyzer/binding/neighbourhood.h"
+#include "analyzer/objects/launch.h"
+
+namespace allranks::objects {
+
+class SeveralNodes {
+ public:
+  SeveralNodes(const binding::Program& program, const variation::Facts& facts, const Launch& launch);
+
+  bool Has(ir::ModuleId module) const;
+
+ private:
+  const Launch& launch_;
+  binding::Neighbourhood neighbourhood_;
+  std::vector<bool> speaks_of_nodes_;  // by ModuleId
+};
+
+}  // namespace allranks::objects
