@@ -14,7 +14,7 @@ using variation::ValueKind;
 
 LaunchedOptions::LaunchedOptions(const binding::Program& program, const knowledge::Knowledge& knowledge, const variation::Facts& facts,
                                  const ProgramIndex& index, std::span<const LaunchLine> lines)
-    : program_(program), facts_(facts), values_(program, knowledge, facts), neighbourhood_(program), lines_(lines) {
+    : program_(program), facts_(facts), index_(index), values_(program, knowledge, facts), neighbourhood_(program), lines_(lines) {
   for (uint32_t m = 0; m < program.modules.size(); ++m) {
     for (const ir::ExprId call : index.ExprsOf(ir::ModuleId{m}, ir::ExprKind::Call)) AddCall(ir::ModuleId{m}, call);
     AddFields(ir::ModuleId{m});
@@ -51,15 +51,41 @@ void LaunchedOptions::AddFields(ir::ModuleId module_id) {
   }
 }
 
-bool LaunchedOptions::IsAlways(ir::ModuleId module, ValueId value, int64_t number) const {
-  constexpr int kMostSteps = 8;
-  for (int step = 0; value && step < kMostSteps; ++step) {
-    const variation::Value& node = facts_.values_store[value];
-    if (node.kind == ValueKind::Param) value = facts_.param(FuncId{node.a}, node.b);
-    else if (node.kind == ValueKind::Derived && node.kid_count == 1) return IsOption(module, facts_.values_store.OperationOf(node.a), number);
-    else return false;
+bool LaunchedOptions::IsAlways(ir::ModuleId module, ValueId value, int64_t number) const { return IsAlways(module, value, number, 0); }
+
+bool LaunchedOptions::IsAlways(ir::ModuleId module, ValueId value, int64_t number, int depth) const {
+  constexpr int kDeepest = 8;
+  if (!value || depth > kDeepest) return false;
+  const variation::Value& node = facts_.values_store[value];
+  const auto is_always = [&](ValueId part) { return IsAlways(module, part, number, depth + 1); };
+  switch (node.kind) {
+    case ValueKind::Int:
+      return values_.Int(value) == number;
+    case ValueKind::Param: {
+      const std::vector<ValueId> passed = Passed(FuncId{node.a}, node.b);
+      return !passed.empty() && std::ranges::all_of(passed, is_always);
+    }
+    case ValueKind::Select: {
+      const auto kids = facts_.values_store.Kids(value);
+      return is_always(kids[1]) && is_always(kids[2]);
+    }
+    case ValueKind::Derived:
+      return node.kid_count == 1 && IsOption(module, facts_.values_store.OperationOf(node.a), number);
+    default:
+      return false;
   }
-  return false;
+}
+
+// What each caller hands over; one value where all of them agree.
+std::vector<ValueId> LaunchedOptions::Passed(FuncId function, uint32_t param) const {
+  if (const ValueId agreed = facts_.param(function, param)) return {agreed};
+  std::vector<ValueId> passed;
+  for (const Site& caller : index_.CallersOf(function)) {
+    const variation::CallFact* call = facts_.call(caller.function, caller.expr);
+    const bool is_known = call != nullptr && call->function == function && param < facts_.args(*call).size();
+    passed.push_back(is_known ? facts_.args(*call)[param] : ValueId::None());
+  }
+  return passed;
 }
 
 bool LaunchedOptions::IsOption(ir::ModuleId module, base::NameId name, int64_t number) const {

@@ -24,11 +24,13 @@ class LaunchedOptions {
   LaunchedOptions(const binding::Program& program, const knowledge::Knowledge& knowledge, const variation::Facts& facts,
                   const ProgramIndex& index, std::span<const LaunchLine> lines);
 
-  // Whether a value, used in `module`, is an option whose default is `number` and to which no line that starts a program with this
-  // module gives another value.
+  // Whether a value, used in `module`, is `number`, or an option whose default is that and to which no line that starts a program with this
+  // module gives another value; of a parameter, whatever callers pass.
   bool IsAlways(ir::ModuleId module, ValueId value, int64_t number) const;
 
  private:
+  bool IsAlways(ir::ModuleId module, ValueId value, int64_t number, int depth) const;
+  std::vector<ValueId> Passed(FuncId function, uint32_t param) const;
   void AddCall(ir::ModuleId module, ir::ExprId call);
   void AddFields(ir::ModuleId module);
   bool IsOption(ir::ModuleId module, base::NameId name, int64_t number) const;
@@ -40,6 +42,7 @@ class LaunchedOptions {
   };
   const binding::Program& program_;
   const variation::Facts& facts_;
+  const ProgramIndex& index_;
   Values values_;
   binding::Neighbourhood neighbourhood_;
   std::unordered_map<base::NameId, std::vector<Declaration>> declared_;

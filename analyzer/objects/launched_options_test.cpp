@@ -59,5 +59,31 @@ TEST_F(LaunchedOptionsTest, WithoutADefaultNothingIsKnown) {
   EXPECT_FALSE(IsAlwaysOne("    parser.add_argument(\"--accum-iter\", default=8)\n", {}));
 }
 
+// Two callers, one of which asks the option.
+TEST_F(LaunchedOptionsTest, AParameterIsWhatAllCallersPass) {
+  const auto length = [&](const std::string& other) {
+    Read(R"(
+import argparse
+def train(net, loader, opt, every=1):
+    for i, x in enumerate(loader):
+        net(x).backward()
+        if (i + 1) % every == 0:
+            opt.step()
+            opt.zero_grad()
+def main(net, loader, opt):
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--accum-iter", default=1)
+    train(net, loader, opt, parser.parse_args().accum_iter)
+)" + std::string("    train(net, loader, opt") + other + ")\n");
+    const Reach reach(program(), knowledge(), facts(), index());
+    const Accumulation accumulation(program(), knowledge(), facts(), index(), reach);
+    const LaunchedOptions options(program(), knowledge(), facts(), index(), {});
+    return options.IsAlways(ir::ModuleId{0}, accumulation.windows().at(0).period.length, 1);
+  };
+  EXPECT_TRUE(length(""));
+  EXPECT_TRUE(length(", 1"));
+  EXPECT_FALSE(length(", 4"));
+}
+
 }  // namespace
 }  // namespace allranks::objects
