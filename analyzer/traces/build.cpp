@@ -92,8 +92,10 @@ class Builder {
     const ir::Stmt& stmt = module_[id];
     state_.Step();
     switch (stmt.kind) {
-      case ir::StmtKind::Expr:
-        return Expr(ir::ValueOf(stmt));
+      case ir::StmtKind::Expr: {
+        const ir::ExprId tensor = state_.made_once.WrittenInto(module_, ir::ValueOf(stmt));
+        return tensor ? traces_.Seq(Expr(ir::ValueOf(stmt)), Fill(id, tensor, ir::ValueOf(stmt))) : Expr(ir::ValueOf(stmt));
+      }
       case ir::StmtKind::Assign: {
         std::vector<TraceId> parts = {Expr(ir::AssignedOf(stmt)), Exprs(ir::TargetsOf(module_, stmt))};
         for (const ir::ExprId target : ir::TargetsOf(module_, stmt)) parts.push_back(Fill(id, target, ir::AssignedOf(stmt)));

@@ -139,8 +139,21 @@ void MadeOnce::AddFilled(FuncId func, const ir::Stmt& stmt, int depth, Bases* fi
   if (stmt.kind == ir::StmtKind::Expr) AddFilledByCall(func, ir::ValueOf(stmt), depth, filled);
 }
 
-// `if not M.is_initialized(): M.initialize()`
+ir::ExprId MadeOnce::WrittenInto(const ir::Module& module, ir::ExprId call) const {
+  if (module[call].kind != ir::ExprKind::Call) return {};
+  const ir::Expr& callee = module[ir::CalleeOf(module[call])];
+  const std::string_view method = callee.kind == ir::ExprKind::Attribute ? program_.text(ir::AttrOf(callee)) : std::string_view();
+  if (method != "copy_" && method != "fill_") return {};
+  const ir::ExprId tensor = ir::ObjectOf(callee);
+  const bool is_data = module[tensor].kind == ir::ExprKind::Attribute && program_.text(ir::AttrOf(module[tensor])) == "data";
+  return is_data ? ir::ObjectOf(module[tensor]) : tensor;
+}
+
+// `if not M.is_initialized(): M.initialize()`, `if not self.done: self.done.fill_(1)`
 void MadeOnce::AddFilledByCall(FuncId func, ir::ExprId expr, int depth, Bases* filled) {
+  if (const ir::ExprId tensor = WrittenInto(program_.module_of(func), expr)) {
+    if (const std::optional<Place> place = PlaceOf(func, tensor)) filled->insert(BaseOf(*place));
+  }
   const CallFact* call = facts_.call(func, expr);
   if (call == nullptr) return;
   if (call->kind == CallKind::Known && knowledge_[call->entry].operation.op_class == knowledge::OpClass::Init) {
