@@ -32,7 +32,7 @@ bool SpeaksOfNodes(const binding::Program& program, const variation::ValueStore&
 }  // namespace
 
 SeveralNodes::SeveralNodes(const binding::Program& program, const variation::Facts& facts, const Launch& launch)
-    : launch_(launch), neighbourhood_(program) {
+    : facts_(facts), launch_(launch), neighbourhood_(program) {
   for (const auto& exprs : facts.exprs) {
     speaks_of_nodes_.push_back(std::ranges::any_of(exprs, [&](ValueId value) {
       return value && SpeaksOfNodes(program, facts.values_store, value);
@@ -41,7 +41,7 @@ SeveralNodes::SeveralNodes(const binding::Program& program, const variation::Fac
 }
 
 bool SeveralNodes::Has(ir::ModuleId module) const {
-  if (launch_.IsOnSeveralNodes(module)) return true;
+  if (facts_.job.nodes > 1 || launch_.IsOnSeveralNodes(module)) return true;
   const std::vector<ir::ModuleId> files = neighbourhood_.Of(module);
   return std::ranges::any_of(files, [&](ir::ModuleId file) { return speaks_of_nodes_[file.index]; });
 }

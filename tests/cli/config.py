@@ -229,8 +229,10 @@ class Config(CliTest):
     def test_the_shape_of_jobs(self):
         self.write("a.py", "import torch\nimport torch.distributed as dist\n\ndist.init_process_group('nccl')\n"
                            "torch.cuda.set_device(dist.get_rank())\n")
-        self.assertEqual(self.codes("a.py"), ["AR201"])
-        self.assertEqual(self.codes("--config", "world.nodes = 1", "a.py"), [])
+        self.assertEqual(self.codes("a.py"), [])
+        self.assertEqual(self.codes("--min-confidence", "possible", "a.py"), ["AR201"])
+        self.assertEqual(self.codes("--config", "world.nodes = 2", "a.py"), ["AR201"])
+        self.assertEqual(self.codes("--config", "world.nodes = 1", "--min-confidence", "possible", "a.py"), [])
         self.write("b.py", "import os\nimport torch.distributed as dist\n\ndist.init_process_group('gloo')\n"
                            "if dist.get_rank() != 0:\n    dist.barrier()\nif int(os.environ['LOCAL_RANK']) == 0:\n    dist.barrier()\n")
         self.assertEqual(self.codes("b.py"), ["AR106"])

@@ -12,9 +12,11 @@ from support import ALLRANKS, GUARDED, CliTest, main
 HOSTILE = "x\x1b]0;title\x07\n::error::forged\r\x9b2J"
 CONTROL = re.compile(r"[\x00-\x09\x0b-\x1f\x7f-\x9f]")
 FIXABLE = """\
+import os
 import torch
 import torch.distributed as dist
 
+node = os.environ.get("NODE_RANK")
 rank = dist.get_rank()
 local_rank = dist.get_node_local_rank()
 torch.cuda.set_device(rank)
