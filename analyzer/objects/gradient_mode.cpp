@@ -3,17 +3,11 @@
 #include <algorithm>
 
 namespace allranks::objects {
-namespace {
 
-// `no_grad` and `no_grad()`.
-ir::ExprId CalleeOrItself(const ir::Module& module, ir::ExprId expr) {
-  return module[expr].kind == ir::ExprKind::Call ? ir::CalleeOf(module[expr]) : expr;
-}
-
-}  // namespace
-
-bool SwitchesGradientsOff(const Values& values, const variation::Facts& facts, ir::ModuleId module, ir::ExprId callee) {
-  const std::string_view name = values.External(facts.value(module, callee));
+bool SwitchesGradientsOff(const binding::Program& program, const Values& values, const variation::Facts& facts, ir::ModuleId module_id, ir::ExprId expr) {
+  const ir::Module& module = program.modules[module_id];
+  const ir::ExprId callee = module[expr].kind == ir::ExprKind::Call ? ir::CalleeOf(module[expr]) : expr;
+  const std::string_view name = values.External(facts.value(module_id, callee));
   return name == "torch.no_grad" || name == "torch.inference_mode";
 }
 
@@ -21,9 +15,7 @@ bool AreGradientsOff(const binding::Program& program, const Values& values, cons
                      const Site& site) {
   const ir::ModuleId module_id = program.funcs[site.function].module;
   const ir::Module& module = program.modules[module_id];
-  const auto switches_off = [&](ir::ExprId expr) {
-    return SwitchesGradientsOff(values, facts, module_id, CalleeOrItself(module, expr));
-  };
+  const auto switches_off = [&](ir::ExprId expr) { return SwitchesGradientsOff(program, values, facts, module_id, expr); };
   if (std::ranges::any_of(program.function(site.function).decorators, switches_off)) return true;
   const ir::Tree& tree = index.tree(module_id);
   for (ir::StmtId at = tree.StatementOf(site.expr); at; at = tree.Parent(at)) {

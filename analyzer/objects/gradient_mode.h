@@ -8,8 +8,8 @@
 
 namespace allranks::objects {
 
-// Whether a call of it makes a context, or a decorator, that switches gradients off.
-bool SwitchesGradientsOff(const Values& values, const variation::Facts& facts, ir::ModuleId module, ir::ExprId callee);
+// Whether it is `no_grad`, or a call of it: a context, or a decorator, that switches gradients off.
+bool SwitchesGradientsOff(const binding::Program& program, const Values& values, const variation::Facts& facts, ir::ModuleId module_id, ir::ExprId expr);
 
 bool AreGradientsOff(const binding::Program& program, const Values& values, const variation::Facts& facts, const ProgramIndex& index,
                      const Site& site);

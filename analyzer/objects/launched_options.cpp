@@ -6,11 +6,8 @@
 #include "analyzer/base/option_attribute.h"
 
 namespace allranks::objects {
-namespace {
 
 using variation::ValueKind;
-
-}  // namespace
 
 LaunchedOptions::LaunchedOptions(const binding::Program& program, const knowledge::Knowledge& knowledge, const variation::Facts& facts,
                                  const ProgramIndex& index, std::span<const LaunchLine> lines)

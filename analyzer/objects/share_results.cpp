@@ -159,10 +159,8 @@ ShareResults::Mode ShareResults::ModeBefore(FuncId function, uint32_t end) const
   const ir::ModuleId module_id = program_.funcs[function].module;
   const ir::Module& module = program_.modules[module_id];
   const ir::Function& node = program_.function(function);
-  const auto is_without = [&](ir::ExprId callee) { return SwitchesGradientsOff(values_, facts_, module_id, callee); };
-  const bool is_decorated = std::ranges::any_of(node.decorators, [&](ir::ExprId decorator) {
-    return is_without(module[decorator].kind == ir::ExprKind::Call ? ir::CalleeOf(module[decorator]) : decorator);
-  });
+  const auto is_without = [&](ir::ExprId expr) { return SwitchesGradientsOff(program_, values_, facts_, module_id, expr); };
+  const bool is_decorated = std::ranges::any_of(node.decorators, is_without);
   Mode mode = is_decorated ? Mode::Evaluation : Mode::Unknown;
   uint32_t last = 0;
   for (const ir::ExprId call : index_.ExprsOf(module_id, ir::ExprKind::Call)) {
@@ -172,7 +170,7 @@ ShareResults::Mode ShareResults::ModeBefore(FuncId function, uint32_t end) const
     if (!stmt || index_.FunctionOf(module_id, stmt) != function) continue;
     const bool is_method = module[callee].kind == ir::ExprKind::Attribute && ir::ArgCount(module, module[call]) == 0;
     const std::string_view name = is_method ? program_.text(ir::AttrOf(module[callee])) : std::string_view();
-    const bool stops = name == "eval" || is_without(callee);
+    const bool stops = name == "eval" || is_without(call);
     if (!stops && name != "train") continue;
     mode = stops ? Mode::Evaluation : Mode::Training;
     last = module[call].begin;

@@ -534,7 +534,7 @@ class Builder {
     const ValueId value = code ? Value(code) : ValueId::None();
     if (!value) return ExitKind::Process;
     const variation::Value& known = state_.values[value];
-    const bool is_error = known.kind == ValueKind::Str || MakesText(code) || (known.kind == ValueKind::Int && (known.a != 0 || known.b != 0));
+    const bool is_error = MakesText(code) || (known.kind == ValueKind::Int && (known.a != 0 || known.b != 0));
     return is_error ? ExitKind::Raise : ExitKind::Process;
   }
 

@@ -72,7 +72,7 @@ class MadeOnce {
   // The `Made` of the job, if the operation is one that joins or leaves it and somebody asks for it before.
   ValueId JobOf(knowledge::OpClass op_class);
   Filling HowFilled(FuncId func, ir::ExprId target, ir::ExprId value);
-  // The same of a tensor that a call writes into: `self.done` of `self.done.data.fill_(1)`; none of other calls.
+  // The tensor that a call writes into, which fills it as an assignment does: `self.done` of `self.done.data.fill_(1)`. None of other calls.
   ir::ExprId WrittenInto(const ir::Module& module, ir::ExprId call) const;
   // The `Made` of calls of a function whose results are kept; none of others.
   ValueId KeptCall(FuncId func);

@@ -77,6 +77,18 @@ std::string PathOf(const launch::Job& job) {
   return path + ".py";
 }
 
+// The one path that is wanted; none if there are several.
+template <class IsWanted>
+std::string_view OnlyOne(const std::vector<std::string_view>& paths, IsWanted is_wanted) {
+  std::string_view only;
+  for (const std::string_view path : paths) {
+    if (!is_wanted(path)) continue;
+    if (!only.empty()) return {};
+    only = path;
+  }
+  return only;
+}
+
 }  // namespace
 
 LaunchLineReader::LaunchLineReader(const std::vector<std::string>& code, const PathMap& paths) : paths_(paths) {
@@ -154,14 +166,7 @@ std::string_view LaunchLineReader::FileOf(const launch::Job& job, std::string_vi
 std::string_view LaunchLineReader::OnlyBelow(std::string_view folder, std::string_view name) const {
   const auto named = by_name_.find(name);
   if (named == by_name_.end()) return {};
-  std::string_view only;
-  for (const std::string_view path : named->second) {
-    const bool is_below = folder.empty() || path.starts_with(std::string(folder) + "/");
-    if (!is_below) continue;
-    if (!only.empty()) return {};
-    only = path;
-  }
-  return only;
+  return OnlyOne(named->second, [&](std::string_view path) { return folder.empty() || path.starts_with(std::string(folder) + "/"); });
 }
 
 std::string_view LaunchLineReader::FileOf(const std::string& script, std::string_view folder) const {
@@ -171,13 +176,7 @@ std::string_view LaunchLineReader::FileOf(const std::string& script, std::string
     const auto found = std::ranges::find(named->second, path);
     if (found != named->second.end()) return *found;
   }
-  std::string_view only;
-  for (const std::string_view path : named->second) {
-    if (!path.ends_with("/" + script)) continue;
-    if (!only.empty()) return {};
-    only = path;
-  }
-  return only;
+  return OnlyOne(named->second, [&](std::string_view path) { return path.ends_with("/" + script); });
 }
 
 // A script in a folder of the project that has other scripts, one of which has nearly its name, while no file of the project has it.

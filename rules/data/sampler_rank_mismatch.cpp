@@ -61,7 +61,7 @@ void AddEdits(const Context& context, const objects::KnownCall& call, const Argu
   edits->push_back(Replace(SpanOf(context, {call.function, argument.expr}), text));
 }
 
-void Visit(const Context& context, const objects::KnownCall& call, bool has_several_nodes, FindingSink& sink) {
+void Visit(const Context& context, const objects::KnownCall& call, const objects::SeveralNodes& several_nodes, FindingSink& sink) {
   const Argument rank = ArgumentOf(context, call, "rank", knowledge::Coordinate::LocalRank, "the rank within its node", "get_rank");
   const Argument replicas = ArgumentOf(context, call, "num_replicas", knowledge::Coordinate::LocalWorldSize,
                                        "the number of devices of a node", "get_world_size");
@@ -70,6 +70,7 @@ void Visit(const Context& context, const objects::KnownCall& call, bool has_seve
   const bool takes_rank_of_job = !given || context.values.IsNone(given) || Is(context, given, knowledge::Coordinate::Rank);
   const Argument& first = rank.expr ? rank : replicas;
   const objects::Site site{call.function, first.expr};
+  const bool has_several_nodes = several_nodes.Has(context.program.funcs[call.function].module);
   Finding finding = FindingAt(context, kCode, Severity::Error, has_several_nodes ? Confidence::Likely : Confidence::Possible, site,
                               {"`{}` of the sampler is {}: {}",
                                {std::string(first.name), std::string(first.what), std::string(Harm(rank, replicas, takes_rank_of_job))}});
@@ -87,13 +88,13 @@ void Visit(const Context& context, const objects::KnownCall& call, bool has_seve
 }
 
 void Check(const Context& context, FindingSink& sink) {
-  if (context.facts.job.nodes == 1) return;
+  if (context.facts.job.nodes == 1 || context.loading.made_samplers().empty()) return;
   ProgramCalls calls(context);
   const objects::OneNodeJobs one_node(context.program, context.knowledge, context.facts, context.index);
   const objects::SeveralNodes several_nodes(context.program, context.facts, context.launch);
   for (const objects::KnownCall& call : context.loading.made_samplers()) {
     const ir::ModuleId module = context.program.funcs[call.function].module;
-    if (!one_node.Has(module) && MakesJob(context, calls, module)) Visit(context, call, several_nodes.Has(module), sink);
+    if (!one_node.Has(module) && MakesJob(context, calls, module)) Visit(context, call, several_nodes, sink);
   }
 }
 

@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <utility>
 
 #include "analyzer/objects/one_node.h"
@@ -19,8 +20,7 @@ class Devices {
  public:
   Devices(const Context& context, FindingSink& sink)
       : context_(context), sink_(sink), world_(objects::SmallJob(context_.facts.job)),
-        one_node_(context.program, context.knowledge, context.facts, context.index),
-        several_nodes_(context.program, context.facts, context.launch) {}
+        one_node_(context.program, context.knowledge, context.facts, context.index) {}
 
   void Run() {
     // On one node the global rank is the local rank.
@@ -99,7 +99,7 @@ class Devices {
   void Report(const DevicePlace& place, uint32_t rank) {
     const bool is_python = context_.program.module_of(place.site.function).language == ir::Language::Python;
     // MPI is there for several nodes.
-    const bool may_have_several = !is_python || several_nodes_.Has(context_.program.funcs[place.site.function].module);
+    const bool may_have_several = !is_python || HasSeveralNodes(context_.program.funcs[place.site.function].module);
     const bool by_name = context_.values.HasFlag(place.ordinal, variation::kByNameOnly);
     const std::string number = Quoted(context_, place.site);
     Finding finding = FindingAt(
@@ -119,6 +119,12 @@ class Devices {
     // In C++ there is no expression for it that is right under every launcher.
     if (is_python || !local.reads_environment) finding.fixes.push_back(FixOf(place, local));
     sink_.push_back(std::move(finding));
+  }
+
+  // Few programs have a finding for which it has to be known: it takes a look at all expressions.
+  bool HasSeveralNodes(ir::ModuleId module) {
+    if (!several_nodes_) several_nodes_.emplace(context_.program, context_.facts, context_.launch);
+    return several_nodes_->Has(module);
   }
 
   witness::Witness WitnessOf(const DevicePlace& place) const {
@@ -156,7 +162,7 @@ class Devices {
   FindingSink& sink_;
   traces::World world_;
   objects::OneNodeJobs one_node_;
-  objects::SeveralNodes several_nodes_;
+  std::optional<objects::SeveralNodes> several_nodes_;
   std::vector<source::Span> seen_;
   std::map<std::pair<source::FileId, source::Span>, size_t> reported_;  // the finding of a file and a source
 };

@@ -3,6 +3,7 @@
 #include <optional>
 #include <string>
 
+#include "analyzer/base/ports.h"
 #include "rules/finding_parts.h"
 
 namespace allranks::rules {
@@ -14,7 +15,6 @@ using variation::ValueId;
 using variation::ValueKind;
 
 constexpr std::string_view kCode = "AR203";
-constexpr int64_t kLastPort = 65535;
 
 // The name of the operation or setting that a value is, `environ:MASTER_PORT`; empty for others.
 std::string_view OperationOf(const Context& context, ValueId value) {
@@ -62,7 +62,7 @@ class Module {
   }
 
   void Report(const Site& site, int64_t port) {
-    const bool is_possible = port <= kLastPort;
+    const bool is_possible = port <= base::kLastPort;
     Finding finding = FindingAt(
         context_, kCode, is_possible ? Severity::Warning : Severity::Error, is_possible ? Confidence::Likely : Confidence::Certain,
         site,

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "analyzer/base/ports.h"
 #include "analyzer/knowledge/spelling.h"
 #include "rules/launch/job_facts.h"
 
@@ -41,13 +42,11 @@ void CheckValue(const LaunchFile& file, const Layer& layer, const Option& option
                                {"`{}` of `{}` takes a whole number, not `{}`", {option.name, layer.launcher->name, text}}));
 }
 
-// Ports have 16 bits: PyTorch since 1.10 refuses others (`TCPStore` takes a `uint16_t`); before, it took the number modulo 65536.
 void CheckPort(const Word& port, FindingSink& sink) {
-  constexpr int64_t kHighest = 65535;
   const std::optional<int64_t> number = port.Number();
-  if (!number || *number <= kHighest) return;
+  if (!number || *number <= base::kLastPort) return;
   sink.push_back(LaunchFinding(kCode, Severity::Error, Confidence::Likely, port.span(),
-                               {"no port has the number {}: the highest is {}", {port.text(), std::to_string(kHighest)}}));
+                               {"no port has the number {}: the highest is {}", {port.text(), std::to_string(base::kLastPort)}}));
 }
 
 void CheckPorts(const Job& job, const Layer& agent, FindingSink& sink) {
