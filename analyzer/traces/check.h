@@ -26,6 +26,7 @@ struct Judged {
 struct CheckResult {
   std::vector<Found> found;
   std::vector<Judged> judged;
+  std::vector<SiteId> unexplained;   // operations at which ranks differ for no reason that was found
 };
 
 // Looks at the trace of `func`, already built in `state`. Afterwards that trace is settled: what was reported, and what

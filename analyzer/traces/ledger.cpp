@@ -224,6 +224,8 @@ class LedgerBuilder {
     if (const auto found = standing_.flagged_sites.find(place.site.index); found != standing_.flagged_sites.end()) {
       entry.verdict = SiteVerdict::Differs;
       entry.assumptions = found->second;
+    } else if (standing_.unexplained_sites.contains(place.site.index)) {
+      entry.reason = "ranks differ here, and it was not found why";
     } else if (limited_.contains(site.function.index)) {
       entry.reason = "bound reached";
     } else {

@@ -16,9 +16,17 @@ using knowledge::Axes;
 constexpr size_t kMostBlamed = 48;
 constexpr size_t kMostScenes = 24;
 
+// Whether two lists that part at the same position part over the same. What only one of the ranks issues there is the same
+// whatever stands beside it on the other: a condition taken as agreed may bring something there that meets it as little.
 bool SamePlace(const SequenceStore& sequences, const Parting& a, const Parting& b) {
   const auto origin = [&](SeqId id) { return sequences[id].origin; };
-  return origin(a.first) == origin(b.first) && origin(a.second) == origin(b.second);
+  if (origin(a.first) == origin(b.first) && origin(a.second) == origin(b.second)) return true;
+  const auto op = [&](SeqId list) {
+    const SeqId first = sequences.FirstOp(list);
+    return first == kNothing ? TraceId::None() : sequences[first].origin;
+  };
+  const bool is_one_sided = a.position == b.position && static_cast<bool>(op(b.first)) != static_cast<bool>(op(b.second));
+  return is_one_sided && (op(b.first) ? op(a.first) == op(b.first) : op(a.second) == op(b.second));
 }
 
 uint32_t SharedGroups(Scene& scene, uint32_t i, uint32_t j) {
@@ -142,11 +150,13 @@ bool FunctionCheck::CheckOnce(Scene& scene, SequenceStore& sequences) {
   };
   const uint32_t size = scene.world().size();
   std::optional<Evidence> best;
+  std::vector<TraceId> unexplained;
   for (uint32_t i = 0; i < size; ++i) {
     for (uint32_t j = i + 1; j < size && (!best || best->is_roundabout); ++j) {
       View view{.groups = SharedGroups(scene, i, j)};
       if (view.groups == 0 || scene.ClassOf(i) == scene.ClassOf(j)) continue;
-      if (!FirstDifference(sequences, list(i, view), list(j, view))) continue;
+      const std::optional<Parting> whole = FirstDifference(sequences, list(i, view), list(j, view));
+      if (!whole) continue;
       std::optional<Evidence> evidence;
       for (const Issuing issuing : kSurestFirst) {
         view.issuing = issuing;
@@ -158,10 +168,18 @@ bool FunctionCheck::CheckOnce(Scene& scene, SequenceStore& sequences) {
         evidence->issuing = issuing;
         break;
       }
+      if (!evidence) {
+        for (const SeqId side : {whole->first, whole->second}) {
+          if (const TraceId op = OpOf(sequences, side)) unexplained.push_back(op);
+        }
+      }
       if (evidence && (!best || !evidence->is_roundabout)) best = std::move(evidence);
     }
   }
-  if (!best) return false;
+  if (!best) {
+    for (const TraceId op : unexplained) result_->unexplained.push_back(traces_[op].site);
+    return false;
+  }
   const TraceId cause = best->node ? best->node : best->culprit;
   if (best->node && ShowsThrough(*best)) {
     MarkSettled(cause);

@@ -20,6 +20,7 @@ std::vector<ValueId> ParamsOf(const State& state, FuncId func) {
 void Add(const CheckResult& from, CheckResult& to) {
   to.found.insert(to.found.end(), from.found.begin(), from.found.end());
   to.judged.insert(to.judged.end(), from.judged.begin(), from.judged.end());
+  to.unexplained.insert(to.unexplained.end(), from.unexplained.begin(), from.unexplained.end());
 }
 
 }  // namespace
@@ -61,9 +62,11 @@ Analysis Session::Begin(State& state, const CallGraph& graph, Watched& watched) 
     Add(made.result, all);
   }
   state.uses = nullptr;
-  state.watch = nullptr;
   watched.cut = state.cut;
-  return Summarize(state, graph, std::move(all));
+  Analysis analysis = Summarize(state, graph, std::move(all));
+  // The base outlives this run.
+  state.watch = nullptr;
+  return analysis;
 }
 
 // None if so much is another by now that it is better to begin anew.

@@ -130,6 +130,7 @@ class Search {
 Standing WhatStands(CheckResult result) {
   const std::vector<bool> stands = Judgement(result).Stand();
   Standing standing;
+  for (const SiteId site : result.unexplained) standing.unexplained_sites.insert(site.index);
   for (size_t i = 0; i < stands.size(); ++i) {
     if (!stands[i]) continue;
     Found& found = result.found[i];

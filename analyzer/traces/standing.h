@@ -4,6 +4,7 @@
 #pragma once
 
 #include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 #include "analyzer/traces/check.h"
@@ -14,6 +15,7 @@ struct Standing {
   std::vector<Difference> differences;
   // By SiteId of the operations that ranks do not agree on: what the surest difference about it rests on.
   std::unordered_map<uint32_t, findings::Assumptions> flagged_sites;
+  std::unordered_set<uint32_t> unexplained_sites;   // the same: ranks differ there, and it is not known why
 };
 
 // A difference stands where it was found if every caller shows it, or nobody calls. If some callers show it, it stands in

@@ -17,6 +17,13 @@ class Commands(CliTest):
         self.assertEqual(self.run_allranks("check", "good.py").code, 0)
         self.assertEqual(self.run_allranks("check", "--exit-zero", "nowhere.py").code, 2)
 
+    def test_the_first_example_shows_what_it_is_for(self):
+        example = pathlib.Path(__file__).resolve().parents[2] / "examples" / "first-hang"
+        shutil.copytree(example, self.root / "example")
+        found = self.run_allranks("check", "--output-format", "concise", "example").out
+        for place in (r"train\.py:26:\d+: error: AR104", r"train\.py:65:\d+: error: AR101", r"utils\.py:24:\d+: error: AR103"):
+            self.assertRegex(found, place)
+
     def test_check_is_the_default(self):
         self.write("bad.py", GUARDED)
         self.assertEqual(self.run_allranks("bad.py").out, self.run_allranks("check", "bad.py").out)
