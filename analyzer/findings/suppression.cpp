@@ -90,6 +90,8 @@ class FileScopes {
 };
 
 constexpr std::array<std::string_view, 2> kVerbs = {"ignore", "ignore-file"};
+// More than there are rules: nobody wrote such a list, and each of its codes would be complained about.
+constexpr size_t kMostCodes = 128;
 
 Text DirectiveProblem(const Directive& directive) {
   const std::string verb(directive.verb);
@@ -97,6 +99,9 @@ Text DirectiveProblem(const Directive& directive) {
     return {"`allranks: {}` is no directive; write `allranks: ignore[CODE] reason` or `ignore-file[CODE]`", {verb}};
   }
   if (!directive.closed) return {"`allranks: {}[` lacks its closing bracket and suppresses nothing", {verb}};
+  if (directive.codes.size() > kMostCodes) {
+    return {"`allranks: {}` names more than {} codes and suppresses nothing", {verb, std::to_string(kMostCodes)}};
+  }
   return {"`allranks: {}` names no code and suppresses nothing; write `{}[CODE] reason`", {verb, verb}};
 }
 
@@ -150,7 +155,8 @@ void AddEntries(const source::SourceFile& file, const FileSyntax& syntax, const 
   };
   const source::Span whole = at(0, directive->end);
   const bool known_verb = std::ranges::find(kVerbs, directive->verb) != kVerbs.end();
-  if (!known_verb || directive->codes.empty() || !directive->closed) {
+  const bool is_sound = directive->closed && !directive->codes.empty() && directive->codes.size() <= kMostCodes;
+  if (!known_verb || !is_sound) {
     Entry wrong{.span = at(0, text.size()), .comment = whole, .problem = DirectiveProblem(*directive)};
     const auto near = std::ranges::find_if(kVerbs, [&](std::string_view verb) { return IsNear(directive->verb, verb); });
     const source::Span verb = at(directive->verb_begin, directive->verb_begin + directive->verb.size());
@@ -158,16 +164,17 @@ void AddEntries(const source::SourceFile& file, const FileSyntax& syntax, const 
     entries.push_back(std::move(wrong));
     return;
   }
+  const bool whole_file = directive->verb == "ignore-file";
+  const std::vector<std::pair<uint32_t, uint32_t>> ranges = whole_file ? std::vector<std::pair<uint32_t, uint32_t>>() : scopes.CoveredBy(comment);
   for (const auto& [offset, code] : directive->codes) {
     Entry entry{.span = at(offset, offset + code.size()), .comment = whole, .reason = std::string(directive->reason),
-                .whole_file = directive->verb == "ignore-file"};
+                .ranges = ranges, .whole_file = whole_file};
     entry.code = rules.code_of(code);
     if (entry.code.empty()) {
       const std::string_view near = rules.nearest(code);
       entry.problem = UnknownCode(near, code);
       entry.fix = Respell(entry.span, near);
     }
-    if (!entry.whole_file) entry.ranges = scopes.CoveredBy(comment);
     entries.push_back(std::move(entry));
   }
 }
@@ -205,19 +212,16 @@ Edit RemovalOf(const source::SourceFile& file, const source::Span& comment) {
   return {span, ""};
 }
 
-// Takes the code out of its list, or the comment out of the file if nothing of it is left.
-Fix RemovalFix(const source::SourceFile& file, const std::vector<Entry>& entries, const Entry& idle, auto is_idle) {
-  std::vector<const Entry*> codes;
-  for (const Entry& entry : entries) {
-    if (entry.comment == idle.comment) codes.push_back(&entry);
-  }
-  if (std::ranges::all_of(codes, [&](const Entry* entry) { return is_idle(*entry); })) {
+// Takes the code out of its list, or the comment out of the file if nothing of it is left. `codes`: the entries of one
+// comment, of which the one at `index` is idle.
+Fix RemovalFix(const source::SourceFile& file, std::span<const Entry> codes, size_t index, bool all_idle) {
+  const Entry& idle = codes[index];
+  if (all_idle) {
     return {.title = "remove the comment", .applicability = Applicability::Safe, .edits = {RemovalOf(file, idle.comment)}};
   }
-  const size_t index = static_cast<size_t>(std::ranges::find(codes, &idle) - codes.begin());
   source::Span span = idle.span;
-  if (index > 0) span.begin = codes[index - 1]->span.end;
-  else span.end = codes[index + 1]->span.begin;
+  if (index > 0) span.begin = codes[index - 1].span.end;
+  else span.end = codes[index + 1].span.begin;
   return {.title = "remove `" + idle.code + "` from the comment", .applicability = Applicability::Safe, .edits = {{span, ""}}};
 }
 
@@ -225,32 +229,40 @@ Finding Complaint(const Entry& entry, Text message) {
   return {.code = kCode, .severity = Severity::Warning, .span = entry.span, .message = std::move(message)};
 }
 
-// `ignore[AR101, AR002]` accepts what is wrong with the other codes of the comment.
-bool IsAccepted(const std::vector<Entry>& entries, const Entry& wrong) {
-  return std::any_of(entries.begin(), entries.end(), [&](const Entry& entry) {
-    return entry.code == kCode && (entry.whole_file || entry.comment == wrong.comment);
-  });
+void AddComplaint(const source::SourceFile& file, std::span<const Entry> codes, size_t index, bool is_idle, bool all_idle,
+                  bool require_reason, std::vector<Finding>& findings) {
+  const Entry& entry = codes[index];
+  if (entry.problem) {
+    findings.push_back(Complaint(entry, *entry.problem));
+    if (entry.fix) findings.back().fixes = {*entry.fix};
+  } else if (is_idle) {
+    findings.push_back(Complaint(entry, {"unused suppression of `{}`", {entry.code}}));
+    findings.back().help = {"remove the comment: allranks finds nothing here that it would silence", {}};
+    findings.back().fixes = {RemovalFix(file, codes, index, all_idle)};
+  } else if (require_reason && entry.reason.empty()) {
+    findings.push_back(Complaint(entry, {"suppression of `{}` without a reason", {entry.code}}));
+    findings.back().help = {"say behind the bracket why the finding is accepted", {}};
+  }
 }
 
-void AddComplaints(const source::SourceFile& file, source::FileId id, const std::vector<Entry>& entries, const KnownRules& rules,
+// What is wrong with the entries of one comment. `ignore[AR101, AR002]` accepts what is wrong with its other codes.
+void AddComplaints(const source::SourceFile& file, source::FileId id, std::span<const Entry> codes, const KnownRules& rules,
                    std::vector<Finding>& findings) {
+  if (std::ranges::any_of(codes, [](const Entry& entry) { return entry.code == kCode; })) return;
   const bool require_reason = rules.require_reason && rules.require_reason(id);
-  const auto is_idle = [&](const Entry& entry) {
-    return !entry.problem && !entry.used && entry.code != kCode && rules.ran(id, entry.code);
-  };
-  for (const Entry& entry : entries) {
-    if (IsAccepted(entries, entry)) continue;
-    if (entry.problem) {
-      findings.push_back(Complaint(entry, *entry.problem));
-      if (entry.fix) findings.back().fixes = {*entry.fix};
-    } else if (is_idle(entry)) {
-      findings.push_back(Complaint(entry, {"unused suppression of `{}`", {entry.code}}));
-      findings.back().help = {"remove the comment: allranks finds nothing here that it would silence", {}};
-      findings.back().fixes = {RemovalFix(file, entries, entry, is_idle)};
-    } else if (require_reason && entry.reason.empty()) {
-      findings.push_back(Complaint(entry, {"suppression of `{}` without a reason", {entry.code}}));
-      findings.back().help = {"say behind the bracket why the finding is accepted", {}};
-    }
+  const auto is_idle = [&](const Entry& entry) { return !entry.problem && !entry.used && rules.ran(id, entry.code); };
+  const bool all_idle = std::ranges::all_of(codes, is_idle);
+  for (size_t i = 0; i < codes.size(); ++i) AddComplaint(file, codes, i, is_idle(codes[i]), all_idle, require_reason, findings);
+}
+
+// Of a whole file: entries of one comment stand side by side.
+void AddAllComplaints(const source::SourceFile& file, source::FileId id, const std::vector<Entry>& entries, const KnownRules& rules,
+                      std::vector<Finding>& findings) {
+  const bool is_accepted = std::ranges::any_of(entries, [](const Entry& entry) { return entry.whole_file && entry.code == kCode; });
+  if (is_accepted) return;
+  for (size_t begin = 0, end = 0; begin < entries.size(); begin = end) {
+    while (end < entries.size() && entries[end].comment == entries[begin].comment) ++end;
+    AddComplaints(file, id, std::span(entries).subspan(begin, end - begin), rules, findings);
   }
 }
 
@@ -283,7 +295,7 @@ std::vector<Suppressed> ApplySuppressions(const source::SourceFiles& files, std:
   findings = std::move(left);
   for (const FileSyntax& one : syntax) {
     const auto entries = by_file.find(one.file);
-    if (entries != by_file.end() && rules.ran(one.file, kCode)) AddComplaints(files[one.file], one.file, entries->second, rules, findings);
+    if (entries != by_file.end() && rules.ran(one.file, kCode)) AddAllComplaints(files[one.file], one.file, entries->second, rules, findings);
   }
   return suppressed;
 }

@@ -154,6 +154,14 @@ TEST(SuppressionTest, UnknownCodeSaysWhatIsNear) {
               ElementsAre("AR101: found", "AR002: suppression of unknown code `AR1O1`; did you mean `AR101`?"));
 }
 
+TEST(SuppressionTest, AListThatNobodyWroteIsOneComplaint) {
+  std::string codes;
+  for (int i = 0; i < 1000; ++i) codes += "ARX" + std::to_string(i) + ", ";
+  Program program("barrier()  # allranks: ignore[" + codes + "AR101]\n", {"barrier()"});
+  EXPECT_THAT(program.Find("AR101").Left(),
+              ElementsAre("AR101: found", "AR002: `allranks: ignore` names more than 128 codes and suppresses nothing"));
+}
+
 TEST(SuppressionTest, WithoutACodeItSuppressesNothing) {
   for (const char* comment : {"ignore", "ignore[]", "ignore all [AR101]", "ignore[AR101", "ingore[AR101]"}) {
     Program program("barrier()  # allranks: " + std::string(comment) + "\n", {"barrier()"});
