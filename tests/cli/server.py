@@ -59,21 +59,36 @@ class Server(CliTest):
                 return message
         return self.fail("the server does not answer")
 
-    def test_an_edit_ends_an_analysis_that_does_not_end(self):
+    def open(self, text):
         uri = (self.root / "train.py").as_uri()
         self.send("initialize", {"processId": None, "rootUri": self.root.as_uri(), "capabilities": {}}, id=1)
         self.wait_for(lambda message: message.get("id") == 1)
         self.send("initialized", {})
-        self.send("textDocument/didOpen", {"textDocument": {"uri": uri, "languageId": "python", "version": 1, "text": LONG_WORK}})
-        time.sleep(3)
-        self.send("textDocument/didChange", {"textDocument": {"uri": uri, "version": 2}, "contentChanges": [{"text": GUARDED}]})
+        self.send("textDocument/didOpen", {"textDocument": {"uri": uri, "languageId": "python", "version": 1, "text": text}})
+        return uri
+
+    def wait_for_findings(self, version):
         answer = self.wait_for(lambda message: message.get("method") == "textDocument/publishDiagnostics" and
-                               message["params"].get("version") == 2 and message["params"]["diagnostics"])
-        self.assertEqual([each["code"] for each in answer["params"]["diagnostics"]], ["AR101"])
+                               message["params"].get("version") == version and message["params"]["diagnostics"])
+        return [each["code"] for each in answer["params"]["diagnostics"]]
+
+    def leave(self):
         self.send("shutdown", None, id=2)
         self.wait_for(lambda message: message.get("id") == 2)
         self.send("exit", None)
         self.assertEqual(self.process.wait(PATIENCE), 0)
+
+    def test_a_file_that_takes_too_long_is_given_up(self):
+        self.open(LONG_WORK)
+        self.assertIn("AR003", self.wait_for_findings(1))
+        self.leave()
+
+    def test_an_edit_ends_an_analysis_that_does_not_end(self):
+        uri = self.open(LONG_WORK)
+        time.sleep(3)
+        self.send("textDocument/didChange", {"textDocument": {"uri": uri, "version": 2}, "contentChanges": [{"text": GUARDED}]})
+        self.assertEqual(self.wait_for_findings(2), ["AR101"])
+        self.leave()
 
 
 if __name__ == "__main__":
