@@ -2,11 +2,41 @@
 
 #include <algorithm>
 
+#include "analyzer/traces/nodes.h"
+
 namespace allranks::objects {
 namespace {
 
 // Chains of callers longer than this are not followed.
 constexpr size_t kLongestWay = 8;
+
+// A test around a statement, and how it came out.
+struct Arm {
+  uint64_t asked = 0;
+  bool holds = true;
+};
+
+std::vector<Arm> ArmsAround(const ir::Module& module, const ir::Tree& tree, ir::StmtId stmt, const variation::Facts& facts,
+                            ir::ModuleId module_id) {
+  std::vector<Arm> arms;
+  for (ir::StmtId inner = stmt; inner; inner = tree.Parent(inner)) {
+    const ir::StmtId outer = tree.Parent(inner);
+    if (!outer || module[outer].kind != ir::StmtKind::If) continue;
+    const ValueId test = facts.value(module_id, ir::ValueOf(module[outer]));
+    if (!test) continue;
+    const traces::Question question = traces::Asked(facts.values_store, test);
+    const bool is_then = tree.BlockOf(inner) == ir::BodyOf(module[outer]);
+    arms.push_back({question.key, is_then == question.truth});
+  }
+  return arms;
+}
+
+// `if distributed: init(...)`, and the `else` of another `if distributed`: no run comes by both.
+bool Contradict(const std::vector<Arm>& of_a, const std::vector<Arm>& of_b) {
+  return std::ranges::any_of(of_a, [&](const Arm& mine) {
+    return std::ranges::any_of(of_b, [&](const Arm& its) { return mine.asked == its.asked && mine.holds != its.holds; });
+  });
+}
 
 }  // namespace
 
@@ -87,6 +117,8 @@ bool JobPlaces::MayMeet(const Site& maker, const Site& site, bool ends_program) 
   for (ir::ExprId outer = tree.Parent(site.expr); outer; outer = tree.Parent(outer)) {
     if (outer == maker.expr) return !ends_program;
   }
+  const auto arms = [&](ir::StmtId stmt) { return ArmsAround(module, tree, stmt, facts_, module_id); };
+  if (Contradict(arms(at), arms(other))) return false;
   // Up to the block that both stand in.
   for (ir::StmtId mine = at; mine; mine = tree.Parent(mine)) {
     for (ir::StmtId its = other; its; its = tree.Parent(its)) {

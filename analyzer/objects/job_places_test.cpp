@@ -28,6 +28,13 @@ TEST_F(JobPlacesTest, TheOtherArm) {
   EXPECT_FALSE(IsApart("def main(args):\n  if args.multi:\n    dist.init_process_group('nccl')\n  work()\nmain(sys)\n"));
 }
 
+TEST_F(JobPlacesTest, TheOtherArmOfTheSameTest) {
+  const std::string init = "def main(args):\n  if args.multi:\n    dist.init_process_group('nccl')\n";
+  EXPECT_TRUE(IsApart(init + "  if args.multi:\n    print(1)\n  else:\n    work()\nmain(sys)\n"));
+  EXPECT_TRUE(IsApart(init + "  if not args.multi:\n    work()\nmain(sys)\n"));
+  EXPECT_FALSE(IsApart(init + "  if not args.fast:\n    work()\nmain(sys)\n"));
+}
+
 TEST_F(JobPlacesTest, ABranchThatLeavesFirst) {
   EXPECT_TRUE(IsApart("def main(args):\n  if args.plot:\n    work()\n    return\n  dist.init_process_group('nccl')\nmain(sys)\n"));
   EXPECT_FALSE(IsApart("def main(args):\n  dist.init_process_group('nccl')\n  if args.plot:\n    work()\n    return\nmain(sys)\n"));

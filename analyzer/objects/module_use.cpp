@@ -17,6 +17,7 @@ struct ModuleUses::Visit {
   binding::ClassId class_id;
   ModuleUse* use = nullptr;
   std::vector<FuncId> on_way;
+  std::vector<base::NameId> given;  // fields that hold what the constructor was given
   bool escapes = false;  // the object itself is handed to code that is not followed
 };
 
@@ -61,13 +62,15 @@ bool ModuleUses::HoldsParameters(ValueId id, int depth, std::vector<binding::Cla
 ModuleUse ModuleUses::Of(binding::ClassId class_id) const {
   ModuleUse use;
   use.has_frozen = SpeaksOfRequiresGrad(class_id);
+  std::vector<base::NameId> given;
   for (const Field& field : FieldsOf(class_id)) {
     if (HoldsParameters(field.value)) use.parts.push_back({.field = field.name, .made = field.made, .use = Use::Never, .condition = {}});
+    if (field.value && facts_.values_store[field.value].kind == ValueKind::Param) given.push_back(field.name);
   }
   const base::NameId name = program_.names->Find("forward");
   const FuncId forward = name ? program_.FindMethod(class_id, name) : FuncId::None();
   if (!forward) return use;
-  Visit visit{.class_id = class_id, .use = &use, .on_way = {}, .escapes = false};
+  Visit visit{.class_id = class_id, .use = &use, .on_way = {}, .given = std::move(given), .escapes = false};
   FollowForward(forward, {}, visit);
   const auto& bases = program_.classes[class_id].external_bases;
   const bool bases_known = std::ranges::all_of(bases, [&](base::NameId base) {
@@ -192,6 +195,10 @@ void ModuleUses::NoteRead(const Site& read, base::NameId field, const std::vecto
   constexpr std::string_view kAll[] = {"parameters", "named_parameters", "modules", "children", "named_children",
                                        "named_modules", "_modules", "_parameters", "__dict__", "state_dict"};
   if (field && std::ranges::find(kAll, program_.text(field)) != std::end(kAll)) visit.escapes = true;
+  const ir::Module& module = program_.module_of(read.function);
+  const ir::ExprId call = index_.tree(program_.funcs[read.function].module).Parent(read.expr);
+  const bool is_called = call && module[call].kind == ir::ExprKind::Call && ir::CalleeOf(module[call]) == read.expr;
+  if (is_called && std::ranges::find(visit.given, field) != visit.given.end()) visit.use->has_given = true;
   for (PartUse& part : visit.use->parts) {
     if (part.field != field || part.use == Use::Always) continue;
     std::vector<Guard> guards = reach_.Guards(read);

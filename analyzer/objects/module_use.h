@@ -28,6 +28,7 @@ struct PartUse {
 struct ModuleUse {
   bool is_known = false;  // `forward` is seen, and nothing else may use the parts
   bool has_frozen = false;  // speaks of `requires_grad`: some parts may not be trained
+  bool has_given = false;   // calls a part that its constructor was given: what that uses of itself is not known
   std::vector<PartUse> parts;
 };
 

@@ -17,7 +17,7 @@ bool UsesAll(const objects::ModuleUses& uses, binding::ClassId class_id, std::ve
   if (std::ranges::find(seen, class_id) != seen.end()) return true;
   seen.push_back(class_id);
   const objects::ModuleUse use = uses.Of(class_id);
-  if (!use.is_known || use.has_frozen) return false;
+  if (!use.is_known || use.has_frozen || use.has_given) return false;
   const bool all = std::ranges::all_of(use.parts, [](const objects::PartUse& part) { return part.use == objects::Use::Always; });
   if (!all) return false;
   const std::vector<binding::ClassId> parts = uses.PartClasses(class_id);
@@ -105,7 +105,7 @@ model = DDP(Net())
 
 * A part is used under a condition that may come out either way, or not at all, or the object is handed to
   code that is not seen.
-* The class derives from one that is not seen, or mentions `requires_grad`.
+* The class derives from one that is not seen, mentions `requires_grad`, or calls a part that its constructor was given.
 * The flag is a variable.
 * The program puts the model into evaluation mode and computes no gradients.
 

@@ -75,9 +75,9 @@ class Devices {
   std::optional<objects::Site> FirstUse(ir::ModuleId module) {
     for (const ir::ModuleId file : calls_.FilesOf(module)) {
       for (const KnownCall& call : context_.index.known_calls()) {
-        if (context_.program.funcs[call.function].module == file && WorksOnCurrentDevice(call)) {
-          return objects::Site{call.function, call.expr};
-        }
+        const objects::Site site{call.function, call.expr};
+        const bool is_here = context_.program.funcs[call.function].module == file && WorksOnCurrentDevice(call);
+        if (is_here && !context_.reach.IsApartFromJob({&site, 1})) return site;
       }
     }
     return std::nullopt;
