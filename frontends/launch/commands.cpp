@@ -265,6 +265,19 @@ void CommandReader::ReadScript(ShellInput input, bool is_file, LaunchFile& file)
   if (is_file) file.problems.insert(file.problems.end(), script.problems.begin(), script.problems.end());
 }
 
+namespace {
+
+// Whether no line of a command on a page is continued, and further lines of options follow: the page breaks one long line
+// so that it can be read, and shows nothing that is meant to be pasted as it stands.
+bool IsLayoutOfPage(std::string_view text, const ShellCommand& job, const ShellCommand& lost) {
+  const std::string_view own = text.substr(job.begin, lost.end - job.begin);
+  if (own.find("\\\n") != std::string_view::npos) return false;
+  const size_t next = text.find_first_not_of(" \t\r\n", lost.end);
+  return next != std::string_view::npos && text[next] == '-' && text.substr(lost.end, next - lost.end).find('\n') != std::string_view::npos;
+}
+
+}  // namespace
+
 // A command that is an option, right below a job: the shell does not see that the two belong together.
 void CommandReader::NoteLost(const Word& text, const ShellCommand& before, const ShellCommand& command, LaunchFile& file) const {
   const std::string& first = command.words[0].text();
@@ -275,6 +288,7 @@ void CommandReader::NoteLost(const Word& text, const ShellCommand& before, const
   const std::string_view gap = std::string_view(text.text()).substr(end, command.begin - end);
   const size_t line_end = gap.find('\n');
   if (line_end == std::string_view::npos || !IsNothing(gap)) return;
+  if (file.kind == launch::FileKind::Markdown && IsLayoutOfPage(text.text(), before, command)) return;
   launch::LostArguments lost{.job = static_cast<uint32_t>(file.jobs.size() - 1), .first = command.words[0]};
   const size_t comment = gap.find('#');
   const size_t backslash = text.text()[end - 1] == '\\' ? end - 1 : end + std::min(gap.find('\\'), line_end);

@@ -1,5 +1,7 @@
 #include <algorithm>
+#include <map>
 #include <set>
+#include <string>
 
 #include "rules/launch/job_facts.h"
 
@@ -34,26 +36,47 @@ bool RunsTests(const Job& job) {
   return names_tests(job.script) || std::ranges::any_of(job.args, names_tests);
 }
 
-void CheckJob(const LaunchContext& context, const Job& job, std::set<source::Span>& seen, FindingSink& sink) {
+// What a file says more than once is one finding, at the first place.
+struct Reported {
+  std::set<source::Span> places;
+  std::map<std::string, Finding> findings;  // by the assignment
+};
+
+void NotePlace(const Job& job, const launch::Setting& setting, const launch::VariableEntry& variable,
+               Confidence confidence, Reported& reported) {
+  const std::string assignment = setting.name + "=" + setting.value.text();
+  if (const auto known = reported.findings.find(assignment); known != reported.findings.end()) {
+    AddNote(known->second, setting.span, {"and here", {}});
+    known->second.confidence = std::max(known->second.confidence, confidence);
+    return;
+  }
+  Finding finding = LaunchFinding(kCode, Severity::Warning, confidence, setting.span,
+                                  {"`{}` is set for this job: {}", {assignment, variable.why}});
+  AddNote(finding, job.innermost().word.span(), {"the job that runs with it", {}});
+  finding.help = {"set it on the command line while debugging, not in the script", {}};
+  reported.findings.emplace(assignment, std::move(finding));
+}
+
+// `page`: its commands are typed, so what stands before one is set while debugging.
+void CheckJob(const LaunchContext& context, const Job& job, bool page, Reported& reported) {
   if (RunsTests(job)) return;
   for (const launch::Setting& setting : job.environment) {
     const launch::VariableEntry* variable = context.launches.tables.FindVariable(setting.name);
     if (variable == nullptr || std::ranges::count(variable->debug_values, setting.value.text()) == 0) continue;
     const std::optional<Confidence> confidence = Costs(job, *variable);
     const bool is_idle = std::ranges::any_of(variable->unless, [&](const std::string& name) { return job.Env(name) != nullptr; });
-    if (!confidence || is_idle || job.Env(setting.name)->span != setting.span || !seen.insert(setting.span).second) continue;
-    Finding finding = LaunchFinding(kCode, Severity::Warning, *confidence, setting.span,
-                                    {"`{}={}` is set for this job: {}", {setting.name, setting.value.text(), variable->why}});
-    AddNote(finding, job.innermost().word.span(), {"the job that runs with it", {}});
-    finding.help = {"set it on the command line while debugging, not in the script", {}};
-    sink.push_back(std::move(finding));
+    if (!confidence || is_idle || (page && setting.is_of_command)) continue;
+    if (job.Env(setting.name)->span != setting.span || !reported.places.insert(setting.span).second) continue;
+    NotePlace(job, setting, *variable, *confidence, reported);
   }
 }
 
 void Check(const LaunchContext& context, FindingSink& sink) {
   for (const LaunchFile& file : context.launches.files) {
-    std::set<source::Span> seen;
-    for (const Job& job : file.jobs) CheckJob(context, job, seen, sink);
+    Reported reported;
+    const bool page = file.kind == launch::FileKind::Markdown || file.kind == launch::FileKind::Notebook;
+    for (const Job& job : file.jobs) CheckJob(context, job, page, reported);
+    for (auto& [assignment, finding] : reported.findings) sink.push_back(std::move(finding));
   }
 }
 
@@ -71,7 +94,7 @@ extern const Rule DebugLeftOn = {
 Variables of the environment that are set for a job and are meant for looking for an error:
 `CUDA_LAUNCH_BLOCKING=1`, `TORCH_DISTRIBUTED_DEBUG=DETAIL`, `NCCL_P2P_DISABLE=1`,
 `NCCL_SHM_DISABLE=1`, `NCCL_IB_DISABLE=1`, `NCCL_DEBUG=TRACE`. They are listed, with what each
-costs, in `knowledge/launch/variables.toml`.
+costs, in `knowledge/launch/variables.toml`. Once for each file, with all places that set it.
 
 ## Why it hurts
 
@@ -96,6 +119,7 @@ torchrun --nproc_per_node=8 train.py
 ## When it is silent
 
 * A job of one process, or one that runs tests.
+* A page that says what to type before a command: `CUDA_LAUNCH_BLOCKING=1 python train.py` is how one debugs.
 * `NCCL_IB_DISABLE` in a job of one node, where it changes nothing. Where the number of nodes is not
   known, it is *possible*.
 * `NCCL_IB_DISABLE` beside the variables of another network, such as that of AWS (`FI_PROVIDER`).

@@ -82,6 +82,7 @@ torchrun --nproc_per_node=8 train.py \
 
 * An empty line with nothing but comments after the command.
 * Lines that do not begin with an option: they may be commands.
+* A page that breaks a command into several lines without a single backslash: that is its layout.
 
 ## Fix
 
