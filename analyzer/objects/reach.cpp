@@ -6,6 +6,7 @@
 #include <string>
 
 #include "analyzer/ir/bindings.h"
+#include "analyzer/objects/passed_tests.h"
 
 namespace allranks::objects {
 
@@ -15,57 +16,6 @@ namespace {
 
 // Chains of callers longer than this are not followed: all ranks may come along.
 constexpr size_t kLongestWay = 8;
-
-// What tests come out as where a function is called with these arguments.
-class CallTests {
- public:
-  CallTests(const variation::ValueStore& store, FuncId function, std::span<const ValueId> args)
-      : store_(store), function_(function), args_(args) {}
-
-  std::optional<bool> Truth(ValueId test) const {
-    const ValueId known = Passed(test);
-    if (!known) return std::nullopt;
-    const variation::Value& value = store_[known];
-    const auto kids = store_.Kids(known);
-    switch (value.kind) {
-      case variation::ValueKind::None:
-        return false;
-      case variation::ValueKind::Bool:
-        return value.a != 0;
-      case variation::ValueKind::Unary: {
-        const std::optional<bool> inner = static_cast<ir::UnaryOp>(value.op) == ir::UnaryOp::Not ? Truth(kids[0]) : std::nullopt;
-        return inner ? std::optional(!*inner) : std::nullopt;
-      }
-      case variation::ValueKind::And:
-        return std::ranges::any_of(kids, [&](ValueId kid) { return Truth(kid) == false; }) ? std::optional(false) : std::nullopt;
-      case variation::ValueKind::Or:
-        return std::ranges::any_of(kids, [&](ValueId kid) { return Truth(kid) == true; }) ? std::optional(true) : std::nullopt;
-      case variation::ValueKind::Compare:
-        return Compared(static_cast<ir::CompareOp>(value.op), Passed(kids[0]), Passed(kids[1]));
-      default:
-        return std::nullopt;
-    }
-  }
-
- private:
-  ValueId Passed(ValueId id) const {
-    const variation::Value& value = store_[id];
-    if (value.kind != variation::ValueKind::Param || FuncId{value.a} != function_) return id;
-    return value.b < args_.size() ? args_[value.b] : ValueId::None();
-  }
-
-  // `model is not None`
-  std::optional<bool> Compared(ir::CompareOp op, ValueId left, ValueId right) const {
-    const bool asks = op == ir::CompareOp::Is || op == ir::CompareOp::IsNot;
-    if (!asks || !left || !right || store_[right].kind != variation::ValueKind::None) return std::nullopt;
-    if (store_[left].kind == variation::ValueKind::None) return op == ir::CompareOp::Is;
-    return std::nullopt;
-  }
-
-  const variation::ValueStore& store_;
-  FuncId function_;
-  std::span<const ValueId> args_;
-};
 
 // `name = value`, not `name, other = value`.
 bool IsTarget(const ir::Module& module, const ir::Stmt& stmt, base::NameId name) {
@@ -245,7 +195,8 @@ RankSet Reach::RanksOnWay(std::span<const Site> way, const traces::World& world)
     // `save(model=None)`, and in there `if model is not None:`: nobody comes along on this way.
     const variation::CallFact* call = facts_.call(way[i - 1].function, way[i - 1].expr);
     if (call == nullptr || call->function != way[i].function) continue;
-    const CallTests tests(facts_.values_store, call->function, facts_.args(*call));
+    const PassedArgs passed{call->function, facts_.args(*call)};
+    const PassedTests tests(facts_.values_store, {&passed, 1});
     for (const Guard& guard : Guards(way[i])) {
       const ValueId test = facts_.value(program_.funcs[guard.function].module, guard.test);
       const std::optional<bool> truth = test ? tests.Truth(test) : std::nullopt;
@@ -304,7 +255,8 @@ std::optional<bool> Reach::TruthInCalls(FuncId function, ValueId test) const {
   if (!facts_.values_store.has_param(test) || index_.CallersOf(function).empty()) return std::nullopt;
   std::vector<ValueId> passed;
   for (uint32_t i = 0; i < program_.function(function).params.size(); ++i) passed.push_back(facts_.param(function, i));
-  return CallTests(facts_.values_store, function, passed).Truth(test);
+  const PassedArgs args{function, passed};
+  return PassedTests(facts_.values_store, {&args, 1}).Truth(test);
 }
 
 // `if best is not None`, where `best` starts as None: those that come to a place that sets it. Of variables that are set where the

@@ -10,7 +10,7 @@ using variation::ValueId;
 constexpr int kMostHelpers = 3;
 
 bool SeedsNoise(std::string_view entry) {
-  return entry == "torch.manual_seed" || entry.find("seed_everything") != std::string_view::npos ||
+  return entry == "torch.manual_seed" || entry == "torch.random.manual_seed" || entry.find("seed_everything") != std::string_view::npos ||
          entry.find("set_seed") != std::string_view::npos;
 }
 

@@ -1,0 +1,75 @@
+#include "analyzer/objects/passed_tests.h"
+
+#include <algorithm>
+
+namespace allranks::objects {
+
+using variation::ValueKind;
+
+namespace {
+
+bool IsSomething(ValueKind kind) {
+  switch (kind) {
+    case ValueKind::Bool:
+    case ValueKind::Int:
+    case ValueKind::Float:
+    case ValueKind::Str:
+    case ValueKind::Tuple:
+    case ValueKind::Dict:
+    case ValueKind::Function:
+    case ValueKind::Class:
+    case ValueKind::Instance:
+    case ValueKind::Object:
+      return true;
+    default:
+      return false;
+  }
+}
+
+}  // namespace
+
+std::optional<bool> PassedTests::Truth(ValueId test) const {
+  const ValueId known = Passed(test);
+  if (!known) return std::nullopt;
+  const variation::Value& value = store_[known];
+  const auto kids = store_.Kids(known);
+  switch (value.kind) {
+    case ValueKind::None:
+      return false;
+    case ValueKind::Bool:
+      return value.a != 0;
+    case ValueKind::Unary: {
+      const std::optional<bool> inner = static_cast<ir::UnaryOp>(value.op) == ir::UnaryOp::Not ? Truth(kids[0]) : std::nullopt;
+      return inner ? std::optional(!*inner) : std::nullopt;
+    }
+    case ValueKind::And:
+      return std::ranges::any_of(kids, [&](ValueId kid) { return Truth(kid) == false; }) ? std::optional(false) : std::nullopt;
+    case ValueKind::Or:
+      return std::ranges::any_of(kids, [&](ValueId kid) { return Truth(kid) == true; }) ? std::optional(true) : std::nullopt;
+    case ValueKind::Compare:
+      return Compared(static_cast<ir::CompareOp>(value.op), Passed(kids[0]), Passed(kids[1]));
+    default:
+      return std::nullopt;
+  }
+}
+
+// What the calls on the way hand over for a parameter, from one to the next.
+ValueId PassedTests::Passed(ValueId id) const {
+  for (const PassedArgs& call : calls_) {
+    if (!id) return id;
+    const variation::Value& value = store_[id];
+    if (value.kind != ValueKind::Param) return id;
+    if (FuncId{value.a} == call.function) id = value.b < call.args.size() ? call.args[value.b] : ValueId::None();
+  }
+  return id;
+}
+
+// `model is not None`
+std::optional<bool> PassedTests::Compared(ir::CompareOp op, ValueId left, ValueId right) const {
+  const bool asks = op == ir::CompareOp::Is || op == ir::CompareOp::IsNot;
+  if (!asks || !left || !right || store_[right].kind != ValueKind::None) return std::nullopt;
+  if (store_[left].kind == ValueKind::None) return op == ir::CompareOp::Is;
+  return IsSomething(store_[left].kind) ? std::optional(op == ir::CompareOp::IsNot) : std::nullopt;
+}
+
+}  // namespace allranks::objects

@@ -1,0 +1,219 @@
+#include "rules/data/same_noise.h"
+
+#include <algorithm>
+#include <array>
+#include <optional>
+
+#include "analyzer/objects/jobs.h"
+#include "analyzer/objects/process_starts.h"
+#include "analyzer/objects/rank_words.h"
+#include "analyzer/objects/ways.h"
+#include "rules/data/seed_places.h"
+#include "rules/finding_parts.h"
+#include "rules/program_calls.h"
+
+namespace allranks::rules {
+namespace {
+
+using objects::KnownCall;
+using objects::Site;
+using variation::ValueId;
+
+class SameNoise {
+ public:
+  SameNoise(const Context& context, std::string_view code, FindingSink& sink)
+      : context_(context), code_(code), sink_(sink), calls_(context), jobs_(context.program, context.index),
+        starts_(context.program, context.facts, context.index),
+        ways_(context.program, context.knowledge, context.facts, context.index, context.reach), places_(SeedPlaces(context)) {}
+
+  void Run() {
+    for (const KnownCall& call : context_.index.known_calls()) {
+      if (call.entry->Has(knowledge::Role::DrawNoise) && IsOfCommonGenerator(call)) draws_.push_back(&call);
+    }
+    if (draws_.empty()) return;
+    for (const SeedPlace& place : places_) Visit(place);
+  }
+
+ private:
+  void Visit(const SeedPlace& place) {
+    if (!IsAlike(place) || !IsRunByAll(place.site)) return;
+    const ir::ModuleId file = ModuleOf(place.site);
+    if (IsReported(file) || !WrapsModel(file) || IsSeededByRank(file) || IsOfModelParallel(file)) return;
+    const KnownCall* draw = DrawAfter(place);
+    if (draw == nullptr) return;
+    reported_.push_back(file);
+    Report(place, *draw);
+  }
+
+  // Once for each program of the checkout.
+  bool IsReported(ir::ModuleId file) {
+    return std::ranges::any_of(reported_, [&](ir::ModuleId other) { return calls_.IsOneProgram(file, other); });
+  }
+
+  // One number on all ranks, as far as can be seen: callers' arguments included.
+  bool IsAlike(const SeedPlace& place) const {
+    const KnownCall* call = KnownCallAt(place.helper);
+    const bool is_by_device = call != nullptr && context_.index.Arg(*call, "device_specific");
+    return !is_by_device && !context_.values.IsNone(place.seed) && !VariesByRank(place.seed);
+  }
+
+  const KnownCall* KnownCallAt(const Site& site) const {
+    const auto found = std::ranges::find_if(context_.index.known_calls(),
+                                            [&](const KnownCall& call) { return call.function == site.function && call.expr == site.expr; });
+    return found == context_.index.known_calls().end() ? nullptr : &*found;
+  }
+
+  bool VariesByRank(ValueId seed) const {
+    return context_.values.AnyPart(seed, [&](ValueId part) { return !context_.facts.values_store[part].axes.empty() || SpeaksOfRanks(part); });
+  }
+
+  // `args.rank`, whatever stores it; a parameter `local_rank`, whoever passes it.
+  bool SpeaksOfRanks(ValueId part) const {
+    const variation::Value& value = context_.values[part];
+    base::NameId name;
+    if (value.kind == variation::ValueKind::Derived && value.kid_count == 1) name = context_.facts.values_store.OperationOf(value.a);
+    if (value.kind == variation::ValueKind::Param) name = context_.program.function(variation::FuncId{value.a}).params[value.b].name;
+    return name && objects::RankWords::IsWord(context_.program.text(name));
+  }
+
+  bool IsRunByAll(const Site& site) const {
+    const traces::World world = objects::SmallJob(context_.facts.job);
+    const bool is_run = jobs_.IsRun(site.function) || starts_.IsStarted(site.function);
+    return is_run && jobs_.IsOfJob(site.function) && (!starts_.IsParent(site.function) || starts_.IsStarted(site.function)) &&
+           context_.reach.Ranks(site, world) == traces::RankSet::All(world.size());
+  }
+
+  // Not from a generator of its own.
+  bool IsOfCommonGenerator(const KnownCall& call) const {
+    const ValueId generator = context_.index.Arg(call, "generator");
+    const bool is_given = generator && !context_.values.IsNone(generator) && KeywordOf(context_, ModuleOf({call.function, call.expr}), call.expr, "generator");
+    // First values of parameters are drawn where an object is made, whenever that is.
+    const bool is_of_object = context_.program.text(context_.program.function(call.function).name) == "__init__";
+    return !is_given && !is_of_object && !HandlesGradients(call.function) && context_.launch.Of(call.function) != objects::RunBy::Tests;
+  }
+
+  // What a function adds to gradients that were reduced already must be the same on all ranks.
+  bool HandlesGradients(variation::FuncId function) const {
+    const ir::ModuleId module_id = context_.program.funcs[function].module;
+    const ir::Module& module = context_.program.modules[module_id];
+    return std::ranges::any_of(context_.index.ExprsOf(module_id, ir::ExprKind::Attribute), [&](ir::ExprId id) {
+      return context_.program.text(ir::AttrOf(module[id])) == "grad" && FunctionAround(context_, module_id, id) == function;
+    });
+  }
+
+  // Whether ranks train one model on data of their own.
+  bool WrapsModel(ir::ModuleId file) {
+    return HasCall(file, [&](const KnownCall& call) {
+      const std::string_view kind = call.entry->has_operation ? context_.program.text(call.entry->operation.kind) : std::string_view();
+      return kind == "module_broadcast" || kind == "broadcast_parameters";
+    });
+  }
+
+  // Some other place gives each rank its own seed.
+  bool IsSeededByRank(ir::ModuleId file) {
+    return HasCall(file, [&](const KnownCall& call) { return GivesRanksTheirOwn(call); }) ||
+           std::ranges::any_of(places_, [&](const SeedPlace& place) { return VariesByRank(place.seed) && calls_.IsOneProgram(file, ModuleOf(place.site)); });
+  }
+
+  bool GivesRanksTheirOwn(const KnownCall& call) const {
+    return std::ranges::any_of(call.entry->roles, [&](const knowledge::RoleOf& role) {
+      if (role.role != knowledge::Role::Seed) return false;
+      const ValueId seed = context_.index.Arg(call, context_.program.text(role.param));
+      return seed && (VariesByRank(seed) || context_.index.Arg(call, "device_specific"));
+    });
+  }
+
+  // Ranks that hold parts of one model must draw alike.
+  bool IsOfModelParallel(ir::ModuleId file) {
+    return calls_.HasAny(file, {"megatron.", "torch.distributed.tensor", "torch.distributed.device_mesh", "deepspeed."});
+  }
+
+  template <class Wanted>
+  bool HasCall(ir::ModuleId file, Wanted wanted) {
+    return std::ranges::any_of(context_.index.known_calls(), [&](const KnownCall& call) {
+      return wanted(call) && calls_.IsOneProgram(file, ModuleOf({call.function, call.expr}));
+    });
+  }
+
+  // Noise that a training step draws in a run which seeds so: some function comes to both. The one that is the fewest calls away.
+  const KnownCall* DrawAfter(const SeedPlace& place) {
+    std::vector<variation::FuncId> runs;
+    for (const Site& site : context_.index.WaysTo(place.site)) runs.push_back(site.function);
+    const KnownCall* nearest = nullptr;
+    size_t fewest = SIZE_MAX;
+    for (const KnownCall* draw : draws_) {
+      if (!calls_.IsOneProgram(ModuleOf(place.site), ModuleOf({draw->function, draw->expr}))) continue;
+      const size_t calls = CallsToStep(*draw, runs);
+      if (calls >= fewest) continue;
+      fewest = calls;
+      nearest = draw;
+    }
+    return nearest;
+  }
+
+  // How many calls lead to a draw from one of these functions, through a loop that trains.
+  size_t CallsToStep(const KnownCall& draw, const std::vector<variation::FuncId>& runs) const {
+    size_t calls = SIZE_MAX;
+    ways_.Any({draw.function, draw.expr}, [&](std::span<const Site> way) {
+      const bool is_of_run = std::ranges::find(runs, way.front().function) != runs.end();
+      if (!is_of_run || !IsInStep(way) || !IsWalkedByAll(way)) return false;
+      calls = way.size();
+      return true;
+    });
+    return calls;
+  }
+
+  bool IsInStep(std::span<const Site> way) const {
+    return std::ranges::any_of(way, [&](const Site& site) {
+      const std::vector<ir::StmtId> loops = context_.index.LoopsAround(site);
+      return std::ranges::any_of(loops, [&](ir::StmtId loop) { return context_.training.Trains(ModuleOf(site), loop); });
+    });
+  }
+
+  // By all that train: whoever comes to the gradients of a loop is known to go through it.
+  bool IsWalkedByAll(std::span<const Site> way) const {
+    const traces::World world = objects::SmallJob(context_.facts.job);
+    const traces::RankSet ranks = context_.reach.RanksOnWay(way, world);
+    if (ranks == traces::RankSet::All(world.size())) return true;
+    return std::ranges::any_of(context_.training.backwards(), [&](const Site& backward) {
+      const auto beside = std::ranges::find(way, backward.function, &Site::function);
+      return beside != way.end() && SharesLoop(*beside, backward) && !ranks.empty() && context_.reach.Ranks(backward, world) == ranks;
+    });
+  }
+
+  bool SharesLoop(const Site& site, const Site& other) const {
+    const std::vector<ir::StmtId> loops = context_.index.LoopsAround(site);
+    const std::vector<ir::StmtId> others = context_.index.LoopsAround(other);
+    return !loops.empty() && !others.empty() && loops.front() == others.front();
+  }
+
+  void Report(const SeedPlace& seed, const KnownCall& draw) {
+    const Site drawn{draw.function, draw.expr};
+    Finding finding = FindingAt(context_, code_, Severity::Warning, Confidence::Likely, seed.site,
+                                {"every rank uses the same seed, so `{}` draws the same noise on all ranks in each step",
+                                 {Quoted(context_, drawn)}});
+    AddLabel(finding, finding.span, LabelRole::Primary, {"the same number on every rank", {}});
+    AddLabel(finding, SpanOf(context_, drawn), LabelRole::Why, {"drawn in each training step", {}});
+    finding.help = {"add the rank to the seed after the model is created; the wrapper broadcasts rank 0's weights", {}};
+    sink_.push_back(std::move(finding));
+  }
+
+  ir::ModuleId ModuleOf(const Site& site) const { return context_.program.funcs[site.function].module; }
+
+  const Context& context_;
+  std::string_view code_;
+  FindingSink& sink_;
+  ProgramCalls calls_;
+  objects::Jobs jobs_;
+  objects::ProcessStarts starts_;
+  objects::Ways ways_;
+  std::vector<SeedPlace> places_;  // those of helpers at their callers
+  std::vector<const KnownCall*> draws_;
+  std::vector<ir::ModuleId> reported_;
+};
+
+}  // namespace
+
+void CheckSameNoise(const Context& context, std::string_view code, FindingSink& sink) { SameNoise(context, code, sink).Run(); }
+
+}  // namespace allranks::rules
