@@ -8,6 +8,27 @@ namespace allranks::objects {
 
 using variation::ValueKind;
 
+namespace {
+
+// `Prefetcher(loader)`: what an object of the project was made with that goes over it in its `__iter__`.
+std::vector<ValueId> GoneOver(const binding::Program& program, const variation::Facts& facts, const ProgramIndex& index, const Values& values,
+                              ValueId object) {
+  const variation::Value& value = facts.values_store[object];
+  const base::NameId name = program.names->Find("__iter__");
+  if (value.kind != ValueKind::Instance || !name) return {};
+  const binding::ClassId owner{value.a};
+  if (!program.FindMethod(owner, name) || !program.classes[owner].external_bases.empty()) return {};
+  std::vector<ValueId> inner;
+  for (const ValueId passed : index.MadeWith(owner)) {
+    for (const ValueId leaf : values.Leaves(passed)) {
+      if (facts.values_store[leaf].kind == ValueKind::Object || facts.values_store[leaf].kind == ValueKind::Instance) inner.push_back(leaf);
+    }
+  }
+  return inner;
+}
+
+}  // namespace
+
 Loading::Loading(const binding::Program& program, const knowledge::Knowledge& knowledge,
                  const variation::Facts& facts, const ProgramIndex& index)
     : program_(program), facts_(facts), values_(program, knowledge, facts), index_(index) {
@@ -111,6 +132,7 @@ std::vector<ValueId> Loading::LoadersIn(ValueId value) const {
   for (size_t i = 0; i < work.size() && i < kMost; ++i) {
     const ValueId at = work[i];
     if (IsLoader(at) && std::ranges::find(loaders, at) == loaders.end()) loaders.push_back(at);
+    for (const ValueId inner : GoneOver(program_, facts_, index_, values_, at)) work.push_back(inner);
     // `enumerate(loader)`: what is computed from it goes on holding it.
     if (facts_.values_store[at].kind != ValueKind::Derived) continue;
     for (const ValueId kid : facts_.values_store.Kids(at)) {

@@ -205,15 +205,23 @@ class Epochs {
          {Quoted(context_, loop.iterable)}});
     AddLabel(finding, finding.span, LabelRole::Primary, {"the same order each time", {}});
     AddLabel(finding, SpanOf(context_, epochs), LabelRole::Note, {"once an epoch", {}});
-    for (const Site& made : context_.loading.MadeAt(sampler)) {
-      if (!IsOfProgram(context_.program.funcs[loop.iterable.function].module, context_.program.funcs[made.function].module)) continue;
-      AddLabel(finding, SpanOf(context_, made), LabelRole::Why, {"this sampler shuffles by its epoch", {}});
-      break;
-    }
+    if (const std::optional<Site> made = MadeNear(loop, sampler)) AddLabel(finding, SpanOf(context_, *made), LabelRole::Why, {"this sampler shuffles by its epoch", {}});
     finding.help = {"call `set_epoch(epoch)` on the sampler before each epoch", {}};
     finding.witness = WitnessOf(sampler, epochs);
     if (std::optional<findings::Fix> fix = is_stuck ? std::nullopt : FixOf(loop, sampler)) finding.fixes.push_back(std::move(*fix));
     sink_.push_back(std::move(finding));
+  }
+
+  // Where the sampler is made: in the file of the loop, if there is such a place, or else in its program.
+  std::optional<Site> MadeNear(const LoaderLoop& loop, ValueId sampler) {
+    const ir::ModuleId own = context_.program.funcs[loop.iterable.function].module;
+    std::optional<Site> near;
+    for (const Site& made : context_.loading.MadeAt(sampler)) {
+      const ir::ModuleId module = context_.program.funcs[made.function].module;
+      if (module == own) return made;
+      if (!near && IsOfProgram(own, module)) near = made;
+    }
+    return near;
   }
 
   witness::Witness WitnessOf(ValueId sampler, const Site& epochs) const {
@@ -309,7 +317,8 @@ extern const Rule MissingSetEpoch = {
 
 A training loop that goes several times over a loader whose `DistributedSampler` shuffles, where
 nobody tells the sampler which epoch it is. The sampler is followed from where it is made, through
-helpers, tuples, fields and parameters, into the loader and to the loop; the epochs may be a loop in
+helpers, tuples, fields and parameters, into the loader and to the loop, also through objects of the project
+that go over the loader they were made with (`Prefetcher(loader)`); the epochs may be a loop in
 the same function or in a caller, or a `while step < total`. Also `set_epoch` called on the loader,
 which has no such method, and `set_epoch(0)`, which says the same each time.
 
