@@ -4,6 +4,7 @@
 
 #include "analyzer/objects/job_runs.h"
 #include "rules/data/seed_places.h"
+#include "rules/data/worker_seeds.h"
 #include "rules/finding_parts.h"
 #include "rules/program_calls.h"
 
@@ -27,7 +28,7 @@ class EqualWorkers {
  public:
   EqualWorkers(const Context& context, FindingSink& sink)
       : context_(context), sink_(sink), calls_(context),
-        runs_(context.program, context.facts, context.index, context.launch, context.loading) {}
+        runs_(context.program, context.facts, context.index, context.launch, context.loading), worker_seeds_(context) {}
 
   void Run() {
     NoteDraws();
@@ -79,7 +80,7 @@ class EqualWorkers {
 
   bool IsRunByAll(const Site& site) const {
     const traces::World world = objects::SmallJob(context_.facts.job);
-    return runs_.IsRunByRanks(site) && runs_.IsSharedWork({&site, 1}) && !context_.reach.IsApartFromJob({&site, 1}) &&
+    return runs_.IsRunByRanks(site) && !context_.reach.IsApartFromJob({&site, 1}) &&
            context_.reach.Ranks(site, world) == traces::RankSet::All(world.size());
   }
 
@@ -101,12 +102,39 @@ class EqualWorkers {
     if (std::ranges::any_of(files, [&](ir::ModuleId file) { return std::ranges::count(reported_, file) > 0; })) return;
     for (const objects::LoaderLoop& loop : context_.loading.loops()) {
       if (std::ranges::count(files, ModuleOf(loop.iterable)) == 0 || !context_.training.TrainsOn(loop)) continue;
-      if (!HasWorkersAlike(loop.loader) || !context_.loading.IsDealtOut(loop.loader)) continue;
+      if (!HasWorkersAlike(loop.loader) || !IsDealtOut(loop.loader) || !IsOneRun(seed.site, loop.iterable)) continue;
       const Draw* draw = DrawOf(context_.values.MadeWith(loop.loader, "dataset"), files);
       if (draw == nullptr) continue;
       reported_.push_back(ModuleOf(seed.site));
       return Report(seed, *draw, loop);
     }
+  }
+
+  // Some function comes to both.
+  bool IsOneRun(const Site& seed, const Site& loop) const {
+    const std::vector<Site> to_loop = context_.index.WaysTo(loop);
+    return std::ranges::any_of(context_.index.WaysTo(seed), [&](const Site& site) {
+      return std::ranges::find(to_loop, site.function, &Site::function) != to_loop.end();
+    });
+  }
+
+  // Also by a sampler of the project's own that asks for the rank.
+  bool IsDealtOut(ValueId loader) const {
+    if (context_.loading.IsDealtOut(loader)) return true;
+    return std::ranges::any_of(context_.loading.SamplersOf(loader), [&](ValueId sampler) {
+      return context_.values.AnyPart(sampler, [&](ValueId part) {
+        const variation::Value& value = context_.facts.values_store[part];
+        return value.kind == variation::ValueKind::Instance && AsksForRank(binding::ClassId{value.a});
+      });
+    });
+  }
+
+  bool AsksForRank(binding::ClassId sampler) const {
+    return std::ranges::any_of(context_.index.known_calls(), [&](const KnownCall& call) {
+      const binding::ClassId owner = context_.program.funcs[call.function].owner;
+      const ValueId value = owner ? context_.facts.value(ModuleOf({call.function, call.expr}), call.expr) : ValueId::None();
+      return value && IsOfClass(sampler, owner) && context_.facts.values_store.axes(value).has(knowledge::Axis::Global);
+    });
   }
 
   // Other processes that make the samples, and nothing that tells those of two ranks apart.
@@ -118,7 +146,9 @@ class EqualWorkers {
       const ValueId value = context_.values.MadeWith(loader, param);
       return value && !context_.values.IsNone(value);
     };
-    return !is_given("worker_init_fn") && !is_given("generator");
+    Site seed;
+    const bool is_seeded_alike = is_given("worker_init_fn") && worker_seeds_.Of(context_.values.MadeWith(loader, "worker_init_fn"), seed) == WorkerSeed::OfLoader;
+    return (!is_given("worker_init_fn") || is_seeded_alike) && !is_given("generator");
   }
 
   const Draw* DrawOf(ValueId data_set, const std::vector<ir::ModuleId>& files) const {
@@ -161,11 +191,15 @@ class EqualWorkers {
   FindingSink& sink_;
   ProgramCalls calls_;
   objects::JobRuns runs_;
+  WorkerSeeds worker_seeds_;
   std::vector<Draw> draws_;
   std::vector<ir::ModuleId> reported_;
 };
 
-void Check(const Context& context, FindingSink& sink) { EqualWorkers(context, sink).Run(); }
+void Check(const Context& context, FindingSink& sink) {
+  EqualWorkers(context, sink).Run();
+  CheckWorkerSeeds(context, kCode, sink);
+}
 
 }  // namespace
 
@@ -182,7 +216,8 @@ extern const Rule SameAugmentation = {
 
 A data-parallel program that seeds torch with the same number on all ranks, nowhere with one that depends on
 the rank, and trains on a loader with workers whose data set draws random numbers for each sample: in
-`__getitem__` and what that calls, or by a transform of torchvision.
+`__getitem__` and what that calls, or by a transform of torchvision. Also workers that are seeded by their
+number alone, in a `worker_init_fn` or where a sample is made (`random.seed(get_worker_info().id)`).
 
 ## Why it hurts
 
@@ -208,7 +243,9 @@ loader = DataLoader(images, sampler=DistributedSampler(images), num_workers=8)
 ## When it is silent
 
 * Some place of the program gives each rank its own seed, or `seed_everything(..., workers=True)` does.
-* The loader has no workers, or it is given a `worker_init_fn` or a `generator`.
+* The loader has no workers, or it is given a `generator`, or a `worker_init_fn` that does more than to seed by
+  `torch.initial_seed()` or by the number of the worker.
+* No function comes both to the seed and to the loop that trains.
 * The data set is not known, or draws nothing that is seen.
 * Nothing deals the data out to the ranks.
 

@@ -1,0 +1,152 @@
+#include "rules/data/worker_seeds.h"
+
+#include <algorithm>
+
+#include "analyzer/objects/rank_words.h"
+#include "rules/finding_parts.h"
+
+namespace allranks::rules {
+namespace {
+
+using objects::KnownCall;
+using objects::Site;
+using variation::ValueId;
+using variation::ValueKind;
+
+constexpr std::string_view kWorkerInfo = "get_worker_info";
+
+ValueId SeedOf(const Context& context, const KnownCall& call) {
+  for (const knowledge::RoleOf& role : call.entry->roles) {
+    if (role.role == knowledge::Role::Seed) return context.index.Arg(call, context.program.text(role.param));
+  }
+  return ValueId::None();
+}
+
+// The name behind a value that a call or an attribute made: `initial_seed` of `torch.initial_seed()`.
+std::string_view OperationOf(const Context& context, ValueId part) {
+  const variation::Value& value = context.values[part];
+  if (value.kind == ValueKind::External) return context.values.External(part);
+  if (value.kind != ValueKind::Derived) return {};
+  const base::NameId name = context.facts.values_store.OperationOf(value.a);
+  return name ? context.program.text(name) : std::string_view();
+}
+
+}  // namespace
+
+WorkerSeed WorkerSeeds::Of(ValueId worker_init_fn, Site& seed) const {
+  std::vector<FuncId> functions;
+  context_.values.AnyPart(worker_init_fn, [&](ValueId part) {
+    if (context_.values[part].kind == ValueKind::Function) functions.push_back(FuncId{context_.values[part].a});
+    return false;
+  });
+  if (functions.size() != 1) return WorkerSeed::Unknown;
+  WorkerSeed found = WorkerSeed::Unknown;
+  for (const KnownCall& call : context_.index.known_calls()) {
+    if (call.function != functions[0] || !call.entry->Has(knowledge::Role::Seed)) continue;
+    const ValueId number = SeedOf(context_, call);
+    if (!number || CountsRanks(number)) return WorkerSeed::Unknown;
+    if (IsOfLoader(number)) found = found == WorkerSeed::Unknown ? WorkerSeed::OfLoader : found;
+    else if (!IsNumberOfWorker(number, functions[0])) return WorkerSeed::Unknown;
+    else if (found != WorkerSeed::OfWorker) {
+      found = WorkerSeed::OfWorker;
+      seed = {call.function, call.expr};
+    }
+  }
+  return found;
+}
+
+bool WorkerSeeds::IsOfWorkerInfo(const KnownCall& call) const {
+  const ValueId number = call.entry->Has(knowledge::Role::Seed) ? SeedOf(context_, call) : ValueId::None();
+  if (!number || CountsRanks(number)) return false;
+  const bool is_id = OperationOf(context_, number) == "id";
+  return is_id && context_.values.AnyPart(number, [&](ValueId part) { return OperationOf(context_, part).ends_with(kWorkerInfo); });
+}
+
+bool WorkerSeeds::CountsRanks(ValueId seed) const {
+  return context_.values.AnyPart(seed, [&](ValueId part) {
+    if (!context_.facts.values_store[part].axes.empty()) return true;
+    const variation::Value& value = context_.values[part];
+    base::NameId name;
+    if (value.kind == ValueKind::Derived) name = context_.facts.values_store.OperationOf(value.a);
+    if (value.kind == ValueKind::Param) name = context_.program.function(FuncId{value.a}).params[value.b].name;
+    return name && objects::RankWords::IsWord(context_.program.text(name));
+  });
+}
+
+bool WorkerSeeds::IsOfLoader(ValueId seed) const {
+  return context_.values.AnyPart(seed, [&](ValueId part) { return OperationOf(context_, part).ends_with("initial_seed"); });
+}
+
+// The first parameter, with numbers and settings added to it.
+bool WorkerSeeds::IsNumberOfWorker(ValueId seed, FuncId function) const {
+  const variation::Value& value = context_.values[seed];
+  const auto kids = context_.facts.values_store.Kids(seed);
+  const auto is_it = [&](ValueId kid) { return IsNumberOfWorker(kid, function); };
+  switch (value.kind) {
+    case ValueKind::Int:
+      return true;
+    case ValueKind::Param:
+      return FuncId{value.a} == function;
+    case ValueKind::Binary:
+    case ValueKind::Unary:
+      return std::ranges::all_of(kids, is_it);
+    default:
+      return false;
+  }
+}
+
+namespace {
+
+class SeededWorkers {
+ public:
+  SeededWorkers(const Context& context, std::string_view code, FindingSink& sink) : context_(context), code_(code), sink_(sink), seeds_(context) {}
+
+  void Run() {
+    for (const objects::LoaderLoop& loop : context_.loading.loops()) {
+      if (!context_.loading.IsDealtOut(loop.loader) || !context_.training.TrainsOn(loop)) continue;
+      Site seed;
+      const ValueId init = context_.values.MadeWith(loop.loader, "worker_init_fn");
+      if (init && seeds_.Of(init, seed) == WorkerSeed::OfWorker) Report(seed, loop);
+      const ValueId data = context_.values.MadeWith(loop.loader, "dataset");
+      if (data) VisitSamples(data, loop);
+    }
+  }
+
+ private:
+  // Where a sample is made: `if not self.is_seeded: random.seed(get_worker_info().id)`.
+  void VisitSamples(ValueId data, const objects::LoaderLoop& loop) {
+    for (const KnownCall& call : context_.index.known_calls()) {
+      if (!call.entry->Has(knowledge::Role::Seed) || !seeds_.IsOfWorkerInfo(call)) continue;
+      const binding::ClassId owner = context_.program.funcs[call.function].owner;
+      const bool is_of_data = owner && context_.values.AnyPart(data, [&](ValueId part) {
+        const variation::Value& value = context_.values[part];
+        return value.kind == ValueKind::Instance && std::ranges::count(context_.program.classes[binding::ClassId{value.a}].mro, owner) > 0;
+      });
+      if (is_of_data) Report({call.function, call.expr}, loop);
+    }
+  }
+
+  void Report(const Site& seed, const objects::LoaderLoop& loop) {
+    const source::Span span = SpanOf(context_, seed);
+    if (std::ranges::any_of(seen_, [&](FuncId function) { return function == seed.function; })) return;
+    seen_.push_back(seed.function);
+    Finding finding = FindingAt(context_, code_, Severity::Warning, Confidence::Likely, seed,
+                                {"workers are seeded by their number alone, so those of all ranks draw the same random numbers", {}});
+    AddLabel(finding, span, LabelRole::Primary, {"the same on every rank", {}});
+    AddLabel(finding, SpanOf(context_, loop.iterable), LabelRole::Why, {"each rank has such workers for its part of the data", {}});
+    finding.help = {"add the rank, or use `torch.initial_seed()` with another seed on each rank", {}};
+    sink_.push_back(std::move(finding));
+  }
+
+  const Context& context_;
+  std::string_view code_;
+  FindingSink& sink_;
+  WorkerSeeds seeds_;
+  std::vector<FuncId> seen_;
+};
+
+}  // namespace
+
+void CheckWorkerSeeds(const Context& context, std::string_view code, FindingSink& sink) { SeededWorkers(context, code, sink).Run(); }
+
+}  // namespace allranks::rules
