@@ -207,8 +207,6 @@ extern const Rule SameAugmentation = {
     .code = kCode,
     .name = "same-augmentation",
     .severity = Severity::Warning,
-    .on_by_default = false,
-    .preview = kTooFewWereRead,
     .languages = "Python",
     .summary = "samples changed by the same random numbers on every rank",
     .explanation = R"md(
@@ -243,8 +241,8 @@ loader = DataLoader(images, sampler=DistributedSampler(images), num_workers=8)
 ## When it is silent
 
 * Some place of the program gives each rank its own seed, or `seed_everything(..., workers=True)` does.
-* The loader has no workers, or it is given a `generator`, or a `worker_init_fn` that does more than to seed by
-  `torch.initial_seed()` or by the number of the worker.
+* The loader has no workers, or it is given a `generator`, or a `worker_init_fn` that does more than to seed
+  by `torch.initial_seed()` or by the number of the worker.
 * No function comes both to the seed and to the loop that trains.
 * The data set is not known, or draws nothing that is seen.
 * Nothing deals the data out to the ranks.

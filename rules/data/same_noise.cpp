@@ -155,7 +155,7 @@ class SameNoise {
   size_t CallsToStep(const KnownCall& draw, const std::vector<variation::FuncId>& runs) const {
     size_t calls = SIZE_MAX;
     ways_.Any({draw.function, draw.expr}, [&](std::span<const Site> way) {
-      const bool is_of_run = std::ranges::find(runs, way.front().function) != runs.end();
+      const bool is_of_run = std::ranges::find(runs, way.front().function) != runs.end() && jobs_.IsOfJob(way.front().function);
       if (!is_of_run || !IsInStep(way) || !IsWalkedByAll(way)) return false;
       calls = way.size();
       return true;

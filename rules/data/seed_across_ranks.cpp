@@ -171,7 +171,8 @@ sampler = DistributedSampler(dataset, seed=args.seed)
   dropout should differ, and DDP sends the weights of rank 0 to all.
 * No function comes both to the seed and to the noise through a loop that trains, one rank alone draws it, or
   it is drawn in a test.
-* The noise is drawn where an argument was left out (`if noise is None:`), and no call is seen to leave it out.
+* The noise is drawn where an argument was left out (`if noise is None:`), and no call is seen to leave it
+  out.
 * The function that draws handles gradients: what is added to gradients after they were reduced must be the
   same on all ranks.
 * The sampler does not shuffle.

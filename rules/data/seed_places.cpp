@@ -14,17 +14,21 @@ bool SeedsNoise(std::string_view entry) {
          entry.find("set_seed") != std::string_view::npos;
 }
 
-// The place itself, or those that call its function where the seed is a parameter of that.
+// The place itself, or those that call its function where the seed is a parameter of that. Callers of which the argument is not seen
+// (`main(**settings)`) leave it at the place.
 void Add(const Context& context, const Site& site, ValueId seed, const Site& helper, int depth, std::vector<SeedPlace>& places) {
   if (!seed) return;
   const variation::Value& value = context.facts.values_store[seed];
   const bool is_handed_on = value.kind == variation::ValueKind::Param && variation::FuncId{value.a} == site.function;
   if (!is_handed_on || depth == kMostHelpers) return places.push_back({site, seed, helper});
+  bool is_seen = false;
   for (const Site& caller : context.index.CallersOf(site.function)) {
     const variation::CallFact* call = context.facts.call(caller.function, caller.expr);
-    if (call == nullptr || value.b >= call->arg_count) continue;
-    Add(context, caller, context.facts.args(*call)[value.b], helper, depth + 1, places);
+    const ValueId passed = call != nullptr && value.b < call->arg_count ? context.facts.args(*call)[value.b] : ValueId::None();
+    Add(context, caller, passed, helper, depth + 1, places);
+    is_seen = is_seen || passed;
   }
+  if (!is_seen) places.push_back({site, seed, helper});
 }
 
 }  // namespace
