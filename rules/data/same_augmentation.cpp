@@ -110,8 +110,9 @@ class EqualWorkers {
     }
   }
 
-  // Some function comes to both.
+  // Some function comes to both, or the seed is set by whoever imports the file.
   bool IsOneRun(const Site& seed, const Site& loop) const {
+    if (context_.program.funcs[seed.function].function == ir::kTopLevel) return true;
     const std::vector<Site> to_loop = context_.index.WaysTo(loop);
     return std::ranges::any_of(context_.index.WaysTo(seed), [&](const Site& site) {
       return std::ranges::find(to_loop, site.function, &Site::function) != to_loop.end();
