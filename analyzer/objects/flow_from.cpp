@@ -7,8 +7,8 @@
 namespace allranks::objects {
 
 FlowFrom::FlowFrom(const binding::Program& program, const ProgramIndex& index, FuncId function, std::vector<ir::ExprId> seeds,
-                   uint32_t begin)
-    : module_(program.module_of(function)) {
+                   uint32_t begin, std::function<bool(ir::ExprId)> ends)
+    : module_(program.module_of(function)), ends_(std::move(ends)) {
   for (const ir::ExprId seed : seeds) seeds_.insert(seed.index);
   const ir::ModuleId module_id = program.funcs[function].module;
   std::vector<ir::StmtId> stmts;
@@ -67,6 +67,7 @@ void FlowFrom::ReadAssign(const ir::Stmt& stmt) {
 
 // Notes which parts of an expression hold it, innermost first.
 bool FlowFrom::Take(ir::ExprId expr) {
+  if (ends_ && ends_(expr)) return false;
   bool holds = seeds_.contains(expr.index) || IsHeld(expr);
   ir::ForEachPart(module_, expr, [&](ir::ExprId part) { holds = Take(part) || holds; });
   if (holds) found_.insert(expr.index);
@@ -93,12 +94,25 @@ void FlowFrom::Set(ir::ExprId target, bool holds) {
   else held_.erase(place);
 }
 
+// `results.update({image_id: boxes})`.
+bool FlowFrom::FilesUnder(ir::ExprId arg) const {
+  const ir::Expr& dict = module_[arg];
+  if (dict.kind != ir::ExprKind::Dict) return false;
+  for (uint32_t i = 0; i < ir::DictCount(dict); ++i) {
+    if (Holds(ir::DictItemAt(module_, dict, i).key)) return true;
+  }
+  return false;
+}
+
 // `losses.append(loss)`, `self.meter.update(loss)`.
 void FlowFrom::ReadCall(ir::ExprId call) {
   const ir::ExprId callee = ir::CalleeOf(module_[call]);
   if (module_[callee].kind != ir::ExprKind::Attribute) return;
   for (uint32_t i = 0; i < ir::ArgCount(module_, module_[call]); ++i) {
-    if (Holds(ir::ArgAt(module_, module_[call], i).value)) return Set(ir::ObjectOf(module_[callee]), true);
+    const ir::ExprId arg = ir::ArgAt(module_, module_[call], i).value;
+    if (!Holds(arg)) continue;
+    is_filed_ = is_filed_ || FilesUnder(arg);
+    return Set(ir::ObjectOf(module_[callee]), true);
   }
 }
 

@@ -8,6 +8,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <set>
 #include <unordered_set>
 #include <utility>
@@ -19,9 +20,10 @@ namespace allranks::objects {
 
 class FlowFrom {
  public:
-  // The results of `seeds`, which stand in the function; statements that begin before `begin` are not read.
+  // The results of `seeds`, which stand in the function; statements that begin before `begin` are not read. It goes into no
+  // expression of which `ends` is true.
   FlowFrom(const binding::Program& program, const ProgramIndex& index, FuncId function, std::vector<ir::ExprId> seeds,
-           uint32_t begin);
+           uint32_t begin, std::function<bool(ir::ExprId)> ends = {});
 
   // Whether an expression of the function, behind the beginning, is made of them.
   bool Holds(ir::ExprId expr) const { return expr && found_.contains(expr.index); }
@@ -38,10 +40,12 @@ class FlowFrom {
   bool Take(ir::ExprId expr);
   void Set(ir::ExprId target, bool holds);
   void ReadCall(ir::ExprId call);
+  bool FilesUnder(ir::ExprId arg) const;
   Place PlaceOf(ir::ExprId target) const;
   bool IsHeld(ir::ExprId expr) const;
 
   const ir::Module& module_;
+  std::function<bool(ir::ExprId)> ends_;
   bool is_filed_ = false;
   std::set<Place> held_;
   std::unordered_set<uint32_t> seeds_, found_;  // by ExprId

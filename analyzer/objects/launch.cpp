@@ -71,7 +71,7 @@ class Solver {
  public:
   Solver(const binding::Program& program, const knowledge::Knowledge& knowledge, const variation::Facts& facts,
          const ProgramIndex& index, std::span<const LaunchLine> lines)
-      : program_(program), facts_(facts), index_(index), neighbourhood_(program), started_(StartedBy(program, lines)),
+      : program_(program), knowledge_(knowledge), facts_(facts), index_(index), neighbourhood_(program), started_(StartedBy(program, lines)),
         lines_(lines),
         own_(FindLaunchSigns(program, knowledge, facts, index)), callees_(program.funcs.size()), callers_(program.funcs.size()),
         makers_(program.funcs.size()), for_main_(program.funcs.size()) {}
@@ -80,6 +80,7 @@ class Solver {
     for (uint32_t m = 0; m < program_.modules.size(); ++m) only_tests_.push_back(IsOnlyForTests(ir::ModuleId{m}));
     for (uint32_t m = 0; m < program_.modules.size(); ++m) left_over_.push_back(IsLeftOver(ir::ModuleId{m}));
     for (uint32_t f = 0; f < program_.funcs.size(); ++f) AddEdges(FuncId{f});
+    AddTrainers();
     for (uint32_t m = 0; m < program_.modules.size(); ++m) is_job_of_one_.push_back(IsJobOfOne(ir::ModuleId{m}));
     below_ = own_;
     Climb();
@@ -163,6 +164,52 @@ class Solver {
         makers_[method.index].push_back(function.index);
       }
     }
+  }
+
+  // `trainer.fit(model)` runs the hooks of its module. One that a file of settings names, or a factory makes, is not seen
+  // there: any trainer whose module is not known may run those that nobody else is seen to make.
+  void AddTrainers() {
+    const std::vector<binding::ClassId> unmade = UnmadeModules();
+    for (const KnownCall& call : index_.known_calls()) {
+      const std::string_view name = program_.text(call.entry->name);
+      const bool runs_hooks = name == "lightning.pytorch.Trainer.fit" || name == "lightning.pytorch.Trainer.validate" ||
+                              name == "lightning.pytorch.Trainer.test";
+      if (!runs_hooks || IsTestFile(program_, program_.funcs[call.function].module)) continue;
+      const ValueId model = index_.Arg(call, "model");
+      if (model && facts_.values_store[model].kind == ValueKind::Instance) {
+        AddMade(call.function, binding::ClassId{facts_.values_store[model].a});
+        continue;
+      }
+      for (const binding::ClassId each : unmade) AddMade(call.function, each);
+    }
+  }
+
+  std::vector<binding::ClassId> UnmadeModules() const {
+    std::vector<binding::ClassId> unmade;
+    for (uint32_t c = 0; c < program_.classes.size(); ++c) {
+      if (IsTrainedByLightning(binding::ClassId{c}) && !IsMadeElsewhere(binding::ClassId{c})) unmade.push_back(binding::ClassId{c});
+    }
+    return unmade;
+  }
+
+  bool IsTrainedByLightning(binding::ClassId class_id) const {
+    const base::NameId name = program_.names->Find("lightning.pytorch.LightningModule");
+    const knowledge::ClassId module = name ? knowledge_.FindClass(name) : knowledge::ClassId{};
+    return module && std::ranges::any_of(program_.classes[class_id].external_bases, [&](base::NameId each) {
+      const knowledge::ClassId known = knowledge_.FindClass(each);
+      return known && knowledge_.IsSubclass(known, module);
+    });
+  }
+
+  // By what is no method of the class: a factory among its methods is called by somebody else.
+  bool IsMadeElsewhere(binding::ClassId class_id) const {
+    const auto& methods = program_.classes[class_id].methods;
+    const auto is_own = [&](uint32_t maker) {
+      return std::ranges::any_of(methods, [&](const auto& method) { return method.second.index == maker; });
+    };
+    return std::ranges::any_of(methods, [&](const auto& method) {
+      return std::ranges::any_of(makers_[method.second.index], [&](uint32_t maker) { return !is_own(maker); });
+    });
   }
 
   // From callees to callers: what makes a job, or one of one process.
@@ -369,6 +416,7 @@ class Solver {
   }
 
   const binding::Program& program_;
+  const knowledge::Knowledge& knowledge_;
   const variation::Facts& facts_;
   const ProgramIndex& index_;
   binding::Neighbourhood neighbourhood_;

@@ -67,7 +67,7 @@ class Finder {
     const variation::CallFact* fact = facts_.call(function, call);
     LaunchSigns signs = 0;
     if (fact != nullptr && fact->kind == variation::CallKind::Known) {
-      signs |= SignsOf(module_id, call, knowledge_.LaunchSigns(knowledge_[fact->entry].name));
+      signs |= SignsOf(module_id, call, knowledge_.LaunchSigns(knowledge_[fact->entry].name), fact->receiver);
     }
     const ValueId callee = facts_.value(module_id, ir::CalleeOf(module[call]));
     if (callee && facts_.values_store[callee].kind == ValueKind::External) {
@@ -110,10 +110,11 @@ class Finder {
     return is_text ? knowledge_.LaunchOption(ir::TextOf(expr)) : std::nullopt;
   }
 
-  LaunchSigns SignsOf(ir::ModuleId module, ir::ExprId call, std::span<const knowledge::LaunchSign> signs) const {
+  // A method of an object says what the object was made with.
+  LaunchSigns SignsOf(ir::ModuleId module, ir::ExprId call, std::span<const knowledge::LaunchSign> signs, ValueId receiver = {}) const {
     LaunchSigns found = 0;
     for (const knowledge::LaunchSign& sign : signs) {
-      if (sign.keyword && !Passes(module, call, sign)) continue;
+      if (sign.keyword && !Passes(module, call, sign) && !IsMadeWith(receiver, sign)) continue;
       found |= SignOf(sign.run_by, sign.keyword.has_value());
       if (sign.starts_ranks) found |= kStartsRanks;
     }
@@ -124,6 +125,11 @@ class Finder {
     if (run_by == RunBy::AllRanks) return kMakesJob;
     if (run_by == RunBy::Workers) return kHasController;
     return of_argument ? kJobOfOne : kOneByHabit;
+  }
+
+  bool IsMadeWith(ValueId receiver, const knowledge::LaunchSign& sign) const {
+    const ValueId value = receiver ? values_.MadeWith(receiver, program_.text(sign.keyword)) : ValueId::None();
+    return value && IsOneOf(sign, value);
   }
 
   bool Passes(ir::ModuleId module_id, ir::ExprId call, const knowledge::LaunchSign& sign) const {

@@ -31,7 +31,7 @@ ShareResults::ShareResults(const binding::Program& program, const knowledge::Kno
   for (size_t i = 0; i < loops_.size(); ++i) {
     const FuncId function = loops_[i].iterable.function;
     const ir::Stmt& loop = program.module_of(function)[loops_[i].loop];
-    Follow(i, function, ir::ExprId{loop.a}, loop.begin, loop.end, 0);
+    Follow(i, {function, ir::ExprId{loop.a}}, loop.begin, loop.end, {});
   }
 }
 
@@ -48,6 +48,7 @@ void ShareResults::FindCombiners() {
     const knowledge::Operation& operation = call.entry->operation;
     if (PutsTogether(operation, program_.text(operation.kind))) add(call.function, call.expr);
   }
+  for (const Site& write : WritesForOthers()) add(write.function, write.expr);
   std::vector<std::vector<Site>> applied(program_.funcs.size());
   for (uint32_t m = 0; m < program_.modules.size(); ++m) {
     const ir::ModuleId module_id{m};
@@ -64,6 +65,51 @@ void ShareResults::FindCombiners() {
     for (const Site& caller : index_.CallersOf(function)) add(caller.function, caller.expr);
     for (const Site& caller : applied[function.index]) add(caller.function, caller.expr);
   }
+}
+
+// What goes into a file of the rank, in a function that waits for the others and reads files afterwards: the parts are put
+// together there. Helpers that write, wait or read are looked into once.
+std::vector<Site> ShareResults::WritesForOthers() const {
+  const auto is_write = [](const KnownCall& call) { return call.entry->Has(knowledge::Role::Write) || call.entry->Has(knowledge::Role::OpenFile); };
+  const auto is_read = [](const KnownCall& call) { return call.entry->Has(knowledge::Role::ReadFile) || call.entry->Has(knowledge::Role::OpenFile); };
+  const auto is_barrier = [&](const KnownCall& call) {
+    return call.entry->has_operation && program_.text(call.entry->operation.kind).find("barrier") != std::string_view::npos;
+  };
+  const std::vector<uint32_t> last_read = LastOf(is_read, [](const Site&) { return true; }, {});
+  const std::vector<uint32_t> last_wait = LastOf(is_barrier, [](const Site&) { return true; }, last_read);
+  std::vector<Site> writes;
+  const auto names_rank = [&](const Site& site) { return NamesRank(site); };
+  LastOf(is_write, names_rank, last_wait, &writes);
+  return writes;
+}
+
+// By FuncId: where the last such call stands, or that of a helper that makes one itself, before a place; 0: nowhere.
+std::vector<uint32_t> ShareResults::LastOf(const std::function<bool(const KnownCall&)>& is_it, const std::function<bool(const Site&)>& counts,
+                                           const std::vector<uint32_t>& before, std::vector<Site>* all) const {
+  std::vector<uint32_t> last(program_.funcs.size());
+  const auto add = [&](const Site& site) {
+    const uint32_t at = program_.module_of(site.function)[site.expr].begin;
+    if ((!before.empty() && at >= before[site.function.index]) || !counts(site)) return;
+    last[site.function.index] = std::max(last[site.function.index], at);
+    if (all != nullptr) all->push_back(site);
+  };
+  std::vector<bool> makes(program_.funcs.size());
+  for (const KnownCall& call : index_.known_calls()) {
+    if (!is_it(call)) continue;
+    add({call.function, call.expr});
+    if (makes[call.function.index]) continue;
+    makes[call.function.index] = true;
+    for (const Site& caller : index_.CallersOf(call.function)) add(caller);
+  }
+  return last;
+}
+
+// Some argument of a call is made of the rank.
+bool ShareResults::NamesRank(const Site& call) const {
+  const variation::CallFact* fact = facts_.call(call.function, call.expr);
+  return fact != nullptr && std::ranges::any_of(facts_.args(*fact), [&](ValueId arg) {
+    return arg && values_.Mentions(arg, knowledge::Coordinate::Rank);
+  });
 }
 
 // `AllReduce.apply(x)` of a function that autograd runs: its `forward`.
@@ -103,9 +149,9 @@ void ShareResults::AddLoop(FuncId function, ir::StmtId stmt) {
   const ValueId loader = LoaderBehind(module_id, expr);
   if (loader && loading_.IsDealtOut(loader)) loop.loader = loader;
   loop.is_prepared = loader && values_.IsA(loader, "accelerate.Prepared");
-  const bool is_slice = loading_.LoadersIn(iterable).empty() && values_.Mentions(iterable, knowledge::Coordinate::Rank) && IsShareOfRank(iterable);
+  const bool is_slice = loading_.LoadersIn(iterable).empty() && HoldsSliceOfRank(iterable);
   if (!loop.loader && !loop.is_prepared && !is_slice) return;
-  const Mode mode = ModeOf(function, stmt);
+  const Mode mode = ModeOf(function, program_.modules[module_id][stmt].end, 0);
   if (loop.loader ? mode != Mode::Training : mode == Mode::Evaluation) loops_.push_back(loop);
 }
 
@@ -113,7 +159,9 @@ void ShareResults::AddLoop(FuncId function, ir::StmtId stmt) {
 // what the loader yields.
 ValueId ShareResults::LoaderBehind(ir::ModuleId module_id, ir::ExprId iterable) const {
   const ir::Module& module = program_.modules[module_id];
-  const auto is_loader = [&](ValueId leaf) { return loading_.IsLoader(leaf) || values_.IsA(leaf, "accelerate.Prepared"); };
+  const auto is_loader = [&](ValueId leaf) {
+    return loading_.IsLoader(leaf) || (values_.IsA(leaf, "accelerate.Prepared") && !WasRead(leaf));
+  };
   while (iterable) {
     const std::vector<ValueId> leaves = values_.Leaves(facts_.value(module_id, iterable));
     const auto dealt = std::ranges::find_if(leaves, [&](ValueId leaf) { return is_loader(leaf) && loading_.IsDealtOut(leaf); });
@@ -131,6 +179,18 @@ ValueId ShareResults::LoaderBehind(ir::ModuleId module_id, ir::ExprId iterable) 
   return ValueId::None();
 }
 
+// `accelerator.prepare(json.load(file))` hands back what it was given.
+bool ShareResults::WasRead(ValueId prepared) const {
+  const auto kids = facts_.values_store.Kids(prepared);
+  if (kids.empty() || !kids[0]) return false;
+  return values_.AnyPart(kids[0], [&](ValueId part) {
+    const variation::Value& node = facts_.values_store[part];
+    const base::NameId name = node.kind == variation::ValueKind::Derived ? facts_.values_store.OperationOf(node.a) : base::NameId();
+    const knowledge::EntryId entry = name ? knowledge_.FindEntry(name) : knowledge::EntryId();
+    return entry && knowledge_[entry].Has(knowledge::Role::ReadFile);
+  });
+}
+
 // `tqdm(loader)` that was kept in a variable.
 ValueId ShareResults::WrappedLoader(ValueId value) const {
   const variation::Value& node = facts_.values_store[value];
@@ -141,20 +201,34 @@ ValueId ShareResults::WrappedLoader(ValueId value) const {
   return found == leaves.end() ? ValueId::None() : *found;
 }
 
+// Something in it is `data[rank::world]`: the questions of an evaluation, or the batches that a loader draws.
+bool ShareResults::HoldsSliceOfRank(ValueId value) const {
+  const auto is = [&](ValueId id, std::string_view operation) {
+    const variation::Value& node = facts_.values_store[id];
+    const base::NameId name = node.kind == variation::ValueKind::Derived ? facts_.values_store.OperationOf(node.a) : base::NameId();
+    return name && program_.text(name) == operation;
+  };
+  return values_.AnyPart(value, [&](ValueId part) {
+    const auto kids = facts_.values_store.Kids(part);
+    return is(part, "[]") && kids.size() == 2 && kids[1] && is(kids[1], "[:]") && values_.Mentions(kids[1], knowledge::Coordinate::Rank);
+  });
+}
+
 // As the function says it, or all that call it.
-ShareResults::Mode ShareResults::ModeOf(FuncId function, ir::StmtId loop) const {
-  const Mode own = ModeBefore(function, program_.module_of(function)[loop].end);
-  if (own != Mode::Unknown) return own;
+ShareResults::Mode ShareResults::ModeOf(FuncId function, uint32_t end, int depth) const {
+  constexpr int kDeepest = 3;
+  const Mode own = ModeBefore(function, end);
+  if (own != Mode::Unknown || depth == kDeepest) return own;
   std::optional<Mode> all;
   for (const Site& caller : index_.CallersOf(function)) {
-    const Mode mode = ModeBefore(caller.function, program_.module_of(caller.function)[caller.expr].begin);
+    const Mode mode = ModeOf(caller.function, program_.module_of(caller.function)[caller.expr].begin, depth + 1);
     all = !all || *all == mode ? mode : Mode::Unknown;
   }
   return all.value_or(Mode::Unknown);
 }
 
-// The last thing that a function says of gradients before a place: a call of `eval` or `train` without arguments, `no_grad`
-// as decorator or in a `with`.
+// The last thing that a function says of gradients before a place: a call of `eval` or `train`, `no_grad` as decorator or in
+// a `with`. An object that is not known trains on what its method `train` is given.
 ShareResults::Mode ShareResults::ModeBefore(FuncId function, uint32_t end) const {
   const ir::ModuleId module_id = program_.funcs[function].module;
   const ir::Module& module = program_.modules[module_id];
@@ -168,9 +242,11 @@ ShareResults::Mode ShareResults::ModeBefore(FuncId function, uint32_t end) const
     if (module[call].begin < std::max(node.begin, last) || module[call].begin >= end) continue;
     const ir::StmtId stmt = index_.tree(module_id).StatementOf(call);
     if (!stmt || index_.FunctionOf(module_id, stmt) != function) continue;
-    const bool is_method = module[callee].kind == ir::ExprKind::Attribute && ir::ArgCount(module, module[call]) == 0;
+    const bool is_method = module[callee].kind == ir::ExprKind::Attribute;
     const std::string_view name = is_method ? program_.text(ir::AttrOf(module[callee])) : std::string_view();
-    const bool stops = name == "eval" || is_without(call);
+    const bool has_args = ir::ArgCount(module, module[call]) > 0;
+    const bool is_off = name == "train" && has_args && values_.IsFalse(facts_.value(module_id, ir::ArgAt(module, module[call], 0).value));
+    const bool stops = is_off || (name == "eval" && !has_args) || is_without(call);
     if (!stops && name != "train") continue;
     mode = stops ? Mode::Evaluation : Mode::Training;
     last = module[call].begin;
@@ -184,32 +260,38 @@ bool ShareResults::IsShareOfRank(ValueId value) const {
   return axes.has(knowledge::Axis::Data) || axes.has(knowledge::Axis::Global) || axes.has(knowledge::Axis::DataParallel);
 }
 
-void ShareResults::Follow(size_t loop, FuncId function, ir::ExprId seed, uint32_t begin, uint32_t end, int depth) {
+void ShareResults::Follow(size_t loop, const Site& from, uint32_t begin, uint32_t end, Way way) {
   constexpr int kDeepest = 3;
-  if (depth > kDeepest) return;
-  const FlowFrom flow(program_, index_, function, {seed}, begin);
-  AddCombined(loop, function, flow, begin);
-  const uint32_t first = FirstCombination(function, begin);
+  if (way.depth > kDeepest) return;
+  const auto [function, seed] = from;
+  const auto is_sample = [&](ir::ExprId expr) { return values_.IsA(facts_.value(program_.funcs[function].module, expr), "wandb.Media"); };
+  const FlowFrom flow(program_, index_, function, {seed}, begin, is_sample);
+  way.is_filed = way.is_filed || flow.is_filed();
+  AddCombined(loop, from, flow, begin, way);
+  const uint32_t first = FirstCombination(function, seed, begin);
   if (first < end) return;
   AddShown(loop, function, flow, end, first);
   AddChosen(loop, function, flow, end, first);
-  FollowReturns(loop, function, flow, first, depth);
+  FollowReturns(loop, function, flow, first, way);
 }
 
-uint32_t ShareResults::FirstCombination(FuncId function, uint32_t begin) const {
+// What the call that evaluated did inside came before its result.
+uint32_t ShareResults::FirstCombination(FuncId function, ir::ExprId seed, uint32_t begin) const {
   uint32_t first = UINT32_MAX;
   for (const ir::ExprId place : places_[function.index]) {
+    if (place == seed) continue;
     const uint32_t at = program_.module_of(function)[place].begin;
     if (at >= begin) first = std::min(first, at);
   }
   return first;
 }
 
-void ShareResults::AddCombined(size_t loop, FuncId function, const FlowFrom& flow, uint32_t begin) {
+void ShareResults::AddCombined(size_t loop, const Site& from, const FlowFrom& flow, uint32_t begin, Way way) {
+  const auto [function, seed] = from;
   const ir::Module& module = program_.module_of(function);
   for (const ir::ExprId place : places_[function.index]) {
-    if (module[place].kind != ir::ExprKind::Call || module[place].begin < begin || !flow.Holds(place)) continue;
-    const bool is_cut = flow.is_filed() || CutsItems({function, place}) || IsCutBehind(function, flow, begin);
+    if (place == seed || module[place].kind != ir::ExprKind::Call || module[place].begin < begin || !flow.Holds(place)) continue;
+    const bool is_cut = way.is_filed || CutsItems({function, place}) || IsCutBehind(function, flow, begin);
     uses_.push_back({ShareUse::Kind::Combined, {function, place}, place, loop, is_cut});
   }
 }
@@ -284,7 +366,7 @@ void ShareResults::AddChosen(size_t loop, FuncId function, const FlowFrom& flow,
   }
 }
 
-void ShareResults::FollowReturns(size_t loop, FuncId function, const FlowFrom& flow, uint32_t end, int depth) {
+void ShareResults::FollowReturns(size_t loop, FuncId function, const FlowFrom& flow, uint32_t end, Way way) {
   const ir::ModuleId module_id = program_.funcs[function].module;
   const ir::Module& module = program_.modules[module_id];
   bool returns = false;
@@ -298,7 +380,7 @@ void ShareResults::FollowReturns(size_t loop, FuncId function, const FlowFrom& f
     const ir::StmtId stmt = index_.StatementOf(caller);
     if (!stmt) continue;
     const ir::Module& outer = program_.module_of(caller.function);
-    Follow(loop, caller.function, caller.expr, outer[stmt].begin, outer[caller.expr].end, depth + 1);
+    Follow(loop, caller, outer[stmt].begin, outer[caller.expr].end, {way.depth + 1, way.is_filed});
   }
 }
 

@@ -4,15 +4,17 @@
 // A loop is such an evaluation if what it walks over is dealt out by rank, by a distributed sampler, a framework that
 // prepared the loader, or a slice by the rank, if several ranks run it, and if it does not train: it makes no gradients, and
 // no model was put into training mode before. Where no sampler speaks for an evaluation, it has to be shown that gradients
-// are switched off there or in the function around it, or that a model was put into evaluation mode.
+// are switched off there or in the functions around it, or that a model was put into evaluation mode.
 //
 // Its result is followed through variables, returns and callers, up to the first operation that puts values of several
-// ranks together; behind that nothing is said. A value counts only if it differs with the data of a rank: lengths and
+// ranks together, or a file of the rank that is read in the same function; behind that nothing is said. Pictures and sounds
+// that are logged are samples, not results. A value counts only if it differs with the data of a rank: lengths and
 // numbers of rounds do not, and what is computed of the clock is a duration or a speed.
 //
 // Not sound: results that are kept in objects and read by other methods are not followed.
 #pragma once
 
+#include <functional>
 #include <vector>
 
 #include "analyzer/objects/displays.h"
@@ -52,21 +54,32 @@ class ShareResults {
 
  private:
   void FindCombiners();
+  std::vector<Site> WritesForOthers() const;
+  std::vector<uint32_t> LastOf(const std::function<bool(const KnownCall&)>& is_it, const std::function<bool(const Site&)>& counts,
+                               const std::vector<uint32_t>& before, std::vector<Site>* all = nullptr) const;
+  bool NamesRank(const Site& call) const;
+  bool HoldsSliceOfRank(ValueId value) const;
   void FindLoops(const Training& training, const Launch& launch);
   void AddLoop(FuncId function, ir::StmtId stmt);
   ValueId LoaderBehind(ir::ModuleId module, ir::ExprId iterable) const;
   ValueId WrappedLoader(ValueId value) const;
+  bool WasRead(ValueId prepared) const;
   enum class Mode : uint8_t { Unknown, Training, Evaluation };
-  Mode ModeOf(FuncId function, ir::StmtId loop) const;
+  Mode ModeOf(FuncId function, uint32_t end, int depth) const;
   Mode ModeBefore(FuncId function, uint32_t end) const;
   FuncId AppliedIn(FuncId function, ir::ExprId call) const;
-  void Follow(size_t loop, FuncId function, ir::ExprId seed, uint32_t begin, uint32_t end, int depth);
-  void AddCombined(size_t loop, FuncId function, const FlowFrom& flow, uint32_t begin);
+  // How the result of a loop got to a function.
+  struct Way {
+    int depth = 0;          // so many callers up
+    bool is_filed = false;  // under something that tells samples apart
+  };
+  void Follow(size_t loop, const Site& from, uint32_t begin, uint32_t end, Way way);
+  void AddCombined(size_t loop, const Site& from, const FlowFrom& flow, uint32_t begin, Way way);
   bool CutsItems(const Site& call) const;
   void AddShown(size_t loop, FuncId function, const FlowFrom& flow, uint32_t begin, uint32_t end);
   void AddChosen(size_t loop, FuncId function, const FlowFrom& flow, uint32_t begin, uint32_t end);
-  void FollowReturns(size_t loop, FuncId function, const FlowFrom& flow, uint32_t end, int depth);
-  uint32_t FirstCombination(FuncId function, uint32_t begin) const;
+  void FollowReturns(size_t loop, FuncId function, const FlowFrom& flow, uint32_t end, Way way);
+  uint32_t FirstCombination(FuncId function, ir::ExprId seed, uint32_t begin) const;
   bool IsShareOfRank(ValueId value) const;
   static bool HasConstant(const ir::Module& module, ir::ExprId compare);
   static bool IsCut(const ir::Module& module, ir::ExprId subscript);

@@ -1,3 +1,6 @@
+#include <algorithm>
+#include <vector>
+
 #include "analyzer/objects/share_results.h"
 #include "rules/finding_parts.h"
 
@@ -35,7 +38,8 @@ class Evaluations {
   void Visit(const objects::ShareUse& use) {
     const objects::ShareLoop& loop = results_.loops()[use.loop];
     const ValueId sampler = PaddingSamplerOf(loop.loader);
-    if (!sampler && !loop.is_prepared) return;
+    if ((!sampler && !loop.is_prepared) || std::ranges::count(seen_, use.place.function) > 0) return;
+    seen_.push_back(use.place.function);
     Finding finding = FindingAt(context_, kCode, Severity::Warning, Confidence::Likely, use.place,
                                 {"this counts the samples that the sampler repeats so that all ranks get "
                                  "equally many: the result depends on the number of ranks",
@@ -66,6 +70,7 @@ class Evaluations {
   const Context& context_;
   FindingSink& sink_;
   objects::ShareResults results_;
+  std::vector<FuncId> seen_;  // functions that put results together: several loops there are one evaluation
 };
 
 void Check(const Context& context, FindingSink& sink) { Evaluations(context, sink).Run(); }
@@ -85,7 +90,8 @@ extern const Rule PaddedEvaluation = {
 
 A loop without training over a loader whose `DistributedSampler` does not drop the rest, or that Accelerate
 prepared, and a call that puts what was computed there together over the ranks (`all_reduce`, `all_gather`,
-`accelerator.gather`, a helper around these), in its function or a caller.
+`accelerator.gather`, a helper around these, a file of each rank that is read behind a barrier), in its function
+or a caller. Once for each function that does that.
 
 ## Why it hurts
 

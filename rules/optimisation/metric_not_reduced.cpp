@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "analyzer/objects/lightning_sampling.h"
 #include "analyzer/objects/share_results.h"
 #include "rules/finding_parts.h"
 #include "rules/program_calls.h"
@@ -22,7 +23,8 @@ class Metrics {
  public:
   Metrics(const Context& context, FindingSink& sink)
       : context_(context), sink_(sink), results_(context.program, context.knowledge, context.facts, context.index, context.loading,
-                                                 context.training, context.launch) {}
+                                                 context.training, context.launch),
+        sampling_(context.program, context.knowledge, context.facts, context.index, context.loading) {}
 
   void Run() {
     for (const KnownCall& call : context_.index.known_calls()) {
@@ -51,7 +53,8 @@ class Metrics {
     const ir::ExprId value = context_.index.ArgExpr(log, param);
     if (!value || (sync && !context_.values.IsFalse(sync))) return;
     const bool is_of_first = only && context_.values.IsTrue(only);
-    if (!is_of_first && (!Evaluates(log.function) || context_.launch.Of(log.function) != objects::RunBy::AllRanks)) return;
+    if (!is_of_first && (!Evaluates({log.function, log.expr}) || context_.launch.Of(log.function) != objects::RunBy::AllRanks)) return;
+    if (!is_of_first && !sampling_.EvaluatesShares(context_.program.funcs[log.function].module)) return;
     if (!IsOfItsShare(context_.index.Arg(log, param)) || IsMetric(context_.index.Arg(log, param))) return;
     Finding finding = FindingAt(context_, kCode, Severity::Warning, Confidence::Likely, Site{log.function, log.expr},
                                 {"`{}` covers rank 0's batches only, but is logged as the result of the whole job",
@@ -63,14 +66,25 @@ class Metrics {
     sink_.push_back(std::move(finding));
   }
 
-  // A hook of Lightning's evaluation loops, or a helper that only these call.
-  bool Evaluates(FuncId function, int depth = 0) const {
+  // Whether Lightning's evaluation loops come to a place: it stands in a hook of theirs, or in a helper that hooks call. What a
+  // helper that is called for training as well does under a condition may be for that only.
+  bool Evaluates(const Site& site, int depth = 0) const {
     constexpr int kDeepest = 3;
-    const std::string_view name = context_.program.text(context_.program.function(function).name);
+    const std::string_view name = context_.program.text(context_.program.function(site.function).name);
     if (std::ranges::find(kEvaluationHooks, name) != std::end(kEvaluationHooks)) return true;
-    const auto callers = context_.index.CallersOf(function);
-    return depth < kDeepest && !callers.empty() &&
-           std::ranges::all_of(callers, [&](const Site& caller) { return Evaluates(caller.function, depth + 1); });
+    const auto callers = context_.index.CallersOf(site.function);
+    if (depth == kDeepest || callers.empty()) return false;
+    const auto evaluates = [&](const Site& caller) { return Evaluates(caller, depth + 1); };
+    return IsUnderCondition(site) ? std::ranges::all_of(callers, evaluates) : std::ranges::any_of(callers, evaluates);
+  }
+
+  bool IsUnderCondition(const Site& site) const {
+    const ir::ModuleId module_id = context_.program.funcs[site.function].module;
+    const ir::Tree& tree = context_.index.tree(module_id);
+    for (ir::StmtId at = tree.StatementOf(site.expr); at; at = tree.Parent(at)) {
+      if (context_.program.modules[module_id][at].kind == ir::StmtKind::If) return true;
+    }
+    return false;
   }
 
   // Metric objects reduce what they hold when it is asked for. What a collective made and nothing of the rank went into
@@ -144,6 +158,7 @@ class Metrics {
   const Context& context_;
   FindingSink& sink_;
   objects::ShareResults results_;
+  objects::LightningSampling sampling_;
   std::vector<source::Span> seen_;
 };
 
