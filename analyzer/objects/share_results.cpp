@@ -272,6 +272,7 @@ void ShareResults::Follow(size_t loop, const Site& from, uint32_t begin, uint32_
   if (first < end) return;
   AddShown(loop, function, flow, end, first);
   AddChosen(loop, function, flow, end, first);
+  AddStepped(loop, function, flow, end, first);
   FollowReturns(loop, function, flow, first, way);
 }
 
@@ -363,6 +364,24 @@ void ShareResults::AddChosen(size_t loop, FuncId function, const FlowFrom& flow,
     });
     if (!compares || !Differs(function, test) || !Writes(module_id, ir::StmtId{i})) continue;
     uses_.push_back({ShareUse::Kind::Chosen, {function, test}, test, loop});
+  }
+}
+
+// `scheduler.step(loss)`, of no object of the project. What answers, like a simulated world, is no scheduler.
+void ShareResults::AddStepped(size_t loop, FuncId function, const FlowFrom& flow, uint32_t begin, uint32_t end) {
+  const ir::ModuleId module_id = program_.funcs[function].module;
+  const ir::Module& module = program_.modules[module_id];
+  for (uint32_t i = 0; i < module.stmts.size(); ++i) {
+    const ir::Stmt& stmt = module[ir::StmtId{i}];
+    if (stmt.kind != ir::StmtKind::Expr || stmt.begin < begin || stmt.begin >= end) continue;
+    const ir::ExprId call = ir::ValueOf(stmt);
+    if (module[call].kind != ir::ExprKind::Call || ir::ArgCount(module, module[call]) == 0) continue;
+    const ir::Expr& callee = module[ir::CalleeOf(module[call])];
+    if (callee.kind != ir::ExprKind::Attribute || program_.text(ir::AttrOf(callee)) != "step") continue;
+    const ir::ExprId metric = ir::ArgAt(module, module[call], 0).value;
+    if (!flow.Holds(metric) || !Differs(function, metric) || index_.FunctionOf(module_id, ir::StmtId{i}) != function) continue;
+    const variation::CallFact* fact = facts_.call(function, call);
+    if (fact == nullptr || !fact->function) uses_.push_back({ShareUse::Kind::Stepped, {function, call}, metric, loop});
   }
 }
 

@@ -34,9 +34,9 @@ struct ShareLoop {
 };
 
 struct ShareUse {
-  enum class Kind : uint8_t { Shown, Chosen, Combined };
+  enum class Kind : uint8_t { Shown, Chosen, Stepped, Combined };
   Kind kind{};
-  Site place;            // the display, the test of a branch that writes, or the call that puts shares together
+  Site place;            // the display, the test of a branch that writes, `scheduler.step(loss)`, or the call that puts shares together
   ir::ExprId value;      // of it: what differs
   size_t loop = 0;       // in `loops`
   bool is_cut = false;   // Combined: items are taken out of the result, or filed under what tells them apart
@@ -78,6 +78,7 @@ class ShareResults {
   bool CutsItems(const Site& call) const;
   void AddShown(size_t loop, FuncId function, const FlowFrom& flow, uint32_t begin, uint32_t end);
   void AddChosen(size_t loop, FuncId function, const FlowFrom& flow, uint32_t begin, uint32_t end);
+  void AddStepped(size_t loop, FuncId function, const FlowFrom& flow, uint32_t begin, uint32_t end);
   void FollowReturns(size_t loop, FuncId function, const FlowFrom& flow, uint32_t end, Way way);
   uint32_t FirstCombination(FuncId function, ir::ExprId seed, uint32_t begin) const;
   bool IsShareOfRank(ValueId value) const;

@@ -90,8 +90,8 @@ extern const Rule PaddedEvaluation = {
 
 A loop without training over a loader whose `DistributedSampler` does not drop the rest, or that Accelerate
 prepared, and a call that puts what was computed there together over the ranks (`all_reduce`, `all_gather`,
-`accelerator.gather`, a helper around these, a file of each rank that is read behind a barrier), in its function
-or a caller. Once for each function that does that.
+`accelerator.gather`, a helper around these, a file of each rank that is read behind a barrier), in its
+function or a caller. Once for each function that does that.
 
 ## Why it hurts
 

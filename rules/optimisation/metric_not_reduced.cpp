@@ -46,14 +46,15 @@ class Metrics {
     return context_.values.AnyPart(value, [&](ValueId part) { return context_.facts.values_store.axes(part).has(knowledge::Axis::Data); });
   }
 
-  // `self.log("loss", loss, rank_zero_only=True)`, or in an evaluation without `sync_dist`: what rank 0 saw.
+  // In an evaluation, `self.log("loss", loss, rank_zero_only=True)` or without `sync_dist`: what rank 0 saw.
   void VisitLog(const KnownCall& log, std::string_view param) {
     const ValueId only = context_.index.Arg(log, "rank_zero_only");
     const ValueId sync = context_.index.Arg(log, "sync_dist");
     const ir::ExprId value = context_.index.ArgExpr(log, param);
     if (!value || (sync && !context_.values.IsFalse(sync))) return;
     const bool is_of_first = only && context_.values.IsTrue(only);
-    if (!is_of_first && (!Evaluates({log.function, log.expr}) || context_.launch.Of(log.function) != objects::RunBy::AllRanks)) return;
+    if (!Evaluates({log.function, log.expr})) return;
+    if (!is_of_first && context_.launch.Of(log.function) != objects::RunBy::AllRanks) return;
     if (!is_of_first && !sampling_.EvaluatesShares(context_.program.funcs[log.function].module)) return;
     if (!IsOfItsShare(context_.index.Arg(log, param)) || IsMetric(context_.index.Arg(log, param))) return;
     Finding finding = FindingAt(context_, kCode, Severity::Warning, Confidence::Likely, Site{log.function, log.expr},
@@ -111,18 +112,31 @@ class Metrics {
     const Site value{use.place.function, use.value};
     const source::Span iterable = SpanOf(context_, results_.loops()[use.loop].iterable);
     if (IsSeenTwice(iterable)) return;
-    const bool is_chosen = use.kind == objects::ShareUse::Kind::Chosen;
-    findings::Text message = {"one rank's share of the evaluation decides which checkpoint is kept", {}};
-    if (!is_chosen) {
-      const std::string_view whose = IsOnOneRank(use.place) ? "rank 0's" : "one rank's";
-      message = {"`{}` covers {} share of the data only, but is shown as the result of all data", {Quoted(context_, value), std::string(whose)}};
-    }
-    Finding finding = FindingAt(context_, kCode, Severity::Warning, Confidence::Likely, use.place, std::move(message));
+    const bool is_shown = use.kind == objects::ShareUse::Kind::Shown;
+    Finding finding = FindingAt(context_, kCode, Severity::Warning, Confidence::Likely, use.place, MessageOf(use));
     AddLabel(finding, SpanOf(context_, value), LabelRole::Primary, {"differs between ranks", {}});
     AddLabel(finding, iterable, LabelRole::Why, {"each rank evaluates a share of the data", {}});
-    finding.help = {is_chosen ? "reduce the result over the ranks before it decides"
-                              : "sum numerator and denominator over the ranks first, with `all_reduce`", {}};
+    if (is_shown) AddSteps(use.loop, finding);
+    finding.help = {is_shown ? "sum numerator and denominator over the ranks first, with `all_reduce`"
+                             : "reduce the result over the ranks before it decides", {}};
     sink_.push_back(std::move(finding));
+  }
+
+  findings::Text MessageOf(const objects::ShareUse& use) const {
+    if (use.kind == objects::ShareUse::Kind::Chosen) return {"one rank's share of the evaluation decides which checkpoint is kept", {}};
+    if (use.kind == objects::ShareUse::Kind::Stepped) return {"each rank's share of the evaluation decides about its learning rate", {}};
+    const std::string_view whose = IsOnOneRank(use.place) ? "rank 0's" : "one rank's";
+    return {"`{}` covers {} share of the data only, but is shown as the result of all data",
+            {Quoted(context_, {use.place.function, use.value}), std::string(whose)}};
+  }
+
+  // What is shown also moves the learning rate of each rank.
+  void AddSteps(size_t loop, Finding& finding) const {
+    for (const objects::ShareUse& use : results_.uses()) {
+      if (use.kind != objects::ShareUse::Kind::Stepped || use.loop != loop || !IsReached(use)) continue;
+      AddLabel(finding, SpanOf(context_, use.place), LabelRole::Note, {"and decides about each rank's learning rate", {}});
+      return;
+    }
   }
 
   // The last display of the same evaluation in the same function: totals come after samples.
@@ -170,10 +184,6 @@ extern const Rule MetricNotReduced = {
     .code = kCode,
     .name = "metric-not-reduced",
     .severity = Severity::Warning,
-    .on_by_default = false,
-    .preview =
-        "what one rank prints may be meant as just that, and there were too few findings on "
-        "public code to say how often it is right",
     .languages = "Python",
     .summary = "result of one rank's share of the data, shown or used as if it were that of the whole",
     .explanation = R"md(
@@ -181,10 +191,11 @@ extern const Rule MetricNotReduced = {
 
 * An evaluation of what is dealt out by rank (a distributed sampler, a loader that Accelerate prepared, a
   slice by the rank) that nothing reduces over the ranks, and whose result is printed or logged, also by a
-  caller or a helper, or decides whether a checkpoint is kept. Once for each evaluation.
-* Lightning's `self.log` in a validation or test step, without `sync_dist=True`, of a value that differs
-  from rank to rank, and `self.log(..., rank_zero_only=True)` anywhere. Lightning shows rank 0's value, and
-  says so in a warning.
+  caller or a helper, decides whether a checkpoint is kept, or is what a scheduler of the learning rate is
+  told. Once for each evaluation.
+* Lightning's `self.log` or `self.log_dict` where validation and test steps and the ends of their epochs come
+  by, without `sync_dist=True` or with `rank_zero_only=True`, of a value that differs from rank to rank.
+  Lightning shows rank 0's value, and says so in a warning.
 
 ## Why it hurts
 
@@ -213,12 +224,16 @@ if rank == 0:
 
 ## When it is silent
 
-* Values of several ranks are put together before, in the function or in what it calls.
+* Values of several ranks are put together before, in the function or in what it calls, also by files of each
+  rank that are read behind a barrier.
 * Gradients are computed in the loop, or a model was put into training mode before: the loss of one rank's
   batch is what people watch while training.
-* What is printed holds the number of the rank.
+* What is printed holds the number of the rank, or is a picture or a sound.
 * The result is kept in an object and read by another method.
 * What is logged is a metric object of torchmetrics, or was reduced before.
+* A trainer of one device runs the module, or one that deals nothing out (`use_distributed_sampler=False`) and
+  the program makes no distributed sampler for the evaluation.
+* A helper of training and evaluation logs under a condition.
 
 ## Fix
 
