@@ -183,8 +183,8 @@ ValueId ShareResults::LoaderBehind(ir::ModuleId module_id, ir::ExprId iterable) 
 bool ShareResults::WasRead(ValueId prepared) const {
   const auto kids = facts_.values_store.Kids(prepared);
   if (kids.empty() || !kids[0]) return false;
-  return values_.AnyPart(kids[0], [&](ValueId part) {
-    const variation::Value& node = facts_.values_store[part];
+  return std::ranges::any_of(values_.Leaves(kids[0]), [&](ValueId leaf) {
+    const variation::Value& node = facts_.values_store[leaf];
     const base::NameId name = node.kind == variation::ValueKind::Derived ? facts_.values_store.OperationOf(node.a) : base::NameId();
     const knowledge::EntryId entry = name ? knowledge_.FindEntry(name) : knowledge::EntryId();
     return entry && knowledge_[entry].Has(knowledge::Role::ReadFile);
