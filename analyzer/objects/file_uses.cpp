@@ -159,8 +159,12 @@ FileAct FileUses::ActOf(const KnownCall& call, Role role) const {
     case Role::Write:
     case Role::WriteOnce:
       return FileAct::Write;
-    case Role::WriteLog:
-      return FileAct::WriteLog;
+    case Role::WriteLog: {
+      // `FileHandler(path, mode="w")` empties what the other ranks have written.
+      const ValueId mode = index_.Arg(call, "mode") ? index_.Arg(call, "mode") : index_.Arg(call, "filemode");
+      const bool empties = mode && facts_.values_store[mode].kind == ValueKind::Str && program_.text(base::NameId{facts_.values_store[mode].a}).starts_with("w");
+      return empties ? FileAct::Write : FileAct::WriteLog;
+    }
     case Role::ListFiles:
       return FileAct::List;
     case Role::RemoveFile:

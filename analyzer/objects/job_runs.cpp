@@ -2,13 +2,19 @@
 
 #include <algorithm>
 
+#include "analyzer/objects/jobs.h"
+
 namespace allranks::objects {
 
-JobRuns::JobRuns(const binding::Program& program, const variation::Facts& facts, const ProgramIndex& index, const Launch& launch,
-                 const Loading& loading)
-    : program_(program), index_(index), launch_(launch), jobs_(program, index), starts_(program, facts, index) {
+JobRuns::JobRuns(const binding::Program& program, const knowledge::Knowledge& knowledge, const variation::Facts& facts,
+                 const ProgramIndex& index, const Launch& launch, const Loading& loading)
+    : program_(program), knowledge_(knowledge), index_(index), launch_(launch), starts_(program, facts, index),
+      givers_(program.funcs.size()) {
   NoteSharedWork(loading);
   NoteHandedOver(facts);
+  NoteGivers(facts);
+  NoteStarters(facts);
+  NoteJobs();
   NoteTurns(facts);
 }
 
@@ -16,12 +22,45 @@ bool JobRuns::IsRunByRanks(const Site& site) const {
   if (starts_.IsStartedAlone(site.function)) return false;
   const bool is_started = starts_.IsStarted(site.function);
   const bool is_of_ranks = is_started || launch_.Of(site) == RunBy::AllRanks;
-  if (!is_of_ranks || !jobs_.IsOfJob(site.function)) return false;
+  if (!is_of_ranks || !of_job_[site.function.index]) return false;
   if (is_started) return true;
   const std::vector<Site> ways = index_.WaysTo(site);
-  const bool is_run = jobs_.IsRun(site.function) ||
+  const bool is_run = run_[site.function.index] ||
                       std::ranges::any_of(ways, [&](const Site& caller) { return handed_over_[caller.function.index]; });
-  return is_run && std::ranges::none_of(ways, [&](const Site& caller) { return starts_.IsParent(caller.function); });
+  return is_run && std::ranges::none_of(ways, [&](const Site& caller) { return start_ranks_[caller.function.index]; });
+}
+
+// A function that makes a job, in itself or far below, and that nobody is seen to call is there to be run by the ranks.
+void JobRuns::NoteJobs() {
+  const Jobs jobs(program_, index_);
+  std::vector<bool> makes_job(program_.modules.size());
+  for (uint32_t f = 0; f < program_.funcs.size(); ++f) {
+    if (launch_.MakesJob(FuncId{f})) makes_job[program_.funcs[FuncId{f}].module.index] = true;
+  }
+  for (uint32_t f = 0; f < program_.funcs.size(); ++f) {
+    const FuncId function{f};
+    of_job_.push_back(jobs.IsOfJob(function) || makes_job[program_.funcs[function].module.index]);
+    // Of a method that overrides one of a library, the library says who calls it.
+    const bool is_left = program_.funcs[function].function == ir::kTopLevel || IsOverride(function);
+    run_.push_back(jobs.IsRun(function) || (!is_left && launch_.MakesJob(function) && index_.CallersOf(function).empty()));
+  }
+  Descend(of_job_);
+  Descend(run_);
+}
+
+// A rank that starts helpers of its own (`Process(target=decode)`) remains one.
+void JobRuns::NoteStarters(const variation::Facts& facts) {
+  start_ranks_.resize(program_.funcs.size());
+  for (const KnownCall& call : index_.known_calls()) {
+    for (const knowledge::RoleOf& role : call.entry->roles) {
+      if (role.role != knowledge::Role::StartProcesses && role.role != knowledge::Role::StartsWithIndex) continue;
+      const ValueId target = index_.Arg(call, program_.text(role.param));
+      const bool is_function = target && facts.values_store[target].kind == variation::ValueKind::Function;
+      const bool is_helper = role.role == knowledge::Role::StartProcesses && is_function && !launch_.MakesJob(FuncId{facts.values_store[target].a});
+      if (is_helper) continue;
+      for (const Site& site : index_.WaysTo({call.function, call.expr})) start_ranks_[site.function.index] = true;
+    }
+  }
 }
 
 void JobRuns::NoteHandedOver(const variation::Facts& facts) {
@@ -32,6 +71,80 @@ void JobRuns::NoteHandedOver(const variation::Facts& facts) {
       for (const ValueId arg : facts.args(call)) {
         if (arg && facts.values_store[arg].kind == variation::ValueKind::Function) handed_over_[facts.values_store[arg].a] = true;
       }
+    }
+  }
+}
+
+// `train(args, make_data=build)`, and `Trainer(callbacks=[Saver()])`, whose methods the library calls.
+void JobRuns::NoteGivers(const variation::Facts& facts) {
+  for (uint32_t f = 0; f < program_.funcs.size(); ++f) {
+    const FuncId function{f};
+    for (const auto& [expr, call] : facts.functions[function].calls) {
+      for (const ValueId arg : facts.args(call)) AddGiven(facts.values_store, function, arg, 0);
+      const bool is_made = call.kind == variation::CallKind::Construct && call.callee &&
+                           facts.values_store[call.callee].kind == variation::ValueKind::Class;
+      if (is_made) AddMethods(function, binding::ClassId{facts.values_store[call.callee].a});
+    }
+  }
+}
+
+// A function, one bound to some of its arguments, one in a table.
+void JobRuns::AddGiven(const variation::ValueStore& store, FuncId by, ValueId value, int depth) {
+  constexpr int kDeepest = 3;
+  if (!value || depth > kDeepest) return;
+  const variation::Value& node = store[value];
+  if (node.kind == variation::ValueKind::Function) return givers_[node.a].push_back(by);
+  const bool holds = node.kind == variation::ValueKind::Tuple || node.kind == variation::ValueKind::Dict ||
+                     node.kind == variation::ValueKind::Partial;
+  if (!holds) return;
+  for (const ValueId kid : store.Kids(value)) AddGiven(store, by, kid, depth + 1);
+}
+
+void JobRuns::AddMethods(FuncId by, binding::ClassId made) {
+  const auto& bases = program_.classes[made].external_bases;
+  const bool is_of_library = std::ranges::any_of(bases, [&](base::NameId base) { return static_cast<bool>(knowledge_.FindClass(base)); });
+  if (!is_of_library) return;
+  for (const binding::ClassId base : program_.classes[made].mro) {
+    for (const auto& [name, method] : program_.classes[base].methods) {
+      if (index_.CallersOf(method).empty() && !IsGuardedByLibrary(made, name)) givers_[method.index].push_back(by);
+    }
+  }
+}
+
+bool JobRuns::IsOverride(FuncId function) const {
+  const binding::ClassId owner = program_.funcs[function].owner;
+  if (!owner) return false;
+  return std::ranges::any_of(program_.classes[owner].methods, [&](const auto& method) {
+    return method.second == function && OverriddenBy(owner, method.first);
+  });
+}
+
+// The entry of the method of a library that one of this name overrides; none if it is the project's own.
+knowledge::EntryId JobRuns::OverriddenBy(binding::ClassId owner, base::NameId method) const {
+  for (const base::NameId base : program_.classes[owner].external_bases) {
+    const knowledge::ClassId known = knowledge_.FindClass(base);
+    const knowledge::EntryId entry = known ? knowledge_.FindMember(known, method) : knowledge::EntryId::None();
+    if (entry) return entry;
+  }
+  return knowledge::EntryId::None();
+}
+
+// The library calls it on one rank alone.
+bool JobRuns::IsGuardedByLibrary(binding::ClassId owner, base::NameId method) const {
+  const knowledge::EntryId entry = OverriddenBy(owner, method);
+  return entry && knowledge_[entry].guard;
+}
+
+// To all that they call or hand over.
+void JobRuns::Descend(std::vector<bool>& functions) const {
+  for (bool grew = true; grew;) {
+    grew = false;
+    for (uint32_t f = 0; f < functions.size(); ++f) {
+      if (functions[f]) continue;
+      const auto callers = index_.CallersOf(FuncId{f});
+      functions[f] = std::ranges::any_of(callers, [&](const Site& caller) { return functions[caller.function.index]; }) ||
+                     std::ranges::any_of(givers_[f], [&](FuncId by) { return functions[by.index]; });
+      grew = grew || functions[f];
     }
   }
 }
@@ -61,6 +174,9 @@ void JobRuns::NoteTurns(const variation::Facts& facts) {
   for (const KnownCall& call : index_.known_calls()) {
     const ValueId made = facts.value(program_.funcs[call.function].module, call.expr);
     if (call.entry->Has(knowledge::Role::LockFile) && made) locks.insert(made.index);
+    // `with open(path, "w") as lock: fcntl.lockf(lock, LOCK_EX)`
+    const ValueId locked = call.entry->Has(knowledge::Role::LockFile) ? index_.Arg(call, "fd") : ValueId::None();
+    if (locked) locks.insert(locked.index);
     if (call.entry->has_operation) communicates[call.function.index] = true;
     if (call.entry->has_operation || call.entry->Has(knowledge::Role::LockFile)) NoteTurn({call.function, call.expr});
     if (call.entry->has_operation) NoteBranch({call.function, call.expr});

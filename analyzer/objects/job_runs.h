@@ -1,7 +1,10 @@
 // Which places several ranks of a job come to, and whether the work there is shared among them.
 //
 // For rules about what each rank repeats: writing a file, opening a log of the run. A function whose callers are not seen
-// may be called on one rank only, and says nothing.
+// may be called on one rank only, and says nothing. One that is handed over as a value (`train(make_data=build)`) is run
+// by those that hand it over, and a method that nobody here calls, of a class with a base of a known library (`Trainer`,
+// `Callback`, `Dataset`), by those that make the object: the library calls it on each rank. That is unsound for a method
+// that the library calls on one rank alone and that the knowledge base does not describe.
 #pragma once
 
 #include <set>
@@ -10,7 +13,6 @@
 #include <utility>
 #include <vector>
 
-#include "analyzer/objects/jobs.h"
 #include "analyzer/objects/launch.h"
 #include "analyzer/objects/loading.h"
 #include "analyzer/objects/process_starts.h"
@@ -20,8 +22,8 @@ namespace allranks::objects {
 
 class JobRuns {
  public:
-  JobRuns(const binding::Program& program, const variation::Facts& facts, const ProgramIndex& index, const Launch& launch,
-          const Loading& loading);
+  JobRuns(const binding::Program& program, const knowledge::Knowledge& knowledge, const variation::Facts& facts,
+          const ProgramIndex& index, const Launch& launch, const Loading& loading);
 
   // By the ranks of a job, and not by the process that starts them.
   bool IsRunByRanks(const Site& site) const;
@@ -34,6 +36,15 @@ class JobRuns {
  private:
   void NoteSharedWork(const Loading& loading);
   void NoteHandedOver(const variation::Facts& facts);
+  void NoteGivers(const variation::Facts& facts);
+  void NoteStarters(const variation::Facts& facts);
+  void NoteJobs();
+  void AddGiven(const variation::ValueStore& store, FuncId by, ValueId value, int depth);
+  void AddMethods(FuncId by, binding::ClassId made);
+  bool IsOverride(FuncId function) const;
+  knowledge::EntryId OverriddenBy(binding::ClassId owner, base::NameId method) const;
+  bool IsGuardedByLibrary(binding::ClassId owner, base::NameId method) const;
+  void Descend(std::vector<bool>& functions) const;
   void NoteTurns(const variation::Facts& facts);
   void NoteTurn(const Site& site);
   void NoteBranch(const Site& site);
@@ -44,14 +55,17 @@ class JobRuns {
   bool IsBetweenBranches(ir::ModuleId module, ir::StmtId stmt) const;
 
   const binding::Program& program_;
+  const knowledge::Knowledge& knowledge_;
   const ProgramIndex& index_;
   const Launch& launch_;
-  Jobs jobs_;
   ProcessStarts starts_;
   std::vector<bool> shares_work_;  // by module
   std::set<std::pair<uint32_t, uint32_t>> turns_;  // by module: `with` statements in which one process goes first
   std::set<std::pair<uint32_t, uint32_t>> branches_;  // the same: branches in which one or the others wait
   std::vector<bool> handed_over_;  // by FuncId: to a library, by a file that is started (`app.run(main)`)
+  std::vector<std::vector<FuncId>> givers_;  // by FuncId: who hands it over, or makes the object whose method a library calls
+  std::vector<bool> of_job_, run_;  // by FuncId: as Jobs has it, what makes a job in other ways, and what those hand over
+  std::vector<bool> start_ranks_;   // by FuncId: starts the processes of the job, or calls what does
 };
 
 }  // namespace allranks::objects

@@ -25,7 +25,9 @@ Jobs::Jobs(const binding::Program& program, const ProgramIndex& index)
     distributed_[m] = std::ranges::any_of(users, [&](ir::ModuleId user) { return communicates[user.index]; });
   }
   for (uint32_t f = 0; f < program.funcs.size(); ++f) {
-    run_[f] = run_[f] || program.funcs[FuncId{f}].function == ir::kTopLevel;
+    // The cells of a notebook are run by one process, whatever it starts.
+    const bool is_notebook = program.infos[program.funcs[FuncId{f}].module].path.ends_with(".ipynb");
+    run_[f] = !is_notebook && (run_[f] || program.funcs[FuncId{f}].function == ir::kTopLevel);
     of_job_[f] = sets_up[program.funcs[FuncId{f}].module.index];
   }
   FollowCalls(index, run_);

@@ -64,12 +64,30 @@ ValueId PassedTests::Passed(ValueId id) const {
   return id;
 }
 
-// `model is not None`
+// `model is not None`, `name in _MODELS`
 std::optional<bool> PassedTests::Compared(ir::CompareOp op, ValueId left, ValueId right) const {
+  if (op == ir::CompareOp::In || op == ir::CompareOp::NotIn) {
+    const std::optional<bool> is_in = IsIn(left, right);
+    return is_in ? std::optional(*is_in == (op == ir::CompareOp::In)) : std::nullopt;
+  }
   const bool asks = op == ir::CompareOp::Is || op == ir::CompareOp::IsNot;
   if (!asks || !left || !right || store_[right].kind != ValueKind::None) return std::nullopt;
   if (store_[left].kind == ValueKind::None) return op == ir::CompareOp::Is;
   return IsSomething(store_[left].kind) ? std::optional(op == ir::CompareOp::IsNot) : std::nullopt;
+}
+
+// A text among the texts that are written down.
+std::optional<bool> PassedTests::IsIn(ValueId text, ValueId container) const {
+  if (!text || !container || store_[text].kind != ValueKind::Str) return std::nullopt;
+  const bool is_dict = store_[container].kind == ValueKind::Dict;
+  if (!is_dict && store_[container].kind != ValueKind::Tuple) return std::nullopt;
+  const auto kids = store_.Kids(container);
+  bool found = false;
+  for (size_t i = 0; i < kids.size(); i += is_dict ? 2 : 1) {
+    if (!kids[i] || store_[kids[i]].kind != ValueKind::Str) return std::nullopt;
+    found = found || store_[kids[i]].a == store_[text].a;
+  }
+  return found;
 }
 
 }  // namespace allranks::objects

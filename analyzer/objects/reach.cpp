@@ -51,6 +51,67 @@ std::optional<ir::ExprId> ComparedToNone(const ir::Module& module, ir::ExprId te
   return ir::LeftOf(expr);
 }
 
+// A parameter of `__init__` that may be left out, and that a field of the object holds from then on.
+struct FilledField {
+  FuncId init;
+  size_t param = 0;
+};
+
+// The statements of a method that assign to a field of its object.
+std::vector<ir::ExprId> AssignedToField(const ir::Module& module, const ir::Function& method, base::NameId field) {
+  std::vector<ir::ExprId> values;
+  if (method.params.empty()) return values;
+  ir::ForEachStmtIn(module, method.body, [&](const ir::Stmt& stmt) {
+    if (stmt.kind != ir::StmtKind::Assign) return;
+    for (const ir::ExprId target : ir::TargetsOf(module, stmt)) {
+      const bool is_field = module[target].kind == ir::ExprKind::Attribute && ir::AttrOf(module[target]) == field;
+      const ir::Expr* object = is_field ? &module[ir::ObjectOf(module[target])] : nullptr;
+      if (object && object->kind == ir::ExprKind::Name && ir::NameOf(*object) == method.params[0].name) values.push_back(ir::AssignedOf(stmt));
+    }
+  });
+  return values;
+}
+
+// `self.path = path` in `__init__(self, path=None)` and nowhere else.
+std::optional<FilledField> FilledBy(const binding::Program& program, FuncId function, ir::ExprId tested) {
+  const ir::Module& asking = program.module_of(function);
+  const ir::Expr& object = asking[ir::ObjectOf(asking[tested])];
+  const base::NameId field = ir::AttrOf(asking[tested]);
+  const auto& own = program.function(function).params;
+  const bool is_own = object.kind == ir::ExprKind::Name && !own.empty() && ir::NameOf(object) == own[0].name;
+  const binding::ClassId owner = program.funcs[function].owner;
+  const base::NameId name = program.names->Find("__init__");
+  const FuncId init = is_own && owner && name ? program.FindMethod(owner, name) : FuncId::None();
+  if (!init) return std::nullopt;
+  for (const auto& [_, method] : program.classes[owner].methods) {
+    if (method != init && !AssignedToField(program.module_of(method), program.function(method), field).empty()) return std::nullopt;
+  }
+  const ir::Module& module = program.module_of(init);
+  const std::vector<ir::ExprId> values = AssignedToField(module, program.function(init), field);
+  if (values.size() != 1 || module[values[0]].kind != ir::ExprKind::Name) return std::nullopt;
+  const auto& params = program.function(init).params;
+  for (size_t i = 0; i < params.size(); ++i) {
+    const bool may_be_left_out = params[i].default_value && IsNothing(module, params[i].default_value);
+    if (may_be_left_out && params[i].name == ir::NameOf(module[values[0]])) return FilledField{init, i};
+  }
+  return std::nullopt;
+}
+
+// `Saver(path)` on one rank and `Saver()` on the others: those that come to the first. None if nobody leaves it out.
+template <typename RanksAt>
+std::optional<RankSet> RanksThatFill(const ProgramIndex& index, const variation::Facts& facts, const FilledField& filled, const RanksAt& ranks_at) {
+  RankSet ranks;
+  bool is_left_out = false;
+  for (const Site& caller : index.CallersOf(filled.init)) {
+    const variation::CallFact* call = facts.call(caller.function, caller.expr);
+    const auto args = call != nullptr ? facts.args(*call) : std::span<const ValueId>();
+    const ValueId passed = filled.param < args.size() ? args[filled.param] : ValueId::None();
+    if (passed && facts.values_store[passed].kind != variation::ValueKind::None) ranks = ranks | ranks_at(caller);
+    else is_left_out = true;
+  }
+  return is_left_out && !ranks.empty() ? std::optional(ranks) : std::nullopt;
+}
+
 }  // namespace
 
 Reach::Reach(const binding::Program& program, const knowledge::Knowledge& knowledge, const variation::Facts& facts,
@@ -269,6 +330,19 @@ std::optional<RankSet> Reach::RanksWhereSet(const Guard& guard, const traces::Wo
     const std::optional<ir::ExprId> compared = ComparedToNone(module, tested, holds);
     if (!compared) return std::nullopt;
     tested = *compared;
+  }
+  if (holds && module[tested].kind == ir::ExprKind::Attribute) {
+    const std::optional<FilledField> filled = FilledBy(program_, guard.function, tested);
+    const Variable field{filled ? filled->init.index : 0, ir::AttrOf(module[tested])};
+    if (!filled || std::ranges::find(asked, field) != asked.end()) return std::nullopt;
+    asked.push_back(field);
+    const std::optional<RankSet> ranks = RanksThatFill(index_, facts_, *filled, [&](const Site& caller) {
+      RankSet here = RankSet::All(world.size());
+      for (const Guard& other : Guards(caller)) here.bits &= Passing(other, world, asked).bits;
+      return here;
+    });
+    asked.pop_back();
+    return ranks;
   }
   if (!holds || module[tested].kind != ir::ExprKind::Name) return std::nullopt;
   const Variable variable{guard.function.index, ir::NameOf(module[tested])};

@@ -25,7 +25,7 @@ ShareResults::ShareResults(const binding::Program& program, const knowledge::Kno
                            const ProgramIndex& index, const Loading& loading, const Training& training, const Launch& launch)
     : program_(program), knowledge_(knowledge), facts_(facts), index_(index), loading_(loading),
       values_(program, knowledge, facts), displays_(program, knowledge, facts, index),
-      runs_(program, facts, index, launch, loading), combines_(program.funcs.size()), places_(program.funcs.size()) {
+      runs_(program, knowledge, facts, index, launch, loading), combines_(program.funcs.size()), places_(program.funcs.size()) {
   FindCombiners();
   FindLoops(training, launch);
   for (size_t i = 0; i < loops_.size(); ++i) {

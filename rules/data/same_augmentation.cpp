@@ -28,7 +28,7 @@ class EqualWorkers {
  public:
   EqualWorkers(const Context& context, FindingSink& sink)
       : context_(context), sink_(sink), calls_(context),
-        runs_(context.program, context.facts, context.index, context.launch, context.loading), worker_seeds_(context) {}
+        runs_(context.program, context.knowledge, context.facts, context.index, context.launch, context.loading), worker_seeds_(context) {}
 
   void Run() {
     NoteDraws();

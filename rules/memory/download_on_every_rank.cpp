@@ -15,10 +15,14 @@ using objects::Site;
 
 constexpr std::string_view kCode = "AR810";
 
+// Commands that fetch or unpack files, whatever their arguments.
+constexpr std::string_view kFetches[] = {"wget ",   "curl -O", "curl -o ", "git clone ", "gdown ", "huggingface-cli download ",
+                                         "unzip ", "tar x",   "tar -x"};
+
 class Downloads {
  public:
   Downloads(const Context& context, FindingSink& sink)
-      : context_(context), sink_(sink), runs_(context.program, context.facts, context.index, context.launch, context.loading),
+      : context_(context), sink_(sink), runs_(context.program, context.knowledge, context.facts, context.index, context.launch, context.loading),
         neighbourhood_(context.program) {}
 
   void Run() {
@@ -37,8 +41,27 @@ class Downloads {
   bool IsAskedFor(const KnownCall& call) const {
     const bool is_option = std::ranges::any_of(call.entry->params, [&](base::NameId param) { return context_.program.text(param) == "download"; });
     if (IsOwnFolder(call)) return false;
+    if (const variation::ValueId command = CommandOf(call)) return Fetches(command);
     if (is_option) return MayBeTrue(context_.index.Arg(call, "download"));
     return context_.values.Str(context_.index.Arg(call, "source")) != "local";
+  }
+
+  // `os.system(command)`, `subprocess.run(args)`.
+  variation::ValueId CommandOf(const KnownCall& call) const {
+    const variation::ValueId command = context_.index.Arg(call, "command");
+    return command ? command : context_.index.Arg(call, "args");
+  }
+
+  // Whatever the program is handed: what it begins with says what it does.
+  bool Fetches(variation::ValueId command) const {
+    const variation::Value& node = context_.values[command];
+    std::string text;
+    if (node.kind == variation::ValueKind::Tuple) {
+      for (const variation::ValueId word : context_.facts.values_store.Kids(command)) text += std::string(context_.values.Str(word)) + " ";
+    } else if (const auto texts = context_.file_uses.paths().PathsOf(command, nullptr); !texts.empty() && !texts[0].pieces.empty() && !texts[0].pieces[0].hole) {
+      text = texts[0].pieces[0].text + " ";
+    }
+    return std::ranges::any_of(kFetches, [&](std::string_view begin) { return text.starts_with(begin); });
   }
 
   // Also where some caller says so.
@@ -111,7 +134,8 @@ extern const Rule DownloadOnEveryRank = {
 ## What it finds
 
 A data set that fetches itself (`CIFAR10(root, download=True)`), `torch.hub.load` of a repository, an archive
-that is unpacked and what else the knowledge base gives the role `download`, where all ranks of a job come by.
+that is unpacked and what else the knowledge base gives the role `download`, where all ranks of a job come by;
+also programs that fetch or unpack (`os.system("wget ...")`, `subprocess.run(["git", "clone", url])`).
 
 ## Why it hurts
 

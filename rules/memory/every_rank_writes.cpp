@@ -26,7 +26,7 @@ class Writers {
  public:
   Writers(const Context& context, FindingSink& sink)
       : context_(context), sink_(sink), world_(objects::SmallJob(context.facts.job)),
-        runs_(context.program, context.facts, context.index, context.launch, context.loading), paths_(context),
+        runs_(context.program, context.knowledge, context.facts, context.index, context.launch, context.loading), paths_(context),
         settings_(context.program, context.knowledge, context.facts, context.file_uses.paths()), calls_(context) {}
 
   void Run() {
@@ -42,7 +42,7 @@ class Writers {
  private:
   bool IsAsked(const FileUse& use) const {
     const bool changes_files = (use.act == FileAct::Write && !use.is_once) || IsRemovalThatFails(use);
-    return changes_files && !IsLeftToOne(use) && runs_.IsRunByRanks(use.way.front()) && !runs_.IsInTurn(use.way) &&
+    return changes_files && !IsLeftToOne(use) && !IsMadeFirst(use) && runs_.IsRunByRanks(use.way.front()) && !runs_.IsInTurn(use.way) &&
            !context_.reach.IsApartFromJob(use.way);
   }
 
@@ -54,6 +54,22 @@ class Writers {
       if (value.kind == variation::ValueKind::BoundExternal) return context_.knowledge[knowledge::EntryId{value.a}].Has(knowledge::Role::WriteOnce);
       const knowledge::Axes axes = context_.facts.values_store.axes(arg);
       return IsTest(arg) && (axes.has(knowledge::Axis::Global) || axes.has(knowledge::Axis::Local));
+    });
+  }
+
+  // A file that is written where it is not found, and that one rank comes to alone somewhere: the others find it there.
+  bool IsMadeFirst(const FileUse& use) const {
+    return IsWhereMissing(use) && std::ranges::any_of(context_.file_uses.uses(), [&](const FileUse& other) {
+      return other.call == use.call && other.way != use.way && RanksOf(other).count() == 1;
+    });
+  }
+
+  bool IsWhereMissing(const FileUse& use) const {
+    return std::ranges::any_of(use.way, [&](const Site& site) {
+      return std::ranges::any_of(context_.reach.Guards(site), [&](const objects::Guard& guard) {
+        const ValueId test = context_.facts.value(context_.program.funcs[guard.function].module, guard.test);
+        return test && context_.facts.values_store.axes(test).has(knowledge::Axis::Files);
+      });
     });
   }
 
@@ -80,10 +96,33 @@ class Writers {
     findings::Assume(finding, AssumedOf(use, all));
     AddLabel(finding, finding.span, LabelRole::Primary, {"the same path on all of them", {}});
     if (use.way.size() > 1) AddLabel(finding, SpanOf(context_, use.site()), LabelRole::Note, {removes ? "removed here" : "written here", {}});
+    if (!all) AddGuard(use, ranks, finding);
     finding.help = {removes ? "remove it on rank 0 only" : "write on rank 0 only, or put the rank into the file name", {}};
     if (!removes) AddFix(place, finding);
     const auto [kept, is_new] = found_.try_emplace({span.file.index, span.begin}, finding);
     if (!is_new && finding.confidence > kept->second.confidence) kept->second = std::move(finding);
+  }
+
+  // The test that lets one rank of each node through, there or in a caller.
+  void AddGuard(const FileUse& use, traces::RankSet ranks, Finding& finding) const {
+    std::vector<Site> sites = use.way;
+    const std::vector<Site> above = context_.index.WaysTo(use.way.front());
+    sites.insert(sites.end(), above.begin(), above.end());
+    for (const Site& site : sites) {
+      for (const objects::Guard& guard : context_.reach.Guards(site)) {
+        if (!LetsThrough(guard, ranks)) continue;
+        AddLabel(finding, SpanOf(context_, {guard.function, guard.test}), LabelRole::Why, {"true on one rank of each node", {}});
+        return;
+      }
+    }
+  }
+
+  bool LetsThrough(const objects::Guard& guard, traces::RankSet ranks) const {
+    const ValueId test = context_.facts.value(context_.program.funcs[guard.function].module, guard.test);
+    for (uint32_t rank = 0; test && rank < world_.size(); ++rank) {
+      if (context_.values.TruthAsRankTest(test, world_, rank) != (ranks.has(rank) == guard.holds)) return false;
+    }
+    return static_cast<bool>(test);
   }
 
   // Those that write: of an open file, those that put something into it.
@@ -108,14 +147,26 @@ class Writers {
     return assumed;
   }
 
-  // `file.write("0")`: whoever is last, the same few bytes.
+  // `file.write("0")`, `file.write("done " + time.ctime())`: whoever is last, the same few bytes.
   bool WritesOneText(const FileUse& use) const {
     const std::vector<Site> writes = context_.file_uses.WritesInto(use);
     return !writes.empty() && std::ranges::all_of(writes, [&](const Site& write) {
       const ir::Module& module = context_.program.module_of(write.function);
       const ir::Expr& call = module[write.expr];
-      return ir::ArgCount(module, call) == 1 && module[ir::ArgAt(module, call, 0).value].kind == ir::ExprKind::Constant;
+      const ir::Expr& callee = module[ir::CalleeOf(call)];
+      const bool is_write = callee.kind == ir::ExprKind::Attribute && context_.program.text(ir::AttrOf(callee)) == "write";
+      return is_write && ir::ArgCount(module, call) == 1 && IsOneText(context_.facts.value(context_.program.funcs[write.function].module, ir::ArgAt(module, call, 0).value));
     });
+  }
+
+  // Texts and the time of day, put together.
+  bool IsOneText(ValueId text) const {
+    if (!text) return false;
+    const variation::Value& value = context_.values[text];
+    const auto kids = context_.facts.values_store.Kids(text);
+    const bool is_time = kids.empty() && value.axes == knowledge::Axes::Of(knowledge::Axis::Clock);
+    if (value.kind == variation::ValueKind::Str || is_time) return true;
+    return value.kind == variation::ValueKind::Binary && std::ranges::all_of(kids, [&](ValueId kid) { return IsOneText(kid); });
   }
 
   // Some text, or one setting of the program: what a function made of something may be another file on each rank.
@@ -288,7 +339,8 @@ if epoch % 10 == 0 and dist.get_rank() == 0:
 
 * A test of the rank, of any form, leaves one writer: also an early return, an `assert`, a caller's test, and
   a flag, parameter or field that was given such a test somewhere (`args.save_logs = is_master(args)`,
-  `Saver(enabled=is_master(args))`) or is emptied on some ranks (`if rank != 0: args.folder = None`).
+  `Saver(enabled=is_master(args))`) or is emptied on some ranks (`if rank != 0: args.folder = None`), or left
+  out where the other ranks make the object (`Saver(path)` on rank 0, `Saver()` elsewhere).
 * The path depends on the rank, the rank's own data, the clock, or is a temporary file or a buffer, or is
   named after the rank (`args.local_rank`, `"log-rank%d.txt"`, what is handed to `init_process_group` as
   `rank`). So too where only one of several names does: `suffix += f"-{rank}"` under `if rank > 0`.
@@ -300,7 +352,10 @@ if epoch % 10 == 0 and dist.get_rank() == 0:
 * The place is part of a mode of the script that makes no job: the other arm of the branch that makes it,
   or a branch that exits before.
 * A `with` around it holds a lock, or lets one rank go first, there or where it is called from; or it stands
-  between two branches of a barrier each, of which one holds the others back and one lets them in.
+  between two branches of a barrier each, of which one holds the others back and one lets them in. A file that
+  is opened to be locked is such a lock.
+* It is written where it is not found, and one rank comes there alone somewhere in the program.
+* The library calls the method on one rank (`Trainer._save`, `prepare_data`), or a notebook runs it.
 * The process that starts the ranks writes, before there are any.
 * A removal expects that the file may be gone: `ignore_errors`, `missing_ok`, or a `try` around it.
 * One rank of a node writes, and the configuration says `world.nodes = 1`, or the file lies in `/tmp` or

@@ -22,12 +22,16 @@ constexpr std::string_view kCode = "AR811";
 class FolderRaces {
  public:
   FolderRaces(const Context& context, FindingSink& sink)
-      : context_(context), sink_(sink), runs_(context.program, context.facts, context.index, context.launch, context.loading),
+      : context_(context), sink_(sink), runs_(context.program, context.knowledge, context.facts, context.index, context.launch, context.loading),
         neighbourhood_(context.program), paths_(context) {}
 
   void Run() {
     for (const FileUse& use : context_.file_uses.uses()) {
-      if (use.act == FileAct::MakeFolder && FailsIfThere(use) && !IsOfFile(use)) Visit(use);
+      if (use.act == FileAct::MakeFolder && !paths_.IsOnePath(use)) held_apart_.insert({use.call->function.index, use.call->expr.index});
+    }
+    for (const FileUse& use : context_.file_uses.uses()) {
+      const bool is_apart = held_apart_.contains({use.call->function.index, use.call->expr.index});
+      if (use.act == FileAct::MakeFolder && FailsIfThere(use) && !IsOfFile(use) && !is_apart) Visit(use);
     }
   }
 
@@ -124,6 +128,7 @@ class FolderRaces {
   binding::Neighbourhood neighbourhood_;
   SharedPaths paths_;
   traces::World world_ = objects::SmallJob(context_.facts.job);
+  std::set<std::pair<uint32_t, uint32_t>> held_apart_;  // by call: where some alternative of the path differs by rank
   std::set<std::pair<uint32_t, uint32_t>> reported_;
 };
 
@@ -169,7 +174,7 @@ os.makedirs(out, exist_ok=True)
 * `exist_ok` is given, or a `try` stands around the call, there or in a caller.
 * A test of the rank leaves one that makes the folder.
 * It is the folder of a file (`os.path.dirname(checkpoint)`), which is mostly there.
-* The path differs between the ranks, or is named after them.
+* The path differs between the ranks, or is named after them, or one of several paths there does.
 * One rank, or the process that starts the ranks, makes the folder, or one in it, elsewhere in the program.
 * A `with` around it holds a lock, or lets one rank go first, there or where it is called from; or it stands
   between two branches of a barrier each.

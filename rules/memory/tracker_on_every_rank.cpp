@@ -19,7 +19,7 @@ constexpr std::string_view kCode = "AR809";
 class Trackers {
  public:
   Trackers(const Context& context, FindingSink& sink)
-      : context_(context), sink_(sink), runs_(context.program, context.facts, context.index, context.launch, context.loading) {}
+      : context_(context), sink_(sink), runs_(context.program, context.knowledge, context.facts, context.index, context.launch, context.loading) {}
 
   void Run() {
     for (const KnownCall& call : context_.index.known_calls()) {
