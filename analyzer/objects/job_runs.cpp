@@ -93,7 +93,11 @@ void JobRuns::AddGiven(const variation::ValueStore& store, FuncId by, ValueId va
   constexpr int kDeepest = 3;
   if (!value || depth > kDeepest) return;
   const variation::Value& node = store[value];
-  if (node.kind == variation::ValueKind::Function) return givers_[node.a].push_back(by);
+  if (node.kind == variation::ValueKind::Function) {
+    // What a decorator makes of it may be run by one rank (`@main_process`).
+    if (program_.function(FuncId{node.a}).decorators.empty()) givers_[node.a].push_back(by);
+    return;
+  }
   const bool holds = node.kind == variation::ValueKind::Tuple || node.kind == variation::ValueKind::Dict ||
                      node.kind == variation::ValueKind::Partial;
   if (!holds) return;

@@ -80,7 +80,7 @@ class Downloads {
 
   void Visit(const KnownCall& call) {
     const Site site{call.function, call.expr};
-    if (!runs_.IsRunByRanks(site) || IsInTurn(site) || IsFetchedBefore(call)) return;
+    if (!runs_.IsRunByRanks(site) || IsInTurn(site) || IsFetchedBefore(call) || IsPackageOfProject(call)) return;
     const source::Span span = SpanOf(context_, site);
     if (!reported_.insert({span.file.index, span.begin}).second) return;
     Finding finding = FindingAt(context_, kCode, Severity::Info, runs_.IsSharedWork({&site, 1}) ? Confidence::Likely : Confidence::Possible,
@@ -97,6 +97,16 @@ class Downloads {
     return std::ranges::any_of(context_.index.WaysTo(site), [&](const Site& way) {
       const traces::RankSet ranks = context_.reach.Ranks(way, world_);
       return runs_.IsInTurn({&way, 1}) || (ranks.count() > 0 && ranks != traces::RankSet::All(world_.size()));
+    });
+  }
+
+  // `clip.load` where the project has a package `clip` of its own: which is meant depends on where the script is started.
+  bool IsPackageOfProject(const KnownCall& call) const {
+    const std::string_view name = context_.program.text(call.entry->name);
+    const std::string package(name.substr(0, name.find('.')));
+    return std::ranges::any_of(context_.program.infos, [&](const binding::ModuleInfo& info) {
+      const std::string dotted = "." + info.dotted + ".";
+      return dotted.find("." + package + ".") != std::string::npos;
     });
   }
 
@@ -169,6 +179,7 @@ data = CIFAR10("data")
 * Some place that calls it is reached by one rank only.
 * `download` is false, or not known.
 * The folder differs by rank, or is a temporary one.
+* The project has a package of that name (`clip`): which is meant depends on where the script is started.
 * One process runs the script, or the callers are not seen.
 
 ## Fix

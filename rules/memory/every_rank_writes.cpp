@@ -42,7 +42,7 @@ class Writers {
  private:
   bool IsAsked(const FileUse& use) const {
     const bool changes_files = (use.act == FileAct::Write && !use.is_once) || IsRemovalThatFails(use);
-    return changes_files && !IsLeftToOne(use) && !IsMadeFirst(use) && runs_.IsRunByRanks(use.way.front()) && !runs_.IsInTurn(use.way) &&
+    return changes_files && !IsLeftToOne(use) && !paths_.IsMadeFirst(use.way) && runs_.IsRunByRanks(use.way.front()) && !runs_.IsInTurn(use.way) &&
            !context_.reach.IsApartFromJob(use.way);
   }
 
@@ -54,22 +54,6 @@ class Writers {
       if (value.kind == variation::ValueKind::BoundExternal) return context_.knowledge[knowledge::EntryId{value.a}].Has(knowledge::Role::WriteOnce);
       const knowledge::Axes axes = context_.facts.values_store.axes(arg);
       return IsTest(arg) && (axes.has(knowledge::Axis::Global) || axes.has(knowledge::Axis::Local));
-    });
-  }
-
-  // A file that is written where it is not found, and that one rank comes to alone somewhere: the others find it there.
-  bool IsMadeFirst(const FileUse& use) const {
-    return IsWhereMissing(use) && std::ranges::any_of(context_.file_uses.uses(), [&](const FileUse& other) {
-      return other.call == use.call && other.way != use.way && RanksOf(other).count() == 1;
-    });
-  }
-
-  bool IsWhereMissing(const FileUse& use) const {
-    return std::ranges::any_of(use.way, [&](const Site& site) {
-      return std::ranges::any_of(context_.reach.Guards(site), [&](const objects::Guard& guard) {
-        const ValueId test = context_.facts.value(context_.program.funcs[guard.function].module, guard.test);
-        return test && context_.facts.values_store.axes(test).has(knowledge::Axis::Files);
-      });
     });
   }
 

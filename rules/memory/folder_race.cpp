@@ -57,9 +57,10 @@ class FolderRaces {
     const Site& place = use.site();
     if (!runs_.IsRunByRanks(use.way.front()) || runs_.IsInTurn(use.way) || context_.reach.IsApartFromJob(use.way)) return;
     if (!IsOnAllRanks(use) || !paths_.IsOnePath(use) || IsCaught(use) || IsMadeBefore(use)) return;
+    if (paths_.IsMadeFirst(use.way)) return;
     const source::Span span = SpanOf(context_, place);
     if (!reported_.insert({span.file.index, span.begin}).second) return;
-    const bool is_asked = IsAskedFor(place);
+    const bool is_asked = paths_.AsksDisk(place);
     Finding finding = FindingAt(context_, kCode, Severity::Warning, runs_.IsSharedWork(use.way) ? Confidence::Likely : Confidence::Possible, place,
                                 {is_asked ? "ranks that find no {} at the same time all make it, and all but one fail"
                                           : "every rank makes {}, and all but the first fail",
@@ -103,14 +104,6 @@ class FolderRaces {
       const bool makes_it = made == path || made.starts_with(path + "/");
       if (!makes_it || std::ranges::count(files, context_.program.funcs[other.site().function].module) == 0) return false;
       return !FailsIfThere(other) || !IsOnAllRanks(other) || !runs_.IsRunByRanks(other.way.front());
-    });
-  }
-
-  // `if not os.path.exists(path):`
-  bool IsAskedFor(const Site& site) const {
-    return std::ranges::any_of(context_.reach.Guards(site), [&](const objects::Guard& guard) {
-      const variation::ValueId test = context_.facts.value(context_.program.funcs[guard.function].module, guard.test);
-      return test && context_.facts.values_store.axes(test).has(knowledge::Axis::Files);
     });
   }
 
@@ -176,6 +169,7 @@ os.makedirs(out, exist_ok=True)
 * It is the folder of a file (`os.path.dirname(checkpoint)`), which is mostly there.
 * The path differs between the ranks, or is named after them, or one of several paths there does.
 * One rank, or the process that starts the ranks, makes the folder, or one in it, elsewhere in the program.
+* It is made where it is not found, and one rank comes there alone from somewhere in the program.
 * A `with` around it holds a lock, or lets one rank go first, there or where it is called from; or it stands
   between two branches of a barrier each.
 * One process runs the script, or the callers are not seen.

@@ -1,5 +1,6 @@
 #include "rules/memory/shared_paths.h"
 
+#include <algorithm>
 #include <optional>
 
 #include "analyzer/objects/rank_words.h"
@@ -25,6 +26,23 @@ bool SharedPaths::IsOnePath(const FileUse& use) const {
     before = piece.text;
   }
   return true;
+}
+
+bool SharedPaths::IsMadeFirst(std::span<const objects::Site> way) const {
+  if (std::ranges::none_of(way, [&](const objects::Site& site) { return AsksDisk(site); })) return false;
+  std::vector<objects::Site> sites = context_.index.WaysTo(way.front());
+  for (const objects::Site& site : way) {
+    const auto callers = context_.index.CallersOf(site.function);
+    sites.insert(sites.end(), callers.begin(), callers.end());
+  }
+  return std::ranges::any_of(sites, [&](const objects::Site& site) { return context_.reach.Ranks(site, world_).count() == 1; });
+}
+
+bool SharedPaths::AsksDisk(const objects::Site& site) const {
+  return std::ranges::any_of(context_.reach.Guards(site), [&](const objects::Guard& guard) {
+    const ValueId test = context_.facts.value(context_.program.funcs[guard.function].module, guard.test);
+    return test && context_.facts.values_store.axes(test).has(knowledge::Axis::Files);
+  });
 }
 
 // `"log-rank%03i.txt" % index`.

@@ -1,6 +1,7 @@
 // Whether the path of a file is one for several ranks, and how a message names it.
 #pragma once
 
+#include <span>
 #include <string>
 #include <string_view>
 #include <unordered_set>
@@ -19,6 +20,11 @@ class SharedPaths {
   static bool IsOfNode(const objects::FilePath& path);
   // The last component as a person would write it, with stars for what is not known.
   static std::string NameOf(const objects::FileUse& use);
+
+  // Whether a place is where something is made if it is not found, and one rank comes there alone from somewhere: it goes first.
+  bool IsMadeFirst(std::span<const objects::Site> way) const;
+  // `if not os.path.exists(path):` around it.
+  bool AsksDisk(const objects::Site& site) const;
 
  private:
   static bool EndsInRank(std::string_view text);
