@@ -3,10 +3,12 @@
 #include <algorithm>
 #include <array>
 #include <memory>
+#include <optional>
 #include <set>
 #include <unordered_set>
 
 #include "analyzer/launch/torch_pins.h"
+#include "driver/pipeline/copyright.h"
 #include "driver/pipeline/git_index.h"
 #include "driver/pipeline/gitignore.h"
 #include "driver/pipeline/launch_scan.h"
@@ -146,7 +148,8 @@ class Walker {
     if (!is_start && (has(".git") || tracked_.IsSubmodule(folder.path))) LeaveOut(folder.path, true, LeftOut::Submodule);
     if (options_.respect_gitignore && has(".gitignore")) folder.scope = Opened(folder.scope, folder.path, ".gitignore");
     const bool is_package = std::ranges::any_of(*entries, [](const DirectoryEntry& e) { return IsPackagingFile(e.name); });
-    if (is_package && HoldsCopyOfFramework(folder.path)) LeaveOut(folder.path, true, LeftOut::Vendored);
+    const bool is_copy = (is_package && HoldsCopyOfFramework(folder.path)) || IsOfOthers(folder.path, *entries);
+    if (is_copy) LeaveOut(folder.path, true, LeftOut::Vendored);
     for (const DirectoryEntry& entry : *entries) Add(folder, entry, next);
   }
 
@@ -159,6 +162,27 @@ class Walker {
         return files_.Kind(paths_.Shown(Join(Join(folder, home), Join(name, "__init__.py")))).has_value();
       });
     });
+  }
+
+  // Whether the licence of a folder names other holders than that of the project.
+  bool IsOfOthers(const std::string& folder, const std::vector<DirectoryEntry>& entries) {
+    if (folder.empty() || folder.starts_with('/')) return false;
+    const std::set<std::string> own = HoldersIn(folder, entries);
+    if (own.empty()) return false;
+    if (!holders_) {
+      const base::Result<std::vector<DirectoryEntry>> at_root = files_.List(paths_.Shown(""));
+      holders_ = at_root ? HoldersIn("", *at_root) : std::set<std::string>();
+    }
+    return !holders_->empty() && std::ranges::none_of(own, [&](const std::string& word) { return holders_->contains(word); });
+  }
+
+  std::set<std::string> HoldersIn(const std::string& folder, const std::vector<DirectoryEntry>& entries) const {
+    std::set<std::string> holders;
+    for (const DirectoryEntry& entry : entries) {
+      if (entry.kind != EntryKind::File || !IsLicenceName(entry.name)) continue;
+      if (const base::Result<std::string> text = files_.Read(paths_.Shown(Join(folder, entry.name)))) holders.merge(CopyrightHolders(*text));
+    }
+    return holders;
   }
 
   void Add(const Folder& folder, const DirectoryEntry& entry, std::vector<Folder>& next) {
@@ -208,6 +232,7 @@ class Walker {
   IgnoreFile exclude_;
   GitIndex tracked_;
   std::unordered_set<std::string> visited_;
+  std::optional<std::set<std::string>> holders_;  // of the project, once somebody asks
   size_t entries_seen_ = 0;
 };
 

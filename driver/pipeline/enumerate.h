@@ -32,7 +32,7 @@ struct EnumerateOptions {
 enum class LeftOut : uint8_t {
   Ignored,       // named by a .gitignore, and not tracked
   Submodule,     // a checkout of another repository
-  Vendored,      // a copy of somebody else's code: `third_party/`, `vendor/`
+  Vendored,      // a copy of somebody else's code: `third_party/`, `vendor/`, a folder with a licence of others
   Built,         // what a build made: `build/lib/`, `dist/`
   Installed,     // packages that were installed: `.venv/`, `node_modules/`; not even read
 };

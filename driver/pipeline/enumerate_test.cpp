@@ -35,6 +35,16 @@ TEST(EnumerateTest, TheProjectAroundIsKnownButNotRequested) {
   EXPECT_THAT(Requested(project), ElementsAre("a/x.py"));
 }
 
+TEST(EnumerateTest, AFolderWithALicenceOfOthers) {
+  const std::string own = "Copyright (c) 2024 Jane Doe";
+  std::map<std::string, std::string> files = {{"LICENSE", own}, {"a.py", ""}, {"copy/LICENSE", "Copyright 2020 Example, Inc."}, {"copy/x.py", ""},
+                                              {"part/LICENSE", own}, {"part/y.py", ""}};
+  EXPECT_THAT(Requested(In(files, {"."})), ElementsAre("a.py", "part/y.py"));
+  EXPECT_THAT(Requested(In(files, {"copy"})), ElementsAre("copy/x.py"));
+  files.erase("LICENSE");
+  EXPECT_THAT(Requested(In(files, {"."})), ElementsAre("a.py", "copy/x.py", "part/y.py"));
+}
+
 TEST(EnumerateTest, NestedIgnoreFiles) {
   const ProjectFiles project = In({{".gitignore", "*.gen.py\nout/\n"},
                                    {"a.gen.py", ""},
