@@ -105,7 +105,8 @@ model = DDP(Net())
 
 * A part is used under a condition that may come out either way, or not at all, or the object is handed to
   code that is not seen.
-* The class derives from one that is not seen, mentions `requires_grad`, or calls a part that its constructor was given.
+* The class derives from one that is not seen, mentions `requires_grad`, or calls a part that its
+  constructor was given.
 * The flag is a variable.
 * The program puts the model into evaluation mode and computes no gradients.
 

@@ -30,7 +30,10 @@ void AddFix(const Context& context, const KnownCall& init, Finding& finding) {
   if (!main || callee.kind != ir::ExprKind::Attribute) return;
   // A name that the whole file knows, such as `dist`.
   const std::string module_name(TextOf(context, module_id, ir::ObjectOf(callee)));
-  const ir::StmtId last = module.statements(ir::BodyOf(module[*main])).back();
+  const std::span<const ir::StmtId> body = module.statements(ir::BodyOf(module[*main]));
+  // Somebody is still writing it.
+  if (body.empty()) return;
+  const ir::StmtId last = body.back();
   // A process that started others has no group of its own.
   const std::string_view text = TextOf(context, module.span(last));
   if (module[last].kind != ir::StmtKind::Expr || HoldsWord(text, {"spawn", "launch", "Process"}) || !BeginsLine(context, module_id, last)) return;

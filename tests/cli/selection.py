@@ -40,7 +40,7 @@ class Selection(CliTest):
         self.assertNotIn("AR809", self.codes("--select", "AR8,AR1"))
         for chosen in (["--preview"], ["--select", "AR8", "--preview"], ["--select", "AR809"], ["--select", "tracker-on-every-rank"]):
             self.assertIn("AR809", self.codes(*chosen), chosen)
-        self.assert_one_line_error(self.run_allranks("check", "--select", "AR31"), "--preview")
+        self.assert_one_line_error(self.run_allranks("check", "--select", "AR51"), "--preview")
 
     def test_severity(self):
         self.write("bad.py", GUARDED)
