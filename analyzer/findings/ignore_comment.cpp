@@ -8,8 +8,9 @@
 namespace allranks::findings {
 namespace {
 
-// The innermost statement around a place; none: nullptr.
+// The innermost statement around a place; none, or none that can have a comment: nullptr.
 const Extent* StatementAt(const FileSyntax& syntax, uint32_t offset) {
+  if (syntax.comment_mark.empty()) return nullptr;
   const Extent* innermost = nullptr;
   for (const Extent& statement : syntax.statements) {
     if (statement.begin > offset || offset >= statement.end) continue;

@@ -40,6 +40,13 @@ bool StartsAComment(const std::string& reason) {
   return false;
 }
 
+std::string WhyNot(const pipeline::Output& out, const Finding& finding) {
+  const auto syntax = std::ranges::find(out.syntax, finding.span.file, &findings::FileSyntax::file);
+  const bool has_no_comments = syntax != out.syntax.end() && syntax->comment_mark.empty();
+  if (has_no_comments) return " cannot be accepted by a comment: the format has none; use a baseline or ignore the rule in the configuration";
+  return " cannot be accepted by a comment here; add `ignore-file[" + std::string(finding.code) + "]` or ignore the rule in the configuration";
+}
+
 }  // namespace
 
 base::Result<Fixed> AddIgnores(const std::string& reason, pipeline::Options options, const source::FileSystem& files,
@@ -56,8 +63,7 @@ base::Result<Fixed> AddIgnores(const std::string& reason, pipeline::Options opti
   for (const Finding& finding : out.findings) {
     if (finding.code == kAboutComments) continue;
     const std::string place = reports::ToString(reports::PlaceAt(out.files, finding.span.file, finding.span.begin));
-    fixed->errors.push_back(place + ": " + std::string(finding.code) + " cannot be accepted by a comment here; add `ignore-file[" +
-                            std::string(finding.code) + "]` or ignore the rule in the configuration");
+    fixed->errors.push_back(place + ": " + std::string(finding.code) + WhyNot(out, finding));
   }
   return fixed;
 }

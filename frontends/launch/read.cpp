@@ -34,6 +34,7 @@ class FileReader {
     file_.path = in_.path;
     file_.kind = in_.kind;
     file_.syntax.file = in_.id;
+    if (in_.kind == FileKind::Json) file_.syntax.comment_mark = "";
   }
 
   LaunchFile Run() {

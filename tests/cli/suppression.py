@@ -90,6 +90,13 @@ class AddIgnore(CliTest):
         again = self.run_allranks("check")
         self.assertEqual(again.code, 0, again.out)
 
+    def test_a_format_without_comments_is_left_alone(self):
+        text = '{"zero_optimization": {"stage": 2, "offload_param": {"device": "cpu"}}}\n'
+        path = self.write("ds.json", text)
+        result = self.run_allranks("check", "--preview", "--select", "AR703", "--add-ignore", "known")
+        self.assertEqual((result.code, path.read_text()), (2, text), result.err)
+        self.assertIn("AR703 cannot be accepted by a comment: the format has none", result.err)
+
     def test_what_is_no_reason_is_refused(self):
         path = self.write("a.py", GUARDED)
         self.assert_one_line_error(self.run_allranks("check", "--add-ignore", "see # 3"), "--add-ignore")
