@@ -65,18 +65,20 @@ void ReportPair(const Job& first, const Port& first_port, const Job&, const Port
   sink.push_back(std::move(finding));
 }
 
-void CheckDevices(const Job& first, const Job& second, FindingSink& sink) {
+// Whether they do.
+bool CheckDevices(const Job& first, const Job& second, FindingSink& sink) {
   const launch::Setting* first_setting = nullptr;
   const launch::Setting* setting = nullptr;
   const auto first_devices = VisibleDevices(first, &first_setting);
   const auto devices = VisibleDevices(second, &setting);
-  if (!first_devices || !devices || setting->span == first_setting->span) return;
+  if (!first_devices || !devices || setting->span == first_setting->span) return false;
   const auto shared = std::ranges::find_if(*devices, [&](const std::string& device) { return first_devices->contains(device); });
-  if (shared == devices->end()) return;
+  if (shared == devices->end()) return false;
   Finding finding = LaunchFinding(kCode, Severity::Warning, Confidence::Likely, setting->span,
                                   {"this job and the one started before it run at the same time, and both use GPU {}", {*shared}});
   AddNote(finding, first_setting->span, {"the other job, in the background", {}});
   sink.push_back(std::move(finding));
+  return true;
 }
 
 void CheckLoop(const Job& job, FindingSink& sink) {
@@ -91,19 +93,24 @@ void CheckLoop(const Job& job, FindingSink& sink) {
   sink.push_back(std::move(finding));
 }
 
+// Whether two jobs get into each other's way.
+bool CheckPair(const Job& first, const Job& second, const std::optional<Port>& port, FindingSink& sink) {
+  if (AgentOf(first) == nullptr || first.order == second.order || !RunTogether(first, second)) return false;
+  const std::optional<Port> first_port = PortOf(first);
+  if (!port || !first_port || port->number != first_port->number) return CheckDevices(first, second, sink);
+  ReportPair(first, *first_port, second, *port, sink);
+  return true;
+}
+
 void CheckFile(const LaunchFile& file, FindingSink& sink) {
   for (size_t i = 0; i < file.jobs.size(); ++i) {
     const Job& second = file.jobs[i];
     if (AgentOf(second) == nullptr) continue;
     CheckLoop(second, sink);
     const std::optional<Port> port = PortOf(second);
+    // The nearest one that it collides with is enough.
     for (size_t k = i; k-- > 0;) {
-      const Job& first = file.jobs[k];
-      if (AgentOf(first) == nullptr || first.order == second.order || !RunTogether(first, second)) continue;
-      const std::optional<Port> first_port = PortOf(first);
-      if (port && first_port && port->number == first_port->number) ReportPair(first, *first_port, second, *port, sink);
-      else CheckDevices(first, second, sink);
-      break;
+      if (CheckPair(file.jobs[k], second, port, sink)) break;
     }
   }
 }
