@@ -34,4 +34,24 @@ const LaunchFile* Launches::Find(source::FileId file) const {
   return found == files.end() ? nullptr : &*found;
 }
 
+const LaunchFile* Launches::FileNamed(const LaunchFile& from, const Word& path) const {
+  if (!path.IsKnown() || path.empty()) return nullptr;
+  std::string_view wanted = path.text();
+  std::string folder = from.path.substr(0, from.path.rfind('/') + 1);
+  while (wanted.starts_with("./") || wanted.starts_with("../")) {
+    const bool is_above = wanted[1] == '.';
+    if (is_above) folder.erase(folder.size() < 2 ? 0 : folder.rfind('/', folder.size() - 2) + 1);
+    wanted.remove_prefix(is_above ? 3 : 2);
+  }
+  const std::string beside = folder + std::string(wanted);
+  const LaunchFile* ending = nullptr;
+  for (const LaunchFile& file : files) {
+    if (file.path == beside || file.path == wanted) return &file;
+    if (!file.path.ends_with("/" + std::string(wanted))) continue;
+    if (ending != nullptr) return nullptr;
+    ending = &file;
+  }
+  return ending;
+}
+
 }  // namespace allranks::launch

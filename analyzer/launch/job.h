@@ -87,6 +87,7 @@ enum class FileKind : uint8_t { Shell, Make, Docker, Yaml, Json, Markdown, Noteb
 struct ReadProblem {
   std::string text;
   source::Span span;
+  bool is_limit = false;  // nothing is wrong with the text: a bound of the reader was reached
 };
 
 struct LaunchFile {
@@ -109,6 +110,8 @@ struct Launches {
   TorchPins pins;
 
   const LaunchFile* Find(source::FileId file) const;
+  // The one that a word in another file names: beside that file, or from the root; or the only one whose path ends so.
+  const LaunchFile* FileNamed(const LaunchFile& from, const Word& path) const;
 };
 
 }  // namespace allranks::launch

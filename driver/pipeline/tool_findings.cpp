@@ -79,7 +79,8 @@ void AddReadingProblems(const ir::Module& module, const source::SourceFile& file
 
 void AddReadingProblems(const launch::LaunchFile& file, std::vector<Finding>& findings) {
   for (const launch::ReadProblem& problem : file.problems) {
-    findings.push_back(Make(kUnreadable, problem.span, {"not all of this could be read: {}", {problem.text}}));
+    if (problem.is_limit) findings.push_back(Make(kLimit, problem.span, {"this file was not analysed to its end: {}", {problem.text}}));
+    else findings.push_back(Make(kUnreadable, problem.span, {"not all of this could be read: {}", {problem.text}}));
   }
 }
 

@@ -221,7 +221,7 @@ void CommandReader::Add(const ShellCommand& command, std::vector<Layer> layers, 
 void CommandReader::ReadNested(const Word& text, const ShellCommand& command, std::vector<Layer> outer, bool is_remote, int depth,
                                LaunchFile& file) const {
   if (depth >= kDeepest || text.empty()) return;
-  ShellInput input{.text = text, .variables = {}, .shell = static_cast<uint8_t>(command.shell + 1), .open = open_};
+  ShellInput input{.text = text, .variables = {}, .shell = static_cast<uint8_t>(command.shell + 1), .path = {}, .sourcing = {}, .open = open_};
   for (const launch::Setting& setting : command.environment) {
     input.variables[setting.name] = {.words = {setting.value}, .is_exported = true, .span = setting.span};
   }
@@ -239,11 +239,12 @@ void CommandReader::ReadNested(const Word& text, const ShellCommand& command, st
 void CommandReader::ReadWords(ShellCommand command, LaunchFile& file) const { Read(command, {}, false, 0, file); }
 
 void CommandReader::ReadScript(const Word& text, bool is_file, LaunchFile& file) const {
-  ReadScript({.text = text, .variables = {}, .shell = 0, .open = open_}, is_file, file);
+  ReadScript({.text = text, .variables = {}, .path = {}, .sourcing = {}, .open = open_}, is_file, file);
 }
 
 void CommandReader::ReadScript(ShellInput input, bool is_file, LaunchFile& file) const {
   input.open = open_;
+  if (is_file) input.path = "./";
   ShellScript script = ReadShell(input);
   const std::optional<Layer> allocation = ReadDirectives(tables_, script.directives);
   const ShellCommand* before = nullptr;

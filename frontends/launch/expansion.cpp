@@ -17,6 +17,24 @@ bool IsSpace(char c) { return c == ' ' || c == '\t' || c == '\n' || c == '\r'; }
 bool IsRandom(std::string_view text) { return text.find("RANDOM") != std::string_view::npos || text.starts_with("$(shuf "); }
 bool IsNamePart(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
 
+// What `dirname` makes of a path; nothing: the folder is not known.
+std::optional<Word> FolderOf(const Word& path) {
+  const size_t slash = path.text().rfind('/');
+  if (slash == std::string::npos || slash == 0) return std::nullopt;
+  const Word folder = path.Between(0, slash);
+  return folder.IsKnown() ? std::optional(folder) : std::nullopt;
+}
+
+// The commands of a substitution: in a list, beside a redirection.
+void CommandsIn(TSNode node, std::vector<TSNode>& commands, int depth) {
+  if (depth > kDeepest) return;
+  for (const TSNode child : ChildrenOf(node)) {
+    const std::string_view type = TypeOf(child);
+    if (type == "command") commands.push_back(child);
+    if (type == "list" || type == "redirected_statement") CommandsIn(child, commands, depth + 1);
+  }
+}
+
 }  // namespace
 
 // The words as they grow.
@@ -140,7 +158,54 @@ void Expansion::ExpandString(TSNode node, Fields& fields, int depth) const {
   if (end > at) Literal(at, end, true, fields);
 }
 
-// `${name}`, `${name:-default}`, `${name[@]}`; every other form is unknown.
+std::string Expansion::AssignedBy(TSNode node) const {
+  const std::string_view text = TextOf(node);
+  size_t at = 2;
+  while (at < text.size() && IsNamePart(text[at])) ++at;
+  const std::string_view rest = text.substr(std::min(at, text.size()));
+  return rest.starts_with(":=") || rest.starts_with("=") ? std::string(text.substr(2, at - 2)) : std::string();
+}
+
+// A value that is computed here: this is where it is written.
+Word Expansion::Placed(const Word& word, TSNode node) const {
+  Word out;
+  for (Piece piece : word.pieces()) {
+    piece.origin = Cut(node).span();
+    out.Add(std::move(piece));
+  }
+  return out;
+}
+
+// The words of a command.
+std::vector<Word> Expansion::WordsOf(TSNode command, int depth) const {
+  Fields fields;
+  for (const TSNode child : ChildrenOf(command)) {
+    if (!ts_node_is_named(child) || TypeOf(child) == "file_redirect") continue;
+    Expand(child, false, fields, depth + 1);
+    fields.Close();
+  }
+  return fields.Take();
+}
+
+// The path that `$(dirname "$0")`, `$(realpath "$0")` or `$(cd "$(dirname "$0")" && pwd)` prints, as far as its folder is known.
+std::optional<Word> Expansion::PathPrinted(TSNode node, int depth) const {
+  std::vector<TSNode> commands;
+  CommandsIn(node, commands, 0);
+  if (commands.empty() || commands.size() > 2) return std::nullopt;
+  const std::vector<Word> words = WordsOf(commands[0], depth);
+  if (words.size() < 2) return std::nullopt;
+  const std::string& name = words[0].text();
+  const Word& path = words.back();
+  if (commands.size() == 2) {
+    const std::vector<Word> second = WordsOf(commands[1], depth);
+    const bool is_folder = name == "cd" && !second.empty() && second[0].text() == "pwd" && path.IsKnown();
+    return is_folder ? std::optional(path) : std::nullopt;
+  }
+  if (name == "dirname") return FolderOf(path);
+  return name == "realpath" || name == "readlink" ? std::optional(path) : std::nullopt;
+}
+
+// `${name}`, `${name:-default}`, `${name[@]}`, `${name[0]}`, `${name%/*}`; every other form is unknown.
 void Expansion::ExpandBraced(TSNode node, bool is_quoted, Fields& fields, int depth) const {
   const std::string_view text = TextOf(node);
   size_t at = 2;
@@ -150,7 +215,12 @@ void Expansion::ExpandBraced(TSNode node, bool is_quoted, Fields& fields, int de
   const bool all = rest.starts_with("[@]") || rest.starts_with("[*]");
   if (all) rest.remove_prefix(3);
   if (name.empty()) return fields.Add(Unknown(node));
-  if (rest == "}") return AddVariable(node, name, is_quoted, all, fields);
+  if (rest == "}" || rest == "[0]}") return AddVariable(node, name, is_quoted, all, fields);
+  if (rest == "%/*}") {
+    const std::vector<Word> path = Variable(node, name);
+    const std::optional<Word> folder = path.size() == 1 ? FolderOf(path[0]) : std::nullopt;
+    return fields.Add(folder ? Placed(*folder, node) : Unknown(node));
+  }
   const bool has_default = rest.starts_with(":-") || rest.starts_with(":=") || rest.starts_with("-") || rest.starts_with("=");
   const bool is_required = rest.starts_with(":?") || rest.starts_with("?");
   if (!has_default) return fields.Add(Unknown(node, is_required ? name : std::string_view()));
@@ -208,6 +278,9 @@ void Expansion::Expand(TSNode node, bool is_quoted, Fields& fields, int depth) c
     return AddVariable(node, name, is_quoted, all, fields);
   }
   if (type == "expansion") return ExpandBraced(node, is_quoted, fields, depth);
+  if (type == "command_substitution") {
+    if (const std::optional<Word> path = PathPrinted(node, depth)) return fields.Add(Placed(*path, node));
+  }
   if (type == "arithmetic_expansion") {
     if (const std::optional<int64_t> number = Arithmetic(node, depth)) {
       return fields.Add(Word(Piece{.text = std::to_string(*number), .origin = Cut(node).span()}));

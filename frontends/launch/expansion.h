@@ -27,6 +27,8 @@ class Expansion {
   }
   uint32_t Begin(TSNode node) const { return BeginOf(node, text_.text()); }
   Word Unknown(TSNode node, std::string_view variable = {}) const;
+  // The variable that `${name:=value}` gives a value if it has none; empty: this is no such expansion.
+  std::string AssignedBy(TSNode node) const;
   // The value of a variable at a place that names it; unknown where nothing is known.
   std::vector<Word> Variable(TSNode node, std::string_view name) const;
 
@@ -38,6 +40,9 @@ class Expansion {
   void Literal(uint32_t begin, uint32_t end, bool is_quoted, Fields& fields) const;
   void AddVariable(TSNode node, std::string_view name, bool is_quoted, bool all, Fields& fields) const;
   std::optional<int64_t> Arithmetic(TSNode node, int depth) const;
+  Word Placed(const Word& word, TSNode node) const;
+  std::vector<Word> WordsOf(TSNode command, int depth) const;
+  std::optional<Word> PathPrinted(TSNode node, int depth) const;
 
   const Word& text_;
   const std::map<std::string, ShellVariable>& variables_;

@@ -19,6 +19,9 @@ constexpr int kDeepest = 120;
 constexpr size_t kMostCommands = 20000;
 constexpr size_t kMostSteps = 2000000;
 constexpr int kDeepestCall = 8;
+// Files that source one another multiply. People source a handful; to parse one costs as much as a step for each eight bytes.
+constexpr size_t kMostSources = 200;
+constexpr size_t kBytesPerStep = 8;
 // Functions that call one another in several places are followed again each time. Beyond this, each is followed once: all of its
 // commands have been seen.
 constexpr size_t kMostStepsInCalls = 20000;
@@ -51,14 +54,15 @@ std::optional<uint32_t> UnclosedQuote(std::string_view text) {
 class Reader {
  public:
   explicit Reader(const ShellInput& input)
-      : input_(input), text_(input.text), tree_(text_.text()), memory_(input.variables),
-        expansion_(text_, memory_.all(), input.shell) {}
+      : input_(input), text_(input.text), tree_(text_.text()), memory_(input.variables), expansion_(text_, memory_.all(), input.shell),
+        budget_(input.budget != nullptr ? *input.budget : own_budget_), exports_all_(input.exports_all) {}
 
   ShellScript Run() {
     if (!tree_.IsParsed()) {
       out_.problems.push_back({"the shell's parser gave up", text_.Between(0, 1).span()});
       return std::move(out_);
     }
+    if (!input_.path.empty()) SetOwnPath();
     VisitAll(tree_.root(), 0);
     // Functions that nobody calls here may be called by whoever sources the file.
     for (const auto& [name, body] : functions_) {
@@ -67,12 +71,22 @@ class Reader {
       Visit(body, 0);
       memory_.TakeBack();
     }
-    if (is_over_bound_) out_.problems.push_back({"it runs more commands than are followed", text_.Between(0, 1).span()});
+    if (budget_.is_spent) out_.problems.push_back({"it runs or sources more than is followed", text_.Between(0, 1).span(), true});
     out_.variables = memory_.Take();
     return std::move(out_);
   }
 
  private:
+  // `$0` is the script that was started, also in a file that it sources.
+  void SetOwnPath() {
+    const Piece folder{.text = input_.path, .origin = text_.Between(0, 1).span()};
+    const Piece name{.text = std::string(1, kUnknownPart), .origin = folder.origin, .sureness = Sureness::Unknown};
+    ShellVariable path{.words = {Word(folder)}, .span = folder.origin};
+    path.words[0].Add(name);
+    if (memory_.Find("0") == nullptr) memory_.Set("0", path);
+    memory_.Set("BASH_SOURCE", std::move(path));
+  }
+
   findings::Extent ExtentOf(TSNode node) const {
     const source::Span span = expansion_.SpanOf(node);
     return span.file ? findings::Extent{span.begin, span.end, span.end} : findings::Extent{};
@@ -93,8 +107,8 @@ class Reader {
 
   void Visit(TSNode node, int depth) {
     steps_in_calls_ += call_depth_ > 0 ? 1 : 0;
-    if (++steps_ > kMostSteps || depth > kDeepest) {
-      is_over_bound_ = true;
+    if (++budget_.steps > kMostSteps || depth > kDeepest) {
+      budget_.is_spent = true;
       return;
     }
     const std::string_view type = TypeOf(node);
@@ -196,7 +210,20 @@ class Reader {
     } else {
       variable.words = {expansion_.Value(value_node)};
     }
-    Assign(name, std::move(variable), is_append, is_export);
+    Assign(name, std::move(variable), is_append, is_export || exports_all_);
+  }
+
+  // `${N:=2}` assigns what it stands for, wherever it is written.
+  void AssignDefaults(TSNode node, int depth) {
+    if (depth > kDeepest) return;
+    for (const TSNode child : ChildrenOf(node)) {
+      if (ts_node_is_named(child)) AssignDefaults(child, depth + 1);
+    }
+    const std::string name = TypeOf(node) == "expansion" ? expansion_.AssignedBy(node) : std::string();
+    if (name.empty()) return;
+    const ShellVariable* known = memory_.Find(name);
+    const bool is_set = known != nullptr && !known->words.empty() && !known->words[0].text().empty();
+    if (!is_set) Assign(name, {.words = {expansion_.Value(node)}, .span = expansion_.SpanOf(node)}, false, exports_all_);
   }
 
   void Assign(const std::string& name, ShellVariable variable, bool is_append, bool is_export) {
@@ -321,7 +348,7 @@ class Reader {
   }
 
   void AssignedIn(TSNode node, std::set<std::string>& names, int depth) {
-    if (depth > kDeepest || ++steps_ > kMostSteps) return;
+    if (depth > kDeepest || ++budget_.steps > kMostSteps) return;
     if (TypeOf(node) == "variable_assignment" && TypeOf(ts_node_parent(node)) != "command") {
       const TSNode name = ts_node_child_by_field_name(node, "name", 4);
       if (!ts_node_is_null(name)) names.insert(std::string(expansion_.TextOf(name)));
@@ -403,6 +430,7 @@ class Reader {
     command.begin = ts_node_start_byte(node);
     command.end = ts_node_end_byte(node);
     std::vector<Setting> prefix;
+    if (expansion_.TextOf(node).find('=') != std::string_view::npos) AssignDefaults(node, 0);
     for (const TSNode child : ChildrenOf(node)) {
       const std::string_view type = TypeOf(child);
       if (type == "variable_assignment") {
@@ -414,7 +442,7 @@ class Reader {
     if (command.words.empty()) return;
     if (Builtin(command)) return;
     if (out_.commands.size() >= kMostCommands) {
-      is_over_bound_ = true;
+      budget_.is_spent = true;
       return;
     }
     for (const auto& [name, variable] : memory_.all()) {
@@ -460,7 +488,20 @@ class Reader {
       }
       return true;
     }
+    if (name == "set") NoteSet(command);
     return IsOneOf(name, {"set", "shift", "cd", "shopt", "trap", "exit", "return", "true", "false", ":", "echo", "printf", "let", "ulimit", "umask"}) && name != "echo";
+  }
+
+  // `set -a`, `set -eua`, `set -o allexport`: what is assigned from here on is exported. `+` ends it.
+  void NoteSet(const ShellCommand& command) {
+    for (size_t i = 1; i < command.words.size(); ++i) {
+      const std::string& word = command.words[i].text();
+      const bool is_switch = word.size() > 1 && (word[0] == '-' || word[0] == '+');
+      if (!is_switch || word == "--") return;
+      const bool is_named = word[1] == 'o' && i + 1 < command.words.size();
+      const bool is_all = is_named ? command.words[++i].text() == "allexport" : word.find('a') != std::string::npos;
+      if (is_all) exports_all_ = word[0] == '-';
+    }
   }
 
   void SetUnknown(const Word& name) {
@@ -472,7 +513,7 @@ class Reader {
     const bool is_new = called_.insert(name).second;
     if (!is_new && steps_in_calls_ > kMostStepsInCalls) return;
     if (call_depth_ >= kDeepestCall) {
-      is_over_bound_ = true;
+      budget_.is_spent = true;
       return;
     }
     std::map<std::string, ShellVariable> saved;
@@ -496,13 +537,28 @@ class Reader {
 
   // What a sourced file leaves in variables; its commands are reported where they stand.
   void Source(const Word& path) {
-    if (!path.IsKnown() || !input_.open || input_.depth >= kDeepestCall) return;
+    if (!path.IsKnown() || !input_.open || input_.sourcing.size() >= kDeepestCall) return;
+    if (++budget_.sources > kMostSources || budget_.steps > kMostSteps) {
+      budget_.is_spent = true;
+      return;
+    }
     const std::optional<Word> text = input_.open(path.text());
     if (!text) return;
-    ShellInput inner{.text = *text, .variables = memory_.all(), .shell = input_.shell, .depth = input_.depth + 1, .open = input_.open};
+    ShellInput inner{.text = *text, .variables = memory_.all(), .shell = input_.shell, .path = FolderOf(path.text()), .exports_all = exports_all_,
+                     .sourcing = input_.sourcing, .budget = &budget_, .open = input_.open};
+    inner.sourcing.push_back(text_.span().file);
+    // A file that sources itself does so in a branch that is not taken again.
+    if (std::ranges::count(inner.sourcing, text->span().file) > 0) return;
+    budget_.steps += text->text().size() / kBytesPerStep;
     ShellScript script = ReadShell(inner);
+    script.variables.erase("BASH_SOURCE");
     for (auto& [name, variable] : script.variables) memory_.Set(name, std::move(variable));
     out_.exports.insert(out_.exports.end(), script.exports.begin(), script.exports.end());
+  }
+
+  static std::string FolderOf(const std::string& path) {
+    const size_t slash = path.rfind('/');
+    return slash == std::string::npos ? "./" : path.substr(0, slash + 1);
   }
 
   const ShellInput& input_;
@@ -516,13 +572,14 @@ class Reader {
   std::vector<std::pair<uint32_t, uint32_t>> arms_;
   uint32_t next_choice_ = 0;
   uint32_t section_ = 0;
-  size_t steps_ = 0;
+  ShellBudget own_budget_;
+  ShellBudget& budget_;
   size_t steps_in_calls_ = 0;
   int call_depth_ = 0;
   bool in_background_ = false;
   bool is_repeated_ = false;
   bool has_command_ = false;
-  bool is_over_bound_ = false;
+  bool exports_all_ = false;
 };
 
 }  // namespace

@@ -5,8 +5,12 @@
 // X with a default. The body of a loop is walked once, with everything unknown that it changes. Functions are walked
 // where they are called. Command substitutions, arguments and variables of the caller's environment are unknown.
 //
+// The script's own path (`$0`, `BASH_SOURCE`) has a folder that is known, `.`: paths in a script are looked up from where it
+// stands.
+//
 // Not sound: `set -e`, traps, `exec`, aliases and files that the script writes are not followed, and a file that is sourced
-// counts only if it is found in the project. A value that this gets wrong can only come from such constructs.
+// counts only if it is found in the project. A value that this gets wrong can only come from such constructs. What may be
+// done for one script and all that it sources is bounded.
 #pragma once
 
 #include <cstdint>
@@ -60,11 +64,21 @@ struct ShellScript {
   std::vector<findings::Extent> comments;
 };
 
+// What has been done for a script and for the files that it sources.
+struct ShellBudget {
+  size_t steps = 0;
+  size_t sources = 0;
+  bool is_spent = false;
+};
+
 struct ShellInput {
   Word text;
   std::map<std::string, ShellVariable> variables;
   uint8_t shell = 0;
-  int depth = 0;  // of files that source one another
+  std::string path;                      // of the script, from its own folder: "./" and whatever its name is; empty: it is no file
+  bool exports_all = false;              // `set -a`
+  std::vector<source::FileId> sourcing;  // the files that source one another to here, outermost first
+  ShellBudget* budget = nullptr;         // of the outermost one; nullptr: this is it
   // The text of a sourced file; nothing: it is not in the project.
   std::function<std::optional<Word>(const std::string& path)> open;
 };

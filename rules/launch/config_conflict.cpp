@@ -30,28 +30,6 @@ std::optional<Argument> ArgumentOf(const Job& job, const std::vector<std::string
   return found;
 }
 
-std::string Normal(std::string_view path) {
-  std::string normal(path);
-  while (normal.starts_with("./")) normal.erase(0, 2);
-  return normal;
-}
-
-// The file that a word names: beside the script that names it, or from the root. One of that ending, if only one has it.
-const LaunchFile* FileOf(const LaunchContext& context, const LaunchFile& from, const Word& path) {
-  if (!path.IsKnown() || path.empty()) return nullptr;
-  const std::string wanted = Normal(path.text());
-  const size_t slash = from.path.rfind('/');
-  const std::string beside = slash == std::string::npos ? wanted : from.path.substr(0, slash + 1) + wanted;
-  const LaunchFile* ending = nullptr;
-  for (const LaunchFile& file : context.launches.files) {
-    if (file.path == beside || file.path == wanted) return &file;
-    if (!file.path.ends_with("/" + wanted)) continue;
-    if (ending != nullptr) return nullptr;
-    ending = &file;
-  }
-  return ending;
-}
-
 std::optional<double> NumberIn(std::string_view text) {
   const std::string copy(text);
   char* end = nullptr;
@@ -72,7 +50,7 @@ bool Agree(const launch::ConfigNode& node, const std::string& argument) {
 void CheckJob(const LaunchContext& context, const LaunchFile& file, const Job& job, FindingSink& sink) {
   const std::optional<Argument> config = ArgumentOf(job, {"--deepspeed"});
   if (!config) return;
-  const LaunchFile* json = FileOf(context, file, config->value);
+  const LaunchFile* json = context.launches.FileNamed(file, config->value);
   if (json == nullptr || json->tree.empty()) return;
   for (const launch::PairEntry& pair : context.launches.tables.pairs()) {
     const ConfigId key = json->tree.Find(json->tree.root(), pair.key);

@@ -192,6 +192,17 @@ class BadInput(CliTest):
         self.write("other.sh", "source ./bad.sh\nNODES=2\n")
         self.assert_found_beside("bad.sh", "source ./other.sh\ntorchrun --nnodes=$NODES train.py\n")
 
+    def test_a_crowd_of_scripts_that_source_one_another(self):
+        self.write("good.py", GUARDED)
+        for count, expected in ((3, 0), (12, 12)):
+            names = [f"bad{i}.sh" for i in range(count)]
+            for name in names:
+                self.write(name, "".join(f"source ./{other}\n" for other in names) + "torchrun --nnodes=2 train.py\n")
+            result = self.check()
+            self.assertIn("good.py:6:9: error: AR101", result.out)
+            limits = [line for line in result.out.splitlines() if "AR003 this file was not analysed to its end: it runs or sources more" in line]
+            self.assertEqual(len(limits), expected, result.out)
+
     def test_holes(self):
         self.write("good.py", GUARDED)
         for name in ("bad.py", "bad.cpp", "bad.ipynb"):
