@@ -49,10 +49,26 @@ class FileReader {
       // Read as code is (python_calls.h).
       case FileKind::Python: break;
     }
+    const bool is_page = in_.kind == FileKind::Markdown || in_.kind == FileKind::Notebook;
+    if (is_page) ForgetPlaceholders();
     return std::move(file_);
   }
 
  private:
+  // Where a launcher wants a number.
+  void ForgetPlaceholders() {
+    for (launch::Job& job : file_.jobs) {
+      for (launch::Layer& layer : job.layers) {
+        for (launch::Option& option : layer.options) {
+          const launch::OptionEntry* entry = launch::FindOption(*layer.launcher, option.name);
+          const bool is_placeholder = entry != nullptr && entry->is_count && IsForReaders(option.value.text());
+          if (is_placeholder) option.value = Unknown(option.value.span());
+        }
+      }
+    }
+  }
+  static Word Unknown(source::Span span) { return Word(Piece{.text = std::string(1, launch::kUnknownPart), .origin = span, .sureness = launch::Sureness::Unknown}); }
+
   Word Text(size_t begin, size_t end) const {
     const auto from = static_cast<uint32_t>(begin);
     const auto to = static_cast<uint32_t>(end);
@@ -92,7 +108,7 @@ class FileReader {
       } else {
         const size_t close = next == '(' ? text.find(')', at) : next == '{' ? text.find('}', at) : at + 1;
         from = close == std::string::npos || close >= end ? end : close + 1;
-        recipe.Add(Piece{.text = std::string(1, launch::kUnknownPart), .origin = Text(at, from).span(), .sureness = launch::Sureness::Unknown});
+        recipe.Append(Unknown(Text(at, from).span()));
       }
       at = from > at ? from - (next == '$' ? 0 : 1) : at;
     }

@@ -33,6 +33,11 @@ size_t EndOfTemplate(std::string_view text, size_t at) {
 
 }  // namespace
 
+bool IsForReaders(std::string_view text) {
+  if (text.starts_with('{') && text.ends_with('}')) return true;
+  return !text.empty() && text.find_first_not_of("ABCDEFGHIJKLMNOPQRSTUVWXYZ_-") == std::string_view::npos;
+}
+
 std::vector<std::pair<size_t, size_t>> TemplatesIn(std::string_view text) {
   std::vector<std::pair<size_t, size_t>> places;
   const bool has_none = text.find("{{") == std::string_view::npos && text.find("{%") == std::string_view::npos && text.find('<') == std::string_view::npos;

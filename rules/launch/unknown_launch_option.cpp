@@ -23,21 +23,14 @@ std::string Nearest(const launch::LauncherTable& launcher, const std::string& na
   return knowledge::DidYouMean(name, names);
 }
 
-// `--nproc_per_node NUM_GPUS` and `{n_gpu}` on a page: the reader writes a number there.
-bool IsForReaders(const LaunchFile& file, std::string_view text) {
-  const bool is_page = file.kind == launch::FileKind::Markdown || file.kind == launch::FileKind::Notebook;
-  if (text.starts_with('{') && text.ends_with('}')) return is_page;
-  return is_page && !text.empty() && text.find_first_not_of("ABCDEFGHIJKLMNOPQRSTUVWXYZ_-") == std::string_view::npos;
-}
-
 // `--master_port=2950O`: argparse prints its usage and ends.
-void CheckValue(const LaunchFile& file, const Layer& layer, const Option& option, FindingSink& sink) {
+void CheckValue(const Layer& layer, const Option& option, FindingSink& sink) {
   const launch::OptionEntry* entry = launch::FindOption(*layer.launcher, option.name);
   if (entry == nullptr || !entry->is_count || option.value.empty() || !option.value.IsKnown()) return;
   const std::string& text = option.value.text();
   const std::string_view digits = std::string_view(text).substr(text.starts_with('-') ? 1 : 0);
   const bool is_number = !digits.empty() && digits.find_first_not_of("0123456789") == std::string_view::npos;
-  if (is_number || std::ranges::count(entry->words, text) > 0 || IsForReaders(file, text)) return;
+  if (is_number || std::ranges::count(entry->words, text) > 0) return;
   sink.push_back(LaunchFinding(kCode, Severity::Error, Confidence::Likely, option.value.span(),
                                {"`{}` of `{}` takes a whole number, not `{}`", {option.name, layer.launcher->name, text}}));
 }
@@ -148,7 +141,7 @@ void Check(const LaunchContext& context, FindingSink& sink) {
       for (const Layer& layer : job.layers) {
         if (!layer.launcher->is_complete) continue;
         for (const Option& option : layer.options) {
-          CheckValue(file, layer, option, sink);
+          CheckValue(layer, option, sink);
           if (option.is_known) continue;
           const std::string nearest = Nearest(*layer.launcher, option.name);
           sink.push_back(LaunchFinding(kCode, Severity::Error, nearest.empty() ? Confidence::Likely : Confidence::Certain, option.word.span(),
@@ -197,7 +190,7 @@ script it is worse: the script gets the option, and one process trains.
 ## Wrong
 
 ```sh
-torchrun --nproc_per_nod=8 train.py
+torchrun --nproc_pre_node=8 train.py
 ```
 
 ## Right
