@@ -32,16 +32,37 @@ std::optional<Option> Cluster::Devices() const {
   }
   const ConfigId accelerators = tree_.Member(tree_.Member(root_, "resources"), "accelerators");
   if (!count && accelerators && tree_[accelerators].kind == ConfigKind::Text) count = accelerators;
+  // `accelerators: {A100: 8}`; of several kinds any one may be taken.
+  const bool is_one_kind = !count && accelerators && tree_[accelerators].kind == ConfigKind::Map && tree_[accelerators].children.size() == 1;
+  if (is_one_kind) count = tree_[accelerators].children[0];
   if (!count) return std::nullopt;
   Option devices = OptionAt(count);
   devices.means = "devices_per_node";
   return devices;
 }
 
+std::map<std::string, ShellVariable> Cluster::Variables() const {
+  std::map<std::string, ShellVariable> variables;
+  const std::optional<Option> devices = tree_.Member(tree_.Member(root_, "resources"), "accelerators") ? Devices() : std::nullopt;
+  if (devices) {
+    const size_t colon = devices->value.text().rfind(':');
+    const Word count = devices->value.From(colon == std::string::npos ? 0 : colon + 1);
+    if (count.Number()) variables["SKYPILOT_NUM_GPUS_PER_NODE"] = {.words = {count}, .span = count.span()};
+  }
+  const ConfigId processes = tree_.Member(tree_.Member(root_, "spec"), "nprocPerNode");
+  if (processes && tree_.Member(tree_.Member(root_, "spec"), "pytorchReplicaSpecs")) {
+    const Word count = OptionAt(processes).value;
+    variables["PET_NPROC_PER_NODE"] = {.words = {count}, .is_exported = true, .span = count.span()};
+  }
+  return variables;
+}
+
 std::optional<Option> Cluster::Replicas() const {
   if (const ConfigId nodes = tree_.Member(root_, "num_nodes"); tree_.Integer(nodes)) return OptionAt(nodes);
   const ConfigId spec = tree_.Member(root_, "spec");
   if (const ConfigId roles = tree_.Member(spec, "pytorchReplicaSpecs")) return ReplicasOfRoles(roles);
+  // Volcano starts as many pods of each task.
+  if (const ConfigId tasks = tree_.Member(spec, "tasks"); tasks && tree_[tasks].kind == ConfigKind::List) return ReplicasOfRoles(tasks);
   // Of several kinds of jobs in a set, one may be something else.
   const ConfigId jobs = tree_.Member(spec, "replicatedJobs");
   if (!jobs || tree_[jobs].children.size() != 1) return std::nullopt;

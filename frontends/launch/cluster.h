@@ -1,9 +1,12 @@
-// What an operator adds to the commands of a manifest: Kubernetes' PyTorchJob and JobSet, SkyPilot.
+// What an operator adds to the commands of a manifest: Kubernetes' PyTorchJob and JobSet, Volcano's Job, SkyPilot.
 #pragma once
 
+#include <map>
 #include <optional>
+#include <string>
 
 #include "analyzer/launch/job.h"
+#include "frontends/launch/shell.h"
 
 namespace allranks::launch_files {
 
@@ -16,6 +19,8 @@ class Cluster {
   bool IsThere() const;
   // `nvidia.com/gpu: 8` of a container of Kubernetes, `accelerators: A100:8` of a task of SkyPilot.
   std::optional<launch::Option> Devices() const;
+  // What the operator sets for the command, from numbers in the manifest.
+  std::map<std::string, ShellVariable> Variables() const;
   // The nodes that are started, of all roles that run the launcher.
   std::optional<launch::Option> Replicas() const;
 

@@ -60,6 +60,35 @@ bool IsNothing(std::string_view text) {
   return true;
 }
 
+void AddAssignment(const Word& word, std::vector<launch::Setting>& environment) {
+  const size_t equals = word.text().find('=');
+  environment.push_back({word.text().substr(0, equals), word.From(equals + 1), word.span(), true});
+}
+
+// `mpirun -x NAME=VALUE`, `srun --export=ALL,NAME=VALUE,...`
+void AddExports(const Layer& layer, std::vector<launch::Setting>& environment) {
+  for (const Option& option : layer.options) {
+    if (option.means == "export" && IsAssignment(option.value)) AddAssignment(option.value, environment);
+    if (option.means != "exports") continue;
+    const std::string& text = option.value.text();
+    for (size_t at = 0; at < text.size();) {
+      const size_t comma = std::min(text.find(',', at), text.size());
+      const Word one = option.value.Between(at, comma);
+      if (IsAssignment(one)) AddAssignment(one, environment);
+      at = comma + 1;
+    }
+  }
+}
+
+// `docker run -e NAME=VALUE`: of programs whose options are not described.
+void AddContainerVariable(const std::vector<Word>& words, size_t at, std::vector<launch::Setting>& environment) {
+  const std::string& text = words[at].text();
+  constexpr std::string_view kJoined = "--env=";
+  const bool is_option = text == "-e" || text == "--env";
+  if (is_option && at + 1 < words.size() && IsAssignment(words[at + 1])) AddAssignment(words[at + 1], environment);
+  if (text.starts_with(kJoined) && IsAssignment(words[at].From(kJoined.size()))) AddAssignment(words[at].From(kJoined.size()), environment);
+}
+
 Word Joined(const std::vector<Word>& words, size_t from) {
   Word text;
   for (size_t i = from; i < words.size(); ++i) {
@@ -162,8 +191,7 @@ void CommandReader::Read(const ShellCommand& command, std::vector<Layer> outer, 
     const LauncherTable* launcher = LauncherAt(words, at, &length);
     if (launcher == nullptr) {
       if (IsAssignment(words[at])) {
-        const size_t equals = words[at].text().find('=');
-        inner.environment.push_back({words[at].text().substr(0, equals), words[at].From(equals + 1), words[at].span(), true});
+        AddAssignment(words[at], inner.environment);
         ++at;
         continue;
       }
@@ -175,7 +203,9 @@ void CommandReader::Read(const ShellCommand& command, std::vector<Layer> outer, 
     if (launcher->starts == "search") {
       // The first word of a launcher that starts processes, whatever stands before it.
       size_t found = at;
-      while (found < words.size() && !(LauncherAt(words, found, &length) != nullptr && (LauncherAt(words, found, &length)->is_job || LauncherAt(words, found, &length)->name == "shell"))) ++found;
+      while (found < words.size() && !(LauncherAt(words, found, &length) != nullptr && (LauncherAt(words, found, &length)->is_job || LauncherAt(words, found, &length)->name == "shell"))) {
+        AddContainerVariable(words, found++, inner.environment);
+      }
       at = found;
       continue;
     }
@@ -192,11 +222,13 @@ void CommandReader::Read(const ShellCommand& command, std::vector<Layer> outer, 
       return;
     }
     at = ReadOptions(words, at, layer);
+    AddExports(layer, inner.environment);
+    if (launcher->starts == "input" && command.input) return ReadBatch(*command.input, inner, layer, depth, file);
     const size_t last = std::min(at, words.size()) - 1;
     layer.span = Around(layer.span, words[last].span());
     if (launcher->is_job || launcher->name == "python") outer.push_back(std::move(layer));
     if (launcher->starts == "second command") ++at;
-    if (launcher->starts == "none" || launcher->starts == "script" || launcher->name == "python") break;
+    if (launcher->starts == "none" || launcher->starts == "input" || launcher->starts == "script" || launcher->name == "python") break;
   }
   if (!outer.empty()) Add(inner, std::move(outer), at, is_remote, file);
 }
@@ -226,6 +258,7 @@ void CommandReader::ReadNested(const Word& text, const ShellCommand& command, st
     input.variables[setting.name] = {.words = {setting.value}, .is_exported = true, .span = setting.span};
   }
   const ShellScript script = ReadShell(input);
+  const size_t first = file.jobs.size();
   for (ShellCommand inner : script.commands) {
     inner.in_background = inner.in_background || command.in_background;
     inner.is_repeated = inner.is_repeated || command.is_repeated;
@@ -233,6 +266,21 @@ void CommandReader::ReadNested(const Word& text, const ShellCommand& command, st
     inner.order = command.order;
     inner.arms.insert(inner.arms.begin(), command.arms.begin(), command.arms.end());
     Read(inner, outer, is_remote, depth + 1, file);
+  }
+  // Of a script that this one writes.
+  if (const std::optional<Layer> allocation = ReadDirectives(tables_, script.directives)) {
+    for (size_t i = first; i < file.jobs.size(); ++i) file.jobs[i].allocation = allocation;
+  }
+}
+
+// `sbatch --nodes=2 <<EOF`: options of the command count more than the lines `#SBATCH` of the text.
+void CommandReader::ReadBatch(const Word& text, const ShellCommand& command, const Layer& batch, int depth, LaunchFile& file) const {
+  const size_t first = file.jobs.size();
+  ReadNested(text, command, {}, true, depth, file);
+  for (size_t i = first; i < file.jobs.size(); ++i) {
+    Job& job = file.jobs[i];
+    if (!job.allocation) job.allocation = batch;
+    else job.allocation->options.insert(job.allocation->options.end(), batch.options.begin(), batch.options.end());
   }
 }
 
@@ -256,9 +304,13 @@ void CommandReader::ReadScript(ShellInput input, bool is_file, LaunchFile& file)
     if (before != nullptr && !is_job) NoteLost(input.text, *before, command, file);
     before = is_job ? &command : nullptr;
     // `cat > job.sh <<EOF`: the text is a script that somebody runs.
-    const bool is_script = command.input && file.jobs.size() == first && command.input->text().find("#!") < 8;
+    const size_t own = file.jobs.size();
+    const bool is_script = command.input && own == first && command.input->text().find("#!") < 8;
     if (is_script) ReadNested(*command.input, command, {}, true, 0, file);
-    for (size_t i = first; i < file.jobs.size(); ++i) file.jobs[i].allocation = allocation;
+    // One that is handed to the scheduler has an allocation of its own.
+    for (size_t i = first; i < own; ++i) {
+      if (!file.jobs[i].allocation) file.jobs[i].allocation = allocation;
+    }
   }
   file.settings.insert(file.settings.end(), script.exports.begin(), script.exports.end());
   file.syntax.statements.insert(file.syntax.statements.end(), script.statements.begin(), script.statements.end());

@@ -28,6 +28,7 @@ class CommandReader {
   void Read(const ShellCommand& command, std::vector<launch::Layer> outer, bool is_remote, int depth, launch::LaunchFile& file) const;
   void ReadNested(const Word& text, const ShellCommand& command, std::vector<launch::Layer> outer, bool is_remote, int depth,
                   launch::LaunchFile& file) const;
+  void ReadBatch(const Word& text, const ShellCommand& command, const launch::Layer& batch, int depth, launch::LaunchFile& file) const;
   void Add(const ShellCommand& command, std::vector<launch::Layer> layers, size_t rest, bool is_remote, launch::LaunchFile& file) const;
   void NoteLost(const Word& text, const ShellCommand& before, const ShellCommand& command, launch::LaunchFile& file) const;
   const launch::LauncherTable* LauncherAt(const std::vector<Word>& words, size_t at, size_t* length) const;

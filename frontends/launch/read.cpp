@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <utility>
 
 #include "analyzer/base/lowered.h"
 #include "frontends/launch/cluster.h"
@@ -115,7 +116,7 @@ class FileReader {
     if (end > from) recipe.Append(Text(from, end));
   }
 
-  // Shell forms of RUN, CMD and ENTRYPOINT; `ENV NAME=VALUE` holds for what comes behind it.
+  // RUN, CMD and ENTRYPOINT; `ENV NAME=VALUE` holds for what comes behind it.
   void ReadDockerfile() {
     const std::string& text = in_.text.text;
     ShellInput input;
@@ -123,33 +124,40 @@ class FileReader {
       size_t end = EndOfLine(at);
       while (text[at] != '#' && end < text.size() && end > at && text[end - 1] == '\\') end = EndOfLine(end + 1);
       const std::string_view line = std::string_view(text).substr(at, end - at);
-      const size_t space = line.find(' ');
-      const std::string_view verb = line.substr(0, space);
+      const size_t space = line.find_first_of(" \t");
+      const std::string verb = base::Lowered(line.substr(0, space));
       if (line.starts_with('#')) AddExtent(at, EndOfLine(at), file_.syntax.comments);
       else if (!line.empty()) AddExtent(at, end, file_.syntax.statements);
+      if (verb == "from") ReadEntrypoint();
       if (space != std::string_view::npos) ReadInstruction(verb, at + space + 1, end, input);
       at = end + 1;
     }
+    ReadEntrypoint();
   }
   void ReadInstruction(std::string_view verb, size_t begin, size_t end, ShellInput& input) {
-    if (verb == "ENV") {
-      for (const Word& word : SplitWords(Text(begin, end))) {
-        const size_t equals = word.text().find('=');
-        if (equals == std::string::npos) continue;
-        const std::string name = word.text().substr(0, equals);
-        input.variables[name] = {.words = {word.From(equals + 1)}, .is_exported = true, .span = word.span()};
-        file_.settings.push_back({name, word.From(equals + 1), word.span()});
-      }
-      return;
-    }
-    if (verb != "RUN" && verb != "CMD" && verb != "ENTRYPOINT") return;
+    if (verb == "env") return ReadEnvironment(Text(begin, end), input);
+    if (verb != "run" && verb != "cmd" && verb != "entrypoint") return;
     const size_t bracket = in_.text.text.find_first_not_of(' ', begin);
-    if (bracket < end && in_.text.text[bracket] == '[') return ReadExecForm(bracket + 1, end, input);
+    if (bracket < end && in_.text.text[bracket] == '[') return ReadExecForm(verb, bracket + 1, end, input);
     input.text = Text(begin, end);
     commands_.ReadScript(input, false, file_);
   }
-  // `["torchrun", "train.py"]`
-  void ReadExecForm(size_t begin, size_t end, const ShellInput& input) {
+  // `ENV NAME=VALUE OTHER=VALUE`, or `ENV NAME VALUE` of old.
+  void ReadEnvironment(const Word& line, ShellInput& input) {
+    const std::vector<Word> words = SplitWords(line);
+    const bool is_old = words.size() > 1 && words[0].text().find('=') == std::string::npos;
+    if (is_old) return SetEnvironment(words[0].text(), words.size() == 2 ? words[1] : Unknown(words[1].span()), line.span(), input);
+    for (const Word& word : words) {
+      const size_t equals = word.text().find('=');
+      if (equals != std::string::npos) SetEnvironment(word.text().substr(0, equals), word.From(equals + 1), word.span(), input);
+    }
+  }
+  void SetEnvironment(const std::string& name, const Word& value, source::Span span, ShellInput& input) {
+    input.variables[name] = {.words = {value}, .is_exported = true, .span = span};
+    file_.settings.push_back({name, value, span});
+  }
+  // `["torchrun", "train.py"]`; what CMD names are arguments of what ENTRYPOINT names.
+  void ReadExecForm(std::string_view verb, size_t begin, size_t end, const ShellInput& input) {
     ShellCommand command{.words = {}, .environment = {}, .span = Text(begin - 1, end).span(), .input = {}, .arms = {}};
     for (const auto& [name, variable] : input.variables) command.environment.push_back({name, variable.words[0], variable.span});
     const std::string& text = in_.text.text;
@@ -159,7 +167,25 @@ class FileReader {
       command.words.push_back(Text(at + 1, close));
       at = close + 1;
     }
-    if (!command.words.empty()) commands_.ReadWords(std::move(command), file_);
+    if (command.words.empty()) return;
+    if (verb == "entrypoint") {
+      ReadEntrypoint();
+      entrypoint_ = std::move(command);
+      return;
+    }
+    const size_t jobs = file_.jobs.size();
+    if (verb == "cmd" && entrypoint_) {
+      ShellCommand both = command;
+      both.words.insert(both.words.begin(), entrypoint_->words.begin(), entrypoint_->words.end());
+      commands_.ReadWords(std::move(both), file_);
+    }
+    // A script of the image that is the entry point may start what CMD names.
+    if (file_.jobs.size() > jobs) entrypoint_.reset();
+    else commands_.ReadWords(std::move(command), file_);
+  }
+  // One that has no arguments.
+  void ReadEntrypoint() {
+    if (entrypoint_) commands_.ReadWords(*std::exchange(entrypoint_, std::nullopt), file_);
   }
 
   // Fenced blocks that hold shell. A line that begins with `$ ` is a prompt, and then the others are what was printed.
@@ -173,14 +199,15 @@ class FileReader {
         at = end + 1;
         continue;
       }
-      const std::string fence(line.substr(0, 3));
-      std::string_view language = line.substr(3);
+      // It ends with as many ticks as it begins with, or more: a block of four may show one of three.
+      const std::string fence(line.substr(0, line.find_first_not_of(line[0])));
+      std::string_view language = line.substr(fence.size());
       language = language.substr(0, language.find_first_of(" \r{"));
       const size_t body = std::min(end + 1, text.size());
       size_t close = body;
       while (close < text.size()) {
         const size_t first = text.find_first_not_of(" >", close);
-        if (first != std::string::npos && text.compare(first, 3, fence) == 0) break;
+        if (first != std::string::npos && text.compare(first, fence.size(), fence) == 0) break;
         close = EndOfLine(close) + 1;
       }
       close = std::min(close, text.size());
@@ -261,10 +288,11 @@ class FileReader {
   ShellInput InputOf(ConfigId id) const {
     ShellInput input;
     for (ConfigId around = file_.tree[id].parent; around; around = file_.tree[around].parent) {
-      for (const char* key : {"env", "envs"}) AddEnvironment(file_.tree.Member(around, key), input);
+      for (const char* key : {"env", "envs", "environment"}) AddEnvironment(file_.tree.Member(around, key), input);
       const ConfigId nodes = file_.tree.Member(around, "num_nodes");
       if (file_.tree.Integer(nodes)) Set(input, "SKYPILOT_NUM_NODES", nodes, false);
     }
+    for (auto& [name, variable] : Cluster(file_.tree, id).Variables()) input.variables.try_emplace(name, std::move(variable));
     return input;
   }
   Word ValueOf(ConfigId id) const {
@@ -274,12 +302,15 @@ class FileReader {
   void Set(ShellInput& input, const std::string& name, ConfigId value, bool is_exported) const {
     input.variables.try_emplace(name, ShellVariable{.words = {ValueOf(value)}, .is_exported = is_exported, .span = file_.tree[value].span});
   }
-  // `{NAME: value}` or `[{name: NAME, value: value}]`
+  // `{NAME: value}`, `[{name: NAME, value: value}]` or `["NAME=value"]`
   void AddEnvironment(ConfigId env, ShellInput& input) const {
     if (!env) return;
     for (const ConfigId child : file_.tree[env].children) {
       if (file_.tree[env].kind == ConfigKind::Map) {
         Set(input, file_.tree[child].key, child, true);
+      } else if (const Word text = ValueOf(child); text.text().find('=') != std::string::npos) {
+        const size_t equals = text.text().find('=');
+        input.variables.try_emplace(text.text().substr(0, equals), ShellVariable{.words = {text.From(equals + 1)}, .is_exported = true, .span = text.span()});
       } else if (const ConfigId value = file_.tree.Member(child, "value")) {
         Set(input, std::string(file_.tree.Text(file_.tree.Member(child, "name"))), value, true);
       }
@@ -335,6 +366,7 @@ class FileReader {
 
   const ReadInput& in_;
   CommandReader commands_;
+  std::optional<ShellCommand> entrypoint_;  // in exec form, of the stage of a Dockerfile that is being read
   LaunchFile file_;
 };
 
@@ -351,8 +383,8 @@ std::optional<FileKind> KindOfName(std::string_view path) {
   if (ending == ".json") return FileKind::Json;
   if (ending == ".md") return FileKind::Markdown;
   if (ending == ".ipynb") return FileKind::Notebook;
-  if (name == "Makefile" || name == "makefile" || ending == ".mk") return FileKind::Make;
-  if (name.starts_with("Dockerfile") || ending == ".dockerfile") return FileKind::Docker;
+  if (name == "Makefile" || name == "makefile" || name == "GNUmakefile" || ending == ".mk") return FileKind::Make;
+  if (name.starts_with("Dockerfile") || name.starts_with("Containerfile") || ending == ".dockerfile") return FileKind::Docker;
   return std::nullopt;
 }
 
