@@ -20,16 +20,29 @@ bool IsJobOfOne(const launch::Job& job) {
   return processes == 1 && is_one_node;
 }
 
+constexpr int64_t kSeveral = 2;
+
+// Of a step of the scheduler: what it says itself, or else the script that it stands in. 0: neither says it.
+int64_t NodesOfStep(const launch::Job& job) {
+  const launch::Layer* step = job.Find("srun");
+  if (step == nullptr) return 0;
+  if (step->Find("nodes") != nullptr) return step->Number("nodes").value_or(kSeveral);
+  const bool may_be_fewer = step->Find("processes") != nullptr || step->Find("hosts") != nullptr;
+  if (may_be_fewer || !job.allocation || job.allocation->Find("nodes") == nullptr) return 0;
+  return job.allocation->Number("nodes").value_or(kSeveral);
+}
+
 // torchrun starts one node unless it is told of more; others ask a configuration, or are one of several themselves. A number that stands
 // in a variable is meant to be another one some day.
 int64_t NodesOf(const launch::Job& job) {
-  constexpr int64_t kSeveral = 2;
   const launch::Layer& agent = job.innermost();
   const bool is_alone = job.layers.size() == 1 && !job.is_remote && !job.has_cluster && !job.allocation;
   const bool is_hidden = std::ranges::any_of(agent.options, [](const launch::Option& option) { return option.means == "unknown" || !option.word.IsKnown(); });
   if (agent.Find("nodes") != nullptr) return agent.Number("nodes").value_or(kSeveral);
   const bool is_torch = agent.launcher->name == "torchrun" || agent.launcher->name == "torch.distributed.launch";
-  return is_alone && is_torch && !is_hidden ? 1 : 0;
+  if (is_alone && is_torch && !is_hidden) return 1;
+  // Each task is a rank where no other launcher stands between.
+  return agent.launcher->is_job && agent.launcher->name != "srun" ? 0 : NodesOfStep(job);
 }
 
 // What options of the launcher say; empty: nothing.

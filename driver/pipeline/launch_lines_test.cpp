@@ -29,6 +29,16 @@ std::vector<std::string> LinesOf(std::map<std::string, std::string> texts) {
   return lines;
 }
 
+// Of the first line.
+int64_t NodesOf(const std::string& script) {
+  const source::MemoryFileSystem files({{"train.py", kCode}, {"run.sh", script}});
+  Options options;
+  options.paths = {"."};
+  Analysed analysed;
+  EXPECT_TRUE(Run(options, files, analysed).has_value());
+  return analysed.launch_lines.at(0).nodes;
+}
+
 TEST(LaunchLinesTest, LaunchersStartRanksAndPythonOneProcess) {
   EXPECT_THAT(LinesOf({{"train.py", kCode}, {"eval.py", kCode}, {"run.sh", "torchrun --nproc_per_node=8 train.py\npython eval.py\n"}}),
               UnorderedElementsAre("train.py ranks", "eval.py one"));
@@ -66,6 +76,15 @@ TEST(LaunchLinesTest, ALauncherMayBeToldToStartOneProcess) {
   const std::string lines = "accelerate launch --num_processes=1 train.py\ntorchrun --nnodes=2 --nproc_per_node=1 eval.py\n";
   EXPECT_THAT(LinesOf({{"train.py", kCode}, {"eval.py", kCode}, {"run.sh", lines}}),
               UnorderedElementsAre("train.py job of one", "eval.py ranks"));
+}
+
+TEST(LaunchLinesTest, NodesAreThoseOfTheStep) {
+  EXPECT_EQ(NodesOf("#!/bin/bash\n#SBATCH --nodes=2\nsrun python train.py\n"), 2);
+  EXPECT_EQ(NodesOf("#!/bin/bash\n#SBATCH --nodes=2\nsrun -N 4 python train.py\n"), 4);
+  EXPECT_EQ(NodesOf("#!/bin/bash\n#SBATCH --nodes=2\nsrun -n 1 python train.py\n"), 0);
+  EXPECT_EQ(NodesOf("#!/bin/bash\n#SBATCH --nodes=2\nsrun torchrun train.py\n"), 0);
+  EXPECT_EQ(NodesOf("torchrun train.py\n"), 1);
+  EXPECT_EQ(NodesOf("srun python train.py\n"), 0);
 }
 
 TEST(LaunchLinesTest, NotebooksStartScriptsToo) {

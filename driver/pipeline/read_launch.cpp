@@ -7,6 +7,7 @@
 #include "driver/pipeline/parallel.h"
 #include "driver/pipeline/prefilter.h"
 #include "driver/pipeline/syntax.h"
+#include "frontends/launch/configured.h"
 #include "frontends/launch/python_calls.h"
 #include "frontends/launch/read.h"
 #include "frontends/python/lower.h"
@@ -67,6 +68,7 @@ class Reader {
     for (const std::string& path : code_.paths) ReadPython(path);
     if (AsksForVersions()) ReadPins();
     line_reader_.Finish(launches_, lines_);
+    launch_files::AddConfiguredOptions(launches_);
   }
 
  private:
