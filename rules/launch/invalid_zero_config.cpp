@@ -15,6 +15,40 @@ using launch::ConfigNode;
 
 constexpr std::string_view kCode = "AR703";
 
+// Where a configuration says what is offloaded, and under which stage.
+struct Offload {
+  ConfigId stage;
+  ConfigId parameters;  // the device for them
+  ConfigId optimizer;
+};
+
+bool IsOn(std::string_view device) { return device == "cpu" || device == "nvme"; }
+
+void CheckOffload(const launch::ConfigTree& tree, const Offload& offload, FindingSink& sink) {
+  const std::optional<int64_t> stage = tree.Integer(offload.stage);
+  if (!stage) return;
+  const auto report = [&](ConfigId at, findings::Text message, findings::Text help) {
+    sink.push_back(LaunchFinding(kCode, Severity::Error, Confidence::Certain, tree[at].span, std::move(message)));
+    sink.back().help = std::move(help);
+    if (at != offload.stage) AddNote(sink.back(), tree[offload.stage].span, {"the stage", {}});
+  };
+  const std::string number = std::to_string(*stage);
+  if (*stage < 0 || *stage > 3) return report(offload.stage, {"stage {} of ZeRO does not exist: there are 0 to 3", {number}}, {});
+  // Stage 0 turns all of it off: it is a setting to start from.
+  if (*stage != 3 && *stage != 0 && IsOn(tree.Text(offload.parameters))) {
+    report(offload.parameters,
+           {"parameters are offloaded under ZeRO-{}, which keeps all of them on each GPU: only stage 3 "
+            "offloads parameters", {number}},
+           {"remove `{}`, or use stage 3", {tree[offload.parameters].key == "device" ? "offload_param" : tree[offload.parameters].key}});
+  }
+  const std::string_view optimizer = tree.Text(offload.optimizer);
+  if (*stage == 0 && IsOn(optimizer)) {
+    report(offload.optimizer, {"the optimizer is offloaded without "
+                               "ZeRO: stage 0 turns it off", {}}, {"use stage 1, 2 or 3", {}});
+  }
+  if (*stage != 3 && optimizer == "nvme") report(offload.optimizer, {"stage {} of ZeRO cannot offload to NVMe: only stage 3 can", {number}}, {});
+}
+
 class ConfigCheck {
  public:
   ConfigCheck(const launch::ConfigTable& table, const launch::ConfigTree& tree, ConfigId root, FindingSink& sink)
@@ -22,7 +56,9 @@ class ConfigCheck {
 
   void Run() {
     CheckKeys(root_, "");
-    CheckOffload();
+    const ConfigId zero = tree_.Member(root_, "zero_optimization");
+    CheckOffload(tree_, {.stage = tree_.Member(zero, "stage"), .parameters = tree_.Find(zero, "offload_param.device"),
+                         .optimizer = tree_.Find(zero, "offload_optimizer.device")}, sink_);
     CheckPrecision();
     CheckBatch();
   }
@@ -104,42 +140,6 @@ class ConfigCheck {
     }
   }
 
-  bool IsOn(ConfigId device) const {
-    const std::string_view text = tree_.Text(device);
-    return text == "cpu" || text == "nvme";
-  }
-
-  void CheckOffload() {
-    const ConfigId zero = tree_.Member(root_, "zero_optimization");
-    const ConfigId stage_id = tree_.Member(zero, "stage");
-    const std::optional<int64_t> stage = tree_.Integer(stage_id);
-    if (!stage) return;
-    if (*stage < 0 || *stage > 3) {
-      Report(Severity::Error, Confidence::Certain, tree_[stage_id].span, {"stage {} of ZeRO does not exist: there are 0 to 3", {std::to_string(*stage)}}, {});
-      return;
-    }
-    const ConfigId param = tree_.Find(zero, "offload_param.device");
-    // Stage 0 turns all of it off: it is a setting to start from.
-    if (*stage != 3 && *stage != 0 && IsOn(param)) {
-      Report(Severity::Error, Confidence::Certain, tree_[param].span,
-             {"parameters are offloaded under ZeRO-{}, which keeps all of them on each GPU: only stage 3 "
-              "offloads parameters", {std::to_string(*stage)}},
-             {"remove `offload_param`, or use stage 3", {}});
-      AddNote(sink_.back(), tree_[stage_id].span, {"the stage", {}});
-    }
-    const ConfigId optimizer = tree_.Find(zero, "offload_optimizer.device");
-    if (*stage == 0 && IsOn(optimizer)) {
-      Report(Severity::Error, Confidence::Certain, tree_[optimizer].span, {"the optimizer is offloaded without "
-                                                                           "ZeRO: stage 0 turns it off", {}},
-             {"use stage 1, 2 or 3", {}});
-      AddNote(sink_.back(), tree_[stage_id].span, {"the stage", {}});
-    }
-    const ConfigId nvme = tree_.Find(zero, "offload_optimizer.device");
-    if (*stage != 3 && tree_.Text(nvme) == "nvme") {
-      Report(Severity::Error, Confidence::Certain, tree_[nvme].span, {"stage {} of ZeRO cannot offload to NVMe: only stage 3 can", {std::to_string(*stage)}}, {});
-    }
-  }
-
   void CheckPrecision() {
     const ConfigId half = tree_.Find(root_, "fp16.enabled");
     const ConfigId brain = tree_.Member(root_, "bf16") ? tree_.Find(root_, "bf16.enabled") : tree_.Find(root_, "bfloat16.enabled");
@@ -178,12 +178,21 @@ bool IsDeepSpeed(const launch::ConfigTree& tree, ConfigId map, const launch::Con
          (tree.Member(map, "fp16") || tree.Member(map, "bf16") || tree.Member(map, "optimizer"));
 }
 
+// The section of a configuration of Accelerate, which passes it on.
+void CheckSection(const launch::ConfigTree& tree, FindingSink& sink) {
+  const ConfigId section = tree.Member(tree.root(), "deepspeed_config");
+  if (!section || tree[section].kind != ConfigKind::Map || !tree.Member(tree.root(), "distributed_type")) return;
+  CheckOffload(tree, {.stage = tree.Member(section, "zero_stage"), .parameters = tree.Member(section, "offload_param_device"),
+                      .optimizer = tree.Member(section, "offload_optimizer_device")}, sink);
+}
+
 void Check(const LaunchContext& context, FindingSink& sink) {
   const launch::ConfigTable* table = context.launches.tables.FindConfig("deepspeed");
   if (table == nullptr) return;
   for (const LaunchFile& file : context.launches.files) {
     if (file.kind != launch::FileKind::Json && file.kind != launch::FileKind::Yaml) continue;
     if (IsDeepSpeed(file.tree, file.tree.root(), *table)) ConfigCheck(*table, file.tree, file.tree.root(), sink).Run();
+    CheckSection(file.tree, sink);
   }
 }
 
@@ -200,9 +209,10 @@ extern const Rule InvalidZeroConfig = {
     .explanation = R"md(
 ## What it finds
 
-In the JSON or YAML of a DeepSpeed configuration: offloading of parameters below stage 3 and of the
-optimizer at stage 0, `fp16` and `bf16` both on, a `train_batch_size` that no number of ranks gives,
-keys that DeepSpeed does not have, deprecated keys, values of the wrong type.
+In the JSON or YAML of a DeepSpeed configuration, and in the `deepspeed_config` of a configuration of
+Accelerate: offloading of parameters below stage 3 and of the optimizer at stage 0. In the former also
+`fp16` and `bf16` both on, a `train_batch_size` that no number of ranks gives, keys that DeepSpeed does not
+have, deprecated keys, values of the wrong type.
 
 ## Why it hurts
 

@@ -11,6 +11,9 @@ using findings::Confidence;
 
 constexpr std::array<std::string_view, 6> kAgents = {"torchrun", "torch.distributed.launch", "accelerate", "deepspeed", "colossalai", "lightning"};
 
+// Of DeepSpeed's `--include`.
+constexpr std::string_view kOnThisMachine = "localhost:";
+
 // An option, or a key of a configuration.
 std::string_view Between(const Option& option) {
   if (option.name.starts_with("--")) return "=";
@@ -33,11 +36,38 @@ Said DevicesIn(const Option& option) {
   return said;
 }
 
+// All devices of a job are those of a node where it has one; those of its tasks add up.
 Said DevicesAsked(const Layer& layer) {
   for (const std::string_view means : {"devices_per_node", "resources"}) {
     if (const Option* option = layer.Find(means)) return DevicesIn(*option);
   }
-  return {};
+  if (const Option* all = layer.Find("devices"); all != nullptr && layer.Number("nodes") == 1) return DevicesIn(*all);
+  const Option* of_task = layer.Find("devices_per_process");
+  const bool has_other_tasks = layer.Find("processes") != nullptr || layer.Find("processes_per_device") != nullptr;
+  if (of_task == nullptr || has_other_tasks) return {};
+  const int64_t tasks = layer.Find("processes_per_node") == nullptr ? 1 : layer.Number("processes_per_node").value_or(0);
+  Said said = DevicesIn(*of_task);
+  if (tasks <= 0 || !said.value) return {};
+  said.value = *said.value * tasks;
+  return said;
+}
+
+// `0,1,2`; nothing: not known, or by another name than a number.
+std::optional<Devices> DevicesListed(const Word& list, source::Span span, std::string name) {
+  if (!list.IsKnown()) return std::nullopt;
+  Devices devices{.numbers = {}, .said = {.value = std::nullopt, .span = span, .sureness = list.sureness(), .text = std::move(name)}};
+  const std::string& text = list.text();
+  for (size_t at = 0; at <= text.size() && !text.empty();) {
+    const size_t comma = std::min(text.find(',', at), text.size());
+    std::string one = text.substr(at, comma - at);
+    std::erase(one, ' ');
+    if (one.empty() && comma == text.size()) break;
+    if (one.empty() || one.find_first_not_of("0123456789") != std::string::npos) return std::nullopt;
+    devices.numbers.insert(std::move(one));
+    at = comma + 1;
+  }
+  devices.said.value = static_cast<int64_t>(devices.numbers.size());
+  return devices;
 }
 
 }  // namespace
@@ -59,6 +89,14 @@ bool HidesOptions(const Layer& layer) {
 Said SaidBy(const Layer& layer, std::string_view means) {
   const Option* option = layer.Find(means);
   return option == nullptr ? Said() : SaidIn(*option);
+}
+
+// Options of torchrun have variables.
+Said SaidInEnvironment(const Job& job, std::string_view name) {
+  const launch::Setting* setting = job.Env(name);
+  if (setting == nullptr) return {};
+  return {.value = setting->value.Number(), .span = setting->span, .sureness = setting->value.sureness(),
+          .text = "`" + setting->name + "=" + setting->value.Shown() + "`"};
 }
 
 Said NodesOfStep(const Job& job) {
@@ -94,8 +132,7 @@ Said DevicesOfNode(const Job& job) {
     if (own.value) return own;
   }
   if (job.devices) return DevicesIn(*job.devices);
-  // A job that another script hands to the scheduler may be of another allocation.
-  return job.allocation && !job.is_remote ? DevicesAsked(*job.allocation) : Said();
+  return job.allocation ? DevicesAsked(*job.allocation) : Said();
 }
 
 Said NodesOf(const Job& job) {
@@ -115,7 +152,10 @@ Said NodesOf(const Job& job) {
 Said ProcessesPerNode(const Job& job) {
   const Layer* agent = AgentOf(job);
   if (agent == nullptr) return {};
-  if (agent->launcher->name != "accelerate") return SaidBy(*agent, "processes_per_node");
+  if (agent->launcher->name != "accelerate") {
+    const bool is_in_environment = agent->launcher->name == "torchrun" && agent->Find("processes_per_node") == nullptr && !HidesOptions(*agent);
+    return is_in_environment ? SaidInEnvironment(job, "PET_NPROC_PER_NODE") : SaidBy(*agent, "processes_per_node");
+  }
   // Accelerate counts the processes of all nodes.
   Said said = SaidBy(*agent, "processes");
   const Option* nodes = agent->Find("nodes");
@@ -126,21 +166,21 @@ Said ProcessesPerNode(const Job& job) {
   return said;
 }
 
-std::optional<std::set<std::string>> VisibleDevices(const Job& job, const launch::Setting** setting) {
-  *setting = job.Env("CUDA_VISIBLE_DEVICES");
-  if (*setting == nullptr || !(*setting)->value.IsKnown()) return std::nullopt;
-  const std::string& text = (*setting)->value.text();
-  std::set<std::string> devices;
-  for (size_t at = 0; at <= text.size() && !text.empty();) {
-    const size_t comma = std::min(text.find(',', at), text.size());
-    std::string one = text.substr(at, comma - at);
-    std::erase(one, ' ');
-    if (one.empty() && comma == text.size()) break;
-    if (one.empty() || one.find_first_not_of("0123456789") != std::string::npos) return std::nullopt;
-    devices.insert(std::move(one));
-    at = comma + 1;
+std::optional<Devices> VisibleDevices(const Job& job) {
+  const launch::Setting* setting = job.Env("CUDA_VISIBLE_DEVICES");
+  return setting == nullptr ? std::nullopt : DevicesListed(setting->value, setting->span, "CUDA_VISIBLE_DEVICES");
+}
+
+std::optional<Devices> DevicesOf(const Job& job) {
+  const Layer* agent = AgentOf(job);
+  if (agent == nullptr) return VisibleDevices(job);
+  if (const Option* ids = agent->Find("devices"); ids != nullptr && ids->value.text() != "all") {
+    return DevicesListed(ids->value, ids->word.span(), ids->name);
   }
-  return devices;
+  const Option* include = agent->Find("include");
+  if (include == nullptr) return VisibleDevices(job);
+  const std::string_view text = include->value.text();
+  return text.starts_with(kOnThisMachine) ? DevicesListed(include->value.From(kOnThisMachine.size()), include->word.span(), include->name) : std::nullopt;
 }
 
 Confidence ConfidenceOf(Sureness sureness) {

@@ -34,6 +34,7 @@ const Layer* AgentOf(const Job& job);
 bool HidesOptions(const Layer& layer);
 
 Said SaidBy(const Layer& layer, std::string_view means);
+Said SaidInEnvironment(const Job& job, std::string_view name);
 // Of the scheduler's step that a command is started by; without one, of nothing.
 Said NodesOfStep(const Job& job);
 Said TasksPerNodeOfStep(const Job& job);
@@ -43,8 +44,15 @@ Said DevicesOfNode(const Job& job);
 Said NodesOf(const Job& job);
 // Processes that the agent starts on a node.
 Said ProcessesPerNode(const Job& job);
-// GPUs that CUDA_VISIBLE_DEVICES leaves; nothing: it is not set, or not known.
-std::optional<std::set<std::string>> VisibleDevices(const Job& job, const launch::Setting** setting);
+// The GPUs that a job may use, by their numbers, and who says so.
+struct Devices {
+  std::set<std::string> numbers;
+  Said said;               // how many; its text is the name of the variable or of the option
+};
+// What CUDA_VISIBLE_DEVICES leaves; nothing: it is not set, or not known.
+std::optional<Devices> VisibleDevices(const Job& job);
+// What the job's launcher is told (`--gpu_ids`, `--include`), or else the variable.
+std::optional<Devices> DevicesOf(const Job& job);
 
 findings::Confidence ConfidenceOf(Sureness sureness);
 findings::Confidence ConfidenceOf(const Said& a, const Said& b);

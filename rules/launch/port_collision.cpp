@@ -17,13 +17,27 @@ struct Port {
   Sureness sureness = Sureness::Written;
 };
 
+// Of `--rdzv_endpoint=localhost:29400`; nothing: on another machine, a free one, or not known.
+std::optional<Port> PortOfEndpoint(const Option& endpoint) {
+  const std::string& text = endpoint.value.text();
+  const size_t colon = text.rfind(':');
+  const std::string host = text.substr(0, colon);
+  const bool is_here = host == "localhost" || host == "127.0.0.1";
+  const Word port = colon == std::string::npos ? Word() : endpoint.value.From(colon + 1);
+  if (!is_here || !port.Number() || port.text() == "0") return std::nullopt;
+  return Port{port.text(), endpoint.word.span(), false, endpoint.value.sureness()};
+}
+
 // The port at which a launcher opens its store on this machine; nothing: a free one, or not known.
 std::optional<Port> PortOf(const Job& job) {
   const Layer* agent = AgentOf(job);
   if (agent == nullptr || agent->Find("standalone") != nullptr || HidesOptions(*agent)) return std::nullopt;
+  // Jobs with ids of their own may share a store, and nodes of one job have to.
+  const Option* endpoint = agent->Find("rendezvous_endpoint");
+  const bool is_shared = agent->Find("rendezvous_id") != nullptr || (agent->Find("nodes") != nullptr && agent->Number("nodes") != 1);
+  if (endpoint != nullptr) return is_shared ? std::nullopt : PortOfEndpoint(*endpoint);
   const Option* backend = agent->Find("rendezvous_backend");
   if (backend != nullptr && backend->value.text() != "static") return std::nullopt;
-  if (agent->Find("rendezvous_endpoint") != nullptr) return std::nullopt;
   if (const Option* port = agent->Find("master_port")) {
     if (!port->value.Number() || port->value.text() == "0") return std::nullopt;
     return Port{port->value.text(), port->word.span(), false, port->value.sureness()};
@@ -67,16 +81,14 @@ void ReportPair(const Job& first, const Port& first_port, const Job&, const Port
 
 // Whether they do.
 bool CheckDevices(const Job& first, const Job& second, FindingSink& sink) {
-  const launch::Setting* first_setting = nullptr;
-  const launch::Setting* setting = nullptr;
-  const auto first_devices = VisibleDevices(first, &first_setting);
-  const auto devices = VisibleDevices(second, &setting);
-  if (!first_devices || !devices || setting->span == first_setting->span) return false;
-  const auto shared = std::ranges::find_if(*devices, [&](const std::string& device) { return first_devices->contains(device); });
-  if (shared == devices->end()) return false;
-  Finding finding = LaunchFinding(kCode, Severity::Warning, Confidence::Likely, setting->span,
+  const std::optional<Devices> first_devices = DevicesOf(first);
+  const std::optional<Devices> devices = DevicesOf(second);
+  if (!first_devices || !devices || devices->said.span == first_devices->said.span) return false;
+  const auto shared = std::ranges::find_if(devices->numbers, [&](const std::string& device) { return first_devices->numbers.contains(device); });
+  if (shared == devices->numbers.end()) return false;
+  Finding finding = LaunchFinding(kCode, Severity::Warning, Confidence::Likely, devices->said.span,
                                   {"this job and the one started before it run at the same time, and both use GPU {}", {*shared}});
-  AddNote(finding, first_setting->span, {"the other job, in the background", {}});
+  AddNote(finding, first_devices->said.span, {"the other job, in the background", {}});
   sink.push_back(std::move(finding));
   return true;
 }
@@ -136,8 +148,9 @@ extern const Rule PortCollision = {
 ## What it finds
 
 Two jobs of a script of which one runs in the background (`&`) while the other starts, and which
-meet at the same port: one that is written, or the default 29500; the same in a loop. And two such
-jobs whose `CUDA_VISIBLE_DEVICES` share a GPU.
+meet at the same port: one that is written, also in `--rdzv_endpoint=localhost:29400`, or the default
+29500; the same in a loop. And two such jobs that share a GPU, by `CUDA_VISIBLE_DEVICES`, `--gpu_ids` or
+`--include=localhost:0,1`.
 
 ## Why it hurts
 
@@ -164,7 +177,7 @@ wait
 
 * A `wait` stands between them, or they are in different arms of an `if`.
 * They run on other machines: `ssh`, `srun`; or they are nodes of one job, with `--node_rank`.
-* `--standalone`, a port that is not known, a port of 0.
+* `--standalone`, a port that is not known, a port of 0, an endpoint beside `--rdzv_id`.
 
 ## Fix
 

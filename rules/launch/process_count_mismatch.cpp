@@ -21,6 +21,7 @@ class JobCheck {
   void Run() {
     if (agent_.Find("cpu") != nullptr) return;
     CheckTasks();
+    CheckNodes();
     if (agent_.launcher->name == "deepspeed") return CheckIgnored();
     CheckVisible();
     CheckAllocation();
@@ -36,24 +37,23 @@ class JobCheck {
   }
 
   void CheckVisible() {
-    const launch::Setting* setting = nullptr;
-    const auto devices = VisibleDevices(job_, &setting);
-    if (!devices || devices->empty() || !processes_.value || *processes_.value <= 0) return;
-    const auto count = static_cast<int64_t>(devices->size());
-    Said visible{.value = count, .span = setting->span, .sureness = setting->value.sureness(), .text = ""};
+    const std::optional<Devices> visible = DevicesOf(job_);
+    if (!visible || visible->numbers.empty() || !processes_.value || *processes_.value <= 0) return;
+    const Said& devices = visible->said;
+    const int64_t count = *devices.value;
     if (*processes_.value > count) {
-      Report(Severity::Error, ConfidenceOf(processes_, visible), processes_.span, setting->span, {"leaves fewer GPUs", {}},
-             {"{} on {}: `CUDA_VISIBLE_DEVICES` leaves {}, and the other processes end with `invalid device ordinal` or share one",
-              {Processes(*processes_.value), Gpus(count), Gpus(count)}});
+      Report(Severity::Error, ConfidenceOf(processes_, devices), processes_.span, devices.span, {"leaves fewer GPUs", {}},
+             {"{} on {}: `{}` leaves {}, and the other processes end with `invalid device ordinal` or share one",
+              {Processes(*processes_.value), Gpus(count), devices.text, Gpus(count)}});
     } else if (*processes_.value < count && processes_.sureness == Sureness::Written && *processes_.value > 1) {
-      Report(Severity::Warning, Confidence::Likely, processes_.span, setting->span, {"leaves more GPUs", {}},
-             {"{} for {}: `CUDA_VISIBLE_DEVICES` leaves GPUs that nothing uses", {Processes(*processes_.value), Gpus(count)}});
+      Report(Severity::Warning, Confidence::Likely, processes_.span, devices.span, {"leaves more GPUs", {}},
+             {"{} for {}: `{}` leaves GPUs that nothing uses", {Processes(*processes_.value), Gpus(count), devices.text}});
     }
   }
 
   void CheckAllocation() {
     const Said devices = DevicesOfNode(job_);
-    if (!devices.value || *devices.value <= 0 || !processes_.value || job_.Env("CUDA_VISIBLE_DEVICES") != nullptr) return;
+    if (!devices.value || *devices.value <= 0 || !processes_.value || job_.Env("CUDA_VISIBLE_DEVICES") != nullptr || agent_.Find("devices") != nullptr) return;
     if (*processes_.value > *devices.value) {
       Report(Severity::Error, ConfidenceOf(processes_, devices), processes_.span, devices.span, {"all that a node of the job gets", {}},
              {"{} a node, and {} asks for {}", {Processes(*processes_.value), devices.text, Gpus(*devices.value)}});
@@ -65,38 +65,56 @@ class JobCheck {
 
   // An agent starts all processes of a node: one task a node is enough.
   void CheckTasks() {
-    const Said tasks = TasksPerNodeOfStep(job_);
+    const Said of_step = TasksPerNodeOfStep(job_);
+    const Said& tasks = of_step.value ? of_step : TasksOfMpi();
     if (!tasks.IsMoreThan(1) || processes_.value == 1) return;
-    Report(Severity::Error, ConfidenceOf(tasks.sureness), agent_.word.span(), tasks.span, {"tasks that `srun` starts on a node", {}},
-           {"`srun` starts `{}` {} times on each node ({}), and each starts all processes "
-            "of the node", {agent_.launcher->name, std::to_string(*tasks.value), tasks.text}});
+    const std::string outer = of_step.value ? "srun" : job_.Find("mpirun")->launcher->name;
+    Report(Severity::Error, ConfidenceOf(tasks.sureness), agent_.word.span(), tasks.span, {"tasks that `{}` starts on a node", {outer}},
+           {"`{}` starts `{}` {} times on each node ({}), and each starts all processes "
+            "of the node", {outer, agent_.launcher->name, std::to_string(*tasks.value), tasks.text}});
+  }
+  // On a node; all are on this one where no other is named.
+  Said TasksOfMpi() const {
+    const Layer* mpi = job_.Find("mpirun");
+    if (mpi == nullptr || HidesOptions(*mpi)) return {};
+    if (mpi->Find("processes_per_node") != nullptr) return SaidBy(*mpi, "processes_per_node");
+    const bool may_be_elsewhere = mpi->Find("hosts") != nullptr || mpi->Find("hostfile") != nullptr || job_.allocation || job_.has_cluster ||
+                                  mpi->Find("mapping") != nullptr || (agent_.Find("nodes") != nullptr && agent_.Number("nodes") != 1);
+    return may_be_elsewhere ? Said() : SaidBy(*mpi, "processes");
+  }
+
+  // `srun -N4 torchrun --nnodes=2`
+  void CheckNodes() {
+    const Said nodes = SaidBy(agent_, "nodes");
+    const Said step = NodesOfStep(job_);
+    if (!nodes.IsMoreThan(1) || !step.value || step.value == nodes.value || job_.Find("srun")->Find("het_group") != nullptr) return;
+    // Steps side by side make up one job.
+    const bool is_part = job_.in_background || job_.is_repeated || agent_.Find("node_rank") != nullptr;
+    if (is_part || nodes.sureness != Sureness::Written || step.sureness != Sureness::Written) return;
+    Report(Severity::Error, Confidence::Likely, nodes.span, step.span, {"nodes that `srun` starts it on", {}},
+           {"{} nodes are to meet, and `srun` starts {} ({})", {std::to_string(*nodes.value), std::to_string(*step.value), step.text}});
   }
 
   // DeepSpeed's launcher counts GPUs itself: `--num_gpus` and `--include` make it forget CUDA_VISIBLE_DEVICES.
   void CheckIgnored() {
-    const launch::Setting* setting = nullptr;
-    const auto devices = VisibleDevices(job_, &setting);
-    if (!devices || devices->empty() || setting->value.sureness() != Sureness::Written) return;
+    const std::optional<Devices> visible = VisibleDevices(job_);
+    if (!visible || visible->numbers.empty() || visible->said.sureness != Sureness::Written) return;
     if (agent_.Find("hostfile") != nullptr) return;
     std::set<std::string> used;
     const Option* include = agent_.Find("include");
     if (include != nullptr) {
-      const std::string& text = include->value.text();
-      if (!include->value.IsKnown() || !text.starts_with("localhost:")) return;
-      for (size_t at = 10; at < text.size();) {
-        const size_t comma = std::min(text.find(',', at), text.size());
-        used.insert(text.substr(at, comma - at));
-        at = comma + 1;
-      }
+      const std::optional<Devices> included = DevicesOf(job_);
+      if (!included) return;
+      used = included->numbers;
     } else {
       if (!processes_.value || *processes_.value <= 0 || *processes_.value > 64) return;
       for (int64_t i = 0; i < *processes_.value; ++i) used.insert(std::to_string(i));
     }
-    if (used == *devices) return;
+    if (used == visible->numbers) return;
     const Option& option = include != nullptr ? *include : *agent_.Find("processes_per_node");
-    Report(Severity::Error, Confidence::Likely, setting->span, option.word.span(), {"makes DeepSpeed choose the GPUs itself", {}},
+    Report(Severity::Error, Confidence::Likely, visible->said.span, option.word.span(), {"makes DeepSpeed choose the GPUs itself", {}},
            {"`CUDA_VISIBLE_DEVICES` is not read by DeepSpeed beside `{}`: the job runs on GPU {}", {option.name, List(used)}});
-    sink_.back().help = {"name the GPUs to DeepSpeed: `--include=localhost:{}`", {List(*devices)}};
+    sink_.back().help = {"name the GPUs to DeepSpeed: `--include=localhost:{}`", {List(visible->numbers)}};
   }
   static std::string List(const std::set<std::string>& devices) {
     std::string list;
@@ -109,7 +127,8 @@ class JobCheck {
     if (agent_.launcher->name != "accelerate") return;
     const Said machines = SaidBy(agent_, "nodes");
     const Said all = SaidBy(agent_, "processes");
-    if (!machines.IsMoreThan(1) || !all.value || *all.value <= 0) return;
+    // One against the other in a configuration: that is said there.
+    if (!machines.IsMoreThan(1) || !all.value || *all.value <= 0 || all.span == machines.span) return;
     if (*all.value % *machines.value == 0 && *all.value >= *machines.value) return;
     Report(Severity::Error, ConfidenceOf(all, machines), all.span, machines.span, {"machines that they are for", {}},
            {"{} for {} machines: `--num_processes` counts those of all machines, and each "
@@ -217,14 +236,16 @@ extern const Rule ProcessCountMismatch = {
     .explanation = R"md(
 ## What it finds
 
-* More processes on a node than `CUDA_VISIBLE_DEVICES`, `--gres` or `--gpus-per-node` leave GPUs;
-  and, as a warning, fewer.
-* `srun` that starts a launcher several times on each node, because of `--ntasks-per-node`.
+* More processes on a node than `CUDA_VISIBLE_DEVICES`, `--gpu_ids`, `--gres`, `--gpus`, `--gpus-per-node` or
+  `--gpus-per-task` leave GPUs; and, as a warning, fewer. Numbers of a configuration that
+  `accelerate launch --config_file` names count as well.
+* `srun` or `mpirun` that starts a launcher several times on each node, because of `--ntasks-per-node`,
+  `-npernode` or `-np`; and `srun` on another number of nodes than `--nnodes` waits for.
 * `CUDA_VISIBLE_DEVICES` beside `deepspeed --num_gpus` or `--include`, which makes DeepSpeed ignore it.
 * `num_processes` of Accelerate, which counts all machines, below or no multiple of `num_machines`.
 * `mpirun` and `horovodrun` with fewer slots than processes.
-* `--nnodes` of another number than the replicas of a PyTorchJob, the `parallelism` of a JobSet or the
-  `num_nodes` of SkyPilot.
+* `--nnodes` of another number than the replicas of a PyTorchJob or of a job of Volcano, the
+  `parallelism` of a JobSet or the `num_nodes` of SkyPilot.
 
 ## Why it hurts
 

@@ -31,6 +31,20 @@ class JobCheck {
   JobCheck(const LaunchFile& file, const Job& job, const Layer& agent, FindingSink& sink)
       : file_(file), job_(job), agent_(agent), sink_(sink), nodes_(NodesOf(job)) {}
 
+  // Accelerate has a default configuration on the machine, which may say it where no file is named.
+  void RunAccelerate() {
+    const Option* machines = agent_.Find("nodes");
+    if (machines == nullptr || !nodes_.IsMoreThan(1) || job_.has_cluster || HidesOptions(agent_) || agent_.Find("hostfile") != nullptr) return;
+    const Option* address = agent_.Find("master_address");
+    if (address != nullptr) return IsLoopback(address->value) ? ReportLoopback(*address) : void();
+    const bool is_configured = std::ranges::any_of(agent_.options, [](const Option& option) { return !option.name.starts_with('-'); });
+    if (nodes_.sureness != Sureness::Written || job_.script.empty() || (agent_.Find("config_file") != nullptr && !is_configured)) return;
+    Finding finding = Make(machines->word.span(), is_configured ? Confidence::Likely : Confidence::Possible,
+                           {"{} machines ({}) are not told where to meet", {std::to_string(*nodes_.value), nodes_.text}});
+    finding.help = {"give `--main_process_ip=HOST`, the same on all machines", {}};
+    sink_.push_back(std::move(finding));
+  }
+
   void Run() {
     CheckRankOfFirstNode();
     CheckRankInLoop();
@@ -42,16 +56,19 @@ class JobCheck {
     if (endpoint == nullptr && address != nullptr && IsLoopback(address->value)) return ReportLoopback(*address);
     CheckRandomId();
     CheckRandomPort();
-    if (HidesOptions(agent_) || agent_.Find("standalone") != nullptr || endpoint != nullptr || job_.script.empty()) return;
-    const bool is_static = backend == nullptr || backend->value.text() == "static";
+    if (HidesOptions(agent_) || agent_.Find("standalone") != nullptr || job_.script.empty()) return;
     if (backend != nullptr && !backend->value.IsKnown()) return;
+    const bool is_static = backend == nullptr ? !IsInEnvironment(job_, {"PET_RDZV_BACKEND"}) : backend->value.text() == "static";
+    if (endpoint != nullptr) return is_static && !HasRank() ? ReportNoRank() : void();
     if (!is_static && address != nullptr) return ReportMixed(*backend, *address);
     const bool has_address = address != nullptr || IsInEnvironment(job_, {"PET_MASTER_ADDR", "PET_RDZV_ENDPOINT"});
     if (!has_address) return ReportNoAddress();
-    if (is_static && agent_.Find("node_rank") == nullptr && !IsInEnvironment(job_, {"PET_NODE_RANK"})) ReportNoRank();
+    if (is_static && !HasRank()) ReportNoRank();
   }
 
  private:
+  bool HasRank() const { return agent_.Find("node_rank") != nullptr || IsInEnvironment(job_, {"PET_NODE_RANK"}); }
+
   Finding Make(source::Span span, Confidence confidence, findings::Text message) const {
     Finding finding = LaunchFinding(kCode, Severity::Error, confidence, span, std::move(message));
     if (nodes_.IsMoreThan(1)) AddNote(finding, nodes_.span, {"several nodes", {}});
@@ -72,15 +89,14 @@ class JobCheck {
 
   // The file starts another node of this job on other GPUs: both are on one machine.
   bool HasNeighbour() const {
-    const launch::Setting* setting = nullptr;
-    const auto own = VisibleDevices(job_, &setting);
+    const std::optional<Devices> own = VisibleDevices(job_);
     const Option* rank = agent_.Find("node_rank");
     if (!own || rank == nullptr) return false;
     return std::ranges::any_of(file_.jobs, [&](const Job& other) {
       const Layer* agent = AgentOf(other);
       const Option* other_rank = agent == nullptr ? nullptr : agent->Find("node_rank");
-      const auto devices = VisibleDevices(other, &setting);
-      return other_rank != nullptr && other_rank->value.text() != rank->value.text() && devices && *devices != *own;
+      const std::optional<Devices> devices = VisibleDevices(other);
+      return other_rank != nullptr && other_rank->value.text() != rank->value.text() && devices && devices->numbers != own->numbers;
     });
   }
 
@@ -139,10 +155,13 @@ class JobCheck {
   }
   bool NodesAreOfStep() const { return job_.Find("srun")->Find("hosts") == nullptr && job_.Find("srun")->Find("nodes") == nullptr; }
 
-  // `for host in $HOSTS; do ssh $host torchrun --node_rank 0`: one number for all of them.
+  // `for host in $HOSTS; do ssh $host torchrun --node_rank 0`, or `srun -w $host`: one number for all of them.
   void CheckRankInLoop() {
     const Option* rank = agent_.Find("node_rank");
-    const bool is_of_all = job_.is_remote && job_.is_repeated && job_.arms.empty() && rank != nullptr && rank->value.Number();
+    const Layer* step = job_.Find("srun");
+    const Option* host = step == nullptr ? nullptr : step->Find("hosts");
+    const bool is_elsewhere = job_.is_remote || (host != nullptr && !host->value.IsKnown());
+    const bool is_of_all = is_elsewhere && job_.is_repeated && job_.arms.empty() && rank != nullptr && rank->value.Number();
     if (!is_of_all || rank->value.sureness() != Sureness::Written || nodes_.value == 1) return;
     sink_.push_back(LaunchFinding(kCode, Severity::Error, Confidence::Likely, rank->word.span(),
                                   {"the loop starts this on one host after the other, and all say that they are node {}", {rank->value.text()}}));
@@ -204,6 +223,7 @@ void Check(const LaunchContext& context, FindingSink& sink) {
     for (const Job& job : file.jobs) {
       const Layer* agent = AgentOf(job);
       if (agent != nullptr && IsTorchAgent(*agent)) JobCheck(file, job, *agent, sink).Run();
+      if (agent != nullptr && agent->launcher->name == "accelerate") JobCheck(file, job, *agent, sink).RunAccelerate();
       CheckEnvironment(job, sink);
     }
   }
@@ -224,8 +244,9 @@ extern const Rule RendezvousIncomplete = {
 
 A job of several nodes whose launcher lacks what the nodes need to find one another: an address, a
 node's number, one id for all; an address that is `localhost`; `--master_addr` beside a rendezvous
-that does not read it; a number of the node that the shell puts in before `srun` starts the
-nodes; and the same number for all hosts of a loop (`for host in ...; do ssh $host torchrun ...`).
+that does not read it; `--rdzv_endpoint` without `--rdzv_backend=c10d`, so that each node says that it is
+the first one; a number of the node that the shell puts in before `srun` starts the nodes; and the same
+number for all hosts of a loop (`for host in ...; do ssh $host torchrun ...`, or `srun -w $host`).
 
 ## Why it hurts
 
@@ -250,6 +271,7 @@ srun torchrun --nnodes=4 --nproc_per_node=8 \
 
 ## When it is silent
 
+* Machines of Accelerate where the configuration that the command names is not in the project.
 * One node, or a number of nodes that the script does not show or leaves to its caller.
 * Two nodes of one job that the file starts on different GPUs: they are on one machine.
 * Options in a variable whose value is not known, `PET_*` variables, Kubernetes operators, SkyPilot.
