@@ -3,7 +3,7 @@ import { LanguageClient, LanguageClientOptions, State } from 'vscode-languagecli
 import { chosenPython, onDidChooseAnother } from './python';
 import { serverPath } from './server_path';
 
-const LANGUAGES = ['python', 'c', 'cpp', 'cuda-cpp'];
+const LANGUAGES = ['python', 'c', 'cpp', 'cuda-cpp', 'shellscript', 'yaml', 'json', 'dockerfile', 'makefile'];
 
 let client: LanguageClient | undefined;
 let output: vscode.LogOutputChannel;
