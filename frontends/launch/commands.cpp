@@ -376,8 +376,10 @@ std::optional<Layer> ReadDirectives(const launch::LauncherTables& tables, const 
       entry = launch::FindOption(*table, words[0].text().substr(0, 2));
       option.value = words[0].From(2);
     }
-    if (entry == nullptr) continue;
-    option.means = entry->means;
+    const bool is_long = option.name.starts_with("--") && words[0].IsKnown();
+    if (entry == nullptr && !is_long) continue;
+    option.is_known = entry != nullptr;
+    if (entry != nullptr) option.means = entry->means;
     layer.options.push_back(std::move(option));
   }
   return layer;

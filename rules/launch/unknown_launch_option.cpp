@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <set>
 #include <vector>
 
 #include "analyzer/base/ports.h"
@@ -58,6 +59,19 @@ void CheckBehindScript(const Job& job, const Layer& agent, FindingSink& sink) {
                                     {"`{}` comes after the script, so the script gets it and `torchrun` starts one process", {name}});
     AddNote(finding, job.script.span(), {"options of `torchrun` must come before this", {}});
     sink.push_back(std::move(finding));
+  }
+}
+
+// Sites add options to those of Slurm: of an unknown one only a slip counts.
+void CheckSlips(const Layer& layer, std::set<source::Span>& seen, FindingSink& sink) {
+  if (layer.launcher->name != "sbatch" && layer.launcher->name != "srun") return;
+  for (const Option& option : layer.options) {
+    if (option.is_known || !option.name.starts_with("--")) continue;
+    const auto is_meant = [&](const std::string& name) { return name.starts_with("--") && knowledge::IsSlip(option.name, name); };
+    const bool is_slip = std::ranges::any_of(layer.launcher->options, [&](const launch::OptionEntry& entry) { return std::ranges::any_of(entry.names, is_meant); });
+    if (!is_slip || !seen.insert(option.word.span()).second) continue;
+    sink.push_back(LaunchFinding(kCode, Severity::Error, Confidence::Certain, option.word.span(),
+                                 {"`{}` has no option `{}`{}", {layer.launcher->name, option.name, Nearest(*layer.launcher, option.name)}}));
   }
 }
 
@@ -137,7 +151,10 @@ void CheckAccelerateConfig(const LaunchContext& context, const LaunchFile& file,
 void Check(const LaunchContext& context, FindingSink& sink) {
   for (const LaunchFile& file : context.launches.files) {
     CheckAccelerateConfig(context, file, sink);
+    std::set<source::Span> seen;
     for (const Job& job : file.jobs) {
+      if (job.allocation) CheckSlips(*job.allocation, seen, sink);
+      for (const Layer& layer : job.layers) CheckSlips(layer, seen, sink);
       for (const Layer& layer : job.layers) {
         if (!layer.launcher->is_complete) continue;
         for (const Option& option : layer.options) {
@@ -178,7 +195,8 @@ extern const Rule UnknownLaunchOption = {
   `MASTER_PORT` as well.
 * An argument that the script does not take: no `add_argument` in the script, or in a file of the
   project that it imports, has the name.
-* A key of a configuration of Accelerate that is misspelt by one letter.
+* A key of a configuration of Accelerate, or an option of `srun`, `sbatch` or a line `#SBATCH`, that is misspelt
+  by one letter.
 * `deepspeed` or `torch.distributed.launch` starting a script that does not take the `--local_rank`
   which they hand over.
 
