@@ -18,7 +18,8 @@ const std::set<std::string_view> kLocalRanks = {"LOCAL_RANK", "SLURM_LOCALID", "
 const std::set<std::string_view> kRanks = {"RANK", "WORLD_SIZE", "SLURM_PROCID", "SLURM_NTASKS", "OMPI_COMM_WORLD_RANK", "PMI_RANK"};
 
 bool IsPartOfParser(std::string_view method) { return std::ranges::count(kPartsOfParser, method) > 0; }
-bool IsOfParser(std::string_view method) { return method == "add_argument" || method == "parse_args" || IsPartOfParser(method); }
+// Libraries have parsers of their own: `parse_args_into_dataclasses`.
+bool IsOfParser(std::string_view method) { return method == "add_argument" || method.starts_with("parse_args") || IsPartOfParser(method); }
 
 class Gatherer {
  public:
@@ -94,7 +95,8 @@ class Gatherer {
     const std::string_view name = LastPart(ir::CalleeOf(call));
     if (!name.empty()) out_.calls.emplace(name);
     if (name == "spawn" && IsOfTorch(ir::CalleeOf(call))) out_.spawns = true;
-    if (name == "parse_args") out_.parses = true;
+    // A function of this name parses if one of its files does.
+    if (name == "parse_args" && module_[ir::CalleeOf(call)].kind == ExprKind::Attribute) out_.parses = true;
     if (name == "add_argument") return NoteArgument(call);
     for (uint32_t i = 0; i < ir::ArgCount(module_, call); ++i) {
       const ir::Arg arg = ir::ArgAt(module_, call, i);
