@@ -79,12 +79,18 @@ class JobCheck {
   void ReportLoopback(const Option& option) {
     const Confidence confidence = std::min(ConfidenceOf(option.value.sureness()), ConfidenceOf(nodes_.sureness));
     // Both are defaults that whoever starts a job of several nodes gives anew.
-    if (option.value.sureness() != Sureness::Written || nodes_.sureness != Sureness::Written || HasNeighbour()) return;
+    if (option.value.sureness() != Sureness::Written || nodes_.sureness != Sureness::Written || HasNeighbour() || IsFirstNode()) return;
     Finding finding = Make(option.word.span(), confidence,
                            {"all {} nodes are told to meet at `{}`, which on each of them is the "
                             "node itself", {std::to_string(*nodes_.value), option.value.text()}});
     finding.help = {"name the first node: its host name or address", {}};
     sink_.push_back(std::move(finding));
+  }
+
+  // `--node_rank=0`: the command of the node that the others have to find, which may call itself so.
+  bool IsFirstNode() const {
+    const Option* rank = agent_.Find("node_rank");
+    return rank != nullptr && rank->value.Number() == 0 && job_.Find("srun") == nullptr;
   }
 
   // The file starts another node of this job on other GPUs: both are on one machine.
@@ -272,6 +278,7 @@ srun torchrun --nnodes=4 --nproc_per_node=8 \
 ## When it is silent
 
 * Machines of Accelerate where the configuration that the command names is not in the project.
+* An address of `localhost` in the command of node 0, which may call itself so.
 * One node, or a number of nodes that the script does not show or leaves to its caller.
 * Two nodes of one job that the file starts on different GPUs: they are on one machine.
 * Options in a variable whose value is not known, `PET_*` variables, Kubernetes operators, SkyPilot.
