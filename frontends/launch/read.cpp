@@ -28,6 +28,8 @@ std::string_view NameOf(std::string_view path) {
   return slash == std::string_view::npos ? path : path.substr(slash + 1);
 }
 
+bool IsRestructured(std::string_view path) { return base::Lowered(path).ends_with(".rst"); }
+
 class FileReader {
  public:
   explicit FileReader(const ReadInput& input) : in_(input), commands_(input.tables, input.open) {
@@ -43,7 +45,7 @@ class FileReader {
       case FileKind::Shell: commands_.ReadScript(WithoutTemplates(Text(0, in_.text.text.size())), true, file_); break;
       case FileKind::Make: ReadMakefile(); break;
       case FileKind::Docker: ReadDockerfile(); break;
-      case FileKind::Markdown: ReadMarkdown(); break;
+      case FileKind::Markdown: IsRestructured(in_.path) ? ReadRestructured() : ReadMarkdown(); break;
       case FileKind::Notebook: ReadNotebook(); break;
       case FileKind::Json: ReadConfig(ReadJson(in_.text, in_.id)); break;
       case FileKind::Yaml: ReadConfig(ReadYaml(in_.text, in_.id)); break;
@@ -211,10 +213,42 @@ class FileReader {
         close = EndOfLine(close) + 1;
       }
       close = std::min(close, text.size());
-      const std::string_view block = std::string_view(text).substr(body, close - body);
-      if (IsShellLanguage(language) && StartsAnything(block)) commands_.ReadScript(WithoutTemplates(Prompted(body, close)), false, file_);
+      if (IsShellLanguage(language)) ReadBlock(body, close);
       at = EndOfLine(close) + 1;
     }
+  }
+  void ReadBlock(size_t begin, size_t end) {
+    const std::string_view block = std::string_view(in_.text.text).substr(begin, end - begin);
+    if (StartsAnything(block)) commands_.ReadScript(WithoutTemplates(Prompted(begin, end)), false, file_);
+  }
+
+  // `.. code-block:: bash`, and the lines below that stand further in than it.
+  void ReadRestructured() {
+    const std::string& text = in_.text.text;
+    for (size_t at = 0; at < text.size();) {
+      const size_t end = EndOfLine(at);
+      const std::string_view line = std::string_view(text).substr(at, end - at);
+      at = std::min(end + 1, text.size());
+      const size_t indent = line.find_first_not_of(" \t");
+      if (indent == std::string_view::npos || !IsShellBlock(line.substr(indent))) continue;
+      const size_t body = at;
+      while (at < text.size() && IsInside(std::string_view(text).substr(at, EndOfLine(at) - at), indent)) at = std::min(EndOfLine(at) + 1, text.size());
+      ReadBlock(body, at);
+    }
+  }
+  static bool IsShellBlock(std::string_view directive) {
+    constexpr std::array<std::string_view, 4> kNames = {".. code-block::", ".. code::", ".. sourcecode::", ".. prompt::"};
+    const auto name = std::ranges::find_if(kNames, [&](std::string_view each) { return directive.starts_with(each); });
+    if (name == kNames.end()) return false;
+    std::string_view language = directive.substr(name->size());
+    language.remove_prefix(std::min(language.find_first_not_of(' '), language.size()));
+    language = language.substr(0, language.find_first_of(" \r"));
+    return !language.empty() && IsShellLanguage(language);
+  }
+  // Blank lines belong to a block as well.
+  static bool IsInside(std::string_view line, size_t indent) {
+    const size_t first = line.find_first_not_of(" \t\r");
+    return first == std::string_view::npos || first > indent;
   }
 
   // Most blocks install packages or show what is printed.
@@ -381,7 +415,7 @@ std::optional<FileKind> KindOfName(std::string_view path) {
   if (std::ranges::count(kShell, ending) > 0) return FileKind::Shell;
   if (ending == ".yaml" || ending == ".yml") return FileKind::Yaml;
   if (ending == ".json") return FileKind::Json;
-  if (ending == ".md") return FileKind::Markdown;
+  if (ending == ".md" || ending == ".rst") return FileKind::Markdown;
   if (ending == ".ipynb") return FileKind::Notebook;
   if (name == "Makefile" || name == "makefile" || name == "GNUmakefile" || ending == ".mk") return FileKind::Make;
   if (name.starts_with("Dockerfile") || name.starts_with("Containerfile") || ending == ".dockerfile") return FileKind::Docker;
