@@ -71,7 +71,9 @@ class Backward {
       const bool is_marked = value && context_.values.AnyPart(value, [&](ValueId part) { return context_.facts.values_store[part].mark == mark; });
       if (!is_marked) return false;
       if (fact.kind == variation::CallKind::Function) return RunsWrapper(fact.function, mark, depth + 1);
-      return fact.kind == variation::CallKind::Deferred && !IsInner(ir::CalleeOf(module[expr])) && !HoldsInner(ir::CalleeOf(module[expr]));
+      const ir::ExprId callee = ir::CalleeOf(module[expr]);
+      const bool holds_inner = function == backward_.function && HoldsInner(callee);
+      return fact.kind == variation::CallKind::Deferred && !IsInner({function, callee}) && !holds_inner;
     });
   }
 
@@ -84,10 +86,10 @@ class Backward {
     }
     const ir::ExprKind kind = module_[callee].kind;
     if (kind != ir::ExprKind::Name && kind != ir::ExprKind::Attribute) return {};
-    if (IsInner(callee) || HoldsInner(callee) || IsWrappedAs(callee, call)) return callee;
+    if (IsInner({backward_.function, callee}) || HoldsInner(callee) || IsWrappedAs(callee, call)) return callee;
     if (module_[callee].kind == ir::ExprKind::Attribute && RunsForward(call)) {
       const ir::ExprId inner = ir::ObjectOf(module_[callee]);
-      if (IsInner(inner) || HoldsInner(inner)) return callee;
+      if (IsInner({backward_.function, inner}) || HoldsInner(inner)) return callee;
     }
     return {};
   }
@@ -109,16 +111,19 @@ class Backward {
   }
 
   // `model.module` of a wrapper, `accelerator.unwrap_model(model)`.
-  bool IsInner(ir::ExprId expr) const {
-    if (module_[expr].kind == ir::ExprKind::Conditional) return IsInnerWhereWrapped(expr);
-    if (module_[expr].kind == ir::ExprKind::Call) {
-      const variation::CallFact* fact = context_.facts.call(backward_.function, expr);
+  bool IsInner(const Site& site) const {
+    const ir::ModuleId module_id = context_.program.funcs[site.function].module;
+    const ir::Module& module = context_.program.modules[module_id];
+    const ir::Expr& expr = module[site.expr];
+    if (expr.kind == ir::ExprKind::Conditional) return IsInnerWhereWrapped(module_id, expr);
+    if (expr.kind == ir::ExprKind::Call) {
+      const variation::CallFact* fact = context_.facts.call(site.function, site.expr);
       return fact != nullptr && fact->kind == variation::CallKind::Known &&
              context_.program.text(context_.knowledge[fact->entry].name) == "accelerate.Accelerator.unwrap_model";
     }
-    if (module_[expr].kind != ir::ExprKind::Attribute || context_.program.text(ir::AttrOf(module_[expr])) != "module") return false;
+    if (expr.kind != ir::ExprKind::Attribute || context_.program.text(ir::AttrOf(expr)) != "module") return false;
     // Only a wrapper has it: the ways on which it is none do not come here, but for those of another wrapper.
-    const ValueId wrapper = context_.facts.value(module_id_, ir::ObjectOf(module_[expr]));
+    const ValueId wrapper = context_.facts.value(module_id, ir::ObjectOf(expr));
     return MayBeWrapped(context_, wrapper) && !MayBeDataParallel(wrapper);
   }
 
@@ -132,23 +137,23 @@ class Backward {
   }
 
   // `model.module if isinstance(model, DDP) else model`: wherever it is wrapped, the wrapper is left out.
-  bool IsInnerWhereWrapped(ir::ExprId conditional) const {
-    const ir::Expr& node = module_[conditional];
-    const ir::Expr& inner = module_[ir::ThenOf(module_, node)];
-    const ir::Expr& test = module_[ir::TestOf(node)];
+  bool IsInnerWhereWrapped(ir::ModuleId module_id, const ir::Expr& conditional) const {
+    const ir::Module& module = context_.program.modules[module_id];
+    const ir::Expr& inner = module[ir::ThenOf(module, conditional)];
+    const ir::Expr& test = module[ir::TestOf(conditional)];
     if (inner.kind != ir::ExprKind::Attribute || context_.program.text(ir::AttrOf(inner)) != "module") return false;
     const ir::ExprId model = ir::ObjectOf(inner);
-    const bool asks_for_it = test.kind == ir::ExprKind::Call && ir::ArgCount(module_, test) == 2 &&
-                             objects::IsSameChain(module_, ir::ArgAt(module_, test, 0).value, model);
-    return asks_for_it && objects::IsSameChain(module_, ir::ElseOf(module_, node), model) &&
-           MayBeWrapped(context_, context_.facts.value(module_id_, model));
+    const bool asks_for_it = test.kind == ir::ExprKind::Call && ir::ArgCount(module, test) == 2 &&
+                             objects::IsSameChain(module, ir::ArgAt(module, test, 0).value, model);
+    return asks_for_it && objects::IsSameChain(module, ir::ElseOf(module, conditional), model) &&
+           MayBeWrapped(context_, context_.facts.value(module_id, model));
   }
 
   // A variable of this function that is assigned nothing but the inner model, under no test.
   bool HoldsInner(ir::ExprId variable) const {
     bool holds = false;
     for (const ir::StmtId id : AssignmentsOf(variable)) {
-      if (!IsInner(ir::AssignedOf(module_[id])) || !context_.reach.Guards({backward_.function, ir::AssignedOf(module_[id])}).empty()) return false;
+      if (!IsInner({backward_.function, ir::AssignedOf(module_[id])}) || !context_.reach.Guards({backward_.function, ir::AssignedOf(module_[id])}).empty()) return false;
       holds = true;
     }
     return holds;
