@@ -34,13 +34,18 @@ std::vector<Option> OptionsIn(const launch::ConfigTree& tree, const launch::Laun
   return options;
 }
 
+// `$ARGS` may say otherwise.
+bool HidesOptions(const launch::Layer& layer) {
+  return std::ranges::any_of(layer.options, [](const Option& option) { return option.means == "unknown"; });
+}
+
 }  // namespace
 
 void AddConfiguredOptions(launch::Launches& launches) {
   for (launch::LaunchFile& file : launches.files) {
     for (launch::Job& job : file.jobs) {
       for (launch::Layer& layer : job.layers) {
-        const Option* named_by = layer.launcher->name == "accelerate" ? layer.Find("config_file") : nullptr;
+        const Option* named_by = layer.launcher->name == "accelerate" && !HidesOptions(layer) ? layer.Find("config_file") : nullptr;
         const launch::LaunchFile* config = named_by == nullptr ? nullptr : launches.FileNamed(file, named_by->value);
         if (config == nullptr) continue;
         std::vector<Option> options = OptionsIn(config->tree, *layer.launcher, *named_by);
