@@ -2,6 +2,7 @@
 #include <optional>
 
 #include "analyzer/objects/lightning_sampling.h"
+#include "analyzer/objects/lightning_validation.h"
 #include "analyzer/objects/share_results.h"
 #include "rules/finding_parts.h"
 #include "rules/program_calls.h"
@@ -24,7 +25,8 @@ class Metrics {
   Metrics(const Context& context, FindingSink& sink)
       : context_(context), sink_(sink), results_(context.program, context.knowledge, context.facts, context.index, context.loading,
                                                  context.training, context.launch),
-        sampling_(context.program, context.knowledge, context.facts, context.index, context.loading) {}
+        sampling_(context.program, context.knowledge, context.facts, context.index, context.loading),
+        validation_(context.program, context.knowledge, context.facts, context.index) {}
 
   void Run() {
     for (const KnownCall& call : context_.index.known_calls()) {
@@ -72,7 +74,7 @@ class Metrics {
   bool Evaluates(const Site& site, int depth = 0) const {
     constexpr int kDeepest = 3;
     const std::string_view name = context_.program.text(context_.program.function(site.function).name);
-    if (std::ranges::find(kEvaluationHooks, name) != std::end(kEvaluationHooks)) return true;
+    if (std::ranges::find(kEvaluationHooks, name) != std::end(kEvaluationHooks)) return validation_.MayRun(site.function);
     const auto callers = context_.index.CallersOf(site.function);
     if (depth == kDeepest || callers.empty()) return false;
     const auto evaluates = [&](const Site& caller) { return Evaluates(caller, depth + 1); };
@@ -173,6 +175,7 @@ class Metrics {
   FindingSink& sink_;
   objects::ShareResults results_;
   objects::LightningSampling sampling_;
+  objects::LightningValidation validation_;
   std::vector<source::Span> seen_;
 };
 
@@ -184,6 +187,10 @@ extern const Rule MetricNotReduced = {
     .code = kCode,
     .name = "metric-not-reduced",
     .severity = Severity::Warning,
+    .on_by_default = false,
+    .preview =
+        "on fresh code 3 of 18 findings were right; 12 wrong ones were about modules that are never validated, "
+        "which it asks since, and it has to be measured again",
     .languages = "Python",
     .summary = "result of one rank's share of the data, shown or used as if it were that of the whole",
     .explanation = R"md(
@@ -234,6 +241,7 @@ if rank == 0:
 * A trainer of one device runs the module, or one that deals nothing out (`use_distributed_sampler=False`) and
   the program makes no distributed sampler for the evaluation.
 * A helper of training and evaluation logs under a condition.
+* The module is never validated: `fit` is given a loader for training only, or the trainer `limit_val_batches=0`.
 
 ## Fix
 
