@@ -215,7 +215,7 @@ std::string RenderHtml(const Report& report) {
   out += "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'nonce-" + nonce +
          "'; script-src 'nonce-" + nonce + "'; base-uri 'none'; form-action 'none'\">";
   out += "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\"><meta name=\"referrer\" content=\"no-referrer\">";
-  out += "<title>allranks: " + std::to_string(report.findings.size()) + " findings</title><style nonce=\"" + nonce + "\">" +
+  out += "<title>allranks: " + std::to_string(report.findings.size()) + (report.findings.size() == 1 ? " finding" : " findings") + "</title><style nonce=\"" + nonce + "\">" +
          std::string(HtmlStyle()) + "</style></head><body>\n";
   return out + body + "<script nonce=\"" + nonce + "\">" + std::string(HtmlScript()) + "</script></body></html>\n";
 }
