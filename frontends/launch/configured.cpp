@@ -20,9 +20,12 @@ bool StartsAProcessForEachGpu(const launch::ConfigTree& tree) {
   return std::ranges::count(kTypesOnGpus, type) > 0 && tree.Boolean(tree.Member(tree.root(), "use_cpu")) != true;
 }
 
+// `distributed_type: "NO"`, and nothing else starts more than one.
+bool StartsOneProcess(const launch::ConfigTree& tree) { return tree.Text(tree.Member(tree.root(), "num_processes")) == "1"; }
+
 std::vector<Option> OptionsIn(const launch::ConfigTree& tree, const launch::LauncherTable& launcher, const Option& named_by) {
   std::vector<Option> options;
-  if (tree.empty() || !StartsAProcessForEachGpu(tree)) return options;
+  if (tree.empty() || !(StartsAProcessForEachGpu(tree) || StartsOneProcess(tree))) return options;
   for (const ConfigId id : tree[tree.root()].children) {
     const launch::ConfigNode& node = tree[id];
     const launch::OptionEntry* entry = launch::FindOption(launcher, "--" + node.key);
