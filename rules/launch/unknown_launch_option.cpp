@@ -195,8 +195,8 @@ extern const Rule UnknownLaunchOption = {
   `MASTER_PORT` as well.
 * An argument that the script does not take: no `add_argument` in the script, or in a file of the
   project that it imports, has the name.
-* A key of a configuration of Accelerate, or an option of `srun`, `sbatch` or a line `#SBATCH`, that is misspelt
-  by one letter.
+* A key of a configuration of Accelerate, or an option of `srun`, `sbatch` or a line `#SBATCH`, that is
+  misspelt by one letter.
 * `deepspeed` or `torch.distributed.launch` starting a script that does not take the `--local_rank`
   which they hand over.
 

@@ -241,7 +241,8 @@ if rank == 0:
 * A trainer of one device runs the module, or one that deals nothing out (`use_distributed_sampler=False`) and
   the program makes no distributed sampler for the evaluation.
 * A helper of training and evaluation logs under a condition.
-* The module is never validated: `fit` is given a loader for training only, or the trainer `limit_val_batches=0`.
+* The module is never validated: `fit` is given a loader for training only, or the trainer
+  `limit_val_batches=0`.
 
 ## Fix
 

@@ -15,8 +15,8 @@ extern const Rule AnalysisLimit = {
 A function, or a part of a file, that was not analysed to its end because it is too large for a
 bound of the tool: nesting deeper than 500 levels, or a trace of more operations than the analysis
 keeps. `--timeout-per-file` and `--max-memory` are such bounds, too; of a file that comes to one the
-first function is named. A shell script that runs or sources more than is followed is one, too. The collectives inside are counted as `unknown` in the ledger that
-`allranks check --coverage` prints.
+first function is named. So is a shell script that runs or sources more than is followed. The
+collectives inside are counted as `unknown` in the ledger that `allranks check --coverage` prints.
 
 ## Why it hurts
 
