@@ -229,7 +229,7 @@ class Printer {
     ++indent_;
     for (const MatchCase& match_case : CasesOf(module_, stmt)) {
       Indent();
-      out_ += match_case.irrefutable ? "case always " : "case ";
+      out_ += match_case.irrefutable && !match_case.guard ? "case always " : "case ";
       exprs_.Print(match_case.pattern);
       if (match_case.guard) out_ += " if ";
       exprs_.Print(match_case.guard);

@@ -7,6 +7,7 @@
 #include "analyzer/traces/conditions.h"
 #include "analyzer/traces/fallible.h"
 #include "analyzer/traces/nodes.h"
+#include "analyzer/variation/match_pattern.h"
 
 namespace allranks::traces {
 namespace {
@@ -308,10 +309,10 @@ class Builder {
     TraceId rest = traces_.Empty();
     for (size_t i = cases.size(); i-- > 0;) {
       const ir::MatchCase& match_case = cases[i];
-      const ValueId pattern = Value(match_case.pattern);
-      ValueId condition = match_case.irrefutable || !pattern || !Value(subject)
+      const auto value_of = [&](ir::ExprId expr) { return Value(expr); };
+      ValueId condition = match_case.irrefutable
                               ? state_.values.True()
-                              : state_.values.Compare(ir::CompareOp::Eq, Value(subject), pattern);
+                              : variation::PatternFits(state_.values, module_, Value(subject), match_case.pattern, value_of);
       if (match_case.guard && Value(match_case.guard)) {
         const ValueId both[] = {condition, Value(match_case.guard)};
         condition = state_.values.And(both);

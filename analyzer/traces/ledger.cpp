@@ -140,8 +140,11 @@ class Walk {
     }
     // Ranks are compared by what evaluates on each of them; of the rest it is assumed that it is one value.
     for (const ValueId part : {operation.root, operation.reduce_op}) {
-      const bool varies = part && !state_.values.axes(part).empty();
-      if (varies && !IsPredicate(state_.values, part)) assumed.Add(Assumption::ValueNotTraced);
+      if (!part) continue;
+      const bool varies = !state_.values.axes(part).empty();
+      // `SUM if loss < limit else MAX`
+      const bool is_chosen = state_.values[part].kind == ValueKind::Select && !IsPredicate(state_.values, state_.values.Kids(part)[0]);
+      if (is_chosen || (varies && !IsPredicate(state_.values, part))) assumed.Add(Assumption::ValueNotTraced);
     }
     return assumed;
   }

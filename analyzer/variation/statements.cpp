@@ -2,6 +2,7 @@
 
 #include "analyzer/ir/bindings.h"
 #include "analyzer/variation/evaluator.h"
+#include "analyzer/variation/match_pattern.h"
 
 namespace allranks::variation {
 namespace {
@@ -519,8 +520,11 @@ void FunctionEvaluator::EvalMatch(const ir::Stmt& stmt) {
   for (const ir::MatchCase& match_case : ir::CasesOf(module_, stmt)) {
     env_ = before;
     Eval(match_case.pattern);
-    const ValueId pattern = tables_.facts.value(func_.module, match_case.pattern);
-    ValueId condition = match_case.irrefutable ? store_.True() : store_.Compare(ir::CompareOp::Eq, subject, pattern);
+    // `case n if n > 2`, `case 1 | 2 as n`: the name is the subject itself.
+    const ir::Expr& shape = module_[match_case.pattern];
+    if (shape.kind == ir::ExprKind::Walrus) Assign(ir::LeftOf(shape), subject);
+    const auto value_of = [&](ir::ExprId expr) { return tables_.facts.value(func_.module, expr); };
+    ValueId condition = match_case.irrefutable ? store_.True() : PatternFits(store_, module_, subject, match_case.pattern, value_of);
     if (match_case.guard) {
       const ValueId both[] = {condition, Eval(match_case.guard)};
       condition = store_.And(both);

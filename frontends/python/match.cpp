@@ -58,7 +58,7 @@ ir::MatchCase Lowering::Case() {
   });
   const bool is_sequence = has_comma || patterns.size() != 1;
   result.pattern = is_sequence ? builder_.Tuple(range, patterns.items()) : patterns[0];
-  result.irrefutable = irrefutable && !is_sequence && !result.guard;
+  result.irrefutable = irrefutable && !is_sequence;
   if (!result.body) result.body = builder_.Block({});
   return result;
 }

@@ -1,5 +1,6 @@
-"""Writes a program from a seed: a job that starts, one to three patterns of which at most one is meant to be wrong, an end."""
+"""Writes a program from a seed: a job that starts, one to three patterns of which one, none or each is meant to be wrong, an end."""
 
+import random
 from dataclasses import dataclass
 
 from draft import Draft
@@ -44,15 +45,21 @@ def moved(draft, pattern, wrong):
     draft.add(draft.lift(block, draft.choose(["train", "validate", "checkpoint", "sync_all"])))
 
 
+def has_several_mistakes(seed):
+    """Mistakes that stand beside one another may hide one another. Decided apart, so that other programs stay what they were."""
+    return random.Random(f"several {seed}").random() < 0.08
+
+
 def write(seed):
     draft = Draft(seed)
     started(draft)
-    patterns = [draft.choose(PATTERNS) for _ in range(draft.choose([1, 1, 2, 3]))]
+    several = has_several_mistakes(seed)
+    patterns = [draft.choose(PATTERNS) for _ in range(draft.choose([2, 3] if several else [1, 1, 2, 3]))]
     broken = draft.rng.randrange(len(patterns)) if draft.chance(0.5) else None
     for place, pattern in enumerate(patterns):
-        wrong = place == broken and pattern is not plain
+        wrong = (several or place == broken) and pattern is not plain
         draft.note("pattern", pattern.__name__.replace("_", " "))
-        if draft.chance(0.2):
+        if draft.chance(0.7 if several else 0.2):
             moved(draft, pattern, wrong)
         else:
             pattern(draft, wrong)
