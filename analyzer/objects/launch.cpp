@@ -8,6 +8,7 @@
 #include <unordered_set>
 
 #include "analyzer/ir/walk.h"
+#include "analyzer/objects/lightning_calls.h"
 #include "analyzer/objects/test_files.h"
 
 namespace allranks::objects {
@@ -170,11 +171,7 @@ class Solver {
   // there: any trainer whose module is not known may run those that nobody else is seen to make.
   void AddTrainers() {
     const std::vector<binding::ClassId> unmade = UnmadeModules();
-    for (const KnownCall& call : index_.known_calls()) {
-      const std::string_view name = program_.text(call.entry->name);
-      const bool runs_hooks = name == "lightning.pytorch.Trainer.fit" || name == "lightning.pytorch.Trainer.validate" ||
-                              name == "lightning.pytorch.Trainer.test";
-      if (!runs_hooks || IsTestFile(program_, program_.funcs[call.function].module)) continue;
+    for (const KnownCall& call : FindLightningCalls(program_, index_).runs) {
       const ValueId model = index_.Arg(call, "model");
       if (model && facts_.values_store[model].kind == ValueKind::Instance) {
         AddMade(call.function, binding::ClassId{facts_.values_store[model].a});

@@ -2,19 +2,14 @@
 
 #include <algorithm>
 
-#include "analyzer/objects/test_files.h"
+#include "analyzer/objects/lightning_calls.h"
 
 namespace allranks::objects {
 
 LightningSampling::LightningSampling(const binding::Program& program, const knowledge::Knowledge& knowledge,
                                      const variation::Facts& facts, const ProgramIndex& index, const Loading& loading)
-    : program_(program), index_(index), loading_(loading), values_(program, knowledge, facts) {
-  for (const KnownCall& call : index.known_calls()) {
-    const std::string_view name = program.text(call.entry->name);
-    const bool makes = name == "lightning.pytorch.Trainer.__init__" || name == "lightning.pytorch.Trainer.from_argparse_args";
-    if (makes && !IsTestFile(program, program.funcs[call.function].module)) trainers_.push_back(call);
-  }
-}
+    : program_(program), index_(index), loading_(loading), values_(program, knowledge, facts),
+      trainers_(FindLightningCalls(program, index).trainers) {}
 
 bool LightningSampling::EvaluatesShares(ir::ModuleId module) const {
   const auto is_beside = [&](const KnownCall& call) { return program_.funcs[call.function].module == module; };

@@ -2,28 +2,17 @@
 
 #include <algorithm>
 
-#include "analyzer/objects/test_files.h"
-
 namespace allranks::objects {
 
 LightningValidation::LightningValidation(const binding::Program& program, const knowledge::Knowledge& knowledge,
                                          const variation::Facts& facts, const ProgramIndex& index)
-    : program_(program), facts_(facts), index_(index), values_(program, knowledge, facts) {
-  for (const KnownCall& call : index.known_calls()) {
-    if (IsTestFile(program, program.funcs[call.function].module)) continue;
-    const std::string_view name = program.text(call.entry->name);
-    if (name == "lightning.pytorch.Trainer.fit" || name == "lightning.pytorch.Trainer.validate" || name == "lightning.pytorch.Trainer.test") {
-      runs_.push_back(call);
-    }
-    if (name == "lightning.pytorch.Trainer.__init__" || name == "lightning.pytorch.Trainer.from_argparse_args") trainers_.push_back(call);
-  }
-}
+    : program_(program), facts_(facts), index_(index), values_(program, knowledge, facts), calls_(FindLightningCalls(program, index)) {}
 
 bool LightningValidation::MayRun(FuncId hook) const {
   const binding::ClassId owner = program_.funcs[hook].owner;
-  if (!owner || runs_.empty()) return true;
-  const bool is_seen = std::ranges::any_of(runs_, [&](const KnownCall& run) { return IsOf(run, owner); });
-  return std::ranges::any_of(runs_, [&](const KnownCall& run) { return (!is_seen || IsOf(run, owner)) && Validates(run, owner); });
+  if (!owner || calls_.runs.empty()) return true;
+  const bool is_seen = std::ranges::any_of(calls_.runs, [&](const KnownCall& run) { return IsOf(run, owner); });
+  return std::ranges::any_of(calls_.runs, [&](const KnownCall& run) { return (!is_seen || IsOf(run, owner)) && Validates(run, owner); });
 }
 
 // Of the class itself or of one that derives from it.
@@ -53,7 +42,7 @@ bool LightningValidation::Validates(const KnownCall& run, binding::ClassId owner
 // Every trainer of a file is told to validate on nothing.
 bool LightningValidation::IsSwitchedOff(ir::ModuleId module) const {
   bool is_off = false;
-  for (const KnownCall& trainer : trainers_) {
+  for (const KnownCall& trainer : calls_.trainers) {
     if (program_.funcs[trainer.function].module != module) continue;
     const ValueId limit = index_.Arg(trainer, "limit_val_batches");
     if (!limit || values_.Int(limit) != 0) return false;

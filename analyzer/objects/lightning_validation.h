@@ -6,8 +6,7 @@
 // by the file that makes it and calls it. What is not understood may validate.
 #pragma once
 
-#include <vector>
-
+#include "analyzer/objects/lightning_calls.h"
 #include "analyzer/objects/program_index.h"
 #include "analyzer/objects/values.h"
 
@@ -30,8 +29,7 @@ class LightningValidation {
   const variation::Facts& facts_;
   const ProgramIndex& index_;
   Values values_;
-  std::vector<KnownCall> runs_;      // `trainer.fit(...)`, `.validate(...)`, `.test(...)`
-  std::vector<KnownCall> trainers_;  // `Trainer(...)`
+  LightningCalls calls_;
 };
 
 }  // namespace allranks::objects

@@ -141,7 +141,7 @@ SeqId FunctionCheck::ProjectFor(Scene& scene, SequenceStore& sequences, uint32_t
   return Projector(state_, scene, sequences, view, settled_).Run(root_);
 }
 
-TraceId FunctionCheck::OpOf(const SequenceStore& sequences, SeqId list) const {
+TraceId OpOf(const SequenceStore& sequences, SeqId list) {
   const SeqId op = sequences.FirstOp(list);
   return op == kNothing ? TraceId::None() : sequences[op].origin;
 }

@@ -32,6 +32,9 @@ class ClassPasses {
   std::map<uint32_t, size_t> settled_at_;   // by class: how much was settled when one of it was last looked at
 };
 
+// The first operation of a list; none: it has none.
+TraceId OpOf(const SequenceStore& sequences, SeqId list);
+
 class FunctionCheck {
  public:
   FunctionCheck(State& state, FuncId func, CheckResult* result)
@@ -46,7 +49,6 @@ class FunctionCheck {
   std::vector<ValueId> Params(FuncId func) const;
   void Prepare(Scene& scene);
   SeqId ProjectFor(Scene& scene, SequenceStore& sequences, uint32_t rank, View view);
-  TraceId OpOf(const SequenceStore& sequences, SeqId list) const;
   std::optional<TraceId> FirstOpIn(TraceId id) const;
   Detail DetailOf(TraceId first, TraceId second) const;
   uint16_t ExitsPast(TraceId node, TraceId op) const;

@@ -21,12 +21,11 @@ constexpr size_t kMostScenes = 24;
 bool SamePlace(const SequenceStore& sequences, const Parting& a, const Parting& b) {
   const auto origin = [&](SeqId id) { return sequences[id].origin; };
   if (origin(a.first) == origin(b.first) && origin(a.second) == origin(b.second)) return true;
-  const auto op = [&](SeqId list) {
-    const SeqId first = sequences.FirstOp(list);
-    return first == kNothing ? TraceId::None() : sequences[first].origin;
-  };
-  const bool is_one_sided = a.position == b.position && static_cast<bool>(op(b.first)) != static_cast<bool>(op(b.second));
-  return is_one_sided && (op(b.first) ? op(a.first) == op(b.first) : op(a.second) == op(b.second));
+  const TraceId first = OpOf(sequences, b.first);
+  const TraceId second = OpOf(sequences, b.second);
+  const bool is_one_sided = a.position == b.position && static_cast<bool>(first) != static_cast<bool>(second);
+  if (!is_one_sided) return false;
+  return first ? OpOf(sequences, a.first) == first : OpOf(sequences, a.second) == second;
 }
 
 uint32_t SharedGroups(Scene& scene, uint32_t i, uint32_t j) {

@@ -1,6 +1,7 @@
-// Under which condition a pattern of `match` fits its subject: `case 0 | 1 as n` fits what equals 0 or 1, a capture anything.
+// Under which condition a pattern of `match` fits its subject: `case 0 | 1 as n` fits what equals 0 or 1.
 //
-// What has parts (`[a, b]`, `Point(x=0)`) is compared as one value, of which seldom anything is known.
+// Patterns that fit anything are known by themselves (MatchCase::irrefutable). What has parts (`[a, b]`, `Point(x=0)`) is
+// compared as one value, of which seldom anything is known.
 #pragma once
 
 #include <vector>
@@ -14,7 +15,6 @@ namespace allranks::variation {
 template <class ValueOf>
 ValueId PatternFits(ValueStore& store, const ir::Module& module, ValueId subject, ir::ExprId pattern, const ValueOf& value_of) {
   const ir::Expr& shape = module[pattern];
-  if (shape.kind == ir::ExprKind::Opaque) return store.True();
   if (shape.kind == ir::ExprKind::Walrus) return PatternFits(store, module, subject, ir::RightOf(shape), value_of);
   const bool is_union = shape.kind == ir::ExprKind::Bool && static_cast<ir::BoolOp>(shape.op) == ir::BoolOp::Or;
   if (is_union) {

@@ -81,8 +81,9 @@ std::set<std::string> CopyrightHolders(std::string_view licence) {
 }
 
 bool IsLicenceName(std::string_view name) {
-  const std::string lowered = base::Lowered(name);
-  return lowered.starts_with("license") || lowered.starts_with("licence") || lowered.starts_with("copying");
+  // Asked of each file there is: no more than the beginning.
+  const std::string begin = base::Lowered(name.substr(0, 7));
+  return begin == "license" || begin == "licence" || begin == "copying";
 }
 
 }  // namespace allranks::pipeline
