@@ -37,7 +37,7 @@ bool IsOfFiles(Role role) {
 }  // namespace
 
 FileUses::FileUses(const binding::Program& program, const variation::Facts& facts, const ProgramIndex& index)
-    : program_(program), facts_(facts), index_(index), reader_(program, facts, CountersOf(program, facts, index)) {
+    : program_(program), facts_(facts), index_(index), reader_(program, facts, CountersOf(program, facts, index)), neighbourhood_(program) {
   NoteOptions();
   const auto for_each_role = [&](auto visit) {
     for (const KnownCall& call : index.known_calls()) {
@@ -53,14 +53,31 @@ FileUses::FileUses(const binding::Program& program, const variation::Facts& fact
 void FileUses::NoteOptions() {
   for (uint32_t m = 0; m < program_.modules.size(); ++m) {
     const ir::Module& module = program_.modules[ir::ModuleId{m}];
-    for (const ir::Stmt& stmt : module.stmts) {
+    for (uint32_t s = 0; s < module.stmts.size(); ++s) {
+      const ir::Stmt& stmt = module[ir::StmtId{s}];
       if (stmt.kind != ir::StmtKind::Assign) continue;
       const ValueId value = facts_.value(ir::ModuleId{m}, ir::AssignedOf(stmt));
       for (const ir::ExprId target : ir::TargetsOf(module, stmt)) {
-        if (value && module[target].kind == ir::ExprKind::Attribute) options_[ir::AttrOf(module[target])].push_back(value);
+        const bool is_stored = value && module[target].kind == ir::ExprKind::Attribute;
+        if (is_stored) options_[ir::AttrOf(module[target])].push_back({ir::ModuleId{m}, ir::StmtId{s}, value});
       }
     }
   }
+}
+
+// `if resumes: args.resume = newest` says nothing of what stands in the `else`.
+bool FileUses::IsInOtherArm(const Stored& stored, const Site& read) const {
+  const ir::ModuleId module_id = program_.funcs[read.function].module;
+  if (stored.module != module_id) return false;
+  const ir::Module& module = program_.modules[module_id];
+  const ir::Tree& tree = index_.tree(module_id);
+  for (ir::StmtId at = stored.stmt; tree.Parent(at); at = tree.Parent(at)) {
+    if (module[tree.Parent(at)].kind != ir::StmtKind::If) continue;
+    for (ir::StmtId other = tree.StatementOf(read.expr); other; other = tree.Parent(other)) {
+      if (tree.Parent(other) == tree.Parent(at)) return tree.BlockOf(other) != tree.BlockOf(at);
+    }
+  }
+  return false;
 }
 
 // A path that is an option and nothing else may be what the program itself stores there.
@@ -73,8 +90,10 @@ std::vector<FilePath> FileUses::PathsOf(const FileUse& use) const {
     const base::NameId name = hole.kind == ValueKind::Derived && hole.kid_count == 1 ? facts_.values_store.OperationOf(hole.a) : base::NameId();
     const auto stored = name ? options_.find(name) : options_.end();
     if (stored == options_.end()) continue;
-    for (const ValueId value : stored->second) {
-      for (FilePath& path : reader_.PathsOf(value, nullptr)) {
+    const std::vector<ir::ModuleId> program = neighbourhood_.Of(program_.funcs[use.site().function].module);
+    for (const Stored& one : stored->second) {
+      if (std::ranges::find(program, one.module) == program.end() || IsInOtherArm(one, use.site())) continue;
+      for (FilePath& path : reader_.PathsOf(one.value, nullptr)) {
         if (path.Name().HasText() && paths.size() < kMostUses) paths.push_back(std::move(path));
       }
     }

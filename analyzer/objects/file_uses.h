@@ -13,6 +13,7 @@
 #include <unordered_set>
 #include <vector>
 
+#include "analyzer/binding/neighbourhood.h"
 #include "analyzer/objects/file_path.h"
 
 namespace allranks::objects {
@@ -46,9 +47,16 @@ class FileUses {
   const PathReader& paths() const { return reader_; }
 
  private:
+  // `args.resume = newest`
+  struct Stored {
+    ir::ModuleId module;
+    ir::StmtId stmt;
+    ValueId value;
+  };
   static base::NameId NameOfOpened(const ir::Module& module, ir::StmtId id, ir::ExprId opened);
   void NoteOptions();
   std::vector<FilePath> PathsOf(const FileUse& use) const;
+  bool IsInOtherArm(const Stored& stored, const Site& read) const;
   void Add(const KnownCall& call, const knowledge::RoleOf& role);
   void NoteHandle(const KnownCall& call, const knowledge::RoleOf& role);
   void Follow(FileUse use, std::vector<Site> way, const CallFrame* frame, size_t& added);
@@ -62,8 +70,8 @@ class FileUses {
   PathReader reader_;
   std::vector<FileUse> uses_;
   std::deque<CallFrame> frames_;
-  // By the name of an attribute: what is stored in it anywhere, `args.resume = newest`.
-  std::unordered_map<base::NameId, std::vector<ValueId>> options_;
+  std::unordered_map<base::NameId, std::vector<Stored>> options_;  // by the name of an attribute: what is stored in it anywhere
+  binding::Neighbourhood neighbourhood_;
   std::unordered_set<uint32_t> handles_;                       // values of open files that something is dumped into
   std::unordered_set<uint32_t> appended_;                      // values of files that are open for appending
   std::unordered_map<uint32_t, std::vector<size_t>> listings_; // by the symbol of what a listing yields: uses

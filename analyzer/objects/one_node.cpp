@@ -32,6 +32,10 @@ bool OneNodeJobs::IsOfOneNode(const KnownCall& call) const {
 }
 
 bool OneNodeJobs::Has(ir::ModuleId module) const {
+  const auto is_own = [&](const Init& init) { return init.module == module; };
+  if (std::ranges::any_of(inits_, is_own)) {
+    return std::ranges::all_of(inits_, [&](const Init& init) { return init.is_one_node || !is_own(init); });
+  }
   const std::vector<ir::ModuleId> files = neighbourhood_.Of(module);
   const auto is_near = [&](const Init& init) { return std::ranges::count(files, init.module) > 0; };
   const bool has_near = std::ranges::any_of(inits_, is_near);

@@ -2,8 +2,8 @@
 //
 // A job has one node if its process group is made with as many ranks as this machine has devices, or if each process
 // takes its index on this machine for its rank in the group (`mp.spawn(run)`, `init_process_group(rank=index)`): a
-// second node would come with the same ranks. Which group a file works on is decided by the files of its programs; where
-// none of these makes one, by all of the project.
+// second node would come with the same ranks. Which group a file works on is decided by what makes one in the file itself, else by
+// the files of its programs; where none of these makes one, by all of the project.
 #pragma once
 
 #include <vector>

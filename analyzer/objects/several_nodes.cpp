@@ -14,16 +14,23 @@ bool IsCoordinate(const Value& value, knowledge::Coordinate coordinate) {
   return value.kind == ValueKind::Coordinate && static_cast<knowledge::Coordinate>(value.op) == coordinate;
 }
 
-// `--nnodes`, `SLURM_PROCID`.
-bool NamesNodes(std::string_view text) {
-  constexpr std::string_view kOptions[] = {"nodes", "nnodes", "n_nodes", "num_nodes", "num_machines", "node_rank", "machine_rank"};
-  return text.starts_with("SLURM_") || (text.starts_with("--") && std::ranges::count(kOptions, base::OptionAttribute(text)) > 0);
+// `SLURM_PROCID`, `SLURM_JOB_NODELIST`; and not `SLURM_JOB_ID`, which a job of one process has as well.
+bool IsSlurmsWordForNodes(const knowledge::Knowledge& knowledge, base::NameId name, std::string_view text) {
+  return text.starts_with("SLURM_") && (text.find("NODE") != std::string_view::npos || knowledge.FindEnvironment(name) != nullptr);
 }
 
-bool SpeaksOfNodes(const binding::Program& program, const variation::ValueStore& values, ValueId id) {
+bool IsOptionForNodes(std::string_view text) {
+  constexpr std::string_view kOptions[] = {"nodes", "nnodes", "n_nodes", "num_nodes", "num_machines", "node_rank", "machine_rank"};
+  return text.starts_with("--") && std::ranges::count(kOptions, base::OptionAttribute(text)) > 0;
+}
+
+bool SpeaksOfNodes(const binding::Program& program, const knowledge::Knowledge& knowledge, const variation::ValueStore& values, ValueId id) {
   const Value& value = values[id];
   if (IsCoordinate(value, knowledge::Coordinate::NodeRank) || IsCoordinate(value, knowledge::Coordinate::NodeCount)) return true;
-  if (value.kind == ValueKind::Str) return NamesNodes(program.text(base::NameId{value.a}));
+  if (value.kind == ValueKind::Str) {
+    const base::NameId name{value.a};
+    return IsSlurmsWordForNodes(knowledge, name, program.text(name)) || IsOptionForNodes(program.text(name));
+  }
   const bool is_rest = value.kind == ValueKind::Binary && static_cast<ir::BinaryOp>(value.op) == ir::BinaryOp::Mod;
   return is_rest && IsCoordinate(values[values.Kids(id)[0]], knowledge::Coordinate::Rank) &&
          IsCoordinate(values[values.Kids(id)[1]], knowledge::Coordinate::LocalWorldSize);
@@ -31,11 +38,11 @@ bool SpeaksOfNodes(const binding::Program& program, const variation::ValueStore&
 
 }  // namespace
 
-SeveralNodes::SeveralNodes(const binding::Program& program, const variation::Facts& facts, const Launch& launch)
+SeveralNodes::SeveralNodes(const binding::Program& program, const knowledge::Knowledge& knowledge, const variation::Facts& facts, const Launch& launch)
     : facts_(facts), launch_(launch), neighbourhood_(program) {
   for (const auto& exprs : facts.exprs) {
     speaks_of_nodes_.push_back(std::ranges::any_of(exprs, [&](ValueId value) {
-      return value && SpeaksOfNodes(program, facts.values_store, value);
+      return value && SpeaksOfNodes(program, knowledge, facts.values_store, value);
     }));
   }
 }

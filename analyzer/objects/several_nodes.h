@@ -1,7 +1,7 @@
 // Which files belong to programs that are made for several nodes: only there is the global rank another number than the local one.
 //
 // A program is, if the user says so, if a line starts it on several, if it asks for the number of nodes or for its own among them
-// (`NODE_RANK`), takes a node as an option (`--nnodes`), reads what Slurm says, or counts ranks on a node by itself
+// (`NODE_RANK`), takes a node as an option (`--nnodes`), reads what Slurm says of ranks and nodes, or counts ranks on a node by itself
 // (`rank % torch.cuda.device_count()`).
 //
 // Not sound: whoever starts a program that says nothing of nodes may still have several. What is read of them in a file that some
@@ -17,7 +17,7 @@ namespace allranks::objects {
 
 class SeveralNodes {
  public:
-  SeveralNodes(const binding::Program& program, const variation::Facts& facts, const Launch& launch);
+  SeveralNodes(const binding::Program& program, const knowledge::Knowledge& knowledge, const variation::Facts& facts, const Launch& launch);
 
   bool Has(ir::ModuleId module) const;
 

@@ -151,7 +151,8 @@ class FunctionEvaluator {
   ValueId Member(ir::ExprId site, ValueId object, NameId attr);
   ValueId MemberOfModule(ir::ModuleId module, NameId attr);
   ValueId MemberOfExternal(ir::ExprId site, NameId qualified, NameId attr);
-  ValueId MemberOfInstance(ir::ExprId site, ValueId object, NameId attr);
+  // `given`: the parameter that is taken for `object`, or `object` itself.
+  ValueId MemberOfInstance(ir::ExprId site, ValueId object, ValueId given, NameId attr);
   ValueId MemberOfKnown(ir::ExprId site, ValueId object, knowledge::EntryId entry);
   bool IsRankFormula(ValueId value) const;
   ValueId MemberOfAny(ir::ExprId site, ValueId object, NameId attr);

@@ -5,6 +5,16 @@
 #include "analyzer/variation/evaluator.h"
 
 namespace allranks::variation {
+namespace {
+
+// What is read of objects of which nothing more is known, whichever of them it is.
+bool IsUnknownRead(const ValueStore& store, ValueId id) {
+  const Value& value = store[id];
+  if (value.kind == ValueKind::Unknown || value.kind == ValueKind::Derived) return true;
+  return value.kind == ValueKind::Select && IsUnknownRead(store, store.Kids(id)[1]) && IsUnknownRead(store, store.Kids(id)[2]);
+}
+
+}  // namespace
 
 ValueId FunctionEvaluator::Member(ir::ExprId site, ValueId object, NameId attr) {
   if (!object) return Unseen(site);
@@ -23,7 +33,7 @@ ValueId FunctionEvaluator::Member(ir::ExprId site, ValueId object, NameId attr) 
       return MemberOfAny(site, object, attr);
     }
     case ValueKind::Instance:
-      return MemberOfInstance(site, known, attr);
+      return MemberOfInstance(site, known, object, attr);
     case ValueKind::Object:
     case ValueKind::Group:
       if (const knowledge::EntryId entry = KnownMember(known, attr)) {
@@ -39,7 +49,10 @@ ValueId FunctionEvaluator::Member(ir::ExprId site, ValueId object, NameId attr) 
       if (store_[else_value].kind == ValueKind::None) return Member(site, then_value, attr);
       if (store_[then_value].kind == ValueKind::None) return Member(site, else_value, attr);
       const ValueId a = Member(site, then_value, attr);
-      return store_.Select(condition, a, Member(site, else_value, attr));
+      const ValueId either = store_.Select(condition, a, Member(site, else_value, attr));
+      // A parameter is what each caller hands in: that tells more than a choice between what all of them do.
+      if (store_[object].kind == ValueKind::Param && IsUnknownRead(store_, either)) return MemberOfAny(site, object, attr);
+      return either;
     }
     default:
       break;
@@ -72,7 +85,7 @@ ValueId FunctionEvaluator::MemberOfExternal(ir::ExprId site, NameId qualified, N
   return ExternalValue(name);
 }
 
-ValueId FunctionEvaluator::MemberOfInstance(ir::ExprId site, ValueId object, NameId attr) {
+ValueId FunctionEvaluator::MemberOfInstance(ir::ExprId site, ValueId object, ValueId given, NameId attr) {
   const Value& value = store_[object];
   const binding::ClassId class_id{value.a};
   const bool is_super = value.b == kSuperInstance;
@@ -91,7 +104,7 @@ ValueId FunctionEvaluator::MemberOfInstance(ir::ExprId site, ValueId object, Nam
   if (const knowledge::Hint* hint = knowledge_.FindHint(attr)) {
     if (const ValueId hinted = tables_.HintValue(*hint)) return hinted;
   }
-  return MemberOfAny(site, object, attr);
+  return MemberOfAny(site, store_[given].kind == ValueKind::Param ? given : object, attr);
 }
 
 FuncId FunctionEvaluator::FindMethodOf(ValueId object, NameId attr) {

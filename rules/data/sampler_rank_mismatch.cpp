@@ -91,7 +91,7 @@ void Check(const Context& context, FindingSink& sink) {
   if (context.facts.job.nodes == 1 || context.loading.made_samplers().empty()) return;
   ProgramCalls calls(context);
   const objects::OneNodeJobs one_node(context.program, context.knowledge, context.facts, context.index);
-  const objects::SeveralNodes several_nodes(context.program, context.facts, context.launch);
+  const objects::SeveralNodes several_nodes(context.program, context.knowledge, context.facts, context.launch);
   for (const objects::KnownCall& call : context.loading.made_samplers()) {
     const ir::ModuleId module = context.program.funcs[call.function].module;
     if (!one_node.Has(module) && MakesJob(context, calls, module)) Visit(context, call, several_nodes, sink);

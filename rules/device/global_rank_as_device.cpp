@@ -123,7 +123,7 @@ class Devices {
 
   // Few programs have a finding for which it has to be known: it takes a look at all expressions.
   bool HasSeveralNodes(ir::ModuleId module) {
-    if (!several_nodes_) several_nodes_.emplace(context_.program, context_.facts, context_.launch);
+    if (!several_nodes_) several_nodes_.emplace(context_.program, context_.knowledge, context_.facts, context_.launch);
     return several_nodes_->Has(module);
   }
 
