@@ -4,8 +4,7 @@
 #include <array>
 #include <optional>
 
-#include "analyzer/objects/jobs.h"
-#include "analyzer/objects/process_starts.h"
+#include "analyzer/objects/job_runs.h"
 #include "analyzer/objects/rank_words.h"
 #include "analyzer/objects/ways.h"
 #include "rules/data/seed_places.h"
@@ -22,8 +21,8 @@ using variation::ValueId;
 class SameNoise {
  public:
   SameNoise(const Context& context, std::string_view code, FindingSink& sink)
-      : context_(context), code_(code), sink_(sink), calls_(context), jobs_(context.program, context.index),
-        starts_(context.program, context.facts, context.index),
+      : context_(context), code_(code), sink_(sink), calls_(context),
+        runs_(context.program, context.knowledge, context.facts, context.index, context.launch, context.loading),
         ways_(context.program, context.knowledge, context.facts, context.index, context.reach), places_(SeedPlaces(context)) {}
 
   void Run() {
@@ -78,9 +77,7 @@ class SameNoise {
 
   bool IsRunByAll(const Site& site) const {
     const traces::World world = objects::SmallJob(context_.facts.job);
-    const bool is_run = jobs_.IsRun(site.function) || starts_.IsStarted(site.function);
-    return is_run && jobs_.IsOfJob(site.function) && (!starts_.IsParent(site.function) || starts_.IsStarted(site.function)) &&
-           context_.reach.Ranks(site, world) == traces::RankSet::All(world.size());
+    return runs_.IsRunByRanks(site) && context_.reach.Ranks(site, world) == traces::RankSet::All(world.size());
   }
 
   // Not from a generator of its own.
@@ -125,7 +122,7 @@ class SameNoise {
 
   // Ranks that hold parts of one model must draw alike.
   bool IsOfModelParallel(ir::ModuleId file) {
-    return calls_.HasAny(file, {"megatron.", "torch.distributed.tensor", "torch.distributed.device_mesh", "deepspeed."});
+    return calls_.HasAny(file, {"megatron.", "torch.distributed.tensor", "torch.distributed.device_mesh", "deepspeed.pipe.", "deepspeed.runtime.pipe."});
   }
 
   template <class Wanted>
@@ -155,7 +152,7 @@ class SameNoise {
   size_t CallsToStep(const KnownCall& draw, const std::vector<variation::FuncId>& runs) const {
     size_t calls = SIZE_MAX;
     ways_.Any({draw.function, draw.expr}, [&](std::span<const Site> way) {
-      const bool is_of_run = std::ranges::find(runs, way.front().function) != runs.end() && jobs_.IsOfJob(way.front().function);
+      const bool is_of_run = std::ranges::find(runs, way.front().function) != runs.end() && context_.launch.Of(way.front()) == objects::RunBy::AllRanks;
       if (!is_of_run || !IsInStep(way) || !IsWalkedByAll(way)) return false;
       calls = way.size();
       return true;
@@ -204,8 +201,7 @@ class SameNoise {
   std::string_view code_;
   FindingSink& sink_;
   ProgramCalls calls_;
-  objects::Jobs jobs_;
-  objects::ProcessStarts starts_;
+  objects::JobRuns runs_;
   objects::Ways ways_;
   std::vector<SeedPlace> places_;  // those of helpers at their callers
   std::vector<const KnownCall*> draws_;

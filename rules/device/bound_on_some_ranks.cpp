@@ -1,0 +1,225 @@
+// Variables that a function assigns on some ranks only and reads on others as well: those have nothing to read.
+//
+// Ranks are those of a small job; who gets to a place is what objects::Reach says. Silent where a condition is open: where the
+// assignment stands under one that is no matter of ranks alone and that the reading does not stand under too, and where the reading
+// stands under one that differs between ranks and cannot be decided.
+#include <algorithm>
+#include <map>
+#include <set>
+#include <vector>
+
+#include "analyzer/ir/bindings.h"
+#include "analyzer/objects/job_runs.h"
+#include "analyzer/traces/conditions.h"
+#include "rules/finding_parts.h"
+
+namespace allranks::rules {
+namespace {
+
+using base::NameId;
+using objects::Guard;
+using objects::Site;
+using traces::RankSet;
+using variation::ValueId;
+
+constexpr std::string_view kCode = "AR208";
+
+class HalfBoundNames {
+ public:
+  HalfBoundNames(const Context& context, FindingSink& sink)
+      : context_(context), sink_(sink),
+        runs_(context.program, context.knowledge, context.facts, context.index, context.launch, context.loading),
+        world_(objects::SmallJob(context.facts.job)), all_(RankSet::All(world_.size())) {}
+
+  void Run() {
+    for (uint32_t f = 0; f < context_.program.funcs.size(); ++f) {
+      const FuncId function{f};
+      const bool is_python = context_.program.funcs[function].function != ir::kTopLevel && !context_.program.function(function).symbol;
+      if (is_python) Visit(function);
+    }
+  }
+
+ private:
+  using Stores = std::map<NameId, std::vector<Site>>;
+
+  void Visit(FuncId function) {
+    for (const auto& [name, stores] : StoresOf(function)) {
+      RankSet bound = {};
+      for (const Site& store : stores) bound = bound | context_.reach.Ranks(store, world_);
+      if (bound.empty() || bound == all_ || !runs_.IsRunByRanks(stores[0])) continue;
+      for (const Site& read : ReadsOf(function, name)) {
+        if (!IsReadBeyond(read, stores, bound)) continue;
+        Report(name, stores[0], read);
+        break;
+      }
+    }
+  }
+
+  // What a function assigns, by variable. Not its parameters, and not what it binds in other ways as well.
+  Stores StoresOf(FuncId function) const {
+    const ir::Module& module = context_.program.module_of(function);
+    const ir::Function& definition = context_.program.function(function);
+    Stores stores;
+    std::set<NameId> others;
+    for (const ir::Param& param : definition.params) others.insert(param.name);
+    ir::ForEachStmtIn(module, definition.body, [&](const ir::Stmt& stmt) {
+      if (stmt.kind == ir::StmtKind::Global || stmt.kind == ir::StmtKind::Nonlocal) {
+        for (const uint32_t name : ir::NamesOf(module, stmt)) others.insert(NameId{name});
+      }
+      ir::ForEachBinding(module, stmt, [&](const ir::Binding& binding) {
+        if (!binding.name) return;
+        if (stmt.kind == ir::StmtKind::Assign && !binding.in_expression) stores[binding.name].push_back({function, ir::AssignedOf(stmt)});
+        else others.insert(binding.name);
+      });
+    });
+    for (const NameId name : others) stores.erase(name);
+    return stores;
+  }
+
+  std::vector<Site> ReadsOf(FuncId function, NameId name) const {
+    std::vector<Site> reads;
+    const ir::ModuleId module_id = context_.program.funcs[function].module;
+    const ir::Module& module = context_.program.modules[module_id];
+    for (const ir::ExprId id : context_.index.ExprsOf(module_id, ir::ExprKind::Name)) {
+      const bool is_it = ir::NameOf(module[id]) == name && FunctionAround(context_, module_id, id) == function;
+      if (is_it && IsPlainRead(module_id, id)) reads.push_back({function, id});
+    }
+    return reads;
+  }
+
+  // Not a target, not a variable of a comprehension, and nowhere where the error may be caught.
+  bool IsPlainRead(ir::ModuleId module_id, ir::ExprId id) const {
+    const ir::Module& module = context_.program.modules[module_id];
+    const ir::Tree& tree = context_.index.tree(module_id);
+    for (ir::ExprId at = id; at; at = tree.Parent(at)) {
+      if (module[at].kind == ir::ExprKind::Comprehension || module[at].kind == ir::ExprKind::Lambda) return false;
+    }
+    const ir::StmtId stmt = tree.StatementOf(id);
+    if (!stmt || module[stmt].kind == ir::StmtKind::Delete || IsTarget(module, module[stmt], id)) return false;
+    for (ir::StmtId at = stmt; at; at = tree.Parent(at)) {
+      if (module[at].kind == ir::StmtKind::Try) return false;
+    }
+    return true;
+  }
+
+  static bool IsTarget(const ir::Module& module, const ir::Stmt& stmt, ir::ExprId id) {
+    if (stmt.kind != ir::StmtKind::Assign) return false;
+    for (const ir::ExprId target : ir::TargetsOf(module, stmt)) {
+      const bool is_inside = module[target].begin <= module[id].begin && module[id].end <= module[target].end;
+      if (is_inside && !IsPartOf(module, target)) return true;
+    }
+    return false;
+  }
+
+  // `table[key] = 1` reads both.
+  static bool IsPartOf(const ir::Module& module, ir::ExprId target) {
+    return module[target].kind == ir::ExprKind::Subscript || module[target].kind == ir::ExprKind::Attribute;
+  }
+
+  bool IsReadBeyond(const Site& read, const std::vector<Site>& stores, const RankSet& bound) const {
+    const ir::Module& module = context_.program.module_of(read.function);
+    const bool comes_after = std::ranges::any_of(stores, [&](const Site& store) { return module[store.expr].end < module[read.expr].begin; });
+    const RankSet reached = context_.reach.Ranks(read, world_);
+    if (!comes_after || (reached | bound) == bound) return false;
+    const std::vector<Guard> here = context_.reach.Guards(read);
+    const bool is_open = std::ranges::any_of(here, [&](const Guard& guard) { return !IsOfRanks(guard) && Varies(guard); });
+    return !is_open && std::ranges::all_of(stores, [&](const Site& store) {
+      return std::ranges::all_of(context_.reach.Guards(store), [&](const Guard& guard) { return IsOfRanks(guard) || IsAmong(guard, here); });
+    });
+  }
+
+  // Whether every rank can tell by its number.
+  bool IsOfRanks(const Guard& guard) const {
+    const ValueId test = ValueOf(guard);
+    return test && traces::IsPredicate(context_.facts.values_store, test);
+  }
+
+  bool Varies(const Guard& guard) const {
+    const ValueId test = ValueOf(guard);
+    return !test || !context_.facts.values_store.axes(test).empty();
+  }
+
+  bool IsAmong(const Guard& guard, const std::vector<Guard>& others) const {
+    return std::ranges::any_of(others, [&](const Guard& other) {
+      return other.holds == guard.holds && (other.test == guard.test || (ValueOf(guard) && ValueOf(guard) == ValueOf(other)));
+    });
+  }
+
+  ValueId ValueOf(const Guard& guard) const { return context_.facts.value(context_.program.funcs[guard.function].module, guard.test); }
+
+  void Report(NameId name, const Site& store, const Site& read) {
+    Finding finding = FindingAt(context_, kCode, Severity::Error, Confidence::Likely, read,
+                                {"`{}` is assigned on some ranks only, and the others read it, too: there an `UnboundLocalError` ends the process",
+                                 {std::string(context_.program.text(name))}});
+    AddLabel(finding, finding.span, LabelRole::Primary, {"has no value on the other ranks", {}});
+    AddLabel(finding, SpanOf(context_, store), LabelRole::Note, {"assigned here, on some ranks", {}});
+    for (const Guard& guard : context_.reach.Guards(store)) {
+      if (IsOfRanks(guard) && Varies(guard)) AddLabel(finding, SpanOf(context_, {guard.function, guard.test}), LabelRole::Why, {"decides which ranks", {}});
+    }
+    finding.help = {"give it a value on every rank before the condition, or read it under the same condition", {}};
+    sink_.push_back(std::move(finding));
+  }
+
+  const Context& context_;
+  FindingSink& sink_;
+  objects::JobRuns runs_;
+  traces::World world_;
+  RankSet all_;
+};
+
+void Check(const Context& context, FindingSink& sink) { HalfBoundNames(context, sink).Run(); }
+
+}  // namespace
+
+extern const Rule BoundOnSomeRanks = {
+    .code = kCode,
+    .name = "bound-on-some-ranks",
+    .severity = Severity::Error,
+    .preview = kTooFewWereRead,
+    .languages = "Python",
+    .summary = "variable that only some ranks assign and others read",
+    .explanation = R"md(
+## What it finds
+
+A variable of a function that is assigned only under a condition on the rank, and read where other ranks come to
+as well.
+
+## Why it hurts
+
+On the other ranks the name has no value: they end with an `UnboundLocalError`, and the launcher ends the job.
+A test with one process never shows it.
+
+## Wrong
+
+```python
+if dist.get_rank() == 0:
+    path = save(model)
+return path
+```
+
+## Right
+
+```python
+path = None
+if dist.get_rank() == 0:
+    path = save(model)
+return path
+```
+
+## When it is silent
+
+* The variable is a parameter, or it is bound in another way somewhere in the function: by a loop, a `with`, an import.
+* The assignment stands under a condition that is not one on the rank, unless the reading stands under the same.
+* The reading stands under a condition that differs between ranks and cannot be decided, or inside a `try`.
+
+## Fix
+
+There is none: which value the other ranks need is for you to say.
+
+## Proof
+
+There is nothing to replay: the process ends at that line.
+)md",
+    .check = Check};
+
+}  // namespace allranks::rules
