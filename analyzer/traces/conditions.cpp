@@ -101,6 +101,16 @@ bool IsOfContents(const variation::ValueStore& values, const knowledge::Knowledg
          (values[kids[0]].kind == ValueKind::Instance || values[kids[0]].kind == ValueKind::Object);
 }
 
+// `if not results`: whether a list that was filled in a loop is empty is a matter of how often, and not of what it holds.
+ValueId AskedOf(const variation::ValueStore& values, ValueId condition) {
+  const Value& value = values[condition];
+  const auto kids = values.Kids(condition);
+  if (value.kind == ValueKind::Unary && static_cast<ir::UnaryOp>(value.op) == ir::UnaryOp::Not) return AskedOf(values, kids[0]);
+  const bool is_filled = value.kind == ValueKind::Derived && values.IsStructural(value.a) && kids.size() > 1 &&
+                         (values[kids.back()].flags & variation::kCounted) != 0;
+  return is_filled ? kids.back() : condition;
+}
+
 }  // namespace
 
 bool IsMadeOf(const variation::ValueStore& values, ValueId whole, ValueId part, int depth) {
@@ -222,6 +232,7 @@ bool IsReceived(const variation::ValueStore& values, ValueId condition, int dept
 }
 
 bool ReadsContents(const variation::ValueStore& values, const knowledge::Knowledge& knowledge, ValueId condition) {
+  if (condition) condition = AskedOf(values, condition);
   const auto varies = [&](ValueId part) { return values.axes(part).has(Axis::Data); };
   return condition && varies(condition) &&
          !EveryPart(values, condition, [&](ValueId part) { return !IsOfContents(values, knowledge, part); }, varies);
