@@ -47,11 +47,12 @@ allranks_find_header(xxhash xxhash.h)
 add_library(xxhash INTERFACE)
 target_compile_definitions(xxhash INTERFACE XXH_INLINE_ALL)
 
-# Debian's CMake files name the shared library; the static one keeps the binary free of it.
+# Debian's CMake files name the shared library; the static one keeps the binary free of it. Red Hat, Homebrew and conda-forge
+# have the shared one alone.
 allranks_find_header(yaml_cpp yaml-cpp/parser.h)
-find_library(STATIC_YAML_CPP libyaml-cpp.a)
-if(NOT STATIC_YAML_CPP)
+find_library(LIBRARY_OF_YAML_CPP NAMES libyaml-cpp.a yaml-cpp)
+if(NOT LIBRARY_OF_YAML_CPP)
   allranks_missing(yaml_cpp)
 endif()
 add_library(yaml_cpp INTERFACE)
-target_link_libraries(yaml_cpp INTERFACE "${STATIC_YAML_CPP}")
+target_link_libraries(yaml_cpp INTERFACE "${LIBRARY_OF_YAML_CPP}")

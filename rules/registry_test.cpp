@@ -1,4 +1,5 @@
 // The registry tests itself: what every rule must have, so that no rule can be half made.
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -127,8 +128,12 @@ TEST_P(EveryRule, PageInDocsIsNotStale) {
 }
 
 TEST_P(EveryRule, StandsInTheTableOfRules) {
+  const std::string_view by_default = rule().on_by_default ? "on" : rule().preview.empty() ? "off" : "preview";
+  std::string_view fix = "";
+  if (rule().has_fix) fix = rule().fix == Applicability::Safe ? "`--fix`" : "`--unsafe-fixes`";
   const std::string row =
-      "| [" + std::string(rule().code) + "](" + PageName(rule()) + ") | " + std::string(rule().name) + " | ";
+      fmt::format("| [{}]({}) | {} | {} | {} | {} | {} | {} |\n", rule().code, PageName(rule()), rule().name,
+                  findings::ToString(rule().severity), by_default, rule().languages, fix, rule().summary);
   EXPECT_THAT(Read(kRoot / "docs" / "rules" / "README.md"), HasSubstr(row)) << "run tools/update_rule_docs";
 }
 

@@ -36,7 +36,7 @@ IncludeGraph::Included IncludeGraph::Targets(uint32_t from, std::string_view tex
   return targets;
 }
 
-// Beside the file that includes it, else wherever the project has that path.
+// Beside the file that includes it, else wherever the project has that path; but a header of the system is the system's.
 void IncludeGraph::AddHeaders(uint32_t from, std::string_view include, Included* targets) const {
   const auto found = headers_.find(NameOf(include));
   if (found == headers_.end()) return;
@@ -51,7 +51,7 @@ void IncludeGraph::AddHeaders(uint32_t from, std::string_view include, Included*
     }
     if (path.ends_with(below) || path == include) fitting.push_back(index);
   }
-  if (fitting.size() > kMostNamesakes) return;
+  if (fitting.size() > kMostNamesakes || cpp::IsStandardHeader(include)) return;
   for (const uint32_t index : fitting) {
     targets->files.push_back(index);
     const std::string& path = paths_[index];

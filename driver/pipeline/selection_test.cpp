@@ -87,6 +87,16 @@ TEST(SelectionTest, PackagesAndRelativeImports) {
   EXPECT_THAT(Choose(files, {"."}).parse, ElementsAre("other.py", "pkg/__init__.py", "pkg/impl.py"));
 }
 
+TEST(SelectionTest, AHeaderOfTheSystemIsNoHeaderOfTheProject) {
+  const std::map<std::string, std::string> files = {{"main.c", "#include <stdio.h>\n#include <comm.h>\nMPI_Barrier\n"},
+                                                    {"net/stdio.h", "MPI_\n"},
+                                                    {"net/stdio.c", "#include \"stdio.h\"\nMPI_\n"},
+                                                    {"net/comm.c", "#include \"comm.h\"\nMPI_\n"},
+                                                    {"net/comm.h", "MPI_\n"}};
+  EXPECT_THAT(Choose(files, {"main.c"}).parse, ElementsAre("main.c", "net/comm.c"));
+  EXPECT_THAT(Choose(files, {"net/stdio.c"}).parse, ElementsAre("net/stdio.c"));
+}
+
 TEST(SelectionTest, BinaryVanishedAndHugeFilesAreFaulty) {
   const std::string huge = kMentions + std::string(kLargestSource, '#');
   const Chosen chosen = Choose({{"a.py", std::string("x\0y", 3)}, {"gone.py", ""}, {"huge.py", huge}}, {"."});

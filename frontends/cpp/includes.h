@@ -13,4 +13,7 @@ std::vector<std::string_view> ScanIncludes(std::string_view text);
 bool IsSourceName(std::string_view path);
 bool IsHeaderName(std::string_view path);
 
+// Of the standard library of C, or of POSIX: every system has it, and `#include <stdio.h>` means no `net/stdio.h` of a project.
+bool IsStandardHeader(std::string_view path);
+
 }  // namespace allranks::cpp

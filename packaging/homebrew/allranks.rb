@@ -21,9 +21,10 @@ class Allranks < Formula
 
   def install
     system "cmake", "-S", ".", "-B", "build", "-G", "Ninja", "-DBUILD_TESTING=OFF",
-           "-DLLVM_ROOT=#{Formula["llvm@19"].opt_prefix}", *std_cmake_args
+           "-DClang_ROOT=#{Formula["llvm@19"].opt_prefix}", "-DLLVM_ROOT=#{Formula["llvm@19"].opt_prefix}", *std_cmake_args
     system "cmake", "--build", "build", "--target", "programs"
     system "cmake", "--install", "build", "--component", "allranks"
+    doc.install "LICENSE", "THIRD_PARTY_NOTICES"
     (bash_completion/"allranks").write Utils.safe_popen_read(bin/"allranks", "completions", "bash")
     (zsh_completion/"_allranks").write Utils.safe_popen_read(bin/"allranks", "completions", "zsh")
     (fish_completion/"allranks.fish").write Utils.safe_popen_read(bin/"allranks", "completions", "fish")
@@ -37,5 +38,6 @@ class Allranks < Formula
           dist.barrier()
     PYTHON
     assert_match "AR101", shell_output("#{bin}/allranks check train.py", 1)
+    assert_match "C, C++, CUDA: LLVM", shell_output("#{bin}/allranks version")
   end
 end

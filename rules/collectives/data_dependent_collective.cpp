@@ -15,10 +15,10 @@ findings::Text Message(const Context& context, const traces::Difference& differe
   const std::string varies = VariesText(difference.axes);
   if (!difference.exit_kind.empty()) {
     return {
-        "{} {} and decides this `{}`: a rank that takes it skips {}, where the other ranks will wait forever",
+        "{} {}: this `{}` skips {}, where the other ranks wait forever",
         {ConditionText(context, difference), varies, difference.exit_kind, op}};
   }
-  return {"{} {} and decides whether {} is reached: a rank that gets there will wait forever for those that do not{}",
+  return {"{} {}: a rank that reaches {} waits forever for those that do not{}",
           {ConditionText(context, difference), varies, op, VictimText(context, difference)}};
 }
 

@@ -104,8 +104,7 @@ class Devices {
     const std::string number = Quoted(context_, place.site);
     Finding finding = FindingAt(
         context_, kCode, Severity::Error, by_name || !may_have_several ? Confidence::Possible : Confidence::Likely, place.site,
-        {"`{}` counts the ranks of the whole job and selects a device in {}: on the second of two nodes with {} devices "
-         "each, rank {} asks for device {}, which does not exist",
+        {"`{}` counts the ranks of all nodes, but selects a device in {}: with {} devices a node, rank {} asks for device {}",
          {number, place.sink.starts_with('`') ? place.sink : "`" + place.sink + "`", std::to_string(world_.per_node), std::to_string(rank), std::to_string(rank)}});
     AddLabel(finding, finding.span, LabelRole::Primary, {"this must be the local rank", {}});
     AddReasons(context_, place.site, finding);

@@ -1,7 +1,11 @@
 #include "runtime-verify/coordinator/expectation.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <map>
+#include <utility>
+#include <vector>
 
 #include "runtime-verify/simulator/ring.h"
 #include "runtime-verify/simulator/streams.h"
@@ -60,12 +64,17 @@ Expectation ExpectedOf(const Witness& witness) {
   const Schedule schedule = OnNccl(witness);
   if (schedule.world > kLargestRing) return expected;
   bool always_hangs = true;
+  std::vector<std::pair<std::string_view, std::string_view>> seen;  // protocol, effect
   for (const Protocol protocol : {Protocol::LowLatency, Protocol::Simple}) {
     const Effect effect = HangsOnStream(schedule) ? Effect::Deadlock : SimulateRing(schedule, protocol, witness.fence).effect;
     always_hangs = always_hangs && effect == Effect::Deadlock;
-    if (!expected.rings.empty()) expected.rings += ", ";
-    expected.rings += std::string(NameOf(protocol)) + " " + std::string(witness::EffectName(effect));
+    seen.emplace_back(NameOf(protocol), witness::EffectName(effect));
   }
+  const auto& [low_latency, simple] = std::pair(seen.front(), seen.back());
+  expected.rings = fmt::format("{} {}, {} {}", low_latency.first, low_latency.second, simple.first, simple.second);
+  expected.words = low_latency.second == simple.second
+                       ? fmt::format("{} (protocols {} and {})", simple.second, low_latency.first, simple.first)
+                       : fmt::format("{} (protocol {}), {} (protocol {})", low_latency.second, low_latency.first, simple.second, simple.first);
   const bool may_be_made_late = expected.is_pytorch && witness.communicators != Communicators::AtInit;
   expected.at_first_use = may_be_made_late && !always_hangs && HangsAtFirstUse(OnNcclAtFirstUse(witness));
   return expected;
@@ -74,10 +83,10 @@ Expectation ExpectedOf(const Witness& witness) {
 std::string Expectation::Text() const {
   if (at_first_use) {
     const std::string unless = communicators == Communicators::Unknown ? " (unless init_process_group is given device_id=)" : "";
-    return "deadlock in the first operation of a group, in which PyTorch makes its communicator" + unless + "; later " + rings;
+    return "deadlock in the first operation of a group, in which PyTorch makes its communicator" + unless + "; later " + words;
   }
   const bool is_made = is_pytorch && communicators == Communicators::AtInit && !rings.empty();
-  return is_made ? rings + " (communicators are made by init_process_group, which is given device_id=)" : rings;
+  return is_made ? words + "; init_process_group is given device_id=, so it makes the communicators" : words;
 }
 
 }  // namespace allranks::verify

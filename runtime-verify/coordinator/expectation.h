@@ -20,6 +20,7 @@ witness::Schedule OnNcclAtFirstUse(const witness::Witness& witness);
 
 struct Expectation {
   std::string rings;          // "LL deadlock, Simple corruption": on communicators that are made; empty: too many ranks
+  std::string words;          // the same for people: "deadlock (protocols LL and Simple)"
   bool at_first_use = false;  // it hangs where the first operation on each communicator makes that, though rings need not
   std::string Text() const;   // all in one sentence part; says which of the two the program does
   witness::Communicators communicators = witness::Communicators::Unknown;

@@ -118,7 +118,7 @@ std::string Ending(const Lane& lane, bool others_hang) {
     case Fate::Refused:
       return "fail" + s + ": " + OneLine(lane.words);
     case Fate::Done:
-      return others_hang ? (s.empty() ? "are through" : "is through") : "";
+      return others_hang ? (s.empty() ? "have finished" : "has finished") : "";
   }
   return "";
 }
@@ -140,7 +140,7 @@ std::string LaneText(const witness::Witness& w, const Lane& lane, bool others_ha
     const std::string text = lane.in_fence ? "the next operation of the group" : OpText(w, ops[lane.end]);
     out += Paint(style, kRed, fmt::format("{} {}", stop, text));
   }
-  if (lane.fate == Fate::Done && ops.empty()) out += Paint(style, kDim, "nothing to do");
+  if (lane.fate == Fate::Done && ops.empty()) return out + Paint(style, kDim, "nothing to do") + "\n";
   if (const std::string ending = Ending(lane, others_hang); !ending.empty()) {
     out += "  " + Paint(style, lane.fate == Fate::Done ? kDim : kRed, ending);
   }

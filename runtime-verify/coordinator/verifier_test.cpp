@@ -42,7 +42,7 @@ TEST(VerifierTest, WithoutABackendTheModelDecides) {
   EXPECT_EQ(verdict.kind, VerdictKind::Reproduced);
   EXPECT_EQ(verdict.effect, Effect::Deadlock);
   EXPECT_FALSE(IsSeen(verdict));
-  EXPECT_EQ(verdict.expected.Text(), "LL deadlock, Simple deadlock");
+  EXPECT_EQ(verdict.expected.Text(), "deadlock (protocols LL and Simple)");
 }
 
 TEST(VerifierTest, AThousandRanksAreFast) {
@@ -66,10 +66,10 @@ Witness ToNobody(witness::Communicators communicators) {
 TEST(ExpectationTest, TheTextSaysWhichModelHolds) {
   using witness::Communicators;
   const std::string late = ExpectedOf(ToNobody(Communicators::FirstUse)).Text();
-  EXPECT_EQ(late, "deadlock in the first operation of a group, in which PyTorch makes its communicator; later LL corruption, Simple corruption");
+  EXPECT_EQ(late, "deadlock in the first operation of a group, in which PyTorch makes its communicator; later corruption (protocols LL and Simple)");
   EXPECT_THAT(ExpectedOf(ToNobody(Communicators::Unknown)).Text(), HasSubstr("unless init_process_group is given device_id="));
   EXPECT_EQ(ExpectedOf(ToNobody(Communicators::AtInit)).Text(),
-            "LL corruption, Simple corruption (communicators are made by init_process_group, which is given device_id=)");
+            "corruption (protocols LL and Simple); init_process_group is given device_id=, so it makes the communicators");
 }
 
 TEST(ExpectationTest, SettingUpTheJobMakesNoCommunicator) {
@@ -133,8 +133,8 @@ TEST(VerdictTextTest, ATimelineNamesWhereEachRankIs) {
   EXPECT_EQ(VerdictText(finding, verdict, {.ascii = true}),
             "AR101 t.py:7  hangs in the simulator (3 ranks, 0.0 s)\n"
             "  rank 0      # dist.all_reduce t.py:7  waits for ranks 1, 2\n"
-            "  ranks 1, 2  nothing to do  are through\n"
-            "  NCCL is expected to show: LL deadlock, Simple deadlock\n");
+            "  ranks 1, 2  nothing to do\n"
+            "  NCCL is expected to show: deadlock (protocols LL and Simple)\n");
 }
 
 TEST(VerdictTextTest, NoEscapeSequenceOfAWitnessReachesTheTerminal) {

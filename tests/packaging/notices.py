@@ -7,9 +7,12 @@ from, and the libraries on their link lines. Each belongs to a Debian package or
 import importlib.machinery
 import importlib.util
 import re
+import shutil
 import subprocess
 import sys
+import tempfile
 import unittest
+import zipfile
 from pathlib import Path
 
 REPOSITORY, BUILD = (Path(argument).resolve() for argument in sys.argv[1:3])
@@ -74,6 +77,36 @@ class Notices(unittest.TestCase):
         for name, where, _ in table():
             self.assertIn(f"* {name} ({where})", text, "run tools/third_party_notices")
             self.assertRegex(text, rf"=\n{re.escape(name)}\n=+\n\n(?s:.{{200}})", "has no licence text")
+
+
+class Packages(unittest.TestCase):
+    """Everything that is handed out brings the notices with it. The wheel has its own test, tests/validators/wheel.py."""
+
+    def text(self, *parts):
+        return REPOSITORY.joinpath(*parts).read_text("utf-8")
+
+    def test_recipes(self):
+        self.assertIn("COPY LICENSE THIRD_PARTY_NOTICES ", self.text("Dockerfile"))
+        self.assertIn('doc.install "LICENSE", "THIRD_PARTY_NOTICES"', self.text("packaging", "homebrew", "allranks.rb"))
+        self.assertIn("- THIRD_PARTY_NOTICES", self.text("packaging", "conda", "meta.yaml"))
+        # The archives of programs are cut out of the wheels.
+        self.assertIn("'*/licenses/*' -d programs", self.text(".github", "workflows", "release.yml"))
+
+    @unittest.skipUnless((REPOSITORY / "editors" / "vscode" / "node_modules" / ".bin" / "vsce").exists(), "run npm ci in editors/vscode")
+    def test_the_extension_that_brings_the_program(self):
+        with tempfile.TemporaryDirectory() as folder:
+            extension = Path(folder, "editors", "vscode")
+            shutil.copytree(REPOSITORY / "editors" / "vscode", extension, ignore=shutil.ignore_patterns("node_modules", "bin"))
+            (extension / "node_modules").symlink_to(REPOSITORY / "editors" / "vscode" / "node_modules")
+            shutil.copy(REPOSITORY / "THIRD_PARTY_NOTICES", folder)
+            (extension / "bin").mkdir()
+            (extension / "bin" / "allranks").write_text("")
+            made = subprocess.run(["npm", "run", "--silent", "package", "--", "--target", "linux-x64", "--out", "x.vsix"], cwd=extension,
+                                  capture_output=True, text=True)
+            self.assertEqual(made.returncode, 0, made.stdout + made.stderr)
+            with zipfile.ZipFile(extension / "x.vsix") as packed:
+                self.assertEqual(packed.read("extension/bin/THIRD_PARTY_NOTICES").decode(), self.text("THIRD_PARTY_NOTICES"))
+                self.assertIn(b"vscode-languageclient", packed.read("extension/NOTICES"))
 
 
 if __name__ == "__main__":

@@ -40,7 +40,9 @@ class Versions(unittest.TestCase):
         self.assertIn(f'default: "{VERSION}"', text("action.yml"))
 
     def test_pages(self):
-        for found in re.findall(r"allranks==([0-9.]+)", text("docs", "ci.md")) + re.findall(r"rev: v([0-9.]+)", text("docs", "ci.md")):
+        pages = text("docs", "ci.md")
+        self.assertEqual(re.findall(r"^ .*pip install allranks(?!==).*", pages, re.M), [], "a recipe of CI pins the version")
+        for found in re.findall(r"allranks==([0-9.]+)", pages) + re.findall(r"rev: v([0-9.]+)", pages):
             self.assertEqual(found, VERSION)
 
 

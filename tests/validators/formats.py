@@ -1,4 +1,4 @@
-"""What allranks writes, read by validators of others: one run over all fixtures, every format.
+"""What allranks writes, read by validators of others: one run over all fixtures twice, some of them accepted, every format.
 
 usage: formats.py ALLRANKS REPOSITORY. Skips what is not installed; `make validate` installs it.
 """
@@ -49,15 +49,41 @@ class Formats(unittest.TestCase):
         cls.addClassCleanup(cls.folder.cleanup)
         cls.root = pathlib.Path(cls.folder.name).resolve()
         project = cls.root / "project"
-        shutil.copytree(REPOSITORY / "fixtures", project)
+        for copy in ("first", "second"):
+            shutil.copytree(REPOSITORY / "fixtures", project / copy)
+        shutil.copytree(REPOSITORY / "fixtures" / "AR101", project / "suppressed")
+        shutil.copytree(REPOSITORY / "fixtures" / "AR103", project / "known")
         (project / ".git").mkdir()
+        baseline = ("--baseline", cls.root / "baseline")
+        check = (ALLRANKS, "check", "--min-confidence", "possible", "--extend-select", "ALL")
+        accepted = run(*check, "suppressed", "--add-ignore", "accepted by all", cwd=project)
+        known = run(*check, "known", *baseline, "--update-baseline", cwd=project)
+        assert (accepted.returncode, known.returncode) == (0, 0), accepted.stderr + known.stderr
         (project / "<b>& \"'.py").write_text(HOSTILE, "utf-8")
         outputs = [f"--output={name}={cls.root / name}" for name in FORMATS]
-        cls.run_result = run(ALLRANKS, "check", "--min-confidence", "possible", "--extend-select", "ALL", *outputs, cwd=project)
+        cls.run_result = run(*check, *baseline, *outputs, cwd=project)
 
     def test_the_run_found_much(self):
         self.assertEqual(self.run_result.returncode, 1, self.run_result.stderr)
-        self.assertGreater(len(json.loads((self.root / "sarif").read_text())["runs"][0]["results"]), 300)
+        self.assertGreater(len(self.sarif_results()), 1000)
+
+    def sarif_results(self):
+        return json.loads((self.root / "sarif").read_text("utf-8"))["runs"][0]["results"]
+
+    def test_sarif_leaves_out_what_was_accepted(self):
+        report = json.loads((self.root / "json").read_text("utf-8"))
+        self.assertGreater(report["suppressed"], 50)
+        folders = [result["locations"][0]["physicalLocation"]["artifactLocation"]["uri"].split("/")[0] for result in self.sarif_results()]
+        self.assertEqual([result for result in self.sarif_results() if "suppressions" in result or result.get("baselineState") == "unchanged"], [])
+        for accepted, code in (("suppressed", "AR101"), ("known", "AR103")):
+            codes = {result["ruleId"] for result, folder in zip(self.sarif_results(), folders) if folder == accepted}
+            self.assertNotIn(code, codes)
+
+    def test_flows_of_sarif_end_where_a_rank_waits(self):
+        threads = [thread for result in self.sarif_results() for flow in result.get("codeFlows", []) for thread in flow["threadFlows"]]
+        waits = [["waits here" in step["location"]["message"]["text"] for step in thread["locations"]] for thread in threads]
+        self.assertGreater(sum(any(steps) for steps in waits), 500)
+        self.assertEqual([steps for steps in waits if any(steps[:-1])], [])
 
     def test_all_formats_tell_the_same(self):
         def load(name):
@@ -76,7 +102,7 @@ class Formats(unittest.TestCase):
         self.assertEqual(lines, load("json")["findings"])
         told = {
             "sarif": [(r["ruleId"], urllib.parse.unquote(at["artifactLocation"]["uri"]), at["region"]["startLine"])
-                      for r in load("sarif")["runs"][0]["results"] if "suppressions" not in r
+                      for r in self.sarif_results()
                       for at in [r["locations"][0]["physicalLocation"]]],
             "rdjson": [(d["code"]["value"], d["location"]["path"], d["location"]["range"]["start"]["line"]) for d in load("rdjson")["diagnostics"]],
             "gitlab": [(e["check_name"], e["location"]["path"], e["location"]["positions"]["begin"]["line"]) for e in load("gitlab")],

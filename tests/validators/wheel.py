@@ -3,6 +3,7 @@
 usage: wheel.py ALLRANKS REPOSITORY.
 """
 
+import json
 import os
 import pathlib
 import re
@@ -11,6 +12,7 @@ import subprocess
 import sys
 import tempfile
 import unittest
+import zipfile
 
 ALLRANKS = pathlib.Path(sys.argv.pop(1)).resolve()
 REPOSITORY = pathlib.Path(sys.argv.pop(1)).resolve()
@@ -62,6 +64,32 @@ class Wheel(unittest.TestCase):
 
     def test_it_says_what_it_lacks(self):
         self.assertIn("verify --backend gloo: NOT IN THIS ", run(self.env / "bin" / "allranks", "version").stdout)
+
+    def test_the_notices_are_in_it(self):
+        with zipfile.ZipFile(self.wheel) as packed:
+            texts = {name.rsplit("/", 1)[-1]: packed.read(name).decode() for name in packed.namelist() if "/licenses/" in name}
+        for name in ("LICENSE", "THIRD_PARTY_NOTICES"):
+            self.assertEqual(texts[name], (REPOSITORY / name).read_text("utf-8"))
+
+    def test_the_verifier_is_in_it(self):
+        result = run(self.env / "bin" / "allranks", "verify", "--self-test", "--backend", "sim")
+        self.assertEqual(result.returncode, 0, result.stdout + result.stderr)
+
+    def test_the_server_answers(self):
+        def message(**fields):
+            body = json.dumps({"jsonrpc": "2.0", **fields})
+            return f"Content-Length: {len(body)}\r\n\r\n{body}"
+        talk = (message(id=1, method="initialize", params={"processId": None, "rootUri": None, "capabilities": {}}) +
+                message(method="initialized", params={}) + message(id=2, method="shutdown") + message(method="exit"))
+        result = run(self.env / "bin" / "allranks", "server", input=talk)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertIn('"capabilities"', result.stdout)
+
+    @unittest.skipUnless(shutil.which("auditwheel"), "auditwheel is not installed")
+    def test_auditwheel_agrees_with_the_tag(self):
+        shown = run(shutil.which("auditwheel"), "show", self.wheel)
+        tag = re.search(r"manylinux_2_\d+_\w+", self.wheel.name)[0]
+        self.assertIn(f'"{tag}"', " ".join(shown.stdout.split()), shown.stderr)
 
     def test_it_works_when_moved(self):
         moved = self.root / "moved here"
