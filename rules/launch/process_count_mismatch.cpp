@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "rules/launch/launch_witness.h"
+#include "rules/launch/trainer_devices.h"
 
 namespace allranks::rules {
 namespace {
@@ -246,7 +247,7 @@ extern const Rule ProcessCountMismatch = {
     .severity = Severity::Error,
     .on_by_default = false,
     .preview = kTooFewFindings,
-    .languages = "launch files",
+    .languages = "launch files, Python",
     .summary = "numbers of processes, GPUs, tasks and machines that contradict one another",
     .explanation = R"md(
 ## What it finds
@@ -262,6 +263,8 @@ extern const Rule ProcessCountMismatch = {
 * `--nnodes` of another number than the replicas of a PyTorchJob or of a job of Volcano, the
   `parallelism` of a JobSet or the `num_nodes` of SkyPilot.
 
+* `Trainer(devices=..., num_nodes=...)` of Lightning with another product than the number of ranks that every
+  `torchrun` command for the program starts.
 
 ## Why it hurts
 
@@ -297,6 +300,7 @@ There is none: which number is right is yours to say.
 `allranks verify` reckons which ranks the launchers of each node start, or which device each process of a
 node takes. Nothing is launched. Where the number of processes is not known, it takes two.
 )md",
+    .check = CheckTrainerDevices,
     .check_launch = Check,
     .scenario = Scenario::LaunchedRanks};
 
