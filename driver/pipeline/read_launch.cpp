@@ -119,7 +119,11 @@ class Reader {
     launch::LaunchFile read = launch_files::ReadLaunchFile({.tables = launches_.tables, .text = file, .id = id, .path = path, .kind = *kind, .open = open});
     line_reader_.Resolve(read);
     line_reader_.Add(read, lines_);
-    if (!is_launch) return;
+    // What it starts with arguments may be a script that starts ranks.
+    const bool starts_ranks = std::ranges::any_of(read.jobs, [](const launch::Job& job) {
+      return std::ranges::any_of(job.layers, [](const launch::Layer& layer) { return layer.launcher->is_job; });
+    });
+    if (!is_launch && !starts_ranks) return;
     read.requested = parsed_.requested[id.index];
     launches_.files.push_back(std::move(read));
   }
