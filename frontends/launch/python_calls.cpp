@@ -21,9 +21,10 @@ using launch::Piece;
 
 constexpr std::array<std::string_view, 7> kStarters = {"subprocess.run", "subprocess.Popen", "subprocess.call", "subprocess.check_call",
                                                        "subprocess.check_output", "os.system", "os.popen"};
-// These run a command in place of the program. With a list of words behind the name of the program, or with the words one by one.
-constexpr std::array<std::string_view, 4> kReplacers = {"os.execv", "os.execve", "os.execvp", "os.execvpe"};
-constexpr std::array<std::string_view, 2> kReplacersByWords = {"os.execl", "os.execlp"};
+// These run a command in place of the program: with a list of words behind the name of the program, or with the words one by one.
+// Those that end in `e` have an environment behind the words.
+constexpr std::string_view kReplacer = "os.execv";
+constexpr std::string_view kReplacerByWords = "os.execl";
 // Lists in lists, sums of sums.
 constexpr int kDeepest = 16;
 
@@ -94,8 +95,8 @@ class Reader {
     if (call.kind != ExprKind::Call || ir::ArgCount(module_, call) == 0) return;
     const std::string callee = CalleeOf(call);
     if (callee.empty()) return;
-    const bool replaces = std::ranges::count(kReplacers, callee) > 0;
-    if (std::ranges::count(kReplacersByWords, callee) > 0) return ReadWords(id);
+    const bool replaces = callee.starts_with(kReplacer);
+    if (callee.starts_with(kReplacerByWords)) return callee.ends_with('e') ? void() : ReadWords(id);
     if (!replaces && std::ranges::count(kStarters, callee) == 0) return;
     if (ir::ArgCount(module_, call) <= (replaces ? 1u : 0u)) return;
     const ir::Arg first = ir::ArgAt(module_, call, replaces ? 1 : 0);

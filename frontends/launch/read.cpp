@@ -422,6 +422,20 @@ std::optional<FileKind> KindOfName(std::string_view path) {
   return std::nullopt;
 }
 
+bool MayBeScript(std::string_view path) {
+  const std::string_view name = NameOf(path);
+  return !name.empty() && name.find('.') == std::string_view::npos && !KindOfName(path);
+}
+
+bool IsShellScript(std::string_view text) {
+  const std::string_view line = text.substr(0, text.find_first_of("\r\n"));
+  constexpr std::array<std::string_view, 4> kShells = {"/sh", "/bash", " bash", "/zsh"};
+  return line.starts_with("#!") && std::ranges::any_of(kShells, [&](std::string_view shell) {
+    const size_t at = line.find(shell);
+    return at != std::string_view::npos && (at + shell.size() == line.size() || line[at + shell.size()] == ' ');
+  });
+}
+
 std::span<const std::string> CommandWords() {
   static const std::vector<std::string> words = {
       "torchrun", "torch.distributed.run", "torch.distributed.launch", "accelerate", "deepspeed", "mpirun", "mpiexec",
