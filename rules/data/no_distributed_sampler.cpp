@@ -298,9 +298,9 @@ extern const Rule NoDistributedSampler = {
 A loop that computes gradients of a wrapped model (DDP, FSDP, DeepSpeed) from the batches of a
 `DataLoader` without a sampler, while neither the data set nor the order of its samples knows the
 rank. And a loader that does not get the distributed sampler which was made for its data set, because
-another one replaced it on the way. Also a loader for Lightning's training whose trainer is told not to deal it
-out: by `use_distributed_sampler=False` or `replace_sampler_ddp=False`, or by such a key below `trainer` in the
-configuration that the command of the program names.
+another one replaced it on the way. Also a loader for Lightning's training whose trainer is told not to deal
+it out: by `use_distributed_sampler=False` or `replace_sampler_ddp=False`, or by such a key below `trainer` in
+the configuration that the command of the program names.
 
 ## Why it hurts
 
@@ -330,8 +330,8 @@ for batch in loader:
 
 * The data set deals itself out: it is made with the rank, asks for it, or is an iterable data set.
 * Each rank shuffles in an order of its own: a seed or generator that depends on the rank.
-* A framework prepares the loader (Accelerate, Fabric, the Trainer of Transformers, Lightning unless it is told
-  not to).
+* A framework prepares the loader (Accelerate, Fabric, the Trainer of Transformers, Lightning unless it is
+  told not to).
 * The distributed sampler goes into a batch sampler, also one of the project: an object that is made with it
   goes over it.
 * Nothing is trained in the loop, and no sampler was made for the data set.

@@ -212,8 +212,8 @@ extern const Rule ConfigConflict = {
   `knowledge/launch/deepspeed_config.toml`.
 * `TrainingArguments(deepspeed=...)` with the name of a file or a dict, and other values for the same settings
   beside it.
-* `Accelerator(mixed_precision=..., gradient_accumulation_steps=...)` in a program that every command starts by
-  `accelerate launch --config_file FILE`, where FILE says otherwise.
+* `Accelerator(mixed_precision=..., gradient_accumulation_steps=...)` in a program that every command starts
+  by `accelerate launch --config_file FILE`, where FILE says otherwise.
 * A configuration of Accelerate that names a `deepspeed_config_file` and repeats settings that stand
   in that file.
 

@@ -234,8 +234,9 @@ extern const Rule InvalidZeroConfig = {
 
 In the JSON or YAML of a DeepSpeed configuration, in a dict that a program hands to `deepspeed.initialize` or
 to `TrainingArguments`, and in the `deepspeed_config` of a configuration of Accelerate: offloading of
-parameters below stage 3 and of the optimizer at stage 0. In all but the last also `fp16` and `bf16` both on, a `train_batch_size` that no number of ranks gives, keys that DeepSpeed does not
-have, deprecated keys, values of the wrong type.
+parameters below stage 3 and of the optimizer at stage 0. In all but the last also `fp16` and `bf16` both on,
+a `train_batch_size` that no number of ranks gives, keys that DeepSpeed does not have, deprecated keys, values
+of the wrong type.
 
 ## Why it hurts
 

@@ -157,9 +157,10 @@ extern const Rule UnknownLaunchOption = {
   `MASTER_PORT` as well.
 * An argument that the script does not take: no `add_argument` in the script, or in a file of the
   project that it imports, has the name.
-* A key of a configuration of Accelerate or of the JSON that `--fsdp_config` of the Trainer names, or an option
-  of `srun`, `sbatch` or a line `#SBATCH`, that is misspelt by one letter. A value of Accelerate that is no
-  number or truth value where one is wanted; in the JSON `min_num_params` beside `transformer_layer_cls_to_wrap`.
+* A key of a configuration of Accelerate or of the JSON that `--fsdp_config` of the Trainer names, or an
+  option of `srun`, `sbatch` or a line `#SBATCH`, that is misspelt by one letter. A value of Accelerate that
+  is no number or truth value where one is wanted; in the JSON `min_num_params` beside
+  `transformer_layer_cls_to_wrap`.
 * `deepspeed` or `torch.distributed.launch` starting a script that does not take the `--local_rank`
   which they hand over.
 
