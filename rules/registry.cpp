@@ -63,6 +63,8 @@ std::string_view ScenarioText(Scenario scenario) {
       return "memory that no backend of the group serves";
     case Scenario::FileOrder:
       return "readers while the writer is held";
+    case Scenario::LaunchedRanks:
+      return "the ranks that each node starts";
   }
   return "nothing to replay";
 }

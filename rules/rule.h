@@ -27,6 +27,10 @@
 #include "analyzer/traces/analysis.h"
 #include "analyzer/variation/facts.h"
 
+namespace allranks::launch {
+struct Launches;  // analyzer/launch/job.h
+}
+
 namespace allranks::rules {
 
 using findings::Applicability;
@@ -66,6 +70,7 @@ struct Context {
   const objects::LaunchedOptions& options;
   const objects::FileUses& file_uses;
   const objects::Strategies& strategies;
+  const launch::Launches& launches;      // what files that start jobs and configure them say
   ReportedDifferences differences = {};  // filled by ReportedDifferencesOf
 };
 
@@ -88,6 +93,7 @@ enum class Scenario : uint8_t {
   AveragedGradient,
   TensorMemory,
   FileOrder,
+  LaunchedRanks,
 };
 
 // What rules about launch files may look at: rules/launch/launch_rules.h.
@@ -104,7 +110,7 @@ struct Rule {
   std::string_view summary;      // one line, lower case, no full stop
   // Markdown under fixed headings: What it finds, Why it hurts, Wrong, Right, When it is silent, Fix, Proof.
   std::string_view explanation;
-  // One of the two; neither: another part of the tool reports it.
+  // One of the two or, where code and launch files are held against each other, both; neither: another part of the tool reports it.
   void (*check)(const Context& context, FindingSink& sink) = nullptr;
   void (*check_launch)(const LaunchContext& context, FindingSink& sink) = nullptr;
   Scenario scenario = Scenario::None;

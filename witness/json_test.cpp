@@ -155,7 +155,8 @@ TEST(WitnessJsonTest, ScenariosComeBack) {
         Scenario(Accumulation{.micro_steps = 8, .buckets = 3, .no_sync = true}),
         Scenario(AveragedGradient{.batch = 16, .learning_rate = 0.5, .divided = true}),
         Scenario(TensorMemory{.backend = "cpu:gloo,cuda:nccl", .device = "cuda"}),
-        Scenario(FileOrder{.writers = {0, 2}})}) {
+        Scenario(FileOrder{.writers = {0, 2}}),
+        Scenario(LaunchedRanks{.processes = 2, .awaited = 2, .nodes = {0, 1}, .places = {0, 0}, .numbers = {0, -1}})}) {
     w.scenario = scenario;
     const auto read = ReadJson(WriteJson(w));
     ASSERT_TRUE(read.witness.has_value()) << read.error;
@@ -190,6 +191,10 @@ TEST(WitnessJsonTest, ScenariosThatMakeNoSenseAreRefused) {
   EXPECT_EQ(error_of(R"({"name":"file-order","writers":[0,1,2,3]})"),
             "scenario.writers: needs a rank, and leaves one to read");
   EXPECT_EQ(error_of(R"({"name":"file-order","writers":[2,0]})"), "scenario.writers: is not in order");
+  EXPECT_EQ(error_of(R"({"name":"launched-ranks","processes":0,"awaited":1,"nodes":[0],"places":[0],"numbers":[0]})"),
+            "scenario.processes: is outside 1..1024");
+  EXPECT_EQ(error_of(R"({"name":"launched-ranks","processes":1,"awaited":1,"nodes":[0,1],"places":[0],"numbers":[0,1]})"),
+            "scenario.places: needs one entry for each launcher");
 }
 
 TEST(WitnessJsonTest, ManyKeysAreRefusedAtOnce) {

@@ -7,7 +7,8 @@ namespace {
 
 constexpr std::string_view kNames[] = {
     "",              "device-ordinal", "epoch-order",       "uneven-batches", "learning-rate", "unused-parameter",
-    "sample-shares", "accumulation",   "averaged-gradient", "tensor-memory",  "file-order"};
+    "sample-shares", "accumulation",   "averaged-gradient", "tensor-memory",  "file-order",
+    "launched-ranks"};
 constexpr std::string_view kWhere = "scenario";
 
 // Bounds that keep every scenario a matter of milliseconds.
@@ -17,6 +18,8 @@ constexpr uint32_t kMostEpochs = 64;
 constexpr uint32_t kMostBuckets = 64;
 constexpr uint32_t kMostAccumulation = 4096;
 constexpr uint32_t kMostWorkers = 64;
+constexpr uint32_t kMostLaunchers = 1024;
+constexpr uint32_t kMostRanks = 1 << 16;
 
 void Read(JsonReader& r, const Json& v, const Bounds& bounds, DeviceOrdinal& out) {
   if (!r.Object(v, "scenario", {"name", "devices", "ordinals"})) return;
@@ -99,6 +102,15 @@ void Read(JsonReader& r, const Json& v, const Bounds& bounds, FileOrder& out) {
   r.Integers(v, "scenario", "writers", bounds.world, out.writers);
 }
 
+void Read(JsonReader& r, const Json& v, const Bounds&, LaunchedRanks& out) {
+  if (!r.Object(v, "scenario", {"name", "processes", "awaited", "nodes", "places", "numbers"})) return;
+  r.Integer(v, "scenario", "processes", true, out.processes);
+  r.Integer(v, "scenario", "awaited", true, out.awaited);
+  r.Integers(v, "scenario", "nodes", kMostLaunchers, out.nodes);
+  r.Integers(v, "scenario", "places", kMostLaunchers, out.places);
+  r.Integers(v, "scenario", "numbers", kMostLaunchers, out.numbers);
+}
+
 struct Writer {
   Json operator()(const std::monostate&) const { return Json::object(); }
   Json operator()(const DeviceOrdinal& s) const { return {{"devices", s.devices}, {"ordinals", s.ordinals}}; }
@@ -129,6 +141,9 @@ struct Writer {
   }
   Json operator()(const TensorMemory& s) const { return {{"backend", s.backend}, {"device", s.device}}; }
   Json operator()(const FileOrder& s) const { return {{"writers", s.writers}}; }
+  Json operator()(const LaunchedRanks& s) const {
+    return {{"processes", s.processes}, {"awaited", s.awaited}, {"nodes", s.nodes}, {"places", s.places}, {"numbers", s.numbers}};
+  }
 };
 
 // Each sentence names the key, as Check's do.
@@ -202,6 +217,15 @@ struct Checker {
       if (s.writers[i] >= world) return Wrong("writers", "an entry is not below the world size");
       if (i > 0 && s.writers[i - 1] >= s.writers[i]) return Wrong("writers", "is not in order");
     }
+    return {};
+  }
+  std::string operator()(const LaunchedRanks& s) const {
+    if (s.processes == 0 || s.processes > kMostLaunchers) return Wrong("processes", "is outside 1..1024");
+    if (s.awaited == 0 || s.awaited > kMostLaunchers) return Wrong("awaited", "is outside 1..1024");
+    if (s.processes * s.awaited > kMostRanks) return Wrong("awaited", "makes more than 65536 ranks");
+    if (s.nodes.empty()) return Wrong("nodes", "needs one entry for each launcher");
+    if (s.places.size() != s.nodes.size()) return Wrong("places", "needs one entry for each launcher");
+    if (s.numbers.size() != s.nodes.size()) return Wrong("numbers", "needs one entry for each launcher");
     return {};
   }
   static std::string Batch(uint32_t batch) {

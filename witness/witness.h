@@ -153,8 +153,18 @@ struct UnusedParameter {
   friend bool operator==(const UnusedParameter&, const UnusedParameter&) = default;
 };
 
+// AR901, AR902, AR907: the launchers that the nodes of a job start, each of which starts its processes and numbers them.
+struct LaunchedRanks {
+  uint32_t processes = 1;         // that each launcher starts
+  uint32_t awaited = 1;           // launchers that are to meet
+  std::vector<uint32_t> nodes;    // by launcher: on which it runs
+  std::vector<uint32_t> places;   // by launcher: where it looks for the others; who looks in the same place meets
+  std::vector<int32_t> numbers;   // by launcher: the node that it is told to be; -1: those that meet agree on it
+  friend bool operator==(const LaunchedRanks&, const LaunchedRanks&) = default;
+};
+
 using Scenario = std::variant<std::monostate, DeviceOrdinal, EpochOrder, UnevenBatches, LearningRate, UnusedParameter,
-                              SampleShares, Accumulation, AveragedGradient, TensorMemory, FileOrder>;
+                              SampleShares, Accumulation, AveragedGradient, TensorMemory, FileOrder, LaunchedRanks>;
 
 struct Witness {
   std::string finding;  // "AR101/3f9c..."

@@ -5,7 +5,6 @@
 #include <string>
 #include <string_view>
 #include <unordered_map>
-#include <unordered_set>
 
 #include "analyzer/ir/walk.h"
 #include "analyzer/objects/lightning_calls.h"
@@ -52,20 +51,23 @@ std::vector<Started> StartedBy(const binding::Program& program, std::span<const 
   return started;
 }
 
-// By ModuleId: some line starts ranks of its programs on several nodes.
-std::vector<bool> FilesOnSeveralNodes(const binding::Program& program, std::span<const LaunchLine> lines) {
-  std::unordered_set<std::string_view> started;
-  for (const LaunchLine& line : lines) {
-    if (line.starts_ranks && line.nodes > 1) started.insert(line.path);
+// By ModuleId: the lines, by index, that start ranks of a program that uses it.
+std::vector<std::vector<uint32_t>> LinesByModule(const binding::Program& program, std::span<const LaunchLine> lines) {
+  std::unordered_map<std::string_view, std::vector<uint32_t>> by_path;
+  for (uint32_t i = 0; i < lines.size(); ++i) {
+    if (lines[i].starts_ranks && !lines[i].path.empty()) by_path[lines[i].path].push_back(i);
   }
-  std::vector<bool> is_on_several(program.modules.size());
-  if (started.empty()) return is_on_several;
+  std::vector<std::vector<uint32_t>> by_module(program.modules.size());
+  if (by_path.empty()) return by_module;
   const binding::Neighbourhood neighbourhood(program);
   for (uint32_t m = 0; m < program.modules.size(); ++m) {
-    if (!started.contains(program.infos[ir::ModuleId{m}].path)) continue;
-    for (const ir::ModuleId used : neighbourhood.UsedBy(ir::ModuleId{m})) is_on_several[used.index] = true;
+    const auto starting = by_path.find(program.infos[ir::ModuleId{m}].path);
+    if (starting == by_path.end()) continue;
+    for (const ir::ModuleId used : neighbourhood.UsedBy(ir::ModuleId{m})) {
+      by_module[used.index].insert(by_module[used.index].end(), starting->second.begin(), starting->second.end());
+    }
   }
-  return is_on_several;
+  return by_module;
 }
 
 class Solver {
@@ -449,9 +451,31 @@ findings::Assumptions Launch::AssumedOf(FuncId function) const {
   }
 }
 
+std::vector<const LaunchLine*> Launch::LinesFor(ir::ModuleId module) const {
+  std::vector<const LaunchLine*> found;
+  for (const uint32_t line : lines_for_[module.index]) found.push_back(&lines_[line]);
+  return found;
+}
+
+bool Launch::IsOnSeveralNodes(ir::ModuleId module) const {
+  return std::ranges::any_of(lines_for_[module.index], [&](uint32_t line) { return lines_[line].nodes > 1; });
+}
+
+bool Launch::IsOnOneNode(ir::ModuleId module) const {
+  const std::vector<uint32_t>& own = lines_for_[module.index];
+  return !own.empty() && std::ranges::all_of(own, [&](uint32_t line) { return lines_[line].nodes == 1; });
+}
+
+int64_t Launch::RanksFor(ir::ModuleId module) const {
+  const std::vector<uint32_t>& own = lines_for_[module.index];
+  if (own.empty()) return 0;
+  const int64_t ranks = lines_[own[0]].ranks;
+  return std::ranges::all_of(own, [&](uint32_t line) { return lines_[line].ranks == ranks; }) ? ranks : 0;
+}
+
 Launch::Launch(const binding::Program& program, const knowledge::Knowledge& knowledge, const variation::Facts& facts,
                const ProgramIndex& index, std::span<const LaunchLine> lines)
-    : program_(program) {
+    : program_(program), lines_(lines), lines_for_(LinesByModule(program, lines)) {
   Solver solver(program, knowledge, facts, index, lines);
   run_by_ = solver.Run();
   for (uint32_t m = 0; m < program.modules.size(); ++m) {
@@ -461,7 +485,6 @@ Launch::Launch(const binding::Program& program, const knowledge::Knowledge& know
     else main_blocks_.emplace_back();
   }
   makes_job_ = solver.MakersOfJobs();
-  is_on_several_nodes_ = FilesOnSeveralNodes(program, lines);
 }
 
 }  // namespace allranks::objects

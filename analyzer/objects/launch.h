@@ -37,8 +37,16 @@ class Launch {
   RunBy Of(const Site& site) const;
   // Whether a function makes a job, itself or in what it calls.
   bool MakesJob(FuncId function) const { return makes_job_[function.index]; }
+  // Lines that start anything.
+  std::span<const LaunchLine> lines() const { return lines_; }
+  // Those that start ranks of a program that uses a file.
+  std::vector<const LaunchLine*> LinesFor(ir::ModuleId module) const;
   // Whether some line starts a program that uses a file on several nodes.
-  bool IsOnSeveralNodes(ir::ModuleId module) const { return is_on_several_nodes_[module.index]; }
+  bool IsOnSeveralNodes(ir::ModuleId module) const;
+  // Whether there are lines that start it, and all of them do so on one node.
+  bool IsOnOneNode(ir::ModuleId module) const;
+  // The number of ranks that all of these lines start; 0: that is not said, or not by all alike.
+  int64_t RanksFor(ir::ModuleId module) const;
   // What has to be taken for granted for several ranks to come here.
   findings::Assumptions AssumedOf(FuncId function) const;
 
@@ -53,7 +61,8 @@ class Launch {
     RunBy run_by = RunBy::Unknown;
   };
   std::vector<MainBlock> main_blocks_;
-  std::vector<bool> is_on_several_nodes_;  // by ModuleId
+  std::span<const LaunchLine> lines_;
+  std::vector<std::vector<uint32_t>> lines_for_;  // by ModuleId
 };
 
 }  // namespace allranks::objects

@@ -7,6 +7,8 @@
 #include <string_view>
 #include <vector>
 
+#include "analyzer/source/span.h"
+
 namespace allranks::objects {
 
 // `--accum_iter 4`, `--fp16`.
@@ -22,6 +24,8 @@ struct LaunchLine {
   bool is_job_of_one = false; // by a launcher that is told to start one process
   std::string strategy;       // "DEEPSPEED", "MULTI_GPU": what the launcher is told; empty: it says nothing
   int64_t nodes = 0;          // on which it starts ranks, at least; 0: that is not said
+  int64_t ranks = 0;          // that it starts on all of them; 0: that is not said, or is left to whoever starts it
+  source::Span place = {};    // where its launcher stands
   std::vector<GivenOption> options;  // of the script
   // Of a line that starts a file of the project, but it is not known which: the folder that it is in. None: of all others.
   std::optional<std::string> unknown_below;

@@ -1,6 +1,7 @@
 #include "analyzer/objects/lightning_sampling.h"
 
 #include <algorithm>
+#include <iterator>
 
 #include "analyzer/objects/lightning_calls.h"
 
@@ -22,6 +23,12 @@ bool LightningSampling::EvaluatesShares(ir::ModuleId module) const {
     deals_itself = true;
   }
   return !deals_itself;
+}
+
+std::vector<KnownCall> LightningSampling::TrainersWithoutSampler() const {
+  std::vector<KnownCall> told;
+  std::ranges::copy_if(trainers_, std::back_inserter(told), [&](const KnownCall& trainer) { return IsToldNotTo(trainer); });
+  return told;
 }
 
 bool LightningSampling::IsToldNotTo(const KnownCall& trainer) const {

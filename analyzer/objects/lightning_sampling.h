@@ -20,6 +20,10 @@ class LightningSampling {
 
   // Of a module whose hooks stand in this file.
   bool EvaluatesShares(ir::ModuleId module) const;
+  // Trainers that are told to give loaders no sampler.
+  std::vector<KnownCall> TrainersWithoutSampler() const;
+  // Whether a hook for the training hands a loader over, and none for an evaluation.
+  bool IsForTraining(const KnownCall& loader) const { return IsForTrainingOnly(loader); }
 
  private:
   bool IsToldNotTo(const KnownCall& trainer) const;

@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <array>
+#include <filesystem>
 #include <memory>
 #include <optional>
 #include <set>
+#include <system_error>
 #include <unordered_set>
 
 #include "analyzer/launch/torch_pins.h"
@@ -375,9 +377,26 @@ std::vector<std::string> RequestedFolders(const EnumerateOptions& options, const
 
 bool IsLaunchName(std::string_view name) { return launch_files::KindOfName(name).has_value(); }
 
+namespace {
+
+// A file that people may start. Data have names without an ending, too, and may be large.
+bool IsSmallProgram(const std::string& path) {
+  constexpr uintmax_t kLargest = 256u << 10;
+  using std::filesystem::perms;
+  std::error_code error;
+  const std::filesystem::file_status status = std::filesystem::status(path, error);
+  if (error || status.type() != std::filesystem::file_type::regular || (status.permissions() & perms::owner_exec) == perms::none) return false;
+  const uintmax_t size = std::filesystem::file_size(path, error);
+  return !error && size <= kLargest;
+}
+
+}  // namespace
+
 LaunchFiles EnumerateLaunch(const EnumerateOptions& options, const PathMap& paths, const source::FileSystem& files) {
   LaunchFiles out;
-  Walker walker(options, paths, files, [](std::string_view name) { return IsLaunchName(name) || launch::TellsRequirements(name); });
+  Walker walker(options, paths, files, [](std::string_view name) {
+    return IsLaunchName(name) || launch_files::MayBeScript(name) || launch::TellsRequirements(name);
+  });
   // Enumerate has said these already.
   std::vector<PathError> errors;
   const Request request = Requested(options, paths, files, walker.exclude(), errors);
@@ -389,7 +408,7 @@ LaunchFiles EnumerateLaunch(const EnumerateOptions& options, const PathMap& path
   }
   for (const std::string& path : walker.found) {
     const std::string_view name = std::string_view(path).substr(path.rfind('/') + 1);
-    if (IsLaunchName(name)) out.all.push_back(path);
+    if (IsLaunchName(name) || (launch_files::MayBeScript(name) && IsSmallProgram(paths.Shown(path)))) out.all.push_back(path);
     if (launch::TellsRequirements(name)) out.requirements.push_back(path);
   }
   const std::vector<LeftOutPath> foreign = Foreign(walker.left_out, request.directories);

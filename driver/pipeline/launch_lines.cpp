@@ -45,6 +45,33 @@ int64_t NodesOf(const launch::Job& job) {
   return agent.launcher->is_job && agent.launcher->name != "srun" ? 0 : NodesOfStep(job);
 }
 
+// `$OPTIONS`: what is not seen may be there.
+bool HidesOptions(const launch::Layer& layer) {
+  return std::ranges::any_of(layer.options, [](const launch::Option& option) {
+    return option.means == "unknown" || (!option.word.IsKnown() && option.word.text().find('=') == std::string::npos);
+  });
+}
+
+// A number that is written in the file; 0: none is, or whoever starts the job may choose another one.
+int64_t WrittenIn(const launch::Layer& layer, std::string_view means) {
+  const launch::Option* option = layer.Find(means);
+  if (option == nullptr || option->value.sureness() != launch::Sureness::Written) return 0;
+  return std::max<int64_t>(option->value.Number().value_or(0), 0);
+}
+
+// The ranks of all nodes. A launcher that counts those of a node starts one node unless it, or the scheduler, says of more.
+int64_t RanksOf(const launch::Job& job) {
+  constexpr int64_t kMost = 1 << 20;
+  const auto inner = std::ranges::find_if(job.layers.rbegin(), job.layers.rend(), [](const launch::Layer& layer) { return layer.launcher->is_job; });
+  if (inner == job.layers.rend() || job.is_remote || job.has_cluster) return 0;
+  if (HidesOptions(*inner)) return 0;
+  if (const int64_t all = WrittenIn(*inner, "processes"); all > 0) return all < kMost ? all : 0;
+  const bool is_alone = &job.layers.front() == &*inner && !job.allocation && inner->Find("hostfile") == nullptr;
+  const int64_t nodes = inner->Find("nodes") != nullptr ? WrittenIn(*inner, "nodes") : is_alone ? 1 : 0;
+  const int64_t of_node = WrittenIn(*inner, "processes_per_node");
+  return nodes < kMost && of_node < kMost && nodes * of_node < kMost ? nodes * of_node : 0;
+}
+
 // What options of the launcher say; empty: nothing.
 std::string StrategyOf(const launch::Job& job) {
   constexpr std::pair<std::string_view, const char*> kMeanings[] = {
@@ -130,7 +157,7 @@ void LaunchLineReader::Add(const launch::LaunchFile& file, objects::LaunchLines&
     const std::string folder(DirectoryOf(file.path));
     const std::string& path = job.script_path;
     if (path.empty()) {
-      if (starts_ranks && MayBeOfProject(job)) lines.push_back({.path = "", .starts_ranks = true, .is_job_of_one = false, .strategy = "", .nodes = 0, .options = OptionsOf(job),
+      if (starts_ranks && MayBeOfProject(job)) lines.push_back({.path = "", .starts_ranks = true, .is_job_of_one = false, .strategy = "", .nodes = 0, .ranks = 0, .place = {}, .options = OptionsOf(job),
                                                               .unknown_below = paths_.Shown(ReachOf(folder))});
       continue;
     }
@@ -139,7 +166,7 @@ void LaunchLineReader::Add(const launch::LaunchFile& file, objects::LaunchLines&
       configured_.push_back({lines.size(), {Normalized(Join(folder, name)), Normalized(name)}});
     }
     lines.push_back({.path = paths_.Shown(path), .starts_ranks = starts_ranks, .is_job_of_one = is_job_of_one,
-                     .strategy = StrategyOf(job), .nodes = NodesOf(job), .options = OptionsOf(job), .unknown_below = {}});
+                     .strategy = StrategyOf(job), .nodes = NodesOf(job), .ranks = RanksOf(job), .place = job.innermost().span, .options = OptionsOf(job), .unknown_below = {}});
   }
 }
 
@@ -147,11 +174,12 @@ void LaunchLineReader::Finish(const launch::Launches& launches, objects::LaunchL
   for (const launch::LaunchFile& file : launches.files) {
     const std::string strategy = StrategyIn(file);
     if (strategy.empty()) continue;
-    lines.push_back({.path = "", .starts_ranks = true, .is_job_of_one = false, .strategy = strategy, .nodes = 0, .options = {}, .unknown_below = {}});
+    lines.push_back({.path = "", .starts_ranks = true, .is_job_of_one = false, .strategy = strategy, .nodes = 0, .ranks = 0, .place = {}, .options = {}, .unknown_below = {}});
     for (const Configured& line : configured_) {
       if (std::ranges::count(line.paths, file.path) == 0) continue;
       objects::LaunchLine& configured = lines[line.line];
       if (configured.strategy.empty()) configured.strategy = strategy;
+      if (configured.ranks == 0) configured.ranks = std::max<int64_t>(file.tree.Integer(file.tree.Member(file.tree.root(), "num_processes")).value_or(0), 0);
       if (strategy != "NO") continue;
       configured.starts_ranks = false;
       configured.is_job_of_one = true;

@@ -29,15 +29,17 @@ std::vector<std::string> LinesOf(std::map<std::string, std::string> texts) {
   return lines;
 }
 
-// Of the first line.
-int64_t NodesOf(const std::string& script) {
+objects::LaunchLine FirstLineOf(const std::string& script) {
   const source::MemoryFileSystem files({{"train.py", kCode}, {"run.sh", script}});
   Options options;
   options.paths = {"."};
   Analysed analysed;
   EXPECT_TRUE(Run(options, files, analysed).has_value());
-  return analysed.launch_lines.at(0).nodes;
+  return analysed.launch_lines.at(0);
 }
+
+int64_t NodesOf(const std::string& script) { return FirstLineOf(script).nodes; }
+int64_t RanksOf(const std::string& script) { return FirstLineOf(script).ranks; }
 
 TEST(LaunchLinesTest, LaunchersStartRanksAndPythonOneProcess) {
   EXPECT_THAT(LinesOf({{"train.py", kCode}, {"eval.py", kCode}, {"run.sh", "torchrun --nproc_per_node=8 train.py\npython eval.py\n"}}),
@@ -85,6 +87,19 @@ TEST(LaunchLinesTest, NodesAreThoseOfTheStep) {
   EXPECT_EQ(NodesOf("#!/bin/bash\n#SBATCH --nodes=2\nsrun torchrun train.py\n"), 0);
   EXPECT_EQ(NodesOf("torchrun train.py\n"), 1);
   EXPECT_EQ(NodesOf("srun python train.py\n"), 0);
+}
+
+TEST(LaunchLinesTest, RanksAreCountedWhereTheFileSaysHowMany) {
+  EXPECT_EQ(RanksOf("torchrun --nproc_per_node=4 train.py\n"), 4);
+  EXPECT_EQ(RanksOf("torchrun --nnodes=2 --nproc_per_node=4 train.py\n"), 8);
+  EXPECT_EQ(RanksOf("accelerate launch --num_machines=2 --num_processes=16 train.py\n"), 16);
+  EXPECT_EQ(RanksOf("srun -n 6 python train.py\n"), 6);
+  EXPECT_EQ(RanksOf("mpirun -np 8 python train.py\n"), 8);
+  EXPECT_EQ(RanksOf("torchrun --nproc_per_node=gpu train.py\n"), 0);
+  EXPECT_EQ(RanksOf("torchrun --nproc_per_node=${GPUS:-8} train.py\n"), 0);
+  EXPECT_EQ(RanksOf("torchrun $OPTIONS --nproc_per_node=8 train.py\n"), 0);
+  EXPECT_EQ(RanksOf("srun torchrun --nproc_per_node=8 train.py\n"), 0);
+  EXPECT_EQ(RanksOf("ssh $host torchrun --nproc_per_node=8 train.py\n"), 0);
 }
 
 TEST(LaunchLinesTest, NotebooksStartScriptsToo) {

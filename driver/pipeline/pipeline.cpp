@@ -142,7 +142,7 @@ std::vector<Finding> FindingsOfRules(const std::vector<const rules::Rule*>& want
   RuleObjects made;
   made.Fill(a, index, jobs);
   rules::Context context{a.files, a.program, *a.knowledge, a.facts, a.analysis, index, values, *made.reach, *made.training,
-                         *made.loading, *made.launch, *made.accumulation, *made.options, *made.file_uses, *made.strategies};
+                         *made.loading, *made.launch, *made.accumulation, *made.options, *made.file_uses, *made.strategies, a.launches};
   context.differences = rules::ReportedDifferencesOf(context);
   std::vector<Finding> findings = FindingsOf(wanted, context, jobs);
   const witness::Communicators communicators = objects::CommunicatorsOf(a.program, index, values);

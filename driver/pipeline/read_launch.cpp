@@ -108,7 +108,7 @@ class Reader {
   }
 
   void ReadOne(const std::string& path, source::FileId id, bool is_launch) {
-    const std::optional<FileKind> kind = launch_files::KindOfName(path);
+    const FileKind kind = launch_files::KindOfName(path).value_or(FileKind::Shell);
     const auto open = [this, &path](const std::string& name) { return Sourced(path, name); };
     // Reading may add files that it sources, which moves the others.
     const source::SourceFile file = parsed_.files[id];
@@ -116,10 +116,14 @@ class Reader {
       if (is_launch) parsed_.faulty.emplace_back(id, "it contains NUL bytes");
       return;
     }
-    launch::LaunchFile read = launch_files::ReadLaunchFile({.tables = launches_.tables, .text = file, .id = id, .path = path, .kind = *kind, .open = open});
+    launch::LaunchFile read = launch_files::ReadLaunchFile({.tables = launches_.tables, .text = file, .id = id, .path = path, .kind = kind, .open = open});
     line_reader_.Resolve(read);
     line_reader_.Add(read, lines_);
-    if (!is_launch) return;
+    // What it starts with arguments may be a script that starts ranks.
+    const bool starts_ranks = std::ranges::any_of(read.jobs, [](const launch::Job& job) {
+      return std::ranges::any_of(job.layers, [](const launch::Layer& layer) { return layer.launcher->is_job; });
+    });
+    if (!is_launch && !starts_ranks) return;
     read.requested = parsed_.requested[id.index];
     launches_.files.push_back(std::move(read));
   }
@@ -190,7 +194,8 @@ LaunchScan ScanLaunchFiles(const LaunchInput& input, LaunchFiles files) {
     std::optional<std::string> text = TextOf(input, paths[i]);
     is_too_large[i] = !text && IsLargeConfiguration(input, paths[i]);
     if (!text) return;
-    const FileKind kind = *launch_files::KindOfName(paths[i]);
+    if (launch_files::MayBeScript(paths[i]) && !launch_files::IsShellScript(*text)) return;
+    const FileKind kind = launch_files::KindOfName(paths[i]).value_or(FileKind::Shell);
     const bool may_command = kind != FileKind::Json && (kind != FileKind::Yaml || launch_files::MayHoldCommands(*text));
     const bool has_any = may_command && any.Mentions(*text);
     const bool has_command = has_any && commands.Mentions(*text);

@@ -183,6 +183,12 @@ void Fields(T& it, Visit& visit) {
   visit(writers);
 }
 
+template <Is<LaunchedRanks> T, class Visit>
+void Fields(T& it, Visit& visit) {
+  auto& [processes, awaited, nodes, places, numbers] = it;
+  visit(processes, awaited, nodes, places, numbers);
+}
+
 template <Is<UnusedParameter> T, class Visit>
 void Fields(T& it, Visit& visit) {
   auto& [buckets, unused, find_unused] = it;

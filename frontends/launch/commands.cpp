@@ -15,6 +15,8 @@ using launch::OptionEntry;
 
 // `bash -c "bash -c ..."` ends somewhere.
 constexpr int kDeepest = 8;
+// Bytes of scripts that a file starts with arguments. People write some dozen lines of this kind, and their scripts are short.
+constexpr size_t kMostCalled = 1 << 20;
 
 bool IsOptionWord(const Word& word) { return word.text().size() > 1 && word.text()[0] == '-'; }
 
@@ -190,6 +192,7 @@ void CommandReader::Read(const ShellCommand& command, std::vector<Layer> outer, 
     size_t length = 1;
     const LauncherTable* launcher = LauncherAt(words, at, &length);
     if (launcher == nullptr) {
+      if (words[at].text().ends_with(".sh")) return ReadCalled(inner, at, std::move(outer), is_remote, depth, file);
       if (IsAssignment(words[at])) {
         AddAssignment(words[at], inner.environment);
         ++at;
@@ -219,11 +222,16 @@ void CommandReader::Read(const ShellCommand& command, std::vector<Layer> outer, 
       }
       while (at < words.size() && IsOptionWord(words[at]) && words[at].text().find('c') == std::string::npos) ++at;
       if (at + 1 < words.size() && IsOptionWord(words[at])) return ReadNested(words[at + 1], inner, std::move(outer), is_remote, depth, file);
-      return;
+      return ReadCalled(inner, at, std::move(outer), is_remote, depth, file);
     }
     at = ReadOptions(words, at, layer);
     AddExports(layer, inner.environment);
     if (launcher->starts == "input" && command.input) return ReadBatch(*command.input, inner, layer, depth, file);
+    if (launcher->starts == "input" && !layer.options.empty()) {
+      if (const std::optional<Word> text = Called(inner, at)) {
+        return ReadBatch(*text, inner, layer, depth, file, {words.begin() + static_cast<std::ptrdiff_t>(at) + 1, words.end()});
+      }
+    }
     const size_t last = std::min(at, words.size()) - 1;
     layer.span = Around(layer.span, words[last].span());
     if (launcher->is_job || launcher->name == "python") outer.push_back(std::move(layer));
@@ -251,9 +259,9 @@ void CommandReader::Add(const ShellCommand& command, std::vector<Layer> layers, 
 }
 
 void CommandReader::ReadNested(const Word& text, const ShellCommand& command, std::vector<Layer> outer, bool is_remote, int depth,
-                               LaunchFile& file) const {
+                               LaunchFile& file, std::vector<Word> arguments) const {
   if (depth >= kDeepest || text.empty()) return;
-  ShellInput input{.text = text, .variables = {}, .shell = static_cast<uint8_t>(command.shell + 1), .path = {}, .sourcing = {}, .open = open_};
+  ShellInput input{.text = text, .variables = {}, .arguments = std::move(arguments), .shell = static_cast<uint8_t>(command.shell + 1), .path = {}, .sourcing = {}, .open = open_};
   for (const launch::Setting& setting : command.environment) {
     input.variables[setting.name] = {.words = {setting.value}, .is_exported = true, .span = setting.span};
   }
@@ -273,10 +281,27 @@ void CommandReader::ReadNested(const Word& text, const ShellCommand& command, st
   }
 }
 
+// The text of the script that a word names, if it is worth to read it once more: each script is read on its own as well.
+std::optional<Word> CommandReader::Called(const ShellCommand& command, size_t at) const {
+  if (at >= command.words.size() || !command.words[at].IsKnown() || !open_ || called_ >= kMostCalled) return std::nullopt;
+  std::optional<Word> text = open_(command.words[at].text());
+  if (text) called_ += text->text().size();
+  return text;
+}
+
+void CommandReader::ReadCalled(const ShellCommand& command, size_t at, std::vector<Layer> outer, bool is_remote, int depth, LaunchFile& file) const {
+  if (at + 1 >= command.words.size()) return;
+  std::vector<Word> arguments(command.words.begin() + static_cast<std::ptrdiff_t>(at) + 1, command.words.end());
+  const bool is_told = std::ranges::any_of(arguments, [](const Word& word) { return word.IsKnown(); });
+  const std::optional<Word> text = is_told ? Called(command, at) : std::nullopt;
+  if (text) ReadNested(*text, command, std::move(outer), is_remote, depth, file, std::move(arguments));
+}
+
 // `sbatch --nodes=2 <<EOF`: options of the command count more than the lines `#SBATCH` of the text.
-void CommandReader::ReadBatch(const Word& text, const ShellCommand& command, const Layer& batch, int depth, LaunchFile& file) const {
+void CommandReader::ReadBatch(const Word& text, const ShellCommand& command, const Layer& batch, int depth, LaunchFile& file,
+                              std::vector<Word> arguments) const {
   const size_t first = file.jobs.size();
-  ReadNested(text, command, {}, true, depth, file);
+  ReadNested(text, command, {}, true, depth, file, std::move(arguments));
   for (size_t i = first; i < file.jobs.size(); ++i) {
     Job& job = file.jobs[i];
     if (!job.allocation) job.allocation = batch;
@@ -287,7 +312,7 @@ void CommandReader::ReadBatch(const Word& text, const ShellCommand& command, con
 void CommandReader::ReadWords(ShellCommand command, LaunchFile& file) const { Read(command, {}, false, 0, file); }
 
 void CommandReader::ReadScript(const Word& text, bool is_file, LaunchFile& file) const {
-  ReadScript({.text = text, .variables = {}, .path = {}, .sourcing = {}, .open = open_}, is_file, file);
+  ReadScript({.text = text, .variables = {}, .arguments = {}, .path = {}, .sourcing = {}, .open = open_}, is_file, file);
 }
 
 void CommandReader::ReadScript(ShellInput input, bool is_file, LaunchFile& file) const {

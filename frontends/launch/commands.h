@@ -27,8 +27,12 @@ class CommandReader {
  private:
   void Read(const ShellCommand& command, std::vector<launch::Layer> outer, bool is_remote, int depth, launch::LaunchFile& file) const;
   void ReadNested(const Word& text, const ShellCommand& command, std::vector<launch::Layer> outer, bool is_remote, int depth,
-                  launch::LaunchFile& file) const;
-  void ReadBatch(const Word& text, const ShellCommand& command, const launch::Layer& batch, int depth, launch::LaunchFile& file) const;
+                  launch::LaunchFile& file, std::vector<Word> arguments = {}) const;
+  // `bash train.sh 8`, where the script is one of the project.
+  void ReadCalled(const ShellCommand& command, size_t at, std::vector<launch::Layer> outer, bool is_remote, int depth, launch::LaunchFile& file) const;
+  std::optional<Word> Called(const ShellCommand& command, size_t at) const;
+  void ReadBatch(const Word& text, const ShellCommand& command, const launch::Layer& batch, int depth, launch::LaunchFile& file,
+                 std::vector<Word> arguments = {}) const;
   void Add(const ShellCommand& command, std::vector<launch::Layer> layers, size_t rest, bool is_remote, launch::LaunchFile& file) const;
   void NoteLost(const Word& text, const ShellCommand& before, const ShellCommand& command, launch::LaunchFile& file) const;
   const launch::LauncherTable* LauncherAt(const std::vector<Word>& words, size_t at, size_t* length) const;
@@ -37,6 +41,7 @@ class CommandReader {
 
   const launch::LauncherTables& tables_;
   std::function<std::optional<Word>(const std::string&)> open_;
+  mutable size_t called_ = 0;  // bytes of scripts that were read for the arguments they are given
 };
 
 // What the lines `#SBATCH` of a script ask for.

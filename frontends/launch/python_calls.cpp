@@ -7,6 +7,7 @@
 
 #include "frontends/launch/built_lists.h"
 #include "frontends/launch/commands.h"
+#include "frontends/launch/python_environment.h"
 #include "frontends/launch/read.h"
 #include "frontends/launch/templates.h"
 
@@ -20,6 +21,10 @@ using launch::Piece;
 
 constexpr std::array<std::string_view, 7> kStarters = {"subprocess.run", "subprocess.Popen", "subprocess.call", "subprocess.check_call",
                                                        "subprocess.check_output", "os.system", "os.popen"};
+// These run a command in place of the program: with a list of words behind the name of the program, or with the words one by one.
+// Those that end in `e` have an environment behind the words.
+constexpr std::string_view kReplacer = "os.execv";
+constexpr std::string_view kReplacerByWords = "os.execl";
 // Lists in lists, sums of sums.
 constexpr int kDeepest = 16;
 
@@ -38,6 +43,7 @@ class Reader {
     for (uint32_t i = 0; i < module_.stmts.size(); ++i) NoteStatement(module_.stmts[ir::StmtId{i}]);
     for (uint32_t i = 0; i < module_.exprs.size(); ++i) NoteGrowth(ExprId{i});
     built_ = BuiltLists(module_, in_.names);
+    environment_.emplace(PythonNames{.module = module_, .names = in_.names, .imported = imported_, .assigned = assigned_, .text = [this](ExprId id) { return TextOf(id, 0); }});
     for (uint32_t i = 0; i < module_.exprs.size(); ++i) Visit(ExprId{i});
     return std::move(file_);
   }
@@ -87,14 +93,44 @@ class Reader {
   void Visit(ExprId id) {
     const ir::Expr& call = module_[id];
     if (call.kind != ExprKind::Call || ir::ArgCount(module_, call) == 0) return;
-    if (std::ranges::count(kStarters, CalleeOf(call)) == 0) return;
-    const ir::Arg first = ir::ArgAt(module_, call, 0);
+    const std::string callee = CalleeOf(call);
+    if (callee.empty()) return;
+    const bool replaces = callee.starts_with(kReplacer);
+    if (callee.starts_with(kReplacerByWords)) return callee.ends_with('e') ? void() : ReadWords(id);
+    if (!replaces && std::ranges::count(kStarters, callee) == 0) return;
+    if (ir::ArgCount(module_, call) <= (replaces ? 1u : 0u)) return;
+    const ir::Arg first = ir::ArgAt(module_, call, replaces ? 1 : 0);
     if (first.kind != ir::ArgKind::Positional) return;
+    settings_ = environment_->Of(id, replaces ? PositionalOf(call, 2) : KeywordOf(call, "env"));
     const auto built = built_.find(first.value.index);
     if (built != built_.end()) return ReadBuilt(built->second, first.value, module_.span(id));
     const ExprId command = Followed(first.value);
     if (IsList(command)) ReadList(command, Grows(first.value), module_.span(id));
-    else ReadText(command);
+    else if (!replaces) ReadText(command);
+  }
+
+  ExprId KeywordOf(const ir::Expr& call, std::string_view keyword) const {
+    for (uint32_t i = 0; i < ir::ArgCount(module_, call); ++i) {
+      const ir::Arg arg = ir::ArgAt(module_, call, i);
+      if (arg.kind == ir::ArgKind::Keyword && Text(arg.keyword) == keyword) return arg.value;
+    }
+    return {};
+  }
+  ExprId PositionalOf(const ir::Expr& call, uint32_t index) const {
+    if (index >= ir::ArgCount(module_, call)) return {};
+    const ir::Arg arg = ir::ArgAt(module_, call, index);
+    return arg.kind == ir::ArgKind::Positional ? arg.value : ExprId();
+  }
+
+  // `os.execlp("torchrun", "torchrun", "train.py")`: the first word of the command is the second argument.
+  void ReadWords(ExprId id) {
+    const ir::Expr& call = module_[id];
+    ShellCommand command{.words = {}, .environment = environment_->Of(id, {}), .span = module_.span(id), .input = {}, .arms = {}};
+    for (uint32_t i = 1; i < ir::ArgCount(module_, call); ++i) {
+      const ir::Arg arg = ir::ArgAt(module_, call, i);
+      command.words.push_back(arg.kind == ir::ArgKind::Positional ? TextOf(arg.value, 0) : Unknown(arg.value));
+    }
+    if (!command.words.empty()) commands_.ReadWords(std::move(command), file_);
   }
 
   // What a variable that is assigned once stands for.
@@ -118,7 +154,7 @@ class Reader {
   // A list that the function has built up: in each way in which it may have done so.
   void ReadBuilt(const std::vector<BuiltList>& ways, ExprId use, source::Span span) {
     for (const BuiltList& way : ways) {
-      ShellCommand command{.words = {}, .environment = {}, .span = span, .input = {}, .arms = way.arms};
+      ShellCommand command{.words = {}, .environment = settings_, .span = span, .input = {}, .arms = way.arms};
       for (const BuiltPart& part : way.parts) {
         if (!part.value) command.words.push_back(Unknown(use));
         else if (part.is_element) AddItem(part.value, command.words);
@@ -129,7 +165,7 @@ class Reader {
   }
 
   void ReadList(ExprId list, bool grows, source::Span span) {
-    ShellCommand command{.words = {}, .environment = {}, .span = span, .input = {}, .arms = {}};
+    ShellCommand command{.words = {}, .environment = settings_, .span = span, .input = {}, .arms = {}};
     AddWords(list, 0, command.words);
     if (grows) command.words.push_back(Unknown(list));
     // What a program does to run at the same time is not followed.
@@ -155,7 +191,11 @@ class Reader {
 
   void ReadText(ExprId id) {
     const Word text = TextOf(id, 0);
-    if (text.text().find_first_not_of(launch::kUnknownPart) != std::string::npos) commands_.ReadScript(WithoutTemplates(text), false, file_);
+    if (text.text().find_first_not_of(launch::kUnknownPart) == std::string::npos) return;
+    ShellInput input;
+    input.text = WithoutTemplates(text);
+    for (const launch::Setting& setting : settings_) input.variables[setting.name] = {.words = {setting.value}, .is_exported = true, .span = setting.span};
+    commands_.ReadScript(std::move(input), false, file_);
   }
 
   // A text, an f-string, a sum of texts; the rest is unknown.
@@ -225,13 +265,16 @@ class Reader {
   std::map<std::string_view, ExprId> assigned_;  // none: more than once
   std::set<std::string_view> grown_;
   std::map<uint32_t, std::vector<BuiltList>> built_;   // by the expression that uses it
+  std::optional<PythonEnvironment> environment_;
+  std::vector<launch::Setting> settings_;              // of the command that is being read
   LaunchFile file_;
 };
 
 }  // namespace
 
 bool StartsCommands(std::string_view text) {
-  const bool may_start = text.find("subprocess") != std::string_view::npos || text.find("os.system") != std::string_view::npos;
+  constexpr std::array<std::string_view, 4> kWords = {"subprocess", "os.system", "execv", "execl"};
+  const bool may_start = std::ranges::any_of(kWords, [&](std::string_view word) { return text.find(word) != std::string_view::npos; });
   if (!may_start) return false;
   return std::ranges::any_of(CommandWords(), [&](const std::string& word) { return text.find(word) != std::string_view::npos; });
 }

@@ -1,7 +1,7 @@
-// Commands that Python starts: `subprocess.run(["torchrun", ...])`, `os.system("torchrun ...")`.
+// Commands that Python starts: `subprocess.run(["torchrun", ...])`, `os.system("torchrun ...")`, `os.execvp("torchrun", [...])`.
 //
 // A command is read where it is written as a list, as a text, as a variable that is assigned once, or as a list that the function
-// builds up (built_lists.h). What a program puts in is unknown, as variables of a caller are in a shell.
+// builds up (built_lists.h). Its environment: python_environment.h. What a program puts in is unknown, as variables of a caller are in a shell.
 #pragma once
 
 #include <string_view>

@@ -422,6 +422,20 @@ std::optional<FileKind> KindOfName(std::string_view path) {
   return std::nullopt;
 }
 
+bool MayBeScript(std::string_view path) {
+  const std::string_view name = NameOf(path);
+  return !name.empty() && name.find('.') == std::string_view::npos && !KindOfName(path);
+}
+
+bool IsShellScript(std::string_view text) {
+  const std::string_view line = text.substr(0, text.find_first_of("\r\n"));
+  constexpr std::array<std::string_view, 4> kShells = {"/sh", "/bash", " bash", "/zsh"};
+  return line.starts_with("#!") && std::ranges::any_of(kShells, [&](std::string_view shell) {
+    const size_t at = line.find(shell);
+    return at != std::string_view::npos && (at + shell.size() == line.size() || line[at + shell.size()] == ' ');
+  });
+}
+
 std::span<const std::string> CommandWords() {
   static const std::vector<std::string> words = {
       "torchrun", "torch.distributed.run", "torch.distributed.launch", "accelerate", "deepspeed", "mpirun", "mpiexec",
@@ -430,13 +444,14 @@ std::span<const std::string> CommandWords() {
 }
 
 std::span<const std::string> StartWords() {
-  static const std::vector<std::string> words = {"python ", "python3 "};
+  static const std::vector<std::string> words = {"python ", "python3 ", ".sh ", "sbatch "};
   return words;
 }
 
 std::span<const std::string> ConfigWords() {
   static const std::vector<std::string> words = {"zero_optimization", "train_micro_batch_size_per_gpu", "distributed_type",
-                                                 "compute_environment", "use_distributed_sampler", "replace_sampler_ddp"};
+                                                 "compute_environment", "use_distributed_sampler", "replace_sampler_ddp",
+                                                 "transformer_layer_cls_to_wrap", "backward_prefetch", "min_num_params"};
   return words;
 }
 

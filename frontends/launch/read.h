@@ -14,6 +14,9 @@ namespace allranks::launch_files {
 
 // The kind of file that a path names; nothing: no file of ours.
 std::optional<launch::FileKind> KindOfName(std::string_view path);
+// Whether a name has no ending, as scripts have that are started by their name alone; and whether a text begins as one of a shell does.
+bool MayBeScript(std::string_view path);
+bool IsShellScript(std::string_view text);
 
 // One of these stands in each file that starts a job, unless a name is put together of parts.
 std::span<const std::string> CommandWords();

@@ -25,6 +25,7 @@ constexpr size_t kBytesPerStep = 8;
 // Functions that call one another in several places are followed again each time. Beyond this, each is followed once: all of its
 // commands have been seen.
 constexpr size_t kMostStepsInCalls = 20000;
+constexpr std::array<const char*, 11> kParameters = {"1", "2", "3", "4", "5", "6", "7", "8", "9", "@", "*"};
 
 bool IsOneOf(std::string_view word, std::initializer_list<std::string_view> words) {
   return std::ranges::find(words, word) != words.end();
@@ -63,6 +64,7 @@ class Reader {
       return std::move(out_);
     }
     if (!input_.path.empty()) SetOwnPath();
+    if (!input_.arguments.empty()) SetArguments(input_.arguments, input_.arguments[0].span());
     VisitAll(tree_.root(), 0);
     // Functions that nobody calls here may be called by whoever sources the file.
     for (const auto& [name, body] : functions_) {
@@ -353,6 +355,7 @@ class Reader {
       const TSNode name = ts_node_child_by_field_name(node, "name", 4);
       if (!ts_node_is_null(name)) names.insert(std::string(expansion_.TextOf(name)));
     }
+    if (TypeOf(node) == "command_name" && expansion_.TextOf(node) == "shift") names.insert(kParameters.begin(), kParameters.end());
     if (TypeOf(node) == "postfix_expression" || TypeOf(node) == "unary_expression") {
       for (const TSNode child : ChildrenOf(node)) names.insert(std::string(expansion_.TextOf(child)));
     }
@@ -489,6 +492,7 @@ class Reader {
       return true;
     }
     if (name == "set") NoteSet(command);
+    if (name == "shift") Shift(command);
     return IsOneOf(name, {"set", "shift", "cd", "shopt", "trap", "exit", "return", "true", "false", ":", "echo", "printf", "let", "ulimit", "umask"}) && name != "echo";
   }
 
@@ -504,6 +508,25 @@ class Reader {
     }
   }
 
+  // `shift 2`. Where it is not known by how much, nothing is known of the arguments.
+  void Shift(const ShellCommand& command) {
+    const ShellVariable* known = memory_.Find("@");
+    if (known == nullptr) return;
+    const std::optional<int64_t> count = command.words.size() > 1 ? command.words[1].Number() : std::optional<int64_t>(1);
+    std::vector<Word> words = known->words;
+    const source::Span span = known->span;
+    for (const char* parameter : kParameters) memory_.Erase(parameter);
+    if (!count || *count < 0 || static_cast<size_t>(*count) > words.size()) return;
+    words.erase(words.begin(), words.begin() + *count);
+    SetArguments(words, span);
+  }
+  void SetArguments(const std::vector<Word>& words, source::Span span) {
+    for (size_t i = 0; i < words.size() && i < 9; ++i) memory_.Set(std::to_string(i + 1), {.words = {words[i]}, .span = words[i].span()});
+    const ShellVariable all{.words = words, .is_array = true, .span = span};
+    memory_.Set("@", all);
+    memory_.Set("*", all);
+  }
+
   void SetUnknown(const Word& name) {
     const Piece unknown{.text = std::string(1, kUnknownPart), .origin = name.span(), .sureness = Sureness::Unknown, .variable = name.text()};
     memory_.Set(name.text(), {.words = {Word(unknown)}, .span = name.span()});
@@ -517,21 +540,15 @@ class Reader {
       return;
     }
     std::map<std::string, ShellVariable> saved;
-    for (const char* parameter : {"1", "2", "3", "4", "5", "6", "7", "8", "9", "@", "*"}) {
+    for (const char* parameter : kParameters) {
       if (const ShellVariable* known = memory_.Find(parameter)) saved.emplace(parameter, *known);
       memory_.Erase(parameter);
     }
-    ShellVariable all{.words = {}, .is_array = true, .span = command.span};
-    for (size_t i = 1; i < command.words.size(); ++i) {
-      if (i < 10) memory_.Set(std::to_string(i), {.words = {command.words[i]}, .span = command.words[i].span()});
-      all.words.push_back(command.words[i]);
-    }
-    memory_.Set("@", all);
-    memory_.Set("*", all);
+    SetArguments({command.words.begin() + 1, command.words.end()}, command.span);
     ++call_depth_;
     Visit(body, 0);
     --call_depth_;
-    for (const char* parameter : {"1", "2", "3", "4", "5", "6", "7", "8", "9", "@", "*"}) memory_.Erase(parameter);
+    for (const char* parameter : kParameters) memory_.Erase(parameter);
     for (auto& [parameter, variable] : saved) memory_.Set(parameter, std::move(variable));
   }
 

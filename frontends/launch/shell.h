@@ -74,6 +74,7 @@ struct ShellBudget {
 struct ShellInput {
   Word text;
   std::map<std::string, ShellVariable> variables;
+  std::vector<Word> arguments;           // `$1`, ...; none: they are not known
   uint8_t shell = 0;
   std::string path;                      // of the script, from its own folder: "./" and whatever its name is; empty: it is no file
   bool exports_all = false;              // `set -a`

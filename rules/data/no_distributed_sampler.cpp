@@ -1,5 +1,8 @@
 #include <algorithm>
 
+#include "analyzer/launch/job.h"
+#include "analyzer/objects/lightning_calls.h"
+#include "analyzer/objects/lightning_sampling.h"
 #include "rules/finding_parts.h"
 #include "rules/program_calls.h"
 #include "rules/scenario_witness.h"
@@ -18,18 +21,21 @@ constexpr std::string_view kCode = "AR302";
 
 class Loaders {
  public:
-  Loaders(const Context& context, FindingSink& sink) : context_(context), sink_(sink), calls_(context) {}
+  Loaders(const Context& context, FindingSink& sink)
+      : context_(context), sink_(sink), calls_(context), lightning_(context.program, context.knowledge, context.facts, context.index, context.loading) {}
 
   void Run() {
     for (const LoaderLoop& loop : context_.loading.loops()) VisitLoop(loop);
     for (const KnownCall& sampler : context_.loading.made_samplers()) VisitSampler(sampler);
+    for (const KnownCall& trainer : lightning_.TrainersWithoutSampler()) VisitTrainer(trainer);
+    for (const objects::LaunchLine& line : context_.launch.lines()) VisitCommand(line);
   }
 
  private:
   // Gradients of a wrapped model are made of the batches of a loader that gives every rank the same.
   void VisitLoop(const LoaderLoop& loop) {
     if (!context_.training.ReducesOn(loop)) return;
-    if (!context_.loading.SamplersOf(loop.loader).empty() || !IsSameForAllRanks(loop)) return;
+    if (!context_.loading.SamplersOf(loop.loader).empty() || !IsSameForAllRanks(loop.loader, loop.iterable.function)) return;
     if (MayBePrepared(loop)) return;
     const std::vector<Site> made = MadeAt(loop);
     if (made.size() != 1 || IsSeenTwice(made[0])) return;
@@ -44,6 +50,77 @@ class Loaders {
     finding.witness = WitnessOf(loop.loader);
     AddFix(made[0], finding);
     sink_.push_back(std::move(finding));
+  }
+
+  // Lightning deals loaders out that have no sampler for it, unless the trainer is told not to.
+  void VisitTrainer(const KnownCall& trainer) {
+    const ValueId devices = context_.index.Arg(trainer, "devices");
+    const ValueId nodes = context_.index.Arg(trainer, "num_nodes");
+    const bool is_alone = devices && context_.values.Int(devices) == 1 && (!nodes || context_.values.Int(nodes) == 1);
+    if (is_alone) return;
+    ir::ExprId told = context_.index.ArgExpr(trainer, "use_distributed_sampler");
+    if (!told) told = context_.index.ArgExpr(trainer, "replace_sampler_ddp");
+    VisitLoadersOf(context_.program.funcs[trainer.function].module, trainer.function, told ? SpanOf(context_, {trainer.function, told}) : source::Span());
+  }
+
+  // `python main.py fit --config ddp.yaml`, where the file turns it off.
+  void VisitCommand(const objects::LaunchLine& line) {
+    const ir::ModuleId module = ModuleOf(line.path);
+    if (!module) return;
+    launch::LaunchFile from;
+    from.path = line.path;
+    for (const objects::GivenOption& option : line.options) {
+      if (!option.value) continue;
+      const launch::LaunchFile* config = context_.launches.FileNamed(from, launch::Word(launch::Piece{.text = *option.value, .origin = {}}));
+      const launch::ConfigId told = config == nullptr ? launch::ConfigId() : TurnedOffIn(config->tree);
+      if (told) VisitLoadersOf(module, {}, config->tree[told].span);
+    }
+  }
+
+  ir::ModuleId ModuleOf(std::string_view path) const {
+    for (uint32_t m = 0; m < context_.program.modules.size(); ++m) {
+      if (!path.empty() && context_.program.infos[ir::ModuleId{m}].path == path) return ir::ModuleId{m};
+    }
+    return {};
+  }
+
+  // The arguments of the trainer in a configuration of Lightning's command line.
+  static launch::ConfigId TurnedOffIn(const launch::ConfigTree& tree) {
+    if (tree.empty()) return {};
+    for (const char* key : {"trainer.use_distributed_sampler", "trainer.replace_sampler_ddp"}) {
+      const launch::ConfigId told = tree.Find(tree.root(), key);
+      if (told && tree.Boolean(told) == false && tree.Integer(tree.Find(tree.root(), "trainer.devices")) != 1) return told;
+    }
+    return {};
+  }
+
+  // `trainer`: the function that makes it; none: a library does.
+  void VisitLoadersOf(ir::ModuleId module, FuncId trainer, source::Span told) {
+    const std::vector<ir::ModuleId> files = calls_.FilesOf(module);
+    for (const KnownCall& loader : context_.loading.made_loaders()) {
+      if (std::ranges::count(files, context_.program.funcs[loader.function].module) == 0) continue;
+      const ValueId value = context_.loading.ValueOf(loader);
+      if (!(lightning_.IsForTraining(loader) || (trainer && IsFitted(trainer, value)))) continue;
+      if (!context_.loading.SamplersOf(value).empty() || !IsSameForAllRanks(value, loader.function)) continue;
+      if (IsSeenTwice({loader.function, loader.expr})) continue;
+      Finding finding = FindingAt(context_, kCode, Severity::Error, Confidence::Likely, Site{loader.function, loader.expr},
+                                  {"this loader has no distributed sampler, and the trainer is told not to give it one: every rank reads the whole data set", {}});
+      AddLabel(finding, finding.span, LabelRole::Primary, {"no distributed sampler: every rank reads all samples", {}});
+      if (told.file) AddLabel(finding, told, LabelRole::Why, {"turned off here", {}});
+      finding.help = {"leave it to Lightning, or pass `sampler=DistributedSampler(dataset)`", {}};
+      finding.witness = WitnessOf(value);
+      sink_.push_back(std::move(finding));
+    }
+  }
+
+  // `trainer.fit(model, loader)`
+  bool IsFitted(FuncId function, ValueId loader) const {
+    return std::ranges::any_of(context_.index.known_calls(), [&](const KnownCall& call) {
+      if (call.function != function || context_.program.text(call.entry->name) != "lightning.pytorch.Trainer.fit") return false;
+      const ValueId given = context_.index.Arg(call, "train_dataloaders");
+      const std::vector<ValueId> leaves = given ? context_.values.Leaves(given) : std::vector<ValueId>();
+      return std::ranges::count(leaves, loader) > 0;
+    });
   }
 
   // Where the loader of a loop may have been made, by the program that the loop is of.
@@ -74,8 +151,7 @@ class Loaders {
   }
 
   // Neither the data set nor the order knows the rank.
-  bool IsSameForAllRanks(const LoaderLoop& loop) {
-    const ValueId loader = loop.loader;
+  bool IsSameForAllRanks(ValueId loader, FuncId user) {
     if (context_.facts.values_store[loader].kind != ValueKind::Object) return false;
     for (const std::string_view param : {"dataset", "generator", "worker_init_fn"}) {
       const ValueId value = context_.values.MadeWith(loader, param);
@@ -84,7 +160,7 @@ class Loaders {
       const bool knows_rank = context_.values.AnyPart(value, [&](ValueId part) { return KnowsRank(part); });
       if (knows_rank) return false;
     }
-    return context_.values.MadeWith(loader, "dataset").has_value() && !IsSeededByRank(loop);
+    return context_.values.MadeWith(loader, "dataset").has_value() && !IsSeededByRank(loader, user);
   }
 
   bool KnowsRank(ValueId part) const {
@@ -110,10 +186,10 @@ class Loaders {
   }
 
   // `torch.manual_seed(seed + rank)`: each rank shuffles for itself.
-  bool IsSeededByRank(const LoaderLoop& loop) {
-    if (!context_.values.IsTrue(context_.values.MadeWith(loop.loader, "shuffle"))) return false;
+  bool IsSeededByRank(ValueId loader, FuncId user) {
+    if (!context_.values.IsTrue(context_.values.MadeWith(loader, "shuffle"))) return false;
     for (const KnownCall& call : context_.index.known_calls()) {
-      if (!IsOfProgram(loop.iterable.function, call.function)) continue;
+      if (!IsOfProgram(user, call.function)) continue;
       for (const knowledge::RoleOf& role : call.entry->roles) {
         if (role.role != knowledge::Role::Seed) continue;
         const ValueId seed = context_.index.Arg(call, context_.program.text(role.param));
@@ -200,6 +276,7 @@ class Loaders {
   const Context& context_;
   FindingSink& sink_;
   ProgramCalls calls_;
+  objects::LightningSampling lightning_;
   std::vector<source::Span> seen_;
 };
 
@@ -221,7 +298,9 @@ extern const Rule NoDistributedSampler = {
 A loop that computes gradients of a wrapped model (DDP, FSDP, DeepSpeed) from the batches of a
 `DataLoader` without a sampler, while neither the data set nor the order of its samples knows the
 rank. And a loader that does not get the distributed sampler which was made for its data set, because
-another one replaced it on the way.
+another one replaced it on the way. Also a loader for Lightning's training whose trainer is told not to deal
+it out: by `use_distributed_sampler=False` or `replace_sampler_ddp=False`, or by such a key below `trainer` in
+the configuration that the command of the program names.
 
 ## Why it hurts
 
@@ -251,7 +330,8 @@ for batch in loader:
 
 * The data set deals itself out: it is made with the rank, asks for it, or is an iterable data set.
 * Each rank shuffles in an order of its own: a seed or generator that depends on the rank.
-* A framework prepares the loader (Accelerate, Fabric, Lightning, the Trainer of Transformers).
+* A framework prepares the loader (Accelerate, Fabric, the Trainer of Transformers, Lightning unless it is
+  told not to).
 * The distributed sampler goes into a batch sampler, also one of the project: an object that is made with it
   goes over it.
 * Nothing is trained in the loop, and no sampler was made for the data set.

@@ -35,8 +35,10 @@ void Visit(const Context& context, const objects::KnownCall& init, FindingSink& 
   const bool is_local = Is(context, rank, Coordinate::LocalRank);
   if (!is_global && !is_local) return;
   const objects::Site site{init.function, context.index.ArgExpr(init, "world_size")};
+  // On one node the number is right as long as all of its devices are used.
+  const bool is_shown_on_one = context.launch.IsOnOneNode(context.program.funcs[init.function].module);
   Finding finding = FindingAt(
-      context, kCode, Severity::Error, Confidence::Likely, site,
+      context, kCode, Severity::Error, is_shown_on_one ? Confidence::Possible : Confidence::Likely, site,
       {"the number of this node's devices is used as the number of ranks{}",
        {is_local ? ", and the local rank as the rank: on two nodes this makes two jobs of the same name, which never meet"
                  : ": on two nodes half of the ranks do not fit into the group, and all ranks hang in the rendezvous"}});
@@ -89,6 +91,9 @@ dist.init_process_group("nccl")
 
 * The program starts the processes itself, one a device (`mp.spawn`).
 * The number comes from the environment, an argument, or is multiplied by the number of nodes.
+
+Where the project's scripts and pages start the program, and all of them on one node, it is shown only with
+`--min-confidence possible`.
 
 ## Fix
 

@@ -1,6 +1,9 @@
 #include <algorithm>
+#include <array>
 
+#include "rules/finding_parts.h"
 #include "rules/launch/job_facts.h"
+#include "rules/launch/python_config.h"
 
 namespace allranks::rules {
 namespace {
@@ -88,6 +91,101 @@ void CheckAccelerate(const LaunchFile& file, FindingSink& sink) {
   }
 }
 
+// `--gradient_accumulation_steps` as a parameter.
+std::string_view ParamOf(std::string_view option) { return option.substr(option.find_first_not_of('-')); }
+
+// A constant of the program; empty: it is none.
+std::string ConstantText(const Context& context, variation::ValueId value) {
+  if (!value) return "";
+  if (context.values.IsTrue(value)) return "True";
+  if (context.values.IsFalse(value)) return "False";
+  if (const std::optional<int64_t> number = context.values.Int(value)) return std::to_string(*number);
+  const std::vector<variation::ValueId> leaves = context.values.Leaves(value);
+  const bool is_float = leaves.size() == 1 && context.values[leaves[0]].kind == variation::ValueKind::Float;
+  return is_float ? std::string(context.program.text(base::NameId{context.values[leaves[0]].a})) : "";
+}
+
+// `TrainingArguments(deepspeed="ds.json", gradient_accumulation_steps=4)`.
+void CheckArguments(const Context& context, const objects::KnownCall& call, FindingSink& sink) {
+  const ir::ModuleId module = context.program.funcs[call.function].module;
+  const variation::ValueId config = context.index.Arg(call, "deepspeed");
+  const launch::LaunchFile* file = NamedConfig(context, module, config);
+  const std::optional<launch::ConfigTree> dict = file == nullptr ? DictConfig(context, module, config) : std::nullopt;
+  if ((file == nullptr || file->tree.empty()) && (!dict || dict->empty())) return;
+  const launch::ConfigTree& tree = file != nullptr ? file->tree : *dict;
+  for (const launch::PairEntry& pair : context.launches.tables.pairs()) {
+    const ConfigId key = tree.Find(tree.root(), pair.key);
+    if (!key || (tree[key].kind != ConfigKind::Number && tree[key].kind != ConfigKind::Bool)) continue;
+    const std::string_view param = ParamOf(pair.args[0]);
+    const ir::ExprId written = context.index.ArgExpr(call, param);
+    const std::string text = ConstantText(context, context.index.Arg(call, param));
+    if (!written || text.empty() || Agree(tree[key], text)) continue;
+    Finding finding = FindingAt(context, kCode, Severity::Error, Confidence::Likely, objects::Site{call.function, written},
+                                {"`{}` is {} here and {} in {}: the Trainer refuses to start",
+                                 {std::string(param), text, tree[key].text, file != nullptr ? "`" + file->path + "`" : "the configuration"}});
+    AddNote(finding, tree[key].span, {"the other value", {}});
+    finding.help = {"write `\"auto\"` in the configuration: the Trainer fills in what its arguments say", {}};
+    sink.push_back(std::move(finding));
+  }
+}
+
+// A key of a configuration of Accelerate, and the argument of `Accelerator` for the same setting.
+struct Shared {
+  std::string_view key;
+  std::string_view param;
+  std::string_view ignored;  // which of the two
+};
+constexpr std::array<Shared, 2> kShared = {{{"mixed_precision", "mixed_precision", "the configuration is ignored"},
+                                            {"deepspeed_config.gradient_accumulation_steps", "gradient_accumulation_steps", "the argument is ignored"}}};
+
+// The configuration that the command names; nullptr: it names none of the project.
+const LaunchFile* ConfigOfLine(const Context& context, const objects::LaunchLine& line) {
+  const LaunchFile* file = context.launches.Find(line.place.file);
+  if (file == nullptr) return nullptr;
+  for (const Job& job : file->jobs) {
+    const Layer& layer = job.innermost();
+    const Option* config = layer.Find("config_file");
+    if (layer.span == line.place && layer.launcher->name == "accelerate" && config != nullptr) return context.launches.FileNamed(*file, config->value);
+  }
+  return nullptr;
+}
+
+// `Accelerator(mixed_precision="fp16")` in a program that all commands start with a configuration that says another one.
+void CheckAccelerator(const Context& context, const objects::KnownCall& call, const Shared& shared, FindingSink& sink) {
+  const variation::ValueId value = context.index.Arg(call, shared.param);
+  const ir::ExprId written = context.index.ArgExpr(call, shared.param);
+  const std::string text = value && !context.values.Str(value).empty() ? std::string(context.values.Str(value)) : ConstantText(context, value);
+  if (!written || text.empty()) return;
+  const LaunchFile* other = nullptr;
+  ConfigId key;
+  for (const objects::LaunchLine* line : context.launch.LinesFor(context.program.funcs[call.function].module)) {
+    const LaunchFile* config = ConfigOfLine(context, *line);
+    if (config == nullptr || config->tree.empty()) return;
+    const ConfigId own = config->tree.Find(config->tree.root(), shared.key);
+    const bool is_said = own && (config->tree[own].kind == ConfigKind::Number || config->tree[own].kind == ConfigKind::Text);
+    // "no" is what the questions of `accelerate config` leave where nobody chooses.
+    if (!is_said || config->tree.Text(own) == "auto" || config->tree.Text(own) == "no" || Agree(config->tree[own], text)) return;
+    other = config;
+    key = own;
+  }
+  if (other == nullptr) return;
+  Finding finding = FindingAt(context, kCode, Severity::Error, Confidence::Likely, objects::Site{call.function, written},
+                              {"`{}` is {} here and {} in `{}`, with which the program is started: {}",
+                               {std::string(shared.param), text, std::string(other->tree.Text(key)), other->path, std::string(shared.ignored)}});
+  AddNote(finding, other->tree[key].span, {"the other value", {}});
+  finding.help = {"say it in one of the two places", {}};
+  sink.push_back(std::move(finding));
+}
+
+void CheckProgram(const Context& context, FindingSink& sink) {
+  for (const objects::KnownCall& call : context.index.known_calls()) {
+    const std::string_view name = context.program.text(call.entry->name);
+    if (name == "transformers.TrainingArguments.__init__") CheckArguments(context, call, sink);
+    if (name != "accelerate.Accelerator.__init__") continue;
+    for (const Shared& shared : kShared) CheckAccelerator(context, call, shared, sink);
+  }
+}
+
 void Check(const LaunchContext& context, FindingSink& sink) {
   for (const LaunchFile& file : context.launches.files) {
     CheckAccelerate(file, sink);
@@ -103,7 +201,7 @@ extern const Rule ConfigConflict = {
     .severity = Severity::Error,
     .on_by_default = false,
     .preview = kTooFewFindings,
-    .languages = "launch files",
+    .languages = "launch files, Python",
     .summary = "the same setting with different values in a configuration and on the command line",
     .explanation = R"md(
 ## What it finds
@@ -112,6 +210,10 @@ extern const Rule ConfigConflict = {
   the batch size of a rank, accumulation, learning rate, weight decay, clipping, warm-up or
   precision. Which arguments and keys belong together is in
   `knowledge/launch/deepspeed_config.toml`.
+* `TrainingArguments(deepspeed=...)` with the name of a file or a dict, and other values for the same settings
+  beside it.
+* `Accelerator(mixed_precision=..., gradient_accumulation_steps=...)` in a program that every command starts
+  by `accelerate launch --config_file FILE`, where FILE says otherwise.
 * A configuration of Accelerate that names a `deepspeed_config_file` and repeats settings that stand
   in that file.
 
@@ -150,6 +252,7 @@ There is none: which value is right is yours to say.
 
 There is nothing to replay.
 )md",
+    .check = CheckProgram,
     .check_launch = Check};
 
 }  // namespace allranks::rules

@@ -3,6 +3,7 @@
 
 #include "analyzer/knowledge/spelling.h"
 #include "rules/launch/job_facts.h"
+#include "rules/launch/python_config.h"
 
 namespace allranks::rules {
 namespace {
@@ -196,6 +197,28 @@ void Check(const LaunchContext& context, FindingSink& sink) {
   }
 }
 
+// Where programs hand over a configuration.
+struct ConfigArgument {
+  std::string_view call;
+  std::string_view param;
+};
+constexpr std::array<ConfigArgument, 3> kArguments = {{{"deepspeed.initialize", "config"},
+                                                       {"deepspeed.initialize", "config_params"},
+                                                       {"transformers.TrainingArguments.__init__", "deepspeed"}}};
+
+void CheckProgram(const Context& context, FindingSink& sink) {
+  const launch::ConfigTable* table = context.launches.tables.FindConfig("deepspeed");
+  if (table == nullptr) return;
+  for (const objects::KnownCall& call : context.index.known_calls()) {
+    for (const ConfigArgument& argument : kArguments) {
+      if (context.program.text(call.entry->name) != argument.call) continue;
+      const ir::ModuleId module = context.program.funcs[call.function].module;
+      const std::optional<launch::ConfigTree> tree = DictConfig(context, module, context.index.Arg(call, argument.param));
+      if (tree && !tree->empty()) ConfigCheck(*table, *tree, tree->root(), sink).Run();
+    }
+  }
+}
+
 }  // namespace
 
 extern const Rule InvalidZeroConfig = {
@@ -204,15 +227,16 @@ extern const Rule InvalidZeroConfig = {
     .severity = Severity::Error,
     .on_by_default = false,
     .preview = kReadBeforeItsFixes,
-    .languages = "launch files",
+    .languages = "launch files, Python",
     .summary = "configuration of DeepSpeed that cannot work, or says what nobody reads",
     .explanation = R"md(
 ## What it finds
 
-In the JSON or YAML of a DeepSpeed configuration, and in the `deepspeed_config` of a configuration of
-Accelerate: offloading of parameters below stage 3 and of the optimizer at stage 0. In the former also
-`fp16` and `bf16` both on, a `train_batch_size` that no number of ranks gives, keys that DeepSpeed does not
-have, deprecated keys, values of the wrong type.
+In the JSON or YAML of a DeepSpeed configuration, in a dict that a program hands to `deepspeed.initialize` or
+to `TrainingArguments`, and in the `deepspeed_config` of a configuration of Accelerate: offloading of
+parameters below stage 3 and of the optimizer at stage 0. In all but the last also `fp16` and `bf16` both on,
+a `train_batch_size` that no number of ranks gives, keys that DeepSpeed does not have, deprecated keys, values
+of the wrong type.
 
 ## Why it hurts
 
@@ -234,6 +258,7 @@ memory instead.
 
 ## When it is silent
 
+* Values of a dict that are no constants, and a dict that is filled later.
 * `"auto"`, templates, and files that are no configuration of DeepSpeed.
 * Unknown keys at the top that resemble no key of DeepSpeed: other tools keep theirs there.
 
@@ -245,6 +270,7 @@ There is none: what was meant is yours to say.
 
 There is nothing to replay: DeepSpeed refuses, or ignores.
 )md",
+    .check = CheckProgram,
     .check_launch = Check};
 
 }  // namespace allranks::rules

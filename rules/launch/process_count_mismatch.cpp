@@ -1,6 +1,7 @@
 #include <algorithm>
 
-#include "rules/launch/job_facts.h"
+#include "rules/launch/launch_witness.h"
+#include "rules/launch/trainer_devices.h"
 
 namespace allranks::rules {
 namespace {
@@ -30,6 +31,15 @@ class JobCheck {
   }
 
  private:
+  int64_t Nodes() const { return std::max<int64_t>(NodesOf(job_).value.value_or(1), 1); }
+  std::optional<witness::Witness> OfDevices(int64_t devices) const { return DeviceWitness(Nodes(), *processes_.value, devices); }
+  std::optional<witness::Witness> OfNodes(int64_t nodes, int64_t on_each, int64_t awaited, witness::Effect effect) const {
+    const Option* backend = agent_.Find("rendezvous_backend");
+    const bool agree = backend != nullptr && backend->value.text() != "static";
+    return LaunchWitness(job_, {.nodes = nodes, .on_each = on_each, .awaited = awaited, .numbered = agree ? Launchers::Numbered::ByAgreement : Launchers::Numbered::AsTold}, effect);
+  }
+  static witness::Effect EffectOf(int64_t started, int64_t awaited) { return started < awaited ? witness::Effect::Deadlock : witness::Effect::Error; }
+
   void Report(Severity severity, Confidence confidence, source::Span span, source::Span other, findings::Text note, findings::Text message) {
     Finding finding = LaunchFinding(kCode, severity, confidence, span, std::move(message));
     AddNote(finding, other, std::move(note));
@@ -45,6 +55,7 @@ class JobCheck {
       Report(Severity::Error, ConfidenceOf(processes_, devices), processes_.span, devices.span, {"leaves fewer GPUs", {}},
              {"{} on {}: `{}` leaves {}, and the other processes end with `invalid device ordinal` or share one",
               {Processes(*processes_.value), Gpus(count), devices.text, Gpus(count)}});
+      sink_.back().witness = OfDevices(count);
     } else if (*processes_.value < count && processes_.sureness == Sureness::Written && *processes_.value > 1) {
       Report(Severity::Warning, Confidence::Likely, processes_.span, devices.span, {"leaves more GPUs", {}},
              {"{} for {}: `{}` leaves GPUs that nothing uses", {Processes(*processes_.value), Gpus(count), devices.text}});
@@ -57,6 +68,7 @@ class JobCheck {
     if (*processes_.value > *devices.value) {
       Report(Severity::Error, ConfidenceOf(processes_, devices), processes_.span, devices.span, {"all that a node of the job gets", {}},
              {"{} a node, and {} asks for {}", {Processes(*processes_.value), devices.text, Gpus(*devices.value)}});
+      sink_.back().witness = OfDevices(*devices.value);
     } else if (*processes_.value < *devices.value && processes_.sureness == Sureness::Written) {
       Report(Severity::Warning, Confidence::Likely, processes_.span, devices.span, {"what a node of the job gets", {}},
              {"{} a node, and {} asks for {}: the others stay idle", {Processes(*processes_.value), devices.text, Gpus(*devices.value)}});
@@ -72,6 +84,7 @@ class JobCheck {
     Report(Severity::Error, ConfidenceOf(tasks.sureness), agent_.word.span(), tasks.span, {"tasks that `{}` starts on a node", {outer}},
            {"`{}` starts `{}` {} times on each node ({}), and each starts all processes "
             "of the node", {outer, agent_.launcher->name, std::to_string(*tasks.value), tasks.text}});
+    sink_.back().witness = OfNodes(Nodes(), *tasks.value, Nodes(), witness::Effect::Error);
   }
   // On a node; all are on this one where no other is named.
   Said TasksOfMpi() const {
@@ -93,6 +106,7 @@ class JobCheck {
     if (is_part || nodes.sureness != Sureness::Written || step.sureness != Sureness::Written) return;
     Report(Severity::Error, Confidence::Likely, nodes.span, step.span, {"nodes that `srun` starts it on", {}},
            {"{} nodes are to meet, and `srun` starts {} ({})", {std::to_string(*nodes.value), std::to_string(*step.value), step.text}});
+    sink_.back().witness = OfNodes(*step.value, 1, *nodes.value, EffectOf(*step.value, *nodes.value));
   }
 
   // DeepSpeed's launcher counts GPUs itself: `--num_gpus` and `--include` make it forget CUDA_VISIBLE_DEVICES.
@@ -142,6 +156,8 @@ class JobCheck {
     const Option& replicas = *job_.replicas;
     Report(Severity::Error, Confidence::Likely, nodes.span, replicas.value.span(), {"all that are started", {}},
            {"{} nodes are to meet, and `{}` starts {}", {std::to_string(*nodes.value), replicas.name, replicas.value.text()}});
+    const std::optional<int64_t> started = replicas.value.Number();
+    if (started) sink_.back().witness = OfNodes(*started, 1, *nodes.value, EffectOf(*started, *nodes.value));
   }
 
   const Job& job_;
@@ -231,7 +247,7 @@ extern const Rule ProcessCountMismatch = {
     .severity = Severity::Error,
     .on_by_default = false,
     .preview = kTooFewFindings,
-    .languages = "launch files",
+    .languages = "launch files, Python",
     .summary = "numbers of processes, GPUs, tasks and machines that contradict one another",
     .explanation = R"md(
 ## What it finds
@@ -246,6 +262,9 @@ extern const Rule ProcessCountMismatch = {
 * `mpirun` and `horovodrun` with fewer slots than processes.
 * `--nnodes` of another number than the replicas of a PyTorchJob or of a job of Volcano, the
   `parallelism` of a JobSet or the `num_nodes` of SkyPilot.
+
+* `Trainer(devices=..., num_nodes=...)` of Lightning with another product than the number of ranks that every
+  `torchrun` command for the program starts.
 
 ## Why it hurts
 
@@ -278,8 +297,11 @@ There is none: which number is right is yours to say.
 
 ## Proof
 
-There is nothing to replay.
+`allranks verify` reckons which ranks the launchers of each node start, or which device each process of a
+node takes. Nothing is launched. Where the number of processes is not known, it takes two.
 )md",
-    .check_launch = Check};
+    .check = CheckTrainerDevices,
+    .check_launch = Check,
+    .scenario = Scenario::LaunchedRanks};
 
 }  // namespace allranks::rules

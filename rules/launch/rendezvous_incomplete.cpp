@@ -1,7 +1,7 @@
 #include <algorithm>
 #include <array>
 
-#include "rules/launch/job_facts.h"
+#include "rules/launch/launch_witness.h"
 
 namespace allranks::rules {
 namespace {
@@ -42,6 +42,7 @@ class JobCheck {
     Finding finding = Make(machines->word.span(), is_configured ? Confidence::Likely : Confidence::Possible,
                            {"{} machines ({}) are not told where to meet", {std::to_string(*nodes_.value), nodes_.text}});
     finding.help = {"give `--main_process_ip=HOST`, the same on all machines", {}};
+    finding.witness = Witness(Launchers::Meet::EachForItself);
     sink_.push_back(std::move(finding));
   }
 
@@ -69,6 +70,24 @@ class JobCheck {
  private:
   bool HasRank() const { return agent_.Find("node_rank") != nullptr || IsInEnvironment(job_, {"PET_NODE_RANK"}); }
 
+  // All nodes are there, and look for one another: each at home, or in one place.
+  std::optional<witness::Witness> Witness(Launchers::Meet meet) const {
+    if (!nodes_.IsMoreThan(1)) return std::nullopt;
+    const Launchers::Numbered told = HasRank() ? Launchers::Numbered::AsTold : Launchers::Numbered::AllTheSame;
+    return LaunchWitness(job_, {.nodes = *nodes_.value, .awaited = *nodes_.value, .meet = meet, .numbered = Agree() ? Launchers::Numbered::ByAgreement : told},
+                         witness::Effect::Deadlock);
+  }
+  std::optional<witness::Witness> WitnessOfOneNumber(int64_t number) const {
+    if (!nodes_.IsMoreThan(1)) return std::nullopt;
+    return LaunchWitness(job_, {.nodes = *nodes_.value, .awaited = *nodes_.value, .numbered = Launchers::Numbered::AllTheSame, .number = number},
+                         witness::Effect::Deadlock);
+  }
+  // Nodes agree on their numbers in every rendezvous of torchrun but the static one.
+  bool Agree() const {
+    const Option* backend = agent_.Find("rendezvous_backend");
+    return backend != nullptr && backend->value.text() != "static";
+  }
+
   Finding Make(source::Span span, Confidence confidence, findings::Text message) const {
     Finding finding = LaunchFinding(kCode, Severity::Error, confidence, span, std::move(message));
     if (nodes_.IsMoreThan(1)) AddNote(finding, nodes_.span, {"several nodes", {}});
@@ -84,6 +103,7 @@ class JobCheck {
                            {"all {} nodes are told to meet at `{}`, which on each of them is the "
                             "node itself", {std::to_string(*nodes_.value), option.value.text()}});
     finding.help = {"name the first node: its host name or address", {}};
+    finding.witness = Witness(Launchers::Meet::EachForItself);
     sink_.push_back(std::move(finding));
   }
 
@@ -112,6 +132,7 @@ class JobCheck {
                             "only itself", {address.name, backend.name + "=" + backend.value.text()}});
     AddNote(finding, backend.word.span(), {"this rendezvous needs an endpoint", {}});
     finding.help = {"give `--rdzv_endpoint=HOST:PORT` instead of `--master_addr` and `--master_port`", {}};
+    finding.witness = Witness(Launchers::Meet::EachForItself);
     sink_.push_back(std::move(finding));
   }
 
@@ -121,6 +142,7 @@ class JobCheck {
                            {"{} nodes ({}) are not told where to meet: each {} waits at `127.0.0.1` "
                             "for the others", {std::to_string(*nodes_.value), nodes_.text, Name()}});
     finding.help = {"give `--rdzv_backend=c10d --rdzv_endpoint=HOST:PORT --rdzv_id=JOB`, the same on all nodes", {}};
+    finding.witness = Witness(Launchers::Meet::EachForItself);
     sink_.push_back(std::move(finding));
   }
 
@@ -131,6 +153,7 @@ class JobCheck {
                             "the ranks of the others never come",
                             {std::to_string(*nodes_.value), nodes_.text}});
     finding.help = {"give each node its number, or let them agree on it: `--rdzv_backend=c10d --rdzv_endpoint=HOST:PORT`", {}};
+    finding.witness = Witness(Launchers::Meet::InOnePlace);
     sink_.push_back(std::move(finding));
   }
 
@@ -148,6 +171,7 @@ class JobCheck {
                                        {piece.variable}});
       AddNote(finding, step->word.span(), {"expands before the nodes start", {}});
       finding.help = {"let each task read it: `srun bash -c 'torchrun --node_rank=$SLURM_NODEID ...'`, in single quotes", {}};
+      finding.witness = WitnessOfOneNumber(0);
       sink_.push_back(std::move(finding));
       return;
     }
@@ -157,6 +181,7 @@ class JobCheck {
                                     {"`srun` starts this on {} nodes, and all say that they "
                                      "are node {}", {std::to_string(*nodes_.value), rank->value.text()}});
     AddNote(finding, step->word.span(), {"runs the same command on each node", {}});
+    finding.witness = WitnessOfOneNumber(*rank->value.Number());
     sink_.push_back(std::move(finding));
   }
   bool NodesAreOfStep() const { return job_.Find("srun")->Find("hosts") == nullptr && job_.Find("srun")->Find("nodes") == nullptr; }
@@ -172,6 +197,7 @@ class JobCheck {
     sink_.push_back(LaunchFinding(kCode, Severity::Error, Confidence::Likely, rank->word.span(),
                                   {"the loop starts this on one host after the other, and all say that they are node {}", {rank->value.text()}}));
     sink_.back().help = {"count the hosts, and give each its number", {}};
+    sink_.back().witness = WitnessOfOneNumber(*rank->value.Number());
   }
 
   // Each node runs the script, and each makes up a name of its own.
@@ -181,6 +207,7 @@ class JobCheck {
     Finding finding = Make(id->word.span(), Confidence::Likely,
                            {"each node that runs this makes up its own id: nodes with different ids never meet", {}});
     finding.help = {"use an id that is the same on all nodes", {}};
+    finding.witness = Witness(Launchers::Meet::EachForItself);
     sink_.push_back(std::move(finding));
   }
 
@@ -192,6 +219,7 @@ class JobCheck {
       Finding finding = Make(option->word.span(), Confidence::Likely,
                              {"each node that runs this makes up a port of its own: nodes with different ports never meet", {}});
       finding.help = {"use a port that is the same on all nodes, such as one made of `$SLURM_JOB_ID` before the nodes start", {}};
+      finding.witness = Witness(Launchers::Meet::EachForItself);
       sink_.push_back(std::move(finding));
     }
   }
@@ -220,6 +248,8 @@ void CheckEnvironment(const Job& job, FindingSink& sink) {
                                   {"`MASTER_ADDR={}` on {} nodes: on each of them that is the "
                                    "node itself", {address->value.text(), std::to_string(*nodes.value)}});
   AddNote(finding, nodes.span, {"several nodes", {}});
+  finding.witness = LaunchWitness(job, {.nodes = *nodes.value, .awaited = *nodes.value, .meet = Launchers::Meet::EachForItself, .numbered = Launchers::Numbered::AsTold},
+                                  witness::Effect::Deadlock);
   finding.help = {"name the first node: `MASTER_ADDR=$(scontrol show hostnames \"$SLURM_JOB_NODELIST\" | head -n 1)`", {}};
   sink.push_back(std::move(finding));
 }
@@ -290,8 +320,10 @@ There is none: the address is yours to say.
 
 ## Proof
 
-There is nothing to replay: it takes several nodes.
+`allranks verify` reckons which ranks the launcher of each node starts, and which are missing or there twice.
+Nothing is launched. Where the number of processes is not known, it takes two.
 )md",
-    .check_launch = Check};
+    .check_launch = Check,
+    .scenario = Scenario::LaunchedRanks};
 
 }  // namespace allranks::rules

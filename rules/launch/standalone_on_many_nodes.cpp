@@ -1,4 +1,4 @@
-#include "rules/launch/job_facts.h"
+#include "rules/launch/launch_witness.h"
 
 namespace allranks::rules {
 namespace {
@@ -7,12 +7,14 @@ using findings::Finding;
 
 constexpr std::string_view kCode = "AR901";
 
-void Report(const Layer& agent, const Said& nodes, findings::Text message, FindingSink& sink) {
+void Report(const Job& job, const Layer& agent, const Said& nodes, bool is_awaited, findings::Text message, FindingSink& sink) {
   const Option& standalone = *agent.Find("standalone");
   Finding finding = LaunchFinding(kCode, Severity::Error, ConfidenceOf(nodes.sureness), standalone.word.span(), std::move(message));
   AddNote(finding, finding.span, {"makes a separate rendezvous on each node", {}});
   AddNote(finding, nodes.span, {"several nodes", {}});
   finding.help = {"give all nodes the same rendezvous: `--rdzv_backend=c10d --rdzv_endpoint=HOST:PORT --rdzv_id=JOB`", {}};
+  finding.witness = LaunchWitness(job, {.nodes = *nodes.value, .awaited = is_awaited ? *nodes.value : 1, .meet = Launchers::Meet::EachForItself},
+                                  is_awaited ? witness::Effect::Deadlock : witness::Effect::Semantic);
   sink.push_back(std::move(finding));
 }
 
@@ -24,10 +26,10 @@ void Check(const LaunchContext& context, FindingSink& sink) {
       const Said own = SaidBy(*agent, "nodes");
       const Said step = NodesOfStep(job);
       if (own.IsMoreThan(1)) {
-        Report(*agent, own, {"`--standalone` beside {}: each node meets only itself and waits for the others "
+        Report(job, *agent, own, true, {"`--standalone` beside {}: each node meets only itself and waits for the others "
                              "until it times out", {own.text}}, sink);
       } else if (step.IsMoreThan(1)) {
-        Report(*agent, step, {"`--standalone` on {} nodes ({}): each node trains its own model, "
+        Report(job, *agent, step, false, {"`--standalone` on {} nodes ({}): each node trains its own model, "
                               "without a warning", {std::to_string(*step.value), step.text}}, sink);
       }
     }
@@ -82,8 +84,10 @@ There is none: where the nodes meet is yours to say.
 
 ## Proof
 
-There is nothing to replay: it takes several nodes.
+`allranks verify` reckons which ranks the launcher of each node starts, and which are missing or there twice.
+Nothing is launched. Where the number of processes is not known, it takes two.
 )md",
-    .check_launch = Check};
+    .check_launch = Check,
+    .scenario = Scenario::LaunchedRanks};
 
 }  // namespace allranks::rules

@@ -4,6 +4,7 @@
 
 #include "analyzer/base/ports.h"
 #include "analyzer/knowledge/spelling.h"
+#include "rules/launch/config_keys.h"
 #include "rules/launch/job_facts.h"
 
 namespace allranks::rules {
@@ -109,48 +110,9 @@ void CheckHandedRank(const LaunchContext& context, const Job& job, const Layer& 
   sink.push_back(std::move(finding));
 }
 
-// Accelerate ends with `The config file had unknown keys`; what FSDP has not is silently left out.
-void CheckKeys(const launch::ConfigTree& tree, launch::ConfigId map, std::span<const std::string> known, findings::Text why, FindingSink& sink) {
-  if (!map) return;
-  for (const launch::ConfigId child : tree[map].children) {
-    const std::string& key = tree[child].key;
-    if (std::ranges::count(known, key) > 0) continue;
-    const auto meant = std::ranges::find_if(known, [&](const std::string& name) { return knowledge::IsSlip(key, name); });
-    if (meant == known.end()) continue;
-    findings::Text message = why;
-    message.args = {key, *meant};
-    sink.push_back(LaunchFinding(kCode, Severity::Error, Confidence::Certain, tree[child].key_span, std::move(message)));
-  }
-}
-
-// Keys of `fsdp_config` are the options of the launcher without their dashes.
-std::vector<std::string> FsdpKeys(const launch::LauncherTables& tables) {
-  std::vector<std::string> keys;
-  const launch::LauncherTable* accelerate = tables.Find("accelerate");
-  for (const launch::OptionEntry& option : accelerate->options) {
-    for (std::string name : option.names) {
-      std::ranges::replace(name, '-', '_');
-      if (name.starts_with("__fsdp")) keys.push_back(name.substr(2));
-    }
-  }
-  return keys;
-}
-
-void CheckAccelerateConfig(const LaunchContext& context, const LaunchFile& file, FindingSink& sink) {
-  const launch::ConfigTable* table = context.launches.tables.FindConfig("accelerate");
-  const launch::ConfigId root = file.tree.root();
-  const bool is_accelerate = file.kind == launch::FileKind::Yaml && file.tree.Member(root, "compute_environment") && file.tree.Member(root, "distributed_type");
-  if (!is_accelerate || table == nullptr) return;
-  std::vector<std::string> keys;
-  for (const launch::KeyEntry& entry : table->keys) keys.push_back(entry.path);
-  CheckKeys(file.tree, root, keys, {"`{}` is not a key of Accelerate, which refuses the file; did you mean `{}`?", {}}, sink);
-  CheckKeys(file.tree, file.tree.Member(root, "fsdp_config"), FsdpKeys(context.launches.tables),
-            {"`{}` is not a key of `fsdp_config`, and is ignored; did you mean `{}`?", {}}, sink);
-}
-
 void Check(const LaunchContext& context, FindingSink& sink) {
+  CheckConfigKeys(context, sink);
   for (const LaunchFile& file : context.launches.files) {
-    CheckAccelerateConfig(context, file, sink);
     std::set<source::Span> seen;
     for (const Job& job : file.jobs) {
       if (job.allocation) CheckSlips(*job.allocation, seen, sink);
@@ -195,8 +157,10 @@ extern const Rule UnknownLaunchOption = {
   `MASTER_PORT` as well.
 * An argument that the script does not take: no `add_argument` in the script, or in a file of the
   project that it imports, has the name.
-* A key of a configuration of Accelerate, or an option of `srun`, `sbatch` or a line `#SBATCH`, that is
-  misspelt by one letter.
+* A key of a configuration of Accelerate or of the JSON that `--fsdp_config` of the Trainer names, or an
+  option of `srun`, `sbatch` or a line `#SBATCH`, that is misspelt by one letter. A value of Accelerate that
+  is no number or truth value where one is wanted; in the JSON `min_num_params` beside
+  `transformer_layer_cls_to_wrap`.
 * `deepspeed` or `torch.distributed.launch` starting a script that does not take the `--local_rank`
   which they hand over.
 

@@ -54,11 +54,14 @@ class Batches {
     if (!is_aug && expr.kind != ir::ExprKind::Binary) return;
     const ir::ExprId right = is_aug ? ir::AssignedOf(stmt) : ir::RightOf(expr);
     if (IsDivision(op) && Is(module_id, right, Coordinate::LocalWorldSize) && !HasOneNode(module_id)) {
-      return Report(module_id, {function, right},
-                    {"the accumulation steps are divided by the devices of one node, not by the number of "
-                     "ranks: on two nodes the batch per step doubles",
-                     {}},
-                    {"divide by the world size", {}});
+      Report(module_id, {function, right},
+             {"the accumulation steps are divided by the devices of one node, not by the number of "
+              "ranks: on two nodes the batch per step doubles",
+              {}},
+             {"divide by the world size", {}});
+      // Nobody has shown it on two.
+      if (context_.launch.IsOnOneNode(module_id)) sink_.back().confidence = Confidence::Possible;
+      return;
     }
     if (is_aug || op != ir::BinaryOp::Mul || !Is(module_id, right, Coordinate::WorldSize)) return;
     const ir::Expr& left = module[ir::LeftOf(expr)];
@@ -246,7 +249,8 @@ gradient_accumulation_steps //= dist.get_world_size()
 
 ## When it is silent
 
-* The processes are started on one node by the program itself, or the group has one node's size.
+* The processes are started on one node by the program itself, or the group has one node's size. Where the
+  project's scripts and pages start it on one node alone, it is shown only with `--min-confidence possible`.
 * The number that is multiplied comes from the data-parallel group.
 * Names say nothing of the unit, and values neither.
 

@@ -191,28 +191,35 @@ class Rates {
     return number ? " × " + std::to_string(*number) + " micro-steps" : " × accumulated micro-steps";
   }
 
+  // Of all lines that start the program; where they do not say it, or say several, eight as an example.
+  int64_t RanksOf(ir::ModuleId module) const {
+    constexpr int64_t kExample = 8;
+    const int64_t ranks = context_.launch.RanksFor(module);
+    return ranks > 1 ? ranks : kExample;
+  }
+
   // "32 × 8 × 4 = 1024, ", if all of it is known.
-  std::string ArithmeticText(const Batch& batch) const {
-    constexpr int64_t kRanks = 8;
+  std::string ArithmeticText(const Batch& batch, int64_t ranks) const {
     if (!Size(batch)) return "";
     const std::optional<int64_t> size = context_.values.Int(Size(batch));
     const std::optional<int64_t> steps = batch.period ? context_.values.Int(batch.period) : std::optional<int64_t>(1);
     if (!size || !steps) return "";
-    const std::string product = std::to_string(*size) + " × " + std::to_string(kRanks) + (batch.period ? " × " + std::to_string(*steps) : "");
-    return product + " = " + std::to_string(*size * kRanks * *steps) + ", ";
+    const std::string product = std::to_string(*size) + " × " + std::to_string(ranks) + (batch.period ? " × " + std::to_string(*steps) : "");
+    return product + " = " + std::to_string(*size * ranks * *steps) + ", ";
   }
 
   void Report(const KnownCall& call, ir::ExprId rate, const Batch& of_step, bool is_horovod) {
     const KnownCall* loader = of_step.loader;
     const ir::ExprId batch = SizeExpr(of_step);
     const std::string batch_text = batch ? "`" + Quoted(context_, {loader->function, batch}) + "`" : "the batch of a rank";
+    const int64_t ranks = RanksOf(context_.program.funcs[call.function].module);
     // A number may have been chosen for the ranks that the job has; Horovod's wrapper asks for the scaling.
     const Confidence confidence = is_horovod ? Confidence::Likely : Confidence::Possible;
     Finding finding = FindingAt(
         context_, kCode, Severity::Warning, confidence, Site{call.function, rate},
         {"the learning rate `{}` does not depend on the number of ranks: a step uses {} × world size{} samples, "
-         "with 8 ranks {}8 times as many as with one{}",
-         {Quoted(context_, {call.function, rate}), batch_text, AccumulationText(of_step), ArithmeticText(of_step),
+         "with {} ranks {}{} times as many as with one{}",
+         {Quoted(context_, {call.function, rate}), batch_text, AccumulationText(of_step), std::to_string(ranks), ArithmeticText(of_step, ranks), std::to_string(ranks),
           is_horovod ? ", for which Horovod asks for a larger rate" : ""}});
     AddLabel(finding, finding.span, LabelRole::Primary, {"not scaled with the number of ranks", {}});
     if (batch) AddLabel(finding, SpanOf(context_, {loader->function, batch}), LabelRole::Why, {"the batch of one rank", {}});
@@ -220,18 +227,20 @@ class Rates {
         "scale the rate with the number of ranks (linearly for SGD, by its square root for Adam and similar), or divide a "
         "global batch size by it",
         {}};
-    finding.witness = WitnessOf(context_.facts.value(context_.program.funcs[call.function].module, rate), of_step);
+    finding.witness = WitnessOf(context_.facts.value(context_.program.funcs[call.function].module, rate), of_step, ranks);
     sink_.push_back(std::move(finding));
   }
 
   // The rate and the batch where the program says them.
-  witness::Witness WitnessOf(ValueId rate, const Batch& batch) const {
+  witness::Witness WitnessOf(ValueId rate, const Batch& batch, int64_t ranks) const {
     constexpr uint32_t kLargestBatch = 1 << 20, kMostSteps = 4096;
+    constexpr int64_t kMostRanks = 1024;
     witness::LearningRate scenario;
     scenario.batch = NumberWithin(context_, Size(batch), 1, kLargestBatch, scenario.batch);
     scenario.accumulation = NumberWithin(context_, batch.period, 1, kMostSteps, scenario.accumulation);
     scenario.learning_rate = RateOr(context_, rate, scenario.learning_rate);
-    return ScenarioWitness(OneNode(), witness::Effect::Semantic, scenario);
+    const traces::World world{.nodes = 1, .per_node = static_cast<uint32_t>(std::min(ranks, kMostRanks)), .mesh = {}};
+    return ScenarioWitness(world, witness::Effect::Semantic, scenario);
   }
 
   // The rate of the optimizer is scaled, and a schedule that sets it step by step gets the one that is not.

@@ -10,6 +10,7 @@
 #include <random>
 #include <set>
 
+#include "runtime-verify/coordinator/launched_ranks.h"
 #include "witness/ranks_text.h"
 
 namespace allranks::verify {
@@ -232,6 +233,11 @@ Verdict MeasureOf(const Witness& w, const witness::TensorMemory& s) {
                               IsOfPyTorch(w) ? ": each raises `No backend type associated with device type " + s.device + "`" : ""));
 }
 
+Verdict MeasureOf(const Witness&, const witness::LaunchedRanks& s) {
+  RanksStarted started = RanksStartedBy(s);
+  return Computed(started.effect, std::move(started.text));
+}
+
 // What is run as a schedule.
 template <class T>
 Verdict MeasureOf(const Witness&, const T&) {
@@ -246,7 +252,8 @@ bool IsMeasured(const witness::Scenario& scenario) {
          std::holds_alternative<witness::LearningRate>(scenario) ||
          std::holds_alternative<witness::SampleShares>(scenario) ||
          std::holds_alternative<witness::AveragedGradient>(scenario) ||
-         std::holds_alternative<witness::TensorMemory>(scenario);
+         std::holds_alternative<witness::TensorMemory>(scenario) ||
+         std::holds_alternative<witness::LaunchedRanks>(scenario);
 }
 
 Verdict Measure(const Witness& witness) {

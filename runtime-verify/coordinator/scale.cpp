@@ -11,6 +11,7 @@ bool IsGivenByRank(const witness::Scenario& scenario) {
          std::holds_alternative<witness::UnevenBatches>(scenario) ||
          std::holds_alternative<witness::UnusedParameter>(scenario) ||
          std::holds_alternative<witness::FileOrder>(scenario) ||
+         std::holds_alternative<witness::LaunchedRanks>(scenario) ||
          (shares != nullptr && !shares->seeds.empty());
 }
 

@@ -6,7 +6,8 @@ A case names a repository, the last commit with the defect, the fix, a file and 
 are looked for as DIR/<owner>+<name>/repo or DIR/<owner>/<name>; nothing is downloaded, and a case without a clone is counted
 apart. A defect is found if a finding, a label of it or a step of its witness touches the lines; the fixed version is flagged if
 a finding with a code that found the defect stands on the fixed lines. `defects.json` may be read while the analysis is worked on;
-`defects_held.json` is run to measure and read by nobody who works on it. Not part of a plain ctest: it needs the clones.
+`defects_held.json` is run to measure and read by nobody who works on it; `launch_fixes.json` holds fixes of launch files, each
+with the rule that finds it before. Not part of a plain ctest: it needs the clones.
 """
 
 import argparse
@@ -18,7 +19,7 @@ import tempfile
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
-ENDINGS = (".py", ".ipynb", ".c", ".cc", ".cpp", ".cu", ".h", ".hpp", ".cuh", ".toml", ".cfg", ".sh", ".yaml", ".yml", ".json")
+ENDINGS = (".py", ".ipynb", ".c", ".cc", ".cpp", ".cu", ".h", ".hpp", ".cuh", ".toml", ".cfg", ".sh", ".yaml", ".yml", ".json", ".md")
 
 
 def clone_of(repo, clones):
@@ -59,6 +60,13 @@ def check_out(clone, commit, folder):
 
 
 EVERYTHING = ["--select", "ALL", "--preview", "--min-confidence", "possible"]
+
+
+def options_of(case, everything):
+    """A case that names a rule asks for that one, in preview or not."""
+    if "rule" in case:
+        return ["--select", case["rule"], "--preview", "--min-confidence", "possible"]
+    return EVERYTHING if everything else []
 
 
 def findings(binary, folder, options):
@@ -105,7 +113,7 @@ def main():
         if clone is None:
             count[case["category"]]["no clone"] += 1
             continue
-        codes, flagged = judge(arguments.allranks.resolve(), clone, case, EVERYTHING if arguments.everything else [])
+        codes, flagged = judge(arguments.allranks.resolve(), clone, case, options_of(case, arguments.everything))
         count[case["category"]]["found" if codes else "missed"] += 1
         count[case["category"]]["still flagged"] += bool(flagged)
         if arguments.verbose:

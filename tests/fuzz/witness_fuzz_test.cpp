@@ -54,6 +54,7 @@ constexpr std::array<std::string_view, 33> kPieces = {"{",
                                                       "\"averaged-gradient\"",
                                                       "\"tensor-memory\"",
                                                       "\"file-order\",\"writers\":[0]",
+                                                      "\"launched-ranks\",\"numbers\":[-1]",
                                                       "\"recv\"",
                                                       "\xff",
                                                       "\n"};
