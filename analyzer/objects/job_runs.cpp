@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "analyzer/objects/jobs.h"
+#include "analyzer/objects/values.h"
 
 namespace allranks::objects {
 
@@ -183,7 +184,8 @@ void JobRuns::NoteTurns(const variation::Facts& facts) {
     if (locked) locks.insert(locked.index);
     if (call.entry->has_operation) communicates[call.function.index] = true;
     if (call.entry->has_operation || call.entry->Has(knowledge::Role::LockFile)) NoteTurn({call.function, call.expr});
-    if (call.entry->has_operation) NoteBranch({call.function, call.expr});
+    const bool is_barrier = call.entry->has_operation && program_.text(call.entry->operation.kind) == "barrier";
+    if (is_barrier) NoteBranch(facts, {call.function, call.expr});
   }
   for (uint32_t f = 0; f < program_.funcs.size(); ++f) {
     const FuncId function{f};
@@ -222,13 +224,26 @@ void JobRuns::NoteTurn(const Site& site) {
   if (stmt && program_.modules[module_id][stmt].kind == ir::StmtKind::With) turns_.insert({module_id.index, stmt.index});
 }
 
-// `if rank != 0: dist.barrier()`: one of the two branches between which one rank goes first.
-void JobRuns::NoteBranch(const Site& site) {
+// `if rank != 0: dist.barrier()`: one of the two branches between which one rank goes first. What releases the others may as well
+// be a barrier that only the first comes to.
+void JobRuns::NoteBranch(const variation::Facts& facts, const Site& site) {
   const ir::ModuleId module_id = program_.funcs[site.function].module;
   const ir::Module& module = program_.modules[module_id];
   const ir::StmtId stmt = index_.StatementOf(site);
   const ir::StmtId branch = stmt ? index_.tree(module_id).Parent(stmt) : ir::StmtId::None();
-  if (branch && module[branch].kind == ir::StmtKind::If && !ir::ElseBlockOf(module[branch])) branches_.insert({module_id.index, branch.index});
+  const bool is_branch = branch && module[branch].kind == ir::StmtKind::If && !ir::ElseBlockOf(module[branch]);
+  if (is_branch && PartsRanks(facts, module_id, ir::ValueOf(module[branch]))) branches_.insert({module_id.index, branch.index});
+  if (stmt) releases_[{module_id.index, index_.tree(module_id).FunctionOf(stmt).index}].push_back(module[stmt].begin);
+}
+
+// Whether the first rank does otherwise than the last: `if local_rank != -1` is true of all.
+bool JobRuns::PartsRanks(const variation::Facts& facts, ir::ModuleId module, ir::ExprId test) const {
+  const ValueId value = facts.value(module, test);
+  const traces::World world = SmallJob(facts.job);
+  const Values values(program_, knowledge_, facts);
+  const std::optional<bool> first = value ? values.TruthAsRankTest(value, world, 0) : std::nullopt;
+  const std::optional<bool> last = value ? values.TruthAsRankTest(value, world, world.size() - 1) : std::nullopt;
+  return first && last && *first != *last;
 }
 
 // There, or where it is called from.
@@ -260,21 +275,29 @@ bool JobRuns::IsOverriddenInTurn(FuncId function) const {
 bool JobRuns::IsInTurn(const Site& site) const {
   const ir::ModuleId module_id = program_.funcs[site.function].module;
   const ir::Tree& tree = index_.tree(module_id);
-  for (ir::StmtId at = index_.StatementOf(site); at; at = tree.Parent(at)) {
-    if (turns_.contains({module_id.index, at.index}) || IsBetweenBranches(module_id, at)) return true;
+  const ir::StmtId stmt = index_.StatementOf(site);
+  const bool may_be_held = stmt && IsReleasedBehind(module_id, stmt);
+  for (ir::StmtId at = stmt; at; at = tree.Parent(at)) {
+    if (turns_.contains({module_id.index, at.index}) || (may_be_held && IsHeldAt(module_id, at))) return true;
   }
   return false;
 }
 
-bool JobRuns::IsBetweenBranches(ir::ModuleId module_id, ir::StmtId stmt) const {
-  bool is_before = true;
-  bool has_before = false;
-  bool has_behind = false;
+// Whether some place behind a statement lets those go on that were held back: the second branch, or a barrier that the first comes to.
+bool JobRuns::IsReleasedBehind(ir::ModuleId module_id, ir::StmtId stmt) const {
+  const uint32_t end = program_.modules[module_id][stmt].end;
+  const auto released = releases_.find({module_id.index, index_.tree(module_id).FunctionOf(stmt).index});
+  return released != releases_.end() && std::ranges::any_of(released->second, [&](uint32_t begin) { return begin >= end; });
+}
+
+// Behind a branch that holds the others back, before a second one lets them go on.
+bool JobRuns::IsHeldAt(ir::ModuleId module_id, ir::StmtId stmt) const {
+  bool is_held = false;
   for (const ir::StmtId other : program_.modules[module_id].statements(index_.tree(module_id).BlockOf(stmt))) {
-    is_before = is_before && other != stmt;
-    if (other != stmt && branches_.contains({module_id.index, other.index})) (is_before ? has_before : has_behind) = true;
+    if (other == stmt) break;
+    if (branches_.contains({module_id.index, other.index})) is_held = !is_held;
   }
-  return has_before && has_behind;
+  return is_held;
 }
 
 }  // namespace allranks::objects

@@ -7,6 +7,7 @@
 // that the library calls on one rank alone and that the knowledge base does not describe.
 #pragma once
 
+#include <map>
 #include <set>
 #include <span>
 #include <unordered_set>
@@ -47,12 +48,14 @@ class JobRuns {
   void Descend(std::vector<bool>& functions) const;
   void NoteTurns(const variation::Facts& facts);
   void NoteTurn(const Site& site);
-  void NoteBranch(const Site& site);
+  void NoteBranch(const variation::Facts& facts, const Site& site);
+  bool PartsRanks(const variation::Facts& facts, ir::ModuleId module, ir::ExprId test) const;
   void NoteHeldLocks(const variation::Facts& facts, const std::unordered_set<uint32_t>& locks);
   static bool MayBeLock(const variation::ValueStore& store, ValueId value, const std::unordered_set<uint32_t>& locks);
   bool IsInTurn(const Site& site) const;
   bool IsOverriddenInTurn(FuncId function) const;
-  bool IsBetweenBranches(ir::ModuleId module, ir::StmtId stmt) const;
+  bool IsReleasedBehind(ir::ModuleId module, ir::StmtId stmt) const;
+  bool IsHeldAt(ir::ModuleId module, ir::StmtId stmt) const;
 
   const binding::Program& program_;
   const knowledge::Knowledge& knowledge_;
@@ -61,7 +64,8 @@ class JobRuns {
   ProcessStarts starts_;
   std::vector<bool> shares_work_;  // by module
   std::set<std::pair<uint32_t, uint32_t>> turns_;  // by module: `with` statements in which one process goes first
-  std::set<std::pair<uint32_t, uint32_t>> branches_;  // the same: branches in which one or the others wait
+  std::set<std::pair<uint32_t, uint32_t>> branches_;  // the same: branches by rank in which one or the others wait
+  std::map<std::pair<uint32_t, uint32_t>, std::vector<uint32_t>> releases_;  // by module and function: where barriers begin
   std::vector<bool> handed_over_;  // by FuncId: to a library, by a file that is started (`app.run(main)`)
   std::vector<std::vector<FuncId>> givers_;  // by FuncId: who hands it over, or makes the object whose method a library calls
   std::vector<bool> of_job_, run_;  // by FuncId: as Jobs has it, what makes a job in other ways, and what those hand over

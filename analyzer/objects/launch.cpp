@@ -8,6 +8,7 @@
 
 #include "analyzer/ir/walk.h"
 #include "analyzer/objects/lightning_calls.h"
+#include "analyzer/objects/switches.h"
 #include "analyzer/objects/test_files.h"
 
 namespace allranks::objects {
@@ -84,7 +85,7 @@ class Solver {
     for (uint32_t m = 0; m < program_.modules.size(); ++m) left_over_.push_back(IsLeftOver(ir::ModuleId{m}));
     for (uint32_t f = 0; f < program_.funcs.size(); ++f) AddEdges(FuncId{f});
     AddTrainers();
-    for (uint32_t m = 0; m < program_.modules.size(); ++m) is_job_of_one_.push_back(IsJobOfOne(ir::ModuleId{m}));
+    is_job_of_one_ = JobsOfOne();
     below_ = own_;
     Climb();
     std::vector<RunSet> sets = Start();
@@ -130,6 +131,7 @@ class Solver {
     const variation::FunctionFacts& facts = facts_.functions[function];
     for (const auto* list : {&facts.calls, &facts.enters, &facts.iterations, &facts.leaves}) {
       for (const auto& [expr, call] : *list) {
+        if (IsSwitchedOff(program_, facts_, index_, {function, expr})) continue;
         const size_t before = callees_[function.index].size();
         AddCall(function, call);
         if (!IsTop(function.index) || !IsForMain(function, expr)) continue;
@@ -234,17 +236,37 @@ class Solver {
     }
   }
 
-  // A launcher that is told to start one process is the smallest example where the program asks for its ranks itself.
-  bool IsJobOfOne(ir::ModuleId module) const {
-    const Started& started = started_[module.index];
-    if (started.as_ranks || (!started.as_one_process && !started.as_job_of_one)) return false;
-    const std::vector<ir::ModuleId> used = neighbourhood_.UsedBy(module);
-    const auto reads = [&](ir::ModuleId each) { return ReadsRanks(each); };
+  // By ModuleId: whether lines start programs with a file, and all of these as one process that starts no others. A program that no
+  // line starts and that makes a job itself may be run by ranks.
+  std::vector<bool> JobsOfOne() const {
+    std::vector<bool> is_of_one(program_.modules.size()), is_of_more(program_.modules.size());
+    for (uint32_t m = 0; m < program_.modules.size(); ++m) {
+      const bool has_line = started_[m].as_ranks || started_[m].as_one_process;
+      const bool is_not_told = !has_line && IsStarted(ir::ModuleId{m}) && HasSign(ir::ModuleId{m}, kMakesJob, own_);
+      if (!has_line && !is_not_told) continue;
+      const std::vector<ir::ModuleId> used = neighbourhood_.UsedBy(ir::ModuleId{m});
+      const bool is_one = has_line && IsStartedAsOne(ir::ModuleId{m}, used);
+      for (const ir::ModuleId each : used) (is_one ? is_of_one : is_of_more)[each.index] = true;
+    }
+    for (uint32_t m = 0; m < program_.modules.size(); ++m) is_of_one[m] = is_of_one[m] && !is_of_more[m];
+    return is_of_one;
+  }
+
+  // A launcher that is told to start one says so of just this file. It is the smallest example where the program asks for its ranks
+  // itself and deals data out to them.
+  bool IsStartedAsOne(ir::ModuleId module, std::span<const ir::ModuleId> used) const {
     const auto starts = [&](ir::ModuleId each) { return HasSign(each, kStartsRanks | kHasController, own_); };
-    if (started.as_job_of_one) return std::ranges::none_of(used, reads);
+    if (started_[module.index].as_ranks) return false;
+    if (!started_[module.index].as_job_of_one) return !MayBeRanks(module) && std::ranges::none_of(used, starts);
+    const auto reads = [&](ir::ModuleId each) { return ReadsRanks(each); };
+    const auto deals_out = [&](ir::ModuleId each) { return DealsOut(each); };
+    return std::ranges::none_of(used, reads) || std::ranges::none_of(used, deals_out);
+  }
+
+  // Whether some line starts ranks of a file, or of one that is not known and may be this.
+  bool MayBeRanks(ir::ModuleId module) const {
     const std::string& path = program_.infos[module].path;
-    const bool may_be_ranks = std::ranges::any_of(lines_, [&](const LaunchLine& line) { return line.starts_ranks && line.MayStart(path); });
-    return !may_be_ranks && std::ranges::none_of(used, starts);
+    return std::ranges::any_of(lines_, [&](const LaunchLine& line) { return line.starts_ranks && line.MayStart(path); });
   }
 
   // What a function says by itself; none: its callers decide.
@@ -330,6 +352,12 @@ class Solver {
       if (is_used && (own_[f] & kReadsRanks) != 0) return true;
     }
     return false;
+  }
+  bool DealsOut(ir::ModuleId module) const {
+    constexpr std::string_view kSampler = "torch.utils.data.distributed.DistributedSampler.__init__";
+    return std::ranges::any_of(index_.known_calls(), [&](const KnownCall& call) {
+      return program_.funcs[call.function].module == module && program_.text(call.entry->name) == kSampler;
+    });
   }
   bool HasSign(ir::ModuleId module, LaunchSigns sign, const std::vector<LaunchSigns>& signs) const {
     const uint32_t first = program_.first_func[module.index];

@@ -10,8 +10,8 @@
 // that makes a job is run by one process. That is unsound where a file outside the project makes the job. Lines of scripts
 // and pages that start it (launch_lines.h) tell more: ranks if a launcher does, one process if all start it by `python` and
 // neither it nor what it uses starts ranks itself, and a job of one where launchers are told to start one process, no line
-// starts more and the code asks for no ranks itself. A line that starts ranks of a file that is not known
-// may start any below the folder in which its own lies.
+// starts more and the code does not ask for ranks and deal data out to them itself. So are the files that only such programs use. A line that
+// starts ranks of a file that is not known may start any below the folder in which its own lies.
 #pragma once
 
 #include <span>

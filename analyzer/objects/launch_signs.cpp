@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <string>
 
+#include "analyzer/objects/switches.h"
 #include "analyzer/objects/values.h"
 
 namespace allranks::objects {
@@ -31,8 +32,11 @@ class Finder {
  private:
   void Add(FuncId function, LaunchSigns signs) { signs_[function.index] |= signs; }
 
+  bool IsOff(FuncId function, ir::ExprId expr) const { return IsSwitchedOff(program_, facts_, index_, {function, expr}); }
+
   void VisitKnown(const KnownCall& call) {
     const knowledge::Entry& entry = *call.entry;
+    if (IsOff(call.function, call.expr)) return;
     if (entry.Has(knowledge::Role::StartsWithIndex)) Add(call.function, kMakesJob);
     if (entry.Has(knowledge::Role::StartsWithIndex) || entry.Has(knowledge::Role::StartProcesses)) Add(call.function, kStartsRanks);
     const bool asks = entry.yield.kind == knowledge::YieldKind::Formula && !entry.is_attribute;
@@ -47,7 +51,7 @@ class Finder {
     const ir::Module& module = program_.modules[module_id];
     for (const ir::ExprId call : index_.ExprsOf(module_id, ir::ExprKind::Call)) {
       const FuncId function = FunctionAt(module_id, call);
-      if (!function) continue;
+      if (!function || IsOff(function, call)) continue;
       VisitCall(function, module_id, call);
       const ir::ExprId callee = ir::CalleeOf(module[call]);
       const std::string_view name = NameOf(module_id, callee);
@@ -55,7 +59,7 @@ class Finder {
     }
     for (const ir::ExprId read : index_.ExprsOf(module_id, ir::ExprKind::Subscript)) {
       const FuncId function = FunctionAt(module_id, read);
-      const bool is_environment = function && NameOf(module_id, ir::LeftOf(module[read])) == "os.environ";
+      const bool is_environment = function && NameOf(module_id, ir::LeftOf(module[read])) == "os.environ" && !IsOff(function, read);
       if (is_environment) VisitVariable(function, ir::RightOf(module[read]));
     }
     for (uint32_t i = 0; i < module.stmts.size(); ++i) VisitStore(module_id, ir::StmtId{i});

@@ -11,6 +11,9 @@ using variation::ValueKind;
 namespace {
 
 constexpr std::string_view kCommandLine = "argparse.ArgumentParser";
+constexpr std::string_view kMain = "hydra.main";
+// What models of Transformers are made from.
+constexpr std::string_view kConfiguration = "config";
 // Calls of Python itself that yield what they are given in another form.
 constexpr std::string_view kSameInAnotherForm[] = {"builtins.vars", "builtins.dict", "builtins.list", "builtins.str", "json.dumps",
                                                    "copy.copy",     "copy.deepcopy", "pprint.pformat"};
@@ -59,9 +62,22 @@ Settings::Part Settings::PartOf(ValueId id) const {
       return Part::MadeOfKids;
     case ValueKind::Derived:
       return PartOf(value);
+    case ValueKind::Param:
+      return IsHanded(FuncId{value.a}) ? Part::Settings : Part::Other;
     default:
       return Part::Other;
   }
+}
+
+// `@hydra.main(config_name="train")`
+bool Settings::IsHanded(FuncId function) const {
+  const ir::ModuleId module_id = program_.funcs[function].module;
+  const ir::Module& module = program_.modules[module_id];
+  return std::ranges::any_of(program_.function(function).decorators, [&](ir::ExprId decorator) {
+    const ir::ExprId maker = module[decorator].kind == ir::ExprKind::Call ? ir::CalleeOf(module[decorator]) : decorator;
+    const ValueId value = facts_.value(module_id, maker);
+    return value && facts_.values_store[value].kind == ValueKind::External && program_.text(base::NameId{facts_.values_store[value].a}) == kMain;
+  });
 }
 
 // An attribute, an item or what a method yields is made of the object; of a function outside the project the knowledge base tells.
@@ -76,7 +92,7 @@ Settings::Part Settings::PartOf(const variation::Value& derived) const {
     }
   }
   const std::string_view text = program_.text(name);
-  if (text == kCommandLine) return Part::Settings;
+  if (text == kCommandLine || (text == kConfiguration && derived.kid_count == 1)) return Part::Settings;
   if (std::ranges::find(kSameInAnotherForm, text) != std::end(kSameInAnotherForm)) return Part::MadeOfKids;
   return derived.kid_count > 0 && text.find('.') == std::string_view::npos ? Part::MadeOfKids : Part::Other;
 }

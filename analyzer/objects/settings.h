@@ -2,7 +2,8 @@
 //
 // A value is made of settings alone if all that it is made of are constants, parsed arguments and what the knowledge base
 // gives the role `settings`, however they were taken apart, put together or written as text. What a function outside the
-// project computes is none, and neither is what cannot be traced.
+// project computes is none, and neither is what cannot be traced. What Hydra hands to the function that it wraps are settings, as is the
+// configuration of a model of Transformers (`model.config`).
 #pragma once
 
 #include <cstddef>
@@ -23,6 +24,7 @@ class Settings {
   enum class Part : uint8_t { Settings, Constant, MadeOfKids, Other };
   Part PartOf(ValueId value) const;
   Part PartOf(const variation::Value& derived) const;
+  bool IsHanded(FuncId function) const;
 
   const binding::Program& program_;
   const knowledge::Knowledge& knowledge_;

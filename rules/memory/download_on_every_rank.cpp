@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "analyzer/binding/neighbourhood.h"
+#include "analyzer/objects/first_process.h"
 #include "analyzer/objects/job_runs.h"
 #include "rules/finding_parts.h"
 
@@ -23,7 +24,7 @@ class Downloads {
  public:
   Downloads(const Context& context, FindingSink& sink)
       : context_(context), sink_(sink), runs_(context.program, context.knowledge, context.facts, context.index, context.launch, context.loading),
-        neighbourhood_(context.program) {}
+        first_(context.program, context.knowledge, context.index), neighbourhood_(context.program) {}
 
   void Run() {
     std::vector<const KnownCall*> shared;
@@ -31,7 +32,8 @@ class Downloads {
       if (!call.entry->Has(knowledge::Role::Download) || !IsAskedFor(call)) continue;
       const Site site{call.function, call.expr};
       const traces::RankSet ranks = context_.reach.Ranks(site, world_);
-      if (ranks == traces::RankSet::All(world_.size())) shared.push_back(&call);
+      const bool is_first = first_.IsLeftToIt(call.function) || first_.IsThroughWith({&site, 1});
+      if (ranks == traces::RankSet::All(world_.size()) && !is_first) shared.push_back(&call);
       else fetched_first_.push_back(&call);
     }
     for (const KnownCall* call : shared) Visit(*call);
@@ -121,6 +123,7 @@ class Downloads {
   const Context& context_;
   FindingSink& sink_;
   objects::JobRuns runs_;
+  objects::FirstProcess first_;
   binding::Neighbourhood neighbourhood_;
   traces::World world_ = objects::SmallJob(context_.facts.job);
   std::vector<const KnownCall*> fetched_first_;
@@ -136,8 +139,8 @@ extern const Rule DownloadOnEveryRank = {
     .name = "download-on-every-rank",
     .severity = Severity::Info,
     .on_by_default = false,
-    .preview = "of 68 findings on public code that were read 56 were right; the twelve others are in one project, whose processes have a disk "
-               "each",
+    .preview = "of 64 findings on public code that were read 50 were right: 41 of 42 where it met the code for the first time; 13 of the "
+               "wrong ones are in one project, whose processes have a disk each",
     .languages = "Python",
     .summary = "data that every rank downloads or unpacks into one folder",
     .explanation = R"md(
@@ -173,14 +176,16 @@ data = CIFAR10("data")
 
 ## When it is silent
 
-* A rank, or the process that starts the ranks, fetches the same data set somewhere in the program.
+* A rank, or the process that starts the ranks, fetches the same data set somewhere in the program: also
+  `prepare_data` of Lightning, and what stands before `trainer.fit` in a script that starts the others there.
 * A `with` around it lets one rank go first (`main_process_first`) or holds a lock, here or where it is
-  called; or it stands between two branches of a barrier each.
+  called; or it stands behind a branch of a barrier in which the others wait until one is done.
 * Some place that calls it is reached by one rank only.
 * `download` is false, or not known.
 * The folder differs by rank, or is a temporary one.
 * The project has a package of that name (`clip`): which is meant depends on where the script is started.
-* One process runs the script, or the callers are not seen.
+* One process runs the script, as all lines of scripts and pages start it, or the callers are not seen.
+* A switch that the program sets itself (`distributed = False`) keeps the job from being made.
 
 ## Fix
 

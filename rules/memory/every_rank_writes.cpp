@@ -189,6 +189,8 @@ class Writers {
       for (size_t i = 0; i < use.call->args.size(); ++i) {
         if (use.call->entry->params[i] != use.param && use.call->args[i]) written.push_back(use.call->args[i]);
       }
+      // `tokenizer.save_pretrained(path)`
+      if (written.empty() && use.call->receiver) written.push_back(use.call->receiver);
       return written;
     }
     for (const Site& write : context_.file_uses.WritesInto(use)) {
@@ -336,23 +338,26 @@ if epoch % 10 == 0 and dist.get_rank() == 0:
 * The place is part of a mode of the script that makes no job: the other arm of the branch that makes it,
   or a branch that exits before.
 * A `with` around it holds a lock, or lets one rank go first, there or where it is called from; or it stands
-  between two branches of a barrier each, of which one holds the others back and one lets them in. A file that
-  is opened to be locked is such a lock.
-* It is written where it is not found, and one rank comes there alone somewhere in the program.
+  behind a branch of a barrier in which the others wait until one is done. A file that is opened to be locked
+  is such a lock.
+* It is written where it is not found, and one rank comes there alone somewhere in the program, or the process
+  that starts the others (`trainer.fit` of Lightning) has been there by then.
 * The library calls the method on one rank (`Trainer._save`, `prepare_data`), or a notebook runs it.
 * The process that starts the ranks writes, before there are any.
 * A removal expects that the file may be gone: `ignore_errors`, `missing_ok`, or a `try` around it.
 * One rank of a node writes, and the configuration says `world.nodes = 1`, or the file lies in `/tmp` or
   `/dev/shm`.
-* One process runs the script, or the job is one of one process: `world_size=1`, or the same number as rank
-  wherever it comes from, as no two processes can be that rank.
+* One process runs the script, as all lines of scripts and pages start it, or the job is one of one process:
+  `world_size=1`, or the same number as rank wherever it comes from, as no two processes can be that rank.
+* A switch that the program sets itself (`distributed = False`) keeps the job from being made.
 * Nothing starts the file, and no other file imports it.
 * The function's callers are not seen: they may call it on one rank only.
 
 It is *possible*, and hidden by default, where one rank of each node writes, as most jobs have one node or
 mean it so; where the name is that of an item, which may be of the rank's own share, or a function's result of
 which nothing is known; where all write the same word, or settings of the run (what the command line or a file
-says) that nothing in the program reads, so that it matters to nobody who was last; where what is written is
+says, also the configuration of a model or a tokenizer as it was read) that nothing in the program reads, so
+that it matters to nobody who was last; where what is written is
 an export; and where a process group is made, but no file on the way wraps a model, communicates, deals out
 data or asks for ranks.
 

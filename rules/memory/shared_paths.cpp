@@ -10,7 +10,9 @@ namespace allranks::rules {
 using objects::FileUse;
 using variation::ValueId;
 
-SharedPaths::SharedPaths(const Context& context) : context_(context), world_(objects::SmallJob(context.facts.job)) { NoteOwnRanks(); }
+SharedPaths::SharedPaths(const Context& context) : context_(context), world_(objects::SmallJob(context.facts.job)), first_(context.program, context.knowledge, context.index) {
+  NoteOwnRanks();
+}
 
 bool SharedPaths::IsOfNode(const objects::FilePath& path) {
   const std::string_view text = path.pieces.front().text;
@@ -30,6 +32,7 @@ bool SharedPaths::IsOnePath(const FileUse& use) const {
 
 bool SharedPaths::IsMadeFirst(std::span<const objects::Site> way) const {
   if (std::ranges::none_of(way, [&](const objects::Site& site) { return AsksDisk(site); })) return false;
+  if (first_.IsThroughWith(way)) return true;
   std::vector<objects::Site> sites = context_.index.WaysTo(way.front());
   for (const objects::Site& site : way) {
     const auto callers = context_.index.CallersOf(site.function);

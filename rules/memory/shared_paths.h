@@ -6,6 +6,7 @@
 #include <string_view>
 #include <unordered_set>
 
+#include "analyzer/objects/first_process.h"
 #include "rules/rule.h"
 
 namespace allranks::rules {
@@ -34,6 +35,7 @@ class SharedPaths {
 
   const Context& context_;
   const traces::World world_;
+  const objects::FirstProcess first_;
   std::unordered_set<uint32_t> own_ranks_;  // values that are handed over as the rank when the group is made
 };
 
