@@ -284,7 +284,8 @@ extern const Rule EveryRankWrites = {
     .name = "every-rank-writes",
     .severity = Severity::Warning,
     .on_by_default = false,
-    .preview = kTooOftenWrong,
+    .preview = "of 66 findings on public code that were read 44 were right: what all write alike, scripts that nobody starts, and other "
+               "projects in one repository, whose lines are not told apart",
     .languages = "Python",
     .summary = "file that all ranks, or one rank of each node, write under the same path",
     .explanation = R"md(
