@@ -30,6 +30,7 @@
 #include "driver/pipeline/witness_id.h"
 #include "rules/collectives/reported_differences.h"
 #include "rules/launch/launch_rules.h"
+#include "rules/launch/script_rules.h"
 
 namespace allranks::pipeline {
 namespace {
@@ -411,7 +412,7 @@ base::Result<Output> Run(const Options& options, const source::FileSystem& files
   const LaunchInput launch_input{project.all, paths, files, overlays, options.jobs};
   const LaunchScan launch_scan = ScanLaunchFiles(launch_input, EnumerateLaunch(FilesOf(options), paths, files));
   ReadLaunchFiles(launch_input, launch_scan, {CodeThatStarts(project, selection), project.requested, a.names}, parsed, launches, a.launch_lines);
-  const Scripts scripts = ReadScripts(launch_input, graph, parsed, launches, a.names);
+  const Scripts scripts = rules::AskForScripts(wanted) ? ReadScripts(launch_input, graph, parsed, launches, a.names) : Scripts();
   CountInto(project, selection, parsed, out);
   out.files_requested += static_cast<uint32_t>(std::ranges::count_if(launches.files, [](const launch::LaunchFile& file) {
     return file.requested && file.kind != launch::FileKind::Python;

@@ -97,6 +97,11 @@ class Loaders {
   // `trainer`: the function that makes it; none: a library does.
   void VisitLoadersOf(ir::ModuleId module, FuncId trainer, source::Span told) {
     const std::vector<ir::ModuleId> files = calls_.FilesOf(module);
+    // Who turns it off mostly makes samplers himself, and hooks that a subclass replaces are never run.
+    const bool deals_itself = std::ranges::any_of(context_.loading.made_samplers(), [&](const KnownCall& sampler) {
+      return std::ranges::count(files, context_.program.funcs[sampler.function].module) > 0;
+    });
+    if (deals_itself) return;
     for (const KnownCall& loader : context_.loading.made_loaders()) {
       if (std::ranges::count(files, context_.program.funcs[loader.function].module) == 0) continue;
       const ValueId value = context_.loading.ValueOf(loader);
@@ -334,6 +339,7 @@ for batch in loader:
   told not to).
 * The distributed sampler goes into a batch sampler, also one of the project: an object that is made with it
   goes over it.
+* Lightning is told to make no sampler, and the program makes distributed samplers itself.
 * Nothing is trained in the loop, and no sampler was made for the data set.
 
 ## Fix

@@ -1,0 +1,17 @@
+#include "rules/launch/script_rules.h"
+
+#include <algorithm>
+#include <array>
+
+namespace allranks::rules {
+
+extern const Rule LocalRankNotHanded;
+extern const Rule MixedLaunchers;
+extern const Rule UnknownLaunchOption;
+
+bool AskForScripts(std::span<const Rule* const> wanted) {
+  constexpr std::array<const Rule*, 3> kAsking = {&LocalRankNotHanded, &MixedLaunchers, &UnknownLaunchOption};
+  return std::ranges::any_of(wanted, [&](const Rule* rule) { return std::ranges::count(kAsking, rule) > 0; });
+}
+
+}  // namespace allranks::rules
