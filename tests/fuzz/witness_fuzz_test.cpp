@@ -24,7 +24,7 @@ const std::array<std::string, 3> kTexts = {
     R"("ops":{},"expect":{"effect":"semantic"},"scenario":{"name":"uneven-batches","samples":[3,2],"batch":[1,1]}})",
     R"({"runs":[{"results":[{"ruleId":"AR101","properties":{"witness":)" + std::string(kWitness) + "}}]}]}"};
 
-constexpr std::array<std::string_view, 33> kPieces = {"{",
+constexpr std::array<std::string_view, 34> kPieces = {"{",
                                                       "}",
                                                       "[",
                                                       "]",
