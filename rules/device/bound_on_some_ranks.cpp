@@ -175,19 +175,20 @@ extern const Rule BoundOnSomeRanks = {
     .code = kCode,
     .name = "bound-on-some-ranks",
     .severity = Severity::Error,
+    .on_by_default = false,
     .preview = kTooFewWereRead,
     .languages = "Python",
     .summary = "variable that only some ranks assign and others read",
     .explanation = R"md(
 ## What it finds
 
-A variable of a function that is assigned only under a condition on the rank, and read where other ranks come to
-as well.
+A variable of a function that is assigned only under a condition on the rank, and read in a place that
+other ranks reach as well.
 
 ## Why it hurts
 
-On the other ranks the name has no value: they end with an `UnboundLocalError`, and the launcher ends the job.
-A test with one process never shows it.
+On the other ranks the name has no value: they end with an `UnboundLocalError`, and the launcher ends
+the job. A test with one process never shows it.
 
 ## Wrong
 
@@ -208,9 +209,10 @@ return path
 
 ## When it is silent
 
-* The variable is a parameter, or it is bound in another way somewhere in the function: by a loop, a `with`, an import.
-* The assignment stands under a condition that is not one on the rank, unless the reading stands under the same.
-* The reading stands under a condition that differs between ranks and cannot be decided, or inside a `try`.
+* The variable is a parameter, or it is bound in another way somewhere in the function: by a loop, a
+  `with`, an import.
+* The assignment is under a condition that is not about the rank, unless the reading is under the same one.
+* The reading is under a condition that differs between ranks and cannot be decided, or inside a `try`.
 
 ## Fix
 

@@ -64,7 +64,8 @@ Expectation ExpectedOf(const Witness& witness) {
   const Schedule schedule = OnNccl(witness);
   if (schedule.world > kLargestRing) return expected;
   bool always_hangs = true;
-  std::vector<std::pair<std::string_view, std::string_view>> seen;  // protocol, effect
+  // Protocol and effect.
+  std::vector<std::pair<std::string_view, std::string_view>> seen;
   for (const Protocol protocol : {Protocol::LowLatency, Protocol::Simple}) {
     const Effect effect = HangsOnStream(schedule) ? Effect::Deadlock : SimulateRing(schedule, protocol, witness.fence).effect;
     always_hangs = always_hangs && effect == Effect::Deadlock;
