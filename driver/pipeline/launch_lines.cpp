@@ -45,6 +45,8 @@ int64_t NodesOf(const launch::Job& job) {
   return agent.launcher->is_job && agent.launcher->name != "srun" ? 0 : NodesOfStep(job);
 }
 
+constexpr int64_t kMostRanks = 1 << 20;
+
 // `$OPTIONS`: what is not seen may be there.
 bool HidesOptions(const launch::Layer& layer) {
   return std::ranges::any_of(layer.options, [](const launch::Option& option) {
@@ -61,15 +63,14 @@ int64_t WrittenIn(const launch::Layer& layer, std::string_view means) {
 
 // The ranks of all nodes. A launcher that counts those of a node starts one node unless it, or the scheduler, says of more.
 int64_t RanksOf(const launch::Job& job) {
-  constexpr int64_t kMost = 1 << 20;
   const auto inner = std::ranges::find_if(job.layers.rbegin(), job.layers.rend(), [](const launch::Layer& layer) { return layer.launcher->is_job; });
   if (inner == job.layers.rend() || job.is_remote || job.has_cluster) return 0;
   if (HidesOptions(*inner)) return 0;
-  if (const int64_t all = WrittenIn(*inner, "processes"); all > 0) return all < kMost ? all : 0;
+  if (const int64_t all = WrittenIn(*inner, "processes"); all > 0) return all < kMostRanks ? all : 0;
   const bool is_alone = &job.layers.front() == &*inner && !job.allocation && inner->Find("hostfile") == nullptr;
   const int64_t nodes = inner->Find("nodes") != nullptr ? WrittenIn(*inner, "nodes") : is_alone ? 1 : 0;
   const int64_t of_node = WrittenIn(*inner, "processes_per_node");
-  return nodes < kMost && of_node < kMost && nodes * of_node < kMost ? nodes * of_node : 0;
+  return nodes < kMostRanks && of_node < kMostRanks && nodes * of_node < kMostRanks ? nodes * of_node : 0;
 }
 
 // What options of the launcher say; empty: nothing.
@@ -163,7 +164,8 @@ void LaunchLineReader::Add(const launch::LaunchFile& file, objects::LaunchLines&
     }
     if (const launch::Option* config = job.innermost().Find("config_file"); config != nullptr && config->value.IsKnown()) {
       const std::string name = config->value.text();
-      configured_.push_back({lines.size(), {Normalized(Join(folder, name)), Normalized(name)}});
+      const bool takes_ranks = !job.is_remote && !job.has_cluster && !HidesOptions(job.innermost()) && job.innermost().Find("processes") == nullptr;
+      configured_.push_back({lines.size(), {Normalized(Join(folder, name)), Normalized(name)}, takes_ranks});
     }
     lines.push_back({.path = paths_.Shown(path), .starts_ranks = starts_ranks, .is_job_of_one = is_job_of_one,
                      .strategy = StrategyOf(job), .nodes = NodesOf(job), .ranks = RanksOf(job), .place = job.innermost().span, .options = OptionsOf(job), .unknown_below = {}});
@@ -179,7 +181,8 @@ void LaunchLineReader::Finish(const launch::Launches& launches, objects::LaunchL
       if (std::ranges::count(line.paths, file.path) == 0) continue;
       objects::LaunchLine& configured = lines[line.line];
       if (configured.strategy.empty()) configured.strategy = strategy;
-      if (configured.ranks == 0) configured.ranks = std::max<int64_t>(file.tree.Integer(file.tree.Member(file.tree.root(), "num_processes")).value_or(0), 0);
+      const int64_t number = file.tree.Integer(file.tree.Member(file.tree.root(), "num_processes")).value_or(0);
+      if (line.takes_ranks && number > 0 && number <= kMostRanks) configured.ranks = number;
       if (strategy != "NO") continue;
       configured.starts_ranks = false;
       configured.is_job_of_one = true;

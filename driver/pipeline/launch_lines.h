@@ -31,6 +31,7 @@ class LaunchLineReader {
   struct Configured {
     size_t line = 0;
     std::vector<std::string> paths;   // where that may be
+    bool takes_ranks = false;         // the command leaves their number to it
   };
 
   std::string_view FileOf(const launch::Job& job, std::string_view folder) const;

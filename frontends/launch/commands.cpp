@@ -192,7 +192,13 @@ void CommandReader::Read(const ShellCommand& command, std::vector<Layer> outer, 
     size_t length = 1;
     const LauncherTable* launcher = LauncherAt(words, at, &length);
     if (launcher == nullptr) {
-      if (words[at].text().ends_with(".sh")) return ReadCalled(inner, at, std::move(outer), is_remote, depth, file);
+      if (words[at].text().ends_with(".sh")) {
+        // Where the script is seen to start nothing, it is itself what is started.
+        const size_t before = file.jobs.size();
+        ReadCalled(inner, at, outer, is_remote, depth, file);
+        if (file.jobs.size() > before) return;
+        break;
+      }
       if (IsAssignment(words[at])) {
         AddAssignment(words[at], inner.environment);
         ++at;

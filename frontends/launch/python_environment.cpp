@@ -11,6 +11,7 @@ using launch::Setting;
 
 // A dict of dicts of dicts.
 constexpr int kDeepest = 8;
+constexpr int kMostSteps = 10'000;  // of one environment
 
 }  // namespace
 
@@ -48,7 +49,8 @@ void PythonEnvironment::Add(std::string_view key, ExprId value, std::vector<Sett
 
 std::vector<Setting> PythonEnvironment::Of(ExprId call, ExprId env) const {
   std::vector<Setting> settings;
-  if (env) AddFrom(call, env, 0, settings);
+  int steps = 0;
+  if (env) AddFrom(call, env, 0, steps, settings);
   else AddStores(call, "", settings);
   return settings;
 }
@@ -61,34 +63,40 @@ void PythonEnvironment::AddStores(ExprId call, std::string_view dict, std::vecto
   }
 }
 
-void PythonEnvironment::AddFrom(ExprId call, ExprId env, int depth, std::vector<Setting>& settings) const {
-  if (depth > kDeepest) return;
+void PythonEnvironment::AddFrom(ExprId call, ExprId env, int depth, int& steps, std::vector<Setting>& settings) const {
+  if (depth > kDeepest || ++steps > kMostSteps) return;
   const ir::Expr& expr = in_.module[env];
   if (IsEnviron(env)) return AddStores(call, "", settings);
   if (expr.kind == ExprKind::Dict) {
     for (uint32_t i = 0; i < ir::DictCount(expr); ++i) {
       const ir::DictItem item = ir::DictItemAt(in_.module, expr, i);
-      if (!item.key) AddFrom(call, item.value, depth + 1, settings);
+      if (!item.key) AddFrom(call, item.value, depth + 1, steps, settings);
       else if (const std::string_view key = KeyOf(item.key); !key.empty()) Add(key, item.value, settings);
     }
   } else if (expr.kind == ExprKind::Name) {
     const auto assigned = in_.assigned.find(NameOf(env));
-    if (assigned != in_.assigned.end() && assigned->second) AddFrom(call, assigned->second, depth + 1, settings);
+    const bool is_seen = assigned != in_.assigned.end() && assigned->second && !IsInside(env, assigned->second);
+    if (is_seen) AddFrom(call, assigned->second, depth + 1, steps, settings);
     AddStores(call, NameOf(env), settings);
   } else if (expr.kind == ExprKind::Binary) {
-    AddFrom(call, ir::LeftOf(expr), depth + 1, settings);
-    AddFrom(call, ir::RightOf(expr), depth + 1, settings);
+    AddFrom(call, ir::LeftOf(expr), depth + 1, steps, settings);
+    AddFrom(call, ir::RightOf(expr), depth + 1, steps, settings);
   } else if (expr.kind == ExprKind::Call) {
     // `os.environ.copy()`, `dict(os.environ, NAME="1")`
     const ir::Expr& callee = in_.module[ir::CalleeOf(expr)];
-    if (callee.kind == ExprKind::Attribute && in_.names.View(ir::AttrOf(callee)) == "copy") AddFrom(call, ir::ObjectOf(callee), depth + 1, settings);
+    if (callee.kind == ExprKind::Attribute && in_.names.View(ir::AttrOf(callee)) == "copy") AddFrom(call, ir::ObjectOf(callee), depth + 1, steps, settings);
     if (NameOf(ir::CalleeOf(expr)) != "dict") return;
     for (uint32_t i = 0; i < ir::ArgCount(in_.module, expr); ++i) {
       const ir::Arg arg = ir::ArgAt(in_.module, expr, i);
       if (arg.kind == ir::ArgKind::Keyword) Add(in_.names.View(arg.keyword), arg.value, settings);
-      else AddFrom(call, arg.value, depth + 1, settings);
+      else AddFrom(call, arg.value, depth + 1, steps, settings);
     }
   }
+}
+
+// `env = {**env, "NAME": "1"}`
+bool PythonEnvironment::IsInside(ExprId part, ExprId whole) const {
+  return in_.module[whole].begin <= in_.module[part].begin && in_.module[part].end <= in_.module[whole].end;
 }
 
 // The innermost one that it stands in.

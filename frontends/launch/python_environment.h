@@ -43,7 +43,8 @@ class PythonEnvironment {
   void NoteStores(ir::FunctionId function);
   void NoteStore(ir::FunctionId function, ir::ExprId target, ir::ExprId value);
   void AddStores(ir::ExprId call, std::string_view dict, std::vector<launch::Setting>& settings) const;
-  void AddFrom(ir::ExprId call, ir::ExprId env, int depth, std::vector<launch::Setting>& settings) const;
+  void AddFrom(ir::ExprId call, ir::ExprId env, int depth, int& steps, std::vector<launch::Setting>& settings) const;
+  bool IsInside(ir::ExprId part, ir::ExprId whole) const;
   void Add(std::string_view key, ir::ExprId value, std::vector<launch::Setting>& settings) const;
   ir::FunctionId FunctionOf(ir::ExprId id) const;
   bool IsEnviron(ir::ExprId id) const;

@@ -44,6 +44,7 @@ class HalfBoundNames {
 
   void Visit(FuncId function) {
     for (const auto& [name, stores] : StoresOf(function)) {
+      if (std::ranges::any_of(stores, [&](const Site& store) { return context_.reach.Guards(store).empty(); })) continue;
       RankSet bound = {};
       for (const Site& store : stores) bound = bound | context_.reach.Ranks(store, world_);
       if (bound.empty() || bound == all_ || !runs_.IsRunByRanks(stores[0])) continue;

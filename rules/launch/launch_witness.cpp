@@ -27,7 +27,8 @@ std::optional<witness::Witness> LaunchWitness(const Job& job, const Launchers& l
   const int64_t processes = ProcessesShown(job);
   const int64_t meant = std::max(launchers.awaited, launchers.meet == Launchers::Meet::EachForItself ? launchers.nodes : 1);
   const bool is_bounded = processes >= 1 && processes <= kMost && launchers.awaited >= 1 && launchers.nodes >= 1 && launchers.on_each >= 1 &&
-                          launchers.nodes <= kMost && launchers.on_each <= kMost && launchers.nodes * launchers.on_each <= kMost;
+                          launchers.nodes <= kMost && launchers.on_each <= kMost && launchers.nodes * launchers.on_each <= kMost &&
+                          launchers.number >= 0 && launchers.number < kMost;
   if (!is_bounded) return std::nullopt;
   witness::LaunchedRanks scenario{.processes = static_cast<uint32_t>(processes), .awaited = static_cast<uint32_t>(launchers.awaited), .nodes = {}, .places = {}, .numbers = {}};
   for (int64_t i = 0; i < launchers.nodes * launchers.on_each; ++i) {
@@ -44,7 +45,7 @@ std::optional<witness::Witness> LaunchWitness(const Job& job, const Launchers& l
 }
 
 std::optional<witness::Witness> DeviceWitness(int64_t nodes, int64_t processes, int64_t devices) {
-  if (processes < 1 || processes > kMost || nodes < 1 || nodes * processes > kMost || devices < 1 || devices > kMost) return std::nullopt;
+  if (processes < 1 || processes > kMost || nodes < 1 || nodes > kMost || nodes * processes > kMost || devices < 1 || devices > kMost) return std::nullopt;
   witness::DeviceOrdinal scenario{.devices = static_cast<uint32_t>(devices), .ordinals = {}};
   for (int64_t rank = 0; rank < nodes * processes; ++rank) scenario.ordinals.push_back(static_cast<int32_t>(rank % processes));
   return WitnessOf(nodes, processes, witness::Effect::Error, std::move(scenario));

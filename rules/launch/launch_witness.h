@@ -1,4 +1,4 @@
-// Witnesses of jobs whose launchers do not start the ranks that were meant: `allranks verify` reckons what each node starts.
+// Witnesses of jobs whose launchers do not start the ranks that were meant: `allranks verify` computes what each node starts.
 #pragma once
 
 #include <optional>

@@ -297,7 +297,7 @@ There is none: which number is right is yours to say.
 
 ## Proof
 
-`allranks verify` reckons which ranks the launchers of each node start, or which device each process of a
+`allranks verify` computes which ranks the launchers of each node start, or which device each process of a
 node takes. Nothing is launched. Where the number of processes is not known, it takes two.
 )md",
     .check = CheckTrainerDevices,

@@ -84,7 +84,7 @@ There is none: where the nodes meet is yours to say.
 
 ## Proof
 
-`allranks verify` reckons which ranks the launcher of each node starts, and which are missing or there twice.
+`allranks verify` computes which ranks the launcher of each node starts, and which are missing or exist twice.
 Nothing is launched. Where the number of processes is not known, it takes two.
 )md",
     .check_launch = Check,

@@ -1,4 +1,4 @@
-// The ranks that each node of a job starts, reckoned from what its launchers are told. Nothing is launched.
+// The ranks that each node of a job starts, computed from what its launchers are told. Nothing is launched.
 //
 // Launchers that look for one another in the same place meet. Each starts its processes: the ones of node 0 are the first ranks,
 // those of node 1 come next. Where launchers agree on who is which node, none starts a process before all that are awaited are

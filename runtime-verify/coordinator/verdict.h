@@ -7,7 +7,7 @@
 
 namespace allranks::verify {
 
-// The version of what was not run but reckoned.
+// The version of what was not run but computed.
 constexpr std::string_view kComputed = "computed";
 
 enum class VerdictKind {
