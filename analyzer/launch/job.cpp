@@ -12,6 +12,13 @@ const Option* Layer::Find(std::string_view means) const {
   return nullptr;
 }
 
+bool Layer::HidesOptions() const {
+  return std::ranges::any_of(options, [](const Option& option) {
+    const bool is_unknown_word = !option.word.IsKnown() && option.word.text().find('=') == std::string::npos;
+    return option.means == "unknown" || is_unknown_word;
+  });
+}
+
 std::optional<int64_t> Layer::Number(std::string_view means) const {
   const Option* option = Find(means);
   return option == nullptr ? std::nullopt : option->value.Number();
@@ -44,10 +51,11 @@ const LaunchFile* Launches::FileNamed(const LaunchFile& from, const Word& path) 
     wanted.remove_prefix(is_above ? 3 : 2);
   }
   const std::string beside = folder + std::string(wanted);
+  const std::string below = "/" + std::string(wanted);
   const LaunchFile* ending = nullptr;
   for (const LaunchFile& file : files) {
     if (file.path == beside || file.path == wanted) return &file;
-    if (!file.path.ends_with("/" + std::string(wanted))) continue;
+    if (!file.path.ends_with(below)) continue;
     if (ending != nullptr) return nullptr;
     ending = &file;
   }

@@ -37,6 +37,8 @@ struct Layer {
   // The last option of this meaning: the one that counts.
   const Option* Find(std::string_view means) const;
   std::optional<int64_t> Number(std::string_view means) const;
+  // `$OPTIONS`: what is not seen may be there.
+  bool HidesOptions() const;
 };
 
 struct Setting {

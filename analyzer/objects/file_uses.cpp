@@ -80,8 +80,17 @@ bool FileUses::IsInOtherArm(const Stored& stored, const Site& read) const {
   return false;
 }
 
+const std::vector<bool>& FileUses::ProgramOf(ir::ModuleId module) {
+  const auto [known, is_new] = programs_.try_emplace(module.index);
+  if (is_new) {
+    known->second.resize(program_.modules.size());
+    for (const ir::ModuleId file : neighbourhood_.Of(module)) known->second[file.index] = true;
+  }
+  return known->second;
+}
+
 // A path that is an option and nothing else may be what the program itself stores there.
-std::vector<FilePath> FileUses::PathsOf(const FileUse& use) const {
+std::vector<FilePath> FileUses::PathsOf(const FileUse& use) {
   std::vector<FilePath> paths = reader_.PathsOf(use.value, use.frame);
   const size_t count = paths.size();
   for (size_t i = 0; i < count; ++i) {
@@ -90,9 +99,9 @@ std::vector<FilePath> FileUses::PathsOf(const FileUse& use) const {
     const base::NameId name = hole.kind == ValueKind::Derived && hole.kid_count == 1 ? facts_.values_store.OperationOf(hole.a) : base::NameId();
     const auto stored = name ? options_.find(name) : options_.end();
     if (stored == options_.end()) continue;
-    const std::vector<ir::ModuleId> program = neighbourhood_.Of(program_.funcs[use.site().function].module);
+    const std::vector<bool>& program = ProgramOf(program_.funcs[use.site().function].module);
     for (const Stored& one : stored->second) {
-      if (std::ranges::find(program, one.module) == program.end() || IsInOtherArm(one, use.site())) continue;
+      if (!program[one.module.index] || IsInOtherArm(one, use.site())) continue;
       for (FilePath& path : reader_.PathsOf(one.value, nullptr)) {
         if (path.Name().HasText() && paths.size() < kMostUses) paths.push_back(std::move(path));
       }

@@ -55,7 +55,8 @@ class FileUses {
   };
   static base::NameId NameOfOpened(const ir::Module& module, ir::StmtId id, ir::ExprId opened);
   void NoteOptions();
-  std::vector<FilePath> PathsOf(const FileUse& use) const;
+  std::vector<FilePath> PathsOf(const FileUse& use);
+  const std::vector<bool>& ProgramOf(ir::ModuleId module);
   bool IsInOtherArm(const Stored& stored, const Site& read) const;
   void Add(const KnownCall& call, const knowledge::RoleOf& role);
   void NoteHandle(const KnownCall& call, const knowledge::RoleOf& role);
@@ -72,6 +73,7 @@ class FileUses {
   std::deque<CallFrame> frames_;
   std::unordered_map<base::NameId, std::vector<Stored>> options_;  // by the name of an attribute: what is stored in it anywhere
   binding::Neighbourhood neighbourhood_;
+  std::unordered_map<uint32_t, std::vector<bool>> programs_;  // by ModuleId: by ModuleId, the files of its program
   std::unordered_set<uint32_t> handles_;                       // values of open files that something is dumped into
   std::unordered_set<uint32_t> appended_;                      // values of files that are open for appending
   std::unordered_map<uint32_t, std::vector<size_t>> listings_; // by the symbol of what a listing yields: uses

@@ -85,6 +85,7 @@ class Solver {
     for (uint32_t m = 0; m < program_.modules.size(); ++m) left_over_.push_back(IsLeftOver(ir::ModuleId{m}));
     for (uint32_t f = 0; f < program_.funcs.size(); ++f) AddEdges(FuncId{f});
     AddTrainers();
+    NoteDealers();
     is_job_of_one_ = JobsOfOne();
     below_ = own_;
     Climb();
@@ -259,7 +260,7 @@ class Solver {
     if (started_[module.index].as_ranks) return false;
     if (!started_[module.index].as_job_of_one) return !MayBeRanks(module) && std::ranges::none_of(used, starts);
     const auto reads = [&](ir::ModuleId each) { return ReadsRanks(each); };
-    const auto deals_out = [&](ir::ModuleId each) { return DealsOut(each); };
+    const auto deals_out = [&](ir::ModuleId each) { return deals_out_[each.index]; };
     return std::ranges::none_of(used, reads) || std::ranges::none_of(used, deals_out);
   }
 
@@ -353,11 +354,13 @@ class Solver {
     }
     return false;
   }
-  bool DealsOut(ir::ModuleId module) const {
+  // Files that make a sampler which deals the data out.
+  void NoteDealers() {
     constexpr std::string_view kSampler = "torch.utils.data.distributed.DistributedSampler.__init__";
-    return std::ranges::any_of(index_.known_calls(), [&](const KnownCall& call) {
-      return program_.funcs[call.function].module == module && program_.text(call.entry->name) == kSampler;
-    });
+    deals_out_.resize(program_.modules.size());
+    for (const KnownCall& call : index_.known_calls()) {
+      if (program_.text(call.entry->name) == kSampler) deals_out_[program_.funcs[call.function].module.index] = true;
+    }
   }
   bool HasSign(ir::ModuleId module, LaunchSigns sign, const std::vector<LaunchSigns>& signs) const {
     const uint32_t first = program_.first_func[module.index];
@@ -457,6 +460,7 @@ class Solver {
   std::vector<bool> decided_;
   std::vector<std::optional<RunSet>> of_uncalled_;   // by module: of its functions that nobody calls
   std::vector<bool> only_tests_;    // by ModuleId
+  std::vector<bool> deals_out_;     // by ModuleId
   std::vector<bool> is_job_of_one_; // by ModuleId
   std::vector<bool> left_over_;     // by ModuleId
 };

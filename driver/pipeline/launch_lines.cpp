@@ -47,13 +47,6 @@ int64_t NodesOf(const launch::Job& job) {
 
 constexpr int64_t kMostRanks = 1 << 20;
 
-// `$OPTIONS`: what is not seen may be there.
-bool HidesOptions(const launch::Layer& layer) {
-  return std::ranges::any_of(layer.options, [](const launch::Option& option) {
-    return option.means == "unknown" || (!option.word.IsKnown() && option.word.text().find('=') == std::string::npos);
-  });
-}
-
 // A number that is written in the file; 0: none is, or whoever starts the job may choose another one.
 int64_t WrittenIn(const launch::Layer& layer, std::string_view means) {
   const launch::Option* option = layer.Find(means);
@@ -65,7 +58,7 @@ int64_t WrittenIn(const launch::Layer& layer, std::string_view means) {
 int64_t RanksOf(const launch::Job& job) {
   const auto inner = std::ranges::find_if(job.layers.rbegin(), job.layers.rend(), [](const launch::Layer& layer) { return layer.launcher->is_job; });
   if (inner == job.layers.rend() || job.is_remote || job.has_cluster) return 0;
-  if (HidesOptions(*inner)) return 0;
+  if (inner->HidesOptions()) return 0;
   if (const int64_t all = WrittenIn(*inner, "processes"); all > 0) return all < kMostRanks ? all : 0;
   const bool is_alone = &job.layers.front() == &*inner && !job.allocation && inner->Find("hostfile") == nullptr;
   const int64_t nodes = inner->Find("nodes") != nullptr ? WrittenIn(*inner, "nodes") : is_alone ? 1 : 0;
@@ -164,7 +157,7 @@ void LaunchLineReader::Add(const launch::LaunchFile& file, objects::LaunchLines&
     }
     if (const launch::Option* config = job.innermost().Find("config_file"); config != nullptr && config->value.IsKnown()) {
       const std::string name = config->value.text();
-      const bool takes_ranks = !job.is_remote && !job.has_cluster && !HidesOptions(job.innermost()) && job.innermost().Find("processes") == nullptr;
+      const bool takes_ranks = !job.is_remote && !job.has_cluster && !job.innermost().HidesOptions() && job.innermost().Find("processes") == nullptr;
       configured_.push_back({lines.size(), {Normalized(Join(folder, name)), Normalized(name)}, takes_ranks});
     }
     lines.push_back({.path = paths_.Shown(path), .starts_ranks = starts_ranks, .is_job_of_one = is_job_of_one,

@@ -79,13 +79,6 @@ const Layer* AgentOf(const Job& job) {
   return nullptr;
 }
 
-bool HidesOptions(const Layer& layer) {
-  return std::ranges::any_of(layer.options, [](const Option& option) {
-    const bool is_unknown_word = !option.word.IsKnown() && option.word.text().find('=') == std::string::npos;
-    return option.means == "unknown" || is_unknown_word;
-  });
-}
-
 Said SaidBy(const Layer& layer, std::string_view means) {
   const Option* option = layer.Find(means);
   return option == nullptr ? Said() : SaidIn(*option);
@@ -104,13 +97,13 @@ Said NodesOfStep(const Job& job) {
   if (step == nullptr) return {};
   if (step->Find("nodes") != nullptr) return SaidBy(*step, "nodes");
   // A step on named hosts or with fewer tasks than nodes does not use the whole allocation.
-  if (step->Find("hosts") != nullptr || step->Find("processes") != nullptr || HidesOptions(*step) || !job.allocation) return {};
+  if (step->Find("hosts") != nullptr || step->Find("processes") != nullptr || step->HidesOptions() || !job.allocation) return {};
   return SaidBy(*job.allocation, "nodes");
 }
 
 Said TasksPerNodeOfStep(const Job& job) {
   const Layer* step = job.Find("srun");
-  if (step == nullptr || HidesOptions(*step)) return {};
+  if (step == nullptr || step->HidesOptions()) return {};
   const Said own = SaidBy(*step, "processes_per_node");
   if (own.value) return own;
   const Said nodes = NodesOfStep(job);
@@ -138,7 +131,7 @@ Said DevicesOfNode(const Job& job) {
 Said NodesOf(const Job& job) {
   if (const Layer* agent = AgentOf(job)) {
     if (agent->Find("nodes") != nullptr) return SaidBy(*agent, "nodes");
-    if (HidesOptions(*agent)) return {};
+    if (agent->HidesOptions()) return {};
     const bool starts_others = agent->launcher->name == "deepspeed" && agent->Find("hostfile") != nullptr;
     if (starts_others) return {};
     const Said step = NodesOfStep(job);
@@ -153,7 +146,7 @@ Said ProcessesPerNode(const Job& job) {
   const Layer* agent = AgentOf(job);
   if (agent == nullptr) return {};
   if (agent->launcher->name != "accelerate") {
-    const bool is_in_environment = agent->launcher->name == "torchrun" && agent->Find("processes_per_node") == nullptr && !HidesOptions(*agent);
+    const bool is_in_environment = agent->launcher->name == "torchrun" && agent->Find("processes_per_node") == nullptr && !agent->HidesOptions();
     return is_in_environment ? SaidInEnvironment(job, "PET_NPROC_PER_NODE") : SaidBy(*agent, "processes_per_node");
   }
   // Accelerate counts the processes of all nodes.

@@ -30,8 +30,6 @@ struct Said {
 
 // The layer that starts the processes of a node: torchrun, accelerate, deepspeed; nullptr: none does.
 const Layer* AgentOf(const Job& job);
-// Whether options of a layer are hidden in a variable that nobody knows: then what is not seen may be there.
-bool HidesOptions(const Layer& layer);
 
 Said SaidBy(const Layer& layer, std::string_view means);
 Said SaidInEnvironment(const Job& job, std::string_view name);

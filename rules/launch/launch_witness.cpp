@@ -17,7 +17,7 @@ int64_t ProcessesShown(const Job& job) {
   const Layer* agent = AgentOf(job);
   const Said said = agent == nullptr ? TasksPerNodeOfStep(job) : ProcessesPerNode(job);
   if (said.value) return *said.value;
-  const bool is_said = agent == nullptr || !said.text.empty() || HidesOptions(*agent) || agent->launcher->name != "torchrun";
+  const bool is_said = agent == nullptr || !said.text.empty() || agent->HidesOptions() || agent->launcher->name != "torchrun";
   return is_said ? 2 : 1;
 }
 

@@ -31,7 +31,7 @@ std::optional<Port> PortOfEndpoint(const Option& endpoint) {
 // The port at which a launcher opens its store on this machine; nothing: a free one, or not known.
 std::optional<Port> PortOf(const Job& job) {
   const Layer* agent = AgentOf(job);
-  if (agent == nullptr || agent->Find("standalone") != nullptr || HidesOptions(*agent)) return std::nullopt;
+  if (agent == nullptr || agent->Find("standalone") != nullptr || agent->HidesOptions()) return std::nullopt;
   // Jobs with ids of their own may share a store, and nodes of one job have to.
   const Option* endpoint = agent->Find("rendezvous_endpoint");
   const bool is_shared = agent->Find("rendezvous_id") != nullptr || (agent->Find("nodes") != nullptr && agent->Number("nodes") != 1);

@@ -89,7 +89,7 @@ class JobCheck {
   // On a node; all are on this one where no other is named.
   Said TasksOfMpi() const {
     const Layer* mpi = job_.Find("mpirun");
-    if (mpi == nullptr || HidesOptions(*mpi)) return {};
+    if (mpi == nullptr || mpi->HidesOptions()) return {};
     if (mpi->Find("processes_per_node") != nullptr) return SaidBy(*mpi, "processes_per_node");
     const bool may_be_elsewhere = mpi->Find("hosts") != nullptr || mpi->Find("hostfile") != nullptr || job_.allocation || job_.has_cluster ||
                                   mpi->Find("mapping") != nullptr || (agent_.Find("nodes") != nullptr && agent_.Number("nodes") != 1);

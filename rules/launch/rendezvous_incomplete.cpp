@@ -34,7 +34,7 @@ class JobCheck {
   // Accelerate has a default configuration on the machine, which may say it where no file is named.
   void RunAccelerate() {
     const Option* machines = agent_.Find("nodes");
-    if (machines == nullptr || !nodes_.IsMoreThan(1) || job_.has_cluster || HidesOptions(agent_) || agent_.Find("hostfile") != nullptr) return;
+    if (machines == nullptr || !nodes_.IsMoreThan(1) || job_.has_cluster || agent_.HidesOptions() || agent_.Find("hostfile") != nullptr) return;
     const Option* address = agent_.Find("master_address");
     if (address != nullptr) return IsLoopback(address->value) ? ReportLoopback(*address) : void();
     const bool is_configured = std::ranges::any_of(agent_.options, [](const Option& option) { return !option.name.starts_with('-'); });
@@ -57,7 +57,7 @@ class JobCheck {
     if (endpoint == nullptr && address != nullptr && IsLoopback(address->value)) return ReportLoopback(*address);
     CheckRandomId();
     CheckRandomPort();
-    if (HidesOptions(agent_) || agent_.Find("standalone") != nullptr || job_.script.empty()) return;
+    if (agent_.HidesOptions() || agent_.Find("standalone") != nullptr || job_.script.empty()) return;
     if (backend != nullptr && !backend->value.IsKnown()) return;
     const bool is_static = backend == nullptr ? !IsInEnvironment(job_, {"PET_RDZV_BACKEND"}) : backend->value.text() == "static";
     if (endpoint != nullptr) return is_static && !HasRank() ? ReportNoRank() : void();

@@ -44,8 +44,9 @@ void Visit(const Context& context, const objects::KnownCall& trainer, FindingSin
     if (line->ranks == 0 || line->ranks == ranks) return;
     const launch::Layer* starts = LauncherOf(context, *line);
     if (starts == nullptr || !IsTorchLauncher(starts->launcher->name)) return;
-    if (other == nullptr) other = line;
-    if (launcher == nullptr) launcher = starts;
+    if (other != nullptr) continue;
+    other = line;
+    launcher = starts;
   }
   if (other == nullptr) return;
   const objects::Site site{trainer.function, context.index.ArgExpr(trainer, "devices")};

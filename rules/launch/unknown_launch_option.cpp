@@ -51,7 +51,7 @@ void CheckPorts(const Job& job, const Layer& agent, FindingSink& sink) {
 
 // `torchrun train.py --nproc_per_node 8`: what stands behind the script is the script's.
 void CheckBehindScript(const Job& job, const Layer& agent, FindingSink& sink) {
-  if (agent.Find("processes_per_node") != nullptr || HidesOptions(agent)) return;
+  if (agent.Find("processes_per_node") != nullptr || agent.HidesOptions()) return;
   for (const Word& word : job.args) {
     const std::string name = word.text().substr(0, word.text().find('='));
     const bool is_own = name == "--nproc_per_node" || name == "--nproc-per-node";
@@ -97,7 +97,7 @@ void CheckArguments(const LaunchContext& context, const Job& job, FindingSink& s
 // A launcher that hands the local rank over as an argument.
 void CheckHandedRank(const LaunchContext& context, const Job& job, const Layer& agent, FindingSink& sink) {
   const objects::ScriptOptions* script = context.ScriptOf(job);
-  if (script == nullptr || !script->is_known || HidesOptions(agent)) return;
+  if (script == nullptr || !script->is_known || agent.HidesOptions()) return;
   const bool is_deepspeed = agent.launcher->name == "deepspeed" && agent.Find("no_local_rank") == nullptr;
   const bool is_old = agent.launcher->name == "torch.distributed.launch" && agent.Find("use_env") == nullptr;
   const bool is_taken = script->Takes("--local_rank") || (is_old && script->Takes("--local-rank"));
