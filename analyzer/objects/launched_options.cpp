@@ -1,6 +1,7 @@
 #include "analyzer/objects/launched_options.h"
 
 #include <algorithm>
+#include <iterator>
 #include <string>
 
 #include "analyzer/base/option_attribute.h"
@@ -23,7 +24,7 @@ void LaunchedOptions::AddCall(ir::ModuleId module_id, ir::ExprId call) {
   const ir::Expr& callee = module[ir::CalleeOf(module[call])];
   if (callee.kind != ir::ExprKind::Attribute || program_.text(ir::AttrOf(callee)) != "add_argument") return;
   std::string name;
-  ValueId usual;
+  Declaration declaration{.module = module_id};
   for (uint32_t i = 0; i < ir::ArgCount(module, module[call]); ++i) {
     const ir::Arg arg = ir::ArgAt(module, module[call], i);
     const ValueId value = facts_.value(module_id, arg.value);
@@ -32,9 +33,10 @@ void LaunchedOptions::AddCall(ir::ModuleId module_id, ir::ExprId call) {
     if (is_long && name.empty()) name = base::OptionAttribute(text);
     if (arg.kind != ir::ArgKind::Keyword) continue;
     if (program_.text(arg.keyword) == "dest" && !text.empty()) name = text;
-    if (program_.text(arg.keyword) == "default") usual = value;
+    if (program_.text(arg.keyword) == "default") declaration.usual = value;
+    if (program_.text(arg.keyword) == "choices") declaration.choices = value;
   }
-  if (const base::NameId id = program_.names->Find(name)) declared_[id].push_back({module_id, usual});
+  if (const base::NameId id = program_.names->Find(name)) declared_[id].push_back(declaration);
 }
 
 void LaunchedOptions::AddFields(ir::ModuleId module_id) {
@@ -43,7 +45,7 @@ void LaunchedOptions::AddFields(ir::ModuleId module_id) {
     for (const ir::StmtId id : module.statements(each.body)) {
       const ir::Stmt& stmt = module[id];
       if (stmt.kind != ir::StmtKind::AnnAssign || !ir::AssignedOf(stmt) || module[ir::ValueOf(stmt)].kind != ir::ExprKind::Name) continue;
-      declared_[ir::NameOf(module[ir::ValueOf(stmt)])].push_back({module_id, facts_.value(module_id, ir::AssignedOf(stmt))});
+      declared_[ir::NameOf(module[ir::ValueOf(stmt)])].push_back({.module = module_id, .usual = facts_.value(module_id, ir::AssignedOf(stmt))});
     }
   }
 }
@@ -67,7 +69,7 @@ bool LaunchedOptions::IsAlways(ir::ModuleId module, ValueId value, int64_t numbe
       return is_always(kids[1]) && is_always(kids[2]);
     }
     case ValueKind::Derived:
-      return node.kid_count == 1 && IsOption(module, facts_.values_store.OperationOf(node.a), number);
+      return node.kid_count == 1 && HasDefault(module, facts_.values_store.OperationOf(node.a), number);
     default:
       return false;
   }
@@ -85,7 +87,36 @@ std::vector<ValueId> LaunchedOptions::Passed(FuncId function, uint32_t param) co
   return passed;
 }
 
-bool LaunchedOptions::IsOption(ir::ModuleId module, base::NameId name, int64_t number) const {
+std::vector<LaunchedOptions::Declaration> LaunchedOptions::DeclarationsOf(ir::ModuleId module, ValueId value) const {
+  const variation::Value& node = facts_.values_store[value];
+  if (node.kind != ValueKind::Derived || node.kid_count != 1) return {};
+  const base::NameId name = facts_.values_store.OperationOf(node.a);
+  const auto declared = name ? declared_.find(name) : declared_.end();
+  if (declared == declared_.end()) return {};
+  const std::vector<ir::ModuleId> near = neighbourhood_.Of(module);
+  std::vector<Declaration> found;
+  std::ranges::copy_if(declared->second, std::back_inserter(found),
+                       [&](const Declaration& each) { return std::ranges::count(near, each.module) > 0; });
+  return found;
+}
+
+bool LaunchedOptions::IsOption(ir::ModuleId module, ValueId value) const { return !DeclarationsOf(module, value).empty(); }
+
+bool LaunchedOptions::MayBe(ir::ModuleId module, ValueId value, ValueId wanted) const {
+  const std::vector<Declaration> declarations = DeclarationsOf(module, value);
+  return declarations.empty() || std::ranges::any_of(declarations, [&](const Declaration& each) { return Allows(each, wanted); });
+}
+
+bool LaunchedOptions::Allows(const Declaration& declaration, ValueId wanted) const {
+  const variation::ValueStore& store = facts_.values_store;
+  if (!declaration.choices || store[declaration.choices].kind != ValueKind::Tuple) return true;
+  const auto is_text = [&](ValueId value) { return value && store[value].kind == ValueKind::Str; };
+  const auto choices = store.Kids(declaration.choices);
+  if (!std::ranges::all_of(choices, is_text) || std::ranges::count(choices, wanted) > 0) return true;
+  return declaration.usual && !values_.IsNone(declaration.usual) && (!is_text(declaration.usual) || declaration.usual == wanted);
+}
+
+bool LaunchedOptions::HasDefault(ir::ModuleId module, base::NameId name, int64_t number) const {
   const auto declared = name ? declared_.find(name) : declared_.end();
   if (declared == declared_.end()) return false;
   const std::vector<ir::ModuleId> near = neighbourhood_.Of(module);

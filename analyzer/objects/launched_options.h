@@ -28,18 +28,27 @@ class LaunchedOptions {
   // module gives another value; of a parameter, whatever callers pass.
   bool IsAlways(ir::ModuleId module, ValueId value, int64_t number) const;
 
+  // Whether a value, used in `module`, is an option of the programs that the module is part of, and whether such an option can
+  // be `wanted`: not if all declarations list what it may be (`choices`) and neither list nor default has that.
+  bool IsOption(ir::ModuleId module, ValueId value) const;
+  bool MayBe(ir::ModuleId module, ValueId value, ValueId wanted) const;
+
  private:
   bool IsAlways(ir::ModuleId module, ValueId value, int64_t number, int depth) const;
   std::vector<ValueId> Passed(FuncId function, uint32_t param) const;
   void AddCall(ir::ModuleId module, ir::ExprId call);
   void AddFields(ir::ModuleId module);
-  bool IsOption(ir::ModuleId module, base::NameId name, int64_t number) const;
+  bool HasDefault(ir::ModuleId module, base::NameId name, int64_t number) const;
   bool IsGivenElse(ir::ModuleId module, std::string_view name, int64_t number) const;
 
   struct Declaration {
     ir::ModuleId module;
-    ValueId usual;  // none: it has no default
+    ValueId usual;    // none: it has no default
+    ValueId choices;  // none: it takes any text
   };
+  std::vector<Declaration> DeclarationsOf(ir::ModuleId module, ValueId value) const;
+  bool Allows(const Declaration& declaration, ValueId wanted) const;
+
   const binding::Program& program_;
   const variation::Facts& facts_;
   const ProgramIndex& index_;

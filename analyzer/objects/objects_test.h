@@ -31,6 +31,13 @@ class ObjectsTest : public ::testing::Test {
   const variation::Facts& facts() const { return analysed_.facts; }
   const ProgramIndex& index() const { return *index_; }
 
+  // Where a text first stands in the file.
+  uint32_t Position(std::string_view text) const {
+    const size_t position = analysed_.files[program().modules[ir::ModuleId{0}].file].text.find(text);
+    EXPECT_NE(position, std::string::npos);
+    return static_cast<uint32_t>(position);
+  }
+
   // The line of a place, counted from the first of the text that was read.
   uint32_t Line(const Site& site) const {
     const ir::Module& module = program().module_of(site.function);

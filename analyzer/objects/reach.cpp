@@ -162,6 +162,26 @@ std::vector<Guard> Reach::Guards(const Site& site) const {
   return guards;
 }
 
+std::vector<Guard> Reach::Guards(FuncId function, ir::StmtId stmt) const {
+  std::vector<Guard> guards;
+  AddStmtGuards(function, stmt, guards);
+  return guards;
+}
+
+std::vector<Guard> Reach::Assertions(FuncId function, ir::StmtId stmt) const {
+  std::vector<Guard> assertions;
+  const ir::ModuleId module_id = program_.funcs[function].module;
+  const ir::Module& module = program_.modules[module_id];
+  const ir::Tree& tree = index_.tree(module_id);
+  for (ir::StmtId inner = stmt; inner; inner = tree.Parent(inner)) {
+    for (const ir::StmtId earlier : module.statements(tree.BlockOf(inner))) {
+      if (earlier == inner) break;
+      if (module[earlier].kind == ir::StmtKind::Assert) assertions.push_back({function, ir::ValueOf(module[earlier]), true});
+    }
+  }
+  return assertions;
+}
+
 // `rank == 0 and save()`, `save() if rank == 0 else None`.
 void Reach::AddExprGuards(const Site& site, std::vector<Guard>& guards) const {
   const ir::ModuleId module_id = program_.funcs[site.function].module;

@@ -31,6 +31,10 @@ class Reach {
   // The tests of its own function on the way to a place: branches around it, earlier ones that leave the function or
   // the loop, the operands of `and`, `or` and conditional expressions before it.
   std::vector<Guard> Guards(const Site& site) const;
+  // Those around and before a statement.
+  std::vector<Guard> Guards(FuncId function, ir::StmtId stmt) const;
+  // The tests of the `assert` statements that stand before a statement, in its block and the blocks around it.
+  std::vector<Guard> Assertions(FuncId function, ir::StmtId stmt) const;
 
   // The ranks of a world that may get to a place; those that a rank condition keeps away are left out, callers included.
   // A test that speaks of ranks and cannot be decided is taken to let the first one through.

@@ -5,6 +5,7 @@
 #include <unordered_set>
 
 #include "analyzer/binding/neighbourhood.h"
+#include "analyzer/objects/gradient_calls.h"
 #include "analyzer/objects/test_files.h"
 #include "analyzer/objects/values.h"
 
@@ -65,15 +66,18 @@ class Reader {
     });
   }
 
-  // The files in which several modules go into a call that takes but one under the strategy.
+  // The files in which several modules go into each call that takes but one under the strategy.
   std::vector<bool> WithSeveralModules(const Strategy& strategy) const {
-    std::vector<bool> files(program_.modules.size());
+    std::vector<bool> several(program_.modules.size());
+    std::vector<bool> one(program_.modules.size());
     for (const KnownCall& call : index_.known_calls()) {
       if (std::ranges::count(strategy.one_module_in, call.entry->name) == 0) continue;
       const ir::ModuleId module_id = program_.funcs[call.function].module;
-      if (ModulesIn(module_id, call.expr) > 1) files[module_id.index] = true;
+      const uint32_t count = ModulesIn(module_id, call.expr);
+      if (count > 0) (count > 1 ? several : one)[module_id.index] = true;
     }
-    return files;
+    for (size_t m = 0; m < several.size(); ++m) several[m] = several[m] && !one[m];
+    return several;
   }
 
  private:
@@ -96,10 +100,19 @@ class Reader {
     if (module[call].kind != ir::ExprKind::Call) return 0;
     uint32_t count = 0;
     for (uint32_t i = 0; i < ir::ArgCount(module, module[call]); ++i) {
-      const ValueId value = facts_.value(module_id, ir::ArgAt(module, module[call], i).value);
-      if (value && values_.IsA(value, "torch.nn.Module")) ++count;
+      if (IsModule(module_id, ir::ArgAt(module, module[call], i).value)) ++count;
     }
     return count;
+  }
+
+  // By its class or, where that is not known, by what the file takes of it: `unet.parameters()`.
+  bool IsModule(ir::ModuleId module_id, ir::ExprId expr) const {
+    const ir::Module& module = program_.modules[module_id];
+    const ValueId value = facts_.value(module_id, expr);
+    if (value && values_.IsA(value, "torch.nn.Module")) return true;
+    return std::ranges::any_of(index_.ExprsOf(module_id, ir::ExprKind::Attribute), [&](ir::ExprId id) {
+      return program_.text(ir::AttrOf(module[id])) == "parameters" && IsSameChain(module, ir::ObjectOf(module[id]), expr);
+    });
   }
 
   const binding::Program& program_;

@@ -6,6 +6,16 @@
 namespace allranks::objects {
 namespace {
 
+bool ImportsRunner(const binding::Program& program, ir::ModuleId module) {
+  return std::ranges::any_of(program.modules[module].imports, [&](const ir::Import& import) {
+    const std::string_view name = import.module ? program.text(import.module) : std::string_view();
+    const std::string_view package = name.substr(0, name.find('.'));
+    return package == "pytest" || package == "unittest" || name.starts_with("torch.testing") || name.starts_with("absl.testing");
+  });
+}
+
+}  // namespace
+
 // What pytest and unittest look for by default, and the folder in which pytest's documentation puts tests and the scripts
 // that they start: https://docs.pytest.org/en/stable/explanation/goodpractices.html and
 // https://docs.python.org/3/library/unittest.html#test-discovery.
@@ -17,16 +27,6 @@ bool IsPlaceOfTests(std::string_view path) {
   const std::string_view name = slash == std::string_view::npos ? path : path.substr(slash + 1);
   return name.starts_with("test_") || name.ends_with("_test.py") || name == "conftest.py";
 }
-
-bool ImportsRunner(const binding::Program& program, ir::ModuleId module) {
-  return std::ranges::any_of(program.modules[module].imports, [&](const ir::Import& import) {
-    const std::string_view name = import.module ? program.text(import.module) : std::string_view();
-    const std::string_view package = name.substr(0, name.find('.'));
-    return package == "pytest" || package == "unittest" || name.starts_with("torch.testing") || name.starts_with("absl.testing");
-  });
-}
-
-}  // namespace
 
 bool IsTestFile(const binding::Program& program, ir::ModuleId module) {
   return IsPlaceOfTests(program.infos[module].path) || ImportsRunner(program, module);

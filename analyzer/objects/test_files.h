@@ -7,7 +7,9 @@
 
 namespace allranks::objects {
 
-// Whether it lies where pytest and unittest look for tests, or imports one of them.
+// Whether a path is one where pytest and unittest look for tests.
+bool IsPlaceOfTests(std::string_view path);
+// Whether it lies at such a place, or imports one of them.
 bool IsTestFile(const binding::Program& program, ir::ModuleId module);
 
 }  // namespace allranks::objects

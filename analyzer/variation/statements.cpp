@@ -89,10 +89,13 @@ void FunctionEvaluator::EvalStmt(ir::StmtId id) {
       Eval(ir::AssignedOf(stmt));
       env_.reachable = false;
       break;
-    case ir::StmtKind::Assert:
-      Eval(ir::ValueOf(stmt));
+    case ir::StmtKind::Assert: {
+      const ValueId test = Eval(ir::ValueOf(stmt));
       Eval(ir::AssignedOf(stmt));
+      // `assert False, "not supported"` is a raise.
+      if (test == store_.False()) env_.reachable = false;
       break;
+    }
     case ir::StmtKind::Opaque:
       for (const ir::ExprId part : ir::TargetsOf(module_, stmt)) Eval(part);
       break;

@@ -12,6 +12,7 @@
 #include "analyzer/built_in/built_in.h"
 #include "analyzer/findings/suppression.h"
 #include "analyzer/objects/communicators.h"
+#include "analyzer/objects/never_reached.h"
 #include "analyzer/platform/platform.h"
 #include "driver/config/rule_selection.h"
 #include "driver/pipeline/cache_key.h"
@@ -130,6 +131,16 @@ std::vector<Finding> FindingsOf(const std::vector<const rules::Rule*>& wanted, c
   return findings;
 }
 
+// What stands where no run gets to is no defect of the job.
+void EraseNeverReached(const objects::NeverReached& never, const binding::Program& program, std::vector<Finding>& findings) {
+  std::unordered_map<uint32_t, ir::ModuleId> module_of;
+  for (uint32_t m = 0; m < program.modules.size(); ++m) module_of.emplace(program.modules[ir::ModuleId{m}].file.index, ir::ModuleId{m});
+  std::erase_if(findings, [&](const Finding& finding) {
+    const auto module = module_of.find(finding.span.file.index);
+    return module != module_of.end() && never.IsAt(module->second, finding.span.begin);
+  });
+}
+
 // A thread takes longer to start than rules take over some files.
 unsigned JobsFor(const binding::Program& program, unsigned jobs) {
   constexpr size_t kFew = 16;
@@ -146,6 +157,7 @@ std::vector<Finding> FindingsOfRules(const std::vector<const rules::Rule*>& want
                          *made.loading, *made.launch, *made.accumulation, *made.options, *made.file_uses, *made.strategies, a.launches};
   context.differences = rules::ReportedDifferencesOf(context);
   std::vector<Finding> findings = FindingsOf(wanted, context, jobs);
+  EraseNeverReached({a.program, a.facts, index, *made.reach, *made.options}, a.program, findings);
   const witness::Communicators communicators = objects::CommunicatorsOf(a.program, index, values);
   for (Finding& finding : findings) {
     if (finding.witness) finding.witness->communicators = communicators;

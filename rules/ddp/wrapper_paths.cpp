@@ -48,6 +48,7 @@ bool WrapperPaths::Comes(const Site& object, const Wrappings& wrappings, int dep
   const ValueId value = context_.facts.value(context_.program.funcs[object.function].module, object.expr);
   if (!value) return false;
   if (!IsVariableOf(object.function, object.expr)) return IsWrapped(context_, value);
+  if (IsUnwrapped(object.function, ir::NameOf(context_.program.module_of(object.function)[object.expr]))) return false;
   std::vector<ValueId> arms;
   AddArms(value, wrappings, arms);
   return std::ranges::any_of(arms, [&](ValueId arm) {
@@ -147,6 +148,29 @@ bool WrapperPaths::IsVariableOf(binding::FuncId function, ir::ExprId expr) const
   bool is_bound = false;
   ir::ForEachBindingIn(module, node.body, [&](const ir::Binding& binding) { is_bound = is_bound || binding.name == name; });
   return is_bound;
+}
+
+// `inner = getattr(model, "module", model)`: whatever the model is, this is what a wrapper holds.
+bool WrapperPaths::IsUnwrapped(binding::FuncId function, base::NameId variable) const {
+  const ir::ModuleId module_id = context_.program.funcs[function].module;
+  const ir::Module& module = context_.program.modules[module_id];
+  bool is_unwrapped = false;
+  ir::ForEachStmtIn(module, context_.program.function(function).body, [&](const ir::Stmt& stmt) {
+    if (stmt.kind != ir::StmtKind::Assign || !TakesInner(module_id, ir::AssignedOf(stmt))) return;
+    for (const ir::ExprId target : ir::TargetsOf(module, stmt)) {
+      is_unwrapped = is_unwrapped || (module[target].kind == ir::ExprKind::Name && ir::NameOf(module[target]) == variable);
+    }
+  });
+  return is_unwrapped;
+}
+
+bool WrapperPaths::TakesInner(ir::ModuleId module_id, ir::ExprId expr) const {
+  const ir::Module& module = context_.program.modules[module_id];
+  if (module[expr].kind == ir::ExprKind::Attribute) return context_.program.text(ir::AttrOf(module[expr])) == "module";
+  if (module[expr].kind != ir::ExprKind::Call || ir::ArgCount(module, module[expr]) != 3) return false;
+  const ValueId callee = context_.facts.value(module_id, ir::CalleeOf(module[expr]));
+  const ValueId name = context_.facts.value(module_id, ir::ArgAt(module, module[expr], 1).value);
+  return context_.values.External(callee) == "builtins.getattr" && context_.values.Str(name) == "module";
 }
 
 // `self.args.distributed`, `dist.is_initialized()`: what is asked for, and not where it is kept.

@@ -38,6 +38,8 @@ class WrapperPaths {
   bool SpeaksOfOne(const objects::Guard& guard, const objects::Guard& other) const;
   bool IsOfOtherKind(const objects::Guard& guard) const;
   bool IsVariableOf(binding::FuncId function, ir::ExprId expr) const;
+  bool IsUnwrapped(binding::FuncId function, base::NameId variable) const;
+  bool TakesInner(ir::ModuleId module, ir::ExprId expr) const;
   std::vector<base::NameId> Words(ir::ModuleId module, ir::ExprId test) const;
   variation::ValueId ValueOf(const objects::Guard& guard) const;
 

@@ -210,8 +210,9 @@ class Order {
 
   bool MayBeNccl(const KnownCall& init) const {
     const ValueId backend = context_.index.Arg(init, "backend");
-    // Without one it is NCCL for tensors on GPUs, and for a barrier.
-    if (!backend || context_.values.IsNone(backend)) return true;
+    // Without one the group has a backend for tensors of each device, and a barrier or an object goes by way of the CPU
+    // (`_get_object_coll_device` of torch/distributed/distributed_c10d.py in PyTorch 2.3; before that C++ does the same).
+    if (!backend || context_.values.IsNone(backend)) return false;
     const std::vector<ValueId> leaves = context_.values.Leaves(backend);
     return std::ranges::any_of(leaves, [&](ValueId leaf) {
       return context_.values.Str(leaf).find("nccl") != std::string_view::npos || IsOptionForNccl(leaf);

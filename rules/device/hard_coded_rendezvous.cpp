@@ -103,13 +103,22 @@ class Module {
     return port;
   }
 
-  // The ranks that are set up here meet at a place of their own, so that nobody reads the port.
+  // The ranks that are set up here, or in this file if not in this function, meet at a place of their own, so that nobody
+  // reads the port.
   bool MeetsElsewhere(FuncId function) const {
-    bool meets = false;
+    std::optional<bool> here = MeetElsewhere([&](FuncId other) { return other == function; });
+    if (!here) here = MeetElsewhere([&](FuncId other) { return context_.program.funcs[other].module == id_; });
+    return here.value_or(false);
+  }
+
+  // Nothing: no ranks are set up in these functions.
+  template <typename IsAsked>
+  std::optional<bool> MeetElsewhere(const IsAsked& is_asked) const {
+    std::optional<bool> meets;
     for (const objects::KnownCall& call : context_.index.known_calls()) {
       const std::string_view name = context_.program.text(call.entry->name);
       const bool is_rpc = name == "torch.distributed.rpc.init_rpc";
-      if (call.function != function || (!is_rpc && name != "torch.distributed.init_process_group")) continue;
+      if (!is_asked(call.function) || (!is_rpc && name != "torch.distributed.init_process_group")) continue;
       const ValueId method = is_rpc ? context_.values.MadeWith(context_.index.Arg(call, "rpc_backend_options"), "init_method")
                                     : context_.index.Arg(call, "init_method");
       const std::string_view text = context_.values.Str(method);

@@ -18,14 +18,27 @@ bool Is16Bit(const Context& context, ValueId dtype) {
   });
 }
 
+bool IsPolicy(const Context& context, const objects::KnownCall& call) {
+  const std::string_view name = context.program.text(call.entry->name);
+  return name == "torch.distributed.fsdp.MixedPrecision.__init__" || name == "torch.distributed.fsdp.MixedPrecisionPolicy.__init__";
+}
+
+bool SaysHowToReduce(const Context& context, const objects::KnownCall& call) {
+  const ValueId reduce = context.index.Arg(call, "reduce_dtype");
+  return reduce && !context.values.IsNone(reduce);
+}
+
+// The function makes two policies to choose from, and gives the other one a type for the reduction.
+bool IsChoiceOfTwo(const Context& context, const objects::KnownCall& call) {
+  return std::ranges::any_of(context.index.known_calls(), [&](const objects::KnownCall& other) {
+    return other.function == call.function && IsPolicy(context, other) && SaysHowToReduce(context, other);
+  });
+}
+
 void Check(const Context& context, FindingSink& sink) {
   for (const objects::KnownCall& call : context.index.known_calls()) {
-    const std::string_view name = context.program.text(call.entry->name);
-    const bool is_policy = name == "torch.distributed.fsdp.MixedPrecision.__init__" ||
-                           name == "torch.distributed.fsdp.MixedPrecisionPolicy.__init__";
-    const ValueId param = is_policy ? context.index.Arg(call, "param_dtype") : ValueId::None();
-    const ValueId reduce = is_policy ? context.index.Arg(call, "reduce_dtype") : ValueId::None();
-    if (!param || !Is16Bit(context, param) || (reduce && !context.values.IsNone(reduce))) continue;
+    const ValueId param = IsPolicy(context, call) ? context.index.Arg(call, "param_dtype") : ValueId::None();
+    if (!param || !Is16Bit(context, param) || SaysHowToReduce(context, call) || IsChoiceOfTwo(context, call)) continue;
     const objects::Site site{call.function, call.expr};
     Finding finding = FindingAt(context, kCode, Severity::Warning, Confidence::Likely, site,
                                 {"`reduce_dtype` is left out, so gradients are summed over the ranks in the 16 bits of "
@@ -78,7 +91,7 @@ policy = MixedPrecisionPolicy(param_dtype=torch.bfloat16, reduce_dtype=torch.flo
 
 ## When it is silent
 
-* `reduce_dtype` is given, whatever it is.
+* `reduce_dtype` is given, whatever it is, here or for another policy that the same function makes.
 * The parameters stay in float32, or their type is a variable.
 
 ## Fix

@@ -139,7 +139,8 @@ class Checkpoints {
   // A file that the user names holds, as far as the program takes it apart, what is written here: the states of two or
   // more objects, which is more than weights to begin with.
   bool IsOneRecord(const FileUse& write, const FileUse& read) const {
-    if (!read.call->entry->Has(knowledge::Role::LoadTensors) || read.path.Name().HasText()) return false;
+    // What a listing shows is not for the user to name.
+    if (!read.call->entry->Has(knowledge::Role::LoadTensors) || read.path.Name().HasText() || IsListed(read)) return false;
     const std::vector<base::NameId> taken = KeysTaken(read);
     const std::vector<Item> written = ItemsWritten(write);
     const auto is_written = [&](base::NameId key) { return std::ranges::find(written, key, &Item::key) != written.end(); };
@@ -148,6 +149,8 @@ class Checkpoints {
     });
     return states > 1 && std::ranges::all_of(taken, is_written);
   }
+
+  bool IsListed(const FileUse& read) const { return !context_.file_uses.ListingsOf(read).empty(); }
 
   struct Item {
     base::NameId key;

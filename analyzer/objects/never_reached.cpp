@@ -1,0 +1,136 @@
+#include "analyzer/objects/never_reached.h"
+
+#include <algorithm>
+
+namespace allranks::objects {
+
+using variation::ValueKind;
+
+bool NeverReached::IsAt(ir::ModuleId module_id, uint32_t position) const {
+  const ir::Module& module = program_.modules[module_id];
+  ir::StmtId innermost;
+  for (uint32_t i = 0; i < module.stmts.size(); ++i) {
+    const ir::Stmt& stmt = module[ir::StmtId{i}];
+    if (stmt.begin > position || stmt.end <= position) continue;
+    if (!innermost || stmt.end - stmt.begin < module[innermost].end - module[innermost].begin) innermost = ir::StmtId{i};
+  }
+  const FuncId function = innermost ? index_.FunctionOf(module_id, innermost) : FuncId::None();
+  std::vector<FuncId> on_way;
+  return function && Is(function, innermost, on_way);
+}
+
+bool NeverReached::Is(FuncId function, ir::StmtId stmt, std::vector<FuncId>& on_way) const {
+  constexpr size_t kLongestWay = 8;
+  if (IsExcluded(function, stmt)) return true;
+  const std::span<const Site> callers = index_.CallersOf(function);
+  if (callers.empty() || on_way.size() == kLongestWay || std::ranges::count(on_way, function) > 0) return false;
+  on_way.push_back(function);
+  const bool is_never = std::ranges::all_of(callers, [&](const Site& caller) {
+    const ir::StmtId call = index_.StatementOf(caller);
+    return call && Is(caller.function, call, on_way);
+  });
+  on_way.pop_back();
+  return is_never;
+}
+
+// By the tests of its own function.
+bool NeverReached::IsExcluded(FuncId function, ir::StmtId stmt) const {
+  const ir::ModuleId module = program_.funcs[function].module;
+  std::vector<Claim> claims;
+  for (const std::vector<Guard>& guards : {reach_.Guards(function, stmt), reach_.Assertions(function, stmt)}) {
+    for (const Guard& guard : guards) AddClaims(facts_.value(module, guard.test), guard.holds, claims);
+  }
+  for (size_t i = 0; i < claims.size(); ++i) {
+    if (IsImpossible(module, claims[i])) return true;
+    for (size_t j = 0; j < i; ++j) {
+      if (Exclude(module, claims[i], claims[j])) return true;
+    }
+  }
+  return false;
+}
+
+void NeverReached::AddClaims(ValueId test, bool holds, std::vector<Claim>& claims) const {
+  if (!test) return;
+  const variation::Value& node = facts_.values_store[test];
+  const auto kids = facts_.values_store.Kids(test);
+  const bool says_all = (node.kind == ValueKind::And && holds) || (node.kind == ValueKind::Or && !holds);
+  if (says_all) {
+    for (const ValueId kid : kids) AddClaims(kid, holds, claims);
+  } else if (node.kind == ValueKind::Unary && static_cast<ir::UnaryOp>(node.op) == ir::UnaryOp::Not) {
+    AddClaims(kids[0], !holds, claims);
+  } else if (node.kind == ValueKind::Compare) {
+    AddComparison(test, holds, claims);
+  } else {
+    claims.push_back({test, {}, holds});
+  }
+}
+
+// `x == "a"`, `x is not None`, `flag == False`.
+void NeverReached::AddComparison(ValueId test, bool holds, std::vector<Claim>& claims) const {
+  const auto op = static_cast<ir::CompareOp>(facts_.values_store[test].op);
+  const auto kids = facts_.values_store.Kids(test);
+  const bool asks_for_same = op == ir::CompareOp::Eq || op == ir::CompareOp::Is;
+  const bool asks_for_other = op == ir::CompareOp::NotEq || op == ir::CompareOp::IsNot;
+  const ValueId left = IsConstant(kids[0]) ? kids[1] : kids[0];
+  const ValueId right = IsConstant(kids[0]) ? kids[0] : kids[1];
+  if ((!asks_for_same && !asks_for_other) || !IsConstant(right)) {
+    claims.push_back({test, {}, holds});
+    return;
+  }
+  const bool is_same = holds == asks_for_same;
+  const variation::Value& other = facts_.values_store[right];
+  if (other.kind == ValueKind::Bool && is_same) {
+    AddClaims(left, other.a != 0, claims);
+  } else {
+    claims.push_back({left, right, is_same});
+  }
+}
+
+// An option is asked for what its declaration does not allow.
+bool NeverReached::IsImpossible(ir::ModuleId module, const Claim& claim) const {
+  const bool asks_for_text = claim.equals && claim.holds && facts_.values_store[claim.equals].kind == ValueKind::Str;
+  return asks_for_text && !options_.MayBe(module, claim.value, claim.equals);
+}
+
+// No value is both.
+bool NeverReached::Exclude(ir::ModuleId module, const Claim& a, const Claim& b) const {
+  if (a.value != b.value || !IsSetting(module, a.value)) return false;
+  if (a.equals == b.equals) return a.holds != b.holds;
+  if (a.equals && b.equals) return a.holds && b.holds;
+  // `x` is true, and `x` is None.
+  const Claim& equal = a.equals ? a : b;
+  const Claim& truth = a.equals ? b : a;
+  return equal.holds && truth.holds && facts_.values_store[equal.equals].kind == ValueKind::None;
+}
+
+bool NeverReached::IsSetting(ir::ModuleId module, ValueId value, int depth) const {
+  constexpr int kDeepest = 8;
+  const variation::Value& node = facts_.values_store[value];
+  switch (node.kind) {
+    case ValueKind::Param:
+      return true;
+    case ValueKind::Compare:
+    case ValueKind::Unary:
+    case ValueKind::And:
+    case ValueKind::Or:
+      return depth < kDeepest && std::ranges::all_of(facts_.values_store.Kids(value), [&](ValueId kid) {
+        return IsConstant(kid) || IsSetting(module, kid, depth + 1);
+      });
+    default:
+      return options_.IsOption(module, value);
+  }
+}
+
+bool NeverReached::IsConstant(ValueId value) const {
+  switch (facts_.values_store[value].kind) {
+    case ValueKind::None:
+    case ValueKind::Bool:
+    case ValueKind::Int:
+    case ValueKind::Str:
+      return true;
+    default:
+      return false;
+  }
+}
+
+}  // namespace allranks::objects

@@ -1,0 +1,52 @@
+// Places that no run of the program gets to: the tests on the way to them cannot all come out as they would have to.
+//
+// A test is never passed where it asks an option for a value that is not among its choices (`args.data == "CIFAR"` of
+// `choices=["IMNET"]`), or where another test or an `assert` before it says the opposite of the same setting. Settings are
+// parameters and options of the command line, which do not change while a function runs; of all other values two tests in a
+// row may come out differently.
+//
+// Not sound where a function that is called in between changes an option.
+#pragma once
+
+#include <vector>
+
+#include "analyzer/objects/launched_options.h"
+#include "analyzer/objects/reach.h"
+
+namespace allranks::objects {
+
+class NeverReached {
+ public:
+  NeverReached(const binding::Program& program, const variation::Facts& facts, const ProgramIndex& index, const Reach& reach,
+               const LaunchedOptions& options)
+      : program_(program), facts_(facts), index_(index), reach_(reach), options_(options) {}
+
+  // Whether no run gets to the innermost statement that holds a position of a module. A function that is only called at such
+  // places is one as a whole.
+  bool IsAt(ir::ModuleId module, uint32_t position) const;
+
+ private:
+  // What a test on the way has to say: that `value` is true, or that it equals `equals`; the opposite where `holds` is false.
+  struct Claim {
+    ValueId value;
+    ValueId equals;
+    bool holds = true;
+  };
+
+  bool Is(FuncId function, ir::StmtId stmt, std::vector<FuncId>& on_way) const;
+  bool IsExcluded(FuncId function, ir::StmtId stmt) const;
+  void AddClaims(ValueId test, bool holds, std::vector<Claim>& claims) const;
+  void AddComparison(ValueId test, bool holds, std::vector<Claim>& claims) const;
+  bool IsImpossible(ir::ModuleId module, const Claim& claim) const;
+  bool Exclude(ir::ModuleId module, const Claim& a, const Claim& b) const;
+  bool IsSetting(ir::ModuleId module, ValueId value, int depth = 0) const;
+  bool IsConstant(ValueId value) const;
+
+  const binding::Program& program_;
+  const variation::Facts& facts_;
+  const ProgramIndex& index_;
+  const Reach& reach_;
+  const LaunchedOptions& options_;
+};
+
+}  // namespace allranks::objects

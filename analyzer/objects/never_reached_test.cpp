@@ -1,0 +1,65 @@
+#include "analyzer/objects/never_reached.h"
+
+#include "analyzer/objects/objects_test.h"
+
+namespace allranks::objects {
+namespace {
+
+class NeverReachedTest : public ObjectsTest {
+ protected:
+  // Whether no run of a program gets to its `here()`.
+  bool IsNever(const std::string& text) {
+    Read("import argparse\n" + text);
+    const Reach reach(program(), knowledge(), facts(), index());
+    const LaunchedOptions options(program(), knowledge(), facts(), index(), {});
+    const NeverReached never(program(), facts(), index(), reach, options);
+    return never.IsAt(ir::ModuleId{0}, Position("here()"));
+  }
+
+  static std::string Option(const std::string& options, const std::string& body) {
+    return "parser = argparse.ArgumentParser()\nparser.add_argument('--data'" + options + ")\nparser.add_argument('--debug')\n" +
+           "args = parser.parse_args()\n" + body;
+  }
+};
+
+TEST_F(NeverReachedTest, AnOptionIsOnlyOneOfItsChoices) {
+  const std::string use = "if args.data == 'small':\n  here()\n";
+  EXPECT_TRUE(IsNever(Option(", choices=['large', 'larger']", use)));
+  EXPECT_FALSE(IsNever(Option(", choices=['large', 'small']", use)));
+  EXPECT_FALSE(IsNever(Option(", choices=['large'], default='small'", use)));
+  EXPECT_FALSE(IsNever(Option("", use)));
+  EXPECT_FALSE(IsNever(Option(", choices=['large']", "if args.data != 'small':\n  here()\n")));
+}
+
+TEST_F(NeverReachedTest, WhatIsLeftOfSeveralArms) {
+  EXPECT_TRUE(IsNever(Option(", choices=['large']", "if args.data == 'large':\n  pass\nelif args.data == 'small':\n  here()\n")));
+}
+
+TEST_F(NeverReachedTest, TheOppositeOfAnAssertion) {
+  const std::string check = "use_data = args.data is not None\nassert use_data == False\n";
+  EXPECT_TRUE(IsNever(Option("", check + "if args.data is not None:\n  here()\n")));
+  EXPECT_FALSE(IsNever(Option("", check + "if args.data is None:\n  here()\n")));
+  EXPECT_FALSE(IsNever(Option("", check + "if args.debug is not None:\n  here()\n")));
+}
+
+TEST_F(NeverReachedTest, TwoTestsThatExcludeEachOther) {
+  EXPECT_TRUE(IsNever("def f(mode, x):\n  if mode == 1:\n    x()\n    if mode == 2:\n      here()\n"));
+  EXPECT_TRUE(IsNever("def f(mode, x):\n  if mode is None:\n    return\n  if x:\n    if mode is None:\n      here()\n"));
+  EXPECT_FALSE(IsNever("def f(mode, x):\n  if mode == 1:\n    x()\n  if mode == 2:\n    here()\n"));
+  EXPECT_FALSE(IsNever("def f(mode, x):\n  if mode != 1:\n    if mode != 2:\n      here()\n"));
+}
+
+TEST_F(NeverReachedTest, StateMayChangeBetweenTwoTests) {
+  EXPECT_FALSE(IsNever("class A:\n  def f(self):\n    if self.ready:\n      return\n    self.run()\n    if self.ready:\n      here()\n"));
+  EXPECT_FALSE(IsNever("def f(x):\n  if x is None:\n    x = input()\n    if x is not None:\n      here()\n"));
+}
+
+TEST_F(NeverReachedTest, AFunctionThatIsOnlyCalledThere) {
+  const std::string work = "def work():\n  here()\n";
+  EXPECT_TRUE(IsNever(work + Option(", choices=['large']", "if args.data == 'small':\n  work()\n")));
+  EXPECT_FALSE(IsNever(work + Option(", choices=['large']", "if args.data == 'small':\n  work()\nwork()\n")));
+  EXPECT_FALSE(IsNever(work));
+}
+
+}  // namespace
+}  // namespace allranks::objects
