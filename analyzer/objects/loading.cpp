@@ -51,10 +51,31 @@ void Loading::AddForLoops(ir::ModuleId module_id) {
     if (module[id].kind != ir::StmtKind::For) continue;
     const ir::ExprId iterable = ir::AssignedOf(module[id]);
     const ValueId value = facts_.value(module_id, iterable);
+    AddLoopsByCaller({.iterable = {index_.FunctionOf(module_id, id), iterable}, .loop = id, .loader = {}, .hands_on = YieldsIn(module_id, id)}, value);
     for (const ValueId loader : LoadersIn(value)) {
       // `for part in data[0]`, `range(len(loader))`: over what a loader yields, or as often as it yields something.
       if (TakesApart(module_id, iterable) && std::ranges::count(values_.Leaves(value), loader) == 0) continue;
-      loops_.push_back({{index_.FunctionOf(module_id, id), iterable}, id, loader, YieldsIn(module_id, id)});
+      loops_.push_back({.iterable = {index_.FunctionOf(module_id, id), iterable}, .loop = id, .loader = loader, .hands_on = YieldsIn(module_id, id)});
+    }
+  }
+}
+
+// `def cycle(loader): while True: yield from loader`, called by two programs, each with a loader of its own.
+void Loading::AddLoopsByCaller(const LoaderLoop& loop, ValueId param) {
+  const FuncId function = loop.iterable.function;
+  if (!loop.hands_on || !param || facts_.values_store[param].kind != ValueKind::Param) return;
+  const variation::Value value = facts_.values_store[param];
+  if (FuncId{value.a} != function || !LoadersIn(param).empty()) return;
+  for (const Site& caller : index_.CallersOf(function)) {
+    // A generator runs where somebody asks it for the next item.
+    const variation::CallFact* call = facts_.call(caller.function, caller.expr);
+    if (call == nullptr || call->function != function) call = facts_.iteration(caller.function, caller.expr);
+    if (call == nullptr || call->function != function || value.b >= facts_.args(*call).size()) continue;
+    for (const ValueId loader : LoadersIn(facts_.args(*call)[value.b])) {
+      LoaderLoop of_caller = loop;
+      of_caller.loader = loader;
+      of_caller.caller = caller;
+      loops_.push_back(of_caller);
     }
   }
 }
@@ -85,7 +106,7 @@ void Loading::AddDrawingLoops(ir::ModuleId module_id) {
     if (!IsDrawnFrom(module_id, loops.front(), ir::TargetsOf(module, module[stmt])[0])) continue;
     const ir::ExprId loader_expr = ir::ArgAt(module, module[id], 0).value;
     for (const ValueId loader : LoadersIn(facts_.value(module_id, loader_expr))) {
-      loops_.push_back({{function, loader_expr}, loops.front(), loader, YieldsIn(module_id, loops.front())});
+      loops_.push_back({.iterable = {function, loader_expr}, .loop = loops.front(), .loader = loader, .hands_on = YieldsIn(module_id, loops.front())});
     }
   }
 }

@@ -15,6 +15,10 @@ struct LoaderLoop {
   ir::StmtId loop;
   ValueId loader;
   bool hands_on = false;  // of a generator that yields the batches to a loop elsewhere
+  Site caller = {};       // where a caller of that generator draws from its own loader, if others hand it other ones
+
+  // Where the loader is gone over, as far as it is a matter of this loader.
+  const Site& place() const { return caller.function ? caller : iterable; }
 };
 
 class Loading {
@@ -47,6 +51,7 @@ class Loading {
  private:
   bool DealsOut(ValueId sampler, int depth) const;
   bool TakesApart(ir::ModuleId module, ir::ExprId iterable) const;
+  void AddLoopsByCaller(const LoaderLoop& loop, ValueId param);
   void AddForLoops(ir::ModuleId module);
   void AddDrawingLoops(ir::ModuleId module);
   bool YieldsIn(ir::ModuleId module, ir::StmtId loop) const;

@@ -265,8 +265,8 @@ bool Reach::Leaves(const ir::Module& module, ir::BlockId block) const {
 }
 
 RankSet Reach::Ranks(const Site& site, const traces::World& world) const {
-  std::vector<FuncId> on_way;
-  return Ranks(site, world, on_way);
+  Walk walk;
+  return Ranks(site, world, walk);
 }
 
 RankSet Reach::RanksOnWay(std::span<const Site> way, const traces::World& world) const {
@@ -288,11 +288,11 @@ RankSet Reach::RanksOnWay(std::span<const Site> way, const traces::World& world)
   return ranks;
 }
 
-RankSet Reach::Ranks(const Site& site, const traces::World& world, std::vector<FuncId>& on_way) const {
+RankSet Reach::Ranks(const Site& site, const traces::World& world, Walk& walk) const {
   RankSet ranks = RanksWithin(site, world);
-  if (ranks.empty() || on_way.size() >= kLongestWay) return ranks;
-  ranks.bits &= RanksOfMakers(site.function, world, on_way).bits;
-  ranks.bits &= RanksOfCallers(site.function, world, on_way).bits;
+  if (ranks.empty() || walk.on_way.size() >= kLongestWay) return ranks;
+  ranks.bits &= RanksOfMakers(site.function, world, walk).bits;
+  ranks.bits &= RanksOfCallers(site.function, world, walk).bits;
   return ranks;
 }
 
@@ -398,21 +398,23 @@ std::optional<RankSet> Reach::RanksThatSet(const Guard& guard, std::span<const i
 }
 
 RankSet Reach::RanksThatCall(FuncId function, const traces::World& world) const {
-  std::vector<FuncId> on_way;
-  return RanksOfCallers(function, world, on_way);
+  Walk walk;
+  return RanksOfCallers(function, world, walk);
 }
 
-RankSet Reach::RanksOfCallers(FuncId function, const traces::World& world, std::vector<FuncId>& on_way) const {
+RankSet Reach::RanksOfCallers(FuncId function, const traces::World& world, Walk& walk) const {
+  if (const auto known = walk.callers_of.find(function.index); known != walk.callers_of.end()) return known->second;
   std::vector<Site> callers(index_.CallersOf(function).begin(), index_.CallersOf(function).end());
   callers.insert(callers.end(), handed_over_[function.index].begin(), handed_over_[function.index].end());
-  if (callers.empty() || std::ranges::find(on_way, function) != on_way.end()) return RankSet::All(world.size());
+  if (callers.empty() || std::ranges::find(walk.on_way, function) != walk.on_way.end()) return RankSet::All(world.size());
   const bool has_job = std::ranges::any_of(callers, [&](const Site& caller) { return !IsOutsideJob(caller); });
-  on_way.push_back(function);
+  walk.on_way.push_back(function);
   RankSet ranks;
   for (const Site& caller : callers) {
-    if (!has_job || !IsOutsideJob(caller)) ranks = ranks | Ranks(caller, world, on_way);
+    if (!has_job || !IsOutsideJob(caller)) ranks = ranks | Ranks(caller, world, walk);
   }
-  on_way.pop_back();
+  walk.on_way.pop_back();
+  walk.callers_of.emplace(function.index, ranks);
   return ranks;
 }
 
@@ -423,28 +425,23 @@ bool Reach::IsOutsideJob(const Site& caller) const {
 }
 
 // The ranks that make objects of the class whose method a function is: elsewhere there is nothing to call it on.
-RankSet Reach::RanksOfMakers(FuncId function, const traces::World& world, std::vector<FuncId>& on_way) const {
+RankSet Reach::RanksOfMakers(FuncId function, const traces::World& world, Walk& walk) const {
   const binding::ClassId owner = program_.funcs[function].owner;
   const base::NameId name = program_.names->Find("__init__");
   const FuncId init = owner && name ? program_.FindMethod(owner, name) : FuncId::None();
   if (!init || init == function) return RankSet::All(world.size());
-  return RanksOfCallers(init, world, on_way);
+  return RanksOfCallers(init, world, walk);
 }
 
 bool Reach::IsRepeated(const Site& site) const {
-  std::vector<FuncId> on_way;
-  return IsRepeated(site, on_way);
+  std::set<uint32_t> seen;
+  return IsRepeated(site, seen);
 }
 
-bool Reach::IsRepeated(const Site& site, std::vector<FuncId>& on_way) const {
+bool Reach::IsRepeated(const Site& site, std::set<uint32_t>& seen) const {
   if (!index_.LoopsAround(site).empty()) return true;
-  if (on_way.size() >= kLongestWay || std::ranges::find(on_way, site.function) != on_way.end()) return false;
-  on_way.push_back(site.function);
-  const auto callers = index_.CallersOf(site.function);
-  const bool repeated =
-      std::ranges::any_of(callers, [&](const Site& caller) { return IsRepeated(caller, on_way); });
-  on_way.pop_back();
-  return repeated;
+  if (!seen.insert(site.function.index).second) return false;
+  return std::ranges::any_of(index_.CallersOf(site.function), [&](const Site& caller) { return IsRepeated(caller, seen); });
 }
 
 }  // namespace allranks::objects

@@ -3,6 +3,7 @@
 
 #include <map>
 #include <optional>
+#include <set>
 #include <span>
 #include <utility>
 #include <vector>
@@ -58,12 +59,17 @@ class Reach {
     Guard outer, stays;
   };
   std::vector<NestedExit> NestedExits(const Site& site) const;
-  traces::RankSet Ranks(const Site& site, const traces::World& world, std::vector<FuncId>& on_way) const;
+  // One question, up through the callers: each function is looked at once, however many ways lead through it.
+  struct Walk {
+    std::vector<FuncId> on_way;
+    std::map<uint32_t, traces::RankSet> callers_of;  // by FuncId
+  };
+  traces::RankSet Ranks(const Site& site, const traces::World& world, Walk& walk) const;
   traces::RankSet RanksWithin(const Site& site, const traces::World& world) const;
   using Variable = std::pair<uint32_t, base::NameId>;  // by function and name
   traces::RankSet Passing(const Guard& guard, const traces::World& world) const;
   traces::RankSet Passing(const Guard& guard, const traces::World& world, std::vector<Variable>& asked) const;
-  traces::RankSet RanksOfCallers(FuncId function, const traces::World& world, std::vector<FuncId>& on_way) const;
+  traces::RankSet RanksOfCallers(FuncId function, const traces::World& world, Walk& walk) const;
   bool IsOutsideJob(const Site& caller) const;
   std::optional<bool> TruthInCalls(FuncId function, ValueId test) const;
   void NoteFunction(FuncId function);
@@ -71,8 +77,8 @@ class Reach {
   std::optional<traces::RankSet> RanksWhereSet(const Guard& guard, const traces::World& world, std::vector<Variable>& asked) const;
   std::optional<traces::RankSet> RanksThatSet(const Guard& guard, std::span<const ir::ExprId> stored, const traces::World& world,
                                               std::vector<Variable>& asked) const;
-  traces::RankSet RanksOfMakers(FuncId function, const traces::World& world, std::vector<FuncId>& on_way) const;
-  bool IsRepeated(const Site& site, std::vector<FuncId>& on_way) const;
+  traces::RankSet RanksOfMakers(FuncId function, const traces::World& world, Walk& walk) const;
+  bool IsRepeated(const Site& site, std::set<uint32_t>& seen) const;
   void AddExprGuards(const Site& site, std::vector<Guard>& guards) const;
   void AddStmtGuards(FuncId function, ir::StmtId stmt, std::vector<Guard>& guards) const;
   void AddEarlierExits(FuncId function, ir::StmtId stmt, std::vector<Guard>& guards) const;

@@ -1,6 +1,7 @@
 #include "analyzer/objects/training.h"
 
 #include <algorithm>
+#include <span>
 
 namespace allranks::objects {
 
@@ -90,7 +91,8 @@ std::vector<bool> Training::Closure(const std::vector<Site>& sites) const {
 }
 
 bool Training::AnyUser(const LoaderLoop& loop, const std::vector<bool>& functions) const {
-  return std::ranges::any_of(index_.CallersOf(loop.iterable.function), [&](const Site& caller) {
+  const std::span<const Site> callers = loop.caller.function ? std::span(&loop.caller, 1) : index_.CallersOf(loop.iterable.function);
+  return std::ranges::any_of(callers, [&](const Site& caller) {
     if (functions[caller.function.index]) return true;
     const binding::ClassId owner = program_.funcs[caller.function].owner;
     if (!owner) return false;

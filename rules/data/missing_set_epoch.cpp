@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <optional>
+#include <set>
 
 #include "rules/finding_parts.h"
 #include "rules/program_calls.h"
@@ -114,16 +115,27 @@ class Epochs {
 
   void Visit(const LoaderLoop& loop) {
     // In an evaluation the order of the samples does not matter.
-    const ir::ModuleId module = context_.program.funcs[loop.iterable.function].module;
+    const ir::ModuleId module = context_.program.funcs[loop.place().function].module;
     if (Contains(told_, loop.loader, module) || Contains(lost_, loop.loader, module) || !context_.training.TrainsOn(loop)) return;
     if (IsPreparedElsewhere(loop)) return;
     const std::optional<ValueId> sampler = ForgottenSampler(loop.loader, module);
     if (!sampler || SomebodyElseMayTell(loop, *sampler)) return;
     const std::optional<Site> epochs = EpochLoop(loop.iterable);
     if (!epochs) return;
-    if (std::ranges::count(seen_, SpanOf(context_, loop.iterable)) > 0) return;
-    seen_.push_back(SpanOf(context_, loop.iterable));
+    if (std::ranges::count(seen_, SpanOf(context_, loop.place())) > 0 || IsDrawnElsewhere(loop)) return;
+    seen_.push_back(SpanOf(context_, loop.place()));
     Report(loop, *sampler, *epochs);
+  }
+
+  // One finding a loader, however many places ask a generator for its next batch.
+  bool IsDrawnElsewhere(const LoaderLoop& loop) {
+    return loop.caller.function && !drawn_.insert(loop.loader.index).second;
+  }
+
+  // What is gone over: of a generator that the caller has, what stands there.
+  Site Shown(const LoaderLoop& loop) const {
+    const Site& place = loop.place();
+    return loop.caller.function ? Site{place.function, LoaderExpr(context_.program.module_of(place.function), place.expr)} : place;
   }
 
   // A field that also holds what Accelerate made of the loader. That counts its rounds and tells its sampler: `DataLoaderShard.__iter__`
@@ -153,7 +165,7 @@ class Epochs {
 
   // A call of `set_epoch` on an object that nothing is known of, in a file that has to do with this loop.
   bool SomebodyElseMayTell(const LoaderLoop& loop, ValueId sampler) {
-    const ir::ModuleId own = context_.program.funcs[loop.iterable.function].module;
+    const ir::ModuleId own = context_.program.funcs[loop.place().function].module;
     std::vector<ir::ModuleId> involved = {own};
     const auto add = [&](const Site& site) {
       const ir::ModuleId module = context_.program.funcs[site.function].module;
@@ -161,12 +173,12 @@ class Epochs {
     };
     for (const Site& made : context_.loading.MadeAt(loop.loader)) add(made);
     for (const Site& made : context_.loading.MadeAt(sampler)) add(made);
-    for (const Site& caller : context_.index.CallersOf(loop.iterable.function)) add(caller);
+    for (const Site& caller : context_.index.CallersOf(loop.place().function)) add(caller);
     return std::ranges::any_of(involved, [&](ir::ModuleId module) { return std::ranges::count(unclear_, module) > 0; });
   }
 
   bool SomebodyTellsSomething(const LoaderLoop& loop) {
-    const ir::ModuleId module = context_.program.funcs[loop.iterable.function].module;
+    const ir::ModuleId module = context_.program.funcs[loop.place().function].module;
     return std::ranges::any_of(unclear_, [&](ir::ModuleId unclear) { return IsOfProgram(module, unclear); });
   }
 
@@ -196,13 +208,13 @@ class Epochs {
   }
 
   void Report(const LoaderLoop& loop, ValueId sampler, const Site& epochs) {
-    const ir::ModuleId module = context_.program.funcs[loop.iterable.function].module;
+    const ir::ModuleId module = context_.program.funcs[loop.place().function].module;
     const bool is_stuck = Contains(stuck_, sampler, module) || Contains(stuck_, loop.loader, module);
     Finding finding = FindingAt(
-        context_, kCode, Severity::Error, SomebodyTellsSomething(loop) ? Confidence::Likely : Confidence::Certain, loop.iterable,
+        context_, kCode, Severity::Error, SomebodyTellsSomething(loop) ? Confidence::Likely : Confidence::Certain, loop.place(),
         {is_stuck ? "every epoch over `{}` has the same shuffle order: `set_epoch` tells its `DistributedSampler` the same number each time"
                   : "every epoch over `{}` has the same shuffle order: nothing calls `set_epoch` on its `DistributedSampler`",
-         {Quoted(context_, loop.iterable)}});
+         {Quoted(context_, Shown(loop))}});
     AddLabel(finding, finding.span, LabelRole::Primary, {"the same order each time", {}});
     AddLabel(finding, SpanOf(context_, epochs), LabelRole::Note, {"once an epoch", {}});
     if (const std::optional<Site> made = MadeNear(loop, sampler)) AddLabel(finding, SpanOf(context_, *made), LabelRole::Why, {"this sampler shuffles by its epoch", {}});
@@ -214,7 +226,7 @@ class Epochs {
 
   // Where the sampler is made: in the file of the loop, if there is such a place, or else in its program.
   std::optional<Site> MadeNear(const LoaderLoop& loop, ValueId sampler) {
-    const ir::ModuleId own = context_.program.funcs[loop.iterable.function].module;
+    const ir::ModuleId own = context_.program.funcs[loop.place().function].module;
     std::optional<Site> near;
     for (const Site& made : context_.loading.MadeAt(sampler)) {
       const ir::ModuleId module = context_.program.funcs[made.function].module;
@@ -300,6 +312,7 @@ class Epochs {
   std::vector<Told> lost_;                               // told, but without such a method
   std::vector<ir::ModuleId> unclear_;                    // where something unknown is told an epoch
   std::vector<source::Span> seen_;
+  std::set<uint32_t> drawn_;                             // loaders, by ValueId
 };
 
 void Check(const Context& context, FindingSink& sink) { Epochs(context, sink).Run(); }
@@ -318,7 +331,8 @@ extern const Rule MissingSetEpoch = {
 A training loop that goes several times over a loader whose `DistributedSampler` shuffles, where
 nobody tells the sampler which epoch it is. The sampler is followed from where it is made, through
 helpers, tuples, fields and parameters, into the loader and to the loop, also through objects of the project
-that go over the loader they were made with (`Prefetcher(loader)`); the epochs may be a loop in
+that go over the loader they were made with (`Prefetcher(loader)`), and generators that hand its batches
+on (`endless(loader)`), however many programs use them; the epochs may be a loop in
 the same function or in a caller, or a `while step < total`. Also `set_epoch` called on the loader,
 which has no such method, and `set_epoch(0)`, which says the same each time.
 
