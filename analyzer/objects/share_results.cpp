@@ -337,7 +337,8 @@ void ShareResults::AddShown(size_t loop, FuncId function, const FlowFrom& flow, 
   const ir::Module& module = program_.module_of(function);
   for (const Display& display : displays_.In(function)) {
     const ir::Expr& call = module[display.call.expr];
-    if (call.begin < begin || call.begin >= end) continue;
+    // `print(evaluate(model))` is done after what stands in it.
+    if (call.end < begin || call.begin >= end) continue;
     const auto value = std::ranges::find_if(display.shown, [&](ir::ExprId expr) { return flow.Holds(expr) && Differs(function, expr); });
     if (value == display.shown.end() || SpeaksOfRanks(function, display)) continue;
     uses_.push_back({ShareUse::Kind::Shown, display.call, *value, loop});
