@@ -60,16 +60,26 @@ class Files {
     }
   }
 
-  // `if rank == 0: os.makedirs(folder)`, then every rank writes into it.
+  // `if rank == 0: os.makedirs(folder)`, then every rank writes into it or lists it.
   void VisitFolder(const FileUse& make) {
-    if (!make.path.HasText() || make.path.Changes() || !IsFirstOnly(RanksOf(make), world_)) return;
-    for (const FileUse& write : context_.file_uses.uses()) {
-      const bool makes_it = write.call->entry->Has(knowledge::Role::MakeFolder);
-      if (write.act != FileAct::Write || makes_it || FolderOf(write.path) != make.path.Spelled() || IsMadeByAll(make)) continue;
-      if (RanksOf(write) != traces::RankSet::All(world_.size())) continue;
-      VisitPair(make, write, {"every rank writes into a folder that rank 0 has perhaps not made yet: nothing makes the others wait", {}},
+    if (make.path.Changes() || !IsFirstOnly(RanksOf(make), world_)) return;
+    for (const FileUse& use : context_.file_uses.uses()) {
+      const bool writes = make.path.HasText() && IsWriteInto(use, make);
+      if ((!writes && !IsListingOf(use, make)) || RanksOf(use) != traces::RankSet::All(world_.size()) || IsMadeByAll(make)) continue;
+      VisitPair(make, use, {writes ? "every rank writes into a folder that rank 0 has perhaps not made yet: nothing makes the others wait"
+                                   : "every rank lists a folder that rank 0 has perhaps not made yet: nothing makes the others wait", {}},
                 "too early on the other ranks", "made on rank 0 only");
     }
+  }
+
+  static bool IsWriteInto(const FileUse& use, const FileUse& make) {
+    return use.act == FileAct::Write && !use.call->entry->Has(knowledge::Role::MakeFolder) && FolderOf(use.path) == make.path.Spelled();
+  }
+
+  // `os.listdir(folder)`, which fails where there is none; a pattern (`glob`) finds nothing there.
+  static bool IsListingOf(const FileUse& use, const FileUse& make) {
+    const bool is_same = use.value == make.value || (make.path.HasText() && use.path.Spelled() == make.path.Spelled());
+    return use.act == FileAct::List && !use.call->entry->Has(knowledge::Role::LooksAtDisk) && is_same;
   }
 
   static std::string FolderOf(const objects::FilePath& path) {
@@ -296,7 +306,7 @@ A file that is written on rank 0, or on one rank of each node, and then read by 
 one rank downloads and all ranks open, while nothing in between makes the others wait. Writing and reading may
 stand in helpers, if some function comes to both, the writing first.
 
-Also a folder that rank 0 makes and every rank then writes into, and files that each rank writes for itself
+Also a folder that rank 0 makes and every rank then writes into or lists (`os.listdir`), and files that each rank writes for itself
 and rank 0 then collects by a pattern. `torch.cuda.synchronize` makes nobody wait for another rank.
 
 ## Why it hurts
