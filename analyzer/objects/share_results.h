@@ -85,6 +85,7 @@ class ShareResults {
   static bool HasConstant(const ir::Module& module, ir::ExprId compare);
   static bool IsCut(const ir::Module& module, ir::ExprId subscript);
   bool Differs(FuncId function, ir::ExprId expr) const;
+  bool IsSize(ValueId value) const;
   bool IsCutBehind(FuncId function, const FlowFrom& flow, uint32_t begin) const;
   bool SpeaksOfRanks(FuncId function, const Display& display) const;
   bool Writes(ir::ModuleId module, ir::StmtId branch) const;

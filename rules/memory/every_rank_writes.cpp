@@ -387,9 +387,9 @@ It is *possible*, and hidden by default, where one rank of each node writes, as 
 mean it so; where the name is that of an item, which may be of the rank's own share, or a function's result of
 which nothing is known; where all write the same word, or settings of the run (what the command line or a file
 says, also the configuration of a model or a tokenizer as it was read) that nothing in the program reads, so
-that it matters to nobody who was last; where what is written is
-an export; where the scripts and pages of the project start programs, but none of them on ranks, and a script in no
-package does not start them itself; and where a process group is made, but no file on the way wraps a model, communicates, deals out
+that it matters to nobody who was last; where what is written is an export; where the scripts and pages of the
+project start programs, but none of them on ranks, and a script in no package does not start them itself; and
+where a process group is made, but no file on the way wraps a model, communicates, deals out
 data or asks for ranks.
 
 ## Fix
