@@ -312,8 +312,8 @@ extern const Rule EveryRankWrites = {
     .name = "every-rank-writes",
     .severity = Severity::Warning,
     .on_by_default = false,
-    .preview = "of 66 findings on public code that were read 44 were right: what all write alike, scripts that nobody starts, and other "
-               "projects in one repository, whose lines are not told apart",
+    .preview = "of 75 findings on fresh public code that were read 49 were right: scripts that are started on one device each, helpers "
+               "whose callers name the rank in a folder, and files that nobody starts",
     .languages = "Python",
     .summary = "file that all ranks, or one rank of each node, write under the same path",
     .explanation = R"md(
@@ -326,8 +326,9 @@ ranks: it may hold the local rank and still be one.
 
 Files are those of `torch.save`, `open(path, "w")`, `numpy.save`, `json.dump`, `yaml.dump`,
 `to_csv`, `save_file`, `save_pretrained` and what else the knowledge base gives the role `write`
-or `remove_file`. So is what all ranks append alike to one file (`open("results.txt", "a")`). Logs and folders
-are left out: two ranks that make one folder with `exist_ok`, or write their own lines into one log, harm nobody.
+or `remove_file`. So is what all ranks append alike to one file (`open("results.txt", "a")`). Logs and
+folders are left out: two ranks that make one folder with `exist_ok`, or write their own lines into one log,
+harm nobody.
 
 ## Why it hurts
 
