@@ -329,8 +329,9 @@ A file that is written on rank 0, or on one rank of each node, and then read by 
 one rank downloads and all ranks open, while nothing in between makes the others wait. Writing and reading may
 stand in helpers, if some function comes to both, the writing first.
 
-Also a folder that rank 0 makes and every rank then writes into or lists (`os.listdir`), and files that each rank writes for itself
-and rank 0 then collects by a pattern. `torch.cuda.synchronize` makes nobody wait for another rank.
+Also a folder that rank 0 makes and every rank then writes into or lists (`os.listdir`), and files that each
+rank writes for itself and rank 0 then collects by a pattern. `torch.cuda.synchronize` makes nobody wait for
+another rank.
 
 ## Why it hurts
 
