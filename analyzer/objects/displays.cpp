@@ -10,11 +10,17 @@ namespace {
 
 constexpr std::string_view kMethods[] = {"info", "add_scalar", "add_scalars", "log_metrics", "log_metric", "log_scalar"};
 
-bool Mentions(const ir::Module& module, ir::ExprId expr, base::NameId name) {
-  if (module[expr].kind == ir::ExprKind::Name) return ir::NameOf(module[expr]) == name;
+bool Mentions(const ir::Module& module, ir::ExprId expr, const std::vector<base::NameId>& names) {
+  if (module[expr].kind == ir::ExprKind::Name) return std::ranges::count(names, ir::NameOf(module[expr])) > 0;
   bool found = false;
-  ir::ForEachPart(module, expr, [&](ir::ExprId part) { found = found || Mentions(module, part, name); });
+  ir::ForEachPart(module, expr, [&](ir::ExprId part) { found = found || Mentions(module, part, names); });
   return found;
+}
+
+void AddTargets(const ir::Module& module, ir::ExprId target, std::vector<base::NameId>& names) {
+  if (module[target].kind == ir::ExprKind::Name) names.push_back(ir::NameOf(module[target]));
+  if (module[target].kind != ir::ExprKind::Tuple && module[target].kind != ir::ExprKind::List) return;
+  for (const ir::ExprId item : ir::Items(module, module[target])) AddTargets(module, item, names);
 }
 
 }  // namespace
@@ -62,28 +68,42 @@ void Displays::AddHelpers() {
   while (!work.empty()) {
     const FuncId function = work.back();
     work.pop_back();
-    bool is_new = false;
-    for (const Display& display : displays_[function.index]) is_new = NoteParams(function, display) || is_new;
-    if (!is_new) continue;
+    if (!NoteParams(function)) continue;
     for (const Site& caller : index_.CallersOf(function)) {
       if (AddCallOf(function, caller)) work.push_back(caller.function);
     }
   }
 }
 
-bool Displays::NoteParams(FuncId function, const Display& display) {
+bool Displays::NoteParams(FuncId function) {
   const ir::Module& module = program_.module_of(function);
   const auto& params = program_.function(function).params;
+  const std::vector<Display>& displays = displays_[function.index];
+  if (displays.empty()) return false;
   std::vector<bool>& shown = shown_params_[function.index];
   shown.resize(params.size());
   bool is_new = false;
   for (size_t i = 0; i < params.size(); ++i) {
-    const bool is_shown = !shown[i] && std::ranges::any_of(display.shown, [&](ir::ExprId arg) { return Mentions(module, arg, params[i].name); });
-    if (!is_shown) continue;
-    shown[i] = true;
-    is_new = true;
+    if (shown[i]) continue;
+    const std::vector<base::NameId> names = NamesOf(function, params[i].name);
+    const auto is_shown = [&](ir::ExprId arg) { return Mentions(module, arg, names); };
+    shown[i] = std::ranges::any_of(displays, [&](const Display& display) { return std::ranges::any_of(display.shown, is_shown); });
+    is_new = is_new || shown[i];
   }
   return is_new;
+}
+
+// A parameter, and what loops over it take out: `for name, value in metrics.items(): writer.add_scalar(name, value, step)`.
+std::vector<base::NameId> Displays::NamesOf(FuncId function, base::NameId param) const {
+  const ir::ModuleId module_id = program_.funcs[function].module;
+  const ir::Module& module = program_.modules[module_id];
+  std::vector<base::NameId> names = {param};
+  for (uint32_t i = 0; i < module.stmts.size(); ++i) {
+    const ir::Stmt& stmt = module[ir::StmtId{i}];
+    if (stmt.kind != ir::StmtKind::For || index_.FunctionOf(module_id, ir::StmtId{i}) != function) continue;
+    if (Mentions(module, ir::AssignedOf(stmt), names)) AddTargets(module, ir::ExprId{stmt.a}, names);
+  }
+  return names;
 }
 
 bool Displays::AddCallOf(FuncId helper, const Site& call) {

@@ -1,5 +1,5 @@
 // What a program shows to people: prints, log lines, points of curves, and the helpers of the project that hand one of
-// their parameters on to these.
+// their parameters, or what they take out of one in a loop, on to these.
 //
 // A call is a display if the knowledge base says so (role `show`), or if its object is not known and the method is one by
 // which loggers and writers of curves are called. Not sound: an object of another kind may have a method of that name.
@@ -30,7 +30,8 @@ class Displays {
   bool Shows(FuncId function, ir::ExprId call) const;
   void AddDisplay(FuncId function, ir::ExprId call);
   void AddHelpers();
-  bool NoteParams(FuncId function, const Display& display);
+  bool NoteParams(FuncId function);
+  std::vector<base::NameId> NamesOf(FuncId function, base::NameId param) const;
   bool AddCallOf(FuncId helper, const Site& call);
 
   const binding::Program& program_;

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "analyzer/objects/jobs.h"
+#include "analyzer/objects/lightning_calls.h"
 #include "analyzer/objects/values.h"
 
 namespace allranks::objects {
@@ -16,6 +17,7 @@ JobRuns::JobRuns(const binding::Program& program, const knowledge::Knowledge& kn
   NoteGivers(facts);
   NoteStarters(facts);
   NoteJobs();
+  NoteOwnRanks();
   NoteTurns(facts);
 }
 
@@ -29,6 +31,43 @@ bool JobRuns::IsRunByRanks(const Site& site) const {
   const bool is_run = run_[site.function.index] ||
                       std::ranges::any_of(ways, [&](const Site& caller) { return handed_over_[caller.function.index]; });
   return is_run && std::ranges::none_of(ways, [&](const Site& caller) { return start_ranks_[caller.function.index]; });
+}
+
+bool JobRuns::IsStartedOnRanks(const Site& site) const {
+  const auto lines = launch_.lines();
+  const bool starts_ranks = std::ranges::any_of(lines, [](const LaunchLine& line) { return line.starts_ranks || line.is_job_of_one; });
+  return lines.empty() || starts_ranks || has_own_ranks_[program_.funcs[site.function].module.index] || IsOfPackage(site);
+}
+
+// Whether a file in a package comes to a place when it is started: that may be installed under a name of its own.
+bool JobRuns::IsOfPackage(const Site& site) const {
+  const auto is_in_package = [&](ir::ModuleId module) { return program_.infos[module].dotted.find('.') != std::string::npos; };
+  std::vector<Site> ways = index_.WaysTo(site);
+  ways.push_back(site);
+  bool is_started = false;
+  for (const Site& way : ways) {
+    const binding::Func& func = program_.funcs[way.function];
+    if (func.function != ir::kTopLevel) continue;
+    if (is_in_package(func.module)) return true;
+    is_started = true;
+  }
+  return !is_started && is_in_package(program_.funcs[site.function].module);
+}
+
+void JobRuns::NoteOwnRanks() {
+  has_own_ranks_.resize(program_.modules.size());
+  std::vector<FuncId> starters;
+  for (const KnownCall& trainer : FindLightningCalls(program_, index_).trainers) starters.push_back(trainer.function);
+  for (uint32_t f = 0; f < start_ranks_.size(); ++f) {
+    if (start_ranks_[f]) starters.push_back(FuncId{f});
+  }
+  if (starters.empty()) return;
+  const binding::Neighbourhood neighbourhood(program_);
+  for (const FuncId starter : starters) {
+    const ir::ModuleId module = program_.funcs[starter].module;
+    if (has_own_ranks_[module.index]) continue;
+    for (const ir::ModuleId used : neighbourhood.UsedBy(module)) has_own_ranks_[used.index] = true;
+  }
 }
 
 // A function that makes a job, in itself or far below, and that nobody is seen to call is there to be run by the ranks.

@@ -270,7 +270,7 @@ void ShareResults::Follow(size_t loop, const Site& from, uint32_t begin, uint32_
   AddCombined(loop, from, flow, begin, way);
   const uint32_t first = FirstCombination(function, seed, begin);
   if (first < end) return;
-  AddShown(loop, function, flow, end, first);
+  AddShown(loop, from, flow, end, first);
   AddChosen(loop, function, flow, end, first);
   AddStepped(loop, function, flow, end, first);
   FollowReturns(loop, function, flow, first, way);
@@ -333,12 +333,17 @@ bool ShareResults::IsCutBehind(FuncId function, const FlowFrom& flow, uint32_t b
   });
 }
 
-void ShareResults::AddShown(size_t loop, FuncId function, const FlowFrom& flow, uint32_t begin, uint32_t end) {
+void ShareResults::AddShown(size_t loop, const Site& from, const FlowFrom& flow, uint32_t begin, uint32_t end) {
+  const auto [function, seed] = from;
   const ir::Module& module = program_.module_of(function);
   for (const Display& display : displays_.In(function)) {
     const ir::Expr& call = module[display.call.expr];
-    if (call.begin < begin || call.begin >= end) continue;
-    const auto value = std::ranges::find_if(display.shown, [&](ir::ExprId expr) { return flow.Holds(expr) && Differs(function, expr); });
+    // `print(evaluate(model))` is done after what stands in it.
+    const bool is_around = call.begin <= module[seed].begin && call.end >= module[seed].end;
+    if ((call.begin < begin && !is_around) || call.begin >= end) continue;
+    const auto value = std::ranges::find_if(display.shown, [&](ir::ExprId expr) {
+      return flow.Holds(expr) && Differs(function, expr) && !IsSize(facts_.value(program_.funcs[function].module, expr));
+    });
     if (value == display.shown.end() || SpeaksOfRanks(function, display)) continue;
     uses_.push_back({ShareUse::Kind::Shown, display.call, *value, loop});
   }
@@ -409,6 +414,14 @@ bool ShareResults::Differs(FuncId function, ir::ExprId expr) const {
   if (!value || facts_.values_store.axes(value).has(knowledge::Axis::Clock)) return false;
   if (IsShareOfRank(value)) return true;
   return facts_.values_store.has_param(value) && values_.AnyPart(value, [&](ValueId part) { return IsShareOfRank(part); });
+}
+
+// `print(len(features))`, `print(features.shape)`: how much a rank has, and no result.
+bool ShareResults::IsSize(ValueId value) const {
+  constexpr std::string_view kSizes[] = {"builtins.len", "shape", "size", "numel"};
+  const variation::Value& node = facts_.values_store[value];
+  const base::NameId name = node.kind == variation::ValueKind::Derived ? facts_.values_store.OperationOf(node.a) : base::NameId();
+  return name && std::ranges::count(kSizes, program_.text(name)) > 0;
 }
 
 // `print(f"rank {rank}: {accuracy}")` says what it is.

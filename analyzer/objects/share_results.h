@@ -76,7 +76,7 @@ class ShareResults {
   void Follow(size_t loop, const Site& from, uint32_t begin, uint32_t end, Way way);
   void AddCombined(size_t loop, const Site& from, const FlowFrom& flow, uint32_t begin, Way way);
   bool CutsItems(const Site& call) const;
-  void AddShown(size_t loop, FuncId function, const FlowFrom& flow, uint32_t begin, uint32_t end);
+  void AddShown(size_t loop, const Site& from, const FlowFrom& flow, uint32_t begin, uint32_t end);
   void AddChosen(size_t loop, FuncId function, const FlowFrom& flow, uint32_t begin, uint32_t end);
   void AddStepped(size_t loop, FuncId function, const FlowFrom& flow, uint32_t begin, uint32_t end);
   void FollowReturns(size_t loop, FuncId function, const FlowFrom& flow, uint32_t end, Way way);
@@ -85,6 +85,7 @@ class ShareResults {
   static bool HasConstant(const ir::Module& module, ir::ExprId compare);
   static bool IsCut(const ir::Module& module, ir::ExprId subscript);
   bool Differs(FuncId function, ir::ExprId expr) const;
+  bool IsSize(ValueId value) const;
   bool IsCutBehind(FuncId function, const FlowFrom& flow, uint32_t begin) const;
   bool SpeaksOfRanks(FuncId function, const Display& display) const;
   bool Writes(ir::ModuleId module, ir::StmtId branch) const;

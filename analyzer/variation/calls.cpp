@@ -3,6 +3,7 @@
 #include "analyzer/base/option_attribute.h"
 #include "analyzer/variation/equal_shares.h"
 #include "analyzer/variation/evaluator.h"
+#include "analyzer/variation/records.h"
 
 namespace allranks::variation {
 namespace {
@@ -357,6 +358,30 @@ void FunctionEvaluator::ForgetHeap(std::span<const CallArgument> args, ValueId r
   });
 }
 
+namespace {
+
+// An object of a class that nobody wrote a constructor for, with the fields that it is made with, if it is a record.
+ValueId RecordOf(const binding::Program& program, ValueStore& store, binding::ClassId class_id, std::span<const CallArgument> args) {
+  const Value object{.kind = ValueKind::Instance, .a = class_id.index};
+  const std::vector<NameId> fields = RecordFields(program, class_id);
+  std::vector<ValueId> kids;
+  size_t next = 0;
+  for (const CallArgument& arg : args) {
+    const bool is_positional = arg.kind == ir::ArgKind::Positional && next < fields.size();
+    const NameId field = is_positional ? fields[next++] : arg.keyword;
+    const bool is_known = is_positional || (arg.kind == ir::ArgKind::Keyword && std::ranges::find(fields, field) != fields.end());
+    // `Output(*parts)`
+    if (!is_known || !arg.value) return store.Make(object, {});
+    kids.push_back(store.Str(field));
+    // A list of records that are linked has no end.
+    const bool is_record = store[arg.value].kind == ValueKind::Instance;
+    kids.push_back(is_record ? store.Make({.kind = ValueKind::Instance, .a = store[arg.value].a, .b = store[arg.value].b}, {}) : arg.value);
+  }
+  return store.Make(object, kids);
+}
+
+}  // namespace
+
 ValueId FunctionEvaluator::Construct(ir::ExprId site, ValueId callee, binding::ClassId class_id,
                                      std::span<const CallArgument> args) {
   const ValueId object = InstanceValue(class_id);
@@ -367,7 +392,7 @@ ValueId FunctionEvaluator::Construct(ir::ExprId site, ValueId callee, binding::C
   std::vector<ValueId> values;
   for (const CallArgument& arg : args) values.push_back(arg.value);
   RecordCall(facts_.calls, site, CallKind::Construct, values).callee = callee;
-  return object;
+  return RecordOf(tables_.program, store_, class_id, args);
 }
 
 ValueId FunctionEvaluator::CallObject(ir::ExprId site, ValueId object, std::span<const CallArgument> args) {

@@ -14,6 +14,21 @@ bool IsUnknownRead(const ValueStore& store, ValueId id) {
   return value.kind == ValueKind::Select && IsUnknownRead(store, store.Kids(id)[1]) && IsUnknownRead(store, store.Kids(id)[2]);
 }
 
+// What a record was made with for a field; none if that is not seen.
+ValueId GivenFor(const ValueStore& store, ValueId record, NameId field) {
+  const auto kids = store.Kids(record);
+  for (size_t i = 0; i + 1 < kids.size(); i += 2) {
+    if (NameId{store[kids[i]].a} == field) return kids[i + 1];
+  }
+  return ValueId::None();
+}
+
+// Says more than the type that a field is declared with.
+bool IsTelling(const Value& value) {
+  const bool is_unknown = value.kind == ValueKind::Unknown || value.kind == ValueKind::Derived;
+  return !is_unknown || !value.axes.empty() || (value.flags & kHasParam) != 0;
+}
+
 }  // namespace
 
 ValueId FunctionEvaluator::Member(ir::ExprId site, ValueId object, NameId attr) {
@@ -99,7 +114,9 @@ ValueId FunctionEvaluator::MemberOfInstance(ir::ExprId site, ValueId object, Val
     }
     return CallFunction(site, MethodValue(method, object, false), method, object, {}, CallKind::Function);
   }
-  if (const ValueId field = FieldOf(class_id, attr, is_super)) return field;
+  const ValueId field = FieldOf(class_id, attr, is_super);
+  if (const ValueId made = GivenFor(store_, object, attr); made && (!field || IsTelling(store_[made]))) return made;
+  if (field) return field;
   if (const knowledge::EntryId entry = InferredMember(class_id, attr)) return MemberOfKnown(site, object, entry);
   if (const knowledge::Hint* hint = knowledge_.FindHint(attr)) {
     if (const ValueId hinted = tables_.HintValue(*hint)) return hinted;

@@ -312,8 +312,10 @@ void FunctionEvaluator::EvalLoop(const ir::Stmt& stmt) {
     for (const uint32_t slot : assigned) {
       const ValueId initial = before.slots[slot];
       if (!initial || IsObjectLike(store_[LookThrough(tables_, initial)].kind)) continue;
-      const ValueId kids[] = {store_.Symbol(StmtSite(stmt), {})};
-      env_.slots[slot] = store_.Derived(tables_.NameSymbol(scope_.names[slot]), kids, axes[slot]);
+      // What the caller passed goes on in it: `path = path + ".png"` in each attempt.
+      const ValueId kids[] = {store_.Symbol(StmtSite(stmt), {}), initial};
+      const bool is_passed = store_[initial].kind == ValueKind::Param;
+      env_.slots[slot] = store_.Derived(tables_.NameSymbol(scope_.names[slot]), std::span(kids).first(is_passed ? 2 : 1), axes[slot]);
       if (store_[initial].mark) env_.slots[slot] = store_.WithMark(env_.slots[slot], store_[initial].mark);
       carried[slot] = env_.slots[slot];
     }

@@ -30,9 +30,10 @@ bool Same(const Value& a, const Value& b) {
          a.a == b.a && a.b == b.b;
 }
 
-// Kinds whose own identity does not vary even if what they hold does: a DDP wrapper of a varying module is one object.
+// Kinds whose own identity does not vary even if what they hold does: a DDP wrapper of a varying module is one object, and
+// so is a record of what varies.
 bool HoldsKids(ValueKind kind) {
-  return kind == ValueKind::Object || kind == ValueKind::Group || kind == ValueKind::Function ||
+  return kind == ValueKind::Object || kind == ValueKind::Instance || kind == ValueKind::Group || kind == ValueKind::Function ||
          kind == ValueKind::BoundExternal || kind == ValueKind::Partial || kind == ValueKind::Coordinate;
 }
 

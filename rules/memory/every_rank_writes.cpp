@@ -41,9 +41,33 @@ class Writers {
 
  private:
   bool IsAsked(const FileUse& use) const {
-    const bool changes_files = (use.act == FileAct::Write && !use.is_once) || IsRemovalThatFails(use);
+    const bool changes_files = (use.act == FileAct::Write && !use.is_once) || IsRemovalThatFails(use) || AppendsTheSame(use);
     return changes_files && !IsLeftToOne(use) && !paths_.IsMadeFirst(use.way) && runs_.IsRunByRanks(use.way.front()) && !runs_.IsInTurn(use.way) &&
            !context_.reach.IsApartFromJob(use.way);
+  }
+
+  // `with open("results.txt", "a") as file: file.write(f"{accuracy}\n")` of an accuracy that all ranks have: once for each rank. A
+  // text without any value (`"started\n"`) is a log, and what differs from rank to rank may be what each has to add.
+  bool AppendsTheSame(const FileUse& use) const {
+    if (use.act != FileAct::WriteLog || !use.call->entry->Has(knowledge::Role::OpenFile) || WritesOneText(use)) return false;
+    const std::vector<ValueId> written = Written(use);
+    return !written.empty() && !IsInLoopOfItsOwn(use) && std::ranges::none_of(written, [&](ValueId value) { return Varies(value, use); });
+  }
+
+  // `for line in summary: file.write(line)` of lines that one rank has collected.
+  bool IsInLoopOfItsOwn(const FileUse& use) const {
+    const ir::ModuleId module_id = context_.program.funcs[use.site().function].module;
+    const ir::Module& module = context_.program.modules[module_id];
+    return std::ranges::any_of(context_.file_uses.WritesInto(use), [&](const Site& write) {
+      return std::ranges::any_of(context_.index.LoopsAround(write), [&](ir::StmtId loop) {
+        return module[loop].kind == ir::StmtKind::For && Varies(context_.facts.value(module_id, ir::AssignedOf(module[loop])), use);
+      });
+    });
+  }
+
+  bool Varies(ValueId value, const FileUse& use) const {
+    const auto varies = [&](ValueId part) { return !context_.facts.values_store.axes(context_.file_uses.paths().Resolved(part, use.frame)).empty(); };
+    return !value || context_.values.AnyPart(value, varies);
   }
 
   // `model.save_pretrained(path, is_main_process=rank == 0)`, `save_function=accelerator.save`: an argument says who writes.
@@ -71,12 +95,10 @@ class Writers {
     const std::string name = SharedPaths::NameOf(use);
     // Somebody may well have asked whether it is still there.
     const bool removes = use.act == FileAct::Remove;
-    const bool is_sure = !removes && (!all || runs_.IsSharedWork(use.way)) && !WritesOneText(use) && IsNameKnown(use) && !IsRecordOfSettings(use);
+    const bool is_sure = !removes && (!all || runs_.IsSharedWork(use.way)) && runs_.IsStartedOnRanks(place) && !WritesOneText(use) && IsNameKnown(use) && !IsRecordOfSettings(use);
     Finding finding = FindingAt(
         context_, kCode, Severity::Warning, is_sure ? Confidence::Likely : Confidence::Possible, place,
-        {removes ? "{} removes `{}`: on a shared file system the later ranks find it gone"
-                 : "{} writes `{}`: on a shared file system they overwrite each other",
-         {all ? "every rank" : "one rank of each node", name}});
+        {MessageOf(use.act), {all ? "every rank" : "one rank of each node", name}});
     findings::Assume(finding, AssumedOf(use, all));
     AddLabel(finding, finding.span, LabelRole::Primary, {"the same path on all of them", {}});
     if (use.way.size() > 1) AddLabel(finding, SpanOf(context_, use.site()), LabelRole::Note, {removes ? "removed here" : "written here", {}});
@@ -85,6 +107,12 @@ class Writers {
     if (!removes) AddFix(place, finding);
     const auto [kept, is_new] = found_.try_emplace({span.file.index, span.begin}, finding);
     if (!is_new && finding.confidence > kept->second.confidence) kept->second = std::move(finding);
+  }
+
+  static std::string_view MessageOf(FileAct act) {
+    if (act == FileAct::Remove) return "{} removes `{}`: on a shared file system the later ranks find it gone";
+    if (act == FileAct::WriteLog) return "{} appends the same to `{}`: on a shared file system it is there once for each of them";
+    return "{} writes `{}`: on a shared file system they overwrite each other";
   }
 
   // The test that lets one rank of each node through, there or in a caller.
@@ -284,8 +312,8 @@ extern const Rule EveryRankWrites = {
     .name = "every-rank-writes",
     .severity = Severity::Warning,
     .on_by_default = false,
-    .preview = "of 66 findings on public code that were read 44 were right: what all write alike, scripts that nobody starts, and other "
-               "projects in one repository, whose lines are not told apart",
+    .preview = "of 116 findings on public code that were read 83 were right: scripts that are started on one device each, helpers whose "
+               "callers name the rank in a folder, and files that nobody starts",
     .languages = "Python",
     .summary = "file that all ranks, or one rank of each node, write under the same path",
     .explanation = R"md(
@@ -298,8 +326,9 @@ ranks: it may hold the local rank and still be one.
 
 Files are those of `torch.save`, `open(path, "w")`, `numpy.save`, `json.dump`, `yaml.dump`,
 `to_csv`, `save_file`, `save_pretrained` and what else the knowledge base gives the role `write`
-or `remove_file`. Logs and folders are left out: two ranks that make one folder with `exist_ok`,
-or append lines to one log, harm nobody.
+or `remove_file`. So is what all ranks append alike to one file (`open("results.txt", "a")`). Logs and
+folders are left out: two ranks that make one folder with `exist_ok`, or write their own lines into one log,
+harm nobody.
 
 ## Why it hurts
 
@@ -332,6 +361,7 @@ if epoch % 10 == 0 and dist.get_rank() == 0:
   named after the rank (`args.local_rank`, `"log-rank%d.txt"`, what is handed to `init_process_group` as
   `rank`). So too where only one of several names does: `suffix += f"-{rank}"` under `if rank > 0`.
 * All open the file, and one rank puts something into it.
+* What is appended differs from rank to rank, or is a text that holds no value.
 * An argument says who writes: `save_pretrained(path, is_main_process=rank == 0)`.
 * A variable is asked for (`if best is not None`) that one rank alone has set, or a parameter that no call
   passes.
@@ -358,8 +388,9 @@ It is *possible*, and hidden by default, where one rank of each node writes, as 
 mean it so; where the name is that of an item, which may be of the rank's own share, or a function's result of
 which nothing is known; where all write the same word, or settings of the run (what the command line or a file
 says, also the configuration of a model or a tokenizer as it was read) that nothing in the program reads, so
-that it matters to nobody who was last; where what is written is
-an export; and where a process group is made, but no file on the way wraps a model, communicates, deals out
+that it matters to nobody who was last; where what is written is an export; where the scripts and pages of the
+project start programs, but none of them on ranks, and a script in no package does not start them itself; and
+where a process group is made, but no file on the way wraps a model, communicates, deals out
 data or asks for ranks.
 
 ## Fix

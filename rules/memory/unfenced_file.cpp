@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <optional>
 #include <set>
 #include <span>
 #include <utility>
@@ -60,16 +61,26 @@ class Files {
     }
   }
 
-  // `if rank == 0: os.makedirs(folder)`, then every rank writes into it.
+  // `if rank == 0: os.makedirs(folder)`, then every rank writes into it or lists it.
   void VisitFolder(const FileUse& make) {
-    if (!make.path.HasText() || make.path.Changes() || !IsFirstOnly(RanksOf(make), world_)) return;
-    for (const FileUse& write : context_.file_uses.uses()) {
-      const bool makes_it = write.call->entry->Has(knowledge::Role::MakeFolder);
-      if (write.act != FileAct::Write || makes_it || FolderOf(write.path) != make.path.Spelled() || IsMadeByAll(make)) continue;
-      if (RanksOf(write) != traces::RankSet::All(world_.size())) continue;
-      VisitPair(make, write, {"every rank writes into a folder that rank 0 has perhaps not made yet: nothing makes the others wait", {}},
+    if (make.path.Changes() || !IsFirstOnly(RanksOf(make), world_)) return;
+    for (const FileUse& use : context_.file_uses.uses()) {
+      const bool writes = make.path.HasText() && IsWriteInto(use, make);
+      if ((!writes && !IsListingOf(use, make)) || RanksOf(use) != traces::RankSet::All(world_.size()) || IsMadeByAll(make) || IsThereAlready(make, use)) continue;
+      VisitPair(make, use, {writes ? "every rank writes into a folder that rank 0 has perhaps not made yet: nothing makes the others wait"
+                                   : "every rank lists a folder that rank 0 has perhaps not made yet: nothing makes the others wait", {}},
                 "too early on the other ranks", "made on rank 0 only");
     }
+  }
+
+  static bool IsWriteInto(const FileUse& use, const FileUse& make) {
+    return use.act == FileAct::Write && !use.call->entry->Has(knowledge::Role::MakeFolder) && FolderOf(use.path) == make.path.Spelled();
+  }
+
+  // `os.listdir(folder)`, which fails where there is none; a pattern (`glob`) finds nothing there.
+  static bool IsListingOf(const FileUse& use, const FileUse& make) {
+    const bool is_same = use.value == make.value || (make.path.HasText() && use.path.Spelled() == make.path.Spelled());
+    return use.act == FileAct::List && !use.call->entry->Has(knowledge::Role::LooksAtDisk) && is_same;
   }
 
   static std::string FolderOf(const objects::FilePath& path) {
@@ -86,6 +97,15 @@ class Files {
     });
   }
 
+  // It was made once before, and the ranks have met since.
+  bool IsThereAlready(const FileUse& make, const FileUse& use) const {
+    return std::ranges::any_of(context_.file_uses.uses(), [&](const FileUse& other) {
+      if (other.act != FileAct::MakeFolder || (other.value != make.value && other.path.Spelled() != make.path.Spelled())) return false;
+      const std::optional<Parting> at = PartingOf(other, use);
+      return at && IsAfter(at->before, at->later) && IsFencedOnTheWay(other, use, *at);
+    });
+  }
+
   // Every rank writes its part, then rank 0 collects what is there.
   void VisitParts(const FileUse& write) {
     if (write.path.Name().IsText() || RanksOf(write) != traces::RankSet::All(world_.size())) return;
@@ -98,22 +118,35 @@ class Files {
 
   traces::RankSet RanksOf(const FileUse& use) const { return context_.reach.RanksOnWay(use.way, world_); }
 
-  // One after the other on the way of some function, and nothing in between at which the ranks meet.
-  void VisitPair(const FileUse& first, const FileUse& then, findings::Text message, std::string_view too_early, std::string_view why) {
+  // Where the ways to two uses part: both places stand in one function.
+  struct Parting {
+    Site before, later;
+  };
+
+  std::optional<Parting> PartingOf(const FileUse& first, const FileUse& then) const {
     const std::vector<Site> before = PlacesOf(first);
     for (const Site& later : PlacesOf(then)) {
       const auto meeting = std::ranges::find(before, later.function, &Site::function);
-      if (meeting == before.end() || meeting->expr == later.expr) continue;
-      if (IsOfOneProcess(meeting->function)) return;
-      if (!IsAfter(*meeting, later) || AreArms(*meeting, later) || IsFenced(*meeting, later)) return;
-      if (IsFencedWithin(first, *meeting, true) || IsFencedWithin(then, later, false)) return;
-      // On the way from the place where both part to the file; the arguments may come from further out.
-      const bool is_on_way = std::ranges::any_of(then.way, [&](const Site& site) { return site.function == later.function && site.expr == later.expr; });
-      const Site place = is_on_way ? later : then.way.front();
-      const source::Span span = SpanOf(context_, place);
-      if (reported_.insert({span.file.index, span.begin}).second) Report(first.site(), *meeting, place, std::move(message), too_early, why);
-      return;
+      if (meeting != before.end() && meeting->expr != later.expr) return Parting{*meeting, later};
     }
+    return std::nullopt;
+  }
+
+  bool IsFencedOnTheWay(const FileUse& first, const FileUse& then, const Parting& at) const {
+    return IsFenced(at.before, at.later) || IsFencedWithin(first, at.before, true) || IsFencedWithin(then, at.later, false);
+  }
+
+  // One after the other on the way of some function, and nothing in between at which the ranks meet.
+  void VisitPair(const FileUse& first, const FileUse& then, findings::Text message, std::string_view too_early, std::string_view why) {
+    const std::optional<Parting> at = PartingOf(first, then);
+    if (!at || IsOfOneProcess(at->before.function)) return;
+    if (!IsAfter(at->before, at->later) || AreArms(at->before, at->later) || IsFencedOnTheWay(first, then, *at)) return;
+    // On the way from the place where both part to the file; the arguments may come from further out.
+    const Site& later = at->later;
+    const bool is_on_way = std::ranges::any_of(then.way, [&](const Site& site) { return site.function == later.function && site.expr == later.expr; });
+    const Site place = is_on_way ? later : then.way.front();
+    const source::Span span = SpanOf(context_, place);
+    if (reported_.insert({span.file.index, span.begin}).second) Report(first.site(), at->before, place, std::move(message), too_early, why);
   }
 
   // A test, or the process that starts the ranks and waits for them, does one after the other.
@@ -296,8 +329,9 @@ A file that is written on rank 0, or on one rank of each node, and then read by 
 one rank downloads and all ranks open, while nothing in between makes the others wait. Writing and reading may
 stand in helpers, if some function comes to both, the writing first.
 
-Also a folder that rank 0 makes and every rank then writes into, and files that each rank writes for itself
-and rank 0 then collects by a pattern. `torch.cuda.synchronize` makes nobody wait for another rank.
+Also a folder that rank 0 makes and every rank then writes into or lists (`os.listdir`), and files that each
+rank writes for itself and rank 0 then collects by a pattern. `torch.cuda.synchronize` makes nobody wait for
+another rank.
 
 ## Why it hurts
 
