@@ -8,6 +8,7 @@
 
 #include "analyzer/ir/walk.h"
 #include "analyzer/objects/lightning_calls.h"
+#include "analyzer/objects/main_guard.h"
 #include "analyzer/objects/switches.h"
 #include "analyzer/objects/test_files.h"
 
@@ -96,14 +97,7 @@ class Solver {
     return run_by;
   }
 
-  // `if __name__ == "__main__":`, and, once it ran, who starts the file.
-  ir::StmtId MainOf(ir::ModuleId module_id) const {
-    const ir::Module& module = program_.modules[module_id];
-    for (const ir::StmtId id : module.statements(module.functions[ir::kTopLevel].body)) {
-      if (module[id].kind == ir::StmtKind::If && AsksForMain(module, ir::ValueOf(module[id]))) return id;
-    }
-    return ir::StmtId::None();
-  }
+  // Once it ran: who starts the file.
   RunBy StarterOf(ir::ModuleId module) const {
     const uint32_t top = Top(module).index;
     return Strongest(HandedDown(top, as_started_[top]));
@@ -338,7 +332,7 @@ class Solver {
   bool IsOnlyForTests(ir::ModuleId module) const {
     if (IsTestFile(program_, module)) return true;
     // A script beside which a test of its functions lies.
-    if (AsksForMain(module)) return false;
+    if (MainOf(program_, module)) return false;
     const std::vector<ir::ModuleId> users = neighbourhood_.UsersOf(module);
     return users.size() > 1 &&
            std::ranges::all_of(users, [&](ir::ModuleId user) { return user == module || IsTestFile(program_, user); });
@@ -372,7 +366,7 @@ class Solver {
 
   // `if __name__ == "__main__"`, a notebook, or a file that nobody imports and that calls something when it is run.
   bool IsStarted(ir::ModuleId module_id) const {
-    if (program_.infos[module_id].path.ends_with(".ipynb") || AsksForMain(module_id)) return true;
+    if (program_.infos[module_id].path.ends_with(".ipynb") || MainOf(program_, module_id)) return true;
     const ir::Module& module = program_.modules[module_id];
     const bool is_imported = !neighbourhood_.ImportersOf(module_id).empty();
     for (const ir::StmtId id : module.statements(module.functions[ir::kTopLevel].body)) {
@@ -381,26 +375,16 @@ class Solver {
     }
     return false;
   }
-  bool AsksForMain(ir::ModuleId module_id) const { return static_cast<bool>(MainOf(module_id)); }
   // Whether a place at the top of a file is only run where the file is started, and not where it is imported.
   bool IsForMain(FuncId function, ir::ExprId expr) const {
     const ir::ModuleId module_id = program_.funcs[function].module;
     const ir::Module& module = program_.modules[module_id];
     const ir::Tree& tree = index_.tree(module_id);
     for (ir::StmtId at = tree.StatementOf(expr); at; at = tree.Parent(at)) {
-      if (module[at].kind == ir::StmtKind::If && AsksForMain(module, ir::ValueOf(module[at]))) return true;
+      if (module[at].kind == ir::StmtKind::If && AsksForMain(program_, module, ir::ValueOf(module[at]))) return true;
     }
     return false;
   }
-  bool AsksForMain(const ir::Module& module, ir::ExprId test) const {
-    if (module[test].kind != ir::ExprKind::Compare) return false;
-    bool found = false;
-    ir::ForEachPart(module, test, [&](ir::ExprId part) {
-      found = found || (module[part].kind == ir::ExprKind::Name && program_.text(ir::NameOf(module[part])) == "__name__");
-    });
-    return found;
-  }
-
   // From callers to callees.
   void Descend(std::vector<RunSet>& sets) {
     std::vector<uint32_t> work;
@@ -511,7 +495,7 @@ Launch::Launch(const binding::Program& program, const knowledge::Knowledge& know
   Solver solver(program, knowledge, facts, index, lines);
   run_by_ = solver.Run();
   for (uint32_t m = 0; m < program.modules.size(); ++m) {
-    const ir::StmtId main = solver.MainOf(ir::ModuleId{m});
+    const ir::StmtId main = MainOf(program, ir::ModuleId{m});
     const ir::Module& module = program.modules[ir::ModuleId{m}];
     if (main) main_blocks_.push_back({module[main].begin, module[main].end, solver.StarterOf(ir::ModuleId{m})});
     else main_blocks_.emplace_back();

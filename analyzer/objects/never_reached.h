@@ -3,7 +3,7 @@
 // A test is never passed where it asks an option for a value that is not among its choices (`args.data == "CIFAR"` of
 // `choices=["IMNET"]`), or where another test or an `assert` before it says the opposite of the same setting. Settings are
 // parameters and options of the command line, which do not change while a function runs; of all other values two tests in a
-// row may come out differently.
+// row may come out differently. Nor does a run get to a function of a script that no file of the project names.
 //
 // Not sound where a function that is called in between changes an option.
 #pragma once
@@ -35,6 +35,7 @@ class NeverReached {
 
   bool Is(FuncId function, ir::StmtId stmt, std::vector<FuncId>& on_way) const;
   bool IsExcluded(FuncId function, ir::StmtId stmt) const;
+  bool IsUnused(FuncId function) const;
   void AddClaims(ValueId test, bool holds, std::vector<Claim>& claims) const;
   void AddComparison(ValueId test, bool holds, std::vector<Claim>& claims) const;
   bool IsImpossible(ir::ModuleId module, const Claim& claim) const;

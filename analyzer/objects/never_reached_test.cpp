@@ -54,6 +54,16 @@ TEST_F(NeverReachedTest, StateMayChangeBetweenTwoTests) {
   EXPECT_FALSE(IsNever("def f(x):\n  if x is None:\n    x = input()\n    if x is not None:\n      here()\n"));
 }
 
+TEST_F(NeverReachedTest, AFunctionOfAScriptThatNothingNames) {
+  const std::string work = "def work():\n  here()\n";
+  const std::string main = "def main():\n  dist.barrier()\nif __name__ == '__main__':\n  main()\n";
+  EXPECT_TRUE(IsNever(work + main));
+  EXPECT_FALSE(IsNever(work));
+  EXPECT_FALSE(IsNever(work + "jobs = {'work': 1}\n" + main));
+  EXPECT_FALSE(IsNever(work + "job = work\n" + main));
+  EXPECT_FALSE(IsNever("@command\n" + work + main));
+}
+
 TEST_F(NeverReachedTest, AFunctionThatIsOnlyCalledThere) {
   const std::string work = "def work():\n  here()\n";
   EXPECT_TRUE(IsNever(work + Option(", choices=['large']", "if args.data == 'small':\n  work()\n")));

@@ -217,13 +217,19 @@ bool FunctionEvaluator::IsBroadcastOf(ValueId condition, ValueId received, Value
     }
     return value_there;
   };
-  ValueId content = on_root(broadcast->second.before);
-  if (is_item) {
-    const uint32_t index = store_[store_.Kids(received)[1]].a;
-    if (store_[content].kind != ValueKind::Tuple || index >= store_[content].kid_count) return false;
-    content = store_.Kids(content)[index];
-  }
-  return on_root(content) == on_root(sent);
+  const auto is_sent_by = [&](const Broadcast& other) {
+    ValueId content = on_root(other.before);
+    if (is_item) {
+      const uint32_t index = store_[store_.Kids(received)[1]].a;
+      if (store_[content].kind != ValueKind::Tuple || index >= store_[content].kid_count) return false;
+      content = store_.Kids(content)[index];
+    }
+    return on_root(content) == on_root(sent);
+  };
+  // The root may send from the other arm: `if rank == 0: box = [x]; broadcast(box)`, `else: box = [None]; broadcast(box); x = box[0]`.
+  return std::ranges::any_of(broadcasts_, [&](const auto& other) {
+    return other.second.root == broadcast->second.root && is_sent_by(other.second);
+  });
 }
 
 // How many items a container has on that rank; none if that is not known.

@@ -1,0 +1,24 @@
+#include "analyzer/objects/main_guard.h"
+
+#include "analyzer/ir/walk.h"
+
+namespace allranks::objects {
+
+bool AsksForMain(const binding::Program& program, const ir::Module& module, ir::ExprId test) {
+  if (module[test].kind != ir::ExprKind::Compare) return false;
+  bool found = false;
+  ir::ForEachPart(module, test, [&](ir::ExprId part) {
+    found = found || (module[part].kind == ir::ExprKind::Name && program.text(ir::NameOf(module[part])) == "__name__");
+  });
+  return found;
+}
+
+ir::StmtId MainOf(const binding::Program& program, ir::ModuleId module_id) {
+  const ir::Module& module = program.modules[module_id];
+  for (const ir::StmtId id : module.statements(module.functions[ir::kTopLevel].body)) {
+    if (module[id].kind == ir::StmtKind::If && AsksForMain(program, module, ir::ValueOf(module[id]))) return id;
+  }
+  return ir::StmtId::None();
+}
+
+}  // namespace allranks::objects
