@@ -15,7 +15,7 @@ using traces::RankSet;
 namespace {
 
 // Chains of callers longer than this are not followed: all ranks may come along.
-constexpr size_t kLongestWay = 8;
+constexpr size_t kLongestWayOfRanks = 8;
 
 // `name = value`, not `name, other = value`.
 bool IsTarget(const ir::Module& module, const ir::Stmt& stmt, base::NameId name) {
@@ -270,7 +270,7 @@ RankSet Reach::RanksOnWay(std::span<const Site> way, const traces::World& world)
 
 RankSet Reach::Ranks(const Site& site, const traces::World& world, std::vector<FuncId>& on_way) const {
   RankSet ranks = RanksWithin(site, world);
-  if (ranks.empty() || on_way.size() >= kLongestWay) return ranks;
+  if (ranks.empty() || on_way.size() >= kLongestWayOfRanks) return ranks;
   ranks.bits &= RanksOfMakers(site.function, world, on_way).bits;
   ranks.bits &= RanksOfCallers(site.function, world, on_way).bits;
   return ranks;
@@ -418,7 +418,7 @@ bool Reach::IsRepeated(const Site& site) const {
 
 bool Reach::IsRepeated(const Site& site, std::vector<FuncId>& on_way) const {
   if (!index_.LoopsAround(site).empty()) return true;
-  if (on_way.size() >= kLongestWay || std::ranges::find(on_way, site.function) != on_way.end()) return false;
+  if (on_way.size() >= kLongestWayOfRanks || std::ranges::find(on_way, site.function) != on_way.end()) return false;
   on_way.push_back(site.function);
   const auto callers = index_.CallersOf(site.function);
   const bool repeated =
