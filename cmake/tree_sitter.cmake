@@ -26,3 +26,6 @@ add_library(tree_sitter_bash STATIC "${TREE_SITTER_BASH}/src/parser.c" "${TREE_S
 target_include_directories(tree_sitter_bash PRIVATE "${TREE_SITTER_BASH}/src")
 target_link_libraries(tree_sitter_bash PUBLIC tree_sitter)
 target_compile_features(tree_sitter_bash PRIVATE c_std_11)
+
+# A parser and its scanner are not written to stand in one file.
+set_target_properties(tree_sitter_python tree_sitter_bash PROPERTIES UNITY_BUILD OFF)

@@ -5,13 +5,13 @@
 namespace allranks::findings {
 namespace {
 
-struct Entry {
+struct AssumptionText {
   std::string_view name;
   int weight = 0;
   std::string_view clause;
 };
 
-constexpr Entry kEntries[] = {
+constexpr AssumptionText kEntries[] = {
 #define ASSUMPTION(kind, name, weight, clause) {name, weight, clause},
 #include "analyzer/findings/assumption.def"
 #undef ASSUMPTION
@@ -22,7 +22,7 @@ static_assert(kCount <= 32, "a set of assumptions is one word");
 // A finding is worth showing while its assumptions together weigh less than this.
 constexpr int kTooHeavy = 10;
 
-const Entry& EntryOf(Assumption assumption) { return kEntries[static_cast<size_t>(assumption)]; }
+const AssumptionText& EntryOf(Assumption assumption) { return kEntries[static_cast<size_t>(assumption)]; }
 
 }  // namespace
 

@@ -27,7 +27,7 @@ struct Entry {
   std::optional<Fix> fix;  // of the problem
 };
 
-bool IsSpace(char c) { return c == ' ' || c == '\t'; }
+bool IsBlank(char c) { return c == ' ' || c == '\t'; }
 
 class FileScopes {
  public:
@@ -52,7 +52,7 @@ class FileScopes {
 
  private:
   bool OnlySpace(uint32_t begin, uint32_t end) const {
-    return std::all_of(file_.text.begin() + begin, file_.text.begin() + end, IsSpace);
+    return std::all_of(file_.text.begin() + begin, file_.text.begin() + end, IsBlank);
   }
   std::vector<std::pair<uint32_t, uint32_t>> StartingIn(uint32_t begin, uint32_t end) const {
     std::vector<std::pair<uint32_t, uint32_t>> ranges;
@@ -201,7 +201,7 @@ const Entry* Use(std::vector<Entry>& entries, const Finding& finding) {
 // The comment with the space before it; a comment on a line of its own with its line.
 Edit RemovalOf(const source::SourceFile& file, const source::Span& comment) {
   source::Span span = comment;
-  while (span.begin > 0 && IsSpace(file.text[span.begin - 1])) --span.begin;
+  while (span.begin > 0 && IsBlank(file.text[span.begin - 1])) --span.begin;
   const bool own_line = span.begin == 0 || file.text[span.begin - 1] == '\n' || file.text[span.begin - 1] == '\r';
   const size_t line_end = std::min(file.text.find_first_of("\r\n", comment.end), file.text.size());
   const bool is_last = comment.end == line_end;

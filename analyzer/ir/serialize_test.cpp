@@ -11,11 +11,11 @@
 namespace allranks::ir {
 namespace {
 
-constexpr size_t kSourceBytes = 100;
+constexpr size_t kBytesOfSource = 100;
 
 // One node of most kinds, with names in every place that holds one.
 Module Sample(base::Interner& names) {
-  Builder builder(source::FileId{0}, Language::Cpp, kSourceBytes);
+  Builder builder(source::FileId{0}, Language::Cpp, kBytesOfSource);
   const Range range = {1, 9};
   const auto name = [&](std::string_view text) { return names.Intern(text); };
   const FunctionId top = builder.StartFunction({.name = name("<module>")});
@@ -50,7 +50,7 @@ TEST(Serialize, RoundTripInAnotherInterner) {
   const std::string bytes = Serialize(module, names);
   base::Interner other;
   other.Intern("something that shifts the numbers");
-  const base::Result<Module> read = Deserialize(bytes, source::FileId{3}, kSourceBytes, other);
+  const base::Result<Module> read = Deserialize(bytes, source::FileId{3}, kBytesOfSource, other);
   ASSERT_TRUE(read.has_value()) << read.error().message;
   EXPECT_EQ(Print(*read, other, {}), text);
   EXPECT_EQ(read->file, source::FileId{3});
@@ -65,7 +65,7 @@ TEST(Serialize, OtherVersionIsRefused) {
   std::string bytes = Serialize(Sample(names), names);
   constexpr size_t kVersionAt = 15;
   ++bytes[kVersionAt];
-  const base::Result<Module> read = Deserialize(bytes, source::FileId{0}, kSourceBytes, names);
+  const base::Result<Module> read = Deserialize(bytes, source::FileId{0}, kBytesOfSource, names);
   ASSERT_FALSE(read.has_value());
   EXPECT_EQ(read.error().message, "these bytes are no program of this version of allranks");
 }
@@ -74,7 +74,7 @@ TEST(Serialize, CutOffAnywhereIsAnError) {
   base::Interner names;
   const std::string bytes = Serialize(Sample(names), names);
   for (size_t size = 0; size < bytes.size(); ++size) {
-    EXPECT_FALSE(Deserialize(bytes.substr(0, size), source::FileId{0}, kSourceBytes, names).has_value()) << size;
+    EXPECT_FALSE(Deserialize(bytes.substr(0, size), source::FileId{0}, kBytesOfSource, names).has_value()) << size;
   }
 }
 
@@ -88,12 +88,12 @@ TEST(Serialize, DamagedBytesAreSafe) {
   for (int round = 0; round < kRounds; ++round) {
     std::string damaged = bytes;
     for (uint32_t i = 0; i <= random() % 3; ++i) damaged[random() % damaged.size()] = static_cast<char>(random());
-    const base::Result<Module> read = Deserialize(damaged, source::FileId{0}, kSourceBytes, names);
+    const base::Result<Module> read = Deserialize(damaged, source::FileId{0}, kBytesOfSource, names);
     if (!read) {
       ++refused;
       continue;
     }
-    ASSERT_TRUE(Verify(*read, kSourceBytes).empty());
+    ASSERT_TRUE(Verify(*read, kBytesOfSource).empty());
     Print(*read, names, {});
   }
   EXPECT_GT(refused, kRounds / 10);

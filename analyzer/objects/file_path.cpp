@@ -9,10 +9,10 @@ using variation::ValueKind;
 
 namespace {
 
-constexpr int kDeepest = 16;
+constexpr int kDeepestPath = 16;
 // Alternatives of one path: more come of long lists, of which one is as good as another.
 constexpr size_t kMostPaths = 8;
-constexpr size_t kMostParts = 400;
+constexpr size_t kMostPartsOfPath = 400;
 
 // Calls that yield the path they are given, or that open it.
 constexpr std::string_view kSamePath[] = {"builtins.str", "os.fspath", "os.path.abspath", "os.path.realpath",
@@ -151,7 +151,7 @@ std::vector<FilePath> PathReader::PathsOf(ValueId value, const CallFrame* frame)
 
 PathReader::Paths PathReader::Read(ValueId id, const CallFrame* frame, int depth) const {
   if (!id) return {};
-  if (depth > kDeepest) return Hole(id, frame);
+  if (depth > kDeepestPath) return Hole(id, frame);
   const Value& value = facts_.values_store[id];
   const auto kids = facts_.values_store.Kids(id);
   switch (value.kind) {
@@ -354,7 +354,7 @@ PathReader::Paths PathReader::Hole(ValueId value, const CallFrame* frame) const 
 // Numbers count something, and so may unknowns, which stand for variables of loops, items, results.
 bool PathReader::MayChange(ValueId id, const CallFrame* frame) const {
   std::vector<ValueId> work = {id};
-  for (size_t seen = 0; !work.empty() && seen < kMostParts; ++seen) {
+  for (size_t seen = 0; !work.empty() && seen < kMostPartsOfPath; ++seen) {
     const ValueId at = Resolved(work.back(), frame);
     work.pop_back();
     if (!at) continue;
@@ -382,7 +382,7 @@ bool PathReader::IsCounter(const Value& value) const {
 }
 
 ValueId PathReader::Resolved(ValueId id, const CallFrame* frame) const {
-  for (int steps = 0; id && steps < kDeepest; ++steps) {
+  for (int steps = 0; id && steps < kDeepestPath; ++steps) {
     const Value& value = facts_.values_store[id];
     if (value.kind != ValueKind::Param) return id;
     const CallFrame* at = frame;
@@ -401,7 +401,7 @@ ValueId PathReader::Resolved(ValueId id, const CallFrame* frame) const {
 bool PathReader::IsOpen(ValueId id, const CallFrame* frame) const {
   std::vector<ValueId> work = {id};
   size_t seen = 0;
-  while (!work.empty() && seen++ < kMostParts) {
+  while (!work.empty() && seen++ < kMostPartsOfPath) {
     const ValueId at = work.back();
     work.pop_back();
     if (!at || !facts_.values_store.has_param(at)) continue;

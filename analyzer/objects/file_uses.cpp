@@ -12,9 +12,9 @@ using variation::ValueKind;
 
 namespace {
 
-constexpr size_t kLongestWay = 6;
+constexpr size_t kLongestWayToUse = 6;
 constexpr size_t kMostUses = 24;
-constexpr size_t kMostParts = 400;
+constexpr size_t kMostPartsOfUse = 400;
 
 bool IsOfFiles(Role role) {
   switch (role) {
@@ -142,7 +142,7 @@ void FileUses::Follow(FileUse use, std::vector<Site> way, const CallFrame* frame
   const FuncId function = way.front().function;
   const auto callers = index_.CallersOf(function);
   bool followed = false;
-  if (way.size() < kLongestWay && reader_.IsNameOpen(use.value, frame)) {
+  if (way.size() < kLongestWayToUse && reader_.IsNameOpen(use.value, frame)) {
     for (const Site& caller : callers) {
       const CallFact* fact = FactOf(caller, function);
       const bool is_recursive = std::ranges::any_of(way, [&](const Site& site) { return site.function == caller.function; });
@@ -273,7 +273,7 @@ std::vector<FilePath> FileUses::ListingsOf(const FileUse& use) const {
 std::vector<FilePath> FileUses::ListingsOf(const FileUse& use, const PathPiece& piece) const {
   std::vector<FilePath> patterns;
   std::vector<ValueId> work = {piece.hole};
-  for (size_t seen = 0; !work.empty() && seen < kMostParts; ++seen) {
+  for (size_t seen = 0; !work.empty() && seen < kMostPartsOfUse; ++seen) {
     const ValueId at = reader_.Resolved(work.back(), use.frame);
     work.pop_back();
     if (!at) continue;

@@ -8,7 +8,7 @@ namespace allranks::objects {
 namespace {
 
 // Chains of callers longer than this are not followed.
-constexpr size_t kLongestWay = 8;
+constexpr size_t kLongestWayToPlace = 8;
 
 // A test around a statement, and how it came out.
 struct Arm {
@@ -89,7 +89,7 @@ JobPlaces::Meets JobPlaces::MeetsHere(const Site& site, bool ends_program) const
 // Never: on each way, as far as callers are seen. Where one of them shows nothing, nothing is said.
 JobPlaces::Meets JobPlaces::MeetsInCallers(FuncId function, bool ends_program, std::vector<FuncId>& seen) const {
   const auto callers = index_.CallersOf(function);
-  if (callers.empty() || seen.size() >= kLongestWay || std::ranges::find(seen, function) != seen.end()) return Meets::Unknown;
+  if (callers.empty() || seen.size() >= kLongestWayToPlace || std::ranges::find(seen, function) != seen.end()) return Meets::Unknown;
   seen.push_back(function);
   Meets meets = Meets::Never;
   for (const Site& caller : callers) {

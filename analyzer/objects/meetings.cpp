@@ -8,7 +8,7 @@ namespace allranks::objects {
 namespace {
 
 // Callers further away are not followed.
-constexpr size_t kLongestWay = 8;
+constexpr size_t kLongestWayToMeeting = 8;
 
 // A block that ends so does not go on behind it. `continue` goes on in the next round.
 bool Leaves(const ir::Stmt& stmt, bool in_next_round) {
@@ -61,7 +61,7 @@ std::optional<Meeting> Meetings::AfterLeaving(const Site& site) const {
 std::optional<Meeting> Meetings::Parted(const Site& site, OnWay& on_way) const {
   const traces::RankSet ranks = reach_.Ranks(site, world_);
   if (ranks.empty() || ranks == traces::RankSet::All(world_.size())) return std::nullopt;
-  if (on_way.size() >= kLongestWay || !on_way.insert(site.function.index).second) return std::nullopt;
+  if (on_way.size() >= kLongestWayToMeeting || !on_way.insert(site.function.index).second) return std::nullopt;
   if (reach_.RanksThatCall(site.function, world_) == traces::RankSet::All(world_.size())) {
     if (!IsDecided(site)) return std::nullopt;
     OnWay above;
@@ -93,7 +93,7 @@ bool Meetings::IsDecided(const Site& site) const {
 
 // In its own function, else behind a call of that.
 std::optional<Meeting> Meetings::Behind(const Site& site, OnWay& on_way) const {
-  if (on_way.size() >= kLongestWay || !on_way.insert(site.function.index).second) return std::nullopt;
+  if (on_way.size() >= kLongestWayToMeeting || !on_way.insert(site.function.index).second) return std::nullopt;
   if (const std::optional<ir::StmtId> stmt = BehindIn(site)) return Meeting{{}, {}, site.function, *stmt};
   for (const Site& caller : index_.CallersOf(site.function)) {
     if (!IsForAll(caller)) continue;

@@ -8,7 +8,7 @@ using variation::ValueKind;
 
 namespace {
 
-constexpr int kDeepest = 4;
+constexpr int kDeepestModule = 4;
 
 }  // namespace
 
@@ -37,7 +37,7 @@ bool ModuleUses::HoldsParameters(ValueId value) const {
 
 // A class that was seen adds nothing: a module may hold modules of its own class.
 bool ModuleUses::HoldsParameters(ValueId id, int depth, std::vector<binding::ClassId>& seen) const {
-  if (!id || depth > kDeepest) return false;
+  if (!id || depth > kDeepestModule) return false;
   for (const ValueId leaf : values_.Leaves(id)) {
     const variation::Value& value = facts_.values_store[leaf];
     const knowledge::ClassId known = values_.ClassOf(leaf);

@@ -15,7 +15,7 @@ using traces::RankSet;
 namespace {
 
 // Chains of callers longer than this are not followed: all ranks may come along.
-constexpr size_t kLongestWay = 8;
+constexpr size_t kLongestWayOfRanks = 8;
 
 // `name = value`, not `name, other = value`.
 bool IsTarget(const ir::Module& module, const ir::Stmt& stmt, base::NameId name) {
@@ -297,7 +297,7 @@ RankSet Reach::RanksOnWay(std::span<const Site> way, const traces::World& world)
 
 RankSet Reach::Ranks(const Site& site, const traces::World& world, Walk& walk) const {
   RankSet ranks = RanksWithin(site, world);
-  if (ranks.empty() || walk.on_way.size() >= kLongestWay) return ranks;
+  if (ranks.empty() || walk.on_way.size() >= kLongestWayOfRanks) return ranks;
   ranks.bits &= RanksOfMakers(site.function, world, walk).bits;
   ranks.bits &= RanksOfCallers(site.function, world, walk).bits;
   return ranks;

@@ -10,9 +10,9 @@ using variation::ValueKind;
 
 namespace {
 
-constexpr int kDeepest = 24;
+constexpr int kDeepestValue = 24;
 constexpr size_t kMostLeaves = 24;
-constexpr size_t kMostParts = 4000;
+constexpr size_t kMostPartsOfValue = 4000;
 
 }  // namespace
 
@@ -25,7 +25,7 @@ std::vector<ValueId> Values::Leaves(ValueId value) const {
 }
 
 void Values::AddLeaves(ValueId id, int depth, std::vector<ValueId>& leaves) const {
-  if (!id || depth > kDeepest || leaves.size() >= kMostLeaves) return;
+  if (!id || depth > kDeepestValue || leaves.size() >= kMostLeaves) return;
   const Value& value = facts_.values_store[id];
   if (value.kind == ValueKind::Select) {
     const auto kids = facts_.values_store.Kids(id);
@@ -47,7 +47,7 @@ void Values::AddLeaves(ValueId id, int depth, std::vector<ValueId>& leaves) cons
 bool Values::AnyPart(ValueId value, const std::function<bool(ValueId)>& visit) const {
   std::unordered_set<uint32_t> seen;
   std::vector<ValueId> work = {value};
-  while (!work.empty() && seen.size() < kMostParts) {
+  while (!work.empty() && seen.size() < kMostPartsOfValue) {
     const ValueId at = work.back();
     work.pop_back();
     if (!at || !seen.insert(at.index).second) continue;
@@ -114,7 +114,7 @@ ValueId Values::MadeWith(ValueId object, std::string_view param) const {
 
 bool Values::MayBeSame(ValueId a, ValueId b, int depth) const {
   if (a == b) return true;
-  if (!a || !b || depth > kDeepest) return false;
+  if (!a || !b || depth > kDeepestValue) return false;
   const Value& left = facts_.values_store[a];
   const Value& right = facts_.values_store[b];
   if (left.kind == ValueKind::Param && right.kind == ValueKind::Param) return left.a != right.a;
@@ -234,7 +234,7 @@ std::optional<bool> Values::TruthAsRankTest(ValueId test, const traces::World& w
 }
 
 std::optional<bool> Values::IsNoneOnRank(ValueId id, const traces::World& world, uint32_t rank, int depth) const {
-  if (!id || depth > kDeepest) return std::nullopt;
+  if (!id || depth > kDeepestValue) return std::nullopt;
   const Value& value = facts_.values_store[id];
   switch (value.kind) {
     case ValueKind::None:
@@ -271,7 +271,7 @@ void Values::AssignKnown(ValueId value, const traces::World& world, uint32_t ran
   if (!value || depth > kLongestChain) return;
   std::unordered_set<uint32_t> seen;
   std::vector<ValueId> work = {value};
-  while (!work.empty() && seen.size() < kMostParts) {
+  while (!work.empty() && seen.size() < kMostPartsOfValue) {
     const ValueId at = work.back();
     work.pop_back();
     if (!at || !seen.insert(at.index).second) continue;

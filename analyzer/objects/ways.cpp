@@ -10,7 +10,7 @@ using variation::ValueKind;
 
 namespace {
 
-constexpr size_t kLongestWay = 10;
+constexpr size_t kMostCallsOfWay = 10;
 constexpr int kMostWays = 600;
 
 }  // namespace
@@ -54,7 +54,7 @@ bool Ways::Any(const Site& site, const Visit& visit) const {
 }
 
 bool Ways::Follow(Search& search, const Site& site) const {
-  if (search.way.size() >= kLongestWay || search.seen++ >= kMostWays) return false;
+  if (search.way.size() >= kMostCallsOfWay || search.seen++ >= kMostWays) return false;
   if (std::ranges::find(search.way, site.function, &Site::function) != search.way.end()) return false;
   const size_t tests = search.tests.size();
   search.way.push_front(site);

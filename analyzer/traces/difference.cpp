@@ -360,7 +360,7 @@ class Describer {
   const Evidence& evidence_;
 };
 
-bool Search(const TraceStore& traces, TraceId at, TraceId to, std::unordered_set<uint32_t>* seen,
+bool SearchPath(const TraceStore& traces, TraceId at, TraceId to, std::unordered_set<uint32_t>* seen,
             std::vector<TraceId>* path) {
   if (at == to) {
     path->push_back(at);
@@ -370,7 +370,7 @@ bool Search(const TraceStore& traces, TraceId at, TraceId to, std::unordered_set
   if (!seen->insert(at.index).second) return false;
   path->push_back(at);
   for (const TraceId kid : traces.Kids(at)) {
-    if (Search(traces, kid, to, seen, path)) return true;
+    if (SearchPath(traces, kid, to, seen, path)) return true;
   }
   path->pop_back();
   return false;
@@ -386,7 +386,7 @@ std::vector<TraceId> PathTo(const TraceStore& traces, TraceId from, TraceId to) 
   std::vector<TraceId> path;
   if (!from || !to) return path;
   std::unordered_set<uint32_t> seen;
-  Search(traces, from, to, &seen, &path);
+  SearchPath(traces, from, to, &seen, &path);
   return path;
 }
 

@@ -44,9 +44,9 @@ struct WayOut {
   Memory memory;
 };
 
-class Walk {
+class HistoryWalk {
  public:
-  Walk(State& state, bool is_entry, Origins* origins)
+  HistoryWalk(State& state, bool is_entry, Origins* origins)
       : state_(state), traces_(state.traces), values_(state.values), is_entry_(is_entry), origins_(origins) {}
 
   TraceId Run(TraceId id, Memory& memory) {
@@ -319,7 +319,7 @@ class Walk {
 TraceId WithHistory(State& state, TraceId trace, bool is_entry, Origins* origins) {
   if ((state.traces[trace].flags & kKeeps) == 0) return trace;
   Memory memory;
-  return Walk(state, is_entry, origins).Run(trace, memory);
+  return HistoryWalk(state, is_entry, origins).Run(trace, memory);
 }
 
 }  // namespace allranks::traces

@@ -74,9 +74,9 @@ std::set<uint32_t> CalledBy(const State& state, const std::set<uint32_t>& caller
   return called;
 }
 
-class Walk {
+class LedgerWalk {
  public:
-  Walk(const State& state, const std::set<uint32_t>& limited)
+  LedgerWalk(const State& state, const std::set<uint32_t>& limited)
       : state_(state), traces_(state.traces), limited_(limited), beyond_(CalledBy(state, limited)) {}
 
   void Entry(FuncId func) {
@@ -247,8 +247,8 @@ class LedgerBuilder {
   const State& state_;
   const Standing& standing_;
   std::set<uint32_t> limited_;
-  Walk from_entries_;
-  Walk from_anywhere_;
+  LedgerWalk from_entries_;
+  LedgerWalk from_anywhere_;
 };
 
 }  // namespace

@@ -8,7 +8,7 @@
 namespace allranks::variation {
 namespace {
 
-constexpr int kDeepest = 24;
+constexpr int kDeepestShare = 24;
 
 // How many numbers `range(begin, end, step)` yields; none if it has no step.
 std::optional<int64_t> CountOf(int64_t begin, int64_t end, int64_t step) {
@@ -49,7 +49,7 @@ bool EqualShares::IsEqual(Ask ask) {
 }
 
 std::optional<double> EqualShares::Number(ValueId given, int depth) {
-  if (!given || depth > kDeepest) return std::nullopt;
+  if (!given || depth > kDeepestShare) return std::nullopt;
   const ValueId id = store_[given].kind == ValueKind::Param ? LookThrough(tables_, given) : given;
   const Value& value = store_[id];
   const auto kids = store_.Kids(id);
@@ -152,7 +152,7 @@ std::optional<double> EqualShares::OfCall(ValueId call, int depth) {
 }
 
 std::optional<int64_t> EqualShares::Length(ValueId given, int depth) {
-  if (!given || depth > kDeepest) return std::nullopt;
+  if (!given || depth > kDeepestShare) return std::nullopt;
   const ValueId id = store_[given].kind == ValueKind::Param ? LookThrough(tables_, given) : given;
   const Value& value = store_[id];
   const auto kids = store_.Kids(id);

@@ -3,12 +3,12 @@
 namespace allranks::variation {
 namespace {
 
-constexpr int kDeepest = 6;
+constexpr int kDeepestAxes = 6;
 
 knowledge::Axes AxesOf(const Facts& facts, ValueId value, int depth) {
   const ValueStore& values = facts.values_store;
   knowledge::Axes axes = values.axes(value);
-  if (!axes.empty() || !values.has_param(value) || depth > kDeepest) return axes;
+  if (!axes.empty() || !values.has_param(value) || depth > kDeepestAxes) return axes;
   if (values[value].kind == ValueKind::Param) {
     const ValueId passed = facts.param(FuncId{values[value].a}, values[value].b);
     return passed && passed != value ? AxesOf(facts, passed, depth + 1) : axes;

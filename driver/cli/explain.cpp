@@ -19,7 +19,7 @@ namespace {
 constexpr size_t kMostFiles = 100000;
 constexpr int kDeepestFolder = 5;
 
-int Fail(const std::string& message) {
+int FailExplain(const std::string& message) {
   PrintError(message);
   return kExitError;
 }
@@ -209,19 +209,19 @@ std::string Rendered(const ExplainArguments& arguments, const Given& given, cons
 int RunExplain(const ExplainArguments& arguments) {
   const source::RealFileSystem files;
   const base::Result<explain::PathMaps> maps = MapsOf(arguments.path_maps);
-  if (!maps) return Fail(maps.error().message);
+  if (!maps) return FailExplain(maps.error().message);
   Given given;
   Reader reader(files, given);
   for (const std::string& path : arguments.inputs) reader.Read(path);
   for (const std::string& error : given.errors) PrintError(error);
   if (given.recording.ranks.empty() && given.recording.not_arrived.empty()) {
     if (!given.errors.empty()) return kExitError;
-    return Fail("nothing here was left behind by a hang; give Flight Recorder dumps, logs of a job or stacks of its ranks");
+    return FailExplain("nothing here was left behind by a hang; give Flight Recorder dumps, logs of a job or stacks of its ranks");
   }
   std::vector<explain::Foretold> findings;
   if (!given.report_path.empty()) {
     base::Result<std::vector<explain::Foretold>> read = explain::ReadForetold(given.report_path, given.report);
-    if (!read) return Fail(read.error().message);
+    if (!read) return FailExplain(read.error().message);
     findings = std::move(*read);
   }
   const explain::Hang hang = explain::FindHang(given.recording);

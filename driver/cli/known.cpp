@@ -38,12 +38,12 @@ base::Result<std::set<std::string>> FindingsThen(const std::string& revision, co
   return fingerprints;
 }
 
-bool IsSet(const char* variable) {
+bool HasVariable(const char* variable) {
   const char* value = std::getenv(variable);
   return value != nullptr && *value != '\0' && std::string_view(value) != "false" && std::string_view(value) != "0";
 }
 
-std::string Counted(size_t count) { return std::to_string(count) + (count == 1 ? " finding" : " findings"); }
+std::string CountedFindings(size_t count) { return std::to_string(count) + (count == 1 ? " finding" : " findings"); }
 
 }  // namespace
 
@@ -123,7 +123,7 @@ base::Result<std::string> Known::Update(pipeline::Output& out, const Verdicts& v
     if (const auto verdict = verdicts.find(entry.fingerprint); verdict != verdicts.end() && verdict->second.in_job) entry.seen = verdict->second.words;
   }
   if (!WriteFile(file_, baseline::Write(next))) return base::Fail("the baseline was not written");
-  const std::string text = "Baseline " + reports::OneLine(file_) + ": " + Counted(next.entries.size()) + " (" + std::to_string(added) +
+  const std::string text = "Baseline " + reports::OneLine(file_) + ": " + CountedFindings(next.entries.size()) + " (" + std::to_string(added) +
                            " added, " + std::to_string(before - kept) + " removed).\n";
   baseline_ = std::move(next);
   // What was known before is not among the findings any more.
@@ -139,12 +139,12 @@ base::Result<std::string> Known::Shrink(const pipeline::Output& out) const {
       baseline::WithoutGone(*baseline_, found_, [&](const baseline::Entry& e) { return WasChecked(e, out); });
   const size_t gone = baseline_->entries.size() - next.entries.size();
   if (gone == 0) return std::string();
-  if (IsSet("CI") || IsSet("PRE_COMMIT")) {
-    return Counted(gone) + " of the baseline " + reports::OneLine(file_) + (gone == 1 ? " is" : " are") + " fixed; a run outside CI and hooks removes " +
+  if (HasVariable("CI") || HasVariable("PRE_COMMIT")) {
+    return CountedFindings(gone) + " of the baseline " + reports::OneLine(file_) + (gone == 1 ? " is" : " are") + " fixed; a run outside CI and hooks removes " +
            (gone == 1 ? "it" : "them") + ".\n";
   }
   if (!WriteFile(file_, baseline::Write(next))) return base::Fail("the baseline was not written");
-  return "Removed " + Counted(gone) + " from the baseline " + reports::OneLine(file_) + ": fixed.\n";
+  return "Removed " + CountedFindings(gone) + " from the baseline " + reports::OneLine(file_) + ": fixed.\n";
 }
 
 }  // namespace allranks::cli

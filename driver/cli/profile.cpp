@@ -13,7 +13,7 @@ double Seconds(const timeval& time) {
 }
 
 // "  parse    12.3 ms    45.6 MB"
-std::string Line(const std::string& name, double seconds, uint64_t bytes = 0) {
+std::string LineOf(const std::string& name, double seconds, uint64_t bytes = 0) {
   std::array<char, 96> text{};
   std::snprintf(text.data(), text.size(), "  %-12s %10.1f ms", name.c_str(), seconds * 1000);
   std::string line = text.data();
@@ -34,13 +34,13 @@ std::string ProfileText(const pipeline::Output& out) {
   std::string text = "phases: time, peak memory so far\n";
   double total = 0;
   for (const pipeline::Timing& timing : out.timings) {
-    text += Line(timing.phase, timing.seconds, timing.peak_bytes);
+    text += LineOf(timing.phase, timing.seconds, timing.peak_bytes);
     total += timing.seconds;
   }
-  text += Line("all", total);
+  text += LineOf("all", total);
   rusage usage = {};
   getrusage(RUSAGE_SELF, &usage);
-  text += Line("cpu", Seconds(usage.ru_utime) + Seconds(usage.ru_stime));
+  text += LineOf("cpu", Seconds(usage.ru_utime) + Seconds(usage.ru_stime));
   text += "steps of the analysis: " + std::to_string(out.steps) + "\n";
   text += FilesAndBytes("sources scanned", out.bytes_scanned, out.files_scanned);
   text += FilesAndBytes("sources parsed", out.bytes_parsed, out.files_parsed);

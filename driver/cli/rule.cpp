@@ -11,7 +11,7 @@
 namespace allranks::cli {
 namespace {
 
-using Json = nlohmann::ordered_json;
+using OrderedJson = nlohmann::ordered_json;
 
 // What keeps a rule from running.
 std::string Remark(const rules::Rule& rule) {
@@ -24,14 +24,14 @@ std::string_view FixName(const rules::Rule& rule) {
   return rule.fix == rules::Applicability::Safe ? "safe" : rule.fix == rules::Applicability::Unsafe ? "unsafe" : "display";
 }
 
-Json JsonOf(const rules::Rule& rule) {
+OrderedJson JsonOf(const rules::Rule& rule) {
   return {{"code", rule.code},          {"name", rule.name},   {"summary", rule.summary},   {"severity", findings::ToString(rule.severity)},
           {"default", rule.on_by_default}, {"preview", !rule.preview.empty()}, {"languages", rule.languages}, {"fix", FixName(rule)},
           {"explanation", rules::RulePage(rule)}};
 }
 
 int RunJson(const RuleArguments& arguments) {
-  Json out;
+  OrderedJson out;
   if (!arguments.all) out = JsonOf(*rules::FindRule(arguments.rule));
   else for (const rules::Rule* rule : rules::AllRules()) out.push_back(JsonOf(*rule));
   return WriteOut(out.dump(2) + "\n") ? kExitClean : kExitError;

@@ -31,7 +31,7 @@ ir::ModuleId RequestedModule(const binding::Program& program) {
   return {};
 }
 
-int Fail(const std::string& message) {
+int FailTrace(const std::string& message) {
   PrintError(message);
   return kExitError;
 }
@@ -47,19 +47,19 @@ int RunTrace(const TraceArguments& arguments) {
   check.knowledge = arguments.knowledge;
   check.compile_commands = arguments.compile_commands;
   const base::Result<config::Resolved> resolved = ResolvedOf(check, files);
-  if (!resolved) return Fail(resolved.error().message);
+  if (!resolved) return FailTrace(resolved.error().message);
   pipeline::Analysed analysed;
   pipeline::Options options = OptionsOf(check, *resolved);
-  if (const base::Result<bool> nested = AddNested(check, *resolved, files, options); !nested) return Fail(nested.error().message);
+  if (const base::Result<bool> nested = AddNested(check, *resolved, files, options); !nested) return FailTrace(nested.error().message);
   const base::Result<pipeline::Output> out = pipeline::Run(options, files, analysed);
-  if (!out) return Fail(out.error().message);
-  if (!out->errors.empty()) return Fail(out->errors[0].message);
+  if (!out) return FailTrace(out.error().message);
+  if (!out->errors.empty()) return FailTrace(out->errors[0].message);
   const ir::ModuleId module = RequestedModule(analysed.program);
-  if (!module) return Fail(target.file + ": names no distributed API, so there is nothing to trace");
+  if (!module) return FailTrace(target.file + ": names no distributed API, so there is nothing to trace");
   const std::vector<std::string> names = FunctionNames(analysed.program, module);
   if (!target.function.empty() && std::find(names.begin(), names.end(), target.function) == names.end()) {
     const std::vector<std::string_view> views(names.begin(), names.end());
-    return Fail(target.file + ": no function `" + target.function + "`" + config::DidYouMean(target.function, views));
+    return FailTrace(target.file + ": no function `" + target.function + "`" + config::DidYouMean(target.function, views));
   }
   std::string text;
   pipeline::RunWithDeepStack([&] {

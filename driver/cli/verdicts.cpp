@@ -13,7 +13,7 @@ std::string TextOf(const Json& object, const char* key) {
   return found != object.end() && found->is_string() ? found->get<std::string>() : std::string();
 }
 
-std::string Line(const Json& verify) {
+std::string LineOfVerdict(const Json& verify) {
   std::string line = TextOf(verify, "says");
   if (const std::string reason = TextOf(verify, "reason"); !reason.empty()) line += ": " + reason;
   if (!verify.contains("world") || !verify["world"].is_number_unsigned()) return line;
@@ -23,7 +23,7 @@ std::string Line(const Json& verify) {
 // What happened in a job is more than what a replay shows.
 reports::Verification VerificationOf(const Json& verify) {
   if (TextOf(verify, "evidence") == "job") return {TextOf(verify, "seen"), true};
-  return {Line(verify)};
+  return {LineOfVerdict(verify)};
 }
 
 std::string FingerprintOf(const Json& finding) {

@@ -14,7 +14,7 @@ using witness::RanksText;
 constexpr size_t kWidth = 110;
 constexpr size_t kMostShown = 6;
 
-std::string Place(const Call& call) { return call.path + ":" + std::to_string(call.line) + " in `" + call.function + "`"; }
+std::string PlaceOf(const Call& call) { return call.path + ":" + std::to_string(call.line) + " in `" + call.function + "`"; }
 std::string Short(const Call& call) {
   const size_t slash = call.path.rfind('/');
   return (slash == std::string::npos ? call.path : call.path.substr(slash + 1)) + ":" + std::to_string(call.line);
@@ -53,7 +53,7 @@ std::string OfCrowd(const Crowd& crowd) {
   else if (crowd.state == "nothing") text = "issued nothing that is recorded";
   else text = crowd.detail;
   if (!crowd.shapes.empty()) text += " " + crowd.shapes;
-  if (!crowd.calls.empty()) text += " at " + Place(crowd.calls.back()) + Way(crowd.calls);
+  if (!crowd.calls.empty()) text += " at " + PlaceOf(crowd.calls.back()) + Way(crowd.calls);
   return text;
 }
 
@@ -90,7 +90,7 @@ std::vector<Row> RowsOf(const Answer& answer) {
   if (answer.waiting.size() > kMostShown) add("", std::to_string(answer.waiting.size() - kMostShown) + " more places");
   for (size_t i = 0; i < answer.missing.size() && i < kMostShown; ++i) add(RanksText(answer.missing[i].ranks, 0), "never came: " + OfCrowd(answer.missing[i]));
   if (!answer.unheard.empty()) add(RanksText(answer.unheard, 0), "no record");
-  if (answer.last_common) add("together last", "at " + Place(*answer.last_common));
+  if (answer.last_common) add("together last", "at " + PlaceOf(*answer.last_common));
   for (size_t i = 0; i < answer.partings.size() && i < 3; ++i) {
     add(i == 0 ? "diverged at" : "or at", OfParting(answer.partings[i]));
     if (i == 0) {

@@ -24,9 +24,9 @@ uint32_t Number(std::string_view bytes, size_t at, size_t size) {
 }
 
 // Reads all entries, for one size of object names; a file of the other size makes no sense.
-class Reader {
+class IndexReader {
  public:
-  Reader(std::string_view bytes, size_t object_size) : bytes_(bytes), object_size_(object_size) {}
+  IndexReader(std::string_view bytes, size_t object_size) : bytes_(bytes), object_size_(object_size) {}
 
   std::optional<GitIndex> Read() {
     version_ = Number(bytes_, 4, 4);
@@ -145,7 +145,7 @@ base::Result<GitIndex> ReadGitIndex(std::string_view bytes) {
   const uint32_t version = Number(bytes, 4, 4);
   if (version < 2 || version > 4) return base::Fail("an index of git of version " + std::to_string(version));
   for (const size_t object_size : {kSha1, kSha256}) {
-    if (std::optional<GitIndex> index = Reader(bytes, object_size).Read()) return std::move(*index);
+    if (std::optional<GitIndex> index = IndexReader(bytes, object_size).Read()) return std::move(*index);
   }
   return base::Fail("a damaged or split index of git");
 }

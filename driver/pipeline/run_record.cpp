@@ -289,11 +289,11 @@ std::string SettingsOf(const Options& options) {
   return std::move(writer).Finish();
 }
 
-bool IsCpp(const source::SourceFile& file) { return cpp::IsSourceName(file.path) || cpp::IsHeaderName(file.path); }
+bool IsCppFile(const source::SourceFile& file) { return cpp::IsSourceName(file.path) || cpp::IsHeaderName(file.path); }
 
 // Whether another run would come to the same.
 bool IsKept(const Output& out) {
-  return out.stopped_in.empty() && out.errors.empty() && out.cut_files.empty() && std::ranges::none_of(out.files, IsCpp);
+  return out.stopped_in.empty() && out.errors.empty() && out.cut_files.empty() && std::ranges::none_of(out.files, IsCppFile);
 }
 
 // The texts of files that were read, by path; nothing, where an answer is another one than then.

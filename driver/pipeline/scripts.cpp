@@ -16,9 +16,9 @@ constexpr size_t kMostFiles = 300;
 // One of these stands in a file that makes, fills or reads a parser, asks for its rank or starts ranks.
 constexpr std::array<std::string_view, 9> kWords = {"ArgumentParser", "add_argument", "parse_", "argv", "local_rank", "RANK", "WORLD_SIZE", "SLURM_", "spawn"};
 
-class Reader {
+class ScriptReader {
  public:
-  Reader(const LaunchInput& input, const binding::ModuleGraph& graph, const Parsed& parsed, base::Interner& names)
+  ScriptReader(const LaunchInput& input, const binding::ModuleGraph& graph, const Parsed& parsed, base::Interner& names)
       : in_(input), graph_(graph), names_(names) {
     for (const ir::Module& module : parsed.modules) by_path_.emplace(parsed.files[module.file].path, &module);
   }
@@ -95,7 +95,7 @@ class Reader {
 
 Scripts ReadScripts(const LaunchInput& input, const binding::ModuleGraph& graph, const Parsed& parsed, const launch::Launches& launches,
                     base::Interner& names) {
-  Reader reader(input, graph, parsed, names);
+  ScriptReader reader(input, graph, parsed, names);
   Scripts scripts;
   for (const launch::LaunchFile& file : launches.files) {
     for (const launch::Job& job : file.jobs) {

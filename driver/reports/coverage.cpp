@@ -12,7 +12,7 @@ namespace {
 // More reasons than this are each rare; `-v` lists every site.
 constexpr size_t kReasonsShown = 15;
 
-std::string Number(size_t count) {
+std::string Grouped(size_t count) {
   std::string number = std::to_string(count);
   number.insert(0, 8 - std::min<size_t>(8, number.size()), ' ');
   return number;
@@ -25,10 +25,10 @@ std::string Share(std::string_view name, size_t count, size_t all) {
   percent.insert(0, 10 - std::min<size_t>(10, percent.size()), ' ');
   std::string padded(name);
   padded.resize(kNameWidth, ' ');
-  return "  " + padded + Number(count) + percent + "\n";
+  return "  " + padded + Grouped(count) + percent + "\n";
 }
 
-Ink InkOf(Verdict verdict) {
+Ink InkOfVerdict(Verdict verdict) {
   return verdict == Verdict::Proven ? Ink::Good : verdict == Verdict::Flagged ? Ink::Error : Ink::Warning;
 }
 
@@ -37,7 +37,7 @@ std::string Counts(std::string_view title, const std::vector<std::pair<std::stri
   if (counts.empty()) return {};
   std::string out = Paint(style, Ink::Bold, title) + "\n";
   for (size_t i = 0; i < counts.size() && i < kReasonsShown; ++i) {
-    out += Number(counts[i].second) + "  " + OneLine(counts[i].first) + "\n";
+    out += Grouped(counts[i].second) + "  " + OneLine(counts[i].first) + "\n";
   }
   if (counts.size() > kReasonsShown) {
     out += "          and " + std::to_string(counts.size() - kReasonsShown) + " rarer reasons\n";
@@ -47,7 +47,7 @@ std::string Counts(std::string_view title, const std::vector<std::pair<std::stri
 
 std::string SiteLine(const Report& report, const Site& site, const TextStyle& style) {
   std::string out = ToString(PlaceAt(report.files, site.span.file, site.span.begin)) + ": ";
-  out += Paint(style, InkOf(site.verdict), ToString(site.verdict)) + " `" + OneLine(site.name) + "`";
+  out += Paint(style, InkOfVerdict(site.verdict), ToString(site.verdict)) + " `" + OneLine(site.name) + "`";
   if (!site.reason.empty()) out += ": " + OneLine(site.reason);
   else if (!site.assumptions.empty()) out += ": assumed: " + findings::Clauses(site.assumptions);
   return out + "\n";

@@ -8,7 +8,7 @@
 namespace allranks::reports {
 namespace {
 
-std::string_view SeverityOf(findings::Severity severity) {
+std::string_view GitlabSeverity(findings::Severity severity) {
   switch (severity) {
     case findings::Severity::Info: return "info";
     case findings::Severity::Warning: return "minor";
@@ -17,7 +17,7 @@ std::string_view SeverityOf(findings::Severity severity) {
   return "major";
 }
 
-void WritePoint(JsonWriter& json, std::string_view key, const Place& place) {
+void WriteGitlabPoint(JsonWriter& json, std::string_view key, const Place& place) {
   json.Key(key).BeginObject().Member("line", place.line).Member("column", place.column).EndObject();
 }
 
@@ -32,11 +32,11 @@ std::string RenderGitlab(const Report& report) {
     while (!seen.insert(fingerprint).second) fingerprint += "+";
     const Place begin = PlaceInFile(report, finding.span.file, finding.span.begin);
     json.BeginObject().Member("description", std::string(finding.code) + ": " + OneLine(findings::Render(finding.message)));
-    json.Member("check_name", finding.code).Member("fingerprint", fingerprint).Member("severity", SeverityOf(finding.severity));
+    json.Member("check_name", finding.code).Member("fingerprint", fingerprint).Member("severity", GitlabSeverity(finding.severity));
     json.Key("location").BeginObject().Member("path", RepositoryPath(report, begin.path));
     json.Key("positions").BeginObject();
-    WritePoint(json, "begin", begin);
-    WritePoint(json, "end", PlaceInFile(report, finding.span.file, finding.span.end));
+    WriteGitlabPoint(json, "begin", begin);
+    WriteGitlabPoint(json, "end", PlaceInFile(report, finding.span.file, finding.span.end));
     json.EndObject().EndObject().EndObject();
   }
   json.EndArray();

@@ -27,7 +27,7 @@ std::string CodeLink(std::string_view code) {
   return rule == nullptr ? std::string(code) : "[" + std::string(code) + "](" + RuleUrl(*rule) + ")";
 }
 
-std::string Row(const Report& report, const findings::Finding& finding) {
+std::string TableRow(const Report& report, const findings::Finding& finding) {
   const Place place = PlaceAt(report.files, finding.span.file, finding.span.begin);
   std::string row = "| " + std::string(findings::ToString(finding.severity)) + " | ";
   row += CodeLink(finding.code) + " | `" + Cell(ToString(place)) + "` | " + Cell(OneLine(findings::Render(finding.message))) + " |\n";
@@ -43,7 +43,7 @@ std::string RenderMarkdown(const Report& report) {
     size_t rows = 0;
     for (const findings::Finding& finding : report.findings) {
       if (++rows > kMostRows) break;
-      out += Row(report, finding);
+      out += TableRow(report, finding);
     }
     if (rows > kMostRows) out += "\nOnly the first " + std::to_string(kMostRows) + " findings are listed.\n";
     out += "\n";

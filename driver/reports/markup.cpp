@@ -6,7 +6,7 @@ namespace allranks::reports {
 namespace {
 
 // Of XML 1.0, without the signs that make text look like another (Unicode's bidirectional controls).
-bool IsPlain(char32_t c) {
+bool IsPlainCharacter(char32_t c) {
   if (c < 0x20) return c == '\t' || c == '\n';
   if ((c >= 0x7f && c < 0xa0) || c == 0xfffe || c == 0xffff) return false;
   const bool turns = c == 0x061c || c == 0x200e || c == 0x200f || (c >= 0x202a && c <= 0x202e) || (c >= 0x2066 && c <= 0x2069);
@@ -18,7 +18,7 @@ bool IsPlain(char32_t c) {
 std::string Escaped(std::string_view text) {
   std::string out;
   for (const Decoded& c : DecodeAll(text)) {
-    if (!c.valid || !IsPlain(c.value)) {
+    if (!c.valid || !IsPlainCharacter(c.value)) {
       out += "\xef\xbf\xbd";
       continue;
     }

@@ -9,7 +9,7 @@ namespace {
 
 using findings::Finding;
 
-std::string_view SeverityOf(findings::Severity severity) {
+std::string_view RdjsonSeverity(findings::Severity severity) {
   switch (severity) {
     case findings::Severity::Info: return "INFO";
     case findings::Severity::Warning: return "WARNING";
@@ -49,7 +49,7 @@ std::string RenderRdjson(const Report& report) {
     json.BeginObject().Member("message", OneLine(findings::Render(finding.message)));
     json.Key("location").BeginObject().Member("path", report.files[finding.span.file].path);
     WriteRange(json, report, finding.span);
-    json.EndObject().Member("severity", SeverityOf(finding.severity));
+    json.EndObject().Member("severity", RdjsonSeverity(finding.severity));
     json.Key("code").BeginObject().Member("value", finding.code);
     if (const rules::Rule* rule = rules::FindRule(finding.code)) json.Member("url", RuleUrl(*rule));
     json.EndObject();

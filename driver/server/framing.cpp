@@ -17,7 +17,7 @@ bool StartsWithIgnoringCase(std::string_view text, std::string_view lower) {
          });
 }
 
-std::string_view Trimmed(std::string_view text) {
+std::string_view TrimmedHeader(std::string_view text) {
   const size_t begin = text.find_first_not_of(" \t\r");
   if (begin == std::string_view::npos) return {};
   return text.substr(begin, text.find_last_not_of(" \t\r") - begin + 1);
@@ -28,10 +28,10 @@ std::optional<size_t> LengthIn(std::string_view header) {
   std::optional<size_t> length;
   while (!header.empty()) {
     const size_t end = header.find('\n');
-    const std::string_view line = Trimmed(header.substr(0, end));
+    const std::string_view line = TrimmedHeader(header.substr(0, end));
     header = end == std::string_view::npos ? std::string_view() : header.substr(end + 1);
     if (!StartsWithIgnoringCase(line, kLength)) continue;
-    const std::string_view digits = Trimmed(line.substr(kLength.size()));
+    const std::string_view digits = TrimmedHeader(line.substr(kLength.size()));
     size_t value = 0;
     const auto [stop, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
     if (error != std::errc() || stop != digits.data() + digits.size()) return std::nullopt;

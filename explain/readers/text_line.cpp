@@ -6,7 +6,7 @@
 namespace allranks::explain {
 namespace {
 
-bool IsDigit(char c) { return c >= '0' && c <= '9'; }
+bool IsDecimal(char c) { return c >= '0' && c <= '9'; }
 
 // "\x1b[36m" and its kin.
 std::string_view WithoutEscapes(std::string_view line, std::string& room) {
@@ -66,7 +66,7 @@ bool TakeLauncherPrefix(TextLine& line) {
     return true;
   }
   size_t digits = 0;
-  while (digits < words.size() && digits < 6 && IsDigit(words[digits])) ++digits;
+  while (digits < words.size() && digits < 6 && IsDecimal(words[digits])) ++digits;
   if (digits > 0 && words.substr(digits).starts_with(": ")) {
     line.stream = words.substr(0, digits);
     line.rank = static_cast<uint32_t>(NumberAt(words).value_or(0));
@@ -82,7 +82,7 @@ void FindRankInWords(TextLine& line) {
   for (size_t at = line.words.find("Rank "); at != std::string_view::npos && at < 400; at = line.words.find("Rank ", at + 5)) {
     const std::optional<uint64_t> rank = NumberAt(line.words.substr(at + 5));
     size_t end = at + 5;
-    while (end < line.words.size() && IsDigit(line.words[end])) ++end;
+    while (end < line.words.size() && IsDecimal(line.words[end])) ++end;
     if (!rank || end >= line.words.size() || line.words[end] != ']') continue;
     line.rank = static_cast<uint32_t>(*rank);
     line.rank_is_of_group = line.words.substr(0, at).find("PG ID") != std::string_view::npos;

@@ -18,7 +18,7 @@ using Known = std::map<std::string_view, Lists>;
 // More ways than these are not told apart.
 constexpr size_t kMostWays = 8;
 constexpr size_t kMostParts = 400;
-constexpr int kDeepest = 60;
+constexpr int kDeepestList = 60;
 
 bool SameParts(const BuiltList& a, const BuiltList& b) {
   return std::ranges::equal(a.parts, b.parts, [](const BuiltPart& x, const BuiltPart& y) { return x.value == y.value; });
@@ -50,7 +50,7 @@ class Follower {
 
   // False: what stands behind the block is not reached from its end.
   bool Follow(ir::BlockId block, int depth) {
-    if (depth > kDeepest) return true;
+    if (depth > kDeepestList) return true;
     bool goes_on = true;
     for (const ir::StmtId id : module_.statements(block)) {
       const ir::Stmt& stmt = module_[id];
@@ -160,7 +160,7 @@ class Follower {
     known_ = std::move(before);
   }
   void NoteChanged(ir::BlockId block, std::set<std::string_view>& changed, int depth) const {
-    if (depth > kDeepest) return;
+    if (depth > kDeepestList) return;
     for (const ir::StmtId id : module_.statements(block)) {
       const ir::Stmt& stmt = module_[id];
       if (stmt.kind == StmtKind::AugAssign) changed.insert(NameOf(ir::ValueOf(stmt)));
@@ -183,7 +183,7 @@ class Follower {
   }
   void NoteUse(ExprId id, int depth) {
     const ir::Expr& expr = module_[id];
-    if (depth > kDeepest) return;
+    if (depth > kDeepestList) return;
     if (expr.kind == ExprKind::Call && ir::ArgCount(module_, expr) > 0) {
       const ExprId first = ir::ArgAt(module_, expr, 0).value;
       const auto known = known_.find(NameOf(first));

@@ -14,7 +14,7 @@ using launch::Option;
 using launch::OptionEntry;
 
 // `bash -c "bash -c ..."` ends somewhere.
-constexpr int kDeepest = 8;
+constexpr int kDeepestText = 8;
 // Bytes of scripts that a file starts with arguments. People write some dozen lines of this kind, and their scripts are short.
 constexpr size_t kMostCalled = 1 << 20;
 
@@ -91,7 +91,7 @@ void AddContainerVariable(const std::vector<Word>& words, size_t at, std::vector
   if (text.starts_with(kJoined) && IsAssignment(words[at].From(kJoined.size()))) AddAssignment(words[at].From(kJoined.size()), environment);
 }
 
-Word Joined(const std::vector<Word>& words, size_t from) {
+Word JoinedWords(const std::vector<Word>& words, size_t from) {
   Word text;
   for (size_t i = from; i < words.size(); ++i) {
     if (i > from) text.Add({.text = " ", .origin = words[i].span()});
@@ -218,13 +218,13 @@ void CommandReader::Read(const ShellCommand& command, std::vector<Layer> outer, 
       at = found;
       continue;
     }
-    if (launcher->starts == "text") return ReadNested(Joined(words, at), inner, std::move(outer), is_remote, depth, file);
+    if (launcher->starts == "text") return ReadNested(JoinedWords(words, at), inner, std::move(outer), is_remote, depth, file);
     if (launcher->starts.ends_with("shell text")) {
       const bool remote = launcher->starts.starts_with("remote");
       if (command.input) return ReadNested(*command.input, inner, std::move(outer), is_remote || remote, depth, file);
       if (remote) {
         while (at < words.size() && (IsOptionWord(words[at]) || words[at].text().find('@') != std::string::npos)) ++at;
-        return ReadNested(Joined(words, std::min(at + 1, words.size())), inner, std::move(outer), true, depth, file);
+        return ReadNested(JoinedWords(words, std::min(at + 1, words.size())), inner, std::move(outer), true, depth, file);
       }
       while (at < words.size() && IsOptionWord(words[at]) && words[at].text().find('c') == std::string::npos) ++at;
       if (at + 1 < words.size() && IsOptionWord(words[at])) return ReadNested(words[at + 1], inner, std::move(outer), is_remote, depth, file);
@@ -266,7 +266,7 @@ void CommandReader::Add(const ShellCommand& command, std::vector<Layer> layers, 
 
 void CommandReader::ReadNested(const Word& text, const ShellCommand& command, std::vector<Layer> outer, bool is_remote, int depth,
                                LaunchFile& file, std::vector<Word> arguments) const {
-  if (depth >= kDeepest || text.empty()) return;
+  if (depth >= kDeepestText || text.empty()) return;
   ShellInput input{.text = text, .variables = {}, .arguments = std::move(arguments), .shell = static_cast<uint8_t>(command.shell + 1), .path = {}, .sourcing = {}, .open = open_};
   for (const launch::Setting& setting : command.environment) {
     input.variables[setting.name] = {.words = {setting.value}, .is_exported = true, .span = setting.span};

@@ -10,7 +10,7 @@ using launch::kUnknownPart;
 using launch::Piece;
 
 // Nested expansions deeper than people write are unknown.
-constexpr int kDeepest = 24;
+constexpr int kDeepestExpansion = 24;
 
 bool IsSpace(char c) { return c == ' ' || c == '\t' || c == '\n' || c == '\r'; }
 // Each time it is expanded it is another one.
@@ -27,7 +27,7 @@ std::optional<Word> FolderOf(const Word& path) {
 
 // The commands of a substitution: in a list, beside a redirection.
 void CommandsIn(TSNode node, std::vector<TSNode>& commands, int depth) {
-  if (depth > kDeepest) return;
+  if (depth > kDeepestExpansion) return;
   for (const TSNode child : ChildrenOf(node)) {
     const std::string_view type = TypeOf(child);
     if (type == "command") commands.push_back(child);
@@ -251,7 +251,7 @@ void Expansion::ExpandBraced(TSNode node, bool is_quoted, Fields& fields, int de
 
 void Expansion::Expand(TSNode node, bool is_quoted, Fields& fields, int depth) const {
   const std::string_view type = TypeOf(node);
-  if (depth > kDeepest) return fields.Add(Unknown(node));
+  if (depth > kDeepestExpansion) return fields.Add(Unknown(node));
   if (type == "string" || type == "translated_string") return ExpandString(node, fields, depth);
   if (type == "raw_string") {
     fields.Open();
@@ -298,7 +298,7 @@ void Expansion::Expand(TSNode node, bool is_quoted, Fields& fields, int depth) c
 
 // Of numbers and variables that are numbers.
 std::optional<int64_t> Expansion::Arithmetic(TSNode node, int depth) const {
-  if (depth > kDeepest) return std::nullopt;
+  if (depth > kDeepestExpansion) return std::nullopt;
   const std::string_view type = TypeOf(node);
   if (type == "number") return Cut(node).Number();
   if (type == "variable_name" || type == "simple_expansion" || type == "expansion") {

@@ -15,9 +15,9 @@ using launch::ConfigKind;
 using launch::ConfigNode;
 using Json = nlohmann::json;
 
-constexpr size_t kMostNodes = 200000;
+constexpr size_t kMostNodesOfJson = 200000;
 // The parser itself nests without bound; no configuration does.
-constexpr size_t kDeepest = 200;
+constexpr size_t kDeepestJson = 200;
 
 using Places = std::vector<std::pair<size_t, size_t>>;
 
@@ -121,7 +121,7 @@ class Builder : public Json::json_sax_t {
 
   bool Add(ConfigNode node) {
     Forget(node);
-    if (out_.tree.size() >= kMostNodes) {
+    if (out_.tree.size() >= kMostNodesOfJson) {
       out_.problems.push_back({"it holds more values than are read", {file_, 0, 0}});
       return false;
     }
@@ -134,7 +134,7 @@ class Builder : public Json::json_sax_t {
     return true;
   }
   bool OpenNode(ConfigKind kind) {
-    if (open_.size() >= kDeepest) {
+    if (open_.size() >= kDeepestJson) {
       out_.problems.push_back({"it nests deeper than is read", {file_, Here(), Here()}});
       return false;
     }

@@ -26,11 +26,11 @@ constexpr std::array<std::string_view, 7> kStarters = {"subprocess.run", "subpro
 constexpr std::string_view kReplacer = "os.execv";
 constexpr std::string_view kReplacerByWords = "os.execl";
 // Lists in lists, sums of sums.
-constexpr int kDeepest = 16;
+constexpr int kDeepestCall = 16;
 
-class Reader {
+class CallReader {
  public:
-  explicit Reader(const PythonInput& input)
+  explicit CallReader(const PythonInput& input)
       : in_(input), module_(input.module), commands_(input.tables, [](const std::string&) { return std::nullopt; }) {
     file_.file = module_.file;
     file_.path = in_.path;
@@ -147,7 +147,7 @@ class Reader {
   }
   bool IsList(ExprId id, int depth) const {
     const ir::Expr& expr = module_[id];
-    if (depth > kDeepest) return false;
+    if (depth > kDeepestCall) return false;
     return expr.kind == ExprKind::List || (expr.kind == ExprKind::Binary && IsList(Followed(ir::LeftOf(expr)), depth + 1));
   }
 
@@ -173,7 +173,7 @@ class Reader {
   }
   void AddWords(ExprId id, int depth, std::vector<Word>& words) const {
     const ir::Expr& expr = module_[id];
-    if (depth > kDeepest) return;
+    if (depth > kDeepestCall) return;
     if (expr.kind == ExprKind::List || expr.kind == ExprKind::Tuple) {
       for (const ExprId item : ir::Items(module_, expr)) AddItem(item, words);
     } else if (expr.kind == ExprKind::Binary) {
@@ -201,7 +201,7 @@ class Reader {
   // A text, an f-string, a sum of texts; the rest is unknown.
   Word TextOf(ExprId id, int depth) const {
     const ir::Expr& expr = module_[id];
-    if (depth > kDeepest) return Unknown(id);
+    if (depth > kDeepestCall) return Unknown(id);
     if (expr.kind == ExprKind::Constant) return Constant(id);
     if (expr.kind == ExprKind::Name) {
       const ExprId value = Followed(id);
@@ -279,6 +279,6 @@ bool StartsCommands(std::string_view text) {
   return std::ranges::any_of(CommandWords(), [&](const std::string& word) { return text.find(word) != std::string_view::npos; });
 }
 
-LaunchFile ReadPythonCalls(const PythonInput& input) { return Reader(input).Run(); }
+LaunchFile ReadPythonCalls(const PythonInput& input) { return CallReader(input).Run(); }
 
 }  // namespace allranks::launch_files

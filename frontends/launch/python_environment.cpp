@@ -10,8 +10,8 @@ using ir::ExprKind;
 using launch::Setting;
 
 // A dict of dicts of dicts.
-constexpr int kDeepest = 8;
-constexpr int kMostSteps = 10'000;  // of one environment
+constexpr int kDeepestEnvironment = 8;
+constexpr int kMostStepsOfEnvironment = 10'000;  // of one environment
 
 }  // namespace
 
@@ -64,7 +64,7 @@ void PythonEnvironment::AddStores(ExprId call, std::string_view dict, std::vecto
 }
 
 void PythonEnvironment::AddFrom(ExprId call, ExprId env, int depth, int& steps, std::vector<Setting>& settings) const {
-  if (depth > kDeepest || ++steps > kMostSteps) return;
+  if (depth > kDeepestEnvironment || ++steps > kMostStepsOfEnvironment) return;
   const ir::Expr& expr = in_.module[env];
   if (IsEnviron(env)) return AddStores(call, "", settings);
   if (expr.kind == ExprKind::Dict) {

@@ -15,9 +15,9 @@ using launch::kUnknownPart;
 using launch::Piece;
 
 // Scripts of people nest a dozen levels, and run some hundred commands; a loop of functions that call one another has no end.
-constexpr int kDeepest = 120;
+constexpr int kDeepestCommand = 120;
 constexpr size_t kMostCommands = 20000;
-constexpr size_t kMostSteps = 2000000;
+constexpr size_t kMostShellSteps = 2000000;
 constexpr int kDeepestCall = 8;
 // Files that source one another multiply. People source a handful; to parse one costs as much as a step for each eight bytes.
 constexpr size_t kMostSources = 200;
@@ -52,9 +52,9 @@ std::optional<uint32_t> UnclosedQuote(std::string_view text) {
   return quote == '\0' ? std::nullopt : std::optional(opened);
 }
 
-class Reader {
+class ShellReader {
  public:
-  explicit Reader(const ShellInput& input)
+  explicit ShellReader(const ShellInput& input)
       : input_(input), text_(input.text), tree_(text_.text()), memory_(input.variables), expansion_(text_, memory_.all(), input.shell),
         budget_(input.budget != nullptr ? *input.budget : own_budget_), exports_all_(input.exports_all) {}
 
@@ -109,7 +109,7 @@ class Reader {
 
   void Visit(TSNode node, int depth) {
     steps_in_calls_ += call_depth_ > 0 ? 1 : 0;
-    if (++budget_.steps > kMostSteps || depth > kDeepest) {
+    if (++budget_.steps > kMostShellSteps || depth > kDeepestCommand) {
       budget_.is_spent = true;
       return;
     }
@@ -217,7 +217,7 @@ class Reader {
 
   // `${N:=2}` assigns what it stands for, wherever it is written.
   void AssignDefaults(TSNode node, int depth) {
-    if (depth > kDeepest) return;
+    if (depth > kDeepestCommand) return;
     for (const TSNode child : ChildrenOf(node)) {
       if (ts_node_is_named(child)) AssignDefaults(child, depth + 1);
     }
@@ -350,7 +350,7 @@ class Reader {
   }
 
   void AssignedIn(TSNode node, std::set<std::string>& names, int depth) {
-    if (depth > kDeepest || ++budget_.steps > kMostSteps) return;
+    if (depth > kDeepestCommand || ++budget_.steps > kMostShellSteps) return;
     if (TypeOf(node) == "variable_assignment" && TypeOf(ts_node_parent(node)) != "command") {
       const TSNode name = ts_node_child_by_field_name(node, "name", 4);
       if (!ts_node_is_null(name)) names.insert(std::string(expansion_.TextOf(name)));
@@ -555,7 +555,7 @@ class Reader {
   // What a sourced file leaves in variables; its commands are reported where they stand.
   void Source(const Word& path) {
     if (!path.IsKnown() || !input_.open || input_.sourcing.size() >= kDeepestCall) return;
-    if (++budget_.sources > kMostSources || budget_.steps > kMostSteps) {
+    if (++budget_.sources > kMostSources || budget_.steps > kMostShellSteps) {
       budget_.is_spent = true;
       return;
     }
@@ -601,6 +601,6 @@ class Reader {
 
 }  // namespace
 
-ShellScript ReadShell(const ShellInput& input) { return Reader(input).Run(); }
+ShellScript ReadShell(const ShellInput& input) { return ShellReader(input).Run(); }
 
 }  // namespace allranks::launch_files

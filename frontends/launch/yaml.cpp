@@ -20,7 +20,7 @@ using launch::ConfigKind;
 using launch::ConfigNode;
 
 // A file with more values is data.
-constexpr size_t kMostNodes = 200000;
+constexpr size_t kMostNodesOfYaml = 200000;
 
 struct TooManyNodes {};
 
@@ -35,9 +35,9 @@ ConfigKind KindOfScalar(const std::string& value, bool is_quoted) {
   return error == std::errc() && stop == end ? ConfigKind::Number : ConfigKind::Text;
 }
 
-class Builder : public YAML::EventHandler {
+class YamlBuilder : public YAML::EventHandler {
  public:
-  Builder(const std::string& text, source::FileId file, ConfigText& out) : text_(text), file_(file), out_(out) {}
+  YamlBuilder(const std::string& text, source::FileId file, ConfigText& out) : text_(text), file_(file), out_(out) {}
 
   void OnDocumentStart(const YAML::Mark&) override { open_.clear(); }
   void OnDocumentEnd() override {}
@@ -131,7 +131,7 @@ class Builder : public YAML::EventHandler {
   }
 
   ConfigId Add(ConfigNode node) {
-    if (out_.tree.size() >= kMostNodes) throw TooManyNodes();
+    if (out_.tree.size() >= kMostNodesOfYaml) throw TooManyNodes();
     if (!open_.empty()) {
       Level& level = open_.back();
       node.parent = level.node;
@@ -189,7 +189,7 @@ void AddComments(const source::SourceFile& file, std::vector<findings::Extent>& 
 ConfigText ReadYaml(const source::SourceFile& file, source::FileId id) {
   ConfigText out;
   std::istringstream stream(file.text);
-  Builder builder(file.text, id, out);
+  YamlBuilder builder(file.text, id, out);
   try {
     YAML::Parser parser(stream);
     while (parser.HandleNextDocument(builder)) {

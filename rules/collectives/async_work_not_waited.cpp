@@ -16,7 +16,7 @@ using variation::CallFact;
 using variation::FuncId;
 using variation::ValueKind;
 
-constexpr std::string_view kCode = "AR112";
+constexpr std::string_view kAR112 = "AR112";
 
 // Reading these of a tensor says nothing of its contents, or makes a view of them.
 constexpr std::string_view kHarmlessMembers[] = {
@@ -465,7 +465,7 @@ class AsyncCall {
 
   Finding& Add(FindingSink& sink, source::Span span, Confidence confidence, findings::Text message,
                std::vector<findings::Label> labels) const {
-    sink.push_back({.code = kCode,
+    sink.push_back({.code = kAR112,
                     .severity = Severity::Error,
                     .confidence = confidence,
                     .span = span,
@@ -489,7 +489,7 @@ class AsyncCall {
   std::vector<Stretch> follows_;
 };
 
-void Check(const Context& context, FindingSink& sink) {
+void CheckAsyncWorkNotWaited(const Context& context, FindingSink& sink) {
   for (uint32_t i = 0; i < context.facts.functions.size(); ++i) {
     const FuncId function{i};
     for (const auto& [expr, fact] : context.facts.functions[function].calls) {
@@ -503,7 +503,7 @@ void Check(const Context& context, FindingSink& sink) {
 }  // namespace
 
 extern const Rule AsyncWorkNotWaited = {
-    .code = kCode,
+    .code = kAR112,
     .name = "async-work-not-waited",
     .severity = Severity::Error,
     .languages = "Python, C, C++",
@@ -563,6 +563,6 @@ out.
 
 There is nothing to replay: the ranks agree, the order on one rank is wrong.
 )md",
-    .check = Check};
+    .check = CheckAsyncWorkNotWaited};
 
 }  // namespace allranks::rules

@@ -15,7 +15,7 @@ using variation::FuncId;
 using variation::ValueId;
 using variation::ValueKind;
 
-constexpr std::string_view kCode = "AR113";
+constexpr std::string_view kAR113 = "AR113";
 constexpr uint32_t kKeywordOnly = ~0u;
 
 // Finds the functions that run beside the training thread and asks of each what it issues.
@@ -136,7 +136,7 @@ class OffThread {
     if (found == context_.analysis.issued.end()) return;
     const traces::Issued& issued = found->second;
     Finding finding{
-        .code = kCode,
+        .code = kAR113,
         .severity = Severity::Error,
         .confidence = confidence,
         .span = issued.path[0],
@@ -224,12 +224,12 @@ class OffThread {
   std::vector<Loader> loaders_;
 };
 
-void Check(const Context& context, FindingSink& sink) { OffThread(context, sink).Run(); }
+void CheckCollectiveOffThread(const Context& context, FindingSink& sink) { OffThread(context, sink).Run(); }
 
 }  // namespace
 
 extern const Rule CollectiveOffThread = {
-    .code = kCode,
+    .code = kAR113,
     .name = "collective-off-thread",
     .severity = Severity::Error,
     .languages = "Python",
@@ -296,6 +296,6 @@ and use it in that thread alone.
 
 There is nothing to replay: the order differs from run to run.
 )md",
-    .check = Check};
+    .check = CheckCollectiveOffThread};
 
 }  // namespace allranks::rules

@@ -6,7 +6,7 @@
 namespace allranks::rules {
 namespace {
 
-constexpr std::string_view kCode = "AR104";
+constexpr std::string_view kAR104 = "AR104";
 
 using objects::Site;
 
@@ -32,7 +32,7 @@ std::string NameOfLook(const Context& context, const Site& look) {
 Finding FindingOfLook(const Context& context, const FileLook& look) {
   constexpr size_t kMostNamed = 4;
   const traces::Difference& first = *look.differences.front();
-  Finding finding = FindingAt(context, kCode, Severity::Info, Confidence::Likely, look.site,
+  Finding finding = FindingAt(context, kAR104, Severity::Info, Confidence::Likely, look.site,
                               {"{} depends on `{}`: each rank checks its own disk, and where the answers differ some ranks "
                                "wait for others that do not come",
                                {OpNameOf(context, first.culprit), NameOfLook(context, look.site)}});
@@ -92,7 +92,7 @@ class Decisions {
   void Report(const Site& site, ir::ExprId target, const Site& why) {
     const variation::ValueId value = context_.facts.value(context_.program.funcs[why.function].module, why.expr);
     const Site stored{site.function, target};
-    Finding finding = FindingAt(context_, kCode, Severity::Error, Confidence::Likely, stored,
+    Finding finding = FindingAt(context_, kAR104, Severity::Error, Confidence::Likely, stored,
                                 {"`{}` is set by `{}`, which {}: ranks can decide differently, and then wait for each other forever",
                                  {Quoted(context_, stored), Quoted(context_, why), VariesText(context_.facts.values_store.axes(value))}});
     AddLabel(finding, finding.span, LabelRole::Primary, {"each rank decides for itself", {}});
@@ -143,14 +143,14 @@ Finding FindingOfSource(const Context& context, const OneSource& differences) {
   const traces::Difference& first = *differences.front();
   findings::Text help = {"let the ranks agree first: reduce or broadcast the tested value ({}), and branch on the result",
                          {ConditionText(context, first)}};
-  Finding finding = FindingOf(context, first, kCode, Message(context, first), std::move(help));
+  Finding finding = FindingOf(context, first, kAR104, Message(context, first), std::move(help));
   for (size_t i = 1; i < std::min(differences.size(), kMostNamed); ++i) {
     if (differences[i]->condition.file) AddLabel(finding, differences[i]->condition, LabelRole::Note, {"decided by the same", {}});
   }
   return finding;
 }
 
-void Check(const Context& context, FindingSink& sink) {
+void CheckDataDependentCollective(const Context& context, FindingSink& sink) {
   Decisions(context, sink).Run();
   for (const OneSource& differences : BySource(context)) sink.push_back(FindingOfSource(context, differences));
   for (const FileLook& look : context.differences.of_files) sink.push_back(FindingOfLook(context, look));
@@ -159,7 +159,7 @@ void Check(const Context& context, FindingSink& sink) {
 }  // namespace
 
 extern const Rule DataDependentCollective = {
-    .code = kCode,
+    .code = kAR104,
     .name = "data-dependent-collective",
     .severity = Severity::Error,
     .languages = "Python, C, C++",
@@ -230,7 +230,7 @@ the loss by zero: the gradients are then communicated and count for nothing.
 The witness takes one rank through each outcome. `allranks verify` replays it: the ranks that
 reached the operation wait for the one that did not.
 )md",
-    .check = Check,
+    .check = CheckDataDependentCollective,
     .scenario = Scenario::SkippedCollective};
 
 }  // namespace allranks::rules

@@ -3,9 +3,9 @@
 namespace allranks::rules {
 namespace {
 
-constexpr std::string_view kCode = "AR103";
+constexpr std::string_view kAR103 = "AR103";
 
-void Check(const Context& context, FindingSink& sink) {
+void CheckDivergentEarlyExit(const Context& context, FindingSink& sink) {
   for (const traces::Difference& difference : context.differences.each) {
     if (difference.kind != traces::DifferenceKind::EarlyExit) continue;
     findings::Text message = {
@@ -15,14 +15,14 @@ void Check(const Context& context, FindingSink& sink) {
     findings::Text help = {
         "move the operation before `{}`, or let every rank reach it and skip only local work",
         {difference.exit_kind}};
-    sink.push_back(FindingOf(context, difference, kCode, std::move(message), std::move(help)));
+    sink.push_back(FindingOf(context, difference, kAR103, std::move(message), std::move(help)));
   }
 }
 
 }  // namespace
 
 extern const Rule DivergentEarlyExit = {
-    .code = kCode,
+    .code = kAR103,
     .name = "divergent-early-exit",
     .severity = Severity::Error,
     .languages = "Python, C, C++",
@@ -79,7 +79,7 @@ collective; or move the collective in front of the exit.
 
 `allranks verify` replays both sequences: the ranks that stayed wait in the skipped operation.
 )md",
-    .check = Check,
+    .check = CheckDivergentEarlyExit,
     .scenario = Scenario::SkippedCollective};
 
 }  // namespace allranks::rules

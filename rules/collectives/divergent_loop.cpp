@@ -3,9 +3,9 @@
 namespace allranks::rules {
 namespace {
 
-constexpr std::string_view kCode = "AR105";
+constexpr std::string_view kAR105 = "AR105";
 
-void Check(const Context& context, FindingSink& sink) {
+void CheckDivergentLoop(const Context& context, FindingSink& sink) {
   for (const traces::Difference& difference : context.differences.each) {
     if (difference.kind != traces::DifferenceKind::TripCount) continue;
     findings::Text message = {
@@ -17,14 +17,14 @@ void Check(const Context& context, FindingSink& sink) {
         "make the number of rounds equal on all ranks (distributed sampler, minimum over the "
         "ranks, `Join`), or communicate once after the loop",
         {}};
-    sink.push_back(FindingOf(context, difference, kCode, std::move(message), std::move(help)));
+    sink.push_back(FindingOf(context, difference, kAR105, std::move(message), std::move(help)));
   }
 }
 
 }  // namespace
 
 extern const Rule DivergentLoop = {
-    .code = kCode,
+    .code = kAR105,
     .name = "divergent-loop",
     .severity = Severity::Error,
     .languages = "Python, C, C++",
@@ -85,7 +85,7 @@ rounds equal: pad the shards, drop the rest, or agree on the smallest count with
 The witness gives one class of ranks one round more. `allranks verify` replays it: these ranks wait
 in that round.
 )md",
-    .check = Check,
+    .check = CheckDivergentLoop,
     .scenario = Scenario::SkippedCollective};
 
 }  // namespace allranks::rules

@@ -7,7 +7,7 @@
 namespace allranks::rules {
 namespace {
 
-constexpr std::string_view kCode = "AR107";
+constexpr std::string_view kAR107 = "AR107";
 
 // A decorator that ends every error of a function quietly: the rank that failed leaves with status 0.
 class QuietEnds {
@@ -70,7 +70,7 @@ class QuietEnds {
   }
 
   void Report(FuncId function, ir::ExprId decorator) {
-    Finding finding = FindingAt(context_, kCode, Severity::Error, Confidence::Likely, {function, decorator},
+    Finding finding = FindingAt(context_, kAR107, Severity::Error, Confidence::Likely, {function, decorator},
                                 {"a rank that fails in `{}` exits with status 0: the launcher does not stop the "
                                  "others, and they wait for it in their next collective",
                                  {context_.program.FunctionName(function)}});
@@ -84,7 +84,7 @@ class QuietEnds {
   objects::ProcessStarts starts_;
 };
 
-void Check(const Context& context, FindingSink& sink) {
+void CheckExceptionPathCollective(const Context& context, FindingSink& sink) {
   QuietEnds(context, sink).Run();
   for (const traces::Difference& difference : context.differences.each) {
     if (difference.kind != traces::DifferenceKind::Handler) continue;
@@ -96,14 +96,14 @@ void Check(const Context& context, FindingSink& sink) {
     findings::Text help = {
         "re-raise; or set a flag, all-reduce it, and let all ranks act on the result",
         {}};
-    sink.push_back(FindingOf(context, difference, kCode, std::move(message), std::move(help)));
+    sink.push_back(FindingOf(context, difference, kAR107, std::move(message), std::move(help)));
   }
 }
 
 }  // namespace
 
 extern const Rule ExceptionPathCollective = {
-    .code = kCode,
+    .code = kAR107,
     .name = "exception-path-collective",
     .severity = Severity::Error,
     .languages = "Python, C, C++",
@@ -182,7 +182,7 @@ together. A retry needs the same agreement.
 
 The witness has one rank fail before the operation. `allranks verify` replays it: the others wait.
 )md",
-    .check = Check,
+    .check = CheckExceptionPathCollective,
     .scenario = Scenario::SkippedCollective};
 
 }  // namespace allranks::rules

@@ -13,7 +13,7 @@ using objects::KnownCall;
 using objects::Meeting;
 using objects::Site;
 
-constexpr std::string_view kCode = "AR116";
+constexpr std::string_view kAR116 = "AR116";
 
 class Failures {
  public:
@@ -133,7 +133,7 @@ class Failures {
     if (!meeting || IsCaught(site) || IsCaught(meeting->parted)) return;
     const source::Span span = SpanOf(context_, site);
     if (!reported_.insert({span.file.index, span.begin}).second) return;
-    Finding finding = FindingAt(context_, kCode, Severity::Warning, confidence, site,
+    Finding finding = FindingAt(context_, kAR116, Severity::Warning, confidence, site,
                                 {"{}, and the others wait for it until the launcher or a timeout ends them", {std::move(what)}});
     AddLabel(finding, finding.span, LabelRole::Primary, {"nothing tells the other ranks", {}});
     if (meeting->parted.expr != site.expr) AddLabel(finding, SpanOf(context_, meeting->parted), LabelRole::Call, {"called here", {}});
@@ -162,12 +162,12 @@ class Failures {
   std::set<std::pair<uint32_t, uint32_t>> ways_;  // file in which ranks part, and where they meet
 };
 
-void Check(const Context& context, FindingSink& sink) { Failures(context, sink).Run(); }
+void CheckFailureOnOneRank(const Context& context, FindingSink& sink) { Failures(context, sink).Run(); }
 
 }  // namespace
 
 extern const Rule FailureOnOneRank = {
-    .code = kCode,
+    .code = kAR116,
     .name = "failure-on-one-rank",
     .severity = Severity::Warning,
     .on_by_default = false,
@@ -249,6 +249,6 @@ made.
 
 There is nothing to replay: how the others are ended is up to the launcher.
 )md",
-    .check = Check};
+    .check = CheckFailureOnOneRank};
 
 }  // namespace allranks::rules

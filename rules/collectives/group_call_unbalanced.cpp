@@ -11,7 +11,7 @@ using findings::LabelRole;
 using knowledge::OpClass;
 using variation::FuncId;
 
-constexpr std::string_view kCode = "AR114";
+constexpr std::string_view kAR114 = "AR114";
 
 // Which numbers of open groups a path may have, a bit each.
 struct Depths {
@@ -143,7 +143,7 @@ class GroupWalk {
     const ir::ExprId index_name = ir::ExprId{loop.a};
     if (communicator.kind != ir::ExprKind::Subscript || module_[index_name].kind != ir::ExprKind::Name) return;
     if (!Mentions(ir::IndexOf(communicator), ir::NameOf(module_[index_name]))) return;
-    sink_.push_back({.code = kCode,
+    sink_.push_back({.code = kAR114,
                      .severity = Severity::Error,
                      .confidence = context_.program.function(function_).params.empty() || IsMain() ? Confidence::Certain
                                                                                                     : Confidence::Likely,
@@ -175,10 +175,10 @@ class GroupWalk {
 
   void ReportExit(const ir::Stmt& stmt) {
     const source::Span span = {module_.file, stmt.begin, stmt.end};
-    const bool is_known = std::ranges::any_of(sink_, [&](const findings::Finding& f) { return f.code == kCode && f.span == span; });
+    const bool is_known = std::ranges::any_of(sink_, [&](const findings::Finding& f) { return f.code == kAR114 && f.span == span; });
     if (is_known) return;
     const knowledge::Entry& entry = context_.knowledge[context_.facts.call(function_, opened_by_)->entry];
-    sink_.push_back({.code = kCode,
+    sink_.push_back({.code = kAR114,
                      .severity = Severity::Error,
                      .confidence = Confidence::Likely,
                      .span = span,
@@ -201,7 +201,7 @@ class GroupWalk {
   bool closes_ = false;
 };
 
-void Check(const Context& context, FindingSink& sink) {
+void CheckGroupCallUnbalanced(const Context& context, FindingSink& sink) {
   for (uint32_t i = 0; i < context.facts.functions.size(); ++i) {
     const FuncId function{i};
     if (context.program.module_of(function).language == ir::Language::Python) continue;
@@ -212,7 +212,7 @@ void Check(const Context& context, FindingSink& sink) {
 }  // namespace
 
 extern const Rule GroupCallUnbalanced = {
-    .code = kCode,
+    .code = kAR114,
     .name = "group-call-unbalanced",
     .severity = Severity::Error,
     .languages = "C, C++",
@@ -281,6 +281,6 @@ a group around loops over GPUs.
 
 There is nothing to replay: one process alone shows it.
 )md",
-    .check = Check};
+    .check = CheckGroupCallUnbalanced};
 
 }  // namespace allranks::rules

@@ -3,9 +3,9 @@
 namespace allranks::rules {
 namespace {
 
-constexpr std::string_view kCode = "AR108";
+constexpr std::string_view kAR108 = "AR108";
 
-void Check(const Context& context, FindingSink& sink) {
+void CheckGroupCreatedOnSomeRanks(const Context& context, FindingSink& sink) {
   for (const traces::Difference& difference : context.differences.each) {
     if (difference.kind != traces::DifferenceKind::GroupCreation) continue;
     // The default group itself: AR102.
@@ -20,14 +20,14 @@ void Check(const Context& context, FindingSink& sink) {
                  {OpText(context, difference, difference.culprit), VariesText(difference.axes)}};
       help = {"on every rank, create all the groups in a loop and keep the one this rank is in", {}};
     }
-    sink.push_back(FindingOf(context, difference, kCode, std::move(message), std::move(help)));
+    sink.push_back(FindingOf(context, difference, kAR108, std::move(message), std::move(help)));
   }
 }
 
 }  // namespace
 
 extern const Rule GroupCreatedOnSomeRanks = {
-    .code = kCode,
+    .code = kAR108,
     .name = "group-created-on-some-ranks",
     .severity = Severity::Error,
     .languages = "Python, C, C++",
@@ -81,7 +81,7 @@ everywhere is too slow, pass `use_local_synchronization=True` and create it on i
 
 `allranks verify` replays the creation: the ranks that entered it wait for the rest.
 )md",
-    .check = Check,
+    .check = CheckGroupCreatedOnSomeRanks,
     .scenario = Scenario::GroupCreation};
 
 }  // namespace allranks::rules

@@ -13,7 +13,7 @@ using objects::KnownCall;
 using objects::LoaderLoop;
 using objects::Site;
 
-constexpr std::string_view kCode = "AR117";
+constexpr std::string_view kAR117 = "AR117";
 
 class LongWorks {
  public:
@@ -61,7 +61,7 @@ class LongWorks {
     const std::optional<objects::Meeting> meeting = meetings_.After(site);
     const source::Span span = SpanOf(context_, site);
     if (!meeting || !reported_.insert({span.file.index, span.begin}).second) return;
-    Finding finding = FindingAt(context_, kCode, Severity::Warning, Confidence::Likely, site,
+    Finding finding = FindingAt(context_, kAR117, Severity::Warning, Confidence::Likely, site,
                                 {"{} {}, and the others wait for it: if that is longer than the timeout of their group, the job ends",
                                  {meeting->on_way == traces::RankSet::Of(0) ? "rank 0" : "one rank", std::string(what)}});
     AddLabel(finding, finding.span, LabelRole::Primary, {"on some ranks only", {}});
@@ -91,12 +91,12 @@ class LongWorks {
   std::set<std::pair<uint32_t, uint32_t>> reported_;
 };
 
-void Check(const Context& context, FindingSink& sink) { LongWorks(context, sink).Run(); }
+void CheckLongWorkOnOneRank(const Context& context, FindingSink& sink) { LongWorks(context, sink).Run(); }
 
 }  // namespace
 
 extern const Rule LongWorkOnOneRank = {
-    .code = kCode,
+    .code = kAR117,
     .name = "long-work-on-one-rank",
     .severity = Severity::Warning,
     .on_by_default = false,
@@ -157,6 +157,6 @@ Give each rank its share and reduce the results. Where one rank must do it, pass
 
 There is nothing to replay: how long the work takes is not in the code.
 )md",
-    .check = Check};
+    .check = CheckLongWorkOnOneRank};
 
 }  // namespace allranks::rules

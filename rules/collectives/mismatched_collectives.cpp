@@ -3,7 +3,7 @@
 namespace allranks::rules {
 namespace {
 
-constexpr std::string_view kCode = "AR106";
+constexpr std::string_view kAR106 = "AR106";
 
 std::string_view DetailText(traces::Detail detail) {
   switch (detail) {
@@ -20,7 +20,7 @@ std::string_view DetailText(traces::Detail detail) {
   }
 }
 
-findings::Text Message(const Context& context, const traces::Difference& difference) {
+findings::Text MismatchMessage(const Context& context, const traces::Difference& difference) {
   const std::string op = OpText(context, difference, difference.culprit);
   const std::string detail(DetailText(difference.detail));
   if (!difference.has_victim) {
@@ -31,20 +31,20 @@ findings::Text Message(const Context& context, const traces::Difference& differe
            traces::NameOfNotReached(difference), detail}};
 }
 
-void Check(const Context& context, FindingSink& sink) {
+void CheckMismatchedCollectives(const Context& context, FindingSink& sink) {
   for (const traces::Difference& difference : context.differences.each) {
     if (difference.kind != traces::DifferenceKind::Mismatch) continue;
     findings::Text help = {
         "issue the same operations on every rank of the group, in the same order, with the same root, type and size",
         {}};
-    sink.push_back(FindingOf(context, difference, kCode, Message(context, difference), std::move(help)));
+    sink.push_back(FindingOf(context, difference, kAR106, MismatchMessage(context, difference), std::move(help)));
   }
 }
 
 }  // namespace
 
 extern const Rule MismatchedCollectives = {
-    .code = kCode,
+    .code = kAR106,
     .name = "mismatched-collectives",
     .severity = Severity::Error,
     .languages = "Python, C, C++",
@@ -102,7 +102,7 @@ the root from a constant or from a value that all ranks share; never from the ra
 `allranks verify` replays both sequences and says whether they hang, fail or end with wrong
 contents.
 )md",
-    .check = Check,
+    .check = CheckMismatchedCollectives,
     .scenario = Scenario::MismatchedCollective};
 
 }  // namespace allranks::rules

@@ -4,9 +4,9 @@
 namespace allranks::rules {
 namespace {
 
-constexpr std::string_view kCode = "AR101";
+constexpr std::string_view kAR101 = "AR101";
 
-void Check(const Context& context, FindingSink& sink) {
+void CheckRankGuardedCollective(const Context& context, FindingSink& sink) {
   for (const traces::Difference& difference : context.differences.each) {
     if (difference.kind != traces::DifferenceKind::Guard) continue;
     // Those that hide in a framework call are AR102.
@@ -18,7 +18,7 @@ void Check(const Context& context, FindingSink& sink) {
         "make this call on every rank; keep only local work, such as printing and writing "
         "files, under {}",
         {ConditionText(context, difference)}};
-    findings::Finding finding = FindingOf(context, difference, kCode, std::move(message), std::move(help));
+    findings::Finding finding = FindingOf(context, difference, kAR101, std::move(message), std::move(help));
     AddHoist(context, difference, finding);
     sink.push_back(std::move(finding));
   }
@@ -27,7 +27,7 @@ void Check(const Context& context, FindingSink& sink) {
 }  // namespace
 
 extern const Rule RankGuardedCollective = {
-    .code = kCode,
+    .code = kAR101,
     .name = "rank-guarded-collective",
     .severity = Severity::Error,
     .languages = "Python, C, C++",
@@ -94,7 +94,7 @@ is no `else`. It is not safe: whether the others can make the call is not known.
 The finding carries the two sequences of operations. `allranks verify` replays them: the ranks that reached
 the call wait in it until the time limit, and the report names the line in which each rank stands.
 )md",
-    .check = Check,
+    .check = CheckRankGuardedCollective,
     .scenario = Scenario::SkippedCollective,
     .has_fix = true,
     .fix = Applicability::Unsafe};

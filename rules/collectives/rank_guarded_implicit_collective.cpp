@@ -4,9 +4,9 @@
 namespace allranks::rules {
 namespace {
 
-constexpr std::string_view kCode = "AR102";
+constexpr std::string_view kAR102 = "AR102";
 
-void Check(const Context& context, FindingSink& sink) {
+void CheckRankGuardedImplicitCollective(const Context& context, FindingSink& sink) {
   for (const traces::Difference& difference : context.differences.each) {
     const traces::OpPlace& culprit = difference.culprit;
     const bool starts_job = culprit.op_class == knowledge::OpClass::Init;
@@ -22,7 +22,7 @@ void Check(const Context& context, FindingSink& sink) {
     findings::Text help = {"call it on every rank: it picks the rank that writes or prints by itself",
                            {}};
     if (culprit.op_class != knowledge::OpClass::Implicit) help = {"call it on every rank", {}};
-    findings::Finding finding = FindingOf(context, difference, kCode, std::move(message), std::move(help));
+    findings::Finding finding = FindingOf(context, difference, kAR102, std::move(message), std::move(help));
     AddHoist(context, difference, finding);
     sink.push_back(std::move(finding));
   }
@@ -31,7 +31,7 @@ void Check(const Context& context, FindingSink& sink) {
 }  // namespace
 
 extern const Rule RankGuardedImplicitCollective = {
-    .code = kCode,
+    .code = kAR102,
     .name = "rank-guarded-implicit-collective",
     .severity = Severity::Error,
     .languages = "Python, C, C++",
@@ -112,7 +112,7 @@ is no `else`. It is not safe: whether the others can make the call is not known.
 `allranks verify` replays the operations that the call stands for: the ranks that called it wait in the first
 of them.
 )md",
-    .check = Check,
+    .check = CheckRankGuardedImplicitCollective,
     .scenario = Scenario::SkippedCollective,
     .has_fix = true,
     .fix = Applicability::Unsafe};

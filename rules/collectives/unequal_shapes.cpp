@@ -3,9 +3,9 @@
 namespace allranks::rules {
 namespace {
 
-constexpr std::string_view kCode = "AR110";
+constexpr std::string_view kAR110 = "AR110";
 
-void Check(const Context& context, FindingSink& sink) {
+void CheckUnequalShapes(const Context& context, FindingSink& sink) {
   for (const traces::Difference& difference : context.differences.each) {
     if (difference.kind != traces::DifferenceKind::Shape) continue;
     findings::Text message = {"{} needs the same shape on every rank: this tensor's size {}",
@@ -19,14 +19,14 @@ void Check(const Context& context, FindingSink& sink) {
       help = {"exchange the counts first, then use the variant with one count a rank (`MPI_Allgatherv`), or pad to "
               "the largest", {}};
     }
-    sink.push_back(FindingOf(context, difference, kCode, std::move(message), std::move(help)));
+    sink.push_back(FindingOf(context, difference, kAR110, std::move(message), std::move(help)));
   }
 }
 
 }  // namespace
 
 extern const Rule UnequalShapes = {
-    .code = kCode,
+    .code = kAR110,
     .name = "unequal-shapes",
     .severity = Severity::Error,
     .languages = "Python, C, C++",
@@ -105,7 +105,7 @@ needed, exchange the sizes, pad to the largest, gather, and cut. Small results m
 The witness gives the ranks different element counts. `allranks verify` replays it and reports a
 wait, an error of the library, or wrong contents.
 )md",
-    .check = Check,
+    .check = CheckUnequalShapes,
     .scenario = Scenario::Shape};
 
 }  // namespace allranks::rules

@@ -10,7 +10,7 @@ using findings::LabelRole;
 using variation::FuncId;
 using variation::ValueId;
 
-constexpr std::string_view kCode = "AR115";
+constexpr std::string_view kAR115 = "AR115";
 
 // One call that joins a communicator by an id.
 class JoiningCall {
@@ -28,7 +28,7 @@ class JoiningCall {
     if (!rank || values.axes(rank).empty()) return;
     const ir::ExprId name = ArgExpr(entry_.operation.token_param);
     if (!name || module_[name].kind != ir::ExprKind::Name || IsHandedOn(name)) return;
-    sink.push_back({.code = kCode,
+    sink.push_back({.code = kAR115,
                     .severity = Severity::Error,
                     .confidence = Confidence::Certain,
                     .span = module_.span(call_),
@@ -88,7 +88,7 @@ class JoiningCall {
   const knowledge::Entry& entry_;
 };
 
-void Check(const Context& context, FindingSink& sink) {
+void CheckUniqueIdNotShared(const Context& context, FindingSink& sink) {
   for (uint32_t i = 0; i < context.facts.functions.size(); ++i) {
     const FuncId function{i};
     for (const auto& [expr, fact] : context.facts.functions[function].calls) {
@@ -101,7 +101,7 @@ void Check(const Context& context, FindingSink& sink) {
 }  // namespace
 
 extern const Rule UniqueIdNotShared = {
-    .code = kCode,
+    .code = kAR115,
     .name = "unique-id-not-shared",
     .severity = Severity::Error,
     .languages = "C, C++",
@@ -148,6 +148,6 @@ Make the id on one rank and share it by whatever the launcher gives: MPI, a TCP 
 
 Ranks of one box that join with ids of their own wait for one another; there is no schedule to replay.
 )md",
-    .check = Check};
+    .check = CheckUniqueIdNotShared};
 
 }  // namespace allranks::rules

@@ -3,9 +3,9 @@
 namespace allranks::rules {
 namespace {
 
-constexpr std::string_view kCode = "AR111";
+constexpr std::string_view kAR111 = "AR111";
 
-findings::Text Message(const Context& context, const traces::Difference& difference) {
+findings::Text UnmatchedMessage(const Context& context, const traces::Difference& difference) {
   const std::string op = OpText(context, difference, difference.culprit);
   if (difference.detail == traces::Detail::Unmatched) return {"{} on {} has no partner: no rank issues the "
                                                               "matching send or receive", {op, traces::NameOfReached(difference)}};
@@ -18,21 +18,21 @@ findings::Text Message(const Context& context, const traces::Difference& differe
   return {"{} on {} waits for a partner that itself waits in {}", {op, traces::NameOfReached(difference), other}};
 }
 
-void Check(const Context& context, FindingSink& sink) {
+void CheckUnmatchedPointToPoint(const Context& context, FindingSink& sink) {
   for (const traces::Difference& difference : context.differences.each) {
     if (difference.kind != traces::DifferenceKind::PointToPoint) continue;
     findings::Text help = {
         "let one side receive first, or issue both halves together: `MPI_Sendrecv`, `batch_isend_irecv`, an NCCL group",
         {}};
     if (difference.detail == traces::Detail::Unmatched) help = {"issue the matching call on the rank that is named as the peer", {}};
-    sink.push_back(FindingOf(context, difference, kCode, Message(context, difference), std::move(help)));
+    sink.push_back(FindingOf(context, difference, kAR111, UnmatchedMessage(context, difference), std::move(help)));
   }
 }
 
 }  // namespace
 
 extern const Rule UnmatchedPointToPoint = {
-    .code = kCode,
+    .code = kAR111,
     .name = "unmatched-point-to-point",
     .severity = Severity::Error,
     .languages = "Python, C, C++",
@@ -88,7 +88,7 @@ Issue both halves together, or let even ranks send first and odd ranks receive f
 
 The witness holds the sends and receives of every rank up to where they wait.
 )md",
-    .check = Check,
+    .check = CheckUnmatchedPointToPoint,
     .scenario = Scenario::MismatchedCollective};
 
 }  // namespace allranks::rules

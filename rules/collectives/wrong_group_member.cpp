@@ -3,9 +3,9 @@
 namespace allranks::rules {
 namespace {
 
-constexpr std::string_view kCode = "AR109";
+constexpr std::string_view kAR109 = "AR109";
 
-void Check(const Context& context, FindingSink& sink) {
+void CheckWrongGroupMember(const Context& context, FindingSink& sink) {
   for (const traces::Difference& difference : context.differences.each) {
     if (difference.kind != traces::DifferenceKind::NotMember) continue;
     const std::string op = OpText(context, difference, difference.culprit);
@@ -18,14 +18,14 @@ void Check(const Context& context, FindingSink& sink) {
     findings::Text help = {
         "call it on members only (`if rank in ranks`); source and destination are global ranks",
         {}};
-    sink.push_back(FindingOf(context, difference, kCode, std::move(message), std::move(help)));
+    sink.push_back(FindingOf(context, difference, kAR109, std::move(message), std::move(help)));
   }
 }
 
 }  // namespace
 
 extern const Rule WrongGroupMember = {
-    .code = kCode,
+    .code = kAR109,
     .name = "wrong-group-member",
     .severity = Severity::Error,
     .languages = "Python, C, C++",
@@ -88,7 +88,7 @@ Guard the call by membership. Name roots by global rank: `dist.get_global_rank(g
 
 `allranks verify` replays the call on all ranks and shows who is refused or waits.
 )md",
-    .check = Check,
+    .check = CheckWrongGroupMember,
     .scenario = Scenario::MismatchedCollective};
 
 }  // namespace allranks::rules

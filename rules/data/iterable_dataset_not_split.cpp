@@ -12,7 +12,7 @@ using objects::LoaderLoop;
 using variation::ValueId;
 using variation::ValueKind;
 
-constexpr std::string_view kCode = "AR306";
+constexpr std::string_view kAR306 = "AR306";
 
 class IterableDatasets {
  public:
@@ -40,7 +40,7 @@ class IterableDatasets {
     seen_.push_back(class_id);
     const ir::Function& function = context_.program.function(iterate);
     const ir::Module& source = context_.program.module_of(iterate);
-    Finding finding = FindingAt(context_, kCode, Severity::Error, Confidence::Likely, objects::Site{iterate, ir::ExprId{0}},
+    Finding finding = FindingAt(context_, kAR306, Severity::Error, Confidence::Likely, objects::Site{iterate, ir::ExprId{0}},
                                 {ignores_rank ? "this data set gives every rank the same samples: it does not "
                                                 "look at the rank, and an iterable data set has no sampler to split it"
                                               : "each loader worker yields all samples: the data set does not "
@@ -121,12 +121,12 @@ class IterableDatasets {
   std::vector<binding::ClassId> seen_;
 };
 
-void Check(const Context& context, FindingSink& sink) { IterableDatasets(context, sink).Run(); }
+void CheckIterableDatasetNotSplit(const Context& context, FindingSink& sink) { IterableDatasets(context, sink).Run(); }
 
 }  // namespace
 
 extern const Rule IterableDatasetNotSplit = {
-    .code = kCode,
+    .code = kAR306,
     .name = "iterable-dataset-not-split",
     .severity = Severity::Error,
     .on_by_default = false,
@@ -178,7 +178,7 @@ There is none: how samples are dealt out depends on where they come from.
 `allranks verify` lets each rank, and each worker of its loader, take what the data set gives it, and counts
 how often each sample is taken in an epoch.
 )md",
-    .check = Check,
+    .check = CheckIterableDatasetNotSplit,
     .scenario = Scenario::SampleShares};
 
 }  // namespace allranks::rules

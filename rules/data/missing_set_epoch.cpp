@@ -15,7 +15,7 @@ using objects::Site;
 using variation::ValueId;
 using variation::ValueKind;
 
-constexpr std::string_view kCode = "AR301";
+constexpr std::string_view kAR301 = "AR301";
 constexpr std::string_view kSetEpoch = "set_epoch";
 
 // An object that is told the epoch, and the file that tells it. Another program means another object, made alike or not.
@@ -92,7 +92,7 @@ class Epochs {
     const ir::Module& module = context_.program.module_of(site.function);
     const ir::ExprId receiver = ir::ObjectOf(module[ir::CalleeOf(module[site.expr])]);
     Finding finding = FindingAt(
-        context_, kCode, Severity::Error, Confidence::Likely, site,
+        context_, kAR301, Severity::Error, Confidence::Likely, site,
         {"`set_epoch` is called on `{}`, which has no such method: its sampler has it",
          {Quoted(context_, {site.function, receiver})}});
     AddLabel(finding, finding.span, LabelRole::Primary, {"raises an `AttributeError`", {}});
@@ -211,7 +211,7 @@ class Epochs {
     const ir::ModuleId module = context_.program.funcs[loop.place().function].module;
     const bool is_stuck = Contains(stuck_, sampler, module) || Contains(stuck_, loop.loader, module);
     Finding finding = FindingAt(
-        context_, kCode, Severity::Error, SomebodyTellsSomething(loop) ? Confidence::Likely : Confidence::Certain, loop.place(),
+        context_, kAR301, Severity::Error, SomebodyTellsSomething(loop) ? Confidence::Likely : Confidence::Certain, loop.place(),
         {is_stuck ? "every epoch over `{}` has the same shuffle order: `set_epoch` tells its `DistributedSampler` the same number each time"
                   : "every epoch over `{}` has the same shuffle order: nothing calls `set_epoch` on its `DistributedSampler`",
          {Quoted(context_, Shown(loop))}});
@@ -315,12 +315,12 @@ class Epochs {
   std::set<uint32_t> drawn_;                             // loaders, by ValueId
 };
 
-void Check(const Context& context, FindingSink& sink) { Epochs(context, sink).Run(); }
+void CheckMissingSetEpoch(const Context& context, FindingSink& sink) { Epochs(context, sink).Run(); }
 
 }  // namespace
 
 extern const Rule MissingSetEpoch = {
-    .code = kCode,
+    .code = kAR301,
     .name = "missing-set-epoch",
     .severity = Severity::Error,
     .languages = "Python",
@@ -383,7 +383,7 @@ sampler is there in distributed jobs only, behind a test. A call on the loader g
 `allranks verify` computes the permutations of several epochs with and without `set_epoch`, and counts
 how many are equal.
 )md",
-    .check = Check,
+    .check = CheckMissingSetEpoch,
     .scenario = Scenario::EpochOrder,
     .has_fix = true,
     .fix = Applicability::Safe};

@@ -17,7 +17,7 @@ using objects::Site;
 using variation::ValueId;
 using variation::ValueKind;
 
-constexpr std::string_view kCode = "AR302";
+constexpr std::string_view kAR302 = "AR302";
 
 class Loaders {
  public:
@@ -40,7 +40,7 @@ class Loaders {
     const std::vector<Site> made = MadeAt(loop);
     if (made.size() != 1 || IsSeenTwice(made[0])) return;
     Finding finding = FindingAt(
-        context_, kCode, Severity::Error, Confidence::Likely, made[0],
+        context_, kAR302, Severity::Error, Confidence::Likely, made[0],
         {"the model's gradients are averaged over the ranks, but this loader has no distributed sampler: every "
          "rank reads the whole data set, so more ranks repeat the same work",
          {}});
@@ -108,7 +108,7 @@ class Loaders {
       if (!(lightning_.IsForTraining(loader) || (trainer && IsFitted(trainer, value)))) continue;
       if (!context_.loading.SamplersOf(value).empty() || !IsSameForAllRanks(value, loader.function)) continue;
       if (IsSeenTwice({loader.function, loader.expr})) continue;
-      Finding finding = FindingAt(context_, kCode, Severity::Error, Confidence::Likely, Site{loader.function, loader.expr},
+      Finding finding = FindingAt(context_, kAR302, Severity::Error, Confidence::Likely, Site{loader.function, loader.expr},
                                   {"this loader has no distributed sampler, and the trainer is told not to give it one: every rank reads the whole data set", {}});
       AddLabel(finding, finding.span, LabelRole::Primary, {"no distributed sampler: every rank reads all samples", {}});
       if (told.file) AddLabel(finding, told, LabelRole::Why, {"turned off here", {}});
@@ -217,7 +217,7 @@ class Loaders {
     }
     if (without == nullptr || IsSeenTwice({without->function, without->expr})) return;
     Finding finding = FindingAt(
-        context_, kCode, Severity::Error, Confidence::Likely, Site{without->function, without->expr},
+        context_, kAR302, Severity::Error, Confidence::Likely, Site{without->function, without->expr},
         {"this loader does not get the distributed sampler that was made for its data set, so every rank reads all of it",
          {}});
     AddLabel(finding, finding.span, LabelRole::Primary, {"another sampler is passed", {}});
@@ -285,12 +285,12 @@ class Loaders {
   std::vector<source::Span> seen_;
 };
 
-void Check(const Context& context, FindingSink& sink) { Loaders(context, sink).Run(); }
+void CheckNoDistributedSampler(const Context& context, FindingSink& sink) { Loaders(context, sink).Run(); }
 
 }  // namespace
 
 extern const Rule NoDistributedSampler = {
-    .code = kCode,
+    .code = kAR302,
     .name = "no-distributed-sampler",
     .severity = Severity::Error,
     .on_by_default = false,
@@ -352,7 +352,7 @@ sees a part of the data and an epoch has fewer steps; `set_epoch` is AR301's bus
 `allranks verify` lets each rank take the samples that its loader gives it, and counts: how often each is
 taken in an epoch, and how many different ones a step of all ranks has.
 )md",
-    .check = Check,
+    .check = CheckNoDistributedSampler,
     .scenario = Scenario::SampleShares,
     .has_fix = true,
     .fix = Applicability::Unsafe};

@@ -9,7 +9,7 @@ namespace {
 
 using variation::ValueId;
 
-constexpr std::string_view kCode = "AR309";
+constexpr std::string_view kAR309 = "AR309";
 
 class Evaluations {
  public:
@@ -40,7 +40,7 @@ class Evaluations {
     const ValueId sampler = PaddingSamplerOf(loop.loader);
     if ((!sampler && !loop.is_prepared) || std::ranges::count(seen_, use.place.function) > 0) return;
     seen_.push_back(use.place.function);
-    Finding finding = FindingAt(context_, kCode, Severity::Warning, Confidence::Likely, use.place,
+    Finding finding = FindingAt(context_, kAR309, Severity::Warning, Confidence::Likely, use.place,
                                 {"this counts the samples that the sampler repeats so that all ranks get "
                                  "equally many: the result depends on the number of ranks",
                                  {}});
@@ -73,12 +73,12 @@ class Evaluations {
   std::vector<FuncId> seen_;  // functions that put results together: several loops there are one evaluation
 };
 
-void Check(const Context& context, FindingSink& sink) { Evaluations(context, sink).Run(); }
+void CheckPaddedEvaluation(const Context& context, FindingSink& sink) { Evaluations(context, sink).Run(); }
 
 }  // namespace
 
 extern const Rule PaddedEvaluation = {
-    .code = kCode,
+    .code = kAR309,
     .name = "padded-evaluation",
     .severity = Severity::Warning,
     .on_by_default = false,
@@ -131,6 +131,6 @@ There is none: where the results are cut depends on what they are.
 
 There is nothing to replay: all ranks agree, on too many samples.
 )md",
-    .check = Check};
+    .check = CheckPaddedEvaluation};
 
 }  // namespace allranks::rules

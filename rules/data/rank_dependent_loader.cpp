@@ -11,7 +11,7 @@ namespace {
 using variation::ValueId;
 using variation::ValueKind;
 
-constexpr std::string_view kCode = "AR305";
+constexpr std::string_view kAR305 = "AR305";
 
 // What must be the same on all ranks for them to make equally many steps.
 constexpr std::string_view kParams[] = {"batch_size", "drop_last"};
@@ -54,13 +54,13 @@ witness::Witness WitnessOf(const Context& context, std::string_view param, Value
   return ScenarioWitness(world, witness::Effect::Deadlock, std::move(scenario));
 }
 
-void Check(const Context& context, FindingSink& sink) {
+void CheckRankDependentLoader(const Context& context, FindingSink& sink) {
   for (const objects::KnownCall& call : context.loading.made_loaders()) {
     for (const std::string_view param : kParams) {
       const ValueId value = context.index.Arg(call, param);
       const ir::ExprId expr = context.index.ArgExpr(call, param);
       if (!value || !expr || !(DiffersByRank(context, value) || IsChosenByRank(context, value))) continue;
-      Finding finding = FindingAt(context, kCode, Severity::Error, Confidence::Likely, objects::Site{call.function, expr},
+      Finding finding = FindingAt(context, kAR305, Severity::Error, Confidence::Likely, objects::Site{call.function, expr},
                                   {"`{}` differs between ranks, so they make different numbers of steps",
                                    {std::string(param)}});
       AddLabel(finding, finding.span, LabelRole::Primary, {"differs by rank", {}});
@@ -75,7 +75,7 @@ void Check(const Context& context, FindingSink& sink) {
 }  // namespace
 
 extern const Rule RankDependentLoader = {
-    .code = kCode,
+    .code = kAR305,
     .name = "rank-dependent-loader",
     .severity = Severity::Error,
     .languages = "Python",
@@ -117,7 +117,7 @@ There is none: which of the sizes was meant only you know.
 
 `allranks verify` expands the batches of the ranks into their sequences of steps and replays these.
 )md",
-    .check = Check,
+    .check = CheckRankDependentLoader,
     .scenario = Scenario::UnevenBatches};
 
 }  // namespace allranks::rules

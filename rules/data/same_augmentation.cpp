@@ -15,7 +15,7 @@ using objects::KnownCall;
 using objects::Site;
 using variation::ValueId;
 
-constexpr std::string_view kCode = "AR312";
+constexpr std::string_view kAR312 = "AR312";
 
 // What a sample is changed by at random: a call, or an object of a library that does it when it is called.
 struct Draw {
@@ -177,7 +177,7 @@ class EqualWorkers {
   }
 
   void Report(const SeedPlace& seed, const Draw& draw, const objects::LoaderLoop& loop) {
-    Finding finding = FindingAt(context_, kCode, Severity::Warning, Confidence::Likely, seed.site,
+    Finding finding = FindingAt(context_, kAR312, Severity::Warning, Confidence::Likely, seed.site,
                                 {"every rank uses the same seed, so the workers of all ranks draw the same random numbers", {}});
     AddLabel(finding, finding.span, LabelRole::Primary, {"the same number on every rank", {}});
     AddLabel(finding, SpanOf(context_, loop.iterable), LabelRole::Note, {"its workers begin with numbers drawn from that seed", {}});
@@ -197,15 +197,15 @@ class EqualWorkers {
   std::vector<ir::ModuleId> reported_;
 };
 
-void Check(const Context& context, FindingSink& sink) {
+void CheckSameAugmentation(const Context& context, FindingSink& sink) {
   EqualWorkers(context, sink).Run();
-  CheckWorkerSeeds(context, kCode, sink);
+  CheckWorkerSeeds(context, kAR312, sink);
 }
 
 }  // namespace
 
 extern const Rule SameAugmentation = {
-    .code = kCode,
+    .code = kAR312,
     .name = "same-augmentation",
     .severity = Severity::Warning,
     .languages = "Python",
@@ -256,6 +256,6 @@ There is none: the weights of the model must be the same on all ranks, unless DD
 
 There is nothing to replay: all ranks make the same number of steps.
 )md",
-    .check = Check};
+    .check = CheckSameAugmentation};
 
 }  // namespace allranks::rules

@@ -10,7 +10,7 @@ using objects::KnownCall;
 using variation::ValueId;
 using variation::ValueKind;
 
-constexpr std::string_view kCode = "AR310";
+constexpr std::string_view kAR310 = "AR310";
 constexpr std::string_view kParam = "batch_sampler";
 
 // A sampler of PyTorch that yields single indices, on every path.
@@ -23,7 +23,7 @@ bool YieldsIndices(const Context& context, ValueId value) {
   });
 }
 
-void Check(const Context& context, FindingSink& sink) {
+void CheckSamplerAsBatchSampler(const Context& context, FindingSink& sink) {
   for (const KnownCall& call : context.loading.made_loaders()) {
     const ValueId sampler = context.index.Arg(call, kParam);
     if (!sampler || !YieldsIndices(context, sampler)) continue;
@@ -31,7 +31,7 @@ void Check(const Context& context, FindingSink& sink) {
     const ir::Module& module = context.program.modules[module_id];
     const ir::ExprId written = context.index.ArgExpr(call, kParam);
     const objects::Site site{call.function, written ? written : call.expr};
-    Finding finding = FindingAt(context, kCode, Severity::Error, Confidence::Likely, site,
+    Finding finding = FindingAt(context, kAR310, Severity::Error, Confidence::Likely, site,
                                 {"this sampler yields single indices, but `batch_sampler` wants lists of them: the loader fails in its "
                                  "first batch",
                                  {}});
@@ -56,7 +56,7 @@ void Check(const Context& context, FindingSink& sink) {
 }  // namespace
 
 extern const Rule SamplerAsBatchSampler = {
-    .code = kCode,
+    .code = kAR310,
     .name = "sampler-as-batch-sampler",
     .severity = Severity::Error,
     .on_by_default = false,
@@ -100,7 +100,7 @@ loader = DataLoader(dataset, batch_size=32, sampler=DistributedSampler(dataset))
 
 There is nothing to replay: every rank raises alike.
 )md",
-    .check = Check,
+    .check = CheckSamplerAsBatchSampler,
     .has_fix = true,
     .fix = Applicability::Safe};
 

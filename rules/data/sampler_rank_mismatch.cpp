@@ -12,7 +12,7 @@ namespace {
 using variation::ValueId;
 using variation::ValueKind;
 
-constexpr std::string_view kCode = "AR307";
+constexpr std::string_view kAR307 = "AR307";
 
 bool Is(const Context& context, ValueId value, knowledge::Coordinate coordinate) {
   const std::vector<ValueId> leaves = context.values.Leaves(value);
@@ -61,7 +61,7 @@ void AddEdits(const Context& context, const objects::KnownCall& call, const Argu
   edits->push_back(Replace(SpanOf(context, {call.function, argument.expr}), text));
 }
 
-void Visit(const Context& context, const objects::KnownCall& call, const objects::SeveralNodes& several_nodes, FindingSink& sink) {
+void VisitSampler(const Context& context, const objects::KnownCall& call, const objects::SeveralNodes& several_nodes, FindingSink& sink) {
   const Argument rank = ArgumentOf(context, call, "rank", knowledge::Coordinate::LocalRank, "the rank within its node", "get_rank");
   const Argument replicas = ArgumentOf(context, call, "num_replicas", knowledge::Coordinate::LocalWorldSize,
                                        "the number of devices of a node", "get_world_size");
@@ -71,7 +71,7 @@ void Visit(const Context& context, const objects::KnownCall& call, const objects
   const Argument& first = rank.expr ? rank : replicas;
   const objects::Site site{call.function, first.expr};
   const bool has_several_nodes = several_nodes.Has(context.program.funcs[call.function].module);
-  Finding finding = FindingAt(context, kCode, Severity::Error, has_several_nodes ? Confidence::Likely : Confidence::Possible, site,
+  Finding finding = FindingAt(context, kAR307, Severity::Error, has_several_nodes ? Confidence::Likely : Confidence::Possible, site,
                               {"`{}` of the sampler is {}: {}",
                                {std::string(first.name), std::string(first.what), std::string(Harm(rank, replicas, takes_rank_of_job))}});
   AddLabel(finding, finding.span, LabelRole::Primary, {"this must be the value of the whole job", {}});
@@ -87,21 +87,21 @@ void Visit(const Context& context, const objects::KnownCall& call, const objects
   sink.push_back(std::move(finding));
 }
 
-void Check(const Context& context, FindingSink& sink) {
+void CheckSamplerRankMismatch(const Context& context, FindingSink& sink) {
   if (context.facts.job.nodes == 1 || context.loading.made_samplers().empty()) return;
   ProgramCalls calls(context);
   const objects::OneNodeJobs one_node(context.program, context.knowledge, context.facts, context.index);
   const objects::SeveralNodes several_nodes(context.program, context.knowledge, context.facts, context.launch);
   for (const objects::KnownCall& call : context.loading.made_samplers()) {
     const ir::ModuleId module = context.program.funcs[call.function].module;
-    if (!one_node.Has(module) && MakesJob(context, calls, module)) Visit(context, call, several_nodes, sink);
+    if (!one_node.Has(module) && MakesJob(context, calls, module)) VisitSampler(context, call, several_nodes, sink);
   }
 }
 
 }  // namespace
 
 extern const Rule SamplerRankMismatch = {
-    .code = kCode,
+    .code = kAR307,
     .name = "sampler-rank-mismatch",
     .severity = Severity::Error,
     .languages = "Python",
@@ -152,7 +152,7 @@ sampler = DistributedSampler(dataset)
 
 There is nothing to replay: all ranks make the same number of steps, on the wrong samples.
 )md",
-    .check = Check,
+    .check = CheckSamplerRankMismatch,
     .has_fix = true,
     .fix = Applicability::Safe};
 

@@ -15,17 +15,17 @@ using objects::KnownCall;
 using objects::Site;
 using variation::ValueId;
 
-constexpr std::string_view kCode = "AR308";
+constexpr std::string_view kAR308 = "AR308";
 
 // A seed that is not the same on all ranks: it counts ranks, or is drawn from clock or chance by each for itself.
-bool DiffersByRank(const Context& context, ValueId seed) {
+bool SeedDiffersByRank(const Context& context, ValueId seed) {
   const knowledge::Axes axes = context.facts.values_store.axes(seed);
   return axes.has(knowledge::Axis::Global) || axes.has(knowledge::Axis::Local) || axes.has(knowledge::Axis::Node) ||
          !(axes & knowledge::kSurroundings).empty();
 }
 
 // The seeds of two nodes, or, where the program does not say them, some that differ.
-witness::Witness WitnessOf(const Context& context, ValueId seed) {
+witness::Witness SeedWitness(const Context& context, ValueId seed) {
   constexpr uint32_t kSamples = 1024;
   const traces::World world = objects::SmallJob(context.facts.job);
   witness::SampleShares scenario{.samples = kSamples, .by_rank = true, .seeds = {}};
@@ -80,7 +80,7 @@ class OwnOrders {
   }
 
   void Report(const KnownCall& shuffle, const Site& share) {
-    Finding finding = FindingAt(context_, kCode, Severity::Warning, Confidence::Likely, {shuffle.function, shuffle.expr},
+    Finding finding = FindingAt(context_, kAR308, Severity::Warning, Confidence::Likely, {shuffle.function, shuffle.expr},
                                 {"each rank shuffles without a common seed and then takes its share of its own order: "
                                  "some samples are read by several ranks, others by none",
                                  {}});
@@ -99,33 +99,33 @@ void CheckSamplers(const Context& context, FindingSink& sink) {
   for (const objects::KnownCall& call : context.loading.made_samplers()) {
     const ValueId seed = context.index.Arg(call, "seed");
     const ir::ExprId expr = context.index.ArgExpr(call, "seed");
-    if (!seed || !expr || !DiffersByRank(context, seed)) continue;
+    if (!seed || !expr || !SeedDiffersByRank(context, seed)) continue;
     if (context.values.IsFalse(context.index.Arg(call, "shuffle"))) continue;
     const objects::Site site{call.function, expr};
     Finding finding = FindingAt(
-        context, kCode, Severity::Warning, Confidence::Likely, site,
+        context, kAR308, Severity::Warning, Confidence::Likely, site,
         {"each rank shuffles with its own seed and then takes its share of its own order: some samples are read by "
          "several ranks, others by none",
          {}});
     AddLabel(finding, finding.span, LabelRole::Primary, {"must be the same on all ranks", {}});
     AddReasons(context, site, finding);
     finding.help = {"pass the same seed on all ranks; the sampler takes the rank into account by itself", {}};
-    finding.witness = WitnessOf(context, seed);
+    finding.witness = SeedWitness(context, seed);
     sink.push_back(std::move(finding));
   }
 }
 
-void Check(const Context& context, FindingSink& sink) {
+void CheckSeedAcrossRanks(const Context& context, FindingSink& sink) {
   CheckSamplers(context, sink);
-  CheckSameNoise(context, kCode, sink);
+  CheckSameNoise(context, kAR308, sink);
   OwnOrders(context, sink).Run();
-  CheckReseeding(context, kCode, sink);
+  CheckReseeding(context, kAR308, sink);
 }
 
 }  // namespace
 
 extern const Rule SeedAcrossRanks = {
-    .code = kCode,
+    .code = kAR308,
     .name = "seed-across-ranks",
     .severity = Severity::Warning,
     .languages = "Python",
@@ -187,7 +187,7 @@ There is none: the seed that was meant stands somewhere before.
 `allranks verify` makes the order of each rank with its seed, as `torch.randperm` does, deals the samples
 out, and counts how many are taken twice and how many never.
 )md",
-    .check = Check,
+    .check = CheckSeedAcrossRanks,
     .scenario = Scenario::SampleShares};
 
 }  // namespace allranks::rules

@@ -12,7 +12,7 @@ using objects::ProcessStart;
 using objects::Site;
 using variation::ValueId;
 
-constexpr std::string_view kCode = "AR311";
+constexpr std::string_view kAR311 = "AR311";
 
 class Seeds {
  public:
@@ -93,7 +93,7 @@ class Seeds {
 
   void Report(const Site& seed, const ProcessStart& start) {
     const std::string name = context_.program.FunctionName(start.started);
-    Finding finding = FindingAt(context_, kCode, Severity::Warning, Confidence::Likely, seed,
+    Finding finding = FindingAt(context_, kAR311, Severity::Warning, Confidence::Likely, seed,
                                 {"this seeds the process that starts the ranks, not the ranks: `{}` runs in new "
                                  "processes, which draw other numbers each time",
                                  {name}});
@@ -108,12 +108,12 @@ class Seeds {
   objects::ProcessStarts starts_;
 };
 
-void Check(const Context& context, FindingSink& sink) { Seeds(context, sink).Run(); }
+void CheckSeedInParent(const Context& context, FindingSink& sink) { Seeds(context, sink).Run(); }
 
 }  // namespace
 
 extern const Rule SeedInParent = {
-    .code = kCode,
+    .code = kAR311,
     .name = "seed-in-parent",
     .severity = Severity::Warning,
     .languages = "Python",
@@ -161,6 +161,6 @@ There is none: whether all ranks shall draw the same numbers is not known.
 
 There is nothing to replay: it shows between two runs, not between ranks.
 )md",
-    .check = Check};
+    .check = CheckSeedInParent};
 
 }  // namespace allranks::rules

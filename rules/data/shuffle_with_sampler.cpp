@@ -8,7 +8,7 @@ using objects::KnownCall;
 using variation::ValueId;
 using variation::ValueKind;
 
-constexpr std::string_view kCode = "AR304";
+constexpr std::string_view kAR304 = "AR304";
 
 class Loader {
  public:
@@ -19,7 +19,7 @@ class Loader {
     const ValueId sampler = context_.index.Arg(call_, "sampler");
     if (!shuffle || !sampler || !MeetOnSomePath(shuffle, sampler)) return;
     Finding finding = FindingAt(
-        context_, kCode, Severity::Error, Confidence::Certain, objects::Site{call_.function, call_.expr},
+        context_, kAR304, Severity::Error, Confidence::Certain, objects::Site{call_.function, call_.expr},
         {"`shuffle` is true although there is a sampler: the loader raises a `ValueError`{}",
          {IsAlwaysThere(sampler) ? "" : ", in distributed jobs only"}});
     const ir::ModuleId module = context_.program.funcs[call_.function].module;
@@ -67,14 +67,14 @@ class Loader {
   const KnownCall& call_;
 };
 
-void Check(const Context& context, FindingSink& sink) {
+void CheckShuffleWithSampler(const Context& context, FindingSink& sink) {
   for (const KnownCall& call : context.loading.made_loaders()) Loader(context, call).Visit(sink);
 }
 
 }  // namespace
 
 extern const Rule ShuffleWithSampler = {
-    .code = kCode,
+    .code = kAR304,
     .name = "shuffle-with-sampler",
     .severity = Severity::Error,
     .languages = "Python",
@@ -118,7 +118,7 @@ loader = DataLoader(dataset, shuffle=sampler is None, sampler=sampler)
 
 There is nothing to replay: every rank fails by itself.
 )md",
-    .check = Check,
+    .check = CheckShuffleWithSampler,
     .has_fix = true,
     .fix = Applicability::Safe};
 

@@ -15,7 +15,7 @@ using objects::Site;
 using variation::ValueId;
 using variation::ValueKind;
 
-constexpr std::string_view kCode = "AR303";
+constexpr std::string_view kAR303 = "AR303";
 
 // Every n-th of the items, beginning with the rank's own: as written, and what it is.
 struct Share {
@@ -167,7 +167,7 @@ class Shares {
 
   void Report(const Share& share, const KnownCall& loader, const LoaderLoop& loop) {
     Finding finding = FindingAt(
-        context_, kCode, Severity::Error, Confidence::Likely, share.site,
+        context_, kAR303, Severity::Error, Confidence::Likely, share.site,
         {"`{}` gives some ranks one more item unless the total divides evenly: the loop over "
          "`{}` communicates in each step, so these ranks hang in a step that the others do not make",
          {Quoted(context_, share.site), Quoted(context_, loop.iterable)}});
@@ -201,12 +201,12 @@ class Shares {
   std::vector<source::Span> seen_;
 };
 
-void Check(const Context& context, FindingSink& sink) { Shares(context, sink).Run(); }
+void CheckUnevenData(const Context& context, FindingSink& sink) { Shares(context, sink).Run(); }
 
 }  // namespace
 
 extern const Rule UnevenData = {
-    .code = kCode,
+    .code = kAR303,
     .name = "uneven-data",
     .severity = Severity::Error,
     .languages = "Python",
@@ -263,7 +263,7 @@ after the loop.
 
 `allranks verify` expands the shares of the ranks into their sequences of batches and replays these.
 )md",
-    .check = Check,
+    .check = CheckUnevenData,
     .scenario = Scenario::UnevenBatches};
 
 }  // namespace allranks::rules

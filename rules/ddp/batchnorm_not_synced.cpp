@@ -12,7 +12,7 @@ namespace {
 
 using objects::Site;
 
-constexpr std::string_view kCode = "AR508";
+constexpr std::string_view kAR508 = "AR508";
 
 // Statistics of fewer samples than this are noisy; the paper on group normalisation (Wu and He, 2018) shows the loss.
 constexpr int64_t kSmallBatch = 8;
@@ -33,7 +33,7 @@ class Models {
     const objects::KnownCall* loader = SmallLoader(module);
     if (loader == nullptr) return;
     const Site site{model.call.function, model.call.expr};
-    Finding finding = FindingAt(context_, kCode, Severity::Info, Confidence::Likely, site,
+    Finding finding = FindingAt(context_, kAR508, Severity::Info, Confidence::Likely, site,
                                 {"batch norm computes its statistics from the {} samples of one rank, however many ranks there are",
                                  {Quoted(context_, {loader->function, context_.index.ArgExpr(*loader, "batch_size")})}});
     AddLabel(finding, finding.span, LabelRole::Primary, {"wrapped without conversion", {}});
@@ -82,12 +82,12 @@ class Models {
   ProgramCalls calls_;
 };
 
-void Check(const Context& context, FindingSink& sink) { Models(context, sink).Run(); }
+void CheckBatchnormNotSynced(const Context& context, FindingSink& sink) { Models(context, sink).Run(); }
 
 }  // namespace
 
 extern const Rule BatchnormNotSynced = {
-    .code = kCode,
+    .code = kAR508,
     .name = "batchnorm-not-synced",
     .severity = Severity::Info,
     .on_by_default = false,
@@ -135,7 +135,7 @@ results change.
 
 There is nothing to replay: the ranks agree.
 )md",
-    .check = Check,
+    .check = CheckBatchnormNotSynced,
     .has_fix = true,
     .fix = Applicability::Unsafe};
 

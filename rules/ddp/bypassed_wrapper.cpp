@@ -13,7 +13,7 @@ namespace {
 using objects::Site;
 using variation::ValueId;
 
-constexpr std::string_view kCode = "AR504";
+constexpr std::string_view kAR504 = "AR504";
 
 class Backward {
  public:
@@ -201,7 +201,7 @@ class Backward {
   }
 
   void Report(ir::ExprId call, ir::ExprId model, FindingSink& sink) const {
-    Finding finding = FindingAt(context_, kCode, Severity::Error, Confidence::Likely, Site{backward_.function, call},
+    Finding finding = FindingAt(context_, kAR504, Severity::Error, Confidence::Likely, Site{backward_.function, call},
                                 {"the forward bypasses DDP and calls `{}`: the gradients of this loss are not "
                                  "reduced, and the ranks' models drift apart",
                                  {Quoted(context_, {backward_.function, model})}});
@@ -217,14 +217,14 @@ class Backward {
   const ir::Module& module_;
 };
 
-void Check(const Context& context, FindingSink& sink) {
+void CheckBypassedWrapper(const Context& context, FindingSink& sink) {
   for (const Site& backward : context.training.backwards()) Backward(context, backward).Visit(sink);
 }
 
 }  // namespace
 
 extern const Rule BypassedWrapper = {
-    .code = kCode,
+    .code = kAR504,
     .name = "bypassed-wrapper",
     .severity = Severity::Error,
     .languages = "Python",
@@ -275,6 +275,6 @@ There is none: a method of the inner model may be meant, which the wrapper does 
 
 There is nothing to replay: what is missing is a collective on every rank.
 )md",
-    .check = Check};
+    .check = CheckBypassedWrapper};
 
 }  // namespace allranks::rules

@@ -12,12 +12,12 @@ namespace {
 using objects::KnownCall;
 using objects::Site;
 
-constexpr std::string_view kCode = "AR506";
+constexpr std::string_view kAR506 = "AR506";
 
 // What happens to a model in the function that wraps it, after it has.
-class Wrapped {
+class WrappedBefore {
  public:
-  Wrapped(const Context& context, const KnownCall& wrap)
+  WrappedBefore(const Context& context, const KnownCall& wrap)
       : context_(context), wrap_(wrap), module_id_(context.program.funcs[wrap.function].module),
         module_(context.program.modules[module_id_]) {}
 
@@ -197,7 +197,7 @@ class Wrapped {
   }
 
   void Report(ir::StmtId stmt, std::string_view what, FindingSink& sink) const {
-    Finding finding = FindingAt(context_, kCode, Severity::Error, Confidence::Likely, wrap_.function, stmt,
+    Finding finding = FindingAt(context_, kAR506, Severity::Error, Confidence::Likely, wrap_.function, stmt,
                                 {"parameters are {} after DDP was made: its buckets and hooks still belong to the old parameters",
                                  {std::string(what)}});
     AddLabel(finding, finding.span, LabelRole::Primary, {"too late", {}});
@@ -213,14 +213,14 @@ class Wrapped {
   std::vector<std::string> names_;
 };
 
-void Check(const Context& context, FindingSink& sink) {
-  for (const KnownCall& wrap : Wrappings(context)) Wrapped(context, wrap).Visit(sink);
+void CheckChangedAfterWrap(const Context& context, FindingSink& sink) {
+  for (const KnownCall& wrap : Wrappings(context)) WrappedBefore(context, wrap).Visit(sink);
 }
 
 }  // namespace
 
 extern const Rule ChangedAfterWrap = {
-    .code = kCode,
+    .code = kAR506,
     .name = "changed-after-wrap",
     .severity = Severity::Error,
     .on_by_default = false,
@@ -273,6 +273,6 @@ There is none: the code in between may need the wrapper.
 
 There is nothing to replay: what is missing is a part of a reduction, on every rank.
 )md",
-    .check = Check};
+    .check = CheckChangedAfterWrap};
 
 }  // namespace allranks::rules

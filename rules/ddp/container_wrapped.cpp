@@ -8,7 +8,7 @@ namespace {
 using objects::KnownCall;
 using variation::ValueId;
 
-constexpr std::string_view kCode = "AR509";
+constexpr std::string_view kAR509 = "AR509";
 constexpr std::string_view kWrappers[] = {"torch.nn.parallel.DistributedDataParallel.__init__",
                                           "torch.distributed.fsdp.FullyShardedDataParallel.__init__",
                                           "torch.distributed.fsdp.fully_shard"};
@@ -27,14 +27,14 @@ std::string_view ContainerOf(const Context& context, ValueId value) {
   return found;
 }
 
-void Check(const Context& context, FindingSink& sink) {
+void CheckContainerWrapped(const Context& context, FindingSink& sink) {
   for (const KnownCall& call : context.index.known_calls()) {
     if (std::ranges::count(kWrappers, context.program.text(call.entry->name)) == 0) continue;
     const std::string_view container = ContainerOf(context, context.index.Arg(call, "module"));
     const ir::ExprId expr = context.index.ArgExpr(call, "module");
     if (container.empty() || !expr) continue;
     const bool is_ddp = context.program.text(call.entry->name) == kWrappers[0];
-    Finding finding = FindingAt(context, kCode, Severity::Error, Confidence::Likely, objects::Site{call.function, call.expr},
+    Finding finding = FindingAt(context, kAR509, Severity::Error, Confidence::Likely, objects::Site{call.function, call.expr},
                                 {"`{}` has no `forward`, so the wrapper has none to run: {}",
                                  {std::string(container),
                                   std::string(is_ddp ? "its parts can only be called around DDP, and their gradients are never reduced"
@@ -49,7 +49,7 @@ void Check(const Context& context, FindingSink& sink) {
 }  // namespace
 
 extern const Rule ContainerWrapped = {
-    .code = kCode,
+    .code = kAR509,
     .name = "container-wrapped",
     .severity = Severity::Error,
     .on_by_default = false,
@@ -94,6 +94,6 @@ There is none: what belongs together is for the author to say.
 
 There is nothing to replay: what is missing is a collective on every rank.
 )md",
-    .check = Check};
+    .check = CheckContainerWrapped};
 
 }  // namespace allranks::rules

@@ -12,7 +12,7 @@ namespace {
 using objects::PartUse;
 using objects::Use;
 
-constexpr std::string_view kCode = "AR502";
+constexpr std::string_view kAR502 = "AR502";
 constexpr std::string_view kFlag = "find_unused_parameters";
 // What draws random numbers that a step may be decided by.
 constexpr std::string_view kDraws[] = {"torch.rand", "torch.randint", "torch.randn", "torch.bernoulli", "numpy.random.rand",
@@ -50,7 +50,7 @@ class Model {
     const std::string owner(context_.program.text(context_.program.ir_class(class_id).name));
     const bool never = part.use == Use::Never;
     Finding finding = FindingAt(
-        context_, kCode, Severity::Error, Confidence::Likely, {model_.call.function, model_.call.expr},
+        context_, kAR502, Severity::Error, Confidence::Likely, {model_.call.function, model_.call.expr},
         {never ? "`{}` of `{}` has parameters that no forward uses: DDP waits for their gradients and fails in the second "
                  "step"
                : "`{}` of `{}` is used in some forwards only: DDP waits for its gradients on the ranks that "
@@ -123,7 +123,7 @@ class Model {
   const WrappedModel& model_;
 };
 
-void Check(const Context& context, FindingSink& sink) {
+void CheckMissingFindUnusedParameters(const Context& context, FindingSink& sink) {
   const objects::ModuleUses uses(context.program, context.knowledge, context.facts, context.index, context.reach);
   for (const WrappedModel& model : WrappedModels(context)) Model(context, uses, model).Visit(sink);
 }
@@ -131,7 +131,7 @@ void Check(const Context& context, FindingSink& sink) {
 }  // namespace
 
 extern const Rule MissingFindUnusedParameters = {
-    .code = kCode,
+    .code = kAR502,
     .name = "missing-find-unused-parameters",
     .severity = Severity::Error,
     .languages = "Python",
@@ -185,7 +185,7 @@ nobody uses costs nothing.
 
 `allranks verify` reduces the buckets of gradients with one left out on some ranks, and shows who waits.
 )md",
-    .check = Check,
+    .check = CheckMissingFindUnusedParameters,
     .scenario = Scenario::UnusedParameter,
     .has_fix = true,
     .fix = Applicability::Safe};

@@ -9,8 +9,8 @@
 namespace allranks::rules {
 namespace {
 
-constexpr std::string_view kCode = "AR501";
-constexpr std::string_view kFlag = "find_unused_parameters";
+constexpr std::string_view kAR501 = "AR501";
+constexpr std::string_view kFindUnused = "find_unused_parameters";
 
 // Every part with parameters takes part in every forward, in the parts of the parts as well.
 bool UsesAll(const objects::ModuleUses& uses, binding::ClassId class_id, std::vector<binding::ClassId>& seen) {
@@ -25,18 +25,18 @@ bool UsesAll(const objects::ModuleUses& uses, binding::ClassId class_id, std::ve
          std::ranges::all_of(parts, [&](binding::ClassId part) { return UsesAll(uses, part, seen); });
 }
 
-void Check(const Context& context, FindingSink& sink) {
+void CheckNeedlessFindUnusedParameters(const Context& context, FindingSink& sink) {
   const objects::ModuleUses uses(context.program, context.knowledge, context.facts, context.index, context.reach);
   for (const WrappedModel& model : WrappedModels(context)) {
-    const ir::ExprId flag = context.index.ArgExpr(model.call, kFlag);
-    if (!flag || !context.values.IsTrue(context.index.Arg(model.call, kFlag))) continue;
+    const ir::ExprId flag = context.index.ArgExpr(model.call, kFindUnused);
+    if (!flag || !context.values.IsTrue(context.index.Arg(model.call, kFindUnused))) continue;
     if (IsEvaluatedOnly(context, {model.call.function, model.call.expr})) continue;
     std::vector<binding::ClassId> seen;
     if (!UsesAll(uses, model.class_id, seen)) continue;
     const ir::ModuleId module = context.program.funcs[model.call.function].module;
     const ir::Class& definition = context.program.ir_class(model.class_id);
     const std::string name(context.program.text(definition.name));
-    Finding finding = FindingAt(context, kCode, Severity::Warning, Confidence::Likely, {model.call.function, model.call.expr},
+    Finding finding = FindingAt(context, kAR501, Severity::Warning, Confidence::Likely, {model.call.function, model.call.expr},
                                 {"`find_unused_parameters=True` is not needed: every parameter of `{}` is used "
                                  "in every forward, and DDP searches the graph after each one",
                                  {name}});
@@ -59,7 +59,7 @@ void Check(const Context& context, FindingSink& sink) {
 }  // namespace
 
 extern const Rule NeedlessFindUnusedParameters = {
-    .code = kCode,
+    .code = kAR501,
     .name = "needless-find-unused-parameters",
     .severity = Severity::Warning,
     .languages = "Python",
@@ -118,7 +118,7 @@ model = DDP(Net())
 
 `allranks verify` reduces the buckets of gradients with all of them there, and says that none is missing.
 )md",
-    .check = Check,
+    .check = CheckNeedlessFindUnusedParameters,
     .scenario = Scenario::UnusedParameter,
     .has_fix = true,
     .fix = Applicability::Safe};

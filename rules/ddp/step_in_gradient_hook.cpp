@@ -12,7 +12,7 @@ using objects::KnownCall;
 using objects::Site;
 using variation::ValueId;
 
-constexpr std::string_view kCode = "AR510";
+constexpr std::string_view kAR510 = "AR510";
 
 class Hooks {
  public:
@@ -51,7 +51,7 @@ class Hooks {
     const source::Span span = SpanOf(context_, step);
     if (std::ranges::count(seen_, span) > 0) return;
     seen_.push_back(span);
-    Finding finding = FindingAt(context_, kCode, Severity::Error, Confidence::Likely, step,
+    Finding finding = FindingAt(context_, kAR510, Severity::Error, Confidence::Likely, step,
                                 {"the optimizer steps as soon as a rank has its own gradient, before the wrapper reduces it over "
                                  "the ranks: the copies of the model drift apart",
                                  {}});
@@ -68,12 +68,12 @@ class Hooks {
   std::vector<source::Span> seen_;
 };
 
-void Check(const Context& context, FindingSink& sink) { Hooks(context, sink).Run(); }
+void CheckStepInGradientHook(const Context& context, FindingSink& sink) { Hooks(context, sink).Run(); }
 
 }  // namespace
 
 extern const Rule StepInGradientHook = {
-    .code = kCode,
+    .code = kAR510,
     .name = "step-in-gradient-hook",
     .severity = Severity::Error,
     .on_by_default = false,
@@ -131,6 +131,6 @@ There is none: whether to give up the saved memory or to reduce by hand is a cho
 
 There is nothing to replay: what is missing is a collective on every rank.
 )md",
-    .check = Check};
+    .check = CheckStepInGradientHook};
 
 }  // namespace allranks::rules

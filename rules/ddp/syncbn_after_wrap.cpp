@@ -10,7 +10,7 @@ namespace {
 
 using objects::KnownCall;
 
-constexpr std::string_view kCode = "AR503";
+constexpr std::string_view kAR503 = "AR503";
 
 // The wrapping just before, whose line the conversion can change places with.
 std::optional<ir::StmtId> WrappingBefore(const Context& context, const objects::Site& convert) {
@@ -53,14 +53,14 @@ bool SendsNoBuffers(const Context& context, variation::ValueId wrapper) {
   });
 }
 
-void Check(const Context& context, FindingSink& sink) {
+void CheckSyncbnAfterWrap(const Context& context, FindingSink& sink) {
   for (const KnownCall& call : context.index.known_calls()) {
     if (context.program.text(call.entry->name) != "torch.nn.SyncBatchNorm.convert_sync_batchnorm") continue;
     const ir::ExprId model = context.index.ArgExpr(call, "module");
     if (!model || !IsWrapped(context, context.index.Arg(call, "module"))) continue;
     // The converter keeps the parameters; DDP that sends no buffers has nothing left to lose sight of.
     if (SendsNoBuffers(context, context.index.Arg(call, "module"))) continue;
-    Finding finding = FindingAt(context, kCode, Severity::Error, Confidence::Likely, objects::Site{call.function, call.expr},
+    Finding finding = FindingAt(context, kAR503, Severity::Error, Confidence::Likely, objects::Site{call.function, call.expr},
                                 {"`{}` is wrapped already: DDP does not know the layers put in now and keeps "
                                  "using the parameters and buffers of the old ones",
                                  {Quoted(context, {call.function, model})}});
@@ -77,7 +77,7 @@ void Check(const Context& context, FindingSink& sink) {
 }  // namespace
 
 extern const Rule SyncbnAfterWrap = {
-    .code = kCode,
+    .code = kAR503,
     .name = "syncbn-after-wrap",
     .severity = Severity::Error,
     .on_by_default = false,
@@ -124,7 +124,7 @@ lines in between may use the wrapper.
 
 There is nothing to replay: the ranks agree on what they call.
 )md",
-    .check = Check,
+    .check = CheckSyncbnAfterWrap,
     .has_fix = true,
     .fix = Applicability::Unsafe};
 

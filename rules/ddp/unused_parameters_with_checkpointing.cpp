@@ -15,7 +15,7 @@ using objects::KnownCall;
 using objects::Site;
 using variation::ValueId;
 
-constexpr std::string_view kCode = "AR507";
+constexpr std::string_view kAR507 = "AR507";
 
 class Conflicts {
  public:
@@ -37,7 +37,7 @@ class Conflicts {
     if (IsEvaluatedOnly(context_, {wrap.function, wrap.expr})) return;
     const std::optional<Site> checkpoint = ReentrantCheckpoint(wrap);
     if (!checkpoint) return;
-    Finding finding = FindingAt(context_, kCode, Severity::Error, Confidence::Likely, Site{wrap.function, context_.index.ArgExpr(wrap, "find_unused_parameters")},
+    Finding finding = FindingAt(context_, kAR507, Severity::Error, Confidence::Likely, Site{wrap.function, context_.index.ArgExpr(wrap, "find_unused_parameters")},
                                 {"`find_unused_parameters` is on while reentrant checkpoints recompute layers: "
                                  "their parameters are marked ready twice, and DDP raises",
                                  {}});
@@ -142,7 +142,7 @@ class Conflicts {
     // A notebook runs in one process.
     const bool is_notebook = context_.program.infos[module].path.ends_with(".ipynb");
     if (!adapters || is_notebook || IsSetLater(module)) return;
-    Finding finding = FindingAt(context_, kCode, Severity::Error, Confidence::Likely, Site{call.function, call.expr},
+    Finding finding = FindingAt(context_, kAR507, Severity::Error, Confidence::Likely, Site{call.function, call.expr},
                                 {"`gradient_checkpointing` with `ddp_find_unused_parameters` left at its "
                                  "default: for a model that is not one "
                                  "of Transformers' own, such as one with adapters, the Trainer turns the search on, and DDP raises",
@@ -184,7 +184,7 @@ class Conflicts {
       const objects::ModuleUse use = uses_.Of(model.class_id);
       const auto part = std::ranges::find_if(use.parts, [&](const objects::PartUse& each) { return each.use == objects::Use::Sometimes && Changes(each); });
       if (part == use.parts.end()) continue;
-      Finding finding = FindingAt(context_, kCode, Severity::Error, Confidence::Likely, Site{model.call.function, model.call.expr},
+      Finding finding = FindingAt(context_, kAR507, Severity::Error, Confidence::Likely, Site{model.call.function, model.call.expr},
                                   {"`static_graph=True` promises that each step uses the same parameters, but `{}` is used only sometimes",
                                    {std::string(context_.program.text(part->field))}});
       AddLabel(finding, finding.span, LabelRole::Primary, {"the promise", {}});
@@ -208,12 +208,12 @@ class Conflicts {
   objects::ModuleUses uses_;
 };
 
-void Check(const Context& context, FindingSink& sink) { Conflicts(context, sink).Run(); }
+void CheckUnusedParametersWithCheckpointing(const Context& context, FindingSink& sink) { Conflicts(context, sink).Run(); }
 
 }  // namespace
 
 extern const Rule UnusedParametersWithCheckpointing = {
-    .code = kCode,
+    .code = kAR507,
     .name = "unused-parameters-with-checkpointing",
     .severity = Severity::Error,
     .on_by_default = false,
@@ -267,6 +267,6 @@ There is none: which of both is to give way is a question of memory and speed.
 
 There is nothing to replay: every rank raises alike.
 )md",
-    .check = Check};
+    .check = CheckUnusedParametersWithCheckpointing};
 
 }  // namespace allranks::rules

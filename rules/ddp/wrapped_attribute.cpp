@@ -13,7 +13,7 @@ namespace {
 using variation::ValueId;
 using variation::ValueKind;
 
-constexpr std::string_view kCode = "AR505";
+constexpr std::string_view kAR505 = "AR505";
 
 class Attributes {
  public:
@@ -235,7 +235,7 @@ class Attributes {
 
   void Report(const objects::Site& site, ir::ModuleId module_id, ir::ExprId object) {
     const std::string name(context_.program.text(ir::AttrOf(context_.program.modules[module_id][site.expr])));
-    Finding finding = FindingAt(context_, kCode, Severity::Error, Confidence::Likely, site,
+    Finding finding = FindingAt(context_, kAR505, Severity::Error, Confidence::Likely, site,
                                 {"`{}` belongs to the model inside the DDP wrapper, which does not forward "
                                  "attributes: this raises `AttributeError`",
                                  {name}});
@@ -253,7 +253,7 @@ class Attributes {
 
   void ReportOnSomeWay(const objects::Site& site, ir::ExprId object) {
     const std::string name(context_.program.text(ir::AttrOf(context_.program.module_of(site.function)[site.expr])));
-    Finding finding = FindingAt(context_, kCode, Severity::Error, Confidence::Likely, site,
+    Finding finding = FindingAt(context_, kAR505, Severity::Error, Confidence::Likely, site,
                                 {"`{}` belongs to the model inside the DDP wrapper, which does not forward "
                                  "attributes: where the model is wrapped this raises `AttributeError`",
                                  {name}});
@@ -266,7 +266,7 @@ class Attributes {
 
   void ReportQuestion(const objects::Site& site, ir::ExprId object, base::NameId name) {
     const std::string text(context_.program.text(name));
-    Finding finding = FindingAt(context_, kCode, Severity::Error, Confidence::Likely, site,
+    Finding finding = FindingAt(context_, kAR505, Severity::Error, Confidence::Likely, site,
                                 {"`{}` belongs to the model inside the DDP wrapper, which does not forward "
                                  "attributes: where the model is wrapped the answer is always no",
                                  {text}});
@@ -294,12 +294,12 @@ class Attributes {
   std::unordered_set<base::NameId> members_, assigned_;
 };
 
-void Check(const Context& context, FindingSink& sink) { Attributes(context, sink).Run(); }
+void CheckWrappedAttribute(const Context& context, FindingSink& sink) { Attributes(context, sink).Run(); }
 
 }  // namespace
 
 extern const Rule WrappedAttribute = {
-    .code = kCode,
+    .code = kAR505,
     .name = "wrapped-attribute",
     .severity = Severity::Error,
     .languages = "Python",
@@ -349,7 +349,7 @@ model.module.freeze_backbone()
 
 There is nothing to replay: every rank raises alike.
 )md",
-    .check = Check,
+    .check = CheckWrappedAttribute,
     .has_fix = true,
     .fix = Applicability::Safe};
 

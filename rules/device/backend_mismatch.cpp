@@ -12,10 +12,10 @@ using objects::KnownCall;
 using objects::Site;
 using variation::ValueId;
 
-constexpr std::string_view kCode = "AR206";
+constexpr std::string_view kAR206 = "AR206";
 
 // The call with the memory that it gets. Kinds that schedules do not know are no different in this.
-witness::Witness WitnessOf(const Context& context, const KnownCall& call) {
+witness::Witness BackendWitness(const Context& context, const KnownCall& call) {
   constexpr std::string_view kScheduled[] = {"all_reduce", "broadcast", "reduce", "all_gather", "reduce_scatter", "all_to_all"};
   const std::string_view kind = context.program.text(call.entry->operation.kind);
   witness::Witness witness = ScenarioWitness(OneNode(), witness::Effect::Error, witness::TensorMemory{.backend = "nccl", .device = "cpu"});
@@ -60,13 +60,13 @@ class Backends {
     const Site made = MadeOnHost({call.function, tensor});
     if (!made.expr || !OnlyNccl(module) || calls_.Says(module, {"set_default_device", "set_default_tensor_type", "init_device_mesh(\"cpu"})) return;
     const Site site{call.function, call.expr};
-    Finding finding = FindingAt(context_, kCode, Severity::Error, Confidence::Likely, site,
+    Finding finding = FindingAt(context_, kAR206, Severity::Error, Confidence::Likely, site,
                                 {"`{}` is in host memory: the backend of the group is NCCL, which has no {} for it",
                                  {Quoted(context_, {call.function, tensor}), std::string(kind)}});
     AddLabel(finding, finding.span, LabelRole::Primary, {"raises: no backend type associated with device type cpu", {}});
     AddLabel(finding, SpanOf(context_, made), LabelRole::Why, {"made without a device", {}});
     finding.help = {"make it on the device of this rank: `device=\"cuda\"`, or set the group up with `cpu:gloo,cuda:nccl`", {}};
-    finding.witness = WitnessOf(context_, call);
+    finding.witness = BackendWitness(context_, call);
     sink_.push_back(std::move(finding));
   }
 
@@ -142,13 +142,13 @@ class Buffers {
     const ir::ExprId made = buffer ? MadeOnHost({call.function, buffer}) : ir::ExprId::None();
     // Memory that the host shares with its devices.
     if (!made || HoldsWord(context_.files[context_.program.modules[module].file].text, {"cudaHostRegister", "hipHostRegister"})) return;
-    Finding finding = FindingAt(context_, kCode, Severity::Error, Confidence::Likely, {call.function, call.expr},
+    Finding finding = FindingAt(context_, kAR206, Severity::Error, Confidence::Likely, {call.function, call.expr},
                                 {"`{}` is in host memory: `{}` moves GPU memory only",
                                  {Quoted(context_, {call.function, buffer}), std::string(context_.program.text(call.entry->name))}});
     AddLabel(finding, SpanOf(context_, {call.function, buffer}), LabelRole::Primary, {"no GPU can read this", {}});
     AddLabel(finding, SpanOf(context_, {call.function, made}), LabelRole::Why, {"made here", {}});
     finding.help = {"allocate it with `cudaMalloc` and copy with `cudaMemcpyAsync`", {}};
-    finding.witness = WitnessOf(context_, call);
+    finding.witness = BackendWitness(context_, call);
     sink_.push_back(std::move(finding));
   }
 
@@ -184,7 +184,7 @@ class Buffers {
   FindingSink& sink_;
 };
 
-void Check(const Context& context, FindingSink& sink) {
+void CheckBackendMismatch(const Context& context, FindingSink& sink) {
   Backends(context, sink).Run();
   Buffers(context, sink).Run();
 }
@@ -192,7 +192,7 @@ void Check(const Context& context, FindingSink& sink) {
 }  // namespace
 
 extern const Rule BackendMismatch = {
-    .code = kCode,
+    .code = kAR206,
     .name = "backend-mismatch",
     .severity = Severity::Error,
     .on_by_default = false,
@@ -245,7 +245,7 @@ There is none: which device is meant is not known.
 `allranks verify` looks the backend of the group up for the memory that the operation gets, as PyTorch
 does, and names the ranks that are refused.
 )md",
-    .check = Check,
+    .check = CheckBackendMismatch,
     .scenario = Scenario::TensorMemory};
 
 }  // namespace allranks::rules

@@ -22,7 +22,7 @@ using objects::Site;
 using traces::RankSet;
 using variation::ValueId;
 
-constexpr std::string_view kCode = "AR208";
+constexpr std::string_view kAR208 = "AR208";
 
 class HalfBoundNames {
  public:
@@ -149,7 +149,7 @@ class HalfBoundNames {
   ValueId ValueOf(const Guard& guard) const { return context_.facts.value(context_.program.funcs[guard.function].module, guard.test); }
 
   void Report(NameId name, const Site& store, const Site& read) {
-    Finding finding = FindingAt(context_, kCode, Severity::Error, Confidence::Likely, read,
+    Finding finding = FindingAt(context_, kAR208, Severity::Error, Confidence::Likely, read,
                                 {"`{}` is assigned on some ranks only, and the others read it, too: there an `UnboundLocalError` ends the process",
                                  {std::string(context_.program.text(name))}});
     AddLabel(finding, finding.span, LabelRole::Primary, {"has no value on the other ranks", {}});
@@ -168,12 +168,12 @@ class HalfBoundNames {
   RankSet all_;
 };
 
-void Check(const Context& context, FindingSink& sink) { HalfBoundNames(context, sink).Run(); }
+void CheckBoundOnSomeRanks(const Context& context, FindingSink& sink) { HalfBoundNames(context, sink).Run(); }
 
 }  // namespace
 
 extern const Rule BoundOnSomeRanks = {
-    .code = kCode,
+    .code = kAR208,
     .name = "bound-on-some-ranks",
     .severity = Severity::Error,
     .on_by_default = false,
@@ -223,6 +223,6 @@ There is none: which value the other ranks need is for you to say.
 
 There is nothing to replay: the process ends at that line.
 )md",
-    .check = Check};
+    .check = CheckBoundOnSomeRanks};
 
 }  // namespace allranks::rules

@@ -14,11 +14,11 @@ namespace {
 using objects::KnownCall;
 using variation::ValueId;
 
-constexpr std::string_view kCode = "AR202";
+constexpr std::string_view kAR202 = "AR202";
 
-class Devices {
+class UnsetDevices {
  public:
-  Devices(const Context& context, FindingSink& sink) : context_(context), sink_(sink), calls_(context) {}
+  UnsetDevices(const Context& context, FindingSink& sink) : context_(context), sink_(sink), calls_(context) {}
 
   void Run() {
     for (const KnownCall& call : context_.index.known_calls()) {
@@ -34,7 +34,7 @@ class Devices {
     const std::optional<objects::Site> first = FirstUse(module);
     if (!first) return;
     const objects::Site site{init.function, init.expr};
-    Finding finding = FindingAt(context_, kCode, Severity::Error, Confidence::Likely, site,
+    Finding finding = FindingAt(context_, kAR202, Severity::Error, Confidence::Likely, site,
                                 {"the process group uses NCCL, but no device is ever chosen: all ranks of a "
                                  "node use GPU 0 for `{}` and NCCL's own buffers",
                                  {Quoted(context_, *first)}});
@@ -241,7 +241,7 @@ class Order {
   }
 
   void Report(const objects::Site& site, const objects::Site& choice) {
-    Finding finding = FindingAt(context_, kCode, Severity::Warning, Confidence::Likely, site,
+    Finding finding = FindingAt(context_, kAR202, Severity::Warning, Confidence::Likely, site,
                                 {"`{}` comes before this process chooses its device: NCCL takes GPU 0 or guesses from the global rank",
                                  {Quoted(context_, site)}});
     AddLabel(finding, finding.span, LabelRole::Primary, {"no device is given", {}});
@@ -277,7 +277,7 @@ class Communicators {
     // One process may join as each of its devices, one after the other.
     if (!rank || !context_.facts.values_store.axes(rank).has(knowledge::Axis::Global)) return;
     const objects::Site site{call.function, call.expr};
-    Finding finding = FindingAt(context_, kCode, Severity::Error, Confidence::Likely, site,
+    Finding finding = FindingAt(context_, kAR202, Severity::Error, Confidence::Likely, site,
                                 {"no device is ever chosen: all ranks of a node join with GPU 0 in `{}`, which NCCL refuses",
                                  {std::string(context_.program.text(call.entry->name))}});
     AddLabel(finding, finding.span, LabelRole::Primary, {"works on the current device, which is GPU 0", {}});
@@ -302,8 +302,8 @@ class Communicators {
   FindingSink& sink_;
 };
 
-void Check(const Context& context, FindingSink& sink) {
-  Devices(context, sink).Run();
+void CheckDeviceNotSet(const Context& context, FindingSink& sink) {
+  UnsetDevices(context, sink).Run();
   Order(context, sink).Run();
   Communicators(context, sink).Run();
 }
@@ -311,7 +311,7 @@ void Check(const Context& context, FindingSink& sink) {
 }  // namespace
 
 extern const Rule DeviceNotSet = {
-    .code = kCode,
+    .code = kAR202,
     .name = "device-not-set",
     .severity = Severity::Error,
     .languages = "Python, C, C++",
@@ -366,7 +366,7 @@ nothing says what the local rank is.
 
 There is nothing to replay: that two ranks share a device depends on the machine.
 )md",
-    .check = Check,
+    .check = CheckDeviceNotSet,
     .has_fix = true,
     .fix = Applicability::Safe};
 

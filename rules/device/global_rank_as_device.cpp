@@ -14,11 +14,11 @@
 namespace allranks::rules {
 namespace {
 
-constexpr std::string_view kCode = "AR201";
+constexpr std::string_view kAR201 = "AR201";
 
-class Devices {
+class RankDevices {
  public:
-  Devices(const Context& context, FindingSink& sink)
+  RankDevices(const Context& context, FindingSink& sink)
       : context_(context), sink_(sink), world_(objects::SmallJob(context_.facts.job)),
         one_node_(context.program, context.knowledge, context.facts, context.index) {}
 
@@ -103,7 +103,7 @@ class Devices {
     const bool by_name = context_.values.HasFlag(place.ordinal, variation::kByNameOnly);
     const std::string number = Quoted(context_, place.site);
     Finding finding = FindingAt(
-        context_, kCode, Severity::Error, by_name || !may_have_several ? Confidence::Possible : Confidence::Likely, place.site,
+        context_, kAR201, Severity::Error, by_name || !may_have_several ? Confidence::Possible : Confidence::Likely, place.site,
         {"`{}` counts the ranks of all nodes, but selects a device in {}: with {} devices a node, rank {} asks for device {}",
          {number, place.sink.starts_with('`') ? place.sink : "`" + place.sink + "`", std::to_string(world_.per_node), std::to_string(rank), std::to_string(rank)}});
     AddLabel(finding, finding.span, LabelRole::Primary, {"this must be the local rank", {}});
@@ -166,12 +166,12 @@ class Devices {
   std::map<std::pair<source::FileId, source::Span>, size_t> reported_;  // the finding of a file and a source
 };
 
-void Check(const Context& context, FindingSink& sink) { Devices(context, sink).Run(); }
+void CheckGlobalRankAsDevice(const Context& context, FindingSink& sink) { RankDevices(context, sink).Run(); }
 
 }  // namespace
 
 extern const Rule GlobalRankAsDevice = {
-    .code = kCode,
+    .code = kAR201,
     .name = "global-rank-as-device",
     .severity = Severity::Error,
     .languages = "Python, C, C++",
@@ -235,7 +235,7 @@ variable.
 
 `allranks verify` computes the ordinal of every rank on two nodes and names the first that does not exist.
 )md",
-    .check = Check,
+    .check = CheckGlobalRankAsDevice,
     .scenario = Scenario::DeviceOrdinal,
     .has_fix = true,
     .fix = Applicability::Safe};

@@ -14,10 +14,10 @@ using objects::Site;
 using variation::ValueId;
 using variation::ValueKind;
 
-constexpr std::string_view kCode = "AR203";
+constexpr std::string_view kAR203 = "AR203";
 
 // The name of the operation or setting that a value is, `environ:MASTER_PORT`; empty for others.
-std::string_view OperationOf(const Context& context, ValueId value) {
+std::string_view OperationOfValue(const Context& context, ValueId value) {
   const variation::Value& node = context.facts.values_store[value];
   const bool is_named = node.kind == ValueKind::Unknown || node.kind == ValueKind::Derived;
   const base::NameId name = is_named ? context.facts.values_store.OperationOf(node.a) : base::NameId::None();
@@ -64,7 +64,7 @@ class Module {
   void Report(const Site& site, int64_t port) {
     const bool is_possible = port <= base::kLastPort;
     Finding finding = FindingAt(
-        context_, kCode, is_possible ? Severity::Warning : Severity::Error, is_possible ? Confidence::Likely : Confidence::Certain,
+        context_, kAR203, is_possible ? Severity::Warning : Severity::Error, is_possible ? Confidence::Likely : Confidence::Certain,
         site,
         is_possible ? findings::Text{"the port is `{}` in every job, whatever the launcher says: two jobs on one machine collide",
                                      {std::to_string(port)}}
@@ -93,7 +93,7 @@ class Module {
   std::optional<int64_t> PortOf(ir::ExprId expr) const {
     ValueId value = context_.facts.value(id_, expr);
     if (!value) return std::nullopt;
-    if (OperationOf(context_, value) == "builtins.str") value = context_.facts.values_store.Kids(value)[0];
+    if (OperationOfValue(context_, value) == "builtins.str") value = context_.facts.values_store.Kids(value)[0];
     std::optional<int64_t> port;
     for (const ValueId leaf : context_.values.Leaves(value)) {
       const std::optional<int64_t> number = NumberOf(context_, leaf);
@@ -140,7 +140,7 @@ class Module {
 
   bool SpeaksOfEnvironment(ValueId value) const {
     return context_.values.AnyPart(value, [&](ValueId part) {
-      return context_.values.External(part) == "os.environ" || OperationOf(context_, part).starts_with("environ");
+      return context_.values.External(part) == "os.environ" || OperationOfValue(context_, part).starts_with("environ");
     });
   }
 
@@ -169,7 +169,7 @@ class Module {
     return std::ranges::any_of(guards, [&](const Guard& guard) {
       const ValueId test = context_.facts.value(context_.program.funcs[guard.function].module, guard.test);
       const bool asks_port = test && context_.values.AnyPart(test, [&](ValueId part) {
-        return OperationOf(context_, part).find("port") != std::string_view::npos;
+        return OperationOfValue(context_, part).find("port") != std::string_view::npos;
       });
       return test && (asks_port || SpeaksOfEnvironment(test) || ReadsEnvironment(guard));
     });
@@ -206,7 +206,7 @@ void VisitInit(const Context& context, const objects::KnownCall& call, FindingSi
   if (!text.starts_with("tcp://") || port < 6 || port + 1 >= text.size() || text.substr(port) == ":0") return;
   if (context.values.Int(context.index.Arg(call, "world_size")) == 1) return;
   const Site site{call.function, method};
-  Finding finding = FindingAt(context, kCode, Severity::Warning, Confidence::Likely, site,
+  Finding finding = FindingAt(context, kAR203, Severity::Warning, Confidence::Likely, site,
                               {"every job meets at {}: the launcher's address and port are not used, and two jobs on one machine collide",
                                {"`" + std::string(text) + "`"}});
   AddLabel(finding, finding.span, LabelRole::Primary, {"hard-coded here", {}});
@@ -214,7 +214,7 @@ void VisitInit(const Context& context, const objects::KnownCall& call, FindingSi
   sink.push_back(std::move(finding));
 }
 
-void Check(const Context& context, FindingSink& sink) {
+void CheckHardCodedRendezvous(const Context& context, FindingSink& sink) {
   for (uint32_t i = 0; i < context.program.modules.size(); ++i) {
     if (context.program.modules[ir::ModuleId{i}].language == ir::Language::Python) Module(context, ir::ModuleId{i}, sink).Run();
   }
@@ -226,7 +226,7 @@ void Check(const Context& context, FindingSink& sink) {
 }  // namespace
 
 extern const Rule HardCodedRendezvous = {
-    .code = kCode,
+    .code = kAR203,
     .name = "hard-coded-rendezvous",
     .severity = Severity::Warning,
     .languages = "Python",
@@ -272,6 +272,6 @@ There is none: whether the launcher sets the port is not seen in the program.
 
 There is nothing to replay: it takes a second job on the same machine.
 )md",
-    .check = Check};
+    .check = CheckHardCodedRendezvous};
 
 }  // namespace allranks::rules

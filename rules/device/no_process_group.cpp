@@ -10,7 +10,7 @@ namespace {
 
 using objects::KnownCall;
 
-constexpr std::string_view kCode = "AR204";
+constexpr std::string_view kAR204 = "AR204";
 
 class Programs {
  public:
@@ -41,7 +41,7 @@ class Programs {
     if (calls_.FindInit(module) != nullptr) return VisitAfterInit(call);
     if (MayBeSetUpByOthers(module)) return;
     reported_[module.index] = true;
-    Finding finding = FindingAt(context_, kCode, Severity::Error, Confidence::Likely, site,
+    Finding finding = FindingAt(context_, kAR204, Severity::Error, Confidence::Likely, site,
                                 {"`{}` needs a process group, and nothing in this program creates one", {Quoted(context_, site)}});
     AddLabel(finding, finding.span, LabelRole::Primary, {"raises: the default process group has not been initialized", {}});
     finding.help = {"call `torch.distributed.init_process_group` first, in every process", {}};
@@ -60,7 +60,7 @@ class Programs {
       const ir::StmtId early = EarlyReturn(init);
       if (!early || !ComesBefore(init, ways)) continue;
       reported_[module.index] = true;
-      Finding finding = FindingAt(context_, kCode, Severity::Warning, Confidence::Likely, site,
+      Finding finding = FindingAt(context_, kAR204, Severity::Warning, Confidence::Likely, site,
                                   {"`{}` needs a process group, and `{}` may have returned without one",
                                    {Quoted(context_, site), context_.program.FunctionName(init.function)}});
       AddLabel(finding, finding.span, LabelRole::Primary, {"raises in a run of one process without a launcher", {}});
@@ -177,12 +177,12 @@ class Programs {
   std::vector<bool> reported_;
 };
 
-void Check(const Context& context, FindingSink& sink) { Programs(context, sink).Run(); }
+void CheckNoProcessGroup(const Context& context, FindingSink& sink) { Programs(context, sink).Run(); }
 
 }  // namespace
 
 extern const Rule NoProcessGroup = {
-    .code = kCode,
+    .code = kAR204,
     .name = "no-process-group",
     .severity = Severity::Error,
     .on_by_default = false,
@@ -234,6 +234,6 @@ There is none: which backend and which launcher is meant is not known.
 
 There is nothing to replay: every rank fails alike.
 )md",
-    .check = Check};
+    .check = CheckNoProcessGroup};
 
 }  // namespace allranks::rules

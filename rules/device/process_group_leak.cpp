@@ -10,7 +10,7 @@ namespace {
 
 using objects::KnownCall;
 
-constexpr std::string_view kCode = "AR207";
+constexpr std::string_view kAR207 = "AR207";
 
 // `if __name__ == "__main__":` of a file.
 std::optional<ir::StmtId> MainBlock(const Context& context, ir::ModuleId module_id) {
@@ -22,7 +22,7 @@ std::optional<ir::StmtId> MainBlock(const Context& context, ir::ModuleId module_
   return std::nullopt;
 }
 
-void AddFix(const Context& context, const KnownCall& init, Finding& finding) {
+void AddLeakFix(const Context& context, const KnownCall& init, Finding& finding) {
   const ir::ModuleId module_id = context.program.funcs[init.function].module;
   const ir::Module& module = context.program.modules[module_id];
   const std::optional<ir::StmtId> main = MainBlock(context, module_id);
@@ -41,17 +41,17 @@ void AddFix(const Context& context, const KnownCall& init, Finding& finding) {
                                   {InsertAfter(context, module_id, last, module_name + ".destroy_process_group()")}));
 }
 
-void Check(const Context& context, FindingSink& sink) {
+void CheckProcessGroupLeak(const Context& context, FindingSink& sink) {
   ProgramCalls calls(context);
   for (const KnownCall& init : context.index.known_calls()) {
     if (context.program.text(init.entry->name) != "torch.distributed.init_process_group") continue;
     const ir::ModuleId module = context.program.funcs[init.function].module;
     if (calls.Says(module, {"destroy_process_group", "os._exit"})) continue;
-    Finding finding = FindingAt(context, kCode, Severity::Info, Confidence::Likely, objects::Site{init.function, init.expr},
+    Finding finding = FindingAt(context, kAR207, Severity::Info, Confidence::Likely, objects::Site{init.function, init.expr},
                                 {"the process group is never destroyed: NCCL may hang or warn when the first rank exits", {}});
     AddLabel(finding, finding.span, LabelRole::Primary, {"set up here", {}});
     finding.help = {"call `torch.distributed.destroy_process_group()` at the end, on every rank", {}};
-    AddFix(context, init, finding);
+    AddLeakFix(context, init, finding);
     sink.push_back(std::move(finding));
   }
 }
@@ -59,7 +59,7 @@ void Check(const Context& context, FindingSink& sink) {
 }  // namespace
 
 extern const Rule ProcessGroupLeak = {
-    .code = kCode,
+    .code = kAR207,
     .name = "process-group-leak",
     .severity = Severity::Info,
     .on_by_default = false,
@@ -108,7 +108,7 @@ It is advice, and off by default: `--select AR207` turns it on.
 
 There is nothing to replay: it happens after the last collective.
 )md",
-    .check = Check,
+    .check = CheckProcessGroupLeak,
     .has_fix = true,
     .fix = Applicability::Safe};
 

@@ -10,10 +10,10 @@ using knowledge::Coordinate;
 using variation::ValueId;
 using variation::ValueKind;
 
-constexpr std::string_view kCode = "AR205";
+constexpr std::string_view kAR205 = "AR205";
 
 // Every way the value can come about is this number, as the launcher or the machine says it.
-bool Is(const Context& context, ValueId value, Coordinate coordinate) {
+bool IsCoordinate(const Context& context, ValueId value, Coordinate coordinate) {
   const std::vector<ValueId> leaves = context.values.Leaves(value);
   return !leaves.empty() && std::ranges::all_of(leaves, [&](ValueId leaf) {
     const variation::Value& node = context.facts.values_store[leaf];
@@ -27,18 +27,18 @@ bool IsOfOneNode(const Context& context, ValueId rank) {
   return context.facts.job.nodes == 1 || context.values.HasFlag(rank, variation::kOneNode);
 }
 
-void Visit(const Context& context, const objects::KnownCall& init, FindingSink& sink) {
+void VisitInit(const Context& context, const objects::KnownCall& init, FindingSink& sink) {
   const ValueId size = context.index.Arg(init, "world_size");
   const ValueId rank = context.index.Arg(init, "rank");
-  if (!size || !Is(context, size, Coordinate::LocalWorldSize) || !rank || IsOfOneNode(context, rank)) return;
-  const bool is_global = Is(context, rank, Coordinate::Rank);
-  const bool is_local = Is(context, rank, Coordinate::LocalRank);
+  if (!size || !IsCoordinate(context, size, Coordinate::LocalWorldSize) || !rank || IsOfOneNode(context, rank)) return;
+  const bool is_global = IsCoordinate(context, rank, Coordinate::Rank);
+  const bool is_local = IsCoordinate(context, rank, Coordinate::LocalRank);
   if (!is_global && !is_local) return;
   const objects::Site site{init.function, context.index.ArgExpr(init, "world_size")};
   // On one node the number is right as long as all of its devices are used.
   const bool is_shown_on_one = context.launch.IsOnOneNode(context.program.funcs[init.function].module);
   Finding finding = FindingAt(
-      context, kCode, Severity::Error, is_shown_on_one ? Confidence::Possible : Confidence::Likely, site,
+      context, kAR205, Severity::Error, is_shown_on_one ? Confidence::Possible : Confidence::Likely, site,
       {"the number of this node's devices is used as the number of ranks{}",
        {is_local ? ", and the local rank as the rank: on two nodes this makes two jobs of the same name, which never meet"
                  : ": on two nodes half of the ranks do not fit into the group, and all ranks hang in the rendezvous"}});
@@ -49,16 +49,16 @@ void Visit(const Context& context, const objects::KnownCall& init, FindingSink& 
   sink.push_back(std::move(finding));
 }
 
-void Check(const Context& context, FindingSink& sink) {
+void CheckWorldSizeFromDeviceCount(const Context& context, FindingSink& sink) {
   for (const objects::KnownCall& call : context.index.known_calls()) {
-    if (context.program.text(call.entry->name) == "torch.distributed.init_process_group") Visit(context, call, sink);
+    if (context.program.text(call.entry->name) == "torch.distributed.init_process_group") VisitInit(context, call, sink);
   }
 }
 
 }  // namespace
 
 extern const Rule WorldSizeFromDeviceCount = {
-    .code = kCode,
+    .code = kAR205,
     .name = "world-size-from-device-count",
     .severity = Severity::Error,
     .languages = "Python",
@@ -103,6 +103,6 @@ There is none: what launches the program is not seen in it.
 
 There is nothing to replay: no group comes about.
 )md",
-    .check = Check};
+    .check = CheckWorldSizeFromDeviceCount};
 
 }  // namespace allranks::rules

@@ -4,14 +4,14 @@
 namespace allranks::rules {
 namespace {
 
-constexpr std::string_view kCode = "AR704";
+constexpr std::string_view kAR704 = "AR704";
 
 bool IsPrepare(std::string_view entry) {
   return entry == "accelerate.Accelerator.prepare" || entry == "accelerate.Accelerator.prepare_model";
 }
 
-void Report(const Context& context, const BypassedBackward& found, FindingSink& sink) {
-  Finding finding = FindingAt(context, kCode, found,
+void ReportAccelerate(const Context& context, const BypassedBackward& found, FindingSink& sink) {
+  Finding finding = FindingAt(context, kAR704, found,
                               "`{}.backward()` bypasses Accelerate: `accelerator.backward` scales the loss for "
                               "mixed precision and accumulated steps, and passes it to DeepSpeed if configured",
                               "the model is prepared here");
@@ -29,14 +29,14 @@ void Report(const Context& context, const BypassedBackward& found, FindingSink& 
   sink.push_back(std::move(finding));
 }
 
-void Check(const Context& context, FindingSink& sink) {
-  for (const BypassedBackward& found : BypassedBackwards(context, IsPrepare)) Report(context, found, sink);
+void CheckAccelerateBypassed(const Context& context, FindingSink& sink) {
+  for (const BypassedBackward& found : BypassedBackwards(context, IsPrepare)) ReportAccelerate(context, found, sink);
 }
 
 }  // namespace
 
 extern const Rule AccelerateBypassed = {
-    .code = kCode,
+    .code = kAR704,
     .name = "accelerate-bypassed",
     .severity = Severity::Error,
     .on_by_default = false,
@@ -83,7 +83,7 @@ accelerator.backward(loss)
 
 There is nothing to replay: the ranks agree.
 )md",
-    .check = Check,
+    .check = CheckAccelerateBypassed,
     .has_fix = true,
     .fix = Applicability::Safe};
 

@@ -8,7 +8,7 @@ namespace {
 using objects::KnownCall;
 using variation::ValueId;
 
-constexpr std::string_view kCode = "AR707";
+constexpr std::string_view kAR707 = "AR707";
 constexpr std::string_view kEngine = "deepspeed.DeepSpeedEngine";
 
 // PyTorch's own functions; those of frameworks know what they clip.
@@ -23,14 +23,14 @@ bool GivesLossToEngine(const Context& context, FuncId function) {
   });
 }
 
-void Check(const Context& context, FindingSink& sink) {
+void CheckClipBesideEngine(const Context& context, FindingSink& sink) {
   for (const KnownCall& call : context.index.known_calls()) {
     if (!IsPlainClip(context, call) || !GivesLossToEngine(context, call.function)) continue;
     const ValueId parameters = context.index.Arg(call, "parameters");
     const bool is_of_engine = context.values.AnyPart(parameters, [&](ValueId part) { return context.values.IsA(part, kEngine); });
     if (!is_of_engine) continue;
     const objects::Site site{call.function, call.expr};
-    Finding finding = FindingAt(context, kCode, Severity::Error, Confidence::Likely, site,
+    Finding finding = FindingAt(context, kAR707, Severity::Error, Confidence::Likely, site,
                                 {"these parameters belong to a DeepSpeed engine, which keeps its gradients "
                                  "elsewhere: nothing is clipped, or only this rank's part",
                                  {}});
@@ -43,7 +43,7 @@ void Check(const Context& context, FindingSink& sink) {
 }  // namespace
 
 extern const Rule ClipBesideEngine = {
-    .code = kCode,
+    .code = kAR707,
     .name = "clip-beside-engine",
     .severity = Severity::Error,
     .on_by_default = false,
@@ -91,6 +91,6 @@ There is none: the configuration may stand in another file.
 
 There is nothing to replay: the ranks agree.
 )md",
-    .check = Check};
+    .check = CheckClipBesideEngine};
 
 }  // namespace allranks::rules

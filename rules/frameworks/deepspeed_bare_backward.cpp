@@ -4,7 +4,7 @@
 namespace allranks::rules {
 namespace {
 
-constexpr std::string_view kCode = "AR701";
+constexpr std::string_view kAR701 = "AR701";
 
 bool IsInitialize(std::string_view entry) { return entry == "deepspeed.initialize"; }
 
@@ -20,8 +20,8 @@ std::string EngineName(const Context& context, const objects::KnownCall& initial
   return items.size() == 0 ? std::string() : std::string(TextOf(context, module_id, items[0]));
 }
 
-void Report(const Context& context, const BypassedBackward& found, FindingSink& sink) {
-  Finding finding = FindingAt(context, kCode, found,
+void ReportDeepSpeed(const Context& context, const BypassedBackward& found, FindingSink& sink) {
+  Finding finding = FindingAt(context, kAR701, found,
                               "`{}.backward()` bypasses the DeepSpeed engine: the loss is not scaled, and the "
                               "engine's step does not see the gradients",
                               "the engine is made here");
@@ -35,14 +35,14 @@ void Report(const Context& context, const BypassedBackward& found, FindingSink& 
   sink.push_back(std::move(finding));
 }
 
-void Check(const Context& context, FindingSink& sink) {
-  for (const BypassedBackward& found : BypassedBackwards(context, IsInitialize)) Report(context, found, sink);
+void CheckDeepspeedBareBackward(const Context& context, FindingSink& sink) {
+  for (const BypassedBackward& found : BypassedBackwards(context, IsInitialize)) ReportDeepSpeed(context, found, sink);
 }
 
 }  // namespace
 
 extern const Rule DeepspeedBareBackward = {
-    .code = kCode,
+    .code = kAR701,
     .name = "deepspeed-bare-backward",
     .severity = Severity::Error,
     .languages = "Python",
@@ -91,7 +91,7 @@ engine.step()
 
 There is nothing to replay: the ranks agree.
 )md",
-    .check = Check,
+    .check = CheckDeepspeedBareBackward,
     .has_fix = true,
     .fix = Applicability::Safe};
 

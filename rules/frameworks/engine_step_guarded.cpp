@@ -8,7 +8,7 @@ namespace {
 
 using objects::GradientEvent;
 
-constexpr std::string_view kCode = "AR706";
+constexpr std::string_view kAR706 = "AR706";
 
 // The program tells the engine itself which micro-step is the last.
 bool SetsBoundary(const Context& context, ProgramCalls& calls, ir::ModuleId module) {
@@ -25,7 +25,7 @@ bool IsKnownEngine(const Context& context, const objects::Site& object) {
   return std::ranges::any_of(leaves, [&](variation::ValueId leaf) { return context.values.IsA(leaf, "deepspeed.DeepSpeedEngine"); });
 }
 
-void Visit(const Context& context, FuncId function, const GradientEvent& step, std::vector<source::Span>& seen, FindingSink& sink) {
+void VisitStep(const Context& context, FuncId function, const GradientEvent& step, std::vector<source::Span>& seen, FindingSink& sink) {
   const std::optional<objects::Period> period = context.accumulation.PeriodOf(function, step);
   if (!period || period->form == objects::PeriodForm::InnerLoop || !period->guard) return;
   if (!IsKnownEngine(context, {step.call.site.function, step.call.object})) return;
@@ -36,7 +36,7 @@ void Visit(const Context& context, FuncId function, const GradientEvent& step, s
   const source::Span span = SpanOf(context, step.call.site);
   if (!adds_each_time || std::ranges::count(seen, span) > 0) return;
   seen.push_back(span);
-  Finding finding = FindingAt(context, kCode, Severity::Error, Confidence::Likely, step.call.site,
+  Finding finding = FindingAt(context, kAR706, Severity::Error, Confidence::Likely, step.call.site,
                               {"the engine steps only every n-th time, but it counts micro-steps by calls of "
                                "`step`: it accumulates n times as many as configured",
                                {}});
@@ -46,14 +46,14 @@ void Visit(const Context& context, FuncId function, const GradientEvent& step, s
   sink.push_back(std::move(finding));
 }
 
-void Check(const Context& context, FindingSink& sink) {
+void CheckEngineStepGuarded(const Context& context, FindingSink& sink) {
   ProgramCalls calls(context);
   std::vector<source::Span> seen;
   for (uint32_t f = 0; f < context.program.funcs.size(); ++f) {
     for (const GradientEvent& event : context.accumulation.EventsOf(FuncId{f})) {
       const bool is_step = event.call.action == objects::GradientAction::Step && event.call.by_engine;
       if (!is_step || SetsBoundary(context, calls, context.program.funcs[FuncId{f}].module)) continue;
-      Visit(context, FuncId{f}, event, seen, sink);
+      VisitStep(context, FuncId{f}, event, seen, sink);
     }
   }
 }
@@ -61,7 +61,7 @@ void Check(const Context& context, FindingSink& sink) {
 }  // namespace
 
 extern const Rule EngineStepGuarded = {
-    .code = kCode,
+    .code = kAR706,
     .name = "engine-step-guarded",
     .severity = Severity::Error,
     .on_by_default = false,
@@ -111,6 +111,6 @@ There is none: the configuration has to say the number of micro-steps.
 
 There is nothing to replay: the ranks agree.
 )md",
-    .check = Check};
+    .check = CheckEngineStepGuarded};
 
 }  // namespace allranks::rules

@@ -12,7 +12,7 @@ using objects::KnownCall;
 using objects::Site;
 using variation::ValueId;
 
-constexpr std::string_view kCode = "AR705";
+constexpr std::string_view kAR705 = "AR705";
 
 // `monitor="val_loss"` of a callback or a scheduler, anywhere in the program.
 std::optional<Site> MonitorOf(const Context& context, std::string_view metric) {
@@ -35,7 +35,7 @@ void VisitLog(const Context& context, const KnownCall& log, FindingSink& sink) {
   if (!only || !context.values.IsTrue(only) || metric.empty()) return;
   const std::optional<Site> monitor = MonitorOf(context, metric);
   if (!monitor) return;
-  Finding finding = FindingAt(context, kCode, Severity::Error, Confidence::Likely, Site{log.function, log.expr},
+  Finding finding = FindingAt(context, kAR705, Severity::Error, Confidence::Likely, Site{log.function, log.expr},
                               {"`{}` is logged on rank 0 only, but a callback or scheduler on every rank "
                                "depends on it", {std::string(metric)}});
   AddLabel(finding, finding.span, LabelRole::Primary, {"unknown to the other ranks", {}});
@@ -69,7 +69,7 @@ void VisitHook(const Context& context, FuncId function, FindingSink& sink) {
   const bool is_awaited = name.ends_with("_step") || name == "configure_optimizers" || name.ends_with("_dataloader");
   // What is logged for the end of an epoch is looked up on every rank, and reduced if asked for.
   if (!is_awaited && !HoldsWord(body, {"self.log(", "self.log_dict(", "all_gather", "sync_dist"})) return;
-  Finding finding = FindingAt(context, kCode, Severity::Error, Confidence::Likely, Site{function, ir::ExprId{0}},
+  Finding finding = FindingAt(context, kAR705, Severity::Error, Confidence::Likely, Site{function, ir::ExprId{0}},
                               {"`{}` runs on rank 0 only, but Lightning needs what it returns or logs on every rank", {std::string(name)}});
   finding.span = {context.program.modules[module_id].file, node.name_begin, node.name_end};
   AddLabel(finding, finding.span, LabelRole::Primary, {"the other ranks return None", {}});
@@ -77,7 +77,7 @@ void VisitHook(const Context& context, FuncId function, FindingSink& sink) {
   sink.push_back(std::move(finding));
 }
 
-void Check(const Context& context, FindingSink& sink) {
+void CheckLightningRankZero(const Context& context, FindingSink& sink) {
   for (const KnownCall& call : context.index.known_calls()) {
     if (context.program.text(call.entry->name) == "lightning.pytorch.LightningModule.log") VisitLog(context, call, sink);
   }
@@ -89,7 +89,7 @@ void Check(const Context& context, FindingSink& sink) {
 }  // namespace
 
 extern const Rule LightningRankZero = {
-    .code = kCode,
+    .code = kAR705,
     .name = "lightning-rank-zero",
     .severity = Severity::Error,
     .on_by_default = false,
@@ -137,6 +137,6 @@ There is none: whether the value is the same on all ranks is not known.
 
 There is nothing to replay: what the other ranks do depends on the callback.
 )md",
-    .check = Check};
+    .check = CheckLightningRankZero};
 
 }  // namespace allranks::rules

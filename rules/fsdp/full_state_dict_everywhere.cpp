@@ -8,7 +8,7 @@ namespace {
 
 using variation::ValueId;
 
-constexpr std::string_view kCode = "AR603";
+constexpr std::string_view kAR603 = "AR603";
 
 bool IsFull(const Context& context, const objects::KnownCall& call) {
   const ir::ExprId type = context.index.ArgExpr(call, "state_dict_type");
@@ -41,7 +41,7 @@ bool IsWrittenByFirstRank(const Context& context, FuncId function) {
 }
 
 // The config that keeps the whole model in the memory of one host.
-void AddFix(const Context& context, const objects::KnownCall& call, ValueId config, Finding& finding) {
+void AddStateDictFix(const Context& context, const objects::KnownCall& call, ValueId config, Finding& finding) {
   const ir::ModuleId module_id = context.program.funcs[call.function].module;
   const ir::ExprId written = context.index.ArgExpr(call, "state_dict_config");
   if (config && !context.values.IsNone(config)) return;
@@ -58,7 +58,7 @@ void AddFix(const Context& context, const objects::KnownCall& call, ValueId conf
                                   std::move(edits)));
 }
 
-void Check(const Context& context, FindingSink& sink) {
+void CheckFullStateDictEverywhere(const Context& context, FindingSink& sink) {
   for (const objects::KnownCall& call : context.index.known_calls()) {
     const std::string_view name = context.program.text(call.entry->name);
     if (name != "torch.distributed.fsdp.FullyShardedDataParallel.state_dict_type") continue;
@@ -72,13 +72,13 @@ void Check(const Context& context, FindingSink& sink) {
     const objects::Site site{call.function, call.expr};
     // `if world_size == 1`: no job of several ranks comes here.
     if (context.reach.Ranks(site, objects::SmallJob(context.facts.job)).empty()) continue;
-    Finding finding = FindingAt(context, kCode, Severity::Error, Confidence::Likely, site,
+    Finding finding = FindingAt(context, kAR603, Severity::Error, Confidence::Likely, site,
                                 {"the whole model is gathered on {}: it needs the memory that sharding was meant to save",
                                  {is_known && !IsOff(context, config, "rank0_only") ? "the device of rank 0"
                                                                                      : "every rank"}});
     AddLabel(finding, finding.span, LabelRole::Primary, {"neither `rank0_only` and `offload_to_cpu`, nor shards", {}});
     finding.help = {"pass `FullStateDictConfig(offload_to_cpu=True, rank0_only=True)`, or save shards", {}};
-    AddFix(context, call, config, finding);
+    AddStateDictFix(context, call, config, finding);
     sink.push_back(std::move(finding));
   }
 }
@@ -86,7 +86,7 @@ void Check(const Context& context, FindingSink& sink) {
 }  // namespace
 
 extern const Rule FullStateDictEverywhere = {
-    .code = kCode,
+    .code = kAR603,
     .name = "full-state-dict-everywhere",
     .severity = Severity::Error,
     .on_by_default = false,
@@ -136,7 +136,7 @@ the better way for large models.
 
 There is nothing to replay: the ranks agree.
 )md",
-    .check = Check,
+    .check = CheckFullStateDictEverywhere,
     .has_fix = true,
     .fix = Applicability::Safe};
 

@@ -9,7 +9,7 @@ namespace {
 
 using variation::ValueId;
 
-constexpr std::string_view kCode = "AR601";
+constexpr std::string_view kAR601 = "AR601";
 
 constexpr std::string_view kName = "torch.distributed.fsdp.FullyShardedDataParallel.__init__";
 
@@ -65,7 +65,7 @@ bool ShardsNothing(const Context& context, const objects::KnownCall& call) {
   return strategy && std::ranges::all_of(leaves, [&](ValueId leaf) { return context.values.External(leaf).ends_with(".NO_SHARD"); });
 }
 
-void Check(const Context& context, FindingSink& sink) {
+void CheckNoWrapPolicy(const Context& context, FindingSink& sink) {
   ProgramCalls calls(context);
   for (const objects::KnownCall& call : context.index.known_calls()) {
     if (context.program.text(call.entry->name) != kName) continue;
@@ -79,7 +79,7 @@ void Check(const Context& context, FindingSink& sink) {
     const ir::ModuleId file = context.program.funcs[call.function].module;
     if (!context.index.Arg(call, "auto_wrap_policy") && WrapsParts(context, calls, file)) continue;
     const objects::Site site{call.function, call.expr};
-    Finding finding = FindingAt(context, kCode, Severity::Warning, Confidence::Likely, site,
+    Finding finding = FindingAt(context, kAR601, Severity::Warning, Confidence::Likely, site,
                                 {"{}: each forward gathers the whole model on every rank", {std::string(problem)}});
     AddLabel(finding, finding.span, LabelRole::Primary, {"one unit", {}});
     finding.help = {"wrap the blocks: `functools.partial(transformer_auto_wrap_policy, transformer_layer_cls=...)`", {}};
@@ -90,7 +90,7 @@ void Check(const Context& context, FindingSink& sink) {
 }  // namespace
 
 extern const Rule NoWrapPolicy = {
-    .code = kCode,
+    .code = kAR601,
     .name = "no-wrap-policy",
     .severity = Severity::Warning,
     .on_by_default = false,
@@ -137,6 +137,6 @@ There is none: which class is a block only you know.
 
 There is nothing to replay: the ranks agree.
 )md",
-    .check = Check};
+    .check = CheckNoWrapPolicy};
 
 }  // namespace allranks::rules

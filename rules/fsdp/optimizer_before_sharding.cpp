@@ -9,7 +9,7 @@ namespace {
 
 using variation::ValueId;
 
-constexpr std::string_view kCode = "AR604";
+constexpr std::string_view kAR604 = "AR604";
 
 constexpr std::string_view kSharding[] = {"torch.distributed.fsdp.FullyShardedDataParallel.__init__",
                                           "torch.distributed.fsdp.fully_shard"};
@@ -32,7 +32,7 @@ class Sharding {
     const std::optional<ir::ExprId> optimizer = OptimizerBefore(name);
     if (!optimizer) return;
     const objects::Site site{call_.function, *optimizer};
-    Finding finding = FindingAt(context_, kCode, Severity::Error, Confidence::Likely, site,
+    Finding finding = FindingAt(context_, kAR604, Severity::Error, Confidence::Likely, site,
                                 {"this optimizer holds the parameters of `{}` from before sharding, which FSDP "
                                  "replaces: its steps do not update the trained model",
                                  {name}});
@@ -78,7 +78,7 @@ class Sharding {
   const ir::Module& module_;
 };
 
-void Check(const Context& context, FindingSink& sink) {
+void CheckOptimizerBeforeSharding(const Context& context, FindingSink& sink) {
   for (const objects::KnownCall& call : context.index.known_calls()) {
     if (std::ranges::count(kSharding, context.program.text(call.entry->name)) > 0) Sharding(context, call).Visit(sink);
   }
@@ -87,7 +87,7 @@ void Check(const Context& context, FindingSink& sink) {
 }  // namespace
 
 extern const Rule OptimizerBeforeSharding = {
-    .code = kCode,
+    .code = kAR604,
     .name = "optimizer-before-sharding",
     .severity = Severity::Error,
     .languages = "Python",
@@ -132,6 +132,6 @@ There is none: what stands between the two lines may need either of them.
 
 There is nothing to replay: the ranks agree.
 )md",
-    .check = Check};
+    .check = CheckOptimizerBeforeSharding};
 
 }  // namespace allranks::rules

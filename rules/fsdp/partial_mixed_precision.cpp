@@ -8,7 +8,7 @@ namespace {
 
 using variation::ValueId;
 
-constexpr std::string_view kCode = "AR602";
+constexpr std::string_view kAR602 = "AR602";
 
 bool Is16Bit(const Context& context, ValueId dtype) {
   const std::vector<ValueId> leaves = context.values.Leaves(dtype);
@@ -35,12 +35,12 @@ bool IsChoiceOfTwo(const Context& context, const objects::KnownCall& call) {
   });
 }
 
-void Check(const Context& context, FindingSink& sink) {
+void CheckPartialMixedPrecision(const Context& context, FindingSink& sink) {
   for (const objects::KnownCall& call : context.index.known_calls()) {
     const ValueId param = IsPolicy(context, call) ? context.index.Arg(call, "param_dtype") : ValueId::None();
     if (!param || !Is16Bit(context, param) || SaysHowToReduce(context, call) || IsChoiceOfTwo(context, call)) continue;
     const objects::Site site{call.function, call.expr};
-    Finding finding = FindingAt(context, kCode, Severity::Warning, Confidence::Likely, site,
+    Finding finding = FindingAt(context, kAR602, Severity::Warning, Confidence::Likely, site,
                                 {"`reduce_dtype` is left out, so gradients are summed over the ranks in the 16 bits of "
                                  "`param_dtype`",
                                  {}});
@@ -60,7 +60,7 @@ void Check(const Context& context, FindingSink& sink) {
 }  // namespace
 
 extern const Rule PartialMixedPrecision = {
-    .code = kCode,
+    .code = kAR602,
     .name = "partial-mixed-precision",
     .severity = Severity::Warning,
     .languages = "Python",
@@ -103,7 +103,7 @@ policy = MixedPrecisionPolicy(param_dtype=torch.bfloat16, reduce_dtype=torch.flo
 
 There is nothing to replay: the ranks agree.
 )md",
-    .check = Check,
+    .check = CheckPartialMixedPrecision,
     .has_fix = true,
     .fix = Applicability::Safe};
 

@@ -9,7 +9,7 @@ namespace {
 using objects::KnownCall;
 using objects::Site;
 
-constexpr std::string_view kCode = "AR606";
+constexpr std::string_view kAR606 = "AR606";
 
 // The iterable of the loop that gives a variable its values, as written: `model.layers` of `for layer in model.layers`.
 std::string_view IterableOf(const Context& context, const Site& name) {
@@ -56,7 +56,7 @@ void VisitRoot(const Context& context, const KnownCall& root, FindingSink& sink)
     const ir::ExprId part = context.index.ArgExpr(child, "module");
     if (!part || !IsPartOf(context, {child.function, part}, TextOf(context, module_id, model))) continue;
     if (AreInOtherArms(context, {root.function, root.expr}, {child.function, child.expr})) continue;
-    Finding finding = FindingAt(context, kCode, Severity::Error, Confidence::Likely, Site{root.function, root.expr},
+    Finding finding = FindingAt(context, kAR606, Severity::Error, Confidence::Likely, Site{root.function, root.expr},
                                 {"`{}` is sharded before its parts: all parameters are already in one unit, and nothing is left for `{}`",
                                  {Quoted(context, {root.function, model}), Quoted(context, {child.function, part})}});
     AddLabel(finding, finding.span, LabelRole::Primary, {"takes every parameter that is in no unit yet", {}});
@@ -67,7 +67,7 @@ void VisitRoot(const Context& context, const KnownCall& root, FindingSink& sink)
   }
 }
 
-void Check(const Context& context, FindingSink& sink) {
+void CheckShardingOrder(const Context& context, FindingSink& sink) {
   for (const KnownCall& call : context.index.known_calls()) {
     const std::string_view name = context.program.text(call.entry->name);
     if (name == "torch.distributed.fsdp.fully_shard") VisitRoot(context, call, sink);
@@ -77,7 +77,7 @@ void Check(const Context& context, FindingSink& sink) {
 }  // namespace
 
 extern const Rule ShardingOrder = {
-    .code = kCode,
+    .code = kAR606,
     .name = "sharding-order",
     .severity = Severity::Error,
     .languages = "Python",
@@ -125,6 +125,6 @@ There is none: the code in between may matter.
 
 There is nothing to replay: the ranks agree.
 )md",
-    .check = Check};
+    .check = CheckShardingOrder};
 
 }  // namespace allranks::rules

@@ -7,15 +7,15 @@ namespace {
 using objects::KnownCall;
 using objects::Site;
 
-constexpr std::string_view kCode = "AR607";
+constexpr std::string_view kAR607 = "AR607";
 
-void Check(const Context& context, FindingSink& sink) {
+void CheckShardingStrategy(const Context& context, FindingSink& sink) {
   for (const KnownCall& call : context.index.known_calls()) {
     if (context.program.text(call.entry->name) != "torch.distributed.fsdp.FullyShardedDataParallel.__init__") continue;
     const ir::ModuleId module = context.program.funcs[call.function].module;
     const ir::ExprId strategy = context.index.ArgExpr(call, "sharding_strategy");
     const bool shards_nothing = strategy && TextOf(context, module, strategy).ends_with("NO_SHARD");
-    Finding finding = FindingAt(context, kCode, Severity::Info, Confidence::Likely, Site{call.function, shards_nothing ? strategy : call.expr},
+    Finding finding = FindingAt(context, kAR607, Severity::Info, Confidence::Likely, Site{call.function, shards_nothing ? strategy : call.expr},
                                 {shards_nothing ? "`NO_SHARD` is deprecated: it shards nothing, and DDP does the same at less cost"
                                                 : "the first generation of FSDP is deprecated: `fully_shard` "
                                                   "replaces it, and keeps the parameters of each layer as they are",
@@ -30,7 +30,7 @@ void Check(const Context& context, FindingSink& sink) {
 }  // namespace
 
 extern const Rule ShardingStrategy = {
-    .code = kCode,
+    .code = kAR607,
     .name = "sharding-strategy",
     .severity = Severity::Info,
     .on_by_default = false,
@@ -76,6 +76,6 @@ There is none: checkpoints and optimizers have to follow.
 
 There is nothing to replay: the ranks agree.
 )md",
-    .check = Check};
+    .check = CheckShardingStrategy};
 
 }  // namespace allranks::rules

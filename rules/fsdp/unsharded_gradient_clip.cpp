@@ -9,7 +9,7 @@ namespace {
 
 using variation::ValueId;
 
-constexpr std::string_view kCode = "AR605";
+constexpr std::string_view kAR605 = "AR605";
 
 // `model` of `model.parameters()`.
 ir::ExprId ModelOf(const Context& context, const ir::Module& module, ir::ExprId parameters) {
@@ -30,7 +30,7 @@ bool KnowsHowItIsSharded(const Context& context, const objects::Site& site) {
   return asks || HoldsWord(context.files[module.file].text, {"model.clip_grad_norm_", "DistributedDataParallel(", "DDP("});
 }
 
-void Check(const Context& context, FindingSink& sink) {
+void CheckUnshardedGradientClip(const Context& context, FindingSink& sink) {
   for (const objects::KnownCall& call : context.index.known_calls()) {
     if (context.program.text(call.entry->name) != "torch.nn.utils.clip_grad_norm_") continue;
     const ir::ModuleId module_id = context.program.funcs[call.function].module;
@@ -45,7 +45,7 @@ void Check(const Context& context, FindingSink& sink) {
     // Where it is sharded only sometimes, the code may know when.
     if (!std::ranges::all_of(leaves, is_sharded) && KnowsHowItIsSharded(context, site)) continue;
     const std::string name = Quoted(context, {call.function, model});
-    Finding finding = FindingAt(context, kCode, Severity::Error, Confidence::Likely, site,
+    Finding finding = FindingAt(context, kAR605, Severity::Error, Confidence::Likely, site,
                                 {"each rank clips by the norm of its own shard of `{}`: the ranks scale their gradients "
                                  "differently",
                                  {name}});
@@ -64,7 +64,7 @@ void Check(const Context& context, FindingSink& sink) {
 }  // namespace
 
 extern const Rule UnshardedGradientClip = {
-    .code = kCode,
+    .code = kAR605,
     .name = "unsharded-gradient-clip",
     .severity = Severity::Error,
     .on_by_default = false,
@@ -113,7 +113,7 @@ model.clip_grad_norm_(1.0)
 
 There is nothing to replay: the ranks agree.
 )md",
-    .check = Check,
+    .check = CheckUnshardedGradientClip,
     .has_fix = true,
     .fix = Applicability::Safe};
 

@@ -13,22 +13,22 @@ using findings::Finding;
 using launch::ConfigId;
 using launch::ConfigKind;
 
-constexpr std::string_view kCode = "AR702";
+constexpr std::string_view kAR702 = "AR702";
 
 // The value behind `--name` or in `--name=value`; nullptr: it is not there.
-struct Argument {
+struct GivenArgument {
   Word value;
   source::Span span;
 };
-std::optional<Argument> ArgumentOf(const Job& job, const std::vector<std::string>& names) {
-  std::optional<Argument> found;
+std::optional<GivenArgument> GivenArgumentOf(const Job& job, const std::vector<std::string>& names) {
+  std::optional<GivenArgument> found;
   for (size_t i = 0; i < job.args.size(); ++i) {
     const std::string& text = job.args[i].text();
     const size_t equals = text.find('=');
     if (std::ranges::count(names, text.substr(0, equals)) == 0) continue;
-    if (equals != std::string::npos) found = Argument{job.args[i].From(equals + 1), job.args[i].span()};
-    else if (i + 1 < job.args.size() && !job.args[i + 1].text().starts_with("--")) found = Argument{job.args[i + 1], job.args[i].span()};
-    else found = Argument{Word(launch::Piece{.text = "True", .origin = job.args[i].span()}), job.args[i].span()};
+    if (equals != std::string::npos) found = GivenArgument{job.args[i].From(equals + 1), job.args[i].span()};
+    else if (i + 1 < job.args.size() && !job.args[i + 1].text().starts_with("--")) found = GivenArgument{job.args[i + 1], job.args[i].span()};
+    else found = GivenArgument{Word(launch::Piece{.text = "True", .origin = job.args[i].span()}), job.args[i].span()};
   }
   return found;
 }
@@ -50,19 +50,19 @@ bool Agree(const launch::ConfigNode& node, const std::string& argument) {
   return a && b ? *a == *b : node.text == argument;
 }
 
-void CheckJob(const LaunchContext& context, const LaunchFile& file, const Job& job, FindingSink& sink) {
-  const std::optional<Argument> config = ArgumentOf(job, {"--deepspeed"});
+void CompareJob(const LaunchContext& context, const LaunchFile& file, const Job& job, FindingSink& sink) {
+  const std::optional<GivenArgument> config = GivenArgumentOf(job, {"--deepspeed"});
   if (!config) return;
   const LaunchFile* json = context.launches.FileNamed(file, config->value);
   if (json == nullptr || json->tree.empty()) return;
   for (const launch::PairEntry& pair : context.launches.tables.pairs()) {
     const ConfigId key = json->tree.Find(json->tree.root(), pair.key);
-    const std::optional<Argument> argument = ArgumentOf(job, pair.args);
+    const std::optional<GivenArgument> argument = GivenArgumentOf(job, pair.args);
     if (!key || !argument || !argument->value.IsKnown() || argument->value.sureness() != Sureness::Written) continue;
     const launch::ConfigNode& node = json->tree[key];
     const bool is_value = node.kind == ConfigKind::Number || node.kind == ConfigKind::Bool;
     if (!is_value || Agree(node, argument->value.text())) continue;
-    Finding finding = LaunchFinding(kCode, Severity::Error, Confidence::Likely, argument->span,
+    Finding finding = LaunchFinding(kAR702, Severity::Error, Confidence::Likely, argument->span,
                                     {"`{}` is {} here and {} in `{}`: one of them is ignored, or the Trainer refuses to start",
                                      {pair.args[0], argument->value.text(), node.text, json->path}});
     AddNote(finding, node.span, {"the other value", {}});
@@ -72,7 +72,7 @@ void CheckJob(const LaunchContext& context, const LaunchFile& file, const Job& j
 }
 
 // Accelerate refuses keys of its own section beside a file: all of them stand in the file then.
-void CheckAccelerate(const LaunchFile& file, FindingSink& sink) {
+void CompareAccelerate(const LaunchFile& file, FindingSink& sink) {
   if (file.kind != launch::FileKind::Yaml || file.tree.empty()) return;
   const launch::ConfigTree& tree = file.tree;
   const ConfigId section = tree.Member(tree.root(), "deepspeed_config");
@@ -82,7 +82,7 @@ void CheckAccelerate(const LaunchFile& file, FindingSink& sink) {
                           "zero3_save_16bit_model"}) {
     const ConfigId also = tree.Member(section, key);
     if (!also) continue;
-    Finding finding = LaunchFinding(kCode, Severity::Error, Confidence::Certain, tree[also].key_span,
+    Finding finding = LaunchFinding(kAR702, Severity::Error, Confidence::Certain, tree[also].key_span,
                                     {"`{}` beside `deepspeed_config_file`: Accelerate takes it from the file "
                                      "and refuses to start with both", {key}});
     AddNote(finding, tree[path].span, {"the file sets it, too", {}});
@@ -106,7 +106,7 @@ std::string ConstantText(const Context& context, variation::ValueId value) {
 }
 
 // `TrainingArguments(deepspeed="ds.json", gradient_accumulation_steps=4)`.
-void CheckArguments(const Context& context, const objects::KnownCall& call, FindingSink& sink) {
+void CompareArguments(const Context& context, const objects::KnownCall& call, FindingSink& sink) {
   const ir::ModuleId module = context.program.funcs[call.function].module;
   const variation::ValueId config = context.index.Arg(call, "deepspeed");
   const launch::LaunchFile* file = NamedConfig(context, module, config);
@@ -120,7 +120,7 @@ void CheckArguments(const Context& context, const objects::KnownCall& call, Find
     const ir::ExprId written = context.index.ArgExpr(call, param);
     const std::string text = ConstantText(context, context.index.Arg(call, param));
     if (!written || text.empty() || Agree(tree[key], text)) continue;
-    Finding finding = FindingAt(context, kCode, Severity::Error, Confidence::Likely, objects::Site{call.function, written},
+    Finding finding = FindingAt(context, kAR702, Severity::Error, Confidence::Likely, objects::Site{call.function, written},
                                 {"`{}` is {} here and {} in {}: the Trainer refuses to start",
                                  {std::string(param), text, tree[key].text, file != nullptr ? "`" + file->path + "`" : "the configuration"}});
     AddNote(finding, tree[key].span, {"the other value", {}});
@@ -169,7 +169,7 @@ void CheckAccelerator(const Context& context, const objects::KnownCall& call, co
     key = own;
   }
   if (other == nullptr) return;
-  Finding finding = FindingAt(context, kCode, Severity::Error, Confidence::Likely, objects::Site{call.function, written},
+  Finding finding = FindingAt(context, kAR702, Severity::Error, Confidence::Likely, objects::Site{call.function, written},
                               {"`{}` is {} here and {} in `{}`, with which the program is started: {}",
                                {std::string(shared.param), text, std::string(other->tree.Text(key)), other->path, std::string(shared.ignored)}});
   AddNote(finding, other->tree[key].span, {"the other value", {}});
@@ -177,26 +177,26 @@ void CheckAccelerator(const Context& context, const objects::KnownCall& call, co
   sink.push_back(std::move(finding));
 }
 
-void CheckProgram(const Context& context, FindingSink& sink) {
+void CompareProgram(const Context& context, FindingSink& sink) {
   for (const objects::KnownCall& call : context.index.known_calls()) {
     const std::string_view name = context.program.text(call.entry->name);
-    if (name == "transformers.TrainingArguments.__init__") CheckArguments(context, call, sink);
+    if (name == "transformers.TrainingArguments.__init__") CompareArguments(context, call, sink);
     if (name != "accelerate.Accelerator.__init__") continue;
     for (const Shared& shared : kShared) CheckAccelerator(context, call, shared, sink);
   }
 }
 
-void Check(const LaunchContext& context, FindingSink& sink) {
+void CheckConfigConflict(const LaunchContext& context, FindingSink& sink) {
   for (const LaunchFile& file : context.launches.files) {
-    CheckAccelerate(file, sink);
-    for (const Job& job : file.jobs) CheckJob(context, file, job, sink);
+    CompareAccelerate(file, sink);
+    for (const Job& job : file.jobs) CompareJob(context, file, job, sink);
   }
 }
 
 }  // namespace
 
 extern const Rule ConfigConflict = {
-    .code = kCode,
+    .code = kAR702,
     .name = "config-conflict",
     .severity = Severity::Error,
     .on_by_default = false,
@@ -252,7 +252,7 @@ There is none: which value is right is yours to say.
 
 There is nothing to replay.
 )md",
-    .check = CheckProgram,
-    .check_launch = Check};
+    .check = CompareProgram,
+    .check_launch = CheckConfigConflict};
 
 }  // namespace allranks::rules

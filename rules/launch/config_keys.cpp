@@ -17,7 +17,7 @@ using launch::ConfigKind;
 using launch::ConfigNode;
 using launch::ConfigTree;
 
-constexpr std::string_view kCode = "AR908";
+constexpr std::string_view kAR908 = "AR908";
 
 void CheckKeys(const ConfigTree& tree, ConfigId map, std::span<const std::string> known, findings::Text why, FindingSink& sink) {
   if (!map) return;
@@ -28,7 +28,7 @@ void CheckKeys(const ConfigTree& tree, ConfigId map, std::span<const std::string
     if (meant == known.end()) continue;
     findings::Text message = why;
     message.args = {key, *meant};
-    sink.push_back(LaunchFinding(kCode, Severity::Error, Confidence::Certain, tree[child].key_span, std::move(message)));
+    sink.push_back(LaunchFinding(kAR908, Severity::Error, Confidence::Certain, tree[child].key_span, std::move(message)));
   }
 }
 
@@ -60,7 +60,7 @@ void CheckTypes(const ConfigTree& tree, const launch::ConfigTable& table, Findin
     const bool is_no_number = entry->type == "integer" && (IsPlainText(node) || is_broken || node.kind == ConfigKind::Bool);
     const bool is_no_truth = entry->type == "boolean" && (IsPlainText(node) || (node.kind == ConfigKind::Number && node.text != "0" && node.text != "1"));
     if (!is_no_number && !is_no_truth) continue;
-    sink.push_back(LaunchFinding(kCode, Severity::Error, Confidence::Likely, node.span,
+    sink.push_back(LaunchFinding(kAR908, Severity::Error, Confidence::Likely, node.span,
                                  {"`{}` of Accelerate takes {}, not `{}`", {node.key, is_no_number ? "a whole number" : "a truth value", node.text}}));
   }
 }
@@ -111,12 +111,12 @@ void CheckFsdp(const LaunchFile& config, const launch::ConfigTable& table, Findi
   const ConfigId layers = FsdpMember(tree, "transformer_layer_cls_to_wrap");
   if (!size) return;
   if (tree[size].kind == ConfigKind::Text) {
-    sink.push_back(LaunchFinding(kCode, Severity::Error, Confidence::Certain, tree[size].span,
+    sink.push_back(LaunchFinding(kAR908, Severity::Error, Confidence::Certain, tree[size].span,
                                  {"`{}` is a text, and the Trainer wants a whole number", {tree[size].key}}));
   }
   const bool wraps_layers = layers && tree[layers].kind != ConfigKind::Null;
   if (!wraps_layers || tree.Integer(size).value_or(0) <= 0) return;
-  Finding finding = LaunchFinding(kCode, Severity::Error, Confidence::Certain, tree[size].key_span,
+  Finding finding = LaunchFinding(kAR908, Severity::Error, Confidence::Certain, tree[size].key_span,
                                   {"`{}` beside `{}`: the Trainer takes only one of them and refuses to start", {tree[size].key, tree[layers].key}});
   AddNote(finding, tree[layers].key_span, {"the other one", {}});
   sink.push_back(std::move(finding));

@@ -11,7 +11,7 @@ namespace {
 using findings::Confidence;
 using findings::Finding;
 
-constexpr std::string_view kCode = "AR906";
+constexpr std::string_view kAR906 = "AR906";
 
 // How sure it is that the setting costs this job anything; nothing: it does not.
 std::optional<Confidence> Costs(const Job& job, const launch::VariableEntry& variable) {
@@ -50,7 +50,7 @@ void NotePlace(const Job& job, const launch::Setting& setting, const launch::Var
     known->second.confidence = std::max(known->second.confidence, confidence);
     return;
   }
-  Finding finding = LaunchFinding(kCode, Severity::Warning, confidence, setting.span,
+  Finding finding = LaunchFinding(kAR906, Severity::Warning, confidence, setting.span,
                                   {"`{}` is set for this job: {}", {assignment, variable.why}});
   AddNote(finding, job.innermost().word.span(), {"the job that runs with it", {}});
   finding.help = {"set it on the command line while debugging, not in the script", {}};
@@ -58,7 +58,7 @@ void NotePlace(const Job& job, const launch::Setting& setting, const launch::Var
 }
 
 // `page`: its commands are typed, so what stands before one is set while debugging.
-void CheckJob(const LaunchContext& context, const Job& job, bool page, Reported& reported) {
+void LookAtJob(const LaunchContext& context, const Job& job, bool page, Reported& reported) {
   if (RunsTests(job)) return;
   for (const launch::Setting& setting : job.environment) {
     const launch::VariableEntry* variable = context.launches.tables.FindVariable(setting.name);
@@ -71,11 +71,11 @@ void CheckJob(const LaunchContext& context, const Job& job, bool page, Reported&
   }
 }
 
-void Check(const LaunchContext& context, FindingSink& sink) {
+void CheckDebugLeftOn(const LaunchContext& context, FindingSink& sink) {
   for (const LaunchFile& file : context.launches.files) {
     Reported reported;
     const bool page = file.kind == launch::FileKind::Markdown || file.kind == launch::FileKind::Notebook;
-    for (const Job& job : file.jobs) CheckJob(context, job, page, reported);
+    for (const Job& job : file.jobs) LookAtJob(context, job, page, reported);
     for (auto& [assignment, finding] : reported.findings) sink.push_back(std::move(finding));
   }
 }
@@ -83,7 +83,7 @@ void Check(const LaunchContext& context, FindingSink& sink) {
 }  // namespace
 
 extern const Rule DebugLeftOn = {
-    .code = kCode,
+    .code = kAR906,
     .name = "debug-left-on",
     .severity = Severity::Warning,
     .languages = "launch files",
@@ -136,6 +136,6 @@ There is none: the machine may need the setting.
 
 There is nothing to replay.
 )md",
-    .check_launch = Check};
+    .check_launch = CheckDebugLeftOn};
 
 }  // namespace allranks::rules

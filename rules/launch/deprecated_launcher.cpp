@@ -6,7 +6,7 @@ namespace {
 using findings::Confidence;
 using findings::Finding;
 
-constexpr std::string_view kCode = "AR905";
+constexpr std::string_view kAR905 = "AR905";
 
 // `python -m torch.distributed.launch` as it stands; nothing: it is put together of variables.
 std::optional<source::Span> WordsOf(const LaunchContext& context, const Layer& layer) {
@@ -44,13 +44,13 @@ bool HasNoOther(const LaunchContext& context, const LaunchFile& file) {
   return newest && other->since && *newest < *other->since;
 }
 
-void Check(const LaunchContext& context, FindingSink& sink) {
+void CheckDeprecatedLauncher(const LaunchContext& context, FindingSink& sink) {
   for (const LaunchFile& file : context.launches.files) {
     if (HasNoOther(context, file)) continue;
     for (const Job& job : file.jobs) {
       const Layer* layer = job.Find("torch.distributed.launch");
       if (layer == nullptr) continue;
-      Finding finding = LaunchFinding(kCode, Severity::Warning, Confidence::Certain, layer->word.span(),
+      Finding finding = LaunchFinding(kAR905, Severity::Warning, Confidence::Certain, layer->word.span(),
                                       {"`torch.distributed.launch` is deprecated: it hands `--local-rank` to the script since "
                                        "PyTorch 2.0, `--local_rank` before, and nothing with `--use_env`",
                                        {}});
@@ -64,7 +64,7 @@ void Check(const LaunchContext& context, FindingSink& sink) {
 }  // namespace
 
 extern const Rule DeprecatedLauncher = {
-    .code = kCode,
+    .code = kAR905,
     .name = "deprecated-launcher",
     .severity = Severity::Warning,
     .on_by_default = false,
@@ -112,7 +112,7 @@ script must read `LOCAL_RANK` from the environment.
 
 There is nothing to replay: the launcher itself warns.
 )md",
-    .check_launch = Check,
+    .check_launch = CheckDeprecatedLauncher,
     .has_fix = true,
     .fix = Applicability::Safe};
 

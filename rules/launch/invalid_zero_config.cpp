@@ -14,7 +14,7 @@ using launch::ConfigId;
 using launch::ConfigKind;
 using launch::ConfigNode;
 
-constexpr std::string_view kCode = "AR703";
+constexpr std::string_view kAR703 = "AR703";
 
 // Where a configuration says what is offloaded, and under which stage.
 struct Offload {
@@ -29,7 +29,7 @@ void CheckOffload(const launch::ConfigTree& tree, const Offload& offload, Findin
   const std::optional<int64_t> stage = tree.Integer(offload.stage);
   if (!stage) return;
   const auto report = [&](ConfigId at, findings::Text message, findings::Text help) {
-    sink.push_back(LaunchFinding(kCode, Severity::Error, Confidence::Certain, tree[at].span, std::move(message)));
+    sink.push_back(LaunchFinding(kAR703, Severity::Error, Confidence::Certain, tree[at].span, std::move(message)));
     sink.back().help = std::move(help);
     if (at != offload.stage) AddNote(sink.back(), tree[offload.stage].span, {"the stage", {}});
   };
@@ -66,7 +66,7 @@ class ConfigCheck {
 
  private:
   void Report(Severity severity, Confidence confidence, source::Span span, findings::Text message, findings::Text help) {
-    sink_.push_back(LaunchFinding(kCode, severity, confidence, span, std::move(message)));
+    sink_.push_back(LaunchFinding(kAR703, severity, confidence, span, std::move(message)));
     sink_.back().help = std::move(help);
   }
 
@@ -187,7 +187,7 @@ void CheckSection(const launch::ConfigTree& tree, FindingSink& sink) {
                       .optimizer = tree.Member(section, "offload_optimizer_device")}, sink);
 }
 
-void Check(const LaunchContext& context, FindingSink& sink) {
+void CheckInvalidZeroConfig(const LaunchContext& context, FindingSink& sink) {
   const launch::ConfigTable* table = context.launches.tables.FindConfig("deepspeed");
   if (table == nullptr) return;
   for (const LaunchFile& file : context.launches.files) {
@@ -222,7 +222,7 @@ void CheckProgram(const Context& context, FindingSink& sink) {
 }  // namespace
 
 extern const Rule InvalidZeroConfig = {
-    .code = kCode,
+    .code = kAR703,
     .name = "invalid-zero-config",
     .severity = Severity::Error,
     .on_by_default = false,
@@ -271,6 +271,6 @@ There is none: what was meant is yours to say.
 There is nothing to replay: DeepSpeed refuses, or ignores.
 )md",
     .check = CheckProgram,
-    .check_launch = Check};
+    .check_launch = CheckInvalidZeroConfig};
 
 }  // namespace allranks::rules

@@ -8,7 +8,7 @@ namespace {
 using findings::Confidence;
 using findings::Finding;
 
-constexpr std::string_view kCode = "AR911";
+constexpr std::string_view kAR911 = "AR911";
 
 // The launcher leaves the local rank in the environment only.
 bool LeavesItInEnvironment(const Layer& agent) {
@@ -27,14 +27,14 @@ void CheckJob(const LaunchContext& context, const Job& job, FindingSink& sink) {
   if (agent == nullptr || script == nullptr || !script->has_local_rank_of_option || !LeavesItInEnvironment(*agent)) return;
   const bool is_one = ProcessesPerNode(job).value.value_or(agent->launcher->name == "torchrun" ? 1 : 0) == 1;
   if (is_one || Gives(job, "--local_rank") || Gives(job, "--local-rank")) return;
-  Finding finding = LaunchFinding(kCode, Severity::Error, Confidence::Likely, agent->word.span(),
+  Finding finding = LaunchFinding(kAR911, Severity::Error, Confidence::Likely, agent->word.span(),
                                   {"`{}` hands no `--local_rank` to `{}`, which takes its local rank from nowhere else: all processes have the default",
                                    {agent->launcher->name, job.script.Shown()}});
   finding.help = {"read it in the script: `int(os.environ[\"LOCAL_RANK\"])`", {}};
   sink.push_back(std::move(finding));
 }
 
-void Check(const LaunchContext& context, FindingSink& sink) {
+void CheckLocalRankNotHanded(const LaunchContext& context, FindingSink& sink) {
   for (const LaunchFile& file : context.launches.files) {
     for (const Job& job : file.jobs) CheckJob(context, job, sink);
   }
@@ -43,7 +43,7 @@ void Check(const LaunchContext& context, FindingSink& sink) {
 }  // namespace
 
 extern const Rule LocalRankNotHanded = {
-    .code = kCode,
+    .code = kAR911,
     .name = "local-rank-not-handed",
     .severity = Severity::Error,
     .on_by_default = false,
@@ -91,6 +91,6 @@ There is none here: the script is to be changed.
 
 There is nothing to replay.
 )md",
-    .check_launch = Check};
+    .check_launch = CheckLocalRankNotHanded};
 
 }  // namespace allranks::rules

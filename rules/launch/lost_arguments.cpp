@@ -8,7 +8,7 @@ using findings::Finding;
 using launch::LostArguments;
 using launch::LostBy;
 
-constexpr std::string_view kCode = "AR909";
+constexpr std::string_view kAR909 = "AR909";
 
 findings::Text MessageOf(const LostArguments& lost) {
   const std::string name = lost.first.Shown();
@@ -20,7 +20,7 @@ findings::Text MessageOf(const LostArguments& lost) {
   return {};
 }
 
-std::optional<findings::Fix> FixOf(const LostArguments& lost) {
+std::optional<findings::Fix> FixOfLost(const LostArguments& lost) {
   if (!lost.mistake.file || lost.by == LostBy::Comment) return std::nullopt;
   const bool is_space = lost.by == LostBy::SpaceBehindBackslash;
   return findings::Fix{.title = is_space ? "remove the space behind the backslash" : "add the backslash",
@@ -28,14 +28,14 @@ std::optional<findings::Fix> FixOf(const LostArguments& lost) {
                        .edits = {{lost.mistake, is_space ? "" : " \\"}}};
 }
 
-void Check(const LaunchContext& context, FindingSink& sink) {
+void CheckLostArguments(const LaunchContext& context, FindingSink& sink) {
   for (const LaunchFile& file : context.launches.files) {
     for (const LostArguments& lost : file.lost) {
       const Job& job = file.jobs[lost.job];
-      Finding finding = LaunchFinding(kCode, Severity::Error, Confidence::Certain, lost.first.span(), MessageOf(lost));
+      Finding finding = LaunchFinding(kAR909, Severity::Error, Confidence::Certain, lost.first.span(), MessageOf(lost));
       AddNote(finding, job.innermost().word.span(), {"the job starts without it, and without what follows", {}});
       if (lost.by == LostBy::Comment) finding.help = {"put the comment above the command", {}};
-      if (std::optional<findings::Fix> fix = FixOf(lost)) finding.fixes.push_back(std::move(*fix));
+      if (std::optional<findings::Fix> fix = FixOfLost(lost)) finding.fixes.push_back(std::move(*fix));
       sink.push_back(std::move(finding));
     }
   }
@@ -44,7 +44,7 @@ void Check(const LaunchContext& context, FindingSink& sink) {
 }  // namespace
 
 extern const Rule LostArgumentsRule = {
-    .code = kCode,
+    .code = kAR909,
     .name = "lost-arguments",
     .severity = Severity::Error,
     .languages = "launch files",
@@ -93,6 +93,6 @@ the job runs with other arguments afterwards.
 
 There is nothing to replay: `bash -n` accepts the file, and the shell does not find the command.
 )md",
-    .check_launch = Check};
+    .check_launch = CheckLostArguments};
 
 }  // namespace allranks::rules

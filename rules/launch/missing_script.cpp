@@ -6,13 +6,13 @@ namespace {
 using findings::Confidence;
 using findings::Finding;
 
-constexpr std::string_view kCode = "AR910";
+constexpr std::string_view kAR910 = "AR910";
 
-void Check(const LaunchContext& context, FindingSink& sink) {
+void CheckMissingScript(const LaunchContext& context, FindingSink& sink) {
   for (const LaunchFile& file : context.launches.files) {
     for (const Job& job : file.jobs) {
       if (AgentOf(job) == nullptr || job.nearest_script.empty()) continue;
-      sink.push_back(LaunchFinding(kCode, Severity::Error, Confidence::Likely, job.script.span(),
+      sink.push_back(LaunchFinding(kAR910, Severity::Error, Confidence::Likely, job.script.span(),
                                    {"no file of the project is called `{}`; did you mean `{}`?", {job.script.Shown(), job.nearest_script}}));
     }
   }
@@ -21,7 +21,7 @@ void Check(const LaunchContext& context, FindingSink& sink) {
 }  // namespace
 
 extern const Rule MissingScript = {
-    .code = kCode,
+    .code = kAR910,
     .name = "missing-script",
     .severity = Severity::Error,
     .languages = "launch files",
@@ -64,6 +64,6 @@ There is none: which file was meant is yours to say.
 
 There is nothing to replay.
 )md",
-    .check_launch = Check};
+    .check_launch = CheckMissingScript};
 
 }  // namespace allranks::rules

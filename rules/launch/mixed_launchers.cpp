@@ -9,7 +9,7 @@ namespace {
 using findings::Confidence;
 using findings::Finding;
 
-constexpr std::string_view kCode = "AR904";
+constexpr std::string_view kAR904 = "AR904";
 
 // The launcher that a launcher is told to start as its script; nullptr: it is a script.
 const launch::LauncherTable* InnerLauncher(const LaunchContext& context, const Job& job) {
@@ -27,7 +27,7 @@ const launch::LauncherTable* InnerLauncher(const LaunchContext& context, const J
 void CheckNested(const LaunchContext& context, const Job& job, const Layer& agent, FindingSink& sink) {
   const launch::LauncherTable* inner = InnerLauncher(context, job);
   if (inner == nullptr) return;
-  Finding finding = LaunchFinding(kCode, Severity::Error, Confidence::Certain, job.script.span(),
+  Finding finding = LaunchFinding(kAR904, Severity::Error, Confidence::Certain, job.script.span(),
                                   {"`{}` starts `{}` once per process, and each of these starts all "
                                    "processes again", {agent.launcher->name, inner->name}});
   AddNote(finding, agent.word.span(), {"already starts the processes", {}});
@@ -39,7 +39,7 @@ void CheckNested(const LaunchContext& context, const Job& job, const Layer& agen
 void CheckSpawn(const LaunchContext& context, const Job& job, const Layer& agent, FindingSink& sink) {
   const objects::ScriptOptions* script = context.ScriptOf(job);
   if (script == nullptr || !script->starts_its_ranks || !ProcessesPerNode(job).IsMoreThan(1)) return;
-  Finding finding = LaunchFinding(kCode, Severity::Error, Confidence::Likely, agent.word.span(),
+  Finding finding = LaunchFinding(kAR904, Severity::Error, Confidence::Likely, agent.word.span(),
                                   {"`{}` starts `{}` {} times, and each of them starts all ranks by `mp.spawn`",
                                    {agent.launcher->name, job.script.Shown(), std::to_string(*ProcessesPerNode(job).value)}});
   finding.help = {"start it with `python`, or let the script take its rank from the launcher", {}};
@@ -52,7 +52,7 @@ void CheckFilters(const Layer& agent, FindingSink& sink) {
   const Option* filter = agent.Find("include") != nullptr ? agent.Find("include") : agent.Find("exclude");
   const Option* count = agent.Find("processes_per_node") != nullptr ? agent.Find("processes_per_node") : agent.Find("nodes");
   if (filter == nullptr || count == nullptr || !count->value.Number().has_value() || *count->value.Number() < 0) return;
-  Finding finding = LaunchFinding(kCode, Severity::Error, Confidence::Certain, count->word.span(),
+  Finding finding = LaunchFinding(kAR904, Severity::Error, Confidence::Certain, count->word.span(),
                                   {"`{}` beside `{}`: DeepSpeed refuses to start with both", {count->name, filter->name}});
   AddNote(finding, filter->word.span(), {"already says which GPUs to use", {}});
   finding.help = {"keep one of the two", {}};
@@ -67,7 +67,7 @@ void CheckModes(const Layer& agent, FindingSink& sink) {
     const Option* option = agent.Find(mode);
     if (option == nullptr) continue;
     if (first != nullptr) {
-      Finding finding = LaunchFinding(kCode, Severity::Error, Confidence::Certain, option->word.span(),
+      Finding finding = LaunchFinding(kAR904, Severity::Error, Confidence::Certain, option->word.span(),
                                       {"`{}` beside `{}`: Accelerate takes only one of them and "
                                        "refuses to start", {option->name, first->name}});
       AddNote(finding, first->word.span(), {"the other one", {}});
@@ -78,7 +78,7 @@ void CheckModes(const Layer& agent, FindingSink& sink) {
   }
 }
 
-void Check(const LaunchContext& context, FindingSink& sink) {
+void CheckMixedLaunchers(const LaunchContext& context, FindingSink& sink) {
   for (const LaunchFile& file : context.launches.files) {
     for (const Job& job : file.jobs) {
       const Layer* agent = AgentOf(job);
@@ -94,7 +94,7 @@ void Check(const LaunchContext& context, FindingSink& sink) {
 }  // namespace
 
 extern const Rule MixedLaunchers = {
-    .code = kCode,
+    .code = kAR904,
     .name = "mixed-launchers",
     .severity = Severity::Error,
     .on_by_default = false,
@@ -140,6 +140,6 @@ There is none: which one is meant is yours to say.
 
 There is nothing to replay.
 )md",
-    .check_launch = Check};
+    .check_launch = CheckMixedLaunchers};
 
 }  // namespace allranks::rules

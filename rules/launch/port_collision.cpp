@@ -8,7 +8,7 @@ namespace {
 using findings::Confidence;
 using findings::Finding;
 
-constexpr std::string_view kCode = "AR903";
+constexpr std::string_view kAR903 = "AR903";
 
 struct Port {
   std::string number;
@@ -71,7 +71,7 @@ bool RunTogether(const Job& a, const Job& b) {
 }
 
 void ReportPair(const Job& first, const Port& first_port, const Job&, const Port& port, FindingSink& sink) {
-  Finding finding = LaunchFinding(kCode, Severity::Error, std::min(ConfidenceOf(first_port.sureness), ConfidenceOf(port.sureness)), port.span,
+  Finding finding = LaunchFinding(kAR903, Severity::Error, std::min(ConfidenceOf(first_port.sureness), ConfidenceOf(port.sureness)), port.span,
                                   {"this job and the one {} run at the same time, and both use port {}{}",
                                    {first.in_background ? "started before it" : "beside it", port.number, port.is_default && first_port.is_default ? ", the default" : ""}});
   AddNote(finding, first_port.span, {"the other job, in the background", {}});
@@ -86,7 +86,7 @@ bool CheckDevices(const Job& first, const Job& second, FindingSink& sink) {
   if (!first_devices || !devices || devices->said.span == first_devices->said.span) return false;
   const auto shared = std::ranges::find_if(devices->numbers, [&](const std::string& device) { return first_devices->numbers.contains(device); });
   if (shared == devices->numbers.end()) return false;
-  Finding finding = LaunchFinding(kCode, Severity::Warning, Confidence::Likely, devices->said.span,
+  Finding finding = LaunchFinding(kAR903, Severity::Warning, Confidence::Likely, devices->said.span,
                                   {"this job and the one started before it run at the same time, and both use GPU {}", {*shared}});
   AddNote(finding, first_devices->said.span, {"the other job, in the background", {}});
   sink.push_back(std::move(finding));
@@ -99,7 +99,7 @@ void CheckLoop(const Job& job, FindingSink& sink) {
   if (!port) return;
   const Option* rank = AgentOf(job)->Find("node_rank");
   if (rank != nullptr && !rank->value.IsKnown()) return;
-  Finding finding = LaunchFinding(kCode, Severity::Error, Confidence::Likely, port->span,
+  Finding finding = LaunchFinding(kAR903, Severity::Error, Confidence::Likely, port->span,
                                   {"each round of the loop starts a job in the background, and all of them use port {}", {port->number}});
   finding.help = {"give each job its own port: `--master_port=$((29500 + i))`, or `--standalone`, which takes a free one", {}};
   sink.push_back(std::move(finding));
@@ -127,7 +127,7 @@ void CheckFile(const LaunchFile& file, FindingSink& sink) {
   }
 }
 
-void Check(const LaunchContext& context, FindingSink& sink) {
+void CheckPortCollision(const LaunchContext& context, FindingSink& sink) {
   for (const LaunchFile& file : context.launches.files) {
     // The blocks of a document are alternatives.
     if (file.kind != launch::FileKind::Markdown) CheckFile(file, sink);
@@ -137,7 +137,7 @@ void Check(const LaunchContext& context, FindingSink& sink) {
 }  // namespace
 
 extern const Rule PortCollision = {
-    .code = kCode,
+    .code = kAR903,
     .name = "port-collision",
     .severity = Severity::Error,
     .on_by_default = false,
@@ -187,6 +187,6 @@ There is none: which port is free is not known.
 
 There is nothing to replay.
 )md",
-    .check_launch = Check};
+    .check_launch = CheckPortCollision};
 
 }  // namespace allranks::rules

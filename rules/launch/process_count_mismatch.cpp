@@ -9,7 +9,7 @@ namespace {
 using findings::Confidence;
 using findings::Finding;
 
-constexpr std::string_view kCode = "AR907";
+constexpr std::string_view kAR907 = "AR907";
 
 std::string Processes(int64_t count) { return std::to_string(count) + (count == 1 ? " process" : " processes"); }
 std::string Gpus(int64_t count) { return std::to_string(count) + (count == 1 ? " GPU" : " GPUs"); }
@@ -41,7 +41,7 @@ class JobCheck {
   static witness::Effect EffectOf(int64_t started, int64_t awaited) { return started < awaited ? witness::Effect::Deadlock : witness::Effect::Error; }
 
   void Report(Severity severity, Confidence confidence, source::Span span, source::Span other, findings::Text note, findings::Text message) {
-    Finding finding = LaunchFinding(kCode, severity, confidence, span, std::move(message));
+    Finding finding = LaunchFinding(kAR907, severity, confidence, span, std::move(message));
     AddNote(finding, other, std::move(note));
     sink_.push_back(std::move(finding));
   }
@@ -192,7 +192,7 @@ void CheckSlots(const Job& job, FindingSink& sink) {
       at = comma + 1;
     }
     if (slots <= 0 || slots >= *processes.value || is_oversubscribed) continue;
-    Finding finding = LaunchFinding(kCode, Severity::Error, ConfidenceOf(processes.sureness), processes.span,
+    Finding finding = LaunchFinding(kAR907, Severity::Error, ConfidenceOf(processes.sureness), processes.span,
                                     {"{} and {} slots on the hosts: `{}` refuses to start", {Processes(*processes.value), std::to_string(slots), layer.launcher->name}});
     AddNote(finding, hosts->word.span(), {"all slots there are", {}});
     sink.push_back(std::move(finding));
@@ -211,7 +211,7 @@ void CheckAccelerateConfig(const LaunchFile& file, FindingSink& sink) {
   const launch::ConfigId machines_id = tree.Member(root, "num_machines");
   const int64_t machines = tree.Integer(machines_id).value_or(1);
   if (machines > 1 && (*processes < machines || *processes % machines != 0)) {
-    Finding finding = LaunchFinding(kCode, Severity::Error, Confidence::Certain, tree[processes_id].span,
+    Finding finding = LaunchFinding(kAR907, Severity::Error, Confidence::Certain, tree[processes_id].span,
                                     {"{} for {} machines: `num_processes` counts those of "
                                      "all machines", {Processes(*processes), std::to_string(machines)}});
     AddNote(finding, tree[machines_id].span, {"machines that they are for", {}});
@@ -222,14 +222,14 @@ void CheckAccelerateConfig(const LaunchFile& file, FindingSink& sink) {
   if (!ids || text.empty() || text == "all" || machines > 1 || text.find_first_not_of("0123456789, ") != std::string_view::npos) return;
   const auto devices = static_cast<int64_t>(std::ranges::count(text, ',')) + 1;
   if (*processes <= devices) return;
-  Finding finding = LaunchFinding(kCode, Severity::Error, Confidence::Certain, tree[processes_id].span,
+  Finding finding = LaunchFinding(kAR907, Severity::Error, Confidence::Certain, tree[processes_id].span,
                                   {"{} on {}: `gpu_ids` names fewer GPUs than there "
                                    "are processes", {Processes(*processes), Gpus(devices)}});
   AddNote(finding, tree[ids].span, {"the GPUs that are used", {}});
   sink.push_back(std::move(finding));
 }
 
-void Check(const LaunchContext& context, FindingSink& sink) {
+void CheckProcessCountMismatch(const LaunchContext& context, FindingSink& sink) {
   for (const LaunchFile& file : context.launches.files) {
     CheckAccelerateConfig(file, sink);
     for (const Job& job : file.jobs) {
@@ -242,7 +242,7 @@ void Check(const LaunchContext& context, FindingSink& sink) {
 }  // namespace
 
 extern const Rule ProcessCountMismatch = {
-    .code = kCode,
+    .code = kAR907,
     .name = "process-count-mismatch",
     .severity = Severity::Error,
     .on_by_default = false,
@@ -301,7 +301,7 @@ There is none: which number is right is yours to say.
 node takes. Nothing is launched. Where the number of processes is not known, it takes two.
 )md",
     .check = CheckTrainerDevices,
-    .check_launch = Check,
+    .check_launch = CheckProcessCountMismatch,
     .scenario = Scenario::LaunchedRanks};
 
 }  // namespace allranks::rules

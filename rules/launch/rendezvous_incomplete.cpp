@@ -9,7 +9,7 @@ namespace {
 using findings::Confidence;
 using findings::Finding;
 
-constexpr std::string_view kCode = "AR902";
+constexpr std::string_view kAR902 = "AR902";
 
 // What only a task of a step knows of itself: in the batch script these are those of its first node.
 constexpr std::array<std::string_view, 3> kOfTask = {"SLURM_NODEID", "SLURM_PROCID", "SLURM_LOCALID"};
@@ -26,9 +26,9 @@ bool IsLoopback(const Word& word) {
   return host == "localhost" || host == "127.0.0.1" || host == "::1";
 }
 
-class JobCheck {
+class RendezvousCheck {
  public:
-  JobCheck(const LaunchFile& file, const Job& job, const Layer& agent, FindingSink& sink)
+  RendezvousCheck(const LaunchFile& file, const Job& job, const Layer& agent, FindingSink& sink)
       : file_(file), job_(job), agent_(agent), sink_(sink), nodes_(NodesOf(job)) {}
 
   // Accelerate has a default configuration on the machine, which may say it where no file is named.
@@ -89,7 +89,7 @@ class JobCheck {
   }
 
   Finding Make(source::Span span, Confidence confidence, findings::Text message) const {
-    Finding finding = LaunchFinding(kCode, Severity::Error, confidence, span, std::move(message));
+    Finding finding = LaunchFinding(kAR902, Severity::Error, confidence, span, std::move(message));
     if (nodes_.IsMoreThan(1)) AddNote(finding, nodes_.span, {"several nodes", {}});
     return finding;
   }
@@ -165,7 +165,7 @@ class JobCheck {
     for (const launch::Piece& piece : rank->value.pieces()) {
       const bool is_early = std::ranges::count(kOfTask, piece.variable) > 0 && piece.shell <= step->shell;
       if (!is_early) continue;
-      Finding finding = LaunchFinding(kCode, Severity::Error, nodes_.IsMoreThan(1) ? Confidence::Certain : Confidence::Likely, rank->word.span(),
+      Finding finding = LaunchFinding(kAR902, Severity::Error, nodes_.IsMoreThan(1) ? Confidence::Certain : Confidence::Likely, rank->word.span(),
                                       {"`${}` is expanded by the shell before `srun` starts the nodes: all of "
                                        "them get the number of the first one",
                                        {piece.variable}});
@@ -177,7 +177,7 @@ class JobCheck {
     }
     const bool is_fixed = rank->value.Number() && rank->value.sureness() == Sureness::Written && nodes_.IsMoreThan(1) && NodesAreOfStep();
     if (!is_fixed) return;
-    Finding finding = LaunchFinding(kCode, Severity::Error, Confidence::Likely, rank->word.span(),
+    Finding finding = LaunchFinding(kAR902, Severity::Error, Confidence::Likely, rank->word.span(),
                                     {"`srun` starts this on {} nodes, and all say that they "
                                      "are node {}", {std::to_string(*nodes_.value), rank->value.text()}});
     AddNote(finding, step->word.span(), {"runs the same command on each node", {}});
@@ -194,7 +194,7 @@ class JobCheck {
     const bool is_elsewhere = job_.is_remote || (host != nullptr && !host->value.IsKnown());
     const bool is_of_all = is_elsewhere && job_.is_repeated && job_.arms.empty() && rank != nullptr && rank->value.Number();
     if (!is_of_all || rank->value.sureness() != Sureness::Written || nodes_.value == 1) return;
-    sink_.push_back(LaunchFinding(kCode, Severity::Error, Confidence::Likely, rank->word.span(),
+    sink_.push_back(LaunchFinding(kAR902, Severity::Error, Confidence::Likely, rank->word.span(),
                                   {"the loop starts this on one host after the other, and all say that they are node {}", {rank->value.text()}}));
     sink_.back().help = {"count the hosts, and give each its number", {}};
     sink_.back().witness = WitnessOfOneNumber(*rank->value.Number());
@@ -244,7 +244,7 @@ void CheckEnvironment(const Job& job, FindingSink& sink) {
   const launch::Setting* address = job.Env("MASTER_ADDR");
   if (AgentOf(job) != nullptr || address == nullptr || !nodes.IsMoreThan(1) || !IsLoopback(address->value)) return;
   if (address->value.sureness() != Sureness::Written) return;
-  Finding finding = LaunchFinding(kCode, Severity::Error, ConfidenceOf(nodes.sureness), address->span,
+  Finding finding = LaunchFinding(kAR902, Severity::Error, ConfidenceOf(nodes.sureness), address->span,
                                   {"`MASTER_ADDR={}` on {} nodes: on each of them that is the "
                                    "node itself", {address->value.text(), std::to_string(*nodes.value)}});
   AddNote(finding, nodes.span, {"several nodes", {}});
@@ -254,12 +254,12 @@ void CheckEnvironment(const Job& job, FindingSink& sink) {
   sink.push_back(std::move(finding));
 }
 
-void Check(const LaunchContext& context, FindingSink& sink) {
+void CheckRendezvousIncomplete(const LaunchContext& context, FindingSink& sink) {
   for (const LaunchFile& file : context.launches.files) {
     for (const Job& job : file.jobs) {
       const Layer* agent = AgentOf(job);
-      if (agent != nullptr && IsTorchAgent(*agent)) JobCheck(file, job, *agent, sink).Run();
-      if (agent != nullptr && agent->launcher->name == "accelerate") JobCheck(file, job, *agent, sink).RunAccelerate();
+      if (agent != nullptr && IsTorchAgent(*agent)) RendezvousCheck(file, job, *agent, sink).Run();
+      if (agent != nullptr && agent->launcher->name == "accelerate") RendezvousCheck(file, job, *agent, sink).RunAccelerate();
       CheckEnvironment(job, sink);
     }
   }
@@ -268,7 +268,7 @@ void Check(const LaunchContext& context, FindingSink& sink) {
 }  // namespace
 
 extern const Rule RendezvousIncomplete = {
-    .code = kCode,
+    .code = kAR902,
     .name = "rendezvous-incomplete",
     .severity = Severity::Error,
     .on_by_default = false,
@@ -323,7 +323,7 @@ There is none: the address is yours to say.
 `allranks verify` computes which ranks the launcher of each node starts, and which are missing or exist twice.
 Nothing is launched. Where the number of processes is not known, it takes two.
 )md",
-    .check_launch = Check,
+    .check_launch = CheckRendezvousIncomplete,
     .scenario = Scenario::LaunchedRanks};
 
 }  // namespace allranks::rules

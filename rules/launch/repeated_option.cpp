@@ -10,7 +10,7 @@ namespace {
 using findings::Confidence;
 using findings::Finding;
 
-constexpr std::string_view kCode = "AR913";
+constexpr std::string_view kAR913 = "AR913";
 
 // The value as it is written: two unknown ones are the same where they are computed by the same words.
 std::string Written(const LaunchContext& context, const Option& option) {
@@ -39,14 +39,14 @@ void CheckLayer(const LaunchContext& context, const LaunchFile& file, const Job&
     if (is_new || Written(context, *first->second) == Written(context, option)) continue;
     const Option& before = *std::exchange(first->second, &option);
     if (!seen.insert(option.word.span()).second) continue;
-    Finding finding = LaunchFinding(kCode, Severity::Warning, HowSure(file, job, before, option), option.word.span(),
+    Finding finding = LaunchFinding(kAR913, Severity::Warning, HowSure(file, job, before, option), option.word.span(),
                                     {"`{}` is given twice, with different values: `{}` takes the last one", {option.name, layer.launcher->name}});
     AddNote(finding, before.word.span(), {"this one has no effect", {}});
     sink.push_back(std::move(finding));
   }
 }
 
-void Check(const LaunchContext& context, FindingSink& sink) {
+void CheckRepeatedOption(const LaunchContext& context, FindingSink& sink) {
   for (const LaunchFile& file : context.launches.files) {
     std::set<source::Span> seen;
     for (const Job& job : file.jobs) {
@@ -60,7 +60,7 @@ void Check(const LaunchContext& context, FindingSink& sink) {
 }  // namespace
 
 extern const Rule RepeatedOption = {
-    .code = kCode,
+    .code = kAR913,
     .name = "repeated-option",
     .severity = Severity::Warning,
     .on_by_default = false,
@@ -108,6 +108,6 @@ There is none: which of the two is wrong is not known.
 
 There is nothing to replay.
 )md",
-    .check_launch = Check};
+    .check_launch = CheckRepeatedOption};
 
 }  // namespace allranks::rules

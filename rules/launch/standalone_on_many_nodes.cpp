@@ -5,11 +5,11 @@ namespace {
 
 using findings::Finding;
 
-constexpr std::string_view kCode = "AR901";
+constexpr std::string_view kAR901 = "AR901";
 
-void Report(const Job& job, const Layer& agent, const Said& nodes, bool is_awaited, findings::Text message, FindingSink& sink) {
+void ReportStandalone(const Job& job, const Layer& agent, const Said& nodes, bool is_awaited, findings::Text message, FindingSink& sink) {
   const Option& standalone = *agent.Find("standalone");
-  Finding finding = LaunchFinding(kCode, Severity::Error, ConfidenceOf(nodes.sureness), standalone.word.span(), std::move(message));
+  Finding finding = LaunchFinding(kAR901, Severity::Error, ConfidenceOf(nodes.sureness), standalone.word.span(), std::move(message));
   AddNote(finding, finding.span, {"makes a separate rendezvous on each node", {}});
   AddNote(finding, nodes.span, {"several nodes", {}});
   finding.help = {"give all nodes the same rendezvous: `--rdzv_backend=c10d --rdzv_endpoint=HOST:PORT --rdzv_id=JOB`", {}};
@@ -18,7 +18,7 @@ void Report(const Job& job, const Layer& agent, const Said& nodes, bool is_await
   sink.push_back(std::move(finding));
 }
 
-void Check(const LaunchContext& context, FindingSink& sink) {
+void CheckStandaloneOnManyNodes(const LaunchContext& context, FindingSink& sink) {
   for (const LaunchFile& file : context.launches.files) {
     for (const Job& job : file.jobs) {
       const Layer* agent = AgentOf(job);
@@ -26,10 +26,10 @@ void Check(const LaunchContext& context, FindingSink& sink) {
       const Said own = SaidBy(*agent, "nodes");
       const Said step = NodesOfStep(job);
       if (own.IsMoreThan(1)) {
-        Report(job, *agent, own, true, {"`--standalone` beside {}: each node meets only itself and waits for the others "
+        ReportStandalone(job, *agent, own, true, {"`--standalone` beside {}: each node meets only itself and waits for the others "
                              "until it times out", {own.text}}, sink);
       } else if (step.IsMoreThan(1)) {
-        Report(job, *agent, step, false, {"`--standalone` on {} nodes ({}): each node trains its own model, "
+        ReportStandalone(job, *agent, step, false, {"`--standalone` on {} nodes ({}): each node trains its own model, "
                               "without a warning", {std::to_string(*step.value), step.text}}, sink);
       }
     }
@@ -39,7 +39,7 @@ void Check(const LaunchContext& context, FindingSink& sink) {
 }  // namespace
 
 extern const Rule StandaloneOnManyNodes = {
-    .code = kCode,
+    .code = kAR901,
     .name = "standalone-on-many-nodes",
     .severity = Severity::Error,
     .on_by_default = false,
@@ -87,7 +87,7 @@ There is none: where the nodes meet is yours to say.
 `allranks verify` computes which ranks the launcher of each node starts, and which are missing or exist twice.
 Nothing is launched. Where the number of processes is not known, it takes two.
 )md",
-    .check_launch = Check,
+    .check_launch = CheckStandaloneOnManyNodes,
     .scenario = Scenario::LaunchedRanks};
 
 }  // namespace allranks::rules

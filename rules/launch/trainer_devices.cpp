@@ -9,7 +9,7 @@
 namespace allranks::rules {
 namespace {
 
-constexpr std::string_view kCode = "AR907";
+constexpr std::string_view kAR907 = "AR907";
 
 // Lightning takes ranks and their number from these.
 bool IsTorchLauncher(std::string_view name) { return name == "torchrun" || name == "torch.distributed.launch"; }
@@ -24,15 +24,15 @@ const launch::Layer* LauncherOf(const Context& context, const objects::LaunchLin
 }
 
 // The number that stands in the call; where the argument is missing, what the library takes then.
-std::optional<int64_t> NumberOf(const Context& context, const objects::KnownCall& trainer, std::string_view param, std::optional<int64_t> otherwise) {
+std::optional<int64_t> TrainerNumber(const Context& context, const objects::KnownCall& trainer, std::string_view param, std::optional<int64_t> otherwise) {
   const variation::ValueId value = context.index.Arg(trainer, param);
   if (!value) return context.index.ArgExpr(trainer, param) ? std::nullopt : otherwise;
   return context.values.Int(value);
 }
 
-void Visit(const Context& context, const objects::KnownCall& trainer, FindingSink& sink) {
-  const std::optional<int64_t> devices = NumberOf(context, trainer, "devices", std::nullopt);
-  const std::optional<int64_t> nodes = NumberOf(context, trainer, "num_nodes", 1);
+void VisitTrainer(const Context& context, const objects::KnownCall& trainer, FindingSink& sink) {
+  const std::optional<int64_t> devices = TrainerNumber(context, trainer, "devices", std::nullopt);
+  const std::optional<int64_t> nodes = TrainerNumber(context, trainer, "num_nodes", 1);
   constexpr int64_t kMost = 1 << 20;
   if (!devices || !nodes || *devices < 1 || *nodes < 1 || *devices > kMost || *nodes > kMost) return;
   const int64_t ranks = *devices * *nodes;
@@ -50,7 +50,7 @@ void Visit(const Context& context, const objects::KnownCall& trainer, FindingSin
   }
   if (other == nullptr) return;
   const objects::Site site{trainer.function, context.index.ArgExpr(trainer, "devices")};
-  Finding finding = FindingAt(context, kCode, Severity::Error, Confidence::Likely, site,
+  Finding finding = FindingAt(context, kAR907, Severity::Error, Confidence::Likely, site,
                               {"{} ranks are wanted here{}, and `{}` starts {}: Lightning refuses to start, or waits for ranks that never come",
                                {std::to_string(ranks), *nodes == 1 ? "" : " (" + std::to_string(*nodes) + " nodes)", launcher->launcher->name, std::to_string(other->ranks)}});
   AddLabel(finding, finding.span, LabelRole::Primary, {"devices of a node", {}});
@@ -62,7 +62,7 @@ void Visit(const Context& context, const objects::KnownCall& trainer, FindingSin
 }  // namespace
 
 void CheckTrainerDevices(const Context& context, FindingSink& sink) {
-  for (const objects::KnownCall& trainer : objects::FindLightningCalls(context.program, context.index).trainers) Visit(context, trainer, sink);
+  for (const objects::KnownCall& trainer : objects::FindLightningCalls(context.program, context.index).trainers) VisitTrainer(context, trainer, sink);
 }
 
 }  // namespace allranks::rules

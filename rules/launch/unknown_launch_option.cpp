@@ -13,7 +13,7 @@ namespace {
 using findings::Confidence;
 using findings::Finding;
 
-constexpr std::string_view kCode = "AR908";
+constexpr std::string_view kAR908 = "AR908";
 
 std::string Nearest(const launch::LauncherTable& launcher, const std::string& name) {
   std::vector<std::string_view> names;
@@ -33,14 +33,14 @@ void CheckValue(const Layer& layer, const Option& option, FindingSink& sink) {
   const std::string_view digits = std::string_view(text).substr(text.starts_with('-') ? 1 : 0);
   const bool is_number = !digits.empty() && digits.find_first_not_of("0123456789") == std::string_view::npos;
   if (is_number || std::ranges::count(entry->words, text) > 0) return;
-  sink.push_back(LaunchFinding(kCode, Severity::Error, Confidence::Likely, option.value.span(),
+  sink.push_back(LaunchFinding(kAR908, Severity::Error, Confidence::Likely, option.value.span(),
                                {"`{}` of `{}` takes a whole number, not `{}`", {option.name, layer.launcher->name, text}}));
 }
 
 void CheckPort(const Word& port, FindingSink& sink) {
   const std::optional<int64_t> number = port.Number();
   if (!number || *number <= base::kLastPort) return;
-  sink.push_back(LaunchFinding(kCode, Severity::Error, Confidence::Likely, port.span(),
+  sink.push_back(LaunchFinding(kAR908, Severity::Error, Confidence::Likely, port.span(),
                                {"no port has the number {}: the highest is {}", {port.text(), std::to_string(base::kLastPort)}}));
 }
 
@@ -56,7 +56,7 @@ void CheckBehindScript(const Job& job, const Layer& agent, FindingSink& sink) {
     const std::string name = word.text().substr(0, word.text().find('='));
     const bool is_own = name == "--nproc_per_node" || name == "--nproc-per-node";
     if (!is_own || agent.launcher->name != "torchrun") continue;
-    Finding finding = LaunchFinding(kCode, Severity::Error, Confidence::Likely, word.span(),
+    Finding finding = LaunchFinding(kAR908, Severity::Error, Confidence::Likely, word.span(),
                                     {"`{}` comes after the script, so the script gets it and `torchrun` starts one process", {name}});
     AddNote(finding, job.script.span(), {"options of `torchrun` must come before this", {}});
     sink.push_back(std::move(finding));
@@ -71,7 +71,7 @@ void CheckSlips(const Layer& layer, std::set<source::Span>& seen, FindingSink& s
     const auto is_meant = [&](const std::string& name) { return name.starts_with("--") && knowledge::IsSlip(option.name, name); };
     const bool is_slip = std::ranges::any_of(layer.launcher->options, [&](const launch::OptionEntry& entry) { return std::ranges::any_of(entry.names, is_meant); });
     if (!is_slip || !seen.insert(option.word.span()).second) continue;
-    sink.push_back(LaunchFinding(kCode, Severity::Error, Confidence::Certain, option.word.span(),
+    sink.push_back(LaunchFinding(kAR908, Severity::Error, Confidence::Certain, option.word.span(),
                                  {"`{}` has no option `{}`{}", {layer.launcher->name, option.name, Nearest(*layer.launcher, option.name)}}));
   }
 }
@@ -89,7 +89,7 @@ void CheckArguments(const LaunchContext& context, const Job& job, FindingSink& s
     const bool is_option = name.size() > 2 && name.starts_with("--") && word.Between(0, name.size()).IsKnown();
     if (!is_option || script->Takes(name)) continue;
     const std::string nearest = knowledge::DidYouMean(name, names);
-    sink.push_back(LaunchFinding(kCode, Severity::Error, Confidence::Likely, word.span(),
+    sink.push_back(LaunchFinding(kAR908, Severity::Error, Confidence::Likely, word.span(),
                                  {"`{}` is no argument of `{}`, whose parser refuses it{}", {name, job.script.Shown(), nearest}}));
   }
 }
@@ -102,7 +102,7 @@ void CheckHandedRank(const LaunchContext& context, const Job& job, const Layer& 
   const bool is_old = agent.launcher->name == "torch.distributed.launch" && agent.Find("use_env") == nullptr;
   const bool is_taken = script->Takes("--local_rank") || (is_old && script->Takes("--local-rank"));
   if ((!is_deepspeed && !is_old) || is_taken) return;
-  Finding finding = LaunchFinding(kCode, Severity::Error, Confidence::Likely, agent.word.span(),
+  Finding finding = LaunchFinding(kAR908, Severity::Error, Confidence::Likely, agent.word.span(),
                                   {"`{}` hands `{}` to `{}`, whose parser has no such argument and refuses it",
                                    {agent.launcher->name, is_old ? "--local-rank" : "--local_rank", job.script.Shown()}});
   finding.help = is_old ? findings::Text{"start it with `torchrun`, and read `LOCAL_RANK` from the environment", {}}
@@ -110,7 +110,7 @@ void CheckHandedRank(const LaunchContext& context, const Job& job, const Layer& 
   sink.push_back(std::move(finding));
 }
 
-void Check(const LaunchContext& context, FindingSink& sink) {
+void CheckUnknownLaunchOption(const LaunchContext& context, FindingSink& sink) {
   CheckConfigKeys(context, sink);
   for (const LaunchFile& file : context.launches.files) {
     std::set<source::Span> seen;
@@ -123,7 +123,7 @@ void Check(const LaunchContext& context, FindingSink& sink) {
           CheckValue(layer, option, sink);
           if (option.is_known) continue;
           const std::string nearest = Nearest(*layer.launcher, option.name);
-          sink.push_back(LaunchFinding(kCode, Severity::Error, nearest.empty() ? Confidence::Likely : Confidence::Certain, option.word.span(),
+          sink.push_back(LaunchFinding(kAR908, Severity::Error, nearest.empty() ? Confidence::Likely : Confidence::Certain, option.word.span(),
                                        {"`{}` has no option `{}`{}", {layer.launcher->name, option.name, nearest}}));
         }
       }
@@ -140,7 +140,7 @@ void Check(const LaunchContext& context, FindingSink& sink) {
 }  // namespace
 
 extern const Rule UnknownLaunchOption = {
-    .code = kCode,
+    .code = kAR908,
     .name = "unknown-launch-option",
     .severity = Severity::Error,
     .on_by_default = false,
@@ -196,6 +196,6 @@ There is none: which option was meant is not known.
 
 There is nothing to replay.
 )md",
-    .check_launch = Check};
+    .check_launch = CheckUnknownLaunchOption};
 
 }  // namespace allranks::rules

@@ -10,7 +10,7 @@ namespace {
 using findings::Confidence;
 using findings::Finding;
 
-constexpr std::string_view kCode = "AR912";
+constexpr std::string_view kAR912 = "AR912";
 
 // A variable as a job is given it.
 struct Given {
@@ -48,7 +48,7 @@ std::string MeantBy(const launch::VariableNames& names, std::string_view name) {
 }
 
 Finding FindingAt(const Given& given, Confidence confidence, findings::Text message) {
-  return LaunchFinding(kCode, Severity::Warning, confidence, given.span, std::move(message));
+  return LaunchFinding(kAR912, Severity::Warning, confidence, given.span, std::move(message));
 }
 
 // A variable that the installed PyTorch does not read yet.
@@ -81,7 +81,7 @@ std::optional<Finding> FindingFor(const LaunchContext& context, const LaunchFile
                     is_of_communication ? std::vector<std::string>{given.name, meant} : std::vector<std::string>{given.name, library, meant}});
 }
 
-void Check(const LaunchContext& context, FindingSink& sink) {
+void CheckUnreadVariable(const LaunchContext& context, FindingSink& sink) {
   for (const LaunchFile& file : context.launches.files) {
     std::set<source::Span> seen;
     for (const Job& job : file.jobs) {
@@ -98,7 +98,7 @@ void Check(const LaunchContext& context, FindingSink& sink) {
 }  // namespace
 
 extern const Rule UnreadVariableRule = {
-    .code = kCode,
+    .code = kAR912,
     .name = "unread-variable",
     .severity = Severity::Warning,
     .languages = "launch files",
@@ -150,6 +150,6 @@ There is none: which variable was meant is not certain.
 
 There is nothing to replay.
 )md",
-    .check_launch = Check};
+    .check_launch = CheckUnreadVariable};
 
 }  // namespace allranks::rules

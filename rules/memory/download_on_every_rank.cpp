@@ -14,7 +14,7 @@ namespace {
 using objects::KnownCall;
 using objects::Site;
 
-constexpr std::string_view kCode = "AR810";
+constexpr std::string_view kAR810 = "AR810";
 
 // Commands that fetch or unpack files, whatever their arguments.
 constexpr std::string_view kFetches[] = {"wget ",   "curl -O", "curl -o ", "git clone ", "gdown ", "huggingface-cli download ",
@@ -85,7 +85,7 @@ class Downloads {
     if (!runs_.IsRunByRanks(site) || IsInTurn(site) || IsFetchedBefore(call) || IsPackageOfProject(call)) return;
     const source::Span span = SpanOf(context_, site);
     if (!reported_.insert({span.file.index, span.begin}).second) return;
-    Finding finding = FindingAt(context_, kCode, Severity::Info, runs_.IsSharedWork({&site, 1}) ? Confidence::Likely : Confidence::Possible,
+    Finding finding = FindingAt(context_, kAR810, Severity::Info, runs_.IsSharedWork({&site, 1}) ? Confidence::Likely : Confidence::Possible,
                                 site, {"every rank downloads into the same folder, or unpacks there: in the first run they "
                                        "overwrite each other's files", {}});
     AddLabel(finding, finding.span, LabelRole::Primary, {"the same files on all of them", {}});
@@ -130,12 +130,12 @@ class Downloads {
   std::set<std::pair<uint32_t, uint32_t>> reported_;
 };
 
-void Check(const Context& context, FindingSink& sink) { Downloads(context, sink).Run(); }
+void CheckDownloadOnEveryRank(const Context& context, FindingSink& sink) { Downloads(context, sink).Run(); }
 
 }  // namespace
 
 extern const Rule DownloadOnEveryRank = {
-    .code = kCode,
+    .code = kAR810,
     .name = "download-on-every-rank",
     .severity = Severity::Info,
     .languages = "Python",
@@ -192,6 +192,6 @@ None: which rank has the disk is not known.
 
 There is nothing to replay: nothing communicates.
 )md",
-    .check = Check};
+    .check = CheckDownloadOnEveryRank};
 
 }  // namespace allranks::rules

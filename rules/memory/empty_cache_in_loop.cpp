@@ -9,7 +9,7 @@ namespace {
 using objects::KnownCall;
 using objects::Site;
 
-constexpr std::string_view kCode = "AR807";
+constexpr std::string_view kAR807 = "AR807";
 
 bool HoldsLoopThatTrains(const Context& context, ir::ModuleId module_id, ir::StmtId outer) {
   const ir::Module& module = context.program.modules[module_id];
@@ -22,7 +22,7 @@ bool HoldsLoopThatTrains(const Context& context, ir::ModuleId module_id, ir::Stm
   return false;
 }
 
-void Check(const Context& context, FindingSink& sink) {
+void CheckEmptyCacheInLoop(const Context& context, FindingSink& sink) {
   for (const KnownCall& call : context.index.known_calls()) {
     const Site site{call.function, call.expr};
     if (!context.program.text(call.entry->name).starts_with("torch.") || MethodOf(context, site) != "empty_cache") continue;
@@ -36,7 +36,7 @@ void Check(const Context& context, FindingSink& sink) {
       return test.begin > context.program.modules[module].span(loops.front()).begin;
     });
     if (is_conditional) continue;
-    Finding finding = FindingAt(context, kCode, Severity::Info, Confidence::Likely, site,
+    Finding finding = FindingAt(context, kAR807, Severity::Info, Confidence::Likely, site,
                                 {"the GPU memory cache is emptied in every step: each next step must allocate "
                                  "it again from the driver", {}});
     AddLabel(finding, finding.span, LabelRole::Primary, {"synchronises with the device", {}});
@@ -48,7 +48,7 @@ void Check(const Context& context, FindingSink& sink) {
 }  // namespace
 
 extern const Rule EmptyCacheInLoop = {
-    .code = kCode,
+    .code = kAR807,
     .name = "empty-cache-in-loop",
     .severity = Severity::Info,
     .on_by_default = false,
@@ -98,6 +98,6 @@ There is none: somebody put it there because memory ran out.
 
 There is nothing to replay: it costs time only.
 )md",
-    .check = Check};
+    .check = CheckEmptyCacheInLoop};
 
 }  // namespace allranks::rules

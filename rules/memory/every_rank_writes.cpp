@@ -20,7 +20,7 @@ using objects::FileUse;
 using objects::Site;
 using variation::ValueId;
 
-constexpr std::string_view kCode = "AR802";
+constexpr std::string_view kAR802 = "AR802";
 
 class Writers {
  public:
@@ -97,7 +97,7 @@ class Writers {
     const bool removes = use.act == FileAct::Remove;
     const bool is_sure = !removes && (!all || runs_.IsSharedWork(use.way)) && runs_.IsStartedOnRanks(place) && !WritesOneText(use) && IsNameKnown(use) && !IsRecordOfSettings(use);
     Finding finding = FindingAt(
-        context_, kCode, Severity::Warning, is_sure ? Confidence::Likely : Confidence::Possible, place,
+        context_, kAR802, Severity::Warning, is_sure ? Confidence::Likely : Confidence::Possible, place,
         {MessageOf(use.act), {all ? "every rank" : "one rank of each node", name}});
     findings::Assume(finding, AssumedOf(use, all));
     AddLabel(finding, finding.span, LabelRole::Primary, {"the same path on all of them", {}});
@@ -303,12 +303,12 @@ class Writers {
   std::map<std::pair<uint32_t, uint32_t>, Finding> found_;  // by file and place, the surest of each
 };
 
-void Check(const Context& context, FindingSink& sink) { Writers(context, sink).Run(); }
+void CheckEveryRankWrites(const Context& context, FindingSink& sink) { Writers(context, sink).Run(); }
 
 }  // namespace
 
 extern const Rule EveryRankWrites = {
-    .code = kCode,
+    .code = kAR802,
     .name = "every-rank-writes",
     .severity = Severity::Warning,
     .on_by_default = false,
@@ -402,7 +402,7 @@ written may have to be gathered on all ranks first (AR102).
 
 There is nothing to replay: which bytes win is decided by the file system.
 )md",
-    .check = Check,
+    .check = CheckEveryRankWrites,
     .has_fix = true,
     .fix = Applicability::Unsafe};
 

@@ -17,7 +17,7 @@ using objects::FileAct;
 using objects::FileUse;
 using objects::Site;
 
-constexpr std::string_view kCode = "AR811";
+constexpr std::string_view kAR811 = "AR811";
 
 class FolderRaces {
  public:
@@ -61,7 +61,7 @@ class FolderRaces {
     const source::Span span = SpanOf(context_, place);
     if (!reported_.insert({span.file.index, span.begin}).second) return;
     const bool is_asked = paths_.AsksDisk(place);
-    Finding finding = FindingAt(context_, kCode, Severity::Warning, runs_.IsSharedWork(use.way) ? Confidence::Likely : Confidence::Possible, place,
+    Finding finding = FindingAt(context_, kAR811, Severity::Warning, runs_.IsSharedWork(use.way) ? Confidence::Likely : Confidence::Possible, place,
                                 {is_asked ? "ranks that find no {} at the same time all make it, and all but one fail"
                                           : "every rank makes {}, and all but the first fail",
                                  {NounOf(use, is_asked)}});
@@ -125,12 +125,12 @@ class FolderRaces {
   std::set<std::pair<uint32_t, uint32_t>> reported_;
 };
 
-void Check(const Context& context, FindingSink& sink) { FolderRaces(context, sink).Run(); }
+void CheckFolderRace(const Context& context, FindingSink& sink) { FolderRaces(context, sink).Run(); }
 
 }  // namespace
 
 extern const Rule FolderRace = {
-    .code = kCode,
+    .code = kAR811,
     .name = "folder-race",
     .severity = Severity::Warning,
     .on_by_default = false,
@@ -185,7 +185,7 @@ and `--unsafe-fixes` adds it. `os.mkdir` does not take it: use `os.makedirs`.
 
 There is nothing to replay: nothing communicates.
 )md",
-    .check = Check,
+    .check = CheckFolderRace,
     .has_fix = true,
     .fix = Applicability::Safe};
 

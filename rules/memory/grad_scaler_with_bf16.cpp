@@ -8,7 +8,7 @@ namespace {
 
 using variation::ValueId;
 
-constexpr std::string_view kCode = "AR806";
+constexpr std::string_view kAR806 = "AR806";
 
 bool IsScaler(const Context& context, const objects::KnownCall& call) {
   const ValueId made = context.facts.value(context.program.funcs[call.function].module, call.expr);
@@ -33,7 +33,7 @@ const objects::KnownCall* Bfloat16Region(const Context& context, ir::ModuleId mo
   return region;
 }
 
-void Check(const Context& context, FindingSink& sink) {
+void CheckGradScalerWithBf16(const Context& context, FindingSink& sink) {
   for (const objects::KnownCall& call : context.index.known_calls()) {
     if (!IsScaler(context, call)) continue;
     const ir::ModuleId module = context.program.funcs[call.function].module;
@@ -42,7 +42,7 @@ void Check(const Context& context, FindingSink& sink) {
     const objects::KnownCall* region = Bfloat16Region(context, module);
     if (region == nullptr) continue;
     const objects::Site site{call.function, call.expr};
-    Finding finding = FindingAt(context, kCode, Severity::Warning, Confidence::Likely, site,
+    Finding finding = FindingAt(context, kAR806, Severity::Warning, Confidence::Likely, site,
                                 {"gradients are scaled for float16, but the forward runs in bfloat16, which has "
                                  "the range of float32: scaling costs one synchronisation per step and may skip steps",
                                  {}});
@@ -60,7 +60,7 @@ void Check(const Context& context, FindingSink& sink) {
 }  // namespace
 
 extern const Rule GradScalerWithBf16 = {
-    .code = kCode,
+    .code = kAR806,
     .name = "grad-scaler-with-bf16",
     .severity = Severity::Warning,
     .on_by_default = false,
@@ -110,7 +110,7 @@ scaler.scale(loss).backward()
 
 There is nothing to replay: the ranks agree.
 )md",
-    .check = Check,
+    .check = CheckGradScalerWithBf16,
     .has_fix = true,
     .fix = Applicability::Safe};
 

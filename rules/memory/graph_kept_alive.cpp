@@ -6,7 +6,7 @@
 namespace allranks::rules {
 namespace {
 
-constexpr std::string_view kCode = "AR805";
+constexpr std::string_view kAR805 = "AR805";
 
 // A loss in the function that computes its gradients.
 class Loss {
@@ -140,7 +140,7 @@ class Loss {
     if (IsUsedForGradients(stmt)) return;
     const objects::Site site{backward_.function, kept};
     const std::string name = Quoted(context_, site);
-    Finding finding = FindingAt(context_, kCode, Severity::Warning, Confidence::Likely, site,
+    Finding finding = FindingAt(context_, kAR805, Severity::Warning, Confidence::Likely, site,
                                 {"`{}` is stored with its autograd graph in every step: memory grows until it is released", {name}});
     AddLabel(finding, finding.span, LabelRole::Primary, {"a live tensor", {}});
     AddLabel(finding, SpanOf(context_, backward_), LabelRole::Why, {"gradients are computed from its graph here", {}});
@@ -158,14 +158,14 @@ class Loss {
   base::NameId name_;
 };
 
-void Check(const Context& context, FindingSink& sink) {
+void CheckGraphKeptAlive(const Context& context, FindingSink& sink) {
   for (const objects::Site& backward : context.training.backwards()) Loss(context, backward).Visit(sink);
 }
 
 }  // namespace
 
 extern const Rule GraphKeptAlive = {
-    .code = kCode,
+    .code = kAR805,
     .name = "graph-kept-alive",
     .severity = Severity::Warning,
     .on_by_default = false,
@@ -216,7 +216,7 @@ for batch in loader:
 
 There is nothing to replay: each rank runs out of memory by itself.
 )md",
-    .check = Check,
+    .check = CheckGraphKeptAlive,
     .has_fix = true,
     .fix = Applicability::Safe};
 

@@ -10,7 +10,7 @@ namespace {
 
 using variation::ValueId;
 
-constexpr std::string_view kCode = "AR803";
+constexpr std::string_view kAR803 = "AR803";
 
 class Load {
  public:
@@ -76,7 +76,7 @@ class Load {
     const objects::Site site{call_.function, call_.expr};
     // Who calls a function of a library was not seen, and a model is mostly tried out by one process.
     const bool is_launched = context_.launch.Of(site) == objects::RunBy::AllRanks && context_.training.IsForTraining(call_.function);
-    Finding finding = FindingAt(context_, kCode, Severity::Warning, is_launched ? Confidence::Likely : Confidence::Possible, site,
+    Finding finding = FindingAt(context_, kAR803, Severity::Warning, is_launched ? Confidence::Likely : Confidence::Possible, site,
                                 {"every rank loads this checkpoint onto the device it was saved from, mostly "
                                  "`cuda:0`: all ranks of a node fill the memory of one GPU",
                                  {}});
@@ -147,7 +147,7 @@ class Restored {
   std::vector<ValueId> values_;
 };
 
-void Check(const Context& context, FindingSink& sink) {
+void CheckLoadWithoutMapLocation(const Context& context, FindingSink& sink) {
   const objects::Jobs jobs(context.program, context.index);
   const Restored restored(context);
   const objects::OneNodeJobs one_node(context.program, context.knowledge, context.facts, context.index);
@@ -169,7 +169,7 @@ void Check(const Context& context, FindingSink& sink) {
 }  // namespace
 
 extern const Rule LoadWithoutMapLocation = {
-    .code = kCode,
+    .code = kAR803,
     .name = "load-without-map-location",
     .severity = Severity::Warning,
     .on_by_default = false,
@@ -220,7 +220,7 @@ model.load_state_dict(checkpoint["model"])
 
 There is nothing to replay: the ranks agree, one device has too much to hold.
 )md",
-    .check = Check,
+    .check = CheckLoadWithoutMapLocation,
     .has_fix = true,
     .fix = Applicability::Safe};
 

@@ -12,7 +12,7 @@ using objects::KnownCall;
 using objects::Site;
 using variation::ValueId;
 
-constexpr std::string_view kCode = "AR801";
+constexpr std::string_view kAR801 = "AR801";
 
 class ObjectCollectives {
  public:
@@ -33,7 +33,7 @@ class ObjectCollectives {
     if (!object || (group && !context_.values.IsNone(group))) return;
     const std::optional<source::Span> grows = WhereItGrows({call.function, object});
     if (!grows || !IsOverNccl(context_.program.funcs[call.function].module)) return;
-    Finding finding = FindingAt(context_, kCode, Severity::Warning, Confidence::Likely, Site{call.function, call.expr},
+    Finding finding = FindingAt(context_, kAR801, Severity::Warning, Confidence::Likely, Site{call.function, call.expr},
                                 {"`{}` grows with the data and is gathered from all ranks at once: it is pickled and copied to the GPU, "
                                  "which runs out of memory with enough data or ranks",
                                  {Quoted(context_, {call.function, object})}});
@@ -130,12 +130,12 @@ class ObjectCollectives {
   ProgramCalls calls_;
 };
 
-void Check(const Context& context, FindingSink& sink) { ObjectCollectives(context, sink).Run(); }
+void CheckObjectCollectiveOfDataset(const Context& context, FindingSink& sink) { ObjectCollectives(context, sink).Run(); }
 
 }  // namespace
 
 extern const Rule ObjectCollectiveOfDataset = {
-    .code = kCode,
+    .code = kAR801,
     .name = "object-collective-of-dataset",
     .severity = Severity::Warning,
     .on_by_default = false,
@@ -188,6 +188,6 @@ There is none: whether to send parts, tensors or nothing is a question of what t
 
 There is nothing to replay: it depends on the amount of data.
 )md",
-    .check = Check};
+    .check = CheckObjectCollectiveOfDataset};
 
 }  // namespace allranks::rules

@@ -16,7 +16,7 @@ using objects::FilePath;
 using objects::FileUse;
 using objects::Site;
 
-constexpr std::string_view kCode = "AR808";
+constexpr std::string_view kAR808 = "AR808";
 
 class Checkpoints {
  public:
@@ -263,7 +263,7 @@ class Checkpoints {
                              "checkpoint nor the new one", {name}}
             : findings::Text{"`{}` is written under the name by which the newest checkpoint is picked: a job "
                              "killed while writing leaves half a file and resumes from it", {name}};
-    Finding finding = FindingAt(context_, kCode, Severity::Warning, Confidence::Likely, place, std::move(message));
+    Finding finding = FindingAt(context_, kAR808, Severity::Warning, Confidence::Likely, place, std::move(message));
     AddLabel(finding, finding.span, LabelRole::Primary,
              {is_same_each_time ? "the last good checkpoint is gone as soon as this starts" : "after a crash, half a file is the newest checkpoint", {}});
     if (write.way.size() > 1) AddLabel(finding, SpanOf(context_, write.site()), LabelRole::Note, {"written here", {}});
@@ -287,12 +287,12 @@ class Checkpoints {
   std::set<std::pair<uint32_t, uint32_t>> reported_;
 };
 
-void Check(const Context& context, FindingSink& sink) { Checkpoints(context, sink).Run(); }
+void CheckTornCheckpoint(const Context& context, FindingSink& sink) { Checkpoints(context, sink).Run(); }
 
 }  // namespace
 
 extern const Rule TornCheckpoint = {
-    .code = kCode,
+    .code = kAR808,
     .name = "torn-checkpoint",
     .severity = Severity::Warning,
     .languages = "Python",
@@ -347,6 +347,6 @@ There is none: whether the name is a file or something like one is not known.
 
 There is nothing to replay: it takes a job that is killed at the wrong moment.
 )md",
-    .check = Check};
+    .check = CheckTornCheckpoint};
 
 }  // namespace allranks::rules

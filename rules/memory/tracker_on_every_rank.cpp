@@ -14,7 +14,7 @@ namespace {
 using objects::KnownCall;
 using objects::Site;
 
-constexpr std::string_view kCode = "AR809";
+constexpr std::string_view kAR809 = "AR809";
 
 class Trackers {
  public:
@@ -41,7 +41,7 @@ class Trackers {
     // Who logs to it is not seen.
     const bool is_hidden = !is_shared && context_.values.ClassOf(context_.facts.value(context_.program.funcs[site.function].module, site.expr));
     const bool is_sure = runs_.IsSharedWork({&site, 1}) && !is_hidden;
-    Finding finding = FindingAt(context_, kCode, Severity::Warning, is_sure ? Confidence::Likely : Confidence::Possible, site,
+    Finding finding = FindingAt(context_, kAR809, Severity::Warning, is_sure ? Confidence::Likely : Confidence::Possible, site,
                                 {"{} opens a log of the run: there is one curve per rank, or all are mixed in one",
                                  {all ? "every rank" : "one rank of each node"}});
     if (!all) findings::Assume(finding, findings::Assumptions::Of(findings::Assumption::SeveralNodes));
@@ -116,12 +116,12 @@ class Trackers {
   std::set<std::pair<uint32_t, uint32_t>> reported_;
 };
 
-void Check(const Context& context, FindingSink& sink) { Trackers(context, sink).Run(); }
+void CheckTrackerOnEveryRank(const Context& context, FindingSink& sink) { Trackers(context, sink).Run(); }
 
 }  // namespace
 
 extern const Rule TrackerOnEveryRank = {
-    .code = kCode,
+    .code = kAR809,
     .name = "tracker-on-every-rank",
     .severity = Severity::Warning,
     .on_by_default = false,
@@ -174,6 +174,6 @@ None: what follows would have to ask for the rank as well.
 
 There is nothing to replay: nothing communicates.
 )md",
-    .check = Check};
+    .check = CheckTrackerOnEveryRank};
 
 }  // namespace allranks::rules

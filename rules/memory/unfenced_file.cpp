@@ -17,7 +17,7 @@ using objects::FileAct;
 using objects::FileUse;
 using objects::Site;
 
-constexpr std::string_view kCode = "AR804";
+constexpr std::string_view kAR804 = "AR804";
 
 // A function in which one rank makes what others read.
 class Files {
@@ -265,7 +265,7 @@ class Files {
   // `write` stands where the ways to both part, which is where a barrier can be put.
   void Report(const Site& written_at, const Site& write, const Site& read, findings::Text message, std::string_view too_early,
               std::string_view why) {
-    Finding finding = FindingAt(context_, kCode, Severity::Error, Confidence::Likely, read, std::move(message));
+    Finding finding = FindingAt(context_, kAR804, Severity::Error, Confidence::Likely, read, std::move(message));
     AddLabel(finding, finding.span, LabelRole::Primary, {too_early, {}});
     AddLabel(finding, SpanOf(context_, written_at), LabelRole::Why, {why, {}});
     finding.help = {"put a barrier between the two, outside the rank test", {}};
@@ -310,12 +310,12 @@ class Files {
   std::set<std::pair<uint32_t, uint32_t>> reported_;
 };
 
-void Check(const Context& context, FindingSink& sink) { Files(context, sink).Run(); }
+void CheckUnfencedFile(const Context& context, FindingSink& sink) { Files(context, sink).Run(); }
 
 }  // namespace
 
 extern const Rule UnfencedFile = {
-    .code = kCode,
+    .code = kAR804,
     .name = "unfenced-file",
     .severity = Severity::Error,
     .on_by_default = false,
@@ -375,7 +375,7 @@ by.
 `allranks verify` holds the ranks that write before they do, and lets the others run: if they get to where the
 file is read, nothing in the program keeps them from reading it too early.
 )md",
-    .check = Check,
+    .check = CheckUnfencedFile,
     .scenario = Scenario::FileOrder,
     .has_fix = true,
     .fix = Applicability::Unsafe};

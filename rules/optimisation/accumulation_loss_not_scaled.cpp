@@ -14,7 +14,7 @@ using objects::Site;
 using variation::ValueId;
 using variation::ValueKind;
 
-constexpr std::string_view kCode = "AR407";
+constexpr std::string_view kAR407 = "AR407";
 
 // A framework that is handed the loss, or wraps the model, divides by itself.
 constexpr std::string_view kFrameworks[] = {"accelerate.Prepared", "accelerate.Accelerator", "deepspeed.DeepSpeedEngine",
@@ -109,7 +109,7 @@ class Micro {
   }
 
   void Report(ir::ExprId loss, FindingSink& sink) const {
-    Finding finding = FindingAt(context_, kCode, Severity::Warning, Confidence::Likely, backward_,
+    Finding finding = FindingAt(context_, kAR407, Severity::Warning, Confidence::Likely, backward_,
                                 {"gradients of several micro-steps are added up, but `{}` is not divided by "
                                  "their number: each step is too large by that factor",
                                  {Quoted(context_, {backward_.function, loss})}});
@@ -154,7 +154,7 @@ class Micro {
   const ir::Module& module_;
 };
 
-void Check(const Context& context, FindingSink& sink) {
+void CheckAccumulationLossNotScaled(const Context& context, FindingSink& sink) {
   std::vector<source::Span> seen;
   for (const AccumulationWindow& window : context.accumulation.windows()) {
     for (const objects::GradientEvent& add : window.adds) {
@@ -169,7 +169,7 @@ void Check(const Context& context, FindingSink& sink) {
 }  // namespace
 
 extern const Rule AccumulationLossNotScaled = {
-    .code = kCode,
+    .code = kAR407,
     .name = "accumulation-loss-not-scaled",
     .severity = Severity::Warning,
     .on_by_default = false,
@@ -224,7 +224,7 @@ for i, batch in enumerate(loader):
 
 There is nothing to replay: the ranks agree.
 )md",
-    .check = Check,
+    .check = CheckAccumulationLossNotScaled,
     .has_fix = true,
     .fix = Applicability::Unsafe};
 

@@ -12,7 +12,7 @@ namespace {
 
 using objects::AccumulationWindow;
 
-constexpr std::string_view kCode = "AR403";
+constexpr std::string_view kAR403 = "AR403";
 
 // What decides when gradients are reduced: DDP's own, FSDP's, those of frameworks.
 constexpr std::string_view kControls[] = {"no_sync", "require_backward_grad_sync", "set_requires_gradient_sync", "no_backward_sync",
@@ -132,7 +132,7 @@ bool ReducesEachTime(const Context& context, const AccumulationWindow& window, c
 // One finding for all backward calls of a window: `scaled.backward()` and the `loss.backward()` of the other branch are
 // put right by one change.
 Finding FindingOf(const Context& context, const AccumulationWindow& window, const std::vector<objects::Site>& backwards) {
-  Finding finding = FindingAt(context, kCode, Severity::Warning, Confidence::Likely, backwards.front(),
+  Finding finding = FindingAt(context, kAR403, Severity::Warning, Confidence::Likely, backwards.front(),
                               {"gradients are reduced in every micro-step, but the optimizer steps only {}: "
                                "all but one of these reductions are wasted",
                                {std::string(HowOften(window.period))}});
@@ -146,7 +146,7 @@ Finding FindingOf(const Context& context, const AccumulationWindow& window, cons
   return finding;
 }
 
-void Check(const Context& context, FindingSink& sink) {
+void CheckAccumulationWithoutNoSync(const Context& context, FindingSink& sink) {
   const Control control(context);
   std::vector<source::Span> seen;
   for (const AccumulationWindow& window : context.accumulation.windows()) {
@@ -160,13 +160,13 @@ void Check(const Context& context, FindingSink& sink) {
     }
     if (!backwards.empty()) sink.push_back(FindingOf(context, window, backwards));
   }
-  VisitLateNoSync(context, kCode, sink);
+  VisitLateNoSync(context, kAR403, sink);
 }
 
 }  // namespace
 
 extern const Rule AccumulationWithoutNoSync = {
-    .code = kCode,
+    .code = kAR403,
     .name = "accumulation-without-no-sync",
     .severity = Severity::Warning,
     .languages = "Python",
@@ -231,7 +231,7 @@ where both are in one block: the code in between is then indented, and runs unde
 `allranks verify` replays the reductions of one step of the optimizer, micro-step by micro-step, and counts
 those that are for nothing.
 )md",
-    .check = Check,
+    .check = CheckAccumulationWithoutNoSync,
     .scenario = Scenario::Accumulation,
     .has_fix = true,
     .fix = Applicability::Unsafe};

@@ -15,7 +15,7 @@ using objects::Site;
 using variation::ValueId;
 using variation::ValueKind;
 
-constexpr std::string_view kCode = "AR402";
+constexpr std::string_view kAR402 = "AR402";
 
 class Batches {
  public:
@@ -198,7 +198,7 @@ class Batches {
   }
 
   void Report(ir::ModuleId module, const Site& site, findings::Text message, findings::Text help) {
-    Finding finding = FindingAt(context_, kCode, Severity::Warning, Confidence::Likely, site, std::move(message));
+    Finding finding = FindingAt(context_, kAR402, Severity::Warning, Confidence::Likely, site, std::move(message));
     finding.span = context_.program.modules[module].span(site.expr);
     AddLabel(finding, finding.span, LabelRole::Primary, {"used as the batch of one rank", {}});
     finding.help = std::move(help);
@@ -210,12 +210,12 @@ class Batches {
   ProgramCalls calls_;
 };
 
-void Check(const Context& context, FindingSink& sink) { Batches(context, sink).Run(); }
+void CheckBatchSizeConfusion(const Context& context, FindingSink& sink) { Batches(context, sink).Run(); }
 
 }  // namespace
 
 extern const Rule BatchSizeConfusion = {
-    .code = kCode,
+    .code = kAR402,
     .name = "batch-size-confusion",
     .severity = Severity::Warning,
     .languages = "Python",
@@ -262,6 +262,6 @@ There is none: which of the numbers is the one that was meant is not known.
 
 There is nothing to replay: all ranks agree, on the wrong number.
 )md",
-    .check = Check};
+    .check = CheckBatchSizeConfusion};
 
 }  // namespace allranks::rules

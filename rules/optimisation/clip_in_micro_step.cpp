@@ -10,7 +10,7 @@ using objects::AccumulationWindow;
 using objects::GradientAction;
 using objects::GradientEvent;
 
-constexpr std::string_view kCode = "AR410";
+constexpr std::string_view kAR410 = "AR410";
 
 class Clips {
  public:
@@ -39,7 +39,7 @@ class Clips {
       if (!IsSeen(clip)) clips.push_back(&clip);
     }
     if (clips.empty()) return;
-    Finding finding = FindingAt(context_, kCode, Severity::Warning, Confidence::Likely, clips.front()->call.site,
+    Finding finding = FindingAt(context_, kAR410, Severity::Warning, Confidence::Likely, clips.front()->call.site,
                                 {"gradients are clipped in every micro-step, but the optimizer steps only {}: "
                                  "an incomplete sum is clipped, and the micro-batches get unequal weights",
                                  {std::string(HowOften(window.period))}});
@@ -98,7 +98,7 @@ class Clips {
 
   void ReportScaled(const GradientEvent& clip, const GradientEvent& step) {
     if (IsSeen(clip)) return;
-    Finding finding = FindingAt(context_, kCode, Severity::Warning, Confidence::Likely, clip.call.site,
+    Finding finding = FindingAt(context_, kAR410, Severity::Warning, Confidence::Likely, clip.call.site,
                                 {"gradients are clipped before `unscale_`, still multiplied by the scaler's "
                                  "factor: they end up thousands of times too small",
                                  {}});
@@ -113,12 +113,12 @@ class Clips {
   std::vector<source::Span> seen_;
 };
 
-void Check(const Context& context, FindingSink& sink) { Clips(context, sink).Run(); }
+void CheckClipInMicroStep(const Context& context, FindingSink& sink) { Clips(context, sink).Run(); }
 
 }  // namespace
 
 extern const Rule ClipInMicroStep = {
-    .code = kCode,
+    .code = kAR410,
     .name = "clip-in-micro-step",
     .severity = Severity::Warning,
     .languages = "Python",
@@ -172,6 +172,6 @@ There is none: the call has to move, with all that belongs to it.
 
 There is nothing to replay: the ranks agree.
 )md",
-    .check = Check};
+    .check = CheckClipInMicroStep};
 
 }  // namespace allranks::rules

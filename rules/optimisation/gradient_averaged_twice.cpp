@@ -15,7 +15,7 @@ using objects::Site;
 using variation::ValueId;
 using variation::ValueKind;
 
-constexpr std::string_view kCode = "AR406";
+constexpr std::string_view kAR406 = "AR406";
 
 class Averages {
  public:
@@ -85,7 +85,7 @@ class Averages {
   }
 
   void Report(const Site& division, const Site& backward) {
-    Finding finding = FindingAt(context_, kCode, Severity::Warning, Confidence::Likely, division,
+    Finding finding = FindingAt(context_, kAR406, Severity::Warning, Confidence::Likely, division,
                                 {"the loss is divided by the number of ranks, and DDP divides the gradients by "
                                  "it again: steps are too small by that factor",
                                  {}});
@@ -106,7 +106,7 @@ class Averages {
       if (!divisor || !value || !IsWorldSize(value) || !IsAveraging(module_id)) continue;
       const FuncId function = context_.index.FunctionOf(module_id, ir::StmtId{i});
       if (Communicates(function)) continue;
-      Finding finding = FindingAt(context_, kCode, Severity::Warning, Confidence::Likely, function, ir::StmtId{i},
+      Finding finding = FindingAt(context_, kAR406, Severity::Warning, Confidence::Likely, function, ir::StmtId{i},
                                   {"gradients are divided by the number of ranks, which DDP has done already: "
                                    "steps are too small by that factor",
                                    {}});
@@ -144,12 +144,12 @@ class Averages {
   ProgramCalls calls_;
 };
 
-void Check(const Context& context, FindingSink& sink) { Averages(context, sink).Run(); }
+void CheckGradientAveragedTwice(const Context& context, FindingSink& sink) { Averages(context, sink).Run(); }
 
 }  // namespace
 
 extern const Rule GradientAveragedTwice = {
-    .code = kCode,
+    .code = kAR406,
     .name = "gradient-averaged-twice",
     .severity = Severity::Warning,
     .languages = "Python",
@@ -195,7 +195,7 @@ There is none: the learning rate may have been tuned to it.
 `allranks verify` computes the gradients of a small regression rank by rank, averages them as DDP does,
 compares with the gradient of the whole batch, and trains both at the learning rate of the program.
 )md",
-    .check = Check,
+    .check = CheckGradientAveragedTwice,
     .scenario = Scenario::AveragedGradient};
 
 }  // namespace allranks::rules

@@ -212,7 +212,7 @@ bool IsSetBetween(const ir::Module& module, ir::StmtId first, ir::StmtId with) {
 }
 
 // Around the forward as well, where both stand in one block; else the flag is set to what the step asks for.
-void AddFix(const Context& context, ir::ModuleId module_id, ir::StmtId with, ir::ExprId no_sync, Finding& finding) {
+void AddNoSyncFix(const Context& context, ir::ModuleId module_id, ir::StmtId with, ir::ExprId no_sync, Finding& finding) {
   const ir::Module& module = context.program.modules[module_id];
   const FuncId function = context.index.FunctionOf(module_id, with);
   if (const ir::StmtId forward = ForwardBefore(context, module_id, with, no_sync)) {
@@ -266,7 +266,7 @@ void VisitLateNoSync(const Context& context, std::string_view code, FindingSink&
       }
       finding.help = {"put the forward inside, too", {}};
       finding.witness = AccumulationWitness(context, {}, SpanOf(context, {function, *loss}));
-      AddFix(context, module_id, id, item->context, finding);
+      AddNoSyncFix(context, module_id, id, item->context, finding);
       sink.push_back(std::move(finding));
     }
   }

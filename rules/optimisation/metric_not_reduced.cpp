@@ -15,7 +15,7 @@ using objects::KnownCall;
 using objects::Site;
 using variation::ValueId;
 
-constexpr std::string_view kCode = "AR405";
+constexpr std::string_view kAR405 = "AR405";
 // Where Lightning evaluates, by the names that a module gives its overrides.
 constexpr std::string_view kEvaluationHooks[] = {"validation_step", "test_step", "validation_epoch_end", "test_epoch_end",
                                                  "on_validation_epoch_end", "on_test_epoch_end"};
@@ -59,7 +59,7 @@ class Metrics {
     if (!is_of_first && context_.launch.Of(log.function) != objects::RunBy::AllRanks) return;
     if (!is_of_first && !sampling_.EvaluatesShares(context_.program.funcs[log.function].module)) return;
     if (!IsOfItsShare(context_.index.Arg(log, param)) || IsMetric(context_.index.Arg(log, param))) return;
-    Finding finding = FindingAt(context_, kCode, Severity::Warning, Confidence::Likely, Site{log.function, log.expr},
+    Finding finding = FindingAt(context_, kAR405, Severity::Warning, Confidence::Likely, Site{log.function, log.expr},
                                 {"`{}` covers rank 0's batches only, but is logged as the result of the whole job",
                                  {Quoted(context_, {log.function, value})}});
     AddLabel(finding, SpanOf(context_, {log.function, value}), LabelRole::Primary, {"differs between ranks", {}});
@@ -115,7 +115,7 @@ class Metrics {
     const source::Span iterable = SpanOf(context_, results_.loops()[use.loop].iterable);
     if (IsSeenTwice(iterable)) return;
     const bool is_shown = use.kind == objects::ShareUse::Kind::Shown;
-    Finding finding = FindingAt(context_, kCode, Severity::Warning, Confidence::Likely, use.place, MessageOf(use));
+    Finding finding = FindingAt(context_, kAR405, Severity::Warning, Confidence::Likely, use.place, MessageOf(use));
     AddLabel(finding, SpanOf(context_, value), LabelRole::Primary, {"differs between ranks", {}});
     AddLabel(finding, iterable, LabelRole::Why, {"each rank evaluates a share of the data", {}});
     if (is_shown) AddSteps(use.loop, finding);
@@ -179,12 +179,12 @@ class Metrics {
   std::vector<source::Span> seen_;
 };
 
-void Check(const Context& context, FindingSink& sink) { Metrics(context, sink).Run(); }
+void CheckMetricNotReduced(const Context& context, FindingSink& sink) { Metrics(context, sink).Run(); }
 
 }  // namespace
 
 extern const Rule MetricNotReduced = {
-    .code = kCode,
+    .code = kAR405,
     .name = "metric-not-reduced",
     .severity = Severity::Warning,
     .on_by_default = false,
@@ -253,7 +253,7 @@ Elsewhere there is none: what has to be summed up is not known.
 
 There is nothing to replay: nothing communicates.
 )md",
-    .check = Check,
+    .check = CheckMetricNotReduced,
     .has_fix = true,
     .fix = Applicability::Unsafe};
 

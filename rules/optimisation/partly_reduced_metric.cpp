@@ -12,7 +12,7 @@ using objects::KnownCall;
 using objects::Site;
 using variation::ValueId;
 
-constexpr std::string_view kCode = "AR409";
+constexpr std::string_view kAR409 = "AR409";
 
 class Ratios {
  public:
@@ -71,7 +71,7 @@ class Ratios {
   }
 
   void Report(const Site& division, const Site& local, const Site& reduced) {
-    Finding finding = FindingAt(context_, kCode, Severity::Warning, Confidence::Likely, division,
+    Finding finding = FindingAt(context_, kAR409, Severity::Warning, Confidence::Likely, division,
                                 {"`{}` is summed over all ranks, but `{}` is that of one rank: their quotient is not a mean",
                                  {Quoted(context_, reduced), Quoted(context_, local)}});
     AddLabel(finding, SpanOf(context_, reduced), LabelRole::Primary, {"of all ranks", {}});
@@ -93,7 +93,7 @@ class Ratios {
       const ir::ExprId total = ir::ValueOf(stmt);
       if (module[total].kind != ir::ExprKind::Attribute || !TextOf(context_, module_id, total).starts_with("self.")) continue;
       if (!IsKept(call, total, tensor)) continue;
-      Finding finding = FindingAt(context_, kCode, Severity::Warning, Confidence::Likely, Site{call.function, call.expr},
+      Finding finding = FindingAt(context_, kAR409, Severity::Warning, Confidence::Likely, Site{call.function, call.expr},
                                   {"`{}` keeps the sum over all ranks and adds to it: the next reduction counts that sum once per rank",
                                    {Quoted(context_, {call.function, total})}});
       AddLabel(finding, finding.span, LabelRole::Primary, {"sums values that are already summed", {}});
@@ -141,12 +141,12 @@ class Ratios {
   FindingSink& sink_;
 };
 
-void Check(const Context& context, FindingSink& sink) { Ratios(context, sink).Run(); }
+void CheckPartlyReducedMetric(const Context& context, FindingSink& sink) { Ratios(context, sink).Run(); }
 
 }  // namespace
 
 extern const Rule PartlyReducedMetric = {
-    .code = kCode,
+    .code = kAR409,
     .name = "partly-reduced-metric",
     .severity = Severity::Warning,
     .on_by_default = false,
@@ -196,6 +196,6 @@ There is none: what has to be reduced may be a number, which has to become a ten
 
 There is nothing to replay: the ranks agree on what they call.
 )md",
-    .check = Check};
+    .check = CheckPartlyReducedMetric};
 
 }  // namespace allranks::rules

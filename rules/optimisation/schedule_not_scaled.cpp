@@ -14,7 +14,7 @@ using objects::Site;
 using variation::ValueId;
 using variation::ValueKind;
 
-constexpr std::string_view kCode = "AR408";
+constexpr std::string_view kAR408 = "AR408";
 
 class Schedules {
  public:
@@ -99,7 +99,7 @@ class Schedules {
   }
 
   void Report(const Site& steps, const Site& sampler) {
-    Finding finding = FindingAt(context_, kCode, Severity::Warning, Confidence::Likely, steps,
+    Finding finding = FindingAt(context_, kAR408, Severity::Warning, Confidence::Likely, steps,
                                 {"`{}` counts the steps of one process reading all data, but each rank reads a "
                                  "share: the schedule is too long by the number of ranks, and the learning rate never comes down",
                                  {Quoted(context_, steps)}});
@@ -114,12 +114,12 @@ class Schedules {
   ProgramCalls calls_;
 };
 
-void Check(const Context& context, FindingSink& sink) { Schedules(context, sink).Run(); }
+void CheckScheduleNotScaled(const Context& context, FindingSink& sink) { Schedules(context, sink).Run(); }
 
 }  // namespace
 
 extern const Rule ScheduleNotScaled = {
-    .code = kCode,
+    .code = kAR408,
     .name = "schedule-not-scaled",
     .severity = Severity::Warning,
     .on_by_default = false,
@@ -166,6 +166,6 @@ There is none: the loader may be made only later.
 
 There is nothing to replay: the ranks agree.
 )md",
-    .check = Check};
+    .check = CheckScheduleNotScaled};
 
 }  // namespace allranks::rules

@@ -17,7 +17,7 @@ using objects::Site;
 using variation::ValueId;
 using variation::ValueKind;
 
-constexpr std::string_view kCode = "AR401";
+constexpr std::string_view kAR401 = "AR401";
 
 // Words of a statement that speaks of what the rate should follow.
 constexpr std::string_view kRateWords[] = {"lr", "learning_rate"};
@@ -216,7 +216,7 @@ class Rates {
     // A number may have been chosen for the ranks that the job has; Horovod's wrapper asks for the scaling.
     const Confidence confidence = is_horovod ? Confidence::Likely : Confidence::Possible;
     Finding finding = FindingAt(
-        context_, kCode, Severity::Warning, confidence, Site{call.function, rate},
+        context_, kAR401, Severity::Warning, confidence, Site{call.function, rate},
         {"the learning rate `{}` does not depend on the number of ranks: a step uses {} × world size{} samples, "
          "with {} ranks {}{} times as many as with one{}",
          {Quoted(context_, {call.function, rate}), batch_text, AccumulationText(of_step), std::to_string(ranks), ArithmeticText(of_step, ranks), std::to_string(ranks),
@@ -257,7 +257,7 @@ class Rates {
       const auto unscaled = std::ranges::find_if(args, [&](ValueId arg) { return arg && IsUnscaledPartOf(arg, rate); });
       if (unscaled == args.end()) continue;
       const Site site{optimizer.function, expr};
-      Finding finding = FindingAt(context_, kCode, Severity::Warning, Confidence::Likely, site,
+      Finding finding = FindingAt(context_, kAR401, Severity::Warning, Confidence::Likely, site,
                                   {"the schedule gets the unscaled learning rate and will overwrite the optimizer's scaled one",
                                    {}});
       AddLabel(finding, finding.span, LabelRole::Primary, {"the rate before scaling", {}});
@@ -285,12 +285,12 @@ class Rates {
   std::unordered_map<uint32_t, bool> related_;
 };
 
-void Check(const Context& context, FindingSink& sink) { Rates(context, sink).Run(); }
+void CheckUnscaledLearningRate(const Context& context, FindingSink& sink) { Rates(context, sink).Run(); }
 
 }  // namespace
 
 extern const Rule UnscaledLearningRate = {
-    .code = kCode,
+    .code = kAR401,
     .name = "unscaled-learning-rate",
     .severity = Severity::Warning,
     .on_by_default = false,
@@ -347,7 +347,7 @@ rate is tuned for this number of ranks, say so in an ignore comment.
 
 `allranks verify` trains a small regression on one rank and on several, and says how far apart they end.
 )md",
-    .check = Check,
+    .check = CheckUnscaledLearningRate,
     .scenario = Scenario::LearningRate};
 
 }  // namespace allranks::rules

@@ -10,10 +10,10 @@ namespace {
 
 using objects::AccumulationWindow;
 
-constexpr std::string_view kCode = "AR404";
+constexpr std::string_view kAR404 = "AR404";
 
 // Moves the clearing behind the step, if each is a line of its own.
-void AddFix(const Context& context, const AccumulationWindow& window, const objects::Site& clear, Finding& finding) {
+void AddClearFix(const Context& context, const AccumulationWindow& window, const objects::Site& clear, Finding& finding) {
   const objects::Site step = window.step.call.site;
   if (step.function != clear.function || !window.period.guard) return;
   const ir::ModuleId module_id = context.program.funcs[clear.function].module;
@@ -36,8 +36,8 @@ void AddFix(const Context& context, const AccumulationWindow& window, const obje
                InsertAfter(context, module_id, step_stmt, TextOf(context, module.span(clear_stmt)))}));
 }
 
-void Report(const Context& context, const AccumulationWindow& window, const objects::Site& clear, FindingSink& sink) {
-  Finding finding = FindingAt(context, kCode, Severity::Error, Confidence::Likely, clear,
+void ReportClear(const Context& context, const AccumulationWindow& window, const objects::Site& clear, FindingSink& sink) {
+  Finding finding = FindingAt(context, kAR404, Severity::Error, Confidence::Likely, clear,
                               {"gradients are cleared in every micro-step, but the optimizer steps only {}: "
                                "the gradients of all but the last micro-batch are lost",
                                {std::string(HowOften(window.period))}});
@@ -47,18 +47,18 @@ void Report(const Context& context, const AccumulationWindow& window, const obje
   AddLabel(finding, SpanOf(context, window.adds.front().call.site), LabelRole::Note, {"adds to the gradients", {}});
   AddLabel(finding, SpanOf(context, window.step.call.site), LabelRole::Why, {HowOften(window.period), {}});
   finding.help = {"clear the gradients right after the optimizer steps", {}};
-  AddFix(context, window, clear, finding);
+  AddClearFix(context, window, clear, finding);
   sink.push_back(std::move(finding));
 }
 
-void Check(const Context& context, FindingSink& sink) {
+void CheckZeroGradInAccumulation(const Context& context, FindingSink& sink) {
   std::vector<source::Span> seen;
   for (const AccumulationWindow& window : context.accumulation.windows()) {
     for (const objects::GradientEvent& clear : window.clears) {
       const source::Span span = SpanOf(context, clear.call.site);
       if (std::ranges::count(seen, span) > 0) continue;
       seen.push_back(span);
-      Report(context, window, clear.call.site, sink);
+      ReportClear(context, window, clear.call.site, sink);
     }
   }
 }
@@ -66,7 +66,7 @@ void Check(const Context& context, FindingSink& sink) {
 }  // namespace
 
 extern const Rule ZeroGradInAccumulation = {
-    .code = kCode,
+    .code = kAR404,
     .name = "zero-grad-in-accumulation",
     .severity = Severity::Error,
     .on_by_default = false,
@@ -125,7 +125,7 @@ is one step. It is not safe, as code in between may rely on its place.
 
 There is nothing to replay: the ranks agree.
 )md",
-    .check = Check,
+    .check = CheckZeroGradInAccumulation,
     .has_fix = true,
     .fix = Applicability::Unsafe};
 

@@ -19,7 +19,7 @@ namespace fs = std::filesystem;
 constexpr std::string_view kGlooWorker = "allranks-worker-gloo";
 constexpr std::string_view kWheelPath = "nvidia/nccl/lib/libnccl.so.2";
 
-std::string Variable(const char* name) {
+std::string EnvironmentVariable(const char* name) {
   const char* value = std::getenv(name);
   return value == nullptr ? "" : value;
 }
@@ -28,7 +28,7 @@ std::string Variable(const char* name) {
 std::vector<std::string> Inherited(std::initializer_list<const char*> names) {
   std::vector<std::string> env;
   for (const char* name : names) {
-    if (const std::string value = Variable(name); !value.empty())
+    if (const std::string value = EnvironmentVariable(name); !value.empty())
       env.push_back(std::string(name) + "=" + value);
   }
   return env;
@@ -185,7 +185,7 @@ std::vector<std::string> WheelsBelow(const fs::path& prefix) {
 
 // The interpreter that a user gets without naming one; empty: there is none.
 fs::path PythonOnPath() {
-  const std::string all = Variable("PATH");
+  const std::string all = EnvironmentVariable("PATH");
   for (std::string_view rest = all; !rest.empty();) {
     const size_t end = std::min(rest.find(':'), rest.size());
     const fs::path python = fs::path(rest.substr(0, end)) / "python3";
@@ -201,23 +201,23 @@ std::vector<std::string> NcclCandidates(const MachineOptions& options) {
   if (!options.nccl_library.empty()) return {options.nccl_library};
   std::vector<std::string> found;
   for (const char* name : {"ALLRANKS_NCCL_LIB", "VLLM_NCCL_SO_PATH"}) {
-    if (const std::string path = Variable(name); !path.empty()) found.push_back(path);
+    if (const std::string path = EnvironmentVariable(name); !path.empty()) found.push_back(path);
   }
   std::vector<fs::path> prefixes;
   for (const char* name : {"VIRTUAL_ENV", "CONDA_PREFIX"}) {
-    if (const std::string prefix = Variable(name); !prefix.empty()) prefixes.emplace_back(prefix);
+    if (const std::string prefix = EnvironmentVariable(name); !prefix.empty()) prefixes.emplace_back(prefix);
   }
   // PREFIX/bin/python3
   if (!options.python.empty())
     prefixes.insert(prefixes.begin(), fs::path(options.python).parent_path().parent_path());
   std::error_code error;
-  if (const std::string home = Variable("HOME"); !home.empty()) prefixes.push_back(fs::path(home) / ".local");
+  if (const std::string home = EnvironmentVariable("HOME"); !home.empty()) prefixes.push_back(fs::path(home) / ".local");
   if (const fs::path python = PythonOnPath(); options.python.empty() && !python.empty()) prefixes.push_back(python.parent_path().parent_path());
   for (const fs::path& prefix : prefixes) {
     for (const std::string& wheel : WheelsBelow(prefix)) found.push_back(wheel);
   }
   std::vector<fs::path> folders;
-  if (const std::string home = Variable("CUDA_HOME"); !home.empty())
+  if (const std::string home = EnvironmentVariable("CUDA_HOME"); !home.empty())
     folders.push_back(fs::path(home) / "lib64");
   for (const auto& entry : fs::directory_iterator("/usr/local", error)) {
     if (!entry.path().filename().string().starts_with("cuda")) continue;
@@ -260,7 +260,7 @@ Found FindGloo(const MachineOptions& machine, InterruptGuard& interrupt) {
     return found;
   }
   ChildOptions options{.program = worker.string(), .args = {}, .env = Inherited({"LD_LIBRARY_PATH", "LANG"})};
-  const std::string network = machine.network.empty() ? Variable("GLOO_SOCKET_IFNAME") : machine.network;
+  const std::string network = machine.network.empty() ? EnvironmentVariable("GLOO_SOCKET_IFNAME") : machine.network;
   if (machine.is_remote && !network.empty()) options.env.push_back(std::string(kInterfaceVariable) + "=" + network);
   auto launcher = std::make_unique<LocalLauncher>(std::move(options));
   constexpr milliseconds kLimit{10000};

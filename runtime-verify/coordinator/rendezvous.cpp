@@ -25,7 +25,7 @@ constexpr milliseconds kHelloLimit{2000};
 // How long rank 0 may be busy otherwise; and whoever else listens on one of the ports may be silent.
 constexpr milliseconds kReplyLimit{10000};
 constexpr milliseconds kDismissLimit{5000};
-constexpr milliseconds kTick{100};
+constexpr milliseconds kTickOfMeeting{100};
 // Without a token of the user's, for the loopback only.
 constexpr std::string_view kLocalToken = "loopback";
 
@@ -61,7 +61,7 @@ std::string ReadHello(int connection, milliseconds limit) {
   return "";
 }
 
-bool Say(int connection, const std::string& line) {
+bool SayTo(int connection, const std::string& line) {
   const std::string text = line + "\n";
   return send(connection, text.data(), text.size(), MSG_NOSIGNAL) == static_cast<ssize_t>(text.size());
 }
@@ -114,7 +114,7 @@ std::vector<Rendezvous::Guest> Rendezvous::Welcome(const std::string& reply, mil
       return {};
     }
     pollfd waiting{.fd = listener_, .events = POLLIN, .revents = 0};
-    if (poll(&waiting, 1, static_cast<int>(kTick.count())) <= 0) continue;
+    if (poll(&waiting, 1, static_cast<int>(kTickOfMeeting.count())) <= 0) continue;
     const int connection = accept4(listener_, nullptr, nullptr, SOCK_CLOEXEC);
     if (connection < 0) continue;
     std::istringstream hello(ReadHello(connection, kHelloLimit));
@@ -124,7 +124,7 @@ std::vector<Rendezvous::Guest> Rendezvous::Welcome(const std::string& reply, mil
     const bool is_ours =
         hello && magic == kMagic && SameText(token, TokenOf(job_)) && rank > 0 && rank < job_.size;
     // A relay that has given up and come again answers on its last connection only.
-    const bool is_here = is_ours && guests[rank - 1].connection < 0 && Say(connection, reply) &&
+    const bool is_here = is_ours && guests[rank - 1].connection < 0 && SayTo(connection, reply) &&
                          ReadHello(connection, kHelloLimit) == kHere;
     if (!is_here) {
       close(connection);
@@ -185,10 +185,10 @@ int ConnectToJob(const LaunchEnvironment& job, const HostAddress& host, std::str
   for (const uint16_t port : job.ports) {
     const int connection = host.Socket();
     if (host.Connect(connection, port) && !IsOwnEnd(connection) &&
-        Say(connection, std::string(kMagic) + " " + TokenOf(job) + " " + std::to_string(job.rank) + " " +
+        SayTo(connection, std::string(kMagic) + " " + TokenOf(job) + " " + std::to_string(job.rank) + " " +
                             std::to_string(job.local_rank))) {
       *reply = ReadHello(connection, kReplyLimit);
-      if (reply->starts_with(kMagic) && Say(connection, std::string(kHere))) return connection;
+      if (reply->starts_with(kMagic) && SayTo(connection, std::string(kHere))) return connection;
     }
     close(connection);
   }
@@ -200,7 +200,7 @@ bool WriteAll(int descriptor, std::string_view bytes) {
     const ssize_t n = write(descriptor, bytes.data(), bytes.size());
     if (n < 0 && (errno == EINTR || errno == EAGAIN)) {
       pollfd waiting{.fd = descriptor, .events = POLLOUT, .revents = 0};
-      poll(&waiting, 1, static_cast<int>(kTick.count()));
+      poll(&waiting, 1, static_cast<int>(kTickOfMeeting.count()));
       continue;
     }
     if (n <= 0) return false;
@@ -252,7 +252,7 @@ int RunRelay(const LaunchEnvironment& job, const std::vector<Launcher*>& variant
         *error = "rank 0 does not answer at " + job.address;
         break;
       }
-      poll(nullptr, 0, static_cast<int>(kTick.count()));
+      poll(nullptr, 0, static_cast<int>(kTickOfMeeting.count()));
       continue;
     }
     size_t number = 0;

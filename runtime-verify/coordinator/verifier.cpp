@@ -25,7 +25,7 @@ using witness::Witness;
 // The way to run in which the first operation on each communicator makes it.
 constexpr const char* kFirstUse = "nccl first use";
 
-milliseconds Since(Clock::time_point start) {
+milliseconds ElapsedSince(Clock::time_point start) {
   return std::chrono::duration_cast<milliseconds>(Clock::now() - start);
 }
 
@@ -115,7 +115,7 @@ Schedule ControlOf(const Schedule& schedule) {
   return control;
 }
 
-milliseconds Verifier::Left() const { return std::max(options_.budget - Since(start_), milliseconds(0)); }
+milliseconds Verifier::Left() const { return std::max(options_.budget - ElapsedSince(start_), milliseconds(0)); }
 
 Verdict Verifier::Verify(const Witness& original) {
   const Clock::time_point begin = Clock::now();
@@ -144,7 +144,7 @@ Verdict Verifier::Verify(const Witness& original) {
   }
   // Where all go through, how NCCL would hang says nothing.
   if (verdict.effect == Effect::Semantic) verdict.expected = {};
-  verdict.duration = Since(begin);
+  verdict.duration = ElapsedSince(begin);
   return verdict;
 }
 

@@ -20,7 +20,7 @@ constexpr int kLongestPollMs = 16;
 constexpr int kForever = -1;
 
 // The two pipes to the coordinator.
-class Line {
+class LineToCoordinator {
  public:
   // False once the coordinator is gone.
   bool is_open() const { return is_open_; }
@@ -64,7 +64,7 @@ class Line {
 // The store lives with the coordinator.
 class RemoteStore : public Store {
  public:
-  RemoteStore(Line& line, std::deque<Command>& postponed) : line_(line), postponed_(postponed) {}
+  RemoteStore(LineToCoordinator& line, std::deque<Command>& postponed) : line_(line), postponed_(postponed) {}
   void Set(const std::string& key, const std::string& value) override {
     line_.Send({.kind = Event::Kind::Set, .text = "", .key = key, .value = value});
   }
@@ -80,7 +80,7 @@ class RemoteStore : public Store {
   }
 
  private:
-  Line& line_;
+  LineToCoordinator& line_;
   std::deque<Command>& postponed_;
 };
 
@@ -264,7 +264,7 @@ class Worker {
   }
 
   Backend& backend_;
-  Line line_;
+  LineToCoordinator line_;
   std::deque<Command> postponed_;
   RemoteStore store_;
   RankSetup setup_;

@@ -6,6 +6,7 @@ import subprocess
 import sys
 import tempfile
 import unittest
+from concurrent.futures import ThreadPoolExecutor
 
 ALLRANKS = os.path.abspath(sys.argv.pop(1)) if len(sys.argv) > 1 and os.path.exists(sys.argv[1]) else "allranks"
 
@@ -63,5 +64,30 @@ class CliTest(unittest.TestCase):
             self.assertIn(word, lines[0])
 
 
-def main():
-    unittest.main(verbosity=1)
+def cases_of(suite):
+    for part in suite:
+        yield from cases_of(part) if isinstance(part, unittest.TestSuite) else [part]
+
+
+class AtOnce(unittest.TextTestRunner):
+    """Runs so many tests side by side, each in a thread: for those that wait for processes and do nothing meanwhile."""
+
+    def __init__(self, at_once):
+        super().__init__(verbosity=1)
+        self.at_once = at_once
+
+    def run(self, suite):
+        cases = list(cases_of(suite))
+
+        def all_of_them(result):
+            with ThreadPoolExecutor(self.at_once) as pool:
+                for own in pool.map(lambda case: case.run(unittest.TestResult()), cases):
+                    result.testsRun += own.testsRun
+                    for kind in ("failures", "errors", "skipped", "expectedFailures", "unexpectedSuccesses"):
+                        getattr(result, kind).extend(getattr(own, kind))
+
+        return super().run(all_of_them)
+
+
+def main(at_once=1):
+    unittest.main(testRunner=AtOnce(at_once))

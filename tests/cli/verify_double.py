@@ -292,4 +292,4 @@ class Nodes(DoubleTest):
 
 
 if __name__ == "__main__":
-    main()
+    main(at_once=4)

@@ -27,17 +27,14 @@ class Report(VerifyTest):
 
 
 class FixturesTest(VerifyTest):
-    def report(self):
-        text = REPORT.read_text(encoding="utf-8")
-        self.write("report.json", text)
-        return json.loads(text)["findings"]
+    def setUp(self):
+        super().setUp()
+        self.report = json.loads(REPORT.read_text(encoding="utf-8"))
+        self.findings = [finding for finding in self.report["findings"] if finding["witness"]]
 
-    def verdicts(self, *args, double=False):
-        run = self.verify_on_double(CUDA_DOUBLE, NCCL_DOUBLE) if double else self.verify
-        result = run("--output-format", "json", *args, "report.json", timeout=900)
-        self.assertEqual(result.err, "")
-        self.assertEqual(result.code, 1)
-        return [finding["verify"] for finding in json.loads(result.out)["findings"]]
+    def verdicts(self, *args, run=None, shares=1):
+        report = self.report if shares == 1 else {**self.report, "findings": self.findings}
+        return self.verdicts_of(run or self.verify, report, *args, shares=shares)
 
     @staticmethod
     def stuck(verdict):
@@ -55,12 +52,11 @@ class OnSimulator(FixturesTest):
 
         with open(FIXTURES.parent / "witness" / "witness.schema.json", encoding="utf-8") as file:
             validator = jsonschema.Draft202012Validator(json.load(file))
-        for finding in self.report():
-            if finding["witness"]:
-                self.assertEqual([error.message for error in validator.iter_errors(finding["witness"])], [])
+        for finding in self.findings:
+            self.assertEqual([error.message for error in validator.iter_errors(finding["witness"])], [])
 
     def test_all_do_as_they_expect(self):
-        witnesses = [f["witness"] for f in self.report() if f["witness"]]
+        witnesses = [finding["witness"] for finding in self.findings]
         self.assertGreater(len(witnesses), 90)
         for expected, verdict in zip(witnesses, self.verdicts("--backend", "sim"), strict=True):
             with self.subTest(expected["finding"]):
@@ -79,10 +75,9 @@ class OnGloo(FixturesTest):
 
     def test_gloo_agrees_with_the_simulator(self):
         self.needs_gloo()
-        findings = [f for f in self.report() if f["witness"]]
         simulated = self.verdicts("--backend", "sim")
-        run = self.verdicts("--backend", "gloo", "--quiet-time", "0.8")
-        for finding, model, seen in zip(findings, simulated, run, strict=True):
+        run = self.verdicts("--backend", "gloo", "--quiet-time", "0.8", shares=4)
+        for finding, model, seen in zip(self.findings, simulated, run, strict=True):
             with self.subTest(finding["location"]):
                 self.assertEqual(seen["verdict"], model["verdict"], seen)
                 if model["effect"] == "corruption" and self.sizes_differ(finding["witness"]):
@@ -95,10 +90,10 @@ class OnGloo(FixturesTest):
 
 class OnDouble(FixturesTest):
     def test_the_nccl_backend_agrees_with_the_simulator(self):
-        findings = [f for f in self.report() if f["witness"]]
         simulated = self.verdicts("--backend", "sim")
-        run = self.verdicts("--backend", "nccl", "--quiet-time", "1", "--time-budget", "1500", double=True)
-        for finding, model, seen in zip(findings, simulated, run, strict=True):
+        double = self.verify_on_double(CUDA_DOUBLE, NCCL_DOUBLE)
+        run = self.verdicts("--backend", "nccl", "--quiet-time", "1", "--time-budget", "1500", run=double, shares=4)
+        for finding, model, seen in zip(self.findings, simulated, run, strict=True):
             with self.subTest(finding["location"]):
                 self.assertEqual((seen["verdict"], seen["effect"]), (model["verdict"], model["effect"]), seen)
                 self.assertEqual(self.waiting(seen), self.waiting(model))

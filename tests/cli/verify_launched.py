@@ -132,7 +132,7 @@ class Launched(VerifyTest):
         thread.start()
         while thread.is_alive():
             seen |= self.listened()
-            time.sleep(0.02)
+            time.sleep(0.1)
         return results, seen
 
     @staticmethod
@@ -166,4 +166,4 @@ class Launched(VerifyTest):
 
 
 if __name__ == "__main__":
-    main()
+    main(at_once=4)

@@ -6,6 +6,7 @@ import pathlib
 import shutil
 import time
 import uuid
+from concurrent.futures import ThreadPoolExecutor
 
 from support import CliTest
 
@@ -47,6 +48,22 @@ class VerifyTest(CliTest):
         env = {"LANG": self.mark, "LC_ALL": "C.UTF-8", "LD_LIBRARY_PATH": str(self.root), "CUDA_VISIBLE_DEVICES": injected}
         return lambda *args, **options: self.run_allranks("verify", "--nccl-lib", self.root / "libnccl.so.2", *args, env=env, **options)
 
+    def verdicts_of(self, run, report, *args, shares=1):
+        """What `run`, one of the two above, says of each finding. Ranks that hang are waited for: the shares wait at once."""
+        findings = report["findings"]
+        size = -(-len(findings) // shares)
+
+        def of_share(begin):
+            name = f"report_{uuid.uuid4().hex}.json"
+            self.write(name, json.dumps({**report, "findings": findings[begin:begin + size]}))
+            result = run("--output-format", "json", *args, name, timeout=900)
+            self.assertEqual(result.err, "")
+            self.assertIn(result.code, (0, 1))
+            return [finding["verify"] for finding in json.loads(result.out)["findings"]]
+
+        with ThreadPoolExecutor(shares) as pool:
+            return [verdict for share in pool.map(of_share, range(0, len(findings), size)) for verdict in share]
+
     def check_fixtures(self):
         """The report of all fixtures. Sanitizers make Clang slow."""
         args = ["check", "--output-format", "json", "--isolated", "--no-cache", FIXTURES]
@@ -72,4 +89,4 @@ class VerifyTest(CliTest):
         end = time.monotonic() + seconds
         while not condition():
             self.assertLess(time.monotonic(), end, "waited in vain")
-            time.sleep(0.02)
+            time.sleep(0.1)

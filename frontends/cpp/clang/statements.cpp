@@ -5,7 +5,7 @@ namespace allranks::cpp {
 namespace {
 
 // A level of C++ makes at most three of the IR: the statement, its expression, a call in it.
-constexpr uint32_t kDeepest = ir::kMaxLoweredDepth / 4;
+constexpr uint32_t kDeepestStatement = ir::kMaxLoweredDepth / 4;
 
 // Whether a `break` or `continue` of this loop or switch stands in a statement.
 bool Leaves(const clang::Stmt* stmt, bool breaks, bool continues) {
@@ -94,9 +94,9 @@ void FunctionLowering::Flush(Stmts* out) {
 
 void FunctionLowering::Append(const clang::Stmt* stmt, Stmts* out) {
   if (stmt == nullptr) return;
-  if (depth_ >= kDeepest) {
+  if (depth_ >= kDeepestStatement) {
     const ir::Range range = At(*stmt);
-    builder_.AddProblem(ir::ProblemKind::Limit, range, "nesting deeper than " + std::to_string(kDeepest) + " levels");
+    builder_.AddProblem(ir::ProblemKind::Limit, range, "nesting deeper than " + std::to_string(kDeepestStatement) + " levels");
     out->push_back(builder_.OpaqueStmt(range, {}));
     return;
   }

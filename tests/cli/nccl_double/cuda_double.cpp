@@ -11,6 +11,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <deque>
+#include <dlfcn.h>
 #include <fcntl.h>
 #include <functional>
 #include <mutex>
@@ -90,8 +91,10 @@ int cuDeviceGetAttribute(int* value, int attribute, int) {
 int cuDevicePrimaryCtxRetain(void** context, int device) {
   *context = reinterpret_cast<void*>(static_cast<intptr_t>(device) + 1);
   if (!Injected("exclusive")) return 0;
-  // The first process of the user has it until it ends.
-  const std::string path = "/tmp/allranks_double_" + std::to_string(getuid()) + "_" + std::to_string(device);
+  // The first process that uses this copy of the library has it until it ends: tests run side by side.
+  Dl_info own{};
+  dladdr(reinterpret_cast<void*>(&cuInit), &own);
+  const std::string path = std::string(own.dli_fname) + "." + std::to_string(device);
   const int lock = open(path.c_str(), O_CREAT | O_RDWR | O_CLOEXEC, 0600);
   return flock(lock, LOCK_EX | LOCK_NB) == 0 ? 0 : kDeviceUnavailable;
 }
