@@ -70,7 +70,8 @@ def cases_of(suite):
 
 
 class AtOnce(unittest.TextTestRunner):
-    """Runs so many tests side by side, each in a thread: for those that wait for processes and do nothing meanwhile."""
+    """Runs so many tests side by side, each in a thread: for those that wait for processes and do nothing meanwhile. Such
+    have no setUpClass."""
 
     def __init__(self, at_once):
         super().__init__(verbosity=1)
@@ -90,4 +91,4 @@ class AtOnce(unittest.TextTestRunner):
 
 
 def main(at_once=1):
-    unittest.main(testRunner=AtOnce(at_once))
+    unittest.main(testRunner=AtOnce(at_once) if at_once > 1 else None)
