@@ -1,5 +1,7 @@
 #include "rules/collectives/difference_finding.h"
 
+#include <algorithm>
+
 #include <fmt/format.h>
 
 #include "analyzer/variation/axes_text.h"
@@ -266,12 +268,44 @@ bool IsImplied(knowledge::OpClass op_class) {
          op_class == knowledge::OpClass::Destroy;
 }
 
+namespace {
+
+// What a call hands over: a class, or a function.
+bool IsHandedOver(const Context& context, variation::ValueKind kind, uint32_t index) {
+  for (uint32_t m = 0; m < context.program.modules.size(); ++m) {
+    const ir::ModuleId module_id{m};
+    const ir::Module& module = context.program.modules[module_id];
+    for (const ir::ExprId call : context.index.ExprsOf(module_id, ir::ExprKind::Call)) {
+      for (uint32_t i = 0; i < ir::ArgCount(module, module[call]); ++i) {
+        const variation::ValueId value = context.facts.value(module_id, ir::ArgAt(module, module[call], i).value);
+        if (value && context.values[value].kind == kind && context.values[value].a == index) return true;
+      }
+    }
+  }
+  return false;
+}
+
+// `server.add_resource(Handler)`: the same operation stands in a function that nothing here calls, and that a library is
+// handed. The ranks that seem to lack it may run the library meanwhile.
+bool MayComeFromCallback(const Context& context, const Difference& difference) {
+  return std::ranges::any_of(context.index.known_calls(), [&](const objects::KnownCall& call) {
+    if (!call.entry->has_operation || context.program.text(call.entry->name) != difference.culprit.name) return false;
+    if (!context.index.CallersOf(call.function).empty()) return false;
+    const binding::ClassId owner = context.program.funcs[call.function].owner;
+    return owner ? IsHandedOver(context, variation::ValueKind::Class, owner.index)
+                 : IsHandedOver(context, variation::ValueKind::Function, call.function.index);
+  });
+}
+
+}  // namespace
+
 Finding FindingOf(const Context& context, const Difference& difference, std::string_view code,
                   findings::Text message, findings::Text help) {
   findings::Assumptions assumptions = difference.assumptions | context.launch.AssumedOf(FunctionOf(context, difference));
   if (context.differences.made_up_for.contains(&difference)) assumptions.Add(findings::Assumption::LastStep);
   if (context.differences.of_unseen_strategies.contains(&difference)) assumptions.Add(findings::Assumption::StrategyUnseen);
   if (HasNoSource(context, difference)) assumptions.Add(findings::Assumption::ValueNotTraced);
+  if (!difference.is_own && MayComeFromCallback(context, difference)) assumptions.Add(findings::Assumption::BoundReached);
   const bool is_of_files = assumptions.has(findings::Assumption::FilesDiffer);
   if (is_of_files && !context.differences.of_changing_files.contains(&difference)) assumptions.Add(findings::Assumption::FilesUnwritten);
   Finding finding{.code = code,
