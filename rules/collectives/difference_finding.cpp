@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "analyzer/variation/axes_text.h"
+#include "rules/finding_parts.h"
 
 namespace allranks::rules {
 namespace {
@@ -270,7 +271,14 @@ bool IsImplied(knowledge::OpClass op_class) {
 
 namespace {
 
-// What a call hands over: a class, or a function.
+// Whether a call is one of a function or class of the project: what it is handed is followed there.
+bool IsFollowed(const Context& context, ir::ModuleId module, ir::ExprId call) {
+  const FuncId function = FunctionAround(context, module, call);
+  const variation::CallFact* fact = function ? context.facts.call(function, call) : nullptr;
+  return fact != nullptr && fact->function;
+}
+
+// Whether something that is not of this project is handed a class, or a function.
 bool IsHandedOver(const Context& context, variation::ValueKind kind, uint32_t index) {
   for (uint32_t m = 0; m < context.program.modules.size(); ++m) {
     const ir::ModuleId module_id{m};
@@ -278,19 +286,20 @@ bool IsHandedOver(const Context& context, variation::ValueKind kind, uint32_t in
     for (const ir::ExprId call : context.index.ExprsOf(module_id, ir::ExprKind::Call)) {
       for (uint32_t i = 0; i < ir::ArgCount(module, module[call]); ++i) {
         const variation::ValueId value = context.facts.value(module_id, ir::ArgAt(module, module[call], i).value);
-        if (value && context.values[value].kind == kind && context.values[value].a == index) return true;
+        const bool is_it = value && context.values[value].kind == kind && context.values[value].a == index;
+        if (is_it && !IsFollowed(context, module_id, call)) return true;
       }
     }
   }
   return false;
 }
 
-// `server.add_resource(Handler)`: the same operation stands in a function that nothing here calls, and that a library is
+// `server.add_resource(Handler)`: the same operation stands in another function that nothing here calls, and that a library is
 // handed. The ranks that seem to lack it may run the library meanwhile.
 bool MayComeFromCallback(const Context& context, const Difference& difference) {
   return std::ranges::any_of(context.index.known_calls(), [&](const objects::KnownCall& call) {
     if (!call.entry->has_operation || context.program.text(call.entry->name) != difference.culprit.name) return false;
-    if (!context.index.CallersOf(call.function).empty()) return false;
+    if (call.function == difference.culprit.function || !context.index.CallersOf(call.function).empty()) return false;
     const binding::ClassId owner = context.program.funcs[call.function].owner;
     return owner ? IsHandedOver(context, variation::ValueKind::Class, owner.index)
                  : IsHandedOver(context, variation::ValueKind::Function, call.function.index);
