@@ -248,14 +248,10 @@ class Describer {
   }
 
   // Somebody made it of a rank, far from here, or it hangs on settings as well: that it still tells ranks apart is hearsay.
-  // So is a test in Python that cannot be evaluated: tables and lists that were made with a rank in hand are mostly alike on all
-  // ranks (docs/precision.md). C and C++ keep ranks in numbers, and rounds are counted.
   void AddOfRank(ValueId decided_by, Assumptions* assumed) const {
     assumed->Add(Assumption::OwnValue);
     if (!decided_by) return;
-    const bool is_python = state_.program.module_of(evidence_.function).language == ir::Language::Python;
-    const bool is_opaque = is_python && traces_[evidence_.node].kind == TraceKind::Choice;
-    const bool is_known = !is_opaque && !HangsOnSettings(state_.values, decided_by) && IsMadeOfRanks(state_.values, decided_by);
+    const bool is_known = !HangsOnSettings(state_.values, decided_by) && IsMadeOfRanks(state_.values, decided_by);
     if (!is_known) assumed->Add(Assumption::RankUnproven);
   }
 
