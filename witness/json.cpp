@@ -146,13 +146,14 @@ void ReadRoot(JsonReader& reader, const Json& root, const Bounds& bounds, Witnes
 bool Keep(int depth, Json::parse_event_t event, Json& parsed, std::vector<std::vector<std::string>>& keys,
           std::string& error) {
   using Event = Json::parse_event_t;
-  if (depth > kDeepest && error.empty())
-    error = "nesting deeper than " + std::to_string(kDeepest) + " levels";
+  // What is wrong is known: the rest of a long text costs no more than its reading.
+  if (!error.empty()) return false;
+  if (depth > kDeepest) error = "nesting deeper than " + std::to_string(kDeepest) + " levels";
   if (event == Event::object_start) keys.emplace_back();
   if (event == Event::object_end && !keys.empty()) keys.pop_back();
   if (event == Event::key && !keys.empty()) {
     const std::string& key = parsed.get_ref<const std::string&>();
-    if (std::find(keys.back().begin(), keys.back().end(), key) != keys.back().end() && error.empty()) {
+    if (std::find(keys.back().begin(), keys.back().end(), key) != keys.back().end()) {
       error = "key `" + key.substr(0, 80) + "` stands there twice";
     }
     keys.back().push_back(key);

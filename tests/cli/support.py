@@ -78,16 +78,25 @@ class AtOnce(unittest.TextTestRunner):
         self.at_once = at_once
 
     def run(self, suite):
-        cases = list(cases_of(suite))
+        is_alone = lambda case: getattr(getattr(case, case.id().rsplit(".", 1)[1]), "is_alone", False)
+        cases = sorted(cases_of(suite), key=is_alone)
+        together = sum(not is_alone(case) for case in cases)
 
         def all_of_them(result):
-            with ThreadPoolExecutor(self.at_once) as pool:
-                for own in pool.map(lambda case: case.run(unittest.TestResult()), cases):
-                    result.testsRun += own.testsRun
-                    for kind in ("failures", "errors", "skipped", "expectedFailures", "unexpectedSuccesses"):
-                        getattr(result, kind).extend(getattr(own, kind))
+            for part, at_once in ((cases[:together], self.at_once), (cases[together:], 1)):
+                with ThreadPoolExecutor(at_once) as pool:
+                    for own in pool.map(lambda case: case.run(unittest.TestResult()), part):
+                        result.testsRun += own.testsRun
+                        for kind in ("failures", "errors", "skipped", "expectedFailures", "unexpectedSuccesses"):
+                            getattr(result, kind).extend(getattr(own, kind))
 
         return super().run(all_of_them)
+
+
+def alone(test):
+    """One that needs the whole machine: AtOnce runs it when the others are done."""
+    test.is_alone = True
+    return test
 
 
 def main(at_once=1):

@@ -11,7 +11,7 @@ import subprocess
 import sys
 
 import support
-from support import main
+from support import alone, main
 from verify_support import VerifyTest, op
 
 NCCL_DOUBLE, CUDA_DOUBLE = sys.argv.pop(), sys.argv.pop()
@@ -234,6 +234,7 @@ class Devices(DoubleTest):
 
 
 class Job(DoubleTest):
+    @alone
     def test_many_ranks(self):
         """ALLRANKS_LAUNCHED_RANKS=512 tries as many; they take a minute on an idle machine of two cores."""
         ranks = int(os.environ.get("ALLRANKS_LAUNCHED_RANKS", "96"))

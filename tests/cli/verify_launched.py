@@ -11,7 +11,7 @@ import threading
 import time
 
 import support
-from support import main
+from support import alone, main
 from verify_support import VerifyTest, op
 
 LAUNCHERS = [("RANK", "WORLD_SIZE", "LOCAL_RANK"),
@@ -76,6 +76,7 @@ class Launched(VerifyTest):
             self.wait_for(lambda: not self.processes())
             self.port += 20
 
+    @alone
     def test_a_job_of_64_ranks(self):
         self.witness_file([op("a")], [])
         results = self.launch(64, "w.json", "--quiet-time", "3")
