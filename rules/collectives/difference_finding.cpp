@@ -278,15 +278,15 @@ bool IsFollowed(const Context& context, ir::ModuleId module, ir::ExprId call) {
   return fact != nullptr && fact->function;
 }
 
-// Whether something that is not of this project is handed a class, or a function.
-bool IsHandedOver(const Context& context, variation::ValueKind kind, uint32_t index) {
+// Whether something that is not of this project is handed a class.
+bool IsHandedOver(const Context& context, binding::ClassId class_id) {
   for (uint32_t m = 0; m < context.program.modules.size(); ++m) {
     const ir::ModuleId module_id{m};
     const ir::Module& module = context.program.modules[module_id];
     for (const ir::ExprId call : context.index.ExprsOf(module_id, ir::ExprKind::Call)) {
       for (uint32_t i = 0; i < ir::ArgCount(module, module[call]); ++i) {
         const variation::ValueId value = context.facts.value(module_id, ir::ArgAt(module, module[call], i).value);
-        const bool is_it = value && context.values[value].kind == kind && context.values[value].a == index;
+        const bool is_it = value && context.values[value].kind == variation::ValueKind::Class && context.values[value].a == class_id.index;
         if (is_it && !IsFollowed(context, module_id, call)) return true;
       }
     }
@@ -294,15 +294,15 @@ bool IsHandedOver(const Context& context, variation::ValueKind kind, uint32_t in
   return false;
 }
 
-// `server.add_resource(Handler)`: the same operation stands in another function that nothing here calls, and that a library is
-// handed. The ranks that seem to lack it may run the library meanwhile.
+// `server.add_resource(Handler)`: the same operation stands in a method, in the file, that nothing calls and whose class a library
+// is handed. The ranks that seem to lack it may run the library meanwhile.
 bool MayComeFromCallback(const Context& context, const Difference& difference) {
+  const ir::ModuleId module = context.program.funcs[difference.culprit.function].module;
   return std::ranges::any_of(context.index.known_calls(), [&](const objects::KnownCall& call) {
-    if (!call.entry->has_operation || context.program.text(call.entry->name) != difference.culprit.name) return false;
-    if (call.function == difference.culprit.function || !context.index.CallersOf(call.function).empty()) return false;
-    const binding::ClassId owner = context.program.funcs[call.function].owner;
-    return owner ? IsHandedOver(context, variation::ValueKind::Class, owner.index)
-                 : IsHandedOver(context, variation::ValueKind::Function, call.function.index);
+    const binding::Func& func = context.program.funcs[call.function];
+    if (!func.owner || func.module != module || !call.entry->has_operation || call.function == difference.culprit.function) return false;
+    return context.program.text(call.entry->name) == difference.culprit.name && context.index.CallersOf(call.function).empty() &&
+           IsHandedOver(context, func.owner);
   });
 }
 

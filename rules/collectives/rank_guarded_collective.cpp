@@ -76,8 +76,8 @@ if dist.get_rank() == 0:
 * The condition is the same on every rank: `world_size > 1`, `is_initialized()`, a command-line argument, a
   value that was reduced or broadcast before.
 * The condition is membership of the group that the operation names.
-* A library is handed a class or a function of the project that issues the same operation and that nothing
-  here calls, as the handler of a server is: the ranks that seem to lack it may run that meanwhile.
+* A library is handed a class of the file, and a method of it that nothing calls issues the same operation, as
+  the handler of a server does: the ranks that seem to lack it may run that meanwhile.
 * The way there needs a setting to have two values at once: `mode == "train"` around a test that holds for
   `mode == "eval"`.
 * The condition varies along a direction that the group does not span: a pipeline-stage test around a
