@@ -87,6 +87,12 @@ FuncId FunctionAround(const Context& context, ir::ModuleId module, ir::ExprId ex
   return stmt ? context.index.FunctionOf(module, stmt) : FuncId::None();
 }
 
+FuncId CalledFunction(const Context& context, ir::ModuleId module, ir::ExprId call) {
+  const FuncId caller = FunctionAround(context, module, call);
+  const variation::CallFact* fact = caller ? context.facts.call(caller, call) : nullptr;
+  return fact != nullptr ? fact->function : FuncId::None();
+}
+
 namespace {
 
 // `isinstance(model, DDP)`, `type(model) in (...)`.
@@ -99,11 +105,10 @@ bool AsksForKind(const Context& context, ir::ModuleId module_id, ir::ExprId call
 
 // A helper of the project that asks it: `is_parallel(model)`.
 bool CallsOneThatAsks(const Context& context, ir::ModuleId module_id, ir::ExprId call) {
-  const FuncId caller = FunctionAround(context, module_id, call);
-  const variation::CallFact* fact = caller ? context.facts.call(caller, call) : nullptr;
-  if (fact == nullptr || !fact->function) return false;
-  const ir::ModuleId other = context.program.funcs[fact->function].module;
-  const ir::Function& helper = context.program.function(fact->function);
+  const FuncId called = CalledFunction(context, module_id, call);
+  if (!called) return false;
+  const ir::ModuleId other = context.program.funcs[called].module;
+  const ir::Function& helper = context.program.function(called);
   return std::ranges::any_of(context.index.ExprsOf(other, ir::ExprKind::Call), [&](ir::ExprId id) {
     const ir::Expr& expr = context.program.modules[other][id];
     return expr.begin >= helper.begin && expr.end <= helper.end && AsksForKind(context, other, id);

@@ -33,6 +33,8 @@ std::string Quoted(const Context& context, const objects::Site& site);
 std::string TextWithOrigins(const Context& context, const objects::Site& site);
 // The function in whose body an expression of a module stands; none in defaults and decorators.
 FuncId FunctionAround(const Context& context, ir::ModuleId module, ir::ExprId expr);
+// The function of the project that a call runs; none if it is another's, or not known.
+FuncId CalledFunction(const Context& context, ir::ModuleId module, ir::ExprId call);
 // Whether a test is one of a type or of an attribute (`hasattr`, `isinstance`, a helper that asks so), and whether such a test stands
 // on the way to a place; of this object, if one is given.
 bool AsksForAttribute(const Context& context, const objects::Guard& guard, variation::ValueId object = {});

@@ -385,6 +385,7 @@ class Solver {
     }
     return false;
   }
+
   // From callers to callees.
   void Descend(std::vector<RunSet>& sets) {
     std::vector<uint32_t> work;

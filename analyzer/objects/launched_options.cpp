@@ -69,7 +69,7 @@ bool LaunchedOptions::IsAlways(ir::ModuleId module, ValueId value, int64_t numbe
       return is_always(kids[1]) && is_always(kids[2]);
     }
     case ValueKind::Derived:
-      return node.kid_count == 1 && HasDefault(module, facts_.values_store.OperationOf(node.a), number);
+      return HasDefault(module, value, number);
     default:
       return false;
   }
@@ -116,17 +116,11 @@ bool LaunchedOptions::Allows(const Declaration& declaration, ValueId wanted) con
   return declaration.usual && !values_.IsNone(declaration.usual) && (!is_text(declaration.usual) || declaration.usual == wanted);
 }
 
-bool LaunchedOptions::HasDefault(ir::ModuleId module, base::NameId name, int64_t number) const {
-  const auto declared = name ? declared_.find(name) : declared_.end();
-  if (declared == declared_.end()) return false;
-  const std::vector<ir::ModuleId> near = neighbourhood_.Of(module);
-  bool is_found = false;
-  for (const Declaration& each : declared->second) {
-    if (std::ranges::count(near, each.module) == 0) continue;
-    if (values_.Int(each.usual) != number) return false;
-    is_found = true;
-  }
-  return is_found && !IsGivenElse(module, program_.text(name), number);
+bool LaunchedOptions::HasDefault(ir::ModuleId module, ValueId value, int64_t number) const {
+  const std::vector<Declaration> declarations = DeclarationsOf(module, value);
+  const auto is_usual = [&](const Declaration& each) { return values_.Int(each.usual) == number; };
+  return !declarations.empty() && std::ranges::all_of(declarations, is_usual) &&
+         !IsGivenElse(module, program_.text(facts_.values_store.OperationOf(facts_.values_store[value].a)), number);
 }
 
 bool LaunchedOptions::IsGivenElse(ir::ModuleId module, std::string_view name, int64_t number) const {

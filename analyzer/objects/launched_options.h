@@ -38,7 +38,7 @@ class LaunchedOptions {
   std::vector<ValueId> Passed(FuncId function, uint32_t param) const;
   void AddCall(ir::ModuleId module, ir::ExprId call);
   void AddFields(ir::ModuleId module);
-  bool HasDefault(ir::ModuleId module, base::NameId name, int64_t number) const;
+  bool HasDefault(ir::ModuleId module, ValueId value, int64_t number) const;
   bool IsGivenElse(ir::ModuleId module, std::string_view name, int64_t number) const;
 
   struct Declaration {

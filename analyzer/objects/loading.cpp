@@ -51,11 +51,13 @@ void Loading::AddForLoops(ir::ModuleId module_id) {
     if (module[id].kind != ir::StmtKind::For) continue;
     const ir::ExprId iterable = ir::AssignedOf(module[id]);
     const ValueId value = facts_.value(module_id, iterable);
-    AddLoopsByCaller({.iterable = {index_.FunctionOf(module_id, id), iterable}, .loop = id, .loader = {}, .hands_on = YieldsIn(module_id, id)}, value);
+    LoaderLoop loop{.iterable = {index_.FunctionOf(module_id, id), iterable}, .loop = id, .loader = {}, .hands_on = YieldsIn(module_id, id)};
+    AddLoopsByCaller(loop, value);
     for (const ValueId loader : LoadersIn(value)) {
       // `for part in data[0]`, `range(len(loader))`: over what a loader yields, or as often as it yields something.
       if (TakesApart(module_id, iterable) && std::ranges::count(values_.Leaves(value), loader) == 0) continue;
-      loops_.push_back({.iterable = {index_.FunctionOf(module_id, id), iterable}, .loop = id, .loader = loader, .hands_on = YieldsIn(module_id, id)});
+      loop.loader = loader;
+      loops_.push_back(loop);
     }
   }
 }

@@ -25,7 +25,7 @@ bool NeverReached::Is(FuncId function, ir::StmtId stmt, std::vector<FuncId>& on_
   constexpr size_t kLongestWay = 8;
   if (IsExcluded(function, stmt)) return true;
   const std::span<const Site> callers = index_.CallersOf(function);
-  if (callers.empty() && IsUnused(function)) return true;
+  if (IsUnused(function)) return true;
   if (callers.empty() || on_way.size() == kLongestWay || std::ranges::count(on_way, function) > 0) return false;
   on_way.push_back(function);
   const bool is_never = std::ranges::all_of(callers, [&](const Site& caller) {
@@ -36,11 +36,9 @@ bool NeverReached::Is(FuncId function, ir::StmtId stmt, std::vector<FuncId>& on_
   return is_never;
 }
 
-// A plain function of a script, and neither code nor text (`"train:main"`) speaks of it.
+// Of a script: nothing calls it, and neither code nor text (`"train:main"`) speaks of it.
 bool NeverReached::IsUnused(FuncId function) const {
-  const binding::Func& func = program_.funcs[function];
-  const bool is_plain = func.function != ir::kTopLevel && !func.owner && !func.parent && program_.function(function).decorators.empty();
-  if (!is_plain || !MainOf(program_, func.module)) return false;
+  if (!index_.IsCalledByNobody(function) || !MainOf(program_, program_.funcs[function].module)) return false;
   const base::NameId name = program_.function(function).name;
   return std::ranges::none_of(program_.modules, [&](const ir::Module& module) {
     if (std::ranges::count(module.imports, name, &ir::Import::name) > 0) return true;

@@ -94,6 +94,12 @@ ir::ExprId ProgramIndex::ArgExpr(const KnownCall& call, std::string_view param) 
   return ir::ExprId::None();
 }
 
+bool ProgramIndex::IsCalledByNobody(FuncId function) const {
+  const binding::Func& func = program_.funcs[function];
+  const bool is_plain = func.function != ir::kTopLevel && !func.owner && !func.parent && program_.function(function).decorators.empty();
+  return is_plain && callers_[function].empty();
+}
+
 ir::StmtId ProgramIndex::StatementOf(const Site& site) const {
   return tree(program_.funcs[site.function].module).StatementOf(site.expr);
 }

@@ -112,13 +112,6 @@ std::optional<RankSet> RanksThatFill(const ProgramIndex& index, const variation:
   return is_left_out && !ranks.empty() ? std::optional(ranks) : std::nullopt;
 }
 
-// A plain function of a file, without decorators that may enter it into a table, and that nothing calls.
-bool IsCalledByNobody(const binding::Program& program, const ProgramIndex& index, FuncId function) {
-  const binding::Func& func = program.funcs[function];
-  const bool is_plain = func.function != ir::kTopLevel && !func.owner && !func.parent && program.function(function).decorators.empty();
-  return is_plain && index.CallersOf(function).empty();
-}
-
 }  // namespace
 
 Reach::Reach(const binding::Program& program, const knowledge::Knowledge& knowledge, const variation::Facts& facts,
@@ -416,7 +409,7 @@ RankSet Reach::RanksOfCallers(FuncId function, const traces::World& world, Walk&
   // What nobody calls says nothing of who comes, where others call it.
   const auto is_unused = [&](const Site& caller) {
     const bool makes_job = launch_ != nullptr && launch_->MakesJob(caller.function);
-    return !makes_job && handed_over_[caller.function.index].empty() && IsCalledByNobody(program_, index_, caller.function);
+    return !makes_job && handed_over_[caller.function.index].empty() && index_.IsCalledByNobody(caller.function);
   };
   if (!std::ranges::all_of(callers, is_unused)) std::erase_if(callers, is_unused);
   if (callers.empty() || std::ranges::find(walk.on_way, function) != walk.on_way.end()) return RankSet::All(world.size());

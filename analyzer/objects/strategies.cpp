@@ -191,7 +191,7 @@ bool IsConfigured(const binding::Program& program, const Strategy& strategy, std
 // Scripts of which lines start one process, with a rank's environment or without: a configuration that none of them
 // names, and what a library that they use is able to do, say nothing of them. A launcher may read a configuration that
 // is not here.
-std::vector<bool> StartedFunctions(const binding::Program& program, std::span<const LaunchLine> lines) {
+std::vector<bool> StartedScripts(const binding::Program& program, std::span<const LaunchLine> lines) {
   std::vector<bool> started(program.modules.size());
   for (uint32_t m = 0; m < started.size(); ++m) {
     bool is_named = false;
@@ -214,7 +214,7 @@ Strategies::Strategies(const binding::Program& program, const knowledge::Knowled
   const binding::Neighbourhood neighbourhood(program);
   std::vector<Shown> shown;
   for (uint32_t m = 0; m < program.modules.size(); ++m) shown.push_back(reader.Read(ir::ModuleId{m}));
-  const std::vector<bool> started = StartedFunctions(program, lines);
+  const std::vector<bool> started = StartedScripts(program, lines);
   for (const Strategy& strategy : knowledge.strategies()) {
     std::vector<bool> shows(shown.size());
     for (uint32_t m = 0; m < shown.size(); ++m) shows[m] = !IsTestFile(program, ir::ModuleId{m}) && reader.Uses(shown[m], strategy);

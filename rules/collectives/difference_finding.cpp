@@ -209,6 +209,34 @@ void AddRepeats(const Context& context, const Difference& difference, Finding& f
   }
 }
 
+// Whether something that is not of this project is handed a class.
+bool IsHandedOver(const Context& context, binding::ClassId class_id) {
+  for (uint32_t m = 0; m < context.program.modules.size(); ++m) {
+    const ir::ModuleId module_id{m};
+    const ir::Module& module = context.program.modules[module_id];
+    for (const ir::ExprId call : context.index.ExprsOf(module_id, ir::ExprKind::Call)) {
+      for (uint32_t i = 0; i < ir::ArgCount(module, module[call]); ++i) {
+        const variation::ValueId value = context.facts.value(module_id, ir::ArgAt(module, module[call], i).value);
+        const bool is_it = value && context.values[value].kind == variation::ValueKind::Class && context.values[value].a == class_id.index;
+        if (is_it && !CalledFunction(context, module_id, call)) return true;
+      }
+    }
+  }
+  return false;
+}
+
+// `server.add_resource(Handler)`: the same operation stands in a method, in the file, that nothing calls and whose class a library
+// is handed. The ranks that seem to lack it may run the library meanwhile.
+bool MayComeFromCallback(const Context& context, const Difference& difference) {
+  const ir::ModuleId module = context.program.funcs[difference.culprit.function].module;
+  return std::ranges::any_of(context.index.known_calls(), [&](const objects::KnownCall& call) {
+    const binding::Func& func = context.program.funcs[call.function];
+    if (!func.owner || func.module != module || !call.entry->has_operation || call.function == difference.culprit.function) return false;
+    return context.program.text(call.entry->name) == difference.culprit.name && context.index.CallersOf(call.function).empty() &&
+           IsHandedOver(context, func.owner);
+  });
+}
+
 }  // namespace
 
 variation::FuncId FunctionOf(const Context& context, const Difference& difference) {
@@ -268,45 +296,6 @@ bool IsImplied(knowledge::OpClass op_class) {
   return op_class == knowledge::OpClass::Implicit || op_class == knowledge::OpClass::Init ||
          op_class == knowledge::OpClass::Destroy;
 }
-
-namespace {
-
-// Whether a call is one of a function or class of the project: what it is handed is followed there.
-bool IsFollowed(const Context& context, ir::ModuleId module, ir::ExprId call) {
-  const FuncId function = FunctionAround(context, module, call);
-  const variation::CallFact* fact = function ? context.facts.call(function, call) : nullptr;
-  return fact != nullptr && fact->function;
-}
-
-// Whether something that is not of this project is handed a class.
-bool IsHandedOver(const Context& context, binding::ClassId class_id) {
-  for (uint32_t m = 0; m < context.program.modules.size(); ++m) {
-    const ir::ModuleId module_id{m};
-    const ir::Module& module = context.program.modules[module_id];
-    for (const ir::ExprId call : context.index.ExprsOf(module_id, ir::ExprKind::Call)) {
-      for (uint32_t i = 0; i < ir::ArgCount(module, module[call]); ++i) {
-        const variation::ValueId value = context.facts.value(module_id, ir::ArgAt(module, module[call], i).value);
-        const bool is_it = value && context.values[value].kind == variation::ValueKind::Class && context.values[value].a == class_id.index;
-        if (is_it && !IsFollowed(context, module_id, call)) return true;
-      }
-    }
-  }
-  return false;
-}
-
-// `server.add_resource(Handler)`: the same operation stands in a method, in the file, that nothing calls and whose class a library
-// is handed. The ranks that seem to lack it may run the library meanwhile.
-bool MayComeFromCallback(const Context& context, const Difference& difference) {
-  const ir::ModuleId module = context.program.funcs[difference.culprit.function].module;
-  return std::ranges::any_of(context.index.known_calls(), [&](const objects::KnownCall& call) {
-    const binding::Func& func = context.program.funcs[call.function];
-    if (!func.owner || func.module != module || !call.entry->has_operation || call.function == difference.culprit.function) return false;
-    return context.program.text(call.entry->name) == difference.culprit.name && context.index.CallersOf(call.function).empty() &&
-           IsHandedOver(context, func.owner);
-  });
-}
-
-}  // namespace
 
 Finding FindingOf(const Context& context, const Difference& difference, std::string_view code,
                   findings::Text message, findings::Text help) {
