@@ -1,6 +1,7 @@
 #include "analyzer/traces/conditions.h"
 
 #include <algorithm>
+#include <array>
 #include <unordered_set>
 #include <vector>
 
@@ -48,10 +49,9 @@ ValueId GroupItself(const variation::ValueStore& values, ValueId group) {
   return group;
 }
 
-// Whether `holds` of a value and of everything it is made of, its parts as far as they `count`; each is asked once, however
-// often it occurs.
-template <class Holds, class Counts>
-bool EveryPart(const variation::ValueStore& values, ValueId whole, Holds holds, Counts counts) {
+// Whether `holds` of a value and of everything it is made of; each is asked once, however often it occurs.
+template <class Holds>
+bool EveryPart(const variation::ValueStore& values, ValueId whole, Holds holds) {
   std::unordered_set<uint32_t> seen = {whole.index};
   std::vector<ValueId> work = {whole};
   while (!work.empty()) {
@@ -59,15 +59,10 @@ bool EveryPart(const variation::ValueStore& values, ValueId whole, Holds holds, 
     work.pop_back();
     if (!holds(part)) return false;
     for (const ValueId kid : values.Kids(part)) {
-      if (kid && counts(kid) && seen.insert(kid.index).second) work.push_back(kid);
+      if (kid && seen.insert(kid.index).second) work.push_back(kid);
     }
   }
   return true;
-}
-
-template <class Holds>
-bool EveryPart(const variation::ValueStore& values, ValueId whole, Holds holds) {
-  return EveryPart(values, whole, holds, [](ValueId) { return true; });
 }
 
 // Whether nothing is known of what a value is, whichever object it is of.
@@ -86,10 +81,15 @@ bool IsOpen(const variation::ValueStore& values, ValueId id, int depth) {
   }
 }
 
+// Whether there are so many because of what they hold, as in `labels[labels > 0]`. What came with that mark, as a batch
+// does, or is a part of it, selects nothing.
+bool IsSelection(const variation::ValueStore& values, ValueId id) {
+  const auto is_marked = [&](ValueId part) { return part && values.HasShapeMark(part); };
+  return values[id].kind == ValueKind::Derived && is_marked(id) && std::ranges::none_of(values.Kids(id), is_marked);
+}
+
 // Whether a value, whatever it is made of, is told by what a rank's data holds.
 bool IsOfContents(const variation::ValueStore& values, const knowledge::Knowledge& knowledge, ValueId id) {
-  // So many were selected, by what they hold.
-  if (values.HasShapeMark(id)) return true;
   const Value& value = values[id];
   if (value.kind != ValueKind::Derived) return false;
   const base::NameId name = values.OperationOf(value.a);
@@ -100,6 +100,28 @@ bool IsOfContents(const variation::ValueStore& values, const knowledge::Knowledg
   return !name && !kids.empty() && kids[0] &&
          (values[kids[0]].kind == ValueKind::Instance || values[kids[0]].kind == ValueKind::Object);
 }
+
+// The parts of a condition that vary with the data: what is asked for its length alone, and what is asked for what it holds.
+class ContentSearch {
+ public:
+  ContentSearch(const variation::ValueStore& values, const knowledge::Knowledge& knowledge)
+      : values_(values), knowledge_(knowledge) {}
+
+  bool Finds(ValueId id, bool for_length) {
+    if (!id || !values_.axes(id).has(Axis::Data)) return false;
+    if (!seen_[for_length].insert(id.index).second) return false;
+    if (IsSelection(values_, id) || (!for_length && IsOfContents(values_, knowledge_, id))) return true;
+    const Value& value = values_[id];
+    const bool is_counted = (value.flags & variation::kCounted) != 0;
+    const bool is_length = value.kind == ValueKind::Derived && values_.IsLength(value.a) && !is_counted;
+    return std::ranges::any_of(values_.Kids(id), [&](ValueId kid) { return Finds(kid, for_length || is_length); });
+  }
+
+ private:
+  const variation::ValueStore& values_;
+  const knowledge::Knowledge& knowledge_;
+  std::array<std::unordered_set<uint32_t>, 2> seen_;
+};
 
 // `if not results`: whether a list that was filled in a loop is empty is a matter of how often, and not of what it holds.
 ValueId AskedOf(const variation::ValueStore& values, ValueId condition) {
@@ -233,9 +255,7 @@ bool IsReceived(const variation::ValueStore& values, ValueId condition, int dept
 
 bool ReadsContents(const variation::ValueStore& values, const knowledge::Knowledge& knowledge, ValueId condition) {
   if (condition) condition = AskedOf(values, condition);
-  const auto varies = [&](ValueId part) { return values.axes(part).has(Axis::Data); };
-  return condition && varies(condition) &&
-         !EveryPart(values, condition, [&](ValueId part) { return !IsOfContents(values, knowledge, part); }, varies);
+  return condition && ContentSearch(values, knowledge).Finds(condition, false);
 }
 
 bool VariesByPresence(const variation::ValueStore& values, ValueId id, int depth) {

@@ -845,6 +845,7 @@ std::optional<ValueId> FunctionEvaluator::CallBuiltin(ir::ExprId site, NameId na
   if (builtin == "len" && !of_ranks.empty() && EqualShares(tables_).IsAsLong(first)) {
     return store_.Symbol(Site(site), store_.axes(first) & knowledge::kSoftAxes);
   }
+  if (builtin == "all" || builtin == "any") return Quantified(site, first, builtin == "all");
   if (builtin == "next") return Iterate(args[0].expr, first).element;
   if (builtin == "getattr" && args.size() >= 2) {
     if (const ValueId member = MemberNamed(site, first, args[1].value)) return member;
@@ -854,6 +855,19 @@ std::optional<ValueId> FunctionEvaluator::CallBuiltin(ir::ExprId site, NameId na
   }
   if (builtin == "print") return store_.NoneValue();
   return std::nullopt;
+}
+
+// `all(batch.get(k) is not None for k in keys)` asks each rank's data what it asks of one of the items, or says what holds
+// of none. Of the ranks themselves it is another question for each item.
+std::optional<ValueId> FunctionEvaluator::Quantified(ir::ExprId site, ValueId items, bool of_all) {
+  const ValueId known = LookThrough(tables_, items);
+  const bool is_listed = store_[known].kind == ValueKind::Derived && store_[known].a == tables_.NameSymbol(kComprehended);
+  if (!is_listed) return std::nullopt;
+  const ValueId element = store_.Kids(known)[0];
+  const Axes axes = store_.axes(element);
+  const bool is_of_data = !axes.empty() && Without(axes, knowledge::kSoftAxes).empty();
+  if (!is_of_data || !store_.axes(store_.Kids(known)[1]).empty()) return std::nullopt;
+  return store_.Select(store_.Symbol(Site(site), {}), element, of_all ? store_.True() : store_.False());
 }
 
 // `x.shape`, `x.size()`: how long it is, the number of dimensions, is decided by code.

@@ -180,6 +180,7 @@ class FunctionEvaluator {
   ValueId CallKnown(ir::ExprId site, knowledge::EntryId entry, ValueId receiver, std::span<const CallArgument> args);
   ValueId CallExternal(ir::ExprId site, ValueId callee, NameId name, std::span<const CallArgument> args);
   std::optional<ValueId> CallBuiltin(ir::ExprId site, NameId name, std::span<const CallArgument> args);
+  std::optional<ValueId> Quantified(ir::ExprId site, ValueId items, bool of_all);
   ValueId Construct(ir::ExprId site, ValueId callee, binding::ClassId class_id, std::span<const CallArgument> args);
   ValueId CallObject(ir::ExprId site, ValueId object, std::span<const CallArgument> args);
   void NoteOption(const ir::Expr& callee, std::span<const CallArgument> args);
