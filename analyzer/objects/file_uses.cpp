@@ -80,6 +80,17 @@ bool FileUses::IsInOtherArm(const Stored& stored, const Site& read) const {
   return false;
 }
 
+// Whether some function comes to both. A function that nobody is seen to call may be called from there.
+bool FileUses::IsOfOneRun(const Stored& stored, const FileUse& read) const {
+  const FuncId storing = index_.FunctionOf(stored.module, stored.stmt);
+  if (!storing || index_.CallersOf(storing).empty()) return true;
+  std::vector<Site> reading = index_.WaysTo(read.way.front());
+  reading.insert(reading.end(), read.way.begin(), read.way.end());
+  return std::ranges::any_of(index_.WaysTo({storing, ir::ExprId::None()}), [&](const Site& site) {
+    return std::ranges::find(reading, site.function, &Site::function) != reading.end();
+  });
+}
+
 const std::vector<bool>& FileUses::ProgramOf(ir::ModuleId module) {
   const auto [known, is_new] = programs_.try_emplace(module.index);
   if (is_new) {
@@ -101,7 +112,7 @@ std::vector<FilePath> FileUses::PathsOf(const FileUse& use) {
     if (stored == options_.end()) continue;
     const std::vector<bool>& program = ProgramOf(program_.funcs[use.site().function].module);
     for (const Stored& one : stored->second) {
-      if (!program[one.module.index] || IsInOtherArm(one, use.site())) continue;
+      if (!program[one.module.index] || IsInOtherArm(one, use.site()) || !IsOfOneRun(one, use)) continue;
       for (FilePath& path : reader_.PathsOf(one.value, nullptr)) {
         if (path.Name().HasText() && paths.size() < kMostUses) paths.push_back(std::move(path));
       }

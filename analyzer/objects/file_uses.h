@@ -58,6 +58,7 @@ class FileUses {
   std::vector<FilePath> PathsOf(const FileUse& use);
   const std::vector<bool>& ProgramOf(ir::ModuleId module);
   bool IsInOtherArm(const Stored& stored, const Site& read) const;
+  bool IsOfOneRun(const Stored& stored, const FileUse& read) const;
   void Add(const KnownCall& call, const knowledge::RoleOf& role);
   void NoteHandle(const KnownCall& call, const knowledge::RoleOf& role);
   void Follow(FileUse use, std::vector<Site> way, const CallFrame* frame, size_t& added);

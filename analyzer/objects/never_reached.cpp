@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "analyzer/objects/main_guard.h"
+#include "analyzer/objects/test_files.h"
 
 namespace allranks::objects {
 
@@ -36,24 +37,44 @@ bool NeverReached::Is(FuncId function, ir::StmtId stmt, std::vector<FuncId>& on_
   return is_never;
 }
 
-// Of a script: nothing calls it, and neither code nor text (`"train:main"`) speaks of it.
+// Nothing calls it, and neither code nor text (`"train:main"`) speaks of it.
 bool NeverReached::IsUnused(FuncId function) const {
-  if (!index_.IsCalledByNobody(function) || !MainOf(program_, program_.funcs[function].module)) return false;
+  const ir::ModuleId module = program_.funcs[function].module;
   const base::NameId name = program_.function(function).name;
-  return std::ranges::none_of(program_.modules, [&](const ir::Module& module) {
-    if (std::ranges::count(module.imports, name, &ir::Import::name) > 0) return true;
-    return std::ranges::any_of(module.exprs, [&](const ir::Expr& expr) {
-      switch (expr.kind) {
-        case ir::ExprKind::Name:
-          return ir::NameOf(expr) == name;
-        case ir::ExprKind::Attribute:
-          return ir::AttrOf(expr) == name;
-        case ir::ExprKind::Constant:
-          return ir::ConstantKindOf(expr) == ir::ConstantKind::Str && program_.text(ir::TextOf(expr)).find(program_.text(name)) != std::string_view::npos;
-        default:
-          return false;
-      }
-    });
+  return index_.IsCalledByNobody(function) && AreCallersSeen(module) && !IsNamed(function) && !others_.name(module, program_.text(name));
+}
+
+// A script has no others; what is imported has those that import it, unless people elsewhere may.
+bool NeverReached::AreCallersSeen(ir::ModuleId module) const {
+  if (MainOf(program_, module)) return true;
+  if (program_.modules[module].language != ir::Language::Python || IsTestFile(program_, module)) return false;
+  return !neighbourhood_.ImportersOf(module).empty() && !others_.may_install(module);
+}
+
+// In another file the name may be that of another function.
+bool NeverReached::IsNamed(FuncId function) const {
+  const base::NameId name = program_.function(function).name;
+  for (uint32_t m = 0; m < program_.modules.size(); ++m) {
+    const binding::Target target = program_.Lookup(ir::ModuleId{m}, name);
+    const bool is_another = target.kind == binding::TargetKind::Function && target.function != function;
+    if (!is_another && IsNamedIn(program_.modules[ir::ModuleId{m}], name)) return true;
+  }
+  return false;
+}
+
+bool NeverReached::IsNamedIn(const ir::Module& module, base::NameId name) const {
+  if (std::ranges::count(module.imports, name, &ir::Import::name) > 0) return true;
+  return std::ranges::any_of(module.exprs, [&](const ir::Expr& expr) {
+    switch (expr.kind) {
+      case ir::ExprKind::Name:
+        return ir::NameOf(expr) == name;
+      case ir::ExprKind::Attribute:
+        return ir::AttrOf(expr) == name;
+      case ir::ExprKind::Constant:
+        return ir::ConstantKindOf(expr) == ir::ConstantKind::Str && program_.text(ir::TextOf(expr)).find(program_.text(name)) != std::string_view::npos;
+      default:
+        return false;
+    }
   });
 }
 

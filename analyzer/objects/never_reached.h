@@ -3,23 +3,36 @@
 // A test is never passed where it asks an option for a value that is not among its choices (`args.data == "CIFAR"` of
 // `choices=["IMNET"]`), or where another test or an `assert` before it says the opposite of the same setting. Settings are
 // parameters and options of the command line, which do not change while a function runs; of all other values two tests in a
-// row may come out differently. Nor does a run get to a function of a script that no file of the project names.
+// row may come out differently. Nor does a run get to a function of a script that no file of the project names, or of a file
+// that others of the project import while nobody installs it: all who may call it are seen.
 //
-// Not sound where a function that is called in between changes an option.
+// Not sound where a function that is called in between changes an option, or where a name is put together (`"init_" + mode`).
 #pragma once
 
+#include <functional>
+#include <string_view>
 #include <vector>
 
+#include "analyzer/binding/neighbourhood.h"
 #include "analyzer/objects/launched_options.h"
 #include "analyzer/objects/reach.h"
 
 namespace allranks::objects {
 
+// What is to be known of files that are no part of the program.
+struct OtherFiles {
+  // Whether one of them names a function of a module.
+  std::function<bool(ir::ModuleId, std::string_view)> name;
+  // Whether a module belongs to a package that others may install, and call.
+  std::function<bool(ir::ModuleId)> may_install;
+};
+
 class NeverReached {
  public:
   NeverReached(const binding::Program& program, const variation::Facts& facts, const ProgramIndex& index, const Reach& reach,
-               const LaunchedOptions& options)
-      : program_(program), facts_(facts), index_(index), reach_(reach), options_(options) {}
+               const LaunchedOptions& options, OtherFiles others)
+      : program_(program), facts_(facts), index_(index), reach_(reach), options_(options), others_(std::move(others)),
+        neighbourhood_(program) {}
 
   // Whether no run gets to the innermost statement that holds a position of a module. A function that is only called at such
   // places is one as a whole.
@@ -36,6 +49,9 @@ class NeverReached {
   bool Is(FuncId function, ir::StmtId stmt, std::vector<FuncId>& on_way) const;
   bool IsExcluded(FuncId function, ir::StmtId stmt) const;
   bool IsUnused(FuncId function) const;
+  bool AreCallersSeen(ir::ModuleId module) const;
+  bool IsNamed(FuncId function) const;
+  bool IsNamedIn(const ir::Module& module, base::NameId name) const;
   void AddClaims(ValueId test, bool holds, std::vector<Claim>& claims) const;
   void AddComparison(ValueId test, bool holds, std::vector<Claim>& claims) const;
   bool IsImpossible(ir::ModuleId module, const Claim& claim) const;
@@ -48,6 +64,8 @@ class NeverReached {
   const ProgramIndex& index_;
   const Reach& reach_;
   const LaunchedOptions& options_;
+  const OtherFiles others_;
+  const binding::Neighbourhood neighbourhood_;
 };
 
 }  // namespace allranks::objects

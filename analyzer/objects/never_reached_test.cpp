@@ -12,9 +12,12 @@ class NeverReachedTest : public ObjectsTest {
     Read("import argparse\n" + text);
     const Reach reach(program(), knowledge(), facts(), index());
     const LaunchedOptions options(program(), knowledge(), facts(), index(), {});
-    const NeverReached never(program(), facts(), index(), reach, options);
+    const NeverReached never(program(), facts(), index(), reach, options, {.name = [&](ir::ModuleId, std::string_view name) { return name == named_elsewhere_; },
+                                                                     .may_install = [](ir::ModuleId) { return false; }});
     return never.IsAt(ir::ModuleId{0}, Position("here()"));
   }
+
+  std::string named_elsewhere_;
 
   static std::string Option(const std::string& options, const std::string& body) {
     return "parser = argparse.ArgumentParser()\nparser.add_argument('--data'" + options + ")\nparser.add_argument('--debug')\n" +
@@ -62,6 +65,8 @@ TEST_F(NeverReachedTest, AFunctionOfAScriptThatNothingNames) {
   EXPECT_FALSE(IsNever(work + "jobs = {'work': 1}\n" + main));
   EXPECT_FALSE(IsNever(work + "job = work\n" + main));
   EXPECT_FALSE(IsNever("@command\n" + work + main));
+  named_elsewhere_ = "work";
+  EXPECT_FALSE(IsNever(work + main));
 }
 
 TEST_F(NeverReachedTest, AFunctionThatIsOnlyCalledThere) {

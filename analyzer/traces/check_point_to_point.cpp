@@ -37,6 +37,7 @@ class StepReader {
           break;
         case ItemKind::Sub:
         case ItemKind::Unless:
+        case ItemKind::Alike:
           if (!Append(item.a, depth + 1)) return false;
           break;
         case ItemKind::Loop:

@@ -83,6 +83,7 @@ class FunctionCheck {
   std::optional<Evidence> Explain(Scene& scene, SequenceStore& sequences, uint32_t i, uint32_t j, const View& view,
                                   const Parting& parting);
   bool HasOtherHalf(const Evidence& evidence) const;
+  bool IsMadeUpElsewhere(TraceId loop, TraceId operation) const;
   static bool BothOpen(const SequenceStore& sequences, const Parting& parting);
   bool ClassifyPair(Scene& scene, uint32_t i, uint32_t j, TraceId first, TraceId second, Evidence* evidence) const;
   void SetRanks(Scene& scene, SequenceStore& sequences, uint32_t has, uint32_t lacks, const View& view,

@@ -129,6 +129,7 @@ void FunctionCheck::ReportOwn(Scene& scene, SequenceStore& sequences, const OwnD
     evidence.kind = DifferenceKind::TripCount;
     evidence.culprit = OpOf(sequences, decision.first);
     evidence.victim = {};
+    if (IsMadeUpElsewhere(decision.node, evidence.culprit)) evidence.assumptions.Add(findings::Assumption::OtherSideUnknown);
   } else {
     ClassifyOwn(decision.node, first, second, &evidence);
     if (!(NodeAxes(state_, decision.node) & knowledge::kSoftAxes).empty()) evidence.kind = DifferenceKind::DataBranch;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <set>
 #include <tuple>
+#include <unordered_set>
 
 #include "analyzer/traces/conditions.h"
 #include "analyzer/traces/function_check.h"
@@ -12,6 +13,22 @@ namespace allranks::traces {
 namespace {
 
 using knowledge::Axes;
+
+// Whether `holds` of a node or of one below it; each is asked once, however many ways lead there.
+template <class Holds>
+bool AnyNode(const TraceStore& traces, TraceId from, Holds holds) {
+  std::unordered_set<uint32_t> seen = {from.index};
+  std::vector<TraceId> work = {from};
+  while (!work.empty()) {
+    const TraceId id = work.back();
+    work.pop_back();
+    if (holds(id)) return true;
+    for (const TraceId kid : traces.Kids(id)) {
+      if (seen.insert(kid.index).second) work.push_back(kid);
+    }
+  }
+  return false;
+}
 
 constexpr size_t kMostBlamed = 48;
 constexpr size_t kMostScenes = 24;
@@ -240,6 +257,20 @@ bool FunctionCheck::PartsRanks(Scene& scene, TraceId node, uint32_t i, uint32_t 
   return decision.decided && decision.truth.has(i) != decision.truth.has(j);
 }
 
+// Warm-up, steady state and cool-down: a rank that has fewer rounds in one loop has more in another, which issues the same.
+bool FunctionCheck::IsMadeUpElsewhere(TraceId loop, TraceId operation) const {
+  const Operation& wanted = traces_.operation(operation);
+  const auto is_same = [&](TraceId id) {
+    if (traces_[id].kind != TraceKind::Op) return false;
+    return &traces_.entry(id) == &traces_.entry(operation) && traces_.operation(id).group == wanted.group;
+  };
+  return AnyNode(traces_, root_, [&](TraceId id) {
+    const Trace& other = traces_[id];
+    const bool varies = id != loop && other.kind == TraceKind::Loop && other.value && !state_.values.axes(other.value).empty();
+    return varies && !Contains(traces_, id, loop) && !Contains(traces_, loop, id) && AnyNode(traces_, id, is_same);
+  });
+}
+
 std::optional<Evidence> FunctionCheck::Explain(Scene& scene, SequenceStore& sequences, uint32_t i, uint32_t j,
                                                const View& view, const Parting& parting) {
   Evidence evidence;
@@ -260,7 +291,8 @@ std::optional<Evidence> FunctionCheck::Explain(Scene& scene, SequenceStore& sequ
     evidence.kind = DifferenceKind::TripCount;
     evidence.culprit = first ? first : second;
     // Of two lists of unknown length on two ranks nothing says that they differ.
-    if (IsOneOfUnknowns(state_.values, traces_[evidence.node].value)) evidence.assumptions.Add(findings::Assumption::OtherSideUnknown);
+    const bool may_be_alike = IsOneOfUnknowns(state_.values, traces_[evidence.node].value) || IsMadeUpElsewhere(evidence.node, evidence.culprit);
+    if (may_be_alike) evidence.assumptions.Add(findings::Assumption::OtherSideUnknown);
   } else {
     first_has_it = ClassifyPair(scene, i, j, first, second, &evidence);
     const bool meet = evidence.kind == DifferenceKind::Mismatch && !evidence.twin && first && second;

@@ -341,7 +341,10 @@ SeqId Projector::Undecided(TraceId id, const Trace& trace, const Context& contex
   // An exception that nobody catches ends the job: what counts is the other arm.
   if (sequences_.Raises(first)) return Unless(id, then_trace, sequences_.Append(second, tail), false);
   if (sequences_.Raises(second)) return Unless(id, else_trace, sequences_.Append(first, tail), true);
-  if (sequences_.Same(first, second)) return sequences_.Append(first, tail);
+  if (sequences_.Same(first, second)) {
+    if (sequences_[first].may_end == sequences_[second].may_end) return sequences_.Append(first, tail);
+    return sequences_.Add({.kind = ItemKind::Alike, .has_effect = sequences_[first].has_effect, .origin = id, .a = first, .b = second, .next = tail});
+  }
   if (own) Record(id, first, second);
   Item item{.kind = ItemKind::Choice, .has_effect = sequences_[first].has_effect || sequences_[second].has_effect,
             .origin = id, .a = first, .b = second, .next = tail};

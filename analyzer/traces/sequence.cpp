@@ -23,7 +23,11 @@ uint64_t Join(uint64_t left, uint64_t right, uint64_t right_power) {
 }
 
 // Of an item that is no more than the list in it.
-bool StandsForList(ItemKind kind) { return kind == ItemKind::Sub || kind == ItemKind::Unless; }
+bool StandsForList(ItemKind kind) {
+  return kind == ItemKind::Sub || kind == ItemKind::Unless || kind == ItemKind::Alike;
+}
+
+bool MayEndHere(const Item& item) { return item.kind == ItemKind::Unless || item.kind == ItemKind::Alike; }
 
 constexpr int kDeepestWalk = 300;
 constexpr size_t kLongestCopy = 12;
@@ -77,7 +81,7 @@ class Comparer {
       if (left.ended() && right.ended()) return std::nullopt;
       const Item& a = store_[left.at()];
       const Item& b = store_[right.at()];
-      if (a.kind == ItemKind::Unless || b.kind == ItemKind::Unless) {
+      if (MayEndHere(a) || MayEndHere(b)) {
         if (const std::optional<Parting> parting = WithoutException(&left, &right, depth)) return parting;
         continue;
       }
@@ -107,14 +111,13 @@ class Comparer {
   std::optional<Parting> WithoutException(Cursor* left, Cursor* right, int depth) {
     const Item& a = store_[left->at()];
     const Item& b = store_[right->at()];
-    const bool is_left = a.kind == ItemKind::Unless;
+    const bool is_left = a.kind == ItemKind::Unless || (a.kind == ItemKind::Alike && b.kind != ItemKind::Unless);
     const Item& raising = is_left ? a : b;
     const Item& other = is_left ? b : a;
     const bool is_loop = other.kind == ItemKind::Loop;
-    if ((is_loop || other.kind == ItemKind::Choice) && other.origin == raising.origin) {
-      const SeqId own = is_loop ? raising.b : raising.a;
-      const SeqId calm = is_loop || raising.calm_is_first ? other.a : other.b;
-      const std::optional<Parting> parting = is_left ? Compare(own, calm, depth + 1) : Compare(calm, own, depth + 1);
+    const bool is_choice = other.kind == ItemKind::Choice || other.kind == ItemKind::Alike;
+    if ((is_loop || is_choice) && other.origin == raising.origin) {
+      const std::optional<Parting> parting = is_choice && raising.kind == ItemKind::Alike ? Arms(a, b, depth) : Calm(raising, other, is_left, depth);
       passed_ += 1;
       left->Next();
       right->Next();
@@ -123,6 +126,19 @@ class Comparer {
     const bool opens_call = other.kind == ItemKind::Sub;
     (is_left == opens_call ? right : left)->Open();
     return std::nullopt;
+  }
+
+  // The arm, or the rounds, in which the rank does not end.
+  std::optional<Parting> Calm(const Item& raising, const Item& other, bool is_left, int depth) {
+    const bool is_loop = other.kind == ItemKind::Loop;
+    const SeqId own = is_loop ? raising.b : raising.a;
+    const SeqId calm = is_loop || raising.calm_is_first ? other.a : other.b;
+    return is_left ? Compare(own, calm, depth + 1) : Compare(calm, own, depth + 1);
+  }
+
+  std::optional<Parting> Arms(const Item& left, const Item& right, int depth) {
+    if (const std::optional<Parting> parting = Compare(left.a, right.a, depth + 1)) return parting;
+    return Compare(left.b, right.b, depth + 1);
   }
 
   std::optional<Parting> Inside(SeqId left, SeqId right, int depth) {
@@ -135,10 +151,8 @@ class Comparer {
     }
     const bool same_place = a.kind == b.kind && a.origin == b.origin;
     if ((a.kind == ItemKind::Choice || a.kind == ItemKind::Loop || a.kind == ItemKind::Leave) && (same_place || same_token)) {
-      if (const std::optional<Parting> parting = Compare(a.a, b.a, depth + 1)) return parting;
-      if (a.kind == ItemKind::Choice) {
-        if (const std::optional<Parting> parting = Compare(a.b, b.b, depth + 1)) return parting;
-      }
+      const bool is_choice = a.kind == ItemKind::Choice;
+      if (const std::optional<Parting> parting = is_choice ? Arms(a, b, depth) : Compare(a.a, b.a, depth + 1)) return parting;
       if (same_token || a.kind == ItemKind::Choice) return std::nullopt;
     }
     return Part(left, right);
@@ -188,7 +202,7 @@ SeqId SequenceStore::Add(Item item) {
   item.length = std::min(kLongest, count + next.length);
   item.power = Multiply(own_power, next.power);
   item.has_effect = item.has_effect || next.has_effect;
-  item.may_end = item.kind == ItemKind::Unless || next.may_end;
+  item.may_end = MayEndHere(item) || next.may_end;
   const SeqId id{static_cast<uint32_t>(items_.size())};
   item.first_op = item.kind == ItemKind::Op ? id : next.first_op;
   for (const SeqId inner : {item.b, item.a}) {

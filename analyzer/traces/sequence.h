@@ -27,12 +27,13 @@ enum class ItemKind : uint8_t {
   Leave,   // the loops around end, and a = what follows instead
   Unless,  // an undecided choice one arm of which ends this rank by an exception, a = the other; or a loop, b = its body,
            // that issues nothing besides: as good as `a`
+  Alike,   // an undecided choice whose arms issue the same, though this rank may end in one of them; a, b = arms: as good as `a`
 };
 
 struct Item {
   ItemKind kind = ItemKind::Op;
   bool has_effect = false;  // it, or what follows, issues operations
-  bool may_end = false;     // it, or what follows, holds an Unless
+  bool may_end = false;     // it, or what follows, holds an Unless or an Alike
   TraceId origin;
   SeqId a;
   SeqId b;

@@ -125,6 +125,23 @@ TEST_F(SequenceTest, ALoopInWhichARankMayRaiseIssuesNothingBesides) {
   EXPECT_TRUE(store.Same(own, Op(1)));
 }
 
+TEST_F(SequenceTest, WhereARankMayEndInOneArmTheArmsAreComparedAsTheyAre) {
+  const TraceId outer{6}, inner{7};
+  const SeqId raising = store.Add({.kind = ItemKind::Unless, .origin = inner, .a = kNothing, .b = {}, .next = kNothing});
+  const SeqId own = store.Add({.kind = ItemKind::Alike, .origin = outer, .a = kNothing, .b = raising, .next = Op(1)});
+  const auto choice = [&](TraceId origin, SeqId first, SeqId second, SeqId next) {
+    Item item{.kind = ItemKind::Choice, .has_effect = true, .origin = origin, .a = first, .b = second, .next = next};
+    item.token = item.detail = Token(3, store[first].hash, store[second].hash);
+    return store.Add(item);
+  };
+  const auto others = [&](SeqId calm) { return choice(outer, kNothing, choice(inner, Op(9), calm, kNothing), Op(1)); };
+  EXPECT_TRUE(store.Same(own, Op(1)));
+  EXPECT_FALSE(FirstDifference(store, own, others(kNothing)).has_value());
+  EXPECT_FALSE(FirstDifference(store, others(kNothing), own).has_value());
+  EXPECT_TRUE(FirstDifference(store, own, others(Op(2))).has_value());
+  EXPECT_FALSE(FirstDifference(store, own, Op(1)).has_value());
+}
+
 TEST_F(SequenceTest, ABodyThatEndsInBreakRunsOnce) {
   Item stop{.kind = ItemKind::Break, .has_effect = false, .origin = {}, .a = {}, .b = {}, .next = kNothing};
   stop.token = stop.detail = Token(2, 0, 0);

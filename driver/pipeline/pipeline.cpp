@@ -28,6 +28,7 @@
 #include "driver/pipeline/selection.h"
 #include "driver/pipeline/syntax.h"
 #include "driver/pipeline/tool_findings.h"
+#include "driver/pipeline/unread_files.h"
 #include "driver/pipeline/witness_id.h"
 #include "rules/collectives/reported_differences.h"
 #include "rules/launch/launch_rules.h"
@@ -147,7 +148,14 @@ unsigned JobsFor(const binding::Program& program, unsigned jobs) {
   return program.modules.size() <= kFew ? 1 : jobs;
 }
 
-std::vector<Finding> FindingsOfRules(const std::vector<const rules::Rule*>& wanted, const Analysed& a, unsigned most_jobs) {
+objects::OtherFiles OthersOf(const Analysed& a, const UnreadFiles& unread, const PathMap& paths) {
+  const auto path_of = [&a, &paths](ir::ModuleId module) { return paths.Relative(a.files[a.program.modules[module].file].path); };
+  return {.name = [&unread, path_of](ir::ModuleId module, std::string_view name) { return unread.Name(path_of(module), name); },
+          .may_install = [&unread, path_of](ir::ModuleId module) { return unread.IsPackaged(path_of(module)); }};
+}
+
+std::vector<Finding> FindingsOfRules(const std::vector<const rules::Rule*>& wanted, const Analysed& a, const objects::OtherFiles& others,
+                                     unsigned most_jobs) {
   const unsigned jobs = JobsFor(a.program, most_jobs);
   const objects::ProgramIndex index(a.program, *a.knowledge, a.facts);
   const objects::Values values(a.program, *a.knowledge, a.facts);
@@ -157,7 +165,7 @@ std::vector<Finding> FindingsOfRules(const std::vector<const rules::Rule*>& want
                          *made.loading, *made.launch, *made.accumulation, *made.options, *made.file_uses, *made.strategies, a.launches};
   context.differences = rules::ReportedDifferencesOf(context);
   std::vector<Finding> findings = FindingsOf(wanted, context, jobs);
-  EraseNeverReached({a.program, a.facts, index, *made.reach, *made.options}, a.program, findings);
+  EraseNeverReached({a.program, a.facts, index, *made.reach, *made.options, others}, a.program, findings);
   const witness::Communicators communicators = objects::CommunicatorsOf(a.program, index, values);
   for (Finding& finding : findings) {
     if (finding.witness) finding.witness->communicators = communicators;
@@ -311,6 +319,7 @@ struct Stages {
   const binding::ModuleGraph& graph;
   const launch::Launches& launches;
   const Scripts& scripts;
+  const objects::OtherFiles& others;
   Parsed& parsed;
   Memory* memory;
   base::Watch& limits;
@@ -338,7 +347,7 @@ struct Stages {
     if (IsOver() && memory != nullptr) return;
 
     watch.Begin("rules");
-    out.findings = FindingsOfRules(wanted, a, options.jobs);
+    out.findings = FindingsOfRules(wanted, a, others, options.jobs);
     rules::CheckLaunchFiles({a.files, launches, scripts}, wanted, out.findings);
     AssumeCut(a, without_values, out.findings);
   }
@@ -431,7 +440,9 @@ base::Result<Output> Run(const Options& options, const source::FileSystem& files
   }));
   a.files = std::move(parsed.files);
 
-  Stages stages{options, wanted, graph, launches, scripts, parsed, memory, limits, watch, a, out};
+  const UnreadFiles unread(launch_input, launch_scan.files, selection);
+  const objects::OtherFiles others = OthersOf(a, unread, paths);
+  Stages stages{options, wanted, graph, launches, scripts, others, parsed, memory, limits, watch, a, out};
   const bool is_whole = RunStages(stages);
   if (!is_whole && memory != nullptr) return Stopped();
   if (!is_whole) out.stopped_in = out.timings.back().phase;
@@ -449,7 +460,8 @@ base::Result<Output> Run(const Options& options, const source::FileSystem& files
   findings::SortAndDeduplicate(out.findings, PathOrder(a.files));
   NameAll(a, paths, out);
   NameWitnesses(a.files, out.findings);
-  if (memory != nullptr) memory->NoteWhole(selection);
+  // A run is the same as long as the files are that it read: those that it asked beside are not among them.
+  if (memory != nullptr && !unread.WereAsked()) memory->NoteWhole(selection);
   watch.End();
   return out;
 }

@@ -183,6 +183,8 @@ class EqualWorkers {
     AddLabel(finding, SpanOf(context_, loop.iterable), LabelRole::Note, {"its workers begin with numbers drawn from that seed", {}});
     AddLabel(finding, SpanOf(context_, draw.site), LabelRole::Why, {"drawn for each sample", {}});
     finding.help = {"add the rank to the seed after the model is created, or seed the workers by rank in `worker_init_fn`", {}};
+    // What the project starts it with makes one process.
+    if (!runs_.IsStartedOnRanks(seed.site)) findings::Assume(finding, findings::Assumptions::Of(findings::Assumption::OwnJob));
     sink_.push_back(std::move(finding));
   }
 

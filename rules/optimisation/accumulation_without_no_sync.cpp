@@ -85,14 +85,17 @@ bool IsOfWrappingClass(const Context& context, FuncId function) {
   });
 }
 
-// Whether the loss comes out of a framework, or of a module that is sharded.
-bool HasOwnRules(const Context& context, const objects::Site& backward) {
+// Whether the loss comes out of a framework, or of a module that is sharded, or such a module is what the optimizer steps.
+bool HasOwnRules(const Context& context, const AccumulationWindow& window, const objects::Site& backward) {
   const ir::Module& module = context.program.module_of(backward.function);
   const ir::ExprId callee = ir::CalleeOf(module[backward.expr]);
   const variation::ValueId loss = context.facts.value(context.program.funcs[backward.function].module, ir::ObjectOf(module[callee]));
-  return context.values.AnyPart(loss, [&](variation::ValueId part) {
+  const auto has_own = [&](variation::ValueId part) {
     return std::ranges::any_of(kOwnRules, [&](std::string_view known) { return context.values.IsA(part, known); });
-  });
+  };
+  const objects::GradientCall& step = window.step.call;
+  const variation::ValueId optimizer = step.object ? context.facts.value(context.program.funcs[step.site.function].module, step.object) : variation::ValueId::None();
+  return context.values.AnyPart(loss, has_own) || (optimizer && context.values.AnyPart(optimizer, has_own));
 }
 
 // `state_dict`, `train`: what every module has, beside its forward.
@@ -126,7 +129,7 @@ bool ReducesEachTime(const Context& context, const AccumulationWindow& window, c
   const ir::StmtId stmt = context.index.StatementOf(backward);
   const bool reduces = stmt && (context.training.Reduces(context.program.funcs[backward.function].module, stmt) ||
                                 IsOfWrappingClass(context, backward.function));
-  return reduces && !HasOwnRules(context, backward) && !GoesPastWrapper(context, backward.function) && !control.Has(window, backward);
+  return reduces && !HasOwnRules(context, window, backward) && !GoesPastWrapper(context, backward.function) && !control.Has(window, backward);
 }
 
 // One finding for all backward calls of a window: `scaled.backward()` and the `loss.backward()` of the other branch are

@@ -1,0 +1,73 @@
+#include "driver/pipeline/unread_files.h"
+
+#include <algorithm>
+#include <array>
+
+#include "frontends/python/text_scanner.h"
+
+namespace allranks::pipeline {
+namespace {
+
+bool IsPythonName(std::string_view path) { return path.ends_with(".py") || path.ends_with(".ipynb"); }
+
+// As a word of its own.
+bool Mentions(std::string_view text, std::string_view name) {
+  for (size_t at = text.find(name); at != std::string_view::npos; at = text.find(name, at + 1)) {
+    const size_t end = at + name.size();
+    const bool begins = at == 0 || !python::IsWordByte(text[at - 1]);
+    if (begins && (end == text.size() || !python::IsWordByte(text[end]))) return true;
+  }
+  return false;
+}
+
+// What an import calls it: a package has the name of its folder.
+std::string_view ImportedName(std::string_view path) {
+  std::string_view name = NameOf(path);
+  name = name.substr(0, name.rfind('.'));
+  return name == "__init__" ? NameOf(DirectoryOf(path)) : name;
+}
+
+// Those of tools, which many projects have that nobody installs, do not count.
+bool DescribesPackage(std::string_view path, std::string_view text) {
+  constexpr std::array<std::string_view, 5> kTables = {"[metadata]", "[project]", "[build-system]", "[tool.poetry]", "[tool.flit"};
+  if (NameOf(path) == "setup.py") return true;
+  return std::ranges::any_of(kTables, [&](std::string_view table) { return text.find(table) != std::string_view::npos; });
+}
+
+}  // namespace
+
+UnreadFiles::UnreadFiles(const LaunchInput& input, const LaunchFiles& launch_files, const Selection& selection) : in_(input) {
+  constexpr std::array<std::string_view, 3> kPackaging = {"setup.py", "setup.cfg", "pyproject.toml"};
+  for (uint32_t i = 0; i < input.code.size(); ++i) {
+    if (IsPythonName(input.code[i]) && !std::ranges::binary_search(selection.parse, i)) unread_.push_back(input.code[i]);
+  }
+  // JSON holds data, and much of it.
+  std::ranges::copy_if(launch_files.all, std::back_inserter(unread_), [](const std::string& path) { return !path.ends_with(".json"); });
+  std::ranges::copy_if(launch_files.requirements, std::back_inserter(packaging_),
+                       [&](const std::string& path) { return std::ranges::count(kPackaging, NameOf(path)) > 0; });
+}
+
+bool UnreadFiles::Name(std::string_view path, std::string_view name) const {
+  were_asked_ = true;
+  const std::string_view module = ImportedName(path);
+  return std::ranges::any_of(unread_, [&](const std::string& other) {
+    const std::string text = TextOf(other);
+    return Mentions(text, name) && Mentions(text, module);
+  });
+}
+
+bool UnreadFiles::IsPackaged(std::string_view path) const {
+  were_asked_ = true;
+  return std::ranges::any_of(packaging_, [&](const std::string& packaging) {
+    return IsInside(path, DirectoryOf(packaging)) && DescribesPackage(packaging, TextOf(packaging));
+  });
+}
+
+std::string UnreadFiles::TextOf(const std::string& path) const {
+  const auto overlay = in_.overlays.find(path);
+  if (overlay != in_.overlays.end()) return overlay->second;
+  base::Result<std::string> text = in_.files.Read(in_.paths.Shown(path));
+  return text && text->size() <= kLargestSource ? std::move(*text) : std::string();
+}
+
+}  // namespace allranks::pipeline
