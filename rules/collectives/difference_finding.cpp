@@ -225,15 +225,21 @@ bool IsHandedOver(const Context& context, binding::ClassId class_id) {
   return false;
 }
 
+bool IsOfKnownLibrary(const Context& context, binding::ClassId handler) {
+  return std::ranges::any_of(context.program.classes[handler].external_bases,
+                             [&](base::NameId base) { return static_cast<bool>(context.knowledge.FindClass(base)); });
+}
+
 // `server.add_resource(Handler)`: the same operation stands in a method, in the file, that nothing calls and whose class a library
-// is handed. The ranks that seem to lack it may run the library meanwhile.
+// is handed. The ranks that seem to lack it may run the library meanwhile. Of a library that is known, as trainers are, it is
+// known what it calls on which ranks.
 bool MayComeFromCallback(const Context& context, const Difference& difference) {
   const ir::ModuleId module = context.program.funcs[difference.culprit.function].module;
   return std::ranges::any_of(context.index.known_calls(), [&](const objects::KnownCall& call) {
     const binding::Func& func = context.program.funcs[call.function];
     if (!func.owner || func.module != module || !call.entry->has_operation || call.function == difference.culprit.function) return false;
     return context.program.text(call.entry->name) == difference.culprit.name && context.index.CallersOf(call.function).empty() &&
-           IsHandedOver(context, func.owner);
+           IsHandedOver(context, func.owner) && !IsOfKnownLibrary(context, func.owner);
   });
 }
 
