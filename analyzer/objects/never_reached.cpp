@@ -131,10 +131,20 @@ void NeverReached::AddComparison(ValueId test, bool holds, std::vector<Claim>& c
   }
 }
 
-// An option is asked for what its declaration does not allow.
+// An option is asked for what its declaration does not allow, or a parameter for what nobody passes.
 bool NeverReached::IsImpossible(ir::ModuleId module, const Claim& claim) const {
-  const bool asks_for_text = claim.equals && claim.holds && facts_.values_store[claim.equals].kind == ValueKind::Str;
+  if (!claim.equals) return IsAlways(module, claim.value, !claim.holds);
+  const bool asks_for_text = claim.holds && facts_.values_store[claim.equals].kind == ValueKind::Str;
   return asks_for_text && !options_.MayBe(module, claim.value, claim.equals);
+}
+
+// Whether all that a value may be is a constant of this truth.
+bool NeverReached::IsAlways(ir::ModuleId module, ValueId test, bool truth) const {
+  const auto says_so = [&](ValueId leaf) {
+    return truth ? values_.IsTrue(leaf) : values_.IsFalse(leaf) || values_.IsNone(leaf);
+  };
+  const std::vector<ValueId> leaves = values_.Leaves(test);
+  return std::ranges::all_of(leaves, says_so) && AreCallersSeen(module);
 }
 
 // No value is both.

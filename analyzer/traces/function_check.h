@@ -88,7 +88,9 @@ class FunctionCheck {
   bool ClassifyPair(Scene& scene, uint32_t i, uint32_t j, TraceId first, TraceId second, Evidence* evidence) const;
   void SetRanks(Scene& scene, SequenceStore& sequences, uint32_t has, uint32_t lacks, const View& view,
                 const Parting& parting, Evidence* evidence);
-  void SetTwin(Scene& scene, uint32_t lacking, Evidence* evidence) const;
+  std::unordered_set<uint32_t> Paired(Scene& scene, SequenceStore& sequences, uint32_t has, uint32_t lacks, const View& view,
+                                      TraceId operation);
+  void SetTwin(Scene& scene, uint32_t lacking, const std::unordered_set<uint32_t>& paired, Evidence* evidence) const;
   bool AlikeOps(TraceId a, TraceId b) const;
   Detail HowTheyDiffer(const SequenceStore& sequences, const Parting& parting) const;
 

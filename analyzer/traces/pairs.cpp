@@ -295,6 +295,9 @@ std::optional<Evidence> FunctionCheck::Explain(Scene& scene, SequenceStore& sequ
     if (may_be_alike) evidence.assumptions.Add(findings::Assumption::OtherSideUnknown);
   } else {
     first_has_it = ClassifyPair(scene, i, j, first, second, &evidence);
+    const uint32_t has = first_has_it ? i : j;
+    const uint32_t lacks = first_has_it ? j : i;
+    if (evidence.kind == DifferenceKind::Guard) SetTwin(scene, lacks, Paired(scene, sequences, has, lacks, view, evidence.culprit), &evidence);
     const bool meet = evidence.kind == DifferenceKind::Mismatch && !evidence.twin && first && second;
     if (meet) evidence.detail = HowTheyDiffer(sequences, parting);
     evidence.admits_all = AdmitsAll(scene.world(), evidence.node);
@@ -444,12 +447,30 @@ bool FunctionCheck::ClassifyPair(Scene& scene, uint32_t i, uint32_t j, TraceId f
   const bool has_truth = decision.truth.has(i_has_it ? i : j);
   evidence->reached = has_truth ? decision.truth : Complement(scene, decision.truth);
   evidence->not_reached = Complement(scene, evidence->reached);
-  SetTwin(scene, i_has_it ? j : i, evidence);
   return i_has_it;
 }
 
-// The rank that lacks the operation issues its like under another rank condition: these were meant as a pair.
-void FunctionCheck::SetTwin(Scene& scene, uint32_t lacking, Evidence* evidence) const {
+// What a rank issues that meets an operation of another place on the rank that has `operation`, and not that one: each is the
+// other's half of a pair.
+std::unordered_set<uint32_t> FunctionCheck::Paired(Scene& scene, SequenceStore& sequences, uint32_t has, uint32_t lacks,
+                                                   const View& view, TraceId operation) {
+  constexpr size_t kMost = 512;
+  std::vector<SeqId> having, lacking;
+  sequences.Flatten(ProjectFor(scene, sequences, has, view), kMost, &having);
+  sequences.Flatten(ProjectFor(scene, sequences, lacks, view), kMost, &lacking);
+  std::unordered_set<uint32_t> paired;
+  for (size_t k = 0; k < std::min(having.size(), lacking.size()); ++k) {
+    const TraceId one = sequences[having[k]].origin;
+    const TraceId other = sequences[lacking[k]].origin;
+    if (one == operation) break;
+    if (one != other) paired.insert(other.index);
+  }
+  return paired;
+}
+
+// The rank that lacks the operation issues its like under another rank condition, and that is no half of another pair: these
+// were meant as one.
+void FunctionCheck::SetTwin(Scene& scene, uint32_t lacking, const std::unordered_set<uint32_t>& paired, Evidence* evidence) const {
   if (evidence->kind != DifferenceKind::Guard || !evidence->culprit) return;
   const std::unordered_set<uint32_t> reached = NodesReached(state_, scene, root_, lacking, settled_);
   for (const TraceId node : nodes_.choices) {
@@ -460,7 +481,7 @@ void FunctionCheck::SetTwin(Scene& scene, uint32_t lacking, Evidence* evidence) 
     const TraceId arm = traces_.Kids(node)[decision.truth.has(lacking) ? 0 : 1];
     const std::optional<TraceId> twin = FirstOpIn(arm);
     if (!twin || !AlikeOps(*twin, evidence->culprit) || Contains(traces_, evidence->node, *twin)) continue;
-    if (!reached.contains(twin->index)) continue;
+    if (!reached.contains(twin->index) || paired.contains(twin->index)) continue;
     evidence->kind = DifferenceKind::Mismatch;
     evidence->detail = Detail::Count;
     evidence->twin = node;

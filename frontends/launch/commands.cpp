@@ -360,6 +360,12 @@ bool IsLayoutOfPage(std::string_view text, const ShellCommand& job, const ShellC
   return next != std::string_view::npos && text[next] == '-' && text.substr(lost.end, next - lost.end).find('\n') != std::string_view::npos;
 }
 
+// `train.py ...`: a page leaves out what everybody knows by then.
+bool EndsInOmission(const ShellCommand& job) {
+  const std::string& last = job.words.back().text();
+  return last == "..." || last == "…";
+}
+
 }  // namespace
 
 // A command that is an option, right below a job: the shell does not see that the two belong together.
@@ -372,7 +378,8 @@ void CommandReader::NoteLost(const Word& text, const ShellCommand& before, const
   const std::string_view gap = std::string_view(text.text()).substr(end, command.begin - end);
   const size_t line_end = gap.find('\n');
   if (line_end == std::string_view::npos || !IsNothing(gap)) return;
-  if (file.kind == launch::FileKind::Markdown && IsLayoutOfPage(text.text(), before, command)) return;
+  const bool is_page = file.kind == launch::FileKind::Markdown;
+  if (is_page && (IsLayoutOfPage(text.text(), before, command) || EndsInOmission(before))) return;
   launch::LostArguments lost{.job = static_cast<uint32_t>(file.jobs.size() - 1), .first = command.words[0]};
   const size_t comment = gap.find('#');
   const size_t backslash = text.text()[end - 1] == '\\' ? end - 1 : end + std::min(gap.find('\\'), line_end);

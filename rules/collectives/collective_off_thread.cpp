@@ -232,6 +232,8 @@ extern const Rule CollectiveOffThread = {
     .code = kAR113,
     .name = "collective-off-thread",
     .severity = Severity::Error,
+    .on_by_default = false,
+    .preview = kTooOftenWrong,
     .languages = "Python",
     .summary =
         "collective in a loader worker, signal handler, finaliser or thread beside the training thread",
