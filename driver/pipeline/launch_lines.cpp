@@ -80,8 +80,10 @@ std::vector<objects::GivenOption> OptionsOf(const launch::Job& job) {
   std::vector<objects::GivenOption> options;
   for (size_t i = 0; i < job.args.size(); ++i) {
     const std::string& text = job.args[i].text();
-    if (!text.starts_with("--")) continue;
     const size_t equals = text.find('=');
+    // `trainer.devices=4`, as Hydra and OmegaConf take settings.
+    const bool is_setting = equals != std::string::npos && equals > 0 && !text.starts_with('-');
+    if (!text.starts_with("--") && !is_setting) continue;
     objects::GivenOption& option = options.emplace_back();
     option.name = text.substr(0, equals);
     const bool is_next = equals == std::string::npos && i + 1 < job.args.size() && !job.args[i + 1].text().starts_with("--");

@@ -49,6 +49,7 @@ class FileReader {
       case FileKind::Notebook: ReadNotebook(); break;
       case FileKind::Json: ReadConfig(ReadJson(in_.text, in_.id)); break;
       case FileKind::Yaml: ReadConfig(ReadYaml(in_.text, in_.id)); break;
+      case FileKind::Toml: ReadConfig(ReadToml(in_.text, in_.id)); break;
       // Read as code is (python_calls.h).
       case FileKind::Python: break;
     }
