@@ -24,7 +24,7 @@ namespace allranks::objects {
 
 // A file as the program names it.
 struct SettingsSource {
-  std::string folder;  // of the program's own file
+  std::string folder;  // of the program's own file, as paths of modules are given
   std::string path;    // of the settings; of Hydra: the folder of all of them
   std::string name;    // of Hydra: the first of them; empty: it is one file
   auto operator<=>(const SettingsSource&) const = default;

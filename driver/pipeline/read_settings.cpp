@@ -18,8 +18,7 @@ class SettingsReader {
 
   launch::SettingsFile Read(const objects::SettingsSource& source, bool is_requested) {
     is_requested_ = is_requested;
-    // Of a file in it: the root itself has no name below the root.
-    const std::string folder(DirectoryOf(in_.paths.Relative(Join(source.folder, "program.py"))));
+    const std::string& folder = source.folder;
     const launch_files::OpenSettings open = [this](const std::string& path) { return Open(path); };
     // Hydra looks beside the program's file only.
     if (!source.name.empty()) return launch_files::ComposeSettings(Normalized(Join(folder, source.path)), source.name, open);
