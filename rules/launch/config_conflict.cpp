@@ -187,8 +187,8 @@ extern const Rule ConfigConflict = {
   by `accelerate launch --config_file FILE`, where FILE says otherwise.
 * A configuration of Accelerate that names a `deepspeed_config_file` and repeats settings that stand
   in that file.
-* Options of `accelerate launch` that say something else than the file of `--deepspeed_config_file`, which then
-  counts, or than the precision, accumulation or stage in that of `--config_file`, which then does not.
+* Options of `accelerate launch` that say something else than the file of `--deepspeed_config_file`, which
+  then counts, or than the precision, accumulation or stage in that of `--config_file`, which then does not.
 
 ## Why it hurts
 
