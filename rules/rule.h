@@ -23,6 +23,7 @@
 #include "analyzer/objects/strategies.h"
 #include "analyzer/objects/training.h"
 #include "analyzer/objects/values.h"
+#include "analyzer/objects/written_settings.h"
 #include "analyzer/source/source_file.h"
 #include "analyzer/traces/analysis.h"
 #include "analyzer/variation/facts.h"
@@ -68,6 +69,7 @@ struct Context {
   const objects::Launch& launch;
   const objects::Accumulation& accumulation;
   const objects::LaunchedOptions& options;
+  const objects::WrittenSettings& settings;
   const objects::FileUses& file_uses;
   const objects::Strategies& strategies;
   const launch::Launches& launches;      // what files that start jobs and configure them say

@@ -17,7 +17,7 @@ constexpr AssumptionText kEntries[] = {
 #undef ASSUMPTION
 };
 constexpr size_t kCount = std::size(kEntries);
-static_assert(kCount <= 32, "a set of assumptions is one word");
+static_assert(kCount <= 64, "a set of assumptions is one word");
 
 // A finding is worth showing while its assumptions together weigh less than this.
 constexpr int kTooHeavy = 10;

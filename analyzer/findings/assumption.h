@@ -23,20 +23,20 @@ enum class Assumption : uint8_t {
 class Assumptions {
  public:
   constexpr Assumptions() = default;
-  static constexpr Assumptions Of(Assumption assumption) { return Assumptions(1u << static_cast<unsigned>(assumption)); }
+  static constexpr Assumptions Of(Assumption assumption) { return Assumptions(uint64_t{1} << static_cast<unsigned>(assumption)); }
   constexpr bool empty() const { return bits_ == 0; }
   constexpr bool has(Assumption assumption) const { return (bits_ & Of(assumption).bits_) != 0; }
   constexpr void Add(Assumption assumption) { bits_ |= Of(assumption).bits_; }
   constexpr void Add(Assumptions others) { bits_ |= others.bits_; }
-  constexpr uint32_t bits() const { return bits_; }
+  constexpr uint64_t bits() const { return bits_; }
   // In the order of assumption.def.
   std::vector<Assumption> List() const;
   friend constexpr Assumptions operator|(Assumptions a, Assumptions b) { return Assumptions(a.bits_ | b.bits_); }
   friend constexpr bool operator==(Assumptions, Assumptions) = default;
 
  private:
-  explicit constexpr Assumptions(uint32_t bits) : bits_(bits) {}
-  uint32_t bits_ = 0;
+  explicit constexpr Assumptions(uint64_t bits) : bits_(bits) {}
+  uint64_t bits_ = 0;
 };
 
 // "batch-differs", for machines.

@@ -20,6 +20,7 @@ struct ConfigNode {
   std::string key;          // of a member of a map
   std::string text;         // of a scalar, as written but for quotes and escapes
   bool is_quoted = false;   // a text that no reader takes for a number
+  bool is_alias = false;    // `*name` of YAML, which is not followed: null here
   source::Span key_span;
   source::Span span;
   ConfigId parent;

@@ -84,7 +84,7 @@ struct LostArguments {
   source::Span mistake;    // where a backslash is missing, the spaces behind it, or the comment
 };
 
-enum class FileKind : uint8_t { Shell, Make, Docker, Yaml, Json, Markdown, Notebook, Python };
+enum class FileKind : uint8_t { Shell, Make, Docker, Yaml, Json, Markdown, Notebook, Python, Toml };
 
 struct ReadProblem {
   std::string text;

@@ -52,6 +52,23 @@ LauncherTable ReadLauncher(const toml::table& table) {
   return launcher;
 }
 
+// Keys that only some stages of ZeRO read.
+void ReadStages(const toml::table& table, ConfigTable& config) {
+  const toml::array* groups = table["of_stages"].as_array();
+  if (groups == nullptr) return;
+  for (const toml::node& node : *groups) {
+    const toml::table& group = *node.as_table();
+    std::vector<int64_t> stages;
+    if (const toml::array* numbers = group["stages"].as_array()) {
+      for (const toml::node& stage : *numbers) stages.push_back(stage.value_or(int64_t{0}));
+    }
+    for (const std::string& key : Texts(group, "keys")) {
+      const auto entry = std::ranges::find(config.keys, key, &KeyEntry::path);
+      if (entry != config.keys.end()) entry->stages = stages;
+    }
+  }
+}
+
 ConfigTable ReadConfig(const toml::table& table) {
   ConfigTable config{.name = TextIn(table, "name"), .source = TextIn(table, "source"), .marks = Texts(table, "marks"),
                      .closed = Texts(table, "closed"), .keys = {}};
@@ -68,12 +85,10 @@ ConfigTable ReadConfig(const toml::table& table) {
       const toml::table& one = *node.as_table();
       KeyEntry entry{.path = TextIn(one, "path"), .type = TextIn(one, "type"), .stages = {}, .until = TextIn(one, "until"),
                      .instead = TextIn(one, "instead")};
-      if (const toml::array* stages = one["stages"].as_array()) {
-        for (const toml::node& stage : *stages) entry.stages.push_back(stage.value_or(int64_t{0}));
-      }
       config.keys.push_back(std::move(entry));
     }
   }
+  ReadStages(table, config);
   return config;
 }
 
@@ -138,7 +153,7 @@ base::Result<bool> LauncherTables::Load(std::string_view name, std::string_view 
   });
   each("family", [&](const toml::table& table) { variable_names_.Add(ReadFamily(table)); });
   each("pair", [&](const toml::table& table) {
-    pairs_.push_back({.config = TextIn(table, "config"), .key = TextIn(table, "key"), .args = Texts(table, "args")});
+    pairs_.push_back({.config = TextIn(table, "config"), .key = TextIn(table, "key"), .args = Texts(table, "args"), .launcher = TextIn(table, "launcher"), .ignored = TextIn(table, "ignored")});
   });
   return true;
 }

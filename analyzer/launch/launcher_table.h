@@ -63,11 +63,13 @@ struct ConfigTable {
   const KeyEntry* Find(std::string_view path) const;
 };
 
-// The same setting in two places: a key of a configuration and an argument of a script.
+// The same setting in two places: a key of a configuration and an argument of a script, or an option of a launcher.
 struct PairEntry {
   std::string config;               // the table of the configuration
   std::string key;
   std::vector<std::string> args;    // "--gradient_accumulation_steps"
+  std::string launcher;             // whose options `args` are; empty: arguments of the script
+  std::string ignored;              // which of the two has no effect: "option", "key"
 };
 
 class LauncherTables {

@@ -65,8 +65,8 @@ void Fields(T& it, Visit& visit) {
 
 template <Is<PairEntry> T, class Visit>
 void Fields(T& it, Visit& visit) {
-  auto& [config, key, args] = it;
-  visit(config, key, args);
+  auto& [config, key, args, launcher, ignored] = it;
+  visit(config, key, args, launcher, ignored);
 }
 
 template <class Self, class Visit>

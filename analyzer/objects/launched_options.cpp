@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <set>
 #include <string>
 
 #include "analyzer/base/option_attribute.h"
@@ -50,13 +51,11 @@ void LaunchedOptions::AddFields(ir::ModuleId module_id) {
   }
 }
 
-bool LaunchedOptions::IsAlways(ir::ModuleId module, ValueId value, int64_t number) const { return IsAlways(module, value, number, 0); }
-
-bool LaunchedOptions::IsAlways(ir::ModuleId module, ValueId value, int64_t number, int depth) const {
+bool LaunchedOptions::IsAlways(ir::ModuleId module, ValueId value, int64_t number, const std::function<bool(ValueId)>& also, int depth) const {
   constexpr int kDeepest = 8;
   if (!value || depth > kDeepest) return false;
   const variation::Value& node = facts_.values_store[value];
-  const auto is_always = [&](ValueId part) { return IsAlways(module, part, number, depth + 1); };
+  const auto is_always = [&](ValueId part) { return IsAlways(module, part, number, also, depth + 1); };
   switch (node.kind) {
     case ValueKind::Int:
       return values_.Int(value) == number;
@@ -69,7 +68,7 @@ bool LaunchedOptions::IsAlways(ir::ModuleId module, ValueId value, int64_t numbe
       return is_always(kids[1]) && is_always(kids[2]);
     }
     case ValueKind::Derived:
-      return HasDefault(module, value, number);
+      return HasDefault(module, value, number) || (also && also(value));
     default:
       return false;
   }
@@ -123,18 +122,58 @@ bool LaunchedOptions::HasDefault(ir::ModuleId module, ValueId value, int64_t num
          !IsGivenElse(module, program_.text(facts_.values_store.OperationOf(facts_.values_store[value].a)), number);
 }
 
+bool LaunchedOptions::MayStart(const LaunchLine& line, ir::ModuleId module) const {
+  for (uint32_t m = 0; m < program_.modules.size(); ++m) {
+    if (!line.MayStart(program_.infos[ir::ModuleId{m}].path)) continue;
+    if (std::ranges::count(neighbourhood_.UsedBy(ir::ModuleId{m}), module) > 0) return true;
+  }
+  return false;
+}
+
 bool LaunchedOptions::IsGivenElse(ir::ModuleId module, std::string_view name, int64_t number) const {
-  for (const LaunchLine& line : lines_) {
+  return std::ranges::any_of(lines_, [&](const LaunchLine& line) {
     const bool gives = std::ranges::any_of(line.options, [&](const GivenOption& given) {
       return base::OptionAttribute(given.name) == name && given.value != std::to_string(number);
     });
-    if (!gives) continue;
-    for (uint32_t m = 0; m < program_.modules.size(); ++m) {
-      if (!line.MayStart(program_.infos[ir::ModuleId{m}].path)) continue;
-      if (std::ranges::count(neighbourhood_.UsedBy(ir::ModuleId{m}), module) > 0) return true;
-    }
+    return gives && MayStart(line, module);
+  });
+}
+
+std::vector<std::string> LaunchedOptions::TextsOf(ir::ModuleId module, ValueId value) const {
+  const std::vector<Declaration> declarations = DeclarationsOf(module, value);
+  if (declarations.empty()) return {};
+  const std::string_view name = program_.text(facts_.values_store.OperationOf(facts_.values_store[value].a));
+  std::set<std::string> texts;
+  bool has_line = false;
+  bool is_left = false;
+  for (const LaunchLine& line : lines_) {
+    if (!MayStart(line, module)) continue;
+    has_line = true;
+    const auto given = std::ranges::find_if(line.options, [&](const GivenOption& option) { return base::OptionAttribute(option.name) == name; });
+    if (given == line.options.end()) is_left = true;
+    else if (!given->value) return {};
+    else texts.insert(*given->value);
   }
-  return false;
+  for (const Declaration& each : declarations) {
+    const std::string_view usual = values_.Str(each.usual);
+    // Where it has no default, each start gives it.
+    if (usual.empty() && (!has_line || (each.usual && !values_.IsNone(each.usual)))) return {};
+    if (!usual.empty() && (is_left || !has_line)) texts.emplace(usual);
+  }
+  return {texts.begin(), texts.end()};
+}
+
+bool LaunchedOptions::GivesElse(ir::ModuleId module, std::span<const std::string> keys, std::string_view text) const {
+  std::string whole;
+  for (const std::string& key : keys) whole += (whole.empty() ? "" : ".") + key;
+  return std::ranges::any_of(lines_, [&](const LaunchLine& line) {
+    const bool gives = std::ranges::any_of(line.options, [&](const GivenOption& given) {
+      const std::string_view name = std::string_view(given.name).substr(std::min(given.name.find_first_not_of("-+~"), given.name.size()));
+      const bool is_above = whole.size() > name.size() && whole.starts_with(name) && whole[name.size()] == '.';
+      return !name.empty() && ((name == whole && given.value != text) || is_above);
+    });
+    return gives && MayStart(line, module);
+  });
 }
 
 }  // namespace allranks::objects

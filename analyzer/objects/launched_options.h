@@ -4,11 +4,14 @@
 // class (`accum_iter: int = 1`, as parsers of data classes read it) declares it. All declarations of a name in one program have
 // to agree.
 //
-// Not sound where a line passes options in a variable that is not known, or where a file of settings changes them.
+// Not sound where a line passes options in a variable that is not known, or where a file of settings changes them (written_settings.h knows those).
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <span>
+#include <string>
+#include <string_view>
 #include <unordered_map>
 #include <vector>
 
@@ -26,15 +29,26 @@ class LaunchedOptions {
 
   // Whether a value, used in `module`, is `number`, or an option whose default is that and to which no line that starts a program with this
   // module gives another value; of a parameter, whatever callers pass.
-  bool IsAlways(ir::ModuleId module, ValueId value, int64_t number) const;
+  bool IsAlways(ir::ModuleId module, ValueId value, int64_t number) const { return IsAlways(module, value, number, {}); }
+  // The same where `also` says of what else the value may be made that it is that number.
+  bool IsAlways(ir::ModuleId module, ValueId value, int64_t number, const std::function<bool(ValueId)>& also) const {
+    return IsAlways(module, value, number, also, 0);
+  }
 
   // Whether a value, used in `module`, is an option of the programs that the module is part of, and whether such an option can
   // be `wanted`: not if all declarations list what it may be (`choices`) and neither list nor default has that.
   bool IsOption(ir::ModuleId module, ValueId value) const;
   bool MayBe(ir::ModuleId module, ValueId value, ValueId wanted) const;
 
+  // The texts that an option has: its default, unless all lines give others, and what lines give. None: that is not known.
+  std::vector<std::string> TextsOf(ir::ModuleId module, ValueId value) const;
+  // Whether a line that starts a program with this module gives the setting at `keys` (`trainer.devices=4`), or what is above it,
+  // something else than `text`.
+  bool GivesElse(ir::ModuleId module, std::span<const std::string> keys, std::string_view text) const;
+
  private:
-  bool IsAlways(ir::ModuleId module, ValueId value, int64_t number, int depth) const;
+  bool IsAlways(ir::ModuleId module, ValueId value, int64_t number, const std::function<bool(ValueId)>& also, int depth) const;
+  bool MayStart(const LaunchLine& line, ir::ModuleId module) const;
   std::vector<ValueId> Passed(FuncId function, uint32_t param) const;
   void AddCall(ir::ModuleId module, ir::ExprId call);
   void AddFields(ir::ModuleId module);

@@ -3,20 +3,17 @@
 #include <algorithm>
 #include <iterator>
 
-#include "analyzer/objects/lightning_calls.h"
-
 namespace allranks::objects {
 
 LightningSampling::LightningSampling(const binding::Program& program, const knowledge::Knowledge& knowledge,
-                                     const variation::Facts& facts, const ProgramIndex& index, const Loading& loading)
-    : program_(program), index_(index), loading_(loading), values_(program, knowledge, facts),
-      trainers_(FindLightningCalls(program, index).trainers) {}
+                                     const variation::Facts& facts, const ProgramIndex& index, const Loading& loading, const WrittenSettings& written)
+    : program_(program), index_(index), loading_(loading), trainers_(program, knowledge, facts, index, written) {}
 
 bool LightningSampling::EvaluatesShares(ir::ModuleId module) const {
-  const auto is_beside = [&](const KnownCall& call) { return program_.funcs[call.function].module == module; };
-  const bool has_own = std::ranges::any_of(trainers_, is_beside);
-  const auto is_asked = [&](const KnownCall& call) { return !has_own || is_beside(call); };
-  bool deals_itself = std::ranges::any_of(trainers_, [&](const KnownCall& each) { return is_asked(each) && IsToldNotTo(each); });
+  const auto is_beside = [&](const auto& call) { return program_.funcs[call.function].module == module; };
+  const bool has_own = std::ranges::any_of(trainers_.all(), is_beside);
+  const auto is_asked = [&](const auto& call) { return !has_own || is_beside(call); };
+  bool deals_itself = std::ranges::any_of(trainers_.all(), [&](const LightningTrainer& each) { return is_asked(each) && ToldNotTo(each); });
   for (const KnownCall& sampler : loading_.made_samplers()) {
     if (!is_asked(sampler)) continue;
     if (!IsForTrainingOnly(sampler)) return true;
@@ -25,14 +22,17 @@ bool LightningSampling::EvaluatesShares(ir::ModuleId module) const {
   return !deals_itself;
 }
 
-std::vector<KnownCall> LightningSampling::TrainersWithoutSampler() const {
-  std::vector<KnownCall> told;
-  std::ranges::copy_if(trainers_, std::back_inserter(told), [&](const KnownCall& trainer) { return IsToldNotTo(trainer); });
-  return told;
+std::vector<LightningTrainer> LightningSampling::TrainersWithoutSampler() const {
+  std::vector<LightningTrainer> without;
+  std::ranges::copy_if(trainers_.all(), std::back_inserter(without), [&](const LightningTrainer& trainer) { return ToldNotTo(trainer).has_value(); });
+  return without;
 }
 
-bool LightningSampling::IsToldNotTo(const KnownCall& trainer) const {
-  return values_.IsFalse(index_.Arg(trainer, "use_distributed_sampler")) || values_.IsFalse(index_.Arg(trainer, "replace_sampler_ddp"));
+std::optional<Told> LightningSampling::ToldNotTo(const LightningTrainer& trainer) const {
+  for (const char* param : {"use_distributed_sampler", "replace_sampler_ddp"}) {
+    if (Told told = trainers_.Of(trainer, param); told.is_off) return told;
+  }
+  return std::nullopt;
 }
 
 bool LightningSampling::IsForTrainingOnly(const KnownCall& sampler) const {

@@ -7,6 +7,7 @@
 // Trainers and samplers beside the module are asked, or those of the whole program where no trainer stands beside it.
 #pragma once
 
+#include "analyzer/objects/lightning_trainers.h"
 #include "analyzer/objects/loading.h"
 #include "analyzer/objects/program_index.h"
 #include "analyzer/objects/values.h"
@@ -16,24 +17,25 @@ namespace allranks::objects {
 class LightningSampling {
  public:
   LightningSampling(const binding::Program& program, const knowledge::Knowledge& knowledge, const variation::Facts& facts,
-                    const ProgramIndex& index, const Loading& loading);
+                    const ProgramIndex& index, const Loading& loading, const WrittenSettings& written);
 
   // Of a module whose hooks stand in this file.
   bool EvaluatesShares(ir::ModuleId module) const;
   // Trainers that are told to give loaders no sampler.
-  std::vector<KnownCall> TrainersWithoutSampler() const;
+  std::vector<LightningTrainer> TrainersWithoutSampler() const;
+  // What a trainer is told of it, if it is told not to.
+  std::optional<Told> ToldNotTo(const LightningTrainer& trainer) const;
+  const LightningTrainers& trainers() const { return trainers_; }
   // Whether a hook for the training hands a loader over, and none for an evaluation.
   bool IsForTraining(const KnownCall& loader) const { return IsForTrainingOnly(loader); }
 
  private:
-  bool IsToldNotTo(const KnownCall& trainer) const;
   bool IsForTrainingOnly(const KnownCall& sampler) const;
 
   const binding::Program& program_;
   const ProgramIndex& index_;
   const Loading& loading_;
-  Values values_;
-  std::vector<KnownCall> trainers_;
+  LightningTrainers trainers_;
 };
 
 }  // namespace allranks::objects

@@ -126,7 +126,9 @@ bool Loading::IsDrawnFrom(ir::ModuleId module_id, ir::StmtId loop, ir::ExprId it
 
 bool Loading::YieldsIn(ir::ModuleId module_id, ir::StmtId loop) const {
   const ir::Module& module = program_.modules[module_id];
-  if (!program_.function(index_.FunctionOf(module_id, loop)).is_generator) return false;
+  // Of C++ some stand in none.
+  const FuncId function = index_.FunctionOf(module_id, loop);
+  if (!function || !program_.function(function).is_generator) return false;
   return std::ranges::any_of(index_.ExprsOf(module_id, ir::ExprKind::Yield), [&](ir::ExprId id) {
     return module[id].begin >= module[loop].begin && module[id].end <= module[loop].end;
   });

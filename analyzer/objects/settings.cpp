@@ -4,6 +4,8 @@
 #include <string_view>
 #include <vector>
 
+#include "analyzer/objects/hydra_main.h"
+
 namespace allranks::objects {
 
 using variation::ValueKind;
@@ -11,7 +13,6 @@ using variation::ValueKind;
 namespace {
 
 constexpr std::string_view kCommandLine = "argparse.ArgumentParser";
-constexpr std::string_view kMain = "hydra.main";
 // What models of Transformers are made from.
 constexpr std::string_view kConfiguration = "config";
 // Calls of Python itself that yield what they are given in another form.
@@ -63,21 +64,10 @@ Settings::Part Settings::PartOf(ValueId id) const {
     case ValueKind::Derived:
       return PartOf(value);
     case ValueKind::Param:
-      return IsHanded(FuncId{value.a}) ? Part::Settings : Part::Other;
+      return HydraMainOf(program_, facts_, FuncId{value.a}) ? Part::Settings : Part::Other;
     default:
       return Part::Other;
   }
-}
-
-// `@hydra.main(config_name="train")`
-bool Settings::IsHanded(FuncId function) const {
-  const ir::ModuleId module_id = program_.funcs[function].module;
-  const ir::Module& module = program_.modules[module_id];
-  return std::ranges::any_of(program_.function(function).decorators, [&](ir::ExprId decorator) {
-    const ir::ExprId maker = module[decorator].kind == ir::ExprKind::Call ? ir::CalleeOf(module[decorator]) : decorator;
-    const ValueId value = facts_.value(module_id, maker);
-    return value && facts_.values_store[value].kind == ValueKind::External && program_.text(base::NameId{facts_.values_store[value].a}) == kMain;
-  });
 }
 
 // An attribute, an item or what a method yields is made of the object; of a function outside the project the knowledge base tells.

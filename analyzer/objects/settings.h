@@ -24,7 +24,6 @@ class Settings {
   enum class Part : uint8_t { Settings, Constant, MadeOfKids, Other };
   Part PartOf(ValueId value) const;
   Part PartOf(const variation::Value& derived) const;
-  bool IsHanded(FuncId function) const;
 
   const binding::Program& program_;
   const knowledge::Knowledge& knowledge_;

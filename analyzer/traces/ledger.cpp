@@ -177,7 +177,7 @@ class LedgerWalk {
   const TraceStore& traces_;
   const std::set<uint32_t>& limited_;
   std::set<uint32_t> beyond_;
-  std::set<std::pair<uint32_t, uint32_t>> seen_;
+  std::set<std::pair<uint32_t, uint64_t>> seen_;
   std::unordered_map<uint32_t, Assumptions> by_site_;
   std::unordered_map<uint32_t, Assumptions> exits_;
 };

@@ -80,8 +80,10 @@ std::vector<objects::GivenOption> OptionsOf(const launch::Job& job) {
   std::vector<objects::GivenOption> options;
   for (size_t i = 0; i < job.args.size(); ++i) {
     const std::string& text = job.args[i].text();
-    if (!text.starts_with("--")) continue;
     const size_t equals = text.find('=');
+    // `trainer.devices=4`, as Hydra and OmegaConf take settings.
+    const bool is_setting = equals != std::string::npos && equals > 0 && !text.starts_with('-');
+    if (!text.starts_with("--") && !is_setting) continue;
     objects::GivenOption& option = options.emplace_back();
     option.name = text.substr(0, equals);
     const bool is_next = equals == std::string::npos && i + 1 < job.args.size() && !job.args[i + 1].text().starts_with("--");
@@ -125,7 +127,7 @@ std::string_view OnlyOne(const std::vector<std::string_view>& paths, IsWanted is
 
 }  // namespace
 
-LaunchLineReader::LaunchLineReader(const std::vector<std::string>& code, const PathMap& paths) : paths_(paths) {
+LaunchLineReader::LaunchLineReader(const std::vector<std::string>& code) {
   for (const std::string& path : code) {
     by_name_[NameOf(path)].push_back(path);
     if (path.ends_with(".py")) by_folder_[DirectoryOf(path)].push_back(NameOf(path));
@@ -152,7 +154,7 @@ void LaunchLineReader::Add(const launch::LaunchFile& file, objects::LaunchLines&
     const std::string& path = job.script_path;
     if (path.empty()) {
       if (starts_ranks && MayBeOfProject(job)) lines.push_back({.path = "", .starts_ranks = true, .is_job_of_one = false, .strategy = "", .nodes = 0, .ranks = 0, .place = {}, .options = OptionsOf(job),
-                                                              .unknown_below = paths_.Shown(ReachOf(folder))});
+                                                              .unknown_below = ReachOf(folder)});
       continue;
     }
     if (const launch::Option* config = job.innermost().Find("config_file"); config != nullptr && config->value.IsKnown()) {
@@ -160,7 +162,7 @@ void LaunchLineReader::Add(const launch::LaunchFile& file, objects::LaunchLines&
       const bool takes_ranks = !job.is_remote && !job.has_cluster && !job.innermost().HidesOptions() && job.innermost().Find("processes") == nullptr;
       configured_.push_back({lines.size(), {Normalized(Join(folder, name)), Normalized(name)}, takes_ranks});
     }
-    lines.push_back({.path = paths_.Shown(path), .starts_ranks = starts_ranks, .is_job_of_one = is_job_of_one,
+    lines.push_back({.path = path, .starts_ranks = starts_ranks, .is_job_of_one = is_job_of_one,
                      .strategy = StrategyOf(job), .nodes = NodesOf(job), .ranks = RanksOf(job), .place = job.innermost().span, .options = OptionsOf(job), .unknown_below = {}});
   }
 }
@@ -185,9 +187,11 @@ void LaunchLineReader::Finish(const launch::Launches& launches, objects::LaunchL
 
 bool LaunchLineReader::MayBeOfProject(const launch::Job& job) const { return !job.script.IsKnown() || by_name_.contains(NameOf(PathOf(job))); }
 
-// A folder of scripts starts what lies beside it, too.
+// A folder of scripts starts what lies beside it, too. What stands at the root may mean any file, and tells nothing of one.
 std::string LaunchLineReader::ReachOf(const std::string& folder) const {
-  return by_folder_.contains(folder) ? folder : std::string(DirectoryOf(folder));
+  constexpr const char* kNoFolder = ".";
+  const std::string reach(by_folder_.contains(folder) ? std::string_view(folder) : DirectoryOf(folder));
+  return reach.empty() ? kNoFolder : reach;
 }
 
 std::string_view LaunchLineReader::FileOf(const launch::Job& job, std::string_view folder) const {

@@ -19,7 +19,7 @@ namespace allranks::pipeline {
 class LaunchLineReader {
  public:
   // `code`: all files of the project, relative to its root.
-  LaunchLineReader(const std::vector<std::string>& code, const PathMap& paths);
+  explicit LaunchLineReader(const std::vector<std::string>& code);
   // Tells the jobs of a file which scripts they mean.
   void Resolve(launch::LaunchFile& file) const;
   void Add(const launch::LaunchFile& file, objects::LaunchLines& lines);
@@ -43,7 +43,6 @@ class LaunchLineReader {
   std::string ReachOf(const std::string& folder) const;
   std::string NearestTo(const launch::Job& job, std::string_view folder) const;
 
-  const PathMap& paths_;
   std::vector<Configured> configured_;
   std::unordered_map<std::string_view, std::vector<std::string_view>> by_name_;  // paths by their last part
   std::unordered_map<std::string_view, std::vector<std::string_view>> by_folder_;  // names of Python files

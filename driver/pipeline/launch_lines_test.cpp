@@ -46,6 +46,17 @@ TEST(LaunchLinesTest, LaunchersStartRanksAndPythonOneProcess) {
               UnorderedElementsAre("train.py ranks", "eval.py one"));
 }
 
+TEST(LaunchLinesTest, PathsAreThoseOfModulesWhereverTheProjectIs) {
+  const source::MemoryFileSystem files({{"project/train.py", kCode}, {"project/run.sh", "torchrun --nproc_per_node=8 train.py\n"}});
+  Options options;
+  options.root = "project";
+  options.paths = {"project"};
+  Analysed analysed;
+  EXPECT_TRUE(pipeline::Run(options, files, analysed).has_value());
+  ASSERT_EQ(analysed.launch_lines.size(), 1u);
+  EXPECT_EQ(analysed.launch_lines[0].path, analysed.program.infos[ir::ModuleId{0}].path);
+}
+
 TEST(LaunchLinesTest, ModulesAreNamedWithDots) {
   EXPECT_THAT(LinesOf({{"pkg/__init__.py", ""}, {"pkg/eval.py", kCode}, {"run.sh", "python3 -m pkg.eval --n 4\n"}}),
               ElementsAre("pkg/eval.py one"));

@@ -6,6 +6,7 @@
 #include <iterator>
 #include <optional>
 #include <set>
+#include <span>
 #include <unordered_map>
 
 #include "analyzer/binding/neighbourhood.h"
@@ -22,6 +23,7 @@
 #include "driver/pipeline/policy.h"
 #include "driver/pipeline/prefilter.h"
 #include "driver/pipeline/read_launch.h"
+#include "driver/pipeline/read_settings.h"
 #include "driver/pipeline/recording.h"
 #include "driver/pipeline/run_record.h"
 #include "driver/pipeline/scripts.h"
@@ -30,6 +32,7 @@
 #include "driver/pipeline/tool_findings.h"
 #include "driver/pipeline/unread_files.h"
 #include "driver/pipeline/witness_id.h"
+#include "frontends/launch/settings.h"
 #include "rules/collectives/reported_differences.h"
 #include "rules/launch/launch_rules.h"
 #include "rules/launch/script_rules.h"
@@ -79,7 +82,9 @@ base::Result<bool> LoadKnowledge(const Options& options, const source::FileSyste
 }
 
 bool HasLaunchOverlay(const std::map<std::string, std::string>& overlays) {
-  return std::ranges::any_of(overlays, [](const auto& overlay) { return !IsCodeName(overlay.first) && IsLaunchName(overlay.first); });
+  return std::ranges::any_of(overlays, [](const auto& overlay) {
+    return !IsCodeName(overlay.first) && (IsLaunchName(overlay.first) || launch_files::KindOfSettings(overlay.first));
+  });
 }
 
 std::map<std::string, std::string> RelativeOverlays(const Options& options, const PathMap& paths) {
@@ -94,16 +99,27 @@ objects::Strategies StrategiesOf(const Analysed& a, const objects::ProgramIndex&
   return is_asked ? objects::Strategies(a.program, *a.knowledge, a.facts, index, a.launch_lines) : objects::Strategies();
 }
 
+using ReadSettings = std::function<objects::SettingsFiles(std::span<const objects::SettingsRead>)>;
+
 // What rules look at. Nothing of it changes once it is made, so that rules may look at it side by side.
 struct RuleObjects {
+  std::optional<objects::LaunchedOptions> options;
+  std::optional<objects::WrittenSettings> settings;
   std::optional<objects::Launch> launch;
   std::optional<objects::Reach> reach;
   std::optional<objects::Training> training;
   std::optional<objects::Loading> loading;
   std::optional<objects::Accumulation> accumulation;
-  std::optional<objects::LaunchedOptions> options;
   std::optional<objects::FileUses> file_uses;
   std::optional<objects::Strategies> strategies;
+
+  // `read`: reads files of settings, which may add to the files of the run.
+  void FillSettings(const Analysed& a, const objects::ProgramIndex& index, const ReadSettings& read) {
+    options.emplace(a.program, *a.knowledge, a.facts, index, a.launch_lines);
+    objects::SettingsPlaces places(a.program, *a.knowledge, a.facts, index, *options);
+    objects::SettingsFiles files = read(places.reads());
+    settings.emplace(std::move(places), std::move(files), *options);
+  }
 
   void Fill(const Analysed& a, const objects::ProgramIndex& index, unsigned jobs) {
     const std::function<void()> parts[] = {
@@ -114,7 +130,6 @@ struct RuleObjects {
         },
         [&] { training.emplace(a.program, *a.knowledge, a.facts, index); },
         [&] { loading.emplace(a.program, *a.knowledge, a.facts, index); },
-        [&] { options.emplace(a.program, *a.knowledge, a.facts, index, a.launch_lines); },
         [&] { file_uses.emplace(a.program, a.facts, index); },
         [&] { strategies.emplace(StrategiesOf(a, index)); }};
     ParallelFor(std::size(parts), jobs, [&](size_t i) { parts[i](); }, Stack::Deep);
@@ -154,15 +169,16 @@ objects::OtherFiles OthersOf(const Analysed& a, const UnreadFiles& unread, const
           .may_install = [&unread, path_of](ir::ModuleId module) { return unread.IsPackaged(path_of(module)); }};
 }
 
-std::vector<Finding> FindingsOfRules(const std::vector<const rules::Rule*>& wanted, const Analysed& a, const objects::OtherFiles& others,
-                                     unsigned most_jobs) {
+std::vector<Finding> FindingsOfRules(const std::vector<const rules::Rule*>& wanted, const Analysed& a, const ReadSettings& read,
+                                     const objects::OtherFiles& others, unsigned most_jobs) {
   const unsigned jobs = JobsFor(a.program, most_jobs);
   const objects::ProgramIndex index(a.program, *a.knowledge, a.facts);
   const objects::Values values(a.program, *a.knowledge, a.facts);
   RuleObjects made;
+  made.FillSettings(a, index, read);
   made.Fill(a, index, jobs);
   rules::Context context{a.files, a.program, *a.knowledge, a.facts, a.analysis, index, values, *made.reach, *made.training,
-                         *made.loading, *made.launch, *made.accumulation, *made.options, *made.file_uses, *made.strategies, a.launches};
+                         *made.loading, *made.launch, *made.accumulation, *made.options, *made.settings, *made.file_uses, *made.strategies, a.launches};
   context.differences = rules::ReportedDifferencesOf(context);
   std::vector<Finding> findings = FindingsOf(wanted, context, jobs);
   EraseNeverReached({a.program, a.facts, index, values, *made.reach, *made.options, others}, a.program, findings);
@@ -312,12 +328,18 @@ std::function<bool()> StopOf(const Options& options, const Memory* memory) {
   return [memory, patient_until] { return memory->stop.stop_requested() && std::chrono::steady_clock::now() > patient_until; };
 }
 
+// Those that are asked for, and count as files of their own.
+uint32_t CountOfLaunchFiles(std::span<const launch::LaunchFile> files) {
+  return static_cast<uint32_t>(std::ranges::count_if(files, [](const launch::LaunchFile& file) { return file.requested && file.kind != launch::FileKind::Python; }));
+}
+
 // The stages behind the reading of files, and what they share.
 struct Stages {
   const Options& options;
   const std::vector<const rules::Rule*>& wanted;
   const binding::ModuleGraph& graph;
   const launch::Launches& launches;
+  const LaunchInput& launch_input;
   const Scripts& scripts;
   const objects::OtherFiles& others;
   Parsed& parsed;
@@ -347,7 +369,13 @@ struct Stages {
     if (IsOver() && memory != nullptr) return;
 
     watch.Begin("rules");
-    out.findings = FindingsOfRules(wanted, a, others, options.jobs);
+    const ReadSettings read = [this](std::span<const objects::SettingsRead> reads) {
+      const size_t known = a.launches.files.size();
+      objects::SettingsFiles settings = ReadSettingsFiles(launch_input, reads, a.program, a.files, parsed, a.launches);
+      out.files_requested += CountOfLaunchFiles(std::span(a.launches.files).subspan(known));
+      return settings;
+    };
+    out.findings = FindingsOfRules(wanted, a, read, others, options.jobs);
     rules::CheckLaunchFiles({a.files, launches, scripts}, wanted, out.findings);
     AssumeCut(a, without_values, out.findings);
   }
@@ -435,14 +463,12 @@ base::Result<Output> Run(const Options& options, const source::FileSystem& files
   ReadLaunchFiles(launch_input, launch_scan, {CodeThatStarts(project, selection), project.requested, a.names}, parsed, launches, a.launch_lines);
   const Scripts scripts = rules::AskForScripts(wanted) ? ReadScripts(launch_input, graph, parsed, launches, a.names) : Scripts();
   CountInto(project, selection, parsed, out);
-  out.files_requested += static_cast<uint32_t>(std::ranges::count_if(launches.files, [](const launch::LaunchFile& file) {
-    return file.requested && file.kind != launch::FileKind::Python;
-  }));
+  out.files_requested += CountOfLaunchFiles(launches.files);
   a.files = std::move(parsed.files);
 
   const UnreadFiles unread(launch_input, launch_scan.files, selection);
   const objects::OtherFiles others = OthersOf(a, unread, paths);
-  Stages stages{options, wanted, graph, launches, scripts, others, parsed, memory, limits, watch, a, out};
+  Stages stages{options, wanted, graph, launches, launch_input, scripts, others, parsed, memory, limits, watch, a, out};
   const bool is_whole = RunStages(stages);
   if (!is_whole && memory != nullptr) return Stopped();
   if (!is_whole) out.stopped_in = out.timings.back().phase;

@@ -10,6 +10,7 @@
 #include "frontends/launch/configured.h"
 #include "frontends/launch/python_calls.h"
 #include "frontends/launch/read.h"
+#include "frontends/launch/shell_trees.h"
 #include "frontends/python/lower.h"
 
 namespace allranks::pipeline {
@@ -47,7 +48,7 @@ class Reader {
  public:
   Reader(const LaunchInput& input, const LaunchScan& scan, const LaunchingCode& code, Parsed& parsed, launch::Launches& launches,
          objects::LaunchLines& lines)
-      : in_(input), scan_(scan), code_(code), parsed_(parsed), launches_(launches), line_reader_(input.code, input.paths), lines_(lines) {}
+      : in_(input), scan_(scan), code_(code), parsed_(parsed), launches_(launches), line_reader_(input.code), lines_(lines) {}
 
   void Run() {
     for (const LaunchText& one : scan_.texts) {
@@ -116,7 +117,7 @@ class Reader {
       if (is_launch) parsed_.faulty.emplace_back(id, "it contains NUL bytes");
       return;
     }
-    launch::LaunchFile read = launch_files::ReadLaunchFile({.tables = launches_.tables, .text = file, .id = id, .path = path, .kind = kind, .open = open});
+    launch::LaunchFile read = launch_files::ReadLaunchFile({.tables = launches_.tables, .text = file, .id = id, .path = path, .kind = kind, .open = open, .trees = &trees_});
     line_reader_.Resolve(read);
     line_reader_.Add(read, lines_);
     // What it starts with arguments may be a script that starts ranks.
@@ -173,6 +174,7 @@ class Reader {
   LaunchLineReader line_reader_;
   objects::LaunchLines& lines_;
   std::unordered_map<std::string, source::FileId> ids_;
+  launch_files::ShellTrees trees_;
 };
 
 }  // namespace

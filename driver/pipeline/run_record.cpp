@@ -16,10 +16,10 @@ using base::Is;
 
 template <Is<Assumptions> T, class Visit>
 void Fields(T& it, Visit& visit) {
-  uint32_t bits = it.bits();
+  uint64_t bits = it.bits();
   visit(bits);
   if constexpr (!std::is_const_v<T>) {
-    for (unsigned i = 0; i < 32; ++i) {
+    for (unsigned i = 0; i < 64; ++i) {
       if ((bits >> i & 1) != 0) it.Add(static_cast<Assumption>(i));
     }
   }

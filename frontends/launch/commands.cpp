@@ -267,7 +267,7 @@ void CommandReader::Add(const ShellCommand& command, std::vector<Layer> layers, 
 void CommandReader::ReadNested(const Word& text, const ShellCommand& command, std::vector<Layer> outer, bool is_remote, int depth,
                                LaunchFile& file, std::vector<Word> arguments) const {
   if (depth >= kDeepestText || text.empty()) return;
-  ShellInput input{.text = text, .variables = {}, .arguments = std::move(arguments), .shell = static_cast<uint8_t>(command.shell + 1), .path = {}, .sourcing = {}, .open = open_};
+  ShellInput input{.text = text, .variables = {}, .arguments = std::move(arguments), .shell = static_cast<uint8_t>(command.shell + 1), .path = {}, .sourcing = {}, .trees = trees_, .open = open_};
   for (const launch::Setting& setting : command.environment) {
     input.variables[setting.name] = {.words = {setting.value}, .is_exported = true, .span = setting.span};
   }
@@ -323,6 +323,7 @@ void CommandReader::ReadScript(const Word& text, bool is_file, LaunchFile& file)
 
 void CommandReader::ReadScript(ShellInput input, bool is_file, LaunchFile& file) const {
   input.open = open_;
+  input.trees = trees_;
   if (is_file) input.path = "./";
   ShellScript script = ReadShell(input);
   const std::optional<Layer> allocation = ReadDirectives(tables_, script.directives);

@@ -13,9 +13,9 @@ namespace allranks::launch_files {
 
 class CommandReader {
  public:
-  // `open`: the text of a file of the project, for `source`.
-  CommandReader(const launch::LauncherTables& tables, std::function<std::optional<Word>(const std::string&)> open)
-      : tables_(tables), open_(std::move(open)) {}
+  // `open`: the text of a file of the project, for `source`. `trees`: those that are kept; nullptr: none.
+  CommandReader(const launch::LauncherTables& tables, std::function<std::optional<Word>(const std::string&)> open, ShellTrees* trees = nullptr)
+      : tables_(tables), open_(std::move(open)), trees_(trees) {}
 
   // Appends what a text of the shell starts and sets. `is_file`: it is a script of its own, whose errors count.
   void ReadScript(const Word& text, bool is_file, launch::LaunchFile& file) const;
@@ -41,6 +41,7 @@ class CommandReader {
 
   const launch::LauncherTables& tables_;
   std::function<std::optional<Word>(const std::string&)> open_;
+  ShellTrees* trees_ = nullptr;
   mutable size_t called_ = 0;  // bytes of scripts that were read for the arguments they are given
 };
 

@@ -32,7 +32,7 @@ bool IsRestructured(std::string_view path) { return base::Lowered(path).ends_wit
 
 class FileReader {
  public:
-  explicit FileReader(const ReadInput& input) : in_(input), commands_(input.tables, input.open) {
+  explicit FileReader(const ReadInput& input) : in_(input), commands_(input.tables, input.open, input.trees) {
     file_.file = in_.id;
     file_.path = in_.path;
     file_.kind = in_.kind;
@@ -49,6 +49,7 @@ class FileReader {
       case FileKind::Notebook: ReadNotebook(); break;
       case FileKind::Json: ReadConfig(ReadJson(in_.text, in_.id)); break;
       case FileKind::Yaml: ReadConfig(ReadYaml(in_.text, in_.id)); break;
+      case FileKind::Toml: ReadConfig(ReadToml(in_.text, in_.id)); break;
       // Read as code is (python_calls.h).
       case FileKind::Python: break;
     }

@@ -12,6 +12,8 @@
 
 namespace allranks::launch_files {
 
+class ShellTrees;  // shell_trees.h
+
 // The kind of file that a path names; nothing: no file of ours.
 std::optional<launch::FileKind> KindOfName(std::string_view path);
 // Whether a name has no ending, as scripts have that are started by their name alone; and whether a text begins as one of a shell does.
@@ -37,6 +39,7 @@ struct ReadInput {
   std::string path;  // relative to the root of the project
   launch::FileKind kind = launch::FileKind::Shell;
   std::function<std::optional<launch::Word>(const std::string& path)> open;
+  ShellTrees* trees = nullptr;  // of scripts that several files use; nullptr: none is kept
 };
 
 launch::LaunchFile ReadLaunchFile(const ReadInput& input);

@@ -6,6 +6,7 @@
 
 #include "frontends/launch/expansion.h"
 #include "frontends/launch/shell_memory.h"
+#include "frontends/launch/shell_trees.h"
 #include "frontends/launch/syntax_tree.h"
 
 namespace allranks::launch_files {
@@ -55,7 +56,8 @@ std::optional<uint32_t> UnclosedQuote(std::string_view text) {
 class ShellReader {
  public:
   explicit ShellReader(const ShellInput& input)
-      : input_(input), text_(input.text), tree_(text_.text()), memory_(input.variables), expansion_(text_, memory_.all(), input.shell),
+      : input_(input), text_(input.text), own_tree_(input.trees != nullptr ? input.trees->Of(text_.text()) : std::make_shared<const ShellTree>(text_.text())),
+        tree_(*own_tree_), memory_(input.variables), expansion_(text_, memory_.all(), input.shell),
         budget_(input.budget != nullptr ? *input.budget : own_budget_), exports_all_(input.exports_all) {}
 
   ShellScript Run() {
@@ -562,7 +564,7 @@ class ShellReader {
     const std::optional<Word> text = input_.open(path.text());
     if (!text) return;
     ShellInput inner{.text = *text, .variables = memory_.all(), .shell = input_.shell, .path = FolderOf(path.text()), .exports_all = exports_all_,
-                     .sourcing = input_.sourcing, .budget = &budget_, .open = input_.open};
+                     .sourcing = input_.sourcing, .budget = &budget_, .trees = input_.trees, .open = input_.open};
     inner.sourcing.push_back(text_.span().file);
     // A file that sources itself does so in a branch that is not taken again.
     if (std::ranges::count(inner.sourcing, text->span().file) > 0) return;
@@ -580,7 +582,8 @@ class ShellReader {
 
   const ShellInput& input_;
   const Word& text_;
-  ShellTree tree_;
+  std::shared_ptr<const ShellTree> own_tree_;
+  const ShellTree& tree_;
   ShellMemory memory_;
   Expansion expansion_;
   ShellScript out_;

@@ -27,6 +27,8 @@
 
 namespace allranks::launch_files {
 
+class ShellTrees;  // shell_trees.h
+
 using launch::Setting;
 using launch::Sureness;
 using launch::Word;
@@ -80,6 +82,7 @@ struct ShellInput {
   bool exports_all = false;              // `set -a`
   std::vector<source::FileId> sourcing;  // the files that source one another to here, outermost first
   ShellBudget* budget = nullptr;         // of the outermost one; nullptr: this is it
+  ShellTrees* trees = nullptr;           // that are kept; nullptr: none is
   // The text of a sourced file; nothing: it is not in the project.
   std::function<std::optional<Word>(const std::string& path)> open;
 };

@@ -42,7 +42,7 @@ class YamlBuilder : public YAML::EventHandler {
   void OnDocumentStart(const YAML::Mark&) override { open_.clear(); }
   void OnDocumentEnd() override {}
   void OnNull(const YAML::Mark& mark, YAML::anchor_t) override { Scalar(mark, "", false); }
-  void OnAlias(const YAML::Mark& mark, YAML::anchor_t) override { Scalar(mark, "", false); }
+  void OnAlias(const YAML::Mark& mark, YAML::anchor_t) override { Scalar(mark, "", false, true); }
   void OnScalar(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t, const std::string& value) override {
     Scalar(mark, value, tag == "!");
   }
@@ -111,7 +111,7 @@ class YamlBuilder : public YAML::EventHandler {
     return {file_, static_cast<uint32_t>(std::min(first_line + 1, text_.size())), static_cast<uint32_t>(end)};
   }
 
-  void Scalar(const YAML::Mark& mark, const std::string& value, bool is_quoted) {
+  void Scalar(const YAML::Mark& mark, const std::string& value, bool is_quoted, bool is_alias = false) {
     const uint32_t begin = Offset(mark);
     const bool is_block = begin < text_.size() && (text_[begin] == '|' || text_[begin] == '>');
     source::Span span = is_block ? BlockSpan(begin) : SpanOf(mark, value, is_quoted);
@@ -121,7 +121,7 @@ class YamlBuilder : public YAML::EventHandler {
       open_.back().key_span = span;
       return;
     }
-    ConfigNode node{.kind = is_block ? ConfigKind::Text : KindOfScalar(value, is_quoted), .text = value, .is_quoted = is_quoted || is_block, .span = span};
+    ConfigNode node{.kind = is_block ? ConfigKind::Text : KindOfScalar(value, is_quoted), .text = value, .is_quoted = is_quoted || is_block, .is_alias = is_alias, .span = span};
     if (node.kind == ConfigKind::Bool) {
       const char c = static_cast<char>(std::tolower(static_cast<unsigned char>(value[0])));
       const bool is_on = c == 'o' && value.size() == 2;

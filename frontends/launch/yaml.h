@@ -1,4 +1,4 @@
-// YAML as a tree of values with their places. Aliases are not followed (an anchor that explodes costs nothing): what they
+// YAML, JSON and TOML as trees of values with their places. Aliases are not followed (an anchor that explodes costs nothing): what they
 // stand for is null here.
 #pragma once
 
@@ -17,6 +17,7 @@ struct ConfigText {
 ConfigText ReadYaml(const source::SourceFile& file, source::FileId id);
 // JSON with the places of its values. Comments are refused, as Python's `json` refuses them.
 ConfigText ReadJson(const source::SourceFile& file, source::FileId id);
+ConfigText ReadToml(const source::SourceFile& file, source::FileId id);
 
 // One statement a member of a map, for suppressions.
 std::vector<findings::Extent> StatementsOf(const launch::ConfigTree& tree);

@@ -22,12 +22,12 @@ constexpr std::string_view kAR302 = "AR302";
 class Loaders {
  public:
   Loaders(const Context& context, FindingSink& sink)
-      : context_(context), sink_(sink), calls_(context), lightning_(context.program, context.knowledge, context.facts, context.index, context.loading) {}
+      : context_(context), sink_(sink), calls_(context), lightning_(context.program, context.knowledge, context.facts, context.index, context.loading, context.settings) {}
 
   void Run() {
     for (const LoaderLoop& loop : context_.loading.loops()) VisitLoop(loop);
     for (const KnownCall& sampler : context_.loading.made_samplers()) VisitSampler(sampler);
-    for (const KnownCall& trainer : lightning_.TrainersWithoutSampler()) VisitTrainer(trainer);
+    for (const objects::LightningTrainer& trainer : lightning_.TrainersWithoutSampler()) VisitTrainer(trainer);
     for (const objects::LaunchLine& line : context_.launch.lines()) VisitCommand(line);
   }
 
@@ -53,14 +53,13 @@ class Loaders {
   }
 
   // Lightning deals loaders out that have no sampler for it, unless the trainer is told not to.
-  void VisitTrainer(const KnownCall& trainer) {
-    const ValueId devices = context_.index.Arg(trainer, "devices");
-    const ValueId nodes = context_.index.Arg(trainer, "num_nodes");
-    const bool is_alone = devices && context_.values.Int(devices) == 1 && (!nodes || context_.values.Int(nodes) == 1);
+  void VisitTrainer(const objects::LightningTrainer& trainer) {
+    const objects::Told devices = lightning_.trainers().Of(trainer, "devices");
+    const objects::Told nodes = lightning_.trainers().Of(trainer, "num_nodes");
+    const bool is_alone = devices.number == 1 && (!nodes.is_given || nodes.number == 1);
     if (is_alone) return;
-    ir::ExprId told = context_.index.ArgExpr(trainer, "use_distributed_sampler");
-    if (!told) told = context_.index.ArgExpr(trainer, "replace_sampler_ddp");
-    VisitLoadersOf(context_.program.funcs[trainer.function].module, trainer.function, told ? SpanOf(context_, {trainer.function, told}) : source::Span());
+    const std::optional<objects::Told> told = lightning_.ToldNotTo(trainer);
+    VisitLoadersOf(context_.program.funcs[trainer.function].module, trainer.function, *told);
   }
 
   // `python main.py fit --config ddp.yaml`, where the file turns it off.
@@ -73,7 +72,7 @@ class Loaders {
       if (!option.value) continue;
       const launch::LaunchFile* config = context_.launches.FileNamed(from, launch::Word(launch::Piece{.text = *option.value, .origin = {}}));
       const launch::ConfigId told = config == nullptr ? launch::ConfigId() : TurnedOffIn(config->tree);
-      if (told) VisitLoadersOf(module, {}, config->tree[told].span);
+      if (told) VisitLoadersOf(module, {}, {.is_given = true, .number = {}, .is_off = true, .text = "", .span = config->tree[told].span});
     }
   }
 
@@ -95,7 +94,7 @@ class Loaders {
   }
 
   // `trainer`: the function that makes it; none: a library does.
-  void VisitLoadersOf(ir::ModuleId module, FuncId trainer, source::Span told) {
+  void VisitLoadersOf(ir::ModuleId module, FuncId trainer, const objects::Told& told) {
     const std::vector<ir::ModuleId> files = calls_.FilesOf(module);
     // Who turns it off mostly makes samplers himself, and hooks that a subclass replaces are never run.
     const bool deals_itself = std::ranges::any_of(context_.loading.made_samplers(), [&](const KnownCall& sampler) {
@@ -111,7 +110,8 @@ class Loaders {
       Finding finding = FindingAt(context_, kAR302, Severity::Error, Confidence::Likely, Site{loader.function, loader.expr},
                                   {"this loader has no distributed sampler, and the trainer is told not to give it one: every rank reads the whole data set", {}});
       AddLabel(finding, finding.span, LabelRole::Primary, {"no distributed sampler: every rank reads all samples", {}});
-      if (told.file) AddLabel(finding, told, LabelRole::Why, {"turned off here", {}});
+      if (told.span.file) AddLabel(finding, told.span, LabelRole::Why, {"turned off here", {}});
+      if (told.is_setting) findings::Assume(finding, findings::Assumptions::Of(findings::Assumption::SettingKept));
       finding.help = {"leave it to Lightning, or pass `sampler=DistributedSampler(dataset)`", {}};
       finding.witness = WitnessOf(value);
       sink_.push_back(std::move(finding));
@@ -304,8 +304,9 @@ A loop that computes gradients of a wrapped model (DDP, FSDP, DeepSpeed) from th
 `DataLoader` without a sampler, while neither the data set nor the order of its samples knows the
 rank. And a loader that does not get the distributed sampler which was made for its data set, because
 another one replaced it on the way. Also a loader for Lightning's training whose trainer is told not to deal
-it out: by `use_distributed_sampler=False` or `replace_sampler_ddp=False`, or by such a key below `trainer` in
-the configuration that the command of the program names.
+it out: by `use_distributed_sampler=False` or `replace_sampler_ddp=False`, by such a key in a file of settings
+that the program reads (`Trainer(**cfg.trainer)`), or by one below `trainer` in the configuration that the
+command of the program names.
 
 ## Why it hurts
 

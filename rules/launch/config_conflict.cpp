@@ -3,6 +3,7 @@
 
 #include "rules/finding_parts.h"
 #include "rules/launch/job_facts.h"
+#include "rules/launch/launcher_options.h"
 #include "rules/launch/python_config.h"
 
 namespace allranks::rules {
@@ -15,47 +16,13 @@ using launch::ConfigKind;
 
 constexpr std::string_view kAR702 = "AR702";
 
-// The value behind `--name` or in `--name=value`; nullptr: it is not there.
-struct GivenArgument {
-  Word value;
-  source::Span span;
-};
-std::optional<GivenArgument> GivenArgumentOf(const Job& job, const std::vector<std::string>& names) {
-  std::optional<GivenArgument> found;
-  for (size_t i = 0; i < job.args.size(); ++i) {
-    const std::string& text = job.args[i].text();
-    const size_t equals = text.find('=');
-    if (std::ranges::count(names, text.substr(0, equals)) == 0) continue;
-    if (equals != std::string::npos) found = GivenArgument{job.args[i].From(equals + 1), job.args[i].span()};
-    else if (i + 1 < job.args.size() && !job.args[i + 1].text().starts_with("--")) found = GivenArgument{job.args[i + 1], job.args[i].span()};
-    else found = GivenArgument{Word(launch::Piece{.text = "True", .origin = job.args[i].span()}), job.args[i].span()};
-  }
-  return found;
-}
-
-std::optional<double> NumberIn(std::string_view text) {
-  const std::string copy(text);
-  char* end = nullptr;
-  const double number = std::strtod(copy.c_str(), &end);
-  return !copy.empty() && *end == '\0' ? std::optional(number) : std::nullopt;
-}
-
-bool Agree(const launch::ConfigNode& node, const std::string& argument) {
-  if (node.kind == ConfigKind::Bool) {
-    const bool is_on = argument == "True" || argument == "true" || argument == "1";
-    return (node.text == "true") == is_on;
-  }
-  const std::optional<double> a = NumberIn(node.text);
-  const std::optional<double> b = NumberIn(argument);
-  return a && b ? *a == *b : node.text == argument;
-}
-
 void CompareJob(const LaunchContext& context, const LaunchFile& file, const Job& job, FindingSink& sink) {
   const std::optional<GivenArgument> config = GivenArgumentOf(job, {"--deepspeed"});
   if (!config) return;
   const LaunchFile* json = context.launches.FileNamed(file, config->value);
   if (json == nullptr || json->tree.empty()) return;
   for (const launch::PairEntry& pair : context.launches.tables.pairs()) {
+    if (!pair.launcher.empty()) continue;
     const ConfigId key = json->tree.Find(json->tree.root(), pair.key);
     const std::optional<GivenArgument> argument = GivenArgumentOf(job, pair.args);
     if (!key || !argument || !argument->value.IsKnown() || argument->value.sureness() != Sureness::Written) continue;
@@ -114,6 +81,7 @@ void CompareArguments(const Context& context, const objects::KnownCall& call, Fi
   if ((file == nullptr || file->tree.empty()) && (!dict || dict->empty())) return;
   const launch::ConfigTree& tree = file != nullptr ? file->tree : *dict;
   for (const launch::PairEntry& pair : context.launches.tables.pairs()) {
+    if (!pair.launcher.empty()) continue;
     const ConfigId key = tree.Find(tree.root(), pair.key);
     if (!key || (tree[key].kind != ConfigKind::Number && tree[key].kind != ConfigKind::Bool)) continue;
     const std::string_view param = ParamOf(pair.args[0]);
@@ -189,7 +157,10 @@ void CompareProgram(const Context& context, FindingSink& sink) {
 void CheckConfigConflict(const LaunchContext& context, FindingSink& sink) {
   for (const LaunchFile& file : context.launches.files) {
     CompareAccelerate(file, sink);
-    for (const Job& job : file.jobs) CompareJob(context, file, job, sink);
+    for (const Job& job : file.jobs) {
+      CompareJob(context, file, job, sink);
+      CompareLauncherOptions(context, file, job, sink);
+    }
   }
 }
 
@@ -216,6 +187,8 @@ extern const Rule ConfigConflict = {
   by `accelerate launch --config_file FILE`, where FILE says otherwise.
 * A configuration of Accelerate that names a `deepspeed_config_file` and repeats settings that stand
   in that file.
+* Options of `accelerate launch` that say something else than the file of `--deepspeed_config_file`, which
+  then counts, or than the precision, accumulation or stage in that of `--config_file`, which then does not.
 
 ## Why it hurts
 
@@ -243,6 +216,7 @@ deepspeed train.py --deepspeed zero2.json --gradient_accumulation_steps 4
 * `"auto"` in the configuration; values that are equal; values that are not known, or that the
   caller may give anew.
 * A configuration that is not in the project.
+* Numbers of processes and machines: options of `accelerate launch` are there to say others.
 
 ## Fix
 

@@ -4,6 +4,7 @@
 #include "analyzer/knowledge/spelling.h"
 #include "rules/launch/job_facts.h"
 #include "rules/launch/python_config.h"
+#include "rules/launch/zero_batch.h"
 
 namespace allranks::rules {
 namespace {
@@ -62,6 +63,7 @@ class ConfigCheck {
                          .optimizer = tree_.Find(zero, "offload_optimizer.device")}, sink_);
     CheckPrecision();
     CheckBatch();
+    CheckStage(zero);
   }
 
  private:
@@ -164,6 +166,27 @@ class ConfigCheck {
            {"leave `train_batch_size` out: DeepSpeed computes it", {}});
   }
 
+  // Keys that only another stage reads: one finding for all of them. At stage 0 all of it is off.
+  void CheckStage(ConfigId zero) {
+    const std::optional<int64_t> stage = tree_.Integer(tree_.Member(zero, "stage"));
+    if (!stage || *stage < 1 || *stage > 3) return;
+    std::vector<ConfigId> unread;
+    for (const ConfigId child : tree_[zero].children) {
+      const launch::KeyEntry* entry = table_.Find("zero_optimization." + tree_[child].key);
+      const bool is_of_others = entry != nullptr && !entry->stages.empty() && std::ranges::count(entry->stages, *stage) == 0;
+      // What is off would change nothing.
+      if (is_of_others && tree_.Boolean(child) != false) unread.push_back(child);
+    }
+    if (unread.empty()) return;
+    const ConfigNode& first = tree_[unread[0]];
+    const int64_t other = table_.Find("zero_optimization." + first.key)->stages.front();
+    const std::string more = unread.size() == 1 ? "" : " (and " + std::to_string(unread.size() - 1) + " more)";
+    Report(Severity::Info, Confidence::Certain, first.key_span,
+           {"`{}`{} has no effect at stage {}: only stage {} reads it", {first.key, more, std::to_string(*stage), std::to_string(other)}},
+           {"use stage {}, if that is what was meant", {std::to_string(other)}});
+    AddNote(sink_.back(), tree_[tree_.Member(zero, "stage")].span, {"the stage", {}});
+  }
+
   const launch::ConfigTable& table_;
   const launch::ConfigTree& tree_;
   ConfigId root_;
@@ -195,6 +218,7 @@ void CheckInvalidZeroConfig(const LaunchContext& context, FindingSink& sink) {
     if (IsDeepSpeed(file.tree, file.tree.root(), *table)) ConfigCheck(*table, file.tree, file.tree.root(), sink).Run();
     CheckSection(file.tree, sink);
   }
+  CheckBatchOfJobs(context, sink);
 }
 
 // Where programs hand over a configuration.
@@ -236,7 +260,10 @@ In the JSON or YAML of a DeepSpeed configuration, in a dict that a program hands
 to `TrainingArguments`, and in the `deepspeed_config` of a configuration of Accelerate: offloading of
 parameters below stage 3 and of the optimizer at stage 0. In all but the last also `fp16` and `bf16` both on,
 a `train_batch_size` that no number of ranks gives, keys that DeepSpeed does not have, deprecated keys, values
-of the wrong type.
+of the wrong type, and keys that only another stage of ZeRO reads.
+
+Where a command names the file and says how many ranks it starts, also a `train_batch_size` that these ranks
+do not give.
 
 ## Why it hurts
 
@@ -260,6 +287,8 @@ memory instead.
 
 * Values of a dict that are no constants, and a dict that is filled later.
 * `"auto"`, templates, and files that are no configuration of DeepSpeed.
+* Commands of which it is not known how many ranks they start, or whose arguments or configuration speak of
+  tensor, pipeline or sequence parallelism: then not every rank has a batch of its own.
 * Unknown keys at the top that resemble no key of DeepSpeed: other tools keep theirs there.
 
 ## Fix

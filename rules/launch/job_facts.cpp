@@ -176,6 +176,19 @@ std::optional<Devices> DevicesOf(const Job& job) {
   return text.starts_with(kOnThisMachine) ? DevicesListed(include->value.From(kOnThisMachine.size()), include->word.span(), include->name) : std::nullopt;
 }
 
+std::optional<GivenArgument> GivenArgumentOf(const Job& job, const std::vector<std::string>& names) {
+  std::optional<GivenArgument> found;
+  for (size_t i = 0; i < job.args.size(); ++i) {
+    const std::string& text = job.args[i].text();
+    const size_t equals = text.find('=');
+    if (std::ranges::count(names, text.substr(0, equals)) == 0) continue;
+    if (equals != std::string::npos) found = GivenArgument{job.args[i].From(equals + 1), job.args[i].span()};
+    else if (i + 1 < job.args.size() && !job.args[i + 1].text().starts_with("--")) found = GivenArgument{job.args[i + 1], job.args[i].span()};
+    else found = GivenArgument{Word(launch::Piece{.text = "True", .origin = job.args[i].span()}), job.args[i].span()};
+  }
+  return found;
+}
+
 Confidence ConfidenceOf(Sureness sureness) {
   switch (sureness) {
     case Sureness::Written: return Confidence::Certain;

@@ -6,6 +6,7 @@
 #include <set>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "rules/launch/launch_rules.h"
 
@@ -51,6 +52,13 @@ struct Devices {
 std::optional<Devices> VisibleDevices(const Job& job);
 // What the job's launcher is told (`--gpu_ids`, `--include`), or else the variable.
 std::optional<Devices> DevicesOf(const Job& job);
+
+// The value of an argument of the script, `--name value` or `--name=value`; `True` for one without a value.
+struct GivenArgument {
+  Word value;
+  source::Span span;
+};
+std::optional<GivenArgument> GivenArgumentOf(const Job& job, const std::vector<std::string>& names);
 
 findings::Confidence ConfidenceOf(Sureness sureness);
 findings::Confidence ConfidenceOf(const Said& a, const Said& b);

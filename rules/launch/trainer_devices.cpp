@@ -3,13 +3,13 @@
 #include <algorithm>
 
 #include "analyzer/launch/job.h"
-#include "analyzer/objects/lightning_calls.h"
+#include "analyzer/objects/lightning_trainers.h"
 #include "rules/finding_parts.h"
 
 namespace allranks::rules {
 namespace {
 
-constexpr std::string_view kAR907 = "AR907";
+constexpr std::string_view kAR907OfTrainers = "AR907";
 
 // Lightning takes ranks and their number from these.
 bool IsTorchLauncher(std::string_view name) { return name == "torchrun" || name == "torch.distributed.launch"; }
@@ -23,16 +23,11 @@ const launch::Layer* LauncherOf(const Context& context, const objects::LaunchLin
   return nullptr;
 }
 
-// The number that stands in the call; where the argument is missing, what the library takes then.
-std::optional<int64_t> TrainerNumber(const Context& context, const objects::KnownCall& trainer, std::string_view param, std::optional<int64_t> otherwise) {
-  const variation::ValueId value = context.index.Arg(trainer, param);
-  if (!value) return context.index.ArgExpr(trainer, param) ? std::nullopt : otherwise;
-  return context.values.Int(value);
-}
-
-void VisitTrainer(const Context& context, const objects::KnownCall& trainer, FindingSink& sink) {
-  const std::optional<int64_t> devices = TrainerNumber(context, trainer, "devices", std::nullopt);
-  const std::optional<int64_t> nodes = TrainerNumber(context, trainer, "num_nodes", 1);
+void VisitTrainer(const Context& context, const objects::LightningTrainers& trainers, const objects::LightningTrainer& trainer, FindingSink& sink) {
+  const objects::Told told_devices = trainers.Of(trainer, "devices");
+  const objects::Told told_nodes = trainers.Of(trainer, "num_nodes");
+  const std::optional<int64_t> devices = told_devices.number;
+  const std::optional<int64_t> nodes = told_nodes.is_given ? told_nodes.number : 1;
   constexpr int64_t kMost = 1 << 20;
   if (!devices || !nodes || *devices < 1 || *nodes < 1 || *devices > kMost || *nodes > kMost) return;
   const int64_t ranks = *devices * *nodes;
@@ -49,11 +44,14 @@ void VisitTrainer(const Context& context, const objects::KnownCall& trainer, Fin
     launcher = starts;
   }
   if (other == nullptr) return;
-  const objects::Site site{trainer.function, context.index.ArgExpr(trainer, "devices")};
-  Finding finding = FindingAt(context, kAR907, Severity::Error, Confidence::Likely, site,
+  const ir::ExprId written = trainer.call ? context.index.ArgExpr(*trainer.call, "devices") : ir::ExprId();
+  const objects::Site site{trainer.function, written ? written : trainer.expr};
+  Finding finding = FindingAt(context, kAR907OfTrainers, Severity::Error, Confidence::Likely, site,
                               {"{} ranks are wanted here{}, and `{}` starts {}: Lightning refuses to start, or waits for ranks that never come",
                                {std::to_string(ranks), *nodes == 1 ? "" : " (" + std::to_string(*nodes) + " nodes)", launcher->launcher->name, std::to_string(other->ranks)}});
-  AddLabel(finding, finding.span, LabelRole::Primary, {"devices of a node", {}});
+  AddLabel(finding, finding.span, LabelRole::Primary, {told_devices.is_setting ? "from a file of settings" : "devices of a node", {}});
+  if (told_devices.is_setting) AddLabel(finding, told_devices.span, LabelRole::Why, {"devices of a node", {}});
+  if (told_devices.is_setting || told_nodes.is_setting) findings::Assume(finding, findings::Assumptions::Of(findings::Assumption::SettingKept));
   AddLabel(finding, other->place, LabelRole::Why, {"the command that starts it", {}});
   finding.help = {"let the trainer take what the launcher starts: `devices=\"auto\"`, and the number of nodes from the command", {}};
   sink.push_back(std::move(finding));
@@ -62,7 +60,8 @@ void VisitTrainer(const Context& context, const objects::KnownCall& trainer, Fin
 }  // namespace
 
 void CheckTrainerDevices(const Context& context, FindingSink& sink) {
-  for (const objects::KnownCall& trainer : objects::FindLightningCalls(context.program, context.index).trainers) VisitTrainer(context, trainer, sink);
+  const objects::LightningTrainers trainers(context.program, context.knowledge, context.facts, context.index, context.settings);
+  for (const objects::LightningTrainer& trainer : trainers.all()) VisitTrainer(context, trainers, trainer, sink);
 }
 
 }  // namespace allranks::rules

@@ -142,7 +142,7 @@ Finding FindingOf(const Context& context, const AccumulationWindow& window, cons
   AddLabel(finding, finding.span, LabelRole::Primary, {"reduces over all ranks", {}});
   for (size_t i = 1; i < backwards.size(); ++i) AddLabel(finding, SpanOf(context, backwards[i]), LabelRole::Note, {"so does this one", {}});
   AddLabel(finding, SpanOf(context, window.step.call.site), LabelRole::Why, {HowOften(window.period), {}});
-  if (context.options.IsAlways(context.program.funcs[window.function].module, window.period.length, 1)) findings::Assume(finding, findings::Assumptions::Of(findings::Assumption::OptionSet));
+  if (context.settings.IsAlways(context.program.funcs[window.function].module, window.period.length, 1)) findings::Assume(finding, findings::Assumptions::Of(findings::Assumption::OptionSet));
   finding.help = {"run forward and backward of all but the last micro-step under `model.no_sync()`", {}};
   finding.witness = AccumulationWitness(context, window.period.length, finding.span);
   if (std::optional<findings::Fix> fix = ReduceWhereItSteps(context, window, backwards.front())) finding.fixes.push_back(std::move(*fix));

@@ -25,7 +25,7 @@ class Metrics {
   Metrics(const Context& context, FindingSink& sink)
       : context_(context), sink_(sink), results_(context.program, context.knowledge, context.facts, context.index, context.loading,
                                                  context.training, context.launch),
-        sampling_(context.program, context.knowledge, context.facts, context.index, context.loading),
+        sampling_(context.program, context.knowledge, context.facts, context.index, context.loading, context.settings),
         validation_(context.program, context.knowledge, context.facts, context.index) {}
 
   void Run() {

@@ -29,7 +29,7 @@ ALLOWED = {
     "analyzer/binding": ["analyzer/ir", "analyzer/knowledge"],
     "analyzer/variation": ["analyzer/binding"],
     "analyzer/traces": ["analyzer/variation", "witness"],
-    "analyzer/objects": ["analyzer/traces"],
+    "analyzer/objects": ["analyzer/launch", "analyzer/traces"],
     # Front ends never know each other: each stands in a folder of its own and names only the core.
     "frontends/*": ["analyzer/ir", "analyzer/launch", "analyzer/platform"],
     # A family of rules knows RULE_HEADERS and the core, never another family.

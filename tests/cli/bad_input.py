@@ -188,6 +188,46 @@ class BadInput(CliTest):
         lines += [f"a{i}: &a{i} [" + ", ".join([f"*a{i - 1}"] * 9) + "]" for i in range(1, 30)]
         self.assert_found_beside("bad.yaml", "distributed_type: MULTI_GPU\n" + "\n".join(lines) + "\n")
 
+    def check_settings(self, name, content):
+        """A program that reads the file with constant keys; what is said of both."""
+        self.write("train.py", f"""from omegaconf import OmegaConf
+import lightning.pytorch as pl
+cfg = OmegaConf.load("{name}")
+trainer = pl.Trainer(devices=cfg.trainer.devices, use_distributed_sampler=cfg.trainer.use_distributed_sampler)
+""")
+        self.write(name, content)
+        return self.check("--select", "ALL", "--preview", ".")
+
+    def test_settings_that_cannot_be_read(self):
+        for name, content, expected in (
+            ("conf.yaml", "trainer: [1, 2\n", "conf.yaml:2:1: error: AR001"),
+            ("conf.toml", "[trainer\ndevices = 1\n", "conf.toml:1:9: error: AR001"),
+            ("conf.json", '{"trainer": {]}', "conf.json:1:14: error: AR001"),
+            ("conf.yaml", "trainer: \0\n", "AR001 not all of this could be read: it contains NUL bytes"),
+            ("conf.yaml", "trainer:\n" + "  a: 1\n" * 100000, "it is larger than the 512 KiB that are read of a file of settings"),
+            ("conf.yaml", "trainer: " + "{a: " * 3000 + "}" * 3000 + "\n", "it nests deeper than is read"),
+        ):
+            with self.subTest(name=name, expected=expected):
+                self.assertIn(expected, self.check_settings(name, content).out)
+
+    def test_settings_of_which_nothing_is_wrong(self):
+        lines = ["a0: &a0 {x: 1}"] + [f"a{i}: &a{i} [" + ", ".join([f"*a{i - 1}"] * 9) + "]" for i in range(1, 60)]
+        for content in ("\n".join(lines) + "\ntrainer: {devices: *a59}\n", "trainer: {{ trainer }}\nx: {% if y %}\n", "", "# nothing\n", "1\n"):
+            with self.subTest(content=content[:20]):
+                self.assertEqual(self.check_settings("conf.yaml", content).out, "")
+
+    def test_defaults_that_name_one_another(self):
+        self.write("train.py", """import hydra
+import lightning.pytorch as pl
+@hydra.main(config_path="conf", config_name="a")
+def main(cfg):
+    pl.Trainer(**cfg.trainer)
+main()
+""")
+        for name, others in (("a", "ba"), ("b", "ab")):
+            self.write(f"conf/{name}.yaml", "defaults:\n" + "".join(f"  - {other}\n" for other in others * 9) + "trainer: {devices: 1}\n")
+        self.assertEqual(self.check("--select", "ALL", "--preview", ".").out, "")
+
     def test_scripts_that_source_one_another(self):
         self.write("other.sh", "source ./bad.sh\nNODES=2\n")
         self.assert_found_beside("bad.sh", "source ./other.sh\ntorchrun --nnodes=$NODES train.py\n")
