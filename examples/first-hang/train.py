@@ -57,7 +57,7 @@ def main():
 
     sampler = DistributedSampler(train_set)
     loader = DataLoader(train_set, batch_size=64, sampler=sampler, num_workers=4)
-    test_loader = DataLoader(test_set, batch_size=64, sampler=DistributedSampler(test_set, shuffle=False))
+    test_loader = DataLoader(test_set, batch_size=64, sampler=DistributedSampler(test_set, shuffle=False, drop_last=True))
     for epoch in range(args.epochs):
         sampler.set_epoch(epoch)
         loss = train_epoch(model, loader, optimizer, device)
