@@ -215,8 +215,8 @@ class Epochs {
         {is_stuck ? "every epoch over `{}` has the same shuffle order: `set_epoch` tells its `DistributedSampler` the same number each time"
                   : "every epoch over `{}` has the same shuffle order: nothing calls `set_epoch` on its `DistributedSampler`",
          {Quoted(context_, Shown(loop))}});
-    AddLabel(finding, finding.span, LabelRole::Primary, {"the same order each time", {}});
-    AddLabel(finding, SpanOf(context_, epochs), LabelRole::Note, {"once an epoch", {}});
+    AddLabel(finding, finding.span, LabelRole::Primary, {"the same order in each epoch", {}});
+    AddLabel(finding, SpanOf(context_, epochs), LabelRole::Note, {"each round of this loop is an epoch", {}});
     if (const std::optional<Site> made = MadeNear(loop, sampler)) AddLabel(finding, SpanOf(context_, *made), LabelRole::Why, {"this sampler shuffles by its epoch", {}});
     finding.help = {"call `set_epoch(epoch)` on the sampler before each epoch", {}};
     finding.witness = WitnessOf(sampler, epochs);

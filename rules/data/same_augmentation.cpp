@@ -178,11 +178,12 @@ class EqualWorkers {
 
   void Report(const SeedPlace& seed, const Draw& draw, const objects::LoaderLoop& loop) {
     Finding finding = FindingAt(context_, kAR312, Severity::Warning, Confidence::Likely, seed.site,
-                                {"every rank uses the same seed, so the workers of all ranks draw the same random numbers", {}});
+                                {"the loader workers of all ranks draw the same random numbers: every rank uses the same seed", {}});
     AddLabel(finding, finding.span, LabelRole::Primary, {"the same number on every rank", {}});
-    AddLabel(finding, SpanOf(context_, loop.iterable), LabelRole::Note, {"its workers begin with numbers drawn from that seed", {}});
-    AddLabel(finding, SpanOf(context_, draw.site), LabelRole::Why, {"drawn for each sample", {}});
-    finding.help = {"add the rank to the seed after the model is created, or seed the workers by rank in `worker_init_fn`", {}};
+    AddLabel(finding, SpanOf(context_, loop.iterable), LabelRole::Note, {"the loader's workers begin with numbers drawn from that seed", {}});
+    AddLabel(finding, SpanOf(context_, draw.site), LabelRole::Why, {"draws for each sample", {}});
+    finding.help = {"keep this call, and seed once more with the rank added when the model is wrapped, or seed the workers by rank in "
+                    "`worker_init_fn`", {}};
     // What the project starts it with makes one process.
     if (!runs_.IsStartedOnRanks(seed.site)) findings::Assume(finding, findings::Assumptions::Of(findings::Assumption::OwnJob));
     sink_.push_back(std::move(finding));

@@ -191,7 +191,8 @@ class SameNoise {
                                  {Quoted(context_, drawn)}});
     AddLabel(finding, finding.span, LabelRole::Primary, {"the same number on every rank", {}});
     AddLabel(finding, SpanOf(context_, drawn), LabelRole::Why, {"drawn in each training step", {}});
-    finding.help = {"add the rank to the seed after the model is created; the wrapper broadcasts rank 0's weights", {}};
+    finding.help = {"keep this call, and seed once more with the rank added when the model is wrapped: all ranks start with the same "
+                    "weights and draw their own noise", {}};
     // What the project starts it with makes one process.
     if (!runs_.IsStartedOnRanks(seed.site)) findings::Assume(finding, findings::Assumptions::Of(findings::Assumption::OwnJob));
     sink_.push_back(std::move(finding));

@@ -33,7 +33,7 @@ void CheckLostArguments(const LaunchContext& context, FindingSink& sink) {
     for (const LostArguments& lost : file.lost) {
       const Job& job = file.jobs[lost.job];
       Finding finding = LaunchFinding(kAR909, Severity::Error, Confidence::Certain, lost.first.span(), MessageOf(lost));
-      AddNote(finding, job.innermost().word.span(), {"the job starts without it, and without what follows", {}});
+      AddNote(finding, job.innermost().word.span(), {"the job starts without it and all that follows, with their defaults", {}});
       if (lost.by == LostBy::Comment) finding.help = {"put the comment above the command", {}};
       if (std::optional<findings::Fix> fix = FixOfLost(lost)) finding.fixes.push_back(std::move(*fix));
       sink.push_back(std::move(finding));

@@ -86,11 +86,11 @@ class Downloads {
     const source::Span span = SpanOf(context_, site);
     if (!reported_.insert({span.file.index, span.begin}).second) return;
     Finding finding = FindingAt(context_, kAR810, Severity::Info, runs_.IsSharedWork({&site, 1}) ? Confidence::Likely : Confidence::Possible,
-                                site, {"every rank downloads into the same folder, or unpacks there: in the first run they "
-                                       "overwrite each other's files", {}});
-    AddLabel(finding, finding.span, LabelRole::Primary, {"the same files on all of them", {}});
+                                site, {"every rank downloads into the same folder, or unpacks there: in the first run one "
+                                       "reads what another is still writing", {}});
+    AddLabel(finding, finding.span, LabelRole::Primary, {"all ranks write the same files here", {}});
     finding.help = {"download on rank 0 (on each node's local rank 0 if the disk is not shared), then "
-                    "`dist.barrier()`, then read on all ranks", {}};
+                    "`dist.barrier()` on all ranks, then read", {}};
     sink_.push_back(std::move(finding));
   }
 

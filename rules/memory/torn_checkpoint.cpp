@@ -253,9 +253,15 @@ class Checkpoints {
     return false;
   }
 
+  // The call in the loop that trains, or where the way to it begins.
+  const Site& PlaceOf(const FileUse& write) const {
+    const auto in_loop = std::ranges::find_if(write.way, [&](const Site& site) { return IsInTraining({&site, 1}); });
+    return in_loop == write.way.end() ? write.way.front() : *in_loop;
+  }
+
   void Report(const FileUse& write, const FileUse& read, const FilePath& picked, bool is_same_each_time) {
     const std::string name = NameOf(picked);
-    const Site& place = write.way.front();
+    const Site& place = PlaceOf(write);
     if (!reported_.insert({SpanOf(context_, place).file.index, SpanOf(context_, place).begin}).second) return;
     findings::Text message =
         is_same_each_time
@@ -265,10 +271,10 @@ class Checkpoints {
                              "killed while writing leaves half a file and resumes from it", {name}};
     Finding finding = FindingAt(context_, kAR808, Severity::Warning, Confidence::Likely, place, std::move(message));
     AddLabel(finding, finding.span, LabelRole::Primary,
-             {is_same_each_time ? "the last good checkpoint is gone as soon as this starts" : "after a crash, half a file is the newest checkpoint", {}});
-    if (write.way.size() > 1) AddLabel(finding, SpanOf(context_, write.site()), LabelRole::Note, {"written here", {}});
+             {is_same_each_time ? "the last good checkpoint is gone once this begins to write" : "after a crash, half a file is the newest checkpoint", {}});
+    if (!(place == write.site())) AddLabel(finding, SpanOf(context_, write.site()), LabelRole::Note, {"written here", {}});
     AddLabel(finding, SpanOf(context_, read.site()), LabelRole::Note, {"the job resumes from it here", {}});
-    finding.help = {"save under a temporary name, then `os.replace` it", {}};
+    finding.help = {"save under a temporary name in the same folder, then `os.replace` it", {}};
     sink_.push_back(std::move(finding));
   }
 

@@ -137,9 +137,9 @@ bool ReducesEachTime(const Context& context, const AccumulationWindow& window, c
 Finding FindingOf(const Context& context, const AccumulationWindow& window, const std::vector<objects::Site>& backwards) {
   Finding finding = FindingAt(context, kAR403, Severity::Warning, Confidence::Likely, backwards.front(),
                               {"gradients are reduced in every micro-step, but the optimizer steps only {}: "
-                               "all but one of these reductions are wasted",
+                               "only the last of these reductions is used, so the others cost time for nothing",
                                {std::string(HowOften(window.period))}});
-  AddLabel(finding, finding.span, LabelRole::Primary, {"reduces over all ranks", {}});
+  AddLabel(finding, finding.span, LabelRole::Primary, {"DDP reduces all gradients here, in each micro-step", {}});
   for (size_t i = 1; i < backwards.size(); ++i) AddLabel(finding, SpanOf(context, backwards[i]), LabelRole::Note, {"so does this one", {}});
   AddLabel(finding, SpanOf(context, window.step.call.site), LabelRole::Why, {HowOften(window.period), {}});
   if (context.settings.IsAlways(context.program.funcs[window.function].module, window.period.length, 1)) findings::Assume(finding, findings::Assumptions::Of(findings::Assumption::OptionSet));
