@@ -101,7 +101,7 @@ struct LaunchFile {
   std::vector<LostArguments> lost;  // at most one a job
   bool brings_files = false;      // it fetches, copies or writes files, or goes to folders that are not of the project
   std::vector<Setting> settings;  // of variables of the environment, as they are made
-  ConfigTree tree;                // of YAML and JSON
+  ConfigTree tree;                // of YAML, JSON and TOML
   std::vector<ReadProblem> problems;
   findings::FileSyntax syntax;    // statements and comments, for suppressions
 };

@@ -16,20 +16,18 @@ bool IsFilledIn(std::string_view text) {
   return text == "???" || text.find("${") != std::string_view::npos || text.find("{{") != std::string_view::npos || text.find("{%") != std::string_view::npos;
 }
 
-enum class Found : uint8_t { No, Yes, Unknown };
-
-Found FindIn(const ConfigTree& tree, std::span<const std::string> keys, WrittenSetting& setting) {
+SettingState FindIn(const ConfigTree& tree, std::span<const std::string> keys, WrittenSetting& setting) {
   ConfigId at = tree.root();
   for (const std::string& key : keys) {
     // A layer that has something else in the place of the map hides those before it.
-    if (!at || tree[at].kind != ConfigKind::Map) return Found::Unknown;
+    if (!at || tree[at].kind != ConfigKind::Map) return SettingState::Unknown;
     const ConfigId next = tree.Member(at, key);
-    if (!next) return tree.Member(at, "<<") ? Found::Unknown : Found::No;
+    if (!next) return tree.Member(at, "<<") ? SettingState::Unknown : SettingState::Absent;
     at = next;
   }
-  if (!at || tree[at].is_alias || IsFilledIn(tree[at].text)) return Found::Unknown;
+  if (!at || tree[at].is_alias || IsFilledIn(tree[at].text)) return SettingState::Unknown;
   setting = {tree[at].kind, tree[at].text, tree[at].span};
-  return Found::Yes;
+  return SettingState::Known;
 }
 
 }  // namespace
@@ -44,19 +42,28 @@ std::optional<int64_t> WrittenSetting::Integer() const {
 
 std::optional<WrittenSetting> SettingsFile::Find(std::span<const std::string> keys) const {
   std::optional<WrittenSetting> found;
+  return Look(keys, found) == SettingState::Known ? found : std::nullopt;
+}
+
+SettingState SettingsFile::StateOf(std::span<const std::string> keys) const {
+  std::optional<WrittenSetting> found;
+  return Look(keys, found);
+}
+
+SettingState SettingsFile::Look(std::span<const std::string> keys, std::optional<WrittenSetting>& found) const {
   for (auto layer = layers_.rbegin(); layer != layers_.rend(); ++layer) {
     if (!AreOnOneWay(layer->package, keys)) continue;
-    if (layer->is_unknown) return std::nullopt;
+    if (layer->is_unknown) return SettingState::Unknown;
     // A map above: that it is one is no answer.
     if (layer->package.size() > keys.size() || layer->tree.empty()) continue;
     WrittenSetting setting;
-    const Found is_found = FindIn(layer->tree, keys.subspan(layer->package.size()), setting);
-    if (is_found == Found::No) continue;
-    if (is_found == Found::Unknown || (found && *found != setting)) return std::nullopt;
+    const SettingState state = FindIn(layer->tree, keys.subspan(layer->package.size()), setting);
+    if (state == SettingState::Absent) continue;
+    if (state == SettingState::Unknown || (found && *found != setting)) return SettingState::Unknown;
     if (!found) found = setting;
     if (!layer->has_no_order) break;
   }
-  return found;
+  return found ? SettingState::Known : SettingState::Absent;
 }
 
 }  // namespace allranks::launch

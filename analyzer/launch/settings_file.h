@@ -34,13 +34,19 @@ struct SettingsLayer {
   bool has_no_order = false;  // whether it counts more than the layers before it depends on the version of the library
 };
 
+enum class SettingState : uint8_t { Absent, Unknown, Known };
+
 class SettingsFile {
  public:
   void Add(SettingsLayer layer) { layers_.push_back(std::move(layer)); }
   // Nothing: it is not there, or not known. Of maps and lists only the place is told.
   std::optional<WrittenSetting> Find(std::span<const std::string> keys) const;
+  // Whether it is there, and known.
+  SettingState StateOf(std::span<const std::string> keys) const;
 
  private:
+  SettingState Look(std::span<const std::string> keys, std::optional<WrittenSetting>& found) const;
+
   std::vector<SettingsLayer> layers_;
 };
 

@@ -85,8 +85,11 @@ bool FileUses::IsOfOneRun(const Stored& stored, const FileUse& read) const {
   const FuncId storing = index_.FunctionOf(stored.module, stored.stmt);
   if (!storing || index_.CallersOf(storing).empty()) return true;
   std::vector<Site> reading = index_.WaysTo(read.way.front());
+  const std::vector<Site> ways = index_.WaysTo({storing, ir::ExprId::None()});
+  // Of very many ways not all are listed.
+  if (reading.size() >= ProgramIndex::kMostWays || ways.size() >= ProgramIndex::kMostWays) return true;
   reading.insert(reading.end(), read.way.begin(), read.way.end());
-  return std::ranges::any_of(index_.WaysTo({storing, ir::ExprId::None()}), [&](const Site& site) {
+  return std::ranges::any_of(ways, [&](const Site& site) {
     return std::ranges::find(reading, site.function, &Site::function) != reading.end();
   });
 }

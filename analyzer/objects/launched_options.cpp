@@ -163,6 +163,17 @@ std::vector<std::string> LaunchedOptions::TextsOf(ir::ModuleId module, ValueId v
   return {texts.begin(), texts.end()};
 }
 
+bool LaunchedOptions::ComposesElse(ir::ModuleId module, const std::function<bool(std::string_view)>& is_setting) const {
+  return std::ranges::any_of(lines_, [&](const LaunchLine& line) {
+    const bool composes = std::ranges::any_of(line.options, [&](const GivenOption& given) {
+      const std::string_view name = given.name;
+      if (name.starts_with('-')) return name.starts_with("--config-");
+      return name.find('/') != std::string_view::npos || (name.find('.') == std::string_view::npos && !is_setting(name));
+    });
+    return composes && MayStart(line, module);
+  });
+}
+
 bool LaunchedOptions::GivesElse(ir::ModuleId module, std::span<const std::string> keys, std::string_view text) const {
   std::string whole;
   for (const std::string& key : keys) whole += (whole.empty() ? "" : ".") + key;

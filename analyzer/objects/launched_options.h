@@ -42,6 +42,9 @@ class LaunchedOptions {
 
   // The texts that an option has: its default, unless all lines give others, and what lines give. None: that is not known.
   std::vector<std::string> TextsOf(ir::ModuleId module, ValueId value) const;
+  // Whether such a line has Hydra compose other files (`--config-name=ddp`, `experiment=ddp`): what it gives without a dot is another
+  // file of a group, unless it is a setting.
+  bool ComposesElse(ir::ModuleId module, const std::function<bool(std::string_view)>& is_setting) const;
   // Whether a line that starts a program with this module gives the setting at `keys` (`trainer.devices=4`), or what is above it,
   // something else than `text`.
   bool GivesElse(ir::ModuleId module, std::span<const std::string> keys, std::string_view text) const;

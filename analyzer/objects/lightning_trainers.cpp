@@ -12,7 +12,7 @@ constexpr std::string_view kTrainer = "lightning.pytorch.Trainer";
 constexpr std::string_view kTarget = "_target_";
 
 Told Said(const launch::WrittenSetting& written) {
-  return {.is_given = true, .number = written.Integer(), .is_off = written.IsFalse(), .text = written.text, .span = written.span, .is_setting = true};
+  return {.is_given = true, .number = written.Integer(), .is_off = written.IsFalse(), .span = written.span, .is_setting = true};
 }
 
 }  // namespace
@@ -69,17 +69,20 @@ Told LightningTrainers::Of(const LightningTrainer& trainer, std::string_view par
   }
   if (!expr && !value) return Written(trainer, param);
   if (const std::optional<launch::WrittenSetting> written = written_.Of(module_id, value)) return Said(*written);
-  Told told{.is_given = true, .number = values_.Int(value), .is_off = values_.IsFalse(value), .text = std::string(values_.Str(value))};
+  Told told{.is_given = true, .number = values_.Int(value), .is_off = values_.IsFalse(value)};
   if (expr) told.span = {module.file, module[expr].begin, module[expr].end};
   return told;
 }
 
 Told LightningTrainers::Written(const LightningTrainer& trainer, std::string_view param) const {
   const ir::ModuleId module = program_.funcs[trainer.function].module;
+  bool is_open = false;
   for (const ValueId settings : trainer.settings) {
     if (const std::optional<launch::WrittenSetting> written = written_.Member(module, settings, param)) return Said(*written);
+    is_open = is_open || !written_.IsAbsent(module, settings, param);
   }
-  return {};
+  // What is not known may be given.
+  return {.is_given = is_open};
 }
 
 }  // namespace allranks::objects

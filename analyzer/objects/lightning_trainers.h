@@ -19,7 +19,6 @@ struct Told {
   bool is_given = false;
   std::optional<int64_t> number;
   bool is_off = false;             // False
-  std::string text;
   source::Span span = {};          // where it stands
   bool is_setting = false;         // in a file, where a job may have another
 };

@@ -46,28 +46,39 @@ bool NeverReached::IsUnused(FuncId function) const {
 
 // A script has no others; what is imported has those that import it, unless people elsewhere may.
 bool NeverReached::AreCallersSeen(ir::ModuleId module) const {
-  if (MainOf(program_, module)) return true;
+  const bool is_in_folder = program_.infos[module].dotted.find('.') != std::string::npos;
+  if (MainOf(program_, module)) return !is_in_folder || !others_.may_install(module);
   if (program_.modules[module].language != ir::Language::Python || IsTestFile(program_, module)) return false;
   return !neighbourhood_.ImportersOf(module).empty() && !others_.may_install(module);
 }
 
-// In another file the name may be that of another function.
+// In another file the bare name may be that of another function.
 bool NeverReached::IsNamed(FuncId function) const {
   const base::NameId name = program_.function(function).name;
   for (uint32_t m = 0; m < program_.modules.size(); ++m) {
     const binding::Target target = program_.Lookup(ir::ModuleId{m}, name);
     const bool is_another = target.kind == binding::TargetKind::Function && target.function != function;
-    if (!is_another && IsNamedIn(program_.modules[ir::ModuleId{m}], name)) return true;
+    if (IsImportedBy(ir::ModuleId{m}, function) || IsNamedIn(program_.modules[ir::ModuleId{m}], name, !is_another)) return true;
   }
   return false;
 }
 
-bool NeverReached::IsNamedIn(const ir::Module& module, base::NameId name) const {
-  if (std::ranges::count(module.imports, name, &ir::Import::name) > 0) return true;
+// `from train import main as start`
+bool NeverReached::IsImportedBy(ir::ModuleId module_id, FuncId function) const {
+  const auto& imports = program_.modules[module_id].imports;
+  for (uint32_t i = 0; i < imports.size(); ++i) {
+    if (imports[ir::ImportId{i}].name != program_.function(function).name) continue;
+    const binding::Target target = program_.ImportTarget(module_id, ir::ImportId{i});
+    if (target.kind != binding::TargetKind::Function || target.function == function) return true;
+  }
+  return false;
+}
+
+bool NeverReached::IsNamedIn(const ir::Module& module, base::NameId name, bool by_bare_name) const {
   return std::ranges::any_of(module.exprs, [&](const ir::Expr& expr) {
     switch (expr.kind) {
       case ir::ExprKind::Name:
-        return ir::NameOf(expr) == name;
+        return by_bare_name && ir::NameOf(expr) == name;
       case ir::ExprKind::Attribute:
         return ir::AttrOf(expr) == name;
       case ir::ExprKind::Constant:
@@ -131,20 +142,10 @@ void NeverReached::AddComparison(ValueId test, bool holds, std::vector<Claim>& c
   }
 }
 
-// An option is asked for what its declaration does not allow, or a parameter for what nobody passes.
+// An option is asked for what its declaration does not allow.
 bool NeverReached::IsImpossible(ir::ModuleId module, const Claim& claim) const {
-  if (!claim.equals) return IsAlways(module, claim.value, !claim.holds);
-  const bool asks_for_text = claim.holds && facts_.values_store[claim.equals].kind == ValueKind::Str;
+  const bool asks_for_text = claim.equals && claim.holds && facts_.values_store[claim.equals].kind == ValueKind::Str;
   return asks_for_text && !options_.MayBe(module, claim.value, claim.equals);
-}
-
-// Whether all that a value may be is a constant of this truth.
-bool NeverReached::IsAlways(ir::ModuleId module, ValueId test, bool truth) const {
-  const auto says_so = [&](ValueId leaf) {
-    return truth ? values_.IsTrue(leaf) : values_.IsFalse(leaf) || values_.IsNone(leaf);
-  };
-  const std::vector<ValueId> leaves = values_.Leaves(test);
-  return std::ranges::all_of(leaves, says_so) && AreCallersSeen(module);
 }
 
 // No value is both.

@@ -3,9 +3,8 @@
 // A test is never passed where it asks an option for a value that is not among its choices (`args.data == "CIFAR"` of
 // `choices=["IMNET"]`), or where another test or an `assert` before it says the opposite of the same setting. Settings are
 // parameters and options of the command line, which do not change while a function runs; of all other values two tests in a
-// row may come out differently. Where all who may call a function are seen, because it is one of a script, or of a file that
-// others of the project import while nobody installs it, a test is not passed either that asks a parameter for what none of
-// them passes (`visualize=False`), and no run gets to a function that no file of the project names.
+// row may come out differently. Nor does a run get to a function that no file of the project names, where all who may call it are
+// seen: because it is one of a script, or of a file that others of the project import while nobody installs it.
 //
 // Not sound where a function that is called in between changes an option, or where a name is put together (`"init_" + mode`).
 #pragma once
@@ -17,7 +16,6 @@
 #include "analyzer/binding/neighbourhood.h"
 #include "analyzer/objects/launched_options.h"
 #include "analyzer/objects/reach.h"
-#include "analyzer/objects/values.h"
 
 namespace allranks::objects {
 
@@ -31,10 +29,10 @@ struct OtherFiles {
 
 class NeverReached {
  public:
-  NeverReached(const binding::Program& program, const variation::Facts& facts, const ProgramIndex& index, const Values& values,
-               const Reach& reach, const LaunchedOptions& options, OtherFiles others)
-      : program_(program), facts_(facts), index_(index), values_(values), reach_(reach), options_(options),
-        others_(std::move(others)), neighbourhood_(program) {}
+  NeverReached(const binding::Program& program, const variation::Facts& facts, const ProgramIndex& index, const Reach& reach,
+               const LaunchedOptions& options, OtherFiles others)
+      : program_(program), facts_(facts), index_(index), reach_(reach), options_(options), others_(std::move(others)),
+        neighbourhood_(program) {}
 
   // Whether no run gets to the innermost statement that holds a position of a module. A function that is only called at such
   // places is one as a whole.
@@ -53,11 +51,11 @@ class NeverReached {
   bool IsUnused(FuncId function) const;
   bool AreCallersSeen(ir::ModuleId module) const;
   bool IsNamed(FuncId function) const;
-  bool IsNamedIn(const ir::Module& module, base::NameId name) const;
+  bool IsImportedBy(ir::ModuleId module, FuncId function) const;
+  bool IsNamedIn(const ir::Module& module, base::NameId name, bool by_bare_name) const;
   void AddClaims(ValueId test, bool holds, std::vector<Claim>& claims) const;
   void AddComparison(ValueId test, bool holds, std::vector<Claim>& claims) const;
   bool IsImpossible(ir::ModuleId module, const Claim& claim) const;
-  bool IsAlways(ir::ModuleId module, ValueId test, bool truth) const;
   bool Exclude(ir::ModuleId module, const Claim& a, const Claim& b) const;
   bool IsSetting(ir::ModuleId module, ValueId value, int depth = 0) const;
   bool IsConstant(ValueId value) const;
@@ -65,7 +63,6 @@ class NeverReached {
   const binding::Program& program_;
   const variation::Facts& facts_;
   const ProgramIndex& index_;
-  const Values& values_;
   const Reach& reach_;
   const LaunchedOptions& options_;
   const OtherFiles others_;

@@ -12,8 +12,7 @@ class NeverReachedTest : public ObjectsTest {
     Read("import argparse\n" + text);
     const Reach reach(program(), knowledge(), facts(), index());
     const LaunchedOptions options(program(), knowledge(), facts(), index(), {});
-    const Values values(program(), knowledge(), facts());
-    const NeverReached never(program(), facts(), index(), values, reach, options, {.name = [&](ir::ModuleId, std::string_view name) { return name == named_elsewhere_; },
+    const NeverReached never(program(), facts(), index(), reach, options, {.name = [&](ir::ModuleId, std::string_view name) { return name == named_elsewhere_; },
                                                                      .may_install = [](ir::ModuleId) { return false; }});
     return never.IsAt(ir::ModuleId{0}, Position("here()"));
   }
@@ -68,16 +67,6 @@ TEST_F(NeverReachedTest, AFunctionOfAScriptThatNothingNames) {
   EXPECT_FALSE(IsNever("@command\n" + work + main));
   named_elsewhere_ = "work";
   EXPECT_FALSE(IsNever(work + main));
-}
-
-TEST_F(NeverReachedTest, AParameterThatNobodyPasses) {
-  const std::string work = "class Tracker:\n  def __init__(self, visualize=False):\n    self.visualize = visualize\n"
-                           "  def track(self):\n    if self.visualize:\n      here()\n";
-  const std::string main = "if __name__ == '__main__':\n  Tracker().track()\n";
-  EXPECT_TRUE(IsNever(work + main));
-  EXPECT_FALSE(IsNever(work + "Tracker().track()\n"));
-  EXPECT_FALSE(IsNever(work + main + "  Tracker(visualize=True).track()\n"));
-  EXPECT_FALSE(IsNever(work + "if __name__ == '__main__':\n  tracker = Tracker()\n  tracker.visualize = input()\n  tracker.track()\n"));
 }
 
 TEST_F(NeverReachedTest, AFunctionThatIsOnlyCalledThere) {

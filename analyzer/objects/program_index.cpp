@@ -57,10 +57,9 @@ void ProgramIndex::AddCalls(FuncId function, const std::vector<std::pair<ir::Exp
 }
 
 std::vector<Site> ProgramIndex::WaysTo(const Site& site) const {
-  constexpr size_t kMostSites = 200;
   std::vector<Site> sites = {site};
   std::vector<FuncId> seen;
-  for (size_t i = 0; i < sites.size() && sites.size() < kMostSites; ++i) {
+  for (size_t i = 0; i < sites.size() && sites.size() < kMostWays; ++i) {
     const FuncId function = sites[i].function;
     if (std::ranges::find(seen, function) != seen.end()) continue;
     seen.push_back(function);

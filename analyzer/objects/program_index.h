@@ -43,7 +43,9 @@ class ProgramIndex {
   // What objects of a class of the project are made with, anywhere.
   std::span<const ValueId> MadeWith(binding::ClassId class_id) const { return made_with_[class_id]; }
   // The site, the calls of its function, the calls of the functions that these stand in, and so on.
+  // At most about `kMostWays` of them.
   std::vector<Site> WaysTo(const Site& site) const;
+  static constexpr size_t kMostWays = 200;
   const ir::Tree& tree(ir::ModuleId module) const { return trees_[module.index]; }
   // The expressions of one kind in a module, in order.
   std::span<const ir::ExprId> ExprsOf(ir::ModuleId module, ir::ExprKind kind) const;

@@ -146,7 +146,11 @@ SettingsPlaces::Places SettingsPlaces::ReadParam(ValueId value, int depth) const
   }
   Places all = std::vector<SettingsPlace>();
   const auto passed = Passed(function, node.b);
-  for (const auto& [module, given] : passed) all = Both(std::move(all), Read(module, given, depth + 1));
+  for (const auto& [module, given] : passed) {
+    // One that is not known settles it; asking on would follow each circle of calls again and again.
+    if (!all) break;
+    all = Both(std::move(all), Read(module, given, depth + 1));
+  }
   return passed.empty() ? std::nullopt : all;
 }
 
@@ -222,7 +226,10 @@ SettingsPlaces::Names SettingsPlaces::NamesOf(ir::ModuleId module, ValueId value
   if (node.kind == ValueKind::Param) {
     Names all = std::vector<Named>();
     const auto passed = Passed(FuncId{node.a}, node.b);
-    for (const auto& [from, given] : passed) all = Both(std::move(all), NamesOf(from, given, depth + 1));
+    for (const auto& [from, given] : passed) {
+      if (!all) break;
+      all = Both(std::move(all), NamesOf(from, given, depth + 1));
+    }
     return passed.empty() ? std::nullopt : all;
   }
   if (node.kind == ValueKind::Select) return Both(NamesOf(module, kids[1], depth + 1), NamesOf(module, kids[2], depth + 1));

@@ -21,10 +21,14 @@ class WrittenSettings {
   std::optional<launch::WrittenSetting> Of(ir::ModuleId module, ValueId value) const { return Find(module, value, {}); }
   // What stands below a value that is a map.
   std::optional<launch::WrittenSetting> Member(ir::ModuleId module, ValueId map, std::string_view key) const { return Find(module, map, key); }
+  // Whether nothing says what stands below a value that is a map: no file, no line, no assignment.
+  bool IsAbsent(ir::ModuleId module, ValueId map, std::string_view key) const;
   // Whether a value is `number`: in a file, or as options are (launched_options.h).
   bool IsAlways(ir::ModuleId module, ValueId value, int64_t number) const;
 
  private:
+  // Whether a job is started with other files than those that the program names.
+  bool IsComposedElse(ir::ModuleId module, const SettingsPlace& place) const;
   std::optional<launch::WrittenSetting> Find(ir::ModuleId module, ValueId value, std::string_view key) const;
 
   SettingsPlaces places_;

@@ -45,11 +45,18 @@ UnreadFiles::UnreadFiles(const LaunchInput& input, const LaunchFiles& launch_fil
   std::ranges::copy_if(launch_files.all, std::back_inserter(unread_), [](const std::string& path) { return !path.ends_with(".json"); });
   std::ranges::copy_if(launch_files.requirements, std::back_inserter(packaging_),
                        [&](const std::string& path) { return std::ranges::count(kPackaging, NameOf(path)) > 0; });
+  // `[project.scripts]` names functions, too.
+  unread_.insert(unread_.end(), packaging_.begin(), packaging_.end());
 }
 
 bool UnreadFiles::Name(std::string_view path, std::string_view name) const {
   were_asked_ = true;
-  const std::string_view module = ImportedName(path);
+  const auto [known, is_new] = named_.try_emplace({std::string(ImportedName(path)), std::string(name)});
+  if (is_new) known->second = Names(known->first.first, known->first.second);
+  return known->second;
+}
+
+bool UnreadFiles::Names(std::string_view module, std::string_view name) const {
   return std::ranges::any_of(unread_, [&](const std::string& other) {
     const std::string text = TextOf(other);
     return Mentions(text, name) && Mentions(text, module);
@@ -58,8 +65,14 @@ bool UnreadFiles::Name(std::string_view path, std::string_view name) const {
 
 bool UnreadFiles::IsPackaged(std::string_view path) const {
   were_asked_ = true;
+  const auto [known, is_new] = packaged_.try_emplace(std::string(DirectoryOf(path)));
+  if (is_new) known->second = IsOfPackage(known->first);
+  return known->second;
+}
+
+bool UnreadFiles::IsOfPackage(std::string_view folder) const {
   return std::ranges::any_of(packaging_, [&](const std::string& packaging) {
-    return IsInside(path, DirectoryOf(packaging)) && DescribesPackage(packaging, TextOf(packaging));
+    return IsInside(folder, DirectoryOf(packaging)) && DescribesPackage(packaging, TextOf(packaging));
   });
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -24,12 +25,16 @@ class UnreadFiles {
   bool WereAsked() const { return were_asked_; }
 
  private:
+  bool Names(std::string_view module, std::string_view name) const;
+  bool IsOfPackage(std::string_view folder) const;
   std::string TextOf(const std::string& path) const;
 
   const LaunchInput& in_;
   std::vector<std::string> unread_;         // relative to the root
   std::vector<std::string> packaging_;      // setup.py and its like
   mutable bool were_asked_ = false;
+  mutable std::map<std::pair<std::string, std::string>, bool> named_;  // by name of the file and name in it
+  mutable std::map<std::string, bool, std::less<>> packaged_;          // by folder
 };
 
 }  // namespace allranks::pipeline

@@ -64,23 +64,29 @@ class Composer {
   Composer(std::string folder, const OpenSettings& open) : folder_(std::move(folder)), open_(open) {}
 
   launch::SettingsFile Run(const std::string& name) {
-    AddFile(name, {}, false, 0);
+    AddFile(name, {}, {}, 0);
     for (const SettingKeys& package : overridden_) AddUnknown(package);
     return std::move(out_);
   }
 
  private:
+  struct Wanted {
+    bool is_optional = false;
+    bool is_placed = false;   // whoever names the file says where it stands
+  };
+
   // `package`: of the group that the file is an option of, which the file itself may change.
-  void AddFile(const std::string& path, SettingKeys package, bool is_optional, int depth) {
+  void AddFile(const std::string& path, SettingKeys package, Wanted wanted, int depth) {
     if (depth > kDeepestDefaults || ++files_ > kMostFilesOfSettings) return AddUnknown({});
     std::optional<SettingsText> read = path.find("${") == std::string::npos ? open_(folder_.empty() ? WithYaml(path) : folder_ + "/" + WithYaml(path)) : std::nullopt;
     if (!read) {
-      if (!is_optional) AddUnknown(package);
+      // Wherever it would put itself.
+      if (!wanted.is_optional) AddUnknown({});
       return;
     }
     values_ += read->tree.size();
     if (values_ > kMostValuesOfSettings) return AddUnknown({});
-    if (read->package) package = *read->package;
+    if (read->package && !wanted.is_placed) package = *read->package;
     const size_t slash = path.rfind('/');
     const std::string group = slash == std::string::npos ? "" : path.substr(0, slash);
     const ConfigTree& tree = read->tree;
@@ -105,25 +111,25 @@ class Composer {
     const ConfigId choice = tree[entry].children[0];
     const Group group = GroupOf(tree[choice].key);
     const std::string path = group.is_absolute || beside.empty() ? group.path : beside + "/" + group.path;
-    const SettingKeys own = group.package ? PackageNamed(*group.package, package)
-                            : group.is_absolute ? KeysOf(path, '/') : Below(package, KeysOf(group.path, '/'));
+    const SettingKeys own = group.package ? PackageNamed(*group.package, package) : Below(package, KeysOf(group.path, '/'));
+    const Wanted wanted{.is_optional = group.is_optional, .is_placed = group.package.has_value()};
+    if (tree[choice].is_alias) return AddUnknown({});
     if (group.is_override) return overridden_.push_back(own);
     if (tree[choice].kind == ConfigKind::Text || tree[choice].kind == ConfigKind::Number || tree[choice].kind == ConfigKind::Bool) {
-      return AddFile(path + "/" + tree[choice].text, own, group.is_optional, depth + 1);
+      return AddFile(path + "/" + tree[choice].text, own, wanted, depth + 1);
     }
     if (tree[choice].kind == ConfigKind::Map) return AddUnknown(own);
-    for (const ConfigId each : tree[choice].children) AddFile(path + "/" + tree[each].text, own, group.is_optional, depth + 1);
+    for (const ConfigId each : tree[choice].children) AddFile(path + "/" + tree[each].text, own, wanted, depth + 1);
   }
 
-  // A file by its name, which stands in the package of the file that names it.
+  // A file by its name, which stands below the package of the file that names it, in folders as in groups.
   void AddNamed(const Group& named, const std::string& beside, const SettingKeys& package, int depth) {
     const bool is_beside = !named.is_absolute && !beside.empty();
-    SettingKeys own = named.package ? PackageNamed(*named.package, package) : package;
-    if (!named.package && named.is_absolute) {
-      own = KeysOf(named.path, '/');
-      if (!own.empty()) own.pop_back();
-    }
-    AddFile(is_beside ? beside + "/" + named.path : named.path, std::move(own), named.is_optional, depth + 1);
+    SettingKeys folders = KeysOf(named.path, '/');
+    if (!folders.empty()) folders.pop_back();
+    SettingKeys own = named.package ? PackageNamed(*named.package, package) : Below(package, folders);
+    const Wanted wanted{.is_optional = named.is_optional, .is_placed = named.package.has_value()};
+    AddFile(is_beside ? beside + "/" + named.path : named.path, std::move(own), wanted, depth + 1);
   }
 
   static SettingKeys PackageNamed(std::string_view name, const SettingKeys& around) {
@@ -161,7 +167,9 @@ std::optional<SettingKeys> PackageIn(std::string_view text) {
     if (const size_t at = line.find(kMark); at != std::string_view::npos) {
       std::string_view name = line.substr(at + kMark.size());
       name = name.substr(0, name.find(' '));
-      return name == "_global_" ? SettingKeys() : name == "_group_" ? std::optional<SettingKeys>() : KeysOf(name, '.');
+      constexpr std::string_view kGlobal = "_global_";
+      if (name.starts_with(kGlobal)) return KeysOf(name.substr(kGlobal.size()), '.');
+      return name == "_group_" ? std::optional<SettingKeys>() : KeysOf(name, '.');
     }
     text.remove_prefix(std::min(text.find('\n'), text.size() - 1) + 1);
   }

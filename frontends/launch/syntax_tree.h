@@ -10,7 +10,6 @@ namespace allranks::launch_files {
 
 class ShellTree {
  public:
-  // The text must outlive the tree.
   explicit ShellTree(std::string_view text);
   ~ShellTree();
   ShellTree(const ShellTree&) = delete;

@@ -72,7 +72,7 @@ class Loaders {
       if (!option.value) continue;
       const launch::LaunchFile* config = context_.launches.FileNamed(from, launch::Word(launch::Piece{.text = *option.value, .origin = {}}));
       const launch::ConfigId told = config == nullptr ? launch::ConfigId() : TurnedOffIn(config->tree);
-      if (told) VisitLoadersOf(module, {}, {.is_given = true, .number = {}, .is_off = true, .text = "", .span = config->tree[told].span});
+      if (told) VisitLoadersOf(module, {}, {.is_given = true, .number = {}, .is_off = true, .span = config->tree[told].span});
     }
   }
 
