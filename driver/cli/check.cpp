@@ -141,7 +141,7 @@ void HideSecrets(pipeline::Output& out) {
   for (const findings::Suppressed& suppressed : out.suppressed) files.insert(suppressed.finding.span.file);
   for (const source::FileId id : files) {
     source::SourceFile& file = out.files[id];
-    if (pipeline::IsLaunchName(std::filesystem::path(file.path).filename().string())) file.text = reports::WithoutSecrets(file.text);
+    if (pipeline::MayHoldSettings(file.path)) file.text = reports::WithoutSecrets(file.text);
   }
 }
 

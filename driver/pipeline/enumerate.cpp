@@ -16,6 +16,7 @@
 #include "driver/pipeline/launch_scan.h"
 #include "frontends/cpp/includes.h"
 #include "frontends/launch/read.h"
+#include "frontends/launch/settings.h"
 
 namespace allranks::pipeline {
 namespace {
@@ -376,6 +377,8 @@ std::vector<std::string> RequestedFolders(const EnumerateOptions& options, const
 }
 
 bool IsLaunchName(std::string_view name) { return launch_files::KindOfName(name).has_value(); }
+
+bool MayHoldSettings(std::string_view path) { return IsLaunchName(NameOf(path)) || launch_files::KindOfSettings(path).has_value(); }
 
 namespace {
 

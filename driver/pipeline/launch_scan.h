@@ -13,6 +13,8 @@ namespace allranks::pipeline {
 
 // Whether a file's name says that it may start a job or configure one.
 bool IsLaunchName(std::string_view name);
+// The same, or that a program may read settings from it.
+bool MayHoldSettings(std::string_view path);
 
 struct LaunchFiles {
   std::vector<std::string> all;      // relative to the root, sorted

@@ -32,7 +32,6 @@
 #include "driver/pipeline/tool_findings.h"
 #include "driver/pipeline/unread_files.h"
 #include "driver/pipeline/witness_id.h"
-#include "frontends/launch/settings.h"
 #include "rules/collectives/reported_differences.h"
 #include "rules/launch/launch_rules.h"
 #include "rules/launch/script_rules.h"
@@ -83,7 +82,7 @@ base::Result<bool> LoadKnowledge(const Options& options, const source::FileSyste
 
 bool HasLaunchOverlay(const std::map<std::string, std::string>& overlays) {
   return std::ranges::any_of(overlays, [](const auto& overlay) {
-    return !IsCodeName(overlay.first) && (IsLaunchName(overlay.first) || launch_files::KindOfSettings(overlay.first));
+    return !IsCodeName(overlay.first) && MayHoldSettings(overlay.first);
   });
 }
 

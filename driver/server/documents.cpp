@@ -182,7 +182,7 @@ std::map<std::string, std::string> Documents::Overlays() const {
   std::map<std::string, std::string> overlays;
   for (const auto& [uri, document] : documents_) {
     const bool is_code = pipeline::IsCodeName(document.path) && !document.path.ends_with(".ipynb");
-    if (is_code || pipeline::IsLaunchName(document.path)) {
+    if (is_code || pipeline::MayHoldSettings(document.path)) {
       overlays.emplace(document.path, document.file.text);
     }
   }

@@ -210,6 +210,12 @@ trainer = pl.Trainer(devices=cfg.trainer.devices, use_distributed_sampler=cfg.tr
             with self.subTest(name=name, expected=expected):
                 self.assertIn(expected, self.check_settings(name, content).out)
 
+    def test_keys_in_settings_are_not_shown(self):
+        self.check_settings("conf.toml", 'api_key = "abcdefsecret123\ntrainer = 1\n')
+        out = self.run_allranks("check", "--output-format", "full", ".").out
+        self.assertIn('api_key = "***', out)
+        self.assertNotIn("abcdefsecret123", out)
+
     def test_settings_of_which_nothing_is_wrong(self):
         lines = ["a0: &a0 {x: 1}"] + [f"a{i}: &a{i} [" + ", ".join([f"*a{i - 1}"] * 9) + "]" for i in range(1, 60)]
         for content in ("\n".join(lines) + "\ntrainer: {devices: *a59}\n", "trainer: {{ trainer }}\nx: {% if y %}\n", "", "# nothing\n", "1\n"):
