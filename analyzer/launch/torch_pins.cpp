@@ -5,6 +5,8 @@
 #include <cctype>
 #include <utility>
 
+#include "analyzer/base/folder.h"
+
 namespace allranks::launch {
 namespace {
 
@@ -13,11 +15,6 @@ constexpr Version kAny{.major = 1000, .minor = 0};
 constexpr int kLast = 99;
 
 bool IsPartOfName(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || c == '-' || c == '.'; }
-
-std::string_view FolderOf(std::string_view path) {
-  const size_t slash = path.rfind('/');
-  return slash == std::string_view::npos ? std::string_view() : path.substr(0, slash);
-}
 
 void SkipBlanks(std::string_view& text) { text.remove_prefix(std::min(text.find_first_not_of(' '), text.size())); }
 
@@ -67,13 +64,17 @@ std::optional<Version> Newest(std::string_view rest, bool is_image) {
 
 }  // namespace
 
-bool TellsRequirements(std::string_view name) {
+bool IsPackagingName(std::string_view name) {
   constexpr std::array<std::string_view, 3> kPackaging = {"setup.py", "setup.cfg", "pyproject.toml"};
+  return std::ranges::count(kPackaging, name) > 0;
+}
+
+bool TellsRequirements(std::string_view name) {
   const bool is_text = name.ends_with(".txt") && name.find("requirement") != std::string_view::npos;
   const bool is_yaml = name.ends_with(".yml") || name.ends_with(".yaml");
   const bool is_conda = is_yaml && (name.find("env") != std::string_view::npos || name.find("conda") != std::string_view::npos);
   const bool is_document = name.ends_with(".md") && (name.starts_with("README") || name.starts_with("INSTALL") || name.starts_with("install"));
-  return is_text || is_conda || is_document || name.starts_with("Dockerfile") || std::ranges::count(kPackaging, name) > 0;
+  return is_text || is_conda || is_document || name.starts_with("Dockerfile") || IsPackagingName(name);
 }
 
 void TorchPins::Note(std::string_view path, std::string_view text) {
@@ -85,7 +86,7 @@ void TorchPins::Note(std::string_view path, std::string_view text) {
     if (IsPartOfName(before)) continue;
     const std::optional<Version> newest = Newest(text.substr(at + kName.size(), 80), is_image);
     if (!newest) continue;
-    const auto [known, is_new] = newest_.try_emplace(std::string(FolderOf(path)), *newest);
+    const auto [known, is_new] = newest_.try_emplace(std::string(base::FolderOf(path)), *newest);
     if (!is_new) known->second = std::max(known->second, *newest);
   }
 }
@@ -93,7 +94,7 @@ void TorchPins::Note(std::string_view path, std::string_view text) {
 std::optional<Version> TorchPins::NewestFor(std::string_view path) const {
   std::string_view folder = path;
   do {
-    folder = FolderOf(folder);
+    folder = base::FolderOf(folder);
     const auto known = newest_.find(folder);
     if (known != newest_.end()) return known->second == kAny ? std::nullopt : std::optional(known->second);
   } while (!folder.empty());

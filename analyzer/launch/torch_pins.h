@@ -12,6 +12,8 @@
 
 namespace allranks::launch {
 
+// Whether a file of this name may make its folder a package.
+bool IsPackagingName(std::string_view name);
 // Whether a file of this name may tell what to install.
 bool TellsRequirements(std::string_view name);
 

@@ -78,11 +78,7 @@ bool LaunchedOptions::IsAlways(ir::ModuleId module, ValueId value, int64_t numbe
 std::vector<ValueId> LaunchedOptions::Passed(FuncId function, uint32_t param) const {
   if (const ValueId agreed = facts_.param(function, param)) return {agreed};
   std::vector<ValueId> passed;
-  for (const Site& caller : index_.CallersOf(function)) {
-    const variation::CallFact* call = facts_.call(caller.function, caller.expr);
-    const bool is_known = call != nullptr && call->function == function && param < facts_.args(*call).size();
-    passed.push_back(is_known ? facts_.args(*call)[param] : ValueId::None());
-  }
+  for (const Site& caller : index_.CallersOf(function)) passed.push_back(index_.PassedBy(caller, function, param));
   return passed;
 }
 

@@ -93,6 +93,12 @@ ir::ExprId ProgramIndex::ArgExpr(const KnownCall& call, std::string_view param) 
   return ir::ExprId::None();
 }
 
+ValueId ProgramIndex::PassedBy(const Site& caller, FuncId function, uint32_t param) const {
+  const variation::CallFact* call = facts_.call(caller.function, caller.expr);
+  const bool is_known = call != nullptr && call->function == function && param < facts_.args(*call).size();
+  return is_known ? facts_.args(*call)[param] : ValueId::None();
+}
+
 bool ProgramIndex::IsCalledByNobody(FuncId function) const {
   const binding::Func& func = program_.funcs[function];
   const bool is_plain = func.function != ir::kTopLevel && !func.owner && !func.parent && program_.function(function).decorators.empty();

@@ -38,6 +38,8 @@ class ProgramIndex {
   std::span<const KnownCall> known_calls() const { return known_calls_; }
   // Calls of a function of the project, in order of the callers.
   std::span<const Site> CallersOf(FuncId function) const { return callers_[function]; }
+  // What a caller hands over for a parameter of a function; none, if that is not seen.
+  ValueId PassedBy(const Site& caller, FuncId function, uint32_t param) const;
   // Whether it is a plain function of a file, without decorators that may enter it into a table, and nothing calls it.
   bool IsCalledByNobody(FuncId function) const;
   // What objects of a class of the project are made with, anywhere.

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <iterator>
 
+#include "analyzer/base/folder.h"
 #include "analyzer/objects/hydra_main.h"
 
 namespace allranks::objects {
@@ -26,8 +27,6 @@ bool IsIn(std::span<const std::string_view> names, std::string_view name) { retu
 bool Begins(std::span<const std::string> keys, std::span<const std::string> with) {
   return with.size() <= keys.size() && std::ranges::equal(keys.first(with.size()), with);
 }
-
-std::string FolderOf(std::string_view path) { return std::string(path.substr(0, path.find_last_of('/') == std::string_view::npos ? 0 : path.find_last_of('/'))); }
 
 // Either, if both are known.
 template <class T>
@@ -65,7 +64,7 @@ void SettingsPlaces::AddHydra() {
     const std::optional<HydraConfig> config = HydraConfigOf(program_, facts_, FuncId{f});
     if (!config) continue;
     const ir::ModuleId module = program_.funcs[FuncId{f}].module;
-    reads_.push_back({{FolderOf(program_.infos[module].path), config->folder, config->name}, module});
+    reads_.push_back({{std::string(base::FolderOf(program_.infos[module].path)), config->folder, config->name}, module});
   }
 }
 
@@ -141,7 +140,7 @@ SettingsPlaces::Places SettingsPlaces::ReadParam(ValueId value, int depth) const
   const variation::Value& node = facts_.values_store[value];
   const FuncId function{node.a};
   if (const std::optional<HydraConfig> config = HydraConfigOf(program_, facts_, function)) {
-    const std::string folder = FolderOf(program_.infos[program_.funcs[function].module].path);
+    const std::string folder(base::FolderOf(program_.infos[program_.funcs[function].module].path));
     return std::vector<SettingsPlace>{{.source = {folder, config->folder, config->name}, .keys = {}}};
   }
   Places all = std::vector<SettingsPlace>();
@@ -158,9 +157,7 @@ SettingsPlaces::Places SettingsPlaces::ReadParam(ValueId value, int depth) const
 std::vector<std::pair<ir::ModuleId, ValueId>> SettingsPlaces::Passed(FuncId function, uint32_t param) const {
   std::vector<std::pair<ir::ModuleId, ValueId>> passed;
   for (const Site& caller : index_.CallersOf(function)) {
-    const variation::CallFact* call = facts_.call(caller.function, caller.expr);
-    const bool is_known = call != nullptr && call->function == function && param < facts_.args(*call).size();
-    passed.emplace_back(program_.funcs[caller.function].module, is_known ? facts_.args(*call)[param] : ValueId::None());
+    passed.emplace_back(program_.funcs[caller.function].module, index_.PassedBy(caller, function, param));
   }
   const ValueId assumed = passed.empty() ? facts_.param(function, param) : ValueId();
   if (assumed) passed.emplace_back(program_.funcs[function].module, assumed);
@@ -238,14 +235,14 @@ SettingsPlaces::Names SettingsPlaces::NamesOf(ir::ModuleId module, ValueId value
   if (opens || (!kids.empty() && IsIn(kSameFile, OperationOf(value)))) return NamesOf(module, kids[0], depth + 1);
   if (options_.IsOption(module, value)) {
     std::vector<Named> names;
-    for (std::string& text : options_.TextsOf(module, value)) names.push_back({FolderOf(program_.infos[module].path), std::move(text)});
+    for (std::string& text : options_.TextsOf(module, value)) names.push_back({std::string(base::FolderOf(program_.infos[module].path)), std::move(text)});
     return names.empty() ? std::nullopt : std::optional(names);
   }
   return NamesOfPaths(module, value);
 }
 
 SettingsPlaces::Names SettingsPlaces::NamesOfPaths(ir::ModuleId module, ValueId value) const {
-  const std::string folder = FolderOf(program_.infos[module].path);
+  const std::string folder(base::FolderOf(program_.infos[module].path));
   std::vector<Named> names;
   for (const FilePath& path : paths_.PathsOf(value, nullptr)) {
     if (path.IsText()) {
@@ -279,7 +276,7 @@ std::optional<std::string> SettingsPlaces::FolderIn(ir::ModuleId module_id, Valu
     value = kids[0];
   }
   std::string folder = program_.infos[module_id].path;
-  for (; steps > 0 && !folder.empty(); --steps) folder = FolderOf(folder);
+  for (; steps > 0 && !folder.empty(); --steps) folder = std::string(base::FolderOf(folder));
   return steps == 0 && folder != program_.infos[module_id].path ? std::optional(folder) : std::nullopt;
 }
 

@@ -471,7 +471,7 @@ std::unordered_set<uint32_t> FunctionCheck::Paired(Scene& scene, SequenceStore& 
 // The rank that lacks the operation issues its like under another rank condition, and that is no half of another pair: these
 // were meant as one.
 void FunctionCheck::SetTwin(Scene& scene, uint32_t lacking, const std::unordered_set<uint32_t>& paired, Evidence* evidence) const {
-  if (evidence->kind != DifferenceKind::Guard || !evidence->culprit) return;
+  if (!evidence->culprit) return;
   const std::unordered_set<uint32_t> reached = NodesReached(state_, scene, root_, lacking, settled_);
   for (const TraceId node : nodes_.choices) {
     const Trace& trace = traces_[node];

@@ -42,6 +42,9 @@ struct LaunchInput {
   const source::FileSystem& files;
   const std::map<std::string, std::string>& overlays;  // by path relative to the root
   unsigned jobs = 0;
+
+  // The text of a file relative to the root: that of an editor, or what is on disk.
+  base::Result<std::string> Read(const std::string& path) const;
 };
 
 LaunchScan ScanLaunchFiles(const LaunchInput& input, LaunchFiles files);

@@ -24,10 +24,7 @@ using launch::Word;
 constexpr size_t kLargestConfiguration = 512u << 10;
 
 std::optional<std::string> TextOf(const LaunchInput& in, const std::string& path) {
-  const auto overlay = in.overlays.find(path);
-  if (overlay != in.overlays.end()) return overlay->second;
-  const std::string shown = in.paths.Shown(path);
-  base::Result<std::string> text = in.files.Read(shown);
+  base::Result<std::string> text = in.Read(path);
   if (!text || text->size() > launch_files::kLargestFile) return std::nullopt;
   return std::move(*text);
 }
@@ -178,6 +175,11 @@ class Reader {
 };
 
 }  // namespace
+
+base::Result<std::string> LaunchInput::Read(const std::string& path) const {
+  const auto overlay = overlays.find(path);
+  return overlay == overlays.end() ? files.Read(paths.Shown(path)) : base::Result<std::string>(overlay->second);
+}
 
 LaunchScan ScanLaunchFiles(const LaunchInput& input, LaunchFiles files) {
   LaunchScan scan{.files = std::move(files), .texts = {}};

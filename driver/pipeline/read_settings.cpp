@@ -51,10 +51,8 @@ class SettingsReader {
   }
 
   std::optional<launch::LaunchFile> ReadFile(const std::string& path, launch::FileKind kind) {
-    const auto overlay = in_.overlays.find(path);
-    const bool is_open = overlay != in_.overlays.end();
-    if (!is_open && !IsThere(path)) return std::nullopt;
-    base::Result<std::string> text = is_open ? base::Result<std::string>(overlay->second) : in_.files.Read(in_.paths.Shown(path));
+    if (!IsThere(path)) return std::nullopt;
+    base::Result<std::string> text = in_.Read(path);
     if (!text) return std::nullopt;
     const bool is_large = text->size() > launch_files::kLargestSettings;
     base::Result<source::SourceFile> made = source::MakeSourceFile(in_.paths.Shown(path), is_large ? std::string() : std::move(*text));

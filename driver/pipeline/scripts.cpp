@@ -52,8 +52,7 @@ class ScriptReader {
 
   File ReadFile(const std::string& path) {
     const std::string shown = in_.paths.Shown(path);
-    const auto overlay = in_.overlays.find(path);
-    base::Result<std::string> text = overlay == in_.overlays.end() ? in_.files.Read(shown) : base::Result<std::string>(overlay->second);
+    base::Result<std::string> text = in_.Read(path);
     File file;
     // Who cannot be read may take anything.
     file.options.is_open = !text || text->size() > kLargestSource;

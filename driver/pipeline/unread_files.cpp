@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "analyzer/launch/torch_pins.h"
 #include "frontends/python/text_scanner.h"
 
 namespace allranks::pipeline {
@@ -37,14 +38,13 @@ bool DescribesPackage(std::string_view path, std::string_view text) {
 }  // namespace
 
 UnreadFiles::UnreadFiles(const LaunchInput& input, const LaunchFiles& launch_files, const Selection& selection) : in_(input) {
-  constexpr std::array<std::string_view, 3> kPackaging = {"setup.py", "setup.cfg", "pyproject.toml"};
   for (uint32_t i = 0; i < input.code.size(); ++i) {
     if (IsPythonName(input.code[i]) && !std::ranges::binary_search(selection.parse, i)) unread_.push_back(input.code[i]);
   }
   // JSON holds data, and much of it.
   std::ranges::copy_if(launch_files.all, std::back_inserter(unread_), [](const std::string& path) { return !path.ends_with(".json"); });
   std::ranges::copy_if(launch_files.requirements, std::back_inserter(packaging_),
-                       [&](const std::string& path) { return std::ranges::count(kPackaging, NameOf(path)) > 0; });
+                       [](const std::string& path) { return launch::IsPackagingName(NameOf(path)); });
   // `[project.scripts]` names functions, too.
   unread_.insert(unread_.end(), packaging_.begin(), packaging_.end());
 }
@@ -77,9 +77,7 @@ bool UnreadFiles::IsOfPackage(std::string_view folder) const {
 }
 
 std::string UnreadFiles::TextOf(const std::string& path) const {
-  const auto overlay = in_.overlays.find(path);
-  if (overlay != in_.overlays.end()) return overlay->second;
-  base::Result<std::string> text = in_.files.Read(in_.paths.Shown(path));
+  base::Result<std::string> text = in_.Read(path);
   return text && text->size() <= kLargestSource ? std::move(*text) : std::string();
 }
 
