@@ -9,15 +9,9 @@ namespace allranks::objects {
 
 using variation::ValueKind;
 
-bool NeverReached::IsAt(ir::ModuleId module_id, uint32_t position) const {
-  const ir::Module& module = program_.modules[module_id];
-  ir::StmtId innermost;
-  for (uint32_t i = 0; i < module.stmts.size(); ++i) {
-    const ir::Stmt& stmt = module[ir::StmtId{i}];
-    if (stmt.begin > position || stmt.end <= position) continue;
-    if (!innermost || stmt.end - stmt.begin < module[innermost].end - module[innermost].begin) innermost = ir::StmtId{i};
-  }
-  const FuncId function = innermost ? index_.FunctionOf(module_id, innermost) : FuncId::None();
+bool NeverReached::IsAt(ir::ModuleId module, uint32_t position) const {
+  const ir::StmtId innermost = index_.StatementAt(module, position);
+  const FuncId function = innermost ? index_.FunctionOf(module, innermost) : FuncId::None();
   std::vector<FuncId> on_way;
   return function && Is(function, innermost, on_way);
 }
@@ -92,10 +86,7 @@ bool NeverReached::IsNamedIn(const ir::Module& module, base::NameId name, bool b
 // By the tests of its own function.
 bool NeverReached::IsExcluded(FuncId function, ir::StmtId stmt) const {
   const ir::ModuleId module = program_.funcs[function].module;
-  std::vector<Claim> claims;
-  for (const std::vector<Guard>& guards : {reach_.Guards(function, stmt), reach_.Assertions(function, stmt)}) {
-    for (const Guard& guard : guards) AddClaims(facts_.value(module, guard.test), guard.holds, claims);
-  }
+  const std::vector<Claim> claims = ClaimsBefore(program_, facts_, reach_, function, stmt);
   for (size_t i = 0; i < claims.size(); ++i) {
     if (IsImpossible(module, claims[i])) return true;
     for (size_t j = 0; j < i; ++j) {
@@ -103,43 +94,6 @@ bool NeverReached::IsExcluded(FuncId function, ir::StmtId stmt) const {
     }
   }
   return false;
-}
-
-void NeverReached::AddClaims(ValueId test, bool holds, std::vector<Claim>& claims) const {
-  if (!test) return;
-  const variation::Value& node = facts_.values_store[test];
-  const auto kids = facts_.values_store.Kids(test);
-  const bool says_all = (node.kind == ValueKind::And && holds) || (node.kind == ValueKind::Or && !holds);
-  if (says_all) {
-    for (const ValueId kid : kids) AddClaims(kid, holds, claims);
-  } else if (node.kind == ValueKind::Unary && static_cast<ir::UnaryOp>(node.op) == ir::UnaryOp::Not) {
-    AddClaims(kids[0], !holds, claims);
-  } else if (node.kind == ValueKind::Compare) {
-    AddComparison(test, holds, claims);
-  } else {
-    claims.push_back({test, {}, holds});
-  }
-}
-
-// `x == "a"`, `x is not None`, `flag == False`.
-void NeverReached::AddComparison(ValueId test, bool holds, std::vector<Claim>& claims) const {
-  const auto op = static_cast<ir::CompareOp>(facts_.values_store[test].op);
-  const auto kids = facts_.values_store.Kids(test);
-  const bool asks_for_same = op == ir::CompareOp::Eq || op == ir::CompareOp::Is;
-  const bool asks_for_other = op == ir::CompareOp::NotEq || op == ir::CompareOp::IsNot;
-  const ValueId left = IsConstant(kids[0]) ? kids[1] : kids[0];
-  const ValueId right = IsConstant(kids[0]) ? kids[0] : kids[1];
-  if ((!asks_for_same && !asks_for_other) || !IsConstant(right)) {
-    claims.push_back({test, {}, holds});
-    return;
-  }
-  const bool is_same = holds == asks_for_same;
-  const variation::Value& other = facts_.values_store[right];
-  if (other.kind == ValueKind::Bool && is_same) {
-    AddClaims(left, other.a != 0, claims);
-  } else {
-    claims.push_back({left, right, is_same});
-  }
 }
 
 // An option is asked for what its declaration does not allow.
@@ -170,22 +124,10 @@ bool NeverReached::IsSetting(ir::ModuleId module, ValueId value, int depth) cons
     case ValueKind::And:
     case ValueKind::Or:
       return depth < kDeepest && std::ranges::all_of(facts_.values_store.Kids(value), [&](ValueId kid) {
-        return IsConstant(kid) || IsSetting(module, kid, depth + 1);
+        return IsConstant(facts_.values_store, kid) || IsSetting(module, kid, depth + 1);
       });
     default:
       return options_.IsOption(module, value);
-  }
-}
-
-bool NeverReached::IsConstant(ValueId value) const {
-  switch (facts_.values_store[value].kind) {
-    case ValueKind::None:
-    case ValueKind::Bool:
-    case ValueKind::Int:
-    case ValueKind::Str:
-      return true;
-    default:
-      return false;
   }
 }
 

@@ -14,8 +14,8 @@
 #include <vector>
 
 #include "analyzer/binding/neighbourhood.h"
+#include "analyzer/objects/claims.h"
 #include "analyzer/objects/launched_options.h"
-#include "analyzer/objects/reach.h"
 
 namespace allranks::objects {
 
@@ -39,13 +39,6 @@ class NeverReached {
   bool IsAt(ir::ModuleId module, uint32_t position) const;
 
  private:
-  // What a test on the way has to say: that `value` is true, or that it equals `equals`; the opposite where `holds` is false.
-  struct Claim {
-    ValueId value;
-    ValueId equals;
-    bool holds = true;
-  };
-
   bool Is(FuncId function, ir::StmtId stmt, std::vector<FuncId>& on_way) const;
   bool IsExcluded(FuncId function, ir::StmtId stmt) const;
   bool IsUnused(FuncId function) const;
@@ -53,12 +46,9 @@ class NeverReached {
   bool IsNamed(FuncId function) const;
   bool IsImportedBy(ir::ModuleId module, FuncId function) const;
   bool IsNamedIn(const ir::Module& module, base::NameId name, bool by_bare_name) const;
-  void AddClaims(ValueId test, bool holds, std::vector<Claim>& claims) const;
-  void AddComparison(ValueId test, bool holds, std::vector<Claim>& claims) const;
   bool IsImpossible(ir::ModuleId module, const Claim& claim) const;
   bool Exclude(ir::ModuleId module, const Claim& a, const Claim& b) const;
   bool IsSetting(ir::ModuleId module, ValueId value, int depth = 0) const;
-  bool IsConstant(ValueId value) const;
 
   const binding::Program& program_;
   const variation::Facts& facts_;

@@ -109,6 +109,18 @@ ir::StmtId ProgramIndex::StatementOf(const Site& site) const {
   return tree(program_.funcs[site.function].module).StatementOf(site.expr);
 }
 
+ir::StmtId ProgramIndex::StatementAt(ir::ModuleId module_id, uint32_t position) const {
+  const ir::Module& module = program_.modules[module_id];
+  ir::StmtId innermost;
+  for (uint32_t i = 0; i < module.stmts.size(); ++i) {
+    const ir::Stmt& stmt = module[ir::StmtId{i}];
+    if (stmt.begin > position || stmt.end <= position) continue;
+    // All that a macro expands to stands at one place: then the statement around the others is meant, which follows them.
+    if (!innermost || stmt.end - stmt.begin <= module[innermost].end - module[innermost].begin) innermost = ir::StmtId{i};
+  }
+  return innermost;
+}
+
 std::vector<ir::StmtId> ProgramIndex::LoopsAround(const Site& site) const {
   const ir::ModuleId module_id = program_.funcs[site.function].module;
   const ir::StmtId stmt = StatementOf(site);

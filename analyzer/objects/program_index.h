@@ -57,6 +57,8 @@ class ProgramIndex {
   ir::ExprId ArgExpr(const KnownCall& call, std::string_view param) const;
   // The statement around a place, and the loops around that in its function, innermost first.
   ir::StmtId StatementOf(const Site& site) const;
+  // The innermost statement that holds a position of a file; none between statements.
+  ir::StmtId StatementAt(ir::ModuleId module, uint32_t position) const;
   std::vector<ir::StmtId> LoopsAround(const Site& site) const;
   // Those in whose body a statement stands.
   std::vector<ir::StmtId> LoopsAround(ir::ModuleId module_id, ir::StmtId stmt) const;

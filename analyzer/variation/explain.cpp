@@ -105,7 +105,7 @@ class Explainer {
     // `*.numel` stands for a method of whatever object: the source says it better.
     const bool is_named = !name.starts_with('*') && !name.starts_with('@');
     const std::string what = is_named ? fmt::format("`{}`", name) : "this";
-    Add(Module(function).span(id), fmt::format("{} {}", what, VariesText(AxesOf(function, id))));
+    Add(Module(function).span(id), fmt::format("{} {}", what, VariesText(AxesOf(function, id))), is_named);
   }
 
   // One `return` of the callee that varies leads on; where none does, the test that decides between them.
@@ -292,13 +292,13 @@ class Explainer {
   }
 
   void AddStep(FuncId function, ir::ExprId id, Axes axes) {
-    if (!axes.empty()) Add(Module(function).span(id), "this " + VariesText(axes));
+    if (!axes.empty()) Add(Module(function).span(id), "this " + VariesText(axes), false);
   }
 
   // Several ways may lead to one place.
-  void Add(source::Span span, std::string text) {
+  void Add(source::Span span, std::string text, bool is_named = true) {
     const bool is_told = std::ranges::any_of(steps_, [&](const WhyStep& step) { return step.span == span && step.text == text; });
-    if (!is_told && steps_.size() < limit_) steps_.push_back({span, std::move(text)});
+    if (!is_told && steps_.size() < limit_) steps_.push_back({span, std::move(text), is_named});
   }
 
   const binding::Program& program_;

@@ -61,6 +61,7 @@ struct FunctionFacts {
 struct WhyStep {
   source::Span span;
   std::string text;   // "`rank` is the global rank", "`is_main` is assigned here"
+  bool is_named = true;  // the text names what varies, and does not say "this"
 };
 
 struct Facts {

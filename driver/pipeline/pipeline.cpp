@@ -14,6 +14,7 @@
 #include "analyzer/findings/suppression.h"
 #include "analyzer/objects/communicators.h"
 #include "analyzer/objects/never_reached.h"
+#include "analyzer/objects/unpassed_arguments.h"
 #include "analyzer/platform/platform.h"
 #include "driver/config/rule_selection.h"
 #include "driver/pipeline/cache_key.h"
@@ -146,14 +147,39 @@ std::vector<Finding> FindingsOf(const std::vector<const rules::Rule*>& wanted, c
   return findings;
 }
 
-// What stands where no run gets to is no defect of the job.
-void EraseNeverReached(const objects::NeverReached& never, const binding::Program& program, std::vector<Finding>& findings) {
-  std::unordered_map<uint32_t, ir::ModuleId> module_of;
-  for (uint32_t m = 0; m < program.modules.size(); ++m) module_of.emplace(program.modules[ir::ModuleId{m}].file.index, ir::ModuleId{m});
+// Where a finding stands, and the operations that it leads to.
+class FindingPlaces {
+ public:
+  explicit FindingPlaces(const binding::Program& program) {
+    for (uint32_t m = 0; m < program.modules.size(); ++m) module_of_.emplace(program.modules[ir::ModuleId{m}].file.index, ir::ModuleId{m});
+  }
+
+  template <class Question>
+  bool AnyIs(const Finding& finding, const Question& question) const {
+    const auto is = [&](source::Span span) {
+      const auto module = module_of_.find(span.file.index);
+      return module != module_of_.end() && question(module->second, span.begin);
+    };
+    return is(finding.span) || std::ranges::any_of(finding.labels, [&](const findings::Label& label) {
+      return label.role == findings::LabelRole::Call && is(label.span);
+    });
+  }
+
+ private:
+  std::unordered_map<uint32_t, ir::ModuleId> module_of_;
+};
+
+// What stands where no run gets to is no defect of the job, and what only another caller leads to is a possible one.
+void JudgePlaces(const objects::NeverReached& never, const objects::UnpassedArguments& unpassed, const binding::Program& program,
+                 std::vector<Finding>& findings) {
+  const FindingPlaces places(program);
   std::erase_if(findings, [&](const Finding& finding) {
-    const auto module = module_of.find(finding.span.file.index);
-    return module != module_of.end() && never.IsAt(module->second, finding.span.begin);
+    return places.AnyIs(finding, [&](ir::ModuleId module, uint32_t position) { return never.IsAt(module, position); });
   });
+  for (Finding& finding : findings) {
+    const bool are_needed = places.AnyIs(finding, [&](ir::ModuleId module, uint32_t position) { return unpassed.AreNeededAt(module, position); });
+    if (are_needed) findings::Assume(finding, findings::Assumptions::Of(findings::Assumption::ArgumentPassed));
+  }
 }
 
 // A thread takes longer to start than rules take over some files.
@@ -180,7 +206,7 @@ std::vector<Finding> FindingsOfRules(const std::vector<const rules::Rule*>& want
                          *made.loading, *made.launch, *made.accumulation, *made.options, *made.settings, *made.file_uses, *made.strategies, a.launches};
   context.differences = rules::ReportedDifferencesOf(context);
   std::vector<Finding> findings = FindingsOf(wanted, context, jobs);
-  EraseNeverReached({a.program, a.facts, index, *made.reach, *made.options, others}, a.program, findings);
+  JudgePlaces({a.program, a.facts, index, *made.reach, *made.options, others}, {a.program, a.facts, index, *made.reach}, a.program, findings);
   const witness::Communicators communicators = objects::CommunicatorsOf(a.program, index, values);
   for (Finding& finding : findings) {
     if (finding.witness) finding.witness->communicators = communicators;

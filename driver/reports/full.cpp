@@ -90,7 +90,7 @@ class FindingDrawer {
   std::string Notes() const {
     std::string out;
     const bool has_lanes = finding_.witness && ShowsDifference(*finding_.witness);
-    const std::string help = findings::Render(finding_.help);
+    const std::string help = HelpBesideFixes();
     const bool has_notes = has_lanes || !headline_.rest.empty() || !help.empty() || !finding_.flight_recorder.empty() || !finding_.assumptions.empty();
     if (has_notes) out += Gutter(margin_, style_) + "\n";
     if (!headline_.rest.empty()) out += Note("why", headline_.rest);
@@ -103,6 +103,12 @@ class FindingDrawer {
     if (const Verification* seen = VerificationOf(report_, finding_)) out += Note("verified", seen->Text());
     for (const findings::Fix& fix : finding_.fixes) out += Note("fix", FixText(fix));
     return out;
+  }
+  // A fix that does what the help says is said once.
+  std::string HelpBesideFixes() const {
+    std::string help = findings::Render(finding_.help);
+    const bool is_fix = std::ranges::any_of(finding_.fixes, [&](const findings::Fix& fix) { return fix.title == help; });
+    return is_fix ? std::string() : help;
   }
   static std::string FixText(const findings::Fix& fix) {
     switch (fix.applicability) {
@@ -152,12 +158,21 @@ class FindingDrawer {
   uint32_t margin_ = 1;
 };
 
+// What the word behind a place in the report stands for.
+std::string ConfidenceText(const Report& report) {
+  const auto has = [&](findings::Confidence wanted) { return std::ranges::any_of(report.findings, [&](const findings::Finding& f) { return f.confidence == wanted; }); };
+  std::string out;
+  if (has(findings::Confidence::Likely)) out += "(likely): expected to happen, but not proven; `assumed` lists what it rests on.\n";
+  if (has(findings::Confidence::Possible)) out += "(possible): may well be wrong; `assumed` lists what would have to be true.\n";
+  return out;
+}
+
 }  // namespace
 
 std::string RenderFull(const Report& report, const TextStyle& style) {
   std::string out;
   for (const Finding& finding : report.findings) out += FindingDrawer(report, finding, style).Draw() + "\n";
-  if (!style.quiet) out += RenderSummary(report, style);
+  if (!style.quiet) out += RenderSummary(report, style) + ConfidenceText(report);
   return out;
 }
 

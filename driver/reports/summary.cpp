@@ -30,9 +30,13 @@ std::string BySeverity(const Report& report) {
 std::string LedgerText(const Report& report) {
   const CoverageTotals totals = Totals(report);
   if (totals.all() == 0) return {};
-  return "; collective calls: " + std::to_string(totals.proven) + " proven aligned, " +
-         std::to_string(totals.aligned) + " aligned as far as read, " + std::to_string(totals.flagged) + " flagged, " +
-         std::to_string(totals.unknown) + " unknown";
+  const std::pair<size_t, std::string_view> kinds[] = {
+      {totals.flagged, "flagged"}, {totals.proven, "proven aligned"}, {totals.aligned, "aligned as far as read"}, {totals.unknown, "unknown"}};
+  std::string out;
+  for (const auto& [count, kind] : kinds) {
+    if (count > 0) out += (out.empty() ? "; collective calls: " : ", ") + std::to_string(count) + " " + std::string(kind);
+  }
+  return out;
 }
 
 // A job that hung because of one of them is worth a word.

@@ -150,7 +150,8 @@ class LabelWriter {
     if (!d.condition_expr || !d.condition_function) return;
     for (variation::WhyStep& step : variation::ExplainVariation(
              context_.program, context_.knowledge, context_.facts, d.condition_function, d.condition_expr)) {
-      Add(step.span, LabelRole::Why, {"{}", {std::move(step.text)}});
+      const bool is_said = step.span == d.condition && !step.is_named;
+      if (!is_said) Add(step.span, LabelRole::Why, {"{}", {std::move(step.text)}});
     }
   }
 

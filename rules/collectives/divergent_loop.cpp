@@ -9,10 +9,9 @@ void CheckDivergentLoop(const Context& context, FindingSink& sink) {
   for (const traces::Difference& difference : context.differences.each) {
     if (difference.kind != traces::DifferenceKind::TripCount) continue;
     findings::Text message = {
-        "{} is in a loop whose number of rounds {}: ranks with more rounds will "
+        "{} runs a different number of times on each rank: the number of rounds {}, and ranks with more rounds will "
         "wait forever for those that are done{}",
-        {OpText(context, difference, difference.culprit), VariesText(difference.axes),
-         VictimText(context, difference)}};
+        {OpNameOf(context, difference.culprit), VariesText(difference.axes), VictimText(context, difference)}};
     findings::Text help = {
         "make the number of rounds equal on all ranks (distributed sampler, minimum over the "
         "ranks, `Join`), or communicate once after the loop",

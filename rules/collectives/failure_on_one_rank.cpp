@@ -81,7 +81,7 @@ class Failures {
   void VisitEnd(const Site& site) {
     const std::vector<Guard> guards = context_.reach.Guards(site);
     if (!guards.empty() && IsNotFinite(guards.front())) {
-      Report(site, meetings_.AfterLeaving(site), Confidence::Likely, "a rank whose numbers are not finite ends here");
+      Report(site, meetings_.AfterLeaving(site), Confidence::Likely, "a rank whose numbers are not finite ends here alone");
       return;
     }
     // What is asked beside the rank decides whether it fails.

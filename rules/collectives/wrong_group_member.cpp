@@ -9,7 +9,7 @@ void CheckWrongGroupMember(const Context& context, FindingSink& sink) {
   for (const traces::Difference& difference : context.differences.each) {
     if (difference.kind != traces::DifferenceKind::NotMember) continue;
     const std::string op = OpText(context, difference, difference.culprit);
-    findings::Text message = {"{} is called by {} outside its group: there the call does nothing or fails",
+    findings::Text message = {"{} is called by {} outside its group: there it does nothing or fails",
                               {op, ReachingRanks(difference)}};
     if (difference.detail == traces::Detail::Root) {
       message = {"{} names a root that is not in its group, so its members wait for a rank that never comes",

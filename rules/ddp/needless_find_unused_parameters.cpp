@@ -36,11 +36,11 @@ void CheckNeedlessFindUnusedParameters(const Context& context, FindingSink& sink
     const ir::ModuleId module = context.program.funcs[model.call.function].module;
     const ir::Class& definition = context.program.ir_class(model.class_id);
     const std::string name(context.program.text(definition.name));
-    Finding finding = FindingAt(context, kAR501, Severity::Warning, Confidence::Likely, {model.call.function, model.call.expr},
+    Finding finding = FindingAt(context, kAR501, Severity::Warning, Confidence::Likely, {model.call.function, flag},
                                 {"`find_unused_parameters=True` is not needed: every parameter of `{}` is used "
                                  "in every forward, and DDP searches the graph after each one",
                                  {name}});
-    AddLabel(finding, context.program.modules[module].span(flag), LabelRole::Primary, {"costs time in every step", {}});
+    AddLabel(finding, finding.span, LabelRole::Primary, {"costs time in every step", {}});
     const ir::ModuleId home = context.program.classes[model.class_id].module;
     AddLabel(finding, {context.program.modules[home].file, definition.name_begin, definition.name_end}, LabelRole::Why,
              {"all its parameters are used", {}});

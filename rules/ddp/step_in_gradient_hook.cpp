@@ -52,8 +52,8 @@ class Hooks {
     if (std::ranges::count(seen_, span) > 0) return;
     seen_.push_back(span);
     Finding finding = FindingAt(context_, kAR510, Severity::Error, Confidence::Likely, step,
-                                {"the optimizer steps as soon as a rank has its own gradient, before the wrapper reduces it over "
-                                 "the ranks: the copies of the model drift apart",
+                                {"the optimizer steps on a rank's own gradient, before the wrapper reduces it: the copies of the model "
+                                 "drift apart",
                                  {}});
     AddLabel(finding, finding.span, LabelRole::Primary, {"by the gradient of one rank", {}});
     AddLabel(finding, SpanOf(context_, {registration.function, registration.expr}), LabelRole::Why, {"called when `backward` has the gradient", {}});

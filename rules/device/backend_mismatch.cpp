@@ -61,7 +61,7 @@ class Backends {
     if (!made.expr || !OnlyNccl(module) || calls_.Says(module, {"set_default_device", "set_default_tensor_type", "init_device_mesh(\"cpu"})) return;
     const Site site{call.function, call.expr};
     Finding finding = FindingAt(context_, kAR206, Severity::Error, Confidence::Likely, site,
-                                {"`{}` is in host memory: the backend of the group is NCCL, which has no {} for it",
+                                {"`{}` is in host memory, but the group uses NCCL: that has no {} for it",
                                  {Quoted(context_, {call.function, tensor}), std::string(kind)}});
     AddLabel(finding, finding.span, LabelRole::Primary, {"raises: no backend type associated with device type cpu", {}});
     AddLabel(finding, SpanOf(context_, made), LabelRole::Why, {"made without a device", {}});

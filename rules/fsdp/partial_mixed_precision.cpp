@@ -41,8 +41,7 @@ void CheckPartialMixedPrecision(const Context& context, FindingSink& sink) {
     if (!param || !Is16Bit(context, param) || SaysHowToReduce(context, call) || IsChoiceOfTwo(context, call)) continue;
     const objects::Site site{call.function, call.expr};
     Finding finding = FindingAt(context, kAR602, Severity::Warning, Confidence::Likely, site,
-                                {"`reduce_dtype` is left out, so gradients are summed over the ranks in the 16 bits of "
-                                 "`param_dtype`",
+                                {"without `reduce_dtype`, gradients are summed over the ranks in the 16 bits of `param_dtype`",
                                  {}});
     AddLabel(finding, finding.span, LabelRole::Primary, {"no type is given for the reduction", {}});
     finding.help = {"set the reduction type: `reduce_dtype=torch.float32`", {}};

@@ -77,7 +77,7 @@ std::optional<Finding> FindingFor(const LaunchContext& context, const LaunchFile
   const std::string& library = names.FamilyOf(meant)->library;
   const bool is_of_communication = library == "NCCL" || library == "PyTorch";
   return FindingAt(given, is_of_communication ? Confidence::Certain : Confidence::Likely,
-                   {is_of_communication ? "neither NCCL nor PyTorch reads `{}`; did you mean `{}`?" : "`{}` is no variable of {}; did you mean `{}`?",
+                   {is_of_communication ? "neither NCCL nor PyTorch reads `{}`: did you mean `{}`?" : "`{}` is no variable of {}; did you mean `{}`?",
                     is_of_communication ? std::vector<std::string>{given.name, meant} : std::vector<std::string>{given.name, library, meant}});
 }
 

@@ -43,8 +43,8 @@ void CheckGradScalerWithBf16(const Context& context, FindingSink& sink) {
     if (region == nullptr) continue;
     const objects::Site site{call.function, call.expr};
     Finding finding = FindingAt(context, kAR806, Severity::Warning, Confidence::Likely, site,
-                                {"gradients are scaled for float16, but the forward runs in bfloat16, which has "
-                                 "the range of float32: scaling costs one synchronisation per step and may skip steps",
+                                {"gradients are scaled for float16, but the forward runs in bfloat16: that has the range of float32, so "
+                                 "scaling costs one synchronisation per step and may skip steps",
                                  {}});
     AddLabel(finding, finding.span, LabelRole::Primary, {"needed for float16 only", {}});
     AddLabel(finding, SpanOf(context, {region->function, region->expr}), LabelRole::Why, {"computes in bfloat16", {}});

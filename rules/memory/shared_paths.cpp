@@ -20,6 +20,7 @@ bool SharedPaths::IsOfNode(const objects::FilePath& path) {
 }
 
 bool SharedPaths::IsOnePath(const FileUse& use) const {
+  if (DiffersAtEachCall(use.value, use.frame, 0)) return false;
   const traces::RankSet ranks = context_.reach.RanksOnWay(use.way, world_);
   std::string_view before;
   for (const objects::PathPiece& piece : use.path.pieces) {
@@ -70,6 +71,23 @@ bool SharedPaths::IsOneValue(ValueId value, const FileUse& use, traces::RankSet 
     first = number;
   }
   return first.has_value();
+}
+
+// `def save(folder)`, where each call hands over a folder of its own rank: a temporary one, for example.
+bool SharedPaths::DiffersAtEachCall(ValueId value, const objects::CallFrame* frame, int depth) const {
+  constexpr int kDeepest = 8;
+  return value && depth < kDeepest && context_.values.AnyPart(value, [&](ValueId part) {
+    const variation::Value& node = context_.facts.values_store[part];
+    if (node.kind != variation::ValueKind::Param) return !(node.axes & knowledge::kSoftAxes).empty();
+    const objects::FuncId function{node.a};
+    const objects::CallFrame* at = frame;
+    while (at != nullptr && at->function != function) at = at->caller;
+    if (at != nullptr) return node.b < at->args.size() && DiffersAtEachCall(at->args[node.b], at->caller, depth + 1);
+    const auto callers = context_.index.CallersOf(function);
+    return !callers.empty() && std::ranges::all_of(callers, [&](const objects::Site& caller) {
+      return DiffersAtEachCall(context_.index.PassedBy(caller, function, node.b), nullptr, depth + 1);
+    });
+  });
 }
 
 // `init_process_group(rank=int(sys.argv[1]))`

@@ -29,6 +29,7 @@ class SharedPaths {
 
  private:
   static bool EndsInRank(std::string_view text);
+  bool DiffersAtEachCall(variation::ValueId value, const objects::CallFrame* frame, int depth) const;
   bool IsOneValue(variation::ValueId value, const objects::FileUse& use, traces::RankSet ranks) const;
   void NoteOwnRanks();
   bool SpeaksOfRanks(const variation::Value& value) const;

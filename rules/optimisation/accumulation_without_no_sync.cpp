@@ -143,7 +143,7 @@ Finding FindingOf(const Context& context, const AccumulationWindow& window, cons
   for (size_t i = 1; i < backwards.size(); ++i) AddLabel(finding, SpanOf(context, backwards[i]), LabelRole::Note, {"so does this one", {}});
   AddLabel(finding, SpanOf(context, window.step.call.site), LabelRole::Why, {HowOften(window.period), {}});
   if (context.settings.IsAlways(context.program.funcs[window.function].module, window.period.length, 1)) findings::Assume(finding, findings::Assumptions::Of(findings::Assumption::OptionSet));
-  finding.help = {"run forward and backward of all but the last micro-step under `model.no_sync()`", {}};
+  finding.help = {"in all micro-steps but the last, run forward and backward under `with model.no_sync():`", {}};
   finding.witness = AccumulationWitness(context, window.period.length, finding.span);
   if (std::optional<findings::Fix> fix = ReduceWhereItSteps(context, window, backwards.front())) finding.fixes.push_back(std::move(*fix));
   return finding;

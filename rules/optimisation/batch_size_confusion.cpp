@@ -148,7 +148,7 @@ class Batches {
     const int divisions = DivisionsByRanks(value, 0);
     if (divisions > 1) {
       return Report(module_id, {loader.function, batch},
-                    {"the batch size is divided by the number of ranks twice: the total batch is too small by that factor", {}},
+                    {"the batch size is divided by the number of ranks twice, so the total batch is too small", {}},
                     {"divide once", {}});
     }
     const std::string name = base::Lowered(TextOf(context_, module_id, batch));

@@ -128,7 +128,7 @@ class Metrics {
     if (use.kind == objects::ShareUse::Kind::Chosen) return {"one rank's share of the evaluation decides which checkpoint is kept", {}};
     if (use.kind == objects::ShareUse::Kind::Stepped) return {"each rank's share of the evaluation decides about its learning rate", {}};
     const std::string_view whose = IsOnOneRank(use.place) ? "rank 0's" : "one rank's";
-    return {"`{}` covers {} share of the data only, but is shown as the result of all data",
+    return {"`{}` covers only {} share of the data, but is shown as the whole result",
             {Quoted(context_, {use.place.function, use.value}), std::string(whose)}};
   }
 

@@ -1,0 +1,80 @@
+#include "analyzer/objects/claims.h"
+
+namespace allranks::objects {
+
+using variation::ValueKind;
+
+namespace {
+
+class ClaimReader {
+ public:
+  explicit ClaimReader(const variation::ValueStore& store) : store_(store) {}
+
+  void Add(ValueId test, bool holds) {
+    if (!test) return;
+    const variation::Value& node = store_[test];
+    const auto kids = store_.Kids(test);
+    const bool says_all = (node.kind == ValueKind::And && holds) || (node.kind == ValueKind::Or && !holds);
+    if (says_all) {
+      for (const ValueId kid : kids) Add(kid, holds);
+    } else if (node.kind == ValueKind::Unary && static_cast<ir::UnaryOp>(node.op) == ir::UnaryOp::Not) {
+      Add(kids[0], !holds);
+    } else if (node.kind == ValueKind::Compare) {
+      AddComparison(test, holds);
+    } else {
+      claims_.push_back({test, {}, holds});
+    }
+  }
+
+  std::vector<Claim> Take() { return std::move(claims_); }
+
+ private:
+  // `x == "a"`, `x is not None`, `flag == False`.
+  void AddComparison(ValueId test, bool holds) {
+    const auto op = static_cast<ir::CompareOp>(store_[test].op);
+    const auto kids = store_.Kids(test);
+    const bool asks_for_same = op == ir::CompareOp::Eq || op == ir::CompareOp::Is;
+    const bool asks_for_other = op == ir::CompareOp::NotEq || op == ir::CompareOp::IsNot;
+    const ValueId left = IsConstant(store_, kids[0]) ? kids[1] : kids[0];
+    const ValueId right = IsConstant(store_, kids[0]) ? kids[0] : kids[1];
+    if ((!asks_for_same && !asks_for_other) || !IsConstant(store_, right)) {
+      claims_.push_back({test, {}, holds});
+      return;
+    }
+    const bool is_same = holds == asks_for_same;
+    const variation::Value& other = store_[right];
+    if (other.kind == ValueKind::Bool && is_same) {
+      Add(left, other.a != 0);
+    } else {
+      claims_.push_back({left, right, is_same});
+    }
+  }
+
+  const variation::ValueStore& store_;
+  std::vector<Claim> claims_;
+};
+
+}  // namespace
+
+std::vector<Claim> ClaimsBefore(const binding::Program& program, const variation::Facts& facts, const Reach& reach, FuncId function,
+                                ir::StmtId stmt) {
+  ClaimReader reader(facts.values_store);
+  for (const std::vector<Guard>& guards : {reach.Guards(function, stmt), reach.Assertions(function, stmt)}) {
+    for (const Guard& guard : guards) reader.Add(facts.value(program.funcs[function].module, guard.test), guard.holds);
+  }
+  return reader.Take();
+}
+
+bool IsConstant(const variation::ValueStore& store, ValueId value) {
+  switch (store[value].kind) {
+    case ValueKind::None:
+    case ValueKind::Bool:
+    case ValueKind::Int:
+    case ValueKind::Str:
+      return true;
+    default:
+      return false;
+  }
+}
+
+}  // namespace allranks::objects

@@ -1,0 +1,26 @@
+// What the tests on the way to a place say of values: that one is true, or equal to a constant, or the opposite.
+//
+// Only the tests of the place's own function are asked, and only what each of them says for certain: the operands of an `and` that has
+// to hold, but nothing of an `or`.
+#pragma once
+
+#include <vector>
+
+#include "analyzer/objects/reach.h"
+
+namespace allranks::objects {
+
+// That `value` is true, or that it equals `equals`; the opposite where `holds` is false.
+struct Claim {
+  ValueId value;
+  ValueId equals;  // a constant; none: the truth of `value` is meant
+  bool holds = true;
+};
+
+std::vector<Claim> ClaimsBefore(const binding::Program& program, const variation::Facts& facts, const Reach& reach, FuncId function,
+                                ir::StmtId stmt);
+
+// None, a bool, an integer or a text.
+bool IsConstant(const variation::ValueStore& store, ValueId value);
+
+}  // namespace allranks::objects

@@ -1,0 +1,52 @@
+#include "analyzer/objects/unpassed_arguments.h"
+
+#include <algorithm>
+
+namespace allranks::objects {
+
+using variation::ValueKind;
+
+bool UnpassedArguments::AreNeededAt(ir::ModuleId module, uint32_t position) const {
+  const ir::StmtId stmt = index_.StatementAt(module, position);
+  const FuncId function = stmt ? index_.FunctionOf(module, stmt) : FuncId::None();
+  std::vector<FuncId> on_way;
+  return function && AreNeeded(function, stmt, on_way);
+}
+
+bool UnpassedArguments::AreNeeded(FuncId function, ir::StmtId stmt, std::vector<FuncId>& on_way) const {
+  constexpr size_t kLongestWay = 8;
+  const std::vector<Claim> claims = ClaimsBefore(program_, facts_, reach_, function, stmt);
+  if (std::ranges::any_of(claims, [&](const Claim& claim) { return Fails(claim, claim.value, 0); })) return true;
+  const std::span<const Site> callers = index_.CallersOf(function);
+  if (callers.empty() || on_way.size() == kLongestWay || std::ranges::count(on_way, function) > 0) return false;
+  on_way.push_back(function);
+  const bool are_needed = std::ranges::all_of(callers, [&](const Site& caller) {
+    const ir::StmtId call = index_.StatementOf(caller);
+    return call && AreNeeded(caller.function, call, on_way);
+  });
+  on_way.pop_back();
+  return are_needed;
+}
+
+// Whether a claim is false of a value, as all calls have it.
+bool UnpassedArguments::Fails(const Claim& claim, ValueId value, int depth) const {
+  constexpr int kDeepest = 8;
+  if (!value || depth > kDeepest) return false;
+  if (IsConstant(facts_.values_store, value)) return IsFalseFor(claim, value);
+  const variation::Value& node = facts_.values_store[value];
+  if (node.kind != ValueKind::Param) return false;
+  const std::span<const Site> callers = index_.CallersOf(FuncId{node.a});
+  return !callers.empty() && std::ranges::all_of(callers, [&](const Site& caller) {
+    return Fails(claim, index_.PassedBy(caller, FuncId{node.a}, node.b), depth + 1);
+  });
+}
+
+bool UnpassedArguments::IsFalseFor(const Claim& claim, ValueId constant) const {
+  if (claim.equals) return (constant == claim.equals) != claim.holds;
+  const variation::Value& value = facts_.values_store[constant];
+  const bool is_false = value.kind == ValueKind::None || (value.kind == ValueKind::Bool && value.a == 0);
+  const bool is_true = value.kind == ValueKind::Bool && value.a != 0;
+  return claim.holds ? is_false : is_true;
+}
+
+}  // namespace allranks::objects
