@@ -67,21 +67,6 @@ std::string Quoted(const Context& context, const objects::Site& site) {
   return out;
 }
 
-std::string TextWithOrigins(const Context& context, const objects::Site& site) {
-  const ir::ModuleId module_id = context.program.funcs[site.function].module;
-  const ir::Module& module = context.program.modules[module_id];
-  std::string text(TextOf(context, module_id, site.expr));
-  if (module[site.expr].kind != ir::ExprKind::Name) return text;
-  for (const ir::Stmt& stmt : module.stmts) {
-    if (stmt.kind != ir::StmtKind::Assign) continue;
-    for (const ir::ExprId target : ir::TargetsOf(module, stmt)) {
-      const bool is_it = module[target].kind == ir::ExprKind::Name && ir::NameOf(module[target]) == ir::NameOf(module[site.expr]);
-      if (is_it) text += " " + std::string(TextOf(context, module_id, ir::AssignedOf(stmt)));
-    }
-  }
-  return text;
-}
-
 FuncId FunctionAround(const Context& context, ir::ModuleId module, ir::ExprId expr) {
   const ir::StmtId stmt = context.index.tree(module).StatementOf(expr);
   return stmt ? context.index.FunctionOf(module, stmt) : FuncId::None();

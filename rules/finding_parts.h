@@ -29,8 +29,6 @@ source::Span SpanOf(const Context& context, const objects::Site& site);
 source::Span HeadOf(const Context& context, ir::ModuleId module, ir::StmtId stmt);
 // The source text of an expression on one line, cut where it is long.
 std::string Quoted(const Context& context, const objects::Site& site);
-// The text of an expression, and of what is assigned anywhere in the file to the variable that it is.
-std::string TextWithOrigins(const Context& context, const objects::Site& site);
 // The function in whose body an expression of a module stands; none in defaults and decorators.
 FuncId FunctionAround(const Context& context, ir::ModuleId module, ir::ExprId expr);
 // The function of the project that a call runs; none if it is another's, or not known.

@@ -37,10 +37,8 @@ bool ProgramCalls::HasAny(ir::ModuleId module, std::initializer_list<std::string
   return std::ranges::any_of(prefixes, [&](std::string_view prefix) { return Has(module, prefix); });
 }
 
-bool ProgramCalls::Says(ir::ModuleId module, std::initializer_list<std::string_view> words) {
-  return std::ranges::any_of(FilesOf(module), [&](ir::ModuleId file) {
-    return HoldsWord(context_.files[context_.program.modules[file].file].text, words);
-  });
+bool ProgramCalls::Names(ir::ModuleId module, std::initializer_list<std::string_view> words) {
+  return std::ranges::any_of(FilesOf(module), [&](ir::ModuleId file) { return NamesAny(context_, file, words); });
 }
 
 std::vector<Site> CallsIn(const Context& context, binding::FuncId function) {
@@ -70,6 +68,58 @@ std::vector<Site> MethodCalls(const Context& context, binding::FuncId function, 
     if (TextOf(context, module_id, receiver).find(object) != std::string_view::npos) sites.push_back({function, expr});
   }
   return sites;
+}
+
+namespace {
+
+// The name or text of an expression; of a call, the names of its arguments are asked for by themselves.
+base::NameId NameIn(const ir::Expr& expr) {
+  switch (expr.kind) {
+    case ir::ExprKind::Name:
+      return ir::NameOf(expr);
+    case ir::ExprKind::Attribute:
+      return ir::AttrOf(expr);
+    case ir::ExprKind::Constant:
+      return ir::ConstantKindOf(expr) == ir::ConstantKind::Str ? ir::TextOf(expr) : base::NameId::None();
+    default:
+      return {};
+  }
+}
+
+}  // namespace
+
+bool NamesAny(const Context& context, ir::ModuleId module_id, std::initializer_list<std::string_view> words, uint32_t begin, uint32_t end) {
+  const ir::Module& module = context.program.modules[module_id];
+  const auto holds = [&](base::NameId name) {
+    return name && context.program.text(name).find_first_of(" \n") == std::string_view::npos && HoldsWord(context.program.text(name), words);
+  };
+  const bool is_named = std::ranges::any_of(module.exprs, [&](const ir::Expr& expr) {
+    if (expr.begin < begin || expr.end > end) return false;
+    if (expr.kind != ir::ExprKind::Call) return holds(NameIn(expr));
+    for (uint32_t i = 0; i < ir::ArgCount(module, expr); ++i) {
+      if (holds(ir::ArgAt(module, expr, i).keyword)) return true;
+    }
+    return false;
+  });
+  return is_named || std::ranges::any_of(module.imports, [&](const ir::Import& import) {
+    return import.begin >= begin && import.end <= end && (holds(import.name) || holds(import.module));
+  });
+}
+
+bool NamesAnyByOrigin(const Context& context, const Site& site, std::initializer_list<std::string_view> words) {
+  const ir::ModuleId module_id = context.program.funcs[site.function].module;
+  const ir::Module& module = context.program.modules[module_id];
+  const auto names = [&](ir::ExprId expr) { return NamesAny(context, module_id, words, module[expr].begin, module[expr].end); };
+  if (names(site.expr)) return true;
+  if (module[site.expr].kind != ir::ExprKind::Name) return false;
+  for (const ir::Stmt& stmt : module.stmts) {
+    if (stmt.kind != ir::StmtKind::Assign || !names(ir::AssignedOf(stmt))) continue;
+    for (const ir::ExprId target : ir::TargetsOf(module, stmt)) {
+      const bool is_it = module[target].kind == ir::ExprKind::Name && ir::NameOf(module[target]) == ir::NameOf(module[site.expr]);
+      if (is_it) return true;
+    }
+  }
+  return false;
 }
 
 bool HoldsWord(std::string_view text, std::initializer_list<std::string_view> words) {

@@ -32,8 +32,8 @@ class ProgramCalls {
   const objects::KnownCall* FindInit(ir::ModuleId module);
   bool Has(ir::ModuleId module, std::string_view prefix) { return Find(module, prefix) != nullptr; }
   bool HasAny(ir::ModuleId module, std::initializer_list<std::string_view> prefixes);
-  // Whether one of these files holds one of the words, in code or text.
-  bool Says(ir::ModuleId module, std::initializer_list<std::string_view> words);
+  // Whether the code of one of these files names something of which a word is part.
+  bool Names(ir::ModuleId module, std::initializer_list<std::string_view> words);
 
  private:
   const Context& context_;
@@ -48,7 +48,13 @@ std::string_view MethodOf(const Context& context, const objects::Site& call);
 // The calls of a method of this name in a function, where the text of the object holds `object`.
 std::vector<objects::Site> MethodCalls(const Context& context, binding::FuncId function, std::string_view method,
                                        std::string_view object = "");
-// Whether the text of an expression or statement holds one of the words.
+// Whether the code of a file, or what stands between two positions of it, names something of which one of the words is part: an
+// identifier, an argument, an import, or a text of one word. What comments and other texts say does not count.
+bool NamesAny(const Context& context, ir::ModuleId module, std::initializer_list<std::string_view> words, uint32_t begin = 0,
+              uint32_t end = ~0u);
+// The same for an expression, and for what is assigned anywhere in the file to the variable that it is.
+bool NamesAnyByOrigin(const Context& context, const objects::Site& site, std::initializer_list<std::string_view> words);
+// Whether a name or text holds one of the words.
 bool HoldsWord(std::string_view text, std::initializer_list<std::string_view> words);
 // The argument that is passed by this name, none if it is not.
 ir::ExprId KeywordOf(const Context& context, ir::ModuleId module, ir::ExprId call, std::string_view keyword);

@@ -53,7 +53,22 @@ std::optional<int64_t> Calculate(ir::BinaryOp op, int64_t left, int64_t right) {
   }
 }
 
-std::optional<bool> TruthOf(const Outcome& outcome) {
+}  // namespace
+
+bool IsUniformUnknown(const variation::ValueStore& values, ValueId id) {
+  const Value& value = values[id];
+  return value.kind == ValueKind::Unknown || value.kind == ValueKind::Derived || value.kind == ValueKind::Param;
+}
+
+// `FLAGS.eval_only`, `cfg.TEST.ONLY` of another project: some value or other, which may be false. A function or class is true.
+bool Evaluator::IsSettingOfLibrary(ValueId id) const {
+  const Value& value = values_[id];
+  if (value.kind != ValueKind::External) return false;
+  const base::NameId name{value.a};
+  return !knowledge_.FindEntry(name) && !knowledge_.FindClass(name) && !knowledge_.names().View(name).starts_with("builtins.");
+}
+
+std::optional<bool> Evaluator::TruthOf(const Outcome& outcome) const {
   switch (outcome.kind) {
     case OutcomeKind::Unknown:
       return std::nullopt;
@@ -62,16 +77,9 @@ std::optional<bool> TruthOf(const Outcome& outcome) {
     case OutcomeKind::Number:
       return outcome.number != 0;
     case OutcomeKind::Thing:
-      return true;
+      return IsSettingOfLibrary(outcome.thing) ? std::nullopt : std::optional(true);
   }
   return std::nullopt;
-}
-
-}  // namespace
-
-bool IsUniformUnknown(const variation::ValueStore& values, ValueId id) {
-  const Value& value = values[id];
-  return value.kind == ValueKind::Unknown || value.kind == ValueKind::Derived || value.kind == ValueKind::Param;
 }
 
 Outcome Evaluator::Evaluate(ValueId id, uint32_t rank) {
@@ -453,15 +461,35 @@ bool Evaluator::IsReceived(ValueId id, int depth) const {
   return value.kind == ValueKind::Derived && value.kid_count > 0 && IsReceived(values_.Kids(id)[0], depth + 1);
 }
 
+// The parts of a value that are asked whether they are true, and for nothing else.
+std::span<const ValueId> Evaluator::AskedForTruth(ValueId id) const {
+  switch (values_[id].kind) {
+    case ValueKind::And:
+    case ValueKind::Or:
+      return values_.Kids(id);
+    case ValueKind::Unary:
+      return static_cast<ir::UnaryOp>(values_[id].op) == ir::UnaryOp::Not ? values_.Kids(id) : std::span<const ValueId>();
+    case ValueKind::Select:
+      return values_.Kids(id).first(1);
+    default:
+      return {};
+  }
+}
+
+void Evaluator::AddPart(ValueId id, std::vector<ValueId>* parts) const {
+  if (!assignment_.contains(id.index) && std::ranges::find(*parts, id) == parts->end()) parts->push_back(id);
+}
+
 void Evaluator::UnknownParts(ValueId id, std::vector<ValueId>* parts, int depth) {
   constexpr int kDeepest = 12;
   constexpr size_t kMost = 5;
   if (!id || depth > kDeepest || parts->size() >= kMost) return;
   if (Evaluate(id, 0).kind != OutcomeKind::Unknown && values_.axes(id).empty()) return;
   const Value& value = values_[id];
-  const auto add = [&] {
-    if (!assignment_.contains(id.index) && std::ranges::find(*parts, id) == parts->end()) parts->push_back(id);
-  };
+  const auto add = [&] { AddPart(id, parts); };
+  for (const ValueId asked : AskedForTruth(id)) {
+    if (IsSettingOfLibrary(asked)) AddPart(asked, parts);
+  }
   switch (value.kind) {
     case ValueKind::Unary:
     case ValueKind::Binary:

@@ -64,6 +64,10 @@ class Evaluator {
 
  private:
   Outcome EvaluateNew(ValueId id, uint32_t rank);
+  std::optional<bool> TruthOf(const Outcome& outcome) const;
+  bool IsSettingOfLibrary(ValueId id) const;
+  std::span<const ValueId> AskedForTruth(ValueId id) const;
+  void AddPart(ValueId id, std::vector<ValueId>* parts) const;
   Outcome Connective(ValueId id, uint32_t rank);
   Outcome Coordinate(ValueId id, uint32_t rank);
   Outcome Compare(ValueId id, uint32_t rank);

@@ -156,6 +156,7 @@ class FunctionEvaluator {
   ValueId MemberOfKnown(ir::ExprId site, ValueId object, knowledge::EntryId entry);
   bool IsRankFormula(ValueId value) const;
   ValueId MemberOfAny(ir::ExprId site, ValueId object, NameId attr);
+  ValueId ByName(ValueId object, NameId attr, ValueId assigned);
   ValueId FieldOf(binding::ClassId class_id, NameId attr, bool skip_first);
   bool IsPlainEnum(binding::ClassId class_id) const;
   ValueId EnumMember(binding::ClassId class_id, NameId attr);

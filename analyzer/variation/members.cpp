@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "analyzer/variation/evaluator.h"
+#include "analyzer/variation/records.h"
 
 namespace allranks::variation {
 namespace {
@@ -118,9 +119,7 @@ ValueId FunctionEvaluator::MemberOfInstance(ir::ExprId site, ValueId object, Val
   if (const ValueId made = GivenFor(store_, object, attr); made && (!field || IsTelling(store_[made]))) return made;
   if (field) return field;
   if (const knowledge::EntryId entry = InferredMember(class_id, attr)) return MemberOfKnown(site, object, entry);
-  if (const knowledge::Hint* hint = knowledge_.FindHint(attr)) {
-    if (const ValueId hinted = tables_.HintValue(*hint)) return hinted;
-  }
+  if (const ValueId hinted = ByName(object, attr, {})) return hinted;
   return MemberOfAny(site, store_[given].kind == ValueKind::Param ? given : object, attr);
 }
 
@@ -306,12 +305,21 @@ ValueId FunctionEvaluator::MemberOfAny(ir::ExprId site, ValueId object, NameId a
     // Only what somebody computes says more than the name does.
     const ValueId assigned = tables_.Read(TableId::LooseFields, func_.module.index, attr.index);
     if (assigned && !store_.axes(assigned).empty() && IsRankFormula(assigned)) return assigned;
-    const knowledge::Hint* hint = tables_.IsNoRank(assigned) ? nullptr : knowledge_.FindHint(attr);
-    if (hint != nullptr) {
-      if (const ValueId hinted = tables_.HintValue(*hint)) return hinted;
-    }
+    if (const ValueId hinted = ByName(object, attr, assigned)) return hinted;
   }
   return store_.Derived(tables_.NameSymbol(attr), {&object, 1});
+}
+
+// What a field is by its name, unless somebody stores a number there that says otherwise, or its class declares it with one.
+ValueId FunctionEvaluator::ByName(ValueId object, NameId attr, ValueId assigned) {
+  const knowledge::Hint* hint = knowledge_.FindHint(attr);
+  if (hint == nullptr || tables_.IsNoRank(assigned)) return {};
+  const Value& known = store_[LookThrough(tables_, object)];
+  if (known.kind == ValueKind::Instance) {
+    const DeclaredField declared = DeclarationOf(tables_.program, binding::ClassId{known.a}, attr);
+    if (declared.value && tables_.IsNoRank(tables_.facts.value(declared.module, declared.value))) return {};
+  }
+  return tables_.HintValue(*hint);
 }
 
 }  // namespace allranks::variation

@@ -16,4 +16,11 @@ using base::NameId;
 // it is an object that does something, and its methods are looked at once for all objects.
 std::vector<NameId> RecordFields(const binding::Program& program, binding::ClassId class_id);
 
+// Where a class or one of its bases says what a field is unless somebody sets it: the `8` of `rank: int = 8`.
+struct DeclaredField {
+  ir::ModuleId module;
+  ir::ExprId value;  // none: it is not declared, or without a value
+};
+DeclaredField DeclarationOf(const binding::Program& program, binding::ClassId class_id, NameId field);
+
 }  // namespace allranks::variation

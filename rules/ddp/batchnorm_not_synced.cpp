@@ -29,7 +29,7 @@ class Models {
   void Visit(const WrappedModel& model) {
     const ir::ModuleId module = context_.program.funcs[model.call.function].module;
     const std::optional<Site> norm = BatchNormOf(model.class_id);
-    if (!norm || calls_.Says(module, {"convert_sync_batchnorm", "SyncBatchNorm"})) return;
+    if (!norm || calls_.Names(module, {"convert_sync_batchnorm", "SyncBatchNorm"})) return;
     const objects::KnownCall* loader = SmallLoader(module);
     if (loader == nullptr) return;
     const Site site{model.call.function, model.call.expr};

@@ -58,7 +58,7 @@ class Backends {
     if (!tensor || kind.find("object") != std::string_view::npos || (group && !context_.values.IsNone(group))) return;
     const ir::ModuleId module = context_.program.funcs[call.function].module;
     const Site made = MadeOnHost({call.function, tensor});
-    if (!made.expr || !OnlyNccl(module) || calls_.Says(module, {"set_default_device", "set_default_tensor_type", "init_device_mesh(\"cpu"})) return;
+    if (!made.expr || !OnlyNccl(module) || calls_.Names(module, {"set_default_device", "set_default_tensor_type"}) || MakesMeshOfHosts(module)) return;
     const Site site{call.function, call.expr};
     Finding finding = FindingAt(context_, kAR206, Severity::Error, Confidence::Likely, site,
                                 {"`{}` is in host memory, but the group uses NCCL: that has no {} for it",
@@ -68,6 +68,12 @@ class Backends {
     finding.help = {"make it on the device of this rank: `device=\"cuda\"`, or set the group up with `cpu:gloo,cuda:nccl`", {}};
     finding.witness = BackendWitness(context_, call);
     sink_.push_back(std::move(finding));
+  }
+
+  bool MakesMeshOfHosts(ir::ModuleId module) {
+    return calls_.FindIf(module, [&](const KnownCall& call) {
+      return context_.program.text(call.entry->name).ends_with(".init_device_mesh") && context_.values.Str(context_.index.Arg(call, "device_type")) == "cpu";
+    }) != nullptr;
   }
 
   // Each group that the program sets up names NCCL, and nothing else.
@@ -141,7 +147,7 @@ class Buffers {
     const ir::ModuleId module = context_.program.funcs[call.function].module;
     const ir::ExprId made = buffer ? MadeOnHost({call.function, buffer}) : ir::ExprId::None();
     // Memory that the host shares with its devices.
-    if (!made || HoldsWord(context_.files[context_.program.modules[module].file].text, {"cudaHostRegister", "hipHostRegister"})) return;
+    if (!made || NamesAny(context_, module, {"cudaHostRegister", "hipHostRegister"})) return;
     Finding finding = FindingAt(context_, kAR206, Severity::Error, Confidence::Likely, {call.function, call.expr},
                                 {"`{}` is in host memory: `{}` moves GPU memory only",
                                  {Quoted(context_, {call.function, buffer}), std::string(context_.program.text(call.entry->name))}});

@@ -97,9 +97,8 @@ class UnsetDevices {
   void AddFix(const objects::Site& site, ir::ModuleId module, Finding& finding) const {
     const ir::StmtId stmt = context_.index.StatementOf(site);
     const LocalRankText local = LocalRankAt(context_, site);
-    const std::string& text = context_.files[context_.program.modules[module].file].text;
     // A process that the program starts itself has no LOCAL_RANK in its environment.
-    const bool is_started = HoldsWord(text, {"spawn(", "Process("});
+    const bool is_started = NamesAny(context_, module, {"spawn", "Process"});
     if (!stmt || !BeginsLine(context_, module, stmt) || (local.reads_environment && is_started)) return;
     std::vector<findings::Edit> edits = {InsertBefore(context_, module, stmt, "torch.cuda.set_device(" + local.text + ")")};
     for (findings::Edit& edit : EnsureImport(context_, module, "torch", "import torch")) edits.push_back(std::move(edit));
@@ -290,12 +289,14 @@ class Communicators {
   }
 
   bool IsChosen() const {
-    return std::ranges::any_of(context_.program.modules, [&](const ir::Module& module) {
-      return module.language != ir::Language::Python &&
-             HoldsWord(context_.files[module.file].text,
-                       {"SetDevice", "set_device", "CUDAGuard", "CUDA_VISIBLE_DEVICES", "cuCtxSetCurrent", "cuCtxCreate",
-                        "cuDevicePrimaryCtxRetain", "omp_set_default_device"});
-    });
+    for (uint32_t m = 0; m < context_.program.modules.size(); ++m) {
+      const bool chooses = context_.program.modules[ir::ModuleId{m}].language != ir::Language::Python &&
+                           NamesAny(context_, ir::ModuleId{m},
+                                    {"SetDevice", "set_device", "CUDAGuard", "CUDA_VISIBLE_DEVICES", "cuCtxSetCurrent", "cuCtxCreate",
+                                     "cuDevicePrimaryCtxRetain", "omp_set_default_device"});
+      if (chooses) return true;
+    }
+    return false;
   }
 
   const Context& context_;

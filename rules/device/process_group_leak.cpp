@@ -17,7 +17,7 @@ std::optional<ir::StmtId> MainBlock(const Context& context, ir::ModuleId module_
   const ir::Module& module = context.program.modules[module_id];
   for (const ir::StmtId stmt : module.statements(module.functions[ir::kTopLevel].body)) {
     if (module[stmt].kind != ir::StmtKind::If) continue;
-    if (HoldsWord(TextOf(context, module_id, ir::ValueOf(module[stmt])), {"__name__"})) return stmt;
+    if (NamesAny(context, module_id, {"__name__"}, module[ir::ValueOf(module[stmt])].begin, module[ir::ValueOf(module[stmt])].end)) return stmt;
   }
   return std::nullopt;
 }
@@ -35,8 +35,8 @@ void AddLeakFix(const Context& context, const KnownCall& init, Finding& finding)
   if (body.empty()) return;
   const ir::StmtId last = body.back();
   // A process that started others has no group of its own.
-  const std::string_view text = TextOf(context, module.span(last));
-  if (module[last].kind != ir::StmtKind::Expr || HoldsWord(text, {"spawn", "launch", "Process"}) || !BeginsLine(context, module_id, last)) return;
+  const bool is_start = NamesAny(context, module_id, {"spawn", "launch", "Process"}, module[last].begin, module[last].end);
+  if (module[last].kind != ir::StmtKind::Expr || is_start || !BeginsLine(context, module_id, last)) return;
   finding.fixes.push_back(MakeFix("destroy the process group at the end of the program", Applicability::Safe,
                                   {InsertAfter(context, module_id, last, module_name + ".destroy_process_group()")}));
 }
@@ -46,7 +46,7 @@ void CheckProcessGroupLeak(const Context& context, FindingSink& sink) {
   for (const KnownCall& init : context.index.known_calls()) {
     if (context.program.text(init.entry->name) != "torch.distributed.init_process_group") continue;
     const ir::ModuleId module = context.program.funcs[init.function].module;
-    if (calls.Says(module, {"destroy_process_group", "os._exit"})) continue;
+    if (calls.Names(module, {"destroy_process_group", "_exit"})) continue;
     Finding finding = FindingAt(context, kAR207, Severity::Info, Confidence::Likely, objects::Site{init.function, init.expr},
                                 {"the process group is never destroyed: NCCL may hang or warn when the first rank exits", {}});
     AddLabel(finding, finding.span, LabelRole::Primary, {"set up here", {}});

@@ -18,8 +18,6 @@ constexpr std::string_view kAR705 = "AR705";
 std::optional<Site> MonitorOf(const Context& context, std::string_view metric) {
   for (uint32_t m = 0; m < context.program.modules.size(); ++m) {
     const ir::ModuleId module_id{m};
-    const ir::Module& module = context.program.modules[module_id];
-    if (context.files[module.file].text.find("monitor") == std::string::npos) continue;
     for (const ir::ExprId id : context.index.ExprsOf(module_id, ir::ExprKind::Call)) {
       const ir::ExprId monitor = KeywordOf(context, module_id, id, "monitor");
       const FuncId function = monitor ? FunctionAround(context, module_id, id) : FuncId::None();
@@ -65,10 +63,11 @@ void VisitHook(const Context& context, FuncId function, FindingSink& sink) {
   const auto guard = std::ranges::find_if(decorators, [&](knowledge::EntryId entry) { return context.knowledge[entry].guard.has_value(); });
   if (!is_lightning || guard == decorators.end()) return;
   const ir::ModuleId module_id = context.program.funcs[function].module;
-  const std::string_view body = TextOf(context, {context.program.modules[module_id].file, node.begin, node.end});
+  const bool is_logged = !MethodCalls(context, function, "log", "self").empty() || !MethodCalls(context, function, "log_dict", "self").empty() ||
+                         NamesAny(context, module_id, {"all_gather", "sync_dist"}, node.begin, node.end);
   const bool is_awaited = name.ends_with("_step") || name == "configure_optimizers" || name.ends_with("_dataloader");
   // What is logged for the end of an epoch is looked up on every rank, and reduced if asked for.
-  if (!is_awaited && !HoldsWord(body, {"self.log(", "self.log_dict(", "all_gather", "sync_dist"})) return;
+  if (!is_awaited && !is_logged) return;
   Finding finding = FindingAt(context, kAR705, Severity::Error, Confidence::Likely, Site{function, ir::ExprId{0}},
                               {"`{}` runs on rank 0 only, but Lightning needs what it returns or logs on every rank", {std::string(name)}});
   finding.span = {context.program.modules[module_id].file, node.name_begin, node.name_end};

@@ -19,15 +19,25 @@ ir::ExprId ModelOf(const Context& context, const ir::Module& module, ir::ExprId 
   return is_it ? ir::ObjectOf(callee) : ir::ExprId::None();
 }
 
+// `model.clip_grad_norm_(1.0)`, and not the function of PyTorch.
+bool ClipsByMethod(const Context& context, ir::ModuleId module_id) {
+  const ir::Module& module = context.program.modules[module_id];
+  return std::ranges::any_of(context.index.ExprsOf(module_id, ir::ExprKind::Call), [&](ir::ExprId call) {
+    const ir::Expr& callee = module[ir::CalleeOf(module[call])];
+    const bool is_named = callee.kind == ir::ExprKind::Attribute && context.program.text(ir::AttrOf(callee)) == "clip_grad_norm_";
+    return is_named && context.values.External(context.facts.value(module_id, ir::CalleeOf(module[call]))).empty();
+  });
+}
+
 // A test on the way asks how the model is sharded, or the file clips by the method as well.
 bool KnowsHowItIsSharded(const Context& context, const objects::Site& site) {
-  const ir::Module& module = context.program.module_of(site.function);
+  const ir::ModuleId module_id = context.program.funcs[site.function].module;
   const std::vector<objects::Guard> guards = context.reach.Guards(site);
   const bool asks = std::ranges::any_of(guards, [&](const objects::Guard& guard) {
-    return HoldsWord(TextWithOrigins(context, {guard.function, guard.test}),
-                     {"fsdp", "FSDP", "shard", "Shard", "strategy", "isinstance", "hasattr", "ddp", "world_size", "distributed"});
+    return NamesAnyByOrigin(context, {guard.function, guard.test},
+                            {"fsdp", "FSDP", "shard", "Shard", "strategy", "isinstance", "hasattr", "ddp", "world_size", "distributed"});
   });
-  return asks || HoldsWord(context.files[module.file].text, {"model.clip_grad_norm_", "DistributedDataParallel(", "DDP("});
+  return asks || ClipsByMethod(context, module_id) || NamesAny(context, module_id, {"DistributedDataParallel", "DDP"});
 }
 
 void CheckUnshardedGradientClip(const Context& context, FindingSink& sink) {

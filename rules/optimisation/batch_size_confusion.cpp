@@ -92,8 +92,7 @@ class Batches {
     if (op != ir::BinaryOp::Mul) return;
     const std::vector<ir::ExprId> sides = is_aug ? std::vector{value} : std::vector{ir::LeftOf(module[value]), ir::RightOf(module[value])};
     for (const ir::ExprId side : sides) {
-      const std::string text = TextWithOrigins(context_, {function, side});
-      if (!IsCountOfRanks(context_.facts.value(module_id, side), 0) || HoldsWord(text, {"tensor_parallel", "tp_size", "data_parallel", "dp_", "model_parallel"})) continue;
+      if (!IsCountOfRanks(context_.facts.value(module_id, side), 0) || NamesAnyByOrigin(context_, {function, side}, {"tensor_parallel", "tp_size", "data_parallel", "dp_", "model_parallel"})) continue;
       const std::optional<Site> parallel = TensorParallelIn(module_id, is_aug ? ir::ValueOf(stmt) : ir::TargetsOf(module, stmt)[0]);
       if (!parallel) return;
       Report(module_id, {function, side},

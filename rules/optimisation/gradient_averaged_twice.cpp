@@ -53,7 +53,7 @@ class Averages {
   // DDP averages; a hook, or a framework, may sum.
   bool IsAveraging(ir::ModuleId module) {
     return calls_.Has(module, "torch.nn.parallel.DistributedDataParallel.__init__") &&
-           !calls_.Says(module, {"register_comm_hook", "gradient_predivide", "gradient_average", "deepspeed"});
+           !calls_.Names(module, {"register_comm_hook", "gradient_predivide", "gradient_average", "deepspeed"});
   }
 
   // Samples or losses of all ranks went into it: contrastive losses over gathered features, sums over tokens of all ranks.

@@ -53,8 +53,10 @@ class Schedules {
     const bool is_known = std::ranges::any_of(leaves, [&](ValueId leaf) {
       return context_.values.IsA(leaf, "torch.optim.lr_scheduler.LRScheduler");
     });
-    const std::string_view callee = TextOf(context_, module_id, ir::CalleeOf(context_.program.modules[module_id][call]));
-    return is_known || HoldsWord(callee, {"_schedule_with_warmup", "get_scheduler", "get_cosine_schedule", "get_linear_schedule"});
+    const ir::Module& module = context_.program.modules[module_id];
+    const ir::Expr& callee = module[ir::CalleeOf(module[call])];
+    return is_known || NamesAny(context_, module_id, {"_schedule_with_warmup", "get_scheduler", "get_cosine_schedule", "get_linear_schedule"},
+                                callee.begin, callee.end);
   }
 
   bool KnowsRanks(ValueId value) const {

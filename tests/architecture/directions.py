@@ -185,6 +185,19 @@ def system_words(root):
                 yield f"{user.as_posix()}:{number}: not every system has {match[0]}: put it behind analyzer/platform/platform.h"
 
 
+# Rules ask what the code means, and not for words in its text.
+SEARCHES_TEXT = re.compile(r"files\[[^;]*\]\.text\.find\(|HoldsWord\((context_?\.files|Text)")
+
+
+def source_text(root):
+    for user in source_files(root):
+        if user.parts[0] != "rules":
+            continue
+        for number, line in enumerate((root / user).read_text(encoding="utf-8", errors="replace").splitlines(), 1):
+            if SEARCHES_TEXT.search(line):
+                yield f"{user.as_posix()}:{number}: a comment must not change a finding: ask the names in the code (NamesAny), a value or the index"
+
+
 def libraries(text):
     """(folder, [(dependency, line)]) of every allranks_library call."""
     text = re.sub(r"#[^\n]*", "", text)
@@ -212,7 +225,7 @@ def offending_dependencies(root):
 
 
 def offending(root):
-    return [*offending_includes(root), *system_words(root), *offending_dependencies(root)]
+    return [*offending_includes(root), *system_words(root), *source_text(root), *offending_dependencies(root)]
 
 
 def main():

@@ -60,6 +60,12 @@ class Directions(unittest.TestCase):
         self.refuses("analyzer/base/a.h", "#include <fmt/format.h>", "analyzer/base uses the standard library only")
         self.accepts("runtime-verify/backends/nccl/a.cpp", "#include <cuda.h>\n#include <nccl.h>")
 
+    def test_words_in_source_text(self):
+        message = "a comment must not change a finding: ask the names in the code (NamesAny), a value or the index"
+        self.refuses("rules/ddp/a.cpp", 'bool is = HoldsWord(context.files[module.file].text, {"no_sync"});', message)
+        self.refuses("rules/ddp/a.cpp", 'bool is = HoldsWord(TextOf(context, span), {"no_sync"});', message)
+        self.accepts("rules/ddp/a.cpp", 'bool is = NamesAny(context, module, {"no_sync"});')
+
     def test_what_one_operating_system_has(self):
         for header in ("sys/prctl.h", "linux/limits.h", "elf.h", "mach-o/dyld.h"):
             self.refuses("driver/cli/a.cpp", f"#include <{header}>",
