@@ -389,15 +389,15 @@ void FunctionEvaluator::EvalTry(const ir::Stmt& stmt) {
   // What fails on one rank and not on another is the work on its own data; other errors follow from the program.
   const Axes body_axes = touches_data_ ? Axes::Of(Axis::Data) : Axes{};
   touches_data_ = touches_data_ || outer_touches_data;
-  // So is reading a file or starting a program: which rank it strikes is a matter of its machine.
-  const Axes machine_axes = MayFailAlone(ir::BlockId{stmt.a}) ? Axes::Of(Axis::Environment) : Axes{};
+  // So is reading a file: which rank it strikes is a matter of what that finds.
+  const Axes file_axes = MayFailAlone(ir::BlockId{stmt.a}) ? Axes::Of(Axis::Files) : Axes{};
   if (env_.reachable) EvalBlock(ir::BlockId{stmt.c});
   Env result = env_;
   for (const ir::Handler& handler : ir::HandlersOf(module_, stmt)) {
     env_ = before;
     Eval(handler.type);
     const Axes axes = StrikesAll(handler.type)   ? Axes{}
-                      : StrikesOne(handler.type) ? body_axes | machine_axes
+                      : StrikesOne(handler.type) ? body_axes | file_axes
                                                  : body_axes;
     env_ = before;
     MergeInterrupted(result, handler);

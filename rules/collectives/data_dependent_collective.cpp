@@ -22,11 +22,13 @@ findings::Text Message(const Context& context, const traces::Difference& differe
           {ConditionText(context, difference), varies, op, VictimText(context, difference)}};
 }
 
-// `os.path.isfile`, as the code calls it.
+// `os.path.isfile`, as the code calls it; what else depends on files is quoted whole.
 std::string NameOfLook(const Context& context, const Site& look) {
   const ir::Module& module = context.program.module_of(look.function);
-  const bool is_call = module[look.expr].kind == ir::ExprKind::Call;
-  return Quoted(context, {look.function, is_call ? ir::CalleeOf(module[look.expr]) : look.expr});
+  const variation::CallFact* call = context.facts.call(look.function, look.expr);
+  const bool looks = module[look.expr].kind == ir::ExprKind::Call && call != nullptr && call->kind == variation::CallKind::Known &&
+                     context.knowledge[call->entry].yield.axes.has(knowledge::Axis::Files);
+  return Quoted(context, {look.function, looks ? ir::CalleeOf(module[look.expr]) : look.expr});
 }
 
 Finding FindingOfLook(const Context& context, const FileLook& look) {

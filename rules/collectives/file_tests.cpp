@@ -4,6 +4,8 @@
 #include <optional>
 
 #include "analyzer/ir/walk.h"
+#include "analyzer/objects/claims.h"
+#include "analyzer/objects/displays.h"
 #include "rules/finding_parts.h"
 
 namespace allranks::rules {
@@ -263,12 +265,65 @@ bool FileTests::IsMadeMeanwhile(const KnownCall& look) const {
     return MayMake(call.second, path) && (call.second.kind == variation::CallKind::Known || LeadsToWrite(site)) && is_open(site);
   });
   return is_handed_on || std::ranges::any_of(context_.file_uses.uses(), [&](const objects::FileUse& use) {
-    return use.site().function == look.function && Makes(use, path) && is_open(use.site());
+    if (use.site().function != look.function) return false;
+    return (Makes(use, path) && is_open(use.site())) || (Concerns(use, path) && IsOnSomeRanksBefore(use, look));
+  }) || IsFetchedByOne(look, path);
+}
+
+// `if rank == 0: os.remove(path)`, and the ranks do not meet before they look.
+bool FileTests::IsOnSomeRanksBefore(const objects::FileUse& use, const KnownCall& look) const {
+  const Site& site = use.site();
+  const ir::ModuleId module_id = context_.program.funcs[look.function].module;
+  const ir::Module& module = context_.program.modules[module_id];
+  const bool changes = ChangesDisk(use.act) || use.act == objects::FileAct::Remove || use.act == objects::FileAct::MoveFrom;
+  if (!changes || module[site.expr].end > module[look.expr].begin || !IsOnSomeRanks(site)) return false;
+  const ir::Tree& tree = context_.index.tree(module_id);
+  for (ir::StmtId at = tree.StatementOf(site.expr); at; at = tree.Parent(at)) {
+    for (const ir::StmtId later : module.statements(tree.BlockOf(at))) {
+      const bool is_between = module[later].begin >= module[at].end && module[later].end <= module[look.expr].begin;
+      if (is_between && context_.training.Communicates(module_id, later)) return false;
+    }
+  }
+  return true;
+}
+
+// Where it is missing, one rank alone hands a part of the path to something of a library: to fetch the file, most likely.
+bool FileTests::IsFetchedByOne(const KnownCall& look, ValueId path) const {
+  const auto is_part = [&](ValueId arg) {
+    return arg && !objects::IsConstant(context_.facts.values_store, arg) && context_.values.AnyPart(path, [&](ValueId part) { return part == arg; });
+  };
+  return std::ranges::any_of(context_.facts.functions[look.function].calls, [&](const auto& call) {
+    const Site site{look.function, call.first};
+    const bool is_of_library = call.second.kind == variation::CallKind::External || call.second.kind == variation::CallKind::Unresolved;
+    if (!is_of_library || !IsWhereMissing(site, look) || IsAfterMeeting(site, look) || !IsOnSomeRanks(site)) return false;
+    const ir::Module& module = context_.program.module_of(look.function);
+    const ir::ModuleId module_id = context_.program.funcs[look.function].module;
+    bool has_part = false;
+    for (uint32_t i = 0; i < ir::ArgCount(module, module[call.first]); ++i) {
+      has_part = has_part || is_part(context_.facts.value(module_id, ir::ArgAt(module, module[call.first], i).value));
+    }
+    return has_part && !IsSaid(site);
   });
 }
 
+// It is shown to people, or raised.
+bool FileTests::IsSaid(const Site& site) const {
+  const ir::StmtId stmt = context_.index.StatementOf(site);
+  if (stmt && context_.program.module_of(site.function)[stmt].kind == ir::StmtKind::Raise) return true;
+  const objects::Displays displays(context_.program, context_.knowledge, context_.facts, context_.index);
+  return std::ranges::any_of(displays.In(site.function), [&](const objects::Display& display) { return display.call == site; });
+}
+
+bool FileTests::IsOnSomeRanks(const Site& site) const {
+  const traces::World world = objects::SmallJob(context_.facts.job);
+  const traces::RankSet ranks = context_.reach.Ranks(site, world);
+  return !ranks.empty() && ranks != traces::RankSet::All(world.size());
+}
+
 bool FileTests::IsSignal(const KnownCall& look) const {
-  const ValueId path = PathOf(look);
+  // Of a listing, what it finds is used.
+  const bool lists = std::ranges::any_of(look.entry->roles, [](const knowledge::RoleOf& role) { return role.role == knowledge::Role::ListFiles; });
+  const ValueId path = lists ? ValueId::None() : PathOf(look);
   // What a caller passes is for the caller to use.
   if (!path || context_.facts.values_store[path].kind == variation::ValueKind::Param) return false;
   return !IsUsed(path) && !IsUsedByName(look);

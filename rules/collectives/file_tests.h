@@ -34,6 +34,10 @@ class FileTests {
   const objects::KnownCall* EndOfChain(const traces::Difference& difference) const;
   variation::ValueId ConditionOf(const traces::Difference& difference) const;
   bool IsMadeMeanwhile(const objects::KnownCall& look) const;
+  bool IsOnSomeRanksBefore(const objects::FileUse& use, const objects::KnownCall& look) const;
+  bool IsFetchedByOne(const objects::KnownCall& look, variation::ValueId path) const;
+  bool IsSaid(const objects::Site& site) const;
+  bool IsOnSomeRanks(const objects::Site& site) const;
   bool IsSignal(const objects::KnownCall& look) const;
   variation::ValueId PathOf(const objects::KnownCall& look) const;
   bool IsUsed(variation::ValueId path) const;
