@@ -57,13 +57,16 @@ bool NeverReached::IsNamed(FuncId function) const {
   return false;
 }
 
-// `from train import main as start`
+// `from train import main as start`, and something is done with it. A package imports for others.
 bool NeverReached::IsImportedBy(ir::ModuleId module_id, FuncId function) const {
-  const auto& imports = program_.modules[module_id].imports;
-  for (uint32_t i = 0; i < imports.size(); ++i) {
-    if (imports[ir::ImportId{i}].name != program_.function(function).name) continue;
+  const ir::Module& module = program_.modules[module_id];
+  const bool is_package = program_.infos[module_id].path.ends_with("__init__.py");
+  for (uint32_t i = 0; i < module.imports.size(); ++i) {
+    const ir::Import& import = module.imports[ir::ImportId{i}];
+    if (import.name != program_.function(function).name) continue;
     const binding::Target target = program_.ImportTarget(module_id, ir::ImportId{i});
-    if (target.kind != binding::TargetKind::Function || target.function == function) return true;
+    if (target.kind != binding::TargetKind::Function) return true;
+    if (target.function == function && (is_package || IsNamedIn(module, import.as_name ? import.as_name : import.name, true))) return true;
   }
   return false;
 }

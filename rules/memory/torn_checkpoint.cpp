@@ -37,7 +37,7 @@ class Checkpoints {
     places.insert(places.end(), above.begin(), above.end());
     const bool is_overwritten = IsSameEachRound(write) && !IsSavedElsewhere(write);
     for (const FileUse& read : context_.file_uses.uses()) {
-      if (read.act != FileAct::Read || !IsOfData(read)) continue;
+      if (read.act != FileAct::Read || !IsOfData(read) || IsCopied(read)) continue;
       const bool is_it = is_overwritten && (objects::IsOneName(write.path, read.path) || IsOneRecord(write, read));
       const std::optional<FilePath> newest = is_it ? std::nullopt : PickedFrom(read, write.path);
       if ((is_it || newest) && ResumesBefore(read, places)) return Report(write, read, newest ? *newest : write.path.Name(), is_it);
@@ -46,6 +46,12 @@ class Checkpoints {
 
   // A dump or load of data, and no text that is written line by line.
   static bool IsOfData(const FileUse& use) { return !use.call->entry->Has(knowledge::Role::OpenFile); }
+
+  // `shutil.copyfile("last.pt", "best.pt")` resumes nothing.
+  static bool IsCopied(const FileUse& read) {
+    const knowledge::Entry& entry = *read.call->entry;
+    return entry.Has(knowledge::Role::Write) || entry.Has(knowledge::Role::MoveTo);
+  }
 
   bool IsInTraining(std::span<const Site> sites) const {
     return std::ranges::any_of(sites, [&](const Site& site) {
@@ -65,11 +71,17 @@ class Checkpoints {
     });
   }
 
-  // The old file gets another name first.
+  // The old file gets another name first, or is copied before.
   bool IsMovedAway(const FileUse& write) const {
     return std::ranges::any_of(context_.file_uses.uses(), [&](const FileUse& use) {
-      return use.act == FileAct::MoveFrom && objects::IsOneName(use.path, write.path);
+      if (!objects::IsOneName(use.path, write.path)) return false;
+      return use.act == FileAct::MoveFrom || (use.act == FileAct::Read && IsCopied(use) && IsBeforeIn(use.site(), write.site()));
     });
+  }
+
+  bool IsBeforeIn(const Site& first, const Site& then) const {
+    const ir::Module& module = context_.program.module_of(first.function);
+    return first.function == then.function && module[first.expr].end <= module[then.expr].begin;
   }
 
   // The path is one and the same in each round of the loop that trains: nothing in it counts, and what a function around
@@ -273,7 +285,7 @@ class Checkpoints {
     AddLabel(finding, finding.span, LabelRole::Primary,
              {is_same_each_time ? "the last good checkpoint is gone once this begins to write" : "after a crash, half a file is the newest checkpoint", {}});
     if (!(place == write.site())) AddLabel(finding, SpanOf(context_, write.site()), LabelRole::Note, {"written here", {}});
-    AddLabel(finding, SpanOf(context_, read.site()), LabelRole::Note, {"the job resumes from it here", {}});
+    AddLabel(finding, SpanOf(context_, read.site()), LabelRole::Why, {"the job resumes from it here", {}});
     finding.help = {"save under a temporary name in the same folder, then `os.replace` it", {}};
     sink_.push_back(std::move(finding));
   }
