@@ -10,6 +10,14 @@ class ClaimReader {
  public:
   explicit ClaimReader(const variation::ValueStore& store) : store_(store) {}
 
+  void Read(ir::ExprId test, ValueId value, bool holds) {
+    test_ = test;
+    Add(value, holds);
+  }
+
+  std::vector<Claim> Take() { return std::move(claims_); }
+
+ private:
   void Add(ValueId test, bool holds) {
     if (!test) return;
     const variation::Value& node = store_[test];
@@ -22,13 +30,10 @@ class ClaimReader {
     } else if (node.kind == ValueKind::Compare) {
       AddComparison(test, holds);
     } else {
-      claims_.push_back({test, {}, holds});
+      claims_.push_back({test, {}, holds, test_});
     }
   }
 
-  std::vector<Claim> Take() { return std::move(claims_); }
-
- private:
   // `x == "a"`, `x is not None`, `flag == False`.
   void AddComparison(ValueId test, bool holds) {
     const auto op = static_cast<ir::CompareOp>(store_[test].op);
@@ -38,7 +43,7 @@ class ClaimReader {
     const ValueId left = IsConstant(store_, kids[0]) ? kids[1] : kids[0];
     const ValueId right = IsConstant(store_, kids[0]) ? kids[0] : kids[1];
     if ((!asks_for_same && !asks_for_other) || !IsConstant(store_, right)) {
-      claims_.push_back({test, {}, holds});
+      claims_.push_back({test, {}, holds, test_});
       return;
     }
     const bool is_same = holds == asks_for_same;
@@ -46,11 +51,12 @@ class ClaimReader {
     if (other.kind == ValueKind::Bool && is_same) {
       Add(left, other.a != 0);
     } else {
-      claims_.push_back({left, right, is_same});
+      claims_.push_back({left, right, is_same, test_});
     }
   }
 
   const variation::ValueStore& store_;
+  ir::ExprId test_;
   std::vector<Claim> claims_;
 };
 
@@ -60,7 +66,7 @@ std::vector<Claim> ClaimsBefore(const binding::Program& program, const variation
                                 ir::StmtId stmt) {
   ClaimReader reader(facts.values_store);
   for (const std::vector<Guard>& guards : {reach.Guards(function, stmt), reach.Assertions(function, stmt)}) {
-    for (const Guard& guard : guards) reader.Add(facts.value(program.funcs[function].module, guard.test), guard.holds);
+    for (const Guard& guard : guards) reader.Read(guard.test, facts.value(program.funcs[function].module, guard.test), guard.holds);
   }
   return reader.Take();
 }

@@ -15,6 +15,7 @@ struct Claim {
   ValueId value;
   ValueId equals;  // a constant; none: the truth of `value` is meant
   bool holds = true;
+  ir::ExprId test;  // the test that says it
 };
 
 std::vector<Claim> ClaimsBefore(const binding::Program& program, const variation::Facts& facts, const Reach& reach, FuncId function,

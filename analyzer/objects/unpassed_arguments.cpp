@@ -16,7 +16,10 @@ bool UnpassedArguments::AreNeededAt(ir::ModuleId module, uint32_t position) cons
 bool UnpassedArguments::AreNeeded(FuncId function, ir::StmtId stmt, std::vector<FuncId>& on_way) const {
   constexpr size_t kLongestWay = 8;
   const std::vector<Claim> claims = ClaimsBefore(program_, facts_, reach_, function, stmt);
-  if (std::ranges::any_of(claims, [&](const Claim& claim) { return Fails(claim, claim.value, 0); })) return true;
+  const bool fails = std::ranges::any_of(claims, [&](const Claim& claim) {
+    return (!IsConstant(facts_.values_store, claim.value) || IsOfOwnField(function, claim.test)) && Fails(claim, claim.value, 0);
+  });
+  if (fails) return true;
   const std::span<const Site> callers = index_.CallersOf(function);
   if (callers.empty() || on_way.size() == kLongestWay || std::ranges::count(on_way, function) > 0) return false;
   on_way.push_back(function);
@@ -26,6 +29,18 @@ bool UnpassedArguments::AreNeeded(FuncId function, ir::StmtId stmt, std::vector<
   });
   on_way.pop_back();
   return are_needed;
+}
+
+// `self.visualize`. What other objects hold may be set by anybody.
+bool UnpassedArguments::IsOfOwnField(FuncId function, ir::ExprId test) const {
+  const std::vector<ir::Param>& params = program_.function(function).params;
+  if (!program_.funcs[function].owner || params.empty()) return false;
+  const ir::Module& module = program_.module_of(function);
+  return std::ranges::any_of(index_.ExprsOf(program_.funcs[function].module, ir::ExprKind::Attribute), [&](ir::ExprId id) {
+    const ir::Expr& object = module[ir::ObjectOf(module[id])];
+    const bool is_within = module[id].begin >= module[test].begin && module[id].end <= module[test].end;
+    return is_within && object.kind == ir::ExprKind::Name && ir::NameOf(object) == params[0].name;
+  });
 }
 
 // Whether a claim is false of a value, as all calls have it.

@@ -2,7 +2,8 @@
 // leaves `s3_config` at None.
 //
 // A test fails where what it asks is a parameter, and each call gives the parameter a constant for which it fails, or hands on a
-// parameter of its own of which the same is true. A function that is only called at such places is one as a whole.
+// parameter of its own of which the same is true; or where it is a field of the own object that is such a constant. A function that
+// is only called at such places is one as a whole.
 //
 // Not sound where a function is handed over as a value, or called from elsewhere: what stands at such a place is possible, not wrong.
 #pragma once
@@ -23,6 +24,7 @@ class UnpassedArguments {
 
  private:
   bool AreNeeded(FuncId function, ir::StmtId stmt, std::vector<FuncId>& on_way) const;
+  bool IsOfOwnField(FuncId function, ir::ExprId test) const;
   bool Fails(const Claim& claim, ValueId value, int depth) const;
   bool IsFalseFor(const Claim& claim, ValueId constant) const;
 

@@ -147,7 +147,7 @@ std::vector<Finding> FindingsOf(const std::vector<const rules::Rule*>& wanted, c
   return findings;
 }
 
-// Where a finding stands, the operations that it leads to, and what makes it one.
+// Where a finding stands, and the operations that it leads to.
 class FindingPlaces {
  public:
   explicit FindingPlaces(const binding::Program& program) {
@@ -161,7 +161,7 @@ class FindingPlaces {
       return module != module_of_.end() && question(module->second, span.begin);
     };
     return is(finding.span) || std::ranges::any_of(finding.labels, [&](const findings::Label& label) {
-      return (label.role == findings::LabelRole::Call || label.role == findings::LabelRole::Why) && is(label.span);
+      return label.role == findings::LabelRole::Call && is(label.span);
     });
   }
 
