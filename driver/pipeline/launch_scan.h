@@ -16,13 +16,6 @@ bool IsLaunchName(std::string_view name);
 // The same, or that a program may read settings from it.
 bool MayHoldSettings(std::string_view path);
 
-struct LaunchFiles {
-  std::vector<std::string> all;      // relative to the root, sorted
-  std::vector<bool> requested;       // by index in `all`
-  std::vector<std::string> requirements;  // that may tell what to install
-};
-LaunchFiles EnumerateLaunch(const EnumerateOptions& options, const PathMap& paths, const source::FileSystem& files);
-
 // A file that mentions a launcher or a key of a configuration, or only starts scripts.
 struct LaunchText {
   uint32_t index = 0;
