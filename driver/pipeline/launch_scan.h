@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <map>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -40,6 +41,7 @@ struct LaunchInput {
   base::Result<std::string> Read(const std::string& path) const;
 };
 
-LaunchScan ScanLaunchFiles(const LaunchInput& input, LaunchFiles files);
+// `programs`: names of the files that are analysed, such as "train.py". How others are started is nothing that anybody asks.
+LaunchScan ScanLaunchFiles(const LaunchInput& input, LaunchFiles files, std::span<const std::string> programs);
 
 }  // namespace allranks::pipeline

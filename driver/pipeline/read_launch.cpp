@@ -229,7 +229,7 @@ base::Result<std::string> LaunchInput::Read(const std::string& path) const {
   return overlay == overlays.end() ? files.Read(paths.Shown(path)) : base::Result<std::string>(overlay->second);
 }
 
-LaunchScan ScanLaunchFiles(const LaunchInput& input, LaunchFiles files) {
+LaunchScan ScanLaunchFiles(const LaunchInput& input, LaunchFiles files, std::span<const std::string> programs) {
   LaunchScan scan{.files = std::move(files), .texts = {}};
   const std::vector<std::string>& paths = scan.files.all;
   std::vector<std::optional<std::string>> texts(paths.size());
@@ -238,6 +238,10 @@ LaunchScan ScanLaunchFiles(const LaunchInput& input, LaunchFiles files) {
   const Prefilter commands(launch_files::CommandWords());
   const Prefilter configs(launch_files::ConfigWords());
   const Prefilter starts(launch_files::StartWords());
+  // Of what starts no ranks: a module, a script of the shell that may, or a program.
+  std::vector<std::string> started(programs.begin(), programs.end());
+  for (const char* word : {" -m ", ".sh ", "sbatch "}) started.emplace_back(word);
+  const Prefilter starts_program(started);
   // Most files have none of these: they are looked through once.
   std::vector<std::string> all_words(launch_files::CommandWords().begin(), launch_files::CommandWords().end());
   all_words.insert(all_words.end(), launch_files::StartWords().begin(), launch_files::StartWords().end());
@@ -263,7 +267,7 @@ LaunchScan ScanLaunchFiles(const LaunchInput& input, LaunchFiles files) {
     const bool may_configure = (kind == FileKind::Json || kind == FileKind::Yaml) && text->size() <= kLargestConfiguration && configs.Mentions(*text);
     is_launch[i] = may_start || may_configure;
     const bool is_script = kind == FileKind::Shell || kind == FileKind::Make || kind == FileKind::Markdown || kind == FileKind::Notebook;
-    if (is_launch[i] || has_command || (is_script && has_any && starts.Mentions(*text))) texts[i] = std::move(text);
+    if (is_launch[i] || has_command || (is_script && has_any && starts.Mentions(*text) && starts_program.Mentions(*text))) texts[i] = std::move(text);
   });
   for (uint32_t i = 0; i < texts.size(); ++i) {
     if (texts[i] || is_too_large[i] != 0) {

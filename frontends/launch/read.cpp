@@ -496,13 +496,19 @@ std::span<const std::string> ConfigWords() {
 }
 
 bool NotebookStartsAnything(std::string_view json) {
-  // As much of a line, and of those that it goes on in, as holds the launcher.
+  // As much of a line, and of those that it goes on in, as holds the launcher. Most such lines install packages.
   constexpr size_t kReach = 600;
+  constexpr std::string_view kGoesOn = "\\\\\\n";
+  constexpr std::array<std::string_view, 3> kInstallers = {"pip", "conda", "apt"};
   const auto names = [](std::string_view text, const std::string& word) { return text.find(word) != std::string_view::npos; };
   for (size_t mark = json.find('!'); mark != std::string_view::npos; mark = json.find('!', mark + 1)) {
     const size_t before = json.find_last_not_of(' ', mark - (mark > 0 ? 1 : 0));
     if (mark == 0 || before == std::string_view::npos || json[before] != '"') continue;
-    const std::string_view line = json.substr(mark, kReach);
+    std::string_view line = json.substr(mark + 1, kReach);
+    line.remove_prefix(std::min(line.find_first_not_of(' '), line.size()));
+    if (std::ranges::any_of(kInstallers, [&](std::string_view installer) { return line.starts_with(installer); })) continue;
+    const std::string_view first = line.substr(0, line.find('"'));
+    if (!first.ends_with(kGoesOn)) line = first;
     if (std::ranges::any_of(CommandWords(), [&](const std::string& word) { return names(line, word); }) ||
         std::ranges::any_of(StartWords(), [&](const std::string& word) { return names(line, word); })) return true;
   }
