@@ -72,8 +72,14 @@ void Fields(T& it, Visit& visit) {
 
 template <Is<Strategy> T, class Visit>
 void Fields(T& it, Visit& visit) {
-  auto& [name, names, members, options, launched_as, one_module_in, never_with] = it;
-  visit(name, names, members, options, launched_as, one_module_in, never_with);
+  auto& [name, names, members, options, launched_as, one_module_in, never_with, argument, argument_values] = it;
+  visit(name, names, members, options, launched_as, one_module_in, never_with, argument, argument_values);
+}
+
+template <Is<SettingsCalls> T, class Visit>
+void Fields(T& it, Visit& visit) {
+  auto& [merges, changes, same_file] = it;
+  visit(merges, changes, same_file);
 }
 
 namespace {
@@ -146,7 +152,7 @@ void Members(const base::Interner&, std::unordered_map<uint64_t, EntryId>& table
 
 template <class Self, class Visit>
 void Image::VisitEntries(Self& self, Visit& visit) {
-  visit(self.entries_, self.classes_, self.formulas_, self.marks_, self.strategies_);
+  visit(self.entries_, self.classes_, self.formulas_, self.marks_, self.strategies_, self.settings_calls_);
   Table(*self.names_, self.environment_, visit);
   Table(*self.names_, self.hints_, visit);
   Table(*self.names_, self.exceptions_, visit);

@@ -260,6 +260,15 @@ struct Strategy {
   std::vector<NameId> launched_as;     // what configurations of launchers call it
   std::vector<NameId> one_module_in;   // methods that take one module and no more under it
   std::vector<NameId> never_with;      // methods, by name, that do not work under it
+  NameId argument;                     // of a call that chooses it, in the code or in settings that the program reads
+  std::vector<NameId> argument_values; // with which it does
+};
+
+// What programs do with settings that they have read ([[settings]]).
+struct SettingsCalls {
+  std::vector<NameId> merges;     // functions that put several together
+  std::vector<NameId> changes;    // methods, by name, that change what they are called on, or are given first
+  std::vector<NameId> same_file;  // methods, by name, that yield a file or its text for what they are called on
 };
 
 class Knowledge {
@@ -299,6 +308,7 @@ class Knowledge {
   // What an option of the command line that the program declares shows.
   std::optional<RunBy> LaunchOption(NameId option) const;
   std::span<const Strategy> strategies() const { return strategies_; }
+  const SettingsCalls& settings_calls() const { return settings_calls_; }
   bool IsSubclass(ClassId class_id, ClassId base) const;
   // True if some entry's name starts with `prefix.`: a module or package of a known library.
   bool IsKnownModule(NameId dotted) const;
@@ -374,6 +384,7 @@ class Knowledge {
   std::unordered_map<NameId, std::vector<LaunchSign>> launch_keywords_;
   std::unordered_map<NameId, RunBy> launch_options_;
   std::vector<Strategy> strategies_;
+  SettingsCalls settings_calls_;
 };
 
 }  // namespace allranks::knowledge

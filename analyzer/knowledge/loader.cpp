@@ -147,6 +147,7 @@ class Loader {
     ReadSections(reader, "buffers_listed", [this](TableReader& table) { ReadBuffersListed(table); });
     ReadSections(reader, "launch", [this](TableReader& table) { ReadLaunch(table); });
     ReadSections(reader, "strategy", [this](TableReader& table) { ReadStrategy(table); });
+    ReadSections(reader, "settings", [this](TableReader& table) { ReadSettingsCalls(table); });
     reader.FailUnknownKeys();
     if (!has_literals) DeriveLiterals();
   }
@@ -329,9 +330,23 @@ class Loader {
                             .options = ReadNameList(table, "options"),
                             .launched_as = ReadNameList(table, "launched_as"),
                             .one_module_in = ReadNameList(table, "one_module_in"),
-                            .never_with = ReadNameList(table, "never_with")};
+                            .never_with = ReadNameList(table, "never_with"),
+                            .argument = ReadName(table, "argument"),
+                            .argument_values = ReadNameList(table, "argument_values")};
     if (!strategy.name) table.Fail("name", "`name` is missing; write name = \"...\" as operations call it in `strategies`");
+    if (!strategy.argument_values.empty() && !strategy.argument) table.Fail("argument_values", "`argument_values` are those of an argument; name it with argument = \"...\"");
     strategies_.push_back(strategy);
+  }
+
+  void ReadSettingsCalls(TableReader& table) {
+    table.Text("docs");
+    const auto add = [&](std::string_view key, std::vector<NameId>& names) {
+      const std::vector<NameId> more = ReadNameList(table, key);
+      names.insert(names.end(), more.begin(), more.end());
+    };
+    add("merges", settings_calls_.merges);
+    add("changes", settings_calls_.changes);
+    add("same_file", settings_calls_.same_file);
   }
 
   // ---- Parts of an entry
@@ -708,6 +723,10 @@ class Loader {
     for (const auto& [name, sign] : launch_keywords_) knowledge_.launch_keywords_[name].push_back(sign);
     for (const auto& [name, run_by] : launch_options_) knowledge_.launch_options_[name] = run_by;
     knowledge_.strategies_.insert(knowledge_.strategies_.end(), strategies_.begin(), strategies_.end());
+    const auto append = [](std::vector<NameId>& names, const std::vector<NameId>& more) { names.insert(names.end(), more.begin(), more.end()); };
+    append(knowledge_.settings_calls_.merges, settings_calls_.merges);
+    append(knowledge_.settings_calls_.changes, settings_calls_.changes);
+    append(knowledge_.settings_calls_.same_file, settings_calls_.same_file);
     knowledge_.module_aliases_.insert(knowledge_.module_aliases_.end(), module_aliases_.begin(),
                                       module_aliases_.end());
     knowledge_.references_.insert(knowledge_.references_.end(), references_.begin(), references_.end());
@@ -739,6 +758,7 @@ class Loader {
   std::vector<std::pair<NameId, LaunchSign>> launch_calls_, launch_keywords_;
   std::vector<std::pair<NameId, RunBy>> launch_options_;
   std::vector<Strategy> strategies_;
+  SettingsCalls settings_calls_;
   std::vector<Knowledge::ModuleAlias> module_aliases_;
   std::vector<Knowledge::Reference> references_;
   std::vector<std::string> literals_;

@@ -58,6 +58,8 @@ struct Job {
   std::string script_path;        // of the file that is meant, relative to the root; empty: none is known
   std::string nearest_script;     // no file has the script's name, and this one may be meant
   std::vector<Word> args;         // of the script
+  Word missing_config;            // of its launcher, that names no file of the project; empty: none does
+  std::string nearest_config;     // beside where it would be, that may be meant
   bool in_background = false;     // `command &`
   uint32_t section = 0;           // commands between two waits are in one section
   uint32_t order = 0;             // among the commands of the file
@@ -67,6 +69,8 @@ struct Job {
   std::optional<Option> devices;  // that the operator gives each node or container
   std::optional<Option> replicas; // nodes that the operator starts
   bool is_repeated = false;       // in a loop that does not wait for it
+  std::string loop_variable;      // of the loop that it stands in, where that is one alone and can be counted
+  uint32_t rounds = 0;            // of it; 0: not known
   // The arms of `if` and `case` that it stands in: commands in two arms of one of them are never both run.
   std::vector<std::pair<uint32_t, uint32_t>> arms;
 

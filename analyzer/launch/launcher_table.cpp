@@ -33,6 +33,8 @@ LauncherTable ReadLauncher(const toml::table& table) {
                          .abbreviates = BoolIn(table, "abbreviates"),
                          .is_complete = BoolIn(table, "complete"),
                          .is_job = BoolIn(table, "job", true),
+                         .is_of_node = BoolIn(table, "of_node"),
+                         .detaches = BoolIn(table, "detaches"),
                          .options = {}};
   const auto add_plain = [&](std::string_view key, std::string_view takes) {
     for (std::string& name : Texts(table, key)) {
@@ -66,6 +68,12 @@ void ReadStages(const toml::table& table, ConfigTable& config) {
       const auto entry = std::ranges::find(config.keys, key, &KeyEntry::path);
       if (entry != config.keys.end()) entry->stages = stages;
     }
+    const toml::table* off = group["off"].as_table();
+    if (off == nullptr) continue;
+    for (const auto& [key, value] : *off) {
+      const auto entry = std::ranges::find(config.keys, key.str(), &KeyEntry::path);
+      if (entry != config.keys.end()) entry->off = value.value_or(std::string());
+    }
   }
 }
 
@@ -77,13 +85,13 @@ ConfigTable ReadConfig(const toml::table& table) {
   for (const auto& [type, paths] : *keys) {
     if (!paths.is_array()) continue;
     for (const toml::node& path : *paths.as_array()) {
-      config.keys.push_back({.path = path.value_or(std::string()), .type = std::string(type.str()), .stages = {}, .until = "", .instead = ""});
+      config.keys.push_back({.path = path.value_or(std::string()), .type = std::string(type.str()), .stages = {}, .off = "", .until = "", .instead = ""});
     }
   }
   if (const toml::array* special = table["special"].as_array()) {
     for (const toml::node& node : *special) {
       const toml::table& one = *node.as_table();
-      KeyEntry entry{.path = TextIn(one, "path"), .type = TextIn(one, "type"), .stages = {}, .until = TextIn(one, "until"),
+      KeyEntry entry{.path = TextIn(one, "path"), .type = TextIn(one, "type"), .stages = {}, .off = "", .until = TextIn(one, "until"),
                      .instead = TextIn(one, "instead")};
       config.keys.push_back(std::move(entry));
     }
@@ -203,6 +211,11 @@ const OptionEntry* FindOption(const LauncherTable& table, std::string_view name)
     }
   }
   return beginnings == 1 ? beginning : nullptr;
+}
+
+const OptionEntry* FindMeaning(const LauncherTable& table, std::string_view means) {
+  const auto found = std::ranges::find(table.options, means, &OptionEntry::means);
+  return found == table.options.end() ? nullptr : &*found;
 }
 
 }  // namespace allranks::launch

@@ -33,6 +33,8 @@ struct LauncherTable {
   bool abbreviates = false;           // argparse: a beginning that is unique is enough
   bool is_complete = false;           // an option that is not here does not exist
   bool is_job = true;                 // it starts the processes of a job; otherwise it only hands on (env, nohup, bash)
+  bool is_of_node = false;            // each node runs it for its own ranks, and they have to find one another
+  bool detaches = false;              // what it starts runs beside what comes behind it (tmux)
   std::vector<OptionEntry> options;
 };
 
@@ -49,6 +51,7 @@ struct KeyEntry {
   std::string path;
   std::string type;                 // "integer", "number", "boolean", "text", "list", "map"; empty: any
   std::vector<int64_t> stages;      // of ZeRO, that have it; empty: all
+  std::string off;                  // the value with which it does nothing; empty: none but `false`
   std::string until;                // no more known since this version
   std::string instead;
 };
@@ -100,5 +103,7 @@ class LauncherTables {
 
 // The option of a table that a word such as "--nproc_per_node" names.
 const OptionEntry* FindOption(const LauncherTable& table, std::string_view name);
+// The first one that rules ask for so; nullptr: the launcher has none.
+const OptionEntry* FindMeaning(const LauncherTable& table, std::string_view means);
 
 }  // namespace allranks::launch

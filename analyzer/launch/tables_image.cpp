@@ -41,8 +41,8 @@ void Fields(T& it, Visit& visit) {
 
 template <Is<LauncherTable> T, class Visit>
 void Fields(T& it, Visit& visit) {
-  auto& [name, commands, source, since, starts, underscores, abbreviates, is_complete, is_job, options] = it;
-  visit(name, commands, source, since, starts, underscores, abbreviates, is_complete, is_job, options);
+  auto& [name, commands, source, since, starts, underscores, abbreviates, is_complete, is_job, is_of_node, detaches, options] = it;
+  visit(name, commands, source, since, starts, underscores, abbreviates, is_complete, is_job, is_of_node, detaches, options);
 }
 
 template <Is<VariableEntry> T, class Visit>
@@ -53,8 +53,8 @@ void Fields(T& it, Visit& visit) {
 
 template <Is<KeyEntry> T, class Visit>
 void Fields(T& it, Visit& visit) {
-  auto& [path, type, stages, until, instead] = it;
-  visit(path, type, stages, until, instead);
+  auto& [path, type, stages, off, until, instead] = it;
+  visit(path, type, stages, off, until, instead);
 }
 
 template <Is<ConfigTable> T, class Visit>

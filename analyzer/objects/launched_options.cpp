@@ -163,7 +163,7 @@ bool LaunchedOptions::ComposesElse(ir::ModuleId module, const std::function<bool
   return std::ranges::any_of(lines_, [&](const LaunchLine& line) {
     const bool composes = std::ranges::any_of(line.options, [&](const GivenOption& given) {
       const std::string_view name = given.name;
-      if (name.starts_with('-')) return name.starts_with("--config-");
+      if (name.starts_with('-')) return name.starts_with("--config-") || name == "-cn" || name == "-cp" || name == "-cd";
       return name.find('/') != std::string_view::npos || (name.find('.') == std::string_view::npos && !is_setting(name));
     });
     return composes && MayStart(line, module);

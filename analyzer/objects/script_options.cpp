@@ -10,6 +10,8 @@ namespace {
 using ir::ExprId;
 using ir::ExprKind;
 
+constexpr std::string_view kNccl = "nccl";
+
 constexpr std::array<std::string_view, 4> kPartsOfParser = {"add_argument_group", "add_mutually_exclusive_group", "add_subparsers", "add_parser"};
 
 // What launchers call the local rank in the environment.
@@ -98,12 +100,23 @@ class Gatherer {
     // A function of this name parses if one of its files does.
     if (name == "parse_args" && module_[ir::CalleeOf(call)].kind == ExprKind::Attribute) out_.parses = true;
     if (name == "add_argument") return NoteArgument(call);
+    if (name == "init_process_group") NoteGroup(call);
     for (uint32_t i = 0; i < ir::ArgCount(module_, call); ++i) {
       const ir::Arg arg = ir::ArgAt(module_, call, i);
       if (name == "ArgumentParser" && Text(arg.keyword) == "parents") NoteParents(arg.value);
       else if (name == "ArgumentParser" && Text(arg.keyword) == "fromfile_prefix_chars") out_.is_open = true;
       else if (IsParser(arg.value)) NoteHandedTo(ir::CalleeOf(call));
     }
+  }
+
+  void NoteGroup(const ir::Expr& call) {
+    std::string backend;
+    for (uint32_t i = 0; i < ir::ArgCount(module_, call); ++i) {
+      const ir::Arg arg = ir::ArgAt(module_, call, i);
+      const bool is_first = arg.kind == ir::ArgKind::Positional && i == 0;
+      if (is_first || Text(arg.keyword) == "backend") backend = Constant(arg.value);
+    }
+    out_.backends.insert(backend);
   }
 
   // `torch.multiprocessing.spawn`, `mp.spawn`, `spawn`, as they are imported.
@@ -216,6 +229,11 @@ ScriptOptions OptionsOf(const std::vector<const ModuleOptions*>& modules) {
   const bool has_option = script.options.contains("--local_rank") || script.options.contains("--local-rank");
   const bool has_other = any(&ModuleOptions::sets_local_rank) || any(&ModuleOptions::names_local_rank);
   script.starts_its_ranks = modules.front()->spawns && !any(&ModuleOptions::names_rank) && !any(&ModuleOptions::names_local_rank);
+  std::set<std::string_view> backends;
+  for (const ModuleOptions* module : modules) backends.insert(module->backends.begin(), module->backends.end());
+  const auto names_nccl = [](std::string_view backend) { return backend.find(kNccl) != std::string_view::npos; };
+  script.communicates_on_gpus = std::ranges::any_of(backends, names_nccl);
+  script.has_no_nccl = !backends.empty() && std::ranges::none_of(backends, [&](std::string_view backend) { return backend.empty() || names_nccl(backend); });
   script.has_local_rank_of_option = has_option && any(&ModuleOptions::reads_local_rank_option) && !has_other;
   return script;
 }

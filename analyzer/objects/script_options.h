@@ -31,6 +31,7 @@ struct ModuleOptions {
   bool names_rank = false;           // the same of the rank or the number of ranks
   bool spawns = false;               // starts processes by `torch.multiprocessing.spawn`
   bool sets_local_rank = false;      // `args.local_rank = ...`
+  std::set<std::string> backends;    // of its process groups, "cpu:gloo,cuda:nccl"; "": of one whose backend is not known
 };
 
 ModuleOptions OptionsOf(const ir::Module& module, const base::Interner& names);
@@ -42,6 +43,8 @@ struct ScriptOptions {
   bool has_local_rank_of_option = false;  // it takes the local rank from its command line, and from nowhere else
 
   bool starts_its_ranks = false;     // and never asks whether a launcher has
+  bool communicates_on_gpus = false; // a process group has NCCL as its backend
+  bool has_no_nccl = false;          // it has process groups, and none of them has
 
   bool Takes(std::string_view option) const;
 };

@@ -15,14 +15,11 @@ namespace {
 constexpr int kDeepestSettings = 12;
 constexpr size_t kMostPlaces = 8;
 
-// What yields a file or its text for what it is called on.
-constexpr std::string_view kSameFile[] = {"read", "read_text", "read_bytes", "readlines"};
 // What Python itself yields of settings in another form.
 constexpr std::string_view kSameMapping[] = {"builtins.dict", "builtins.vars", "copy.copy", "copy.deepcopy"};
-constexpr std::string_view kMerge = "omegaconf.OmegaConf.merge";
-constexpr std::string_view kUpdates[] = {"update", "merge_with", "merge_with_dotlist", "merge_with_cli", "merge_from_list", "merge_from_file"};
 
-bool IsIn(std::span<const std::string_view> names, std::string_view name) { return std::ranges::find(names, name) != names.end(); }
+template <class Names, class Name>
+bool IsIn(const Names& names, Name name) { return std::ranges::find(names, name) != std::end(names); }
 
 bool Begins(std::span<const std::string> keys, std::span<const std::string> with) {
   return with.size() <= keys.size() && std::ranges::equal(keys.first(with.size()), with);
@@ -85,6 +82,11 @@ void SettingsPlaces::AddStore(ir::ModuleId module_id, ir::ExprId target) {
   const ir::Module& module = program_.modules[module_id];
   const ir::Expr& expr = module[target];
   const bool is_attribute = expr.kind == ir::ExprKind::Attribute;
+  // `cfg.a, cfg.b = 1, 2`
+  if (expr.kind == ir::ExprKind::Tuple || expr.kind == ir::ExprKind::List) {
+    for (const ir::ExprId item : ir::Items(module, expr)) AddStore(module_id, item);
+  }
+  if (expr.kind == ir::ExprKind::Starred) return AddStore(module_id, ir::OperandOf(expr));
   if (!is_attribute && expr.kind != ir::ExprKind::Subscript) return;
   const ir::ExprId object = ir::ObjectOf(expr);
   const std::string_view key = is_attribute ? program_.text(ir::AttrOf(expr)) : TextOf(facts_.value(module_id, ir::IndexOf(expr)));
@@ -99,7 +101,7 @@ void SettingsPlaces::AddStore(ir::ModuleId module_id, ir::ExprId target) {
 void SettingsPlaces::AddUpdate(ir::ModuleId module_id, ir::ExprId call) {
   const ir::Module& module = program_.modules[module_id];
   const ir::Expr& callee = module[ir::CalleeOf(module[call])];
-  if (callee.kind != ir::ExprKind::Attribute || !IsIn(kUpdates, program_.text(ir::AttrOf(callee)))) return;
+  if (callee.kind != ir::ExprKind::Attribute || !IsIn(knowledge_.settings_calls().changes, ir::AttrOf(callee))) return;
   std::vector<ir::ExprId> changed = {ir::ObjectOf(callee)};
   // `OmegaConf.update(cfg, "devices", 4)`
   if (ir::ArgCount(module, module[call]) > 0) changed.push_back(ir::ArgAt(module, module[call], 0).value);
@@ -169,7 +171,7 @@ SettingsPlaces::Places SettingsPlaces::ReadDerived(ir::ModuleId module, ValueId 
   const std::string_view operation = OperationOf(value);
   if (const knowledge::Entry* entry = EntryOf(value)) return ReadEntry(module, *entry, value, depth);
   if (kids.empty()) return std::nullopt;
-  if (operation == kMerge) return Merged(module, kids, depth);
+  if (IsIn(knowledge_.settings_calls().merges, OperationNameOf(value))) return Merged(module, kids, depth);
   if (IsIn(kSameMapping, operation)) return Read(module, kids[0], depth + 1);
   const bool is_item = operation == "[]" || operation == "get";
   if (is_item && kids.size() >= 2) return WithKey(Read(module, kids[0], depth + 1), TextOf(kids[1]));
@@ -232,7 +234,7 @@ SettingsPlaces::Names SettingsPlaces::NamesOf(ir::ModuleId module, ValueId value
   if (node.kind == ValueKind::Select) return Both(NamesOf(module, kids[1], depth + 1), NamesOf(module, kids[2], depth + 1));
   const knowledge::Entry* entry = EntryOf(value);
   const bool opens = entry != nullptr && entry->Has(knowledge::Role::OpenFile) && !kids.empty();
-  if (opens || (!kids.empty() && IsIn(kSameFile, OperationOf(value)))) return NamesOf(module, kids[0], depth + 1);
+  if (opens || (!kids.empty() && IsIn(knowledge_.settings_calls().same_file, OperationNameOf(value)))) return NamesOf(module, kids[0], depth + 1);
   if (options_.IsOption(module, value)) {
     std::vector<Named> names;
     for (std::string& text : options_.TextsOf(module, value)) names.push_back({std::string(base::FolderOf(program_.infos[module].path)), std::move(text)});
@@ -288,9 +290,13 @@ const knowledge::Entry* SettingsPlaces::EntryOf(ValueId value) const {
   return entry ? &knowledge_[entry] : nullptr;
 }
 
-std::string_view SettingsPlaces::OperationOf(ValueId value) const {
+base::NameId SettingsPlaces::OperationNameOf(ValueId value) const {
   const variation::Value& node = facts_.values_store[value];
-  const base::NameId name = node.kind == ValueKind::Derived ? facts_.values_store.OperationOf(node.a) : base::NameId();
+  return node.kind == ValueKind::Derived ? facts_.values_store.OperationOf(node.a) : base::NameId();
+}
+
+std::string_view SettingsPlaces::OperationOf(ValueId value) const {
+  const base::NameId name = OperationNameOf(value);
   return name ? program_.text(name) : std::string_view();
 }
 

@@ -73,6 +73,7 @@ class SettingsPlaces {
   std::optional<std::string> FolderIn(ir::ModuleId module, ValueId value) const;
   std::vector<std::pair<ir::ModuleId, ValueId>> Passed(FuncId function, uint32_t param) const;
   const knowledge::Entry* EntryOf(ValueId value) const;
+  base::NameId OperationNameOf(ValueId value) const;
   std::string_view OperationOf(ValueId value) const;
   std::string_view TextOf(ValueId value) const;
   void AddReaders();

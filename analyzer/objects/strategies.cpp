@@ -1,6 +1,7 @@
 #include "analyzer/objects/strategies.h"
 
 #include <algorithm>
+#include <set>
 #include <string>
 #include <unordered_set>
 
@@ -22,6 +23,7 @@ struct Shown {
   std::unordered_set<NameId> members;
   std::unordered_set<NameId> always;    // of these: where no setting decides
   std::unordered_set<NameId> texts;
+  std::set<std::pair<NameId, std::string>> given;  // arguments that choose a strategy, with their texts
 };
 
 bool IsOneOf(const std::vector<NameId>& listed, const std::unordered_set<NameId>& used) {
@@ -31,8 +33,12 @@ bool IsOneOf(const std::vector<NameId>& listed, const std::unordered_set<NameId>
 class Reader {
  public:
   Reader(const binding::Program& program, const knowledge::Knowledge& knowledge, const variation::Facts& facts,
-         const ProgramIndex& index)
-      : program_(program), facts_(facts), index_(index), values_(program, knowledge, facts) {}
+         const ProgramIndex& index, const WrittenSettings& written)
+      : program_(program), facts_(facts), index_(index), written_(written), values_(program, knowledge, facts) {
+    for (const Strategy& strategy : knowledge.strategies()) {
+      if (strategy.argument) choosing_.insert(strategy.argument);
+    }
+  }
 
   Shown Read(ir::ModuleId module_id) const {
     const ir::Module& module = program_.modules[module_id];
@@ -49,14 +55,28 @@ class Reader {
       for (uint32_t i = 0; i < ir::ArgCount(module, module[call]); ++i) {
         const ir::Arg arg = ir::ArgAt(module, module[call], i);
         if (arg.kind == ir::ArgKind::Keyword && arg.value) shown.members.insert(arg.keyword);
+        NoteGiven(module_id, arg, shown);
       }
     }
     return shown;
   }
 
+  // `instantiate(cfg.trainer)`
+  void AddBuilt(std::vector<Shown>& shown) const {
+    if (written_.empty()) return;
+    for (const KnownCall& call : index_.known_calls()) {
+      const auto role = std::ranges::find(call.entry->roles, knowledge::Role::Builds, &knowledge::RoleOf::role);
+      if (role == call.entry->roles.end()) continue;
+      const ir::ModuleId module = program_.funcs[call.function].module;
+      NoteSettings(module, index_.Arg(call, program_.text(role->param)), shown[module.index]);
+    }
+  }
+
   // A package stands for all that is in it.
   bool Uses(const Shown& shown, const Strategy& strategy) const {
     if (IsOneOf(strategy.members, shown.members) || IsOneOf(strategy.options, shown.texts)) return true;
+    const auto is_given = [&](NameId value) { return shown.given.contains({strategy.argument, std::string(program_.text(value))}); };
+    if (std::ranges::any_of(strategy.argument_values, is_given)) return true;
     return std::ranges::any_of(strategy.names, [&](NameId name) {
       const std::string_view package = program_.text(name);
       return std::ranges::any_of(shown.names, [&](NameId used) {
@@ -81,6 +101,26 @@ class Reader {
   }
 
  private:
+  // `strategy="fsdp"`, `strategy=cfg.strategy`, `**cfg.trainer`
+  void NoteGiven(ir::ModuleId module, const ir::Arg& arg, Shown& shown) const {
+    if (!arg.value) return;
+    const ValueId value = facts_.value(module, arg.value);
+    if (arg.kind == ir::ArgKind::Keyword) {
+      if (!choosing_.contains(arg.keyword)) return;
+      const std::optional<launch::WrittenSetting> written = written_.Of(module, value);
+      const std::string text(written ? std::string_view(written->text) : values_.Str(value));
+      if (!text.empty()) shown.given.emplace(arg.keyword, text);
+      return;
+    }
+    if (arg.kind == ir::ArgKind::DoubleStar) NoteSettings(module, value, shown);
+  }
+  void NoteSettings(ir::ModuleId module, ValueId settings, Shown& shown) const {
+    for (const NameId name : choosing_) {
+      const std::optional<launch::WrittenSetting> written = written_.Member(module, settings, program_.text(name));
+      if (written) shown.given.emplace(name, written->text);
+    }
+  }
+
   // Under an `if`, but for one inside a loop, which asks for the item.
   bool IsBySetting(ir::ModuleId module_id, ir::ExprId expr) const {
     const ir::Module& module = program_.modules[module_id];
@@ -118,7 +158,9 @@ class Reader {
   const binding::Program& program_;
   const variation::Facts& facts_;
   const ProgramIndex& index_;
+  const WrittenSettings& written_;
   Values values_;
+  std::unordered_set<NameId> choosing_;
 };
 
 // "DEEPSPEED" of a line may be "DEEPSPEED ZERO-3" as well.
@@ -209,11 +251,12 @@ std::vector<bool> StartedScripts(const binding::Program& program, std::span<cons
 }  // namespace
 
 Strategies::Strategies(const binding::Program& program, const knowledge::Knowledge& knowledge, const variation::Facts& facts,
-                       const ProgramIndex& index, std::span<const LaunchLine> lines) {
-  const Reader reader(program, knowledge, facts, index);
+                       const ProgramIndex& index, std::span<const LaunchLine> lines, const WrittenSettings& written) {
+  const Reader reader(program, knowledge, facts, index, written);
   const binding::Neighbourhood neighbourhood(program);
   std::vector<Shown> shown;
   for (uint32_t m = 0; m < program.modules.size(); ++m) shown.push_back(reader.Read(ir::ModuleId{m}));
+  reader.AddBuilt(shown);
   const std::vector<bool> started = StartedScripts(program, lines);
   for (const Strategy& strategy : knowledge.strategies()) {
     std::vector<bool> shows(shown.size());

@@ -2,7 +2,8 @@
 //
 // Which strategy is chosen stands mostly outside of the code: in a configuration of the launcher, on the command line. What
 // shows that a program is made for one is knowledge ([[strategy]]): functions, arguments and options of that name in a file
-// that belongs to a program with this one, tests left out, a line that starts it so, or a configuration that asks for it.
+// that belongs to a program with this one, tests left out, an argument that chooses it there or in settings that the program
+// reads, a line that starts it so, or a configuration that asks for it.
 // Nothing of the kind: nobody runs it so. Of a script that lines start only these lines and the script itself say it.
 //
 // A file may rule a strategy out: by what cannot be done under it, or where each line that starts it, or a file that uses it,
@@ -15,6 +16,7 @@
 
 #include "analyzer/objects/launch_lines.h"
 #include "analyzer/objects/program_index.h"
+#include "analyzer/objects/written_settings.h"
 
 namespace allranks::objects {
 
@@ -25,7 +27,7 @@ class Strategies {
   // Where nothing asks for one: all count as seen.
   Strategies() = default;
   Strategies(const binding::Program& program, const knowledge::Knowledge& knowledge, const variation::Facts& facts,
-             const ProgramIndex& index, std::span<const LaunchLine> lines);
+             const ProgramIndex& index, std::span<const LaunchLine> lines, const WrittenSettings& written);
 
   // Whether a function is run under one of the strategies that an operation names: "FSDP or DeepSpeed ZeRO-3". What the
   // knowledge base does not describe counts as seen.

@@ -146,6 +146,8 @@ void AddRunning(CLI::App& c, CheckArguments& a) {
   c.add_option("--cache-dir", a.cache_dir, "where the cache is (default: .allranks_cache in the root)")
       ->envname("ALLRANKS_CACHE_DIR")->type_name("DIR")->group(kGroup);
   c.add_flag("--profile", a.profile, "print on stderr where the time went")->group(kGroup);
+  // Not for users: two runs show what launch files and settings change.
+  c.add_flag("--no-launch-files", a.no_launch_files, "analyse code as if nothing were known of how it is started")->group("");
 }
 
 void AddCheck(CLI::App& app, CheckArguments& a, std::vector<std::string>& select) {

@@ -58,6 +58,7 @@ struct CheckArguments {
   bool isolated = false;
   bool force_exclude = false;
   bool show_settings = false;
+  bool no_launch_files = false;
   bool no_respect_gitignore = false;
   bool quiet = false;
   bool verbose = false;

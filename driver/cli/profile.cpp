@@ -12,13 +12,13 @@ double Seconds(const timeval& time) {
   return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_usec) / 1e6;
 }
 
-// "  parse    12.3 ms    45.6 MB"
-std::string LineOf(const std::string& name, double seconds, uint64_t bytes = 0) {
+// "  parse    12.3 ms    45.6 MB    11.9 ms of cpu"
+std::string LineOf(const std::string& name, double seconds, uint64_t bytes = 0, double cpu_seconds = 0) {
   std::array<char, 96> text{};
   std::snprintf(text.data(), text.size(), "  %-12s %10.1f ms", name.c_str(), seconds * 1000);
   std::string line = text.data();
   if (bytes > 0) {
-    std::snprintf(text.data(), text.size(), " %8.1f MB", static_cast<double>(bytes) / 1e6);
+    std::snprintf(text.data(), text.size(), " %8.1f MB %10.1f ms of cpu", static_cast<double>(bytes) / 1e6, cpu_seconds * 1000);
     line += text.data();
   }
   return line + "\n";
@@ -31,10 +31,10 @@ std::string FilesAndBytes(const char* what, uint64_t bytes, uint64_t files) {
 }  // namespace
 
 std::string ProfileText(const pipeline::Output& out) {
-  std::string text = "phases: time, peak memory so far\n";
+  std::string text = "phases: time, peak memory so far, time of all threads\n";
   double total = 0;
   for (const pipeline::Timing& timing : out.timings) {
-    text += LineOf(timing.phase, timing.seconds, timing.peak_bytes);
+    text += LineOf(timing.phase, timing.seconds, timing.peak_bytes, timing.cpu_seconds);
     total += timing.seconds;
   }
   text += LineOf("all", total);

@@ -42,7 +42,9 @@ Stamps LookAtAll(const CheckArguments& arguments) {
   if (!nested) return stamps;
   for (const std::string& path : options.knowledge_files) Look(path, stamps);
   const pipeline::PathMap paths(options.root, options.working_directory);
-  for (const std::string& path : pipeline::Enumerate(pipeline::FilesOf(options), paths, files).all) Look(paths.Shown(path), stamps);
+  const pipeline::ProjectFiles project = pipeline::Enumerate(pipeline::FilesOf(options), paths, files);
+  for (const std::string& path : project.all) Look(paths.Shown(path), stamps);
+  for (const std::string& path : project.launch.all) Look(paths.Shown(path), stamps);
   return stamps;
 }
 

@@ -195,14 +195,17 @@ class Walker {
     std::string path = Join(folder.path, entry.name);
     if (exclude_.Ignores(path, is_directory).value_or(false)) return;
     const bool is_ignored = folder.only_tracked || IsIgnored(folder.scope, path, is_directory);
-    if (is_ignored && !(is_directory ? tracked_.TracksBelow(path) : tracked_.Tracks(path))) return LeaveOut(path, is_directory, LeftOut::Ignored);
+    if (is_ignored && !(is_directory ? tracked_.TracksBelow(path) : tracked_.Tracks(path))) {
+      // Of files that start jobs nobody is told.
+      return is_directory || IsCodeName(entry.name) ? LeaveOut(path, is_directory, LeftOut::Ignored) : void();
+    }
     if (is_directory) {
       if (IsOneOf(kInstalled, entry.name) && !ReadsInstalled(path)) return;
       if (IsOneOf(kVendored, entry.name)) LeaveOut(path, true, LeftOut::Vendored);
       if (IsOneOf(kBuilt, entry.name) && !tracked_.TracksBelow(path)) LeaveOut(path, true, LeftOut::Built);
       next.push_back({.path = std::move(path), .scope = folder.scope, .only_tracked = is_ignored});
     } else if (entry.is_symlink) {
-      AddLink(std::move(path));
+      if (IsCodeName(entry.name)) AddLink(std::move(path));
     } else {
       found.insert(std::move(path));
     }
@@ -316,7 +319,44 @@ std::vector<LeftOutPath> LeftOutOf(const std::vector<LeftOutPath>& left_out, con
   return said;
 }
 
+// A file that people may start. Data have names without an ending, too, and may be large.
+bool IsSmallProgram(const std::string& path) {
+  constexpr uintmax_t kLargest = 256u << 10;
+  using std::filesystem::perms;
+  std::error_code error;
+  const std::filesystem::file_status status = std::filesystem::status(path, error);
+  if (error || status.type() != std::filesystem::file_type::regular || (status.permissions() & perms::owner_exec) == perms::none) return false;
+  const uintmax_t size = std::filesystem::file_size(path, error);
+  return !error && size <= kLargest;
+}
+
+bool MayBeOfLaunch(std::string_view name) { return IsLaunchName(name) || launch_files::MayBeScript(name) || launch::TellsRequirements(name); }
+
+// Of what was found; a link is not followed.
+LaunchFiles LaunchFilesAmong(const std::set<std::string>& found, const Request& request, const std::vector<LeftOutPath>& foreign, const PathMap& paths) {
+  LaunchFiles out;
+  std::set<std::string> all = found;
+  for (const std::string& file : request.files) {
+    if (!IsCodeName(file) && IsLaunchName(file)) all.insert(file);
+  }
+  for (const std::string& path : all) {
+    const std::string_view name = NameOf(path);
+    if (IsLaunchName(name) || (launch_files::MayBeScript(name) && IsSmallProgram(paths.Shown(path)))) out.all.push_back(path);
+    if (launch::TellsRequirements(name)) out.requirements.push_back(path);
+  }
+  for (const std::string& path : out.all) {
+    const bool in_directory = std::ranges::any_of(request.directories, [&](const std::string& d) { return IsInside(path, d); });
+    const bool is_foreign = std::ranges::any_of(foreign, [&](const LeftOutPath& f) { return IsInside(path, f.path); });
+    out.requested.push_back((in_directory && !is_foreign) || request.files.contains(path));
+  }
+  return out;
+}
+
 }  // namespace
+
+bool IsLaunchName(std::string_view name) { return launch_files::KindOfName(name).has_value(); }
+
+bool MayHoldSettings(std::string_view path) { return IsLaunchName(NameOf(path)) || launch_files::KindOfSettings(path).has_value(); }
 
 bool IsCodeName(std::string_view name) {
   return name.ends_with(".py") || name.ends_with(".ipynb") || cpp::IsSourceName(name) || cpp::IsHeaderName(name);
@@ -324,7 +364,7 @@ bool IsCodeName(std::string_view name) {
 
 ProjectFiles Enumerate(const EnumerateOptions& options, const PathMap& paths, const source::FileSystem& files) {
   ProjectFiles out;
-  Walker walker(options, paths, files, IsCodeName);
+  Walker walker(options, paths, files, [](std::string_view name) { return IsCodeName(name) || MayBeOfLaunch(name); });
   const Request request = Requested(options, paths, files, walker.exclude(), out.errors);
   out.excluded = request.excluded;
   const bool wants_root = std::find(request.directories.begin(), request.directories.end(), "") !=
@@ -332,12 +372,14 @@ ProjectFiles Enumerate(const EnumerateOptions& options, const PathMap& paths, co
   // What was asked for comes first: it is walked whole, the project around it within a bound.
   for (const std::string& directory : request.directories) walker.Walk(directory, true);
   if (!wants_root) walker.Walk("", false);
+  const std::vector<LeftOutPath> foreign = Foreign(walker.left_out, request.directories);
+  out.launch = LaunchFilesAmong(walker.found, request, foreign, paths);
+  std::erase_if(walker.found, [](const std::string& path) { return !IsCodeName(path); });
   KeepLinks(walker, paths, files);
   for (const std::string& file : request.files) {
     if (IsCodeName(file) || !IsLaunchName(file)) walker.found.insert(file);
   }
   out.all.assign(walker.found.begin(), walker.found.end());
-  const std::vector<LeftOutPath> foreign = Foreign(walker.left_out, request.directories);
   for (const std::string& path : out.all) {
     const bool in_directory = std::any_of(request.directories.begin(), request.directories.end(),
                                           [&](const std::string& d) { return IsInside(path, d); });
@@ -374,53 +416,6 @@ std::vector<std::string> RequestedFolders(const EnumerateOptions& options, const
     while (!folder.empty() && folders.insert(std::string(folder)).second) folder = DirectoryOf(folder);
   }
   return {folders.begin(), folders.end()};
-}
-
-bool IsLaunchName(std::string_view name) { return launch_files::KindOfName(name).has_value(); }
-
-bool MayHoldSettings(std::string_view path) { return IsLaunchName(NameOf(path)) || launch_files::KindOfSettings(path).has_value(); }
-
-namespace {
-
-// A file that people may start. Data have names without an ending, too, and may be large.
-bool IsSmallProgram(const std::string& path) {
-  constexpr uintmax_t kLargest = 256u << 10;
-  using std::filesystem::perms;
-  std::error_code error;
-  const std::filesystem::file_status status = std::filesystem::status(path, error);
-  if (error || status.type() != std::filesystem::file_type::regular || (status.permissions() & perms::owner_exec) == perms::none) return false;
-  const uintmax_t size = std::filesystem::file_size(path, error);
-  return !error && size <= kLargest;
-}
-
-}  // namespace
-
-LaunchFiles EnumerateLaunch(const EnumerateOptions& options, const PathMap& paths, const source::FileSystem& files) {
-  LaunchFiles out;
-  Walker walker(options, paths, files, [](std::string_view name) {
-    return IsLaunchName(name) || launch_files::MayBeScript(name) || launch::TellsRequirements(name);
-  });
-  // Enumerate has said these already.
-  std::vector<PathError> errors;
-  const Request request = Requested(options, paths, files, walker.exclude(), errors);
-  const bool wants_root = std::ranges::count(request.directories, "") > 0;
-  for (const std::string& directory : request.directories) walker.Walk(directory, true);
-  if (!wants_root) walker.Walk("", false);
-  for (const std::string& file : request.files) {
-    if (!IsCodeName(file) && IsLaunchName(file)) walker.found.insert(file);
-  }
-  for (const std::string& path : walker.found) {
-    const std::string_view name = std::string_view(path).substr(path.rfind('/') + 1);
-    if (IsLaunchName(name) || (launch_files::MayBeScript(name) && IsSmallProgram(paths.Shown(path)))) out.all.push_back(path);
-    if (launch::TellsRequirements(name)) out.requirements.push_back(path);
-  }
-  const std::vector<LeftOutPath> foreign = Foreign(walker.left_out, request.directories);
-  for (const std::string& path : out.all) {
-    const bool in_directory = std::ranges::any_of(request.directories, [&](const std::string& d) { return IsInside(path, d); });
-    const bool is_foreign = std::ranges::any_of(foreign, [&](const LeftOutPath& f) { return IsInside(path, f.path); });
-    out.requested.push_back((in_directory && !is_foreign) || request.files.contains(path));
-  }
-  return out;
 }
 
 }  // namespace allranks::pipeline

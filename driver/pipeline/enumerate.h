@@ -42,9 +42,17 @@ struct LeftOutPath {
   LeftOut why{};
 };
 
+// Of launch files and what tells with what a project is run.
+struct LaunchFiles {
+  std::vector<std::string> all;      // relative to the root, sorted
+  std::vector<bool> requested;       // by index in `all`
+  std::vector<std::string> requirements;  // that may tell what to install
+};
+
 struct ProjectFiles {
   std::vector<std::string> all;         // Python, C, C++ and CUDA, headers too; relative to the root, sorted
   std::vector<bool> requested;          // by index in `all`
+  LaunchFiles launch;
   std::vector<std::string> import_roots;  // folders from which imports start besides the importing file's own
   std::vector<LeftOutPath> left_out;    // of what was asked for, sorted
   std::string index_problem;            // why it is not known what git tracks; empty: it is, or there is no checkout

@@ -1,6 +1,7 @@
 #include "driver/pipeline/launch_lines.h"
 
 #include <algorithm>
+#include <cctype>
 
 #include "analyzer/knowledge/spelling.h"
 
@@ -76,17 +77,20 @@ std::string StrategyOf(const launch::Job& job) {
   return "";
 }
 
+// `--batch-size`, `-cn`; not `-1`.
+bool IsOption(std::string_view text) { return text.size() > 1 && text[0] == '-' && std::isdigit(static_cast<unsigned char>(text[1])) == 0 && text[1] != '.'; }
+
 std::vector<objects::GivenOption> OptionsOf(const launch::Job& job) {
   std::vector<objects::GivenOption> options;
   for (size_t i = 0; i < job.args.size(); ++i) {
     const std::string& text = job.args[i].text();
     const size_t equals = text.find('=');
-    // `trainer.devices=4`, as Hydra and OmegaConf take settings.
-    const bool is_setting = equals != std::string::npos && equals > 0 && !text.starts_with('-');
-    if (!text.starts_with("--") && !is_setting) continue;
+    // `trainer.devices=4` and `~trainer.devices`, as Hydra and OmegaConf take settings.
+    const bool is_setting = (equals != std::string::npos && equals > 0 && !text.starts_with('-')) || (text.starts_with('~') && !text.starts_with("~/"));
+    if (!IsOption(text) && !is_setting) continue;
     objects::GivenOption& option = options.emplace_back();
     option.name = text.substr(0, equals);
-    const bool is_next = equals == std::string::npos && i + 1 < job.args.size() && !job.args[i + 1].text().starts_with("--");
+    const bool is_next = equals == std::string::npos && i + 1 < job.args.size() && !IsOption(job.args[i + 1].text()) && !is_setting;
     const launch::Word value = is_next ? job.args[i + 1] : equals != std::string::npos ? job.args[i].From(equals + 1) : launch::Word();
     if (!value.empty() && value.IsKnown()) option.value = value.text();
   }

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <map>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -15,13 +16,6 @@ namespace allranks::pipeline {
 bool IsLaunchName(std::string_view name);
 // The same, or that a program may read settings from it.
 bool MayHoldSettings(std::string_view path);
-
-struct LaunchFiles {
-  std::vector<std::string> all;      // relative to the root, sorted
-  std::vector<bool> requested;       // by index in `all`
-  std::vector<std::string> requirements;  // that may tell what to install
-};
-LaunchFiles EnumerateLaunch(const EnumerateOptions& options, const PathMap& paths, const source::FileSystem& files);
 
 // A file that mentions a launcher or a key of a configuration, or only starts scripts.
 struct LaunchText {
@@ -47,6 +41,7 @@ struct LaunchInput {
   base::Result<std::string> Read(const std::string& path) const;
 };
 
-LaunchScan ScanLaunchFiles(const LaunchInput& input, LaunchFiles files);
+// `programs`: names of the files that are analysed, such as "train.py". How others are started is nothing that anybody asks.
+LaunchScan ScanLaunchFiles(const LaunchInput& input, LaunchFiles files, std::span<const std::string> programs);
 
 }  // namespace allranks::pipeline

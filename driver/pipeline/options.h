@@ -59,6 +59,7 @@ struct Options {
   std::vector<std::string> not_used;            // settings of folders that only a whole run can have, and which it has not
   variation::JobShape job;                      // what is known of the user's jobs
   bool respect_gitignore = true;
+  bool reads_launch_files = true;         // false, to see what they change: code is analysed as if there were none
   bool force_exclude = false;             // `exclude` holds for files among `paths` as well
   unsigned jobs = 0;                      // 0: one a core
   base::Bounds bounds;                    // of time for each file, and of memory

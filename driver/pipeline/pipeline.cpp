@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <ctime>
 #include <functional>
 #include <iterator>
 #include <optional>
@@ -50,20 +51,27 @@ class Stopwatch {
     End();
     out_.timings.push_back({.phase = phase});
     if (options_.progress) options_.progress(phase, 0, total);
-    start_ = std::chrono::steady_clock::now();
+    Start();
   }
   void End() {
     if (out_.timings.empty()) return;
     const std::chrono::duration<double> took = std::chrono::steady_clock::now() - start_;
     out_.timings.back().seconds = took.count();
+    out_.timings.back().cpu_seconds = static_cast<double>(std::clock() - cpu_start_) / CLOCKS_PER_SEC;
     out_.timings.back().peak_bytes = platform::PeakMemory();
-    start_ = std::chrono::steady_clock::now();
+    Start();
   }
 
  private:
+  void Start() {
+    start_ = std::chrono::steady_clock::now();
+    cpu_start_ = std::clock();
+  }
+
   const Options& options_;
   Output& out_;
   std::chrono::steady_clock::time_point start_;
+  std::clock_t cpu_start_ = 0;
 };
 
 base::Result<bool> LoadKnowledge(const Options& options, const source::FileSystem& files,
@@ -94,9 +102,17 @@ std::map<std::string, std::string> RelativeOverlays(const Options& options, cons
 }
 
 // They are asked for only where an operation names one, and to see them all modules are read.
-objects::Strategies StrategiesOf(const Analysed& a, const objects::ProgramIndex& index) {
+objects::Strategies StrategiesOf(const Analysed& a, const objects::ProgramIndex& index, const objects::WrittenSettings& written) {
   const bool is_asked = std::ranges::any_of(a.analysis.differences, [](const traces::Difference& each) { return !each.strategies.empty(); });
-  return is_asked ? objects::Strategies(a.program, *a.knowledge, a.facts, index, a.launch_lines) : objects::Strategies();
+  return is_asked ? objects::Strategies(a.program, *a.knowledge, a.facts, index, a.launch_lines, written) : objects::Strategies();
+}
+
+std::vector<std::string> NamesOfPrograms(const ProjectFiles& project, const Selection& selection) {
+  std::vector<std::string> names;
+  for (const uint32_t index : selection.parse) {
+    if (project.all[index].ends_with(".py")) names.emplace_back(NameOf(project.all[index]));
+  }
+  return names;
 }
 
 using ReadSettings = std::function<objects::SettingsFiles(std::span<const objects::SettingsRead>)>;
@@ -131,7 +147,7 @@ struct RuleObjects {
         [&] { training.emplace(a.program, *a.knowledge, a.facts, index); },
         [&] { loading.emplace(a.program, *a.knowledge, a.facts, index); },
         [&] { file_uses.emplace(a.program, a.facts, index); },
-        [&] { strategies.emplace(StrategiesOf(a, index)); }};
+        [&] { strategies.emplace(StrategiesOf(a, index, *settings)); }};
     ParallelFor(std::size(parts), jobs, [&](size_t i) { parts[i](); }, Stack::Deep);
   }
 };
@@ -395,6 +411,7 @@ struct Stages {
 
     watch.Begin("rules");
     const ReadSettings read = [this](std::span<const objects::SettingsRead> reads) {
+      if (!options.reads_launch_files) return objects::SettingsFiles();
       const size_t known = a.launches.files.size();
       objects::SettingsFiles settings = ReadSettingsFiles(launch_input, reads, a.program, a.files, parsed, a.launches);
       out.files_requested += CountOfLaunchFiles(std::span(a.launches.files).subspan(known));
@@ -484,8 +501,8 @@ base::Result<Output> Run(const Options& options, const source::FileSystem& files
   a.launch_lines.clear();
   launches.files.clear();
   const LaunchInput launch_input{project.all, paths, files, overlays, options.jobs};
-  const LaunchScan launch_scan = ScanLaunchFiles(launch_input, EnumerateLaunch(FilesOf(options), paths, files));
-  ReadLaunchFiles(launch_input, launch_scan, {CodeThatStarts(project, selection), project.requested, a.names}, parsed, launches, a.launch_lines);
+  const LaunchScan launch_scan = options.reads_launch_files ? ScanLaunchFiles(launch_input, project.launch, NamesOfPrograms(project, selection)) : LaunchScan();
+  if (options.reads_launch_files) ReadLaunchFiles(launch_input, launch_scan, {CodeThatStarts(project, selection), project.requested, a.names}, parsed, launches, a.launch_lines);
   const Scripts scripts = rules::AskForScripts(wanted) ? ReadScripts(launch_input, graph, parsed, launches, a.names) : Scripts();
   CountInto(project, selection, parsed, out);
   out.files_requested += CountOfLaunchFiles(launches.files);

@@ -26,6 +26,7 @@ namespace allranks::pipeline {
 struct Timing {
   std::string phase;
   double seconds = 0;
+  double cpu_seconds = 0;   // of all threads
   uint64_t peak_bytes = 0;  // the most memory the process had held when the phase ended
 };
 

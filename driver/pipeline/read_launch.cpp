@@ -1,8 +1,11 @@
 #include "driver/pipeline/read_launch.h"
 
 #include <algorithm>
+#include <filesystem>
+#include <fstream>
 #include <unordered_map>
 
+#include "analyzer/knowledge/spelling.h"
 #include "driver/pipeline/launch_lines.h"
 #include "driver/pipeline/parallel.h"
 #include "driver/pipeline/prefilter.h"
@@ -29,15 +32,25 @@ std::optional<std::string> TextOf(const LaunchInput& in, const std::string& path
   return std::move(*text);
 }
 
-// Data may hold configurations as texts, whose quotes have backslashes.
+// What a file of data begins with says what it is. Data may hold configurations as texts, whose quotes have backslashes.
 bool IsLargeConfiguration(const LaunchInput& in, const std::string& path) {
+  constexpr size_t kBeginning = 1u << 20;
   if (!path.ends_with(".json")) return false;
-  const base::Result<std::string> text = in.files.Read(in.paths.Shown(path));
-  if (!text) return false;
+  std::ifstream file(in.paths.Shown(path), std::ios::binary);
+  std::string text(kBeginning, '\0');
+  file.read(text.data(), static_cast<std::streamsize>(text.size()));
+  text.resize(static_cast<size_t>(file.gcount()));
   return std::ranges::any_of(launch_files::ConfigWords(), [&](const std::string& word) {
-    const size_t at = text->find("\"" + word + "\":");
-    return at != std::string::npos && at > 0 && (*text)[at - 1] != '\\';
+    const size_t at = text.find("\"" + word + "\":");
+    return at != std::string::npos && at > 0 && text[at - 1] != '\\';
   });
+}
+
+// Nothing: it is not on the disk as it is read.
+std::optional<uint64_t> SizeOnDisk(const LaunchInput& in, const std::string& path) {
+  std::error_code error;
+  const uintmax_t size = in.overlays.contains(path) ? 0 : std::filesystem::file_size(in.paths.Shown(path), error);
+  return error || in.overlays.contains(path) ? std::nullopt : std::optional<uint64_t>(size);
 }
 
 // Reads the files one after the other: they are small and few, and one may source the other.
@@ -116,6 +129,7 @@ class Reader {
     }
     launch::LaunchFile read = launch_files::ReadLaunchFile({.tables = launches_.tables, .text = file, .id = id, .path = path, .kind = kind, .open = open, .trees = &trees_});
     line_reader_.Resolve(read);
+    for (launch::Job& job : read.jobs) NoteMissingConfig(read, job);
     line_reader_.Add(read, lines_);
     // What it starts with arguments may be a script that starts ranks.
     const bool starts_ranks = std::ranges::any_of(read.jobs, [](const launch::Job& job) {
@@ -124,6 +138,40 @@ class Reader {
     if (!is_launch && !starts_ranks) return;
     read.requested = parsed_.requested[id.index];
     launches_.files.push_back(std::move(read));
+  }
+
+  // A script that fetches or writes files may bring this one, and somebody who types from a page has to write it.
+  void NoteMissingConfig(const launch::LaunchFile& file, launch::Job& job) const {
+    const std::string folder(DirectoryOf(file.path));
+    for (const std::string_view means : {"config_file", "deepspeed_config"}) {
+      const launch::Option* option = job.innermost().Find(means);
+      if (option == nullptr || file.brings_files || !option->value.IsKnown() || !MayBeOfProject(option->value.text())) continue;
+      const std::string name = Normalized(option->value.text());
+      if (IsThere(Normalized(Join(folder, name))) || IsThere(name) || IsBelowAnother(name)) continue;
+      job.missing_config = option->value;
+      for (const std::string& path : {Normalized(Join(folder, name)), name}) {
+        if (job.nearest_config.empty()) job.nearest_config = NearestConfig(path);
+      }
+    }
+  }
+  static bool MayBeOfProject(const std::string& path) {
+    return path.find('.') != std::string::npos && path.find_first_of("{}*") == std::string::npos && !path.starts_with('/') && !path.starts_with('~');
+  }
+  bool IsThere(const std::string& path) const {
+    return in_.overlays.contains(path) || in_.files.Kind(in_.paths.Shown(path)).value_or(source::EntryKind::Other) == source::EntryKind::File;
+  }
+  // The script may go into another folder first.
+  bool IsBelowAnother(const std::string& path) const {
+    return std::ranges::any_of(scan_.files.all, [&](const std::string& one) { return one.ends_with("/" + path); });
+  }
+  std::string NearestConfig(const std::string& path) const {
+    const std::string_view folder = DirectoryOf(path);
+    std::vector<std::string_view> names;
+    for (const std::string& one : scan_.files.all) {
+      const bool is_config = launch_files::KindOfName(one) == FileKind::Yaml || launch_files::KindOfName(one) == FileKind::Json;
+      if (is_config && DirectoryOf(one) == folder) names.push_back(NameOf(one));
+    }
+    return std::string(knowledge::Nearest(NameOf(path), names));
   }
 
   void ReadPython(const std::string& path) {
@@ -181,7 +229,7 @@ base::Result<std::string> LaunchInput::Read(const std::string& path) const {
   return overlay == overlays.end() ? files.Read(paths.Shown(path)) : base::Result<std::string>(overlay->second);
 }
 
-LaunchScan ScanLaunchFiles(const LaunchInput& input, LaunchFiles files) {
+LaunchScan ScanLaunchFiles(const LaunchInput& input, LaunchFiles files, std::span<const std::string> programs) {
   LaunchScan scan{.files = std::move(files), .texts = {}};
   const std::vector<std::string>& paths = scan.files.all;
   std::vector<std::optional<std::string>> texts(paths.size());
@@ -190,16 +238,27 @@ LaunchScan ScanLaunchFiles(const LaunchInput& input, LaunchFiles files) {
   const Prefilter commands(launch_files::CommandWords());
   const Prefilter configs(launch_files::ConfigWords());
   const Prefilter starts(launch_files::StartWords());
+  // Of what starts no ranks: a module, a script of the shell that may, or a program.
+  std::vector<std::string> started(programs.begin(), programs.end());
+  for (const char* word : {" -m ", ".sh ", "sbatch "}) started.emplace_back(word);
+  const Prefilter starts_program(started);
   // Most files have none of these: they are looked through once.
   std::vector<std::string> all_words(launch_files::CommandWords().begin(), launch_files::CommandWords().end());
   all_words.insert(all_words.end(), launch_files::StartWords().begin(), launch_files::StartWords().end());
   const Prefilter any(all_words);
   ParallelFor(paths.size(), input.jobs, [&](size_t i) {
+    // Much of a checkout may be data in JSON, which need not be read.
+    const std::optional<uint64_t> size = SizeOnDisk(input, paths[i]);
+    const bool is_large = size && *size > launch_files::kLargestFile;
+    is_too_large[i] = is_large && IsLargeConfiguration(input, paths[i]);
+    if (is_large || (size && *size > kLargestConfiguration && launch_files::KindOfName(paths[i]) == FileKind::Json)) return;
     std::optional<std::string> text = TextOf(input, paths[i]);
-    is_too_large[i] = !text && IsLargeConfiguration(input, paths[i]);
     if (!text) return;
     if (launch_files::MayBeScript(paths[i]) && !launch_files::IsShellScript(*text)) return;
     const FileKind kind = launch_files::KindOfName(paths[i]).value_or(FileKind::Shell);
+    // Most of a notebook is code and pictures. An editor shows it as code.
+    const bool is_saved_notebook = kind == FileKind::Notebook && text->starts_with('{');
+    if (is_saved_notebook && !launch_files::NotebookStartsAnything(*text)) return;
     const bool may_command = kind != FileKind::Json && (kind != FileKind::Yaml || launch_files::MayHoldCommands(*text));
     const bool has_any = may_command && any.Mentions(*text);
     const bool has_command = has_any && commands.Mentions(*text);
@@ -208,7 +267,7 @@ LaunchScan ScanLaunchFiles(const LaunchInput& input, LaunchFiles files) {
     const bool may_configure = (kind == FileKind::Json || kind == FileKind::Yaml) && text->size() <= kLargestConfiguration && configs.Mentions(*text);
     is_launch[i] = may_start || may_configure;
     const bool is_script = kind == FileKind::Shell || kind == FileKind::Make || kind == FileKind::Markdown || kind == FileKind::Notebook;
-    if (is_launch[i] || has_command || (is_script && has_any && starts.Mentions(*text))) texts[i] = std::move(text);
+    if (is_launch[i] || has_command || (is_script && has_any && starts.Mentions(*text) && starts_program.Mentions(*text))) texts[i] = std::move(text);
   });
   for (uint32_t i = 0; i < texts.size(); ++i) {
     if (texts[i] || is_too_large[i] != 0) {

@@ -13,8 +13,8 @@ namespace {
 // A script that comes to more files is one of a framework, whose arguments come from everywhere.
 constexpr size_t kMostFiles = 300;
 
-// One of these stands in a file that makes, fills or reads a parser, asks for its rank or starts ranks.
-constexpr std::array<std::string_view, 9> kWords = {"ArgumentParser", "add_argument", "parse_", "argv", "local_rank", "RANK", "WORLD_SIZE", "SLURM_", "spawn"};
+// One of these stands in a file that makes, fills or reads a parser, asks for its rank, starts ranks or makes a process group.
+constexpr std::array<std::string_view, 10> kWords = {"ArgumentParser", "add_argument", "parse_", "argv", "local_rank", "RANK", "WORLD_SIZE", "SLURM_", "spawn", "init_process_group"};
 
 class ScriptReader {
  public:

@@ -1,4 +1,6 @@
-// Hovers in launch files: what a command starts, as far as the file says it.
+// Hovers in launch files: what a command starts, as far as the file says it, and what a key of a configuration means.
+#include <algorithm>
+
 #include "driver/server/requests.h"
 #include "rules/launch/job_facts.h"
 
@@ -60,7 +62,35 @@ std::string TextOf(const Job& job) {
   return text + "\n";
 }
 
+// What DeepSpeed makes of a key of its configuration.
+std::string TextOf(const launch::ConfigTable& table, const launch::KeyEntry& entry) {
+  std::string text = Ticked(entry.path) + (entry.type.empty() || entry.type == "any" ? "" : ": " + entry.type) + "\n";
+  if (!entry.until.empty()) text += "\n- deprecated since DeepSpeed " + entry.until + ": use " + Ticked(entry.instead);
+  std::string stages;
+  for (const int64_t stage : entry.stages) stages += (stages.empty() ? "" : ", ") + std::to_string(stage);
+  if (!stages.empty()) text += "\n- read at stage " + stages + " of ZeRO only";
+  if (!entry.off.empty()) text += "\n- does nothing where it is " + Ticked(entry.off);
+  return text + "\n- " + table.source + "\n";
+}
+
 bool Holds(source::Span span, source::FileId file, uint32_t offset) { return span.file == file && span.begin <= offset && offset <= span.end; }
+
+Json HoverAt(const Target& target, source::Span span, const std::string& text) {
+  return {{"contents", {{"kind", target.client.hovers_markdown ? "markdown" : "plaintext"}, {"value", text}}},
+          {"range", WriteRange(target.places().RangeOf(span))}};
+}
+
+Json KeyHover(const Target& target, const launch::LaunchFile& file, uint32_t offset) {
+  const launch::ConfigTable* table = target.snapshot.analysed.launches.tables.FindConfig("deepspeed");
+  const auto is_mark = [&](const std::string& mark) { return static_cast<bool>(file.tree.Member(file.tree.root(), mark)); };
+  if (table == nullptr || file.tree.empty() || std::ranges::none_of(table->marks, is_mark)) return nullptr;
+  for (uint32_t i = 0; i < file.tree.size(); ++i) {
+    const launch::ConfigNode& node = file.tree[launch::ConfigId{i}];
+    const launch::KeyEntry* entry = node.key.empty() || !Holds(node.key_span, target.file, offset) ? nullptr : table->Find(file.tree.PathOf(launch::ConfigId{i}));
+    if (entry != nullptr) return HoverAt(target, node.key_span, TextOf(*table, *entry));
+  }
+  return nullptr;
+}
 
 }  // namespace
 
@@ -69,10 +99,9 @@ Json JobHover(const Target& target, uint32_t offset) {
   if (file == nullptr) return nullptr;
   for (const Job& job : file->jobs) {
     if (!Holds(job.span, target.file, offset)) continue;
-    return {{"contents", {{"kind", target.client.hovers_markdown ? "markdown" : "plaintext"}, {"value", TextOf(job)}}},
-            {"range", WriteRange(target.places().RangeOf(job.span))}};
+    return HoverAt(target, job.span, TextOf(job));
   }
-  return nullptr;
+  return KeyHover(target, *file, offset);
 }
 
 }  // namespace allranks::server

@@ -160,8 +160,10 @@ void Server::Register() {
   Json wanted = Json::array();
   if (desk_.client.registers_watchers) {
     Json watchers = Json::array();
-    for (const char* glob : {"**/*.{py,ipynb,c,cc,cpp,cxx,cu,cuh,h,hpp}", "**/{.,}allranks.toml", "**/pyproject.toml",
-                             "**/compile_commands.json"}) {
+    // Code, launch files and settings, among them allranks.toml, pyproject.toml and compile_commands.json.
+    for (const char* glob : {"**/*.{py,ipynb,c,cc,cpp,cxx,cu,cuh,h,hpp}", "**/*.{toml,json,yaml,yml}",
+                             "**/*.{sh,bash,zsh,slurm,sbatch,job,slrm,qsub,mk,md,rst}", "**/{Makefile,makefile,GNUmakefile}",
+                             "**/{Dockerfile,Containerfile}*"}) {
       watchers.push_back({{"globPattern", glob}});
     }
     wanted.push_back({{"id", "watch"}, {"method", "workspace/didChangeWatchedFiles"}, {"registerOptions", {{"watchers", watchers}}}});

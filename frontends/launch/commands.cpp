@@ -218,7 +218,6 @@ void CommandReader::Read(const ShellCommand& command, std::vector<Layer> outer, 
       at = found;
       continue;
     }
-    if (launcher->starts == "text") return ReadNested(JoinedWords(words, at), inner, std::move(outer), is_remote, depth, file);
     if (launcher->starts.ends_with("shell text")) {
       const bool remote = launcher->starts.starts_with("remote");
       if (command.input) return ReadNested(*command.input, inner, std::move(outer), is_remote || remote, depth, file);
@@ -231,11 +230,17 @@ void CommandReader::Read(const ShellCommand& command, std::vector<Layer> outer, 
       return ReadCalled(inner, at, std::move(outer), is_remote, depth, file);
     }
     at = ReadOptions(words, at, layer);
+    inner.in_background = inner.in_background || launcher->detaches;
+    if (launcher->starts == "text") return ReadNested(JoinedWords(words, at), inner, std::move(outer), is_remote, depth, file);
+    if (launcher->starts == "first text") return at < words.size() ? ReadNested(words[at], inner, std::move(outer), is_remote, depth, file) : void();
     AddExports(layer, inner.environment);
     if (launcher->starts == "input" && command.input) return ReadBatch(*command.input, inner, layer, depth, file);
     if (launcher->starts == "input" && !layer.options.empty()) {
-      if (const std::optional<Word> text = Called(inner, at)) {
-        return ReadBatch(*text, inner, layer, depth, file, {words.begin() + static_cast<std::ptrdiff_t>(at) + 1, words.end()});
+      if (const std::optional<Word> text = Called(inner, at, file)) {
+        calling_.push_back(text->span().file);
+        ReadBatch(*text, inner, layer, depth, file, {words.begin() + static_cast<std::ptrdiff_t>(at) + 1, words.end()});
+        calling_.pop_back();
+        return;
       }
     }
     const size_t last = std::min(at, words.size()) - 1;
@@ -257,6 +262,8 @@ void CommandReader::Add(const ShellCommand& command, std::vector<Layer> layers, 
   for (; at < command.words.size(); ++at) job.args.push_back(command.words[at]);
   job.in_background = command.in_background;
   job.is_repeated = command.is_repeated;
+  job.loop_variable = command.loop_variable;
+  job.rounds = command.rounds;
   job.section = command.section;
   job.order = command.order;
   job.arms = command.arms;
@@ -275,6 +282,9 @@ void CommandReader::ReadNested(const Word& text, const ShellCommand& command, st
   const size_t first = file.jobs.size();
   for (ShellCommand inner : script.commands) {
     inner.in_background = inner.in_background || command.in_background;
+    // Loops in loops are not counted.
+    inner.rounds = inner.is_repeated ? (command.is_repeated ? 0 : inner.rounds) : command.rounds;
+    if (!inner.is_repeated) inner.loop_variable = command.loop_variable;
     inner.is_repeated = inner.is_repeated || command.is_repeated;
     inner.section += command.section;
     inner.order = command.order;
@@ -288,10 +298,13 @@ void CommandReader::ReadNested(const Word& text, const ShellCommand& command, st
 }
 
 // The text of the script that a word names, if it is worth to read it once more: each script is read on its own as well.
-std::optional<Word> CommandReader::Called(const ShellCommand& command, size_t at) const {
+std::optional<Word> CommandReader::Called(const ShellCommand& command, size_t at, const LaunchFile& file) const {
   if (at >= command.words.size() || !command.words[at].IsKnown() || !open_ || called_ >= kMostCalled) return std::nullopt;
   std::optional<Word> text = open_(command.words[at].text());
-  if (text) called_ += text->text().size();
+  // One that calls itself does what it does, with other arguments.
+  const bool is_own = text && (text->span().file == file.file || std::ranges::count(calling_, text->span().file) > 0);
+  if (!text || is_own) return std::nullopt;
+  called_ += text->text().size();
   return text;
 }
 
@@ -299,8 +312,11 @@ void CommandReader::ReadCalled(const ShellCommand& command, size_t at, std::vect
   if (at + 1 >= command.words.size()) return;
   std::vector<Word> arguments(command.words.begin() + static_cast<std::ptrdiff_t>(at) + 1, command.words.end());
   const bool is_told = std::ranges::any_of(arguments, [](const Word& word) { return word.IsKnown(); });
-  const std::optional<Word> text = is_told ? Called(command, at) : std::nullopt;
-  if (text) ReadNested(*text, command, std::move(outer), is_remote, depth, file, std::move(arguments));
+  const std::optional<Word> text = is_told ? Called(command, at, file) : std::nullopt;
+  if (!text) return;
+  calling_.push_back(text->span().file);
+  ReadNested(*text, command, std::move(outer), is_remote, depth, file, std::move(arguments));
+  calling_.pop_back();
 }
 
 // `sbatch --nodes=2 <<EOF`: options of the command count more than the lines `#SBATCH` of the text.
@@ -347,7 +363,8 @@ void CommandReader::ReadScript(ShellInput input, bool is_file, LaunchFile& file)
   file.settings.insert(file.settings.end(), script.exports.begin(), script.exports.end());
   file.syntax.statements.insert(file.syntax.statements.end(), script.statements.begin(), script.statements.end());
   file.syntax.comments.insert(file.syntax.comments.end(), script.comments.begin(), script.comments.end());
-  if (is_file) file.problems.insert(file.problems.end(), script.problems.begin(), script.problems.end());
+  const bool is_whole = is_file || file.kind == launch::FileKind::Make;
+  if (is_whole) file.problems.insert(file.problems.end(), script.problems.begin(), script.problems.end());
 }
 
 namespace {

@@ -30,7 +30,7 @@ class CommandReader {
                   launch::LaunchFile& file, std::vector<Word> arguments = {}) const;
   // `bash train.sh 8`, where the script is one of the project.
   void ReadCalled(const ShellCommand& command, size_t at, std::vector<launch::Layer> outer, bool is_remote, int depth, launch::LaunchFile& file) const;
-  std::optional<Word> Called(const ShellCommand& command, size_t at) const;
+  std::optional<Word> Called(const ShellCommand& command, size_t at, const launch::LaunchFile& file) const;
   void ReadBatch(const Word& text, const ShellCommand& command, const launch::Layer& batch, int depth, launch::LaunchFile& file,
                  std::vector<Word> arguments = {}) const;
   void Add(const ShellCommand& command, std::vector<launch::Layer> layers, size_t rest, bool is_remote, launch::LaunchFile& file) const;
@@ -42,6 +42,7 @@ class CommandReader {
   const launch::LauncherTables& tables_;
   std::function<std::optional<Word>(const std::string&)> open_;
   ShellTrees* trees_ = nullptr;
+  mutable std::vector<source::FileId> calling_;  // scripts that are being read because one called another
   mutable size_t called_ = 0;  // bytes of scripts that were read for the arguments they are given
 };
 

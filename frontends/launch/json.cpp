@@ -186,4 +186,9 @@ ConfigText ReadJson(const source::SourceFile& file, source::FileId id) {
   return out;
 }
 
+bool IsListOfTexts(const std::string& json) {
+  const nlohmann::json list = nlohmann::json::parse(json, nullptr, false);
+  return list.is_array() && std::ranges::all_of(list, [](const nlohmann::json& one) { return one.is_string(); });
+}
+
 }  // namespace allranks::launch_files

@@ -7,6 +7,7 @@
 
 #include "frontends/launch/built_lists.h"
 #include "frontends/launch/commands.h"
+#include "frontends/launch/python_background.h"
 #include "frontends/launch/python_environment.h"
 #include "frontends/launch/read.h"
 #include "frontends/launch/templates.h"
@@ -19,19 +20,22 @@ using ir::ExprKind;
 using launch::LaunchFile;
 using launch::Piece;
 
+constexpr std::string_view kInBackground = "subprocess.Popen";
 constexpr std::array<std::string_view, 7> kStarters = {"subprocess.run", "subprocess.Popen", "subprocess.call", "subprocess.check_call",
                                                        "subprocess.check_output", "os.system", "os.popen"};
 // These run a command in place of the program: with a list of words behind the name of the program, or with the words one by one.
 // Those that end in `e` have an environment behind the words.
 constexpr std::string_view kReplacer = "os.execv";
 constexpr std::string_view kReplacerByWords = "os.execl";
+// `wait` in the text of one call.
+constexpr uint32_t kMostSectionsOfCall = 1000;
 // Lists in lists, sums of sums.
 constexpr int kDeepestCall = 16;
 
 class CallReader {
  public:
   explicit CallReader(const PythonInput& input)
-      : in_(input), module_(input.module), commands_(input.tables, [](const std::string&) { return std::nullopt; }) {
+      : in_(input), module_(input.module), background_(input.module, input.names), commands_(input.tables, [](const std::string&) { return std::nullopt; }) {
     file_.file = module_.file;
     file_.path = in_.path;
     file_.kind = launch::FileKind::Python;
@@ -95,6 +99,24 @@ class CallReader {
     if (call.kind != ExprKind::Call || ir::ArgCount(module_, call) == 0) return;
     const std::string callee = CalleeOf(call);
     if (callee.empty()) return;
+    const size_t before = file_.jobs.size();
+    ReadCall(id, callee);
+    PlaceJobs(before, id, callee == kInBackground && background_.GoesOn(id));
+  }
+
+  // Where the jobs of a call stand among those of the program.
+  void PlaceJobs(size_t before, ExprId call, bool in_background) {
+    const uint32_t first = before == 0 ? 0 : file_.jobs[before - 1].order + 1;
+    for (size_t i = before; i < file_.jobs.size(); ++i) {
+      launch::Job& job = file_.jobs[i];
+      job.order += first;
+      job.section += background_.SectionOf(call) * kMostSectionsOfCall;
+      job.in_background = job.in_background || in_background;
+    }
+  }
+
+  void ReadCall(ExprId id, const std::string& callee) {
+    const ir::Expr& call = module_[id];
     const bool replaces = callee.starts_with(kReplacer);
     if (callee.starts_with(kReplacerByWords)) return callee.ends_with('e') ? void() : ReadWords(id);
     if (!replaces && std::ranges::count(kStarters, callee) == 0) return;
@@ -168,7 +190,6 @@ class CallReader {
     ShellCommand command{.words = {}, .environment = settings_, .span = span, .input = {}, .arms = {}};
     AddWords(list, 0, command.words);
     if (grows) command.words.push_back(Unknown(list));
-    // What a program does to run at the same time is not followed.
     if (!command.words.empty()) commands_.ReadWords(std::move(command), file_);
   }
   void AddWords(ExprId id, int depth, std::vector<Word>& words) const {
@@ -260,6 +281,7 @@ class CallReader {
 
   const PythonInput& in_;
   const ir::Module& module_;
+  PythonBackground background_;
   CommandReader commands_;
   std::map<std::string_view, std::string> imported_;
   std::map<std::string_view, ExprId> assigned_;  // none: more than once

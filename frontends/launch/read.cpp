@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
+#include <map>
 #include <utility>
 
 #include "analyzer/base/lowered.h"
@@ -83,9 +85,10 @@ class FileReader {
   }
   size_t EndOfLine(size_t at) const { return std::min(in_.text.text.find('\n', at), in_.text.text.size()); }
 
-  // Recipes: the lines behind a tab. `$(X)` and `${X}` are Make's and unknown, `$$` is the shell's dollar.
+  // Recipes: the lines behind a tab. `$(X)` and `${X}` are Make's, `$$` is the shell's dollar.
   void ReadMakefile() {
     const std::string& text = in_.text.text;
+    for (size_t at = 0; at < text.size(); at = EndOfLine(at) + 1) NoteMakeVariable(at, EndOfLine(at));
     Word recipe;
     for (size_t at = 0; at < text.size();) {
       const size_t end = EndOfLine(at);
@@ -100,6 +103,30 @@ class FileReader {
     }
     if (!recipe.empty()) commands_.ReadScript(recipe, false, file_);
   }
+  // `N = 2`, `N ?= 2`: whoever calls Make may give another value. One that is assigned twice or is made of others is not known.
+  void NoteMakeVariable(size_t begin, size_t end) {
+    constexpr std::string_view kExport = "export ";
+    const std::string& text = in_.text.text;
+    if (text.compare(begin, kExport.size(), kExport) == 0) begin += kExport.size();
+    size_t name_end = begin;
+    while (name_end < end && (std::isalnum(static_cast<unsigned char>(text[name_end])) != 0 || text[name_end] == '_')) ++name_end;
+    size_t equals = std::min(text.find_first_not_of(" \t", name_end), end);
+    const bool is_plain = equals < end && text[equals] != '+';
+    while (equals < end && (text[equals] == ':' || text[equals] == '?' || text[equals] == '+')) ++equals;
+    if (name_end == begin || equals >= end || text[equals] != '=') return;
+    const size_t first = std::min(text.find_first_not_of(" \t", equals + 1), end);
+    size_t last = std::min(text.find('#', first), end);
+    while (last > first && (text[last - 1] == ' ' || text[last - 1] == '\t' || text[last - 1] == '\r')) --last;
+    Piece value{.text = text.substr(first, last - first), .origin = Text(first, last).span(), .sureness = launch::Sureness::Default};
+    const bool is_known = is_plain && value.text.find_first_of("$\\") == std::string::npos;
+    const auto [variable, is_new] = make_variables_.try_emplace(text.substr(begin, name_end - begin), is_known ? std::optional(value) : std::nullopt);
+    if (!is_new) variable->second.reset();
+  }
+  Word MakeVariable(size_t begin, size_t end) const {
+    const bool is_long = end - begin > 3;
+    const auto known = make_variables_.find(is_long ? in_.text.text.substr(begin + 2, end - begin - 3) : in_.text.text.substr(begin + 1, 1));
+    return known != make_variables_.end() && known->second ? Word(*known->second) : Unknown(Text(begin, end).span());
+  }
   void AddMakeText(size_t begin, size_t end, Word& recipe) const {
     const std::string& text = in_.text.text;
     size_t from = begin;
@@ -112,7 +139,7 @@ class FileReader {
       } else {
         const size_t close = next == '(' ? text.find(')', at) : next == '{' ? text.find('}', at) : at + 1;
         from = close == std::string::npos || close >= end ? end : close + 1;
-        recipe.Append(Unknown(Text(at, from).span()));
+        recipe.Append(MakeVariable(at, from));
       }
       at = from > at ? from - (next == '$' ? 0 : 1) : at;
     }
@@ -141,9 +168,20 @@ class FileReader {
     if (verb == "env") return ReadEnvironment(Text(begin, end), input);
     if (verb != "run" && verb != "cmd" && verb != "entrypoint") return;
     const size_t bracket = in_.text.text.find_first_not_of(' ', begin);
-    if (bracket < end && in_.text.text[bracket] == '[') return ReadExecForm(verb, bracket + 1, end, input);
+    const size_t first = in_.text.text.find_first_not_of(" \t\\\r\n", std::min(bracket, in_.text.text.size() - 1) + 1);
+    const bool is_list = bracket < end && first < end && in_.text.text[bracket] == '[' && (in_.text.text[first] == '"' || in_.text.text[first] == '\'');
+    if (is_list && IsListOfTexts(WithoutContinuations(bracket, end))) return ReadExecForm(verb, bracket + 1, end, input);
+    if (is_list) {
+      file_.problems.push_back({"this list is no JSON: Docker hands the line to a shell as it stands", Text(bracket, bracket + 1).span()});
+      return;
+    }
     input.text = Text(begin, end);
     commands_.ReadScript(input, false, file_);
+  }
+  std::string WithoutContinuations(size_t begin, size_t end) const {
+    std::string text = in_.text.text.substr(begin, end - begin);
+    for (size_t at = text.find("\\\n"); at != std::string::npos; at = text.find("\\\n", at)) text.erase(at, 2);
+    return text;
   }
   // `ENV NAME=VALUE OTHER=VALUE`, or `ENV NAME VALUE` of old.
   void ReadEnvironment(const Word& line, ShellInput& input) {
@@ -401,6 +439,7 @@ class FileReader {
 
   const ReadInput& in_;
   CommandReader commands_;
+  std::map<std::string, std::optional<Piece>> make_variables_;  // nothing: not known
   std::optional<ShellCommand> entrypoint_;  // in exec form, of the stage of a Dockerfile that is being read
   LaunchFile file_;
 };
@@ -454,6 +493,26 @@ std::span<const std::string> ConfigWords() {
                                                  "compute_environment", "use_distributed_sampler", "replace_sampler_ddp",
                                                  "transformer_layer_cls_to_wrap", "backward_prefetch", "min_num_params"};
   return words;
+}
+
+bool NotebookStartsAnything(std::string_view json) {
+  // As much of a line, and of those that it goes on in, as holds the launcher. Most such lines install packages.
+  constexpr size_t kReach = 600;
+  constexpr std::string_view kGoesOn = "\\\\\\n";
+  constexpr std::array<std::string_view, 3> kInstallers = {"pip", "conda", "apt"};
+  const auto names = [](std::string_view text, const std::string& word) { return text.find(word) != std::string_view::npos; };
+  for (size_t mark = json.find('!'); mark != std::string_view::npos; mark = json.find('!', mark + 1)) {
+    const size_t before = json.find_last_not_of(' ', mark - (mark > 0 ? 1 : 0));
+    if (mark == 0 || before == std::string_view::npos || json[before] != '"') continue;
+    std::string_view line = json.substr(mark + 1, kReach);
+    line.remove_prefix(std::min(line.find_first_not_of(' '), line.size()));
+    if (std::ranges::any_of(kInstallers, [&](std::string_view installer) { return line.starts_with(installer); })) continue;
+    const std::string_view first = line.substr(0, line.find('"'));
+    if (!first.ends_with(kGoesOn)) line = first;
+    if (std::ranges::any_of(CommandWords(), [&](const std::string& word) { return names(line, word); }) ||
+        std::ranges::any_of(StartWords(), [&](const std::string& word) { return names(line, word); })) return true;
+  }
+  return false;
 }
 
 bool MayHoldCommands(std::string_view yaml) {

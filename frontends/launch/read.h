@@ -26,6 +26,8 @@ std::span<const std::string> CommandWords();
 std::span<const std::string> StartWords();
 // One of these stands in each configuration that is read.
 std::span<const std::string> ConfigWords();
+// Whether a notebook, as it is saved, has a line that begins with `!` and starts anything.
+bool NotebookStartsAnything(std::string_view json);
 // Whether a text of YAML has a key below which commands are read.
 bool MayHoldCommands(std::string_view yaml);
 

@@ -53,6 +53,34 @@ std::optional<uint32_t> UnclosedQuote(std::string_view text) {
   return quote == '\0' ? std::nullopt : std::optional(opened);
 }
 
+// The first `$(` or `{` that nothing closes. Quotes inside quotes and patterns of `case` close too much rather than too little.
+std::optional<uint32_t> UnclosedBracket(std::string_view text) {
+  std::vector<uint32_t> open;
+  char quote = '\0';
+  const auto is_blank = [&](size_t at) { return at >= text.size() || text[at] == ' ' || text[at] == '\t' || text[at] == '\n' || text[at] == '\r' || text[at] == ';'; };
+  for (uint32_t at = 0; at < text.size(); ++at) {
+    const char c = text[at];
+    const bool begins_word = at == 0 || is_blank(at - 1) || text[at - 1] == ')';
+    if (quote == '\0' && c == '#' && begins_word) {
+      while (at < text.size() && text[at] != '\n') ++at;
+    } else if (c == '\\' && quote != '\'') {
+      ++at;
+    } else if (quote == '\'' || c == '\'') {
+      quote = c != '\'' || quote == '"' ? quote : quote == '\'' ? '\0' : '\'';
+    } else if (c == '"') {
+      quote = quote == '"' ? '\0' : '"';
+    } else if ((c == '$' && at + 1 < text.size() && text[at + 1] == '(') || (c == '{' && quote == '\0' && begins_word && is_blank(at + 1))) {
+      open.push_back(at);
+      at += c == '$' ? 1 : 0;
+    } else if (!open.empty() && (c == ')' ? text[open.back()] == '$' : c == '}' && quote == '\0' && begins_word && text[open.back()] == '{')) {
+      open.pop_back();
+    } else if (c == '(' && quote == '\0' && !open.empty() && text[open.back()] == '$') {
+      open.push_back(open.back());
+    }
+  }
+  return open.empty() ? std::nullopt : std::optional(open.front());
+}
+
 class ShellReader {
  public:
   explicit ShellReader(const ShellInput& input)
@@ -68,6 +96,8 @@ class ShellReader {
     if (!input_.path.empty()) SetOwnPath();
     if (!input_.arguments.empty()) SetArguments(input_.arguments, input_.arguments[0].span());
     VisitAll(tree_.root(), 0);
+    // An error may stand in a value, which is not walked.
+    if (out_.problems.empty() && ts_node_has_error(tree_.root())) NoteBracket();
     // Functions that nobody calls here may be called by whoever sources the file.
     for (const auto& [name, body] : functions_) {
       if (called_.contains(name)) continue;
@@ -134,7 +164,7 @@ class ShellReader {
   }
 
   // The grammar does not know all that shells read, so an error of its alone says little. A quote that nobody closes is one
-  // for every shell, and so is an `if` without its `fi`.
+  // for every shell, and so are an `if` without its `fi` and a bracket that nothing closes.
   void NoteError(TSNode node) {
     if (!out_.problems.empty()) return;
     const bool is_open = ts_node_is_missing(node) && IsOneOf(TypeOf(node), {"fi", "done", "esac"});
@@ -145,6 +175,12 @@ class ShellReader {
     }
     const std::optional<uint32_t> quote = UnclosedQuote(text_.text());
     if (quote) out_.problems.push_back({"this quote is not closed", text_.Between(*quote, *quote + 1).span()});
+    if (!quote) NoteBracket();
+  }
+
+  void NoteBracket() {
+    const std::optional<uint32_t> bracket = UnclosedBracket(text_.text());
+    if (bracket) out_.problems.push_back({"this is not closed", text_.Between(*bracket, *bracket + 1).span()});
   }
 
   void VisitComment(TSNode node) {
@@ -328,7 +364,22 @@ class ShellReader {
     }
     const bool is_once = values.size() == 1 && values[0].IsKnown();
     if (is_once) memory_.Set(name, {.words = values, .span = values[0].span()});
+    const bool is_inner = is_repeated_;
+    if (!is_once && !is_inner && IsCounted(node, values)) {
+      loop_variable_ = name;
+      rounds_ = static_cast<uint32_t>(values.size());
+    } else if (!is_once) {
+      rounds_ = 0;
+    }
     VisitLoop(node, depth, name, is_once);
+    if (!is_once) rounds_ = 0;
+  }
+  // What the shell puts in for a pattern is not known, and neither is how often a loop runs that may end early.
+  bool IsCounted(TSNode node, const std::vector<Word>& values) const {
+    const auto is_plain = [](const Word& value) { return value.IsKnown() && value.text().find_first_of("*?[{~") == std::string::npos; };
+    const std::string_view body = expansion_.TextOf(node);
+    const bool may_end = body.find("break") != std::string_view::npos || body.find("continue") != std::string_view::npos;
+    return !may_end && values.size() > 1 && std::ranges::all_of(values, is_plain);
   }
 
   // One round stands for all: what the body assigns is unknown when it begins.
@@ -344,6 +395,7 @@ class ShellReader {
       }
     }
     const bool before = is_repeated_;
+    if (before) rounds_ = 0;
     is_repeated_ = is_repeated_ || !is_once;
     for (const TSNode child : ChildrenOf(node)) {
       if (TypeOf(child) == "do_group" || TypeOf(child) == "compound_statement") VisitAll(child, depth);
@@ -456,6 +508,8 @@ class ShellReader {
     command.environment.insert(command.environment.end(), prefix.begin(), prefix.end());
     command.in_background = in_background_;
     command.is_repeated = is_repeated_;
+    command.loop_variable = loop_variable_;
+    command.rounds = rounds_;
     command.section = section_;
     command.order = static_cast<uint32_t>(out_.commands.size());
     command.shell = input_.shell;
@@ -598,6 +652,8 @@ class ShellReader {
   int call_depth_ = 0;
   bool in_background_ = false;
   bool is_repeated_ = false;
+  std::string loop_variable_;
+  uint32_t rounds_ = 0;
   bool has_command_ = false;
   bool exports_all_ = false;
 };

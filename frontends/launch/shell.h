@@ -50,6 +50,8 @@ struct ShellCommand {
   std::optional<Word> input;   // of a here-document
   bool in_background = false;
   bool is_repeated = false;
+  std::string loop_variable;   // of the loop that it stands in, where that is one alone and can be counted
+  uint32_t rounds = 0;         // of it; 0: not known
   uint32_t section = 0;
   uint32_t order = 0;
   uint8_t shell = 0;

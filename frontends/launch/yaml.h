@@ -17,6 +17,8 @@ struct ConfigText {
 ConfigText ReadYaml(const source::SourceFile& file, source::FileId id);
 // JSON with the places of its values. Comments are refused, as Python's `json` refuses them.
 ConfigText ReadJson(const source::SourceFile& file, source::FileId id);
+// `["torchrun", "train.py"]`
+bool IsListOfTexts(const std::string& json);
 ConfigText ReadToml(const source::SourceFile& file, source::FileId id);
 
 // One statement a member of a map, for suppressions.

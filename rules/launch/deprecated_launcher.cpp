@@ -44,6 +44,15 @@ bool HasNoOther(const LaunchContext& context, const LaunchFile& file) {
   return newest && other->since && *newest < *other->since;
 }
 
+// PyTorch 2.0 hands the argument over by its new name.
+bool RefusesRank(const LaunchContext& context, const LaunchFile& file, const Job& job, const Layer& layer) {
+  constexpr launch::Version kRenamed{2, 0};
+  const objects::ScriptOptions* script = context.ScriptOf(job);
+  const std::optional<launch::Version> newest = context.launches.pins.NewestFor(file.path);
+  if (script == nullptr || !script->is_known || layer.Find("use_env") != nullptr || (newest && *newest < kRenamed)) return false;
+  return script->Takes("--local_rank") && !script->Takes("--local-rank");
+}
+
 void CheckDeprecatedLauncher(const LaunchContext& context, FindingSink& sink) {
   for (const LaunchFile& file : context.launches.files) {
     if (HasNoOther(context, file)) continue;
@@ -54,6 +63,11 @@ void CheckDeprecatedLauncher(const LaunchContext& context, FindingSink& sink) {
                                       {"`torch.distributed.launch` is deprecated: it hands `--local-rank` to the script since "
                                        "PyTorch 2.0, `--local_rank` before, and nothing with `--use_env`",
                                        {}});
+      if (RefusesRank(context, file, job, *layer)) {
+        finding.severity = Severity::Error;
+        finding.message = {"`torch.distributed.launch` hands `--local-rank` to `{}`, which takes `--local_rank` alone: since PyTorch 2.0 its parser refuses it",
+                           {job.script.Shown()}};
+      }
       finding.help = {"start it with `torchrun`, and read `LOCAL_RANK` from the environment in the script", {}};
       if (std::optional<findings::Fix> fix = FixOf(context, *layer)) finding.fixes.push_back(std::move(*fix));
       sink.push_back(std::move(finding));
@@ -75,7 +89,7 @@ extern const Rule DeprecatedLauncher = {
 ## What it finds
 
 `python -m torch.distributed.launch` in scripts, Makefiles, Dockerfiles, workflows and fenced blocks
-of documents.
+of documents. It is an error where the parser of the script takes `--local_rank` and not `--local-rank`.
 
 ## Why it hurts
 

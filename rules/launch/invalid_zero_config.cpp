@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <array>
+#include <map>
 
 #include "analyzer/knowledge/spelling.h"
 #include "rules/launch/job_facts.h"
@@ -175,7 +176,8 @@ class ConfigCheck {
       const launch::KeyEntry* entry = table_.Find("zero_optimization." + tree_[child].key);
       const bool is_of_others = entry != nullptr && !entry->stages.empty() && std::ranges::count(entry->stages, *stage) == 0;
       // What is off would change nothing.
-      if (is_of_others && tree_.Boolean(child) != false) unread.push_back(child);
+      const bool is_off = tree_.Boolean(child) == false || (is_of_others && !entry->off.empty() && tree_[child].text == entry->off);
+      if (is_of_others && !is_off) unread.push_back(child);
     }
     if (unread.empty()) return;
     const ConfigNode& first = tree_[unread[0]];
@@ -192,6 +194,21 @@ class ConfigCheck {
   ConfigId root_;
   FindingSink& sink_;
 };
+
+// DeepSpeed refuses a key that a map has twice; the Trainer of transformers reads the file itself, and takes the last one.
+void CheckTwice(const launch::ConfigTree& tree, FindingSink& sink) {
+  for (uint32_t i = 0; i < tree.size(); ++i) {
+    if (tree[ConfigId{i}].kind != ConfigKind::Map) continue;
+    std::map<std::string_view, ConfigId> seen;
+    for (const ConfigId child : tree[ConfigId{i}].children) {
+      const auto [first, is_new] = seen.try_emplace(tree[child].key, child);
+      if (is_new) continue;
+      sink.push_back(LaunchFinding(kAR703, Severity::Error, Confidence::Likely, tree[child].key_span,
+                                   {"`{}` stands here twice: DeepSpeed refuses the file, and other readers take the last one", {tree[child].key}}));
+      AddNote(sink.back(), tree[first->second].key_span, {"the first one", {}});
+    }
+  }
+}
 
 // Whether a map is a configuration of DeepSpeed: it has a section that nobody else has.
 bool IsDeepSpeed(const launch::ConfigTree& tree, ConfigId map, const launch::ConfigTable& table) {
@@ -215,7 +232,10 @@ void CheckInvalidZeroConfig(const LaunchContext& context, FindingSink& sink) {
   if (table == nullptr) return;
   for (const LaunchFile& file : context.launches.files) {
     if (file.kind != launch::FileKind::Json && file.kind != launch::FileKind::Yaml) continue;
-    if (IsDeepSpeed(file.tree, file.tree.root(), *table)) ConfigCheck(*table, file.tree, file.tree.root(), sink).Run();
+    if (IsDeepSpeed(file.tree, file.tree.root(), *table)) {
+      ConfigCheck(*table, file.tree, file.tree.root(), sink).Run();
+      if (file.kind == launch::FileKind::Json) CheckTwice(file.tree, sink);
+    }
     CheckSection(file.tree, sink);
   }
   CheckBatchOfJobs(context, sink);
@@ -260,7 +280,7 @@ In the JSON or YAML of a DeepSpeed configuration, in a dict that a program hands
 to `TrainingArguments`, and in the `deepspeed_config` of a configuration of Accelerate: offloading of
 parameters below stage 3 and of the optimizer at stage 0. In all but the last also `fp16` and `bf16` both on,
 a `train_batch_size` that no number of ranks gives, keys that DeepSpeed does not have, deprecated keys, values
-of the wrong type, and keys that only another stage of ZeRO reads.
+of the wrong type, keys that a map of JSON has twice, and keys that only another stage of ZeRO reads.
 
 Where a command names the file and says how many ranks it starts, also a `train_batch_size` that these ranks
 do not give.

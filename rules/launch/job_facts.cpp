@@ -20,14 +20,9 @@ std::string_view Between(const Option& option) {
   return option.name.starts_with("-") ? " " : ": ";
 }
 
-Said SaidIn(const Option& option) {
-  return {.value = option.value.Number(), .span = option.word.span(), .sureness = option.value.sureness(),
-          .text = "`" + option.name + std::string(Between(option)) + option.value.Shown() + "`"};
-}
-
 // `gpu:8`, `gpu:a100:8`, `8`, `a100:8`.
 Said DevicesIn(const Option& option) {
-  Said said = SaidIn(option);
+  Said said = SaidOf(option);
   const std::string& text = option.value.text();
   if (option.means == "resources" && !text.starts_with("gpu:")) return {};
   if (text.find_first_of(",{") != std::string::npos) return {};
@@ -79,9 +74,20 @@ const Layer* AgentOf(const Job& job) {
   return nullptr;
 }
 
+Said SaidOf(const Option& option) {
+  return {.value = option.value.Number(), .span = option.word.span(), .sureness = option.value.sureness(),
+          .text = "`" + option.name + std::string(Between(option)) + option.value.Shown() + "`"};
+}
+
+bool IsOnOneHostOfLoop(const Job& job) {
+  const Layer* step = job.Find("srun");
+  const Option* host = step == nullptr ? nullptr : step->Find("hosts");
+  return job.is_repeated && (job.is_remote || (host != nullptr && !host->value.IsKnown()));
+}
+
 Said SaidBy(const Layer& layer, std::string_view means) {
   const Option* option = layer.Find(means);
-  return option == nullptr ? Said() : SaidIn(*option);
+  return option == nullptr ? Said() : SaidOf(*option);
 }
 
 // Options of torchrun have variables.
@@ -137,7 +143,7 @@ Said NodesOf(const Job& job) {
     const Said step = NodesOfStep(job);
     if (step.value) return step;
     return {.value = job.has_cluster || agent->launcher->name == "accelerate" ? std::nullopt : std::optional<int64_t>(1), .span = agent->span,
-            .sureness = Sureness::Default, .text = "one node"};
+            .sureness = Sureness::Default, .text = "one node", .is_implied = true};
   }
   return NodesOfStep(job);
 }

@@ -25,6 +25,7 @@ struct Said {
   source::Span span;
   Sureness sureness = Sureness::Unknown;
   std::string text;          // "`--nnodes=2`"
+  bool is_implied = false;   // nobody says it: what the launcher does then
 
   bool IsMoreThan(int64_t limit) const { return value && *value > limit; }
 };
@@ -32,6 +33,7 @@ struct Said {
 // The layer that starts the processes of a node: torchrun, accelerate, deepspeed; nullptr: none does.
 const Layer* AgentOf(const Job& job);
 
+Said SaidOf(const Option& option);
 Said SaidBy(const Layer& layer, std::string_view means);
 Said SaidInEnvironment(const Job& job, std::string_view name);
 // Of the scheduler's step that a command is started by; without one, of nothing.
@@ -39,6 +41,8 @@ Said NodesOfStep(const Job& job);
 Said TasksPerNodeOfStep(const Job& job);
 // GPUs that a node of the allocation has, by `--gres` or `--gpus-per-node`.
 Said DevicesOfNode(const Job& job);
+// Whether each round of a loop starts it on another host: `ssh $host`, `srun -w $host`.
+bool IsOnOneHostOfLoop(const Job& job);
 // The nodes of a job as its own launcher, or else the scheduler, says.
 Said NodesOf(const Job& job);
 // Processes that the agent starts on a node.

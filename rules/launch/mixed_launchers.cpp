@@ -78,6 +78,16 @@ void CheckModes(const Layer& agent, FindingSink& sink) {
   }
 }
 
+// Accelerate and DeepSpeed end with `FileNotFoundError`, or with the same in other words.
+void CheckConfig(const LaunchFile& file, const Job& job, const Layer& agent, FindingSink& sink) {
+  const bool is_page = file.kind == launch::FileKind::Markdown || file.kind == launch::FileKind::Notebook;
+  if (job.missing_config.empty() || (is_page && job.nearest_config.empty())) return;
+  Finding finding = LaunchFinding(kAR904, Severity::Error, job.nearest_config.empty() ? Confidence::Possible : Confidence::Likely, job.missing_config.span(),
+                                  {"no file of the project is called `{}`, which `{}` is to take its configuration from{}",
+                                   {job.missing_config.text(), agent.launcher->name, job.nearest_config.empty() ? "" : "; did you mean `" + job.nearest_config + "`?"}});
+  sink.push_back(std::move(finding));
+}
+
 void CheckMixedLaunchers(const LaunchContext& context, FindingSink& sink) {
   for (const LaunchFile& file : context.launches.files) {
     for (const Job& job : file.jobs) {
@@ -87,6 +97,7 @@ void CheckMixedLaunchers(const LaunchContext& context, FindingSink& sink) {
       CheckSpawn(context, job, *agent, sink);
       CheckFilters(*agent, sink);
       CheckModes(*agent, sink);
+      CheckConfig(file, job, *agent, sink);
     }
   }
 }
@@ -108,6 +119,7 @@ extern const Rule MixedLaunchers = {
 * The same around a script that starts its ranks itself, by `torch.multiprocessing.spawn`, and never
   asks the environment for a rank.
 * `deepspeed --include` or `--exclude` beside `--num_gpus` or `--num_nodes`.
+* `accelerate launch --config_file` or `--deepspeed_config_file` with a file that is not there.
 * `accelerate launch` with two of `--multi_gpu`, `--cpu`, `--use_deepspeed`, `--use_fsdp`.
 
 ## Why it hurts
@@ -131,6 +143,10 @@ deepspeed --num_gpus=8 train.py
 ## When it is silent
 
 * `srun` or `mpirun` around a launcher, one a node.
+* `accelerate launch` without a configuration: it takes all GPUs, and DeepSpeed with its defaults.
+* `deepspeed --hostfile` beside `--num_gpus`, which takes so many GPUs of each host.
+* A configuration that is not there, in a script that fetches or writes files. Where no file beside it has a name like
+  it, the finding is *possible*.
 
 ## Fix
 

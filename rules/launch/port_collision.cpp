@@ -147,9 +147,9 @@ extern const Rule PortCollision = {
     .explanation = R"md(
 ## What it finds
 
-Two jobs of a script of which one runs in the background (`&`) while the other starts, and which
-meet at the same port: one that is written, also in `--rdzv_endpoint=localhost:29400`, or the default
-29500; the same in a loop. And two such jobs that share a GPU, by `CUDA_VISIBLE_DEVICES`, `--gpu_ids` or
+Two jobs of a script or program of which one runs in the background (`&`, `tmux new -d`, `screen -dm`,
+`subprocess.Popen`) while the other starts, and which meet at the same port: one that is written, also in
+`--rdzv_endpoint=localhost:29400`, or the default 29500; the same in a loop. And two such jobs that share a GPU, by `CUDA_VISIBLE_DEVICES`, `--gpu_ids` or
 `--include=localhost:0,1`.
 
 ## Why it hurts
@@ -175,7 +175,7 @@ wait
 
 ## When it is silent
 
-* A `wait` stands between them, or they are in different arms of an `if`.
+* A `wait` (of Python: `wait`, `communicate`) stands between them, or they are in different arms of an `if`.
 * They run on other machines: `ssh`, `srun`; or they are nodes of one job, with `--node_rank`.
 * `--standalone`, a port that is not known, a port of 0, an endpoint beside `--rdzv_id`.
 

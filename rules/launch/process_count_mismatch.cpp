@@ -16,16 +16,19 @@ std::string Gpus(int64_t count) { return std::to_string(count) + (count == 1 ? "
 
 class JobCheck {
  public:
-  JobCheck(const Job& job, const Layer& agent, FindingSink& sink)
-      : job_(job), agent_(agent), sink_(sink), processes_(ProcessesPerNode(job)) {}
+  JobCheck(const LaunchFile& file, const Job& job, const objects::ScriptOptions* script, const Layer& agent, FindingSink& sink)
+      : file_(file), job_(job), script_(script), agent_(agent), sink_(sink), processes_(ProcessesPerNode(job)) {}
 
   void Run() {
     if (agent_.Find("cpu") != nullptr) return;
     CheckTasks();
     CheckNodes();
+    CheckRounds();
     if (agent_.launcher->name == "deepspeed") return CheckIgnored();
-    CheckVisible();
-    CheckAllocation();
+    // Ranks that do not use NCCL may share a GPU, or need none.
+    const bool may_share = script_ != nullptr && script_->has_no_nccl;
+    if (!may_share) CheckVisible();
+    if (!may_share) CheckAllocation();
     CheckMachines();
     CheckReplicas();
   }
@@ -109,6 +112,20 @@ class JobCheck {
     sink_.back().witness = OfNodes(*step.value, 1, *nodes.value, EffectOf(*step.value, *nodes.value));
   }
 
+  // `for i in 0 1; do ssh node$i torchrun --nnodes=3 --node_rank=$i ... &`, and no other command starts a node.
+  void CheckRounds() {
+    const Said nodes = SaidBy(agent_, "nodes");
+    const Option* rank = agent_.Find("node_rank");
+    if (job_.rounds == 0 || !IsOnOneHostOfLoop(job_) || !job_.arms.empty() || rank == nullptr || rank->value.Variable() != job_.loop_variable) return;
+    if (!nodes.IsMoreThan(1) || nodes.sureness != Sureness::Written || nodes.value == job_.rounds) return;
+    const auto agents = std::ranges::count_if(file_.jobs, [](const Job& other) { return AgentOf(other) != nullptr; });
+    if (agents != 1) return;
+    const std::string rounds = std::to_string(job_.rounds);
+    Report(Severity::Error, Confidence::Likely, nodes.span, rank->word.span(), {"one of {} rounds", {rounds}},
+           {"{} nodes are to meet, and the loop starts {}", {std::to_string(*nodes.value), rounds}});
+    sink_.back().witness = OfNodes(job_.rounds, 1, *nodes.value, EffectOf(job_.rounds, *nodes.value));
+  }
+
   // DeepSpeed's launcher counts GPUs itself: `--num_gpus` and `--include` make it forget CUDA_VISIBLE_DEVICES.
   void CheckIgnored() {
     const std::optional<Devices> visible = VisibleDevices(job_);
@@ -160,11 +177,27 @@ class JobCheck {
     if (started) sink_.back().witness = OfNodes(*started, 1, *nodes.value, EffectOf(*started, *nodes.value));
   }
 
+  const LaunchFile& file_;
   const Job& job_;
+  const objects::ScriptOptions* script_;
   const Layer& agent_;
   FindingSink& sink_;
   Said processes_;
 };
+
+// `srun python train.py`: each task is a rank with a GPU of its own, as the program says by the backend of its group.
+void CheckTasksOfProgram(const LaunchContext& context, const Job& job, FindingSink& sink) {
+  const objects::ScriptOptions* script = context.ScriptOf(job);
+  if (job.Find("srun") == nullptr || script == nullptr || !script->communicates_on_gpus) return;
+  const Said tasks = TasksPerNodeOfStep(job);
+  const Said devices = DevicesOfNode(job);
+  if (!tasks.value || !devices.value || *devices.value <= 0 || *tasks.value <= *devices.value || job.Env("CUDA_VISIBLE_DEVICES") != nullptr) return;
+  Finding finding = LaunchFinding(kAR907, Severity::Error, std::min(ConfidenceOf(tasks, devices), Confidence::Likely), tasks.span,
+                                  {"{} a node, and {} asks for {}", {Processes(*tasks.value), devices.text, Gpus(*devices.value)}});
+  AddNote(finding, devices.span, {"all that a node of the job gets", {}});
+  finding.witness = DeviceWitness(std::max<int64_t>(NodesOf(job).value.value_or(1), 1), *tasks.value, *devices.value);
+  sink.push_back(std::move(finding));
+}
 
 // `mpirun -np 8 -H a:4,b:2`: fewer slots than processes.
 void CheckSlots(const Job& job, FindingSink& sink) {
@@ -234,7 +267,8 @@ void CheckProcessCountMismatch(const LaunchContext& context, FindingSink& sink) 
     CheckAccelerateConfig(file, sink);
     for (const Job& job : file.jobs) {
       CheckSlots(job, sink);
-      if (const Layer* agent = AgentOf(job)) JobCheck(job, *agent, sink).Run();
+      if (const Layer* agent = AgentOf(job)) JobCheck(file, job, context.ScriptOf(job), *agent, sink).Run();
+      else CheckTasksOfProgram(context, job, sink);
     }
   }
 }
@@ -255,6 +289,8 @@ extern const Rule ProcessCountMismatch = {
 * More processes on a node than `CUDA_VISIBLE_DEVICES`, `--gpu_ids`, `--gres`, `--gpus`, `--gpus-per-node` or
   `--gpus-per-task` leave GPUs; and, as a warning, fewer. Numbers of a configuration that
   `accelerate launch --config_file` names count as well.
+* `srun` that starts more tasks on a node than it has GPUs, of a program whose process group uses NCCL.
+* A loop over hosts that starts another number of nodes than `--nnodes` waits for.
 * `srun` or `mpirun` that starts a launcher several times on each node, because of `--ntasks-per-node`,
   `-npernode` or `-np`; and `srun` on another number of nodes than `--nnodes` waits for.
 * `CUDA_VISIBLE_DEVICES` beside `deepspeed --num_gpus` or `--include`, which makes DeepSpeed ignore it.
@@ -264,7 +300,7 @@ extern const Rule ProcessCountMismatch = {
   `parallelism` of a JobSet or the `num_nodes` of SkyPilot.
 
 * `Trainer(devices=..., num_nodes=...)` of Lightning with another product than the number of ranks that every
-  `torchrun` command for the program starts.
+  `torchrun` or `srun` command for the program starts.
 
 ## Why it hurts
 
@@ -290,6 +326,7 @@ srun torchrun --nproc_per_node=4 train.py
 
 * One of the numbers is not known, or comes from the caller.
 * `--nproc_per_node=gpu` and `auto`.
+* GPUs of programs whose process groups use another backend than NCCL: ranks may share one.
 
 ## Fix
 

@@ -14,8 +14,6 @@ constexpr std::string_view kAR902 = "AR902";
 // What only a task of a step knows of itself: in the batch script these are those of its first node.
 constexpr std::array<std::string_view, 3> kOfTask = {"SLURM_NODEID", "SLURM_PROCID", "SLURM_LOCALID"};
 
-bool IsTorchAgent(const Layer& layer) { return layer.launcher->name == "torchrun" || layer.launcher->name == "torch.distributed.launch"; }
-
 // An option of torchrun by its variable in the environment.
 bool IsInEnvironment(const Job& job, std::initializer_list<std::string_view> names) {
   return std::ranges::any_of(names, [&](std::string_view name) { return job.Env(name) != nullptr; });
@@ -46,6 +44,18 @@ class RendezvousCheck {
     sink_.push_back(std::move(finding));
   }
 
+  // It starts the nodes of its list itself, and tells all of them one address.
+  void RunWithHosts() {
+    const Option* hosts = agent_.Find("hosts");
+    const Option* address = agent_.Find("master_address");
+    if (agent_.HidesOptions() || job_.script.empty()) return;
+    if (hosts == nullptr && agent_.Find("hostfile") == nullptr) return nodes_.IsMoreThan(1) ? ReportNoHosts() : void();
+    if (hosts != nullptr) nodes_ = HostsIn(*hosts);
+    if (!nodes_.IsMoreThan(1)) return;
+    if (address == nullptr) return ReportNoAddress();
+    if (IsLoopback(address->value)) ReportLoopback(*address);
+  }
+
   void Run() {
     CheckRankOfFirstNode();
     CheckRankInLoop();
@@ -60,6 +70,7 @@ class RendezvousCheck {
     if (agent_.HidesOptions() || agent_.Find("standalone") != nullptr || job_.script.empty()) return;
     if (backend != nullptr && !backend->value.IsKnown()) return;
     const bool is_static = backend == nullptr ? !IsInEnvironment(job_, {"PET_RDZV_BACKEND"}) : backend->value.text() == "static";
+    if (endpoint != nullptr && address != nullptr) CheckTwoAddresses(*endpoint, *address);
     if (endpoint != nullptr) return is_static && !HasRank() ? ReportNoRank() : void();
     if (!is_static && address != nullptr) return ReportMixed(*backend, *address);
     const bool has_address = address != nullptr || IsInEnvironment(job_, {"PET_MASTER_ADDR", "PET_RDZV_ENDPOINT"});
@@ -126,6 +137,42 @@ class RendezvousCheck {
     });
   }
 
+  // What it is told last for a way to meet that all its options have a name for: "give `--main-address=HOST`".
+  findings::Text HelpOfAddress() const {
+    if (launch::FindMeaning(*agent_.launcher, "rendezvous_endpoint") != nullptr) {
+      return {"give `--rdzv_backend=c10d --rdzv_endpoint=HOST:PORT --rdzv_id=JOB`, the same on all nodes", {}};
+    }
+    const launch::OptionEntry* address = launch::FindMeaning(*agent_.launcher, "master_address");
+    return {"give `{}=HOST`, the same on all nodes", {address == nullptr ? std::string() : address->names[0]}};
+  }
+
+  static Said HostsIn(const Option& hosts) {
+    Said said = SaidOf(hosts);
+    said.value = hosts.value.IsKnown() && !hosts.value.empty() ? std::optional<int64_t>(std::ranges::count(hosts.value.text(), ',') + 1) : std::nullopt;
+    return said;
+  }
+
+  // `colossalai run --num_nodes 2` counts the hosts of a list.
+  void ReportNoHosts() {
+    if (nodes_.sureness != Sureness::Written) return;
+    Finding finding = LaunchFinding(kAR902, Severity::Error, Confidence::Likely, nodes_.span,
+                                    {"{} counts the hosts of a list, and none is given: only this machine starts ranks", {nodes_.text}});
+    finding.help = {"name them: `--hostfile`, or `--host=A,B`", {}};
+    sink_.push_back(std::move(finding));
+  }
+
+  // The endpoint counts, whatever the other says.
+  void CheckTwoAddresses(const Option& endpoint, const Option& address) {
+    const std::string host = endpoint.value.text().substr(0, endpoint.value.text().rfind(':'));
+    if (!endpoint.value.IsKnown() || !address.value.IsKnown() || host == address.value.text() || host.empty()) return;
+    Finding finding = LaunchFinding(kAR902, Severity::Warning, Confidence::Likely, address.word.span(),
+                                    {"`{}` names `{}`, and the nodes meet at `{}`: it is not used beside `{}`",
+                                     {address.name, address.value.text(), host, endpoint.name}});
+    AddNote(finding, endpoint.word.span(), {"where they meet", {}});
+    finding.help = {"name the first node in one place", {}};
+    sink_.push_back(std::move(finding));
+  }
+
   void ReportMixed(const Option& backend, const Option& address) {
     Finding finding = Make(address.word.span(), Confidence::Certain,
                            {"`{}` is not used with `{}`: without `--rdzv_endpoint` each node meets "
@@ -141,18 +188,19 @@ class RendezvousCheck {
     Finding finding = Make(agent_.word.span(), Confidence::Likely,
                            {"{} nodes ({}) are not told where to meet: each {} waits at `127.0.0.1` "
                             "for the others", {std::to_string(*nodes_.value), nodes_.text, Name()}});
-    finding.help = {"give `--rdzv_backend=c10d --rdzv_endpoint=HOST:PORT --rdzv_id=JOB`, the same on all nodes", {}};
+    finding.help = HelpOfAddress();
     finding.witness = Witness(Launchers::Meet::EachForItself);
     sink_.push_back(std::move(finding));
   }
 
   void ReportNoRank() {
     if (nodes_.sureness != Sureness::Written) return;
+    const bool may_agree = launch::FindMeaning(*agent_.launcher, "rendezvous_backend") != nullptr;
     Finding finding = Make(agent_.word.span(), Confidence::Likely,
-                           {"no `--node_rank` for {} nodes ({}): each node says that it is the first one, and "
+                           {"no `{}` for {} nodes ({}): each node says that it is the first one, and "
                             "the ranks of the others never come",
-                            {std::to_string(*nodes_.value), nodes_.text}});
-    finding.help = {"give each node its number, or let them agree on it: `--rdzv_backend=c10d --rdzv_endpoint=HOST:PORT`", {}};
+                            {agent_.launcher->underscores && may_agree ? "--node_rank" : "--node-rank", std::to_string(*nodes_.value), nodes_.text}});
+    finding.help = {"give each node its number{}", {may_agree ? ", or let them agree on it: `--rdzv_backend=c10d --rdzv_endpoint=HOST:PORT`" : ""}};
     finding.witness = Witness(Launchers::Meet::InOnePlace);
     sink_.push_back(std::move(finding));
   }
@@ -189,10 +237,7 @@ class RendezvousCheck {
   // `for host in $HOSTS; do ssh $host torchrun --node_rank 0`, or `srun -w $host`: one number for all of them.
   void CheckRankInLoop() {
     const Option* rank = agent_.Find("node_rank");
-    const Layer* step = job_.Find("srun");
-    const Option* host = step == nullptr ? nullptr : step->Find("hosts");
-    const bool is_elsewhere = job_.is_remote || (host != nullptr && !host->value.IsKnown());
-    const bool is_of_all = is_elsewhere && job_.is_repeated && job_.arms.empty() && rank != nullptr && rank->value.Number();
+    const bool is_of_all = IsOnOneHostOfLoop(job_) && job_.is_repeated && job_.arms.empty() && rank != nullptr && rank->value.Number();
     if (!is_of_all || rank->value.sureness() != Sureness::Written || nodes_.value == 1) return;
     sink_.push_back(LaunchFinding(kAR902, Severity::Error, Confidence::Likely, rank->word.span(),
                                   {"the loop starts this on one host after the other, and all say that they are node {}", {rank->value.text()}}));
@@ -258,7 +303,8 @@ void CheckRendezvousIncomplete(const LaunchContext& context, FindingSink& sink) 
   for (const LaunchFile& file : context.launches.files) {
     for (const Job& job : file.jobs) {
       const Layer* agent = AgentOf(job);
-      if (agent != nullptr && IsTorchAgent(*agent)) RendezvousCheck(file, job, *agent, sink).Run();
+      if (agent != nullptr && agent->launcher->is_of_node) RendezvousCheck(file, job, *agent, sink).Run();
+      if (agent != nullptr && agent->launcher->name == "colossalai") RendezvousCheck(file, job, *agent, sink).RunWithHosts();
       if (agent != nullptr && agent->launcher->name == "accelerate") RendezvousCheck(file, job, *agent, sink).RunAccelerate();
       CheckEnvironment(job, sink);
     }
@@ -283,6 +329,8 @@ node's number, one id for all; an address that is `localhost`; `--master_addr` b
 that does not read it; `--rdzv_endpoint` without `--rdzv_backend=c10d`, so that each node says that it is
 the first one; a number of the node that the shell puts in before `srun` starts the nodes; and the same
 number for all hosts of a loop (`for host in ...; do ssh $host torchrun ...`, or `srun -w $host`).
+`colossalai run` with several hosts and no `--master_addr`, or with `--num_nodes` and no hosts. As a warning, a
+`--master_addr` that names another host than `--rdzv_endpoint`.
 
 ## Why it hurts
 
@@ -309,6 +357,7 @@ srun torchrun --nnodes=4 --nproc_per_node=8 \
 
 * Machines of Accelerate where the configuration that the command names is not in the project.
 * An address of `localhost` in the command of node 0, which may call itself so.
+* No `--rdzv_id`: it is `none` on all nodes then, and they meet.
 * One node, or a number of nodes that the script does not show or leaves to its caller.
 * Two nodes of one job that the file starts on different GPUs: they are on one machine.
 * Options in a variable whose value is not known, `PET_*` variables, Kubernetes operators, SkyPilot.

@@ -5,12 +5,15 @@
 
 namespace allranks::rules {
 
+extern const Rule DebugLeftOn;
+extern const Rule DeprecatedLauncher;
 extern const Rule LocalRankNotHanded;
 extern const Rule MixedLaunchers;
+extern const Rule ProcessCountMismatch;
 extern const Rule UnknownLaunchOption;
 
 bool AskForScripts(std::span<const Rule* const> wanted) {
-  constexpr std::array<const Rule*, 3> kAsking = {&LocalRankNotHanded, &MixedLaunchers, &UnknownLaunchOption};
+  constexpr std::array<const Rule*, 6> kAsking = {&DebugLeftOn, &DeprecatedLauncher, &LocalRankNotHanded, &MixedLaunchers, &ProcessCountMismatch, &UnknownLaunchOption};
   return std::ranges::any_of(wanted, [&](const Rule* rule) { return std::ranges::count(kAsking, rule) > 0; });
 }
 

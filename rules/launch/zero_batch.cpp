@@ -57,7 +57,7 @@ void CheckBatchOf(const LaunchContext& context, const LaunchFile& file, const Jo
   const Said nodes = NodesOf(job);
   const Said processes = ProcessesPerNode(job);
   if (!nodes.value || !processes.value || processes.sureness != Sureness::Written || *nodes.value <= 0 || *processes.value <= 0) return;
-  if (nodes.sureness != Sureness::Written && nodes.text != "one node") return;
+  if (nodes.sureness != Sureness::Written && !nodes.is_implied) return;
   if (*nodes.value > kMostOfBatch || *processes.value > kMostOfBatch) return;
   const LaunchFile* config = ZeroConfigOf(context, file, job);
   if (config == nullptr || config->tree.empty() || MayShareBatches(job, config->tree)) return;

@@ -157,6 +157,11 @@ class BadInput(CliTest):
             ("bad.yaml", "distributed_type: MULTI_GPU\nb: [1, 2\n", "bad.yaml:3:1: error: AR001"),
             ("bad.json", '{"zero_optimization": {"stage": 2,, }', "bad.json:1:35: error: AR001"),
             ("bad.sh", 'torchrun --nproc_per_node=4 "train.py\n', "bad.sh:1:29: error: AR001"),
+            ("bad.sh", "torchrun train.py\nf() {\n  echo\n", "bad.sh:2:5: error: AR001"),
+            ("bad.sh", "torchrun train.py\nX=$(echo\n", "bad.sh:2:3: error: AR001"),
+            ("Makefile", 'all:\n\ttorchrun "--standalone train.py\n', "Makefile:2:11: error: AR001"),
+            ("Dockerfile", 'FROM x\nCMD ["torchrun", "--standalone\n', "Dockerfile:2:5: error: AR001"),
+            ("Dockerfile", "FROM x\nCMD ['torchrun', 'train.py']\n", "Dockerfile:2:5: error: AR001"),
         ):
             self.assert_found_beside(name, content, expected)
 

@@ -53,6 +53,8 @@ test('watched files and settings of the editor', async (t) => {
   await client.untilCodes('train.py', 'AR101');
   await client.until('a word on the wrong setting', () => client.notifications.find((each) => /allranks.select/.test(each.params.message)));
   fs.writeFileSync(client.path('more.py'), GUARDED);
+  const globs = params.registrations.find((each) => each.method === 'workspace/didChangeWatchedFiles').registerOptions.watchers.map((each) => each.globPattern).join(' ');
+  for (const ending of ['py', 'yaml', 'toml', 'json', 'sh', 'sbatch']) assert.match(globs, new RegExp(`[{,]${ending}[,}]`));
   await client.tell('workspace/didChangeWatchedFiles', { changes: [{ uri: client.uri('more.py'), type: 1 }] });
   await client.untilCodes('more.py', 'AR101');
 });
@@ -114,6 +116,14 @@ test('hover in a launch file: the job that a command starts', async (t) => {
   assert.match(job, /^`torchrun` starts `train\.py`\n/);
   assert.match(job, /nodes: 2 \(`--nnodes=2`\)[^]*processes on each node: 8[^]*ranks: 16; node 0 starts 0 to 7, node 1 starts 8 to 15[^]*meet at `\$HEAD:29500`/);
   assert.equal(await at('GPUS=8'), undefined);
+});
+
+test('hover in a configuration of DeepSpeed: what a key means', async (t) => {
+  const text = '{\n  "train_micro_batch_size_per_gpu": 1,\n  "zero_optimization": { "stage": 3, "mics_shard_size": -1 }\n}\n';
+  const client = await start(t, { files: { 'train.py': GUARDED, 'ds.json': text } });
+  const at = async (word) => (await client.ask('textDocument/hover', { textDocument: client.document('ds.json'), position: place(text, word, 1) }))?.contents.value;
+  assert.match(await at('mics_shard_size'), /^`zero_optimization\.mics_shard_size`: integer\n[^]*stage 3 of ZeRO only[^]*nothing where it is `-1`[^]*https:/);
+  assert.equal(await at('-1'), undefined);
 });
 
 test('hover speaks of what the source says, not of how values are kept', async (t) => {
