@@ -100,8 +100,28 @@ class Explainer {
     AddStep(function, id, AxesOf(function, id));
   }
 
+  // As the code calls it: an entry stands for several functions that are told apart by name only.
+  std::string CalledName(FuncId function, ir::ExprId id, const CallFact& call) const {
+    const std::string_view first = program_.text(knowledge_[call.entry].name);
+    const ir::Module& module = Module(function);
+    const ir::ExprId called = module[id].kind == ir::ExprKind::Call ? ir::CalleeOf(module[id]) : id;
+    if (!called) return std::string(first);
+    if (const ValueId value = facts_.value(program_.funcs[function].module, called)) {
+      const Value& callee = facts_.values_store[value];
+      const bool is_it = callee.kind == ValueKind::External && knowledge_.FindEntry(NameId{callee.a}) == call.entry;
+      if (is_it) return std::string(program_.text(NameId{callee.a}));
+    }
+    if (module[called].kind != ir::ExprKind::Attribute) return std::string(first);
+    const NameId method = ir::NameOf(module[called]);
+    const size_t dot = std::min(first.rfind('.'), first.size());
+    const NameId owner = program_.names->Find(first.substr(0, dot));
+    const knowledge::ClassId known = owner ? knowledge_.FindClass(owner) : knowledge::ClassId::None();
+    const bool is_it = (known && knowledge_.FindMember(known, method) == call.entry) || knowledge_.FindAnyMember(method) == call.entry;
+    return is_it ? fmt::format("{}.{}", first.substr(0, dot), program_.text(method)) : std::string(first);
+  }
+
   void AddSource(FuncId function, ir::ExprId id, const CallFact& call) {
-    const std::string_view name = program_.text(knowledge_[call.entry].name);
+    const std::string name = CalledName(function, id, call);
     // `*.numel` stands for a method of whatever object: the source says it better.
     const bool is_named = !name.starts_with('*') && !name.starts_with('@');
     const std::string what = is_named ? fmt::format("`{}`", name) : "this";
@@ -277,7 +297,7 @@ class Explainer {
   void AddStore(FuncId function, ir::ExprId site, NameId name, Axes axes) {
     const CallFact* call = facts_.call(function, site);
     Add(Module(function).span(site), fmt::format("`{}` {}: `{}` stores it", program_.text(name), VariesText(axes),
-                                                 program_.text(knowledge_[call->entry].name)));
+                                                 CalledName(function, site, *call)));
   }
 
   static ir::ExprId TargetNamed(const ir::Module& module, ir::ExprId target, NameId name) {

@@ -4,7 +4,7 @@ namespace allranks::reports {
 namespace {
 
 // What a terminal shows on one line beside severity and code.
-constexpr size_t kLongest = 100;
+constexpr size_t kLongest = 99;
 
 }  // namespace
 

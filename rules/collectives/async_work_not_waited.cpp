@@ -187,7 +187,7 @@ class AsyncCall {
     });
     if (is_used) return false;
     Add(sink, module_.span(call_), Confidence::Likely,
-        {"`{}` runs on in the background, and `{}`, its handle, is overwritten before anything waits for it",
+        {"`{}` runs on in the background: `{}`, its handle, is overwritten before anything waits for it",
          {Name(), std::string(context_.program.text(name))}},
         {{{module_.file, next_store, next_store + 1}, LabelRole::Note, {"overwritten here", {}}}});
     return true;
@@ -216,7 +216,7 @@ class AsyncCall {
       const uint32_t begin = module_[step.expr].begin;
       if (!Follows(begin) || begin > wait) continue;
       Finding& finding = Add(sink, module_.span(step.expr), Confidence::Likely,
-                             {"the optimizer steps before the `wait()` of `{}`, which may still be reducing the gradients", {Name()}},
+                             {"the optimizer steps before the `wait()` of `{}`: it may still be reducing the gradients", {Name()}},
                              {{module_.span(call_), LabelRole::Note, {"the operation starts here", {}}}});
       finding.labels.push_back({module_.span(step.expr), LabelRole::Primary, {"with gradients that may not be reduced yet", {}}});
       finding.labels.push_back({CallAt(wait), LabelRole::Note, {"it is waited for only here", {}}});
@@ -242,7 +242,7 @@ class AsyncCall {
       const auto other_group = other.ArgValue(other.entry_.operation.group_param);
       if (!is_same || reads_only || group == other_group) continue;
       Finding& finding = Add(sink, module_.span(expr), Confidence::Likely,
-                             {"`{}` begins on `{}` while `{}` of another group still works on it",
+                             {"`{}` begins on `{}` too early: `{}` of another group still works on it",
                               {other.Name(), std::string(TextOf(tensor)), Name()}},
                              {{module_.span(call_), LabelRole::Note, {"the first operation starts here", {}}}});
       finding.labels.push_back({module_.span(expr), LabelRole::Primary, {"too early", {}}});
@@ -300,7 +300,7 @@ class AsyncCall {
       if (FirstDeviceWait() != kNever) return;
       if (const uint32_t wait = LaterWait(); wait != kNever) return ReportEarlyUse(wait, sink);
       Add(sink, module_.span(call_), Confidence::Likely,
-          {"`{}` runs on in the background and `{}`, its handle, is never waited for",
+          {"`{}` runs on in the background: `{}`, its handle, is never waited for",
            {Name(), std::string(context_.program.text(handle))}},
           {});
       return;

@@ -81,7 +81,7 @@ class OffThread {
       return std::ranges::any_of(info.external_bases,
                                  [&](base::NameId base) { return is_it(context_.program.text(base)); });
     };
-    ReportMethod(info, "__del__", "`__del__`, which the garbage collector calls at any time",
+    ReportMethod(info, "__del__", "`__del__` (run by the garbage collector)",
                  Confidence::Likely);
     if (has_base([](std::string_view base) { return base == "threading.Thread"; })) {
       ReportMethod(info, "run", "a thread of its own", Confidence::Likely);

@@ -95,7 +95,7 @@ class Decisions {
     const variation::ValueId value = context_.facts.value(context_.program.funcs[why.function].module, why.expr);
     const Site stored{site.function, target};
     Finding finding = FindingAt(context_, kAR104, Severity::Error, Confidence::Likely, stored,
-                                {"`{}` is set by `{}`, which {}: ranks can decide differently, and then wait for each other forever",
+                                {"`{}` is set by `{}`: that {}, so ranks can decide differently, and then wait for each other forever",
                                  {Quoted(context_, stored), Quoted(context_, why), VariesText(context_.facts.values_store.axes(value))}});
     AddLabel(finding, finding.span, LabelRole::Primary, {"each rank decides for itself", {}});
     AddReasons(context_, why, finding);

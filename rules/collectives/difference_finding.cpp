@@ -58,11 +58,15 @@ bool InFunction(const Context& context, const Difference& difference, source::Sp
          (top_level || (span.begin >= function.begin && span.end <= function.end));
 }
 
+std::string_view FileName(std::string_view path) { return path.substr(path.rfind('/') + 1); }
+
 std::string LineText(const Context& context, source::Span from, source::Span to) {
   const source::SourceFile& file = context.files[to.file];
   const uint32_t line = source::Locate(file, to.begin).line + 1;
-  return from.file == to.file ? fmt::format("line {}", line)
-                              : fmt::format("line {} of `{}`", line, file.path);
+  if (from.file == to.file) return fmt::format("line {}", line);
+  // A label has the whole path.
+  const bool is_told_apart = FileName(context.files[from.file].path) != FileName(file.path);
+  return fmt::format("line {} of `{}`", line, is_told_apart ? FileName(file.path) : std::string_view(file.path));
 }
 
 bool SameLine(const Context& context, source::Span a, source::Span b) {
@@ -263,13 +267,18 @@ std::string MissingRanks(const Difference& difference) {
 std::string OpNameOf(const Context& context, const OpPlace& op) { return OpName(context, op); }
 
 std::string OpText(const Context& context, const Difference& difference, const OpPlace& op) {
+  // More leaves no room in a headline for which ranks do what.
+  constexpr size_t kLongest = 58;
   std::string text = OpName(context, op);
-  if (!op.group.empty() && op.group != kDefaultGroup) text += " on " + op.group;
+  const std::string group = op.group.empty() || op.group == kDefaultGroup ? "" : " on " + op.group;
+  if (text.size() + group.size() <= kLongest) text += group;
+  return text + PlaceText(context, difference, op);
+}
+
+std::string PlaceText(const Context& context, const Difference& difference, const OpPlace& op) {
   const source::Span place = difference.place;
-  if (op.span.file && !SameLine(context, place, op.span)) {
-    text += fmt::format(" ({})", LineText(context, place, op.span));
-  }
-  return text;
+  if (!op.span.file || SameLine(context, place, op.span)) return {};
+  return fmt::format(" ({})", LineText(context, place, op.span));
 }
 
 std::string VariesText(knowledge::Axes axes) {

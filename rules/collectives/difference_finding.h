@@ -11,9 +11,12 @@ namespace allranks::rules {
 // "`torch.distributed.barrier`": the operation as it is called.
 std::string OpNameOf(const Context& context, const traces::OpPlace& op);
 
-// "`torch.distributed.barrier`", with its group unless that is the default one, and its line unless the
-// finding stands on that line.
+// "`torch.distributed.barrier`", with its group unless that is the default one or the text too long for a headline, and its
+// line unless the finding stands on that line.
 std::string OpText(const Context& context, const traces::Difference& difference, const traces::OpPlace& op);
+
+// " (line 41)", " (line 41 of `data.py`)"; empty where the finding stands on that line.
+std::string PlaceText(const Context& context, const traces::Difference& difference, const traces::OpPlace& op);
 
 // The condition as people know it, in backticks; "this condition" where the source gives no text.
 std::string ConditionText(const Context& context, const traces::Difference& difference);

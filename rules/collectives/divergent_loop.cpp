@@ -9,7 +9,7 @@ void CheckDivergentLoop(const Context& context, FindingSink& sink) {
   for (const traces::Difference& difference : context.differences.each) {
     if (difference.kind != traces::DifferenceKind::TripCount) continue;
     findings::Text message = {
-        "{} runs a different number of times on each rank: the number of rounds {}, and ranks with more rounds will "
+        "{} runs more often on some ranks: the number of rounds {}, and ranks with more rounds will "
         "wait forever for those that are done{}",
         {OpNameOf(context, difference.culprit), VariesText(difference.axes), VictimText(context, difference)}};
     findings::Text help = {

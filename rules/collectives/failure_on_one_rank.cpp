@@ -134,7 +134,7 @@ class Failures {
     const source::Span span = SpanOf(context_, site);
     if (!reported_.insert({span.file.index, span.begin}).second) return;
     Finding finding = FindingAt(context_, kAR116, Severity::Warning, confidence, site,
-                                {"{}, and the others wait for it until the launcher or a timeout ends them", {std::move(what)}});
+                                {"{}: the others wait until the launcher or a timeout ends them", {std::move(what)}});
     AddLabel(finding, finding.span, LabelRole::Primary, {"nothing tells the other ranks", {}});
     if (meeting->parted.expr != site.expr) AddLabel(finding, SpanOf(context_, meeting->parted), LabelRole::Call, {"called here", {}});
     const ir::ModuleId waiting = context_.program.funcs[meeting->function].module;

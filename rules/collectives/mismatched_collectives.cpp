@@ -20,6 +20,15 @@ std::string_view DetailText(traces::Detail detail) {
   }
 }
 
+// The other operation. Both names whole would not fit into a headline; the labels have the groups.
+std::string MetText(const Context& context, const traces::Difference& difference) {
+  const traces::OpPlace& met = difference.victim;
+  const size_t module = difference.culprit.name.rfind('.');
+  const bool is_of_one_module = module != std::string::npos && met.name.starts_with(difference.culprit.name.substr(0, module + 1));
+  const std::string name = is_of_one_module ? "`" + met.name.substr(module + 1) + "`" : OpNameOf(context, met);
+  return name + PlaceText(context, difference, met);
+}
+
 findings::Text MismatchMessage(const Context& context, const traces::Difference& difference) {
   const std::string op = OpText(context, difference, difference.culprit);
   const std::string detail(DetailText(difference.detail));
@@ -27,7 +36,7 @@ findings::Text MismatchMessage(const Context& context, const traces::Difference&
     return {"{} does not match between ranks: {}", {op, detail}};
   }
   return {"{} on {} meets {} on {}: {}",
-          {op, traces::NameOfReached(difference), OpText(context, difference, difference.victim),
+          {OpNameOf(context, difference.culprit), traces::NameOfReached(difference), MetText(context, difference),
            traces::NameOfNotReached(difference), detail}};
 }
 

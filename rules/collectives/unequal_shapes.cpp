@@ -13,7 +13,7 @@ void CheckUnequalShapes(const Context& context, FindingSink& sink) {
     findings::Text help = {
         "reduce to a fixed size first, or gather the sizes, pad to the largest, and cut the result", {}};
     if (difference.condition.file) {
-      message = {"{} needs the same number of elements on every rank, and {} {}",
+      message = {"{} needs the same number of elements on every rank: {} {}",
                  {OpText(context, difference, difference.culprit), ConditionText(context, difference),
                   VariesText(difference.axes)}};
       help = {"exchange the counts first, then use the variant with one count a rank (`MPI_Allgatherv`), or pad to "

@@ -12,10 +12,10 @@ findings::Text UnmatchedMessage(const Context& context, const traces::Difference
   const std::string other = difference.has_victim ? OpText(context, difference, difference.victim)
                                                   : std::string("the same operation");
   if (difference.detail == traces::Detail::Buffered) {
-    return {"{} on {} waits for {} on {}, which comes only after it, unless the message is small enough to be buffered",
+    return {"{} on {} waits for {} on {}: that comes only after it, unless the message is small enough to be buffered",
             {op, traces::NameOfReached(difference), other, traces::NameOfNotReached(difference)}};
   }
-  return {"{} on {} waits for a partner that itself waits in {}", {op, traces::NameOfReached(difference), other}};
+  return {"{} on {} waits for its partner: that one waits in {} itself", {op, traces::NameOfReached(difference), other}};
 }
 
 void CheckUnmatchedPointToPoint(const Context& context, FindingSink& sink) {

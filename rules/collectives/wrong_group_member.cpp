@@ -8,11 +8,12 @@ constexpr std::string_view kAR109 = "AR109";
 void CheckWrongGroupMember(const Context& context, FindingSink& sink) {
   for (const traces::Difference& difference : context.differences.each) {
     if (difference.kind != traces::DifferenceKind::NotMember) continue;
-    const std::string op = OpText(context, difference, difference.culprit);
+    // The group is its own, which the message says.
+    const std::string op = OpNameOf(context, difference.culprit);
     findings::Text message = {"{} is called by {} outside its group: there it does nothing or fails",
                               {op, ReachingRanks(difference)}};
     if (difference.detail == traces::Detail::Root) {
-      message = {"{} names a root that is not in its group, so its members wait for a rank that never comes",
+      message = {"{} names a root that is not in its group: its members wait for a rank that never comes",
                  {op}};
     }
     findings::Text help = {

@@ -218,7 +218,7 @@ class Loaders {
     if (without == nullptr || IsSeenTwice({without->function, without->expr})) return;
     Finding finding = FindingAt(
         context_, kAR302, Severity::Error, Confidence::Likely, Site{without->function, without->expr},
-        {"this loader does not get the distributed sampler that was made for its data set, so every rank reads all of it",
+        {"this loader does not get the distributed sampler that was made for its data set: every rank reads all of it",
          {}});
     AddLabel(finding, finding.span, LabelRole::Primary, {"another sampler is passed", {}});
     AddLabel(finding, SpanOf(context_, {sampler.function, sampler.expr}), LabelRole::Why, {"this sampler is not used", {}});

@@ -187,7 +187,7 @@ class SameNoise {
   void Report(const SeedPlace& seed, const KnownCall& draw) {
     const Site drawn{draw.function, draw.expr};
     Finding finding = FindingAt(context_, code_, Severity::Warning, Confidence::Likely, seed.site,
-                                {"every rank uses the same seed, so `{}` draws the same noise on all ranks in each step",
+                                {"`{}` draws the same noise on all ranks: every rank uses the same seed",
                                  {Quoted(context_, drawn)}});
     AddLabel(finding, finding.span, LabelRole::Primary, {"the same number on every rank", {}});
     AddLabel(finding, SpanOf(context_, drawn), LabelRole::Why, {"drawn in each training step", {}});

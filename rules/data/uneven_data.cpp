@@ -168,8 +168,8 @@ class Shares {
   void Report(const Share& share, const KnownCall& loader, const LoaderLoop& loop) {
     Finding finding = FindingAt(
         context_, kAR303, Severity::Error, Confidence::Likely, share.site,
-        {"`{}` gives some ranks one more item unless the total divides evenly: the loop over "
-         "`{}` communicates in each step, so these ranks hang in a step that the others do not make",
+        {"`{}` gives some ranks one more item: unless the total divides evenly, these ranks hang in a "
+         "step that the others do not make, as the loop over `{}` communicates in each",
          {Quoted(context_, share.site), Quoted(context_, loop.iterable)}});
     AddLabel(finding, finding.span, LabelRole::Primary, {"its length differs between ranks", {}});
     AddLabel(finding, SpanOf(context_, {loader.function, loader.expr}), LabelRole::Note, {"it decides what is loaded here", {}});

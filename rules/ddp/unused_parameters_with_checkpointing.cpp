@@ -185,7 +185,7 @@ class Conflicts {
       const auto part = std::ranges::find_if(use.parts, [&](const objects::PartUse& each) { return each.use == objects::Use::Sometimes && Changes(each); });
       if (part == use.parts.end()) continue;
       Finding finding = FindingAt(context_, kAR507, Severity::Error, Confidence::Likely, Site{model.call.function, model.call.expr},
-                                  {"`static_graph=True` promises that each step uses the same parameters, but `{}` is used only sometimes",
+                                  {"`static_graph=True` promises that each step uses the same parameters: `{}` is used only sometimes",
                                    {std::string(context_.program.text(part->field))}});
       AddLabel(finding, finding.span, LabelRole::Primary, {"the promise", {}});
       const objects::Guard& guard = *part->condition;

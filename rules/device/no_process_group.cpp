@@ -42,7 +42,7 @@ class Programs {
     if (MayBeSetUpByOthers(module)) return;
     reported_[module.index] = true;
     Finding finding = FindingAt(context_, kAR204, Severity::Error, Confidence::Likely, site,
-                                {"`{}` needs a process group, and nothing in this program creates one", {Quoted(context_, site)}});
+                                {"`{}` needs a process group: nothing in this program creates one", {Quoted(context_, site)}});
     AddLabel(finding, finding.span, LabelRole::Primary, {"raises: the default process group has not been initialized", {}});
     finding.help = {"call `torch.distributed.init_process_group` first, in every process", {}};
     sink_.push_back(std::move(finding));
@@ -61,7 +61,7 @@ class Programs {
       if (!early || !ComesBefore(init, ways)) continue;
       reported_[module.index] = true;
       Finding finding = FindingAt(context_, kAR204, Severity::Warning, Confidence::Likely, site,
-                                  {"`{}` needs a process group, and `{}` may have returned without one",
+                                  {"`{}` needs a process group: `{}` may have returned without one",
                                    {Quoted(context_, site), context_.program.FunctionName(init.function)}});
       AddLabel(finding, finding.span, LabelRole::Primary, {"raises in a run of one process without a launcher", {}});
       AddLabel(finding, HeadOf(context_, context_.program.funcs[init.function].module, early), LabelRole::Why,

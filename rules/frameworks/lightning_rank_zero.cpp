@@ -69,7 +69,7 @@ void VisitHook(const Context& context, FuncId function, FindingSink& sink) {
   // What is logged for the end of an epoch is looked up on every rank, and reduced if asked for.
   if (!is_awaited && !is_logged) return;
   Finding finding = FindingAt(context, kAR705, Severity::Error, Confidence::Likely, Site{function, ir::ExprId{0}},
-                              {"`{}` runs on rank 0 only, but Lightning needs what it returns or logs on every rank", {std::string(name)}});
+                              {"`{}` runs on rank 0 only: Lightning needs what it returns or logs on every rank", {std::string(name)}});
   finding.span = {context.program.modules[module_id].file, node.name_begin, node.name_end};
   AddLabel(finding, finding.span, LabelRole::Primary, {"the other ranks return None", {}});
   finding.help = {"run the hook on every rank, and decorate only the function that writes or prints", {}};

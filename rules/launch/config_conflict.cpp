@@ -138,7 +138,7 @@ void CheckAccelerator(const Context& context, const objects::KnownCall& call, co
   }
   if (other == nullptr) return;
   Finding finding = FindingAt(context, kAR702, Severity::Error, Confidence::Likely, objects::Site{call.function, written},
-                              {"`{}` is {} here and {} in `{}`, with which the program is started: {}",
+                              {"`{}` is {} here and {} in `{}`: the program is started with that file; {}",
                                {std::string(shared.param), text, std::string(other->tree.Text(key)), other->path, std::string(shared.ignored)}});
   AddNote(finding, other->tree[key].span, {"the other value", {}});
   finding.help = {"say it in one of the two places", {}};

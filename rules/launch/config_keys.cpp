@@ -73,9 +73,9 @@ void CheckAccelerate(const LaunchContext& context, const LaunchFile& file, Findi
   std::vector<std::string> keys;
   for (const launch::KeyEntry& entry : table->keys) keys.push_back(entry.path);
   // Accelerate ends with `The config file had unknown keys`; what FSDP has not is silently left out.
-  CheckKeys(file.tree, root, keys, {"`{}` is not a key of Accelerate, which refuses the file; did you mean `{}`?", {}}, sink);
+  CheckKeys(file.tree, root, keys, {"`{}` is not a key of Accelerate, which refuses the file: did you mean `{}`?", {}}, sink);
   CheckKeys(file.tree, file.tree.Member(root, "fsdp_config"), FsdpKeys(context.launches.tables),
-            {"`{}` is not a key of `fsdp_config`, and is ignored; did you mean `{}`?", {}}, sink);
+            {"`{}` is not a key of `fsdp_config`, and is ignored: did you mean `{}`?", {}}, sink);
   CheckTypes(file.tree, *table, sink);
 }
 
@@ -106,7 +106,7 @@ void CheckFsdp(const LaunchFile& config, const launch::ConfigTable& table, Findi
     keys.push_back(entry.path);
     keys.push_back("fsdp_" + entry.path);
   }
-  CheckKeys(tree, tree.root(), keys, {"`{}` is not a key of the Trainer's FSDP configuration, and is ignored; did you mean `{}`?", {}}, sink);
+  CheckKeys(tree, tree.root(), keys, {"`{}` is not a key of the Trainer's FSDP configuration, and is ignored: did you mean `{}`?", {}}, sink);
   const ConfigId size = FsdpMember(tree, "min_num_params");
   const ConfigId layers = FsdpMember(tree, "transformer_layer_cls_to_wrap");
   if (!size) return;

@@ -163,7 +163,7 @@ class ConfigCheck {
     if (of_rank <= 0 || *all % of_rank == 0) return;
     Report(Severity::Error, Confidence::Certain, tree_[all_id].span,
            {"no number of ranks gives a `train_batch_size` of {} with {} per "
-            "rank and step{}", {std::to_string(*all), std::to_string(of_rank), steps ? " (micro batch times accumulation)" : ""}},
+            "rank and step{}", {std::to_string(*all), std::to_string(of_rank), steps ? ": each takes its micro batch times the accumulation" : ""}},
            {"leave `train_batch_size` out: DeepSpeed computes it", {}});
   }
 

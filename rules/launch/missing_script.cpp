@@ -13,7 +13,7 @@ void CheckMissingScript(const LaunchContext& context, FindingSink& sink) {
     for (const Job& job : file.jobs) {
       if (AgentOf(job) == nullptr || job.nearest_script.empty()) continue;
       sink.push_back(LaunchFinding(kAR910, Severity::Error, Confidence::Likely, job.script.span(),
-                                   {"no file of the project is called `{}`; did you mean `{}`?", {job.script.Shown(), job.nearest_script}}));
+                                   {"no file of the project is called `{}`: did you mean `{}`?", {job.script.Shown(), job.nearest_script}}));
     }
   }
 }

@@ -85,7 +85,7 @@ class JobCheck {
     if (!tasks.IsMoreThan(1) || processes_.value == 1) return;
     const std::string outer = of_step.value ? "srun" : job_.Find("mpirun")->launcher->name;
     Report(Severity::Error, ConfidenceOf(tasks.sureness), agent_.word.span(), tasks.span, {"tasks that `{}` starts on a node", {outer}},
-           {"`{}` starts `{}` {} times on each node ({}), and each starts all processes "
+           {"`{}` starts `{}` {} times on each node ({}): each starts all processes "
             "of the node", {outer, agent_.launcher->name, std::to_string(*tasks.value), tasks.text}});
     sink_.back().witness = OfNodes(Nodes(), *tasks.value, Nodes(), witness::Effect::Error);
   }

@@ -59,7 +59,7 @@ std::optional<Finding> TooNew(const LaunchContext& context, const LaunchFile& fi
   const std::string old = given.name.substr(given.name.find('_') + 1);
   if (!newest || *newest >= since || context.launches.tables.variable_names().FamilyOf(old) == nullptr || job.Env(old) != nullptr) return std::nullopt;
   const std::string release = std::to_string(since.major) + "." + std::to_string(since.minor);
-  return FindingAt(given, Confidence::Likely, {"`{}` is read since PyTorch {}, and this project is pinned to an older one, which reads `{}`",
+  return FindingAt(given, Confidence::Likely, {"`{}` is read since PyTorch {}: this project is pinned to an older one, which reads `{}`",
                                               {given.name, release, old}});
 }
 
@@ -77,7 +77,7 @@ std::optional<Finding> FindingFor(const LaunchContext& context, const LaunchFile
   const std::string& library = names.FamilyOf(meant)->library;
   const bool is_of_communication = library == "NCCL" || library == "PyTorch";
   return FindingAt(given, is_of_communication ? Confidence::Certain : Confidence::Likely,
-                   {is_of_communication ? "neither NCCL nor PyTorch reads `{}`: did you mean `{}`?" : "`{}` is no variable of {}; did you mean `{}`?",
+                   {is_of_communication ? "neither NCCL nor PyTorch reads `{}`: did you mean `{}`?" : "`{}` is no variable of {}: did you mean `{}`?",
                     is_of_communication ? std::vector<std::string>{given.name, meant} : std::vector<std::string>{given.name, library, meant}});
 }
 

@@ -66,7 +66,7 @@ void CheckBatchOf(const LaunchContext& context, const LaunchFile& file, const Jo
   // What no number of ranks gives has a finding in the configuration.
   if (!batch || batch->all % batch->OfRank() != 0 || ranks > kMostOfBatch || batch->IsGivenBy(ranks)) return;
   findings::Finding finding = LaunchFinding(kAR703OfBatch, Severity::Error, Confidence::Likely, processes.span,
-                                            {"{} ranks are started, and `{}` wants a `train_batch_size` of {} with {} per rank and step: DeepSpeed refuses to start",
+                                            {"{} ranks are too many or too few for `{}`: a `train_batch_size` of {} with {} per rank and step does not fit, and DeepSpeed refuses to start",
                                              {std::to_string(ranks), config->path, std::to_string(batch->all), std::to_string(batch->OfRank())}});
   AddNote(finding, config->tree[batch->all_id].span, {"the batch of all ranks", {}});
   finding.help = {"leave `train_batch_size` out: DeepSpeed computes it", {}};

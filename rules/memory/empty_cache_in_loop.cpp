@@ -37,7 +37,7 @@ void CheckEmptyCacheInLoop(const Context& context, FindingSink& sink) {
     });
     if (is_conditional) continue;
     Finding finding = FindingAt(context, kAR807, Severity::Info, Confidence::Likely, site,
-                                {"the GPU memory cache is emptied in every step: each next step must allocate "
+                                {"the GPU memory cache is emptied in every step: each next step allocates "
                                  "it again from the driver", {}});
     AddLabel(finding, finding.span, LabelRole::Primary, {"synchronises with the device", {}});
     finding.help = {"remove it, or empty the cache only where the shapes change: before and after an evaluation", {}};

@@ -136,7 +136,7 @@ bool ReducesEachTime(const Context& context, const AccumulationWindow& window, c
 // put right by one change.
 Finding FindingOf(const Context& context, const AccumulationWindow& window, const std::vector<objects::Site>& backwards) {
   Finding finding = FindingAt(context, kAR403, Severity::Warning, Confidence::Likely, backwards.front(),
-                              {"gradients are reduced in every micro-step, but the optimizer steps only {}: "
+                              {"gradients are reduced in each micro-step, but the optimizer steps only {}: "
                                "only the last of these reductions is used, so the others cost time for nothing",
                                {std::string(HowOften(window.period))}});
   AddLabel(finding, finding.span, LabelRole::Primary, {"DDP reduces all gradients here, in each micro-step", {}});

@@ -96,8 +96,8 @@ class Batches {
       const std::optional<Site> parallel = TensorParallelIn(module_id, is_aug ? ir::ValueOf(stmt) : ir::TargetsOf(module, stmt)[0]);
       if (!parallel) return;
       Report(module_id, {function, side},
-             {"the batch is multiplied by the number of all ranks, but the ranks of a tensor-parallel group "
-              "share their samples: the total is too large by the size of that group",
+             {"the batch is multiplied by the number of all ranks: those of a tensor-parallel group "
+              "share their samples, and the total is too large by the size of that group",
               {}},
              {"multiply by the number of data-parallel ranks: world size / tensor-parallel size", {}});
       sink_.back().labels.push_back({SpanOf(context_, *parallel), LabelRole::Why, {"ranks share samples here", {}}});

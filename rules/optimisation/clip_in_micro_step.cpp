@@ -40,7 +40,7 @@ class Clips {
     }
     if (clips.empty()) return;
     Finding finding = FindingAt(context_, kAR410, Severity::Warning, Confidence::Likely, clips.front()->call.site,
-                                {"gradients are clipped in every micro-step, but the optimizer steps only {}: "
+                                {"gradients are clipped in each micro-step, but the optimizer steps only {}: "
                                  "an incomplete sum is clipped, and the micro-batches get unequal weights",
                                  {std::string(HowOften(window.period))}});
     findings::Assume(finding, context_.launch.AssumedOf(window.function));

@@ -60,7 +60,7 @@ class Metrics {
     if (!is_of_first && !sampling_.EvaluatesShares(context_.program.funcs[log.function].module)) return;
     if (!IsOfItsShare(context_.index.Arg(log, param)) || IsMetric(context_.index.Arg(log, param))) return;
     Finding finding = FindingAt(context_, kAR405, Severity::Warning, Confidence::Likely, Site{log.function, log.expr},
-                                {"`{}` covers rank 0's batches only, but is logged as the result of the whole job",
+                                {"`{}` covers rank 0's batches only: it is logged as the result of the whole job",
                                  {Quoted(context_, {log.function, value})}});
     AddLabel(finding, SpanOf(context_, {log.function, value}), LabelRole::Primary, {"differs between ranks", {}});
     AddReasons(context_, {log.function, value}, finding);
@@ -128,7 +128,7 @@ class Metrics {
     if (use.kind == objects::ShareUse::Kind::Chosen) return {"one rank's share of the evaluation decides which checkpoint is kept", {}};
     if (use.kind == objects::ShareUse::Kind::Stepped) return {"each rank's share of the evaluation decides about its learning rate", {}};
     const std::string_view whose = IsOnOneRank(use.place) ? "rank 0's" : "one rank's";
-    return {"`{}` covers only {} share of the data, but is shown as the whole result",
+    return {"`{}` covers only {} share of the data: it is shown as the whole result",
             {Quoted(context_, {use.place.function, use.value}), std::string(whose)}};
   }
 

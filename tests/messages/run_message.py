@@ -3,7 +3,8 @@
 
 usage: run_message.py [--update] ALLRANKS REPOSITORY [CODE...]. `<CODE>.txt` beside this names a fixture in its first line
 and holds the text that `allranks check` prints for it, and what its fixes would change. `tools/update_messages` rewrites
-all of them, and makes those that are missing; read the difference as somebody who has never seen the tool.
+all of them, and makes those that are missing; read the difference as somebody who has never seen the tool. A headline that
+would not fit on the line of a terminal is wrong.
 """
 
 import difflib
@@ -17,6 +18,9 @@ from pathlib import Path
 HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent / "fixtures"))
 from expectations import files_of, read_fixture  # noqa: E402
+
+HEADLINE = re.compile(r"^(?:error|warning|info|note)\[AR\d+\]: (.*)$", re.MULTILINE)
+LONGEST = 99
 
 EXPECT = re.compile(rb"[ \t]*(?:#|//)\s*(?:expect(?:-next-line)?|args):.*$", re.MULTILINE)
 
@@ -70,6 +74,10 @@ def main():
             continue
         now = printed(os.path.abspath(binary), root, code, fixture)
         before = golden.read_text(encoding="utf-8") if golden.exists() else ""
+        for head in HEADLINE.findall(now):
+            if len(head) > LONGEST:
+                failed = True
+                print(f"{code}: a headline of {len(head)} characters; at most {LONGEST}, the rest behind a colon: {head}")
         if now == before:
             continue
         if update:
