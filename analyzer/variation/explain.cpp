@@ -106,13 +106,16 @@ class Explainer {
     const ir::Module& module = Module(function);
     const ir::ExprId called = module[id].kind == ir::ExprKind::Call ? ir::CalleeOf(module[id]) : id;
     if (!called) return std::string(first);
+    const bool is_method = module[called].kind == ir::ExprKind::Attribute;
+    const NameId method = is_method ? ir::NameOf(module[called]) : NameId::None();
     if (const ValueId value = facts_.value(program_.funcs[function].module, called)) {
       const Value& callee = facts_.values_store[value];
       const bool is_it = callee.kind == ValueKind::External && knowledge_.FindEntry(NameId{callee.a}) == call.entry;
-      if (is_it) return std::string(program_.text(NameId{callee.a}));
+      const std::string_view name = is_it ? program_.text(NameId{callee.a}) : std::string_view();
+      // A method of an object has the first name here as well.
+      if (is_it && (!is_method || name.ends_with(fmt::format(".{}", program_.text(method))))) return std::string(name);
     }
-    if (module[called].kind != ir::ExprKind::Attribute) return std::string(first);
-    const NameId method = ir::NameOf(module[called]);
+    if (!is_method) return std::string(first);
     const size_t dot = std::min(first.rfind('.'), first.size());
     const NameId owner = program_.names->Find(first.substr(0, dot));
     const knowledge::ClassId known = owner ? knowledge_.FindClass(owner) : knowledge::ClassId::None();

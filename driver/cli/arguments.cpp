@@ -78,7 +78,7 @@ void AddFileChoice(CLI::App& c, CheckArguments& a) {
   c.add_flag("--no-respect-gitignore", a.no_respect_gitignore, "check files that git ignores, too")->group(kGroup);
   c.add_option("--stdin-filename", a.stdin_filename, "the name of the file on standard input")->type_name("FILE")->group(kGroup);
   c.add_option("--root", a.root, "where the project begins (default: found by .git or pyproject.toml)")->type_name("DIR")->group(kGroup);
-  c.add_flag("--show-files", a.show_files, "list the files that would be checked")->group(kGroup);
+  c.add_flag("--show-files", a.show_files, "list the files that would be checked (-v: on stderr what is left out, and why)")->group(kGroup);
 }
 
 void AddReading(CLI::App& c, CheckArguments& a) {
@@ -124,7 +124,7 @@ void AddReporting(CLI::App& c, CheckArguments& a) {
   c.add_flag("--coverage", a.coverage, "count the collective calls proven aligned, and say what the rest depends on (-v: each)")->group(kGroup);
   c.add_option("--color", a.color, "auto, always or never")->check(CLI::IsMember({"auto", "always", "never"}), "")->type_name("WHEN")->group(kGroup);
   c.add_flag("-q,--quiet", a.quiet, "print findings only")->group(kGroup);
-  c.add_flag("-v,--verbose", a.verbose, "print more details")->group(kGroup);
+  c.add_flag("-v,--verbose", a.verbose, "print more details: what is left out and why, each call of --coverage")->group(kGroup);
 }
 
 void AddRunning(CLI::App& c, CheckArguments& a) {

@@ -10,6 +10,7 @@
 #include "driver/cli/fix.h"
 #include "driver/cli/interrupt.h"
 #include "driver/cli/known.h"
+#include "driver/cli/left_out.h"
 #include "driver/cli/outputs.h"
 #include "driver/cli/profile.h"
 #include "driver/cli/progress.h"
@@ -20,8 +21,10 @@
 #include "driver/cli/verdicts.h"
 #include "driver/cli/verify_findings.h"
 #include "driver/config/option_table.h"
+#include "driver/pipeline/generated.h"
 #include "driver/pipeline/launch_scan.h"
 #include "driver/pipeline/pipeline.h"
+#include "driver/reports/place.h"
 #include "driver/reports/secrets.h"
 
 namespace allranks::cli {
@@ -65,12 +68,19 @@ void ReadInput(const CheckArguments& arguments, pipeline::Options& options) {
   }
 }
 
-int ShowFiles(const pipeline::Options& options, const source::FileSystem& files) {
+// The files that are checked; with --verbose, on standard error, what is left out, and why.
+int ShowFiles(const CheckArguments& arguments, const pipeline::Options& options, const source::FileSystem& files) {
   const pipeline::PathMap paths(options.root, options.working_directory);
-  const pipeline::ProjectFiles project = pipeline::Enumerate(pipeline::FilesOf(options), paths, files);
+  pipeline::ProjectFiles project = pipeline::Enumerate(pipeline::FilesOf(options), paths, files);
   std::string list;
   for (size_t i = 0; i < project.all.size(); ++i) {
-    if (project.requested[i]) list += paths.Shown(project.all[i]) + "\n";
+    if (!project.requested[i]) continue;
+    const base::Result<std::string> text = files.Read(paths.Shown(project.all[i]));
+    if (project.IsJudged(i, text && pipeline::SaysGenerated(*text))) list += paths.Shown(project.all[i]) + "\n";
+    else project.left_out.push_back({project.all[i], false, pipeline::LeftOut::Generated});
+  }
+  if (arguments.verbose) {
+    for (const std::string& line : LeftOutLines({project.left_out, project.knows_tracked}, paths)) WriteErr(reports::OneLine(line) + "\n");
   }
   for (const pipeline::PathError& error : project.errors) PrintError(error.message);
   return WriteNames(list) && project.errors.empty() ? kExitClean : kExitError;
@@ -158,7 +168,7 @@ int RunCheck(const CheckArguments& arguments) {
   const base::Result<bool> nested = AddNested(arguments, *resolved, files, options);
   if (!nested) return Fail(nested.error());
   if (arguments.show_settings) return ShowSettings(*resolved, options);
-  if (arguments.show_files) return ShowFiles(options, files);
+  if (arguments.show_files) return ShowFiles(arguments, options, files);
 
   const base::Result<std::vector<OutputPlace>> outputs = OutputsOf(arguments, settings);
   if (!outputs) return Fail(outputs.error());
@@ -189,11 +199,9 @@ int RunCheck(const CheckArguments& arguments) {
   if (!said) return Fail(said.error());
 
   HideSecrets(*out);
-  reports::Report report = ReportOf(arguments, options, *out, files);
+  reports::Report report = ReportOf(arguments, options, *out, *known, files);
   report.verdicts = std::move(*verdicts);
   known->AddSeen(report.verdicts);
-  report.known = known->findings();
-  report.has_baseline = known->compares();
   report.errors.insert(report.errors.end(), fixed->errors.begin(), fixed->errors.end());
   for (const std::string& error : report.errors) PrintError(error);
   if (const std::string nothing = NothingChecked(arguments, *out); !nothing.empty()) {

@@ -3,6 +3,7 @@
 
 #include "driver/cli/commands.h"
 #include "driver/cli/exit_codes.h"
+#include "driver/cli/known.h"
 #include "driver/cli/report_of.h"
 #include "driver/cli/settings_of.h"
 #include "driver/cli/terminal.h"
@@ -176,7 +177,8 @@ explain::Sources SourcesOf(const ExplainArguments& arguments, const Ways& ways, 
     }
   });
   out->files = std::move(analysed.files);
-  const reports::Report report = ReportOf(check, options, *out, files);
+  const Known nothing_known;
+  const reports::Report report = ReportOf(check, options, *out, nothing_known, files);
   base::Result<std::vector<explain::Foretold>> findings = explain::ReadForetold("", reports::RenderJson(report));
   if (findings) sources.findings = std::move(*findings);
   return sources;

@@ -77,6 +77,8 @@ void Known::Keep(pipeline::Output& out) {
   found_.clear();
   for (const Finding& finding : out.findings) found_.insert(finding.fingerprint);
   for (const findings::Suppressed& one : out.suppressed) found_.insert(one.finding.fingerprint);
+  hidden_ = {};
+  CountHidden(out);
   std::erase_if(out.findings, [&](const Finding& finding) { return !IsShown(out, finding); });
   std::erase_if(out.suppressed, [&](const findings::Suppressed& one) { return !IsShown(out, one.finding); });
   known_.clear();
@@ -86,6 +88,12 @@ void Known::Keep(pipeline::Output& out) {
     if (old_->contains(finding.fingerprint)) known_.push_back(finding);
   }
   std::erase_if(out.findings, [&](const Finding& finding) { return old_->contains(finding.fingerprint); });
+}
+
+void Known::CountHidden(const pipeline::Output& out) {
+  for (const Finding& finding : out.findings) {
+    if (!IsShown(out, finding)) ++(finding.confidence == findings::Confidence::Likely ? hidden_.likely : hidden_.possible);
+  }
 }
 
 bool Known::IsShown(const pipeline::Output& out, const Finding& finding) const {
@@ -126,9 +134,11 @@ base::Result<std::string> Known::Update(pipeline::Output& out, const Verdicts& v
   const std::string text = "Baseline " + reports::OneLine(file_) + ": " + CountedFindings(next.entries.size()) + " (" + std::to_string(added) +
                            " added, " + std::to_string(before - kept) + " removed).\n";
   baseline_ = std::move(next);
-  // What was known before is not among the findings any more.
+  // What was known or hidden before is not among the findings any more.
   std::vector<Finding> known = std::move(known_);
+  const Hidden hidden = hidden_;
   Keep(out);
+  hidden_ = hidden;
   known_.insert(known_.begin(), known.begin(), known.end());
   return text;
 }

@@ -14,6 +14,12 @@
 
 namespace allranks::cli {
 
+// How many findings are less sure than what is shown.
+struct Hidden {
+  size_t likely = 0;
+  size_t possible = 0;
+};
+
 class Known {
  public:
   // Reads the baseline file and checks the code of --diff-base, where they are asked for.
@@ -24,6 +30,7 @@ class Known {
   void Keep(pipeline::Output& out);
   // What is known, of the last output.
   const std::vector<findings::Finding>& findings() const { return known_; }
+  const Hidden& hidden() const { return hidden_; }
   bool compares() const { return baseline_.has_value() || old_.has_value(); }
 
   // What the baseline keeps of findings that a job has shown, where nothing newer is told.
@@ -35,6 +42,7 @@ class Known {
   [[nodiscard]] base::Result<std::string> Shrink(const pipeline::Output& out) const;
 
  private:
+  void CountHidden(const pipeline::Output& out);
   bool IsShown(const pipeline::Output& out, const findings::Finding& finding) const;
   bool WasChecked(const baseline::Entry& entry, const pipeline::Output& out) const;
   baseline::Entry EntryOf(const pipeline::Output& out, const findings::Finding& finding) const;
@@ -46,6 +54,7 @@ class Known {
   std::optional<std::set<std::string>> old_;    // fingerprints of --diff-base
   std::set<std::string> found_;                 // fingerprints, shown or not
   std::vector<findings::Finding> known_;
+  Hidden hidden_;  // of the last output
 };
 
 }  // namespace allranks::cli

@@ -7,7 +7,9 @@
 #include "analyzer/source/notebook_json.h"
 #include "driver/cli/commands.h"
 #include "driver/cli/known.h"
+#include "driver/cli/left_out.h"
 #include "driver/cli/terminal.h"
+#include "driver/cli/wording.h"
 #include "driver/config/project.h"
 #include "driver/pipeline/paths.h"
 
@@ -15,7 +17,8 @@ namespace allranks::cli {
 namespace {
 
 // A difference that is less sure than what is shown leaves its site undecided: neither flagged nor aligned.
-reports::Site SiteOf(const traces::LedgerEntry& entry, findings::Confidence least) {
+// So does one that no finding tells of: its rule was not asked for, or judged it less sure.
+reports::Site SiteOf(const traces::LedgerEntry& entry, findings::Confidence least, bool has_findings) {
   reports::Site site{entry.span, entry.name, reports::Verdict::Unknown, entry.reason, entry.assumptions};
   switch (entry.verdict) {
     case traces::SiteVerdict::Proven:
@@ -26,7 +29,8 @@ reports::Site SiteOf(const traces::LedgerEntry& entry, findings::Confidence leas
       break;
     case traces::SiteVerdict::Differs: {
       const findings::Confidence confidence = findings::ConfidenceOf(entry.assumptions);
-      if (confidence >= least) site.verdict = reports::Verdict::Flagged;
+      if (confidence >= least && has_findings) site.verdict = reports::Verdict::Flagged;
+      else if (confidence >= least) site.reason = "difference that no finding tells of";
       else site.reason = std::string(findings::ToString(confidence)) + " difference, which is not shown";
       break;
     }
@@ -43,51 +47,14 @@ std::vector<std::string> ErrorsOf(const pipeline::Output& out) {
   return errors;
 }
 
-std::string Counted(size_t count, std::string_view one) { return std::to_string(count) + " " + std::string(one) + (count == 1 ? "" : "s"); }
-
-std::string_view WhyLeftOut(pipeline::LeftOut why) {
-  switch (why) {
-    case pipeline::LeftOut::Submodule: return "another repository";
-    case pipeline::LeftOut::Vendored: return "a copy of somebody else's code";
-    case pipeline::LeftOut::Built: return "made by a build";
-    case pipeline::LeftOut::Installed:
-    case pipeline::LeftOut::Ignored: break;
+std::vector<std::string> NotesOf(const pipeline::Options& options, const pipeline::Output& out, const pipeline::PathMap& paths, bool verbose) {
+  std::vector<std::string> notes = LeftOutNotes({out.left_out, out.knows_tracked}, paths, verbose);
+  if (out.unread_importers > 0) {
+    notes.push_back(fmt::format("Not read: {} that import what was checked, directly or through others. A run over the whole project may find something else.",
+                                Counted(out.unread_importers, "file")));
   }
-  return {};
-}
-
-// "a, b, c and 2 more"
-std::string Named(const std::vector<std::string>& names) {
-  constexpr size_t kMostNamed = 4;
-  std::string named;
-  for (size_t i = 0; i < std::min(names.size(), kMostNamed); ++i) named += (i == 0 ? "" : ", ") + names[i];
-  return names.size() > kMostNamed ? fmt::format("{} and {} more", named, names.size() - kMostNamed) : named;
-}
-
-// What was found and not checked, and what to do who wants it checked.
-void AddLeftOut(const pipeline::Output& out, const pipeline::PathMap& paths, std::vector<std::string>& notes) {
-  size_t ignored_files = 0, folders = 0;
-  std::vector<std::string> installed, others;
-  for (const pipeline::LeftOutPath& each : out.left_out) {
-    const std::string shown = paths.Shown(each.path);
-    if (each.why == pipeline::LeftOut::Ignored) ++(each.is_folder ? folders : ignored_files);
-    else if (each.why == pipeline::LeftOut::Installed) installed.push_back(shown);
-    else others.push_back(fmt::format("{} ({})", shown, WhyLeftOut(each.why)));
-  }
-  if (ignored_files + folders > 0) {
-    std::string what = ignored_files > 0 ? Counted(ignored_files, "file") : "";
-    if (folders > 0) what += (what.empty() ? "" : " and ") + Counted(folders, "folder");
-    notes.push_back(fmt::format("Left out: {} that .gitignore names and git does not track.", what));
-  }
-  if (!installed.empty()) notes.push_back(fmt::format("Not read, as installed packages: {}. Give the path of one to check it.", Named(installed)));
-  if (!others.empty()) notes.push_back(fmt::format("Read, but not checked: {}. Give the path of one to check it.", Named(others)));
-}
-
-std::vector<std::string> NotesOf(const pipeline::Options& options, const pipeline::Output& out, const pipeline::PathMap& paths) {
-  std::vector<std::string> notes;
-  AddLeftOut(out, paths, notes);
   if (!options.not_used.empty()) {
-    notes.push_back(fmt::format("Not used: {}. All files of a run share these settings; run allranks in that folder to use its own.", Named(options.not_used)));
+    notes.push_back(fmt::format("Not used: {}. All files of a run share these settings; run allranks in that folder to use its own.", FirstOf(options.not_used)));
   }
   if (out.read_in_part > 0) {
     notes.push_back(fmt::format("Read in part: {} of C, C++ or CUDA, as no compile_commands.json lists {}. Let your build write one, or see docs/cpp.md; "
@@ -97,6 +64,15 @@ std::vector<std::string> NotesOf(const pipeline::Options& options, const pipelin
     notes.push_back(fmt::format("What git tracks is not known ({}): all that .gitignore names is left out.", out.index_problem));
   }
   return notes;
+}
+
+// What --min-confidence keeps back.
+std::string HiddenText(const Hidden& hidden) {
+  const size_t all = hidden.likely + hidden.possible;
+  if (all == 0) return {};
+  std::string which = hidden.likely > 0 ? std::to_string(hidden.likely) + " likely" : "";
+  if (hidden.possible > 0) which += (which.empty() ? "" : " and ") + std::to_string(hidden.possible) + " possible";
+  return fmt::format("Hidden: {} finding{}. `--min-confidence {}` shows {}.", which, all == 1 ? "" : "s", hidden.possible > 0 ? "possible" : "likely", all == 1 ? "it" : "them");
 }
 
 // "train.py:12: `f` was not analysed to its end: trace of more than 10000 operations"
@@ -122,7 +98,9 @@ void NoteNotebook(source::FileId id, const source::FileSystem& files, reports::R
 }  // namespace
 
 std::string NothingChecked(const CheckArguments& arguments, const pipeline::Output& out) {
-  if (out.files_requested > 0 || out.files_excluded > 0 || !out.errors.empty()) return {};
+  // The summary says what was left out as generated.
+  const bool is_generated = std::ranges::find(out.left_out, pipeline::LeftOut::Generated, &pipeline::LeftOutPath::why) != out.left_out.end();
+  if (out.files_requested > 0 || out.files_excluded > 0 || !out.errors.empty() || is_generated) return {};
   const std::string where = arguments.paths.empty() ? "." : arguments.paths[0];
   return "no Python, C or C++ files in " + where + "; name a path with such files, or see with --show-files what .gitignore and `exclude` leave";
 }
@@ -130,26 +108,28 @@ std::string NothingChecked(const CheckArguments& arguments, const pipeline::Outp
 std::string CutShort(const CheckArguments& arguments, const pipeline::Output& out) {
   if (out.cut_files.empty()) return {};
   constexpr size_t kMostNamed = 3;
-  std::string named;
-  for (size_t i = 0; i < out.cut_files.size() && i < kMostNamed; ++i) named += (i == 0 ? "" : ", ") + out.cut_files[i];
-  if (out.cut_files.size() > kMostNamed) named += fmt::format(" and {} more", out.cut_files.size() - kMostNamed);
   const std::string why = arguments.max_memory == 0         ? fmt::format("--timeout-per-file {}", arguments.timeout_per_file)
                           : arguments.timeout_per_file == 0 ? fmt::format("--max-memory {}", arguments.max_memory)
                                                             : "--timeout-per-file or --max-memory";
-  return fmt::format("not analysed to the end because of {}: {}; AR003 says where", why, named);
+  return fmt::format("not analysed to the end because of {}: {}; AR003 says where", why, FirstOf(out.cut_files, kMostNamed));
 }
 
-reports::Report ReportOf(const CheckArguments& arguments, const pipeline::Options& options, const pipeline::Output& out,
+reports::Report ReportOf(const CheckArguments& arguments, const pipeline::Options& options, const pipeline::Output& out, const Known& known,
                          const source::FileSystem& files) {
   reports::Report report{.files = out.files, .findings = out.findings, .ledger = {}, .errors = ErrorsOf(out),
                          .files_checked = out.files_requested, .suppressed = out.suppressed, .known = {}, .verdicts = {},
                          .version = Version(), .repository_path = {}};
   const pipeline::PathMap project(options.root, options.working_directory);
+  const bool has_findings = !out.findings.empty() || !out.suppressed.empty() || !known.findings().empty();
   for (const traces::LedgerEntry& entry : out.ledger) {
-    report.ledger.push_back(SiteOf(entry, options.policies.Of(project.Relative(out.files[entry.span.file].path)).least));
+    const findings::Confidence least = options.policies.Of(project.Relative(out.files[entry.span.file].path)).least;
+    report.ledger.push_back(SiteOf(entry, least, has_findings));
   }
+  report.known = known.findings();
+  report.has_baseline = known.compares();
+  report.notes = NotesOf(options, out, project, arguments.verbose);
+  if (const std::string hidden = HiddenText(known.hidden()); !hidden.empty()) report.notes.insert(report.notes.begin(), hidden);
   report.limits = LimitsOf(out);
-  report.notes = NotesOf(options, out, project);
   for (const std::string& what : arguments.sarif_include) {
     (what == "known" ? report.sarif_known : report.sarif_suppressed) = true;
   }

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "driver/cli/arguments.h"
+#include "driver/cli/known.h"
 #include "driver/pipeline/pipeline.h"
 #include "driver/reports/report.h"
 
@@ -12,8 +13,8 @@ std::string CutShort(const CheckArguments& arguments, const pipeline::Output& ou
 // Why nothing was checked although nothing went wrong; empty: something was.
 std::string NothingChecked(const CheckArguments& arguments, const pipeline::Output& out);
 
-// What a run found as what is reported; it refers to `out`.
-reports::Report ReportOf(const CheckArguments& arguments, const pipeline::Options& options, const pipeline::Output& out,
+// What a run found as what is reported; it refers to `out` and `known`.
+reports::Report ReportOf(const CheckArguments& arguments, const pipeline::Options& options, const pipeline::Output& out, const Known& known,
                          const source::FileSystem& files);
 
 }  // namespace allranks::cli

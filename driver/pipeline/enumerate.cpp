@@ -10,10 +10,12 @@
 #include <unordered_set>
 
 #include "analyzer/launch/torch_pins.h"
-#include "driver/pipeline/copyright.h"
+#include "driver/pipeline/copies.h"
+#include "driver/pipeline/git_attributes.h"
 #include "driver/pipeline/git_index.h"
 #include "driver/pipeline/gitignore.h"
 #include "driver/pipeline/launch_scan.h"
+#include "driver/pipeline/submodules.h"
 #include "frontends/cpp/includes.h"
 #include "frontends/launch/read.h"
 #include "frontends/launch/settings.h"
@@ -32,56 +34,55 @@ constexpr std::array<std::string_view, 15> kSkipped = {
 // Installed packages. Where git tracks them, they are a copy of other people's code.
 constexpr std::array<std::string_view, 9> kInstalled = {".eggs", ".nox", ".pyenv", ".tox", ".venv", "__pypackages__", "node_modules", "site-packages",
                                                         "venv"};
+constexpr std::string_view kAttributes = ".gitattributes";
 constexpr std::string_view kVirtualEnvironment = "pyvenv.cfg";
 // What builds make, unless git tracks it.
 constexpr std::array<std::string_view, 4> kBuilt = {"_build", "buck-out", "build", "dist"};
 
-// Folders of other people's code by convention; GitHub's linguist leaves the same ones out of its counts
-// (https://github.com/github-linguist/linguist/blob/main/lib/linguist/vendor.yml).
-constexpr std::array<std::string_view, 8> kVendored = {"third_party", "third-party", "thirdparty", "3rdparty", "3rd_party",
-                                                       "vendor", "vendors", "vendored"};
-
-// Frameworks that projects carry whole copies of, by the name of the package.
-constexpr std::array<std::string_view, 18> kFrameworks = {
-    "accelerate", "apex", "colossalai", "deepspeed", "detectron2", "diffusers", "fairseq", "lightning", "megatron", "mmcv", "mmdet", "mmengine",
-    "mmf", "open_clip", "peft", "pytorch_lightning", "timm", "transformers"};
-// Where a project in several languages keeps its own package.
-constexpr std::array<std::string_view, 5> kOwnPackage = {"lib", "py", "python", "python-package", "src"};
-
-bool IsPackagingFile(std::string_view name) {
-  return name == "pyproject.toml" || name == "setup.py" || name == "setup.cfg";
-}
-
-// The ignore files that apply in a folder: its own and those of the folders above it.
-struct IgnoreScope {
-  std::shared_ptr<const IgnoreScope> outer;
+// The files of one kind that apply in a folder: its own and those of the folders above it.
+template <class File>
+struct Nested {
+  std::shared_ptr<const Nested> outer;
   std::string base;
-  IgnoreFile file;
+  File file;
 };
-using Scope = std::shared_ptr<const IgnoreScope>;
+using Scope = std::shared_ptr<const Nested<IgnoreFile>>;
+using AttributeScope = std::shared_ptr<const Nested<AttributesFile>>;
+
+// The answer of the nearest file that has one. `ask`: of a file and a path below its folder.
+template <class File, class Ask>
+std::optional<bool> NearestAnswer(const std::shared_ptr<const Nested<File>>& scope, const std::string& path, const Ask& ask) {
+  for (const Nested<File>* s = scope.get(); s != nullptr; s = s->outer.get()) {
+    const std::string_view below = std::string_view(path).substr(s->base.empty() ? 0 : s->base.size() + 1);
+    if (const std::optional<bool> answer = ask(s->file, below)) return answer;
+  }
+  return std::nullopt;
+}
 
 bool IsIgnored(const Scope& scope, const std::string& path, bool is_directory) {
-  for (const IgnoreScope* s = scope.get(); s != nullptr; s = s->outer.get()) {
-    const std::string_view below = std::string_view(path).substr(s->base.empty() ? 0 : s->base.size() + 1);
-    if (const std::optional<bool> answer = s->file.Ignores(below, is_directory)) return *answer;
-  }
-  return false;
+  return NearestAnswer(scope, path, [&](const IgnoreFile& file, std::string_view below) { return file.Ignores(below, is_directory); }).value_or(false);
 }
+
+// Files that are not even read.
+bool IsUnread(LeftOut why) { return why == LeftOut::Ignored || why == LeftOut::Installed || why == LeftOut::NotCheckedOut; }
 
 class Walker {
  public:
   using IsWanted = bool (*)(std::string_view name);
   Walker(const EnumerateOptions& options, const PathMap& paths, const source::FileSystem& files, IsWanted is_wanted)
-      : is_wanted_(is_wanted), options_(options), paths_(paths), files_(files), exclude_(JoinLines(options.exclude)) {
+      : is_wanted_(is_wanted), options_(options), paths_(paths), files_(files), exclude_(JoinLines(options.exclude)), copies_(paths, files) {
     base::Result<GitIndex> index = FindGitIndex(paths.Shown(""), files);
     if (index) tracked_ = std::move(*index);
     // Without it the ignore files decide alone.
     else if (options.respect_gitignore) index_problem = index.error().message;
+    if (const base::Result<std::string> text = files.Read(paths.Shown(".gitmodules"))) {
+      for (std::string& folder : SubmodulesIn(*text)) submodules_.insert(std::move(folder));
+    }
   }
 
   // Everything below `start` (relative to the root; a path of its own if outside), nearest folders first.
   void Walk(const std::string& start, bool requested) {
-    std::vector<Folder> level = {{.path = start, .scope = ScopeAbove(start)}};
+    std::vector<Folder> level = {{.path = start, .scope = ScopeAbove(start), .attributes = AttributesAbove(start)}};
     while (!level.empty()) {
       std::vector<Folder> next;
       for (const Folder& folder : level) Visit(folder, requested, folder.path == start, next);
@@ -90,10 +91,12 @@ class Walker {
   }
 
   const IgnoreFile& exclude() const { return exclude_; }
+  bool knows_tracked() const { return tracked_.is_of_checkout; }
 
   std::set<std::string> found;
   std::vector<std::pair<std::string, std::string>> links;  // files behind symbolic links: path, where it leads
   std::set<std::string> packaging;                          // folders with pyproject.toml or the like
+  std::set<std::string> own;                                // files of which .gitattributes says that nothing generated them
   std::vector<LeftOutPath> left_out;
   std::string index_problem;
   std::vector<PathError> errors;
@@ -102,6 +105,7 @@ class Walker {
   struct Folder {
     std::string path;
     Scope scope;
+    AttributeScope attributes;
     bool only_tracked = false;  // ignored, but some of its files are tracked all the same
   };
 
@@ -119,20 +123,31 @@ class Walker {
   Scope ScopeAbove(const std::string& start) {
     Scope scope;
     if (!options_.respect_gitignore || start.starts_with('/')) return scope;
-    scope = Opened(nullptr, "", ".git/info/exclude");
-    if (start.empty()) return scope;
-    scope = Opened(scope, "", ".gitignore");
-    for (size_t slash = start.find('/'); slash != std::string::npos; slash = start.find('/', slash + 1)) {
-      scope = Opened(scope, start.substr(0, slash), ".gitignore");
-    }
+    scope = Opened(Scope(), "", ".git/info/exclude");
+    for (const std::string& folder : Above(start)) scope = Opened(scope, folder, ".gitignore");
     return scope;
   }
-  Scope Opened(const Scope& outer, const std::string& directory, std::string_view name) const {
+  AttributeScope AttributesAbove(const std::string& start) const {
+    AttributeScope scope;
+    if (start.starts_with('/')) return scope;
+    for (const std::string& folder : Above(start)) scope = Opened(scope, folder, kAttributes);
+    return scope;
+  }
+  // The root and every folder on the way down to `start`.
+  static std::vector<std::string> Above(const std::string& start) {
+    std::vector<std::string> folders;
+    if (start.empty()) return folders;
+    folders.emplace_back();
+    for (size_t slash = start.find('/'); slash != std::string::npos; slash = start.find('/', slash + 1)) folders.push_back(start.substr(0, slash));
+    return folders;
+  }
+  template <class File>
+  std::shared_ptr<const Nested<File>> Opened(const std::shared_ptr<const Nested<File>>& outer, const std::string& directory, std::string_view name) const {
     const base::Result<std::string> text = files_.Read(paths_.Shown(Join(directory, name)));
     if (!text) return outer;
-    IgnoreFile file(*text);
+    File file(*text);
     if (file.empty()) return outer;
-    return std::make_shared<const IgnoreScope>(IgnoreScope{outer, directory, std::move(file)});
+    return std::make_shared<const Nested<File>>(Nested<File>{outer, directory, std::move(file)});
   }
 
   void Visit(Folder folder, bool requested, bool is_start, std::vector<Folder>& next) {
@@ -148,44 +163,16 @@ class Walker {
       return std::any_of(entries->begin(), entries->end(), [&](const DirectoryEntry& e) { return e.name == name; });
     };
     if (!is_start && has(kVirtualEnvironment) && !IsOneOf(kInstalled, NameOf(folder.path)) && !ReadsInstalled(folder.path)) return;
-    if (!is_start && (has(".git") || tracked_.IsSubmodule(folder.path))) LeaveOut(folder.path, true, LeftOut::Submodule);
+    if (!is_start && (has(".git") || IsSubmodule(folder.path))) LeaveOut(folder.path, true, entries->empty() ? LeftOut::NotCheckedOut : LeftOut::Submodule);
     if (options_.respect_gitignore && has(".gitignore")) folder.scope = Opened(folder.scope, folder.path, ".gitignore");
-    const bool is_package = std::ranges::any_of(*entries, [](const DirectoryEntry& e) { return IsPackagingFile(e.name); });
-    const bool is_copy = (is_package && HoldsCopyOfFramework(folder.path)) || IsOfOthers(folder.path, *entries);
-    if (is_copy) LeaveOut(folder.path, true, LeftOut::Vendored);
+    if (has(kAttributes)) folder.attributes = Opened(folder.attributes, folder.path, kAttributes);
+    if (copies_.IsCopy(folder.path, *entries)) LeaveOut(folder.path, true, LeftOut::Vendored);
     for (const DirectoryEntry& entry : *entries) Add(folder, entry, next);
   }
 
-  // Whether a folder with a packaging file is a checkout of a framework inside of another project. At the root it is the
-  // project itself.
-  bool HoldsCopyOfFramework(const std::string& folder) const {
-    if (folder.empty() || folder.starts_with('/') || IsOneOf(kOwnPackage, NameOf(folder))) return false;
-    return std::ranges::any_of(kFrameworks, [&](std::string_view name) {
-      return std::ranges::any_of(std::array<std::string_view, 2>{"", "src"}, [&](std::string_view home) {
-        return files_.Kind(paths_.Shown(Join(Join(folder, home), Join(name, "__init__.py")))).has_value();
-      });
-    });
-  }
-
-  // Whether the licence of a folder names other holders than that of the project.
-  bool IsOfOthers(const std::string& folder, const std::vector<DirectoryEntry>& entries) {
-    if (folder.empty() || folder.starts_with('/')) return false;
-    const std::set<std::string> own = HoldersIn(folder, entries);
-    if (own.empty()) return false;
-    if (!holders_) {
-      const base::Result<std::vector<DirectoryEntry>> at_root = files_.List(paths_.Shown(""));
-      holders_ = at_root ? HoldersIn("", *at_root) : std::set<std::string>();
-    }
-    return !holders_->empty() && std::ranges::none_of(own, [&](const std::string& word) { return holders_->contains(word); });
-  }
-
-  std::set<std::string> HoldersIn(const std::string& folder, const std::vector<DirectoryEntry>& entries) const {
-    std::set<std::string> holders;
-    for (const DirectoryEntry& entry : entries) {
-      if (entry.kind != EntryKind::File || !IsLicenceName(entry.name)) continue;
-      if (const base::Result<std::string> text = files_.Read(paths_.Shown(Join(folder, entry.name)))) holders.merge(CopyrightHolders(*text));
-    }
-    return holders;
+  // `.gitmodules` may still list what has become a part of the project.
+  bool IsSubmodule(const std::string& path) const {
+    return tracked_.IsSubmodule(path) || (submodules_.contains(path) && !tracked_.TracksBelow(path));
   }
 
   void Add(const Folder& folder, const DirectoryEntry& entry, std::vector<Folder>& next) {
@@ -201,14 +188,24 @@ class Walker {
     }
     if (is_directory) {
       if (IsOneOf(kInstalled, entry.name) && !ReadsInstalled(path)) return;
-      if (IsOneOf(kVendored, entry.name)) LeaveOut(path, true, LeftOut::Vendored);
       if (IsOneOf(kBuilt, entry.name) && !tracked_.TracksBelow(path)) LeaveOut(path, true, LeftOut::Built);
-      next.push_back({.path = std::move(path), .scope = folder.scope, .only_tracked = is_ignored});
+      next.push_back({.path = std::move(path), .scope = folder.scope, .attributes = folder.attributes, .only_tracked = is_ignored});
     } else if (entry.is_symlink) {
       if (IsCodeName(entry.name)) AddLink(std::move(path));
     } else {
+      HeedAttributes(folder.attributes, path);
       found.insert(std::move(path));
     }
+  }
+
+  void HeedAttributes(const AttributeScope& scope, const std::string& path) {
+    const auto has = [&](const IgnoreFile AttributesFile::* attribute) {
+      return NearestAnswer(scope, path, [&](const AttributesFile& file, std::string_view below) { return (file.*attribute).Ignores(below, false); });
+    };
+    const std::optional<bool> is_generated = has(&AttributesFile::generated);
+    if (is_generated == true) LeaveOut(path, false, LeftOut::Generated);
+    else if (has(&AttributesFile::vendored) == true) LeaveOut(path, false, LeftOut::Vendored);
+    if (is_generated == false) own.insert(path);
   }
 
   // Whether a folder of installed packages is read: one that git tracks is read like any copy of other people's code.
@@ -238,7 +235,8 @@ class Walker {
   IgnoreFile exclude_;
   GitIndex tracked_;
   std::unordered_set<std::string> visited_;
-  std::optional<std::set<std::string>> holders_;  // of the project, once somebody asks
+  Copies copies_;
+  std::set<std::string> submodules_;  // as .gitmodules lists them
   size_t entries_seen_ = 0;
 };
 
@@ -256,7 +254,8 @@ void KeepLinks(Walker& walker, const PathMap& paths, const source::FileSystem& f
 }
 
 struct Request {
-  std::set<std::string> files;
+  std::set<std::string> files;  // those in memory as well
+  std::set<std::string> named;  // by the user
   std::vector<std::string> directories;
   size_t excluded = 0;
 };
@@ -273,13 +272,17 @@ Request Requested(const EnumerateOptions& options, const PathMap& paths, const s
       ++request.excluded;
       continue;
     }
-    if (request.files.contains(relative)) continue;
+    if (request.files.contains(relative)) {
+      request.named.insert(std::move(relative));
+      continue;
+    }
     const base::Result<EntryKind> kind = files.Kind(path);
     if (!kind) {
       errors.push_back({path, kind.error().message});
     } else if (*kind == EntryKind::Directory) {
       request.directories.push_back(std::move(relative));
     } else {
+      request.named.insert(relative);
       request.files.insert(std::move(relative));
     }
   }
@@ -292,7 +295,7 @@ std::vector<LeftOutPath> Foreign(const std::vector<LeftOutPath>& left_out, const
   std::vector<LeftOutPath> foreign;
   for (const LeftOutPath& each : left_out) {
     const bool is_asked = std::any_of(asked.begin(), asked.end(), [&](const std::string& d) { return IsInside(d, each.path); });
-    if (each.why != LeftOut::Ignored && each.why != LeftOut::Installed && !is_asked) foreign.push_back(each);
+    if (!IsUnread(each.why) && !is_asked) foreign.push_back(each);
   }
   return foreign;
 }
@@ -305,17 +308,18 @@ std::vector<LeftOutPath> LeftOutOf(const std::vector<LeftOutPath>& left_out, con
   };
   std::vector<LeftOutPath> said;
   for (const LeftOutPath& each : left_out) {
-    const bool is_unread = each.why == LeftOut::Ignored || each.why == LeftOut::Installed;
-    if (is_unread && is_asked_for(each)) said.push_back(each);
+    if (IsUnread(each.why) && is_asked_for(each)) said.push_back(each);
   }
   for (const LeftOutPath& each : foreign) {
-    if (!is_asked_for(each)) continue;
+    if (!is_asked_for(each) || request.files.contains(each.path)) continue;
     const bool holds_code = std::any_of(project.all.begin(), project.all.end(), [&](const std::string& path) { return IsInside(path, each.path); });
     const bool is_inner = std::any_of(foreign.begin(), foreign.end(),
                                       [&](const LeftOutPath& f) { return f.path != each.path && IsInside(each.path, f.path); });
     if (holds_code && !is_inner) said.push_back(each);
   }
-  std::sort(said.begin(), said.end(), [](const LeftOutPath& a, const LeftOutPath& b) { return a.path < b.path; });
+  std::ranges::sort(said, {}, &LeftOutPath::path);
+  const auto again = std::ranges::unique(said, {}, &LeftOutPath::path);
+  said.erase(again.begin(), again.end());
   return said;
 }
 
@@ -362,6 +366,8 @@ bool IsCodeName(std::string_view name) {
   return name.ends_with(".py") || name.ends_with(".ipynb") || cpp::IsSourceName(name) || cpp::IsHeaderName(name);
 }
 
+bool ProjectFiles::IsJudged(size_t index, bool says_generated) const { return requested[index] && (is_own[index] || !says_generated); }
+
 ProjectFiles Enumerate(const EnumerateOptions& options, const PathMap& paths, const source::FileSystem& files) {
   ProjectFiles out;
   Walker walker(options, paths, files, [](std::string_view name) { return IsCodeName(name) || MayBeOfLaunch(name); });
@@ -385,7 +391,10 @@ ProjectFiles Enumerate(const EnumerateOptions& options, const PathMap& paths, co
                                           [&](const std::string& d) { return IsInside(path, d); });
     const bool is_foreign = std::any_of(foreign.begin(), foreign.end(), [&](const LeftOutPath& f) { return IsInside(path, f.path); });
     out.requested.push_back((in_directory && !is_foreign) || request.files.contains(path));
+    out.named.push_back(request.named.contains(path));
+    out.is_own.push_back(request.files.contains(path) || walker.own.contains(path));
   }
+  out.knows_tracked = walker.knows_tracked();
   out.index_problem = walker.index_problem;
   out.left_out = LeftOutOf(walker.left_out, foreign, out, request);
   for (const std::string& directory : walker.packaging) {

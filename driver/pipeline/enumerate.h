@@ -32,8 +32,10 @@ struct EnumerateOptions {
 enum class LeftOut : uint8_t {
   Ignored,       // named by a .gitignore, and not tracked
   Submodule,     // a checkout of another repository
+  NotCheckedOut, // the empty folder of one
   Vendored,      // a copy of somebody else's code: `third_party/`, `vendor/`, a folder with a licence of others
   Built,         // what a build made: `build/lib/`, `dist/`
+  Generated,     // a file that a program wrote, as it says itself or `linguist-generated` does
   Installed,     // packages that were installed: `.venv/`, `node_modules/`; not even read
 };
 struct LeftOutPath {
@@ -52,12 +54,18 @@ struct LaunchFiles {
 struct ProjectFiles {
   std::vector<std::string> all;         // Python, C, C++ and CUDA, headers too; relative to the root, sorted
   std::vector<bool> requested;          // by index in `all`
+  std::vector<bool> named;              // by index: the user gave this very file
+  std::vector<bool> is_own;             // by index: judged whatever its text says of a generator
   LaunchFiles launch;
   std::vector<std::string> import_roots;  // folders from which imports start besides the importing file's own
   std::vector<LeftOutPath> left_out;    // of what was asked for, sorted
+  bool knows_tracked = false;           // there is a checkout of git, and its index was read
   std::string index_problem;            // why it is not known what git tracks; empty: it is, or there is no checkout
   size_t excluded = 0;                  // files among the paths that `force_exclude` left out
   std::vector<PathError> errors;        // requested paths that are not there or cannot be listed
+
+  // Whether findings in a file are wanted, once it is known what its text says (SaysGenerated).
+  bool IsJudged(size_t index, bool says_generated) const;
 };
 
 // Whether a file's name says that it holds Python, a notebook, C, C++ or CUDA.

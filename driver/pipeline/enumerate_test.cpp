@@ -145,6 +145,62 @@ TEST(EnumerateTest, AFolderThatOnlySharesTheNameIsNoCopy) {
   EXPECT_THAT(Requested(In({{"setup.py", ""}, {"models/megatron/__init__.py", ""}}, {"."})), ElementsAre("models/megatron/__init__.py", "setup.py"));
 }
 
+constexpr const char* kOfExample = "# Copyright (c) Example, Inc. and its affiliates.\n";
+
+TEST(EnumerateTest, APackageOfAFrameworkWhoseFilesNameAnotherHolder) {
+  std::map<std::string, std::string> files = {{"LICENSE", "Copyright (c) 2024 Jane Doe"}, {"train.py", ""}, {"fairseq/__init__.py", ""},
+                                              {"fairseq/utils.py", kOfExample}, {"fairseq/deep/x.py", ""}};
+  EXPECT_THAT(Requested(In(files, {"."})), ElementsAre("train.py"));
+  EXPECT_THAT(Requested(In(files, {"fairseq/deep"})), ElementsAre("fairseq/deep/x.py"));
+  files["LICENSE"] = "Copyright (c) 2020 Example, Inc.";
+  EXPECT_THAT(Requested(In(files, {"."})), Contains("fairseq/utils.py"));
+  files.erase("LICENSE");
+  EXPECT_THAT(Requested(In(files, {"."})), Contains("fairseq/utils.py"));
+}
+
+TEST(EnumerateTest, APackageWhoseFilesPointToALicenceThatIsNotHere) {
+  std::map<std::string, std::string> files = {{"mine/train.py", ""}, {"fairseq/__init__.py", ""},
+                                              {"fairseq/utils.py", std::string(kOfExample) + "# LICENSE file in the root directory of this source tree.\n"}};
+  EXPECT_THAT(Requested(In(files, {"."})), ElementsAre("mine/train.py"));
+  files.erase("mine/train.py");
+  EXPECT_THAT(Requested(In(files, {"."})), Contains("fairseq/utils.py"));
+}
+
+TEST(EnumerateTest, AFrameworkThatTheProjectPackagesIsItsOwn) {
+  const std::map<std::string, std::string> files = {{"LICENSE", "Copyright (c) 2024 Jane Doe"}, {"setup.py", "setup(\n    name = 'verl',\n)\n"},
+                                                    {"verl/__init__.py", kOfExample}, {"verl/worker.py", kOfExample}, {"examples/run.py", ""}};
+  EXPECT_THAT(Requested(In(files, {"."})), ElementsAre("examples/run.py", "setup.py", "verl/__init__.py", "verl/worker.py"));
+}
+
+TEST(EnumerateTest, FoldersThatMayBeAPackageOfTheProject) {
+  const std::map<std::string, std::string> files = {{"a/external/__init__.py", ""}, {"a/external/x.py", ""}, {"deps/y.py", ""}, {"a/_vendor/__init__.py", ""}};
+  EXPECT_THAT(Requested(In(files, {"."})), ElementsAre("a/external/__init__.py", "a/external/x.py"));
+}
+
+std::vector<std::pair<std::string, LeftOut>> LeftOutIn(const ProjectFiles& project) {
+  std::vector<std::pair<std::string, LeftOut>> left_out;
+  for (const LeftOutPath& each : project.left_out) left_out.emplace_back(each.path, each.why);
+  return left_out;
+}
+
+TEST(EnumerateTest, WhatGitAttributesSayOfAFile) {
+  const std::map<std::string, std::string> files = {{".gitattributes", "gen/* linguist-generated\nlibs/*.py linguist-vendored\n"},
+                                                    {"gen/a.py", ""}, {"gen/b.py", ""}, {"gen/.gitattributes", "b.py -linguist-generated\n"},
+                                                    {"libs/c.py", ""}, {"d.py", ""}};
+  const ProjectFiles project = In(files, {"."});
+  EXPECT_THAT(Requested(project), ElementsAre("d.py", "gen/b.py"));
+  EXPECT_THAT(LeftOutIn(project), ElementsAre(testing::Pair("gen/a.py", LeftOut::Generated), testing::Pair("libs/c.py", LeftOut::Vendored)));
+  EXPECT_THAT(Requested(In(files, {"gen/a.py"})), ElementsAre("gen/a.py"));
+}
+
+TEST(EnumerateTest, AFileThatSaysItIsGeneratedIsJudgedOnlyWhereItIsNamed) {
+  const ProjectFiles below = In({{"gen/a.py", ""}}, {"gen"});
+  EXPECT_TRUE(below.IsJudged(0, false));
+  EXPECT_FALSE(below.IsJudged(0, true));
+  EXPECT_TRUE(In({{"gen/a.py", ""}}, {"gen/a.py"}).IsJudged(0, true));
+  EXPECT_TRUE(In({{".gitattributes", "*.py -linguist-generated\n"}, {"a.py", ""}}, {"."}).IsJudged(0, true));
+}
+
 TEST(EnumerateTest, OverlaysNeedNoFile) {
   EnumerateOptions options;
   options.overlays = {"new.py"};

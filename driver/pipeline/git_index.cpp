@@ -158,10 +158,12 @@ base::Result<GitIndex> FindGitIndex(const std::string& folder, const source::Fil
     if (const std::optional<std::string> git = GitFolder(checkout, files)) {
       const base::Result<std::string> bytes = files.Read(Join(*git, "index"));
       // A repository to which nothing was added has none.
-      if (!bytes) return GitIndex{};
+      if (!bytes) return GitIndex{.files = {}, .submodules = {}, .is_of_checkout = true};
       const base::Result<GitIndex> index = ReadGitIndex(*bytes);
       if (!index) return base::Fail(index.error().message);
-      return Below(*index, prefix);
+      GitIndex below = Below(*index, prefix);
+      below.is_of_checkout = true;
+      return below;
     }
     const std::string above(DirectoryOf(checkout));
     if (!checkout.starts_with('/') || above.empty() || above == checkout) return GitIndex{};

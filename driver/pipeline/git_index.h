@@ -17,6 +17,7 @@ namespace allranks::pipeline {
 struct GitIndex {
   std::vector<std::string> files;       // in byte order
   std::vector<std::string> submodules;  // checkouts of other repositories, in byte order
+  bool is_of_checkout = false;          // else there is none, and nothing is tracked
 
   bool Tracks(std::string_view path) const;
   bool TracksBelow(std::string_view directory) const;

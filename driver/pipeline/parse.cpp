@@ -192,7 +192,7 @@ class Parser {
 
   void Add(uint32_t i, Outcome& outcome) {
     out_.requested.resize(std::max<size_t>(out_.requested.size(), kept_.size()));
-    out_.requested[i] = in_.project.requested[kept_[i]];
+    out_.requested[i] = selection_.requested[kept_[i]];
     const source::FileId id{i};
     if (outcome.reply) AddUnit(id, PathOf(i), *outcome.reply, &outcome.problem);
     if (!outcome.bound.empty()) {
@@ -277,7 +277,7 @@ class Parser {
     known->second = out_.files.Add(std::move(*file));
     const auto listed = std::ranges::lower_bound(in_.project.all, relative);
     const bool requested = listed != in_.project.all.end() && *listed == relative &&
-                           in_.project.requested[static_cast<size_t>(listed - in_.project.all.begin())];
+                           selection_.requested[static_cast<size_t>(listed - in_.project.all.begin())];
     out_.requested.resize(out_.files.size());
     out_.requested[known->second.index] = requested;
     return known->second;

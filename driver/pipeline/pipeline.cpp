@@ -309,6 +309,10 @@ void CountInto(const ProjectFiles& project, const Selection& selection, const Pa
   out.errors = project.errors;
   out.files_excluded = project.excluded;
   out.left_out = project.left_out;
+  for (const uint32_t index : selection.generated) out.left_out.push_back({project.all[index], false, LeftOut::Generated});
+  std::ranges::sort(out.left_out, {}, &LeftOutPath::path);
+  out.knows_tracked = project.knows_tracked;
+  out.unread_importers = selection.unread_importers;
   out.index_problem = project.index_problem;
   for (const std::string& problem : parsed.problems) out.errors.push_back({.path = "", .message = problem});
   out.read_in_part = static_cast<size_t>(std::ranges::count_if(parsed.guessed, [&](source::FileId id) { return parsed.requested[id.index]; }));
@@ -317,9 +321,9 @@ void CountInto(const ProjectFiles& project, const Selection& selection, const Pa
   out.bytes_parsed = parsed.bytes;
   out.files_parsed = static_cast<uint32_t>(parsed.modules.size());
   out.files_requested =
-      static_cast<uint32_t>(std::count(project.requested.begin(), project.requested.end(), true));
+      static_cast<uint32_t>(std::count(selection.requested.begin(), selection.requested.end(), true));
   for (size_t i = 0; i < project.all.size(); ++i) {
-    if (project.requested[i]) out.requested.push_back(project.all[i]);
+    if (selection.requested[i]) out.requested.push_back(project.all[i]);
   }
   for (uint32_t i = 0; i < parsed.files.size(); ++i) {
     if (parsed.requested[i]) out.checked.push_back(parsed.files[source::FileId{i}].path);
@@ -502,7 +506,7 @@ base::Result<Output> Run(const Options& options, const source::FileSystem& files
   launches.files.clear();
   const LaunchInput launch_input{project.all, paths, files, overlays, options.jobs};
   const LaunchScan launch_scan = options.reads_launch_files ? ScanLaunchFiles(launch_input, project.launch, NamesOfPrograms(project, selection)) : LaunchScan();
-  if (options.reads_launch_files) ReadLaunchFiles(launch_input, launch_scan, {CodeThatStarts(project, selection), project.requested, a.names}, parsed, launches, a.launch_lines);
+  if (options.reads_launch_files) ReadLaunchFiles(launch_input, launch_scan, {CodeThatStarts(project, selection), selection.requested, a.names}, parsed, launches, a.launch_lines);
   const Scripts scripts = rules::AskForScripts(wanted) ? ReadScripts(launch_input, graph, parsed, launches, a.names) : Scripts();
   CountInto(project, selection, parsed, out);
   out.files_requested += CountOfLaunchFiles(launches.files);

@@ -49,6 +49,8 @@ struct Output {
   std::vector<findings::FileSyntax> syntax;      // of files with findings
   std::vector<LeftOutPath> left_out;             // of what was asked for, not checked
   size_t read_in_part = 0;                       // C and C++ files that need flags which nothing names
+  bool knows_tracked = false;                    // a checkout of git, whose index was read
+  size_t unread_importers = 0;                   // files that import those the user named, too many to be read
   std::string index_problem;                     // why it is not known what git tracks
   std::vector<findings::Finding> limits;         // AR003 of requested files, whether it is asked for or not
   std::vector<std::string> cut_files;            // requested files that were given up for time or memory, as shown

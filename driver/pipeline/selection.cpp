@@ -3,8 +3,10 @@
 #include <xxhash.h>
 
 #include <algorithm>
+#include <iterator>
 #include <unordered_map>
 
+#include "driver/pipeline/generated.h"
 #include "driver/pipeline/memory.h"
 #include "driver/pipeline/parallel.h"
 #include "frontends/cpp/includes.h"
@@ -25,10 +27,13 @@ class Selector {
   }
 
   Selection Run() {
+    out_.requested = in_.project.requested;
+    Scan(Requested());
+    LeaveOutGenerated();
     const std::vector<uint32_t> requested = Requested();
-    Scan(requested);
     Scan(UnreadImportsOf(requested));
-    const std::vector<uint32_t> seeds = Seeds(requested);
+    std::vector<uint32_t> seeds = Seeds(requested);
+    AddImporters(seeds);
     ScanClosure(seeds);
     SelectReachable(seeds, ReachesMention());
     ReadSelected();
@@ -40,9 +45,17 @@ class Selector {
   std::vector<uint32_t> Requested() const {
     std::vector<uint32_t> requested;
     for (uint32_t i = 0; i < in_.project.all.size(); ++i) {
-      if (in_.project.requested[i]) requested.push_back(i);
+      if (out_.requested[i]) requested.push_back(i);
     }
     return requested;
+  }
+
+  void LeaveOutGenerated() {
+    for (const uint32_t index : Requested()) {
+      if (in_.project.IsJudged(index, out_.files[index].says_generated)) continue;
+      out_.requested[index] = false;
+      out_.generated.push_back(index);
+    }
   }
 
   void Scan(const std::vector<uint32_t>& indices) {
@@ -78,6 +91,7 @@ class Selector {
     file.bytes = bytes->size();
     file.content = content;
     file.is_header = IsHeader(index);
+    file.says_generated = SaysGenerated(*bytes);
     file.mentions = (IsCpp(index) ? in_.cpp_prefilter : in_.prefilter).Mentions(*bytes);
     file.starts_commands = !IsCpp(index) && launch_files::StartsCommands(*bytes);
     file.wraps = file.mentions && (bytes->find("DistributedDataParallel") != std::string::npos ||
@@ -155,6 +169,57 @@ class Selector {
     return seeds;
   }
 
+  void AddImporters(std::vector<uint32_t>& seeds) {
+    std::vector<uint32_t> named;
+    std::ranges::copy_if(seeds, std::back_inserter(named), [&](uint32_t index) { return in_.project.named[index] && !IsCpp(index); });
+    if (named.empty() || in_.project.all.size() > kMostOnDemand) return;
+    Scan(UnreadPython());
+    const std::vector<uint32_t> importers = ImportersOf(named);
+    if (importers.size() > kMostImporters) {
+      out_.unread_importers = importers.size();
+      return;
+    }
+    for (const uint32_t index : Seeds(importers)) {
+      if (std::ranges::find(seeds, index) == seeds.end()) seeds.push_back(index);
+    }
+  }
+
+  std::vector<uint32_t> UnreadPython() const {
+    std::vector<uint32_t> unread;
+    for (uint32_t i = 0; i < out_.files.size(); ++i) {
+      if (out_.files[i].state == ReadState::Unread && !IsCpp(i)) unread.push_back(i);
+    }
+    return unread;
+  }
+
+  // Those that are not requested themselves, through any number of files.
+  std::vector<uint32_t> ImportersOf(std::vector<uint32_t> work) const {
+    const std::vector<std::vector<uint32_t>> importers = Importers();
+    std::vector<bool> seen(out_.files.size());
+    for (const uint32_t index : work) seen[index] = true;
+    std::vector<uint32_t> found;
+    while (!work.empty()) {
+      const uint32_t at = work.back();
+      work.pop_back();
+      for (const uint32_t importer : importers[at]) {
+        if (seen[importer]) continue;
+        seen[importer] = true;
+        work.push_back(importer);
+        if (!out_.requested[importer]) found.push_back(importer);
+      }
+    }
+    return found;
+  }
+
+  // By file: those that import it.
+  std::vector<std::vector<uint32_t>> Importers() const {
+    std::vector<std::vector<uint32_t>> importers(out_.files.size());
+    for (uint32_t i = 0; i < out_.files.size(); ++i) {
+      for (const uint32_t target : out_.files[i].imports) importers[target].push_back(i);
+    }
+    return importers;
+  }
+
   void ScanClosure(const std::vector<uint32_t>& seeds) {
     std::vector<bool> seen(out_.files.size());
     std::vector<uint32_t> level = seeds;
@@ -176,15 +241,13 @@ class Selector {
 
   // By file: whether it mentions something, or imports, through any number of files, one that does.
   std::vector<bool> ReachesMention() const {
-    std::vector<std::vector<uint32_t>> importers(out_.files.size());
+    const std::vector<std::vector<uint32_t>> importers = Importers();
     std::vector<bool> reaches(out_.files.size());
     std::vector<uint32_t> work;
     for (uint32_t i = 0; i < out_.files.size(); ++i) {
-      for (const uint32_t target : out_.files[i].imports) importers[target].push_back(i);
-      if (out_.files[i].mentions) {
-        reaches[i] = true;
-        work.push_back(i);
-      }
+      if (!out_.files[i].mentions) continue;
+      reaches[i] = true;
+      work.push_back(i);
     }
     while (!work.empty()) {
       const uint32_t at = work.back();

@@ -1,5 +1,9 @@
 // Which files are worth parsing. Most files of a project mention no distributed API; of those only the ones that a file
 // that does imports, and those through which it reaches another one that does, are parsed.
+//
+// What a file means depends on who calls it. Where the user names single files, the Python files that import these, through
+// any number of files, are read as well, so that a file alone and the whole project agree; unless they are so many that the
+// whole project would have to be read.
 #pragma once
 
 #include <cstdint>
@@ -35,6 +39,7 @@ struct ScannedFile {
   bool starts_commands = false;    // may start launchers: `subprocess.run(["torchrun", ...])`
   bool wraps = false;              // wraps a model for data-parallel training: its classes are of interest
   bool is_header = false;          // of C, C++ or CUDA
+  bool says_generated = false;     // that a program wrote it
   bool has_models = false;         // defines modules that may be wrapped
   uint64_t bytes = 0;
   Content content;
@@ -48,12 +53,18 @@ struct Selection {
   std::vector<ScannedFile> files;  // by index of ProjectFiles::all
   std::vector<uint32_t> parse;     // sorted; of headers those that come with no other file
   std::vector<uint32_t> faulty;    // requested files that cannot be parsed, sorted
+  std::vector<bool> requested;     // by index of ProjectFiles::all: those without what a generator wrote
+  std::vector<uint32_t> generated; // the latter, sorted
+  size_t unread_importers = 0;     // of the files that the user named; 0: all of them are read
   uint64_t bytes_scanned = 0;
   uint32_t files_scanned = 0;
 };
 
 // Larger files are generated data: a parser's tree would need gigabytes.
 constexpr uint64_t kLargestSource = 16u << 20;
+
+// So many files are read because they import what the user named.
+constexpr size_t kMostImporters = 200;
 
 struct SelectionInput {
   const ProjectFiles& project;

@@ -22,6 +22,8 @@ class VanishingFileSystem : public source::MemoryFileSystem {
 struct Chosen {
   std::vector<std::string> parse;
   std::vector<std::string> faulty;
+  std::vector<std::string> generated;
+  size_t unread_importers = 0;
 };
 
 Chosen Choose(std::map<std::string, std::string> texts, std::vector<std::string> paths) {
@@ -39,6 +41,8 @@ Chosen Choose(std::map<std::string, std::string> texts, std::vector<std::string>
   Chosen chosen;
   for (const uint32_t index : selection.parse) chosen.parse.push_back(project.all[index]);
   for (const uint32_t index : selection.faulty) chosen.faulty.push_back(project.all[index]);
+  for (const uint32_t index : selection.generated) chosen.generated.push_back(project.all[index]);
+  chosen.unread_importers = selection.unread_importers;
   return chosen;
 }
 
@@ -95,6 +99,33 @@ TEST(SelectionTest, AHeaderOfTheSystemIsNoHeaderOfTheProject) {
                                                     {"net/comm.h", "MPI_\n"}};
   EXPECT_THAT(Choose(files, {"main.c"}).parse, ElementsAre("main.c", "net/comm.c"));
   EXPECT_THAT(Choose(files, {"net/stdio.c"}).parse, ElementsAre("net/stdio.c"));
+}
+
+TEST(SelectionTest, ImportersOfANamedFileThroughAnyNumberOfFiles) {
+  const std::map<std::string, std::string> files = {{"lib.py", kMentions},
+                                                    {"one.py", "import lib\n"},
+                                                    {"main.py", std::string(kMentions) + "import one\n"},
+                                                    {"other.py", kMentions}};
+  EXPECT_THAT(Choose(files, {"lib.py"}).parse, ElementsAre("lib.py", "main.py", "one.py"));
+  EXPECT_THAT(Choose(files, {"other.py"}).parse, ElementsAre("other.py"));
+}
+
+TEST(SelectionTest, WhereTooManyFilesImportANamedOneNoneIsReadAndItIsSaid) {
+  std::map<std::string, std::string> files = {{"lib.py", kMentions}};
+  for (size_t i = 0; i < kMostImporters; ++i) files.emplace("user" + std::to_string(i) + ".py", "import lib\n");
+  EXPECT_EQ(Choose(files, {"lib.py"}).parse.size(), kMostImporters + 1);
+  files.emplace("one_more.py", "import lib\n");
+  const Chosen chosen = Choose(files, {"lib.py"});
+  EXPECT_THAT(chosen.parse, ElementsAre("lib.py"));
+  EXPECT_EQ(chosen.unread_importers, kMostImporters + 1);
+}
+
+TEST(SelectionTest, WhatAGeneratorWroteIsReadWhereOthersImportIt) {
+  const std::string generated = std::string("# @generated\n") + kMentions;
+  const std::map<std::string, std::string> files = {{"a.py", std::string(kMentions) + "import b_pb2\n"}, {"b_pb2.py", generated}, {"c_pb2.py", generated}};
+  EXPECT_THAT(Choose(files, {"."}).parse, ElementsAre("a.py", "b_pb2.py"));
+  EXPECT_THAT(Choose(files, {"."}).generated, ElementsAre("b_pb2.py", "c_pb2.py"));
+  EXPECT_THAT(Choose(files, {"c_pb2.py"}).parse, ElementsAre("c_pb2.py"));
 }
 
 TEST(SelectionTest, BinaryVanishedAndHugeFilesAreFaulty) {
