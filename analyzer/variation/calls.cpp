@@ -109,7 +109,8 @@ void FunctionEvaluator::Store(ir::ExprId target, ValueId value) {
   if (!is_place || !value) return;
   // The argument itself keeps what was passed: it is asked for that.
   const ValueId passed = tables_.facts.value(func_.module, target);
-  Assign(target, value);
+  if (kind == ir::ExprKind::Name && module_.language == ir::Language::Python) Replace(target, passed, value);
+  else Assign(target, value);
   SetValue(target, passed);
 }
 
@@ -177,8 +178,13 @@ ValueId FunctionEvaluator::CallOneOf(ir::ExprId site, ValueId callee, std::span<
   const Value value = store_[callee];
   if (value.kind == ValueKind::Select) {
     const std::vector<ValueId> kids(store_.Kids(callee).begin(), store_.Kids(callee).end());
+    const Env before = env_;
     const ValueId then_value = CallOneOf(site, kids[1], args);
-    return store_.Select(kids[0], then_value, CallOneOf(site, kids[2], args));
+    Env then_env = std::exchange(env_, before);
+    const ValueId else_value = CallOneOf(site, kids[2], args);
+    if (then_env.reachable && env_.reachable) MergeArms(kids[0], std::move(then_env), std::move(env_));
+    else if (then_env.reachable) env_ = std::move(then_env);
+    return store_.Select(kids[0], then_value, else_value);
   }
   const bool resolves = value.kind == ValueKind::Function || value.kind == ValueKind::BoundExternal ||
                         value.kind == ValueKind::External || value.kind == ValueKind::Class ||
@@ -304,6 +310,7 @@ ValueId FunctionEvaluator::CallFunction(ir::ExprId site, ValueId callee, FuncId 
     if (const ir::ExprId arg = ArgumentExpr(definition, i, receiver.has_value(), args)) MakeUniform(arg, kAllAxes);
   }
   StoreInArguments(function, callee, bound, receiver.has_value(), args);
+  TakeOver(function, callee, bound, WithinStatement());
   if (kind == CallKind::Construct) return ValueId::None();
   if (!callee_facts.returns) return store_.Symbol(Site(site), {});
   return SubstituteCall(callee_facts.returns, callee, function, bound);
@@ -420,6 +427,7 @@ ValueId FunctionEvaluator::Unresolved(ir::ExprId site, ValueId callee, std::span
       RecordCall(facts_.calls, site, deferred ? CallKind::Deferred : CallKind::Unresolved, values);
   fact.callee = callee;
   if (callee && kind == ValueKind::Derived && store_[callee].kid_count == 1) fact.receiver = store_.Kids(callee)[0];
+  MayCall(site, args);
   return UnknownCall(callee, args);
 }
 
@@ -806,6 +814,7 @@ ValueId FunctionEvaluator::CallExternal(ir::ExprId site, ValueId callee, NameId 
   std::vector<ValueId> values;
   for (const CallArgument& arg : args) values.push_back(arg.value);
   RecordCall(facts_.calls, site, CallKind::External, values).callee = callee;
+  MayCall(site, args);
   return DerivedCall(tables_.NameSymbol(name), {}, args);
 }
 

@@ -110,6 +110,7 @@ void FillParams(Tables& tables) {
 // Of a function that was given up nothing is known: what the round before found refers to arguments that are gone.
 void NoteCut(Tables& tables, FuncId function, base::CutKind kind) {
   tables.facts.functions[function] = {};
+  tables.effects[function.index].clear();
   const ir::ModuleId module = tables.program.funcs[function].module;
   const bool is_known = std::ranges::any_of(tables.cut, [&](const CutFunction& cut) { return tables.program.funcs[cut.function].module == module; });
   if (!is_known) tables.cut.push_back({function, kind});
@@ -202,6 +203,7 @@ FunctionEvaluator::FunctionEvaluator(Tables& tables, FuncId function)
 
 void FunctionEvaluator::Run() {
   env_.slots.resize(scope_.names.size());
+  if (module_.language == ir::Language::Python) env_.passed.resize(function_.params.size());
   for (uint32_t i = 0; i < function_.params.size(); ++i) {
     const ir::ParamKind kind = function_.params[i].kind;
     ValueId value = ParamValue(id_, i);
@@ -212,6 +214,7 @@ void FunctionEvaluator::Run() {
   EvalBlock(function_.body);
   facts_.returns = ReturnValue();
   facts_.stored = StoredValues();
+  tables_.effects[id_.index] = LeftBehind();
   facts_.evaluated = true;
   const auto keep_last = [](auto& list) {
     // A loop body is evaluated more than once; its last evaluation counts.
@@ -263,20 +266,30 @@ ValueId FunctionEvaluator::ValueOfPaths(std::span<const ReturnPath> paths, Value
 void FunctionEvaluator::NoteStored() {
   std::vector<ValueId>& values = stored_.emplace_back();
   for (uint32_t i = 0; i < function_.params.size(); ++i) {
-    values.push_back(function_.params[i].is_out ? env_.slots[i] : ValueId::None());
+    values.push_back(HeldBy(i));
   }
+  left_.push_back(env_.effects);
+}
+
+// What the caller finds in what it handed in for a parameter; none if nothing is stored there.
+ValueId FunctionEvaluator::HeldBy(uint32_t param) const {
+  if (function_.params[param].is_out) return env_.slots[param];
+  return param < env_.passed.size() ? env_.passed[param].content : ValueId::None();
 }
 
 std::vector<ValueId> FunctionEvaluator::StoredValues() {
   std::vector<ValueId> values;
   for (uint32_t i = 0; i < function_.params.size(); ++i) {
-    if (!function_.params[i].is_out) continue;
+    const bool is_held = HeldBy(i) || std::ranges::any_of(stored_, [&](const auto& at_return) { return at_return[i].has_value(); });
+    if (!is_held) continue;
+    const ValueId as_passed = ParamValue(id_, i);
+    const auto held = [&](ValueId value) { return value ? value : as_passed; };
     std::vector<ReturnPath> paths;
-    for (size_t path = 0; path < returns_.size(); ++path) paths.push_back({returns_[path].condition, stored_[path][i]});
-    const ValueId value = ValueOfPaths(paths, env_.reachable ? env_.slots[i] : ValueId::None());
-    if (!value || value == ParamValue(id_, i)) continue;
+    for (size_t path = 0; path < returns_.size(); ++path) paths.push_back({returns_[path].condition, held(stored_[path][i])});
+    const ValueId value = ValueOfPaths(paths, env_.reachable ? held(HeldBy(i)) : ValueId::None());
+    if (!value || value == as_passed) continue;
     values.resize(function_.params.size());
-    values[i] = value;
+    values[i] = function_.params[i].is_out ? value : tables_.Kept(value, Axes::Of(Axis::Data));
   }
   return values;
 }

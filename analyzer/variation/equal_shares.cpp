@@ -182,7 +182,8 @@ std::optional<int64_t> EqualShares::Length(ValueId given, int depth) {
   const bool is_ragged = value.mark && value.mark == tables_.RaggedMark();
   // What the items are may differ, as long as there are as many.
   if (!is_unknown || is_ragged || !Without(value.axes, knowledge::kSoftAxes).empty()) return std::nullopt;
-  return MadeUp(id, 30, 120);
+  // Long enough for the share of each of the ranks that are tried to have more items than a number that is made up.
+  return MadeUp(id, 60, 150);
 }
 
 // As Python cuts: what lies beyond the end is not there.

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "analyzer/ir/overwritten.h"
+#include "analyzer/variation/effects.h"
 #include "analyzer/variation/tables.h"
 
 namespace allranks::variation {
@@ -21,12 +22,28 @@ struct HeapEntry {
   ValueId value;
 };
 
+// What a caller handed in for a parameter, as the caller will find it.
+struct Passed {
+  ValueId content;          // none: nothing was stored in it
+  bool is_rebound = false;  // the parameter's name stands for something else by now
+};
+
 // The variables at one point of a function.
 struct Env {
   std::vector<ValueId> slots;                            // by Scope slot; none: not assigned on any path to here
   std::vector<std::pair<NameId, ValueId>> extra;         // of comprehensions and walruses
   std::vector<HeapEntry> heap;
+  Effects effects;                                       // since the function began
+  std::vector<Passed> passed;                            // by parameter, of Python
   bool reachable = true;
+};
+
+// A variable of a module or of a function around: the object it is an attribute of, and where the tables keep it.
+struct VariablePlace {
+  ValueId object;
+  TableId table{};
+  uint32_t owner = 0;
+  NameId name;
 };
 
 // A `return` and the condition under which it is reached.
@@ -121,7 +138,23 @@ class FunctionEvaluator {
   void MergeInterrupted(const Env& other, const ir::Handler& handler);
   ValueId ReturnValue();
   ValueId ValueOfPaths(std::span<const ReturnPath> paths, ValueId at_end);
+  ValueId HeldBy(uint32_t param) const;
   std::vector<ValueId> StoredValues();
+
+  // effects.cpp
+  ValueId VariablesOf(ir::ModuleId module);
+  ValueId VariablesOf(FuncId function);
+  VariablePlace OuterPlace(NameId name);
+  void Put(ValueId object, NameId attr, ValueId value);
+  void ChangeName(NameId name, ValueId changed);
+  ValueId WithinStatement();
+  void ChangeSlot(uint32_t slot, ValueId value, ValueId when);
+  void TakeOver(const Effect& effect);
+  void TakeOver(FuncId function, ValueId callee, std::span<const ValueId> bound, ValueId when);
+  void MayCall(ir::ExprId site, std::span<const CallArgument> args);
+  Effects LeftBehind();
+  bool ForgetStoredInLoop(Env& before) const;
+  void MergeLoop(const Env& before, const std::vector<HeapEntry>& heap_before, ValueId ran);
 
   // expressions.cpp
   ValueId Eval(ir::ExprId expr);
@@ -276,7 +309,10 @@ class FunctionEvaluator {
   std::vector<ValueId> path_;           // conditions of the branches around the statement at hand
   std::vector<ir::Position> places_;    // of the statement at hand, with those around it
   std::vector<ReturnPath> returns_;
-  std::vector<std::vector<ValueId>> stored_;  // by return: what parameters that are `out` hold there
+  std::vector<std::vector<ValueId>> stored_;  // by return: what parameters hold there
+  std::vector<Effects> left_;           // by return
+  size_t statement_path_ = 0;           // of `path_`: how long it was where the statement at hand begins
+  std::vector<const ir::Stmt*> loops_;  // around the statement at hand
   std::vector<ValueId> yielded_;        // of a generator
   Axes loop_exit_axes_;                 // of the conditions under which the loop at hand is left or cut short
   Axes function_exit_axes_;

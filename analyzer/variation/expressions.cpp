@@ -295,12 +295,16 @@ ValueId FunctionEvaluator::ReadOuter(NameId name) {
     const Scope& scope = tables_.ScopeOf(outer);
     const auto slot = scope.slots.find(name);
     if (slot == scope.slots.end()) continue;
+    if (const ValueId* put = HeapValue(VariablesOf(outer), name)) return *put;
     if (const ValueId value = tables_.Read(TableId::Captured, outer.index, name.index)) return value;
     const auto param_count = tables_.program.function(outer).params.size();
     if (slot->second < param_count) return ParamValue(outer, slot->second);
     return store_.Symbol(tables_.NameSymbol(name), {});
   }
   const binding::Target target = tables_.program.Lookup(func_.module, name);
+  if (target.kind == binding::TargetKind::Variable) {
+    if (const ValueId* put = HeapValue(VariablesOf(target.module), target.name)) return *put;
+  }
   if (target.kind != binding::TargetKind::None) return TargetValue(target);
   for (const NameId star : tables_.program.external_stars[func_.module.index]) {
     const NameId qualified = Intern(std::string(Text(star)) + "." + std::string(Text(name)));

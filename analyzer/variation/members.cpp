@@ -83,6 +83,9 @@ ValueId FunctionEvaluator::Member(ir::ExprId site, ValueId object, NameId attr) 
 
 ValueId FunctionEvaluator::MemberOfModule(ir::ModuleId module, NameId attr) {
   const binding::Target target = tables_.program.Lookup(module, attr);
+  if (target.kind == binding::TargetKind::Variable) {
+    if (const ValueId* put = HeapValue(VariablesOf(target.module), target.name)) return *put;
+  }
   if (target.kind != binding::TargetKind::None) return TargetValue(target);
   const std::string& dotted = tables_.program.infos[module].dotted;
   return ExternalValue(Intern(dotted + "." + std::string(Text(attr))));

@@ -40,10 +40,13 @@ void Recording::Begin(Facts& facts) {
   }
 }
 
-uint32_t Recording::NumberOf(const FunctionFacts& facts) {
+uint32_t Recording::NumberOf(const FunctionFacts& facts, const Effects& effects) {
   std::vector<uint32_t> parts = {facts.returns.index, static_cast<uint32_t>(facts.stored.size())};
   for (const ValueId value : facts.stored) parts.push_back(value.index);
   for (const bool made_uniform : facts.param_made_uniform) parts.push_back(made_uniform ? 1 : 0);
+  for (const Effect& effect : effects) {
+    parts.insert(parts.end(), {effect.object.index, effect.attr.index, effect.value.index, effect.when.index});
+  }
   return numbers_.try_emplace(std::move(parts), static_cast<uint32_t>(numbers_.size()) + 1).first->second;
 }
 
@@ -57,6 +60,7 @@ void Recording::Evaluate(Tables& tables, FuncId function) {
     facts.returns = log.returns;
     facts.stored = log.stored;
     facts.param_made_uniform = log.param_made_uniform;
+    tables.effects[function.index] = log.effects;
     facts.evaluated = true;
   } else {
     was_evaluated_[function.index] = true;
@@ -70,10 +74,11 @@ void Recording::Evaluate(Tables& tables, FuncId function) {
       throw;
     }
     log.repeated_records = 0;
-    log.outcome = NumberOf(facts);
+    log.outcome = NumberOf(facts, tables.effects[function.index]);
     log.returns = facts.returns;
     log.stored = facts.stored;
     log.param_made_uniform = facts.param_made_uniform;
+    log.effects = tables.effects[function.index];
     log.is_whole = true;
     log.events.shrink_to_fit();
   }

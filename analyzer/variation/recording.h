@@ -9,6 +9,7 @@
 #include <map>
 #include <vector>
 
+#include "analyzer/variation/effects.h"
 #include "analyzer/variation/facts.h"
 
 namespace allranks::variation {
@@ -63,6 +64,7 @@ class Log {
   ValueId returns;
   std::vector<ValueId> stored;
   std::vector<bool> param_made_uniform;
+  Effects effects;  // of Tables
   bool is_whole = false;
 };
 
@@ -84,7 +86,7 @@ class Recording {
   uint32_t Outcome(FuncId function) const { return outcomes_[function.index]; }
 
  private:
-  uint32_t NumberOf(const FunctionFacts& facts);
+  uint32_t NumberOf(const FunctionFacts& facts, const Effects& effects);
   bool Repeat(Tables& tables, Log& log) const;
   bool RepeatOne(Tables& tables, const Event& event) const;
 

@@ -42,6 +42,7 @@ void FunctionEvaluator::EvalBlock(ir::BlockId block) {
 void FunctionEvaluator::EvalStmt(ir::StmtId id) {
   const ir::Stmt& stmt = module_[id];
   tables_.Step();
+  statement_path_ = path_.size();
   switch (stmt.kind) {
     case ir::StmtKind::Expr:
       Eval(ir::ValueOf(stmt));
@@ -184,6 +185,15 @@ void FunctionEvaluator::MergeArms(ValueId condition, Env then_env, Env else_env)
       return other.object == entry.object && other.attr == entry.attr;
     });
   });
+  env_.effects = EitherOf(store_, condition, then_env.effects, env_.effects);
+  for (uint32_t i = 0; i < env_.passed.size(); ++i) {
+    const Passed& passed = then_env.passed[i];
+    Passed& other = env_.passed[i];
+    other.is_rebound = other.is_rebound && passed.is_rebound;
+    if (passed.content == other.content) continue;
+    const auto held = [&](ValueId content) { return content ? content : ParamValue(id_, i); };
+    other.content = store_.Select(condition, held(passed.content), held(other.content));
+  }
 }
 
 // After a broadcast what the others take out of the container is what the root had put in:
@@ -306,17 +316,17 @@ void FunctionEvaluator::EvalLoop(const ir::Stmt& stmt) {
   // before: else n loops in one another would take 2^n rounds.
   std::vector<Axes>& axes = axes_in_[&stmt];
   axes.resize(env_.slots.size());
-  for (const uint32_t slot : assigned) {
-    if (before.slots[slot]) axes[slot] = axes[slot] | store_.axes(before.slots[slot]);
-  }
+  const std::vector<HeapEntry> heap_before = before.heap;
   std::vector<ValueId> carried(env_.slots.size());
   ValueId rounds;
   // Axes only grow; three rounds see any chain of assignments that matters.
   constexpr int kMostRounds = 3;
   for (int round = 0; round < kMostRounds; ++round) {
     env_ = before;
+    const size_t known_assigned = assigned.size();
     for (const uint32_t slot : assigned) {
       const ValueId initial = before.slots[slot];
+      if (initial) axes[slot] = axes[slot] | store_.axes(initial);
       if (!initial || IsObjectLike(store_[LookThrough(tables_, initial)].kind)) continue;
       // What the caller passed goes on in it: `path = path + ".png"` in each attempt.
       const ValueId kids[] = {store_.Symbol(StmtSite(stmt), {}), initial};
@@ -326,6 +336,7 @@ void FunctionEvaluator::EvalLoop(const ir::Stmt& stmt) {
       carried[slot] = env_.slots[slot];
     }
     ValueId trips;
+    loops_.push_back(&stmt);
     if (is_for) {
       const Iteration iteration = Iterate(head, iterable);
       trips = iteration.trip_count;
@@ -337,9 +348,10 @@ void FunctionEvaluator::EvalLoop(const ir::Stmt& stmt) {
     trips_.push_back(trips);
     EvalBlock(ir::BodyOf(stmt));
     trips_.pop_back();
+    loops_.pop_back();
     const Axes leaving = store_.axes(trips) | loop_exit_axes_;
     rounds = store_.Counted(tables_.NameSymbol("how often"), {&trips, 1}, loop_exit_axes_);
-    bool grew = false;
+    bool grew = ForgetStoredInLoop(before) || assigned.size() > known_assigned;
     for (const uint32_t slot : assigned) {
       const ValueId after = env_.slots[slot];
       Axes wider = axes[slot] | leaving;
@@ -365,6 +377,7 @@ void FunctionEvaluator::EvalLoop(const ir::Stmt& stmt) {
     const ValueId ran = store_.Symbol(StmtSite(stmt), {});
     env_.slots[slot] = store_.WithAxes(store_.Select(ran, after, initial), axes[slot]);
   }
+  MergeLoop(before, heap_before, store_.Symbol(StmtSite(stmt), store_.axes(rounds)));
   loop_exit_axes_ = outer_exit_axes;
   EvalBlock(ir::ElseBlockOf(stmt));
   env_.reachable = true;
@@ -716,19 +729,20 @@ void FunctionEvaluator::AssignName(NameId name, ValueId value) {
   if (!value) return;
   if (const auto slot = scope_.slots.find(name); slot != scope_.slots.end()) {
     env_.slots[slot->second] = value;
+    if (slot->second < env_.passed.size()) env_.passed[slot->second].is_rebound = true;
     if (func_.function == ir::kTopLevel) tables_.Record(TableId::Globals, func_.module.index, name.index, Closed(Guarded(value)));
     else if (scope_.has_nested) tables_.Record(TableId::Captured, id_.index, name.index, value);
     return;
   }
   if (std::ranges::count(scope_.globals, name)) {
     tables_.Record(TableId::Globals, func_.module.index, name.index, Closed(Guarded(value)));
-    return;
+    return Put(VariablesOf(func_.module), name, value);
   }
   if (std::ranges::count(scope_.nonlocals, name)) {
     for (FuncId outer = func_.parent; outer; outer = tables_.program.funcs[outer].parent) {
       if (!tables_.ScopeOf(outer).slots.contains(name)) continue;
       tables_.Record(TableId::Captured, outer.index, name.index, value);
-      return;
+      return Put(VariablesOf(outer), name, value);
     }
   }
   for (auto& [extra_name, extra_value] : env_.extra) {
@@ -759,19 +773,21 @@ void FunctionEvaluator::AssignAttribute(ir::ExprId target, ValueId value) {
   const ValueId known = LookThrough(tables_, object);
   const auto kept = [&](ValueId what) { return tables_.Kept(Closed(what), Axes::Of(Axis::Data)); };
   if (module_.language == ir::Language::Python && ir::IsSurelyReplaced(module_, places_, target)) return KeepOnHeap(object, attr, value);
-  if (store_[known].kind == ValueKind::Instance) {
+  const bool is_of_class = store_[known].kind == ValueKind::Class && module_.language == ir::Language::Python;
+  if (store_[known].kind == ValueKind::Instance || is_of_class) {
     tables_.Record(TableId::Fields, store_[known].a, attr.index, kept(Guarded(value)));
   } else if (store_[known].kind == ValueKind::Module) {
     // `comm.LOCAL_GROUP = group`: a variable of another file.
     const binding::Target variable = tables_.program.Lookup(ir::ModuleId{store_[known].a}, attr);
     if (variable.kind == binding::TargetKind::Variable) {
       tables_.Record(TableId::Globals, variable.module.index, variable.name.index, Closed(Guarded(value)));
+      return Put(VariablesOf(variable.module), variable.name, value);
     }
   } else {
     // Many unrelated objects have attributes of one name: the way to one assignment says nothing of the others.
     tables_.Record(TableId::LooseFields, func_.module.index, attr.index, kept(value));
   }
-  KeepOnHeap(object, attr, value);
+  Put(object, attr, value);
 }
 
 void FunctionEvaluator::KeepOnHeap(ValueId object, NameId attr, ValueId value) {
@@ -824,7 +840,7 @@ void FunctionEvaluator::PutIn(ir::ExprId target, ValueId key, ValueId item) {
   if (!place && IsTableOfSettings(known, key)) {
     const NameId member = ItemName(key);
     tables_.Record(TableId::LooseFields, func_.module.index, member.index, tables_.Kept(Closed(item), Axes::Of(Axis::Data)));
-    return KeepOnHeap(old_value, member, item);
+    return Put(old_value, member, item);
   }
   if (!place) return Mutate(target, item);
   std::vector<ValueId> kids(store_.Kids(known).begin(), store_.Kids(known).end());
@@ -853,7 +869,7 @@ std::optional<uint32_t> FunctionEvaluator::PlaceOf(ValueId dictionary, ValueId k
 void FunctionEvaluator::Replace(ir::ExprId target, ValueId old_value, ValueId changed) {
   if (changed == old_value) return;
   const ir::Expr& expr = module_[target];
-  if (expr.kind == ir::ExprKind::Name) AssignName(ir::NameOf(expr), changed);
+  if (expr.kind == ir::ExprKind::Name) ChangeName(ir::NameOf(expr), changed);
   else if (expr.kind == ir::ExprKind::Attribute) AssignAttribute(target, changed);
 }
 
@@ -924,6 +940,8 @@ void FunctionEvaluator::MakeUniform(ir::ExprId target, Axes lost, ValueId root) 
         if (const ValueId before = env_.slots[slot->second]) {
           const ValueId after = store_.Uniform(before, lost, Site(target, SiteUse::Reduced));
           env_.slots[slot->second] = after;
+          const bool is_passed = slot->second < env_.passed.size() && !env_.passed[slot->second].is_rebound;
+          if (is_passed && env_.passed[slot->second].content) env_.passed[slot->second].content = after;
           if (root) broadcasts_[after] = {.before = before, .root = root};
         }
       }

@@ -122,6 +122,7 @@ Tables::Tables(const binding::Program& the_program, const knowledge::Knowledge& 
       known_functions(program.funcs.size()),
       known_classes(program.classes.size()),
       known_bases(program.classes.size()),
+      effects(program.funcs.size()),
       round_of(program.funcs.size(), 0),
       places_(the_program),
       tables_{JoinTable(store, kOfSomeObject), JoinTable(store), JoinTable(store), JoinTable(store),
@@ -152,6 +153,7 @@ void Tables::BeginAgain(std::span<const ir::ModuleId> edited) {
   std::ranges::fill(declared_, ValueId::None());
   std::ranges::fill(defaults_, ValueId::None());
   std::ranges::fill(decorated_, ValueId::None());
+  std::ranges::fill(effects, Effects());
   std::ranges::fill(round_of, 0);
   std::ranges::fill(assumed_, Assumption{});
   for (const ir::ModuleId module : edited) {

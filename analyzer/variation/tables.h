@@ -12,6 +12,7 @@
 #include "analyzer/binding/neighbourhood.h"
 #include "analyzer/binding/program.h"
 #include "analyzer/knowledge/knowledge.h"
+#include "analyzer/variation/effects.h"
 #include "analyzer/variation/facts.h"
 #include "analyzer/variation/places.h"
 #include "analyzer/variation/recording.h"
@@ -86,6 +87,7 @@ enum class SiteUse : uint8_t {
   Which,      // which of several items it is
   Reduced,    // what a collective left in a variable
   Unseen,     // nothing is known of it
+  Called,     // whether a function that was handed on was called
 };
 
 struct Tables {
@@ -99,6 +101,7 @@ struct Tables {
   std::vector<knowledge::EntryId> known_functions;       // by FuncId
   std::vector<knowledge::ClassId> known_classes;         // by project ClassId: itself known to the knowledge base
   std::vector<std::vector<knowledge::ClassId>> known_bases;  // by project ClassId: known classes it derives from
+  std::vector<Effects> effects;            // by FuncId: what a call of it leaves behind
   std::vector<uint32_t> round_of;          // by FuncId: the round in which it was last evaluated, or is being so
   MarkId ragged_mark;
   NameId process_group_class;

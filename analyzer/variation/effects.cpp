@@ -1,0 +1,191 @@
+// Effects as data (effects.h says what they are), and what the evaluator does with them: the names and containers that
+// are not its own, what it leaves behind at its end, and what a call leaves behind for it.
+#include "analyzer/variation/effects.h"
+
+#include <algorithm>
+
+#include "analyzer/variation/evaluator.h"
+
+namespace allranks::variation {
+
+Effect* FindEffect(Effects& effects, ValueId object, NameId attr) {
+  const auto found = std::ranges::find_if(effects, [&](const Effect& effect) { return effect.object == object && effect.attr == attr; });
+  return found == effects.end() ? nullptr : &*found;
+}
+
+ValueId Both(ValueStore& store, ValueId first, ValueId second) {
+  if (!first || !second) return first ? first : second;
+  const ValueId kids[] = {first, second};
+  return store.And(kids);
+}
+
+void AddEffect(ValueStore& store, Effects& effects, const Effect& effect) {
+  Effect* const before = FindEffect(effects, effect.object, effect.attr);
+  if (before == nullptr) {
+    effects.push_back(effect);
+  } else if (!effect.when) {
+    *before = effect;
+  } else {
+    before->value = store.Select(effect.when, effect.value, before->value);
+    const ValueId either[] = {before->when, effect.when};
+    if (before->when) before->when = store.Or(either);
+  }
+}
+
+Effects EitherOf(ValueStore& store, ValueId condition, const Effects& then_effects, const Effects& else_effects) {
+  if (then_effects == else_effects) return then_effects;
+  const ValueId otherwise = store.Not(condition);
+  Effects either;
+  Effects rest = else_effects;
+  for (Effect effect : then_effects) {
+    Effect* const other = FindEffect(rest, effect.object, effect.attr);
+    if (other == nullptr) {
+      effect.when = Both(store, condition, effect.when);
+    } else if (effect != *other) {
+      const ValueId ways[] = {Both(store, condition, effect.when), Both(store, otherwise, other->when)};
+      effect.value = store.Select(condition, effect.value, other->value);
+      if (effect.when != other->when) effect.when = store.Or(ways);
+    }
+    if (other != nullptr) rest.erase(rest.begin() + (other - rest.data()));
+    either.push_back(effect);
+  }
+  for (Effect effect : rest) {
+    effect.when = Both(store, otherwise, effect.when);
+    either.push_back(effect);
+  }
+  return either;
+}
+
+ValueId FunctionEvaluator::VariablesOf(ir::ModuleId module) { return store_.Make({.kind = ValueKind::Module, .a = module.index}, {}); }
+
+ValueId FunctionEvaluator::VariablesOf(FuncId function) { return store_.Make({.kind = ValueKind::Function, .a = function.index}, {}); }
+
+// Where a name stands that is a variable of a function around or of a module; the object is none of any other name.
+VariablePlace FunctionEvaluator::OuterPlace(NameId name) {
+  const bool is_global = std::ranges::count(scope_.globals, name) > 0;
+  for (FuncId outer = func_.parent; outer && !is_global; outer = tables_.program.funcs[outer].parent) {
+    if (tables_.ScopeOf(outer).slots.contains(name)) return {VariablesOf(outer), TableId::Captured, outer.index, name};
+  }
+  const binding::Target target = tables_.program.Lookup(func_.module, name);
+  if (target.kind != binding::TargetKind::Variable) return {};
+  return {VariablesOf(target.module), TableId::Globals, target.module.index, target.name};
+}
+
+// What holds in a place from here on, for this function and for those that call it.
+void FunctionEvaluator::Put(ValueId object, NameId attr, ValueId value) {
+  KeepOnHeap(object, attr, value);
+  const ValueKind kind = store_[object].kind;
+  const bool is_one = kind != ValueKind::Instance && !IsConstant(store_[object]);
+  if (!is_one || module_.language != ir::Language::Python) return;
+  const bool is_variable = kind == ValueKind::Module || kind == ValueKind::Function;
+  const ValueId kept = is_variable ? value : tables_.Kept(value, Axes::Of(Axis::Data));
+  AddEffect(store_, env_.effects, {.object = object, .attr = attr, .value = kept, .when = {}});
+}
+
+// What `name` names is the same container or number as before, with other contents.
+void FunctionEvaluator::ChangeName(NameId name, ValueId changed) {
+  const auto slot = scope_.slots.find(name);
+  if (slot != scope_.slots.end() || module_.language != ir::Language::Python) {
+    const bool is_passed = slot != scope_.slots.end() && slot->second < env_.passed.size();
+    const bool is_rebound = is_passed && env_.passed[slot->second].is_rebound;
+    AssignName(name, changed);
+    if (!is_passed) return;
+    env_.passed[slot->second].is_rebound = is_rebound;
+    if (!is_rebound) env_.passed[slot->second].content = changed;
+    return;
+  }
+  const bool is_of_clause = std::ranges::any_of(env_.extra, [&](const auto& extra) { return extra.first == name; });
+  const VariablePlace place = is_of_clause ? VariablePlace{} : OuterPlace(name);
+  if (!place.object) return AssignName(name, changed);
+  const ValueId kept = tables_.Kept(Closed(changed), Axes::Of(Axis::Data));
+  tables_.Record(place.table, place.owner, place.name.index, kept);
+  KeepOnHeap(place.object, place.name, changed);
+  const Effect effect{.object = place.object, .attr = place.name, .value = tables_.Kept(changed, Axes::Of(Axis::Data)), .when = {}};
+  AddEffect(store_, env_.effects, effect);
+}
+
+// Under which condition the expression at hand is evaluated where its statement is: `ready and setup()`. None: always.
+ValueId FunctionEvaluator::WithinStatement() {
+  return path_.size() <= statement_path_ ? ValueId() : store_.And(std::span(path_).subspan(statement_path_));
+}
+
+// A variable of this function that somebody else stored in.
+void FunctionEvaluator::ChangeSlot(uint32_t slot, ValueId value, ValueId when) {
+  const ValueId before = env_.slots[slot];
+  if (!when) env_.slots[slot] = value;
+  else env_.slots[slot] = before ? store_.Select(when, value, before) : store_.WithAxes(value, store_.axes(when));
+  for (const ir::Stmt* loop : loops_) {
+    std::vector<uint32_t>& assigned = assigned_in_[loop];
+    if (std::ranges::count(assigned, slot) == 0) assigned.push_back(slot);
+  }
+}
+
+void FunctionEvaluator::TakeOver(const Effect& effect) {
+  const Value& object = store_[effect.object];
+  const bool is_own_module = object.kind == ValueKind::Module && func_.function == ir::kTopLevel && object.a == func_.module.index;
+  const bool is_own = is_own_module || effect.object == VariablesOf(id_);
+  if (const auto slot = scope_.slots.find(effect.attr); is_own && slot != scope_.slots.end()) {
+    return ChangeSlot(slot->second, effect.value, effect.when);
+  }
+  const ValueId* before = HeapValue(effect.object, effect.attr);
+  if (!effect.when) KeepOnHeap(effect.object, effect.attr, effect.value);
+  else if (before != nullptr) KeepOnHeap(effect.object, effect.attr, store_.Select(effect.when, effect.value, *before));
+  AddEffect(store_, env_.effects, effect);
+}
+
+// After a call: what the function left behind, with the arguments that it was given. `when`: none if it surely ran.
+void FunctionEvaluator::TakeOver(FuncId function, ValueId callee, std::span<const ValueId> bound, ValueId when) {
+  const Effects effects = tables_.effects[function.index];
+  for (const Effect& effect : effects) {
+    const ValueId object = SubstituteCall(effect.object, callee, function, bound);
+    const ValueId on_way = effect.when ? SubstituteCall(effect.when, callee, function, bound) : ValueId();
+    const bool is_foreign = store_[object].kind == ValueKind::Param && FuncId{store_[object].a} == function;
+    const bool is_one = store_[object].kind != ValueKind::Instance && !IsConstant(store_[object]);
+    const ValueId condition = Both(store_, when, on_way);
+    if (is_foreign || !is_one || condition == store_.False()) continue;
+    TakeOver({.object = object, .attr = effect.attr, .value = SubstituteCall(effect.value, callee, function, bound),
+              .when = condition == store_.True() ? ValueId() : condition});
+  }
+}
+
+// A function that is handed to one of which nothing is known may be called by it, with arguments nobody knows.
+void FunctionEvaluator::MayCall(ir::ExprId site, std::span<const CallArgument> args) {
+  for (const CallArgument& arg : args) {
+    const ValueId known = arg.value ? LookThrough(tables_, arg.value) : ValueId();
+    if (!known || store_[known].kind != ValueKind::Function) continue;
+    const FuncId function{store_[known].a};
+    Evaluated(function);
+    if (tables_.effects[function.index].empty()) continue;
+    std::vector<ValueId> unknown;
+    for (uint32_t i = 0; i < tables_.program.function(function).params.size(); ++i) unknown.push_back(Unseen(arg.expr, i + 1));
+    TakeOver(function, known, unknown, store_.Symbol(Site(site, SiteUse::Called), {}));
+  }
+}
+
+Effects FunctionEvaluator::LeftBehind() {
+  Effects effects = env_.reachable ? env_.effects : Effects();
+  for (size_t i = returns_.size(); i-- > 0;) {
+    const bool is_last = i + 1 == returns_.size() && !env_.reachable;
+    effects = is_last ? left_[i] : EitherOf(store_, returns_[i].condition, left_[i], effects);
+  }
+  return effects;
+}
+
+// Attributes that a round of a loop stored in hold in the next round what is not known; true if there are new ones.
+bool FunctionEvaluator::ForgetStoredInLoop(Env& before) const {
+  return std::erase_if(before.heap, [&](const HeapEntry& entry) {
+           const ValueId* after = HeapValue(entry.object, entry.attr);
+           return after == nullptr || *after != entry.value;
+         }) > 0;
+}
+
+// A loop that may have had no round at all: then what was stored is what was there before.
+void FunctionEvaluator::MergeLoop(const Env& before, const std::vector<HeapEntry>& heap_before, ValueId ran) {
+  for (HeapEntry& entry : env_.heap) {
+    const auto same = std::ranges::find_if(heap_before, [&](const HeapEntry& other) { return other.object == entry.object && other.attr == entry.attr; });
+    if (same != heap_before.end() && same->value != entry.value) entry.value = store_.Select(ran, entry.value, same->value);
+  }
+  env_.effects = EitherOf(store_, ran, env_.effects, before.effects);
+}
+
+}  // namespace allranks::variation
