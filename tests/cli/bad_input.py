@@ -173,7 +173,7 @@ class BadInput(CliTest):
         deep = "[" * 100_000 + "]" * 100_000
         self.assert_found_beside("bad.json", '{"zero_optimization": ' + deep + "}", "AR001 not all of this could be read: it nests deeper")
         self.assert_found_beside("bad.yaml", "distributed_type: " + deep, "AR001 not all of this could be read: it nests deeper")
-        self.assert_found_beside("bad.sh", "torchrun train.py\n" + "$(" * 5000)
+        self.assert_found_beside("bad.sh", "torchrun train.py\n" + "$(" * 5000, "bad.sh:2:1: error: AR001 not all of this could be read: this is not closed")
 
     def test_templates_in_launch_files(self):
         for name, content in (
