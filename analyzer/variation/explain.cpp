@@ -107,7 +107,7 @@ class Explainer {
     const ir::ExprId called = module[id].kind == ir::ExprKind::Call ? ir::CalleeOf(module[id]) : id;
     if (!called) return std::string(first);
     const bool is_method = module[called].kind == ir::ExprKind::Attribute;
-    const NameId method = is_method ? ir::NameOf(module[called]) : NameId::None();
+    const NameId method = is_method ? ir::AttrOf(module[called]) : NameId::None();
     if (const ValueId value = facts_.value(program_.funcs[function].module, called)) {
       const Value& callee = facts_.values_store[value];
       const bool is_it = callee.kind == ValueKind::External && knowledge_.FindEntry(NameId{callee.a}) == call.entry;
