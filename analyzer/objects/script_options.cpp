@@ -10,6 +10,8 @@ namespace {
 using ir::ExprId;
 using ir::ExprKind;
 
+// https://github.com/Ascend/pytorch, https://docs.habana.ai, https://docs.pytorch.org/xla
+constexpr std::string_view kOtherDevices[] = {"torch_npu", "habana_frameworks", "torch_xla"};
 constexpr std::string_view kNccl = "nccl";
 
 constexpr std::array<std::string_view, 4> kPartsOfParser = {"add_argument_group", "add_mutually_exclusive_group", "add_subparsers", "add_parser"};
@@ -180,6 +182,9 @@ class Gatherer {
 
   // A parser that another file made, or a module that parses itself.
   void NoteImport(const ir::Import& import) {
+    for (const std::string_view name : {Text(import.module), Text(import.name)}) {
+      out_.is_of_other_device = out_.is_of_other_device || std::ranges::count(kOtherDevices, name.substr(0, name.find('.'))) > 0;
+    }
     const base::NameId bound = import.as_name ? import.as_name : import.name ? import.name : import.module;
     const std::string_view name = Text(bound);
     if (parsers_.contains(name.substr(0, name.find('.')))) out_.is_open = true;
@@ -233,7 +238,7 @@ ScriptOptions OptionsOf(const std::vector<const ModuleOptions*>& modules) {
   for (const ModuleOptions* module : modules) backends.insert(module->backends.begin(), module->backends.end());
   const auto names_nccl = [](std::string_view backend) { return backend.find(kNccl) != std::string_view::npos; };
   script.communicates_on_gpus = std::ranges::any_of(backends, names_nccl);
-  script.has_no_nccl = !backends.empty() && std::ranges::none_of(backends, [&](std::string_view backend) { return backend.empty() || names_nccl(backend); });
+  script.has_no_nccl = any(&ModuleOptions::is_of_other_device) || (!backends.empty() && std::ranges::none_of(backends, [&](std::string_view backend) { return backend.empty() || names_nccl(backend); }));
   script.has_local_rank_of_option = has_option && any(&ModuleOptions::reads_local_rank_option) && !has_other;
   return script;
 }

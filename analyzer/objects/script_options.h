@@ -31,6 +31,7 @@ struct ModuleOptions {
   bool names_rank = false;           // the same of the rank or the number of ranks
   bool spawns = false;               // starts processes by `torch.multiprocessing.spawn`
   bool sets_local_rank = false;      // `args.local_rank = ...`
+  bool is_of_other_device = false;   // imports what brings PyTorch to a device that NCCL does not know
   std::set<std::string> backends;    // of its process groups, "cpu:gloo,cuda:nccl"; "": of one whose backend is not known
 };
 
@@ -44,7 +45,7 @@ struct ScriptOptions {
 
   bool starts_its_ranks = false;     // and never asks whether a launcher has
   bool communicates_on_gpus = false; // a process group has NCCL as its backend
-  bool has_no_nccl = false;          // it has process groups, and none of them has
+  bool has_no_nccl = false;          // it has process groups, and none of them has; or it runs on devices of another kind
 
   bool Takes(std::string_view option) const;
 };

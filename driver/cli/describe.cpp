@@ -120,7 +120,7 @@ std::string Fish(const std::vector<CommandText>& commands) {
 std::vector<std::string> GroupsOf(const CommandText& command) {
   std::vector<std::string> groups;
   for (const OptionText& option : command.options) {
-    if (!option.is_positional && std::ranges::find(groups, option.group) == groups.end()) groups.push_back(option.group);
+    if (!option.is_positional && !option.group.empty() && std::ranges::find(groups, option.group) == groups.end()) groups.push_back(option.group);
   }
   return groups;
 }

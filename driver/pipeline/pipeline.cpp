@@ -107,10 +107,11 @@ objects::Strategies StrategiesOf(const Analysed& a, const objects::ProgramIndex&
   return is_asked ? objects::Strategies(a.program, *a.knowledge, a.facts, index, a.launch_lines, written) : objects::Strategies();
 }
 
-std::vector<std::string> NamesOfPrograms(const ProjectFiles& project, const Selection& selection) {
+// Also of those that need no analysis: a page that starts only these says that nothing here is started on ranks.
+std::vector<std::string> NamesOfPrograms(const ProjectFiles& project) {
   std::vector<std::string> names;
-  for (const uint32_t index : selection.parse) {
-    if (project.all[index].ends_with(".py")) names.emplace_back(NameOf(project.all[index]));
+  for (const std::string& path : project.all) {
+    if (path.ends_with(".py")) names.emplace_back(NameOf(path));
   }
   return names;
 }
@@ -505,7 +506,7 @@ base::Result<Output> Run(const Options& options, const source::FileSystem& files
   a.launch_lines.clear();
   launches.files.clear();
   const LaunchInput launch_input{project.all, paths, files, overlays, options.jobs};
-  const LaunchScan launch_scan = options.reads_launch_files ? ScanLaunchFiles(launch_input, project.launch, NamesOfPrograms(project, selection)) : LaunchScan();
+  const LaunchScan launch_scan = options.reads_launch_files ? ScanLaunchFiles(launch_input, project.launch, NamesOfPrograms(project)) : LaunchScan();
   if (options.reads_launch_files) ReadLaunchFiles(launch_input, launch_scan, {CodeThatStarts(project, selection), selection.requested, a.names}, parsed, launches, a.launch_lines);
   const Scripts scripts = rules::AskForScripts(wanted) ? ReadScripts(launch_input, graph, parsed, launches, a.names) : Scripts();
   CountInto(project, selection, parsed, out);

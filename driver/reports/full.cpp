@@ -160,11 +160,15 @@ class FindingDrawer {
 
 // What the word behind a place in the report stands for.
 std::string ConfidenceText(const Report& report) {
-  const auto has = [&](findings::Confidence wanted) { return std::ranges::any_of(report.findings, [&](const findings::Finding& f) { return f.confidence == wanted; }); };
-  std::string out;
-  if (has(findings::Confidence::Likely)) out += "(likely): expected to happen, but not proven; `assumed` lists what it rests on.\n";
-  if (has(findings::Confidence::Possible)) out += "(possible): may well be wrong; `assumed` lists what would have to be true.\n";
-  return out;
+  const auto explained = [&](findings::Confidence wanted, std::string_view meaning, std::string_view assumed) {
+    const auto is_it = [&](const Finding& finding) { return finding.confidence == wanted; };
+    const auto assumes = [&](const Finding& finding) { return is_it(finding) && !finding.assumptions.empty(); };
+    if (std::ranges::none_of(report.findings, is_it)) return std::string();
+    const bool has_assumed = std::ranges::any_of(report.findings, assumes);
+    return "(" + std::string(findings::ToString(wanted)) + "): " + std::string(meaning) + (has_assumed ? std::string(assumed) : "") + ".\n";
+  };
+  return explained(findings::Confidence::Likely, "expected to happen, but not proven", "; `assumed` lists what it rests on") +
+         explained(findings::Confidence::Possible, "may well be wrong", "; `assumed` lists what would have to be true");
 }
 
 }  // namespace

@@ -57,21 +57,13 @@ void NotePlace(const Job& job, const launch::Setting& setting, const launch::Var
   reported.findings.emplace(assignment, std::move(finding));
 }
 
-// What NCCL reads is nothing to a program whose process groups use another backend.
-bool IsRead(const LaunchContext& context, const Job& job, const std::string& variable) {
-  const objects::ScriptOptions* script = context.ScriptOf(job);
-  if (script == nullptr || !script->has_no_nccl) return true;
-  const launch::VariableFamily* family = context.launches.tables.variable_names().FamilyOf(variable);
-  return family == nullptr || family->library != "NCCL";
-}
-
 // `page`: its commands are typed, so what stands before one is set while debugging.
 void LookAtJob(const LaunchContext& context, const Job& job, bool page, Reported& reported) {
   if (RunsTests(job)) return;
   for (const launch::Setting& setting : job.environment) {
     const launch::VariableEntry* variable = context.launches.tables.FindVariable(setting.name);
     if (variable == nullptr || std::ranges::count(variable->debug_values, setting.value.text()) == 0) continue;
-    if (!IsRead(context, job, setting.name)) continue;
+    if (IsOfNcclUnused(context, job, setting.name)) continue;
     const std::optional<Confidence> confidence = Costs(job, *variable);
     const bool is_idle = std::ranges::any_of(variable->unless, [&](const std::string& name) { return job.Env(name) != nullptr; });
     if (!confidence || is_idle || (page && setting.is_of_command)) continue;

@@ -104,7 +104,7 @@ class ConfigCheck {
     if (!is_closed && !std::ranges::any_of(names, [&](std::string_view name) { return knowledge::IsSlip(node.key, name); })) return;
     Report(Severity::Error, is_closed ? Confidence::Certain : Confidence::Likely, node.key_span,
            is_closed ? findings::Text{"`{}` is not a key of `{}`: DeepSpeed refuses to start{}", {node.key, path, nearest}}
-                     : findings::Text{"DeepSpeed ignores `{}`{}", {node.key, nearest}},
+                     : findings::Text{"`{}` is ignored by DeepSpeed{}", {node.key, nearest}},
            {});
   }
 

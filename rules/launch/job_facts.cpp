@@ -214,4 +214,11 @@ void AddNote(findings::Finding& finding, source::Span span, findings::Text text)
   finding.labels.push_back({.span = span, .role = findings::LabelRole::Note, .text = std::move(text)});
 }
 
+bool IsOfNcclUnused(const LaunchContext& context, const launch::Job& job, std::string_view variable) {
+  const objects::ScriptOptions* script = context.ScriptOf(job);
+  if (script == nullptr || !script->has_no_nccl) return false;
+  const launch::VariableFamily* family = context.launches.tables.variable_names().FamilyOf(std::string(variable));
+  return family != nullptr ? family->library == "NCCL" : variable.starts_with("NCCL_");
+}
+
 }  // namespace allranks::rules

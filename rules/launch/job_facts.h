@@ -72,4 +72,7 @@ findings::Finding LaunchFinding(std::string_view code, Severity severity, findin
                                 findings::Text message);
 void AddNote(findings::Finding& finding, source::Span span, findings::Text text);
 
+// Whether a variable is NCCL's, by its name or its beginning, and the program of the job communicates by another backend alone.
+bool IsOfNcclUnused(const LaunchContext& context, const launch::Job& job, std::string_view variable);
+
 }  // namespace allranks::rules

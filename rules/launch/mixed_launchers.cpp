@@ -145,8 +145,8 @@ deepspeed --num_gpus=8 train.py
 * `srun` or `mpirun` around a launcher, one a node.
 * `accelerate launch` without a configuration: it takes all GPUs, and DeepSpeed with its defaults.
 * `deepspeed --hostfile` beside `--num_gpus`, which takes so many GPUs of each host.
-* A configuration that is not there, in a script that fetches or writes files. Where no file beside it has a name like
-  it, the finding is *possible*.
+* A configuration that is not there, in a script that fetches or writes files. Where no file beside it has a
+  name like it, the finding is *possible*.
 
 ## Fix
 

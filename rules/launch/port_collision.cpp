@@ -149,8 +149,8 @@ extern const Rule PortCollision = {
 
 Two jobs of a script or program of which one runs in the background (`&`, `tmux new -d`, `screen -dm`,
 `subprocess.Popen`) while the other starts, and which meet at the same port: one that is written, also in
-`--rdzv_endpoint=localhost:29400`, or the default 29500; the same in a loop. And two such jobs that share a GPU, by `CUDA_VISIBLE_DEVICES`, `--gpu_ids` or
-`--include=localhost:0,1`.
+`--rdzv_endpoint=localhost:29400`, or the default 29500; the same in a loop. And two such jobs that share
+a GPU, by `CUDA_VISIBLE_DEVICES`, `--gpu_ids` or `--include=localhost:0,1`.
 
 ## Why it hurts
 

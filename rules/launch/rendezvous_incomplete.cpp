@@ -209,7 +209,7 @@ class RendezvousCheck {
   void CheckRankOfFirstNode() {
     const Layer* step = job_.Find("srun");
     const Option* rank = agent_.Find("node_rank");
-    if (step == nullptr || rank == nullptr || nodes_.value == 1) return;
+    if (step == nullptr || rank == nullptr || nodes_.value == 1 || Agree()) return;
     for (const launch::Piece& piece : rank->value.pieces()) {
       const bool is_early = std::ranges::count(kOfTask, piece.variable) > 0 && piece.shell <= step->shell;
       if (!is_early) continue;
@@ -238,7 +238,7 @@ class RendezvousCheck {
   void CheckRankInLoop() {
     const Option* rank = agent_.Find("node_rank");
     const bool is_of_all = IsOnOneHostOfLoop(job_) && job_.is_repeated && job_.arms.empty() && rank != nullptr && rank->value.Number();
-    if (!is_of_all || rank->value.sureness() != Sureness::Written || nodes_.value == 1) return;
+    if (!is_of_all || rank->value.sureness() != Sureness::Written || nodes_.value == 1 || Agree()) return;
     sink_.push_back(LaunchFinding(kAR902, Severity::Error, Confidence::Likely, rank->word.span(),
                                   {"the loop starts this on one host after the other, and all say that they are node {}", {rank->value.text()}}));
     sink_.back().help = {"count the hosts, and give each its number", {}};
@@ -329,8 +329,8 @@ node's number, one id for all; an address that is `localhost`; `--master_addr` b
 that does not read it; `--rdzv_endpoint` without `--rdzv_backend=c10d`, so that each node says that it is
 the first one; a number of the node that the shell puts in before `srun` starts the nodes; and the same
 number for all hosts of a loop (`for host in ...; do ssh $host torchrun ...`, or `srun -w $host`).
-`colossalai run` with several hosts and no `--master_addr`, or with `--num_nodes` and no hosts. As a warning, a
-`--master_addr` that names another host than `--rdzv_endpoint`.
+`colossalai run` with several hosts and no `--master_addr`, or with `--num_nodes` and no hosts. As a warning,
+a `--master_addr` that names another host than `--rdzv_endpoint`.
 
 ## Why it hurts
 
@@ -357,6 +357,8 @@ srun torchrun --nnodes=4 --nproc_per_node=8 \
 
 * Machines of Accelerate where the configuration that the command names is not in the project.
 * An address of `localhost` in the command of node 0, which may call itself so.
+* A number of the node beside another rendezvous than the static one (`--rdzv_backend=c10d`), which deals out
+  the numbers by itself.
 * No `--rdzv_id`: it is `none` on all nodes then, and they meet.
 * One node, or a number of nodes that the script does not show or leaves to its caller.
 * Two nodes of one job that the file starts on different GPUs: they are on one machine.
