@@ -224,7 +224,22 @@ class Builder {
       info.handlers.push_back({{module_.file, handler.begin, handler.end}, HandlerBreadth(state_, module_id_, handler),
                                failed == failures.end() ? ValueId::None() : failed->second});
     }
+    if (IsDecided(info, parts)) {
+      const TraceId went_on = traces_.Seq(parts[kTryElse], parts[kTryFinally]);
+      const TraceId ended = traces_.Seq(parts[kTryHandlers], parts[kTryFinally]);
+      return traces_.Seq(parts[kTryBody], traces_.Choice(At(id), info.handlers[0].failed, ended, went_on));
+    }
     return traces_.Try(At(id), traces_.AddTry(std::move(info)), parts);
+  }
+
+  // `except StopIteration: break` after a `next` of an iterator with items of its own: what the program holds decides which
+  // ranks come to the handler, and nothing in the body is issued before.
+  bool IsDecided(const TryInfo& info, std::span<const TraceId> parts) const {
+    const bool issues = (traces_[parts[kTryBody]].flags & (kHasOp | kLeavesMask)) != 0;
+    if (info.handlers.size() != 1 || issues) return false;
+    const bool matters = (traces_[parts[kTryHandlers]].flags & (kHasOp | kLeavesMask)) != 0;
+    const HandlerInfo& handler = info.handlers[0];
+    return matters && handler.failed && handler.breadth == Breadth::Uniform && !state_.values.axes(handler.failed).empty();
   }
 
   TraceId With(const ir::Stmt& stmt, std::span<const ir::WithItem> items) {
@@ -556,7 +571,20 @@ class Builder {
   const ir::Function& function_;
 };
 
+// The group that a tensor is spread over (variation: FunctionEvaluator::MadeOver); none of anything else.
+ValueId SpreadOver(const State& state, ValueId object) {
+  if (object && state.values[object].kind == ValueKind::Param) {
+    object = state.facts.param(FuncId{state.values[object].a}, state.values[object].b);
+  }
+  if (!object || state.values[object].kind != ValueKind::Object) return {};
+  const knowledge::ClassId known = state.knowledge.FindClass(base::NameId{state.values[object].a});
+  const auto parts = state.values.Kids(object);
+  const bool is_spread = known && state.knowledge[known].is_tensor && !parts.empty() && parts.back();
+  return is_spread && state.values[parts.back()].kind == ValueKind::Group ? parts.back() : ValueId::None();
+}
+
 ValueId GroupOf(State& state, const knowledge::Entry& entry, ValueId receiver, std::span<const ValueId> args) {
+  if (const ValueId shared_by = SpreadOver(state, receiver)) return shared_by;
   if (entry.operation.has_fixed_axis) return state.values.AxisGroup(entry.operation.axis);
   const ValueId group = ParamOf(entry, args, entry.operation.group_param);
   if (group && group != state.values.NoneValue()) return group;

@@ -268,6 +268,54 @@ std::optional<std::vector<int64_t>> Evaluator::RangeOf(ValueId range, uint32_t r
   return numbers;
 }
 
+// `ranks[1:]`, as Python cuts; none of `ranks[1]`.
+std::optional<std::vector<int64_t>> Evaluator::SliceOf(ValueId item, uint32_t rank) {
+  const auto kids = values_.Kids(item);
+  const bool is_slice = kids.size() == 2 && kids[1] && values_[kids[1]].kind == ValueKind::Derived && OperationOf(kids[1]) == "[:]";
+  if (!is_slice || values_[kids[1]].kid_count != 3) return std::nullopt;
+  const std::vector<ValueId> parts(values_.Kids(kids[1]).begin(), values_.Kids(kids[1]).end());
+  const std::optional<std::vector<int64_t>> numbers = ListOf(kids[0], rank);
+  if (!numbers) return std::nullopt;
+  const auto length = static_cast<int64_t>(numbers->size());
+  const auto bound = [&](ValueId part, int64_t otherwise) -> std::optional<int64_t> {
+    const Outcome given = Evaluate(part, rank);
+    if (given.kind == OutcomeKind::None) return otherwise;
+    if (given.kind != OutcomeKind::Number) return std::nullopt;
+    return std::clamp<int64_t>(given.number < 0 ? given.number + length : given.number, 0, length);
+  };
+  const Outcome step = Evaluate(parts[2], rank);
+  const int64_t stride = step.kind == OutcomeKind::None ? 1 : step.kind == OutcomeKind::Number ? step.number : 0;
+  const std::optional<int64_t> begin = bound(parts[0], 0);
+  const std::optional<int64_t> end = bound(parts[1], length);
+  if (stride < 1 || !begin || !end) return std::nullopt;
+  std::vector<int64_t> cut;
+  for (int64_t at = *begin; at < *end; at += stride) cut.push_back((*numbers)[static_cast<size_t>(at)]);
+  return cut;
+}
+
+// `[r for r in range(world) if r % 2 == 0]`: the variable takes each number in turn.
+std::optional<std::vector<int64_t>> Evaluator::ComprehendedOf(ValueId list, uint32_t rank) {
+  constexpr size_t kKnownParts = 5;
+  constexpr int kDepthOfOne = kDeepestValue / 4;   // one inside another takes as many steps as both have numbers
+  const std::vector<ValueId> parts(values_.Kids(list).begin(), values_.Kids(list).end());
+  if (parts.size() != kKnownParts) return std::nullopt;
+  const std::optional<std::vector<int64_t>> numbers = ListOf(parts[1], rank);
+  if (!numbers) return std::nullopt;
+  std::vector<int64_t> taken;
+  for (const int64_t number : *numbers) {
+    Assignment assignment = assignment_;
+    assignment[parts[2].index] = number;
+    Evaluator inner(values_, knowledge_, world_, assignment);
+    inner.depth_ = depth_ + kDepthOfOne;
+    inner.size_factor_ = size_factor_;
+    const std::optional<bool> is_taken = inner.Truth(parts[3], rank);
+    const Outcome item = inner.Evaluate(parts[0], rank);
+    if (!is_taken || (*is_taken && item.kind != OutcomeKind::Number)) return std::nullopt;
+    if (*is_taken) taken.push_back(item.number);
+  }
+  return taken;
+}
+
 std::optional<std::vector<int64_t>> Evaluator::ListOf(ValueId list, uint32_t rank) {
   if (!list || depth_ > kDeepestValue) return std::nullopt;
   const Value& value = values_[list];
@@ -292,6 +340,8 @@ std::optional<std::vector<int64_t>> Evaluator::ListOf(ValueId list, uint32_t ran
   if (value.kind != ValueKind::Derived || value.kid_count == 0) return std::nullopt;
   const std::string_view operation = OperationOf(list);
   if (operation == "builtins.range") return RangeOf(list, rank);
+  if (operation == "[]") return SliceOf(list, rank);
+  if (operation == "for") return ComprehendedOf(list, rank);
   for (const std::string_view copy : {"builtins.list", "builtins.tuple", "builtins.set", "builtins.sorted"}) {
     if (operation != copy || value.kid_count != 1) continue;
     ++depth_;

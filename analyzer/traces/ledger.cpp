@@ -17,6 +17,7 @@
 #include <unordered_map>
 
 #include "analyzer/traces/conditions.h"
+#include "analyzer/traces/evaluate.h"
 
 namespace allranks::traces {
 namespace {
@@ -25,14 +26,21 @@ using findings::Assumption;
 using findings::Assumptions;
 using variation::ValueKind;
 
+// Whether it is known which ranks are members, as far as a small job tells.
+bool HasKnownMembers(const State& state, ValueId group) {
+  const World world{.nodes = 2, .per_node = 2, .mesh = {}};
+  const Assignment nothing;
+  Evaluator evaluator(state.values, state.knowledge, world, nothing);
+  const GroupInfo& info = evaluator.group(evaluator.Group(group, 0));
+  return !info.is_guess && (info.kind != variation::GroupKind::Created || info.has_known_ranks);
+}
+
 // What a group takes for granted: its members, or that it is one of several that a field may hold.
 Assumptions OfGroup(const State& state, ValueId group) {
   Assumptions assumed;
   const variation::ValueStore& values = state.values;
   if (!group || values[group].kind == ValueKind::None) return assumed;
-  const bool is_known = values[group].kind == ValueKind::Group &&
-                        static_cast<variation::GroupKind>(values[group].op) != variation::GroupKind::Unknown;
-  if (!is_known) assumed.Add(Assumption::GroupUnknown);
+  if (!HasKnownMembers(state, group)) assumed.Add(Assumption::GroupUnknown);
   if (IsOfSomeObject(values, group)) assumed.Add(Assumption::SeveralStores);
   return assumed;
 }

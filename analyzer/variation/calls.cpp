@@ -612,7 +612,7 @@ ValueId FunctionEvaluator::YieldValue(ir::ExprId site, const knowledge::Entry& e
       break;
     }
     case knowledge::YieldKind::Object:
-      result = ObjectValue(yield.type, by_param, args);
+      result = MadeOver(entry, ObjectValue(yield.type, by_param, args), by_param);
       break;
     case knowledge::YieldKind::Argument:
       result = Text(yield.argument) == "self" ? receiver : ParamOf(entry, by_param, yield.argument);
@@ -735,6 +735,23 @@ ValueId FunctionEvaluator::MadeWith(ValueId object, NameId param) {
   return index < kids.size() ? kids[index] : ValueId::None();
 }
 
+// A tensor that is spread over a mesh, with the group that shares it as the last thing it is made of: the dimension of the
+// mesh, if it has one of a known name. What it takes to bring it together, its ranks do together.
+ValueId FunctionEvaluator::MadeOver(const knowledge::Entry& entry, ValueId object, std::span<const ValueId> by_param) {
+  const knowledge::ClassId class_id = knowledge_.FindClass(NameId{store_[object].a});
+  const bool is_over_mesh = entry.operation.has_fixed_axis && entry.operation.axis == Axis::OtherMesh;
+  if (!is_over_mesh || !class_id || !knowledge_[class_id].is_tensor) return object;
+  ValueId group = store_.Make({.kind = ValueKind::Group, .op = static_cast<uint8_t>(GroupKind::Unknown)}, by_param);
+  for (const ValueId given : by_param) {
+    const ValueId mesh = given ? LookThrough(tables_, given) : ValueId();
+    if (!mesh || store_[mesh].kind != ValueKind::Object) continue;
+    if (const Axis axis = MeshAxis(tables_, {}, mesh); axis != Axis::OtherMesh) group = store_.AxisGroup(axis);
+  }
+  std::vector<ValueId> parts(store_.Kids(object).begin(), store_.Kids(object).end());
+  parts.push_back(group);
+  return store_.Make({.kind = ValueKind::Object, .a = store_[object].a}, parts);
+}
+
 // An object of a class of the knowledge base, or of the project where the project defines that class itself.
 ValueId FunctionEvaluator::ObjectValue(NameId type, std::span<const ValueId> by_param,
                                        std::span<const CallArgument> args) {
@@ -855,7 +872,11 @@ std::optional<ValueId> FunctionEvaluator::CallBuiltin(ir::ExprId site, NameId na
     return store_.Symbol(Site(site), store_.axes(first) & knowledge::kSoftAxes);
   }
   if (builtin == "all" || builtin == "any") return Quantified(site, first, builtin == "all");
-  if (builtin == "next") return Iterate(args[0].expr, first).element;
+  if (builtin == "next") {
+    const Iteration iteration = Iterate(args[0].expr, first);
+    ends_axes_ = ends_axes_ | Without(store_.axes(iteration.trip_count), knowledge::kSoftAxes);
+    return iteration.element;
+  }
   if (builtin == "getattr" && args.size() >= 2) {
     if (const ValueId member = MemberNamed(site, first, args[1].value)) return member;
   }
@@ -875,7 +896,7 @@ std::optional<ValueId> FunctionEvaluator::Quantified(ir::ExprId site, ValueId it
   const ValueId element = store_.Kids(known)[0];
   const Axes axes = store_.axes(element);
   const bool is_of_data = !axes.empty() && Without(axes, knowledge::kSoftAxes).empty();
-  if (!is_of_data || !store_.axes(store_.Kids(known)[1]).empty()) return std::nullopt;
+  if (!is_of_data || !store_.axes(store_.Kids(known).back()).empty()) return std::nullopt;
   return store_.Select(store_.Symbol(Site(site), {}), element, of_all ? store_.True() : store_.False());
 }
 

@@ -72,7 +72,8 @@ struct CallArgument {
 
 // Value::op of a Partial that is a generator object: kids are the function and its arguments by parameter.
 constexpr uint8_t kGeneratorObject = 1;
-// That of a comprehension, of its element and of what decides how many there are.
+// That of a comprehension: of its element, of what decides how many there are as the last, and between them, where items
+// of one list that all ranks share decide, of that list, its variable and the condition.
 constexpr std::string_view kComprehended = "for";
 // Value::b of an Instance that is `super()`.
 constexpr uint32_t kSuperInstance = 1;
@@ -238,6 +239,7 @@ class FunctionEvaluator {
   ValueId MadeWith(ValueId object, NameId param);
   bool IsShared(ValueId value, int depth = 0);
   bool MadeToVary(const knowledge::Entry& entry, ValueId receiver);
+  ValueId MadeOver(const knowledge::Entry& entry, ValueId object, std::span<const ValueId> by_param);
   ValueId ObjectValue(NameId type, std::span<const ValueId> by_param, std::span<const CallArgument> args);
   ValueId ParamOf(const knowledge::Entry& entry, std::span<const ValueId> by_param, NameId name);
   ValueId UniformResult(ir::ExprId site, ValueId value, Axes lost);
@@ -275,6 +277,7 @@ class FunctionEvaluator {
   Iteration IterateTuple(ir::ExprId site, ValueId tuple);
   Iteration IterateGenerator(ir::ExprId site, ValueId generator);
   Iteration IterateUnknown(ir::ExprId site, ValueId iterable);
+  ValueId RoundedUp(ValueId distance, ValueId step);
   Iteration IterateDerived(ir::ExprId site, ValueId iterable);
   Iteration IterateGrown(ir::ExprId site, ValueId container);
   Iteration IterateSelect(ir::ExprId site, ValueId iterable);
@@ -321,6 +324,7 @@ class FunctionEvaluator {
   std::unordered_map<const ir::Stmt*, std::vector<uint32_t>> assigned_in_;  // by loop: slots that it assigns
   std::unordered_map<const ir::Stmt*, std::vector<Axes>> axes_in_;  // by loop and slot: the axes found so far
   bool touches_data_ = false;           // something evaluated since the `try` at hand began varies along data
+  Axes ends_axes_;                      // of how many items there are of what was asked for its next one since then
 };
 
 }  // namespace allranks::variation

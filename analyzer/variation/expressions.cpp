@@ -1,8 +1,27 @@
 #include <algorithm>
+#include <unordered_set>
 
 #include "analyzer/variation/evaluator.h"
 
 namespace allranks::variation {
+namespace {
+
+// Each value is looked at once, however often it occurs.
+bool Mentions(const ValueStore& store, ValueId whole, ValueId part) {
+  std::unordered_set<uint32_t> seen = {whole.index};
+  std::vector<ValueId> work = {whole};
+  while (!work.empty()) {
+    const ValueId at = work.back();
+    work.pop_back();
+    if (at == part) return true;
+    for (const ValueId kid : store.Kids(at)) {
+      if (kid && seen.insert(kid.index).second) work.push_back(kid);
+    }
+  }
+  return false;
+}
+
+}  // namespace
 
 ValueId FunctionEvaluator::Eval(ir::ExprId id) {
   if (!id) return ValueId::None();
@@ -224,6 +243,9 @@ ValueId FunctionEvaluator::EvalConditional(const ir::Expr& expr) {
 ValueId FunctionEvaluator::EvalComprehension(ir::ExprId, const ir::Expr& expr) {
   const size_t extra_size = env_.extra.size();
   std::vector<ValueId> count;
+  std::vector<ValueId> taken;
+  ValueId variable;
+  ValueId list;
   bool filtered_by_data = false;
   for (const ir::Clause& clause : ir::ClausesOf(module_, expr)) {
     const ValueId iterable = Eval(clause.iter);
@@ -231,15 +253,23 @@ ValueId FunctionEvaluator::EvalComprehension(ir::ExprId, const ir::Expr& expr) {
     facts_.trip_counts.emplace_back(clause.iter, iteration.trip_count);
     AssignComprehensionTarget(clause.target, iteration.element);
     count.push_back(iteration.trip_count);
+    list = iterable;
+    variable = iteration.element;
     for (const ir::ExprId condition : ir::Exprs(module_, clause.conditions)) {
       const ValueId value = Eval(condition);
       count.push_back(value);
+      taken.push_back(value);
       filtered_by_data = filtered_by_data || store_.axes(value).has(Axis::Data);
     }
   }
   const ValueId element = Eval(ir::OperandOf(expr));
   env_.extra.resize(extra_size);
-  const ValueId kids[] = {element, Count(count)};
+  const ValueId condition = store_.And(taken);
+  const bool is_of_one = ir::ClausesOf(module_, expr).size() == 1 && variable && element && store_[variable].kind == ValueKind::Unknown;
+  const bool is_of_items = is_of_one && (Mentions(store_, element, variable) || Mentions(store_, condition, variable));
+  std::vector<ValueId> kids = {element};
+  if (is_of_items && store_.axes(list).empty()) kids.insert(kids.end(), {list, variable, condition});
+  kids.push_back(Count(count));
   ValueId value = store_.Derived(tables_.NameSymbol(kComprehended), kids);
   if (filtered_by_data) value = store_.WithMark(value, tables_.RaggedMark());
   return value;

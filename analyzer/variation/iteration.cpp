@@ -70,6 +70,12 @@ Iteration FunctionEvaluator::IterateGenerator(ir::ExprId site, ValueId generator
   return {element, store_.Symbol(Site(site), {})};
 }
 
+// How many steps cover a distance.
+ValueId FunctionEvaluator::RoundedUp(ValueId distance, ValueId step) {
+  const ValueId rest = store_.Binary(ir::BinaryOp::Sub, step, store_.Int(1));
+  return store_.Binary(ir::BinaryOp::FloorDiv, store_.Binary(ir::BinaryOp::Add, distance, rest), step);
+}
+
 // `enumerate(x)`, `zip(a, b)`, `range(n)`, `x.items()` and the like are known by the symbol they were derived with.
 Iteration FunctionEvaluator::IterateDerived(ir::ExprId site, ValueId iterable) {
   const uint32_t symbol = store_[iterable].a;
@@ -78,6 +84,9 @@ Iteration FunctionEvaluator::IterateDerived(ir::ExprId site, ValueId iterable) {
   if (is("builtins.range") && !kids.empty()) {
     const ValueId first = Bound(site, kids[0]);
     ValueId count = kids.size() == 1 ? first : store_.Binary(ir::BinaryOp::Sub, Bound(site, kids[1]), first);
+    // A step that ranks share divides what differs already; one that differs makes it differ.
+    const bool has_own_step = kids.size() == 3 && !store_.axes(kids[2]).empty();
+    if (has_own_step) count = RoundedUp(count, kids[2]);
     if (!store_.axes(count).empty() && EqualShares(tables_).IsAsLong(iterable)) count = store_.Symbol(Site(site, SiteUse::Value, 1), {});
     Axes axes;
     for (const ValueId kid : kids) axes = axes | store_.axes(kid);
@@ -104,7 +113,7 @@ Iteration FunctionEvaluator::IterateDerived(ir::ExprId site, ValueId iterable) {
     const ValueId item = store_.Derived(tables_.NameSymbol("element"), {&iterable, 1});
     return {item, Iterate(site, kids[0]).trip_count};
   }
-  if (is(kComprehended)) return {kids[0], Count({&kids[1], 1})};
+  if (is(kComprehended)) return {kids[0], Count({&kids.back(), 1})};
   for (const std::string_view view : {"keys", "values", "items"}) {
     if (!is(view) || kids.size() != 1) continue;
     if (const ValueId parts = PartsOf(LookThrough(tables_, kids[0]), view)) return IterateTuple(site, parts);

@@ -398,7 +398,11 @@ ValueId FunctionEvaluator::CountedUp(ValueId initial, ValueId carried, ValueId a
 void FunctionEvaluator::EvalTry(const ir::Stmt& stmt) {
   const Env before = env_;
   const bool outer_touches_data = std::exchange(touches_data_, false);
+  const Axes outer_ends_axes = std::exchange(ends_axes_, Axes{});
   EvalBlock(ir::BlockId{stmt.a});
+  // An iterator that holds more on one rank than on another ends there later.
+  const Axes ends_axes = ends_axes_;
+  ends_axes_ = ends_axes_ | outer_ends_axes;
   // What fails on one rank and not on another is the work on its own data; other errors follow from the program.
   const Axes body_axes = touches_data_ ? Axes::Of(Axis::Data) : Axes{};
   touches_data_ = touches_data_ || outer_touches_data;
@@ -409,9 +413,9 @@ void FunctionEvaluator::EvalTry(const ir::Stmt& stmt) {
   for (const ir::Handler& handler : ir::HandlersOf(module_, stmt)) {
     env_ = before;
     Eval(handler.type);
-    const Axes axes = StrikesAll(handler.type)   ? Axes{}
-                      : StrikesOne(handler.type) ? body_axes | file_axes
-                                                 : body_axes;
+    const Axes axes = StrikesAll(handler.type)   ? ends_axes
+                      : StrikesOne(handler.type) ? body_axes | ends_axes | file_axes
+                                                 : body_axes | ends_axes;
     env_ = before;
     MergeInterrupted(result, handler);
     const ValueId failed = store_.Symbol(tables_.SiteSymbol(id_, handler.begin, SiteUse::Handler), axes);
