@@ -1,8 +1,6 @@
 #include "driver/pipeline/read_launch.h"
 
 #include <algorithm>
-#include <filesystem>
-#include <fstream>
 #include <unordered_map>
 
 #include "analyzer/knowledge/spelling.h"
@@ -33,24 +31,14 @@ std::optional<std::string> TextOf(const LaunchInput& in, const std::string& path
 }
 
 // What a file of data begins with says what it is. Data may hold configurations as texts, whose quotes have backslashes.
-bool IsLargeConfiguration(const LaunchInput& in, const std::string& path) {
+bool IsLargeConfiguration(std::string_view path, std::string_view text) {
   constexpr size_t kBeginning = 1u << 20;
   if (!path.ends_with(".json")) return false;
-  std::ifstream file(in.paths.Shown(path), std::ios::binary);
-  std::string text(kBeginning, '\0');
-  file.read(text.data(), static_cast<std::streamsize>(text.size()));
-  text.resize(static_cast<size_t>(file.gcount()));
+  const std::string_view beginning = text.substr(0, kBeginning);
   return std::ranges::any_of(launch_files::ConfigWords(), [&](const std::string& word) {
-    const size_t at = text.find("\"" + word + "\":");
-    return at != std::string::npos && at > 0 && text[at - 1] != '\\';
+    const size_t at = beginning.find("\"" + word + "\":");
+    return at != std::string_view::npos && at > 0 && beginning[at - 1] != '\\';
   });
-}
-
-// Nothing: it is not on the disk as it is read.
-std::optional<uint64_t> SizeOnDisk(const LaunchInput& in, const std::string& path) {
-  std::error_code error;
-  const uintmax_t size = in.overlays.contains(path) ? 0 : std::filesystem::file_size(in.paths.Shown(path), error);
-  return error || in.overlays.contains(path) ? std::nullopt : std::optional<uint64_t>(size);
 }
 
 // Reads the files one after the other: they are small and few, and one may source the other.
@@ -247,13 +235,13 @@ LaunchScan ScanLaunchFiles(const LaunchInput& input, LaunchFiles files, std::spa
   all_words.insert(all_words.end(), launch_files::StartWords().begin(), launch_files::StartWords().end());
   const Prefilter any(all_words);
   ParallelFor(paths.size(), input.jobs, [&](size_t i) {
-    // Much of a checkout may be data in JSON, which need not be read.
-    const std::optional<uint64_t> size = SizeOnDisk(input, paths[i]);
-    const bool is_large = size && *size > launch_files::kLargestFile;
-    is_too_large[i] = is_large && IsLargeConfiguration(input, paths[i]);
-    if (is_large || (size && *size > kLargestConfiguration && launch_files::KindOfName(paths[i]) == FileKind::Json)) return;
-    std::optional<std::string> text = TextOf(input, paths[i]);
-    if (!text) return;
+    base::Result<std::string> read = input.Read(paths[i]);
+    if (!read) return;
+    if (read->size() > launch_files::kLargestFile) {
+      is_too_large[i] = IsLargeConfiguration(paths[i], *read);
+      return;
+    }
+    std::optional<std::string> text = std::move(*read);
     if (launch_files::MayBeScript(paths[i]) && !launch_files::IsShellScript(*text)) return;
     const FileKind kind = launch_files::KindOfName(paths[i]).value_or(FileKind::Shell);
     // Most of a notebook is code and pictures. An editor shows it as code.

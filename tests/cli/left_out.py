@@ -178,7 +178,7 @@ class Names(CliTest):
     def test_methods_and_paths(self):
         text = ("import os, pathlib\nimport torch.distributed as dist\n\n\ndef f(x, d):\n    for i in range(9):\n        dist.all_reduce(x)\n"
                 "        if TEST:\n            break\n")
-        for test, name in (("os.path.lexists(d)", "os.path.lexists"), ("list(pathlib.Path(d).rglob('*'))", "pathlib.Path.rglob")):
+        for test, name in (("os.path.lexists(d)", "os.path.lexists"), ("list(pathlib.Path(d).rglob('*'))", "pathlib.Path(d).rglob")):
             self.write("find.py", text.replace("TEST", test))
             self.assertIn(f"`{name}`", self.run_allranks("check", "--min-confidence", "possible").out)
 
