@@ -296,7 +296,8 @@ std::optional<std::vector<int64_t>> Evaluator::SliceOf(ValueId item, uint32_t ra
 // `[r for r in range(world) if r % 2 == 0]`: the variable takes each number in turn.
 std::optional<std::vector<int64_t>> Evaluator::ComprehendedOf(ValueId list, uint32_t rank) {
   constexpr size_t kKnownParts = 5;
-  constexpr int kDepthOfOne = kDeepestValue / 4;   // one inside another takes as many steps as both have numbers
+  // One inside another takes as many steps as both have numbers.
+  constexpr int kDepthOfOne = kDeepestValue / 4;
   const std::vector<ValueId> parts(values_.Kids(list).begin(), values_.Kids(list).end());
   if (parts.size() != kKnownParts) return std::nullopt;
   const std::optional<std::vector<int64_t>> numbers = ListOf(parts[1], rank);

@@ -70,7 +70,8 @@ std::optional<Finding> FindingFor(const LaunchContext& context, const LaunchFile
   if (const launch::UnreadVariable* unread = names.FindUnread(given.name)) {
     Finding finding = unread->in.empty() ? FindingAt(given, Confidence::Likely, {"neither NCCL nor PyTorch reads `{}`", {given.name}})
                                          : FindingAt(given, Confidence::Likely, {"`{}` is no longer read since NCCL {}", {given.name, unread->in}});
-    finding.help = {"use {}", {unread->instead}};
+    finding.help = {"delete this line, which does nothing, and use {}", {unread->instead}};
+    finding.labels.push_back({given.span, findings::LabelRole::Primary, {"nobody reads this", {}}});
     return finding;
   }
   const std::string meant = MeantBy(names, given.name);
