@@ -124,14 +124,14 @@ class Explainer {
   }
 
   void AddSource(FuncId function, ir::ExprId id, const CallFact& call) {
-    // What only some caller makes differ is told by the condition.
-    const Axes axes = AxesOf(function, id);
-    if (axes.empty()) return;
     const std::string name = CalledName(function, id, call);
     // `*.numel` stands for a method of whatever object: the source says it better.
     const bool is_named = !name.starts_with('*') && !name.starts_with('@');
     const std::string what = is_named ? fmt::format("`{}`", name) : "this";
-    Add(Module(function).span(id), fmt::format("{} {}", what, VariesText(axes)), is_named);
+    // Here nothing may be known to differ: what differs came from callers.
+    const Axes axes = AxesOf(function, id);
+    const std::string text = axes.empty() ? fmt::format("decided by {}", what) : fmt::format("{} {}", what, VariesText(axes));
+    Add(Module(function).span(id), text, is_named);
   }
 
   // One `return` of the callee that varies leads on; where none does, the test that decides between them.
