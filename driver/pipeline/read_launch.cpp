@@ -164,7 +164,7 @@ class Reader {
 
   // `train.py --deepspeed zero3.json`. Where the script is found the folder is known from which its path, and this one, begins.
   void NoteMissingArgument(const launch::LaunchFile& file, launch::Job& job, const std::string& folder) const {
-    const std::optional<std::string> start = StartOf(job);
+    const std::optional<std::string> start = StartOf(job, folder);
     if (!start || job.is_remote) return;
     for (size_t i = 0; i < job.args.size(); ++i) {
       const std::string& text = job.args[i].text();
@@ -192,14 +192,19 @@ class Reader {
   }
   static bool HasEndingOfConfig(const std::string& path) { return path.ends_with(".json") || path.ends_with(".yaml") || path.ends_with(".yml"); }
   // The folder in which the command is run, by the script that it starts; nothing: it is not known.
-  static std::optional<std::string> StartOf(const launch::Job& job) {
+  std::optional<std::string> StartOf(const launch::Job& job, const std::string& folder) const {
     std::string script = Normalized(job.script.text());
     if (job.is_module) {
       script = job.script.text();
       std::ranges::replace(script, '.', '/');
       script += job.script_path.ends_with("/__main__.py") ? "/__main__.py" : ".py";
     }
-    if (job.script_path.empty() || script.find('/') == std::string::npos) return std::nullopt;
+    if (!job.script.IsKnown() || script.find('/') == std::string::npos || script.starts_with('/')) return std::nullopt;
+    // Of several copies the one above the launch file is meant.
+    for (std::string above = folder; job.script_path.empty() && !above.empty(); above = std::string(DirectoryOf(above))) {
+      if (IsThere(Join(above, script))) return above;
+    }
+    if (job.script_path.empty()) return std::nullopt;
     if (job.script_path == script) return std::string();
     if (!job.script_path.ends_with("/" + script)) return std::nullopt;
     return job.script_path.substr(0, job.script_path.size() - script.size() - 1);

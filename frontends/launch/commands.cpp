@@ -56,7 +56,7 @@ bool EndsInOtherName(const Word& target) {
 // Whether the rest of the line behind a command writes a file.
 bool WritesFile(const ShellCommand& command, std::string_view text) {
   const std::string_view line = text.substr(std::min<size_t>(command.begin, text.size()));
-  return line.substr(0, line.find('\n')).find('>') != std::string_view::npos;
+  return line.substr(0, line.find_first_of("\n|")).find('>') != std::string_view::npos;
 }
 
 // Scripts that it starts need not be of the project.
@@ -371,7 +371,7 @@ void CommandReader::ReadScript(ShellInput input, bool is_file, LaunchFile& file)
     const size_t first = file.jobs.size();
     file.brings_files = file.brings_files || BringsFiles(command, input.text.text());
     Read(command, {}, false, 0, file);
-    const bool is_job = file.jobs.size() == first + 1 && StartsRanks(file.jobs.back());
+    const bool is_job = file.jobs.size() == first + 1;
     if (before != nullptr && !is_job) NoteLost(input.text, *before, command, file);
     before = is_job ? &command : nullptr;
     // `cat > job.sh <<EOF`: the text is a script that somebody runs.
@@ -410,11 +410,22 @@ bool EndsInOmission(const ShellCommand& job) {
 
 }  // namespace
 
+namespace {
+
+// `trainer.devices=8`, as Hydra and OmegaConf take settings. Variables of the shell have no dots.
+bool IsSettingWord(const std::string& word) {
+  const size_t equals = word.find('=');
+  const size_t dot = word.find('.');
+  return dot != std::string::npos && dot > 0 && equals != std::string::npos && dot < equals && word.find_first_of("/ ") > equals;
+}
+
+}  // namespace
+
 // A command that is an option, right below a job: the shell does not see that the two belong together.
 void CommandReader::NoteLost(const Word& text, const ShellCommand& before, const ShellCommand& command, LaunchFile& file) const {
   const std::string& first = command.words[0].text();
   const bool is_option = first.size() > 2 && first[0] == '-' && (first[1] == '-' || std::isalpha(static_cast<unsigned char>(first[1])) != 0);
-  if (!is_option || command.begin < before.end) return;
+  if ((!is_option && !IsSettingWord(first)) || command.begin < before.end) return;
   size_t end = before.end;
   while (end > before.begin && IsBlank(text.text()[end - 1])) --end;
   const std::string_view gap = std::string_view(text.text()).substr(end, command.begin - end);
@@ -425,7 +436,12 @@ void CommandReader::NoteLost(const Word& text, const ShellCommand& before, const
   launch::LostArguments lost{.job = static_cast<uint32_t>(file.jobs.size() - 1), .first = command.words[0]};
   const size_t comment = gap.find('#');
   const size_t backslash = text.text()[end - 1] == '\\' ? end - 1 : end + std::min(gap.find('\\'), line_end);
-  if (comment != std::string_view::npos) {
+  const bool is_behind_backslash = backslash < end + std::min(comment, line_end);
+  // What starts no ranks, and settings, may stand alone: the backslash shows that it was to go on.
+  if ((!is_option || !StartsRanks(file.jobs.back())) && !is_behind_backslash) return;
+  if (comment < line_end && is_behind_backslash) {
+    lost.by = launch::LostBy::SpaceBehindBackslash;
+  } else if (comment != std::string_view::npos) {
     lost.by = launch::LostBy::Comment;
     lost.mistake = text.Between(end + comment, end + comment + 1).span();
   } else if (backslash < end + line_end) {
