@@ -57,8 +57,10 @@ struct Job {
   bool is_module = false;         // `-m package.module`
   std::string script_path;        // of the file that is meant, relative to the root; empty: none is known
   std::string nearest_script;     // no file has the script's name, and this one may be meant
+  std::string sibling_script;     // that lies beside the file and is started from it as well, where this one does not lie
   std::vector<Word> args;         // of the script
-  Word missing_config;            // of its launcher, that names no file of the project; empty: none does
+  Word missing_config;            // of its launcher or of its script, that names no file of the project; empty: none does
+  std::string missing_config_of;  // the argument of the script that names it; empty: an option of the launcher does
   std::string nearest_config;     // beside where it would be, that may be meant
   bool in_background = false;     // `command &`
   uint32_t section = 0;           // commands between two waits are in one section
@@ -104,6 +106,7 @@ struct LaunchFile {
   std::vector<Job> jobs;
   std::vector<LostArguments> lost;  // at most one a job
   bool brings_files = false;      // it fetches, copies or writes files, or goes to folders that are not of the project
+  bool changes_folder = false;    // by `cd`
   std::vector<Setting> settings;  // of variables of the environment, as they are made
   ConfigTree tree;                // of YAML, JSON and TOML
   std::vector<ReadProblem> problems;

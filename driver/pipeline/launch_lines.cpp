@@ -143,7 +143,27 @@ void LaunchLineReader::Resolve(launch::LaunchFile& file) const {
   for (launch::Job& job : file.jobs) {
     if (job.script.empty() || !job.script.IsKnown()) continue;
     job.script_path = FileOf(job, folder);
-    if (job.script_path.empty() && !file.brings_files) job.nearest_script = NearestTo(job, folder);
+    if (file.brings_files) continue;
+    job.nearest_script = job.script_path.empty() ? NearestTo(job, folder) : std::string();
+    if (job.nearest_script.empty()) job.nearest_script = MovedTo(job, folder);
+  }
+  if (file.kind == launch::FileKind::Shell && !file.brings_files && !file.changes_folder) NoteSiblings(file);
+}
+
+// A script that names another one which lies beside it is started in its own folder: what it names without a folder lies there, too.
+void LaunchLineReader::NoteSiblings(launch::LaunchFile& file) const {
+  const std::string folder(DirectoryOf(file.path));
+  if (folder.empty()) return;
+  const auto beside = by_folder_.find(folder);
+  if (beside == by_folder_.end()) return;
+  const auto is_plain = [](const launch::Job& job) {
+    return !job.is_module && !job.is_remote && job.script.IsKnown() && job.script.text().ends_with(".py") && job.script.text().find('/') == std::string::npos;
+  };
+  const auto lies_beside = [&](const launch::Job& job) { return std::ranges::count(beside->second, std::string_view(job.script.text())) > 0; };
+  const auto sibling = std::ranges::find_if(file.jobs, [&](const launch::Job& job) { return is_plain(job) && lies_beside(job); });
+  if (sibling == file.jobs.end()) return;
+  for (launch::Job& job : file.jobs) {
+    if (is_plain(job) && !lies_beside(job) && job.nearest_script.empty()) job.sibling_script = sibling->script.text();
   }
 }
 
@@ -236,6 +256,21 @@ std::string LaunchLineReader::NearestTo(const launch::Job& job, std::string_view
     if (!nearest.empty()) return Join(std::string(DirectoryOf(script)), std::string(nearest));
   }
   return {};
+}
+
+// The only file of the project that has the script's name, where it lies in another folder below the one that the path begins with.
+std::string LaunchLineReader::MovedTo(const launch::Job& job, std::string_view folder) const {
+  const std::string script = PathOf(job);
+  const size_t slash = script.find('/');
+  const auto named = by_name_.find(NameOf(script));
+  const bool is_path = !job.is_module && slash != std::string::npos && slash > 0 && !script.starts_with('.') && !script.starts_with('~');
+  if (!is_path || named == by_name_.end() || named->second.size() != 1) return {};
+  const std::string_view path = named->second.front();
+  const std::string top = script.substr(0, slash + 1);
+  const bool is_there = path == script || path.ends_with("/" + script) || path == Normalized(Join(std::string(folder), script));
+  const size_t at = path.starts_with(top) ? 0 : path.find("/" + top);
+  if (is_there || at == std::string_view::npos) return {};
+  return std::string(path.substr(at == 0 ? 0 : at + 1));
 }
 
 }  // namespace allranks::pipeline

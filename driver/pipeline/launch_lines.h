@@ -42,6 +42,8 @@ class LaunchLineReader {
   // The folder below which a line may start files.
   std::string ReachOf(const std::string& folder) const;
   std::string NearestTo(const launch::Job& job, std::string_view folder) const;
+  std::string MovedTo(const launch::Job& job, std::string_view folder) const;
+  void NoteSiblings(launch::LaunchFile& file) const;
 
   std::vector<Configured> configured_;
   std::unordered_map<std::string_view, std::vector<std::string_view>> by_name_;  // paths by their last part

@@ -1,6 +1,7 @@
 #include "driver/pipeline/read_launch.h"
 
 #include <algorithm>
+#include <array>
 #include <unordered_map>
 
 #include "analyzer/knowledge/spelling.h"
@@ -130,17 +131,96 @@ class Reader {
 
   // A script that fetches or writes files may bring this one, and somebody who types from a page has to write it.
   void NoteMissingConfig(const launch::LaunchFile& file, launch::Job& job) const {
+    if (file.brings_files) return;
     const std::string folder(DirectoryOf(file.path));
     for (const std::string_view means : {"config_file", "deepspeed_config"}) {
       const launch::Option* option = job.innermost().Find(means);
-      if (option == nullptr || file.brings_files || !option->value.IsKnown() || !MayBeOfProject(option->value.text())) continue;
-      const std::string name = Normalized(option->value.text());
-      if (IsThere(Normalized(Join(folder, name))) || IsThere(name) || IsBelowAnother(name)) continue;
+      if (option == nullptr || !IsMissing(option->value, folder)) continue;
       job.missing_config = option->value;
+      const std::string name = Normalized(option->value.text());
       for (const std::string& path : {Normalized(Join(folder, name)), name}) {
         if (job.nearest_config.empty()) job.nearest_config = NearestConfig(path);
       }
     }
+    if (job.missing_config.empty()) NoteMissingArgument(file, job, folder);
+  }
+  bool IsMissing(const Word& value, const std::string& folder) const {
+    if (!value.IsKnown() || !MayBeOfProject(value.text())) return false;
+    const std::string name = Normalized(value.text());
+    return !IsThere(Normalized(Join(folder, name))) && !IsThere(name) && !IsBelowAnother(name);
+  }
+
+  // `train.py --deepspeed zero3.json`. Where the script is found the folder is known from which its path, and this one, begins.
+  void NoteMissingArgument(const launch::LaunchFile& file, launch::Job& job, const std::string& folder) const {
+    const std::optional<std::string> start = StartOf(job, folder);
+    if (!start || job.is_remote) return;
+    for (size_t i = 0; i < job.args.size(); ++i) {
+      const std::string& text = job.args[i].text();
+      const size_t equals = text.find('=');
+      const std::string name = text.substr(0, equals);
+      if (!name.starts_with("--") || !NamesConfig(name) || (equals == std::string::npos && i + 1 == job.args.size())) continue;
+      const Word value = equals == std::string::npos ? job.args[i + 1] : job.args[i].From(equals + 1);
+      if (!HasEndingOfConfig(value.text()) || !IsMissing(value, folder) || IsSaidElsewhere(file, value)) continue;
+      const std::string path = Normalized(Join(*start, Normalized(value.text())));
+      std::string nearest = NearestConfig(path);
+      if (nearest.empty()) nearest = OnlyConfigBelow(*start, NameOf(path));
+      if (nearest.empty() && !(IsOfDeepSpeed(name) && IsFolder(std::string(DirectoryOf(path))))) continue;
+      job.missing_config = value;
+      job.missing_config_of = name;
+      job.nearest_config = std::move(nearest);
+      return;
+    }
+  }
+  static bool IsOfDeepSpeed(const std::string& name) { return name.find("deepspeed") != std::string::npos || name.find("ds_config") != std::string::npos; }
+  static bool NamesConfig(const std::string& name) {
+    constexpr std::array<std::string_view, 9> kNames = {"config", "config_file", "config_path", "cfg", "deepspeed", "deepspeed_config", "deepspeed_config_file", "ds_config", "ds_config_file"};
+    std::string plain = name.substr(2);
+    std::ranges::replace(plain, '-', '_');
+    return std::ranges::count(kNames, plain) > 0;
+  }
+  static bool HasEndingOfConfig(const std::string& path) { return path.ends_with(".json") || path.ends_with(".yaml") || path.ends_with(".yml"); }
+  // The folder in which the command is run, by the script that it starts; nothing: it is not known.
+  std::optional<std::string> StartOf(const launch::Job& job, const std::string& folder) const {
+    std::string script = Normalized(job.script.text());
+    if (job.is_module) {
+      script = job.script.text();
+      std::ranges::replace(script, '.', '/');
+      script += job.script_path.ends_with("/__main__.py") ? "/__main__.py" : ".py";
+    }
+    if (!job.script.IsKnown() || script.find('/') == std::string::npos || script.starts_with('/')) return std::nullopt;
+    // Of several copies the one above the launch file is meant.
+    for (std::string above = folder; job.script_path.empty() && !above.empty(); above = std::string(DirectoryOf(above))) {
+      if (IsThere(Join(above, script))) return above;
+    }
+    if (job.script_path.empty()) return std::nullopt;
+    if (job.script_path == script) return std::string();
+    if (!job.script_path.ends_with("/" + script)) return std::nullopt;
+    return job.script_path.substr(0, job.script_path.size() - script.size() - 1);
+  }
+  // Whoever writes the file has to name it.
+  bool IsSaidElsewhere(const launch::LaunchFile& file, const Word& value) const {
+    const std::string& text = parsed_.files[file.file].text;
+    const std::string name(NameOf(value.text()));
+    for (size_t at = text.find(name); at != std::string::npos; at = text.find(name, at + 1)) {
+      size_t before = text.find_last_of(" \t\n\"'=", at);
+      while (before != std::string::npos && before > 0 && (text[before] == '"' || text[before] == '\'' || text[before] == ' ')) --before;
+      if (before != std::string::npos && text[before] == '>') return true;
+    }
+    return false;
+  }
+  bool IsFolder(const std::string& path) const {
+    return !path.empty() && in_.files.Kind(in_.paths.Shown(path)).value_or(source::EntryKind::Other) == source::EntryKind::Directory;
+  }
+  // Where a file lies that was moved, as seen from a folder.
+  std::string OnlyConfigBelow(const std::string& folder, std::string_view name) const {
+    std::string found;
+    for (const std::string& one : scan_.files.all) {
+      const bool is_below = folder.empty() || one.starts_with(folder + "/");
+      if (!is_below || NameOf(one) != name) continue;
+      if (!found.empty()) return {};
+      found = folder.empty() ? one : one.substr(folder.size() + 1);
+    }
+    return found;
   }
   static bool MayBeOfProject(const std::string& path) {
     return path.find('.') != std::string::npos && path.find_first_of("{}*") == std::string::npos && !path.starts_with('/') && !path.starts_with('~');

@@ -43,10 +43,33 @@ bool StartsRanks(const Job& job) {
   return std::ranges::any_of(job.layers, [](const Layer& layer) { return layer.launcher->is_job; });
 }
 
+// `cp a.py b.log`: a name that no script and no configuration has.
+bool EndsInOtherName(const Word& target) {
+  constexpr std::array<std::string_view, 6> kOfScripts = {".py", ".sh", ".json", ".yaml", ".yml", ".toml"};
+  const std::string_view text = target.text();
+  const size_t dot = text.rfind('.');
+  const bool has_ending = dot != std::string_view::npos && dot + 1 < text.size() &&
+                          std::ranges::all_of(text.substr(dot + 1), [](char c) { return std::isalpha(static_cast<unsigned char>(c)) != 0; });
+  return has_ending && std::ranges::none_of(kOfScripts, [&](std::string_view ending) { return text.ends_with(ending); });
+}
+
+// Whether the rest of the line behind a command writes a file.
+bool WritesFile(const ShellCommand& command, std::string_view text) {
+  const std::string_view line = text.substr(std::min<size_t>(command.begin, text.size()));
+  return line.substr(0, line.find_first_of("\n|")).find('>') != std::string_view::npos;
+}
+
 // Scripts that it starts need not be of the project.
-bool BringsFiles(const ShellCommand& command) {
-  constexpr std::array<std::string_view, 11> kBringers = {"git", "wget", "curl", "cp", "mv", "ln", "rsync", "scp", "unzip", "tar", "cat"};
-  return std::ranges::count(kBringers, command.words[0].text()) > 0;
+bool BringsFiles(const ShellCommand& command, std::string_view text) {
+  constexpr std::array<std::string_view, 5> kFetchers = {"wget", "curl", "scp", "unzip", "tar"};
+  constexpr std::array<std::string_view, 4> kCopiers = {"cp", "mv", "ln", "rsync"};
+  // Of the others, `git diff` and `git log` tell about files and leave them as they are.
+  constexpr std::array<std::string_view, 8> kTelling = {"diff", "log", "status", "branch", "rev-parse", "add", "commit", "describe"};
+  const std::string& name = command.words[0].text();
+  if (std::ranges::count(kFetchers, name) > 0) return true;
+  if (std::ranges::count(kCopiers, name) > 0) return !EndsInOtherName(command.words.back());
+  if (name == "git") return command.words.size() < 2 || std::ranges::count(kTelling, command.words[1].text()) == 0;
+  return name == "cat" && (command.input || WritesFile(command, text));
 }
 
 bool IsBlank(char c) { return c == ' ' || c == '\t' || c == '\r' || c == '\n'; }
@@ -346,9 +369,9 @@ void CommandReader::ReadScript(ShellInput input, bool is_file, LaunchFile& file)
   const ShellCommand* before = nullptr;
   for (const ShellCommand& command : script.commands) {
     const size_t first = file.jobs.size();
-    file.brings_files = file.brings_files || BringsFiles(command);
+    file.brings_files = file.brings_files || BringsFiles(command, input.text.text());
     Read(command, {}, false, 0, file);
-    const bool is_job = file.jobs.size() == first + 1 && StartsRanks(file.jobs.back());
+    const bool is_job = file.jobs.size() == first + 1;
     if (before != nullptr && !is_job) NoteLost(input.text, *before, command, file);
     before = is_job ? &command : nullptr;
     // `cat > job.sh <<EOF`: the text is a script that somebody runs.
@@ -360,6 +383,7 @@ void CommandReader::ReadScript(ShellInput input, bool is_file, LaunchFile& file)
       if (!file.jobs[i].allocation) file.jobs[i].allocation = allocation;
     }
   }
+  file.changes_folder = file.changes_folder || script.changes_folder;
   file.settings.insert(file.settings.end(), script.exports.begin(), script.exports.end());
   file.syntax.statements.insert(file.syntax.statements.end(), script.statements.begin(), script.statements.end());
   file.syntax.comments.insert(file.syntax.comments.end(), script.comments.begin(), script.comments.end());
@@ -386,11 +410,22 @@ bool EndsInOmission(const ShellCommand& job) {
 
 }  // namespace
 
+namespace {
+
+// `trainer.devices=8`, as Hydra and OmegaConf take settings. Variables of the shell have no dots.
+bool IsSettingWord(const std::string& word) {
+  const size_t equals = word.find('=');
+  const size_t dot = word.find('.');
+  return dot != std::string::npos && dot > 0 && equals != std::string::npos && dot < equals && word.find_first_of("/ ") > equals;
+}
+
+}  // namespace
+
 // A command that is an option, right below a job: the shell does not see that the two belong together.
 void CommandReader::NoteLost(const Word& text, const ShellCommand& before, const ShellCommand& command, LaunchFile& file) const {
   const std::string& first = command.words[0].text();
   const bool is_option = first.size() > 2 && first[0] == '-' && (first[1] == '-' || std::isalpha(static_cast<unsigned char>(first[1])) != 0);
-  if (!is_option || command.begin < before.end) return;
+  if ((!is_option && !IsSettingWord(first)) || command.begin < before.end) return;
   size_t end = before.end;
   while (end > before.begin && IsBlank(text.text()[end - 1])) --end;
   const std::string_view gap = std::string_view(text.text()).substr(end, command.begin - end);
@@ -401,7 +436,12 @@ void CommandReader::NoteLost(const Word& text, const ShellCommand& before, const
   launch::LostArguments lost{.job = static_cast<uint32_t>(file.jobs.size() - 1), .first = command.words[0]};
   const size_t comment = gap.find('#');
   const size_t backslash = text.text()[end - 1] == '\\' ? end - 1 : end + std::min(gap.find('\\'), line_end);
-  if (comment != std::string_view::npos) {
+  const bool is_behind_backslash = backslash < end + std::min(comment, line_end);
+  // What starts no ranks, and settings, may stand alone: the backslash shows that it was to go on.
+  if ((!is_option || !StartsRanks(file.jobs.back())) && !is_behind_backslash) return;
+  if (comment < line_end && is_behind_backslash) {
+    lost.by = launch::LostBy::SpaceBehindBackslash;
+  } else if (comment != std::string_view::npos) {
     lost.by = launch::LostBy::Comment;
     lost.mistake = text.Between(end + comment, end + comment + 1).span();
   } else if (backslash < end + line_end) {

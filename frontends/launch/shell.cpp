@@ -548,6 +548,7 @@ class ShellReader {
       return true;
     }
     if (name == "set") NoteSet(command);
+    if (name == "cd" || name == "pushd") out_.changes_folder = true;
     if (name == "shift") Shift(command);
     return IsOneOf(name, {"set", "shift", "cd", "shopt", "trap", "exit", "return", "true", "false", ":", "echo", "printf", "let", "ulimit", "umask"}) && name != "echo";
   }
@@ -627,6 +628,7 @@ class ShellReader {
     script.variables.erase("BASH_SOURCE");
     for (auto& [name, variable] : script.variables) memory_.Set(name, std::move(variable));
     out_.exports.insert(out_.exports.end(), script.exports.begin(), script.exports.end());
+    out_.changes_folder = out_.changes_folder || script.changes_folder;
   }
 
   static std::string FolderOf(const std::string& path) {

@@ -63,6 +63,7 @@ struct ShellScript {
   std::vector<Setting> exports;       // in order
   std::map<std::string, ShellVariable> variables;  // as the script leaves them
   std::vector<Word> directives;       // the lines `#SBATCH ...`, without that word
+  bool changes_folder = false;        // it goes into another folder: `cd`
   std::vector<launch::ReadProblem> problems;
   std::vector<findings::Extent> statements;  // in places of the text
   std::vector<findings::Extent> comments;

@@ -53,8 +53,9 @@ extern const Rule LostArgumentsRule = {
 ## What it finds
 
 A line that begins with an option, right below the command of a launcher, which the shell does not
-join with it: the line before has no backslash at its end, a space stands behind the backslash, or a
-comment stands between the two.
+join with it: the line before has no backslash at its end, a space stands behind the backslash (with
+a comment or without), or a comment stands between the two. Behind a backslash and a space the same is
+said of settings: `trainer.devices=8`.
 
 ## Why it hurts
 

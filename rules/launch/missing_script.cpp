@@ -11,9 +11,11 @@ constexpr std::string_view kAR910 = "AR910";
 void CheckMissingScript(const LaunchContext& context, FindingSink& sink) {
   for (const LaunchFile& file : context.launches.files) {
     for (const Job& job : file.jobs) {
-      if (AgentOf(job) == nullptr || job.nearest_script.empty()) continue;
-      sink.push_back(LaunchFinding(kAR910, Severity::Error, Confidence::Likely, job.script.span(),
-                                   {"no file of the project is called `{}`: did you mean `{}`?", {job.script.Shown(), job.nearest_script}}));
+      const bool is_near = !job.nearest_script.empty();
+      if (AgentOf(job) == nullptr || (!is_near && job.sibling_script.empty())) continue;
+      const findings::Text near{"no file of the project is called `{}`: did you mean `{}`?", {job.script.Shown(), job.nearest_script}};
+      const findings::Text sibling{"no `{}` lies beside this script, where `{}` does", {job.script.Shown(), job.sibling_script}};
+      sink.push_back(LaunchFinding(kAR910, Severity::Error, Confidence::Likely, job.script.span(), is_near ? near : sibling));
     }
   }
 }
@@ -29,12 +31,16 @@ extern const Rule MissingScript = {
     .explanation = R"md(
 ## What it finds
 
-A launcher that is told to start a Python file of a name that no file of the project has, while a
-file with nearly this name lies in the folder that is meant.
+A launcher that is told to start a Python file that is not there:
+
+* no file of the project has its name, and one with nearly this name lies in the folder that is meant;
+* the only file of its name lies elsewhere below the folder that the path begins with:
+  `pkg/train.py`, now `pkg/entry/train.py`;
+* a script starts `train.py`, which lies beside it, and `test.py`, which does not.
 
 ## Why it hurts
 
-The script was renamed, and the command was not: the job waits in the queue, and each process ends
+The script was renamed or moved, and the command was not: the job waits in the queue, and each process ends
 with `can't open file`.
 
 ## Wrong
@@ -52,8 +58,8 @@ torchrun --nproc_per_node=8 examples/evaluation.py
 
 ## When it is silent
 
-* Some file of the project has the name, in whatever folder.
-* The commands fetch, copy or write files before.
+* Several files of the project have the name, or the one lies below another folder.
+* The commands fetch, copy or write files before. For files beside a script: it goes into another folder.
 * No file there has a name that is nearly the same.
 
 ## Fix

@@ -79,25 +79,29 @@ void CheckModes(const Layer& agent, FindingSink& sink) {
 }
 
 // Accelerate and DeepSpeed end with `FileNotFoundError`, or with the same in other words.
-void CheckConfig(const LaunchFile& file, const Job& job, const Layer& agent, FindingSink& sink) {
+void CheckConfig(const LaunchFile& file, const Job& job, FindingSink& sink) {
   const bool is_page = file.kind == launch::FileKind::Markdown || file.kind == launch::FileKind::Notebook;
   if (job.missing_config.empty() || (is_page && job.nearest_config.empty())) return;
-  Finding finding = LaunchFinding(kAR904, Severity::Error, job.nearest_config.empty() ? Confidence::Possible : Confidence::Likely, job.missing_config.span(),
-                                  {"no file of the project is called `{}`, which `{}` is to take its configuration from{}",
-                                   {job.missing_config.text(), agent.launcher->name, job.nearest_config.empty() ? "" : "; did you mean `" + job.nearest_config + "`?"}});
-  sink.push_back(std::move(finding));
+  const bool is_of_launcher = job.missing_config_of.empty();
+  const bool is_sure = !job.nearest_config.empty() || !is_of_launcher;
+  const std::string meant = job.nearest_config.empty() ? "" : "; did you mean `" + job.nearest_config + "`?";
+  const std::string& reader = is_of_launcher ? job.innermost().launcher->name : job.missing_config_of;
+  sink.push_back(LaunchFinding(kAR904, Severity::Error, is_sure ? Confidence::Likely : Confidence::Possible, job.missing_config.span(),
+                               {is_of_launcher ? "no file of the project is called `{}`, which `{}` is to take its configuration from{}"
+                                               : "no file of the project is called `{}`, which `{}` names{}",
+                                {job.missing_config.text(), reader, meant}}));
 }
 
 void CheckMixedLaunchers(const LaunchContext& context, FindingSink& sink) {
   for (const LaunchFile& file : context.launches.files) {
     for (const Job& job : file.jobs) {
+      CheckConfig(file, job, sink);
       const Layer* agent = AgentOf(job);
       if (agent == nullptr) continue;
       CheckNested(context, job, *agent, sink);
       CheckSpawn(context, job, *agent, sink);
       CheckFilters(*agent, sink);
       CheckModes(*agent, sink);
-      CheckConfig(file, job, *agent, sink);
     }
   }
 }
@@ -119,7 +123,8 @@ extern const Rule MixedLaunchers = {
 * The same around a script that starts its ranks itself, by `torch.multiprocessing.spawn`, and never
   asks the environment for a rank.
 * `deepspeed --include` or `--exclude` beside `--num_gpus` or `--num_nodes`.
-* `accelerate launch --config_file` or `--deepspeed_config_file` with a file that is not there.
+* `accelerate launch --config_file` or `--deepspeed_config_file` with a file that is not there, and the same of the
+  script's `--deepspeed`, `--deepspeed_config`, `--ds_config`, `--config`, `--config_file`, `--config_path` and `--cfg`.
 * `accelerate launch` with two of `--multi_gpu`, `--cpu`, `--use_deepspeed`, `--use_fsdp`.
 
 ## Why it hurts
@@ -146,7 +151,8 @@ deepspeed --num_gpus=8 train.py
 * `accelerate launch` without a configuration: it takes all GPUs, and DeepSpeed with its defaults.
 * `deepspeed --hostfile` beside `--num_gpus`, which takes so many GPUs of each host.
 * A configuration that is not there, in a script that fetches or writes files. Where no file beside it has a
-  name like it, the finding is *possible*.
+  name like it, the finding is *possible*. Of a script's argument: where no file of nearly its name lies there,
+  none of its name below the folder that the command is run in, and, for DeepSpeed, no such folder.
 
 ## Fix
 

@@ -110,9 +110,23 @@ void CheckHandedRank(const LaunchContext& context, const Job& job, const Layer& 
   sink.push_back(std::move(finding));
 }
 
+// `SBATCH --time=1:00` among lines `#SBATCH`: the shell looks for a program of this name.
+void CheckBareDirectives(const LaunchContext& context, const LaunchFile& file, FindingSink& sink) {
+  constexpr std::string_view kBare = "\nSBATCH -";
+  if (file.kind != launch::FileKind::Shell) return;
+  const std::string& text = context.files[file.file].text;
+  if (text.find("\n#SBATCH -") == std::string::npos) return;
+  for (size_t at = text.find(kBare); at != std::string::npos; at = text.find(kBare, at + 1)) {
+    const auto begin = static_cast<uint32_t>(at + 1);
+    sink.push_back(LaunchFinding(kAR908, Severity::Error, Confidence::Certain, {file.file, begin, begin + 6},
+                                 {"`SBATCH` without `#` is a command of its own here, which the shell does not find: Slurm does not read this line", {}}));
+  }
+}
+
 void CheckUnknownLaunchOption(const LaunchContext& context, FindingSink& sink) {
   CheckConfigKeys(context, sink);
   for (const LaunchFile& file : context.launches.files) {
+    CheckBareDirectives(context, file, sink);
     std::set<source::Span> seen;
     for (const Job& job : file.jobs) {
       if (job.allocation) CheckSlips(*job.allocation, seen, sink);
@@ -161,6 +175,7 @@ extern const Rule UnknownLaunchOption = {
   option of `srun`, `sbatch` or a line `#SBATCH`, that is misspelt by one letter. A value of Accelerate that
   is no number or truth value where one is wanted; in the JSON `min_num_params` beside
   `transformer_layer_cls_to_wrap`.
+* A line `SBATCH --time=1:00` without its `#` in a script that has lines `#SBATCH`.
 * `deepspeed` or `torch.distributed.launch` starting a script that does not take the `--local_rank`
   which they hand over.
 

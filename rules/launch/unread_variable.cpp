@@ -30,6 +30,61 @@ std::vector<Given> GivenTo(const Job& job) {
   return given;
 }
 
+bool IsOfName(char c) { return c == '_' || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9'); }
+
+bool IsInComment(const LaunchFile& file, size_t at) {
+  return std::ranges::any_of(file.syntax.comments, [&](const findings::Extent& comment) { return comment.begin <= at && at < comment.end; });
+}
+
+Given NameAt(const LaunchFile& file, const std::string& text, size_t begin) {
+  size_t end = begin;
+  while (end < text.size() && IsOfName(text[end])) ++end;
+  return {text.substr(begin, end - begin), {file.file, static_cast<uint32_t>(begin), static_cast<uint32_t>(end)}};
+}
+
+// `$SLURM_JOB_ID`: what a script reads of Slurm's, but for what it sets itself.
+std::vector<Given> ReadIn(const LaunchFile& file, const std::string& text) {
+  constexpr std::string_view kPrefix = "SLURM_";
+  std::vector<Given> read;
+  for (size_t at = text.find(kPrefix); at != std::string::npos; at = text.find(kPrefix, at + 1)) {
+    const bool is_read = at > 0 && (text[at - 1] == '$' || (at > 1 && text[at - 1] == '{' && text[at - 2] == '$'));
+    if (!is_read || IsInComment(file, at)) continue;
+    Given given = NameAt(file, text, at);
+    const bool is_own = text.find(given.name + "=") != std::string::npos || text.find("read " + given.name) != std::string::npos;
+    if (!is_own) read.push_back(std::move(given));
+  }
+  return read;
+}
+
+// `unset NCCL_DEBUG NCCL_ALGO`
+std::vector<Given> UnsetIn(const LaunchFile& file, const std::string& text) {
+  constexpr std::string_view kUnset = "unset ";
+  std::vector<Given> unset;
+  for (size_t at = text.find(kUnset); at != std::string::npos; at = text.find(kUnset, at + 1)) {
+    const bool is_word = at == 0 || std::string_view(" \t\n;").find(text[at - 1]) != std::string_view::npos;
+    if (!is_word || IsInComment(file, at)) continue;
+    const size_t end = std::min(text.find_first_of(";#&|\n", at), text.size());
+    for (size_t begin = at + kUnset.size(); begin < end; ++begin) {
+      if (!IsOfName(text[begin]) || IsOfName(text[begin - 1]) || text[begin - 1] == '$') continue;
+      Given given = NameAt(file, text, begin);
+      begin = given.span.end;
+      unset.push_back(std::move(given));
+    }
+  }
+  return unset;
+}
+
+// The variable of a family that a name is a slip of. Other vendors have HCCL, RCCL and more, with variables of the same names.
+std::string SlipOf(const launch::VariableNames& names, std::string_view name) {
+  if (names.FamilyOf(name) != nullptr || name.substr(std::min<size_t>(1, name.size())).starts_with("CCL_")) return {};
+  for (const launch::VariableFamily& family : names.families()) {
+    for (const auto& [known, since] : family.since) {
+      if (knowledge::IsSlip(name, known)) return known;
+    }
+  }
+  return {};
+}
+
 // The variable that a name most likely means which nobody reads: the prefix is another library's, or one letter is wrong.
 std::string MeantBy(const launch::VariableNames& names, std::string_view name) {
   const auto own = std::ranges::find_if(names.families(), [&](const launch::VariableFamily& family) { return name.starts_with(family.prefix); });
@@ -83,8 +138,24 @@ std::optional<Finding> FindingFor(const LaunchContext& context, const LaunchFile
                     is_of_communication ? std::vector<std::string>{given.name, meant} : std::vector<std::string>{given.name, library, meant}});
 }
 
+// What a script reads, or ends, of the environment by a name that nobody sets. Each name once.
+void CheckNames(const LaunchContext& context, const LaunchFile& file, FindingSink& sink) {
+  const launch::VariableNames& names = context.launches.tables.variable_names();
+  const std::string& text = context.files[file.file].text;
+  std::vector<Given> all = ReadIn(file, text);
+  for (Given& given : UnsetIn(file, text)) all.push_back(std::move(given));
+  std::set<std::string> seen;
+  for (const Given& given : all) {
+    if (!seen.insert(given.name).second) continue;
+    const std::string meant = SlipOf(names, given.name);
+    if (meant.empty()) continue;
+    sink.push_back(FindingAt(given, Confidence::Likely, {"`{}` is no variable of {}; did you mean `{}`?", {given.name, names.FamilyOf(meant)->library, meant}}));
+  }
+}
+
 void CheckUnreadVariable(const LaunchContext& context, FindingSink& sink) {
   for (const LaunchFile& file : context.launches.files) {
+    if (file.kind == launch::FileKind::Shell) CheckNames(context, file, sink);
     std::set<source::Span> seen;
     for (const Job& job : file.jobs) {
       for (const Given& given : GivenTo(job)) {
@@ -116,6 +187,9 @@ A variable that is set for a job and changes nothing:
 * a variable that NCCL stopped reading, such as `NCCL_IB_CUDA_SUPPORT`, or that nobody ever read,
   such as `NCCL_TIMEOUT`;
 * a name that PyTorch reads since a release that the project does not allow yet.
+
+In a script also a name that it reads of Slurm, `$SLURM_JOB_NODELIS`, or that it names in `unset`, which is one letter
+away from a variable of these.
 
 Which variables there are, and since when, stands in `knowledge/launch/nccl_variables.toml`; it comes
 from the sources of each release of NCCL.
