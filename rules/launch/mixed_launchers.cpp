@@ -123,8 +123,9 @@ extern const Rule MixedLaunchers = {
 * The same around a script that starts its ranks itself, by `torch.multiprocessing.spawn`, and never
   asks the environment for a rank.
 * `deepspeed --include` or `--exclude` beside `--num_gpus` or `--num_nodes`.
-* `accelerate launch --config_file` or `--deepspeed_config_file` with a file that is not there, and the same of the
-  script's `--deepspeed`, `--deepspeed_config`, `--ds_config`, `--config`, `--config_file`, `--config_path` and `--cfg`.
+* `accelerate launch --config_file` or `--deepspeed_config_file` with a file that is not there, and the same of
+  the script's `--deepspeed`, `--deepspeed_config`, `--ds_config`, `--config`, `--config_file`, `--config_path`
+  and `--cfg`.
 * `accelerate launch` with two of `--multi_gpu`, `--cpu`, `--use_deepspeed`, `--use_fsdp`.
 
 ## Why it hurts
@@ -151,8 +152,8 @@ deepspeed --num_gpus=8 train.py
 * `accelerate launch` without a configuration: it takes all GPUs, and DeepSpeed with its defaults.
 * `deepspeed --hostfile` beside `--num_gpus`, which takes so many GPUs of each host.
 * A configuration that is not there, in a script that fetches or writes files. Where no file beside it has a
-  name like it, the finding is *possible*. Of a script's argument: where no file of nearly its name lies there,
-  none of its name below the folder that the command is run in, and, for DeepSpeed, no such folder.
+  name like it, the finding is *possible*. Of a script's argument: where no file of nearly its name lies
+  there, none of its name below the folder that the command is run in, and, for DeepSpeed, no such folder.
 
 ## Fix
 

@@ -149,7 +149,7 @@ void CheckNames(const LaunchContext& context, const LaunchFile& file, FindingSin
     if (!seen.insert(given.name).second) continue;
     const std::string meant = SlipOf(names, given.name);
     if (meant.empty()) continue;
-    sink.push_back(FindingAt(given, Confidence::Likely, {"`{}` is no variable of {}; did you mean `{}`?", {given.name, names.FamilyOf(meant)->library, meant}}));
+    sink.push_back(FindingAt(given, Confidence::Likely, {"`{}` is no variable of {}: did you mean `{}`?", {given.name, names.FamilyOf(meant)->library, meant}}));
   }
 }
 
@@ -188,8 +188,8 @@ A variable that is set for a job and changes nothing:
   such as `NCCL_TIMEOUT`;
 * a name that PyTorch reads since a release that the project does not allow yet.
 
-In a script also a name that it reads of Slurm, `$SLURM_JOB_NODELIS`, or that it names in `unset`, which is one letter
-away from a variable of these.
+In a script also a name that it reads of Slurm, `$SLURM_JOB_NODELIS`, or that it names in `unset`, which is
+one letter away from a variable of these.
 
 Which variables there are, and since when, stands in `knowledge/launch/nccl_variables.toml`; it comes
 from the sources of each release of NCCL.
