@@ -123,9 +123,9 @@ extern const Rule MixedLaunchers = {
 * The same around a script that starts its ranks itself, by `torch.multiprocessing.spawn`, and never
   asks the environment for a rank.
 * `deepspeed --include` or `--exclude` beside `--num_gpus` or `--num_nodes`.
-* `accelerate launch --config_file` or `--deepspeed_config_file` with a file that is not there, and the same of
-  the script's `--deepspeed`, `--deepspeed_config`, `--ds_config`, `--config`, `--config_file`, `--config_path`
-  and `--cfg`.
+* `accelerate launch --config_file` or `--deepspeed_config_file` with a file that is not there, and the same
+  of the script's `--deepspeed`, `--deepspeed_config`, `--ds_config`, `--config`, `--config_file`,
+  `--config_path` and `--cfg`.
 * `accelerate launch` with two of `--multi_gpu`, `--cpu`, `--use_deepspeed`, `--use_fsdp`.
 
 ## Why it hurts
