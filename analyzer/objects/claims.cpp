@@ -72,15 +72,7 @@ std::vector<Claim> ClaimsBefore(const binding::Program& program, const variation
 }
 
 bool IsConstant(const variation::ValueStore& store, ValueId value) {
-  switch (store[value].kind) {
-    case ValueKind::None:
-    case ValueKind::Bool:
-    case ValueKind::Int:
-    case ValueKind::Str:
-      return true;
-    default:
-      return false;
-  }
+  return variation::IsConstant(store[value]) && store[value].kind != ValueKind::Float;
 }
 
 }  // namespace allranks::objects

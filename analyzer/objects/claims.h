@@ -21,7 +21,7 @@ struct Claim {
 std::vector<Claim> ClaimsBefore(const binding::Program& program, const variation::Facts& facts, const Reach& reach, FuncId function,
                                 ir::StmtId stmt);
 
-// None, a bool, an integer or a text.
+// A constant that is equal to no other one. Numbers with a point are not: `1.0` and `1.00` are two values.
 bool IsConstant(const variation::ValueStore& store, ValueId value);
 
 }  // namespace allranks::objects

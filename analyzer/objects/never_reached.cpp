@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "analyzer/objects/every_way.h"
 #include "analyzer/objects/main_guard.h"
 #include "analyzer/objects/test_files.h"
 
@@ -10,25 +11,7 @@ namespace allranks::objects {
 using variation::ValueKind;
 
 bool NeverReached::IsAt(ir::ModuleId module, uint32_t position) const {
-  const ir::StmtId innermost = index_.StatementAt(module, position);
-  const FuncId function = innermost ? index_.FunctionOf(module, innermost) : FuncId::None();
-  std::vector<FuncId> on_way;
-  return function && Is(function, innermost, on_way);
-}
-
-bool NeverReached::Is(FuncId function, ir::StmtId stmt, std::vector<FuncId>& on_way) const {
-  constexpr size_t kLongestWay = 8;
-  if (IsExcluded(function, stmt)) return true;
-  const std::span<const Site> callers = index_.CallersOf(function);
-  if (IsUnused(function)) return true;
-  if (callers.empty() || on_way.size() == kLongestWay || std::ranges::count(on_way, function) > 0) return false;
-  on_way.push_back(function);
-  const bool is_never = std::ranges::all_of(callers, [&](const Site& caller) {
-    const ir::StmtId call = index_.StatementOf(caller);
-    return call && Is(caller.function, call, on_way);
-  });
-  on_way.pop_back();
-  return is_never;
+  return IsOnEveryWay(index_, module, position, [&](FuncId function, ir::StmtId stmt) { return IsExcluded(function, stmt) || IsUnused(function); });
 }
 
 // Nothing calls it, and neither code nor text (`"train:main"`) speaks of it.

@@ -39,7 +39,6 @@ class NeverReached {
   bool IsAt(ir::ModuleId module, uint32_t position) const;
 
  private:
-  bool Is(FuncId function, ir::StmtId stmt, std::vector<FuncId>& on_way) const;
   bool IsExcluded(FuncId function, ir::StmtId stmt) const;
   bool IsUnused(FuncId function) const;
   bool AreCallersSeen(ir::ModuleId module) const;

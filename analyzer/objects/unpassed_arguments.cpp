@@ -2,33 +2,18 @@
 
 #include <algorithm>
 
+#include "analyzer/objects/every_way.h"
+
 namespace allranks::objects {
 
 using variation::ValueKind;
 
 bool UnpassedArguments::AreNeededAt(ir::ModuleId module, uint32_t position) const {
-  const ir::StmtId stmt = index_.StatementAt(module, position);
-  const FuncId function = stmt ? index_.FunctionOf(module, stmt) : FuncId::None();
-  std::vector<FuncId> on_way;
-  return function && AreNeeded(function, stmt, on_way);
-}
-
-bool UnpassedArguments::AreNeeded(FuncId function, ir::StmtId stmt, std::vector<FuncId>& on_way) const {
-  constexpr size_t kLongestWay = 8;
-  const std::vector<Claim> claims = ClaimsBefore(program_, facts_, reach_, function, stmt);
-  const bool fails = std::ranges::any_of(claims, [&](const Claim& claim) {
-    return (!IsConstant(facts_.values_store, claim.value) || IsOfOwnField(function, claim.test)) && Fails(claim, claim.value, 0);
+  return IsOnEveryWay(index_, module, position, [&](FuncId function, ir::StmtId stmt) {
+    return std::ranges::any_of(ClaimsBefore(program_, facts_, reach_, function, stmt), [&](const Claim& claim) {
+      return (!IsConstant(facts_.values_store, claim.value) || IsOfOwnField(function, claim.test)) && Fails(claim, claim.value, 0);
+    });
   });
-  if (fails) return true;
-  const std::span<const Site> callers = index_.CallersOf(function);
-  if (callers.empty() || on_way.size() == kLongestWay || std::ranges::count(on_way, function) > 0) return false;
-  on_way.push_back(function);
-  const bool are_needed = std::ranges::all_of(callers, [&](const Site& caller) {
-    const ir::StmtId call = index_.StatementOf(caller);
-    return call && AreNeeded(caller.function, call, on_way);
-  });
-  on_way.pop_back();
-  return are_needed;
 }
 
 // `self.visualize`. What other objects hold may be set by anybody.

@@ -8,8 +8,6 @@
 // Not sound where a function is handed over as a value, or called from elsewhere: what stands at such a place is possible, not wrong.
 #pragma once
 
-#include <vector>
-
 #include "analyzer/objects/claims.h"
 
 namespace allranks::objects {
@@ -23,7 +21,6 @@ class UnpassedArguments {
   bool AreNeededAt(ir::ModuleId module, uint32_t position) const;
 
  private:
-  bool AreNeeded(FuncId function, ir::StmtId stmt, std::vector<FuncId>& on_way) const;
   bool IsOfOwnField(FuncId function, ir::ExprId test) const;
   bool Fails(const Claim& claim, ValueId value, int depth) const;
   bool IsFalseFor(const Claim& claim, ValueId constant) const;

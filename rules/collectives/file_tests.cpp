@@ -4,7 +4,6 @@
 #include <optional>
 
 #include "analyzer/ir/walk.h"
-#include "analyzer/objects/claims.h"
 #include "analyzer/objects/displays.h"
 #include "rules/finding_parts.h"
 
@@ -234,12 +233,19 @@ bool FileTests::IsWhereMissing(const Site& use, const KnownCall& look) const {
 bool FileTests::IsAfterMeeting(const Site& use, const KnownCall& look) const {
   const ir::ModuleId module_id = context_.program.funcs[look.function].module;
   const ir::Module& module = context_.program.modules[module_id];
-  const ir::Tree& tree = context_.index.tree(module_id);
   const std::vector<ir::StmtId> loops = context_.index.LoopsAround({look.function, look.expr});
   if (!std::ranges::all_of(loops, [&](ir::StmtId loop) { return IsOfRound(look, loop); })) return false;
-  for (ir::StmtId at = tree.StatementOf(look.expr); at; at = tree.Parent(at)) {
+  return MeetBetween({look.function, look.expr}, module[use.expr].begin);
+}
+
+// Whether a statement that follows a place, in its block or one around it, and ends before a position, communicates.
+bool FileTests::MeetBetween(const Site& site, uint32_t position) const {
+  const ir::ModuleId module_id = context_.program.funcs[site.function].module;
+  const ir::Module& module = context_.program.modules[module_id];
+  const ir::Tree& tree = context_.index.tree(module_id);
+  for (ir::StmtId at = tree.StatementOf(site.expr); at; at = tree.Parent(at)) {
     for (const ir::StmtId later : module.statements(tree.BlockOf(at))) {
-      const bool is_between = module[later].begin >= module[at].end && module[later].end <= module[use.expr].begin;
+      const bool is_between = module[later].begin >= module[at].end && module[later].end <= position;
       if (is_between && context_.training.Communicates(module_id, later)) return true;
     }
   }
@@ -276,21 +282,14 @@ bool FileTests::IsOnSomeRanksBefore(const objects::FileUse& use, const KnownCall
   const ir::ModuleId module_id = context_.program.funcs[look.function].module;
   const ir::Module& module = context_.program.modules[module_id];
   const bool changes = ChangesDisk(use.act) || use.act == objects::FileAct::Remove || use.act == objects::FileAct::MoveFrom;
-  if (!changes || module[site.expr].end > module[look.expr].begin || !IsOnSomeRanks(site)) return false;
-  const ir::Tree& tree = context_.index.tree(module_id);
-  for (ir::StmtId at = tree.StatementOf(site.expr); at; at = tree.Parent(at)) {
-    for (const ir::StmtId later : module.statements(tree.BlockOf(at))) {
-      const bool is_between = module[later].begin >= module[at].end && module[later].end <= module[look.expr].begin;
-      if (is_between && context_.training.Communicates(module_id, later)) return false;
-    }
-  }
-  return true;
+  const bool is_before = module[site.expr].end <= module[look.expr].begin;
+  return changes && is_before && IsOnSomeRanks(site) && !MeetBetween(site, module[look.expr].begin);
 }
 
 // Where it is missing, one rank alone hands a part of the path to something of a library: to fetch the file, most likely.
 bool FileTests::IsFetchedByOne(const KnownCall& look, ValueId path) const {
   const auto is_part = [&](ValueId arg) {
-    return arg && !objects::IsConstant(context_.facts.values_store, arg) && context_.values.AnyPart(path, [&](ValueId part) { return part == arg; });
+    return arg && !variation::IsConstant(context_.facts.values_store[arg]) && context_.values.AnyPart(path, [&](ValueId part) { return part == arg; });
   };
   return std::ranges::any_of(context_.facts.functions[look.function].calls, [&](const auto& call) {
     const Site site{look.function, call.first};

@@ -49,6 +49,7 @@ class FileTests {
   bool IsKeptByFolder(const objects::KnownCall& look, variation::ValueId path) const;
   bool Concerns(const objects::FileUse& use, variation::ValueId path) const;
   bool IsOfRound(const objects::KnownCall& look, ir::StmtId loop) const;
+  bool MeetBetween(const objects::Site& site, uint32_t position) const;
   bool IsAfterMeeting(const objects::Site& use, const objects::KnownCall& look) const;
   bool IsWhereMissing(const objects::Site& use, const objects::KnownCall& look) const;
 

@@ -101,9 +101,8 @@ class Checkpoints {
     return std::ranges::any_of(context_.file_uses.uses(), [&](const FileUse& other) {
       const Site here = write.site();
       const Site there = other.site();
-      if (other.act != FileAct::Write || there.function != here.function || !other.path.Changes() || !IsOneContent(write, other)) return false;
-      const ir::Module& module = context_.program.module_of(here.function);
-      return module[there.expr].end <= module[here.expr].begin && IsOnEveryWay(there, here);
+      if (other.act != FileAct::Write || !other.path.Changes() || !IsOneContent(write, other)) return false;
+      return IsBeforeIn(there, here) && IsOnEveryWay(there, here);
     });
   }
 
@@ -285,7 +284,7 @@ class Checkpoints {
     AddLabel(finding, finding.span, LabelRole::Primary,
              {is_same_each_time ? "the last good checkpoint is gone once this begins to write" : "after a crash, half a file is the newest checkpoint", {}});
     if (!(place == write.site())) AddLabel(finding, SpanOf(context_, write.site()), LabelRole::Note, {"written here", {}});
-    AddLabel(finding, SpanOf(context_, read.site()), LabelRole::Why, {"the job resumes from it here", {}});
+    AddLabel(finding, SpanOf(context_, read.site()), LabelRole::Note, {"the job resumes from it here", {}});
     finding.help = {"save under a temporary name in the same folder, then `os.replace` it", {}};
     sink_.push_back(std::move(finding));
   }
