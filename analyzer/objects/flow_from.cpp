@@ -7,8 +7,8 @@
 namespace allranks::objects {
 
 FlowFrom::FlowFrom(const binding::Program& program, const ProgramIndex& index, FuncId function, std::vector<ir::ExprId> seeds,
-                   uint32_t begin, std::function<bool(ir::ExprId)> ends)
-    : module_(program.module_of(function)), ends_(std::move(ends)) {
+                   uint32_t begin, Question ends, Question counts)
+    : module_(program.module_of(function)), ends_(std::move(ends)), counts_(std::move(counts)) {
   for (const ir::ExprId seed : seeds) seeds_.insert(seed.index);
   const ir::ModuleId module_id = program.funcs[function].module;
   std::vector<ir::StmtId> stmts;
@@ -29,11 +29,11 @@ void FlowFrom::Read(const ir::Stmt& stmt) {
       return ReadAssign(stmt);
     case ir::StmtKind::AugAssign:
     case ir::StmtKind::AnnAssign:
-      if (ir::AssignedOf(stmt) && Take(ir::AssignedOf(stmt))) Set(ir::ExprId{stmt.a}, true);
+      if (ir::AssignedOf(stmt) && Take(ir::AssignedOf(stmt))) Set(ir::ExprId{stmt.a}, true, IsOfGiven(ir::AssignedOf(stmt)));
       return;
     case ir::StmtKind::For: {
       const ir::ExprId target = ir::ExprId{stmt.a};
-      return Set(target, Take(ir::AssignedOf(stmt)) || seeds_.contains(target.index));
+      return Set(target, Take(ir::AssignedOf(stmt)) || seeds_.contains(target.index), IsOfGiven(ir::AssignedOf(stmt)));
     }
     case ir::StmtKind::Expr:
       if (Take(ir::ValueOf(stmt)) && module_[ir::ValueOf(stmt)].kind == ir::ExprKind::Call) ReadCall(ir::ValueOf(stmt));
@@ -61,37 +61,49 @@ void FlowFrom::ReadAssign(const ir::Stmt& stmt) {
       is_filed_ = is_filed_ || Holds(ir::RightOf(module_[target]));
     }
     // An item that is set leaves the others in place.
-    if (holds || module_[target].kind != ir::ExprKind::Subscript) Set(target, holds);
+    if (holds || module_[target].kind != ir::ExprKind::Subscript) Set(target, holds, IsOfGiven(value));
   }
 }
 
 // Notes which parts of an expression hold it, innermost first.
 bool FlowFrom::Take(ir::ExprId expr) {
-  if (ends_ && ends_(expr)) return false;
-  bool holds = seeds_.contains(expr.index) || IsHeld(expr);
-  ir::ForEachPart(module_, expr, [&](ir::ExprId part) { holds = Take(part) || holds; });
+  if (ends_ && (ends_(expr) || IsListOfEnds(expr))) return false;
+  bool holds = seeds_.contains(expr.index) || IsIn(held_, expr);
+  bool is_of_given = IsIn(given_, expr);
+  ir::ForEachPart(module_, expr, [&](ir::ExprId part) {
+    holds = Take(part) || holds;
+    is_of_given = is_of_given || IsOfGiven(part);
+  });
   if (holds) found_.insert(expr.index);
+  if (holds && is_of_given) of_given_.insert(expr.index);
   return holds;
 }
 
-bool FlowFrom::IsHeld(ir::ExprId expr) const {
-  if (module_[expr].kind == ir::ExprKind::Name) return held_.contains({ir::NameOf(module_[expr]).index, kWhole});
-  if (module_[expr].kind != ir::ExprKind::Attribute) return false;
-  const Place place = PlaceOf(expr);
-  return place.second != kWhole && held_.contains(place);
+// `[wandb.Image(picture) for picture in pictures]`.
+bool FlowFrom::IsListOfEnds(ir::ExprId expr) const {
+  return module_[expr].kind == ir::ExprKind::Comprehension && ends_(ir::ExprId{module_[expr].a});
 }
 
-void FlowFrom::Set(ir::ExprId target, bool holds) {
+bool FlowFrom::IsIn(const std::set<Place>& places, ir::ExprId expr) const {
+  if (module_[expr].kind == ir::ExprKind::Name) return places.contains({ir::NameOf(module_[expr]).index, kWhole});
+  if (module_[expr].kind != ir::ExprKind::Attribute) return false;
+  const Place place = PlaceOf(expr);
+  return place.second != kWhole && places.contains(place);
+}
+
+void FlowFrom::Set(ir::ExprId target, bool holds, bool is_of_given) {
   const ir::ExprKind kind = module_[target].kind;
   if (kind == ir::ExprKind::Tuple || kind == ir::ExprKind::List) {
-    for (const ir::ExprId item : ir::Items(module_, module_[target])) Set(item, holds);
+    for (const ir::ExprId item : ir::Items(module_, module_[target])) Set(item, holds, is_of_given);
     return;
   }
-  if (kind == ir::ExprKind::Starred) return Set(ir::OperandOf(module_[target]), holds);
+  if (kind == ir::ExprKind::Starred) return Set(ir::OperandOf(module_[target]), holds, is_of_given);
   const Place place = PlaceOf(target);
   if (place.first == kWhole) return;
   if (holds) held_.insert(place);
   else held_.erase(place);
+  if (holds && is_of_given) given_.insert(place);
+  else given_.erase(place);
 }
 
 // `results.update({image_id: boxes})`.
@@ -112,7 +124,7 @@ void FlowFrom::ReadCall(ir::ExprId call) {
     const ir::ExprId arg = ir::ArgAt(module_, module_[call], i).value;
     if (!Holds(arg)) continue;
     is_filed_ = is_filed_ || FilesUnder(arg);
-    return Set(ir::ObjectOf(module_[callee]), true);
+    return Set(ir::ObjectOf(module_[callee]), true, (counts_ && counts_(arg)) || IsOfGiven(ir::ObjectOf(module_[callee])) || IsOfGiven(arg));
   }
 }
 

@@ -24,13 +24,17 @@ bool IsOptionForNodes(std::string_view text) {
   return text.starts_with("--") && std::ranges::count(kOptions, base::OptionAttribute(text)) > 0;
 }
 
-bool SpeaksOfNodes(const binding::Program& program, const knowledge::Knowledge& knowledge, const variation::ValueStore& values, ValueId id) {
+// The number of nodes or this node's own among them, and options that take one.
+bool AsksForNodes(const binding::Program& program, const variation::ValueStore& values, ValueId id) {
   const Value& value = values[id];
   if (IsCoordinate(value, knowledge::Coordinate::NodeRank) || IsCoordinate(value, knowledge::Coordinate::NodeCount)) return true;
-  if (value.kind == ValueKind::Str) {
-    const base::NameId name{value.a};
-    return IsSlurmsWordForNodes(knowledge, name, program.text(name)) || IsOptionForNodes(program.text(name));
-  }
+  return value.kind == ValueKind::Str && IsOptionForNodes(program.text(base::NameId{value.a}));
+}
+
+// What Slurm says of ranks, and `rank % torch.cuda.device_count()`: people copy both from one project to the next.
+bool CountsWithNodes(const binding::Program& program, const knowledge::Knowledge& knowledge, const variation::ValueStore& values, ValueId id) {
+  const Value& value = values[id];
+  if (value.kind == ValueKind::Str) return IsSlurmsWordForNodes(knowledge, base::NameId{value.a}, program.text(base::NameId{value.a}));
   const bool is_rest = value.kind == ValueKind::Binary && static_cast<ir::BinaryOp>(value.op) == ir::BinaryOp::Mod;
   return is_rest && IsCoordinate(values[values.Kids(id)[0]], knowledge::Coordinate::Rank) &&
          IsCoordinate(values[values.Kids(id)[1]], knowledge::Coordinate::LocalWorldSize);
@@ -41,8 +45,9 @@ bool SpeaksOfNodes(const binding::Program& program, const knowledge::Knowledge& 
 SeveralNodes::SeveralNodes(const binding::Program& program, const knowledge::Knowledge& knowledge, const variation::Facts& facts, const Launch& launch)
     : facts_(facts), launch_(launch), neighbourhood_(program) {
   for (const auto& exprs : facts.exprs) {
-    speaks_of_nodes_.push_back(std::ranges::any_of(exprs, [&](ValueId value) {
-      return value && SpeaksOfNodes(program, knowledge, facts.values_store, value);
+    asks_for_nodes_.push_back(std::ranges::any_of(exprs, [&](ValueId value) { return value && AsksForNodes(program, facts.values_store, value); }));
+    counts_with_nodes_.push_back(std::ranges::any_of(exprs, [&](ValueId value) {
+      return value && CountsWithNodes(program, knowledge, facts.values_store, value);
     }));
   }
 }
@@ -50,7 +55,20 @@ SeveralNodes::SeveralNodes(const binding::Program& program, const knowledge::Kno
 bool SeveralNodes::Has(ir::ModuleId module) const {
   if (facts_.job.nodes > 1 || launch_.IsOnSeveralNodes(module)) return true;
   const std::vector<ir::ModuleId> files = neighbourhood_.Of(module);
-  return std::ranges::any_of(files, [&](ir::ModuleId file) { return speaks_of_nodes_[file.index]; });
+  if (std::ranges::any_of(files, [&](ir::ModuleId file) { return asks_for_nodes_[file.index]; })) return true;
+  return !IsStartedOnOne(module) && std::ranges::any_of(files, [&](ir::ModuleId file) { return counts_with_nodes_[file.index]; });
+}
+
+// All lines that start the program, or any program of the project if none starts this one.
+bool SeveralNodes::IsStartedOnOne(ir::ModuleId module) const {
+  if (!launch_.LinesFor(module).empty()) return launch_.IsOnOneNode(module);
+  bool is_started = false;
+  for (const LaunchLine& line : launch_.lines()) {
+    if (!line.starts_ranks) continue;
+    if (line.nodes != 1) return false;
+    is_started = true;
+  }
+  return is_started;
 }
 
 }  // namespace allranks::objects

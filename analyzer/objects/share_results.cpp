@@ -265,14 +265,15 @@ void ShareResults::Follow(size_t loop, const Site& from, uint32_t begin, uint32_
   if (way.depth > kDeepest) return;
   const auto [function, seed] = from;
   const auto is_sample = [&](ir::ExprId expr) { return values_.IsA(facts_.value(program_.funcs[function].module, expr), "wandb.Media"); };
-  const FlowFrom flow(program_, index_, function, {seed}, begin, is_sample);
+  const auto is_share = [&](ir::ExprId expr) { return way.is_of_given || Differs(function, expr); };
+  const FlowFrom flow(program_, index_, function, {seed}, begin, is_sample, is_share);
   way.is_filed = way.is_filed || flow.is_filed();
   AddCombined(loop, from, flow, begin, way);
   const uint32_t first = FirstCombination(function, seed, begin);
   if (first < end) return;
-  AddShown(loop, from, flow, end, first);
-  AddChosen(loop, function, flow, end, first);
-  AddStepped(loop, function, flow, end, first);
+  AddShown(loop, from, flow, end, first, way);
+  AddChosen(loop, function, flow, end, first, way);
+  AddStepped(loop, function, flow, end, first, way);
   FollowReturns(loop, function, flow, first, way);
 }
 
@@ -333,7 +334,7 @@ bool ShareResults::IsCutBehind(FuncId function, const FlowFrom& flow, uint32_t b
   });
 }
 
-void ShareResults::AddShown(size_t loop, const Site& from, const FlowFrom& flow, uint32_t begin, uint32_t end) {
+void ShareResults::AddShown(size_t loop, const Site& from, const FlowFrom& flow, uint32_t begin, uint32_t end, Way way) {
   const auto [function, seed] = from;
   const ir::Module& module = program_.module_of(function);
   for (const Display& display : displays_.In(function)) {
@@ -342,7 +343,7 @@ void ShareResults::AddShown(size_t loop, const Site& from, const FlowFrom& flow,
     const bool is_around = call.begin <= module[seed].begin && call.end >= module[seed].end;
     if ((call.begin < begin && !is_around) || call.begin >= end) continue;
     const auto value = std::ranges::find_if(display.shown, [&](ir::ExprId expr) {
-      return flow.Holds(expr) && Differs(function, expr) && !IsSize(facts_.value(program_.funcs[function].module, expr));
+      return flow.Holds(expr) && DiffersBy(function, expr, flow, way) && !IsSize(facts_.value(program_.funcs[function].module, expr));
     });
     if (value == display.shown.end() || SpeaksOfRanks(function, display)) continue;
     uses_.push_back({ShareUse::Kind::Shown, display.call, *value, loop});
@@ -357,7 +358,7 @@ bool ShareResults::HasConstant(const ir::Module& module, ir::ExprId compare) {
 }
 
 // `if accuracy > best: torch.save(...)`.
-void ShareResults::AddChosen(size_t loop, FuncId function, const FlowFrom& flow, uint32_t begin, uint32_t end) {
+void ShareResults::AddChosen(size_t loop, FuncId function, const FlowFrom& flow, uint32_t begin, uint32_t end, Way way) {
   const ir::ModuleId module_id = program_.funcs[function].module;
   const ir::Module& module = program_.modules[module_id];
   for (uint32_t i = 0; i < module.stmts.size(); ++i) {
@@ -367,13 +368,13 @@ void ShareResults::AddChosen(size_t loop, FuncId function, const FlowFrom& flow,
     const bool compares = std::ranges::any_of(index_.ExprsOf(module_id, ir::ExprKind::Compare), [&](ir::ExprId id) {
       return module[id].begin >= module[test].begin && module[id].end <= module[test].end && flow.Holds(id) && !HasConstant(module, id);
     });
-    if (!compares || !Differs(function, test) || !Writes(module_id, ir::StmtId{i})) continue;
+    if (!compares || !DiffersBy(function, test, flow, way) || !Writes(module_id, ir::StmtId{i})) continue;
     uses_.push_back({ShareUse::Kind::Chosen, {function, test}, test, loop});
   }
 }
 
 // `scheduler.step(loss)`, of no object of the project. What answers, like a simulated world, is no scheduler.
-void ShareResults::AddStepped(size_t loop, FuncId function, const FlowFrom& flow, uint32_t begin, uint32_t end) {
+void ShareResults::AddStepped(size_t loop, FuncId function, const FlowFrom& flow, uint32_t begin, uint32_t end, Way way) {
   const ir::ModuleId module_id = program_.funcs[function].module;
   const ir::Module& module = program_.modules[module_id];
   for (uint32_t i = 0; i < module.stmts.size(); ++i) {
@@ -384,7 +385,7 @@ void ShareResults::AddStepped(size_t loop, FuncId function, const FlowFrom& flow
     const ir::Expr& callee = module[ir::CalleeOf(module[call])];
     if (callee.kind != ir::ExprKind::Attribute || program_.text(ir::AttrOf(callee)) != "step") continue;
     const ir::ExprId metric = ir::ArgAt(module, module[call], 0).value;
-    if (!flow.Holds(metric) || !Differs(function, metric) || index_.FunctionOf(module_id, ir::StmtId{i}) != function) continue;
+    if (!flow.Holds(metric) || !DiffersBy(function, metric, flow, way) || index_.FunctionOf(module_id, ir::StmtId{i}) != function) continue;
     const variation::CallFact* fact = facts_.call(function, call);
     if (fact == nullptr || !fact->function) uses_.push_back({ShareUse::Kind::Stepped, {function, call}, metric, loop});
   }
@@ -397,21 +398,33 @@ void ShareResults::FollowReturns(size_t loop, FuncId function, const FlowFrom& f
   for (uint32_t i = 0; i < module.stmts.size(); ++i) {
     const ir::Stmt& stmt = module[ir::StmtId{i}];
     if (stmt.kind != ir::StmtKind::Return || stmt.begin >= end || !ir::ValueOf(stmt)) continue;
-    returns = returns || (flow.Holds(ir::ValueOf(stmt)) && index_.FunctionOf(module_id, ir::StmtId{i}) == function);
+    if (!flow.Holds(ir::ValueOf(stmt)) || index_.FunctionOf(module_id, ir::StmtId{i}) != function) continue;
+    returns = true;
+    way.is_of_given = way.is_of_given || flow.IsOfGiven(ir::ValueOf(stmt));
   }
   if (!returns) return;
   for (const Site& caller : index_.CallersOf(function)) {
     const ir::StmtId stmt = index_.StatementOf(caller);
     if (!stmt) continue;
     const ir::Module& outer = program_.module_of(caller.function);
-    Follow(loop, caller, outer[stmt].begin, outer[caller.expr].end, {way.depth + 1, way.is_filed});
+    Follow(loop, caller, outer[stmt].begin, outer[caller.expr].end, {way.depth + 1, way.is_filed, way.is_of_given});
   }
+}
+
+// By its value, or because an object was given what differs: fields do not keep what a rank saw of its batches.
+bool ShareResults::DiffersBy(FuncId function, ir::ExprId expr, const FlowFrom& flow, Way way) const {
+  return Differs(function, expr) || (flow.Holds(expr) && (way.is_of_given || flow.IsOfGiven(expr)) && !IsOfClock(function, expr));
+}
+
+bool ShareResults::IsOfClock(FuncId function, ir::ExprId expr) const {
+  const ValueId value = facts_.value(program_.funcs[function].module, expr);
+  return value && facts_.values_store.axes(value).has(knowledge::Axis::Clock);
 }
 
 bool ShareResults::Differs(FuncId function, ir::ExprId expr) const {
   const ValueId value = facts_.value(program_.funcs[function].module, expr);
   // How long it took is no result.
-  if (!value || facts_.values_store.axes(value).has(knowledge::Axis::Clock)) return false;
+  if (!value || IsOfClock(function, expr)) return false;
   if (IsShareOfRank(value)) return true;
   return facts_.values_store.has_param(value) && values_.AnyPart(value, [&](ValueId part) { return IsShareOfRank(part); });
 }

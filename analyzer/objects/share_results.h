@@ -11,7 +11,10 @@
 // that are logged are samples, not results. A value counts only if it differs with the data of a rank: lengths and
 // numbers of rounds do not, and what is computed of the clock is a duration or a speed.
 //
-// Not sound: results that are kept in objects and read by other methods are not followed.
+// An object that is given the result (`meter.update(loss)`) holds it for the rest of the function, and for callers to which
+// what is read of it is returned.
+//
+// Not sound: results that are kept in fields and read by other methods are not followed.
 #pragma once
 
 #include <functional>
@@ -71,20 +74,23 @@ class ShareResults {
   // How the result of a loop got to a function.
   struct Way {
     int depth = 0;          // so many callers up
-    bool is_filed = false;  // under something that tells samples apart
+    bool is_filed = false;     // under something that tells samples apart
+    bool is_of_given = false;  // read of an object to which the share was given
   };
   void Follow(size_t loop, const Site& from, uint32_t begin, uint32_t end, Way way);
   void AddCombined(size_t loop, const Site& from, const FlowFrom& flow, uint32_t begin, Way way);
   bool CutsItems(const Site& call) const;
-  void AddShown(size_t loop, const Site& from, const FlowFrom& flow, uint32_t begin, uint32_t end);
-  void AddChosen(size_t loop, FuncId function, const FlowFrom& flow, uint32_t begin, uint32_t end);
-  void AddStepped(size_t loop, FuncId function, const FlowFrom& flow, uint32_t begin, uint32_t end);
+  void AddShown(size_t loop, const Site& from, const FlowFrom& flow, uint32_t begin, uint32_t end, Way way);
+  void AddChosen(size_t loop, FuncId function, const FlowFrom& flow, uint32_t begin, uint32_t end, Way way);
+  void AddStepped(size_t loop, FuncId function, const FlowFrom& flow, uint32_t begin, uint32_t end, Way way);
   void FollowReturns(size_t loop, FuncId function, const FlowFrom& flow, uint32_t end, Way way);
   uint32_t FirstCombination(FuncId function, ir::ExprId seed, uint32_t begin) const;
   bool IsShareOfRank(ValueId value) const;
   static bool HasConstant(const ir::Module& module, ir::ExprId compare);
   static bool IsCut(const ir::Module& module, ir::ExprId subscript);
   bool Differs(FuncId function, ir::ExprId expr) const;
+  bool DiffersBy(FuncId function, ir::ExprId expr, const FlowFrom& flow, Way way) const;
+  bool IsOfClock(FuncId function, ir::ExprId expr) const;
   bool IsSize(ValueId value) const;
   bool IsCutBehind(FuncId function, const FlowFrom& flow, uint32_t begin) const;
   bool SpeaksOfRanks(FuncId function, const Display& display) const;

@@ -202,8 +202,8 @@ Outcome Evaluator::Coordinate(ValueId id, uint32_t rank) {
     case Coordinate::GroupSize:
       return Outcome::Number(members().count() * size_factor_);
     case Coordinate::Distributed:
-      // Code that asks may run before the job is set up.
-      return {};
+      // Ranks wait for each other only after the job was set up. Whoever sets it up asks a value of its own (made_once.h).
+      return world_.size() > 1 ? Outcome::Number(1) : Outcome{};
   }
   return {};
 }

@@ -38,7 +38,7 @@ int64_t NodesOfStep(const launch::Job& job) {
 int64_t NodesOf(const launch::Job& job) {
   const launch::Layer& agent = job.innermost();
   const bool is_alone = job.layers.size() == 1 && !job.is_remote && !job.has_cluster && !job.allocation;
-  const bool is_hidden = std::ranges::any_of(agent.options, [](const launch::Option& option) { return option.means == "unknown" || !option.word.IsKnown(); });
+  const bool is_hidden = std::ranges::any_of(agent.options, [](const launch::Option& option) { return option.means == "unknown" || (!option.is_known && !option.word.IsKnown()); });
   if (agent.Find("nodes") != nullptr) return agent.Number("nodes").value_or(kSeveral);
   const bool is_torch = agent.launcher->name == "torchrun" || agent.launcher->name == "torch.distributed.launch";
   if (is_alone && is_torch && !is_hidden) return 1;

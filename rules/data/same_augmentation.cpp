@@ -20,8 +20,8 @@ constexpr std::string_view kAR312 = "AR312";
 // What a sample is changed by at random: a call, or an object of a library that does it when it is called.
 struct Draw {
   Site site;
-  binding::ClassId data_set;       // whose `__getitem__` comes to it; none: an object
-  knowledge::ClassId transform;    // of the object
+  binding::ClassId maker;          // of samples: its `__getitem__` or `__call__` comes to the call, or its methods make the object
+  knowledge::ClassId transform;    // of the object; none: a call
 };
 
 class EqualWorkers {
@@ -46,13 +46,13 @@ class EqualWorkers {
       const Site site{call.function, call.expr};
       const knowledge::ClassId transform = context_.values.ClassOf(context_.facts.value(ModuleOf(site), site.expr));
       if (transform) {
-        draws_.push_back({site, {}, transform});
+        draws_.push_back({site, MakerAround(site.function), transform});
         continue;
       }
       if (HasGenerator(call)) continue;
       for (const Site& on_way : context_.index.WaysTo(site)) {
         const binding::Func& function = context_.program.funcs[on_way.function];
-        if (function.owner && IsOfSample(on_way.function)) draws_.push_back({site, function.owner, {}});
+        if (function.owner && MakesSamples(on_way.function)) draws_.push_back({site, function.owner, {}});
       }
     }
   }
@@ -61,8 +61,18 @@ class EqualWorkers {
     return static_cast<bool>(KeywordOf(context_, context_.program.funcs[call.function].module, call.expr, "generator"));
   }
 
-  // A data set is asked for one sample at a time by the workers of its loader.
-  bool IsOfSample(FuncId function) const { return context_.program.text(context_.program.function(function).name) == "__getitem__"; }
+  // A data set is asked for one sample at a time by the workers of its loader, and calls the transforms that it was given.
+  bool MakesSamples(FuncId function) const {
+    const std::string_view name = context_.program.text(context_.program.function(function).name);
+    return name == "__getitem__" || name == "__call__";
+  }
+
+  // The class of a method, if its objects make samples.
+  binding::ClassId MakerAround(FuncId function) const {
+    const binding::ClassId owner = context_.program.funcs[function].owner;
+    const bool makes = owner && std::ranges::any_of(context_.program.classes[owner].methods, [&](const auto& each) { return MakesSamples(each.second); });
+    return makes ? owner : binding::ClassId::None();
+  }
 
   // One number on all ranks, as far as can be seen.
   bool IsAlike(const SeedPlace& place) const {
@@ -158,8 +168,8 @@ class EqualWorkers {
       if (std::ranges::count(files, ModuleOf(each.site)) == 0) return false;
       return context_.values.AnyPart(data_set, [&](ValueId part) {
         const variation::Value& value = context_.facts.values_store[part];
-        if (each.transform) return context_.values.ClassOf(part) == each.transform || IsMadeWith(value, each.transform);
-        return value.kind == variation::ValueKind::Instance && IsOfClass(binding::ClassId{value.a}, each.data_set);
+        const bool is_by_maker = each.maker && value.kind == variation::ValueKind::Instance && IsOfClass(binding::ClassId{value.a}, each.maker);
+        return is_by_maker || (each.transform && (context_.values.ClassOf(part) == each.transform || IsMadeWith(value, each.transform)));
       });
     });
     return draw == draws_.end() ? nullptr : &*draw;
@@ -218,7 +228,7 @@ extern const Rule SameAugmentation = {
 
 A data-parallel program that seeds torch with the same number on all ranks, nowhere with one that depends on
 the rank, and trains on a loader with workers whose data set draws random numbers for each sample: in
-`__getitem__` and what that calls, or by a transform of torchvision. Also workers that are seeded by their
+`__getitem__` and what that calls, or by a transform of torchvision or of the project. Also workers seeded by their
 number alone, in a `worker_init_fn` or where a sample is made (`random.seed(get_worker_info().id)`).
 
 ## Why it hurts

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <map>
 #include <optional>
 #include <set>
 #include <span>
@@ -96,13 +97,13 @@ class Checkpoints {
     });
   }
 
-  // The same was written just before, on every way to here, to a file or folder of its own: that one stays whole.
+  // The same is written whenever this is, to a file or folder of its own each time: the one of the round before stays whole.
   bool IsSavedElsewhere(const FileUse& write) const {
     return std::ranges::any_of(context_.file_uses.uses(), [&](const FileUse& other) {
       const Site here = write.site();
       const Site there = other.site();
-      if (other.act != FileAct::Write || !other.path.Changes() || !IsOneContent(write, other)) return false;
-      return IsBeforeIn(there, here) && IsOnEveryWay(there, here);
+      if (other.act != FileAct::Write || here.function != there.function || here == there || !other.path.Changes() || !IsOneContent(write, other)) return false;
+      return IsDoneWith(there, here);
     });
   }
 
@@ -115,11 +116,32 @@ class Checkpoints {
     return true;
   }
 
-  bool IsOnEveryWay(const Site& first, const Site& then) const {
-    const std::vector<objects::Guard> others = context_.reach.Guards(then);
-    return std::ranges::all_of(context_.reach.Guards(first), [&](const objects::Guard& guard) {
-      return std::ranges::any_of(others, [&](const objects::Guard& other) { return other.test == guard.test && other.holds == guard.holds; });
-    });
+  // Every condition of the first holds where the other is done.
+  bool IsDoneWith(const Site& first, const Site& other) const {
+    const std::vector<Condition> held = ConditionsOf(other);
+    return std::ranges::all_of(ConditionsOf(first), [&](const Condition& condition) { return std::ranges::count(held, condition) > 0; });
+  }
+
+  struct Condition {
+    variation::ValueId value;
+    bool holds = true;
+    bool operator==(const Condition&) const = default;
+  };
+
+  // What has to hold for a place, each part of `a and b` by itself.
+  std::vector<Condition> ConditionsOf(const Site& site) const {
+    std::vector<Condition> parts, work;
+    for (const objects::Guard& guard : context_.reach.Guards(site)) {
+      work.push_back({context_.facts.value(context_.program.funcs[guard.function].module, guard.test), guard.holds});
+    }
+    while (!work.empty()) {
+      const Condition at = work.back();
+      work.pop_back();
+      const bool is_and = at.value && at.holds && context_.values[at.value].kind == variation::ValueKind::And;
+      if (!is_and) parts.push_back(at);
+      for (const variation::ValueId kid : is_and ? context_.facts.values_store.Kids(at.value) : std::span<const variation::ValueId>()) work.push_back({kid, true});
+    }
+    return parts;
   }
 
   // The name, or the folder on the way, under which the newest is looked for: by a pattern, or by putting together anew
@@ -274,6 +296,10 @@ class Checkpoints {
     const std::string name = NameOf(picked);
     const Site& place = PlaceOf(write);
     if (!reported_.insert({SpanOf(context_, place).file.index, SpanOf(context_, place).begin}).second) return;
+    const ir::Tree& tree = context_.index.tree(context_.program.funcs[place.function].module);
+    const auto [before, is_first] = findings_.insert({{place.function.index, tree.BlockOf(context_.index.StatementOf(place)).index}, sink_.size()});
+    // Files of one checkpoint, written one after the other, are one finding.
+    if (!is_first) return AddLabel(sink_[before->second], SpanOf(context_, place), LabelRole::Note, {"so is `{}` here", {name}});
     findings::Text message =
         is_same_each_time
             ? findings::Text{"`{}` is overwritten in place: a job killed while writing has neither the old "
@@ -302,6 +328,7 @@ class Checkpoints {
   const Context& context_;
   FindingSink& sink_;
   std::set<std::pair<uint32_t, uint32_t>> reported_;
+  std::map<std::pair<uint32_t, uint32_t>, size_t> findings_;  // by function and block: the one in `sink_`
 };
 
 void CheckTornCheckpoint(const Context& context, FindingSink& sink) { Checkpoints(context, sink).Run(); }
@@ -322,7 +349,8 @@ time, where the same program reads a file of this name before the loop: it resum
 Also one whose name, or whose folder, counts, if the program picks the newest of such names to go on from.
 
 Where the name of the file to resume from is left to the user, the file is known by what the program takes
-out of it: the states of two or more objects, all of them under keys that the checkpoint has.
+out of it: the states of two or more objects, all of them under keys that the checkpoint has. Files that are
+written one after the other are one finding.
 
 Names are compared as values: `os.path.join`, `/`, f-strings, `%`, `format`, lists of paths,
 parameters of helpers, and what is assigned to the options of the command line.
@@ -352,7 +380,7 @@ os.replace("last.pt.tmp", "last.pt")
 * The file is written under another name and then renamed, or the old one is moved away first.
 * The name or a folder on the way changes from one time to the next, and nothing picks the newest: it holds
   the step, in a variable, a field that is counted up, or a parameter that is another one in each call.
-* The same was written completely just before, under a name or in a folder of its own.
+* The same is written whenever this is, under a name or in a folder of its own each time.
 * The file is read behind the loop, in a branch that only evaluates, or in another script: it is a
   result, not a checkpoint to go on from.
 

@@ -236,7 +236,7 @@ if rank == 0:
 * Gradients are computed in the loop, or a model was put into training mode before: the loss of one rank's
   batch is what people watch while training.
 * What is printed holds the number of the rank, or is a picture or a sound.
-* The result is kept in an object and read by another method.
+* The result is kept in a field and read by another method.
 * What is logged is a metric object of torchmetrics, or was reduced before.
 * A trainer of one device runs the module, or one that deals nothing out (`use_distributed_sampler=False`) and
   the program makes no distributed sampler for the evaluation.
