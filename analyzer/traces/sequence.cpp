@@ -152,10 +152,21 @@ class Comparer {
     const bool same_place = a.kind == b.kind && a.origin == b.origin;
     if ((a.kind == ItemKind::Choice || a.kind == ItemKind::Loop || a.kind == ItemKind::Leave) && (same_place || same_token)) {
       const bool is_choice = a.kind == ItemKind::Choice;
-      if (const std::optional<Parting> parting = is_choice ? Arms(a, b, depth) : Compare(a.a, b.a, depth + 1)) return parting;
+      if (const std::optional<Parting> parting = is_choice ? Arms(a, b, depth) : Compare(a.a, b.a, depth + 1)) {
+        return a.kind == ItemKind::Loop ? NextRound(*parting, a.a, b.a) : parting;
+      }
       if (same_token || a.kind == ItemKind::Choice) return std::nullopt;
     }
     return Part(left, right);
+  }
+
+  // Where one side may leave the loop and nothing else is issued in this round, the other side goes on with the next one.
+  Parting NextRound(Parting parting, SeqId first_body, SeqId second_body) const {
+    if (store_.FirstOp(parting.first) != kNothing || store_.FirstOp(parting.second) != kNothing) return parting;
+    const bool first_leaves = store_.HasExit(parting.first);
+    if (first_leaves == store_.HasExit(parting.second)) return parting;
+    (first_leaves ? parting.second : parting.first) = first_leaves ? second_body : first_body;
+    return parting;
   }
 
   const SequenceStore& store_;
@@ -238,7 +249,6 @@ std::optional<SeqId> SequenceStore::Shifted(const Item& item) {
   return Add(LoopOf(*this, loop.origin, loop.rounds, shifted, rest));
 }
 
-// Whether the rounds of a loop with this body may end in the middle.
 bool SequenceStore::HasExit(SeqId list, int depth) const {
   constexpr int kDeepest = 8;
   if (depth > kDeepest || Raises(list)) return true;

@@ -71,6 +71,8 @@ class SequenceStore {
   std::optional<SeqId> ReplaceExit(SeqId list, SeqId after);
   bool Raises(SeqId list) const { return items_[list.index].length == kRaisedLength; }
   bool Same(SeqId a, SeqId b) const;
+  // Whether a list, as a part of the body of a loop, may leave that loop.
+  bool HasExit(SeqId list, int depth = 0) const;
   // The first operation of a list; none if it has none.
   SeqId FirstOp(SeqId list) const { return items_[list.index].first_op; }
   // What a projection looks at: calls look alike to all projections that look at the same.
@@ -93,7 +95,6 @@ class SequenceStore {
  private:
   bool HoldsWithin(SeqId list, TraceId origin, size_t* steps, int depth) const;
   std::optional<SeqId> Shifted(const Item& item);
-  bool HasExit(SeqId list, int depth = 0) const;
 
   static constexpr uint64_t kRaisedLength = ~uint64_t{0};
   // Functions that call one another twice make lists of 2^n operations.

@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "analyzer/traces/conditions.h"
 #include "rules/collectives/difference_finding.h"
 #include "rules/finding_parts.h"
 
@@ -100,6 +101,10 @@ class Decisions {
     AddLabel(finding, finding.span, LabelRole::Primary, {"each rank decides for itself", {}});
     AddReasons(context_, why, finding);
     finding.help = {"let the ranks agree first: reduce or broadcast the value that decides", {}};
+    const variation::ValueStore& values = context_.facts.values_store;
+    if (traces::HangsOnOneOfStores(values, value) || traces::IsOfSomeObject(values, value)) {
+      findings::Assume(finding, findings::Assumptions::Of(findings::Assumption::SeveralStores));
+    }
     sink_.push_back(std::move(finding));
   }
 
