@@ -219,7 +219,7 @@ void FunctionCheck::Report(Scene& scene, SequenceStore& sequences, Evidence evid
   else if (!IsForCallers(evidence)) reported_.insert(cause.index);
   // What is hardly more than a suspicion leaves the operation to surer findings.
   const bool is_suspicion = findings::ConfidenceOf(difference.assumptions) == findings::Confidence::Possible;
-  if (!is_suspicion) reported_culprits_.insert(evidence.culprit.index);
+  if (!is_suspicion) reported_culprits_[evidence.culprit.index].push_back(cause);
   Found found{.difference = std::move(difference), .by = func_, .condition = {}, .is_open = is_open, .sites = FlaggedSites(sequences, evidence)};
   if (evidence.node) found.condition = traces_[evidence.node].site;
   // What a callee left open counts there.

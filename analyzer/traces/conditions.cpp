@@ -177,7 +177,8 @@ bool HangsOnOneOfStores(const variation::ValueStore& values, ValueId condition, 
     return (values[arm].flags & variation::kCounted) != 0 || IsMadeOf(values, arm, other);
   };
   if (chooses && !grows(kids[1], kids[2]) && !grows(kids[2], kids[1])) return true;
-  return std::ranges::any_of(kids, [&](ValueId kid) { return HangsOnOneOfStores(values, kid, depth + 1); });
+  // What is the same on all ranks does not tell them apart, whichever it is.
+  return std::ranges::any_of(kids, [&](ValueId kid) { return kid && !values.axes(kid).empty() && HangsOnOneOfStores(values, kid, depth + 1); });
 }
 
 bool IsMadeOfRanks(const variation::ValueStore& values, ValueId id, int depth) {

@@ -225,7 +225,8 @@ class Describer {
     if (decided_by && HangsOnOneOfStores(state_.values, decided_by)) assumed->Add(Assumption::SeveralStores);
     if (result.axes.has(knowledge::Axis::Data)) AddOfBatch(result, decided_by, assumed);
     if (result.axes.has(knowledge::Axis::Files)) assumed->Add(Assumption::FilesDiffer);
-    const Axes elsewhere = Without(knowledge::kSurroundings, Axes::Of(knowledge::Axis::Files));
+    if (result.axes.has(knowledge::Axis::Clock)) assumed->Add(Assumption::ClocksDiffer);
+    const Axes elsewhere = Without(knowledge::kSurroundings, Axes::Of(knowledge::Axis::Files) | Axes::Of(knowledge::Axis::Clock));
     if (!(result.axes & elsewhere).empty()) assumed->Add(Assumption::EnvironmentDiffers);
     const bool of_rank = !is_of_surroundings && !result.axes.has(knowledge::Axis::Data);
     if (of_rank) AddOfRank(decided_by, assumed);

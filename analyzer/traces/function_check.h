@@ -102,6 +102,7 @@ class FunctionCheck {
                                         FuncId handlers_of);
   void ReportOwn(Scene& scene, SequenceStore& sequences, const OwnDecision& whole, const OwnDecision& decision,
                  const View& view);
+  bool IsPartOfReported(TraceId culprit, TraceId node) const;
   void ClassifyOwn(TraceId node, TraceId first, TraceId second, Evidence* evidence) const;
 
   // operations.cpp
@@ -126,7 +127,7 @@ class FunctionCheck {
   std::unordered_set<uint32_t> settled_;    // nodes of root_ that are taken as agreed
   std::unordered_set<uint32_t> reported_;   // those of them that callers take as agreed as well
   std::unordered_set<uint32_t> open_;       // those of them that callers look at again
-  std::unordered_set<uint32_t> reported_culprits_;
+  std::unordered_map<uint32_t, std::vector<TraceId>> reported_culprits_;  // by operation: what keeps ranks from it
   bool is_first_arrival_ = false;           // what is made once and may be made is not made yet
   int found_ = 0;
   bool has_unread_settings_ = false;   // more than there are tries for

@@ -134,8 +134,8 @@ void FunctionCheck::ReportOwn(Scene& scene, SequenceStore& sequences, const OwnD
     ClassifyOwn(decision.node, first, second, &evidence);
     if (!(NodeAxes(state_, decision.node) & knowledge::kSoftAxes).empty()) evidence.kind = DifferenceKind::DataBranch;
   }
-  // The operation was reported with another cause: one defect, one finding.
-  if (reported_culprits_.contains(evidence.culprit.index)) return MarkSettled(decision.node);
+  // The operation was reported with this cause, or with one inside or around it: one defect, one finding.
+  if (IsPartOfReported(evidence.culprit, decision.node)) return MarkSettled(decision.node);
   // One rank goes the way on which the operation is missing, the others the other.
   const bool is_in_second = evidence.culprit == second && evidence.culprit != first;
   for (uint32_t other = 0; other < scene.world().size(); ++other) {
@@ -146,6 +146,13 @@ void FunctionCheck::ReportOwn(Scene& scene, SequenceStore& sequences, const OwnD
   evidence.not_reached = RankSet::Of(view.rank);
   evidence.reached = Complement(scene, evidence.not_reached);
   Report(scene, sequences, evidence, decision.node);
+}
+
+bool FunctionCheck::IsPartOfReported(TraceId culprit, TraceId node) const {
+  const auto found = reported_culprits_.find(culprit.index);
+  return found != reported_culprits_.end() && std::ranges::any_of(found->second, [&](TraceId cause) {
+    return Contains(traces_, cause, node) || Contains(traces_, node, cause);
+  });
 }
 
 void FunctionCheck::ClassifyOwn(TraceId node, TraceId first, TraceId second, Evidence* evidence) const {

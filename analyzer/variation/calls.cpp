@@ -705,6 +705,15 @@ bool FunctionEvaluator::IsShared(ValueId value, int depth) {
   return std::ranges::any_of(kids, [&](ValueId kid) { return kid && IsShared(kid, depth + 1); });
 }
 
+// A stream of the project's own: no sampler deals it out, so that it takes the part of its rank itself.
+bool FunctionEvaluator::SplitsItself(const Value& data_set) const {
+  if (data_set.kind != ValueKind::Instance) return false;
+  const knowledge::ClassId stream = knowledge_.FindClass(tables_.program.names->Find("torch.utils.data.IterableDataset"));
+  return stream && std::ranges::any_of(tables_.program.classes[binding::ClassId{data_set.a}].mro, [&](binding::ClassId base) {
+    return std::ranges::any_of(tables_.known_bases[base.index], [&](knowledge::ClassId known) { return knowledge_.IsSubclass(known, stream); });
+  });
+}
+
 // Whether the receiver was made with an argument that makes what it yields differ between ranks. One whose making
 // was not seen may have been.
 bool FunctionEvaluator::MadeToVary(const knowledge::Entry& entry, ValueId receiver) {
@@ -718,7 +727,8 @@ bool FunctionEvaluator::MadeToVary(const knowledge::Entry& entry, ValueId receiv
     if (!made_with[i]) continue;
     const Value& argument = store_[made_with[i]];
     const bool is_off = argument.kind == ValueKind::None || made_with[i] == store_.False();
-    if (!argument.axes.empty() || (!is_off && std::ranges::count(entry.varies_with, params[i]) > 0)) return true;
+    if (!argument.axes.empty() || SplitsItself(argument)) return true;
+    if (!is_off && std::ranges::count(entry.varies_with, params[i]) > 0) return true;
   }
   return false;
 }

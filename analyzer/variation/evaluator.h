@@ -238,6 +238,7 @@ class FunctionEvaluator {
                           std::span<const CallArgument> args);
   ValueId MadeWith(ValueId object, NameId param);
   bool IsShared(ValueId value, int depth = 0);
+  bool SplitsItself(const Value& data_set) const;
   bool MadeToVary(const knowledge::Entry& entry, ValueId receiver);
   ValueId MadeOver(const knowledge::Entry& entry, ValueId object, std::span<const ValueId> by_param);
   ValueId ObjectValue(NameId type, std::span<const ValueId> by_param, std::span<const CallArgument> args);
