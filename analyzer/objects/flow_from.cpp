@@ -1,6 +1,7 @@
 #include "analyzer/objects/flow_from.h"
 
 #include <algorithm>
+#include <tuple>
 
 #include "analyzer/ir/walk.h"
 
@@ -70,10 +71,17 @@ bool FlowFrom::Take(ir::ExprId expr) {
   if (ends_ && (ends_(expr) || IsListOfEnds(expr))) return false;
   bool holds = seeds_.contains(expr.index) || IsIn(held_, expr);
   bool is_of_given = IsIn(given_, expr);
+  // What a comprehension names is its own.
+  const bool is_comprehension = module_[expr].kind == ir::ExprKind::Comprehension;
+  const auto outside = is_comprehension ? std::pair(held_, given_) : std::pair<std::set<Place>, std::set<Place>>();
+  if (is_comprehension) {
+    for (const ir::Clause& clause : ir::ClausesOf(module_, module_[expr])) Set(clause.target, Take(clause.iter), IsOfGiven(clause.iter));
+  }
   ir::ForEachPart(module_, expr, [&](ir::ExprId part) {
     holds = Take(part) || holds;
     is_of_given = is_of_given || IsOfGiven(part);
   });
+  if (is_comprehension) std::tie(held_, given_) = outside;
   if (holds) found_.insert(expr.index);
   if (holds && is_of_given) of_given_.insert(expr.index);
   return holds;

@@ -89,7 +89,21 @@ bool Loading::TakesApart(ir::ModuleId module_id, ir::ExprId iterable) const {
     if (values_.External(callee) == "builtins.range") return true;
     iterable = ir::ArgAt(module, module[iterable], 0).value;
   }
-  return module[iterable].kind == ir::ExprKind::Subscript;
+  if (module[iterable].kind != ir::ExprKind::Subscript) return false;
+  // `loaders["train"]` takes one of several loaders, and no batch apart.
+  const ValueId key = facts_.value(module_id, ir::IndexOf(module[iterable]));
+  const ValueId container = facts_.value(module_id, ir::LeftOf(module[iterable]));
+  const bool is_named = !values_.Str(key).empty();
+  return !is_named || !container || std::ranges::any_of(values_.Leaves(container), [&](ValueId leaf) { return IsLoader(leaf) || IsYielded(leaf); });
+}
+
+// What going over a loader yields.
+bool Loading::IsYielded(ValueId value) const {
+  const variation::Value& node = facts_.values_store[value];
+  const auto kids = facts_.values_store.Kids(value);
+  const base::NameId name = node.kind == ValueKind::Derived ? facts_.values_store.OperationOf(node.a) : base::NameId();
+  const bool is_element = name && (program_.text(name) == "element" || program_.text(name).ends_with(".__iter__"));
+  return is_element && std::ranges::any_of(kids, [&](ValueId kid) { return kid && !LoadersIn(kid).empty(); });
 }
 
 // `iter(loader)` in a loop that draws from what it is assigned to: each time the loader is used up, an epoch begins.

@@ -50,6 +50,7 @@ class Loading {
 
  private:
   bool DealsOut(ValueId sampler, int depth) const;
+  bool IsYielded(ValueId value) const;
   bool TakesApart(ir::ModuleId module, ir::ExprId iterable) const;
   void AddLoopsByCaller(const LoaderLoop& loop, ValueId param);
   void AddForLoops(ir::ModuleId module);

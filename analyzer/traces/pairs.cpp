@@ -321,6 +321,8 @@ std::optional<Evidence> FunctionCheck::Explain(Scene& scene, SequenceStore& sequ
   const bool may_both_be_same = both_issue && BothOpen(sequences, parting);
   if (evidence.detail == Detail::Root && HasOtherHalf(evidence)) evidence.assumptions.Add(findings::Assumption::OtherSideUnknown);
   if (has_no_cause) evidence.assumptions.Add(findings::Assumption::GroupUnknown);
+  // Whether that side leaves is decided by what no world decides.
+  if (parting.in_next_round) evidence.assumptions.Add(findings::Assumption::SettingUnknown);
   if (is_same || may_be_same || may_both_be_same) evidence.assumptions.Add(findings::Assumption::OtherSideUnknown);
   return evidence;
 }

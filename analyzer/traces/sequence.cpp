@@ -166,6 +166,7 @@ class Comparer {
     const bool first_leaves = store_.HasExit(parting.first);
     if (first_leaves == store_.HasExit(parting.second)) return parting;
     (first_leaves ? parting.second : parting.first) = first_leaves ? second_body : first_body;
+    parting.in_next_round = true;
     return parting;
   }
 

@@ -114,6 +114,7 @@ struct Parting {
   SeqId first;
   SeqId second;
   bool same_operation = false;  // alike but for root or reduce operation
+  bool in_next_round = false;   // one side may leave a loop where the other goes on with its next round
   uint64_t position = 0;        // how much the lists have in common before it
 };
 std::optional<Parting> FirstDifference(const SequenceStore& store, SeqId first, SeqId second);

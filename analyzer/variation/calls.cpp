@@ -48,7 +48,8 @@ ValueId FunctionEvaluator::EvalCall(ir::ExprId id, const ir::Expr& expr) {
     const bool adds_all = Text(ir::AttrOf(callee_node)) == "extend" && module_.language != ir::Language::Python;
     if (adds_all) trips_.push_back(Iterate(args.back().expr, args.back().value).trip_count);
     const bool is_list = Text(ir::AttrOf(callee_node)) == "append" && module_.language == ir::Language::Python;
-    Mutate(ir::ObjectOf(callee_node), args.back().value, is_list);
+    const bool is_update = Text(ir::AttrOf(callee_node)) == "update" && PutAllIn(ir::ObjectOf(callee_node), args);
+    if (!is_update) Mutate(ir::ObjectOf(callee_node), args.back().value, is_list);
     if (adds_all) trips_.pop_back();
   }
   NoteOption(callee_node, args);
@@ -239,7 +240,8 @@ std::vector<ValueId> FunctionEvaluator::BindFunction(FuncId function, ValueId re
   for (const CallArgument& arg : args) {
     if (arg.kind == ir::ArgKind::Positional && !open) bind_positional(arg.value);
     if (arg.kind == ir::ArgKind::DoubleStar) {
-      const std::optional<std::vector<ValueId>> handed_on = HandedOn(arg);
+      std::optional<std::vector<ValueId>> handed_on = KnownItems(arg.value);
+      if (!handed_on) handed_on = HandedOn(arg);
       open = open || !handed_on;
       for (size_t i = 0; handed_on && i + 1 < handed_on->size(); i += 2)
         bind_keyword(NameId{store_[(*handed_on)[i]].a}, (*handed_on)[i + 1]);
@@ -472,9 +474,9 @@ ValueId FunctionEvaluator::DerivedCall(uint32_t symbol, ValueId callee, std::spa
 
 // `**options`, where the items of the dictionary are known.
 void FunctionEvaluator::BindItems(const knowledge::Entry& entry, const CallArgument& options, std::vector<ValueId>& bound) {
-  const bool is_known = options.value && store_[options.value].kind == ValueKind::Dict;
-  const std::optional<std::vector<ValueId>> handed_on = is_known ? std::nullopt : HandedOn(options);
-  const std::span<const ValueId> items = is_known ? store_.Kids(options.value) : handed_on ? std::span<const ValueId>(*handed_on) : std::span<const ValueId>();
+  std::optional<std::vector<ValueId>> known = KnownItems(options.value);
+  if (!known) known = HandedOn(options);
+  const std::vector<ValueId> items = known.value_or(std::vector<ValueId>());
   for (size_t i = 0; i + 1 < items.size(); i += 2) {
     if (!items[i] || store_[items[i]].kind != ValueKind::Str) continue;
     const auto param = std::ranges::find(entry.params, NameId{store_[items[i]].a});
@@ -849,6 +851,13 @@ std::optional<ValueId> FunctionEvaluator::CallBuiltin(ir::ExprId site, NameId na
                                                       std::span<const CallArgument> args) {
   const std::string_view text = Text(name);
   const ValueId first = args.empty() ? ValueId::None() : args[0].value;
+  if (text == "builtins.dict") {
+    const auto items = ItemsGiven(args);
+    if (!items) return std::nullopt;
+    ValueId made = store_.Make({.kind = ValueKind::Dict}, {});
+    for (size_t i = 0; i + 1 < items->size(); i += 2) made = WithItem(made, (*items)[i], (*items)[i + 1]);
+    return made;
+  }
   if (text == "os.environ.get" || text == "os.getenv") {
     if (!first) return std::nullopt;
     return store_.Environment(first);

@@ -122,6 +122,11 @@ class FunctionEvaluator {
   void Mutate(ir::ExprId target, ValueId item, bool is_list = false);
   void PutIn(ir::ExprId target, ValueId key, ValueId item);
   bool IsTableOfSettings(ValueId known, ValueId key);
+  std::optional<std::vector<ValueId>> ItemsGiven(std::span<const CallArgument> args);
+  bool PutAllIn(ir::ExprId target, std::span<const CallArgument> args);
+  bool TakesKey(ValueId dictionary, ValueId key);
+  ValueId WithItem(ValueId dictionary, ValueId key, ValueId item);
+  std::optional<std::vector<ValueId>> KnownItems(ValueId dictionary, int depth = 0);
   NameId ItemName(ValueId key);
   std::optional<uint32_t> PlaceOf(ValueId dictionary, ValueId key) const;
   void Refill(ir::ExprId target, ValueId item);

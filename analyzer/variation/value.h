@@ -94,6 +94,24 @@ struct Value {
   uint32_t kids = 0;  // start in the store's list
 };
 
+// Objects keep being what they are through a loop; numbers and tensors do not.
+constexpr bool IsObjectLike(ValueKind kind) {
+  switch (kind) {
+    case ValueKind::Module:
+    case ValueKind::External:
+    case ValueKind::Function:
+    case ValueKind::Class:
+    case ValueKind::Instance:
+    case ValueKind::Object:
+    case ValueKind::BoundExternal:
+    case ValueKind::Partial:
+    case ValueKind::Group:
+      return true;
+    default:
+      return false;
+  }
+}
+
 // Append-only store, filled by one thread while the program is analysed.
 class ValueStore {
  public:

@@ -1,0 +1,235 @@
+// Lists and dictionaries, and what is stored in them.
+//
+// A dictionary display whose keys are all known texts takes what is stored under one more key, wherever each rank comes
+// to that place equally often; so a table of options or of loaders stays one whose items are known by name. What grows in
+// any other way is the old container with an item, and how often that was added: ranks that come there a different number
+// of times have containers of different lengths.
+//
+// Unsound: two names of one container are two containers.
+#include "analyzer/variation/evaluator.h"
+
+#include <algorithm>
+#include <string>
+
+namespace allranks::variation {
+
+// What decides how often this place is run: conditions on the way here and numbers of rounds that may differ.
+ValueId FunctionEvaluator::HowOften() {
+  std::vector<ValueId> kids;
+  const auto add = [&](ValueId value) {
+    if (value && (store_.has_param(value) || !store_.axes(value).empty())) kids.push_back(value);
+  };
+  std::ranges::for_each(path_, add);
+  std::ranges::for_each(trips_, add);
+  return store_.Counted(tables_.NameSymbol("how often"), kids, loop_exit_axes_);
+}
+
+// An item stored in, or added to, what `target` names: the container varies as the item and as the way here, and
+// where ranks come here at different times or not equally often, so do the numbers of items. `is_list`: it takes one item more.
+void FunctionEvaluator::Mutate(ir::ExprId target, ValueId item, bool is_list) {
+  const ir::Expr& expr = module_[target];
+  if (expr.kind != ir::ExprKind::Name && expr.kind != ir::ExprKind::Attribute) return;
+  const ValueId old_value = Eval(target);
+  const ValueId known = Container(old_value);
+  if (IsObjectLike(store_[known].kind)) return;
+  const ValueId how_often = HowOften();
+  ValueId changed;
+  if (IsContainer(known) || is_list) {
+    const ValueId kids[] = {old_value, item, how_often};
+    changed = GrownBy(known, item, how_often);
+    if (!changed) changed = store_.Derived(tables_.NameSymbol(kGrown), kids);
+  } else {
+    changed = store_.WithAxes(old_value, store_.axes(item) | store_.axes(how_often));
+  }
+  Replace(target, old_value, changed);
+}
+
+// `table[key] = item`: where the key is there already, there are as many items as before.
+void FunctionEvaluator::PutIn(ir::ExprId target, ValueId key, ValueId item) {
+  const ir::Expr& expr = module_[target];
+  if (expr.kind != ir::ExprKind::Name && expr.kind != ir::ExprKind::Attribute) return;
+  const ValueId old_value = Eval(target);
+  const ValueId known = LookThrough(tables_, old_value);
+  const std::optional<uint32_t> place = PlaceOf(known, key);
+  if (!place && TakesKey(known, key)) return Replace(target, old_value, WithItem(known, key, item));
+  if (!place && IsTableOfSettings(known, key)) {
+    const NameId member = ItemName(key);
+    tables_.Record(TableId::LooseFields, func_.module.index, member.index, tables_.Kept(Closed(item), Axes::Of(Axis::Data)));
+    return Put(old_value, member, item);
+  }
+  if (!place) return Mutate(target, item);
+  std::vector<ValueId> kids(store_.Kids(known).begin(), store_.Kids(known).end());
+  kids[*place] = store_.WithAxes(item, store_.axes(HowOften()));
+  Replace(target, old_value, store_.Make({.kind = ValueKind::Dict}, kids));
+}
+
+// Whether a dictionary display, all of whose keys are known, has this one as well from here on, on each rank.
+bool FunctionEvaluator::TakesKey(ValueId dictionary, ValueId key) {
+  constexpr uint8_t kMostKids = 128;
+  const Value& display = store_[dictionary];
+  if (display.kind != ValueKind::Dict || display.kid_count > kMostKids || !key || store_[key].kind != ValueKind::Str) return false;
+  return store_.axes(HowOften()).empty() && KnownItems(dictionary).has_value();
+}
+
+// With what is stored under a key, whether it is there already or not.
+ValueId FunctionEvaluator::WithItem(ValueId dictionary, ValueId key, ValueId item) {
+  std::vector<ValueId> kids(store_.Kids(dictionary).begin(), store_.Kids(dictionary).end());
+  if (const std::optional<uint32_t> place = PlaceOf(dictionary, key)) {
+    kids[*place] = item;
+  } else {
+    kids.push_back(key);
+    kids.push_back(item);
+  }
+  return store_.Make({.kind = ValueKind::Dict}, kids);
+}
+
+// The keys and values of a dictionary whose keys are known texts, one after the other; of one of two such, those of both, where
+// None stands for a value that only one has.
+std::optional<std::vector<ValueId>> FunctionEvaluator::KnownItems(ValueId dictionary, int depth) {
+  constexpr int kDeepest = 4;
+  if (!dictionary || depth == kDeepest) return std::nullopt;
+  const std::vector<ValueId> kids(store_.Kids(dictionary).begin(), store_.Kids(dictionary).end());
+  if (store_[dictionary].kind == ValueKind::Dict) {
+    for (size_t i = 0; i + 1 < kids.size(); i += 2) {
+      if (store_[kids[i]].kind != ValueKind::Str) return std::nullopt;
+    }
+    return kids;
+  }
+  if (store_[dictionary].kind != ValueKind::Select) return std::nullopt;
+  const auto first = KnownItems(kids[1], depth + 1);
+  const auto second = KnownItems(kids[2], depth + 1);
+  if (!first || !second) return std::nullopt;
+  const auto under = [](const std::vector<ValueId>& items, ValueId key) {
+    for (size_t i = 0; i + 1 < items.size(); i += 2) {
+      if (items[i] == key) return items[i + 1];
+    }
+    return ValueId::None();
+  };
+  std::vector<ValueId> items;
+  for (const auto* each : {&*first, &*second}) {
+    for (size_t i = 0; i + 1 < each->size(); i += 2) {
+      const ValueId key = (*each)[i];
+      if (each == &*second && under(*first, key)) continue;
+      const ValueId a = under(*first, key);
+      const ValueId b = under(*second, key);
+      items.push_back(key);
+      items.push_back(store_.Select(kids[0], a ? a : store_.NoneValue(), b ? b : store_.NoneValue()));
+    }
+  }
+  return items;
+}
+
+// `config["rank"]` of a dictionary that was made elsewhere: what one key holds says nothing of the others, as with attributes.
+bool FunctionEvaluator::IsTableOfSettings(ValueId known, ValueId key) {
+  const bool is_text = key && store_[key].kind == ValueKind::Str && store_[key].a != 0;
+  return is_text && module_.language == ir::Language::Python && !IsContainer(Container(known)) && !IsObjectLike(store_[known].kind);
+}
+
+NameId FunctionEvaluator::ItemName(ValueId key) { return Intern("[" + std::string(Text(NameId{store_[key].a})) + "]"); }
+
+// Which kid of a dictionary display is the value under a constant key.
+std::optional<uint32_t> FunctionEvaluator::PlaceOf(ValueId dictionary, ValueId key) const {
+  if (store_[dictionary].kind != ValueKind::Dict || !key || !IsConstant(store_[key])) return std::nullopt;
+  const auto kids = store_.Kids(dictionary);
+  for (uint32_t i = 0; i + 1 < kids.size(); i += 2) {
+    if (kids[i] == key) return i + 1;
+  }
+  return std::nullopt;
+}
+
+void FunctionEvaluator::Replace(ir::ExprId target, ValueId old_value, ValueId changed) {
+  if (changed == old_value) return;
+  const ir::Expr& expr = module_[target];
+  if (expr.kind == ir::ExprKind::Name) ChangeName(ir::NameOf(expr), changed);
+  else if (expr.kind == ir::ExprKind::Attribute) AssignAttribute(target, changed);
+}
+
+// `values[i] = item` of a language whose arrays are memory, or memory that a function fills: as many items as before.
+void FunctionEvaluator::Refill(ir::ExprId target, ValueId item) {
+  constexpr size_t kMostItems = 4;
+  const ir::Expr& expr = module_[target];
+  if (expr.kind != ir::ExprKind::Name && expr.kind != ir::ExprKind::Attribute) return;
+  const ValueId old_value = Eval(target);
+  if (IsObjectLike(store_[LookThrough(tables_, old_value)].kind)) return;
+  const Axes own = store_.axes(old_value) | store_.axes(item) | store_.axes(HowOften());
+  if (own == store_.axes(old_value) && !store_.has_param(item)) return;
+  std::vector<ValueId> kids = {old_value};
+  const Value& before = store_[old_value];
+  if (before.kind == ValueKind::Derived && before.a == tables_.NameSymbol(kRefilled)) {
+    kids.assign(store_.Kids(old_value).begin(), store_.Kids(old_value).end());
+  }
+  const bool is_new = std::ranges::find(kids, item) == kids.end();
+  if (is_new && store_.has_param(item) && kids.size() <= kMostItems) kids.push_back(item);
+  Replace(target, old_value, store_.Derived(tables_.NameSymbol(kRefilled), kids, own));
+}
+
+// The container whose places an item may have been put in since.
+ValueId FunctionEvaluator::Container(ValueId value) {
+  ValueId known = LookThrough(tables_, value);
+  while (store_[known].kind == ValueKind::Derived && store_[known].a == tables_.NameSymbol(kRefilled)) {
+    known = LookThrough(tables_, store_.Kids(known)[0]);
+  }
+  return known;
+}
+
+// A list or dictionary display, one that had items added, or one of these.
+bool FunctionEvaluator::IsContainer(ValueId value) {
+  const Value& known = store_[value];
+  if (IsRepeated(value)) return true;
+  if (known.kind == ValueKind::Select) return IsContainer(store_.Kids(value)[1]) || IsContainer(store_.Kids(value)[2]);
+  const bool is_grown = known.kind == ValueKind::Derived && known.a == tables_.NameSymbol(kGrown);
+  return known.kind == ValueKind::Tuple || known.kind == ValueKind::Dict || is_grown;
+}
+
+// `std::vector<T> values(n)`: one item n times.
+bool FunctionEvaluator::IsRepeated(ValueId value) const {
+  const Value& known = store_[value];
+  if (known.kind != ValueKind::Binary || static_cast<ir::BinaryOp>(known.op) != ir::BinaryOp::Mul) return false;
+  const Value& display = store_[store_.Kids(value)[0]];
+  return display.kind == ValueKind::Tuple && display.kid_count == 1 && module_.language != ir::Language::Python;
+}
+
+// What `value` holds that grew by this item before, as it did in the round before; none if it did not.
+ValueId FunctionEvaluator::GrownBy(ValueId value, ValueId item, ValueId how_often) {
+  const auto kids = store_.Kids(value);
+  if (store_[value].kind == ValueKind::Select) {
+    const ValueId grown = GrownBy(kids[1], item, how_often);
+    return grown ? grown : GrownBy(kids[2], item, how_often);
+  }
+  if (store_[value].kind != ValueKind::Derived || store_[value].a != tables_.NameSymbol(kGrown)) return {};
+  return kids[1] == item && kids[2] == how_often ? value : GrownBy(kids[0], item, how_often);
+}
+
+// What `dict(options, lr=1)` and `options.update(more, lr=1)` are given, one key and its value after the other.
+std::optional<std::vector<ValueId>> FunctionEvaluator::ItemsGiven(std::span<const CallArgument> args) {
+  std::vector<ValueId> items;
+  for (const CallArgument& arg : args) {
+    if (arg.kind == ir::ArgKind::Keyword) {
+      items.push_back(store_.Str(arg.keyword));
+      items.push_back(arg.value);
+      continue;
+    }
+    const auto known = arg.kind == ir::ArgKind::Star ? std::nullopt : KnownItems(arg.value);
+    if (!known) return std::nullopt;
+    items.insert(items.end(), known->begin(), known->end());
+  }
+  return items;
+}
+
+// `options.update(more, lr=1)`, where all keys are known before and after.
+bool FunctionEvaluator::PutAllIn(ir::ExprId target, std::span<const CallArgument> args) {
+  const ir::ExprKind kind = module_[target].kind;
+  if ((kind != ir::ExprKind::Name && kind != ir::ExprKind::Attribute) || module_.language != ir::Language::Python) return false;
+  const ValueId old_value = Eval(target);
+  ValueId changed = LookThrough(tables_, old_value);
+  const auto items = ItemsGiven(args);
+  if (!items) return false;
+  for (size_t i = 0; i + 1 < items->size(); i += 2) {
+    if (!TakesKey(changed, (*items)[i])) return false;
+    changed = WithItem(changed, (*items)[i], (*items)[i + 1]);
+  }
+  Replace(target, old_value, changed);
+  return true;
+}
+
+}  // namespace allranks::variation
