@@ -88,17 +88,32 @@ bool IsSelection(const variation::ValueStore& values, ValueId id) {
   return values[id].kind == ValueKind::Derived && is_marked(id) && std::ranges::none_of(values.Kids(id), is_marked);
 }
 
+// What a model makes of its input.
+bool IsOutput(const variation::ValueStore& values, const knowledge::Knowledge& knowledge, ValueId id) {
+  const Value& value = values[id];
+  if (value.kind != ValueKind::Derived) return false;
+  const base::NameId name = values.OperationOf(value.a);
+  const knowledge::EntryId entry = name ? knowledge.FindEntry(name) : knowledge::EntryId::None();
+  if (entry) return knowledge[entry].Has(knowledge::Role::ReadsContents) && knowledge[entry].has_operation;
+  const auto kids = values.Kids(id);
+  return !name && !kids.empty() && kids[0] &&
+         (values[kids[0]].kind == ValueKind::Instance || values[kids[0]].kind == ValueKind::Object);
+}
+
 // Whether a value, whatever it is made of, is told by what a rank's data holds.
 bool IsOfContents(const variation::ValueStore& values, const knowledge::Knowledge& knowledge, ValueId id) {
   const Value& value = values[id];
   if (value.kind != ValueKind::Derived) return false;
   const base::NameId name = values.OperationOf(value.a);
   const knowledge::EntryId entry = name ? knowledge.FindEntry(name) : knowledge::EntryId::None();
-  if (entry && knowledge[entry].Has(knowledge::Role::ReadsContents)) return true;
-  // What a model makes of its input.
-  const auto kids = values.Kids(id);
-  return !name && !kids.empty() && kids[0] &&
-         (values[kids[0]].kind == ValueKind::Instance || values[kids[0]].kind == ValueKind::Object);
+  return entry && knowledge[entry].Has(knowledge::Role::ReadsContents) && !knowledge[entry].has_operation;
+}
+
+// `output["loss"] != 0`: a loss is exactly that number where a setting leaves it out, and by chance it is not.
+bool AsksForOneNumber(const variation::ValueStore& values, ValueId id) {
+  if (values[id].kind != ValueKind::Compare) return false;
+  const auto op = static_cast<ir::CompareOp>(values[id].op);
+  return (op == ir::CompareOp::Eq || op == ir::CompareOp::NotEq) && values[values.Kids(id)[1]].kind == ValueKind::Int;
 }
 
 // The parts of a condition that vary with the data: what is asked for its length alone, and what is asked for what it holds.
@@ -107,20 +122,25 @@ class ContentSearch {
   ContentSearch(const variation::ValueStore& values, const knowledge::Knowledge& knowledge)
       : values_(values), knowledge_(knowledge) {}
 
-  bool Finds(ValueId id, bool for_length) {
+  // What a value is asked for.
+  enum Question : uint8_t { kContents, kOneNumber, kLength };
+
+  bool Finds(ValueId id, Question question) {
     if (!id || !values_.axes(id).has(Axis::Data)) return false;
-    if (!seen_[for_length].insert(id.index).second) return false;
-    if (IsSelection(values_, id) || (!for_length && IsOfContents(values_, knowledge_, id))) return true;
+    if (!seen_[question].insert(id.index).second) return false;
+    if (IsSelection(values_, id) || (question != kLength && IsOfContents(values_, knowledge_, id))) return true;
+    if (question == kContents && IsOutput(values_, knowledge_, id)) return true;
     const Value& value = values_[id];
     const bool is_counted = (value.flags & variation::kCounted) != 0;
     const bool is_length = value.kind == ValueKind::Derived && values_.IsLength(value.a) && !is_counted;
-    return std::ranges::any_of(values_.Kids(id), [&](ValueId kid) { return Finds(kid, for_length || is_length); });
+    const Question asked = is_length ? kLength : question == kContents && AsksForOneNumber(values_, id) ? kOneNumber : question;
+    return std::ranges::any_of(values_.Kids(id), [&](ValueId kid) { return Finds(kid, asked); });
   }
 
  private:
   const variation::ValueStore& values_;
   const knowledge::Knowledge& knowledge_;
-  std::array<std::unordered_set<uint32_t>, 2> seen_;
+  std::array<std::unordered_set<uint32_t>, 3> seen_;  // by question
 };
 
 // `if not results`: whether a list that was filled in a loop is empty is a matter of how often, and not of what it holds.
@@ -256,7 +276,7 @@ bool IsReceived(const variation::ValueStore& values, ValueId condition, int dept
 
 bool ReadsContents(const variation::ValueStore& values, const knowledge::Knowledge& knowledge, ValueId condition) {
   if (condition) condition = AskedOf(values, condition);
-  return condition && ContentSearch(values, knowledge).Finds(condition, false);
+  return condition && ContentSearch(values, knowledge).Finds(condition, ContentSearch::kContents);
 }
 
 bool VariesByPresence(const variation::ValueStore& values, ValueId id, int depth) {
