@@ -1,6 +1,7 @@
 // Point-to-point operations of a function: ranks that wait for each other in a circle, or for a partner that never comes.
 #include <algorithm>
 
+#include "analyzer/traces/conditions.h"
 #include "analyzer/traces/function_check.h"
 #include "analyzer/traces/point_to_point.h"
 #include "analyzer/traces/shapes.h"
@@ -198,7 +199,12 @@ void FunctionCheck::CheckPointToPoint() {
   if (!sends && !receives) return;
   const bool has_one_half = !sends || !receives;
   if (has_one_half && (!IsWholeProgram() || MayBeElsewhere(sends, receives))) return;
-  // A program for two ranks may leave a third one alone: halves are missing where they are in each job that has the ranks named.
+  // A program for two ranks may leave a third one alone. One whose partners follow from the number of ranks is for any number.
+  const bool is_for_any = std::ranges::any_of(nodes_.ops, [&](TraceId op) {
+    const Operation& operation = traces_.operation(op);
+    const auto by_size = [&](ValueId peer) { return peer && AsksForSize(state_.values, peer); };
+    return by_size(operation.peer) || by_size(operation.from);
+  });
   bool ends_well = false;
   for (const World& world : WorldsFor(nodes_.mentions)) {
     // Partners that are named are there.
@@ -220,7 +226,7 @@ void FunctionCheck::CheckPointToPoint() {
       if (!all_end && ReportStuck(scene, sequences, ranks, run, sends_return, ends_well)) return;
       if (!sends_return || !all_end) continue;
       if (ReportMessages(scene, sequences, ranks, run, ends_well)) return;
-      ends_well = true;
+      ends_well = !is_for_any;
     }
   }
 }
