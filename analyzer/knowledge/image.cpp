@@ -22,18 +22,18 @@ void Fields(T& it, Visit& visit) {
 
 template <Is<Operation> T, class Visit>
 void Fields(T& it, Visit& visit) {
-  auto& [kind, op_class, group, has_fixed_axis, axis, root, root_is_group_rank, tensor, count, dtype, other_dtype, peer, messages,
+  auto& [kind, op_class, group, has_fixed_axis, axis, root, root_is_group_rank, tensor, count, dtype, other_dtype, peer, tag, from, from_tag, messages,
          reduce_op, async, always_async, opens_batch, may_buffer, handle, fixed_shape, token, own_rank, only_if, local_if, strategies,
          is_kept, as_context] = it;
-  visit(kind, op_class, group, has_fixed_axis, axis, root, root_is_group_rank, tensor, count, dtype, other_dtype, peer, messages,
+  visit(kind, op_class, group, has_fixed_axis, axis, root, root_is_group_rank, tensor, count, dtype, other_dtype, peer, tag, from, from_tag, messages,
         reduce_op, async, always_async, opens_batch, may_buffer, handle, fixed_shape, token, own_rank, only_if, local_if, strategies,
         is_kept, as_context);
 }
 
 template <Is<Yield> T, class Visit>
 void Fields(T& it, Visit& visit) {
-  auto& [kind, formula, axes, type, argument, of, count, is_rest, has_axis, axis, mark] = it;
-  visit(kind, formula, axes, type, argument, of, count, is_rest, has_axis, axis, mark);
+  auto& [kind, formula, axes, type, argument, of, count, is_rest, has_axis, axis, mark, shape, element_type] = it;
+  visit(kind, formula, axes, type, argument, of, count, is_rest, has_axis, axis, mark, shape, element_type);
 }
 
 template <Is<RoleOf> T, class Visit>
@@ -45,9 +45,9 @@ void Fields(T& it, Visit& visit) {
 template <Is<Entry> T, class Visit>
 void Fields(T& it, Visit& visit) {
   auto& [name, library, docs, params, bypasses_torch, has_operation, operation, yield, tuple, makes_uniform, uniform_on_root_only, stores,
-         param_types, varies_with, guard, size_param, exits, raises, is_attribute, aborts, roles] = it;
+         param_types, varies_with, guard, size_param, exits, raises, keeps_size, changes_type, is_attribute, aborts, roles] = it;
   visit(name, library, docs, params, bypasses_torch, has_operation, yield, tuple, makes_uniform, uniform_on_root_only, stores,
-        param_types, varies_with, guard, size_param, exits, raises, is_attribute, aborts, roles);
+        param_types, varies_with, guard, size_param, exits, raises, keeps_size, changes_type, is_attribute, aborts, roles);
   // Most entries have none.
   if (has_operation) visit(operation);
 }

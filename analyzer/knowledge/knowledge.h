@@ -93,6 +93,9 @@ enum class OpClass : uint8_t {
   Init,         // init_process_group and the like
   Destroy,
   Batch,        // opens or closes a set of operations that are issued together: ncclGroupStart, ncclGroupEnd
+  Exchange,     // a send and a receive, begun together and ended together: MPI_Sendrecv
+  Wait,         // for what was begun before
+  Probe,        // waits for a message and leaves it there
   Implicit,     // a framework call with collectives inside: save_state, backward of a DDP module, ...
 };
 
@@ -110,13 +113,16 @@ struct Operation {
   NameId dtype_param;     // of what type they are
   NameId other_dtype_param;  // that of the other buffer, where it must be the same
   NameId peer_param;      // of send and recv
+  NameId tag_param;
+  NameId from_param;      // Exchange: from whom it receives, and with which tag
+  NameId from_tag_param;
   NameId messages_param;  // a list of what goes together: objects that are made with a function (isend) and its arguments
   NameId reduce_op_param;
   NameId async_param;     // True returns a work handle
   bool always_async = false;      // isend, irecv
   bool opens_batch = false;       // Batch
   bool may_buffer = false;        // a send that may return before it is received
-  NameId handle_param;            // where the handle is stored, if it is not what the call returns
+  NameId handle_param;            // where the handle is stored, if it is not what the call returns; Wait: what it waits for
   bool fixed_shape = false;       // shapes must be equal on all ranks (AR110)
   NameId token_param;             // an id that all ranks must have from one of them (AR115)
   NameId own_rank_param;          // as which rank this process takes part
@@ -157,6 +163,8 @@ struct Yield {
   bool has_axis = false;
   Axis axis{};
   MarkId mark;             // the result is marked (`gradient_synced`); marks travel with whatever is computed from it
+  NameId shape;            // a new tensor: from this argument on they say how large it is
+  NameId element_type;     // and this one of what type its elements are
 };
 
 // What a call does to files, devices and objects, for the rules that look at calls. `roles` in the TOML files.
@@ -194,6 +202,8 @@ struct Entry {
   NameId size_param;
   bool exits = false;      // ends the process
   bool raises = false;     // always raises
+  bool keeps_size = false; // what it gives has as many elements as its first argument
+  bool changes_type = false;  // what it hands through may be of another element type
   bool is_attribute = false;
   bool aborts = false;     // takes the whole group down (MPI_Abort, destroy of a hung group)
   std::vector<RoleOf> roles;

@@ -24,7 +24,8 @@ struct NamedOpClass {
 constexpr NamedOpClass kOpClasses[] = {
     {"collective", OpClass::Collective},    {"send", OpClass::Send}, {"recv", OpClass::Recv},
     {"group_create", OpClass::GroupCreate}, {"init", OpClass::Init}, {"destroy", OpClass::Destroy},
-    {"implicit", OpClass::Implicit}, {"batch", OpClass::Batch},
+    {"implicit", OpClass::Implicit}, {"batch", OpClass::Batch}, {"exchange", OpClass::Exchange},
+    {"wait", OpClass::Wait}, {"probe", OpClass::Probe},
 };
 
 struct NamedStrikes {
@@ -367,6 +368,9 @@ class Loader {
                  .dtype_param = param("dtype"),
                  .other_dtype_param = param("other_dtype"),
                  .peer_param = param("peer"),
+                 .tag_param = param("tag"),
+                 .from_param = param("from"),
+                 .from_tag_param = param("from_tag"),
                  .messages_param = param("messages"),
                  .reduce_op_param = param("reduce_op"),
                  .async_param = param("async"),
@@ -386,7 +390,7 @@ class Loader {
     if (entry.has_operation) return;
     constexpr std::string_view kOfOperation[] = {"class",         "group",        "axis",        "root",
                                                  "root_in_group", "tensor",       "count",       "dtype",       "other_dtype",
-                                                  "peer",          "messages",     "reduce_op",
+                                                  "peer",          "tag",          "from",        "from_tag",    "messages",    "reduce_op",
                                                  "async",         "always_async", "handle",      "opens_batch", "may_buffer",  "token",       "own_rank",    "fixed_shape", "only_if",
                                                  "local_if",      "strategies",   "kept",        "context"};
     for (const std::string_view key : kOfOperation) {
@@ -463,6 +467,11 @@ class Loader {
     const Axes of_input = ReadAxes(table, "input_varies");
     if (!of_input.empty() && said > 0) table.Fail("input_varies", "speaks of a result that nothing else is said of");
     if (!of_input.empty()) yield.axes = of_input;
+    yield.shape = ReadParam(table, "shape", entry.params);
+    yield.element_type = ReadParam(table, "element_type", entry.params);
+    if (yield.shape && !is_uniform) table.Fail("shape", "speaks of a new tensor that is filled alike on all ranks; add uniform = true");
+    entry.keeps_size = table.Flag("keeps_size");
+    entry.changes_type = table.Flag("changes_type");
     const MarkId mark = ReadMark(table);
     yield.mark = mark;
     for (const std::string_view part : tuple) {

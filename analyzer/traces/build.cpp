@@ -479,9 +479,23 @@ class Builder {
         NoteUnresolved(site, call);
         return traces_.Empty();
       case CallKind::External:
+        NoteHandedOver(site, call);
         return traces_.Empty();
     }
     return traces_.Empty();
+  }
+
+  // `Thread(target=dist.barrier)`: who calls it, and when, the library decides.
+  void NoteHandedOver(ir::ExprId site, const CallFact& call) {
+    for (const ValueId arg : state_.facts.args(call)) {
+      if (!arg || state_.values[arg].kind != ValueKind::External) continue;
+      const knowledge::EntryId entry = state_.knowledge.FindEntry(base::NameId{state_.values[arg].a});
+      const bool communicates = entry && state_.knowledge[entry].has_operation &&
+                                state_.knowledge[entry].operation.op_class == knowledge::OpClass::Collective;
+      if (!communicates) continue;
+      const std::string name(state_.program.text(state_.knowledge[entry].name));
+      state_.sites.push_back({.site = At(site), .entry = {}, .unresolved = name});
+    }
   }
 
   TraceId Construct(ir::ExprId site, const CallFact& call) {
@@ -506,13 +520,17 @@ class Builder {
     TraceId trace = traces_.Empty();
     if (entry.has_operation && !entry.operation.as_context) {
       trace = KnownOperation(state_, At(site), call.entry, call.receiver, state_.facts.args(call));
-      state_.sites.push_back({.site = At(site), .entry = call.entry, .unresolved = {}});
+      if (!OnlyWaits(entry.operation.op_class)) state_.sites.push_back({.site = At(site), .entry = call.entry, .unresolved = {}});
       trace = traces_.Seq(trace, Joining(site, entry.operation.op_class));
     }
     // An abort takes the whole group down, like a raise that nobody catches.
     if (entry.aborts || entry.raises) return traces_.Seq(trace, traces_.Exit(At(site), ExitKind::Raise));
     if (entry.exits) return traces_.Seq(trace, traces_.Exit(At(site), ExitOf(FirstArgument(site))));
     return trace;
+  }
+
+  static bool OnlyWaits(knowledge::OpClass op_class) {
+    return op_class == knowledge::OpClass::Wait || op_class == knowledge::OpClass::Probe;
   }
 
   // What joins or leaves the job that somebody asks for.
@@ -678,6 +696,16 @@ ValueId MembersOf(const knowledge::Entry& entry, std::span<const ValueId> args) 
   return entry.yield.kind == knowledge::YieldKind::NewGroup ? ParamOf(entry, args, entry.yield.argument) : ValueId::None();
 }
 
+// `handle = isend(...)`, `MPI_Isend(..., &request)`; `handle.wait()`, `MPI_Wait(&request)`.
+ValueId HandleOf(const State& state, SiteId site_id, const knowledge::Entry& entry, ValueId receiver, std::span<const ValueId> args) {
+  const knowledge::Operation& operation = entry.operation;
+  const bool waits = operation.op_class == knowledge::OpClass::Wait;
+  if (operation.handle_param) return ParamOf(entry, args, operation.handle_param);
+  if (waits) return receiver;
+  const Site& site = state.traces.site(site_id);
+  return operation.always_async && site.expr ? state.facts.value(state.program.funcs[site.function].module, site.expr) : ValueId::None();
+}
+
 TraceId KnownOperation(State& state, SiteId site, knowledge::EntryId entry_id, ValueId receiver,
                        std::span<const ValueId> args, Batched batched) {
   const knowledge::Entry& entry = state.knowledge[entry_id];
@@ -699,6 +727,10 @@ TraceId KnownOperation(State& state, SiteId site, knowledge::EntryId entry_id, V
                                             .other_dtype = ParamOf(entry, args, operation.other_dtype_param),
                                             .count = ParamOf(entry, args, operation.count_param),
                                             .members = MembersOf(entry, args),
+                                            .tag = ParamOf(entry, args, operation.tag_param),
+                                            .from = ParamOf(entry, args, operation.from_param),
+                                            .from_tag = ParamOf(entry, args, operation.from_tag_param),
+                                            .handle = HandleOf(state, site, entry, receiver, args),
                                             .batched = batched});
   if (!operation.only_if_param) return op;
   if (std::ranges::find(entry.params, operation.only_if_param) == entry.params.end()) {

@@ -1,8 +1,10 @@
 // Point-to-point operations of a function: ranks that wait for each other in a circle, or for a partner that never comes.
 #include <algorithm>
 
+#include "analyzer/traces/conditions.h"
 #include "analyzer/traces/function_check.h"
 #include "analyzer/traces/point_to_point.h"
+#include "analyzer/traces/shapes.h"
 
 namespace allranks::traces {
 namespace {
@@ -11,7 +13,11 @@ using knowledge::OpClass;
 
 constexpr size_t kMostSteps = 400;
 
-bool IsPointToPoint(OpClass op_class) { return op_class == OpClass::Send || op_class == OpClass::Recv; }
+bool IsPointToPoint(OpClass op_class) {
+  return op_class == OpClass::Send || op_class == OpClass::Recv || op_class == OpClass::Exchange;
+}
+
+bool OnlyWaits(OpClass op_class) { return op_class == OpClass::Wait || op_class == OpClass::Probe; }
 
 // What one rank does, step by step; none where that is not known.
 class StepReader {
@@ -56,7 +62,8 @@ class StepReader {
     std::vector<SeqId> ops;
     sequences_.Flatten(list, kMostSteps, &ops);
     return std::ranges::any_of(ops, [&](SeqId op) {
-      return IsPointToPoint(state_.traces.entry(sequences_[op].origin).operation.op_class);
+      const OpClass op_class = state_.traces.entry(sequences_[op].origin).operation.op_class;
+      return IsPointToPoint(op_class) || OnlyWaits(op_class);
     });
   }
 
@@ -69,20 +76,57 @@ class StepReader {
       return batches_ >= 0;
     }
     Step step{.kind = StepKind::Collective, .members = group.members[rank_], .group = item.group, .item = id.index};
-    if (!IsPointToPoint(known.op_class)) {
+    if (known.op_class == OpClass::Wait) {
+      step.kind = StepKind::Wait;
+      step.handle = HandleOf(operation);
+      // What it waits for is not known: it may be over long since.
+      if (step.handle != 0) steps_.push_back(step);
+      return true;
+    }
+    if (!IsPointToPoint(known.op_class) && known.op_class != OpClass::Probe) {
       if (!known.always_async) steps_.push_back(step);
       return true;
     }
-    const Outcome peer = operation.peer ? scene_.evaluator().Evaluate(operation.peer, rank_) : Outcome{};
+    if (known.async_param) return false;
+    if (known.op_class == OpClass::Exchange) return AppendExchange(step, operation, group);
+    const bool waits = !known.always_async && batches_ == 0;
     const bool is_send = known.op_class == OpClass::Send;
-    if (peer.kind != OutcomeKind::Number || known.async_param) return false;
+    step.kind = is_send ? (waits ? StepKind::Send : StepKind::StartSend) : (waits ? StepKind::Recv : StepKind::StartRecv);
+    if (known.op_class == OpClass::Probe) step.kind = StepKind::Probe;
+    step.handle = waits ? 0 : HandleOf(operation);
+    return AppendHalf(step, operation.peer, operation.tag, group);
+  }
+
+  // `handle` of a step, where it is one that a call made.
+  uint32_t HandleOf(const Operation& operation) const {
+    return operation.handle && state_.values[operation.handle].kind == variation::ValueKind::Object ? operation.handle.index : 0;
+  }
+
+  // Both halves are begun before either is waited for.
+  bool AppendExchange(Step step, const Operation& operation, const GroupInfo& group) {
+    step.handle = operation.peer.index + 1;
+    step.kind = StepKind::StartSend;
+    if (!AppendHalf(step, operation.peer, operation.tag, group)) return false;
+    step.kind = StepKind::StartRecv;
+    if (!AppendHalf(step, operation.from, operation.from_tag, group)) return false;
+    step.kind = StepKind::Wait;
+    steps_.push_back(step);
+    return true;
+  }
+
+  // False where the partner is not known.
+  bool AppendHalf(Step step, ValueId partner, ValueId tag, const GroupInfo& group) {
+    const bool sends = step.kind == StepKind::Send || step.kind == StepKind::StartSend;
+    const Outcome peer = partner ? scene_.evaluator().Evaluate(partner, rank_) : Outcome{};
+    if (peer.kind != OutcomeKind::Number) return false;
     // MPI_PROC_NULL: nothing is sent.
     if (peer.number < kAnyPeer) return true;
-    if (peer.number == kAnyPeer && is_send) return false;
-    const bool waits = !known.always_async && batches_ == 0;
-    step.kind = is_send ? (waits ? StepKind::Send : StepKind::StartSend) : (waits ? StepKind::Recv : StepKind::StartRecv);
+    if (peer.number == kAnyPeer && sends) return false;
     step.peer = peer.number == kAnyPeer ? kAnyPeer : WorldRank(group.members[rank_], peer.number);
     if (step.peer < kAnyPeer || step.peer >= scene_.world().size()) return false;
+    // What has no tag has always the same.
+    const Outcome tagged = tag ? scene_.evaluator().Evaluate(tag, rank_) : Outcome::Number(0);
+    step.tag = tagged.kind == OutcomeKind::Number && tagged.number >= 0 ? tagged.number : kAnyTag;
     steps_.push_back(step);
     return true;
   }
@@ -103,7 +147,45 @@ class StepReader {
   std::vector<Step> steps_;
 };
 
+// Bytes and packed buffers may hold anything.
+bool IsOfBytes(const State& state, ValueId type) {
+  const std::string_view name = state.program.names->View(base::NameId{state.values[type].a});
+  return name == "MPI_BYTE" || name == "MPI_PACKED";
+}
+
 }  // namespace
+
+// What a caller does before or behind may be the missing half.
+bool FunctionCheck::IsWholeProgram() const {
+  return state_.program.text(state_.program.function(func_).name) == "main" || state_.program.funcs[func_].function == ir::kTopLevel;
+}
+
+// Whether the other half may be in code of this file that is no part of the function: in a thread of its own.
+bool FunctionCheck::MayBeElsewhere(bool sends, bool receives) const {
+  if (sends && receives) return false;
+  const std::unordered_set<uint32_t> own = SitesIn(root_);
+  const ir::ModuleId module = state_.program.funcs[func_].module;
+  return std::ranges::any_of(state_.sites, [&](const OperationSite& place) {
+    if (!place.entry || own.contains(place.site.index)) return false;
+    if (state_.program.funcs[traces_.site(place.site).function].module != module) return false;
+    const OpClass op_class = state_.knowledge[place.entry].operation.op_class;
+    return op_class == (sends ? OpClass::Recv : OpClass::Send) || op_class == OpClass::Exchange;
+  });
+}
+
+std::unordered_set<uint32_t> FunctionCheck::SitesIn(TraceId root) const {
+  std::unordered_set<uint32_t> sites;
+  std::unordered_set<uint32_t> seen;
+  std::vector<TraceId> work = {root};
+  while (!work.empty()) {
+    const TraceId id = work.back();
+    work.pop_back();
+    if (!seen.insert(id.index).second) continue;
+    if (traces_[id].kind == TraceKind::Op) sites.insert(traces_[id].site.index);
+    for (const TraceId kid : traces_.Kids(id)) work.push_back(kid);
+  }
+  return sites;
+}
 
 void FunctionCheck::CheckPointToPoint() {
   bool sends = false;
@@ -111,10 +193,19 @@ void FunctionCheck::CheckPointToPoint() {
   for (const TraceId op : nodes_.ops) {
     const OpClass op_class = traces_.entry(op).operation.op_class;
     if ((traces_[op].flags & kSettled) != 0 && IsPointToPoint(op_class)) return;
-    sends = sends || op_class == OpClass::Send;
-    receives = receives || op_class == OpClass::Recv;
+    sends = sends || op_class == OpClass::Send || op_class == OpClass::Exchange;
+    receives = receives || op_class == OpClass::Recv || op_class == OpClass::Exchange;
   }
-  if (!sends || !receives) return;
+  if (!sends && !receives) return;
+  const bool has_one_half = !sends || !receives;
+  if (has_one_half && (!IsWholeProgram() || MayBeElsewhere(sends, receives))) return;
+  // A program for two ranks may leave a third one alone. One whose partners follow from the number of ranks is for any number.
+  const bool is_for_any = std::ranges::any_of(nodes_.ops, [&](TraceId op) {
+    const Operation& operation = traces_.operation(op);
+    const auto by_size = [&](ValueId peer) { return peer && AsksForSize(state_.values, peer); };
+    return by_size(operation.peer) || by_size(operation.from);
+  });
+  bool ends_well = false;
   for (const World& world : WorldsFor(nodes_.mentions)) {
     // Partners that are named are there.
     if (static_cast<int64_t>(world.size()) <= nodes_.mentions.largest) continue;
@@ -123,34 +214,35 @@ void FunctionCheck::CheckPointToPoint() {
     SequenceStore sequences;
     std::vector<std::vector<Step>> ranks;
     for (uint32_t rank = 0; rank < world.size(); ++rank) {
-      const SeqId list = ProjectFor(scene, sequences, rank, {.with_p2p = true});
+      const SeqId list = ProjectFor(scene, sequences, rank, {.with_p2p = true, .with_waits = true});
       std::optional<std::vector<Step>> steps = StepReader(state_, scene, sequences, rank).Read(list);
       if (!steps) return;
       ranks.push_back(std::move(*steps));
     }
     // Each of two neighbours is both: in a ring of two the circle is the same.
     for (const bool sends_return : {true, false}) {
-      if (ReportStuck(scene, sequences, ranks, sends_return)) return;
+      const MessagesRun run = RunMessages(ranks, sends_return);
+      const bool all_end = std::ranges::none_of(run.stuck, [](const auto& stuck) { return stuck.has_value(); });
+      if (!all_end && ReportStuck(scene, sequences, ranks, run, sends_return, ends_well)) return;
+      if (!sends_return || !all_end) continue;
+      if (ReportMessages(scene, sequences, ranks, run, ends_well)) return;
+      ends_well = !is_for_any;
     }
   }
 }
 
 bool FunctionCheck::ReportStuck(Scene& scene, SequenceStore& sequences, const std::vector<std::vector<Step>>& ranks,
-                                bool sends_return) {
-  const auto stuck = StuckSteps(ranks, sends_return);
+                                const MessagesRun& run, bool sends_return, bool ends_well) {
   Evidence evidence;
   evidence.kind = DifferenceKind::PointToPoint;
-  // What a caller does before or behind may be the missing half.
-  const bool is_whole = state_.program.text(state_.program.function(func_).name) == "main" ||
-                        state_.program.funcs[func_].function == ir::kTopLevel;
   for (uint32_t rank = 0; rank < ranks.size(); ++rank) {
-    if (!stuck[rank]) continue;
-    const Step& step = ranks[rank][*stuck[rank]];
+    if (!run.stuck[rank]) continue;
+    const Step& step = ranks[rank][run.stuck[rank]->of];
     const TraceId op = sequences[SeqId{step.item}].origin;
     const bool waits_for_peer = step.kind != StepKind::Collective;
     if (waits_for_peer && !evidence.culprit) {
-      const bool is_order = IsMetLater(ranks, stuck, rank);
-      if (!is_order && !is_whole) return false;
+      const bool is_order = IsMetLater(ranks, run.stuck, rank);
+      if (!is_order && (ends_well || !IsWholeProgram())) return false;
       evidence.culprit = op;
       evidence.reached = RankSet::Of(rank);
       // NCCL and its like never buffer.
@@ -161,9 +253,66 @@ bool FunctionCheck::ReportStuck(Scene& scene, SequenceStore& sequences, const st
       evidence.not_reached = RankSet::Of(rank);
     }
   }
+  return ReportMessage(scene, sequences, std::move(evidence));
+}
+
+// All ranks get to their end: of a message that nobody received, and of two halves that do not fit, the program is wrong all the same.
+bool FunctionCheck::ReportMessages(Scene& scene, SequenceStore& sequences, const std::vector<std::vector<Step>>& ranks,
+                                   const MessagesRun& run, bool ends_well) {
+  const auto op_of = [&](StepOf place) { return sequences[SeqId{ranks[place.rank][place.step].item}].origin; };
+  Evidence evidence;
+  evidence.kind = DifferenceKind::PointToPoint;
+  if (!run.alone.empty() && !ends_well && IsWholeProgram()) {
+    evidence.culprit = op_of(run.alone.front());
+    evidence.reached = RankSet::Of(run.alone.front().rank);
+    evidence.detail = Detail::Unmatched;
+    return ReportMessage(scene, sequences, std::move(evidence));
+  }
+  for (const auto& [send, receive] : run.messages) {
+    const Detail detail = HowHalvesDiffer(scene, op_of(send), send.rank, op_of(receive), receive.rank);
+    if (detail == Detail::None) continue;
+    evidence.culprit = op_of(send);
+    evidence.victim = op_of(receive);
+    evidence.reached = RankSet::Of(send.rank);
+    evidence.not_reached = RankSet::Of(receive.rank);
+    evidence.detail = detail;
+    return ReportMessage(scene, sequences, std::move(evidence));
+  }
+  return false;
+}
+
+bool FunctionCheck::ReportMessage(Scene& scene, SequenceStore& sequences, Evidence evidence) {
   if (!evidence.culprit || settled_.contains(evidence.culprit.index)) return false;
-  Report(scene, sequences, evidence, evidence.culprit);
+  const TraceId culprit = evidence.culprit;
+  if (evidence.detail == Detail::Unmatched) evidence.assumptions.Add(findings::Assumption::PartnerElsewhere);
+  Report(scene, sequences, std::move(evidence), culprit);
   return true;
+}
+
+// By type, or by the number of elements: a receive of MPI may be larger than what comes.
+Detail FunctionCheck::HowHalvesDiffer(Scene& scene, TraceId send, uint32_t from, TraceId receive, uint32_t to) const {
+  const Operation& sent = traces_.operation(send);
+  const Operation& taken = traces_.operation(receive);
+  const knowledge::Operation& known = traces_.entry(send).operation;
+  const bool are_plain = known.op_class == OpClass::Send && traces_.entry(receive).operation.op_class == OpClass::Recv;
+  if (!are_plain) return Detail::None;
+  Evaluator& evaluator = scene.evaluator();
+  if (!known.dtype_param) {
+    const std::optional<int64_t> given = ElementsOf(evaluator, sent.tensor, from);
+    const std::optional<int64_t> place = ElementsOf(evaluator, taken.tensor, to);
+    return given && place && *given != *place ? Detail::ElementCount : Detail::None;
+  }
+  const auto type_of = [&](ValueId type) {
+    return type && state_.values[type].kind == variation::ValueKind::External && !IsOfBytes(state_, type) ? type : ValueId::None();
+  };
+  const ValueId given_type = type_of(sent.dtype);
+  const ValueId taken_type = type_of(taken.dtype);
+  if (!given_type || !taken_type) return Detail::None;
+  if (given_type != taken_type) return Detail::Dtype;
+  const Outcome given = sent.count ? evaluator.Evaluate(sent.count, from) : Outcome{};
+  const Outcome place = taken.count ? evaluator.Evaluate(taken.count, to) : Outcome{};
+  const bool are_known = given.kind == OutcomeKind::Number && place.kind == OutcomeKind::Number;
+  return are_known && given.number > place.number ? Detail::ElementCount : Detail::None;
 }
 
 }  // namespace allranks::traces

@@ -247,6 +247,13 @@ std::string_view Evaluator::OperationOf(ValueId derived) const {
   return name ? knowledge_.names().View(name) : std::string_view();
 }
 
+ValueId Evaluator::SizedLike(ValueId tensor) const {
+  if (values_[tensor].kid_count == 0) return {};
+  const base::NameId name = values_.OperationOf(values_[tensor].a);
+  const knowledge::EntryId entry = name ? knowledge_.FindEntry(name) : knowledge::EntryId::None();
+  return entry && knowledge_[entry].keeps_size ? values_.Kids(tensor)[0] : ValueId::None();
+}
+
 std::optional<std::vector<int64_t>> Evaluator::RangeOf(ValueId range, uint32_t rank) {
   constexpr size_t kMostNumbers = 64;
   std::vector<int64_t> ends;

@@ -49,6 +49,9 @@ class Evaluator {
   std::optional<std::vector<int64_t>> ListOf(ValueId list, uint32_t rank);
   // The group that a value names on a rank. `value` none: the default group.
   GroupIndex Group(ValueId value, uint32_t rank);
+  // The argument that a tensor was made as large as: `torch.zeros_like(x)`, `torch.tensor(list)`; none of others.
+  ValueId SizedLike(ValueId tensor) const;
+  const variation::ValueStore& values() const { return values_; }
   const GroupInfo& group(GroupIndex index) const { return groups_[index]; }
   size_t group_count() const { return groups_.size(); }
   const World& world() const { return world_; }

@@ -115,8 +115,15 @@ class FunctionCheck {
 
   // check_point_to_point.cpp
   void CheckPointToPoint();
-  bool ReportStuck(Scene& scene, SequenceStore& sequences, const std::vector<std::vector<Step>>& ranks,
-                   bool sends_return);
+  bool IsWholeProgram() const;
+  bool MayBeElsewhere(bool sends, bool receives) const;
+  std::unordered_set<uint32_t> SitesIn(TraceId root) const;
+  bool ReportStuck(Scene& scene, SequenceStore& sequences, const std::vector<std::vector<Step>>& ranks, const MessagesRun& run,
+                   bool sends_return, bool ends_well);
+  bool ReportMessages(Scene& scene, SequenceStore& sequences, const std::vector<std::vector<Step>>& ranks, const MessagesRun& run,
+                      bool ends_well);
+  bool ReportMessage(Scene& scene, SequenceStore& sequences, Evidence evidence);
+  Detail HowHalvesDiffer(Scene& scene, TraceId send, uint32_t from, TraceId receive, uint32_t to) const;
 
   State& state_;
   const TraceStore& traces_;

@@ -18,6 +18,7 @@
 
 #include "analyzer/traces/conditions.h"
 #include "analyzer/traces/evaluate.h"
+#include "analyzer/traces/shapes.h"
 
 namespace allranks::traces {
 namespace {
@@ -33,6 +34,21 @@ bool HasKnownMembers(const State& state, ValueId group) {
   Evaluator evaluator(state.values, state.knowledge, world, nothing);
   const GroupInfo& info = evaluator.group(evaluator.Group(group, 0));
   return !info.is_guess && (info.kind != variation::GroupKind::Created || info.has_known_ranks);
+}
+
+// Whether a tensor is of one size and type on all ranks, as far as a small job tells.
+bool HasKnownSize(const State& state, ValueId tensor) {
+  if (!MayDifferInSize(state.values, tensor)) return true;
+  const World world{.nodes = 2, .per_node = 2, .mesh = {}};
+  const Assignment nothing;
+  Evaluator evaluator(state.values, state.knowledge, world, nothing);
+  const std::optional<int64_t> elements = ElementsOf(evaluator, tensor, 0);
+  if (!elements) return false;
+  const ValueId type = ElementTypeOf(evaluator, tensor, 0);
+  for (uint32_t rank = 1; rank < world.size(); ++rank) {
+    if (ElementsOf(evaluator, tensor, rank) != elements || ElementTypeOf(evaluator, tensor, rank) != type) return false;
+  }
+  return true;
 }
 
 // What a group takes for granted: its members, or that it is one of several that a field may hold.
@@ -143,7 +159,7 @@ class LedgerWalk {
     Assumptions assumed = OfGroup(state_, operation.group);
     const knowledge::OpClass op_class = traces_.entry(op).operation.op_class;
     // Halves are matched within one function; what other functions issue is not searched.
-    if (op_class == knowledge::OpClass::Send || op_class == knowledge::OpClass::Recv) {
+    if (op_class == knowledge::OpClass::Send || op_class == knowledge::OpClass::Recv || op_class == knowledge::OpClass::Exchange) {
       assumed.Add(Assumption::PartnerElsewhere);
     }
     // Ranks are compared by what evaluates on each of them; of the rest it is assumed that it is one value.
@@ -154,6 +170,7 @@ class LedgerWalk {
       const bool is_chosen = state_.values[part].kind == ValueKind::Select && !IsPredicate(state_.values, state_.values.Kids(part)[0]);
       if (is_chosen || (varies && !IsPredicate(state_.values, part))) assumed.Add(Assumption::ValueNotTraced);
     }
+    if (traces_.entry(op).operation.fixed_shape && !HasKnownSize(state_, operation.tensor)) assumed.Add(Assumption::ValueNotTraced);
     return assumed;
   }
 

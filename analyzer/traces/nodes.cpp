@@ -110,6 +110,7 @@ class Collector {
                                 operation.members}) {
       Collect(state_.values, value, &nodes_->mentions);
     }
+    if (traces_.entry(id).operation.fixed_shape) Collect(state_.values, operation.tensor, &nodes_->mentions);
   }
 
   const State& state_;

@@ -76,7 +76,8 @@ void FunctionCheck::CheckCounts() {
     if (reported_culprits_.contains(op.index)) continue;
     const Operation& operation = traces_.operation(op);
     const bool has_one_type = !operation.dtype || state_.values.axes(operation.dtype).empty();
-    if (!operation.count || state_.values.axes(operation.count).empty() || !has_one_type) continue;
+    const bool is_message = operation.peer.has_value();
+    if (is_message || !operation.count || state_.values.axes(operation.count).empty() || !has_one_type) continue;
     const World world = WorldsFor(nodes_.mentions)[0];
     Scene scene(state_, world, {});
     const GroupInfo& group = scene.evaluator().group(scene.evaluator().Group(operation.group, 0));

@@ -1,53 +1,69 @@
 #include "analyzer/traces/point_to_point.h"
 
 #include <algorithm>
-#include <array>
 
 namespace allranks::traces {
 namespace {
 
+bool IsSend(const Step& step) { return step.kind == StepKind::Send || step.kind == StepKind::StartSend; }
+bool IsReceive(const Step& step) { return step.kind == StepKind::Recv || step.kind == StepKind::StartRecv; }
+
+// Whether a send of rank `from` and a receive, or a probe, of rank `to` may be halves of one message.
+bool AreHalves(const Step& send, uint32_t from, const Step& receive, uint32_t to) {
+  const bool fits_tag = send.tag == receive.tag || send.tag == kAnyTag || receive.tag == kAnyTag;
+  return send.peer == to && (receive.peer == from || receive.peer == kAnyPeer) && fits_tag && send.group == receive.group;
+}
+
 class Run {
  public:
   Run(const std::vector<std::vector<Step>>& ranks, bool sends_return)
-      : ranks_(ranks), sends_return_(sends_return), at_(ranks.size()) {}
+      : ranks_(ranks), sends_return_(sends_return), at_(ranks.size()), is_met_(ranks.size()) {
+    for (size_t rank = 0; rank < ranks.size(); ++rank) is_met_[rank].resize(ranks[rank].size());
+  }
 
-  std::vector<std::optional<size_t>> Stuck() {
+  MessagesRun Result() {
     for (bool moved = true; moved;) {
       moved = false;
       for (uint32_t rank = 0; rank < ranks_.size(); ++rank) {
         while (!Done(rank) && Advance(rank)) moved = true;
       }
     }
-    std::vector<std::optional<size_t>> stuck(ranks_.size());
     for (uint32_t rank = 0; rank < ranks_.size(); ++rank) {
-      if (!Done(rank)) stuck[rank] = at_[rank];
+      run_.stuck.push_back(Done(rank) ? std::nullopt : std::optional(Stuck{at_[rank], WaitsFor(rank)}));
+      for (size_t step = 0; step < at_[rank]; ++step) {
+        const bool is_half = IsSend(ranks_[rank][step]) || IsReceive(ranks_[rank][step]);
+        if (is_half && !is_met_[rank][step]) run_.alone.push_back({rank, step});
+      }
     }
-    return stuck;
+    return std::move(run_);
   }
 
  private:
-  // Receives from whoever sends stand in a row of their own.
-  static constexpr uint32_t kAnybody = kMostRanks;
-  // Messages under way, and receives that wait, by sender and receiver.
-  using Table = std::array<std::array<int, kMostRanks>, kMostRanks + 1>;
-
   bool Done(uint32_t rank) const { return at_[rank] == ranks_[rank].size(); }
   const Step& Now(uint32_t rank) const { return ranks_[rank][at_[rank]]; }
+  const Step& StepAt(StepOf place) const { return ranks_[place.rank][place.step]; }
 
   bool Advance(uint32_t rank) {
     const Step& step = Now(rank);
+    const StepOf here{rank, at_[rank]};
     switch (step.kind) {
       case StepKind::StartSend:
-        Deliver(rank, step.peer);
+        if (!Deliver(here)) under_way_.push_back(here);
         break;
       case StepKind::StartRecv:
-        if (!Take(rank, step.peer)) ++waiting_[Sender(step.peer)][rank];
+        if (!Take(here)) posted_.push_back(here);
         break;
       case StepKind::Send:
-        if (!SendNow(rank, static_cast<uint32_t>(step.peer))) return false;
+        if (!SendNow(here)) return false;
         break;
       case StepKind::Recv:
-        if (!Take(rank, step.peer)) return false;
+        if (!Take(here)) return false;
+        break;
+      case StepKind::Wait:
+        if (WaitsFor(rank) != at_[rank]) return false;
+        break;
+      case StepKind::Probe:
+        if (!IsThere(here)) return false;
         break;
       case StepKind::Collective:
         return Meet(step);
@@ -56,41 +72,67 @@ class Run {
     return true;
   }
 
-  static uint32_t Sender(int64_t peer) { return peer == kAnyPeer ? kAnybody : static_cast<uint32_t>(peer); }
-
-  void Deliver(uint32_t from, int64_t to) {
-    const auto receiver = static_cast<uint32_t>(to);
-    for (const uint32_t sender : {from, kAnybody}) {
-      if (waiting_[sender][receiver] == 0) continue;
-      --waiting_[sender][receiver];
-      return;
-    }
-    ++under_way_[from][receiver];
+  void Match(StepOf send, StepOf receive) {
+    is_met_[send.rank][send.step] = true;
+    is_met_[receive.rank][receive.step] = true;
+    const Step& taken = StepAt(receive);
+    const bool is_sure = taken.peer != kAnyPeer && taken.tag != kAnyTag && StepAt(send).tag != kAnyTag;
+    if (is_sure) run_.messages.emplace_back(send, receive);
   }
 
-  bool Take(uint32_t rank, int64_t peer) {
-    for (uint32_t from = 0; from < ranks_.size(); ++from) {
-      if ((peer != kAnyPeer && peer != from) || under_way_[from][rank] == 0) continue;
-      --under_way_[from][rank];
+  bool Fit(StepOf send, StepOf receive) const { return AreHalves(StepAt(send), send.rank, StepAt(receive), receive.rank); }
+
+  // To a receive that was begun before.
+  bool Deliver(StepOf send) {
+    const auto receive = std::ranges::find_if(posted_, [&](StepOf posted) { return Fit(send, posted); });
+    if (receive == posted_.end()) return false;
+    Match(send, *receive);
+    posted_.erase(receive);
+    return true;
+  }
+
+  bool Take(StepOf receive) {
+    auto taken = under_way_.end();
+    for (auto it = under_way_.begin(); it != under_way_.end(); ++it) {
+      if (Fit(*it, receive) && (taken == under_way_.end() || it->rank < taken->rank)) taken = it;
+    }
+    if (taken == under_way_.end()) return false;
+    Match(*taken, receive);
+    under_way_.erase(taken);
+    return true;
+  }
+
+  bool SendNow(StepOf send) {
+    if (Deliver(send)) return true;
+    if (sends_return_) {
+      under_way_.push_back(send);
       return true;
+    }
+    const auto to = static_cast<uint32_t>(StepAt(send).peer);
+    if (Done(to) || Now(to).kind != StepKind::Recv || !Fit(send, {to, at_[to]})) return false;
+    Match(send, {to, at_[to]});
+    ++at_[to];
+    return true;
+  }
+
+  bool IsThere(StepOf probe) const {
+    if (std::ranges::any_of(under_way_, [&](StepOf send) { return Fit(send, probe); })) return true;
+    for (uint32_t from = 0; from < ranks_.size(); ++from) {
+      if (!Done(from) && Now(from).kind == StepKind::Send && Fit({from, at_[from]}, probe)) return true;
     }
     return false;
   }
 
-  bool SendNow(uint32_t rank, uint32_t to) {
-    if (sends_return_) {
-      Deliver(rank, to);
-      return true;
+  // The first step that a rank waits for where it stands: that very one, unless it asks for the end of others.
+  size_t WaitsFor(uint32_t rank) const {
+    const Step& wait = Now(rank);
+    if (wait.kind != StepKind::Wait || wait.handle == 0) return at_[rank];
+    for (size_t step = 0; step < at_[rank]; ++step) {
+      const Step& begun = ranks_[rank][step];
+      if (begun.handle != wait.handle || is_met_[rank][step]) continue;
+      if (begun.kind == StepKind::StartRecv || (begun.kind == StepKind::StartSend && !sends_return_)) return step;
     }
-    for (const uint32_t sender : {rank, kAnybody}) {
-      if (waiting_[sender][to] == 0) continue;
-      --waiting_[sender][to];
-      return true;
-    }
-    if (Done(to) || Now(to).kind != StepKind::Recv) return false;
-    if (Now(to).peer != rank && Now(to).peer != kAnyPeer) return false;
-    ++at_[to];
-    return true;
+    return at_[rank];
   }
 
   bool Meet(const Step& step) {
@@ -108,27 +150,25 @@ class Run {
   const std::vector<std::vector<Step>>& ranks_;
   bool sends_return_;
   std::vector<size_t> at_;
-  Table under_way_{};
-  Table waiting_{};
+  std::vector<std::vector<bool>> is_met_;
+  std::vector<StepOf> under_way_;   // sent and not yet received, in order
+  std::vector<StepOf> posted_;      // receives that were begun
+  MessagesRun run_;
 };
 
 }  // namespace
 
-std::vector<std::optional<size_t>> StuckSteps(const std::vector<std::vector<Step>>& ranks, bool sends_return) {
-  return Run(ranks, sends_return).Stuck();
-}
+MessagesRun RunMessages(const std::vector<std::vector<Step>>& ranks, bool sends_return) { return Run(ranks, sends_return).Result(); }
 
-bool IsMetLater(const std::vector<std::vector<Step>>& ranks, const std::vector<std::optional<size_t>>& stuck,
-                uint32_t rank) {
-  const Step& step = ranks[rank][*stuck[rank]];
-  const bool is_send = step.kind == StepKind::Send;
+bool IsMetLater(const std::vector<std::vector<Step>>& ranks, const std::vector<std::optional<Stuck>>& stuck, uint32_t rank) {
+  const Step& step = ranks[rank][stuck[rank]->of];
   for (uint32_t other = 0; other < ranks.size(); ++other) {
-    if (other == rank || !stuck[other] || (step.peer != kAnyPeer && step.peer != other)) continue;
-    for (size_t i = *stuck[other]; i < ranks[other].size(); ++i) {
+    if (other == rank || !stuck[other]) continue;
+    for (size_t i = stuck[other]->at; i < ranks[other].size(); ++i) {
       const Step& later = ranks[other][i];
-      const bool fits = is_send ? later.kind == StepKind::Recv || later.kind == StepKind::StartRecv
-                                : later.kind == StepKind::Send || later.kind == StepKind::StartSend;
-      if (fits && (later.peer == rank || later.peer == kAnyPeer)) return true;
+      const bool meets = IsSend(step) ? IsReceive(later) && AreHalves(step, rank, later, other)
+                                      : IsSend(later) && AreHalves(later, other, step, rank);
+      if (meets) return true;
     }
   }
   return false;

@@ -14,7 +14,7 @@ Step StartRecv(int64_t from) { return {.kind = StepKind::StartRecv, .peer = from
 Step Barrier(uint32_t ranks) { return {.kind = StepKind::Collective, .members = RankSet::All(ranks)}; }
 
 bool Ends(const Ranks& ranks, bool sends_return) {
-  for (const auto& stuck : StuckSteps(ranks, sends_return)) {
+  for (const auto& stuck : RunMessages(ranks, sends_return).stuck) {
     if (stuck) return false;
   }
   return true;
@@ -24,7 +24,7 @@ TEST(PointToPointTest, AllSendFirst) {
   const Ranks ranks = {{Send(1), Recv(2)}, {Send(2), Recv(0)}, {Send(0), Recv(1)}};
   EXPECT_TRUE(Ends(ranks, true));
   EXPECT_FALSE(Ends(ranks, false));
-  EXPECT_TRUE(IsMetLater(ranks, StuckSteps(ranks, false), 0));
+  EXPECT_TRUE(IsMetLater(ranks, RunMessages(ranks, false).stuck, 0));
 }
 
 TEST(PointToPointTest, OneReceivesFirst) {
@@ -51,9 +51,31 @@ TEST(PointToPointTest, FromWhoeverSends) {
 
 TEST(PointToPointTest, MissingHalfIsNotMetLater) {
   const Ranks ranks = {{Send(1)}, {}};
-  const auto stuck = StuckSteps(ranks, false);
+  const auto stuck = RunMessages(ranks, false).stuck;
   ASSERT_TRUE(stuck[0].has_value());
   EXPECT_FALSE(IsMetLater(ranks, stuck, 0));
+}
+
+TEST(PointToPointTest, WaitingForWhatWasBegun) {
+  const Step begun{.kind = StepKind::StartRecv, .peer = 1, .members = {}, .handle = 7};
+  const Step wait{.kind = StepKind::Wait, .members = {}, .handle = 7};
+  const Step of_another{.kind = StepKind::Wait, .members = {}, .handle = 8};
+  EXPECT_FALSE(Ends({{begun, wait, Barrier(2)}, {Barrier(2), Send(0)}}, true));
+  EXPECT_TRUE(Ends({{begun, Barrier(2), wait}, {Barrier(2), Send(0)}}, true));
+  EXPECT_TRUE(Ends({{begun, of_another, Barrier(2)}, {Barrier(2), Send(0)}}, true));
+}
+
+TEST(PointToPointTest, TagsAndProbes) {
+  const Step tagged{.kind = StepKind::Send, .peer = 1, .tag = 7, .members = {}};
+  const Step same{.kind = StepKind::Recv, .peer = 0, .tag = 7, .members = {}};
+  const Step other{.kind = StepKind::Recv, .peer = 0, .tag = 8, .members = {}};
+  const Step probe{.kind = StepKind::Probe, .peer = 0, .tag = 7, .members = {}};
+  EXPECT_TRUE(Ends({{tagged}, {same}}, false));
+  EXPECT_FALSE(Ends({{tagged}, {other}}, true));
+  EXPECT_TRUE(Ends({{tagged}, {probe, same}}, false));
+  EXPECT_FALSE(Ends({{}, {probe}}, true));
+  EXPECT_EQ(RunMessages({{tagged}, {same}}, true).messages.size(), 1u);
+  EXPECT_EQ(RunMessages({{tagged}, {}}, true).alone.size(), 1u);
 }
 
 }  // namespace

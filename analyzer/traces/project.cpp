@@ -11,6 +11,7 @@
 #include <algorithm>
 
 #include "analyzer/traces/conditions.h"
+#include "analyzer/traces/shapes.h"
 
 namespace allranks::traces {
 
@@ -95,6 +96,9 @@ std::vector<int64_t> Scene::Signature(const TraceStore& traces, const VaryingNod
       const bool is_thing = outcome.kind == OutcomeKind::Thing;
       signature.push_back(outcome.kind == OutcomeKind::Number ? outcome.number : is_thing ? outcome.thing.index : kUnknown);
     }
+    if (!traces.entry(op).operation.fixed_shape) continue;
+    signature.push_back(ElementsOf(evaluator_, operation.tensor, rank).value_or(kUnknown));
+    signature.push_back(ElementTypeOf(evaluator_, operation.tensor, rank).index);
   }
   return signature;
 }
@@ -195,7 +199,9 @@ SeqId Projector::ProjectOp(TraceId id, const Trace& trace, SeqId next) {
   const knowledge::Operation& known = state_.traces.entry(id).operation;
   const bool is_p2p = known.op_class == knowledge::OpClass::Send || known.op_class == knowledge::OpClass::Recv ||
                       known.op_class == knowledge::OpClass::Batch;
-  if ((is_p2p && !view_.with_p2p) || IssuingOf(known) > view_.issuing) return next;
+  const bool is_wait = known.op_class == knowledge::OpClass::Exchange || known.op_class == knowledge::OpClass::Wait ||
+                       known.op_class == knowledge::OpClass::Probe;
+  if ((is_p2p && !view_.with_p2p) || (is_wait && !view_.with_waits) || IssuingOf(known) > view_.issuing) return next;
   Evaluator& evaluator = scene_.evaluator();
   const GroupIndex group = evaluator.Group(operation.group, view_.rank);
   if ((view_.groups >> group & 1u) == 0) return next;
@@ -224,6 +230,10 @@ SeqId Projector::ProjectOp(TraceId id, const Trace& trace, SeqId next) {
   };
   item.reduce_op = word(operation.reduce_op);
   item.dtype = word(operation.dtype);
+  if (known.fixed_shape && !known.count_param && !settled && !is_guess) {
+    item.count = ElementsOf(evaluator, operation.tensor, view_.rank);
+    item.dtype = ElementTypeOf(evaluator, operation.tensor, view_.rank);
+  }
   // Two elements of one type may be one of another: only counts of the same type are compared.
   if (known.dtype_param && !item.dtype) item.count.reset();
   if (state_.traces.IsInPlace(id)) {
@@ -412,7 +422,20 @@ SeqId Projector::ProjectLoop(TraceId id, const Trace& trace, const Context& cont
   }
   if (!settled && IsOwn(trace.value) && !trips) own_decisions_.push_back({.node = id, .first = body, .second = kNothing, .needs_loop = false, .handler = 0});
   if (const std::optional<SeqId> once = sequences_.ReplaceExit(body, context.next)) return *once;
+  if (trips && IsWrittenOut(trace, *trips, body)) {
+    SeqId rounds = context.next;
+    for (int64_t i = 0; i < *trips; ++i) rounds = sequences_.Append(body, rounds);
+    return rounds;
+  }
   return LoopItem(id, trace, body, trips, context.next);
+}
+
+// A few rounds, as many on all ranks, are the same as what they issue written one after the other.
+bool Projector::IsWrittenOut(const Trace& trace, int64_t trips, SeqId body) const {
+  constexpr int64_t kMostRounds = 8;
+  constexpr uint64_t kLongest = 8;
+  const bool alike = state_.values.axes(trace.value).empty();
+  return alike && trips <= kMostRounds && sequences_[body].length <= kLongest && sequences_.IsPlain(body);
 }
 
 // `while True: if not ready: continue; broadcast()`: a rank that has nothing yet asks again and gets there later, the others
@@ -497,7 +520,8 @@ bool Projector::CallsItself(TraceId body, uint32_t func) {
 }
 
 std::unordered_map<uint32_t, SeqId>& Projector::CallsSeenBy(uint32_t rank) {
-  return sequences_.Calls({.rank = rank, .groups = view_.groups, .issuing = static_cast<uint8_t>(view_.issuing), .with_p2p = view_.with_p2p});
+  return sequences_.Calls({.rank = rank, .groups = view_.groups, .issuing = static_cast<uint8_t>(view_.issuing), .with_p2p = view_.with_p2p,
+                           .with_waits = view_.with_waits});
 }
 
 // Lists of calls that were projected before, by this projection or by others whom they look the same to.

@@ -70,6 +70,7 @@ struct View {
   uint32_t groups = ~0u;
   Issuing issuing = Issuing::UnderStrategy;
   bool with_p2p = false;
+  bool with_waits = false;   // and what waits for one another, besides sending and receiving
   TraceId agreed;   // a choice to be taken as agreed besides the settled ones
 };
 
@@ -135,6 +136,7 @@ class Projector {
   SeqId Unless(TraceId id, TraceId raising, SeqId calm, bool calm_is_first);
   SeqId ProjectLoop(TraceId id, const Trace& trace, const Context& context);
   SeqId WithoutIdleRounds(SeqId body, size_t recorded);
+  bool IsWrittenOut(const Trace& trace, int64_t trips, SeqId body) const;
   SeqId LoopItem(TraceId id, const Trace& trace, SeqId body, std::optional<int64_t> trips, SeqId next);
   SeqId ProjectScope(TraceId id, const Trace& trace, const Context& context);
   SeqId ProjectRecursive(TraceId body, uint32_t func, const Context& inner);

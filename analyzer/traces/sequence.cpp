@@ -306,6 +306,14 @@ bool SequenceStore::Same(SeqId a, SeqId b) const {
   return a == b || (left.length == right.length && left.hash == right.hash && left.detail_hash == right.detail_hash);
 }
 
+bool SequenceStore::IsPlain(SeqId list) const {
+  if (Raises(list)) return false;
+  for (SeqId at = list; at != kNothing; at = items_[at.index].next) {
+    if (items_[at.index].kind != ItemKind::Op) return false;
+  }
+  return true;
+}
+
 bool SequenceStore::Holds(SeqId list, TraceId origin) const {
   size_t steps = 0;
   return HoldsWithin(list, origin, &steps, 0);

@@ -73,6 +73,8 @@ class SequenceStore {
   bool Same(SeqId a, SeqId b) const;
   // Whether a list, as a part of the body of a loop, may leave that loop.
   bool HasExit(SeqId list, int depth = 0) const;
+  // Whether it is operations and nothing else.
+  bool IsPlain(SeqId list) const;
   // The first operation of a list; none if it has none.
   SeqId FirstOp(SeqId list) const { return items_[list.index].first_op; }
   // What a projection looks at: calls look alike to all projections that look at the same.
@@ -81,6 +83,7 @@ class SequenceStore {
     uint32_t groups = 0;
     uint8_t issuing = 0;
     bool with_p2p = false;
+    bool with_waits = false;
     friend auto operator<=>(const Sight&, const Sight&) = default;
   };
   // Lists of calls by the trace of the callee.

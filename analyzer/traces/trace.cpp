@@ -5,6 +5,7 @@
 
 #include "analyzer/traces/conditions.h"
 #include "analyzer/traces/module_mode.h"
+#include "analyzer/traces/shapes.h"
 
 namespace allranks::traces {
 namespace {
@@ -132,11 +133,14 @@ TraceId TraceStore::Op(SiteId site, const Operation& operation, bool settled) {
     ValueFlags(value, &flags);
   }
   if (operation.group && values_->has_param(operation.group)) flags |= kOpenParams;
-  if (RanksMatter(operation) || IsRagged(operation) || HasOtherType(operation)) flags |= kVarying;
-  for (const ValueId value : {operation.tensor, operation.peer}) {
+  const bool differs_in_size = (*knowledge_)[operation.entry].operation.fixed_shape && MayDifferInSize(*values_, operation.tensor);
+  if (RanksMatter(operation) || IsRagged(operation) || HasOtherType(operation) || differs_in_size) flags |= kVarying;
+  for (const ValueId value : {operation.tensor, operation.peer, operation.from, operation.tag, operation.handle}) {
     if (value && values_->has_param(value)) flags |= kOpenParams;
   }
-  if (operation.peer && !values_->axes(operation.peer).empty()) flags |= kVarying;
+  for (const ValueId peer : {operation.peer, operation.from}) {
+    if (peer && !values_->axes(peer).empty()) flags |= kVarying;
+  }
   const bool leaves_job = (*knowledge_)[operation.entry].operation.op_class == knowledge::OpClass::Destroy && !operation.group;
   if (leaves_job) flags |= kKeeps;
   if (settled) flags = static_cast<uint16_t>((flags & ~kVarying) | kSettled);

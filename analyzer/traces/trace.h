@@ -100,6 +100,10 @@ struct Operation {
   ValueId other_dtype;  // of the other buffer, where that must be the same
   ValueId count;      // of elements, where ranks must agree on it
   ValueId members;    // of the group that it creates: the list of ranks
+  ValueId tag;
+  ValueId from;       // Exchange: the other peer
+  ValueId from_tag;
+  ValueId handle;     // of what is begun here, or waited for
   Batched batched = Batched::Alone;
   friend bool operator==(const Operation&, const Operation&) = default;
 };

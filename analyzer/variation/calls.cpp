@@ -508,7 +508,8 @@ std::vector<ValueId> FunctionEvaluator::BindKnown(const knowledge::Entry& entry,
 ValueId FunctionEvaluator::CallKnown(ir::ExprId site, knowledge::EntryId entry_id, ValueId receiver,
                                      std::span<const CallArgument> args) {
   const knowledge::Entry& entry = knowledge_[entry_id];
-  const std::vector<ValueId> bound = BindKnown(entry, args);
+  std::vector<ValueId> bound = BindKnown(entry, args);
+  const ValueId handle = NewHandle(site, entry, bound);
   if (!entry.is_attribute || entry.has_operation) {
     CallFact& fact = RecordCall(facts_.calls, site, CallKind::Known, bound);
     fact.entry = entry_id;
@@ -540,8 +541,24 @@ ValueId FunctionEvaluator::CallKnown(ir::ExprId site, knowledge::EntryId entry_i
     if (target.value && IsContainer(Container(target.value))) Refill(target.expr, stored);
     else Store(target.expr, stored);
   }
+  if (handle) StoreHandle(entry, handle, args);
   if (entry.exits || entry.raises) env_.reachable = false;
   return result;
+}
+
+// What is begun here is waited for by its handle: that of this call, where an argument says where it is stored.
+ValueId FunctionEvaluator::NewHandle(ir::ExprId site, const knowledge::Entry& entry, std::vector<ValueId>& bound) {
+  const knowledge::Operation& operation = entry.operation;
+  if (!entry.has_operation || !operation.handle_param || operation.op_class == knowledge::OpClass::Wait) return {};
+  const auto param = std::ranges::find(entry.params, operation.handle_param);
+  const auto index = static_cast<size_t>(param - entry.params.begin());
+  if (index >= bound.size()) return {};
+  return bound[index] = store_.Make({.kind = ValueKind::Object, .a = operation.kind.index, .b = Site(site)}, {});
+}
+
+void FunctionEvaluator::StoreHandle(const knowledge::Entry& entry, ValueId handle, std::span<const CallArgument> args) {
+  const auto param = static_cast<size_t>(std::ranges::find(entry.params, entry.operation.handle_param) - entry.params.begin());
+  if (param < args.size() && args[param].kind == ir::ArgKind::Positional && args[param].expr) Store(args[param].expr, handle);
 }
 
 namespace {
@@ -595,6 +612,10 @@ ValueId FunctionEvaluator::YieldValue(ir::ExprId site, const knowledge::Entry& e
       }
       break;
     case knowledge::YieldKind::Uniform: {
+      if (yield.shape) {
+        result = NewTensor(site, yield, args);
+        break;
+      }
       // Without arguments every call gives the same answer.
       const uint32_t symbol = args.empty() && !receiver ? tables_.NameSymbol(entry.name) : Site(site);
       result = store_.Symbol(symbol, {});
@@ -615,9 +636,12 @@ ValueId FunctionEvaluator::YieldValue(ir::ExprId site, const knowledge::Entry& e
     }
     case knowledge::YieldKind::Object:
       result = MadeOver(entry, ObjectValue(yield.type, by_param, args), by_param);
+      // What waits for one operation does not wait for another.
+      if (entry.has_operation && entry.operation.always_async) result = MadeHere(result, site);
       break;
     case knowledge::YieldKind::Argument:
       result = Text(yield.argument) == "self" ? receiver : ParamOf(entry, by_param, yield.argument);
+      if (entry.changes_type) result = store_.OfSomeType(result);
       break;
     case knowledge::YieldKind::Arguments: {
       std::vector<ValueId> parts;
@@ -667,6 +691,27 @@ ValueId FunctionEvaluator::YieldValue(ir::ExprId site, const knowledge::Entry& e
     if (!is_shared) result = store_.WithAxes(result, yield.axes);
   }
   return yield.mark ? store_.WithMark(result, yield.mark) : result;
+}
+
+ValueId FunctionEvaluator::MadeHere(ValueId object, ir::ExprId site) {
+  Value made = store_[object];
+  if (made.kind != ValueKind::Object) return object;
+  const std::vector<ValueId> kids(store_.Kids(object).begin(), store_.Kids(object).end());
+  made.b = Site(site);
+  return store_.Make(made, kids);
+}
+
+// `torch.zeros(2, 3, dtype=t)`, `torch.zeros((2, 3))`. How large it is where `*sizes` are passed is not known.
+ValueId FunctionEvaluator::NewTensor(ir::ExprId site, const knowledge::Yield& yield, std::span<const CallArgument> args) {
+  std::vector<ValueId> sizes;
+  ValueId type;
+  for (const CallArgument& arg : args) {
+    const bool is_size = arg.kind == ir::ArgKind::Positional || (arg.kind == ir::ArgKind::Keyword && arg.keyword == yield.shape);
+    if (arg.kind == ir::ArgKind::Star || arg.kind == ir::ArgKind::DoubleStar) return store_.Symbol(Site(site), {});
+    if (is_size) sizes.push_back(arg.value);
+    else if (arg.keyword == yield.element_type) type = arg.value;
+  }
+  return store_.NewTensor(Site(site), store_.Tuple(sizes), type);
 }
 
 // The kids of such a group: the ranks it has, or the negation of the ranks it lacks; none if they are not known. Ranks of

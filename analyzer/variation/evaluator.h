@@ -226,6 +226,10 @@ class FunctionEvaluator {
   void NoteOption(const ir::Expr& callee, std::span<const CallArgument> args);
   ValueId CallOneOf(ir::ExprId site, ValueId callee, std::span<const CallArgument> args);
   ValueId Unresolved(ir::ExprId site, ValueId callee, std::span<const CallArgument> args);
+  ValueId NewHandle(ir::ExprId site, const knowledge::Entry& entry, std::vector<ValueId>& bound);
+  void StoreHandle(const knowledge::Entry& entry, ValueId handle, std::span<const CallArgument> args);
+  ValueId MadeHere(ValueId object, ir::ExprId site);
+  ValueId NewTensor(ir::ExprId site, const knowledge::Yield& yield, std::span<const CallArgument> args);
   ValueId YieldValue(ir::ExprId site, const knowledge::Entry& entry, const knowledge::Yield& yield,
                      std::span<const ValueId> by_param, ValueId receiver, std::span<const CallArgument> args);
   ValueId SubGroup(ir::ExprId site, const knowledge::Entry& entry, const knowledge::Yield& yield,

@@ -178,6 +178,13 @@ class ValueStore {
   // `symbol` is an operation whose result is the same on all ranks, whatever it works on: the class of an object.
   void SetUniform(uint32_t symbol) { uniform_.insert(symbol); }
   bool IsUniformOperation(uint32_t symbol) const { return uniform_.contains(symbol); }
+  // A new tensor, filled alike on all ranks: kids = a tuple of its sizes, the type of its elements or none.
+  ValueId NewTensor(uint32_t symbol, ValueId sizes, ValueId type);
+  bool IsNewTensor(ValueId id) const {
+    return values_[id.index].kind == ValueKind::Derived && tensors_.contains(values_[id.index].a);
+  }
+  // The same tensors with elements of some type.
+  ValueId OfSomeType(ValueId id);
   // The operation that `symbol` stands for, by the name of the function, method or attribute; none of other symbols.
   void SetOperation(uint32_t symbol, NameId name) { operations_.emplace(symbol, name); }
   NameId OperationOf(uint32_t symbol) const {
@@ -242,6 +249,7 @@ class ValueStore {
   std::unordered_map<uint32_t, NameId> operations_;
   std::unordered_set<uint32_t> structural_;
   std::unordered_set<uint32_t> uniform_;
+  std::unordered_set<uint32_t> tensors_;
   std::unordered_set<uint32_t> keeps_shape_;
   std::unordered_set<uint32_t> modes_;
   uint32_t length_ = 0;

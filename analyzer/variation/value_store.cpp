@@ -167,7 +167,8 @@ ValueId ValueStore::Make(Value value, std::span<const ValueId> kids) {
   for (const ValueId kid : kids) {
     if (!kid) continue;
     const Value& inner = values_[kid.index];
-    if (!HoldsKids(value.kind) && !(value.kind == ValueKind::Derived && uniform_.contains(value.a))) {
+    const bool is_uniform = value.kind == ValueKind::Derived && (uniform_.contains(value.a) || tensors_.contains(value.a));
+    if (!HoldsKids(value.kind) && !is_uniform) {
       const bool is_remote = value.kind == ValueKind::Derived && inner.kind == ValueKind::Derived && !inner.mark;
       const Axes lost = is_remote ? LostBy(value.a) : Axes{};
       value.axes = value.axes | Without(inner.axes, lost);
@@ -558,6 +559,21 @@ ValueId ValueStore::Uniform(ValueId id, Axes lost, uint32_t symbol) {
   return Make({.kind = ValueKind::Unknown, .flags = static_cast<uint8_t>(kReduced | (value.flags & kByNameOnly)),
                .axes = Without(value.axes, lost), .a = symbol},
               {});
+}
+
+ValueId ValueStore::NewTensor(uint32_t symbol, ValueId sizes, ValueId type) {
+  tensors_.insert(symbol);
+  const ValueId kids[] = {sizes, type};
+  return Make({.kind = ValueKind::Derived, .a = symbol}, kids);
+}
+
+ValueId ValueStore::OfSomeType(ValueId id) {
+  if (!id) return id;
+  const Value value = values_[id.index];
+  const std::vector<ValueId> kids(Kids(id).begin(), Kids(id).end());
+  if (IsNewTensor(id)) return NewTensor(value.a, kids[0], {});
+  if (value.kind != ValueKind::Select) return id;
+  return Select(kids[0], OfSomeType(kids[1]), OfSomeType(kids[2]));
 }
 
 ValueId ValueStore::Substitute(ValueId id, FuncId function, std::span<const ValueId> arguments, Memo& memo) {

@@ -259,6 +259,8 @@ CompileCommand DefaultCommand(const std::string& path, const std::string& root) 
     for (const char* below : {"", "/include", "/src"}) command.args.insert(command.args.end(), {order, folder + below});
     if (folder == root) break;
   }
+  // Where nobody says how it is built, directives of OpenMP mean what they say.
+  command.args.emplace_back("-fopenmp");
   return command;
 }
 

@@ -70,7 +70,7 @@ TEST(CompileCommandsTest, FaultsAreNamed) {
 TEST(DefaultCommandTest, FoldersUpToTheRoot) {
   EXPECT_THAT(DefaultCommand("/p/src/x/a.cpp", "/p/src").args,
               ElementsAre("-idirafter", "/p/src/x", "-idirafter", "/p/src/x/include", "-idirafter", "/p/src/x/src",
-                          "-I", "/p/src", "-I", "/p/src/include", "-I", "/p/src/src"));
+                          "-I", "/p/src", "-I", "/p/src/include", "-I", "/p/src/src", "-fopenmp"));
 }
 
 TEST(IncludesTest, QuotesAndBrackets) {

@@ -176,6 +176,7 @@ class AsyncCall {
     for (const auto& [expr, fact] : context_.facts.functions[function_].calls) {
       if (expr == call_ || fact.kind != variation::CallKind::Known || !Follows(module_[expr].begin)) continue;
       const AsyncCall other(context_, function_, expr, fact);
+      if (other.entry_.operation.op_class == knowledge::OpClass::Wait) continue;
       const ir::ExprId stored = other.ArgExpr(other.entry_.operation.handle_param);
       const bool is_same = stored && module_[stored].kind == ir::ExprKind::Name && ir::NameOf(module_[stored]) == name;
       if (is_same) next_store = std::min(next_store, module_[stored].begin);

@@ -11,6 +11,11 @@ findings::Text UnmatchedMessage(const Context& context, const traces::Difference
                                                               "matching send or receive", {op, traces::NameOfReached(difference)}};
   const std::string other = difference.has_victim ? OpText(context, difference, difference.victim)
                                                   : std::string("the same operation");
+  const bool is_of_types = difference.detail == traces::Detail::Dtype;
+  if (is_of_types || difference.detail == traces::Detail::ElementCount) {
+    return {"{} on {} meets {} on {}: the {} differ", {op, traces::NameOfReached(difference), other, traces::NameOfNotReached(difference),
+            is_of_types ? "data types" : "element counts"}};
+  }
   if (difference.detail == traces::Detail::Buffered) {
     return {"{} on {} waits for {} on {}: that comes only after it, unless the message is small enough to be buffered",
             {op, traces::NameOfReached(difference), other, traces::NameOfNotReached(difference)}};
@@ -25,6 +30,8 @@ void CheckUnmatchedPointToPoint(const Context& context, FindingSink& sink) {
         "let one side receive first, or issue both halves together: `MPI_Sendrecv`, `batch_isend_irecv`, an NCCL group",
         {}};
     if (difference.detail == traces::Detail::Unmatched) help = {"issue the matching call on the rank that is named as the peer", {}};
+    const bool is_of_halves = difference.detail == traces::Detail::Dtype || difference.detail == traces::Detail::ElementCount;
+    if (is_of_halves) help = {"send what the other rank receives: as many elements of the same type", {}};
     sink.push_back(FindingOf(context, difference, kAR111, UnmatchedMessage(context, difference), std::move(help)));
   }
 }
@@ -41,9 +48,11 @@ extern const Rule UnmatchedPointToPoint = {
 ## What it finds
 
 Blocking sends and receives whose ranks wait for each other: all ranks send first and receive
-second, both sides of a pair receive first, a barrier stands between a send and its receive. And
-sends or receives of a whole program that no rank answers. The operations of all ranks of a small
-job are run step by step; what cannot go on is reported.
+second, both sides of a pair receive first, a barrier stands between a send and its receive, or a
+receive that was begun is waited for before the other rank can send. And sends or receives of a
+whole program that no rank answers, because the tag, the communicator or the rank is another one,
+or that are answered with another type or with more elements than there is room for. The operations
+of all ranks of a small job are run step by step; what cannot go on is reported.
 
 ## Why it hurts
 
@@ -78,7 +87,9 @@ ncclGroupEnd();
 * The halves are issued together: `batch_isend_irecv`, an NCCL group, `MPI_Sendrecv`, `MPI_Isend` and
   `MPI_Irecv`.
 * Some peer, or whether an operation is reached, is not known.
-* Only one half is in a function that others call: the other half may be anywhere.
+* Only one half is in a function that others call, or in a program beside another one that has the
+  other half: it may be anywhere.
+* One side sends bytes (`MPI_BYTE`, `MPI_PACKED`), or a receive has room for more than comes.
 
 ## Fix
 

@@ -1,5 +1,5 @@
-// One function with the lambdas in it. The member functions are spread over functions.cpp, statements.cpp, switches.cpp,
-// expressions.cpp and calls.cpp.
+// One function with the lambdas in it. The member functions are spread over functions.cpp, statements.cpp,
+// parallel_regions.cpp, switches.cpp, expressions.cpp and calls.cpp.
 #pragma once
 
 #include <optional>
@@ -56,6 +56,11 @@ class FunctionLowering {
   void ExprStmt(const clang::Expr& expr, Stmts* out);
   bool Assignment(const clang::Expr& expr, Stmts* out);
   void Flush(Stmts* out);
+
+  // parallel_regions.cpp
+  void Directive(const clang::OMPExecutableDirective& directive, Stmts* out);
+  void EachThread(const clang::Stmt& body, const clang::Expr* threads, Stmts* out);
+  ir::StmtId RoundOfThreads(ir::Range range, const clang::Expr* threads, ir::BlockId body, Stmts* out);
 
   // switches.cpp
   void Switch(const clang::SwitchStmt& stmt, Stmts* out);

@@ -1,3 +1,5 @@
+#include <clang/AST/StmtOpenMP.h>
+
 #include "frontends/cpp/clang/lower_function.h"
 #include "frontends/cpp/clang/naming.h"
 
@@ -160,7 +162,8 @@ void FunctionLowering::Dispatch(const clang::Stmt& stmt, Stmts* out) {
       break;
   }
   if (const auto* expr = llvm::dyn_cast<clang::Expr>(&stmt)) return ExprStmt(*expr, out);
-  // OpenMP directives and the like: what is below them runs.
+  if (const auto* directive = llvm::dyn_cast<clang::OMPExecutableDirective>(&stmt)) return Directive(*directive, out);
+  // Of what else there may be, what is below it runs.
   for (const clang::Stmt* child : stmt.children()) Append(child, out);
 }
 

@@ -1,0 +1,107 @@
+#include "analyzer/traces/shapes.h"
+
+#include <algorithm>
+
+namespace allranks::traces {
+namespace {
+
+using variation::ValueKind;
+using variation::ValueStore;
+
+constexpr int kDeepestTensor = 6;
+
+// The arm of a choice that a rank takes.
+std::optional<ValueId> ArmOf(Evaluator& evaluator, ValueId choice, uint32_t rank) {
+  const auto kids = evaluator.values().Kids(choice);
+  const ValueId arms[] = {kids[2], kids[1]};
+  const std::optional<bool> truth = evaluator.Truth(kids[0], rank);
+  if (!truth) return std::nullopt;
+  return arms[*truth ? 1 : 0];
+}
+
+// `(2, 3)` in `torch.zeros((2, 3))`, and numbers one by one.
+std::optional<int64_t> Product(Evaluator& evaluator, ValueId sizes, uint32_t rank, int depth) {
+  if (!sizes || depth > kDeepestTensor) return std::nullopt;
+  const ValueStore& values = evaluator.values();
+  if (values[sizes].kind != ValueKind::Tuple) {
+    const Outcome size = evaluator.Evaluate(sizes, rank);
+    return size.kind == OutcomeKind::Number ? std::optional<int64_t>(size.number) : std::nullopt;
+  }
+  constexpr int64_t kMostElements = int64_t{1} << 40;
+  int64_t product = 1;
+  for (const ValueId size : std::vector<ValueId>(values.Kids(sizes).begin(), values.Kids(sizes).end())) {
+    const std::optional<int64_t> factor = Product(evaluator, size, rank, depth + 1);
+    if (!factor || *factor < 0 || *factor > kMostElements) return std::nullopt;
+    product = std::min(product * *factor, kMostElements);
+  }
+  return product;
+}
+
+std::optional<int64_t> Elements(Evaluator& evaluator, ValueId tensor, uint32_t rank, int depth);
+
+// Of `[a, b]` each item has as many: the first one says how many.
+std::optional<int64_t> ItemsIn(Evaluator& evaluator, ValueId list, uint32_t rank, int depth) {
+  const ValueStore& values = evaluator.values();
+  const std::vector<ValueId> items(values.Kids(list).begin(), values.Kids(list).end());
+  if (items.empty()) return 0;
+  const std::optional<int64_t> each = Elements(evaluator, items[0], rank, depth + 1);
+  if (!each) return std::nullopt;
+  return *each * static_cast<int64_t>(items.size());
+}
+
+std::optional<int64_t> Elements(Evaluator& evaluator, ValueId tensor, uint32_t rank, int depth) {
+  if (!tensor || depth > kDeepestTensor) return std::nullopt;
+  const ValueStore& values = evaluator.values();
+  const variation::Value& value = values[tensor];
+  switch (value.kind) {
+    case ValueKind::Select: {
+      const std::optional<ValueId> arm = ArmOf(evaluator, tensor, rank);
+      return arm ? Elements(evaluator, *arm, rank, depth + 1) : std::nullopt;
+    }
+    case ValueKind::Tuple:
+      return ItemsIn(evaluator, tensor, rank, depth);
+    case ValueKind::Float:
+      return 1;
+    case ValueKind::Derived:
+      if (values.IsNewTensor(tensor)) return Product(evaluator, values.Kids(tensor)[0], rank, depth + 1);
+      if (const ValueId like = evaluator.SizedLike(tensor)) return Elements(evaluator, like, rank, depth + 1);
+      if (const std::optional<std::vector<int64_t>> list = evaluator.ListOf(tensor, rank)) return static_cast<int64_t>(list->size());
+      break;
+    default:
+      break;
+  }
+  const bool is_number = evaluator.Evaluate(tensor, rank).kind == OutcomeKind::Number;
+  return is_number ? std::optional<int64_t>(1) : std::nullopt;
+}
+
+bool MayDiffer(const ValueStore& values, ValueId tensor, int depth) {
+  if (!tensor || depth > kDeepestTensor) return false;
+  const variation::Value& value = values[tensor];
+  if (!value.axes.empty()) return true;
+  if (value.kind != ValueKind::Derived && value.kind != ValueKind::Select) return false;
+  const bool is_made = values.IsNewTensor(tensor);
+  return std::ranges::any_of(values.Kids(tensor), [&](ValueId kid) {
+    return kid && ((is_made && !values.axes(kid).empty()) || MayDiffer(values, kid, depth + 1));
+  });
+}
+
+}  // namespace
+
+std::optional<int64_t> ElementsOf(Evaluator& evaluator, ValueId tensor, uint32_t rank) { return Elements(evaluator, tensor, rank, 0); }
+
+ValueId ElementTypeOf(Evaluator& evaluator, ValueId tensor, uint32_t rank) {
+  const ValueStore& values = evaluator.values();
+  for (int depth = 0; tensor && depth < kDeepestTensor; ++depth) {
+    if (values.IsNewTensor(tensor)) {
+      const ValueId type = values.Kids(tensor)[1];
+      return type && values[type].kind == ValueKind::External ? type : ValueId::None();
+    }
+    if (values[tensor].kind != ValueKind::Select) return {};
+    tensor = ArmOf(evaluator, tensor, rank).value_or(ValueId::None());
+  }
+  return {};
+}
+
+bool MayDifferInSize(const ValueStore& values, ValueId tensor) { return MayDiffer(values, tensor, 0); }
+
+}  // namespace allranks::traces
