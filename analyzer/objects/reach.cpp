@@ -417,11 +417,25 @@ RankSet Reach::RanksOfCallers(FuncId function, const traces::World& world, Walk&
   walk.on_way.push_back(function);
   RankSet ranks;
   for (const Site& caller : callers) {
-    if (!has_job || !IsOutsideJob(caller)) ranks = ranks | Ranks(caller, world, walk);
+    if (has_job && IsOutsideJob(caller)) continue;
+    RankSet there = Ranks(caller, world, walk);
+    if (IsLeftToOne(caller)) there.bits &= RankSet::Of(0).bits;
+    ranks = ranks | there;
   }
   walk.on_way.pop_back();
   walk.callers_of.emplace(function.index, ranks);
   return ranks;
+}
+
+// `rank_zero_only(lambda: save(path))()`: what is handed to such a decorator runs on one rank.
+bool Reach::IsLeftToOne(const Site& site) const {
+  const auto is_guard = [&](ir::ExprId expr) {
+    const variation::CallFact* call = facts_.call(site.function, expr);
+    return call != nullptr && call->kind == variation::CallKind::Known && knowledge_[call->entry].guard;
+  };
+  const ir::Module& module = program_.module_of(site.function);
+  if (module[site.expr].kind != ir::ExprKind::Call) return false;
+  return is_guard(site.expr) || is_guard(ir::CalleeOf(module[site.expr]));
 }
 
 bool Reach::IsOutsideJob(const Site& caller) const {

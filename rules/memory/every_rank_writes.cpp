@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <utility>
@@ -7,6 +8,7 @@
 
 #include "analyzer/objects/job_runs.h"
 #include "analyzer/objects/settings.h"
+#include "analyzer/objects/several_nodes.h"
 #include "rules/finding_parts.h"
 #include "rules/memory/shared_paths.h"
 #include "rules/program_calls.h"
@@ -22,11 +24,15 @@ using variation::ValueId;
 
 constexpr std::string_view kAR802 = "AR802";
 
+// Of loggers and handlers of `logging`, by name.
+constexpr std::string_view kSetLevel = ".setLevel";
+
 class Writers {
  public:
   Writers(const Context& context, FindingSink& sink)
       : context_(context), sink_(sink), world_(objects::SmallJob(context.facts.job)),
         runs_(context.program, context.knowledge, context.facts, context.index, context.launch, context.loading), paths_(context),
+        several_nodes_(context.program, context.knowledge, context.facts, context.launch),
         settings_(context.program, context.knowledge, context.facts, context.file_uses.paths()), calls_(context) {}
 
   void Run() {
@@ -95,14 +101,15 @@ class Writers {
     const std::string name = SharedPaths::NameOf(use);
     // Somebody may well have asked whether it is still there.
     const bool removes = use.act == FileAct::Remove;
-    const bool is_sure = !removes && (!all || runs_.IsSharedWork(use.way)) && runs_.IsStartedOnRanks(place) && !WritesOneText(use) && IsNameKnown(use) && !IsRecordOfSettings(use);
+    const bool is_sure = !removes && (!all || runs_.IsSharedWork(use.way)) && runs_.IsStartedOnRanks(place) && !WritesOneText(use) && IsNameKnown(use) && !IsRecordOfSettings(use) && !IsQuietElsewhere(use);
     Finding finding = FindingAt(
         context_, kAR802, Severity::Warning, is_sure ? Confidence::Likely : Confidence::Possible, place,
         {MessageOf(use.act), {all ? "every rank" : "one rank of each node", name}});
-    findings::Assume(finding, AssumedOf(use, all));
+    const std::optional<Site> guard = all ? std::nullopt : GuardOf(use, ranks);
+    findings::Assume(finding, AssumedOf(use, all, guard.has_value()));
     AddLabel(finding, finding.span, LabelRole::Primary, {"the same path on all of them", {}});
     if (use.way.size() > 1) AddLabel(finding, SpanOf(context_, use.site()), LabelRole::Note, {removes ? "removed here" : "written here", {}});
-    if (!all) AddGuard(use, ranks, finding);
+    if (guard) AddLabel(finding, SpanOf(context_, *guard), LabelRole::Why, {"true on one rank of each node", {}});
     finding.help = {removes ? "remove it on rank 0 only" : "write on rank 0 only, or put the rank into the file name", {}};
     if (!removes) AddFix(place, finding);
     const auto [kept, is_new] = found_.try_emplace({span.file.index, span.begin}, finding);
@@ -116,17 +123,16 @@ class Writers {
   }
 
   // The test that lets one rank of each node through, there or in a caller.
-  void AddGuard(const FileUse& use, traces::RankSet ranks, Finding& finding) const {
+  std::optional<Site> GuardOf(const FileUse& use, traces::RankSet ranks) const {
     std::vector<Site> sites = use.way;
     const std::vector<Site> above = context_.index.WaysTo(use.way.front());
     sites.insert(sites.end(), above.begin(), above.end());
     for (const Site& site : sites) {
       for (const objects::Guard& guard : context_.reach.Guards(site)) {
-        if (!LetsThrough(guard, ranks)) continue;
-        AddLabel(finding, SpanOf(context_, {guard.function, guard.test}), LabelRole::Why, {"true on one rank of each node", {}});
-        return;
+        if (LetsThrough(guard, ranks)) return Site{guard.function, guard.test};
       }
     }
+    return std::nullopt;
   }
 
   bool LetsThrough(const objects::Guard& guard, traces::RankSet ranks) const {
@@ -150,10 +156,10 @@ class Writers {
     return writers.empty() ? ranks : writers;
   }
 
-  findings::Assumptions AssumedOf(const FileUse& use, bool all) const {
+  findings::Assumptions AssumedOf(const FileUse& use, bool all, bool has_guard) const {
     findings::Assumptions assumed;
-    if (!all) assumed.Add(findings::Assumption::SeveralNodes);
-    if (HoldsItem(use)) assumed.Add(findings::Assumption::ItemsShared);
+    if (!all && (!has_guard || !several_nodes_.Has(FileOf(use)))) assumed.Add(findings::Assumption::SeveralNodes);
+    if (paths_.HoldsItem(use)) assumed.Add(findings::Assumption::ItemsShared);
     const auto is_habit = [](const knowledge::LaunchSign& sign) { return sign.run_by == knowledge::RunBy::OneProcess && !sign.keyword; };
     if (std::ranges::any_of(context_.knowledge.LaunchSigns(use.call->entry->name), is_habit)) assumed.Add(findings::Assumption::OwnJob);
     return assumed;
@@ -179,6 +185,17 @@ class Writers {
     const bool is_time = kids.empty() && value.axes == knowledge::Axes::Of(knowledge::Axis::Clock);
     if (value.kind == variation::ValueKind::Str || is_time) return true;
     return value.kind == variation::ValueKind::Binary && std::ranges::all_of(kids, [&](ValueId kid) { return IsOneText(kid); });
+  }
+
+  // `logger.setLevel(INFO if rank == 0 else WARN)` beside a log that all ranks open: the others write next to nothing into it.
+  bool IsQuietElsewhere(const FileUse& use) const {
+    if (!use.call->entry->Has(knowledge::Role::WriteLog)) return false;
+    return std::ranges::any_of(context_.index.known_calls(), [&](const objects::KnownCall& other) {
+      if (other.function != use.call->function || !context_.program.text(other.entry->name).ends_with(kSetLevel)) return false;
+      const ValueId level = context_.index.Arg(other, "level");
+      const knowledge::Axes axes = level ? context_.facts.values_store.axes(level) : knowledge::Axes();
+      return axes.has(knowledge::Axis::Global) || axes.has(knowledge::Axis::Local);
+    });
   }
 
   // Some text, or one setting of the program: what a function made of something may be another file on each rank.
@@ -229,17 +246,6 @@ class Writers {
       }
     }
     return written;
-  }
-
-  // `f"{sample.name}.png"`, of a loop over what may be each rank's share.
-  bool HoldsItem(const FileUse& use) const {
-    return std::ranges::any_of(use.path.pieces, [&](const objects::PathPiece& piece) {
-      return piece.hole && context_.values.AnyPart(context_.file_uses.paths().Resolved(piece.hole, use.frame), [&](ValueId part) {
-        const variation::Value& node = context_.facts.values_store[context_.file_uses.paths().Resolved(part, use.frame)];
-        const base::NameId name = node.kind == variation::ValueKind::Derived ? context_.facts.values_store.OperationOf(node.a) : base::NameId();
-        return name && context_.program.text(name) == "element";
-      });
-    });
   }
 
   // `rmtree(path)` that does not expect the path to be gone.
@@ -297,6 +303,7 @@ class Writers {
   const traces::World world_;
   objects::JobRuns runs_;
   SharedPaths paths_;
+  objects::SeveralNodes several_nodes_;
   objects::Settings settings_;
   ProgramCalls calls_;
   std::set<Key> held_apart_;                // where some alternative differs by rank: the program chooses by rank
