@@ -29,6 +29,11 @@ bool JobRuns::IsRunByRanks(const Site& site) const {
   const bool is_of_ranks = is_started || launch_.Of(site) == RunBy::AllRanks;
   if (!is_of_ranks || !of_job_[site.function.index]) return false;
   if (is_started) return true;
+  // Inside a function that nobody runs there is nothing to hand over.
+  for (FuncId around = program_.funcs[site.function].parent; around; around = program_.funcs[around].parent) {
+    const bool is_top = program_.funcs[around].function == ir::kTopLevel;
+    if (!is_top && !run_[around.index] && !handed_over_[around.index]) return false;
+  }
   const std::vector<Site> ways = index_.WaysTo(site);
   const bool is_run = run_[site.function.index] ||
                       std::ranges::any_of(ways, [&](const Site& caller) { return handed_over_[caller.function.index]; });

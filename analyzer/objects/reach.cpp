@@ -7,6 +7,7 @@
 
 #include "analyzer/ir/bindings.h"
 #include "analyzer/objects/passed_tests.h"
+#include "analyzer/objects/two_arms.h"
 
 namespace allranks::objects {
 
@@ -416,8 +417,17 @@ RankSet Reach::RanksOfCallers(FuncId function, const traces::World& world, Walk&
   const bool has_job = std::ranges::any_of(callers, [&](const Site& caller) { return !IsOutsideJob(caller); });
   walk.on_way.push_back(function);
   RankSet ranks;
+  // `if gpus > 1: (save() on one rank) else: save()`: the arm without a test of ranks is for where there are none.
+  const auto is_without_ranks = [&](const Site& caller) {
+    if (RanksWithin(caller, world) != RankSet::All(world.size())) return false;
+    return std::ranges::any_of(callers, [&](const Site& other) {
+      if (other.function != caller.function || other.expr == caller.expr || RanksWithin(other, world).count() != 1) return false;
+      const ir::ModuleId module = program_.funcs[caller.function].module;
+      return AreInTwoArms(program_.modules[module], index_.tree(module), index_.StatementOf(caller), index_.StatementOf(other));
+    });
+  };
   for (const Site& caller : callers) {
-    if (has_job && IsOutsideJob(caller)) continue;
+    if ((has_job && IsOutsideJob(caller)) || is_without_ranks(caller)) continue;
     RankSet there = Ranks(caller, world, walk);
     if (IsLeftToOne(caller)) there.bits &= RankSet::Of(0).bits;
     ranks = ranks | there;

@@ -8,7 +8,6 @@
 
 #include "analyzer/objects/job_runs.h"
 #include "analyzer/objects/settings.h"
-#include "analyzer/objects/several_nodes.h"
 #include "rules/finding_parts.h"
 #include "rules/memory/shared_paths.h"
 #include "rules/program_calls.h"
@@ -32,7 +31,6 @@ class Writers {
   Writers(const Context& context, FindingSink& sink)
       : context_(context), sink_(sink), world_(objects::SmallJob(context.facts.job)),
         runs_(context.program, context.knowledge, context.facts, context.index, context.launch, context.loading), paths_(context),
-        several_nodes_(context.program, context.knowledge, context.facts, context.launch),
         settings_(context.program, context.knowledge, context.facts, context.file_uses.paths()), calls_(context) {}
 
   void Run() {
@@ -156,9 +154,12 @@ class Writers {
     return writers.empty() ? ranks : writers;
   }
 
+  // Not where a program only could: most jobs have one node, or mean it so.
+  bool IsOnSeveralNodes(const FileUse& use) const { return context_.facts.job.nodes > 1 || context_.launch.IsOnSeveralNodes(FileOf(use)); }
+
   findings::Assumptions AssumedOf(const FileUse& use, bool all, bool has_guard) const {
     findings::Assumptions assumed;
-    if (!all && (!has_guard || !several_nodes_.Has(FileOf(use)))) assumed.Add(findings::Assumption::SeveralNodes);
+    if (!all && (!has_guard || !IsOnSeveralNodes(use))) assumed.Add(findings::Assumption::SeveralNodes);
     if (paths_.HoldsItem(use)) assumed.Add(findings::Assumption::ItemsShared);
     const auto is_habit = [](const knowledge::LaunchSign& sign) { return sign.run_by == knowledge::RunBy::OneProcess && !sign.keyword; };
     if (std::ranges::any_of(context_.knowledge.LaunchSigns(use.call->entry->name), is_habit)) assumed.Add(findings::Assumption::OwnJob);
@@ -303,7 +304,6 @@ class Writers {
   const traces::World world_;
   objects::JobRuns runs_;
   SharedPaths paths_;
-  objects::SeveralNodes several_nodes_;
   objects::Settings settings_;
   ProgramCalls calls_;
   std::set<Key> held_apart_;                // where some alternative differs by rank: the program chooses by rank
@@ -391,12 +391,13 @@ if epoch % 10 == 0 and dist.get_rank() == 0:
 * Nothing starts the file, and no other file imports it.
 * The function's callers are not seen: they may call it on one rank only.
 
-It is *possible*, and hidden by default, where one rank of each node writes, as most jobs have one node or
-mean it so; where the name is that of an item, which may be of the rank's own share, or a function's result of
+It is *possible*, and hidden by default, where one rank of each node writes and no line starts the program on several nodes, as
+most jobs have one or mean it so; where all open a log whose level differs by rank; where the name is that of an item, which may be of the rank's own share, or a function's result of
 which nothing is known; where all write the same word, or settings of the run (what the command line or a file
 says, also the configuration of a model or a tokenizer as it was read) that nothing in the program reads, so
 that it matters to nobody who was last; where what is written is an export; where the scripts and pages of the
-project start programs, but none of them on ranks, and a script in no package does not start them itself; and
+project start programs, but none of them on ranks, and neither a script starts them itself nor a package of
+which no line starts a program; and
 where a process group is made, but no file on the way wraps a model, communicates, deals out
 data or asks for ranks.
 

@@ -272,8 +272,8 @@ model.load_state_dict(checkpoint["model"])
 * What is loaded holds no tensors (the state of a learning rate schedule), or is loaded into nothing.
 * The program moves to the host (`.cpu()`) what it saves under this name.
 
-It is *possible*, and hidden by default, where the program is not seen to save a file of that name, and one object takes over
-all that is loaded: weights that somebody published mostly lie on the host.
+It is *possible*, and hidden by default, where the program is not seen to save a file of that name, and one
+object takes over all that is loaded: weights that somebody published mostly lie on the host.
 
 ## Fix
 
