@@ -42,9 +42,14 @@ bool JobRuns::IsRunByRanks(const Site& site) const {
 
 bool JobRuns::IsStartedOnRanks(const Site& site) const {
   const auto lines = launch_.lines();
-  const bool starts_ranks = std::ranges::any_of(lines, [](const LaunchLine& line) { return line.starts_ranks || line.is_job_of_one; });
   const ir::ModuleId module = program_.funcs[site.function].module;
-  return lines.empty() || starts_ranks || has_own_ranks_[module.index] || (IsOfPackage(site) && !started_by_hand_[module.index]);
+  const bool by_hand = started_by_hand_[module.index];
+  // A configuration of a launcher that no line names starts nothing where lines start the program without one.
+  const auto starts = [&](const LaunchLine& line) {
+    const bool is_command = !line.path.empty() || line.unknown_below;
+    return line.is_job_of_one || (line.starts_ranks && (is_command || !by_hand));
+  };
+  return lines.empty() || std::ranges::any_of(lines, starts) || has_own_ranks_[module.index] || (IsOfPackage(site) && !by_hand);
 }
 
 // Whether a file in a package comes to a place when it is started: that may be installed under a name of its own.

@@ -100,7 +100,7 @@ TEST(LaunchLinesTest, TheSchedulerMayGiveOneDevice) {
   EXPECT_FALSE(FirstLineOf("CUDA_VISIBLE_DEVICES=3 python train.py\n").has_one_device);
   EXPECT_TRUE(FirstLineOf("#!/bin/bash\n#SBATCH --gres=gpu:1\npython train.py\n").has_one_device);
   EXPECT_FALSE(FirstLineOf("#!/bin/bash\n#SBATCH --gres=gpu:2\npython train.py\n").has_one_device);
-  EXPECT_FALSE(FirstLineOf("#!/bin/bash\n#SBATCH --gres=gpu:1 --nodes=2\npython train.py\n").has_one_device);
+  EXPECT_FALSE(FirstLineOf("#!/bin/bash\n#SBATCH --gres=gpu:1\n#SBATCH --nodes=2\npython train.py\n").has_one_device);
 }
 
 TEST(LaunchLinesTest, NodesAreThoseOfTheStep) {

@@ -30,10 +30,6 @@ class Restored {
   bool Has(ValueId loaded) const {
     return std::ranges::any_of(values_, [&](ValueId value) { return IsPart(value, loaded); });
   }
-  // Whether several objects take over their parts of it, a model and its optimizer: weights that were published are of one.
-  bool HasOfSeveral(ValueId loaded) const {
-    return std::ranges::count_if(values_, [&](ValueId value) { return IsPart(value, loaded); }) > 1;
-  }
 
  private:
   bool IsPart(ValueId value, ValueId loaded) const {
@@ -146,11 +142,11 @@ class Load {
     return saves;
   }
 
-  void Report(std::string_view param, bool is_of_program, FindingSink& sink) const {
+  void Report(std::string_view param, FindingSink& sink) const {
     const objects::Site site{call_.function, call_.expr};
     // Who calls a function of a library was not seen, and a model is mostly tried out by one process.
-    const bool is_sure = is_of_program && context_.launch.Of(site) == objects::RunBy::AllRanks && context_.training.IsForTraining(call_.function);
-    Finding finding = FindingAt(context_, kAR803, Severity::Warning, is_sure ? Confidence::Likely : Confidence::Possible, site,
+    const bool is_launched = context_.launch.Of(site) == objects::RunBy::AllRanks && context_.training.IsForTraining(call_.function);
+    Finding finding = FindingAt(context_, kAR803, Severity::Warning, is_launched ? Confidence::Likely : Confidence::Possible, site,
                                 {"every rank loads this checkpoint onto the device it was saved from, mostly "
                                  "`cuda:0`: all ranks of a node fill the memory of one GPU",
                                  {}});
@@ -189,19 +185,9 @@ class HostSavers {
   std::set<uint32_t> functions_;
 };
 
-struct LoadedState {
-  const Restored& restored;
-  const HostSavers& savers;
-  ProgramCalls& calls;
-};
-
-// A checkpoint that the program saved from its device. Weights that somebody else published mostly lie on the host, and so do those that
-// were moved there to be saved.
-void ReportUnlessOnHost(const Load& load, const LoadedState& state, std::string_view param, FindingSink& sink) {
-  const std::vector<const objects::FileUse*> saves = load.Saves(state.calls);
-  const auto is_on_host = [&](const objects::FileUse* save) { return state.savers.Has(*save); };
-  if (!saves.empty() && std::ranges::all_of(saves, is_on_host)) return;
-  load.Report(param, !saves.empty() || state.restored.HasOfSeveral(load.Loaded()), sink);
+// Whether the program moves to the host what it saves under this name, wherever it does: there it goes back to.
+bool IsSavedOnHost(const std::vector<const objects::FileUse*>& saves, const HostSavers& savers) {
+  return !saves.empty() && std::ranges::all_of(saves, [&](const objects::FileUse* save) { return savers.Has(*save); });
 }
 
 void CheckLoadWithoutMapLocation(const Context& context, FindingSink& sink) {
@@ -220,7 +206,8 @@ void CheckLoadWithoutMapLocation(const Context& context, FindingSink& sink) {
       if (!load.IsOpen(param) || !restored.Has(load.Loaded())) continue;
       if (!load.IsOneFile() || !load.RunsOnSeveralRanks() || load.IsLoadedToADeviceElsewhere(param) || load.IsOfXla()) continue;
       if (one_node.SeesOwnDevice(context.program.funcs[call.function].module)) continue;
-      if (jobs.IsDistributed(context.program.funcs[call.function].module)) ReportUnlessOnHost(load, {.restored = restored, .savers = savers, .calls = calls}, param, sink);
+      if (!jobs.IsDistributed(context.program.funcs[call.function].module) || IsSavedOnHost(load.Saves(calls), savers)) continue;
+      load.Report(param, sink);
     }
   }
 }
@@ -271,9 +258,6 @@ model.load_state_dict(checkpoint["model"])
 * Each process sees one device of its own: the program sets `CUDA_VISIBLE_DEVICES` by the rank.
 * What is loaded holds no tensors (the state of a learning rate schedule), or is loaded into nothing.
 * The program moves to the host (`.cpu()`) what it saves under this name.
-
-It is *possible*, and hidden by default, where the program is not seen to save a file of that name, and one
-object takes over all that is loaded: weights that somebody published mostly lie on the host.
 
 ## Fix
 
