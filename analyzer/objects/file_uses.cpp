@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "analyzer/objects/counters.h"
+#include "analyzer/objects/two_arms.h"
 
 namespace allranks::objects {
 
@@ -69,15 +70,8 @@ void FileUses::NoteOptions() {
 bool FileUses::IsInOtherArm(const Stored& stored, const Site& read) const {
   const ir::ModuleId module_id = program_.funcs[read.function].module;
   if (stored.module != module_id) return false;
-  const ir::Module& module = program_.modules[module_id];
   const ir::Tree& tree = index_.tree(module_id);
-  for (ir::StmtId at = stored.stmt; tree.Parent(at); at = tree.Parent(at)) {
-    if (module[tree.Parent(at)].kind != ir::StmtKind::If) continue;
-    for (ir::StmtId other = tree.StatementOf(read.expr); other; other = tree.Parent(other)) {
-      if (tree.Parent(other) == tree.Parent(at)) return tree.BlockOf(other) != tree.BlockOf(at);
-    }
-  }
-  return false;
+  return AreInTwoArms(program_.modules[module_id], tree, stored.stmt, tree.StatementOf(read.expr));
 }
 
 // Whether some function comes to both. A function that nobody is seen to call may be called from there.

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "analyzer/objects/handed_classes.h"
 #include "analyzer/objects/jobs.h"
 #include "analyzer/objects/lightning_calls.h"
 #include "analyzer/objects/values.h"
@@ -18,6 +19,7 @@ JobRuns::JobRuns(const binding::Program& program, const knowledge::Knowledge& kn
   NoteStarters(facts);
   NoteJobs();
   NoteOwnRanks();
+  NoteStartedByHand();
   NoteTurns(facts);
 }
 
@@ -27,6 +29,11 @@ bool JobRuns::IsRunByRanks(const Site& site) const {
   const bool is_of_ranks = is_started || launch_.Of(site) == RunBy::AllRanks;
   if (!is_of_ranks || !of_job_[site.function.index]) return false;
   if (is_started) return true;
+  // Inside a function that nobody runs there is nothing to hand over.
+  for (FuncId around = program_.funcs[site.function].parent; around; around = program_.funcs[around].parent) {
+    const bool is_top = program_.funcs[around].function == ir::kTopLevel;
+    if (!is_top && !run_[around.index] && !handed_over_[around.index]) return false;
+  }
   const std::vector<Site> ways = index_.WaysTo(site);
   const bool is_run = run_[site.function.index] ||
                       std::ranges::any_of(ways, [&](const Site& caller) { return handed_over_[caller.function.index]; });
@@ -35,8 +42,14 @@ bool JobRuns::IsRunByRanks(const Site& site) const {
 
 bool JobRuns::IsStartedOnRanks(const Site& site) const {
   const auto lines = launch_.lines();
-  const bool starts_ranks = std::ranges::any_of(lines, [](const LaunchLine& line) { return line.starts_ranks || line.is_job_of_one; });
-  return lines.empty() || starts_ranks || has_own_ranks_[program_.funcs[site.function].module.index] || IsOfPackage(site);
+  const ir::ModuleId module = program_.funcs[site.function].module;
+  const bool by_hand = started_by_hand_[module.index];
+  // A configuration of a launcher that no line names starts nothing where lines start the program without one.
+  const auto starts = [&](const LaunchLine& line) {
+    const bool is_command = !line.path.empty() || line.unknown_below;
+    return line.is_job_of_one || (line.starts_ranks && (is_command || !by_hand));
+  };
+  return lines.empty() || std::ranges::any_of(lines, starts) || has_own_ranks_[module.index] || (IsOfPackage(site) && !by_hand);
 }
 
 // Whether a file in a package comes to a place when it is started: that may be installed under a name of its own.
@@ -54,12 +67,27 @@ bool JobRuns::IsOfPackage(const Site& site) const {
   return !is_started && is_in_package(program_.funcs[site.function].module);
 }
 
+// Files of programs that lines start by `python`: these say how the package is used.
+void JobRuns::NoteStartedByHand() {
+  started_by_hand_.resize(program_.modules.size());
+  std::set<std::string_view> paths;
+  for (const LaunchLine& line : launch_.lines()) {
+    if (!line.starts_ranks && !line.is_job_of_one) paths.insert(line.path);
+  }
+  if (paths.empty()) return;
+  const binding::Neighbourhood neighbourhood(program_);
+  for (uint32_t m = 0; m < program_.modules.size(); ++m) {
+    if (!paths.contains(program_.infos[ir::ModuleId{m}].path)) continue;
+    for (const ir::ModuleId used : neighbourhood.UsedBy(ir::ModuleId{m})) started_by_hand_[used.index] = true;
+  }
+}
+
 void JobRuns::NoteOwnRanks() {
   has_own_ranks_.resize(program_.modules.size());
   std::vector<FuncId> starters;
   for (const KnownCall& trainer : FindLightningCalls(program_, index_).trainers) starters.push_back(trainer.function);
   for (uint32_t f = 0; f < start_ranks_.size(); ++f) {
-    if (start_ranks_[f]) starters.push_back(FuncId{f});
+    if (start_ranks_[f] || launch_.StartsJob(FuncId{f})) starters.push_back(FuncId{f});
   }
   if (starters.empty()) return;
   const binding::Neighbourhood neighbourhood(program_);
@@ -126,6 +154,8 @@ void JobRuns::NoteGivers(const variation::Facts& facts) {
       if (is_made) AddMethods(function, binding::ClassId{facts.values_store[call.callee].a});
     }
   }
+  // `trainer.add_callback(Saver)`
+  for (const HandedClass& handed : FindHandedClasses(program_, facts, index_)) AddMethods(handed.by, handed.class_id);
 }
 
 // A function, one bound to some of its arguments, one in a table.

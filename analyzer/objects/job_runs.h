@@ -32,7 +32,7 @@ class JobRuns {
   // makes no job of a script. `way`: sites each of which calls the function of the next.
   bool IsSharedWork(std::span<const Site> way) const;
   // Whether the lines of the project, where there are any, start ranks of something: else who starts a script on several is not
-  // known, unless it starts them itself or is part of a package.
+  // known, unless it starts them itself or is part of a package that no line starts by hand.
   bool IsStartedOnRanks(const Site& site) const;
   // Whether a `with` around a place, in its function, on the way or in one that calls it, holds what other processes wait for.
   bool IsInTurn(std::span<const Site> way) const;
@@ -44,6 +44,7 @@ class JobRuns {
   void NoteStarters(const variation::Facts& facts);
   void NoteJobs();
   void NoteOwnRanks();
+  void NoteStartedByHand();
   bool IsOfPackage(const Site& site) const;
   void AddGiven(const variation::ValueStore& store, FuncId by, ValueId value, int depth);
   void AddMethods(FuncId by, binding::ClassId made);
@@ -75,6 +76,7 @@ class JobRuns {
   std::vector<std::vector<FuncId>> givers_;  // by FuncId: who hands it over, or makes the object whose method a library calls
   std::vector<bool> of_job_, run_;  // by FuncId: as Jobs has it, what makes a job in other ways, and what those hand over
   std::vector<bool> start_ranks_;   // by FuncId: starts the processes of the job, or calls what does
+  std::vector<bool> started_by_hand_;  // by ModuleId: a program that uses it is started by `python`, as lines have it
   std::vector<bool> has_own_ranks_;  // by ModuleId: a program that uses it starts ranks itself, by a trainer of Lightning or processes
 };
 

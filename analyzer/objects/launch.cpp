@@ -7,6 +7,7 @@
 #include <unordered_map>
 
 #include "analyzer/ir/walk.h"
+#include "analyzer/objects/handed_classes.h"
 #include "analyzer/objects/lightning_calls.h"
 #include "analyzer/objects/main_guard.h"
 #include "analyzer/objects/switches.h"
@@ -35,6 +36,7 @@ struct Started {
   bool as_ranks = false;
   bool as_one_process = false;
   bool as_job_of_one = false;
+  bool on_more_devices = false;  // some line that starts one process says nothing of one device
 };
 
 std::vector<Started> StartedBy(const binding::Program& program, std::span<const LaunchLine> lines) {
@@ -44,6 +46,7 @@ std::vector<Started> StartedBy(const binding::Program& program, std::span<const 
     Started& started = by_path[line.path];
     (line.starts_ranks ? started.as_ranks : started.as_one_process) = true;
     started.as_job_of_one = started.as_job_of_one || line.is_job_of_one;
+    started.on_more_devices = started.on_more_devices || (!line.starts_ranks && !line.has_one_device);
   }
   std::vector<Started> started(program.modules.size());
   for (uint32_t m = 0; m < started.size(); ++m) {
@@ -85,6 +88,9 @@ class Solver {
     for (uint32_t m = 0; m < program_.modules.size(); ++m) only_tests_.push_back(IsOnlyForTests(ir::ModuleId{m}));
     for (uint32_t m = 0; m < program_.modules.size(); ++m) left_over_.push_back(IsLeftOver(ir::ModuleId{m}));
     for (uint32_t f = 0; f < program_.funcs.size(); ++f) AddEdges(FuncId{f});
+    for (const HandedClass& handed : FindHandedClasses(program_, facts_, index_)) {
+      if (IsOfLibrary(handed.class_id)) AddMade(handed.by, handed.class_id);
+    }
     AddTrainers();
     NoteDealers();
     is_job_of_one_ = JobsOfOne();
@@ -108,6 +114,14 @@ class Solver {
     std::vector<bool> makers;
     for (const LaunchSigns signs : below_) makers.push_back((signs & kMakesJob) != 0);
     return makers;
+  }
+
+  // By FuncId: whether it makes a job itself and starts the processes for it.
+  std::vector<bool> StartersOfJobs() const {
+    constexpr LaunchSigns kBoth = kMakesJob | kStartsRanks;
+    std::vector<bool> starters;
+    for (const LaunchSigns signs : own_) starters.push_back((signs & kBoth) == kBoth);
+    return starters;
   }
 
  private:
@@ -180,6 +194,12 @@ class Solver {
     }
   }
 
+  // With a base that the knowledge base describes, whose methods the library calls.
+  bool IsOfLibrary(binding::ClassId class_id) const {
+    const auto& bases = program_.classes[class_id].external_bases;
+    return std::ranges::any_of(bases, [&](base::NameId base) { return static_cast<bool>(knowledge_.FindClass(base)); });
+  }
+
   std::vector<binding::ClassId> UnmadeModules() const {
     std::vector<binding::ClassId> unmade;
     for (uint32_t c = 0; c < program_.classes.size(); ++c) {
@@ -247,12 +267,14 @@ class Solver {
     return is_of_one;
   }
 
-  // A launcher that is told to start one says so of just this file. It is the smallest example where the program asks for its ranks
-  // itself and deals data out to them.
+  // A launcher that is told to start one says so of just this file, and so does a script that the scheduler gives one device, of a
+  // program that starts its ranks itself. It is the smallest example where the program asks for its ranks itself and deals data out to them.
   bool IsStartedAsOne(ir::ModuleId module, std::span<const ir::ModuleId> used) const {
     const auto starts = [&](ir::ModuleId each) { return HasSign(each, kStartsRanks | kHasController, own_); };
-    if (started_[module.index].as_ranks) return false;
-    if (!started_[module.index].as_job_of_one) return !MayBeRanks(module) && std::ranges::none_of(used, starts);
+    const Started started = started_[module.index];
+    if (started.as_ranks) return false;
+    const bool is_on_one_device = started.as_one_process && !started.on_more_devices;
+    if (!started.as_job_of_one && !is_on_one_device) return !MayBeRanks(module) && std::ranges::none_of(used, starts);
     const auto reads = [&](ir::ModuleId each) { return ReadsRanks(each); };
     const auto deals_out = [&](ir::ModuleId each) { return deals_out_[each.index]; };
     return std::ranges::none_of(used, reads) || std::ranges::none_of(used, deals_out);
@@ -269,10 +291,17 @@ class Solver {
     if (only_tests_[ModuleOf(function).index]) return RunBy::Tests;
     if (is_job_of_one_[ModuleOf(function).index]) return RunBy::OneProcess;
     const LaunchSigns signs = below_[function];
-    if ((signs & kMakesJob) != 0) return left_over_[ModuleOf(function).index] ? RunBy::Unknown : RunBy::AllRanks;
+    if ((signs & kMakesJob) != 0) return OfMaker(ModuleOf(function));
     if ((signs & kHasController) != 0) return RunBy::Workers;
     if ((signs & kJobOfOne) != 0) return RunBy::OneProcess;
     return std::nullopt;
+  }
+
+  RunBy OfMaker(ir::ModuleId module) const {
+    // A notebook's kernel is one process, with which a framework makes a job of one unless something there starts others.
+    const bool is_kernel = program_.infos[module].path.ends_with(".ipynb") && !HasSign(module, kStartsRanks, own_);
+    if (is_kernel) return RunBy::OneProcess;
+    return left_over_[module.index] ? RunBy::Unknown : RunBy::AllRanks;
   }
 
   // What is known before any caller is asked.
@@ -502,6 +531,7 @@ Launch::Launch(const binding::Program& program, const knowledge::Knowledge& know
     else main_blocks_.emplace_back();
   }
   makes_job_ = solver.MakersOfJobs();
+  starts_job_ = solver.StartersOfJobs();
 }
 
 }  // namespace allranks::objects

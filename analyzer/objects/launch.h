@@ -37,6 +37,8 @@ class Launch {
   RunBy Of(const Site& site) const;
   // Whether a function makes a job, itself or in what it calls.
   bool MakesJob(FuncId function) const { return makes_job_[function.index]; }
+  // Whether it makes one by starting the processes itself, where no launcher has: by a trainer of Lightning, for example.
+  bool StartsJob(FuncId function) const { return starts_job_[function.index]; }
   // Lines that start anything.
   std::span<const LaunchLine> lines() const { return lines_; }
   // Those that start ranks of a program that uses a file.
@@ -53,6 +55,7 @@ class Launch {
  private:
   std::vector<RunBy> run_by_;   // by FuncId
   std::vector<bool> makes_job_;  // the same
+  std::vector<bool> starts_job_; // the same
   const binding::Program& program_;
   // By ModuleId: the bytes that are run only where the file is started, and by whom.
   struct MainBlock {

@@ -7,27 +7,13 @@
 #include "analyzer/ir/walk.h"
 
 namespace allranks::objects {
-namespace {
-
-// The number of a process as it stands: `gpu` of `mp.spawn(worker)`, `dist.get_rank()`.
-bool MayBeRank(const variation::Facts& facts, ValueId value, int depth) {
-  constexpr int kDeepest = 4;
-  if (!value || depth > kDeepest) return false;
-  const variation::Value& node = facts.values_store[value];
-  if (node.kind == variation::ValueKind::Param) return MayBeRank(facts, facts.param(FuncId{node.a}, node.b), depth + 1);
-  if (node.kind == variation::ValueKind::Select) {
-    return std::ranges::any_of(facts.values_store.Kids(value).subspan(1), [&](ValueId arm) { return MayBeRank(facts, arm, depth + 1); });
-  }
-  const auto coordinate = static_cast<knowledge::Coordinate>(node.op);
-  return node.kind == variation::ValueKind::Coordinate &&
-         (coordinate == knowledge::Coordinate::Rank || coordinate == knowledge::Coordinate::LocalRank);
-}
-
-}  // namespace
 
 RankWords::RankWords(const binding::Program& program, const variation::Facts& facts, const ProgramIndex& index)
     : program_(program), facts_(facts), index_(index) {
-  for (const KnownCall& call : index.known_calls()) NoteRankOfJob(call);
+  for (const KnownCall& call : index.known_calls()) {
+    NoteRankOfJob(call);
+    NoteIndex(call);
+  }
   // Twice: what is given the name of a test is one as well.
   for (int round = 0; round < 2; ++round) {
     for (uint32_t m = 0; m < program.modules.size(); ++m) {
@@ -89,8 +75,40 @@ void RankWords::NoteRankOfJob(const KnownCall& call) {
   if (rank && module[rank].kind == ir::ExprKind::Attribute) numbers_.insert(ir::AttrOf(module[rank]));
 }
 
-bool RankWords::IsRank(ir::ModuleId module, ir::ExprId value) const {
-  return value && MayBeRank(facts_, facts_.value(module, value), 0);
+bool RankWords::IsRank(ir::ModuleId module, ir::ExprId value) const { return value && MayBeRank(facts_.value(module, value), 0); }
+
+// The number of a process as it stands: `gpu` of `mp.spawn(worker)`, `dist.get_rank()`.
+bool RankWords::MayBeRank(ValueId value, int depth) const {
+  constexpr int kDeepest = 4;
+  if (!value || depth > kDeepest) return false;
+  const variation::Value& node = facts_.values_store[value];
+  if (node.kind == variation::ValueKind::Param) return MayBePassedRank(FuncId{node.a}, node.b, depth + 1);
+  if (node.kind == variation::ValueKind::Select) {
+    return std::ranges::any_of(facts_.values_store.Kids(value).subspan(1), [&](ValueId arm) { return MayBeRank(arm, depth + 1); });
+  }
+  const auto coordinate = static_cast<knowledge::Coordinate>(node.op);
+  return node.kind == variation::ValueKind::Coordinate &&
+         (coordinate == knowledge::Coordinate::Rank || coordinate == knowledge::Coordinate::LocalRank);
+}
+
+// `mp.spawn(worker, nprocs=count)` in a job of several processes, `worker(0)` without one: nothing is known of what callers disagree on,
+// but some of them pass a rank.
+bool RankWords::MayBePassedRank(FuncId function, uint32_t param, int depth) const {
+  if (indices_.contains({function.index, param})) return true;
+  if (const ValueId known = facts_.param(function, param)) return MayBeRank(known, depth);
+  return std::ranges::any_of(index_.CallersOf(function), [&](const Site& caller) { return MayBeRank(index_.PassedBy(caller, function, param), depth); });
+}
+
+// The first parameter of what `mp.spawn` starts.
+void RankWords::NoteIndex(const KnownCall& call) {
+  for (const knowledge::RoleOf& role : call.entry->roles) {
+    if (role.role != knowledge::Role::StartsWithIndex) continue;
+    const ValueId started = index_.Arg(call, program_.text(role.param));
+    if (!started || facts_.values_store[started].kind != variation::ValueKind::Function) continue;
+    const auto kids = facts_.values_store.Kids(started);
+    const bool is_bound = !kids.empty() && kids[0];
+    indices_.insert({facts_.values_store[started].a, is_bound ? 1 : 0});
+  }
 }
 
 // `if rank != 0: self.folder = None`
@@ -105,10 +123,14 @@ bool RankWords::IsEmptiedOnSomeRanks(FuncId function, ir::StmtId stmt) const {
   return branch && module[branch].kind == ir::StmtKind::If && Speaks(function, ir::ValueOf(module[branch]));
 }
 
-// `args.gpu == 0`, `args.gpu in (0, -1)`; whether there is one at all is no question about ranks.
-bool RankWords::ComparesRank(const ir::Module& module, const ir::Expr& comparison) const {
+// `args.gpu == 0`, `gpu in (0, -1)`; whether there is one at all is no question about ranks.
+bool RankWords::ComparesRank(FuncId function, const ir::Expr& comparison) const {
+  const ir::ModuleId module_id = program_.funcs[function].module;
+  const ir::Module& module = program_.modules[module_id];
   const ir::Expr& left = module[ir::LeftOf(comparison)];
-  if (left.kind != ir::ExprKind::Attribute || !numbers_.contains(ir::AttrOf(left))) return false;
+  const bool is_number = left.kind == ir::ExprKind::Attribute && numbers_.contains(ir::AttrOf(left));
+  const bool is_rank = left.kind == ir::ExprKind::Name && IsRank(module_id, ir::LeftOf(comparison));
+  if (!is_number && !is_rank) return false;
   const ir::CompareOp op = ir::ComparisonAt(module, comparison, 0).op;
   return op != ir::CompareOp::Is && op != ir::CompareOp::IsNot;
 }
@@ -164,7 +186,7 @@ bool RankWords::Speaks(FuncId function, ir::ExprId test, int depth) const {
     const base::NameId name = ir::AttrOf(expr);
     if (IsWord(program_.text(name)) || attributes_.contains(name)) return true;
   }
-  bool found = IsWordAsKey(module, test) || (expr.kind == ir::ExprKind::Compare && ComparesRank(module, expr));
+  bool found = IsWordAsKey(module, test) || (expr.kind == ir::ExprKind::Compare && ComparesRank(function, expr));
   if (depth < kDeepest) {
     ir::ForEachPart(module, test, [&](ir::ExprId part) { found = found || Speaks(function, part, depth + 1); });
   }

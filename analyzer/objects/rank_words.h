@@ -33,9 +33,12 @@ class RankWords {
   void NoteRankOfJob(const KnownCall& call);
   void Note(FuncId function, ir::ExprId target);
   bool IsTest(FuncId function, ir::ExprId value) const;
+  void NoteIndex(const KnownCall& call);
   bool IsRank(ir::ModuleId module, ir::ExprId value) const;
+  bool MayBeRank(ValueId value, int depth) const;
+  bool MayBePassedRank(FuncId function, uint32_t param, int depth) const;
   bool IsEmptiedOnSomeRanks(FuncId function, ir::StmtId stmt) const;
-  bool ComparesRank(const ir::Module& module, const ir::Expr& comparison) const;
+  bool ComparesRank(FuncId function, const ir::Expr& comparison) const;
 
   const binding::Program& program_;
   const variation::Facts& facts_;
@@ -43,6 +46,7 @@ class RankWords {
   std::set<std::pair<uint32_t, base::NameId>> variables_;  // of a function
   std::set<base::NameId> attributes_;                      // of whatever object
   std::set<base::NameId> numbers_;                         // attributes that are given a rank
+  std::set<std::pair<uint32_t, uint32_t>> indices_;        // parameters, by function, that are the index of a started process
 };
 
 }  // namespace allranks::objects

@@ -7,6 +7,7 @@
 
 #include "analyzer/ir/bindings.h"
 #include "analyzer/objects/passed_tests.h"
+#include "analyzer/objects/two_arms.h"
 
 namespace allranks::objects {
 
@@ -416,12 +417,35 @@ RankSet Reach::RanksOfCallers(FuncId function, const traces::World& world, Walk&
   const bool has_job = std::ranges::any_of(callers, [&](const Site& caller) { return !IsOutsideJob(caller); });
   walk.on_way.push_back(function);
   RankSet ranks;
+  // `if gpus > 1: (save() on one rank) else: save()`: the arm without a test of ranks is for where there are none.
+  const auto is_without_ranks = [&](const Site& caller) {
+    if (RanksWithin(caller, world) != RankSet::All(world.size())) return false;
+    return std::ranges::any_of(callers, [&](const Site& other) {
+      if (other.function != caller.function || other.expr == caller.expr || RanksWithin(other, world).count() != 1) return false;
+      const ir::ModuleId module = program_.funcs[caller.function].module;
+      return AreInTwoArms(program_.modules[module], index_.tree(module), index_.StatementOf(caller), index_.StatementOf(other));
+    });
+  };
   for (const Site& caller : callers) {
-    if (!has_job || !IsOutsideJob(caller)) ranks = ranks | Ranks(caller, world, walk);
+    if ((has_job && IsOutsideJob(caller)) || is_without_ranks(caller)) continue;
+    RankSet there = Ranks(caller, world, walk);
+    if (IsLeftToOne(caller)) there.bits &= RankSet::Of(0).bits;
+    ranks = ranks | there;
   }
   walk.on_way.pop_back();
   walk.callers_of.emplace(function.index, ranks);
   return ranks;
+}
+
+// `rank_zero_only(lambda: save(path))()`: what is handed to such a decorator runs on one rank.
+bool Reach::IsLeftToOne(const Site& site) const {
+  const auto is_guard = [&](ir::ExprId expr) {
+    const variation::CallFact* call = facts_.call(site.function, expr);
+    return call != nullptr && call->kind == variation::CallKind::Known && knowledge_[call->entry].guard;
+  };
+  const ir::Module& module = program_.module_of(site.function);
+  if (module[site.expr].kind != ir::ExprKind::Call) return false;
+  return is_guard(site.expr) || is_guard(ir::CalleeOf(module[site.expr]));
 }
 
 bool Reach::IsOutsideJob(const Site& caller) const {

@@ -71,6 +71,7 @@ class Reach {
   traces::RankSet Passing(const Guard& guard, const traces::World& world, std::vector<Variable>& asked) const;
   traces::RankSet RanksOfCallers(FuncId function, const traces::World& world, Walk& walk) const;
   bool IsOutsideJob(const Site& caller) const;
+  bool IsLeftToOne(const Site& site) const;
   std::optional<bool> TruthInCalls(FuncId function, ValueId test) const;
   void NoteFunction(FuncId function);
   void NoteHandedOver(ir::ModuleId module);

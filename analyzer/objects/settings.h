@@ -24,6 +24,7 @@ class Settings {
   enum class Part : uint8_t { Settings, Constant, MadeOfKids, Other };
   Part PartOf(ValueId value) const;
   Part PartOf(const variation::Value& derived) const;
+  bool IsReadAsSettings(base::NameId class_name) const;
 
   const binding::Program& program_;
   const knowledge::Knowledge& knowledge_;

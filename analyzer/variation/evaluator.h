@@ -102,6 +102,7 @@ class FunctionEvaluator {
   void EvalFunctionDef(ir::FunctionId function);
   void EvalClassDef(ir::ClassId class_id);
   void EvalClassStmt(binding::ClassId class_id, ir::StmtId stmt);
+  ValueId AsDeclared(ValueId value, ir::ExprId annotation);
   void Leave(Axes* exit_axes);
   void Forget(ir::ExprId target);
   Axes PathAxes() const;

@@ -35,7 +35,7 @@ void FunctionEvaluator::EvalStmt(ir::StmtId id) {
       EvalAugAssign(stmt);
       break;
     case ir::StmtKind::AnnAssign:
-      if (ir::AssignedOf(stmt)) Assign(ir::ValueOf(stmt), Eval(ir::AssignedOf(stmt)));
+      if (ir::AssignedOf(stmt)) Assign(ir::ValueOf(stmt), AsDeclared(Eval(ir::AssignedOf(stmt)), ir::ExprId{stmt.c}));
       break;
     case ir::StmtKind::If:
       EvalIf(stmt);
@@ -616,6 +616,17 @@ void FunctionEvaluator::EvalClassDef(ir::ClassId class_id) {
   for (const ir::ExprId decorator : ir_class.decorators) Eval(decorator);
   for (const ir::StmtId stmt : module_.statements(ir_class.body)) EvalClassStmt(id, stmt);
   if (!ir_class.owner) AssignName(ir_class.name, ClassValue(id));
+}
+
+// `trainer: Trainer = hydra.utils.instantiate(cfg.trainer)`: of what cannot be traced the annotation says the class.
+ValueId FunctionEvaluator::AsDeclared(ValueId value, ir::ExprId annotation) {
+  const ValueKind kind = store_[LookThrough(tables_, value)].kind;
+  const bool is_open = (kind == ValueKind::Unknown || kind == ValueKind::Derived) && store_.axes(value).empty();
+  if (!is_open) return value;
+  Eval(annotation);
+  const ValueId declared = tables_.AnnotatedValue(id_, annotation);
+  const ValueKind declared_kind = declared ? store_[declared].kind : ValueKind::Unknown;
+  return declared_kind == ValueKind::Object || declared_kind == ValueKind::Instance ? declared : value;
 }
 
 void FunctionEvaluator::EvalClassStmt(binding::ClassId class_id, ir::StmtId stmt_id) {

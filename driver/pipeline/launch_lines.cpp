@@ -4,6 +4,7 @@
 #include <cctype>
 
 #include "analyzer/knowledge/spelling.h"
+#include "rules/launch/job_facts.h"
 
 namespace allranks::pipeline {
 namespace {
@@ -16,9 +17,25 @@ bool StartsRanks(const launch::Job& job) {
 bool IsJobOfOne(const launch::Job& job) {
   if (job.has_cluster || std::ranges::count_if(job.layers, [](const launch::Layer& layer) { return layer.launcher->is_job; }) != 1) return false;
   const auto layer = std::ranges::find_if(job.layers, [](const launch::Layer& each) { return each.launcher->is_job; });
+  // `deepspeed --include=localhost:0`: a process for each of the devices that it names.
+  if (layer->Find("include") != nullptr) {
+    const auto devices = rules::DevicesOf(job);
+    return devices && devices->numbers.size() == 1;
+  }
   const std::optional<int64_t> processes = layer->Find("processes") != nullptr ? layer->Number("processes") : layer->Number("processes_per_node");
   const bool is_one_node = layer->Find("nodes") == nullptr || layer->Number("nodes") == 1;
   return processes == 1 && is_one_node;
+}
+
+// `#SBATCH --gres=gpu:1`: a program that starts a rank a device starts one of them. What a command chooses by CUDA_VISIBLE_DEVICES is an
+// example as a rule, and says nothing of how many there may be.
+bool HasOneDevice(const launch::Job& job) {
+  if (rules::DevicesOfNode(job).value != 1) return false;
+  const auto asks_for_one = [&](std::string_view what) {
+    const launch::Option* option = job.allocation ? job.allocation->Find(what) : nullptr;
+    return option == nullptr || option->value.Number() == 1;
+  };
+  return asks_for_one("nodes") && asks_for_one("processes") && asks_for_one("processes_per_node");
 }
 
 constexpr int64_t kSeveral = 2;
@@ -177,7 +194,7 @@ void LaunchLineReader::Add(const launch::LaunchFile& file, objects::LaunchLines&
     const std::string folder(DirectoryOf(file.path));
     const std::string& path = job.script_path;
     if (path.empty()) {
-      if (starts_ranks && MayBeOfProject(job)) lines.push_back({.path = "", .starts_ranks = true, .is_job_of_one = false, .strategy = "", .nodes = 0, .ranks = 0, .place = {}, .options = OptionsOf(job),
+      if (starts_ranks && MayBeOfProject(job)) lines.push_back({.path = "", .starts_ranks = true, .is_job_of_one = false, .has_one_device = false, .strategy = "", .nodes = 0, .ranks = 0, .place = {}, .options = OptionsOf(job),
                                                               .unknown_below = ReachOf(folder)});
       continue;
     }
@@ -186,7 +203,7 @@ void LaunchLineReader::Add(const launch::LaunchFile& file, objects::LaunchLines&
       const bool takes_ranks = !job.is_remote && !job.has_cluster && !job.innermost().HidesOptions() && job.innermost().Find("processes") == nullptr;
       configured_.push_back({lines.size(), {Normalized(Join(folder, name)), Normalized(name)}, takes_ranks});
     }
-    lines.push_back({.path = path, .starts_ranks = starts_ranks, .is_job_of_one = is_job_of_one,
+    lines.push_back({.path = path, .starts_ranks = starts_ranks, .is_job_of_one = is_job_of_one, .has_one_device = !StartsRanks(job) && HasOneDevice(job),
                      .strategy = StrategyOf(job), .nodes = NodesOf(job), .ranks = RanksOf(job), .place = job.innermost().span, .options = OptionsOf(job), .unknown_below = {}});
   }
 }
@@ -195,7 +212,7 @@ void LaunchLineReader::Finish(const launch::Launches& launches, objects::LaunchL
   for (const launch::LaunchFile& file : launches.files) {
     const std::string strategy = StrategyIn(file);
     if (strategy.empty()) continue;
-    lines.push_back({.path = "", .starts_ranks = true, .is_job_of_one = false, .strategy = strategy, .nodes = 0, .ranks = 0, .place = {}, .options = {}, .unknown_below = {}});
+    lines.push_back({.path = "", .starts_ranks = true, .is_job_of_one = false, .has_one_device = false, .strategy = strategy, .nodes = 0, .ranks = 0, .place = {}, .options = {}, .unknown_below = {}});
     for (const Configured& line : configured_) {
       if (std::ranges::count(line.paths, file.path) == 0) continue;
       objects::LaunchLine& configured = lines[line.line];

@@ -91,6 +91,18 @@ TEST(LaunchLinesTest, ALauncherMayBeToldToStartOneProcess) {
               UnorderedElementsAre("train.py job of one", "eval.py ranks"));
 }
 
+TEST(LaunchLinesTest, DeepSpeedStartsAProcessADeviceThatItIncludes) {
+  const std::string lines = "deepspeed --include localhost:0 eval.py\ndeepspeed --include=localhost:0,1 train.py\n";
+  EXPECT_THAT(LinesOf({{"train.py", kCode}, {"eval.py", kCode}, {"run.sh", lines}}), UnorderedElementsAre("eval.py job of one", "train.py ranks"));
+}
+
+TEST(LaunchLinesTest, TheSchedulerMayGiveOneDevice) {
+  EXPECT_FALSE(FirstLineOf("CUDA_VISIBLE_DEVICES=3 python train.py\n").has_one_device);
+  EXPECT_TRUE(FirstLineOf("#!/bin/bash\n#SBATCH --gres=gpu:1\npython train.py\n").has_one_device);
+  EXPECT_FALSE(FirstLineOf("#!/bin/bash\n#SBATCH --gres=gpu:2\npython train.py\n").has_one_device);
+  EXPECT_FALSE(FirstLineOf("#!/bin/bash\n#SBATCH --gres=gpu:1\n#SBATCH --nodes=2\npython train.py\n").has_one_device);
+}
+
 TEST(LaunchLinesTest, NodesAreThoseOfTheStep) {
   EXPECT_EQ(NodesOf("#!/bin/bash\n#SBATCH --nodes=2\nsrun python train.py\n"), 2);
   EXPECT_EQ(NodesOf("#!/bin/bash\n#SBATCH --nodes=2\nsrun -N 4 python train.py\n"), 4);

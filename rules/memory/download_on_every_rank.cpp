@@ -36,6 +36,7 @@ class Downloads {
       if (ranks == traces::RankSet::All(world_.size()) && !is_first) shared.push_back(&call);
       else fetched_first_.push_back(&call);
     }
+    std::ranges::sort(shared, {}, [&](const KnownCall* call) { return context_.program.module_of(call->function)[call->expr].begin; });
     for (const KnownCall* call : shared) Visit(*call);
   }
 
@@ -84,14 +85,21 @@ class Downloads {
     const Site site{call.function, call.expr};
     if (!runs_.IsRunByRanks(site) || IsInTurn(site) || IsFetchedBefore(call) || IsPackageOfProject(call)) return;
     const source::Span span = SpanOf(context_, site);
-    if (!reported_.insert({span.file.index, span.begin}).second) return;
-    Finding finding = FindingAt(context_, kAR810, Severity::Info, runs_.IsSharedWork({&site, 1}) ? Confidence::Likely : Confidence::Possible,
-                                site, {"every rank downloads into the same folder, or unpacks there: in the first run one "
+    if (!reported_.insert({span.file.index, span.begin}).second || !IsFirstOf(call)) return;
+    const bool is_sure = runs_.IsSharedWork({&site, 1}) && runs_.IsStartedOnRanks(site);
+    Finding finding = FindingAt(context_, kAR810, Severity::Info, is_sure ? Confidence::Likely : Confidence::Possible, site, {"every rank downloads into the same folder, or unpacks there: in the first run one "
                                        "reads what another is still writing", {}});
     AddLabel(finding, finding.span, LabelRole::Primary, {"all ranks write the same files here", {}});
     finding.help = {"download on rank 0 (on each node's local rank 0 if the disk is not shared), then "
                     "`dist.barrier()` on all ranks, then read", {}};
     sink_.push_back(std::move(finding));
+  }
+
+  // `torch.hub.list(repository)`, and `torch.hub.load(repository, model)` behind it in the file: what the first one fetched is there.
+  bool IsFirstOf(const KnownCall& call) {
+    const variation::ValueId repository = context_.index.Arg(call, "repo_or_dir");
+    if (!repository || context_.values.Str(repository).empty()) return true;
+    return fetched_.insert({context_.program.funcs[call.function].module.index, repository.index}).second;
   }
 
   // Here, or where it is called from, one rank goes first.
@@ -128,6 +136,7 @@ class Downloads {
   traces::World world_ = objects::SmallJob(context_.facts.job);
   std::vector<const KnownCall*> fetched_first_;
   std::set<std::pair<uint32_t, uint32_t>> reported_;
+  std::set<std::pair<uint32_t, uint32_t>> fetched_;  // by file: repositories, as values
 };
 
 void CheckDownloadOnEveryRank(const Context& context, FindingSink& sink) { Downloads(context, sink).Run(); }

@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <utility>
@@ -21,6 +22,9 @@ using objects::Site;
 using variation::ValueId;
 
 constexpr std::string_view kAR802 = "AR802";
+
+// Of loggers and handlers of `logging`, by name.
+constexpr std::string_view kSetLevel = ".setLevel";
 
 class Writers {
  public:
@@ -95,14 +99,15 @@ class Writers {
     const std::string name = SharedPaths::NameOf(use);
     // Somebody may well have asked whether it is still there.
     const bool removes = use.act == FileAct::Remove;
-    const bool is_sure = !removes && (!all || runs_.IsSharedWork(use.way)) && runs_.IsStartedOnRanks(place) && !WritesOneText(use) && IsNameKnown(use) && !IsRecordOfSettings(use);
+    const bool is_sure = !removes && (!all || runs_.IsSharedWork(use.way)) && runs_.IsStartedOnRanks(place) && !WritesOneText(use) && IsNameKnown(use) && !IsRecordOfSettings(use) && !IsQuietElsewhere(use);
     Finding finding = FindingAt(
         context_, kAR802, Severity::Warning, is_sure ? Confidence::Likely : Confidence::Possible, place,
         {MessageOf(use.act), {all ? "every rank" : "one rank of each node", name}});
-    findings::Assume(finding, AssumedOf(use, all));
+    const std::optional<Site> guard = all ? std::nullopt : GuardOf(use, ranks);
+    findings::Assume(finding, AssumedOf(use, all, guard.has_value()));
     AddLabel(finding, finding.span, LabelRole::Primary, {"the same path on all of them", {}});
     if (use.way.size() > 1) AddLabel(finding, SpanOf(context_, use.site()), LabelRole::Note, {removes ? "removed here" : "written here", {}});
-    if (!all) AddGuard(use, ranks, finding);
+    if (guard) AddLabel(finding, SpanOf(context_, *guard), LabelRole::Why, {"true on one rank of each node", {}});
     finding.help = {removes ? "remove it on rank 0 only" : "write on rank 0 only, or put the rank into the file name", {}};
     if (!removes) AddFix(place, finding);
     const auto [kept, is_new] = found_.try_emplace({span.file.index, span.begin}, finding);
@@ -116,17 +121,16 @@ class Writers {
   }
 
   // The test that lets one rank of each node through, there or in a caller.
-  void AddGuard(const FileUse& use, traces::RankSet ranks, Finding& finding) const {
+  std::optional<Site> GuardOf(const FileUse& use, traces::RankSet ranks) const {
     std::vector<Site> sites = use.way;
     const std::vector<Site> above = context_.index.WaysTo(use.way.front());
     sites.insert(sites.end(), above.begin(), above.end());
     for (const Site& site : sites) {
       for (const objects::Guard& guard : context_.reach.Guards(site)) {
-        if (!LetsThrough(guard, ranks)) continue;
-        AddLabel(finding, SpanOf(context_, {guard.function, guard.test}), LabelRole::Why, {"true on one rank of each node", {}});
-        return;
+        if (LetsThrough(guard, ranks)) return Site{guard.function, guard.test};
       }
     }
+    return std::nullopt;
   }
 
   bool LetsThrough(const objects::Guard& guard, traces::RankSet ranks) const {
@@ -150,10 +154,13 @@ class Writers {
     return writers.empty() ? ranks : writers;
   }
 
-  findings::Assumptions AssumedOf(const FileUse& use, bool all) const {
+  // Not where a program only could: most jobs have one node, or mean it so.
+  bool IsOnSeveralNodes(const FileUse& use) const { return context_.facts.job.nodes > 1 || context_.launch.IsOnSeveralNodes(FileOf(use)); }
+
+  findings::Assumptions AssumedOf(const FileUse& use, bool all, bool has_guard) const {
     findings::Assumptions assumed;
-    if (!all) assumed.Add(findings::Assumption::SeveralNodes);
-    if (HoldsItem(use)) assumed.Add(findings::Assumption::ItemsShared);
+    if (!all && (!has_guard || !IsOnSeveralNodes(use))) assumed.Add(findings::Assumption::SeveralNodes);
+    if (paths_.HoldsItem(use)) assumed.Add(findings::Assumption::ItemsShared);
     const auto is_habit = [](const knowledge::LaunchSign& sign) { return sign.run_by == knowledge::RunBy::OneProcess && !sign.keyword; };
     if (std::ranges::any_of(context_.knowledge.LaunchSigns(use.call->entry->name), is_habit)) assumed.Add(findings::Assumption::OwnJob);
     return assumed;
@@ -179,6 +186,17 @@ class Writers {
     const bool is_time = kids.empty() && value.axes == knowledge::Axes::Of(knowledge::Axis::Clock);
     if (value.kind == variation::ValueKind::Str || is_time) return true;
     return value.kind == variation::ValueKind::Binary && std::ranges::all_of(kids, [&](ValueId kid) { return IsOneText(kid); });
+  }
+
+  // `logger.setLevel(INFO if rank == 0 else WARN)` beside a log that all ranks open: the others write next to nothing into it.
+  bool IsQuietElsewhere(const FileUse& use) const {
+    if (!use.call->entry->Has(knowledge::Role::WriteLog)) return false;
+    return std::ranges::any_of(context_.index.known_calls(), [&](const objects::KnownCall& other) {
+      if (other.function != use.call->function || !context_.program.text(other.entry->name).ends_with(kSetLevel)) return false;
+      const ValueId level = context_.index.Arg(other, "level");
+      const knowledge::Axes axes = level ? context_.facts.values_store.axes(level) : knowledge::Axes();
+      return axes.has(knowledge::Axis::Global) || axes.has(knowledge::Axis::Local);
+    });
   }
 
   // Some text, or one setting of the program: what a function made of something may be another file on each rank.
@@ -229,17 +247,6 @@ class Writers {
       }
     }
     return written;
-  }
-
-  // `f"{sample.name}.png"`, of a loop over what may be each rank's share.
-  bool HoldsItem(const FileUse& use) const {
-    return std::ranges::any_of(use.path.pieces, [&](const objects::PathPiece& piece) {
-      return piece.hole && context_.values.AnyPart(context_.file_uses.paths().Resolved(piece.hole, use.frame), [&](ValueId part) {
-        const variation::Value& node = context_.facts.values_store[context_.file_uses.paths().Resolved(part, use.frame)];
-        const base::NameId name = node.kind == variation::ValueKind::Derived ? context_.facts.values_store.OperationOf(node.a) : base::NameId();
-        return name && context_.program.text(name) == "element";
-      });
-    });
   }
 
   // `rmtree(path)` that does not expect the path to be gone.
@@ -312,8 +319,8 @@ extern const Rule EveryRankWrites = {
     .name = "every-rank-writes",
     .severity = Severity::Warning,
     .on_by_default = false,
-    .preview = "of 116 findings on public code that were read 83 were right: scripts that are started on one device each, helpers whose "
-               "callers name the rank in a folder, and files that nobody starts",
+    .preview = "of 48 findings in three batches of public code that were read 38 were right: the others write where no run comes to, or what "
+               "an earlier job has made",
     .languages = "Python",
     .summary = "file that all ranks, or one rank of each node, write under the same path",
     .explanation = R"md(
@@ -384,14 +391,15 @@ if epoch % 10 == 0 and dist.get_rank() == 0:
 * Nothing starts the file, and no other file imports it.
 * The function's callers are not seen: they may call it on one rank only.
 
-It is *possible*, and hidden by default, where one rank of each node writes, as most jobs have one node or
-mean it so; where the name is that of an item, which may be of the rank's own share, or a function's result of
-which nothing is known; where all write the same word, or settings of the run (what the command line or a file
+It is *possible*, and hidden by default, where one rank of each node writes and no line starts the program
+on several nodes, as most jobs have one or mean it so; where all open a log whose level differs by rank;
+where the name is that of an item, which may be of the rank's own share, or a function's result of which
+nothing is known; where all write the same word, or settings of the run (what the command line or a file
 says, also the configuration of a model or a tokenizer as it was read) that nothing in the program reads, so
-that it matters to nobody who was last; where what is written is an export; where the scripts and pages of the
-project start programs, but none of them on ranks, and a script in no package does not start them itself; and
-where a process group is made, but no file on the way wraps a model, communicates, deals out
-data or asks for ranks.
+that it matters to nobody who was last; where what is written is an export; where the scripts and pages of
+the project start programs, but none of them on ranks, and neither a script starts them itself nor a package
+of which no line starts a program; and where a process group is made, but no file on the way wraps a model,
+communicates, deals out data or asks for ranks.
 
 ## Fix
 

@@ -61,11 +61,13 @@ class FolderRaces {
     const source::Span span = SpanOf(context_, place);
     if (!reported_.insert({span.file.index, span.begin}).second) return;
     const bool is_asked = paths_.AsksDisk(place);
-    Finding finding = FindingAt(context_, kAR811, Severity::Warning, runs_.IsSharedWork(use.way) ? Confidence::Likely : Confidence::Possible, place,
+    const bool is_sure = runs_.IsSharedWork(use.way) && runs_.IsStartedOnRanks(use.way.front());
+    Finding finding = FindingAt(context_, kAR811, Severity::Warning, is_sure ? Confidence::Likely : Confidence::Possible, place,
                                 {is_asked ? "ranks that find no {} at the same time all make it, and all but one fail"
                                           : "every rank makes {}, and all but the first fail",
                                  {NounOf(use, is_asked)}});
     if (context_.program.text(use.call->entry->name).starts_with('*')) findings::Assume(finding, findings::Assumptions::Of(findings::Assumption::ByNameOnly));
+    if (paths_.HoldsItem(use)) findings::Assume(finding, findings::Assumptions::Of(findings::Assumption::ItemsShared));
     AddLabel(finding, finding.span, LabelRole::Primary, {"`FileExistsError` on a rank that comes later", {}});
     finding.help = {"pass `exist_ok=True`, or make it on rank 0 and let the others wait", {}};
     AddFix(*use.call, is_asked, finding);

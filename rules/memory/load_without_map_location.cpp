@@ -1,8 +1,11 @@
 #include <algorithm>
+#include <set>
+#include <vector>
 
 #include "analyzer/objects/jobs.h"
 #include "analyzer/objects/one_node.h"
 #include "rules/finding_parts.h"
+#include "rules/program_calls.h"
 #include "rules/source_edits.h"
 
 namespace allranks::rules {
@@ -11,6 +14,60 @@ namespace {
 using variation::ValueId;
 
 constexpr std::string_view kAR803 = "AR803";
+constexpr std::string_view kToHost = ".cpu";
+
+// What modules and optimizers take over. The state of a schedule is a few numbers. What an object is may be known from
+// its callers or, failing that, from its name; a method of no known class is what the knowledge base says of its name.
+class Restored {
+ public:
+  explicit Restored(const Context& context) : context_(context) {
+    for (uint32_t m = 0; m < context.program.modules.size(); ++m) {
+      for (const ir::ExprId call : context.index.ExprsOf(ir::ModuleId{m}, ir::ExprKind::Call)) Visit(ir::ModuleId{m}, call);
+    }
+  }
+
+  // Whether it gets there, through whatever took it apart or handed it on.
+  bool Has(ValueId loaded) const {
+    return std::ranges::any_of(values_, [&](ValueId value) { return IsPart(value, loaded); });
+  }
+
+ private:
+  bool IsPart(ValueId value, ValueId loaded) const {
+    return context_.values.AnyPart(value, [&](ValueId part) { return part == loaded; });
+  }
+
+  void Visit(ir::ModuleId module_id, ir::ExprId call) {
+    const ir::Module& module = context_.program.modules[module_id];
+    const ir::ExprId callee = ir::CalleeOf(module[call]);
+    if (module[callee].kind != ir::ExprKind::Attribute || ir::ArgCount(module, module[call]) == 0) return;
+    const knowledge::EntryId entry = EntryOf(module_id, callee);
+    if (!entry || !context_.knowledge[entry].Has(knowledge::Role::RestoreTensors)) return;
+    const ValueId value = context_.facts.value(module_id, ir::ArgAt(module, module[call], 0).value);
+    if (!value) return;
+    values_.push_back(value);
+  }
+
+  knowledge::EntryId EntryOf(ir::ModuleId module_id, ir::ExprId callee) const {
+    const ir::Module& module = context_.program.modules[module_id];
+    const base::NameId method = ir::AttrOf(module[callee]);
+    const ir::ExprId object = ir::ObjectOf(module[callee]);
+    for (const ValueId leaf : context_.values.Leaves(context_.facts.value(module_id, object))) {
+      const knowledge::ClassId known = context_.values.ClassOf(leaf);
+      if (const knowledge::EntryId entry = known ? context_.knowledge.FindMember(known, method) : knowledge::EntryId{}) return entry;
+    }
+    const ir::Expr& named = module[object];
+    base::NameId name;
+    if (named.kind == ir::ExprKind::Name) name = ir::NameOf(named);
+    if (named.kind == ir::ExprKind::Attribute) name = ir::AttrOf(named);
+    const knowledge::Hint* hint = name ? context_.knowledge.FindHint(name) : nullptr;
+    const knowledge::ClassId hinted = hint != nullptr && hint->type ? context_.knowledge.FindClass(hint->type) : knowledge::ClassId{};
+    if (const knowledge::EntryId entry = hinted ? context_.knowledge.FindMember(hinted, method) : knowledge::EntryId{}) return entry;
+    return context_.knowledge.FindAnyMember(method);
+  }
+
+  const Context& context_;
+  std::vector<ValueId> values_;
+};
 
 class Load {
  public:
@@ -72,6 +129,19 @@ class Load {
     });
   }
 
+  // Where the program itself saves it.
+  std::vector<const objects::FileUse*> Saves(ProgramCalls& calls) const {
+    std::vector<const objects::FileUse*> saves;
+    for (const objects::FileUse& read : context_.file_uses.uses()) {
+      if (read.act != objects::FileAct::Read || read.call->function != call_.function || read.call->expr != call_.expr) continue;
+      for (const objects::FileUse& write : context_.file_uses.uses()) {
+        const bool is_save = write.act == objects::FileAct::Write && objects::IsOneName(read.path, write.path);
+        if (is_save && calls.IsOneProgram(FileOf(read), FileOf(write))) saves.push_back(&write);
+      }
+    }
+    return saves;
+  }
+
   void Report(std::string_view param, FindingSink& sink) const {
     const objects::Site site{call_.function, call_.expr};
     // Who calls a function of a library was not seen, and a model is mostly tried out by one process.
@@ -92,64 +162,39 @@ class Load {
   }
 
  private:
+  ir::ModuleId FileOf(const objects::FileUse& use) const { return context_.program.funcs[use.site().function].module; }
   ir::ModuleId Module() const { return context_.program.funcs[call_.function].module; }
 
   const Context& context_;
   const objects::KnownCall& call_;
 };
 
-// What modules and optimizers take over. The state of a schedule is a few numbers. What an object is may be known from
-// its callers or, failing that, from its name; a method of no known class is what the knowledge base says of its name.
-class Restored {
+// Functions that move what they save to the host, there or in a helper: `torch.save(to_cpu(model.state_dict()), path)`.
+class HostSavers {
  public:
-  explicit Restored(const Context& context) : context_(context) {
-    for (uint32_t m = 0; m < context.program.modules.size(); ++m) {
-      for (const ir::ExprId call : context.index.ExprsOf(ir::ModuleId{m}, ir::ExprKind::Call)) Visit(ir::ModuleId{m}, call);
+  explicit HostSavers(const Context& context) {
+    for (const objects::KnownCall& call : context.index.known_calls()) {
+      if (!context.program.text(call.entry->name).ends_with(kToHost)) continue;
+      functions_.insert(call.function.index);
+      for (const objects::Site& caller : context.index.CallersOf(call.function)) functions_.insert(caller.function.index);
     }
   }
-
-  // Whether it gets there, through whatever took it apart or handed it on.
-  bool Has(ValueId loaded) const {
-    return std::ranges::any_of(values_, [&](ValueId value) {
-      return context_.values.AnyPart(value, [&](ValueId part) { return part == loaded; });
-    });
-  }
+  bool Has(const objects::FileUse& save) const { return functions_.contains(save.site().function.index); }
 
  private:
-  void Visit(ir::ModuleId module_id, ir::ExprId call) {
-    const ir::Module& module = context_.program.modules[module_id];
-    const ir::ExprId callee = ir::CalleeOf(module[call]);
-    if (module[callee].kind != ir::ExprKind::Attribute || ir::ArgCount(module, module[call]) == 0) return;
-    const knowledge::EntryId entry = EntryOf(module_id, callee);
-    if (!entry || !context_.knowledge[entry].Has(knowledge::Role::RestoreTensors)) return;
-    if (const ValueId value = context_.facts.value(module_id, ir::ArgAt(module, module[call], 0).value)) values_.push_back(value);
-  }
-
-  knowledge::EntryId EntryOf(ir::ModuleId module_id, ir::ExprId callee) const {
-    const ir::Module& module = context_.program.modules[module_id];
-    const base::NameId method = ir::AttrOf(module[callee]);
-    const ir::ExprId object = ir::ObjectOf(module[callee]);
-    for (const ValueId leaf : context_.values.Leaves(context_.facts.value(module_id, object))) {
-      const knowledge::ClassId known = context_.values.ClassOf(leaf);
-      if (const knowledge::EntryId entry = known ? context_.knowledge.FindMember(known, method) : knowledge::EntryId{}) return entry;
-    }
-    const ir::Expr& named = module[object];
-    base::NameId name;
-    if (named.kind == ir::ExprKind::Name) name = ir::NameOf(named);
-    if (named.kind == ir::ExprKind::Attribute) name = ir::AttrOf(named);
-    const knowledge::Hint* hint = name ? context_.knowledge.FindHint(name) : nullptr;
-    const knowledge::ClassId hinted = hint != nullptr && hint->type ? context_.knowledge.FindClass(hint->type) : knowledge::ClassId{};
-    if (const knowledge::EntryId entry = hinted ? context_.knowledge.FindMember(hinted, method) : knowledge::EntryId{}) return entry;
-    return context_.knowledge.FindAnyMember(method);
-  }
-
-  const Context& context_;
-  std::vector<ValueId> values_;
+  std::set<uint32_t> functions_;
 };
+
+// Whether the program moves to the host what it saves under this name, wherever it does: there it goes back to.
+bool IsSavedOnHost(const std::vector<const objects::FileUse*>& saves, const HostSavers& savers) {
+  return !saves.empty() && std::ranges::all_of(saves, [&](const objects::FileUse* save) { return savers.Has(*save); });
+}
 
 void CheckLoadWithoutMapLocation(const Context& context, FindingSink& sink) {
   const objects::Jobs jobs(context.program, context.index);
   const Restored restored(context);
+  ProgramCalls calls(context);
+  const HostSavers savers(context);
   const objects::OneNodeJobs one_node(context.program, context.knowledge, context.facts, context.index);
   for (const objects::KnownCall& call : context.index.known_calls()) {
     for (const knowledge::RoleOf& role : call.entry->roles) {
@@ -161,7 +206,8 @@ void CheckLoadWithoutMapLocation(const Context& context, FindingSink& sink) {
       if (!load.IsOpen(param) || !restored.Has(load.Loaded())) continue;
       if (!load.IsOneFile() || !load.RunsOnSeveralRanks() || load.IsLoadedToADeviceElsewhere(param) || load.IsOfXla()) continue;
       if (one_node.SeesOwnDevice(context.program.funcs[call.function].module)) continue;
-      if (jobs.IsDistributed(context.program.funcs[call.function].module)) load.Report(param, sink);
+      if (!jobs.IsDistributed(context.program.funcs[call.function].module) || IsSavedOnHost(load.Saves(calls), savers)) continue;
+      load.Report(param, sink);
     }
   }
 }
@@ -211,6 +257,7 @@ model.load_state_dict(checkpoint["model"])
   seen to call the function, or no training leads there, the finding is *possible*.
 * Each process sees one device of its own: the program sets `CUDA_VISIBLE_DEVICES` by the rank.
 * What is loaded holds no tensors (the state of a learning rate schedule), or is loaded into nothing.
+* The program moves to the host (`.cpu()`) what it saves under this name.
 
 ## Fix
 

@@ -109,6 +109,16 @@ bool SharedPaths::SpeaksOfRanks(const variation::Value& value) const {
   return name && objects::RankWords::IsWord(context_.program.text(name));
 }
 
+bool SharedPaths::HoldsItem(const FileUse& use) const {
+  return std::ranges::any_of(use.path.pieces, [&](const objects::PathPiece& piece) {
+    return piece.hole && context_.values.AnyPart(context_.file_uses.paths().Resolved(piece.hole, use.frame), [&](ValueId part) {
+      const variation::Value& node = context_.facts.values_store[context_.file_uses.paths().Resolved(part, use.frame)];
+      const base::NameId name = node.kind == variation::ValueKind::Derived ? context_.facts.values_store.OperationOf(node.a) : base::NameId();
+      return name && context_.program.text(name) == "element";
+    });
+  });
+}
+
 std::string SharedPaths::NameOf(const FileUse& use) {
   std::string text;
   for (const objects::PathPiece& piece : use.path.Name().pieces) {

@@ -22,6 +22,8 @@ class SharedPaths {
   // The last component as a person would write it, with stars for what is not known.
   static std::string NameOf(const objects::FileUse& use);
 
+  // `f"{sample.name}.png"`, of a loop over what may be each rank's share.
+  bool HoldsItem(const objects::FileUse& use) const;
   // Whether a place is where something is made if it is not found, and one rank comes there alone from somewhere: it goes first.
   bool IsMadeFirst(std::span<const objects::Site> way) const;
   // `if not os.path.exists(path):` around it.

@@ -1,0 +1,13 @@
+// Whether two statements of a file stand in two arms of one branch, where no run comes by both.
+//
+// Unsound in a loop: one round may take one arm, and the next the other.
+#pragma once
+
+#include "analyzer/ir/program.h"
+#include "analyzer/ir/tree.h"
+
+namespace allranks::objects {
+
+bool AreInTwoArms(const ir::Module& module, const ir::Tree& tree, ir::StmtId a, ir::StmtId b);
+
+}  // namespace allranks::objects
