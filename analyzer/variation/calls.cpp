@@ -752,46 +752,6 @@ bool FunctionEvaluator::IsShared(ValueId value, int depth) {
   return std::ranges::any_of(kids, [&](ValueId kid) { return kid && IsShared(kid, depth + 1); });
 }
 
-// A stream of the project's own: no sampler deals it out, so that it takes the part of its rank itself.
-bool FunctionEvaluator::SplitsItself(const Value& data_set) const {
-  if (data_set.kind != ValueKind::Instance) return false;
-  const knowledge::ClassId stream = knowledge_.FindClass(tables_.program.names->Find("torch.utils.data.IterableDataset"));
-  return stream && std::ranges::any_of(tables_.program.classes[binding::ClassId{data_set.a}].mro, [&](binding::ClassId base) {
-    return std::ranges::any_of(tables_.known_bases[base.index], [&](knowledge::ClassId known) { return knowledge_.IsSubclass(known, stream); });
-  });
-}
-
-// Whether the receiver was made with an argument that makes what it yields differ between ranks. One whose making
-// was not seen may have been.
-bool FunctionEvaluator::MadeToVary(const knowledge::Entry& entry, ValueId receiver) {
-  if (entry.varies_with.empty() || !receiver || store_[receiver].kind != ValueKind::Object) return true;
-  const knowledge::ClassId class_id = knowledge_.FindClass(NameId{store_[receiver].a});
-  const knowledge::EntryId init = knowledge_.FindMember(class_id, Intern("__init__"));
-  const auto made_with = store_.Kids(receiver);
-  if (!init || made_with.empty()) return true;
-  const std::vector<NameId>& params = knowledge_[init].params;
-  for (size_t i = 0; i < made_with.size() && i < params.size(); ++i) {
-    if (!made_with[i]) continue;
-    const Value& argument = store_[made_with[i]];
-    const bool is_off = argument.kind == ValueKind::None || made_with[i] == store_.False();
-    if (!argument.axes.empty() || SplitsItself(argument)) return true;
-    if (!is_off && std::ranges::count(entry.varies_with, params[i]) > 0) return true;
-  }
-  return false;
-}
-
-// What an object of a library was made with; none if it was not passed, or if its making was not seen.
-ValueId FunctionEvaluator::MadeWith(ValueId object, NameId param) {
-  if (!object || store_[object].kind != ValueKind::Object) return ValueId::None();
-  const knowledge::ClassId class_id = knowledge_.FindClass(NameId{store_[object].a});
-  const knowledge::EntryId init = knowledge_.FindMember(class_id, Intern("__init__"));
-  if (!init) return ValueId::None();
-  const std::vector<NameId>& params = knowledge_[init].params;
-  const auto index = static_cast<size_t>(std::ranges::find(params, param) - params.begin());
-  const auto kids = store_.Kids(object);
-  return index < kids.size() ? kids[index] : ValueId::None();
-}
-
 // A tensor that is spread over a mesh, with the group that shares it as the last thing it is made of: the dimension of the
 // mesh, if it has one of a known name. What it takes to bring it together, its ranks do together.
 ValueId FunctionEvaluator::MadeOver(const knowledge::Entry& entry, ValueId object, std::span<const ValueId> by_param) {
