@@ -149,10 +149,11 @@ class Backward {
            MayBeWrapped(context_, context_.facts.value(module_id, model));
   }
 
-  // A variable of this function that is assigned nothing but the inner model, under no test.
+  // A variable of this function that is assigned nothing but the inner model before, under no test.
   bool HoldsInner(ir::ExprId variable) const {
     bool holds = false;
     for (const ir::StmtId id : AssignmentsOf(variable)) {
+      if (module_[id].begin > module_[variable].begin) continue;
       if (!IsInner({backward_.function, ir::AssignedOf(module_[id])}) || !context_.reach.Guards({backward_.function, ir::AssignedOf(module_[id])}).empty()) return false;
       holds = true;
     }
