@@ -471,6 +471,7 @@ class Loader {
     yield.element_type = ReadParam(table, "element_type", entry.params);
     if (yield.shape && !is_uniform) table.Fail("shape", "speaks of a new tensor that is filled alike on all ranks; add uniform = true");
     entry.keeps_size = table.Flag("keeps_size");
+    entry.joins_sizes = table.Flag("joins_sizes");
     entry.changes_type = table.Flag("changes_type");
     const MarkId mark = ReadMark(table);
     yield.mark = mark;

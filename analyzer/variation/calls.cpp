@@ -690,6 +690,8 @@ ValueId FunctionEvaluator::YieldValue(ir::ExprId site, const knowledge::Entry& e
     const bool is_shared = std::ranges::any_of(args, [&](const CallArgument& arg) { return arg.value && IsShared(arg.value); });
     if (!is_shared) result = store_.WithAxes(result, yield.axes);
   }
+  const ValueId first = args.empty() ? ValueId::None() : args[0].value;
+  if (entry.joins_sizes && first && HoldsRagged(first)) return store_.WithMark(store_.WithAxes(result, store_.axes(first)), tables_.RaggedMark());
   return yield.mark ? store_.WithMark(result, yield.mark) : result;
 }
 

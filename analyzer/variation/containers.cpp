@@ -181,6 +181,21 @@ bool FunctionEvaluator::IsContainer(ValueId value) {
   return known.kind == ValueKind::Tuple || known.kind == ValueKind::Dict || is_grown;
 }
 
+// A list that ranks have more or fewer items of, or an item of which is larger on some ranks than on others.
+bool FunctionEvaluator::HoldsRagged(ValueId value, int depth) {
+  constexpr int kDeepest = 6;
+  const ValueId known = LookThrough(tables_, value);
+  if (!known || depth == kDeepest) return false;
+  if (tables_.IsRagged(known)) return true;
+  const std::vector<ValueId> kids(store_.Kids(known).begin(), store_.Kids(known).end());
+  const Value& list = store_[known];
+  const auto is = [&](std::string_view operation) { return list.kind == ValueKind::Derived && list.a == tables_.NameSymbol(operation); };
+  if (is(kGrown)) return HoldsRagged(kids[0], depth + 1) || HoldsRagged(kids[1], depth + 1);
+  if (is(kComprehended)) return HoldsRagged(kids[0], depth + 1);
+  const bool holds_items = list.kind == ValueKind::Tuple || list.kind == ValueKind::Select;
+  return holds_items && std::ranges::any_of(kids, [&](ValueId kid) { return kid && HoldsRagged(kid, depth + 1); });
+}
+
 // `std::vector<T> values(n)`: one item n times.
 bool FunctionEvaluator::IsRepeated(ValueId value) const {
   const Value& known = store_[value];

@@ -125,6 +125,7 @@ class FunctionEvaluator {
   bool IsTableOfSettings(ValueId known, ValueId key);
   std::optional<std::vector<ValueId>> ItemsGiven(std::span<const CallArgument> args);
   bool PutAllIn(ir::ExprId target, std::span<const CallArgument> args);
+  bool HoldsRagged(ValueId value, int depth = 0);
   bool TakesKey(ValueId dictionary, ValueId key);
   ValueId WithItem(ValueId dictionary, ValueId key, ValueId item);
   std::optional<std::vector<ValueId>> KnownItems(ValueId dictionary, int depth = 0);
