@@ -72,8 +72,10 @@ void Fields(T& it, Visit& visit) {
 
 template <Is<Strategy> T, class Visit>
 void Fields(T& it, Visit& visit) {
-  auto& [name, names, members, options, launched_as, one_module_in, never_with, argument, argument_values] = it;
-  visit(name, names, members, options, launched_as, one_module_in, never_with, argument, argument_values);
+  auto& [name, names, members, options, launched_as, one_module_in, never_with, argument, argument_values, configured_in, configured_by,
+         configured_at, configured_as] = it;
+  visit(name, names, members, options, launched_as, one_module_in, never_with, argument, argument_values, configured_in, configured_by, configured_at,
+        configured_as);
 }
 
 template <Is<SettingsCalls> T, class Visit>

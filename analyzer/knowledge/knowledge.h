@@ -273,6 +273,10 @@ struct Strategy {
   std::vector<NameId> never_with;      // methods, by name, that do not work under it
   NameId argument;                     // of a call that chooses it, in the code or in settings that the program reads
   std::vector<NameId> argument_values; // with which it does
+  std::vector<NameId> configured_in;   // functions that are given a configuration which says whether it is this one
+  std::vector<NameId> configured_by;   // in which of their parameters
+  std::vector<NameId> configured_at;   // under which key, and which key in that
+  std::vector<NameId> configured_as;   // with which numbers it is
 };
 
 // What programs do with settings that they have read ([[settings]]).

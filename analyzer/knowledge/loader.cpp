@@ -333,7 +333,11 @@ class Loader {
                             .one_module_in = ReadNameList(table, "one_module_in"),
                             .never_with = ReadNameList(table, "never_with"),
                             .argument = ReadName(table, "argument"),
-                            .argument_values = ReadNameList(table, "argument_values")};
+                            .argument_values = ReadNameList(table, "argument_values"),
+                            .configured_in = ReadNameList(table, "configured_in"),
+                            .configured_by = ReadNameList(table, "configured_by"),
+                            .configured_at = ReadNameList(table, "configured_at"),
+                            .configured_as = ReadNameList(table, "configured_as")};
     if (!strategy.name) table.Fail("name", "`name` is missing; write name = \"...\" as operations call it in `strategies`");
     if (!strategy.argument_values.empty() && !strategy.argument) table.Fail("argument_values", "`argument_values` are those of an argument; name it with argument = \"...\"");
     strategies_.push_back(strategy);

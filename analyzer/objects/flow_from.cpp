@@ -34,7 +34,8 @@ void FlowFrom::Read(const ir::Stmt& stmt) {
       return;
     case ir::StmtKind::For: {
       const ir::ExprId target = ir::ExprId{stmt.a};
-      return Set(target, Take(ir::AssignedOf(stmt)) || seeds_.contains(target.index), IsOfGiven(ir::AssignedOf(stmt)));
+      const bool holds = Take(ir::AssignedOf(stmt)) || seeds_.contains(target.index);
+      return Set(target, holds, IsOfGiven(ir::AssignedOf(stmt)));
     }
     case ir::StmtKind::Expr:
       if (Take(ir::ValueOf(stmt)) && module_[ir::ValueOf(stmt)].kind == ir::ExprKind::Call) ReadCall(ir::ValueOf(stmt));
@@ -75,10 +76,16 @@ bool FlowFrom::Take(ir::ExprId expr) {
   const bool is_comprehension = module_[expr].kind == ir::ExprKind::Comprehension;
   const auto outside = is_comprehension ? std::pair(held_, given_) : std::pair<std::set<Place>, std::set<Place>>();
   if (is_comprehension) {
-    for (const ir::Clause& clause : ir::ClausesOf(module_, module_[expr])) Set(clause.target, Take(clause.iter), IsOfGiven(clause.iter));
+    for (const ir::Clause& clause : ir::ClausesOf(module_, module_[expr])) {
+      const bool iterates = Take(clause.iter);
+      Set(clause.target, iterates, IsOfGiven(clause.iter));
+    }
   }
+  const auto is_iterated = [&](ir::ExprId part) {
+    return is_comprehension && std::ranges::any_of(ir::ClausesOf(module_, module_[expr]), [&](const ir::Clause& clause) { return clause.iter == part; });
+  };
   ir::ForEachPart(module_, expr, [&](ir::ExprId part) {
-    holds = Take(part) || holds;
+    holds = (is_iterated(part) ? Holds(part) : Take(part)) || holds;
     is_of_given = is_of_given || IsOfGiven(part);
   });
   if (is_comprehension) std::tie(held_, given_) = outside;

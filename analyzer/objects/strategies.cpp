@@ -100,7 +100,40 @@ class Reader {
     return several;
   }
 
+  // The files in which each configuration is a dictionary in the code that does not ask for the strategy.
+  std::vector<bool> ConfiguredOtherwise(const Strategy& strategy) const {
+    std::vector<bool> otherwise(program_.modules.size());
+    std::vector<bool> perhaps(program_.modules.size());
+    for (const KnownCall& call : index_.known_calls()) {
+      if (std::ranges::count(strategy.configured_in, call.entry->name) == 0) continue;
+      const bool is_other = std::ranges::any_of(strategy.configured_by, [&](NameId param) {
+        const ValueId config = index_.Arg(call, program_.text(param));
+        return config && SaysAnother(config, strategy);
+      });
+      (is_other ? otherwise : perhaps)[program_.funcs[call.function].module.index] = true;
+    }
+    for (size_t m = 0; m < otherwise.size(); ++m) otherwise[m] = otherwise[m] && !perhaps[m];
+    return otherwise;
+  }
+
  private:
+  bool SaysAnother(ValueId config, const Strategy& strategy) const {
+    for (const NameId key : strategy.configured_at) {
+      if (facts_.values_store[config].kind != ValueKind::Dict) return false;
+      const auto kids = facts_.values_store.Kids(config);
+      ValueId item;
+      for (size_t i = 0; i + 1 < kids.size(); i += 2) {
+        // `**more`
+        if (facts_.values_store[kids[i]].kind != ValueKind::Str) return false;
+        if (NameId{facts_.values_store[kids[i]].a} == key) item = kids[i + 1];
+      }
+      if (!item) return true;
+      config = item;
+    }
+    const std::optional<int64_t> number = values_.Int(config);
+    return number && std::ranges::none_of(strategy.configured_as, [&](NameId each) { return program_.text(each) == std::to_string(*number); });
+  }
+
   // `strategy="fsdp"`, `strategy=cfg.strategy`, `**cfg.trainer`
   void NoteGiven(ir::ModuleId module, const ir::Arg& arg, Shown& shown) const {
     if (!arg.value) return;
@@ -266,9 +299,10 @@ Strategies::Strategies(const binding::Program& program, const knowledge::Knowled
     const std::vector<bool> launched = Launched(program, neighbourhood, strategy, lines);
     const bool is_configured = IsConfigured(program, strategy, lines);
     const std::vector<bool> several = reader.WithSeveralModules(strategy);
+    const std::vector<bool> otherwise = reader.ConfiguredOtherwise(strategy);
     for (uint32_t m = 0; m < shown.size(); ++m) {
       known.seen[m] = shows[m] || launched[m] || ((is_configured || known.seen[m]) && !started[m]);
-      if (several[m] || IsOneOf(strategy.never_with, shown[m].always)) known.ruled_out[m] = true;
+      if (several[m] || otherwise[m] || IsOneOf(strategy.never_with, shown[m].always)) known.ruled_out[m] = true;
     }
     known_.push_back(std::move(known));
   }

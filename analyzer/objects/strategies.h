@@ -6,8 +6,8 @@
 // reads, a line that starts it so, or a configuration that asks for it.
 // Nothing of the kind: nobody runs it so. Of a script that lines start only these lines and the script itself say it.
 //
-// A file may rule a strategy out: by what cannot be done under it, or where each line that starts it, or a file that uses it,
-// says another one. Unsound: a project may be run from a script that is not in it.
+// A file may rule a strategy out: by what cannot be done under it, by a configuration in the code that says another one, or where
+// each line that starts it, or a file that uses it, says another one. Unsound: a project may be run from a script that is not in it.
 #pragma once
 
 #include <span>

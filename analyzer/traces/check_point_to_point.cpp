@@ -104,7 +104,8 @@ class StepReader {
 
   // Both halves are begun before either is waited for.
   bool AppendExchange(Step step, const Operation& operation, const GroupInfo& group) {
-    step.handle = operation.peer.index + 1;
+    // No call made this handle: those that calls made are values.
+    step.handle = (uint32_t{1} << 31) | exchanges_++;
     step.kind = StepKind::StartSend;
     if (!AppendHalf(step, operation.peer, operation.tag, group)) return false;
     step.kind = StepKind::StartRecv;
@@ -145,6 +146,7 @@ class StepReader {
   uint32_t rank_;
   int batches_ = 0;
   std::vector<Step> steps_;
+  uint32_t exchanges_ = 0;
 };
 
 // Bytes and packed buffers may hold anything.

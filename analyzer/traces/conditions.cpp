@@ -113,7 +113,7 @@ bool IsOfContents(const variation::ValueStore& values, const knowledge::Knowledg
 bool AsksForOneNumber(const variation::ValueStore& values, ValueId id) {
   if (values[id].kind != ValueKind::Compare) return false;
   const auto op = static_cast<ir::CompareOp>(values[id].op);
-  return (op == ir::CompareOp::Eq || op == ir::CompareOp::NotEq) && values[values.Kids(id)[1]].kind == ValueKind::Int;
+  return (op == ir::CompareOp::Eq || op == ir::CompareOp::NotEq) && (values[values.Kids(id)[1]].kind == ValueKind::Int || values[values.Kids(id)[1]].kind == ValueKind::Float);
 }
 
 // The parts of a condition that vary with the data: what is asked for its length alone, and what is asked for what it holds.

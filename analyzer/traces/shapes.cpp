@@ -31,8 +31,8 @@ std::optional<int64_t> Product(Evaluator& evaluator, ValueId sizes, uint32_t ran
   int64_t product = 1;
   for (const ValueId size : std::vector<ValueId>(values.Kids(sizes).begin(), values.Kids(sizes).end())) {
     const std::optional<int64_t> factor = Product(evaluator, size, rank, depth + 1);
-    if (!factor || *factor < 0 || *factor > kMostElements) return std::nullopt;
-    product = std::min(product * *factor, kMostElements);
+    if (!factor || *factor < 0 || (*factor > 0 && product > kMostElements / *factor)) return std::nullopt;
+    product *= *factor;
   }
   return product;
 }
@@ -75,10 +75,8 @@ std::optional<int64_t> Elements(Evaluator& evaluator, ValueId tensor, uint32_t r
 }
 
 bool MayDiffer(const ValueStore& values, ValueId tensor, int depth) {
-  if (!tensor || depth > kDeepestTensor) return false;
-  const variation::Value& value = values[tensor];
-  if (!value.axes.empty()) return true;
-  if (value.kind != ValueKind::Derived && value.kind != ValueKind::Select) return false;
+  if (!tensor) return false;
+  if (depth > kDeepestTensor || !values.axes(tensor).empty()) return true;
   const bool is_made = values.IsNewTensor(tensor);
   return std::ranges::any_of(values.Kids(tensor), [&](ValueId kid) {
     return kid && ((is_made && !values.axes(kid).empty()) || MayDiffer(values, kid, depth + 1));

@@ -474,8 +474,11 @@ ValueId FunctionEvaluator::DerivedCall(uint32_t symbol, ValueId callee, std::spa
 
 // `**options`, where the items of the dictionary are known.
 void FunctionEvaluator::BindItems(const knowledge::Entry& entry, const CallArgument& options, std::vector<ValueId>& bound) {
-  std::optional<std::vector<ValueId>> known = KnownItems(options.value);
+  std::optional<std::vector<ValueId>> known = KnownItems(options.value, false);
   if (!known) known = HandedOn(options);
+  // `**{**more, "async_op": True}`: what is said is said, whatever else there is.
+  const bool is_display = !known && options.value && store_[options.value].kind == ValueKind::Dict;
+  if (is_display) known.emplace(store_.Kids(options.value).begin(), store_.Kids(options.value).end());
   const std::vector<ValueId> items = known.value_or(std::vector<ValueId>());
   for (size_t i = 0; i + 1 < items.size(); i += 2) {
     if (!items[i] || store_[items[i]].kind != ValueKind::Str) continue;
@@ -691,7 +694,7 @@ ValueId FunctionEvaluator::YieldValue(ir::ExprId site, const knowledge::Entry& e
     if (!is_shared) result = store_.WithAxes(result, yield.axes);
   }
   const ValueId first = args.empty() ? ValueId::None() : args[0].value;
-  if (entry.joins_sizes && first && HoldsRagged(first)) return store_.WithMark(store_.WithAxes(result, store_.axes(first)), tables_.RaggedMark());
+  if (entry.joins_sizes && first && !yield.mark && HoldsRagged(first)) return store_.WithMark(store_.WithAxes(result, store_.axes(first)), tables_.RaggedMark());
   return yield.mark ? store_.WithMark(result, yield.mark) : result;
 }
 
@@ -860,7 +863,7 @@ std::optional<ValueId> FunctionEvaluator::CallBuiltin(ir::ExprId site, NameId na
   const ValueId first = args.empty() ? ValueId::None() : args[0].value;
   if (text == "builtins.dict") {
     const auto items = ItemsGiven(args);
-    if (!items) return std::nullopt;
+    if (!items || items->size() > kMostItemKids) return std::nullopt;
     ValueId made = store_.Make({.kind = ValueKind::Dict}, {});
     for (size_t i = 0; i + 1 < items->size(); i += 2) made = WithItem(made, (*items)[i], (*items)[i + 1]);
     return made;

@@ -65,9 +65,8 @@ void FunctionEvaluator::PutIn(ir::ExprId target, ValueId key, ValueId item) {
 
 // Whether a dictionary display, all of whose keys are known, has this one as well from here on, on each rank.
 bool FunctionEvaluator::TakesKey(ValueId dictionary, ValueId key) {
-  constexpr uint8_t kMostKids = 128;
   const Value& display = store_[dictionary];
-  if (display.kind != ValueKind::Dict || display.kid_count > kMostKids || !key || store_[key].kind != ValueKind::Str) return false;
+  if (display.kind != ValueKind::Dict || display.kid_count > kMostItemKids || !key || store_[key].kind != ValueKind::Str) return false;
   return store_.axes(HowOften()).empty() && KnownItems(dictionary).has_value();
 }
 
@@ -84,8 +83,8 @@ ValueId FunctionEvaluator::WithItem(ValueId dictionary, ValueId key, ValueId ite
 }
 
 // The keys and values of a dictionary whose keys are known texts, one after the other; of one of two such, those of both, where
-// None stands for a value that only one has.
-std::optional<std::vector<ValueId>> FunctionEvaluator::KnownItems(ValueId dictionary, int depth) {
+// None stands for a value that only one has. `has_all`: nothing of two that have different keys.
+std::optional<std::vector<ValueId>> FunctionEvaluator::KnownItems(ValueId dictionary, bool has_all, int depth) {
   constexpr int kDeepest = 4;
   if (!dictionary || depth == kDeepest) return std::nullopt;
   const std::vector<ValueId> kids(store_.Kids(dictionary).begin(), store_.Kids(dictionary).end());
@@ -96,8 +95,8 @@ std::optional<std::vector<ValueId>> FunctionEvaluator::KnownItems(ValueId dictio
     return kids;
   }
   if (store_[dictionary].kind != ValueKind::Select) return std::nullopt;
-  const auto first = KnownItems(kids[1], depth + 1);
-  const auto second = KnownItems(kids[2], depth + 1);
+  const auto first = KnownItems(kids[1], has_all, depth + 1);
+  const auto second = KnownItems(kids[2], has_all, depth + 1);
   if (!first || !second) return std::nullopt;
   const auto under = [](const std::vector<ValueId>& items, ValueId key) {
     for (size_t i = 0; i + 1 < items.size(); i += 2) {
@@ -112,6 +111,7 @@ std::optional<std::vector<ValueId>> FunctionEvaluator::KnownItems(ValueId dictio
       if (each == &*second && under(*first, key)) continue;
       const ValueId a = under(*first, key);
       const ValueId b = under(*second, key);
+      if (has_all && (!a || !b)) return std::nullopt;
       items.push_back(key);
       items.push_back(store_.Select(kids[0], a ? a : store_.NoneValue(), b ? b : store_.NoneValue()));
     }

@@ -75,6 +75,8 @@ constexpr uint8_t kGeneratorObject = 1;
 // That of a comprehension: of its element, of what decides how many there are as the last, and between them, where items
 // of one list that all ranks share decide, of that list, its variable and the condition.
 constexpr std::string_view kComprehended = "for";
+// Keys and values of a dictionary that is known by its items: a value has no more than 255 kids.
+constexpr size_t kMostItemKids = 128;
 // Value::b of an Instance that is `super()`.
 constexpr uint32_t kSuperInstance = 1;
 constexpr Axes kAllAxes = {(1u << knowledge::kAxisCount) - 1};
@@ -128,7 +130,7 @@ class FunctionEvaluator {
   bool HoldsRagged(ValueId value, int depth = 0);
   bool TakesKey(ValueId dictionary, ValueId key);
   ValueId WithItem(ValueId dictionary, ValueId key, ValueId item);
-  std::optional<std::vector<ValueId>> KnownItems(ValueId dictionary, int depth = 0);
+  std::optional<std::vector<ValueId>> KnownItems(ValueId dictionary, bool has_all = true, int depth = 0);
   NameId ItemName(ValueId key);
   std::optional<uint32_t> PlaceOf(ValueId dictionary, ValueId key) const;
   void Refill(ir::ExprId target, ValueId item);

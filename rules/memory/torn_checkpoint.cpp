@@ -4,6 +4,7 @@
 #include <set>
 #include <span>
 #include <string>
+#include <tuple>
 #include <utility>
 
 #include "rules/finding_parts.h"
@@ -119,7 +120,7 @@ class Checkpoints {
   // Every condition of the first holds where the other is done.
   bool IsDoneWith(const Site& first, const Site& other) const {
     const std::vector<Condition> held = ConditionsOf(other);
-    return std::ranges::all_of(ConditionsOf(first), [&](const Condition& condition) { return std::ranges::count(held, condition) > 0; });
+    return std::ranges::all_of(ConditionsOf(first), [&](const Condition& condition) { return condition.value && std::ranges::count(held, condition) > 0; });
   }
 
   struct Condition {
@@ -297,7 +298,7 @@ class Checkpoints {
     const Site& place = PlaceOf(write);
     if (!reported_.insert({SpanOf(context_, place).file.index, SpanOf(context_, place).begin}).second) return;
     const ir::Tree& tree = context_.index.tree(context_.program.funcs[place.function].module);
-    const auto [before, is_first] = findings_.insert({{place.function.index, tree.BlockOf(context_.index.StatementOf(place)).index}, sink_.size()});
+    const auto [before, is_first] = findings_.insert({{place.function.index, tree.BlockOf(context_.index.StatementOf(place)).index, is_same_each_time}, sink_.size()});
     // Files of one checkpoint, written one after the other, are one finding.
     if (!is_first) return AddLabel(sink_[before->second], SpanOf(context_, place), LabelRole::Note, {"so is `{}` here", {name}});
     findings::Text message =
@@ -328,7 +329,7 @@ class Checkpoints {
   const Context& context_;
   FindingSink& sink_;
   std::set<std::pair<uint32_t, uint32_t>> reported_;
-  std::map<std::pair<uint32_t, uint32_t>, size_t> findings_;  // by function and block: the one in `sink_`
+  std::map<std::tuple<uint32_t, uint32_t, bool>, size_t> findings_;  // by function, block and kind: the one in `sink_`
 };
 
 void CheckTornCheckpoint(const Context& context, FindingSink& sink) { Checkpoints(context, sink).Run(); }

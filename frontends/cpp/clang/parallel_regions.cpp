@@ -1,6 +1,9 @@
 // OpenMP: what the threads of one rank run. A region is run by each of its threads, so by the code alone nobody knows how
 // often; what one of them runs (`single`, `master`), and rounds that they share out (`for`, `sections`), run once.
 #include <clang/AST/StmtOpenMP.h>
+#include <clang/Basic/OpenMPKinds.h>
+
+#include <utility>
 
 #include "frontends/cpp/clang/lower_function.h"
 
@@ -21,9 +24,16 @@ bool IsRunByEachThread(llvm::omp::Directive kind) {
 }
 
 // Whether threads share out something in it.
+// What one thread runs, or all threads a share of; `critical` and the like are run by each.
+bool IsShared(llvm::omp::Directive kind) {
+  const bool is_of_one = kind == llvm::omp::OMPD_master || kind == llvm::omp::OMPD_masked;
+  return is_of_one || clang::isOpenMPWorksharingDirective(kind) || clang::isOpenMPDistributeDirective(kind);
+}
+
 bool HasSharedPart(const clang::Stmt* stmt) {
   if (stmt == nullptr) return false;
-  if (llvm::isa<clang::OMPExecutableDirective>(stmt)) return true;
+  const auto* directive = llvm::dyn_cast<clang::OMPExecutableDirective>(stmt);
+  if (directive != nullptr && IsShared(directive->getDirectiveKind())) return true;
   for (const clang::Stmt* child : stmt->children()) {
     if (HasSharedPart(child)) return true;
   }
