@@ -99,6 +99,12 @@ enum class OpClass : uint8_t {
   Implicit,     // a framework call with collectives inside: save_state, backward of a DDP module, ...
 };
 
+// A message from one rank to another, or one half of it.
+constexpr bool IsMessage(OpClass op_class) {
+  return op_class == OpClass::Send || op_class == OpClass::Recv || op_class == OpClass::Exchange;
+}
+constexpr bool OnlyWaits(OpClass op_class) { return op_class == OpClass::Wait || op_class == OpClass::Probe; }
+
 // The operation that a call issues.
 struct Operation {
   NameId kind;            // "all_reduce", "broadcast", "barrier", "gradient_reduction", ...: what is compared

@@ -15,13 +15,6 @@ FirstProcess::FirstProcess(const binding::Program& program, const knowledge::Kno
   }
 }
 
-// `if args.test: test(args) else: train(args)`, which both come to a trainer.
-bool FirstProcess::AreInTwoArms(const Site& start, const Site& site) const {
-  const ir::Module& module = program_.module_of(site.function);
-  const ir::Tree& tree = index_.tree(program_.funcs[site.function].module);
-  return objects::AreInTwoArms(module, tree, index_.StatementOf(start), index_.StatementOf(site));
-}
-
 bool FirstProcess::IsThroughWith(std::span<const Site> way) const {
   std::vector<Site> sites = index_.WaysTo(way.front());
   sites.insert(sites.end(), way.begin(), way.end());
@@ -29,7 +22,9 @@ bool FirstProcess::IsThroughWith(std::span<const Site> way) const {
   for (const Site& site : sites) {
     const ir::Module& module = program_.module_of(site.function);
     for (const Site& start : starts_) {
-      if (start.function != site.function || start.expr == site.expr || AreInTwoArms(start, site)) continue;
+      if (start.function != site.function || start.expr == site.expr) continue;
+      // `if args.test: test(args) else: train(args)`, which both come to a trainer.
+      if (AreInTwoArms(program_, index_, start, site)) continue;
       if (module[start.expr].begin < module[site.expr].begin) return false;
       is_before = true;
     }

@@ -23,8 +23,6 @@ class FirstProcess {
   bool IsLeftToIt(FuncId function) const;
 
  private:
-  bool AreInTwoArms(const Site& start, const Site& site) const;
-
   const binding::Program& program_;
   const knowledge::Knowledge& knowledge_;
   const ProgramIndex& index_;

@@ -72,31 +72,35 @@ bool FlowFrom::Take(ir::ExprId expr) {
   if (ends_ && (ends_(expr) || IsListOfEnds(expr))) return false;
   bool holds = seeds_.contains(expr.index) || IsIn(held_, expr);
   bool is_of_given = IsIn(given_, expr);
-  // What a comprehension names is its own.
-  const bool is_comprehension = module_[expr].kind == ir::ExprKind::Comprehension;
-  const auto outside = is_comprehension ? std::pair(held_, given_) : std::pair<std::set<Place>, std::set<Place>>();
-  if (is_comprehension) {
-    for (const ir::Clause& clause : ir::ClausesOf(module_, module_[expr])) {
-      const bool iterates = Take(clause.iter);
-      Set(clause.target, iterates, IsOfGiven(clause.iter));
-    }
-  }
-  const auto is_iterated = [&](ir::ExprId part) {
-    return is_comprehension && std::ranges::any_of(ir::ClausesOf(module_, module_[expr]), [&](const ir::Clause& clause) { return clause.iter == part; });
-  };
-  ir::ForEachPart(module_, expr, [&](ir::ExprId part) {
-    holds = (is_iterated(part) ? Holds(part) : Take(part)) || holds;
+  const Question take = [&](ir::ExprId part) {
+    const bool part_holds = Take(part);
+    holds = holds || part_holds;
     is_of_given = is_of_given || IsOfGiven(part);
-  });
-  if (is_comprehension) std::tie(held_, given_) = outside;
+    return part_holds;
+  };
+  if (module_[expr].kind == ir::ExprKind::Comprehension) TakeComprehension(module_[expr], take);
+  else ir::ForEachPart(module_, expr, take);
   if (holds) found_.insert(expr.index);
   if (holds && is_of_given) of_given_.insert(expr.index);
   return holds;
 }
 
+// What a comprehension names is its own.
+void FlowFrom::TakeComprehension(const ir::Expr& comprehension, const Question& take) {
+  const auto outside = std::pair(held_, given_);
+  for (const ir::Clause& clause : ir::ClausesOf(module_, comprehension)) {
+    const bool holds = take(clause.iter);
+    Set(clause.target, holds, IsOfGiven(clause.iter));
+    take(clause.target);
+    for (const ir::ExprId condition : ir::Exprs(module_, clause.conditions)) take(condition);
+  }
+  take(ir::OperandOf(comprehension));
+  std::tie(held_, given_) = outside;
+}
+
 // `[wandb.Image(picture) for picture in pictures]`.
 bool FlowFrom::IsListOfEnds(ir::ExprId expr) const {
-  return module_[expr].kind == ir::ExprKind::Comprehension && ends_(ir::ExprId{module_[expr].a});
+  return module_[expr].kind == ir::ExprKind::Comprehension && ends_(ir::OperandOf(module_[expr]));
 }
 
 bool FlowFrom::IsIn(const std::set<Place>& places, ir::ExprId expr) const {

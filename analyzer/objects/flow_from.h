@@ -46,6 +46,7 @@ class FlowFrom {
   void ReadCall(ir::ExprId call);
   bool FilesUnder(ir::ExprId arg) const;
   Place PlaceOf(ir::ExprId target) const;
+  void TakeComprehension(const ir::Expr& comprehension, const Question& take);
   bool IsListOfEnds(ir::ExprId expr) const;
   bool IsIn(const std::set<Place>& places, ir::ExprId expr) const;
 

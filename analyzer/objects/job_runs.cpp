@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "analyzer/objects/handed_classes.h"
 #include "analyzer/objects/jobs.h"
 #include "analyzer/objects/lightning_calls.h"
 #include "analyzer/objects/values.h"
@@ -155,7 +154,7 @@ void JobRuns::NoteGivers(const variation::Facts& facts) {
     }
   }
   // `trainer.add_callback(Saver)`
-  for (const HandedClass& handed : FindHandedClasses(program_, facts, index_)) AddMethods(handed.by, handed.class_id);
+  for (const HandedClass& handed : launch_.handed_classes()) AddMethods(handed.by, handed.class_id);
 }
 
 // A function, one bound to some of its arguments, one in a table.

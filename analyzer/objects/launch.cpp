@@ -7,7 +7,6 @@
 #include <unordered_map>
 
 #include "analyzer/ir/walk.h"
-#include "analyzer/objects/handed_classes.h"
 #include "analyzer/objects/lightning_calls.h"
 #include "analyzer/objects/main_guard.h"
 #include "analyzer/objects/switches.h"
@@ -84,11 +83,11 @@ class Solver {
         own_(FindLaunchSigns(program, knowledge, facts, index)), callees_(program.funcs.size()), callers_(program.funcs.size()),
         makers_(program.funcs.size()), for_main_(program.funcs.size()) {}
 
-  std::vector<RunBy> Run() {
+  std::vector<RunBy> Run(std::span<const HandedClass> handed_classes) {
     for (uint32_t m = 0; m < program_.modules.size(); ++m) only_tests_.push_back(IsOnlyForTests(ir::ModuleId{m}));
     for (uint32_t m = 0; m < program_.modules.size(); ++m) left_over_.push_back(IsLeftOver(ir::ModuleId{m}));
     for (uint32_t f = 0; f < program_.funcs.size(); ++f) AddEdges(FuncId{f});
-    for (const HandedClass& handed : FindHandedClasses(program_, facts_, index_)) {
+    for (const HandedClass& handed : handed_classes) {
       if (IsOfLibrary(handed.class_id)) AddMade(handed.by, handed.class_id);
     }
     AddTrainers();
@@ -521,9 +520,10 @@ int64_t Launch::RanksFor(ir::ModuleId module) const {
 
 Launch::Launch(const binding::Program& program, const knowledge::Knowledge& knowledge, const variation::Facts& facts,
                const ProgramIndex& index, std::span<const LaunchLine> lines)
-    : program_(program), lines_(lines), lines_for_(LinesByModule(program, lines)) {
+    : program_(program), handed_classes_(FindHandedClasses(program, facts, index)), lines_(lines),
+      lines_for_(LinesByModule(program, lines)) {
   Solver solver(program, knowledge, facts, index, lines);
-  run_by_ = solver.Run();
+  run_by_ = solver.Run(handed_classes_);
   for (uint32_t m = 0; m < program.modules.size(); ++m) {
     const ir::StmtId main = MainOf(program, ir::ModuleId{m});
     const ir::Module& module = program.modules[ir::ModuleId{m}];

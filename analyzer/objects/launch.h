@@ -19,6 +19,7 @@
 
 #include "analyzer/binding/neighbourhood.h"
 #include "analyzer/findings/assumption.h"
+#include "analyzer/objects/handed_classes.h"
 #include "analyzer/objects/launch_lines.h"
 #include "analyzer/objects/launch_signs.h"
 #include "analyzer/objects/program_index.h"
@@ -39,6 +40,8 @@ class Launch {
   bool MakesJob(FuncId function) const { return makes_job_[function.index]; }
   // Whether it makes one by starting the processes itself, where no launcher has: by a trainer of Lightning, for example.
   bool StartsJob(FuncId function) const { return starts_job_[function.index]; }
+  // Classes that the program hands over as values.
+  std::span<const HandedClass> handed_classes() const { return handed_classes_; }
   // Lines that start anything.
   std::span<const LaunchLine> lines() const { return lines_; }
   // Those that start ranks of a program that uses a file.
@@ -57,6 +60,7 @@ class Launch {
   std::vector<bool> makes_job_;  // the same
   std::vector<bool> starts_job_; // the same
   const binding::Program& program_;
+  std::vector<HandedClass> handed_classes_;
   // By ModuleId: the bytes that are run only where the file is started, and by whom.
   struct MainBlock {
     uint32_t begin = 0;

@@ -422,8 +422,7 @@ RankSet Reach::RanksOfCallers(FuncId function, const traces::World& world, Walk&
     if (RanksWithin(caller, world) != RankSet::All(world.size())) return false;
     return std::ranges::any_of(callers, [&](const Site& other) {
       if (other.function != caller.function || other.expr == caller.expr || RanksWithin(other, world).count() != 1) return false;
-      const ir::ModuleId module = program_.funcs[caller.function].module;
-      return AreInTwoArms(program_.modules[module], index_.tree(module), index_.StatementOf(caller), index_.StatementOf(other));
+      return AreInTwoArms(program_, index_, caller, other);
     });
   };
   for (const Site& caller : callers) {

@@ -64,19 +64,12 @@ Settings::Part Settings::PartOf(ValueId id) const {
     case ValueKind::Derived:
       return PartOf(value);
     case ValueKind::Object:
-      return IsReadAsSettings(base::NameId{value.a}) ? Part::Settings : Part::Other;
+      return read_classes_.contains(base::NameId{value.a}) ? Part::Settings : Part::Other;
     case ValueKind::Param:
       return HydraMainOf(program_, facts_, FuncId{value.a}) ? Part::Settings : Part::Other;
     default:
       return Part::Other;
   }
-}
-
-// `Config.fromfile(path)`: an object of a class that a call with the role yields.
-bool Settings::IsReadAsSettings(base::NameId class_name) const {
-  return std::ranges::any_of(knowledge_.entries(), [&](const knowledge::Entry& entry) {
-    return entry.Has(knowledge::Role::Settings) && entry.yield.type && entry.yield.type == class_name;
-  });
 }
 
 // An attribute, an item or what a method yields is made of the object; of a function outside the project the knowledge base tells.

@@ -7,6 +7,7 @@
 #pragma once
 
 #include <cstddef>
+#include <unordered_set>
 
 #include "analyzer/objects/file_path.h"
 
@@ -15,7 +16,11 @@ namespace allranks::objects {
 class Settings {
  public:
   Settings(const binding::Program& program, const knowledge::Knowledge& knowledge, const variation::Facts& facts, const PathReader& reader)
-      : program_(program), knowledge_(knowledge), facts_(facts), reader_(reader) {}
+      : program_(program), knowledge_(knowledge), facts_(facts), reader_(reader) {
+    for (const knowledge::Entry& entry : knowledge.entries()) {
+      if (entry.Has(knowledge::Role::Settings) && entry.yield.type) read_classes_.insert(entry.yield.type);
+    }
+  }
 
   // `frame`: the calls on the way to where the value is.
   bool AreAll(ValueId value, const CallFrame* frame) const;
@@ -24,12 +29,12 @@ class Settings {
   enum class Part : uint8_t { Settings, Constant, MadeOfKids, Other };
   Part PartOf(ValueId value) const;
   Part PartOf(const variation::Value& derived) const;
-  bool IsReadAsSettings(base::NameId class_name) const;
 
   const binding::Program& program_;
   const knowledge::Knowledge& knowledge_;
   const variation::Facts& facts_;
   const PathReader& reader_;
+  std::unordered_set<base::NameId> read_classes_;  // of what a call with the role yields: `Config.fromfile(path)`
 };
 
 }  // namespace allranks::objects

@@ -12,4 +12,9 @@ bool AreInTwoArms(const ir::Module& module, const ir::Tree& tree, ir::StmtId a, 
   return false;
 }
 
+bool AreInTwoArms(const binding::Program& program, const ProgramIndex& index, const Site& a, const Site& b) {
+  const ir::ModuleId module = program.funcs[a.function].module;
+  return AreInTwoArms(program.modules[module], index.tree(module), index.StatementOf(a), index.StatementOf(b));
+}
+
 }  // namespace allranks::objects

@@ -520,17 +520,13 @@ class Builder {
     TraceId trace = traces_.Empty();
     if (entry.has_operation && !entry.operation.as_context) {
       trace = KnownOperation(state_, At(site), call.entry, call.receiver, state_.facts.args(call));
-      if (!OnlyWaits(entry.operation.op_class)) state_.sites.push_back({.site = At(site), .entry = call.entry, .unresolved = {}});
+      if (!knowledge::OnlyWaits(entry.operation.op_class)) state_.sites.push_back({.site = At(site), .entry = call.entry, .unresolved = {}});
       trace = traces_.Seq(trace, Joining(site, entry.operation.op_class));
     }
     // An abort takes the whole group down, like a raise that nobody catches.
     if (entry.aborts || entry.raises) return traces_.Seq(trace, traces_.Exit(At(site), ExitKind::Raise));
     if (entry.exits) return traces_.Seq(trace, traces_.Exit(At(site), ExitOf(FirstArgument(site))));
     return trace;
-  }
-
-  static bool OnlyWaits(knowledge::OpClass op_class) {
-    return op_class == knowledge::OpClass::Wait || op_class == knowledge::OpClass::Probe;
   }
 
   // What joins or leaves the job that somebody asks for.

@@ -9,15 +9,11 @@
 namespace allranks::traces {
 namespace {
 
+using knowledge::IsMessage;
+using knowledge::OnlyWaits;
 using knowledge::OpClass;
 
 constexpr size_t kMostSteps = 400;
-
-bool IsPointToPoint(OpClass op_class) {
-  return op_class == OpClass::Send || op_class == OpClass::Recv || op_class == OpClass::Exchange;
-}
-
-bool OnlyWaits(OpClass op_class) { return op_class == OpClass::Wait || op_class == OpClass::Probe; }
 
 // What one rank does, step by step; none where that is not known.
 class StepReader {
@@ -63,7 +59,7 @@ class StepReader {
     sequences_.Flatten(list, kMostSteps, &ops);
     return std::ranges::any_of(ops, [&](SeqId op) {
       const OpClass op_class = state_.traces.entry(sequences_[op].origin).operation.op_class;
-      return IsPointToPoint(op_class) || OnlyWaits(op_class);
+      return IsMessage(op_class) || OnlyWaits(op_class);
     });
   }
 
@@ -83,7 +79,7 @@ class StepReader {
       if (step.handle != 0) steps_.push_back(step);
       return true;
     }
-    if (!IsPointToPoint(known.op_class) && known.op_class != OpClass::Probe) {
+    if (!IsMessage(known.op_class) && known.op_class != OpClass::Probe) {
       if (!known.always_async) steps_.push_back(step);
       return true;
     }
@@ -194,7 +190,7 @@ void FunctionCheck::CheckPointToPoint() {
   bool receives = false;
   for (const TraceId op : nodes_.ops) {
     const OpClass op_class = traces_.entry(op).operation.op_class;
-    if ((traces_[op].flags & kSettled) != 0 && IsPointToPoint(op_class)) return;
+    if ((traces_[op].flags & kSettled) != 0 && IsMessage(op_class)) return;
     sends = sends || op_class == OpClass::Send || op_class == OpClass::Exchange;
     receives = receives || op_class == OpClass::Recv || op_class == OpClass::Exchange;
   }

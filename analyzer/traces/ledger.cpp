@@ -161,9 +161,7 @@ class LedgerWalk {
     Assumptions assumed = OfGroup(state_, operation.group);
     const knowledge::OpClass op_class = traces_.entry(op).operation.op_class;
     // Halves are matched within one function; what other functions issue is not searched.
-    if (op_class == knowledge::OpClass::Send || op_class == knowledge::OpClass::Recv || op_class == knowledge::OpClass::Exchange) {
-      assumed.Add(Assumption::PartnerElsewhere);
-    }
+    if (knowledge::IsMessage(op_class)) assumed.Add(Assumption::PartnerElsewhere);
     // Ranks are compared by what evaluates on each of them; of the rest it is assumed that it is one value.
     for (const ValueId part : {operation.root, operation.reduce_op}) {
       if (!part) continue;

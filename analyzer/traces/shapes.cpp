@@ -77,10 +77,7 @@ std::optional<int64_t> Elements(Evaluator& evaluator, ValueId tensor, uint32_t r
 bool MayDiffer(const ValueStore& values, ValueId tensor, int depth) {
   if (!tensor) return false;
   if (depth > kDeepestTensor || !values.axes(tensor).empty()) return true;
-  const bool is_made = values.IsNewTensor(tensor);
-  return std::ranges::any_of(values.Kids(tensor), [&](ValueId kid) {
-    return kid && ((is_made && !values.axes(kid).empty()) || MayDiffer(values, kid, depth + 1));
-  });
+  return std::ranges::any_of(values.Kids(tensor), [&](ValueId kid) { return MayDiffer(values, kid, depth + 1); });
 }
 
 }  // namespace

@@ -50,17 +50,15 @@ void FunctionEvaluator::PutIn(ir::ExprId target, ValueId key, ValueId item) {
   if (expr.kind != ir::ExprKind::Name && expr.kind != ir::ExprKind::Attribute) return;
   const ValueId old_value = Eval(target);
   const ValueId known = LookThrough(tables_, old_value);
-  const std::optional<uint32_t> place = PlaceOf(known, key);
-  if (!place && TakesKey(known, key)) return Replace(target, old_value, WithItem(known, key, item));
-  if (!place && IsTableOfSettings(known, key)) {
+  if (PlaceOf(known, key) || TakesKey(known, key)) {
+    return Replace(target, old_value, WithItem(known, key, store_.WithAxes(item, store_.axes(HowOften()))));
+  }
+  if (IsTableOfSettings(known, key)) {
     const NameId member = ItemName(key);
     tables_.Record(TableId::LooseFields, func_.module.index, member.index, tables_.Kept(Closed(item), Axes::Of(Axis::Data)));
     return Put(old_value, member, item);
   }
-  if (!place) return Mutate(target, item);
-  std::vector<ValueId> kids(store_.Kids(known).begin(), store_.Kids(known).end());
-  kids[*place] = store_.WithAxes(item, store_.axes(HowOften()));
-  Replace(target, old_value, store_.Make({.kind = ValueKind::Dict}, kids));
+  Mutate(target, item);
 }
 
 // Whether a dictionary display, all of whose keys are known, has this one as well from here on, on each rank.

@@ -9,9 +9,7 @@ namespace allranks::variation {
 bool FunctionEvaluator::SplitsItself(const Value& data_set) const {
   if (data_set.kind != ValueKind::Instance) return false;
   const knowledge::ClassId stream = knowledge_.FindClass(tables_.program.names->Find("torch.utils.data.IterableDataset"));
-  return stream && std::ranges::any_of(tables_.program.classes[binding::ClassId{data_set.a}].mro, [&](binding::ClassId base) {
-    return std::ranges::any_of(tables_.known_bases[base.index], [&](knowledge::ClassId known) { return knowledge_.IsSubclass(known, stream); });
-  });
+  return stream && std::ranges::any_of(tables_.known_bases[data_set.a], [&](knowledge::ClassId known) { return knowledge_.IsSubclass(known, stream); });
 }
 
 // Whether the receiver was made with an argument that makes what it yields differ between ranks. One whose making

@@ -194,8 +194,9 @@ void LaunchLineReader::Add(const launch::LaunchFile& file, objects::LaunchLines&
     const std::string folder(DirectoryOf(file.path));
     const std::string& path = job.script_path;
     if (path.empty()) {
-      if (starts_ranks && MayBeOfProject(job)) lines.push_back({.path = "", .starts_ranks = true, .is_job_of_one = false, .has_one_device = false, .strategy = "", .nodes = 0, .ranks = 0, .place = {}, .options = OptionsOf(job),
-                                                              .unknown_below = ReachOf(folder)});
+      if (starts_ranks && MayBeOfProject(job)) {
+        lines.push_back({.path = "", .starts_ranks = true, .strategy = "", .options = OptionsOf(job), .unknown_below = ReachOf(folder)});
+      }
       continue;
     }
     if (const launch::Option* config = job.innermost().Find("config_file"); config != nullptr && config->value.IsKnown()) {
@@ -212,7 +213,7 @@ void LaunchLineReader::Finish(const launch::Launches& launches, objects::LaunchL
   for (const launch::LaunchFile& file : launches.files) {
     const std::string strategy = StrategyIn(file);
     if (strategy.empty()) continue;
-    lines.push_back({.path = "", .starts_ranks = true, .is_job_of_one = false, .has_one_device = false, .strategy = strategy, .nodes = 0, .ranks = 0, .place = {}, .options = {}, .unknown_below = {}});
+    lines.push_back({.path = "", .starts_ranks = true, .strategy = strategy, .options = {}, .unknown_below = {}});
     for (const Configured& line : configured_) {
       if (std::ranges::count(line.paths, file.path) == 0) continue;
       objects::LaunchLine& configured = lines[line.line];

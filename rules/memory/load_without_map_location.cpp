@@ -16,59 +16,6 @@ using variation::ValueId;
 constexpr std::string_view kAR803 = "AR803";
 constexpr std::string_view kToHost = ".cpu";
 
-// What modules and optimizers take over. The state of a schedule is a few numbers. What an object is may be known from
-// its callers or, failing that, from its name; a method of no known class is what the knowledge base says of its name.
-class Restored {
- public:
-  explicit Restored(const Context& context) : context_(context) {
-    for (uint32_t m = 0; m < context.program.modules.size(); ++m) {
-      for (const ir::ExprId call : context.index.ExprsOf(ir::ModuleId{m}, ir::ExprKind::Call)) Visit(ir::ModuleId{m}, call);
-    }
-  }
-
-  // Whether it gets there, through whatever took it apart or handed it on.
-  bool Has(ValueId loaded) const {
-    return std::ranges::any_of(values_, [&](ValueId value) { return IsPart(value, loaded); });
-  }
-
- private:
-  bool IsPart(ValueId value, ValueId loaded) const {
-    return context_.values.AnyPart(value, [&](ValueId part) { return part == loaded; });
-  }
-
-  void Visit(ir::ModuleId module_id, ir::ExprId call) {
-    const ir::Module& module = context_.program.modules[module_id];
-    const ir::ExprId callee = ir::CalleeOf(module[call]);
-    if (module[callee].kind != ir::ExprKind::Attribute || ir::ArgCount(module, module[call]) == 0) return;
-    const knowledge::EntryId entry = EntryOf(module_id, callee);
-    if (!entry || !context_.knowledge[entry].Has(knowledge::Role::RestoreTensors)) return;
-    const ValueId value = context_.facts.value(module_id, ir::ArgAt(module, module[call], 0).value);
-    if (!value) return;
-    values_.push_back(value);
-  }
-
-  knowledge::EntryId EntryOf(ir::ModuleId module_id, ir::ExprId callee) const {
-    const ir::Module& module = context_.program.modules[module_id];
-    const base::NameId method = ir::AttrOf(module[callee]);
-    const ir::ExprId object = ir::ObjectOf(module[callee]);
-    for (const ValueId leaf : context_.values.Leaves(context_.facts.value(module_id, object))) {
-      const knowledge::ClassId known = context_.values.ClassOf(leaf);
-      if (const knowledge::EntryId entry = known ? context_.knowledge.FindMember(known, method) : knowledge::EntryId{}) return entry;
-    }
-    const ir::Expr& named = module[object];
-    base::NameId name;
-    if (named.kind == ir::ExprKind::Name) name = ir::NameOf(named);
-    if (named.kind == ir::ExprKind::Attribute) name = ir::AttrOf(named);
-    const knowledge::Hint* hint = name ? context_.knowledge.FindHint(name) : nullptr;
-    const knowledge::ClassId hinted = hint != nullptr && hint->type ? context_.knowledge.FindClass(hint->type) : knowledge::ClassId{};
-    if (const knowledge::EntryId entry = hinted ? context_.knowledge.FindMember(hinted, method) : knowledge::EntryId{}) return entry;
-    return context_.knowledge.FindAnyMember(method);
-  }
-
-  const Context& context_;
-  std::vector<ValueId> values_;
-};
-
 class Load {
  public:
   Load(const Context& context, const objects::KnownCall& call) : context_(context), call_(call) {}
@@ -167,6 +114,55 @@ class Load {
 
   const Context& context_;
   const objects::KnownCall& call_;
+};
+
+// What modules and optimizers take over. The state of a schedule is a few numbers. What an object is may be known from
+// its callers or, failing that, from its name; a method of no known class is what the knowledge base says of its name.
+class Restored {
+ public:
+  explicit Restored(const Context& context) : context_(context) {
+    for (uint32_t m = 0; m < context.program.modules.size(); ++m) {
+      for (const ir::ExprId call : context.index.ExprsOf(ir::ModuleId{m}, ir::ExprKind::Call)) Visit(ir::ModuleId{m}, call);
+    }
+  }
+
+  // Whether it gets there, through whatever took it apart or handed it on.
+  bool Has(ValueId loaded) const {
+    return std::ranges::any_of(values_, [&](ValueId value) {
+      return context_.values.AnyPart(value, [&](ValueId part) { return part == loaded; });
+    });
+  }
+
+ private:
+  void Visit(ir::ModuleId module_id, ir::ExprId call) {
+    const ir::Module& module = context_.program.modules[module_id];
+    const ir::ExprId callee = ir::CalleeOf(module[call]);
+    if (module[callee].kind != ir::ExprKind::Attribute || ir::ArgCount(module, module[call]) == 0) return;
+    const knowledge::EntryId entry = EntryOf(module_id, callee);
+    if (!entry || !context_.knowledge[entry].Has(knowledge::Role::RestoreTensors)) return;
+    if (const ValueId value = context_.facts.value(module_id, ir::ArgAt(module, module[call], 0).value)) values_.push_back(value);
+  }
+
+  knowledge::EntryId EntryOf(ir::ModuleId module_id, ir::ExprId callee) const {
+    const ir::Module& module = context_.program.modules[module_id];
+    const base::NameId method = ir::AttrOf(module[callee]);
+    const ir::ExprId object = ir::ObjectOf(module[callee]);
+    for (const ValueId leaf : context_.values.Leaves(context_.facts.value(module_id, object))) {
+      const knowledge::ClassId known = context_.values.ClassOf(leaf);
+      if (const knowledge::EntryId entry = known ? context_.knowledge.FindMember(known, method) : knowledge::EntryId{}) return entry;
+    }
+    const ir::Expr& named = module[object];
+    base::NameId name;
+    if (named.kind == ir::ExprKind::Name) name = ir::NameOf(named);
+    if (named.kind == ir::ExprKind::Attribute) name = ir::AttrOf(named);
+    const knowledge::Hint* hint = name ? context_.knowledge.FindHint(name) : nullptr;
+    const knowledge::ClassId hinted = hint != nullptr && hint->type ? context_.knowledge.FindClass(hint->type) : knowledge::ClassId{};
+    if (const knowledge::EntryId entry = hinted ? context_.knowledge.FindMember(hinted, method) : knowledge::EntryId{}) return entry;
+    return context_.knowledge.FindAnyMember(method);
+  }
+
+  const Context& context_;
+  std::vector<ValueId> values_;
 };
 
 // Functions that move what they save to the host, there or in a helper: `torch.save(to_cpu(model.state_dict()), path)`.

@@ -1,6 +1,5 @@
 // OpenMP: what the threads of one rank run. A region is run by each of its threads, so by the code alone nobody knows how
 // often; what one of them runs (`single`, `master`), and rounds that they share out (`for`, `sections`), run once.
-#include <clang/AST/StmtOpenMP.h>
 #include <clang/Basic/OpenMPKinds.h>
 
 #include <utility>
@@ -23,13 +22,13 @@ bool IsRunByEachThread(llvm::omp::Directive kind) {
          kind == Directive::OMPD_target_teams;
 }
 
-// Whether threads share out something in it.
 // What one thread runs, or all threads a share of; `critical` and the like are run by each.
 bool IsShared(llvm::omp::Directive kind) {
   const bool is_of_one = kind == llvm::omp::OMPD_master || kind == llvm::omp::OMPD_masked;
   return is_of_one || clang::isOpenMPWorksharingDirective(kind) || clang::isOpenMPDistributeDirective(kind);
 }
 
+// Whether threads share out something in it.
 bool HasSharedPart(const clang::Stmt* stmt) {
   if (stmt == nullptr) return false;
   const auto* directive = llvm::dyn_cast<clang::OMPExecutableDirective>(stmt);
