@@ -1,6 +1,7 @@
 #include "analyzer/objects/file_path.h"
 
 #include <algorithm>
+#include <filesystem>
 
 namespace allranks::objects {
 
@@ -56,6 +57,11 @@ size_t NextPlace(std::string_view format, size_t from, bool is_percent, std::str
   return std::string_view::npos;
 }
 
+// `./out//last.pt` and `out/last.pt` are one file.
+std::string Plain(const FilePath& path) {
+  return std::filesystem::path(path.Spelled()).lexically_normal().generic_string();
+}
+
 }  // namespace
 
 FilePath FilePath::Name() const {
@@ -109,6 +115,7 @@ std::string FilePath::Spelled() const {
 }
 
 bool IsOneName(const FilePath& a, const FilePath& b) {
+  if (a.IsText() && b.IsText()) return Plain(a) == Plain(b);
   const FilePath left = a.Name();
   return left.HasText() && left.Spelled() == b.Name().Spelled();
 }

@@ -66,6 +66,14 @@ void FileUses::NoteOptions() {
   }
 }
 
+bool FileUses::IsKeptAsOption(const FileUse& use) const {
+  const auto is_path = [&](const Stored& stored) {
+    if (index_.FunctionOf(stored.module, stored.stmt) != use.site().function) return false;
+    return stored.value == use.value;
+  };
+  return use.value && std::ranges::any_of(options_, [&](const auto& option) { return std::ranges::any_of(option.second, is_path); });
+}
+
 // `if resumes: args.resume = newest` says nothing of what stands in the `else`.
 bool FileUses::IsInOtherArm(const Stored& stored, const Site& read) const {
   const ir::ModuleId module_id = program_.funcs[read.function].module;

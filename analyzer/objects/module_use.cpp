@@ -77,7 +77,7 @@ ModuleUse ModuleUses::Of(binding::ClassId class_id) const {
     const knowledge::ClassId known = knowledge_.FindClass(base);
     return known && program_.text(knowledge_[known].name) == "torch.nn.Module";
   });
-  use.is_known = bases_known && !visit.escapes;
+  use.is_known = bases_known && !visit.escapes && !RunsText(class_id);
   return use;
 }
 
@@ -104,6 +104,20 @@ void ModuleUses::AddFields(FuncId constructor, std::vector<Field>& fields) const
     }
   }
   for (const auto& [expr, fact] : facts_.functions[constructor].calls) AddNamedField(constructor, expr, fields);
+}
+
+// `exec("self.head = nn.Linear(8, 8)")`: what the object is made of stands in a text.
+bool ModuleUses::RunsText(binding::ClassId class_id) const {
+  return std::ranges::any_of(program_.classes[class_id].mro, [&](binding::ClassId base) {
+    return std::ranges::any_of(program_.classes[base].methods, [&](const auto& method) {
+      return std::ranges::any_of(facts_.functions[method.second].calls, [&](const auto& call) {
+        const ir::Module& module = program_.module_of(method.second);
+        if (module[call.first].kind != ir::ExprKind::Call) return false;
+        const ir::Expr& callee = module[ir::CalleeOf(module[call.first])];
+        return callee.kind == ir::ExprKind::Name && program_.text(ir::NameOf(callee)) == "exec";
+      });
+    });
+  });
 }
 
 // Some file that a class or one of its bases is written in.

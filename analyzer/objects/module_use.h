@@ -57,6 +57,7 @@ class ModuleUses {
   void AddNamedField(FuncId constructor, ir::ExprId call, std::vector<Field>& fields) const;
   bool HoldsParameters(ValueId value) const;
   bool HoldsParameters(ValueId value, int depth, std::vector<binding::ClassId>& seen) const;
+  bool RunsText(binding::ClassId class_id) const;
   bool SpeaksOfRequiresGrad(binding::ClassId class_id) const;
   void FollowForward(FuncId method, const std::vector<Guard>& on_way, Visit& visit) const;
   bool NoteNamedRead(const Site& self, const std::vector<Guard>& on_way, Visit& visit) const;

@@ -27,8 +27,43 @@ bool OneNodeJobs::IsOfOneNode(const KnownCall& call) const {
                     (node.flags & flag) == flag;
            });
   };
-  return has("world_size", knowledge::Coordinate::LocalWorldSize, 0) ||
-         has("rank", knowledge::Coordinate::Rank, variation::kOneNode);
+  return has("world_size", knowledge::Coordinate::LocalWorldSize, 0) || has("rank", knowledge::Coordinate::Rank, variation::kOneNode) ||
+         MeetsHere(call);
+}
+
+// `os.environ["MASTER_ADDR"] = "localhost"`, whatever the launcher has set: the ranks of a second node would look for rank 0 at home.
+bool OneNodeJobs::MeetsHere(const KnownCall& call) const {
+  const ir::ModuleId module_id = program_.funcs[call.function].module;
+  const ir::Module& module = program_.modules[module_id];
+  for (uint32_t s = 0; s < module.stmts.size(); ++s) {
+    const ir::StmtId id{s};
+    const std::string_view address = values_.Str(Stored(module_id, id, "MASTER_ADDR"));
+    const bool is_here = address == "localhost" || address == "127.0.0.1";
+    if (is_here && index_.FunctionOf(module_id, id) == call.function && IsUnconditional(module_id, id)) return true;
+  }
+  return false;
+}
+
+bool OneNodeJobs::IsUnconditional(ir::ModuleId module_id, ir::StmtId id) const {
+  const ir::Tree& tree = index_.tree(module_id);
+  for (ir::StmtId at = tree.Parent(id); at; at = tree.Parent(at)) {
+    const ir::StmtKind kind = program_.modules[module_id][at].kind;
+    if (kind != ir::StmtKind::With) return false;
+  }
+  return true;
+}
+
+// What the statement stores as this variable of the environment: `os.environ[key] = value`.
+ValueId OneNodeJobs::Stored(ir::ModuleId module_id, ir::StmtId id, std::string_view key) const {
+  const ir::Module& module = program_.modules[module_id];
+  const ir::Stmt& stmt = module[id];
+  if (stmt.kind != ir::StmtKind::Assign) return ValueId::None();
+  for (const ir::ExprId target : ir::TargetsOf(module, stmt)) {
+    if (module[target].kind != ir::ExprKind::Subscript) continue;
+    const bool is_environment = values_.External(facts_.value(module_id, ir::LeftOf(module[target]))) == "os.environ";
+    if (is_environment && values_.Str(facts_.value(module_id, ir::RightOf(module[target]))) == key) return facts_.value(module_id, ir::AssignedOf(stmt));
+  }
+  return ValueId::None();
 }
 
 bool OneNodeJobs::Has(ir::ModuleId module) const {
@@ -46,15 +81,9 @@ bool OneNodeJobs::Has(ir::ModuleId module) const {
 
 bool OneNodeJobs::HidesDevices(ir::ModuleId module_id) const {
   const ir::Module& module = program_.modules[module_id];
-  for (const ir::Stmt& stmt : module.stmts) {
-    if (stmt.kind != ir::StmtKind::Assign) continue;
-    for (const ir::ExprId target : ir::TargetsOf(module, stmt)) {
-      if (module[target].kind != ir::ExprKind::Subscript) continue;
-      const bool is_environment = values_.External(facts_.value(module_id, ir::LeftOf(module[target]))) == "os.environ";
-      const bool is_devices = values_.Str(facts_.value(module_id, ir::RightOf(module[target]))) == "CUDA_VISIBLE_DEVICES";
-      const ValueId value = facts_.value(module_id, ir::AssignedOf(stmt));
-      if (is_environment && is_devices && value && !facts_.values_store.axes(value).empty()) return true;
-    }
+  for (uint32_t s = 0; s < module.stmts.size(); ++s) {
+    const ValueId devices = Stored(module_id, ir::StmtId{s}, "CUDA_VISIBLE_DEVICES");
+    if (devices && !facts_.values_store.axes(devices).empty()) return true;
   }
   return false;
 }

@@ -2,7 +2,8 @@
 //
 // A job has one node if its process group is made with as many ranks as this machine has devices, or if each process
 // takes its index on this machine for its rank in the group (`mp.spawn(run)`, `init_process_group(rank=index)`): a
-// second node would come with the same ranks. Which group a file works on is decided by what makes one in the file itself, else by
+// second node would come with the same ranks. So it has where the function that makes the group has put the local host for the address at
+// which the ranks meet. Which group a file works on is decided by what makes one in the file itself, else by
 // the files of its programs; where none of these makes one, by all of the project.
 #pragma once
 
@@ -31,6 +32,9 @@ class OneNodeJobs {
     bool is_one_node = false;
   };
   bool IsOfOneNode(const KnownCall& call) const;
+  bool MeetsHere(const KnownCall& init) const;
+  bool IsUnconditional(ir::ModuleId module, ir::StmtId stmt) const;
+  ValueId Stored(ir::ModuleId module, ir::StmtId stmt, std::string_view key) const;
   bool HidesDevices(ir::ModuleId module) const;
 
   const binding::Program& program_;

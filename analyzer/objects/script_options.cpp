@@ -21,6 +21,12 @@ const std::set<std::string_view> kLocalRanks = {"LOCAL_RANK", "SLURM_LOCALID", "
 
 const std::set<std::string_view> kRanks = {"RANK", "WORLD_SIZE", "SLURM_PROCID", "SLURM_NTASKS", "OMPI_COMM_WORLD_RANK", "PMI_RANK"};
 
+// `NCCL_TIMEOUT`
+bool MayNameVariable(std::string_view text) {
+  const auto is_of_name = [](char c) { return (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_'; };
+  return text.find('_') != std::string_view::npos && std::ranges::all_of(text, is_of_name);
+}
+
 bool IsPartOfParser(std::string_view method) { return std::ranges::count(kPartsOfParser, method) > 0; }
 // Libraries have parsers of their own: `parse_args_into_dataclasses`.
 bool IsOfParser(std::string_view method) { return method == "add_argument" || method.starts_with("parse_args") || IsPartOfParser(method); }
@@ -87,6 +93,7 @@ class Gatherer {
     if (const std::string_view text = Constant(id); !text.empty()) {
       out_.names_local_rank = out_.names_local_rank || kLocalRanks.contains(text);
       out_.names_rank = out_.names_rank || kRanks.contains(text);
+      if (MayNameVariable(text)) out_.variables.emplace(text);
     }
     if (expr.kind != ExprKind::Attribute) return;
     const std::string_view attr = Text(ir::AttrOf(expr));
@@ -229,6 +236,7 @@ ScriptOptions OptionsOf(const std::vector<const ModuleOptions*>& modules) {
   ScriptOptions script{.is_known = IsClosed(modules) && Parses(modules), .options = {}};
   for (const ModuleOptions* module : modules) {
     script.options.insert(module->options.begin(), module->options.end());
+    script.variables.insert(module->variables.begin(), module->variables.end());
   }
   const auto any = [&](bool ModuleOptions::*sign) { return std::ranges::any_of(modules, [&](const ModuleOptions* module) { return module->*sign; }); };
   const bool has_option = script.options.contains("--local_rank") || script.options.contains("--local-rank");

@@ -29,6 +29,7 @@ struct ModuleOptions {
   bool reads_local_rank_option = false;  // `args.local_rank`
   bool names_local_rank = false;     // as the environment does: "LOCAL_RANK"
   bool names_rank = false;           // the same of the rank or the number of ranks
+  std::set<std::string> variables;   // texts that may name a variable of the environment: "NCCL_TIMEOUT"
   bool spawns = false;               // starts processes by `torch.multiprocessing.spawn`
   bool sets_local_rank = false;      // `args.local_rank = ...`
   bool is_of_other_device = false;   // imports what brings PyTorch to a device that NCCL does not know
@@ -46,6 +47,7 @@ struct ScriptOptions {
   bool starts_its_ranks = false;     // and never asks whether a launcher has
   bool communicates_on_gpus = false; // a process group has NCCL as its backend
   bool has_no_nccl = false;          // it has process groups, and none of them has; or it runs on devices of another kind
+  std::set<std::string> variables;   // texts that may name a variable of the environment
 
   bool Takes(std::string_view option) const;
 };

@@ -119,7 +119,9 @@ std::optional<Finding> TooNew(const LaunchContext& context, const LaunchFile& fi
 }
 
 std::optional<Finding> FindingFor(const LaunchContext& context, const LaunchFile& file, const Job& job, const Given& given) {
-  if (IsOfNcclUnused(context, job, given.name)) return std::nullopt;
+  const objects::ScriptOptions* script = context.ScriptOf(job);
+  const bool is_own = script != nullptr && script->variables.contains(given.name);
+  if (is_own || IsOfNcclUnused(context, job, given.name)) return std::nullopt;
   const launch::VariableNames& names = context.launches.tables.variable_names();
   if (const launch::VariableFamily* family = names.FamilyOf(given.name)) return TooNew(context, file, job, given, *family);
   if (const launch::UnreadVariable* unread = names.FindUnread(given.name)) {
@@ -217,6 +219,7 @@ torchrun --nproc_per_node=8 train.py
 
 * Names that are not close to a known one: plugins for other networks read variables of their own.
 * Variables that are set where no job is started.
+* Variables that the script, or a file that it imports, names itself: it may read them.
 * Variables of NCCL for a program that communicates by another backend alone, or on devices of another kind.
 
 ## Fix

@@ -38,7 +38,7 @@ class Writers {
       if (IsAsked(use) && !paths_.IsOnePath(use) && !IsOfGroup(use)) held_apart_.insert(KeyOf(use));
     }
     for (const FileUse& use : context_.file_uses.uses()) {
-      if (IsAsked(use) && !held_apart_.contains(KeyOf(use))) Visit(use);
+      if (IsAsked(use) && paths_.IsOnePath(use) && !held_apart_.contains(KeyOf(use))) Visit(use);
     }
     for (auto& [place, finding] : found_) sink_.push_back(std::move(finding));
   }
@@ -99,7 +99,7 @@ class Writers {
     const std::string name = SharedPaths::NameOf(use);
     // Somebody may well have asked whether it is still there.
     const bool removes = use.act == FileAct::Remove;
-    const bool is_sure = !removes && (!all || runs_.IsSharedWork(use.way)) && runs_.IsStartedOnRanks(place) && !WritesOneText(use) && IsNameKnown(use) && !IsRecordOfSettings(use) && !IsQuietElsewhere(use);
+    const bool is_sure = !removes && (!all || runs_.IsSharedWork(use.way)) && runs_.IsStartedOnRanks(place) && !WritesOneText(use) && IsNameKnown(use) && !IsRecordOfOne(use) && !IsQuietElsewhere(use);
     Finding finding = FindingAt(
         context_, kAR802, Severity::Warning, is_sure ? Confidence::Likely : Confidence::Possible, place,
         {MessageOf(use.act), {all ? "every rank" : "one rank of each node", name}});
@@ -217,12 +217,28 @@ class Writers {
     return is_item || kids.size() == 1;
   }
 
-  // The settings of the run, the same from each rank, that no part of the program reads: whoever is last, nobody is misled.
-  bool IsRecordOfSettings(const FileUse& use) {
+  // The settings of the run, or a few lines that are the same from each rank, which no part of the program reads: whoever is last, nobody is
+  // misled.
+  bool IsRecordOfOne(const FileUse& use) {
     const std::vector<ValueId> written = Written(use);
-    const bool are_settings = !written.empty() && std::ranges::all_of(written, [&](ValueId value) { return settings_.AreAll(value, use.frame); });
-    return are_settings && std::ranges::none_of(context_.file_uses.uses(), [&](const FileUse& other) {
-      return other.act == FileAct::Read && objects::IsOneName(use.path, other.path) && calls_.IsOneProgram(FileOf(use), FileOf(other));
+    const bool is_little = !use.call->entry->Has(knowledge::Role::WritesMuch);
+    const auto is_same = [&](ValueId value) { return (is_little && !Varies(value, use)) || settings_.AreAll(value, use.frame); };
+    return !written.empty() && std::ranges::all_of(written, is_same) && !IsReadAgain(use) && !CopiesWhatIsWritten(use);
+  }
+
+  bool IsReadAgain(const FileUse& use) {
+    return context_.file_uses.IsKeptAsOption(use) || std::ranges::any_of(context_.file_uses.uses(), [&](const FileUse& other) {
+      return other.act == FileAct::Read && other.call != use.call && objects::IsOneName(use.path, other.path) && calls_.IsOneProgram(FileOf(use), FileOf(other));
+    });
+  }
+
+  // `shutil.copy("config.yaml", folder)` of a file that the ranks have just written.
+  bool CopiesWhatIsWritten(const FileUse& use) {
+    const auto& uses = context_.file_uses.uses();
+    return std::ranges::any_of(uses, [&](const FileUse& source) {
+      return source.act == FileAct::Read && source.call == use.call && std::ranges::any_of(uses, [&](const FileUse& other) {
+        return other.act == FileAct::Write && other.call != use.call && objects::IsOneName(source.path, other.path) && calls_.IsOneProgram(FileOf(use), FileOf(other));
+      });
     });
   }
 
@@ -394,9 +410,9 @@ if epoch % 10 == 0 and dist.get_rank() == 0:
 It is *possible*, and hidden by default, where one rank of each node writes and no line starts the program
 on several nodes, as most jobs have one or mean it so; where all open a log whose level differs by rank;
 where the name is that of an item, which may be of the rank's own share, or a function's result of which
-nothing is known; where all write the same word, or settings of the run (what the command line or a file
-says, also the configuration of a model or a tokenizer as it was read) that nothing in the program reads, so
-that it matters to nobody who was last; where what is written is an export; where the scripts and pages of
+nothing is known; where all write the same few lines, or settings of the run (what the command line or a
+file says, also the configuration of a model or a tokenizer as it was read), that nothing in the program
+reads, so that it matters to nobody who was last; where what is written is an export; where the scripts and pages of
 the project start programs, but none of them on ranks, and neither a script starts them itself nor a package
 of which no line starts a program; and where a process group is made, but no file on the way wraps a model,
 communicates, deals out data or asks for ranks.
