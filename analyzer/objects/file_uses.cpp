@@ -67,11 +67,12 @@ void FileUses::NoteOptions() {
 }
 
 bool FileUses::IsKeptAsOption(const FileUse& use) const {
+  const std::string path = use.path.Spelled();
   const auto is_path = [&](const Stored& stored) {
     if (index_.FunctionOf(stored.module, stored.stmt) != use.site().function) return false;
-    return stored.value == use.value;
+    return std::ranges::any_of(reader_.PathsOf(stored.value, use.frame), [&](const FilePath& kept) { return kept.Spelled() == path; });
   };
-  return use.value && std::ranges::any_of(options_, [&](const auto& option) { return std::ranges::any_of(option.second, is_path); });
+  return std::ranges::any_of(options_, [&](const auto& option) { return std::ranges::any_of(option.second, is_path); });
 }
 
 // `if resumes: args.resume = newest` says nothing of what stands in the `else`.

@@ -39,6 +39,16 @@ bool JobRuns::IsRunByRanks(const Site& site) const {
   return is_run && std::ranges::none_of(ways, [&](const Site& caller) { return start_ranks_[caller.function.index]; });
 }
 
+bool JobRuns::IsRunByRanks(std::span<const Site> way) const {
+  size_t first = 0;
+  for (const ProcessStart& start : starts_.starts()) {
+    for (size_t i = 0; i + 1 < way.size(); ++i) {
+      if (way[i] == start.site) first = std::max(first, i + 1);
+    }
+  }
+  return IsRunByRanks(way[first]);
+}
+
 bool JobRuns::IsStartedOnRanks(const Site& site) const {
   const auto lines = launch_.lines();
   const ir::ModuleId module = program_.funcs[site.function].module;
@@ -259,7 +269,7 @@ void JobRuns::NoteTurns(const variation::Facts& facts) {
     const FuncId function{f};
     for (const auto* list : {&facts.functions[function].calls, &facts.functions[function].enters}) {
       for (const auto& [expr, call] : *list) {
-        if (call.function && communicates[call.function.index]) NoteTurn({function, expr});
+        if (call.function && communicates[call.function.index] && MayHoldOthers(call.function)) NoteTurn({function, expr});
       }
     }
   }
@@ -290,6 +300,26 @@ void JobRuns::NoteTurn(const Site& site) {
   const ir::ModuleId module_id = program_.funcs[site.function].module;
   const ir::StmtId stmt = index_.StatementOf(site);
   if (stmt && program_.modules[module_id][stmt].kind == ir::StmtKind::With) turns_.insert({module_id.index, stmt.index});
+}
+
+// A generator holds nobody while its body runs if it communicates only before that, and no turn of its own is around its `yield`.
+bool JobRuns::MayHoldOthers(FuncId entered) const {
+  const ir::ModuleId module_id = program_.funcs[entered].module;
+  const ir::Module& module = program_.modules[module_id];
+  const ir::Tree& tree = index_.tree(module_id);
+  uint32_t first_yield = 0;
+  for (uint32_t i = 0; i < module.exprs.size(); ++i) {
+    if (module[ir::ExprId{i}].kind != ir::ExprKind::Yield) continue;
+    const ir::StmtId stmt = tree.StatementOf(ir::ExprId{i});
+    if (!stmt || index_.FunctionOf(module_id, stmt) != entered) continue;
+    for (ir::StmtId at = stmt; at; at = tree.Parent(at)) {
+      if (turns_.contains({module_id.index, at.index})) return true;
+    }
+    if (first_yield == 0) first_yield = module[stmt].begin;
+  }
+  return first_yield == 0 || std::ranges::any_of(index_.known_calls(), [&](const KnownCall& call) {
+    return call.function == entered && call.entry->has_operation && module.span(call.expr).begin > first_yield;
+  });
 }
 
 // `if rank != 0: dist.barrier()`: one of the two branches between which one rank goes first. What releases the others may as well

@@ -28,6 +28,8 @@ class JobRuns {
 
   // By the ranks of a job, and not by the process that starts them.
   bool IsRunByRanks(const Site& site) const;
+  // The same of the last place on a way: the ranks may be started on it. `way`: sites each of which calls the function of the next.
+  bool IsRunByRanks(std::span<const Site> way) const;
   // Whether some file on the way there wraps a model, communicates, deals out data or asks for ranks: a group that is made and never used
   // makes no job of a script. `way`: sites each of which calls the function of the next.
   bool IsSharedWork(std::span<const Site> way) const;
@@ -54,6 +56,7 @@ class JobRuns {
   void Descend(std::vector<bool>& functions) const;
   void NoteTurns(const variation::Facts& facts);
   void NoteTurn(const Site& site);
+  bool MayHoldOthers(FuncId entered) const;
   void NoteBranch(const variation::Facts& facts, const Site& site);
   bool PartsRanks(const variation::Facts& facts, ir::ModuleId module, ir::ExprId test) const;
   void NoteHeldLocks(const variation::Facts& facts, const std::unordered_set<uint32_t>& locks);

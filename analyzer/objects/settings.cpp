@@ -21,16 +21,18 @@ constexpr std::string_view kSameInAnotherForm[] = {"builtins.vars", "builtins.di
 
 }  // namespace
 
-bool Settings::AreAll(ValueId value, const CallFrame* frame) const {
+bool Settings::AreAll(ValueId value, const CallFrame* frame) const { return PartsOf(value, frame).value_or(false); }
+
+std::optional<bool> Settings::PartsOf(ValueId value, const CallFrame* frame) const {
   constexpr size_t kMostParts = 400;
   bool has_settings = false;
   std::vector<ValueId> work = {value};
   for (size_t seen = 0; !work.empty(); ++seen) {
     const ValueId part = reader_.Resolved(work.back(), frame);
     work.pop_back();
-    if (!part || seen == kMostParts) return false;
+    if (!part || seen == kMostParts) return std::nullopt;
     const Part kind = PartOf(part);
-    if (kind == Part::Other) return false;
+    if (kind == Part::Other) return std::nullopt;
     has_settings = has_settings || kind == Part::Settings;
     const auto kids = facts_.values_store.Kids(part);
     if (kind == Part::MadeOfKids) work.insert(work.end(), kids.begin(), kids.end());

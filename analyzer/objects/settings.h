@@ -7,6 +7,7 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
 #include <unordered_set>
 
 #include "analyzer/objects/file_path.h"
@@ -24,8 +25,12 @@ class Settings {
 
   // `frame`: the calls on the way to where the value is.
   bool AreAll(ValueId value, const CallFrame* frame) const;
+  // The same, or nothing but constants.
+  bool AreAllOrConstant(ValueId value, const CallFrame* frame) const { return PartsOf(value, frame).has_value(); }
 
  private:
+  // Whether there are settings among them; none: there is something else.
+  std::optional<bool> PartsOf(ValueId value, const CallFrame* frame) const;
   enum class Part : uint8_t { Settings, Constant, MadeOfKids, Other };
   Part PartOf(ValueId value) const;
   Part PartOf(const variation::Value& derived) const;

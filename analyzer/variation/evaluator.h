@@ -209,6 +209,7 @@ class FunctionEvaluator {
   knowledge::EntryId InferredMember(binding::ClassId class_id, NameId attr) const;
   FuncId FindMethodOf(ValueId object, NameId attr);
   bool IsProperty(FuncId method);
+  bool IsOverriddenUnseen(binding::ClassId class_id, FuncId method, NameId name);
   ValueId VirtualMethod(binding::ClassId class_id, FuncId method, NameId name);
   ValueId MethodValue(FuncId method, ValueId receiver, bool on_class);
 

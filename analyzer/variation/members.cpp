@@ -8,6 +8,9 @@
 namespace allranks::variation {
 namespace {
 
+// Of a method, by subclasses: more are not followed.
+constexpr size_t kMostOverrides = 4;
+
 // What is read of objects of which nothing more is known, whichever of them it is.
 bool IsUnknownRead(const ValueStore& store, ValueId id) {
   const Value& value = store[id];
@@ -114,7 +117,8 @@ ValueId FunctionEvaluator::MemberOfInstance(ir::ExprId site, ValueId object, Val
   }
   if (const FuncId method = FindMethodOf(object, attr)) {
     if (!IsProperty(method)) {
-      return is_super ? MethodValue(method, InstanceValue(class_id), false) : VirtualMethod(class_id, method, attr);
+      if (is_super) return MethodValue(method, InstanceValue(class_id), false);
+      return IsOverriddenUnseen(class_id, method, attr) ? MemberOfAny(site, object, attr) : VirtualMethod(class_id, method, attr);
     }
     return CallFunction(site, MethodValue(method, object, false), method, object, {}, CallKind::Function);
   }
@@ -152,10 +156,16 @@ bool FunctionEvaluator::IsProperty(FuncId method) {
   return false;
 }
 
+// A method that only subclasses have: code elsewhere makes them, or there are too many to follow each.
+bool FunctionEvaluator::IsOverriddenUnseen(binding::ClassId class_id, FuncId method, NameId name) {
+  if (!tables_.IsAbstract(method)) return false;
+  const size_t overrides = tables_.Overrides(class_id, name).size();
+  return overrides > kMostOverrides || (overrides == 0 && tables_.MustBeOverridden(method));
+}
+
 // `self.on_save` in a base class: the method of this class or of one of few subclasses. All ranks hold an object of
 // the same one.
 ValueId FunctionEvaluator::VirtualMethod(binding::ClassId class_id, FuncId method, NameId name) {
-  constexpr size_t kMostOverrides = 4;
   const std::vector<Override> overrides = tables_.Overrides(class_id, name);
   ValueId value = MethodValue(method, InstanceValue(class_id), false);
   if (overrides.size() > kMostOverrides) return value;

@@ -50,12 +50,17 @@ bool Tables::IsModuleClass(binding::ClassId class_id) const {
 }
 
 bool Tables::IsAbstract(FuncId method) const {
+  return MustBeOverridden(method) || ir::IsStub(program.module_of(method), program.function(method));
+}
+
+bool Tables::MustBeOverridden(FuncId method) const {
   const ir::Module& module = program.module_of(method);
   const ir::Function& function = program.function(method);
-  for (const ir::ExprId decorator : function.decorators) {
-    if (DecoratorName(module, decorator, *program.names) == "abstractmethod") return true;
-  }
-  return ir::IsStub(module, function);
+  const bool is_marked = std::ranges::any_of(function.decorators, [&](ir::ExprId decorator) {
+    return DecoratorName(module, decorator, *program.names) == "abstractmethod";
+  });
+  const auto raises = [&](ir::StmtId id) { return module[id].kind == ir::StmtKind::Raise; };
+  return is_marked || (ir::IsStub(module, function) && std::ranges::any_of(module.statements(function.body), raises));
 }
 
 std::vector<Override> Tables::Overrides(binding::ClassId class_id, NameId name) const {

@@ -154,6 +154,8 @@ struct Tables {
   // Methods of subclasses that stand in for the one of `class_id`.
   std::vector<Override> Overrides(binding::ClassId class_id, NameId name) const;
   bool IsAbstract(FuncId method) const;
+  // One that raises, or says that it is abstract: no object has it.
+  bool MustBeOverridden(FuncId method) const;
   // `method`, or the one override of it if it is abstract.
   FuncId MostSpecific(binding::ClassId class_id, FuncId method, NameId name) const;
   ValueId HintValue(const knowledge::Hint& hint);

@@ -72,9 +72,11 @@ bool Copies::IsCheckoutOfFramework(const std::string& folder) const {
   });
 }
 
-// Whether the licence of a folder names other holders than that of the project.
+// Whether the licence of a folder names other holders than that of the project. Where no code lies beside it in the root, the project is
+// made of such folders: programs of others that it has changed.
 bool Copies::HasOtherLicence(const std::string& folder, const std::vector<DirectoryEntry>& entries) {
-  const std::set<std::string> own = HoldersOfLicence(folder, entries);
+  const bool is_part = folder.find('/') == std::string::npos && !project().has_code;
+  const std::set<std::string> own = is_part ? std::set<std::string>() : HoldersOfLicence(folder, entries);
   return !own.empty() && !project().of_licence.empty() && !ShareHolder(own, project().of_licence);
 }
 
@@ -110,6 +112,7 @@ const Copies::Project& Copies::project() {
   project_->holders.insert(project_->of_licence.begin(), project_->of_licence.end());
   for (const DirectoryEntry& entry : *entries) {
     project_->has_licence |= entry.kind == EntryKind::File && IsLicenceName(entry.name);
+    project_->has_code |= IsCode(entry) || (entry.kind == EntryKind::File && IsPackagingFile(entry.name));
     project_->parts += IsCode(entry) || (entry.kind == EntryKind::Directory && !entry.name.starts_with('.')) ? 1 : 0;
     if (entry.kind != EntryKind::File || !IsPackagingFile(entry.name)) continue;
     std::string text = base::Lowered(TextOf("", entry));

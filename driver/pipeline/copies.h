@@ -31,6 +31,7 @@ class Copies {
     std::set<std::string> of_licence;
     std::set<std::string> holders;  // of the licence, and of the files beside it
     bool has_licence = false;
+    bool has_code = false;          // in its root
     std::vector<std::string> packaging;  // texts, in lower case and without spaces
     size_t parts = 0;                    // folders and files of code
   };

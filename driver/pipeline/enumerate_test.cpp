@@ -172,6 +172,14 @@ TEST(EnumerateTest, AFrameworkThatTheProjectPackagesIsItsOwn) {
   EXPECT_THAT(Requested(In(files, {"."})), ElementsAre("examples/run.py", "setup.py", "verl/__init__.py", "verl/worker.py"));
 }
 
+TEST(EnumerateTest, AProjectOfProgramsThatOthersBegan) {
+  std::map<std::string, std::string> files = {{"LICENSE", "Copyright (c) 2024 Jane Doe"}, {"reasoning/LICENSE", "Copyright (c) 2020 Example, Inc."},
+                                              {"reasoning/train.py", ""}, {"vision/lib/LICENSE", "Copyright (c) 2019 Somebody"}, {"vision/lib/x.py", ""}};
+  EXPECT_THAT(Requested(In(files, {"."})), ElementsAre("reasoning/train.py"));
+  files["train.py"] = "";
+  EXPECT_THAT(Requested(In(files, {"."})), ElementsAre("train.py"));
+}
+
 TEST(EnumerateTest, FoldersThatMayBeAPackageOfTheProject) {
   const std::map<std::string, std::string> files = {{"a/external/__init__.py", ""}, {"a/external/x.py", ""}, {"deps/y.py", ""}, {"a/_vendor/__init__.py", ""}};
   EXPECT_THAT(Requested(In(files, {"."})), ElementsAre("a/external/__init__.py", "a/external/x.py"));

@@ -36,9 +36,22 @@ std::string PatternsWith(std::string_view text, std::string_view attribute) {
   return patterns;
 }
 
+// `*.ipynb linguist-vendored` keeps a language out of GitHub's counts, and says nothing of who wrote the files.
+std::string OfFolders(const std::string& patterns) {
+  std::string kept;
+  for (size_t begin = 0; begin < patterns.size();) {
+    const size_t end = patterns.find('\n', begin);
+    const std::string_view line = std::string_view(patterns).substr(begin, end - begin);
+    begin = end + 1;
+    const bool is_of_language = line.starts_with("*.") && line.find('/') == std::string_view::npos;
+    if (!is_of_language) kept += std::string(line) + "\n";
+  }
+  return kept;
+}
+
 }  // namespace
 
 AttributesFile::AttributesFile(std::string_view text)
-    : generated(PatternsWith(text, "linguist-generated")), vendored(PatternsWith(text, "linguist-vendored")) {}
+    : generated(PatternsWith(text, "linguist-generated")), vendored(OfFolders(PatternsWith(text, "linguist-vendored"))) {}
 
 }  // namespace allranks::pipeline

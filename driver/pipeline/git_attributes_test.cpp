@@ -19,6 +19,7 @@ TEST(GitAttributesTest, WhatIsVendored) {
   EXPECT_EQ(file.vendored.Ignores("libs/a.py", false), true);
   EXPECT_EQ(file.vendored.Ignores("a.py", false), std::nullopt);
   EXPECT_TRUE(AttributesFile("*.ipynb filter=x\n").empty());
+  EXPECT_TRUE(AttributesFile("*.ipynb linguist-vendored\n").empty());
 }
 
 }  // namespace

@@ -114,14 +114,29 @@ std::vector<objects::GivenOption> OptionsOf(const launch::Job& job) {
   return options;
 }
 
+std::optional<int64_t> StageIn(const launch::LaunchFile& file) {
+  if (file.tree.empty()) return std::nullopt;
+  return file.tree.Integer(file.tree.Find(file.tree.root(), "zero_optimization.stage"));
+}
+
+// The stage that a configuration of Accelerate says, or the one of DeepSpeed that it names.
+std::optional<int64_t> StageOf(const launch::Launches& launches, const launch::LaunchFile& file) {
+  const launch::ConfigId root = file.tree.root();
+  if (const std::optional<int64_t> stage = file.tree.Integer(file.tree.Find(root, "deepspeed_config.zero_stage"))) return stage;
+  const launch::ConfigId named = file.tree.Find(root, "deepspeed_config.deepspeed_config_file");
+  if (!named) return std::nullopt;
+  const launch::LaunchFile* config = launches.FileNamed(file, launch::Word(launch::Piece{.text = std::string(file.tree.Text(named)), .origin = {}}));
+  return config == nullptr ? std::nullopt : StageIn(*config);
+}
+
 // A configuration of Accelerate, or of DeepSpeed itself.
-std::string StrategyIn(const launch::LaunchFile& file) {
+std::string StrategyIn(const launch::Launches& launches, const launch::LaunchFile& file) {
   if (file.tree.empty()) return "";
   const launch::ConfigId root = file.tree.root();
-  if (file.tree.Integer(file.tree.Find(root, "zero_optimization.stage")) == 3) return "DEEPSPEED ZERO-3";
+  if (StageIn(file) == 3) return "DEEPSPEED ZERO-3";
   const launch::ConfigId type = file.tree.Member(root, "distributed_type");
   const std::string strategy = type ? std::string(file.tree.Text(type)) : "";
-  const std::optional<int64_t> stage = file.tree.Integer(file.tree.Find(root, "deepspeed_config.zero_stage"));
+  const std::optional<int64_t> stage = StageOf(launches, file);
   if (strategy != "DEEPSPEED" || !stage) return strategy;
   return *stage == 3 ? "DEEPSPEED ZERO-3" : "DEEPSPEED ZERO-2";
 }
@@ -211,7 +226,7 @@ void LaunchLineReader::Add(const launch::LaunchFile& file, objects::LaunchLines&
 
 void LaunchLineReader::Finish(const launch::Launches& launches, objects::LaunchLines& lines) const {
   for (const launch::LaunchFile& file : launches.files) {
-    const std::string strategy = StrategyIn(file);
+    const std::string strategy = StrategyIn(launches, file);
     if (strategy.empty()) continue;
     lines.push_back({.path = "", .starts_ranks = true, .strategy = strategy, .options = {}, .unknown_below = {}});
     for (const Configured& line : configured_) {

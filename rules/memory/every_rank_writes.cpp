@@ -46,7 +46,7 @@ class Writers {
  private:
   bool IsAsked(const FileUse& use) const {
     const bool changes_files = (use.act == FileAct::Write && !use.is_once) || IsRemovalThatFails(use) || AppendsTheSame(use);
-    return changes_files && !IsLeftToOne(use) && !paths_.IsMadeFirst(use.way) && runs_.IsRunByRanks(use.way.front()) && !runs_.IsInTurn(use.way) &&
+    return changes_files && !IsLeftToOne(use) && !paths_.IsMadeFirst(use.way) && runs_.IsRunByRanks(use.way) && !runs_.IsInTurn(use.way) &&
            !context_.reach.IsApartFromJob(use.way);
   }
 
@@ -168,13 +168,18 @@ class Writers {
 
   // `file.write("0")`, `file.write("done " + time.ctime())`: whoever is last, the same few bytes.
   bool WritesOneText(const FileUse& use) const {
+    return WritesText(use) && std::ranges::all_of(Written(use), [&](ValueId text) { return IsOneText(text); });
+  }
+
+  // Into an open file, by nothing but `file.write(text)`.
+  bool WritesText(const FileUse& use) const {
     const std::vector<Site> writes = context_.file_uses.WritesInto(use);
     return !writes.empty() && std::ranges::all_of(writes, [&](const Site& write) {
       const ir::Module& module = context_.program.module_of(write.function);
       const ir::Expr& call = module[write.expr];
       const ir::Expr& callee = module[ir::CalleeOf(call)];
       const bool is_write = callee.kind == ir::ExprKind::Attribute && context_.program.text(ir::AttrOf(callee)) == "write";
-      return is_write && ir::ArgCount(module, call) == 1 && IsOneText(context_.facts.value(context_.program.funcs[write.function].module, ir::ArgAt(module, call, 0).value));
+      return is_write && ir::ArgCount(module, call) == 1;
     });
   }
 
@@ -221,9 +226,17 @@ class Writers {
   // misled.
   bool IsRecordOfOne(const FileUse& use) {
     const std::vector<ValueId> written = Written(use);
-    const bool is_little = !use.call->entry->Has(knowledge::Role::WritesMuch);
-    const auto is_same = [&](ValueId value) { return (is_little && !Varies(value, use)) || settings_.AreAll(value, use.frame); };
-    return !written.empty() && std::ranges::all_of(written, is_same) && !IsReadAgain(use) && !CopiesWhatIsWritten(use);
+    const bool are_settings = !written.empty() && std::ranges::all_of(written, [&](ValueId value) { return settings_.AreAll(value, use.frame); });
+    return use.act == FileAct::Write && (are_settings || WritesTheSameText(use)) && !IsReadAgain(use) && !CopiesWhatIsWritten(use);
+  }
+
+  bool WritesTheSameText(const FileUse& use) const {
+    std::vector<ValueId> text;
+    for (const knowledge::RoleOf& role : use.call->entry->roles) {
+      if (role.role == knowledge::Role::WritesText) text.push_back(context_.index.Arg(*use.call, context_.program.text(role.param)));
+    }
+    if (use.call->entry->Has(knowledge::Role::OpenFile) && WritesText(use)) text = Written(use);
+    return !text.empty() && std::ranges::all_of(text, [&](ValueId value) { return settings_.AreAllOrConstant(value, use.frame); });
   }
 
   bool IsReadAgain(const FileUse& use) {
@@ -335,8 +348,8 @@ extern const Rule EveryRankWrites = {
     .name = "every-rank-writes",
     .severity = Severity::Warning,
     .on_by_default = false,
-    .preview = "of 48 findings in three batches of public code that were read 38 were right: the others write where no run comes to, or what "
-               "an earlier job has made",
+    .preview = "of the last 64 findings that were read, in two sets of public repositories, 42 were right: the others write where no run comes to, "
+               "or where one rank alone comes",
     .languages = "Python",
     .summary = "file that all ranks, or one rank of each node, write under the same path",
     .explanation = R"md(
@@ -412,10 +425,10 @@ on several nodes, as most jobs have one or mean it so; where all open a log whos
 where the name is that of an item, which may be of the rank's own share, or a function's result of which
 nothing is known; where all write the same few lines, or settings of the run (what the command line or a
 file says, also the configuration of a model or a tokenizer as it was read), that nothing in the program
-reads, so that it matters to nobody who was last; where what is written is an export; where the scripts and pages of
-the project start programs, but none of them on ranks, and neither a script starts them itself nor a package
-of which no line starts a program; and where a process group is made, but no file on the way wraps a model,
-communicates, deals out data or asks for ranks.
+reads, so that it matters to nobody who was last; where what is written is an export; where the scripts and
+pages of the project start programs, but none of them on ranks, and neither a script starts them itself nor
+a package of which no line starts a program; and where a process group is made, but no file on the way wraps
+a model, communicates, deals out data or asks for ranks.
 
 ## Fix
 

@@ -55,7 +55,7 @@ class FolderRaces {
 
   void Visit(const FileUse& use) {
     const Site& place = use.site();
-    if (!runs_.IsRunByRanks(use.way.front()) || runs_.IsInTurn(use.way) || context_.reach.IsApartFromJob(use.way)) return;
+    if (!runs_.IsRunByRanks(use.way) || runs_.IsInTurn(use.way) || context_.reach.IsApartFromJob(use.way)) return;
     if (!IsOnAllRanks(use) || !paths_.IsOnePath(use) || IsCaught(use) || IsMadeBefore(use)) return;
     if (paths_.IsMadeFirst(use.way)) return;
     const source::Span span = SpanOf(context_, place);
@@ -105,7 +105,7 @@ class FolderRaces {
       const std::string made = other.path.Spelled();
       const bool makes_it = made == path || made.starts_with(path + "/");
       if (!makes_it || std::ranges::count(files, context_.program.funcs[other.site().function].module) == 0) return false;
-      return !FailsIfThere(other) || !IsOnAllRanks(other) || !runs_.IsRunByRanks(other.way.front());
+      return !FailsIfThere(other) || !IsOnAllRanks(other) || !runs_.IsRunByRanks(other.way);
     });
   }
 
