@@ -1,8 +1,12 @@
 #include <algorithm>
 #include <optional>
+#include <set>
 #include <vector>
 
 #include "analyzer/objects/job_runs.h"
+#include "analyzer/objects/lightning_sampling.h"
+#include "analyzer/objects/test_files.h"
+#include "rules/data/lightning_runs.h"
 #include "rules/data/seed_places.h"
 #include "rules/data/worker_seeds.h"
 #include "rules/finding_parts.h"
@@ -14,6 +18,7 @@ namespace {
 using objects::KnownCall;
 using objects::Site;
 using variation::ValueId;
+using variation::ValueKind;
 
 constexpr std::string_view kAR312 = "AR312";
 
@@ -22,13 +27,21 @@ struct Draw {
   Site site;
   binding::ClassId maker;          // of samples: its `__getitem__` or `__call__` comes to the call, or its methods make the object
   knowledge::ClassId transform;    // of the object; none: a call
+  FuncId function;                 // that comes to the call, and may be handed to a loader or data set; none: of an object
+};
+
+// What a loader or a data set was made with, as far as it is objects and functions.
+struct Held {
+  std::vector<ValueId> objects;  // nearest first
+  std::set<uint32_t> functions;  // FuncIds
 };
 
 class EqualWorkers {
  public:
   EqualWorkers(const Context& context, FindingSink& sink)
       : context_(context), sink_(sink), calls_(context),
-        runs_(context.program, context.knowledge, context.facts, context.index, context.launch, context.loading), worker_seeds_(context) {}
+        runs_(context.program, context.knowledge, context.facts, context.index, context.launch, context.loading), worker_seeds_(context),
+        lightning_(context), sampling_(context.program, context.knowledge, context.facts, context.index, context.loading, context.settings) {}
 
   void Run() {
     NoteDraws();
@@ -46,13 +59,14 @@ class EqualWorkers {
       const Site site{call.function, call.expr};
       const knowledge::ClassId transform = context_.values.ClassOf(context_.facts.value(ModuleOf(site), site.expr));
       if (transform) {
-        draws_.push_back({site, MakerAround(site.function), transform});
+        draws_.push_back({.site = site, .maker = MakerAround(site.function), .transform = transform, .function = {}});
         continue;
       }
       if (HasGenerator(call)) continue;
       for (const Site& on_way : context_.index.WaysTo(site)) {
         const binding::Func& function = context_.program.funcs[on_way.function];
-        if (function.owner && MakesSamples(on_way.function)) draws_.push_back({site, function.owner, {}});
+        const binding::ClassId maker = MakesSamples(on_way.function) ? function.owner : binding::ClassId::None();
+        draws_.push_back({.site = site, .maker = maker, .transform = {}, .function = on_way.function});
       }
     }
   }
@@ -64,7 +78,7 @@ class EqualWorkers {
   // A data set is asked for one sample at a time by the workers of its loader, and calls the transforms that it was given.
   bool MakesSamples(FuncId function) const {
     const std::string_view name = context_.program.text(context_.program.function(function).name);
-    return name == "__getitem__" || name == "__call__";
+    return name == "__getitem__" || name == "__call__" || name == "forward";
   }
 
   // The class of a method, if its objects make samples.
@@ -77,10 +91,12 @@ class EqualWorkers {
   // One number on all ranks, as far as can be seen.
   bool IsAlike(const SeedPlace& place) const {
     const KnownCall* call = CallAt(place.site);
-    if (call != nullptr && context_.index.Arg(*call, "workers")) return false;
+    if (call != nullptr && IsGiven(context_.index.Arg(*call, "workers"))) return false;
     if (call != nullptr && context_.index.Arg(*call, "device_specific")) return false;
     return !context_.values.AnyPart(place.seed, [&](ValueId part) { return !context_.facts.values_store[part].axes.empty(); });
   }
+
+  bool IsGiven(ValueId option) const { return option && !context_.values.IsFalse(option); }
 
   const KnownCall* CallAt(const Site& site) const {
     const auto found = std::ranges::find_if(context_.index.known_calls(),
@@ -113,10 +129,27 @@ class EqualWorkers {
     for (const objects::LoaderLoop& loop : context_.loading.loops()) {
       if (std::ranges::count(files, ModuleOf(loop.iterable)) == 0 || !context_.training.TrainsOn(loop)) continue;
       if (!HasWorkersAlike(loop.loader) || !IsDealtOut(loop.loader) || !IsOneRun(seed.site, loop.iterable)) continue;
-      const Draw* draw = DrawOf(context_.values.MadeWith(loop.loader, "dataset"), files);
+      const Draw* draw = DrawOf(loop.loader, files);
       if (draw == nullptr) continue;
       reported_.push_back(ModuleOf(seed.site));
-      return Report(seed, *draw, loop);
+      return Report(seed, *draw, loop.iterable);
+    }
+    if (const KnownCall* fit = lightning_.FitAfter(seed.site)) VisitFit(seed, *fit);
+  }
+
+  // Lightning goes over the loader and deals it out.
+  void VisitFit(const SeedPlace& seed, const KnownCall& fit) {
+    const bool is_open = !lightning_.KnowsModule(fit);
+    for (const KnownCall& made : context_.loading.made_loaders()) {
+      const ir::ModuleId file = ModuleOf({made.function, made.expr});
+      const bool is_of_program = calls_.IsOneProgram(ModuleOf(seed.site), file);
+      const bool may_be_used = is_of_program || (is_open && !objects::IsTestFile(context_.program, file) && !IsSeededByRank({made.function, made.expr}));
+      if (!may_be_used || !sampling_.IsForTraining(made)) continue;
+      const ValueId loader = context_.loading.ValueOf(made);
+      const Draw* draw = HasWorkersAlike(loader) ? DrawOf(loader, calls_.FilesOf(file)) : nullptr;
+      if (draw == nullptr) continue;
+      reported_.push_back(ModuleOf(seed.site));
+      return Report(seed, *draw, {made.function, made.expr}, !is_of_program);
     }
   }
 
@@ -135,7 +168,7 @@ class EqualWorkers {
     return std::ranges::any_of(context_.loading.SamplersOf(loader), [&](ValueId sampler) {
       return context_.values.AnyPart(sampler, [&](ValueId part) {
         const variation::Value& value = context_.facts.values_store[part];
-        return value.kind == variation::ValueKind::Instance && AsksForRank(binding::ClassId{value.a});
+        return value.kind == ValueKind::Instance && AsksForRank(binding::ClassId{value.a});
       });
     });
   }
@@ -162,38 +195,69 @@ class EqualWorkers {
     return (!is_given("worker_init_fn") || is_seeded_alike) && !is_given("generator");
   }
 
-  const Draw* DrawOf(ValueId data_set, const std::vector<ir::ModuleId>& files) const {
-    if (!data_set) return nullptr;
+  const Draw* DrawOf(ValueId loader, const std::vector<ir::ModuleId>& files) const {
+    const ValueId data_set = context_.values.MadeWith(loader, "dataset");
+    const ValueId collate = context_.values.MadeWith(loader, "collate_fn");
+    if (!data_set && !collate) return nullptr;
+    Held held;
+    AddHeld(data_set, held);
+    AddHeld(collate, held);
+    std::set<uint32_t> makers;
+    std::set<knowledge::ClassId> transforms;
+    for (const ValueId object : held.objects) {
+      const variation::Value& value = context_.facts.values_store[object];
+      if (const knowledge::ClassId known = context_.values.ClassOf(object)) transforms.insert(known);
+      if (value.kind != ValueKind::Instance) continue;
+      for (const binding::ClassId base : context_.program.classes[binding::ClassId{value.a}].mro) makers.insert(base.index);
+    }
     const auto draw = std::ranges::find_if(draws_, [&](const Draw& each) {
-      if (std::ranges::count(files, ModuleOf(each.site)) == 0) return false;
-      return context_.values.AnyPart(data_set, [&](ValueId part) {
-        const variation::Value& value = context_.facts.values_store[part];
-        const bool is_by_maker = each.maker && value.kind == variation::ValueKind::Instance && IsOfClass(binding::ClassId{value.a}, each.maker);
-        return is_by_maker || (each.transform && (context_.values.ClassOf(part) == each.transform || IsMadeWith(value, each.transform)));
-      });
+      const bool is_held = (each.maker && makers.contains(each.maker.index)) || (each.transform && transforms.contains(each.transform)) ||
+                           (each.function && held.functions.contains(each.function.index));
+      return is_held && std::ranges::count(files, ModuleOf(each.site)) > 0;
     });
     return draw == draws_.end() ? nullptr : &*draw;
   }
 
-  bool IsMadeWith(const variation::Value& value, knowledge::ClassId transform) const {
-    if (value.kind != variation::ValueKind::Instance) return false;
-    return std::ranges::any_of(context_.index.MadeWith(binding::ClassId{value.a}), [&](ValueId argument) {
-      return context_.values.AnyPart(argument, [&](ValueId part) { return context_.values.ClassOf(part) == transform; });
-    });
+  // The objects that something consists of: itself, what it and they were made with, and what their constructors make
+  // (`self.transform = Compose([Flip(), Crop(size)])`).
+  void AddHeld(ValueId first, Held& held) const {
+    constexpr size_t kMost = 200;
+    std::set<uint32_t> seen, classes;
+    const auto add = [&](ValueId value) {
+      context_.values.AnyPart(value, [&](ValueId part) {
+        const variation::Value& node = context_.facts.values_store[part];
+        if (node.kind == ValueKind::Function) held.functions.insert(node.a);
+        const bool is_object = node.kind == ValueKind::Instance || node.kind == ValueKind::Object;
+        if (is_object && held.objects.size() < kMost && seen.insert(part.index).second) held.objects.push_back(part);
+        return false;
+      });
+    };
+    if (first) add(first);
+    for (size_t i = 0; i < held.objects.size(); ++i) {
+      const variation::Value& value = context_.facts.values_store[held.objects[i]];
+      if (value.kind != ValueKind::Instance || !classes.insert(value.a).second) continue;
+      const binding::ClassId owner{value.a};
+      for (const ValueId argument : context_.index.MadeWith(owner)) add(argument);
+      const base::NameId name = context_.program.names->Find("__init__");
+      const FuncId init = name ? context_.program.FindMethod(owner, name) : FuncId::None();
+      if (!init) continue;
+      for (const auto& [expr, call] : context_.facts.functions[init].calls) add(context_.facts.value(context_.program.funcs[init].module, expr));
+    }
   }
 
   bool IsOfClass(binding::ClassId made, binding::ClassId wanted) const {
     return std::ranges::count(context_.program.classes[made].mro, wanted) > 0;
   }
 
-  void Report(const SeedPlace& seed, const Draw& draw, const objects::LoaderLoop& loop) {
+  void Report(const SeedPlace& seed, const Draw& draw, const Site& loader, bool is_open = false) {
     Finding finding = FindingAt(context_, kAR312, Severity::Warning, Confidence::Likely, seed.site,
                                 {"the loader workers of all ranks draw the same random numbers: every rank uses the same seed", {}});
     AddLabel(finding, finding.span, LabelRole::Primary, {"the same number on every rank", {}});
-    AddLabel(finding, SpanOf(context_, loop.iterable), LabelRole::Note, {"the loader's workers begin with numbers drawn from that seed", {}});
+    AddLabel(finding, SpanOf(context_, loader), LabelRole::Note, {"the loader's workers begin with numbers drawn from that seed", {}});
     AddLabel(finding, SpanOf(context_, draw.site), LabelRole::Why, {"draws for each sample", {}});
     finding.help = {"keep this call, and seed once more with the rank added when the model is wrapped, or seed the workers by rank in "
                     "`worker_init_fn`", {}};
+    if (is_open) findings::Assume(finding, findings::Assumptions::Of(findings::Assumption::SettingUnknown));
     // What the project starts it with makes one process.
     if (!runs_.IsStartedOnRanks(seed.site)) findings::Assume(finding, findings::Assumptions::Of(findings::Assumption::OwnJob));
     sink_.push_back(std::move(finding));
@@ -206,6 +270,8 @@ class EqualWorkers {
   ProgramCalls calls_;
   objects::JobRuns runs_;
   WorkerSeeds worker_seeds_;
+  LightningRuns lightning_;
+  objects::LightningSampling sampling_;
   std::vector<Draw> draws_;
   std::vector<ir::ModuleId> reported_;
 };

@@ -7,6 +7,7 @@
 #include "analyzer/objects/job_runs.h"
 #include "analyzer/objects/rank_words.h"
 #include "analyzer/objects/ways.h"
+#include "rules/data/lightning_runs.h"
 #include "rules/data/seed_places.h"
 #include "rules/finding_parts.h"
 #include "rules/program_calls.h"
@@ -21,7 +22,7 @@ using variation::ValueId;
 class SameNoise {
  public:
   SameNoise(const Context& context, std::string_view code, FindingSink& sink)
-      : context_(context), code_(code), sink_(sink), calls_(context),
+      : context_(context), code_(code), sink_(sink), calls_(context), lightning_(context),
         runs_(context.program, context.knowledge, context.facts, context.index, context.launch, context.loading),
         ways_(context.program, context.knowledge, context.facts, context.index, context.reach), places_(SeedPlaces(context)) {}
 
@@ -37,11 +38,13 @@ class SameNoise {
   void Visit(const SeedPlace& place) {
     if (!IsAlike(place) || !IsRunByAll(place.site)) return;
     const ir::ModuleId file = ModuleOf(place.site);
-    if (IsReported(file) || !WrapsModel(file) || IsSeededByRank(file) || IsOfModelParallel(file)) return;
-    const KnownCall* draw = DrawAfter(place);
+    if (IsReported(file) || IsSeededByRank(file) || IsOfModelParallel(file)) return;
+    const KnownCall* fit = lightning_.FitAfter(place.site);
+    if (fit == nullptr && !WrapsModel(file)) return;
+    const KnownCall* draw = fit == nullptr ? DrawAfter(place) : DrawInFit(place, *fit);
     if (draw == nullptr) return;
     reported_.push_back(file);
-    Report(place, *draw);
+    Report(place, *draw, fit != nullptr && !lightning_.KnowsModule(*fit));
   }
 
   // Once for each program of the checkout.
@@ -136,16 +139,55 @@ class SameNoise {
   const KnownCall* DrawAfter(const SeedPlace& place) {
     std::vector<variation::FuncId> runs;
     for (const Site& site : context_.index.WaysTo(place.site)) runs.push_back(site.function);
+    return Nearest([&](const KnownCall& draw) {
+      if (!calls_.IsOneProgram(ModuleOf(place.site), ModuleOf({draw.function, draw.expr}))) return SIZE_MAX;
+      return CallsToStep(draw, runs);
+    });
+  }
+
+  // The same where Lightning runs the step, of a module that it may have got from a settings file.
+  const KnownCall* DrawInFit(const SeedPlace& place, const KnownCall& fit) {
+    return Nearest([&](const KnownCall& draw) {
+      const ir::ModuleId file = ModuleOf({draw.function, draw.expr});
+      const bool is_of_program = calls_.IsOneProgram(ModuleOf(place.site), file);
+      if (!is_of_program && (lightning_.KnowsModule(fit) || IsSeededByRank(file))) return SIZE_MAX;
+      size_t calls = SIZE_MAX;
+      ways_.Any({draw.function, draw.expr}, [&](std::span<const Site> way) {
+        if (!lightning_.IsStep(way.front().function, fit) || AsksForWhatIsNone(way)) return false;
+        calls = way.size();
+        return true;
+      });
+      return calls;
+    });
+  }
+
+  // The draw that is the fewest calls away; one that drops something in training only where there is no other.
+  template <class CallsTo>
+  const KnownCall* Nearest(CallsTo calls_to) {
     const KnownCall* nearest = nullptr;
-    size_t fewest = SIZE_MAX;
+    auto fewest = std::pair(true, SIZE_MAX);
     for (const KnownCall* draw : draws_) {
-      if (!calls_.IsOneProgram(ModuleOf(place.site), ModuleOf({draw->function, draw->expr}))) continue;
-      const size_t calls = CallsToStep(*draw, runs);
-      if (calls >= fewest) continue;
-      fewest = calls;
+      const size_t calls = calls_to(*draw);
+      if (calls == SIZE_MAX) continue;
+      const auto distance = std::pair(IsDropout(*draw), calls);
+      if (distance >= fewest) continue;
+      fewest = distance;
       nearest = draw;
     }
     return nearest;
+  }
+
+  // `if self.training:` decides of the draw, here or in what hands it over.
+  bool IsDropout(const KnownCall& draw) const {
+    const auto asks = [&](const Site& site) {
+      return std::ranges::any_of(context_.reach.Guards(site), [&](const objects::Guard& guard) {
+        const ValueId test = context_.facts.value(ModuleOf(site), guard.test);
+        return test && context_.values.AnyPart(test, [&](ValueId part) { return context_.facts.values_store.IsMode(part); });
+      });
+    };
+    if (asks({draw.function, draw.expr})) return true;
+    const auto callers = context_.index.CallersOf(draw.function);
+    return !callers.empty() && std::ranges::all_of(callers, asks);
   }
 
   // How many calls lead to a draw from one of these functions, through a loop that trains.
@@ -153,11 +195,30 @@ class SameNoise {
     size_t calls = SIZE_MAX;
     ways_.Any({draw.function, draw.expr}, [&](std::span<const Site> way) {
       const bool is_of_run = std::ranges::find(runs, way.front().function) != runs.end() && context_.launch.Of(way.front()) == objects::RunBy::AllRanks;
-      if (!is_of_run || !IsInStep(way) || !IsWalkedByAll(way)) return false;
+      if (!is_of_run || !IsInStep(way) || !IsWalkedByAll(way) || AsksForWhatIsNone(way)) return false;
       calls = way.size();
       return true;
     });
     return calls;
+  }
+
+  // `if self.remap is not None:`, where nobody is seen to make the object with anything but None.
+  bool AsksForWhatIsNone(std::span<const Site> way) const {
+    return std::ranges::any_of(way, [&](const Site& site) {
+      return std::ranges::any_of(context_.reach.Guards(site), [&](const objects::Guard& guard) {
+        const ValueId test = context_.facts.value(ModuleOf(site), guard.test);
+        if (!test || context_.values[test].kind != variation::ValueKind::Compare) return false;
+        const auto op = static_cast<ir::CompareOp>(context_.values[test].op);
+        const auto kids = context_.facts.values_store.Kids(test);
+        const bool asks = (op == ir::CompareOp::IsNot && guard.holds) || (op == ir::CompareOp::Is && !guard.holds);
+        return asks && context_.values.IsNone(kids[1]) && IsAlwaysNone(kids[0]);
+      });
+    });
+  }
+
+  bool IsAlwaysNone(ValueId value) const {
+    const std::vector<ValueId> leaves = context_.values.Leaves(value);
+    return std::ranges::all_of(leaves, [&](ValueId leaf) { return context_.values.IsNone(leaf); });
   }
 
   bool IsInStep(std::span<const Site> way) const {
@@ -184,7 +245,7 @@ class SameNoise {
     return !loops.empty() && !others.empty() && loops.front() == others.front();
   }
 
-  void Report(const SeedPlace& seed, const KnownCall& draw) {
+  void Report(const SeedPlace& seed, const KnownCall& draw, bool is_module_open) {
     const Site drawn{draw.function, draw.expr};
     Finding finding = FindingAt(context_, code_, Severity::Warning, Confidence::Likely, seed.site,
                                 {"`{}` draws the same noise on all ranks: every rank uses the same seed",
@@ -193,6 +254,8 @@ class SameNoise {
     AddLabel(finding, SpanOf(context_, drawn), LabelRole::Why, {"drawn in each training step", {}});
     finding.help = {"keep this call, and seed once more with the rank added when the model is wrapped: all ranks start with the same "
                     "weights and draw their own noise", {}};
+    if (is_module_open) findings::Assume(finding, findings::Assumptions::Of(findings::Assumption::SettingUnknown));
+    if (IsDropout(draw)) finding.confidence = Confidence::Possible;
     // What the project starts it with makes one process.
     if (!runs_.IsStartedOnRanks(seed.site)) findings::Assume(finding, findings::Assumptions::Of(findings::Assumption::OwnJob));
     sink_.push_back(std::move(finding));
@@ -204,6 +267,7 @@ class SameNoise {
   std::string_view code_;
   FindingSink& sink_;
   ProgramCalls calls_;
+  LightningRuns lightning_;
   objects::JobRuns runs_;
   objects::Ways ways_;
   std::vector<SeedPlace> places_;  // those of helpers at their callers

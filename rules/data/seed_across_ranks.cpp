@@ -1,10 +1,10 @@
 #include <algorithm>
 #include <optional>
 
+#include "rules/data/own_orders.h"
 #include "rules/data/reseeding.h"
 #include "rules/data/same_noise.h"
 #include "rules/finding_parts.h"
-#include "rules/program_calls.h"
 #include "rules/scenario_witness.h"
 #include "rules/source_edits.h"
 
@@ -36,65 +36,6 @@ witness::Witness SeedWitness(const Context& context, ValueId seed) {
   return ScenarioWitness(world, witness::Effect::Semantic, std::move(scenario));
 }
 
-// An order that each rank draws for itself, of which each then takes its share.
-class OwnOrders {
- public:
-  OwnOrders(const Context& context, FindingSink& sink) : context_(context), sink_(sink), calls_(context) {}
-
-  void Run() {
-    for (const KnownCall& call : context_.index.known_calls()) {
-      if (call.entry->Has(knowledge::Role::Shuffle)) Visit(call);
-    }
-  }
-
- private:
-  void Visit(const KnownCall& shuffle) {
-    const ir::ModuleId file = context_.program.funcs[shuffle.function].module;
-    const ir::Module& module = context_.program.modules[file];
-    const ir::ExprId list = context_.index.ArgExpr(shuffle, "x");
-    if (!list || module[list].kind != ir::ExprKind::Name || IsSeededAlike(file)) return;
-    for (const ir::ExprId id : context_.index.ExprsOf(file, ir::ExprKind::Subscript)) {
-      const ir::Expr& object = module[ir::LeftOf(module[id])];
-      const bool is_it = object.kind == ir::ExprKind::Name && ir::NameOf(object) == ir::NameOf(module[list]);
-      if (!is_it || module[id].begin < module[shuffle.expr].end || FunctionAround(context_, file, id) != shuffle.function) continue;
-      if (!IsShareOfRank(file, ir::IndexOf(module[id]))) continue;
-      return Report(shuffle, {shuffle.function, id});
-    }
-  }
-
-  // `[rank::world_size]`, `[rank * n : (rank + 1) * n]`.
-  bool IsShareOfRank(ir::ModuleId file, ir::ExprId index) const {
-    const ValueId value = context_.facts.value(file, index);
-    if (!value || context_.program.modules[file][index].kind != ir::ExprKind::Slice) return false;
-    const knowledge::Axes axes = context_.facts.values_store.axes(value);
-    return axes.has(knowledge::Axis::Global) || axes.has(knowledge::Axis::DataParallel);
-  }
-
-  // All ranks draw one order where one of these was given the same number on all of them.
-  bool IsSeededAlike(ir::ModuleId file) {
-    const std::vector<ir::ModuleId>& files = calls_.FilesOf(file);
-    return std::ranges::any_of(context_.index.known_calls(), [&](const KnownCall& call) {
-      if (!call.entry->Has(knowledge::Role::Seed) || std::ranges::count(files, context_.program.funcs[call.function].module) == 0) return false;
-      return std::ranges::all_of(call.args, [&](ValueId arg) { return !arg || context_.facts.values_store.axes(arg).empty(); });
-    });
-  }
-
-  void Report(const KnownCall& shuffle, const Site& share) {
-    Finding finding = FindingAt(context_, kAR308, Severity::Warning, Confidence::Likely, {shuffle.function, shuffle.expr},
-                                {"each rank shuffles without a common seed and then takes its share of its own order: "
-                                 "some samples are read by several ranks, others by none",
-                                 {}});
-    AddLabel(finding, finding.span, LabelRole::Primary, {"another order on each rank", {}});
-    AddLabel(finding, SpanOf(context_, share), LabelRole::Why, {"the share of this rank", {}});
-    finding.help = {"use the same seed on all ranks before the shuffle, or take the share first", {}};
-    sink_.push_back(std::move(finding));
-  }
-
-  const Context& context_;
-  FindingSink& sink_;
-  ProgramCalls calls_;
-};
-
 void CheckSamplers(const Context& context, FindingSink& sink) {
   for (const objects::KnownCall& call : context.loading.made_samplers()) {
     const ValueId seed = context.index.Arg(call, "seed");
@@ -118,7 +59,7 @@ void CheckSamplers(const Context& context, FindingSink& sink) {
 void CheckSeedAcrossRanks(const Context& context, FindingSink& sink) {
   CheckSamplers(context, sink);
   CheckSameNoise(context, kAR308, sink);
-  OwnOrders(context, sink).Run();
+  CheckOwnOrders(context, kAR308, sink);
   CheckReseeding(context, kAR308, sink);
 }
 

@@ -27,7 +27,7 @@ bool IsOfOneNode(const Context& context, ValueId rank) {
   return context.facts.job.nodes == 1 || context.values.HasFlag(rank, variation::kOneNode);
 }
 
-void VisitInit(const Context& context, const objects::KnownCall& init, FindingSink& sink) {
+void VisitGroupOfNode(const Context& context, const objects::KnownCall& init, FindingSink& sink) {
   const ValueId size = context.index.Arg(init, "world_size");
   const ValueId rank = context.index.Arg(init, "rank");
   if (!size || !IsCoordinate(context, size, Coordinate::LocalWorldSize) || !rank || IsOfOneNode(context, rank)) return;
@@ -51,7 +51,7 @@ void VisitInit(const Context& context, const objects::KnownCall& init, FindingSi
 
 void CheckWorldSizeFromDeviceCount(const Context& context, FindingSink& sink) {
   for (const objects::KnownCall& call : context.index.known_calls()) {
-    if (context.program.text(call.entry->name) == "torch.distributed.init_process_group") VisitInit(context, call, sink);
+    if (context.program.text(call.entry->name) == "torch.distributed.init_process_group") VisitGroupOfNode(context, call, sink);
   }
 }
 

@@ -1,0 +1,268 @@
+#include "rules/data/own_orders.h"
+
+#include <algorithm>
+#include <set>
+
+#include "analyzer/objects/job_runs.h"
+#include "analyzer/objects/test_files.h"
+#include "rules/finding_parts.h"
+#include "rules/program_calls.h"
+
+namespace allranks::rules {
+namespace {
+
+using objects::KnownCall;
+using objects::Site;
+using variation::ValueId;
+using variation::ValueKind;
+
+constexpr std::string_view kTrainer = "transformers.Trainer";
+constexpr std::string_view kTrainData = "train_dataset";
+
+// A data set that is handed to what deals it out: a trainer, or a loader with a sampler that does.
+struct Dealt {
+  Site place;
+  ValueId data_set;
+};
+
+class OwnOrders {
+ public:
+  OwnOrders(const Context& context, std::string_view code, FindingSink& sink)
+      : context_(context), code_(code), sink_(sink), calls_(context),
+        runs_(context.program, context.knowledge, context.facts, context.index, context.launch, context.loading) {}
+
+  void Run() {
+    NoteDealt();
+    for (const KnownCall& call : context_.index.known_calls()) {
+      if (call.entry->Has(knowledge::Role::Shuffle)) Visit(call);
+      if (call.entry->Has(knowledge::Role::OwnOrder)) VisitCopy(call);
+    }
+  }
+
+ private:
+  // ---- A share taken by hand ----
+
+  void Visit(const KnownCall& shuffle) {
+    const ir::ModuleId file = ModuleOf(shuffle.function);
+    const ir::Module& module = context_.program.modules[file];
+    const ir::ExprId list = context_.index.ArgExpr(shuffle, "x");
+    if (!list || IsSeededAlike(file, shuffle)) return;
+    if (module[list].kind == ir::ExprKind::Name) {
+      for (const ir::ExprId id : context_.index.ExprsOf(file, ir::ExprKind::Subscript)) {
+        if (!IsNameOf(module, ir::LeftOf(module[id]), list)) continue;
+        if (module[id].begin < module[shuffle.expr].end || FunctionAround(context_, file, id) != shuffle.function) continue;
+        if (!IsShareOfRank(file, ir::IndexOf(module[id]))) continue;
+        return Report(shuffle, {shuffle.function, id});
+      }
+    }
+    if (const Dealt* dealt = DealtWith(shuffle, list)) ReportDealt(shuffle, *dealt);
+  }
+
+  // `[rank::world_size]`, `[rank * n : (rank + 1) * n]`.
+  bool IsShareOfRank(ir::ModuleId file, ir::ExprId index) const {
+    const ValueId value = context_.facts.value(file, index);
+    if (!value || context_.program.modules[file][index].kind != ir::ExprKind::Slice) return false;
+    const knowledge::Axes axes = context_.facts.values_store.axes(value);
+    return axes.has(knowledge::Axis::Global) || axes.has(knowledge::Axis::DataParallel);
+  }
+
+  bool IsNameOf(const ir::Module& module, ir::ExprId expr, ir::ExprId name) const {
+    return expr && module[expr].kind == ir::ExprKind::Name && module[name].kind == ir::ExprKind::Name &&
+           ir::NameOf(module[expr]) == ir::NameOf(module[name]);
+  }
+
+  // All ranks draw one order where one of these was given the same number on all of them.
+  bool IsSeededAlike(ir::ModuleId file, const KnownCall& draw) {
+    const std::vector<ir::ModuleId>& files = calls_.FilesOf(file);
+    return std::ranges::any_of(context_.index.known_calls(), [&](const KnownCall& call) {
+      if (!call.entry->Has(knowledge::Role::Seed) || std::ranges::count(files, ModuleOf(call.function)) == 0) return false;
+      if (!Seeds(context_.program.text(call.entry->name), context_.program.text(draw.entry->name))) return false;
+      return std::ranges::all_of(call.args, [&](ValueId arg) { return !arg || context_.facts.values_store.axes(arg).empty(); });
+    });
+  }
+
+  // Whether a call that seeds has to do with a draw: not `torch.manual_seed` with `random.shuffle`.
+  static bool Seeds(std::string_view seed, std::string_view draw) {
+    const bool draws_of_python = draw.starts_with("random.");
+    if (seed.starts_with("torch.")) return false;
+    if (seed.starts_with("random.")) return draws_of_python;
+    return !seed.starts_with("numpy.") || !draws_of_python;
+  }
+
+  // ---- Data that something else deals out ----
+
+  void NoteDealt() {
+    for (const KnownCall& made : context_.loading.made_loaders()) {
+      const ValueId loader = context_.loading.ValueOf(made);
+      const ValueId data_set = context_.values.MadeWith(loader, "dataset");
+      if (data_set && context_.loading.IsDealtOut(loader)) dealt_.push_back({{made.function, made.expr}, data_set});
+    }
+    for (uint32_t m = 0; m < context_.program.modules.size(); ++m) NoteTrainers(ir::ModuleId{m});
+  }
+
+  // `Trainer(model, train_dataset=data)`, `OwnTrainer(model, **data_module)`.
+  void NoteTrainers(ir::ModuleId file) {
+    const ir::Module& module = context_.program.modules[file];
+    if (objects::IsTestFile(context_.program, file)) return;
+    for (const ir::ExprId id : context_.index.ExprsOf(file, ir::ExprKind::Call)) {
+      const ValueId made = context_.facts.value(file, id);
+      if (!made || !context_.values.IsA(made, kTrainer)) continue;
+      const FuncId function = FunctionAround(context_, file, id);
+      if (!function) continue;
+      for (uint32_t i = 0; i < ir::ArgCount(module, module[id]); ++i) {
+        const ir::Arg arg = ir::ArgAt(module, module[id], i);
+        const bool is_named = arg.kind == ir::ArgKind::Keyword && context_.program.text(arg.keyword) == kTrainData;
+        const ValueId value = context_.facts.value(file, arg.value);
+        if (value && (is_named || arg.kind == ir::ArgKind::DoubleStar)) dealt_.push_back({{function, id}, is_named ? value : TrainDataIn(value)});
+      }
+    }
+  }
+
+  // Of `dict(train_dataset=..., eval_dataset=...)`; the map itself if that is not known.
+  ValueId TrainDataIn(ValueId map) const {
+    for (const ValueId leaf : context_.values.Leaves(map)) {
+      if (context_.values[leaf].kind != ValueKind::Dict) continue;
+      const auto kids = context_.facts.values_store.Kids(leaf);
+      for (size_t i = 0; i + 1 < kids.size(); i += 2) {
+        if (context_.values.Str(kids[i]) == kTrainData) return kids[i + 1];
+      }
+    }
+    return map;
+  }
+
+  // A list that is shuffled where the data set is made of it: in its constructor, or before that is called with it.
+  const Dealt* DealtWith(const KnownCall& shuffle, ir::ExprId list) const {
+    const auto dealt = std::ranges::find_if(dealt_, [&](const Dealt& each) {
+      return each.data_set && context_.values.AnyPart(each.data_set, [&](ValueId part) {
+        const variation::Value& value = context_.values[part];
+        if (value.kind != ValueKind::Instance) return false;
+        const binding::ClassId owner{value.a};
+        return (IsConstructor(shuffle.function, owner) && IsKept(shuffle, list)) || IsHandedTo(owner, shuffle, list);
+      });
+    });
+    return dealt == dealt_.end() ? nullptr : &*dealt;
+  }
+
+  bool IsConstructor(FuncId function, binding::ClassId owner) const {
+    const base::NameId name = context_.program.names->Find("__init__");
+    return name && context_.program.FindMethod(owner, name) == function;
+  }
+
+  // `self.samples`, or a variable that the constructor puts into a field later: `self.samples.extend(part)`.
+  bool IsKept(const KnownCall& shuffle, ir::ExprId list) const {
+    const ir::ModuleId file = ModuleOf(shuffle.function);
+    const ir::Module& module = context_.program.modules[file];
+    if (module[list].kind == ir::ExprKind::Attribute) return IsFieldOfSelf(shuffle.function, list);
+    if (module[list].kind != ir::ExprKind::Name) return false;
+    for (const Site& call : CallsIn(context_, shuffle.function)) {
+      const ir::Expr& callee = module[ir::CalleeOf(module[call.expr])];
+      if (module[call.expr].begin < module[shuffle.expr].end || callee.kind != ir::ExprKind::Attribute) continue;
+      if (context_.program.text(ir::AttrOf(callee)) != "extend" || !IsFieldOfSelf(shuffle.function, ir::ObjectOf(callee))) continue;
+      if (ir::ArgCount(module, module[call.expr]) == 1 && IsNameOf(module, ir::ArgAt(module, module[call.expr], 0).value, list)) return true;
+    }
+    for (uint32_t i = 0; i < module.stmts.size(); ++i) {
+      const ir::Stmt& stmt = module[ir::StmtId{i}];
+      if (stmt.kind != ir::StmtKind::Assign || stmt.begin < module[shuffle.expr].end || !IsNameOf(module, ir::AssignedOf(stmt), list)) continue;
+      if (context_.index.FunctionOf(file, ir::StmtId{i}) != shuffle.function) continue;
+      for (const ir::ExprId target : ir::TargetsOf(module, stmt)) {
+        if (IsFieldOfSelf(shuffle.function, target)) return true;
+      }
+    }
+    return false;
+  }
+
+  bool IsFieldOfSelf(FuncId function, ir::ExprId expr) const {
+    const ir::Module& module = context_.program.module_of(function);
+    if (module[expr].kind != ir::ExprKind::Attribute) return false;
+    const ir::Expr& object = module[ir::ObjectOf(module[expr])];
+    const auto& params = context_.program.function(function).params;
+    return object.kind == ir::ExprKind::Name && !params.empty() && ir::NameOf(object) == params[0].name;
+  }
+
+  // `random.shuffle(rows)`, and later `Rows(rows)`.
+  bool IsHandedTo(binding::ClassId owner, const KnownCall& shuffle, ir::ExprId list) const {
+    const ir::ModuleId file = ModuleOf(shuffle.function);
+    const ir::Module& module = context_.program.modules[file];
+    for (const Site& call : CallsIn(context_, shuffle.function)) {
+      const ValueId made = context_.facts.value(file, call.expr);
+      if (module[call.expr].begin < module[shuffle.expr].end || !made || context_.values[made].kind != ValueKind::Instance) continue;
+      if (binding::ClassId{context_.values[made].a} != owner) continue;
+      for (uint32_t i = 0; i < ir::ArgCount(module, module[call.expr]); ++i) {
+        if (IsNameOf(module, ir::ArgAt(module, module[call.expr], i).value, list)) return true;
+      }
+    }
+    return false;
+  }
+
+  // `data.shuffle()` of a data set that a trainer is handed in the same run.
+  void VisitCopy(const KnownCall& shuffle) {
+    const auto is_given = [&](std::string_view param) {
+      const ValueId value = context_.index.Arg(shuffle, param);
+      return value && !context_.values.IsNone(value) && !context_.values.IsFalse(value);
+    };
+    const ValueId shuffles = context_.index.Arg(shuffle, "shuffle");
+    if (is_given("seed") || is_given("generator") || is_given("buffer_size") || context_.values.IsFalse(shuffles)) return;
+    if (IsSeededAlike(ModuleOf(shuffle.function), shuffle)) return;
+    const std::vector<Site> ways = context_.index.WaysTo({shuffle.function, shuffle.expr});
+    for (const Dealt& dealt : dealt_) {
+      const bool is_one_run = std::ranges::any_of(context_.index.WaysTo(dealt.place), [&](const Site& site) {
+        return context_.program.funcs[site.function].function != ir::kTopLevel && std::ranges::find(ways, site.function, &Site::function) != ways.end();
+      });
+      if (is_one_run) return ReportDealt(shuffle, dealt);
+    }
+  }
+
+  void ReportDealt(const KnownCall& shuffle, const Dealt& dealt) {
+    const Site site{shuffle.function, shuffle.expr};
+    const traces::World world = objects::SmallJob(context_.facts.job);
+    const bool is_on_all = runs_.IsRunByRanks(site) && !context_.reach.IsApartFromJob({&site, 1}) &&
+                           context_.reach.Ranks(site, world) == traces::RankSet::All(world.size());
+    if (!is_on_all || IsSentAround(site) || !reported_.insert(shuffle.function.index).second) return;
+    Finding finding = FindingAt(context_, code_, Severity::Warning, Confidence::Likely, site,
+                                {"each rank shuffles the data for itself before they are dealt out by position: some samples are "
+                                 "read by several ranks, others by none",
+                                 {}});
+    AddLabel(finding, finding.span, LabelRole::Primary, {"another order on each rank", {}});
+    AddLabel(finding, SpanOf(context_, dealt.place), LabelRole::Why, {"gives each rank other positions", {}});
+    finding.help = {"use the same seed on all ranks for this shuffle", {}};
+    // What the project starts it with makes one process.
+    if (!runs_.IsStartedOnRanks(site)) findings::Assume(finding, findings::Assumptions::Of(findings::Assumption::OwnJob));
+    sink_.push_back(std::move(finding));
+  }
+
+  // One rank's order is sent to the others afterwards.
+  bool IsSentAround(const Site& site) const {
+    return std::ranges::any_of(context_.index.known_calls(), [&](const KnownCall& call) {
+      if (call.function != site.function || !call.entry->has_operation) return false;
+      return context_.program.text(call.entry->operation.kind).find("broadcast") != std::string_view::npos &&
+             context_.program.text(call.entry->operation.kind) != "module_broadcast";
+    });
+  }
+
+  void Report(const KnownCall& shuffle, const Site& share) {
+    Finding finding = FindingAt(context_, code_, Severity::Warning, Confidence::Likely, {shuffle.function, shuffle.expr},
+                                {"each rank shuffles without a common seed and then takes its share of its own order: "
+                                 "some samples are read by several ranks, others by none",
+                                 {}});
+    AddLabel(finding, finding.span, LabelRole::Primary, {"another order on each rank", {}});
+    AddLabel(finding, SpanOf(context_, share), LabelRole::Why, {"the share of this rank", {}});
+    finding.help = {"use the same seed on all ranks before the shuffle, or take the share first", {}};
+    sink_.push_back(std::move(finding));
+  }
+
+  ir::ModuleId ModuleOf(FuncId function) const { return context_.program.funcs[function].module; }
+
+  const Context& context_;
+  std::string_view code_;
+  FindingSink& sink_;
+  ProgramCalls calls_;
+  objects::JobRuns runs_;
+  std::vector<Dealt> dealt_;
+  std::set<uint32_t> reported_;  // FuncIds
+};
+
+}  // namespace
+
+void CheckOwnOrders(const Context& context, std::string_view code, FindingSink& sink) { OwnOrders(context, code, sink).Run(); }
+
+}  // namespace allranks::rules
