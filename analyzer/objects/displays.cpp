@@ -87,10 +87,31 @@ bool Displays::NoteParams(FuncId function) {
     if (shown[i]) continue;
     const std::vector<base::NameId> names = NamesOf(function, params[i].name);
     const auto is_shown = [&](ir::ExprId arg) { return Mentions(module, arg, names); };
-    shown[i] = std::ranges::any_of(displays, [&](const Display& display) { return std::ranges::any_of(display.shown, is_shown); });
+    shown[i] = std::ranges::any_of(displays, [&](const Display& display) {
+      return std::ranges::any_of(display.shown, is_shown) && !IsComplaint(display.call, names);
+    });
     is_new = is_new || shown[i];
   }
   return is_new;
+}
+
+// `if index >= len(images): print(index, images)` tells of what should not be.
+bool Displays::IsComplaint(const Site& call, const std::vector<base::NameId>& names) const {
+  const ir::ModuleId module_id = program_.funcs[call.function].module;
+  const ir::Module& module = program_.modules[module_id];
+  const ir::Tree& tree = index_.tree(module_id);
+  const auto compares = [&](ir::ExprId test) {
+    return std::ranges::any_of(index_.ExprsOf(module_id, ir::ExprKind::Compare), [&](ir::ExprId id) {
+      if (module[id].begin < module[test].begin || module[id].end > module[test].end) return false;
+      const ir::CompareOp op = ir::ComparisonAt(module, module[id], 0).op;
+      const bool orders = op == ir::CompareOp::Less || op == ir::CompareOp::LessEq || op == ir::CompareOp::Greater || op == ir::CompareOp::GreaterEq;
+      return orders && Mentions(module, id, names);
+    });
+  };
+  for (ir::StmtId at = index_.StatementOf(call); at; at = tree.Parent(at)) {
+    if (module[at].kind == ir::StmtKind::If && compares(ir::ValueOf(module[at]))) return true;
+  }
+  return false;
 }
 
 // A parameter, and what loops over it take out: `for name, value in metrics.items(): writer.add_scalar(name, value, step)`.

@@ -31,6 +31,7 @@ class Displays {
   void AddDisplay(FuncId function, ir::ExprId call);
   void AddHelpers();
   bool NoteParams(FuncId function);
+  bool IsComplaint(const Site& call, const std::vector<base::NameId>& names) const;
   std::vector<base::NameId> NamesOf(FuncId function, base::NameId param) const;
   bool AddCallOf(FuncId helper, const Site& call);
 

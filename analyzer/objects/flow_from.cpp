@@ -8,8 +8,8 @@
 namespace allranks::objects {
 
 FlowFrom::FlowFrom(const binding::Program& program, const ProgramIndex& index, FuncId function, std::vector<ir::ExprId> seeds,
-                   uint32_t begin, Question ends, Question counts)
-    : module_(program.module_of(function)), ends_(std::move(ends)), counts_(std::move(counts)) {
+                   uint32_t begin, Question ends, Question counts, Question fills)
+    : module_(program.module_of(function)), ends_(std::move(ends)), counts_(std::move(counts)), fills_(std::move(fills)) {
   for (const ir::ExprId seed : seeds) seeds_.insert(seed.index);
   const ir::ModuleId module_id = program.funcs[function].module;
   std::vector<ir::StmtId> stmts;
@@ -95,6 +95,7 @@ void FlowFrom::TakeComprehension(const ir::Expr& comprehension, const Question& 
     for (const ir::ExprId condition : ir::Exprs(module_, clause.conditions)) take(condition);
   }
   take(ir::OperandOf(comprehension));
+  is_filed_ = is_filed_ || FilesUnder(comprehension);
   std::tie(held_, given_) = outside;
 }
 
@@ -125,6 +126,15 @@ void FlowFrom::Set(ir::ExprId target, bool holds, bool is_of_given) {
   else given_.erase(place);
 }
 
+// `{name: boxes for name, boxes in zip(names, found)}`, and not a dictionary that is copied (`for key, value in batch.items()`).
+bool FlowFrom::FilesUnder(const ir::Expr& comprehension) const {
+  const ir::Expr& item = module_[ir::OperandOf(comprehension)];
+  if (static_cast<ir::ComprehensionKind>(comprehension.op) != ir::ComprehensionKind::Dict || item.kind != ir::ExprKind::Tuple) return false;
+  return Holds(ir::Items(module_, item)[0]) && std::ranges::none_of(ir::ClausesOf(module_, comprehension), [&](const ir::Clause& clause) {
+    return module_[clause.iter].kind == ir::ExprKind::Call && module_[ir::CalleeOf(module_[clause.iter])].kind == ir::ExprKind::Attribute;
+  });
+}
+
 // `results.update({image_id: boxes})`.
 bool FlowFrom::FilesUnder(ir::ExprId arg) const {
   const ir::Expr& dict = module_[arg];
@@ -135,10 +145,28 @@ bool FlowFrom::FilesUnder(ir::ExprId arg) const {
   return false;
 }
 
+// `json.dump(results, file)`: a module keeps nothing.
+bool FlowFrom::IsImported(ir::ExprId object) const {
+  if (module_[object].kind != ir::ExprKind::Name) return false;
+  const base::NameId name = ir::NameOf(module_[object]);
+  for (uint32_t i = 0; i < module_.imports.size(); ++i) {
+    const ir::Import& import = module_.imports[ir::ImportId{i}];
+    if (!import.name && (import.as_name ? import.as_name : import.module) == name) return true;
+  }
+  return false;
+}
+
 // `losses.append(loss)`, `self.meter.update(loss)`.
 void FlowFrom::ReadCall(ir::ExprId call) {
   const ir::ExprId callee = ir::CalleeOf(module_[call]);
-  if (module_[callee].kind != ir::ExprKind::Attribute) return;
+  if (fills_ && fills_(call)) {
+    for (uint32_t i = 0; i < ir::ArgCount(module_, module_[call]); ++i) {
+      const ir::ExprId arg = ir::ArgAt(module_, module_[call], i).value;
+      if (module_[arg].kind == ir::ExprKind::Name) Set(arg, true, IsOfGiven(arg));
+    }
+    return;
+  }
+  if (module_[callee].kind != ir::ExprKind::Attribute || IsImported(ir::ObjectOf(module_[callee]))) return;
   for (uint32_t i = 0; i < ir::ArgCount(module_, module_[call]); ++i) {
     const ir::ExprId arg = ir::ArgAt(module_, module_[call], i).value;
     if (!Holds(arg)) continue;

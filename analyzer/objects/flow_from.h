@@ -23,9 +23,10 @@ class FlowFrom {
  public:
   using Question = std::function<bool(ir::ExprId)>;
   // The results of `seeds`, which stand in the function; statements that begin before `begin` are not read. It goes into no
-  // expression of which `ends` is true. `counts`: whether an argument counts as given to an object.
+  // expression of which `ends` is true. `counts`: whether an argument counts as given to an object. `fills`: whether a call puts what
+  // it is given into its other arguments (`dist.all_gather(everything, mine)`).
   FlowFrom(const binding::Program& program, const ProgramIndex& index, FuncId function, std::vector<ir::ExprId> seeds,
-           uint32_t begin, Question ends = {}, Question counts = {});
+           uint32_t begin, Question ends = {}, Question counts = {}, Question fills = {});
 
   // Whether an expression of the function, behind the beginning, is made of them.
   bool Holds(ir::ExprId expr) const { return expr && found_.contains(expr.index); }
@@ -44,14 +45,16 @@ class FlowFrom {
   bool Take(ir::ExprId expr);
   void Set(ir::ExprId target, bool holds, bool is_of_given);
   void ReadCall(ir::ExprId call);
+  bool IsImported(ir::ExprId object) const;
   bool FilesUnder(ir::ExprId arg) const;
+  bool FilesUnder(const ir::Expr& comprehension) const;
   Place PlaceOf(ir::ExprId target) const;
   void TakeComprehension(const ir::Expr& comprehension, const Question& take);
   bool IsListOfEnds(ir::ExprId expr) const;
   bool IsIn(const std::set<Place>& places, ir::ExprId expr) const;
 
   const ir::Module& module_;
-  Question ends_, counts_;
+  Question ends_, counts_, fills_;
   bool is_filed_ = false;
   std::set<Place> held_, given_;
   std::unordered_set<uint32_t> seeds_, found_, of_given_;  // by ExprId

@@ -36,6 +36,8 @@ class JobRuns {
   // Whether the lines of the project, where there are any, start ranks of something: else who starts a script on several is not
   // known, unless it starts them itself or is part of a package that no line starts by hand.
   bool IsStartedOnRanks(const Site& site) const;
+  // Whether some function hands it over as a value, or it makes a job and is there for others to run.
+  bool IsHandedOver(FuncId function) const { return handed_over_[function.index] || !givers_[function.index].empty() || launch_.MakesJob(function); }
   // Whether a `with` around a place, in its function, on the way or in one that calls it, holds what other processes wait for.
   bool IsInTurn(std::span<const Site> way) const;
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "analyzer/objects/every_way.h"
+#include "analyzer/objects/function_names.h"
 #include "analyzer/objects/main_guard.h"
 #include "analyzer/objects/test_files.h"
 
@@ -18,7 +19,7 @@ bool NeverReached::IsAt(ir::ModuleId module, uint32_t position) const {
 bool NeverReached::IsUnused(FuncId function) const {
   const ir::ModuleId module = program_.funcs[function].module;
   const base::NameId name = program_.function(function).name;
-  return index_.IsCalledByNobody(function) && AreCallersSeen(module) && !IsNamed(function) && !others_.name(module, program_.text(name));
+  return index_.IsCalledByNobody(function) && AreCallersSeen(module) && !IsNamed(program_, function) && !others_.name(module, program_.text(name));
 }
 
 // A script has no others; what is imported has those that import it, unless people elsewhere may.
@@ -27,46 +28,6 @@ bool NeverReached::AreCallersSeen(ir::ModuleId module) const {
   if (MainOf(program_, module)) return !is_in_folder || !others_.may_install(module);
   if (program_.modules[module].language != ir::Language::Python || IsTestFile(program_, module)) return false;
   return !neighbourhood_.ImportersOf(module).empty() && !others_.may_install(module);
-}
-
-// In another file the bare name may be that of another function.
-bool NeverReached::IsNamed(FuncId function) const {
-  const base::NameId name = program_.function(function).name;
-  for (uint32_t m = 0; m < program_.modules.size(); ++m) {
-    const binding::Target target = program_.Lookup(ir::ModuleId{m}, name);
-    const bool is_another = target.kind == binding::TargetKind::Function && target.function != function;
-    if (IsImportedBy(ir::ModuleId{m}, function) || IsNamedIn(program_.modules[ir::ModuleId{m}], name, !is_another)) return true;
-  }
-  return false;
-}
-
-// `from train import main as start`, and something is done with it. A package imports for others.
-bool NeverReached::IsImportedBy(ir::ModuleId module_id, FuncId function) const {
-  const ir::Module& module = program_.modules[module_id];
-  const bool is_package = program_.infos[module_id].path.ends_with("__init__.py");
-  for (uint32_t i = 0; i < module.imports.size(); ++i) {
-    const ir::Import& import = module.imports[ir::ImportId{i}];
-    if (import.name != program_.function(function).name) continue;
-    const binding::Target target = program_.ImportTarget(module_id, ir::ImportId{i});
-    if (target.kind != binding::TargetKind::Function) return true;
-    if (target.function == function && (is_package || IsNamedIn(module, import.as_name ? import.as_name : import.name, true))) return true;
-  }
-  return false;
-}
-
-bool NeverReached::IsNamedIn(const ir::Module& module, base::NameId name, bool by_bare_name) const {
-  return std::ranges::any_of(module.exprs, [&](const ir::Expr& expr) {
-    switch (expr.kind) {
-      case ir::ExprKind::Name:
-        return by_bare_name && ir::NameOf(expr) == name;
-      case ir::ExprKind::Attribute:
-        return ir::AttrOf(expr) == name;
-      case ir::ExprKind::Constant:
-        return ir::ConstantKindOf(expr) == ir::ConstantKind::Str && program_.text(ir::TextOf(expr)).find(program_.text(name)) != std::string_view::npos;
-      default:
-        return false;
-    }
-  });
 }
 
 // By the tests of its own function.

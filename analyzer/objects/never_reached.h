@@ -42,9 +42,6 @@ class NeverReached {
   bool IsExcluded(FuncId function, ir::StmtId stmt) const;
   bool IsUnused(FuncId function) const;
   bool AreCallersSeen(ir::ModuleId module) const;
-  bool IsNamed(FuncId function) const;
-  bool IsImportedBy(ir::ModuleId module, FuncId function) const;
-  bool IsNamedIn(const ir::Module& module, base::NameId name, bool by_bare_name) const;
   bool IsImpossible(ir::ModuleId module, const Claim& claim) const;
   bool Exclude(ir::ModuleId module, const Claim& a, const Claim& b) const;
   bool IsSetting(ir::ModuleId module, ValueId value, int depth = 0) const;

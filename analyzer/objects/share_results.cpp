@@ -5,6 +5,8 @@
 #include <string_view>
 
 #include "analyzer/ir/walk.h"
+#include "analyzer/objects/every_way.h"
+#include "analyzer/objects/function_names.h"
 #include "analyzer/objects/gradient_mode.h"
 
 namespace allranks::objects {
@@ -25,7 +27,9 @@ ShareResults::ShareResults(const binding::Program& program, const knowledge::Kno
                            const ProgramIndex& index, const Loading& loading, const Training& training, const Launch& launch)
     : program_(program), knowledge_(knowledge), facts_(facts), index_(index), loading_(loading),
       values_(program, knowledge, facts), displays_(program, knowledge, facts, index),
-      runs_(program, knowledge, facts, index, launch, loading), combines_(program.funcs.size()), places_(program.funcs.size()) {
+      runs_(program, knowledge, facts, index, launch, loading) {
+  const auto starts = [&](const Site& caller) { return program.funcs[caller.function].function == ir::kTopLevel; };
+  for (uint32_t f = 0; f < program.funcs.size(); ++f) is_started_ = is_started_ || std::ranges::any_of(index.CallersOf(FuncId{f}), starts);
   FindCombiners();
   FindLoops(training, launch);
   for (size_t i = 0; i < loops_.size(); ++i) {
@@ -36,19 +40,18 @@ ShareResults::ShareResults(const binding::Program& program, const knowledge::Kno
 }
 
 void ShareResults::FindCombiners() {
-  std::vector<FuncId> work;
-  const auto add = [&](FuncId function, ir::ExprId expr) {
-    places_[function.index].push_back(expr);
-    if (combines_[function.index]) return;
-    combines_[function.index] = true;
-    work.push_back(function);
-  };
+  std::vector<Site> all, gathering;
   for (const KnownCall& call : index_.known_calls()) {
     if (!call.entry->has_operation) continue;
     const knowledge::Operation& operation = call.entry->operation;
-    if (PutsTogether(operation, program_.text(operation.kind))) add(call.function, call.expr);
+    if (!PutsTogether(operation, program_.text(operation.kind))) continue;
+    all.push_back({call.function, call.expr});
+    if (Gathers(call)) gathering.push_back({call.function, call.expr});
   }
-  for (const Site& write : WritesForOthers()) add(write.function, write.expr);
+  for (const Site& write : WritesForOthers()) {
+    all.push_back(write);
+    gathering.push_back(write);
+  }
   std::vector<std::vector<Site>> applied(program_.funcs.size());
   for (uint32_t m = 0; m < program_.modules.size(); ++m) {
     const ir::ModuleId module_id{m};
@@ -59,12 +62,68 @@ void ShareResults::FindCombiners() {
       if (forward) applied[forward.index].push_back({function, call});
     }
   }
+  places_ = WithCallers(all, applied);
+  gathers_ = WithCallers(gathering, applied);
+}
+
+// The places, and the calls of the functions that hold some.
+ShareResults::Places ShareResults::WithCallers(const std::vector<Site>& sites, const std::vector<std::vector<Site>>& applied) const {
+  Places places(program_.funcs.size());
+  std::vector<FuncId> work;
+  const auto add = [&](const Site& site) {
+    std::vector<ir::ExprId>& here = places[site.function.index];
+    if (here.empty()) work.push_back(site.function);
+    here.push_back(site.expr);
+  };
+  for (const Site& site : sites) add(site);
   while (!work.empty()) {
     const FuncId function = work.back();
     work.pop_back();
-    for (const Site& caller : index_.CallersOf(function)) add(caller.function, caller.expr);
-    for (const Site& caller : applied[function.index]) add(caller.function, caller.expr);
+    for (const Site& caller : index_.CallersOf(function)) add(caller);
+    for (const Site& caller : applied[function.index]) add(caller);
   }
+  return places;
+}
+
+// One rank's value that all get is no sum of theirs, and ranks that hold parts of one model have the same data.
+bool ShareResults::Gathers(const KnownCall& call) const {
+  const knowledge::Operation& operation = call.entry->operation;
+  const std::string_view kind = program_.text(operation.kind);
+  if (kind.find("broadcast") != std::string_view::npos || kind.find("scatter") != std::string_view::npos) return false;
+  const auto is_of_model = [](knowledge::Axis axis) {
+    return axis == knowledge::Axis::TensorParallel || axis == knowledge::Axis::PipelineParallel || axis == knowledge::Axis::ExpertParallel;
+  };
+  if (operation.has_fixed_axis) return !is_of_model(operation.axis);
+  const ValueId group = operation.group_param ? index_.Arg(call, program_.text(operation.group_param)) : ValueId::None();
+  return !group || std::ranges::none_of(values_.Leaves(group), [&](ValueId leaf) {
+    const variation::Value& node = facts_.values_store[leaf];
+    const bool is_axis = node.kind == variation::ValueKind::Group && static_cast<variation::GroupKind>(node.op) == variation::GroupKind::AxisGroup;
+    return is_axis && is_of_model(static_cast<knowledge::Axis>(node.a));
+  });
+}
+
+bool ShareResults::IsOfAll(FuncId function, ir::ExprId expr) const {
+  const std::vector<ir::ExprId>& places = places_[function.index];
+  return !places.empty() && FlowFrom(program_, index_, function, places, program_.function(function).begin).Holds(expr);
+}
+
+bool ShareResults::IsCalled(const Site& site) const {
+  if (!is_started_) return true;
+  const ir::ModuleId module_id = program_.funcs[site.function].module;
+  return !IsOnEveryWay(index_, module_id, program_.modules[module_id][site.expr].begin, [&](FuncId function, ir::StmtId) {
+    while (program_.funcs[function].parent && program_.funcs[program_.funcs[function].parent].function != ir::kTopLevel) function = program_.funcs[function].parent;
+    return IsCalledByNobody(function);
+  });
+}
+
+// `@torch.no_grad()` enters a function into no table.
+bool ShareResults::IsCalledByNobody(FuncId function) const {
+  const binding::Func& func = program_.funcs[function];
+  if (func.function == ir::kTopLevel || func.owner || !index_.CallersOf(function).empty()) return false;
+  if (runs_.IsHandedOver(function) || IsNamed(program_, function)) return false;
+  return std::ranges::all_of(program_.function(function).decorators, [&](ir::ExprId decorator) {
+    return SwitchesGradientsOff(program_, values_, facts_, func.module, decorator);
+  });
 }
 
 // What goes into a file of the rank, in a function that waits for the others and reads files afterwards: the parts are put
@@ -134,10 +193,38 @@ void ShareResults::FindLoops(const Training& training, const Launch& launch) {
       const FuncId function = module[id].kind == ir::StmtKind::For ? index_.FunctionOf(module_id, id) : FuncId::None();
       if (!function) continue;
       const RunBy run_by = launch.Of(function);
-      if (training.Trains(module_id, id) || run_by == RunBy::Tests || run_by == RunBy::OneProcess) continue;
+      if (run_by == RunBy::Tests || run_by == RunBy::OneProcess) continue;
+      if (training.Trains(module_id, id) || TrainsByName(training, module_id, id) || HandsOn(module_id, id)) continue;
       AddLoop(function, id);
     }
   }
+}
+
+// `trainer.train_step(batch)` of an object of one of several classes: all methods of that name make gradients.
+bool ShareResults::TrainsByName(const Training& training, ir::ModuleId module_id, ir::StmtId loop) const {
+  const ir::Module& module = program_.modules[module_id];
+  return std::ranges::any_of(index_.ExprsOf(module_id, ir::ExprKind::Call), [&](ir::ExprId call) -> bool {
+    if (module[call].begin < module[loop].begin || module[call].end > module[loop].end) return false;
+    const ir::Expr& callee = module[ir::CalleeOf(module[call])];
+    const variation::CallFact* fact = facts_.call(index_.FunctionOf(module_id, loop), call);
+    if (callee.kind != ir::ExprKind::Attribute || (fact != nullptr && fact->function)) return false;
+    bool is_some = false;
+    for (const auto& each : program_.classes) {
+      const auto method = std::ranges::find(each.methods, ir::AttrOf(callee), [](const auto& entry) { return entry.first; });
+      if (method == each.methods.end()) continue;
+      if (!training.Trains(method->second)) return false;
+      is_some = true;
+    }
+    return is_some;
+  });
+}
+
+// A generator hands batches to whoever works with them.
+bool ShareResults::HandsOn(ir::ModuleId module_id, ir::StmtId loop) const {
+  const ir::Module& module = program_.modules[module_id];
+  return std::ranges::any_of(index_.ExprsOf(module_id, ir::ExprKind::Yield), [&](ir::ExprId id) {
+    return module[id].begin >= module[loop].begin && module[id].end <= module[loop].end;
+  });
 }
 
 void ShareResults::AddLoop(FuncId function, ir::StmtId stmt) {
@@ -149,10 +236,29 @@ void ShareResults::AddLoop(FuncId function, ir::StmtId stmt) {
   const ValueId loader = LoaderBehind(module_id, expr);
   if (loader && loading_.IsDealtOut(loader)) loop.loader = loader;
   loop.is_prepared = loader && values_.IsA(loader, "accelerate.Prepared");
-  const bool is_slice = loading_.LoadersIn(iterable).empty() && HoldsSliceOfRank(iterable);
-  if (!loop.loader && !loop.is_prepared && !is_slice) return;
+  const bool is_slice = loading_.LoadersIn(iterable).empty() && IsSliceOfRank(iterable, 0);
+  if (!loop.loader && !loop.is_prepared && (!is_slice || IsOverWorkers(function, stmt))) return;
   const Mode mode = ModeOf(function, program_.modules[module_id][stmt].end, 0);
-  if (loop.loader ? mode != Mode::Training : mode == Mode::Evaluation) loops_.push_back(loop);
+  if (loop.loader ? mode == Mode::Training : mode != Mode::Evaluation) return;
+  loop.may_be_whole = loop.loader && MayBeWhole(iterable, loop.loader);
+  loops_.push_back(loop);
+}
+
+// The function that made the loader makes others as well that deal nothing out, more than `if args.distributed: ... else: ...` around
+// the one calls for: `elif args.task == "imputation": loader = DataLoader(data)`.
+bool ShareResults::MayBeWhole(ValueId iterable, ValueId dealt) const {
+  const std::vector<Site> makers = loading_.MadeAt(dealt);
+  const auto is_beside = [&](ValueId other) {
+    const std::vector<Site> others = loading_.MadeAt(other);
+    return makers.empty() || others.empty() || std::ranges::any_of(others, [&](const Site& made) {
+      return std::ranges::any_of(makers, [&](const Site& maker) { return maker.function == made.function; });
+    });
+  };
+  size_t shares = 0, wholes = 0;
+  for (const ValueId other : loading_.LoadersIn(iterable)) {
+    if (is_beside(other)) ++(loading_.IsDealtOut(other) ? shares : wholes);
+  }
+  return wholes > shares;
 }
 
 // The loader that an expression walks over, also inside `enumerate` and progress bars; none if it is something else, like
@@ -201,17 +307,52 @@ ValueId ShareResults::WrappedLoader(ValueId value) const {
   return found == leaves.end() ? ValueId::None() : *found;
 }
 
-// Something in it is `data[rank::world]`: the questions of an evaluation, or the batches that a loader draws.
-bool ShareResults::HoldsSliceOfRank(ValueId value) const {
-  const auto is = [&](ValueId id, std::string_view operation) {
-    const variation::Value& node = facts_.values_store[id];
+// `data[rank::world]`, or what goes over it; what is computed of it, or held by one of its items, is no share of the data.
+bool ShareResults::IsSliceOfRank(ValueId value, int depth) const {
+  constexpr int kDeepest = 6;
+  constexpr std::string_view kGoOver[] = {
+      "[]", "for", "copy", "tolist", "builtins.enumerate", "builtins.zip", "builtins.list", "builtins.tuple", "builtins.sorted",
+      "builtins.reversed", "builtins.iter", "builtins.map", "builtins.filter", "builtins.range", "builtins.len"};
+  if (!value || depth > kDeepest) return false;
+  return std::ranges::any_of(values_.Leaves(value), [&](ValueId leaf) {
+    const variation::Value& node = facts_.values_store[leaf];
+    const auto kids = facts_.values_store.Kids(leaf);
     const base::NameId name = node.kind == variation::ValueKind::Derived ? facts_.values_store.OperationOf(node.a) : base::NameId();
-    return name && program_.text(name) == operation;
-  };
-  return values_.AnyPart(value, [&](ValueId part) {
-    const auto kids = facts_.values_store.Kids(part);
-    return is(part, "[]") && kids.size() == 2 && kids[1] && is(kids[1], "[:]") && values_.Mentions(kids[1], knowledge::Coordinate::Rank);
+    if (!name || std::ranges::count(kGoOver, program_.text(name)) == 0) return false;
+    if (program_.text(name) == "[]") {
+      if (kids.size() != 2 || !kids[1] || !IsOperation(kids[1], "[:]")) return false;
+      if (values_.Mentions(kids[1], knowledge::Coordinate::Rank)) return true;
+    }
+    return std::ranges::any_of(kids, [&](ValueId kid) { return IsSliceOfRank(kid, depth + 1); });
   });
+}
+
+// `for engine in engines[rank::world]: engine.generate(...)`: what is only told to do things is no data.
+bool ShareResults::IsOverWorkers(FuncId function, ir::StmtId loop) const {
+  const ir::ModuleId module_id = program_.funcs[function].module;
+  const ir::Module& module = program_.modules[module_id];
+  ir::ExprId target = ir::ExprId{module[loop].a};
+  // `for i, engine in enumerate(engines)`
+  if (module[target].kind == ir::ExprKind::Tuple && ir::Items(module, module[target]).size() == 2) target = ir::Items(module, module[target])[1];
+  if (module[target].kind != ir::ExprKind::Name) return false;
+  const auto is_used = [&](ir::ExprId name) {
+    return name != target && ir::NameOf(module[name]) == ir::NameOf(module[target]) && module[name].begin >= module[loop].begin && module[name].end <= module[loop].end;
+  };
+  size_t uses = 0, told = 0;
+  for (const ir::ExprId name : index_.ExprsOf(module_id, ir::ExprKind::Name)) uses += is_used(name);
+  for (const ir::ExprId call : index_.ExprsOf(module_id, ir::ExprKind::Call)) {
+    ir::ExprId object = ir::CalleeOf(module[call]);
+    if (module[object].kind != ir::ExprKind::Attribute) continue;
+    while (module[object].kind == ir::ExprKind::Attribute) object = ir::ObjectOf(module[object]);
+    told += module[object].kind == ir::ExprKind::Name && is_used(object);
+  }
+  return uses > 0 && uses == told;
+}
+
+bool ShareResults::IsOperation(ValueId value, std::string_view operation) const {
+  const variation::Value& node = facts_.values_store[value];
+  const base::NameId name = node.kind == variation::ValueKind::Derived ? facts_.values_store.OperationOf(node.a) : base::NameId();
+  return name && program_.text(name) == operation;
 }
 
 // As the function says it, or all that call it.
@@ -266,7 +407,8 @@ void ShareResults::Follow(size_t loop, const Site& from, uint32_t begin, uint32_
   const auto [function, seed] = from;
   const auto is_sample = [&](ir::ExprId expr) { return values_.IsA(facts_.value(program_.funcs[function].module, expr), "wandb.Media"); };
   const auto is_share = [&](ir::ExprId expr) { return way.is_of_given || Differs(function, expr); };
-  const FlowFrom flow(program_, index_, function, {seed}, begin, is_sample, is_share);
+  const auto fills = [&](ir::ExprId call) { return std::ranges::count(gathers_[function.index], call) > 0; };
+  const FlowFrom flow(program_, index_, function, {seed}, begin, is_sample, is_share, fills);
   way.is_filed = way.is_filed || flow.is_filed();
   AddCombined(loop, from, flow, begin, way);
   const uint32_t first = FirstCombination(function, seed, begin);
@@ -291,11 +433,25 @@ uint32_t ShareResults::FirstCombination(FuncId function, ir::ExprId seed, uint32
 void ShareResults::AddCombined(size_t loop, const Site& from, const FlowFrom& flow, uint32_t begin, Way way) {
   const auto [function, seed] = from;
   const ir::Module& module = program_.module_of(function);
-  for (const ir::ExprId place : places_[function.index]) {
+  for (const ir::ExprId place : gathers_[function.index]) {
     if (place == seed || module[place].kind != ir::ExprKind::Call || module[place].begin < begin || !flow.Holds(place)) continue;
     const bool is_cut = way.is_filed || CutsItems({function, place}) || IsCutBehind(function, flow, begin);
-    uses_.push_back({ShareUse::Kind::Combined, {function, place}, place, loop, is_cut});
+    const bool is_cut_above = !is_cut && IsCutAbove(function, flow, 0);
+    uses_.push_back({ShareUse::Kind::Combined, {function, place}, place, loop, is_cut, is_cut_above});
   }
+}
+
+// Where it is returned to it is cut, or filed under what tells samples apart: at one caller, which may be the one that counts.
+bool ShareResults::IsCutAbove(FuncId function, const FlowFrom& flow, int depth) const {
+  constexpr int kDeepest = 2;
+  if (depth == kDeepest || !ReturnsIn(function, flow, UINT32_MAX)) return false;
+  return std::ranges::any_of(index_.CallersOf(function), [&](const Site& caller) {
+    const ir::StmtId stmt = index_.StatementOf(caller);
+    if (!stmt) return false;
+    const uint32_t begin = program_.module_of(caller.function)[stmt].begin;
+    const FlowFrom above(program_, index_, caller.function, {caller.expr}, begin);
+    return above.is_filed() || IsCutBehind(caller.function, above, begin) || IsCutAbove(caller.function, above, depth + 1);
+  });
 }
 
 // A helper that cuts what it collects, or a library that knows how many there are.
@@ -312,8 +468,10 @@ bool ShareResults::CutsItems(const Site& call) const {
   });
 }
 
-// `everything[:len(dataset)]`.
+// `everything[:len(dataset)]`. The first of what one item holds (`found[i][:10]`) are no fewer items.
 bool ShareResults::IsCut(const ir::Module& module, ir::ExprId subscript) {
+  const ir::Expr& cut = module[ir::LeftOf(module[subscript])];
+  if (cut.kind == ir::ExprKind::Subscript && module[ir::RightOf(cut)].kind != ir::ExprKind::Slice) return false;
   const ir::Expr& index = module[ir::RightOf(module[subscript])];
   if (index.kind != ir::ExprKind::Slice) return false;
   const auto bounds = ir::Items(module, index);
@@ -330,7 +488,42 @@ bool ShareResults::IsCutBehind(FuncId function, const FlowFrom& flow, uint32_t b
   return std::ranges::any_of(index_.ExprsOf(module_id, ir::ExprKind::Call), [&](ir::ExprId id) {
     if (!is_here(id)) return false;
     const std::string_view name = values_.External(facts_.value(module_id, ir::CalleeOf(module[id])));
-    return name == "builtins.set" || name.ends_with(".unique");
+    return name == "builtins.set" || name.ends_with(".unique") || DropsRepeats({function, id}, flow);
+  });
+}
+
+// A helper that is handed the results asks where each of them stands first: `np.unique(numbers, return_index=True)`.
+bool ShareResults::DropsRepeats(const Site& call, const FlowFrom& flow) const {
+  const variation::CallFact* fact = facts_.call(call.function, call.expr);
+  if (fact == nullptr || !fact->function) return false;
+  const FuncId helper = fact->function;
+  const ir::ModuleId module_id = program_.funcs[helper].module;
+  const ir::Module& module = program_.modules[module_id];
+  const ir::Function& node = program_.function(helper);
+  const auto is_here = [&](ir::ExprId id) { return module[id].begin >= node.begin && module[id].end <= node.end; };
+  // What it is handed otherwise are no results.
+  const ir::Module& outer = program_.module_of(call.function);
+  const size_t first = program_.funcs[helper].owner ? 1 : 0;
+  std::vector<base::NameId> given;
+  for (uint32_t i = 0; i < ir::ArgCount(outer, outer[call.expr]); ++i) {
+    const ir::Arg arg = ir::ArgAt(outer, outer[call.expr], i);
+    if (!flow.Holds(arg.value)) continue;
+    if (arg.kind == ir::ArgKind::Keyword) given.push_back(arg.keyword);
+    else if (arg.kind == ir::ArgKind::Positional && first + i < node.params.size()) given.push_back(node.params[first + i].name);
+  }
+  std::vector<ir::ExprId> seeds;
+  for (const ir::ExprId name : index_.ExprsOf(module_id, ir::ExprKind::Name)) {
+    if (is_here(name) && std::ranges::count(given, ir::NameOf(module[name])) > 0) seeds.push_back(name);
+  }
+  const FlowFrom inside(program_, index_, helper, seeds, node.begin);
+  const base::NameId where = program_.names->Find("return_index");
+  return where && std::ranges::any_of(index_.ExprsOf(module_id, ir::ExprKind::Call), [&](ir::ExprId id) {
+    if (!is_here(id) || !inside.Holds(id) || !values_.External(facts_.value(module_id, ir::CalleeOf(module[id]))).ends_with(".unique")) return false;
+    for (uint32_t i = 0; i < ir::ArgCount(module, module[id]); ++i) {
+      const ir::Arg arg = ir::ArgAt(module, module[id], i);
+      if (arg.kind == ir::ArgKind::Keyword && arg.keyword == where) return true;
+    }
+    return false;
   });
 }
 
@@ -343,11 +536,26 @@ void ShareResults::AddShown(size_t loop, const Site& from, const FlowFrom& flow,
     const bool is_around = call.begin <= module[seed].begin && call.end >= module[seed].end;
     if ((call.begin < begin && !is_around) || call.begin >= end) continue;
     const auto value = std::ranges::find_if(display.shown, [&](ir::ExprId expr) {
-      return flow.Holds(expr) && DiffersBy(function, expr, flow, way) && !IsSize(facts_.value(program_.funcs[function].module, expr));
+      return DiffersBy(function, expr, flow, way) && ShowsResult(function, expr, flow, way);
     });
     if (value == display.shown.end() || SpeaksOfRanks(function, display)) continue;
     uses_.push_back({ShareUse::Kind::Shown, display.call, *value, loop});
   }
+}
+
+// A text is one by what stands in its holes: `f"{len(results)} done"` says how much a rank has.
+bool ShareResults::ShowsResult(FuncId function, ir::ExprId expr, const FlowFrom& flow, Way way) const {
+  const ir::ModuleId module_id = program_.funcs[function].module;
+  const ir::Module& module = program_.modules[module_id];
+  const ValueId value = facts_.value(module_id, expr);
+  if (!flow.Holds(expr) || (value && IsSize(value))) return false;
+  const ir::Expr& node = module[expr];
+  const bool is_call = node.kind == ir::ExprKind::Call && module[ir::CalleeOf(node)].kind == ir::ExprKind::Attribute;
+  const bool is_text = node.kind == ir::ExprKind::FString || (is_call && program_.text(ir::AttrOf(module[ir::CalleeOf(node)])) == "format");
+  if (!is_text) return true;
+  bool shows = false;
+  ir::ForEachPart(module, expr, [&](ir::ExprId part) { shows = shows || ShowsResult(function, part, flow, way); });
+  return shows;
 }
 
 // `len(results) > 0` compares with no other result.
@@ -392,6 +600,19 @@ void ShareResults::AddStepped(size_t loop, FuncId function, const FlowFrom& flow
 }
 
 void ShareResults::FollowReturns(size_t loop, FuncId function, const FlowFrom& flow, uint32_t end, Way way) {
+  bool is_of_given = false;
+  if (!ReturnsIn(function, flow, end, &is_of_given)) return;
+  way.is_of_given = way.is_of_given || is_of_given;
+  for (const Site& caller : index_.CallersOf(function)) {
+    const ir::StmtId stmt = index_.StatementOf(caller);
+    if (!stmt) continue;
+    const ir::Module& outer = program_.module_of(caller.function);
+    Follow(loop, caller, outer[stmt].begin, outer[caller.expr].end, {way.depth + 1, way.is_filed, way.is_of_given});
+  }
+}
+
+// Whether a function returns something of it before a place.
+bool ShareResults::ReturnsIn(FuncId function, const FlowFrom& flow, uint32_t end, bool* is_of_given) const {
   const ir::ModuleId module_id = program_.funcs[function].module;
   const ir::Module& module = program_.modules[module_id];
   bool returns = false;
@@ -400,15 +621,9 @@ void ShareResults::FollowReturns(size_t loop, FuncId function, const FlowFrom& f
     if (stmt.kind != ir::StmtKind::Return || stmt.begin >= end || !ir::ValueOf(stmt)) continue;
     if (!flow.Holds(ir::ValueOf(stmt)) || index_.FunctionOf(module_id, ir::StmtId{i}) != function) continue;
     returns = true;
-    way.is_of_given = way.is_of_given || flow.IsOfGiven(ir::ValueOf(stmt));
+    if (is_of_given != nullptr && flow.IsOfGiven(ir::ValueOf(stmt))) *is_of_given = true;
   }
-  if (!returns) return;
-  for (const Site& caller : index_.CallersOf(function)) {
-    const ir::StmtId stmt = index_.StatementOf(caller);
-    if (!stmt) continue;
-    const ir::Module& outer = program_.module_of(caller.function);
-    Follow(loop, caller, outer[stmt].begin, outer[caller.expr].end, {way.depth + 1, way.is_filed, way.is_of_given});
-  }
+  return returns;
 }
 
 // By its value, or because an object was given what differs: fields do not keep what a rank saw of its batches.

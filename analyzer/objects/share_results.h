@@ -18,6 +18,7 @@
 #pragma once
 
 #include <functional>
+#include <string_view>
 #include <vector>
 
 #include "analyzer/objects/displays.h"
@@ -34,6 +35,7 @@ struct ShareLoop {
   ir::StmtId loop;
   ValueId loader;            // none: a slice by the rank
   bool is_prepared = false;  // by a framework
+  bool may_be_whole = false; // another loader may stand there, which is the same for all ranks
 };
 
 struct ShareUse {
@@ -43,6 +45,7 @@ struct ShareUse {
   ir::ExprId value;      // of it: what differs
   size_t loop = 0;       // in `loops`
   bool is_cut = false;   // Combined: items are taken out of the result, or filed under what tells them apart
+  bool is_cut_above = false;  // the same of Combined, in a function to which the result is returned
 };
 
 class ShareResults {
@@ -52,18 +55,31 @@ class ShareResults {
 
   const std::vector<ShareLoop>& loops() const { return loops_; }
   const std::vector<ShareUse>& uses() const { return uses_; }
-  // Whether a function, or something that it calls, puts values of several ranks together.
-  bool Combines(FuncId function) const { return combines_[function.index]; }
+  // Whether an expression of a function is made of what was put together there: by a call of such a function, or of a library.
+  bool IsOfAll(FuncId function, ir::ExprId expr) const;
+  // Whether some way to a place begins elsewhere than in a function of a file that nothing here calls or hands over, in a program of
+  // which some file is there to be started.
+  bool IsCalled(const Site& site) const;
 
  private:
+  using Places = std::vector<std::vector<ir::ExprId>>;  // by FuncId
+
   void FindCombiners();
+  Places WithCallers(const std::vector<Site>& sites, const std::vector<std::vector<Site>>& applied) const;
+  bool Gathers(const KnownCall& call) const;
+  bool IsCalledByNobody(FuncId function) const;
   std::vector<Site> WritesForOthers() const;
   std::vector<uint32_t> LastOf(const std::function<bool(const KnownCall&)>& is_it, const std::function<bool(const Site&)>& counts,
                                const std::vector<uint32_t>& before, std::vector<Site>* all = nullptr) const;
   bool NamesRank(const Site& call) const;
-  bool HoldsSliceOfRank(ValueId value) const;
+  bool IsSliceOfRank(ValueId value, int depth) const;
+  bool IsOverWorkers(FuncId function, ir::StmtId loop) const;
+  bool IsOperation(ValueId value, std::string_view operation) const;
   void FindLoops(const Training& training, const Launch& launch);
+  bool TrainsByName(const Training& training, ir::ModuleId module_id, ir::StmtId loop) const;
+  bool HandsOn(ir::ModuleId module_id, ir::StmtId loop) const;
   void AddLoop(FuncId function, ir::StmtId stmt);
+  bool MayBeWhole(ValueId iterable, ValueId dealt) const;
   ValueId LoaderBehind(ir::ModuleId module, ir::ExprId iterable) const;
   ValueId WrappedLoader(ValueId value) const;
   bool WasRead(ValueId prepared) const;
@@ -80,10 +96,13 @@ class ShareResults {
   void Follow(size_t loop, const Site& from, uint32_t begin, uint32_t end, Way way);
   void AddCombined(size_t loop, const Site& from, const FlowFrom& flow, uint32_t begin, Way way);
   bool CutsItems(const Site& call) const;
+  bool DropsRepeats(const Site& call, const FlowFrom& flow) const;
+  bool IsCutAbove(FuncId function, const FlowFrom& flow, int depth) const;
   void AddShown(size_t loop, const Site& from, const FlowFrom& flow, uint32_t begin, uint32_t end, Way way);
   void AddChosen(size_t loop, FuncId function, const FlowFrom& flow, uint32_t begin, uint32_t end, Way way);
   void AddStepped(size_t loop, FuncId function, const FlowFrom& flow, uint32_t begin, uint32_t end, Way way);
   void FollowReturns(size_t loop, FuncId function, const FlowFrom& flow, uint32_t end, Way way);
+  bool ReturnsIn(FuncId function, const FlowFrom& flow, uint32_t end, bool* is_of_given = nullptr) const;
   uint32_t FirstCombination(FuncId function, ir::ExprId seed, uint32_t begin) const;
   bool IsShareOfRank(ValueId value) const;
   static bool HasConstant(const ir::Module& module, ir::ExprId compare);
@@ -92,6 +111,7 @@ class ShareResults {
   bool DiffersBy(FuncId function, ir::ExprId expr, const FlowFrom& flow, Way way) const;
   bool IsOfClock(FuncId function, ir::ExprId expr) const;
   bool IsSize(ValueId value) const;
+  bool ShowsResult(FuncId function, ir::ExprId expr, const FlowFrom& flow, Way way) const;
   bool IsCutBehind(FuncId function, const FlowFrom& flow, uint32_t begin) const;
   bool SpeaksOfRanks(FuncId function, const Display& display) const;
   bool Writes(ir::ModuleId module, ir::StmtId branch) const;
@@ -104,8 +124,9 @@ class ShareResults {
   Values values_;
   Displays displays_;
   JobRuns runs_;
-  std::vector<bool> combines_;                 // by FuncId
-  std::vector<std::vector<ir::ExprId>> places_;  // by FuncId: calls that put values together
+  Places places_;  // calls that put values of several ranks together, or that may
+  Places gathers_;  // of them those that gather or reduce values over ranks that have shares of the data
+  bool is_started_ = false;  // a file calls a function where it is run
   std::vector<ShareLoop> loops_;
   std::vector<ShareUse> uses_;
 };

@@ -1,7 +1,9 @@
 #include <algorithm>
 #include <vector>
 
+#include "analyzer/objects/set_sizes.h"
 #include "analyzer/objects/share_results.h"
+#include "analyzer/objects/trained_losses.h"
 #include "rules/finding_parts.h"
 
 namespace allranks::rules {
@@ -15,7 +17,9 @@ class Evaluations {
  public:
   Evaluations(const Context& context, FindingSink& sink)
       : context_(context), sink_(sink), results_(context.program, context.knowledge, context.facts, context.index, context.loading,
-                                                 context.training, context.launch) {}
+                                                 context.training, context.launch),
+        sizes_(context.program, context.knowledge, context.facts, context.index),
+        losses_(context.program, context.knowledge, context.facts, context.index, context.training) {}
 
   void Run() {
     for (size_t loop = 0; loop < results_.loops().size(); ++loop) {
@@ -30,7 +34,7 @@ class Evaluations {
     for (const objects::ShareUse& use : results_.uses()) {
       if (use.kind != objects::ShareUse::Kind::Combined || use.loop != loop) continue;
       if (use.is_cut) return nullptr;
-      last = &use;
+      if (last == nullptr || !IsSure(*last) || IsSure(use)) last = &use;
     }
     return last;
   }
@@ -39,8 +43,11 @@ class Evaluations {
     const objects::ShareLoop& loop = results_.loops()[use.loop];
     const ValueId sampler = PaddingSamplerOf(loop.loader);
     if ((!sampler && !loop.is_prepared) || std::ranges::count(seen_, use.place.function) > 0) return;
+    if (sampler && sizes_.IsCutToMultiple(context_.values.MadeWith(sampler, "dataset"))) return;
     seen_.push_back(use.place.function);
-    Finding finding = FindingAt(context_, kAR309, Severity::Warning, Confidence::Likely, use.place,
+    // A set of a round number of samples fits most jobs.
+    const bool is_sure = IsSure(use) && (!sampler || !sizes_.IsCappedAtEven(context_.values.MadeWith(sampler, "dataset")));
+    Finding finding = FindingAt(context_, kAR309, Severity::Warning, is_sure ? Confidence::Likely : Confidence::Possible, use.place,
                                 {"this counts the samples that the sampler repeats so that all ranks get "
                                  "equally many: the result depends on the number of ranks",
                                  {}});
@@ -50,6 +57,12 @@ class Evaluations {
     finding.help = {loop.is_prepared ? "use `gather_for_metrics`, which leaves them out"
                                      : "gather the predictions and cut them to `len(dataset)`, or evaluate without padding", {}};
     sink_.push_back(std::move(finding));
+  }
+
+  // A caller may drop what is there twice, the loader may be another, nobody may ever come here, and the mean of losses over batches is
+  // rough anyway.
+  bool IsSure(const objects::ShareUse& use) const {
+    return !use.is_cut_above && !results_.loops()[use.loop].may_be_whole && !losses_.AreHandedTo(use.place) && results_.IsCalled(use.place);
   }
 
   // One that repeats samples so that all ranks get equally many; none if there is no such.
@@ -70,6 +83,8 @@ class Evaluations {
   const Context& context_;
   FindingSink& sink_;
   objects::ShareResults results_;
+  objects::SetSizes sizes_;
+  objects::TrainedLosses losses_;
   std::vector<FuncId> seen_;  // functions that put results together: several loops there are one evaluation
 };
 

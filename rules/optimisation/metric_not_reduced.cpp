@@ -59,6 +59,7 @@ class Metrics {
     if (!is_of_first && context_.launch.Of(log.function) != objects::RunBy::AllRanks) return;
     if (!is_of_first && !sampling_.EvaluatesShares(context_.program.funcs[log.function].module)) return;
     if (!IsOfItsShare(context_.index.Arg(log, param)) || IsMetric(context_.index.Arg(log, param))) return;
+    if (IsOfAllInHook({log.function, value})) return;
     Finding finding = FindingAt(context_, kAR405, Severity::Warning, Confidence::Likely, Site{log.function, log.expr},
                                 {"`{}` covers rank 0's batches only: it is logged as the result of the whole job",
                                  {Quoted(context_, {log.function, value})}});
@@ -67,6 +68,13 @@ class Metrics {
     finding.help = {"log it on all ranks with `sync_dist=True`", {}};
     AddSync(log, finding);
     sink_.push_back(std::move(finding));
+  }
+
+  // At the end of an epoch, what a helper made that gathers the outputs: some do so only where there are several ranks. In the step of a
+  // batch the model may gather features, and the loss still is that of the rank.
+  bool IsOfAllInHook(const Site& value) const {
+    const std::string_view name = context_.program.text(context_.program.function(value.function).name);
+    return name.ends_with("_epoch_end") && results_.IsOfAll(value.function, value.expr);
   }
 
   // Whether Lightning's evaluation loops come to a place: it stands in a hook of theirs, or in a helper that hooks call. What a
@@ -115,7 +123,8 @@ class Metrics {
     const source::Span iterable = SpanOf(context_, results_.loops()[use.loop].iterable);
     if (IsSeenTwice(iterable)) return;
     const bool is_shown = use.kind == objects::ShareUse::Kind::Shown;
-    Finding finding = FindingAt(context_, kAR405, Severity::Warning, Confidence::Likely, use.place, MessageOf(use));
+    const bool is_sure = !results_.loops()[use.loop].may_be_whole && results_.IsCalled(use.place);
+    Finding finding = FindingAt(context_, kAR405, Severity::Warning, is_sure ? Confidence::Likely : Confidence::Possible, use.place, MessageOf(use));
     AddLabel(finding, SpanOf(context_, value), LabelRole::Primary, {"differs between ranks", {}});
     AddLabel(finding, iterable, LabelRole::Why, {"each rank evaluates a share of the data", {}});
     if (is_shown) AddSteps(use.loop, finding);

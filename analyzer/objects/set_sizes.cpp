@@ -1,0 +1,67 @@
+#include "analyzer/objects/set_sizes.h"
+
+#include <algorithm>
+#include <string_view>
+
+namespace allranks::objects {
+namespace {
+
+using variation::Value;
+using variation::ValueKind;
+
+bool IsBinary(const Value& value, ir::BinaryOp op) { return value.kind == ValueKind::Binary && static_cast<ir::BinaryOp>(value.op) == op; }
+
+}  // namespace
+
+bool SetSizes::IsCutToMultiple(ValueId set) const {
+  return AnyMadeOf(set, [&](ValueId part) { return IsMultiple(part); });
+}
+
+// `n // k * k`.
+bool SetSizes::IsMultiple(ValueId stop) const {
+  const auto& store = facts_.values_store;
+  if (!IsBinary(store[stop], ir::BinaryOp::Mul)) return false;
+  const auto factors = store.Kids(stop);
+  const auto divides = [&](ValueId quotient, ValueId divisor) {
+    return quotient && IsBinary(store[quotient], ir::BinaryOp::FloorDiv) && store.Kids(quotient)[1] == divisor;
+  };
+  return divides(factors[0], factors[1]) || divides(factors[1], factors[0]);
+}
+
+bool SetSizes::AnyMadeOf(ValueId set, const std::function<bool(ValueId)>& is_so) const {
+  if (!set) return false;
+  return values_.AnyPart(set, [&](ValueId part) {
+    if (is_so(part)) return true;
+    const Value& node = facts_.values_store[part];
+    if (node.kind != ValueKind::Instance) return false;
+    const auto args = index_.MadeWith(binding::ClassId{node.a});
+    return std::ranges::any_of(args, [&](ValueId arg) { return arg && values_.AnyPart(arg, is_so); });
+  });
+}
+
+bool SetSizes::IsCappedAtEven(ValueId set) const {
+  constexpr int64_t kMostRanks = 8;
+  const auto& store = facts_.values_store;
+  const auto is_operation = [&](ValueId value, std::string_view operation) {
+    const base::NameId name = store[value].kind == ValueKind::Derived ? store.OperationOf(store[value].a) : base::NameId();
+    return name && program_.text(name) == operation;
+  };
+  // `items[:n]`
+  const auto is_capped = [&](ValueId part) {
+    const auto kids = store.Kids(part);
+    if (!is_operation(part, "[]") || kids.size() != 2 || !kids[1] || !is_operation(kids[1], "[:]")) return false;
+    const auto bounds = store.Kids(kids[1]);
+    const auto stop = bounds.size() > 1 && bounds[1] ? values_.Int(bounds[1]) : std::nullopt;
+    return stop && *stop > 0 && *stop % kMostRanks == 0;
+  };
+  if (!set) return false;
+  return std::ranges::any_of(values_.Leaves(set), [&](ValueId leaf) {
+    if (store[leaf].kind != ValueKind::Instance) return is_capped(leaf);
+    const base::NameId length = program_.names->Find("__len__");
+    const FuncId method = length ? program_.FindMethod(binding::ClassId{store[leaf].a}, length) : FuncId::None();
+    const ValueId returned = method ? facts_.functions[method].returns : ValueId::None();
+    return returned && values_.AnyPart(returned, is_capped);
+  });
+}
+
+}  // namespace allranks::objects
