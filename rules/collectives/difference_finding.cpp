@@ -87,6 +87,19 @@ bool HasNoSource(const Context& context, const Difference& difference) {
   return variation::ExplainVariation(context.program, context.knowledge, context.facts, difference.condition_function, difference.condition_expr).empty();
 }
 
+// `if size > 1: dist.all_reduce(loss)` of a size that is not known: where it is not done there may be one rank, of which none differs.
+bool IsReducedUnderSetting(const Context& context, const Difference& difference) {
+  if (!difference.condition_expr || !difference.condition_function) return false;
+  const variation::ValueId test = context.facts.value(context.program.funcs[difference.condition_function].module, difference.condition_expr);
+  return test && context.values.AnyPart(test, [&](variation::ValueId part) {
+    if (context.values[part].kind != variation::ValueKind::Select) return false;
+    const auto kids = context.facts.values_store.Kids(part);
+    const auto differs = [&](variation::ValueId value) { return !context.facts.values_store.axes(value).empty(); };
+    const auto is_reduced = [&](variation::ValueId value) { return !differs(value) && context.values.HasFlag(value, variation::kReduced); };
+    return !differs(kids[0]) && ((is_reduced(kids[1]) && differs(kids[2])) || (is_reduced(kids[2]) && differs(kids[1])));
+  });
+}
+
 // The recorder keeps neither roots nor reduce operations: at run time nothing names a difference in these.
 std::string MismatchCategory(traces::Detail detail) {
   switch (detail) {
@@ -318,6 +331,7 @@ Finding FindingOf(const Context& context, const Difference& difference, std::str
   findings::Assumptions assumptions = difference.assumptions | context.launch.AssumedOf(FunctionOf(context, difference));
   if (context.differences.made_up_for.contains(&difference)) assumptions.Add(findings::Assumption::LastStep);
   if (context.differences.of_unseen_strategies.contains(&difference)) assumptions.Add(findings::Assumption::StrategyUnseen);
+  if (IsReducedUnderSetting(context, difference)) assumptions.Add(findings::Assumption::SettingAdmitsAll);
   if (HasNoSource(context, difference)) assumptions.Add(findings::Assumption::ValueNotTraced);
   if (!difference.is_own && MayComeFromCallback(context, difference)) assumptions.Add(findings::Assumption::BoundReached);
   const bool is_of_files = assumptions.has(findings::Assumption::FilesDiffer);

@@ -79,10 +79,24 @@ StrategyUse Likelier(StrategyUse a, StrategyUse b) {
   return StrategyUse::RuledOut;
 }
 
+// Whether the loaders that are gone over there may shuffle: those of which it is seen how they are made, and none of which does, send nothing.
+bool GoInOrder(const Context& context, const traces::OpPlace& place) {
+  const variation::ValueId iterable = context.facts.value(context.program.funcs[place.function].module, place.expr);
+  bool has_loader = false;
+  const bool may_shuffle = iterable && context.values.AnyPart(iterable, [&](variation::ValueId part) {
+    if (!context.loading.IsLoader(part)) return false;
+    has_loader = true;
+    const variation::ValueId shuffles = context.values.MadeWith(part, "shuffle");
+    return (shuffles && !context.values.IsFalse(shuffles)) || context.values.MadeWith(part, "sampler") || context.values.MadeWith(part, "batch_sampler");
+  });
+  return has_loader && !may_shuffle;
+}
+
 StrategyUse UseOfStrategies(const Context& context, const traces::Difference& difference) {
   constexpr std::string_view kOrBuffers = " or DDP with buffers";
   if (difference.strategies.empty()) return StrategyUse::Seen;
   if (difference.culprit.kind == "buffer_broadcast") return UseOfBuffers(context, difference.culprit);
+  if (difference.culprit.kind == "rng_state_broadcast" && GoInOrder(context, difference.culprit)) return StrategyUse::RuledOut;
   const ir::ModuleId module = context.program.funcs[FunctionOf(context, difference)].module;
   const std::string_view named = difference.strategies;
   if (!named.ends_with(kOrBuffers)) return context.strategies.Of(module, named);
