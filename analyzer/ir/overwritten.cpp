@@ -16,6 +16,7 @@ class Follower {
   Effect AfterBlock(BlockId block, uint32_t first) {
     const auto statements = module_.statements(block);
     for (uint32_t i = first; i < statements.size(); ++i) {
+      if (++steps_ > kMostSteps) return Effect::Seen;
       const Effect effect = After(module_[statements[i]]);
       if (effect != Effect::Kept) return effect;
     }
@@ -88,10 +89,14 @@ class Follower {
     return is_seen;
   }
 
+  // What is replaced so far below is read before: a file of thousands of statements is not gone through for each of them.
+  static constexpr int kMostSteps = 500;
+
   const Module& module_;
   NameId object_;
   NameId attr_;
   int loops_ = 0;
+  int steps_ = 0;
 };
 
 }  // namespace

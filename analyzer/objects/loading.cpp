@@ -1,6 +1,8 @@
 #include "analyzer/objects/loading.h"
 
 #include <algorithm>
+#include <iterator>
+#include <unordered_set>
 
 #include "analyzer/objects/gradient_calls.h"
 
@@ -205,18 +207,30 @@ std::vector<ValueId> Loading::DistributedSamplersOf(ValueId loader) const {
 }
 
 bool Loading::IsDealtOut(ValueId loader) const {
-  return std::ranges::any_of(SamplersOf(loader), [&](ValueId sampler) { return DealsOut(sampler, 0); });
+  return std::ranges::any_of(SamplersOf(loader), [&](ValueId sampler) { return DealsOut(sampler); });
 }
 
-bool Loading::DealsOut(ValueId sampler, int depth) const {
+// Through what objects of the project are made with, each class once: classes that hold each other would be gone through again and again.
+bool Loading::DealsOut(ValueId sampler) const {
   constexpr int kDeepest = 3;
-  if (depth > kDeepest) return false;
-  return values_.AnyPart(sampler, [&](ValueId part) {
-    if (IsDistributedSampler(part)) return true;
-    const variation::Value& value = facts_.values_store[part];
-    if (value.kind != ValueKind::Instance) return false;
-    return std::ranges::any_of(index_.MadeWith(binding::ClassId{value.a}), [&](ValueId arg) { return arg && DealsOut(arg, depth + 1); });
-  });
+  std::unordered_set<uint32_t> classes;
+  std::vector<ValueId> values = {sampler};
+  for (int depth = 0; depth <= kDeepest && !values.empty(); ++depth) {
+    std::vector<ValueId> made_with;
+    const auto deals = [&](ValueId part) {
+      const variation::Value& value = facts_.values_store[part];
+      if (value.kind == ValueKind::Instance && classes.insert(value.a).second) {
+        std::ranges::copy_if(index_.MadeWith(binding::ClassId{value.a}), std::back_inserter(made_with), [](ValueId arg) { return static_cast<bool>(arg); });
+      }
+      return IsDistributedSampler(part);
+    };
+    if (std::ranges::any_of(values, [&](ValueId value) { return values_.AnyPart(value, deals); })) return true;
+    std::ranges::sort(made_with, {}, &ValueId::index);
+    const auto repeated = std::ranges::unique(made_with);
+    made_with.erase(repeated.begin(), repeated.end());
+    values = std::move(made_with);
+  }
+  return false;
 }
 
 }  // namespace allranks::objects

@@ -49,7 +49,7 @@ class Loading {
   std::vector<ValueId> SamplersOf(ValueId loader) const;
 
  private:
-  bool DealsOut(ValueId sampler, int depth) const;
+  bool DealsOut(ValueId sampler) const;
   bool IsYielded(ValueId value) const;
   bool TakesApart(ir::ModuleId module, ir::ExprId iterable) const;
   void AddLoopsByCaller(const LoaderLoop& loop, ValueId param);

@@ -27,9 +27,13 @@ ShareResults::ShareResults(const binding::Program& program, const knowledge::Kno
                            const ProgramIndex& index, const Loading& loading, const Training& training, const Launch& launch)
     : program_(program), knowledge_(knowledge), facts_(facts), index_(index), loading_(loading),
       values_(program, knowledge, facts), displays_(program, knowledge, facts, index),
-      runs_(program, knowledge, facts, index, launch, loading) {
+      runs_(program, knowledge, facts, index, launch, loading), neighbourhood_(program) {
   const auto starts = [&](const Site& caller) { return program.funcs[caller.function].function == ir::kTopLevel; };
-  for (uint32_t f = 0; f < program.funcs.size(); ++f) is_started_ = is_started_ || std::ranges::any_of(index.CallersOf(FuncId{f}), starts);
+  for (uint32_t f = 0; f < program.funcs.size(); ++f) {
+    for (const Site& caller : index.CallersOf(FuncId{f})) {
+      if (starts(caller)) started_.insert(program.funcs[caller.function].module);
+    }
+  }
   FindCombiners();
   FindLoops(training, launch);
   for (size_t i = 0; i < loops_.size(); ++i) {
@@ -108,8 +112,9 @@ bool ShareResults::IsOfAll(FuncId function, ir::ExprId expr) const {
 }
 
 bool ShareResults::IsCalled(const Site& site) const {
-  if (!is_started_) return true;
   const ir::ModuleId module_id = program_.funcs[site.function].module;
+  // Of a file that no program uses nobody can tell.
+  if (std::ranges::none_of(neighbourhood_.UsersOf(module_id), [&](ir::ModuleId user) { return started_.contains(user); })) return true;
   return !IsOnEveryWay(index_, module_id, program_.modules[module_id][site.expr].begin, [&](FuncId function, ir::StmtId) {
     while (program_.funcs[function].parent && program_.funcs[program_.funcs[function].parent].function != ir::kTopLevel) function = program_.funcs[function].parent;
     return IsCalledByNobody(function);

@@ -19,8 +19,10 @@
 
 #include <functional>
 #include <string_view>
+#include <set>
 #include <vector>
 
+#include "analyzer/binding/neighbourhood.h"
 #include "analyzer/objects/displays.h"
 #include "analyzer/objects/flow_from.h"
 #include "analyzer/objects/job_runs.h"
@@ -126,7 +128,8 @@ class ShareResults {
   JobRuns runs_;
   Places places_;  // calls that put values of several ranks together, or that may
   Places gathers_;  // of them those that gather or reduce values over ranks that have shares of the data
-  bool is_started_ = false;  // a file calls a function where it is run
+  binding::Neighbourhood neighbourhood_;
+  std::set<ir::ModuleId> started_;  // files that call a function where they are run
   std::vector<ShareLoop> loops_;
   std::vector<ShareUse> uses_;
 };

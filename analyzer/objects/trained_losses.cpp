@@ -199,23 +199,30 @@ class TrainedLosses::Reader {
 
 TrainedLosses::TrainedLosses(const binding::Program& program, const knowledge::Knowledge& knowledge, const variation::Facts& facts,
                              const ProgramIndex& index, const Training& training)
-    : program_(program), facts_(facts), index_(index), values_(program, knowledge, facts) {
+    : program_(program), facts_(facts), index_(index), values_(program, knowledge, facts), neighbourhood_(program) {
   for (const Site& backward : training.backwards()) {
     const ir::Module& module = program.module_of(backward.function);
     const ir::Expr& call = module[backward.expr];
     // `loss.backward()`, `accelerator.backward(loss)`
     const bool has_args = ir::ArgCount(module, call) > 0;
     const ir::ExprId loss = has_args ? ir::ArgAt(module, call, 0).value : ir::ObjectOf(module[ir::CalleeOf(call)]);
-    for (const Names& names : Reader(*this, backward.function).Of(loss).calls) lowered_.insert(names.begin(), names.end());
+    for (const Names& names : Reader(*this, backward.function).Of(loss).calls) lowered_[program_.funcs[backward.function].module].insert(names.begin(), names.end());
   }
 }
 
 bool TrainedLosses::AreHandedTo(const Site& call) const {
   Reader reader(*this, call.function);
+  const std::vector<ir::ModuleId> files = neighbourhood_.Of(program_.funcs[call.function].module);
+  const auto lowers = [&](const std::string& name) {
+    return std::ranges::any_of(files, [&](ir::ModuleId file) {
+      const auto lowered = lowered_.find(file);
+      return lowered != lowered_.end() && lowered->second.contains(name);
+    });
+  };
   bool is_some = false;
   for (const ir::ExprId payload : PayloadsOf(call)) {
     const Origins origins = reader.Of(payload);
-    const auto is_lowered = [&](const Names& names) { return std::ranges::any_of(names, [&](const auto& name) { return lowered_.contains(name); }); };
+    const auto is_lowered = [&](const Names& names) { return std::ranges::any_of(names, lowers); };
     if (origins.has_other || !std::ranges::all_of(origins.calls, is_lowered)) return false;
     is_some = is_some || !origins.calls.empty();
   }

@@ -9,10 +9,12 @@
 // they have.
 #pragma once
 
+#include <map>
 #include <set>
 #include <string>
 #include <vector>
 
+#include "analyzer/binding/neighbourhood.h"
 #include "analyzer/objects/program_index.h"
 #include "analyzer/objects/training.h"
 #include "analyzer/objects/values.h"
@@ -42,7 +44,8 @@ class TrainedLosses {
   const variation::Facts& facts_;
   const ProgramIndex& index_;
   Values values_;
-  std::set<std::string> lowered_;  // by all their names, the calls behind each `backward`
+  binding::Neighbourhood neighbourhood_;
+  std::map<ir::ModuleId, std::set<std::string>> lowered_;  // by file: the calls behind each `backward`, by all their names
 };
 
 }  // namespace allranks::objects
