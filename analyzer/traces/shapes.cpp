@@ -39,14 +39,27 @@ std::optional<int64_t> Product(Evaluator& evaluator, ValueId sizes, uint32_t ran
 
 std::optional<int64_t> Elements(Evaluator& evaluator, ValueId tensor, uint32_t rank, int depth);
 
-// Of `[a, b]` each item has as many: the first one says how many.
+// Whether an item is one number whatever it comes to: `rank == 0 and exists(path)`.
+bool IsTest(const ValueStore& values, ValueId item, int depth) {
+  if (!item || depth > kDeepestTensor) return false;
+  const variation::Value& value = values[item];
+  if (value.kind == ValueKind::And || value.kind == ValueKind::Or) {
+    return std::ranges::any_of(values.Kids(item), [&](ValueId kid) { return IsTest(values, kid, depth + 1); });
+  }
+  const bool is_not = value.kind == ValueKind::Unary && value.op == static_cast<uint8_t>(ir::UnaryOp::Not);
+  return is_not || value.kind == ValueKind::Compare || value.kind == ValueKind::Bool;
+}
+
+// Of `[a, b]` each item has as many: the first one that is known says how many.
 std::optional<int64_t> ItemsIn(Evaluator& evaluator, ValueId list, uint32_t rank, int depth) {
   const ValueStore& values = evaluator.values();
   const std::vector<ValueId> items(values.Kids(list).begin(), values.Kids(list).end());
   if (items.empty()) return 0;
-  const std::optional<int64_t> each = Elements(evaluator, items[0], rank, depth + 1);
-  if (!each) return std::nullopt;
-  return *each * static_cast<int64_t>(items.size());
+  for (const ValueId item : items) {
+    const std::optional<int64_t> each = IsTest(values, item, 0) ? 1 : Elements(evaluator, item, rank, depth + 1);
+    if (each) return *each * static_cast<int64_t>(items.size());
+  }
+  return std::nullopt;
 }
 
 std::optional<int64_t> Elements(Evaluator& evaluator, ValueId tensor, uint32_t rank, int depth) {

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
+#include <tuple>
 #include <unordered_map>
 #include <unordered_set>
 
@@ -95,8 +97,54 @@ class WitnessBuilder {
     comms_.clear();
     witness_.world = scene_.world().size();
     witness_.nodes = scene_.world().nodes;
+    FindCompared(ops);
     MakeClasses(ops, guard);
     Simulate();
+  }
+
+  static uint32_t RanksBelow(RankSet members, uint32_t rank) {
+    uint32_t below = 0;
+    for (uint32_t other = 0; other < rank; ++other) below += members.has(other) ? 1 : 0;
+    return below;
+  }
+
+  // How much an operation sends is told if all ranks that meet in it know theirs: beside a size that stands in for one that
+  // is not known, a known one would be a mismatch.
+  void FindCompared(const std::vector<std::vector<SeqId>>& ops) {
+    struct Meeting {
+      bool has_counts = true;
+      bool has_types = true;
+    };
+    using Key = std::tuple<GroupIndex, uint8_t, int32_t, int32_t>;  // who sends and who receives; none: a collective
+    std::map<std::pair<Key, size_t>, Meeting> meetings;
+    const auto for_each = [&](const auto& visit) {
+      for (uint32_t rank = 0; rank < ops.size(); ++rank) {
+        std::map<Key, size_t> places;
+        for (size_t i = 0; i < ops[rank].size(); ++i) {
+          const Item& item = sequences_[ops[rank][i]];
+          const RankSet members = Members(item.group, rank);
+          Key key = {item.group, members.bits, -1, -1};
+          const knowledge::OpClass op_class = state_.traces.entry(item.origin).operation.op_class;
+          if (IsPointToPoint(op_class)) {
+            const auto own = static_cast<int32_t>(RanksBelow(members, rank));
+            const int32_t peer = Peer(item, rank);
+            const bool sends = op_class == knowledge::OpClass::Send;
+            key = {item.group, members.bits, sends ? own : peer, sends ? peer : own};
+          }
+          visit(rank, i, item, meetings[{key, places[key]++}]);
+        }
+      }
+    };
+    for_each([](uint32_t, size_t, const Item& item, Meeting& meeting) {
+      meeting.has_counts &= item.count.has_value();
+      meeting.has_types &= static_cast<bool>(item.dtype);
+    });
+    unsized_.clear();
+    untyped_.clear();
+    for_each([&](uint32_t rank, size_t i, const Item&, const Meeting& meeting) {
+      if (!meeting.has_counts) unsized_.emplace(rank, i);
+      if (!meeting.has_types) untyped_.emplace(rank, i);
+    });
   }
 
   bool LeaveOutCulprit(std::vector<std::vector<SeqId>>* ops) const {
@@ -226,7 +274,10 @@ class WitnessBuilder {
   }
 
   witness::Op MakeOp(SeqId id, uint32_t rank, size_t index) {
-    witness::Op op = MakeOp(sequences_[id], rank, index);
+    Item item = sequences_[id];
+    if (unsized_.contains({rank, index})) item.count.reset();
+    if (untyped_.contains({rank, index})) item.dtype = {};
+    witness::Op op = MakeOp(item, rank, index);
     const bool is_culprit = sequences_[id].origin == evidence_.culprit;
     if (is_culprit && HasOwnSize()) op.count += rank;
     if (is_culprit && HasOutsideRoot()) op.root = -1;
@@ -308,6 +359,8 @@ class WitnessBuilder {
   const Evidence& evidence_;
   std::unordered_set<uint32_t> not_waited_;        // items: sends and receives that return at once
   std::unordered_map<uint32_t, uint32_t> batches_;  // items: in which batch of its rank it stands, from one
+  std::set<std::pair<uint32_t, size_t>> unsized_;   // ranks and places in their lists
+  std::set<std::pair<uint32_t, size_t>> untyped_;
   witness::Witness witness_;
   std::map<std::pair<GroupIndex, uint8_t>, size_t> comms_;
 };

@@ -8,6 +8,22 @@ import time
 from support import GUARDED, main
 from verify_support import FIXTURES, VerifyTest, op, witness
 
+FLAG_FROM_RANK_ZERO = """\
+import os
+
+import torch
+import torch.distributed as dist
+
+from files import read
+
+
+def load(path, device):
+    found = torch.tensor(SIZE, device=device)
+    dist.broadcast(found, src=0)
+    if dist.get_rank() == 0:
+        dist.barrier()
+"""
+
 
 class Verify(VerifyTest):
     def test_the_verdict_stands_at_the_step_that_waits(self):
@@ -23,6 +39,29 @@ class Verify(VerifyTest):
                                  [i for i, text in enumerate(texts) if ", waits here" in text], texts)
                 seen += sum("`allranks verify`" in text for text in texts)
         self.assertGreater(seen, 0)
+
+    def test_the_examples_wait_where_their_findings_say(self):
+        for example in ("first-hang", "first-hang-cpp"):
+            shutil.copytree(FIXTURES.parent / "examples" / example, self.root / example)
+        report = json.loads(self.run_allranks("check", "--output-format", "json").out)
+        self.write("r.json", json.dumps(report))
+        verified = json.loads(self.verify("r.json", "--backend", "sim", "--output-format", "json").out)
+        self.assertGreaterEqual(len(report["findings"]), 3)
+        for finding, seen in zip(report["findings"], verified["findings"], strict=True):
+            verdict, told = seen["verify"], finding["witness"]["expect"]
+            self.assertNotIn("wrong", verdict, finding["message"])
+            self.assertEqual((verdict["effect"], [stuck["op"] for stuck in verdict.get("stuck", [])]),
+                             (told["effect"], [stuck["op"] for stuck in told["stuck"]]), finding["message"])
+
+    def test_sizes_that_one_rank_does_not_know(self):
+        self.write("train.py", FLAG_FROM_RANK_ZERO)
+        for size in ("[int(dist.get_rank() == 0 and os.path.exists(path))]", "read(path) if dist.get_rank() == 0 else [0]"):
+            self.write("train.py", FLAG_FROM_RANK_ZERO.replace("SIZE", size))
+            report = json.loads(self.run_allranks("check", "--output-format", "json").out)
+            guarded, = [finding for finding in report["findings"] if finding["code"] == "AR101"]
+            counts = [[op["count"] for op in ops if op["op"] == "broadcast"] for ops in guarded["witness"]["ops"].values()]
+            self.assertEqual(counts[0], counts[1], size)
+            self.assertEqual(len(counts[0]), 1)
 
     def test_exit_codes(self):
         self.witness_file([op("a")], [])
