@@ -11,6 +11,7 @@
 #include "driver/cli/exit_codes.h"
 #include "driver/config/option_table.h"
 #include "driver/config/spelling.h"
+#include "rules/rule.h"
 #include "runtime-verify/program/verify.h"
 
 namespace allranks::cli {
@@ -219,6 +220,12 @@ std::vector<std::string> ChoicesOf(const std::string& help, const std::string& k
   return help == "text or json" ? std::vector<std::string>{"text", "json"} : std::vector<std::string>();
 }
 
+std::vector<std::string> RuleCodes() {
+  std::vector<std::string> codes;
+  for (const rules::Rule* rule : rules::AllRules()) codes.emplace_back(rule->code);
+  return codes;
+}
+
 std::vector<CommandText> Describe(const CLI::App& app) {
   std::vector<CommandText> commands;
   for (const CLI::App* sub : app.get_subcommands([](const CLI::App*) { return true; })) {
@@ -227,9 +234,10 @@ std::vector<CommandText> Describe(const CLI::App& app) {
       const bool is_positional = option->get_snames().empty() && option->get_lnames().empty();
       const bool is_flag = option->get_items_expected_max() == 0;
       const std::string key = option->get_lnames().empty() ? "" : option->get_lnames()[0];
+      const bool names_rules = option->get_type_name() == kSelector || (is_positional && option->get_single_name() == "rule");
       command.options.push_back({.names = NamesOf(*option), .value = is_flag ? "" : option->get_type_name(), .help = option->get_description(),
-                                 .group = option->get_group(), .choices = is_flag ? std::vector<std::string>() : ChoicesOf(option->get_description(), key),
-                                 .is_positional = is_positional});
+                                 .group = option->get_group(), .choices = is_flag ? std::vector<std::string>() : names_rules ? RuleCodes() : ChoicesOf(option->get_description(), key),
+                                 .is_positional = is_positional, .is_list = option->get_delimiter() == ','});
     }
     commands.push_back(std::move(command));
   }

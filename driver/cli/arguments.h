@@ -120,6 +120,7 @@ struct OptionText {
   std::string group;
   std::vector<std::string> choices;
   bool is_positional = false;
+  bool is_list = false;  // takes several values with commas between them
 };
 struct CommandText {
   std::string name;

@@ -32,6 +32,12 @@ bool TakesFile(const OptionText& option) {
 
 // ---- Shells
 
+// Of a list, what stands behind its last comma is completed.
+std::string ChoiceInBash(const OptionText& option) {
+  const std::string words = "compgen -W '" + Joined(option.choices, " ") + "' ";
+  return option.is_list ? words + "-P \"${word%\"${word##*,}\"}\" -- \"${word##*,}\"" : words + "-- \"$word\"";
+}
+
 std::string Bash(const std::vector<CommandText>& commands) {
   std::string out =
       "# bash completion of allranks: eval \"$(allranks completions bash)\"\n_allranks() {\n"
@@ -44,13 +50,13 @@ std::string Bash(const std::vector<CommandText>& commands) {
     for (const OptionText& option : command.options) {
       if (option.choices.empty() || option.is_positional) continue;
       out += "    " + Joined(option.names, "|", [&](const std::string& name) { return command.name + ":" + name; }) +
-             ") COMPREPLY=($(compgen -W '" + Joined(option.choices, " ") + "' -- \"$word\")); return ;;\n";
+             ") COMPREPLY=($(" + ChoiceInBash(option) + ")); return ;;\n";
     }
   }
   out += "  esac\n  case $command in\n";
   for (const CommandText& command : commands) {
     out += "    " + command.name + ") COMPREPLY+=($(compgen -W '" +
-           Joined(command.options, " ", [](const OptionText& o) { return o.is_positional ? std::string() : Joined(o.names, " "); }) +
+           Joined(command.options, " ", [](const OptionText& o) { return Joined(o.is_positional ? o.choices : o.names, " "); }) +
            "' -- \"$word\")) ;;\n";
   }
   return out + "  esac\n  [[ $word == -* ]] || COMPREPLY+=($(compgen -f -- \"$word\"))\n}\ncomplete -o filenames -F _allranks allranks\n";
@@ -73,12 +79,18 @@ std::string ForZsh(const std::string& text) {
   return Quoted(out);
 }
 
+std::string ChoiceInZsh(const OptionText& option) {
+  if (option.choices.empty()) return TakesFile(option) ? "_files" : " ";
+  const std::string words = Joined(option.choices, " ");
+  return option.is_list ? "_sequence compadd - " + words : "(" + words + ")";
+}
+
 std::string ZshOption(const OptionText& option) {
   std::string out;
   for (const std::string& name : option.names) {
     out += "      '*" + name + "[" + ForZsh(option.help) + "]";
     if (!option.value.empty()) {
-      out += ":" + ForZsh(option.value) + ":" + (option.choices.empty() ? TakesFile(option) ? "_files" : " " : "(" + Joined(option.choices, " ") + ")");
+      out += ":" + ForZsh(option.value) + ":" + ChoiceInZsh(option);
     }
     out += "' \\\n";
   }
@@ -94,8 +106,12 @@ std::string Zsh(std::vector<CommandText> commands) {
   out += "  )\n  if (( CURRENT == 2 )); then _describe command commands; _files; return; fi\n  case $words[2] in\n";
   for (const CommandText& command : commands) {
     out += "    " + (command.name == "check" ? std::string("*") : command.name) + ")\n      _arguments \\\n";
-    for (const OptionText& option : command.options) out += option.is_positional ? "" : ZshOption(option);
-    out += "      '*:file:_files' ;;\n";
+    std::string rest = "_files";
+    for (const OptionText& option : command.options) {
+      out += option.is_positional ? "" : ZshOption(option);
+      if (option.is_positional && !option.choices.empty()) rest = ChoiceInZsh(option);
+    }
+    out += "      '*:argument:" + rest + "' ;;\n";
   }
   return out + "  esac\n}\n_allranks \"$@\"\n";
 }
@@ -105,8 +121,12 @@ std::string Fish(const std::vector<CommandText>& commands) {
   for (const CommandText& command : commands) {
     out += "complete -c allranks -n __fish_use_subcommand -a " + command.name + " -d '" + Quoted(command.summary) + "'\n";
     for (const OptionText& option : command.options) {
-      if (option.is_positional) continue;
+      if (option.is_positional && option.choices.empty()) continue;
       out += "complete -c allranks -n '__fish_seen_subcommand_from " + command.name + "'";
+      if (option.is_positional) {
+        out += " -a '" + Joined(option.choices, " ") + "' -d '" + Quoted(option.help) + "'\n";
+        continue;
+      }
       for (const std::string& name : option.names) out += (name.starts_with("--") ? " -l " + name.substr(2) : " -s " + name.substr(1));
       if (!option.value.empty()) out += option.choices.empty() ? " -r" : " -x -a '" + Joined(option.choices, " ") + "'";
       out += " -d '" + Quoted(option.help) + "'\n";

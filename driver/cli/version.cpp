@@ -23,7 +23,7 @@ std::string GlooPart() {
   const std::string program = platform::ProgramPath();
   const std::string worker = program.substr(0, program.rfind('/') + 1) + "allranks-worker-gloo";
   const bool is_missing = !std::string_view(ALLRANKS_GLOO).empty() && access(worker.c_str(), X_OK) != 0;
-  return is_missing ? "NOT IN THIS PACKAGE (allranks-worker-gloo is not beside allranks). Build from source for it" : text;
+  return is_missing ? "NOT IN THIS PACKAGE (allranks-worker-gloo is not beside allranks). To add it: apt-get install libgloo-dev, then build from source" : text;
 }
 
 int PrintLicences() {

@@ -6,25 +6,23 @@
 namespace allranks::reports::sarif {
 namespace {
 
-// GitHub refuses longer rule descriptions.
-constexpr size_t kLongestDescription = 1024;
-
-// The text under the first heading of a rule's explanation.
+// The first sentence of what a rule's page says under its first heading, or its summary if a
+// list stands there: the page itself is in `help`.
 std::string Description(const rules::Rule& rule) {
   std::string_view text = rule.explanation;
   const size_t heading = text.find("## ");
   if (heading != std::string_view::npos) text.remove_prefix(std::min(text.find('\n', heading), text.size()));
   text = text.substr(0, text.find("\n## "));
+  text.remove_prefix(std::min(text.find_first_not_of("\n "), text.size()));
+  text = text.substr(0, text.find("\n\n"));
   std::string out;
   for (const char c : text) {
-    const bool space = c == '\n' || c == ' ';
-    if (!space) out += c;
-    if (space && !out.empty() && out.back() != ' ') out += ' ';
+    const bool is_space = c == '\n' || c == ' ';
+    if (is_space && out.ends_with('.')) break;
+    out += is_space ? ' ' : c;
   }
-  while (out.ends_with(' ')) out.pop_back();
-  if (out.empty()) out = rule.summary;
-  if (out.size() > kLongestDescription) out = std::string(rule.summary);
-  return Sentence(out);
+  const bool is_list = out.starts_with("* ") || out.ends_with(':');
+  return Sentence(out.empty() || is_list ? std::string(rule.summary) : out);
 }
 
 // By the first digit of the code.

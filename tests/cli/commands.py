@@ -90,8 +90,10 @@ class Commands(CliTest):
                 self.assertIn(word, out.out, shell)
             if shutil.which(shell):
                 subprocess.run([shell, "-n"], input=out.out.encode(), check=True)
-        script = self.run_allranks("completions", "bash").out + "COMP_WORDS=(allranks check --min-confidence p); COMP_CWORD=3; _allranks; echo \"${COMPREPLY[@]}\""
-        self.assertEqual(subprocess.run(["bash", "-c", script], capture_output=True, text=True).stdout, "possible\n")
+        bash = self.run_allranks("completions", "bash").out
+        for words, completed in (("check --min-confidence p", "possible"), ("rule AR101", "AR101"), ("check --select AR101,AR102", "AR101,AR102")):
+            script = f"{bash}COMP_WORDS=(allranks {words}); COMP_CWORD={len(words.split())}; _allranks; echo \"${{COMPREPLY[@]}}\""
+            self.assertEqual(subprocess.run(["bash", "-c", script], capture_output=True, text=True).stdout, completed + "\n")
         self.assert_one_line_error(self.run_allranks("completions", "tcsh"), "tcsh")
 
     def test_pages(self):

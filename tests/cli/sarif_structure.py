@@ -101,8 +101,11 @@ class SarifStructure(CliTest):
         self.assertNotIn("versionControlProvenance", self.sarif()["runs"][0])
         for remote in ("git@example.com:a/b.git", "https://user:secret@example.com/a/b.git", "https://example.com/a/b"):
             git("config", "remote.origin.url", remote)
-            self.assertEqual(self.sarif()["runs"][0]["versionControlProvenance"],
-                             [{"repositoryUri": "https://example.com/a/b", "revisionId": git("rev-parse", "HEAD"), "branch": "main"}])
+            run = self.sarif()["runs"][0]
+            self.assertEqual(run["versionControlProvenance"],
+                             [{"repositoryUri": "https://example.com/a/b", "revisionId": git("rev-parse", "HEAD"), "branch": "main",
+                               "mappedTo": {"uriBaseId": "%SRCROOT%"}}])
+            self.assertEqual(list(run["originalUriBaseIds"]), ["%SRCROOT%"])
 
     def test_each_role_has_one_link(self):
         for result in self.sarif()["runs"][0]["results"]:

@@ -53,7 +53,9 @@ class Formats(unittest.TestCase):
             shutil.copytree(REPOSITORY / "fixtures", project / copy)
         shutil.copytree(REPOSITORY / "fixtures" / "AR101", project / "suppressed")
         shutil.copytree(REPOSITORY / "fixtures" / "AR103", project / "known")
-        (project / ".git").mkdir()
+        for command in (("init", "-q"), ("remote", "add", "origin", "https://example.com/owner/name.git"),
+                        ("-c", "user.name=a", "-c", "user.email=a@example.com", "commit", "-q", "--allow-empty", "-m", "first")):
+            subprocess.run(["git", *command], cwd=project, check=True)
         baseline = ("--baseline", cls.root / "baseline")
         check = (ALLRANKS, "check", "--min-confidence", "possible", "--extend-select", "ALL")
         accepted = run(*check, "suppressed", "--add-ignore", "accepted by all", cwd=project)
@@ -114,6 +116,12 @@ class Formats(unittest.TestCase):
             count = sum(1 for line in (self.root / name).read_text("utf-8").splitlines() if " AR" in line)
             self.assertEqual(count, len(lines), name)
         self.assertEqual((self.root / "html").read_text("utf-8").count("<article "), len(lines))
+
+    def test_sarif_names_the_repository(self):
+        log = json.loads((self.root / "sarif").read_text("utf-8"))["runs"][0]
+        provenance, = log["versionControlProvenance"]
+        self.assertEqual(provenance["repositoryUri"], "https://example.com/owner/name")
+        self.assertIn(provenance["mappedTo"]["uriBaseId"], log["originalUriBaseIds"])
 
     @needs(MULTITOOL)
     def test_sarif_multitool(self):
