@@ -141,7 +141,7 @@ void AddRunning(CLI::App& c, CheckArguments& a) {
   c.add_option("-j,--jobs", a.jobs, "threads (default: one for each core)")->type_name("N")->group(kGroup);
   c.add_option("--timeout-per-file", a.timeout_per_file, "give a file up after so many seconds, and go on with the others")
       ->check(CLI::Range(0.0, 1e6).description(""), "")->type_name("SECONDS")->group(kGroup);
-  c.add_option("--max-memory", a.max_memory, "give up what needs more memory than this, in MiB, and report the rest")
+  c.add_option("--max-memory", a.max_memory, "stop analysing whatever needs more memory than this (MiB), and report the rest")
       ->type_name("MIB")->group(kGroup);
   c.add_flag("-n,--no-cache", a.no_cache, "neither read nor write the cache")->group(kGroup);
   c.add_option("--cache-dir", a.cache_dir, "where the cache is (default: .allranks_cache in the root)")
@@ -172,7 +172,7 @@ void AddConfig(CLI::App& app, ConfigArguments& a) {
 
 // `allranks completions SHELL`, `allranks man`.
 void AddDescriptions(CLI::App& app, std::string& shell, bool& markdown) {
-  CLI::App* c = app.add_subcommand("completions", "print what completes commands and options in a shell");
+  CLI::App* c = app.add_subcommand("completions", "print a shell completion script");
   c->add_option("shell", shell, "bash, zsh or fish")->required()->check(CLI::IsMember({"bash", "zsh", "fish"}), "");
   CLI::App* m = app.add_subcommand("man", "print the manual page");
   m->add_flag("--markdown", markdown, "as Markdown: docs/cli.md");

@@ -29,12 +29,14 @@ bool CppReader::Load(const std::string& folder) {
   base::Result<cpp::CompileCommands> commands = cpp::CompileCommands::Parse(*text, folder, files_);
   const std::string shown = paths_.Shown(paths_.Relative(path));
   if (!commands) {
-    problems_.push_back(shown + ": " + commands.error().message + "; its files are read with default flags");
+    problems_.push_back(shown + ": " + commands.error().message + "; files are read with default flags");
     return true;
   }
   commands_ = std::move(*commands);
   if (commands_->skipped() > 0) {
-    problems_.push_back(shown + ": " + std::to_string(commands_->skipped()) + " entries without a file or a command are left out");
+    const size_t count = commands_->skipped();
+    const std::string entries = count == 1 ? "1 entry has no file or command and was" : std::to_string(count) + " entries have no file or command and were";
+    problems_.push_back(shown + ": " + entries + " ignored");
   }
   for (const std::string& problem : commands_->problems()) problems_.push_back(shown + ": " + problem);
   return true;

@@ -1,4 +1,4 @@
-// Logging commands of Azure Pipelines: one a finding. The form is described at
+// Logging commands of Azure Pipelines: one per finding. The form is described at
 // https://learn.microsoft.com/azure/devops/pipelines/scripts/logging-commands
 #include "driver/reports/file_place.h"
 #include "driver/reports/report.h"

@@ -1,4 +1,4 @@
-// One line a finding, as compilers write it: editors and `grep` understand it.
+// One line per finding, as compilers write it: editors and `grep` understand it.
 #include "driver/reports/paint.h"
 #include "driver/reports/place.h"
 

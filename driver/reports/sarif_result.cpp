@@ -112,7 +112,7 @@ std::string ResultWriter::MessageOf(const Finding& finding) const {
   for (const Label& label : finding.labels) {
     ++id;
     if (id > kMostLocations || label.span == finding.span) continue;
-    // One link a role says enough; the related places have them all.
+    // One link per role says enough; the related places have them all.
     if (std::ranges::find(roles, label.role) != roles.end()) continue;
     roles.push_back(label.role);
     links += (links.empty() ? " See [" : ", [") + std::string(LinkText(label.role)) + "](" + std::to_string(id) + ")";

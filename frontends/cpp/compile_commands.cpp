@@ -207,7 +207,7 @@ base::Result<CompileCommands> CompileCommands::Parse(std::string_view text, cons
                                                      const source::FileSystem& files) {
   const json document = json::parse(text, nullptr, /*allow_exceptions=*/false);
   if (!document.is_array()) {
-    return base::Fail(document.is_discarded() ? "it is not valid JSON" : "it is not a list of compile commands");
+    return base::Fail(document.is_discarded() ? "not valid JSON" : "not a list of compile commands");
   }
   CompileCommands commands;
   for (const json& entry : document) {

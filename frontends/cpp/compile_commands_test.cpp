@@ -59,8 +59,8 @@ TEST(CompileCommandsTest, EntriesBothWays) {
 
 TEST(CompileCommandsTest, FaultsAreNamed) {
   const source::MemoryFileSystem files(std::map<std::string, std::string>{});
-  EXPECT_EQ(CompileCommands::Parse("[{", "/p", files).error().message, "it is not valid JSON");
-  EXPECT_EQ(CompileCommands::Parse("{}", "/p", files).error().message, "it is not a list of compile commands");
+  EXPECT_EQ(CompileCommands::Parse("[{", "/p", files).error().message, "not valid JSON");
+  EXPECT_EQ(CompileCommands::Parse("{}", "/p", files).error().message, "not a list of compile commands");
   const auto commands =
       CompileCommands::Parse(R"([{"file": "a.cpp", "directory": "/p", "command": "c++ @gone a.cpp"}])", "/p", files);
   ASSERT_TRUE(commands.has_value());

@@ -96,9 +96,15 @@ class Cpp(CliTest):
         self.write("main.cpp", PLAIN)
         self.write("compile_commands.json", "[{")
         result = self.check()
-        self.assertEqual(result.err, "allranks: error: compile_commands.json: it is not valid JSON; its files are read with "
-                                     "default flags\n")
+        self.assertEqual(result.err, "allranks: error: compile_commands.json: not valid JSON; files are read with default flags\n")
         self.assertIn("AR101", result.out)
+
+    def test_entries_without_a_command(self):
+        self.write("main.cpp", PLAIN)
+        for entries, said in (([{}], "1 entry has no file or command and was ignored"),
+                              ([{}, {"file": "a.cpp"}], "2 entries have no file or command and were ignored")):
+            self.write("compile_commands.json", json.dumps(entries))
+            self.assertEqual(self.check().err, f"allranks: error: compile_commands.json: {said}\n")
 
     def test_missing_compile_commands(self):
         self.write("main.cpp", PLAIN)

@@ -44,7 +44,7 @@ std::optional<Failure> LoadCuda(CudaFunctions* functions) {
   }
   if (library == nullptr) {
     return Failure{
-        0, "no NVIDIA driver on this machine (libcuda.so.1 cannot be loaded); use --backend gloo or sim"};
+        0, "no NVIDIA driver on this machine (libcuda.so.1 cannot be loaded); --backend sim needs none"};
   }
   std::string missing;
 #define ALLRANKS_FIND(member, symbol, ...) Find(library, symbol, &functions->member, &missing);
