@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
 
 #include "analyzer/source/notebook_json.h"
 #include "driver/cli/commands.h"
@@ -17,8 +18,8 @@ namespace allranks::cli {
 namespace {
 
 // A difference that is less sure than what is shown leaves its site undecided: neither flagged nor aligned.
-// So does one that no finding tells of: its rule was not asked for, or judged it less sure.
-reports::Site SiteOf(const traces::LedgerEntry& entry, findings::Confidence least, bool has_findings) {
+// So does one in a file of which no finding tells: its rule was not asked for there, or judged it less sure.
+reports::Site SiteOf(const traces::LedgerEntry& entry, findings::Confidence least, bool is_told_of) {
   reports::Site site{entry.span, entry.name, reports::Verdict::Unknown, entry.reason, entry.assumptions};
   switch (entry.verdict) {
     case traces::SiteVerdict::Proven:
@@ -29,7 +30,7 @@ reports::Site SiteOf(const traces::LedgerEntry& entry, findings::Confidence leas
       break;
     case traces::SiteVerdict::Differs: {
       const findings::Confidence confidence = findings::ConfidenceOf(entry.assumptions);
-      if (confidence >= least && has_findings) site.verdict = reports::Verdict::Flagged;
+      if (confidence >= least && is_told_of) site.verdict = reports::Verdict::Flagged;
       else if (confidence >= least) site.reason = "difference that no finding tells of";
       else site.reason = std::string(findings::ToString(confidence)) + " difference, which is not shown";
       break;
@@ -38,6 +39,18 @@ reports::Site SiteOf(const traces::LedgerEntry& entry, findings::Confidence leas
       break;
   }
   return site;
+}
+
+// The files in which a finding names a place.
+void NoteFilesOf(const findings::Finding& finding, const pipeline::Output& out, std::set<std::string_view>& paths) {
+  if (finding.span.file) paths.insert(out.files[finding.span.file].path);
+  for (const findings::Label& label : finding.labels) {
+    if (label.span.file) paths.insert(out.files[label.span.file].path);
+  }
+  if (!finding.witness) return;
+  for (const std::vector<witness::Op>& ops : finding.witness->ops) {
+    for (const witness::Op& op : ops) paths.insert(op.at.uri);
+  }
 }
 
 // What could not be done, one line each.
@@ -120,10 +133,13 @@ reports::Report ReportOf(const CheckArguments& arguments, const pipeline::Option
                          .files_checked = out.files_requested, .suppressed = out.suppressed, .known = {}, .verdicts = {},
                          .version = Version(), .repository_path = {}};
   const pipeline::PathMap project(options.root, options.working_directory);
-  const bool has_findings = !out.findings.empty() || !out.suppressed.empty() || !known.findings().empty();
+  std::set<std::string_view> told_of;
+  for (const findings::Finding& finding : out.findings) NoteFilesOf(finding, out, told_of);
+  for (const findings::Suppressed& suppressed : out.suppressed) NoteFilesOf(suppressed.finding, out, told_of);
+  for (const findings::Finding& finding : known.findings()) NoteFilesOf(finding, out, told_of);
   for (const traces::LedgerEntry& entry : out.ledger) {
-    const findings::Confidence least = options.policies.Of(project.Relative(out.files[entry.span.file].path)).least;
-    report.ledger.push_back(SiteOf(entry, least, has_findings));
+    const std::string& path = out.files[entry.span.file].path;
+    report.ledger.push_back(SiteOf(entry, options.policies.Of(project.Relative(path)).least, told_of.contains(path)));
   }
   report.known = known.findings();
   report.has_baseline = known.compares();

@@ -162,6 +162,14 @@ class Hidden(CliTest):
         result = self.run_allranks("check", "--select", "AR3")
         self.assertIn("No findings in 1 file; collective calls: 1 unknown.", result.out)
 
+    def test_a_rule_that_is_off_in_a_folder_counts_alike_from_above_and_inside(self):
+        self.write("pyproject.toml", "")
+        self.write("train.py", GUARDED)
+        self.write("sub/save.py", GUARDED)
+        self.write("sub/allranks.toml", 'ignore = ["AR101"]\n')
+        self.assertIn("collective calls: 1 flagged, 1 unknown.", self.run_allranks("check").out)
+        self.assertIn("collective calls: 1 unknown.", self.run_allranks("check", cwd=self.root / "sub").out)
+
 
 class Names(CliTest):
     def test_the_message_names_the_function_that_the_code_calls(self):
