@@ -4,8 +4,8 @@ JOBS ?= $(shell nproc)
 
 # Findings are what the demo shows: exit code 1 is its success. It ends with what this binary can read and verify.
 demo: setup
-	cmake --preset release
-	cmake --build --preset release --target programs -j $(JOBS)
+	cmake --preset demo
+	cmake --build --preset demo -j $(JOBS)
 	build/release/allranks check examples/first-hang || test $$? -eq 1
 	build/release/allranks check examples/first-hang-cpp || test $$? -eq 1
 	build/release/allranks version

@@ -36,7 +36,7 @@ struct State {
   std::vector<TraceId> trace_of;   // by FuncId; none: not built, or not relevant
   std::vector<bool> is_relevant;
   std::unordered_set<uint32_t> sets_up_own_job;  // FuncIds: somewhere in them, a job of other processes is set up
-  std::unordered_set<uint32_t> open_conditions;  // SiteIds: what parts ranks in a function, and is judged with its callers
+  std::unordered_set<uint32_t> open_conditions;  // SiteIds: what tells ranks of a function apart; judged with its callers
   MadeOnce made_once;
   ModuleModes modes;
   std::vector<OperationSite> sites;

@@ -11,7 +11,7 @@ namespace allranks::traces {
 struct Found {
   Difference difference;
   FuncId by;                     // the function in which it was found
-  SiteId condition;              // what parts the ranks; none: the operation itself
+  SiteId condition;              // what differs between the ranks; none: the operation itself
   bool is_open = false;          // callers judge it as well (standing.h)
   std::vector<SiteId> sites;     // operations that ranks do not agree on
 };

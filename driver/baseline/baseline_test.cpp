@@ -42,7 +42,7 @@ TEST(BaselineTest, KnownFindingsAreTakenOut) {
 }
 
 TEST(BaselineTest, OnlyWhatCouldHaveBeenFoundIsGone) {
-  const Baseline baseline{{{"found", "", "a.py", "", ""}, {"mended", "", "a.py", "", ""}, {"elsewhere", "", "b.py", "", ""}}};
+  const Baseline baseline{{{"found", "", "a.py", "", ""}, {"fixed", "", "a.py", "", ""}, {"elsewhere", "", "b.py", "", ""}}};
   const Baseline left = WithoutGone(baseline, {"found"}, [](const Entry& entry) { return entry.path == "a.py"; });
   EXPECT_THAT(Fingerprints(left), ElementsAre("found", "elsewhere"));
 }
