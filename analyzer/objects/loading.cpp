@@ -29,6 +29,56 @@ std::vector<ValueId> GoneOver(const binding::Program& program, const variation::
   return inner;
 }
 
+// Whether a function asks an iterator for its next item, itself or through another method of its object.
+bool AsksForNext(const binding::Program& program, const ProgramIndex& index, FuncId function, int depth = 0) {
+  constexpr int kDeepest = 2;
+  if (!function || depth > kDeepest) return false;
+  const ir::ModuleId module_id = program.funcs[function].module;
+  const ir::Module& module = program.modules[module_id];
+  const auto& params = program.function(function).params;
+  return std::ranges::any_of(index.ExprsOf(module_id, ir::ExprKind::Call), [&](ir::ExprId id) {
+    const ir::StmtId stmt = index.tree(module_id).StatementOf(id);
+    if (!stmt || index.FunctionOf(module_id, stmt) != function) return false;
+    const ir::Expr& callee = module[ir::CalleeOf(module[id])];
+    if (callee.kind == ir::ExprKind::Name) return program.text(ir::NameOf(callee)) == "next";
+    if (callee.kind != ir::ExprKind::Attribute || !program.funcs[function].owner || params.empty()) return false;
+    const ir::Expr& object = module[ir::ObjectOf(callee)];
+    const bool is_own = object.kind == ir::ExprKind::Name && ir::NameOf(object) == params[0].name;
+    return is_own && AsksForNext(program, index, program.FindMethod(program.funcs[function].owner, ir::AttrOf(callee)), depth + 1);
+  });
+}
+
+// `batches = Prefetcher(loader)`, and a loop that calls `batches.next()`: what the object is made with, and the loop.
+std::vector<LoaderLoop> LoopsByMethod(const binding::Program& program, const variation::Facts& facts, const ProgramIndex& index,
+                                      ir::ModuleId module_id) {
+  const ir::Module& module = program.modules[module_id];
+  const ir::Tree& tree = index.tree(module_id);
+  std::vector<LoaderLoop> loops;
+  for (const ir::ExprId made : index.ExprsOf(module_id, ir::ExprKind::Call)) {
+    const ir::StmtId stmt = tree.StatementOf(made);
+    const bool is_assigned = stmt && module[stmt].kind == ir::StmtKind::Assign && ir::AssignedOf(module[stmt]) == made &&
+                             ir::TargetsOf(module, module[stmt]).size() == 1 && ir::ArgCount(module, module[made]) > 0;
+    const ValueId object = is_assigned ? facts.value(module_id, made) : ValueId::None();
+    if (!object || facts.values_store[object].kind != ValueKind::Instance) continue;
+    const ir::ExprId target = ir::TargetsOf(module, module[stmt])[0];
+    const FuncId function = index.FunctionOf(module_id, stmt);
+    for (const ir::ExprId asked : index.ExprsOf(module_id, ir::ExprKind::Call)) {
+      const ir::Expr& callee = module[ir::CalleeOf(module[asked])];
+      const bool is_method = callee.kind == ir::ExprKind::Attribute && module[asked].begin >= module[made].end &&
+                             IsSameChain(module, ir::ObjectOf(callee), target);
+      if (!is_method || !tree.StatementOf(asked) || index.FunctionOf(module_id, tree.StatementOf(asked)) != function) continue;
+      const std::vector<ir::StmtId> around = index.LoopsAround({function, asked});
+      const bool is_made_inside = !around.empty() && module[around.front()].begin < module[made].begin;
+      if (around.empty() || is_made_inside) continue;
+      const binding::ClassId owner{facts.values_store[object].a};
+      if (!AsksForNext(program, index, program.FindMethod(owner, ir::AttrOf(callee)))) continue;
+      loops.push_back({.iterable = {function, ir::ArgAt(module, module[made], 0).value}, .loop = around.front(), .loader = {}});
+      break;
+    }
+  }
+  return loops;
+}
+
 }  // namespace
 
 Loading::Loading(const binding::Program& program, const knowledge::Knowledge& knowledge,
@@ -43,6 +93,12 @@ Loading::Loading(const binding::Program& program, const knowledge::Knowledge& kn
   for (uint32_t m = 0; m < program.modules.size(); ++m) {
     AddForLoops(ir::ModuleId{m});
     AddDrawingLoops(ir::ModuleId{m});
+    for (LoaderLoop& loop : LoopsByMethod(program, facts, index, ir::ModuleId{m})) {
+      for (const ValueId loader : LoadersIn(facts.value(ir::ModuleId{m}, loop.iterable.expr))) {
+        loop.loader = loader;
+        loops_.push_back(loop);
+      }
+    }
   }
 }
 

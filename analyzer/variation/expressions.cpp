@@ -161,9 +161,21 @@ ValueId FunctionEvaluator::EvalSubscript(ir::ExprId id, const ir::Expr& expr) {
   // A pointer to an object is the object: `comms[i]` of an array of communicators, too.
   const bool is_object = container.kind == ValueKind::Group || container.kind == ValueKind::Instance;
   if (is_object && module_.language != ir::Language::Python) return known;
-  if (const knowledge::EntryId entry = KnownMember(known, Intern("__getitem__"))) {
+  // One of several objects of a class (`load(name) if is_hosted else load("json", files)`), whose items do not depend on the key.
+  ValueId holder = known;
+  knowledge::EntryId entry = KnownMember(known, Intern("__getitem__"));
+  if (container.kind == ValueKind::Select) {
+    const auto arms = store_.Kids(known);
+    const knowledge::EntryId first = KnownMember(arms[1], Intern("__getitem__"));
+    const bool is_same = first && first == KnownMember(arms[2], Intern("__getitem__")) && tables_.knowledge[first].params.empty();
+    if (is_same) {
+      holder = arms[1];
+      entry = first;
+    }
+  }
+  if (entry) {
     const CallArgument argument{.kind = ir::ArgKind::Positional, .keyword = {}, .expr = ir::IndexOf(expr), .value = index};
-    return CallKnown(id, entry, known, {&argument, 1});
+    return CallKnown(id, entry, holder, {&argument, 1});
   }
   if (IsTableOfSettings(known, index)) {
     const NameId member = ItemName(index);

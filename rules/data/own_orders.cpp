@@ -22,7 +22,8 @@ constexpr std::string_view kTrainData = "train_dataset";
 // A data set that is handed to what deals it out: a trainer, or a loader with a sampler that does.
 struct Dealt {
   Site place;
-  ValueId data_set;
+  std::set<uint32_t> classes;  // ClassIds: of the objects of the project that the data set consists of
+  std::set<uint32_t> runs;     // FuncIds: functions that come to the place
 };
 
 class OwnOrders {
@@ -46,8 +47,8 @@ class OwnOrders {
     const ir::ModuleId file = ModuleOf(shuffle.function);
     const ir::Module& module = context_.program.modules[file];
     const ir::ExprId list = context_.index.ArgExpr(shuffle, "x");
-    if (!list || IsSeededAlike(file, shuffle)) return;
-    if (module[list].kind == ir::ExprKind::Name) {
+    if (!list) return;
+    if (module[list].kind == ir::ExprKind::Name && !HasEqualSeed(file)) {
       for (const ir::ExprId id : context_.index.ExprsOf(file, ir::ExprKind::Subscript)) {
         if (!IsNameOf(module, ir::LeftOf(module[id]), list)) continue;
         if (module[id].begin < module[shuffle.expr].end || FunctionAround(context_, file, id) != shuffle.function) continue;
@@ -55,7 +56,8 @@ class OwnOrders {
         return Report(shuffle, {shuffle.function, id});
       }
     }
-    if (const Dealt* dealt = DealtWith(shuffle, list)) ReportDealt(shuffle, *dealt);
+    const Dealt* dealt = DealtWith(shuffle, list);
+    if (dealt != nullptr && !IsSeededAlike(shuffle, *dealt)) ReportDealt(shuffle, *dealt);
   }
 
   // `[rank::world_size]`, `[rank * n : (rank + 1) * n]`.
@@ -72,11 +74,29 @@ class OwnOrders {
   }
 
   // All ranks draw one order where one of these was given the same number on all of them.
-  bool IsSeededAlike(ir::ModuleId file, const KnownCall& draw) {
+  bool HasEqualSeed(ir::ModuleId file) { return AnyEqualSeed(file, [](const KnownCall&) { return true; }); }
+
+  // The same of a seed that has to do with the draw, in a run that comes to both.
+  bool IsSeededAlike(const KnownCall& draw, const Dealt& dealt) {
+    std::set<uint32_t> runs = dealt.runs;
+    for (const Site& site : context_.index.WaysTo({draw.function, draw.expr})) runs.insert(site.function.index);
+    return AnyEqualSeed(ModuleOf(draw.function), [&](const KnownCall& seed) {
+      if (!Seeds(context_.program.text(seed.entry->name), context_.program.text(draw.entry->name))) return false;
+      const binding::Func& function = context_.program.funcs[seed.function];
+      // Those of a library's hooks may have callers that are not seen.
+      const bool is_hook = function.owner && context_.index.CallersOf(seed.function).empty() &&
+                           context_.program.text(context_.program.function(seed.function).name) != "__init__";
+      const std::vector<Site> ways = context_.index.WaysTo({seed.function, seed.expr});
+      return is_hook || function.function == ir::kTopLevel || std::ranges::any_of(ways, [&](const Site& site) { return runs.contains(site.function.index); });
+    });
+  }
+
+  template <class Counts>
+  bool AnyEqualSeed(ir::ModuleId file, Counts counts) {
     const std::vector<ir::ModuleId>& files = calls_.FilesOf(file);
     return std::ranges::any_of(context_.index.known_calls(), [&](const KnownCall& call) {
       if (!call.entry->Has(knowledge::Role::Seed) || std::ranges::count(files, ModuleOf(call.function)) == 0) return false;
-      if (!Seeds(context_.program.text(call.entry->name), context_.program.text(draw.entry->name))) return false;
+      if (!counts(call)) return false;
       return std::ranges::all_of(call.args, [&](ValueId arg) { return !arg || context_.facts.values_store.axes(arg).empty(); });
     });
   }
@@ -95,7 +115,7 @@ class OwnOrders {
     for (const KnownCall& made : context_.loading.made_loaders()) {
       const ValueId loader = context_.loading.ValueOf(made);
       const ValueId data_set = context_.values.MadeWith(loader, "dataset");
-      if (data_set && context_.loading.IsDealtOut(loader)) dealt_.push_back({{made.function, made.expr}, data_set});
+      if (data_set && !context_.loading.DistributedSamplersOf(loader).empty()) Add({made.function, made.expr}, data_set);
     }
     for (uint32_t m = 0; m < context_.program.modules.size(); ++m) NoteTrainers(ir::ModuleId{m});
   }
@@ -113,9 +133,21 @@ class OwnOrders {
         const ir::Arg arg = ir::ArgAt(module, module[id], i);
         const bool is_named = arg.kind == ir::ArgKind::Keyword && context_.program.text(arg.keyword) == kTrainData;
         const ValueId value = context_.facts.value(file, arg.value);
-        if (value && (is_named || arg.kind == ir::ArgKind::DoubleStar)) dealt_.push_back({{function, id}, is_named ? value : TrainDataIn(value)});
+        if (value && (is_named || arg.kind == ir::ArgKind::DoubleStar)) Add({function, id}, is_named ? value : TrainDataIn(value));
       }
     }
+  }
+
+  void Add(const Site& place, ValueId data_set) {
+    Dealt dealt{.place = place, .classes = {}, .runs = {place.function.index}};
+    context_.values.AnyPart(data_set, [&](ValueId part) {
+      if (context_.values[part].kind == ValueKind::Instance) dealt.classes.insert(context_.values[part].a);
+      return false;
+    });
+    for (const Site& site : context_.index.WaysTo(place)) {
+      if (context_.program.funcs[site.function].function != ir::kTopLevel) dealt.runs.insert(site.function.index);
+    }
+    dealt_.push_back(std::move(dealt));
   }
 
   // Of `dict(train_dataset=..., eval_dataset=...)`; the map itself if that is not known.
@@ -133,11 +165,9 @@ class OwnOrders {
   // A list that is shuffled where the data set is made of it: in its constructor, or before that is called with it.
   const Dealt* DealtWith(const KnownCall& shuffle, ir::ExprId list) const {
     const auto dealt = std::ranges::find_if(dealt_, [&](const Dealt& each) {
-      return each.data_set && context_.values.AnyPart(each.data_set, [&](ValueId part) {
-        const variation::Value& value = context_.values[part];
-        if (value.kind != ValueKind::Instance) return false;
-        const binding::ClassId owner{value.a};
-        return (IsConstructor(shuffle.function, owner) && IsKept(shuffle, list)) || IsHandedTo(owner, shuffle, list);
+      return std::ranges::any_of(each.classes, [&](uint32_t made) {
+        const binding::ClassId owner{made};
+        return (IsConstructor(shuffle.function, owner) && IsCounted(owner, KeptIn(shuffle, list))) || IsHandedTo(owner, shuffle, list);
       });
     });
     return dealt == dealt_.end() ? nullptr : &*dealt;
@@ -148,35 +178,49 @@ class OwnOrders {
     return name && context_.program.FindMethod(owner, name) == function;
   }
 
-  // `self.samples`, or a variable that the constructor puts into a field later: `self.samples.extend(part)`.
-  bool IsKept(const KnownCall& shuffle, ir::ExprId list) const {
+  // The field: `self.samples`, or that into which the constructor puts a variable later (`self.samples.extend(part)`).
+  base::NameId KeptIn(const KnownCall& shuffle, ir::ExprId list) const {
     const ir::ModuleId file = ModuleOf(shuffle.function);
     const ir::Module& module = context_.program.modules[file];
-    if (module[list].kind == ir::ExprKind::Attribute) return IsFieldOfSelf(shuffle.function, list);
-    if (module[list].kind != ir::ExprKind::Name) return false;
+    if (module[list].kind == ir::ExprKind::Attribute) return FieldOfSelf(shuffle.function, list);
+    if (module[list].kind != ir::ExprKind::Name) return {};
     for (const Site& call : CallsIn(context_, shuffle.function)) {
       const ir::Expr& callee = module[ir::CalleeOf(module[call.expr])];
       if (module[call.expr].begin < module[shuffle.expr].end || callee.kind != ir::ExprKind::Attribute) continue;
-      if (context_.program.text(ir::AttrOf(callee)) != "extend" || !IsFieldOfSelf(shuffle.function, ir::ObjectOf(callee))) continue;
-      if (ir::ArgCount(module, module[call.expr]) == 1 && IsNameOf(module, ir::ArgAt(module, module[call.expr], 0).value, list)) return true;
+      if (context_.program.text(ir::AttrOf(callee)) != "extend" || ir::ArgCount(module, module[call.expr]) != 1) continue;
+      const base::NameId field = FieldOfSelf(shuffle.function, ir::ObjectOf(callee));
+      if (field && IsNameOf(module, ir::ArgAt(module, module[call.expr], 0).value, list)) return field;
     }
     for (uint32_t i = 0; i < module.stmts.size(); ++i) {
       const ir::Stmt& stmt = module[ir::StmtId{i}];
       if (stmt.kind != ir::StmtKind::Assign || stmt.begin < module[shuffle.expr].end || !IsNameOf(module, ir::AssignedOf(stmt), list)) continue;
       if (context_.index.FunctionOf(file, ir::StmtId{i}) != shuffle.function) continue;
       for (const ir::ExprId target : ir::TargetsOf(module, stmt)) {
-        if (IsFieldOfSelf(shuffle.function, target)) return true;
+        if (const base::NameId field = FieldOfSelf(shuffle.function, target)) return field;
       }
     }
-    return false;
+    return {};
   }
 
-  bool IsFieldOfSelf(FuncId function, ir::ExprId expr) const {
+  // Whether a data set is as long as this field: it is what the positions mean.
+  bool IsCounted(binding::ClassId owner, base::NameId field) const {
+    const base::NameId name = context_.program.names->Find("__len__");
+    const FuncId length = field && name ? context_.program.FindMethod(owner, name) : FuncId::None();
+    if (!length) return false;
+    const ir::ModuleId file = ModuleOf(length);
+    const ir::Module& module = context_.program.modules[file];
+    return std::ranges::any_of(context_.index.ExprsOf(file, ir::ExprKind::Attribute), [&](ir::ExprId id) {
+      return ir::AttrOf(module[id]) == field && FunctionAround(context_, file, id) == length;
+    });
+  }
+
+  base::NameId FieldOfSelf(FuncId function, ir::ExprId expr) const {
     const ir::Module& module = context_.program.module_of(function);
-    if (module[expr].kind != ir::ExprKind::Attribute) return false;
+    if (module[expr].kind != ir::ExprKind::Attribute) return {};
     const ir::Expr& object = module[ir::ObjectOf(module[expr])];
     const auto& params = context_.program.function(function).params;
-    return object.kind == ir::ExprKind::Name && !params.empty() && ir::NameOf(object) == params[0].name;
+    const bool is_own = object.kind == ir::ExprKind::Name && !params.empty() && ir::NameOf(object) == params[0].name;
+    return is_own ? ir::AttrOf(module[expr]) : base::NameId();
   }
 
   // `random.shuffle(rows)`, and later `Rows(rows)`.
@@ -202,14 +246,12 @@ class OwnOrders {
     };
     const ValueId shuffles = context_.index.Arg(shuffle, "shuffle");
     if (is_given("seed") || is_given("generator") || is_given("buffer_size") || context_.values.IsFalse(shuffles)) return;
-    if (IsSeededAlike(ModuleOf(shuffle.function), shuffle)) return;
+    if (dealt_.empty()) return;
     const std::vector<Site> ways = context_.index.WaysTo({shuffle.function, shuffle.expr});
-    for (const Dealt& dealt : dealt_) {
-      const bool is_one_run = std::ranges::any_of(context_.index.WaysTo(dealt.place), [&](const Site& site) {
-        return context_.program.funcs[site.function].function != ir::kTopLevel && std::ranges::find(ways, site.function, &Site::function) != ways.end();
-      });
-      if (is_one_run) return ReportDealt(shuffle, dealt);
-    }
+    const auto dealt = std::ranges::find_if(dealt_, [&](const Dealt& each) {
+      return std::ranges::any_of(ways, [&](const Site& site) { return each.runs.contains(site.function.index); });
+    });
+    if (dealt != dealt_.end() && !IsSeededAlike(shuffle, *dealt)) ReportDealt(shuffle, *dealt);
   }
 
   void ReportDealt(const KnownCall& shuffle, const Dealt& dealt) {
