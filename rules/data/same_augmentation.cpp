@@ -294,7 +294,8 @@ extern const Rule SameAugmentation = {
 
 A data-parallel program that seeds torch with the same number on all ranks, nowhere with one that depends on
 the rank, and trains on a loader with workers whose data set draws random numbers for each sample: in
-`__getitem__` and what that calls, or by a transform of torchvision or of the project. Also workers that are
+`__getitem__` and what that calls, by a transform of torchvision or of the project that it is made with or
+makes itself, or where samples are joined (`collate_fn`). The loop may be Lightning's. Also workers that are
 seeded by their number alone, in a `worker_init_fn` or where a sample is made
 (`random.seed(get_worker_info().id)`).
 

@@ -211,14 +211,47 @@ class SameNoise {
         const auto op = static_cast<ir::CompareOp>(context_.values[test].op);
         const auto kids = context_.facts.values_store.Kids(test);
         const bool asks = (op == ir::CompareOp::IsNot && guard.holds) || (op == ir::CompareOp::Is && !guard.holds);
-        return asks && context_.values.IsNone(kids[1]) && IsAlwaysNone(kids[0]);
+        const ir::Module& module = context_.program.modules[ModuleOf(site)];
+        const ir::Expr& asked = module[guard.test];
+        const bool is_field = asked.kind == ir::ExprKind::Compare && module[ir::CalleeOf(asked)].kind == ir::ExprKind::Attribute;
+        return asks && is_field && context_.values.IsNone(kids[1]) && IsNeverSet(site.function, ir::AttrOf(module[ir::CalleeOf(asked)]));
       });
     });
   }
 
-  bool IsAlwaysNone(ValueId value) const {
-    const std::vector<ValueId> leaves = context_.values.Leaves(value);
-    return std::ranges::all_of(leaves, [&](ValueId leaf) { return context_.values.IsNone(leaf); });
+  // A field that keeps an argument of the constructor, which is None unless it is passed; at most a settings file may pass it.
+  bool IsNeverSet(variation::FuncId method, base::NameId field) const {
+    const base::NameId name = context_.program.names->Find("__init__");
+    const binding::ClassId owner = context_.program.funcs[method].owner;
+    const variation::FuncId init = owner && name ? context_.program.FindMethod(owner, name) : variation::FuncId::None();
+    if (!init) return false;
+    const ir::ModuleId file = context_.program.funcs[init].module;
+    const ir::Module& module = context_.program.modules[file];
+    const auto& params = context_.program.function(init).params;
+    for (uint32_t i = 0; i < module.stmts.size(); ++i) {
+      const ir::Stmt& stmt = module[ir::StmtId{i}];
+      if (stmt.kind != ir::StmtKind::Assign || context_.index.FunctionOf(file, ir::StmtId{i}) != init) continue;
+      const ir::ExprId kept = ir::AssignedOf(stmt);
+      if (!kept || module[kept].kind != ir::ExprKind::Name) continue;
+      for (const ir::ExprId target : ir::TargetsOf(module, stmt)) {
+        if (module[target].kind != ir::ExprKind::Attribute || ir::AttrOf(module[target]) != field) continue;
+        const auto param = std::ranges::find(params, ir::NameOf(module[kept]), &ir::Param::name);
+        return param != params.end() && IsLeftAtNone(init, static_cast<uint32_t>(param - params.begin()));
+      }
+    }
+    return false;
+  }
+
+  bool IsLeftAtNone(variation::FuncId init, uint32_t param) const {
+    const ir::ExprId usual = context_.program.function(init).params[param].default_value;
+    if (!usual || !context_.values.IsNone(context_.facts.value(context_.program.funcs[init].module, usual))) return false;
+    const ValueId passed = context_.facts.param(init, param);
+    if (!passed) return true;
+    const std::vector<ValueId> leaves = context_.values.Leaves(passed);
+    return std::ranges::all_of(leaves, [&](ValueId leaf) {
+      const variation::ValueKind kind = context_.values[leaf].kind;
+      return context_.values.IsNone(leaf) || kind == variation::ValueKind::Unknown || kind == variation::ValueKind::Param;
+    });
   }
 
   bool IsInStep(std::span<const Site> way) const {

@@ -76,10 +76,14 @@ extern const Rule SeedAcrossRanks = {
 
 * A shuffling `DistributedSampler` whose seed depends on the rank, the clock or chance.
 * `random.shuffle` of a list of which each rank then takes its slice, in a program that gives no common seed.
+* The same before a `DistributedSampler` or the Trainer of Transformers deals the data out by position: in the
+  constructor of the data set, of a list that it is made of, or as `.shuffle()` and `.train_test_split()` of
+  the `datasets` library without a seed.
 * The other way round: one seed on every rank of a data-parallel program, no seed that depends on
   the rank anywhere, and noise that the training step draws (`torch.randn_like` in a loop that
-  trains, in what it calls, or in the `forward` of the wrapped model). Where a helper seeds, the
-  finding is at its caller.
+  trains, in what it calls, in the `forward` of the wrapped model, or in the `training_step` that
+  Lightning runs). Where a helper seeds, the finding is at its caller. What drops something in training
+  (`if self.training:`) is only *possible*.
 * A training loop that seeds alike on all ranks in each round, in a function that gave each rank a seed of
   its own before.
 
@@ -116,7 +120,9 @@ sampler = DistributedSampler(dataset, seed=args.seed)
   out.
 * The function that draws handles gradients: what is added to gradients after they were reduced must be the
   same on all ranks.
-* The sampler does not shuffle.
+* The noise is drawn where a field of the model is not None, and nobody is seen to make the model so.
+* A trainer of Lightning is told of one device, or of nothing that makes several ranks.
+* The sampler does not shuffle, or the list that is shuffled is not what the length of the data set counts.
 * The seed was sent to all ranks by a collective.
 
 ## Fix
