@@ -17,6 +17,22 @@ bool SetSizes::IsCutToMultiple(ValueId set) const {
   return AnyMadeOf(set, [&](ValueId part) { return IsMultiple(part); });
 }
 
+bool SetSizes::IsAskedForRest(std::span<const Site> places, ValueId set) const {
+  return set && std::ranges::any_of(places, [&](const Site& place) {
+    const ir::ModuleId module_id = program_.funcs[place.function].module;
+    const ir::Module& module = program_.modules[module_id];
+    return std::ranges::any_of(index_.ExprsOf(module_id, ir::ExprKind::Binary), [&](ir::ExprId id) {
+      if (static_cast<ir::BinaryOp>(module[id].op) != ir::BinaryOp::Mod) return false;
+      const ir::Expr& left = module[ir::LeftOf(module[id])];
+      if (left.kind != ir::ExprKind::Call || ir::ArgCount(module, left) != 1) return false;
+      if (values_.External(facts_.value(module_id, ir::CalleeOf(left))) != "builtins.len") return false;
+      const ir::StmtId stmt = index_.tree(module_id).StatementOf(id);
+      const ValueId asked = facts_.value(module_id, ir::ArgAt(module, left, 0).value);
+      return stmt && asked && index_.FunctionOf(module_id, stmt) == place.function && values_.MayBeSame(asked, set);
+    });
+  });
+}
+
 // `n // k * k`.
 bool SetSizes::IsMultiple(ValueId stop) const {
   const auto& store = facts_.values_store;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <functional>
+#include <span>
 
 #include "analyzer/objects/program_index.h"
 #include "analyzer/objects/values.h"
@@ -17,6 +18,8 @@ class SetSizes {
   bool IsCutToMultiple(ValueId set) const;
   // `lines[:50000]`, of which `len` of the set speaks: where there are that many, jobs of 2, 4 and 8 ranks share them evenly.
   bool IsCappedAtEven(ValueId set) const;
+  // Whether a function that one of these places stands in asks what is left of `len(set) % world_size`: people are told.
+  bool IsAskedForRest(std::span<const Site> places, ValueId set) const;
 
  private:
   bool IsMultiple(ValueId stop) const;

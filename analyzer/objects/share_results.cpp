@@ -1,7 +1,9 @@
 #include "analyzer/objects/share_results.h"
 
 #include <algorithm>
+#include <map>
 #include <optional>
+#include <set>
 #include <string_view>
 
 #include "analyzer/ir/walk.h"
@@ -50,7 +52,9 @@ void ShareResults::FindCombiners() {
     const knowledge::Operation& operation = call.entry->operation;
     if (!PutsTogether(operation, program_.text(operation.kind))) continue;
     all.push_back({call.function, call.expr});
-    if (Gathers(call)) gathering.push_back({call.function, call.expr});
+    if (!Gathers(call)) continue;
+    gathering.push_back({call.function, call.expr});
+    exchanges_.emplace(call.function.index, call.expr.index);
   }
   for (const Site& write : WritesForOthers()) {
     all.push_back(write);
@@ -80,13 +84,77 @@ ShareResults::Places ShareResults::WithCallers(const std::vector<Site>& sites, c
     here.push_back(site.expr);
   };
   for (const Site& site : sites) add(site);
-  while (!work.empty()) {
-    const FuncId function = work.back();
-    work.pop_back();
-    for (const Site& caller : index_.CallersOf(function)) add(caller);
-    for (const Site& caller : applied[function.index]) add(caller);
+  constexpr int kMostRounds = 4;
+  std::set<base::NameId> done;
+  for (int round = 0; round < kMostRounds && !work.empty(); ++round) {
+    while (!work.empty()) {
+      const FuncId function = work.back();
+      work.pop_back();
+      for (const Site& caller : index_.CallersOf(function)) add(caller);
+      for (const Site& caller : applied[function.index]) add(caller);
+    }
+    for (const base::NameId name : MethodsAllOf(places)) {
+      if (!done.insert(name).second) continue;
+      for (const Site& call : CallsOfSome(name)) add(call);
+    }
   }
   return places;
+}
+
+// Names of methods: all that the project has of a name hold some of the places.
+std::vector<base::NameId> ShareResults::MethodsAllOf(const Places& places) const {
+  struct NameUse {
+    bool some = false;
+    bool all = true;
+  };
+  std::map<base::NameId, NameUse> names;
+  for (const auto& each : program_.classes) {
+    for (const auto& [name, method] : each.methods) {
+      NameUse& use = names[name];
+      const bool holds = !places[method.index].empty();
+      use.some = use.some || holds;
+      // `def synchronize(self): for meter in self.meters: meter.synchronize()`
+      use.all = use.all && (holds || Calls(method, name));
+    }
+  }
+  std::vector<base::NameId> all;
+  for (const auto& [name, use] : names) {
+    if (use.some && use.all) all.push_back(name);
+  }
+  return all;
+}
+
+bool ShareResults::Calls(FuncId function, base::NameId method) const {
+  const ir::Function& node = program_.function(function);
+  const ir::ModuleId module_id = program_.funcs[function].module;
+  const ir::Module& module = program_.modules[module_id];
+  return std::ranges::any_of(index_.ExprsOf(module_id, ir::ExprKind::Call), [&](ir::ExprId call) {
+    const ir::Expr& callee = module[ir::CalleeOf(module[call])];
+    const bool is_here = module[call].begin >= node.begin && module[call].end <= node.end;
+    if (!is_here || callee.kind != ir::ExprKind::Attribute || ir::AttrOf(callee) != method) return false;
+    // An object that it goes over, and no field of its own such as a model.
+    const ir::Expr& object = module[ir::ObjectOf(callee)];
+    return object.kind == ir::ExprKind::Name && (node.params.empty() || ir::NameOf(object) != node.params[0].name);
+  });
+}
+
+// `for meter in meters.values(): meter.synchronize()`: calls of a method of that name on objects that are not known.
+std::vector<Site> ShareResults::CallsOfSome(base::NameId method) const {
+  std::vector<Site> calls;
+  for (uint32_t m = 0; m < program_.modules.size(); ++m) {
+    const ir::ModuleId module_id{m};
+    const ir::Module& module = program_.modules[module_id];
+    for (const ir::ExprId call : index_.ExprsOf(module_id, ir::ExprKind::Call)) {
+      const ir::Expr& callee = module[ir::CalleeOf(module[call])];
+      if (callee.kind != ir::ExprKind::Attribute || ir::AttrOf(callee) != method) continue;
+      const ir::StmtId stmt = index_.tree(module_id).StatementOf(call);
+      const FuncId function = stmt ? index_.FunctionOf(module_id, stmt) : FuncId::None();
+      const variation::CallFact* fact = function ? facts_.call(function, call) : nullptr;
+      const bool is_known = fact != nullptr && (fact->function || fact->kind == variation::CallKind::Known);
+      if (function && !is_known) calls.push_back({function, call});
+    }
+  }
+  return calls;
 }
 
 // One rank's value that all get is no sum of theirs, and ranks that hold parts of one model have the same data.
@@ -240,7 +308,7 @@ void ShareResults::AddLoop(FuncId function, ir::StmtId stmt) {
   ShareLoop loop{{function, expr}, stmt, ValueId::None(), false};
   const ValueId loader = LoaderBehind(module_id, expr);
   if (loader && loading_.IsDealtOut(loader)) loop.loader = loader;
-  loop.is_prepared = loader && values_.IsA(loader, "accelerate.Prepared");
+  loop.is_prepared = loader && IsPrepared(loader);
   const bool is_slice = loading_.LoadersIn(iterable).empty() && IsSliceOfRank(iterable, 0);
   if (!loop.loader && !loop.is_prepared && (!is_slice || IsOverWorkers(function, stmt))) return;
   const Mode mode = ModeOf(function, program_.modules[module_id][stmt].end, 0);
@@ -271,7 +339,7 @@ bool ShareResults::MayBeWhole(ValueId iterable, ValueId dealt) const {
 ValueId ShareResults::LoaderBehind(ir::ModuleId module_id, ir::ExprId iterable) const {
   const ir::Module& module = program_.modules[module_id];
   const auto is_loader = [&](ValueId leaf) {
-    return loading_.IsLoader(leaf) || (values_.IsA(leaf, "accelerate.Prepared") && !WasRead(leaf));
+    return loading_.IsLoader(leaf) || (IsPrepared(leaf) && !WasRead(leaf));
   };
   while (iterable) {
     const std::vector<ValueId> leaves = values_.Leaves(facts_.value(module_id, iterable));
@@ -282,12 +350,85 @@ ValueId ShareResults::LoaderBehind(ir::ModuleId module_id, ir::ExprId iterable) 
     for (const ValueId leaf : leaves) {
       if (const ValueId inner = WrappedLoader(leaf)) return inner;
     }
+    if (const ir::ExprId inner = HandedToGenerator(module_id, iterable)) {
+      iterable = inner;
+      continue;
+    }
     const ir::Expr& expr = module[iterable];
     const bool is_around = expr.kind == ir::ExprKind::Call && ir::ArgCount(module, expr) > 0;
     if (!is_around || module[ir::CalleeOf(expr)].kind == ir::ExprKind::Attribute) return ValueId::None();
     iterable = ir::ArgAt(module, expr, 0).value;
   }
   return ValueId::None();
+}
+
+// By a framework that gives loaders a sampler; Fabric gives none to one of a stream.
+bool ShareResults::IsPrepared(ValueId value) const {
+  if (values_.IsA(value, "accelerate.Prepared")) return true;
+  if (!values_.IsA(value, "lightning.fabric.Prepared")) return false;
+  const auto kids = facts_.values_store.Kids(value);
+  if (kids.empty() || !kids[0]) return false;
+  return std::ranges::any_of(values_.Leaves(kids[0]), [&](ValueId loader) {
+    if (!loading_.IsLoader(loader)) return false;
+    const std::vector<ValueId> sets = values_.Leaves(values_.MadeWith(loader, "dataset"));
+    return std::ranges::none_of(sets, [&](ValueId set) { return values_.IsA(set, "torch.utils.data.IterableDataset"); });
+  });
+}
+
+// `metric_logger.log_every(loader, 10, header)`, also if it was assigned first: what a generator of the project is handed whose items it
+// hands on.
+ir::ExprId ShareResults::HandedToGenerator(ir::ModuleId module_id, ir::ExprId iterable) const {
+  const ir::Module& outer = program_.modules[module_id];
+  const ir::StmtId stmt = index_.tree(module_id).StatementOf(iterable);
+  const FuncId function = stmt ? index_.FunctionOf(module_id, stmt) : FuncId::None();
+  ir::ExprId call = iterable;
+  if (function && outer[call].kind == ir::ExprKind::Name) call = AssignedTo(function, iterable);
+  if (!function || !call || outer[call].kind != ir::ExprKind::Call) return ir::ExprId::None();
+  const variation::CallFact* fact = facts_.call(function, call);
+  if (fact == nullptr || !fact->function) fact = facts_.iteration(function, iterable);
+  if (fact == nullptr || !fact->function || !program_.function(fact->function).is_generator) return ir::ExprId::None();
+  const base::NameId param = HandedOnBy(fact->function);
+  const auto& params = program_.function(fact->function).params;
+  const auto found = std::ranges::find(params, param, &ir::Param::name);
+  if (!param || found == params.end()) return ir::ExprId::None();
+  const size_t at = static_cast<size_t>(found - params.begin());
+  const size_t first = program_.funcs[fact->function].owner ? 1 : 0;
+  for (uint32_t i = 0; i < ir::ArgCount(outer, outer[call]); ++i) {
+    const ir::Arg arg = ir::ArgAt(outer, outer[call], i);
+    if (arg.kind == ir::ArgKind::Keyword ? arg.keyword == param : arg.kind == ir::ArgKind::Positional && first + i == at) return arg.value;
+  }
+  return ir::ExprId::None();
+}
+
+// What is assigned to a name before it is read, if that is done once.
+ir::ExprId ShareResults::AssignedTo(FuncId function, ir::ExprId name) const {
+  const ir::ModuleId module_id = program_.funcs[function].module;
+  const ir::Module& module = program_.modules[module_id];
+  ir::ExprId value;
+  for (uint32_t i = 0; i < module.stmts.size(); ++i) {
+    const ir::Stmt& stmt = module[ir::StmtId{i}];
+    if (stmt.kind != ir::StmtKind::Assign || stmt.begin >= module[name].begin || index_.FunctionOf(module_id, ir::StmtId{i}) != function) continue;
+    for (const ir::ExprId target : ir::TargetsOf(module, stmt)) {
+      if (module[target].kind != ir::ExprKind::Name || ir::NameOf(module[target]) != ir::NameOf(module[name])) continue;
+      if (value) return ir::ExprId::None();
+      value = ir::AssignedOf(stmt);
+    }
+  }
+  return value;
+}
+
+// The parameter over which a generator goes, handing on each item.
+base::NameId ShareResults::HandedOnBy(FuncId generator) const {
+  const ir::ModuleId module_id = program_.funcs[generator].module;
+  const ir::Module& module = program_.modules[module_id];
+  for (uint32_t i = 0; i < module.stmts.size(); ++i) {
+    const ir::Stmt& stmt = module[ir::StmtId{i}];
+    if (stmt.kind != ir::StmtKind::For || index_.FunctionOf(module_id, ir::StmtId{i}) != generator || !HandsOn(module_id, ir::StmtId{i})) continue;
+    ir::ExprId over = ir::AssignedOf(stmt);
+    while (module[over].kind == ir::ExprKind::Call && ir::ArgCount(module, module[over]) > 0) over = ir::ArgAt(module, module[over], 0).value;
+    if (module[over].kind == ir::ExprKind::Name) return ir::NameOf(module[over]);
+  }
+  return base::NameId::None();
 }
 
 // `accelerator.prepare(json.load(file))` hands back what it was given.
@@ -412,7 +553,7 @@ void ShareResults::Follow(size_t loop, const Site& from, uint32_t begin, uint32_
   const auto [function, seed] = from;
   const auto is_sample = [&](ir::ExprId expr) { return values_.IsA(facts_.value(program_.funcs[function].module, expr), "wandb.Media"); };
   const auto is_share = [&](ir::ExprId expr) { return way.is_of_given || Differs(function, expr); };
-  const auto fills = [&](ir::ExprId call) { return std::ranges::count(gathers_[function.index], call) > 0; };
+  const auto fills = [&](ir::ExprId call) { return exchanges_.contains({function.index, call.index}); };
   const FlowFrom flow(program_, index_, function, {seed}, begin, is_sample, is_share, fills);
   way.is_filed = way.is_filed || flow.is_filed();
   AddCombined(loop, from, flow, begin, way);
@@ -440,7 +581,7 @@ void ShareResults::AddCombined(size_t loop, const Site& from, const FlowFrom& fl
   const ir::Module& module = program_.module_of(function);
   for (const ir::ExprId place : gathers_[function.index]) {
     if (place == seed || module[place].kind != ir::ExprKind::Call || module[place].begin < begin || !flow.Holds(place)) continue;
-    const bool is_cut = way.is_filed || CutsItems({function, place}) || IsCutBehind(function, flow, begin);
+    const bool is_cut = way.is_filed || CutsItems({function, place}) || IsCutBehind(function, flow, module[place].begin);
     const bool is_cut_above = !is_cut && IsCutAbove(function, flow, 0);
     uses_.push_back({ShareUse::Kind::Combined, {function, place}, place, loop, is_cut, is_cut_above});
   }
@@ -465,6 +606,7 @@ bool ShareResults::CutsItems(const Site& call) const {
   if (fact == nullptr) return false;
   if (fact->kind == variation::CallKind::Known) return program_.text(knowledge_[fact->entry].name).ends_with(".gather_for_metrics");
   if (!fact->function) return false;
+  if (AsksForRepeats(call, fact->function)) return true;
   const ir::Function& helper = program_.function(fact->function);
   const ir::ModuleId module_id = program_.funcs[fact->function].module;
   const ir::Module& module = program_.modules[module_id];
@@ -480,20 +622,50 @@ bool ShareResults::IsCut(const ir::Module& module, ir::ExprId subscript) {
   const ir::Expr& index = module[ir::RightOf(module[subscript])];
   if (index.kind != ir::ExprKind::Slice) return false;
   const auto bounds = ir::Items(module, index);
-  return bounds.size() > 1 && !bounds[0] && bounds[1];
+  // `offsets[:-1]` leaves out as many of any.
+  if (bounds.size() < 2 || bounds[0] || !bounds[1]) return false;
+  const ir::Expr& stop = module[bounds[1]];
+  const bool is_number = stop.kind == ir::ExprKind::Constant && ir::ConstantKindOf(stop) == ir::ConstantKind::Int;
+  return stop.kind != ir::ExprKind::Unary && !(is_number && ir::IntOf(stop) < 0);
 }
 
 // A cut of the results, or a look at which of them are the same, in the rest of the function.
 bool ShareResults::IsCutBehind(FuncId function, const FlowFrom& flow, uint32_t begin) const {
   const ir::ModuleId module_id = program_.funcs[function].module;
   const ir::Module& module = program_.modules[module_id];
-  const auto is_here = [&](ir::ExprId id) { return module[id].begin >= begin && flow.Holds(id); };
+  const auto is_here = [&](ir::ExprId id) { return module[id].end > begin && flow.Holds(id); };
   const auto is_cut = [&](ir::ExprId id) { return is_here(id) && IsCut(module, id); };
   if (std::ranges::any_of(index_.ExprsOf(module_id, ir::ExprKind::Subscript), is_cut)) return true;
   return std::ranges::any_of(index_.ExprsOf(module_id, ir::ExprKind::Call), [&](ir::ExprId id) {
     if (!is_here(id)) return false;
     const std::string_view name = values_.External(facts_.value(module_id, ir::CalleeOf(module[id])));
-    return name == "builtins.set" || name.ends_with(".unique") || DropsRepeats({function, id}, flow);
+    // `features.index_copy_(0, numbers, found)`, `dict(pairs)`: one place for each.
+    const ir::Expr& callee = module[ir::CalleeOf(module[id])];
+    const std::string_view method = callee.kind == ir::ExprKind::Attribute ? program_.text(ir::AttrOf(callee)) : std::string_view();
+    if (method == "index_copy_" || method == "index_put_" || method == "scatter_") return true;
+    return name == "builtins.set" || name == "builtins.dict" || name.ends_with(".unique") || DropsRepeats({function, id}, flow);
+  });
+}
+
+// `if item[key] not in seen: ...` in a helper; `key` is a constant, or a parameter for which the call has a text.
+bool ShareResults::AsksForRepeats(const Site& call, FuncId helper) const {
+  const ir::ModuleId module_id = program_.funcs[helper].module;
+  const ir::Module& module = program_.modules[module_id];
+  const ir::Function& node = program_.function(helper);
+  return std::ranges::any_of(index_.ExprsOf(module_id, ir::ExprKind::Compare), [&](ir::ExprId id) {
+    if (module[id].begin < node.begin || module[id].end > node.end) return false;
+    const ir::Expr& item = module[ir::ExprId{module[id].a}];
+    if (ir::ComparisonAt(module, module[id], 0).op != ir::CompareOp::NotIn || item.kind != ir::ExprKind::Subscript) return false;
+    const ir::ExprId key = ir::RightOf(item);
+    if (module[key].kind != ir::ExprKind::Name) return !values_.Str(facts_.value(module_id, key)).empty();
+    const ir::Module& outer = program_.module_of(call.function);
+    for (uint32_t i = 0; i < ir::ArgCount(outer, outer[call.expr]); ++i) {
+      const ir::Arg arg = ir::ArgAt(outer, outer[call.expr], i);
+      const bool is_param = arg.kind == ir::ArgKind::Keyword ? arg.keyword == ir::NameOf(module[key])
+                                                             : i < node.params.size() && node.params[i].name == ir::NameOf(module[key]);
+      if (is_param) return !values_.Str(facts_.value(program_.funcs[call.function].module, arg.value)).empty();
+    }
+    return false;
   });
 }
 

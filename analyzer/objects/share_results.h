@@ -18,8 +18,9 @@
 #pragma once
 
 #include <functional>
-#include <string_view>
 #include <set>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include "analyzer/binding/neighbourhood.h"
@@ -68,6 +69,9 @@ class ShareResults {
 
   void FindCombiners();
   Places WithCallers(const std::vector<Site>& sites, const std::vector<std::vector<Site>>& applied) const;
+  std::vector<base::NameId> MethodsAllOf(const Places& places) const;
+  bool Calls(FuncId function, base::NameId method) const;
+  std::vector<Site> CallsOfSome(base::NameId method) const;
   bool Gathers(const KnownCall& call) const;
   bool IsCalledByNobody(FuncId function) const;
   std::vector<Site> WritesForOthers() const;
@@ -83,6 +87,10 @@ class ShareResults {
   void AddLoop(FuncId function, ir::StmtId stmt);
   bool MayBeWhole(ValueId iterable, ValueId dealt) const;
   ValueId LoaderBehind(ir::ModuleId module, ir::ExprId iterable) const;
+  bool IsPrepared(ValueId value) const;
+  ir::ExprId HandedToGenerator(ir::ModuleId module_id, ir::ExprId iterable) const;
+  ir::ExprId AssignedTo(FuncId function, ir::ExprId name) const;
+  base::NameId HandedOnBy(FuncId generator) const;
   ValueId WrappedLoader(ValueId value) const;
   bool WasRead(ValueId prepared) const;
   enum class Mode : uint8_t { Unknown, Training, Evaluation };
@@ -98,6 +106,7 @@ class ShareResults {
   void Follow(size_t loop, const Site& from, uint32_t begin, uint32_t end, Way way);
   void AddCombined(size_t loop, const Site& from, const FlowFrom& flow, uint32_t begin, Way way);
   bool CutsItems(const Site& call) const;
+  bool AsksForRepeats(const Site& call, FuncId helper) const;
   bool DropsRepeats(const Site& call, const FlowFrom& flow) const;
   bool IsCutAbove(FuncId function, const FlowFrom& flow, int depth) const;
   void AddShown(size_t loop, const Site& from, const FlowFrom& flow, uint32_t begin, uint32_t end, Way way);
@@ -127,6 +136,7 @@ class ShareResults {
   Displays displays_;
   JobRuns runs_;
   Places places_;  // calls that put values of several ranks together, or that may
+  std::set<std::pair<uint32_t, uint32_t>> exchanges_;  // by FuncId and ExprId: calls of libraries that gather or reduce
   Places gathers_;  // of them those that gather or reduce values over ranks that have shares of the data
   binding::Neighbourhood neighbourhood_;
   std::set<ir::ModuleId> started_;  // files that call a function where they are run

@@ -197,9 +197,8 @@ extern const Rule MetricNotReduced = {
     .name = "metric-not-reduced",
     .severity = Severity::Warning,
     .on_by_default = false,
-    .preview =
-        "on fresh code 3 of 18 findings were right; 12 wrong ones were about modules that are never validated, "
-        "which it asks since, and it has to be measured again",
+    .preview = "in the last two batches of public code 6 of 13 findings were right: the others show a sample that is meant to be one, or are "
+               "put together in a way that the rule did not see",
     .languages = "Python",
     .summary = "result of one rank's share of the data, shown or used as if it were that of the whole",
     .explanation = R"md(
@@ -244,14 +243,18 @@ if rank == 0:
   rank that are read behind a barrier.
 * Gradients are computed in the loop, or a model was put into training mode before: the loss of one rank's
   batch is what people watch while training.
-* What is printed holds the number of the rank, or is a picture or a sound.
+* What is printed holds the number of the rank, says only how many there are, or is a picture or a sound.
 * The result is kept in a field and read by another method.
-* What is logged is a metric object of torchmetrics, or was reduced before.
+* What is logged is a metric object of torchmetrics, or was reduced before; at the end of an epoch, also by a helper
+  that gathers where there are several ranks.
 * A trainer of one device runs the module, or one that deals nothing out (`use_distributed_sampler=False`) and
   the program makes no distributed sampler for the evaluation.
 * A helper of training and evaluation logs under a condition.
 * The module is never validated: `fit` is given a loader for training only, or the trainer
   `limit_val_batches=0`.
+
+It is *possible*, and hidden by default, where another loader may stand there that deals nothing out, and where
+nothing calls the function.
 
 ## Fix
 
