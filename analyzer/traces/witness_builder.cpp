@@ -115,7 +115,8 @@ class WitnessBuilder {
       bool has_counts = true;
       bool has_types = true;
     };
-    using Key = std::tuple<GroupIndex, uint8_t, int32_t, int32_t>;  // who sends and who receives; none: a collective
+    // The last two: who sends and who receives; none of a collective.
+    using Key = std::tuple<GroupIndex, uint8_t, int32_t, int32_t>;
     std::map<std::pair<Key, size_t>, Meeting> meetings;
     const auto for_each = [&](const auto& visit) {
       for (uint32_t rank = 0; rank < ops.size(); ++rank) {

@@ -109,17 +109,17 @@ extern const Rule PaddedEvaluation = {
     .explanation = R"md(
 ## What it finds
 
-A loop without training over a loader whose `DistributedSampler` does not drop the rest, or that Accelerate
-prepared, and a call that puts what was computed there together over the ranks (`all_reduce`, `all_gather`,
-`accelerator.gather`, a helper around these, a file of each rank that is read behind a barrier), in its
-function or a caller. Once for each function that does that. It measures nothing: by how much a result is off
-is at most the number of ranks less one, over the number of samples.
+A loop without training over a loader whose `DistributedSampler` does not drop the rest, or that
+Accelerate prepared, and a call that puts what was computed there together over the ranks (`all_reduce`,
+`all_gather`, `accelerator.gather`, a helper around these, a file of each rank that is read behind a
+barrier), in its function or a caller. Once for each function that does that. It measures nothing: by how
+much a result is off is at most the number of ranks less one, over the number of samples.
 
 ## Why it hurts
 
-`DistributedSampler` gives all ranks equally many samples by repeating the first ones. With 1,001 samples on 8
-ranks 7 count twice. The metric changes with the number of GPUs, by little on large sets and by much on small
-ones, and results of two machines cannot be compared.
+`DistributedSampler` gives all ranks equally many samples by repeating the first ones. With 1,001 samples
+on 8 ranks 7 count twice. The metric changes with the number of GPUs, by little on large sets and by much
+on small ones, and results of two machines cannot be compared.
 
 ## Wrong
 
@@ -141,16 +141,17 @@ correct = interleave(everything)[: len(val_set)].sum()
 ## When it is silent
 
 * `drop_last=True`, or a sampler of the project.
-* What was put together is cut (`[:n]`), made unique, or filed under something that comes with the sample, also
-  by a helper that is handed it.
+* What was put together is cut (`[:n]`), made unique, or filed under something that comes with the sample,
+  also by a helper that is handed it.
 * The set was cut to a multiple of a number before (`n // world_size * world_size`).
 * Ranks put together parts of one model, or hand batches on.
 * A framework does it (`gather_for_metrics`).
 * The loop trains: gradients are made in it, or a model was put into training mode before.
 
-It is *possible*, and hidden by default, where only the loss that training lowers is put together; where a caller
-cuts or files the result; where the set is the first `n` of a round number; where the program asks for
-`len(dataset) % world_size` itself; where another loader may stand there; and where nothing calls the function.
+It is *possible*, and hidden by default, where only the loss that training lowers is put together; where a
+caller cuts or files the result; where the set is the first `n` of a round number; where the program asks
+for `len(dataset) % world_size` itself; where another loader may stand there; and where nothing calls the
+function.
 
 ## Fix
 

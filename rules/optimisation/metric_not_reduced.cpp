@@ -208,9 +208,9 @@ extern const Rule MetricNotReduced = {
   slice by the rank) that nothing reduces over the ranks, and whose result is printed or logged, also by a
   caller or a helper, decides whether a checkpoint is kept, or is what a scheduler of the learning rate is
   told. Once for each evaluation.
-* Lightning's `self.log` or `self.log_dict` where validation and test steps and the ends of their epochs come
-  by, without `sync_dist=True` or with `rank_zero_only=True`, of a value that differs from rank to rank.
-  Lightning shows rank 0's value, and says so in a warning.
+* Lightning's `self.log` or `self.log_dict` where validation and test steps and the ends of their epochs
+  come by, without `sync_dist=True` or with `rank_zero_only=True`, of a value that differs from rank to
+  rank. Lightning shows rank 0's value, and says so in a warning.
 
 ## Why it hurts
 
@@ -239,22 +239,22 @@ if rank == 0:
 
 ## When it is silent
 
-* Values of several ranks are put together before, in the function or in what it calls, also by files of each
-  rank that are read behind a barrier.
+* Values of several ranks are put together before, in the function or in what it calls, also by files of
+  each rank that are read behind a barrier.
 * Gradients are computed in the loop, or a model was put into training mode before: the loss of one rank's
   batch is what people watch while training.
 * What is printed holds the number of the rank, says only how many there are, or is a picture or a sound.
 * The result is kept in a field and read by another method.
-* What is logged is a metric object of torchmetrics, or was reduced before; at the end of an epoch, also by a helper
-  that gathers where there are several ranks.
-* A trainer of one device runs the module, or one that deals nothing out (`use_distributed_sampler=False`) and
-  the program makes no distributed sampler for the evaluation.
+* What is logged is a metric object of torchmetrics, or was reduced before; at the end of an epoch, also
+  by a helper that gathers where there are several ranks.
+* A trainer of one device runs the module, or one that deals nothing out (`use_distributed_sampler=False`)
+  and the program makes no distributed sampler for the evaluation.
 * A helper of training and evaluation logs under a condition.
 * The module is never validated: `fit` is given a loader for training only, or the trainer
   `limit_val_batches=0`.
 
-It is *possible*, and hidden by default, where another loader may stand there that deals nothing out, and where
-nothing calls the function.
+It is *possible*, and hidden by default, where another loader may stand there that deals nothing out, and
+where nothing calls the function.
 
 ## Fix
 

@@ -165,15 +165,16 @@ model, optimizer, scheduler = accelerator.prepare(model, optimizer, scheduler)
 ## Right
 
 ```python
-ranks = accelerator.num_processes
-scheduler = get_cosine_schedule_with_warmup(optimizer, args.warmup_steps * ranks, args.max_train_steps * ranks)
+warmup = args.warmup_steps * accelerator.num_processes
+steps = args.max_train_steps * accelerator.num_processes
+scheduler = get_cosine_schedule_with_warmup(optimizer, warmup, steps)
 model, optimizer, scheduler = accelerator.prepare(model, optimizer, scheduler)
 ```
 
 ## When it is silent
 
-* The number of processes is part of some number of steps of the schedule, or the length of a loader: that of
-  a loader that is not prepared yet counts the batches of all ranks.
+* The number of processes is part of some number of steps of the schedule, or the length of a loader: that
+  of a loader that is not prepared yet counts the batches of all ranks.
 * `Accelerator(split_batches=True)`, a `dataloader_config`, or `step_scheduler_with_optimizer`.
 * The schedule is constant, or is made by a class of the project.
 
