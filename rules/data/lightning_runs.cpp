@@ -68,7 +68,7 @@ bool LightningRuns::Trains(const KnownCall& fit, binding::ClassId owner) const {
   return std::ranges::any_of(ModulesOf(fit), [&](binding::ClassId made) { return std::ranges::count(context_.program.classes[made].mro, owner) > 0; });
 }
 
-bool LightningRuns::IsStep(FuncId function, const KnownCall& fit) const {
+bool LightningRuns::IsStep(objects::FuncId function, const KnownCall& fit) const {
   const binding::ClassId owner = context_.program.funcs[function].owner;
   if (!owner || context_.program.text(context_.program.function(function).name) != "training_step") return false;
   if (KnowsModule(fit)) return Trains(fit, owner);

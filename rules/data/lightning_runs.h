@@ -18,7 +18,7 @@ class LightningRuns {
   const objects::KnownCall* FitAfter(const objects::Site& place) const;
   // Whether a function is the step of a module that this call trains. Where the call does not say of which class its module is
   // (one out of a settings file), that of any module which no call is seen to train.
-  bool IsStep(FuncId function, const objects::KnownCall& fit) const;
+  bool IsStep(objects::FuncId function, const objects::KnownCall& fit) const;
   // Whether the call says of which class its module is.
   bool KnowsModule(const objects::KnownCall& fit) const { return !ModulesOf(fit).empty(); }
 
