@@ -308,9 +308,8 @@ bool JobRuns::MayHoldOthers(FuncId entered) const {
   const ir::Module& module = program_.modules[module_id];
   const ir::Tree& tree = index_.tree(module_id);
   uint32_t first_yield = 0;
-  for (uint32_t i = 0; i < module.exprs.size(); ++i) {
-    if (module[ir::ExprId{i}].kind != ir::ExprKind::Yield) continue;
-    const ir::StmtId stmt = tree.StatementOf(ir::ExprId{i});
+  for (const ir::ExprId yield : index_.ExprsOf(module_id, ir::ExprKind::Yield)) {
+    const ir::StmtId stmt = tree.StatementOf(yield);
     if (!stmt || index_.FunctionOf(module_id, stmt) != entered) continue;
     for (ir::StmtId at = stmt; at; at = tree.Parent(at)) {
       if (turns_.contains({module_id.index, at.index})) return true;

@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <set>
+#include <vector>
 
 #include "rules/finding_parts.h"
 #include "rules/program_calls.h"
@@ -19,6 +20,10 @@ class Steps {
   Steps(const Context& context, FindingSink& sink) : context_(context), sink_(sink), calls_(context) {}
 
   void Run() {
+    for (const KnownCall& call : context_.index.known_calls()) {
+      if (call.entry->Has(knowledge::Role::ScheduleSteps)) schedules_.push_back(&call);
+    }
+    if (schedules_.empty()) return;
     for (const KnownCall& call : context_.index.known_calls()) {
       if (call.entry->Has(knowledge::Role::RepeatsSteps) && RepeatsThem(call)) Visit(call);
     }
@@ -45,9 +50,8 @@ class Steps {
     for (uint32_t i = 0; i < ir::ArgCount(module, module[prepare.expr]); ++i) {
       const ValueId given = context_.facts.value(module_id, ir::ArgAt(module, module[prepare.expr], i).value);
       if (!given) continue;
-      for (const KnownCall& made : context_.index.known_calls()) {
-        const bool is_schedule = made.entry->Has(knowledge::Role::ScheduleSteps);
-        if (is_schedule && calls_.IsOneProgram(module_id, context_.program.funcs[made.function].module) && Makes(made, given)) VisitSchedule(made, prepare);
+      for (const KnownCall* made : schedules_) {
+        if (calls_.IsOneProgram(module_id, context_.program.funcs[made->function].module) && Makes(*made, given)) VisitSchedule(*made, prepare);
       }
     }
   }
@@ -127,6 +131,7 @@ class Steps {
   const Context& context_;
   FindingSink& sink_;
   ProgramCalls calls_;
+  std::vector<const KnownCall*> schedules_;  // calls that make one
   std::set<std::pair<uint32_t, uint32_t>> seen_;
 };
 
