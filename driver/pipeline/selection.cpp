@@ -6,6 +6,7 @@
 #include <iterator>
 #include <unordered_map>
 
+#include "driver/pipeline/cpp_reach.h"
 #include "driver/pipeline/generated.h"
 #include "driver/pipeline/memory.h"
 #include "driver/pipeline/parallel.h"
@@ -32,6 +33,8 @@ class Selector {
     LeaveOutGenerated();
     const std::vector<uint32_t> requested = Requested();
     Scan(UnreadImportsOf(requested));
+    ScanClosure(CppAmong(requested));
+    cpp_ = FindCppReach(out_.files);
     std::vector<uint32_t> seeds = Seeds(requested);
     AddImporters(seeds);
     ScanClosure(seeds);
@@ -90,6 +93,7 @@ class Selector {
     file.state = ReadState::Read;
     file.bytes = bytes->size();
     file.content = content;
+    file.is_cpp = IsCpp(index);
     file.is_header = IsHeader(index);
     file.says_generated = SaysGenerated(*bytes);
     file.mentions = (IsCpp(index) ? in_.cpp_prefilter : in_.prefilter).Mentions(*bytes);
@@ -107,6 +111,7 @@ class Selector {
       IncludeGraph::Included included = in_.includes.Targets(index, *bytes);
       file.imports = std::move(included.files);
       file.include_folders = std::move(included.folders);
+      file.functions = cpp::ScanFunctions(*bytes, [this](std::string_view body) { return in_.cpp_prefilter.Mentions(body); });
     } else if (file.state == ReadState::Read) {
       file.imports = ImportsIn(index, *bytes);
     }
@@ -157,6 +162,12 @@ class Selector {
     return unread;
   }
 
+  std::vector<uint32_t> CppAmong(const std::vector<uint32_t>& indices) const {
+    std::vector<uint32_t> among;
+    std::ranges::copy_if(indices, std::back_inserter(among), [&](uint32_t index) { return out_.files[index].is_cpp; });
+    return among;
+  }
+
   // A file without a mention of its own matters if it imports one with: it may guard what that one does.
   std::vector<uint32_t> Seeds(const std::vector<uint32_t>& requested) const {
     std::vector<uint32_t> seeds;
@@ -164,7 +175,8 @@ class Selector {
       const ScannedFile& file = out_.files[index];
       const bool imports_mention = std::any_of(file.imports.begin(), file.imports.end(),
                                                [&](uint32_t target) { return out_.files[target].mentions; });
-      if (file.state == ReadState::Read && (file.mentions || imports_mention)) seeds.push_back(index);
+      const bool is_seed = file.is_cpp ? cpp_.matters[index] : file.mentions || imports_mention;
+      if (file.state == ReadState::Read && is_seed) seeds.push_back(index);
     }
     return seeds;
   }
@@ -239,13 +251,16 @@ class Selector {
     }
   }
 
-  // By file: whether it mentions something, or imports, through any number of files, one that does.
+  // By file: whether it mentions something, or imports, through any number of files, one that does; of C, C++ and CUDA whether
+  // it matters.
   std::vector<bool> ReachesMention() const {
     const std::vector<std::vector<uint32_t>> importers = Importers();
     std::vector<bool> reaches(out_.files.size());
     std::vector<uint32_t> work;
     for (uint32_t i = 0; i < out_.files.size(); ++i) {
-      if (!out_.files[i].mentions) continue;
+      const ScannedFile& file = out_.files[i];
+      if (file.is_cpp) reaches[i] = cpp_.matters[i];
+      if (file.is_cpp || !file.mentions) continue;
       reaches[i] = true;
       work.push_back(i);
     }
@@ -268,7 +283,8 @@ class Selector {
     while (!work.empty()) {
       const uint32_t at = work.back();
       work.pop_back();
-      for (const uint32_t target : out_.files[at].imports) {
+      const ScannedFile& file = out_.files[at];
+      for (const uint32_t target : file.is_cpp ? cpp_.calls[at] : file.imports) {
         if (chosen[target] || !reaches[target] || out_.files[target].state != ReadState::Read) continue;
         chosen[target] = true;
         work.push_back(target);
@@ -317,14 +333,15 @@ class Selector {
   }
 
   // What decides in a file that mentions something may stand in one that it imports and that mentions nothing: settings,
-  // classes, helpers. Models are left out, as they are large and decide nothing, but for those that may be wrapped.
+  // classes, helpers. Models are left out, as they are large and decide nothing, but for those that may be wrapped; so are sources
+  // of C++ that do not matter by what they call.
   void AddImported(std::vector<bool>& chosen) const {
     const std::vector<bool> before = chosen;
     for (uint32_t i = 0; i < before.size(); ++i) {
       if (!before[i] || !out_.files[i].mentions) continue;
       for (const uint32_t target : out_.files[i].imports) {
         const ScannedFile& file = out_.files[target];
-        const bool is_wanted = !file.has_models || out_.files[i].wraps;
+        const bool is_wanted = file.is_cpp ? file.is_header : !file.has_models || out_.files[i].wraps;
         if (is_wanted && file.state == ReadState::Read) chosen[target] = true;
       }
     }
@@ -366,6 +383,7 @@ class Selector {
 
   const SelectionInput& in_;
   std::unordered_map<std::string_view, uint32_t> index_;
+  CppReach cpp_;
   Selection out_;
 };
 

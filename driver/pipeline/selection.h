@@ -1,5 +1,6 @@
 // Which files are worth parsing. Most files of a project mention no distributed API; of those only the ones that a file
-// that does imports, and those through which it reaches another one that does, are parsed.
+// that does imports, and those through which it reaches another one that does, are parsed. In C, C++ and CUDA, where a header
+// names more than its includers use, functions decide instead (cpp_reach.h).
 //
 // What a file means depends on who calls it. Where the user names single files, the Python files that import these, through
 // any number of files, are read as well, so that a file alone and the whole project agree; unless they are so many that the
@@ -18,6 +19,7 @@
 #include "driver/pipeline/include_graph.h"
 #include "driver/pipeline/paths.h"
 #include "driver/pipeline/prefilter.h"
+#include "frontends/cpp/function_names.h"
 
 namespace allranks::pipeline {
 
@@ -38,7 +40,8 @@ struct ScannedFile {
   bool mentions = false;           // names something of the knowledge base
   bool starts_commands = false;    // may start launchers: `subprocess.run(["torchrun", ...])`
   bool wraps = false;              // wraps a model for data-parallel training: its classes are of interest
-  bool is_header = false;          // of C, C++ or CUDA
+  bool is_cpp = false;             // C, C++ or CUDA
+  bool is_header = false;          // of these
   bool says_generated = false;     // that a program wrote it
   bool has_models = false;         // defines modules that may be wrapped
   uint64_t bytes = 0;
@@ -46,6 +49,7 @@ struct ScannedFile {
   std::string text;                // kept only of files that will be parsed
   std::string problem;             // of a file that cannot be parsed
   std::vector<uint32_t> imports;   // files of the project, as indices of ProjectFiles::all
+  std::vector<cpp::NamedFunction> functions;  // of C, C++ or CUDA
   std::vector<std::string> include_folders;  // relative: where a compiler finds the headers among them
 };
 

@@ -92,10 +92,10 @@ TEST(SelectionTest, PackagesAndRelativeImports) {
 }
 
 TEST(SelectionTest, AHeaderOfTheSystemIsNoHeaderOfTheProject) {
-  const std::map<std::string, std::string> files = {{"main.c", "#include <stdio.h>\n#include <comm.h>\nMPI_Barrier\n"},
+  const std::map<std::string, std::string> files = {{"main.c", "#include <stdio.h>\n#include <comm.h>\nint main() { MPI_Barrier(); print(); go(); }\n"},
                                                     {"net/stdio.h", "MPI_\n"},
-                                                    {"net/stdio.c", "#include \"stdio.h\"\nMPI_\n"},
-                                                    {"net/comm.c", "#include \"comm.h\"\nMPI_\n"},
+                                                    {"net/stdio.c", "#include \"stdio.h\"\nvoid print() { MPI_Send(); }\n"},
+                                                    {"net/comm.c", "#include \"comm.h\"\nvoid go() { MPI_Send(); }\n"},
                                                     {"net/comm.h", "MPI_\n"}};
   EXPECT_THAT(Choose(files, {"main.c"}).parse, ElementsAre("main.c", "net/comm.c"));
   EXPECT_THAT(Choose(files, {"net/stdio.c"}).parse, ElementsAre("net/stdio.c"));
@@ -139,6 +139,29 @@ TEST(SelectionTest, FaultyFilesNobodyAskedForAreLeftOut) {
   const Chosen chosen = Choose({{"a.py", std::string(kMentions) + "import b\n"}, {"b.py", std::string("\0", 1)}}, {"a.py"});
   EXPECT_THAT(chosen.parse, ElementsAre("a.py"));
   EXPECT_THAT(chosen.faulty, IsEmpty());
+}
+
+TEST(SelectionTest, SourcesThatCallWhatCommunicatesThroughOthers) {
+  const std::map<std::string, std::string> files = {
+      {"comm.h", "#include <mpi.h>  // MPI_Comm\nvoid sum(double* x);\nint items();\n"},
+      {"comm.cpp", "#include \"comm.h\"\nvoid sum(double* x) { MPI_Allreduce(x); }\nint items() { return 1; }\n"},
+      {"norm.h", "#include \"comm.h\"\ndouble norm();\n"},
+      {"norm.cpp", "#include \"norm.h\"\ndouble norm() { double x; sum(&x); return x; }\n"},
+      {"calls.cpp", "#include \"norm.h\"\nint main() { return norm() > 1; }\n"},
+      {"only_includes.cpp", "#include \"norm.h\"\nint main() { return items(); }\n"},
+      {"unrelated.cpp", "int norm();\nint main() { return norm(); }\n"}};
+  EXPECT_THAT(Choose(files, {"."}).parse, ElementsAre("calls.cpp", "comm.cpp", "norm.cpp"));
+  EXPECT_THAT(Choose(files, {"calls.cpp"}).parse, ElementsAre("calls.cpp", "comm.cpp", "norm.cpp"));
+}
+
+// A name that mostly means something else says nothing.
+TEST(SelectionTest, ANameThatFewDefinitionsGiveAMeaningTo) {
+  const std::map<std::string, std::string> files = {
+      {"all.h", "#include \"comm.h\"\n#include \"a.h\"\n"},
+      {"comm.h", "struct Comm { void init() { MPI_Init(); } };\n"},
+      {"a.h", "struct A { void init() {} };\nstruct B { void init() {} };\n"},
+      {"use.cpp", "#include \"all.h\"\nvoid f(A& a) { a.init(); }\n"}};
+  EXPECT_THAT(Choose(files, {"use.cpp"}).parse, IsEmpty());
 }
 
 }  // namespace
