@@ -1,6 +1,7 @@
 #include "frontends/cpp/function_names.h"
 
 #include <algorithm>
+#include <string>
 #include <utility>
 
 namespace allranks::cpp {

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <map>
 #include <set>
 #include <utility>
 #include <vector>
@@ -87,6 +88,8 @@ class Downloads {
     const source::Span span = SpanOf(context_, site);
     if (!reported_.insert({span.file.index, span.begin}).second || !IsFirstOf(call)) return;
     const bool is_sure = runs_.IsSharedWork({&site, 1}) && runs_.IsStartedOnRanks(site);
+    const auto [told, is_first] = told_.emplace(std::pair(call.function.index, is_sure), sink_.size());
+    if (!is_first) return AddLabel(sink_[told->second], span, LabelRole::Note, {"and here", {}});
     Finding finding = FindingAt(context_, kAR810, Severity::Info, is_sure ? Confidence::Likely : Confidence::Possible, site, {"every rank downloads into the same folder, or unpacks there: in the first run one "
                                        "reads what another is still writing", {}});
     AddLabel(finding, finding.span, LabelRole::Primary, {"all ranks write the same files here", {}});
@@ -136,6 +139,7 @@ class Downloads {
   traces::World world_ = objects::SmallJob(context_.facts.job);
   std::vector<const KnownCall*> fetched_first_;
   std::set<std::pair<uint32_t, uint32_t>> reported_;
+  std::map<std::pair<uint32_t, bool>, size_t> told_;  // by function and whether it is likely: its finding, which names all calls
   std::set<std::pair<uint32_t, uint32_t>> fetched_;  // by file: repositories, as values
 };
 
@@ -155,6 +159,7 @@ extern const Rule DownloadOnEveryRank = {
 A data set that fetches itself (`CIFAR10(root, download=True)`), `torch.hub.load` of a repository, an archive
 that is unpacked and what else the knowledge base gives the role `download`, where all ranks of a job come by;
 also programs that fetch or unpack (`os.system("wget ...")`, `subprocess.run(["git", "clone", url])`).
+The calls of one function are one finding.
 
 ## Why it hurts
 
