@@ -19,6 +19,7 @@ constexpr std::string_view kStatements[] = {"case", "co_await", "co_return", "co
 // Deeper conditions go on as if they had one branch; more words before parentheses are no names.
 constexpr size_t kMostBranches = 64;
 constexpr size_t kMostNames = 16;
+constexpr size_t kMostScopes = 64;
 
 bool IsWordStart(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
 bool IsWordPart(char c) { return IsWordStart(c) || (c >= '0' && c <= '9'); }
@@ -41,6 +42,7 @@ class Scanner {
   // Where the text is between braces. The branches of an `#if` begin alike.
   struct State {
     std::vector<std::string_view> classes;  // of the open scopes; empty: a namespace, or a class without a name
+    size_t deeper = 0;                      // open scopes within kMostScopes others
     size_t depth = 0;                       // of the braces of a body; 0: not in one
     size_t begin = 0;                       // of that body
     std::vector<uint32_t> names;            // of the declaration that is being read
@@ -185,12 +187,14 @@ class Scanner {
     if (c == '>' && angles_ > 0 && text_[at_ - 2] != '-') --angles_;
     if (c == ';' && parentheses_ == 0) EndDeclaration();
     if (c == '}') {
-      if (!state_.classes.empty()) state_.classes.pop_back();
+      if (state_.deeper > 0) --state_.deeper;
+      else if (!state_.classes.empty()) state_.classes.pop_back();
       EndDeclaration();
     }
     if (c == '{') {
       if (state_.names.empty()) {
-        state_.classes.push_back(declared_class_);
+        if (state_.classes.size() < kMostScopes) state_.classes.push_back(declared_class_);
+        else ++state_.deeper;
         EndDeclaration();
       } else {
         state_.depth = 1;
