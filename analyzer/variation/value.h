@@ -231,6 +231,7 @@ class ValueStore {
   MarkId MarkOfEither(MarkId a, MarkId b) const;
   Axes LostBy(uint32_t symbol) const;
   bool AsksForPresence(const Value& value, std::span<const ValueId> kids) const;
+  bool AsksForKey(const Value& value, std::span<const ValueId> kids) const;
   Axes AxesOfPresence(ValueId id, Axes axes) const;
   std::optional<bool> InJob(ValueId condition) const;
   ValueId Connective(ValueKind kind, std::span<const ValueId> kids);

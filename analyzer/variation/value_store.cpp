@@ -180,6 +180,7 @@ ValueId ValueStore::Make(Value value, std::span<const ValueId> kids) {
   }
   if (value.kind == ValueKind::Param) value.flags |= kHasParam;
   if (AsksForPresence(value, kids)) value.axes = AxesOfPresence(kids[0], value.axes);
+  if (value.axes.has(Axis::Data) && AsksForKey(value, kids)) value.axes = AxesOfPresence(kids[1], value.axes);
   if (depth > kDeepest) {
     return Make({.kind = ValueKind::Unknown, .flags = static_cast<uint8_t>(value.flags & kByNameOnly),
                  .axes = value.axes, .mark = value.mark, .a = kTooDeepSymbol},
@@ -200,6 +201,13 @@ bool ValueStore::AsksForPresence(const Value& value, std::span<const ValueId> ki
   const auto op = static_cast<ir::CompareOp>(value.op);
   const bool is_identity = op == ir::CompareOp::Is || op == ir::CompareOp::IsNot;
   return value.kind == ValueKind::Compare && is_identity && kids[1] && values_[kids[1].index].kind == ValueKind::None;
+}
+
+// `"aux_outputs" in outputs`
+bool ValueStore::AsksForKey(const Value& value, std::span<const ValueId> kids) const {
+  const auto op = static_cast<ir::CompareOp>(value.op);
+  const bool is_membership = op == ir::CompareOp::In || op == ir::CompareOp::NotIn;
+  return value.kind == ValueKind::Compare && is_membership && kids[0] && kids[1] && values_[kids[0].index].kind == ValueKind::Str;
 }
 
 // Whether something is there at all is decided by code and settings, whatever the numbers in it: what is computed from a
