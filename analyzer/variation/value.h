@@ -230,8 +230,7 @@ class ValueStore {
   MarkId MarkOf(uint32_t symbol, std::span<const ValueId> kids) const;
   MarkId MarkOfEither(MarkId a, MarkId b) const;
   Axes LostBy(uint32_t symbol) const;
-  bool AsksForPresence(const Value& value, std::span<const ValueId> kids) const;
-  bool AsksForKey(const Value& value, std::span<const ValueId> kids) const;
+  ValueId AskedForPresence(const Value& value, std::span<const ValueId> kids) const;
   Axes AxesOfPresence(ValueId id, Axes axes) const;
   std::optional<bool> InJob(ValueId condition) const;
   ValueId Connective(ValueKind kind, std::span<const ValueId> kids);

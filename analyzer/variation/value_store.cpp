@@ -179,8 +179,7 @@ ValueId ValueStore::Make(Value value, std::span<const ValueId> kids) {
     depth = std::max(depth, uint32_t{depths_[kid.index]} + 1);
   }
   if (value.kind == ValueKind::Param) value.flags |= kHasParam;
-  if (AsksForPresence(value, kids)) value.axes = AxesOfPresence(kids[0], value.axes);
-  if (value.axes.has(Axis::Data) && AsksForKey(value, kids)) value.axes = AxesOfPresence(kids[1], value.axes);
+  if (const ValueId asked = AskedForPresence(value, kids)) value.axes = AxesOfPresence(asked, value.axes);
   if (depth > kDeepest) {
     return Make({.kind = ValueKind::Unknown, .flags = static_cast<uint8_t>(value.flags & kByNameOnly),
                  .axes = value.axes, .mark = value.mark, .a = kTooDeepSymbol},
@@ -196,18 +195,16 @@ Axes ValueStore::LostBy(uint32_t symbol) const {
   return IsStructural(symbol) ? knowledge::kSurroundings : Without(kAll, Axes::Of(Axis::Data));
 }
 
-// `loss is not None`
-bool ValueStore::AsksForPresence(const Value& value, std::span<const ValueId> kids) const {
+// What has to be there, or to have the key: `loss` of `loss is not None`, `outputs` of `"aux" in outputs`. A text that is looked
+// for in what no batch went into may be part of a name (`"gpu1" in hostname`).
+ValueId ValueStore::AskedForPresence(const Value& value, std::span<const ValueId> kids) const {
+  if (value.kind != ValueKind::Compare || !kids[0] || !kids[1]) return ValueId::None();
   const auto op = static_cast<ir::CompareOp>(value.op);
   const bool is_identity = op == ir::CompareOp::Is || op == ir::CompareOp::IsNot;
-  return value.kind == ValueKind::Compare && is_identity && kids[1] && values_[kids[1].index].kind == ValueKind::None;
-}
-
-// `"aux_outputs" in outputs`
-bool ValueStore::AsksForKey(const Value& value, std::span<const ValueId> kids) const {
-  const auto op = static_cast<ir::CompareOp>(value.op);
+  if (is_identity && values_[kids[1].index].kind == ValueKind::None) return kids[0];
   const bool is_membership = op == ir::CompareOp::In || op == ir::CompareOp::NotIn;
-  return value.kind == ValueKind::Compare && is_membership && kids[0] && kids[1] && values_[kids[0].index].kind == ValueKind::Str;
+  const bool is_key = is_membership && values_[kids[0].index].kind == ValueKind::Str && value.axes.has(Axis::Data);
+  return is_key ? kids[1] : ValueId::None();
 }
 
 // Whether something is there at all is decided by code and settings, whatever the numbers in it: what is computed from a

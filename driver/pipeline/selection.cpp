@@ -96,22 +96,22 @@ class Selector {
     file.is_cpp = IsCpp(index);
     file.is_header = IsHeader(index);
     file.says_generated = SaysGenerated(*bytes);
-    file.mentions = (IsCpp(index) ? in_.cpp_prefilter : in_.prefilter).Mentions(*bytes);
-    file.starts_commands = !IsCpp(index) && launch_files::StartsCommands(*bytes);
+    file.mentions = (file.is_cpp ? in_.cpp_prefilter : in_.prefilter).Mentions(*bytes);
+    file.starts_commands = !file.is_cpp && launch_files::StartsCommands(*bytes);
     file.wraps = file.mentions && (bytes->find("DistributedDataParallel") != std::string::npos ||
                                    bytes->find("DDP(") != std::string::npos);
-    file.has_models = !IsCpp(index) && bytes->find("nn.Module") != std::string::npos;
+    file.has_models = !file.is_cpp && bytes->find("nn.Module") != std::string::npos;
     if (bytes->find('\0') != std::string::npos) {
       file.state = ReadState::Binary;
       file.mentions = false;
       return;
     }
     if (file.mentions && bytes->size() > kLargestSource) file.state = ReadState::TooLarge;
-    if (file.state == ReadState::Read && IsCpp(index)) {
+    if (file.state == ReadState::Read && file.is_cpp) {
       IncludeGraph::Included included = in_.includes.Targets(index, *bytes);
       file.imports = std::move(included.files);
       file.include_folders = std::move(included.folders);
-      file.functions = cpp::ScanFunctions(*bytes, [this](std::string_view body) { return in_.cpp_prefilter.Mentions(body); });
+      file.functions = cpp::ScanFunctions(*bytes, [&](std::string_view body) { return file.mentions && in_.cpp_prefilter.Mentions(body); });
     } else if (file.state == ReadState::Read) {
       file.imports = ImportsIn(index, *bytes);
     }

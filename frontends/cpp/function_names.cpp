@@ -1,5 +1,7 @@
 #include "frontends/cpp/function_names.h"
 
+#include <xxhash.h>
+
 #include <algorithm>
 #include <string>
 #include <utility>
@@ -23,6 +25,12 @@ constexpr size_t kMostScopes = 64;
 
 bool IsWordStart(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
 bool IsWordPart(char c) { return IsWordStart(c) || (c >= '0' && c <= '9'); }
+
+std::string_view WordAt(std::string_view text, size_t at) {
+  size_t end = at;
+  while (end < text.size() && IsWordPart(text[end])) ++end;
+  return text.substr(at, end - at);
+}
 
 class Scanner {
  public:
@@ -84,12 +92,6 @@ class Scanner {
     return before == std::string_view::npos || text_[before] == '\n';
   }
 
-  std::string_view WordAt(size_t at) const {
-    size_t end = at;
-    while (end < text_.size() && IsWordPart(text_[end])) ++end;
-    return text_.substr(at, end - at);
-  }
-
   // With all lines that it goes on over.
   std::string_view WholeDirective() const {
     size_t end = text_.find('\n', at_);
@@ -100,7 +102,7 @@ class Scanner {
   void Directive() {
     const std::string_view whole = WholeDirective();
     const size_t first = text_.find_first_not_of(" \t", at_ + 1);
-    const std::string_view word = first == std::string_view::npos ? std::string_view() : WordAt(first);
+    const std::string_view word = first == std::string_view::npos ? std::string_view() : WordAt(text_, first);
     if (word.starts_with("if") && branches_.size() < kMostBranches) branches_.push_back(state_);
     if (word.starts_with("el") && !branches_.empty()) state_ = branches_.back();
     if (word == "endif" && !branches_.empty()) branches_.pop_back();
@@ -111,26 +113,23 @@ class Scanner {
   void Macro(std::string_view definition) {
     const size_t first = definition.find_first_not_of(" \t");
     if (first == std::string_view::npos || !IsWordStart(definition[first])) return;
-    NamedFunction macro;
-    size_t at = first;
-    for (bool is_name = true; at < definition.size();) {
+    const std::string_view name = WordAt(definition, first);
+    NamedFunction macro{.names = {HashOfName(name)}};
+    for (size_t at = first + name.size(); at < definition.size();) {
       if (!IsWordStart(definition[at])) {
         ++at;
         continue;
       }
-      size_t end = at;
-      while (end < definition.size() && IsWordPart(definition[end])) ++end;
-      const uint32_t name = HashOfName(definition.substr(at, end - at));
-      (is_name ? macro.names : macro.uses).push_back(name);
-      is_name = false;
-      at = end;
+      const std::string_view word = WordAt(definition, at);
+      macro.uses.push_back(HashOfName(word));
+      at += word.size();
     }
     macro.mentions = mentions_(definition);
     functions_.push_back(std::move(macro));
   }
 
   void Word() {
-    const std::string_view word = WordAt(at_);
+    const std::string_view word = WordAt(text_, at_);
     at_ += word.size();
     if (state_.depth > 0) {
       if (text_.substr(at_, 2) == "::") return;
@@ -234,12 +233,7 @@ class Scanner {
 
 }  // namespace
 
-// FNV-1a (Fowler, Noll, Vo).
-uint32_t HashOfName(std::string_view name) {
-  uint32_t hash = 2166136261u;
-  for (const char c : name) hash = (hash ^ static_cast<unsigned char>(c)) * 16777619u;
-  return hash;
-}
+uint32_t HashOfName(std::string_view name) { return XXH32(name.data(), name.size(), 0); }
 
 std::vector<NamedFunction> ScanFunctions(std::string_view text, const std::function<bool(std::string_view)>& mentions) {
   return Scanner(text, mentions).Run();
