@@ -2,6 +2,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "analyzer/base/json_problem.h"
 #include "analyzer/base/lowered.h"
 
 namespace allranks::source {
@@ -20,12 +21,7 @@ base::Result<Json> ParseJson(std::string_view text) {
   try {
     return Json::parse(text.begin(), text.end(), KeepJson);
   } catch (const Json::exception& error) {
-    // "[json.exception.parse_error.101] parse error at line 1, column 2: ..." without the library's own
-    // number.
-    std::string_view message = error.what();
-    if (const size_t close = message.find("] "); close != std::string_view::npos)
-      message.remove_prefix(close + 2);
-    return base::Fail("not a notebook: " + std::string(message));
+    return base::Fail("not a notebook: " + base::JsonProblem(error.what()));
   }
 }
 

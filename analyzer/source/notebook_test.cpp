@@ -61,6 +61,7 @@ TEST(NotebookTest, SaysWhatIsWrong) {
   EXPECT_EQ(ErrorOf("{}"), "dir/a.ipynb: not a notebook: it has no list `cells`");
   EXPECT_EQ(ErrorOf("{\"cells\": [\"\xff\"]}").substr(0, 43), "dir/a.ipynb: not a notebook: parse error at");
   EXPECT_NE(ErrorOf(std::string(100'000, '[')), "");
+  EXPECT_LT(ErrorOf("{\"cells\": [\"" + std::string(1'000'000, 'A')).size(), 200u) << "a picture cut off";
 }
 
 TEST(NotebookTest, OddCellsAreSkipped) {

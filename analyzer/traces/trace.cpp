@@ -260,8 +260,14 @@ TraceId TraceStore::Keep(SiteId site, ValueId made, Filling filling) {
 }
 
 TraceId TraceStore::Mode(SiteId site, ValueId module, ValueId trains, bool is_made) {
-  const ValueId parts[] = {module, trains};
-  const ValueId both = values_->Tuple(parts);
+  ValueId parts[] = {module, trains};
+  ValueId both = values_->Tuple(parts);
+  if (values_->Kids(both).empty()) {
+    // Nested too deeply for the store: it is put into a mode that nobody knows.
+    parts[1] = both;
+    both = values_->Tuple(parts);
+  }
+  if (values_->Kids(both).empty()) return empty_;
   uint16_t flags = kKeeps | kSetsMode;
   ValueFlags(both, &flags);
   return Intern({.kind = TraceKind::Mode, .flags = static_cast<uint16_t>(flags & ~kVarying), .site = site, .value = both,

@@ -32,6 +32,15 @@ TEST_F(TraceTest, AModeOfWhatIsNotKnownIsLeftOut) {
   EXPECT_EQ(traces().Rebuild(mode, values().Fresh({}), {}, false), traces().Empty());
 }
 
+TEST_F(TraceTest, AModeNestedTooDeeplyIsAModeThatNobodyKnows) {
+  ValueId deep = values().Fresh({});
+  for (ValueId outer = deep; outer == deep || !values().Kids(outer).empty(); outer = values().Tuple({&deep, 1})) deep = outer;
+  const ValueId module = values().Fresh({});
+  const TraceId mode = traces().Mode(At(1), module, deep, false);
+  ASSERT_EQ(values().Kids(traces()[mode].value).size(), 2u);
+  EXPECT_EQ(values().Kids(traces()[mode].value)[0], module);
+}
+
 TEST_F(TraceTest, SequencesAreFlat) {
   const TraceId inner = traces().Seq(Barrier(1), Barrier(2));
   EXPECT_EQ(traces().Kids(traces().Seq(inner, Barrier(3))).size(), 3u);

@@ -13,7 +13,7 @@ Iteration FunctionEvaluator::Iterate(ir::ExprId site, ValueId iterable) {
   // What each caller lists: `for key in keys: os.environ.get(key)`.
   if (store_[iterable].kind == ValueKind::Param && AreConstants(known)) {
     const ValueId element = store_.Element(iterable, store_.Symbol(Site(site, SiteUse::Which), {}));
-    return {element, store_.Derived(tables_.NameSymbol("builtins.len"), {&iterable, 1})};
+    return {element, store_.Derived(tables_.NameSymbol(kRounds), {&iterable, 1})};
   }
   if (value.kind == ValueKind::Tuple && value.kid_count > 0) return IterateTuple(site, known);
   if (const ValueId keys = PartsOf(known, "keys")) return IterateTuple(site, keys);
@@ -223,7 +223,9 @@ ValueId FunctionEvaluator::Bound(ir::ExprId site, ValueId number) {
   const Value& value = store_[number];
   const bool is_length = value.kind == ValueKind::Derived && store_.IsLength(value.a) && value.kid_count == 1;
   if (!is_length) return number;
-  const Axes own = AxesOfCount(store_.Kids(number)[0]);
+  const ValueId counted = store_.Kids(number)[0];
+  const Axes own = AxesOfCount(counted);
+  if (store_.has_param(counted)) return store_.Derived(tables_.NameSymbol(kRounds), {&counted, 1});
   return own == value.axes ? number : store_.Symbol(Site(site, SiteUse::Value, 1), own);
 }
 
@@ -234,7 +236,7 @@ Iteration FunctionEvaluator::IterateUnknown(ir::ExprId site, ValueId iterable) {
   const ValueId element = store_.Derived(tables_.NameSymbol("element"), kids);
   const Axes own = AxesOfCount(iterable);
   if (!own.empty() && EqualShares(tables_).IsAsLong(iterable)) return {element, store_.Symbol(Site(site, SiteUse::Value, 1), {})};
-  if (own == store_.axes(iterable)) return {element, store_.Derived(tables_.NameSymbol("builtins.len"), kids)};
+  if (own == store_.axes(iterable)) return {element, store_.Derived(tables_.NameSymbol(kRounds), kids)};
   const auto flags = static_cast<uint8_t>(store_[iterable].flags & kOfArguments);
   return {element, store_.Make({.kind = ValueKind::Unknown, .flags = flags, .axes = own, .a = Site(site)}, {})};
 }

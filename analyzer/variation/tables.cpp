@@ -13,7 +13,7 @@ namespace {
 constexpr int kMostJoined = 6;
 
 constexpr std::string_view kStructural[] = {
-    "[]", "[:]", "{}", "f-string", "for", kGrown, kRefilled, "how often", "element", "key", "items", "keys", "values", "copy", "tolist", "split",
+    "[]", "[:]", "{}", "f-string", "for", kGrown, kRefilled, kRounds, "how often", "element", "key", "items", "keys", "values", "copy", "tolist", "split",
     "builtins.len", "builtins.list", "builtins.tuple", "builtins.set", "builtins.sorted", "builtins.reversed",
     "builtins.iter", "builtins.enumerate", "builtins.zip", "builtins.range", "builtins.min", "builtins.max",
     "builtins.sum", "builtins.abs", "itertools.islice"};
@@ -134,7 +134,7 @@ Tables::Tables(const binding::Program& the_program, const knowledge::Knowledge& 
     store.SetKeepsShape(NameSymbol(name));
   }
   for (const char* asks_for_class : {"isinstance", "hasattr"}) store.SetUniform(NameSymbol(asks_for_class));
-  store.SetLength(NameSymbol("builtins.len"));
+  store.SetLength(NameSymbol("builtins.len"), NameSymbol(kRounds));
   store.SetOperations(NameSymbol("environment"), NameSymbol("element"), NameSymbol("[]"), *program.names);
   for (const std::string_view name : kStructural) store.SetStructural(NameSymbol(name));
   uint32_t param_count = 0;

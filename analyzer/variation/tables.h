@@ -69,6 +69,8 @@ constexpr uint32_t kWholeProgram = 0xfffffffeu;
 constexpr std::string_view kGrown = "[+]";
 // That of a container with other items at places that it had, of the container and of such items.
 constexpr std::string_view kRefilled = "[=]";
+// That of how often a loop over a container runs.
+constexpr std::string_view kRounds = "rounds";
 
 struct Override {
   binding::ClassId class_id;

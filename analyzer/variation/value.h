@@ -199,9 +199,13 @@ class ValueStore {
   // The symbols of the operations above; `names`: in which the texts of values stand.
   void SetOperations(uint32_t environment, uint32_t element, uint32_t item, base::Interner& names);
   void SetVariable(NameId variable, ValueId value) { variables_[variable] = value; }
-  // `symbol` is the operation that counts the items of a container.
-  void SetLength(uint32_t symbol) { length_ = symbol; }
-  bool IsLength(uint32_t symbol) const { return symbol == length_; }
+  // `length` is the operation that counts the items of a container. `rounds` does for a loop over it: how many items there are
+  // in what was computed from a batch is the same on all ranks, unless its shape is known to differ.
+  void SetLength(uint32_t length, uint32_t rounds) {
+    length_ = length;
+    rounds_ = rounds;
+  }
+  bool IsLength(uint32_t symbol) const { return symbol == length_ || symbol == rounds_; }
   bool IsStructural(uint32_t symbol) const { return structural_.contains(symbol); }
 
   // The value that is likely to be made next, none if unknown: one look at it saves the search. Returns the one
@@ -253,6 +257,7 @@ class ValueStore {
   std::unordered_set<uint32_t> keeps_shape_;
   std::unordered_set<uint32_t> modes_;
   uint32_t length_ = 0;
+  uint32_t rounds_ = 0;
   uint32_t environment_ = 0;
   uint32_t element_ = 0;
   uint32_t which_ = 0;

@@ -170,7 +170,8 @@ ValueId ValueStore::Make(Value value, std::span<const ValueId> kids) {
     const bool is_uniform = value.kind == ValueKind::Derived && (uniform_.contains(value.a) || tensors_.contains(value.a));
     if (!HoldsKids(value.kind) && !is_uniform) {
       const bool is_remote = value.kind == ValueKind::Derived && inner.kind == ValueKind::Derived && !inner.mark;
-      const Axes lost = is_remote ? LostBy(value.a) : Axes{};
+      const bool is_number = value.kind == ValueKind::Derived && value.a == rounds_;
+      const Axes lost = is_number && !HasShapeMark(kid) ? knowledge::kSoftAxes : is_remote ? LostBy(value.a) : Axes{};
       value.axes = value.axes | Without(inner.axes, lost);
       value.flags |= inner.flags & (kByNameOnly | kOneNode);
       if (value.kind == ValueKind::Derived && IsStructural(value.a)) value.flags |= inner.flags & kOfArguments;
@@ -632,8 +633,8 @@ ValueId ValueStore::RebuildDerived(Value value, std::span<const ValueId> kids) {
     const Value& first = values_[kids[0].index];
     if (first.kind == ValueKind::Derived || value.mark) return {};
     if (value.a == element_ && kids.size() == 2) return Element(kids[0], kids[1]);
-    if (value.a == length_ && kids.size() == 1 && first.kind == ValueKind::Tuple) return Int(first.kid_count);
-    if (value.a == length_ && kids.size() == 1 && first.kind == ValueKind::Dict && HasKnownKeys(*this, kids[0])) return Int(first.kid_count / 2);
+    if (IsLength(value.a) && kids.size() == 1 && first.kind == ValueKind::Tuple) return Int(first.kid_count);
+    if (IsLength(value.a) && kids.size() == 1 && first.kind == ValueKind::Dict && HasKnownKeys(*this, kids[0])) return Int(first.kid_count / 2);
     return value.a == item_ && kids.size() == 2 && kids[1] ? KnownItem(kids[0], kids[1]) : ValueId::None();
   };
   // What it varied by besides its operands it still does.

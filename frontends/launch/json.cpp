@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "analyzer/base/json_problem.h"
 #include "frontends/launch/templates.h"
 #include "frontends/launch/yaml.h"
 
@@ -71,8 +72,9 @@ class Builder : public Json::json_sax_t {
   bool end_array() override { return CloseNode(); }
   bool parse_error(std::size_t position, const std::string&, const Json::exception& error) override {
     const auto at = static_cast<uint32_t>(std::min(position == 0 ? 0 : position - 1, text_.size()));
-    std::string_view text = error.what();
-    // "[json.exception.parse_error.101] parse error at line 3, column 5: ..."
+    const std::string problem = base::JsonProblem(error.what());
+    std::string_view text = problem;
+    // "parse error at line 3, column 5: ..."
     const size_t colon = text.find(": ");
     if (colon != std::string_view::npos) text.remove_prefix(colon + 2);
     out_.problems.push_back({std::string(text), {file_, at, at}});
