@@ -191,12 +191,13 @@ class Builder {
 
   TraceId Loop(const ir::Stmt& stmt) {
     const bool is_for = stmt.kind == ir::StmtKind::For;
+    const LoopKind kind = is_for ? LoopKind::Counted : LoopKind::While;
     const ir::ExprId head = is_for ? ir::AssignedOf(stmt) : ir::ValueOf(stmt);
     const ValueId trips = state_.facts.trip_count(func_, head);
     const TraceId first = Expr(head);
     TraceId body = Block(ir::BodyOf(stmt));
     if (!is_for) body = traces_.Seq(first, body);
-    const TraceId parts[] = {first, Iteration(head), traces_.Loop(At(head), trips, body),
+    const TraceId parts[] = {first, Iteration(head), traces_.Loop(At(head), trips, body, false, kind),
                              Block(ir::ElseBlockOf(stmt))};
     return traces_.Seq(parts);
   }

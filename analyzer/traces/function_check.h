@@ -72,6 +72,7 @@ class FunctionCheck {
   std::vector<ValueId> UnknownParts(const World& world);
   bool IsAssertion(TraceId node) const;
   std::vector<Assignment> Assignments(const World& world);
+  std::optional<int64_t> TellingNumber(const World& world, ValueId part, const Assignment& others);
   void CheckScene(Scene& scene);
   bool CheckOnce(Scene& scene, SequenceStore& sequences);
   bool AdmitsAll(const World& world, TraceId node) const;

@@ -142,8 +142,11 @@ class LedgerWalk {
           assumed.Add(OfExits(kid));
         }
         return;
-      case TraceKind::Choice:
       case TraceKind::Loop:
+        // An exit inside decides who comes to the next round.
+        assumed.Add(OfExits(traces_.Kids(id)[0]));
+        [[fallthrough]];
+      case TraceKind::Choice:
         assumed.Add(OfCondition(trace.value));
         break;
       case TraceKind::Scope:

@@ -53,6 +53,17 @@ uint32_t SharedGroups(Scene& scene, uint32_t i, uint32_t j) {
   return groups;
 }
 
+bool AsksForOrder(const variation::ValueStore& values, ValueId condition) {
+  if (!condition || values.axes(condition).empty()) return false;
+  const variation::ValueKind kind = values[condition].kind;
+  if (kind == variation::ValueKind::Compare) {
+    const auto op = static_cast<ir::CompareOp>(values[condition].op);
+    return op >= ir::CompareOp::Less && op <= ir::CompareOp::GreaterEq;
+  }
+  const bool connects = kind == variation::ValueKind::Unary || kind == variation::ValueKind::And || kind == variation::ValueKind::Or;
+  return connects && std::ranges::any_of(values.Kids(condition), [&](ValueId kid) { return AsksForOrder(values, kid); });
+}
+
 // What is equal to one constant is equal to no other: of `mode == "a"` and `mode == "b"` the first holds.
 void MakeConsistent(const variation::ValueStore& values, const std::vector<ValueId>& parts, Assignment* assignment) {
   std::unordered_map<uint32_t, ValueId> constants;
@@ -145,8 +156,43 @@ std::vector<Assignment> FunctionCheck::Assignments(const World& world) {
       assignments.push_back(std::move(flipped));
     }
   }
+  Assignment telling = assignments[0];
+  bool has_telling = false;
+  for (const ValueId part : parts) {
+    const std::optional<int64_t> number = TellingNumber(world, part, assignments[0]);
+    has_telling = has_telling || number;
+    telling[part.index] = number.value_or(1);
+  }
+  if (has_telling) assignments.push_back(std::move(telling));
   for (Assignment& assignment : assignments) MakeConsistent(state_.values, parts, &assignment);
   return assignments;
+}
+
+// A number with which an order tells ranks apart where zero and one do not: 6 in `step > 5 + rank`. None if there is none.
+std::optional<int64_t> FunctionCheck::TellingNumber(const World& world, ValueId part, const Assignment& others) {
+  constexpr int64_t kLargest = 16;
+  const auto tells = [&](ValueId condition, int64_t number) {
+    Assignment assignment = others;
+    assignment[part.index] = number;
+    Evaluator evaluator(state_.values, state_.knowledge, world, assignment);
+    const std::optional<bool> first = evaluator.Truth(condition, 0);
+    bool differs = false;
+    for (uint32_t rank = 1; rank < world.size() && first; ++rank) {
+      const std::optional<bool> truth = evaluator.Truth(condition, rank);
+      if (!truth) return false;
+      differs = differs || *truth != *first;
+    }
+    return differs;
+  };
+  for (const TraceId node : nodes_.choices) {
+    const ValueId condition = traces_[node].value;
+    const bool is_order = traces_[node].kind == TraceKind::Choice && AsksForOrder(state_.values, condition);
+    if (!is_order || !IsMadeOf(state_.values, condition, part) || tells(condition, 0) || tells(condition, 1)) continue;
+    for (int64_t number = 2; number <= kLargest; ++number) {
+      if (tells(condition, number)) return number;
+    }
+  }
+  return std::nullopt;
 }
 
 void FunctionCheck::CheckScene(Scene& scene) {
@@ -252,7 +298,7 @@ TraceId FunctionCheck::InnermostAround(Scene& scene, const SequenceStore& sequen
 
 bool FunctionCheck::PartsRanks(Scene& scene, TraceId node, uint32_t i, uint32_t j) const {
   const Trace& trace = traces_[node];
-  if (trace.kind == TraceKind::Loop) return scene.Trips(trace.value, i) != scene.Trips(trace.value, j);
+  if (trace.kind == TraceKind::Loop) return scene.Trips(trace, i) != scene.Trips(trace, j);
   const Decision& decision = scene.Decide(trace.value);
   return decision.decided && decision.truth.has(i) != decision.truth.has(j);
 }

@@ -41,15 +41,16 @@ const Decision& Scene::Decide(ValueId condition) {
   return decision;
 }
 
-std::optional<int64_t> Scene::Trips(ValueId trips, uint32_t rank) {
-  if (!trips) return std::nullopt;
+std::optional<int64_t> Scene::Trips(const Trace& loop, uint32_t rank) {
+  if (!loop.value) return std::nullopt;
   std::optional<int64_t> result;
   for (uint32_t other = 0; other < world_.size(); ++other) {
-    const Outcome outcome = evaluator_.Evaluate(trips, other);
+    const Outcome outcome = evaluator_.Evaluate(loop.value, other);
     if (outcome.kind != OutcomeKind::Number) return std::nullopt;
     if (other == rank) result = outcome.number;
   }
-  return result;
+  const bool asks_again = static_cast<LoopKind>(loop.payload) == LoopKind::While;
+  return asks_again && result && *result != 0 ? kEndless : result;
 }
 
 void Scene::FindClasses(const TraceStore& traces, const VaryingNodes& nodes) {
@@ -77,7 +78,7 @@ std::vector<int64_t> Scene::Signature(const TraceStore& traces, const VaryingNod
   for (const TraceId node : nodes.deciding) {
     const Trace& trace = traces[node];
     if (trace.kind == TraceKind::Loop) {
-      signature.push_back(Trips(trace.value, rank).value_or(kUnknown));
+      signature.push_back(Trips(trace, rank).value_or(kUnknown));
       continue;
     }
     const Decision& decision = Decide(trace.value);
@@ -396,7 +397,7 @@ SeqId Projector::LeaveLoop(SeqId target, const Context& outer) {
 SeqId Projector::ProjectLoop(TraceId id, const Trace& trace, const Context& context) {
   const bool settled = IsSettled(id, trace);
   std::optional<int64_t> trips;
-  if (!settled) trips = scene_.Trips(trace.value, view_.rank);
+  if (!settled) trips = scene_.Trips(trace, view_.rank);
   if (trips && *trips <= 0) return context.next;
   Context inner{.next = kNothing, .returned = LeaveLoop(context.returned, context),
                 .broken = LeaveLoop(context.next, context), .continued = kNothing,

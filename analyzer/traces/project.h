@@ -3,6 +3,7 @@
 // simply another thing that follows, so that `if a: return` before a collective and an arm without it look alike.
 #pragma once
 
+#include <limits>
 #include <unordered_map>
 #include <unordered_set>
 #include <utility>
@@ -21,6 +22,8 @@ struct Decision {
   bool differs(uint32_t count) const { return decided && !truth.empty() && !(truth == RankSet::All(count)); }
 };
 
+constexpr int64_t kEndless = std::numeric_limits<int64_t>::max();
+
 // A world with values for the unknowns, and what follows from them.
 class Scene {
  public:
@@ -29,8 +32,8 @@ class Scene {
   Scene& operator=(const Scene&) = delete;
 
   const Decision& Decide(ValueId condition);
-  // How often a loop runs on a rank, if the world says so.
-  std::optional<int64_t> Trips(ValueId trips, uint32_t rank);
+  // How often a loop runs on a rank, if the world says so: kEndless where only what is in it ends it.
+  std::optional<int64_t> Trips(const Trace& loop, uint32_t rank);
   Evaluator& evaluator() { return evaluator_; }
   const World& world() const { return world_; }
 

@@ -36,7 +36,7 @@ class Reach {
       case TraceKind::Choice:
         return VisitChoice(id, trace);
       case TraceKind::Loop: {
-        const std::optional<int64_t> trips = scene_.Trips(trace.value, rank_);
+        const std::optional<int64_t> trips = scene_.Trips(trace, rank_);
         if (!trips || *trips > 0) Visit(traces_.Kids(id)[0]);
         return true;
       }

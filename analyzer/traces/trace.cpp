@@ -202,13 +202,14 @@ TraceId TraceStore::Choice(SiteId site, ValueId condition, TraceId then_trace, T
   return Intern({.kind = TraceKind::Choice, .flags = flags, .site = site, .value = condition}, arms);
 }
 
-TraceId TraceStore::Loop(SiteId site, ValueId trips, TraceId body, bool settled) {
+TraceId TraceStore::Loop(SiteId site, ValueId trips, TraceId body, bool settled, LoopKind kind) {
   const uint16_t inner = traces_[body.index].flags;
   const bool leaves = (inner & (kLeavesReturn | kLeavesProcess | kLeavesRaise)) != 0;
   if ((inner & (kHasOp | kHasYield | kSetsMode)) == 0 && !leaves) return empty_;
   uint16_t flags = settled ? kSettled : 0;
   if (!settled) ValueFlags(trips, &flags);
-  return Intern({.kind = TraceKind::Loop, .flags = flags, .site = site, .value = trips}, {&body, 1});
+  return Intern({.kind = TraceKind::Loop, .flags = flags, .site = site, .value = trips, .payload = static_cast<uint32_t>(kind)},
+                {&body, 1});
 }
 
 TraceId TraceStore::Exit(SiteId site, ExitKind kind) {
@@ -291,7 +292,7 @@ TraceId TraceStore::Rebuild(TraceId id, ValueId value, std::span<const TraceId> 
     case TraceKind::Choice:
       return Choice(trace.site, value, kids[0], kids[1], settled);
     case TraceKind::Loop:
-      return Loop(trace.site, value, kids[0], settled);
+      return Loop(trace.site, value, kids[0], settled, static_cast<LoopKind>(trace.payload));
     case TraceKind::Keep:
       return Keep(trace.site, value, static_cast<Filling>(trace.payload));
     case TraceKind::Mode: {

@@ -25,7 +25,7 @@ enum class TraceKind : uint8_t {
   Op,      // payload = OperationId; value = its group
   Seq,     // kids
   Choice,  // value = condition; kids = then, else
-  Loop,    // value = how often; kids = body
+  Loop,    // payload = LoopKind; value = how often, or its condition; kids = body
   Exit,    // payload = ExitKind
   Scope,   // a call: returns inside lead to its end; payload = FuncId of the callee; kids = its trace
   Try,     // payload = TryId; kids = kTryBody, kTryElse, kTryFinally, then one for each handler from kTryHandlers on
@@ -41,6 +41,9 @@ constexpr size_t kTryBody = 0;
 constexpr size_t kTryElse = 1;
 constexpr size_t kTryFinally = 2;
 constexpr size_t kTryHandlers = 3;
+
+// `for` has a number of rounds. `while` asks its condition in each: where that is a matter of the world, it never ends by itself.
+enum class LoopKind : uint8_t { Counted, While };
 
 enum class ExitKind : uint8_t { Return, Break, Continue, Raise, Process };
 
@@ -152,7 +155,7 @@ class TraceStore {
   TraceId Seq(std::span<const TraceId> parts);
   TraceId Seq(TraceId first, TraceId second);
   TraceId Choice(SiteId site, ValueId condition, TraceId then_trace, TraceId else_trace, bool settled = false);
-  TraceId Loop(SiteId site, ValueId trips, TraceId body, bool settled = false);
+  TraceId Loop(SiteId site, ValueId trips, TraceId body, bool settled = false, LoopKind kind = LoopKind::Counted);
   TraceId Exit(SiteId site, ExitKind kind);
   TraceId Scope(SiteId site, FuncId callee, TraceId body);
   TraceId Try(SiteId site, TryId info, std::span<const TraceId> parts, bool settled = false);

@@ -200,7 +200,7 @@ class WitnessBuilder {
     if (evidence_.kind != DifferenceKind::TripCount || evidence_.own || !evidence_.node) return;
     constexpr int64_t kMostRounds = 4;
     for (uint32_t rank = 0; rank < ops->size(); ++rank) {
-      const std::optional<int64_t> trips = scene_.Trips(state_.traces[evidence_.node].value, rank);
+      const std::optional<int64_t> trips = scene_.Trips(state_.traces[evidence_.node], rank);
       std::vector<SeqId>& own = (*ops)[rank];
       const auto at = std::ranges::find(own, evidence_.culprit, [&](SeqId id) { return sequences_[id].origin; });
       if (!trips || at == own.end()) continue;

@@ -21,7 +21,7 @@ ValueId FunctionEvaluator::HowOften() {
   };
   std::ranges::for_each(path_, add);
   std::ranges::for_each(trips_, add);
-  return store_.Counted(tables_.NameSymbol("how often"), kids, loop_exit_axes_);
+  return store_.Counted(tables_.NameSymbol("how often"), kids, loop_exit_axes_ | round_exit_axes_);
 }
 
 // An item stored in, or added to, what `target` names: the container varies as the item and as the way here, and

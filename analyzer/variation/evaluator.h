@@ -332,7 +332,8 @@ class FunctionEvaluator {
   size_t statement_path_ = 0;           // of `path_`: how long it was where the statement at hand begins
   std::vector<const ir::Stmt*> loops_;  // around the statement at hand
   std::vector<ValueId> yielded_;        // of a generator
-  Axes loop_exit_axes_;                 // of the conditions under which the loop at hand is left or cut short
+  Axes loop_exit_axes_;                 // of the conditions under which the loop at hand is left
+  Axes round_exit_axes_;                // of those under which a round of it is cut short
   Axes function_exit_axes_;
   std::unordered_map<ValueId, Broadcast> broadcasts_;  // by what the variable is afterwards
   std::vector<ValueId> trips_;          // numbers of rounds of the loops around

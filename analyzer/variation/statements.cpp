@@ -61,8 +61,10 @@ void FunctionEvaluator::EvalStmt(ir::StmtId id) {
       break;
     }
     case ir::StmtKind::Break:
-    case ir::StmtKind::Continue:
       Leave(&loop_exit_axes_);
+      break;
+    case ir::StmtKind::Continue:
+      Leave(&round_exit_axes_);
       break;
     case ir::StmtKind::Raise:
       Eval(ir::ValueOf(stmt));
@@ -289,6 +291,7 @@ void FunctionEvaluator::EvalLoop(const ir::Stmt& stmt) {
   const ir::ExprId head = is_for ? ir::AssignedOf(stmt) : ir::ValueOf(stmt);
   const std::vector<uint32_t>& assigned = AssignedIn(stmt);
   const Axes outer_exit_axes = std::exchange(loop_exit_axes_, Axes{});
+  const Axes outer_round_axes = std::exchange(round_exit_axes_, Axes{});
   const ValueId iterable = is_for ? Eval(head) : ValueId::None();
   Env before = env_;
   // A loop inside another is evaluated in each round of that one. Axes only grow, so it starts with what it came to
@@ -298,6 +301,7 @@ void FunctionEvaluator::EvalLoop(const ir::Stmt& stmt) {
   const std::vector<HeapEntry> heap_before = before.heap;
   std::vector<ValueId> carried(env_.slots.size());
   ValueId rounds;
+  Axes leaving;
   // Axes only grow; three rounds see any chain of assignments that matters.
   constexpr int kMostRounds = 3;
   for (int round = 0; round < kMostRounds; ++round) {
@@ -328,12 +332,13 @@ void FunctionEvaluator::EvalLoop(const ir::Stmt& stmt) {
     EvalBlock(ir::BodyOf(stmt));
     trips_.pop_back();
     loops_.pop_back();
-    const Axes leaving = store_.axes(trips) | loop_exit_axes_;
-    rounds = store_.Counted(tables_.NameSymbol("how often"), {&trips, 1}, loop_exit_axes_);
+    leaving = store_.axes(trips) | loop_exit_axes_ | round_exit_axes_;
+    rounds = store_.Counted(tables_.NameSymbol("how often"), {&trips, 1}, loop_exit_axes_ | round_exit_axes_);
     bool grew = ForgetStoredInLoop(before) || assigned.size() > known_assigned;
     for (const uint32_t slot : assigned) {
       const ValueId after = env_.slots[slot];
-      Axes wider = axes[slot] | leaving;
+      // Ranks that are in one round have all come through the rounds before: what leaves the loop tells those behind it apart.
+      Axes wider = axes[slot] | round_exit_axes_;
       if (after) wider = wider | store_.axes(after);
       grew = grew || !(wider == axes[slot]);
       axes[slot] = wider;
@@ -344,8 +349,9 @@ void FunctionEvaluator::EvalLoop(const ir::Stmt& stmt) {
   for (const uint32_t slot : assigned) {
     const ValueId initial = before.slots[slot];
     const ValueId after = env_.slots[slot];
+    const Axes behind = axes[slot] | leaving;
     if (!initial || !after || initial == after) {
-      if (after) env_.slots[slot] = store_.WithAxes(after, axes[slot]);
+      if (after) env_.slots[slot] = store_.WithAxes(after, behind);
       else env_.slots[slot] = initial;
       continue;
     }
@@ -354,10 +360,11 @@ void FunctionEvaluator::EvalLoop(const ir::Stmt& stmt) {
       continue;
     }
     const ValueId ran = store_.Symbol(StmtSite(stmt), {});
-    env_.slots[slot] = store_.WithAxes(store_.Select(ran, after, initial), axes[slot]);
+    env_.slots[slot] = store_.WithAxes(store_.Select(ran, after, initial), behind);
   }
   MergeLoop(before, heap_before, store_.Symbol(StmtSite(stmt), store_.axes(rounds)));
   loop_exit_axes_ = outer_exit_axes;
+  round_exit_axes_ = outer_round_axes;
   EvalBlock(ir::ElseBlockOf(stmt));
   env_.reachable = true;
 }
