@@ -64,6 +64,7 @@ struct Finding {
   Text help;                  // how to fix it; empty format: none
   std::string flight_recorder;  // the category under which PyTorch's Flight Recorder reports it at run time
   std::string function;       // the enclosing function, for people and fingerprints: "Trainer.save"
+  uint64_t function_code = 0; // what that function does, by its IR: equal for copies of it; 0: not code
   std::string fingerprint;    // stays the same between runs and when lines move; 16 hexadecimal digits
   std::optional<witness::Witness> witness;
   std::vector<Fix> fixes;

@@ -8,6 +8,7 @@
 #include "driver/cli/commands.h"
 #include "driver/cli/exit_codes.h"
 #include "driver/cli/fix.h"
+#include "driver/cli/fold_copies.h"
 #include "driver/cli/interrupt.h"
 #include "driver/cli/known.h"
 #include "driver/cli/left_out.h"
@@ -200,6 +201,8 @@ int RunCheck(const CheckArguments& arguments) {
 
   HideSecrets(*out);
   reports::Report report = ReportOf(arguments, options, *out, *known, files);
+  FoldCopies(out->files, out->findings);
+  report.findings = out->findings;
   report.verdicts = std::move(*verdicts);
   known->AddSeen(report.verdicts);
   report.errors.insert(report.errors.end(), fixed->errors.begin(), fixed->errors.end());

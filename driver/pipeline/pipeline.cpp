@@ -20,6 +20,7 @@
 #include "driver/config/rule_selection.h"
 #include "driver/pipeline/cache_key.h"
 #include "driver/pipeline/fingerprint.h"
+#include "driver/pipeline/function_code.h"
 #include "driver/pipeline/parallel.h"
 #include "driver/pipeline/parse.h"
 #include "driver/pipeline/policy.h"
@@ -532,6 +533,7 @@ base::Result<Output> Run(const Options& options, const source::FileSystem& files
   });
   findings::SortAndDeduplicate(out.findings, PathOrder(a.files));
   NameAll(a, paths, out);
+  NoteFunctionCode(a.program, out.findings);
   NameWitnesses(a.files, out.findings);
   // A run is the same as long as the files are that it read: those that it asked beside are not among them.
   if (memory != nullptr && !unread.WereAsked()) memory->NoteWhole(selection);
