@@ -315,7 +315,7 @@ bool FunctionCheck::IsForCallers(const Evidence& evidence) {
 bool FunctionCheck::full() const { return found_ >= kMostDifferences || state_.exhausted(); }
 
 RankSet Complement(const Scene& scene, RankSet ranks) {
-  return {static_cast<uint8_t>(RankSet::All(scene.world().size()).bits & ~ranks.bits)};
+  return RankSet::All(scene.world().size()).Without(ranks);
 }
 
 }  // namespace allranks::traces

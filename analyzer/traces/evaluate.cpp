@@ -197,7 +197,7 @@ Outcome Evaluator::Coordinate(ValueId id, uint32_t rank) {
     case Coordinate::GroupRank: {
       const RankSet set = members();
       if (!set.has(rank)) return Outcome::Number(-1);
-      return Outcome::Number(RankSet{static_cast<uint8_t>(set.bits & ((1u << rank) - 1))}.count());
+      return Outcome::Number((set & RankSet::All(rank)).count());
     }
     case Coordinate::GroupSize:
       return Outcome::Number(members().count() * size_factor_);
@@ -502,7 +502,7 @@ RankSet Evaluator::CreatedMembers(ValueId group, bool* known) {
   for (const int64_t rank : ranks.value_or(std::vector<int64_t>())) {
     if (rank >= 0 && rank < world_.size()) members = members | RankSet::Of(static_cast<uint32_t>(rank));
   }
-  if (is_rest) members.bits = static_cast<uint8_t>(RankSet::All(world_.size()).bits & ~members.bits);
+  if (is_rest) members = RankSet::All(world_.size()).Without(members);
   if (*known && !members.empty()) return members;
   *known = false;
   members = {};

@@ -185,6 +185,9 @@ class LedgerWalk {
     if (values.by_name_only(condition)) assumed.Add(Assumption::ByNameOnly);
     if (IsOfSomeObject(values, condition)) assumed.Add(Assumption::SeveralStores);
     if (!IsPredicate(values, condition)) assumed.Add(Assumption::ValueNotTraced);
+    Mentions mentions;
+    Collect(values, condition, &mentions);
+    if (IsBeyondWorlds(mentions)) assumed.Add(Assumption::BoundReached);
     return assumed;
   }
 

@@ -14,15 +14,18 @@ struct Mentions {
   bool neighbours = false;   // rank arithmetic
   bool created_groups = false;
   int64_t largest = 0;       // number that a rank is compared with
+  int64_t equal = 0;         // of these: it is asked whether a rank is that one, or among a list with it
   int64_t listed = 0;        // rank that a group is made of
   int64_t divisor = 0;       // by which ranks or sizes are divided: `rank // 8`, `rank % 8`
   bool last_rank = false;    // `world_size - 1`
   // Sizes of the whole job, bit n - 1 for n ranks, on which the program goes on at all (`if world_size != 4: exit()`).
-  uint8_t sizes = 0xff;
+  uint64_t sizes = ~uint64_t{0};
   variation::JobShape job;
 };
 
 void Collect(const variation::ValueStore& values, ValueId value, Mentions* mentions);
 std::vector<World> WorldsFor(const Mentions& mentions);
+// Whether some number that a rank is compared with is beyond the ranks of these worlds.
+bool IsBeyondWorlds(const Mentions& mentions);
 
 }  // namespace allranks::traces

@@ -58,15 +58,15 @@ class Collector {
   // The program goes on where `condition` is `wanted`. Only one that the size of the job decides counts.
   void NoteSizes(ValueId condition, bool wanted) {
     if (!IsOfSizeAlone(condition)) return;
-    uint8_t sizes = 0;
+    uint64_t sizes = 0;
     for (uint32_t size = 1; size <= kMostRanks; ++size) {
       const World world{.nodes = 1, .per_node = size, .mesh = {}};
       const Assignment nothing;
       const std::optional<bool> truth = Evaluator(state_.values, state_.knowledge, world, nothing).Truth(condition, 0);
       if (!truth) return;
-      if (*truth == wanted) sizes = static_cast<uint8_t>(sizes | 1u << (size - 1));
+      if (*truth == wanted) sizes |= uint64_t{1} << (size - 1);
     }
-    const auto left = static_cast<uint8_t>(nodes_->mentions.sizes & sizes);
+    const uint64_t left = nodes_->mentions.sizes & sizes;
     if ((left >> 1) != 0) nodes_->mentions.sizes = left;
   }
 

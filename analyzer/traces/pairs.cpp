@@ -423,11 +423,10 @@ void FunctionCheck::SetRanks(Scene& scene, SequenceStore& sequences, uint32_t ha
     const SeqId own = ProjectFor(scene, sequences, rank, view);
     const bool reaches = goes_along(own, with);
     if (!reaches && !goes_along(own, without)) continue;
-    const uint8_t bit = RankSet::Of(rank).bits;
     RankSet& to = reaches ? evidence->reached : evidence->not_reached;
     RankSet& from = reaches ? evidence->not_reached : evidence->reached;
-    to.bits = static_cast<uint8_t>(to.bits | bit);
-    from.bits = static_cast<uint8_t>(from.bits & ~bit);
+    to = to | RankSet::Of(rank);
+    from = from.Without(RankSet::Of(rank));
   }
 }
 

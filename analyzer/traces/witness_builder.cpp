@@ -116,7 +116,7 @@ class WitnessBuilder {
       bool has_types = true;
     };
     // The last two: who sends and who receives; none of a collective.
-    using Key = std::tuple<GroupIndex, uint8_t, int32_t, int32_t>;
+    using Key = std::tuple<GroupIndex, uint64_t, int32_t, int32_t>;
     std::map<std::pair<Key, size_t>, Meeting> meetings;
     const auto for_each = [&](const auto& visit) {
       for (uint32_t rank = 0; rank < ops.size(); ++rank) {

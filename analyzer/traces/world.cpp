@@ -64,6 +64,11 @@ int64_t DivisorOfRanks(const variation::ValueStore& values, ValueId id) {
   return divides && is_of_ranks && right.kind == variation::ValueKind::Int && right.b == 0 ? right.a : 0;
 }
 
+// Others ask for an order.
+bool AsksWhich(ir::CompareOp op) {
+  return op == ir::CompareOp::Eq || op == ir::CompareOp::NotEq || op == ir::CompareOp::In || op == ir::CompareOp::NotIn;
+}
+
 void CollectValue(const variation::ValueStore& values, ValueId id, Mentions* mentions, int depth) {
   constexpr int kDeepest = 12;
   if (!id || depth > kDeepest) return;
@@ -78,7 +83,11 @@ void CollectValue(const variation::ValueStore& values, ValueId id, Mentions* men
       mentions->divisor = std::max(mentions->divisor, DivisorOfRanks(values, id));
       break;
     case variation::ValueKind::Compare:
-      if (!value.axes.empty()) mentions->largest = std::max(mentions->largest, LargestListed(values, values.Kids(id)[1], 0));
+      if (!value.axes.empty()) {
+        const int64_t listed = LargestListed(values, values.Kids(id)[1], 0);
+        mentions->largest = std::max(mentions->largest, listed);
+        if (AsksWhich(static_cast<ir::CompareOp>(value.op))) mentions->equal = std::max(mentions->equal, listed);
+      }
       for (const ValueId kid : values.Kids(id)) {
         const variation::Value& number = values[kid];
         if (number.kind == variation::ValueKind::Int && number.b == 0 && !value.axes.empty()) {
@@ -158,10 +167,11 @@ World MeshWorld(std::vector<Axis> mesh) {
 
 // The smallest job with a rank in the middle, neither first nor last, and with one more than every rank that is named.
 uint32_t SizeWithMiddle(const Mentions& mentions) {
-  // Larger numbers are sizes of whole jobs (`rank < 8`): all ranks pass.
+  // Larger numbers in an order are sizes of whole jobs (`rank < 8`): all ranks pass.
   constexpr int64_t kLargestRank = 6;
   uint32_t size = mentions.last_rank ? 4 : 3;
   if (mentions.largest <= kLargestRank) size = std::max(size, static_cast<uint32_t>(mentions.largest + 2));
+  if (mentions.equal <= kMostRanks - 2) size = std::max(size, static_cast<uint32_t>(mentions.equal + 2));
   return size;
 }
 
@@ -212,6 +222,11 @@ void KeepAllowed(const Mentions& mentions, std::vector<World>* worlds) {
 }
 
 }  // namespace
+
+bool IsBeyondWorlds(const Mentions& mentions) {
+  const auto size = static_cast<int64_t>(SizeWithMiddle(mentions));
+  return std::max({mentions.largest, mentions.equal, mentions.listed}) >= size;
+}
 
 std::vector<World> WorldsFor(const Mentions& mentions) {
   std::vector<World> worlds = AnyWorlds(mentions);

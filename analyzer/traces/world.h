@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <bit>
 #include <cstdint>
 #include <vector>
 
@@ -13,17 +14,19 @@ namespace allranks::traces {
 using knowledge::Axis;
 using variation::ValueId;
 
-constexpr uint32_t kMostRanks = 8;
+constexpr uint32_t kMostRanks = 64;
 
 // A set of ranks of a world.
 struct RankSet {
-  uint8_t bits = 0;
-  static constexpr RankSet Of(uint32_t rank) { return {static_cast<uint8_t>(1u << rank)}; }
-  static constexpr RankSet All(uint32_t count) { return {static_cast<uint8_t>((1u << count) - 1)}; }
-  constexpr bool has(uint32_t rank) const { return (bits >> rank & 1u) != 0; }
+  uint64_t bits = 0;
+  static constexpr RankSet Of(uint32_t rank) { return {uint64_t{1} << rank}; }
+  static constexpr RankSet All(uint32_t count) { return {count < kMostRanks ? (uint64_t{1} << count) - 1 : ~uint64_t{0}}; }
+  constexpr bool has(uint32_t rank) const { return rank < kMostRanks && (bits >> rank & 1u) != 0; }
   constexpr bool empty() const { return bits == 0; }
-  constexpr uint32_t count() const { return static_cast<uint32_t>(__builtin_popcount(bits)); }
-  friend constexpr RankSet operator|(RankSet a, RankSet b) { return {static_cast<uint8_t>(a.bits | b.bits)}; }
+  constexpr uint32_t count() const { return static_cast<uint32_t>(std::popcount(bits)); }
+  constexpr RankSet Without(RankSet others) const { return {bits & ~others.bits}; }
+  friend constexpr RankSet operator|(RankSet a, RankSet b) { return {a.bits | b.bits}; }
+  friend constexpr RankSet operator&(RankSet a, RankSet b) { return {a.bits & b.bits}; }
   friend constexpr bool operator==(RankSet, RankSet) = default;
 };
 

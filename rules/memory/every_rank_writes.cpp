@@ -150,7 +150,7 @@ class Writers {
       way.back() = write;
       writers = writers | context_.reach.RanksOnWay(way, world_);
     }
-    writers.bits &= ranks.bits;
+    writers = writers & ranks;
     return writers.empty() ? ranks : writers;
   }
 
