@@ -132,6 +132,7 @@ struct Operation {
   bool fixed_shape = false;       // shapes must be equal on all ranks (AR110)
   NameId token_param;             // an id that all ranks must have from one of them (AR115)
   NameId own_rank_param;          // as which rank this process takes part
+  NameId ranks_param;             // how many ranks take part; a number that the code fixes leaves open which of the job's ranks they are
   NameId only_if_param;           // issues only if this argument is true (`log(..., sync_dist=True)`)
   NameId local_if_param;          // creates a group on members only if true (`use_local_synchronization`)
   NameId strategies;              // the operation is there only under these ("FSDP or DeepSpeed ZeRO-3"); none: always

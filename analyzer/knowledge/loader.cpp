@@ -385,6 +385,7 @@ class Loader {
                  .fixed_shape = table.Flag("fixed_shape"),
                  .token_param = param("token"),
                  .own_rank_param = param("own_rank"),
+                 .ranks_param = param("ranks"),
                  .only_if_param = ReadOnlyIf(table, entry),
                  .local_if_param = param("local_if"),
                  .strategies = ReadName(table, "strategies"),
@@ -395,7 +396,7 @@ class Loader {
     constexpr std::string_view kOfOperation[] = {"class",         "group",        "axis",        "root",
                                                  "root_in_group", "tensor",       "count",       "dtype",       "other_dtype",
                                                   "peer",          "tag",          "from",        "from_tag",    "messages",    "reduce_op",
-                                                 "async",         "always_async", "handle",      "opens_batch", "may_buffer",  "token",       "own_rank",    "fixed_shape", "only_if",
+                                                 "async",         "always_async", "handle",      "opens_batch", "may_buffer",  "token",       "own_rank",    "ranks",       "fixed_shape", "only_if",
                                                  "local_if",      "strategies",   "kept",        "context"};
     for (const std::string_view key : kOfOperation) {
       if (!table.Has(key)) continue;

@@ -608,6 +608,11 @@ ValueId GroupOf(State& state, const knowledge::Entry& entry, ValueId receiver, s
     const knowledge::ClassId known = state.knowledge.FindClass(base::NameId{state.values[receiver].a});
     if (known && state.knowledge[known].is_group) return receiver;
   }
+  // `if (rank < 2) ncclCommInitRank(&comm, 2, id, rank)`
+  const ValueId ranks = ParamOf(entry, args, entry.operation.ranks_param);
+  if (ranks && state.values[ranks].kind == ValueKind::Int) {
+    return state.values.Make({.kind = ValueKind::Group, .op = static_cast<uint8_t>(variation::GroupKind::Unknown)}, {&ranks, 1});
+  }
   return ValueId::None();
 }
 
