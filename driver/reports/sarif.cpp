@@ -69,18 +69,15 @@ void WriteInvocation(JsonWriter& json, const Report& report, const std::vector<s
   json.EndObject().EndArray();
 }
 
-// What GitHub and editors call the root of the repository. Where that is on this machine concerns no reader.
-constexpr std::string_view kRoot = "%SRCROOT%";
-
 // The commit that was checked. What is not committed yet is not of it, but there is no better name.
 void WriteProvenance(JsonWriter& json, const RunInfo& run) {
-  if (run.repository.empty() || run.commit.empty()) return;
+  if (!sarif::HasProvenance(run)) return;
   json.Key("versionControlProvenance").BeginArray().BeginObject();
   json.Member("repositoryUri", run.repository).Member("revisionId", run.commit);
   if (!run.branch.empty()) json.Member("branch", run.branch);
-  json.Key("mappedTo").BeginObject().Member("uriBaseId", kRoot).EndObject();
+  json.Key("mappedTo").BeginObject().Member("uriBaseId", sarif::kRoot).EndObject();
   json.EndObject().EndArray();
-  json.Key("originalUriBaseIds").BeginObject().Key(kRoot).BeginObject();
+  json.Key("originalUriBaseIds").BeginObject().Key(sarif::kRoot).BeginObject();
   sarif::WriteText(json, "description", "The root of the repository.");
   json.EndObject().EndObject();
 }

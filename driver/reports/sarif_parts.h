@@ -21,6 +21,11 @@ std::string Sentence(std::string text);
 std::string_view LevelOf(findings::Severity severity);
 void WriteText(JsonWriter& json, std::string_view key, std::string_view text);
 
+// What GitHub and editors call the root of the repository. Where that is on this machine concerns no reader.
+constexpr std::string_view kRoot = "%SRCROOT%";
+// Whether the log says which commit the root is of.
+bool HasProvenance(const RunInfo& run);
+
 // `tool`: the driver with all rules, in the order of the registry.
 void WriteTool(JsonWriter& json, std::string_view version);
 
@@ -45,6 +50,8 @@ class ResultWriter {
   std::string UriOfPath(std::string_view shown) const;
   std::string MessageOf(const findings::Finding& finding) const;
   void WriteContext(source::FileId file, const Region& region);
+  // A file of the repository is named from its root, any other by its whole path.
+  void WriteArtifact(std::string_view uri);
   void WriteRegion(std::string_view key, const Region& region);
   void WriteLocation(const source::Span& span, std::string_view uri, const Region& region, const std::string& message,
                      const std::string& function, uint64_t id, std::string_view role = {});

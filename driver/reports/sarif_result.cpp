@@ -77,6 +77,8 @@ void WriteText(JsonWriter& json, std::string_view key, std::string_view text) {
   json.Key(key).BeginObject().Member("text", text).EndObject();
 }
 
+bool HasProvenance(const RunInfo& run) { return !run.repository.empty() && !run.commit.empty(); }
+
 ResultWriter::ResultWriter(const Report& report, JsonWriter& json) : report_(report), json_(json) {
   for (size_t i = 0; i < rules::AllRules().size(); ++i) rule_index_.emplace(rules::AllRules()[i]->code, i);
   for (uint32_t i = 0; i < report.files.size(); ++i) {
@@ -136,6 +138,12 @@ std::string ResultWriter::UriOfPath(std::string_view shown) const {
 }
 std::string ResultWriter::UriOfFile(source::FileId file) const { return UriOfPath(report_.files[file].path); }
 
+void ResultWriter::WriteArtifact(std::string_view uri) {
+  json_.Key("artifactLocation").BeginObject().Member("uri", uri);
+  if (HasProvenance(report_.run) && !uri.starts_with("file://")) json_.Member("uriBaseId", kRoot);
+  json_.EndObject();
+}
+
 void ResultWriter::WriteRegion(std::string_view key, const Region& region) {
   json_.Key(key).BeginObject();
   json_.Member("startLine", region.line);
@@ -166,7 +174,7 @@ void ResultWriter::WriteLocation(const source::Span& span, std::string_view uri,
   json_.BeginObject();
   if (id > 0) json_.Member("id", id);
   json_.Key("physicalLocation").BeginObject();
-  json_.Key("artifactLocation").BeginObject().Member("uri", uri).EndObject();
+  WriteArtifact(uri);
   WriteRegion("region", region);
   WriteContext(span.file, region);
   json_.EndObject();
@@ -239,7 +247,8 @@ void ResultWriter::WriteFixes(const Finding& finding) {
     for (const findings::Edit& edit : fix.edits) by_file[edit.span.file].push_back(&edit);
     json_.Key("artifactChanges").BeginArray();
     for (const auto& [file, edits] : by_file) {
-      json_.BeginObject().Key("artifactLocation").BeginObject().Member("uri", UriOfFile(file)).EndObject();
+      json_.BeginObject();
+      WriteArtifact(UriOfFile(file));
       json_.Key("replacements").BeginArray();
       for (const findings::Edit* edit : edits) WriteReplacement(*edit);
       json_.EndArray().EndObject();

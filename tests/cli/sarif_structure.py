@@ -14,6 +14,10 @@ LEVELS = {"error", "warning", "note", "none"}
 
 
 class SarifStructure(CliTest):
+    def git(self, *args):
+        return subprocess.run(["git", "-c", "user.name=a", "-c", "user.email=a@b", *args], cwd=self.root, check=True,
+                              capture_output=True, text=True).stdout.strip()
+
     def sarif(self, *args):
         self.write("pkg one/bad.py", GUARDED)
         self.write("broken.py", GUARDED + "def f(:\n")
@@ -93,19 +97,39 @@ class SarifStructure(CliTest):
 
     @unittest.skipUnless(shutil.which("git"), "git is not installed")
     def test_the_commit(self):
-        def git(*args):
-            return subprocess.run(["git", "-c", "user.name=a", "-c", "user.email=a@b", *args], cwd=self.root, check=True,
-                                  capture_output=True, text=True).stdout.strip()
-        git("init", "-q", "-b", "main")
-        git("commit", "-q", "--allow-empty", "-m", "first")
+        self.git("init", "-q", "-b", "main")
+        self.git("commit", "-q", "--allow-empty", "-m", "first")
         self.assertNotIn("versionControlProvenance", self.sarif()["runs"][0])
         for remote in ("git@example.com:a/b.git", "https://user:secret@example.com/a/b.git", "https://example.com/a/b"):
-            git("config", "remote.origin.url", remote)
+            self.git("config", "remote.origin.url", remote)
             run = self.sarif()["runs"][0]
             self.assertEqual(run["versionControlProvenance"],
-                             [{"repositoryUri": "https://example.com/a/b", "revisionId": git("rev-parse", "HEAD"), "branch": "main",
+                             [{"repositoryUri": "https://example.com/a/b", "revisionId": self.git("rev-parse", "HEAD"), "branch": "main",
                                "mappedTo": {"uriBaseId": "%SRCROOT%"}}])
             self.assertEqual(list(run["originalUriBaseIds"]), ["%SRCROOT%"])
+
+    @unittest.skipUnless(shutil.which("git"), "git is not installed")
+    def test_paths_are_relative_to_the_root_that_the_commit_is_of(self):
+        def places(value):
+            if isinstance(value, list):
+                return [place for item in value for place in places(item)]
+            if not isinstance(value, dict):
+                return []
+            here = [value["artifactLocation"]] if "artifactLocation" in value else []
+            return here + [place for item in value.values() for place in places(item)]
+
+        self.write("repository/train.py", GUARDED)
+        self.write("outside.py", GUARDED)
+        self.root = self.root / "repository"
+        self.git("init", "-q", "-b", "main")
+        self.git("commit", "-q", "--allow-empty", "-m", "first")
+        check = ("check", "--output-format", "sarif", "--root", ".", "train.py", "../outside.py")
+        self.assertEqual([place for place in places(json.loads(self.run_allranks(*check, cwd=self.root).out)) if "uriBaseId" in place], [])
+        self.git("config", "remote.origin.url", "https://example.com/a/b")
+        found = places(json.loads(self.run_allranks(*check, cwd=self.root).out))
+        self.assertIn({"uri": "train.py", "uriBaseId": "%SRCROOT%"}, found)
+        self.assertIn({"uri": (self.root.parent / "outside.py").as_uri()}, found)
+        self.assertEqual([place for place in found if ("uriBaseId" in place) == place["uri"].startswith("file:")], [])
 
     def test_each_role_has_one_link(self):
         for result in self.sarif()["runs"][0]["results"]:
