@@ -106,7 +106,7 @@ async function findings(editor) {
 async function hover(editor) {
   await editor.page.keyboard.press('Control+J');
   await editor.word('if rank == 0', 'rank').hover();
-  const shown = editor.page.locator('.monaco-hover:visible', { hasText: 'may differ between ranks' });
+  const shown = editor.page.locator('.monaco-hover:visible', { hasText: 'differs between ranks' });
   await shown.waitFor();
   assert.match(await shown.innerText(), /get_rank/);
   await editor.picture('hover');
