@@ -1,5 +1,6 @@
 #include "analyzer/traces/issued.h"
 
+#include "analyzer/knowledge/words.h"
 #include "analyzer/traces/project.h"
 
 namespace allranks::traces {
@@ -12,7 +13,8 @@ std::optional<Issued> IssuedSearch::In(FuncId func) {
   const Below found = LookBelow(root);
   if (!found.first || found.starts_group) return std::nullopt;
   Issued issued;
-  issued.name = std::string(state_.program.text(state_.traces.entry(found.first).name));
+  const knowledge::Entry& entry = state_.traces.entry(found.first);
+  issued.name = knowledge::WordsOfCall(state_.program.text(entry.name), state_.program.text(entry.operation.kind), entry.operation.op_class);
   issued.is_implied = IssuingOf(state_.traces.entry(found.first).operation) != Issuing::Always;
   for (TraceId at = root; at != found.first;) {
     if (state_.traces[at].kind == TraceKind::Scope) {

@@ -254,7 +254,8 @@ class LedgerBuilder {
       entry.reason = "unresolved call `" + place.unresolved + "`";
       return entry;
     }
-    entry.name = std::string(state_.program.text(state_.knowledge[place.entry].name));
+    const knowledge::Entry& call = state_.knowledge[place.entry];
+    entry.name = knowledge::WordsOfCall(state_.program.text(call.name), state_.program.text(call.operation.kind), call.operation.op_class);
     if (const auto found = standing_.flagged_sites.find(place.site.index); found != standing_.flagged_sites.end()) {
       entry.verdict = SiteVerdict::Differs;
       entry.assumptions = found->second;

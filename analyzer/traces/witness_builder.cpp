@@ -9,6 +9,7 @@
 #include <unordered_set>
 
 #include "analyzer/base/lowered.h"
+#include "analyzer/knowledge/words.h"
 #include "analyzer/traces/difference.h"
 #include "witness/matching.h"
 
@@ -303,9 +304,7 @@ class WitnessBuilder {
     if (item.dtype) op.dtype = TypeNamed(state_.program.text(base::NameId{state_.values[item.dtype].a}));
     if (IsReduction(op.op)) op.redop = item.reduce_op ? Reduction(item.reduce_op) : "sum";
     if (IsRooted(op.op)) op.root = Root(item, op.comm);
-    // A reader knows `module_forward` better than `__call__`.
-    const std::string_view name = state_.program.text(entry.name);
-    op.source = std::string(name.ends_with("__") ? state_.program.text(entry.operation.kind) : name);
+    op.source = knowledge::WordsOfCall(state_.program.text(entry.name), state_.program.text(entry.operation.kind), entry.operation.op_class);
     if (span.file) {
       const source::SourceFile& file = state_.files[span.file];
       op.at = {file.path, source::Locate(file, span.begin).line + 1};

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 
+#include "analyzer/knowledge/words.h"
 #include "driver/reports/paint.h"
 #include "driver/reports/place.h"
 
@@ -47,7 +48,7 @@ std::string Counts(std::string_view title, const std::vector<std::pair<std::stri
 
 std::string SiteLine(const Report& report, const Site& site, const TextStyle& style) {
   std::string out = ToString(PlaceAt(report.files, site.span.file, site.span.begin)) + ": ";
-  out += Paint(style, InkOfVerdict(site.verdict), ToString(site.verdict)) + " `" + OneLine(site.name) + "`";
+  out += Paint(style, InkOfVerdict(site.verdict), ToString(site.verdict)) + " " + knowledge::AsCode(OneLine(site.name));
   if (!site.reason.empty()) out += ": " + OneLine(site.reason);
   else if (!site.assumptions.empty()) out += ": assumed: " + findings::Clauses(site.assumptions);
   return out + "\n";

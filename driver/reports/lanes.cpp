@@ -31,7 +31,8 @@ size_t CommonSteps(const witness::Witness& w) {
 }
 
 std::string_view LastName(std::string_view dotted) {
-  if (dotted.find(' ') != std::string_view::npos) return dotted;
+  // There is room for "backward" of "backward of a wrapped model".
+  if (dotted.find(' ') != std::string_view::npos) return dotted.substr(0, dotted.find(" of a "));
   const size_t dot = dotted.rfind('.');
   return dot == std::string_view::npos ? dotted : dotted.substr(dot + 1);
 }

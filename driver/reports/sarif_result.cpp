@@ -1,6 +1,7 @@
 // SARIF: one result.
 #include <algorithm>
 
+#include "analyzer/knowledge/words.h"
 #include "driver/reports/line_hash.h"
 #include "driver/reports/file_place.h"
 #include "driver/reports/sarif_parts.h"
@@ -310,7 +311,7 @@ void ResultWriter::WriteStep(const witness::Witness& w, size_t c, const witness:
     }
   }
   json_.BeginObject().Key("location");
-  WriteLocation(line, UriOfPath(op.at.uri), region, ranks + ": `" + name + "`" + (waits ? ", waits here" : ""), "", 0);
+  WriteLocation(line, UriOfPath(op.at.uri), region, ranks + ": " + knowledge::AsCode(name) + (waits ? ", waits here" : ""), "", 0);
   json_.Member("importance", waits ? "essential" : "important");
   // By it `allranks verify` finds the step again.
   if (!op.id.empty()) json_.Key("properties").BeginObject().Member("allranks/op", op.id).EndObject();

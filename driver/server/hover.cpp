@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <cctype>
 
+#include "analyzer/knowledge/words.h"
 #include "analyzer/traces/difference.h"
 #include "analyzer/variation/axes_text.h"
 #include "driver/reports/place.h"
@@ -80,8 +81,11 @@ class HoverText {
     });
     if (call == calls.end()) return {};
     const traces::World world = objects::SmallJob(analysed_.facts.job);
-    return "\n" + Backticked(analysed_.program.text(call->entry->name)) + ": " +
-           std::string(analysed_.program.text(call->entry->operation.kind)) + " on " + GroupText(*call) + "\n" +
+    const knowledge::Operation& operation = call->entry->operation;
+    const std::string_view kind = analysed_.program.text(operation.kind);
+    const std::string words = knowledge::WordsOfCall(analysed_.program.text(call->entry->name), kind, operation.op_class);
+    return "\n" + knowledge::AsCode(reports::OneLine(words)) + ": " + knowledge::WordsOfKind(kind, operation.op_class) + " on " +
+           GroupText(*call) + "\n" +
            "\n- reached by " + traces::NameOfRanks(world, indices_.reach.Ranks({function_, expr_}, world)) + "\n" + Verdict();
   }
 

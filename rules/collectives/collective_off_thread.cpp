@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "analyzer/knowledge/words.h"
 #include "rules/rule.h"
 
 namespace allranks::rules {
@@ -135,13 +136,14 @@ class OffThread {
     const auto found = context_.analysis.issued.find(function);
     if (found == context_.analysis.issued.end()) return;
     const traces::Issued& issued = found->second;
+    const std::string name = knowledge::AsCode(issued.name);
     Finding finding{
         .code = kAR113,
         .severity = Severity::Error,
         .confidence = confidence,
         .span = issued.path[0],
-        .message = {"`{}` is issued from {}: it can run in another order than the training thread's "
-                    "collectives, and then the ranks hang", {issued.name, where}},
+        .message = {"{} is issued from {}: it can run in another order than the training thread's "
+                    "collectives, and then the ranks hang", {name, where}},
         .help = {"communicate in the training thread, or give this thread its own process group", {}},
         .function = context_.program.FunctionName(function)};
     findings::Assume(finding, context_.launch.AssumedOf(function));
@@ -157,7 +159,7 @@ class OffThread {
     for (size_t i = 1; i < issued.path.size(); ++i) {
       const bool last = i + 1 == issued.path.size();
       const findings::Text text = last ? findings::Text{"communicates here", {}}
-                                       : findings::Text{"leads to `{}`", {issued.name}};
+                                       : findings::Text{"leads to {}", {name}};
       finding.labels.push_back({issued.path[i], LabelRole::Call, text});
     }
     sink_.push_back(std::move(finding));

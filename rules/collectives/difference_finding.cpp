@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "analyzer/knowledge/words.h"
 #include "analyzer/variation/axes_text.h"
 #include "rules/finding_parts.h"
 
@@ -45,9 +46,9 @@ std::string Snippet(const Context& context, source::Span span) {
 
 // Operators and methods of any object have no name that a reader knows; their place in the source says more.
 std::string OpName(const Context& context, const OpPlace& op) {
-  const bool has_name = op.name.find("__") == std::string::npos && !op.name.starts_with('@') &&
-                        !op.name.starts_with('*') && !op.name.empty();
-  return Code(has_name || !op.span.file ? op.name : Snippet(context, op.span));
+  if (knowledge::IsOwnName(op.name)) return Code(op.name);
+  if (op.span.file) return Code(Snippet(context, op.span));
+  return knowledge::AsCode(knowledge::WordsOfCall(op.name, op.kind, op.op_class));
 }
 
 bool InFunction(const Context& context, const Difference& difference, source::Span span) {

@@ -64,6 +64,20 @@ class SarifStructure(CliTest):
         for steps in waits:
             self.assertNotIn(True, steps[:-1])
 
+    def test_steps_are_named_in_words(self):
+        self.write("train.py", "import torch.distributed as dist\nfrom torch.nn.parallel import DistributedDataParallel as DDP\n\n\n"
+                               "def main(net, batch):\n    dist.init_process_group('nccl')\n    model = DDP(net.cuda())\n    loss = model(batch).mean()\n"
+                               "    if dist.get_rank() == 0:\n        loss.backward()\n    dist.destroy_process_group()\n")
+        results = json.loads(self.run_allranks("check", "--output-format", "sarif").out)["runs"][0]["results"]
+        steps = [step["location"]["message"]["text"] for result in results for flow in result.get("codeFlows", [])
+                 for thread in flow["threadFlows"] for step in thread["locations"]]
+        self.assertIn("rank 0: backward of a wrapped model, waits here", steps)
+        self.assertTrue(any("`torch.nn.parallel.DistributedDataParallel`" in step for step in steps), steps)
+        for name in ("full", "html", "markdown"):
+            out = self.run_allranks("check", "--coverage", "-v", "--output-format", name).out
+            for word in ("@gradient_synced", "gradient_reduction", "__init__"):
+                self.assertNotIn(word, out, name)
+
     def test_what_readers_rely_on(self):
         log = self.sarif()
         self.assertEqual(log["version"], "2.1.0")

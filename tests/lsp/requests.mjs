@@ -169,6 +169,25 @@ def main(model, data, subset):
   for (const [quoted] of seen.matchAll(/`[^`]*`/g)) assert.ok(quoted.length <= 85, quoted);
 });
 
+test('hover names calls in words, not as the knowledge base does', async (t) => {
+  const text = `import torch
+import torch.distributed as dist
+from torch.nn.parallel import DistributedDataParallel as DDP
+
+
+def main(net, data):
+    dist.init_process_group('nccl')
+    model = DDP(net.cuda())
+    for batch in data:
+        loss = model(batch).mean()
+        loss.backward()
+`;
+  const client = await start(t, { files: { 'train.py': text } });
+  const at = async (word, more) => (await client.ask('textDocument/hover', { textDocument: client.document('train.py'), position: place(text, word, more) }))?.contents.value;
+  assert.match(await at('loss.backward', 6), /backward of a wrapped model: gradient reduction on the data parallel group\n/);
+  assert.match(await at('DDP(net', 1), /`torch\.nn\.parallel\.DistributedDataParallel`: module broadcast on /);
+});
+
 test('code actions: ignore, explain, fix, fix all', async (t) => {
   const client = await start(t, { files: { 'train.py': GUARDED, 'epoch.py': EPOCH } });
   await client.untilCodes('train.py', 'AR101');
