@@ -1,0 +1,17 @@
+# Where the pages of this version are: the tag of a release, so that they say what this program does, else `main`. A source
+# archive has no git: it is one of a release if its list of changes says so.
+function(allranks_documentation_ref folder version result)
+  set(${result} main PARENT_SCOPE)
+  file(STRINGS "${folder}/CHANGELOG.md" heads REGEX "^## ${version}($| )")
+  if(NOT heads OR heads MATCHES "not yet released")
+    return()
+  endif()
+  find_package(Git QUIET)
+  if(Git_FOUND AND EXISTS "${folder}/.git")
+    execute_process(COMMAND "${GIT_EXECUTABLE}" -C "${folder}" tag --points-at HEAD OUTPUT_VARIABLE tags RESULT_VARIABLE failed ERROR_QUIET)
+    if(failed EQUAL 0 AND NOT "\n${tags}" MATCHES "\nv${version}\n")
+      return()
+    endif()
+  endif()
+  set(${result} "v${version}" PARENT_SCOPE)
+endfunction()
