@@ -5,6 +5,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <ranges>
 #include <unordered_set>
 
 #include "analyzer/ir/serialize.h"
@@ -71,8 +72,7 @@ class Parser {
   Parsed Run() {
     out_.files.resize(kept_.size());
     std::vector<Outcome> outcomes(kept_.size());
-    const auto is_cpp = [&](uint32_t index) { return IsCpp(in_.project.all[index]); };
-    if (std::ranges::any_of(selection_.parse, is_cpp)) {
+    if (AsksForCpp()) {
       reader_.emplace(in_.paths, in_.files, in_.compile_commands, in_.extra_args, LimitsOfHelper(in_.watch.bounds()));
       headers_content_ = HeadersContent();
       out_.problems = reader_->problems();
@@ -89,6 +89,14 @@ class Parser {
   }
 
  private:
+  // Whether or not a file of it concerns ranks: what is wrong with its compile commands is told before the day on which one does.
+  bool AsksForCpp() const {
+    const auto is_cpp = [&](uint32_t index) { return IsCpp(in_.project.all[index]); };
+    if (std::ranges::any_of(selection_.parse, is_cpp)) return true;
+    return std::ranges::any_of(std::views::iota(0u, static_cast<uint32_t>(selection_.requested.size())),
+                               [&](uint32_t index) { return selection_.requested[index] && is_cpp(index); });
+  }
+
   const std::string& PathOf(size_t i) const { return in_.project.all[kept_[i]]; }
 
   void LeaveOut(size_t i, Outcome& outcome) {
@@ -287,7 +295,7 @@ class Parser {
   Selection& selection_;
   base::Interner& names_;
   std::vector<uint32_t> kept_;
-  std::optional<CppReader> reader_;  // where there is C or C++ to read
+  std::optional<CppReader> reader_;  // where C or C++ is asked for, or read
   Parsed out_;
   std::map<std::string, source::FileId> headers_;
   std::unordered_set<uint32_t> header_symbols_;

@@ -99,6 +99,19 @@ class Cpp(CliTest):
         self.assertEqual(result.err, "allranks: error: compile_commands.json: not valid JSON; files are read with default flags\n")
         self.assertIn("AR101", result.out)
 
+    def test_broken_compile_commands_where_no_file_concerns_ranks(self):
+        self.write("plain.cpp", "int add(int a, int b) { return a + b; }\n")
+        self.write("train.py", "import torch.distributed as dist\ndist.barrier()\n")
+        self.write("compile_commands.json", "not json")
+        for _ in range(2):
+            self.assert_one_line_error(self.check(), "compile_commands.json: not valid JSON")
+        # Where no C++ is asked for, nothing would be read with them.
+        self.assertEqual(self.check("train.py").code, 0)
+        self.write("compile_commands.json", "[]")
+        result = self.check()
+        self.assertEqual((result.code, result.err), (0, ""))
+        self.assert_one_line_error(self.check("-p", "nowhere"), "nowhere: there is no compile_commands.json")
+
     def test_entries_without_a_command(self):
         self.write("main.cpp", PLAIN)
         for entries, said in (([{}], "1 entry has no file or command and was ignored"),
