@@ -52,6 +52,8 @@ class Evaluator {
   // The argument that a tensor was made as large as: `torch.zeros_like(x)`, `torch.tensor(list)`; none of others.
   ValueId SizedLike(ValueId tensor) const;
   const variation::ValueStore& values() const { return values_; }
+  // The qualified name of something outside the project.
+  std::string_view NameOf(ValueId external) const { return knowledge_.names().View(base::NameId{values_[external].a}); }
   const GroupInfo& group(GroupIndex index) const { return groups_[index]; }
   size_t group_count() const { return groups_.size(); }
   const World& world() const { return world_; }

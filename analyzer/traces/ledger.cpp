@@ -46,7 +46,7 @@ bool HasKnownSize(const State& state, ValueId tensor) {
   if (!elements) return false;
   const ValueId type = ElementTypeOf(evaluator, tensor, 0);
   // Of one of two tensors whose types are not said nothing tells that they are alike.
-  if (!type && state.values[tensor].kind == ValueKind::Select) return false;
+  if (!type && MayBeOfSeveralTypes(state.values, tensor)) return false;
   for (uint32_t rank = 1; rank < world.size(); ++rank) {
     if (ElementsOf(evaluator, tensor, rank) != elements || ElementTypeOf(evaluator, tensor, rank) != type) return false;
   }

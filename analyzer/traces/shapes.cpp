@@ -93,21 +93,36 @@ bool MayDiffer(const ValueStore& values, ValueId tensor, int depth) {
   return std::ranges::any_of(values.Kids(tensor), [&](ValueId kid) { return MayDiffer(values, kid, depth + 1); });
 }
 
+// The one of several that a rank has; none if that is not known.
+ValueId Chosen(Evaluator& evaluator, ValueId choice, uint32_t rank) {
+  for (int depth = 0; choice && depth < kDeepestTensor; ++depth) {
+    if (evaluator.values()[choice].kind != ValueKind::Select) return choice;
+    choice = ArmOf(evaluator, choice, rank).value_or(ValueId::None());
+  }
+  return {};
+}
+
+// `torch.half` is `torch.float16` by another name: of types whose names say how wide they are no two are one.
+bool HasWidth(const Evaluator& evaluator, ValueId type) {
+  const std::string_view name = evaluator.NameOf(type);
+  return !name.empty() && name.back() >= '0' && name.back() <= '9';
+}
+
 }  // namespace
 
 std::optional<int64_t> ElementsOf(Evaluator& evaluator, ValueId tensor, uint32_t rank) { return Elements(evaluator, tensor, rank, 0); }
 
 ValueId ElementTypeOf(Evaluator& evaluator, ValueId tensor, uint32_t rank) {
   const ValueStore& values = evaluator.values();
-  for (int depth = 0; tensor && depth < kDeepestTensor; ++depth) {
-    if (values.IsNewTensor(tensor)) {
-      const ValueId type = values.Kids(tensor)[1];
-      return type && values[type].kind == ValueKind::External ? type : ValueId::None();
-    }
-    if (values[tensor].kind != ValueKind::Select) return {};
-    tensor = ArmOf(evaluator, tensor, rank).value_or(ValueId::None());
-  }
-  return {};
+  const ValueId made = Chosen(evaluator, tensor, rank);
+  if (!made || !values.IsNewTensor(made)) return {};
+  const ValueId type = Chosen(evaluator, values.Kids(made)[1], rank);
+  return type && values[type].kind == ValueKind::External && HasWidth(evaluator, type) ? type : ValueId::None();
+}
+
+bool MayBeOfSeveralTypes(const ValueStore& values, ValueId tensor) {
+  if (values[tensor].kind == ValueKind::Select) return true;
+  return values.IsNewTensor(tensor) && MayDiffer(values, values.Kids(tensor)[1], 0);
 }
 
 bool MayDifferInSize(const ValueStore& values, ValueId tensor) { return MayDiffer(values, tensor, 0); }

@@ -14,6 +14,9 @@ namespace allranks::traces {
 std::optional<int64_t> ElementsOf(Evaluator& evaluator, ValueId tensor, uint32_t rank);
 ValueId ElementTypeOf(Evaluator& evaluator, ValueId tensor, uint32_t rank);
 
+// Whether a tensor is one of several, or its type is, where ranks may not choose alike.
+bool MayBeOfSeveralTypes(const variation::ValueStore& values, ValueId tensor);
+
 // Whether something that ranks may not share has a say in how large it is, or of which type.
 bool MayDifferInSize(const variation::ValueStore& values, ValueId tensor);
 
