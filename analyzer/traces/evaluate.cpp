@@ -141,8 +141,10 @@ Outcome Evaluator::EvaluateNew(ValueId id, uint32_t rank) {
       const std::optional<bool> truth = TruthOf(Evaluate(values_.Kids(id)[0], rank));
       return truth ? Evaluate(values_.Kids(id)[*truth ? 1 : 2], rank) : Outcome{};
     }
-    case ValueKind::Unknown:
     case ValueKind::Derived:
+      if (const Outcome result = Call(id, rank); result.kind != OutcomeKind::Unknown) return result;
+      [[fallthrough]];
+    case ValueKind::Unknown:
     case ValueKind::Param:
       // Where `mode == "train"` was assigned to hold, `mode` is that.
       for (const auto& [condition, number] : assignment_) {
@@ -215,6 +217,45 @@ Outcome Evaluator::Binary(ValueId id, uint32_t rank) {
   if (left.kind != OutcomeKind::Number || right.kind != OutcomeKind::Number) return {};
   const std::optional<int64_t> result = Calculate(op, left.number, right.number);
   return result ? Outcome::Number(*result) : Outcome{};
+}
+
+// What is made of numbers that are all known.
+Outcome Evaluator::Call(ValueId id, uint32_t rank) {
+  const std::vector<ValueId> kids(values_.Kids(id).begin(), values_.Kids(id).end());
+  if (kids.size() < 2) return {};
+  const std::string_view operation = OperationOf(id);
+  std::optional<int64_t> number;
+  if (operation == "builtins.min" || operation == "builtins.max") number = Extreme(kids, operation == "builtins.min", rank);
+  if (operation == "[]") number = ItemOf(kids[0], kids[1], rank);
+  if (operation == "index" && kids.size() == 2) number = PlaceOf(kids[0], kids[1], rank);
+  return number ? Outcome::Number(*number) : Outcome{};
+}
+
+std::optional<int64_t> Evaluator::Extreme(std::span<const ValueId> numbers, bool is_least, uint32_t rank) {
+  std::optional<int64_t> result;
+  for (const ValueId each : numbers) {
+    const Outcome number = Evaluate(each, rank);
+    if (number.kind != OutcomeKind::Number) return std::nullopt;
+    result = !result ? number.number : is_least ? std::min(*result, number.number) : std::max(*result, number.number);
+  }
+  return result;
+}
+
+std::optional<int64_t> Evaluator::ItemOf(ValueId list, ValueId place, uint32_t rank) {
+  const Outcome at = Evaluate(place, rank);
+  if (at.kind != OutcomeKind::Number) return std::nullopt;
+  const std::optional<std::vector<int64_t>> numbers = ListOf(list, rank);
+  const auto count = numbers ? static_cast<int64_t>(numbers->size()) : 0;
+  if (at.number >= count || at.number < -count) return std::nullopt;
+  return (*numbers)[static_cast<size_t>(at.number < 0 ? at.number + count : at.number)];
+}
+
+std::optional<int64_t> Evaluator::PlaceOf(ValueId list, ValueId item, uint32_t rank) {
+  const Outcome wanted = Evaluate(item, rank);
+  const std::optional<std::vector<int64_t>> numbers = wanted.kind == OutcomeKind::Number ? ListOf(list, rank) : std::nullopt;
+  if (!numbers) return std::nullopt;
+  const auto found = std::ranges::find(*numbers, wanted.number);
+  return found == numbers->end() ? std::nullopt : std::optional<int64_t>(found - numbers->begin());
 }
 
 Outcome Evaluator::Compare(ValueId id, uint32_t rank) {
@@ -353,8 +394,9 @@ std::optional<std::vector<int64_t>> Evaluator::ListOf(ValueId list, uint32_t ran
   for (const std::string_view copy : {"builtins.list", "builtins.tuple", "builtins.set", "builtins.sorted"}) {
     if (operation != copy || value.kid_count != 1) continue;
     ++depth_;
-    const std::optional<std::vector<int64_t>> numbers = ListOf(values_.Kids(list)[0], rank);
+    std::optional<std::vector<int64_t>> numbers = ListOf(values_.Kids(list)[0], rank);
     --depth_;
+    if (numbers && operation == "builtins.sorted") std::ranges::sort(*numbers);
     return numbers;
   }
   return std::nullopt;

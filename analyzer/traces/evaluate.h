@@ -81,6 +81,10 @@ class Evaluator {
   std::optional<bool> IsInUnknownList(ValueId item, int64_t number) const;
   std::optional<bool> Membership(ValueId item, ValueId container, uint32_t rank);
   Outcome Binary(ValueId id, uint32_t rank);
+  Outcome Call(ValueId id, uint32_t rank);
+  std::optional<int64_t> Extreme(std::span<const ValueId> numbers, bool is_least, uint32_t rank);
+  std::optional<int64_t> ItemOf(ValueId list, ValueId place, uint32_t rank);
+  std::optional<int64_t> PlaceOf(ValueId list, ValueId item, uint32_t rank);
   GroupIndex AddGroup(ValueId value);
   GroupIndex GuessedGroup(ValueId value);
   RankSet CreatedMembers(ValueId group, bool* known);
