@@ -70,6 +70,11 @@ struct CallArgument {
   ValueId value;
 };
 
+// Value::op of a Tuple that is a set display: no order is known of its items.
+constexpr uint8_t kSetDisplay = 1;
+// What is taken out of a container: the item at a place or under a key, an item by what it is, the last one, or all.
+enum class Removal : uint8_t { At, Item, Last, All };
+
 // Value::op of a Partial that is a generator object: kids are the function and its arguments by parameter.
 constexpr uint8_t kGeneratorObject = 1;
 // That of a comprehension: of its element, of what decides how many there are as the last, and between them, where items
@@ -293,6 +298,10 @@ class FunctionEvaluator {
   Iteration IterateGenerator(ir::ExprId site, ValueId generator);
   Iteration IterateUnknown(ir::ExprId site, ValueId iterable);
   ValueId RoundedUp(ValueId distance, ValueId step);
+  ValueId Least(std::span<const ValueId> numbers);
+  Iteration InHashOrder(const Iteration& iteration);
+  bool IsText(ValueId value) const;
+  ValueId InOrder(ValueId value);
   Iteration IterateDerived(ir::ExprId site, ValueId iterable);
   Iteration IterateGrown(ir::ExprId site, ValueId container);
   Iteration IterateSelect(ir::ExprId site, ValueId iterable);

@@ -140,6 +140,7 @@ ValueId FunctionEvaluator::EvalItems(ir::ExprId, const ir::Expr& expr) {
     kids.push_back(Eval(item));
     known = known && module_[item].kind != ir::ExprKind::Starred;
   }
+  if (known && expr.kind == ir::ExprKind::Set) return store_.Make({.kind = ValueKind::Tuple, .op = kSetDisplay}, kids);
   return known ? store_.Tuple(kids) : store_.Derived(tables_.NameSymbol("{}"), kids);
 }
 

@@ -15,7 +15,10 @@ Iteration FunctionEvaluator::Iterate(ir::ExprId site, ValueId iterable) {
     const ValueId element = store_.Element(iterable, store_.Symbol(Site(site, SiteUse::Which), {}));
     return {element, store_.Derived(tables_.NameSymbol(kRounds), {&iterable, 1})};
   }
-  if (value.kind == ValueKind::Tuple && value.kid_count > 0) return IterateTuple(site, known);
+  if (value.kind == ValueKind::Tuple && value.kid_count > 0) {
+    const Iteration inner = IterateTuple(site, known);
+    return value.op == kSetDisplay && value.kid_count > 1 ? InHashOrder(inner) : inner;
+  }
   if (const ValueId keys = PartsOf(known, "keys")) return IterateTuple(site, keys);
   if (IsRepeated(known)) return {store_.Kids(store_.Kids(known)[0])[0], store_.Kids(known)[1]};
   if (value.kind == ValueKind::Partial && value.op == kGeneratorObject) return IterateGenerator(site, known);
@@ -30,6 +33,33 @@ Iteration FunctionEvaluator::Iterate(ir::ExprId site, ValueId iterable) {
     }
   }
   return IterateUnknown(site, iterable);
+}
+
+// Texts come out of a set in another order in each process.
+Iteration FunctionEvaluator::InHashOrder(const Iteration& iteration) {
+  const Axes order = IsText(iteration.element) ? Axes::Of(Axis::HashOrder) : Axes{};
+  return {store_.WithAxes(iteration.element, order), iteration.trip_count};
+}
+
+bool FunctionEvaluator::IsText(ValueId value) const {
+  const Value& known = store_[value];
+  const auto kids = store_.Kids(value);
+  const auto is = [&](std::string_view operation) { return known.kind == ValueKind::Derived && known.a == tables_.NameSymbol(operation); };
+  const bool is_one_of = is("element") && kids.size() > 1;
+  if (known.kind == ValueKind::Select || is_one_of) {
+    return std::ranges::any_of(kids.subspan(is_one_of ? 0 : 1), [&](ValueId kid) { return kid && IsText(kid); });
+  }
+  return known.kind == ValueKind::Str || is("f-string");
+}
+
+// What a set was made of: in an order that the program says.
+ValueId FunctionEvaluator::InOrder(ValueId value) {
+  const ValueId known = LookThrough(tables_, value);
+  const Value set = store_[known];
+  const std::vector<ValueId> kids(store_.Kids(known).begin(), store_.Kids(known).end());
+  if (set.kind == ValueKind::Tuple && set.op == kSetDisplay) return store_.Tuple(kids);
+  const bool is_call = set.kind == ValueKind::Derived && (set.a == tables_.NameSymbol("builtins.set") || set.a == tables_.NameSymbol("builtins.frozenset"));
+  return is_call && kids.size() == 1 ? InOrder(kids[0]) : value;
 }
 
 // A list of numbers or texts, or one of several such lists.
@@ -76,6 +106,20 @@ ValueId FunctionEvaluator::RoundedUp(ValueId distance, ValueId step) {
   return store_.Binary(ir::BinaryOp::FloorDiv, store_.Binary(ir::BinaryOp::Add, distance, rest), step);
 }
 
+// The least of several numbers of rounds: one that the ranks agreed on is.
+ValueId FunctionEvaluator::Least(std::span<const ValueId> numbers) {
+  std::vector<ValueId> kept;
+  std::optional<int32_t> known;
+  for (const ValueId number : numbers) {
+    if (EqualShares(tables_).IsAgreed(number)) return number;
+    const Value& value = store_[number];
+    if (value.kind == ValueKind::Int) known = std::min(static_cast<int32_t>(value.a), known.value_or(static_cast<int32_t>(value.a)));
+    else if (std::ranges::find(kept, number) == kept.end()) kept.push_back(number);
+  }
+  if (known) kept.push_back(store_.Int(*known));
+  return kept.size() == 1 ? kept[0] : store_.Derived(tables_.NameSymbol("builtins.min"), kept);
+}
+
 // `enumerate(x)`, `zip(a, b)`, `range(n)`, `x.items()` and the like are known by the symbol they were derived with.
 Iteration FunctionEvaluator::IterateDerived(ir::ExprId site, ValueId iterable) {
   const uint32_t symbol = store_[iterable].a;
@@ -103,12 +147,16 @@ Iteration FunctionEvaluator::IterateDerived(ir::ExprId site, ValueId iterable) {
     for (const ValueId kid : kids) {
       const Iteration inner = Iterate(site, kid);
       parts.push_back(inner.element);
-      // As many as the shortest: a number that the ranks agreed on is the least.
-      if (!trips || EqualShares(tables_).IsAgreed(inner.trip_count)) trips = inner.trip_count;
+      trips.push_back(inner.trip_count);
     }
-    return {store_.Tuple(parts), trips};
+    return {store_.Tuple(parts), Least(trips)};
   }
   if (is(kGrown)) return IterateGrown(site, iterable);
+  if (is(kShrunk)) {
+    const Iteration whole = Iterate(site, kids[0]);
+    const ValueId counts[] = {whole.trip_count, kids[2]};
+    return {kids[1] ? store_.WithAxes(whole.element, store_.axes(kids[1])) : whole.element, Count(counts)};
+  }
   if (is(kRefilled)) {
     const ValueId item = store_.Derived(tables_.NameSymbol("element"), {&iterable, 1});
     return {item, Iterate(site, kids[0]).trip_count};
@@ -126,7 +174,10 @@ Iteration FunctionEvaluator::IterateDerived(ir::ExprId site, ValueId iterable) {
   if ((is("keys") || is("values")) && !kids.empty()) return Iterate(site, Viewed(site, kids[0]));
   for (const std::string_view transparent : {"builtins.iter", "builtins.list", "builtins.tuple", "builtins.reversed",
                                              "builtins.sorted", "itertools.cycle"}) {
-    if (is(transparent) && !kids.empty()) return Iterate(site, kids[0]);
+    if (is(transparent) && !kids.empty()) return Iterate(site, is("builtins.sorted") ? InOrder(kids[0]) : kids[0]);
+  }
+  if ((is("builtins.set") || is("builtins.frozenset")) && kids.size() == 1) {
+    return InHashOrder({Iterate(site, kids[0]).element, IterateUnknown(site, iterable).trip_count});
   }
   if (is("itertools.islice") && !kids.empty()) {
     const Iteration whole = Iterate(site, kids[0]);
