@@ -29,7 +29,31 @@ ValueId CommonReceiver(ValueStore& store, ValueId callee) {
 // Python methods that change the container they are called on.
 constexpr std::string_view kMutators[] = {"append", "extend", "insert", "add", "update", "setdefault"};
 
+struct Remover {
+  std::string_view method;
+  Removal by_argument;
+  Removal by_itself;
+};
+
+// Python methods that take items out of it.
+constexpr Remover kRemovers[] = {
+    {"pop", Removal::At, Removal::Last},     {"popitem", Removal::Last, Removal::Last}, {"remove", Removal::Item, Removal::Item},
+    {"discard", Removal::Item, Removal::Item}, {"clear", Removal::All, Removal::All},
+};
+
 }  // namespace
+
+// `items.pop(0)`, `table.pop(key, None)`
+void FunctionEvaluator::EvalRemoval(const ir::Expr& callee, std::span<const CallArgument> args) {
+  if (callee.kind != ir::ExprKind::Attribute || module_.language != ir::Language::Python) return;
+  const auto* const remover = std::ranges::find(kRemovers, Text(ir::AttrOf(callee)), &Remover::method);
+  if (remover == std::end(kRemovers)) return;
+  const bool needs_argument = remover->by_itself == Removal::Item;
+  if (needs_argument && args.empty()) return;
+  const bool is_sure = args.size() < 2 && remover->method != "discard";
+  if (args.empty()) TakeOut(ir::ObjectOf(callee), remover->by_itself, {});
+  else TakeOut(ir::ObjectOf(callee), remover->by_argument, args[0].value, is_sure);
+}
 
 ValueId FunctionEvaluator::EvalCall(ir::ExprId id, const ir::Expr& expr) {
   const ir::ExprId callee_expr = ir::CalleeOf(expr);
@@ -52,6 +76,7 @@ ValueId FunctionEvaluator::EvalCall(ir::ExprId id, const ir::Expr& expr) {
     if (!is_update) Mutate(ir::ObjectOf(callee_node), args.back().value, is_list);
     if (adds_all) trips_.pop_back();
   }
+  EvalRemoval(callee_node, args);
   NoteOption(callee_node, args);
   if ((expr.flags & ir::kMethodCall) != 0) return CallMethod(id, callee_expr, callee, args);
   if ((callee_node.flags & ir::kConstructor) != 0 && store_[callee].kind == ValueKind::Class) {
@@ -439,6 +464,8 @@ ValueId FunctionEvaluator::UnknownCall(ValueId callee, std::span<const CallArgum
   if (is_method && args.size() == 1 && store_[callee].a == tables_.NameSymbol("startswith")) {
     return StartsWith(store_.Kids(callee)[0], args[0].value);
   }
+  const bool is_get = is_method && !args.empty() && store_[callee].a == tables_.NameSymbol("get");
+  if (is_get) return DerivedCall(store_[callee].a, WithKey(store_.Kids(callee)[0], args[0].value, false), args);
   if (is_method) return DerivedCall(store_[callee].a, store_.Kids(callee)[0], args);
   return DerivedCall(tables_.NameSymbol("()"), callee, args);
 }

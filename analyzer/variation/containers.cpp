@@ -3,7 +3,8 @@
 // A dictionary display whose keys are all known texts takes what is stored under one more key, wherever each rank comes
 // to that place equally often; so a table of options or of loaders stays one whose items are known by name. What grows in
 // any other way is the old container with an item, and how often that was added: ranks that come there a different number
-// of times have containers of different lengths.
+// of times have containers of different lengths. The same holds for what is taken out, unless a variable of the function is
+// known by its items and comes there once: then it is the display without that item.
 //
 // Unsound: two names of one container are two containers.
 #include "analyzer/variation/evaluator.h"
@@ -36,12 +37,156 @@ void FunctionEvaluator::Mutate(ir::ExprId target, ValueId item, bool is_list) {
   ValueId changed;
   if (IsContainer(known) || is_list) {
     const ValueId kids[] = {old_value, item, how_often};
-    changed = GrownBy(known, item, how_often);
+    changed = ChangedBy(known, kGrown, item, how_often);
     if (!changed) changed = store_.Derived(tables_.NameSymbol(kGrown), kids);
   } else {
     changed = store_.WithAxes(old_value, store_.axes(item) | store_.axes(how_often));
   }
   Replace(target, old_value, changed);
+}
+
+// Whether what `target` names is this function's own and changed here once, on each rank that gets here.
+bool FunctionEvaluator::IsChangedOnce(ir::ExprId target) {
+  const ir::Expr& expr = module_[target];
+  const bool is_own = expr.kind == ir::ExprKind::Name && scope_.slots.contains(ir::NameOf(expr));
+  return is_own && trips_.empty() && env_.extra.empty() && !WithinStatement();
+}
+
+// An item is taken out of what `target` names. `which`: its key, place or value, or none. `is_sure`: it was there, or else an
+// error was raised.
+void FunctionEvaluator::TakeOut(ir::ExprId target, Removal removal, ValueId which, bool is_sure) {
+  const ir::Expr& expr = module_[target];
+  if (expr.kind != ir::ExprKind::Name && expr.kind != ir::ExprKind::Attribute) return;
+  const ValueId old_value = Eval(target);
+  const ValueId known = Container(old_value);
+  if (IsObjectLike(store_[known].kind)) return;
+  if (IsChangedOnce(target)) {
+    if (const ValueId rest = WithoutItem(known, removal, which)) return Replace(target, old_value, rest);
+  }
+  ValueId how_often = HowOften();
+  if (which && !is_sure) {
+    const ValueId decided_by[] = {how_often, which};
+    how_often = store_.Counted(tables_.NameSymbol("how often"), decided_by);
+  }
+  // Of what is not known by its items any may be missing.
+  const bool is_open = !IsContainer(known);
+  if (is_open && !store_.has_param(how_often) && store_.axes(how_often).empty()) return;
+  if (ChangedBy(known, kShrunk, which, how_often)) return;
+  const ValueId kids[] = {old_value, which, how_often};
+  Replace(target, old_value, store_.Derived(tables_.NameSymbol(kShrunk), kids));
+}
+
+// A display, or one of several, without that item; none if that is not known.
+ValueId FunctionEvaluator::WithoutItem(ValueId container, Removal removal, ValueId which) {
+  const Value display = store_[container];
+  std::vector<ValueId> kids(store_.Kids(container).begin(), store_.Kids(container).end());
+  if (display.kind == ValueKind::Select) {
+    const ValueId then_value = WithoutItem(kids[1], removal, which);
+    const ValueId else_value = then_value ? WithoutItem(kids[2], removal, which) : ValueId();
+    return else_value ? store_.Select(kids[0], then_value, else_value) : ValueId();
+  }
+  const bool is_dict = display.kind == ValueKind::Dict;
+  if (display.kind != ValueKind::Tuple && !(is_dict && KnownItems(container))) return {};
+  if (removal == Removal::All) return store_.Make({.kind = display.kind, .op = display.op}, {});
+  const size_t step = is_dict ? 2 : 1;
+  const std::optional<size_t> place = is_dict ? PlaceOfKey(kids, which, removal) : PlaceOfItem(kids, which, removal);
+  if (!place) return {};
+  // A key that is not there is not taken out.
+  if (*place >= kids.size()) return is_dict ? container : ValueId();
+  kids.erase(kids.begin() + static_cast<ptrdiff_t>(*place), kids.begin() + static_cast<ptrdiff_t>(*place + step));
+  return store_.Make({.kind = display.kind, .op = display.op}, kids);
+}
+
+// Where that key of a dictionary is, the end if it is nowhere.
+std::optional<size_t> FunctionEvaluator::PlaceOfKey(std::span<const ValueId> kids, ValueId key, Removal removal) const {
+  if (!key) return removal == Removal::Last && !kids.empty() ? std::optional(kids.size() - 2) : std::nullopt;
+  if (store_[key].kind != ValueKind::Str) return std::nullopt;
+  size_t place = 0;
+  while (place < kids.size() && kids[place] != key) place += 2;
+  return place;
+}
+
+// Where in a list the item is that is named by its place or, all of them being known, by what it is.
+std::optional<size_t> FunctionEvaluator::PlaceOfItem(std::span<const ValueId> items, ValueId which, Removal removal) const {
+  if (items.empty()) return std::nullopt;
+  if (!which) return removal == Removal::Last ? std::optional(items.size() - 1) : std::nullopt;
+  if (removal == Removal::Item) {
+    const auto is_constant = [&](ValueId item) { return IsConstant(store_[item]); };
+    if (!is_constant(which) || !std::ranges::all_of(items, is_constant)) return std::nullopt;
+    return static_cast<size_t>(std::ranges::find(items, which) - items.begin());
+  }
+  const Value& place = store_[which];
+  if (place.kind != ValueKind::Int) return std::nullopt;
+  const auto at = static_cast<int32_t>(place.a);
+  const auto count = static_cast<int32_t>(items.size());
+  return at < count && at >= -count ? std::optional(static_cast<size_t>((at + count) % count)) : std::nullopt;
+}
+
+// What a dictionary was before other keys than this one were taken out, which says as much of this one. `is_there`: the item
+// itself is asked for, which only those do that have it.
+ValueId FunctionEvaluator::WithKey(ValueId container, ValueId key, bool is_there) {
+  if (!container || !key || store_[key].kind != ValueKind::Str) return container;
+  const std::vector<ValueId> kids(store_.Kids(container).begin(), store_.Kids(container).end());
+  if (store_[container].kind == ValueKind::Select) {
+    const ValueId then_value = WithKey(kids[1], key, is_there);
+    const ValueId else_value = WithKey(kids[2], key, is_there);
+    return then_value == kids[1] && else_value == kids[2] ? container : store_.Select(kids[0], then_value, else_value);
+  }
+  if (store_[container].kind != ValueKind::Derived || store_[container].a != tables_.NameSymbol(kShrunk)) return container;
+  const bool is_other = kids[1] && kids[1] != key && store_[kids[1]].kind == ValueKind::Str;
+  return is_there || is_other ? WithKey(kids[0], key, is_there) : container;
+}
+
+// What is under a key of a display, or of one of several that all have it; none if that is not known.
+ValueId FunctionEvaluator::ItemIn(ValueId container, ValueId key) {
+  if (store_[container].kind != ValueKind::Select) return store_.KnownItem(container, key);
+  const std::vector<ValueId> kids(store_.Kids(container).begin(), store_.Kids(container).end());
+  const ValueId then_value = ItemIn(kids[1], key);
+  const ValueId else_value = then_value ? ItemIn(kids[2], key) : ValueId();
+  return else_value ? store_.Select(kids[0], then_value, else_value) : ValueId();
+}
+
+// What is asked for being true.
+ValueId FunctionEvaluator::Condition(ir::ExprId asked) {
+  const ValueId value = Eval(asked);
+  if (!value) return value;
+  const ValueId condition = HasItems(value);
+  if (condition != value) SetValue(asked, condition);
+  return condition;
+}
+
+// A container is true if it has items, whatever they are. `is_choice`: it is one of several, so that it says something that a
+// display has none.
+ValueId FunctionEvaluator::HasItems(ValueId value, bool is_choice, int depth) {
+  constexpr int kDeepest = 6;
+  if (depth == kDeepest || module_.language != ir::Language::Python) return value;
+  const Value asked = store_[value];
+  std::vector<ValueId> kids(store_.Kids(value).begin(), store_.Kids(value).end());
+  const auto is = [&](std::string_view operation) { return asked.kind == ValueKind::Derived && asked.a == tables_.NameSymbol(operation); };
+  switch (asked.kind) {
+    case ValueKind::Tuple:
+    case ValueKind::Dict:
+      return is_choice && (kids.empty() || asked.kind == ValueKind::Tuple || KnownItems(value)) ? store_.Bool(!kids.empty()) : value;
+    case ValueKind::Unary:
+      return static_cast<ir::UnaryOp>(asked.op) == ir::UnaryOp::Not ? store_.Not(HasItems(kids[0], is_choice, depth + 1)) : value;
+    case ValueKind::And:
+    case ValueKind::Or:
+      for (ValueId& kid : kids) kid = HasItems(kid, is_choice, depth + 1);
+      if (std::ranges::equal(kids, store_.Kids(value))) return value;
+      return asked.kind == ValueKind::And ? store_.And(kids) : store_.Or(kids);
+    case ValueKind::Select: {
+      if (!IsContainer(kids[1]) && !IsContainer(kids[2])) return value;
+      const ValueId then_value = HasItems(kids[1], true, depth + 1);
+      return store_.Select(kids[0], then_value, HasItems(kids[2], true, depth + 1));
+    }
+    default:
+      break;
+  }
+  if (!is(kGrown) && !is(kShrunk)) return value;
+  const ValueId before = HasItems(kids[0], true, depth + 1);
+  if (is(kGrown) && before == store_.True()) return before;
+  const ValueId decided_by[] = {kids[2], before};
+  return IsConstant(store_[before]) ? Count({decided_by, 1}) : Count(decided_by);
 }
 
 // `table[key] = item`: where the key is there already, there are as many items as before.
@@ -50,7 +195,8 @@ void FunctionEvaluator::PutIn(ir::ExprId target, ValueId key, ValueId item) {
   if (expr.kind != ir::ExprKind::Name && expr.kind != ir::ExprKind::Attribute) return;
   const ValueId old_value = Eval(target);
   const ValueId known = LookThrough(tables_, old_value);
-  if (PlaceOf(known, key) || TakesKey(known, key)) {
+  const bool is_once = IsChangedOnce(target) || store_.axes(HowOften()).empty();
+  if (PlaceOf(known, key) || TakesKey(known, key, is_once)) {
     return Replace(target, old_value, WithItem(known, key, store_.WithAxes(item, store_.axes(HowOften()))));
   }
   if (IsTableOfSettings(known, key)) {
@@ -61,11 +207,11 @@ void FunctionEvaluator::PutIn(ir::ExprId target, ValueId key, ValueId item) {
   Mutate(target, item);
 }
 
-// Whether a dictionary display, all of whose keys are known, has this one as well from here on, on each rank.
-bool FunctionEvaluator::TakesKey(ValueId dictionary, ValueId key) {
+// Whether a dictionary display, all of whose keys are known, has this one as well from here on, on each rank that gets here.
+bool FunctionEvaluator::TakesKey(ValueId dictionary, ValueId key, bool is_once) {
   const Value& display = store_[dictionary];
   if (display.kind != ValueKind::Dict || display.kid_count > kMostItemKids || !key || store_[key].kind != ValueKind::Str) return false;
-  return store_.axes(HowOften()).empty() && KnownItems(dictionary).has_value();
+  return is_once && KnownItems(dictionary).has_value();
 }
 
 // With what is stored under a key, whether it is there already or not.
@@ -170,13 +316,13 @@ ValueId FunctionEvaluator::Container(ValueId value) {
   return known;
 }
 
-// A list or dictionary display, one that had items added, or one of these.
+// A list or dictionary display, one that had items added or taken out, or one of these.
 bool FunctionEvaluator::IsContainer(ValueId value) {
   const Value& known = store_[value];
   if (IsRepeated(value)) return true;
   if (known.kind == ValueKind::Select) return IsContainer(store_.Kids(value)[1]) || IsContainer(store_.Kids(value)[2]);
-  const bool is_grown = known.kind == ValueKind::Derived && known.a == tables_.NameSymbol(kGrown);
-  return known.kind == ValueKind::Tuple || known.kind == ValueKind::Dict || is_grown;
+  const bool is_changed = known.kind == ValueKind::Derived && (known.a == tables_.NameSymbol(kGrown) || known.a == tables_.NameSymbol(kShrunk));
+  return known.kind == ValueKind::Tuple || known.kind == ValueKind::Dict || is_changed;
 }
 
 // A list that ranks have more or fewer items of, or an item of which is larger on some ranks than on others.
@@ -189,6 +335,7 @@ bool FunctionEvaluator::HoldsRagged(ValueId value, int depth) {
   const Value& list = store_[known];
   const auto is = [&](std::string_view operation) { return list.kind == ValueKind::Derived && list.a == tables_.NameSymbol(operation); };
   if (is(kGrown)) return HoldsRagged(kids[0], depth + 1) || HoldsRagged(kids[1], depth + 1);
+  if (is(kShrunk)) return HoldsRagged(kids[0], depth + 1);
   if (is(kComprehended)) return HoldsRagged(kids[0], depth + 1);
   const bool holds_items = list.kind == ValueKind::Tuple || list.kind == ValueKind::Select;
   return holds_items && std::ranges::any_of(kids, [&](ValueId kid) { return kid && HoldsRagged(kid, depth + 1); });
@@ -202,15 +349,16 @@ bool FunctionEvaluator::IsRepeated(ValueId value) const {
   return display.kind == ValueKind::Tuple && display.kid_count == 1 && module_.language != ir::Language::Python;
 }
 
-// What `value` holds that grew by this item before, as it did in the round before; none if it did not.
-ValueId FunctionEvaluator::GrownBy(ValueId value, ValueId item, ValueId how_often) {
+// What `value` holds that grew or shrank by this item before, as it did in the round before; none if it did not.
+ValueId FunctionEvaluator::ChangedBy(ValueId value, std::string_view operation, ValueId item, ValueId how_often) {
   const auto kids = store_.Kids(value);
   if (store_[value].kind == ValueKind::Select) {
-    const ValueId grown = GrownBy(kids[1], item, how_often);
-    return grown ? grown : GrownBy(kids[2], item, how_often);
+    const ValueId changed = ChangedBy(kids[1], operation, item, how_often);
+    return changed ? changed : ChangedBy(kids[2], operation, item, how_often);
   }
-  if (store_[value].kind != ValueKind::Derived || store_[value].a != tables_.NameSymbol(kGrown)) return {};
-  return kids[1] == item && kids[2] == how_often ? value : GrownBy(kids[0], item, how_often);
+  const auto is = [&](std::string_view name) { return store_[value].a == tables_.NameSymbol(name); };
+  if (store_[value].kind != ValueKind::Derived || (!is(kGrown) && !is(kShrunk))) return {};
+  return is(operation) && kids[1] == item && kids[2] == how_often ? value : ChangedBy(kids[0], operation, item, how_often);
 }
 
 // What `dict(options, lr=1)` and `options.update(more, lr=1)` are given, one key and its value after the other.
@@ -237,8 +385,9 @@ bool FunctionEvaluator::PutAllIn(ir::ExprId target, std::span<const CallArgument
   ValueId changed = LookThrough(tables_, old_value);
   const auto items = ItemsGiven(args);
   if (!items) return false;
+  const bool is_once = IsChangedOnce(target) || store_.axes(HowOften()).empty();
   for (size_t i = 0; i + 1 < items->size(); i += 2) {
-    if (!TakesKey(changed, (*items)[i])) return false;
+    if (!TakesKey(changed, (*items)[i], is_once)) return false;
     changed = WithItem(changed, (*items)[i], (*items)[i + 1]);
   }
   Replace(target, old_value, changed);

@@ -125,7 +125,16 @@ class FunctionEvaluator {
   ValueId HowOften();
   bool IsContainer(ValueId value);
   bool IsRepeated(ValueId value) const;
-  ValueId GrownBy(ValueId value, ValueId item, ValueId how_often);
+  ValueId ChangedBy(ValueId value, std::string_view operation, ValueId item, ValueId how_often);
+  bool IsChangedOnce(ir::ExprId target);
+  ValueId WithKey(ValueId container, ValueId key, bool is_there);
+  ValueId ItemIn(ValueId container, ValueId key);
+  ValueId Condition(ir::ExprId asked);
+  ValueId HasItems(ValueId value, bool is_choice = false, int depth = 0);
+  void TakeOut(ir::ExprId target, Removal removal, ValueId which, bool is_sure = true);
+  ValueId WithoutItem(ValueId container, Removal removal, ValueId which);
+  std::optional<size_t> PlaceOfKey(std::span<const ValueId> kids, ValueId key, Removal removal) const;
+  std::optional<size_t> PlaceOfItem(std::span<const ValueId> items, ValueId which, Removal removal) const;
   void MoveCalls(size_t from, std::vector<std::pair<ir::ExprId, CallFact>>& to);
   void Mutate(ir::ExprId target, ValueId item, bool is_list = false);
   void PutIn(ir::ExprId target, ValueId key, ValueId item);
@@ -133,7 +142,7 @@ class FunctionEvaluator {
   std::optional<std::vector<ValueId>> ItemsGiven(std::span<const CallArgument> args);
   bool PutAllIn(ir::ExprId target, std::span<const CallArgument> args);
   bool HoldsRagged(ValueId value, int depth = 0);
-  bool TakesKey(ValueId dictionary, ValueId key);
+  bool TakesKey(ValueId dictionary, ValueId key, bool is_once);
   ValueId WithItem(ValueId dictionary, ValueId key, ValueId item);
   std::optional<std::vector<ValueId>> KnownItems(ValueId dictionary, bool has_all = true, int depth = 0);
   NameId ItemName(ValueId key);
@@ -220,6 +229,7 @@ class FunctionEvaluator {
 
   // calls.cpp
   ValueId EvalCall(ir::ExprId id, const ir::Expr& expr);
+  void EvalRemoval(const ir::Expr& callee, std::span<const CallArgument> args);
   ValueId Call(ir::ExprId site, ValueId callee, std::span<const CallArgument> args);
   ValueId CallMethod(ir::ExprId site, ir::ExprId name, ValueId callee, std::span<const CallArgument> args);
   void StoreInArguments(FuncId function, ValueId callee, std::span<const ValueId> bound, bool has_receiver,

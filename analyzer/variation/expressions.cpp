@@ -145,8 +145,9 @@ ValueId FunctionEvaluator::EvalItems(ir::ExprId, const ir::Expr& expr) {
 }
 
 ValueId FunctionEvaluator::EvalSubscript(ir::ExprId id, const ir::Expr& expr) {
-  const ValueId object = Eval(ir::ObjectOf(expr));
+  const ValueId held = Eval(ir::ObjectOf(expr));
   const ValueId index = Eval(ir::IndexOf(expr));
+  const ValueId object = WithKey(held, index, true);
   const ValueId known = LookThrough(tables_, object);
   const Value& container = store_[known];
   const Value& key = store_[index];
@@ -158,7 +159,7 @@ ValueId FunctionEvaluator::EvalSubscript(ir::ExprId id, const ir::Expr& expr) {
     if (const ValueId picked = PickedFrom(module, index)) return picked;
   }
   if (container.kind == ValueKind::External || container.kind == ValueKind::Class) return object;
-  if (const ValueId item = store_.KnownItem(known, index)) return item;
+  if (const ValueId item = ItemIn(known, index)) return item;
   // A pointer to an object is the object: `comms[i]` of an array of communicators, too.
   const bool is_object = container.kind == ValueKind::Group || container.kind == ValueKind::Instance;
   if (is_object && module_.language != ir::Language::Python) return known;
@@ -206,10 +207,11 @@ ValueId FunctionEvaluator::EvalCompare(const ir::Expr& expr) {
   std::vector<ValueId> parts;
   for (uint32_t i = 0; i < ir::ComparisonCount(module_, expr); ++i) {
     const ir::Comparison comparison = ir::ComparisonAt(module_, expr, i);
-    const ValueId right = Eval(comparison.operand);
-    ValueId part = store_.Compare(comparison.op, left, right);
     const bool is_identity = comparison.op == ir::CompareOp::Is || comparison.op == ir::CompareOp::IsNot;
     const bool is_membership = comparison.op == ir::CompareOp::In || comparison.op == ir::CompareOp::NotIn;
+    const ValueId operand = Eval(comparison.operand);
+    const ValueId right = is_membership ? WithKey(operand, left, false) : operand;
+    ValueId part = store_.Compare(comparison.op, left, right);
     const bool is_key = is_membership && store_[left].kind == ValueKind::Str;
     // A condition that chose between None and something else is asked itself.
     const bool is_open = store_[part].kind == ValueKind::Compare;
@@ -244,7 +246,7 @@ ValueId FunctionEvaluator::OrValue(std::span<const ValueId> kids) {
 }
 
 ValueId FunctionEvaluator::EvalConditional(const ir::Expr& expr) {
-  const ValueId condition = Eval(ir::TestOf(expr));
+  const ValueId condition = Condition(ir::TestOf(expr));
   path_.push_back(condition);
   const ValueId then_value = Eval(ir::ThenOf(module_, expr));
   path_.back() = store_.Not(condition);

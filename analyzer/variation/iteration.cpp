@@ -143,7 +143,7 @@ Iteration FunctionEvaluator::IterateDerived(ir::ExprId site, ValueId iterable) {
   }
   if (is("builtins.zip") && !kids.empty()) {
     std::vector<ValueId> parts;
-    ValueId trips;
+    std::vector<ValueId> trips;
     for (const ValueId kid : kids) {
       const Iteration inner = Iterate(site, kid);
       parts.push_back(inner.element);

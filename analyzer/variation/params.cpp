@@ -230,7 +230,8 @@ bool Tables::IsRagged(ValueId value) {
     const auto kids = store.Kids(value);
     return IsRagged(kids[1]) || IsRagged(kids[2]);
   }
-  if (store[value].kind != ValueKind::Derived || store[value].a != NameSymbol(kGrown)) return false;
+  const bool is_changed = store[value].a == NameSymbol(kGrown) || store[value].a == NameSymbol(kShrunk);
+  if (store[value].kind != ValueKind::Derived || !is_changed) return false;
   return !store.axes(store.Kids(value)[2]).empty() || IsRagged(store.Kids(value)[0]);
 }
 

@@ -100,9 +100,13 @@ void FunctionEvaluator::EvalStmt(ir::StmtId id) {
   }
 }
 
-// `del name`
+// `del name`, `del table[key]`
 void FunctionEvaluator::Forget(ir::ExprId target) {
   const ir::Expr& expr = module_[target];
+  if (expr.kind == ir::ExprKind::Subscript) {
+    Eval(target);
+    return TakeOut(ir::ObjectOf(expr), Removal::At, tables_.facts.value(func_.module, ir::IndexOf(expr)));
+  }
   if (expr.kind != ir::ExprKind::Name) return;
   const auto slot = scope_.slots.find(ir::NameOf(expr));
   if (slot != scope_.slots.end()) env_.slots[slot->second] = {};
@@ -122,7 +126,7 @@ Axes FunctionEvaluator::PathAxes() const {
 ValueId FunctionEvaluator::PathCondition() { return store_.And(path_); }
 
 void FunctionEvaluator::EvalIf(const ir::Stmt& stmt) {
-  const ValueId condition = Eval(ir::ValueOf(stmt));
+  const ValueId condition = Condition(ir::ValueOf(stmt));
   const Env before = env_;
   path_.push_back(condition);
   EvalBlock(ir::BodyOf(stmt));
@@ -325,7 +329,7 @@ void FunctionEvaluator::EvalLoop(const ir::Stmt& stmt) {
       trips = iteration.trip_count;
       Assign(ir::ValueOf(stmt), iteration.element);
     } else {
-      trips = Eval(head);
+      trips = Condition(head);
     }
     facts_.trip_counts.emplace_back(head, trips);
     trips_.push_back(trips);

@@ -13,7 +13,7 @@ namespace {
 constexpr int kMostJoined = 6;
 
 constexpr std::string_view kStructural[] = {
-    "[]", "[:]", "{}", "f-string", "for", kGrown, kRefilled, kRounds, "how often", "element", "key", "items", "keys", "values", "copy", "tolist", "split",
+    "[]", "[:]", "{}", "f-string", "for", kGrown, kShrunk, kRefilled, kRounds, "how often", "element", "key", "items", "keys", "values", "copy", "tolist", "split",
     "builtins.len", "builtins.list", "builtins.tuple", "builtins.set", "builtins.sorted", "builtins.reversed",
     "builtins.iter", "builtins.enumerate", "builtins.zip", "builtins.range", "builtins.min", "builtins.max",
     "builtins.sum", "builtins.abs", "itertools.islice"};

@@ -67,6 +67,8 @@ constexpr uint32_t kWholeProgram = 0xfffffffeu;
 
 // The operation that makes a container with more items of a container, an item, and how often it is added.
 constexpr std::string_view kGrown = "[+]";
+// That of a container with fewer items of a container, what is taken out or none, and how often it is.
+constexpr std::string_view kShrunk = "[-]";
 // That of a container with other items at places that it had, of the container and of such items.
 constexpr std::string_view kRefilled = "[=]";
 // That of how often a loop over a container runs.
