@@ -616,17 +616,6 @@ NameId MeshDimension(Tables& tables, std::span<const ValueId> by_param, ValueId 
   return index < dimensions.size() && (by_number || dimensions.size() == 1) ? name_of(dimensions[index]) : NameId::None();
 }
 
-// A new tensor, or one of several, with elements of another type.
-ValueId OfType(ValueStore& store, ValueId tensor, ValueId type) {
-  if (!tensor) return tensor;
-  const Value value = store[tensor];
-  const std::vector<ValueId> kids(store.Kids(tensor).begin(), store.Kids(tensor).end());
-  if (store.IsNewTensor(tensor)) return store.NewTensor(value.a, kids[0], type);
-  if (value.kind != ValueKind::Select) return tensor;
-  const ValueId then_value = OfType(store, kids[1], type);
-  return store.Select(kids[0], then_value, OfType(store, kids[2], type));
-}
-
 // The axis of the dimension that a call on a mesh names: `tp` is the one along which `tp_rank` counts.
 Axis MeshAxis(Tables& tables, std::span<const ValueId> by_param, ValueId mesh) {
   const NameId name = MeshDimension(tables, by_param, mesh);
@@ -683,7 +672,7 @@ ValueId FunctionEvaluator::YieldValue(ir::ExprId site, const knowledge::Entry& e
     case knowledge::YieldKind::Argument:
       result = Text(yield.argument) == "self" ? receiver : ParamOf(entry, by_param, yield.argument);
       // `x.half()`, `x.to(device)`: of a type that is the same wherever that is called like this.
-      if (entry.changes_type) result = OfType(store_, result, DerivedCall(tables_.NameSymbol(entry.name), {}, args));
+      if (entry.changes_type) result = store_.OfType(result, DerivedCall(tables_.NameSymbol(entry.name), {}, args));
       break;
     case knowledge::YieldKind::Arguments: {
       std::vector<ValueId> parts;

@@ -183,8 +183,8 @@ class ValueStore {
   bool IsNewTensor(ValueId id) const {
     return values_[id.index].kind == ValueKind::Derived && tensors_.contains(values_[id.index].a);
   }
-  // The same tensors with elements of some type.
-  ValueId OfSomeType(ValueId id);
+  // The same tensors with elements of another type.
+  ValueId OfType(ValueId id, ValueId type);
   // The operation that `symbol` stands for, by the name of the function, method or attribute; none of other symbols.
   void SetOperation(uint32_t symbol, NameId name) { operations_.emplace(symbol, name); }
   NameId OperationOf(uint32_t symbol) const {

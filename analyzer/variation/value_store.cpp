@@ -573,13 +573,14 @@ ValueId ValueStore::NewTensor(uint32_t symbol, ValueId sizes, ValueId type) {
   return Make({.kind = ValueKind::Derived, .a = symbol}, kids);
 }
 
-ValueId ValueStore::OfSomeType(ValueId id) {
+ValueId ValueStore::OfType(ValueId id, ValueId type) {
   if (!id) return id;
   const Value value = values_[id.index];
   const std::vector<ValueId> kids(Kids(id).begin(), Kids(id).end());
-  if (IsNewTensor(id)) return NewTensor(value.a, kids[0], {});
+  if (IsNewTensor(id)) return NewTensor(value.a, kids[0], type);
   if (value.kind != ValueKind::Select) return id;
-  return Select(kids[0], OfSomeType(kids[1]), OfSomeType(kids[2]));
+  const ValueId then_value = OfType(kids[1], type);
+  return Select(kids[0], then_value, OfType(kids[2], type));
 }
 
 ValueId ValueStore::Substitute(ValueId id, FuncId function, std::span<const ValueId> arguments, Memo& memo) {
