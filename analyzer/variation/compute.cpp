@@ -213,6 +213,7 @@ void FunctionEvaluator::Run() {
   }
   EvalBlock(function_.body);
   facts_.returns = ReturnValue();
+  facts_.yields = CountOfYields();
   facts_.stored = StoredValues();
   tables_.effects[id_.index] = LeftBehind();
   facts_.evaluated = true;

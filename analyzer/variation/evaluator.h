@@ -161,6 +161,8 @@ class FunctionEvaluator {
   void MergeArms(ValueId condition, Env then_env, Env else_env);
   void MergeInterrupted(const Env& other, const ir::Handler& handler);
   ValueId ReturnValue();
+  void NoteYield(ValueId value, bool is_one);
+  ValueId CountOfYields();
   ValueId ValueOfPaths(std::span<const ReturnPath> paths, ValueId at_end);
   ValueId HeldBy(uint32_t param) const;
   std::vector<ValueId> StoredValues();

@@ -101,7 +101,7 @@ ValueId FunctionEvaluator::EvalUncached(ir::ExprId id, const ir::Expr& expr) {
     case ir::ExprKind::Yield:
     case ir::ExprKind::YieldFrom: {
       const ValueId value = ir::OperandOf(expr) ? Eval(ir::OperandOf(expr)) : store_.NoneValue();
-      yielded_.push_back(value);
+      NoteYield(value, expr.kind == ir::ExprKind::Yield);
       return Unseen(id);
     }
     case ir::ExprKind::Walrus: {

@@ -86,6 +86,24 @@ Iteration FunctionEvaluator::IterateTuple(ir::ExprId site, ValueId tuple) {
   return {element, store_.Int(static_cast<int64_t>(items.size()))};
 }
 
+// In a loop, as where each rank yields its share, which places it gets to says little of how many items come out of all rounds.
+void FunctionEvaluator::NoteYield(ValueId value, bool is_one) {
+  yielded_.push_back(value);
+  const ValueId how_often = is_one && trips_.empty() ? HowOften() : ValueId();
+  const bool may_differ = how_often && !store_.axes(how_often).empty();
+  if (may_differ && std::ranges::find(yielded_as_often_, how_often) == yielded_as_often_.end()) yielded_as_often_.push_back(how_often);
+}
+
+// How many items a generator yields where ranks may get different numbers: what a rank's own data says of it, as of any
+// number of items, is the same on all.
+ValueId FunctionEvaluator::CountOfYields() {
+  constexpr size_t kMostPlaces = 8;
+  Axes axes;
+  for (const ValueId how_often : yielded_as_often_) axes = axes | store_.axes(how_often);
+  if (yielded_as_often_.empty() || yielded_as_often_.size() > kMostPlaces || !(axes & knowledge::kSoftAxes).empty()) return {};
+  return Count(yielded_as_often_);
+}
+
 Iteration FunctionEvaluator::IterateGenerator(ir::ExprId site, ValueId generator) {
   const FuncId function{store_[generator].a};
   const std::vector<ValueId> kids(store_.Kids(generator).begin(), store_.Kids(generator).end());
@@ -96,8 +114,9 @@ Iteration FunctionEvaluator::IterateGenerator(ir::ExprId site, ValueId generator
   fact.callee = callee;
   if (store_[callee].kind == ValueKind::Function && store_[callee].kid_count > 0) fact.receiver = store_.Kids(callee)[0];
   const ValueId yielded = Evaluated(function).returns;
+  const ValueId count = Evaluated(function).yields;
   const ValueId element = yielded ? SubstituteCall(yielded, callee, function, bound) : store_.Symbol(Site(site), {});
-  return {element, store_.Symbol(Site(site), {})};
+  return {element, count ? SubstituteCall(count, callee, function, bound) : store_.Symbol(Site(site), {})};
 }
 
 // How many steps cover a distance.

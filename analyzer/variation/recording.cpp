@@ -34,6 +34,7 @@ void Recording::Begin(Facts& facts) {
   std::ranges::fill(outcomes_, 0);
   for (FunctionFacts& function : facts.functions) {
     function.returns = {};
+    function.yields = {};
     function.stored.clear();
     function.param_made_uniform.clear();
     function.evaluated = false;
@@ -41,7 +42,7 @@ void Recording::Begin(Facts& facts) {
 }
 
 uint32_t Recording::NumberOf(const FunctionFacts& facts, const Effects& effects) {
-  std::vector<uint32_t> parts = {facts.returns.index, static_cast<uint32_t>(facts.stored.size())};
+  std::vector<uint32_t> parts = {facts.returns.index, facts.yields.index, static_cast<uint32_t>(facts.stored.size())};
   for (const ValueId value : facts.stored) parts.push_back(value.index);
   for (const bool made_uniform : facts.param_made_uniform) parts.push_back(made_uniform ? 1 : 0);
   for (const Effect& effect : effects) {
@@ -58,6 +59,7 @@ void Recording::Evaluate(Tables& tables, FuncId function) {
   // One that was evaluated in an earlier round has facts of that round.
   if (!was_evaluated_[function.index] && log.is_whole && Repeat(tables, log)) {
     facts.returns = log.returns;
+    facts.yields = log.yields;
     facts.stored = log.stored;
     facts.param_made_uniform = log.param_made_uniform;
     tables.effects[function.index] = log.effects;
@@ -76,6 +78,7 @@ void Recording::Evaluate(Tables& tables, FuncId function) {
     log.repeated_records = 0;
     log.outcome = NumberOf(facts, tables.effects[function.index]);
     log.returns = facts.returns;
+    log.yields = facts.yields;
     log.stored = facts.stored;
     log.param_made_uniform = facts.param_made_uniform;
     log.effects = tables.effects[function.index];

@@ -62,6 +62,7 @@ class Log {
   uint32_t outcome = 0;
   // FunctionFacts of the same names.
   ValueId returns;
+  ValueId yields;
   std::vector<ValueId> stored;
   std::vector<bool> param_made_uniform;
   Effects effects;  // of Tables
