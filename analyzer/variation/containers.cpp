@@ -207,6 +207,31 @@ void FunctionEvaluator::PutIn(ir::ExprId target, ValueId key, ValueId item) {
   Mutate(target, item);
 }
 
+// `table.setdefault(key, item)` of a dictionary display.
+bool FunctionEvaluator::PutDefault(ir::ExprId target, std::span<const CallArgument> args) {
+  if (args.size() != 2 || module_[target].kind != ir::ExprKind::Name) return false;
+  const ValueId known = LookThrough(tables_, Eval(target));
+  if (store_[known].kind != ValueKind::Dict || !KnownItems(known)) return false;
+  if (!PlaceOf(known, args[0].value)) PutIn(target, args[0].value, args[1].value);
+  return true;
+}
+
+// Whether one of several dictionaries has a key, where ranks may have different ones and all keys of each are known; none
+// of anything else.
+ValueId FunctionEvaluator::HasKey(ValueId container, ValueId key) {
+  const Value known = store_[container];
+  if (!key || store_[key].kind != ValueKind::Str || known.kind != ValueKind::Select) return {};
+  const std::vector<ValueId> kids(store_.Kids(container).begin(), store_.Kids(container).end());
+  if (store_.axes(kids[0]).empty()) return {};
+  const auto in_arm = [&](ValueId arm) {
+    const bool is_display = store_[arm].kind == ValueKind::Dict && KnownItems(arm);
+    return is_display ? store_.Bool(PlaceOf(arm, key).has_value()) : HasKey(arm, key);
+  };
+  const ValueId then_value = in_arm(kids[1]);
+  const ValueId else_value = then_value ? in_arm(kids[2]) : ValueId();
+  return else_value ? store_.Select(kids[0], then_value, else_value) : ValueId();
+}
+
 // Whether a dictionary display, all of whose keys are known, has this one as well from here on, on each rank that gets here.
 bool FunctionEvaluator::TakesKey(ValueId dictionary, ValueId key, bool is_once) {
   const Value& display = store_[dictionary];

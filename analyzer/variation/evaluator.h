@@ -138,6 +138,8 @@ class FunctionEvaluator {
   void MoveCalls(size_t from, std::vector<std::pair<ir::ExprId, CallFact>>& to);
   void Mutate(ir::ExprId target, ValueId item, bool is_list = false);
   void PutIn(ir::ExprId target, ValueId key, ValueId item);
+  bool PutDefault(ir::ExprId target, std::span<const CallArgument> args);
+  ValueId HasKey(ValueId container, ValueId key);
   bool IsTableOfSettings(ValueId known, ValueId key);
   std::optional<std::vector<ValueId>> ItemsGiven(std::span<const CallArgument> args);
   bool PutAllIn(ir::ExprId target, std::span<const CallArgument> args);
@@ -353,6 +355,7 @@ class FunctionEvaluator {
   size_t statement_path_ = 0;           // of `path_`: how long it was where the statement at hand begins
   std::vector<const ir::Stmt*> loops_;  // around the statement at hand
   std::vector<ValueId> yielded_;        // of a generator
+  std::vector<ValueId> yielded_as_often_;  // by place of a `yield` that ranks may get to a different number of times
   Axes loop_exit_axes_;                 // of the conditions under which the loop at hand is left
   Axes round_exit_axes_;                // of those under which a round of it is cut short
   Axes function_exit_axes_;

@@ -211,7 +211,9 @@ ValueId FunctionEvaluator::EvalCompare(const ir::Expr& expr) {
     const bool is_membership = comparison.op == ir::CompareOp::In || comparison.op == ir::CompareOp::NotIn;
     const ValueId operand = Eval(comparison.operand);
     const ValueId right = is_membership ? WithKey(operand, left, false) : operand;
-    ValueId part = store_.Compare(comparison.op, left, right);
+    const ValueId has_key = is_membership ? HasKey(right, left) : ValueId();
+    ValueId part = !has_key ? store_.Compare(comparison.op, left, right)
+                   : comparison.op == ir::CompareOp::In ? has_key : store_.Not(has_key);
     const bool is_key = is_membership && store_[left].kind == ValueKind::Str;
     // A condition that chose between None and something else is asked itself.
     const bool is_open = store_[part].kind == ValueKind::Compare;
