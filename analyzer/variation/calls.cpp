@@ -451,8 +451,7 @@ ValueId FunctionEvaluator::Unresolved(ir::ExprId site, ValueId callee, std::span
   for (const CallArgument& arg : args) values.push_back(arg.value);
   const ValueKind kind = callee ? store_[callee].kind : ValueKind::Unknown;
   const bool deferred = kind == ValueKind::Param || kind == ValueKind::Select;
-  CallFact& fact =
-      RecordCall(facts_.calls, site, deferred ? CallKind::Deferred : CallKind::Unresolved, values);
+  CallFact& fact = RecordCall(facts_.calls, site, deferred ? CallKind::Deferred : CallKind::Unresolved, values);
   fact.callee = callee;
   if (callee && kind == ValueKind::Derived && store_[callee].kid_count == 1) fact.receiver = store_.Kids(callee)[0];
   MayCall(site, args);
