@@ -39,6 +39,21 @@ bool MayBeWrapped(const Context& context, ValueId value) {
   });
 }
 
+bool HasStaticGraph(const Context& context, const objects::KnownCall& wrapping) {
+  const ValueId option = context.index.Arg(wrapping, "static_graph");
+  if (option && context.values.IsTrue(option)) return true;
+  return std::ranges::any_of(context.index.known_calls(), [&](const objects::KnownCall& call) {
+    return call.entry->Has(knowledge::Role::SetsStaticGraph) && MayBeMadeBy(context, wrapping, call.receiver);
+  });
+}
+
+bool MayBeMadeBy(const Context& context, const objects::KnownCall& wrapping, ValueId value) {
+  const ValueId made = context.facts.value(context.program.funcs[wrapping.function].module, wrapping.expr);
+  return made && value && std::ranges::any_of(context.values.Leaves(value), [&](ValueId leaf) {
+    return context.values.IsA(leaf, "torch.nn.parallel.DistributedDataParallel") && context.values.MayBeSame(leaf, made);
+  });
+}
+
 bool IsPrepared(const Context& context, ValueId value) {
   const std::vector<ValueId> leaves = context.values.Leaves(value);
   return leaves.size() == 1 && context.values.IsA(leaves[0], "accelerate.Prepared") &&

@@ -15,6 +15,10 @@ bool IsEvaluatedOnly(const Context& context, const objects::Site& wrapping);
 bool IsWrapped(const Context& context, variation::ValueId value);
 // Whether it is on some way.
 bool MayBeWrapped(const Context& context, variation::ValueId value);
+// Whether a wrapper takes the graph of the first step for that of all others: `static_graph=True`, `model._set_static_graph()`.
+bool HasStaticGraph(const Context& context, const objects::KnownCall& wrapping);
+// Whether a value may be what a wrapping makes.
+bool MayBeMadeBy(const Context& context, const objects::KnownCall& wrapping, variation::ValueId value);
 // Whether a value is what Accelerate made of one object.
 bool IsPrepared(const Context& context, variation::ValueId value);
 // The model inside a wrapper.

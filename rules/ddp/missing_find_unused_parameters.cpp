@@ -5,6 +5,7 @@
 #include "rules/finding_parts.h"
 #include "rules/scenario_witness.h"
 #include "rules/source_edits.h"
+#include "rules/wrapping.h"
 
 namespace allranks::rules {
 namespace {
@@ -28,6 +29,7 @@ class Model {
       const variation::ValueId value = context_.index.Arg(model_.call, param);
       if (value && !context_.values.IsFalse(value)) return;
     }
+    if (HasStaticGraph(context_, model_.call)) return;
     std::vector<binding::ClassId> classes = {model_.class_id};
     for (size_t i = 0; i < classes.size(); ++i) {
       const objects::ModuleUse use = uses_.Of(classes[i]);

@@ -32,8 +32,7 @@ class Conflicts {
  private:
   void VisitWrapping(const KnownCall& wrap) {
     const ValueId flag = context_.index.Arg(wrap, "find_unused_parameters");
-    const ValueId is_static = context_.index.Arg(wrap, "static_graph");
-    if (!flag || !context_.values.IsTrue(flag) || (is_static && context_.values.IsTrue(is_static))) return;
+    if (!flag || !context_.values.IsTrue(flag) || HasStaticGraph(context_, wrap)) return;
     if (IsEvaluatedOnly(context_, {wrap.function, wrap.expr})) return;
     const std::optional<Site> checkpoint = ReentrantCheckpoint(wrap);
     if (!checkpoint) return;
@@ -179,13 +178,12 @@ class Conflicts {
   // `static_graph=True` for a model of which some parts take part only by chance.
   void VisitStaticGraphs() {
     for (const WrappedModel& model : WrappedModels(context_)) {
-      const ValueId is_static = context_.index.Arg(model.call, "static_graph");
-      if (!is_static || !context_.values.IsTrue(is_static)) continue;
+      if (!HasStaticGraph(context_, model.call)) continue;
       const objects::ModuleUse use = uses_.Of(model.class_id);
       const auto part = std::ranges::find_if(use.parts, [&](const objects::PartUse& each) { return each.use == objects::Use::Sometimes && Changes(each); });
       if (part == use.parts.end()) continue;
       Finding finding = FindingAt(context_, kAR507, Severity::Error, Confidence::Likely, Site{model.call.function, model.call.expr},
-                                  {"`static_graph=True` promises that each step uses the same parameters: `{}` is used only sometimes",
+                                  {"a static graph promises that each step uses the same parameters: `{}` is used only sometimes",
                                    {std::string(context_.program.text(part->field))}});
       AddLabel(finding, finding.span, LabelRole::Primary, {"the promise", {}});
       const objects::Guard& guard = *part->condition;

@@ -125,11 +125,29 @@ bool GoesPastWrapper(const Context& context, FuncId function) {
   return goes_past;
 }
 
+// A wrapper with a static graph learns in the first backward when each gradient is there, and fails where that is under `no_sync`
+// (https://github.com/pytorch/pytorch/issues/143580).
+bool HasStaticGraphIn(const Context& context, FuncId function) {
+  const ir::ModuleId module_id = context.program.funcs[function].module;
+  const std::vector<objects::Site> calls = CallsIn(context, function);
+  return std::ranges::any_of(Wrappings(context), [&](const objects::KnownCall& wrapping) {
+    return HasStaticGraph(context, wrapping) && std::ranges::any_of(calls, [&](const objects::Site& call) {
+      const variation::ValueId callee = context.facts.value(module_id, ir::CalleeOf(context.program.modules[module_id][call.expr]));
+      return callee && MayBeMadeBy(context, wrapping, callee);
+    });
+  });
+}
+
+bool HasStaticGraphIn(const Context& context, const AccumulationWindow& window, const objects::Site& backward) {
+  return HasStaticGraphIn(context, window.function) || HasStaticGraphIn(context, backward.function);
+}
+
 bool ReducesEachTime(const Context& context, const AccumulationWindow& window, const objects::Site& backward, const Control& control) {
   const ir::StmtId stmt = context.index.StatementOf(backward);
   const bool reduces = stmt && (context.training.Reduces(context.program.funcs[backward.function].module, stmt) ||
                                 IsOfWrappingClass(context, backward.function));
-  return reduces && !HasOwnRules(context, window, backward) && !GoesPastWrapper(context, backward.function) && !control.Has(window, backward);
+  return reduces && !HasOwnRules(context, window, backward) && !GoesPastWrapper(context, backward.function) &&
+         !HasStaticGraphIn(context, window, backward) && !control.Has(window, backward);
 }
 
 // One finding for all backward calls of a window: `scaled.backward()` and the `loss.backward()` of the other branch are
@@ -218,6 +236,8 @@ for i, batch in enumerate(loader):
 * The model is sharded: FSDP may leave `no_sync` out on purpose, as it costs memory, and asks for it only in
   the backward, so that there a lone backward under `no_sync` is in time.
 * The backward is under the same test as the step.
+* DDP takes the graph to be static (`static_graph=True`, `_set_static_graph()`): it then fails in a first backward under
+  `no_sync`.
 
 Where the number of micro-steps is an option that is 1 by default, and no command of the project gives
 it another value, the finding is *possible*.
