@@ -38,7 +38,9 @@ class Selector {
     std::vector<uint32_t> seeds = Seeds(requested);
     AddImporters(seeds);
     ScanClosure(seeds);
-    SelectReachable(seeds, ReachesMention());
+    const std::vector<bool> reaches = ReachesMention();
+    AddScripts(requested, reaches, seeds);
+    SelectReachable(seeds, reaches);
     ReadSelected();
     Count(requested);
     return std::move(out_);
@@ -100,6 +102,7 @@ class Selector {
     file.starts_commands = !file.is_cpp && launch_files::StartsCommands(*bytes);
     file.wraps = file.mentions && (bytes->find("DistributedDataParallel") != std::string::npos ||
                                    bytes->find("DDP(") != std::string::npos);
+    file.is_script = !file.is_cpp && bytes->find("__main__") != std::string::npos;
     file.has_models = !file.is_cpp && bytes->find("nn.Module") != std::string::npos;
     if (bytes->find('\0') != std::string::npos) {
       file.state = ReadState::Binary;
@@ -179,6 +182,15 @@ class Selector {
       if (file.state == ReadState::Read && is_seed) seeds.push_back(index);
     }
     return seeds;
+  }
+
+  // Scripts that come to a mention through other files: who starts them runs what they reach.
+  void AddScripts(const std::vector<uint32_t>& requested, const std::vector<bool>& reaches, std::vector<uint32_t>& seeds) const {
+    for (const uint32_t index : requested) {
+      const ScannedFile& file = out_.files[index];
+      const bool is_new = file.is_script && reaches[index] && std::ranges::find(seeds, index) == seeds.end();
+      if (is_new && file.state == ReadState::Read) seeds.push_back(index);
+    }
   }
 
   void AddImporters(std::vector<uint32_t>& seeds) {
@@ -333,16 +345,37 @@ class Selector {
   }
 
   // What decides in a file that mentions something may stand in one that it imports and that mentions nothing: settings,
-  // classes, helpers. Models are left out, as they are large and decide nothing, but for those that may be wrapped; so are sources
-  // of C++ that do not matter by what they call.
+  // classes, helpers. Models are left out, as they are large and decide nothing, but for those that may be wrapped, with all that
+  // they are made of; so are sources of C++ that do not matter by what they call.
   void AddImported(std::vector<bool>& chosen) const {
     const std::vector<bool> before = chosen;
+    std::vector<uint32_t> models;
     for (uint32_t i = 0; i < before.size(); ++i) {
       if (!before[i] || !out_.files[i].mentions) continue;
       for (const uint32_t target : out_.files[i].imports) {
         const ScannedFile& file = out_.files[target];
         const bool is_wanted = file.is_cpp ? file.is_header : !file.has_models || out_.files[i].wraps;
-        if (is_wanted && file.state == ReadState::Read) chosen[target] = true;
+        if (!is_wanted || file.state != ReadState::Read) continue;
+        chosen[target] = true;
+        if (file.has_models && out_.files[i].wraps) models.push_back(target);
+      }
+    }
+    AddPartsOf(std::move(models), chosen);
+  }
+
+  // Files that define the layers of a model, and the helpers of these, through any number of files with modules.
+  void AddPartsOf(std::vector<uint32_t> models, std::vector<bool>& chosen) const {
+    std::vector<bool> seen(out_.files.size());
+    while (!models.empty()) {
+      const uint32_t at = models.back();
+      models.pop_back();
+      if (seen[at]) continue;
+      seen[at] = true;
+      for (const uint32_t target : out_.files[at].imports) {
+        const ScannedFile& file = out_.files[target];
+        if (file.is_cpp || file.state != ReadState::Read) continue;
+        chosen[target] = true;
+        if (file.has_models) models.push_back(target);
       }
     }
   }

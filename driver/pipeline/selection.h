@@ -2,7 +2,8 @@
 // that does imports, and those through which it reaches another one that does, are parsed. In C, C++ and CUDA, where a header
 // names more than its includers use, functions decide instead (cpp_reach.h).
 //
-// What a file means depends on who calls it. Where the user names single files, the Python files that import these, through
+// What a file means depends on who calls it. A script is parsed if it reaches one that mentions an API through any number of
+// files, as are those between: how it is started says who runs them. Where the user names single files, the Python files that import these, through
 // any number of files, are read as well, so that a file alone and the whole project agree; unless they are so many that the
 // whole project would have to be read.
 #pragma once
@@ -44,6 +45,7 @@ struct ScannedFile {
   bool is_header = false;          // of these
   bool says_generated = false;     // that a program wrote it
   bool has_models = false;         // defines modules that may be wrapped
+  bool is_script = false;          // Python that does something where it is started: `if __name__ == "__main__"`
   uint64_t bytes = 0;
   Content content;
   std::string text;                // kept only of files that will be parsed

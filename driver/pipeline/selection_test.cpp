@@ -59,6 +59,26 @@ TEST(SelectionTest, ImportersOfOneThatDoes) {
               ElementsAre("a.py", "b.py", "c.py"));
 }
 
+TEST(SelectionTest, AWrappedModelWithItsParts) {
+  const std::string model = "import torch.nn as nn\nclass Net(nn.Module): pass\n";
+  const std::map<std::string, std::string> files = {{"main.py", std::string(kMentions) + "import net\nDDP(net.Net())\n"},
+                                                    {"net.py", "import blocks\n" + model},
+                                                    {"blocks.py", "import helper\n" + model},
+                                                    {"helper.py", "import idle\n"},
+                                                    {"idle.py", "x = 1\n"},
+                                                    {"other.py", model}};
+  EXPECT_THAT(Choose(files, {"main.py"}).parse, ElementsAre("blocks.py", "helper.py", "main.py", "net.py"));
+}
+
+TEST(SelectionTest, ScriptsThatComeToOneThroughOthers) {
+  const std::map<std::string, std::string> files = {{"a.py", kMentions},
+                                                    {"b.py", "import a\n"},
+                                                    {"c.py", "import b\n"},
+                                                    {"app.py", "import c\nif __name__ == '__main__':\n  c.run()\n"},
+                                                    {"other.py", "if __name__ == '__main__':\n  print()\n"}};
+  EXPECT_THAT(Choose(files, {"."}).parse, ElementsAre("a.py", "app.py", "b.py", "c.py"));
+}
+
 TEST(SelectionTest, WhatIsImportedOnDemandThroughAnyNumberOfFiles) {
   const std::map<std::string, std::string> files = {
       {"main.py", std::string(kMentions) + "import one\n"},
