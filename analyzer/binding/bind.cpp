@@ -134,7 +134,7 @@ class Binder {
       // `import a.b` binds a; `import a.b as c` binds the module a.b.
       const std::string bound = import.as_name ? written : written.substr(0, written.find('.'));
       if (const ModuleId module = ReadModule(id, 0, bound)) return {.kind = TargetKind::Module, .module = module};
-      return {.kind = TargetKind::External, .name = program_.names->Intern(bound)};
+      return ExternalTarget(bound, graph_.Resolve(program_.infos[id].path, 0, bound));
     }
     const ModuleId module = ReadModule(id, import.level, written);
     if (import.star) return module ? Target{.kind = TargetKind::Module, .module = module} : Target{};
@@ -144,7 +144,14 @@ class Binder {
     if (const ModuleId submodule = ReadModule(id, import.level, as_submodule)) {
       return {.kind = TargetKind::Module, .module = submodule};
     }
-    return {.kind = TargetKind::External, .name = program_.names->Intern(full.empty() ? name : full + "." + name)};
+    return ExternalTarget(full.empty() ? name : full + "." + name, graph_.Resolve(program_.infos[id].path, import.level, written));
+  }
+
+  // `path`: the file of the project that the name leads to, which was not read; empty: it leads out of it.
+  Target ExternalTarget(const std::string& full_name, const std::string& path) {
+    const base::NameId name = program_.names->Intern(full_name);
+    if (!path.empty()) program_.unread.insert(name);
+    return {.kind = TargetKind::External, .name = name};
   }
 
   void BindImports(ModuleId id) {

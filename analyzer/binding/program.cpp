@@ -82,4 +82,13 @@ ModuleId Program::FindModule(std::string_view dotted) const {
   return found->second;
 }
 
+bool Program::IsUnread(NameId external) const {
+  if (unread.empty()) return false;
+  for (std::string_view name = text(external); !name.empty(); name = name.substr(0, name.rfind('.') == std::string_view::npos ? 0 : name.rfind('.'))) {
+    const NameId known = names->Find(name);
+    if (known && unread.contains(known)) return true;
+  }
+  return false;
+}
+
 }  // namespace allranks::binding

@@ -7,6 +7,7 @@
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 #include "analyzer/base/id.h"
@@ -91,6 +92,8 @@ struct Program {
   Target ImportTarget(ModuleId module, ir::ImportId import) const;
   // A module that was read, by its full dotted name.
   ModuleId FindModule(std::string_view dotted) const;
+  // Whether an external name leads into a file of the project that was not read.
+  bool IsUnread(NameId external) const;
 
   // Of a language whose front end resolves names: by symbol. None if the program does not define it.
   // Of several programs in one project each has its own: what the calling module defines comes first, and what several
@@ -107,6 +110,7 @@ struct Program {
   std::vector<std::vector<ModuleId>> stars;                    // by module: project modules whose names it star-imports
   std::vector<std::vector<NameId>> external_stars;             // by module: `from torch.distributed import *`
   std::vector<std::vector<Target>> import_targets;             // by module, ImportId
+  std::unordered_set<NameId> unread;                           // External names that imports bind to files of the project
 };
 
 // Which project file, if any, an import reaches; made from paths alone, before anything is parsed.

@@ -1,6 +1,9 @@
 #include "analyzer/objects/module_use.h"
 
 #include <algorithm>
+#include <unordered_set>
+
+#include "analyzer/objects/gradient_mode.h"
 
 namespace allranks::objects {
 
@@ -9,6 +12,8 @@ using variation::ValueKind;
 namespace {
 
 constexpr int kDeepestModule = 4;
+// A constructor that calls more functions than this is not read to its end.
+constexpr size_t kMostMakers = 200;
 
 }  // namespace
 
@@ -19,6 +24,13 @@ struct ModuleUses::Visit {
   std::vector<FuncId> on_way;
   std::vector<base::NameId> given;  // fields that hold what the constructor was given
   bool escapes = false;  // the object itself is handed to code that is not followed
+};
+
+// What the constructors of a class make, and the functions that they call.
+struct ModuleUses::Made {
+  std::vector<binding::ClassId> classes;
+  bool has_unknown = false;
+  std::unordered_set<uint32_t> functions;
 };
 
 bool ModuleUses::IsModule(ValueId value) const {
@@ -62,9 +74,13 @@ bool ModuleUses::HoldsParameters(ValueId id, int depth, std::vector<binding::Cla
 ModuleUse ModuleUses::Of(binding::ClassId class_id) const {
   ModuleUse use;
   use.has_frozen = SpeaksOfRequiresGrad(class_id);
+  use.has_unknown = MadeBy(class_id).has_unknown;
   std::vector<base::NameId> given;
   for (const Field& field : FieldsOf(class_id)) {
-    if (HoldsParameters(field.value)) use.parts.push_back({.field = field.name, .made = field.made, .use = Use::Never, .condition = {}});
+    const auto is_instance = [&](ValueId leaf) { return facts_.values_store[leaf].kind == ValueKind::Instance; };
+    if (HoldsParameters(field.value)) {
+      use.parts.push_back({.field = field.name, .made = field.made, .use = Use::Never, .condition = {}, .is_of_project = std::ranges::any_of(values_.Leaves(field.value), is_instance), .is_whole = false});
+    }
     if (field.value && facts_.values_store[field.value].kind == ValueKind::Param) given.push_back(field.name);
   }
   const base::NameId name = program_.names->Find("forward");
@@ -171,15 +187,15 @@ void ModuleUses::FollowForward(FuncId method, const std::vector<Guard>& on_way, 
     if (index_.FunctionOf(module_id, tree.StatementOf(id)) != method || !IsSelf(method, id)) continue;
     const ir::ExprId parent = tree.Parent(id);
     const bool is_read = parent && module[parent].kind == ir::ExprKind::Attribute;
-    if (is_read) NoteRead({method, parent}, ir::AttrOf(module[parent]), on_way, visit);
-    else if (!NoteNamedRead({method, id}, on_way, visit)) visit.escapes = true;
+    if (is_read && !AreGradientsOff(program_, values_, facts_, index_, {method, id})) NoteRead({method, parent}, ir::AttrOf(module[parent]), on_way, visit);
+    else if (!is_read && !NoteNamedRead({method, id}, on_way, visit)) visit.escapes = true;
   }
   // Methods of the same object that run on the way.
   for (const auto& [expr, fact] : facts_.functions[method].calls) {
     const bool is_own = fact.function && fact.receiver &&
                         facts_.values_store[fact.receiver].kind == ValueKind::Instance &&
                         program_.funcs[fact.function].owner;
-    if (!is_own) continue;
+    if (!is_own || AreGradientsOff(program_, values_, facts_, index_, {method, expr})) continue;
     const auto& mro = program_.classes[visit.class_id].mro;
     if (std::ranges::find(mro, program_.funcs[fact.function].owner) == mro.end()) continue;
     std::vector<Guard> guards = on_way;
@@ -214,7 +230,7 @@ void ModuleUses::NoteRead(const Site& read, base::NameId field, const std::vecto
   const bool is_called = call && module[call].kind == ir::ExprKind::Call && ir::CalleeOf(module[call]) == read.expr;
   if (is_called && std::ranges::find(visit.given, field) != visit.given.end()) visit.use->has_given = true;
   for (PartUse& part : visit.use->parts) {
-    if (part.field != field || part.use == Use::Always) continue;
+    if (part.field != field || (part.use == Use::Always && part.is_whole)) continue;
     std::vector<Guard> guards = reach_.Guards(read);
     guards.insert(guards.end(), on_way.begin(), on_way.end());
     // A test of the part itself (`if self.part is not None`) asks whether it was made; one of an option that nobody
@@ -230,26 +246,84 @@ void ModuleUses::NoteRead(const Site& read, base::NameId field, const std::vecto
       }
       return of_guard[guard.test].kind == ir::ExprKind::Constant;
     });
-    part.use = guards.empty() ? Use::Always : Use::Sometimes;
-    if (!guards.empty() && !part.condition) part.condition = guards.front();
-    if (guards.empty()) part.condition.reset();
+    if (guards.empty()) {
+      part.use = Use::Always;
+      part.condition.reset();
+      part.is_whole = part.is_whole || !part.is_of_project || IsWhole(read);
+    } else if (part.use != Use::Always) {
+      part.use = Use::Sometimes;
+      if (!part.condition) part.condition = guards.front();
+    }
   }
 }
 
-std::vector<binding::ClassId> ModuleUses::PartClasses(binding::ClassId class_id) const {
-  std::vector<binding::ClassId> classes;
+// All but `self.encoder.encode(x)`: a method uses what it needs.
+bool ModuleUses::IsWhole(const Site& read) const {
+  const ir::Module& module = program_.module_of(read.function);
+  const ir::ExprId parent = index_.tree(program_.funcs[read.function].module).Parent(read.expr);
+  const bool is_of_part = parent && module[parent].kind == ir::ExprKind::Attribute;
+  return !is_of_part || program_.text(ir::AttrOf(module[parent])) == "forward";
+}
+
+std::vector<binding::ClassId> ModuleUses::PartClasses(binding::ClassId class_id) const { return MadeBy(class_id).classes; }
+
+ModuleUses::Made ModuleUses::MadeBy(binding::ClassId class_id) const {
+  Made made;
   for (const binding::ClassId base : program_.classes[class_id].mro) {
     for (const auto& [name, method] : program_.classes[base].methods) {
-      if (program_.text(name) != "__init__") continue;
-      for (const auto& [expr, fact] : facts_.functions[method].calls) {
-        const ValueId made = facts_.value(program_.funcs[method].module, expr);
-        if (!made || facts_.values_store[made].kind != ValueKind::Instance || !IsModule(made)) continue;
-        const binding::ClassId part{facts_.values_store[made].a};
-        if (part != class_id && std::ranges::find(classes, part) == classes.end()) classes.push_back(part);
-      }
+      if (program_.text(name) == "__init__") AddMade(method, class_id, made);
     }
   }
-  return classes;
+  return made;
+}
+
+void ModuleUses::AddMade(FuncId function, binding::ClassId owner, Made& made) const {
+  if (!made.functions.insert(function.index).second) return;
+  if (made.functions.size() > kMostMakers) {
+    made.has_unknown = true;
+    return;
+  }
+  for (const auto& [expr, fact] : facts_.functions[function].calls) AddMadeByCall({function, expr}, fact, owner, made);
+}
+
+void ModuleUses::AddMadeByCall(const Site& call, const variation::CallFact& fact, binding::ClassId owner, Made& made) const {
+  AddClassOf(facts_.value(program_.funcs[call.function].module, call.expr), owner, made);
+  if (fact.kind == variation::CallKind::Construct || fact.kind == variation::CallKind::Known) return;
+  if (fact.kind == variation::CallKind::Function) {
+    const binding::ClassId of = program_.funcs[fact.function].owner;
+    const auto& mro = program_.classes[owner].mro;
+    if (!of || std::ranges::find(mro, of) != mro.end()) AddMade(fact.function, owner, made);
+    return;
+  }
+  for (const ValueId leaf : fact.callee ? values_.Leaves(fact.callee) : std::vector<ValueId>()) {
+    const variation::Value& callee = facts_.values_store[leaf];
+    if (callee.kind == ValueKind::Class) AddClass(binding::ClassId{callee.a}, owner, made);
+    else if (callee.kind == ValueKind::Function) AddMade(FuncId{callee.a}, owner, made);
+    else if (IsOfUnknownModule(leaf) && !IsDropped(call)) made.has_unknown = true;
+  }
+}
+
+void ModuleUses::AddClassOf(ValueId value, binding::ClassId owner, Made& made) const {
+  for (const ValueId leaf : value ? values_.Leaves(value) : std::vector<ValueId>()) {
+    if (facts_.values_store[leaf].kind == ValueKind::Instance && IsModule(leaf)) AddClass(binding::ClassId{facts_.values_store[leaf].a}, owner, made);
+  }
+}
+
+void ModuleUses::AddClass(binding::ClassId part, binding::ClassId owner, Made& made) {
+  if (part != owner && std::ranges::find(made.classes, part) == made.classes.end()) made.classes.push_back(part);
+}
+
+// `NonLocalBlock(64)` of a file that was not read: it may have parts that it does not use.
+bool ModuleUses::IsOfUnknownModule(ValueId callee) const {
+  const variation::Value& value = facts_.values_store[callee];
+  return value.kind == ValueKind::External && program_.IsUnread(base::NameId{value.a});
+}
+
+// `check(config)`: nobody keeps the result.
+bool ModuleUses::IsDropped(const Site& call) const {
+  const ir::ModuleId module_id = program_.funcs[call.function].module;
+  const ir::Stmt& stmt = program_.modules[module_id][index_.tree(module_id).StatementOf(call.expr)];
+  return stmt.kind == ir::StmtKind::Expr && ir::ValueOf(stmt) == call.expr;
 }
 
 }  // namespace allranks::objects

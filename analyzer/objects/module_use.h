@@ -1,4 +1,5 @@
-// Which parts of a model take part in its `forward`: always, under a condition, or never.
+// Which parts of a model take part in its `forward`: always, under a condition, or never. What runs where gradients are
+// switched off is no use: its parameters get none.
 #pragma once
 
 #include <optional>
@@ -23,12 +24,15 @@ struct PartUse {
   source::Span made;                    // where it is assigned
   Use use = Use::Never;
   std::optional<Guard> condition;       // of one use, where it is used sometimes
+  bool is_of_project = false;           // a module whose class is seen
+  bool is_whole = false;                // always used as a whole: not just `self.encoder.encode(x)`
 };
 
 struct ModuleUse {
   bool is_known = false;  // `forward` is seen, and nothing else may use the parts
   bool has_frozen = false;  // speaks of `requires_grad`: some parts may not be trained
   bool has_given = false;   // calls a part that its constructor was given: what that uses of itself is not known
+  bool has_unknown = false; // its constructor may make modules of which nothing is known
   std::vector<PartUse> parts;
 };
 
@@ -40,12 +44,13 @@ class ModuleUses {
         values_(program, knowledge, facts) {}
 
   ModuleUse Of(binding::ClassId class_id) const;
-  // The classes of the parts that are modules of the project.
+  // The classes of the parts that are modules of the project: what its constructors make, wherever they put it.
   std::vector<binding::ClassId> PartClasses(binding::ClassId class_id) const;
   bool IsModule(ValueId value) const;
 
  private:
   struct Visit;
+  struct Made;
   // What a constructor keeps in the object.
   struct Field {
     base::NameId name;  // none: put together at run time
@@ -57,6 +62,14 @@ class ModuleUses {
   void AddNamedField(FuncId constructor, ir::ExprId call, std::vector<Field>& fields) const;
   bool HoldsParameters(ValueId value) const;
   bool HoldsParameters(ValueId value, int depth, std::vector<binding::ClassId>& seen) const;
+  Made MadeBy(binding::ClassId class_id) const;
+  void AddMade(FuncId function, binding::ClassId owner, Made& made) const;
+  void AddMadeByCall(const Site& call, const variation::CallFact& fact, binding::ClassId owner, Made& made) const;
+  static void AddClass(binding::ClassId part, binding::ClassId owner, Made& made);
+  void AddClassOf(ValueId value, binding::ClassId owner, Made& made) const;
+  bool IsOfUnknownModule(ValueId callee) const;
+  bool IsDropped(const Site& call) const;
+  bool IsWhole(const Site& read) const;
   bool RunsText(binding::ClassId class_id) const;
   bool SpeaksOfRequiresGrad(binding::ClassId class_id) const;
   void FollowForward(FuncId method, const std::vector<Guard>& on_way, Visit& visit) const;

@@ -17,8 +17,8 @@ bool UsesAll(const objects::ModuleUses& uses, binding::ClassId class_id, std::ve
   if (std::ranges::find(seen, class_id) != seen.end()) return true;
   seen.push_back(class_id);
   const objects::ModuleUse use = uses.Of(class_id);
-  if (!use.is_known || use.has_frozen || use.has_given) return false;
-  const bool all = std::ranges::all_of(use.parts, [](const objects::PartUse& part) { return part.use == objects::Use::Always; });
+  if (!use.is_known || use.has_frozen || use.has_given || use.has_unknown) return false;
+  const bool all = std::ranges::all_of(use.parts, [](const objects::PartUse& part) { return part.use == objects::Use::Always && part.is_whole; });
   if (!all) return false;
   const std::vector<binding::ClassId> parts = uses.PartClasses(class_id);
   return (!use.parts.empty() || !parts.empty()) &&
@@ -105,8 +105,11 @@ model = DDP(Net())
 
 * A part is used under a condition that may come out either way, or not at all, or the object is handed to
   code that is not seen.
+* A part runs only where gradients are switched off (`torch.no_grad()`): its parameters get none.
+* Only a method of a part is called (`self.encoder.encode(x)`).
 * The class derives from one that is not seen, mentions `requires_grad`, or calls a part that its
   constructor was given.
+* A constructor makes a module of which nothing is known, also where it goes into a list or an `nn.Sequential`.
 * The flag is a variable.
 * The program puts the model into evaluation mode and computes no gradients.
 
