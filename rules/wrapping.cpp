@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "analyzer/binding/neighbourhood.h"
+
 namespace allranks::rules {
 
 using variation::ValueId;
@@ -43,15 +45,18 @@ bool HasStaticGraph(const Context& context, const objects::KnownCall& wrapping) 
   const ValueId option = context.index.Arg(wrapping, "static_graph");
   if (option && context.values.IsTrue(option)) return true;
   return std::ranges::any_of(context.index.known_calls(), [&](const objects::KnownCall& call) {
-    return call.entry->Has(knowledge::Role::SetsStaticGraph) && MayBeMadeBy(context, wrapping, call.receiver);
+    return call.entry->Has(knowledge::Role::SetsStaticGraph) && MayBeMadeBy(context, wrapping, call.function, call.receiver);
   });
 }
 
-bool MayBeMadeBy(const Context& context, const objects::KnownCall& wrapping, ValueId value) {
+bool MayBeMadeBy(const Context& context, const objects::KnownCall& wrapping, variation::FuncId function, ValueId value) {
   const ValueId made = context.facts.value(context.program.funcs[wrapping.function].module, wrapping.expr);
-  return made && value && std::ranges::any_of(context.values.Leaves(value), [&](ValueId leaf) {
+  const bool may_be = made && value && std::ranges::any_of(context.values.Leaves(value), [&](ValueId leaf) {
     return context.values.IsA(leaf, "torch.nn.parallel.DistributedDataParallel") && context.values.MayBeSame(leaf, made);
   });
+  if (!may_be) return false;
+  const std::vector<binding::ModuleId> files = binding::Neighbourhood(context.program).Of(context.program.funcs[wrapping.function].module);
+  return std::ranges::count(files, context.program.funcs[function].module) > 0;
 }
 
 bool IsPrepared(const Context& context, ValueId value) {

@@ -17,8 +17,8 @@ bool IsWrapped(const Context& context, variation::ValueId value);
 bool MayBeWrapped(const Context& context, variation::ValueId value);
 // Whether a wrapper takes the graph of the first step for that of all others: `static_graph=True`, `model._set_static_graph()`.
 bool HasStaticGraph(const Context& context, const objects::KnownCall& wrapping);
-// Whether a value may be what a wrapping makes.
-bool MayBeMadeBy(const Context& context, const objects::KnownCall& wrapping, variation::ValueId value);
+// Whether a value that a function has may be what a wrapping makes: programs beside one another have wrappers of their own.
+bool MayBeMadeBy(const Context& context, const objects::KnownCall& wrapping, variation::FuncId function, variation::ValueId value);
 // Whether a value is what Accelerate made of one object.
 bool IsPrepared(const Context& context, variation::ValueId value);
 // The model inside a wrapper.

@@ -133,7 +133,7 @@ bool HasStaticGraphIn(const Context& context, FuncId function) {
   return std::ranges::any_of(Wrappings(context), [&](const objects::KnownCall& wrapping) {
     return HasStaticGraph(context, wrapping) && std::ranges::any_of(calls, [&](const objects::Site& call) {
       const variation::ValueId callee = context.facts.value(module_id, ir::CalleeOf(context.program.modules[module_id][call.expr]));
-      return callee && MayBeMadeBy(context, wrapping, callee);
+      return callee && MayBeMadeBy(context, wrapping, function, callee);
     });
   });
 }
