@@ -145,14 +145,43 @@ int ExitCode(const CheckArguments& arguments, const pipeline::Options& options, 
   return FailsAny(options, out) ? kExitFindings : kExitClean;
 }
 
-// Files that start jobs hold keys. Nothing that is printed from here on shows them.
+reports::TextOf KindOfText(const source::SourceFile& file) {
+  return pipeline::MayHoldSettings(file.path) ? reports::TextOf::Settings : reports::TextOf::Code;
+}
+
+void HideSecrets(const reports::Secrets& secrets, reports::TextOf kind, findings::Finding& finding) {
+  const auto hide = [&](findings::Text& text) {
+    for (std::string& arg : text.args) arg = secrets.Hidden(arg, kind);
+  };
+  hide(finding.message);
+  hide(finding.help);
+  for (findings::Label& label : finding.labels) hide(label.text);
+  for (findings::Fix& fix : finding.fixes) fix.title = secrets.Hidden(fix.title, kind);
+}
+
+// Files that start jobs hold keys, and so does code. Nothing that is printed from here on shows them.
 void HideSecrets(pipeline::Output& out) {
+  std::vector<findings::Finding*> all;
+  for (findings::Finding& finding : out.findings) all.push_back(&finding);
+  for (findings::Suppressed& suppressed : out.suppressed) all.push_back(&suppressed.finding);
   std::set<source::FileId> files;
-  for (const findings::Finding& finding : out.findings) files.insert(finding.span.file);
-  for (const findings::Suppressed& suppressed : out.suppressed) files.insert(suppressed.finding.span.file);
+  for (const findings::Finding* finding : all) {
+    files.insert(finding->span.file);
+    for (const findings::Label& label : finding->labels) files.insert(label.span.file);
+  }
+  reports::Secrets secrets;
+  // A script may take a value from another one.
+  for (const source::SourceFile& file : out.files) {
+    if (pipeline::MayHoldSettings(file.path)) secrets.AddFrom(file.text, reports::TextOf::Settings);
+  }
   for (const source::FileId id : files) {
+    if (!id) continue;
     source::SourceFile& file = out.files[id];
-    if (pipeline::MayHoldSettings(file.path)) file.text = reports::WithoutSecrets(file.text);
+    if (KindOfText(file) == reports::TextOf::Code) secrets.AddFrom(file.text, reports::TextOf::Code);
+    file.text = reports::WithoutSecrets(file.text, KindOfText(file));
+  }
+  for (findings::Finding* finding : all) {
+    if (finding->span.file) HideSecrets(secrets, KindOfText(out.files[finding->span.file]), *finding);
   }
 }
 
