@@ -17,6 +17,8 @@ using launch::OptionEntry;
 constexpr int kDeepestText = 8;
 // Bytes of scripts that a file starts with arguments. People write some dozen lines of this kind, and their scripts are short.
 constexpr size_t kMostCalled = 1 << 20;
+// Bytes of texts that commands hand to a shell. Such a text stands in the file, or a variable holds it: then it may be read many times.
+constexpr size_t kMostNested = 8u << 20;
 
 bool IsOptionWord(const Word& word) { return word.text().size() > 1 && word.text()[0] == '-'; }
 
@@ -297,6 +299,10 @@ void CommandReader::Add(const ShellCommand& command, std::vector<Layer> layers, 
 void CommandReader::ReadNested(const Word& text, const ShellCommand& command, std::vector<Layer> outer, bool is_remote, int depth,
                                LaunchFile& file, std::vector<Word> arguments) const {
   if (depth >= kDeepestText || text.empty()) return;
+  if (nested_ > kMostNested) return;
+  nested_ += text.text().size();
+  if (nested_ > kMostNested) file.problems.push_back({"it hands shells more text than is followed", command.span, true});
+  if (nested_ > kMostNested) return;
   ShellInput input{.text = text, .variables = {}, .arguments = std::move(arguments), .shell = static_cast<uint8_t>(command.shell + 1), .path = {}, .sourcing = {}, .trees = trees_, .open = open_};
   for (const launch::Setting& setting : command.environment) {
     input.variables[setting.name] = {.words = {setting.value}, .is_exported = true, .span = setting.span};
@@ -388,7 +394,7 @@ void CommandReader::ReadScript(ShellInput input, bool is_file, LaunchFile& file)
   file.syntax.statements.insert(file.syntax.statements.end(), script.statements.begin(), script.statements.end());
   file.syntax.comments.insert(file.syntax.comments.end(), script.comments.begin(), script.comments.end());
   const bool is_whole = is_file || file.kind == launch::FileKind::Make;
-  if (is_whole) file.problems.insert(file.problems.end(), script.problems.begin(), script.problems.end());
+  std::ranges::copy_if(script.problems, std::back_inserter(file.problems), [&](const launch::ReadProblem& problem) { return is_whole || problem.is_limit; });
 }
 
 namespace {

@@ -44,6 +44,7 @@ class CommandReader {
   ShellTrees* trees_ = nullptr;
   mutable std::vector<source::FileId> calling_;  // scripts that are being read because one called another
   mutable size_t called_ = 0;  // bytes of scripts that were read for the arguments they are given
+  mutable size_t nested_ = 0;  // bytes of texts that commands hand to a shell
 };
 
 // What the lines `#SBATCH` of a script ask for.

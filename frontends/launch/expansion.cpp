@@ -11,6 +11,11 @@ using launch::Piece;
 
 // Nested expansions deeper than people write are unknown.
 constexpr int kDeepestExpansion = 24;
+// What values put into one word, and into all of a script.
+constexpr size_t kMostPieces = 4096;
+constexpr size_t kMostBytes = 64u << 10;
+constexpr size_t kMostCopied = 64u << 20;
+constexpr size_t kBytesOfPiece = 100;
 
 bool IsSpace(char c) { return c == ' ' || c == '\t' || c == '\n' || c == '\r'; }
 // Each time it is expanded it is another one.
@@ -37,10 +42,26 @@ void CommandsIn(TSNode node, std::vector<TSNode>& commands, int depth) {
 
 }  // namespace
 
+bool ShellBudget::Copies(const Word& value) {
+  copied += value.text().size() + value.pieces().size() * kBytesOfPiece;
+  return copied <= kMostCopied;
+}
+
+bool Growth::Takes(const Word& value) {
+  pieces_ += value.pieces().size();
+  bytes_ += value.text().size();
+  is_full_ = is_full_ || pieces_ > kMostPieces || bytes_ > kMostBytes;
+  return !is_full_;
+}
+
 // The words as they grow.
 class Expansion::Fields {
  public:
   void Add(const Word& word) {
+    if (growth_.Takes(word)) AddWritten(word);
+  }
+  // What stands in the text: it is as long as that, and no longer.
+  void AddWritten(const Word& word) {
     current_.Append(word);
     has_current_ = true;
   }
@@ -48,7 +69,7 @@ class Expansion::Fields {
   void AddSplit(const Word& word) {
     const std::string& text = word.text();
     size_t at = 0;
-    while (at < text.size()) {
+    while (at < text.size() && !growth_.IsFull()) {
       if (IsSpace(text[at])) {
         Close();
         ++at;
@@ -61,6 +82,8 @@ class Expansion::Fields {
     }
   }
   void Open() { has_current_ = true; }
+  bool IsFull() const { return growth_.IsFull(); }
+  void Fill() { growth_.Fill(); }
   void Close() {
     if (has_current_) words_.push_back(std::move(current_));
     current_ = {};
@@ -75,17 +98,20 @@ class Expansion::Fields {
   std::vector<Word> words_;
   Word current_;
   bool has_current_ = false;
+  Growth growth_;
 };
 
 std::vector<Word> Expansion::Words(TSNode node) const {
   Fields fields;
   Expand(node, false, fields, 0);
+  if (fields.IsFull()) return {TooLong(node)};
   return fields.Take();
 }
 
 Word Expansion::Value(TSNode node) const {
   Fields fields;
   Expand(node, true, fields, 0);
+  if (fields.IsFull()) return TooLong(node);
   Word value;
   for (const Word& word : fields.Take()) {
     if (!value.empty()) value.Add({.text = " ", .origin = word.span()});
@@ -109,13 +135,21 @@ Word Expansion::Unknown(TSNode node, std::string_view variable) const {
                     .variable = std::string(variable), .shell = shell_});
 }
 
+Word Expansion::TooLong(TSNode node) const {
+  if (!budget_.too_long) budget_.too_long = SpanOf(node);
+  return Unknown(node);
+}
+
 std::vector<Word> Expansion::Variable(TSNode node, std::string_view name) const {
   const auto known = variables_.find(std::string(name));
   if (known == variables_.end()) return {Unknown(node, name)};
-  return known->second.words;
+  const std::vector<Word>& words = known->second.words;
+  const bool has_room = std::ranges::all_of(words, [&](const Word& word) { return budget_.Copies(word); });
+  return has_room ? words : std::vector<Word>{TooLong(node)};
 }
 
 void Expansion::AddVariable(TSNode node, std::string_view name, bool is_quoted, bool all, Fields& fields) const {
+  if (fields.IsFull()) return;
   const std::vector<Word> words = Variable(node, name);
   const size_t count = all ? words.size() : std::min<size_t>(words.size(), 1);
   for (size_t i = 0; i < count; ++i) {
@@ -134,11 +168,11 @@ void Expansion::Literal(uint32_t begin, uint32_t end, bool is_quoted, Fields& fi
     const char next = text[at + 1];
     const bool is_escape = !is_quoted || next == '"' || next == '$' || next == '\\' || next == '`' || next == '\n';
     if (!is_escape) continue;
-    if (at > from) fields.Add(text_.Between(from, at));
+    if (at > from) fields.AddWritten(text_.Between(from, at));
     from = next == '\n' ? at + 2 : at + 1;
     ++at;
   }
-  if (end > from) fields.Add(text_.Between(from, end));
+  if (end > from) fields.AddWritten(text_.Between(from, end));
 }
 
 void Expansion::ExpandString(TSNode node, Fields& fields, int depth) const {
@@ -184,7 +218,7 @@ std::vector<Word> Expansion::WordsOf(TSNode command, int depth) const {
     Expand(child, false, fields, depth + 1);
     fields.Close();
   }
-  return fields.Take();
+  return fields.IsFull() ? std::vector<Word>{TooLong(command)} : fields.Take();
 }
 
 // The path that `$(dirname "$0")`, `$(realpath "$0")` or `$(cd "$(dirname "$0")" && pwd)` prints, as far as its folder is known.
@@ -237,6 +271,7 @@ void Expansion::ExpandBraced(TSNode node, bool is_quoted, Fields& fields, int de
     Expand(child, true, inner, depth + 1);
   }
   if (!has_node) Literal(begin, ts_node_end_byte(node) - 1, true, inner);
+  if (inner.IsFull()) return fields.Fill();
   Word result;
   for (const Word& word : inner.Take()) {
     if (!result.empty()) result.Add({.text = " ", .origin = word.span()});
@@ -257,7 +292,7 @@ void Expansion::Expand(TSNode node, bool is_quoted, Fields& fields, int depth) c
     fields.Open();
     const uint32_t begin = Begin(node) + 1;
     const uint32_t end = ts_node_end_byte(node) - 1;
-    if (end > begin) fields.Add(text_.Between(begin, end));
+    if (end > begin) fields.AddWritten(text_.Between(begin, end));
     return;
   }
   if (type == "concatenation" || type == "command_name") {

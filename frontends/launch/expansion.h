@@ -11,10 +11,24 @@
 
 namespace allranks::launch_files {
 
+// What values put into words. `A=$A$A` doubles: what grows longer than people write is unknown.
+class Growth {
+ public:
+  // Whether there is room for one more.
+  bool Takes(const Word& value);
+  bool IsFull() const { return is_full_; }
+  void Fill() { is_full_ = true; }
+
+ private:
+  size_t pieces_ = 0;
+  size_t bytes_ = 0;
+  bool is_full_ = false;
+};
+
 class Expansion {
  public:
-  Expansion(const Word& text, const std::map<std::string, ShellVariable>& variables, uint8_t shell)
-      : text_(text), variables_(variables), shell_(shell) {}
+  Expansion(const Word& text, const std::map<std::string, ShellVariable>& variables, uint8_t shell, ShellBudget& budget)
+      : text_(text), variables_(variables), shell_(shell), budget_(budget) {}
 
   // The words that a word of a command becomes: none, one or several.
   std::vector<Word> Words(TSNode node) const;
@@ -27,6 +41,8 @@ class Expansion {
   }
   uint32_t Begin(TSNode node) const { return BeginOf(node, text_.text()); }
   Word Unknown(TSNode node, std::string_view variable = {}) const;
+  // Of a value that is too long.
+  Word TooLong(TSNode node) const;
   // The variable that `${name:=value}` gives a value if it has none; empty: this is no such expansion.
   std::string AssignedBy(TSNode node) const;
   // The value of a variable at a place that names it; unknown where nothing is known.
@@ -47,6 +63,7 @@ class Expansion {
   const Word& text_;
   const std::map<std::string, ShellVariable>& variables_;
   uint8_t shell_;
+  ShellBudget& budget_;
 };
 
 }  // namespace allranks::launch_files

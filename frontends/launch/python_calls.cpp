@@ -31,6 +31,9 @@ constexpr std::string_view kReplacerByWords = "os.execl";
 constexpr uint32_t kMostSectionsOfCall = 1000;
 // Lists in lists, sums of sums.
 constexpr int kDeepestCall = 16;
+// What all texts of a file take that are put together of others: each of them may hold another one many times.
+constexpr size_t kMostOfTexts = 16u << 20;
+constexpr size_t kBytesOfPart = 100;
 
 class CallReader {
  public:
@@ -222,7 +225,8 @@ class CallReader {
   // A text, an f-string, a sum of texts; the rest is unknown.
   Word TextOf(ExprId id, int depth) const {
     const ir::Expr& expr = module_[id];
-    if (depth > kDeepestCall) return Unknown(id);
+    copied_ += kBytesOfPart + (expr.kind == ExprKind::Constant ? expr.end - expr.begin : 0);
+    if (depth > kDeepestCall || copied_ > kMostOfTexts) return Unknown(id);
     if (expr.kind == ExprKind::Constant) return Constant(id);
     if (expr.kind == ExprKind::Name) {
       const ExprId value = Followed(id);
@@ -289,6 +293,7 @@ class CallReader {
   std::map<uint32_t, std::vector<BuiltList>> built_;   // by the expression that uses it
   std::optional<PythonEnvironment> environment_;
   std::vector<launch::Setting> settings_;              // of the command that is being read
+  mutable size_t copied_ = 0;                          // bytes of texts that were put together, each time anew
   LaunchFile file_;
 };
 

@@ -85,8 +85,8 @@ class ShellReader {
  public:
   explicit ShellReader(const ShellInput& input)
       : input_(input), text_(input.text), own_tree_(input.trees != nullptr ? input.trees->Of(text_.text()) : std::make_shared<const ShellTree>(text_.text())),
-        tree_(*own_tree_), memory_(input.variables), expansion_(text_, memory_.all(), input.shell),
-        budget_(input.budget != nullptr ? *input.budget : own_budget_), exports_all_(input.exports_all) {}
+        tree_(*own_tree_), memory_(input.variables), budget_(input.budget != nullptr ? *input.budget : own_budget_),
+        expansion_(text_, memory_.all(), input.shell, budget_), exports_all_(input.exports_all) {}
 
   ShellScript Run() {
     if (!tree_.IsParsed()) {
@@ -105,12 +105,20 @@ class ShellReader {
       Visit(body, 0);
       memory_.TakeBack();
     }
-    if (budget_.is_spent) out_.problems.push_back({"it runs or sources more than is followed", text_.Between(0, 1).span(), true});
+    NoteLimits();
     out_.variables = memory_.Take();
     return std::move(out_);
   }
 
  private:
+  void NoteLimits() {
+    const source::Span begin = text_.Between(0, 1).span();
+    if (budget_.is_spent) out_.problems.push_back({"it runs or sources more than is followed", begin, true});
+    if (!budget_.too_long) return;
+    // In a file that is sourced, what sources it is the place.
+    out_.problems.push_back({"a value grows longer than is kept", budget_.too_long->file == begin.file ? *budget_.too_long : begin, true});
+  }
+
   // `$0` is the script that was started, also in a file that it sources.
   void SetOwnPath() {
     const Piece folder{.text = input_.path, .origin = text_.Between(0, 1).span()};
@@ -270,20 +278,31 @@ class ShellReader {
     const ShellVariable* known = memory_.Find(name);
     const bool was_exported = known != nullptr && known->is_exported;
     if (is_append && known != nullptr) {
-      std::vector<Word> words = known->words;
-      if (variable.is_array || known->is_array) {
-        words.insert(words.end(), variable.words.begin(), variable.words.end());
-      } else if (!words.empty() && !variable.words.empty()) {
-        words[0].Append(variable.words[0]);
-      }
-      variable.is_array = variable.is_array || known->is_array;
-      variable.words = std::move(words);
+      AppendTo(*known, variable);
     } else if (is_append) {
-      variable.words.insert(variable.words.begin(), Word(Piece{.text = std::string(1, kUnknownPart), .origin = variable.span, .sureness = Sureness::Unknown, .variable = name}));
+      variable.words.insert(variable.words.begin(), UnknownValue(name, variable.span));
     }
     variable.is_exported = is_export || was_exported;
     if (variable.is_exported && !variable.words.empty()) out_.exports.push_back({name, variable.words[0], variable.span});
     memory_.Set(name, std::move(variable));
+  }
+
+  static Word UnknownValue(const std::string& name, source::Span span) {
+    return Word(Piece{.text = std::string(1, kUnknownPart), .origin = span, .sureness = Sureness::Unknown, .variable = name});
+  }
+
+  // `A+=...`: what was there before stands in front.
+  void AppendTo(const ShellVariable& known, ShellVariable& variable) {
+    Growth growth;
+    const auto has_room = [&](const Word& word) { return growth.Takes(word) && budget_.Copies(word); };
+    const bool is_kept = std::ranges::all_of(known.words, has_room) && std::ranges::all_of(variable.words, has_room);
+    const bool is_array = variable.is_array || known.is_array;
+    std::vector<Word> words = is_kept ? known.words : std::vector<Word>{UnknownValue("", variable.span)};
+    if (!is_kept && !budget_.too_long) budget_.too_long = variable.span;
+    if (is_kept && is_array) words.insert(words.end(), variable.words.begin(), variable.words.end());
+    else if (is_kept && !words.empty() && !variable.words.empty()) words[0].Append(variable.words[0]);
+    variable.is_array = is_array;
+    variable.words = std::move(words);
   }
 
   void VisitDeclaration(TSNode node) {
@@ -455,13 +474,15 @@ class ShellReader {
     const std::string_view head = redirect.substr(0, redirect.find('\n'));
     if (head.find_first_of("'\"\\") != std::string_view::npos) return expansion_.Cut(body);
     Word text;
+    Growth growth;
     uint32_t at = ts_node_start_byte(body);
     for (const TSNode child : ChildrenOf(body)) {
       const std::string_view type = TypeOf(child);
       if (type != "simple_expansion" && type != "expansion" && type != "command_substitution") continue;
       const uint32_t begin = BeginOf(child, text_.text());
       if (begin > at) text.Append(Unescaped(text_.Between(at, begin)));
-      text.Append(expansion_.Value(child));
+      const Word value = expansion_.Value(child);
+      text.Append(growth.Takes(value) ? value : expansion_.TooLong(child));
       at = ts_node_end_byte(child);
     }
     if (ts_node_end_byte(body) > at) text.Append(Unescaped(text_.Between(at, ts_node_end_byte(body))));
@@ -503,7 +524,9 @@ class ShellReader {
       return;
     }
     for (const auto& [name, variable] : memory_.all()) {
-      if (variable.is_exported && !variable.words.empty()) command.environment.push_back({name, variable.words[0], variable.span});
+      if (!variable.is_exported || variable.words.empty()) continue;
+      if (budget_.Copies(variable.words[0])) command.environment.push_back({name, variable.words[0], variable.span});
+      else budget_.is_spent = true;
     }
     command.environment.insert(command.environment.end(), prefix.begin(), prefix.end());
     command.in_background = in_background_;
@@ -641,6 +664,8 @@ class ShellReader {
   std::shared_ptr<const ShellTree> own_tree_;
   const ShellTree& tree_;
   ShellMemory memory_;
+  ShellBudget own_budget_;
+  ShellBudget& budget_;
   Expansion expansion_;
   ShellScript out_;
   std::map<std::string, TSNode> functions_;
@@ -648,8 +673,6 @@ class ShellReader {
   std::vector<std::pair<uint32_t, uint32_t>> arms_;
   uint32_t next_choice_ = 0;
   uint32_t section_ = 0;
-  ShellBudget own_budget_;
-  ShellBudget& budget_;
   size_t steps_in_calls_ = 0;
   int call_depth_ = 0;
   bool in_background_ = false;

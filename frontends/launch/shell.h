@@ -73,7 +73,12 @@ struct ShellScript {
 struct ShellBudget {
   size_t steps = 0;
   size_t sources = 0;
+  size_t copied = 0;  // bytes that values took wherever they were put in
   bool is_spent = false;
+  std::optional<source::Span> too_long;  // the first place whose value is longer than is kept
+
+  // Whether a value may be copied once more.
+  bool Copies(const Word& value);
 };
 
 struct ShellInput {

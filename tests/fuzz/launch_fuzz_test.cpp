@@ -10,6 +10,13 @@
 namespace allranks::tests {
 namespace {
 
+std::string Doubling(const std::string& first, const std::string& line) {
+  constexpr int kTimes = 26;
+  std::string text = first;
+  for (int i = 0; i < kTimes; ++i) text += line;
+  return text + "torchrun --nproc_per_node=2 train.py $A \"${A[@]}\" <<EOF\n$A\nEOF\n";
+}
+
 // The first byte is the number of the kind.
 const std::array<std::string, 7> kTexts = {
     std::string(1, '\0') + "#!/bin/bash\n#SBATCH --nodes=2\n#SBATCH --gres=gpu:8\nset -a\nsource $(dirname \"$0\")/env.sh\n: ${N:=2}\n"
@@ -30,6 +37,16 @@ constexpr std::array<std::string_view, 26> kPieces = {"$(", ")", "${", "}", "\""
 TEST(LaunchFuzzTest, Mutated) {
   constexpr int kRounds = 400;
   for (const std::string& text : kTexts) FeedMutated(text, kPieces, kRounds);
+}
+
+// What doubles with each line stays small.
+TEST(LaunchFuzzTest, Doubling) {
+  const std::string shell(1, '\0');
+  FeedText(Doubling(shell + "export A=xxxxxxxxxx\n", "A=$A$A\n"));
+  FeedText(Doubling(shell + "A=xxxxxxxxxx\n", "A+=\" $A\"\n"));
+  FeedText(Doubling(shell + "A=x\n", "A=${A:-1}${B:-$A}\n"));
+  FeedText(Doubling(shell + "A=(x y)\n", "A=(\"${A[@]}\" \"${A[@]}\")\n"));
+  FeedText(Doubling(shell + "A=(x y)\n", "A+=(\"${A[@]}\")\n"));
 }
 
 TEST(LaunchFuzzTest, Cut) {
