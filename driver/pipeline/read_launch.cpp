@@ -308,7 +308,7 @@ LaunchScan ScanLaunchFiles(const LaunchInput& input, LaunchFiles files, std::spa
   const Prefilter starts(launch_files::StartWords());
   // Of what starts no ranks: a module, a script of the shell that may, or a program.
   std::vector<std::string> started(programs.begin(), programs.end());
-  for (const char* word : {" -m ", ".sh ", "sbatch "}) started.emplace_back(word);
+  for (const char* word : {" -m ", ".sh ", ".sh\n", ".sh\r", "sbatch "}) started.emplace_back(word);
   const Prefilter starts_program(started);
   // Most files have none of these: they are looked through once.
   std::vector<std::string> all_words(launch_files::CommandWords().begin(), launch_files::CommandWords().end());

@@ -92,18 +92,32 @@ void AddAssignment(const Word& word, std::vector<launch::Setting>& environment) 
   environment.push_back({word.text().substr(0, equals), word.From(equals + 1), word.span(), true});
 }
 
+std::vector<Word> PartsOf(const Word& list) {
+  std::vector<Word> parts;
+  const std::string& text = list.text();
+  for (size_t at = 0; at < text.size();) {
+    const size_t comma = std::min(text.find(',', at), text.size());
+    parts.push_back(list.Between(at, comma));
+    at = comma + 1;
+  }
+  return parts;
+}
+
+// `--export=ALL,NAME=VALUE,OTHER`. Without `ALL` only what is named goes on.
+void AddNamedExports(const Word& list, std::vector<launch::Setting>& environment) {
+  const std::vector<Word> parts = PartsOf(list);
+  const auto is_named = [&](std::string_view name) { return std::ranges::any_of(parts, [&](const Word& part) { return part.text() == name || !part.IsKnown(); }); };
+  if (!is_named("ALL")) std::erase_if(environment, [&](const launch::Setting& setting) { return !is_named(setting.name); });
+  for (const Word& part : parts) {
+    if (IsAssignment(part)) AddAssignment(part, environment);
+  }
+}
+
 // `mpirun -x NAME=VALUE`, `srun --export=ALL,NAME=VALUE,...`
 void AddExports(const Layer& layer, std::vector<launch::Setting>& environment) {
   for (const Option& option : layer.options) {
     if (option.means == "export" && IsAssignment(option.value)) AddAssignment(option.value, environment);
-    if (option.means != "exports") continue;
-    const std::string& text = option.value.text();
-    for (size_t at = 0; at < text.size();) {
-      const size_t comma = std::min(text.find(',', at), text.size());
-      const Word one = option.value.Between(at, comma);
-      if (IsAssignment(one)) AddAssignment(one, environment);
-      at = comma + 1;
-    }
+    if (option.means == "exports") AddNamedExports(option.value, environment);
   }
 }
 
@@ -338,9 +352,10 @@ std::optional<Word> CommandReader::Called(const ShellCommand& command, size_t at
 }
 
 void CommandReader::ReadCalled(const ShellCommand& command, size_t at, std::vector<Layer> outer, bool is_remote, int depth, LaunchFile& file) const {
-  if (at + 1 >= command.words.size()) return;
+  if (at >= command.words.size()) return;
   std::vector<Word> arguments(command.words.begin() + static_cast<std::ptrdiff_t>(at) + 1, command.words.end());
-  const bool is_told = std::ranges::any_of(arguments, [](const Word& word) { return word.IsKnown(); });
+  const bool is_told = std::ranges::any_of(arguments, &Word::IsKnown) ||
+                       std::ranges::any_of(command.environment, [](const launch::Setting& setting) { return setting.value.IsKnown(); });
   const std::optional<Word> text = is_told ? Called(command, at, file) : std::nullopt;
   if (!text) return;
   calling_.push_back(text->span().file);

@@ -28,9 +28,12 @@ class CommandReader {
   void Read(const ShellCommand& command, std::vector<launch::Layer> outer, bool is_remote, int depth, launch::LaunchFile& file) const;
   void ReadNested(const Word& text, const ShellCommand& command, std::vector<launch::Layer> outer, bool is_remote, int depth,
                   launch::LaunchFile& file, std::vector<Word> arguments = {}) const;
-  // `bash train.sh 8`, where the script is one of the project.
+  // `bash train.sh 8`, where the script is one of the project and is told anything: arguments, or variables.
   void ReadCalled(const ShellCommand& command, size_t at, std::vector<launch::Layer> outer, bool is_remote, int depth, launch::LaunchFile& file) const;
   std::optional<Word> Called(const ShellCommand& command, size_t at, const launch::LaunchFile& file) const;
+  // False: nothing is seen of what it is.
+  bool ReadInput(const ShellCommand& command, size_t at, const launch::Layer& batch, int depth, launch::LaunchFile& file) const;
+  static void Allocate(const launch::Layer& batch, size_t first, launch::LaunchFile& file);
   void ReadBatch(const Word& text, const ShellCommand& command, const launch::Layer& batch, int depth, launch::LaunchFile& file,
                  std::vector<Word> arguments = {}) const;
   void Add(const ShellCommand& command, std::vector<launch::Layer> layers, size_t rest, bool is_remote, launch::LaunchFile& file) const;

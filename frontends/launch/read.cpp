@@ -484,7 +484,7 @@ std::span<const std::string> CommandWords() {
 }
 
 std::span<const std::string> StartWords() {
-  static const std::vector<std::string> words = {"python ", "python3 ", ".sh ", "sbatch "};
+  static const std::vector<std::string> words = {"python ", "python3 ", ".sh ", ".sh\n", ".sh\r", "sbatch "};
   return words;
 }
 
