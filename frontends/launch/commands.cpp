@@ -273,15 +273,7 @@ void CommandReader::Read(const ShellCommand& command, std::vector<Layer> outer, 
     if (launcher->starts == "text") return ReadNested(JoinedWords(words, at), inner, std::move(outer), is_remote, depth, file);
     if (launcher->starts == "first text") return at < words.size() ? ReadNested(words[at], inner, std::move(outer), is_remote, depth, file) : void();
     AddExports(layer, inner.environment);
-    if (launcher->starts == "input" && command.input) return ReadBatch(*command.input, inner, layer, depth, file);
-    if (launcher->starts == "input" && !layer.options.empty()) {
-      if (const std::optional<Word> text = Called(inner, at, file)) {
-        calling_.push_back(text->span().file);
-        ReadBatch(*text, inner, layer, depth, file, {words.begin() + static_cast<std::ptrdiff_t>(at) + 1, words.end()});
-        calling_.pop_back();
-        return;
-      }
-    }
+    if (launcher->starts == "input" && ReadInput(inner, at, layer, depth, file)) return;
     const size_t last = std::min(at, words.size()) - 1;
     layer.span = Around(layer.span, words[last].span());
     if (launcher->is_job || launcher->name == "python") outer.push_back(std::move(layer));
@@ -289,6 +281,31 @@ void CommandReader::Read(const ShellCommand& command, std::vector<Layer> outer, 
     if (launcher->starts == "none" || launcher->starts == "input" || launcher->starts == "script" || launcher->name == "python") break;
   }
   if (!outer.empty()) Add(inner, std::move(outer), at, is_remote, file);
+}
+
+// What a scheduler is handed: a here-document, a text, a script, or a command that runs in the allocation.
+bool CommandReader::ReadInput(const ShellCommand& command, size_t at, const Layer& batch, int depth, LaunchFile& file) const {
+  const Option* text = batch.Find("text");
+  if (command.input || text != nullptr) {
+    ReadBatch(command.input ? *command.input : text->value, command, batch, depth, file);
+    return true;
+  }
+  size_t length = 1;
+  const size_t first = file.jobs.size();
+  if (at < command.words.size() && LauncherAt(command.words, at, &length) != nullptr) {
+    ShellCommand inner = command;
+    inner.words.erase(inner.words.begin(), inner.words.begin() + static_cast<std::ptrdiff_t>(at));
+    if (depth < kDeepestText) Read(inner, {}, true, depth + 1, file);
+    Allocate(batch, first, file);
+    return true;
+  }
+  const bool tells = !batch.options.empty() || !command.environment.empty();
+  const std::optional<Word> script = tells ? Called(command, at, file) : std::nullopt;
+  if (!script) return false;
+  calling_.push_back(script->span().file);
+  ReadBatch(*script, command, batch, depth, file, {command.words.begin() + static_cast<std::ptrdiff_t>(at) + 1, command.words.end()});
+  calling_.pop_back();
+  return true;
 }
 
 void CommandReader::Add(const ShellCommand& command, std::vector<Layer> layers, size_t rest, bool is_remote, LaunchFile& file) const {
@@ -368,6 +385,10 @@ void CommandReader::ReadBatch(const Word& text, const ShellCommand& command, con
                               std::vector<Word> arguments) const {
   const size_t first = file.jobs.size();
   ReadNested(text, command, {}, true, depth, file, std::move(arguments));
+  Allocate(batch, first, file);
+}
+
+void CommandReader::Allocate(const Layer& batch, size_t first, LaunchFile& file) {
   for (size_t i = first; i < file.jobs.size(); ++i) {
     Job& job = file.jobs[i];
     if (!job.allocation) job.allocation = batch;
