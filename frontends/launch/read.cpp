@@ -355,13 +355,14 @@ class FileReader {
       const launch::ConfigNode& node = file_.tree[ConfigId{i}];
       if (std::ranges::count(kShellKeys, node.key) == 0) continue;
       if (node.kind == ConfigKind::Text) ReadYamlScript(ConfigId{i});
+      else if (node.kind == ConfigKind::List && node.key == "script") ReadYamlLines(ConfigId{i});
       else if (node.kind == ConfigKind::List && node.key != "args") ReadYamlWords(ConfigId{i});
     }
   }
   ShellInput InputOf(ConfigId id) const {
     ShellInput input;
     for (ConfigId around = file_.tree[id].parent; around; around = file_.tree[around].parent) {
-      for (const char* key : {"env", "envs", "environment"}) AddEnvironment(file_.tree.Member(around, key), input);
+      for (const char* key : {"env", "envs", "environment", "variables"}) AddEnvironment(file_.tree.Member(around, key), input);
       const ConfigId nodes = file_.tree.Member(around, "num_nodes");
       if (file_.tree.Integer(nodes)) Set(input, "SKYPILOT_NUM_NODES", nodes, false);
     }
@@ -380,7 +381,9 @@ class FileReader {
     if (!env) return;
     for (const ConfigId child : file_.tree[env].children) {
       if (file_.tree[env].kind == ConfigKind::Map) {
-        Set(input, file_.tree[child].key, child, true);
+        // `{NAME: {value: 4, description: ...}}`
+        const ConfigId value = file_.tree.Member(child, "value");
+        if (value || file_.tree[child].kind != ConfigKind::Map) Set(input, file_.tree[child].key, value ? value : child, true);
       } else if (const Word text = ValueOf(child); text.text().find('=') != std::string::npos) {
         const size_t equals = text.text().find('=');
         input.variables.try_emplace(text.text().substr(0, equals), ShellVariable{.words = {text.From(equals + 1)}, .is_exported = true, .span = text.span()});
@@ -391,13 +394,42 @@ class FileReader {
   }
   void ReadYamlScript(ConfigId id) {
     ShellInput input = InputOf(id);
+    input.text = ShellText(id);
+    ReadWithOperator(std::move(input), id);
+  }
+  // A pipeline of GitLab: the lines of a list are run one after another, those of `before_script` first.
+  void ReadYamlLines(ConfigId script) {
+    ShellInput input = InputOf(script);
+    const ConfigId job = file_.tree[script].parent;
+    ConfigId before = file_.tree.Member(job, "before_script");
+    for (const ConfigId shared : {file_.tree.Member(file_.tree.root(), "default"), file_.tree.root()}) {
+      if (!before && shared) before = file_.tree.Member(shared, "before_script");
+    }
+    if (before) AddLines(before, 0, input.text);
+    AddLines(script, 0, input.text);
+    ReadWithOperator(std::move(input), script);
+  }
+  void AddLines(ConfigId id, int depth, Word& text) const {
+    constexpr int kDeepestList = 10;  // as deep as GitLab lets lists nest
+    const launch::ConfigNode& node = file_.tree[id];
+    if (node.kind == ConfigKind::Map || depth > kDeepestList) return;
+    if (node.kind == ConfigKind::List) {
+      for (const ConfigId child : node.children) AddLines(child, depth + 1, text);
+      return;
+    }
+    text.Append(ShellText(id));
+    text.Add({.text = "\n", .origin = node.span});
+  }
+  Word ShellText(ConfigId id) const {
     const source::Span span = file_.tree[id].span;
     const std::string& text = in_.text.text;
-    // Folded and quoted texts are not in the file as the shell sees them.
+    const bool has_quotes = span.end > span.begin + 1 && (text[span.begin] == '"' || text[span.begin] == '\'') && file_.tree[id].is_quoted;
+    if (has_quotes && text.compare(span.begin + 1, span.end - span.begin - 2, file_.tree[id].text) == 0) return WithoutTemplates(Text(span.begin + 1, span.end - 1));
+    if (has_quotes) return WithoutTemplates(Word(Piece{.text = file_.tree[id].text, .origin = span}));
+    // Folded texts are not in the file as the shell sees them.
     const bool is_as_written = text.find('>', span.begin) != span.begin && text.substr(span.begin, span.end - span.begin).find(file_.tree[id].text.substr(0, 8)) != std::string::npos;
     const bool is_folded = span.begin >= 2 && IsFolded(span.begin);
-    input.text = WithoutTemplates(is_as_written && !is_folded ? Text(span.begin, span.end) : Word(Piece{.text = file_.tree[id].text, .origin = span}));
-    ReadWithOperator(std::move(input), id);
+    return WithoutTemplates(is_as_written && !is_folded ? Text(span.begin, span.end) : Word(Piece{.text = file_.tree[id].text, .origin = span}));
   }
   // Whether the line before a block begins it with `>`.
   bool IsFolded(size_t begin) const {
