@@ -85,14 +85,14 @@ ConfigTable ReadConfig(const toml::table& table) {
   for (const auto& [type, paths] : *keys) {
     if (!paths.is_array()) continue;
     for (const toml::node& path : *paths.as_array()) {
-      config.keys.push_back({.path = path.value_or(std::string()), .type = std::string(type.str()), .stages = {}, .off = "", .until = "", .instead = ""});
+      config.keys.push_back({.path = path.value_or(std::string()), .type = std::string(type.str()), .stages = {}, .off = "", .until = "", .instead = "", .words = {}});
     }
   }
   if (const toml::array* special = table["special"].as_array()) {
     for (const toml::node& node : *special) {
       const toml::table& one = *node.as_table();
       KeyEntry entry{.path = TextIn(one, "path"), .type = TextIn(one, "type"), .stages = {}, .off = "", .until = TextIn(one, "until"),
-                     .instead = TextIn(one, "instead")};
+                     .instead = TextIn(one, "instead"), .words = Texts(one, "words")};
       config.keys.push_back(std::move(entry));
     }
   }

@@ -54,6 +54,7 @@ struct KeyEntry {
   std::string off;                  // the value with which it does nothing; empty: none but `false`
   std::string until;                // no more known since this version
   std::string instead;
+  std::vector<std::string> words;   // that it takes; empty: any
 };
 
 struct ConfigTable {

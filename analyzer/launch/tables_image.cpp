@@ -53,8 +53,8 @@ void Fields(T& it, Visit& visit) {
 
 template <Is<KeyEntry> T, class Visit>
 void Fields(T& it, Visit& visit) {
-  auto& [path, type, stages, off, until, instead] = it;
-  visit(path, type, stages, off, until, instead);
+  auto& [path, type, stages, off, until, instead, words] = it;
+  visit(path, type, stages, off, until, instead, words);
 }
 
 template <Is<ConfigTable> T, class Visit>

@@ -523,7 +523,7 @@ std::span<const std::string> StartWords() {
 std::span<const std::string> ConfigWords() {
   static const std::vector<std::string> words = {"zero_optimization", "train_micro_batch_size_per_gpu", "distributed_type",
                                                  "compute_environment", "use_distributed_sampler", "replace_sampler_ddp",
-                                                 "transformer_layer_cls_to_wrap", "backward_prefetch", "min_num_params"};
+                                                 "\"train_batch_size\"", "transformer_layer_cls_to_wrap", "backward_prefetch", "min_num_params"};
   return words;
 }
 

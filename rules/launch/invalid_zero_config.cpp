@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <array>
 #include <map>
+#include <set>
 
 #include "analyzer/knowledge/spelling.h"
 #include "rules/launch/job_facts.h"
@@ -52,16 +53,24 @@ void CheckOffload(const launch::ConfigTree& tree, const Offload& offload, Findin
   if (*stage != 3 && optimizer == "nvme") report(offload.optimizer, {"stage {} of ZeRO cannot offload to NVMe: only stage 3 can", {number}}, {});
 }
 
+// A word that nobody takes for a number, a place to fill in, or what is filled in later ("auto").
+bool IsPlainWord(std::string_view text) {
+  const auto is_plain = [](char c) { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-' || c == '.'; };
+  return !text.empty() && text[0] >= 'a' && text[0] <= 'z' && text != "auto" && text != "inf" && text != "nan" && std::ranges::all_of(text, is_plain);
+}
+
 class ConfigCheck {
  public:
-  ConfigCheck(const launch::ConfigTable& table, const launch::ConfigTree& tree, ConfigId root, FindingSink& sink)
-      : table_(table), tree_(tree), root_(root), sink_(sink) {}
+  // `is_named`: a program or a command hands it to DeepSpeed, so that every key in it is DeepSpeed's.
+  ConfigCheck(const launch::ConfigTable& table, const launch::ConfigTree& tree, ConfigId root, bool is_named, FindingSink& sink)
+      : table_(table), tree_(tree), root_(root), is_named_(is_named), sink_(sink) {}
 
   void Run() {
     CheckKeys(root_, "");
     const ConfigId zero = tree_.Member(root_, "zero_optimization");
     CheckOffload(tree_, {.stage = tree_.Member(zero, "stage"), .parameters = tree_.Find(zero, "offload_param.device"),
                          .optimizer = tree_.Find(zero, "offload_optimizer.device")}, sink_);
+    if (tree_.Integer(tree_.Member(zero, "stage")) == 3) CheckPathOfNvme(zero);
     CheckPrecision();
     CheckBatch();
     CheckStage(zero);
@@ -71,6 +80,17 @@ class ConfigCheck {
   void Report(Severity severity, Confidence confidence, source::Span span, findings::Text message, findings::Text help) {
     sink_.push_back(LaunchFinding(kAR703, severity, confidence, span, std::move(message)));
     sink_.back().help = std::move(help);
+  }
+
+  // There is no path that DeepSpeed would take by itself.
+  void CheckPathOfNvme(ConfigId zero) {
+    for (const char* key : {"offload_param", "offload_optimizer"}) {
+      const ConfigId section = tree_.Member(zero, key);
+      const ConfigId device = tree_.Member(section, "device");
+      if (tree_.Text(device) != "nvme" || tree_.Member(section, "nvme_path")) continue;
+      Report(Severity::Error, Confidence::Likely, tree_[device].span, {"`{}` goes to NVMe without an `nvme_path`: DeepSpeed has none of its own", {key}},
+             {"say where: `\"nvme_path\": \"/local_nvme\"`", {}});
+    }
   }
 
   // Keys that are nowhere in the table: refused in a closed map, and without effect elsewhere.
@@ -117,6 +137,8 @@ class ConfigCheck {
 
   void CheckType(ConfigId id, const launch::KeyEntry& entry) {
     const ConfigNode& node = tree_[id];
+    if (entry.type == "map") return CheckMap(id, entry);
+    if (node.kind == ConfigKind::Text && IsPlainWord(node.text)) CheckWord(id, entry);
     // "auto" is filled in by the Trainer; a text may be a placeholder.
     // A list is what autotuning is to try.
     if (node.kind == ConfigKind::List) return;
@@ -134,6 +156,27 @@ class ConfigCheck {
     if (fits) return;
     const char* wanted = entry.type == "boolean" ? "a truth value" : "a number";
     Report(Severity::Error, Confidence::Certain, node.span, {"`{}` is {}, and DeepSpeed wants {}", {node.key, KindText(node.kind), wanted}}, {});
+  }
+  // Sections that other libraries have as well are DeepSpeed's where it is handed the whole. `true` was once short for stage 1.
+  void CheckMap(ConfigId id, const launch::KeyEntry& entry) {
+    const ConfigNode& node = tree_[id];
+    const bool is_filled_in = node.kind == ConfigKind::Map || node.kind == ConfigKind::Null || node.kind == ConfigKind::List ||
+                              (node.kind == ConfigKind::Text && !IsPlainWord(node.text));
+    const bool is_of_zero = entry.path.starts_with("zero_optimization");
+    if (is_filled_in || (!is_named_ && !is_of_zero) || (entry.path == "zero_optimization" && node.kind == ConfigKind::Bool)) return;
+    Report(Severity::Error, Confidence::Certain, node.span, {"`{}` is {}, and DeepSpeed wants a map", {node.key, KindText(node.kind)}}, {});
+  }
+  void CheckWord(ConfigId id, const launch::KeyEntry& entry) {
+    const ConfigNode& node = tree_[id];
+    if (!entry.words.empty() && std::ranges::count(entry.words, node.text) == 0) {
+      std::string words;
+      for (const std::string& word : entry.words) words += (words.empty() ? "`" : word == entry.words.back() ? " or `" : ", `") + word + "`";
+      Report(Severity::Error, Confidence::Certain, node.span, {"`{}` is no `{}` of DeepSpeed, which takes {}", {node.text, node.key, words}}, {});
+    }
+    const bool is_no_number = entry.type == "integer" || entry.type == "number";
+    const bool is_no_truth = entry.type == "boolean" && node.text != "true" && node.text != "false";
+    if (!is_no_number && !is_no_truth) return;
+    Report(Severity::Error, Confidence::Likely, node.span, {"`{}` is the text `{}`, and DeepSpeed wants {}", {node.key, node.text, is_no_number ? "a number" : "a truth value"}}, {});
   }
   static std::string KindText(ConfigKind kind) {
     switch (kind) {
@@ -192,6 +235,7 @@ class ConfigCheck {
   const launch::ConfigTable& table_;
   const launch::ConfigTree& tree_;
   ConfigId root_;
+  bool is_named_;
   FindingSink& sink_;
 };
 
@@ -208,6 +252,26 @@ void CheckTwice(const launch::ConfigTree& tree, FindingSink& sink) {
       AddNote(sink.back(), tree[first->second].key_span, {"the first one", {}});
     }
   }
+}
+
+// The files that jobs and configurations of Accelerate hand to DeepSpeed.
+std::set<source::FileId> NamedFiles(const launch::Launches& launches) {
+  std::set<source::FileId> named;
+  const auto add = [&](const LaunchFile& from, const Word& path) {
+    const LaunchFile* file = launches.FileNamed(from, path);
+    if (file != nullptr && !file->tree.empty()) named.insert(file->file);
+  };
+  for (const LaunchFile& file : launches.files) {
+    const ConfigId path = file.tree.Find(file.tree.root(), "deepspeed_config.deepspeed_config_file");
+    if (path) add(file, Word(launch::Piece{.text = file.tree[path].text, .origin = file.tree[path].span}));
+    for (const Job& job : file.jobs) {
+      if (const std::optional<GivenArgument> config = GivenArgumentOf(job, {"--deepspeed", "--deepspeed_config"})) add(file, config->value);
+      for (const Layer& layer : job.layers) {
+        if (const Option* option = layer.Find("deepspeed_config")) add(file, option->value);
+      }
+    }
+  }
+  return named;
 }
 
 // Whether a map is a configuration of DeepSpeed: it has a section that nobody else has.
@@ -230,10 +294,12 @@ void CheckSection(const launch::ConfigTree& tree, FindingSink& sink) {
 void CheckInvalidZeroConfig(const LaunchContext& context, FindingSink& sink) {
   const launch::ConfigTable* table = context.launches.tables.FindConfig("deepspeed");
   if (table == nullptr) return;
+  const std::set<source::FileId> named = NamedFiles(context.launches);
   for (const LaunchFile& file : context.launches.files) {
     if (file.kind != launch::FileKind::Json && file.kind != launch::FileKind::Yaml) continue;
-    if (IsDeepSpeed(file.tree, file.tree.root(), *table)) {
-      ConfigCheck(*table, file.tree, file.tree.root(), sink).Run();
+    const bool is_named = named.contains(file.file) && file.tree[file.tree.root()].kind == ConfigKind::Map;
+    if (is_named || IsDeepSpeed(file.tree, file.tree.root(), *table)) {
+      ConfigCheck(*table, file.tree, file.tree.root(), is_named, sink).Run();
       if (file.kind == launch::FileKind::Json) CheckTwice(file.tree, sink);
     }
     CheckSection(file.tree, sink);
@@ -250,6 +316,13 @@ constexpr std::array<ConfigArgument, 3> kArguments = {{{"deepspeed.initialize", 
                                                        {"deepspeed.initialize", "config_params"},
                                                        {"transformers.TrainingArguments.__init__", "deepspeed"}}};
 
+// A file that only the program names: what looks like a configuration of DeepSpeed is looked at as a file.
+void CheckNamed(const Context& context, const launch::ConfigTable& table, const LaunchFile* file, FindingSink& sink) {
+  if (file == nullptr || file->kind != launch::FileKind::Json || file->tree.empty() || file->tree[file->tree.root()].kind != ConfigKind::Map) return;
+  const bool is_seen = IsDeepSpeed(file->tree, file->tree.root(), table) || NamedFiles(context.launches).contains(file->file);
+  if (!is_seen) ConfigCheck(table, file->tree, file->tree.root(), true, sink).Run();
+}
+
 void CheckProgram(const Context& context, FindingSink& sink) {
   const launch::ConfigTable* table = context.launches.tables.FindConfig("deepspeed");
   if (table == nullptr) return;
@@ -258,7 +331,8 @@ void CheckProgram(const Context& context, FindingSink& sink) {
       if (context.program.text(call.entry->name) != argument.call) continue;
       const ir::ModuleId module = context.program.funcs[call.function].module;
       const std::optional<launch::ConfigTree> tree = DictConfig(context, module, context.index.Arg(call, argument.param));
-      if (tree && !tree->empty()) ConfigCheck(*table, *tree, tree->root(), sink).Run();
+      if (tree && !tree->empty()) ConfigCheck(*table, *tree, tree->root(), true, sink).Run();
+      CheckNamed(context, *table, NamedConfig(context, module, context.index.Arg(call, argument.param)), sink);
     }
   }
 }
@@ -274,11 +348,11 @@ extern const Rule InvalidZeroConfig = {
     .explanation = R"md(
 ## What it finds
 
-In the JSON or YAML of a DeepSpeed configuration, in a dict that a program hands to `deepspeed.initialize` or
+In the JSON or YAML of a DeepSpeed configuration (by its sections, or because a command or a program names the file), in a dict that a program hands to `deepspeed.initialize` or
 to `TrainingArguments`, and in the `deepspeed_config` of a configuration of Accelerate: offloading of
 parameters below stage 3 and of the optimizer at stage 0. In all but the last also `fp16` and `bf16` both on,
 a `train_batch_size` that no number of ranks gives, keys that DeepSpeed does not have, deprecated keys, values
-of the wrong type, keys that a map of JSON has twice, and keys that only another stage of ZeRO reads.
+of the wrong type, devices of offloading that do not exist, NVMe without a path, keys that a map of JSON has twice, and keys that only another stage of ZeRO reads.
 
 Where a command names the file and says how many ranks it starts, also a `train_batch_size` that these ranks
 do not give.
