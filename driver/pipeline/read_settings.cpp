@@ -55,6 +55,8 @@ class SettingsReader {
     base::Result<std::string> text = in_.Read(path);
     if (!text) return std::nullopt;
     const bool is_large = text->size() > launch_files::kLargestSettings;
+    // JSON holds data more often than settings.
+    if (is_large && kind == launch::FileKind::Json) return std::nullopt;
     base::Result<source::SourceFile> made = source::MakeSourceFile(in_.paths.Shown(path), is_large ? std::string() : std::move(*text));
     if (!made) return std::nullopt;
     launch::LaunchFile file;
@@ -74,6 +76,8 @@ class SettingsReader {
     launch_files::ConfigText config = kind == launch::FileKind::Yaml ? launch_files::ReadYaml(source, file.file)
                                       : kind == launch::FileKind::Json ? launch_files::ReadJson(source, file.file)
                                                                        : launch_files::ReadToml(source, file.file);
+    // Python reads more than JSON allows: `NaN`.
+    if (kind == launch::FileKind::Json && !config.problems.empty()) return std::nullopt;
     file.tree = std::move(config.tree);
     file.problems = std::move(config.problems);
     const bool is_template = !launch_files::TemplatesIn(source.text).empty();
