@@ -74,6 +74,7 @@ struct PairEntry {
   std::vector<std::string> args;    // "--gradient_accumulation_steps"
   std::string launcher;             // whose options `args` are; empty: arguments of the script
   std::string ignored;              // which of the two has no effect: "option", "key"
+  bool excludes = false;            // they are two settings, of which only one may be on
 };
 
 class LauncherTables {

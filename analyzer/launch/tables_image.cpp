@@ -65,8 +65,8 @@ void Fields(T& it, Visit& visit) {
 
 template <Is<PairEntry> T, class Visit>
 void Fields(T& it, Visit& visit) {
-  auto& [config, key, args, launcher, ignored] = it;
-  visit(config, key, args, launcher, ignored);
+  auto& [config, key, args, launcher, ignored, excludes] = it;
+  visit(config, key, args, launcher, ignored, excludes);
 }
 
 template <class Self, class Visit>

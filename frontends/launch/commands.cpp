@@ -496,6 +496,30 @@ void CommandReader::NoteLost(const Word& text, const ShellCommand& before, const
   file.lost.push_back(std::move(lost));
 }
 
+namespace {
+
+// One option of a line `#SBATCH`; the place behind it.
+size_t ReadDirective(const std::vector<Word>& words, size_t at, Layer& layer) {
+  const std::string& text = words[at].text();
+  const size_t equals = text.find('=');
+  const bool has_next = at + 1 < words.size();
+  Option option{.means = {}, .name = text.substr(0, equals), .word = words[at], .value = {}};
+  const OptionEntry* entry = launch::FindOption(*layer.launcher, option.name);
+  const bool is_joined = entry == nullptr && equals == std::string::npos && text.size() > 2 && text[1] != '-';
+  if (is_joined) entry = launch::FindOption(*layer.launcher, text.substr(0, 2));
+  const bool takes_next = equals == std::string::npos && !is_joined && has_next && (entry == nullptr ? !IsOptionWord(words[at + 1]) : entry->takes == "value");
+  if (equals != std::string::npos) option.value = words[at].From(equals + 1);
+  else if (is_joined) option.value = words[at].From(2);
+  else if (takes_next) option.value = words[at + 1];
+  const bool is_long = option.name.starts_with("--") && words[at].IsKnown();
+  option.is_known = entry != nullptr;
+  if (entry != nullptr) option.means = entry->means;
+  if (entry != nullptr || is_long) layer.options.push_back(std::move(option));
+  return at + (takes_next ? 2 : 1);
+}
+
+}  // namespace
+
 std::optional<Layer> ReadDirectives(const launch::LauncherTables& tables, const std::vector<Word>& lines) {
   const LauncherTable* table = tables.Find("sbatch");
   if (lines.empty() || table == nullptr) return std::nullopt;
@@ -504,21 +528,7 @@ std::optional<Layer> ReadDirectives(const launch::LauncherTables& tables, const 
     std::vector<Word> words = SplitWords(line);
     const auto comment = std::ranges::find_if(words, [](const Word& word) { return word.text().starts_with("#"); });
     words.erase(comment, words.end());
-    if (words.empty() || !IsOptionWord(words[0])) continue;
-    const size_t equals = words[0].text().find('=');
-    Option option{.means = {}, .name = words[0].text().substr(0, equals), .word = words[0], .value = {}};
-    const OptionEntry* entry = launch::FindOption(*table, option.name);
-    if (equals != std::string::npos) option.value = words[0].From(equals + 1);
-    else if (words.size() > 1) option.value = words[1];
-    if (entry == nullptr && equals == std::string::npos && words[0].text().size() > 2 && words[0].text()[1] != '-') {
-      entry = launch::FindOption(*table, words[0].text().substr(0, 2));
-      option.value = words[0].From(2);
-    }
-    const bool is_long = option.name.starts_with("--") && words[0].IsKnown();
-    if (entry == nullptr && !is_long) continue;
-    option.is_known = entry != nullptr;
-    if (entry != nullptr) option.means = entry->means;
-    layer.options.push_back(std::move(option));
+    for (size_t at = 0; at < words.size() && IsOptionWord(words[at]);) at = ReadDirective(words, at, layer);
   }
   return layer;
 }

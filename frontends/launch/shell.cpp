@@ -220,12 +220,26 @@ class ShellReader {
       if (name == "--nodes" || name == "-N") set({"SLURM_NNODES", "SLURM_JOB_NUM_NODES"});
       if (name == "--ntasks-per-node" || name == "--tasks-per-node") set({"SLURM_NTASKS_PER_NODE", "SLURM_TASKS_PER_NODE"});
       if (name == "--ntasks" || name == "-n") set({"SLURM_NTASKS", "SLURM_NPROCS"});
+      if (name == "--export") SetExports(value);
       if (name == "--gpus-per-node") set({"SLURM_GPUS_PER_NODE", "SLURM_GPUS_ON_NODE"});
       if (name == "--gres" && value.text().starts_with("gpu:")) {
         const size_t colon = value.text().rfind(':');
         const Word count = value.From(colon + 1);
         if (count.Number()) SetIfUnset("SLURM_GPUS_ON_NODE", count);
       }
+    }
+  }
+  // `--export=ALL,NAME=VALUE`
+  void SetExports(const Word& list) {
+    const std::string& text = list.text();
+    for (size_t at = 0; at < text.size();) {
+      const size_t comma = std::min(text.find(',', at), text.size());
+      const size_t equals = text.find('=', at);
+      if (equals < comma) {
+        const Word value = list.Between(equals + 1, comma);
+        Assign(text.substr(at, equals - at), {.words = {value}, .span = list.Between(at, comma).span()}, false, true);
+      }
+      at = comma + 1;
     }
   }
   void SetIfUnset(const std::string& name, const Word& value) {

@@ -16,6 +16,11 @@ using launch::ConfigKind;
 
 constexpr std::string_view kAR702 = "AR702";
 
+// "true"; of another setting with its name: "`fp16.enabled` is true".
+std::string ShownBeside(const launch::PairEntry& pair, const launch::ConfigNode& node) {
+  return pair.excludes ? "`" + pair.key + "` is " + node.text : node.text;
+}
+
 void CompareJob(const LaunchContext& context, const LaunchFile& file, const Job& job, FindingSink& sink) {
   const std::optional<GivenArgument> config = GivenArgumentOf(job, {"--deepspeed"});
   if (!config) return;
@@ -28,10 +33,10 @@ void CompareJob(const LaunchContext& context, const LaunchFile& file, const Job&
     if (!key || !argument || !argument->value.IsKnown() || argument->value.sureness() != Sureness::Written) continue;
     const launch::ConfigNode& node = json->tree[key];
     const bool is_value = node.kind == ConfigKind::Number || node.kind == ConfigKind::Bool;
-    if (!is_value || Agree(node, argument->value.text())) continue;
+    if (!is_value || Agree(pair, node, argument->value.text())) continue;
     Finding finding = LaunchFinding(kAR702, Severity::Error, Confidence::Likely, argument->span,
                                     {"`{}` is {} here and {} in `{}`: one of them is ignored, or the Trainer refuses to start",
-                                     {pair.args[0], argument->value.text(), node.text, json->path}});
+                                     {pair.args[0], argument->value.text(), ShownBeside(pair, node), json->path}});
     AddNote(finding, node.span, {"the other value", {}});
     finding.help = {"write `\"auto\"` in the configuration: the Trainer fills in what the command line says", {}};
     sink.push_back(std::move(finding));
@@ -87,10 +92,10 @@ void CompareArguments(const Context& context, const objects::KnownCall& call, Fi
     const std::string_view param = ParamOf(pair.args[0]);
     const ir::ExprId written = context.index.ArgExpr(call, param);
     const std::string text = ConstantText(context, context.index.Arg(call, param));
-    if (!written || text.empty() || Agree(tree[key], text)) continue;
+    if (!written || text.empty() || Agree(pair, tree[key], text)) continue;
     Finding finding = FindingAt(context, kAR702, Severity::Error, Confidence::Likely, objects::Site{call.function, written},
                                 {"`{}` is {} here and {} in {}: the Trainer refuses to start",
-                                 {std::string(param), text, tree[key].text, file != nullptr ? "`" + file->path + "`" : "the configuration"}});
+                                 {std::string(param), text, ShownBeside(pair, tree[key]), file != nullptr ? "`" + file->path + "`" : "the configuration"}});
     AddNote(finding, tree[key].span, {"the other value", {}});
     finding.help = {"write `\"auto\"` in the configuration: the Trainer fills in what its arguments say", {}};
     sink.push_back(std::move(finding));
@@ -180,7 +185,7 @@ extern const Rule ConfigConflict = {
 * A job of the Trainer with `--deepspeed FILE` whose arguments and FILE give different values for
   the batch size of a rank, accumulation, learning rate, weight decay, clipping, warm-up or
   precision. Which arguments and keys belong together is in
-  `knowledge/launch/deepspeed_config.toml`.
+  `knowledge/launch/deepspeed_config.toml`. The same of `--bf16` beside `fp16.enabled`, of which only one may be on.
 * `TrainingArguments(deepspeed=...)` with the name of a file or a dict, and other values for the same settings
   beside it.
 * `Accelerator(mixed_precision=..., gradient_accumulation_steps=...)` in a program that every command starts

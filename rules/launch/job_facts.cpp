@@ -134,6 +134,13 @@ Said DevicesOfNode(const Job& job) {
   return job.allocation ? DevicesAsked(*job.allocation) : Said();
 }
 
+Said DevicesOfAllNodes(const Job& job) {
+  const Layer* step = job.Find("srun");
+  if (step != nullptr && step->Find("devices") != nullptr) return DevicesIn(*step->Find("devices"));
+  const Option* all = job.allocation ? job.allocation->Find("devices") : nullptr;
+  return all == nullptr ? Said() : DevicesIn(*all);
+}
+
 Said NodesOf(const Job& job) {
   if (const Layer* agent = AgentOf(job)) {
     if (agent->Find("nodes") != nullptr) return SaidBy(*agent, "nodes");

@@ -41,6 +41,8 @@ Said NodesOfStep(const Job& job);
 Said TasksPerNodeOfStep(const Job& job);
 // GPUs that a node of the allocation has, by `--gres` or `--gpus-per-node`.
 Said DevicesOfNode(const Job& job);
+// Those of all nodes of the allocation, by `--gpus`.
+Said DevicesOfAllNodes(const Job& job);
 // Whether each round of a loop starts it on another host: `ssh $host`, `srun -w $host`.
 bool IsOnOneHostOfLoop(const Job& job);
 // The nodes of a job as its own launcher, or else the scheduler, says.

@@ -63,6 +63,10 @@ bool Agree(const launch::ConfigNode& node, const std::string& argument) {
   return a && b ? *a == *b : node.text == argument;
 }
 
+bool Agree(const launch::PairEntry& pair, const launch::ConfigNode& node, const std::string& argument) {
+  return pair.excludes ? node.text != "true" || !Agree(node, argument) : Agree(node, argument);
+}
+
 void CompareLauncherOptions(const LaunchContext& context, const LaunchFile& file, const Job& job, FindingSink& sink) {
   for (const Layer& layer : job.layers) {
     for (const launch::PairEntry& pair : context.launches.tables.pairs()) {

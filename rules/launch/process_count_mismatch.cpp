@@ -14,6 +14,16 @@ constexpr std::string_view kAR907 = "AR907";
 std::string Processes(int64_t count) { return std::to_string(count) + (count == 1 ? " process" : " processes"); }
 std::string Gpus(int64_t count) { return std::to_string(count) + (count == 1 ? " GPU" : " GPUs"); }
 
+// That MPI or Horovod starts on a node; all are on this one where no other is named.
+Said TasksOfMpi(const Job& job) {
+  const Layer* mpi = job.Find("mpirun") != nullptr ? job.Find("mpirun") : job.Find("horovodrun");
+  if (mpi == nullptr || mpi->HidesOptions()) return {};
+  if (mpi->Find("processes_per_node") != nullptr) return SaidBy(*mpi, "processes_per_node");
+  const bool may_be_elsewhere = mpi->Find("hosts") != nullptr || mpi->Find("hostfile") != nullptr || mpi->Find("mapping") != nullptr ||
+                                job.allocation || job.has_cluster;
+  return may_be_elsewhere ? Said() : SaidBy(*mpi, "processes");
+}
+
 class JobCheck {
  public:
   JobCheck(const LaunchFile& file, const Job& job, const objects::ScriptOptions* script, const Layer& agent, FindingSink& sink)
@@ -29,6 +39,7 @@ class JobCheck {
     const bool may_share = script_ != nullptr && script_->has_no_nccl;
     if (!may_share) CheckVisible();
     if (!may_share) CheckAllocation();
+    if (!may_share) CheckAllDevices();
     CheckMachines();
     CheckReplicas();
   }
@@ -78,27 +89,29 @@ class JobCheck {
     }
   }
 
+  // `#SBATCH --gpus=4` are those of all nodes, however many there are.
+  void CheckAllDevices() {
+    const Said all = DevicesOfAllNodes(job_);
+    if (!all.value || *all.value <= 0 || DevicesOfNode(job_).value || !processes_.value || job_.Env("CUDA_VISIBLE_DEVICES") != nullptr || agent_.Find("devices") != nullptr) return;
+    const int64_t nodes = Nodes();
+    if (*processes_.value <= *all.value / nodes) return;
+    const std::string on_nodes = nodes == 1 ? "" : " on each of " + std::to_string(nodes) + " nodes";
+    Report(Severity::Error, ConfidenceOf(processes_, all), processes_.span, all.span, {"all that the job gets", {}},
+           {"{}{}, and {} asks for {} in all", {Processes(*processes_.value), on_nodes, all.text, Gpus(*all.value)}});
+    sink_.back().witness = OfDevices(*all.value / nodes);
+  }
+
   // An agent starts all processes of a node: one task a node is enough.
   void CheckTasks() {
     const Said of_step = TasksPerNodeOfStep(job_);
-    const Said& tasks = of_step.value ? of_step : TasksOfMpi();
+    const Said& tasks = of_step.value ? of_step : agent_.Find("nodes") != nullptr && agent_.Number("nodes") != 1 ? Said() : TasksOfMpi(job_);
     if (!tasks.IsMoreThan(1) || processes_.value == 1) return;
-    const std::string outer = of_step.value ? "srun" : job_.Find("mpirun")->launcher->name;
+    const std::string outer = of_step.value ? "srun" : job_.Find("mpirun") != nullptr ? "mpirun" : "horovodrun";
     Report(Severity::Error, ConfidenceOf(tasks.sureness), agent_.word.span(), tasks.span, {"tasks that `{}` starts on a node", {outer}},
            {"`{}` starts `{}` {} times on each node ({}): each starts all processes "
             "of the node", {outer, agent_.launcher->name, std::to_string(*tasks.value), tasks.text}});
     sink_.back().witness = OfNodes(Nodes(), *tasks.value, Nodes(), witness::Effect::Error);
   }
-  // On a node; all are on this one where no other is named.
-  Said TasksOfMpi() const {
-    const Layer* mpi = job_.Find("mpirun");
-    if (mpi == nullptr || mpi->HidesOptions()) return {};
-    if (mpi->Find("processes_per_node") != nullptr) return SaidBy(*mpi, "processes_per_node");
-    const bool may_be_elsewhere = mpi->Find("hosts") != nullptr || mpi->Find("hostfile") != nullptr || job_.allocation || job_.has_cluster ||
-                                  mpi->Find("mapping") != nullptr || (agent_.Find("nodes") != nullptr && agent_.Number("nodes") != 1);
-    return may_be_elsewhere ? Said() : SaidBy(*mpi, "processes");
-  }
-
   // `srun -N4 torchrun --nnodes=2`
   void CheckNodes() {
     const Said nodes = SaidBy(agent_, "nodes");
@@ -185,9 +198,24 @@ class JobCheck {
   Said processes_;
 };
 
+// `CUDA_VISIBLE_DEVICES=0,1 mpirun -np 4 python train.py`. Slurm sets the variable of its tasks itself.
+void CheckVisibleToTasks(const Job& job, FindingSink& sink) {
+  const Said tasks = TasksOfMpi(job);
+  const std::optional<Devices> visible = VisibleDevices(job);
+  if (!tasks.value || !visible || visible->numbers.empty() || *tasks.value <= *visible->said.value) return;
+  const Said& devices = visible->said;
+  Finding finding = LaunchFinding(kAR907, Severity::Error, std::min(ConfidenceOf(tasks, devices), Confidence::Likely), tasks.span,
+                                  {"{} on {}: `{}` leaves {}, and the other processes end with `invalid device ordinal` or share one",
+                                   {Processes(*tasks.value), Gpus(*devices.value), devices.text, Gpus(*devices.value)}});
+  AddNote(finding, devices.span, {"leaves fewer GPUs", {}});
+  finding.witness = DeviceWitness(1, *tasks.value, *devices.value);
+  sink.push_back(std::move(finding));
+}
+
 // `srun python train.py`: each task is a rank with a GPU of its own, as the program says by the backend of its group.
 void CheckTasksOfProgram(const LaunchContext& context, const Job& job, FindingSink& sink) {
   const objects::ScriptOptions* script = context.ScriptOf(job);
+  if (script != nullptr && script->communicates_on_gpus) CheckVisibleToTasks(job, sink);
   if (job.Find("srun") == nullptr || script == nullptr || !script->communicates_on_gpus) return;
   const Said tasks = TasksPerNodeOfStep(job);
   const Said devices = DevicesOfNode(job);
@@ -289,7 +317,9 @@ extern const Rule ProcessCountMismatch = {
 * More processes on a node than `CUDA_VISIBLE_DEVICES`, `--gpu_ids`, `--gres`, `--gpus`, `--gpus-per-node` or
   `--gpus-per-task` leave GPUs; and, as a warning, fewer. Numbers of a configuration that
   `accelerate launch --config_file` names count as well.
-* `srun` that starts more tasks on a node than it has GPUs, of a program whose process group uses NCCL.
+* More processes than `--gpus` asks for on all nodes together.
+* `srun` that starts more tasks on a node than it has GPUs, and `mpirun` or `horovodrun` that start more on this
+  machine than `CUDA_VISIBLE_DEVICES` leaves, of a program whose process group uses NCCL.
 * A loop over hosts that starts another number of nodes than `--nnodes` waits for.
 * `srun` or `mpirun` that starts a launcher several times on each node, because of `--ntasks-per-node`,
   `-npernode` or `-np`; and `srun` on another number of nodes than `--nnodes` waits for.

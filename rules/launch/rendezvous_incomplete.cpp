@@ -31,6 +31,7 @@ class RendezvousCheck {
 
   // Accelerate has a default configuration on the machine, which may say it where no file is named.
   void RunAccelerate() {
+    CheckRankOfFirstNode();
     const Option* machines = agent_.Find("nodes");
     if (machines == nullptr || !nodes_.IsMoreThan(1) || job_.has_cluster || agent_.HidesOptions() || agent_.Find("hostfile") != nullptr) return;
     const Option* address = agent_.Find("master_address");
@@ -218,7 +219,8 @@ class RendezvousCheck {
                                        "them get the number of the first one",
                                        {piece.variable}});
       AddNote(finding, step->word.span(), {"expands before the nodes start", {}});
-      finding.help = {"let each task read it: `srun bash -c 'torchrun --node_rank=$SLURM_NODEID ...'`, in single quotes", {}};
+      finding.help = {"let each task read it: `srun bash -c '{} {}=$SLURM_NODEID ...'`, in single quotes",
+                      {agent_.launcher->commands.front(), rank->name}};
       finding.witness = WitnessOfOneNumber(0);
       sink_.push_back(std::move(finding));
       return;
