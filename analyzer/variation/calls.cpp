@@ -63,7 +63,7 @@ ValueId FunctionEvaluator::EvalCall(ir::ExprId id, const ir::Expr& expr) {
   args.reserve(count);
   for (uint32_t i = 0; i < count; ++i) {
     const ir::Arg arg = ir::ArgAt(module_, expr, i);
-    args.push_back({.kind = arg.kind, .keyword = arg.keyword, .expr = arg.value, .value = Eval(arg.value)});
+    args.push_back({.kind = arg.kind, .keyword = arg.keyword, .expr = arg.value, .value = EvalArgument(callee, arg.value)});
   }
   const ir::Expr& callee_node = module_[callee_expr];
   if (callee_node.kind == ir::ExprKind::Attribute && !args.empty() &&

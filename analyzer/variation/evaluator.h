@@ -314,6 +314,8 @@ class FunctionEvaluator {
   ValueId RoundedUp(ValueId distance, ValueId step);
   ValueId Least(std::span<const ValueId> numbers);
   Iteration InHashOrder(const Iteration& iteration);
+  ValueId EvalArgument(ValueId callee, ir::ExprId argument);
+  bool IsSumOfRounds(ValueId carried, ValueId after) const;
   bool IsText(ValueId value) const;
   ValueId InOrder(ValueId value);
   Iteration IterateDerived(ir::ExprId site, ValueId iterable);
@@ -363,6 +365,7 @@ class FunctionEvaluator {
   std::vector<ValueId> trips_;          // numbers of rounds of the loops around
   std::unordered_map<const ir::Stmt*, std::vector<uint32_t>> assigned_in_;  // by loop: slots that it assigns
   std::unordered_map<const ir::Stmt*, std::vector<Axes>> axes_in_;  // by loop and slot: the axes found so far
+  bool ignores_order_ = false;          // the items at hand go into a sum, a set, a test of all: their order is no matter
   bool touches_data_ = false;           // something evaluated since the `try` at hand began varies along data
   Axes ends_axes_;                      // of how many items there are of what was asked for its next one since then
 };

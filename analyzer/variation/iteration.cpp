@@ -5,6 +5,13 @@
 #include "analyzer/variation/evaluator.h"
 
 namespace allranks::variation {
+namespace {
+
+// What these make of items is the same in whatever order the items come.
+constexpr std::string_view kOrderless[] = {"builtins.any", "builtins.all",    "builtins.sum", "builtins.min",       "builtins.max",
+                                           "builtins.len", "builtins.sorted", "builtins.set", "builtins.frozenset", "collections.Counter"};
+
+}  // namespace
 
 Iteration FunctionEvaluator::Iterate(ir::ExprId site, ValueId iterable) {
   if (!iterable) return {Unseen(site), Unseen(site, 1)};
@@ -37,8 +44,26 @@ Iteration FunctionEvaluator::Iterate(ir::ExprId site, ValueId iterable) {
 
 // Texts come out of a set in another order in each process.
 Iteration FunctionEvaluator::InHashOrder(const Iteration& iteration) {
-  const Axes order = IsText(iteration.element) ? Axes::Of(Axis::HashOrder) : Axes{};
+  const Axes order = IsText(iteration.element) && !ignores_order_ ? Axes::Of(Axis::HashOrder) : Axes{};
   return {store_.WithAxes(iteration.element, order), iteration.trip_count};
+}
+
+ValueId FunctionEvaluator::EvalArgument(ValueId callee, ir::ExprId argument) {
+  const Value& called = store_[callee];
+  const bool is_orderless = called.kind == ValueKind::External && std::ranges::count(kOrderless, Text(NameId{called.a})) > 0;
+  const bool outer = std::exchange(ignores_order_, is_orderless);
+  const ValueId value = Eval(argument);
+  ignores_order_ = outer;
+  return value;
+}
+
+// `n += len(name)` in each round: the sum is the same in whatever order the rounds come. Texts joined are not.
+bool FunctionEvaluator::IsSumOfRounds(ValueId carried, ValueId after) const {
+  const Value& next = store_[after];
+  if (next.kind != ValueKind::Binary || !carried) return false;
+  constexpr ir::BinaryOp kCommutative[] = {ir::BinaryOp::Add, ir::BinaryOp::Mul, ir::BinaryOp::BitAnd, ir::BinaryOp::BitOr};
+  const auto kids = store_.Kids(after);
+  return std::ranges::count(kCommutative, static_cast<ir::BinaryOp>(next.op)) > 0 && kids[0] == carried && !IsText(kids[1]);
 }
 
 bool FunctionEvaluator::IsText(ValueId value) const {

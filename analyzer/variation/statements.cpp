@@ -343,7 +343,10 @@ void FunctionEvaluator::EvalLoop(const ir::Stmt& stmt) {
       const ValueId after = env_.slots[slot];
       // Ranks that are in one round have all come through the rounds before: what leaves the loop tells those behind it apart.
       Axes wider = axes[slot] | round_exit_axes_;
-      if (after) wider = wider | store_.axes(after);
+      if (after) {
+        const Axes lost = IsSumOfRounds(carried[slot], after) ? Axes::Of(Axis::HashOrder) : Axes{};
+        wider = wider | Without(store_.axes(after), lost);
+      }
       grew = grew || !(wider == axes[slot]);
       axes[slot] = wider;
     }
@@ -364,7 +367,10 @@ void FunctionEvaluator::EvalLoop(const ir::Stmt& stmt) {
       continue;
     }
     const ValueId ran = store_.Symbol(StmtSite(stmt), {});
-    env_.slots[slot] = store_.WithAxes(store_.Select(ran, after, initial), behind);
+    const ValueId kids[] = {ran, initial};
+    const bool is_sum = store_.axes(after).has(Axis::HashOrder) && IsSumOfRounds(carried[slot], after);
+    const ValueId last = is_sum ? store_.Derived(tables_.NameSymbol(scope_.names[slot]), kids) : after;
+    env_.slots[slot] = store_.WithAxes(store_.Select(ran, last, initial), behind);
   }
   MergeLoop(before, heap_before, store_.Symbol(StmtSite(stmt), store_.axes(rounds)));
   loop_exit_axes_ = outer_exit_axes;

@@ -76,8 +76,9 @@ class SettingsReader {
     launch_files::ConfigText config = kind == launch::FileKind::Yaml ? launch_files::ReadYaml(source, file.file)
                                       : kind == launch::FileKind::Json ? launch_files::ReadJson(source, file.file)
                                                                        : launch_files::ReadToml(source, file.file);
-    // Python reads more than JSON allows: `NaN`.
-    if (kind == launch::FileKind::Json && !config.problems.empty()) return std::nullopt;
+    // Python reads more than JSON allows.
+    const bool is_of_python = source.text.find("NaN") != std::string::npos || source.text.find("Infinity") != std::string::npos;
+    if (kind == launch::FileKind::Json && !config.problems.empty() && is_of_python) return std::nullopt;
     file.tree = std::move(config.tree);
     file.problems = std::move(config.problems);
     const bool is_template = !launch_files::TemplatesIn(source.text).empty();

@@ -41,7 +41,8 @@ bool NamesSecret(std::string_view name) {
   // Each stands for much else where it is no variable of the environment: a key to sort by, a pass over the data.
   constexpr std::array<std::string_view, 3> kOfEnvironment = {"key", "pat", "pass"};
   constexpr std::array<std::string_view, 7> kWithKey = {"api", "access", "secret", "auth", "private", "account", "license"};
-  constexpr size_t kShortestTold = 5;  // shorter words are misspellings of too many others
+  // Shorter words are misspellings of too many others.
+  constexpr size_t kShortestTold = 5;
   std::string lowered = base::Lowered(name);
   std::ranges::replace(lowered, '-', '_');
   const size_t before = lowered.rfind('_');
@@ -217,7 +218,8 @@ std::string Starred(std::string_view text, std::span<const Stretch> stretches) {
 std::string WithoutSecrets(std::string_view text, TextOf kind) { return Starred(text, Finder(text, kind).Run()); }
 
 void Secrets::AddFrom(std::string_view text, TextOf kind) {
-  constexpr size_t kShortest = 3;  // a shorter one would be found everywhere
+  // A shorter one would be found everywhere.
+  constexpr size_t kShortest = 3;
   for (const Stretch& each : Finder(text, kind).Run()) {
     if (each.end - each.begin >= kShortest) values_.emplace(text.substr(each.begin, each.end - each.begin));
   }

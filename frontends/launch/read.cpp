@@ -410,7 +410,8 @@ class FileReader {
     ReadWithOperator(std::move(input), script);
   }
   void AddLines(ConfigId id, int depth, Word& text) const {
-    constexpr int kDeepestList = 10;  // as deep as GitLab lets lists nest
+    // As deep as GitLab lets lists nest.
+    constexpr int kDeepestList = 10;
     const launch::ConfigNode& node = file_.tree[id];
     if (node.kind == ConfigKind::Map || depth > kDeepestList) return;
     if (node.kind == ConfigKind::List) {

@@ -109,7 +109,8 @@ model = DDP(Net())
 * Only a method of a part is called (`self.encoder.encode(x)`).
 * The class derives from one that is not seen, mentions `requires_grad`, or calls a part that its
   constructor was given.
-* A constructor makes a module of which nothing is known, also where it goes into a list or an `nn.Sequential`.
+* A constructor makes a module of which nothing is known, also where it goes into a list or an
+  `nn.Sequential`.
 * The flag is a variable.
 * The program puts the model into evaluation mode and computes no gradients.
 

@@ -185,7 +185,8 @@ extern const Rule ConfigConflict = {
 * A job of the Trainer with `--deepspeed FILE` whose arguments and FILE give different values for
   the batch size of a rank, accumulation, learning rate, weight decay, clipping, warm-up or
   precision. Which arguments and keys belong together is in
-  `knowledge/launch/deepspeed_config.toml`. The same of `--bf16` beside `fp16.enabled`, of which only one may be on.
+  `knowledge/launch/deepspeed_config.toml`. The same of `--bf16` beside
+  `fp16.enabled`, of which only one may be on.
 * `TrainingArguments(deepspeed=...)` with the name of a file or a dict, and other values for the same settings
   beside it.
 * `Accelerator(mixed_precision=..., gradient_accumulation_steps=...)` in a program that every command starts

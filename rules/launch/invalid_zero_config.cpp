@@ -348,11 +348,13 @@ extern const Rule InvalidZeroConfig = {
     .explanation = R"md(
 ## What it finds
 
-In the JSON or YAML of a DeepSpeed configuration (by its sections, or because a command or a program names the file), in a dict that a program hands to `deepspeed.initialize` or
+In the JSON or YAML of a DeepSpeed configuration (known by its sections, or because a command or a program
+names the file), in a dict that a program hands to `deepspeed.initialize` or
 to `TrainingArguments`, and in the `deepspeed_config` of a configuration of Accelerate: offloading of
 parameters below stage 3 and of the optimizer at stage 0. In all but the last also `fp16` and `bf16` both on,
 a `train_batch_size` that no number of ranks gives, keys that DeepSpeed does not have, deprecated keys, values
-of the wrong type, devices of offloading that do not exist, NVMe without a path, keys that a map of JSON has twice, and keys that only another stage of ZeRO reads.
+of the wrong type, devices of offloading that do not exist, NVMe without a path, keys that a map of JSON has
+twice, and keys that only another stage of ZeRO reads.
 
 Where a command names the file and says how many ranks it starts, also a `train_batch_size` that these ranks
 do not give.

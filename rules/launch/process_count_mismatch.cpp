@@ -15,12 +15,12 @@ std::string Processes(int64_t count) { return std::to_string(count) + (count == 
 std::string Gpus(int64_t count) { return std::to_string(count) + (count == 1 ? " GPU" : " GPUs"); }
 
 // That MPI or Horovod starts on a node; all are on this one where no other is named.
-Said TasksOfMpi(const Job& job) {
+Said TasksOfMpi(const Job& job, int64_t nodes = 1) {
   const Layer* mpi = job.Find("mpirun") != nullptr ? job.Find("mpirun") : job.Find("horovodrun");
   if (mpi == nullptr || mpi->HidesOptions()) return {};
   if (mpi->Find("processes_per_node") != nullptr) return SaidBy(*mpi, "processes_per_node");
   const bool may_be_elsewhere = mpi->Find("hosts") != nullptr || mpi->Find("hostfile") != nullptr || mpi->Find("mapping") != nullptr ||
-                                job.allocation || job.has_cluster;
+                                job.allocation || job.has_cluster || nodes != 1;
   return may_be_elsewhere ? Said() : SaidBy(*mpi, "processes");
 }
 
@@ -104,7 +104,8 @@ class JobCheck {
   // An agent starts all processes of a node: one task a node is enough.
   void CheckTasks() {
     const Said of_step = TasksPerNodeOfStep(job_);
-    const Said& tasks = of_step.value ? of_step : agent_.Find("nodes") != nullptr && agent_.Number("nodes") != 1 ? Said() : TasksOfMpi(job_);
+    const int64_t nodes = agent_.Find("nodes") == nullptr ? 1 : agent_.Number("nodes").value_or(0);
+    const Said& tasks = of_step.value ? of_step : TasksOfMpi(job_, nodes);
     if (!tasks.IsMoreThan(1) || processes_.value == 1) return;
     const std::string outer = of_step.value ? "srun" : job_.Find("mpirun") != nullptr ? "mpirun" : "horovodrun";
     Report(Severity::Error, ConfidenceOf(tasks.sureness), agent_.word.span(), tasks.span, {"tasks that `{}` starts on a node", {outer}},
@@ -112,6 +113,7 @@ class JobCheck {
             "of the node", {outer, agent_.launcher->name, std::to_string(*tasks.value), tasks.text}});
     sink_.back().witness = OfNodes(Nodes(), *tasks.value, Nodes(), witness::Effect::Error);
   }
+
   // `srun -N4 torchrun --nnodes=2`
   void CheckNodes() {
     const Said nodes = SaidBy(agent_, "nodes");
@@ -318,8 +320,8 @@ extern const Rule ProcessCountMismatch = {
   `--gpus-per-task` leave GPUs; and, as a warning, fewer. Numbers of a configuration that
   `accelerate launch --config_file` names count as well.
 * More processes than `--gpus` asks for on all nodes together.
-* `srun` that starts more tasks on a node than it has GPUs, and `mpirun` or `horovodrun` that start more on this
-  machine than `CUDA_VISIBLE_DEVICES` leaves, of a program whose process group uses NCCL.
+* `srun` that starts more tasks on a node than it has GPUs, and `mpirun` or `horovodrun` that start more on
+  this machine than `CUDA_VISIBLE_DEVICES` leaves, of a program whose process group uses NCCL.
 * A loop over hosts that starts another number of nodes than `--nnodes` waits for.
 * `srun` or `mpirun` that starts a launcher several times on each node, because of `--ntasks-per-node`,
   `-npernode` or `-np`; and `srun` on another number of nodes than `--nnodes` waits for.

@@ -236,8 +236,8 @@ for i, batch in enumerate(loader):
 * The model is sharded: FSDP may leave `no_sync` out on purpose, as it costs memory, and asks for it only in
   the backward, so that there a lone backward under `no_sync` is in time.
 * The backward is under the same test as the step.
-* DDP takes the graph to be static (`static_graph=True`, `_set_static_graph()`): it then fails in a first backward under
-  `no_sync`.
+* DDP takes the graph to be static (`static_graph=True`, `_set_static_graph()`): it then fails in a first
+  backward under `no_sync`.
 
 Where the number of micro-steps is an option that is 1 by default, and no command of the project gives
 it another value, the finding is *possible*.

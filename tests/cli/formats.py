@@ -129,7 +129,7 @@ class Formats(CliTest):
         self.write("key.py", 'import os, torch.distributed as dist\ndist.init_process_group("nccl")\n'
                              'if dist.get_rank() == 0: os.environ["WANDB_API_KEY"] = "abc"; dist.barrier()\n')
         for format in ("full", "html", "sarif", "json", "markdown", "github", "concise"):
-            out = self.run_allranks("check", "--output-format", format, ".").out
+            out = self.run_allranks("check", "--preview", "--output-format", format, ".").out
             self.assertIn("AR101", out, format)
             self.assertIn("whole number", out, format)
             self.assertNotRegex(out, r"\babc\b", format)
