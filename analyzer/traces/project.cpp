@@ -208,7 +208,6 @@ SeqId Projector::ProjectOp(TraceId id, const Trace& trace, SeqId next) {
   Item item{.kind = ItemKind::Op, .has_effect = true, .origin = id, .a = {}, .b = {}, .next = next};
   item.group = group;
   item.token = Token(static_cast<uint64_t>(ItemKind::Op), known.kind.index, group);
-  item.detail = item.token;
   const bool settled = IsSettled(id, trace);
   // Members of a group that is not known may be any: what they name and how much they send is not compared.
   const bool is_guess = evaluator.group(group).is_guess;
@@ -242,10 +241,7 @@ SeqId Projector::ProjectOp(TraceId id, const Trace& trace, SeqId next) {
   }
   if (!settled && undecided_ == 0) CheckMember(id, evaluator.group(group), item);
   if (evaluator.group(group).members[view_.rank].empty()) return next;
-  if (item.root) item.detail = Token(item.detail, static_cast<uint64_t>(*item.root), 1);
-  if (item.reduce_op) item.detail = Token(item.detail, item.reduce_op.index, 2);
-  if (item.dtype) item.detail = Token(item.detail, item.dtype.index, 3);
-  if (item.count) item.detail = Token(item.detail, static_cast<uint64_t>(*item.count), 4);
+  item.detail = DetailToken(item);
   return sequences_.Add(item);
 }
 

@@ -67,6 +67,17 @@ bool DetailsDiffer(const Item& a, const Item& b) {
   return differ(a.root, b.root) || differ(a.reduce_op, b.reduce_op) || differ(a.dtype, b.dtype) || differ(a.count, b.count);
 }
 
+// What is known of both of two operations of one token.
+Item Common(const Item& a, const Item& b) {
+  Item common = a;
+  if (a.root != b.root) common.root.reset();
+  if (a.count != b.count) common.count.reset();
+  if (a.reduce_op != b.reduce_op) common.reduce_op = {};
+  if (a.dtype != b.dtype) common.dtype = {};
+  common.detail = DetailToken(common);
+  return common;
+}
+
 class Comparer {
  public:
   explicit Comparer(const SequenceStore& store) : store_(store) {}
@@ -187,6 +198,15 @@ uint64_t Token(uint64_t kind, uint64_t a, uint64_t b) {
   return hash % (kPrime - 1) + 1;
 }
 
+uint64_t DetailToken(const Item& operation) {
+  uint64_t detail = operation.token;
+  if (operation.root) detail = Token(detail, static_cast<uint64_t>(*operation.root), 1);
+  if (operation.reduce_op) detail = Token(detail, operation.reduce_op.index, 2);
+  if (operation.dtype) detail = Token(detail, operation.dtype.index, 3);
+  if (operation.count) detail = Token(detail, static_cast<uint64_t>(*operation.count), 4);
+  return detail;
+}
+
 Item LoopOf(const SequenceStore& store, TraceId origin, uint64_t rounds, SeqId body, SeqId next) {
   return {.kind = ItemKind::Loop, .has_effect = true, .origin = origin, .a = body, .b = {}, .next = next,
           .token = Token(rounds, store[body].hash, 0), .detail = Token(rounds, store[body].detail_hash, 0), .rounds = rounds};
@@ -225,7 +245,7 @@ SeqId SequenceStore::Add(Item item) {
   return id;
 }
 
-// An operation before a loop whose rounds end with the same one; none of anything else.
+// An operation before a loop whose rounds end with the same one, as far as is known; none of anything else.
 std::optional<SeqId> SequenceStore::Shifted(const Item& item) {
   const Item loop = items_[item.next.index];
   if (item.kind != ItemKind::Op || loop.kind != ItemKind::Loop || HasExit(loop.a)) return std::nullopt;
@@ -234,10 +254,11 @@ std::optional<SeqId> SequenceStore::Shifted(const Item& item) {
     if (body.size() == kLongestCopy) return std::nullopt;
     body.push_back(items_[at.index]);
   }
-  if (body.empty() || body.back().kind != ItemKind::Op || body.back().token != item.token || body.back().detail != item.detail) {
+  if (body.empty() || body.back().kind != ItemKind::Op || body.back().token != item.token || DetailsDiffer(body.back(), item)) {
     return std::nullopt;
   }
-  Item after = item;
+  Item after = Common(item, body.back());
+  body.back() = Common(body.back(), item);
   after.next = loop.next;
   const SeqId rest = Add(after);
   std::rotate(body.begin(), body.end() - 1, body.end());

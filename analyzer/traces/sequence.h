@@ -108,6 +108,8 @@ class SequenceStore {
 };
 
 uint64_t Token(uint64_t kind, uint64_t a, uint64_t b);
+// The token of an operation with what is known of its root, reduce operation, type and size.
+uint64_t DetailToken(const Item& operation);
 
 // A loop of so many rounds before `next`.
 Item LoopOf(const SequenceStore& store, TraceId origin, uint64_t rounds, SeqId body, SeqId next);
