@@ -1,5 +1,7 @@
 #include "analyzer/ir/tree.h"
 
+#include <algorithm>
+
 #include "analyzer/ir/walk.h"
 
 namespace allranks::ir {
@@ -41,6 +43,21 @@ void Tree::AddExpr(ExprId expr, ExprId parent, StmtId stmt) {
   expr_parent_[expr] = parent;
   expr_stmt_[expr] = stmt;
   ForEachPart(module_, expr, [&](ExprId part) { AddExpr(part, expr, stmt); });
+}
+
+bool Tree::LeavesBehind(StmtId loop, StmtId stmt) const {
+  const auto is_loop = [&](StmtId id) { return module_[id].kind == StmtKind::For || module_[id].kind == StmtKind::While; };
+  for (StmtId at = stmt; at && at != loop; at = Parent(at)) {
+    StmtId around = Parent(at);
+    while (around && !is_loop(around)) around = Parent(around);
+    const auto block = module_.statements(BlockOf(at));
+    const auto behind = std::ranges::find(block, at);
+    const bool leaves = std::any_of(behind, block.end(), [&](StmtId each) {
+      return module_[each].kind == StmtKind::Return || (module_[each].kind == StmtKind::Break && around == loop);
+    });
+    if (leaves) return true;
+  }
+  return false;
 }
 
 }  // namespace allranks::ir

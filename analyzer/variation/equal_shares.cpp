@@ -157,7 +157,12 @@ std::optional<int64_t> EqualShares::Length(ValueId given, int depth) {
   const Value& value = store_[id];
   const auto kids = store_.Kids(id);
   if (value.kind == ValueKind::Tuple) return value.kid_count;
+  if (value.kind == ValueKind::Binary && static_cast<ir::BinaryOp>(value.op) == ir::BinaryOp::Mul) return OfRepeated(kids[0], kids[1], depth);
   if (value.kind == ValueKind::Binary && static_cast<ir::BinaryOp>(value.op) == ir::BinaryOp::Add) {
+    if (const ValueId filled = FilledUpTo(kids[0], kids[1])) {
+      const std::optional<double> number = Number(filled, depth + 1);
+      return number ? std::optional(static_cast<int64_t>(*number)) : std::nullopt;
+    }
     const std::optional<int64_t> left = Length(kids[0], depth + 1);
     const std::optional<int64_t> right = left ? Length(kids[1], depth + 1) : std::nullopt;
     return right ? std::optional(*left + *right) : std::nullopt;
@@ -184,6 +189,26 @@ std::optional<int64_t> EqualShares::Length(ValueId given, int depth) {
   if (!is_unknown || is_ragged || !Without(value.axes, knowledge::kSoftAxes).empty()) return std::nullopt;
   // Long enough for the share of each of the ranks that are tried to have more items than a number that is made up.
   return MadeUp(id, 60, 150);
+}
+
+// `[item] * times`: nothing where that is less than one.
+std::optional<int64_t> EqualShares::OfRepeated(ValueId sequence, ValueId times, int depth) {
+  const std::optional<int64_t> length = Length(sequence, depth + 1);
+  const std::optional<double> number = length ? Number(times, depth + 1) : std::nullopt;
+  return number ? std::optional(*length * std::max<int64_t>(0, static_cast<int64_t>(*number))) : std::nullopt;
+}
+
+// `items + [None] * (most - len(items))`: `most`, if the ranks agreed on it, as it is then the greatest of their lengths.
+ValueId EqualShares::FilledUpTo(ValueId items, ValueId filling) const {
+  const auto is = [&](ValueId id, ir::BinaryOp op) { return store_[id].kind == ValueKind::Binary && static_cast<ir::BinaryOp>(store_[id].op) == op; };
+  if (!is(filling, ir::BinaryOp::Mul)) return {};
+  const auto repeated = store_.Kids(filling);
+  const bool is_one = store_[repeated[0]].kind == ValueKind::Tuple && store_[repeated[0]].kid_count == 1;
+  if (!is_one || !is(repeated[1], ir::BinaryOp::Sub)) return {};
+  const auto missing = store_.Kids(repeated[1]);
+  const Value& length = store_[missing[1]];
+  const bool is_of_items = length.kind == ValueKind::Derived && store_.IsLength(length.a) && store_.Kids(missing[1])[0] == items;
+  return is_of_items && IsAgreed(missing[0]) ? missing[0] : ValueId();
 }
 
 // As Python cuts: what lies beyond the end is not there.

@@ -1,5 +1,5 @@
 // Whether every rank gets as many items as the others: of `items[rank::world]` once `items` was filled up to a multiple of
-// the ranks, of `items[rank * each : (rank + 1) * each]`, of `range(begin, end)`.
+// the ranks, of `items[rank * each : (rank + 1) * each]`, of `range(begin, end)`, of items filled up to the most of a rank.
 //
 // Decided by trying. Lengths and numbers that nobody knows take made-up values, the same on all ranks, and what each rank
 // of jobs of several sizes gets is counted. What comes out equal in all of them is equal.
@@ -20,6 +20,8 @@ class EqualShares {
   bool IsAsLong(ValueId sequence);
   // Whether a number was agreed on before: what cuts a sequence that differs is then the least of its lengths.
   bool IsAgreed(ValueId number, int depth = 0) const;
+  // How long `items + filling` is on all ranks, where the filling makes up for what a rank has less than the most; else none.
+  ValueId FilledUpTo(ValueId items, ValueId filling) const;
 
  private:
   template <class Ask>
@@ -29,6 +31,7 @@ class EqualShares {
   std::optional<double> OfCoordinate(const Value& value) const;
   std::optional<double> OfCall(ValueId call, int depth);
   std::optional<int64_t> Length(ValueId id, int depth);
+  std::optional<int64_t> OfRepeated(ValueId sequence, ValueId times, int depth);
   std::optional<int64_t> OfSlice(ValueId sequence, std::span<const ValueId> parts, int depth);
   std::optional<int64_t> OfRange(ValueId range, int depth);
   bool Is(ValueId id, std::string_view operation) const;

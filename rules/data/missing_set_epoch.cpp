@@ -185,8 +185,9 @@ class Epochs {
   // The loop over the epochs: around the loop over batches, or around a call that leads there.
   std::optional<Site> EpochLoop(const Site& site, int depth = 0) const {
     constexpr int kLongestWay = 5;
+    const ir::Tree& tree = context_.index.tree(context_.program.funcs[site.function].module);
     for (const ir::StmtId loop : context_.index.LoopsAround(site)) {
-      if (RunsOften(site.function, loop)) return Site{site.function, HeadExpr(site.function, loop)};
+      if (RunsOften(site.function, loop) && !tree.LeavesBehind(loop, context_.index.StatementOf(site))) return Site{site.function, HeadExpr(site.function, loop)};
     }
     if (depth == kLongestWay) return std::nullopt;
     for (const Site& caller : context_.index.CallersOf(site.function)) {
