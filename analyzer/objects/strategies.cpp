@@ -33,8 +33,8 @@ bool IsOneOf(const std::vector<NameId>& listed, const std::unordered_set<NameId>
 class Reader {
  public:
   Reader(const binding::Program& program, const knowledge::Knowledge& knowledge, const variation::Facts& facts,
-         const ProgramIndex& index, const WrittenSettings& written)
-      : program_(program), facts_(facts), index_(index), written_(written), values_(program, knowledge, facts) {
+         const ProgramIndex& index, const launch::Launches& launches, const WrittenSettings& written)
+      : program_(program), facts_(facts), index_(index), launches_(launches), written_(written), values_(program, knowledge, facts) {
     for (const Strategy& strategy : knowledge.strategies()) {
       if (strategy.argument) choosing_.insert(strategy.argument);
     }
@@ -100,7 +100,7 @@ class Reader {
     return several;
   }
 
-  // The files in which each configuration is a dictionary in the code that does not ask for the strategy.
+  // The files in which each configuration is a dictionary in the code, or a file that it names, that does not ask for the strategy.
   std::vector<bool> ConfiguredOtherwise(const Strategy& strategy) const {
     std::vector<bool> otherwise(program_.modules.size());
     std::vector<bool> perhaps(program_.modules.size());
@@ -108,7 +108,9 @@ class Reader {
       if (std::ranges::count(strategy.configured_in, call.entry->name) == 0) continue;
       const bool is_other = std::ranges::any_of(strategy.configured_by, [&](NameId param) {
         const ValueId config = index_.Arg(call, program_.text(param));
-        return config && SaysAnother(config, strategy);
+        if (!config) return false;
+        const launch::LaunchFile* file = FileNamed(program_.funcs[call.function].module, config);
+        return file != nullptr ? FileSaysAnother(*file, strategy) : SaysAnother(config, strategy);
       });
       (is_other ? otherwise : perhaps)[program_.funcs[call.function].module.index] = true;
     }
@@ -117,6 +119,30 @@ class Reader {
   }
 
  private:
+  const launch::LaunchFile* FileNamed(ir::ModuleId module, ValueId config) const {
+    const std::string_view path = values_.Str(config);
+    if (path.empty()) return nullptr;
+    launch::LaunchFile from;
+    from.path = program_.infos[module].path;
+    return launches_.FileNamed(from, launch::Word(launch::Piece{.text = std::string(path), .origin = {}}));
+  }
+
+  bool FileSaysAnother(const launch::LaunchFile& file, const Strategy& strategy) const {
+    launch::ConfigId item = file.tree.root();
+    for (const NameId key : strategy.configured_at) {
+      if (!item) return false;
+      const launch::ConfigId inner = file.tree.Member(item, program_.text(key));
+      if (!inner) return file.tree[item].kind == launch::ConfigKind::Map;
+      item = inner;
+    }
+    const std::optional<int64_t> number = item ? file.tree.Integer(item) : std::nullopt;
+    return number && IsAnother(*number, strategy);
+  }
+
+  bool IsAnother(int64_t number, const Strategy& strategy) const {
+    return std::ranges::none_of(strategy.configured_as, [&](NameId each) { return program_.text(each) == std::to_string(number); });
+  }
+
   bool SaysAnother(ValueId config, const Strategy& strategy) const {
     for (const NameId key : strategy.configured_at) {
       if (facts_.values_store[config].kind != ValueKind::Dict) return false;
@@ -131,7 +157,7 @@ class Reader {
       config = item;
     }
     const std::optional<int64_t> number = values_.Int(config);
-    return number && std::ranges::none_of(strategy.configured_as, [&](NameId each) { return program_.text(each) == std::to_string(*number); });
+    return number && IsAnother(*number, strategy);
   }
 
   // `strategy="fsdp"`, `strategy=cfg.strategy`, `**cfg.trainer`
@@ -191,6 +217,7 @@ class Reader {
   const binding::Program& program_;
   const variation::Facts& facts_;
   const ProgramIndex& index_;
+  const launch::Launches& launches_;
   const WrittenSettings& written_;
   Values values_;
   std::unordered_set<NameId> choosing_;
@@ -284,8 +311,9 @@ std::vector<bool> StartedScripts(const binding::Program& program, std::span<cons
 }  // namespace
 
 Strategies::Strategies(const binding::Program& program, const knowledge::Knowledge& knowledge, const variation::Facts& facts,
-                       const ProgramIndex& index, std::span<const LaunchLine> lines, const WrittenSettings& written) {
-  const Reader reader(program, knowledge, facts, index, written);
+                       const ProgramIndex& index, std::span<const LaunchLine> lines, const launch::Launches& launches,
+                       const WrittenSettings& written) {
+  const Reader reader(program, knowledge, facts, index, launches, written);
   const binding::Neighbourhood neighbourhood(program);
   std::vector<Shown> shown;
   for (uint32_t m = 0; m < program.modules.size(); ++m) shown.push_back(reader.Read(ir::ModuleId{m}));

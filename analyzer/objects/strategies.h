@@ -6,7 +6,7 @@
 // reads, a line that starts it so, or a configuration that asks for it.
 // Nothing of the kind: nobody runs it so. Of a script that lines start only these lines and the script itself say it.
 //
-// A file may rule a strategy out: by what cannot be done under it, by a configuration in the code that says another one, or where
+// A file may rule a strategy out: by what cannot be done under it, by a configuration in the code, or named there, that says another one, or where
 // each line that starts it, or a file that uses it, says another one. Unsound: a project may be run from a script that is not in it.
 #pragma once
 
@@ -14,6 +14,7 @@
 #include <string_view>
 #include <vector>
 
+#include "analyzer/launch/job.h"
 #include "analyzer/objects/launch_lines.h"
 #include "analyzer/objects/program_index.h"
 #include "analyzer/objects/written_settings.h"
@@ -27,7 +28,8 @@ class Strategies {
   // Where nothing asks for one: all count as seen.
   Strategies() = default;
   Strategies(const binding::Program& program, const knowledge::Knowledge& knowledge, const variation::Facts& facts,
-             const ProgramIndex& index, std::span<const LaunchLine> lines, const WrittenSettings& written);
+             const ProgramIndex& index, std::span<const LaunchLine> lines, const launch::Launches& launches,
+             const WrittenSettings& written);
 
   // Whether a function is run under one of the strategies that an operation names: "FSDP or DeepSpeed ZeRO-3". What the
   // knowledge base does not describe counts as seen.

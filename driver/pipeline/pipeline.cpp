@@ -105,7 +105,7 @@ std::map<std::string, std::string> RelativeOverlays(const Options& options, cons
 // They are asked for only where an operation names one, and to see them all modules are read.
 objects::Strategies StrategiesOf(const Analysed& a, const objects::ProgramIndex& index, const objects::WrittenSettings& written) {
   const bool is_asked = std::ranges::any_of(a.analysis.differences, [](const traces::Difference& each) { return !each.strategies.empty(); });
-  return is_asked ? objects::Strategies(a.program, *a.knowledge, a.facts, index, a.launch_lines, written) : objects::Strategies();
+  return is_asked ? objects::Strategies(a.program, *a.knowledge, a.facts, index, a.launch_lines, a.launches, written) : objects::Strategies();
 }
 
 // Also of those that need no analysis: a page that starts only these says that nothing here is started on ranks.
