@@ -1,4 +1,5 @@
-// Whether anything speaks of a function: code that reads its name, an attribute of that name, a text that holds it.
+// Whether anything speaks of a function: code that reads its name, an attribute or a text of that name where
+// something may look it up: the file that defines it, or one that imports that as a module.
 #pragma once
 
 #include "analyzer/binding/program.h"
