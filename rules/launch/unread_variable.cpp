@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <array>
 #include <set>
 
 #include "analyzer/knowledge/spelling.h"
@@ -42,6 +43,17 @@ Given NameAt(const LaunchFile& file, const std::string& text, size_t begin) {
   return {text.substr(begin, end - begin), {file.file, static_cast<uint32_t>(begin), static_cast<uint32_t>(end)}};
 }
 
+// What a file reads itself is a variable of its own, whatever its name looks like.
+bool Reads(std::string_view text, std::string_view name) {
+  for (size_t at = text.find(name); at != std::string_view::npos; at = text.find(name, at + 1)) {
+    const size_t end = at + name.size();
+    const std::string_view before = text.substr(0, at);
+    const bool is_read = before.ends_with('$') || before.ends_with("${");
+    if (is_read && (end == text.size() || !IsOfName(text[end]))) return true;
+  }
+  return false;
+}
+
 // `$SLURM_JOB_ID`: what a script reads of Slurm's, but for what it sets itself.
 std::vector<Given> ReadIn(const LaunchFile& file, const std::string& text) {
   constexpr std::string_view kPrefix = "SLURM_";
@@ -50,7 +62,8 @@ std::vector<Given> ReadIn(const LaunchFile& file, const std::string& text) {
     const bool is_read = at > 0 && (text[at - 1] == '$' || (at > 1 && text[at - 1] == '{' && text[at - 2] == '$'));
     if (!is_read || IsInComment(file, at)) continue;
     Given given = NameAt(file, text, at);
-    const bool is_own = text.find(given.name + "=") != std::string::npos || text.find("read " + given.name) != std::string::npos;
+    const bool is_own = std::ranges::any_of(std::array{given.name + "=", given.name + ":", "read " + given.name},
+                                            [&](const std::string& made) { return text.find(made) != std::string::npos; });
     if (!is_own) read.push_back(std::move(given));
   }
   return read;
@@ -132,7 +145,7 @@ std::optional<Finding> FindingFor(const LaunchContext& context, const LaunchFile
     return finding;
   }
   const std::string meant = MeantBy(names, given.name);
-  if (meant.empty()) return std::nullopt;
+  if (meant.empty() || Reads(context.files[file.file].text, given.name)) return std::nullopt;
   const std::string& library = names.FamilyOf(meant)->library;
   const bool is_of_communication = library == "NCCL" || library == "PyTorch";
   return FindingAt(given, is_of_communication ? Confidence::Certain : Confidence::Likely,
