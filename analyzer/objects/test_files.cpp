@@ -6,11 +6,26 @@
 namespace allranks::objects {
 namespace {
 
-bool ImportsRunner(const binding::Program& program, ir::ModuleId module) {
-  return std::ranges::any_of(program.modules[module].imports, [&](const ir::Import& import) {
+// `from unittest.mock import MagicMock`: programs put it in the place of packages that are not there.
+bool IsOfMock(std::string_view module, std::string_view name) {
+  return module.starts_with("unittest.mock") || (module == "unittest" && name == "mock");
+}
+
+// What a function imports is for whoever calls it.
+bool IsInFunction(const ir::Module& module, const ir::Import& import) {
+  return std::ranges::any_of(module.functions, [&](const ir::Function& function) {
+    const bool is_top = &function == &module.functions[ir::kTopLevel];
+    return !is_top && function.begin <= import.begin && import.end <= function.end;
+  });
+}
+
+bool ImportsRunner(const binding::Program& program, ir::ModuleId module_id) {
+  const ir::Module& module = program.modules[module_id];
+  return std::ranges::any_of(module.imports, [&](const ir::Import& import) {
     const std::string_view name = import.module ? program.text(import.module) : std::string_view();
     const std::string_view package = name.substr(0, name.find('.'));
-    return package == "pytest" || package == "unittest" || name.starts_with("torch.testing") || name.starts_with("absl.testing");
+    const bool is_runner = package == "pytest" || package == "unittest" || name.starts_with("torch.testing") || name.starts_with("absl.testing");
+    return is_runner && !IsOfMock(name, import.name ? program.text(import.name) : std::string_view()) && !IsInFunction(module, import);
   });
 }
 
