@@ -1,5 +1,9 @@
 #include "rules/data/seed_places.h"
 
+#include <algorithm>
+
+#include "analyzer/objects/process_starts.h"
+
 namespace allranks::rules {
 namespace {
 
@@ -14,36 +18,56 @@ bool SeedsNoise(std::string_view entry) {
   return !entry.starts_with("numpy.") && !entry.starts_with("random.") && !entry.starts_with("torch.cuda.");
 }
 
-// The place itself, or those that call its function where the seed is a parameter of that. Callers of which the argument is not seen
-// (`main(**settings)`) leave it at the place.
-void Add(const Context& context, const Site& site, ValueId seed, const Site& helper, int depth, std::vector<SeedPlace>& places) {
-  if (!seed) return;
-  const variation::Value& value = context.facts.values_store[seed];
-  const bool is_handed_on = value.kind == variation::ValueKind::Param && variation::FuncId{value.a} == site.function;
-  if (!is_handed_on || depth == kMostHelpers) return places.push_back({site, seed, helper});
-  bool is_seen = false;
-  for (const Site& caller : context.index.CallersOf(site.function)) {
-    const variation::CallFact* call = context.facts.call(caller.function, caller.expr);
-    const ValueId passed = call != nullptr && value.b < call->arg_count ? context.facts.args(*call)[value.b] : ValueId::None();
-    Add(context, caller, passed, helper, depth + 1, places);
-    is_seen = is_seen || passed;
+class Places {
+ public:
+  explicit Places(const Context& context) : context_(context), starts_(context.program, context.facts, context.index) {}
+
+  // The place itself, or those that call its function where the seed is a parameter of that. Callers of which the argument is not seen
+  // (`main(**settings)`) leave it at the place, and so does one that starts a process for each rank (`mp.spawn(main, args=(seed,))`).
+  void Add(const Site& site, ValueId seed, const Site& helper, int depth) {
+    if (!seed) return;
+    const variation::Value& value = context_.facts.values_store[seed];
+    const bool is_handed_on = value.kind == variation::ValueKind::Param && variation::FuncId{value.a} == site.function;
+    if (!is_handed_on || depth == kMostHelpers) return found_.push_back({site, seed, helper});
+    bool is_seen = false;
+    for (const Site& caller : context_.index.CallersOf(site.function)) {
+      const variation::CallFact* call = context_.facts.call(caller.function, caller.expr);
+      const ValueId passed = call != nullptr && value.b < call->arg_count ? context_.facts.args(*call)[value.b] : ValueId::None();
+      Add(caller, passed, helper, depth + 1);
+      is_seen = is_seen || passed;
+    }
+    if (!is_seen || IsSpawned(site.function)) found_.push_back({site, seed, helper});
   }
-  if (!is_seen) places.push_back({site, seed, helper});
-}
+
+  std::vector<SeedPlace> Taken() { return std::move(found_); }
+
+ private:
+  // All the processes get the same arguments, beside their index.
+  bool IsSpawned(variation::FuncId function) const {
+    return std::ranges::any_of(starts_.starts(), [&](const objects::ProcessStart& start) {
+      const variation::CallFact* call = context_.facts.call(start.site.function, start.site.expr);
+      return start.started == function && call != nullptr && call->entry && context_.knowledge[call->entry].Has(knowledge::Role::StartsWithIndex);
+    });
+  }
+
+  const Context& context_;
+  objects::ProcessStarts starts_;
+  std::vector<SeedPlace> found_;
+};
 
 }  // namespace
 
 std::vector<SeedPlace> SeedPlaces(const Context& context) {
-  std::vector<SeedPlace> places;
+  Places places(context);
   for (const KnownCall& call : context.index.known_calls()) {
     if (!SeedsNoise(context.program.text(call.entry->name))) continue;
     for (const knowledge::RoleOf& role : call.entry->roles) {
       if (role.role != knowledge::Role::Seed) continue;
       const Site site{call.function, call.expr};
-      Add(context, site, context.index.Arg(call, context.program.text(role.param)), site, 0, places);
+      places.Add(site, context.index.Arg(call, context.program.text(role.param)), site, 0);
     }
   }
-  return places;
+  return places.Taken();
 }
 
 bool CountsRanks(const Context& context, ValueId seed) {
