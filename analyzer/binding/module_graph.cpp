@@ -14,12 +14,24 @@ std::string Joined(const std::string& directory, std::string_view name) {
   return directory.empty() ? std::string(name) : directory + "/" + std::string(name);
 }
 
+// "core/train.py" of "lib/core/train.py".
+std::string_view EndOf(std::string_view path) {
+  const size_t last = path.rfind('/');
+  const size_t before = last == 0 || last == std::string_view::npos ? std::string_view::npos : path.rfind('/', last - 1);
+  return before == std::string_view::npos ? path : path.substr(before + 1);
+}
+
+bool IsIn(std::string_view path, std::string_view directory) {
+  return directory.empty() || (path.starts_with(directory) && path.size() > directory.size() && path[directory.size()] == '/');
+}
+
 }  // namespace
 
 ModuleGraph::ModuleGraph(std::vector<std::string> paths, std::vector<std::string> roots)
     : paths_(std::move(paths)), roots_(std::move(roots)) {
   for (uint32_t i = 0; i < paths_.size(); ++i) {
     index_.emplace(paths_[i], i);
+    ends_[std::string(EndOf(paths_[i]))].push_back(i);
     for (std::string directory = DirectoryOf(paths_[i]); directories_.emplace(directory, true).second;) {
       if (directory.empty()) break;
       directory = DirectoryOf(directory);
@@ -47,7 +59,7 @@ std::string ModuleGraph::Resolve(const std::string& from_path, uint32_t level, s
   }
   // A script's own folder is searched first; a folder that is a package is no place where imports start.
   while (true) {
-    if (!index_.contains(Joined(directory, "__init__.py"))) {
+    if (!IsPackage(directory)) {
       if (std::string file = FileFor(directory, dotted); !file.empty()) return file;
     }
     if (directory.empty()) break;
@@ -56,7 +68,35 @@ std::string ModuleGraph::Resolve(const std::string& from_path, uint32_t level, s
   for (const std::string& root : roots_) {
     if (std::string file = FileFor(root, dotted); !file.empty()) return file;
   }
-  return {};
+  return FileOfSomeFolder(DirectoryOf(from_path), dotted);
+}
+
+bool ModuleGraph::IsPackage(const std::string& directory) const { return index_.contains(Joined(directory, "__init__.py")); }
+
+// `from core.train import run` in `tools/main.py`, which has put `lib` into the path of Python: the one folder `core` around with a file
+// `train`, if there is just one. A name of one part is too common for that.
+std::string ModuleGraph::FileOfSomeFolder(std::string directory, std::string_view dotted) const {
+  std::string relative(dotted);
+  std::replace(relative.begin(), relative.end(), '.', '/');
+  if (relative.find('/') == std::string::npos) return {};
+  std::vector<std::string> files;
+  for (const std::string& wanted : {relative + ".py", relative + "/__init__.py"}) {
+    const auto found = ends_.find(std::string(EndOf(wanted)));
+    if (found == ends_.end()) continue;
+    for (const uint32_t index : found->second) {
+      const std::string& path = paths_[index];
+      if (!path.ends_with("/" + wanted)) continue;
+      const std::string base = path.substr(0, path.size() - wanted.size() - 1);
+      if (!IsPackage(base)) files.push_back(path);
+    }
+  }
+  while (true) {
+    const auto is_here = [&](const std::string& file) { return IsIn(file, directory); };
+    const auto here = std::count_if(files.begin(), files.end(), is_here);
+    if (here == 1) return *std::find_if(files.begin(), files.end(), is_here);
+    if (here > 1 || directory.empty()) return {};
+    directory = DirectoryOf(directory);
+  }
 }
 
 std::string ModuleGraph::DottedName(const std::string& path) const {

@@ -127,9 +127,12 @@ class ModuleGraph {
 
  private:
   std::string FileFor(const std::string& base, std::string_view dotted) const;
+  std::string FileOfSomeFolder(std::string directory, std::string_view dotted) const;
+  bool IsPackage(const std::string& directory) const;
   std::vector<std::string> paths_;
   std::unordered_map<std::string, uint32_t> index_;
   std::unordered_map<std::string, bool> directories_;
+  std::unordered_map<std::string, std::vector<uint32_t>> ends_;  // by the last two parts of the path
   std::vector<std::string> roots_;
 };
 
