@@ -239,7 +239,9 @@ model = DDP(model.cuda(), device_ids=[local_rank])
 * Another place in the file selects a device by the same rank: one finding names them all, with one fix.
 * That it is a rank is known from a name alone, or nothing says that the program is made for several nodes:
   no command starts it on several, it takes no number of nodes, asks for no node rank, reads nothing of
-  Slurm, counts no ranks on a node, and selects no device by the local rank elsewhere. `--min-confidence possible` shows these; in C and C++ they are shown.
+  Slurm, counts no ranks on a node, and selects no device by the local rank elsewhere.
+  `--min-confidence possible` shows these; in C and C++ they are shown. Where all commands start it on one
+  node, such a device elsewhere says nothing.
 
 ## Fix
 
