@@ -62,7 +62,10 @@ TEST_F(NeverReachedTest, AFunctionOfAScriptThatNothingNames) {
   const std::string main = "def main():\n  dist.barrier()\nif __name__ == '__main__':\n  main()\n";
   EXPECT_TRUE(IsNever(work + main));
   EXPECT_FALSE(IsNever(work));
-  EXPECT_FALSE(IsNever(work + "jobs = {'work': 1}\n" + main));
+  EXPECT_TRUE(IsNever(work + "jobs = {'work': 1}\n" + main));
+  EXPECT_FALSE(IsNever(work + "jobs = {'work': 1}\nglobals()[job]()\n" + main));
+  EXPECT_FALSE(IsNever(work + "jobs = {'trainer:work': 1}\n" + main));
+  EXPECT_TRUE(IsNever(work + "jobs = {'work.json': 1}\nmodel.work()\n" + main));
   EXPECT_FALSE(IsNever(work + "job = work\n" + main));
   EXPECT_FALSE(IsNever("@command\n" + work + main));
   named_elsewhere_ = "work";

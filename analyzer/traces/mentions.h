@@ -15,6 +15,7 @@ struct Mentions {
   bool created_groups = false;
   int64_t largest = 0;       // number that a rank is compared with
   int64_t equal = 0;         // of these: it is asked whether a rank is that one, or among a list with it
+  uint64_t named = 0;        // ranks that it is asked for one by one, `rank == 2`, bit n for rank n
   int64_t listed = 0;        // rank that a group is made of
   int64_t divisor = 0;       // by which ranks or sizes are divided: `rank // 8`, `rank % 8`
   bool last_rank = false;    // `world_size - 1`
@@ -25,7 +26,8 @@ struct Mentions {
 
 void Collect(const variation::ValueStore& values, ValueId value, Mentions* mentions);
 std::vector<World> WorldsFor(const Mentions& mentions);
-// Whether some number that a rank is compared with is beyond the ranks of these worlds.
+// Whether these worlds leave something out: a number that a rank is compared with is beyond their ranks, or the code says what each
+// rank of a job of one size does.
 bool IsBeyondWorlds(const Mentions& mentions);
 
 }  // namespace allranks::traces

@@ -7,6 +7,7 @@
 #include "analyzer/traces/mentions.h"
 
 #include <algorithm>
+#include <bit>
 
 namespace allranks::traces {
 namespace {
@@ -69,6 +70,12 @@ bool AsksWhich(ir::CompareOp op) {
   return op == ir::CompareOp::Eq || op == ir::CompareOp::NotEq || op == ir::CompareOp::In || op == ir::CompareOp::NotIn;
 }
 
+// `rank == 2`
+bool IsAskedForOne(const variation::ValueStore& values, ValueId comparison) {
+  const bool has_rank = std::ranges::any_of(values.Kids(comparison), [&](ValueId kid) { return values[kid].kind == variation::ValueKind::Coordinate; });
+  return has_rank && static_cast<ir::CompareOp>(values[comparison].op) == ir::CompareOp::Eq;
+}
+
 void CollectValue(const variation::ValueStore& values, ValueId id, Mentions* mentions, int depth) {
   constexpr int kDeepest = 12;
   if (!id || depth > kDeepest) return;
@@ -91,6 +98,7 @@ void CollectValue(const variation::ValueStore& values, ValueId id, Mentions* men
       for (const ValueId kid : values.Kids(id)) {
         const variation::Value& number = values[kid];
         if (number.kind == variation::ValueKind::Int && number.b == 0 && !value.axes.empty()) {
+          if (IsAskedForOne(values, id) && number.a < kMostRanks) mentions->named |= uint64_t{1} << number.a;
           // `rank > 1` holds on the third rank only.
           const auto op = static_cast<ir::CompareOp>(value.op);
           const bool is_beyond = op == ir::CompareOp::Greater || op == ir::CompareOp::LessEq;
@@ -203,6 +211,14 @@ std::vector<World> AnyWorlds(const Mentions& mentions) {
   return worlds;
 }
 
+// How many ranks a job has of which the code says one by one what each does; 0 where it does not. Two are named by code that
+// treats them apart from all others.
+uint32_t SizeOfNamed(const Mentions& mentions) {
+  constexpr uint32_t kLeast = 3;
+  const auto size = static_cast<uint32_t>(std::countr_one(mentions.named));
+  return size >= kLeast && mentions.named == RankSet::All(size).bits ? size : 0;
+}
+
 bool Allows(const Mentions& mentions, uint32_t size) { return (mentions.sizes >> (size - 1) & 1u) != 0; }
 
 // The worlds of a size on which the program goes on; another one of such a size where none of them is.
@@ -225,11 +241,13 @@ void KeepAllowed(const Mentions& mentions, std::vector<World>* worlds) {
 
 bool IsBeyondWorlds(const Mentions& mentions) {
   const auto size = static_cast<int64_t>(SizeWithMiddle(mentions));
-  return std::max({mentions.largest, mentions.equal, mentions.listed}) >= size;
+  return SizeOfNamed(mentions) > 0 || std::max({mentions.largest, mentions.equal, mentions.listed}) >= size;
 }
 
 std::vector<World> WorldsFor(const Mentions& mentions) {
   std::vector<World> worlds = AnyWorlds(mentions);
+  const uint32_t named = SizeOfNamed(mentions);
+  if (named > 0 && worlds[0].mesh.empty()) worlds = {{.nodes = 1, .per_node = named, .mesh = {}}};
   KeepAllowed(mentions, &worlds);
   for (World& world : worlds) world = Reshaped(std::move(world), mentions.job);
   return worlds;

@@ -917,10 +917,7 @@ std::optional<ValueId> FunctionEvaluator::CallBuiltin(ir::ExprId site, NameId na
   if (args.size() == 1 && (builtin == "int" || builtin == "float" || builtin == "bool")) return first;
   if (builtin == "isinstance" && args.size() == 2) return TypeTest(first, args[1].value);
   // Ranks hold objects of the same classes. What an object has may have changed by the next time it is asked.
-  if (builtin == "hasattr" || builtin == "callable") {
-    const ValueId asked[] = {first, store_.Symbol(Site(site), {})};
-    return store_.Derived(tables_.NameSymbol("hasattr"), asked);
-  }
+  if (builtin == "hasattr" || builtin == "callable") return HasAttribute(site, args);
   if (builtin == "type") return store_.Symbol(Site(site), {});
   if (builtin == "len" && IsShape(first)) return store_.Symbol(Site(site), {});
   if (builtin == "len" && IsContainer(Container(first))) return Iterate(args[0].expr, Container(first)).trip_count;

@@ -151,9 +151,25 @@ ValueId FunctionEvaluator::ItemIn(ValueId container, ValueId key) {
 ValueId FunctionEvaluator::Condition(ir::ExprId asked) {
   const ValueId value = Eval(asked);
   if (!value) return value;
-  const ValueId condition = HasItems(value);
+  ValueId condition = HasItems(value);
+  // Which keys a model or a loss gives is a matter of the program, and so whether it gives any.
+  if (condition == value && store_.axes(value).has(Axis::Data) && IsUsedAsMapping(asked)) {
+    condition = store_.Compare(ir::CompareOp::IsNot, value, store_.NoneValue());
+  }
   if (condition != value) SetValue(asked, condition);
   return condition;
+}
+
+// `outputs.items()` somewhere in the function, of a variable.
+bool FunctionEvaluator::IsUsedAsMapping(ir::ExprId variable) const {
+  constexpr std::string_view kOfMappings[] = {"items", "keys", "values"};
+  if (module_[variable].kind != ir::ExprKind::Name) return false;
+  return std::ranges::any_of(module_.exprs, [&](const ir::Expr& expr) {
+    if (expr.kind != ir::ExprKind::Attribute || expr.begin < function_.begin || expr.end > function_.end) return false;
+    const ir::Expr& object = module_[ir::ObjectOf(expr)];
+    const bool is_it = object.kind == ir::ExprKind::Name && ir::NameOf(object) == ir::NameOf(module_[variable]);
+    return is_it && std::ranges::count(kOfMappings, Text(ir::AttrOf(expr))) > 0;
+  });
 }
 
 // A container is true if it has items, whatever they are. `is_choice`: it is one of several, so that it says something that a

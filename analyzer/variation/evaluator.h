@@ -315,6 +315,8 @@ class FunctionEvaluator {
   ValueId Least(std::span<const ValueId> numbers);
   Iteration InHashOrder(const Iteration& iteration);
   ValueId EvalArgument(ValueId callee, ir::ExprId argument);
+  ValueId HasAttribute(ir::ExprId site, std::span<const CallArgument> args);
+  bool IsUsedAsMapping(ir::ExprId variable) const;
   bool IsSumOfRounds(ValueId carried, ValueId after) const;
   bool IsText(ValueId value) const;
   ValueId InOrder(ValueId value);
