@@ -7,7 +7,6 @@
 // known by its items and comes there once: then it is the display without that item.
 //
 // Unsound: two names of one container are two containers.
-#include "analyzer/variation/equal_shares.h"
 #include "analyzer/variation/evaluator.h"
 
 #include <algorithm>
@@ -197,7 +196,7 @@ ValueId FunctionEvaluator::HasItems(ValueId value, bool is_choice, int depth) {
       return store_.Select(kids[0], then_value, HasItems(kids[2], true, depth + 1));
     }
     case ValueKind::Binary: {
-      const ValueId length = kids.size() == 2 ? EqualShares(tables_).FilledUpTo(kids[0], kids[1]) : ValueId();
+      const ValueId length = kids.size() == 2 ? store_.FilledUpTo(kids[0], kids[1]) : ValueId();
       return length ? length : value;
     }
     default:

@@ -23,14 +23,6 @@ bool EqualShares::IsAsLong(ValueId sequence) {
   return IsEqual([&] { return Length(sequence, 0); });
 }
 
-bool EqualShares::IsAgreed(ValueId number, int depth) const {
-  constexpr int kDeepestReading = 4;
-  if (!number || depth > kDeepestReading || !store_.axes(number).empty()) return false;
-  if ((store_[number].flags & kReduced) != 0) return true;
-  const auto kids = store_.Kids(number);
-  return store_[number].kind == ValueKind::Derived && !kids.empty() && IsAgreed(kids[0], depth + 1);
-}
-
 template <class Ask>
 bool EqualShares::IsEqual(Ask ask) {
   constexpr int64_t kMostRanks = 5;
@@ -159,7 +151,7 @@ std::optional<int64_t> EqualShares::Length(ValueId given, int depth) {
   if (value.kind == ValueKind::Tuple) return value.kid_count;
   if (value.kind == ValueKind::Binary && static_cast<ir::BinaryOp>(value.op) == ir::BinaryOp::Mul) return OfRepeated(kids[0], kids[1], depth);
   if (value.kind == ValueKind::Binary && static_cast<ir::BinaryOp>(value.op) == ir::BinaryOp::Add) {
-    if (const ValueId filled = FilledUpTo(kids[0], kids[1])) {
+    if (const ValueId filled = store_.FilledUpTo(kids[0], kids[1])) {
       const std::optional<double> number = Number(filled, depth + 1);
       return number ? std::optional(static_cast<int64_t>(*number)) : std::nullopt;
     }
@@ -198,25 +190,12 @@ std::optional<int64_t> EqualShares::OfRepeated(ValueId sequence, ValueId times, 
   return number ? std::optional(*length * std::max<int64_t>(0, static_cast<int64_t>(*number))) : std::nullopt;
 }
 
-// `items + [None] * (most - len(items))`: `most`, if the ranks agreed on it, as it is then the greatest of their lengths.
-ValueId EqualShares::FilledUpTo(ValueId items, ValueId filling) const {
-  const auto is = [&](ValueId id, ir::BinaryOp op) { return store_[id].kind == ValueKind::Binary && static_cast<ir::BinaryOp>(store_[id].op) == op; };
-  if (!is(filling, ir::BinaryOp::Mul)) return {};
-  const auto repeated = store_.Kids(filling);
-  const bool is_one = store_[repeated[0]].kind == ValueKind::Tuple && store_[repeated[0]].kid_count == 1;
-  if (!is_one || !is(repeated[1], ir::BinaryOp::Sub)) return {};
-  const auto missing = store_.Kids(repeated[1]);
-  const Value& length = store_[missing[1]];
-  const bool is_of_items = length.kind == ValueKind::Derived && store_.IsLength(length.a) && store_.Kids(missing[1])[0] == items;
-  return is_of_items && IsAgreed(missing[0]) ? missing[0] : ValueId();
-}
-
 // As Python cuts: what lies beyond the end is not there.
 std::optional<int64_t> EqualShares::OfSlice(ValueId sequence, std::span<const ValueId> parts, int depth) {
   constexpr int64_t kLongEnough = int64_t{1} << 40;
   if (parts.size() != 3) return std::nullopt;
   std::optional<int64_t> length = Length(sequence, depth + 1);
-  if (!length && IsAgreed(parts[1])) length = kLongEnough;
+  if (!length && store_.IsAgreed(parts[1])) length = kLongEnough;
   if (!length) return std::nullopt;
   const auto given = [&](size_t i) { return store_[parts[i]].kind != ValueKind::None; };
   const auto bound = [&](size_t i, int64_t otherwise) -> std::optional<int64_t> {

@@ -18,10 +18,6 @@ class EqualShares {
   explicit EqualShares(Tables& tables) : tables_(tables), store_(tables.store) {}
   // Whether a sequence has as many items on each rank.
   bool IsAsLong(ValueId sequence);
-  // Whether a number was agreed on before: what cuts a sequence that differs is then the least of its lengths.
-  bool IsAgreed(ValueId number, int depth = 0) const;
-  // How long `items + filling` is on all ranks, where the filling makes up for what a rank has less than the most; else none.
-  ValueId FilledUpTo(ValueId items, ValueId filling) const;
 
  private:
   template <class Ask>

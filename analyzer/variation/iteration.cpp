@@ -155,7 +155,7 @@ ValueId FunctionEvaluator::Least(std::span<const ValueId> numbers) {
   std::vector<ValueId> kept;
   std::optional<int32_t> known;
   for (const ValueId number : numbers) {
-    if (EqualShares(tables_).IsAgreed(number)) return number;
+    if (store_.IsAgreed(number)) return number;
     const Value& value = store_[number];
     if (value.kind == ValueKind::Int) known = std::min(static_cast<int32_t>(value.a), known.value_or(static_cast<int32_t>(value.a)));
     else if (std::ranges::find(kept, number) == kept.end()) kept.push_back(number);

@@ -239,9 +239,23 @@ ValueId Tables::Kept(ValueId value, Axes lost) {
   if (!value || (store.axes(value) & lost).empty()) return value;
   // A list that grew differently on each rank stays so wherever it is kept.
   if (IsRagged(value)) return value;
+  if (const ValueId filled = KeptFilledUp(value, lost)) return filled;
   const auto [it, added] = settings_.emplace(value, ValueId::None());
   if (added) it->second = store.Symbol(store.NewSymbol(), Without(store.axes(value), lost));
   return it->second;
+}
+
+// A list that is filled up to the length of the longest stays as long on all ranks, whatever is in it.
+ValueId Tables::KeptFilledUp(ValueId value, Axes lost) {
+  if (store[value].kind != ValueKind::Binary) return {};
+  const std::vector<ValueId> sum(store.Kids(value).begin(), store.Kids(value).end());
+  if (!store.FilledUpTo(sum[0], sum[1])) return {};
+  const ValueId items = Kept(sum[0], lost);
+  const std::vector<ValueId> filling(store.Kids(sum[1]).begin(), store.Kids(sum[1]).end());
+  const std::vector<ValueId> missing(store.Kids(filling[1]).begin(), store.Kids(filling[1]).end());
+  const ValueId length = store.Make(Value{.kind = ValueKind::Derived, .a = store[missing[1]].a}, {&items, 1});
+  const ValueId still_missing = store.Binary(ir::BinaryOp::Sub, missing[0], length);
+  return store.Binary(ir::BinaryOp::Add, items, store.Binary(ir::BinaryOp::Mul, filling[0], still_missing));
 }
 
 ValueId LookThrough(Tables& tables, ValueId value) {

@@ -176,6 +176,7 @@ struct Tables {
   // What one function saw of clock, disk or batch is a fact for its own branches; kept for others it is taken for a
   // setting like any, without the axes in `lost`.
   ValueId Kept(ValueId value, Axes lost);
+  ValueId KeptFilledUp(ValueId value, Axes lost);
   // What an annotation says, evaluated where the function is defined.
   ValueId AnnotatedValue(FuncId function, ir::ExprId annotation);
 

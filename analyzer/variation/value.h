@@ -205,6 +205,10 @@ class ValueStore {
     length_ = length;
     rounds_ = rounds;
   }
+  // Whether a number was agreed on before: what cuts a sequence that differs is then the least of its lengths.
+  bool IsAgreed(ValueId number, int depth = 0) const;
+  // How long `items + filling` is on all ranks, where the filling makes up for what a rank has less than the most; else none.
+  ValueId FilledUpTo(ValueId items, ValueId filling) const;
   bool IsLength(uint32_t symbol) const { return symbol == length_ || symbol == rounds_; }
   bool IsStructural(uint32_t symbol) const { return structural_.contains(symbol); }
 
@@ -229,6 +233,7 @@ class ValueStore {
   static constexpr uint32_t kTooDeepSymbol = 1;
   static constexpr uint32_t kVariesSymbol = 2;
 
+  ValueId LengthOfFilledUp(const Value& value, std::span<const ValueId> kids) const;
   ValueId Intern(const Value& value, std::span<const ValueId> kids, uint8_t depth);
   ValueId OfGroup(knowledge::Coordinate coordinate, ValueId group);
   MarkId MarkOf(uint32_t symbol, std::span<const ValueId> kids) const;

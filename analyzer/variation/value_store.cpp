@@ -163,6 +163,7 @@ ValueId ValueStore::Make(Value value, std::span<const ValueId> kids) {
     for (const ValueId kid : kids) axes = kid ? axes | values_[kid.index].axes : axes;
     return Fresh(axes);
   }
+  if (const ValueId length = LengthOfFilledUp(value, kids)) return length;
   uint32_t depth = 0;
   for (const ValueId kid : kids) {
     if (!kid) continue;
@@ -187,6 +188,14 @@ ValueId ValueStore::Make(Value value, std::span<const ValueId> kids) {
                 {});
   }
   return Intern(value, kids, static_cast<uint8_t>(depth));
+}
+
+// `len(items + [None] * (most - len(items)))`, and how often a loop over it runs.
+ValueId ValueStore::LengthOfFilledUp(const Value& value, std::span<const ValueId> kids) const {
+  const bool is_length = value.kind == ValueKind::Derived && IsLength(value.a) && kids.size() == 1 && kids[0];
+  if (!is_length || values_[kids[0].index].kind != ValueKind::Binary) return {};
+  const auto sum = Kids(kids[0]);
+  return sum.size() == 2 ? FilledUpTo(sum[0], sum[1]) : ValueId();
 }
 
 // What functions of functions make of a rank, a path or a clock is a setting like any (`torch.device(rank).type`): a
@@ -522,6 +531,27 @@ ValueId ValueStore::KnownItem(ValueId container, ValueId index) const {
 }
 
 ValueId ValueStore::Tuple(std::span<const ValueId> kids) { return Make({.kind = ValueKind::Tuple}, kids); }
+
+bool ValueStore::IsAgreed(ValueId number, int depth) const {
+  constexpr int kDeepestReading = 4;
+  if (!number || depth > kDeepestReading || !axes(number).empty()) return false;
+  if ((values_[number.index].flags & kReduced) != 0) return true;
+  const auto kids = Kids(number);
+  return values_[number.index].kind == ValueKind::Derived && !kids.empty() && IsAgreed(kids[0], depth + 1);
+}
+
+// `items + [None] * (most - len(items))`: `most`, if the ranks agreed on it, as it is then the greatest of their lengths.
+ValueId ValueStore::FilledUpTo(ValueId items, ValueId filling) const {
+  const auto is = [&](ValueId id, ir::BinaryOp op) { return values_[id.index].kind == ValueKind::Binary && static_cast<ir::BinaryOp>(values_[id.index].op) == op; };
+  if (!is(filling, ir::BinaryOp::Mul)) return {};
+  const auto repeated = Kids(filling);
+  const bool is_one = values_[repeated[0].index].kind == ValueKind::Tuple && values_[repeated[0].index].kid_count == 1;
+  if (!is_one || !is(repeated[1], ir::BinaryOp::Sub)) return {};
+  const auto missing = Kids(repeated[1]);
+  const Value& length = values_[missing[1].index];
+  const bool is_of_items = length.kind == ValueKind::Derived && IsLength(length.a) && Kids(missing[1])[0] == items;
+  return is_of_items && IsAgreed(missing[0]) ? missing[0] : ValueId();
+}
 
 ValueId ValueStore::World() {
   return Make({.kind = ValueKind::Group, .op = static_cast<uint8_t>(GroupKind::World)}, {});
