@@ -32,9 +32,9 @@ TEST_F(TraceTest, AModeOfWhatIsNotKnownIsLeftOut) {
   EXPECT_EQ(traces().Rebuild(mode, values().Fresh({}), {}, false), traces().Empty());
 }
 
-TEST_F(TraceTest, AModeNestedTooDeeplyIsAModeThatNobodyKnows) {
+TEST_F(TraceTest, AModeNestedDeeplyIsAModeOfItsModule) {
   ValueId deep = values().Fresh({});
-  for (ValueId outer = deep; outer == deep || !values().Kids(outer).empty(); outer = values().Tuple({&deep, 1})) deep = outer;
+  for (int i = 0; i < 100; ++i) deep = values().Tuple({&deep, 1});
   const ValueId module = values().Fresh({});
   const TraceId mode = traces().Mode(At(1), module, deep, false);
   ASSERT_EQ(values().Kids(traces()[mode].value).size(), 2u);

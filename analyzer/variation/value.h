@@ -233,6 +233,7 @@ class ValueStore {
   static constexpr uint32_t kTooDeepSymbol = 1;
   static constexpr uint32_t kVariesSymbol = 2;
 
+  ValueId Shortened(const Value& value, std::span<const ValueId> kids);
   ValueId LengthOfFilledUp(const Value& value, std::span<const ValueId> kids) const;
   ValueId Intern(const Value& value, std::span<const ValueId> kids, uint8_t depth);
   ValueId OfGroup(knowledge::Coordinate coordinate, ValueId group);

@@ -182,12 +182,20 @@ ValueId ValueStore::Make(Value value, std::span<const ValueId> kids) {
   }
   if (value.kind == ValueKind::Param) value.flags |= kHasParam;
   if (const ValueId asked = AskedForPresence(value, kids)) value.axes = AxesOfPresence(asked, value.axes);
-  if (depth > kDeepest) {
-    return Make({.kind = ValueKind::Unknown, .flags = static_cast<uint8_t>(value.flags & kByNameOnly),
-                 .axes = value.axes, .mark = value.mark, .a = kTooDeepSymbol},
-                {});
-  }
+  if (depth > kDeepest) return Shortened(value, kids);
   return Intern(value, kids, static_cast<uint8_t>(depth));
+}
+
+// What it is stays known, a loader or a wrapper; what that was made of far below does not.
+ValueId ValueStore::Shortened(const Value& value, std::span<const ValueId> kids) {
+  std::vector<ValueId> shorter(kids.begin(), kids.end());
+  for (ValueId& kid : shorter) {
+    if (!kid || depths_[kid.index] < kDeepest) continue;
+    const Value deep = values_[kid.index];
+    kid = Make({.kind = ValueKind::Unknown, .flags = static_cast<uint8_t>(deep.flags & kByNameOnly), .axes = deep.axes,
+                .mark = deep.mark, .a = kTooDeepSymbol}, {});
+  }
+  return Make(value, shorter);
 }
 
 // `len(items + [None] * (most - len(items)))`, and how often a loop over it runs.

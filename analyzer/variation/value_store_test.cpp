@@ -22,6 +22,14 @@ TEST_F(ValueStoreTest, EqualValuesHaveEqualIds) {
   EXPECT_NE(store.Fresh({}), store.Fresh({}));
 }
 
+TEST_F(ValueStoreTest, WhatAValueIsStaysKnownHoweverDeepItsPartsAre) {
+  ValueId deep = store.Fresh(Axes::Of(Axis::Data));
+  for (int i = 0; i < 100; ++i) deep = store.Derived(1000, {&deep, 1});
+  const ValueId tuple = store.Tuple({&deep, 1});
+  EXPECT_EQ(store[tuple].kind, ValueKind::Tuple);
+  EXPECT_TRUE(store.axes(tuple).has(Axis::Data));
+}
+
 TEST_F(ValueStoreTest, ArithmeticOfConstantsFolds) {
   EXPECT_EQ(store.Binary(ir::BinaryOp::Add, store.Int(2), store.Int(3)), store.Int(5));
   EXPECT_EQ(store.Binary(ir::BinaryOp::FloorDiv, store.Int(-7), store.Int(2)), store.Int(-4));
