@@ -18,6 +18,7 @@
 
 #include "analyzer/traces/conditions.h"
 #include "analyzer/traces/evaluate.h"
+#include "analyzer/traces/mentions.h"
 #include "analyzer/traces/shapes.h"
 
 namespace allranks::traces {
