@@ -16,6 +16,7 @@
 #include <set>
 #include <unordered_map>
 
+#include "analyzer/knowledge/words.h"
 #include "analyzer/traces/conditions.h"
 #include "analyzer/traces/evaluate.h"
 #include "analyzer/traces/mentions.h"
