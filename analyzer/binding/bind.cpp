@@ -121,8 +121,10 @@ class Binder {
     return written.empty() ? package : package + "." + written;
   }
 
-  ModuleId ReadModule(ModuleId from, uint32_t level, std::string_view dotted) const {
-    const std::string path = graph_.Resolve(program_.infos[from].path, level, dotted);
+  // The file of the project that an import leads to; empty: it leads out of it.
+  std::string PathOf(ModuleId from, uint32_t level, std::string_view dotted) const { return graph_.Resolve(program_.infos[from].path, level, dotted); }
+
+  ModuleId ReadModule(const std::string& path) const {
     const auto found = path.empty() ? by_path_.end() : by_path_.find(path);
     return found == by_path_.end() ? ModuleId::None() : found->second;
   }
@@ -133,18 +135,20 @@ class Binder {
     if (!import.name && !import.star) {
       // `import a.b` binds a; `import a.b as c` binds the module a.b.
       const std::string bound = import.as_name ? written : written.substr(0, written.find('.'));
-      if (const ModuleId module = ReadModule(id, 0, bound)) return {.kind = TargetKind::Module, .module = module};
-      return ExternalTarget(bound, graph_.Resolve(program_.infos[id].path, 0, bound));
+      const std::string path = PathOf(id, 0, bound);
+      if (const ModuleId module = ReadModule(path)) return {.kind = TargetKind::Module, .module = module};
+      return ExternalTarget(bound, path);
     }
-    const ModuleId module = ReadModule(id, import.level, written);
+    const std::string path = PathOf(id, import.level, written);
+    const ModuleId module = ReadModule(path);
     if (import.star) return module ? Target{.kind = TargetKind::Module, .module = module} : Target{};
     const std::string name(program_.text(import.name));
     const std::string as_submodule = written.empty() ? name : written + "." + name;
     if (module && module != id) return {.kind = TargetKind::Variable, .module = module, .name = import.name};
-    if (const ModuleId submodule = ReadModule(id, import.level, as_submodule)) {
+    if (const ModuleId submodule = ReadModule(PathOf(id, import.level, as_submodule))) {
       return {.kind = TargetKind::Module, .module = submodule};
     }
-    return ExternalTarget(full.empty() ? name : full + "." + name, graph_.Resolve(program_.infos[id].path, import.level, written));
+    return ExternalTarget(full.empty() ? name : full + "." + name, path);
   }
 
   // `path`: the file of the project that the name leads to, which was not read; empty: it leads out of it.

@@ -42,9 +42,12 @@ const LaunchFile* Launches::Find(source::FileId file) const {
 }
 
 const LaunchFile* Launches::FileNamed(const LaunchFile& from, const Word& path) const {
-  if (!path.IsKnown() || path.empty()) return nullptr;
-  std::string_view wanted = path.text();
-  std::string folder = from.path.substr(0, from.path.rfind('/') + 1);
+  return path.IsKnown() ? FileNamed(from.path, path.text()) : nullptr;
+}
+
+const LaunchFile* Launches::FileNamed(std::string_view from, std::string_view wanted) const {
+  if (wanted.empty()) return nullptr;
+  std::string folder(from.substr(0, from.rfind('/') + 1));
   while (wanted.starts_with("./") || wanted.starts_with("../")) {
     const bool is_above = wanted[1] == '.';
     if (is_above) folder.erase(folder.size() < 2 ? 0 : folder.rfind('/', folder.size() - 2) + 1);

@@ -121,6 +121,8 @@ struct Launches {
   const LaunchFile* Find(source::FileId file) const;
   // The one that a word in another file names: beside that file, or from the root; or the only one whose path ends so.
   const LaunchFile* FileNamed(const LaunchFile& from, const Word& path) const;
+  // The same of a text; `from`: the path of the file that names it.
+  const LaunchFile* FileNamed(std::string_view from, std::string_view path) const;
 };
 
 }  // namespace allranks::launch

@@ -109,7 +109,8 @@ class Reader {
       const bool is_other = std::ranges::any_of(strategy.configured_by, [&](NameId param) {
         const ValueId config = index_.Arg(call, program_.text(param));
         if (!config) return false;
-        const launch::LaunchFile* file = FileNamed(program_.funcs[call.function].module, config);
+        const std::string& from = program_.infos[program_.funcs[call.function].module].path;
+        const launch::LaunchFile* file = launches_.FileNamed(from, values_.Str(config));
         return file != nullptr ? FileSaysAnother(*file, strategy) : SaysAnother(config, strategy);
       });
       (is_other ? otherwise : perhaps)[program_.funcs[call.function].module.index] = true;
@@ -119,14 +120,6 @@ class Reader {
   }
 
  private:
-  const launch::LaunchFile* FileNamed(ir::ModuleId module, ValueId config) const {
-    const std::string_view path = values_.Str(config);
-    if (path.empty()) return nullptr;
-    launch::LaunchFile from;
-    from.path = program_.infos[module].path;
-    return launches_.FileNamed(from, launch::Word(launch::Piece{.text = std::string(path), .origin = {}}));
-  }
-
   bool FileSaysAnother(const launch::LaunchFile& file, const Strategy& strategy) const {
     launch::ConfigId item = file.tree.root();
     for (const NameId key : strategy.configured_at) {

@@ -183,6 +183,14 @@ uint32_t SizeWithMiddle(const Mentions& mentions) {
   return size;
 }
 
+// How many ranks a job has of which the code says one by one what each does; 0 where it does not. Two are named by code that
+// treats them apart from all others.
+uint32_t SizeOfNamed(const Mentions& mentions) {
+  constexpr uint32_t kLeast = 3;
+  const auto size = static_cast<uint32_t>(std::countr_one(mentions.named));
+  return size >= kLeast && mentions.named == RankSet::All(size).bits ? size : 0;
+}
+
 std::vector<World> AnyWorlds(const Mentions& mentions) {
   std::vector<World> worlds;
   std::vector<Axis> mesh = MeshOf(mentions);
@@ -192,6 +200,7 @@ std::vector<World> AnyWorlds(const Mentions& mentions) {
     if (mesh.size() == 1) mesh.push_back(Axis::DataParallel);
     return {MeshWorld(std::move(mesh))};
   }
+  if (const uint32_t size = SizeOfNamed(mentions); size > 0) return {{.nodes = 1, .per_node = size, .mesh = {}}};
   worlds.push_back({.nodes = 1, .per_node = 2, .mesh = {}});
   // Ranks lists name more than two ranks.
   if (mentions.nodes || mentions.created_groups) worlds.push_back({.nodes = 2, .per_node = 2, .mesh = {}});
@@ -209,14 +218,6 @@ std::vector<World> AnyWorlds(const Mentions& mentions) {
   std::erase_if(worlds, [&](const World& world) { return world.size() < named; });
   if (worlds.empty()) worlds.push_back({.nodes = 1, .per_node = named, .mesh = {}});
   return worlds;
-}
-
-// How many ranks a job has of which the code says one by one what each does; 0 where it does not. Two are named by code that
-// treats them apart from all others.
-uint32_t SizeOfNamed(const Mentions& mentions) {
-  constexpr uint32_t kLeast = 3;
-  const auto size = static_cast<uint32_t>(std::countr_one(mentions.named));
-  return size >= kLeast && mentions.named == RankSet::All(size).bits ? size : 0;
 }
 
 bool Allows(const Mentions& mentions, uint32_t size) { return (mentions.sizes >> (size - 1) & 1u) != 0; }
@@ -246,8 +247,6 @@ bool IsBeyondWorlds(const Mentions& mentions) {
 
 std::vector<World> WorldsFor(const Mentions& mentions) {
   std::vector<World> worlds = AnyWorlds(mentions);
-  const uint32_t named = SizeOfNamed(mentions);
-  if (named > 0 && worlds[0].mesh.empty()) worlds = {{.nodes = 1, .per_node = named, .mesh = {}}};
   KeepAllowed(mentions, &worlds);
   for (World& world : worlds) world = Reshaped(std::move(world), mentions.job);
   return worlds;

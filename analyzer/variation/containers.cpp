@@ -160,14 +160,11 @@ ValueId FunctionEvaluator::Condition(ir::ExprId asked) {
 }
 
 // `outputs.items()` somewhere in the function, of a variable.
-bool FunctionEvaluator::IsUsedAsMapping(ir::ExprId variable) const {
-  constexpr std::string_view kOfMappings[] = {"items", "keys", "values"};
+bool FunctionEvaluator::IsUsedAsMapping(ir::ExprId variable) {
   if (module_[variable].kind != ir::ExprKind::Name) return false;
-  return std::ranges::any_of(module_.exprs, [&](const ir::Expr& expr) {
-    if (expr.kind != ir::ExprKind::Attribute || expr.begin < function_.begin || expr.end > function_.end) return false;
-    const ir::Expr& object = module_[ir::ObjectOf(expr)];
-    const bool is_it = object.kind == ir::ExprKind::Name && ir::NameOf(object) == ir::NameOf(module_[variable]);
-    return is_it && std::ranges::count(kOfMappings, Text(ir::AttrOf(expr))) > 0;
+  return std::ranges::any_of(tables_.AttributeUsesOf(func_.module).mappings, [&](const auto& use) {
+    const auto& [name, at] = use;
+    return name == ir::NameOf(module_[variable]) && function_.begin <= at && at < function_.end;
   });
 }
 

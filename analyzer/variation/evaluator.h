@@ -316,7 +316,7 @@ class FunctionEvaluator {
   Iteration InHashOrder(const Iteration& iteration);
   ValueId EvalArgument(ValueId callee, ir::ExprId argument);
   ValueId HasAttribute(ir::ExprId site, std::span<const CallArgument> args);
-  bool IsUsedAsMapping(ir::ExprId variable) const;
+  bool IsUsedAsMapping(ir::ExprId variable);
   bool IsSumOfRounds(ValueId carried, ValueId after) const;
   bool IsText(ValueId value) const;
   ValueId InOrder(ValueId value);

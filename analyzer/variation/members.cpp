@@ -338,7 +338,7 @@ ValueId FunctionEvaluator::ByName(ValueId object, NameId attr, ValueId assigned)
 // The same wherever it is asked of one object, if nothing in this file stores an attribute of that name.
 ValueId FunctionEvaluator::HasAttribute(ir::ExprId site, std::span<const CallArgument> args) {
   const ValueId name = args.size() == 2 ? args[1].value : ValueId();
-  const bool is_fixed = name && store_[name].kind == ValueKind::Str && !tables_.StoresAttribute(func_.module, NameId{store_[name].a});
+  const bool is_fixed = name && store_[name].kind == ValueKind::Str && !tables_.AttributeUsesOf(func_.module).Stores(NameId{store_[name].a});
   const ValueId asked[] = {args[0].value, is_fixed ? name : store_.Symbol(Site(site), {})};
   return store_.Derived(tables_.NameSymbol("hasattr"), asked);
 }

@@ -39,14 +39,6 @@ bool Holds(const ValueStore& store, ValueId joined, ValueId value) {
   }
 }
 
-// The attributes among the targets of an assignment.
-void NoteTarget(const ir::Module& module, ir::ExprId target, std::unordered_set<uint32_t>& attributes) {
-  const ir::Expr& expr = module[target];
-  if (expr.kind == ir::ExprKind::Attribute) attributes.insert(ir::AttrOf(expr).index);
-  if (expr.kind != ir::ExprKind::Tuple && expr.kind != ir::ExprKind::List) return;
-  for (const ir::ExprId item : ir::Items(module, expr)) NoteTarget(module, item, attributes);
-}
-
 // Parameters first, then what the body binds, but for what it declares to be of another scope.
 void BuildScope(const ir::Module& module, const ir::Function& function, base::Interner& names, Scope& scope) {
   const auto add = [&](NameId name) {
@@ -137,7 +129,7 @@ Tables::Tables(const binding::Program& the_program, const knowledge::Knowledge& 
               JoinTable(store, kOfSomeObject)},
       neighbourhood_(program),
       programs_(program.modules.size()),
-      stored_attributes_(program.modules.size()),
+      attribute_uses_(program.modules.size()),
       decorated_(program.funcs.size()) {
   for (const std::string_view name : {"[]", "[:]", "*.abs", "*.to", "torch.cat", "torch.stack"}) {
     store.SetKeepsShape(NameSymbol(name));
@@ -167,7 +159,7 @@ void Tables::BeginAgain(std::span<const ir::ModuleId> edited) {
   std::ranges::fill(assumed_, Assumption{});
   for (const ir::ModuleId module : edited) {
     places_.Forget(module);
-    stored_attributes_[module.index].reset();
+    attribute_uses_[module.index].reset();
     for (uint32_t i = 0; i < program.modules[module].functions.size(); ++i) {
       Scope& scope = scopes[program.func(module, ir::FunctionId{i}).index];
       scope = {.slots = {}, .names = {}, .globals = {}, .nonlocals = {}, .has_nested = scope.has_nested};
@@ -277,22 +269,10 @@ uint32_t Tables::SiteSymbol(FuncId function, uint32_t offset, SiteUse use, uint3
   return it->second;
 }
 
-bool Tables::StoresAttribute(ir::ModuleId module_id, NameId attr) {
-  std::optional<std::unordered_set<uint32_t>>& stored = stored_attributes_[module_id.index];
-  if (!stored) {
-    stored.emplace();
-    const ir::Module& module = program.modules[module_id];
-    for (const ir::Stmt& stmt : module.stmts) {
-      if (stmt.kind != ir::StmtKind::Assign && stmt.kind != ir::StmtKind::AugAssign && stmt.kind != ir::StmtKind::AnnAssign) continue;
-      if (stmt.kind != ir::StmtKind::Assign) NoteTarget(module, ir::ValueOf(stmt), *stored);
-      else for (const ir::ExprId target : ir::TargetsOf(module, stmt)) NoteTarget(module, target, *stored);
-    }
-    for (const ir::Expr& expr : module.exprs) {
-      const bool is_setter = expr.kind == ir::ExprKind::Name && program.text(ir::NameOf(expr)) == "setattr";
-      if (is_setter) stored->insert(NameId::None().index);
-    }
-  }
-  return stored->contains(attr.index) || stored->contains(NameId::None().index);
+const ir::AttributeUses& Tables::AttributeUsesOf(ir::ModuleId module) {
+  std::optional<ir::AttributeUses>& uses = attribute_uses_[module.index];
+  if (!uses) uses = ir::AttributeUsesIn(program.modules[module], *program.names);
+  return *uses;
 }
 
 uint32_t Tables::NameSymbol(NameId name) {

@@ -6,13 +6,13 @@
 #include <span>
 #include <optional>
 #include <unordered_map>
-#include <unordered_set>
 #include <utility>
 #include <vector>
 
 #include "analyzer/base/hash_index.h"
 #include "analyzer/binding/neighbourhood.h"
 #include "analyzer/binding/program.h"
+#include "analyzer/ir/attribute_uses.h"
 #include "analyzer/knowledge/knowledge.h"
 #include "analyzer/variation/effects.h"
 #include "analyzer/variation/facts.h"
@@ -169,8 +169,7 @@ struct Tables {
   ValueId Close(ValueId value, FuncId function);
   // Whether something is not a rank, whatever its name, as its usual value tells: the `rank=4` of a low-rank adapter.
   bool IsNoRank(ValueId usual) const;
-  // Whether a file assigns an attribute of that name to any object, or one whose name is not written down.
-  bool StoresAttribute(ir::ModuleId module, NameId attr);
+  const ir::AttributeUses& AttributeUsesOf(ir::ModuleId module);
   // A container whose number of items differs from rank to rank.
   bool IsRagged(ValueId value);
   // What one function saw of clock, disk or batch is a fact for its own branches; kept for others it is taken for a
@@ -215,7 +214,7 @@ struct Tables {
   binding::Neighbourhood neighbourhood_;
   std::vector<std::vector<bool>> programs_;   // by module: the modules of its program; empty: not asked for yet
   std::unordered_map<uint32_t, std::vector<uint32_t>> loose_writers_;  // by attribute: modules that assign it
-  std::vector<std::optional<std::unordered_set<uint32_t>>> stored_attributes_;  // by module, of those that were asked for
+  std::vector<std::optional<ir::AttributeUses>> attribute_uses_;  // by module, of those that were asked for
   std::vector<uint32_t> first_param_;  // by FuncId: of its parameters in what goes by them
   std::vector<ValueId> declared_;      // by parameter
   std::vector<ValueId> defaults_;      // by parameter

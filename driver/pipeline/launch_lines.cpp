@@ -125,7 +125,7 @@ std::optional<int64_t> StageOf(const launch::Launches& launches, const launch::L
   if (const std::optional<int64_t> stage = file.tree.Integer(file.tree.Find(root, "deepspeed_config.zero_stage"))) return stage;
   const launch::ConfigId named = file.tree.Find(root, "deepspeed_config.deepspeed_config_file");
   if (!named) return std::nullopt;
-  const launch::LaunchFile* config = launches.FileNamed(file, launch::Word(launch::Piece{.text = std::string(file.tree.Text(named)), .origin = {}}));
+  const launch::LaunchFile* config = launches.FileNamed(file.path, file.tree.Text(named));
   return config == nullptr ? std::nullopt : StageIn(*config);
 }
 

@@ -186,10 +186,13 @@ class Selector {
 
   // Scripts that come to a mention through other files: who starts them runs what they reach.
   void AddScripts(const std::vector<uint32_t>& requested, const std::vector<bool>& reaches, std::vector<uint32_t>& seeds) const {
+    std::vector<bool> is_seed(out_.files.size());
+    for (const uint32_t seed : seeds) is_seed[seed] = true;
     for (const uint32_t index : requested) {
       const ScannedFile& file = out_.files[index];
-      const bool is_new = file.is_script && reaches[index] && std::ranges::find(seeds, index) == seeds.end();
-      if (is_new && file.state == ReadState::Read) seeds.push_back(index);
+      if (!file.is_script || !reaches[index] || is_seed[index] || file.state != ReadState::Read) continue;
+      seeds.push_back(index);
+      is_seed[index] = true;
     }
   }
 

@@ -66,11 +66,9 @@ class Loaders {
   void VisitCommand(const objects::LaunchLine& line) {
     const ir::ModuleId module = ModuleOf(line.path);
     if (!module) return;
-    launch::LaunchFile from;
-    from.path = line.path;
     for (const objects::GivenOption& option : line.options) {
       if (!option.value) continue;
-      const launch::LaunchFile* config = context_.launches.FileNamed(from, launch::Word(launch::Piece{.text = *option.value, .origin = {}}));
+      const launch::LaunchFile* config = context_.launches.FileNamed(line.path, *option.value);
       const launch::ConfigId told = config == nullptr ? launch::ConfigId() : TurnedOffIn(config->tree);
       if (told) VisitLoadersOf(module, {}, {.is_given = true, .number = {}, .is_off = true, .span = config->tree[told].span});
     }

@@ -31,8 +31,7 @@ class Places {
     if (!is_handed_on || depth == kMostHelpers) return found_.push_back({site, seed, helper});
     bool is_seen = false;
     for (const Site& caller : context_.index.CallersOf(site.function)) {
-      const variation::CallFact* call = context_.facts.call(caller.function, caller.expr);
-      const ValueId passed = call != nullptr && value.b < call->arg_count ? context_.facts.args(*call)[value.b] : ValueId::None();
+      const ValueId passed = context_.index.PassedBy(caller, site.function, value.b);
       Add(caller, passed, helper, depth + 1);
       is_seen = is_seen || passed;
     }

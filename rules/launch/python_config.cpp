@@ -124,11 +124,7 @@ std::optional<launch::ConfigTree> DictConfig(const Context& context, ir::ModuleI
 }
 
 const launch::LaunchFile* NamedConfig(const Context& context, ir::ModuleId module, ValueId value) {
-  const std::string_view path = value ? context.values.Str(value) : std::string_view();
-  if (path.empty()) return nullptr;
-  launch::LaunchFile from;
-  from.path = context.program.infos[module].path;
-  return context.launches.FileNamed(from, launch::Word(launch::Piece{.text = std::string(path), .origin = {}}));
+  return value ? context.launches.FileNamed(context.program.infos[module].path, context.values.Str(value)) : nullptr;
 }
 
 }  // namespace allranks::rules

@@ -43,13 +43,17 @@ Given NameAt(const LaunchFile& file, const std::string& text, size_t begin) {
   return {text.substr(begin, end - begin), {file.file, static_cast<uint32_t>(begin), static_cast<uint32_t>(end)}};
 }
 
+// `$NAME`, `${NAME}`
+bool IsReadAt(std::string_view text, size_t name) {
+  const std::string_view before = text.substr(0, name);
+  return before.ends_with('$') || before.ends_with("${");
+}
+
 // What a file reads itself is a variable of its own, whatever its name looks like.
 bool Reads(std::string_view text, std::string_view name) {
   for (size_t at = text.find(name); at != std::string_view::npos; at = text.find(name, at + 1)) {
     const size_t end = at + name.size();
-    const std::string_view before = text.substr(0, at);
-    const bool is_read = before.ends_with('$') || before.ends_with("${");
-    if (is_read && (end == text.size() || !IsOfName(text[end]))) return true;
+    if (IsReadAt(text, at) && (end == text.size() || !IsOfName(text[end]))) return true;
   }
   return false;
 }
@@ -59,8 +63,7 @@ std::vector<Given> ReadIn(const LaunchFile& file, const std::string& text) {
   constexpr std::string_view kPrefix = "SLURM_";
   std::vector<Given> read;
   for (size_t at = text.find(kPrefix); at != std::string::npos; at = text.find(kPrefix, at + 1)) {
-    const bool is_read = at > 0 && (text[at - 1] == '$' || (at > 1 && text[at - 1] == '{' && text[at - 2] == '$'));
-    if (!is_read || IsInComment(file, at)) continue;
+    if (!IsReadAt(text, at) || IsInComment(file, at)) continue;
     Given given = NameAt(file, text, at);
     const bool is_own = std::ranges::any_of(std::array{given.name + "=", given.name + ":", "read " + given.name},
                                             [&](const std::string& made) { return text.find(made) != std::string::npos; });
