@@ -246,6 +246,22 @@ bool IsShareOfEqualParts(const variation::ValueStore& values, ValueId number) {
   return false;
 }
 
+bool IsPartTakenByRank(const variation::ValueStore& values, ValueId number) {
+  constexpr int kDeepest = 8;
+  for (int depth = 0; number && depth < kDeepest; ++depth) {
+    const auto kids = values.Kids(number);
+    if (values[number].kind != ValueKind::Derived || kids.empty() || !values.IsStructural(values[number].a)) return false;
+    if (!kids[0]) return false;
+    if (values.axes(kids[0]).empty()) {
+      return !values.axes(number).empty() && std::ranges::all_of(kids.subspan(1), [&](ValueId bound) {
+        return IsMadeOfRanks(values, bound);
+      });
+    }
+    number = kids[0];
+  }
+  return false;
+}
+
 bool IsPredicate(const variation::ValueStore& values, ValueId condition) {
   return condition && EveryPart(values, condition, [&](ValueId part) {
     const Value& value = values[part];

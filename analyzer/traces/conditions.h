@@ -34,6 +34,10 @@ bool IsOneOfUnknowns(const variation::ValueStore& values, ValueId number);
 // `x.chunk(rounds * world_size)[rank::world_size]`.
 bool IsShareOfEqualParts(const variation::ValueStore& values, ValueId number);
 
+// Whether what a loop goes over, or what is sent, is the part of a sequence that each rank takes by its number, and nothing
+// was done to it since that may change how much it is: `items[rank::world_size]`.
+bool IsPartTakenByRank(const variation::ValueStore& values, ValueId number);
+
 // Whether a condition is a formula over coordinates and constants alone, which says more than its source does.
 bool IsPredicate(const variation::ValueStore& values, ValueId condition);
 

@@ -250,7 +250,7 @@ class Describer {
 
   // Somebody made it of a rank, far from here, or it hangs on settings as well: that it still tells ranks apart is hearsay.
   void AddOfRank(ValueId decided_by, Assumptions* assumed) const {
-    assumed->Add(Assumption::OwnValue);
+    assumed->Add(IsPartTakenByRank(state_.values, decided_by) ? Assumption::PartsUneven : Assumption::OwnValue);
     if (!decided_by) return;
     const bool is_known = !HangsOnSettings(state_.values, decided_by) && IsMadeOfRanks(state_.values, decided_by);
     if (!is_known) assumed->Add(Assumption::RankUnproven);
