@@ -77,11 +77,11 @@ bool IsHeldBy(const Program& program, ir::ModuleId module_id, ir::ModuleId held)
 
 }  // namespace
 
-// In another file the bare name may be that of another function.
+// In another file the bare name may be that of another function. A method is looked up in objects, anywhere.
 bool IsNamed(const Program& program, binding::FuncId function) {
   const base::NameId name = program.function(function).name;
   const ir::ModuleId own = program.funcs[function].module;
-  bool is_looked_up = LooksNamesUp(program, program.modules[own]);
+  bool is_looked_up = program.funcs[function].owner || LooksNamesUp(program, program.modules[own]);
   for (uint32_t m = 0; m < program.modules.size(); ++m) is_looked_up = is_looked_up || IsHeldBy(program, ir::ModuleId{m}, own);
   for (uint32_t m = 0; m < program.modules.size(); ++m) {
     const binding::Target target = program.Lookup(ir::ModuleId{m}, name);

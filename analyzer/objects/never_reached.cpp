@@ -19,7 +19,18 @@ bool NeverReached::IsAt(ir::ModuleId module, uint32_t position) const {
 bool NeverReached::IsUnused(FuncId function) const {
   const ir::ModuleId module = program_.funcs[function].module;
   const base::NameId name = program_.function(function).name;
-  return index_.IsCalledByNobody(function) && AreCallersSeen(module) && !IsNamed(program_, function) && !others_.name(module, program_.text(name));
+  const bool is_uncalled = index_.IsCalledByNobody(function) || IsUncalledMethod(function);
+  return is_uncalled && AreCallersSeen(module) && !IsNamed(program_, function) && !others_.name(module, program_.text(name));
+}
+
+// Of a class that no library knows: a method that overrides one of a library's class is called by the library.
+bool NeverReached::IsUncalledMethod(FuncId function) const {
+  const binding::ClassId owner = program_.funcs[function].owner;
+  const std::string_view name = program_.text(program_.function(function).name);
+  if (program_.modules[program_.funcs[function].module].language != ir::Language::Python) return false;
+  if (!owner || !program_.function(function).decorators.empty() || name.starts_with("__") || !index_.CallersOf(function).empty()) return false;
+  const auto is_own = [&](binding::ClassId id) { return program_.classes[id].external_bases.empty(); };
+  return is_own(owner) && std::ranges::all_of(program_.classes[owner].subclasses, is_own);
 }
 
 // A script has no others; what is imported has those that import it, unless people elsewhere may.

@@ -4,7 +4,8 @@
 // `choices=["IMNET"]`), or where another test or an `assert` before it says the opposite of the same setting. Settings are
 // parameters and options of the command line, which do not change while a function runs; of all other values two tests in a
 // row may come out differently. Nor does a run get to a function that no file of the project names, where all who may call it are
-// seen: because it is one of a script, or of a file that others of the project import while nobody installs it.
+// seen: because it is one of a script, or of a file that others of the project import while nobody installs it. The same goes
+// for a method, unless a class it is in has a base outside of the project.
 //
 // Not sound where a function that is called in between changes an option, or where a name is put together (`"init_" + mode`).
 #pragma once
@@ -41,6 +42,7 @@ class NeverReached {
  private:
   bool IsExcluded(FuncId function, ir::StmtId stmt) const;
   bool IsUnused(FuncId function) const;
+  bool IsUncalledMethod(FuncId function) const;
   bool AreCallersSeen(ir::ModuleId module) const;
   bool IsImpossible(ir::ModuleId module, const Claim& claim) const;
   bool Exclude(ir::ModuleId module, const Claim& a, const Claim& b) const;

@@ -153,6 +153,15 @@ ValueId AskedOf(const variation::ValueStore& values, ValueId condition) {
   return is_filled ? kids.back() : condition;
 }
 
+// Whether `whole` was made with what `bound` rests on besides the rank: `x.chunk(rounds * ranks)` of `rank::ranks`. Then somebody
+// saw to it that all get as many.
+bool IsMadeOfSettingOf(const variation::ValueStore& values, ValueId whole, ValueId bound, int depth = 0) {
+  constexpr int kDeepest = 6;
+  if (!bound || depth > kDeepest || IsConstant(values[bound])) return false;
+  if (values.axes(bound).empty()) return values[bound].kind != ValueKind::None && IsMadeOf(values, whole, bound);
+  return std::ranges::any_of(values.Kids(bound), [&](ValueId kid) { return IsMadeOfSettingOf(values, whole, kid, depth + 1); });
+}
+
 }  // namespace
 
 bool IsMadeOf(const variation::ValueStore& values, ValueId whole, ValueId part, int depth) {
@@ -253,9 +262,10 @@ bool IsPartTakenByRank(const variation::ValueStore& values, ValueId number) {
     if (values[number].kind != ValueKind::Derived || kids.empty() || !values.IsStructural(values[number].a)) return false;
     if (!kids[0]) return false;
     if (values.axes(kids[0]).empty()) {
-      return !values.axes(number).empty() && std::ranges::all_of(kids.subspan(1), [&](ValueId bound) {
-        return IsMadeOfRanks(values, bound);
-      });
+      const auto is_of_rank = [&](ValueId bound) { return IsMadeOfRanks(values, bound); };
+      const auto is_cut_by = [&](ValueId bound) { return IsMadeOfSettingOf(values, kids[0], bound); };
+      const auto bounds = kids.subspan(1);
+      return !values.axes(number).empty() && std::ranges::all_of(bounds, is_of_rank) && std::ranges::none_of(bounds, is_cut_by);
     }
     number = kids[0];
   }
