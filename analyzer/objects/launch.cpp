@@ -76,12 +76,15 @@ std::vector<std::vector<uint32_t>> LinesByModule(const binding::Program& program
 
 class Solver {
  public:
-  Solver(const binding::Program& program, const knowledge::Knowledge& knowledge, const variation::Facts& facts,
-         const ProgramIndex& index, std::span<const LaunchLine> lines)
+  // `lines_for`: by ModuleId, the lines that start ranks of a program that uses it.
+  Solver(const binding::Program& program, const knowledge::Knowledge& knowledge, const variation::Facts& facts, const ProgramIndex& index,
+         std::span<const LaunchLine> lines, std::span<const std::vector<uint32_t>> lines_for)
       : program_(program), knowledge_(knowledge), facts_(facts), index_(index), neighbourhood_(program), started_(StartedBy(program, lines)),
         lines_(lines),
         own_(FindLaunchSigns(program, knowledge, facts, index)), callees_(program.funcs.size()), callers_(program.funcs.size()),
-        makers_(program.funcs.size()), for_main_(program.funcs.size()) {}
+        makers_(program.funcs.size()), for_main_(program.funcs.size()) {
+    NoteJoined(lines_for);
+  }
 
   std::vector<RunBy> Run(std::span<const HandedClass> handed_classes) {
     for (uint32_t m = 0; m < program_.modules.size(); ++m) only_tests_.push_back(IsOnlyForTests(ir::ModuleId{m}));
@@ -225,6 +228,17 @@ class Solver {
     return std::ranges::any_of(methods, [&](const auto& method) {
       return std::ranges::any_of(makers_[method.second.index], [&](uint32_t maker) { return !is_own(maker); });
     });
+  }
+
+  // A trainer that joins the ranks of a launcher makes a job of them. One that the same function gives a model over all devices refuses
+  // to train on several: it works alone, unless a line starts ranks of it.
+  void NoteJoined(std::span<const std::vector<uint32_t>> lines_for) {
+    for (uint32_t f = 0; f < own_.size(); ++f) {
+      const bool joins = (own_[f] & kJoinsJob) != 0;
+      const ir::ModuleId module = ModuleOf(f);
+      const bool is_alone = (own_[f] & kJobOfOne) != 0 && lines_for[module.index].empty() && !MayBeRanks(module);
+      if (joins && !is_alone) own_[f] |= kMakesJob;
+    }
   }
 
   // From callees to callers: what makes a job, or one of one process.
@@ -522,7 +536,7 @@ Launch::Launch(const binding::Program& program, const knowledge::Knowledge& know
                const ProgramIndex& index, std::span<const LaunchLine> lines)
     : program_(program), handed_classes_(FindHandedClasses(program, facts, index)), lines_(lines),
       lines_for_(LinesByModule(program, lines)) {
-  Solver solver(program, knowledge, facts, index, lines);
+  Solver solver(program, knowledge, facts, index, lines, lines_for_);
   run_by_ = solver.Run(handed_classes_);
   for (uint32_t m = 0; m < program.modules.size(); ++m) {
     const ir::StmtId main = MainOf(program, ir::ModuleId{m});

@@ -24,7 +24,7 @@ class Finder {
     for (uint32_t m = 0; m < program_.modules.size(); ++m) VisitModule(ir::ModuleId{m});
     for (LaunchSigns& signs : signs_) {
       // Who says `WORLD_SIZE=1` and then makes a group makes one of this process alone.
-      if ((signs & kAsksForOne) != 0) signs &= static_cast<LaunchSigns>(~kMakesJob);
+      if ((signs & kAsksForOne) != 0) signs &= static_cast<LaunchSigns>(~(kMakesJob | kJoinsJob));
     }
     return std::move(signs_);
   }
@@ -78,7 +78,7 @@ class Finder {
       signs |= SignsOf(module_id, call, knowledge_.LaunchSigns(base::NameId{facts_.values_store[callee].a}));
     }
     // `Trainer(devices=1)` makes a job of one, and another call beside it perhaps a larger one.
-    if ((signs & kJobOfOne) != 0) signs &= static_cast<LaunchSigns>(~kMakesJob);
+    if ((signs & kJobOfOne) != 0) signs &= static_cast<LaunchSigns>(~(kMakesJob | kJoinsJob));
     Add(function, signs);
     for (uint32_t i = 0; i < ir::ArgCount(module, module[call]); ++i) {
       const ir::Arg arg = ir::ArgAt(module, module[call], i);
@@ -119,7 +119,8 @@ class Finder {
     LaunchSigns found = 0;
     for (const knowledge::LaunchSign& sign : signs) {
       if (sign.keyword && !Passes(module, call, sign) && !IsMadeWith(receiver, sign)) continue;
-      found |= SignOf(sign.run_by, sign.keyword.has_value());
+      const bool joins = sign.run_by == RunBy::AllRanks && !sign.keyword && !sign.starts_ranks;
+      found |= joins ? kJoinsJob : SignOf(sign.run_by, sign.keyword.has_value());
       if (sign.starts_ranks) found |= kStartsRanks;
     }
     return found;
