@@ -18,6 +18,7 @@ using variation::ValueKind;
 
 constexpr std::string_view kTrainer = "transformers.Trainer";
 constexpr std::string_view kTrainData = "train_dataset";
+constexpr std::string_view kStream = "torch.utils.data.IterableDataset";
 
 // A data set that is handed to what deals it out: a trainer, or a loader with a sampler that does.
 struct Dealt {
@@ -133,7 +134,9 @@ class OwnOrders {
         const ir::Arg arg = ir::ArgAt(module, module[id], i);
         const bool is_named = arg.kind == ir::ArgKind::Keyword && context_.program.text(arg.keyword) == kTrainData;
         const ValueId value = context_.facts.value(file, arg.value);
-        if (value && (is_named || arg.kind == ir::ArgKind::DoubleStar)) Add({function, id}, is_named ? value : TrainDataIn(value));
+        if (!value || (!is_named && arg.kind != ir::ArgKind::DoubleStar)) continue;
+        const ValueId data_set = is_named ? value : TrainDataIn(value);
+        if (!IsStream(data_set)) Add({function, id}, data_set);
       }
     }
   }
@@ -148,6 +151,11 @@ class OwnOrders {
       if (context_.program.funcs[site.function].function != ir::kTopLevel) dealt.runs.insert(site.function.index);
     }
     dealt_.push_back(std::move(dealt));
+  }
+
+  // The first rank reads it and sends each of the others its batches.
+  bool IsStream(ValueId data_set) const {
+    return std::ranges::any_of(context_.values.Leaves(data_set), [&](ValueId leaf) { return context_.values.IsA(leaf, kStream); });
   }
 
   // Of `dict(train_dataset=..., eval_dataset=...)`; the map itself if that is not known.

@@ -123,6 +123,9 @@ sampler = DistributedSampler(dataset, seed=args.seed)
 * The noise is drawn where a field of the model is not None, and nobody is seen to make the model so.
 * A trainer of Lightning is told of one device, or of nothing that makes several ranks.
 * The sampler does not shuffle, or the list that is shuffled is not what the length of the data set counts.
+* The Trainer is given an `IterableDataset`: its first rank reads that, and sends the others their batches.
+* The Trainer's model is spread over all devices of one process (`device_map="auto"`), and no line of the
+  repository starts ranks of it.
 * The seed was sent to all ranks by a collective.
 
 ## Fix
