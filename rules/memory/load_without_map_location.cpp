@@ -1,10 +1,10 @@
 #include <algorithm>
-#include <set>
 #include <vector>
 
 #include "analyzer/objects/jobs.h"
 #include "analyzer/objects/one_node.h"
 #include "rules/finding_parts.h"
+#include "rules/memory/host_saves.h"
 #include "rules/program_calls.h"
 #include "rules/source_edits.h"
 
@@ -14,7 +14,6 @@ namespace {
 using variation::ValueId;
 
 constexpr std::string_view kAR803 = "AR803";
-constexpr std::string_view kToHost = ".cpu";
 
 class Load {
  public:
@@ -165,32 +164,16 @@ class Restored {
   std::vector<ValueId> values_;
 };
 
-// Functions that move what they save to the host, there or in a helper: `torch.save(to_cpu(model.state_dict()), path)`.
-class HostSavers {
- public:
-  explicit HostSavers(const Context& context) {
-    for (const objects::KnownCall& call : context.index.known_calls()) {
-      if (!context.program.text(call.entry->name).ends_with(kToHost)) continue;
-      functions_.insert(call.function.index);
-      for (const objects::Site& caller : context.index.CallersOf(call.function)) functions_.insert(caller.function.index);
-    }
-  }
-  bool Has(const objects::FileUse& save) const { return functions_.contains(save.site().function.index); }
-
- private:
-  std::set<uint32_t> functions_;
-};
-
 // Whether the program moves to the host what it saves under this name, wherever it does: there it goes back to.
-bool IsSavedOnHost(const std::vector<const objects::FileUse*>& saves, const HostSavers& savers) {
-  return !saves.empty() && std::ranges::all_of(saves, [&](const objects::FileUse* save) { return savers.Has(*save); });
+bool IsSavedOnHost(const std::vector<const objects::FileUse*>& saves, HostSaves& on_host) {
+  return !saves.empty() && std::ranges::all_of(saves, [&](const objects::FileUse* save) { return on_host.Has(*save); });
 }
 
 void CheckLoadWithoutMapLocation(const Context& context, FindingSink& sink) {
   const objects::Jobs jobs(context.program, context.index);
   const Restored restored(context);
   ProgramCalls calls(context);
-  const HostSavers savers(context);
+  HostSaves on_host(context);
   const objects::OneNodeJobs one_node(context.program, context.knowledge, context.facts, context.index);
   for (const objects::KnownCall& call : context.index.known_calls()) {
     for (const knowledge::RoleOf& role : call.entry->roles) {
@@ -202,7 +185,7 @@ void CheckLoadWithoutMapLocation(const Context& context, FindingSink& sink) {
       if (!load.IsOpen(param) || !restored.Has(load.Loaded())) continue;
       if (!load.IsOneFile() || !load.RunsOnSeveralRanks() || load.IsLoadedToADeviceElsewhere(param) || load.IsOfXla()) continue;
       if (one_node.SeesOwnDevice(context.program.funcs[call.function].module)) continue;
-      if (!jobs.IsDistributed(context.program.funcs[call.function].module) || IsSavedOnHost(load.Saves(calls), savers)) continue;
+      if (!jobs.IsDistributed(context.program.funcs[call.function].module) || IsSavedOnHost(load.Saves(calls), on_host)) continue;
       load.Report(param, sink);
     }
   }
