@@ -289,9 +289,15 @@ class Writers {
     if (takes_itself && ir::ArgCount(module, call) > 0) return false;
     const ir::Tree& tree = context_.index.tree(module_id);
     for (ir::StmtId at = context_.index.StatementOf(use.site()); at; at = tree.Parent(at)) {
-      if (module[at].kind == ir::StmtKind::Try) return false;
+      if (module[at].kind == ir::StmtKind::Try && IsCaught(module, module[at], call.begin)) return false;
     }
     return true;
+  }
+
+  // What its handlers do is not caught by themselves.
+  static bool IsCaught(const ir::Module& module, const ir::Stmt& stmt, uint32_t at) {
+    const auto handlers = ir::HandlersOf(module, stmt);
+    return !handlers.empty() && at < handlers.front().begin;
   }
 
   void AddFix(const Site& site, Finding& finding) const {
