@@ -9,7 +9,10 @@ Training::Training(const binding::Program& program, const knowledge::Knowledge& 
                    const variation::Facts& facts, const ProgramIndex& index)
     : program_(program), knowledge_(knowledge), facts_(facts), index_(index), values_(program, knowledge, facts) {
   FindCalls();
-  trains_ = Closure(backwards_);
+  // What reduces gradients has made them, whatever it is called.
+  std::vector<Site> made = backwards_;
+  made.insert(made.end(), reductions_.begin(), reductions_.end());
+  trains_ = Closure(made);
   steps_in_ = Closure(steps_);
   reduces_ = Closure(reductions_);
   communicates_ = Closure(operations_);
@@ -18,6 +21,7 @@ Training::Training(const binding::Program& program, const knowledge::Knowledge& 
 
 void Training::FindWhatTrainingRuns() {
   std::vector<Site> places = backwards_;
+  places.insert(places.end(), reductions_.begin(), reductions_.end());
   places.insert(places.end(), fits_.begin(), fits_.end());
   for_training_ = Closure(places);
   std::vector<FuncId> work;

@@ -20,7 +20,9 @@ class Training {
   const std::vector<Site>& steps() const { return steps_; }
   // Whether running a function, or a statement with all that it holds, computes gradients / steps an optimizer.
   bool Trains(FuncId function) const { return trains_[function.index]; }
-  bool Trains(ir::ModuleId module, ir::StmtId stmt) const { return HoldsCall(module, stmt, trains_, backwards_); }
+  bool Trains(ir::ModuleId module, ir::StmtId stmt) const {
+    return HoldsCall(module, stmt, trains_, backwards_) || HoldsCall(module, stmt, trains_, reductions_);
+  }
   bool Steps(ir::ModuleId module, ir::StmtId stmt) const { return HoldsCall(module, stmt, steps_in_, steps_); }
   // Whether a function is run by one that trains, itself or by a framework's trainer: somewhere above it gradients are made.
   bool IsForTraining(FuncId function) const { return for_training_[function.index]; }
