@@ -3,7 +3,8 @@
 #include <algorithm>
 #include <map>
 #include <optional>
-#include <tuple>
+#include <set>
+#include <string>
 #include <utility>
 
 #include "analyzer/objects/gradient_mode.h"
@@ -110,23 +111,68 @@ bool IsOfOneRank(const Context& context, const traces::Difference& difference) {
   return context.reach.RanksThatCall(difference.function, objects::SmallJob(context.facts.job)).count() <= 1;
 }
 
+// Of `rank == 2` the coordinate and the number, as values; none of any other condition.
+struct Numbered {
+  variation::ValueId rank;
+  variation::ValueId number;
+};
+
+Numbered NumberedIn(const Context& context, const traces::Difference& difference) {
+  if (difference.kind != DifferenceKind::Guard || !difference.condition_function || !difference.condition_expr) return {};
+  const variation::ValueId condition = context.facts.value(context.program.funcs[difference.condition_function].module, difference.condition_expr);
+  if (!condition || context.values[condition].kind != variation::ValueKind::Compare) return {};
+  if (static_cast<ir::CompareOp>(context.values[condition].op) != ir::CompareOp::Eq) return {};
+  const auto sides = context.facts.values_store.Kids(condition);
+  const auto is = [&](size_t side, variation::ValueKind kind) { return context.values[sides[side]].kind == kind; };
+  for (const size_t side : {size_t{0}, size_t{1}}) {
+    if (is(side, variation::ValueKind::Coordinate) && is(1 - side, variation::ValueKind::Int)) return {sides[side], sides[1 - side]};
+  }
+  return {};
+}
+
 // What a reader has to change to be rid of a difference: the condition and the exit that it takes, or, where ranks agree on
-// whether to come but not on what they do, the operation.
-auto CauseOf(const traces::Difference& difference) {
-  return std::tuple(difference.kind, difference.detail, difference.culprit.span, difference.condition, difference.exit);
+// whether to come but not on what they do, the operation. Where ranks have branches of their own (`if rank == 0:`, `elif rank == 1:`)
+// that do the same, it is these.
+struct Cause {
+  DifferenceKind kind{};
+  traces::Detail detail{};
+  source::Span culprit, condition, exit;
+  uint32_t function = 0;
+  uint32_t rank = 0;
+  std::string operation;
+  auto operator<=>(const Cause&) const = default;
+};
+
+Cause CauseOf(const traces::Difference& difference, const Numbered& numbered) {
+  if (!numbered.rank) {
+    return {.kind = difference.kind, .detail = difference.detail, .culprit = difference.culprit.span, .condition = difference.condition,
+            .exit = difference.exit, .operation = {}};
+  }
+  return {.kind = difference.kind, .culprit = {}, .condition = {}, .exit = {}, .function = difference.function.index,
+          .rank = numbered.rank.index, .operation = difference.culprit.name + " " + difference.culprit.group};
 }
 
 // The surest difference of a cause stays, among equals the first; the others are its repeats.
-void JoinRepeats(ReportedDifferences& reported) {
-  std::vector<std::vector<const traces::Difference*>> causes;
-  std::map<decltype(CauseOf(std::declval<traces::Difference>())), size_t> known;
+void JoinRepeats(const Context& context, ReportedDifferences& reported) {
+  struct Joined {
+    std::vector<const traces::Difference*> differences;
+    std::set<variation::ValueId> numbers;  // of the ranks that have a branch of their own
+  };
+  std::vector<Joined> causes;
+  std::map<Cause, size_t> known;
   for (const traces::Difference& difference : reported.each) {
-    const auto [at, is_new] = known.emplace(CauseOf(difference), causes.size());
-    if (is_new) causes.emplace_back();
-    causes[at->second].push_back(&difference);
+    const Numbered numbered = NumberedIn(context, difference);
+    const auto [at, is_new] = known.emplace(CauseOf(difference, numbered), causes.size());
+    // The next branch of a rank that has had one stands for itself.
+    const bool is_next = !is_new && numbered.rank && causes[at->second].numbers.contains(numbered.number);
+    if (is_next) at->second = causes.size();
+    if (is_new || is_next) causes.emplace_back();
+    causes[at->second].differences.push_back(&difference);
+    causes[at->second].numbers.insert(numbered.number);
   }
   reported.each.clear();
-  for (std::vector<const traces::Difference*>& cause : causes) {
+  for (Joined& joined : causes) {
+    std::vector<const traces::Difference*>& cause = joined.differences;
     const auto confidence = [](const traces::Difference* each) { return findings::ConfidenceOf(each->assumptions); };
     const auto surest = std::ranges::max_element(cause, {}, confidence);
     std::rotate(cause.begin(), surest, surest + 1);
@@ -151,7 +197,7 @@ ReportedDifferences ReportedDifferencesOf(const Context& context) {
     else reported.each.push_back(difference);
     if (difference.axes.has(knowledge::Axis::Files) && file_tests.AnswersChange(difference)) reported.of_changing_files.insert(&difference);
   }
-  JoinRepeats(reported);
+  JoinRepeats(context, reported);
   return reported;
 }
 
