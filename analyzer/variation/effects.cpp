@@ -130,7 +130,8 @@ void FunctionEvaluator::TakeOver(const Effect& effect) {
   const ValueId* before = HeapValue(effect.object, effect.attr);
   if (!effect.when) KeepOnHeap(effect.object, effect.attr, effect.value);
   else if (before != nullptr) KeepOnHeap(effect.object, effect.attr, store_.Select(effect.when, effect.value, *before));
-  AddEffect(store_, env_.effects, effect);
+  // A test of what is this function's own is no matter to its callers.
+  if (effect.attr || store_.has_param(effect.object)) AddEffect(store_, env_.effects, effect);
 }
 
 // After a call: what the function left behind, with the arguments that it was given. `when`: none if it surely ran.
@@ -185,6 +186,9 @@ void FunctionEvaluator::MergeLoop(const Env& before, const std::vector<HeapEntry
     const auto same = std::ranges::find_if(heap_before, [&](const HeapEntry& other) { return other.object == entry.object && other.attr == entry.attr; });
     if (same != heap_before.end() && same->value != entry.value) entry.value = store_.Select(ran, entry.value, same->value);
   }
+  std::erase_if(env_.heap, [&](const HeapEntry& entry) {
+    return !entry.attr && std::ranges::find(heap_before, entry.object, &HeapEntry::object) == heap_before.end();
+  });
   env_.effects = EitherOf(store_, ran, env_.effects, before.effects);
 }
 

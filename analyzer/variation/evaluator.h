@@ -1,5 +1,6 @@
 // Evaluates one function abstractly: statement by statement, with the values of its variables in hand. The member
-// functions are spread over statements.cpp, expressions.cpp, members.cpp, calls.cpp, choices.cpp and iteration.cpp.
+// functions are spread over statements.cpp, expressions.cpp, members.cpp, calls.cpp, choices.cpp,
+// passed_tests.cpp and iteration.cpp.
 #pragma once
 
 #include <optional>
@@ -36,6 +37,7 @@ struct Env {
   Effects effects;                                       // since the function began
   std::vector<Passed> passed;                            // by parameter, of Python
   bool reachable = true;
+  bool raises = false;                                   // not reachable, as an exception ends every way here
 };
 
 // A variable of a module or of a function around: the object it is an attribute of, and where the tables keep it.
@@ -183,6 +185,12 @@ class FunctionEvaluator {
   Effects LeftBehind();
   bool ForgetStoredInLoop(Env& before) const;
   void MergeLoop(const Env& before, const std::vector<HeapEntry>& heap_before, ValueId ran);
+
+  // passed_tests.cpp
+  void Learn(ir::ExprId test, bool holds);
+  std::optional<bool> Answer(ir::ExprId test) const;
+  ValueId QuestionOf(ir::ExprId test) const;
+  bool IsOfArguments(ValueId value) const;
 
   // expressions.cpp
   ValueId Eval(ir::ExprId expr);

@@ -70,12 +70,15 @@ void FunctionEvaluator::EvalStmt(ir::StmtId id) {
       Eval(ir::ValueOf(stmt));
       Eval(ir::AssignedOf(stmt));
       env_.reachable = false;
+      env_.raises = true;
       break;
     case ir::StmtKind::Assert: {
       const ValueId test = Eval(ir::ValueOf(stmt));
       Eval(ir::AssignedOf(stmt));
       // `assert False, "not supported"` is a raise.
-      if (test == store_.False()) env_.reachable = false;
+      env_.reachable = test != store_.False();
+      env_.raises = !env_.reachable;
+      if (env_.reachable) Learn(ir::ValueOf(stmt), true);
       break;
     }
     case ir::StmtKind::Opaque:
@@ -126,7 +129,12 @@ Axes FunctionEvaluator::PathAxes() const {
 ValueId FunctionEvaluator::PathCondition() { return store_.And(path_); }
 
 void FunctionEvaluator::EvalIf(const ir::Stmt& stmt) {
-  const ValueId condition = Condition(ir::ValueOf(stmt));
+  const ir::ExprId test = ir::ValueOf(stmt);
+  ValueId condition = Condition(test);
+  if (const std::optional<bool> known = Answer(test)) {
+    condition = store_.Bool(*known);
+    SetValue(test, condition);
+  }
   const Env before = env_;
   path_.push_back(condition);
   EvalBlock(ir::BodyOf(stmt));
@@ -141,9 +149,15 @@ void FunctionEvaluator::EvalIf(const ir::Stmt& stmt) {
     MergeArms(condition, std::move(then_env), std::move(env_));
     return;
   }
+  const bool raises = then_goes_on ? env_.raises : then_env.raises && (else_goes_on || env_.raises);
   if (then_goes_on) env_ = std::move(then_env);
+  if (then_goes_on == else_goes_on) {
+    env_.raises = raises;
+    return;
+  }
   // What follows in this block runs only where the arm that left was not taken.
-  if (then_goes_on != else_goes_on) path_.push_back(then_goes_on ? condition : store_.Not(condition));
+  path_.push_back(then_goes_on ? condition : store_.Not(condition));
+  if (raises) Learn(test, then_goes_on);
 }
 
 void FunctionEvaluator::MergeArms(ValueId condition, Env then_env, Env else_env) {
