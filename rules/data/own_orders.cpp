@@ -136,7 +136,7 @@ class OwnOrders {
         const ValueId value = context_.facts.value(file, arg.value);
         if (!value || (!is_named && arg.kind != ir::ArgKind::DoubleStar)) continue;
         const ValueId data_set = is_named ? value : TrainDataIn(value);
-        if (!IsStream(data_set)) Add({function, id}, data_set);
+        if (!AreStreams(data_set)) Add({function, id}, data_set);
       }
     }
   }
@@ -144,7 +144,7 @@ class OwnOrders {
   void Add(const Site& place, ValueId data_set) {
     Dealt dealt{.place = place, .classes = {}, .runs = {place.function.index}};
     context_.values.AnyPart(data_set, [&](ValueId part) {
-      if (context_.values[part].kind == ValueKind::Instance) dealt.classes.insert(context_.values[part].a);
+      if (context_.values[part].kind == ValueKind::Instance && !IsStream(part)) dealt.classes.insert(context_.values[part].a);
       return false;
     });
     for (const Site& site : context_.index.WaysTo(place)) {
@@ -154,8 +154,10 @@ class OwnOrders {
   }
 
   // The first rank reads it and sends each of the others its batches.
-  bool IsStream(ValueId data_set) const {
-    return std::ranges::any_of(context_.values.Leaves(data_set), [&](ValueId leaf) { return context_.values.IsA(leaf, kStream); });
+  bool IsStream(ValueId data_set) const { return context_.values.IsA(data_set, kStream); }
+  bool AreStreams(ValueId data_set) const {
+    const std::vector<ValueId> leaves = context_.values.Leaves(data_set);
+    return !leaves.empty() && std::ranges::all_of(leaves, [&](ValueId leaf) { return IsStream(leaf); });
   }
 
   // Of `dict(train_dataset=..., eval_dataset=...)`; the map itself if that is not known.
