@@ -937,7 +937,8 @@ std::optional<ValueId> FunctionEvaluator::CallBuiltin(ir::ExprId site, NameId na
   if (builtin == "getattr" && args.size() == 2 && store_[first].kind == ValueKind::Module) {
     if (const ValueId picked = PickedFrom(ir::ModuleId{store_[first].a}, args[1].value)) return picked;
   }
-  if (builtin == "print") return store_.NoneValue();
+  if (builtin == "setattr" && args.size() == 3) StoreNamed(first, args[1].value, args[2].value);
+  if (builtin == "print" || builtin == "setattr") return store_.NoneValue();
   return std::nullopt;
 }
 

@@ -1,4 +1,4 @@
-// Several functions behind one name: which they are, and which of them a call can mean.
+// Several things behind one name: which functions it may be, and which of them a call can mean; which fields.
 #include <algorithm>
 
 #include "analyzer/variation/evaluator.h"
@@ -44,6 +44,33 @@ ValueId FunctionEvaluator::PickedFrom(ir::ModuleId module, ValueId name) {
     picked = store_.Select(store_.Derived(tables_.NameSymbol("names"), kids), members[i], picked);
   }
   return picked;
+}
+
+// `setattr(args, key, value)`. A loop over keys that are known comes to each of their fields.
+void FunctionEvaluator::StoreNamed(ValueId object, ValueId name, ValueId value) {
+  const Value key = store_[name];
+  const std::vector<ValueId> kids(store_.Kids(name).begin(), store_.Kids(name).end());
+  if (key.kind == ValueKind::Str) return StoreAttribute(object, NameId{key.a}, value);
+  if (key.kind == ValueKind::Derived && key.a == tables_.NameSymbol("element")) {
+    for (const ValueId each : kids) StoreNamed(object, each, value);
+  }
+  if (key.kind != ValueKind::Select || !IsOfRound(kids[0])) return;
+  const bool is_pair = store_[value].kind == ValueKind::Select && store_.Kids(value)[0] == kids[0];
+  const ValueId given[] = {is_pair ? store_.Kids(value)[1] : value, is_pair ? store_.Kids(value)[2] : value};
+  StoreNamed(object, kids[1], given[0]);
+  StoreNamed(object, kids[2], given[1]);
+}
+
+// Whether a condition tells the rounds of a loop around apart by the item that they get.
+bool FunctionEvaluator::IsOfRound(ValueId condition) {
+  if (store_[condition].kind != ValueKind::Unknown) return false;
+  return std::ranges::any_of(loops_, [&](const ir::Stmt* loop) {
+    if (loop->kind != ir::StmtKind::For) return false;
+    for (uint32_t i = 0; i < kMostItemsApart; ++i) {
+      if (store_[condition].a == Site(ir::AssignedOf(*loop), SiteUse::Which, i)) return true;
+    }
+    return false;
+  });
 }
 
 // Whether Python would bind the arguments to the parameters.

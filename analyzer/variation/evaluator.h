@@ -82,6 +82,8 @@ constexpr uint8_t kGeneratorObject = 1;
 // That of a comprehension: of its element, of what decides how many there are as the last, and between them, where items
 // of one list that all ranks share decide, of that list, its variable and the condition.
 constexpr std::string_view kComprehended = "for";
+// Items of a sequence of which a loop over it takes one of those; of more it takes something of them all.
+constexpr size_t kMostItemsApart = 6;
 // Keys and values of a dictionary that is known by its items: a value has no more than 255 kids.
 constexpr size_t kMostItemKids = 128;
 // Value::b of an Instance that is `super()`.
@@ -123,7 +125,9 @@ class FunctionEvaluator {
   ValueId Guarded(ValueId value);
   void KeepOnHeap(ValueId object, NameId attr, ValueId value);
   void AssignAttribute(ir::ExprId target, ValueId value);
+  void StoreAttribute(ValueId object, NameId attr, ValueId value);
   const std::vector<uint32_t>& AssignedIn(const ir::Stmt& loop);
+  bool RunsToItsEnd(const ir::Stmt& loop, ValueId trips) const;
   ValueId HowOften();
   bool IsContainer(ValueId value);
   bool IsRepeated(ValueId value) const;
@@ -287,6 +291,8 @@ class FunctionEvaluator {
   ValueId UniformResult(ir::ExprId site, ValueId value, Axes lost);
   bool IsShape(ValueId value);
   ValueId MemberNamed(ir::ExprId site, ValueId object, ValueId name);
+  void StoreNamed(ValueId object, ValueId name, ValueId value);
+  bool IsOfRound(ValueId condition);
   ValueId TypeTest(ValueId object, ValueId type);
   ValueId SuperValue(ir::ExprId site);
   CallFact& RecordCall(std::vector<std::pair<ir::ExprId, CallFact>>& list, ir::ExprId site, CallKind kind,

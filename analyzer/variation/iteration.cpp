@@ -97,17 +97,16 @@ bool FunctionEvaluator::AreConstants(ValueId sequence) const {
 
 // One element stands for all; which one it is in an iteration is the same on all ranks.
 Iteration FunctionEvaluator::IterateTuple(ir::ExprId site, ValueId tuple) {
-  constexpr size_t kMostAlternatives = 6;
   const std::vector<ValueId> items(store_.Kids(tuple).begin(), store_.Kids(tuple).end());
   // Nested too deeply for the store: what it holds was dropped.
   if (items.empty()) return IterateUnknown(site, tuple);
   ValueId element = items.back();
-  for (size_t i = items.size() - 1; i-- > 0 && items.size() <= kMostAlternatives;) {
+  for (size_t i = items.size() - 1; i-- > 0 && items.size() <= kMostItemsApart;) {
     if (items[i] == element) continue;
     const ValueId which = store_.Symbol(Site(site, SiteUse::Which, static_cast<uint32_t>(i)), {});
     element = store_.Select(which, items[i], element);
   }
-  if (items.size() > kMostAlternatives) element = store_.Derived(tables_.NameSymbol("element"), items);
+  if (items.size() > kMostItemsApart) element = store_.Derived(tables_.NameSymbol("element"), items);
   return {element, store_.Int(static_cast<int64_t>(items.size()))};
 }
 

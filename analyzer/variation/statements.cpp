@@ -318,7 +318,7 @@ void FunctionEvaluator::EvalLoop(const ir::Stmt& stmt) {
   axes.resize(env_.slots.size());
   const std::vector<HeapEntry> heap_before = before.heap;
   std::vector<ValueId> carried(env_.slots.size());
-  ValueId rounds;
+  ValueId trips, rounds;
   Axes leaving;
   // Axes only grow; three rounds see any chain of assignments that matters.
   constexpr int kMostRounds = 3;
@@ -336,7 +336,6 @@ void FunctionEvaluator::EvalLoop(const ir::Stmt& stmt) {
       if (store_[initial].mark) env_.slots[slot] = store_.WithMark(env_.slots[slot], store_[initial].mark);
       carried[slot] = env_.slots[slot];
     }
-    ValueId trips;
     loops_.push_back(&stmt);
     if (is_for) {
       const Iteration iteration = Iterate(head, iterable);
@@ -386,11 +385,22 @@ void FunctionEvaluator::EvalLoop(const ir::Stmt& stmt) {
     const ValueId last = is_sum ? store_.Derived(tables_.NameSymbol(scope_.names[slot]), kids) : after;
     env_.slots[slot] = store_.WithAxes(store_.Select(ran, last, initial), behind);
   }
-  MergeLoop(before, heap_before, store_.Symbol(StmtSite(stmt), store_.axes(rounds)));
+  if (!RunsToItsEnd(stmt, trips)) MergeLoop(before, heap_before, store_.Symbol(StmtSite(stmt), store_.axes(rounds)));
   loop_exit_axes_ = outer_exit_axes;
   round_exit_axes_ = outer_round_axes;
   EvalBlock(ir::ElseBlockOf(stmt));
   env_.reachable = true;
+}
+
+// Whether a loop has at least one round, and none is cut short.
+bool FunctionEvaluator::RunsToItsEnd(const ir::Stmt& loop, ValueId trips) const {
+  if (loop.kind != ir::StmtKind::For || !trips || store_[trips].kind != ValueKind::Int) return false;
+  if (store_[trips].a == 0 || store_[trips].b != 0) return false;
+  bool is_cut = false;
+  ir::ForEachStmtIn(module_, ir::BodyOf(loop), [&](const ir::Stmt& stmt) {
+    is_cut = is_cut || stmt.kind == ir::StmtKind::Break || stmt.kind == ir::StmtKind::Continue;
+  });
+  return !is_cut;
 }
 
 // `n += step` in each round of a loop whose rounds differ: as many steps as rounds. None of anything else.
@@ -794,10 +804,14 @@ ValueId FunctionEvaluator::Guarded(ValueId value) {
 void FunctionEvaluator::AssignAttribute(ir::ExprId target, ValueId value) {
   const ir::Expr& expr = module_[target];
   const ValueId object = Eval(ir::ObjectOf(expr));
-  const NameId attr = ir::AttrOf(expr);
+  const bool is_seen = module_.language != ir::Language::Python || !ir::IsSurelyReplaced(module_, places_, target);
+  if (is_seen) StoreAttribute(object, ir::AttrOf(expr), value);
+  else KeepOnHeap(object, ir::AttrOf(expr), value);
+}
+
+void FunctionEvaluator::StoreAttribute(ValueId object, NameId attr, ValueId value) {
   const ValueId known = LookThrough(tables_, object);
   const auto kept = [&](ValueId what) { return tables_.Kept(Closed(what), Axes::Of(Axis::Data)); };
-  if (module_.language == ir::Language::Python && ir::IsSurelyReplaced(module_, places_, target)) return KeepOnHeap(object, attr, value);
   const bool is_of_class = store_[known].kind == ValueKind::Class && module_.language == ir::Language::Python;
   if (store_[known].kind == ValueKind::Instance || is_of_class) {
     tables_.Record(TableId::Fields, store_[known].a, attr.index, kept(Guarded(value)));
