@@ -156,7 +156,8 @@ Cause CauseOf(const traces::Difference& difference, const Numbered& numbered) {
 void JoinRepeats(const Context& context, ReportedDifferences& reported) {
   struct Joined {
     std::vector<const traces::Difference*> differences;
-    std::set<variation::ValueId> numbers;  // of the ranks that have a branch of their own
+    // Of the ranks that have a branch of their own.
+    std::set<variation::ValueId> numbers;
   };
   std::vector<Joined> causes;
   std::map<Cause, size_t> known;
