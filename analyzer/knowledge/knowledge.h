@@ -234,6 +234,7 @@ struct Class {
   bool is_module = false;      // a torch.nn.Module: calling it runs forward
   bool has_parameters = false; // a module or tensor that an optimizer trains
   bool has_buffers = false;    // a module that keeps tensors which are not trained: running means
+  NameId applied_by;           // the method that runs forward of a class derived from it; none if there is none
   // A module whose parameters are sharded or whose gradients are reduced: which strategy, for messages.
   NameId strategy;
 };

@@ -215,6 +215,7 @@ class Loader {
                 .is_module = table.Flag("module"),
                 .has_parameters = table.Flag("parameters"),
                 .has_buffers = table.Flag("buffers"),
+                .applied_by = ReadName(table, "applied_by"),
                 .strategy = ReadName(table, "strategy")};
     for (const NameId base : known.bases)
       Refer(Knowledge::ReferenceKind::Type, base, table.PlaceOfKey("bases"));

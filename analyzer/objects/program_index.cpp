@@ -105,6 +105,23 @@ bool ProgramIndex::IsCalledByNobody(FuncId function) const {
   return is_plain && callers_[function].empty();
 }
 
+std::vector<FuncId> ProgramIndex::RunBy(FuncId function) const {
+  std::vector<bool> runs(program_.funcs.size());
+  std::vector<FuncId> run = {function};
+  runs[function.index] = true;
+  for (size_t i = 0; i < run.size(); ++i) {
+    for (const auto* list : {&facts_.functions[run[i]].calls, &facts_.functions[run[i]].enters}) {
+      for (const auto& [expr, fact] : *list) {
+        if (!fact.function || runs[fact.function.index]) continue;
+        runs[fact.function.index] = true;
+        run.push_back(fact.function);
+      }
+    }
+  }
+  std::ranges::sort(run, {}, &FuncId::index);
+  return run;
+}
+
 ir::StmtId ProgramIndex::StatementOf(const Site& site) const {
   return tree(program_.funcs[site.function].module).StatementOf(site.expr);
 }

@@ -600,9 +600,9 @@ ValueId SpreadOver(const State& state, ValueId object) {
 
 ValueId GroupOf(State& state, const knowledge::Entry& entry, ValueId receiver, std::span<const ValueId> args) {
   if (const ValueId shared_by = SpreadOver(state, receiver)) return shared_by;
-  if (entry.operation.has_fixed_axis) return state.values.AxisGroup(entry.operation.axis);
   const ValueId group = ParamOf(entry, args, entry.operation.group_param);
   if (group && group != state.values.NoneValue()) return group;
+  if (entry.operation.has_fixed_axis) return state.values.AxisGroup(entry.operation.axis);
   if (receiver && state.values[receiver].kind == ValueKind::Group) return receiver;
   if (receiver && state.values[receiver].kind == ValueKind::Object) {
     const knowledge::ClassId known = state.knowledge.FindClass(base::NameId{state.values[receiver].a});

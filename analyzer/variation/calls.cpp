@@ -821,9 +821,9 @@ ValueId FunctionEvaluator::ParamOf(const knowledge::Entry& entry, std::span<cons
 
 ValueId FunctionEvaluator::GroupOf(const knowledge::Entry& entry, std::span<const ValueId> by_param,
                                    ValueId receiver) {
-  if (entry.operation.has_fixed_axis) return store_.AxisGroup(entry.operation.axis);
   const ValueId group = ParamOf(entry, by_param, entry.operation.group_param);
   if (group && store_[group].kind != ValueKind::None) return LookThrough(tables_, group);
+  if (entry.operation.has_fixed_axis) return store_.AxisGroup(entry.operation.axis);
   if (receiver && store_[receiver].kind == ValueKind::Group) return receiver;
   return store_.World();
 }

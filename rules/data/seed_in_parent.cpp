@@ -21,7 +21,7 @@ class Seeds {
 
   void Run() {
     for (const ProcessStart& start : starts_.starts()) {
-      if (!BeginsAnew(start) || IsSeeded(start.started)) continue;
+      if (!BeginsAnew(start) || IsSeeded(start.started) || !HangsOnChance(start.started)) continue;
       const std::optional<Site> seed = SeedBefore(start.site);
       if (seed) Report(*seed, start);
     }
@@ -42,23 +42,24 @@ class Seeds {
 
   // Whether what a started function runs seeds anything, or calls something that nobody has read and that may.
   bool IsSeeded(FuncId started) const {
-    std::vector<bool> runs(context_.program.funcs.size());
-    std::vector<FuncId> work = {started};
-    runs[started.index] = true;
-    while (!work.empty()) {
-      const FuncId function = work.back();
-      work.pop_back();
+    return std::ranges::any_of(context_.index.RunBy(started), [&](FuncId function) {
       const ir::Module& module = context_.program.module_of(function);
-      for (const auto& [expr, fact] : context_.facts.functions[function].calls) {
-        if (fact.kind == variation::CallKind::Known && context_.knowledge[fact.entry].Has(knowledge::Role::Seed)) return true;
-        if (fact.function && !runs[fact.function.index]) {
-          runs[fact.function.index] = true;
-          work.push_back(fact.function);
-        }
-        if (!fact.function && fact.kind != variation::CallKind::Known && IsNamedSeed(module, expr)) return true;
-      }
-    }
-    return false;
+      return std::ranges::any_of(context_.facts.functions[function].calls, [&](const auto& call) {
+        const auto& [expr, fact] = call;
+        if (fact.kind == variation::CallKind::Known) return context_.knowledge[fact.entry].Has(knowledge::Role::Seed);
+        return !fact.function && IsNamedSeed(module, expr);
+      });
+    });
+  }
+
+  // Whether it trains, or draws random numbers: an evaluation of fixed weights gives the same each time.
+  bool HangsOnChance(FuncId started) const {
+    if (context_.training.Trains(started)) return true;
+    const std::vector<FuncId> run = context_.index.RunBy(started);
+    return std::ranges::any_of(context_.index.known_calls(), [&](const KnownCall& call) {
+      const bool draws = call.entry->Has(knowledge::Role::DrawRandom) || call.entry->Has(knowledge::Role::DrawNoise);
+      return draws && std::ranges::binary_search(run, call.function);
+    });
   }
 
   bool IsNamedSeed(const ir::Module& module, ir::ExprId call) const {
@@ -150,6 +151,7 @@ def worker(rank, args):
 
 * The started function seeds, itself or through helpers, or calls something unknown whose name
   mentions seeds.
+* The started function neither trains nor draws a random number.
 * The processes are forked: they go on from the state of their parent.
 * A launcher starts the ranks, so that each of them runs the whole script.
 

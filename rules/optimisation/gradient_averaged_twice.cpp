@@ -133,9 +133,12 @@ class Averages {
     return ir::ArgCount(module, call) == 1 && is_gradient(ir::ObjectOf(callee)) ? ir::ArgAt(module, call, 0).value : ir::ExprId::None();
   }
 
+  // By itself, or in a function that it calls.
   bool Communicates(FuncId function) const {
+    const std::vector<FuncId> run = context_.index.RunBy(function);
     return std::ranges::any_of(context_.index.known_calls(), [&](const KnownCall& call) {
-      return call.function == function && call.entry->has_operation && call.entry->operation.op_class == knowledge::OpClass::Collective;
+      const bool is_collective = call.entry->has_operation && call.entry->operation.op_class == knowledge::OpClass::Collective;
+      return is_collective && std::ranges::binary_search(run, call.function);
     });
   }
 
@@ -184,7 +187,7 @@ loss.backward()
 
 * The loss holds sums over all ranks: gathered features, a count of tokens that was reduced.
 * A communication hook is registered: it may sum.
-* The function reduces gradients itself.
+* The function reduces gradients itself, or calls one that communicates.
 
 ## Fix
 

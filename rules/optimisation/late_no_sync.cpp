@@ -136,6 +136,14 @@ bool RunsForward(const Context& context, const objects::Site& loss, ir::ExprId n
   });
 }
 
+// A wrapper of the project may ask whenever it likes.
+bool HasOwnNoSync(const Context& context) {
+  const base::NameId no_sync = context.program.names->Find("no_sync");
+  return no_sync && std::ranges::any_of(context.program.classes, [&](const binding::ClassInfo& each) {
+    return std::ranges::any_of(each.methods, [&](const auto& method) { return method.first == no_sync; });
+  });
+}
+
 // FSDP asks at the end of the backward whether to reduce: there `no_sync` around the backward alone is in time. A model of
 // which nothing is known here is what the program wraps models in.
 bool DecidesInBackward(const Context& context, ProgramCalls& calls, const objects::Site& item) {
@@ -150,6 +158,7 @@ bool DecidesInBackward(const Context& context, ProgramCalls& calls, const object
   };
   if (is_any(kDdp)) return false;
   if (is_any(kFsdp) || is_any("torch.distributed.fsdp.FSDPModule")) return true;
+  if (HasOwnNoSync(context)) return true;
   const ir::ModuleId file = context.program.funcs[item.function].module;
   return calls.Has(file, kFsdp) && !calls.Has(file, kDdp);
 }
