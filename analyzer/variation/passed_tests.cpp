@@ -55,7 +55,8 @@ std::optional<bool> FunctionEvaluator::Answer(ir::ExprId test) const {
 ValueId FunctionEvaluator::QuestionOf(ir::ExprId test) const {
   if (module_[test].kind != ir::ExprKind::Call) {
     const ValueId value = tables_.facts.value(func_.module, test);
-    return value && IsOfArguments(value) ? value : ValueId::None();
+    // A constant says what it is.
+    return value && !IsConstant(store_[value]) && IsOfArguments(value) ? value : ValueId::None();
   }
   const auto call = std::ranges::find(facts_.calls.rbegin(), facts_.calls.rend(), test, &std::pair<ir::ExprId, CallFact>::first);
   if (call == facts_.calls.rend() || call->second.kind != CallKind::Known) return {};
