@@ -116,6 +116,8 @@ struct LaunchFile {
 struct Launches {
   LauncherTables tables;
   std::vector<LaunchFile> files;
+  // Of the files that these source and that start nothing themselves: a value that stands there may be what is wrong with a job.
+  std::vector<findings::FileSyntax> sourced;
   TorchPins pins;
 
   const LaunchFile* Find(source::FileId file) const;

@@ -267,6 +267,7 @@ std::vector<findings::FileSyntax> SyntaxOfRequested(const Analysed& a, const Par
   for (const launch::LaunchFile& file : launches.files) {
     if (file.requested) syntax.push_back(file.syntax);
   }
+  syntax.insert(syntax.end(), launches.sourced.begin(), launches.sourced.end());
   return syntax;
 }
 
@@ -506,12 +507,13 @@ base::Result<Output> Run(const Options& options, const source::FileSystem& files
   watch.Begin("launch files");
   a.launch_lines.clear();
   launches.files.clear();
+  launches.sourced.clear();
   const LaunchInput launch_input{project.all, paths, files, overlays, options.jobs};
   const LaunchScan launch_scan = options.reads_launch_files ? ScanLaunchFiles(launch_input, project.launch, NamesOfPrograms(project)) : LaunchScan();
   if (options.reads_launch_files) ReadLaunchFiles(launch_input, launch_scan, {CodeThatStarts(project, selection), selection.requested, a.names}, parsed, launches, a.launch_lines);
   const Scripts scripts = rules::AskForScripts(wanted) ? ReadScripts(launch_input, graph, parsed, launches, a.names) : Scripts();
   CountInto(project, selection, parsed, out);
-  out.files_requested += CountOfLaunchFiles(launches.files);
+  out.files_requested += CountOfLaunchFiles(launches.files) + static_cast<uint32_t>(launches.sourced.size());
   a.files = std::move(parsed.files);
 
   const UnreadFiles unread(launch_input, launch_scan.files, selection);

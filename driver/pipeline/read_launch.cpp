@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <map>
 #include <unordered_map>
 
 #include "analyzer/knowledge/spelling.h"
@@ -66,6 +67,7 @@ class Reader {
       ReadOne(path, id, one.is_launch);
     }
     for (const std::string& path : code_.paths) ReadPython(path);
+    AddSourced();
     if (AsksForVersions()) ReadPins();
     line_reader_.Finish(launches_, lines_);
     launch_files::AddConfiguredOptions(launches_);
@@ -265,6 +267,17 @@ class Reader {
     launches_.files.push_back(std::move(read));
   }
 
+  // They are judged as what sources them is.
+  void AddSourced() {
+    for (const auto& [path, id] : sourced_) {
+      const auto index = static_cast<size_t>(std::ranges::lower_bound(scan_.files.all, path) - scan_.files.all.begin());
+      if (launches_.Find(id) != nullptr || !scan_.files.requested[index]) continue;
+      parsed_.requested[id.index] = true;
+      launches_.sourced.push_back(launch_files::ReadLaunchFile({.tables = launches_.tables, .text = parsed_.files[id], .id = id, .path = path,
+                                                                .kind = FileKind::Shell, .open = {}, .trees = &trees_}).syntax);
+    }
+  }
+
   // `source env.sh`: beside the script, or from the root, where most scripts are started.
   std::optional<Word> Sourced(const std::string& from, const std::string& name) {
     for (const std::string& path : {Normalized(Join(DirectoryOf(from), name)), Normalized(name)}) {
@@ -273,6 +286,7 @@ class Reader {
       if (!text || text->find('\0') != std::string::npos) return std::nullopt;
       const source::FileId id = FileOf(path, *text);
       if (!id) return std::nullopt;
+      sourced_.emplace(path, id);
       const std::string& all = parsed_.files[id].text;
       return Word(Piece{.text = all, .origin = {id, 0, static_cast<uint32_t>(all.size())}});
     }
@@ -287,6 +301,7 @@ class Reader {
   LaunchLineReader line_reader_;
   objects::LaunchLines& lines_;
   std::unordered_map<std::string, source::FileId> ids_;
+  std::map<std::string, source::FileId> sourced_;
   launch_files::ShellTrees trees_;
 };
 
