@@ -228,7 +228,8 @@ std::string WriteJson(const Witness& witness) {
   if (witness.communicators != Communicators::Unknown) root["communicators"] = kCommunicators[static_cast<size_t>(witness.communicators)];
   if (witness.scenario.index() != 0) root["scenario"] = ScenarioJson(witness.scenario);
   root["limits"] = {{"quiet_ms", witness.quiet_ms}, {"total_ms", witness.total_ms}};
-  return root.dump(-1, ' ', false, Json::error_handler_t::replace);
+  // In ASCII: names of files hold what could steer a terminal.
+  return root.dump(-1, ' ', true, Json::error_handler_t::replace);
 }
 
 std::string JsonProblem(std::string_view what) {

@@ -11,6 +11,7 @@
 #include "driver/cli/exit_codes.h"
 #include "driver/config/option_table.h"
 #include "driver/config/spelling.h"
+#include "driver/reports/place.h"
 #include "rules/rule.h"
 #include "runtime-verify/program/verify.h"
 
@@ -291,7 +292,7 @@ std::string UnknownOption(const CLI::App& app, const std::string& option) {
   return what + given + "`" + (near.empty() ? "; see `allranks " + app.get_name() + " --help`" : near);
 }
 
-Message Mistake(const std::string& text) { return {"allranks: error: " + text + "\n", kExitError}; }
+Message Mistake(const std::string& text) { return {"allranks: error: " + reports::OneLine(text) + "\n", kExitError}; }
 
 // The library's messages end in a full stop or span lines; ours are one line.
 std::string FirstLine(std::string text) {

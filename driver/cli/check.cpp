@@ -51,9 +51,9 @@ bool FailsAny(const pipeline::Options& options, const pipeline::Output& out) {
 
 // TOML that could be put into a configuration file as it is.
 int ShowSettings(const config::Resolved& resolved, const pipeline::Options& options) {
-  std::string out = "# project: " + resolved.root + "\n# configuration: " +
-                    (resolved.settings.file.empty() ? "none" : resolved.settings.file) + "\n";
-  for (const pipeline::Policy& policy : options.policies.nested) out += "# another one for " + policy.folder + ": " + policy.file + "\n";
+  const auto comment = [](const std::string& text) { return "# " + reports::OneLine(text) + "\n"; };
+  std::string out = comment("project: " + resolved.root) + comment("configuration: " + (resolved.settings.file.empty() ? "none" : resolved.settings.file));
+  for (const pipeline::Policy& policy : options.policies.nested) out += comment("another one for " + policy.folder + ": " + policy.file);
   out += "# rules that run:";
   for (const rules::Rule* rule : resolved.rules) out += " " + std::string(rule->code);
   out += "\n" + config::SettingsText(resolved.settings);
@@ -77,14 +77,14 @@ int ShowFiles(const CheckArguments& arguments, const pipeline::Options& options,
   for (size_t i = 0; i < project.all.size(); ++i) {
     if (!project.requested[i]) continue;
     const base::Result<std::string> text = files.Read(paths.Shown(project.all[i]));
-    if (project.IsJudged(i, text && pipeline::SaysGenerated(*text))) list += paths.Shown(project.all[i]) + "\n";
+    if (project.IsJudged(i, text && pipeline::SaysGenerated(*text))) list += reports::OneLine(paths.Shown(project.all[i])) + "\n";
     else project.left_out.push_back({project.all[i], false, pipeline::LeftOut::Generated});
   }
   if (arguments.verbose) {
     for (const std::string& line : LeftOutLines({project.left_out, project.knows_tracked}, paths)) WriteErr(reports::OneLine(line) + "\n");
   }
   for (const pipeline::PathError& error : project.errors) PrintError(error.message);
-  return WriteNames(list) && project.errors.empty() ? kExitClean : kExitError;
+  return WriteOut(list) && project.errors.empty() ? kExitClean : kExitError;
 }
 
 // Only what would change; what remains to be done by hand is said by a run without --diff.

@@ -104,12 +104,39 @@ std::string Hunk(const std::vector<Line>& lines, size_t begin, size_t end, size_
   return "@@ -" + Range(before_line, before_count) + " +" + Range(after_line, after_count) + " @@\n" + body;
 }
 
+bool IsPrintable(char c) { return c >= 0x20 && c < 0x7f; }
+
+// Whether a name could end its line or steer a terminal; a control character may also be C2 and a byte below A0.
+bool IsPlain(std::string_view name) {
+  for (size_t i = 0; i < name.size(); ++i) {
+    const auto byte = static_cast<unsigned char>(name[i]);
+    const bool is_control = byte < 0x20 || byte == 0x7f || (byte == 0xc2 && i + 1 < name.size() && static_cast<unsigned char>(name[i + 1]) < 0xa0);
+    if (is_control || byte == '"' || byte == '\\') return false;
+  }
+  return true;
+}
+
+// As git and patch write and read names that do not stand for themselves: `"x\033.py"`.
+std::string NameInPatch(std::string_view name) {
+  if (IsPlain(name)) return std::string(name);
+  std::string out = "\"";
+  for (const char c : name) {
+    const auto byte = static_cast<unsigned char>(c);
+    const auto digit = [byte](int shift) { return static_cast<char>('0' + (byte >> shift & 7)); };
+    if (c == '"' || c == '\\') out += {'\\', c};
+    else if (IsPrintable(c)) out += c;
+    else out += {'\\', digit(6), digit(3), digit(0)};
+  }
+  return out + "\"";
+}
+
 }  // namespace
 
 std::string UnifiedDiff(std::string_view path, std::string_view before, std::string_view after) {
   if (before == after) return {};
   const std::vector<Line> lines = Differ(LinesOf(before), LinesOf(after)).Run();
-  std::string out = "--- " + std::string(path) + "\n+++ " + std::string(path) + "\n";
+  const std::string name = NameInPatch(path);
+  std::string out = "--- " + name + "\n+++ " + name + "\n";
   size_t before_line = 0, after_line = 0, counted = 0;
   for (size_t i = 0; i < lines.size(); ++i) {
     if (lines[i].mark == ' ') continue;

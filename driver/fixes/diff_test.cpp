@@ -28,5 +28,11 @@ TEST(Diff, IntoAnEmptyFile) {
   EXPECT_EQ(UnifiedDiff("a.py", "", "x\n"), "--- a.py\n+++ a.py\n@@ -0,0 +1 @@\n+x\n");
 }
 
+// As `git diff` writes it, and `patch` reads it.
+TEST(Diff, NamesThatCouldEndTheirLineAreQuoted) {
+  EXPECT_TRUE(UnifiedDiff("ä b.py", "x\n", "y\n").starts_with("--- ä b.py\n+++ ä b.py\n"));
+  EXPECT_TRUE(UnifiedDiff("a\n\"\x1b\xc2\x9b.py", "x\n", "y\n").starts_with("--- \"a\\012\\\"\\033\\302\\233.py\"\n+++ \"a"));
+}
+
 }  // namespace
 }  // namespace allranks::fixes

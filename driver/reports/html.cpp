@@ -65,7 +65,7 @@ class Excerpt {
   }
 
   std::string Draw() const {
-    std::string out = "<div class=\"excerpt\"><div class=\"file\">" + Escaped(file_.path) + "</div><pre>";
+    std::string out = "<div class=\"excerpt\"><div class=\"file\">" + Escaped(OneLine(file_.path)) + "</div><pre>";
     uint32_t next = 0;
     const auto lines = static_cast<uint32_t>(file_.line_starts.size());
     for (const Mark& mark : marks_) {
@@ -191,7 +191,7 @@ std::string Filters(const Report& report) {
 std::string Summary(const Report& report) {
   TextStyle plain;
   std::string out = "<p>" + Escaped(RenderSummary(report, plain)) + "</p>";
-  for (const std::string& error : report.errors) out += "<p class=\"primary\">" + Escaped(error) + "</p>";
+  for (const std::string& error : report.errors) out += "<p class=\"primary\">" + Escaped(OneLine(error)) + "</p>";
   return out + RuleTable(report);
 }
 

@@ -12,14 +12,14 @@ std::string Case(const Report& report, const Finding& finding) {
   const Place place = PlaceAt(report.files, finding.span.file, finding.span.begin);
   const std::string message = Escaped(OneLine(findings::Render(finding.message)));
   const std::string help = findings::Render(finding.help);
-  std::string out = "    <testcase name=\"" + std::string(finding.code) + "\" classname=\"" + Escaped(place.path) + "\">\n";
+  std::string out = "    <testcase name=\"" + std::string(finding.code) + "\" classname=\"" + Escaped(OneLine(place.path)) + "\">\n";
   out += "      <failure type=\"" + std::string(findings::ToString(finding.severity)) + "\" message=\"" + message + "\">";
   out += Escaped(ToString(place)) + ": " + message + (help.empty() ? "" : "\n" + Escaped(help)) + "</failure>\n";
   return out + "    </testcase>\n";
 }
 
 std::string Suite(std::string_view name, size_t count, size_t failures, const std::string& cases) {
-  return "  <testsuite name=\"" + Escaped(name) + "\" tests=\"" + std::to_string(count) + "\" failures=\"" +
+  return "  <testsuite name=\"" + Escaped(OneLine(name)) + "\" tests=\"" + std::to_string(count) + "\" failures=\"" +
          std::to_string(failures) + "\" errors=\"0\" skipped=\"0\">\n" + cases + "  </testsuite>\n";
 }
 
@@ -36,7 +36,7 @@ std::string RenderJunit(const Report& report) {
   }
   std::string errors;
   for (const std::string& error : report.errors) {
-    errors += "    <testcase name=\"run\" classname=\"allranks\">\n      <failure type=\"error\" message=\"" + Escaped(error) +
+    errors += "    <testcase name=\"run\" classname=\"allranks\">\n      <failure type=\"error\" message=\"" + Escaped(OneLine(error)) +
               "\"></failure>\n    </testcase>\n";
   }
   if (!errors.empty()) suites += Suite("allranks", report.errors.size(), report.errors.size(), errors);

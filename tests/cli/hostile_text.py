@@ -11,6 +11,7 @@ from support import ALLRANKS, GUARDED, CliTest, main
 # The title of the terminal, a line that GitHub would take for a command, and the one-character form of ESC [.
 HOSTILE = "x\x1b]0;title\x07\n::error::forged\r\x9b2J"
 CONTROL = re.compile(r"[\x00-\x09\x0b-\x1f\x7f-\x9f]")
+FORMATS = ("full", "concise", "json", "json-lines", "sarif", "github", "gitlab", "junit", "rdjson", "html", "markdown", "azure")
 FIXABLE = """\
 import os
 import torch
@@ -86,14 +87,35 @@ class HostileText(CliTest):
         self.run_clean("check", "--update-baseline", "--baseline", f"{HOSTILE}/b.json")
         self.assertIn("forged", self.run_clean("check", "--fix", "--show-fixes").err)
 
+    def test_names_in_every_command(self):
+        """Of a project in a folder of that name, with findings of all kinds; what one command prints another one's log repeats."""
+        folder = self.root / HOSTILE
+        self.write(f"{HOSTILE}/allranks.toml", "")
+        self.write(f"{HOSTILE}/nested/allranks.toml", 'ignore = ["AR104"]\n')
+        self.write(f"{HOSTILE}/{HOSTILE}.py", FIXABLE + "if rank == 0:\n    dist.barrier()\n")
+        self.write(f"{HOSTILE}/{HOSTILE}.cpp", "#include <mpi.h>\nvoid f(int r) { if (r == 0) MPI_Barrier(MPI_COMM_WORLD); }\n")
+        self.write(f"{HOSTILE}/{HOSTILE}.sh", "export NCCL_DEBGU=INFO\ntorchrun --nproc_pre_node 2 train.py\n")
+        self.write(f"{HOSTILE}/{HOSTILE}.yaml", "distributed_type: MULTI_GPU\nnum_machines: 2\nnum_processes: 3\n")
+        self.write(f"{HOSTILE}/third_party/{HOSTILE}.py", GUARDED)
+        file = f"{HOSTILE}.py"
+        commands = [("check", "--output-format", form) for form in FORMATS]
+        commands += [("check", option) for option in ("--show-files", "--show-settings", "--diff", "--coverage", "--statistics", "--profile", "-v", "--verify")]
+        commands += [("check", "--show-files", "-v"), ("check", "--world", "nodes=2", "-v"), ("check", file + "x"), ("check", "--baseline", file + "x"),
+                     ("check", "--output-file", f"{HOSTILE}/x"), ("check", "--config", file), ("check", "--knowledge", file),
+                     ("trace", file), ("trace", file + "x"), ("trace", f"{file}:none"), ("ir", file), ("ir", file + "x"), ("ir", f"{file}:none"),
+                     ("explain", file), ("explain", file + "x"), ("verify", file), ("verify", file + "x"), ("rule", HOSTILE), ("config", HOSTILE), (HOSTILE,),
+                     ("check", "--update-baseline", "--baseline", f"{HOSTILE}.json"), ("check", "--add-ignore", "AR101", file), ("clean",)]
+        for command in commands:
+            self.run_clean(*command, cwd=folder)
+            if command[0] in ("check", "trace", "ir", "explain", "verify", "clean"):
+                self.run_clean(*command, *([HOSTILE] if command[-1].startswith("-") or command[-1] in FORMATS or command == ("clean",) else []))
+
     def test_a_terminal(self):
         self.write(f"{HOSTILE}/a.py", FIXABLE)
         for option in ("--show-files", "--show-settings", "--diff"):
             shown = self.in_a_terminal("check", option)
             self.assertNotEqual(shown, "", option)
             self.assert_steers_nothing(shown, option)
-        # A pipe gets the names as they are.
-        self.assertIn(HOSTILE, self.run_allranks("check", "--show-files").out)
 
     def test_what_a_job_left(self):
         frames = [{"filename": f"/job/{HOSTILE}.py", "line": 3, "name": HOSTILE}]
