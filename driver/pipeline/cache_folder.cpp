@@ -1,10 +1,12 @@
 #include "driver/pipeline/cache_folder.h"
 
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/stat.h>
 
 #include <algorithm>
 #include <chrono>
+#include <ctime>
 #include <filesystem>
 #include <functional>
 #include <utility>
@@ -30,9 +32,10 @@ bool IsLink(const std::string& path) {
   return lstat(path.c_str(), &about) == 0 && S_ISLNK(about.st_mode);
 }
 
-bool IsOfSize(const std::string& path, size_t most_bytes) {
-  struct stat about {};
-  return stat(path.c_str(), &about) == 0 && static_cast<uint64_t>(about.st_size) <= most_bytes;
+// The time of an entry is that of its last use, give or take a day: most runs write nothing.
+void NoteUse(const std::string& path, const struct stat& about) {
+  constexpr time_t kDay = 24 * 60 * 60;
+  if (std::time(nullptr) - about.st_mtime > kDay) (void)utimensat(AT_FDCWD, path.c_str(), nullptr, AT_SYMLINK_NOFOLLOW);
 }
 
 }  // namespace
@@ -52,13 +55,15 @@ CacheFolder::CacheFolder(std::string folder, std::string_view key, std::string_v
 
 // An entry: who made it, of what, the hash of what follows, the bytes.
 std::optional<std::string> CacheFolder::Find(const std::string& name, std::string_view subject, size_t most_bytes) const {
-  if (!IsUsed() || !IsOfSize(PathOf(name), most_bytes)) return std::nullopt;
+  struct stat about {};
+  if (!IsUsed() || stat(PathOf(name).c_str(), &about) != 0 || static_cast<uint64_t>(about.st_size) > most_bytes) return std::nullopt;
   base::Result<std::string> entry = source::RealFileSystem().Read(PathOf(name));
   const std::string key = maker_ + std::string(subject);
   const size_t head = key.size() + DigitsOf("").size();
   if (!entry || entry->size() < head || !entry->starts_with(key)) return std::nullopt;
   const std::string_view bytes = std::string_view(*entry).substr(head);
   if (std::string_view(*entry).substr(key.size(), head - key.size()) != DigitsOf(bytes)) return std::nullopt;
+  NoteUse(PathOf(name), about);
   entry->erase(0, head);
   return std::move(*entry);
 }
@@ -66,32 +71,37 @@ std::optional<std::string> CacheFolder::Find(const std::string& name, std::strin
 void CacheFolder::Keep(const std::string& name, std::string_view subject, std::string_view bytes) {
   if (!IsUsed()) return;
   std::call_once(made_, [this] { Make(); });
+  has_kept_ = true;
   // A cache that cannot be written is no fault of the run.
   (void)files::ReplaceWhole(PathOf(name), maker_ + std::string(subject) + DigitsOf(bytes) + std::string(bytes));
 }
 
 // A run that is killed while it writes leaves a file of another name where the system has no files without one.
-void CacheFolder::Sweep() const {
-  if (!IsUsed()) return;
+void CacheFolder::Prune(const CacheBounds& bounds) const {
+  if (!IsUsed() || !has_kept_) return;
   constexpr std::chrono::hours kLongestWrite{1};
+  struct Entry {
+    fs::file_time_type used;
+    uint64_t bytes = 0;
+    fs::path path;
+  };
+  std::vector<Entry> entries;
   std::error_code error;
+  const fs::file_time_type now = fs::file_time_type::clock::now();
   for (const fs::directory_entry& each : fs::directory_iterator(folder_ + "/" + kind_, error)) {
-    if (each.path().extension() != ".tmp") continue;
-    const fs::file_time_type written = fs::last_write_time(each.path(), error);
-    if (!error && fs::file_time_type::clock::now() - written > kLongestWrite) fs::remove(each.path(), error);
+    const fs::file_time_type used = each.last_write_time(error);
+    const uint64_t bytes = error ? 0 : each.file_size(error);
+    if (error) continue;
+    const bool is_part = each.path().extension() == ".tmp";
+    if (now - used > (is_part ? kLongestWrite : bounds.unused)) fs::remove(each.path(), error);
+    else if (!is_part) entries.push_back({used, bytes, each.path()});
   }
-}
-
-void CacheFolder::KeepLatest(size_t most) const {
-  if (!IsUsed()) return;
-  std::error_code error;
-  std::vector<std::pair<fs::file_time_type, fs::path>> entries;
-  for (const fs::directory_entry& each : fs::directory_iterator(folder_ + "/" + kind_, error)) {
-    const fs::file_time_type written = fs::last_write_time(each.path(), error);
-    if (!error) entries.emplace_back(written, each.path());
+  std::ranges::sort(entries, std::greater(), &Entry::used);
+  uint64_t bytes = 0;
+  for (size_t i = 0; i < entries.size(); ++i) {
+    bytes += entries[i].bytes;
+    if (i >= bounds.entries || bytes > bounds.bytes) fs::remove(entries[i].path, error);
   }
-  std::ranges::sort(entries, std::greater());
-  for (size_t i = most; i < entries.size(); ++i) fs::remove(entries[i].second, error);
 }
 
 void CacheFolder::Make() {

@@ -2,15 +2,25 @@
 //
 // An entry counts only for the build of allranks that made it, and only if a run of the same user made it (cache_key.h).
 // Anything else found there is ignored. Entries are replaced whole, so several runs may share a folder, and it may be deleted
-// at any time.
+// at any time. Each kind has a bound: what is used least recently goes first (Prune).
 #pragma once
 
+#include <atomic>
+#include <chrono>
+#include <cstdint>
 #include <mutex>
 #include <optional>
 #include <string>
 #include <string_view>
 
 namespace allranks::pipeline {
+
+// What the entries of a kind may come to; an entry that nobody has used for so long goes in any case.
+struct CacheBounds {
+  size_t entries = 0;
+  uint64_t bytes = 0;
+  std::chrono::hours unused = std::chrono::hours(24 * 30);
+};
 
 class CacheFolder {
  public:
@@ -20,14 +30,13 @@ class CacheFolder {
 
   bool IsUsed() const { return !folder_.empty(); }
   // Of what was kept as `name` for `subject`; nothing, if it is not there, is not ours, is damaged or has more bytes than these.
+  // An entry that is found counts as used now.
   std::optional<std::string> Find(const std::string& name, std::string_view subject, size_t most_bytes) const;
   // Where it cannot be written, nothing is kept. Any thread.
   void Keep(const std::string& name, std::string_view subject, std::string_view bytes);
 
-  // Deletes what runs left that were killed.
-  void Sweep() const;
-  // Deletes all but the entries that were written last.
-  void KeepLatest(size_t most) const;
+  // Deletes what is beyond the bounds, and what runs left that were killed. It looks at each entry, so only a run that kept any does it.
+  void Prune(const CacheBounds& bounds) const;
 
  private:
   std::string PathOf(const std::string& name) const { return folder_ + "/" + kind_ + "/" + name; }
@@ -37,6 +46,7 @@ class CacheFolder {
   std::string kind_;
   std::string maker_;  // what tells this program and user from others
   std::once_flag made_;
+  std::atomic<bool> has_kept_ = false;
 };
 
 // 32 digits that tell texts apart.

@@ -7,6 +7,9 @@
 namespace allranks::pipeline {
 namespace {
 
+// A project of 50,000 files, or of 170 MB of sources, is kept whole.
+constexpr CacheBounds kBounds = {.entries = 50'000, .bytes = uint64_t{512} << 20};
+
 std::string SubjectOf(const Content& content) { return fmt::format("{:016x}{:016x}", content.high, content.low); }
 
 // What an entry of a source of `source_bytes` may have. Ours hold 3 bytes for each of the source's; who brings others brings
@@ -32,5 +35,7 @@ void ModuleCache::Keep(const std::string& path, const Content& content, ir::Modu
   if (!folder_.IsUsed()) return;
   folder_.Keep(DigitsOf(path), SubjectOf(content), ir::Serialize(std::move(module), names));
 }
+
+void ModuleCache::Prune() const { folder_.Prune(kBounds); }
 
 }  // namespace allranks::pipeline

@@ -12,8 +12,8 @@
 
 namespace allranks::pipeline {
 
-// One file a source, named after its path: a cache never holds more files than the project had. An entry counts only for
-// the text that it was made of.
+// One file a source, named after its path; what belongs to sources that are gone stays until it is pruned. An entry counts only
+// for the text that it was made of.
 class ModuleCache {
  public:
   // As CacheFolder.
@@ -25,6 +25,8 @@ class ModuleCache {
                                  base::Interner& names) const;
   // Where it cannot be written, nothing is kept.
   void Keep(const std::string& path, const Content& content, ir::Module module, const base::Interner& names);
+  // At the end of a run.
+  void Prune() const;
 
  private:
   CacheFolder folder_;

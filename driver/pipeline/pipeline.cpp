@@ -504,6 +504,7 @@ base::Result<Output> Run(const Options& options, const source::FileSystem& files
   ModuleCache cache(options.cache_folder, options.cache_folder.empty() ? "" : CacheKey());
   Parsed parsed = ParseFiles({project, paths, graph, files, options.compile_commands, options.extra_args, overlays, cache, options.jobs, limits, memory},
                              selection, a.names);
+  cache.Prune();
   watch.Begin("launch files");
   a.launch_lines.clear();
   launches.files.clear();

@@ -268,7 +268,7 @@ void Fields(T& it, Visit& visit) {
 namespace {
 
 // A project has as many as there are ways in which it is checked: from the command line, by hooks, file by file.
-constexpr size_t kMostRecords = 32;
+constexpr CacheBounds kBounds = {.entries = 32, .bytes = uint64_t{256} << 20};
 constexpr size_t kLargestRecord = size_t{64} << 20;
 
 // A file that was read is taken from the disk again.
@@ -366,9 +366,11 @@ void RunRecord::Keep(const RecordingFileSystem& files, const Output& out) {
   const base::Interner no_names;
   base::ImageWriter writer(no_names);
   writer(*questions, kept, out);
-  folder_.Keep(settings_, settings_, std::move(writer).Finish());
-  folder_.Sweep();
-  folder_.KeepLatest(kMostRecords);
+  const std::string bytes = std::move(writer).Finish();
+  // One that would never be read again.
+  if (bytes.size() > kLargestRecord) return;
+  folder_.Keep(settings_, settings_, bytes);
+  folder_.Prune(kBounds);
 }
 
 }  // namespace allranks::pipeline

@@ -222,6 +222,19 @@ class Cache(CliTest):
             self.check("--exclude", f"x{i}")
         self.assertLessEqual(len(list((self.root / ".allranks_cache" / "runs").iterdir())), 32)
 
+    def test_what_belongs_to_files_that_are_gone_goes_with_time(self):
+        self.write("gone.py", GUARDED)
+        self.check()
+        old = self.entries()
+        (self.root / "gone.py").unlink()
+        for name in old:
+            os.utime(self.root / ".allranks_cache" / "ir" / name, times=(0, 0))
+        self.write("new.py", GUARDED)
+        self.check()
+        # That of train.py was used.
+        self.assertEqual(len(self.entries()), 2)
+        self.assertEqual(len(set(self.entries()) & set(old)), 1)
+
 
 if __name__ == "__main__":
     main()
