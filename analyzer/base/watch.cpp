@@ -8,7 +8,9 @@ namespace allranks::base {
 Watch::Watch(Bounds bounds, std::function<bool()> is_stopped)
     : bounds_(bounds), is_stopped_(std::move(is_stopped)), since_(Clock::now()) {}
 
-bool Watch::IsFull() const { return bounds_.memory_bytes > 0 && (is_full_ || platform::MemoryNow() > bounds_.memory_bytes); }
+bool Watch::IsFull() const { return bounds_.memory_bytes > 0 && (is_full_ || platform::MemoryNow() > bounds_.memory_bytes / 100 * bounds_.percent); }
+
+std::string Watch::FullText() const { return "memory of more than " + std::to_string(bounds_.memory_bytes >> 20) + " MiB"; }
 
 bool Watch::IsLate() const {
   return bounds_.per_file.count() > 0 && file_ < spent_.size() && spent_[file_] + (Clock::now() - since_) > bounds_.per_file;

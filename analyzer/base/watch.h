@@ -5,6 +5,7 @@
 #include <chrono>
 #include <cstdint>
 #include <functional>
+#include <string>
 #include <vector>
 
 namespace allranks::base {
@@ -21,6 +22,10 @@ struct Cut {
 struct Bounds {
   std::chrono::milliseconds per_file{0};
   uint64_t memory_bytes = 0;
+  // The share of the memory that may be in use at this stage: those behind it need the rest.
+  uint64_t percent = 100;
+
+  Bounds At(uint64_t share) const { return {per_file, memory_bytes, share}; }
 };
 
 class Watch {
@@ -39,6 +44,8 @@ class Watch {
   bool IsStopped() const { return is_stopped_ && is_stopped_(); }
   // Whether the process holds as much memory as it may.
   bool IsFull() const;
+  // "memory of more than 100 MiB": what a file comes to that was left out for that.
+  std::string FullText() const;
 
   // While it lives the work is for `file`, a small number; that of the turn around it waits meanwhile. Throws Cut where the
   // time of the file is over already.

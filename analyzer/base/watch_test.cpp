@@ -4,6 +4,8 @@
 
 #include <thread>
 
+#include "analyzer/platform/platform.h"
+
 namespace allranks::base {
 namespace {
 
@@ -59,6 +61,8 @@ TEST(Watch, MemoryIsThatOfTheProcess) {
   EXPECT_THROW(Watch::Turn(&watch, 1), Cut);
   Watch wide({.memory_bytes = uint64_t{1} << 60});
   EXPECT_NO_THROW(StepOften(wide));
+  EXPECT_TRUE(Watch(Bounds{.memory_bytes = 50 * platform::MemoryNow()}.At(1)).IsFull());
+  EXPECT_FALSE(Watch(Bounds{.memory_bytes = 50 * platform::MemoryNow()}.At(50)).IsFull());
 }
 
 }  // namespace

@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "analyzer/base/watch.h"
 #include "driver/pipeline/enumerate.h"
 
 namespace allranks::pipeline {
@@ -36,6 +37,7 @@ struct LaunchInput {
   const source::FileSystem& files;
   const std::map<std::string, std::string>& overlays;  // by path relative to the root
   unsigned jobs = 0;
+  const base::Watch& watch;
 
   // The text of a file relative to the root: that of an editor, or what is on disk.
   base::Result<std::string> Read(const std::string& path) const;

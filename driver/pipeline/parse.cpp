@@ -114,7 +114,7 @@ class Parser {
       return;
     }
     if (in_.watch.IsFull()) {
-      outcome.bound = "memory of more than " + std::to_string(in_.watch.bounds().memory_bytes >> 20) + " MiB";
+      outcome.bound = in_.watch.FullText();
       return;
     }
     if (std::optional<Memory::Module> known = Remembered(PathOf(i), scanned)) {

@@ -44,6 +44,12 @@ namespace {
 
 using findings::Finding;
 
+// Of the memory that a run may take: what stages may have filled when they go on to the next file or step. The tables of those behind
+// them grow with what was read, also where nothing of it is evaluated.
+constexpr uint64_t kWhileParsing = 60;
+constexpr uint64_t kWhileReadingLaunchFiles = 70;
+constexpr uint64_t kWhileEvaluating = 85;
+
 // Notes what each phase takes and says that it begins.
 class Stopwatch {
  public:
@@ -461,7 +467,9 @@ bool RunStages(Stages& stages) {
 base::Result<Output> Run(const Options& options, const source::FileSystem& files, Analysed& a, Memory* memory) {
   Output out;
   Stopwatch watch(options, out);
-  base::Watch limits(options.bounds, StopOf(options, memory));
+  base::Watch limits(options.bounds.At(kWhileEvaluating), StopOf(options, memory));
+  const base::Watch parsing(options.bounds.At(kWhileParsing), StopOf(options, memory));
+  const base::Watch reading(options.bounds.At(kWhileReadingLaunchFiles));
   const std::vector<const rules::Rule*> wanted = RulesOf(options.policies);
   const PathMap paths(options.root, options.working_directory);
   const auto stopped = [&] { return memory != nullptr && memory->stop.stop_requested(); };
@@ -502,14 +510,14 @@ base::Result<Output> Run(const Options& options, const source::FileSystem& files
 
   watch.Begin("parse", selection.parse.size());
   ModuleCache cache(options.cache_folder, options.cache_folder.empty() ? "" : CacheKey());
-  Parsed parsed = ParseFiles({project, paths, graph, files, options.compile_commands, options.extra_args, overlays, cache, options.jobs, limits, memory},
+  Parsed parsed = ParseFiles({project, paths, graph, files, options.compile_commands, options.extra_args, overlays, cache, options.jobs, parsing, memory},
                              selection, a.names);
   cache.Prune();
   watch.Begin("launch files");
   a.launch_lines.clear();
   launches.files.clear();
   launches.sourced.clear();
-  const LaunchInput launch_input{project.all, paths, files, overlays, options.jobs};
+  const LaunchInput launch_input{project.all, paths, files, overlays, options.jobs, reading};
   const LaunchScan launch_scan = options.reads_launch_files ? ScanLaunchFiles(launch_input, project.launch, NamesOfPrograms(project)) : LaunchScan();
   if (options.reads_launch_files) ReadLaunchFiles(launch_input, launch_scan, {CodeThatStarts(project, selection), selection.requested, a.names}, parsed, launches, a.launch_lines);
   const Scripts scripts = rules::AskForScripts(wanted) ? ReadScripts(launch_input, graph, parsed, launches, a.names) : Scripts();

@@ -57,9 +57,14 @@ class Reader {
         ReadOne(path, read, false);
         continue;
       }
-      const source::FileId id = FileOf(path, one.text);
+      const bool is_full = in_.watch.IsFull();
+      const source::FileId id = FileOf(path, is_full ? "" : one.text);
       if (!id) continue;
       parsed_.requested[id.index] = one.is_launch && scan_.files.requested[one.index];
+      if (is_full) {
+        parsed_.limited.emplace_back(id, in_.watch.FullText());
+        continue;
+      }
       if (one.is_too_large) {
         parsed_.faulty.emplace_back(id, "it is larger than the 4 MiB that are read of a configuration");
         continue;

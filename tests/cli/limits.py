@@ -7,7 +7,7 @@ import subprocess
 import time
 import unittest
 
-from hostile import findings
+from hostile import conditional_values, findings
 from support import ALLRANKS, GUARDED, CliTest, main
 
 # Takes seconds without a limit.
@@ -31,6 +31,18 @@ class Limits(CliTest):
         self.assertIn("good.py:1:1: note: AR003 this file was not analysed: memory of more than 1 MiB", result.out)
         self.assertIn("not analysed to the end because of --max-memory 1: good.py", result.err)
         self.assertIn("AR101", self.run_allranks("check", "-q", "-n", "--max-memory", "4000", "--output-format", "concise").out)
+
+    def peak_of(self, *args):
+        result = self.run_allranks("check", "-q", "-n", "--profile", "--output-format", "concise", *args, timeout=300)
+        return int(result.err.rsplit("peak memory: ", 1)[1].split()[0]) >> 20
+
+    def test_memory_is_no_more_than_a_tenth_above_the_limit(self):
+        # Much more than this program has itself: what a process had before it became another one counts as its peak.
+        for i in range(400):
+            self.write(f"pkg/f{i}.py", conditional_values(500))
+        whole = self.peak_of()
+        for limit in (whole // 2, whole * 3 // 4):
+            self.assertLessEqual(self.peak_of("--max-memory", str(limit)), limit * 1.1)
 
     def test_sarif_says_it_without_the_rule(self):
         self.write("good.py", GUARDED)
