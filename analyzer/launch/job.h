@@ -12,6 +12,7 @@
 
 #include "analyzer/findings/suppression.h"
 #include "analyzer/launch/config_tree.h"
+#include "analyzer/launch/hosts.h"
 #include "analyzer/launch/launcher_table.h"
 #include "analyzer/launch/torch_pins.h"
 #include "analyzer/launch/word.h"
@@ -33,6 +34,7 @@ struct Layer {
   source::Span span;            // from the first to the last word of the launcher and its options
   uint8_t shell = 0;            // the shell that runs it; `bash -c` starts the next one
   std::vector<Option> options;
+  std::optional<HostFile> hosts;  // the one that `--hostfile` names, where it is of the project
 
   // The last option of this meaning: the one that counts.
   const Option* Find(std::string_view means) const;

@@ -50,6 +50,15 @@ int64_t NodesOfStep(const launch::Job& job) {
   return job.allocation->Number("nodes").value_or(kSeveral);
 }
 
+// By a file of hosts that has several, and of which more than the first is needed. One host is what somebody tried it on. 0: not known.
+int64_t NodesOfHosts(const launch::Layer& agent) {
+  if (!agent.hosts || agent.hosts->hosts.size() < 2 || agent.Find("include") != nullptr || agent.Find("exclude") != nullptr) return 0;
+  const std::optional<int64_t> processes = agent.Number("processes");
+  const std::optional<int64_t> slots = agent.hosts->hosts.front().slots;
+  const bool is_first_enough = processes && slots && *processes <= *slots;
+  return is_first_enough ? 0 : static_cast<int64_t>(agent.hosts->hosts.size());
+}
+
 // torchrun starts one node unless it is told of more; others ask a configuration, or are one of several themselves. A number that stands
 // in a variable is meant to be another one some day.
 int64_t NodesOf(const launch::Job& job) {
@@ -57,6 +66,7 @@ int64_t NodesOf(const launch::Job& job) {
   const bool is_alone = job.layers.size() == 1 && !job.is_remote && !job.has_cluster && !job.allocation;
   const bool is_hidden = std::ranges::any_of(agent.options, [](const launch::Option& option) { return option.means == "unknown" || (!option.is_known && !option.word.IsKnown()); });
   if (agent.Find("nodes") != nullptr) return agent.Number("nodes").value_or(kSeveral);
+  if (const int64_t hosts = NodesOfHosts(agent); hosts > 0) return hosts;
   const bool is_torch = agent.launcher->name == "torchrun" || agent.launcher->name == "torch.distributed.launch";
   if (is_alone && is_torch && !is_hidden) return 1;
   // Each task is a rank where no other launcher stands between.

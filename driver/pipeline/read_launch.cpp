@@ -125,7 +125,10 @@ class Reader {
     }
     launch::LaunchFile read = launch_files::ReadLaunchFile({.tables = launches_.tables, .text = file, .id = id, .path = path, .kind = kind, .open = open, .trees = &trees_});
     line_reader_.Resolve(read);
-    for (launch::Job& job : read.jobs) NoteMissingConfig(read, job);
+    for (launch::Job& job : read.jobs) {
+      NoteMissingConfig(read, job);
+      NoteHosts(read.path, job);
+    }
     line_reader_.Add(read, lines_);
     // What it starts with arguments may be a script that starts ranks.
     const bool starts_ranks = std::ranges::any_of(read.jobs, [](const launch::Job& job) {
@@ -134,6 +137,32 @@ class Reader {
     if (!is_launch && !starts_ranks) return;
     read.requested = parsed_.requested[id.index];
     launches_.files.push_back(std::move(read));
+  }
+
+  // `--hostfile hosts.txt`: beside the file that names it, or from the root.
+  void NoteHosts(const std::string& from, launch::Job& job) {
+    for (launch::Layer& layer : job.layers) {
+      const launch::Option* option = layer.Find("hostfile");
+      if (option == nullptr || !option->value.IsKnown()) continue;
+      const std::string& name = option->value.text();
+      for (const std::string& path : {Normalized(Join(DirectoryOf(from), name)), Normalized(name)}) {
+        if (!layer.hosts) layer.hosts = HostsIn(path);
+      }
+    }
+  }
+  std::optional<launch::HostFile> HostsIn(const std::string& path) {
+    if (path.empty() || path.starts_with('/') || path.starts_with("..") || path.starts_with('~') || !IsThere(path) || !LiesInside(path)) return std::nullopt;
+    const base::Result<std::string> text = in_.Read(path);
+    if (!text || text->size() > launch::kLargestHostFile) return std::nullopt;
+    const source::FileId id = FileOf(path, *text);
+    return id ? launch::ReadHosts(path, parsed_.files[id].text, id) : std::nullopt;
+  }
+  // A link may lead out of the project.
+  bool LiesInside(const std::string& path) const {
+    if (in_.overlays.contains(path)) return true;
+    const base::Result<std::string> root = in_.files.Canonical(in_.paths.Shown(""));
+    const base::Result<std::string> file = in_.files.Canonical(in_.paths.Shown(path));
+    return root && file && IsInside(*file, *root);
   }
 
   // A script that fetches or writes files may bring this one, and somebody who types from a page has to write it.
@@ -266,6 +295,7 @@ class Reader {
         {.tables = launches_.tables, .module = module, .names = code_.names, .text = parsed_.files[module.file], .path = path});
     if (read.jobs.empty()) return;
     line_reader_.Resolve(read);
+    for (launch::Job& job : read.jobs) NoteHosts(read.path, job);
     line_reader_.Add(read, lines_);
     read.syntax = has_syntax ? SyntaxOf(module) : findings::FileSyntax{.file = module.file, .statements = {}, .comments = {}};
     read.requested = has_syntax;

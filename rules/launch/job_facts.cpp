@@ -65,6 +65,18 @@ std::optional<Devices> DevicesListed(const Word& list, source::Span span, std::s
   return devices;
 }
 
+// All hosts of the file, or those that are chosen among them.
+bool UsesAllHosts(const Layer& agent) { return agent.hosts && agent.Find("include") == nullptr && agent.Find("exclude") == nullptr; }
+
+Said SaidByHosts(const Layer& agent, std::optional<int64_t> count) {
+  const Option& file = *agent.Find("hostfile");
+  return {.value = count, .span = file.word.span(), .sureness = std::min(file.value.sureness(), Sureness::Default), .text = "`" + agent.hosts->path + "`"};
+}
+
+// DeepSpeed starts a node for each host of its file, and a rank for each slot.
+Said HostsIn(const Layer& agent) { return UsesAllHosts(agent) ? SaidByHosts(agent, static_cast<int64_t>(agent.hosts->hosts.size())) : Said(); }
+Said SlotsOfHosts(const Layer& agent) { return UsesAllHosts(agent) ? SaidByHosts(agent, agent.hosts->SlotsOfEach()) : Said(); }
+
 }  // namespace
 
 const Layer* AgentOf(const Job& job) {
@@ -146,7 +158,7 @@ Said NodesOf(const Job& job) {
     if (agent->Find("nodes") != nullptr) return SaidBy(*agent, "nodes");
     if (agent->HidesOptions()) return {};
     const bool starts_others = agent->launcher->name == "deepspeed" && agent->Find("hostfile") != nullptr;
-    if (starts_others) return {};
+    if (starts_others) return HostsIn(*agent);
     const Said step = NodesOfStep(job);
     if (step.value) return step;
     return {.value = job.has_cluster || agent->launcher->name == "accelerate" ? std::nullopt : std::optional<int64_t>(1), .span = agent->span,
@@ -158,6 +170,7 @@ Said NodesOf(const Job& job) {
 Said ProcessesPerNode(const Job& job) {
   const Layer* agent = AgentOf(job);
   if (agent == nullptr) return {};
+  if (agent->launcher->name == "deepspeed" && agent->Find("processes_per_node") == nullptr) return SlotsOfHosts(*agent);
   if (agent->launcher->name != "accelerate") {
     const bool is_in_environment = agent->launcher->name == "torchrun" && agent->Find("processes_per_node") == nullptr && !agent->HidesOptions();
     return is_in_environment ? SaidInEnvironment(job, "PET_NPROC_PER_NODE") : SaidBy(*agent, "processes_per_node");

@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "rules/launch/host_counts.h"
 #include "rules/launch/launch_witness.h"
 #include "rules/launch/trainer_devices.h"
 
@@ -14,11 +15,22 @@ constexpr std::string_view kAR907 = "AR907";
 std::string Processes(int64_t count) { return std::to_string(count) + (count == 1 ? " process" : " processes"); }
 std::string Gpus(int64_t count) { return std::to_string(count) + (count == 1 ? " GPU" : " GPUs"); }
 
+// They fill the slots of one host after the other.
+Said TasksOfFirstHost(const Layer& mpi) {
+  Said said = SaidBy(mpi, "processes");
+  const std::optional<int64_t> slots = mpi.hosts->Slots() ? mpi.hosts->hosts.front().slots : std::nullopt;
+  if (!said.value || !slots || mpi.Find("mapping") != nullptr) return {};
+  said.value = std::min(*said.value, *slots);
+  said.text += " with " + std::to_string(*slots) + (*slots == 1 ? " slot" : " slots") + " on `" + mpi.hosts->hosts.front().name + "`";
+  return said;
+}
+
 // That MPI or Horovod starts on a node; all are on this one where no other is named.
 Said TasksOfMpi(const Job& job, int64_t nodes = 1) {
   const Layer* mpi = job.Find("mpirun") != nullptr ? job.Find("mpirun") : job.Find("horovodrun");
   if (mpi == nullptr || mpi->HidesOptions()) return {};
   if (mpi->Find("processes_per_node") != nullptr) return SaidBy(*mpi, "processes_per_node");
+  if (mpi->hosts) return TasksOfFirstHost(*mpi);
   const bool may_be_elsewhere = mpi->Find("hosts") != nullptr || mpi->Find("hostfile") != nullptr || mpi->Find("mapping") != nullptr ||
                                 job.allocation || job.has_cluster || nodes != 1;
   return may_be_elsewhere ? Said() : SaidBy(*mpi, "processes");
@@ -229,39 +241,6 @@ void CheckTasksOfProgram(const LaunchContext& context, const Job& job, FindingSi
   sink.push_back(std::move(finding));
 }
 
-// `mpirun -np 8 -H a:4,b:2`: fewer slots than processes.
-void CheckSlots(const Job& job, FindingSink& sink) {
-  for (const Layer& layer : job.layers) {
-    if (layer.launcher->name != "mpirun" && layer.launcher->name != "horovodrun") continue;
-    const Option* hosts = layer.Find("hosts");
-    const Said processes = SaidBy(layer, "processes");
-    if (hosts == nullptr || !hosts->value.IsKnown() || !processes.value) continue;
-    const bool is_oversubscribed = std::ranges::any_of(layer.options, [](const Option& option) { return option.name.ends_with("oversubscribe"); });
-    int64_t slots = 0;
-    const std::string& text = hosts->value.text();
-    for (size_t at = 0; at < text.size();) {
-      const size_t comma = std::min(text.find(',', at), text.size());
-      const size_t colon = text.find(':', at);
-      if (colon >= comma) {
-        slots = -1;
-        break;
-      }
-      const std::optional<int64_t> count = hosts->value.Between(colon + 1, comma).Number();
-      if (!count) {
-        slots = -1;
-        break;
-      }
-      slots += *count;
-      at = comma + 1;
-    }
-    if (slots <= 0 || slots >= *processes.value || is_oversubscribed) continue;
-    Finding finding = LaunchFinding(kAR907, Severity::Error, ConfidenceOf(processes.sureness), processes.span,
-                                    {"{} and {} slots on the hosts: `{}` refuses to start", {Processes(*processes.value), std::to_string(slots), layer.launcher->name}});
-    AddNote(finding, hosts->word.span(), {"all slots there are", {}});
-    sink.push_back(std::move(finding));
-  }
-}
-
 // A configuration of Accelerate against itself.
 void CheckAccelerateConfig(const LaunchFile& file, FindingSink& sink) {
   if (file.kind != launch::FileKind::Yaml) return;
@@ -296,7 +275,7 @@ void CheckProcessCountMismatch(const LaunchContext& context, FindingSink& sink) 
   for (const LaunchFile& file : context.launches.files) {
     CheckAccelerateConfig(file, sink);
     for (const Job& job : file.jobs) {
-      CheckSlots(job, sink);
+      CheckHosts(context, job, sink);
       if (const Layer* agent = AgentOf(job)) JobCheck(file, job, context.ScriptOf(job), *agent, sink).Run();
       else CheckTasksOfProgram(context, job, sink);
     }
@@ -327,7 +306,10 @@ extern const Rule ProcessCountMismatch = {
   `-npernode` or `-np`; and `srun` on another number of nodes than `--nnodes` waits for.
 * `CUDA_VISIBLE_DEVICES` beside `deepspeed --num_gpus` or `--include`, which makes DeepSpeed ignore it.
 * `num_processes` of Accelerate, which counts all machines, below or no multiple of `num_machines`.
-* `mpirun` and `horovodrun` with fewer slots than processes.
+* `mpirun` and `horovodrun` with fewer slots than processes, by `-H` or by the file that `--hostfile` names, if the
+  project has it.
+* `deepspeed` with more nodes (`--num_nodes`), more GPUs (`--num_gpus`) or other hosts (`--include`) than its file of
+  hosts says; and a file that it refuses: without a host, with one twice, or with a line without `slots=`.
 * `--nnodes` of another number than the replicas of a PyTorchJob or of a job of Volcano, the
   `parallelism` of a JobSet or the `num_nodes` of SkyPilot.
 
@@ -359,6 +341,8 @@ srun torchrun --nproc_per_node=4 train.py
 * One of the numbers is not known, or comes from the caller.
 * `--nproc_per_node=gpu` and `auto`.
 * GPUs of programs whose process groups use another backend than NCCL: ranks may share one.
+* `mpirun --oversubscribe`, unless the file of hosts says `max-slots=`; files of hosts that are no part of the project, or
+  are written as MPICH has them, `host:8`.
 
 ## Fix
 
