@@ -42,10 +42,41 @@ class Follower {
   std::string_view NameOf(ExprId id) const {
     return id && module_[id].kind == ExprKind::Name ? Text(ir::NameOf(module_[id])) : std::string_view();
   }
-  // `[...]`, `[...] + rest`
-  bool IsList(ExprId id) const {
-    while (id && module_[id].kind == ExprKind::Binary) id = ir::LeftOf(module_[id]);
-    return id && module_[id].kind == ExprKind::List;
+  bool IsSum(ExprId id) const { return module_[id].kind == ExprKind::Binary && static_cast<ir::BinaryOp>(module_[id].op) == ir::BinaryOp::Add; }
+  // What a sum begins with: `[...]` of `[...] + rest`, `"%s"` of `"%s" % name`, the text that a method is called of.
+  ExprId BeginningOf(ExprId id) const {
+    for (int depth = 0; id && depth < kDeepestList; ++depth) {
+      const ir::Expr& expr = module_[id];
+      const bool is_method = expr.kind == ExprKind::Call && module_[ir::CalleeOf(expr)].kind == ExprKind::Attribute;
+      const std::string_view method = is_method ? Text(ir::AttrOf(module_[ir::CalleeOf(expr)])) : std::string_view();
+      if (expr.kind == ExprKind::Binary) id = ir::LeftOf(expr);
+      else if (method == "format" || method == "join") id = ir::ObjectOf(module_[ir::CalleeOf(expr)]);
+      else break;
+    }
+    return id;
+  }
+  bool IsText(ExprId id) const {
+    const ir::Expr& expr = module_[id];
+    return expr.kind == ExprKind::FString || (expr.kind == ExprKind::Constant && ir::ConstantKindOf(expr) == ir::ConstantKind::Str);
+  }
+
+  // What a value may be: one list or text, or those of `a if x else b`.
+  void AddWays(ExprId value, const std::vector<std::pair<uint32_t, uint32_t>>& arms, Lists& ways) {
+    if (ways.size() >= kMostWays) return;
+    const ir::Expr& expr = module_[value];
+    if (expr.kind == ExprKind::Conditional) {
+      const uint32_t choice = next_choice_++;
+      uint32_t arm = 0;
+      for (const ExprId either : {ir::ThenOf(module_, expr), ir::ElseOf(module_, expr)}) {
+        std::vector<std::pair<uint32_t, uint32_t>> inner = arms;
+        inner.emplace_back(choice, arm++);
+        AddWays(either, inner, ways);
+      }
+      return;
+    }
+    const ExprId beginning = BeginningOf(value);
+    const bool is_text = IsText(beginning);
+    if (is_text || module_[beginning].kind == ExprKind::List) ways.push_back({.parts = {{.value = value}}, .arms = arms, .is_text = is_text});
   }
 
   // False: what stands behind the block is not reached from its end.
@@ -65,7 +96,7 @@ class Follower {
   void Apply(const ir::Stmt& stmt, int depth) {
     switch (stmt.kind) {
       case StmtKind::Assign: return Assign(stmt);
-      case StmtKind::AugAssign: return Grow(NameOf(ir::ValueOf(stmt)), {.value = ExprId{stmt.b}});
+      case StmtKind::AugAssign: return AugAssign(stmt);
       case StmtKind::Expr: return Call(ir::ValueOf(stmt));
       case StmtKind::If: return FollowArms(stmt, depth);
       case StmtKind::With: {
@@ -82,14 +113,22 @@ class Follower {
       const std::string_view name = NameOf(target);
       if (name.empty()) continue;
       const ExprId value = ir::AssignedOf(stmt);
-      const bool is_sum = module_[value].kind == ExprKind::Binary && NameOf(ir::LeftOf(module_[value])) == name && known_.contains(name);
+      const bool is_sum = IsSum(value) && NameOf(ir::LeftOf(module_[value])) == name && known_.contains(name);
       if (is_sum) {
         Grow(name, {.value = ir::RightOf(module_[value])});
         continue;
       }
       known_.erase(name);
-      if (IsList(value)) known_[name] = {{.parts = {{.value = value}}, .arms = {}}};
+      Lists ways;
+      AddWays(value, {}, ways);
+      if (!ways.empty()) known_[name] = std::move(ways);
     }
+  }
+
+  void AugAssign(const ir::Stmt& stmt) {
+    const std::string_view name = NameOf(ir::ValueOf(stmt));
+    if (static_cast<ir::BinaryOp>(stmt.op) == ir::BinaryOp::Add) Grow(name, {.value = ExprId{stmt.b}});
+    else known_.erase(name);
   }
 
   void Grow(std::string_view name, BuiltPart part) {
@@ -107,6 +146,7 @@ class Follower {
     const ir::Expr& call = module_[id];
     const std::string_view method = Text(ir::AttrOf(module_[ir::CalleeOf(call)]));
     const bool is_plain = ir::ArgCount(module_, call) == 1 && ir::ArgAt(module_, call, 0).kind == ir::ArgKind::Positional;
+    if (known_.contains(name) && known_[name].front().is_text) return;
     if (method == "append" && is_plain) Grow(name, {.value = ir::ArgAt(module_, call, 0).value, .is_element = true});
     else if (method == "extend" && is_plain) Grow(name, {.value = ir::ArgAt(module_, call, 0).value});
     else known_.erase(name);
@@ -178,16 +218,22 @@ class Follower {
     return NameOf(ir::ObjectOf(module_[ir::CalleeOf(call)]));
   }
 
+  void NoteName(ExprId id) {
+    const auto known = known_.find(NameOf(id));
+    if (known != known_.end()) out_[id.index] = known->second;
+  }
   void NoteUses(const ir::Stmt& stmt) {
     ir::ForEachExpr(module_, stmt, [&](ExprId id) { NoteUse(id, 0); });
   }
   void NoteUse(ExprId id, int depth) {
     const ir::Expr& expr = module_[id];
     if (depth > kDeepestList) return;
-    if (expr.kind == ExprKind::Call && ir::ArgCount(module_, expr) > 0) {
-      const ExprId first = ir::ArgAt(module_, expr, 0).value;
-      const auto known = known_.find(NameOf(first));
-      if (known != known_.end()) out_[first.index] = known->second;
+    if (expr.kind == ExprKind::Call) {
+      const ExprId callee = ir::CalleeOf(expr);
+      if (ir::ArgCount(module_, expr) > 0) NoteName(ir::ArgAt(module_, expr, 0).value);
+      if (module_[callee].kind == ExprKind::Attribute) NoteName(ir::ObjectOf(module_[callee]));
+    } else if (expr.kind == ExprKind::FString) {
+      for (const ExprId item : ir::Items(module_, expr)) NoteName(item);
     }
     ir::ForEachPart(module_, id, [&](ExprId part) { NoteUse(part, depth + 1); });
   }

@@ -9,6 +9,7 @@
 #include "frontends/launch/commands.h"
 #include "frontends/launch/python_background.h"
 #include "frontends/launch/python_environment.h"
+#include "frontends/launch/python_formats.h"
 #include "frontends/launch/read.h"
 #include "frontends/launch/templates.h"
 
@@ -21,12 +22,24 @@ using launch::LaunchFile;
 using launch::Piece;
 
 constexpr std::string_view kInBackground = "subprocess.Popen";
-constexpr std::array<std::string_view, 7> kStarters = {"subprocess.run", "subprocess.Popen", "subprocess.call", "subprocess.check_call",
-                                                       "subprocess.check_output", "os.system", "os.popen"};
-// These run a command in place of the program: with a list of words behind the name of the program, or with the words one by one.
-// Those that end in `e` have an environment behind the words.
-constexpr std::string_view kReplacer = "os.execv";
-constexpr std::string_view kReplacerByWords = "os.execl";
+
+// What a call that starts a command is given: a text or a list of words, always a list, or the words one by one.
+enum class Given : uint8_t { Command, List, Words };
+struct Starter {
+  std::string_view name;
+  Given given = Given::Command;
+  uint32_t at = 0;   // of the first argument that says it
+};
+// Behind the name of the program, and how it is waited for, there are the words of the command.
+constexpr std::array kStarters = {
+    Starter{"subprocess.run"}, Starter{"subprocess.Popen"}, Starter{"subprocess.call"}, Starter{"subprocess.check_call"}, Starter{"subprocess.check_output"},
+    Starter{"subprocess.getoutput"}, Starter{"subprocess.getstatusoutput"}, Starter{"os.system"}, Starter{"os.popen"},
+    Starter{"asyncio.create_subprocess_shell"}, Starter{"asyncio.create_subprocess_exec", Given::Words},
+    Starter{"os.execv", Given::List, 1}, Starter{"os.execvp", Given::List, 1}, Starter{"os.spawnv", Given::List, 2}, Starter{"os.spawnvp", Given::List, 2},
+    Starter{"os.execl", Given::Words, 1}, Starter{"os.execlp", Given::Words, 1}, Starter{"os.spawnl", Given::Words, 2}, Starter{"os.spawnlp", Given::Words, 2}};
+
+// `os.execve` and its kin: the environment comes behind the words.
+bool TakesEnvironment(std::string_view callee) { return (callee.starts_with("os.exec") || callee.starts_with("os.spawn")) && callee.ends_with('e'); }
 // `wait` in the text of one call.
 constexpr uint32_t kMostSectionsOfCall = 1000;
 // Lists in lists, sums of sums.
@@ -61,7 +74,7 @@ class CallReader {
   // `import subprocess as sp`, `from subprocess import run`
   void NoteImport(const ir::Import& import) {
     const std::string module(Text(import.module));
-    if (module != "subprocess" && module != "os") return;
+    if (module != "subprocess" && module != "os" && module != "asyncio") return;
     const std::string_view bound = import.as_name ? Text(import.as_name) : import.name ? Text(import.name) : Text(import.module);
     imported_[bound] = import.name ? module + "." + std::string(Text(import.name)) : module;
   }
@@ -120,18 +133,39 @@ class CallReader {
 
   void ReadCall(ExprId id, const std::string& callee) {
     const ir::Expr& call = module_[id];
-    const bool replaces = callee.starts_with(kReplacer);
-    if (callee.starts_with(kReplacerByWords)) return callee.ends_with('e') ? void() : ReadWords(id);
-    if (!replaces && std::ranges::count(kStarters, callee) == 0) return;
-    if (ir::ArgCount(module_, call) <= (replaces ? 1u : 0u)) return;
-    const ir::Arg first = ir::ArgAt(module_, call, replaces ? 1 : 0);
-    if (first.kind != ir::ArgKind::Positional) return;
-    settings_ = environment_->Of(id, replaces ? PositionalOf(call, 2) : KeywordOf(call, "env"));
-    const auto built = built_.find(first.value.index);
-    if (built != built_.end()) return ReadBuilt(built->second, first.value, module_.span(id));
-    const ExprId command = Followed(first.value);
-    if (IsList(command)) ReadList(command, Grows(first.value), module_.span(id));
-    else if (!replaces) ReadText(command);
+    const bool takes_environment = TakesEnvironment(callee);
+    const auto starter = std::ranges::find(kStarters, std::string_view(callee).substr(0, callee.size() - (takes_environment ? 1 : 0)), &Starter::name);
+    if (starter == kStarters.end()) return;
+    if (starter->given == Given::Words) return takes_environment ? void() : ReadWords(id, starter->at);
+    const ExprId first = starter->at == 0 && !PositionalOf(call, 0) ? KeywordOf(call, "args") : PositionalOf(call, starter->at);
+    if (!first) return;
+    settings_ = environment_->Of(id, takes_environment ? PositionalOf(call, starter->at + 1) : KeywordOf(call, "env"));
+    const ExprId named = Unwrapped(first);
+    const ExprId joined = JoinedBy(named);
+    const auto built = built_.find((joined ? joined : named).index);
+    if (built != built_.end()) return ReadBuilt(built->second, first, module_.span(id), static_cast<bool>(joined));
+    const ExprId command = Followed(first);
+    if (IsList(command)) ReadList(command, Grows(first), module_.span(id));
+    else if (starter->given == Given::Command) ReadText(TextOf(command, 0), {});
+  }
+
+  // `cmd` of `shlex.split(cmd)` and `cmd.split()`
+  ExprId Unwrapped(ExprId id) const {
+    const ir::Expr& expr = module_[id];
+    return expr.kind == ExprKind::Call && IsOfText(expr) ? InnerOf(expr) : id;
+  }
+  ExprId InnerOf(const ir::Expr& call) const {
+    return ir::ArgCount(module_, call) > 0 ? ir::ArgAt(module_, call, 0).value : ir::ObjectOf(module_[ir::CalleeOf(call)]);
+  }
+  // `words` of `" ".join(words)` and `shlex.join(words)`; none: it is neither.
+  ExprId JoinedBy(ExprId id) const {
+    const ir::Expr& call = module_[id];
+    if (call.kind != ExprKind::Call || ir::ArgCount(module_, call) != 1) return {};
+    const ir::Expr& callee = module_[ir::CalleeOf(call)];
+    if (callee.kind != ExprKind::Attribute || Text(ir::AttrOf(callee)) != "join") return {};
+    const ExprId object = ir::ObjectOf(callee);
+    const bool joins_words = NameOf(object) == "shlex" || (module_[object].kind == ExprKind::Constant && TextOf(object, 0).text() == " ");
+    return joins_words ? PositionalOf(call, 0) : ExprId();
   }
 
   ExprId KeywordOf(const ir::Expr& call, std::string_view keyword) const {
@@ -148,12 +182,13 @@ class CallReader {
   }
 
   // `os.execlp("torchrun", "torchrun", "train.py")`: the first word of the command is the second argument.
-  void ReadWords(ExprId id) {
+  void ReadWords(ExprId id, uint32_t at) {
     const ir::Expr& call = module_[id];
-    ShellCommand command{.words = {}, .environment = environment_->Of(id, {}), .span = module_.span(id), .input = {}, .arms = {}};
-    for (uint32_t i = 1; i < ir::ArgCount(module_, call); ++i) {
+    ShellCommand command{.words = {}, .environment = environment_->Of(id, KeywordOf(call, "env")), .span = module_.span(id), .input = {}, .arms = {}};
+    for (uint32_t i = at; i < ir::ArgCount(module_, call); ++i) {
       const ir::Arg arg = ir::ArgAt(module_, call, i);
-      command.words.push_back(arg.kind == ir::ArgKind::Positional ? TextOf(arg.value, 0) : Unknown(arg.value));
+      if (arg.kind == ir::ArgKind::Positional) AddItem(arg.value, 0, command.words);
+      else if (arg.kind != ir::ArgKind::Keyword) command.words.push_back(Unknown(arg.value));
     }
     if (!command.words.empty()) commands_.ReadWords(std::move(command), file_);
   }
@@ -176,17 +211,35 @@ class CallReader {
     return expr.kind == ExprKind::List || (expr.kind == ExprKind::Binary && IsList(Followed(ir::LeftOf(expr)), depth + 1));
   }
 
-  // A list that the function has built up: in each way in which it may have done so.
-  void ReadBuilt(const std::vector<BuiltList>& ways, ExprId use, source::Span span) {
+  // A list or text that the function has built up: in each way in which it may have done so. `is_joined`: the words of the list are a text.
+  void ReadBuilt(const std::vector<BuiltList>& ways, ExprId use, source::Span span, bool is_joined) {
     for (const BuiltList& way : ways) {
+      if (way.is_text) {
+        if (!is_joined) ReadText(BuiltText(way, use, 0), way.arms);
+        continue;
+      }
       ShellCommand command{.words = {}, .environment = settings_, .span = span, .input = {}, .arms = way.arms};
       for (const BuiltPart& part : way.parts) {
         if (!part.value) command.words.push_back(Unknown(use));
-        else if (part.is_element) AddItem(part.value, command.words);
+        else if (part.is_element) AddItem(part.value, 0, command.words);
         else AddWords(part.value, 0, command.words);
       }
-      if (!command.words.empty()) commands_.ReadWords(std::move(command), file_);
+      if (is_joined) ReadText(Joined(command.words, use), way.arms);
+      else if (!command.words.empty()) commands_.ReadWords(std::move(command), file_);
     }
+  }
+  Word BuiltText(const BuiltList& way, ExprId use, int depth) const {
+    Word text;
+    for (const BuiltPart& part : way.parts) text.Append(part.value ? TextOf(part.value, depth + 1) : Unknown(use));
+    return text;
+  }
+  Word Joined(const std::vector<Word>& words, ExprId use) const {
+    Word text;
+    for (const Word& word : words) {
+      if (!text.empty()) text.Add(Piece{.text = " ", .origin = module_.span(use)});
+      text.Append(word);
+    }
+    return text;
   }
 
   void ReadList(ExprId list, bool grows, source::Span span) {
@@ -197,9 +250,10 @@ class CallReader {
   }
   void AddWords(ExprId id, int depth, std::vector<Word>& words) const {
     const ir::Expr& expr = module_[id];
-    if (depth > kDeepestCall) return;
+    copied_ += kBytesOfPart;
+    if (depth > kDeepestCall || copied_ > kMostOfTexts) return;
     if (expr.kind == ExprKind::List || expr.kind == ExprKind::Tuple) {
-      for (const ExprId item : ir::Items(module_, expr)) AddItem(item, words);
+      for (const ExprId item : ir::Items(module_, expr)) AddItem(item, depth, words);
     } else if (expr.kind == ExprKind::Binary) {
       AddWords(Followed(ir::LeftOf(expr)), depth + 1, words);
       AddWords(Followed(ir::RightOf(expr)), depth + 1, words);
@@ -208,50 +262,87 @@ class CallReader {
     }
   }
   // What is put in as it is: a word, or with a star any number of them.
-  void AddItem(ExprId item, std::vector<Word>& words) const {
+  void AddItem(ExprId item, int depth, std::vector<Word>& words) const {
     const bool is_star = module_[item].kind == ExprKind::Starred;
-    words.push_back(is_star ? Unknown(item) : TextOf(item, 0));
+    const ExprId list = is_star ? ir::OperandOf(module_[item]) : ExprId();
+    if (is_star && !Grows(list) && IsList(Followed(list), 0)) AddWords(Followed(list), depth + 1, words);
+    else words.push_back(is_star ? Unknown(item) : TextOf(item, depth));
   }
 
-  void ReadText(ExprId id) {
-    const Word text = TextOf(id, 0);
+  void ReadText(const Word& text, const std::vector<std::pair<uint32_t, uint32_t>>& arms) {
     if (text.text().find_first_not_of(launch::kUnknownPart) == std::string::npos) return;
     ShellInput input;
     input.text = WithoutTemplates(text);
     for (const launch::Setting& setting : settings_) input.variables[setting.name] = {.words = {setting.value}, .is_exported = true, .span = setting.span};
+    const size_t before = file_.jobs.size();
     commands_.ReadScript(std::move(input), false, file_);
+    for (size_t i = before; i < file_.jobs.size(); ++i) file_.jobs[i].arms.insert(file_.jobs[i].arms.end(), arms.begin(), arms.end());
   }
 
-  // A text, an f-string, a sum of texts; the rest is unknown.
+  // A text, an f-string, a sum of texts, a pattern with its values; the rest is unknown.
   Word TextOf(ExprId id, int depth) const {
     const ir::Expr& expr = module_[id];
     copied_ += kBytesOfPart + (expr.kind == ExprKind::Constant ? expr.end - expr.begin : 0);
     if (depth > kDeepestCall || copied_ > kMostOfTexts) return Unknown(id);
     if (expr.kind == ExprKind::Constant) return Constant(id);
-    if (expr.kind == ExprKind::Name) {
-      const ExprId value = Followed(id);
-      return value == id || Grows(id) ? Unknown(id) : TextOf(value, depth + 1);
-    }
+    if (expr.kind == ExprKind::Name) return TextOfName(id, depth);
     if (expr.kind == ExprKind::Attribute && Text(ir::AttrOf(expr)) == "executable") return Word(Piece{.text = "python", .origin = module_.span(id)});
+    if (expr.kind == ExprKind::Call) return TextOfCall(id, depth);
     Word text;
     if (expr.kind == ExprKind::FString) {
       for (const ExprId item : ir::Items(module_, expr)) text.Append(TextOf(item, depth + 1));
     } else if (expr.kind == ExprKind::Binary && static_cast<ir::BinaryOp>(expr.op) == ir::BinaryOp::Add) {
       text.Append(TextOf(ir::LeftOf(expr), depth + 1));
       text.Append(TextOf(ir::RightOf(expr), depth + 1));
-    } else if (expr.kind == ExprKind::Call && IsOfText(expr)) {
-      return TextOf(ir::ArgCount(module_, expr) > 0 ? ir::ArgAt(module_, expr, 0).value : ir::ObjectOf(module_[ir::CalleeOf(expr)]), depth + 1);
+    } else if (expr.kind == ExprKind::Binary && static_cast<ir::BinaryOp>(expr.op) == ir::BinaryOp::Mod) {
+      return WithPercents(TextOf(ir::LeftOf(expr), depth + 1), [&](std::string_view, size_t index) { return ValueAt(ir::RightOf(expr), index, depth); }, Unknown(id));
     } else {
       return Unknown(id);
     }
     return text;
   }
+
+  Word TextOfName(ExprId id, int depth) const {
+    const auto built = built_.find(id.index);
+    if (built != built_.end() && built->second.size() == 1 && built->second.front().is_text) return BuiltText(built->second.front(), id, depth);
+    const ExprId value = Followed(id);
+    return value == id || Grows(id) ? Unknown(id) : TextOf(value, depth + 1);
+  }
+  Word TextOfCall(ExprId id, int depth) const {
+    const ir::Expr& call = module_[id];
+    if (IsOfText(call)) return TextOf(InnerOf(call), depth + 1);
+    if (const ExprId joined = JoinedBy(id)) {
+      std::vector<Word> words;
+      AddWords(Followed(joined), depth + 1, words);
+      if (Grows(joined)) words.push_back(Unknown(joined));
+      return Joined(words, id);
+    }
+    const ir::Expr& callee = module_[ir::CalleeOf(call)];
+    if (callee.kind != ExprKind::Attribute || Text(ir::AttrOf(callee)) != "format") return Unknown(id);
+    const auto value = [&](std::string_view name, size_t index) -> std::optional<Word> {
+      const ExprId given = name.empty() ? PositionalOf(call, static_cast<uint32_t>(index)) : KeywordOf(call, name);
+      return given ? std::optional(TextOf(given, depth + 1)) : std::nullopt;
+    };
+    return WithBraces(TextOf(ir::ObjectOf(callee), depth + 1), value, Unknown(id));
+  }
+
+  // Of what stands behind `%`: of a tuple that item, of anything else itself.
+  std::optional<Word> ValueAt(ExprId values, size_t index, int depth) const {
+    const ir::Expr& expr = module_[values];
+    if (expr.kind == ExprKind::Dict) return std::nullopt;
+    if (expr.kind != ExprKind::Tuple) return index == 0 ? std::optional(TextOf(values, depth + 1)) : std::nullopt;
+    const auto items = ir::Items(module_, expr);
+    return index < items.size() ? std::optional(TextOf(items[index], depth + 1)) : std::nullopt;
+  }
+
   // `str(8)`, `shlex.split("torchrun ...")`, `"torchrun ...".split()`
   bool IsOfText(const ir::Expr& call) const {
     const ExprId callee = ir::CalleeOf(call);
     if (NameOf(callee) == "str") return ir::ArgCount(module_, call) == 1;
-    const bool is_method = module_[callee].kind == ExprKind::Attribute && Text(ir::AttrOf(module_[callee])) == "split";
-    return is_method && (ir::ArgCount(module_, call) == 0 || NameOf(ir::ObjectOf(module_[callee])) == "shlex");
+    if (module_[callee].kind != ExprKind::Attribute) return false;
+    const std::string_view method = Text(ir::AttrOf(module_[callee]));
+    if (method == "strip") return ir::ArgCount(module_, call) == 0;
+    return method == "split" && (ir::ArgCount(module_, call) == 0 || NameOf(ir::ObjectOf(module_[callee])) == "shlex");
   }
 
   Word Constant(ExprId id) const {
@@ -300,7 +391,7 @@ class CallReader {
 }  // namespace
 
 bool StartsCommands(std::string_view text) {
-  constexpr std::array<std::string_view, 4> kWords = {"subprocess", "os.system", "execv", "execl"};
+  constexpr std::array<std::string_view, 6> kWords = {"subprocess", "os.system", "os.popen", "execv", "execl", "os.spawn"};
   const bool may_start = std::ranges::any_of(kWords, [&](std::string_view word) { return text.find(word) != std::string_view::npos; });
   if (!may_start) return false;
   return std::ranges::any_of(CommandWords(), [&](const std::string& word) { return text.find(word) != std::string_view::npos; });
