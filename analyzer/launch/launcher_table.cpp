@@ -159,6 +159,14 @@ base::Result<bool> LauncherTables::Load(std::string_view name, std::string_view 
     variables_.push_back({.name = TextIn(table, "name"), .debug_values = Texts(table, "debug_values"),
                           .why = TextIn(table, "why"), .only_if = TextIn(table, "only_if"), .unless = Texts(table, "unless")});
   });
+  each("about", [&](const toml::table& table) {
+    const toml::array* texts = table["texts"].as_array();
+    if (texts == nullptr) return;
+    for (const toml::node& node : *texts) {
+      const toml::table& one = *node.as_table();
+      abouts_.push_back({.config = TextIn(table, "config"), .key = TextIn(one, "key"), .text = TextIn(one, "text"), .default_value = TextIn(one, "default"), .since = TextIn(one, "since")});
+    }
+  });
   each("family", [&](const toml::table& table) { variable_names_.Add(ReadFamily(table)); });
   each("pair", [&](const toml::table& table) {
     pairs_.push_back({.config = TextIn(table, "config"), .key = TextIn(table, "key"), .args = Texts(table, "args"), .launcher = TextIn(table, "launcher"), .ignored = TextIn(table, "ignored"), .excludes = BoolIn(table, "excludes")});
@@ -191,6 +199,11 @@ const LauncherTable* LauncherTables::Find(std::string_view name) const {
 const VariableEntry* LauncherTables::FindVariable(std::string_view name) const {
   const auto found = std::ranges::find(variables_, name, &VariableEntry::name);
   return found == variables_.end() ? nullptr : &*found;
+}
+
+const KeyAbout* LauncherTables::FindAbout(std::string_view config, std::string_view key) const {
+  const auto found = std::ranges::find_if(abouts_, [&](const KeyAbout& about) { return about.config == config && about.key == key; });
+  return found == abouts_.end() ? nullptr : &*found;
 }
 
 const ConfigTable* LauncherTables::FindConfig(std::string_view name) const {

@@ -67,6 +67,15 @@ struct ConfigTable {
   const KeyEntry* Find(std::string_view path) const;
 };
 
+// What a key of a configuration means to people.
+struct KeyAbout {
+  std::string config;               // the table of the configuration
+  std::string key;
+  std::string text;
+  std::string default_value;        // empty: there is none, or it is not known
+  std::string since;                // the release that brings it; empty: it is old, or not known
+};
+
 // The same setting in two places: a key of a configuration and an argument of a script, or an option of a launcher.
 struct PairEntry {
   std::string config;               // the table of the configuration
@@ -89,6 +98,7 @@ class LauncherTables {
   const LauncherTable* Find(std::string_view name) const;
   const VariableEntry* FindVariable(std::string_view name) const;
   const ConfigTable* FindConfig(std::string_view name) const;
+  const KeyAbout* FindAbout(std::string_view config, std::string_view key) const;
   const std::deque<LauncherTable>& launchers() const { return launchers_; }
   const std::vector<PairEntry>& pairs() const { return pairs_; }
   const VariableNames& variable_names() const { return variable_names_; }
@@ -100,6 +110,7 @@ class LauncherTables {
   std::vector<VariableEntry> variables_;
   std::vector<ConfigTable> configs_;
   std::vector<PairEntry> pairs_;
+  std::vector<KeyAbout> abouts_;
   VariableNames variable_names_;
 };
 

@@ -63,6 +63,12 @@ void Fields(T& it, Visit& visit) {
   visit(name, source, marks, closed, keys);
 }
 
+template <Is<KeyAbout> T, class Visit>
+void Fields(T& it, Visit& visit) {
+  auto& [config, key, text, default_value, since] = it;
+  visit(config, key, text, default_value, since);
+}
+
 template <Is<PairEntry> T, class Visit>
 void Fields(T& it, Visit& visit) {
   auto& [config, key, args, launcher, ignored, excludes] = it;
@@ -71,7 +77,7 @@ void Fields(T& it, Visit& visit) {
 
 template <class Self, class Visit>
 void TablesImage::VisitAll(Self& self, Visit& visit) {
-  visit(self.launchers_, self.variables_, self.configs_, self.pairs_, self.variable_names_);
+  visit(self.launchers_, self.variables_, self.configs_, self.pairs_, self.abouts_, self.variable_names_);
 }
 
 std::string TablesImage::Of(const LauncherTables& tables) {

@@ -62,14 +62,29 @@ std::string TextOf(const Job& job) {
   return text + "\n";
 }
 
-// What DeepSpeed makes of a key of its configuration.
-std::string TextOf(const launch::ConfigTable& table, const launch::KeyEntry& entry) {
-  std::string text = Ticked(entry.path) + (entry.type.empty() || entry.type == "any" ? "" : ": " + entry.type) + "\n";
-  if (!entry.until.empty()) text += "\n- deprecated since DeepSpeed " + entry.until + ": use " + Ticked(entry.instead);
-  std::string stages;
-  for (const int64_t stage : entry.stages) stages += (stages.empty() ? "" : ", ") + std::to_string(stage);
-  if (!stages.empty()) text += "\n- read at stage " + stages + " of ZeRO only";
-  if (!entry.off.empty()) text += "\n- does nothing where it is " + Ticked(entry.off);
+std::string WordsOf(const std::vector<std::string>& words) {
+  std::string text;
+  for (const std::string& word : words) text += (text.empty() ? "" : ", ") + Ticked(word);
+  return text;
+}
+
+// What a key of a configuration means, and what is read of it when. `entry`: the table does not have keys that options of the launcher are.
+std::string TextOf(const launch::ConfigTable& table, const std::string& path, const launch::KeyEntry* entry, const launch::KeyAbout* about) {
+  const bool has_type = entry != nullptr && !entry->type.empty() && entry->type != "any";
+  std::string text = Ticked(path) + (has_type ? ": " + entry->type : "") + "\n";
+  if (about != nullptr) {
+    text += "\n- " + about->text;
+    if (!about->default_value.empty()) text += "\n- default: " + about->default_value;
+    if (!about->since.empty()) text += "\n- since " + about->since;
+  }
+  if (entry != nullptr) {
+    if (!entry->words.empty()) text += "\n- one of " + WordsOf(entry->words);
+    if (!entry->until.empty()) text += "\n- deprecated since DeepSpeed " + entry->until + ": use " + Ticked(entry->instead);
+    std::string stages;
+    for (const int64_t stage : entry->stages) stages += (stages.empty() ? "" : ", ") + std::to_string(stage);
+    if (!stages.empty()) text += "\n- read at stage " + stages + " of ZeRO only";
+    if (!entry->off.empty()) text += "\n- does nothing where it is " + Ticked(entry->off);
+  }
   return text + "\n- " + table.source + "\n";
 }
 
@@ -80,14 +95,28 @@ Json HoverAt(const Target& target, source::Span span, const std::string& text) {
           {"range", WriteRange(target.places().RangeOf(span))}};
 }
 
+// The table of the configuration that a file is; nullptr: it is none that is known.
+const launch::ConfigTable* ConfigOf(const launch::LauncherTables& tables, const launch::LaunchFile& file) {
+  if (file.tree.empty()) return nullptr;
+  for (const std::string_view name : {"deepspeed", "accelerate"}) {
+    const launch::ConfigTable* table = tables.FindConfig(name);
+    const auto is_mark = [&](const std::string& mark) { return static_cast<bool>(file.tree.Member(file.tree.root(), mark)); };
+    if (table != nullptr && std::ranges::any_of(table->marks, is_mark)) return table;
+  }
+  return nullptr;
+}
+
 Json KeyHover(const Target& target, const launch::LaunchFile& file, uint32_t offset) {
-  const launch::ConfigTable* table = target.snapshot.analysed.launches.tables.FindConfig("deepspeed");
-  const auto is_mark = [&](const std::string& mark) { return static_cast<bool>(file.tree.Member(file.tree.root(), mark)); };
-  if (table == nullptr || file.tree.empty() || std::ranges::none_of(table->marks, is_mark)) return nullptr;
+  const launch::LauncherTables& tables = target.snapshot.analysed.launches.tables;
+  const launch::ConfigTable* table = ConfigOf(tables, file);
+  if (table == nullptr) return nullptr;
   for (uint32_t i = 0; i < file.tree.size(); ++i) {
     const launch::ConfigNode& node = file.tree[launch::ConfigId{i}];
-    const launch::KeyEntry* entry = node.key.empty() || !Holds(node.key_span, target.file, offset) ? nullptr : table->Find(file.tree.PathOf(launch::ConfigId{i}));
-    if (entry != nullptr) return HoverAt(target, node.key_span, TextOf(*table, *entry));
+    if (node.key.empty() || !Holds(node.key_span, target.file, offset)) continue;
+    const std::string path = file.tree.PathOf(launch::ConfigId{i});
+    const launch::KeyEntry* entry = table->Find(path);
+    const launch::KeyAbout* about = tables.FindAbout(table->name, path);
+    if (entry != nullptr || about != nullptr) return HoverAt(target, node.key_span, TextOf(*table, path, entry, about));
   }
   return nullptr;
 }

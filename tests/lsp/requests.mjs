@@ -123,7 +123,18 @@ test('hover in a configuration of DeepSpeed: what a key means', async (t) => {
   const client = await start(t, { files: { 'train.py': GUARDED, 'ds.json': text } });
   const at = async (word) => (await client.ask('textDocument/hover', { textDocument: client.document('ds.json'), position: place(text, word, 1) }))?.contents.value;
   assert.match(await at('mics_shard_size'), /^`zero_optimization\.mics_shard_size`: integer\n[^]*stage 3 of ZeRO only[^]*nothing where it is `-1`[^]*https:/);
+  assert.match(await at('stage'), /^`zero_optimization\.stage`: integer\n\n- 0: nothing; 1: states of the optimizer[^]*\n- default: 0\n/);
   assert.equal(await at('-1'), undefined);
+});
+
+test('hover in a configuration of Accelerate: what a key means', async (t) => {
+  const text = 'compute_environment: LOCAL_MACHINE\ndistributed_type: FSDP\nfsdp_config:\n  fsdp_version: 2\n  fsdp_made_up: 1\nnum_processes: 16\nours: 1\n';
+  const client = await start(t, { files: { 'train.py': GUARDED, 'accelerate.yaml': text } });
+  const at = async (word) => (await client.ask('textDocument/hover', { textDocument: client.document('accelerate.yaml'), position: place(text, word, 1) }))?.contents.value;
+  assert.match(await at('num_processes'), /^`num_processes`: integer\n\n- processes of all machines together[^]*\n- https:/);
+  assert.match(await at('fsdp_version'), /^`fsdp_config\.fsdp_version`\n\n- 1: FullyShardedDataParallel; 2: fully_shard\n- default: 1\n- since 1\.6\.0\n/);
+  assert.equal(await at('fsdp_made_up'), undefined);
+  assert.equal(await at('ours'), undefined);
 });
 
 test('hover speaks of what the source says, not of how values are kept', async (t) => {
