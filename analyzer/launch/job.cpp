@@ -41,11 +41,11 @@ const LaunchFile* Launches::Find(source::FileId file) const {
   return found == files.end() ? nullptr : &*found;
 }
 
-const LaunchFile* Launches::FileNamed(const LaunchFile& from, const Word& path) const {
-  return path.IsKnown() ? FileNamed(from.path, path.text()) : nullptr;
-}
+namespace {
 
-const LaunchFile* Launches::FileNamed(std::string_view from, std::string_view wanted) const {
+// The only file whose path ends so, as seen from a folder above the one that names it: commands are started there. A script that goes into
+// other folders itself may mean one anywhere.
+const LaunchFile* FileBelow(const std::vector<LaunchFile>& files, std::string_view from, std::string_view wanted, bool is_anywhere) {
   if (wanted.empty()) return nullptr;
   std::string folder(from.substr(0, from.rfind('/') + 1));
   while (wanted.starts_with("./") || wanted.starts_with("../")) {
@@ -59,10 +59,20 @@ const LaunchFile* Launches::FileNamed(std::string_view from, std::string_view wa
   for (const LaunchFile& file : files) {
     if (file.path == beside || file.path == wanted) return &file;
     if (!file.path.ends_with(below)) continue;
+    const std::string_view start = std::string_view(file.path).substr(0, file.path.size() - wanted.size());
+    if (!is_anywhere && !from.starts_with(start)) continue;
     if (ending != nullptr) return nullptr;
     ending = &file;
   }
   return ending;
 }
+
+}  // namespace
+
+const LaunchFile* Launches::FileNamed(const LaunchFile& from, const Word& path) const {
+  return path.IsKnown() ? FileBelow(files, from.path, path.text(), from.changes_folder) : nullptr;
+}
+
+const LaunchFile* Launches::FileNamed(std::string_view from, std::string_view path) const { return FileBelow(files, from, path, false); }
 
 }  // namespace allranks::launch
