@@ -24,16 +24,29 @@ size_t Distance(std::string_view a, std::string_view b) {
   return row[b.size()];
 }
 
+// "train_lora_decoder.py" has train, lora, decoder and py.
+std::vector<std::string_view> SortedParts(std::string_view name) {
+  std::vector<std::string_view> parts;
+  for (size_t at = 0; at <= name.size();) {
+    const size_t end = std::min(name.find_first_of("_-./ ", at), name.size());
+    parts.push_back(name.substr(at, end - at));
+    at = end + 1;
+  }
+  std::ranges::sort(parts);
+  return parts;
+}
+
 }  // namespace
 
 std::string_view Nearest(std::string_view word, std::span<const std::string_view> candidates) {
   if (word.size() > kLongestWord) return {};
-  // A third of the letters may be wrong, two in a short word: swapped neighbours count as two.
+  // A third of the letters may be wrong, two in a short word: swapped neighbours count as two. The same parts in another order are one mistake.
   size_t best_distance = std::max<size_t>(word.size() / 3, 2) + 1;
   std::string_view best;
   for (const std::string_view candidate : candidates) {
     if (candidate.size() > kLongestWord || candidate.size() < 2) continue;
-    const size_t distance = Distance(word, candidate);
+    const bool has_same_parts = candidate.size() == word.size() && candidate != word && SortedParts(candidate) == SortedParts(word);
+    const size_t distance = has_same_parts ? 1 : Distance(word, candidate);
     if (distance >= best_distance || distance >= candidate.size()) continue;
     best_distance = distance;
     best = candidate;

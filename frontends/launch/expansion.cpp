@@ -221,7 +221,8 @@ std::vector<Word> Expansion::WordsOf(TSNode command, int depth) const {
   return fields.IsFull() ? std::vector<Word>{TooLong(command)} : fields.Take();
 }
 
-// The path that `$(dirname "$0")`, `$(realpath "$0")` or `$(cd "$(dirname "$0")" && pwd)` prints, as far as its folder is known.
+// The path that `$(dirname "$0")`, `$(realpath "$0")` or `$(cd "$(dirname "$0")" && pwd)` prints, as far as its folder is known, and the
+// name of the program that `$(which python)` finds.
 std::optional<Word> Expansion::PathPrinted(TSNode node, int depth) const {
   std::vector<TSNode> commands;
   CommandsIn(node, commands, 0);
@@ -235,6 +236,9 @@ std::optional<Word> Expansion::PathPrinted(TSNode node, int depth) const {
     const bool is_folder = name == "cd" && !second.empty() && second[0].text() == "pwd" && path.IsKnown();
     return is_folder ? std::optional(path) : std::nullopt;
   }
+  // The program that is started by that name.
+  const bool looks_up = (name == "which" && words.size() == 2) || (name == "command" && words.size() == 3 && words[1].text() == "-v");
+  if (looks_up) return path;
   if (name == "dirname") return FolderOf(path);
   return name == "realpath" || name == "readlink" ? std::optional(path) : std::nullopt;
 }
