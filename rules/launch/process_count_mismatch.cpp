@@ -306,10 +306,11 @@ extern const Rule ProcessCountMismatch = {
   `-npernode` or `-np`; and `srun` on another number of nodes than `--nnodes` waits for.
 * `CUDA_VISIBLE_DEVICES` beside `deepspeed --num_gpus` or `--include`, which makes DeepSpeed ignore it.
 * `num_processes` of Accelerate, which counts all machines, below or no multiple of `num_machines`.
-* `mpirun` and `horovodrun` with fewer slots than processes, by `-H` or by the file that `--hostfile` names, if the
-  project has it.
-* `deepspeed` with more nodes (`--num_nodes`), more GPUs (`--num_gpus`) or other hosts (`--include`) than its file of
-  hosts says; and a file that it refuses: without a host, with one twice, or with a line without `slots=`.
+* `mpirun` and `horovodrun` with fewer slots than processes, by `-H` or by the file that `--hostfile`
+  names, if the project has it.
+* `deepspeed` with more nodes (`--num_nodes`), more GPUs (`--num_gpus`) or other hosts (`--include`) than
+  its file of hosts says; and a file that it refuses: without a host, with one twice, or with a line
+  without `slots=`.
 * `--nnodes` of another number than the replicas of a PyTorchJob or of a job of Volcano, the
   `parallelism` of a JobSet or the `num_nodes` of SkyPilot.
 
@@ -341,8 +342,8 @@ srun torchrun --nproc_per_node=4 train.py
 * One of the numbers is not known, or comes from the caller.
 * `--nproc_per_node=gpu` and `auto`.
 * GPUs of programs whose process groups use another backend than NCCL: ranks may share one.
-* `mpirun --oversubscribe`, unless the file of hosts says `max-slots=`; files of hosts that are no part of the project, or
-  are written as MPICH has them, `host:8`.
+* `mpirun --oversubscribe`, unless the file of hosts says `max-slots=`; files of hosts that are no part of
+  the project, or are written as MPICH has them, `host:8`.
 
 ## Fix
 
