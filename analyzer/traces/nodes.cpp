@@ -6,6 +6,8 @@
 #include <unordered_map>
 
 #include "analyzer/traces/conditions.h"
+#include "analyzer/traces/difference.h"
+#include "analyzer/traces/point_to_point.h"
 #include "analyzer/traces/sequence.h"
 
 namespace allranks::traces {
@@ -26,6 +28,7 @@ class Collector {
         break;
       case TraceKind::Choice:
       case TraceKind::Loop:
+        if (trace.kind == TraceKind::Loop) NoteSenders(id, trace);
         if ((trace.flags & kSettled) != 0) break;
         nodes_->deciding.push_back(id);
         if (trace.kind == TraceKind::Choice) NoteChoice(id, trace);
@@ -43,6 +46,24 @@ class Collector {
   }
 
  private:
+  // `for (i = 0; i < 3; ++i) MPI_Recv(..., MPI_ANY_SOURCE, ...)`: written for a job in which three others send.
+  void NoteSenders(TraceId loop, const Trace& trace) {
+    const variation::Value& rounds = state_.values[trace.value];
+    const bool is_known = trace.value && rounds.kind == variation::ValueKind::Int && rounds.b == 0 && rounds.a > 1 && rounds.a < kMostRanks;
+    if (is_known && ReceivesFromAnyone(loop)) nodes_->mentions.named |= RankSet::All(rounds.a + 1).bits;
+  }
+
+  bool ReceivesFromAnyone(TraceId loop) const {
+    const Assignment nothing;
+    Evaluator evaluator(state_.values, state_.knowledge, World{}, nothing);
+    return std::ranges::any_of(nodes_->ops, [&](TraceId op) {
+      const ValueId peer = traces_.operation(op).peer;
+      if (!peer || traces_.entry(op).operation.op_class != knowledge::OpClass::Recv || !Contains(traces_, loop, op)) return false;
+      const Outcome sender = evaluator.Evaluate(peer, 0);
+      return sender.kind == OutcomeKind::Number && sender.number == kAnyPeer;
+    });
+  }
+
   void NoteChoice(TraceId id, const Trace& trace) {
     NoteAsked(trace.value);
     const bool then_ends = Ends(traces_.Kids(id)[0]);

@@ -52,14 +52,32 @@ class Seeds {
     });
   }
 
-  // Whether it trains, or draws random numbers: an evaluation of fixed weights gives the same each time.
+  // Whether it trains, makes weights, or draws random numbers: an evaluation of fixed weights gives the same each time.
   bool HangsOnChance(FuncId started) const {
     if (context_.training.Trains(started)) return true;
     const std::vector<FuncId> run = context_.index.RunBy(started);
-    return std::ranges::any_of(context_.index.known_calls(), [&](const KnownCall& call) {
+    return MakesWeights(run) || std::ranges::any_of(context_.index.known_calls(), [&](const KnownCall& call) {
       const bool draws = call.entry->Has(knowledge::Role::DrawRandom) || call.entry->Has(knowledge::Role::DrawNoise);
       return draws && std::ranges::binary_search(run, call.function);
     });
+  }
+
+  // Whether one of some functions, which are in order, says `nn.Linear(8, 2)`.
+  bool MakesWeights(const std::vector<FuncId>& functions) const {
+    for (uint32_t m = 0; m < context_.program.modules.size(); ++m) {
+      const ir::ModuleId module{m};
+      const bool makes = std::ranges::any_of(context_.index.ExprsOf(module, ir::ExprKind::Call), [&](ir::ExprId call) {
+        return IsLayer(context_.facts.value(module, call)) && std::ranges::binary_search(functions, FunctionAround(context_, module, call));
+      });
+      if (makes) return true;
+    }
+    return false;
+  }
+
+  bool IsLayer(ValueId made) const {
+    if (!made || context_.facts.values_store[made].kind != variation::ValueKind::Object) return false;
+    const knowledge::ClassId known = context_.knowledge.FindClass(base::NameId{context_.facts.values_store[made].a});
+    return known && context_.knowledge[known].is_module && context_.knowledge[known].has_parameters;
   }
 
   bool IsNamedSeed(const ir::Module& module, ir::ExprId call) const {
@@ -151,7 +169,7 @@ def worker(rank, args):
 
 * The started function seeds, itself or through helpers, or calls something unknown whose name
   mentions seeds.
-* The started function neither trains nor draws a random number.
+* The started function neither trains nor makes weights nor draws a random number.
 * The processes are forked: they go on from the state of their parent.
 * A launcher starts the ranks, so that each of them runs the whole script.
 

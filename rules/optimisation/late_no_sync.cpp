@@ -136,11 +136,13 @@ bool RunsForward(const Context& context, const objects::Site& loss, ir::ExprId n
   });
 }
 
-// A wrapper of the project may ask whenever it likes.
-bool HasOwnNoSync(const Context& context) {
+// A wrapper of the program may ask whenever it likes.
+bool HasOwnNoSync(const Context& context, ProgramCalls& calls, ir::ModuleId file) {
   const base::NameId no_sync = context.program.names->Find("no_sync");
+  const std::vector<ir::ModuleId>& files = calls.FilesOf(file);
   return no_sync && std::ranges::any_of(context.program.classes, [&](const binding::ClassInfo& each) {
-    return std::ranges::any_of(each.methods, [&](const auto& method) { return method.first == no_sync; });
+    return std::ranges::count(files, each.module) > 0 &&
+           std::ranges::any_of(each.methods, [&](const auto& method) { return method.first == no_sync; });
   });
 }
 
@@ -158,8 +160,8 @@ bool DecidesInBackward(const Context& context, ProgramCalls& calls, const object
   };
   if (is_any(kDdp)) return false;
   if (is_any(kFsdp) || is_any("torch.distributed.fsdp.FSDPModule")) return true;
-  if (HasOwnNoSync(context)) return true;
   const ir::ModuleId file = context.program.funcs[item.function].module;
+  if (HasOwnNoSync(context, calls, file)) return true;
   return calls.Has(file, kFsdp) && !calls.Has(file, kDdp);
 }
 
