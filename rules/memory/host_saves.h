@@ -11,6 +11,8 @@
 
 namespace allranks::rules {
 
+using variation::FuncId;
+
 class HostSaves {
  public:
   explicit HostSaves(const Context& context) : context_(context) {}
