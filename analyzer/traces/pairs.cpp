@@ -267,7 +267,11 @@ TraceId FunctionCheck::Blame(Scene& scene, SequenceStore& sequences, uint32_t i,
                              const Parting& parting) {
   size_t tried = 0;
   TraceId puts_it_off;
+  const std::unordered_set<uint32_t> of_first = NodesReached(state_, scene, root_, i, {});
+  const std::unordered_set<uint32_t> of_second = NodesReached(state_, scene, root_, j, {});
   for (const TraceId node : nodes_.choices) {
+    // What a rank does not come to separates it from nobody, whatever it would answer behind a choice that was reported.
+    if (!of_first.contains(node.index) || !of_second.contains(node.index)) continue;
     if (settled_.contains(node.index) || !PartsRanks(scene, node, i, j) || ++tried > kMostBlamed) continue;
     view.agreed = node;
     const SeqId first = ProjectFor(scene, sequences, i, view);
