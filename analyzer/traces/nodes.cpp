@@ -54,14 +54,15 @@ class Collector {
   }
 
   bool ReceivesFromAnyone(TraceId loop) const {
-    const Assignment nothing;
-    Evaluator evaluator(state_.values, state_.knowledge, World{}, nothing);
     return std::ranges::any_of(nodes_->ops, [&](TraceId op) {
       const ValueId peer = traces_.operation(op).peer;
-      if (!peer || traces_.entry(op).operation.op_class != knowledge::OpClass::Recv || !Contains(traces_, loop, op)) return false;
-      const Outcome sender = evaluator.Evaluate(peer, 0);
-      return sender.kind == OutcomeKind::Number && sender.number == kAnyPeer;
+      if (!peer || traces_.entry(op).operation.op_class != knowledge::OpClass::Recv) return false;
+      return IsAnyone(state_.values[peer]) && Contains(traces_, loop, op);
     });
+  }
+
+  static bool IsAnyone(const variation::Value& peer) {
+    return peer.kind == variation::ValueKind::Int && static_cast<int64_t>(uint64_t{peer.b} << 32 | peer.a) == kAnyPeer;
   }
 
   void NoteChoice(TraceId id, const Trace& trace) {
