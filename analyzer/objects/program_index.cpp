@@ -105,12 +105,12 @@ bool ProgramIndex::IsCalledByNobody(FuncId function) const {
   return is_plain && callers_[function].empty();
 }
 
-std::vector<FuncId> ProgramIndex::RunBy(FuncId function) const {
+std::vector<FuncId> ProgramIndex::RunBy(std::vector<FuncId> run) const {
   std::vector<bool> runs(program_.funcs.size());
-  std::vector<FuncId> run = {function};
-  runs[function.index] = true;
+  for (const FuncId function : run) runs[function.index] = true;
   for (size_t i = 0; i < run.size(); ++i) {
-    for (const auto* list : {&facts_.functions[run[i]].calls, &facts_.functions[run[i]].enters}) {
+    const variation::FunctionFacts& facts = facts_.functions[run[i]];
+    for (const auto* list : {&facts.calls, &facts.enters, &facts.iterations}) {
       for (const auto& [expr, fact] : *list) {
         if (!fact.function || runs[fact.function.index]) continue;
         runs[fact.function.index] = true;

@@ -48,8 +48,8 @@ class ProgramIndex {
   // At most about `kMostWays` of them.
   std::vector<Site> WaysTo(const Site& site) const;
   static constexpr size_t kMostWays = 200;
-  // A function, those that it calls, those that these call, and so on, in order.
-  std::vector<FuncId> RunBy(FuncId function) const;
+  // These functions, those that they call, enter or iterate over, those that these do, and so on, in order.
+  std::vector<FuncId> RunBy(std::vector<FuncId> run) const;
   const ir::Tree& tree(ir::ModuleId module) const { return trees_[module.index]; }
   // The expressions of one kind in a module, in order.
   std::span<const ir::ExprId> ExprsOf(ir::ModuleId module, ir::ExprKind kind) const;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <span>
+#include <utility>
 
 namespace allranks::objects {
 
@@ -9,10 +10,9 @@ Training::Training(const binding::Program& program, const knowledge::Knowledge& 
                    const variation::Facts& facts, const ProgramIndex& index)
     : program_(program), knowledge_(knowledge), facts_(facts), index_(index), values_(program, knowledge, facts) {
   FindCalls();
-  // What reduces gradients has made them, whatever it is called.
-  std::vector<Site> made = backwards_;
-  made.insert(made.end(), reductions_.begin(), reductions_.end());
-  trains_ = Closure(made);
+  made_ = backwards_;
+  made_.insert(made_.end(), reductions_.begin(), reductions_.end());
+  trains_ = Closure(made_);
   steps_in_ = Closure(steps_);
   reduces_ = Closure(reductions_);
   communicates_ = Closure(operations_);
@@ -20,25 +20,14 @@ Training::Training(const binding::Program& program, const knowledge::Knowledge& 
 }
 
 void Training::FindWhatTrainingRuns() {
-  std::vector<Site> places = backwards_;
-  places.insert(places.end(), reductions_.begin(), reductions_.end());
+  std::vector<Site> places = made_;
   places.insert(places.end(), fits_.begin(), fits_.end());
   for_training_ = Closure(places);
-  std::vector<FuncId> work;
+  std::vector<FuncId> training;
   for (uint32_t f = 0; f < for_training_.size(); ++f) {
-    if (for_training_[f]) work.push_back(FuncId{f});
+    if (for_training_[f]) training.push_back(FuncId{f});
   }
-  while (!work.empty()) {
-    const variation::FunctionFacts& facts = facts_.functions[work.back()];
-    work.pop_back();
-    for (const auto* list : {&facts.calls, &facts.enters, &facts.iterations}) {
-      for (const auto& [expr, call] : *list) {
-        if (!call.function || for_training_[call.function.index]) continue;
-        for_training_[call.function.index] = true;
-        work.push_back(call.function);
-      }
-    }
-  }
+  for (const FuncId run : index_.RunBy(std::move(training))) for_training_[run.index] = true;
 }
 
 void Training::FindCalls() {

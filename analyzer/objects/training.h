@@ -20,9 +20,7 @@ class Training {
   const std::vector<Site>& steps() const { return steps_; }
   // Whether running a function, or a statement with all that it holds, computes gradients / steps an optimizer.
   bool Trains(FuncId function) const { return trains_[function.index]; }
-  bool Trains(ir::ModuleId module, ir::StmtId stmt) const {
-    return HoldsCall(module, stmt, trains_, backwards_) || HoldsCall(module, stmt, trains_, reductions_);
-  }
+  bool Trains(ir::ModuleId module, ir::StmtId stmt) const { return HoldsCall(module, stmt, trains_, made_); }
   bool Steps(ir::ModuleId module, ir::StmtId stmt) const { return HoldsCall(module, stmt, steps_in_, steps_); }
   // Whether a function is run by one that trains, itself or by a framework's trainer: somewhere above it gradients are made.
   bool IsForTraining(FuncId function) const { return for_training_[function.index]; }
@@ -54,6 +52,7 @@ class Training {
   const ProgramIndex& index_;
   Values values_;
   std::vector<Site> backwards_, fits_, steps_, reductions_, operations_;
+  std::vector<Site> made_;  // gradients: computed, or reduced by what has made them, whatever it is called
   std::vector<bool> trains_, steps_in_, reduces_, communicates_;  // by FuncId, callees included
   std::vector<bool> for_training_;                                // by FuncId
 };

@@ -48,9 +48,10 @@ class Collector {
  private:
   // `for (i = 0; i < 3; ++i) MPI_Recv(..., MPI_ANY_SOURCE, ...)`: written for a job in which three others send.
   void NoteSenders(TraceId loop, const Trace& trace) {
+    if (!trace.value) return;
     const variation::Value& rounds = state_.values[trace.value];
-    const bool is_known = trace.value && rounds.kind == variation::ValueKind::Int && rounds.b == 0 && rounds.a > 1 && rounds.a < kMostRanks;
-    if (is_known && ReceivesFromAnyone(loop)) nodes_->mentions.named |= RankSet::All(rounds.a + 1).bits;
+    const bool is_count = rounds.kind == variation::ValueKind::Int && rounds.b == 0 && rounds.a > 1 && rounds.a < kMostRanks;
+    if (is_count && ReceivesFromAnyone(loop)) nodes_->mentions.named |= RankSet::All(rounds.a + 1).bits;
   }
 
   bool ReceivesFromAnyone(TraceId loop) const {

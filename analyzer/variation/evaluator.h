@@ -222,7 +222,7 @@ class FunctionEvaluator {
 
   // members.cpp
   ValueId Member(ir::ExprId site, ValueId object, NameId attr);
-  ValueId AppliedForward(ir::ExprId site, binding::ClassId class_id, NameId attr);
+  ValueId AppliedForward(ir::ExprId site, ValueId of_class, NameId attr);
   ValueId MemberOfModule(ir::ModuleId module, NameId attr);
   ValueId MemberOfExternal(ir::ExprId site, NameId qualified, NameId attr);
   // `given`: the parameter that is taken for `object`, or `object` itself.

@@ -49,7 +49,7 @@ ValueId FunctionEvaluator::Member(ir::ExprId site, ValueId object, NameId attr) 
       const binding::ClassId class_id{value.a};
       if (const ValueId field = FieldOf(class_id, attr, false)) return IsPlainEnum(class_id) ? EnumMember(class_id, attr) : field;
       if (const FuncId method = tables_.program.FindMethod(class_id, attr)) return MethodValue(method, known, true);
-      if (const ValueId applied = AppliedForward(site, class_id, attr)) return applied;
+      if (const ValueId applied = AppliedForward(site, known, attr)) return applied;
       return MemberOfAny(site, object, attr);
     }
     case ValueKind::Instance:
@@ -86,13 +86,14 @@ ValueId FunctionEvaluator::Member(ir::ExprId site, ValueId object, NameId attr) 
 }
 
 // `Gather.apply` of a `Gather(torch.autograd.Function)`: its `forward`, which gets a context first.
-ValueId FunctionEvaluator::AppliedForward(ir::ExprId site, binding::ClassId class_id, NameId attr) {
+ValueId FunctionEvaluator::AppliedForward(ir::ExprId site, ValueId of_class, NameId attr) {
+  const binding::ClassId class_id{store_[of_class].a};
   const bool is_applied = std::ranges::any_of(tables_.known_bases[class_id.index], [&](knowledge::ClassId base) {
     return knowledge_[base].applied_by == attr;
   });
   const FuncId forward = is_applied ? tables_.program.FindMethod(class_id, Intern("forward")) : FuncId::None();
   if (!forward) return {};
-  const ValueId parts[] = {MethodValue(forward, store_.Make({.kind = ValueKind::Class, .a = class_id.index}, {}), true), Unseen(site)};
+  const ValueId parts[] = {MethodValue(forward, of_class, true), Unseen(site)};
   return store_.Make({.kind = ValueKind::Partial}, parts);
 }
 

@@ -42,7 +42,7 @@ class Seeds {
 
   // Whether what a started function runs seeds anything, or calls something that nobody has read and that may.
   bool IsSeeded(FuncId started) const {
-    return std::ranges::any_of(context_.index.RunBy(started), [&](FuncId function) {
+    return std::ranges::any_of(context_.index.RunBy({started}), [&](FuncId function) {
       const ir::Module& module = context_.program.module_of(function);
       return std::ranges::any_of(context_.facts.functions[function].calls, [&](const auto& call) {
         const auto& [expr, fact] = call;
@@ -55,7 +55,7 @@ class Seeds {
   // Whether it trains, makes weights, or draws random numbers: an evaluation of fixed weights gives the same each time.
   bool HangsOnChance(FuncId started) const {
     if (context_.training.Trains(started)) return true;
-    const std::vector<FuncId> run = context_.index.RunBy(started);
+    const std::vector<FuncId> run = context_.index.RunBy({started});
     return MakesWeights(run) || std::ranges::any_of(context_.index.known_calls(), [&](const KnownCall& call) {
       const bool draws = call.entry->Has(knowledge::Role::DrawRandom) || call.entry->Has(knowledge::Role::DrawNoise);
       return draws && std::ranges::binary_search(run, call.function);

@@ -235,7 +235,7 @@ for i, batch in enumerate(loader):
   taken to make up for it.
 * The model is sharded: FSDP may leave `no_sync` out on purpose, as it costs memory, and asks for it only in
   the backward, so that there a lone backward under `no_sync` is in time.
-* A class of the project has a `no_sync` of its own, and the model is not known to be DDP's.
+* A class of the program has a `no_sync` of its own, and the model is not known to be DDP's.
 * The backward is under the same test as the step.
 * DDP takes the graph to be static (`static_graph=True`, `_set_static_graph()`): it then fails in a first
   backward under `no_sync`.

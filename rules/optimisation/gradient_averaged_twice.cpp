@@ -135,7 +135,7 @@ class Averages {
 
   // By itself, or in a function that it calls.
   bool Communicates(FuncId function) const {
-    const std::vector<FuncId> run = context_.index.RunBy(function);
+    const std::vector<FuncId> run = context_.index.RunBy({function});
     return std::ranges::any_of(context_.index.known_calls(), [&](const KnownCall& call) {
       const bool is_collective = call.entry->has_operation && call.entry->operation.op_class == knowledge::OpClass::Collective;
       return is_collective && std::ranges::binary_search(run, call.function);
