@@ -9,6 +9,7 @@
 #include "analyzer/traces/difference.h"
 #include "analyzer/traces/point_to_point.h"
 #include "analyzer/traces/sequence.h"
+#include "analyzer/variation/comparison.h"
 
 namespace allranks::traces {
 namespace {
@@ -185,11 +186,7 @@ knowledge::Axes NodeAxes(const State& state, TraceId node) {
 
 Question Asked(const variation::ValueStore& values, ValueId condition) {
   using ir::CompareOp;
-  constexpr std::pair<CompareOp, CompareOp> kNegations[] = {{CompareOp::NotEq, CompareOp::Eq},
-                                                            {CompareOp::IsNot, CompareOp::Is},
-                                                            {CompareOp::NotIn, CompareOp::In},
-                                                            {CompareOp::GreaterEq, CompareOp::Less},
-                                                            {CompareOp::Greater, CompareOp::LessEq}};
+  constexpr CompareOp kPositive[] = {CompareOp::Eq, CompareOp::Is, CompareOp::In, CompareOp::Less, CompareOp::LessEq};
   Question question{.key = 0, .truth = true};
   while (values[condition].kind == variation::ValueKind::Unary &&
          static_cast<ir::UnaryOp>(values[condition].op) == ir::UnaryOp::Not) {
@@ -199,11 +196,9 @@ Question Asked(const variation::ValueStore& values, ValueId condition) {
   question.key = condition.index;
   if (values[condition].kind != variation::ValueKind::Compare) return question;
   auto op = static_cast<CompareOp>(values[condition].op);
-  for (const auto& [negative, positive] : kNegations) {
-    if (op != negative) continue;
-    op = positive;
+  if (std::ranges::find(kPositive, op) == std::end(kPositive)) {
+    op = variation::Negated(op);
     question.truth = !question.truth;
-    break;
   }
   const auto kids = values.Kids(condition);
   question.key = Token(uint64_t{1} + static_cast<uint64_t>(op), kids[0].index, kids[1].index);

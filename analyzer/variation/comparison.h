@@ -1,4 +1,4 @@
-// What a comparison of two known numbers comes out as.
+// What a comparison of two known numbers comes out as, and what denies a comparison.
 #pragma once
 
 #include <optional>
@@ -28,6 +28,33 @@ std::optional<bool> CompareNumbers(base::CompareOp op, Number left, Number right
     default:
       return std::nullopt;
   }
+}
+
+// The comparison that is true where `op` is false. Numbers that are none (NaN) are not thought of.
+constexpr base::CompareOp Negated(base::CompareOp op) {
+  switch (op) {
+    case base::CompareOp::Eq:
+      return base::CompareOp::NotEq;
+    case base::CompareOp::NotEq:
+      return base::CompareOp::Eq;
+    case base::CompareOp::Less:
+      return base::CompareOp::GreaterEq;
+    case base::CompareOp::LessEq:
+      return base::CompareOp::Greater;
+    case base::CompareOp::Greater:
+      return base::CompareOp::LessEq;
+    case base::CompareOp::GreaterEq:
+      return base::CompareOp::Less;
+    case base::CompareOp::Is:
+      return base::CompareOp::IsNot;
+    case base::CompareOp::IsNot:
+      return base::CompareOp::Is;
+    case base::CompareOp::In:
+      return base::CompareOp::NotIn;
+    case base::CompareOp::NotIn:
+      return base::CompareOp::In;
+  }
+  return op;
 }
 
 }  // namespace allranks::variation

@@ -243,6 +243,9 @@ class ValueStore {
   ValueId AskedForPresence(const Value& value, std::span<const ValueId> kids) const;
   Axes AxesOfPresence(ValueId id, Axes axes) const;
   std::optional<bool> InJob(ValueId condition) const;
+  // What `holds` of `condition` says of the truth of `other`, and the arm that a choice has then.
+  std::optional<bool> Decides(ValueId condition, bool holds, ValueId other) const;
+  ValueId Under(ValueId condition, bool holds, ValueId arm) const;
   ValueId Connective(ValueKind kind, std::span<const ValueId> kids);
   ValueId Rebuild(Value value, std::span<const ValueId> kids);
   ValueId RebuildDerived(Value value, std::span<const ValueId> kids);

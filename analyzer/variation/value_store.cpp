@@ -374,8 +374,8 @@ ValueId ValueStore::CompareChosen(ir::CompareOp op, ValueId left, ValueId right)
                            op == ir::CompareOp::NotEq;
   if (!is_identity || !IsConstant(values_[right.index]) || values_[left.index].kind != ValueKind::Select) return {};
   const std::vector<ValueId> kids(Kids(left).begin(), Kids(left).end());
-  const ValueId then_value = Compare(op, kids[1], right);
-  const ValueId else_value = Compare(op, kids[2], right);
+  const ValueId then_value = Under(kids[0], true, Compare(op, kids[1], right));
+  const ValueId else_value = Under(kids[0], false, Compare(op, kids[2], right));
   // Where neither arm is None by itself the choice is one of values, not of presence.
   const bool is_presence = values_[right.index].kind == ValueKind::None;
   const auto may_be_there = [&](ValueId answer) {
@@ -406,7 +406,7 @@ ValueId ValueStore::Compare(ir::CompareOp op, ValueId left, ValueId right) {
   const bool is_identity = op == ir::CompareOp::Is || op == ir::CompareOp::IsNot;
   if (is_identity && b.kind == ValueKind::None) {
     if (a.kind == ValueKind::None) return Bool(op == ir::CompareOp::Is);
-    if (IsNeverNone(a)) return Bool(op == ir::CompareOp::IsNot);
+    if (IsNeverNone(a) || IsNewTensor(left)) return Bool(op == ir::CompareOp::IsNot);
   }
   const ValueId kids[] = {left, right};
   return Make({.kind = ValueKind::Compare, .op = static_cast<uint8_t>(op)}, kids);
@@ -473,7 +473,27 @@ std::optional<bool> ValueStore::InJob(ValueId condition) const {
   }
 }
 
+std::optional<bool> ValueStore::Decides(ValueId condition, bool holds, ValueId other) const {
+  const Value& test = values_[condition.index];
+  const Value& asked = values_[other.index];
+  if (test.kind != ValueKind::Compare || asked.kind != ValueKind::Compare) return std::nullopt;
+  if (condition == other) return holds;
+  const bool is_denied = Negated(static_cast<ir::CompareOp>(test.op)) == static_cast<ir::CompareOp>(asked.op);
+  if (is_denied && std::ranges::equal(Kids(condition), Kids(other))) return !holds;
+  return std::nullopt;
+}
+
+ValueId ValueStore::Under(ValueId condition, bool holds, ValueId arm) const {
+  if (const auto truth = Decides(condition, holds, arm)) return Bool(*truth);
+  if (values_[arm.index].kind != ValueKind::Select) return arm;
+  const auto kids = Kids(arm);
+  const auto truth = Decides(condition, holds, kids[0]);
+  return truth ? kids[*truth ? 1 : 2] : arm;
+}
+
 ValueId ValueStore::Select(ValueId condition, ValueId then_value, ValueId else_value) {
+  then_value = Under(condition, true, then_value);
+  else_value = Under(condition, false, else_value);
   if (then_value == else_value) return then_value;
   // What holds in one process alone is nothing that ranks could differ by.
   if (const std::optional<bool> truth = InJob(condition)) return *truth ? then_value : else_value;

@@ -56,6 +56,23 @@ TEST_F(ValueStoreTest, SelectOfEqualArmsIsTheArm) {
   EXPECT_TRUE(store.axes(store.Select(RankIs(0), store.Int(1), store.Int(1))).empty());
 }
 
+TEST_F(ValueStoreTest, AnArmKnowsWhatItsConditionSays) {
+  const ValueId a = store.Fresh({});
+  const ValueId b = store.Fresh({});
+  const ValueId is_not = store.Compare(ir::CompareOp::NotEq, Rank(), store.Int(0));
+  EXPECT_EQ(store.Select(RankIs(0), a, store.Select(RankIs(0), a, b)), store.Select(RankIs(0), a, b));
+  EXPECT_EQ(store.Select(RankIs(0), a, store.Select(is_not, b, a)), store.Select(RankIs(0), a, b));
+  EXPECT_EQ(store.Select(RankIs(0), store.True(), is_not), store.True());
+}
+
+TEST_F(ValueStoreTest, WhatIsMadeWhereItIsNoneIsNotNone) {
+  const ValueId given = store.Fresh(Axes::Of(Axis::Global));
+  const ValueId is_none = store.Compare(ir::CompareOp::Is, given, store.NoneValue());
+  const ValueId made = store.NewTensor(store.NewSymbol(), store.Tuple({}), {});
+  const ValueId there = store.Select(is_none, made, given);
+  EXPECT_EQ(store.Compare(ir::CompareOp::IsNot, there, store.NoneValue()), store.True());
+}
+
 TEST_F(ValueStoreTest, SelectVariesAsItsConditionDoes) {
   const ValueId value = store.Select(RankIs(0), store.Int(1), store.Int(2));
   EXPECT_TRUE(store.axes(value).has(Axis::Global));
