@@ -230,89 +230,6 @@ CallFact& FunctionEvaluator::RecordCall(std::vector<std::pair<ir::ExprId, CallFa
   return list.back().second;
 }
 
-std::vector<ValueId> FunctionEvaluator::BindFunction(FuncId function, ValueId receiver,
-                                                     std::span<const CallArgument> args) {
-  const ir::Function& definition = tables_.program.function(function);
-  std::vector<ValueId> bound(definition.params.size());
-  uint32_t next = 0;
-  // `*args` of unknown length, `**options` of unknown names: what is not bound may be anything.
-  bool open = false;
-  // Key, value, key, value: keywords that no parameter is named after.
-  std::vector<ValueId> further;
-  const auto bind_keyword = [&](NameId keyword, ValueId value) {
-    bool is_named = false;
-    for (uint32_t i = 0; i < bound.size(); ++i) {
-      if (definition.params[i].name != keyword) continue;
-      bound[i] = value;
-      is_named = true;
-    }
-    if (!is_named) further.insert(further.end(), {store_.Str(keyword), value});
-  };
-  const auto bind_positional = [&](ValueId value) {
-    while (next < bound.size() && definition.params[next].kind == ir::ParamKind::KeywordOnly) ++next;
-    if (next >= bound.size()) return;
-    const ir::ParamKind kind = definition.params[next].kind;
-    if (kind == ir::ParamKind::DoubleStar) return;
-    if (kind == ir::ParamKind::Star) {
-      std::vector<ValueId> items;
-      if (bound[next]) items.assign(store_.Kids(bound[next]).begin(), store_.Kids(bound[next]).end());
-      items.push_back(value);
-      bound[next] = store_.Tuple(items);
-      return;
-    }
-    bound[next++] = value;
-  };
-  if (receiver) bind_positional(receiver);
-  for (const CallArgument& arg : args) {
-    if (arg.kind == ir::ArgKind::Positional && !open) bind_positional(arg.value);
-    if (arg.kind == ir::ArgKind::DoubleStar) {
-      std::optional<std::vector<ValueId>> handed_on = KnownItems(arg.value);
-      if (!handed_on) handed_on = HandedOn(arg);
-      open = open || !handed_on;
-      for (size_t i = 0; handed_on && i + 1 < handed_on->size(); i += 2)
-        bind_keyword(NameId{store_[(*handed_on)[i]].a}, (*handed_on)[i + 1]);
-    }
-    if (arg.kind == ir::ArgKind::Star) {
-      const ValueId known = LookThrough(tables_, arg.value);
-      if (store_[known].kind != ValueKind::Tuple) {
-        open = true;
-        continue;
-      }
-      const std::vector<ValueId> items(store_.Kids(known).begin(), store_.Kids(known).end());
-      for (const ValueId item : items) bind_positional(item);
-    }
-    if (arg.kind == ir::ArgKind::Keyword) bind_keyword(arg.keyword, arg.value);
-  }
-  if (!definition.params.empty() && definition.params.back().kind == ir::ParamKind::DoubleStar)
-    bound.back() = open ? UnknownKeywords() : store_.Make({.kind = ValueKind::Dict}, further);
-  if (!open) BindDefaults(function, bound);
-  return bound;
-}
-
-void FunctionEvaluator::BindDefaults(FuncId function, std::vector<ValueId>& bound) {
-  const ir::Function& definition = tables_.program.function(function);
-  for (uint32_t i = 0; i < bound.size(); ++i) {
-    const ir::Param& param = definition.params[i];
-    if (bound[i] || !param.default_value) continue;
-    bound[i] = tables_.DefaultOf(function, i);
-  }
-}
-
-ValueId FunctionEvaluator::UnknownKeywords() { return store_.Symbol(tables_.NameSymbol("**"), {}); }
-
-// `def resnet50(**options): return ResNet(**options)`: the keywords of the one call of this function, if there is but
-// one, as key, value, key, value.
-std::optional<std::vector<ValueId>> FunctionEvaluator::HandedOn(const CallArgument& arg) {
-  if (function_.params.empty() || function_.params.back().kind != ir::ParamKind::DoubleStar) return std::nullopt;
-  const ir::Expr& expr = module_[arg.expr];
-  const bool is_own = expr.kind == ir::ExprKind::Name && ir::NameOf(expr) == function_.params.back().name;
-  // Something may have been added.
-  if (!is_own || arg.value != UnknownKeywords()) return std::nullopt;
-  const ValueId passed = tables_.Read(TableId::Params, id_.index, static_cast<uint32_t>(function_.params.size() - 1));
-  if (!passed || store_[passed].kind != ValueKind::Dict) return std::nullopt;
-  return std::vector<ValueId>(store_.Kids(passed).begin(), store_.Kids(passed).end());
-}
-
 ValueId FunctionEvaluator::CallFunction(ir::ExprId site, ValueId callee, FuncId function, ValueId receiver,
                                         std::span<const CallArgument> args, CallKind kind) {
   const ir::Function& definition = tables_.program.function(function);
@@ -918,6 +835,7 @@ std::optional<ValueId> FunctionEvaluator::CallBuiltin(ir::ExprId site, NameId na
   if (builtin == "isinstance" && args.size() == 2) return TypeTest(first, args[1].value);
   // Ranks hold objects of the same classes. What an object has may have changed by the next time it is asked.
   if (builtin == "hasattr" || builtin == "callable") return HasAttribute(site, args);
+  if (builtin == "vars") return Member(site, first, Intern("__dict__"));
   if (builtin == "type") return store_.Symbol(Site(site), {});
   if (builtin == "len" && IsShape(first)) return store_.Symbol(Site(site), {});
   if (builtin == "len" && IsContainer(Container(first))) return Iterate(args[0].expr, Container(first)).trip_count;

@@ -277,7 +277,6 @@ class FunctionEvaluator {
                     ValueId receiver, std::span<const CallArgument> args, ValueId& result);
   void BindItems(const knowledge::Entry& entry, const CallArgument& options, std::vector<ValueId>& bound);
   std::vector<ValueId> BindKnown(const knowledge::Entry& entry, std::span<const CallArgument> args);
-  std::vector<ValueId> BindFunction(FuncId function, ValueId receiver, std::span<const CallArgument> args);
   void NoteDeclaredTypes(FuncId function, bool has_receiver, std::span<const CallArgument> args);
   ValueId SubstituteCall(ValueId value, ValueId callee, FuncId function, std::span<const ValueId> bound);
   ir::ExprId ArgumentExpr(const ir::Function& definition, uint32_t index, bool has_receiver,
@@ -303,9 +302,14 @@ class FunctionEvaluator {
   ValueId DerivedCall(uint32_t symbol, ValueId callee, std::span<const CallArgument> args);
   void ForgetHeap(std::span<const CallArgument> args, ValueId receiver);
 
+
+  // bind_arguments.cpp
+  std::vector<ValueId> BindFunction(FuncId function, ValueId receiver, std::span<const CallArgument> args);
   std::optional<std::vector<ValueId>> HandedOn(const CallArgument& arg);
   ValueId UnknownKeywords();
   void BindDefaults(FuncId function, std::vector<ValueId>& bound);
+  void BindFields(ir::ExprId site, FuncId function, ValueId object, std::vector<ValueId>& bound);
+  ValueId OwnerOfFields(ValueId mapping);
 
   // choices.cpp
   ir::ModuleId ModuleOfMembers(ir::ExprId object) const;
