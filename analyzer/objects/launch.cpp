@@ -281,13 +281,15 @@ class Solver {
   }
 
   // A launcher that is told to start one says so of just this file, and so does a script that the scheduler gives one device, of a
-  // program that starts its ranks itself. It is the smallest example where the program asks for its ranks itself and deals data out to them.
+  // program that starts its ranks itself. Where the program asks for its ranks itself and deals data out to them it is the smallest
+  // example, unless the launcher is given one device, too.
   bool IsStartedAsOne(ir::ModuleId module, std::span<const ir::ModuleId> used) const {
     const auto starts = [&](ir::ModuleId each) { return HasSign(each, kStartsRanks | kHasController, own_); };
     const Started started = started_[module.index];
     if (started.as_ranks) return false;
     const bool is_on_one_device = started.as_one_process && !started.on_more_devices;
     if (!started.as_job_of_one && !is_on_one_device) return !MayBeRanks(module) && std::ranges::none_of(used, starts);
+    if (started.as_job_of_one && is_on_one_device) return true;
     const auto reads = [&](ir::ModuleId each) { return ReadsRanks(each); };
     const auto deals_out = [&](ir::ModuleId each) { return deals_out_[each.index]; };
     return std::ranges::none_of(used, reads) || std::ranges::none_of(used, deals_out);

@@ -13,15 +13,18 @@ bool StartsRanks(const launch::Job& job) {
   return job.has_cluster || std::ranges::any_of(job.layers, [](const launch::Layer& layer) { return layer.launcher->is_job; });
 }
 
+// `CUDA_VISIBLE_DEVICES=0 torchrun --nproc_per_node 1`: told twice that it is one.
+bool SeesOneDevice(const launch::Job& job) {
+  const auto devices = rules::DevicesOf(job);
+  return devices && devices->numbers.size() == 1;
+}
+
 // The only layer that starts processes is told to start one.
 bool IsJobOfOne(const launch::Job& job) {
   if (job.has_cluster || std::ranges::count_if(job.layers, [](const launch::Layer& layer) { return layer.launcher->is_job; }) != 1) return false;
   const auto layer = std::ranges::find_if(job.layers, [](const launch::Layer& each) { return each.launcher->is_job; });
   // `deepspeed --include=localhost:0`: a process for each of the devices that it names.
-  if (layer->Find("include") != nullptr) {
-    const auto devices = rules::DevicesOf(job);
-    return devices && devices->numbers.size() == 1;
-  }
+  if (layer->Find("include") != nullptr) return SeesOneDevice(job);
   const std::optional<int64_t> processes = layer->Find("processes") != nullptr ? layer->Number("processes") : layer->Number("processes_per_node");
   const bool is_one_node = layer->Find("nodes") == nullptr || layer->Number("nodes") == 1;
   return processes == 1 && is_one_node;
@@ -229,7 +232,8 @@ void LaunchLineReader::Add(const launch::LaunchFile& file, objects::LaunchLines&
       const bool takes_ranks = !job.is_remote && !job.has_cluster && !job.innermost().HidesOptions() && job.innermost().Find("processes") == nullptr;
       configured_.push_back({lines.size(), {Normalized(Join(folder, name)), Normalized(name)}, takes_ranks});
     }
-    lines.push_back({.path = path, .starts_ranks = starts_ranks, .is_job_of_one = is_job_of_one, .has_one_device = !StartsRanks(job) && HasOneDevice(job),
+    const bool has_one_device = is_job_of_one ? SeesOneDevice(job) : !StartsRanks(job) && HasOneDevice(job);
+    lines.push_back({.path = path, .starts_ranks = starts_ranks, .is_job_of_one = is_job_of_one, .has_one_device = has_one_device,
                      .strategy = StrategyOf(job), .nodes = NodesOf(job), .ranks = RanksOf(job), .place = job.innermost().span, .options = OptionsOf(job), .unknown_below = {}});
   }
 }
@@ -245,7 +249,8 @@ void LaunchLineReader::Finish(const launch::Launches& launches, objects::LaunchL
       if (configured.strategy.empty()) configured.strategy = strategy;
       const int64_t number = file.tree.Integer(file.tree.Member(file.tree.root(), "num_processes")).value_or(0);
       if (line.takes_ranks && number > 0 && number <= kMostRanks) configured.ranks = number;
-      if (strategy != "NO") continue;
+      const bool is_one = line.takes_ranks && number == 1 && file.tree.Integer(file.tree.Member(file.tree.root(), "num_machines")).value_or(1) == 1;
+      if (strategy != "NO" && !is_one) continue;
       configured.starts_ranks = false;
       configured.is_job_of_one = true;
     }
