@@ -102,7 +102,7 @@ class Finder {
   }
 
   bool IsOneOf(const knowledge::LaunchSign& sign, ValueId value) const {
-    const std::optional<int64_t> number = values_.Int(value);
+    const std::optional<int64_t> number = values_.CountGiven(value);
     const std::string text = number ? std::to_string(*number) : std::string(values_.Str(value));
     return sign.values.empty() || std::ranges::any_of(sign.values, [&](base::NameId each) { return program_.text(each) == text; });
   }

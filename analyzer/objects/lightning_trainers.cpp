@@ -69,7 +69,7 @@ Told LightningTrainers::Of(const LightningTrainer& trainer, std::string_view par
   }
   if (!expr && !value) return Written(trainer, param);
   if (const std::optional<launch::WrittenSetting> written = written_.Of(module_id, value)) return Said(*written);
-  Told told{.is_given = true, .number = values_.Int(value), .is_off = values_.IsFalse(value)};
+  Told told{.is_given = true, .number = values_.CountGiven(value), .is_off = values_.IsFalse(value)};
   if (expr) told.span = {module.file, module[expr].begin, module[expr].end};
   return told;
 }

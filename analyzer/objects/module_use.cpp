@@ -221,6 +221,18 @@ bool ModuleUses::NoteNamedRead(const Site& self, const std::vector<Guard>& on_wa
   return is_clear;
 }
 
+// `assert y is not None`, `if y is None: raise`: a forward that is broken off leaves no gradients that are waited for.
+bool ModuleUses::FailsOtherwise(const Guard& guard) const {
+  const ir::ModuleId module_id = program_.funcs[guard.function].module;
+  const ir::Module& module = program_.modules[module_id];
+  const ir::StmtId asks = index_.tree(module_id).StatementOf(guard.test);
+  if (!asks || ir::ValueOf(module[asks]) != guard.test) return false;
+  if (module[asks].kind == ir::StmtKind::Assert) return true;
+  if (module[asks].kind != ir::StmtKind::If) return false;
+  const auto other = module.statements(guard.holds ? ir::ElseBlockOf(module[asks]) : ir::BodyOf(module[asks]));
+  return !other.empty() && module[other.back()].kind == ir::StmtKind::Raise;
+}
+
 void ModuleUses::NoteRead(const Site& read, base::NameId field, const std::vector<Guard>& on_way, Visit& visit) const {
   constexpr std::string_view kAll[] = {"parameters", "named_parameters", "modules", "children", "named_children",
                                        "named_modules", "_modules", "_parameters", "__dict__", "state_dict"};
@@ -236,6 +248,7 @@ void ModuleUses::NoteRead(const Site& read, base::NameId field, const std::vecto
     // A test of the part itself (`if self.part is not None`) asks whether it was made; one of an option that nobody
     // sets comes out the same each time.
     std::erase_if(guards, [&](const Guard& guard) {
+      if (FailsOtherwise(guard)) return true;
       const ir::Module& of_guard = program_.module_of(guard.function);
       const ir::Tree& tree = index_.tree(program_.funcs[read.function].module);
       const ValueId test = facts_.value(program_.funcs[guard.function].module, guard.test);

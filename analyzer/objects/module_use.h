@@ -74,6 +74,7 @@ class ModuleUses {
   bool SpeaksOfRequiresGrad(binding::ClassId class_id) const;
   void FollowForward(FuncId method, const std::vector<Guard>& on_way, Visit& visit) const;
   bool NoteNamedRead(const Site& self, const std::vector<Guard>& on_way, Visit& visit) const;
+  bool FailsOtherwise(const Guard& guard) const;
   void NoteRead(const Site& read, base::NameId field, const std::vector<Guard>& on_way, Visit& visit) const;
   base::NameId NameIn(ir::ModuleId module, ir::ExprId text) const;
   bool IsSelf(FuncId method, ir::ExprId expr) const;

@@ -141,6 +141,11 @@ std::optional<int64_t> Values::Int(ValueId id) const {
   return static_cast<int64_t>((uint64_t{value.b} << 32) | value.a);
 }
 
+std::optional<int64_t> Values::CountGiven(ValueId value) const {
+  const bool is_list = value && facts_.values_store[value].kind == ValueKind::Tuple;
+  return is_list ? facts_.values_store[value].kid_count : Int(value);
+}
+
 std::string_view Values::Str(ValueId id) const {
   if (!id || facts_.values_store[id].kind != ValueKind::Str) return {};
   const base::NameId text{facts_.values_store[id].a};

@@ -42,6 +42,8 @@ class Values {
   bool IsTrue(ValueId value) const;
   bool IsFalse(ValueId value) const;
   std::optional<int64_t> Int(ValueId value) const;
+  // `devices=1`, `devices=[0]`: a number, or how many are listed.
+  std::optional<int64_t> CountGiven(ValueId value) const;
   std::string_view Str(ValueId value) const;
   std::string_view External(ValueId value) const;
 
