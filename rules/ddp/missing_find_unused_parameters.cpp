@@ -174,6 +174,7 @@ model = DDP(model, find_unused_parameters=True)
 ## When it is silent
 
 * The part is read anywhere else in the project, or the class hands itself to code that is not seen.
+* Who does not come to it raises an error: `assert`, `if y is None: raise`.
 * The condition follows from a setting or from an argument: then it is the same in every step.
 * The class mentions `requires_grad`: the part may be frozen before it is wrapped.
 * The flag is a variable, or `static_graph` is set.
