@@ -57,8 +57,24 @@ class Seeds {
     if (context_.training.Trains(started)) return true;
     const std::vector<FuncId> run = context_.index.RunBy({started});
     return MakesWeights(run) || std::ranges::any_of(context_.index.known_calls(), [&](const KnownCall& call) {
-      const bool draws = call.entry->Has(knowledge::Role::DrawRandom) || call.entry->Has(knowledge::Role::DrawNoise);
-      return draws && std::ranges::binary_search(run, call.function);
+      return Draws(call) && std::ranges::binary_search(run, call.function);
+    });
+  }
+
+  static bool Draws(const KnownCall& call) {
+    return call.entry->Has(knowledge::Role::DrawRandom) || call.entry->Has(knowledge::Role::DrawNoise);
+  }
+
+  // Whether the parent draws numbers or makes weights of its own behind the seed, in the same function.
+  bool ServesItself(const Site& seeding) const {
+    const ir::ModuleId module_id = context_.program.funcs[seeding.function].module;
+    const ir::Module& module = context_.program.modules[module_id];
+    const auto is_behind = [&](ir::ExprId expr) { return module[expr].begin >= module[seeding.expr].end; };
+    const bool draws = std::ranges::any_of(context_.index.known_calls(), [&](const KnownCall& call) {
+      return Draws(call) && call.function == seeding.function && is_behind(call.expr);
+    });
+    return draws || std::ranges::any_of(context_.index.ExprsOf(module_id, ir::ExprKind::Call), [&](ir::ExprId call) {
+      return is_behind(call) && IsLayer(context_.facts.value(module_id, call)) && FunctionAround(context_, module_id, call) == seeding.function;
     });
   }
 
@@ -99,7 +115,7 @@ class Seeds {
           const ir::Module& module = context_.program.module_of(site.function);
           return site.function == seeding.function && module[seeding.expr].end <= module[site.expr].begin;
         });
-        if (is_before && !IsRunByImport(seeding)) return Site{call.function, call.expr};
+        if (is_before && !IsRunByImport(seeding) && !ServesItself(seeding)) return Site{call.function, call.expr};
       }
     }
     return std::nullopt;
@@ -169,6 +185,7 @@ def worker(rank, args):
 
 * The started function seeds, itself or through helpers, or calls something unknown whose name
   mentions seeds.
+* The parent draws random numbers or makes weights itself behind the seed.
 * The started function neither trains nor makes weights nor draws a random number.
 * The processes are forked: they go on from the state of their parent.
 * A launcher starts the ranks, so that each of them runs the whole script.
