@@ -79,7 +79,7 @@ witness::Witness AccumulationWitness(const Context& context, ValueId period, sou
   constexpr uint32_t kSomeSteps = 4, kMostSteps = 4096;
   const witness::Accumulation scenario{.micro_steps = NumberWithin(context, period, 2, kMostSteps, kSomeSteps)};
   witness::Witness witness = ScenarioWitness(OneNode(), witness::Effect::Semantic, scenario);
-  AddOperation(context, "all_reduce", "backward of a DDP module", backward, &witness);
+  AddOperation(context, "all_reduce", "backward of a wrapped model", backward, &witness);
   return witness;
 }
 

@@ -157,7 +157,7 @@ Finding FindingOf(const Context& context, const AccumulationWindow& window, cons
                               {"gradients are reduced in each micro-step, but the optimizer steps only {}: "
                                "only the last of these reductions is used, so the others cost time for nothing",
                                {std::string(HowOften(window.period))}});
-  AddLabel(finding, finding.span, LabelRole::Primary, {"DDP reduces all gradients here, in each micro-step", {}});
+  AddLabel(finding, finding.span, LabelRole::Primary, {"all gradients are reduced here, in each micro-step", {}});
   for (size_t i = 1; i < backwards.size(); ++i) AddLabel(finding, SpanOf(context, backwards[i]), LabelRole::Note, {"so does this one", {}});
   AddLabel(finding, SpanOf(context, window.step.call.site), LabelRole::Why, {HowOften(window.period), {}});
   if (context.settings.IsAlways(context.program.funcs[window.function].module, window.period.length, 1)) findings::Assume(finding, findings::Assumptions::Of(findings::Assumption::OptionSet));

@@ -267,7 +267,7 @@ void VisitLateNoSync(const Context& context, std::string_view code, FindingSink&
         continue;
       }
       Finding finding = FindingAt(context, code, Severity::Warning, Confidence::Likely, objects::Site{function, item->context},
-                                  {"`no_sync` encloses the backward of `{}` only: DDP decides in the forward, "
+                                  {"`no_sync` encloses the backward of `{}` only: whether to reduce is decided in the forward, "
                                    "which ran before, so every micro-step is reduced anyway",
                                    {Quoted(context, {function, *loss})}});
       AddLabel(finding, finding.span, LabelRole::Primary, {"too late", {}});
