@@ -16,6 +16,8 @@ import unittest
 import urllib.parse
 from xml.etree import ElementTree
 
+# Debian's packages, which `make validate` installs, also for a Python that is not Debian's.
+sys.path.append("/usr/lib/python3/dist-packages")
 ALLRANKS = os.path.abspath(sys.argv.pop(1))
 REPOSITORY = pathlib.Path(sys.argv.pop(1)).resolve()
 MODULES = REPOSITORY / "tests" / "validators" / "node_modules"

@@ -13,6 +13,8 @@ import sys
 import tempfile
 import unittest
 
+# Debian's packages, which `make validate` installs, also for a Python that is not Debian's.
+sys.path.append("/usr/lib/python3/dist-packages")
 ALLRANKS = pathlib.Path(sys.argv.pop(1)).resolve()
 REPOSITORY = pathlib.Path(sys.argv.pop(1)).resolve()
 VALIDATOR = REPOSITORY / "tests" / "validators" / "node_modules" / ".bin" / "action-validator"

@@ -85,12 +85,6 @@ class Wheel(unittest.TestCase):
         self.assertEqual(result.returncode, 0, result.stderr)
         self.assertIn('"capabilities"', result.stdout)
 
-    @unittest.skipUnless(shutil.which("auditwheel"), "auditwheel is not installed")
-    def test_auditwheel_agrees_with_the_tag(self):
-        shown = run(shutil.which("auditwheel"), "show", self.wheel)
-        tag = re.search(r"manylinux_2_\d+_\w+", self.wheel.name)[0]
-        self.assertIn(f'"{tag}"', " ".join(shown.stdout.split()), shown.stderr)
-
     def test_it_works_when_moved(self):
         moved = self.root / "moved here"
         shutil.copytree(self.env, moved, symlinks=True)
