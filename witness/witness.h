@@ -40,7 +40,7 @@ struct Op {
   int32_t peer = -1;  // of send and recv
   bool sync = true;
   uint32_t batch = 0;  // sends and receives in a row with the same number go together: `batch_isend_irecv`, a group of NCCL; 0: alone
-  std::string source;  // what the program calls: "torch.distributed.barrier", "backward of a DDP module"
+  std::string source;  // what the program calls: "torch.distributed.barrier", "backward of a wrapped model"
   Place at;
   friend bool operator==(const Op&, const Op&) = default;
 };

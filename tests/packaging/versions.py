@@ -42,7 +42,7 @@ class Versions(unittest.TestCase):
     def test_pages(self):
         pages = text("docs", "ci.md")
         self.assertEqual(re.findall(r"^ .*pip install allranks(?!==).*", pages, re.M), [], "a recipe of CI pins the version")
-        for found in re.findall(r"allranks==([0-9.]+)", pages) + re.findall(r"rev: v([0-9.]+)", pages):
+        for found in re.findall(r"allranks==([0-9.]+)", pages) + re.findall(r"(?:rev: |allranks@)v([0-9.]+)", pages):
             self.assertEqual(found, VERSION)
 
 
