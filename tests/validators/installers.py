@@ -62,6 +62,7 @@ class Installers(unittest.TestCase):
         (cls.project / "index.html").write_text(f'<a href="{cls.wheel.name}">{cls.wheel.name}</a>\n')
         server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), functools.partial(Quiet, directory=cls.root))
         threading.Thread(target=server.serve_forever, daemon=True).start()
+        cls.addClassCleanup(server.server_close)
         cls.addClassCleanup(server.shutdown)
         cls.index = f"http://127.0.0.1:{server.server_port}/simple"
 
