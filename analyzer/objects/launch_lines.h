@@ -22,7 +22,7 @@ struct LaunchLine {
   std::string path;           // of the file that it starts, as paths of modules are given; empty: of one that is not known
   bool starts_ranks = false;  // by a launcher of ranks; else one process
   bool is_job_of_one = false; // by a launcher that is told to start one process
-  bool has_one_device = false; // and it sees one device: of the machine, or chosen for a launcher that is told to start one process
+  bool has_one_device = false; // one process that sees one device: the machine has no more, or a launcher of one process is given it
   std::string strategy;       // "DEEPSPEED", "MULTI_GPU": what the launcher is told; empty: it says nothing
   int64_t nodes = 0;          // on which it starts ranks, at least; 0: that is not said
   int64_t ranks = 0;          // that it starts on all of them; 0: that is not said, or is left to whoever starts it

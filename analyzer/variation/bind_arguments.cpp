@@ -1,8 +1,15 @@
 // Which argument of a call a parameter gets. What nobody can bind, as after `*args` of unknown length, stays unbound: the
 // parameter may be anything.
+#include <algorithm>
+
 #include "analyzer/variation/evaluator.h"
 
 namespace allranks::variation {
+namespace {
+
+bool IsPlain(ir::ParamKind kind) { return kind != ir::ParamKind::Star && kind != ir::ParamKind::DoubleStar; }
+
+}  // namespace
 
 std::vector<ValueId> FunctionEvaluator::BindFunction(FuncId function, ValueId receiver,
                                                      std::span<const CallArgument> args) {
@@ -11,9 +18,8 @@ std::vector<ValueId> FunctionEvaluator::BindFunction(FuncId function, ValueId re
   uint32_t next = 0;
   // `*args` of unknown length, `**options` of unknown names: what is not bound may be anything.
   bool open = false;
-  // `**vars(options)`: whose fields are handed over, each for the parameter of its name.
-  ValueId fields_of;
-  ir::ExprId fields_at;
+  // `**vars(options)`
+  const CallArgument* fields = nullptr;
   // Key, value, key, value: keywords that no parameter is named after.
   std::vector<ValueId> further;
   const auto bind_keyword = [&](NameId keyword, ValueId value) {
@@ -45,10 +51,7 @@ std::vector<ValueId> FunctionEvaluator::BindFunction(FuncId function, ValueId re
     if (arg.kind == ir::ArgKind::DoubleStar) {
       std::optional<std::vector<ValueId>> handed_on = KnownItems(arg.value);
       if (!handed_on) handed_on = HandedOn(arg);
-      if (!handed_on && OwnerOfFields(arg.value)) {
-        fields_of = OwnerOfFields(arg.value);
-        fields_at = arg.expr;
-      }
+      if (!handed_on && OwnerOfFields(arg.value)) fields = &arg;
       open = open || !handed_on;
       for (size_t i = 0; handed_on && i + 1 < handed_on->size(); i += 2)
         bind_keyword(NameId{store_[(*handed_on)[i]].a}, (*handed_on)[i + 1]);
@@ -67,25 +70,55 @@ std::vector<ValueId> FunctionEvaluator::BindFunction(FuncId function, ValueId re
   if (!definition.params.empty() && definition.params.back().kind == ir::ParamKind::DoubleStar)
     bound.back() = open ? UnknownKeywords() : store_.Make({.kind = ValueKind::Dict}, further);
   if (!open) BindDefaults(function, bound);
-  if (fields_of) BindFields(fields_at, function, fields_of, bound);
+  if (fields != nullptr) BindFields(function, *fields, bound);
   return bound;
 }
 
-// Each field for the parameter of its name, which nothing else was bound to.
-void FunctionEvaluator::BindFields(ir::ExprId site, FuncId function, ValueId object, std::vector<ValueId>& bound) {
+// A parameter to which nothing else was bound gets the field of its name.
+void FunctionEvaluator::BindFields(FuncId function, const CallArgument& fields, std::vector<ValueId>& bound) {
   const ir::Function& definition = tables_.program.function(function);
+  const ValueId owner = OwnerOfFields(fields.value);
   for (uint32_t i = 0; i < bound.size(); ++i) {
     const ir::Param& param = definition.params[i];
-    const bool is_plain = param.kind != ir::ParamKind::Star && param.kind != ir::ParamKind::DoubleStar;
-    if (!bound[i] && is_plain) bound[i] = Member(site, object, param.name);
+    if (!bound[i] && IsPlain(param.kind)) bound[i] = Member(fields.expr, owner, param.name);
   }
 }
 
 // `vars(options)`, `options.__dict__`: the object whose fields are meant; none of anything else.
 ValueId FunctionEvaluator::OwnerOfFields(ValueId mapping) {
   const Value& value = store_[mapping];
-  const bool is_fields = value.kind == ValueKind::Derived && value.kid_count == 1 && value.a == tables_.NameSymbol("__dict__");
+  const bool is_fields = value.kind == ValueKind::Derived && value.kid_count == 1 && value.a == tables_.NameSymbol(kFieldTable);
   return is_fields ? store_.Kids(mapping)[0] : ValueId();
+}
+
+// Whether Python would bind the arguments to the parameters.
+bool FunctionEvaluator::TakesArguments(FuncId function, bool has_receiver, std::span<const CallArgument> args) const {
+  const ir::Function& definition = tables_.program.function(function);
+  const auto has = [&](ir::ParamKind kind) {
+    return std::ranges::any_of(definition.params, [&](const ir::Param& param) { return param.kind == kind; });
+  };
+  size_t positional = has_receiver ? 1 : 0;
+  std::vector<bool> is_given(definition.params.size());
+  for (const CallArgument& arg : args) {
+    if (arg.kind == ir::ArgKind::Star || arg.kind == ir::ArgKind::DoubleStar) return true;
+    if (arg.kind == ir::ArgKind::Positional) {
+      ++positional;
+      continue;
+    }
+    const auto param = std::ranges::find_if(definition.params, [&](const ir::Param& each) {
+      return IsPlain(each.kind) && each.name == arg.keyword;
+    });
+    if (param != definition.params.end()) is_given[param - definition.params.begin()] = true;
+    else if (!has(ir::ParamKind::DoubleStar)) return false;
+  }
+  for (size_t i = 0; i < definition.params.size(); ++i) {
+    const ir::Param& param = definition.params[i];
+    if (!IsPlain(param.kind)) continue;
+    const bool by_position = param.kind != ir::ParamKind::KeywordOnly && positional > 0;
+    if (by_position) --positional;
+    if (!by_position && !is_given[i] && !param.default_value) return false;
+  }
+  return positional == 0 || has(ir::ParamKind::Star);
 }
 
 void FunctionEvaluator::BindDefaults(FuncId function, std::vector<ValueId>& bound) {

@@ -835,7 +835,7 @@ std::optional<ValueId> FunctionEvaluator::CallBuiltin(ir::ExprId site, NameId na
   if (builtin == "isinstance" && args.size() == 2) return TypeTest(first, args[1].value);
   // Ranks hold objects of the same classes. What an object has may have changed by the next time it is asked.
   if (builtin == "hasattr" || builtin == "callable") return HasAttribute(site, args);
-  if (builtin == "vars") return Member(site, first, Intern("__dict__"));
+  if (builtin == "vars") return Member(site, first, Intern(kFieldTable));
   if (builtin == "type") return store_.Symbol(Site(site), {});
   if (builtin == "len" && IsShape(first)) return store_.Symbol(Site(site), {});
   if (builtin == "len" && IsContainer(Container(first))) return Iterate(args[0].expr, Container(first)).trip_count;

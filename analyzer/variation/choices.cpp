@@ -8,16 +8,13 @@ namespace {
 
 // Of a module with more the name says nothing of what is meant.
 constexpr size_t kMostPicked = 16;
-constexpr std::string_view kMembers = "__dict__";
-
-bool IsPlain(ir::ParamKind kind) { return kind != ir::ParamKind::Star && kind != ir::ParamKind::DoubleStar; }
 
 }  // namespace
 
 // `models.__dict__[args.arch]`: the module whose members are picked from; none for anything else.
 ir::ModuleId FunctionEvaluator::ModuleOfMembers(ir::ExprId object) const {
   const ir::Expr& expr = module_[object];
-  if (expr.kind != ir::ExprKind::Attribute || Text(ir::AttrOf(expr)) != kMembers) return {};
+  if (expr.kind != ir::ExprKind::Attribute || Text(ir::AttrOf(expr)) != kFieldTable) return {};
   const ValueId owner = tables_.facts.value(func_.module, ir::ObjectOf(expr));
   return owner && store_[owner].kind == ValueKind::Module ? ir::ModuleId{store_[owner].a} : ir::ModuleId();
 }
@@ -71,36 +68,6 @@ bool FunctionEvaluator::IsOfRound(ValueId condition) {
     }
     return false;
   });
-}
-
-// Whether Python would bind the arguments to the parameters.
-bool FunctionEvaluator::TakesArguments(FuncId function, bool has_receiver, std::span<const CallArgument> args) const {
-  const ir::Function& definition = tables_.program.function(function);
-  const auto has = [&](ir::ParamKind kind) {
-    return std::ranges::any_of(definition.params, [&](const ir::Param& param) { return param.kind == kind; });
-  };
-  size_t positional = has_receiver ? 1 : 0;
-  std::vector<bool> is_given(definition.params.size());
-  for (const CallArgument& arg : args) {
-    if (arg.kind == ir::ArgKind::Star || arg.kind == ir::ArgKind::DoubleStar) return true;
-    if (arg.kind == ir::ArgKind::Positional) {
-      ++positional;
-      continue;
-    }
-    const auto param = std::ranges::find_if(definition.params, [&](const ir::Param& each) {
-      return IsPlain(each.kind) && each.name == arg.keyword;
-    });
-    if (param != definition.params.end()) is_given[param - definition.params.begin()] = true;
-    else if (!has(ir::ParamKind::DoubleStar)) return false;
-  }
-  for (size_t i = 0; i < definition.params.size(); ++i) {
-    const ir::Param& param = definition.params[i];
-    if (!IsPlain(param.kind)) continue;
-    const bool by_position = param.kind != ir::ParamKind::KeywordOnly && positional > 0;
-    if (by_position) --positional;
-    if (!by_position && !is_given[i] && !param.default_value) return false;
-  }
-  return positional == 0 || has(ir::ParamKind::Star);
 }
 
 // Of several functions those that a call with these arguments can mean; none if it can mean none of them.

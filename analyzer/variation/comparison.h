@@ -30,7 +30,7 @@ std::optional<bool> CompareNumbers(base::CompareOp op, Number left, Number right
   }
 }
 
-// The comparison that is true where `op` is false. Numbers that are none (NaN) are not thought of.
+// The comparison that is true where `op` is false. Not sound where one side is NaN, for which both may be false.
 constexpr base::CompareOp Negated(base::CompareOp op) {
   switch (op) {
     case base::CompareOp::Eq:

@@ -1,5 +1,5 @@
 // Evaluates one function abstractly: statement by statement, with the values of its variables in hand. The member
-// functions are spread over statements.cpp, expressions.cpp, members.cpp, calls.cpp, choices.cpp,
+// functions are spread over statements.cpp, expressions.cpp, members.cpp, calls.cpp, bind_arguments.cpp, choices.cpp,
 // passed_tests.cpp and iteration.cpp.
 #pragma once
 
@@ -15,6 +15,9 @@
 #include "analyzer/variation/tables.h"
 
 namespace allranks::variation {
+
+// Under which an object has the table of its fields, and a module that of its members. `vars(x)` is the same table.
+inline constexpr std::string_view kFieldTable = "__dict__";
 
 // An attribute assigned on an object: `args.rank = ...`.
 struct HeapEntry {
@@ -308,13 +311,13 @@ class FunctionEvaluator {
   std::optional<std::vector<ValueId>> HandedOn(const CallArgument& arg);
   ValueId UnknownKeywords();
   void BindDefaults(FuncId function, std::vector<ValueId>& bound);
-  void BindFields(ir::ExprId site, FuncId function, ValueId object, std::vector<ValueId>& bound);
+  void BindFields(FuncId function, const CallArgument& fields, std::vector<ValueId>& bound);
   ValueId OwnerOfFields(ValueId mapping);
+  bool TakesArguments(FuncId function, bool has_receiver, std::span<const CallArgument> args) const;
 
   // choices.cpp
   ir::ModuleId ModuleOfMembers(ir::ExprId object) const;
   ValueId PickedFrom(ir::ModuleId module, ValueId name);
-  bool TakesArguments(FuncId function, bool has_receiver, std::span<const CallArgument> args) const;
   ValueId ThoseThatTake(ValueId callee, std::span<const CallArgument> args);
 
   // process_start.cpp

@@ -243,14 +243,15 @@ void LaunchLineReader::Finish(const launch::Launches& launches, objects::LaunchL
     const std::string strategy = StrategyIn(launches, file);
     if (strategy.empty()) continue;
     lines.push_back({.path = "", .starts_ranks = true, .strategy = strategy, .options = {}, .unknown_below = {}});
+    const auto number_of = [&](std::string_view key) { return file.tree.Integer(file.tree.Member(file.tree.root(), key)); };
+    const int64_t processes = number_of("num_processes").value_or(0);
+    const bool is_of_one = processes == 1 && number_of("num_machines").value_or(1) == 1;
     for (const Configured& line : configured_) {
       if (std::ranges::count(line.paths, file.path) == 0) continue;
       objects::LaunchLine& configured = lines[line.line];
       if (configured.strategy.empty()) configured.strategy = strategy;
-      const int64_t number = file.tree.Integer(file.tree.Member(file.tree.root(), "num_processes")).value_or(0);
-      if (line.takes_ranks && number > 0 && number <= kMostRanks) configured.ranks = number;
-      const bool is_one = line.takes_ranks && number == 1 && file.tree.Integer(file.tree.Member(file.tree.root(), "num_machines")).value_or(1) == 1;
-      if (strategy != "NO" && !is_one) continue;
+      if (line.takes_ranks && processes > 0 && processes <= kMostRanks) configured.ranks = processes;
+      if (strategy != "NO" && !(line.takes_ranks && is_of_one)) continue;
       configured.starts_ranks = false;
       configured.is_job_of_one = true;
     }

@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <optional>
+#include <vector>
 
 #include "analyzer/objects/process_starts.h"
 #include "rules/finding_parts.h"
@@ -20,6 +21,8 @@ class Seeds {
       : context_(context), sink_(sink), starts_(context.program, context.facts, context.index) {}
 
   void Run() {
+    if (starts_.starts().empty()) return;
+    chances_ = Chances();
     for (const ProcessStart& start : starts_.starts()) {
       if (!BeginsAnew(start) || IsSeeded(start.started) || !HangsOnChance(start.started)) continue;
       const std::optional<Site> seed = SeedBefore(start.site);
@@ -56,38 +59,31 @@ class Seeds {
   bool HangsOnChance(FuncId started) const {
     if (context_.training.Trains(started)) return true;
     const std::vector<FuncId> run = context_.index.RunBy({started});
-    return MakesWeights(run) || std::ranges::any_of(context_.index.known_calls(), [&](const KnownCall& call) {
-      return Draws(call) && std::ranges::binary_search(run, call.function);
-    });
-  }
-
-  static bool Draws(const KnownCall& call) {
-    return call.entry->Has(knowledge::Role::DrawRandom) || call.entry->Has(knowledge::Role::DrawNoise);
+    return std::ranges::any_of(chances_, [&](const Site& site) { return std::ranges::binary_search(run, site.function); });
   }
 
   // Whether the parent draws numbers or makes weights of its own behind the seed, in the same function.
   bool ServesItself(const Site& seeding) const {
-    const ir::ModuleId module_id = context_.program.funcs[seeding.function].module;
-    const ir::Module& module = context_.program.modules[module_id];
-    const auto is_behind = [&](ir::ExprId expr) { return module[expr].begin >= module[seeding.expr].end; };
-    const bool draws = std::ranges::any_of(context_.index.known_calls(), [&](const KnownCall& call) {
-      return Draws(call) && call.function == seeding.function && is_behind(call.expr);
-    });
-    return draws || std::ranges::any_of(context_.index.ExprsOf(module_id, ir::ExprKind::Call), [&](ir::ExprId call) {
-      return is_behind(call) && IsLayer(context_.facts.value(module_id, call)) && FunctionAround(context_, module_id, call) == seeding.function;
+    const ir::Module& module = context_.program.module_of(seeding.function);
+    return std::ranges::any_of(chances_, [&](const Site& site) {
+      return site.function == seeding.function && module[site.expr].begin >= module[seeding.expr].end;
     });
   }
 
-  // Whether one of some functions, which are in order, says `nn.Linear(8, 2)`.
-  bool MakesWeights(const std::vector<FuncId>& functions) const {
+  // Where random numbers are drawn, or weights are made: `nn.Linear(8, 2)`.
+  std::vector<Site> Chances() const {
+    std::vector<Site> chances;
+    for (const KnownCall& call : context_.index.known_calls()) {
+      const bool draws = call.entry->Has(knowledge::Role::DrawRandom) || call.entry->Has(knowledge::Role::DrawNoise);
+      if (draws) chances.push_back({call.function, call.expr});
+    }
     for (uint32_t m = 0; m < context_.program.modules.size(); ++m) {
       const ir::ModuleId module{m};
-      const bool makes = std::ranges::any_of(context_.index.ExprsOf(module, ir::ExprKind::Call), [&](ir::ExprId call) {
-        return IsLayer(context_.facts.value(module, call)) && std::ranges::binary_search(functions, FunctionAround(context_, module, call));
-      });
-      if (makes) return true;
+      for (const ir::ExprId call : context_.index.ExprsOf(module, ir::ExprKind::Call)) {
+        if (IsLayer(context_.facts.value(module, call))) chances.push_back({FunctionAround(context_, module, call), call});
+      }
     }
-    return false;
+    return chances;
   }
 
   bool IsLayer(ValueId made) const {
@@ -141,6 +137,7 @@ class Seeds {
   const Context& context_;
   FindingSink& sink_;
   objects::ProcessStarts starts_;
+  std::vector<Site> chances_;
 };
 
 void CheckSeedInParent(const Context& context, FindingSink& sink) { Seeds(context, sink).Run(); }
