@@ -21,6 +21,9 @@ struct Claim {
 std::vector<Claim> ClaimsBefore(const binding::Program& program, const variation::Facts& facts, const Reach& reach, FuncId function,
                                 ir::StmtId stmt);
 
+// Whether one says the opposite of the other.
+inline bool AreOpposite(const Claim& a, const Claim& b) { return a.value == b.value && a.equals == b.equals && a.holds != b.holds; }
+
 // A constant that is equal to no other one. Numbers with a point are not: `1.0` and `1.00` are two values.
 bool IsConstant(const variation::ValueStore& store, ValueId value);
 

@@ -11,6 +11,7 @@
 #include "analyzer/objects/main_guard.h"
 #include "analyzer/objects/switches.h"
 #include "analyzer/objects/test_files.h"
+#include "analyzer/objects/unmade_groups.h"
 
 namespace allranks::objects {
 namespace {
@@ -117,6 +118,9 @@ class Solver {
     for (const LaunchSigns signs : below_) makers.push_back((signs & kMakesJob) != 0);
     return makers;
   }
+
+  // By ModuleId.
+  std::vector<bool> UnmadeGroups() const { return FindUnmadeGroups(program_, index_, neighbourhood_, own_); }
 
   // By FuncId: whether it makes a job itself and starts the processes for it.
   std::vector<bool> StartersOfJobs() const {
@@ -548,6 +552,7 @@ Launch::Launch(const binding::Program& program, const knowledge::Knowledge& know
   }
   makes_job_ = solver.MakersOfJobs();
   starts_job_ = solver.StartersOfJobs();
+  unmade_groups_ = solver.UnmadeGroups();
 }
 
 }  // namespace allranks::objects

@@ -52,6 +52,8 @@ class Launch {
   bool IsOnOneNode(ir::ModuleId module) const;
   // The number of ranks that all of these lines start; 0: that is not said, or not by all alike.
   int64_t RanksFor(ir::ModuleId module) const;
+  // Whether no program with it makes its process group (unmade_groups.h).
+  bool NeverMakesGroup(ir::ModuleId module) const { return unmade_groups_[module.index]; }
   // What has to be taken for granted for several ranks to come here.
   findings::Assumptions AssumedOf(FuncId function) const;
 
@@ -59,6 +61,7 @@ class Launch {
   std::vector<RunBy> run_by_;   // by FuncId
   std::vector<bool> makes_job_;  // the same
   std::vector<bool> starts_job_; // the same
+  std::vector<bool> unmade_groups_;  // by ModuleId
   const binding::Program& program_;
   std::vector<HandedClass> handed_classes_;
   // By ModuleId: the bytes that are run only where the file is started, and by whom.

@@ -17,11 +17,12 @@ struct GivenOption {
   std::optional<std::string> value;  // none: none is given, or it is not known
 };
 
-// `torchrun --nproc_per_node=8 tools/train.py`, `CUDA_VISIBLE_DEVICES=0 python demo.py`; or a configuration that no line names.
+// `torchrun --nproc_per_node=8 tools/train.py`, `CUDA_VISIBLE_DEVICES=0 python demo.py`; or a configuration.
 struct LaunchLine {
   std::string path;           // of the file that it starts, as paths of modules are given; empty: of one that is not known
   bool starts_ranks = false;  // by a launcher of ranks; else one process
   bool is_job_of_one = false; // by a launcher that is told to start one process
+  bool is_of_lines = false;   // a configuration that lines name
   bool has_one_device = false; // one process that sees one device: the machine has no more, or a launcher of one process is given it
   std::string strategy;       // "DEEPSPEED", "MULTI_GPU": what the launcher is told; empty: it says nothing
   int64_t nodes = 0;          // on which it starts ranks, at least; 0: that is not said

@@ -44,7 +44,7 @@ class Finder {
     if (!entry.has_operation || entry.operation.op_class != knowledge::OpClass::Init) return;
     const bool is_alone = (entry.size_param && values_.Int(index_.Arg(call, program_.text(entry.size_param))) == 1) ||
                           IsOneRank(index_.Arg(call, "rank"));
-    Add(call.function, is_alone ? kJobOfOne : kMakesJob);
+    Add(call.function, is_alone ? kJobOfOne : kMakesJob | kMakesGroup);
   }
 
   void VisitModule(ir::ModuleId module_id) {
@@ -122,6 +122,7 @@ class Finder {
       const bool joins = sign.run_by == RunBy::AllRanks && !sign.keyword && !sign.starts_ranks;
       found |= joins ? kJoinsJob : SignOf(sign.run_by, sign.keyword.has_value());
       if (sign.starts_ranks) found |= kStartsRanks;
+      if (sign.run_by == RunBy::AllRanks && !sign.keyword) found |= kMakesGroup;
     }
     return found;
   }

@@ -18,6 +18,7 @@ constexpr LaunchSigns kReadsRanks = 16;    // of its environment: somebody has s
 constexpr LaunchSigns kAsksForOne = 64;    // hands `world_size=1` to whatever makes the job
 constexpr LaunchSigns kStartsRanks = 128;  // itself, where no launcher has
 constexpr LaunchSigns kSpeaksToRanks = 32; // communicates, or asks for its rank in a group
+constexpr LaunchSigns kMakesGroup = 512;   // of processes, itself or in a framework
 constexpr LaunchSigns kJoinsJob = 256;     // a framework's trainer that joins the ranks of a launcher, and works alone where there is none
 
 // By FuncId. Of each function alone, not of what it calls.

@@ -63,7 +63,7 @@ bool NeverReached::IsImpossible(ir::ModuleId module, const Claim& claim) const {
 // No value is both.
 bool NeverReached::Exclude(ir::ModuleId module, const Claim& a, const Claim& b) const {
   if (a.value != b.value || !IsSetting(module, a.value)) return false;
-  if (a.equals == b.equals) return a.holds != b.holds;
+  if (a.equals == b.equals) return AreOpposite(a, b);
   if (a.equals && b.equals) return a.holds && b.holds;
   // `x` is true, and `x` is None.
   const Claim& equal = a.equals ? a : b;

@@ -48,13 +48,14 @@ class Reader {
       if (value && facts_.values_store[value].kind == ValueKind::Str) shown.texts.insert(NameId{facts_.values_store[value].a});
     }
     for (const ir::ExprId expr : index_.ExprsOf(module_id, ir::ExprKind::Attribute)) {
+      if (IsSwitchedOff(module_id, expr)) continue;
       shown.members.insert(ir::AttrOf(module[expr]));
       if (!IsBySetting(module_id, expr)) shown.always.insert(ir::AttrOf(module[expr]));
     }
     for (const ir::ExprId call : index_.ExprsOf(module_id, ir::ExprKind::Call)) {
       for (uint32_t i = 0; i < ir::ArgCount(module, module[call]); ++i) {
         const ir::Arg arg = ir::ArgAt(module, module[call], i);
-        if (arg.kind == ir::ArgKind::Keyword && arg.value) shown.members.insert(arg.keyword);
+        if (arg.kind == ir::ArgKind::Keyword && arg.value && !IsOff(module_id, arg.value)) shown.members.insert(arg.keyword);
         NoteGiven(module_id, arg, shown);
       }
     }
@@ -120,6 +121,23 @@ class Reader {
   }
 
  private:
+  // `sync_dist=False`: that a program does without it.
+  bool IsOff(ir::ModuleId module, ir::ExprId expr) const {
+    const ValueId value = facts_.value(module, expr);
+    return value && (values_.IsFalse(value) || values_.IsNone(value));
+  }
+
+  // `plugin.automatic_checkpoint_naming = False`
+  bool IsSwitchedOff(ir::ModuleId module_id, ir::ExprId member) const {
+    const ir::Module& module = program_.modules[module_id];
+    const ir::StmtId stmt = index_.tree(module_id).StatementOf(member);
+    if (!stmt || module[stmt].kind != ir::StmtKind::Assign || !IsOff(module_id, ir::AssignedOf(module[stmt]))) return false;
+    for (const ir::ExprId target : ir::TargetsOf(module, module[stmt])) {
+      if (target == member) return true;
+    }
+    return false;
+  }
+
   bool FileSaysAnother(const launch::LaunchFile& file, const Strategy& strategy) const {
     launch::ConfigId item = file.tree.root();
     for (const NameId key : strategy.configured_at) {
@@ -278,9 +296,30 @@ std::vector<bool> Launched(const binding::Program& program, const binding::Neigh
   return launched;
 }
 
-// A configuration that no line names may be for any program.
-bool IsConfigured(const binding::Program& program, const Strategy& strategy, std::span<const LaunchLine> lines) {
-  return std::ranges::any_of(lines, [&](const LaunchLine& line) { return line.path.empty() && AsksFor(program, strategy, line); });
+// A configuration may be for any program; one that lines name, for those that none of them starts.
+enum class Configured : uint8_t { No, OfLines, ForAll };
+
+Configured ConfiguredFor(const binding::Program& program, const Strategy& strategy, std::span<const LaunchLine> lines) {
+  Configured configured = Configured::No;
+  for (const LaunchLine& line : lines) {
+    if (!line.path.empty() || !AsksFor(program, strategy, line)) continue;
+    configured = std::max(configured, line.is_of_lines ? Configured::OfLines : Configured::ForAll);
+  }
+  return configured;
+}
+
+// Files that belong to programs which lines start, and to no others.
+std::vector<bool> OfLines(const binding::Program& program, const binding::Neighbourhood& neighbourhood, std::span<const LaunchLine> lines) {
+  std::vector<bool> used_by_others(program.modules.size());
+  for (uint32_t m = 0; m < used_by_others.size(); ++m) {
+    const std::string& path = program.infos[ir::ModuleId{m}].path;
+    const bool is_named = std::ranges::any_of(lines, [&](const LaunchLine& line) { return line.path == path; });
+    const bool is_program = neighbourhood.ImportersOf(ir::ModuleId{m}).empty() && !IsTestFile(program, ir::ModuleId{m});
+    if (is_named || !is_program) continue;
+    for (const ir::ModuleId used : neighbourhood.UsedBy(ir::ModuleId{m})) used_by_others[used.index] = true;
+  }
+  used_by_others.flip();
+  return used_by_others;
 }
 
 // Scripts of which lines start one process, with a rank's environment or without: a configuration that none of them
@@ -312,16 +351,18 @@ Strategies::Strategies(const binding::Program& program, const knowledge::Knowled
   for (uint32_t m = 0; m < program.modules.size(); ++m) shown.push_back(reader.Read(ir::ModuleId{m}));
   reader.AddBuilt(shown);
   const std::vector<bool> started = StartedScripts(program, lines);
+  const std::vector<bool> of_lines = OfLines(program, neighbourhood, lines);
   for (const Strategy& strategy : knowledge.strategies()) {
     std::vector<bool> shows(shown.size());
     for (uint32_t m = 0; m < shown.size(); ++m) shows[m] = !IsTestFile(program, ir::ModuleId{m}) && reader.Uses(shown[m], strategy);
     Known known{.name = program.text(strategy.name), .seen = InPrograms(neighbourhood, shows),
                 .ruled_out = StartedOtherwise(program, neighbourhood, strategy, lines)};
     const std::vector<bool> launched = Launched(program, neighbourhood, strategy, lines);
-    const bool is_configured = IsConfigured(program, strategy, lines);
+    const Configured configured = ConfiguredFor(program, strategy, lines);
     const std::vector<bool> several = reader.WithSeveralModules(strategy);
     const std::vector<bool> otherwise = reader.ConfiguredOtherwise(strategy);
     for (uint32_t m = 0; m < shown.size(); ++m) {
+      const bool is_configured = configured == Configured::ForAll || (configured == Configured::OfLines && !of_lines[m]);
       known.seen[m] = shows[m] || launched[m] || ((is_configured || known.seen[m]) && !started[m]);
       if (several[m] || otherwise[m] || IsOneOf(strategy.never_with, shown[m].always)) known.ruled_out[m] = true;
     }

@@ -221,16 +221,12 @@ void LaunchLineReader::Add(const launch::LaunchFile& file, objects::LaunchLines&
     if (!starts_ranks && job.is_remote) continue;
     const std::string folder(DirectoryOf(file.path));
     const std::string& path = job.script_path;
+    NoteConfig(job, folder, path.empty() ? std::nullopt : std::optional(lines.size()));
     if (path.empty()) {
       if (starts_ranks && MayBeOfProject(job)) {
         lines.push_back({.path = "", .starts_ranks = true, .strategy = "", .options = OptionsOf(job), .unknown_below = ReachOf(folder)});
       }
       continue;
-    }
-    if (const launch::Option* config = job.innermost().Find("config_file"); config != nullptr && config->value.IsKnown()) {
-      const std::string name = config->value.text();
-      const bool takes_ranks = !job.is_remote && !job.has_cluster && !job.innermost().HidesOptions() && job.innermost().Find("processes") == nullptr;
-      configured_.push_back({lines.size(), {Normalized(Join(folder, name)), Normalized(name)}, takes_ranks});
     }
     const bool has_one_device = is_job_of_one ? SeesOneDevice(job) : !StartsRanks(job) && HasOneDevice(job);
     lines.push_back({.path = path, .starts_ranks = starts_ranks, .is_job_of_one = is_job_of_one, .has_one_device = has_one_device,
@@ -238,17 +234,27 @@ void LaunchLineReader::Add(const launch::LaunchFile& file, objects::LaunchLines&
   }
 }
 
+void LaunchLineReader::NoteConfig(const launch::Job& job, const std::string& folder, std::optional<size_t> line) {
+  const launch::Option* config = job.innermost().Find("config_file");
+  if (config == nullptr || !config->value.IsKnown()) return;
+  const std::string name = config->value.text();
+  const bool takes_ranks = !job.is_remote && !job.has_cluster && !job.innermost().HidesOptions() && job.innermost().Find("processes") == nullptr;
+  configured_.push_back({line, {Normalized(Join(folder, name)), Normalized(name)}, takes_ranks});
+}
+
 void LaunchLineReader::Finish(const launch::Launches& launches, objects::LaunchLines& lines) const {
   for (const launch::LaunchFile& file : launches.files) {
     const std::string strategy = StrategyIn(launches, file);
     if (strategy.empty()) continue;
-    lines.push_back({.path = "", .starts_ranks = true, .strategy = strategy, .options = {}, .unknown_below = {}});
+    const auto names_it = [&](const Configured& line) { return std::ranges::count(line.paths, file.path) > 0; };
+    lines.push_back({.path = "", .starts_ranks = true, .is_of_lines = std::ranges::any_of(configured_, names_it), .strategy = strategy,
+                     .options = {}, .unknown_below = {}});
     const auto number_of = [&](std::string_view key) { return file.tree.Integer(file.tree.Member(file.tree.root(), key)); };
     const int64_t processes = number_of("num_processes").value_or(0);
     const bool is_of_one = processes == 1 && number_of("num_machines").value_or(1) == 1;
     for (const Configured& line : configured_) {
-      if (std::ranges::count(line.paths, file.path) == 0) continue;
-      objects::LaunchLine& configured = lines[line.line];
+      if (!line.line || !names_it(line)) continue;
+      objects::LaunchLine& configured = lines[*line.line];
       if (configured.strategy.empty()) configured.strategy = strategy;
       if (line.takes_ranks && processes > 0 && processes <= kMostRanks) configured.ranks = processes;
       if (strategy != "NO" && !(line.takes_ranks && is_of_one)) continue;

@@ -29,11 +29,12 @@ class LaunchLineReader {
  private:
   // A line that names a configuration of its launcher.
   struct Configured {
-    size_t line = 0;
+    std::optional<size_t> line;       // none: what it starts is not here
     std::vector<std::string> paths;   // where that may be
     bool takes_ranks = false;         // the command leaves their number to it
   };
 
+  void NoteConfig(const launch::Job& job, const std::string& folder, std::optional<size_t> line);
   std::string_view FileOf(const launch::Job& job, std::string_view folder) const;
   std::string_view FileOf(const std::string& script, std::string_view folder) const;
   std::string_view OnlyBelow(std::string_view folder, std::string_view name) const;

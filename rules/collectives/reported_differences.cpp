@@ -188,7 +188,7 @@ ReportedDifferences ReportedDifferencesOf(const Context& context) {
   const FileTests file_tests(context);
   ReportedDifferences reported;
   for (const traces::Difference& difference : context.analysis.differences) {
-    if (IsOfOneRank(context, difference)) continue;
+    if (IsOfOneRank(context, difference) || context.launch.NeverMakesGroup(context.program.funcs[difference.function].module)) continue;
     const StrategyUse use = UseOfStrategies(context, difference);
     if (use == StrategyUse::RuledOut) continue;
     if (IsMadeUpFor(context, difference.culprit)) reported.made_up_for.insert(&difference);

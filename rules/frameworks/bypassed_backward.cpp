@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "analyzer/objects/claims.h"
+
 namespace allranks::rules {
 namespace {
 
@@ -30,6 +32,18 @@ bool IsSurelyTakenOver(const Context& context, variation::ValueId loss, int dept
   return is_called && context.program.text(base::NameId{values[kids[0]].a}) != kOtherWrapper;
 }
 
+// `if use_engine: model = initialize(model)`, and later `if use_engine: model.backward(loss)`, `else: loss.backward()`
+bool AreNeverTogether(const Context& context, const objects::Site& a, const objects::Site& b) {
+  if (a.function != b.function) return false;
+  const auto claims_at = [&](const objects::Site& site) {
+    return objects::ClaimsBefore(context.program, context.facts, context.reach, site.function, context.index.StatementOf(site));
+  };
+  const std::vector<objects::Claim> of_a = claims_at(a), of_b = claims_at(b);
+  return std::ranges::any_of(of_a, [&](const objects::Claim& one) {
+    return std::ranges::any_of(of_b, [&](const objects::Claim& other) { return objects::AreOpposite(one, other); });
+  });
+}
+
 }  // namespace
 
 std::vector<BypassedBackward> BypassedBackwards(const Context& context,
@@ -48,7 +62,9 @@ std::vector<BypassedBackward> BypassedBackwards(const Context& context,
                                    std::ranges::any_of(calls, [&](const auto& call) { return is_here(call, makes_other); });
     const ir::ExprId loss = LossOf(context.program.modules[module], backward.expr);
     if (taken_over == calls.end() || has_other_wrapper || !loss) continue;
-    found.push_back({.backward = {backward.function, backward.expr}, .loss = loss, .taken_over = &*taken_over});
+    const objects::Site site{backward.function, backward.expr};
+    if (AreNeverTogether(context, {taken_over->function, taken_over->expr}, site)) continue;
+    found.push_back({.backward = site, .loss = loss, .taken_over = &*taken_over});
   }
   return found;
 }

@@ -60,7 +60,7 @@ class Clips {
       const bool is_unscaled = std::ranges::any_of(events, [&](const GradientEvent& event) {
         return event.call.action == GradientAction::Unscale && Begin(event) < Begin(clip);
       });
-      if (step != events.end() && !is_unscaled && IsLossScaled(events)) ReportScaled(clip, *step);
+      if (step != events.end() && !is_unscaled && IsLossScaled(events, clip)) ReportScaled(clip, *step);
     }
   }
 
@@ -83,13 +83,15 @@ class Clips {
     });
   }
 
-  // `scaler.scale(loss).backward()`.
-  bool IsLossScaled(const std::vector<GradientEvent>& events) const {
-    return std::ranges::any_of(events, [&](const GradientEvent& event) {
-      if (event.call.action != GradientAction::Add) return false;
-      const ir::Module& module = context_.program.module_of(event.call.site.function);
-      return event.call.object && module[event.call.object].kind == ir::ExprKind::Call;
-    });
+  // `scaler.scale(loss).backward()`: the last one before the clip, as another model may have been trained without a scaler.
+  bool IsLossScaled(const std::vector<GradientEvent>& events, const GradientEvent& clip) const {
+    const GradientEvent* last = nullptr;
+    for (const GradientEvent& event : events) {
+      if (event.call.action != GradientAction::Add || Begin(event) > Begin(clip) || !MeetOnOneWay(event, clip)) continue;
+      if (last == nullptr || Begin(*last) < Begin(event)) last = &event;
+    }
+    if (last == nullptr || !last->call.object) return false;
+    return context_.program.module_of(last->call.site.function)[last->call.object].kind == ir::ExprKind::Call;
   }
 
   uint32_t Begin(const GradientEvent& event) const {

@@ -1,0 +1,23 @@
+// Programs whose process group nobody makes: the functions that would are there, and nothing calls or names them.
+//
+//   def setup(rank, world_size): dist.init_process_group("nccl", rank=rank, world_size=world_size)
+//   def main(rank, world_size):
+//       # setup(rank, world_size)
+//       model = DDP(model)          # raises: no rank gets further
+//
+// Unsound where a function is called by a name that is put together, or a file outside of the project makes the group.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "analyzer/binding/neighbourhood.h"
+#include "analyzer/objects/launch_signs.h"
+
+namespace allranks::objects {
+
+// By ModuleId: whether all programs with a file are of that kind. `signs`: of FindLaunchSigns.
+std::vector<bool> FindUnmadeGroups(const binding::Program& program, const ProgramIndex& index, const binding::Neighbourhood& neighbourhood,
+                                   std::span<const LaunchSigns> signs);
+
+}  // namespace allranks::objects
