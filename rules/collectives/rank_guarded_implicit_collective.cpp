@@ -42,8 +42,8 @@ extern const Rule RankGuardedImplicitCollective = {
 The same as AR101 for calls that do not look like communication: saving or collecting the state of a sharded
 model (`state_dict` under FSDP, DeepSpeed `save_checkpoint`, Accelerate `save_state` and `get_state_dict`,
 Lightning `save_checkpoint`, distributed checkpoint `save` and `load`), gathering (`accelerator.gather`, a
-DTensor's `full_tensor()`), metrics (`compute()` of torchmetrics, `log(..., sync_dist=True)`, the property
-`trainer.callback_metrics`), the forward of a DDP or FSDP module, and starting or ending the process group.
+DTensor's `full_tensor()`), metrics (`compute()` of torchmetrics, `log(..., sync_dist=True)`), the forward of
+a DDP or FSDP module, and starting or ending the process group.
 
 In C and C++ these are the calls that open, close and describe a file of MPI (`MPI_File_open`,
 `MPI_File_close`, `MPI_File_set_view`, `MPI_File_set_size`) and `MPI_Finalize`. libtorch's C++ interface
