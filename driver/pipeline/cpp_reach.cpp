@@ -43,7 +43,7 @@ class Finder {
     std::vector<uint32_t> homes;  // the files that define the latter
     size_t asked = 0;             // of the homes: those that the users were asked about
     std::vector<uint32_t> users;  // functions that use it, and are not found
-    bool SaysIt() const { return 2 * found >= definitions; }
+    bool SaysIt() const { return 2 * found > definitions; }
   };
 
   void List(uint32_t file, const cpp::NamedFunction& function) {
