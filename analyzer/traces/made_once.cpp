@@ -441,13 +441,13 @@ ValueId MadeOnce::OneObject(binding::ClassId class_id) {
 ValueId MadeOnce::Made(const Place& place) {
   const auto [symbol, is_new] = symbols_.try_emplace(BaseOf(place), 0);
   if (is_new) symbol->second = facts_.values_store.NewSymbol();
-  if (!place.key) return facts_.values_store.Make({.kind = ValueKind::Unknown, .op = kMade, .a = symbol->second}, {});
-  return facts_.values_store.Make({.kind = ValueKind::Derived, .op = kMade, .a = symbol->second}, {&place.key, 1});
+  if (!place.key) return facts_.values_store.Make({.kind = ValueKind::Unknown, .op = variation::kMadeOp, .a = symbol->second}, {});
+  return facts_.values_store.Make({.kind = ValueKind::Derived, .op = variation::kMadeOp, .a = symbol->second}, {&place.key, 1});
 }
 
 bool IsMade(const variation::ValueStore& values, ValueId value) {
   const Value& seen = values[value];
-  return seen.op == kMade && (seen.kind == ValueKind::Unknown || seen.kind == ValueKind::Derived);
+  return seen.op == variation::kMadeOp && (seen.kind == ValueKind::Unknown || seen.kind == ValueKind::Derived);
 }
 
 }  // namespace allranks::traces

@@ -50,8 +50,7 @@ struct Place {
   ValueId key;
 };
 
-// Value::op of an Unknown or Derived that is the `Made` of a place: true where that is filled.
-constexpr uint8_t kMade = 1;
+// Whether it is the `Made` of a place (variation::kMadeOp): true where that is filled.
 bool IsMade(const variation::ValueStore& values, ValueId value);
 
 // How a statement leaves a place.

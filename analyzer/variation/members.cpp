@@ -70,8 +70,8 @@ ValueId FunctionEvaluator::Member(ir::ExprId site, ValueId object, NameId attr) 
       if (store_[then_value].kind == ValueKind::None) return Member(site, else_value, attr);
       const ValueId a = Member(site, then_value, attr);
       const ValueId either = store_.Select(condition, a, Member(site, else_value, attr));
-      // Of two unknown ones the member of the choice is read: so it is where a parameter is replaced by what a caller hands in.
-      if (IsUnknownRead(store_, either)) return MemberOfAny(site, object, attr);
+      // A parameter is what each caller hands in: that tells more than a choice between what all of them do.
+      if (store_[object].kind == ValueKind::Param && IsUnknownRead(store_, either)) return MemberOfAny(site, object, attr);
       return either;
     }
     default:
@@ -333,7 +333,7 @@ ValueId FunctionEvaluator::MemberOfAny(ir::ExprId site, ValueId object, NameId a
     if (assigned && !store_.axes(assigned).empty() && IsRankFormula(assigned)) return assigned;
     if (const ValueId hinted = ByName(object, attr, assigned)) return hinted;
   }
-  return store_.Derived(tables_.NameSymbol(attr), {&object, 1});
+  return store_.UnknownMember(tables_.NameSymbol(attr), object);
 }
 
 // What a field is by its name, unless somebody stores a number there that says otherwise, or its class declares it with one.

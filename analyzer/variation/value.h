@@ -61,7 +61,7 @@ enum class ValueKind : uint8_t {
   Partial,    // kids[0] = callee, then bound positional arguments
   Group,      // op = GroupKind; a = Axis of an Axis group, site symbol of a Created or Split one; kids[0] = ranks, if
               // known
-  Derived,    // a = symbol (operation): an unknown but deterministic function of kids; kids decide axes
+  Derived,    // a = symbol (operation): an unknown but deterministic function of kids; kids decide axes. op = kMemberOp: a member of the kid
 };
 
 enum class GroupKind : uint8_t {
@@ -81,6 +81,10 @@ constexpr uint8_t kOfSomeObject = 16; // the unknown that tells what one object 
 constexpr uint8_t kOneNode = 32;     // of a job on one node, started by the program itself
 constexpr uint8_t kCounted = 64;     // a number of items or rounds: those of its kids that vary make it differ
 constexpr uint8_t kReduced = 4;      // made uniform by a collective: a fact for messages, not for equality of ranks
+
+// What `op` says of a Derived: that the thing is made already (of an Unknown, too), or that it is a member of its kid.
+constexpr uint8_t kMadeOp = 1;
+constexpr uint8_t kMemberOp = 2;
 
 struct Value {
   ValueKind kind = ValueKind::Unknown;
@@ -142,6 +146,9 @@ class ValueStore {
   // The unknown of a stable name, so that two reads of `args.debug` decide alike.
   ValueId Symbol(uint32_t symbol, Axes axes, uint8_t flags = 0);
   ValueId Derived(uint32_t symbol, std::span<const ValueId> kids, Axes own_axes = {});
+  // `object.name` of an object that is not known: of a choice between two, a choice between the members of both;
+  // None has none.
+  ValueId UnknownMember(uint32_t symbol, ValueId object);
   ValueId Counted(uint32_t symbol, std::span<const ValueId> decided_by, Axes own_axes = {});
   // These fold constants: Not(Not(x)), comparisons of two numbers, `And` with a false, Select on a constant.
   ValueId Not(ValueId value);

@@ -318,6 +318,18 @@ ValueId ValueStore::Derived(uint32_t symbol, std::span<const ValueId> kids, Axes
   return Make(value, kids);
 }
 
+ValueId ValueStore::UnknownMember(uint32_t symbol, ValueId object) {
+  const Value& of = values_[object.index];
+  if (of.kind == ValueKind::Select && !of.mark) {
+    const std::vector<ValueId> kids(Kids(object).begin(), Kids(object).end());
+    if (values_[kids[2].index].kind == ValueKind::None) return UnknownMember(symbol, kids[1]);
+    if (values_[kids[1].index].kind == ValueKind::None) return UnknownMember(symbol, kids[2]);
+    const ValueId then_value = UnknownMember(symbol, kids[1]);
+    return Select(kids[0], then_value, UnknownMember(symbol, kids[2]));
+  }
+  return Make({.kind = ValueKind::Derived, .op = kMemberOp, .mark = MarkOf(symbol, {&object, 1}), .a = symbol}, {&object, 1});
+}
+
 ValueId ValueStore::Counted(uint32_t symbol, std::span<const ValueId> decided_by, Axes own_axes) {
   return Make({.kind = ValueKind::Derived, .flags = kCounted, .axes = own_axes, .a = symbol}, decided_by);
 }
@@ -690,6 +702,7 @@ ValueId ValueStore::RebuildDerived(Value value, std::span<const ValueId> kids) {
     if (kids.empty() || !kids[0]) return {};
     if (value.a == environment_ && kids.size() == 1) return Environment(kids[0]);
     const Value& first = values_[kids[0].index];
+    if (value.op == kMemberOp && first.kind == ValueKind::Select) return UnknownMember(value.a, kids[0]);
     if (first.kind == ValueKind::Derived || value.mark) return {};
     if (value.a == element_ && kids.size() == 2) return Element(kids[0], kids[1]);
     if (IsLength(value.a) && kids.size() == 1 && first.kind == ValueKind::Tuple) return Int(first.kid_count);
