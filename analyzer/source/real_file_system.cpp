@@ -50,11 +50,13 @@ base::Result<std::string> ReadAll(const std::string& path, int descriptor, size_
   size_t used = 0;
   for (;;) {
     if (used == bytes.size()) bytes.resize(bytes.size() * 2);
-    const ssize_t got = read(descriptor, bytes.data() + used, bytes.size() - used);
+    const size_t room = bytes.size() - used;
+    const ssize_t got = read(descriptor, bytes.data() + used, room);
     if (got < 0 && errno == EINTR) continue;
     if (got < 0) return SystemError(path, "cannot read", errno);
-    if (got == 0) break;
     used += static_cast<size_t>(got);
+    // Of a regular file less is read only at its end.
+    if (static_cast<size_t>(got) < room) break;
   }
   bytes.resize(used);
   return bytes;

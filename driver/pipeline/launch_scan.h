@@ -3,13 +3,14 @@
 
 #include <cstdint>
 #include <map>
-#include <span>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "analyzer/base/watch.h"
 #include "driver/pipeline/enumerate.h"
+#include "driver/pipeline/start_names.h"
 
 namespace allranks::pipeline {
 
@@ -23,12 +24,14 @@ struct LaunchText {
   uint32_t index = 0;
   bool is_launch = true;   // false: it tells how scripts are started, and is nothing to check
   bool is_too_large = false;  // a configuration of which nothing is read
+  bool is_of_others = false;  // it may start only files that are not analysed
   std::string text;
 };
 
 struct LaunchScan {
   LaunchFiles files;
   std::vector<LaunchText> texts;   // in the order of their paths
+  std::optional<StartNames> names;  // by which they start files of the project; nothing: none was read
 };
 
 struct LaunchInput {
@@ -43,7 +46,7 @@ struct LaunchInput {
   base::Result<std::string> Read(const std::string& path) const;
 };
 
-// `programs`: names of the files that are analysed, such as "train.py". How others are started is nothing that anybody asks.
-LaunchScan ScanLaunchFiles(const LaunchInput& input, LaunchFiles files, std::span<const std::string> programs);
+// `analysed`: the files that are analysed, relative to the root. How others are started is nothing that anybody asks.
+LaunchScan ScanLaunchFiles(const LaunchInput& input, LaunchFiles files, const std::vector<std::string>& analysed);
 
 }  // namespace allranks::pipeline

@@ -114,13 +114,10 @@ objects::Strategies StrategiesOf(const Analysed& a, const objects::ProgramIndex&
   return is_asked ? objects::Strategies(a.program, *a.knowledge, a.facts, index, a.launch_lines, a.launches, written) : objects::Strategies();
 }
 
-// Also of those that need no analysis: a page that starts only these says that nothing here is started on ranks.
-std::vector<std::string> NamesOfPrograms(const ProjectFiles& project) {
-  std::vector<std::string> names;
-  for (const std::string& path : project.all) {
-    if (path.ends_with(".py")) names.emplace_back(NameOf(path));
-  }
-  return names;
+std::vector<std::string> AnalysedOf(const ProjectFiles& project, const Selection& selection) {
+  std::vector<std::string> paths;
+  for (const uint32_t file : selection.parse) paths.push_back(project.all[file]);
+  return paths;
 }
 
 using ReadSettings = std::function<objects::SettingsFiles(std::span<const objects::SettingsRead>)>;
@@ -518,7 +515,7 @@ base::Result<Output> Run(const Options& options, const source::FileSystem& files
   launches.files.clear();
   launches.sourced.clear();
   const LaunchInput launch_input{project.all, paths, files, overlays, options.jobs, reading};
-  const LaunchScan launch_scan = options.reads_launch_files ? ScanLaunchFiles(launch_input, project.launch, NamesOfPrograms(project)) : LaunchScan();
+  const LaunchScan launch_scan = options.reads_launch_files ? ScanLaunchFiles(launch_input, project.launch, AnalysedOf(project, selection)) : LaunchScan();
   if (options.reads_launch_files) ReadLaunchFiles(launch_input, launch_scan, {CodeThatStarts(project, selection), selection.requested, a.names}, parsed, launches, a.launch_lines);
   const Scripts scripts = rules::AskForScripts(wanted) ? ReadScripts(launch_input, graph, parsed, launches, a.names) : Scripts();
   CountInto(project, selection, parsed, out);

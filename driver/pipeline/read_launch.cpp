@@ -52,26 +52,13 @@ class Reader {
 
   void Run() {
     for (const LaunchText& one : scan_.texts) {
-      const std::string& path = scan_.files.all[one.index];
-      if (const source::FileId read = ReadAsCode(path)) {
-        ReadOne(path, read, false);
-        continue;
-      }
-      const bool is_full = in_.watch.IsFull();
-      const source::FileId id = FileOf(path, is_full ? "" : one.text);
-      if (!id) continue;
-      parsed_.requested[id.index] = one.is_launch && scan_.files.requested[one.index];
-      if (is_full) {
-        parsed_.limited.emplace_back(id, in_.watch.FullText());
-        continue;
-      }
-      if (one.is_too_large) {
-        parsed_.faulty.emplace_back(id, "it is larger than the 4 MiB that are read of a configuration");
-        continue;
-      }
-      ReadOne(path, id, one.is_launch);
+      if (!one.is_of_others) Read(one);
     }
     for (const std::string& path : code_.paths) ReadPython(path);
+    // Where no line starts a file that is analysed, one that starts another tells that there are such lines.
+    for (auto one = scan_.texts.begin(); lines_.empty() && one != scan_.texts.end(); ++one) {
+      if (one->is_of_others) Read(*one);
+    }
     AddSourced();
     if (AsksForVersions()) ReadPins();
     line_reader_.Finish(launches_, lines_);
@@ -103,6 +90,18 @@ class Reader {
     return module == parsed_.modules.end() ? source::FileId() : module->file;
   }
 
+  void Read(const LaunchText& one) {
+    const std::string& path = scan_.files.all[one.index];
+    if (const source::FileId read = ReadAsCode(path)) return ReadOne(path, read, false);
+    const bool is_full = in_.watch.IsFull();
+    const source::FileId id = FileOf(path, is_full ? "" : one.text);
+    if (!id) return;
+    parsed_.requested[id.index] = one.is_launch && scan_.files.requested[one.index];
+    if (is_full) parsed_.limited.emplace_back(id, in_.watch.FullText());
+    else if (one.is_too_large) parsed_.faulty.emplace_back(id, "it is larger than the 4 MiB that are read of a configuration");
+    else ReadOne(path, id, one.is_launch);
+  }
+
   source::FileId FileOf(const std::string& path, const std::string& text) {
     const auto known = ids_.find(path);
     if (known != ids_.end()) return known->second;
@@ -117,13 +116,15 @@ class Reader {
   void ReadOne(const std::string& path, source::FileId id, bool is_launch) {
     const FileKind kind = launch_files::KindOfName(path).value_or(FileKind::Shell);
     const auto open = [this, &path](const std::string& name) { return Sourced(path, name); };
+    // Of a file that is checked each command counts, of any other only how it starts files of the project.
+    const auto names = is_launch ? std::function<bool(std::string_view)>() : [this](std::string_view text) { return scan_.names->Names(text); };
     // Reading may add files that it sources, which moves the others.
     const source::SourceFile file = parsed_.files[id];
     if (file.has_nul) {
       if (is_launch) parsed_.faulty.emplace_back(id, "it contains NUL bytes");
       return;
     }
-    launch::LaunchFile read = launch_files::ReadLaunchFile({.tables = launches_.tables, .text = file, .id = id, .path = path, .kind = kind, .open = open, .trees = &trees_});
+    launch::LaunchFile read = launch_files::ReadLaunchFile({.tables = launches_.tables, .text = file, .id = id, .path = path, .kind = kind, .open = open, .trees = &trees_, .names_program = names});
     line_reader_.Resolve(read);
     for (launch::Job& job : read.jobs) {
       NoteMissingConfig(read, job);
@@ -309,17 +310,21 @@ class Reader {
       if (launches_.Find(id) != nullptr || !scan_.files.requested[index]) continue;
       parsed_.requested[id.index] = true;
       launches_.sourced.push_back(launch_files::ReadLaunchFile({.tables = launches_.tables, .text = parsed_.files[id], .id = id, .path = path,
-                                                                .kind = FileKind::Shell, .open = {}, .trees = &trees_}).syntax);
+                                                                .kind = FileKind::Shell, .open = {}, .trees = &trees_, .names_program = {}}).syntax);
     }
+  }
+
+  source::FileId SourcedFile(const std::string& path) {
+    if (const auto known = sourced_.find(path); known != sourced_.end()) return known->second;
+    const std::optional<std::string> text = TextOf(in_, path);
+    return text && text->find('\0') == std::string::npos ? FileOf(path, *text) : source::FileId();
   }
 
   // `source env.sh`: beside the script, or from the root, where most scripts are started.
   std::optional<Word> Sourced(const std::string& from, const std::string& name) {
     for (const std::string& path : {Normalized(Join(DirectoryOf(from), name)), Normalized(name)}) {
       if (!std::ranges::binary_search(scan_.files.all, path)) continue;
-      const std::optional<std::string> text = TextOf(in_, path);
-      if (!text || text->find('\0') != std::string::npos) return std::nullopt;
-      const source::FileId id = FileOf(path, *text);
+      const source::FileId id = SourcedFile(path);
       if (!id) return std::nullopt;
       sourced_.emplace(path, id);
       const std::string& all = parsed_.files[id].text;
@@ -347,51 +352,105 @@ base::Result<std::string> LaunchInput::Read(const std::string& path) const {
   return overlay == overlays.end() ? files.Read(paths.Shown(path)) : base::Result<std::string>(overlay->second);
 }
 
-LaunchScan ScanLaunchFiles(const LaunchInput& input, LaunchFiles files, std::span<const std::string> programs) {
-  LaunchScan scan{.files = std::move(files), .texts = {}};
+namespace {
+
+// Which files a run looks into, and how.
+struct LookedAt {
+  std::optional<std::string> text;  // of one that is read
+  bool is_launch = false;
+  bool is_too_large = false;
+  bool is_of_others = false;        // it names only files of the project that are not analysed
+  bool calls_scripts = false;       // it names no file that is analysed, and starts scripts of the shell, which may
+};
+
+// What files mention, each looked through as often as it has to be.
+class LaunchFilter {
+ public:
+  LaunchFilter() : commands_(launch_files::CommandWords()), configs_(launch_files::ConfigWords()), starts_(launch_files::StartWords()), any_(AllWords()) {}
+
+  // `analysed` and `all`: names of the files that are analysed, and of all files of the project that hold code.
+  LookedAt Look(const std::string& path, std::string text, const StartNames& analysed, const StartNames& all) const {
+    LookedAt out;
+    if (launch_files::MayBeScript(path) && !launch_files::IsShellScript(text)) return out;
+    const FileKind kind = launch_files::KindOfName(path).value_or(FileKind::Shell);
+    // Most of a notebook is code and pictures. An editor shows it as code.
+    const bool is_saved_notebook = kind == FileKind::Notebook && text.starts_with('{');
+    if (is_saved_notebook && !launch_files::NotebookStartsAnything(text)) return out;
+    const bool may_command = kind != FileKind::Json && (kind != FileKind::Yaml || launch_files::MayHoldCommands(text));
+    // Most files have none of these: they are looked through once.
+    const bool has_any = may_command && any_.Mentions(text);
+    const bool has_command = has_any && commands_.Mentions(text) && launch_files::MentionsLauncher(text);
+    // Of a notebook only what it starts is asked: as code it has its own findings.
+    const bool may_start = has_command && kind != FileKind::Notebook;
+    const bool may_configure = (kind == FileKind::Json || kind == FileKind::Yaml) && text.size() <= kLargestConfiguration && configs_.Mentions(text);
+    const bool is_script = kind == FileKind::Shell || kind == FileKind::Make || kind == FileKind::Markdown || kind == FileKind::Notebook;
+    const bool starts_any = is_script && has_any && starts_.Mentions(text);
+    out.is_launch = may_start || may_configure;
+    const bool is_read = out.is_launch || has_command || (starts_any && analysed.NamesProgram(text));
+    out.is_of_others = !is_read && starts_any && all.NamesProgram(text);
+    out.calls_scripts = !is_read && starts_any && (text.find(".sh") != std::string::npos || text.find("sbatch ") != std::string::npos);
+    if (is_read || out.is_of_others || out.calls_scripts) out.text = std::move(text);
+    return out;
+  }
+
+ private:
+  static std::vector<std::string> AllWords() {
+    std::vector<std::string> words(launch_files::CommandWords().begin(), launch_files::CommandWords().end());
+    words.insert(words.end(), launch_files::StartWords().begin(), launch_files::StartWords().end());
+    return words;
+  }
+
+  Prefilter commands_;
+  Prefilter configs_;
+  Prefilter starts_;
+  Prefilter any_;
+};
+
+bool IsShell(const std::string& path) { return launch_files::KindOfName(path).value_or(FileKind::Shell) == FileKind::Shell; }
+
+// A script that only starts others is read if one of them starts anything. The names of those that are read.
+std::vector<std::string> FollowScripts(const std::vector<std::string>& paths, std::vector<LookedAt>& files) {
+  std::vector<std::string> names;
+  std::vector<std::string> fresh;
+  for (size_t i = 0; i < paths.size(); ++i) {
+    const bool is_read = files[i].text && !files[i].calls_scripts && !files[i].is_of_others;
+    if (is_read && IsShell(paths[i])) fresh.emplace_back(NameOf(paths[i]));
+  }
+  while (!fresh.empty()) {
+    const Prefilter started(fresh);
+    names.insert(names.end(), fresh.begin(), fresh.end());
+    fresh.clear();
+    for (size_t i = 0; i < paths.size(); ++i) {
+      if (!files[i].calls_scripts || !started.Mentions(*files[i].text)) continue;
+      files[i].calls_scripts = false;
+      files[i].is_of_others = false;
+      if (IsShell(paths[i])) fresh.emplace_back(NameOf(paths[i]));
+    }
+  }
+  return names;
+}
+
+}  // namespace
+
+LaunchScan ScanLaunchFiles(const LaunchInput& input, LaunchFiles files, const std::vector<std::string>& analysed) {
+  LaunchScan scan{.files = std::move(files), .texts = {}, .names = StartNames(input.code)};
   const std::vector<std::string>& paths = scan.files.all;
-  std::vector<std::optional<std::string>> texts(paths.size());
-  std::vector<uint8_t> is_launch(paths.size());
-  std::vector<uint8_t> is_too_large(paths.size());
-  const Prefilter commands(launch_files::CommandWords());
-  const Prefilter configs(launch_files::ConfigWords());
-  const Prefilter starts(launch_files::StartWords());
-  // Of what starts no ranks: a module, a script of the shell that may, or a program.
-  std::vector<std::string> started(programs.begin(), programs.end());
-  for (const char* word : {" -m ", ".sh ", ".sh\n", ".sh\r", "sbatch "}) started.emplace_back(word);
-  const Prefilter starts_program(started);
-  // Most files have none of these: they are looked through once.
-  std::vector<std::string> all_words(launch_files::CommandWords().begin(), launch_files::CommandWords().end());
-  all_words.insert(all_words.end(), launch_files::StartWords().begin(), launch_files::StartWords().end());
-  const Prefilter any(all_words);
+  std::vector<LookedAt> looked(paths.size());
+  const LaunchFilter filter;
+  const StartNames started(analysed);
   ParallelFor(paths.size(), input.jobs, [&](size_t i) {
     base::Result<std::string> read = input.Read(paths[i]);
     if (!read) return;
-    if (read->size() > launch_files::kLargestFile) {
-      is_too_large[i] = IsLargeConfiguration(paths[i], *read);
-      return;
-    }
-    std::optional<std::string> text = std::move(*read);
-    if (launch_files::MayBeScript(paths[i]) && !launch_files::IsShellScript(*text)) return;
-    const FileKind kind = launch_files::KindOfName(paths[i]).value_or(FileKind::Shell);
-    // Most of a notebook is code and pictures. An editor shows it as code.
-    const bool is_saved_notebook = kind == FileKind::Notebook && text->starts_with('{');
-    if (is_saved_notebook && !launch_files::NotebookStartsAnything(*text)) return;
-    const bool may_command = kind != FileKind::Json && (kind != FileKind::Yaml || launch_files::MayHoldCommands(*text));
-    const bool has_any = may_command && any.Mentions(*text);
-    const bool has_command = has_any && commands.Mentions(*text);
-    // Of a notebook only what it starts is asked: as code it has its own findings.
-    const bool may_start = has_command && kind != FileKind::Notebook;
-    const bool may_configure = (kind == FileKind::Json || kind == FileKind::Yaml) && text->size() <= kLargestConfiguration && configs.Mentions(*text);
-    is_launch[i] = may_start || may_configure;
-    const bool is_script = kind == FileKind::Shell || kind == FileKind::Make || kind == FileKind::Markdown || kind == FileKind::Notebook;
-    if (is_launch[i] || has_command || (is_script && has_any && starts.Mentions(*text) && starts_program.Mentions(*text))) texts[i] = std::move(text);
+    if (read->size() > launch_files::kLargestFile) looked[i].is_too_large = IsLargeConfiguration(paths[i], *read);
+    else looked[i] = filter.Look(paths[i], std::move(*read), started, *scan.names);
   });
-  for (uint32_t i = 0; i < texts.size(); ++i) {
-    if (texts[i] || is_too_large[i] != 0) {
-      scan.texts.push_back({.index = i, .is_launch = is_launch[i] != 0 || is_too_large[i] != 0, .is_too_large = is_too_large[i] != 0,
-                            .text = std::move(texts[i]).value_or("")});
-    }
+  scan.names->SetScripts(FollowScripts(paths, looked));
+  for (uint32_t i = 0; i < looked.size(); ++i) {
+    LookedAt& file = looked[i];
+    const bool is_read = file.text && (!file.calls_scripts || file.is_of_others);
+    if (!is_read && !file.is_too_large) continue;
+    scan.texts.push_back({.index = i, .is_launch = file.is_launch || file.is_too_large, .is_too_large = file.is_too_large,
+                          .is_of_others = file.is_of_others, .text = std::move(file.text).value_or("")});
   }
   return scan;
 }

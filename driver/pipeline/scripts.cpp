@@ -19,7 +19,7 @@ constexpr std::array<std::string_view, 10> kWords = {"ArgumentParser", "add_argu
 class ScriptReader {
  public:
   ScriptReader(const LaunchInput& input, const binding::ModuleGraph& graph, const Parsed& parsed, base::Interner& names)
-      : in_(input), graph_(graph), names_(names) {
+      : in_(input), graph_(graph), parsed_(parsed), names_(names) {
     for (const ir::Module& module : parsed.modules) by_path_.emplace(parsed.files[module.file].path, &module);
   }
 
@@ -52,21 +52,27 @@ class ScriptReader {
 
   File ReadFile(const std::string& path) {
     const std::string shown = in_.paths.Shown(path);
-    base::Result<std::string> text = in_.Read(path);
     File file;
+    if (const auto parsed = by_path_.find(shown); parsed != by_path_.end() && path.ends_with(".py")) {
+      const std::string_view text = parsed_.files[parsed->second->file].text;
+      file.imports = ImportsOf(path, text);
+      if (MayTakeOptions(text)) file.options = objects::OptionsOf(*parsed->second, names_);
+      return file;
+    }
+    base::Result<std::string> text = in_.Read(path);
     // Who cannot be read may take anything.
     file.options.is_open = !text || text->size() > kLargestSource;
     if (file.options.is_open) return file;
     file.imports = ImportsOf(path, *text);
-    if (std::ranges::none_of(kWords, [&](std::string_view word) { return text->find(word) != std::string::npos; })) return file;
-    if (const auto parsed = by_path_.find(shown); parsed != by_path_.end()) {
-      file.options = objects::OptionsOf(*parsed->second, names_);
-      return file;
-    }
+    if (!MayTakeOptions(*text)) return file;
     const base::Result<source::SourceFile> source = source::MakeSourceFile(shown, std::move(*text));
     file.options.is_open = !source;
     if (source) file.options = objects::OptionsOf(python::Lower(*source, source::FileId{0}, names_), names_);
     return file;
+  }
+
+  static bool MayTakeOptions(std::string_view text) {
+    return std::ranges::any_of(kWords, [&](std::string_view word) { return text.find(word) != std::string_view::npos; });
   }
 
   std::vector<std::string> ImportsOf(const std::string& path, std::string_view text) const {
@@ -85,6 +91,7 @@ class ScriptReader {
 
   const LaunchInput& in_;
   const binding::ModuleGraph& graph_;
+  const Parsed& parsed_;
   base::Interner& names_;
   std::unordered_map<std::string_view, const ir::Module*> by_path_;   // as shown
   std::unordered_map<std::string, File> files_;                       // relative to the root

@@ -162,7 +162,7 @@ void Server::Register() {
     Json watchers = Json::array();
     // Code, launch files and settings, among them allranks.toml, pyproject.toml and compile_commands.json.
     for (const char* glob : {"**/*.{py,ipynb,c,cc,cpp,cxx,cu,cuh,h,hpp}", "**/*.{toml,json,yaml,yml}",
-                             "**/*.{sh,bash,zsh,slurm,sbatch,job,slrm,qsub,mk,md,rst}", "**/{Makefile,makefile,GNUmakefile}",
+                             "**/*.{sh,bash,zsh,ksh,slurm,sbatch,job,slrm,qsub,pbs,lsf,mk,just,md,rst}", "**/{Makefile,makefile,GNUmakefile,justfile,tox.ini}",
                              "**/{Dockerfile,Containerfile}*"}) {
       watchers.push_back({{"globPattern", glob}});
     }

@@ -72,6 +72,21 @@ std::optional<Option> Cluster::Replicas() const {
   return is_one && tree_.Integer(parallelism) ? std::optional(OptionAt(parallelism)) : std::nullopt;
 }
 
+std::optional<launch::HostFile> Cluster::Workers(const std::string& path) const {
+  // Nobody starts more pods than this.
+  constexpr int64_t kMostWorkers = 100000;
+  const ConfigId spec = tree_.Member(root_, "spec");
+  const ConfigId implementation = tree_.Member(spec, "mpiImplementation");
+  const std::optional<int64_t> slots = tree_.Integer(tree_.Member(spec, "slotsPerWorker"));
+  const ConfigId replicas = tree_.Find(spec, "mpiReplicaSpecs.Worker.replicas");
+  const std::optional<int64_t> workers = tree_.Integer(replicas);
+  const bool is_open = !implementation || tree_.Text(implementation) == "OpenMPI";
+  if (!is_open || !slots || !workers || *workers < 1 || *workers > kMostWorkers) return std::nullopt;
+  launch::HostFile hosts{.path = path, .hosts = {}};
+  for (int64_t i = 0; i < *workers; ++i) hosts.hosts.push_back({.name = "worker-" + std::to_string(i), .slots = slots, .most_slots = slots, .span = tree_[replicas].span});
+  return hosts;
+}
+
 // Each role has one replica unless it says more.
 std::optional<Option> Cluster::ReplicasOfRoles(ConfigId roles) const {
   int64_t count = 0;

@@ -23,6 +23,8 @@ class Cluster {
   std::map<std::string, ShellVariable> Variables() const;
   // The nodes that are started, of all roles that run the launcher.
   std::optional<launch::Option> Replicas() const;
+  // The hosts that the operator of an MPIJob hands to Open MPI; nothing: the manifest does not say their slots. `path`: of the manifest.
+  std::optional<launch::HostFile> Workers(const std::string& path) const;
 
  private:
   launch::Option OptionAt(launch::ConfigId value) const;

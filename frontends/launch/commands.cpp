@@ -226,7 +226,10 @@ size_t CommandReader::ReadOptions(const std::vector<Word>& words, size_t at, Lay
 void CommandReader::Read(const ShellCommand& command, std::vector<Layer> outer, bool is_remote, int depth, LaunchFile& file) const {
   const std::vector<Word>& words = command.words;
   size_t at = 0;
-  ShellCommand inner = command;
+  size_t first_length = 0;
+  const bool may_start = !words.empty() && (LauncherAt(words, 0, &first_length) != nullptr || words[0].text().ends_with(".sh") || IsAssignment(words[0]));
+  if (!may_start && outer.empty()) return;
+  ShellCommand inner = WithExported(command);
   while (at < words.size()) {
     size_t length = 1;
     const LauncherTable* launcher = LauncherAt(words, at, &length);
@@ -335,12 +338,13 @@ void CommandReader::ReadNested(const Word& text, const ShellCommand& command, st
   if (nested_ > kMostNested) file.problems.push_back({"it hands shells more text than is followed", command.span, true});
   if (nested_ > kMostNested) return;
   ShellInput input{.text = text, .variables = {}, .arguments = std::move(arguments), .shell = static_cast<uint8_t>(command.shell + 1), .path = {}, .sourcing = {}, .trees = trees_, .open = open_};
+  input.is_checked = false;
   for (const launch::Setting& setting : command.environment) {
     input.variables[setting.name] = {.words = {setting.value}, .is_exported = true, .span = setting.span};
   }
-  const ShellScript script = ReadShell(input);
+  ShellScript script = ReadShell(input);
   const size_t first = file.jobs.size();
-  for (ShellCommand inner : script.commands) {
+  for (ShellCommand& inner : script.commands) {
     inner.in_background = inner.in_background || command.in_background;
     // Loops in loops are not counted.
     inner.rounds = inner.is_repeated ? (command.is_repeated ? 0 : inner.rounds) : command.rounds;
@@ -419,7 +423,7 @@ void CommandReader::ReadScript(ShellInput input, bool is_file, LaunchFile& file)
     // `cat > job.sh <<EOF`: the text is a script that somebody runs.
     const size_t own = file.jobs.size();
     const bool is_script = command.input && own == first && command.input->text().find("#!") < 8;
-    if (is_script) ReadNested(*command.input, command, {}, true, 0, file);
+    if (is_script) ReadNested(*command.input, WithExported(command), {}, true, 0, file);
     // One that is handed to the scheduler has an allocation of its own.
     for (size_t i = first; i < own; ++i) {
       if (!file.jobs[i].allocation) file.jobs[i].allocation = allocation;

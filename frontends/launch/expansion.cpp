@@ -131,7 +131,7 @@ source::Span Expansion::SpanOf(TSNode node) const {
 }
 
 Word Expansion::Unknown(TSNode node, std::string_view variable) const {
-  return Word(Piece{.text = std::string(1, kUnknownPart), .origin = Cut(node).span(), .sureness = Sureness::Unknown,
+  return Word(Piece{.text = std::string(1, kUnknownPart), .origin = SpanOf(node), .sureness = Sureness::Unknown,
                     .variable = std::string(variable), .shell = shell_});
 }
 
@@ -204,7 +204,7 @@ std::string Expansion::AssignedBy(TSNode node) const {
 Word Expansion::Placed(const Word& word, TSNode node) const {
   Word out;
   for (Piece piece : word.pieces()) {
-    piece.origin = Cut(node).span();
+    piece.origin = SpanOf(node);
     out.Add(std::move(piece));
   }
   return out;
@@ -322,7 +322,7 @@ void Expansion::Expand(TSNode node, bool is_quoted, Fields& fields, int depth) c
   }
   if (type == "arithmetic_expansion") {
     if (const std::optional<int64_t> number = Arithmetic(node, depth)) {
-      return fields.Add(Word(Piece{.text = std::to_string(*number), .origin = Cut(node).span()}));
+      return fields.Add(Word(Piece{.text = std::to_string(*number), .origin = SpanOf(node)}));
     }
     return fields.Add(Unknown(node, IsRandom(TextOf(node)) ? "RANDOM" : ""));
   }

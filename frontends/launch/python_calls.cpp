@@ -10,6 +10,7 @@
 #include "frontends/launch/python_background.h"
 #include "frontends/launch/python_environment.h"
 #include "frontends/launch/python_formats.h"
+#include "frontends/launch/python_values.h"
 #include "frontends/launch/read.h"
 #include "frontends/launch/templates.h"
 
@@ -51,7 +52,8 @@ constexpr size_t kBytesOfPart = 100;
 class CallReader {
  public:
   explicit CallReader(const PythonInput& input)
-      : in_(input), module_(input.module), background_(input.module, input.names), commands_(input.tables, [](const std::string&) { return std::nullopt; }) {
+      : in_(input), module_(input.module), background_(input.module, input.names), commands_(input.tables, [](const std::string&) { return std::nullopt; }),
+        values_(input.module, input.names) {
     file_.file = module_.file;
     file_.path = in_.path;
     file_.kind = launch::FileKind::Python;
@@ -60,10 +62,10 @@ class CallReader {
 
   LaunchFile Run() {
     for (uint32_t i = 0; i < module_.imports.size(); ++i) NoteImport(module_.imports[ir::ImportId{i}]);
-    for (uint32_t i = 0; i < module_.stmts.size(); ++i) NoteStatement(module_.stmts[ir::StmtId{i}]);
+    for (uint32_t i = 0; i < module_.stmts.size(); ++i) NoteGrowth(module_.stmts[ir::StmtId{i}]);
     for (uint32_t i = 0; i < module_.exprs.size(); ++i) NoteGrowth(ExprId{i});
     built_ = BuiltLists(module_, in_.names);
-    environment_.emplace(PythonNames{.module = module_, .names = in_.names, .imported = imported_, .assigned = assigned_, .text = [this](ExprId id) { return TextOf(id, 0); }});
+    environment_.emplace(PythonNames{.module = module_, .names = in_.names, .imported = imported_, .assigned = values_.variables(), .text = [this](ExprId id) { return TextOf(id, 0); }});
     for (uint32_t i = 0; i < module_.exprs.size(); ++i) Visit(ExprId{i});
     return std::move(file_);
   }
@@ -79,15 +81,9 @@ class CallReader {
     imported_[bound] = import.name ? module + "." + std::string(Text(import.name)) : module;
   }
 
-  void NoteStatement(const ir::Stmt& stmt) {
+  // `cmd += [...]`
+  void NoteGrowth(const ir::Stmt& stmt) {
     if (stmt.kind == ir::StmtKind::AugAssign) grown_.insert(NameOf(ir::ValueOf(stmt)));
-    if (stmt.kind != ir::StmtKind::Assign) return;
-    for (const ExprId target : ir::TargetsOf(module_, stmt)) {
-      const std::string_view name = NameOf(target);
-      if (name.empty()) continue;
-      const bool is_new = assigned_.try_emplace(name, ir::AssignedOf(stmt)).second;
-      if (!is_new) assigned_[name] = ExprId::None();
-    }
   }
   std::string_view NameOf(ExprId id) const {
     return id && module_[id].kind == ExprKind::Name ? Text(ir::NameOf(module_[id])) : std::string_view();
@@ -140,13 +136,20 @@ class CallReader {
     const ExprId first = starter->at == 0 && !PositionalOf(call, 0) ? KeywordOf(call, "args") : PositionalOf(call, starter->at);
     if (!first) return;
     settings_ = environment_->Of(id, takes_environment ? PositionalOf(call, starter->at + 1) : KeywordOf(call, "env"));
+    // `def run(cmd): subprocess.run(cmd)` starts what it is handed.
+    const std::vector<ExprId> handed = values_.HandedTo(first);
+    for (const ExprId command : handed) ReadCommand(id, command, *starter);
+    if (handed.empty()) ReadCommand(id, first, *starter);
+  }
+
+  void ReadCommand(ExprId id, ExprId first, const Starter& starter) {
     const ExprId named = Unwrapped(first);
     const ExprId joined = JoinedBy(named);
     const auto built = built_.find((joined ? joined : named).index);
     if (built != built_.end()) return ReadBuilt(built->second, first, module_.span(id), static_cast<bool>(joined));
     const ExprId command = Followed(first);
     if (IsList(command)) ReadList(command, Grows(first), module_.span(id));
-    else if (starter->given == Given::Command) ReadText(TextOf(command, 0), {});
+    else if (starter.given == Given::Command) ReadText(TextOf(command, 0), {});
   }
 
   // `cmd` of `shlex.split(cmd)` and `cmd.split()`
@@ -193,11 +196,7 @@ class CallReader {
     if (!command.words.empty()) commands_.ReadWords(std::move(command), file_);
   }
 
-  // What a variable that is assigned once stands for.
-  ExprId Followed(ExprId id) const {
-    const auto value = assigned_.find(NameOf(id));
-    return value != assigned_.end() && value->second ? value->second : id;
-  }
+  ExprId Followed(ExprId id) const { return values_.Followed(id); }
   bool Grows(ExprId id) const { return grown_.contains(NameOf(id)); }
 
   bool IsList(ExprId id) const {
@@ -285,7 +284,7 @@ class CallReader {
     copied_ += kBytesOfPart + (expr.kind == ExprKind::Constant ? expr.end - expr.begin : 0);
     if (depth > kDeepestCall || copied_ > kMostOfTexts) return Unknown(id);
     if (expr.kind == ExprKind::Constant) return Constant(id);
-    if (expr.kind == ExprKind::Name) return TextOfName(id, depth);
+    if (expr.kind == ExprKind::Name || (expr.kind == ExprKind::Attribute && Followed(id) != id)) return TextOfName(id, depth);
     if (expr.kind == ExprKind::Attribute && Text(ir::AttrOf(expr)) == "executable") return Word(Piece{.text = "python", .origin = module_.span(id)});
     if (expr.kind == ExprKind::Call) return TextOfCall(id, depth);
     Word text;
@@ -379,7 +378,7 @@ class CallReader {
   PythonBackground background_;
   CommandReader commands_;
   std::map<std::string_view, std::string> imported_;
-  std::map<std::string_view, ExprId> assigned_;  // none: more than once
+  PythonValues values_;
   std::set<std::string_view> grown_;
   std::map<uint32_t, std::vector<BuiltList>> built_;   // by the expression that uses it
   std::optional<PythonEnvironment> environment_;

@@ -30,6 +30,8 @@ std::string_view NameOf(std::string_view path) {
   return slash == std::string_view::npos ? path : path.substr(slash + 1);
 }
 
+bool IsJustfile(std::string_view path) { return base::Lowered(NameOf(path)) == "justfile" || path.ends_with(".just"); }
+bool IsTox(std::string_view path) { return NameOf(path) == "tox.ini"; }
 bool IsRestructured(std::string_view path) { return base::Lowered(path).ends_with(".rst"); }
 
 class FileReader {
@@ -45,7 +47,7 @@ class FileReader {
   LaunchFile Run() {
     switch (in_.kind) {
       case FileKind::Shell: commands_.ReadScript(WithoutTemplates(Text(0, in_.text.text.size())), true, file_); break;
-      case FileKind::Make: ReadMakefile(); break;
+      case FileKind::Make: IsTox(in_.path) ? ReadTox() : IsJustfile(in_.path) ? ReadJustfile() : ReadMakefile(); break;
       case FileKind::Docker: ReadDockerfile(); break;
       case FileKind::Markdown: IsRestructured(in_.path) ? ReadRestructured() : ReadMarkdown(); break;
       case FileKind::Notebook: ReadNotebook(); break;
@@ -144,6 +146,56 @@ class FileReader {
       at = from > at ? from - (next == '$' ? 0 : 1) : at;
     }
     if (end > from) recipe.Append(Text(from, end));
+  }
+
+  // A recipe of `just`: the lines below its name that stand further in. `{{ x }}` is just's.
+  void ReadJustfile() {
+    const std::string& text = in_.text.text;
+    Word recipe;
+    const auto read = [&] {
+      const size_t first = recipe.text().find_first_not_of(" \t");
+      const bool is_shell = first == std::string::npos || recipe.text().compare(first, 2, "#!") != 0 || IsShellScript(std::string_view(recipe.text()).substr(first));
+      if (is_shell && !recipe.empty()) commands_.ReadScript(WithoutTemplates(recipe), false, file_);
+      recipe = {};
+    };
+    for (size_t at = 0; at < text.size(); at = EndOfLine(at) + 1) {
+      const size_t end = EndOfLine(at);
+      const size_t first = text.find_first_not_of(" \t", at);
+      if (first > at && first < end) recipe.Append(Text(AfterMarks(first, "@-"), std::min(end + 1, text.size())));
+      else if (first < end) read();
+    }
+    read();
+  }
+  // `commands =` of tox, with the lines below that stand further in. `{posargs}` is tox's.
+  void ReadTox() {
+    const std::string& text = in_.text.text;
+    bool is_inside = false;
+    Word commands;
+    for (size_t at = 0; at < text.size(); at = EndOfLine(at) + 1) {
+      const size_t end = std::min(EndOfLine(at) + 1, text.size());
+      const std::string_view line = std::string_view(text).substr(at, end - at);
+      const bool is_key = line.find_first_not_of(" \t\r\n") == 0;
+      if (is_key) is_inside = line.starts_with("commands") && line.find('=') != std::string_view::npos;
+      const size_t first = std::min(text.find_first_not_of(" \t", is_key ? at + line.find('=') + 1 : at), end);
+      if (is_inside) AddToxText(AfterMarks(first, "-!"), end, commands);
+    }
+    if (!commands.empty()) commands_.ReadScript(commands, false, file_);
+  }
+  void AddToxText(size_t begin, size_t end, Word& commands) const {
+    const std::string& text = in_.text.text;
+    size_t from = begin;
+    for (size_t at = text.find('{', begin); at < end; at = text.find('{', from)) {
+      const size_t close = std::min(text.find('}', at), end - 1);
+      if (at > from) commands.Append(Text(from, at));
+      commands.Append(Unknown(Text(at, close + 1).span()));
+      from = close + 1;
+    }
+    if (end > from) commands.Append(Text(from, end));
+  }
+  // Signs before a command that are no part of it.
+  size_t AfterMarks(size_t at, std::string_view marks) const {
+    while (at < in_.text.text.size() && (marks.find(in_.text.text[at]) != std::string_view::npos || in_.text.text[at] == ' ')) ++at;
+    return at;
   }
 
   // RUN, CMD and ENTRYPOINT; `ENV NAME=VALUE` holds for what comes behind it.
@@ -291,9 +343,10 @@ class FileReader {
   }
 
   // Most blocks install packages or show what is printed.
-  static bool StartsAnything(std::string_view block) {
+  bool StartsAnything(std::string_view block) const {
     const auto has = [&](const std::string& word) { return block.find(word) != std::string_view::npos; };
-    return std::ranges::any_of(CommandWords(), has) || std::ranges::any_of(StartWords(), has);
+    if (MentionsLauncher(block)) return true;
+    return std::ranges::any_of(StartWords(), has) && (!in_.names_program || in_.names_program(block));
   }
 
   // `!accelerate launch train.py \` and the lines that it goes on in. The text of a notebook has them as comments.
@@ -324,15 +377,40 @@ class FileReader {
     constexpr std::array<std::string_view, 9> kShell = {"", "bash", "sh", "shell", "console", "zsh", "shell-session", "Bash", "Shell"};
     return std::ranges::count(kShell, language) > 0;
   }
-  Word Prompted(size_t begin, size_t end) const {
-    Word out;
+  Word WithoutPrompts(size_t begin, size_t end) const {
     const std::string& text = in_.text.text;
-    for (size_t at = begin; at < end;) {
+    Word out;
+    size_t from = begin;
+    for (size_t at = begin; at < end; at = EndOfLine(at) + 1) {
+      const size_t first = text.find_first_not_of(" \t", at);
+      const bool has_prompt = first < end && (text.compare(first, 2, "$ ") == 0 || text.compare(first, 2, "> ") == 0);
+      if (!has_prompt || first > EndOfLine(at)) continue;
+      if (at > from) out.Append(Text(from, at));
+      from = first + 2;
+    }
+    if (end > from) out.Append(Text(from, end));
+    return out;
+  }
+  // Where the first command has a prompt, so have the others; the lines between were printed.
+  Word Prompted(size_t begin, size_t end) const {
+    const std::string& text = in_.text.text;
+    bool is_first = true;
+    bool is_session = false;
+    bool goes_on = false;
+    Word out;
+    for (size_t at = begin; at < end; at = EndOfLine(at) + 1) {
       const size_t line_end = std::min(EndOfLine(at) + 1, end);
-      size_t first = text.find_first_not_of(" \t", at);
-      if (first < line_end && (text.compare(first, 2, "$ ") == 0 || text.compare(first, 2, "> ") == 0)) out.Append(Text(first + 2, line_end));
-      else out.Append(Text(at, line_end));
-      at = line_end;
+      const size_t first = text.find_first_not_of(" \t", at);
+      if (first + 1 >= line_end || text[first] == '#') continue;
+      const bool has_prompt = text.compare(first, 2, "$ ") == 0 || text.compare(first, 2, "> ") == 0;
+      if (is_first) is_session = text.compare(first, 2, "$ ") == 0;
+      is_first = false;
+      if (!is_session) return WithoutPrompts(begin, end);
+      const bool is_command = has_prompt || goes_on;
+      const std::string_view line = std::string_view(text).substr(at, line_end - at);
+      const size_t last = line.find_last_not_of(" \t\r\n");
+      goes_on = is_command && last != std::string_view::npos && line[last] == '\\';
+      if (is_command) out.Append(Text(has_prompt ? first + 2 : at, line_end));
     }
     return out;
   }
@@ -450,6 +528,9 @@ class FileReader {
       file_.jobs[i].has_cluster = cluster.IsThere();
       file_.jobs[i].devices = cluster.Devices();
       file_.jobs[i].replicas = cluster.Replicas();
+      for (launch::Layer& layer : file_.jobs[i].layers) {
+        if (layer.launcher->name == "mpirun") layer.hosts = cluster.Workers(file_.path);
+      }
     }
   }
   void ReadYamlWords(ConfigId id) {
@@ -484,12 +565,13 @@ std::optional<FileKind> KindOfName(std::string_view path) {
   const size_t dot = name.rfind('.');
   // `README.MD`, written on a machine that does not tell the two apart.
   const std::string ending = base::Lowered(dot == std::string_view::npos ? std::string_view() : name.substr(dot));
-  constexpr std::array<std::string_view, 8> kShell = {".sh", ".bash", ".slurm", ".sbatch", ".job", ".slrm", ".zsh", ".qsub"};
+  constexpr std::array<std::string_view, 11> kShell = {".sh", ".bash", ".slurm", ".sbatch", ".job", ".slrm", ".zsh", ".ksh", ".qsub", ".pbs", ".lsf"};
   if (std::ranges::count(kShell, ending) > 0) return FileKind::Shell;
   if (ending == ".yaml" || ending == ".yml") return FileKind::Yaml;
   if (ending == ".json") return FileKind::Json;
   if (ending == ".md" || ending == ".rst") return FileKind::Markdown;
   if (ending == ".ipynb") return FileKind::Notebook;
+  if (IsJustfile(path) || IsTox(path)) return FileKind::Make;
   if (name == "Makefile" || name == "makefile" || name == "GNUmakefile" || ending == ".mk") return FileKind::Make;
   if (name.starts_with("Dockerfile") || name.starts_with("Containerfile") || ending == ".dockerfile") return FileKind::Docker;
   return std::nullopt;
@@ -502,7 +584,7 @@ bool MayBeScript(std::string_view path) {
 
 bool IsShellScript(std::string_view text) {
   const std::string_view line = text.substr(0, text.find_first_of("\r\n"));
-  constexpr std::array<std::string_view, 4> kShells = {"/sh", "/bash", " bash", "/zsh"};
+  constexpr std::array<std::string_view, 6> kShells = {"/sh", "/bash", " bash", "/zsh", "/ksh", " ksh"};
   return line.starts_with("#!") && std::ranges::any_of(kShells, [&](std::string_view shell) {
     const size_t at = line.find(shell);
     return at != std::string_view::npos && (at + shell.size() == line.size() || line[at + shell.size()] == ' ');
@@ -514,6 +596,15 @@ std::span<const std::string> CommandWords() {
       "torchrun", "torch.distributed.run", "torch.distributed.launch", "accelerate", "deepspeed", "mpirun", "mpiexec",
       "horovodrun", "srun", "colossalai", "lightning run", "fabric run", "ray start"};
   return words;
+}
+
+bool MentionsLauncher(std::string_view text) {
+  const auto goes_on = [&](size_t at) { return at < text.size() && (std::isalnum(static_cast<unsigned char>(text[at])) != 0 || text[at] == '='); };
+  return std::ranges::any_of(CommandWords(), [&](const std::string& word) {
+    size_t at = text.find(word);
+    while (at != std::string_view::npos && goes_on(at + word.size())) at = text.find(word, at + 1);
+    return at != std::string_view::npos;
+  });
 }
 
 std::span<const std::string> StartWords() {

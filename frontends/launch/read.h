@@ -22,6 +22,8 @@ bool IsShellScript(std::string_view text);
 
 // One of these stands in each file that starts a job, unless a name is put together of parts.
 std::span<const std::string> CommandWords();
+// Whether a text has a launcher as a word: not `deepspeed==0.9` or `torch.distributed.launcher`.
+bool MentionsLauncher(std::string_view text);
 // One of these stands in each file that starts a script without a launcher.
 std::span<const std::string> StartWords();
 // One of these stands in each configuration that is read.
@@ -42,6 +44,7 @@ struct ReadInput {
   launch::FileKind kind = launch::FileKind::Shell;
   std::function<std::optional<launch::Word>(const std::string& path)> open;
   ShellTrees* trees = nullptr;  // of scripts that several files use; nullptr: none is kept
+  std::function<bool(std::string_view)> names_program;  // whether a text names a file of the project; nothing: each may
 };
 
 launch::LaunchFile ReadLaunchFile(const ReadInput& input);

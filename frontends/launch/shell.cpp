@@ -97,7 +97,7 @@ class ShellReader {
     if (!input_.arguments.empty()) SetArguments(input_.arguments, input_.arguments[0].span());
     VisitAll(tree_.root(), 0);
     // An error may stand in a value, which is not walked.
-    if (out_.problems.empty() && ts_node_has_error(tree_.root())) NoteBracket();
+    if (input_.is_checked && out_.problems.empty() && !is_looked_through_ && ts_node_has_error(tree_.root())) NoteBracket();
     // Functions that nobody calls here may be called by whoever sources the file.
     for (const auto& [name, body] : functions_) {
       if (called_.contains(name)) continue;
@@ -174,13 +174,14 @@ class ShellReader {
   // The grammar does not know all that shells read, so an error of its alone says little. A quote that nobody closes is one
   // for every shell, and so are an `if` without its `fi` and a bracket that nothing closes.
   void NoteError(TSNode node) {
-    if (!out_.problems.empty()) return;
+    if (!out_.problems.empty() || is_looked_through_ || !input_.is_checked) return;
     const bool is_open = ts_node_is_missing(node) && IsOneOf(TypeOf(node), {"fi", "done", "esac"});
     if (is_open) {
       const uint32_t begin = ts_node_start_byte(ts_node_parent(node));
       out_.problems.push_back({"this has no `" + std::string(TypeOf(node)) + "`", text_.Between(begin, begin + 1).span()});
       return;
     }
+    is_looked_through_ = true;
     const std::optional<uint32_t> quote = UnclosedQuote(text_.text());
     if (quote) out_.problems.push_back({"this quote is not closed", text_.Between(*quote, *quote + 1).span()});
     if (!quote) NoteBracket();
@@ -518,7 +519,7 @@ class ShellReader {
     has_command_ = true;
     ShellCommand command;
     out_.statements.push_back(ExtentOf(node));
-    command.span = expansion_.Cut(node).span();
+    command.span = expansion_.SpanOf(node);
     command.begin = ts_node_start_byte(node);
     command.end = ts_node_end_byte(node);
     std::vector<Setting> prefix;
@@ -537,12 +538,8 @@ class ShellReader {
       budget_.is_spent = true;
       return;
     }
-    for (const auto& [name, variable] : memory_.all()) {
-      if (!variable.is_exported || variable.words.empty()) continue;
-      if (budget_.Copies(variable.words[0])) command.environment.push_back({name, variable.words[0], variable.span});
-      else budget_.is_spent = true;
-    }
-    command.environment.insert(command.environment.end(), prefix.begin(), prefix.end());
+    command.exported = Exported();
+    command.environment = std::move(prefix);
     command.in_background = in_background_;
     command.is_repeated = is_repeated_;
     command.loop_variable = loop_variable_;
@@ -554,11 +551,24 @@ class ShellReader {
     out_.commands.push_back(std::move(command));
   }
 
+  std::shared_ptr<const std::vector<Setting>> Exported() {
+    if (exported_ != nullptr && exported_at_ == memory_.changes()) return exported_;
+    auto exported = std::make_shared<std::vector<Setting>>();
+    for (const auto& [name, variable] : memory_.all()) {
+      if (!variable.is_exported || variable.words.empty()) continue;
+      if (budget_.Copies(variable.words[0])) exported->push_back({name, variable.words[0], variable.span});
+      else budget_.is_spent = true;
+    }
+    exported_ = std::move(exported);
+    exported_at_ = memory_.changes();
+    return exported_;
+  }
+
   void AddPrefix(TSNode assignment, std::vector<Setting>& prefix) const {
     const TSNode name = ts_node_child_by_field_name(assignment, "name", 4);
     const TSNode value = ts_node_child_by_field_name(assignment, "value", 5);
     if (ts_node_is_null(name)) return;
-    Setting setting{.name = std::string(expansion_.TextOf(name)), .value = {}, .span = expansion_.Cut(assignment).span(), .is_of_command = true};
+    Setting setting{.name = std::string(expansion_.TextOf(name)), .value = {}, .span = expansion_.SpanOf(assignment), .is_of_command = true};
     if (!ts_node_is_null(value)) setting.value = expansion_.Value(value);
     prefix.push_back(std::move(setting));
   }
@@ -655,7 +665,7 @@ class ShellReader {
     }
     const std::optional<Word> text = input_.open(path.text());
     if (!text) return;
-    ShellInput inner{.text = *text, .variables = memory_.all(), .shell = input_.shell, .path = FolderOf(path.text()), .exports_all = exports_all_,
+    ShellInput inner{.text = *text, .variables = memory_.all(), .shell = input_.shell, .path = FolderOf(path.text()), .exports_all = exports_all_, .is_checked = false,
                      .sourcing = input_.sourcing, .budget = &budget_, .trees = input_.trees, .open = input_.open};
     inner.sourcing.push_back(text_.span().file);
     // A file that sources itself does so in a branch that is not taken again.
@@ -682,6 +692,8 @@ class ShellReader {
   ShellBudget& budget_;
   Expansion expansion_;
   ShellScript out_;
+  std::shared_ptr<const std::vector<Setting>> exported_;
+  size_t exported_at_ = 0;
   std::map<std::string, TSNode> functions_;
   std::set<std::string> called_;
   std::vector<std::pair<uint32_t, uint32_t>> arms_;
@@ -695,9 +707,17 @@ class ShellReader {
   uint32_t rounds_ = 0;
   bool has_command_ = false;
   bool exports_all_ = false;
+  bool is_looked_through_ = false;  // for what nothing closes
 };
 
 }  // namespace
+
+ShellCommand WithExported(const ShellCommand& command) {
+  ShellCommand whole = command;
+  if (whole.exported != nullptr) whole.environment.insert(whole.environment.begin(), whole.exported->begin(), whole.exported->end());
+  whole.exported = nullptr;
+  return whole;
+}
 
 ShellScript ReadShell(const ShellInput& input) { return ShellReader(input).Run(); }
 

@@ -16,6 +16,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
@@ -44,6 +45,7 @@ struct ShellVariable {
 struct ShellCommand {
   std::vector<Word> words;
   std::vector<Setting> environment;
+  std::shared_ptr<const std::vector<Setting>> exported;  // what all commands get here, below `environment`; nullptr: nothing
   source::Span span;
   uint32_t begin = 0;          // in the text of the script
   uint32_t end = 0;
@@ -69,6 +71,9 @@ struct ShellScript {
   std::vector<findings::Extent> comments;
 };
 
+// The same with all that it gets in `environment`. Most commands start nothing that anybody asks of, so they share it.
+ShellCommand WithExported(const ShellCommand& command);
+
 // What has been done for a script and for the files that it sources.
 struct ShellBudget {
   size_t steps = 0;
@@ -88,6 +93,7 @@ struct ShellInput {
   uint8_t shell = 0;
   std::string path;                      // of the script, from its own folder: "./" and whatever its name is; empty: it is no file
   bool exports_all = false;              // `set -a`
+  bool is_checked = true;                // whether anybody asks what is broken in it
   std::vector<source::FileId> sourcing;  // the files that source one another to here, outermost first
   ShellBudget* budget = nullptr;         // of the outermost one; nullptr: this is it
   ShellTrees* trees = nullptr;           // that are kept; nullptr: none is

@@ -50,6 +50,7 @@ void Merge(const std::string& name, std::optional<ShellVariable>& joined, const 
 }  // namespace
 
 void ShellMemory::Set(const std::string& name, ShellVariable variable) {
+  ++changes_;
   const auto [place, is_new] = all_.try_emplace(name);
   Note(name, is_new ? std::nullopt : std::optional(std::move(place->second)));
   place->second = std::move(variable);
@@ -58,12 +59,14 @@ void ShellMemory::Set(const std::string& name, ShellVariable variable) {
 void ShellMemory::Erase(const std::string& name) {
   const auto known = all_.find(name);
   if (known == all_.end()) return;
+  ++changes_;
   Note(name, std::move(known->second));
   all_.erase(known);
 }
 
 ShellMemory::Changes ShellMemory::TakeBack() {
   Changes changes;
+  ++changes_;
   const size_t mark = marks_.back();
   marks_.pop_back();
   while (journal_.size() > mark) {

@@ -26,6 +26,8 @@ class ShellMemory {
     const auto known = all_.find(name);
     return known == all_.end() ? nullptr : &known->second;
   }
+  // Grows with each change.
+  size_t changes() const { return changes_; }
   void Set(const std::string& name, ShellVariable variable);
   void Erase(const std::string& name);
 
@@ -43,6 +45,7 @@ class ShellMemory {
   Variables all_;
   std::vector<std::pair<std::string, std::optional<ShellVariable>>> journal_;  // what was there before each change
   std::vector<size_t> marks_;                                                  // where the arms begin that are being followed
+  size_t changes_ = 0;
 };
 
 }  // namespace allranks::launch_files

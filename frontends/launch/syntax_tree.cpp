@@ -1,5 +1,7 @@
 #include "frontends/launch/syntax_tree.h"
 
+#include <memory>
+
 extern "C" const TSLanguage* tree_sitter_bash(void);
 
 namespace allranks::launch_files {
@@ -25,15 +27,24 @@ const char* ReadText(void* payload, uint32_t offset, TSPoint /*point*/, uint32_t
   return *length == 0 ? "" : text.data() + offset;
 }
 
+// Scripts and blocks are many and short: one parser for all of a thread saves what it sets up.
+TSParser* OwnParser() {
+  static thread_local const std::unique_ptr<TSParser, void (*)(TSParser*)> parser = [] {
+    std::unique_ptr<TSParser, void (*)(TSParser*)> made(ts_parser_new(), ts_parser_delete);
+    ts_parser_set_language(made.get(), tree_sitter_bash());
+    return made;
+  }();
+  return parser.get();
+}
+
 }  // namespace
 
 ShellTree::ShellTree(std::string_view text) {
-  TSParser* parser = ts_parser_new();
-  ts_parser_set_language(parser, tree_sitter_bash());
+  TSParser* parser = OwnParser();
   Budget budget{.asked = 0, .most = kFreeQuestions + kQuestionsPerByte * text.size()};
   const TSInput input = {.payload = &text, .read = ReadText, .encoding = TSInputEncodingUTF8, .decode = nullptr};
   tree_ = ts_parser_parse_with_options(parser, nullptr, input, {.payload = &budget, .progress_callback = IsOverBudget});
-  ts_parser_delete(parser);
+  if (tree_ == nullptr) ts_parser_reset(parser);
 }
 
 ShellTree::~ShellTree() {
@@ -42,6 +53,7 @@ ShellTree::~ShellTree() {
 
 std::vector<TSNode> ChildrenOf(TSNode node) {
   std::vector<TSNode> children;
+  children.reserve(ts_node_child_count(node));
   TSTreeCursor cursor = ts_tree_cursor_new(node);
   if (ts_tree_cursor_goto_first_child(&cursor)) {
     do {

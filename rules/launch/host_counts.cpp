@@ -65,7 +65,7 @@ void CheckSlots(const Layer& layer, FindingSink& sink) {
   Finding finding = Contradiction(processes.span, std::min(room.confidence, ConfidenceOf(processes.sureness)),
                                   {"{} and {} {}: `{}` refuses to start",
                                    {std::to_string(*processes.value) + (*processes.value == 1 ? " process" : " processes"), Counted(*room.slots, "slot"), room.where, layer.launcher->name}});
-  AddNote(finding, hosts->word.span(), {"all slots there are", {}});
+  AddNote(finding, hosts != nullptr ? hosts->word.span() : layer.hosts->hosts.front().span, {"all slots there are", {}});
   sink.push_back(std::move(finding));
 }
 

@@ -307,7 +307,7 @@ extern const Rule ProcessCountMismatch = {
 * `CUDA_VISIBLE_DEVICES` beside `deepspeed --num_gpus` or `--include`, which makes DeepSpeed ignore it.
 * `num_processes` of Accelerate, which counts all machines, below or no multiple of `num_machines`.
 * `mpirun` and `horovodrun` with fewer slots than processes, by `-H` or by the file that `--hostfile`
-  names, if the project has it.
+  names, if the project has it; and with fewer than the workers of an MPIJob have (`slotsPerWorker`).
 * `deepspeed` with more nodes (`--num_nodes`), more GPUs (`--num_gpus`) or other hosts (`--include`) than
   its file of hosts says; and a file that it refuses: without a host, with one twice, or with a line
   without `slots=`.

@@ -25,12 +25,18 @@ void CheckStandaloneOnManyNodes(const LaunchContext& context, FindingSink& sink)
       if (agent == nullptr || agent->Find("standalone") == nullptr) continue;
       const Said own = SaidBy(*agent, "nodes");
       const Said step = NodesOfStep(job);
+      Said pods = job.replicas && job.arms.empty() ? SaidOf(*job.replicas) : Said();
+      // They may be given different work by what the operator tells them.
+      pods.sureness = std::min(pods.sureness, launch::Sureness::Default);
       if (own.IsMoreThan(1)) {
         ReportStandalone(job, *agent, own, true, {"`--standalone` beside {}: each node meets only itself and waits for the others "
                              "until it times out", {own.text}}, sink);
       } else if (step.IsMoreThan(1)) {
         ReportStandalone(job, *agent, step, false, {"`--standalone` on {} nodes ({}): each node trains its own model, "
                               "without a warning", {std::to_string(*step.value), step.text}}, sink);
+      } else if (pods.IsMoreThan(1)) {
+        ReportStandalone(job, *agent, pods, false, {"`--standalone` on each of {} nodes that `{}` starts: each trains its own model, "
+                              "without a warning", {std::to_string(*pods.value), job.replicas->name}}, sink);
       }
     }
   }
@@ -49,7 +55,8 @@ extern const Rule StandaloneOnManyNodes = {
     .explanation = R"md(
 ## What it finds
 
-`torchrun --standalone` with `--nnodes` above one, or started by `srun` on several nodes.
+`torchrun --standalone` with `--nnodes` above one, started by `srun` on several nodes, or in each pod or node
+that a manifest of Kubernetes or a task of SkyPilot starts.
 
 ## Why it hurts
 
