@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "analyzer/base/folder.h"
+#include "analyzer/base/lowered.h"
 
 namespace allranks::launch {
 namespace {
@@ -62,6 +63,39 @@ std::optional<Version> Newest(std::string_view rest, bool is_image) {
   return newest.value_or(kAny);
 }
 
+bool IsDocument(std::string_view name) { return name.ends_with(".md"); }
+
+// `PyTorch 1.4.0` in prose; `PyTorch 1.4+` and `PyTorch 1.4 or later` allow all behind it. Nothing: no version follows.
+std::optional<Version> NewestInProse(std::string_view rest) {
+  constexpr std::array<std::string_view, 11> kOpen = {"+", "or", "and", "above", "later", "higher", "newer", "(or", "(and", "to", ">"};
+  constexpr std::string_view kAtLeast = "≥";
+  const size_t digit = rest.find_first_not_of(" (v:`*");
+  if (digit != std::string_view::npos && rest.substr(digit).starts_with(kAtLeast)) return kAny;
+  if (digit == 0 || digit == std::string_view::npos || rest.substr(0, digit).find(' ') == std::string_view::npos) return std::nullopt;
+  rest.remove_prefix(digit);
+  std::string_view behind = rest.substr(std::min(rest.find_first_not_of("0123456789.x"), rest.size()));
+  const std::optional<Version> version = VersionIn(rest);
+  std::string_view number = rest.substr(0, rest.size() - behind.size());
+  while (number.ends_with('.')) number.remove_suffix(1);
+  if (!version || number.find('.') == std::string_view::npos) return std::nullopt;
+  SkipBlanks(behind);
+  const bool is_open = std::ranges::any_of(kOpen, [&](std::string_view word) { return behind.starts_with(word); });
+  return is_open ? kAny : *version;
+}
+
+// Pages about a project often have a folder of their own.
+std::string_view FolderToldOf(std::string_view path) {
+  std::string_view folder = base::FolderOf(path);
+  if (!IsDocument(path)) return folder;
+  for (size_t begin = 0; begin < folder.size();) {
+    const size_t end = std::min(folder.find('/', begin), folder.size());
+    const std::string_view part = folder.substr(begin, end - begin);
+    if (part == "docs" || part == "doc") return folder.substr(0, begin == 0 ? 0 : begin - 1);
+    begin = end + 1;
+  }
+  return folder;
+}
+
 }  // namespace
 
 bool IsPackagingName(std::string_view name) {
@@ -77,16 +111,21 @@ bool TellsRequirements(std::string_view name) {
   return is_text || is_conda || is_document || name.starts_with("Dockerfile") || IsPackagingName(name);
 }
 
-void TorchPins::Note(std::string_view path, std::string_view text) {
+void TorchPins::Note(std::string_view path, std::string_view written) {
   constexpr std::string_view kName = "torch";
+  const bool is_document = IsDocument(path);
+  const std::string text_of_document = is_document ? base::Lowered(written) : std::string();
+  const std::string_view text = is_document ? std::string_view(text_of_document) : written;
   for (size_t at = text.find(kName); at != std::string_view::npos; at = text.find(kName, at + 1)) {
     const size_t begin = at >= 2 && text.substr(at - 2, 2) == "py" ? at - 2 : at;
     const char before = begin == 0 ? '\n' : text[begin - 1];
     const bool is_image = before == '/';
     if (IsPartOfName(before)) continue;
-    const std::optional<Version> newest = Newest(text.substr(at + kName.size(), 80), is_image);
+    const std::string_view rest = text.substr(at + kName.size(), 80);
+    std::optional<Version> newest = Newest(rest, is_image);
+    if (!newest && is_document) newest = NewestInProse(rest);
     if (!newest) continue;
-    const auto [known, is_new] = newest_.try_emplace(std::string(base::FolderOf(path)), *newest);
+    const auto [known, is_new] = newest_.try_emplace(std::string(FolderToldOf(path)), *newest);
     if (!is_new) known->second = std::max(known->second, *newest);
   }
 }

@@ -26,6 +26,21 @@ TEST(TorchPinsTest, UpperBounds) {
   EXPECT_THAT(Newest("install_requires=['torch<=1.9']"), Optional(Version{1, 9}));
 }
 
+TEST(TorchPinsTest, ProseOfPages) {
+  const auto said = [](std::string_view text) {
+    TorchPins pins;
+    pins.Note("docs/install.md", text);
+    return pins.NewestFor("scripts/train.sh");
+  };
+  EXPECT_THAT(said("* Pytorch 1.4.0\n"), Optional(Version{1, 4}));
+  EXPECT_THAT(said("- PyTorch (1.7.1)"), Optional(Version{1, 7}));
+  EXPECT_THAT(said("conda install PyTorch==1.8.1"), Optional(Version{1, 8}));
+  EXPECT_THAT(said("PyTorch 1.4 or later"), Eq(std::nullopt));
+  EXPECT_THAT(said("PyTorch 1.3+"), Eq(std::nullopt));
+  EXPECT_THAT(said("PyTorch 1.4.0, and PyTorch 1.12.1"), Optional(Version{1, 12}));
+  EXPECT_THAT(said("PyTorch3D 0.3.0"), Eq(std::nullopt));
+}
+
 TEST(TorchPinsTest, NoBound) {
   EXPECT_THAT(Newest("torch"), Eq(std::nullopt));
   EXPECT_THAT(Newest("torch>=1.7\ntorch==1.7.1"), Eq(std::nullopt));
