@@ -210,6 +210,12 @@ class ConfigCheck {
            {"leave `train_batch_size` out: DeepSpeed computes it", {}});
   }
 
+  // `stage3_max_live_parameters`: whoever keeps it in a configuration of stage 2 can read that it is for another one.
+  static bool NamesItsStage(const launch::KeyEntry& entry) {
+    const size_t begin = entry.path.rfind('.') + 1;
+    return std::ranges::any_of(entry.stages, [&](int64_t stage) { return entry.path.compare(begin, 7, "stage" + std::to_string(stage) + "_") == 0; });
+  }
+
   // Keys that only another stage reads: one finding for all of them. At stage 0 all of it is off.
   void CheckStage(ConfigId zero) {
     const std::optional<int64_t> stage = tree_.Integer(tree_.Member(zero, "stage"));
@@ -220,7 +226,7 @@ class ConfigCheck {
       const bool is_of_others = entry != nullptr && !entry->stages.empty() && std::ranges::count(entry->stages, *stage) == 0;
       // What is off would change nothing.
       const bool is_off = tree_.Boolean(child) == false || (is_of_others && !entry->off.empty() && tree_[child].text == entry->off);
-      if (is_of_others && !is_off) unread.push_back(child);
+      if (is_of_others && !is_off && !NamesItsStage(*entry)) unread.push_back(child);
     }
     if (unread.empty()) return;
     const ConfigNode& first = tree_[unread[0]];
@@ -380,6 +386,7 @@ memory instead.
 ## When it is silent
 
 * Values of a dict that are no constants, and a dict that is filled later.
+* Keys whose name says the stage that reads them, `stage3_...`, under another one.
 * `"auto"`, templates, and files that are no configuration of DeepSpeed.
 * Commands of which it is not known how many ranks they start, or whose arguments or configuration speak of
   tensor, pipeline or sequence parallelism: then not every rank has a batch of its own.
