@@ -34,7 +34,8 @@ size_t EndOfTemplate(std::string_view text, size_t at) {
 }  // namespace
 
 bool IsForReaders(std::string_view text) {
-  if (text.starts_with('{') && text.ends_with('}')) return true;
+  const bool is_bracketed = (text.starts_with('{') && text.ends_with('}')) || (text.starts_with('[') && text.ends_with(']'));
+  if (is_bracketed || text == "..." || text == "…" || text.starts_with('$')) return true;
   return !text.empty() && text.find_first_not_of("ABCDEFGHIJKLMNOPQRSTUVWXYZ_-") == std::string_view::npos;
 }
 

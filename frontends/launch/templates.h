@@ -16,7 +16,7 @@ launch::Word WithoutTemplates(const launch::Word& text);
 // Where such places stand: each from a byte to the one behind it.
 std::vector<std::pair<size_t, size_t>> TemplatesIn(std::string_view text);
 
-// `NUM_GPUS` and `{n_gpu}` for a number on a page: whoever reads it writes one there.
+// `NUM_GPUS`, `{n_gpu}`, `[N_GPUS]` and `...` for a number on a page: whoever reads it writes one there. `\${N}` is for another shell.
 bool IsForReaders(std::string_view text);
 
 }  // namespace allranks::launch_files
