@@ -19,7 +19,7 @@ using launch::Piece;
 constexpr int kDeepestCommand = 120;
 constexpr size_t kMostCommands = 20000;
 constexpr size_t kMostShellSteps = 2000000;
-constexpr int kDeepestCall = 8;
+constexpr int kDeepestShellCall = 8;
 // Files that source one another multiply. People source a handful; to parse one costs as much as a step for each eight bytes.
 constexpr size_t kMostSources = 200;
 constexpr size_t kBytesPerStep = 8;
@@ -51,6 +51,24 @@ std::optional<uint32_t> UnclosedQuote(std::string_view text) {
     }
   }
   return quote == '\0' ? std::nullopt : std::optional(opened);
+}
+
+// The first `case ... in` at the beginning of a line that has no `esac`. Words of here-documents count as well.
+std::optional<uint32_t> UnclosedCase(std::string_view text) {
+  std::vector<uint32_t> open;
+  const auto ends_word = [&](size_t at) { return at >= text.size() || std::string_view(" \t\r\n;)&|").find(text[at]) != std::string_view::npos; };
+  for (size_t line = 0; line < text.size(); line = std::min(text.find('\n', line), text.size()) + 1) {
+    const std::string_view rest = text.substr(line, text.find('\n', line) - line);
+    const size_t comment = std::min(rest.find(" #"), rest.starts_with('#') ? 0 : rest.size());
+    const size_t first = std::min(rest.find_first_not_of(" \t"), rest.size());
+    if (rest.substr(first).starts_with("case ") && rest.find(" in", first) != std::string_view::npos) open.push_back(static_cast<uint32_t>(line + first));
+    constexpr std::string_view kEnd = "esac";
+    for (size_t at = rest.find(kEnd); at < comment; at = rest.find(kEnd, at + 1)) {
+      const bool is_word = (at == 0 || ends_word(line + at - 1)) && ends_word(line + at + kEnd.size());
+      if (is_word && !open.empty()) open.pop_back();
+    }
+  }
+  return open.empty() ? std::nullopt : std::optional(open.front());
 }
 
 // The first `$(` or `{` that nothing closes. Quotes inside quotes and patterns of `case` close too much rather than too little.
@@ -113,6 +131,7 @@ class ShellReader {
  private:
   void NoteLimits() {
     const source::Span begin = text_.Between(0, 1).span();
+    if (budget_.sources_itself) out_.problems.push_back({"it sources itself: that is followed once", begin, true});
     if (budget_.is_spent) out_.problems.push_back({"it runs or sources more than is followed", begin, true});
     if (!budget_.too_long) return;
     // In a file that is sourced, what sources it is the place.
@@ -174,17 +193,19 @@ class ShellReader {
   // The grammar does not know all that shells read, so an error of its alone says little. A quote that nobody closes is one
   // for every shell, and so are an `if` without its `fi` and a bracket that nothing closes.
   void NoteError(TSNode node) {
-    if (!out_.problems.empty() || is_looked_through_ || !input_.is_checked) return;
+    if (!out_.problems.empty() || !input_.is_checked) return;
     const bool is_open = ts_node_is_missing(node) && IsOneOf(TypeOf(node), {"fi", "done", "esac"});
     if (is_open) {
       const uint32_t begin = ts_node_start_byte(ts_node_parent(node));
       out_.problems.push_back({"this has no `" + std::string(TypeOf(node)) + "`", text_.Between(begin, begin + 1).span()});
       return;
     }
-    is_looked_through_ = true;
+    if (std::exchange(is_looked_through_, true)) return;
     const std::optional<uint32_t> quote = UnclosedQuote(text_.text());
     if (quote) out_.problems.push_back({"this quote is not closed", text_.Between(*quote, *quote + 1).span()});
-    if (!quote) NoteBracket();
+    const std::optional<uint32_t> choice = quote ? std::nullopt : UnclosedCase(text_.text());
+    if (choice) out_.problems.push_back({"this has no `esac`", text_.Between(*choice, *choice + 1).span()});
+    if (!quote && !choice) NoteBracket();
   }
 
   void NoteBracket() {
@@ -597,7 +618,7 @@ class ShellReader {
     if (name == "set") NoteSet(command);
     if (name == "cd" || name == "pushd") out_.changes_folder = true;
     if (name == "shift") Shift(command);
-    return IsOneOf(name, {"set", "shift", "cd", "shopt", "trap", "exit", "return", "true", "false", ":", "echo", "printf", "let", "ulimit", "umask"}) && name != "echo";
+    return IsOneOf(name, {"set", "shift", "shopt", "trap", "exit", "return", "true", "false", ":", "echo", "printf", "let", "ulimit", "umask"}) && name != "echo";
   }
 
   // `set -a`, `set -eua`, `set -o allexport`: what is assigned from here on is exported. `+` ends it.
@@ -639,7 +660,7 @@ class ShellReader {
   void Call(const std::string& name, TSNode body, const ShellCommand& command) {
     const bool is_new = called_.insert(name).second;
     if (!is_new && steps_in_calls_ > kMostStepsInCalls) return;
-    if (call_depth_ >= kDeepestCall) {
+    if (call_depth_ >= kDeepestShellCall) {
       budget_.is_spent = true;
       return;
     }
@@ -658,7 +679,7 @@ class ShellReader {
 
   // What a sourced file leaves in variables; its commands are reported where they stand.
   void Source(const Word& path) {
-    if (!path.IsKnown() || !input_.open || input_.sourcing.size() >= kDeepestCall) return;
+    if (!path.IsKnown() || !input_.open || input_.sourcing.size() >= kDeepestShellCall) return;
     if (++budget_.sources > kMostSources || budget_.steps > kMostShellSteps) {
       budget_.is_spent = true;
       return;
@@ -668,8 +689,11 @@ class ShellReader {
     ShellInput inner{.text = *text, .variables = memory_.all(), .shell = input_.shell, .path = FolderOf(path.text()), .exports_all = exports_all_, .is_checked = false,
                      .sourcing = input_.sourcing, .budget = &budget_, .trees = input_.trees, .open = input_.open};
     inner.sourcing.push_back(text_.span().file);
-    // A file that sources itself does so in a branch that is not taken again.
-    if (std::ranges::count(inner.sourcing, text->span().file) > 0) return;
+    // A file that sources itself does so in a branch that is not taken again, or has no end.
+    if (std::ranges::count(inner.sourcing, text->span().file) > 0) {
+      budget_.sources_itself = true;
+      return;
+    }
     budget_.steps += text->text().size() / kBytesPerStep;
     ShellScript script = ReadShell(inner);
     script.variables.erase("BASH_SOURCE");

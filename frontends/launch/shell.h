@@ -38,6 +38,7 @@ struct ShellVariable {
   std::vector<Word> words;    // one, but for arrays
   bool is_exported = false;
   bool is_array = false;
+  bool is_disputed = false;   // arms that came together here leave different values
   source::Span span;          // of the last assignment
 };
 
@@ -80,6 +81,7 @@ struct ShellBudget {
   size_t sources = 0;
   size_t copied = 0;  // bytes that values took wherever they were put in
   bool is_spent = false;
+  bool sources_itself = false;
   std::optional<source::Span> too_long;  // the first place whose value is longer than is kept
 
   // Whether a value may be copied once more.

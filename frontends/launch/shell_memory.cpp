@@ -26,7 +26,7 @@ void MakeDefault(ShellVariable& variable) {
 
 ShellVariable Joined(const std::string& name, const ShellVariable& a, const ShellVariable& b) {
   const auto is_empty = [](const ShellVariable& variable) {
-    return std::ranges::all_of(variable.words, [](const Word& word) { return !word.IsKnown() && word.Variable() != ""; });
+    return !variable.is_disputed && std::ranges::all_of(variable.words, [](const Word& word) { return !word.IsKnown() && word.Variable() != ""; });
   };
   if (is_empty(a) != is_empty(b)) {
     ShellVariable known = is_empty(a) ? b : a;
@@ -34,6 +34,7 @@ ShellVariable Joined(const std::string& name, const ShellVariable& a, const Shel
     return known;
   }
   ShellVariable unknown = a;
+  unknown.is_disputed = true;
   unknown.words = {Word(Piece{.text = std::string(1, kUnknownPart), .origin = a.span, .sureness = Sureness::Unknown, .variable = name})};
   return unknown;
 }
