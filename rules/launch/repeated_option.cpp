@@ -46,10 +46,40 @@ void CheckLayer(const LaunchContext& context, const LaunchFile& file, const Job&
   }
 }
 
+// `trainer.devices=8 ... trainer.devices=4`, as Hydra and OmegaConf take settings.
+std::string SettingOf(const Word& word) {
+  const std::string& text = word.text();
+  const size_t begin = std::min(text.find_first_not_of('+'), text.size());
+  const size_t equals = text.find('=');
+  const size_t dot = text.find('.', begin);
+  if (equals == std::string::npos || dot >= equals || dot == begin || text[begin] == '-' || text.find_first_of("/ \"'") < equals) return {};
+  return word.Between(0, equals).IsKnown() ? text.substr(begin, equals - begin) : std::string();
+}
+
+bool IsWithin(source::Span span, source::Span around) { return span.file == around.file && span.begin >= around.begin && span.end <= around.end; }
+
+void CheckSettings(const Job& job, std::set<source::Span>& seen, FindingSink& sink) {
+  std::map<std::string, const Word*> given;
+  for (const Word& word : job.args) {
+    // One of a variable may be there to be replaced.
+    const std::string name = IsWithin(word.span(), job.span) && word.IsKnown() ? SettingOf(word) : std::string();
+    if (name.empty()) continue;
+    const auto [first, is_new] = given.try_emplace(name, &word);
+    const Word& before = *std::exchange(first->second, &word);
+    const auto value = [](const Word& each) { return each.text().substr(each.text().find('=')); };
+    if (is_new || value(before) == value(word) || !seen.insert(word.span()).second) continue;
+    Finding finding = LaunchFinding(kAR913, Severity::Warning, Confidence::Likely, word.span(),
+                                    {"`{}` is given twice, with different values: `{}` takes the last one", {name, job.script.Shown()}});
+    AddNote(finding, before.span(), {"this one has no effect", {}});
+    sink.push_back(std::move(finding));
+  }
+}
+
 void CheckRepeatedOption(const LaunchContext& context, FindingSink& sink) {
   for (const LaunchFile& file : context.launches.files) {
     std::set<source::Span> seen;
     for (const Job& job : file.jobs) {
+      CheckSettings(job, seen, sink);
       for (const Layer& layer : job.layers) {
         if (layer.launcher->is_complete) CheckLayer(context, file, job, layer, seen, sink);
       }
@@ -72,7 +102,7 @@ extern const Rule RepeatedOption = {
 
 An option of `torchrun`, `torch.distributed.launch`, `accelerate launch` or `deepspeed` that stands
 twice in one command with different values, in scripts and in lists that Python builds up for
-`subprocess`.
+`subprocess`; and a setting of a script, as Hydra takes them (`trainer.devices=8`), that does.
 
 ## Why it hurts
 
