@@ -171,6 +171,19 @@ void CheckNames(const LaunchContext& context, const LaunchFile& file, FindingSin
   }
 }
 
+// What a file sets though no job of it is seen to get it: here only a slip counts.
+void CheckSlipsIn(const LaunchContext& context, const LaunchFile& file, std::set<source::Span>& seen, FindingSink& sink) {
+  const launch::VariableNames& names = context.launches.tables.variable_names();
+  for (const launch::Setting& setting : file.settings) {
+    const std::string meant = seen.contains(setting.span) ? std::string() : SlipOf(names, setting.name);
+    if (meant.empty() || !setting.span.file || names.FindUnread(setting.name) != nullptr) continue;
+    if (Reads(context.files[setting.span.file].text, setting.name) || Reads(context.files[file.file].text, setting.name)) continue;
+    if (!seen.insert(setting.span).second) continue;
+    sink.push_back(FindingAt({setting.name, setting.span}, Confidence::Likely,
+                             {"`{}` is no variable of {}: did you mean `{}`?", {setting.name, names.FamilyOf(meant)->library, meant}}));
+  }
+}
+
 void CheckUnreadVariable(const LaunchContext& context, FindingSink& sink) {
   for (const LaunchFile& file : context.launches.files) {
     if (file.kind == launch::FileKind::Shell) CheckNames(context, file, sink);
@@ -183,6 +196,7 @@ void CheckUnreadVariable(const LaunchContext& context, FindingSink& sink) {
         sink.push_back(std::move(*finding));
       }
     }
+    CheckSlipsIn(context, file, seen, sink);
   }
 }
 
@@ -234,7 +248,7 @@ torchrun --nproc_per_node=8 train.py
 ## When it is silent
 
 * Names that are not close to a known one: plugins for other networks read variables of their own.
-* Variables that are set where no job is started.
+* Variables that are set where no job is started, but for names that are one letter away from a known one.
 * Variables that the script, or a file that it imports, names itself: it may read them.
 * Variables of NCCL for a program that communicates by another backend alone, or on devices of another kind.
 
