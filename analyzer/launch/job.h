@@ -59,7 +59,9 @@ struct Job {
   bool is_module = false;         // `-m package.module`
   std::string script_path;        // of the file that is meant, relative to the root; empty: none is known
   std::string nearest_script;     // no file has the script's name, and this one may be meant
+  std::string missing_in;         // the folder of the project where its script would lie, which has others; no file has its name
   std::string sibling_script;     // that lies beside the file and is started from it as well, where this one does not lie
+  std::string cloned;             // the repository that is fetched before, in whose folder it is started, or may be; empty: none
   std::vector<Word> args;         // of the script
   Word missing_config;            // of its launcher or of its script, that names no file of the project; empty: none does
   std::string missing_config_of;  // the argument of the script that names it; empty: an option of the launcher does
@@ -110,6 +112,7 @@ struct LaunchFile {
   bool brings_files = false;      // it fetches, copies or writes files, or goes to folders that are not of the project
   bool changes_folder = false;    // by `cd`
   std::vector<Setting> settings;  // of variables of the environment, as they are made
+  std::vector<Setting> background_devices;  // CUDA_VISIBLE_DEVICES of commands in the background, whatever they start
   ConfigTree tree;                // of YAML, JSON and TOML
   std::vector<ReadProblem> problems;
   findings::FileSyntax syntax;    // statements and comments, for suppressions

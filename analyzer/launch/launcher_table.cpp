@@ -167,6 +167,9 @@ base::Result<bool> LauncherTables::Load(std::string_view name, std::string_view 
       abouts_.push_back({.config = TextIn(table, "config"), .key = TextIn(one, "key"), .text = TextIn(one, "text"), .default_value = TextIn(one, "default"), .since = TextIn(one, "since")});
     }
   });
+  each("argument", [&](const toml::table& table) {
+    for (std::string& argument : Texts(table, "names")) device_arguments_.push_back(std::move(argument));
+  });
   each("family", [&](const toml::table& table) { variable_names_.Add(ReadFamily(table)); });
   each("pair", [&](const toml::table& table) {
     pairs_.push_back({.config = TextIn(table, "config"), .key = TextIn(table, "key"), .args = Texts(table, "args"), .launcher = TextIn(table, "launcher"), .ignored = TextIn(table, "ignored"), .excludes = BoolIn(table, "excludes")});

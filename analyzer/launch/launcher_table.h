@@ -102,6 +102,8 @@ class LauncherTables {
   const std::deque<LauncherTable>& launchers() const { return launchers_; }
   const std::vector<PairEntry>& pairs() const { return pairs_; }
   const VariableNames& variable_names() const { return variable_names_; }
+  // Arguments of scripts with which a program takes devices beside those of its ranks: "--use_vllm".
+  const std::vector<std::string>& device_arguments() const { return device_arguments_; }
 
  private:
   friend class TablesImage;
@@ -112,6 +114,7 @@ class LauncherTables {
   std::vector<PairEntry> pairs_;
   std::vector<KeyAbout> abouts_;
   VariableNames variable_names_;
+  std::vector<std::string> device_arguments_;
 };
 
 // The option of a table that a word such as "--nproc_per_node" names.

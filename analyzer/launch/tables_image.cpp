@@ -77,7 +77,7 @@ void Fields(T& it, Visit& visit) {
 
 template <class Self, class Visit>
 void TablesImage::VisitAll(Self& self, Visit& visit) {
-  visit(self.launchers_, self.variables_, self.configs_, self.pairs_, self.abouts_, self.variable_names_);
+  visit(self.launchers_, self.variables_, self.configs_, self.pairs_, self.abouts_, self.variable_names_, self.device_arguments_);
 }
 
 std::string TablesImage::Of(const LauncherTables& tables) {

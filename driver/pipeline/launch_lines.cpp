@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cctype>
 
+#include "analyzer/base/lowered.h"
 #include "analyzer/knowledge/spelling.h"
 #include "rules/launch/job_facts.h"
 
@@ -176,7 +177,7 @@ std::string_view OnlyOne(const std::vector<std::string_view>& paths, IsWanted is
 
 }  // namespace
 
-LaunchLineReader::LaunchLineReader(const std::vector<std::string>& code) {
+LaunchLineReader::LaunchLineReader(const std::vector<std::string>& code, std::string root) : root_(std::move(root)) {
   for (const std::string& path : code) {
     by_name_[NameOf(path)].push_back(path);
     if (path.ends_with(".py")) by_folder_[DirectoryOf(path)].push_back(NameOf(path));
@@ -186,13 +187,24 @@ LaunchLineReader::LaunchLineReader(const std::vector<std::string>& code) {
 void LaunchLineReader::Resolve(launch::LaunchFile& file) const {
   const std::string folder(DirectoryOf(file.path));
   for (launch::Job& job : file.jobs) {
-    if (job.script.empty() || !job.script.IsKnown()) continue;
+    if (job.script.empty() || !job.script.IsKnown() || IsElsewhere(job)) continue;
     job.script_path = FileOf(job, folder);
     if (file.brings_files) continue;
     job.nearest_script = job.script_path.empty() ? NearestTo(job, folder) : std::string();
     if (job.nearest_script.empty()) job.nearest_script = MovedTo(job, folder);
+    if (job.script_path.empty() && job.nearest_script.empty()) job.missing_in = MissingIn(job, folder);
   }
   if (file.kind == launch::FileKind::Shell && !file.brings_files && !file.changes_folder) NoteSiblings(file);
+}
+
+// By the name of its folder, as `git clone` makes it, also where the owner stands before it (`owner+name`); or by a folder in it: a fork, or
+// a copy that it holds.
+bool LaunchLineReader::IsThis(std::string_view repository) const {
+  const std::string name = base::Lowered(repository);
+  const std::string root = base::Lowered(root_);
+  const bool is_separate = root.size() <= name.size() || std::isalnum(static_cast<unsigned char>(root[root.size() - name.size() - 1])) == 0;
+  if (root.ends_with(name) && is_separate) return true;
+  return std::ranges::any_of(by_folder_, [&](const auto& folder) { return ("/" + base::Lowered(folder.first) + "/").find("/" + name + "/") != std::string::npos; });
 }
 
 // A script that names another one which lies beside it is started in its own folder: what it names without a folder lies there, too.
@@ -309,6 +321,18 @@ std::string LaunchLineReader::NearestTo(const launch::Job& job, std::string_view
     if (beside == by_folder_.end()) continue;
     const std::string_view nearest = knowledge::Nearest(name, beside->second);
     if (!nearest.empty()) return Join(std::string(DirectoryOf(script)), std::string(nearest));
+  }
+  return {};
+}
+
+// A path into a folder of the project that has other scripts, while no file of the project has the script's name.
+std::string LaunchLineReader::MissingIn(const launch::Job& job, std::string_view folder) const {
+  const std::string script = PathOf(job);
+  const bool is_path = !job.is_module && !job.is_remote && script.find('/') != std::string::npos && !script.starts_with('/') && !script.starts_with('~');
+  if (!is_path || !script.ends_with(".py") || by_name_.contains(NameOf(script))) return {};
+  for (const std::string& path : {Normalized(Join(std::string(folder), script)), script}) {
+    if (path.starts_with("..") || !by_folder_.contains(DirectoryOf(path))) continue;
+    return std::string(DirectoryOf(path));
   }
   return {};
 }

@@ -18,8 +18,8 @@ namespace allranks::pipeline {
 // Which strategy a job is run under a launcher is told by an option, or by a configuration that an option names.
 class LaunchLineReader {
  public:
-  // `code`: all files of the project, relative to its root.
-  explicit LaunchLineReader(const std::vector<std::string>& code);
+  // `code`: all files of the project, relative to its root. `root`: the name of its folder.
+  LaunchLineReader(const std::vector<std::string>& code, std::string root);
   // Tells the jobs of a file which scripts they mean.
   void Resolve(launch::LaunchFile& file) const;
   void Add(const launch::LaunchFile& file, objects::LaunchLines& lines);
@@ -43,9 +43,14 @@ class LaunchLineReader {
   // The folder below which a line may start files.
   std::string ReachOf(const std::string& folder) const;
   std::string NearestTo(const launch::Job& job, std::string_view folder) const;
+  std::string MissingIn(const launch::Job& job, std::string_view folder) const;
   std::string MovedTo(const launch::Job& job, std::string_view folder) const;
   void NoteSiblings(launch::LaunchFile& file) const;
+  // Whether it is started in another repository.
+  bool IsElsewhere(const launch::Job& job) const { return !job.cloned.empty() && !IsThis(job.cloned); }
+  bool IsThis(std::string_view repository) const;
 
+  std::string root_;
   std::vector<Configured> configured_;
   std::unordered_map<std::string_view, std::vector<std::string_view>> by_name_;  // paths by their last part
   std::unordered_map<std::string_view, std::vector<std::string_view>> by_folder_;  // names of Python files

@@ -48,7 +48,7 @@ class Reader {
  public:
   Reader(const LaunchInput& input, const LaunchScan& scan, const LaunchingCode& code, Parsed& parsed, launch::Launches& launches,
          objects::LaunchLines& lines)
-      : in_(input), scan_(scan), code_(code), parsed_(parsed), launches_(launches), line_reader_(input.code), lines_(lines) {}
+      : in_(input), scan_(scan), code_(code), parsed_(parsed), launches_(launches), line_reader_(input.code, std::string(NameOf(input.paths.Absolute("")))), lines_(lines) {}
 
   void Run() {
     for (const LaunchText& one : scan_.texts) {
@@ -127,6 +127,8 @@ class Reader {
     launch::LaunchFile read = launch_files::ReadLaunchFile({.tables = launches_.tables, .text = file, .id = id, .path = path, .kind = kind, .open = open, .trees = &trees_, .names_program = names});
     line_reader_.Resolve(read);
     for (launch::Job& job : read.jobs) {
+      // One that is not analysed is there all the same.
+      if (!job.missing_in.empty() && IsThere(Join(job.missing_in, NameOf(job.script.text())))) job.missing_in.clear();
       NoteMissingConfig(read, job);
       NoteHosts(read.path, job);
     }

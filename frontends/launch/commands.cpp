@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <array>
 
+#include "frontends/launch/cloned.h"
+
 namespace allranks::launch_files {
 namespace {
 
@@ -413,8 +415,13 @@ void CommandReader::ReadScript(ShellInput input, bool is_file, LaunchFile& file)
   ShellScript script = ReadShell(input);
   const std::optional<Layer> allocation = ReadDirectives(tables_, script.directives);
   const ShellCommand* before = nullptr;
+  ClonedFolders cloned;
   for (const ShellCommand& command : script.commands) {
     const size_t first = file.jobs.size();
+    cloned.Follow(command);
+    if (command.in_background) {
+      std::ranges::copy_if(command.environment, std::back_inserter(file.background_devices), [](const launch::Setting& setting) { return setting.name == "CUDA_VISIBLE_DEVICES"; });
+    }
     file.brings_files = file.brings_files || BringsFiles(command, input.text.text());
     Read(command, {}, false, 0, file);
     const bool is_job = file.jobs.size() == first + 1;
@@ -427,6 +434,7 @@ void CommandReader::ReadScript(ShellInput input, bool is_file, LaunchFile& file)
     // One that is handed to the scheduler has an allocation of its own.
     for (size_t i = first; i < own; ++i) {
       if (!file.jobs[i].allocation) file.jobs[i].allocation = allocation;
+      file.jobs[i].cloned = cloned.Here();
     }
   }
   file.changes_folder = file.changes_folder || script.changes_folder;

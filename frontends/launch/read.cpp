@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "analyzer/base/lowered.h"
+#include "frontends/launch/cloned.h"
 #include "frontends/launch/cluster.h"
 #include "frontends/launch/commands.h"
 #include "frontends/launch/templates.h"
@@ -289,6 +290,7 @@ class FileReader {
       std::string_view line = std::string_view(text).substr(at, end - at);
       line.remove_prefix(std::min(line.find_first_not_of(" >"), line.size()));
       if (!line.starts_with("```") && !line.starts_with("~~~")) {
+        if (line.starts_with('#')) section_ = at;
         at = end + 1;
         continue;
       }
@@ -310,7 +312,15 @@ class FileReader {
   }
   void ReadBlock(size_t begin, size_t end) {
     const std::string_view block = std::string_view(in_.text.text).substr(begin, end - begin);
-    if (StartsAnything(block)) commands_.ReadScript(WithoutTemplates(Prompted(begin, end)), false, file_);
+    if (!StartsAnything(block)) return;
+    const size_t first = file_.jobs.size();
+    commands_.ReadScript(WithoutTemplates(Prompted(begin, end)), false, file_);
+    for (size_t i = first; i < file_.jobs.size(); ++i) NoteCloned(file_.jobs[i]);
+  }
+  // Whoever reads a section does first what stands further up in it, and a page need not say `cd`.
+  void NoteCloned(launch::Job& job) const {
+    const uint32_t begin = job.span.begin;
+    if (job.cloned.empty() && job.span.file == in_.id && begin > section_) job.cloned = ClonedIn(std::string_view(in_.text.text).substr(section_, begin - section_));
   }
 
   // `.. code-block:: bash`, and the lines below that stand further in than it.
@@ -321,11 +331,18 @@ class FileReader {
       const std::string_view line = std::string_view(text).substr(at, end - at);
       at = std::min(end + 1, text.size());
       const size_t indent = line.find_first_not_of(" \t");
+      if (IsUnderline(line)) section_ = at;
       if (indent == std::string_view::npos || !IsShellBlock(line.substr(indent))) continue;
       const size_t body = at;
       while (at < text.size() && IsInside(std::string_view(text).substr(at, EndOfLine(at) - at), indent)) at = std::min(EndOfLine(at) + 1, text.size());
       ReadBlock(body, at);
     }
+  }
+  // Below a heading of reStructuredText.
+  static bool IsUnderline(std::string_view line) {
+    constexpr std::string_view kSigns = "=-~^\"'`*+#";
+    while (line.ends_with('\r')) line.remove_suffix(1);
+    return line.size() > 2 && kSigns.find(line[0]) != std::string_view::npos && line.find_first_not_of(line[0]) == std::string_view::npos;
   }
   static bool IsShellBlock(std::string_view directive) {
     constexpr std::array<std::string_view, 4> kNames = {".. code-block::", ".. code::", ".. sourcecode::", ".. prompt::"};
@@ -553,6 +570,7 @@ class FileReader {
 
   const ReadInput& in_;
   CommandReader commands_;
+  size_t section_ = 0;  // of a page: where the part begins that is being read
   std::map<std::string, std::optional<Piece>> make_variables_;  // nothing: not known
   std::optional<ShellCommand> entrypoint_;  // in exec form, of the stage of a Dockerfile that is being read
   LaunchFile file_;

@@ -215,6 +215,42 @@ std::optional<GivenArgument> GivenArgumentOf(const Job& job, const std::vector<s
   return found;
 }
 
+namespace {
+
+// `--vllm_device cuda:4`
+bool NamesDeviceBehind(const Word& argument, int64_t processes) {
+  constexpr std::string_view kDevice = "cuda:";
+  const size_t at = argument.text().find(kDevice);
+  if (at == std::string::npos) return false;
+  const Word number = argument.From(at + kDevice.size());
+  return number.Number().value_or(processes) >= processes;
+}
+
+bool IsOff(const Word& value) {
+  constexpr std::array<std::string_view, 5> kOff = {"False", "false", "0", "no", "off"};
+  return std::ranges::count(kOff, value.text()) > 0;
+}
+
+// `CUDA_VISIBLE_DEVICES=7 vllm serve model &`: no matter which, if the job is not told its own.
+bool IsUsedBeside(const std::optional<Devices>& own, const Word& list) {
+  const std::optional<Devices> others = DevicesListed(list, list.span(), "CUDA_VISIBLE_DEVICES");
+  return !own || !others || std::ranges::any_of(others->numbers, [&](const std::string& device) { return own->numbers.contains(device); });
+}
+
+}  // namespace
+
+bool MayUseMore(const LaunchContext& context, const LaunchFile& file, const Job& job, int64_t processes) {
+  const std::optional<GivenArgument> engine = GivenArgumentOf(job, context.launches.tables.device_arguments());
+  if (engine && !IsOff(engine->value)) return true;
+  if (std::ranges::any_of(job.args, [&](const Word& argument) { return NamesDeviceBehind(argument, processes); })) return true;
+  const std::optional<Devices> own = DevicesOf(job);
+  if (std::ranges::any_of(file.background_devices, [&](const launch::Setting& setting) { return IsUsedBeside(own, setting.value); })) return true;
+  return std::ranges::any_of(file.jobs, [&](const Job& other) {
+    const launch::Setting* visible = other.in_background && other.order != job.order ? other.Env("CUDA_VISIBLE_DEVICES") : nullptr;
+    return visible != nullptr && visible->is_of_command && IsUsedBeside(own, visible->value);
+  });
+}
+
 Confidence ConfidenceOf(Sureness sureness) {
   switch (sureness) {
     case Sureness::Written: return Confidence::Certain;

@@ -64,6 +64,8 @@ struct GivenArgument {
   Word value;
   source::Span span;
 };
+// Whether a device of a node may be used though no rank of the job has it: its program takes more, or another command has it.
+bool MayUseMore(const LaunchContext& context, const LaunchFile& file, const Job& job, int64_t processes);
 std::optional<GivenArgument> GivenArgumentOf(const Job& job, const std::vector<std::string>& names);
 
 findings::Confidence ConfidenceOf(Sureness sureness);

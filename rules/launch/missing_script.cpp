@@ -12,10 +12,12 @@ void CheckMissingScript(const LaunchContext& context, FindingSink& sink) {
   for (const LaunchFile& file : context.launches.files) {
     for (const Job& job : file.jobs) {
       const bool is_near = !job.nearest_script.empty();
-      if (AgentOf(job) == nullptr || (!is_near && job.sibling_script.empty())) continue;
+      if (AgentOf(job) == nullptr || (!is_near && job.sibling_script.empty() && job.missing_in.empty())) continue;
       const findings::Text near{"no file of the project is called `{}`: did you mean `{}`?", {job.script.Shown(), job.nearest_script}};
       const findings::Text sibling{"no `{}` lies beside this script, where `{}` does", {job.script.Shown(), job.sibling_script}};
-      sink.push_back(LaunchFinding(kAR910, Severity::Error, Confidence::Likely, job.script.span(), is_near ? near : sibling));
+      const findings::Text missing{"no file of the project is called `{}`, and `{}` has others", {job.script.Shown(), job.missing_in}};
+      sink.push_back(LaunchFinding(kAR910, Severity::Error, Confidence::Likely, job.script.span(),
+                                   is_near ? near : job.sibling_script.empty() ? missing : sibling));
     }
   }
 }
@@ -36,6 +38,7 @@ A launcher that is told to start a Python file that is not there:
 * no file of the project has its name, and one with nearly this name lies in the folder that is meant;
 * the only file of its name lies elsewhere below the folder that the path begins with:
   `pkg/train.py`, now `pkg/entry/train.py`;
+* no file of the project has its name, and the folder that its path names is there, with other scripts;
 * a script starts `train.py`, which lies beside it, and `test.py`, which does not.
 
 ## Why it hurts
@@ -60,7 +63,7 @@ torchrun --nproc_per_node=8 examples/evaluation.py
 
 * Several files of the project have the name, or the one lies below another folder.
 * The commands fetch, copy or write files before. For files beside a script: it goes into another folder.
-* No file there has a name that is nearly the same.
+* The path names no folder of the project, or no folder at all and no file there has nearly its name.
 
 ## Fix
 

@@ -38,8 +38,8 @@ Said TasksOfMpi(const Job& job, int64_t nodes = 1) {
 
 class JobCheck {
  public:
-  JobCheck(const LaunchFile& file, const Job& job, const objects::ScriptOptions* script, const Layer& agent, FindingSink& sink)
-      : file_(file), job_(job), script_(script), agent_(agent), sink_(sink), processes_(ProcessesPerNode(job)) {}
+  JobCheck(const LaunchContext& context, const LaunchFile& file, const Job& job, const Layer& agent, FindingSink& sink)
+      : context_(context), file_(file), job_(job), script_(context.ScriptOf(job)), agent_(agent), sink_(sink), processes_(ProcessesPerNode(job)) {}
 
   void Run() {
     if (agent_.Find("cpu") != nullptr) return;
@@ -82,7 +82,7 @@ class JobCheck {
              {"{} on {}: `{}` leaves {}, and the other processes end with `invalid device ordinal` or share one",
               {Processes(*processes_.value), Gpus(count), devices.text, Gpus(count)}});
       sink_.back().witness = OfDevices(count);
-    } else if (*processes_.value < count && processes_.sureness == Sureness::Written && *processes_.value > 1) {
+    } else if (*processes_.value < count && *processes_.value > 1 && LeavesIdle()) {
       Report(Severity::Warning, Confidence::Likely, processes_.span, devices.span, {"leaves more GPUs", {}},
              {"{} for {}: `{}` leaves GPUs that nothing uses", {Processes(*processes_.value), Gpus(count), devices.text}});
     }
@@ -95,7 +95,7 @@ class JobCheck {
       Report(Severity::Error, ConfidenceOf(processes_, devices), processes_.span, devices.span, {"all that a node of the job gets", {}},
              {"{} a node, and {} asks for {}", {Processes(*processes_.value), devices.text, Gpus(*devices.value)}});
       sink_.back().witness = OfDevices(*devices.value);
-    } else if (*processes_.value < *devices.value && processes_.sureness == Sureness::Written) {
+    } else if (*processes_.value < *devices.value && LeavesIdle()) {
       Report(Severity::Warning, Confidence::Likely, processes_.span, devices.span, {"what a node of the job gets", {}},
              {"{} a node, and {} asks for {}: the others stay idle", {Processes(*processes_.value), devices.text, Gpus(*devices.value)}});
     }
@@ -204,6 +204,10 @@ class JobCheck {
     if (started) sink_.back().witness = OfNodes(*started, 1, *nodes.value, EffectOf(*started, *nodes.value));
   }
 
+  // Whether fewer processes than devices leave some that nothing uses.
+  bool LeavesIdle() const { return processes_.sureness == Sureness::Written && !MayUseMore(context_, file_, job_, *processes_.value); }
+
+  const LaunchContext& context_;
   const LaunchFile& file_;
   const Job& job_;
   const objects::ScriptOptions* script_;
@@ -276,7 +280,7 @@ void CheckProcessCountMismatch(const LaunchContext& context, FindingSink& sink) 
     CheckAccelerateConfig(file, sink);
     for (const Job& job : file.jobs) {
       CheckHosts(context, job, sink);
-      if (const Layer* agent = AgentOf(job)) JobCheck(file, job, context.ScriptOf(job), *agent, sink).Run();
+      if (const Layer* agent = AgentOf(job)) JobCheck(context, file, job, *agent, sink).Run();
       else CheckTasksOfProgram(context, job, sink);
     }
   }
@@ -341,6 +345,8 @@ srun torchrun --nproc_per_node=4 train.py
 
 * One of the numbers is not known, or comes from the caller.
 * `--nproc_per_node=gpu` and `auto`.
+* Fewer processes than GPUs, where the program takes one more (`--use_vllm`, `--vllm_device cuda:4`), or a
+  command in the background has one of them by a `CUDA_VISIBLE_DEVICES` of its own.
 * GPUs of programs whose process groups use another backend than NCCL: ranks may share one.
 * `mpirun --oversubscribe`, unless the file of hosts says `max-slots=`; files of hosts that are no part of
   the project, or are written as MPICH has them, `host:8`.
