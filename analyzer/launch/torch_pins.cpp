@@ -67,7 +67,8 @@ bool IsDocument(std::string_view name) { return name.ends_with(".md"); }
 
 // `PyTorch 1.4.0` in prose; `PyTorch 1.4+` and `PyTorch 1.4 or later` allow all behind it. Nothing: no version follows.
 std::optional<Version> NewestInProse(std::string_view rest) {
-  constexpr std::array<std::string_view, 11> kOpen = {"+", "or", "and", "above", "later", "higher", "newer", "(or", "(and", "to", ">"};
+  // `PyTorch 1.8 and CUDA 11` is no range.
+  constexpr std::array<std::string_view, 12> kOpen = {"+", "or ", "(or ", "and above", "and later", "and higher", "and newer", "and up", "above", "to ", "- ", ">"};
   constexpr std::string_view kAtLeast = "≥";
   const size_t digit = rest.find_first_not_of(" (v:`*");
   if (digit != std::string_view::npos && rest.substr(digit).starts_with(kAtLeast)) return kAny;

@@ -378,9 +378,8 @@ class LaunchFilter {
     // Most of a notebook is code and pictures. An editor shows it as code.
     const bool is_saved_notebook = kind == FileKind::Notebook && text.starts_with('{');
     if (is_saved_notebook && !launch_files::NotebookStartsAnything(text)) return out;
-    const bool may_command = kind != FileKind::Json && (kind != FileKind::Yaml || launch_files::MayHoldCommands(text));
     // Most files have none of these: they are looked through once.
-    const bool has_any = may_command && any_.Mentions(text);
+    const bool has_any = kind != FileKind::Json && any_.Mentions(text) && (kind != FileKind::Yaml || launch_files::MayHoldCommands(text));
     const bool has_command = has_any && commands_.Mentions(text) && launch_files::MentionsLauncher(text);
     // Of a notebook only what it starts is asked: as code it has its own findings.
     const bool may_start = has_command && kind != FileKind::Notebook;

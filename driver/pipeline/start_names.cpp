@@ -40,8 +40,10 @@ void StartNames::SetScripts(const std::vector<std::string>& names) {
 bool StartNames::NamesProgram(std::string_view text) const { return programs_.Mentions(text) || NamesModule(text); }
 
 bool StartNames::NamesModule(std::string_view text) const {
-  constexpr std::string_view kOption = " -m ";
-  for (size_t at = text.find(kOption); at != std::string_view::npos; at = text.find(kOption, at + 1)) {
+  // There are far more blanks than dashes.
+  constexpr std::string_view kOption = "-m ";
+  for (size_t at = text.find(kOption, 1); at != std::string_view::npos; at = text.find(kOption, at + 1)) {
+    if (text[at - 1] != ' ') continue;
     std::string_view rest = text.substr(at + kOption.size());
     rest.remove_prefix(std::min(rest.find_first_not_of(" \"'"), rest.size()));
     size_t end = 0;
