@@ -192,7 +192,9 @@ void LaunchLineReader::Resolve(launch::LaunchFile& file) const {
     if (file.brings_files) continue;
     job.nearest_script = job.script_path.empty() ? NearestTo(job, folder) : std::string();
     if (job.nearest_script.empty()) job.nearest_script = MovedTo(job, folder);
-    if (job.script_path.empty() && job.nearest_script.empty()) job.missing_in = MissingIn(job, folder);
+    // A page may tell of what is still to be written.
+    const bool is_page = file.kind == launch::FileKind::Markdown;
+    if (!is_page && job.script_path.empty() && job.nearest_script.empty()) job.missing_in = MissingIn(job, folder);
   }
   if (file.kind == launch::FileKind::Shell && !file.brings_files && !file.changes_folder) NoteSiblings(file);
 }

@@ -38,7 +38,8 @@ A launcher that is told to start a Python file that is not there:
 * no file of the project has its name, and one with nearly this name lies in the folder that is meant;
 * the only file of its name lies elsewhere below the folder that the path begins with:
   `pkg/train.py`, now `pkg/entry/train.py`;
-* no file of the project has its name, and the folder that its path names is there, with other scripts;
+* no file of the project has its name, and the folder that its path names is there, with other scripts
+  (not on pages, which may tell of what is still to be written);
 * a script starts `train.py`, which lies beside it, and `test.py`, which does not.
 
 ## Why it hurts
