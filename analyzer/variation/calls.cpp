@@ -314,7 +314,7 @@ namespace {
 
 // An object of a class that nobody wrote a constructor for, with the fields that it is made with, if it is a record.
 ValueId RecordOf(const binding::Program& program, ValueStore& store, binding::ClassId class_id, std::span<const CallArgument> args) {
-  const Value object{.kind = ValueKind::Instance, .a = class_id.index};
+  const Value object{.kind = ValueKind::Instance, .a = class_id.index, .b = kExactInstance};
   const std::vector<NameId> fields = RecordFields(program, class_id);
   std::vector<ValueId> kids;
   size_t next = 0;
@@ -339,7 +339,7 @@ ValueId FunctionEvaluator::Construct(ir::ExprId site, ValueId callee, binding::C
   const ValueId object = InstanceValue(class_id);
   if (const FuncId init = tables_.program.FindMethod(class_id, Intern("__init__"))) {
     CallFunction(site, callee, init, object, args, CallKind::Construct);
-    return object;
+    return store_.Make({.kind = ValueKind::Instance, .a = class_id.index, .b = kExactInstance}, {});
   }
   std::vector<ValueId> values;
   for (const CallArgument& arg : args) values.push_back(arg.value);

@@ -91,6 +91,8 @@ constexpr size_t kMostItemsApart = 6;
 constexpr size_t kMostItemKids = 128;
 // Value::b of an Instance that is `super()`.
 constexpr uint32_t kSuperInstance = 1;
+// The same of an object that is made in sight: its class is no subclass of this one.
+constexpr uint32_t kExactInstance = 2;
 constexpr Axes kAllAxes = {(1u << knowledge::kAxisCount) - 1};
 
 class FunctionEvaluator {

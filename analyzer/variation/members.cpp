@@ -130,7 +130,8 @@ ValueId FunctionEvaluator::MemberOfInstance(ir::ExprId site, ValueId object, Val
   }
   if (const FuncId method = FindMethodOf(object, attr)) {
     if (!IsProperty(method)) {
-      if (is_super) return MethodValue(method, InstanceValue(class_id), false);
+      const bool is_exact = value.b == kExactInstance && !tables_.IsAbstract(method);
+      if (is_super || is_exact) return MethodValue(method, InstanceValue(class_id), false);
       return IsOverriddenUnseen(class_id, method, attr) ? MemberOfAny(site, object, attr) : VirtualMethod(class_id, method, attr);
     }
     return CallFunction(site, MethodValue(method, object, false), method, object, {}, CallKind::Function);
