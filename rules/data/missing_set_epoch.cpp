@@ -55,12 +55,22 @@ class Epochs {
       is_lost = is_lost || LacksSetEpoch(leaf);
       if (LacksSetEpoch(leaf)) continue;
       is_told = true;
-      const Told told = {leaf, context_.program.funcs[site.function].module};
-      if (context_.loading.IsDistributedSampler(leaf) || context_.loading.IsLoader(leaf)) (IsOneNumber(site) ? stuck_ : told_).push_back(told);
-      else unclear_.push_back(context_.program.funcs[site.function].module);
+      if (!NoteTold(site, leaf)) unclear_.push_back(context_.program.funcs[site.function].module);
     }
     if (!object) unclear_.push_back(context_.program.funcs[site.function].module);
     if (is_lost && !is_told && !AsksForAttributeBefore(context_, site, object)) ReportLostCall(site, object);
+  }
+
+  // A sampler or a loader, or what is read of one, such as `loader.sampler` of a loader that a helper is handed.
+  bool NoteTold(const Site& site, ValueId object) {
+    std::vector<Told>& noted = IsOneNumber(site) ? stuck_ : told_;
+    const size_t before = noted.size();
+    context_.values.AnyPart(object, [&](ValueId part) {
+      const bool is_it = context_.loading.IsDistributedSampler(part) || context_.loading.IsLoader(part);
+      if (is_it) noted.push_back({part, context_.program.funcs[site.function].module});
+      return is_it && part == object;
+    });
+    return noted.size() > before;
   }
 
   // `set_epoch(0)`: each epoch is that one.
