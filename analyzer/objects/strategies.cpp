@@ -48,7 +48,7 @@ class Reader {
       if (value && facts_.values_store[value].kind == ValueKind::Str) shown.texts.insert(NameId{facts_.values_store[value].a});
     }
     for (const ir::ExprId expr : index_.ExprsOf(module_id, ir::ExprKind::Attribute)) {
-      if (IsSwitchedOff(module_id, expr)) continue;
+      if (IsStoredAsOff(module_id, expr)) continue;
       shown.members.insert(ir::AttrOf(module[expr]));
       if (!IsBySetting(module_id, expr)) shown.always.insert(ir::AttrOf(module[expr]));
     }
@@ -128,7 +128,7 @@ class Reader {
   }
 
   // `plugin.automatic_checkpoint_naming = False`
-  bool IsSwitchedOff(ir::ModuleId module_id, ir::ExprId member) const {
+  bool IsStoredAsOff(ir::ModuleId module_id, ir::ExprId member) const {
     const ir::Module& module = program_.modules[module_id];
     const ir::StmtId stmt = index_.tree(module_id).StatementOf(member);
     if (!stmt || module[stmt].kind != ir::StmtKind::Assign || !IsOff(module_id, ir::AssignedOf(module[stmt]))) return false;
@@ -309,7 +309,7 @@ Configured ConfiguredFor(const binding::Program& program, const Strategy& strate
 }
 
 // Files that belong to programs which lines start, and to no others.
-std::vector<bool> OfLines(const binding::Program& program, const binding::Neighbourhood& neighbourhood, std::span<const LaunchLine> lines) {
+std::vector<bool> StartedByLinesOnly(const binding::Program& program, const binding::Neighbourhood& neighbourhood, std::span<const LaunchLine> lines) {
   std::vector<bool> used_by_others(program.modules.size());
   for (uint32_t m = 0; m < used_by_others.size(); ++m) {
     const std::string& path = program.infos[ir::ModuleId{m}].path;
@@ -351,7 +351,7 @@ Strategies::Strategies(const binding::Program& program, const knowledge::Knowled
   for (uint32_t m = 0; m < program.modules.size(); ++m) shown.push_back(reader.Read(ir::ModuleId{m}));
   reader.AddBuilt(shown);
   const std::vector<bool> started = StartedScripts(program, lines);
-  const std::vector<bool> of_lines = OfLines(program, neighbourhood, lines);
+  const std::vector<bool> by_lines_only = StartedByLinesOnly(program, neighbourhood, lines);
   for (const Strategy& strategy : knowledge.strategies()) {
     std::vector<bool> shows(shown.size());
     for (uint32_t m = 0; m < shown.size(); ++m) shows[m] = !IsTestFile(program, ir::ModuleId{m}) && reader.Uses(shown[m], strategy);
@@ -362,7 +362,7 @@ Strategies::Strategies(const binding::Program& program, const knowledge::Knowled
     const std::vector<bool> several = reader.WithSeveralModules(strategy);
     const std::vector<bool> otherwise = reader.ConfiguredOtherwise(strategy);
     for (uint32_t m = 0; m < shown.size(); ++m) {
-      const bool is_configured = configured == Configured::ForAll || (configured == Configured::OfLines && !of_lines[m]);
+      const bool is_configured = configured == Configured::ForAll || (configured == Configured::OfLines && !by_lines_only[m]);
       known.seen[m] = shows[m] || launched[m] || ((is_configured || known.seen[m]) && !started[m]);
       if (several[m] || otherwise[m] || IsOneOf(strategy.never_with, shown[m].always)) known.ruled_out[m] = true;
     }
