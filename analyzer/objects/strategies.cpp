@@ -309,7 +309,8 @@ Configured ConfiguredFor(const binding::Program& program, const Strategy& strate
 }
 
 // Files that belong to programs which lines start, and to no others.
-std::vector<bool> StartedByLinesOnly(const binding::Program& program, const binding::Neighbourhood& neighbourhood, std::span<const LaunchLine> lines) {
+std::vector<bool> StartedByLinesOnly(const binding::Program& program, const binding::Neighbourhood& neighbourhood,
+                                     std::span<const LaunchLine> lines) {
   std::vector<bool> used_by_others(program.modules.size());
   for (uint32_t m = 0; m < used_by_others.size(); ++m) {
     const std::string& path = program.infos[ir::ModuleId{m}].path;
