@@ -31,9 +31,14 @@ struct LaunchLine {
   std::vector<GivenOption> options;  // of the script
   // Of a line that starts a file of the project, but it is not known which: the folder that it is in. None: of all others.
   std::optional<std::string> unknown_below;
+  std::string unknown_name;  // of such a file, without its folder; empty: it may have any
 
   // Whether it starts a file, or may.
-  bool MayStart(std::string_view file) const { return path == file || (unknown_below && (unknown_below->empty() || file.starts_with(*unknown_below + "/"))); }
+  bool MayStart(std::string_view file) const {
+    if (!unknown_below) return path == file;
+    const bool is_below = unknown_below->empty() || file.starts_with(*unknown_below + "/");
+    return is_below && (unknown_name.empty() || file.substr(file.rfind('/') + 1) == unknown_name);
+  }
 };
 
 using LaunchLines = std::vector<LaunchLine>;

@@ -52,6 +52,9 @@ TEST_F(LaunchedOptionsTest, ALineOfAnUnknownFileMayMeanThisOne) {
   EXPECT_FALSE(IsAlwaysOne(kOne, {line}));
   line.unknown_below = "elsewhere";
   EXPECT_TRUE(IsAlwaysOne(kOne, {line}));
+  line.unknown_below = "";
+  line.unknown_name = "pretrain.py";
+  EXPECT_TRUE(IsAlwaysOne(kOne, {line}));
 }
 
 TEST_F(LaunchedOptionsTest, WithoutADefaultNothingIsKnown) {

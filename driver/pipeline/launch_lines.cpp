@@ -163,6 +163,13 @@ std::string PathOf(const launch::Job& job) {
   return path + ".py";
 }
 
+// "train.py" of `$ROOT/train.py`; empty: that is not known.
+std::string KnownNameOf(const launch::Job& job) {
+  const std::string path = PathOf(job);
+  const std::string_view name = NameOf(path);
+  return name.find(launch::kUnknownPart) == std::string_view::npos ? std::string(name) : std::string();
+}
+
 // The one path that is wanted; none if there are several.
 template <class IsWanted>
 std::string_view OnlyOne(const std::vector<std::string_view>& paths, IsWanted is_wanted) {
@@ -238,13 +245,14 @@ void LaunchLineReader::Add(const launch::LaunchFile& file, objects::LaunchLines&
     NoteConfig(job, folder, path.empty() ? std::nullopt : std::optional(lines.size()));
     if (path.empty()) {
       if (starts_ranks && MayBeOfProject(job)) {
-        lines.push_back({.path = "", .starts_ranks = true, .strategy = "", .options = OptionsOf(job), .unknown_below = ReachOf(folder)});
+        lines.push_back({.path = "", .starts_ranks = true, .strategy = "", .options = OptionsOf(job),
+                         .unknown_below = ReachOf(folder), .unknown_name = KnownNameOf(job)});
       }
       continue;
     }
     const bool has_one_device = is_job_of_one ? SeesOneDevice(job) : !StartsRanks(job) && HasOneDevice(job);
     lines.push_back({.path = path, .starts_ranks = starts_ranks, .is_job_of_one = is_job_of_one, .has_one_device = has_one_device,
-                     .strategy = StrategyOf(job), .nodes = NodesOf(job), .ranks = RanksOf(job), .place = job.innermost().span, .options = OptionsOf(job), .unknown_below = {}});
+                     .strategy = StrategyOf(job), .nodes = NodesOf(job), .ranks = RanksOf(job), .place = job.innermost().span, .options = OptionsOf(job), .unknown_below = {}, .unknown_name = {}});
   }
 }
 
@@ -262,7 +270,7 @@ void LaunchLineReader::Finish(const launch::Launches& launches, objects::LaunchL
     if (strategy.empty()) continue;
     const auto names_it = [&](const Configured& line) { return std::ranges::count(line.paths, file.path) > 0; };
     lines.push_back({.path = "", .starts_ranks = true, .is_of_lines = std::ranges::any_of(configured_, names_it), .strategy = strategy,
-                     .options = {}, .unknown_below = {}});
+                     .options = {}, .unknown_below = {}, .unknown_name = {}});
     const auto number_of = [&](std::string_view key) { return file.tree.Integer(file.tree.Member(file.tree.root(), key)); };
     const int64_t processes = number_of("num_processes").value_or(0);
     const bool is_of_one = processes == 1 && number_of("num_machines").value_or(1) == 1;

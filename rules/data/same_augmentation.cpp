@@ -139,6 +139,7 @@ class EqualWorkers {
 
   // Lightning goes over the loader and deals it out.
   void VisitFit(const SeedPlace& seed, const KnownCall& fit) {
+    if (SeedsWorkersByRank(seed.site)) return;
     const bool is_open = !lightning_.KnowsModule(fit);
     for (const KnownCall& made : context_.loading.made_loaders()) {
       const ir::ModuleId file = ModuleOf({made.function, made.expr});
@@ -151,6 +152,15 @@ class EqualWorkers {
       reported_.push_back(ModuleOf(seed.site));
       return Report(seed, *draw, {made.function, made.expr}, !is_of_program);
     }
+  }
+
+  // `seed_everything(seed, workers=True)`: Lightning seeds the workers of all its loaders by rank, whatever else the program seeds.
+  bool SeedsWorkersByRank(const Site& seed) {
+    const std::vector<ir::ModuleId>& files = calls_.FilesOf(ModuleOf(seed));
+    return std::ranges::any_of(context_.index.known_calls(), [&](const KnownCall& call) {
+      return call.entry->Has(knowledge::Role::Seed) && IsGiven(context_.index.Arg(call, "workers")) &&
+             std::ranges::count(files, ModuleOf({call.function, call.expr})) > 0;
+    });
   }
 
   // Some function comes to both, or the seed is set by whoever imports the file.
