@@ -11,6 +11,7 @@
 #include "analyzer/objects/main_guard.h"
 #include "analyzer/objects/switches.h"
 #include "analyzer/objects/test_files.h"
+#include "analyzer/objects/unlaunched_programs.h"
 #include "analyzer/objects/unmade_groups.h"
 
 namespace allranks::objects {
@@ -121,6 +122,17 @@ class Solver {
 
   // By ModuleId.
   std::vector<bool> UnmadeGroups() const { return FindUnmadeGroups(program_, index_, neighbourhood_, own_); }
+
+  std::vector<bool> UnlaunchedPrograms() const {
+    return FindUnlaunchedPrograms(program_, neighbourhood_, lines_, [&](ir::ModuleId module) {
+      const uint32_t first = program_.first_func[module.index];
+      const uint32_t end = first + static_cast<uint32_t>(program_.modules[module].functions.size());
+      for (uint32_t f = first; f < end; ++f) {
+        if ((own_[f] & kStartsRanks) != 0 && (below_[f] & kMakesJob) != 0) return true;
+      }
+      return false;
+    });
+  }
 
   // By FuncId: whether it makes a job itself and starts the processes for it.
   std::vector<bool> StartersOfJobs() const {
@@ -412,17 +424,7 @@ class Solver {
     return false;
   }
 
-  // `if __name__ == "__main__"`, a notebook, or a file that nobody imports and that calls something when it is run.
-  bool IsStarted(ir::ModuleId module_id) const {
-    if (program_.infos[module_id].path.ends_with(".ipynb") || MainOf(program_, module_id)) return true;
-    const ir::Module& module = program_.modules[module_id];
-    const bool is_imported = !neighbourhood_.ImportersOf(module_id).empty();
-    for (const ir::StmtId id : module.statements(module.functions[ir::kTopLevel].body)) {
-      const ir::Stmt& stmt = module[id];
-      if (!is_imported && stmt.kind == ir::StmtKind::Expr && module[ir::ValueOf(stmt)].kind == ir::ExprKind::Call) return true;
-    }
-    return false;
-  }
+  bool IsStarted(ir::ModuleId module) const { return IsStartedByHand(program_, neighbourhood_, module); }
   // Whether a place at the top of a file is only run where the file is started, and not where it is imported.
   bool IsForMain(FuncId function, ir::ExprId expr) const {
     const ir::ModuleId module_id = program_.funcs[function].module;
@@ -553,6 +555,7 @@ Launch::Launch(const binding::Program& program, const knowledge::Knowledge& know
   makes_job_ = solver.MakersOfJobs();
   starts_job_ = solver.StartersOfJobs();
   unmade_groups_ = solver.UnmadeGroups();
+  unlaunched_ = solver.UnlaunchedPrograms();
 }
 
 }  // namespace allranks::objects

@@ -54,6 +54,8 @@ class Launch {
   int64_t RanksFor(ir::ModuleId module) const;
   // Whether no program with it makes its process group (unmade_groups.h).
   bool NeverMakesGroup(ir::ModuleId module) const { return unmade_groups_[module.index]; }
+  // Whether the commands of the project start others on ranks, and no program with it (unlaunched_programs.h).
+  bool IsPassedOver(ir::ModuleId module) const { return unlaunched_[module.index]; }
   // What has to be taken for granted for several ranks to come here.
   findings::Assumptions AssumedOf(FuncId function) const;
 
@@ -62,6 +64,7 @@ class Launch {
   std::vector<bool> makes_job_;  // the same
   std::vector<bool> starts_job_; // the same
   std::vector<bool> unmade_groups_;  // by ModuleId
+  std::vector<bool> unlaunched_;     // the same
   const binding::Program& program_;
   std::vector<HandedClass> handed_classes_;
   // By ModuleId: the bytes that are run only where the file is started, and by whom.

@@ -17,6 +17,9 @@ struct GivenOption {
   std::optional<std::string> value;  // none: none is given, or it is not known
 };
 
+// Of a line that stands at the root: it may mean any file, and tells nothing of one.
+inline constexpr const char* kRootFolder = ".";
+
 // `torchrun --nproc_per_node=8 tools/train.py`, `CUDA_VISIBLE_DEVICES=0 python demo.py`; or a configuration.
 struct LaunchLine {
   std::string path;           // of the file that it starts, as paths of modules are given; empty: of one that is not known

@@ -1,5 +1,7 @@
 #include "analyzer/objects/main_guard.h"
 
+#include <algorithm>
+
 #include "analyzer/ir/walk.h"
 
 namespace allranks::objects {
@@ -19,6 +21,15 @@ ir::StmtId MainOf(const binding::Program& program, ir::ModuleId module_id) {
     if (module[id].kind == ir::StmtKind::If && AsksForMain(program, module, ir::ValueOf(module[id]))) return id;
   }
   return ir::StmtId::None();
+}
+
+bool IsStartedByHand(const binding::Program& program, const binding::Neighbourhood& neighbourhood, ir::ModuleId module_id) {
+  if (program.infos[module_id].path.ends_with(".ipynb") || MainOf(program, module_id)) return true;
+  if (!neighbourhood.ImportersOf(module_id).empty()) return false;
+  const ir::Module& module = program.modules[module_id];
+  return std::ranges::any_of(module.statements(module.functions[ir::kTopLevel].body), [&](ir::StmtId id) {
+    return module[id].kind == ir::StmtKind::Expr && module[ir::ValueOf(module[id])].kind == ir::ExprKind::Call;
+  });
 }
 
 }  // namespace allranks::objects

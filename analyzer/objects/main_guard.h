@@ -1,7 +1,7 @@
 // What a Python file does only where it is started, and not where it is imported: `if __name__ == "__main__":`.
 #pragma once
 
-#include "analyzer/binding/program.h"
+#include "analyzer/binding/neighbourhood.h"
 
 namespace allranks::objects {
 
@@ -9,5 +9,7 @@ namespace allranks::objects {
 bool AsksForMain(const binding::Program& program, const ir::Module& module, ir::ExprId test);
 // The statement at the top of a file that does; none if there is none.
 ir::StmtId MainOf(const binding::Program& program, ir::ModuleId module);
+// Whether a file is there to be started: it has such a statement, is a notebook, or calls something when it is run and nobody imports it.
+bool IsStartedByHand(const binding::Program& program, const binding::Neighbourhood& neighbourhood, ir::ModuleId module);
 
 }  // namespace allranks::objects

@@ -288,11 +288,10 @@ void LaunchLineReader::Finish(const launch::Launches& launches, objects::LaunchL
 
 bool LaunchLineReader::MayBeOfProject(const launch::Job& job) const { return !job.script.IsKnown() || by_name_.contains(NameOf(PathOf(job))); }
 
-// A folder of scripts starts what lies beside it, too. What stands at the root may mean any file, and tells nothing of one.
+// A folder of scripts starts what lies beside it, too.
 std::string LaunchLineReader::ReachOf(const std::string& folder) const {
-  constexpr const char* kNoFolder = ".";
   const std::string reach(by_folder_.contains(folder) ? std::string_view(folder) : DirectoryOf(folder));
-  return reach.empty() ? kNoFolder : reach;
+  return reach.empty() ? objects::kRootFolder : reach;
 }
 
 std::string_view LaunchLineReader::FileOf(const launch::Job& job, std::string_view folder) const {

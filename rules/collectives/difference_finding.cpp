@@ -330,6 +330,7 @@ bool IsImplied(knowledge::OpClass op_class) {
 Finding FindingOf(const Context& context, const Difference& difference, std::string_view code,
                   findings::Text message, findings::Text help) {
   findings::Assumptions assumptions = difference.assumptions | context.launch.AssumedOf(FunctionOf(context, difference));
+  if (context.launch.IsPassedOver(context.program.funcs[FunctionOf(context, difference)].module)) assumptions.Add(findings::Assumption::ProgramUnlaunched);
   if (context.differences.made_up_for.contains(&difference)) assumptions.Add(findings::Assumption::LastStep);
   if (context.differences.of_unseen_strategies.contains(&difference)) assumptions.Add(findings::Assumption::StrategyUnseen);
   if (IsReducedUnderSetting(context, difference)) assumptions.Add(findings::Assumption::SettingAdmitsAll);
