@@ -13,6 +13,8 @@ namespace {
 using objects::AccumulationWindow;
 
 constexpr std::string_view kAR403 = "AR403";
+constexpr std::string_view kManualBackward = "manual_backward";
+constexpr std::string_view kTrainer = "lightning.pytorch.Trainer.__init__";
 
 // What decides when gradients are reduced: DDP's own, FSDP's, those of frameworks.
 constexpr std::string_view kControls[] = {"no_sync", "require_backward_grad_sync", "set_requires_gradient_sync", "no_backward_sync",
@@ -85,10 +87,31 @@ bool IsOfWrappingClass(const Context& context, FuncId function) {
   });
 }
 
+// `Trainer(strategy="deepspeed_stage_3")`, or what commands and defaults make of `strategy=args.strategy`.
+bool IsOfDeepSpeed(const Context& context, const objects::KnownCall& trainer) {
+  const variation::ValueId strategy = context.index.Arg(trainer, "strategy");
+  if (!strategy) return false;
+  const auto is_deepspeed = [](std::string_view text) { return text.starts_with("deepspeed"); };
+  if (is_deepspeed(context.values.Str(strategy))) return true;
+  return std::ranges::any_of(context.options.TextsOf(context.program.funcs[trainer.function].module, strategy), is_deepspeed);
+}
+
+// Lightning's backward in a program that runs under DeepSpeed: its engine reduces at the end of a window by itself, and refuses `no_sync` where it
+// shards gradients.
+bool IsLeftToEngine(const Context& context, const objects::Site& backward, ir::ExprId callee) {
+  const ir::Module& module = context.program.module_of(backward.function);
+  if (module[callee].kind != ir::ExprKind::Attribute || context.program.text(ir::AttrOf(module[callee])) != kManualBackward) return false;
+  ProgramCalls calls(context);
+  return calls.FindIf(context.program.funcs[backward.function].module, [&](const objects::KnownCall& call) {
+    return context.program.text(call.entry->name) == kTrainer && IsOfDeepSpeed(context, call);
+  }) != nullptr;
+}
+
 // Whether the loss comes out of a framework, or of a module that is sharded, or such a module is what the optimizer steps.
 bool HasOwnRules(const Context& context, const AccumulationWindow& window, const objects::Site& backward) {
   const ir::Module& module = context.program.module_of(backward.function);
   const ir::ExprId callee = ir::CalleeOf(module[backward.expr]);
+  if (IsLeftToEngine(context, backward, callee)) return true;
   const variation::ValueId loss = context.facts.value(context.program.funcs[backward.function].module, ir::ObjectOf(module[callee]));
   const auto has_own = [&](variation::ValueId part) {
     return std::ranges::any_of(kOwnRules, [&](std::string_view known) { return context.values.IsA(part, known); });
