@@ -111,6 +111,7 @@ void Loading::AddForLoops(ir::ModuleId module_id) {
     const ValueId value = facts_.value(module_id, iterable);
     LoaderLoop loop{.iterable = {index_.FunctionOf(module_id, id), iterable}, .loop = id, .loader = {}, .hands_on = YieldsIn(module_id, id)};
     AddLoopsByCaller(loop, value);
+    AddLoopsByWay(loop, value);
     for (const ValueId loader : LoadersIn(value)) {
       // `for part in data[0]`, `range(len(loader))`: over what a loader yields, or as often as it yields something.
       if (TakesApart(module_id, iterable) && std::ranges::count(values_.Leaves(value), loader) == 0) continue;
@@ -135,6 +136,31 @@ void Loading::AddLoopsByCaller(const LoaderLoop& loop, ValueId param) {
       LoaderLoop of_caller = loop;
       of_caller.loader = loader;
       of_caller.caller = caller;
+      loops_.push_back(of_caller);
+    }
+  }
+}
+
+// `def train_epoch(loader): for batch in loader: ...`, called by two programs, or two functions of one, each with a loader of its own.
+void Loading::AddLoopsByWay(const LoaderLoop& loop, ValueId iterable) {
+  constexpr size_t kLongestWay = 3;
+  const FuncId function = loop.way.empty() ? loop.iterable.function : loop.way.back().function;
+  if (loop.hands_on || loop.way.size() == kLongestWay || !iterable || !LoadersIn(iterable).empty()) return;
+  ValueId param;
+  values_.AnyPart(iterable, [&](ValueId part) {
+    const variation::Value& value = facts_.values_store[part];
+    if (value.kind == ValueKind::Param && FuncId{value.a} == function) param = part;
+    return static_cast<bool>(param);
+  });
+  if (!param) return;
+  for (const Site& caller : index_.CallersOf(function)) {
+    const ValueId passed = index_.PassedBy(caller, function, facts_.values_store[param].b);
+    if (!passed || caller.function == function) continue;
+    LoaderLoop of_caller = loop;
+    of_caller.way.push_back(caller);
+    AddLoopsByWay(of_caller, passed);
+    for (const ValueId loader : LoadersIn(passed)) {
+      of_caller.loader = loader;
       loops_.push_back(of_caller);
     }
   }

@@ -16,6 +16,7 @@ struct LoaderLoop {
   ValueId loader;
   bool hands_on = false;  // of a generator that yields the batches to a loop elsewhere
   Site caller = {};       // where a caller of that generator draws from its own loader, if others hand it other ones
+  std::vector<Site> way = {};  // of a function that others hand other loaders: the calls that hand it this one, the nearest first
 
   // Where the loader is gone over, as far as it is a matter of this loader.
   const Site& place() const { return caller.function ? caller : iterable; }
@@ -53,6 +54,7 @@ class Loading {
   bool IsYielded(ValueId value) const;
   bool TakesApart(ir::ModuleId module, ir::ExprId iterable) const;
   void AddLoopsByCaller(const LoaderLoop& loop, ValueId param);
+  void AddLoopsByWay(const LoaderLoop& loop, ValueId iterable);
   void AddForLoops(ir::ModuleId module);
   void AddDrawingLoops(ir::ModuleId module);
   bool YieldsIn(ir::ModuleId module, ir::StmtId loop) const;

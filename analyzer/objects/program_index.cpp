@@ -41,6 +41,7 @@ std::span<const ir::ExprId> ProgramIndex::ExprsOf(ir::ModuleId module, ir::ExprK
 void ProgramIndex::AddCalls(FuncId function, const std::vector<std::pair<ir::ExprId, variation::CallFact>>& calls) {
   for (const auto& [expr, fact] : calls) {
     if (fact.function) callers_[fact.function].push_back({function, expr});
+    if (fact.kind == variation::CallKind::Deferred && fact.callee) AddChoice({function, expr}, fact.callee);
     const bool is_class = fact.kind == variation::CallKind::Construct && fact.callee &&
                           facts_.values_store[fact.callee].kind == variation::ValueKind::Class;
     if (is_class) {
@@ -54,6 +55,36 @@ void ProgramIndex::AddCalls(FuncId function, const std::vector<std::pair<ir::Exp
                             .receiver = fact.receiver,
                             .args = facts_.args(fact)});
   }
+}
+
+void ProgramIndex::AddChoice(const Site& site, ValueId callee) {
+  const variation::Value& value = facts_.values_store[callee];
+  const auto kids = facts_.values_store.Kids(callee);
+  if (value.kind == variation::ValueKind::Select) {
+    AddChoice(site, kids[1]);
+    AddChoice(site, kids[2]);
+    return;
+  }
+  if (value.kind != variation::ValueKind::Function) return;
+  const FuncId function{value.a};
+  std::vector<Site>& callers = callers_[function];
+  if (!callers.empty() && callers.back() == site) return;
+  callers.push_back(site);
+  if (!kids.empty() && kids[0]) bound_.insert(function.index);
+}
+
+// Of a choice the arguments are known as they stand, without the object of a method.
+ValueId ProgramIndex::PassedToOneOf(const Site& caller, std::span<const ValueId> args, FuncId function, uint32_t param) const {
+  const ir::Module& module = program_.module_of(caller.function);
+  if (module[caller.expr].kind != ir::ExprKind::Call) return ValueId::None();
+  uint32_t position = bound_.contains(function.index) ? 1 : 0;
+  for (uint32_t i = 0; i < args.size(); ++i) {
+    const ir::Arg arg = ir::ArgAt(module, module[caller.expr], i);
+    if (arg.kind == ir::ArgKind::Star) return ValueId::None();
+    if (arg.kind == ir::ArgKind::Positional && position++ == param) return args[i];
+    if (arg.kind == ir::ArgKind::Keyword && arg.keyword == program_.function(function).params[param].name) return args[i];
+  }
+  return ValueId::None();
 }
 
 std::vector<Site> ProgramIndex::WaysTo(const Site& site) const {
@@ -95,8 +126,10 @@ ir::ExprId ProgramIndex::ArgExpr(const KnownCall& call, std::string_view param) 
 
 ValueId ProgramIndex::PassedBy(const Site& caller, FuncId function, uint32_t param) const {
   const variation::CallFact* call = facts_.call(caller.function, caller.expr);
-  const bool is_known = call != nullptr && call->function == function && param < facts_.args(*call).size();
-  return is_known ? facts_.args(*call)[param] : ValueId::None();
+  if (call == nullptr) return ValueId::None();
+  if (call->kind == variation::CallKind::Deferred) return PassedToOneOf(caller, facts_.args(*call), function, param);
+  const auto args = facts_.args(*call);
+  return call->function == function && param < args.size() ? args[param] : ValueId::None();
 }
 
 bool ProgramIndex::IsCalledByNobody(FuncId function) const {

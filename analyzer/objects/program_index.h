@@ -5,6 +5,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <unordered_set>
 #include <vector>
 
 #include "analyzer/ir/tree.h"
@@ -36,7 +37,7 @@ class ProgramIndex {
   ProgramIndex(const binding::Program& program, const knowledge::Knowledge& knowledge, const variation::Facts& facts);
 
   std::span<const KnownCall> known_calls() const { return known_calls_; }
-  // Calls of a function of the project, in order of the callers.
+  // Calls of a function of the project, in order of the callers; also those that call it or another one, an override of a method.
   std::span<const Site> CallersOf(FuncId function) const { return callers_[function]; }
   // What a caller hands over for a parameter of a function; none, if that is not seen.
   ValueId PassedBy(const Site& caller, FuncId function, uint32_t param) const;
@@ -76,6 +77,9 @@ class ProgramIndex {
   };
 
   void AddCalls(FuncId function, const std::vector<std::pair<ir::ExprId, variation::CallFact>>& calls);
+  // One of several functions is called: an overridden method, a callback out of a list.
+  void AddChoice(const Site& site, ValueId callee);
+  ValueId PassedToOneOf(const Site& caller, std::span<const ValueId> args, FuncId function, uint32_t param) const;
 
   const binding::Program& program_;
   const knowledge::Knowledge& knowledge_;
@@ -83,6 +87,7 @@ class ProgramIndex {
   std::vector<ir::Tree> trees_;
   std::vector<ByKind> by_kind_;
   base::IdVector<FuncId, std::vector<Site>> callers_;
+  std::unordered_set<uint32_t> bound_;  // functions, by FuncId, that stand in a choice as methods of an object
   base::IdVector<binding::ClassId, std::vector<ValueId>> made_with_;
   std::vector<KnownCall> known_calls_;
 };

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <array>
 #include <optional>
 #include <set>
 
@@ -130,9 +131,9 @@ class Epochs {
     if (IsPreparedElsewhere(loop)) return;
     const std::optional<ValueId> sampler = ForgottenSampler(loop.loader, module);
     if (!sampler || SomebodyElseMayTell(loop, *sampler)) return;
-    const std::optional<Site> epochs = EpochLoop(loop.iterable);
+    const std::optional<Site> epochs = EpochLoopOf(loop);
     if (!epochs) return;
-    if (std::ranges::count(seen_, SpanOf(context_, loop.place())) > 0 || IsDrawnElsewhere(loop)) return;
+    if (std::ranges::count(seen_, SpanOf(context_, loop.place())) > 0 || IsDrawnElsewhere(loop) || IsToldOfOverride(loop, *sampler, *epochs)) return;
     seen_.push_back(SpanOf(context_, loop.place()));
     Report(loop, *sampler, *epochs);
   }
@@ -140,6 +141,14 @@ class Epochs {
   // One finding a loader, however many places ask a generator for its next batch.
   bool IsDrawnElsewhere(const LoaderLoop& loop) {
     return loop.caller.function && !drawn_.insert(loop.loader.index).second;
+  }
+
+  // One finding for a method and its overrides: `set_epoch` is missing where the epochs are counted.
+  bool IsToldOfOverride(const LoaderLoop& loop, ValueId sampler, const Site& epochs) {
+    const base::NameId method = context_.program.function(loop.place().function).name;
+    const bool is_of_class = static_cast<bool>(context_.program.funcs[loop.place().function].owner);
+    return is_of_class && epochs.function != loop.place().function &&
+           !methods_.insert({sampler.index, epochs.function.index, epochs.expr.index, method.index}).second;
   }
 
   // What is gone over: of a generator that the caller has, what stands there.
@@ -192,13 +201,29 @@ class Epochs {
     return std::ranges::any_of(unclear_, [&](ir::ModuleId unclear) { return IsOfProgram(module, unclear); });
   }
 
-  // The loop over the epochs: around the loop over batches, or around a call that leads there.
-  std::optional<Site> EpochLoop(const Site& site, int depth = 0) const {
-    constexpr int kLongestWay = 5;
+  // In the function of the site itself.
+  std::optional<Site> EpochLoopIn(const Site& site) const {
     const ir::Tree& tree = context_.index.tree(context_.program.funcs[site.function].module);
     for (const ir::StmtId loop : context_.index.LoopsAround(site)) {
       if (RunsOften(site.function, loop) && !tree.LeavesBehind(loop, context_.index.StatementOf(site))) return Site{site.function, HeadExpr(site.function, loop)};
     }
+    return std::nullopt;
+  }
+
+  // Where others hand the function of the loop other loaders, only the calls that hand it this one count.
+  std::optional<Site> EpochLoopOf(const LoaderLoop& loop) const {
+    Site at = loop.iterable;
+    for (const Site& call : loop.way) {
+      if (const std::optional<Site> found = EpochLoopIn(at)) return found;
+      at = call;
+    }
+    return EpochLoop(at);
+  }
+
+  // The loop over the epochs: around the loop over batches, or around a call that leads there.
+  std::optional<Site> EpochLoop(const Site& site, int depth = 0) const {
+    constexpr int kLongestWay = 5;
+    if (const std::optional<Site> found = EpochLoopIn(site)) return found;
     if (depth == kLongestWay) return std::nullopt;
     for (const Site& caller : context_.index.CallersOf(site.function)) {
       if (caller.function == site.function) continue;
@@ -323,6 +348,7 @@ class Epochs {
   std::vector<Told> lost_;                               // told, but without such a method
   std::vector<ir::ModuleId> unclear_;                    // where something unknown is told an epoch
   std::vector<source::Span> seen_;
+  std::set<std::array<uint32_t, 4>> methods_;  // that were told of: sampler, function and head of the loop over epochs, name of the method
   std::set<uint32_t> drawn_;                             // loaders, by ValueId
 };
 
