@@ -11,6 +11,7 @@
 #include "driver/pipeline/prefilter.h"
 #include "driver/pipeline/syntax.h"
 #include "frontends/launch/configured.h"
+#include "frontends/launch/idle_scripts.h"
 #include "frontends/launch/python_calls.h"
 #include "frontends/launch/read.h"
 #include "frontends/launch/shell_trees.h"
@@ -124,7 +125,7 @@ class Reader {
       if (is_launch) parsed_.faulty.emplace_back(id, "it contains NUL bytes");
       return;
     }
-    launch::LaunchFile read = launch_files::ReadLaunchFile({.tables = launches_.tables, .text = file, .id = id, .path = path, .kind = kind, .open = open, .trees = &trees_, .names_program = names});
+    launch::LaunchFile read = launch_files::ReadLaunchFile({.tables = launches_.tables, .text = file, .id = id, .path = path, .kind = kind, .open = open, .trees = &trees_, .idle = &idle_, .names_program = names});
     line_reader_.Resolve(read);
     for (launch::Job& job : read.jobs) {
       // One that is not analysed is there all the same.
@@ -345,6 +346,7 @@ class Reader {
   std::unordered_map<std::string, source::FileId> ids_;
   std::map<std::string, source::FileId> sourced_;
   launch_files::ShellTrees trees_;
+  launch_files::IdleScripts idle_{[this](std::string_view text) { return scan_.names->Names(text); }};
 };
 
 }  // namespace

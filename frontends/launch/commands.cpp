@@ -381,9 +381,14 @@ void CommandReader::ReadCalled(const ShellCommand& command, size_t at, std::vect
                        std::ranges::any_of(command.environment, [](const launch::Setting& setting) { return setting.value.IsKnown(); });
   const std::optional<Word> text = is_told ? Called(command, at, file) : std::nullopt;
   if (!text) return;
-  calling_.push_back(text->span().file);
+  const source::FileId script = text->span().file;
+  if (idle_ != nullptr && idle_->StaysIdle(script, command, at)) return;
+  const size_t first = file.jobs.size();
+  calling_.push_back(script);
   ReadNested(*text, command, std::move(outer), is_remote, depth, file, std::move(arguments));
   calling_.pop_back();
+  // Further in, a bound may have been reached.
+  if (idle_ != nullptr && depth == 0 && nested_ <= kMostNested) idle_->Note(script, std::span(file.jobs).subspan(first));
 }
 
 // `sbatch --nodes=2 <<EOF`: options of the command count more than the lines `#SBATCH` of the text.

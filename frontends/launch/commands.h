@@ -7,15 +7,17 @@
 #include <vector>
 
 #include "analyzer/launch/job.h"
+#include "frontends/launch/idle_scripts.h"
 #include "frontends/launch/shell.h"
 
 namespace allranks::launch_files {
 
 class CommandReader {
  public:
-  // `open`: the text of a file of the project, for `source`. `trees`: those that are kept; nullptr: none.
-  CommandReader(const launch::LauncherTables& tables, std::function<std::optional<Word>(const std::string&)> open, ShellTrees* trees = nullptr)
-      : tables_(tables), open_(std::move(open)), trees_(trees) {}
+  // `open`: the text of a file of the project, for `source`. `trees`, `idle`: what is known of scripts; nullptr: nothing is kept.
+  CommandReader(const launch::LauncherTables& tables, std::function<std::optional<Word>(const std::string&)> open, ShellTrees* trees = nullptr,
+                IdleScripts* idle = nullptr)
+      : tables_(tables), open_(std::move(open)), trees_(trees), idle_(idle) {}
 
   // Appends what a text of the shell starts and sets. `is_file`: it is a script of its own, whose errors count.
   void ReadScript(const Word& text, bool is_file, launch::LaunchFile& file) const;
@@ -45,6 +47,7 @@ class CommandReader {
   const launch::LauncherTables& tables_;
   std::function<std::optional<Word>(const std::string&)> open_;
   ShellTrees* trees_ = nullptr;
+  IdleScripts* idle_ = nullptr;
   mutable std::vector<source::FileId> calling_;  // scripts that are being read because one called another
   mutable size_t called_ = 0;  // bytes of scripts that were read for the arguments they are given
   mutable size_t nested_ = 0;  // bytes of texts that commands hand to a shell
