@@ -6,7 +6,8 @@
 namespace allranks::launch {
 
 void Word::Add(Piece piece) {
-  text_ += piece.text;
+  if (pieces_.size() == 1) text_ = pieces_.front().text;
+  if (!pieces_.empty()) text_ += piece.text;
   pieces_.push_back(std::move(piece));
 }
 
@@ -52,9 +53,9 @@ Word Word::Between(size_t begin, size_t end) const {
 
 std::optional<int64_t> Word::Number() const {
   int64_t number = 0;
-  const char* end = text_.data() + text_.size();
-  const auto [stop, error] = std::from_chars(text_.data(), end, number);
-  if (text_.empty() || error != std::errc() || stop != end) return std::nullopt;
+  const char* end = text().data() + text().size();
+  const auto [stop, error] = std::from_chars(text().data(), end, number);
+  if (text().empty() || error != std::errc() || stop != end) return std::nullopt;
   return number;
 }
 

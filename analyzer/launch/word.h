@@ -38,16 +38,16 @@ class Word {
   void Add(Piece piece);
   void Append(const Word& other);
 
-  const std::string& text() const { return text_; }
+  const std::string& text() const { return pieces_.size() == 1 ? pieces_.front().text : text_; }
   const std::vector<Piece>& pieces() const { return pieces_; }
   bool empty() const { return pieces_.empty(); }
-  bool IsKnown() const { return text_.find(kUnknownPart) == std::string::npos; }
+  bool IsKnown() const { return text().find(kUnknownPart) == std::string::npos; }
   // The least sure of its pieces.
   Sureness sureness() const;
   // Where it begins, as far as it is written in one stretch.
   source::Span span() const;
   // From an offset of `text` on.
-  Word From(size_t offset) const { return Between(offset, text_.size()); }
+  Word From(size_t offset) const { return Between(offset, text().size()); }
   Word Between(size_t begin, size_t end) const;
   // The whole number that it is, without a doubt.
   std::optional<int64_t> Number() const;
@@ -57,7 +57,7 @@ class Word {
   std::string Shown() const;
 
  private:
-  std::string text_;
+  std::string text_;  // of several pieces; of one it is the text of that
   std::vector<Piece> pieces_;
 };
 

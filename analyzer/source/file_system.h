@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <map>
 #include <string>
 #include <string_view>
@@ -28,6 +29,8 @@ class FileSystem {
   [[nodiscard]] virtual base::Result<EntryKind> Kind(const std::string& path) const = 0;
   // The path with all symbolic links resolved: tells a loop of links from a deep tree.
   [[nodiscard]] virtual base::Result<std::string> Canonical(const std::string& path) const = 0;
+  // In bytes, where the file need not be read for that.
+  [[nodiscard]] virtual base::Result<uint64_t> Size(const std::string& path) const;
 };
 
 class RealFileSystem : public FileSystem {
@@ -36,6 +39,7 @@ class RealFileSystem : public FileSystem {
   base::Result<std::vector<DirectoryEntry>> List(const std::string& path) const override;
   base::Result<EntryKind> Kind(const std::string& path) const override;
   base::Result<std::string> Canonical(const std::string& path) const override;
+  base::Result<uint64_t> Size(const std::string& path) const override;
 };
 
 // Files by path; directories are those that some file's path names.

@@ -53,6 +53,10 @@ base::Result<std::vector<DirectoryEntry>> MemoryFileSystem::List(const std::stri
   return entries;
 }
 
+base::Result<uint64_t> FileSystem::Size(const std::string& path) const {
+  return Read(path).map([](const std::string& text) -> uint64_t { return text.size(); });
+}
+
 base::Result<EntryKind> MemoryFileSystem::Kind(const std::string& path) const {
   const std::string wanted = Normal(path);
   const std::string prefix = AsPrefix(wanted);

@@ -116,6 +116,12 @@ base::Result<EntryKind> RealFileSystem::Kind(const std::string& path) const {
   return KindOfMode(status.st_mode);
 }
 
+base::Result<uint64_t> RealFileSystem::Size(const std::string& path) const {
+  struct stat status = {};
+  if (stat(path.c_str(), &status) != 0) return SystemError(path, "cannot open", errno);
+  return static_cast<uint64_t>(status.st_size);
+}
+
 base::Result<std::string> RealFileSystem::Canonical(const std::string& path) const {
   const std::unique_ptr<char, void (*)(void*)> resolved(realpath(path.c_str(), nullptr), free);
   if (resolved == nullptr) return SystemError(path, "cannot resolve", errno);

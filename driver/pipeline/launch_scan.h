@@ -44,6 +44,7 @@ struct LaunchInput {
 
   // The text of a file relative to the root: that of an editor, or what is on disk.
   base::Result<std::string> Read(const std::string& path) const;
+  base::Result<uint64_t> Size(const std::string& path) const;
 };
 
 // `analysed`: the files that are analysed, relative to the root. How others are started is nothing that anybody asks.

@@ -10,8 +10,8 @@
 #include "driver/pipeline/parallel.h"
 #include "driver/pipeline/prefilter.h"
 #include "driver/pipeline/syntax.h"
+#include "frontends/launch/called_scripts.h"
 #include "frontends/launch/configured.h"
-#include "frontends/launch/idle_scripts.h"
 #include "frontends/launch/python_calls.h"
 #include "frontends/launch/read.h"
 #include "frontends/launch/shell_trees.h"
@@ -125,7 +125,7 @@ class Reader {
       if (is_launch) parsed_.faulty.emplace_back(id, "it contains NUL bytes");
       return;
     }
-    launch::LaunchFile read = launch_files::ReadLaunchFile({.tables = launches_.tables, .text = file, .id = id, .path = path, .kind = kind, .open = open, .trees = &trees_, .idle = &idle_, .names_program = names});
+    launch::LaunchFile read = launch_files::ReadLaunchFile({.tables = launches_.tables, .text = file, .id = id, .path = path, .kind = kind, .open = open, .trees = &trees_, .called = &called_, .names_program = names});
     line_reader_.Resolve(read);
     for (launch::Job& job : read.jobs) {
       // One that is not analysed is there all the same.
@@ -346,7 +346,7 @@ class Reader {
   std::unordered_map<std::string, source::FileId> ids_;
   std::map<std::string, source::FileId> sourced_;
   launch_files::ShellTrees trees_;
-  launch_files::IdleScripts idle_{[this](std::string_view text) { return scan_.names->Names(text); }};
+  launch_files::CalledScripts called_{[this](std::string_view text) { return scan_.names->Names(text); }};
 };
 
 }  // namespace
@@ -356,7 +356,40 @@ base::Result<std::string> LaunchInput::Read(const std::string& path) const {
   return overlay == overlays.end() ? files.Read(paths.Shown(path)) : base::Result<std::string>(overlay->second);
 }
 
+base::Result<uint64_t> LaunchInput::Size(const std::string& path) const {
+  const auto overlay = overlays.find(path);
+  return overlay == overlays.end() ? files.Size(paths.Shown(path)) : base::Result<uint64_t>(overlay->second.size());
+}
+
 namespace {
+
+bool IsJson(const std::string& path) { return launch_files::KindOfName(path) == FileKind::Json; }
+
+// Folders that hold so many files of JSON side by side that these are data. What is asked for, and what lies around it, is counted apart.
+class DataFolders {
+ public:
+  explicit DataFolders(const LaunchFiles& files) : files_(files) {
+    for (size_t i = 0; i < files.all.size(); ++i) {
+      if (IsJson(files.all[i])) ++counts_[KeyOf(i)];
+    }
+  }
+  bool Holds(size_t index) const { return IsJson(files_.all[index]) && counts_.at(KeyOf(index)) > kMostConfigurations; }
+
+ private:
+  // People keep up to fifteen beside one another.
+  static constexpr size_t kMostConfigurations = 60;
+  std::pair<std::string_view, bool> KeyOf(size_t index) const { return {DirectoryOf(files_.all[index]), files_.requested[index]}; }
+
+  const LaunchFiles& files_;
+  std::map<std::pair<std::string_view, bool>, size_t> counts_;
+};
+
+// Data that is larger than a configuration and smaller than what has to be said of is not even read.
+bool IsOfDataSize(const LaunchInput& input, const std::string& path) {
+  if (!IsJson(path)) return false;
+  const base::Result<uint64_t> size = input.Size(path);
+  return size && *size > kLargestConfiguration && *size <= launch_files::kLargestFile;
+}
 
 // Which files a run looks into, and how.
 struct LookedAt {
@@ -441,7 +474,9 @@ LaunchScan ScanLaunchFiles(const LaunchInput& input, LaunchFiles files, const st
   std::vector<LookedAt> looked(paths.size());
   const LaunchFilter filter;
   const StartNames started(analysed);
+  const DataFolders data(scan.files);
   ParallelFor(paths.size(), input.jobs, [&](size_t i) {
+    if (data.Holds(i) || IsOfDataSize(input, paths[i])) return;
     base::Result<std::string> read = input.Read(paths[i]);
     if (!read) return;
     if (read->size() > launch_files::kLargestFile) looked[i].is_too_large = IsLargeConfiguration(paths[i], *read);

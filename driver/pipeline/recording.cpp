@@ -44,6 +44,8 @@ Content OfKind(const base::Result<source::EntryKind>& kind) {
 
 Content OfCanonical(const base::Result<std::string>& path) { return path ? ContentOf(*path) : OfError(path.error()); }
 
+Content OfSize(const base::Result<uint64_t>& size) { return size ? ContentOf(std::to_string(*size)) : OfError(size.error()); }
+
 std::string AbsoluteOf(const std::string& path, const std::string& working_directory) {
   return Normalized(path.starts_with('/') ? path : Join(working_directory, path));
 }
@@ -68,6 +70,7 @@ Content AnswerNow(Asked asked, const std::string& path, const source::FileSystem
     case Asked::List: return OfList(path, files.List(path), unlisted);
     case Asked::Kind: return OfKind(files.Kind(path));
     case Asked::Canonical: return OfCanonical(files.Canonical(path));
+    case Asked::Size: return OfSize(files.Size(path));
   }
   return {};
 }
@@ -94,6 +97,12 @@ base::Result<std::string> RecordingFileSystem::Canonical(const std::string& path
   base::Result<std::string> whole = files_.Canonical(path);
   Note(Asked::Canonical, path, OfCanonical(whole));
   return whole;
+}
+
+base::Result<uint64_t> RecordingFileSystem::Size(const std::string& path) const {
+  base::Result<uint64_t> size = files_.Size(path);
+  Note(Asked::Size, path, OfSize(size));
+  return size;
 }
 
 void RecordingFileSystem::Note(Asked asked, const std::string& path, const Content& answer) const {

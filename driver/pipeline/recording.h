@@ -14,7 +14,7 @@
 
 namespace allranks::pipeline {
 
-enum class Asked : uint8_t { Read, List, Kind, Canonical };
+enum class Asked : uint8_t { Read, List, Kind, Canonical, Size };
 
 struct Question {
   Asked asked{};
@@ -45,6 +45,7 @@ class RecordingFileSystem : public source::FileSystem {
   base::Result<std::vector<source::DirectoryEntry>> List(const std::string& path) const override;
   base::Result<source::EntryKind> Kind(const std::string& path) const override;
   base::Result<std::string> Canonical(const std::string& path) const override;
+  base::Result<uint64_t> Size(const std::string& path) const override;
 
   // Nothing, if the disk changed while the run looked at it.
   std::optional<std::vector<Question>> Questions() const;

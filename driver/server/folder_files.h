@@ -18,6 +18,7 @@ class FolderFiles : public source::FileSystem {
   }
   base::Result<source::EntryKind> Kind(const std::string& path) const override { return files_.Kind(Whole(path)); }
   base::Result<std::string> Canonical(const std::string& path) const override { return files_.Canonical(Whole(path)); }
+  base::Result<uint64_t> Size(const std::string& path) const override { return files_.Size(Whole(path)); }
 
  private:
   std::string Whole(const std::string& path) const {

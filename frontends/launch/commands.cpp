@@ -369,9 +369,14 @@ std::optional<Word> CommandReader::Called(const ShellCommand& command, size_t at
   std::optional<Word> text = open_(command.words[at].text());
   // One that calls itself does what it does, with other arguments.
   const bool is_own = text && (text->span().file == file.file || std::ranges::count(calling_, text->span().file) > 0);
-  if (!text || is_own) return std::nullopt;
+  if (!text || is_own || (known_ != nullptr && !known_->IsWorthReading(text->span().file, command, at))) return std::nullopt;
   called_ += text->text().size();
   return text;
+}
+
+// Further in, a bound may have been reached.
+void CommandReader::NoteCalled(source::FileId script, size_t first, int depth, const LaunchFile& file) const {
+  if (known_ != nullptr && depth == 0 && nested_ <= kMostNested) known_->Note(script, std::span(file.jobs).subspan(first));
 }
 
 void CommandReader::ReadCalled(const ShellCommand& command, size_t at, std::vector<Layer> outer, bool is_remote, int depth, LaunchFile& file) const {
@@ -381,14 +386,11 @@ void CommandReader::ReadCalled(const ShellCommand& command, size_t at, std::vect
                        std::ranges::any_of(command.environment, [](const launch::Setting& setting) { return setting.value.IsKnown(); });
   const std::optional<Word> text = is_told ? Called(command, at, file) : std::nullopt;
   if (!text) return;
-  const source::FileId script = text->span().file;
-  if (idle_ != nullptr && idle_->StaysIdle(script, command, at)) return;
   const size_t first = file.jobs.size();
-  calling_.push_back(script);
+  calling_.push_back(text->span().file);
   ReadNested(*text, command, std::move(outer), is_remote, depth, file, std::move(arguments));
   calling_.pop_back();
-  // Further in, a bound may have been reached.
-  if (idle_ != nullptr && depth == 0 && nested_ <= kMostNested) idle_->Note(script, std::span(file.jobs).subspan(first));
+  NoteCalled(text->span().file, first, depth, file);
 }
 
 // `sbatch --nodes=2 <<EOF`: options of the command count more than the lines `#SBATCH` of the text.

@@ -7,17 +7,17 @@
 #include <vector>
 
 #include "analyzer/launch/job.h"
-#include "frontends/launch/idle_scripts.h"
+#include "frontends/launch/called_scripts.h"
 #include "frontends/launch/shell.h"
 
 namespace allranks::launch_files {
 
 class CommandReader {
  public:
-  // `open`: the text of a file of the project, for `source`. `trees`, `idle`: what is known of scripts; nullptr: nothing is kept.
+  // `open`: the text of a file of the project, for `source`. `trees`, `called`: what is known of scripts; nullptr: nothing is kept.
   CommandReader(const launch::LauncherTables& tables, std::function<std::optional<Word>(const std::string&)> open, ShellTrees* trees = nullptr,
-                IdleScripts* idle = nullptr)
-      : tables_(tables), open_(std::move(open)), trees_(trees), idle_(idle) {}
+                CalledScripts* called = nullptr)
+      : tables_(tables), open_(std::move(open)), trees_(trees), known_(called) {}
 
   // Appends what a text of the shell starts and sets. `is_file`: it is a script of its own, whose errors count.
   void ReadScript(const Word& text, bool is_file, launch::LaunchFile& file) const;
@@ -33,6 +33,7 @@ class CommandReader {
   // `bash train.sh 8`, where the script is one of the project and is told anything: arguments, or variables.
   void ReadCalled(const ShellCommand& command, size_t at, std::vector<launch::Layer> outer, bool is_remote, int depth, launch::LaunchFile& file) const;
   std::optional<Word> Called(const ShellCommand& command, size_t at, const launch::LaunchFile& file) const;
+  void NoteCalled(source::FileId script, size_t first, int depth, const launch::LaunchFile& file) const;
   // False: nothing is seen of what it is.
   bool ReadInput(const ShellCommand& command, size_t at, const launch::Layer& batch, int depth, launch::LaunchFile& file) const;
   static void Allocate(const launch::Layer& batch, size_t first, launch::LaunchFile& file);
@@ -47,7 +48,7 @@ class CommandReader {
   const launch::LauncherTables& tables_;
   std::function<std::optional<Word>(const std::string&)> open_;
   ShellTrees* trees_ = nullptr;
-  IdleScripts* idle_ = nullptr;
+  CalledScripts* known_ = nullptr;
   mutable std::vector<source::FileId> calling_;  // scripts that are being read because one called another
   mutable size_t called_ = 0;  // bytes of scripts that were read for the arguments they are given
   mutable size_t nested_ = 0;  // bytes of texts that commands hand to a shell

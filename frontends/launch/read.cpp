@@ -37,7 +37,7 @@ bool IsRestructured(std::string_view path) { return base::Lowered(path).ends_wit
 
 class FileReader {
  public:
-  explicit FileReader(const ReadInput& input) : in_(input), commands_(input.tables, input.open, input.trees, input.idle) {
+  explicit FileReader(const ReadInput& input) : in_(input), commands_(input.tables, input.open, input.trees, input.called) {
     file_.file = in_.id;
     file_.path = in_.path;
     file_.kind = in_.kind;

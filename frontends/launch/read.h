@@ -12,8 +12,8 @@
 
 namespace allranks::launch_files {
 
-class IdleScripts;  // idle_scripts.h
-class ShellTrees;   // shell_trees.h
+class CalledScripts;  // called_scripts.h
+class ShellTrees;     // shell_trees.h
 
 // The kind of file that a path names; nothing: no file of ours.
 std::optional<launch::FileKind> KindOfName(std::string_view path);
@@ -45,7 +45,7 @@ struct ReadInput {
   launch::FileKind kind = launch::FileKind::Shell;
   std::function<std::optional<launch::Word>(const std::string& path)> open;
   ShellTrees* trees = nullptr;  // of scripts that several files use; nullptr: none is kept
-  IdleScripts* idle = nullptr;  // those that several files call
+  CalledScripts* called = nullptr;  // those that several files start; nullptr: nothing is kept
   std::function<bool(std::string_view)> names_program;  // whether a text names a file of the project; nothing: each may
 };
 

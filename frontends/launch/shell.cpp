@@ -99,6 +99,32 @@ std::optional<uint32_t> UnclosedBracket(std::string_view text) {
   return open.empty() ? std::nullopt : std::optional(open.front());
 }
 
+enum class Statement : uint8_t { None, Comment, Command, Assignment, Declaration, Unset, If, Case, For, Loop, Function, Redirected, Apart, Several, Error };
+
+Statement StatementOf(std::string_view type) {
+  constexpr std::array<std::pair<std::string_view, Statement>, 21> kStatements = {{
+      {"comment", Statement::Comment}, {"command", Statement::Command}, {"variable_assignment", Statement::Assignment},
+      {"declaration_command", Statement::Declaration}, {"unset_command", Statement::Unset}, {"if_statement", Statement::If},
+      {"case_statement", Statement::Case}, {"for_statement", Statement::For}, {"while_statement", Statement::Loop},
+      {"c_style_for_statement", Statement::Loop}, {"function_definition", Statement::Function},
+      {"redirected_statement", Statement::Redirected}, {"subshell", Statement::Apart}, {"pipeline", Statement::Apart},
+      {"program", Statement::Several}, {"list", Statement::Several}, {"compound_statement", Statement::Several},
+      {"do_group", Statement::Several}, {"variable_assignments", Statement::Several}, {"negated_command", Statement::Several},
+      {"ERROR", Statement::Error}}};
+  const auto found = std::ranges::find(kStatements, type, &std::pair<std::string_view, Statement>::first);
+  return found == kStatements.end() ? Statement::None : found->second;
+}
+
+// Each node is asked: the types are looked up once.
+Statement StatementAt(TSNode node) {
+  static const std::vector<Statement> statements = [] {
+    std::vector<Statement> all;
+    for (size_t symbol = 0; symbol < SymbolCount(); ++symbol) all.push_back(StatementOf(TypeOfSymbol(symbol)));
+    return all;
+  }();
+  return statements[SymbolOf(node)];
+}
+
 class ShellReader {
  public:
   explicit ShellReader(const ShellInput& input)
@@ -172,22 +198,26 @@ class ShellReader {
       budget_.is_spent = true;
       return;
     }
-    const std::string_view type = TypeOf(node);
-    if (ts_node_is_missing(node) || type == "ERROR") NoteError(node);
+    const Statement statement = StatementAt(node);
+    if (ts_node_is_missing(node) || statement == Statement::Error) NoteError(node);
     if (!ts_node_is_named(node)) return;
-    if (type == "comment") VisitComment(node);
-    else if (type == "command") VisitCommand(node);
-    else if (type == "variable_assignment") VisitAssignment(node, false);
-    else if (type == "declaration_command") VisitDeclaration(node);
-    else if (type == "unset_command") VisitUnset(node);
-    else if (type == "if_statement") VisitIf(node, depth);
-    else if (type == "case_statement") VisitCase(node, depth);
-    else if (type == "for_statement") VisitFor(node, depth);
-    else if (type == "while_statement" || type == "c_style_for_statement") VisitLoop(node, depth);
-    else if (type == "function_definition") VisitFunction(node);
-    else if (type == "redirected_statement") VisitRedirected(node, depth);
-    else if (type == "subshell" || type == "pipeline") VisitApart(node, depth);
-    else if (IsOneOf(type, {"program", "list", "compound_statement", "do_group", "variable_assignments", "negated_command", "ERROR"})) VisitAll(node, depth);
+    switch (statement) {
+      case Statement::Comment: return VisitComment(node);
+      case Statement::Command: return VisitCommand(node);
+      case Statement::Assignment: return VisitAssignment(node, false);
+      case Statement::Declaration: return VisitDeclaration(node);
+      case Statement::Unset: return VisitUnset(node);
+      case Statement::If: return VisitIf(node, depth);
+      case Statement::Case: return VisitCase(node, depth);
+      case Statement::For: return VisitFor(node, depth);
+      case Statement::Loop: return VisitLoop(node, depth);
+      case Statement::Function: return VisitFunction(node);
+      case Statement::Redirected: return VisitRedirected(node, depth);
+      case Statement::Apart: return VisitApart(node, depth);
+      case Statement::Error:
+      case Statement::Several: return VisitAll(node, depth);
+      case Statement::None: return;
+    }
   }
 
   // The grammar does not know all that shells read, so an error of its alone says little. A quote that nobody closes is one
@@ -551,6 +581,8 @@ class ShellReader {
         AddPrefix(child, prefix);
       } else if (type == "command_name" || (ts_node_is_named(child) && type != "file_redirect" && type != "herestring_redirect" && type != "heredoc_redirect" && type != "comment")) {
         for (Word& word : expansion_.Words(child)) command.words.push_back(std::move(word));
+        // What it prints is nothing that anybody asks for.
+        if (command.words.size() == 1 && command.words[0].text() == "echo") break;
       }
     }
     if (command.words.empty()) return;

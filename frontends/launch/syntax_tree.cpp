@@ -1,5 +1,6 @@
 #include "frontends/launch/syntax_tree.h"
 
+#include <algorithm>
 #include <memory>
 
 extern "C" const TSLanguage* tree_sitter_bash(void);
@@ -37,6 +38,22 @@ TSParser* OwnParser() {
   return parser.get();
 }
 
+const std::vector<std::string_view>& Types() {
+  static const std::vector<std::string_view> types = [] {
+    const TSLanguage* language = tree_sitter_bash();
+    std::vector<std::string_view> all;
+    for (uint32_t i = 0; i < ts_language_symbol_count(language); ++i) all.emplace_back(ts_language_symbol_name(language, static_cast<TSSymbol>(i)));
+    all.emplace_back("ERROR");
+    return all;
+  }();
+  return types;
+}
+
+struct Cursor {
+  TSTreeCursor cursor = {};
+  ~Cursor() { ts_tree_cursor_delete(&cursor); }
+};
+
 }  // namespace
 
 ShellTree::ShellTree(std::string_view text) {
@@ -54,17 +71,22 @@ ShellTree::~ShellTree() {
 std::vector<TSNode> ChildrenOf(TSNode node) {
   std::vector<TSNode> children;
   children.reserve(ts_node_child_count(node));
-  TSTreeCursor cursor = ts_tree_cursor_new(node);
-  if (ts_tree_cursor_goto_first_child(&cursor)) {
+  // One of a thread keeps its room.
+  static thread_local Cursor own;
+  ts_tree_cursor_reset(&own.cursor, node);
+  if (ts_tree_cursor_goto_first_child(&own.cursor)) {
     do {
-      children.push_back(ts_tree_cursor_current_node(&cursor));
-    } while (ts_tree_cursor_goto_next_sibling(&cursor));
+      children.push_back(ts_tree_cursor_current_node(&own.cursor));
+    } while (ts_tree_cursor_goto_next_sibling(&own.cursor));
   }
-  ts_tree_cursor_delete(&cursor);
   return children;
 }
 
-std::string_view TypeOf(TSNode node) { return ts_node_type(node); }
+size_t SymbolCount() { return Types().size(); }
+// That of an error is the last one.
+size_t SymbolOf(TSNode node) { return std::min<size_t>(ts_node_symbol(node), SymbolCount() - 1); }
+std::string_view TypeOfSymbol(size_t symbol) { return Types()[symbol]; }
+std::string_view TypeOf(TSNode node) { return TypeOfSymbol(SymbolOf(node)); }
 
 uint32_t BeginOf(TSNode node, std::string_view text) {
   const uint32_t begin = ts_node_start_byte(node);

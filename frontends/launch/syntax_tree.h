@@ -24,6 +24,10 @@ class ShellTree {
 };
 
 std::vector<TSNode> ChildrenOf(TSNode node);
+// A number for the type of a node, below `SymbolCount`; and the type by that.
+size_t SymbolOf(TSNode node);
+size_t SymbolCount();
+std::string_view TypeOfSymbol(size_t symbol);
 std::string_view TypeOf(TSNode node);
 // Where a node begins. In a quoted text the grammar takes blanks between two expansions (`"$A $B"`) into the second one.
 uint32_t BeginOf(TSNode node, std::string_view text);
