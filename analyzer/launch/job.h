@@ -75,6 +75,7 @@ struct Job {
   std::optional<Option> devices;  // that the operator gives each node or container
   std::optional<Option> replicas; // nodes that the operator starts
   bool is_repeated = false;       // in a loop that does not wait for it
+  bool is_passed_over = false;    // by what the script itself sets, the arm that it stands in is not taken
   std::string loop_variable;      // of the loop that it stands in, where that is one alone and can be counted
   uint32_t rounds = 0;            // of it; 0: not known
   // The arms of `if` and `case` that it stands in: commands in two arms of one of them are never both run.

@@ -103,6 +103,10 @@ class Reader {
     else ReadOne(path, id, one.is_launch);
   }
 
+  bool IsRequested(const std::string& path) const {
+    return scan_.files.requested[static_cast<size_t>(std::ranges::lower_bound(scan_.files.all, path) - scan_.files.all.begin())];
+  }
+
   source::FileId FileOf(const std::string& path, const std::string& text) {
     const auto known = ids_.find(path);
     if (known != ids_.end()) return known->second;
@@ -138,7 +142,13 @@ class Reader {
     const bool starts_ranks = std::ranges::any_of(read.jobs, [](const launch::Job& job) {
       return std::ranges::any_of(job.layers, [](const launch::Layer& layer) { return layer.launcher->is_job; });
     });
-    if (!is_launch && !starts_ranks) return;
+    // What the shell loses of a command, and names that are one letter off, are asked of all that start a program of the project.
+    const bool starts_program = kind != FileKind::Notebook && std::ranges::any_of(read.jobs, [](const launch::Job& job) { return !job.script_path.empty(); });
+    if (!is_launch && !starts_ranks && !starts_program) return;
+    if (!is_launch && starts_program) {
+      parsed_.requested[id.index] = IsRequested(path);
+      read.problems.clear();
+    }
     read.requested = parsed_.requested[id.index];
     launches_.files.push_back(std::move(read));
   }

@@ -9,7 +9,7 @@ namespace allranks::launch_files {
 namespace {
 
 // People start a script in a dozen ways; programs write hundreds of files that start one.
-constexpr uint32_t kMostReads = 32;
+constexpr uint32_t kMostReads = 12;
 
 // Whether what a script is told may name what it starts.
 bool MayBeOfCommand(const Word& word) {

@@ -323,6 +323,7 @@ void CommandReader::Add(const ShellCommand& command, std::vector<Layer> layers, 
   for (; at < command.words.size(); ++at) job.args.push_back(command.words[at]);
   job.in_background = command.in_background;
   job.is_repeated = command.is_repeated;
+  job.is_passed_over = command.is_passed_over;
   job.loop_variable = command.loop_variable;
   job.rounds = command.rounds;
   job.section = command.section;
@@ -352,6 +353,7 @@ void CommandReader::ReadNested(const Word& text, const ShellCommand& command, st
     inner.rounds = inner.is_repeated ? (command.is_repeated ? 0 : inner.rounds) : command.rounds;
     if (!inner.is_repeated) inner.loop_variable = command.loop_variable;
     inner.is_repeated = inner.is_repeated || command.is_repeated;
+    inner.is_passed_over = inner.is_passed_over || command.is_passed_over;
     inner.section += command.section;
     inner.order = command.order;
     inner.arms.insert(inner.arms.begin(), command.arms.begin(), command.arms.end());

@@ -61,8 +61,9 @@ class Expansion::Fields {
     if (growth_.Takes(word)) AddWritten(word);
   }
   // What stands in the text: it is as long as that, and no longer.
-  void AddWritten(const Word& word) {
-    current_.Append(word);
+  void AddWritten(Word word) {
+    if (current_.empty()) current_ = std::move(word);
+    else current_.Append(word);
     has_current_ = true;
   }
   // What is not quoted falls into words at white space.
@@ -102,6 +103,9 @@ class Expansion::Fields {
 };
 
 std::vector<Word> Expansion::Words(TSNode node) const {
+  // Most words of most commands.
+  const bool is_plain = TypeOf(node) == "word" && TextOf(node).find('\\') == std::string_view::npos;
+  if (is_plain) return {Cut(node)};
   Fields fields;
   Expand(node, false, fields, 0);
   if (fields.IsFull()) return {TooLong(node)};

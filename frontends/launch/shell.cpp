@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
 #include <set>
 
 #include "frontends/launch/expansion.h"
+#include "frontends/launch/shell_conditions.h"
 #include "frontends/launch/shell_memory.h"
 #include "frontends/launch/shell_trees.h"
 #include "frontends/launch/syntax_tree.h"
@@ -99,7 +101,7 @@ std::optional<uint32_t> UnclosedBracket(std::string_view text) {
   return open.empty() ? std::nullopt : std::optional(open.front());
 }
 
-enum class Statement : uint8_t { None, Comment, Command, Assignment, Declaration, Unset, If, Case, For, Loop, Function, Redirected, Apart, Several, Error };
+enum class Statement : uint8_t { None, Comment, Command, Assignment, Declaration, Unset, If, Case, For, Loop, Function, Redirected, Apart, List, Several, Error };
 
 Statement StatementOf(std::string_view type) {
   constexpr std::array<std::pair<std::string_view, Statement>, 21> kStatements = {{
@@ -108,11 +110,23 @@ Statement StatementOf(std::string_view type) {
       {"case_statement", Statement::Case}, {"for_statement", Statement::For}, {"while_statement", Statement::Loop},
       {"c_style_for_statement", Statement::Loop}, {"function_definition", Statement::Function},
       {"redirected_statement", Statement::Redirected}, {"subshell", Statement::Apart}, {"pipeline", Statement::Apart},
-      {"program", Statement::Several}, {"list", Statement::Several}, {"compound_statement", Statement::Several},
+      {"program", Statement::Several}, {"list", Statement::List}, {"compound_statement", Statement::Several},
       {"do_group", Statement::Several}, {"variable_assignments", Statement::Several}, {"negated_command", Statement::Several},
       {"ERROR", Statement::Error}}};
   const auto found = std::ranges::find(kStatements, type, &std::pair<std::string_view, Statement>::first);
   return found == kStatements.end() ? Statement::None : found->second;
+}
+
+// Whether `${N:=2}` or `${N=2}` stands in a text.
+bool MayAssign(std::string_view text) {
+  constexpr std::string_view kBegin = "${";
+  for (size_t at = text.find(kBegin); at != std::string_view::npos; at = text.find(kBegin, at + 1)) {
+    size_t end = at + kBegin.size();
+    while (end < text.size() && (std::isalnum(static_cast<unsigned char>(text[end])) != 0 || text[end] == '_')) ++end;
+    end += end < text.size() && text[end] == ':' ? 1 : 0;
+    if (end < text.size() && text[end] == '=') return true;
+  }
+  return false;
 }
 
 // Each node is asked: the types are looked up once.
@@ -214,6 +228,7 @@ class ShellReader {
       case Statement::Function: return VisitFunction(node);
       case Statement::Redirected: return VisitRedirected(node, depth);
       case Statement::Apart: return VisitApart(node, depth);
+      case Statement::List: return VisitPair(node, depth);
       case Statement::Error:
       case Statement::Several: return VisitAll(node, depth);
       case Statement::None: return;
@@ -395,6 +410,17 @@ class ShellReader {
     }
   }
 
+  // `[ $N -eq 2 ] && torchrun ...`
+  void VisitPair(TSNode node, int depth) {
+    const std::vector<TSNode> parts = ChildrenOf(node);
+    const std::optional<bool> first = parts.size() == 3 ? Holds({parts[0]}, expansion_) : std::nullopt;
+    const bool is_left_out = first && *first != (TypeOf(parts[1]) == "&&");
+    if (!is_left_out) return VisitList(parts, depth);
+    const bool before = std::exchange(is_passed_over_, true);
+    Visit(parts[2], depth + 1);
+    is_passed_over_ = before;
+  }
+
   void VisitIf(TSNode node, int depth) {
     const std::vector<TSNode> children = ChildrenOf(node);
     std::vector<TSNode> condition, body, others;
@@ -409,17 +435,22 @@ class ShellReader {
     const uint32_t choice = next_choice_++;
     std::vector<ShellMemory::Changes> arms;
     bool has_else = false;
-    const auto visit_arm = [&](const std::vector<TSNode>& nodes) {
+    bool is_decided = false;
+    const auto visit_arm = [&](const std::vector<TSNode>& nodes, std::optional<bool> holds) {
       memory_.Begin();
       arms_.emplace_back(choice, static_cast<uint32_t>(arms.size()));
+      const bool before = std::exchange(is_passed_over_, is_passed_over_ || is_decided || holds == false);
       VisitList(nodes, depth);
+      is_passed_over_ = before;
+      is_decided = is_decided || holds == true;
       arms_.pop_back();
       arms.push_back(memory_.TakeBack());
     };
-    visit_arm(body);
+    visit_arm(body, Holds(condition, expansion_));
     for (const TSNode other : others) {
       has_else = has_else || TypeOf(other) == "else_clause";
-      visit_arm(ChildrenOf(other));
+      const std::vector<TSNode> parts = ChildrenOf(other);
+      visit_arm(parts, TypeOf(other) == "else_clause" ? std::nullopt : Holds(ConditionOf(parts), expansion_));
     }
     if (!has_else) arms.emplace_back();
     memory_.Join(arms);
@@ -428,11 +459,16 @@ class ShellReader {
   void VisitCase(TSNode node, int depth) {
     const uint32_t choice = next_choice_++;
     std::vector<ShellMemory::Changes> arms(1);
+    bool is_decided = false;
     for (const TSNode child : ChildrenOf(node)) {
       if (TypeOf(child) != "case_item") continue;
+      const std::optional<bool> holds = IsChosen(node, child, expansion_);
       memory_.Begin();
       arms_.emplace_back(choice, static_cast<uint32_t>(arms.size()));
+      const bool before = std::exchange(is_passed_over_, is_passed_over_ || is_decided || holds == false);
       VisitAll(child, depth);
+      is_passed_over_ = before;
+      is_decided = is_decided || holds == true;
       arms_.pop_back();
       arms.push_back(memory_.TakeBack());
     }
@@ -574,7 +610,7 @@ class ShellReader {
     command.begin = ts_node_start_byte(node);
     command.end = ts_node_end_byte(node);
     std::vector<Setting> prefix;
-    if (expansion_.TextOf(node).find('=') != std::string_view::npos) AssignDefaults(node, 0);
+    if (MayAssign(expansion_.TextOf(node))) AssignDefaults(node, 0);
     for (const TSNode child : ChildrenOf(node)) {
       const std::string_view type = TypeOf(child);
       if (type == "variable_assignment") {
@@ -595,6 +631,7 @@ class ShellReader {
     command.environment = std::move(prefix);
     command.in_background = in_background_;
     command.is_repeated = is_repeated_;
+    command.is_passed_over = is_passed_over_;
     command.loop_variable = loop_variable_;
     command.rounds = rounds_;
     command.section = section_;
@@ -759,6 +796,7 @@ class ShellReader {
   int call_depth_ = 0;
   bool in_background_ = false;
   bool is_repeated_ = false;
+  bool is_passed_over_ = false;
   std::string loop_variable_;
   uint32_t rounds_ = 0;
   bool has_command_ = false;

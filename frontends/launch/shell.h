@@ -53,6 +53,7 @@ struct ShellCommand {
   std::optional<Word> input;   // of a here-document
   bool in_background = false;
   bool is_repeated = false;
+  bool is_passed_over = false; // by what the script itself sets, the arm that it stands in is not taken
   std::string loop_variable;   // of the loop that it stands in, where that is one alone and can be counted
   uint32_t rounds = 0;         // of it; 0: not known
   uint32_t section = 0;

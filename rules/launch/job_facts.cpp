@@ -4,6 +4,8 @@
 #include <array>
 #include <ranges>
 
+#include "analyzer/base/lowered.h"
+
 namespace allranks::rules {
 namespace {
 
@@ -226,6 +228,31 @@ bool NamesDeviceBehind(const Word& argument, int64_t processes) {
   return number.Number().value_or(processes) >= processes;
 }
 
+// `--judge_device 3`, `EVAL_GPU=7`: of a name that speaks of one device, where the value is none that a rank has, or not known.
+bool IsOfOneDevice(std::string_view name) {
+  std::string plain = base::Lowered(name);
+  std::ranges::replace(plain, '-', '_');
+  if (plain.ends_with("_id")) plain.resize(plain.size() - 3);
+  const bool counts = plain.find("num") != std::string::npos || plain.find("n_gpu") != std::string::npos || plain.find("per_") != std::string::npos;
+  return !counts && (plain.ends_with("gpu") || plain.ends_with("device") || plain.ends_with("cuda"));
+}
+bool LiesBehind(const Word& value, int64_t processes) { return !value.IsKnown() || value.Number().value_or(-1) >= processes; }
+bool NamesDeviceBehind(std::string_view name, const Word& value, int64_t processes) { return IsOfOneDevice(name) && LiesBehind(value, processes); }
+
+// The same by an argument, or by what the command sets before it starts.
+bool IsToldOfDeviceBehind(const Job& job, int64_t processes) {
+  const auto of_setting = [&](const launch::Setting& setting) { return NamesDeviceBehind(setting.name, setting.value, processes); };
+  if (std::ranges::any_of(job.environment, of_setting)) return true;
+  for (size_t i = 0; i < job.args.size(); ++i) {
+    const std::string& text = job.args[i].text();
+    const size_t equals = text.find('=');
+    const bool is_next = equals == std::string::npos && text.starts_with("--") && i + 1 < job.args.size();
+    if (equals == std::string::npos && !is_next) continue;
+    if (NamesDeviceBehind(text.substr(0, equals), is_next ? job.args[i + 1] : job.args[i].From(equals + 1), processes)) return true;
+  }
+  return false;
+}
+
 bool IsOff(const Word& value) {
   constexpr std::array<std::string_view, 5> kOff = {"False", "false", "0", "no", "off"};
   return std::ranges::count(kOff, value.text()) > 0;
@@ -243,6 +270,7 @@ bool MayUseMore(const LaunchContext& context, const LaunchFile& file, const Job&
   const std::optional<GivenArgument> engine = GivenArgumentOf(job, context.launches.tables.device_arguments());
   if (engine && !IsOff(engine->value)) return true;
   if (std::ranges::any_of(job.args, [&](const Word& argument) { return NamesDeviceBehind(argument, processes); })) return true;
+  if (IsToldOfDeviceBehind(job, processes)) return true;
   const std::optional<Devices> own = DevicesOf(job);
   if (std::ranges::any_of(file.background_devices, [&](const launch::Setting& setting) { return IsUsedBeside(own, setting.value); })) return true;
   return std::ranges::any_of(file.jobs, [&](const Job& other) {

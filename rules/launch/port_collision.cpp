@@ -107,7 +107,7 @@ void CheckLoop(const Job& job, FindingSink& sink) {
 
 // Whether two jobs get into each other's way.
 bool CheckPair(const Job& first, const Job& second, const std::optional<Port>& port, FindingSink& sink) {
-  if (AgentOf(first) == nullptr || first.order == second.order || !RunTogether(first, second)) return false;
+  if (AgentOf(first) == nullptr || first.is_passed_over || first.order == second.order || !RunTogether(first, second)) return false;
   const std::optional<Port> first_port = PortOf(first);
   if (!port || !first_port || port->number != first_port->number) return CheckDevices(first, second, sink);
   ReportPair(first, *first_port, second, *port, sink);
@@ -117,7 +117,7 @@ bool CheckPair(const Job& first, const Job& second, const std::optional<Port>& p
 void CheckFile(const LaunchFile& file, FindingSink& sink) {
   for (size_t i = 0; i < file.jobs.size(); ++i) {
     const Job& second = file.jobs[i];
-    if (AgentOf(second) == nullptr) continue;
+    if (AgentOf(second) == nullptr || second.is_passed_over) continue;
     CheckLoop(second, sink);
     const std::optional<Port> port = PortOf(second);
     // The nearest one that it collides with is enough.

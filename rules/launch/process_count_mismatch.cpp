@@ -279,6 +279,7 @@ void CheckProcessCountMismatch(const LaunchContext& context, FindingSink& sink) 
   for (const LaunchFile& file : context.launches.files) {
     CheckAccelerateConfig(file, sink);
     for (const Job& job : file.jobs) {
+      if (job.is_passed_over) continue;
       CheckHosts(context, job, sink);
       if (const Layer* agent = AgentOf(job)) JobCheck(context, file, job, *agent, sink).Run();
       else CheckTasksOfProgram(context, job, sink);
