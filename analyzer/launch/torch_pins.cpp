@@ -46,9 +46,16 @@ std::optional<Version> TakeBound(std::string_view& text) {
   return version;
 }
 
+// Images of NVIDIA are numbered by year and month: `pytorch:20.11-py3`. Nothing: it is no release of PyTorch.
+std::optional<Version> ReleaseIn(std::string_view text) {
+  constexpr int kFirstYear = 17;
+  const std::optional<Version> version = VersionIn(text);
+  return version && version->major < kFirstYear ? version : std::nullopt;
+}
+
 // What follows the name of the package: `==1.7.1`, ` >= 1.8, < 1.10`, `:1.7.1-cuda11.0` of an image.
 std::optional<Version> Newest(std::string_view rest, bool is_image) {
-  if (is_image) return rest.starts_with(":") ? VersionIn(rest.substr(1)) : std::nullopt;
+  if (is_image) return rest.starts_with(":") ? ReleaseIn(rest.substr(1)) : std::nullopt;
   std::string_view start = rest;
   SkipBlanks(start);
   if (start.empty() || std::string_view("=<>~!").find(start[0]) == std::string_view::npos) return std::nullopt;
@@ -75,7 +82,7 @@ std::optional<Version> NewestInProse(std::string_view rest) {
   if (digit == 0 || digit == std::string_view::npos || rest.substr(0, digit).find(' ') == std::string_view::npos) return std::nullopt;
   rest.remove_prefix(digit);
   std::string_view behind = rest.substr(std::min(rest.find_first_not_of("0123456789.x"), rest.size()));
-  const std::optional<Version> version = VersionIn(rest);
+  const std::optional<Version> version = ReleaseIn(rest);
   std::string_view number = rest.substr(0, rest.size() - behind.size());
   while (number.ends_with('.')) number.remove_suffix(1);
   if (!version || number.find('.') == std::string_view::npos) return std::nullopt;
@@ -84,14 +91,19 @@ std::optional<Version> NewestInProse(std::string_view rest) {
   return is_open ? kAny : *version;
 }
 
-// Pages about a project often have a folder of their own.
+// Pages about a project often have a folder of their own, and so has what its environment is made by.
+bool IsAside(std::string_view part, bool is_document) {
+  constexpr std::array<std::string_view, 2> kOfDocuments = {"docs", "doc"};
+  constexpr std::array<std::string_view, 7> kOfEnvironments = {"docker", "dockers", "conda", "env", "envs", "environment", "environments"};
+  return std::ranges::count(kOfEnvironments, part) > 0 || (is_document && std::ranges::count(kOfDocuments, part) > 0);
+}
+
 std::string_view FolderToldOf(std::string_view path) {
   std::string_view folder = base::FolderOf(path);
-  if (!IsDocument(path)) return folder;
   for (size_t begin = 0; begin < folder.size();) {
     const size_t end = std::min(folder.find('/', begin), folder.size());
     const std::string_view part = folder.substr(begin, end - begin);
-    if (part == "docs" || part == "doc") return folder.substr(0, begin == 0 ? 0 : begin - 1);
+    if (IsAside(part, IsDocument(path))) return folder.substr(0, begin == 0 ? 0 : begin - 1);
     begin = end + 1;
   }
   return folder;

@@ -61,6 +61,16 @@ TEST(TorchPinsTest, TheNewestOfAFolderAndTheNearestFolder) {
   EXPECT_THAT(pins.NewestFor("older/run.sh"), Optional(Version{1, 13}));
 }
 
+// NVIDIA counts years and months, and what makes an environment lies in a folder of its own.
+TEST(TorchPinsTest, ImagesOfNvidiaAndFoldersAside) {
+  TorchPins pins;
+  pins.Note("README.md", "docker run nvcr.io/nvidia/pytorch:20.11-py3");
+  pins.Note("requirements.txt", "torch==1.7.0");
+  pins.Note("sub/envs/docker/Dockerfile", "RUN pip install torch==1.5.0+cu101");
+  EXPECT_THAT(pins.NewestFor("run.sh"), Optional(Version{1, 7}));
+  EXPECT_THAT(pins.NewestFor("sub/scripts/run.sh"), Optional(Version{1, 5}));
+}
+
 TEST(TorchPinsTest, NamesOfFiles) {
   for (const char* name : {"requirements.txt", "requirements-dev.txt", "environment.yml", "setup.py", "Dockerfile.gpu", "README.md"}) {
     EXPECT_TRUE(TellsRequirements(name)) << name;

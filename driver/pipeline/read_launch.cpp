@@ -148,6 +148,7 @@ class Reader {
     if (!is_launch && starts_program) {
       parsed_.requested[id.index] = IsRequested(path);
       read.problems.clear();
+      for (launch::Job& job : read.jobs) job.missing_config = {};
     }
     read.requested = parsed_.requested[id.index];
     launches_.files.push_back(std::move(read));

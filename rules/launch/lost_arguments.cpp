@@ -55,7 +55,7 @@ extern const Rule LostArgumentsRule = {
 A line that begins with an option, right below the command of a launcher, which the shell does not
 join with it: the line before has no backslash at its end, a space stands behind the backslash (with
 a comment or without), or a comment stands between the two. Behind a backslash and a space the same is
-said of settings: `trainer.devices=8`.
+said of settings, `trainer.devices=8`, and of programs of the project that plain `python` starts.
 
 ## Why it hurts
 

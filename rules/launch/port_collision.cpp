@@ -175,7 +175,8 @@ wait
 
 ## When it is silent
 
-* A `wait` (of Python: `wait`, `communicate`) stands between them, or they are in different arms of an `if`.
+* A `wait` (of Python: `wait`, `communicate`) stands between them, or they are in different arms of an `if`,
+  or one is in an arm that the script's own values pass over (`N=4`, `if [ $N -eq 2 ]`).
 * They run on other machines: `ssh`, `srun`; or they are nodes of one job, with `--node_rank`.
 * `--standalone`, a port that is not known, a port of 0, an endpoint beside `--rdzv_id`.
 

@@ -346,8 +346,10 @@ srun torchrun --nproc_per_node=4 train.py
 
 * One of the numbers is not known, or comes from the caller.
 * `--nproc_per_node=gpu` and `auto`.
-* Fewer processes than GPUs, where the program takes one more (`--use_vllm`, `--vllm_device cuda:4`), or a
-  command in the background has one of them by a `CUDA_VISIBLE_DEVICES` of its own.
+* Fewer processes than GPUs, where the program takes one more (`--use_vllm`, `--vllm_device cuda:4`,
+  `--judge_gpu 7`, also a computed one), or a command in the background has one of them by a
+  `CUDA_VISIBLE_DEVICES` of its own.
+* Jobs in an arm that the script's own values pass over: `N=4`, and further down `if [ $N -eq 2 ]`.
 * GPUs of programs whose process groups use another backend than NCCL: ranks may share one.
 * `mpirun --oversubscribe`, unless the file of hosts says `max-slots=`; files of hosts that are no part of
   the project, or are written as MPICH has them, `host:8`.
