@@ -142,13 +142,17 @@ class Reader {
     const bool starts_ranks = std::ranges::any_of(read.jobs, [](const launch::Job& job) {
       return std::ranges::any_of(job.layers, [](const launch::Layer& layer) { return layer.launcher->is_job; });
     });
-    // What the shell loses of a command, and names that are one letter off, are asked of all that start a program of the project.
+    // What the shell loses of a command, and what is given twice, is asked of all that start a program of the project.
     const bool starts_program = kind != FileKind::Notebook && std::ranges::any_of(read.jobs, [](const launch::Job& job) { return !job.script_path.empty(); });
     if (!is_launch && !starts_ranks && !starts_program) return;
     if (!is_launch && starts_program) {
       parsed_.requested[id.index] = IsRequested(path);
       read.problems.clear();
-      for (launch::Job& job : read.jobs) job.missing_config = {};
+      read.settings.clear();
+      for (launch::Job& job : read.jobs) {
+        job.missing_config = {};
+        job.environment.clear();
+      }
     }
     read.requested = parsed_.requested[id.index];
     launches_.files.push_back(std::move(read));

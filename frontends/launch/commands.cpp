@@ -502,7 +502,15 @@ void CommandReader::NoteLost(const Word& text, const ShellCommand& before, const
   const bool is_behind_backslash = backslash < end + std::min(comment, line_end);
   // What starts no ranks, and settings, may stand alone: the backslash shows that it was to go on.
   if ((!is_option || !StartsRanks(file.jobs.back())) && !is_behind_backslash) return;
-  if (comment < line_end && is_behind_backslash) {
+  // `\\` is a word.
+  if (backslash < end + line_end && backslash > 0 && text.text()[backslash - 1] == '\\') return;
+  const bool is_joined = backslash + 1 == end + line_end && comment == std::string_view::npos;
+  if (is_joined) {
+    // The line goes on in an empty one, which does not.
+    const size_t empty = text.text().rfind('\n', command.begin);
+    const source::Span last = text.Between(empty, empty + 1).span();
+    lost.mistake = {last.file, last.begin, last.begin};
+  } else if (comment < line_end && is_behind_backslash) {
     lost.by = launch::LostBy::SpaceBehindBackslash;
   } else if (comment != std::string_view::npos) {
     lost.by = launch::LostBy::Comment;

@@ -642,7 +642,7 @@ class ShellReader {
   }
 
   std::shared_ptr<const std::vector<Setting>> Exported() {
-    if (exported_ != nullptr && exported_at_ == memory_.changes()) return exported_;
+    if (exported_ != nullptr && exported_at_ == memory_.export_changes()) return exported_;
     auto exported = std::make_shared<std::vector<Setting>>();
     for (const auto& [name, variable] : memory_.all()) {
       if (!variable.is_exported || variable.words.empty()) continue;
@@ -650,7 +650,7 @@ class ShellReader {
       else budget_.is_spent = true;
     }
     exported_ = std::move(exported);
-    exported_at_ = memory_.changes();
+    exported_at_ = memory_.export_changes();
     return exported_;
   }
 

@@ -51,8 +51,8 @@ void Merge(const std::string& name, std::optional<ShellVariable>& joined, const 
 }  // namespace
 
 void ShellMemory::Set(const std::string& name, ShellVariable variable) {
-  ++changes_;
   const auto [place, is_new] = all_.try_emplace(name);
+  if (variable.is_exported || (!is_new && place->second.is_exported)) ++export_changes_;
   Note(name, is_new ? std::nullopt : std::optional(std::move(place->second)));
   place->second = std::move(variable);
 }
@@ -60,20 +60,20 @@ void ShellMemory::Set(const std::string& name, ShellVariable variable) {
 void ShellMemory::Erase(const std::string& name) {
   const auto known = all_.find(name);
   if (known == all_.end()) return;
-  ++changes_;
+  if (known->second.is_exported) ++export_changes_;
   Note(name, std::move(known->second));
   all_.erase(known);
 }
 
 ShellMemory::Changes ShellMemory::TakeBack() {
   Changes changes;
-  ++changes_;
   const size_t mark = marks_.back();
   marks_.pop_back();
   while (journal_.size() > mark) {
     auto& [name, before] = journal_.back();
     const auto known = all_.find(name);
     const bool is_set = known != all_.end();
+    if ((is_set && known->second.is_exported) || (before && before->is_exported)) ++export_changes_;
     if (!changes.contains(name)) changes.emplace(name, is_set ? std::optional(std::move(known->second)) : std::nullopt);
     if (before) all_[name] = std::move(*before);
     else if (is_set) all_.erase(known);

@@ -26,8 +26,8 @@ class ShellMemory {
     const auto known = all_.find(name);
     return known == all_.end() ? nullptr : &known->second;
   }
-  // Grows with each change.
-  size_t changes() const { return changes_; }
+  // Grows with each change of what is exported.
+  size_t export_changes() const { return export_changes_; }
   void Set(const std::string& name, ShellVariable variable);
   void Erase(const std::string& name);
 
@@ -45,7 +45,7 @@ class ShellMemory {
   Variables all_;
   std::vector<std::pair<std::string, std::optional<ShellVariable>>> journal_;  // what was there before each change
   std::vector<size_t> marks_;                                                  // where the arms begin that are being followed
-  size_t changes_ = 0;
+  size_t export_changes_ = 0;
 };
 
 }  // namespace allranks::launch_files

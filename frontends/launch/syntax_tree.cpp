@@ -70,7 +70,9 @@ ShellTree::~ShellTree() {
 
 std::vector<TSNode> ChildrenOf(TSNode node) {
   std::vector<TSNode> children;
-  children.reserve(ts_node_child_count(node));
+  const uint32_t count = ts_node_child_count(node);
+  if (count == 0) return children;
+  children.reserve(count);
   // One of a thread keeps its room.
   static thread_local Cursor own;
   ts_tree_cursor_reset(&own.cursor, node);

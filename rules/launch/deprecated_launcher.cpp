@@ -59,7 +59,7 @@ void CheckDeprecatedLauncher(const LaunchContext& context, FindingSink& sink) {
     for (const Job& job : file.jobs) {
       const Layer* layer = job.Find("torch.distributed.launch");
       if (layer == nullptr) continue;
-      Finding finding = LaunchFinding(kAR905, Severity::Warning, Confidence::Certain, layer->word.span(),
+      Finding finding = LaunchFinding(kAR905, Severity::Warning, Confidence::Likely, layer->word.span(),
                                       {"`torch.distributed.launch` is deprecated: it hands `--local-rank` to the script since "
                                        "PyTorch 2.0, `--local_rank` before, and nothing with `--use_env`",
                                        {}});
