@@ -18,6 +18,7 @@ sys.path.append("/usr/lib/python3/dist-packages")
 ALLRANKS = pathlib.Path(sys.argv.pop(1)).resolve()
 REPOSITORY = pathlib.Path(sys.argv.pop(1)).resolve()
 VALIDATOR = REPOSITORY / "tests" / "validators" / "node_modules" / ".bin" / "action-validator"
+WORKFLOWS = REPOSITORY / ".github" / "workflows"
 
 GUARDED = (REPOSITORY / "tests" / "cli" / "support.py").read_text().split('GUARDED = """\\\n')[1].split('"""')[0]
 EPOCHS = """\
@@ -209,9 +210,15 @@ class Action(unittest.TestCase):
         blocks = re.findall(r"^```yaml\n(.*?)^```", (REPOSITORY / "docs" / "ci.md").read_text(), re.M | re.S)
         workflows = [block if block.startswith("name:") else f"on: push\njobs:\n{block}" for block in blocks if "runs-on:" in block]
         self.assertEqual(len(workflows), 2)
+        workflows += [path.read_text() for path in sorted(WORKFLOWS.glob("*.yml"))]
         for index, workflow in enumerate(workflows):
             result = verdict(f"good/{index}.yml", workflow)
             self.assertEqual(result.returncode, 0, result.stdout + workflow)
+
+    @unittest.skipUnless(shutil.which("actionlint"), "actionlint is not installed (go install github.com/rhysd/actionlint/cmd/actionlint@v1.7.12)")
+    def test_workflows_of_our_own(self):
+        result = subprocess.run(["actionlint", *sorted(WORKFLOWS.glob("*.yml"))], capture_output=True, text=True, timeout=60)
+        self.assertEqual((result.returncode, result.stdout), (0, ""))
 
 
 if __name__ == "__main__":
