@@ -1,9 +1,11 @@
 """The commands of docs/how-to.md, run as they are written there."""
 
+import json
 import os
 import pathlib
 import re
 import subprocess
+import unittest
 
 from support import ALLRANKS, CliTest, main
 
@@ -78,6 +80,37 @@ class HowTo(CliTest):
         self.assertIn("+    dist.barrier()\n", diff[1])
         self.assertEqual(applied[0], 0, applied[1])
 
+    def test_editor(self):
+        """As any client does: what the section says to start is started in the folder, and told which file is open."""
+        command, = re.findall(r"language client at `([^`]*)`", PAGE)
+        file = self.root / "train.py"
+        document = {"uri": file.as_uri(), "languageId": "python", "version": 1, "text": file.read_text(encoding="utf-8")}
+        folder = {"uri": self.root.as_uri(), "name": "project"}
+        with subprocess.Popen([ALLRANKS, *command.split()[1:]], cwd=self.root, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as server:
+            def tell(method, params=None, number=None):
+                given = {"method": method, "params": params, "id": number}
+                body = json.dumps({"jsonrpc": "2.0", **{name: value for name, value in given.items() if value is not None}}).encode()
+                server.stdin.write(b"Content-Length: %d\r\n\r\n%s" % (len(body), body))
+                server.stdin.flush()
+
+            def answer(number):
+                while True:
+                    length = int(server.stdout.readline().split(b":")[1])
+                    server.stdout.readline()
+                    message = json.loads(server.stdout.read(length))
+                    if message.get("id") == number:
+                        return message["result"]
+
+            tell("initialize", {"processId": None, "rootUri": folder["uri"], "capabilities": {}, "workspaceFolders": [folder]}, 1)
+            self.assertEqual(answer(1)["serverInfo"]["name"], "allranks")
+            tell("initialized", {})
+            tell("textDocument/didOpen", {"textDocument": document})
+            tell("textDocument/diagnostic", {"textDocument": {"uri": document["uri"]}}, 2)
+            self.assertEqual([found["code"] for found in answer(2)["items"]], ["AR101"])
+            tell("shutdown", number=3)
+            tell("exit")
+        self.assertEqual(server.returncode, 0)
+
     def test_own_wrapper(self):
         (code, out), = self.run_section("Declare your own wrapper")
         self.assertEqual((code, "`our_comm.sync_all` is reached by rank 0 only" in out), (1, True), out)
@@ -94,6 +127,13 @@ class HowTo(CliTest):
         configured, check = self.run_section("Check a C++ project")
         self.assertEqual((configured[0], check[0]), (0, 1), configured[1] + check[1])
         self.assertIn("--> main.cpp:4:18", check[1])
+
+
+class Page(unittest.TestCase):
+    def test_it_has_ten_sections_and_a_test_for_each(self):
+        sections = re.findall(r"^## (.*)$", PAGE, re.MULTILINE)
+        tests = [name for name in dir(HowTo) if name.startswith("test_")]
+        self.assertEqual((len(sections), len(tests)), (10, 10))
 
 
 if __name__ == "__main__":
