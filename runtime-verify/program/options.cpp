@@ -28,7 +28,7 @@ Usage: allranks verify [OPTIONS] REPORT|WITNESS...
   --output-format FORMAT  full, concise, json, or sarif: the SARIF report with the verdicts (default: full)
   -o, --output-file FILE  write a copy of the report with the verdicts there
   --self-test             what this machine can do: matched operations and a known deadlock on the backend
-  --mismatches            with --self-test: a table of operations that do not match, foretold and seen
+  --mismatches            with --self-test: a table of operations that do not match, predicted and seen
   --nccl-lib FILE         this libnccl.so.2
   --python FILE           prefer the NCCL of this Python's environment
   --force                 run on a GPU that another job uses
