@@ -109,7 +109,8 @@ void Loading::AddForLoops(ir::ModuleId module_id) {
     if (module[id].kind != ir::StmtKind::For) continue;
     const ir::ExprId iterable = ir::AssignedOf(module[id]);
     const ValueId value = facts_.value(module_id, iterable);
-    LoaderLoop loop{.iterable = {index_.FunctionOf(module_id, id), iterable}, .loop = id, .loader = {}, .hands_on = YieldsIn(module_id, id)};
+    const bool is_choice = value && std::ranges::any_of(GoneThrough(value), [&](ValueId part) { return OneOfItems(part).size() > 1; });
+    LoaderLoop loop{.iterable = {index_.FunctionOf(module_id, id), iterable}, .loop = id, .loader = {}, .is_choice = is_choice, .hands_on = YieldsIn(module_id, id)};
     AddLoopsByCaller(loop, value);
     AddLoopsByWay(loop, value);
     for (const ValueId loader : LoadersIn(value)) {
@@ -177,6 +178,8 @@ bool Loading::TakesApart(ir::ModuleId module_id, ir::ExprId iterable) const {
   // `loaders["train"]` takes one of several loaders, and no batch apart.
   const ValueId key = facts_.value(module_id, ir::IndexOf(module[iterable]));
   const ValueId container = facts_.value(module_id, ir::LeftOf(module[iterable]));
+  const auto is_dictionary = [&](ValueId leaf) { return facts_.values_store[leaf].kind == ValueKind::Dict; };
+  if (container && std::ranges::all_of(values_.Leaves(container), is_dictionary)) return false;
   const bool is_named = !values_.Str(key).empty();
   return !is_named || !container || std::ranges::any_of(values_.Leaves(container), [&](ValueId leaf) { return IsLoader(leaf) || IsYielded(leaf); });
 }
@@ -248,21 +251,45 @@ std::vector<Site> Loading::MadeAt(ValueId object) const {
   return sites;
 }
 
-std::vector<ValueId> Loading::LoadersIn(ValueId value) const {
+// `loaders[phase]` of a dictionary that is known: what it holds under any key.
+std::vector<ValueId> Loading::OneOfItems(ValueId value) const {
+  const variation::Value& node = facts_.values_store[value];
+  const base::NameId name = facts_.values_store.OperationOf(node.a);
+  if (!name || program_.text(name) != "[]" || node.kid_count != 2) return {};
+  std::vector<ValueId> items;
+  for (const ValueId container : values_.Leaves(facts_.values_store.Kids(value)[0])) {
+    if (facts_.values_store[container].kind != ValueKind::Dict) continue;
+    const auto kids = facts_.values_store.Kids(container);
+    for (size_t i = 1; i < kids.size(); i += 2) {
+      for (const ValueId leaf : values_.Leaves(kids[i])) items.push_back(leaf);
+    }
+  }
+  return items;
+}
+
+// What a value may be, and what it was computed from or made with that it goes on holding: `enumerate(loader)`, `Prefetcher(loader)`.
+std::vector<ValueId> Loading::GoneThrough(ValueId value) const {
   constexpr size_t kMost = 16;
-  std::vector<ValueId> loaders;
-  std::vector<ValueId> work = values_.Leaves(value);
-  for (size_t i = 0; i < work.size() && i < kMost; ++i) {
-    const ValueId at = work[i];
-    if (IsLoader(at) && std::ranges::find(loaders, at) == loaders.end()) loaders.push_back(at);
-    for (const ValueId inner : GoneOver(program_, facts_, index_, values_, at)) work.push_back(inner);
-    // `enumerate(loader)`: what is computed from it goes on holding it.
+  std::vector<ValueId> parts = values_.Leaves(value);
+  for (size_t i = 0; i < parts.size() && i < kMost; ++i) {
+    const ValueId at = parts[i];
+    for (const ValueId inner : GoneOver(program_, facts_, index_, values_, at)) parts.push_back(inner);
     if (facts_.values_store[at].kind != ValueKind::Derived) continue;
     for (const ValueId kid : facts_.values_store.Kids(at)) {
       const ValueKind kind = kid ? facts_.values_store[kid].kind : ValueKind::None;
       if (kind == ValueKind::Dict || kind == ValueKind::Tuple) continue;
-      for (const ValueId leaf : values_.Leaves(kid)) work.push_back(leaf);
+      for (const ValueId leaf : values_.Leaves(kid)) parts.push_back(leaf);
     }
+    for (const ValueId item : OneOfItems(at)) parts.push_back(item);
+  }
+  if (parts.size() > kMost) parts.resize(kMost);
+  return parts;
+}
+
+std::vector<ValueId> Loading::LoadersIn(ValueId value) const {
+  std::vector<ValueId> loaders;
+  for (const ValueId part : GoneThrough(value)) {
+    if (IsLoader(part) && std::ranges::find(loaders, part) == loaders.end()) loaders.push_back(part);
   }
   return loaders;
 }

@@ -14,6 +14,7 @@ struct LoaderLoop {
   Site iterable;
   ir::StmtId loop;
   ValueId loader;
+  bool is_choice = false; // it is one of several that a key picks (`loaders[phase]`)
   bool hands_on = false;  // of a generator that yields the batches to a loop elsewhere
   Site caller = {};       // where a caller of that generator draws from its own loader, if others hand it other ones
   std::vector<Site> way = {};  // of a function that others hand other loaders: the calls that hand it this one, the nearest first
@@ -52,6 +53,8 @@ class Loading {
  private:
   bool DealsOut(ValueId sampler) const;
   bool IsYielded(ValueId value) const;
+  std::vector<ValueId> OneOfItems(ValueId value) const;
+  std::vector<ValueId> GoneThrough(ValueId value) const;
   bool TakesApart(ir::ModuleId module, ir::ExprId iterable) const;
   void AddLoopsByCaller(const LoaderLoop& loop, ValueId param);
   void AddLoopsByWay(const LoaderLoop& loop, ValueId iterable);

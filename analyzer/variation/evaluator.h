@@ -210,6 +210,7 @@ class FunctionEvaluator {
   ValueId EvalBool(const ir::Expr& expr);
   ValueId EvalConditional(const ir::Expr& expr);
   ValueId EvalComprehension(ir::ExprId id, const ir::Expr& expr);
+  ValueId DictionaryOfFew(const ir::Expr& expr);
   void AssignComprehensionTarget(ir::ExprId target, ValueId value);
   ValueId EvalItems(ir::ExprId id, const ir::Expr& expr);
   ValueId OrValue(std::span<const ValueId> kids);

@@ -257,7 +257,31 @@ ValueId FunctionEvaluator::EvalConditional(const ir::Expr& expr) {
   return store_.Select(condition, then_value, else_value);
 }
 
+// `{name: make(name) for name in ["train", "val"]}` is the dictionary of what is made for each of them; none: it is not of that kind.
+ValueId FunctionEvaluator::DictionaryOfFew(const ir::Expr& expr) {
+  constexpr size_t kMostNames = 8;
+  const ir::Expr& item = module_[ir::OperandOf(expr)];
+  const auto clauses = ir::ClausesOf(module_, expr);
+  const bool is_plain = static_cast<ir::ComprehensionKind>(expr.op) == ir::ComprehensionKind::Dict && clauses.size() == 1 &&
+                        clauses.front().conditions.count == 0 && item.kind == ir::ExprKind::Tuple;
+  if (!is_plain) return ValueId::None();
+  const ValueId names = LookThrough(tables_, Eval(clauses.front().iter));
+  if (store_[names].kind != ValueKind::Tuple || store_[names].kid_count == 0 || store_[names].kid_count > kMostNames) return ValueId::None();
+  const std::vector<ValueId> each(store_.Kids(names).begin(), store_.Kids(names).end());
+  if (!std::ranges::all_of(each, [&](ValueId name) { return store_[name].kind == ValueKind::Str; })) return ValueId::None();
+  facts_.trip_counts.emplace_back(clauses.front().iter, store_.Int(static_cast<int64_t>(each.size())));
+  const size_t extra_size = env_.extra.size();
+  std::vector<ValueId> items;
+  for (const ValueId name : each) {
+    AssignComprehensionTarget(clauses.front().target, name);
+    for (const ir::ExprId part : ir::Items(module_, item)) items.push_back(Eval(part));
+    env_.extra.resize(extra_size);
+  }
+  return store_.Make({.kind = ValueKind::Dict}, items);
+}
+
 ValueId FunctionEvaluator::EvalComprehension(ir::ExprId, const ir::Expr& expr) {
+  if (const ValueId dictionary = DictionaryOfFew(expr)) return dictionary;
   const size_t extra_size = env_.extra.size();
   std::vector<ValueId> count;
   std::vector<ValueId> taken;

@@ -128,7 +128,7 @@ class Epochs {
     // In an evaluation the order of the samples does not matter.
     const ir::ModuleId module = context_.program.funcs[loop.place().function].module;
     if (Contains(told_, loop.loader, module) || Contains(lost_, loop.loader, module) || !context_.training.TrainsOn(loop)) return;
-    if (IsPreparedElsewhere(loop)) return;
+    if (IsPreparedElsewhere(loop) || IsOfEvaluation(loop)) return;
     const std::optional<ValueId> sampler = ForgottenSampler(loop.loader, module);
     if (!sampler || SomebodyElseMayTell(loop, *sampler)) return;
     const std::optional<Site> epochs = EpochLoopOf(loop);
@@ -141,6 +141,20 @@ class Epochs {
   // One finding a loader, however many places ask a generator for its next batch.
   bool IsDrawnElsewhere(const LoaderLoop& loop) {
     return loop.caller.function && !drawn_.insert(loop.loader.index).second;
+  }
+
+  // `loaders[phase]`: a loop that draws from several loaders. Where the sampler of another one is told, or another one shuffles by itself, that is
+  // the one of the training; of one for an evaluation the order does not matter.
+  bool IsOfEvaluation(const LoaderLoop& loop) {
+    if (!loop.is_choice) return false;
+    const ir::ModuleId module = context_.program.funcs[loop.place().function].module;
+    return std::ranges::any_of(context_.loading.loops(), [&](const LoaderLoop& other) {
+      if (!(other.iterable == loop.iterable) || other.loader == loop.loader || other.way != loop.way) return false;
+      const std::vector<ValueId> samplers = context_.loading.DistributedSamplersOf(other.loader);
+      const ValueId shuffle = context_.values.MadeWith(other.loader, "shuffle");
+      return (samplers.empty() && shuffle && !context_.values.IsFalse(shuffle)) ||
+             std::ranges::any_of(samplers, [&](ValueId sampler) { return Contains(told_, sampler, module); });
+    });
   }
 
   // One finding for a method and its overrides: `set_epoch` is missing where the epochs are counted.
@@ -367,11 +381,11 @@ extern const Rule MissingSetEpoch = {
 
 A training loop that goes several times over a loader whose `DistributedSampler` shuffles, where
 nobody tells the sampler which epoch it is. The sampler is followed from where it is made, through
-helpers, tuples, fields and parameters, into the loader and to the loop, also through objects of the project
-that go over the loader they were made with (`Prefetcher(loader)`), and generators that hand its batches
-on (`endless(loader)`), however many programs use them; the epochs may be a loop in
-the same function or in a caller, or a `while step < total`. Also `set_epoch` called on the loader,
-which has no such method, and `set_epoch(0)`, which says the same each time.
+helpers, tuples, dictionaries, fields and parameters, into the loader and to the loop, also through
+objects of the project that go over the loader they were made with (`Prefetcher(loader)`), and
+generators that hand its batches on (`endless(loader)`), however many programs use them; the epochs
+may be a loop in the same function or in a caller, or a `while step < total`. Also `set_epoch` called
+on the loader, which has no such method, and `set_epoch(0)`, which says the same each time.
 
 ## Why it hurts
 
