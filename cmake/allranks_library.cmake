@@ -1,17 +1,17 @@
 # allranks_library(FOLDER [SOURCES file...] [DEPS folder...] [LINKS target...]
-#                 [PRECOMPILE header...] [TESTS file...] [TEST_DEPS folder...])
+#                 [PRECOMPILE header... | PRECOMPILED_BY folder] [TESTS file...] [TEST_DEPS folder...])
 #
 # The one way in which a folder of ours becomes a library. `analyzer/ir` becomes the target
 # allranks_analyzer_ir; without SOURCES it is header-only. DEPS are folders of ours, and tests/architecture
 # compares them with the allowed directions; LINKS are libraries of others. PRECOMPILE names headers that nearly every
-# source of the folder includes and that take longer to parse than the source itself: they are parsed once a folder. A
-# source still includes what it uses. TESTS become one test program, which may also use TEST_DEPS, whatever their
-# direction: nothing depends on a test.
+# source of the folder includes and that take longer to parse than the source itself: they are parsed once a folder, or
+# once for it and those that say PRECOMPILED_BY it. A source still includes what it uses. TESTS become one test program,
+# which may also use TEST_DEPS, whatever their direction: nothing depends on a test.
 # SOURCES and TESTS are listed by name, in alphabetical order: what is built is what a reader sees.
 include(GoogleTest)
 
 function(allranks_library folder)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "SOURCES;DEPS;LINKS;PRECOMPILE;TESTS;TEST_DEPS")
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "PRECOMPILED_BY" "SOURCES;DEPS;LINKS;PRECOMPILE;TESTS;TEST_DEPS")
   if(arg_UNPARSED_ARGUMENTS)
     message(FATAL_ERROR "allranks_library(${folder}): unknown arguments ${arg_UNPARSED_ARGUMENTS}")
   endif()
@@ -32,6 +32,12 @@ function(allranks_library folder)
     if(arg_PRECOMPILE)
       list(TRANSFORM arg_PRECOMPILE REPLACE "^[^<].*" "${CMAKE_SOURCE_DIR}/\\0")
       target_precompile_headers(${target} PRIVATE ${arg_PRECOMPILE})
+    elseif(arg_PRECOMPILED_BY)
+      allranks_target(${arg_PRECOMPILED_BY} precompiled_by)
+      target_precompile_headers(${target} REUSE_FROM ${precompiled_by})
+    endif()
+    if(ALLRANKS_QUICK_BUILD)
+      allranks_build_quickly(${folder} ${target})
     endif()
   else()
     add_library(${target} INTERFACE)
@@ -40,6 +46,17 @@ function(allranks_library folder)
   endif()
   if(arg_TESTS AND BUILD_TESTING)
     allranks_test(${folder} ${target} "${arg_TESTS}" "${arg_TEST_DEPS}")
+  endif()
+endfunction()
+
+# What lies outside the analysis takes no time of a run: it need not be optimised as much. The analysis keeps the groups of
+# sources that it has in the other presets.
+function(allranks_build_quickly folder target)
+  if(NOT folder MATCHES "^(analyzer|frontends|rules)(/|$)")
+    target_compile_options(${target} PRIVATE -O1)
+  endif()
+  if(NOT folder MATCHES "^(analyzer|frontends)/")
+    set_target_properties(${target} PROPERTIES UNITY_BUILD_BATCH_SIZE 16)
   endif()
 endfunction()
 

@@ -2,6 +2,7 @@
 # what the program answers.
 
 option(ALLRANKS_WARNINGS_AS_ERRORS "stop at the first compiler warning" OFF)
+option(ALLRANKS_QUICK_BUILD "compile in less time: what is not the analysis is optimised less, in larger groups of sources" OFF)
 set(ALLRANKS_SANITIZERS "" CACHE STRING "sanitizers, as -fsanitize= wants them: address,undefined or thread")
 
 # -g1 keeps line numbers for stack traces at a third of the compile time and size of full debug information.

@@ -7,7 +7,7 @@
 namespace allranks::reports {
 namespace {
 
-std::string Escaped(std::string_view text, bool property) {
+std::string EscapedForAzure(std::string_view text, bool property) {
   std::string out;
   for (const Decoded& character : DecodeAll(text)) {
     const std::string_view bytes = text.substr(character.offset, character.length);
@@ -31,9 +31,9 @@ std::string RenderAzure(const Report& report) {
     const Place place = PlaceInFile(report, finding.span.file, finding.span.begin);
     out += "##vso[task.logissue type=";
     out += finding.severity == findings::Severity::Error ? "error" : "warning";
-    out += ";sourcepath=" + Escaped(RepositoryPath(report, place.path), true);
+    out += ";sourcepath=" + EscapedForAzure(RepositoryPath(report, place.path), true);
     out += ";linenumber=" + std::to_string(place.line) + ";columnnumber=" + std::to_string(place.column);
-    out += ";code=" + std::string(finding.code) + ";]" + Escaped(OneLine(findings::Render(finding.message)), false) + "\n";
+    out += ";code=" + std::string(finding.code) + ";]" + EscapedForAzure(OneLine(findings::Render(finding.message)), false) + "\n";
   }
   return out;
 }

@@ -207,7 +207,7 @@ def libraries(text):
             continue
         section, dependencies = "", []
         for word, line in words[1:]:
-            if word in ("SOURCES", "DEPS", "LINKS", "PRECOMPILE", "TESTS", "TEST_DEPS"):
+            if word in ("SOURCES", "DEPS", "LINKS", "PRECOMPILE", "PRECOMPILED_BY", "TESTS", "TEST_DEPS"):
                 section = word
             elif section == "DEPS":
                 dependencies.append((word, line))
