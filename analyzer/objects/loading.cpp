@@ -109,11 +109,12 @@ void Loading::AddForLoops(ir::ModuleId module_id) {
     if (module[id].kind != ir::StmtKind::For) continue;
     const ir::ExprId iterable = ir::AssignedOf(module[id]);
     const ValueId value = facts_.value(module_id, iterable);
-    const bool is_choice = value && std::ranges::any_of(GoneThrough(value), [&](ValueId part) { return OneOfItems(part).size() > 1; });
+    const std::vector<ValueId> loaders = LoadersIn(value);
+    const bool is_choice = loaders.size() > 1 && std::ranges::any_of(GoneThrough(value), [&](ValueId part) { return OneOfItems(part).size() > 1; });
     LoaderLoop loop{.iterable = {index_.FunctionOf(module_id, id), iterable}, .loop = id, .loader = {}, .is_choice = is_choice, .hands_on = YieldsIn(module_id, id)};
     AddLoopsByCaller(loop, value);
-    AddLoopsByWay(loop, value);
-    for (const ValueId loader : LoadersIn(value)) {
+    if (loaders.empty()) AddLoopsByWay(loop, value);
+    for (const ValueId loader : loaders) {
       // `for part in data[0]`, `range(len(loader))`: over what a loader yields, or as often as it yields something.
       if (TakesApart(module_id, iterable) && std::ranges::count(values_.Leaves(value), loader) == 0) continue;
       loop.loader = loader;
@@ -146,7 +147,7 @@ void Loading::AddLoopsByCaller(const LoaderLoop& loop, ValueId param) {
 void Loading::AddLoopsByWay(const LoaderLoop& loop, ValueId iterable) {
   constexpr size_t kLongestWay = 3;
   const FuncId function = loop.way.empty() ? loop.iterable.function : loop.way.back().function;
-  if (loop.hands_on || loop.way.size() == kLongestWay || !iterable || !LoadersIn(iterable).empty()) return;
+  if (loop.hands_on || loop.way.size() == kLongestWay || !iterable) return;
   ValueId param;
   values_.AnyPart(iterable, [&](ValueId part) {
     const variation::Value& value = facts_.values_store[part];
@@ -159,8 +160,9 @@ void Loading::AddLoopsByWay(const LoaderLoop& loop, ValueId iterable) {
     if (!passed || caller.function == function) continue;
     LoaderLoop of_caller = loop;
     of_caller.way.push_back(caller);
-    AddLoopsByWay(of_caller, passed);
-    for (const ValueId loader : LoadersIn(passed)) {
+    const std::vector<ValueId> loaders = LoadersIn(passed);
+    if (loaders.empty()) AddLoopsByWay(of_caller, passed);
+    for (const ValueId loader : loaders) {
       of_caller.loader = loader;
       loops_.push_back(of_caller);
     }

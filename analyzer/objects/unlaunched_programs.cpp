@@ -2,12 +2,11 @@
 
 #include <algorithm>
 
+#include "analyzer/base/folder.h"
 #include "analyzer/objects/main_guard.h"
 
 namespace allranks::objects {
 namespace {
-
-std::string_view FolderOf(std::string_view path) { return path.substr(0, path.rfind('/') + 1); }
 
 // A line at the root of which nobody knows what it starts may start anything.
 bool MayStart(const LaunchLine& line, std::string_view file) {
@@ -17,7 +16,8 @@ bool MayStart(const LaunchLine& line, std::string_view file) {
 
 // Whether a launcher starts a program beside a file, or in a folder above.
 bool StartsOtherNear(const LaunchLine& line, std::string_view file) {
-  return (line.starts_ranks || line.is_job_of_one) && !line.path.empty() && FolderOf(file).starts_with(FolderOf(line.path));
+  const std::string folder(base::FolderOf(line.path));
+  return (line.starts_ranks || line.is_job_of_one) && !line.path.empty() && (folder.empty() || file.starts_with(folder + "/"));
 }
 
 }  // namespace
