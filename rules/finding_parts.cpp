@@ -12,6 +12,13 @@ source::Span SpanOf(const Context& context, const objects::Site& site) {
 
 Finding FindingAt(const Context& context, std::string_view code, Severity severity, Confidence confidence,
                   const objects::Site& site, findings::Text message) {
+  Finding finding = FindingOfAnyProcess(context, code, severity, confidence, site, std::move(message));
+  findings::Assume(finding, context.launch.AssumedForRanks(site.function));
+  return finding;
+}
+
+Finding FindingOfAnyProcess(const Context& context, std::string_view code, Severity severity, Confidence confidence,
+                            const objects::Site& site, findings::Text message) {
   const source::Span span = SpanOf(context, site);
   Finding finding{.code = code,
                   .severity = severity,

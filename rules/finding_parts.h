@@ -13,9 +13,12 @@ using findings::Finding;
 using findings::LabelRole;
 using variation::FuncId;
 
-// A finding at an expression of a function; possible at most in tests and where one process runs it.
+// A finding at an expression of a function: possible at most in tests and where one process runs it, likely where no command starts the program.
 Finding FindingAt(const Context& context, std::string_view code, Severity severity, Confidence confidence,
                   const objects::Site& site, findings::Text message);
+// The same for what is wrong in a single process as well, so that no command needs to start the program on ranks.
+Finding FindingOfAnyProcess(const Context& context, std::string_view code, Severity severity, Confidence confidence,
+                            const objects::Site& site, findings::Text message);
 // A finding at a statement.
 Finding FindingAt(const Context& context, std::string_view code, Severity severity, Confidence confidence,
                   FuncId function, ir::StmtId stmt, findings::Text message);

@@ -124,14 +124,20 @@ class Solver {
   std::vector<bool> UnmadeGroups() const { return FindUnmadeGroups(program_, index_, neighbourhood_, own_); }
 
   std::vector<bool> UnlaunchedPrograms() const {
-    return FindUnlaunchedPrograms(program_, neighbourhood_, lines_, [&](ir::ModuleId module) {
-      const uint32_t first = program_.first_func[module.index];
-      const uint32_t end = first + static_cast<uint32_t>(program_.modules[module].functions.size());
-      for (uint32_t f = first; f < end; ++f) {
-        if ((own_[f] & kStartsRanks) != 0 && (below_[f] & kMakesJob) != 0) return true;
+    return FindUnlaunchedPrograms(program_, neighbourhood_, lines_, [&](ir::ModuleId module) { return StartsRanks(module); });
+  }
+
+  // By ModuleId: whether a program that uses it starts its ranks itself.
+  std::vector<bool> OfProgramsThatStartRanks() const {
+    std::vector<bool> found(program_.modules.size());
+    for (uint32_t m = 0; m < found.size(); ++m) {
+      if (!StartsRanks(ir::ModuleId{m})) continue;
+      // Whatever uses the file starts them, and so what that uses is run by them.
+      for (const ir::ModuleId user : neighbourhood_.UsersOf(ir::ModuleId{m})) {
+        for (const ir::ModuleId used : neighbourhood_.UsedBy(user)) found[used.index] = true;
       }
-      return false;
-    });
+    }
+    return found;
   }
 
   // By FuncId: whether it makes a job itself and starts the processes for it.
@@ -399,6 +405,14 @@ class Solver {
   }
 
   bool MakesJob(ir::ModuleId module) const { return HasSign(module, kMakesJob, below_); }
+  bool StartsRanks(ir::ModuleId module) const {
+    const uint32_t first = program_.first_func[module.index];
+    const uint32_t end = first + static_cast<uint32_t>(program_.modules[module].functions.size());
+    for (uint32_t f = first; f < end; ++f) {
+      if ((own_[f] & kStartsRanks) != 0 && (below_[f] & kMakesJob) != 0) return true;
+    }
+    return false;
+  }
   // A helper that nobody calls any more asks for no ranks.
   bool ReadsRanks(ir::ModuleId module) const {
     const uint32_t first = program_.first_func[module.index];
@@ -518,6 +532,13 @@ findings::Assumptions Launch::AssumedOf(FuncId function) const {
   }
 }
 
+findings::Assumptions Launch::AssumedForRanks(FuncId function) const {
+  findings::Assumptions assumed = AssumedOf(function);
+  const ir::ModuleId module = program_.funcs[function].module;
+  if (!lines_.empty() && lines_for_[module.index].empty() && !starts_itself_[module.index]) assumed.Add(findings::Assumption::LaunchUnseen);
+  return assumed;
+}
+
 std::vector<const LaunchLine*> Launch::LinesFor(ir::ModuleId module) const {
   std::vector<const LaunchLine*> found;
   for (const uint32_t line : lines_for_[module.index]) found.push_back(&lines_[line]);
@@ -556,6 +577,7 @@ Launch::Launch(const binding::Program& program, const knowledge::Knowledge& know
   starts_job_ = solver.StartersOfJobs();
   unmade_groups_ = solver.UnmadeGroups();
   unlaunched_ = solver.UnlaunchedPrograms();
+  starts_itself_ = solver.OfProgramsThatStartRanks();
 }
 
 }  // namespace allranks::objects

@@ -56,8 +56,10 @@ class Launch {
   bool NeverMakesGroup(ir::ModuleId module) const { return unmade_groups_[module.index]; }
   // Whether the commands of the project start others on ranks, and no program with it (unlaunched_programs.h).
   bool IsPassedOver(ir::ModuleId module) const { return unlaunched_[module.index]; }
-  // What has to be taken for granted for several ranks to come here.
+  // What has to be taken for granted for several ranks to come here, as far as the code says that they do not.
   findings::Assumptions AssumedOf(FuncId function) const;
+  // The same, and that a program is started on ranks where the commands of the project start others only.
+  findings::Assumptions AssumedForRanks(FuncId function) const;
 
  private:
   std::vector<RunBy> run_by_;   // by FuncId
@@ -65,6 +67,7 @@ class Launch {
   std::vector<bool> starts_job_; // the same
   std::vector<bool> unmade_groups_;  // by ModuleId
   std::vector<bool> unlaunched_;     // the same
+  std::vector<bool> starts_itself_;  // the same: whether some program with it starts its ranks
   const binding::Program& program_;
   std::vector<HandedClass> handed_classes_;
   // By ModuleId: the bytes that are run only where the file is started, and by whom.

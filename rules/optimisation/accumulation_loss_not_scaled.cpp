@@ -109,10 +109,10 @@ class Micro {
   }
 
   void Report(ir::ExprId loss, FindingSink& sink) const {
-    Finding finding = FindingAt(context_, kAR407, Severity::Warning, Confidence::Likely, backward_,
-                                {"gradients of several micro-steps are added up, but `{}` is not divided by "
-                                 "their number: each step is too large by that factor",
-                                 {Quoted(context_, {backward_.function, loss})}});
+    Finding finding = FindingOfAnyProcess(context_, kAR407, Severity::Warning, Confidence::Likely, backward_,
+                                          {"gradients of several micro-steps are added up, but `{}` is not divided by "
+                                           "their number: each step is too large by that factor",
+                                           {Quoted(context_, {backward_.function, loss})}});
     AddLabel(finding, SpanOf(context_, {backward_.function, loss}), LabelRole::Primary, {"a mean over one micro-batch", {}});
     AddLabel(finding, SpanOf(context_, window_.step.call.site), LabelRole::Why, {HowOften(window_.period), {}});
     finding.help = {"divide the loss by the number of micro-steps", {}};

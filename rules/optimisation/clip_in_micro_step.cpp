@@ -39,10 +39,10 @@ class Clips {
       if (!IsSeen(clip)) clips.push_back(&clip);
     }
     if (clips.empty()) return;
-    Finding finding = FindingAt(context_, kAR410, Severity::Warning, Confidence::Likely, clips.front()->call.site,
-                                {"gradients are clipped in each micro-step, but the optimizer steps only {}: "
-                                 "an incomplete sum is clipped, and the micro-batches get unequal weights",
-                                 {std::string(HowOften(window.period))}});
+    Finding finding = FindingOfAnyProcess(context_, kAR410, Severity::Warning, Confidence::Likely, clips.front()->call.site,
+                                          {"gradients are clipped in each micro-step, but the optimizer steps only {}: "
+                                           "an incomplete sum is clipped, and the micro-batches get unequal weights",
+                                           {std::string(HowOften(window.period))}});
     findings::Assume(finding, context_.launch.AssumedOf(window.function));
     AddLabel(finding, finding.span, LabelRole::Primary, {"every time", {}});
     for (size_t i = 1; i < clips.size(); ++i) AddLabel(finding, SpanOf(context_, clips[i]->call.site), LabelRole::Note, {"here as well", {}});
@@ -100,10 +100,10 @@ class Clips {
 
   void ReportScaled(const GradientEvent& clip, const GradientEvent& step) {
     if (IsSeen(clip)) return;
-    Finding finding = FindingAt(context_, kAR410, Severity::Warning, Confidence::Likely, clip.call.site,
-                                {"gradients are clipped before `unscale_`, still multiplied by the scaler's "
-                                 "factor: they end up thousands of times too small",
-                                 {}});
+    Finding finding = FindingOfAnyProcess(context_, kAR410, Severity::Warning, Confidence::Likely, clip.call.site,
+                                          {"gradients are clipped before `unscale_`, still multiplied by the scaler's "
+                                           "factor: they end up thousands of times too small",
+                                           {}});
     AddLabel(finding, finding.span, LabelRole::Primary, {"scaled gradients", {}});
     AddLabel(finding, SpanOf(context_, step.call.site), LabelRole::Note, {"unscales only here", {}});
     finding.help = {"call `scaler.unscale_(optimizer)` before clipping", {}};

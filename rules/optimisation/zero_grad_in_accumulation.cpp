@@ -37,10 +37,10 @@ void AddClearFix(const Context& context, const AccumulationWindow& window, const
 }
 
 void ReportClear(const Context& context, const AccumulationWindow& window, const objects::Site& clear, FindingSink& sink) {
-  Finding finding = FindingAt(context, kAR404, Severity::Error, Confidence::Likely, clear,
-                              {"gradients are cleared in each micro-step, but the optimizer steps only {}: "
-                               "the gradients of all but the last micro-batch are lost",
-                               {std::string(HowOften(window.period))}});
+  Finding finding = FindingOfAnyProcess(context, kAR404, Severity::Error, Confidence::Likely, clear,
+                                        {"gradients are cleared in each micro-step, but the optimizer steps only {}: "
+                                         "the gradients of all but the last micro-batch are lost",
+                                         {std::string(HowOften(window.period))}});
   // The window may be one of a test that comes here through methods of the program.
   findings::Assume(finding, context.launch.AssumedOf(window.function));
   AddLabel(finding, finding.span, LabelRole::Primary, {"every time", {}});

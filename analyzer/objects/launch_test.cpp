@@ -1,0 +1,39 @@
+#include "analyzer/objects/launch.h"
+
+#include "analyzer/objects/objects_test.h"
+
+namespace allranks::objects {
+namespace {
+
+using findings::Assumption;
+
+class LaunchTest : public ObjectsTest {
+ protected:
+  // What several ranks in the function `work` of a file take for granted.
+  findings::Assumptions AssumedForWork(const std::string& text, const LaunchLines& lines = {}) {
+    Read(text);
+    const Launch launch(program(), knowledge(), facts(), index(), lines);
+    for (uint32_t f = 0; f < program().funcs.size(); ++f) {
+      if (program().text(program().function(FuncId{f}).name) == "work") return launch.AssumedForRanks(FuncId{f});
+    }
+    ADD_FAILURE() << "no function `work`";
+    return {};
+  }
+};
+
+constexpr const char* kProgram = "import torch.distributed as dist\ndef work():\n  print(dist.get_rank())\ndist.init_process_group('nccl')\nwork()\n";
+
+TEST_F(LaunchTest, CommandsThatStartOthersOnly) {
+  EXPECT_TRUE(AssumedForWork(kProgram, {{.path = "folder/other.py", .starts_ranks = true}}).has(Assumption::LaunchUnseen));
+  EXPECT_TRUE(AssumedForWork(kProgram).empty());
+  EXPECT_TRUE(AssumedForWork(kProgram, {{.path = "folder/other.py", .starts_ranks = true}, {.path = "train.py", .starts_ranks = true}}).empty());
+}
+
+TEST_F(LaunchTest, AProgramThatStartsItsRanksNeedsNoCommand) {
+  const std::string spawn = "import torch.multiprocessing as mp\nimport torch.distributed as dist\ndef work(rank):\n"
+                            "  dist.init_process_group('nccl', rank=rank, world_size=4)\nmp.spawn(work, nprocs=4)\n";
+  EXPECT_TRUE(AssumedForWork(spawn, {{.path = "folder/other.py", .starts_ranks = true}}).empty());
+}
+
+}  // namespace
+}  // namespace allranks::objects
