@@ -14,6 +14,7 @@ ProgramIndex::ProgramIndex(const binding::Program& program, const knowledge::Kno
     by_kind_.emplace_back(module);
   }
   callers_.resize(program.funcs.size());
+  choices_.resize(program.funcs.size());
   made_with_.resize(program.classes.size());
   for (uint32_t i = 0; i < facts.functions.size(); ++i) {
     const variation::FunctionFacts& function = facts.functions[FuncId{i}];
@@ -70,6 +71,7 @@ void ProgramIndex::AddChoice(const Site& site, ValueId callee) {
   std::vector<Site>& callers = callers_[function];
   if (!callers.empty() && callers.back() == site) return;
   callers.push_back(site);
+  choices_[site.function].emplace_back(site.expr, function);
   if (!kids.empty() && kids[0]) bound_.insert(function.index);
 }
 
@@ -141,15 +143,17 @@ bool ProgramIndex::IsCalledByNobody(FuncId function) const {
 std::vector<FuncId> ProgramIndex::RunBy(std::vector<FuncId> run) const {
   std::vector<bool> runs(program_.funcs.size());
   for (const FuncId function : run) runs[function.index] = true;
+  const auto add = [&](FuncId function) {
+    if (!function || runs[function.index]) return;
+    runs[function.index] = true;
+    run.push_back(function);
+  };
   for (size_t i = 0; i < run.size(); ++i) {
     const variation::FunctionFacts& facts = facts_.functions[run[i]];
     for (const auto* list : {&facts.calls, &facts.enters, &facts.iterations}) {
-      for (const auto& [expr, fact] : *list) {
-        if (!fact.function || runs[fact.function.index]) continue;
-        runs[fact.function.index] = true;
-        run.push_back(fact.function);
-      }
+      for (const auto& [expr, fact] : *list) add(fact.function);
     }
+    for (const auto& [expr, function] : choices_[run[i]]) add(function);
   }
   std::ranges::sort(run, {}, &FuncId::index);
   return run;

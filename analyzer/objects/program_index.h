@@ -6,6 +6,7 @@
 #include <string>
 #include <string_view>
 #include <unordered_set>
+#include <utility>
 #include <vector>
 
 #include "analyzer/ir/tree.h"
@@ -39,6 +40,8 @@ class ProgramIndex {
   std::span<const KnownCall> known_calls() const { return known_calls_; }
   // Calls of a function of the project, in order of the callers; also those that call it or another one, an override of a method.
   std::span<const Site> CallersOf(FuncId function) const { return callers_[function]; }
+  // Of the calls in a function that call one of several others, those that they may call, each with its call.
+  std::span<const std::pair<ir::ExprId, FuncId>> ChoicesIn(FuncId function) const { return choices_[function]; }
   // What a caller hands over for a parameter of a function; none, if that is not seen.
   ValueId PassedBy(const Site& caller, FuncId function, uint32_t param) const;
   // Whether it is a plain function of a file, without decorators that may enter it into a table, and nothing calls it.
@@ -87,6 +90,7 @@ class ProgramIndex {
   std::vector<ir::Tree> trees_;
   std::vector<ByKind> by_kind_;
   base::IdVector<FuncId, std::vector<Site>> callers_;
+  base::IdVector<FuncId, std::vector<std::pair<ir::ExprId, FuncId>>> choices_;
   std::unordered_set<uint32_t> bound_;  // functions, by FuncId, that stand in a choice as methods of an object
   base::IdVector<binding::ClassId, std::vector<ValueId>> made_with_;
   std::vector<KnownCall> known_calls_;

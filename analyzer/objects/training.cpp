@@ -108,7 +108,7 @@ bool Training::HoldsCall(ir::ModuleId module_id, ir::StmtId stmt, const std::vec
       if (fact.function && functions[fact.function.index] && inside(expr)) return true;
     }
   }
-  return false;
+  return std::ranges::any_of(index_.ChoicesIn(function), [&](const auto& choice) { return functions[choice.second.index] && inside(choice.first); });
 }
 
 }  // namespace allranks::objects

@@ -6,7 +6,7 @@
 namespace allranks::variation {
 namespace {
 
-// Of a module with more the name says nothing of what is meant.
+// Of a module or table with more the name says nothing of what is meant.
 constexpr size_t kMostPicked = 16;
 
 }  // namespace
@@ -34,11 +34,29 @@ ValueId FunctionEvaluator::PickedFrom(ir::ModuleId module, ValueId name) {
     const binding::ClassId class_id = tables_.program.class_of(module, ir::ClassId{i});
     if (!Text(source.classes[ir::ClassId{i}].name).starts_with('_')) members.push_back(ClassValue(class_id));
   }
-  if (members.empty() || members.size() > kMostPicked) return {};
-  ValueId picked = members.back();
-  for (size_t i = members.size() - 1; i-- > 0;) {
+  return OneOf(members, name);
+}
+
+// `TRAINERS[args.trainer]`: a function or class of a dictionary that holds nothing else, by a key that is known at run time.
+ValueId FunctionEvaluator::PickedFromTable(ValueId dictionary, ValueId key) {
+  if (store_[dictionary].kind != ValueKind::Dict || !KnownItems(dictionary)) return {};
+  std::vector<ValueId> items;
+  const auto kids = store_.Kids(dictionary);
+  for (size_t i = 1; i < kids.size(); i += 2) {
+    const bool is_callable = store_[kids[i]].kind == ValueKind::Function || store_[kids[i]].kind == ValueKind::Class;
+    if (!is_callable) return {};
+    if (std::ranges::count(items, kids[i]) == 0) items.push_back(kids[i]);
+  }
+  return OneOf(items, key);
+}
+
+// Which one depends on the name. None of too many.
+ValueId FunctionEvaluator::OneOf(std::span<const ValueId> callables, ValueId name) {
+  if (callables.empty() || callables.size() > kMostPicked) return {};
+  ValueId picked = callables.back();
+  for (size_t i = callables.size() - 1; i-- > 0;) {
     const ValueId kids[] = {name, store_.Int(static_cast<int64_t>(i))};
-    picked = store_.Select(store_.Derived(tables_.NameSymbol("names"), kids), members[i], picked);
+    picked = store_.Select(store_.Derived(tables_.NameSymbol("names"), kids), callables[i], picked);
   }
   return picked;
 }

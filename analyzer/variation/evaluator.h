@@ -321,6 +321,8 @@ class FunctionEvaluator {
   // choices.cpp
   ir::ModuleId ModuleOfMembers(ir::ExprId object) const;
   ValueId PickedFrom(ir::ModuleId module, ValueId name);
+  ValueId PickedFromTable(ValueId dictionary, ValueId key);
+  ValueId OneOf(std::span<const ValueId> callables, ValueId name);
   ValueId ThoseThatTake(ValueId callee, std::span<const CallArgument> args);
 
   // process_start.cpp

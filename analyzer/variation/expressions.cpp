@@ -160,6 +160,7 @@ ValueId FunctionEvaluator::EvalSubscript(ir::ExprId id, const ir::Expr& expr) {
   }
   if (container.kind == ValueKind::External || container.kind == ValueKind::Class) return object;
   if (const ValueId item = ItemIn(known, index)) return item;
+  if (const ValueId picked = PickedFromTable(known, index)) return picked;
   // A pointer to an object is the object: `comms[i]` of an array of communicators, too.
   const bool is_object = container.kind == ValueKind::Group || container.kind == ValueKind::Instance;
   if (is_object && module_.language != ir::Language::Python) return known;

@@ -139,6 +139,11 @@ ValueId FunctionEvaluator::MemberOfInstance(ir::ExprId site, ValueId object, Val
   const ValueId field = FieldOf(class_id, attr, is_super);
   if (const ValueId made = GivenFor(store_, object, attr); made && (!field || IsTelling(store_[made]))) return made;
   if (field) return field;
+  // A method that this class takes for granted, and that only classes below it have.
+  const bool may_be_below = !is_super && value.b != kExactInstance;
+  if (may_be_below && std::ranges::none_of(tables_.Overrides(class_id, attr), [&](const Override& each) { return IsProperty(each.method); })) {
+    if (const ValueId method = VirtualMethod(class_id, {}, attr)) return method;
+  }
   if (const knowledge::EntryId entry = InferredMember(class_id, attr)) return MemberOfKnown(site, object, entry);
   if (const ValueId hinted = ByName(object, attr, {})) return hinted;
   return MemberOfAny(site, store_[given].kind == ValueKind::Param ? given : object, attr);
@@ -177,13 +182,13 @@ bool FunctionEvaluator::IsOverriddenUnseen(binding::ClassId class_id, FuncId met
   return overrides > kMostOverrides || (overrides == 0 && tables_.MustBeOverridden(method));
 }
 
-// `self.on_save` in a base class: the method of this class or of one of few subclasses. All ranks hold an object of
+// `self.on_save` in a base class: the method of this class, if it has one, or of one of few subclasses. All ranks hold an object of
 // the same one.
 ValueId FunctionEvaluator::VirtualMethod(binding::ClassId class_id, FuncId method, NameId name) {
   const std::vector<Override> overrides = tables_.Overrides(class_id, name);
-  ValueId value = MethodValue(method, InstanceValue(class_id), false);
+  ValueId value = method ? MethodValue(method, InstanceValue(class_id), false) : ValueId::None();
   if (overrides.size() > kMostOverrides) return value;
-  bool is_first = tables_.IsAbstract(method);
+  bool is_first = !method || tables_.IsAbstract(method);
   for (const auto& [subclass, own_method] : overrides) {
     if (own_method == method) continue;
     const ValueId own = MethodValue(own_method, InstanceValue(subclass), false);

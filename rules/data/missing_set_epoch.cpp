@@ -124,18 +124,26 @@ class Epochs {
     return std::ranges::count(calls_.FilesOf(module), other) > 0;
   }
 
+  // A file of the program that goes over the loader. Several programs may share the function that does: then the file that hands it this loader,
+  // or counts the epochs.
+  ir::ModuleId ProgramOf(const LoaderLoop& loop, const Site& epochs) const {
+    const Site& in_program = !loop.way.empty() ? loop.way.back() : loop.caller.function ? loop.caller : epochs;
+    return context_.program.funcs[in_program.function].module;
+  }
+
   void Visit(const LoaderLoop& loop) {
     // In an evaluation the order of the samples does not matter.
-    const ir::ModuleId module = context_.program.funcs[loop.place().function].module;
-    if (Contains(told_, loop.loader, module) || Contains(lost_, loop.loader, module) || !context_.training.TrainsOn(loop)) return;
-    if (IsPreparedElsewhere(loop) || IsOfEvaluation(loop)) return;
-    const std::optional<ValueId> sampler = ForgottenSampler(loop.loader, module);
-    if (!sampler || SomebodyElseMayTell(loop, *sampler)) return;
+    if (!context_.training.TrainsOn(loop)) return;
     const std::optional<Site> epochs = EpochLoopOf(loop);
     if (!epochs) return;
+    const ir::ModuleId module = ProgramOf(loop, *epochs);
+    if (Contains(told_, loop.loader, module) || Contains(lost_, loop.loader, module)) return;
+    if (IsPreparedElsewhere(loop) || IsOfEvaluation(loop, module)) return;
+    const std::optional<ValueId> sampler = ForgottenSampler(loop.loader, module);
+    if (!sampler || SomebodyElseMayTell(loop, *sampler, module)) return;
     if (std::ranges::count(seen_, SpanOf(context_, loop.place())) > 0 || IsDrawnElsewhere(loop) || IsToldOfOverride(loop, *sampler, *epochs)) return;
     seen_.push_back(SpanOf(context_, loop.place()));
-    Report(loop, *sampler, *epochs);
+    Report(loop, *sampler, *epochs, module);
   }
 
   // One finding a loader, however many places ask a generator for its next batch.
@@ -145,15 +153,14 @@ class Epochs {
 
   // `loaders[phase]`: a loop that draws from several loaders. Where the sampler of another one is told, or another one shuffles by itself, that is
   // the one of the training; of one for an evaluation the order does not matter.
-  bool IsOfEvaluation(const LoaderLoop& loop) {
+  bool IsOfEvaluation(const LoaderLoop& loop, ir::ModuleId program) {
     if (!loop.is_choice) return false;
-    const ir::ModuleId module = context_.program.funcs[loop.place().function].module;
     return std::ranges::any_of(context_.loading.loops(), [&](const LoaderLoop& other) {
       if (!(other.iterable == loop.iterable) || other.loader == loop.loader || other.way != loop.way) return false;
       const std::vector<ValueId> samplers = context_.loading.DistributedSamplersOf(other.loader);
       const ValueId shuffle = context_.values.MadeWith(other.loader, "shuffle");
       return (samplers.empty() && shuffle && !context_.values.IsFalse(shuffle)) ||
-             std::ranges::any_of(samplers, [&](ValueId sampler) { return Contains(told_, sampler, module); });
+             std::ranges::any_of(samplers, [&](ValueId sampler) { return Contains(told_, sampler, program); });
     });
   }
 
@@ -197,22 +204,22 @@ class Epochs {
   }
 
   // A call of `set_epoch` on an object that nothing is known of, in a file that has to do with this loop.
-  bool SomebodyElseMayTell(const LoaderLoop& loop, ValueId sampler) {
-    const ir::ModuleId own = context_.program.funcs[loop.place().function].module;
-    std::vector<ir::ModuleId> involved = {own};
+  bool SomebodyElseMayTell(const LoaderLoop& loop, ValueId sampler, ir::ModuleId program) {
+    std::vector<ir::ModuleId> involved = {context_.program.funcs[loop.place().function].module};
     const auto add = [&](const Site& site) {
       const ir::ModuleId module = context_.program.funcs[site.function].module;
-      if (IsOfProgram(own, module)) involved.push_back(module);
+      if (IsOfProgram(program, module)) involved.push_back(module);
     };
+    // A generator that others draw from may tell the loader that it was handed.
+    add(loop.iterable);
     for (const Site& made : context_.loading.MadeAt(loop.loader)) add(made);
     for (const Site& made : context_.loading.MadeAt(sampler)) add(made);
     for (const Site& caller : context_.index.CallersOf(loop.place().function)) add(caller);
     return std::ranges::any_of(involved, [&](ir::ModuleId module) { return std::ranges::count(unclear_, module) > 0; });
   }
 
-  bool SomebodyTellsSomething(const LoaderLoop& loop) {
-    const ir::ModuleId module = context_.program.funcs[loop.place().function].module;
-    return std::ranges::any_of(unclear_, [&](ir::ModuleId unclear) { return IsOfProgram(module, unclear); });
+  bool SomebodyTellsSomething(ir::ModuleId program) {
+    return std::ranges::any_of(unclear_, [&](ir::ModuleId unclear) { return IsOfProgram(program, unclear); });
   }
 
   // In the function of the site itself.
@@ -257,11 +264,11 @@ class Epochs {
     return !trips || *trips > 1;
   }
 
-  void Report(const LoaderLoop& loop, ValueId sampler, const Site& epochs) {
+  void Report(const LoaderLoop& loop, ValueId sampler, const Site& epochs, ir::ModuleId program) {
     const ir::ModuleId module = context_.program.funcs[loop.place().function].module;
     const bool is_stuck = Contains(stuck_, sampler, module) || Contains(stuck_, loop.loader, module);
     Finding finding = FindingAt(
-        context_, kAR301, Severity::Error, SomebodyTellsSomething(loop) ? Confidence::Likely : Confidence::Certain, loop.place(),
+        context_, kAR301, Severity::Error, SomebodyTellsSomething(program) ? Confidence::Likely : Confidence::Certain, loop.place(),
         {is_stuck ? "every epoch over `{}` has the same shuffle order: `set_epoch` tells its `DistributedSampler` the same number each time"
                   : "every epoch over `{}` has the same shuffle order: nothing calls `set_epoch` on its `DistributedSampler`",
          {Quoted(context_, Shown(loop))}});

@@ -229,7 +229,7 @@ class EqualWorkers {
   }
 
   // The objects that something consists of: itself, what it and they were made with, and what their constructors make
-  // (`self.transform = Compose([Flip(), Crop(size)])`).
+  // (`self.transform = Compose([Flip(), Crop(size)])`), or `__getitem__` makes for each sample.
   void AddHeld(ValueId first, Held& held) const {
     constexpr size_t kMost = 200;
     std::set<uint32_t> seen, classes;
@@ -248,10 +248,13 @@ class EqualWorkers {
       if (value.kind != ValueKind::Instance || !classes.insert(value.a).second) continue;
       const binding::ClassId owner{value.a};
       for (const ValueId argument : context_.index.MadeWith(owner)) add(argument);
-      const base::NameId name = context_.program.names->Find("__init__");
-      const FuncId init = name ? context_.program.FindMethod(owner, name) : FuncId::None();
-      if (!init) continue;
-      for (const auto& [expr, call] : context_.facts.functions[init].calls) add(context_.facts.value(context_.program.funcs[init].module, expr));
+      for (const std::string_view method : {"__init__", "__getitem__"}) {
+        const base::NameId name = context_.program.names->Find(method);
+        const FuncId function = name ? context_.program.FindMethod(owner, name) : FuncId::None();
+        if (!function) continue;
+        const ir::ModuleId file = context_.program.funcs[function].module;
+        for (const auto& [expr, call] : context_.facts.functions[function].calls) add(context_.facts.value(file, expr));
+      }
     }
   }
 

@@ -51,17 +51,21 @@ class Clips {
     sink_.push_back(std::move(finding));
   }
 
-  // A clip before `scaler.step(optimizer)`, with no `unscale_` before it.
+  // Clips before `scaler.step(optimizer)`, with no `unscale_` on the way to them: one finding a step, such as for those of two branches.
   void VisitScaled(FuncId function) {
     const std::vector<GradientEvent>& events = context_.accumulation.EventsOf(function);
+    std::vector<std::pair<const GradientEvent*, std::vector<const GradientEvent*>>> clips_by_step;
     for (const GradientEvent& clip : events) {
       if (clip.call.action != GradientAction::Clip || clip.call.site.function != function) continue;
       const auto step = std::ranges::find_if(events, [&](const GradientEvent& event) { return IsScaledStepAfter(clip, event); });
       const bool is_unscaled = std::ranges::any_of(events, [&](const GradientEvent& event) {
-        return event.call.action == GradientAction::Unscale && Begin(event) < Begin(clip);
+        return event.call.action == GradientAction::Unscale && Begin(event) < Begin(clip) && MeetOnOneWay(event, clip);
       });
-      if (step != events.end() && !is_unscaled && IsLossScaled(events, clip)) ReportScaled(clip, *step);
+      if (step == events.end() || is_unscaled || !IsLossScaled(events, clip) || IsSeen(clip)) continue;
+      if (clips_by_step.empty() || clips_by_step.back().first != &*step) clips_by_step.push_back({&*step, {}});
+      clips_by_step.back().second.push_back(&clip);
     }
+    for (const auto& [step, clips] : clips_by_step) ReportScaled(clips, *step);
   }
 
   bool IsScaledStepAfter(const GradientEvent& clip, const GradientEvent& step) const {
@@ -98,13 +102,13 @@ class Clips {
     return context_.program.module_of(event.here.function)[event.here.expr].begin;
   }
 
-  void ReportScaled(const GradientEvent& clip, const GradientEvent& step) {
-    if (IsSeen(clip)) return;
-    Finding finding = FindingOfAnyProcess(context_, kAR410, Severity::Warning, Confidence::Likely, clip.call.site,
+  void ReportScaled(const std::vector<const GradientEvent*>& clips, const GradientEvent& step) {
+    Finding finding = FindingOfAnyProcess(context_, kAR410, Severity::Warning, Confidence::Likely, clips.front()->call.site,
                                           {"gradients are clipped before `unscale_`, still multiplied by the scaler's "
                                            "factor: they end up thousands of times too small",
                                            {}});
     AddLabel(finding, finding.span, LabelRole::Primary, {"scaled gradients", {}});
+    for (size_t i = 1; i < clips.size(); ++i) AddLabel(finding, SpanOf(context_, clips[i]->call.site), LabelRole::Note, {"here as well", {}});
     AddLabel(finding, SpanOf(context_, step.call.site), LabelRole::Note, {"unscales only here", {}});
     finding.help = {"call `scaler.unscale_(optimizer)` before clipping", {}};
     sink_.push_back(std::move(finding));
