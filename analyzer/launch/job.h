@@ -95,6 +95,30 @@ struct LostArguments {
   source::Span mistake;    // where a backslash is missing, the spaces behind it, or the comment
 };
 
+// Lines of a script that the shell, or the scheduler, takes for something else than was meant.
+enum class MisreadAs : uint8_t {
+  NamedProgram,      // `$NAME=value`: the program of that name
+  SpacedAssignment,  // `NAME = value`: the program `NAME`
+  EmptyAssignment,   // `NAME= 4`: the program `4`
+  QuotedLines,       // lines between quotes, as Python has comments: one program
+  GluedBracket,      // `[$N -eq 1]`: the program `[1`
+  PythonWord,        // `|| True`: the program `True`
+  HyphenDefault,     // `${NAME=-"x"}`: the default `-x`
+  OneElement,        // `hosts=("$lines")`: one element
+  LateDirective,     // `#SBATCH` behind a command: a comment
+  BareDirective,     // `SBATCH --time=1:00`: the program `SBATCH`
+  NoInterpreter,     // a first line without `#!`: no batch script
+  EnvAlone,          // `#!/usr/bin/env`: the script itself, again and again
+  CarriageReturn,    // line ends of Windows: part of the last word
+};
+struct MisreadLine {
+  MisreadAs as = MisreadAs::NamedProgram;
+  source::Span span;
+  std::string text;    // what was meant, as far as a message names it
+  uint32_t more = 0;   // further ones of the kind in the file
+  source::Span last;   // the last of these
+};
+
 enum class FileKind : uint8_t { Shell, Make, Docker, Yaml, Json, Markdown, Notebook, Python, Toml };
 
 struct ReadProblem {
@@ -110,6 +134,7 @@ struct LaunchFile {
   bool requested = true;
   std::vector<Job> jobs;
   std::vector<LostArguments> lost;  // at most one a job
+  std::vector<MisreadLine> misread;
   bool brings_files = false;      // it fetches, copies or writes files, or goes to folders that are not of the project
   bool changes_folder = false;    // by `cd`
   std::vector<Setting> settings;  // of variables of the environment, as they are made

@@ -172,7 +172,7 @@ base::Result<bool> LauncherTables::Load(std::string_view name, std::string_view 
   });
   each("family", [&](const toml::table& table) { variable_names_.Add(ReadFamily(table)); });
   each("pair", [&](const toml::table& table) {
-    pairs_.push_back({.config = TextIn(table, "config"), .key = TextIn(table, "key"), .args = Texts(table, "args"), .launcher = TextIn(table, "launcher"), .ignored = TextIn(table, "ignored"), .excludes = BoolIn(table, "excludes")});
+    pairs_.push_back({.config = TextIn(table, "config"), .key = TextIn(table, "key"), .args = Texts(table, "args"), .launcher = TextIn(table, "launcher"), .ignored = TextIn(table, "ignored"), .absent = TextIn(table, "absent"), .excludes = BoolIn(table, "excludes")});
   });
   return true;
 }

@@ -83,6 +83,7 @@ struct PairEntry {
   std::vector<std::string> args;    // "--gradient_accumulation_steps"
   std::string launcher;             // whose options `args` are; empty: arguments of the script
   std::string ignored;              // which of the two has no effect: "option", "key"
+  std::string absent;               // what happens where the key is not there, though the argument is given; empty: what the argument says
   bool excludes = false;            // they are two settings, of which only one may be on
 };
 

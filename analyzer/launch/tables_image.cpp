@@ -71,8 +71,8 @@ void Fields(T& it, Visit& visit) {
 
 template <Is<PairEntry> T, class Visit>
 void Fields(T& it, Visit& visit) {
-  auto& [config, key, args, launcher, ignored, excludes] = it;
-  visit(config, key, args, launcher, ignored, excludes);
+  auto& [config, key, args, launcher, ignored, absent, excludes] = it;
+  visit(config, key, args, launcher, ignored, absent, excludes);
 }
 
 template <class Self, class Visit>

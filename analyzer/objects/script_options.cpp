@@ -203,6 +203,23 @@ class Gatherer {
   ModuleOptions out_;
 };
 
+// Of a script whose parsers are all known, and of one that has its arguments from dataclasses. Of classes with one name nothing is known.
+ArgumentForms FormsIn(const std::vector<const ModuleOptions*>& modules, bool is_known) {
+  ArgumentForms forms;
+  if (is_known) {
+    for (const ModuleOptions* module : modules) {
+      for (const auto& [name, form] : module->forms) AddForm(name, form, forms);
+    }
+    return forms;
+  }
+  for (const std::string& name : modules.front()->handed) {
+    const auto has_it = [&](const ModuleOptions* module) { return module->fields.contains(name); };
+    if (std::ranges::count_if(modules, has_it) != 1) continue;
+    for (const auto& [field, form] : (*std::ranges::find_if(modules, has_it))->fields.at(name)) AddForm(field, form, forms);
+  }
+  return forms;
+}
+
 // The functions of all files make and fill their parsers.
 bool IsClosed(const std::vector<const ModuleOptions*>& modules) {
   std::set<std::string_view> functions;
@@ -212,17 +229,23 @@ bool IsClosed(const std::vector<const ModuleOptions*>& modules) {
   });
 }
 
-// The script parses its arguments, itself or by a function of a file that does.
+// The script parses its arguments, itself or by a function of a file that does. A name that it defines is its own.
 bool Parses(const std::vector<const ModuleOptions*>& modules) {
   const ModuleOptions& script = *modules.front();
   return script.parses || std::ranges::any_of(modules, [&](const ModuleOptions* module) {
-    return module->parses && std::ranges::any_of(module->functions, [&](const std::string& name) { return script.calls.contains(name); });
+    return module->parses && std::ranges::any_of(module->functions, [&](const std::string& name) { return script.calls.contains(name) && !script.functions.contains(name); });
   });
 }
 
 }  // namespace
 
-ModuleOptions OptionsOf(const ir::Module& module, const base::Interner& names) { return Gatherer(module, names).Run(); }
+ModuleOptions OptionsOf(const ir::Module& module, const base::Interner& names) {
+  ModuleOptions options = Gatherer(module, names).Run();
+  options.forms = FormsOfParsers(module, names);
+  options.fields = FormsOfFields(module, names);
+  options.handed = ClassesOfParsers(module, names);
+  return options;
+}
 
 // argparse takes a beginning of an option that is unique; whether it is unique is not asked here. `--no-x` is that of
 // `BooleanOptionalAction`.
@@ -238,6 +261,7 @@ ScriptOptions OptionsOf(const std::vector<const ModuleOptions*>& modules) {
     script.options.insert(module->options.begin(), module->options.end());
     script.variables.insert(module->variables.begin(), module->variables.end());
   }
+  script.forms = FormsIn(modules, script.is_known);
   const auto any = [&](bool ModuleOptions::*sign) { return std::ranges::any_of(modules, [&](const ModuleOptions* module) { return module->*sign; }); };
   const bool has_option = script.options.contains("--local_rank") || script.options.contains("--local-rank");
   const bool has_other = any(&ModuleOptions::sets_local_rank) || any(&ModuleOptions::names_local_rank);

@@ -15,6 +15,7 @@
 
 #include "analyzer/base/interner.h"
 #include "analyzer/ir/program.h"
+#include "analyzer/objects/argument_forms.h"
 
 namespace allranks::objects {
 
@@ -33,6 +34,9 @@ struct ModuleOptions {
   bool spawns = false;               // starts processes by `torch.multiprocessing.spawn`
   bool sets_local_rank = false;      // `args.local_rank = ...`
   bool is_of_other_device = false;   // imports what brings PyTorch to a device that NCCL does not know
+  ArgumentForms forms;               // what its `add_argument` calls take
+  std::map<std::string, ArgumentForms> fields;  // the same of the fields of its classes
+  std::set<std::string> handed;      // classes whose fields `HfArgumentParser` makes arguments of
   std::set<std::string> backends;    // of its process groups, "cpu:gloo,cuda:nccl"; "": of one whose backend is not known
 };
 
@@ -42,6 +46,7 @@ ModuleOptions OptionsOf(const ir::Module& module, const base::Interner& names);
 struct ScriptOptions {
   bool is_known = false;             // all that its parsers take
   std::set<std::string> options;
+  ArgumentForms forms;               // of those whose values are known to be of a kind
   bool has_local_rank_of_option = false;  // it takes the local rank from its command line, and from nowhere else
 
   bool starts_its_ranks = false;     // and never asks whether a launcher has

@@ -207,7 +207,7 @@ class Reader {
 
   // `train.py --deepspeed zero3.json`. Where the script is found the folder is known from which its path, and this one, begins.
   void NoteMissingArgument(const launch::LaunchFile& file, launch::Job& job, const std::string& folder) const {
-    const std::optional<std::string> start = StartOf(job, folder);
+    const std::optional<std::string> start = StartOf(file, job, folder);
     if (!start || job.is_remote) return;
     for (size_t i = 0; i < job.args.size(); ++i) {
       const std::string& text = job.args[i].text();
@@ -235,13 +235,15 @@ class Reader {
   }
   static bool HasEndingOfConfig(const std::string& path) { return path.ends_with(".json") || path.ends_with(".yaml") || path.ends_with(".yml"); }
   // The folder in which the command is run, by the script that it starts; nothing: it is not known.
-  std::optional<std::string> StartOf(const launch::Job& job, const std::string& folder) const {
+  std::optional<std::string> StartOf(const launch::LaunchFile& file, const launch::Job& job, const std::string& folder) const {
     std::string script = Normalized(job.script.text());
     if (job.is_module) {
       script = job.script.text();
       std::ranges::replace(script, '.', '/');
       script += job.script_path.ends_with("/__main__.py") ? "/__main__.py" : ".py";
     }
+    const bool is_beside = !file.changes_folder && !job.script_path.empty() && job.script_path == Join(folder, script);
+    if (is_beside) return folder;
     if (!job.script.IsKnown() || script.find('/') == std::string::npos || script.starts_with('/')) return std::nullopt;
     // Of several copies the one above the launch file is meant.
     for (std::string above = folder; job.script_path.empty() && !above.empty(); above = std::string(DirectoryOf(above))) {

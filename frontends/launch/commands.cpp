@@ -4,6 +4,7 @@
 #include <array>
 
 #include "frontends/launch/cloned.h"
+#include "frontends/launch/misread.h"
 
 namespace allranks::launch_files {
 namespace {
@@ -452,6 +453,9 @@ void CommandReader::ReadScript(ShellInput input, bool is_file, LaunchFile& file)
   file.syntax.comments.insert(file.syntax.comments.end(), script.comments.begin(), script.comments.end());
   const bool is_whole = is_file || file.kind == launch::FileKind::Make;
   std::ranges::copy_if(script.problems, std::back_inserter(file.problems), [&](const launch::ReadProblem& problem) { return is_whole || problem.is_limit; });
+  // What is broken is told of as such, and a file that starts nothing of a job is not asked.
+  const bool is_asked = is_file && script.problems.empty() && (std::ranges::any_of(file.jobs, StartsRanks) || !script.directives.empty());
+  if (is_asked) AddMisread(std::move(script), input.text, file);
 }
 
 namespace {

@@ -178,7 +178,7 @@ std::string Filled(std::string text, const Places& templates) {
 
 ConfigText ReadJson(const source::SourceFile& file, source::FileId id) {
   ConfigText out;
-  const Places templates = TemplatesIn(file.text);
+  const Places templates = TemplatesInJson(file.text);
   const std::string text = templates.empty() ? file.text : Filled(file.text, templates);
   Builder builder(text, id, templates, out);
   const char* begin = text.data();

@@ -591,7 +591,8 @@ std::optional<FileKind> KindOfName(std::string_view path) {
   if (ending == ".ipynb") return FileKind::Notebook;
   if (IsJustfile(path) || IsTox(path)) return FileKind::Make;
   if (name == "Makefile" || name == "makefile" || name == "GNUmakefile" || ending == ".mk") return FileKind::Make;
-  if (name.starts_with("Dockerfile") || name.starts_with("Containerfile") || ending == ".dockerfile") return FileKind::Docker;
+  const bool is_docker = name.starts_with("Dockerfile") || name.ends_with("Dockerfile") || name == "dockerfile" || ending == ".dockerfile";
+  if (is_docker || name.starts_with("Containerfile")) return FileKind::Docker;
   return std::nullopt;
 }
 

@@ -6,6 +6,7 @@
 #include <set>
 
 #include "frontends/launch/expansion.h"
+#include "frontends/launch/misread.h"
 #include "frontends/launch/shell_conditions.h"
 #include "frontends/launch/shell_memory.h"
 #include "frontends/launch/shell_trees.h"
@@ -101,10 +102,34 @@ std::optional<uint32_t> UnclosedBracket(std::string_view text) {
   return open.empty() ? std::nullopt : std::optional(open.front());
 }
 
-enum class Statement : uint8_t { None, Comment, Command, Assignment, Declaration, Unset, If, Case, For, Loop, Function, Redirected, Apart, List, Several, Error };
+// Where the shell looks for a command: at the beginning of a line, and behind what ends or opens another.
+bool IsCommandPlace(std::string_view text, size_t at) {
+  const size_t last = at == 0 ? std::string_view::npos : text.find_last_not_of(" \t", at - 1);
+  if (last == std::string_view::npos || std::string_view("\n;&|({)").find(text[last]) != std::string_view::npos) return true;
+  const size_t word = text.find_last_of(" \t\n;", last) + 1;
+  return IsOneOf(text.substr(word, last + 1 - word), {"then", "else", "do"});
+}
+
+// Whether a text has the word that ends a statement as often as the one that begins it: then the grammar has lost its way, and no word is
+// missing.
+bool IsBalanced(std::string_view text, std::string_view end) {
+  const std::string_view begin = end == "fi" ? "if" : end == "done" ? "do" : "case";
+  const auto count = [&](std::string_view word) {
+    size_t found = 0;
+    for (size_t at = text.find(word); at != std::string_view::npos; at = text.find(word, at + 1)) {
+      const size_t behind = at + word.size();
+      const bool is_word = behind == text.size() || std::string_view(" \t\r\n;)&|").find(text[behind]) != std::string_view::npos;
+      found += is_word && IsCommandPlace(text, at) ? 1 : 0;
+    }
+    return found;
+  };
+  return count(end) >= count(begin);
+}
+
+enum class Statement : uint8_t { None, Comment, Command, Assignment, Declaration, Unset, If, Case, For, Loop, Function, Redirected, Apart, List, Test, Several, Error };
 
 Statement StatementOf(std::string_view type) {
-  constexpr std::array<std::pair<std::string_view, Statement>, 21> kStatements = {{
+  constexpr std::array<std::pair<std::string_view, Statement>, 22> kStatements = {{
       {"comment", Statement::Comment}, {"command", Statement::Command}, {"variable_assignment", Statement::Assignment},
       {"declaration_command", Statement::Declaration}, {"unset_command", Statement::Unset}, {"if_statement", Statement::If},
       {"case_statement", Statement::Case}, {"for_statement", Statement::For}, {"while_statement", Statement::Loop},
@@ -112,7 +137,7 @@ Statement StatementOf(std::string_view type) {
       {"redirected_statement", Statement::Redirected}, {"subshell", Statement::Apart}, {"pipeline", Statement::Apart},
       {"program", Statement::Several}, {"list", Statement::List}, {"compound_statement", Statement::Several},
       {"do_group", Statement::Several}, {"variable_assignments", Statement::Several}, {"negated_command", Statement::Several},
-      {"ERROR", Statement::Error}}};
+      {"test_command", Statement::Test}, {"ERROR", Statement::Error}}};
   const auto found = std::ranges::find(kStatements, type, &std::pair<std::string_view, Statement>::first);
   return found == kStatements.end() ? Statement::None : found->second;
 }
@@ -229,6 +254,7 @@ class ShellReader {
       case Statement::Redirected: return VisitRedirected(node, depth);
       case Statement::Apart: return VisitApart(node, depth);
       case Statement::List: return VisitPair(node, depth);
+      case Statement::Test: return NoteGluedBracket(node);
       case Statement::Error:
       case Statement::Several: return VisitAll(node, depth);
       case Statement::None: return;
@@ -239,7 +265,12 @@ class ShellReader {
   // for every shell, and so are an `if` without its `fi` and a bracket that nothing closes.
   void NoteError(TSNode node) {
     if (!out_.problems.empty() || !input_.is_checked) return;
+    if (const size_t conflict = text_.text().find("\n<<<<<<< "); conflict != std::string::npos && text_.text().find("\n>>>>>>> ", conflict) != std::string::npos) {
+      out_.problems.push_back({"a conflict of two versions is left in it", text_.Between(conflict + 1, conflict + 8).span()});
+      return;
+    }
     const bool is_open = ts_node_is_missing(node) && IsOneOf(TypeOf(node), {"fi", "done", "esac"});
+    if (is_open && IsBalanced(text_.text(), TypeOf(node))) return;
     if (is_open) {
       const uint32_t begin = ts_node_start_byte(ts_node_parent(node));
       out_.problems.push_back({"this has no `" + std::string(TypeOf(node)) + "`", text_.Between(begin, begin + 1).span()});
@@ -263,12 +294,51 @@ class ShellReader {
     const std::string_view text = expansion_.TextOf(node);
     constexpr std::string_view kSbatch = "#SBATCH";
     const bool is_directive = text.starts_with(kSbatch) && text.size() > kSbatch.size() && (text[kSbatch.size()] == ' ' || text[kSbatch.size()] == '\t');
+    if (is_directive && has_command_) NoteMisread(node, launch::MisreadAs::LateDirective, "");
     if (is_directive && !has_command_) {
       const Word line = expansion_.Cut(node).From(kSbatch.size());
       out_.directives.push_back(line);
       out_.statements.push_back(ExtentOf(node));
       NoteDirective(line);
     }
+  }
+
+  void NoteMisread(TSNode node, launch::MisreadAs as, std::string text) {
+    if (!input_.is_checked) return;
+    const uint32_t begin = expansion_.Begin(node);
+    const uint32_t end = std::min<uint32_t>(ts_node_end_byte(node), static_cast<uint32_t>(std::min(text_.text().find('\n', begin), text_.text().size())));
+    out_.misread.push_back({.as = as, .span = text_.Between(begin, std::max(end, begin + 1)).span(), .text = std::move(text)});
+  }
+
+  // A command that was to be an assignment, a test or a comment.
+  void NoteMisreadCommand(TSNode node) {
+    const TSNode name = ts_node_child_by_field_name(node, "name", 4);
+    if (ts_node_is_null(name) || !input_.is_checked) return;
+    const std::string_view text = std::string_view(text_.text()).substr(expansion_.Begin(name), ts_node_end_byte(node) - expansion_.Begin(name));
+    const TSNode first = ts_node_child(node, 0);
+    const bool is_prefix = TypeOf(first) == "variable_assignment";
+    const bool is_empty = is_prefix && expansion_.TextOf(first).ends_with('=');
+    const size_t length = ts_node_end_byte(name) - expansion_.Begin(name);
+    if (const std::optional<Misread> misread = MisreadOf(text, length, is_empty)) NoteMisread(is_prefix ? first : name, misread->as, misread->text);
+  }
+
+  // `[$N -eq 1]`: the parser forgives what the shell does not.
+  void NoteGluedBracket(TSNode node) {
+    const std::string_view text = expansion_.TextOf(node);
+    const bool is_glued = text.size() > 1 && text[0] == '[' && text[1] != '[' && std::string_view(" \t\n\\").find(text[1]) == std::string_view::npos;
+    if (is_glued) NoteMisread(node, launch::MisreadAs::GluedBracket, "");
+  }
+
+  // `hosts=("$lines")`, where `lines` holds what Slurm says of the hosts, one a line.
+  void NoteOneElement(TSNode array, const std::string& name) {
+    const std::vector<TSNode> parts = ChildrenOf(array);
+    if (!input_.is_checked || parts.size() != 3 || TypeOf(parts[1]) != "string") return;
+    const std::string_view text = expansion_.TextOf(parts[1]);
+    const std::string variable = PlainVariable(text.substr(1, text.size() - 2));
+    const ShellVariable* known = variable.empty() ? nullptr : memory_.Find(variable);
+    const bool is_here = known != nullptr && text_.pieces().size() == 1 && known->span.file == text_.span().file && known->span.end <= text_.text().size();
+    const std::string_view source = is_here ? std::string_view(text_.text()).substr(known->span.begin, known->span.end - known->span.begin) : text;
+    if (source.find("show hostname") != std::string_view::npos) NoteMisread(array, launch::MisreadAs::OneElement, name);
   }
 
   // What Slurm tells the script of what was asked for.
@@ -332,14 +402,28 @@ class ShellReader {
     ShellVariable variable;
     variable.span = expansion_.Cut(node).span();
     if (ts_node_is_null(value_node)) {
-      variable.words = {Word(Piece{.text = "", .origin = expansion_.Cut(node).span()})};
+      variable.words = {IsToBeFilledIn(name, is_append) ? UnknownValue(name, expansion_.Cut(node).span()) : Word(Piece{.text = "", .origin = expansion_.Cut(node).span()})};
     } else if (TypeOf(value_node) == "array") {
       variable.words = expansion_.Words(value_node);
       variable.is_array = true;
+      NoteOneElement(value_node, name);
     } else {
       variable.words = {expansion_.Value(value_node)};
     }
     Assign(name, std::move(variable), is_append, is_export || exports_all_);
+  }
+
+  // `MODEL=` with nothing behind it, and no other value further down: whoever uses the script writes one there.
+  bool IsToBeFilledIn(const std::string& name, bool is_append) const {
+    if (is_append) return false;
+    const std::string& text = text_.text();
+    size_t count = 0;
+    for (size_t at = text.find(name); at != std::string::npos && count < 2; at = text.find(name, at + 1)) {
+      const size_t end = at + name.size();
+      const bool is_name = at == 0 || (std::isalnum(static_cast<unsigned char>(text[at - 1])) == 0 && text[at - 1] != '_');
+      count += is_name && (text.compare(end, 1, "=") == 0 || text.compare(end, 2, "+=") == 0) ? 1 : 0;
+    }
+    return count < 2;
   }
 
   // `${N:=2}` assigns what it stands for, wherever it is written.
@@ -622,6 +706,7 @@ class ShellReader {
       }
     }
     if (command.words.empty()) return;
+    if (input_.is_checked) NoteMisreadCommand(node);
     if (Builtin(command)) return;
     if (out_.commands.size() >= kMostCommands) {
       budget_.is_spent = true;

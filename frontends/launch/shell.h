@@ -69,6 +69,7 @@ struct ShellScript {
   std::vector<Word> directives;       // the lines `#SBATCH ...`, without that word
   bool changes_folder = false;        // it goes into another folder: `cd`
   std::vector<launch::ReadProblem> problems;
+  std::vector<launch::MisreadLine> misread;
   std::vector<findings::Extent> statements;  // in places of the text
   std::vector<findings::Extent> comments;
 };

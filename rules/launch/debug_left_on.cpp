@@ -20,6 +20,11 @@ std::optional<Confidence> Costs(const Job& job, const launch::VariableEntry& var
     if (!nodes.value) return Confidence::Possible;
     return *nodes.value > 1 ? std::optional(Confidence::Likely) : std::nullopt;
   }
+  if (variable.only_if == "each call is traced") {
+    const launch::Setting* parts = job.Env("NCCL_DEBUG_SUBSYS");
+    const bool has_calls = parts != nullptr && (parts->value.text().find("ALL") != std::string::npos || parts->value.text().find("CALL") != std::string::npos);
+    if (!has_calls) return std::nullopt;
+  }
   const Said processes = ProcessesPerNode(job);
   if (variable.only_if == "several processes" && processes.value == 1) return std::nullopt;
   // One process on one node: somebody looks for an error.
@@ -57,9 +62,24 @@ void NotePlace(const Job& job, const launch::Setting& setting, const launch::Var
   reported.findings.emplace(assignment, std::move(finding));
 }
 
+// A comment right above it, or behind it, that is no setting which was switched off: somebody says why it is there.
+bool IsExplained(const LaunchContext& context, source::Span setting) {
+  const std::string& text = context.files[setting.file].text;
+  const auto says = [](std::string_view line, size_t mark) { return mark != std::string_view::npos && line.substr(mark).find('=') == std::string_view::npos && !line.substr(mark).starts_with("#!"); };
+  const size_t end = std::min(text.find('\n', setting.begin), text.size());
+  const size_t begin = text.rfind('\n', setting.begin) + 1;
+  const std::string_view own = std::string_view(text).substr(begin, end - begin);
+  const size_t behind = own.find(" #");
+  if (behind != std::string_view::npos && says(own, behind + 1)) return true;
+  const size_t before = begin < 2 ? std::string::npos : text.rfind('\n', begin - 2);
+  const std::string_view above = begin == 0 ? std::string_view() : std::string_view(text).substr(before + 1, begin - 1 - (before + 1));
+  const size_t first = above.find_first_not_of(" \t");
+  return first != std::string_view::npos && above[first] == '#' && says(above, first);
+}
+
 // `page`: its commands are typed, so what stands before one is set while debugging.
 void LookAtJob(const LaunchContext& context, const Job& job, bool page, Reported& reported) {
-  if (RunsTests(job)) return;
+  if (RunsTests(job) || job.is_passed_over) return;
   for (const launch::Setting& setting : job.environment) {
     const launch::VariableEntry* variable = context.launches.tables.FindVariable(setting.name);
     if (variable == nullptr || std::ranges::count(variable->debug_values, setting.value.text()) == 0) continue;
@@ -68,7 +88,7 @@ void LookAtJob(const LaunchContext& context, const Job& job, bool page, Reported
     const bool is_idle = std::ranges::any_of(variable->unless, [&](const std::string& name) { return job.Env(name) != nullptr; });
     if (!confidence || is_idle || (page && setting.is_of_command)) continue;
     if (job.Env(setting.name)->span != setting.span || !reported.places.insert(setting.span).second) continue;
-    NotePlace(job, setting, *variable, *confidence, reported);
+    NotePlace(job, setting, *variable, IsExplained(context, setting.span) ? Confidence::Possible : *confidence, reported);
   }
 }
 
@@ -96,7 +116,7 @@ extern const Rule DebugLeftOn = {
 
 Variables of the environment that are set for a job and are meant for looking for an error:
 `CUDA_LAUNCH_BLOCKING=1`, `TORCH_DISTRIBUTED_DEBUG=DETAIL`, `NCCL_P2P_DISABLE=1`,
-`NCCL_SHM_DISABLE=1`, `NCCL_IB_DISABLE=1`, `NCCL_DEBUG=TRACE`. They are listed, with what each
+`NCCL_SHM_DISABLE=1`, `NCCL_IB_DISABLE=1`, `NCCL_DEBUG=TRACE` of all calls. They are listed, with what each
 costs, in `knowledge/launch/variables.toml`. Once for each file, with all places that set it.
 
 ## Why it hurts
@@ -121,13 +141,15 @@ torchrun --nproc_per_node=8 train.py
 
 ## When it is silent
 
-* A job of one process, or one that runs tests.
+* A job of one process, one that runs tests, and one in an arm that the script's own values pass over.
+* Where a comment above it or behind it says why it is there: then it is only *possible*.
 * A page that says what to type before a command: `CUDA_LAUNCH_BLOCKING=1 python train.py` is how one debugs.
 * `NCCL_IB_DISABLE` in a job of one node, where it changes nothing. Where the number of nodes is not
   known, it is *possible*.
 * `NCCL_IB_DISABLE` beside the variables of another network, such as that of AWS (`FI_PROVIDER`).
 * Variables of NCCL for a program whose process groups all use another backend.
-* `NCCL_DEBUG=INFO`, which costs nothing after the start.
+* `NCCL_DEBUG=INFO`, which costs nothing after the start, and `TRACE` without
+  `NCCL_DEBUG_SUBSYS=ALL` or `CALL`, which says no more than `INFO`.
 
 A machine whose GPUs cannot copy to one another directly needs `NCCL_P2P_DISABLE`: accept the
 finding with a comment that says so.

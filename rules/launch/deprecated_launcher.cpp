@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include "rules/launch/job_facts.h"
 
 namespace allranks::rules {
@@ -53,13 +55,29 @@ bool RefusesRank(const LaunchContext& context, const LaunchFile& file, const Job
   return script->Takes("--local_rank") && !script->Takes("--local-rank");
 }
 
+// The script starts with this launcher in each release: it gets its rank from the environment, or takes both names.
+bool StartsInEach(const LaunchContext& context, const Job& job, const Layer& layer) {
+  const objects::ScriptOptions* script = context.ScriptOf(job);
+  const bool takes_both = script != nullptr && script->is_known && script->Takes("--local_rank") && script->Takes("--local-rank");
+  return layer.Find("use_env") != nullptr || takes_both;
+}
+
+// `if command -v torchrun ...; then torchrun ...; else python -m torch.distributed.launch ...; fi`
+bool IsOtherArmOfTorchrun(const LaunchFile& file, const Job& job) {
+  return std::ranges::any_of(file.jobs, [&](const Job& other) {
+    return other.Find("torchrun") != nullptr && std::ranges::any_of(job.arms, [&](const auto& own) {
+      return std::ranges::any_of(other.arms, [&](const auto& arm) { return arm.first == own.first && arm.second != own.second; });
+    });
+  });
+}
+
 void CheckDeprecatedLauncher(const LaunchContext& context, FindingSink& sink) {
   for (const LaunchFile& file : context.launches.files) {
     if (HasNoOther(context, file)) continue;
     for (const Job& job : file.jobs) {
       const Layer* layer = job.Find("torch.distributed.launch");
-      if (layer == nullptr) continue;
-      Finding finding = LaunchFinding(kAR905, Severity::Warning, Confidence::Likely, layer->word.span(),
+      if (layer == nullptr || IsOtherArmOfTorchrun(file, job)) continue;
+      Finding finding = LaunchFinding(kAR905, Severity::Warning, StartsInEach(context, job, *layer) ? Confidence::Possible : Confidence::Likely, layer->word.span(),
                                       {"`torch.distributed.launch` is deprecated: it hands `--local-rank` to the script since "
                                        "PyTorch 2.0, `--local_rank` before, and nothing with `--use_env`",
                                        {}});
@@ -112,7 +130,9 @@ torchrun --nproc_per_node=8 train.py
 
 ## When it is silent
 
-* `torchrun` and `python -m torch.distributed.run`.
+* `torchrun` and `python -m torch.distributed.run`, also in another arm of the same `if`.
+* A script that starts in each release, as it gets its rank from the environment (`--use_env`) or takes both
+  names: then the finding is only *possible*.
 * Projects that are pinned to a PyTorch before 1.10, which has no `torchrun`: by `torch==1.8.1`,
   `torch<1.10` or the like in requirements, packaging, conda environments, Dockerfiles or a README, in the
   folder of the script or above.

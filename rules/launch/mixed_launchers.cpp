@@ -46,6 +46,22 @@ void CheckSpawn(const LaunchContext& context, const Job& job, const Layer& agent
   sink.push_back(std::move(finding));
 }
 
+// `srun python train.py` on two nodes, where the program starts the ranks of one node and never asks on which it is.
+void CheckSpawnOnNodes(const LaunchContext& context, const Job& job, FindingSink& sink) {
+  const objects::ScriptOptions* script = context.ScriptOf(job);
+  const Layer* step = job.Find("srun");
+  if (script == nullptr || step == nullptr || !script->starts_its_ranks || script->variables.contains("SLURM_NODEID")) return;
+  const Said nodes = NodesOfStep(job);
+  const bool may_be_told = std::ranges::any_of(job.args, [](const Word& word) { return !word.IsKnown() || word.text().find("rank") != std::string::npos; });
+  if (!nodes.IsMoreThan(1) || nodes.sureness != Sureness::Written || may_be_told || job.in_background || job.is_repeated) return;
+  Finding finding = LaunchFinding(kAR904, Severity::Error, Confidence::Likely, step->word.span(),
+                                  {"`srun` starts `{}` on {} nodes, and on each it starts a job of its own by `mp.spawn`",
+                                   {job.script.Shown(), std::to_string(*nodes.value)}});
+  AddNote(finding, nodes.span, {"the nodes", {}});
+  finding.help = {"let the script compute its ranks from `SLURM_NODEID` or `SLURM_PROCID`, or start it with `torchrun`", {}};
+  sink.push_back(std::move(finding));
+}
+
 // DeepSpeed ends with `Cannot specify num_nodes/gpus with include/exclude`.
 void CheckFilters(const Layer& agent, FindingSink& sink) {
   if (agent.launcher->name != "deepspeed") return;
@@ -97,6 +113,7 @@ void CheckMixedLaunchers(const LaunchContext& context, FindingSink& sink) {
     for (const Job& job : file.jobs) {
       CheckConfig(file, job, sink);
       const Layer* agent = AgentOf(job);
+      if (agent == nullptr) CheckSpawnOnNodes(context, job, sink);
       if (agent == nullptr) continue;
       CheckNested(context, job, *agent, sink);
       CheckSpawn(context, job, *agent, sink);
@@ -121,7 +138,7 @@ extern const Rule MixedLaunchers = {
 
 * `torchrun`, `accelerate launch` or `deepspeed` told to run another launcher as its script.
 * The same around a script that starts its ranks itself, by `torch.multiprocessing.spawn`, and never
-  asks the environment for a rank.
+  asks the environment for a rank; and `srun` that starts such a script on several nodes.
 * `deepspeed --include` or `--exclude` beside `--num_gpus` or `--num_nodes`.
 * `accelerate launch --config_file` or `--deepspeed_config_file` with a file that is not there, and the same
   of the script's `--deepspeed`, `--deepspeed_config`, `--ds_config`, `--config`, `--config_file`,

@@ -83,7 +83,7 @@ class JobCheck {
               {Processes(*processes_.value), Gpus(count), devices.text, Gpus(count)}});
       sink_.back().witness = OfDevices(count);
     } else if (*processes_.value < count && *processes_.value > 1 && LeavesIdle()) {
-      Report(Severity::Warning, Confidence::Likely, processes_.span, devices.span, {"leaves more GPUs", {}},
+      Report(Severity::Warning, HowSureOfIdle(count), processes_.span, devices.span, {"leaves more GPUs", {}},
              {"{} for {}: `{}` leaves GPUs that nothing uses", {Processes(*processes_.value), Gpus(count), devices.text}});
     }
   }
@@ -96,7 +96,7 @@ class JobCheck {
              {"{} a node, and {} asks for {}", {Processes(*processes_.value), devices.text, Gpus(*devices.value)}});
       sink_.back().witness = OfDevices(*devices.value);
     } else if (*processes_.value < *devices.value && LeavesIdle()) {
-      Report(Severity::Warning, Confidence::Likely, processes_.span, devices.span, {"what a node of the job gets", {}},
+      Report(Severity::Warning, HowSureOfIdle(*devices.value), processes_.span, devices.span, {"what a node of the job gets", {}},
              {"{} a node, and {} asks for {}: the others stay idle", {Processes(*processes_.value), devices.text, Gpus(*devices.value)}});
     }
   }
@@ -206,6 +206,9 @@ class JobCheck {
 
   // Whether fewer processes than devices leave some that nothing uses.
   bool LeavesIdle() const { return processes_.sureness == Sureness::Written && !MayUseMore(context_, file_, job_, *processes_.value); }
+
+  // A model that is cut into parts gives each process several GPUs, and all of them as many.
+  Confidence HowSureOfIdle(int64_t devices) const { return *processes_.value > 1 && devices % *processes_.value == 0 ? Confidence::Possible : Confidence::Likely; }
 
   const LaunchContext& context_;
   const LaunchFile& file_;

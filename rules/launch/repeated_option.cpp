@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <cstdlib>
 #include <map>
 #include <set>
 
@@ -75,11 +76,46 @@ void CheckSettings(const Job& job, std::set<source::Span>& seen, FindingSink& si
   }
 }
 
+bool IsSameValue(const std::string& a, const std::string& b) {
+  char* end_a = nullptr;
+  char* end_b = nullptr;
+  const double number_a = std::strtod(a.c_str(), &end_a);
+  const double number_b = std::strtod(b.c_str(), &end_b);
+  const bool are_numbers = !a.empty() && !b.empty() && *end_a == '\0' && *end_b == '\0';
+  return a == b || (are_numbers && number_a == number_b);
+}
+
+// `--lr 0.1 ... --lr 0.2` for a script whose parser keeps the last one.
+void CheckArgumentsOf(const LaunchContext& context, const Job& job, std::set<source::Span>& seen, FindingSink& sink) {
+  const objects::ScriptOptions* script = context.ScriptOf(job);
+  if (script == nullptr || script->forms.empty()) return;
+  std::map<std::string, std::pair<const Word*, std::string>> given;
+  for (size_t i = 0; i < job.args.size(); ++i) {
+    const Word& word = job.args[i];
+    const size_t equals = word.text().find('=');
+    const std::string name = word.text().substr(0, equals);
+    if (name == "--") return;
+    const auto form = script->forms.find(name);
+    if (form == script->forms.end() || form->second.may_repeat || !IsWithin(word.span(), job.span)) continue;
+    const bool is_next = equals == std::string::npos && i + 1 < job.args.size() && !job.args[i + 1].text().starts_with("--");
+    const Word value = equals != std::string::npos ? word.From(equals + 1) : is_next ? job.args[i + 1] : Word();
+    if (value.empty() || !value.IsKnown() || !IsWithin(value.span(), job.span)) continue;
+    const auto [first, is_new] = given.try_emplace(name, &word, value.text());
+    const auto before = std::exchange(first->second, std::pair(&word, value.text()));
+    if (is_new || IsSameValue(before.second, value.text()) || !seen.insert(word.span()).second) continue;
+    Finding finding = LaunchFinding(kAR913, Severity::Warning, Confidence::Likely, word.span(),
+                                    {"`{}` is given twice, with different values: `{}` takes the last one", {name, job.script.Shown()}});
+    AddNote(finding, before.first->span(), {"this one has no effect", {}});
+    sink.push_back(std::move(finding));
+  }
+}
+
 void CheckRepeatedOption(const LaunchContext& context, FindingSink& sink) {
   for (const LaunchFile& file : context.launches.files) {
     std::set<source::Span> seen;
     for (const Job& job : file.jobs) {
       CheckSettings(job, seen, sink);
+      CheckArgumentsOf(context, job, seen, sink);
       for (const Layer& layer : job.layers) {
         if (layer.launcher->is_complete) CheckLayer(context, file, job, layer, seen, sink);
       }
@@ -102,7 +138,8 @@ extern const Rule RepeatedOption = {
 
 An option of `torchrun`, `torch.distributed.launch`, `accelerate launch` or `deepspeed` that stands
 twice in one command with different values, in scripts and in lists that Python builds up for
-`subprocess`; and a setting of a script, as Hydra takes them (`trainer.devices=8`), that does.
+`subprocess`; a setting of a script, as Hydra takes them (`trainer.devices=8`), that does; and an argument
+of a script whose parser is known (argparse, or dataclasses with `HfArgumentParser`).
 
 ## Why it hurts
 
@@ -125,7 +162,8 @@ cmd.extend(["--node_rank", str(rank), "--master_addr", address, "--master_port",
 ## When it is silent
 
 * Both values are the same.
-* Options that may be given several times: those of `mpirun` and `srun`, and all arguments of scripts.
+* Options that may be given several times: those of `mpirun` and `srun`, and arguments with `append` or an
+  action of their own.
 * The two stand in different arms of an `if`.
 * In a shell, one of them comes from a variable: it may be a default that the other one replaces. The
   finding is then only *possible*.

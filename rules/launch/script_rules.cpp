@@ -10,11 +10,12 @@ extern const Rule DeprecatedLauncher;
 extern const Rule LocalRankNotHanded;
 extern const Rule MixedLaunchers;
 extern const Rule ProcessCountMismatch;
+extern const Rule RepeatedOption;
 extern const Rule UnknownLaunchOption;
 extern const Rule UnreadVariableRule;
 
 bool AskForScripts(std::span<const Rule* const> wanted) {
-  constexpr std::array<const Rule*, 7> kAsking = {&DebugLeftOn, &DeprecatedLauncher, &LocalRankNotHanded, &MixedLaunchers, &ProcessCountMismatch, &UnknownLaunchOption, &UnreadVariableRule};
+  constexpr std::array<const Rule*, 8> kAsking = {&DebugLeftOn, &DeprecatedLauncher, &LocalRankNotHanded, &MixedLaunchers, &ProcessCountMismatch, &RepeatedOption, &UnknownLaunchOption, &UnreadVariableRule};
   return std::ranges::any_of(wanted, [&](const Rule* rule) { return std::ranges::count(kAsking, rule) > 0; });
 }
 

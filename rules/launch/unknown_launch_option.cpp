@@ -26,13 +26,24 @@ std::string Nearest(const launch::LauncherTable& launcher, const std::string& na
 }
 
 // `--master_port=2950O`: argparse prints its usage and ends.
-void CheckValue(const Layer& layer, const Option& option, FindingSink& sink) {
+// `--nproc_per_node num_gpus` on a page, where readers write a number.
+bool IsForReader(const LaunchFile& file, std::string_view text) {
+  const bool is_page = file.kind == launch::FileKind::Markdown || file.kind == launch::FileKind::Notebook;
+  return is_page && std::ranges::none_of(text, [](char c) { return c >= '0' && c <= '9'; });
+}
+// `--OTHER_ARGUMENTS` on a page.
+bool StandsForOthers(const LaunchFile& file, std::string_view name) {
+  const bool is_page = file.kind == launch::FileKind::Markdown || file.kind == launch::FileKind::Notebook;
+  return is_page && std::ranges::none_of(name, [](char c) { return c >= 'a' && c <= 'z'; });
+}
+
+void CheckValue(const LaunchFile& file, const Layer& layer, const Option& option, FindingSink& sink) {
   const launch::OptionEntry* entry = launch::FindOption(*layer.launcher, option.name);
   if (entry == nullptr || !entry->is_count || option.value.empty() || !option.value.IsKnown()) return;
   const std::string& text = option.value.text();
   const std::string_view digits = std::string_view(text).substr(text.starts_with('-') ? 1 : 0);
   const bool is_number = !digits.empty() && digits.find_first_not_of("0123456789") == std::string_view::npos;
-  if (is_number || std::ranges::count(entry->words, text) > 0) return;
+  if (is_number || std::ranges::count(entry->words, text) > 0 || IsForReader(file, text)) return;
   sink.push_back(LaunchFinding(kAR908, Severity::Error, Confidence::Likely, option.value.span(),
                                {"`{}` of `{}` takes a whole number, not `{}`", {option.name, layer.launcher->name, text}}));
 }
@@ -77,7 +88,7 @@ void CheckSlips(const Layer& layer, std::set<source::Span>& seen, FindingSink& s
 }
 
 // `--learning_rate` for a parser that has `--lr`: argparse prints its usage and ends, on every rank.
-void CheckArguments(const LaunchContext& context, const Job& job, FindingSink& sink) {
+void CheckArguments(const LaunchContext& context, const LaunchFile& file, const Job& job, FindingSink& sink) {
   const objects::ScriptOptions* script = context.ScriptOf(job);
   if (script == nullptr || !script->is_known) return;
   const std::vector<std::string_view> names(script->options.begin(), script->options.end());
@@ -87,10 +98,44 @@ void CheckArguments(const LaunchContext& context, const Job& job, FindingSink& s
     // What follows is handed on as it is.
     if (name == "--") return;
     const bool is_option = name.size() > 2 && name.starts_with("--") && word.Between(0, name.size()).IsKnown();
-    if (!is_option || script->Takes(name)) continue;
+    if (!is_option || script->Takes(name) || StandsForOthers(file, name)) continue;
     const std::string nearest = knowledge::DidYouMean(name, names);
     sink.push_back(LaunchFinding(kAR908, Severity::Error, Confidence::Likely, word.span(),
                                  {"`{}` is no argument of `{}`, whose parser refuses it{}", {name, job.script.Shown(), nearest}}));
+  }
+}
+
+// `a|b`, `[a, b]`, `<a>` and `PATH` on a page.
+bool MayStandForOthers(const LaunchFile& file, std::string_view text) {
+  const bool is_page = file.kind == launch::FileKind::Markdown || file.kind == launch::FileKind::Notebook;
+  return is_page && (text.find_first_of("|[]{}<>.,/") != std::string_view::npos || StandsForOthers(file, text) || IsForReader(file, text));
+}
+
+std::string Listed(const std::set<std::string>& choices) {
+  std::string list;
+  for (const std::string& choice : choices) list += (list.empty() ? "`" : ", `") + choice + "`";
+  return list;
+}
+
+// `--fps 1.0` for `type=int`: argparse prints its usage and ends.
+void CheckArgumentValues(const LaunchContext& context, const LaunchFile& file, const Job& job, FindingSink& sink) {
+  const objects::ScriptOptions* script = context.ScriptOf(job);
+  if (script == nullptr || script->forms.empty()) return;
+  for (size_t i = 0; i < job.args.size(); ++i) {
+    const std::string& text = job.args[i].text();
+    const size_t equals = text.find('=');
+    const auto form = script->forms.find(std::string_view(text).substr(0, equals));
+    if (text == "--") return;
+    if (form == script->forms.end()) continue;
+    const bool is_next = equals == std::string::npos && i + 1 < job.args.size() && !job.args[i + 1].text().starts_with("--");
+    const Word value = equals != std::string::npos ? job.args[i].From(equals + 1) : is_next ? job.args[i + 1] : Word();
+    if (value.empty() || value.text().empty() || !value.IsKnown() || form->second.Takes(value.text()) || MayStandForOthers(file, value.text())) continue;
+    const bool is_chosen = !form->second.choices.empty();
+    const std::string kind = is_chosen ? "one of others" : form->second.type == objects::ArgumentType::Whole ? "a whole number" : "a number";
+    Finding finding = LaunchFinding(kAR908, Severity::Error, Confidence::Likely, value.span(),
+                                    {"`{}` of `{}` takes {}, not `{}`: its parser refuses it", {form->first, job.script.Shown(), kind, value.text()}});
+    if (is_chosen) finding.help = {"it takes {}", {Listed(form->second.choices)}};
+    sink.push_back(std::move(finding));
   }
 }
 
@@ -110,23 +155,9 @@ void CheckHandedRank(const LaunchContext& context, const Job& job, const Layer& 
   sink.push_back(std::move(finding));
 }
 
-// `SBATCH --time=1:00` among lines `#SBATCH`: the shell looks for a program of this name.
-void CheckBareDirectives(const LaunchContext& context, const LaunchFile& file, FindingSink& sink) {
-  constexpr std::string_view kBare = "\nSBATCH -";
-  if (file.kind != launch::FileKind::Shell) return;
-  const std::string& text = context.files[file.file].text;
-  if (text.find("\n#SBATCH -") == std::string::npos) return;
-  for (size_t at = text.find(kBare); at != std::string::npos; at = text.find(kBare, at + 1)) {
-    const auto begin = static_cast<uint32_t>(at + 1);
-    sink.push_back(LaunchFinding(kAR908, Severity::Error, Confidence::Certain, {file.file, begin, begin + 6},
-                                 {"`SBATCH` without `#` is a command of its own here, which the shell does not find: Slurm does not read this line", {}}));
-  }
-}
-
 void CheckUnknownLaunchOption(const LaunchContext& context, FindingSink& sink) {
   CheckConfigKeys(context, sink);
   for (const LaunchFile& file : context.launches.files) {
-    CheckBareDirectives(context, file, sink);
     std::set<source::Span> seen;
     for (const Job& job : file.jobs) {
       if (job.allocation) CheckSlips(*job.allocation, seen, sink);
@@ -134,7 +165,7 @@ void CheckUnknownLaunchOption(const LaunchContext& context, FindingSink& sink) {
       for (const Layer& layer : job.layers) {
         if (!layer.launcher->is_complete) continue;
         for (const Option& option : layer.options) {
-          CheckValue(layer, option, sink);
+          CheckValue(file, layer, option, sink);
           if (option.is_known) continue;
           const std::string nearest = Nearest(*layer.launcher, option.name);
           sink.push_back(LaunchFinding(kAR908, Severity::Error, nearest.empty() ? Confidence::Likely : Confidence::Certain, option.word.span(),
@@ -146,7 +177,8 @@ void CheckUnknownLaunchOption(const LaunchContext& context, FindingSink& sink) {
       CheckPorts(job, *agent, sink);
       CheckBehindScript(job, *agent, sink);
       CheckHandedRank(context, job, *agent, sink);
-      CheckArguments(context, job, sink);
+      CheckArguments(context, file, job, sink);
+      CheckArgumentValues(context, file, job, sink);
     }
   }
 }
@@ -170,12 +202,12 @@ extern const Rule UnknownLaunchOption = {
 * A value of theirs that is no number where one is wanted: `--master_port=2950O`; a port above 65535, in
   `MASTER_PORT` as well.
 * An argument that the script does not take: no `add_argument` in the script, or in a file of the
-  project that it imports, has the name.
+  project that it imports, has the name; a value that its `type` (`int`, `float`) or `choices` refuse, also
+  of a field of a dataclass that `HfArgumentParser` makes arguments of.
 * A key of a configuration of Accelerate or of the JSON that `--fsdp_config` of the Trainer names, or an
   option of `srun`, `sbatch` or a line `#SBATCH`, that is misspelt by one letter. A value of Accelerate that
   is no number or truth value where one is wanted; in the JSON `min_num_params` beside
   `transformer_layer_cls_to_wrap`.
-* A line `SBATCH --time=1:00` without its `#` in a script that has lines `#SBATCH`.
 * `deepspeed` or `torch.distributed.launch` starting a script that does not take the `--local_rank`
   which they hand over.
 
@@ -199,7 +231,8 @@ torchrun --nproc_per_node=8 train.py
 ## When it is silent
 
 * Beginnings of options, which argparse takes.
-* A name in capitals or in braces on a page, where a number is wanted: readers fill it in.
+* A word without a digit on a page, where a number is wanted, and an option in capitals there: readers
+  fill it in.
 * A script whose arguments do not all come from argparse in files of the project: parsers of libraries,
   `parse_known_args`, names that are computed, `sys.argv`.
 
