@@ -104,7 +104,7 @@ class Expansion::Fields {
 
 std::vector<Word> Expansion::Words(TSNode node) const {
   // Most words of most commands.
-  const bool is_plain = TypeOf(node) == "word" && TextOf(node).find('\\') == std::string_view::npos;
+  const bool is_plain = TypeOf(node) == "word" && TextOf(node).find_first_of("\\ \t") == std::string_view::npos;
   if (is_plain) return {Cut(node)};
   Fields fields;
   Expand(node, false, fields, 0);
@@ -160,6 +160,26 @@ void Expansion::AddVariable(TSNode node, std::string_view name, bool is_quoted, 
     if (i > 0) fields.Close();
     if (is_quoted) fields.Add(words[i]);
     else fields.AddSplit(words[i]);
+  }
+}
+
+// Whether a word is several arguments that the tree has as one.
+bool Expansion::IsJoined(TSNode node) const {
+  const std::string_view text = TextOf(node);
+  const size_t blank = text.starts_with("--") ? text.find_first_of(" \t") : std::string_view::npos;
+  return blank != std::string_view::npos && text[blank - 1] != '\\' && TypeOf(node) == "word";
+}
+
+void Expansion::Joined(TSNode node, Fields& fields) const {
+  const std::string_view text = text_.text();
+  const uint32_t end = ts_node_end_byte(node);
+  uint32_t from = Begin(node);
+  for (uint32_t at = from; at <= end; ++at) {
+    const bool is_end = at == end || text[at] == ' ' || text[at] == '\t' || text[at] == '\\' || text[at] == '\n';
+    if (!is_end) continue;
+    if (at > from) fields.AddWritten(text_.Between(from, at));
+    if (at < end && text[at] != '\\' && text[at] != '\n') fields.Close();
+    from = at + 1;
   }
 }
 
@@ -330,6 +350,7 @@ void Expansion::Expand(TSNode node, bool is_quoted, Fields& fields, int depth) c
     }
     return fields.Add(Unknown(node, IsRandom(TextOf(node)) ? "RANDOM" : ""));
   }
+  if (IsJoined(node)) return Joined(node, fields);
   if (type == "word" || type == "number" || type == "string_content" || type == "test_operator" || type == "regex" ||
       type == "variable_name" || type == "extglob_pattern" || !ts_node_is_named(node)) {
     const uint32_t begin = Begin(node);

@@ -53,6 +53,8 @@ class Expansion {
   void Expand(TSNode node, bool is_quoted, Fields& fields, int depth) const;
   void ExpandString(TSNode node, Fields& fields, int depth) const;
   void ExpandBraced(TSNode node, bool is_quoted, Fields& fields, int depth) const;
+  bool IsJoined(TSNode node) const;
+  void Joined(TSNode node, Fields& fields) const;
   void Literal(uint32_t begin, uint32_t end, bool is_quoted, Fields& fields) const;
   void AddVariable(TSNode node, std::string_view name, bool is_quoted, bool all, Fields& fields) const;
   std::optional<int64_t> Arithmetic(TSNode node, int depth) const;

@@ -1,6 +1,7 @@
 #include "frontends/launch/syntax_tree.h"
 
 #include <algorithm>
+#include <cctype>
 #include <memory>
 
 extern "C" const TSLanguage* tree_sitter_bash(void);
@@ -54,9 +55,55 @@ struct Cursor {
   ~Cursor() { ts_tree_cursor_delete(&cursor); }
 };
 
+bool IsOfArgument(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || std::string_view("_./:=,@%-").find(c) != std::string_view::npos; }
+bool IsBlank(char c) { return c == ' ' || c == '\t'; }
+
+// The end of blanks and continued lines from a place on; the place itself: it is neither.
+size_t BehindBlanks(std::string_view text, size_t at) {
+  while (at < text.size() && (IsBlank(text[at]) || text.substr(at, 2) == "\\\n")) at += IsBlank(text[at]) ? 1 : 2;
+  return at;
+}
+
+// The end of an argument that is plain as a whole; `at`: it is not. `2>&1` begins with a number that is none.
+size_t BehindArgument(std::string_view text, size_t at) {
+  size_t end = at;
+  while (end < text.size() && IsOfArgument(text[end])) ++end;
+  const bool is_whole = end == text.size() || std::string_view(" \t\n;&|)").find(text[end]) != std::string_view::npos || text.substr(end, 2) == "\\\n";
+  return is_whole ? end : at;
+}
+
 }  // namespace
 
-ShellTree::ShellTree(std::string_view text) {
+std::string WithJoinedArguments(std::string_view text) {
+  std::string joined(text);
+  bool is_comment = false;
+  bool has_test = false;
+  for (size_t at = 0; at < text.size(); ++at) {
+    const char c = text[at];
+    const bool begins_word = at == 0 || IsBlank(text[at - 1]) || text[at - 1] == '\n' || text[at - 1] == '(';
+    if (c == '\n') {
+      has_test = has_test && !is_comment && text[at - 1] == '\\';
+      is_comment = false;
+    }
+    is_comment = is_comment || (c == '#' && begins_word);
+    has_test = has_test || c == '[';
+    const bool is_option = !is_comment && !has_test && begins_word && c == '-' && at + 2 < text.size() && text[at + 1] == '-' && std::isalpha(static_cast<unsigned char>(text[at + 2])) != 0;
+    size_t end = is_option ? BehindArgument(text, at) : at;
+    while (end > at) {
+      const size_t next = BehindBlanks(text, end);
+      const size_t behind = next > end ? BehindArgument(text, next) : next;
+      if (behind <= next) break;
+      std::fill(joined.begin() + static_cast<ptrdiff_t>(end), joined.begin() + static_cast<ptrdiff_t>(next), '_');
+      end = behind;
+    }
+    if (is_option && end > at) at = end - 1;
+  }
+  return joined;
+}
+
+ShellTree::ShellTree(std::string_view whole) {
+  const std::string joined = WithJoinedArguments(whole);
+  std::string_view text = joined;
   TSParser* parser = OwnParser();
   Budget budget{.asked = 0, .most = kFreeQuestions + kQuestionsPerByte * text.size()};
   const TSInput input = {.payload = &text, .read = ReadText, .encoding = TSInputEncodingUTF8, .decode = nullptr};

@@ -3,10 +3,16 @@
 
 #include <tree_sitter/api.h>
 
+#include <string>
 #include <string_view>
 #include <vector>
 
 namespace allranks::launch_files {
+
+// The text as it is parsed: arguments that stand side by side and are nothing but letters, digits and signs of names, from an option on
+// (`--lr 0.1 --data x`), are one word, with `_` between them. Most of what launch scripts hold is such arguments, and the parser takes as
+// long for each word as for a statement. All bytes stay where they are.
+std::string WithJoinedArguments(std::string_view text);
 
 class ShellTree {
  public:

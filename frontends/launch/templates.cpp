@@ -54,13 +54,16 @@ std::vector<std::pair<size_t, size_t>> TemplatesIn(std::string_view text) {
 std::vector<std::pair<size_t, size_t>> TemplatesInJson(std::string_view text) {
   std::vector<std::pair<size_t, size_t>> places = TemplatesIn(text);
   const auto is_capital = [](char c) { return (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_'; };
+  const auto is_of_word = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; };
   bool is_quoted = false;
   char before = ' ';
   for (size_t at = 0; at < text.size(); ++at) {
     const char c = text[at];
     if (c == '"' && (at == 0 || text[at - 1] != '\\')) is_quoted = !is_quoted;
     size_t end = at;
-    while (!is_quoted && c >= 'A' && c <= 'Z' && end < text.size() && is_capital(text[end])) ++end;
+    // Neither `NaN` nor `True`.
+    const bool may_be_place = !is_quoted && c >= 'A' && c <= 'Z' && at + 1 < text.size() && is_capital(text[at + 1]);
+    while (may_be_place && end < text.size() && is_of_word(text[end])) ++end;
     const bool is_value = (before == ':' || before == '[' || before == ',') && end > at + 1;
     if (is_value && (end == text.size() || std::string_view(" \t\r\n,]}").find(text[end]) != std::string_view::npos)) places.emplace_back(at, end);
     at = std::max(at, end == at ? at : end - 1);

@@ -62,10 +62,10 @@ void NotePlace(const Job& job, const launch::Setting& setting, const launch::Var
   reported.findings.emplace(assignment, std::move(finding));
 }
 
-// A comment right above it, or behind it, that is no setting which was switched off: somebody says why it is there.
+// A comment right above it, or behind it, that is no line which was switched off: somebody says why it is there.
 bool IsExplained(const LaunchContext& context, source::Span setting) {
   const std::string& text = context.files[setting.file].text;
-  const auto says = [](std::string_view line, size_t mark) { return mark != std::string_view::npos && line.substr(mark).find('=') == std::string_view::npos && !line.substr(mark).starts_with("#!"); };
+  const auto says = [](std::string_view line, size_t mark) { return mark != std::string_view::npos && line.substr(mark).find_first_of("=$\\") == std::string_view::npos && !line.substr(mark).starts_with("#!"); };
   const size_t end = std::min(text.find('\n', setting.begin), text.size());
   const size_t begin = text.rfind('\n', setting.begin) + 1;
   const std::string_view own = std::string_view(text).substr(begin, end - begin);
