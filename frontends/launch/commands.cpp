@@ -500,7 +500,7 @@ void CommandReader::NoteLost(const Word& text, const ShellCommand& before, const
   if (line_end == std::string_view::npos || !IsNothing(gap)) return;
   const bool is_page = file.kind == launch::FileKind::Markdown;
   if (is_page && (IsLayoutOfPage(text.text(), before, command) || EndsInOmission(before))) return;
-  launch::LostArguments lost{.job = static_cast<uint32_t>(file.jobs.size() - 1), .first = command.words[0]};
+  launch::LostArguments lost{.job = static_cast<uint32_t>(file.jobs.size() - 1), .first = is_option ? command.words[0].Between(0, std::min(first.find('='), first.size())) : command.words[0]};
   const size_t comment = gap.find('#');
   const size_t backslash = text.text()[end - 1] == '\\' ? end - 1 : end + std::min(gap.find('\\'), line_end);
   const bool is_behind_backslash = backslash < end + std::min(comment, line_end);

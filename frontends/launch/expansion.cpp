@@ -104,12 +104,18 @@ class Expansion::Fields {
 
 std::vector<Word> Expansion::Words(TSNode node) const {
   // Most words of most commands.
-  const bool is_plain = TypeOf(node) == "word" && TextOf(node).find_first_of("\\ \t") == std::string_view::npos;
+  const bool is_plain = TypeOf(node) == "word" && TextOf(node).find_first_of("\\ \t$\"") == std::string_view::npos;
   if (is_plain) return {Cut(node)};
   Fields fields;
   Expand(node, false, fields, 0);
   if (fields.IsFull()) return {TooLong(node)};
   return fields.Take();
+}
+
+std::vector<Word> Expansion::StrayWords(TSNode node) const {
+  Fields fields;
+  Joined(node, fields);
+  return fields.IsFull() ? std::vector<Word>{TooLong(node)} : fields.Take();
 }
 
 Word Expansion::Value(TSNode node) const {
@@ -163,24 +169,43 @@ void Expansion::AddVariable(TSNode node, std::string_view name, bool is_quoted, 
   }
 }
 
-// Whether a word is several arguments that the tree has as one.
+// Whether a word is several arguments, or one with variables in it, that the tree has as one.
 bool Expansion::IsJoined(TSNode node) const {
   const std::string_view text = TextOf(node);
-  const size_t blank = text.starts_with("--") ? text.find_first_of(" \t") : std::string_view::npos;
-  return blank != std::string_view::npos && text[blank - 1] != '\\' && TypeOf(node) == "word";
+  const size_t sign = text.starts_with("--") ? text.find_first_of(" \t$\"") : std::string_view::npos;
+  return sign != std::string_view::npos && text[sign - 1] != '\\' && TypeOf(node) == "word";
 }
 
 void Expansion::Joined(TSNode node, Fields& fields) const {
   const std::string_view text = text_.text();
   const uint32_t end = ts_node_end_byte(node);
-  uint32_t from = Begin(node);
-  for (uint32_t at = from; at <= end; ++at) {
-    const bool is_end = at == end || text[at] == ' ' || text[at] == '\t' || text[at] == '\\' || text[at] == '\n';
-    if (!is_end) continue;
-    if (at > from) fields.AddWritten(text_.Between(from, at));
-    if (at < end && text[at] != '\\' && text[at] != '\n') fields.Close();
-    from = at + 1;
+  bool is_quoted = false;
+  for (uint32_t at = Begin(node); at < end;) {
+    const char c = text[at];
+    const size_t sign = std::min<size_t>(text.find_first_of(is_quoted ? "\"$" : " \t$\"\\\n", at), end);
+    if (sign > at) fields.AddWritten(text_.Between(at, sign));
+    else if (c == '$') at = AddNamed(node, at, is_quoted, fields);
+    else if (c == ' ' || c == '\t') fields.Close();
+    else if (c == '"') is_quoted = !is_quoted;
+    if (c == '"' && sign == at) fields.Open();
+    at = sign > at ? static_cast<uint32_t>(sign) : c == '$' ? at : at + 1;
   }
+}
+
+// `$NAME` or `${NAME}` at a place; the place behind it.
+uint32_t Expansion::AddNamed(TSNode node, uint32_t at, bool is_quoted, Fields& fields) const {
+  const std::string_view text = text_.text();
+  const uint32_t begin = at + (text[at + 1] == '{' ? 2 : 1);
+  uint32_t name_end = begin;
+  while (name_end < text.size() && IsNamePart(text[name_end])) ++name_end;
+  const std::string name(text.substr(begin, name_end - begin));
+  const uint32_t end = name_end + begin - at - 1;
+  if (variables_.contains(name)) {
+    AddVariable(node, name, is_quoted, false, fields);
+  } else if (!fields.IsFull()) {
+    fields.Add(Word(Piece{.text = std::string(1, kUnknownPart), .origin = text_.Between(at, end).span(), .sureness = Sureness::Unknown, .variable = name, .shell = shell_}));
+  }
+  return end;
 }
 
 // A stretch of the text as it is, but for backslashes.

@@ -32,6 +32,8 @@ class Expansion {
 
   // The words that a word of a command becomes: none, one or several.
   std::vector<Word> Words(TSNode node) const;
+  // Of `--name=value`, which the grammar takes for an assignment where a command would begin.
+  std::vector<Word> StrayWords(TSNode node) const;
   // As the value of a variable: one word.
   Word Value(TSNode node) const;
   Word Cut(TSNode node) const { return text_.Between(Begin(node), ts_node_end_byte(node)); }
@@ -55,6 +57,7 @@ class Expansion {
   void ExpandBraced(TSNode node, bool is_quoted, Fields& fields, int depth) const;
   bool IsJoined(TSNode node) const;
   void Joined(TSNode node, Fields& fields) const;
+  uint32_t AddNamed(TSNode node, uint32_t at, bool is_quoted, Fields& fields) const;
   void Literal(uint32_t begin, uint32_t end, bool is_quoted, Fields& fields) const;
   void AddVariable(TSNode node, std::string_view name, bool is_quoted, bool all, Fields& fields) const;
   std::optional<int64_t> Arithmetic(TSNode node, int depth) const;

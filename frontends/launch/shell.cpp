@@ -387,6 +387,7 @@ class ShellReader {
     has_command_ = true;
     out_.statements.push_back(ExtentOf(node));
     const std::string_view text = expansion_.TextOf(node);
+    if (text.starts_with('-')) return VisitStray(node);
     const TSNode name_node = ts_node_child_by_field_name(node, "name", 4);
     const TSNode value_node = ts_node_child_by_field_name(node, "value", 5);
     if (ts_node_is_null(name_node)) return;
@@ -697,7 +698,9 @@ class ShellReader {
     if (MayAssign(expansion_.TextOf(node))) AssignDefaults(node, 0);
     for (const TSNode child : ChildrenOf(node)) {
       const std::string_view type = TypeOf(child);
-      if (type == "variable_assignment") {
+      if (type == "variable_assignment" && expansion_.TextOf(child).starts_with('-')) {
+        for (Word& word : expansion_.StrayWords(child)) command.words.push_back(std::move(word));
+      } else if (type == "variable_assignment") {
         AddPrefix(child, prefix);
       } else if (type == "command_name" || (ts_node_is_named(child) && type != "file_redirect" && type != "herestring_redirect" && type != "heredoc_redirect" && type != "comment")) {
         for (Word& word : expansion_.Words(child)) command.words.push_back(std::move(word));
@@ -708,12 +711,26 @@ class ShellReader {
     if (command.words.empty()) return;
     if (input_.is_checked) NoteMisreadCommand(node);
     if (Builtin(command)) return;
+    command.environment = std::move(prefix);
+    AddCommand(std::move(command));
+  }
+
+  // `--lr=0.1` where a command begins.
+  void VisitStray(TSNode node) {
+    ShellCommand command;
+    command.span = expansion_.SpanOf(node);
+    command.begin = ts_node_start_byte(node);
+    command.end = ts_node_end_byte(node);
+    command.words = expansion_.StrayWords(node);
+    if (!command.words.empty()) AddCommand(std::move(command));
+  }
+
+  void AddCommand(ShellCommand command) {
     if (out_.commands.size() >= kMostCommands) {
       budget_.is_spent = true;
       return;
     }
     command.exported = Exported();
-    command.environment = std::move(prefix);
     command.in_background = in_background_;
     command.is_repeated = is_repeated_;
     command.is_passed_over = is_passed_over_;

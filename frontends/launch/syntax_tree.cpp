@@ -1,6 +1,7 @@
 #include "frontends/launch/syntax_tree.h"
 
 #include <algorithm>
+#include <array>
 #include <cctype>
 #include <memory>
 
@@ -64,39 +65,113 @@ size_t BehindBlanks(std::string_view text, size_t at) {
   return at;
 }
 
-// The end of an argument that is plain as a whole; `at`: it is not. `2>&1` begins with a number that is none.
-size_t BehindArgument(std::string_view text, size_t at) {
+size_t BehindName(std::string_view text, size_t at) {
+  while (at < text.size() && (std::isalnum(static_cast<unsigned char>(text[at])) != 0 || text[at] == '_')) ++at;
+  return at;
+}
+
+// The end of `$NAME` or `${NAME}`; `at`: it is another expansion.
+size_t BehindVariable(std::string_view text, size_t at) {
+  const bool is_braced = text.substr(at, 2) == "${";
+  const size_t begin = at + (is_braced ? 2 : 1);
+  const size_t end = BehindName(text, begin);
+  const bool is_number = end > begin + 1 && text[begin] >= '0' && text[begin] <= '9';
+  if (end == begin || is_number || (is_braced && text.substr(end, 1) != "}")) return at;
+  return end + (is_braced ? 1 : 0);
+}
+
+// The end of `"..."` that holds letters, blanks and variables; `at`: it holds more.
+size_t BehindQuoted(std::string_view text, size_t at) {
+  size_t end = at + 1;
+  while (end < text.size() && text[end] != '"') {
+    const size_t next = text[end] == '$' ? BehindVariable(text, end) : end + (IsOfArgument(text[end]) || text[end] == ' ' ? 1 : 0);
+    if (next == end) return at;
+    end = next;
+  }
+  return end < text.size() ? end + 1 : at;
+}
+
+// The end of an argument that is plain as a whole; `at`: it is not. `2>&1` begins with a number that is none. `may_expand`: variables and
+// quotes may stand in it.
+size_t BehindArgument(std::string_view text, size_t at, bool may_expand) {
   size_t end = at;
-  while (end < text.size() && IsOfArgument(text[end])) ++end;
+  while (end < text.size()) {
+    const size_t next = may_expand && text[end] == '$'   ? BehindVariable(text, end)
+                        : may_expand && text[end] == '"' ? BehindQuoted(text, end)
+                                                         : end + (IsOfArgument(text[end]) ? 1 : 0);
+    if (next == end) break;
+    end = next;
+  }
   const bool is_whole = end == text.size() || std::string_view(" \t\n;&|)").find(text[end]) != std::string_view::npos || text.substr(end, 2) == "\\\n";
   return is_whole ? end : at;
+}
+
+// Where a text stands while it is gone through: in a comment, between quotes, behind the bracket of a test.
+class Surroundings {
+ public:
+  explicit Surroundings(std::string_view text) : text_(text), has_documents_(text.find("<<") != std::string_view::npos) {}
+
+  void Pass(size_t at) {
+    const char c = text_[at];
+    const char before = at > 0 ? text_[at - 1] : '\n';
+    if (c == '\n') {
+      const bool goes_on = before == '\\' && !is_comment_;
+      has_test_ = has_test_ && goes_on;
+      is_nested_ = is_nested_ && (goes_on || quote_ != '\0');
+      is_comment_ = false;
+    }
+    if (is_comment_ || (before == '\\' && quote_ != '\'')) return;
+    is_comment_ = quote_ == '\0' && c == '#' && BeginsWord(at);
+    has_test_ = has_test_ || c == '[';
+    is_nested_ = is_nested_ || (quote_ == '"' && c == '(' && before == '$');
+    if (c == quote_) quote_ = '\0';
+    else if (quote_ == '\0' && !is_comment_ && (c == '"' || c == '\'')) quote_ = c;
+  }
+  bool BeginsWord(size_t at) const { return at == 0 || IsBlank(text_[at - 1]) || text_[at - 1] == '\n' || text_[at - 1] == '('; }
+  bool MayJoin() const { return !is_comment_ && !has_test_; }
+  // What stands in a text of several words, or in a here-document, is put in by others.
+  bool MayExpand() const { return quote_ == '\0' && !is_nested_ && !has_documents_; }
+
+ private:
+  std::string_view text_;
+  bool has_documents_ = false;
+  bool is_comment_ = false;
+  bool has_test_ = false;
+  bool is_nested_ = false;  // quotes stand in a command between quotes
+  char quote_ = '\0';
+};
+
+// What tells where a text stands, and what an option begins with.
+bool IsSign(char c) {
+  static const std::array<bool, 256> signs = [] {
+    std::array<bool, 256> all{};
+    for (const char sign : std::string_view("\n#[(\"'-")) all[static_cast<unsigned char>(sign)] = true;
+    return all;
+  }();
+  return signs[static_cast<unsigned char>(c)];
 }
 
 }  // namespace
 
 std::string WithJoinedArguments(std::string_view text) {
   std::string joined(text);
-  bool is_comment = false;
-  bool has_test = false;
+  Surroundings around(text);
   for (size_t at = 0; at < text.size(); ++at) {
-    const char c = text[at];
-    const bool begins_word = at == 0 || IsBlank(text[at - 1]) || text[at - 1] == '\n' || text[at - 1] == '(';
-    if (c == '\n') {
-      has_test = has_test && !is_comment && text[at - 1] == '\\';
-      is_comment = false;
-    }
-    is_comment = is_comment || (c == '#' && begins_word);
-    has_test = has_test || c == '[';
-    const bool is_option = !is_comment && !has_test && begins_word && c == '-' && at + 2 < text.size() && text[at + 1] == '-' && std::isalpha(static_cast<unsigned char>(text[at + 2])) != 0;
-    size_t end = is_option ? BehindArgument(text, at) : at;
-    while (end > at) {
-      const size_t next = BehindBlanks(text, end);
-      const size_t behind = next > end ? BehindArgument(text, next) : next;
+    if (!IsSign(text[at])) continue;
+    around.Pass(at);
+    const bool is_option = text[at] == '-' && text.substr(at, 2) == "--" && at + 2 < text.size() && std::isalpha(static_cast<unsigned char>(text[at + 2])) != 0;
+    if (!is_option || !around.BeginsWord(at) || !around.MayJoin()) continue;
+    const bool may_expand = around.MayExpand();
+    size_t end = BehindArgument(text, at, may_expand);
+    for (size_t next = BehindBlanks(text, end); end > at && next > end; next = BehindBlanks(text, end)) {
+      const size_t behind = BehindArgument(text, next, may_expand);
       if (behind <= next) break;
-      std::fill(joined.begin() + static_cast<ptrdiff_t>(end), joined.begin() + static_cast<ptrdiff_t>(next), '_');
       end = behind;
     }
-    if (is_option && end > at) at = end - 1;
+    for (size_t i = at; i < end; ++i) {
+      if (!IsOfArgument(text[i])) joined[i] = '_';
+    }
+    if (end > at) at = end - 1;
   }
   return joined;
 }

@@ -9,8 +9,8 @@
 
 namespace allranks::launch_files {
 
-// The text as it is parsed: arguments that stand side by side and are nothing but letters, digits and signs of names, from an option on
-// (`--lr 0.1 --data x`), are one word, with `_` between them. Most of what launch scripts hold is such arguments, and the parser takes as
+// The text as it is parsed: arguments that stand side by side and are nothing but letters, digits, signs of names and variables, from an
+// option on (`--lr 0.1 --data "$DATA"`), are one word, with `_` for all else. Most of what launch scripts hold is such arguments, and the parser takes as
 // long for each word as for a statement. All bytes stay where they are.
 std::string WithJoinedArguments(std::string_view text);
 

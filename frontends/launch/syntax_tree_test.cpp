@@ -24,9 +24,20 @@ TEST(JoinedArguments, PlainOnesSideBySide) {
   EXPECT_EQ(WithJoinedArguments("run --a b \\\n  --c d\nrun"), "run --a_b_____--c_d\nrun");
 }
 
+TEST(JoinedArguments, WithVariables) {
+  EXPECT_EQ(WithJoinedArguments("run --a $B --c \"d e\" # f"), "run --a__B_--c__d_e_ # f");
+  EXPECT_EQ(Words("B=1\nrun --a $B --b=\"$B $C\" --c ${B}2 --d \"\""), (Texts{"run", "--a", "1", "--b=1 \x1a", "--c", "12", "--d", ""}));
+  EXPECT_EQ(Words("B='1 2'\nrun --a $B \"$B\""), (Texts{"run", "--a", "1", "2", "1 2"}));
+}
+
+TEST(JoinedArguments, BeforeACommand) {
+  EXPECT_EQ(Words("--a=1 --b 2"), (Texts{"--a=1", "--b", "2"}));
+  EXPECT_EQ(Words("--a=1 --b `c`").size(), 3U);
+}
+
 TEST(JoinedArguments, WhatStaysAsItIs) {
-  for (const char* text : {"run --a $B", "run --a 2>&1", "run --a \"b\"", "# run --a b \\\n--c", "[ $1 = --a -o x ]", "run -a b c", "case $1 in --a) b;; esac",
-                           "run --a `b`", "run --a {b}", "run --a\nb", "x=--a b"}) {
+  for (const char* text : {"run --a 2>&1", "# run --a b \\\n--c", "[ $1 = --a -o x ]", "run -a b c", "case $1 in --a) b;; esac",
+                           "run --a `b`", "run --a \"b*\"", "run --a ${B:-c}", "run --a $@", "x=\"run --a $B\"", "x=\"\n--a $B\n\"", "y=\"$(run --a \"$B\")\"", "cat <<E\n--a $B\nE", "run --a {b}", "run --a\nb", "x=--a b"}) {
     EXPECT_EQ(WithJoinedArguments(text), text);
   }
 }
