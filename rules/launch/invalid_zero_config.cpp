@@ -121,11 +121,23 @@ class ConfigCheck {
     }
     const std::string nearest = knowledge::DidYouMean(node.key, names);
     // Outside of closed maps other tools keep keys of their own.
-    if (!is_closed && !std::ranges::any_of(names, [&](std::string_view name) { return knowledge::IsSlip(node.key, name); })) return;
+    if (!is_closed && !std::ranges::any_of(names, [&](std::string_view name) { return knowledge::IsSlip(node.key, name); })) return ReportMisplaced(id);
     Report(Severity::Error, is_closed ? Confidence::Certain : Confidence::Likely, node.key_span,
            is_closed ? findings::Text{"`{}` is not a key of `{}`: DeepSpeed refuses to start{}", {node.key, path, nearest}}
                      : findings::Text{"`{}` is ignored by DeepSpeed{}", {node.key, nearest}},
            {});
+  }
+
+  // `reduce_bucket_size` at the top, which is one of `zero_optimization`.
+  void ReportMisplaced(ConfigId id) {
+    std::set<std::string> sections;
+    for (const launch::KeyEntry& entry : table_.keys) {
+      const size_t dot = entry.path.rfind('.');
+      if (dot != std::string::npos && entry.path.substr(dot + 1) == tree_[id].key) sections.insert(entry.path.substr(0, dot));
+    }
+    if (sections.size() != 1) return;
+    Report(Severity::Error, Confidence::Likely, tree_[id].key_span,
+           {"`{}` stands at the top, where DeepSpeed does not read it: it is a key of `{}`", {tree_[id].key, *sections.begin()}}, {"move it into `{}`", {*sections.begin()}});
   }
 
   // What is off is as if it were not there.
@@ -355,12 +367,12 @@ extern const Rule InvalidZeroConfig = {
 ## What it finds
 
 In the JSON or YAML of a DeepSpeed configuration (known by its sections, or because a command or a program
-names the file), in a dict that a program hands to `deepspeed.initialize` or
-to `TrainingArguments`, and in the `deepspeed_config` of a configuration of Accelerate: offloading of
-parameters below stage 3 and of the optimizer at stage 0. In all but the last also `fp16` and `bf16` both on,
-a `train_batch_size` that no number of ranks gives, keys that DeepSpeed does not have, deprecated keys, values
-of the wrong type, devices of offloading that do not exist, NVMe without a path, keys that a map of JSON has
-twice, and keys that only another stage of ZeRO reads.
+names the file), in a dict that a program hands to `deepspeed.initialize` or to `TrainingArguments`, and in
+the `deepspeed_config` of a configuration of Accelerate: offloading of parameters below stage 3 and of the
+optimizer at stage 0. In all but the last also `fp16` and `bf16` both on, a `train_batch_size` that no number
+of ranks gives, keys that DeepSpeed does not have, deprecated keys, values of the wrong type, keys of a
+section that stand outside of it, devices of offloading that do not exist, NVMe without a path, keys that a
+map of JSON has twice, and keys that only another stage of ZeRO reads.
 
 Where a command names the file and says how many ranks it starts, also a `train_batch_size` that these ranks
 do not give.
