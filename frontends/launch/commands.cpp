@@ -469,6 +469,9 @@ bool IsLayoutOfPage(std::string_view text, const ShellCommand& job, const ShellC
   return next != std::string_view::npos && text[next] == '-' && text.substr(lost.end, next - lost.end).find('\n') != std::string_view::npos;
 }
 
+// `# ... (other parameters)` between two lines of a command.
+bool IsOmission(std::string_view gap) { return gap.find("...") != std::string_view::npos || gap.find("…") != std::string_view::npos; }
+
 // `train.py ...`: a page leaves out what everybody knows by then.
 bool EndsInOmission(const ShellCommand& job) {
   const std::string& last = job.words.back().text();
@@ -499,7 +502,7 @@ void CommandReader::NoteLost(const Word& text, const ShellCommand& before, const
   const size_t line_end = gap.find('\n');
   if (line_end == std::string_view::npos || !IsNothing(gap)) return;
   const bool is_page = file.kind == launch::FileKind::Markdown;
-  if (is_page && (IsLayoutOfPage(text.text(), before, command) || EndsInOmission(before))) return;
+  if (is_page && (IsLayoutOfPage(text.text(), before, command) || EndsInOmission(before) || IsOmission(gap))) return;
   launch::LostArguments lost{.job = static_cast<uint32_t>(file.jobs.size() - 1), .first = is_option ? command.words[0].Between(0, std::min(first.find('='), first.size())) : command.words[0]};
   const size_t comment = gap.find('#');
   const size_t backslash = text.text()[end - 1] == '\\' ? end - 1 : end + std::min(gap.find('\\'), line_end);

@@ -83,7 +83,8 @@ torchrun --nproc_per_node=8 train.py \
 
 * An empty line with nothing but comments after the command.
 * Lines that do not begin with an option: they may be commands.
-* A page that breaks a command into several lines without a single backslash: that is its layout.
+* A page that breaks a command into several lines without a single backslash: that is its layout; and one
+  that leaves arguments out, with `...`.
 
 ## Fix
 
