@@ -62,21 +62,6 @@ void NotePlace(const Job& job, const launch::Setting& setting, const launch::Var
   reported.findings.emplace(assignment, std::move(finding));
 }
 
-// A comment right above it, or behind it, that is no line which was switched off: somebody says why it is there.
-bool IsExplained(const LaunchContext& context, source::Span setting) {
-  const std::string& text = context.files[setting.file].text;
-  const auto says = [](std::string_view line, size_t mark) { return mark != std::string_view::npos && line.substr(mark).find_first_of("=$\\") == std::string_view::npos && !line.substr(mark).starts_with("#!"); };
-  const size_t end = std::min(text.find('\n', setting.begin), text.size());
-  const size_t begin = text.rfind('\n', setting.begin) + 1;
-  const std::string_view own = std::string_view(text).substr(begin, end - begin);
-  const size_t behind = own.find(" #");
-  if (behind != std::string_view::npos && says(own, behind + 1)) return true;
-  const size_t before = begin < 2 ? std::string::npos : text.rfind('\n', begin - 2);
-  const std::string_view above = begin == 0 ? std::string_view() : std::string_view(text).substr(before + 1, begin - 1 - (before + 1));
-  const size_t first = above.find_first_not_of(" \t");
-  return first != std::string_view::npos && above[first] == '#' && says(above, first);
-}
-
 // `page`: its commands are typed, so what stands before one is set while debugging.
 void LookAtJob(const LaunchContext& context, const Job& job, bool page, Reported& reported) {
   if (RunsTests(job) || job.is_passed_over) return;
@@ -88,7 +73,7 @@ void LookAtJob(const LaunchContext& context, const Job& job, bool page, Reported
     const bool is_idle = std::ranges::any_of(variable->unless, [&](const std::string& name) { return job.Env(name) != nullptr; });
     if (!confidence || is_idle || (page && setting.is_of_command)) continue;
     if (job.Env(setting.name)->span != setting.span || !reported.places.insert(setting.span).second) continue;
-    NotePlace(job, setting, *variable, IsExplained(context, setting.span) ? Confidence::Possible : *confidence, reported);
+    NotePlace(job, setting, *variable, *confidence, reported);
   }
 }
 
@@ -142,7 +127,6 @@ torchrun --nproc_per_node=8 train.py
 ## When it is silent
 
 * A job of one process, one that runs tests, and one in an arm that the script's own values pass over.
-* Where a comment above it or behind it says why it is there: then it is only *possible*.
 * A page that says what to type before a command: `CUDA_LAUNCH_BLOCKING=1 python train.py` is how one debugs.
 * `NCCL_IB_DISABLE` in a job of one node, where it changes nothing. Where the number of nodes is not
   known, it is *possible*.
