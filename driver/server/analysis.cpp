@@ -45,6 +45,7 @@ bool Worker::Analyse() {
   std::stop_token stop;
   {
     const std::lock_guard lock(desk_.mutex);
+    if (desk_.is_over) return false;
     changes = std::exchange(desk_.changes, {});
     desk_.stop = {};
     desk_.is_paused = false;

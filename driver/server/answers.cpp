@@ -45,7 +45,7 @@ void Worker::AnswerTask(const Task& task) {
     desk_.cancelled.erase(id);
     desk_.active.clear();
   }
-  outbox_.Send(answer);
+  outbox_.Reply(task.id, answer);
 }
 
 bool Worker::IsOver() const {

@@ -26,6 +26,14 @@ void Desk::NoteDisk() {
   changes.disk = true;
 }
 
+void Desk::End() {
+  const std::lock_guard lock(mutex);
+  is_over = true;
+  tasks.clear();
+  stop.request_stop();
+  wake.notify_all();
+}
+
 void Desk::NoteChange() {
   const Clock::time_point now = Clock::now();
   if (!changes.any()) first_change = now;

@@ -61,6 +61,9 @@ struct Desk {
   void NoteEdit(const std::string& path);
   void NoteDisk();
 
+  // The worker stops, and begins nothing more. Takes the mutex.
+  void End();
+
  private:
   void NoteChange();
 };

@@ -6,6 +6,12 @@ namespace {
 
 using traces::RankSet;
 
+std::string NameOfJob(const traces::World& world) {
+  const std::string processes = world.per_node == 1 ? "one process" : std::to_string(world.per_node) + " processes";
+  if (world.nodes == 1) return "one node with " + processes;
+  return std::to_string(world.nodes) + " nodes with " + processes + " each";
+}
+
 // Walks the blocks of each function; where the ranks that get to a statement are fewer than those that got to the one
 // before it, that statement's line gets a hint.
 class HintWriter {
@@ -76,7 +82,7 @@ class HintWriter {
     const DocumentRange place = target_.places().Of({target_.file, end_of_line, end_of_line});
     if (place.uri != target_.uri) return;
     std::string name = traces::NameOfRanks(world_, ranks);
-    const std::string tooltip = "reached by " + name + " only, in a job of two nodes with two processes each";
+    const std::string tooltip = "reached only by " + name + ", in a job of " + NameOfJob(world_);
     for (const std::string_view word : {"ranks ", "rank "}) {
       if (name.starts_with(word)) name = name.substr(word.size());
     }

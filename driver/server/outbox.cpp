@@ -8,6 +8,26 @@ void Outbox::Send(const Json& message) {
   write_(text);
 }
 
+void Outbox::Expect(const Json& id) {
+  const std::lock_guard lock(mutex_);
+  expected_.insert(Dump(id));
+}
+
+void Outbox::Reply(const Json& id, const Json& answer) {
+  const std::string text = Dump(answer);
+  const std::lock_guard lock(mutex_);
+  const auto expected = expected_.find(Dump(id));
+  if (expected == expected_.end()) return;
+  expected_.erase(expected);
+  write_(text);
+}
+
+void Outbox::FailAll(ErrorCode code, const std::string& text) {
+  const std::lock_guard lock(mutex_);
+  for (const std::string& id : expected_) write_(Dump(Failure(Json::parse(id), code, text)));
+  expected_.clear();
+}
+
 void Outbox::Ask(std::string_view method, Json params, std::function<void(const Json&)> then) {
   int64_t id = 0;
   {

@@ -70,14 +70,20 @@ void Server::ReceiveRequest(Message message) {
     return outbox_.Send(Answer(message.id, Initialize(message.params)));
   }
   if (!is_initialized_) return fail(ErrorCode::ServerNotInitialized, "the first request must be `initialize`");
-  if (message.method == "shutdown") {
-    is_shut_down_ = true;
-    return outbox_.Send(Answer(message.id, nullptr));
-  }
+  if (message.method == "shutdown") return ShutDown(message.id);
   if (!IsTask(message.method)) return fail(ErrorCode::MethodNotFound, "no method `" + message.method + "`");
+  outbox_.Expect(message.id);
   const std::lock_guard lock(desk_.mutex);
   desk_.tasks.push_back({std::move(message.id), std::move(message.method), std::move(message.params)});
   desk_.wake.notify_all();
+}
+
+// No request stays without an answer: `exit` may follow at once, and ends the process whatever is at work then.
+void Server::ShutDown(const Json& id) {
+  is_shut_down_ = true;
+  desk_.End();
+  outbox_.FailAll(ErrorCode::RequestCancelled, "the server shuts down");
+  outbox_.Send(Answer(id, nullptr));
 }
 
 void Server::ReceiveNotification(const Message& message) {

@@ -25,6 +25,7 @@ class Server {
  private:
   void ReceiveRequest(Message message);
   void ReceiveNotification(const Message& message);
+  void ShutDown(const Json& id);
   Json Initialize(const Json& params);
   void Initialized();
   void Register();

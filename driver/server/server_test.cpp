@@ -105,6 +105,35 @@ TEST_F(ServerTest, ACancelledRequestIsAnsweredSo) {
   EXPECT_EQ(told_[0]["error"]["code"], -32800);
 }
 
+TEST_F(ServerTest, ShutdownAnswersWhatStillWaits) {
+  Start();
+  told_.clear();
+  const Json params = {{"textDocument", {{"uri", "file:///w/train.py"}}}, {"position", {{"line", 4}, {"character", 8}}}};
+  for (const Json& id : {Json(77), Json("a"), Json(77)}) server_.Receive(Request(id, "textDocument/hover", params).dump());
+  server_.Receive(Request(78, "shutdown", nullptr).dump());
+  worker_.RunPending();
+  ASSERT_EQ(told_.size(), 4u);
+  std::vector<Json> ids;
+  for (size_t i = 0; i < 3; ++i) {
+    ids.push_back(told_[i]["id"]);
+    EXPECT_EQ(told_[i]["error"]["code"], -32800);
+  }
+  EXPECT_THAT(ids, testing::UnorderedElementsAre(77, 77, "a"));
+  EXPECT_EQ(told_[3], Answer(78, nullptr));
+}
+
+// The worker is at a request when the reading thread takes `shutdown`.
+TEST_F(ServerTest, ShutdownAnswersWhatIsAtWork) {
+  Start();
+  told_.clear();
+  outbox_.Expect(77);
+  server_.Receive(Request(78, "shutdown", nullptr).dump());
+  outbox_.Reply(77, Answer(77, "late"));
+  ASSERT_EQ(told_.size(), 2u);
+  EXPECT_EQ(told_[0]["error"]["code"], -32800);
+  EXPECT_EQ(told_[1]["id"], 78);
+}
+
 TEST_F(ServerTest, AWrongConfigurationIsSaidOnce) {
   files_ = source::MemoryFileSystem({{"/w/train.py", kGuarded}, {"/w/allranks.toml", "selec = []\n"}});
   Start();

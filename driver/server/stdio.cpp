@@ -46,12 +46,7 @@ int ServeStdio(std::string_view version) {
       else server.ReceiveMalformed(frame->problem);
     }
   }
-  {
-    const std::lock_guard lock(desk.mutex);
-    desk.is_over = true;
-    desk.stop.request_stop();
-    desk.wake.notify_all();
-  }
+  desk.End();
   if (server.has_exited()) {
     // The worker may hang in a write that nobody reads any more; nothing of it is worth waiting for.
     std::_Exit(server.exit_code());

@@ -232,13 +232,24 @@ test('a lens does not call aligned what a finding stands in', async (t) => {
   assert.deepEqual(lenses.map((each) => each.command.title), ['1 collective: 1 flagged', '1 collective: 1 aligned as far as read; 1 finding']);
 });
 
+test('an inlay hint names its ranks, and the job that it speaks of', async (t) => {
+  const text = 'import os\nimport torch.distributed as dist\n\ndef f(x):\n    if int(os.environ["LOCAL_RANK"]) != 0:\n        print(x)\n';
+  const tooltip = async (files) => {
+    const client = await start(t, { files: { 'train.py': text, ...files } });
+    const [hint] = await client.ask('textDocument/inlayHint', { textDocument: client.document('train.py'), range: WHOLE });
+    return hint.tooltip;
+  };
+  assert.equal(await tooltip({}), 'reached only by other local ranks, in a job of 2 nodes with 2 processes each');
+  assert.equal(await tooltip({ 'allranks.toml': 'world = { nodes = 1 }\n' }), 'reached only by every rank but 0, in a job of one node with 4 processes');
+});
+
 test('inlay hints and code lenses, and their switches', async (t) => {
   const text = 'import torch.distributed as dist\n\ndef f(x):\n    if dist.get_rank() != 0:\n        return\n    print(x)\n\ndef g(x):\n    dist.barrier()\n    dist.all_reduce(x)\n';
   const client = await start(t, { files: { 'train.py': text } });
   const textDocument = client.document('train.py');
   const hints = await client.ask('textDocument/inlayHint', { textDocument, range: WHOLE });
   assert.deepEqual(hints.map((each) => [each.label, each.position.line]), [['ranks: 0', 5]]);
-  assert.match(hints[0].tooltip, /^reached by rank 0 only, in a job of /);
+  assert.equal(hints[0].tooltip, 'reached only by rank 0, in a job of 2 nodes with 2 processes each');
   const lenses = await client.ask('textDocument/codeLens', { textDocument });
   assert.deepEqual(lenses.map((each) => each.command.title), ['2 collectives, aligned as far as read']);
   const trace = await client.ask('workspace/executeCommand', { command: lenses[0].command.command, arguments: lenses[0].command.arguments });
@@ -403,6 +414,25 @@ test('a request that is cancelled while it waits', async (t) => {
   source.cancel();
   await assert.rejects(asked, { code: -32800 });
   assert.equal((await whole).items.length, 150);
+});
+
+test('shutdown answers what still waits, and exit may follow at once', async (t) => {
+  const files = Object.fromEntries(Array.from({ length: 150 }, (_, i) => [`m${i}.py`, GUARDED]));
+  const client = await start(t, { files });
+  const hover = { textDocument: client.document('m0.py'), position: { line: 5, character: 8 } };
+  const order = [];
+  const asked = ['workspace/diagnostic', ...Array(20).fill('textDocument/hover'), 'shutdown'].map((method) =>
+    client.ask(method, method === 'shutdown' ? undefined : { ...hover, previousResultIds: [] })
+      .then((result) => ({ result }), (error) => ({ code: error.code }))
+      .then((outcome) => (order.push(method), outcome)));
+  await client.tell('exit');
+  const outcomes = await Promise.all(asked);
+  assert.deepEqual(outcomes.pop(), { result: null });
+  assert.equal(order.at(-1), 'shutdown');
+  for (const outcome of outcomes) assert.ok('result' in outcome || outcome.code === -32800, JSON.stringify(outcome));
+  // Not all of it can have been done.
+  assert.equal(outcomes.at(-1).code, -32800);
+  assert.equal(await client.exited, 0);
 });
 
 test('an orderly end, and others', async () => {
