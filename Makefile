@@ -19,7 +19,7 @@ test: setup
 validate: setup
 	tools/setup_validators
 	cmake --preset release
-	cmake --build --preset release -j $(JOBS)
+	cmake --build --preset release --target programs -j $(JOBS)
 	ctest --preset release -C Validate -R '^validators/'
 
 # The extension in a real VS Code, in a headless browser; PICTURES=docs/images renews the pictures of docs/editors.md.

@@ -106,7 +106,8 @@ struct LedgerEntry {
 // A function left unanalysed because a bound was reached: AR003.
 struct LimitHit {
   variation::FuncId function;
-  std::string bound;  // "trace of more than 10000 operations"
+  std::string bound;      // "trace of more than 10000 operations"
+  bool is_given = false;  // a bound of the whole run that somebody gave: time, memory
 };
 
 // An operation that a function issues on the default group, itself or through what it calls.

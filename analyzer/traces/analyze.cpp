@@ -27,14 +27,10 @@ bool IsOfFile(const State& state, FuncId func, uint32_t module) { return state.p
 // A function that is given up; of a file the first one is said.
 void LeaveOut(State& state, FuncId func, base::CutKind kind) {
   if (!state.trace_of[func.index]) state.trace_of[func.index] = state.traces.Empty();
-  state.limits.push_back({func, BoundOf(state, kind)});
+  state.limits.push_back({func, BoundOf(state, kind), true});
   const uint32_t module = state.program.funcs[func].module.index;
   const bool is_said = std::ranges::any_of(state.cut, [&](const auto& cut) { return IsOfFile(state, cut.function, module); });
   if (!is_said) state.cut.push_back({func, kind});
-}
-
-bool IsBoundOfFile(const State& state, const LimitHit& limit) {
-  return std::ranges::any_of(state.cut, [&](const auto& cut) { return limit.bound == BoundOf(state, cut.kind); });
 }
 
 // What follows a bound of a whole file in that file is not said again.
@@ -42,7 +38,7 @@ std::vector<LimitHit> Said(const State& state) {
   std::vector<LimitHit> limits;
   std::ranges::copy_if(state.limits, std::back_inserter(limits), [&](const LimitHit& limit) {
     const bool is_first = std::ranges::any_of(state.cut, [&](const auto& cut) { return cut.function == limit.function; });
-    return is_first || !IsBoundOfFile(state, limit);
+    return is_first || !limit.is_given;
   });
   return limits;
 }

@@ -60,6 +60,20 @@ std::vector<std::string> ErrorsOf(const pipeline::Output& out) {
   return errors;
 }
 
+// What is too large for a bound of the analysis; bounds that the user gave are named one by one.
+std::string LargeText(const pipeline::Output& out) {
+  std::set<std::pair<uint32_t, uint32_t>> functions;
+  std::set<uint32_t> files;
+  for (const findings::Finding& finding : out.limits) {
+    if (finding.confidence != findings::Confidence::Possible) continue;
+    functions.emplace(finding.span.file.index, finding.span.begin);
+    files.insert(finding.span.file.index);
+  }
+  if (functions.empty()) return {};
+  return fmt::format("Not analysed to the end, as too large: {} in {}. `--min-confidence possible` shows {}.", Counted(functions.size(), "function"),
+                     Counted(files.size(), "file"), functions.size() == 1 ? "it" : "them");
+}
+
 std::vector<std::string> NotesOf(const pipeline::Options& options, const pipeline::Output& out, const pipeline::PathMap& paths, bool verbose) {
   std::vector<std::string> notes = LeftOutNotes({out.left_out, out.knows_tracked}, paths, verbose);
   if (out.unread_importers > 0) {
@@ -73,6 +87,7 @@ std::vector<std::string> NotesOf(const pipeline::Options& options, const pipelin
     notes.push_back(fmt::format("Read in part: {} of C, C++ or CUDA, as no compile_commands.json lists {}. Let your build write one, or see docs/cpp.md; "
                                 "`--min-confidence possible` shows where.", Counted(out.read_in_part, "file"), out.read_in_part == 1 ? "it" : "them"));
   }
+  if (const std::string large = LargeText(out); !large.empty()) notes.push_back(large);
   if (!out.index_problem.empty()) {
     notes.push_back(fmt::format("What git tracks is not known ({}): all that .gitignore names is left out.", out.index_problem));
   }

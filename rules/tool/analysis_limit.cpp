@@ -18,6 +18,9 @@ keeps. `--timeout-per-file` and `--max-memory` are such bounds, too; of a file t
 first function is named. So is a shell script that runs or sources more than is followed. The
 collectives inside are counted as `unknown` in the ledger that `allranks check --coverage` prints.
 
+Functions that are too large are *possible* findings: the summary of a run counts them, and
+`--min-confidence possible` names them.
+
 ## Why it hurts
 
 It does not hurt the program. It says where silence means "not looked at" and not "found to be in

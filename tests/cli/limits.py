@@ -25,6 +25,17 @@ class Limits(CliTest):
         self.assertIn("not analysed to the end because of --timeout-per-file 0.2: long.py", result.err)
         self.assertEqual(result.code, 1)
 
+    def test_what_is_too_large_is_counted_and_named_if_asked_for(self):
+        body = "    dist.all_reduce(x)\n" * 10_100
+        self.write("large.py", f"import torch.distributed as dist\n\n\ndef f(x):\n{body}\n\ndef g(x):\n{body}")
+        result = self.run_allranks("check", "-n")
+        self.assertEqual(result.code, 0)
+        self.assertTrue(result.out.startswith("No findings in 1 file"), result.out)
+        self.assertIn("Not analysed to the end, as too large: 2 functions in 1 file. `--min-confidence possible` shows them.\n", result.out)
+        named = self.run_allranks("check", "-n", "-q", "--min-confidence", "possible", "--output-format", "concise")
+        self.assertEqual([line.split(":", 3)[0::2] for line in named.out.splitlines()], [["large.py", "5"]] * 2)
+        self.assertIn("note: AR003 `g` was not analysed to its end: trace of more than 10000 operations", named.out)
+
     def test_memory(self):
         self.write("good.py", GUARDED)
         result = self.run_allranks("check", "-q", "-n", "--max-memory", "1", "--output-format", "concise")
