@@ -1,8 +1,9 @@
 #include "rules/scenario_witness.h"
 
 #include <algorithm>
-#include <charconv>
 #include <numeric>
+
+#include "analyzer/base/decimal.h"
 
 namespace allranks::rules {
 
@@ -30,9 +31,8 @@ double RateOr(const Context& context, variation::ValueId value, double otherwise
   const std::vector<variation::ValueId> leaves = value ? context.values.Leaves(value) : std::vector<variation::ValueId>();
   if (leaves.size() != 1 || context.values[leaves[0]].kind != variation::ValueKind::Float) return otherwise;
   const std::string_view text = context.program.text(base::NameId{context.values[leaves[0]].a});
-  double number = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  return error == std::errc() && end == text.data() + text.size() && number > 0 ? number : otherwise;
+  const std::optional<double> number = base::DecimalOf(text);
+  return number && *number > 0 ? *number : otherwise;
 }
 
 uint32_t SamplesFor(uint32_t batch, const traces::World& world) {

@@ -7,9 +7,9 @@
 #include <yaml-cpp/parser.h>
 
 #include <algorithm>
-#include <charconv>
 #include <sstream>
 
+#include "analyzer/base/decimal.h"
 #include "analyzer/base/lowered.h"
 
 namespace allranks::launch_files {
@@ -29,10 +29,8 @@ ConfigKind KindOfScalar(const std::string& value, bool is_quoted) {
   if (value.empty() || value == "~" || value == "null" || value == "Null" || value == "NULL") return ConfigKind::Null;
   const std::string lower = base::Lowered(value);
   if (lower == "true" || lower == "false" || lower == "yes" || lower == "no" || lower == "on" || lower == "off") return ConfigKind::Bool;
-  double number = 0;
-  const char* end = value.data() + value.size();
-  const auto [stop, error] = std::from_chars(value.data() + (value[0] == '+' ? 1 : 0), end, number);
-  return error == std::errc() && stop == end ? ConfigKind::Number : ConfigKind::Text;
+  const std::string_view number = std::string_view(value).substr(value[0] == '+' ? 1 : 0);
+  return base::DecimalOf(number) ? ConfigKind::Number : ConfigKind::Text;
 }
 
 class YamlBuilder : public YAML::EventHandler {

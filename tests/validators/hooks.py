@@ -210,7 +210,8 @@ class Action(unittest.TestCase):
         blocks = re.findall(r"^```yaml\n(.*?)^```", (REPOSITORY / "docs" / "ci.md").read_text(), re.M | re.S)
         workflows = [block if block.startswith("name:") else f"on: push\njobs:\n{block}" for block in blocks if "runs-on:" in block]
         self.assertEqual(len(workflows), 2)
-        workflows += [path.read_text() for path in sorted(WORKFLOWS.glob("*.yml"))]
+        # Its newest version (0.6.0) does not know this permission; actionlint does.
+        workflows += [path.read_text().replace("      attestations: write\n", "") for path in sorted(WORKFLOWS.glob("*.yml"))]
         for index, workflow in enumerate(workflows):
             result = verdict(f"good/{index}.yml", workflow)
             self.assertEqual(result.returncode, 0, result.stdout + workflow)
