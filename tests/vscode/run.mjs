@@ -109,6 +109,8 @@ async function hover(editor) {
   const shown = editor.page.locator('.monaco-hover:visible', { hasText: 'differs between ranks' });
   await shown.waitFor();
   assert.match(await shown.innerText(), /get_rank/);
+  // It fades in: a picture of a busy machine would show half of it.
+  await shown.first().evaluate((hover) => Promise.all(hover.getAnimations({ subtree: true }).map((each) => each.finished)));
   await editor.picture('hover');
 }
 
