@@ -8,6 +8,7 @@
 #include "driver/config/project.h"
 #include "driver/pipeline/paths.h"
 #include "driver/pipeline/policy.h"
+#include "driver/pipeline/tool_findings.h"
 #include "driver/reports/place.h"
 
 namespace allranks::cli {
@@ -92,7 +93,7 @@ void Known::Keep(pipeline::Output& out) {
 
 void Known::CountHidden(const pipeline::Output& out) {
   for (const Finding& finding : out.findings) {
-    if (!IsShown(out, finding)) ++(finding.confidence == findings::Confidence::Likely ? hidden_.likely : hidden_.possible);
+    if (!IsShown(out, finding) && !pipeline::HasLineOfItsOwn(finding)) ++(finding.confidence == findings::Confidence::Likely ? hidden_.likely : hidden_.possible);
   }
 }
 

@@ -57,6 +57,10 @@ Finding LimitedFile(source::FileId file, std::string bound) {
 
 bool IsLimit(const Finding& finding) { return finding.code == kLimit; }
 
+bool HasLineOfItsOwn(const Finding& finding) {
+  return finding.confidence == Confidence::Possible && (finding.code == kLimit || finding.code == kUnreadable);
+}
+
 void AddReadingProblems(const ir::Module& module, const source::SourceFile& file, bool is_guessed, std::vector<Finding>& findings) {
   for (const ir::Problem& problem : module.problems) {
     const source::Span span = {module.file, problem.begin, problem.end};

@@ -21,6 +21,10 @@ findings::Finding LimitedFile(source::FileId file, std::string bound);
 // Whether a finding speaks of a bound: AR003.
 bool IsLimit(const findings::Finding& finding);
 
+// Whether a line of the summary counts a finding by itself: a function that is too large, a part of C++ that the flags of the
+// build would make readable.
+bool HasLineOfItsOwn(const findings::Finding& finding);
+
 // What a front end could not read of a module, and bytes that are not UTF-8. `is_guessed`: nobody has said how the file is
 // compiled.
 void AddReadingProblems(const ir::Module& module, const source::SourceFile& file, bool is_guessed,

@@ -32,6 +32,7 @@ class Limits(CliTest):
         self.assertEqual(result.code, 0)
         self.assertTrue(result.out.startswith("No findings in 1 file"), result.out)
         self.assertIn("Not analysed to the end, as too large: 2 functions in 1 file. `--min-confidence possible` shows them.\n", result.out)
+        self.assertNotIn("Hidden:", result.out)
         named = self.run_allranks("check", "-n", "-q", "--min-confidence", "possible", "--output-format", "concise")
         self.assertEqual([line.split(":", 3)[0::2] for line in named.out.splitlines()], [["large.py", "5"]] * 2)
         self.assertIn("note: AR003 `g` was not analysed to its end: trace of more than 10000 operations", named.out)
