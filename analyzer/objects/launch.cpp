@@ -535,6 +535,7 @@ findings::Assumptions Launch::AssumedOf(FuncId function) const {
 findings::Assumptions Launch::AssumedForRanks(FuncId function) const {
   findings::Assumptions assumed = AssumedOf(function);
   const ir::ModuleId module = program_.funcs[function].module;
+  if (NeverMakesGroup(module)) assumed.Add(findings::Assumption::OwnJob);
   if (!lines_.empty() && lines_for_[module.index].empty() && !starts_itself_[module.index]) assumed.Add(findings::Assumption::LaunchUnseen);
   return assumed;
 }

@@ -58,7 +58,8 @@ class Launch {
   bool IsPassedOver(ir::ModuleId module) const { return unlaunched_[module.index]; }
   // What has to be taken for granted for several ranks to come here, as far as the code says that they do not.
   findings::Assumptions AssumedOf(FuncId function) const;
-  // The same, and that a program is started on ranks where the commands of the project start others only.
+  // The same, and that a program makes its process group though nothing calls the function that does, or is started on ranks though the
+  // commands of the project start others only.
   findings::Assumptions AssumedForRanks(FuncId function) const;
 
  private:

@@ -134,11 +134,12 @@ ValueId ProgramIndex::PassedBy(const Site& caller, FuncId function, uint32_t par
   return call->function == function && param < args.size() ? args[param] : ValueId::None();
 }
 
-bool ProgramIndex::IsCalledByNobody(FuncId function) const {
+bool ProgramIndex::IsPlainFunction(FuncId function) const {
   const binding::Func& func = program_.funcs[function];
-  const bool is_plain = func.function != ir::kTopLevel && !func.owner && !func.parent && program_.function(function).decorators.empty();
-  return is_plain && callers_[function].empty();
+  return func.function != ir::kTopLevel && !func.owner && !func.parent && program_.function(function).decorators.empty();
 }
+
+bool ProgramIndex::IsCalledByNobody(FuncId function) const { return IsPlainFunction(function) && callers_[function].empty(); }
 
 std::vector<FuncId> ProgramIndex::RunBy(std::vector<FuncId> run) const {
   std::vector<bool> runs(program_.funcs.size());

@@ -44,7 +44,9 @@ class ProgramIndex {
   std::span<const std::pair<ir::ExprId, FuncId>> ChoicesIn(FuncId function) const { return choices_[function]; }
   // What a caller hands over for a parameter of a function; none, if that is not seen.
   ValueId PassedBy(const Site& caller, FuncId function, uint32_t param) const;
-  // Whether it is a plain function of a file, without decorators that may enter it into a table, and nothing calls it.
+  // Whether it is a plain function of a file, without decorators that may enter it into a table.
+  bool IsPlainFunction(FuncId function) const;
+  // The same, and nothing calls it.
   bool IsCalledByNobody(FuncId function) const;
   // What objects of a class of the project are made with, anywhere.
   std::span<const ValueId> MadeWith(binding::ClassId class_id) const { return made_with_[class_id]; }

@@ -1,4 +1,4 @@
-// Programs whose process group nobody makes: the functions that would are there, and nothing calls or names them.
+// Programs whose process group nobody makes: the functions that would are there, and no program comes to them.
 //
 //   def setup(rank, world_size): dist.init_process_group("nccl", rank=rank, world_size=world_size)
 //   def main(rank, world_size):

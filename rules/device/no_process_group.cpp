@@ -41,8 +41,8 @@ class Programs {
     if (calls_.FindInit(module) != nullptr) return VisitAfterInit(call);
     if (MayBeSetUpByOthers(module)) return;
     reported_[module.index] = true;
-    Finding finding = FindingAt(context_, kAR204, Severity::Error, Confidence::Likely, site,
-                                {"`{}` needs a process group: nothing in this program creates one", {Quoted(context_, site)}});
+    Finding finding = FindingOfAnyProcess(context_, kAR204, Severity::Error, Confidence::Likely, site,
+                                          {"`{}` needs a process group: nothing in this program creates one", {Quoted(context_, site)}});
     AddLabel(finding, finding.span, LabelRole::Primary, {"raises: the default process group has not been initialized", {}});
     finding.help = {"call `torch.distributed.init_process_group` first, in every process", {}};
     sink_.push_back(std::move(finding));
@@ -60,9 +60,9 @@ class Programs {
       const ir::StmtId early = EarlyReturn(init);
       if (!early || !ComesBefore(init, ways)) continue;
       reported_[module.index] = true;
-      Finding finding = FindingAt(context_, kAR204, Severity::Warning, Confidence::Likely, site,
-                                  {"`{}` needs a process group: `{}` may have returned without one",
-                                   {Quoted(context_, site), context_.program.FunctionName(init.function)}});
+      Finding finding = FindingOfAnyProcess(context_, kAR204, Severity::Warning, Confidence::Likely, site,
+                                            {"`{}` needs a process group: `{}` may have returned without one",
+                                             {Quoted(context_, site), context_.program.FunctionName(init.function)}});
       AddLabel(finding, finding.span, LabelRole::Primary, {"raises in a run of one process without a launcher", {}});
       AddLabel(finding, HeadOf(context_, context_.program.funcs[init.function].module, early), LabelRole::Why,
                {"returns before a group is created", {}});

@@ -148,7 +148,8 @@ std::optional<Finding> FindingFor(const LaunchContext& context, const LaunchFile
     return finding;
   }
   const std::string meant = MeantBy(names, given.name);
-  if (meant.empty() || Reads(context.files[file.file].text, given.name)) return std::nullopt;
+  // Set beside it, it is the name of another release of PyTorch.
+  if (meant.empty() || job.Env(meant) != nullptr || Reads(context.files[file.file].text, given.name)) return std::nullopt;
   const std::string& library = names.FamilyOf(meant)->library;
   const bool is_of_communication = library == "NCCL" || library == "PyTorch";
   return FindingAt(given, is_of_communication ? Confidence::Certain : Confidence::Likely,
@@ -250,6 +251,8 @@ torchrun --nproc_per_node=8 train.py
 * Names that are not close to a known one: plugins for other networks read variables of their own.
 * Variables that are set where no job is started, but for names that are one letter away from a known one.
 * Variables that the script, or a file that it imports, names itself: it may read them.
+* An old name beside the one of today (`NCCL_AVOID_RECORD_STREAMS` and `TORCH_NCCL_AVOID_RECORD_STREAMS`): each release of
+  PyTorch reads one of the two.
 * Variables of NCCL for a program that communicates by another backend alone, or on devices of another kind.
 
 ## Fix
