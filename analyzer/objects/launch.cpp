@@ -121,7 +121,7 @@ class Solver {
   }
 
   // By ModuleId.
-  std::vector<bool> UnmadeGroups() const { return FindUnmadeGroups(program_, index_, neighbourhood_, own_); }
+  std::vector<bool> UnmadeGroups() const { return FindUnmadeGroups(program_, facts_, index_, neighbourhood_, own_); }
 
   std::vector<bool> UnlaunchedPrograms() const {
     return FindUnlaunchedPrograms(program_, neighbourhood_, lines_, [&](ir::ModuleId module) { return StartsRanks(module); });

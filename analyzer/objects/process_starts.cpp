@@ -6,11 +6,26 @@ namespace allranks::objects {
 
 namespace {
 
-// The function behind a value, through `functools.partial`; none if it is no function of the project.
-FuncId FunctionOf(const variation::Facts& facts, ValueId value) {
-  while (value && facts.values_store[value].kind == variation::ValueKind::Partial) value = facts.values_store.Kids(value)[0];
-  const bool is_function = value && facts.values_store[value].kind == variation::ValueKind::Function;
-  return is_function ? FuncId{facts.values_store[value].a} : FuncId::None();
+// The functions of the project behind a value: through `functools.partial`, a choice, and the parameter of a helper that starts what it is given.
+void AddFunctions(const variation::Facts& facts, const ProgramIndex& index, ValueId value, std::vector<FuncId>& functions, int depth = 0) {
+  constexpr int kLongestWay = 4;
+  if (!value || depth == kLongestWay) return;
+  const variation::Value& node = facts.values_store[value];
+  const auto kids = facts.values_store.Kids(value);
+  const auto add = [&](ValueId part) { AddFunctions(facts, index, part, functions, depth + 1); };
+  switch (node.kind) {
+    case variation::ValueKind::Function:
+      if (std::ranges::count(functions, FuncId{node.a}) == 0) functions.push_back(FuncId{node.a});
+      return;
+    case variation::ValueKind::Partial: return add(kids[0]);
+    case variation::ValueKind::Select:
+      add(kids[1]);
+      return add(kids[2]);
+    case variation::ValueKind::Param:
+      for (const Site& caller : index.CallersOf(FuncId{node.a})) add(index.PassedBy(caller, FuncId{node.a}, node.b));
+      return;
+    default: return;
+  }
 }
 
 }  // namespace
@@ -22,12 +37,14 @@ ProcessStarts::ProcessStarts(const binding::Program& program, const variation::F
       const bool starts = role.role == knowledge::Role::StartProcesses || role.role == knowledge::Role::StartsWithIndex;
       if (!starts) continue;
       for (const Site& site : index.WaysTo({call.function, call.expr})) parents_[site.function.index] = true;
-      const FuncId started = FunctionOf(facts, index.Arg(call, program.text(role.param)));
-      if (!started) continue;
       const Site site{call.function, call.expr};
       const bool is_one = role.role == knowledge::Role::StartProcesses && !IsInLoop(program, index, site);
-      starts_.push_back({.site = site, .started = started, .is_one = is_one});
-      started_[started.index] = true;
+      std::vector<FuncId> functions;
+      AddFunctions(facts, index, index.Arg(call, program.text(role.param)), functions);
+      for (const FuncId started : functions) {
+        starts_.push_back({.site = site, .started = started, .is_one = is_one});
+        started_[started.index] = true;
+      }
     }
   }
   for (bool grew = true; grew;) {

@@ -54,10 +54,22 @@ class LeftOut {
   std::map<uint32_t, bool> known_;  // by FuncId
 };
 
+// `fire.Fire()`, `app()`: a call of something that is not known, with nothing handed over, where the file is started.
+bool MayFindFunctions(const binding::Program& program, const variation::Facts& facts, ir::ModuleId module_id, ir::StmtId main) {
+  const ir::Module& module = program.modules[module_id];
+  const FuncId top = program.func(module_id, ir::kTopLevel);
+  return std::ranges::any_of(facts.functions[top].calls, [&](const auto& each) {
+    const auto& [expr, call] = each;
+    const bool is_here = module[main].begin <= module[expr].begin && module[expr].end <= module[main].end;
+    const bool is_unknown = call.kind == variation::CallKind::Unresolved || call.kind == variation::CallKind::External || call.kind == variation::CallKind::Deferred;
+    return is_here && is_unknown && module[expr].kind == ir::ExprKind::Call && ir::ArgCount(module, module[expr]) == 0;
+  });
+}
+
 }  // namespace
 
-std::vector<bool> FindUnmadeGroups(const binding::Program& program, const ProgramIndex& index, const binding::Neighbourhood& neighbourhood,
-                                   std::span<const LaunchSigns> signs) {
+std::vector<bool> FindUnmadeGroups(const binding::Program& program, const variation::Facts& facts, const ProgramIndex& index,
+                                   const binding::Neighbourhood& neighbourhood, std::span<const LaunchSigns> signs) {
   LeftOut left_out(program, index, neighbourhood);
   // By ModuleId: files with a function that makes a group, and those with one that makes it and is run.
   std::vector<bool> has_maker(program.modules.size()), makes(program.modules.size());
@@ -71,7 +83,8 @@ std::vector<bool> FindUnmadeGroups(const binding::Program& program, const Progra
   for (uint32_t m = 0; m < unmade.size(); ++m) {
     if (!neighbourhood.ImportersOf(ir::ModuleId{m}).empty() || IsTestFile(program, ir::ModuleId{m})) continue;
     const std::vector<ir::ModuleId> used = neighbourhood.UsedBy(ir::ModuleId{m});
-    const bool is_unmade = MainOf(program, ir::ModuleId{m}) && std::ranges::any_of(used, [&](ir::ModuleId each) { return has_maker[each.index]; }) &&
+    const ir::StmtId main = MainOf(program, ir::ModuleId{m});
+    const bool is_unmade = main && !MayFindFunctions(program, facts, ir::ModuleId{m}, main) && std::ranges::any_of(used, [&](ir::ModuleId each) { return has_maker[each.index]; }) &&
                            std::ranges::none_of(used, [&](ir::ModuleId each) { return makes[each.index]; });
     for (const ir::ModuleId each : used) (is_unmade ? unmade : made)[each.index] = true;
   }

@@ -5,6 +5,7 @@
 //       # setup(rank, world_size)
 //       model = DDP(model)          # raises: no rank gets further
 //
+// A library that is called with nothing where the file is started (`fire.Fire()`) may look for the functions itself: nothing is said.
 // Unsound where a function is called by a name that is put together, or a file outside of the project makes the group.
 #pragma once
 
@@ -17,7 +18,7 @@
 namespace allranks::objects {
 
 // By ModuleId: whether all programs with a file are of that kind. `signs`: of FindLaunchSigns.
-std::vector<bool> FindUnmadeGroups(const binding::Program& program, const ProgramIndex& index, const binding::Neighbourhood& neighbourhood,
-                                   std::span<const LaunchSigns> signs);
+std::vector<bool> FindUnmadeGroups(const binding::Program& program, const variation::Facts& facts, const ProgramIndex& index,
+                                   const binding::Neighbourhood& neighbourhood, std::span<const LaunchSigns> signs);
 
 }  // namespace allranks::objects
