@@ -2,6 +2,7 @@
 #include <optional>
 #include <vector>
 
+#include "analyzer/objects/main_guard.h"
 #include "analyzer/objects/process_starts.h"
 #include "rules/finding_parts.h"
 
@@ -117,9 +118,12 @@ class Seeds {
     return std::nullopt;
   }
 
-  // A process that is spawned imports the script: what stands there outside of functions and of tests is run by it too.
+  // A process that is spawned imports the script: what stands there outside of functions is run by it too, but for what only the start runs.
   bool IsRunByImport(const Site& site) const {
-    return context_.program.funcs[site.function].function == ir::kTopLevel && context_.reach.Guards(site).empty();
+    const binding::Func& around = context_.program.funcs[site.function];
+    return around.function == ir::kTopLevel && std::ranges::none_of(context_.reach.Guards(site), [&](const objects::Guard& guard) {
+             return objects::AsksForMain(context_.program, context_.program.modules[around.module], guard.test);
+           });
   }
 
   void Report(const Site& seed, const ProcessStart& start) {
