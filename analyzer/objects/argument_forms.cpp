@@ -83,19 +83,27 @@ class FormReader {
 
   void Add(const ir::Expr& call, ArgumentForms& forms) const {
     ArgumentForm form;
-    bool is_several = false;
+    bool is_several = false, is_converted = false, may_be_none = false;
     for (uint32_t i = 0; i < ir::ArgCount(module_, call); ++i) {
       const ir::Arg arg = ir::ArgAt(module_, call, i);
       const std::string_view keyword = arg.keyword ? names_.View(arg.keyword) : std::string_view();
       const std::string_view text = Constant(arg.value);
-      if (keyword == "type") form.type = TypeOf(arg.value);
+      if (keyword == "type") {
+        form.type = TypeOf(arg.value);
+        is_converted = LastPart(arg.value) != "str";
+      }
       if (keyword == "choices") form.choices = ChoicesIn(arg.value);
-      if (keyword == "nargs") is_several = true;
+      if (keyword == "nargs") {
+        is_several = true;
+        may_be_none = text == "?" || text == "*";
+      }
       // One that the program defines may do anything.
       if (keyword == "action") form.may_repeat = text != "store" && !text.starts_with("store_");
     }
     // A choice is compared with what the type makes of the text.
-    if (form.type != ArgumentType::Any || is_several) form.choices.clear();
+    if (is_converted || is_several) form.choices.clear();
+    // The word behind an argument that may have no value may be another argument.
+    if (may_be_none) form.type = ArgumentType::Any;
     for (uint32_t i = 0; i < ir::ArgCount(module_, call); ++i) {
       const ir::Arg arg = ir::ArgAt(module_, call, i);
       const std::string_view name = arg.kind == ir::ArgKind::Positional ? Constant(arg.value) : std::string_view();

@@ -127,17 +127,22 @@ class Solver {
     return FindUnlaunchedPrograms(program_, neighbourhood_, lines_, [&](ir::ModuleId module) { return StartsRanks(module); });
   }
 
-  // By ModuleId: whether a program that uses it starts its ranks itself.
-  std::vector<bool> OfProgramsThatStartRanks() const {
-    std::vector<bool> found(program_.modules.size());
-    for (uint32_t m = 0; m < found.size(); ++m) {
-      if (!StartsRanks(ir::ModuleId{m})) continue;
-      // Whatever uses the file starts them, and so what that uses is run by them.
-      for (const ir::ModuleId user : neighbourhood_.UsersOf(ir::ModuleId{m})) {
-        for (const ir::ModuleId used : neighbourhood_.UsedBy(user)) found[used.index] = true;
-      }
+  // By ModuleId: whether commands start ranks of others, and none may start a program that uses it, which does not start ranks itself either.
+  std::vector<bool> UnseenLaunches() const {
+    const size_t count = program_.modules.size();
+    if (std::ranges::none_of(lines_, [](const LaunchLine& line) { return line.starts_ranks || line.is_job_of_one; })) return std::vector<bool>(count);
+    std::vector<bool> unseen(count, true);
+    for (uint32_t m = 0; m < count; ++m) {
+      const ir::ModuleId module{m};
+      const bool may_be_started = std::ranges::any_of(lines_, [&](const LaunchLine& line) {
+        const bool may_be_any = line.unknown_below && *line.unknown_below == kRootFolder;
+        return line.starts_ranks && (may_be_any || line.MayStart(program_.infos[module].path));
+      });
+      const bool starts_itself = !may_be_started && !only_tests_[m] && StartsRanks(module);
+      if (!may_be_started && !starts_itself) continue;
+      for (const ir::ModuleId used : may_be_started ? neighbourhood_.UsedBy(module) : neighbourhood_.Of(module)) unseen[used.index] = false;
     }
-    return found;
+    return unseen;
   }
 
   // By FuncId: whether it makes a job itself and starts the processes for it.
@@ -536,7 +541,7 @@ findings::Assumptions Launch::AssumedForRanks(FuncId function) const {
   findings::Assumptions assumed = AssumedOf(function);
   const ir::ModuleId module = program_.funcs[function].module;
   if (NeverMakesGroup(module)) assumed.Add(findings::Assumption::OwnJob);
-  if (!lines_.empty() && lines_for_[module.index].empty() && !starts_itself_[module.index]) assumed.Add(findings::Assumption::LaunchUnseen);
+  if (unseen_launches_[module.index]) assumed.Add(findings::Assumption::LaunchUnseen);
   return assumed;
 }
 
@@ -578,7 +583,7 @@ Launch::Launch(const binding::Program& program, const knowledge::Knowledge& know
   starts_job_ = solver.StartersOfJobs();
   unmade_groups_ = solver.UnmadeGroups();
   unlaunched_ = solver.UnlaunchedPrograms();
-  starts_itself_ = solver.OfProgramsThatStartRanks();
+  unseen_launches_ = solver.UnseenLaunches();
 }
 
 }  // namespace allranks::objects

@@ -58,8 +58,8 @@ class Launch {
   bool IsPassedOver(ir::ModuleId module) const { return unlaunched_[module.index]; }
   // What has to be taken for granted for several ranks to come here, as far as the code says that they do not.
   findings::Assumptions AssumedOf(FuncId function) const;
-  // The same, and that a program makes its process group though nothing calls the function that does, or is started on ranks though the
-  // commands of the project start others only.
+  // The same, and two more doubts. Nothing calls the function that would make the process group. Or commands start ranks of other programs,
+  // and of none that uses this file.
   findings::Assumptions AssumedForRanks(FuncId function) const;
 
  private:
@@ -68,7 +68,7 @@ class Launch {
   std::vector<bool> starts_job_; // the same
   std::vector<bool> unmade_groups_;  // by ModuleId
   std::vector<bool> unlaunched_;     // the same
-  std::vector<bool> starts_itself_;  // the same: whether some program with it starts its ranks
+  std::vector<bool> unseen_launches_;  // the same
   const binding::Program& program_;
   std::vector<HandedClass> handed_classes_;
   // By ModuleId: the bytes that are run only where the file is started, and by whom.

@@ -6,26 +6,42 @@ namespace allranks::objects {
 
 namespace {
 
+struct Target {
+  FuncId function;
+  bool is_passed = false;  // by callers of the helper that starts it, who may do so several times
+};
+
 // The functions of the project behind a value: through `functools.partial`, a choice, and the parameter of a helper that starts what it is given.
-void AddFunctions(const variation::Facts& facts, const ProgramIndex& index, ValueId value, std::vector<FuncId>& functions, int depth = 0) {
-  constexpr int kLongestWay = 4;
-  if (!value || depth == kLongestWay) return;
-  const variation::Value& node = facts.values_store[value];
-  const auto kids = facts.values_store.Kids(value);
-  const auto add = [&](ValueId part) { AddFunctions(facts, index, part, functions, depth + 1); };
-  switch (node.kind) {
-    case variation::ValueKind::Function:
-      if (std::ranges::count(functions, FuncId{node.a}) == 0) functions.push_back(FuncId{node.a});
-      return;
-    case variation::ValueKind::Partial: return add(kids[0]);
-    case variation::ValueKind::Select:
-      add(kids[1]);
-      return add(kids[2]);
-    case variation::ValueKind::Param:
-      for (const Site& caller : index.CallersOf(FuncId{node.a})) add(index.PassedBy(caller, FuncId{node.a}, node.b));
-      return;
-    default: return;
+std::vector<Target> TargetsOf(const variation::Facts& facts, const ProgramIndex& index, ValueId value) {
+  constexpr size_t kMost = 64;
+  struct Part {
+    ValueId value;
+    bool is_passed;
+  };
+  std::vector<Target> targets;
+  std::vector<Part> parts = {{value, false}};
+  for (size_t i = 0; i < parts.size() && i < kMost; ++i) {
+    const auto [part, is_passed] = parts[i];
+    if (!part) continue;
+    const variation::Value& node = facts.values_store[part];
+    const auto kids = facts.values_store.Kids(part);
+    const auto add = [&](ValueId each, bool is_argument) {
+      if (std::ranges::find(parts, each, &Part::value) == parts.end()) parts.push_back({each, is_passed || is_argument});
+    };
+    switch (node.kind) {
+      case variation::ValueKind::Function: targets.push_back({FuncId{node.a}, is_passed}); break;
+      case variation::ValueKind::Partial: add(kids[0], false); break;
+      case variation::ValueKind::Select:
+        add(kids[1], false);
+        add(kids[2], false);
+        break;
+      case variation::ValueKind::Param:
+        for (const Site& caller : index.CallersOf(FuncId{node.a})) add(index.PassedBy(caller, FuncId{node.a}, node.b), true);
+        break;
+      default: break;
+    }
   }
+  return targets;
 }
 
 }  // namespace
@@ -39,11 +55,9 @@ ProcessStarts::ProcessStarts(const binding::Program& program, const variation::F
       for (const Site& site : index.WaysTo({call.function, call.expr})) parents_[site.function.index] = true;
       const Site site{call.function, call.expr};
       const bool is_one = role.role == knowledge::Role::StartProcesses && !IsInLoop(program, index, site);
-      std::vector<FuncId> functions;
-      AddFunctions(facts, index, index.Arg(call, program.text(role.param)), functions);
-      for (const FuncId started : functions) {
-        starts_.push_back({.site = site, .started = started, .is_one = is_one});
-        started_[started.index] = true;
+      for (const Target& target : TargetsOf(facts, index, index.Arg(call, program.text(role.param)))) {
+        starts_.push_back({.site = site, .started = target.function, .is_one = is_one && !target.is_passed});
+        started_[target.function.index] = true;
       }
     }
   }

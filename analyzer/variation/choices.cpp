@@ -50,12 +50,12 @@ ValueId FunctionEvaluator::PickedFromTable(ValueId dictionary, ValueId key) {
   return OneOf(items, key);
 }
 
-// Which one depends on the name. None of too many.
-ValueId FunctionEvaluator::OneOf(std::span<const ValueId> callables, ValueId name) {
+// Which one depends on the key. None of too many.
+ValueId FunctionEvaluator::OneOf(std::span<const ValueId> callables, ValueId key) {
   if (callables.empty() || callables.size() > kMostPicked) return {};
   ValueId picked = callables.back();
   for (size_t i = callables.size() - 1; i-- > 0;) {
-    const ValueId kids[] = {name, store_.Int(static_cast<int64_t>(i))};
+    const ValueId kids[] = {key, store_.Int(static_cast<int64_t>(i))};
     picked = store_.Select(store_.Derived(tables_.NameSymbol("names"), kids), callables[i], picked);
   }
   return picked;

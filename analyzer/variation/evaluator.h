@@ -322,7 +322,7 @@ class FunctionEvaluator {
   ir::ModuleId ModuleOfMembers(ir::ExprId object) const;
   ValueId PickedFrom(ir::ModuleId module, ValueId name);
   ValueId PickedFromTable(ValueId dictionary, ValueId key);
-  ValueId OneOf(std::span<const ValueId> callables, ValueId name);
+  ValueId OneOf(std::span<const ValueId> callables, ValueId key);
   ValueId ThoseThatTake(ValueId callee, std::span<const CallArgument> args);
 
   // process_start.cpp

@@ -139,8 +139,11 @@ ValueId FunctionEvaluator::MemberOfInstance(ir::ExprId site, ValueId object, Val
   const ValueId field = FieldOf(class_id, attr, is_super);
   if (const ValueId made = GivenFor(store_, object, attr); made && (!field || IsTelling(store_[made]))) return made;
   if (field) return field;
-  // A method that this class takes for granted, and that only classes below it have.
-  const bool may_be_below = !is_super && value.b != kExactInstance;
+  // A method that this class takes for granted, and that only classes below it have: no base that nobody has read may have it.
+  const bool may_be_below = !is_super && value.b != kExactInstance && std::ranges::all_of(tables_.program.classes[class_id].external_bases, [&](NameId base) {
+    const std::string_view name = Text(base);
+    return name.starts_with("abc.") || name.starts_with("typing.") || static_cast<bool>(knowledge_.FindClass(base));
+  });
   if (may_be_below && std::ranges::none_of(tables_.Overrides(class_id, attr), [&](const Override& each) { return IsProperty(each.method); })) {
     if (const ValueId method = VirtualMethod(class_id, {}, attr)) return method;
   }

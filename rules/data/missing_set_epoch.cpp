@@ -265,8 +265,7 @@ class Epochs {
   }
 
   void Report(const LoaderLoop& loop, ValueId sampler, const Site& epochs, ir::ModuleId program) {
-    const ir::ModuleId module = context_.program.funcs[loop.place().function].module;
-    const bool is_stuck = Contains(stuck_, sampler, module) || Contains(stuck_, loop.loader, module);
+    const bool is_stuck = Contains(stuck_, sampler, program) || Contains(stuck_, loop.loader, program);
     Finding finding = FindingAt(
         context_, kAR301, Severity::Error, SomebodyTellsSomething(program) ? Confidence::Likely : Confidence::Certain, loop.place(),
         {is_stuck ? "every epoch over `{}` has the same shuffle order: `set_epoch` tells its `DistributedSampler` the same number each time"

@@ -229,7 +229,7 @@ class EqualWorkers {
   }
 
   // The objects that something consists of: itself, what it and they were made with, and what their constructors make
-  // (`self.transform = Compose([Flip(), Crop(size)])`), or `__getitem__` makes for each sample.
+  // (`self.transform = Compose([Flip(), Crop(size)])`), or what `__getitem__` makes for each sample.
   void AddHeld(ValueId first, Held& held) const {
     constexpr size_t kMost = 200;
     std::set<uint32_t> seen, classes;

@@ -251,8 +251,8 @@ torchrun --nproc_per_node=8 train.py
 * Names that are not close to a known one: plugins for other networks read variables of their own.
 * Variables that are set where no job is started, but for names that are one letter away from a known one.
 * Variables that the script, or a file that it imports, names itself: it may read them.
-* An old name beside the one of today (`NCCL_AVOID_RECORD_STREAMS` and `TORCH_NCCL_AVOID_RECORD_STREAMS`): each release of
-  PyTorch reads one of the two.
+* An old name beside the one of today (`NCCL_AVOID_RECORD_STREAMS` and
+  `TORCH_NCCL_AVOID_RECORD_STREAMS`): each release of PyTorch reads one of the two.
 * Variables of NCCL for a program that communicates by another backend alone, or on devices of another kind.
 
 ## Fix

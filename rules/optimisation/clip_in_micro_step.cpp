@@ -1,4 +1,6 @@
 #include <algorithm>
+#include <utility>
+#include <vector>
 
 #include "rules/finding_parts.h"
 #include "rules/optimisation/accumulation.h"
@@ -62,8 +64,9 @@ class Clips {
         return event.call.action == GradientAction::Unscale && Begin(event) < Begin(clip) && MeetOnOneWay(event, clip);
       });
       if (step == events.end() || is_unscaled || !IsLossScaled(events, clip) || IsSeen(clip)) continue;
-      if (clips_by_step.empty() || clips_by_step.back().first != &*step) clips_by_step.push_back({&*step, {}});
-      clips_by_step.back().second.push_back(&clip);
+      auto same = std::ranges::find(clips_by_step, &*step, &decltype(clips_by_step)::value_type::first);
+      if (same == clips_by_step.end()) same = clips_by_step.insert(same, {&*step, {}});
+      same->second.push_back(&clip);
     }
     for (const auto& [step, clips] : clips_by_step) ReportScaled(clips, *step);
   }
