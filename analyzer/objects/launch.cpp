@@ -135,8 +135,7 @@ class Solver {
     for (uint32_t m = 0; m < count; ++m) {
       const ir::ModuleId module{m};
       const bool may_be_started = std::ranges::any_of(lines_, [&](const LaunchLine& line) {
-        const bool may_be_any = line.unknown_below && *line.unknown_below == kRootFolder;
-        return line.starts_ranks && (may_be_any || line.MayStart(program_.infos[module].path));
+        return line.starts_ranks && line.MayBeOf(program_.infos[module].path);
       });
       const bool starts_itself = !may_be_started && !only_tests_[m] && StartsRanks(module);
       if (!may_be_started && !starts_itself) continue;

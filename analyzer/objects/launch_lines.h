@@ -36,6 +36,11 @@ struct LaunchLine {
   std::optional<std::string> unknown_below;
   std::string unknown_name;  // of such a file, without its folder; empty: it may have any
 
+  // Whether it may start a file; one at the root of which nobody knows what it starts may start any.
+  bool MayBeOf(std::string_view file) const {
+    const bool may_be_any = unknown_below && *unknown_below == kRootFolder && unknown_name.empty();
+    return may_be_any || MayStart(file);
+  }
   // Whether it starts a file, or may.
   bool MayStart(std::string_view file) const {
     if (!unknown_below) return path == file;

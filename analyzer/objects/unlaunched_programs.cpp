@@ -8,12 +8,6 @@
 namespace allranks::objects {
 namespace {
 
-// A line at the root of which nobody knows what it starts may start anything.
-bool MayStart(const LaunchLine& line, std::string_view file) {
-  const bool may_be_any = line.unknown_below && *line.unknown_below == kRootFolder && line.unknown_name.empty();
-  return may_be_any || line.MayStart(file);
-}
-
 // Whether a launcher starts a program beside a file, or in a folder above.
 bool StartsOtherNear(const LaunchLine& line, std::string_view file) {
   const std::string folder(base::FolderOf(line.path));
@@ -28,7 +22,7 @@ std::vector<bool> FindUnlaunchedPrograms(const binding::Program& program, const 
   std::vector<bool> passed_over(program.modules.size()), others(program.modules.size());
   for (uint32_t m = 0; m < program.modules.size(); ++m) {
     const std::string_view path = program.infos[ir::ModuleId{m}].path;
-    const bool is_named = std::ranges::any_of(lines, [&](const LaunchLine& line) { return MayStart(line, path); });
+    const bool is_named = std::ranges::any_of(lines, [&](const LaunchLine& line) { return line.MayBeOf(path); });
     if (!is_named && !IsStartedByHand(program, neighbourhood, ir::ModuleId{m})) continue;
     const std::vector<ir::ModuleId> used = neighbourhood.UsedBy(ir::ModuleId{m});
     const bool is_passed_over = !is_named && std::ranges::any_of(lines, [&](const LaunchLine& line) { return StartsOtherNear(line, path); }) &&

@@ -26,15 +26,15 @@ std::string Nearest(const launch::LauncherTable& launcher, const std::string& na
 }
 
 // `--master_port=2950O`: argparse prints its usage and ends.
+bool IsPage(const LaunchFile& file) { return file.kind == launch::FileKind::Markdown || file.kind == launch::FileKind::Notebook; }
+
 // `--nproc_per_node num_gpus` on a page, where readers write a number.
 bool IsForReader(const LaunchFile& file, std::string_view text) {
-  const bool is_page = file.kind == launch::FileKind::Markdown || file.kind == launch::FileKind::Notebook;
-  return is_page && std::ranges::none_of(text, [](char c) { return c >= '0' && c <= '9'; });
+  return IsPage(file) && std::ranges::none_of(text, [](char c) { return c >= '0' && c <= '9'; });
 }
 // `--OTHER_ARGUMENTS` on a page.
 bool StandsForOthers(const LaunchFile& file, std::string_view name) {
-  const bool is_page = file.kind == launch::FileKind::Markdown || file.kind == launch::FileKind::Notebook;
-  return is_page && std::ranges::none_of(name, [](char c) { return c >= 'a' && c <= 'z'; });
+  return IsPage(file) && std::ranges::none_of(name, [](char c) { return c >= 'a' && c <= 'z'; });
 }
 
 void CheckValue(const LaunchFile& file, const Layer& layer, const Option& option, FindingSink& sink) {
@@ -107,8 +107,7 @@ void CheckArguments(const LaunchContext& context, const LaunchFile& file, const 
 
 // `a|b`, `[a, b]`, `<a>` and `PATH` on a page.
 bool MayStandForOthers(const LaunchFile& file, std::string_view text) {
-  const bool is_page = file.kind == launch::FileKind::Markdown || file.kind == launch::FileKind::Notebook;
-  return is_page && (text.find_first_of("|[]{}<>.,/") != std::string_view::npos || StandsForOthers(file, text) || IsForReader(file, text));
+  return IsPage(file) && (text.find_first_of("|[]{}<>.,/") != std::string_view::npos || StandsForOthers(file, text) || IsForReader(file, text));
 }
 
 std::string Listed(const std::set<std::string>& choices) {
