@@ -15,6 +15,7 @@
 #include "analyzer/findings/suppression.h"
 #include "analyzer/objects/communicators.h"
 #include "analyzer/objects/never_reached.h"
+#include "analyzer/objects/sure_failures.h"
 #include "analyzer/objects/unpassed_arguments.h"
 #include "analyzer/platform/platform.h"
 #include "driver/config/rule_selection.h"
@@ -190,9 +191,10 @@ class FindingPlaces {
   std::unordered_map<uint32_t, ir::ModuleId> module_of_;
 };
 
-// What stands where no run gets to is no defect of the job, and what only another caller leads to is a possible one.
-void JudgePlaces(const objects::NeverReached& never, const objects::UnpassedArguments& unpassed, const binding::Program& program,
-                 std::vector<Finding>& findings) {
+// What stands where no run gets to is no defect of the job, and what only another caller leads to is a possible one, as is what stands
+// behind a statement that fails as it is written.
+void JudgePlaces(const objects::NeverReached& never, const objects::UnpassedArguments& unpassed, const objects::SureFailures& failures,
+                 const binding::Program& program, std::vector<Finding>& findings) {
   const FindingPlaces places(program);
   std::erase_if(findings, [&](const Finding& finding) {
     return places.AnyIs(finding, [&](ir::ModuleId module, uint32_t position) { return never.IsAt(module, position); });
@@ -200,6 +202,8 @@ void JudgePlaces(const objects::NeverReached& never, const objects::UnpassedArgu
   for (Finding& finding : findings) {
     const bool are_needed = places.AnyIs(finding, [&](ir::ModuleId module, uint32_t position) { return unpassed.AreNeededAt(module, position); });
     if (are_needed) findings::Assume(finding, findings::Assumptions::Of(findings::Assumption::ArgumentPassed));
+    const bool fails_first = places.AnyIs(finding, [&](ir::ModuleId module, uint32_t position) { return failures.AreBefore(module, position); });
+    if (fails_first) findings::Assume(finding, findings::Assumptions::Of(findings::Assumption::RunsToHere));
   }
 }
 
@@ -227,7 +231,8 @@ std::vector<Finding> FindingsOfRules(const std::vector<const rules::Rule*>& want
                          *made.loading, *made.launch, *made.accumulation, *made.options, *made.settings, *made.file_uses, *made.strategies, a.launches};
   context.differences = rules::ReportedDifferencesOf(context);
   std::vector<Finding> findings = FindingsOf(wanted, context, jobs);
-  JudgePlaces({a.program, a.facts, index, *made.reach, *made.options, others}, {a.program, a.facts, index, *made.reach}, a.program, findings);
+  JudgePlaces({a.program, a.facts, index, *made.reach, *made.options, others}, {a.program, a.facts, index, *made.reach},
+              {a.program, *a.knowledge, a.facts, index}, a.program, findings);
   const witness::Communicators communicators = objects::CommunicatorsOf(a.program, index, values);
   for (Finding& finding : findings) {
     if (finding.witness) finding.witness->communicators = communicators;

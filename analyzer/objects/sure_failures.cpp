@@ -1,0 +1,352 @@
+#include "analyzer/objects/sure_failures.h"
+
+#include <algorithm>
+#include <string_view>
+#include <utility>
+
+#include "analyzer/ir/bindings.h"
+#include "analyzer/objects/every_way.h"
+
+namespace allranks::objects {
+namespace {
+
+using variation::ValueKind;
+
+constexpr std::string_view kBuiltins = "builtins.";
+constexpr std::string_view kParser = "argparse.ArgumentParser";
+
+// `dir(builtins)` of Python 3.8 to 3.14, what every module has, what IPython adds, and what Python 2 had. Sorted.
+constexpr std::string_view kNames[] = {
+  "ArithmeticError", "AssertionError", "AttributeError", "BaseException", "BaseExceptionGroup", "BlockingIOError", "BrokenPipeError",
+  "BufferError", "BytesWarning", "ChildProcessError", "ConnectionAbortedError", "ConnectionError", "ConnectionRefusedError",
+  "ConnectionResetError", "DeprecationWarning", "EOFError", "Ellipsis", "EncodingWarning", "EnvironmentError", "Exception",
+  "ExceptionGroup", "False", "FileExistsError", "FileNotFoundError", "FloatingPointError", "FutureWarning", "GeneratorExit", "IOError",
+  "ImportError", "ImportWarning", "IndentationError", "IndexError", "InterruptedError", "IsADirectoryError", "KeyError",
+  "KeyboardInterrupt", "LookupError", "MemoryError", "ModuleNotFoundError", "NameError", "None", "NotADirectoryError", "NotImplemented",
+  "NotImplementedError", "OSError", "OverflowError", "PendingDeprecationWarning", "PermissionError", "ProcessLookupError",
+  "PythonFinalizationError", "RecursionError", "ReferenceError", "ResourceWarning", "RuntimeError", "RuntimeWarning", "StandardError",
+  "StopAsyncIteration", "StopIteration", "SyntaxError", "SyntaxWarning", "SystemError", "SystemExit", "TabError", "TimeoutError", "True",
+  "TypeError", "UnboundLocalError", "UnicodeDecodeError", "UnicodeEncodeError", "UnicodeError", "UnicodeTranslateError", "UnicodeWarning",
+  "UserWarning", "ValueError", "Warning", "WindowsError", "ZeroDivisionError", "_", "__annotations__", "__build_class__", "__builtins__",
+  "__cached__", "__class__", "__debug__", "__dict__", "__doc__", "__file__", "__import__", "__loader__", "__module__", "__name__",
+  "__package__", "__path__", "__qualname__", "__spec__", "abs", "aiter", "all", "anext", "any", "apply", "ascii", "basestring", "bin",
+  "bool", "breakpoint", "buffer", "bytearray", "bytes", "callable", "chr", "classmethod", "cmp", "coerce", "compile", "complex",
+  "copyright", "credits", "delattr", "dict", "dir", "display", "divmod", "enumerate", "eval", "exec", "execfile", "exit", "file", "filter",
+  "float", "format", "frozenset", "get_ipython", "getattr", "globals", "hasattr", "hash", "help", "hex", "id", "input", "int", "intern",
+  "isinstance", "issubclass", "iter", "len", "license", "list", "locals", "long", "map", "max", "memoryview", "min", "next", "object",
+  "oct", "open", "ord", "pow", "print", "profile", "property", "quit", "range", "raw_input", "reduce", "reload", "repr", "reveal_type",
+  "reversed", "round", "set", "setattr", "slice", "sorted", "staticmethod", "str", "sum", "super", "tuple", "type", "unichr", "unicode",
+  "vars", "xrange", "zip",
+};
+static_assert(std::ranges::is_sorted(kNames));
+
+// What makes names while the program runs.
+constexpr std::string_view kMakeNames[] = {"exec", "execfile", "globals", "__builtins__", "builtins", "__builtin__", "__getattr__"};
+
+bool HasReturn(const ir::Module& module, const ir::Stmt& stmt) {
+  if (stmt.kind == ir::StmtKind::Return || stmt.kind == ir::StmtKind::Break || stmt.kind == ir::StmtKind::Continue) return true;
+  bool found = false;
+  ir::ForEachBlock(module, stmt, [&](ir::BlockId block) {
+    ir::ForEachStmtIn(module, block, [&](const ir::Stmt& inner) { found = found || inner.kind == ir::StmtKind::Return; });
+  });
+  return found;
+}
+
+std::string_view FolderOf(std::string_view path) {
+  const size_t slash = path.rfind('/');
+  return slash == std::string_view::npos ? std::string_view() : path.substr(0, slash);
+}
+
+}  // namespace
+
+bool SureFailures::AreBefore(ir::ModuleId module, uint32_t position) const {
+  return IsOnEveryWay(index_, module, position, [&](FuncId function, ir::StmtId stmt) { return AreBefore(function, stmt); });
+}
+
+bool SureFailures::AreBefore(FuncId function, ir::StmtId stmt) const {
+  const ir::ModuleId module_id = program_.funcs[function].module;
+  const ir::Module& module = program_.modules[module_id];
+  if (module.language != ir::Language::Python) return false;
+  const ir::Tree& tree = index_.tree(module_id);
+  for (ir::StmtId at = stmt; at; at = tree.Parent(at)) {
+    for (const ir::StmtId other : module.statements(tree.BlockOf(at))) {
+      if (other == at) break;
+      if (Fails(function, other)) return true;
+    }
+  }
+  if (program_.funcs[function].function == ir::kTopLevel || !index_.CallersOf(function).empty()) return false;
+  return FailsWhenRun(program_.func(module_id, ir::kTopLevel));
+}
+
+// Each run of the function comes to a statement that fails. Of the top level of a file: each import of it.
+bool SureFailures::FailsWhenRun(FuncId function) const {
+  const auto [known, is_new] = functions_.try_emplace(function.index, false);
+  if (!is_new) return known->second;
+  const ir::Function& info = program_.function(function);
+  const bool is_run_by_call = !info.is_generator && (info.flags & ir::kAsync) == 0;
+  const bool fails = is_run_by_call && program_.module_of(function).language == ir::Language::Python && FailsInBlock(function, info.body);
+  functions_[function.index] = fails;
+  return fails;
+}
+
+bool SureFailures::FailsInBlock(FuncId function, ir::BlockId block) const {
+  const ir::Module& module = program_.module_of(function);
+  for (const ir::StmtId stmt : module.statements(block)) {
+    if (Fails(function, stmt)) return true;
+    if (HasReturn(module, module[stmt])) return false;
+  }
+  return false;
+}
+
+bool SureFailures::Fails(FuncId function, ir::StmtId id) const {
+  const ir::ModuleId module_id = program_.funcs[function].module;
+  const ir::Module& module = program_.modules[module_id];
+  const ir::Stmt& stmt = module[id];
+  switch (stmt.kind) {
+    case ir::StmtKind::Import:
+      for (uint32_t i = 0; i < stmt.c; ++i) {
+        if (ImportsNothing(module_id, ir::ImportId{stmt.a + i})) return true;
+      }
+      return false;
+    case ir::StmtKind::Assign:
+      if (SetsVariableToNumber(module_id, stmt)) return true;
+      break;
+    case ir::StmtKind::With:
+      // A `with` may take the exception (`suppress`), so that only its own expressions count.
+      break;
+    case ir::StmtKind::Expr:
+      if (AddsOptionAgain(function, id)) return true;
+      break;
+    case ir::StmtKind::AugAssign:
+    case ir::StmtKind::Return:
+    case ir::StmtKind::If:
+    case ir::StmtKind::For:
+      break;
+    default:
+      return false;
+  }
+  bool fails = false;
+  ir::ForEachExpr(module, stmt, [&](ir::ExprId expr) { fails = fails || FailsInside(function, expr); });
+  return fails;
+}
+
+// Whenever the expression is evaluated: not in what `and`, `or`, `if` and comprehensions may leave out.
+bool SureFailures::FailsInside(FuncId function, ir::ExprId id) const {
+  const ir::ModuleId module_id = program_.funcs[function].module;
+  const ir::Module& module = program_.modules[module_id];
+  const ir::Expr& expr = module[id];
+  switch (expr.kind) {
+    case ir::ExprKind::Name:
+      return IsUnboundName(module_id, id);
+    case ir::ExprKind::Bool: {
+      const ir::ExprList items = ir::Items(module, expr);
+      return items.size() > 0 && items[0] && FailsInside(function, items[0]);
+    }
+    case ir::ExprKind::Conditional:
+      return FailsInside(function, ir::TestOf(expr));
+    case ir::ExprKind::Comprehension:
+    case ir::ExprKind::Lambda:
+    case ir::ExprKind::Opaque:
+      return false;
+    case ir::ExprKind::Compare:
+      // `a < b < c` may stop behind b.
+      return FailsInside(function, ir::CalleeOf(expr)) || FailsInside(function, ir::ComparisonAt(module, expr, 0).operand);
+    default:
+      break;
+  }
+  if (expr.kind == ir::ExprKind::Call) {
+    if (TakesNot(function, id)) return true;
+    const FuncId called = PlainFunctionOf(function, id);
+    if (called && (LacksArgument(module, expr, called) || FailsWhenRun(called))) return true;
+  }
+  bool fails = false;
+  ir::ForEachPart(module, id, [&](ir::ExprId part) { fails = fails || FailsInside(function, part); });
+  return fails;
+}
+
+// What a call runs, where it names a function of this file or one that it takes from a file that was surely found.
+FuncId SureFailures::PlainFunctionOf(FuncId function, ir::ExprId id) const {
+  const ir::ModuleId module_id = program_.funcs[function].module;
+  const ir::Module& module = program_.modules[module_id];
+  const variation::CallFact* call = facts_.call(function, id);
+  const ir::Expr& callee = module[ir::CalleeOf(module[id])];
+  if (call == nullptr || call->kind != variation::CallKind::Function || !index_.IsPlainFunction(call->function)) return FuncId::None();
+  const bool is_named = callee.kind == ir::ExprKind::Name && ir::NameOf(callee) == program_.function(call->function).name;
+  const ir::ModuleId home = program_.funcs[call->function].module;
+  return is_named && (home == module_id || IsTakenFrom(module_id, home)) ? call->function : FuncId::None();
+}
+
+bool SureFailures::IsTakenFrom(ir::ModuleId module_id, ir::ModuleId from) const {
+  const auto& imports = program_.modules[module_id].imports;
+  for (uint32_t i = 0; i < imports.size(); ++i) {
+    const binding::Target& target = program_.import_targets[module_id.index][i];
+    if (target.kind == binding::TargetKind::Variable && target.module == from && IsSureOf(module_id, ir::ImportId{i}, from)) return true;
+  }
+  return false;
+}
+
+// A relative import, one by the whole name, or one from the same folder.
+bool SureFailures::IsSureOf(ir::ModuleId module_id, ir::ImportId import_id, ir::ModuleId found) const {
+  const ir::Import& import = program_.modules[module_id].imports[import_id];
+  const binding::ModuleInfo& from = program_.infos[found];
+  return import.level > 0 || from.dotted == program_.text(import.module) || FolderOf(from.path) == FolderOf(program_.infos[module_id].path);
+}
+
+// `loaders_of(config)` of `def loaders_of(config, tokenizer)`, or an argument by a name that it does not have.
+bool SureFailures::LacksArgument(const ir::Module& module, const ir::Expr& call, FuncId called) const {
+  const std::vector<ir::Param>& params = program_.function(called).params;
+  uint32_t positional = 0;
+  std::vector<base::NameId> keywords;
+  for (uint32_t i = 0; i < ir::ArgCount(module, call); ++i) {
+    const ir::Arg arg = ir::ArgAt(module, call, i);
+    if (arg.kind == ir::ArgKind::Positional) ++positional;
+    else if (arg.kind == ir::ArgKind::Keyword) keywords.push_back(arg.keyword);
+    else return false;
+  }
+  bool takes_any = false;
+  size_t known = 0;
+  for (const ir::Param& param : params) {
+    if (param.kind == ir::ParamKind::Star || param.kind == ir::ParamKind::DoubleStar) {
+      takes_any = takes_any || param.kind == ir::ParamKind::DoubleStar;
+      continue;
+    }
+    const bool by_place = param.kind != ir::ParamKind::KeywordOnly && positional > 0;
+    const bool by_name = std::ranges::count(keywords, param.name) > 0;
+    positional -= by_place ? 1 : 0;
+    known += by_name ? 1 : 0;
+    if (!by_place && !by_name && !param.default_value) return true;
+  }
+  return !takes_any && known < keywords.size();
+}
+
+// `parser.add_argument("--workers")` a second time.
+bool SureFailures::AddsOptionAgain(FuncId function, ir::StmtId id) const {
+  const ir::ModuleId module_id = program_.funcs[function].module;
+  const ir::Module& module = program_.modules[module_id];
+  const auto [parser, options] = OptionsOf(module, id);
+  if (!parser || options.empty()) return false;
+  bool is_again = false;
+  for (const ir::StmtId other : module.statements(index_.tree(module_id).BlockOf(id))) {
+    if (other == id) break;
+    const auto [other_parser, other_options] = OptionsOf(module, other);
+    is_again = is_again || (other_parser == parser && std::ranges::any_of(other_options, [&](base::NameId option) { return std::ranges::count(options, option) > 0; }));
+    const auto look = [&](const ir::Stmt& stmt) {
+      ir::ForEachBinding(module, stmt, [&](const ir::Binding& binding) { is_again = is_again && binding.name != parser; });
+    };
+    look(module[other]);
+    ir::ForEachBlock(module, module[other], [&](ir::BlockId block) { ir::ForEachStmtIn(module, block, look); });
+  }
+  return is_again && IsStrictParser(module_id, id);
+}
+
+// The variable of a parser, and the options that a statement adds to it.
+std::pair<base::NameId, std::vector<base::NameId>> SureFailures::OptionsOf(const ir::Module& module, ir::StmtId id) const {
+  if (module[id].kind != ir::StmtKind::Expr) return {};
+  const ir::Expr& call = module[ir::ValueOf(module[id])];
+  if (call.kind != ir::ExprKind::Call) return {};
+  const ir::Expr& callee = module[ir::CalleeOf(call)];
+  if (callee.kind != ir::ExprKind::Attribute || program_.text(ir::AttrOf(callee)) != "add_argument") return {};
+  const ir::Expr& object = module[ir::ObjectOf(callee)];
+  if (object.kind != ir::ExprKind::Name) return {};
+  std::vector<base::NameId> options;
+  for (uint32_t i = 0; i < ir::ArgCount(module, call); ++i) {
+    const ir::Arg arg = ir::ArgAt(module, call, i);
+    const ir::Expr& value = module[arg.value];
+    const bool is_text = value.kind == ir::ExprKind::Constant && ir::ConstantKindOf(value) == ir::ConstantKind::Str;
+    if (arg.kind == ir::ArgKind::Positional && is_text && program_.text(ir::TextOf(value)).starts_with('-')) options.push_back(ir::TextOf(value));
+  }
+  return {ir::NameOf(object), std::move(options)};
+}
+
+// Of argparse, without `conflict_handler="resolve"` anywhere in the file.
+bool SureFailures::IsStrictParser(ir::ModuleId module_id, ir::StmtId id) const {
+  const ir::Module& module = program_.modules[module_id];
+  const variation::ValueId parser = facts_.value(module_id, ir::ObjectOf(module[ir::CalleeOf(module[ir::ValueOf(module[id])])]));
+  if (!parser || facts_.values_store[parser].kind != ValueKind::Derived) return false;
+  const base::NameId made_by = facts_.values_store.OperationOf(facts_.values_store[parser].a);
+  return made_by && program_.text(made_by) == kParser && std::ranges::none_of(index_.ExprsOf(module_id, ir::ExprKind::Call), [&](ir::ExprId expr) {
+    for (uint32_t i = 0; i < ir::ArgCount(module, module[expr]); ++i) {
+      const ir::Arg arg = ir::ArgAt(module, module[expr], i);
+      if (arg.kind == ir::ArgKind::Keyword && program_.text(arg.keyword) == "conflict_handler") return true;
+    }
+    return false;
+  });
+}
+
+// The analysis takes a name that nothing binds for one of Python's own.
+bool SureFailures::IsUnboundName(ir::ModuleId module, ir::ExprId expr) const {
+  const variation::ValueId value = facts_.value(module, expr);
+  if (!value || facts_.values_store[value].kind != ValueKind::External) return false;
+  const std::string_view text = program_.text(base::NameId{facts_.values_store[value].a});
+  const std::string_view name = program_.text(ir::NameOf(program_.modules[module][expr]));
+  if (!text.starts_with(kBuiltins) || text.substr(kBuiltins.size()) != name) return false;
+  return !std::ranges::binary_search(kNames, name) && !IsBoundIn(module, ir::NameOf(program_.modules[module][expr]), 0) && KnowsNamesOf(module);
+}
+
+// At the top level, to whatever it may be: what is imported from a file that was not read is nothing that is known.
+bool SureFailures::IsBoundIn(ir::ModuleId module, base::NameId name, int depth) const {
+  constexpr int kMostStars = 4;
+  if (program_.top_level[module.index].contains(name)) return true;
+  return depth < kMostStars && std::ranges::any_of(program_.stars[module.index], [&](ir::ModuleId star) { return IsBoundIn(star, name, depth + 1); });
+}
+
+// All names that a file has are seen in its text, and in that of the files whose names it takes over.
+bool SureFailures::KnowsNamesOf(ir::ModuleId id) const {
+  const auto [known, is_new] = modules_.try_emplace(id.index, true);
+  if (!is_new) return known->second;
+  const ir::Module& module = program_.modules[id];
+  bool knows = module.language == ir::Language::Python && module.problems.empty() && program_.external_stars[id.index].empty() &&
+               !program_.infos[id].path.ends_with(".ipynb");
+  for (const std::string_view maker : kMakeNames) {
+    const base::NameId name = program_.names->Find(maker);
+    if (!name) continue;
+    const auto names_it = [&](ir::ExprId expr) { return ir::NameOf(module[expr]) == name; };
+    knows = knows && std::ranges::none_of(index_.ExprsOf(id, ir::ExprKind::Name), names_it) &&
+            program_.top_level[id.index].find(name) == program_.top_level[id.index].end();
+  }
+  knows = knows && std::ranges::all_of(program_.stars[id.index], [&](ir::ModuleId star) { return star == id || KnowsNamesOf(star); });
+  modules_[id.index] = knows;
+  return knows;
+}
+
+// `from .data import loaders`, where the file binds no such name. A package may hold what is no file of Python.
+bool SureFailures::ImportsNothing(ir::ModuleId module_id, ir::ImportId import_id) const {
+  const ir::Import& import = program_.modules[module_id].imports[import_id];
+  const binding::Target& target = program_.import_targets[module_id.index][import_id.index];
+  const bool is_of_project = target.kind == binding::TargetKind::Variable || target.kind == binding::TargetKind::Module;
+  if (!is_of_project || import.star || program_.infos[module_id].path.ends_with(".ipynb")) return false;
+  const binding::ModuleInfo& from = program_.infos[target.module];
+  if (target.module == module_id || !IsSureOf(module_id, import_id, target.module)) return false;
+  if (FailsWhenRun(program_.func(target.module, ir::kTopLevel))) return true;
+  return target.kind == binding::TargetKind::Variable && !from.is_package && KnowsNamesOf(target.module) &&
+         !IsBoundIn(target.module, target.name, 0);
+}
+
+// `os.environ["MASTER_PORT"] = 29500`: only texts can be put there.
+bool SureFailures::SetsVariableToNumber(ir::ModuleId module_id, const ir::Stmt& stmt) const {
+  const ir::Module& module = program_.modules[module_id];
+  const ir::Expr& assigned = module[ir::AssignedOf(stmt)];
+  if (assigned.kind != ir::ExprKind::Constant || ir::ConstantKindOf(assigned) == ir::ConstantKind::Str) return false;
+  for (const ir::ExprId target : ir::TargetsOf(module, stmt)) {
+    if (module[target].kind != ir::ExprKind::Subscript) continue;
+    const variation::ValueId object = facts_.value(module_id, ir::ObjectOf(module[target]));
+    if (!object || facts_.values_store[object].kind != ValueKind::External) continue;
+    if (program_.text(base::NameId{facts_.values_store[object].a}) == "os.environ") return true;
+  }
+  return false;
+}
+
+// `deepspeed.initialize(model=model, lr=0.1)`.
+bool SureFailures::TakesNot(FuncId function, ir::ExprId id) const {
+  const variation::CallFact* fact = facts_.call(function, id);
+  if (fact == nullptr || !fact->entry || !knowledge_[fact->entry].Has(knowledge::Role::TakesNoOther)) return false;
+  const ir::Module& module = program_.module_of(function);
+  const std::vector<base::NameId>& params = knowledge_[fact->entry].params;
+  for (uint32_t i = 0; i < ir::ArgCount(module, module[id]); ++i) {
+    const ir::Arg arg = ir::ArgAt(module, module[id], i);
+    if (arg.kind == ir::ArgKind::Keyword && std::ranges::count(params, arg.keyword) == 0) return true;
+  }
+  return false;
+}
+
+}  // namespace allranks::objects

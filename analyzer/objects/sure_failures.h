@@ -1,0 +1,62 @@
+// Statements of Python that fail whenever they run, so that no run gets to what stands behind them.
+//
+// These are: a read of a name that nothing binds, neither the function, nor those around it, nor the file, nor Python; an import from a
+// file of the project of a name that this file does not bind; an environment variable that is set to a number or None; a call that
+// lacks an argument or has one too many by name, of a function of the project, or of one of a library of which the knowledge base has all
+// that it takes; an option that a parser of argparse has already; and a call of a function, or an import of a file, in which one of these
+// stands where each run comes by.
+//
+// A statement counts only for what is evaluated whenever it runs, and a name as bound if anything in its scope binds it, be it in an arm
+// that is not taken. Nothing is said of files that make names as they run (`exec`, `globals()`, `from x import *` of what was not read),
+// of notebooks, whose cells run in any order, and of files with errors of syntax.
+//
+// Not sound where another program puts names into this one's modules, or where the import is of another file than was found: what stands
+// behind is possible, not wrong.
+#pragma once
+
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "analyzer/objects/program_index.h"
+
+namespace allranks::objects {
+
+class SureFailures {
+ public:
+  SureFailures(const binding::Program& program, const knowledge::Knowledge& knowledge, const variation::Facts& facts, const ProgramIndex& index)
+      : program_(program), knowledge_(knowledge), facts_(facts), index_(index) {}
+
+  // Whether each run that would get to a position of a module has failed before.
+  bool AreBefore(ir::ModuleId module, uint32_t position) const;
+  // The same of a run that got into the function: at a statement above in the blocks around this one, or where the file is read.
+  bool AreBefore(FuncId function, ir::StmtId stmt) const;
+
+ private:
+  bool Fails(FuncId function, ir::StmtId stmt) const;
+  bool FailsWhenRun(FuncId function) const;
+  bool FailsInBlock(FuncId function, ir::BlockId block) const;
+  bool FailsInside(FuncId function, ir::ExprId expr) const;
+  bool IsBoundIn(ir::ModuleId module, base::NameId name, int depth) const;
+  bool IsUnboundName(ir::ModuleId module, ir::ExprId expr) const;
+  bool TakesNot(FuncId function, ir::ExprId call) const;
+  FuncId PlainFunctionOf(FuncId function, ir::ExprId call) const;
+  bool LacksArgument(const ir::Module& module, const ir::Expr& call, FuncId called) const;
+  bool AddsOptionAgain(FuncId function, ir::StmtId stmt) const;
+  std::pair<base::NameId, std::vector<base::NameId>> OptionsOf(const ir::Module& module, ir::StmtId stmt) const;
+  bool IsStrictParser(ir::ModuleId module, ir::StmtId stmt) const;
+  bool IsTakenFrom(ir::ModuleId module, ir::ModuleId from) const;
+  bool IsSureOf(ir::ModuleId module, ir::ImportId import, ir::ModuleId found) const;
+  bool ImportsNothing(ir::ModuleId module, ir::ImportId import) const;
+  bool SetsVariableToNumber(ir::ModuleId module, const ir::Stmt& stmt) const;
+  bool KnowsNamesOf(ir::ModuleId module) const;
+
+  const binding::Program& program_;
+  const knowledge::Knowledge& knowledge_;
+  const variation::Facts& facts_;
+  const ProgramIndex& index_;
+  mutable std::unordered_map<uint32_t, bool> functions_;  // by FuncId: whether it fails whenever it is run
+  mutable std::unordered_map<uint32_t, bool> modules_;    // by ModuleId: whether all names that it has are seen
+};
+
+}  // namespace allranks::objects

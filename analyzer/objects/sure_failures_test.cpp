@@ -1,0 +1,89 @@
+#include "analyzer/objects/sure_failures.h"
+
+#include "analyzer/objects/objects_test.h"
+
+namespace allranks::objects {
+namespace {
+
+class SureFailuresTest : public ObjectsTest {
+ protected:
+  // Whether no run of a program gets to its `print("here")`.
+  bool IsFailed(const std::string& text) {
+    Read(text);
+    const SureFailures failures(program(), knowledge(), facts(), index());
+    const ir::StmtId stmt = index().StatementAt(ir::ModuleId{0}, Position("print(\"here\")"));
+    return failures.AreBefore(index().FunctionOf(ir::ModuleId{0}, stmt), stmt);
+  }
+};
+
+TEST_F(SureFailuresTest, ANameThatNothingBinds) {
+  EXPECT_TRUE(IsFailed("def f():\n  sampler.set_epoch(0)\n  print(\"here\")\n"));
+  EXPECT_TRUE(IsFailed("def f(x):\n  if x > limit:\n    pass\n  print(\"here\")\n"));
+  EXPECT_TRUE(IsFailed("def f(x):\n  y = load(x)\n  with open(y):\n    print(\"here\")\n"));
+  EXPECT_FALSE(IsFailed("def f(sampler):\n  sampler.set_epoch(0)\n  print(\"here\")\n"));
+  EXPECT_FALSE(IsFailed("def f():\n  print(\"here\")\n  sampler.set_epoch(0)\n"));
+}
+
+TEST_F(SureFailuresTest, ANameThatSomethingBinds) {
+  EXPECT_FALSE(IsFailed("if __debug__:\n  sampler = 1\ndef f():\n  print(sampler)\n  print(\"here\")\n"));
+  EXPECT_FALSE(IsFailed("def g():\n  global sampler\n  sampler = 1\ndef f():\n  print(sampler)\n  print(\"here\")\n"));
+  EXPECT_FALSE(IsFailed("def g():\n  sampler = 1\n  def f():\n    print(sampler)\n    print(\"here\")\n"));
+  EXPECT_FALSE(IsFailed("from somewhere import *\ndef f():\n  print(sampler)\n  print(\"here\")\n"));
+  EXPECT_FALSE(IsFailed("exec(open('settings.py').read())\ndef f():\n  print(sampler)\n  print(\"here\")\n"));
+  EXPECT_FALSE(IsFailed("def f():\n  print(__file__, len('a'), ValueError)\n  print(\"here\")\n"));
+}
+
+TEST_F(SureFailuresTest, WhatMayBeLeftOut) {
+  EXPECT_FALSE(IsFailed("def f(x):\n  if x:\n    print(sampler)\n  print(\"here\")\n"));
+  EXPECT_FALSE(IsFailed("def f(x):\n  y = x or sampler\n  print(\"here\")\n"));
+  EXPECT_FALSE(IsFailed("def f(x):\n  y = [sampler for each in x]\n  print(\"here\")\n"));
+  EXPECT_FALSE(IsFailed("def f(x):\n  y = lambda: sampler\n  print(\"here\")\n"));
+  EXPECT_FALSE(IsFailed("def f(x):\n  try:\n    print(sampler)\n  except NameError:\n    pass\n  print(\"here\")\n"));
+  EXPECT_TRUE(IsFailed("def f(x):\n  if x:\n    print(sampler)\n    print(\"here\")\n"));
+}
+
+TEST_F(SureFailuresTest, AFunctionThatFailsWheneverItIsCalled) {
+  EXPECT_TRUE(IsFailed("def g():\n  return sampler\ndef f():\n  x = g()\n  print(\"here\")\n"));
+  EXPECT_FALSE(IsFailed("def g(x):\n  if x:\n    return 1\n  return sampler\ndef f():\n  x = g(1)\n  print(\"here\")\n"));
+  EXPECT_FALSE(IsFailed("def g():\n  yield sampler\ndef f():\n  x = g()\n  print(\"here\")\n"));
+}
+
+TEST_F(SureFailuresTest, AFileThatFailsWhenItIsRead) {
+  EXPECT_TRUE(IsFailed("import os\nprint(sampler)\ndef f():\n  print(\"here\")\n"));
+  EXPECT_FALSE(IsFailed("import os\nif __name__ == '__main__':\n  print(sampler)\ndef f():\n  print(\"here\")\n"));
+}
+
+TEST_F(SureFailuresTest, AVariableOfTheEnvironmentIsText) {
+  EXPECT_TRUE(IsFailed("import os\ndef f():\n  os.environ['MASTER_PORT'] = 29500\n  print(\"here\")\n"));
+  EXPECT_FALSE(IsFailed("import os\ndef f():\n  os.environ['MASTER_PORT'] = '29500'\n  print(\"here\")\n"));
+  EXPECT_FALSE(IsFailed("import os\ndef f(x):\n  os.environ['MASTER_PORT'] = x\n  print(\"here\")\n"));
+}
+
+TEST_F(SureFailuresTest, AnArgumentThatALibraryDoesNotTake) {
+  const std::string head = "import deepspeed\ndef f(model):\n";
+  EXPECT_TRUE(IsFailed(head + "  deepspeed.initialize(model=model, lr=0.1)\n  print(\"here\")\n"));
+  EXPECT_FALSE(IsFailed(head + "  deepspeed.initialize(model=model, config={})\n  print(\"here\")\n"));
+  EXPECT_FALSE(IsFailed(head + "  deepspeed.initialize(**model)\n  print(\"here\")\n"));
+}
+
+TEST_F(SureFailuresTest, AnArgumentThatAFunctionNeeds) {
+  const std::string head = "def g(a, b=1, *, c=2):\n  return a\ndef f(x):\n";
+  EXPECT_TRUE(IsFailed(head + "  g()\n  print(\"here\")\n"));
+  EXPECT_TRUE(IsFailed(head + "  g(1, d=2)\n  print(\"here\")\n"));
+  EXPECT_FALSE(IsFailed(head + "  g(1, c=2)\n  print(\"here\")\n"));
+  EXPECT_FALSE(IsFailed(head + "  g(*x)\n  print(\"here\")\n"));
+  EXPECT_FALSE(IsFailed(head + "  g(**x)\n  print(\"here\")\n"));
+  EXPECT_FALSE(IsFailed("def g(*args, **options):\n  return args\ndef f(x):\n  g(d=2)\n  print(\"here\")\n"));
+}
+
+TEST_F(SureFailuresTest, AnOptionThatAParserHas) {
+  const std::string head = "import argparse\nparser = argparse.ArgumentParser()\nparser.add_argument('--workers', type=int)\n";
+  EXPECT_TRUE(IsFailed(head + "parser.add_argument('-w', '--workers')\nprint(\"here\")\n"));
+  EXPECT_FALSE(IsFailed(head + "parser.add_argument('--rounds')\nprint(\"here\")\n"));
+  EXPECT_FALSE(IsFailed(head + "parser = argparse.ArgumentParser()\nparser.add_argument('--workers')\nprint(\"here\")\n"));
+  EXPECT_FALSE(IsFailed("import argparse\nparser = argparse.ArgumentParser(conflict_handler='resolve')\n"
+                        "parser.add_argument('--workers')\nparser.add_argument('--workers')\nprint(\"here\")\n"));
+}
+
+}  // namespace
+}  // namespace allranks::objects
