@@ -98,7 +98,21 @@ class OwnOrders {
     return std::ranges::any_of(context_.index.known_calls(), [&](const KnownCall& call) {
       if (!call.entry->Has(knowledge::Role::Seed) || std::ranges::count(files, ModuleOf(call.function)) == 0) return false;
       if (!counts(call)) return false;
-      return std::ranges::all_of(call.args, [&](ValueId arg) { return !arg || context_.facts.values_store.axes(arg).empty(); });
+      return std::ranges::all_of(call.args, [&](ValueId arg) { return !arg || MayBeAlike(arg, 0); });
+    });
+  }
+
+  // On all ranks; a parameter is unless all calls that are seen hand over what differs (`set_seed(42 + rank)`).
+  bool MayBeAlike(ValueId seed, int depth) const {
+    constexpr int kMostCalls = 4;
+    if (!context_.facts.values_store.axes(seed).empty()) return false;
+    const variation::Value& value = context_.facts.values_store[seed];
+    if (value.kind != ValueKind::Param || depth == kMostCalls) return true;
+    const FuncId function{value.a};
+    const auto callers = context_.index.CallersOf(function);
+    return callers.empty() || std::ranges::any_of(callers, [&](const Site& caller) {
+      const ValueId passed = context_.index.PassedBy(caller, function, value.b);
+      return !passed || MayBeAlike(passed, depth + 1);
     });
   }
 

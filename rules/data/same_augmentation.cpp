@@ -46,6 +46,7 @@ class EqualWorkers {
   void Run() {
     NoteDraws();
     if (draws_.empty()) return;
+    VisitWorkersOfOneSeed();
     const std::vector<SeedPlace> seeds = SeedPlaces(context_);
     for (const SeedPlace& seed : seeds) {
       if (IsAlike(seed) && IsRunByAll(seed.site) && !IsSeededByRank(seed.site)) Visit(seed);
@@ -93,7 +94,8 @@ class EqualWorkers {
     const KnownCall* call = CallAt(place.site);
     if (call != nullptr && IsGiven(context_.index.Arg(*call, "workers"))) return false;
     if (call != nullptr && context_.index.Arg(*call, "device_specific")) return false;
-    return !context_.values.AnyPart(place.seed, [&](ValueId part) { return !context_.facts.values_store[part].axes.empty(); });
+    const bool varies = context_.values.AnyPart(place.seed, [&](ValueId part) { return !context_.facts.values_store[part].axes.empty(); });
+    return !varies && !CountsRanks(context_, place.seed);
   }
 
   bool IsGiven(ValueId option) const { return option && !context_.values.IsFalse(option); }
@@ -121,6 +123,37 @@ class EqualWorkers {
         return (seed && CountsRanks(context_, seed)) || context_.index.Arg(call, "device_specific");
       });
     });
+  }
+
+  // `worker_init_fn` gives every worker the same number, on this rank and all others.
+  void VisitWorkersOfOneSeed() {
+    for (const objects::LoaderLoop& loop : context_.loading.loops()) {
+      const ValueId init = context_.values.MadeWith(loop.loader, "worker_init_fn");
+      if (!init || !HasWorkers(loop.loader) || !IsDealtOut(loop.loader) || !context_.training.TrainsOn(loop)) continue;
+      Site seed;
+      if (worker_seeds_.Of(init, seed) != WorkerSeed::OneForAll) continue;
+      const Draw* draw = DrawOf(loop.loader, calls_.FilesOf(ModuleOf(loop.iterable)));
+      if (draw == nullptr || !worker_seeds_.ReachesDraw(seed, NameOf(draw->site))) continue;
+      const bool is_new = std::ranges::count(seeded_, seed.function) == 0;
+      seeded_.push_back(seed.function);
+      if (is_new) ReportOneSeed(seed, *draw, loop);
+    }
+  }
+
+  std::string_view NameOf(const Site& site) const {
+    const KnownCall* call = CallAt(site);
+    return call == nullptr ? std::string_view() : context_.program.text(call->entry->name);
+  }
+
+  void ReportOneSeed(const Site& seed, const Draw& draw, const objects::LoaderLoop& loop) {
+    Finding finding = FindingAt(context_, kAR312, Severity::Warning, Confidence::Likely, seed,
+                                {"all workers of all ranks draw the same random numbers: each is seeded with the same number", {}});
+    AddLabel(finding, finding.span, LabelRole::Primary, {"the same in every worker", {}});
+    AddLabel(finding, SpanOf(context_, loop.iterable), LabelRole::Note, {"the loader with these workers", {}});
+    AddLabel(finding, SpanOf(context_, draw.site), LabelRole::Why, {"draws for each sample", {}});
+    finding.help = {"use `torch.initial_seed()`, which differs between workers, with another seed on each rank", {}};
+    if (!runs_.IsStartedOnRanks(loop.iterable)) findings::Assume(finding, findings::Assumptions::Of(findings::Assumption::OwnJob));
+    sink_.push_back(std::move(finding));
   }
 
   void Visit(const SeedPlace& seed) {
@@ -193,9 +226,7 @@ class EqualWorkers {
 
   // Other processes that make the samples, and nothing that tells those of two ranks apart.
   bool HasWorkersAlike(ValueId loader) const {
-    const ValueId workers = context_.values.MadeWith(loader, "num_workers");
-    const std::optional<int64_t> count = workers ? context_.values.Int(workers) : std::optional<int64_t>(0);
-    if (count && *count == 0) return false;
+    if (!HasWorkers(loader)) return false;
     const auto is_given = [&](std::string_view param) {
       const ValueId value = context_.values.MadeWith(loader, param);
       return value && !context_.values.IsNone(value);
@@ -203,6 +234,12 @@ class EqualWorkers {
     Site seed;
     const bool is_seeded_alike = is_given("worker_init_fn") && worker_seeds_.Of(context_.values.MadeWith(loader, "worker_init_fn"), seed) == WorkerSeed::OfLoader;
     return (!is_given("worker_init_fn") || is_seeded_alike) && !is_given("generator");
+  }
+
+  bool HasWorkers(ValueId loader) const {
+    const ValueId workers = context_.values.MadeWith(loader, "num_workers");
+    const std::optional<int64_t> count = workers ? context_.values.Int(workers) : std::optional<int64_t>(0);
+    return !count || *count != 0;
   }
 
   const Draw* DrawOf(ValueId loader, const std::vector<ir::ModuleId>& files) const {
@@ -287,6 +324,7 @@ class EqualWorkers {
   objects::LightningSampling sampling_;
   std::vector<Draw> draws_;
   std::vector<ir::ModuleId> reported_;
+  std::vector<FuncId> seeded_;  // that seed workers with one number
 };
 
 void CheckSameAugmentation(const Context& context, FindingSink& sink) {
@@ -310,7 +348,8 @@ the rank, and trains on a loader with workers whose data set draws random number
 `__getitem__` and what that calls, by a transform of torchvision or of the project that it is made with or
 makes itself, or where samples are joined (`collate_fn`). The loop may be Lightning's. Also workers that are
 seeded by their number alone, in a `worker_init_fn` or where a sample is made
-(`random.seed(get_worker_info().id)`).
+(`random.seed(get_worker_info().id)`), and workers that a `worker_init_fn` gives one number, the same in all
+of them.
 
 ## Why it hurts
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "analyzer/objects/process_starts.h"
+#include "analyzer/objects/rank_words.h"
 
 namespace allranks::rules {
 namespace {
@@ -71,6 +72,11 @@ std::vector<SeedPlace> SeedPlaces(const Context& context) {
 
 bool CountsRanks(const Context& context, ValueId seed) {
   return context.values.AnyPart(seed, [&](ValueId part) {
+    const variation::Value& value = context.facts.values_store[part];
+    if (value.kind == variation::ValueKind::Param) {
+      const base::NameId name = context.program.function(variation::FuncId{value.a}).params[value.b].name;
+      if (objects::RankWords::IsWord(context.program.text(name))) return true;
+    }
     const knowledge::Axes axes = context.facts.values_store.axes(part);
     return axes.has(knowledge::Axis::Global) || axes.has(knowledge::Axis::Local) || axes.has(knowledge::Axis::Node) ||
            axes.has(knowledge::Axis::DataParallel);

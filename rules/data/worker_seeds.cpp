@@ -45,14 +45,47 @@ WorkerSeed WorkerSeeds::Of(ValueId worker_init_fn, Site& seed) const {
     if (call.function != functions[0] || !call.entry->Has(knowledge::Role::Seed)) continue;
     const ValueId number = SeedOf(context_, call);
     if (!number || CountsRanks(number)) return WorkerSeed::Unknown;
-    if (IsOfLoader(number)) found = found == WorkerSeed::Unknown ? WorkerSeed::OfLoader : found;
-    else if (!IsNumberOfWorker(number, functions[0])) return WorkerSeed::Unknown;
-    else if (found != WorkerSeed::OfWorker) {
-      found = WorkerSeed::OfWorker;
+    const WorkerSeed kind = KindOf(number, functions[0]);
+    if (kind == WorkerSeed::Unknown) return kind;
+    if (kind == WorkerSeed::OfLoader) {
+      found = found == WorkerSeed::Unknown ? kind : found;
+    } else if (found != WorkerSeed::OfWorker && found != kind) {
+      found = kind;
       seed = {call.function, call.expr};
     }
   }
   return found;
+}
+
+WorkerSeed WorkerSeeds::KindOf(ValueId number, FuncId function) const {
+  if (IsOfLoader(number)) return WorkerSeed::OfLoader;
+  if (IsNumberOfWorker(number, function)) return WorkerSeed::OfWorker;
+  return IsOneNumber(number, function, 0) ? WorkerSeed::OneForAll : WorkerSeed::Unknown;
+}
+
+// What the function around it was called with counts, on every way to it.
+bool WorkerSeeds::IsOneNumber(ValueId seed, FuncId function, int depth) const {
+  constexpr int kMostCalls = 4;
+  if (!seed || depth > kMostCalls || CountsRanks(seed) || IsOfLoader(seed)) return false;
+  const variation::Value& value = context_.values[seed];
+  if (value.kind != ValueKind::Param) return settings_.AreAllOrConstant(seed, nullptr);
+  const FuncId owner{value.a};
+  const auto callers = context_.index.CallersOf(owner);
+  return owner != function && !callers.empty() && std::ranges::all_of(callers, [&](const Site& caller) {
+    return IsOneNumber(context_.index.PassedBy(caller, owner, value.b), function, depth + 1);
+  });
+}
+
+bool WorkerSeeds::ReachesDraw(const Site& seed, std::string_view draw) const {
+  bool torch = false, numpy = false, python = false;
+  for (const KnownCall& call : context_.index.known_calls()) {
+    if (call.function != seed.function || !call.entry->Has(knowledge::Role::Seed)) continue;
+    const std::string_view name = context_.program.text(call.entry->name);
+    (name.starts_with("numpy.") ? numpy : name.starts_with("random.") ? python : torch) = true;
+  }
+  if (draw.starts_with("numpy.")) return numpy;
+  if (draw.starts_with("random.")) return python;
+  return draw.starts_with("torch.") || draw.starts_with("torchvision.") ? torch : torch && numpy && python;
 }
 
 bool WorkerSeeds::IsOfWorkerInfo(const KnownCall& call) const {
@@ -77,7 +110,7 @@ bool WorkerSeeds::IsOfLoader(ValueId seed) const {
   return context_.values.AnyPart(seed, [&](ValueId part) { return OperationOf(context_, part).ends_with("initial_seed"); });
 }
 
-// The first parameter, with numbers and settings added to it.
+// The first parameter, with numbers added to it.
 bool WorkerSeeds::IsNumberOfWorker(ValueId seed, FuncId function) const {
   const variation::Value& value = context_.values[seed];
   const auto kids = context_.facts.values_store.Kids(seed);
