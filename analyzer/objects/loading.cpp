@@ -176,6 +176,7 @@ bool Loading::TakesApart(ir::ModuleId module_id, ir::ExprId iterable) const {
     if (values_.External(callee) == "builtins.range") return true;
     iterable = ir::ArgAt(module, module[iterable], 0).value;
   }
+  if (IsView(module, iterable)) return true;
   if (module[iterable].kind != ir::ExprKind::Subscript) return false;
   // `loaders["train"]` takes one of several loaders, and no batch apart.
   const ValueId key = facts_.value(module_id, ir::IndexOf(module[iterable]));
@@ -184,6 +185,14 @@ bool Loading::TakesApart(ir::ModuleId module_id, ir::ExprId iterable) const {
   if (container && std::ranges::all_of(values_.Leaves(container), is_dictionary)) return false;
   const bool is_named = !values_.Str(key).empty();
   return !is_named || !container || std::ranges::any_of(values_.Leaves(container), [&](ValueId leaf) { return IsLoader(leaf) || IsYielded(leaf); });
+}
+
+// `loaders.items()`: the loaders of a dictionary, one by one. No loader has such a method.
+bool Loading::IsView(const ir::Module& module, ir::ExprId iterable) const {
+  if (module[iterable].kind != ir::ExprKind::Call) return false;
+  const ir::Expr& callee = module[ir::CalleeOf(module[iterable])];
+  const std::string_view name = callee.kind == ir::ExprKind::Attribute ? program_.text(ir::AttrOf(callee)) : std::string_view();
+  return name == "items" || name == "values" || name == "keys";
 }
 
 // What going over a loader yields.

@@ -55,6 +55,7 @@ class Loading {
   bool IsYielded(ValueId value) const;
   std::vector<ValueId> OneOfItems(ValueId value) const;
   std::vector<ValueId> GoneThrough(ValueId value) const;
+  bool IsView(const ir::Module& module, ir::ExprId iterable) const;
   bool TakesApart(ir::ModuleId module, ir::ExprId iterable) const;
   void AddLoopsByCaller(const LoaderLoop& loop, ValueId param);
   void AddLoopsByWay(const LoaderLoop& loop, ValueId iterable);

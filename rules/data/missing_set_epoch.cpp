@@ -57,9 +57,31 @@ class Epochs {
       if (LacksSetEpoch(leaf)) continue;
       is_told = true;
       if (!NoteTold(site, leaf)) unclear_.push_back(context_.program.funcs[site.function].module);
+      if (IsShuffling(leaf)) CheckRanks(site);
     }
     if (!object) unclear_.push_back(context_.program.funcs[site.function].module);
     if (is_lost && !is_told && !AsksForAttributeBefore(context_, site, object)) ReportLostCall(site, object);
+  }
+
+  bool IsShuffling(ValueId sampler) const {
+    const bool is_by_number = context_.values[sampler].kind == ValueKind::Object && context_.loading.IsDistributedSampler(sampler);
+    return is_by_number && Shuffles(sampler);
+  }
+
+  // `if local_rank > 0: sampler.set_epoch(epoch)`: rank 0 goes on with the order of the first epoch.
+  void CheckRanks(const Site& site) {
+    const traces::World world = objects::SmallJob(context_.facts.job);
+    const traces::RankSet ranks = context_.reach.Ranks(site, world);
+    const bool is_seen = std::ranges::any_of(on_some_, [&](const Site& other) { return other == site; });
+    if (ranks.empty() || ranks == traces::RankSet::All(world.size()) || is_seen || context_.reach.IsApartFromJob({&site, 1})) return;
+    on_some_.push_back(site);
+    const std::vector<objects::Guard> guards = context_.reach.Guards(site);
+    Finding finding = FindingAt(context_, kAR301, Severity::Error, Confidence::Likely, site,
+                                {"only some ranks call `set_epoch`: the others stay in another order, so shares overlap", {}});
+    AddLabel(finding, finding.span, LabelRole::Primary, {"not on all ranks", {}});
+    if (!guards.empty()) AddLabel(finding, SpanOf(context_, {guards.front().function, guards.front().test}), LabelRole::Why, {"differs between ranks", {}});
+    finding.help = {"call `set_epoch(epoch)` on all ranks", {}};
+    sink_.push_back(std::move(finding));
   }
 
   // A sampler or a loader, or what is read of one, such as `loader.sampler` of a loader that a helper is handed.
@@ -363,6 +385,7 @@ class Epochs {
   const Context& context_;
   FindingSink& sink_;
   ProgramCalls calls_;
+  std::vector<Site> on_some_;  // calls of `set_epoch` that some ranks make
   std::vector<Told> told_;                               // samplers, and loaders of the project
   std::vector<Told> stuck_;                              // the same, told one number only
   std::vector<Told> lost_;                               // told, but without such a method
@@ -391,7 +414,8 @@ helpers, tuples, dictionaries, fields and parameters, into the loader and to the
 objects of the project that go over the loader they were made with (`Prefetcher(loader)`), and
 generators that hand its batches on (`endless(loader)`), however many programs use them; the epochs
 may be a loop in the same function or in a caller, or a `while step < total`. Also `set_epoch` called
-on the loader, which has no such method, and `set_epoch(0)`, which says the same each time.
+on the loader, which has no such method, `set_epoch(0)`, which says the same each time, and a call that
+only some ranks make.
 
 ## Why it hurts
 
