@@ -830,6 +830,9 @@ std::optional<ValueId> FunctionEvaluator::CallBuiltin(ir::ExprId site, NameId na
   const std::string_view builtin = text.substr(kBuiltins.size());
   if (builtin == "super") return SuperValue(site);
   if (!first) return std::nullopt;
+  if (builtin == "bool" && args.size() == 1 && args[0].expr) {
+    if (const ValueId is_set = IsSet(args[0].expr)) return is_set;
+  }
   // Conversions keep the number; `bool(x)` as a condition is x.
   if (args.size() == 1 && (builtin == "int" || builtin == "float" || builtin == "bool")) return first;
   if (builtin == "isinstance" && args.size() == 2) return TypeTest(first, args[1].value);

@@ -141,6 +141,8 @@ class FunctionEvaluator {
   ValueId WithKey(ValueId container, ValueId key, bool is_there);
   ValueId ItemIn(ValueId container, ValueId key);
   ValueId Condition(ir::ExprId asked);
+  ValueId IsSet(ir::ExprId asked);
+  ValueId IsTextOfEnvironment(ir::ExprId read, ir::ExprId object, ir::ExprId key);
   ValueId HasItems(ValueId value, bool is_choice = false, int depth = 0);
   void TakeOut(ir::ExprId target, Removal removal, ValueId which, bool is_sure = true);
   ValueId WithoutItem(ValueId container, Removal removal, ValueId which);
@@ -209,6 +211,7 @@ class FunctionEvaluator {
   ValueId EvalCompare(const ir::Expr& expr);
   ValueId EvalBool(const ir::Expr& expr);
   ValueId EvalConditional(const ir::Expr& expr);
+  ValueId ElementOf(const ir::Expr& comprehension, ValueId item);
   ValueId EvalComprehension(ir::ExprId id, const ir::Expr& expr);
   ValueId DictionaryOfFew(const ir::Expr& expr);
   void AssignComprehensionTarget(ir::ExprId target, ValueId value);
