@@ -616,6 +616,22 @@ ValueId GroupOf(State& state, const knowledge::Entry& entry, ValueId receiver, s
   return ValueId::None();
 }
 
+// `prepare(loader, optimizer)` of Accelerate: what compares the parameters of a module leaves other objects alone.
+bool ConcernsNoModule(const State& state, SiteId site_id, const knowledge::Entry& entry) {
+  if (state.program.text(entry.operation.kind) != "module_broadcast" || !entry.params.empty()) return false;
+  const Site& site = state.traces.site(site_id);
+  const ir::ModuleId module_id = state.program.funcs[site.function].module;
+  const ir::Module& module = state.program.modules[module_id];
+  if (!site.expr || module[site.expr].kind != ir::ExprKind::Call || ir::ArgCount(module, module[site.expr]) == 0) return false;
+  for (uint32_t i = 0; i < ir::ArgCount(module, module[site.expr]); ++i) {
+    const ValueId arg = state.facts.value(module_id, ir::ArgAt(module, module[site.expr], i).value);
+    if (!arg || state.values[arg].kind != ValueKind::Object) return false;
+    const knowledge::ClassId known = state.knowledge.FindClass(base::NameId{state.values[arg].a});
+    if (!known || state.knowledge[known].is_module) return false;
+  }
+  return true;
+}
+
 // What an object of a library was made with; none if that was not passed or its making was not seen.
 ValueId OptionOf(const State& state, ValueId object, base::NameId option) {
   if (object && state.values[object].kind == ValueKind::Param) {
@@ -712,7 +728,7 @@ TraceId KnownOperation(State& state, SiteId site, knowledge::EntryId entry_id, V
                        std::span<const ValueId> args, Batched batched) {
   const knowledge::Entry& entry = state.knowledge[entry_id];
   const knowledge::Operation& operation = entry.operation;
-  if (!entry.has_operation) return state.traces.Empty();
+  if (!entry.has_operation || ConcernsNoModule(state, site, entry)) return state.traces.Empty();
   if (operation.messages_param) {
     if (const std::optional<TraceId> messages = MessagesOf(state, site, ParamOf(entry, args, operation.messages_param))) return *messages;
   }
