@@ -4,6 +4,8 @@
 #include <string>
 
 #include "analyzer/base/ports.h"
+#include "analyzer/objects/function_names.h"
+#include "analyzer/objects/main_guard.h"
 #include "rules/finding_parts.h"
 
 namespace allranks::rules {
@@ -33,6 +35,12 @@ std::optional<int64_t> NumberOf(const Context& context, ValueId value) {
   return error == std::errc() && !text.empty() && end == text.data() + text.size() ? std::optional(number) : std::nullopt;
 }
 
+// Of a script, and nothing that is seen calls it or speaks of it.
+bool IsLeftOver(const Context& context, FuncId function) {
+  const bool is_of_script = static_cast<bool>(objects::MainOf(context.program, context.program.funcs[function].module));
+  return is_of_script && context.index.IsCalledByNobody(function) && !objects::IsNamed(context.program, function);
+}
+
 class Module {
  public:
   Module(const Context& context, ir::ModuleId id, FindingSink& sink)
@@ -54,7 +62,7 @@ class Module {
       if (!port || *port == 0) continue;
       const FuncId function = context_.index.FunctionOf(id_, id);
       const Site site{function, value};
-      if (IsNotLaunched(function) || IsWithoutLauncher(site)) return;
+      if (IsNotLaunched(function) || IsLeftOver(context_, function) || IsWithoutLauncher(site)) return;
       if (IsSetting(target, "MASTER_PORT") ? IsAsked(site) || MeetsElsewhere(function) : ReadsPort(function)) return;
       Report(site, *port);
       return;
@@ -103,8 +111,8 @@ class Module {
     return port;
   }
 
-  // The ranks that are set up here, or in this file if not in this function, meet at a place of their own, so that nobody
-  // reads the port.
+  // The ranks that are set up here, or in this file if not in this function, meet at a place of their own or are introduced by MPI, so that
+  // nobody reads the port.
   bool MeetsElsewhere(FuncId function) const {
     std::optional<bool> here = MeetElsewhere([&](FuncId other) { return other == function; });
     if (!here) here = MeetElsewhere([&](FuncId other) { return context_.program.funcs[other].module == id_; });
@@ -122,7 +130,8 @@ class Module {
       const ValueId method = is_rpc ? context_.values.MadeWith(context_.index.Arg(call, "rpc_backend_options"), "init_method")
                                     : context_.index.Arg(call, "init_method");
       const std::string_view text = context_.values.Str(method);
-      if (!text.starts_with("tcp://") && !text.starts_with("file://")) return false;
+      const bool is_by_mpi = !is_rpc && context_.values.Str(context_.index.Arg(call, "backend")) == "mpi";
+      if (!is_by_mpi && !text.starts_with("tcp://") && !text.starts_with("file://")) return false;
       meets = true;
     }
     return meets;
@@ -204,7 +213,7 @@ void VisitInit(const Context& context, const objects::KnownCall& call, FindingSi
   const std::string_view text = context.values.Str(context.index.Arg(call, "init_method"));
   const size_t port = text.rfind(':');
   if (!text.starts_with("tcp://") || port < 6 || port + 1 >= text.size() || text.substr(port) == ":0") return;
-  if (context.values.Int(context.index.Arg(call, "world_size")) == 1) return;
+  if (context.values.Int(context.index.Arg(call, "world_size")) == 1 || IsLeftOver(context, call.function)) return;
   const Site site{call.function, method};
   Finding finding = FindingAt(context, kAR203, Severity::Warning, Confidence::Likely, site,
                               {"every job meets at {}: the launcher's address and port are not used, and two jobs on one machine collide",
@@ -229,8 +238,6 @@ extern const Rule HardCodedRendezvous = {
     .code = kAR203,
     .name = "hard-coded-rendezvous",
     .severity = Severity::Warning,
-    .on_by_default = false,
-    .preview = kTooOftenWrong,
     .languages = "Python",
     .summary = "port or address at which the ranks meet, written into the program",
     .explanation = R"md(
@@ -264,7 +271,8 @@ dist.init_process_group("nccl", rank=rank, world_size=world_size)
 
 * `setdefault`, `get` with a default, or a test of the environment around the assignment.
 * The port comes from somewhere: an argument, a configuration, a free port of the system, 0.
-* The job has one process.
+* The job has one process, or MPI introduces its ranks to each other.
+* The function is one of a script, and nothing calls it.
 
 ## Fix
 
