@@ -365,6 +365,20 @@ std::optional<std::vector<int64_t>> Evaluator::ComprehendedOf(ValueId list, uint
   return taken;
 }
 
+// `x + x` of a list that was made in the same way is looked at once, and a list that doubles again and again is none.
+std::optional<std::vector<int64_t>> Evaluator::JoinedOf(ValueId list, uint32_t rank) {
+  constexpr size_t kMostNumbers = 4096;
+  const uint64_t key = uint64_t{list.index} * kMostRanks + rank;
+  if (const auto found = joined_.find(key); found != joined_.end()) return found->second;
+  ++depth_;
+  std::optional<std::vector<int64_t>> numbers = ListOf(values_.Kids(list)[0], rank);
+  const std::optional<std::vector<int64_t>> rest = numbers ? ListOf(values_.Kids(list)[1], rank) : std::nullopt;
+  --depth_;
+  const bool is_known = rest && numbers->size() + rest->size() <= kMostNumbers;
+  if (is_known) numbers->insert(numbers->end(), rest->begin(), rest->end());
+  return joined_[key] = is_known ? numbers : std::nullopt;
+}
+
 std::optional<std::vector<int64_t>> Evaluator::ListOf(ValueId list, uint32_t rank) {
   if (!list || depth_ > kDeepestValue) return std::nullopt;
   const Value& value = values_[list];
@@ -378,14 +392,7 @@ std::optional<std::vector<int64_t>> Evaluator::ListOf(ValueId list, uint32_t ran
     }
     return numbers;
   }
-  if (value.kind == ValueKind::Binary && static_cast<ir::BinaryOp>(value.op) == ir::BinaryOp::Add) {
-    ++depth_;
-    std::optional<std::vector<int64_t>> numbers = ListOf(values_.Kids(list)[0], rank);
-    const std::optional<std::vector<int64_t>> rest = numbers ? ListOf(values_.Kids(list)[1], rank) : std::nullopt;
-    --depth_;
-    if (rest) numbers->insert(numbers->end(), rest->begin(), rest->end());
-    return rest ? numbers : std::nullopt;
-  }
+  if (value.kind == ValueKind::Binary && static_cast<ir::BinaryOp>(value.op) == ir::BinaryOp::Add) return JoinedOf(list, rank);
   if (value.kind != ValueKind::Derived || value.kid_count == 0) return std::nullopt;
   const std::string_view operation = OperationOf(list);
   if (operation == "builtins.range") return RangeOf(list, rank);

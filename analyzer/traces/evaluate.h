@@ -46,6 +46,7 @@ class Evaluator {
   // As a condition; nothing if unknown.
   std::optional<bool> Truth(ValueId value, uint32_t rank);
   // The numbers in a list on a rank: a display, `range(...)`, a comprehension, a slice or a copy of one, two put together; none if one of them is not known, or there are very many.
+  std::optional<std::vector<int64_t>> JoinedOf(ValueId list, uint32_t rank);
   std::optional<std::vector<int64_t>> ListOf(ValueId list, uint32_t rank);
   // The group that a value names on a rank. `value` none: the default group.
   GroupIndex Group(ValueId value, uint32_t rank);
@@ -62,6 +63,7 @@ class Evaluator {
   void ScaleSizes(int64_t factor) {
     size_factor_ = factor;
     known_.clear();
+    joined_.clear();
   }
 
   // The unknowns that keep `value` from being decided.
@@ -101,6 +103,7 @@ class Evaluator {
   std::vector<GroupInfo> groups_;
   // By value and rank. Values share their parts, so without this `x = x + x` written n times takes 2^n steps.
   std::unordered_map<uint64_t, Outcome> known_;
+  std::unordered_map<uint64_t, std::optional<std::vector<int64_t>>> joined_;  // of lists that were put together, by value and rank
   int depth_ = 0;
   int64_t size_factor_ = 1;
 };

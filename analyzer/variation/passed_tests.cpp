@@ -5,6 +5,8 @@
 // Branches join and callers take it over as they do with others. Only what stays so is kept: arithmetic on arguments and ranks,
 // and that something is on the disk. (Unsound: it may be removed in between.)
 #include <algorithm>
+#include <unordered_set>
+#include <vector>
 
 #include "analyzer/variation/evaluator.h"
 
@@ -66,28 +68,40 @@ ValueId FunctionEvaluator::QuestionOf(ir::ExprId test) const {
   return is_look ? store_.Derived(tables_.NameSymbol(entry.name), args) : ValueId::None();
 }
 
+// Each part is asked once: a value may be made of one part many times over (`x = x + x`).
 bool FunctionEvaluator::IsOfArguments(ValueId value) const {
-  const Value& node = store_[value];
-  switch (node.kind) {
-    case ValueKind::Coordinate:
-      // Whether there is a job changes as it is joined and left.
-      return static_cast<knowledge::Coordinate>(node.op) != knowledge::Coordinate::Distributed;
-    case ValueKind::None:
-    case ValueKind::Bool:
-    case ValueKind::Int:
-    case ValueKind::Float:
-    case ValueKind::Str:
-    case ValueKind::Param:
-      return true;
-    case ValueKind::Unary:
-    case ValueKind::Binary:
-    case ValueKind::Compare:
-    case ValueKind::And:
-    case ValueKind::Or:
-      return std::ranges::all_of(store_.Kids(value), [&](ValueId kid) { return kid && IsOfArguments(kid); });
-    default:
-      return false;
+  std::unordered_set<uint32_t> seen;
+  std::vector<ValueId> work = {value};
+  while (!work.empty()) {
+    const ValueId part = work.back();
+    work.pop_back();
+    if (!part) return false;
+    if (!seen.insert(part.index).second) continue;
+    const Value& node = store_[part];
+    switch (node.kind) {
+      case ValueKind::Coordinate:
+        // Whether there is a job changes as it is joined and left.
+        if (static_cast<knowledge::Coordinate>(node.op) == knowledge::Coordinate::Distributed) return false;
+        break;
+      case ValueKind::None:
+      case ValueKind::Bool:
+      case ValueKind::Int:
+      case ValueKind::Float:
+      case ValueKind::Str:
+      case ValueKind::Param:
+        break;
+      case ValueKind::Unary:
+      case ValueKind::Binary:
+      case ValueKind::Compare:
+      case ValueKind::And:
+      case ValueKind::Or:
+        work.insert(work.end(), store_.Kids(part).begin(), store_.Kids(part).end());
+        break;
+      default:
+        return false;
+    }
   }
+  return true;
 }
 
 }  // namespace allranks::variation

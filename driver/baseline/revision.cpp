@@ -52,6 +52,8 @@ bool Split(const std::string& batch, std::vector<std::string>& texts) {
     const size_t line_end = batch.find('\n', at);
     const size_t space = batch.rfind(' ', line_end);
     if (line_end == std::string::npos || space == std::string::npos || space < at) return false;
+    // "<object> missing" of a clone that has not all of them.
+    if (!std::string_view(batch).substr(at, space - at).ends_with(" blob")) return false;
     const size_t size = std::strtoull(batch.c_str() + space, nullptr, 10);
     if (line_end + 1 + size + 1 > batch.size()) return false;
     texts.push_back(batch.substr(line_end + 1, size));

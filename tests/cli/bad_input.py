@@ -55,9 +55,18 @@ class BadInput(CliTest):
     def test_50_megabytes_that_do_not_concern_us(self):
         self.assert_found_beside("bad.py", b"x = 1\n" * (50_000_000 // 6))
 
+    def test_values_that_double(self):
+        double = {"x = [rank]\n": "x = x + x\n", "x = rank\n": "x = x - x\n", "x = ''\n": "x = x + x\n", "x = []\n": "x = list(x) + x\n"}
+        for first, again in double.items():
+            for lines in (8, 24, 32, 200):
+                self.write("bad.py", "import torch.distributed as dist\nrank = dist.get_rank()\n" + first + again * lines +
+                           "if x:\n    dist.barrier()\nif rank in x:\n    dist.barrier()\n")
+                result = self.check()
+                self.assertIn(result.code, (0, 1), (first, lines, result.err))
+
     def test_deep_nesting(self):
         for left, right in ("()", "[]", "{}", ("f(", ")"), ("-", ""), ("x.y(", ")"), ("lambda: ", "")):
-            deep = "x = " + left * 100_000 + "y" + right * 100_000 + "\n"
+            deep = "f = x = y = len\n" + "x = " + left * 100_000 + "y" + right * 100_000 + "\n"
             self.write("good.py", GUARDED)
             self.write("bad.py", GUARDED + deep)
             result = self.check("--select", "ALL")

@@ -138,6 +138,10 @@ class DiffBase(CliTest):
 
     def test_a_hostile_repository_runs_nothing(self):
         self.commit()
+        # Behind the one that is missing there is another.
+        self.write("pkg/z.py", GUARDED)
+        self.git("add", ".")
+        self.git("commit", "-q", "-m", "more")
         mark = self.root / "ran"
         for key, value in {"core.repositoryformatversion": "1", "extensions.partialClone": "origin", "remote.origin.promisor": "true",
                            "remote.origin.url": "ssh://nowhere.invalid/x", "core.sshCommand": f"touch {mark}; false",
