@@ -119,13 +119,13 @@ ValueId FunctionEvaluator::CallMethod(ir::ExprId site, ir::ExprId name, ValueId 
 }
 
 // What a function stores through its parameters, assigned to the arguments.
-void FunctionEvaluator::StoreInArguments(FuncId function, ValueId callee, std::span<const ValueId> bound,
-                                         bool has_receiver, std::span<const CallArgument> args) {
+void FunctionEvaluator::StoreInArguments(FuncId function, CallSubstitution& substitution, bool has_receiver,
+                                         std::span<const CallArgument> args) {
   const std::vector<ValueId> stored = tables_.facts.functions[function].stored;
   const ir::Function& definition = tables_.program.function(function);
   for (uint32_t i = 0; i < stored.size(); ++i) {
     const ir::ExprId arg = stored[i] ? ArgumentExpr(definition, i, has_receiver, args) : ir::ExprId();
-    if (arg) Store(arg, SubstituteCall(stored[i], callee, function, bound));
+    if (arg) Store(arg, substitution(stored[i]));
   }
 }
 
@@ -254,11 +254,12 @@ ValueId FunctionEvaluator::CallFunction(ir::ExprId site, ValueId callee, FuncId 
     if (!callee_facts.param_made_uniform[i]) continue;
     if (const ir::ExprId arg = ArgumentExpr(definition, i, receiver.has_value(), args)) MakeUniform(arg, kAllAxes);
   }
-  StoreInArguments(function, callee, bound, receiver.has_value(), args);
-  TakeOver(function, callee, bound, WithinStatement());
+  CallSubstitution substitution(tables_, callee, function, bound);
+  StoreInArguments(function, substitution, receiver.has_value(), args);
+  TakeOver(function, substitution, WithinStatement());
   if (kind == CallKind::Construct) return ValueId::None();
   if (!callee_facts.returns) return store_.Symbol(Site(site), {});
-  return SubstituteCall(callee_facts.returns, callee, function, bound);
+  return substitution(callee_facts.returns);
 }
 
 // A variable of unknown kind that is passed for `trainer: Trainer` is one from here on.
@@ -277,18 +278,16 @@ void FunctionEvaluator::NoteDeclaredTypes(FuncId function, bool has_receiver, st
   }
 }
 
-// A value of the callee in terms of the caller: its parameters, and those of the functions around it, replaced.
-ValueId FunctionEvaluator::SubstituteCall(ValueId value, ValueId callee, FuncId function,
-                                          std::span<const ValueId> bound) {
-  ValueStore::Memo memo;
-  const ValueId result = store_.Substitute(value, function, bound, memo);
-  const FuncId parent = tables_.program.funcs[function].parent;
-  if (!parent || !callee || store_[callee].kind != ValueKind::Function) return result;
+CallSubstitution::CallSubstitution(Tables& tables, ValueId callee, FuncId function, std::span<const ValueId> bound)
+    : store_(tables.store), function_(function), around_(tables.program.funcs[function].parent), bound_(bound) {
+  if (!around_ || !callee || store_[callee].kind != ValueKind::Function) return;
   const auto kids = store_.Kids(callee);
-  if (kids.size() < 2) return result;
-  const std::vector<ValueId> captured(kids.begin() + 1, kids.end());
-  ValueStore::Memo outer_memo;
-  return store_.Substitute(result, parent, captured, outer_memo);
+  if (kids.size() >= 2) captured_.assign(kids.begin() + 1, kids.end());
+}
+
+ValueId CallSubstitution::operator()(ValueId value) {
+  const ValueId result = store_.Substitute(value, function_, bound_, memo_);
+  return captured_.empty() ? result : store_.Substitute(result, around_, captured_, captured_memo_);
 }
 
 ir::ExprId FunctionEvaluator::ArgumentExpr(const ir::Function& definition, uint32_t index, bool has_receiver,

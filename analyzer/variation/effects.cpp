@@ -135,16 +135,16 @@ void FunctionEvaluator::TakeOver(const Effect& effect) {
 }
 
 // After a call: what the function left behind, with the arguments that it was given. `when`: none if it surely ran.
-void FunctionEvaluator::TakeOver(FuncId function, ValueId callee, std::span<const ValueId> bound, ValueId when) {
+void FunctionEvaluator::TakeOver(FuncId function, CallSubstitution& substitution, ValueId when) {
   const Effects effects = tables_.effects[function.index];
   for (const Effect& effect : effects) {
-    const ValueId object = SubstituteCall(effect.object, callee, function, bound);
-    const ValueId on_way = effect.when ? SubstituteCall(effect.when, callee, function, bound) : ValueId();
+    const ValueId object = substitution(effect.object);
+    const ValueId on_way = effect.when ? substitution(effect.when) : ValueId();
     const bool is_foreign = store_[object].kind == ValueKind::Param && FuncId{store_[object].a} == function;
     const bool is_one = store_[object].kind != ValueKind::Instance && !IsConstant(store_[object]);
     const ValueId condition = Both(store_, when, on_way);
     if (is_foreign || !is_one || condition == store_.False()) continue;
-    TakeOver({.object = object, .attr = effect.attr, .value = SubstituteCall(effect.value, callee, function, bound),
+    TakeOver({.object = object, .attr = effect.attr, .value = substitution(effect.value),
               .when = condition == store_.True() ? ValueId() : condition});
   }
 }
@@ -159,7 +159,8 @@ void FunctionEvaluator::MayCall(ir::ExprId site, std::span<const CallArgument> a
     if (tables_.effects[function.index].empty()) continue;
     std::vector<ValueId> unknown;
     for (uint32_t i = 0; i < tables_.program.function(function).params.size(); ++i) unknown.push_back(Unseen(arg.expr, i + 1));
-    TakeOver(function, known, unknown, store_.Symbol(Site(site, SiteUse::Called), {}));
+    CallSubstitution substitution(tables_, known, function, unknown);
+    TakeOver(function, substitution, store_.Symbol(Site(site, SiteUse::Called), {}));
   }
 }
 

@@ -75,6 +75,24 @@ struct CallArgument {
   ValueId value;
 };
 
+// Values of a callee in terms of the caller: its parameters, and those of the functions around it, replaced. Much is the same in
+// what one call yields and leaves behind, conditions above all: it is replaced once a call.
+class CallSubstitution {
+ public:
+  // `bound` must live as long.
+  CallSubstitution(Tables& tables, ValueId callee, FuncId function, std::span<const ValueId> bound);
+  ValueId operator()(ValueId value);
+
+ private:
+  ValueStore& store_;
+  FuncId function_;
+  FuncId around_;
+  std::span<const ValueId> bound_;
+  std::vector<ValueId> captured_;
+  ValueStore::Memo memo_;
+  ValueStore::Memo captured_memo_;
+};
+
 // Value::op of a Tuple that is a set display: no order is known of its items.
 constexpr uint8_t kSetDisplay = 1;
 // What is taken out of a container: the item at a place or under a key, an item by what it is, the last one, or all.
@@ -191,7 +209,7 @@ class FunctionEvaluator {
   ValueId WithinStatement();
   void ChangeSlot(uint32_t slot, ValueId value, ValueId when);
   void TakeOver(const Effect& effect);
-  void TakeOver(FuncId function, ValueId callee, std::span<const ValueId> bound, ValueId when);
+  void TakeOver(FuncId function, CallSubstitution& substitution, ValueId when);
   void MayCall(ir::ExprId site, std::span<const CallArgument> args);
   Effects LeftBehind();
   bool ForgetStoredInLoop(Env& before) const;
@@ -258,8 +276,7 @@ class FunctionEvaluator {
   void EvalRemoval(const ir::Expr& callee, std::span<const CallArgument> args);
   ValueId Call(ir::ExprId site, ValueId callee, std::span<const CallArgument> args);
   ValueId CallMethod(ir::ExprId site, ir::ExprId name, ValueId callee, std::span<const CallArgument> args);
-  void StoreInArguments(FuncId function, ValueId callee, std::span<const ValueId> bound, bool has_receiver,
-                        std::span<const CallArgument> args);
+  void StoreInArguments(FuncId function, CallSubstitution& substitution, bool has_receiver, std::span<const CallArgument> args);
   void Store(ir::ExprId target, ValueId value);
   ValueId CallFunction(ir::ExprId site, ValueId callee, FuncId function, ValueId receiver,
                        std::span<const CallArgument> args, CallKind kind);
@@ -287,7 +304,6 @@ class FunctionEvaluator {
   void BindItems(const knowledge::Entry& entry, const CallArgument& options, std::vector<ValueId>& bound);
   std::vector<ValueId> BindKnown(const knowledge::Entry& entry, std::span<const CallArgument> args);
   void NoteDeclaredTypes(FuncId function, bool has_receiver, std::span<const CallArgument> args);
-  ValueId SubstituteCall(ValueId value, ValueId callee, FuncId function, std::span<const ValueId> bound);
   ir::ExprId ArgumentExpr(const ir::Function& definition, uint32_t index, bool has_receiver,
                           std::span<const CallArgument> args);
   ValueId MadeWith(ValueId object, NameId param);

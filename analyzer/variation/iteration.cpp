@@ -139,8 +139,9 @@ Iteration FunctionEvaluator::IterateGenerator(ir::ExprId site, ValueId generator
   if (store_[callee].kind == ValueKind::Function && store_[callee].kid_count > 0) fact.receiver = store_.Kids(callee)[0];
   const ValueId yielded = Evaluated(function).returns;
   const ValueId count = Evaluated(function).yields;
-  const ValueId element = yielded ? SubstituteCall(yielded, callee, function, bound) : store_.Symbol(Site(site), {});
-  return {element, count ? SubstituteCall(count, callee, function, bound) : store_.Symbol(Site(site), {})};
+  CallSubstitution substitution(tables_, callee, function, bound);
+  const ValueId element = yielded ? substitution(yielded) : store_.Symbol(Site(site), {});
+  return {element, count ? substitution(count) : store_.Symbol(Site(site), {})};
 }
 
 // How many steps cover a distance.
