@@ -164,7 +164,7 @@ class Builder {
   // `assert world_size == 4` says on which jobs the program runs. What fails on one rank ends the job, as a raise does.
   TraceId Assertion(ir::StmtId id, ir::ExprId test) {
     const ValueId condition = Value(test);
-    if (!condition || !state_.values.axes(condition).empty() || !AsksForSize(state_.values, condition)) return traces_.Empty();
+    if (!condition || !state_.values.axes(condition).empty() || !traces_.conditions().AsksForSize(condition)) return traces_.Empty();
     return traces_.Choice(At(test), condition, traces_.Empty(), traces_.Exit(At(id), ExitKind::Raise));
   }
 

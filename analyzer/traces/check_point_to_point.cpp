@@ -200,7 +200,7 @@ void FunctionCheck::CheckPointToPoint() {
   // A program for two ranks may leave a third one alone. One whose partners follow from the number of ranks is for any number.
   const bool is_for_any = std::ranges::any_of(nodes_.ops, [&](TraceId op) {
     const Operation& operation = traces_.operation(op);
-    const auto by_size = [&](ValueId peer) { return peer && AsksForSize(state_.values, peer); };
+    const auto by_size = [&](ValueId peer) { return peer && traces_.conditions().AsksForSize(peer); };
     return by_size(operation.peer) || by_size(operation.from);
   });
   bool ends_well = false;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "analyzer/traces/conditions.h"
 #include "analyzer/traces/made_once.h"
 
 namespace allranks::traces {
@@ -62,6 +63,16 @@ bool ConditionMemo::Asks(ValueId condition, Answers& answers, bool (ConditionMem
   const bool asks = (this->*is)(condition) ||
                     (joins && std::ranges::any_of(values_->Kids(condition), [&](ValueId kid) { return Asks(kid, answers, is); }));
   At(answers, condition) = asks ? Answer::Yes : Answer::No;
+  return asks;
+}
+
+bool ConditionMemo::AsksForSize(ValueId condition) {
+  if (!condition) return false;
+  const Answer known = At(asks_for_size_, condition);
+  if (known != Answer::NotAsked) return known == Answer::Yes;
+  const bool asks = IsSizeOfJob((*values_)[condition]) ||
+                    std::ranges::any_of(values_->Kids(condition), [&](ValueId kid) { return AsksForSize(kid); });
+  At(asks_for_size_, condition) = asks ? Answer::Yes : Answer::No;
   return asks;
 }
 

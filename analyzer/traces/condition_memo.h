@@ -23,6 +23,8 @@ class ConditionMemo {
   // Whether a condition asks for something that is made once, or for the mode of a module.
   bool AsksForMade(ValueId condition) { return Asks(condition, asks_for_made_, &ConditionMemo::IsMade); }
   bool AsksForMode(ValueId condition) { return Asks(condition, asks_for_mode_, &ConditionMemo::IsMode); }
+  // Whether the number of ranks is somewhere in it.
+  bool AsksForSize(ValueId condition);
 
  private:
   enum class Answer : uint8_t { NotAsked, No, Yes, Unknown };
@@ -35,7 +37,7 @@ class ConditionMemo {
   bool IsMode(ValueId value) const { return values_->IsMode(value); }
 
   const variation::ValueStore* values_;
-  Answers truths_, asks_for_made_, asks_for_mode_;
+  Answers truths_, asks_for_made_, asks_for_mode_, asks_for_size_;
 };
 
 }  // namespace allranks::traces

@@ -382,12 +382,12 @@ bool AreUnequal(const variation::ValueStore& values, ValueId a, ValueId b) {
   return a != b && is_told_apart(a) && is_told_apart(b);
 }
 
+bool IsSizeOfJob(const Value& value) {
+  return value.kind == ValueKind::Coordinate && static_cast<knowledge::Coordinate>(value.op) == knowledge::Coordinate::WorldSize;
+}
+
 bool AsksForSize(const variation::ValueStore& values, ValueId condition) {
-  return !EveryPart(values, condition, [&](ValueId part) {
-    const Value& value = values[part];
-    return value.kind != ValueKind::Coordinate ||
-           static_cast<knowledge::Coordinate>(value.op) != knowledge::Coordinate::WorldSize;
-  });
+  return !EveryPart(values, condition, [&](ValueId part) { return !IsSizeOfJob(values[part]); });
 }
 
 bool IsAskedOfGroup(const variation::ValueStore& values, ValueId rank, ValueId group, int depth) {

@@ -71,7 +71,10 @@ std::optional<Equality> EqualityOf(const variation::ValueStore& values, ValueId 
 // Whether two constants, not the same one, are certainly not equal.
 bool AreUnequal(const variation::ValueStore& values, ValueId a, ValueId b);
 
-// Whether the number of ranks is somewhere in a condition.
+// Whether a value is the number of ranks.
+bool IsSizeOfJob(const variation::Value& value);
+
+// Whether the number of ranks is somewhere in a condition. ConditionMemo finds it once for each condition.
 bool AsksForSize(const variation::ValueStore& values, ValueId condition);
 
 // Whether a rank that an operation on `group` names is told by the caller's place in that very group, or is the caller.

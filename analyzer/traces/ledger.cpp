@@ -180,17 +180,19 @@ class LedgerWalk {
   }
 
   // A condition that coordinates and constants decide is exact; of any other it is assumed that it is one value.
-  Assumptions OfCondition(ValueId condition) const {
+  Assumptions OfCondition(ValueId condition) {
+    if (!condition) return {};
+    const auto [found, is_new] = of_conditions_.try_emplace(condition.index);
+    if (!is_new) return found->second;
     Assumptions assumed;
-    if (!condition) return assumed;
     const variation::ValueStore& values = state_.values;
     if (values.by_name_only(condition)) assumed.Add(Assumption::ByNameOnly);
     if (IsOfSomeObject(values, condition)) assumed.Add(Assumption::SeveralStores);
     if (!IsPredicate(values, condition)) assumed.Add(Assumption::ValueNotTraced);
     Mentions mentions;
-    Collect(values, condition, &mentions);
+    MentionCollector(values, &mentions).Collect(condition);
     if (IsBeyondWorlds(mentions)) assumed.Add(Assumption::BoundReached);
-    return assumed;
+    return found->second = assumed;
   }
 
   // What decides whether a rank gets past `id`. (A raise ends the job for all.)
@@ -212,6 +214,7 @@ class LedgerWalk {
   std::set<uint32_t> beyond_;
   std::set<std::pair<uint32_t, uint64_t>> seen_;
   std::unordered_map<uint32_t, Assumptions> by_site_;
+  std::unordered_map<uint32_t, Assumptions> of_conditions_;
   std::unordered_map<uint32_t, Assumptions> exits_;
 };
 

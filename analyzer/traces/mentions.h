@@ -1,6 +1,7 @@
 // What the conditions and groups of a function mention, and the worlds that realise it.
 #pragma once
 
+#include <unordered_map>
 #include <vector>
 
 #include "analyzer/traces/world.h"
@@ -24,7 +25,21 @@ struct Mentions {
   variation::JobShape job;
 };
 
-void Collect(const variation::ValueStore& values, ValueId value, Mentions* mentions);
+// Gathers what values mention. They share their parts: into one that was looked into, it looks again only from higher up.
+class MentionCollector {
+ public:
+  MentionCollector(const variation::ValueStore& values, Mentions* mentions) : values_(values), mentions_(mentions) {}
+  void Collect(ValueId value) { Visit(value, 0); }
+
+ private:
+  void Visit(ValueId id, int depth);
+  void VisitCompare(ValueId id, const variation::Value& value);
+
+  const variation::ValueStore& values_;
+  Mentions* mentions_;
+  std::unordered_map<uint32_t, int> seen_;   // by value: how deep
+};
+
 std::vector<World> WorldsFor(const Mentions& mentions);
 // Whether these worlds leave something out: a number that a rank is compared with is beyond their ranks, or the code says what each
 // rank of a job of one size does.

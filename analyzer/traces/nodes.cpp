@@ -16,7 +16,8 @@ namespace {
 
 class Collector {
  public:
-  Collector(const State& state, VaryingNodes* nodes) : state_(state), traces_(state.traces), nodes_(nodes) {}
+  Collector(const State& state, VaryingNodes* nodes)
+      : state_(state), traces_(state.traces), nodes_(nodes), mentions_(state.values, &nodes->mentions) {}
 
   void Visit(TraceId id) {
     if (!seen_.insert(id.index).second) return;
@@ -36,7 +37,7 @@ class Collector {
         if (trace.kind == TraceKind::Choice) NoteMade(trace.value);
         if (NodeAxes(state_, id).empty()) break;
         nodes_->choices.push_back(id);
-        Collect(state_.values, trace.value, &nodes_->mentions);
+        mentions_.Collect(trace.value);
         break;
       case TraceKind::Try:
         nodes_->has_handlers = nodes_->has_handlers || (traces_.try_info(id).handlers.size() > 0);
@@ -95,7 +96,7 @@ class Collector {
   }
 
   bool IsOfSizeAlone(ValueId condition) const {
-    return state_.values.axes(condition).empty() && AsksForSize(state_.values, condition) && IsPredicate(state_.values, condition);
+    return state_.values.axes(condition).empty() && traces_.conditions().AsksForSize(condition) && IsPredicate(state_.values, condition);
   }
 
   void NoteAsked(ValueId condition) {
@@ -127,19 +128,20 @@ class Collector {
   void VisitOp(TraceId id, const Trace& trace) {
     nodes_->ops.push_back(id);
     const Operation& operation = traces_.operation(id);
-    Collect(state_.values, operation.group, &nodes_->mentions);
+    mentions_.Collect(operation.group);
     if ((trace.flags & kVarying) == 0) return;
     nodes_->ops_vary = true;
     for (const ValueId value : {operation.root, operation.peer, operation.reduce_op, operation.dtype, operation.count,
                                 operation.members}) {
-      Collect(state_.values, value, &nodes_->mentions);
+      mentions_.Collect(value);
     }
-    if (traces_.entry(id).operation.fixed_shape) Collect(state_.values, operation.tensor, &nodes_->mentions);
+    if (traces_.entry(id).operation.fixed_shape) mentions_.Collect(operation.tensor);
   }
 
   const State& state_;
   const TraceStore& traces_;
   VaryingNodes* nodes_;
+  MentionCollector mentions_;
   std::unordered_set<uint32_t> seen_;
   std::unordered_set<uint64_t> asked_;
   std::unordered_map<uint32_t, Question> subjects_;   // the first that asks of it

@@ -193,7 +193,7 @@ TraceId TraceStore::Choice(SiteId site, ValueId condition, TraceId then_trace, T
     const Trace& trace = traces_[arm.index];
     return trace.kind == TraceKind::Exit && static_cast<ExitKind>(trace.payload) == ExitKind::Raise;
   };
-  if (uniform && raises(then_trace) != raises(else_trace) && !AsksForSize(*values_, condition)) {
+  if (uniform && raises(then_trace) != raises(else_trace) && !conditions_.AsksForSize(condition)) {
     return raises(then_trace) ? else_trace : then_trace;
   }
   const TraceId arms[] = {then_trace, else_trace};

@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <utility>
 
 namespace allranks::traces {
 namespace {
@@ -16,8 +17,6 @@ namespace {
 constexpr Axis kMeshOrder[] = {Axis::TensorParallel, Axis::ContextParallel, Axis::ExpertParallel, Axis::DataParallel,
                                Axis::PipelineParallel, Axis::OtherMesh};
 constexpr size_t kMostMeshAxes = 3;
-
-void CollectValue(const variation::ValueStore& values, ValueId id, Mentions* mentions, int depth);
 
 void CollectCoordinate(const variation::Value& value, Mentions* mentions) {
   using knowledge::Coordinate;
@@ -76,55 +75,59 @@ bool IsAskedForOne(const variation::ValueStore& values, ValueId comparison) {
   return has_rank && static_cast<ir::CompareOp>(values[comparison].op) == ir::CompareOp::Eq;
 }
 
-void CollectValue(const variation::ValueStore& values, ValueId id, Mentions* mentions, int depth) {
+}  // namespace
+
+void MentionCollector::Visit(ValueId id, int depth) {
   constexpr int kDeepest = 12;
   if (!id || depth > kDeepest) return;
-  const variation::Value& value = values[id];
+  const auto [seen, is_new] = seen_.try_emplace(id.index, depth);
+  if (!is_new && std::exchange(seen->second, std::min(seen->second, depth)) <= depth) return;
+  const variation::Value& value = values_[id];
   switch (value.kind) {
     case variation::ValueKind::Coordinate:
-      CollectCoordinate(value, mentions);
+      CollectCoordinate(value, mentions_);
       break;
     case variation::ValueKind::Binary:
-      mentions->neighbours = mentions->neighbours || !value.axes.empty();
-      mentions->last_rank = mentions->last_rank || IsLastRank(values, id);
-      mentions->divisor = std::max(mentions->divisor, DivisorOfRanks(values, id));
+      mentions_->neighbours = mentions_->neighbours || !value.axes.empty();
+      mentions_->last_rank = mentions_->last_rank || IsLastRank(values_, id);
+      mentions_->divisor = std::max(mentions_->divisor, DivisorOfRanks(values_, id));
       break;
     case variation::ValueKind::Compare:
-      if (!value.axes.empty()) {
-        const int64_t listed = LargestListed(values, values.Kids(id)[1], 0);
-        mentions->largest = std::max(mentions->largest, listed);
-        if (AsksWhich(static_cast<ir::CompareOp>(value.op))) mentions->equal = std::max(mentions->equal, listed);
-      }
-      for (const ValueId kid : values.Kids(id)) {
-        const variation::Value& number = values[kid];
-        if (number.kind == variation::ValueKind::Int && number.b == 0 && !value.axes.empty()) {
-          if (IsAskedForOne(values, id) && number.a < kMostRanks) mentions->named |= uint64_t{1} << number.a;
-          // `rank > 1` holds on the third rank only.
-          const auto op = static_cast<ir::CompareOp>(value.op);
-          const bool is_beyond = op == ir::CompareOp::Greater || op == ir::CompareOp::LessEq;
-          mentions->largest = std::max<int64_t>(mentions->largest, int64_t{number.a} + (is_beyond ? 1 : 0));
-        }
-      }
+      if (!value.axes.empty()) VisitCompare(id, value);
       break;
     case variation::ValueKind::Group:
       if (static_cast<variation::GroupKind>(value.op) == variation::GroupKind::AxisGroup) {
-        mentions->axes = mentions->axes | knowledge::Axes::Of(static_cast<Axis>(value.a));
+        mentions_->axes = mentions_->axes | knowledge::Axes::Of(static_cast<Axis>(value.a));
       }
       if (static_cast<variation::GroupKind>(value.op) == variation::GroupKind::Created) {
-        mentions->created_groups = true;
-        mentions->listed = std::max(mentions->listed, LargestListed(values, id, 0));
+        mentions_->created_groups = true;
+        mentions_->listed = std::max(mentions_->listed, LargestListed(values_, id, 0));
       }
       if (static_cast<variation::GroupKind>(value.op) != variation::GroupKind::Split) return;
       // Worlds of two ranks would leave each alone.
-      mentions->created_groups = mentions->created_groups || !values.axes(values.Kids(id)[1]).empty();
+      mentions_->created_groups = mentions_->created_groups || !values_.axes(values_.Kids(id)[1]).empty();
       break;
     default:
       break;
   }
-  for (const ValueId kid : values.Kids(id)) CollectValue(values, kid, mentions, depth + 1);
+  for (const ValueId kid : values_.Kids(id)) Visit(kid, depth + 1);
 }
 
-}  // namespace
+// A comparison that differs between ranks.
+void MentionCollector::VisitCompare(ValueId id, const variation::Value& value) {
+  const auto op = static_cast<ir::CompareOp>(value.op);
+  const int64_t listed = LargestListed(values_, values_.Kids(id)[1], 0);
+  mentions_->largest = std::max(mentions_->largest, listed);
+  if (AsksWhich(op)) mentions_->equal = std::max(mentions_->equal, listed);
+  for (const ValueId kid : values_.Kids(id)) {
+    const variation::Value& number = values_[kid];
+    if (number.kind != variation::ValueKind::Int || number.b != 0) continue;
+    if (IsAskedForOne(values_, id) && number.a < kMostRanks) mentions_->named |= uint64_t{1} << number.a;
+    // `rank > 1` holds on the third rank only.
+    const bool is_beyond = op == ir::CompareOp::Greater || op == ir::CompareOp::LessEq;
+    mentions_->largest = std::max<int64_t>(mentions_->largest, int64_t{number.a} + (is_beyond ? 1 : 0));
+  }
+}
 
 uint32_t World::AxisRank(Axis axis, uint32_t rank) const {
   for (size_t i = 0; i < mesh.size(); ++i) {
@@ -145,10 +148,6 @@ RankSet World::AxisPeers(Axis axis, uint32_t rank) const {
     if (mesh[i] == axis) peers = peers | RankSet::Of(rank ^ (1u << i));
   }
   return peers;
-}
-
-void Collect(const variation::ValueStore& values, ValueId value, Mentions* mentions) {
-  CollectValue(values, value, mentions, 0);
 }
 
 World Reshaped(World world, const variation::JobShape& job) {

@@ -56,6 +56,22 @@ TEST(World, NumbersThatRanksAreComparedWithNeedRanksBeyondThem) {
   EXPECT_THAT(Sizes({.largest = 8}), ElementsAre(2, 3)) << "the size of a whole job parts nobody";
 }
 
+// Values are looked into to a depth. What a long way reaches there without its parts, a short one finds with them.
+TEST(World, WhatIsMentionedIsSeenByTheShortestWayToIt) {
+  variation::ValueStore values;
+  const ValueId local = values.Coordinate(knowledge::Coordinate::LocalRank);
+  const ValueId shared = values.Unary(ir::UnaryOp::Minus, local);
+  ValueId far = shared;
+  for (uint32_t i = 0; i < 12; ++i) far = values.Derived(values.NewSymbol(), {&far, 1});
+  Mentions mentions;
+  MentionCollector collector(values, &mentions);
+  collector.Collect(far);
+  EXPECT_FALSE(mentions.nodes);
+  const ValueId both[] = {far, shared};
+  collector.Collect(values.Derived(values.NewSymbol(), both));
+  EXPECT_TRUE(mentions.nodes);
+}
+
 TEST(World, NumbersThatRanksAreDividedByNeedTwoNodesOfThatSize) {
   EXPECT_THAT(Sizes({.divisor = 4}), ElementsAre(2, 3, 8));
   EXPECT_THAT(Sizes({.nodes = true, .divisor = 2}), ElementsAre(2, 4, 3)) << "there is one already";

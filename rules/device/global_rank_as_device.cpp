@@ -83,16 +83,19 @@ class RankDevices {
   // The first rank of two nodes that gets here and selects a device which its node does not have; none if each node selects
   // the same devices, or all ranks one.
   std::optional<uint32_t> RankWithoutDevice(const DevicePlace& place) const {
-    const traces::RankSet here = context_.reach.Ranks(place.site, world_);
     std::vector<int64_t> ordinals;
     for (uint32_t rank = 0; rank < world_.size(); ++rank) {
       const std::optional<int64_t> ordinal = context_.values.OnRank(place.ordinal, world_, rank);
       if (!ordinal || (rank > 0 && *ordinal == ordinals.front())) return std::nullopt;
       ordinals.push_back(*ordinal);
     }
+    // Who gets here is a long question, and few places lead to it.
+    std::optional<traces::RankSet> here;
     for (uint32_t rank = world_.per_node; rank < world_.size(); ++rank) {
       const bool counts_on = ordinals[rank] != ordinals[rank - world_.per_node];
-      if (counts_on && here.has(rank) && ordinals[rank] >= world_.per_node && ordinals[rank] < world_.size()) return rank;
+      if (!counts_on || ordinals[rank] < world_.per_node || ordinals[rank] >= world_.size()) continue;
+      if (!here) here = context_.reach.Ranks(place.site, world_);
+      if (here->has(rank)) return rank;
     }
     return std::nullopt;
   }
