@@ -103,7 +103,8 @@ bool Copies::IsPackagedByProject(std::string_view package) {
 
 const Copies::Project& Copies::project() {
   if (project_) return *project_;
-  project_.emplace();
+  // Not `emplace()`: within Copies, Clang does not take Project for a class that can be made of nothing.
+  project_ = Project();
   const base::Result<std::vector<DirectoryEntry>> entries = files_.List(paths_.Shown(""));
   if (!entries) return *project_;
   project_->of_licence = HoldersOfLicence("", *entries);
