@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "analyzer/base/folder.h"
 #include "analyzer/binding/program.h"
 
 namespace allranks::binding {
@@ -19,10 +20,6 @@ std::string_view EndOf(std::string_view path) {
   const size_t last = path.rfind('/');
   const size_t before = last == 0 || last == std::string_view::npos ? std::string_view::npos : path.rfind('/', last - 1);
   return before == std::string_view::npos ? path : path.substr(before + 1);
-}
-
-bool IsIn(std::string_view path, std::string_view directory) {
-  return directory.empty() || (path.starts_with(directory) && path.size() > directory.size() && path[directory.size()] == '/');
 }
 
 }  // namespace
@@ -91,7 +88,7 @@ std::string ModuleGraph::FileOfSomeFolder(std::string directory, std::string_vie
     }
   }
   while (true) {
-    const auto is_here = [&](const std::string& file) { return IsIn(file, directory); };
+    const auto is_here = [&](const std::string& file) { return base::IsBelow(file, directory); };
     const auto here = std::count_if(files.begin(), files.end(), is_here);
     if (here == 1) return *std::find_if(files.begin(), files.end(), is_here);
     if (here > 1 || directory.empty()) return {};

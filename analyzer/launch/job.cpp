@@ -36,6 +36,17 @@ const Setting* Job::Env(std::string_view name) const {
   return nullptr;
 }
 
+bool IsArgumentName(std::string_view text) {
+  return text.size() > 1 && text[0] == '-' && text[1] != '.' && (text[1] < '0' || text[1] > '9');
+}
+
+Word ValueOf(const std::vector<Word>& args, size_t at) {
+  const std::string& text = args[at].text();
+  if (const size_t equals = text.find('='); equals != std::string::npos) return args[at].From(equals + 1);
+  const bool has_next = IsArgumentName(text) && at + 1 < args.size() && !IsArgumentName(args[at + 1].text());
+  return has_next ? args[at + 1] : Word();
+}
+
 const LaunchFile* Launches::Find(source::FileId file) const {
   const auto found = std::ranges::find(files, file, &LaunchFile::file);
   return found == files.end() ? nullptr : &*found;

@@ -121,6 +121,11 @@ struct MisreadLine {
 
 enum class FileKind : uint8_t { Shell, Make, Docker, Yaml, Json, Markdown, Notebook, Python, Toml };
 
+// `--batch-size`, `-cn`; not `-1`.
+bool IsArgumentName(std::string_view text);
+// The value of an argument of a script, as argparse has it: what stands behind its `=`, or the next word where that is no name; empty: it has none.
+Word ValueOf(const std::vector<Word>& args, size_t at);
+
 struct ReadProblem {
   std::string text;
   source::Span span;

@@ -132,11 +132,10 @@ class Solver {
     const size_t count = program_.modules.size();
     if (std::ranges::none_of(lines_, [](const LaunchLine& line) { return line.starts_ranks || line.is_job_of_one; })) return std::vector<bool>(count);
     std::vector<bool> unseen(count, true);
+    const StartedFiles started(lines_, [](const LaunchLine& line) { return line.starts_ranks; });
     for (uint32_t m = 0; m < count; ++m) {
       const ir::ModuleId module{m};
-      const bool may_be_started = std::ranges::any_of(lines_, [&](const LaunchLine& line) {
-        return line.starts_ranks && line.MayBeOf(program_.infos[module].path);
-      });
+      const bool may_be_started = started.MayHold(program_.infos[module].path);
       const bool starts_itself = !may_be_started && !only_tests_[m] && StartsRanks(module);
       if (!may_be_started && !starts_itself) continue;
       for (const ir::ModuleId used : may_be_started ? neighbourhood_.UsedBy(module) : neighbourhood_.Of(module)) unseen[used.index] = false;

@@ -3,10 +3,13 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
+#include <unordered_set>
 #include <vector>
 
+#include "analyzer/base/folder.h"
 #include "analyzer/source/span.h"
 
 namespace allranks::objects {
@@ -44,11 +47,21 @@ struct LaunchLine {
   // Whether it starts a file, or may.
   bool MayStart(std::string_view file) const {
     if (!unknown_below) return path == file;
-    const bool is_below = unknown_below->empty() || file.starts_with(*unknown_below + "/");
-    return is_below && (unknown_name.empty() || file.substr(file.rfind('/') + 1) == unknown_name);
+    return base::IsBelow(file, *unknown_below) && (unknown_name.empty() || file.substr(file.rfind('/') + 1) == unknown_name);
   }
 };
 
 using LaunchLines = std::vector<LaunchLine>;
+
+// Files that some lines may start, asked for one file after the other: most lines name one, and many name the same.
+class StartedFiles {
+ public:
+  explicit StartedFiles(std::span<const LaunchLine> lines, bool (*counts)(const LaunchLine&) = [](const LaunchLine&) { return true; });
+  bool MayHold(std::string_view file) const;
+
+ private:
+  std::unordered_set<std::string_view> named_;
+  std::vector<const LaunchLine*> unknown_;  // of which it is not known, one for each folder and name
+};
 
 }  // namespace allranks::objects

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cctype>
 
+#include "analyzer/base/folder.h"
 #include "analyzer/base/lowered.h"
 #include "analyzer/knowledge/spelling.h"
 #include "rules/launch/job_facts.h"
@@ -108,9 +109,6 @@ std::string StrategyOf(const launch::Job& job) {
   return "";
 }
 
-// `--batch-size`, `-cn`; not `-1`.
-bool IsOption(std::string_view text) { return text.size() > 1 && text[0] == '-' && std::isdigit(static_cast<unsigned char>(text[1])) == 0 && text[1] != '.'; }
-
 std::vector<objects::GivenOption> OptionsOf(const launch::Job& job) {
   std::vector<objects::GivenOption> options;
   for (size_t i = 0; i < job.args.size(); ++i) {
@@ -118,11 +116,10 @@ std::vector<objects::GivenOption> OptionsOf(const launch::Job& job) {
     const size_t equals = text.find('=');
     // `trainer.devices=4` and `~trainer.devices`, as Hydra and OmegaConf take settings.
     const bool is_setting = (equals != std::string::npos && equals > 0 && !text.starts_with('-')) || (text.starts_with('~') && !text.starts_with("~/"));
-    if (!IsOption(text) && !is_setting) continue;
+    if (!launch::IsArgumentName(text) && !is_setting) continue;
     objects::GivenOption& option = options.emplace_back();
     option.name = text.substr(0, equals);
-    const bool is_next = equals == std::string::npos && i + 1 < job.args.size() && !IsOption(job.args[i + 1].text()) && !is_setting;
-    const launch::Word value = is_next ? job.args[i + 1] : equals != std::string::npos ? job.args[i].From(equals + 1) : launch::Word();
+    const launch::Word value = launch::ValueOf(job.args, i);
     if (!value.empty() && value.IsKnown()) option.value = value.text();
   }
   return options;
@@ -307,7 +304,7 @@ std::string_view LaunchLineReader::FileOf(const launch::Job& job, std::string_vi
 std::string_view LaunchLineReader::OnlyBelow(std::string_view folder, std::string_view name) const {
   const auto named = by_name_.find(name);
   if (named == by_name_.end()) return {};
-  return OnlyOne(named->second, [&](std::string_view path) { return folder.empty() || path.starts_with(std::string(folder) + "/"); });
+  return OnlyOne(named->second, [&](std::string_view path) { return base::IsBelow(path, folder); });
 }
 
 std::string_view LaunchLineReader::FileOf(const std::string& script, std::string_view folder) const {

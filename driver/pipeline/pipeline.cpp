@@ -522,7 +522,7 @@ base::Result<Output> Run(const Options& options, const source::FileSystem& files
   const LaunchInput launch_input{project.all, paths, files, overlays, options.jobs, reading};
   const LaunchScan launch_scan = options.reads_launch_files ? ScanLaunchFiles(launch_input, project.launch, AnalysedOf(project, selection)) : LaunchScan();
   if (options.reads_launch_files) ReadLaunchFiles(launch_input, launch_scan, {CodeThatStarts(project, selection), selection.requested, a.names}, parsed, launches, a.launch_lines);
-  const Scripts scripts = rules::AskForScripts(wanted) ? ReadScripts(launch_input, graph, parsed, launches, a.names) : Scripts();
+  const Scripts scripts = rules::AskForScripts(wanted) ? ReadScripts(launch_input, graph, selection, parsed, launches, a.names) : Scripts();
   CountInto(project, selection, parsed, out);
   out.files_requested += CountOfLaunchFiles(launches.files) + static_cast<uint32_t>(launches.sourced.size());
   a.files = std::move(parsed.files);

@@ -5,6 +5,7 @@
 #include <map>
 #include <unordered_map>
 
+#include "analyzer/base/folder.h"
 #include "analyzer/knowledge/spelling.h"
 #include "driver/pipeline/launch_lines.h"
 #include "driver/pipeline/parallel.h"
@@ -12,6 +13,7 @@
 #include "driver/pipeline/syntax.h"
 #include "frontends/launch/called_scripts.h"
 #include "frontends/launch/configured.h"
+#include "frontends/launch/pages.h"
 #include "frontends/launch/python_calls.h"
 #include "frontends/launch/read.h"
 #include "frontends/launch/shell_trees.h"
@@ -213,8 +215,8 @@ class Reader {
       const std::string& text = job.args[i].text();
       const size_t equals = text.find('=');
       const std::string name = text.substr(0, equals);
-      if (!name.starts_with("--") || !NamesConfig(name) || (equals == std::string::npos && i + 1 == job.args.size())) continue;
-      const Word value = equals == std::string::npos ? job.args[i + 1] : job.args[i].From(equals + 1);
+      if (!name.starts_with("--") || !NamesConfig(name)) continue;
+      const Word value = launch::ValueOf(job.args, i);
       if (!HasEndingOfConfig(value.text()) || !IsMissing(value, folder) || IsSaidElsewhere(file, value)) continue;
       const std::string path = Normalized(Join(*start, Normalized(value.text())));
       std::string nearest = NearestConfig(path);
@@ -272,8 +274,7 @@ class Reader {
   std::string OnlyConfigBelow(const std::string& folder, std::string_view name) const {
     std::string found;
     for (const std::string& one : scan_.files.all) {
-      const bool is_below = folder.empty() || one.starts_with(folder + "/");
-      if (!is_below || NameOf(one) != name) continue;
+      if (!base::IsBelow(one, folder) || NameOf(one) != name) continue;
       if (!found.empty()) return {};
       found = folder.empty() ? one : one.substr(folder.size() + 1);
     }
@@ -430,18 +431,21 @@ class LaunchFilter {
     // Most of a notebook is code and pictures. An editor shows it as code.
     const bool is_saved_notebook = kind == FileKind::Notebook && text.starts_with('{');
     if (is_saved_notebook && !launch_files::NotebookStartsAnything(text)) return out;
+    // Of a page its blocks are asked. Most are prose.
+    const std::string shell = kind == FileKind::Markdown ? launch_files::ShellOnPage(path, text) : std::string();
+    const std::string_view asked = kind == FileKind::Markdown ? std::string_view(shell) : text;
     // Most files have none of these: they are looked through once.
-    const bool has_any = kind != FileKind::Json && any_.Mentions(text) && (kind != FileKind::Yaml || launch_files::MayHoldCommands(text));
-    const bool has_command = has_any && commands_.Mentions(text) && launch_files::MentionsLauncher(text);
+    const bool has_any = kind != FileKind::Json && any_.Mentions(asked) && (kind != FileKind::Yaml || launch_files::MayHoldCommands(asked));
+    const bool has_command = has_any && commands_.Mentions(asked) && launch_files::MentionsLauncher(asked);
     // Of a notebook only what it starts is asked: as code it has its own findings.
     const bool may_start = has_command && kind != FileKind::Notebook;
     const bool may_configure = (kind == FileKind::Json || kind == FileKind::Yaml) && text.size() <= kLargestConfiguration && configs_.Mentions(text);
     const bool is_script = kind == FileKind::Shell || kind == FileKind::Make || kind == FileKind::Markdown || kind == FileKind::Notebook;
-    const bool starts_any = is_script && has_any && starts_.Mentions(text);
+    const bool starts_any = is_script && has_any && starts_.Mentions(asked);
     out.is_launch = may_start || may_configure;
-    const bool is_read = out.is_launch || has_command || (starts_any && analysed.NamesProgram(text));
-    out.is_of_others = !is_read && starts_any && all.NamesProgram(text);
-    out.calls_scripts = !is_read && starts_any && (text.find(".sh") != std::string::npos || text.find("sbatch ") != std::string::npos);
+    const bool is_read = out.is_launch || has_command || (starts_any && analysed.NamesProgram(asked));
+    out.is_of_others = !is_read && starts_any && all.NamesProgram(asked);
+    out.calls_scripts = !is_read && starts_any && (asked.find(".sh") != std::string_view::npos || asked.find("sbatch ") != std::string_view::npos);
     if (is_read || out.is_of_others || out.calls_scripts) out.text = std::move(text);
     return out;
   }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <unordered_map>
+#include <unordered_set>
 
 #include "frontends/python/imports.h"
 #include "frontends/python/lower.h"
@@ -14,25 +15,27 @@ namespace {
 constexpr size_t kMostFiles = 300;
 
 // One of these stands in a file that makes, fills or reads a parser, asks for its rank, starts ranks or makes a process group.
-constexpr std::array<std::string_view, 10> kWords = {"ArgumentParser", "add_argument", "parse_", "argv", "local_rank", "RANK", "WORLD_SIZE", "SLURM_", "spawn", "init_process_group"};
+const std::array<std::string, 10> kWords = {"ArgumentParser", "add_argument", "parse_", "argv", "local_rank", "RANK", "WORLD_SIZE", "SLURM_", "spawn",
+                                            "init_process_group"};
 
 class ScriptReader {
  public:
-  ScriptReader(const LaunchInput& input, const binding::ModuleGraph& graph, const Parsed& parsed, base::Interner& names)
-      : in_(input), graph_(graph), parsed_(parsed), names_(names) {
+  ScriptReader(const LaunchInput& input, const binding::ModuleGraph& graph, const Selection& selection, const Parsed& parsed, base::Interner& names)
+      : in_(input), graph_(graph), selection_(selection), parsed_(parsed), names_(names), words_(kWords) {
     for (const ir::Module& module : parsed.modules) by_path_.emplace(parsed.files[module.file].path, &module);
   }
 
   // Nothing: it comes to too many files.
   std::optional<objects::ScriptOptions> Read(const std::string& script) {
-    std::vector<std::string> reached = {script};
+    std::vector<std::string_view> reached = {script};
+    std::unordered_set<std::string_view> seen = {script};
     std::vector<const objects::ModuleOptions*> modules;
     for (size_t at = 0; at < reached.size(); ++at) {
       if (reached.size() > kMostFiles) return std::nullopt;
       const File& file = FileOf(reached[at]);
       modules.push_back(&file.options);
       for (const std::string& import : file.imports) {
-        if (std::ranges::count(reached, import) == 0) reached.push_back(import);
+        if (seen.insert(import).second) reached.push_back(import);
       }
     }
     return objects::OptionsOf(modules);
@@ -44,9 +47,9 @@ class ScriptReader {
     std::vector<std::string> imports;
   };
 
-  const File& FileOf(const std::string& path) {
-    const auto [known, is_new] = files_.try_emplace(path);
-    if (is_new) known->second = ReadFile(path);
+  const File& FileOf(std::string_view path) {
+    const auto [known, is_new] = files_.try_emplace(std::string(path));
+    if (is_new) known->second = ReadFile(known->first);
     return known->second;
   }
 
@@ -71,12 +74,17 @@ class ScriptReader {
     return file;
   }
 
-  static bool MayTakeOptions(std::string_view text) {
-    return std::ranges::any_of(kWords, [&](std::string_view word) { return text.find(word) != std::string_view::npos; });
-  }
+  bool MayTakeOptions(std::string_view text) const { return words_.Mentions(text); }
 
   std::vector<std::string> ImportsOf(const std::string& path, std::string_view text) const {
     std::vector<std::string> imports;
+    const auto index = static_cast<size_t>(std::ranges::lower_bound(in_.code, path) - in_.code.begin());
+    if (index < in_.code.size() && in_.code[index] == path && selection_.files[index].state == ReadState::Read) {
+      for (const uint32_t target : selection_.files[index].imports) {
+        if (in_.code[target].ends_with(".py")) imports.push_back(in_.code[target]);
+      }
+      return imports;
+    }
     const auto add = [&](uint32_t level, const std::string& dotted) {
       std::string file = graph_.Resolve(path, level, dotted);
       if (file.ends_with(".py")) imports.push_back(std::move(file));
@@ -91,17 +99,19 @@ class ScriptReader {
 
   const LaunchInput& in_;
   const binding::ModuleGraph& graph_;
+  const Selection& selection_;
   const Parsed& parsed_;
   base::Interner& names_;
+  Prefilter words_;
   std::unordered_map<std::string_view, const ir::Module*> by_path_;   // as shown
   std::unordered_map<std::string, File> files_;                       // relative to the root
 };
 
 }  // namespace
 
-Scripts ReadScripts(const LaunchInput& input, const binding::ModuleGraph& graph, const Parsed& parsed, const launch::Launches& launches,
-                    base::Interner& names) {
-  ScriptReader reader(input, graph, parsed, names);
+Scripts ReadScripts(const LaunchInput& input, const binding::ModuleGraph& graph, const Selection& selection, const Parsed& parsed,
+                    const launch::Launches& launches, base::Interner& names) {
+  ScriptReader reader(input, graph, selection, parsed, names);
   Scripts scripts;
   for (const launch::LaunchFile& file : launches.files) {
     for (const launch::Job& job : file.jobs) {

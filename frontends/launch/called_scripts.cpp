@@ -26,14 +26,19 @@ bool TellsOfCommand(const ShellCommand& command, size_t at) {
 
 }  // namespace
 
-bool CalledScripts::IsWorthReading(source::FileId script, const ShellCommand& command, size_t at) {
+bool CalledScripts::IsWorthReading(source::FileId script, std::string_view text, const ShellCommand& command, size_t at) {
   Known& known = known_[script.index];
-  if (known.is_idle && !TellsOfCommand(command, at)) return false;
+  if (!known.is_idle) known.is_idle = !MayStartAnything(text);
+  if (*known.is_idle && !TellsOfCommand(command, at)) return false;
   return ++known.reads <= kMostReads;
 }
 
 void CalledScripts::Note(source::FileId script, std::span<const launch::Job> jobs) {
   known_[script.index].is_idle = std::ranges::none_of(jobs, [&](const launch::Job& job) { return IsOfInterest(job); });
+}
+
+bool CalledScripts::MayStartAnything(std::string_view text) const {
+  return text.find("python") != std::string_view::npos || text.find("PYTHON") != std::string_view::npos || MentionsLauncher(text) || names_program_(text);
 }
 
 bool CalledScripts::IsOfInterest(const launch::Job& job) const {

@@ -372,7 +372,7 @@ std::optional<Word> CommandReader::Called(const ShellCommand& command, size_t at
   std::optional<Word> text = open_(command.words[at].text());
   // One that calls itself does what it does, with other arguments.
   const bool is_own = text && (text->span().file == file.file || std::ranges::count(calling_, text->span().file) > 0);
-  if (!text || is_own || (known_ != nullptr && !known_->IsWorthReading(text->span().file, command, at))) return std::nullopt;
+  if (!text || is_own || (known_ != nullptr && !known_->IsWorthReading(text->span().file, text->text(), command, at))) return std::nullopt;
   called_ += text->text().size();
   return text;
 }

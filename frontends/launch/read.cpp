@@ -10,6 +10,7 @@
 #include "frontends/launch/cloned.h"
 #include "frontends/launch/cluster.h"
 #include "frontends/launch/commands.h"
+#include "frontends/launch/pages.h"
 #include "frontends/launch/templates.h"
 #include "frontends/launch/yaml.h"
 
@@ -33,7 +34,6 @@ std::string_view NameOf(std::string_view path) {
 
 bool IsJustfile(std::string_view path) { return base::Lowered(NameOf(path)) == "justfile" || path.ends_with(".just"); }
 bool IsTox(std::string_view path) { return NameOf(path) == "tox.ini"; }
-bool IsRestructured(std::string_view path) { return base::Lowered(path).ends_with(".rst"); }
 
 class FileReader {
  public:
@@ -50,7 +50,7 @@ class FileReader {
       case FileKind::Shell: commands_.ReadScript(WithoutTemplates(Text(0, in_.text.text.size())), true, file_); break;
       case FileKind::Make: IsTox(in_.path) ? ReadTox() : IsJustfile(in_.path) ? ReadJustfile() : ReadMakefile(); break;
       case FileKind::Docker: ReadDockerfile(); break;
-      case FileKind::Markdown: IsRestructured(in_.path) ? ReadRestructured() : ReadMarkdown(); break;
+      case FileKind::Markdown: ReadPage(); break;
       case FileKind::Notebook: ReadNotebook(); break;
       case FileKind::Json: ReadConfig(ReadJson(in_.text, in_.id)); break;
       case FileKind::Yaml: ReadConfig(ReadYaml(in_.text, in_.id)); break;
@@ -282,32 +282,10 @@ class FileReader {
     if (entrypoint_) commands_.ReadWords(*std::exchange(entrypoint_, std::nullopt), file_);
   }
 
-  // Fenced blocks that hold shell. A line that begins with `$ ` is a prompt, and then the others are what was printed.
-  void ReadMarkdown() {
-    const std::string& text = in_.text.text;
-    for (size_t at = 0; at < text.size();) {
-      const size_t end = EndOfLine(at);
-      std::string_view line = std::string_view(text).substr(at, end - at);
-      line.remove_prefix(std::min(line.find_first_not_of(" >"), line.size()));
-      if (!line.starts_with("```") && !line.starts_with("~~~")) {
-        if (line.starts_with('#')) section_ = at;
-        at = end + 1;
-        continue;
-      }
-      // It ends with as many ticks as it begins with, or more: a block of four may show one of three.
-      const std::string fence(line.substr(0, line.find_first_not_of(line[0])));
-      std::string_view language = line.substr(fence.size());
-      language = language.substr(0, language.find_first_of(" \r{"));
-      const size_t body = std::min(end + 1, text.size());
-      size_t close = body;
-      while (close < text.size()) {
-        const size_t first = text.find_first_not_of(" >", close);
-        if (first != std::string::npos && text.compare(first, fence.size(), fence) == 0) break;
-        close = EndOfLine(close) + 1;
-      }
-      close = std::min(close, text.size());
-      if (IsShellLanguage(language)) ReadBlock(body, close);
-      at = EndOfLine(close) + 1;
+  void ReadPage() {
+    for (const PageBlock& block : ShellBlocksOf(in_.path, in_.text.text)) {
+      section_ = block.section;
+      ReadBlock(block.begin, block.end);
     }
   }
   void ReadBlock(size_t begin, size_t end) {
@@ -321,42 +299,6 @@ class FileReader {
   void NoteCloned(launch::Job& job) const {
     const uint32_t begin = job.span.begin;
     if (job.cloned.empty() && job.span.file == in_.id && begin > section_) job.cloned = ClonedIn(std::string_view(in_.text.text).substr(section_, begin - section_));
-  }
-
-  // `.. code-block:: bash`, and the lines below that stand further in than it.
-  void ReadRestructured() {
-    const std::string& text = in_.text.text;
-    for (size_t at = 0; at < text.size();) {
-      const size_t end = EndOfLine(at);
-      const std::string_view line = std::string_view(text).substr(at, end - at);
-      at = std::min(end + 1, text.size());
-      const size_t indent = line.find_first_not_of(" \t");
-      if (IsUnderline(line)) section_ = at;
-      if (indent == std::string_view::npos || !IsShellBlock(line.substr(indent))) continue;
-      const size_t body = at;
-      while (at < text.size() && IsInside(std::string_view(text).substr(at, EndOfLine(at) - at), indent)) at = std::min(EndOfLine(at) + 1, text.size());
-      ReadBlock(body, at);
-    }
-  }
-  // Below a heading of reStructuredText.
-  static bool IsUnderline(std::string_view line) {
-    constexpr std::string_view kSigns = "=-~^\"'`*+#";
-    while (line.ends_with('\r')) line.remove_suffix(1);
-    return line.size() > 2 && kSigns.find(line[0]) != std::string_view::npos && line.find_first_not_of(line[0]) == std::string_view::npos;
-  }
-  static bool IsShellBlock(std::string_view directive) {
-    constexpr std::array<std::string_view, 4> kNames = {".. code-block::", ".. code::", ".. sourcecode::", ".. prompt::"};
-    const auto name = std::ranges::find_if(kNames, [&](std::string_view each) { return directive.starts_with(each); });
-    if (name == kNames.end()) return false;
-    std::string_view language = directive.substr(name->size());
-    language.remove_prefix(std::min(language.find_first_not_of(' '), language.size()));
-    language = language.substr(0, language.find_first_of(" \r"));
-    return !language.empty() && IsShellLanguage(language);
-  }
-  // Blank lines belong to a block as well.
-  static bool IsInside(std::string_view line, size_t indent) {
-    const size_t first = line.find_first_not_of(" \t\r");
-    return first == std::string_view::npos || first > indent;
   }
 
   // Most blocks install packages or show what is printed.
@@ -389,10 +331,6 @@ class FileReader {
     const std::string_view before = line.substr(0, at);
     const bool is_alone = before.find_first_not_of(" \t") == std::string_view::npos || before.ends_with("pass  ");
     return is_alone ? at + mark.size() : std::string_view::npos;
-  }
-  static bool IsShellLanguage(std::string_view language) {
-    constexpr std::array<std::string_view, 9> kShell = {"", "bash", "sh", "shell", "console", "zsh", "shell-session", "Bash", "Shell"};
-    return std::ranges::count(kShell, language) > 0;
   }
   Word WithoutPrompts(size_t begin, size_t end) const {
     const std::string& text = in_.text.text;

@@ -21,15 +21,16 @@ std::string ShownBeside(const launch::PairEntry& pair, const launch::ConfigNode&
   return pair.excludes ? "`" + pair.key + "` is " + node.text : node.text;
 }
 
-// `--max_grad_norm 1.0` beside a configuration that does not have the key: nobody fills it in.
-void CheckAbsent(const LaunchFile& json, const launch::PairEntry& pair, const GivenArgument& argument, FindingSink& sink) {
-  const std::string& text = argument.value.text();
-  const bool is_on = text.find_first_of("123456789") != std::string::npos;
-  if (pair.absent.empty() || !argument.value.IsKnown() || !is_on || !json.tree.Member(json.tree.root(), "zero_optimization")) return;
-  Finding finding = LaunchFinding(kAR702, Severity::Warning, Confidence::Likely, argument.span,
-                                  {"`{}` is {} here, and `{}` has no `{}`: {}", {pair.args[0], text, json.path, pair.key, pair.absent}});
-  finding.help = {"write `\"{}\": \"auto\"` in the configuration: the Trainer fills in what the command line says", {pair.key}};
-  sink.push_back(std::move(finding));
+// `--max_grad_norm 1.0`, or `max_grad_norm=1.0` in the program, beside a configuration that does not have the key: nobody fills it in.
+bool IsMissing(const LaunchFile& json, const launch::PairEntry& pair, const std::string& given) {
+  const bool is_on = given.find_first_of("123456789") != std::string::npos;
+  return !pair.absent.empty() && is_on && json.tree.Member(json.tree.root(), "zero_optimization");
+}
+findings::Text Missing(const LaunchFile& json, const launch::PairEntry& pair, std::string_view name, const std::string& given) {
+  return {"`{}` is {} here, and `{}` has no `{}`: {}", {std::string(name), given, json.path, pair.key, pair.absent}};
+}
+findings::Text HelpForMissing(const launch::PairEntry& pair, const char* where) {
+  return {"write `\"{}\": \"auto\"` in the configuration: the Trainer fills in what {}", {pair.key, where}};
 }
 
 void CompareJob(const LaunchContext& context, const LaunchFile& file, const Job& job, FindingSink& sink) {
@@ -41,7 +42,11 @@ void CompareJob(const LaunchContext& context, const LaunchFile& file, const Job&
     if (!pair.launcher.empty()) continue;
     const ConfigId key = json->tree.Find(json->tree.root(), pair.key);
     const std::optional<GivenArgument> argument = GivenArgumentOf(job, pair.args);
-    if (!key && argument) CheckAbsent(*json, pair, *argument, sink);
+    if (!key && argument && argument->value.IsKnown() && IsMissing(*json, pair, argument->value.text())) {
+      Finding& finding = sink.emplace_back(LaunchFinding(kAR702, Severity::Warning, Confidence::Likely, argument->span,
+                                                         Missing(*json, pair, pair.args[0], argument->value.text())));
+      finding.help = HelpForMissing(pair, "the command line says");
+    }
     if (!key || !argument || !argument->value.IsKnown() || argument->value.sureness() != Sureness::Written) continue;
     const launch::ConfigNode& node = json->tree[key];
     const bool is_value = node.kind == ConfigKind::Number || node.kind == ConfigKind::Bool;
@@ -89,15 +94,6 @@ std::string ConstantText(const Context& context, variation::ValueId value) {
   return is_float ? std::string(context.program.text(base::NameId{context.values[leaves[0]].a})) : "";
 }
 
-// `TrainingArguments(deepspeed="ds.json", max_grad_norm=1.0)`, where the file does not have the key.
-void CheckAbsentOfProgram(const Context& context, objects::Site site, const LaunchFile& file, const launch::PairEntry& pair, const std::string& text, FindingSink& sink) {
-  if (text.find_first_of("123456789") == std::string::npos || !file.tree.Member(file.tree.root(), "zero_optimization")) return;
-  Finding finding = FindingAt(context, kAR702, Severity::Warning, Confidence::Likely, site,
-                              {"`{}` is {} here, and `{}` has no `{}`: {}", {std::string(ParamOf(pair.args[0])), text, file.path, pair.key, pair.absent}});
-  finding.help = {"write `\"{}\": \"auto\"` in the configuration: the Trainer fills in what its arguments say", {pair.key}};
-  sink.push_back(std::move(finding));
-}
-
 // `TrainingArguments(deepspeed="ds.json", gradient_accumulation_steps=4)`.
 void CompareArguments(const Context& context, const objects::KnownCall& call, FindingSink& sink) {
   const ir::ModuleId module = context.program.funcs[call.function].module;
@@ -112,7 +108,11 @@ void CompareArguments(const Context& context, const objects::KnownCall& call, Fi
     const std::string_view param = ParamOf(pair.args[0]);
     const ir::ExprId written = context.index.ArgExpr(call, param);
     const std::string text = ConstantText(context, context.index.Arg(call, param));
-    if (!key && written && file != nullptr && !pair.absent.empty()) CheckAbsentOfProgram(context, {call.function, written}, *file, pair, text, sink);
+    if (!key && written && file != nullptr && IsMissing(*file, pair, text)) {
+      Finding& finding = sink.emplace_back(FindingAt(context, kAR702, Severity::Warning, Confidence::Likely, objects::Site{call.function, written},
+                                                     Missing(*file, pair, param, text)));
+      finding.help = HelpForMissing(pair, "its arguments say");
+    }
     if (!key || (tree[key].kind != ConfigKind::Number && tree[key].kind != ConfigKind::Bool)) continue;
     if (!written || text.empty() || Agree(pair, tree[key], text)) continue;
     Finding finding = FindingAt(context, kAR702, Severity::Error, Confidence::Likely, objects::Site{call.function, written},

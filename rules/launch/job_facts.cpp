@@ -210,9 +210,10 @@ std::optional<GivenArgument> GivenArgumentOf(const Job& job, const std::vector<s
     const std::string& text = job.args[i].text();
     const size_t equals = text.find('=');
     if (std::ranges::count(names, text.substr(0, equals)) == 0) continue;
-    if (equals != std::string::npos) found = GivenArgument{job.args[i].From(equals + 1), job.args[i].span()};
-    else if (i + 1 < job.args.size() && !job.args[i + 1].text().starts_with("--")) found = GivenArgument{job.args[i + 1], job.args[i].span()};
-    else found = GivenArgument{Word(launch::Piece{.text = "True", .origin = job.args[i].span()}), job.args[i].span()};
+    const source::Span span = job.args[i].span();
+    const Word value = launch::ValueOf(job.args, i);
+    const bool has_value = equals != std::string::npos || !value.empty();
+    found = GivenArgument{has_value ? value : Word(launch::Piece{.text = "True", .origin = span}), span};
   }
   return found;
 }

@@ -97,8 +97,7 @@ void CheckArgumentsOf(const LaunchContext& context, const Job& job, std::set<sou
     if (name == "--") return;
     const auto form = script->forms.find(name);
     if (form == script->forms.end() || form->second.may_repeat || !IsWithin(word.span(), job.span)) continue;
-    const bool is_next = equals == std::string::npos && i + 1 < job.args.size() && !job.args[i + 1].text().starts_with("--");
-    const Word value = equals != std::string::npos ? word.From(equals + 1) : is_next ? job.args[i + 1] : Word();
+    const Word value = launch::ValueOf(job.args, i);
     if (value.empty() || !value.IsKnown() || !IsWithin(value.span(), job.span)) continue;
     const auto [first, is_new] = given.try_emplace(name, &word, value.text());
     const auto before = std::exchange(first->second, std::pair(&word, value.text()));

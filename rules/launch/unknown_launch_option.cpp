@@ -122,12 +122,10 @@ void CheckArgumentValues(const LaunchContext& context, const LaunchFile& file, c
   if (script == nullptr || script->forms.empty()) return;
   for (size_t i = 0; i < job.args.size(); ++i) {
     const std::string& text = job.args[i].text();
-    const size_t equals = text.find('=');
-    const auto form = script->forms.find(std::string_view(text).substr(0, equals));
+    const auto form = script->forms.find(std::string_view(text).substr(0, text.find('=')));
     if (text == "--") return;
     if (form == script->forms.end()) continue;
-    const bool is_next = equals == std::string::npos && i + 1 < job.args.size() && !job.args[i + 1].text().starts_with("--");
-    const Word value = equals != std::string::npos ? job.args[i].From(equals + 1) : is_next ? job.args[i + 1] : Word();
+    const Word value = launch::ValueOf(job.args, i);
     if (value.empty() || value.text().empty() || !value.IsKnown() || form->second.Takes(value.text()) || MayStandForOthers(file, value.text())) continue;
     const bool is_chosen = !form->second.choices.empty();
     const std::string kind = is_chosen ? "one of others" : form->second.type == objects::ArgumentType::Whole ? "a whole number" : "a number";
@@ -154,6 +152,37 @@ void CheckHandedRank(const LaunchContext& context, const Job& job, const Layer& 
   sink.push_back(std::move(finding));
 }
 
+// Whether a command gives a launcher a script: a word that is an argument of an option may stand where the script's name should.
+bool HasScript(const Job& job) {
+  const std::string& script = job.script.text();
+  return job.is_module || !job.script.IsKnown() || !job.script_path.empty() || script.ends_with(".py") || script.find('/') != std::string::npos;
+}
+
+// Those of one command have one cause, unless a name that is near tells of a slip.
+void CheckUnknownOptions(const Job& job, const Layer& layer, FindingSink& sink) {
+  std::vector<const Option*> unknown;
+  for (const Option& option : layer.options) {
+    if (!option.is_known) unknown.push_back(&option);
+  }
+  const bool has_script = &layer != &job.innermost() || HasScript(job);
+  const bool is_one = unknown.size() > 1 && !has_script;
+  std::optional<Finding> apart;
+  for (const Option* option : unknown) {
+    const std::string nearest = is_one ? std::string() : Nearest(*layer.launcher, option->name);
+    if (nearest.empty() && apart) {
+      AddNote(*apart, option->word.span(), {"nor this one", {}});
+      continue;
+    }
+    const findings::Text no_script{"`{}` is given no script, and has no option `{}`", {layer.launcher->name, option->name}};
+    const findings::Text no_option{"`{}` has no option `{}`{}", {layer.launcher->name, option->name, nearest}};
+    Finding finding = LaunchFinding(kAR908, Severity::Error, nearest.empty() ? Confidence::Likely : Confidence::Certain, option->word.span(), is_one ? no_script : no_option);
+    if (nearest.empty()) apart = std::move(finding);
+    else sink.push_back(std::move(finding));
+  }
+  if (apart && is_one) apart->help = {"give the script before its arguments", {}};
+  if (apart) sink.push_back(std::move(*apart));
+}
+
 void CheckUnknownLaunchOption(const LaunchContext& context, FindingSink& sink) {
   CheckConfigKeys(context, sink);
   for (const LaunchFile& file : context.launches.files) {
@@ -163,13 +192,8 @@ void CheckUnknownLaunchOption(const LaunchContext& context, FindingSink& sink) {
       for (const Layer& layer : job.layers) CheckSlips(layer, seen, sink);
       for (const Layer& layer : job.layers) {
         if (!layer.launcher->is_complete) continue;
-        for (const Option& option : layer.options) {
-          CheckValue(file, layer, option, sink);
-          if (option.is_known) continue;
-          const std::string nearest = Nearest(*layer.launcher, option.name);
-          sink.push_back(LaunchFinding(kAR908, Severity::Error, nearest.empty() ? Confidence::Likely : Confidence::Certain, option.word.span(),
-                                       {"`{}` has no option `{}`{}", {layer.launcher->name, option.name, nearest}}));
-        }
+        for (const Option& option : layer.options) CheckValue(file, layer, option, sink);
+        CheckUnknownOptions(job, layer, sink);
       }
       const Layer* agent = AgentOf(job);
       if (agent == nullptr) continue;

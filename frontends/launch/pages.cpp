@@ -1,0 +1,104 @@
+#include "frontends/launch/pages.h"
+
+#include <algorithm>
+#include <array>
+
+#include "analyzer/base/lowered.h"
+
+namespace allranks::launch_files {
+namespace {
+
+size_t EndOfLine(std::string_view text, size_t at) { return std::min(text.find('\n', at), text.size()); }
+
+bool IsShellLanguage(std::string_view language) {
+  constexpr std::array<std::string_view, 9> kShell = {"", "bash", "sh", "shell", "console", "zsh", "shell-session", "Bash", "Shell"};
+  return std::ranges::count(kShell, language) > 0;
+}
+
+// Fenced blocks.
+std::vector<PageBlock> BlocksOfMarkdown(std::string_view text) {
+  std::vector<PageBlock> blocks;
+  // Most pages of prose have none.
+  if (text.find("```") == std::string_view::npos && text.find("~~~") == std::string_view::npos) return blocks;
+  size_t section = 0;
+  for (size_t at = 0; at < text.size();) {
+    const size_t end = EndOfLine(text, at);
+    std::string_view line = text.substr(at, end - at);
+    line.remove_prefix(std::min(line.find_first_not_of(" >"), line.size()));
+    if (!line.starts_with("```") && !line.starts_with("~~~")) {
+      if (line.starts_with('#')) section = at;
+      at = end + 1;
+      continue;
+    }
+    // It ends with as many ticks as it begins with, or more: a block of four may show one of three.
+    const std::string_view fence = line.substr(0, line.find_first_not_of(line[0]));
+    std::string_view language = line.substr(fence.size());
+    language = language.substr(0, language.find_first_of(" \r{"));
+    const size_t body = std::min(end + 1, text.size());
+    size_t close = body;
+    while (close < text.size()) {
+      const size_t first = text.find_first_not_of(" >", close);
+      if (first != std::string_view::npos && text.substr(first, fence.size()) == fence) break;
+      close = EndOfLine(text, close) + 1;
+    }
+    close = std::min(close, text.size());
+    if (IsShellLanguage(language)) blocks.push_back({body, close, section});
+    at = EndOfLine(text, close) + 1;
+  }
+  return blocks;
+}
+
+// Below a heading of reStructuredText.
+bool IsUnderline(std::string_view line) {
+  constexpr std::string_view kSigns = "=-~^\"'`*+#";
+  while (line.ends_with('\r')) line.remove_suffix(1);
+  return line.size() > 2 && kSigns.find(line[0]) != std::string_view::npos && line.find_first_not_of(line[0]) == std::string_view::npos;
+}
+
+bool IsShellDirective(std::string_view directive) {
+  constexpr std::array<std::string_view, 4> kNames = {".. code-block::", ".. code::", ".. sourcecode::", ".. prompt::"};
+  const auto name = std::ranges::find_if(kNames, [&](std::string_view each) { return directive.starts_with(each); });
+  if (name == kNames.end()) return false;
+  std::string_view language = directive.substr(name->size());
+  language.remove_prefix(std::min(language.find_first_not_of(' '), language.size()));
+  language = language.substr(0, language.find_first_of(" \r"));
+  return !language.empty() && IsShellLanguage(language);
+}
+
+// Blank lines belong to a block as well.
+bool IsInside(std::string_view line, size_t indent) {
+  const size_t first = line.find_first_not_of(" \t\r");
+  return first == std::string_view::npos || first > indent;
+}
+
+// `.. code-block:: bash`, and the lines below that stand further in than it.
+std::vector<PageBlock> BlocksOfRestructured(std::string_view text) {
+  std::vector<PageBlock> blocks;
+  size_t section = 0;
+  for (size_t at = 0; at < text.size();) {
+    const size_t end = EndOfLine(text, at);
+    const std::string_view line = text.substr(at, end - at);
+    at = std::min(end + 1, text.size());
+    const size_t indent = line.find_first_not_of(" \t");
+    if (IsUnderline(line)) section = at;
+    if (indent == std::string_view::npos || !IsShellDirective(line.substr(indent))) continue;
+    const size_t body = at;
+    while (at < text.size() && IsInside(text.substr(at, EndOfLine(text, at) - at), indent)) at = std::min(EndOfLine(text, at) + 1, text.size());
+    blocks.push_back({body, at, section});
+  }
+  return blocks;
+}
+
+}  // namespace
+
+std::vector<PageBlock> ShellBlocksOf(std::string_view path, std::string_view page) {
+  return base::Lowered(path).ends_with(".rst") ? BlocksOfRestructured(page) : BlocksOfMarkdown(page);
+}
+
+std::string ShellOnPage(std::string_view path, std::string_view page) {
+  std::string shell;
+  for (const PageBlock& block : ShellBlocksOf(path, page)) shell += page.substr(block.begin, block.end - block.begin);
+  return shell;
+}
+
+}  // namespace allranks::launch_files

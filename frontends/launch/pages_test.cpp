@@ -1,0 +1,48 @@
+#include "frontends/launch/pages.h"
+
+#include <gtest/gtest.h>
+
+namespace allranks::launch_files {
+namespace {
+
+TEST(PagesTest, TakesBlocksOfShellFromMarkdown) {
+  const std::string page =
+      "# Train\n"
+      "Run torchrun.\n"
+      "```bash\n"
+      "torchrun train.py\n"
+      "```\n"
+      "```python\n"
+      "import torch\n"
+      "```\n"
+      "````\n"
+      "sh run.sh\n"
+      "```\n"
+      "````\n";
+  EXPECT_EQ(ShellOnPage("README.md", page), "torchrun train.py\nsh run.sh\n```\n");
+  EXPECT_EQ(ShellOnPage("README.md", "Run `torchrun train.py`.\n"), "");
+}
+
+TEST(PagesTest, KnowsTheSectionOfABlock) {
+  const std::string page = "# A\n```\na\n```\n# B\n```\nb\n";
+  const std::vector<PageBlock> blocks = ShellBlocksOf("docs/a.md", page);
+  ASSERT_EQ(blocks.size(), 2U);
+  EXPECT_EQ(blocks[0].section, 0U);
+  EXPECT_EQ(blocks[1].section, page.find("# B"));
+  EXPECT_EQ(blocks[1].end, page.size());
+}
+
+TEST(PagesTest, TakesDirectivesFromReStructuredText) {
+  const std::string page =
+      ".. code-block:: bash\n"
+      "\n"
+      "   torchrun train.py\n"
+      "\n"
+      "Text.\n"
+      ".. code-block:: python\n"
+      "   import torch\n";
+  EXPECT_EQ(ShellOnPage("docs/index.rst", page), "\n   torchrun train.py\n\n");
+}
+
+}  // namespace
+}  // namespace allranks::launch_files
