@@ -76,7 +76,7 @@ class ScriptReader {
 
   bool MayTakeOptions(std::string_view text) const { return words_.Mentions(text); }
 
-  std::vector<std::string> ImportsOf(const std::string& path, std::string_view text) const {
+  std::vector<std::string> ImportsOf(const std::string& path, std::string_view text) {
     std::vector<std::string> imports;
     const auto index = static_cast<size_t>(std::ranges::lower_bound(in_.code, path) - in_.code.begin());
     if (index < in_.code.size() && in_.code[index] == path && selection_.files[index].state == ReadState::Read) {
@@ -86,8 +86,8 @@ class ScriptReader {
       return imports;
     }
     const auto add = [&](uint32_t level, const std::string& dotted) {
-      std::string file = graph_.Resolve(path, level, dotted);
-      if (file.ends_with(".py")) imports.push_back(std::move(file));
+      const std::string& file = Resolve(path, level, dotted);
+      if (file.ends_with(".py")) imports.push_back(file);
     };
     for (const python::ScannedImport& import : python::ScanImports(text)) {
       const std::string module(import.module);
@@ -97,6 +97,13 @@ class ScriptReader {
     return imports;
   }
 
+  // Files of one folder import the same for the most part.
+  const std::string& Resolve(const std::string& path, uint32_t level, const std::string& dotted) {
+    const auto [known, is_new] = resolved_.try_emplace(std::string(DirectoryOf(path)) + ":" + std::to_string(level) + ":" + dotted);
+    if (is_new) known->second = graph_.Resolve(path, level, dotted);
+    return known->second;
+  }
+
   const LaunchInput& in_;
   const binding::ModuleGraph& graph_;
   const Selection& selection_;
@@ -104,6 +111,7 @@ class ScriptReader {
   base::Interner& names_;
   Prefilter words_;
   std::unordered_map<std::string_view, const ir::Module*> by_path_;   // as shown
+  std::unordered_map<std::string, std::string> resolved_;             // by folder and import
   std::unordered_map<std::string, File> files_;                       // relative to the root
 };
 
