@@ -221,7 +221,8 @@ extern const Rule UnknownLaunchOption = {
 
 * An option of `torchrun`, `torch.distributed.launch`, `accelerate launch` or `deepspeed` that the
   launcher does not have, and `--nproc_per_node` behind the script. Which options there are stands in
-  `knowledge/launch/launchers.toml`.
+  `knowledge/launch/launchers.toml`. Those of one command are one finding, also where it gives no script,
+  unless a name that is near tells of a slip.
 * A value of theirs that is no number where one is wanted: `--master_port=2950O`; a port above 65535, in
   `MASTER_PORT` as well.
 * An argument that the script does not take: no `add_argument` in the script, or in a file of the
