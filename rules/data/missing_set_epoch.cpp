@@ -70,18 +70,29 @@ class Epochs {
 
   // `if local_rank > 0: sampler.set_epoch(epoch)`: rank 0 goes on with the order of the first epoch.
   void CheckRanks(const Site& site) {
-    const traces::World world = objects::SmallJob(context_.facts.job);
-    const traces::RankSet ranks = context_.reach.Ranks(site, world);
-    const bool is_seen = std::ranges::any_of(on_some_, [&](const Site& other) { return other == site; });
-    if (ranks.empty() || ranks == traces::RankSet::All(world.size()) || is_seen || context_.reach.IsApartFromJob({&site, 1})) return;
-    on_some_.push_back(site);
     const std::vector<objects::Guard> guards = context_.reach.Guards(site);
+    const auto guard = std::ranges::find_if(guards, [&](const objects::Guard& each) { return DiffersByRank(each); });
+    const bool is_seen = std::ranges::find(on_some_, site) != on_some_.end();
+    if (guard == guards.end() || is_seen || context_.reach.IsApartFromJob({&site, 1})) return;
+    on_some_.push_back(site);
     Finding finding = FindingAt(context_, kAR301, Severity::Error, Confidence::Likely, site,
                                 {"only some ranks call `set_epoch`: the others stay in another order, so shares overlap", {}});
     AddLabel(finding, finding.span, LabelRole::Primary, {"not on all ranks", {}});
-    if (!guards.empty()) AddLabel(finding, SpanOf(context_, {guards.front().function, guards.front().test}), LabelRole::Why, {"differs between ranks", {}});
+    AddLabel(finding, SpanOf(context_, {guard->function, guard->test}), LabelRole::Why, {"differs between ranks", {}});
     finding.help = {"call `set_epoch(epoch)` on all ranks", {}};
     sink_.push_back(std::move(finding));
+  }
+
+  bool DiffersByRank(const objects::Guard& guard) const {
+    const traces::World world = objects::SmallJob(context_.facts.job);
+    const ValueId test = context_.facts.value(context_.program.funcs[guard.function].module, guard.test);
+    bool is_true = false, is_false = false;
+    for (uint32_t rank = 0; test && rank < world.size(); ++rank) {
+      const std::optional<bool> truth = context_.values.TruthAsRankTest(test, world, rank);
+      if (!truth) return false;
+      (*truth ? is_true : is_false) = true;
+    }
+    return is_true && is_false;
   }
 
   // A sampler or a loader, or what is read of one, such as `loader.sampler` of a loader that a helper is handed.

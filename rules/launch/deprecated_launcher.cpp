@@ -71,9 +71,26 @@ bool IsOtherArmOfTorchrun(const LaunchFile& file, const Job& job) {
   });
 }
 
+// One finding for the commands of a file that are told the same, at the first of them, and one fix for all of them.
+void AddTo(std::vector<Finding>& of_file, Finding finding) {
+  const std::string message = findings::Render(finding.message);
+  const auto same = std::ranges::find_if(of_file, [&](const Finding& other) {
+    return other.confidence == finding.confidence && findings::Render(other.message) == message;
+  });
+  if (same == of_file.end()) return of_file.push_back(std::move(finding));
+  AddNote(*same, finding.span, {"and here", {}});
+  if (finding.fixes.empty()) return;
+  findings::Fix& fix = finding.fixes.front();
+  if (same->fixes.empty()) return same->fixes.push_back(std::move(fix));
+  findings::Fix& of_all = same->fixes.front();
+  of_all.edits.insert(of_all.edits.end(), fix.edits.begin(), fix.edits.end());
+  if (fix.applicability != of_all.applicability) of_all.applicability = Applicability::Unsafe;
+}
+
 void CheckDeprecatedLauncher(const LaunchContext& context, FindingSink& sink) {
   for (const LaunchFile& file : context.launches.files) {
     if (HasNoOther(context, file)) continue;
+    std::vector<Finding> of_file;
     for (const Job& job : file.jobs) {
       const Layer* layer = job.Find("torch.distributed.launch");
       if (layer == nullptr || IsOtherArmOfTorchrun(file, job)) continue;
@@ -88,8 +105,9 @@ void CheckDeprecatedLauncher(const LaunchContext& context, FindingSink& sink) {
       }
       finding.help = {"start it with `torchrun`, and read `LOCAL_RANK` from the environment in the script", {}};
       if (std::optional<findings::Fix> fix = FixOf(context, *layer)) finding.fixes.push_back(std::move(*fix));
-      sink.push_back(std::move(finding));
+      AddTo(of_file, std::move(finding));
     }
+    for (Finding& finding : of_file) sink.push_back(std::move(finding));
   }
 }
 
@@ -106,6 +124,7 @@ extern const Rule DeprecatedLauncher = {
 
 `python -m torch.distributed.launch` in scripts, Makefiles, Dockerfiles, workflows and fenced blocks
 of documents. It is an error where the parser of the script takes `--local_rank` and not `--local-rank`.
+Commands of one file that are told the same are one finding.
 
 ## Why it hurts
 
