@@ -22,6 +22,7 @@ HasBuffers Join(HasBuffers a, HasBuffers b) { return std::max(a, b); }
 struct ModuleBuffers::Visit {
   std::unordered_set<uint32_t> functions;
   std::unordered_set<uint32_t> classes;
+  std::unordered_set<uint32_t> parts;
 };
 
 HasBuffers ModuleBuffers::Of(ValueId model) const {
@@ -38,10 +39,22 @@ HasBuffers ModuleBuffers::OfOne(ValueId model, Visit& visit) const {
   if (value.kind == ValueKind::Instance) return OfClass(binding::ClassId{value.a}, visit);
   if (value.kind != ValueKind::Object) return HasBuffers::Unknown;
   HasBuffers has = OfLibraryClass(values_.ClassOf(model));
-  for (const ValueId part : facts_.values_store.Kids(model)) {
-    for (const ValueId leaf : part ? values_.Leaves(part) : std::vector<ValueId>()) {
-      if (facts_.values_store[leaf].kind == ValueKind::Instance) has = Join(has, OfOne(leaf, visit));
-    }
+  for (const ValueId part : facts_.values_store.Kids(model)) has = Join(has, OfPart(part, visit));
+  return has;
+}
+
+// What a library's module was made with: layers, also in lists, and numbers and the like, which have none.
+HasBuffers ModuleBuffers::OfPart(ValueId part, Visit& visit) const {
+  HasBuffers has = HasBuffers::No;
+  if (!part || !visit.parts.insert(part.index).second) return has;
+  for (const ValueId leaf : values_.Leaves(part)) {
+    const Value& value = facts_.values_store[leaf];
+    const bool is_layer = value.kind == ValueKind::Instance || (value.kind == ValueKind::Object && values_.IsA(leaf, "torch.nn.Module"));
+    const base::NameId operation = value.kind == ValueKind::Derived ? facts_.values_store.OperationOf(value.a) : base::NameId::None();
+    const bool is_made_of_items = operation && (program_.text(operation) == "{}" || program_.text(operation) == "for");
+    if (is_layer) has = Join(has, OfOne(leaf, visit));
+    if (value.kind != ValueKind::Tuple && value.kind != ValueKind::Dict && !is_made_of_items) continue;
+    for (const ValueId item : facts_.values_store.Kids(leaf)) has = Join(has, OfPart(item, visit));
   }
   return has;
 }

@@ -3,7 +3,7 @@
 // (https://docs.pytorch.org/docs/stable/notes/ddp.html, `broadcast_buffers`).
 //
 // A model of the project is told by its class: by what its constructors make and call, over all of its parts. A module of a
-// library is what the knowledge base says of its class (`buffers = true`). Where a constructor makes something that nobody
+// library is what the knowledge base says of its class (`buffers = true`), and what the layers are that it was handed. Where a constructor makes something that nobody
 // knows, and nothing else has buffers, the answer is Unknown.
 //
 // Unsound: a buffer that is registered after the model was made, from outside, is not seen.
@@ -29,6 +29,7 @@ class ModuleBuffers {
  private:
   struct Visit;   // what was read before on the way
   HasBuffers OfOne(ValueId model, Visit& visit) const;
+  HasBuffers OfPart(ValueId part, Visit& visit) const;
   HasBuffers OfClass(binding::ClassId class_id, Visit& visit) const;
   HasBuffers OfBases(binding::ClassId class_id) const;
   HasBuffers OfFunction(FuncId function, Visit& visit) const;

@@ -84,5 +84,18 @@ asked(build(unknown()))
 )"), HasBuffers::Yes);
 }
 
+TEST_F(ModuleBuffersTest, LayersOfALiteral) {
+  EXPECT_EQ(Of("from torch import nn\nasked(nn.Sequential(nn.Linear(4, 4), nn.BatchNorm1d(4)).cuda())\n"), HasBuffers::Yes);
+  EXPECT_EQ(Of("from torch import nn\nasked(nn.Sequential(nn.Sequential(nn.Linear(4, 4), nn.BatchNorm1d(4))))\n"), HasBuffers::Yes);
+  EXPECT_EQ(Of("from torch import nn\nasked(nn.Sequential(nn.Linear(4, 4), nn.LayerNorm(4)))\n"), HasBuffers::No);
+}
+
+TEST_F(ModuleBuffersTest, LayersOfLists) {
+  EXPECT_EQ(Of("from torch import nn\nasked(nn.ModuleList([nn.Linear(4, 4), nn.BatchNorm1d(4)]))\n"), HasBuffers::Yes);
+  EXPECT_EQ(Of("from torch import nn\nasked(nn.ModuleDict({'norm': nn.BatchNorm1d(4)}))\n"), HasBuffers::Yes);
+  EXPECT_EQ(Of("from torch import nn\nasked(nn.Sequential(*[nn.BatchNorm1d(4) for _ in range(3)]))\n"), HasBuffers::Yes);
+  EXPECT_EQ(Of("from torch import nn\nasked(nn.Sequential(*[nn.Linear(4, 4) for _ in range(3)]))\n"), HasBuffers::No);
+}
+
 }  // namespace
 }  // namespace allranks::objects
