@@ -184,7 +184,7 @@ class FunctionEvaluator {
   void Replace(ir::ExprId target, ValueId old_value, ValueId changed);
   ValueId Container(ValueId value);
   ValueId CountedUp(ValueId initial, ValueId carried, ValueId after, ValueId rounds);
-  ValueId ItemOf(ir::ExprId site, ValueId value, uint32_t index, size_t count);
+  ValueId Unpacked(ValueId value, uint32_t index, const ir::ExprList& targets);
   void MakeUniform(ir::ExprId target, Axes lost, ValueId root = {});
   ValueId Joined(ValueId condition, ValueId then_value, ValueId else_value);
   bool IsBroadcastOf(ValueId condition, ValueId received, ValueId sent);

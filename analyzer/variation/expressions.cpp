@@ -333,11 +333,10 @@ void FunctionEvaluator::AssignComprehensionTarget(ir::ExprId target, ValueId val
     env_.extra.emplace_back(ir::NameOf(expr), value);
     return;
   }
+  if (expr.kind == ir::ExprKind::Starred) return AssignComprehensionTarget(ir::OperandOf(expr), value);
   if (expr.kind != ir::ExprKind::Tuple && expr.kind != ir::ExprKind::List) return;
   const ir::ExprList items = ir::Items(module_, expr);
-  for (uint32_t i = 0; i < items.size(); ++i) {
-    AssignComprehensionTarget(items[i], ItemOf(target, value, i, items.size()));
-  }
+  for (uint32_t i = 0; i < items.size(); ++i) AssignComprehensionTarget(items[i], Unpacked(value, i, items));
 }
 
 ValueId FunctionEvaluator::ReadName(NameId name) {

@@ -735,7 +735,7 @@ void FunctionEvaluator::Assign(ir::ExprId target, ValueId value) {
     case ir::ExprKind::Tuple:
     case ir::ExprKind::List: {
       const ir::ExprList items = ir::Items(module_, expr);
-      for (uint32_t i = 0; i < items.size(); ++i) Assign(items[i], ItemOf(target, value, i, items.size()));
+      for (uint32_t i = 0; i < items.size(); ++i) Assign(items[i], Unpacked(value, i, items));
       break;
     }
     default:
@@ -744,19 +744,30 @@ void FunctionEvaluator::Assign(ir::ExprId target, ValueId value) {
   }
 }
 
-ValueId FunctionEvaluator::ItemOf(ir::ExprId site, ValueId value, uint32_t index, size_t count) {
+// What one of the targets of `first, second = values` gets; of `first, *rest, last = values` the starred one gets a list of what
+// the others leave.
+ValueId FunctionEvaluator::Unpacked(ValueId value, uint32_t index, const ir::ExprList& targets) {
   const ValueId known = LookThrough(tables_, value);
-  const Value& sequence = store_[known];
-  if (sequence.kind == ValueKind::Tuple && sequence.kid_count == count) return store_.Kids(known)[index];
-  if (sequence.kind == ValueKind::Select) {
-    const auto kids = store_.Kids(known);
-    const ValueId condition = kids[0];
-    const ValueId then_value = kids[1];
-    const ValueId else_value = kids[2];
-    const ValueId a = ItemOf(site, then_value, index, count);
-    return store_.Select(condition, a, ItemOf(site, else_value, index, count));
+  const std::vector<ValueId> kids(store_.Kids(known).begin(), store_.Kids(known).end());
+  if (store_[known].kind == ValueKind::Select) {
+    const ValueId then_value = Unpacked(kids[1], index, targets);
+    return store_.Select(kids[0], then_value, Unpacked(kids[2], index, targets));
   }
-  const ValueId parts[] = {value, store_.Int(index)};
+  const auto count = static_cast<uint32_t>(targets.size());
+  uint32_t star = 0;
+  while (star < count && module_[targets[star]].kind != ir::ExprKind::Starred) ++star;
+  const uint32_t after_star = star == count ? 0 : count - star - 1;
+  const bool is_tuple = store_[known].kind == ValueKind::Tuple;
+  const bool is_known = is_tuple && (star == count ? kids.size() == count : kids.size() + 1 >= count);
+  if (index == star) {
+    if (is_known) return store_.Tuple(std::vector<ValueId>(kids.begin() + star, kids.end() - after_star));
+    const ValueId bounds[] = {store_.Int(star), after_star == 0 ? store_.NoneValue() : store_.Int(-int64_t{after_star})};
+    const ValueId parts[] = {value, store_.Derived(tables_.NameSymbol("[:]"), bounds)};
+    return store_.Derived(tables_.NameSymbol("[]"), parts);
+  }
+  const bool is_from_end = index > star;
+  if (is_known) return is_from_end ? kids[kids.size() - (count - index)] : kids[index];
+  const ValueId parts[] = {value, store_.Int(is_from_end ? int64_t{index} - count : index)};
   return store_.Derived(tables_.NameSymbol("[]"), parts);
 }
 
