@@ -93,6 +93,7 @@ Loading::Loading(const binding::Program& program, const knowledge::Knowledge& kn
   for (uint32_t m = 0; m < program.modules.size(); ++m) {
     AddForLoops(ir::ModuleId{m});
     AddDrawingLoops(ir::ModuleId{m});
+    AddLoopsByNext(ir::ModuleId{m});
     for (LoaderLoop& loop : LoopsByMethod(program, facts, index, ir::ModuleId{m})) {
       for (const ValueId loader : LoadersIn(facts.value(ir::ModuleId{m}, loop.iterable.expr))) {
         loop.loader = loader;
@@ -112,6 +113,7 @@ void Loading::AddForLoops(ir::ModuleId module_id) {
     const std::vector<ValueId> loaders = LoadersIn(value);
     const bool is_choice = loaders.size() > 1 && std::ranges::any_of(GoneThrough(value), [&](ValueId part) { return OneOfItems(part).size() > 1; });
     LoaderLoop loop{.iterable = {index_.FunctionOf(module_id, id), iterable}, .loop = id, .loader = {}, .is_choice = is_choice, .hands_on = YieldsIn(module_id, id)};
+    loop.is_endless = value && IsEndless(value);
     AddLoopsByCaller(loop, value);
     if (loaders.empty()) AddLoopsByWay(loop, value);
     for (const ValueId loader : loaders) {
@@ -223,6 +225,75 @@ void Loading::AddDrawingLoops(ir::ModuleId module_id) {
       loops_.push_back({.iterable = {function, loader_expr}, .loop = loops.front(), .loader = loader, .hands_on = YieldsIn(module_id, loops.front())});
     }
   }
+}
+
+// `for step in range(steps): batch = next(batches)`, where `batches` was made of a loader before, here or elsewhere.
+// `next(iter(loader))` is no way through the data: it asks for the first batch each time.
+void Loading::AddLoopsByNext(ir::ModuleId module_id) {
+  const ir::Module& module = program_.modules[module_id];
+  for (const ir::ExprId id : index_.ExprsOf(module_id, ir::ExprKind::Call)) {
+    const ir::StmtId stmt = index_.tree(module_id).StatementOf(id);
+    if (!stmt || ir::ArgCount(module, module[id]) == 0) continue;
+    if (values_.External(facts_.value(module_id, ir::CalleeOf(module[id]))) != "builtins.next") continue;
+    const ir::ExprId asked = ir::ArgAt(module, module[id], 0).value;
+    const ValueId iterator = module[asked].kind == ir::ExprKind::Call ? ValueId::None() : facts_.value(module_id, asked);
+    const std::vector<ValueId> loaders = iterator ? LoadersIn(iterator) : std::vector<ValueId>();
+    if (!loaders.empty()) AddDraws({index_.FunctionOf(module_id, stmt), id}, asked, loaders, IsEndless(iterator));
+  }
+}
+
+// The loop around a place that asks for a batch, or around the calls that lead there.
+void Loading::AddDraws(const Site& draw, ir::ExprId iterator, const std::vector<ValueId>& loaders, bool is_endless, int depth) {
+  constexpr int kLongestWay = 2;
+  const std::vector<ir::StmtId> loops = index_.LoopsAround(draw);
+  const ir::ModuleId module_id = program_.funcs[draw.function].module;
+  if (loops.empty()) {
+    if (depth == kLongestWay || program_.function(draw.function).is_generator) return;
+    for (const Site& caller : index_.CallersOf(draw.function)) {
+      if (caller.function != draw.function) AddDraws(caller, {}, loaders, is_endless, depth + 1);
+    }
+    return;
+  }
+  const ir::ExprId given = iterator && !is_endless ? GivenToIter(draw.function, facts_.value(module_id, iterator)) : ir::ExprId::None();
+  const ir::Module& module = program_.modules[module_id];
+  // One that is made in the loop is drawn from there for as long as it lasts.
+  const bool is_made_inside = given && module[given].begin >= module[loops.front()].begin && module[given].end <= module[loops.front()].end;
+  for (const ValueId loader : loaders) {
+    const bool is_known = std::ranges::any_of(loops_, [&](const LoaderLoop& other) {
+      return other.loop == loops.front() && other.loader == loader && program_.funcs[other.iterable.function].module == module_id;
+    });
+    if (is_known || is_made_inside) continue;
+    loops_.push_back({.iterable = {draw.function, given ? given : iterator ? iterator : draw.expr}, .loop = loops.front(), .loader = loader,
+                      .hands_on = YieldsIn(module_id, loops.front()), .by_next = true, .is_made_elsewhere = !given, .is_endless = is_endless});
+  }
+}
+
+// What a function hands to `iter` to make this iterator.
+ir::ExprId Loading::GivenToIter(FuncId function, ValueId iterator) const {
+  const ir::ModuleId module_id = program_.funcs[function].module;
+  const ir::Module& module = program_.modules[module_id];
+  const std::vector<ValueId> leaves = values_.Leaves(iterator);
+  for (const ir::ExprId id : index_.ExprsOf(module_id, ir::ExprKind::Call)) {
+    const ir::StmtId stmt = index_.tree(module_id).StatementOf(id);
+    if (!stmt || index_.FunctionOf(module_id, stmt) != function || ir::ArgCount(module, module[id]) != 1) continue;
+    if (values_.External(facts_.value(module_id, ir::CalleeOf(module[id]))) != "builtins.iter") continue;
+    if (std::ranges::count(leaves, facts_.value(module_id, id)) > 0) return ir::ArgAt(module, module[id], 0).value;
+  }
+  return {};
+}
+
+// `itertools.cycle(loader)`, also behind `iter` and `enumerate`.
+bool Loading::IsEndless(ValueId iterator) const {
+  constexpr int kDeepest = 4;
+  for (int depth = 0; iterator && depth < kDeepest; ++depth) {
+    const std::vector<ValueId> leaves = values_.Leaves(iterator);
+    const variation::Value& value = facts_.values_store[leaves.front()];
+    const base::NameId name = value.kind == ValueKind::Derived ? facts_.values_store.OperationOf(value.a) : base::NameId::None();
+    if (name && program_.text(name) == "itertools.cycle") return true;
+    const bool goes_on = name && (program_.text(name) == "builtins.iter" || program_.text(name) == "builtins.enumerate") && value.kid_count > 0;
+    iterator = goes_on ? facts_.values_store.Kids(leaves.front())[0] : ValueId::None();
+  }
+  return false;
 }
 
 // Whether the loop asks `next` for an item, and the iterator is not made anew in each round before that.

@@ -9,13 +9,17 @@
 namespace allranks::objects {
 
 // A loop that draws the batches of a loader: a `for` over it, whatever stands around the loader (`enumerate`, a progress
-// bar), or a loop that makes a new iterator of it inside (`except StopIteration: batches = iter(loader)`).
+// bar), a loop that makes a new iterator of it inside (`except StopIteration: batches = iter(loader)`), or one that asks an
+// iterator that it was given for the next batch.
 struct LoaderLoop {
   Site iterable;
   ir::StmtId loop;
   ValueId loader;
   bool is_choice = false; // it is one of several that a key picks (`loaders[phase]`)
   bool hands_on = false;  // of a generator that yields the batches to a loop elsewhere
+  bool by_next = false;   // it asks for as many batches as it has rounds, however many the loader has
+  bool is_made_elsewhere = false;  // of these: the iterator was not made in the function of the loop
+  bool is_endless = false;  // `itertools.cycle`, which begins anew within the loop
   Site caller = {};       // where a caller of that generator draws from its own loader, if others hand it other ones
   std::vector<Site> way = {};  // of a function that others hand other loaders: the calls that hand it this one, the nearest first
 
@@ -61,6 +65,10 @@ class Loading {
   void AddLoopsByWay(const LoaderLoop& loop, ValueId iterable);
   void AddForLoops(ir::ModuleId module);
   void AddDrawingLoops(ir::ModuleId module);
+  void AddLoopsByNext(ir::ModuleId module);
+  void AddDraws(const Site& draw, ir::ExprId iterator, const std::vector<ValueId>& loaders, bool is_endless, int depth = 0);
+  ir::ExprId GivenToIter(FuncId function, ValueId iterator) const;
+  bool IsEndless(ValueId iterator) const;
   bool YieldsIn(ir::ModuleId module, ir::StmtId loop) const;
   bool IsDrawnFrom(ir::ModuleId module, ir::StmtId loop, ir::ExprId iterator) const;
 

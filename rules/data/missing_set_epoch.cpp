@@ -267,6 +267,9 @@ class Epochs {
   // Where others hand the function of the loop other loaders, only the calls that hand it this one count.
   std::optional<Site> EpochLoopOf(const LoaderLoop& loop) const {
     Site at = loop.iterable;
+    const Site own = {at.function, HeadExpr(at.function, loop.loop)};
+    if (loop.is_endless) return RunsOften(at.function, loop.loop) ? std::optional(own) : std::nullopt;
+    if (loop.is_made_elsewhere) return std::nullopt;
     for (const Site& call : loop.way) {
       if (const std::optional<Site> found = EpochLoopIn(at)) return found;
       at = call;
@@ -300,16 +303,19 @@ class Epochs {
   void Report(const LoaderLoop& loop, ValueId sampler, const Site& epochs, ir::ModuleId program) {
     const bool is_stuck = Contains(stuck_, sampler, program) || Contains(stuck_, loop.loader, program);
     Finding finding = FindingAt(
-        context_, kAR301, Severity::Error, SomebodyTellsSomething(program) ? Confidence::Likely : Confidence::Certain, loop.place(),
+        context_, kAR301, Severity::Error, loop.is_endless || SomebodyTellsSomething(program) ? Confidence::Likely : Confidence::Certain, loop.place(),
         {is_stuck ? "every epoch over `{}` has the same shuffle order: `set_epoch` tells its `DistributedSampler` the same number each time"
                   : "every epoch over `{}` has the same shuffle order: nothing calls `set_epoch` on its `DistributedSampler`",
          {Quoted(context_, Shown(loop))}});
     AddLabel(finding, finding.span, LabelRole::Primary, {"the same order in each epoch", {}});
-    AddLabel(finding, SpanOf(context_, epochs), LabelRole::Note, {"each round of this loop is an epoch", {}});
+    const std::string_view rounds = loop.is_endless ? "comes round to its first batch again" : "each round of this loop is an epoch";
+    AddLabel(finding, SpanOf(context_, epochs), LabelRole::Note, {rounds, {}});
     if (const std::optional<Site> made = MadeNear(loop, sampler)) AddLabel(finding, SpanOf(context_, *made), LabelRole::Why, {"this sampler shuffles by its epoch", {}});
-    finding.help = {"call `set_epoch(epoch)` on the sampler before each epoch", {}};
+    finding.help = {loop.is_endless ? "`itertools.cycle` repeats what it has seen: go over the loader anew each epoch, after `set_epoch(epoch)`"
+                                    : "call `set_epoch(epoch)` on the sampler before each epoch",
+                    {}};
     finding.witness = WitnessOf(sampler, epochs);
-    if (std::optional<findings::Fix> fix = is_stuck ? std::nullopt : FixOf(loop, sampler)) finding.fixes.push_back(std::move(*fix));
+    if (std::optional<findings::Fix> fix = is_stuck || loop.is_endless ? std::nullopt : FixOf(loop, sampler)) finding.fixes.push_back(std::move(*fix));
     sink_.push_back(std::move(finding));
   }
 
@@ -423,10 +429,11 @@ A training loop that goes several times over a loader whose `DistributedSampler`
 nobody tells the sampler which epoch it is. The sampler is followed from where it is made, through
 helpers, tuples, dictionaries, fields and parameters, into the loader and to the loop, also through
 objects of the project that go over the loader they were made with (`Prefetcher(loader)`), and
-generators that hand its batches on (`endless(loader)`), however many programs use them; the epochs
-may be a loop in the same function or in a caller, or a `while step < total`. Also `set_epoch` called
-on the loader, which has no such method, `set_epoch(0)`, which says the same each time, and a call that
-only some ranks make.
+generators that hand its batches on (`endless(loader)`), however many programs use them, and iterators
+that are asked for the next batch, in fields and helpers too; the epochs may be a loop in the same
+function or in a caller, or a `while step < total`. `itertools.cycle(loader)` keeps the batches of its
+first round and repeats them. Also `set_epoch` called on the loader, which has no such method,
+`set_epoch(0)`, which says the same each time, and a call that only some ranks make.
 
 ## Why it hurts
 

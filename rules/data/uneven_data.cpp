@@ -159,6 +159,7 @@ class Shares {
 
   std::optional<LoaderLoop> CommunicatingLoop(ValueId loader) const {
     for (const LoaderLoop& loop : context_.loading.loops()) {
+      if (loop.by_next) continue;
       const ir::ModuleId module = context_.program.funcs[loop.iterable.function].module;
       if (context_.values.MayBeSame(loop.loader, loader) && context_.training.Communicates(module, loop.loop)) return loop;
     }
