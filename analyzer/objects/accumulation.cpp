@@ -104,9 +104,17 @@ void Accumulation::HandToCallers(FuncId function, size_t first_new,
   }
 }
 
+// The loop whose rounds the call belongs to. `for optimizer in optimizers: optimizer.step()` is one step of all of them.
 ir::StmtId Accumulation::LoopOf(const GradientEvent& event) const {
-  const std::vector<ir::StmtId> loops = index_.LoopsAround(event.here);
-  return loops.empty() ? ir::StmtId::None() : loops.front();
+  const ir::Module& module = program_.module_of(event.here.function);
+  const auto goes_over_objects = [&](ir::StmtId loop) {
+    if (event.call.action == GradientAction::Add || !event.call.object || !(event.here == event.call.site)) return false;
+    return module[loop].kind == ir::StmtKind::For && IsSameChain(module, ir::ValueOf(module[loop]), event.call.object);
+  };
+  for (const ir::StmtId loop : index_.LoopsAround(event.here)) {
+    if (!goes_over_objects(loop)) return loop;
+  }
+  return {};
 }
 
 // The n of a remainder by n. Every number is a multiple of one.

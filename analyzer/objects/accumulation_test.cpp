@@ -138,5 +138,21 @@ def train(a, b, a_opt, b_opt, loader, n):
   EXPECT_THAT(windows[0].clears, IsEmpty());
 }
 
+TEST_F(AccumulationTest, OptimizersOfAListAreOfTheLoopAround) {
+  const auto windows = Windows(R"(
+def train(net, loader, optimizers, n):
+    for i, x in enumerate(loader):
+        for opt in optimizers:
+            opt.zero_grad()
+        net(x).backward()
+        if (i + 1) % n == 0:
+            for opt in optimizers:
+                opt.step()
+)");
+  ASSERT_EQ(windows.size(), 1u);
+  EXPECT_THAT(LinesOf(windows[0].adds), ElementsAre(6));
+  EXPECT_THAT(LinesOf(windows[0].clears), ElementsAre(5));
+}
+
 }  // namespace
 }  // namespace allranks::objects

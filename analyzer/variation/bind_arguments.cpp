@@ -145,4 +145,13 @@ std::optional<std::vector<ValueId>> FunctionEvaluator::HandedOn(const CallArgume
   return std::vector<ValueId>(store_.Kids(passed).begin(), store_.Kids(passed).end());
 }
 
+// `options["lr"]` in `def train(**options)`, where there is but one call of this function; none if it does not pass that.
+ValueId FunctionEvaluator::KeywordPassed(ir::ExprId options, ValueId value, ValueId key) {
+  const auto passed = HandedOn({.kind = ir::ArgKind::DoubleStar, .keyword = {}, .expr = options, .value = value});
+  for (size_t i = 0; passed && i + 1 < passed->size(); i += 2) {
+    if ((*passed)[i] == key) return (*passed)[i + 1];
+  }
+  return {};
+}
+
 }  // namespace allranks::variation

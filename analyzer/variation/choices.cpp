@@ -50,6 +50,55 @@ ValueId FunctionEvaluator::PickedFromTable(ValueId dictionary, ValueId key) {
   return OneOf(items, key);
 }
 
+// What a container may hold under a key: the items of a display, what was stored or added later, and what a comprehension makes in
+// any of its rounds. Whether that is all; a number of items that differs between ranks says that it is not.
+bool FunctionEvaluator::AddItems(ValueId container, ValueId key, std::vector<ValueId>& items, int depth) {
+  constexpr int kDeepest = 12;
+  const ValueId known = LookThrough(tables_, container);
+  if (!known || depth == kDeepest || items.size() > kMostPicked) return false;
+  const Value value = store_[known];
+  const std::vector<ValueId> kids(store_.Kids(known).begin(), store_.Kids(known).end());
+  const auto is = [&](std::string_view operation) { return value.kind == ValueKind::Derived && value.a == tables_.NameSymbol(operation); };
+  const auto add = [&](ValueId item) {
+    if (std::ranges::count(items, item) == 0) items.push_back(item);
+  };
+  if (value.kind == ValueKind::None) return true;
+  if (value.kind == ValueKind::Select) return AddItems(kids[1], key, items, depth + 1) && AddItems(kids[2], key, items, depth + 1);
+  if (value.kind == ValueKind::Dict) {
+    const bool is_named = store_[key].kind == ValueKind::Str && KnownItems(known);
+    for (size_t i = 0; i + 1 < kids.size(); i += 2) {
+      if (!is_named || kids[i] == key) add(kids[i + 1]);
+    }
+    return true;
+  }
+  if (value.kind == ValueKind::Tuple) std::ranges::for_each(kids, add);
+  if (value.kind == ValueKind::Tuple) return true;
+  if ((!is(kComprehended) && !is(kGrown)) || !store_.axes(kids.back()).empty()) return false;
+  add(kids[is(kGrown) ? 1 : 0]);
+  return is(kComprehended) || AddItems(kids[0], key, items, depth + 1);
+}
+
+// An object or function that the program makes, or one of several such. A group of ranks is another one for each item.
+bool FunctionEvaluator::IsOneObject(ValueId item) {
+  const ValueId known = item ? LookThrough(tables_, item) : ValueId();
+  if (!known) return false;
+  const ValueKind kind = store_[known].kind;
+  if (kind == ValueKind::Select) return IsOneObject(store_.Kids(known)[1]) && IsOneObject(store_.Kids(known)[2]);
+  return kind == ValueKind::Object || kind == ValueKind::Instance || kind == ValueKind::Function || kind == ValueKind::Class;
+}
+
+// `networks[0]` of a list that networks were added to in a loop, `networks[name]` of such a dictionary: one of those.
+ValueId FunctionEvaluator::OneOfItems(ValueId container, ValueId key) {
+  const bool is_slice = store_[key].kind == ValueKind::Derived && store_[key].a == tables_.NameSymbol("[:]");
+  // Of a display under a key that is not known it stays said that it is one of its items.
+  if (store_[container].kind == ValueKind::Dict || store_[container].kind == ValueKind::Tuple) return {};
+  std::vector<ValueId> items;
+  if (is_slice || module_.language != ir::Language::Python || !AddItems(container, key, items)) return {};
+  if (!std::ranges::all_of(items, [&](ValueId item) { return IsOneObject(item); })) return {};
+  const bool is_told_apart = !store_.axes(key).empty() && items.size() == 1;
+  return is_told_apart ? ValueId() : OneOf(items, key);
+}
+
 // Which one depends on the key. None of too many.
 ValueId FunctionEvaluator::OneOf(std::span<const ValueId> callables, ValueId key) {
   if (callables.empty() || callables.size() > kMostPicked) return {};

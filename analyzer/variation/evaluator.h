@@ -331,6 +331,7 @@ class FunctionEvaluator {
   // bind_arguments.cpp
   std::vector<ValueId> BindFunction(FuncId function, ValueId receiver, std::span<const CallArgument> args);
   std::optional<std::vector<ValueId>> HandedOn(const CallArgument& arg);
+  ValueId KeywordPassed(ir::ExprId options, ValueId value, ValueId key);
   ValueId UnknownKeywords();
   void BindDefaults(FuncId function, std::vector<ValueId>& bound);
   void BindFields(FuncId function, const CallArgument& fields, std::vector<ValueId>& bound);
@@ -341,6 +342,9 @@ class FunctionEvaluator {
   ir::ModuleId ModuleOfMembers(ir::ExprId object) const;
   ValueId PickedFrom(ir::ModuleId module, ValueId name);
   ValueId PickedFromTable(ValueId dictionary, ValueId key);
+  bool AddItems(ValueId container, ValueId key, std::vector<ValueId>& items, int depth = 0);
+  bool IsOneObject(ValueId item);
+  ValueId OneOfItems(ValueId container, ValueId key);
   ValueId OneOf(std::span<const ValueId> callables, ValueId key);
   ValueId ThoseThatTake(ValueId callee, std::span<const CallArgument> args);
 

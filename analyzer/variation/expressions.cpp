@@ -159,8 +159,10 @@ ValueId FunctionEvaluator::EvalSubscript(ir::ExprId id, const ir::Expr& expr) {
     if (const ValueId picked = PickedFrom(module, index)) return picked;
   }
   if (container.kind == ValueKind::External || container.kind == ValueKind::Class) return object;
+  if (const ValueId passed = KeywordPassed(ir::ObjectOf(expr), held, index)) return passed;
   if (const ValueId item = ItemIn(known, index)) return item;
   if (const ValueId picked = PickedFromTable(known, index)) return picked;
+  if (const ValueId one = OneOfItems(known, index)) return one;
   // A pointer to an object is the object: `comms[i]` of an array of communicators, too.
   const bool is_object = container.kind == ValueKind::Group || container.kind == ValueKind::Instance;
   if (is_object && module_.language != ir::Language::Python) return known;
