@@ -43,8 +43,10 @@ class Backward {
     const ir::Expr& callee = module_[ir::CalleeOf(module_[backward_.expr])];
     if (callee.kind != ir::ExprKind::Attribute || context_.program.text(ir::AttrOf(callee)) != "backward") return {};
     const variation::CallFact* fact = context_.facts.call(backward_.function, backward_.expr);
-    const bool is_handed = fact != nullptr && fact->kind == variation::CallKind::Known &&
-                           context_.program.text(context_.knowledge[fact->entry].name) == "accelerate.Accelerator.backward";
+    const std::string_view known = fact != nullptr && fact->kind == variation::CallKind::Known
+                                       ? context_.program.text(context_.knowledge[fact->entry].name)
+                                       : std::string_view();
+    const bool is_handed = known == "accelerate.Accelerator.backward" || known == "lightning.fabric.Fabric.backward";
     if (is_handed) return ir::ArgAt(module_, module_[backward_.expr], 0).value;
     return ir::ArgCount(module_, module_[backward_.expr]) > 0 ? ir::ExprId::None() : ir::ObjectOf(callee);
   }
@@ -66,14 +68,14 @@ class Backward {
     return std::ranges::any_of(context_.facts.functions[function].calls, [&](const auto& each) {
       const auto& [expr, fact] = each;
       if (module[expr].kind != ir::ExprKind::Call || IsWithoutGradients({function, expr})) return false;
+      const ir::ExprId callee = ir::CalleeOf(module[expr]);
+      if (IsInner({function, callee}) || (function == backward_.function && HoldsInner(callee))) return false;
       if (fact.kind == variation::CallKind::Known) return context_.knowledge[fact.entry].yield.mark == mark;
       const ValueId value = context_.facts.value(module_id, expr);
       const bool is_marked = value && context_.values.AnyPart(value, [&](ValueId part) { return context_.facts.values_store[part].mark == mark; });
       if (!is_marked) return false;
       if (fact.kind == variation::CallKind::Function) return RunsWrapper(fact.function, mark, depth + 1);
-      const ir::ExprId callee = ir::CalleeOf(module[expr]);
-      const bool holds_inner = function == backward_.function && HoldsInner(callee);
-      return fact.kind == variation::CallKind::Deferred && !IsInner({function, callee}) && !holds_inner;
+      return fact.kind == variation::CallKind::Deferred;
     });
   }
 
@@ -110,7 +112,7 @@ class Backward {
     });
   }
 
-  // `model.module` of a wrapper, `accelerator.unwrap_model(model)`.
+  // `model.module` of a wrapper, `accelerator.unwrap_model(model)`, `unwrap(model)` of the project, and that compiled.
   bool IsInner(const Site& site) const {
     const ir::ModuleId module_id = context_.program.funcs[site.function].module;
     const ir::Module& module = context_.program.modules[module_id];
@@ -118,6 +120,11 @@ class Backward {
     if (expr.kind == ir::ExprKind::Conditional) return IsInnerWhereWrapped(module_id, expr);
     if (expr.kind == ir::ExprKind::Call) {
       const variation::CallFact* fact = context_.facts.call(site.function, site.expr);
+      const bool has_argument = ir::ArgCount(module, expr) > 0;
+      const ir::ExprId handed = has_argument ? ir::ArgAt(module, expr, 0).value : ir::ExprId::None();
+      const bool compiles = context_.values.External(context_.facts.value(module_id, ir::CalleeOf(expr))) == "torch.compile";
+      if (compiles) return handed && IsInner({site.function, handed});
+      if (fact != nullptr && fact->function) return handed && Unwraps(fact->function, context_.facts.value(module_id, handed));
       return fact != nullptr && fact->kind == variation::CallKind::Known &&
              context_.program.text(context_.knowledge[fact->entry].name) == "accelerate.Accelerator.unwrap_model";
     }
@@ -125,6 +132,36 @@ class Backward {
     // Only a wrapper has it: the ways on which it is none do not come here, but for those of another wrapper.
     const ValueId wrapper = context_.facts.value(module_id, ir::ObjectOf(expr));
     return MayBeWrapped(context_, wrapper) && !MayBeDataParallel(wrapper);
+  }
+
+  // `def unwrap(model): return model.module if hasattr(model, "module") else model`, handed a wrapper.
+  bool Unwraps(FuncId helper, ValueId handed) const {
+    const ir::Module& module = context_.program.module_of(helper);
+    const ir::ModuleId module_id = context_.program.funcs[helper].module;
+    const auto& params = context_.program.function(helper).params;
+    if (params.empty() || context_.program.funcs[helper].owner || !handed) return false;
+    if (!MayBeWrapped(context_, handed) || MayBeDataParallel(handed)) return false;
+    const auto is_given = [&](ir::ExprId expr) { return module[expr].kind == ir::ExprKind::Name && ir::NameOf(module[expr]) == params[0].name; };
+    const auto is_inner = [&](ir::ExprId expr) {
+      const bool is_part = module[expr].kind == ir::ExprKind::Attribute && context_.program.text(ir::AttrOf(module[expr])) == "module";
+      return is_part && is_given(ir::ObjectOf(module[expr]));
+    };
+    bool has_inner = false;
+    for (uint32_t i = 0; i < module.stmts.size(); ++i) {
+      const ir::Stmt& stmt = module[ir::StmtId{i}];
+      if (context_.index.FunctionOf(module_id, ir::StmtId{i}) != helper) continue;
+      if (stmt.kind == ir::StmtKind::Assign) return false;
+      if (stmt.kind != ir::StmtKind::Return) continue;
+      const ir::ExprId value = ir::ValueOf(stmt);
+      const bool is_choice = value && module[value].kind == ir::ExprKind::Conditional;
+      const ir::ExprId first = is_choice ? ir::ThenOf(module, module[value]) : value;
+      const ir::ExprId second = is_choice ? ir::ElseOf(module, module[value]) : value;
+      for (const ir::ExprId each : {first, second}) {
+        if (!each || (!is_given(each) && !is_inner(each))) return false;
+        has_inner = has_inner || is_inner(each);
+      }
+    }
+    return has_inner;
   }
 
   bool MayBeDataParallel(ValueId value) const {
@@ -149,13 +186,13 @@ class Backward {
            MayBeWrapped(context_, context_.facts.value(module_id, model));
   }
 
-  // A variable of this function that is assigned nothing but the inner model before, under no test.
+  // A variable of this function to which the inner model was assigned last before, under no test.
   bool HoldsInner(ir::ExprId variable) const {
     bool holds = false;
     for (const ir::StmtId id : AssignmentsOf(variable)) {
-      if (module_[id].begin > module_[variable].begin) continue;
-      if (!IsInner({backward_.function, ir::AssignedOf(module_[id])}) || !context_.reach.Guards({backward_.function, ir::AssignedOf(module_[id])}).empty()) return false;
-      holds = true;
+      if (module_[id].begin > module_[variable].begin) break;
+      const Site assigned = {backward_.function, ir::AssignedOf(module_[id])};
+      holds = IsInner(assigned) && context_.reach.Guards(assigned).empty();
     }
     return holds;
   }
@@ -173,6 +210,7 @@ class Backward {
         }
       }
     }
+    std::ranges::sort(found, {}, [&](ir::StmtId id) { return module_[id].begin; });
     return found;
   }
 
@@ -236,6 +274,7 @@ extern const Rule BypassedWrapper = {
 A loss that is computed by calling the model inside a DDP wrapper, and nothing of which came out of
 the wrapper itself, together with the `backward` of that loss. The inner model is `model.module`, a
 variable that holds it (`inner = model.module`, `inner = accelerator.unwrap_model(model)`,
+`inner = unwrap(model)` of a helper of the project, `inner = torch.compile(model.module)`,
 `inner = model.module if isinstance(model, DDP) else model`), or the plain model that was wrapped under
 another name (`ddp = DDP(net)`, and then `net(x)`). A method of the inner model that calls the model itself
 (`model.module.train_step(batch)`) goes past the wrapper in the same way.
