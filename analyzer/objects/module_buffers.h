@@ -3,8 +3,8 @@
 // (https://docs.pytorch.org/docs/stable/notes/ddp.html, `broadcast_buffers`).
 //
 // A model of the project is told by its class: by what its constructors make and call, over all of its parts. A module of a
-// library is what the knowledge base says of its class (`buffers = true`), and what the layers are that it was handed. Where a constructor makes something that nobody
-// knows, and nothing else has buffers, the answer is Unknown.
+// library is what the knowledge base says of its class (`buffers = true`), and what the layers are that it was handed. Where a
+// constructor makes something that nobody knows, and nothing else has buffers, the answer is Unknown.
 //
 // Unsound: a buffer that is registered after the model was made, from outside, is not seen.
 #pragma once

@@ -34,7 +34,8 @@ class LongWorks {
   // Over all of a loader, for something else than training.
   bool IsPass(const LoaderLoop& loop) const {
     const ir::ModuleId module_id = context_.program.funcs[loop.iterable.function].module;
-    return !loop.hands_on && !loop.by_next && !loop.is_endless && !context_.training.TrainsOn(loop) && !IsLeftEarly(module_id, loop.loop) && !IsOverBatch(loop);
+    if (loop.by_next || loop.is_endless) return false;
+    return !loop.hands_on && !context_.training.TrainsOn(loop) && !IsLeftEarly(module_id, loop.loop) && !IsOverBatch(loop);
   }
 
   // In a loop over the same loader: over parts of what it yields.

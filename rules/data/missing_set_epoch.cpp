@@ -302,8 +302,9 @@ class Epochs {
 
   void Report(const LoaderLoop& loop, ValueId sampler, const Site& epochs, ir::ModuleId program) {
     const bool is_stuck = Contains(stuck_, sampler, program) || Contains(stuck_, loop.loader, program);
+    const bool is_open = loop.is_endless || SomebodyTellsSomething(program);
     Finding finding = FindingAt(
-        context_, kAR301, Severity::Error, loop.is_endless || SomebodyTellsSomething(program) ? Confidence::Likely : Confidence::Certain, loop.place(),
+        context_, kAR301, Severity::Error, is_open ? Confidence::Likely : Confidence::Certain, loop.place(),
         {is_stuck ? "every epoch over `{}` has the same shuffle order: `set_epoch` tells its `DistributedSampler` the same number each time"
                   : "every epoch over `{}` has the same shuffle order: nothing calls `set_epoch` on its `DistributedSampler`",
          {Quoted(context_, Shown(loop))}});
@@ -315,7 +316,8 @@ class Epochs {
                                     : "call `set_epoch(epoch)` on the sampler before each epoch",
                     {}};
     finding.witness = WitnessOf(sampler, epochs);
-    if (std::optional<findings::Fix> fix = is_stuck || loop.is_endless ? std::nullopt : FixOf(loop, sampler)) finding.fixes.push_back(std::move(*fix));
+    std::optional<findings::Fix> fix = is_stuck || loop.is_endless ? std::nullopt : FixOf(loop, sampler);
+    if (fix) finding.fixes.push_back(std::move(*fix));
     sink_.push_back(std::move(finding));
   }
 
