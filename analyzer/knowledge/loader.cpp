@@ -68,6 +68,19 @@ uint32_t LineThatIsRefused(std::string_view text) {
   return static_cast<uint32_t>(std::ranges::partition_point(ends, is_fine) - ends.begin()) + 1;
 }
 
+// Numbers with dots between them: 2, 2.6, 0.34.2.
+bool IsRelease(std::string_view text) {
+  const auto is_digit = [](char c) { return c >= '0' && c <= '9'; };
+  const auto may_stand = [&](char c) { return c == '.' || is_digit(c); };
+  return std::ranges::all_of(text, may_stand) && is_digit(text.front()) && is_digit(text.back()) && text.find("..") == std::string_view::npos;
+}
+
+// Whether `word` is most likely a misspelt `name`. A letter more is often another operation, and so is another last one: all_gatherv,
+// all_to_allw.
+bool IsMisspelt(std::string_view word, std::string_view name) {
+  return word.size() <= name.size() && word.substr(0, word.size() - 1) != name.substr(0, word.size() - 1) && IsSlip(word, name);
+}
+
 template <class Named>
 std::vector<std::string_view> NamesIn(std::span<const Named> list) {
   std::vector<std::string_view> names;
@@ -206,6 +219,7 @@ class Loader {
   void ReadClass(TableReader& table) {
     const std::vector<NameId> names = ReadNames(table);
     const NameId name = names.empty() ? NameId::None() : names[0];
+    CheckReleases(table);
     Class known{.name = name,
                 .library = names_.Intern(library_),
                 .docs = ReadDocs(table, name),
@@ -226,6 +240,7 @@ class Loader {
   void ReadEntry(TableReader& table, EntryKind kind) {
     const std::vector<NameId> names = ReadNames(table);
     const NameId name = names.empty() ? NameId::None() : names[0];
+    CheckReleases(table);
     Entry entry{.name = name,
                 .library = names_.Intern(library_),
                 .docs = ReadDocs(table, name),
@@ -393,7 +408,7 @@ class Loader {
                  .is_kept = table.Flag("kept"),
                  .as_context = table.Flag("context")};
     entry.has_operation = operation.kind.has_value();
-    if (entry.has_operation) return;
+    if (entry.has_operation) return CheckKind(table, operation.kind);
     constexpr std::string_view kOfOperation[] = {"class",         "group",        "axis",        "root",
                                                  "root_in_group", "tensor",       "count",       "dtype",       "other_dtype",
                                                   "peer",          "tag",          "from",        "from_tag",    "messages",    "reduce_op",
@@ -402,6 +417,29 @@ class Loader {
     for (const std::string_view key : kOfOperation) {
       if (!table.Has(key)) continue;
       table.Fail(key, fmt::format("`{}` describes an operation; say which with operation = \"...\"", key));
+    }
+  }
+
+  // A library may have kinds of its own, but not one that is nearly one of another file.
+  void CheckKind(TableReader& table, NameId kind) {
+    const auto issues = [&](const Entry& entry) { return entry.has_operation && entry.operation.kind == kind; };
+    if (std::ranges::any_of(knowledge_.entries(), issues)) return;
+    for (const Entry& entry : knowledge_.entries()) {
+      if (!entry.has_operation || !IsMisspelt(names_.View(kind), names_.View(entry.operation.kind))) continue;
+      table.Fail("operation", fmt::format("unknown operation `{}`; did you mean `{}`?", names_.View(kind), names_.View(entry.operation.kind)));
+    }
+  }
+
+  // What stands beside functions of another file, and is nearly one of them.
+  void CheckFunctionName(TableReader& table, std::string_view text, size_t dot) {
+    for (const auto& [known, index] : knowledge_.entry_names_) {
+      if (names_.View(known) == text) return;
+    }
+    for (const auto& [known, index] : knowledge_.entry_names_) {
+      const std::string_view other = names_.View(known);
+      if (other.rfind('.') != dot || !other.starts_with(text.substr(0, dot + 1))) continue;
+      if (!IsMisspelt(text.substr(dot + 1), other.substr(dot + 1))) continue;
+      table.Fail(table.Has("name") ? "name" : "names", fmt::format("unknown function `{}`; did you mean `{}`?", text, other));
     }
   }
 
@@ -651,6 +689,15 @@ class Loader {
     return at == std::string::npos ? docs : docs.replace(at, kName.size(), names_.View(name));
   }
 
+  // The releases of the library of which it is said are for people; the analysis takes it for all.
+  void CheckReleases(TableReader& table) {
+    for (const std::string_view key : {std::string_view("since"), std::string_view("until")}) {
+      const std::string_view text = table.Text(key);
+      if (text.empty() || IsRelease(text)) continue;
+      table.Fail(key, fmt::format("`{}` is not a release; write {} = \"2.6\"", text, key));
+    }
+  }
+
   FormulaId ReadFormula(TableReader& table, std::string_view key, std::span<const NameId> params) {
     const std::string_view text = table.Text(key);
     return text.empty() ? FormulaId::None() : Parse(text, params, table.PlaceOfKey(key));
@@ -700,6 +747,8 @@ class Loader {
     } else if (kind == EntryKind::Method || (kind == EntryKind::Attribute && is_member)) {
       Refer(Knowledge::ReferenceKind::Owner, names_.Intern(text.substr(0, dot)),
             table.PlaceOfKey(table.Has("name") ? "name" : "names"));
+    } else if (kind == EntryKind::Function && dot != std::string_view::npos) {
+      CheckFunctionName(table, text, dot);
     }
   }
 

@@ -75,6 +75,19 @@ mark = "ragged"
   EXPECT_EQ(knowledge_.MarkName(entry.yield.mark), "ragged");
 }
 
+TEST_F(LoaderTest, ReleasesAreNumbers) {
+  EXPECT_EQ(Error("[[function]]\nname = \"ours.f\"\nsince = \"2.6\"\nuntil = \"2.10.1\"\n[[class]]\nname = \"ours.C\"\nsince = \"0\"\n"), "");
+  EXPECT_THAT(Error("[[function]]\nname = \"ours.g\"\nsince = \"2.\"\n"), HasSubstr("`2.` is not a release; write since = \"2.6\""));
+}
+
+TEST_F(LoaderTest, WhatIsNearlyKnownIsMisspelt) {
+  ASSERT_TRUE(knowledge_.Load("theirs.toml", std::string(kHead) + "[[function]]\nname = \"theirs.all_reduce\"\noperation = \"all_reduce\"\n"));
+  EXPECT_THAT(Error("[[function]]\nname = \"ours.f\"\noperation = \"all_redcue\"\n"), HasSubstr("unknown operation `all_redcue`; did you mean `all_reduce`?"));
+  EXPECT_THAT(Error("[[function]]\nname = \"theirs.all_redcue\"\n"), HasSubstr("did you mean `theirs.all_reduce`?"));
+  // Kinds and functions of its own.
+  EXPECT_EQ(Error("[[function]]\nname = \"theirs.all_reducev\"\noperation = \"all_reducev\"\n"), "");
+}
+
 TEST_F(LoaderTest, WhatACallYields) {
   ASSERT_EQ(Error(R"toml(
 [[class]]

@@ -1,6 +1,6 @@
 // Whether something is so on every way to a place: at the place itself, or else at every call of the function around it, and so on.
 //
-// Bounded: beyond eight calls, and where a function calls itself, it is not.
+// Bounded: beyond eight calls, two thousand places, and where a function calls itself, it is not.
 #pragma once
 
 #include <algorithm>
@@ -12,15 +12,17 @@ namespace allranks::objects {
 
 // `is_so`: of a function and a statement of it.
 template <class IsSo>
-bool IsOnEveryWay(const ProgramIndex& index, FuncId function, ir::StmtId stmt, const IsSo& is_so, std::vector<FuncId>& on_way) {
+bool IsOnEveryWay(const ProgramIndex& index, FuncId function, ir::StmtId stmt, const IsSo& is_so, std::vector<FuncId>& on_way, size_t& asked) {
   constexpr size_t kLongestWay = 8;
+  constexpr size_t kMostAsked = 2000;
+  if (++asked > kMostAsked) return false;
   if (is_so(function, stmt)) return true;
   const std::span<const Site> callers = index.CallersOf(function);
   if (callers.empty() || on_way.size() == kLongestWay || std::ranges::count(on_way, function) > 0) return false;
   on_way.push_back(function);
   const bool is_on_all = std::ranges::all_of(callers, [&](const Site& caller) {
     const ir::StmtId call = index.StatementOf(caller);
-    return call && IsOnEveryWay(index, caller.function, call, is_so, on_way);
+    return call && IsOnEveryWay(index, caller.function, call, is_so, on_way, asked);
   });
   on_way.pop_back();
   return is_on_all;
@@ -32,7 +34,8 @@ bool IsOnEveryWay(const ProgramIndex& index, ir::ModuleId module, uint32_t posit
   const ir::StmtId stmt = index.StatementAt(module, position);
   const FuncId function = stmt ? index.FunctionOf(module, stmt) : FuncId::None();
   std::vector<FuncId> on_way;
-  return function && IsOnEveryWay(index, function, stmt, is_so, on_way);
+  size_t asked = 0;
+  return function && IsOnEveryWay(index, function, stmt, is_so, on_way, asked);
 }
 
 }  // namespace allranks::objects

@@ -4,6 +4,7 @@
 #include <string_view>
 #include <utility>
 
+#include "analyzer/base/folder.h"
 #include "analyzer/ir/bindings.h"
 #include "analyzer/objects/every_way.h"
 
@@ -41,20 +42,15 @@ constexpr std::string_view kNames[] = {
 static_assert(std::ranges::is_sorted(kNames));
 
 // What makes names while the program runs.
-constexpr std::string_view kMakeNames[] = {"exec", "execfile", "globals", "__builtins__", "builtins", "__builtin__", "__getattr__"};
+constexpr std::string_view kMakeNames[] = {"exec", "execfile", "globals", "vars", "locals", "__builtins__", "builtins", "__builtin__", "__getattr__"};
 
-bool HasReturn(const ir::Module& module, const ir::Stmt& stmt) {
+bool MayLeave(const ir::Module& module, const ir::Stmt& stmt) {
   if (stmt.kind == ir::StmtKind::Return || stmt.kind == ir::StmtKind::Break || stmt.kind == ir::StmtKind::Continue) return true;
   bool found = false;
   ir::ForEachBlock(module, stmt, [&](ir::BlockId block) {
     ir::ForEachStmtIn(module, block, [&](const ir::Stmt& inner) { found = found || inner.kind == ir::StmtKind::Return; });
   });
   return found;
-}
-
-std::string_view FolderOf(std::string_view path) {
-  const size_t slash = path.rfind('/');
-  return slash == std::string_view::npos ? std::string_view() : path.substr(0, slash);
 }
 
 }  // namespace
@@ -93,19 +89,29 @@ bool SureFailures::FailsInBlock(FuncId function, ir::BlockId block) const {
   const ir::Module& module = program_.module_of(function);
   for (const ir::StmtId stmt : module.statements(block)) {
     if (Fails(function, stmt)) return true;
-    if (HasReturn(module, module[stmt])) return false;
+    if (MayLeave(module, module[stmt])) return false;
   }
   return false;
 }
 
 bool SureFailures::Fails(FuncId function, ir::StmtId id) const {
+  const auto [known, is_new] = statements_.try_emplace((uint64_t{function.index} << 32) | id.index, false);
+  if (is_new) {
+    const bool fails = FailsNew(function, id);
+    statements_[(uint64_t{function.index} << 32) | id.index] = fails;
+    return fails;
+  }
+  return known->second;
+}
+
+bool SureFailures::FailsNew(FuncId function, ir::StmtId id) const {
   const ir::ModuleId module_id = program_.funcs[function].module;
   const ir::Module& module = program_.modules[module_id];
   const ir::Stmt& stmt = module[id];
   switch (stmt.kind) {
     case ir::StmtKind::Import:
       for (uint32_t i = 0; i < stmt.c; ++i) {
-        if (ImportsNothing(module_id, ir::ImportId{stmt.a + i})) return true;
+        if (ImportsUnboundName(module_id, ir::ImportId{stmt.a + i})) return true;
       }
       return false;
     case ir::StmtKind::Assign:
@@ -155,7 +161,7 @@ bool SureFailures::FailsInside(FuncId function, ir::ExprId id) const {
       break;
   }
   if (expr.kind == ir::ExprKind::Call) {
-    if (TakesNot(function, id)) return true;
+    if (RefusesArgument(function, id)) return true;
     const FuncId called = PlainFunctionOf(function, id);
     if (called && (LacksArgument(module, expr, called) || FailsWhenRun(called))) return true;
   }
@@ -171,7 +177,8 @@ FuncId SureFailures::PlainFunctionOf(FuncId function, ir::ExprId id) const {
   const variation::CallFact* call = facts_.call(function, id);
   const ir::Expr& callee = module[ir::CalleeOf(module[id])];
   if (call == nullptr || call->kind != variation::CallKind::Function || !index_.IsPlainFunction(call->function)) return FuncId::None();
-  const bool is_named = callee.kind == ir::ExprKind::Name && ir::NameOf(callee) == program_.function(call->function).name;
+  const bool is_itself = call->callee && facts_.values_store[call->callee].kind == ValueKind::Function;
+  const bool is_named = is_itself && callee.kind == ir::ExprKind::Name && ir::NameOf(callee) == program_.function(call->function).name;
   const ir::ModuleId home = program_.funcs[call->function].module;
   return is_named && (home == module_id || IsTakenFrom(module_id, home)) ? call->function : FuncId::None();
 }
@@ -189,7 +196,7 @@ bool SureFailures::IsTakenFrom(ir::ModuleId module_id, ir::ModuleId from) const 
 bool SureFailures::IsSureOf(ir::ModuleId module_id, ir::ImportId import_id, ir::ModuleId found) const {
   const ir::Import& import = program_.modules[module_id].imports[import_id];
   const binding::ModuleInfo& from = program_.infos[found];
-  return import.level > 0 || from.dotted == program_.text(import.module) || FolderOf(from.path) == FolderOf(program_.infos[module_id].path);
+  return import.level > 0 || from.dotted == program_.text(import.module) || base::FolderOf(from.path) == base::FolderOf(program_.infos[module_id].path);
 }
 
 // `loaders_of(config)` of `def loaders_of(config, tokenizer)`, or an argument by a name that it does not have.
@@ -286,8 +293,8 @@ bool SureFailures::IsUnboundName(ir::ModuleId module, ir::ExprId expr) const {
 // At the top level, to whatever it may be: what is imported from a file that was not read is nothing that is known.
 bool SureFailures::IsBoundIn(ir::ModuleId module, base::NameId name, int depth) const {
   constexpr int kMostStars = 4;
-  if (program_.top_level[module.index].contains(name)) return true;
-  return depth < kMostStars && std::ranges::any_of(program_.stars[module.index], [&](ir::ModuleId star) { return IsBoundIn(star, name, depth + 1); });
+  if (depth > kMostStars || program_.top_level[module.index].contains(name)) return true;
+  return std::ranges::any_of(program_.stars[module.index], [&](ir::ModuleId star) { return IsBoundIn(star, name, depth + 1); });
 }
 
 // All names that a file has are seen in its text, and in that of the files whose names it takes over.
@@ -310,7 +317,7 @@ bool SureFailures::KnowsNamesOf(ir::ModuleId id) const {
 }
 
 // `from .data import loaders`, where the file binds no such name. A package may hold what is no file of Python.
-bool SureFailures::ImportsNothing(ir::ModuleId module_id, ir::ImportId import_id) const {
+bool SureFailures::ImportsUnboundName(ir::ModuleId module_id, ir::ImportId import_id) const {
   const ir::Import& import = program_.modules[module_id].imports[import_id];
   const binding::Target& target = program_.import_targets[module_id.index][import_id.index];
   const bool is_of_project = target.kind == binding::TargetKind::Variable || target.kind == binding::TargetKind::Module;
@@ -337,7 +344,7 @@ bool SureFailures::SetsVariableToNumber(ir::ModuleId module_id, const ir::Stmt& 
 }
 
 // `deepspeed.initialize(model=model, lr=0.1)`.
-bool SureFailures::TakesNot(FuncId function, ir::ExprId id) const {
+bool SureFailures::RefusesArgument(FuncId function, ir::ExprId id) const {
   const variation::CallFact* fact = facts_.call(function, id);
   if (fact == nullptr || !fact->entry || !knowledge_[fact->entry].Has(knowledge::Role::TakesNoOther)) return false;
   const ir::Module& module = program_.module_of(function);

@@ -10,8 +10,9 @@
 // that is not taken. Nothing is said of files that make names as they run (`exec`, `globals()`, `from x import *` of what was not read),
 // of notebooks, whose cells run in any order, and of files with errors of syntax.
 //
-// Not sound where another program puts names into this one's modules, or where the import is of another file than was found: what stands
-// behind is possible, not wrong.
+// Not sound where names are put into a module from outside (`builtins.log = print`, `settings.rank = 0` of a module), where a function is handed
+// over and run by others than its callers here, or where the import is of another file than was found: what stands behind is possible, not
+// wrong.
 #pragma once
 
 #include <unordered_map>
@@ -34,12 +35,13 @@ class SureFailures {
 
  private:
   bool Fails(FuncId function, ir::StmtId stmt) const;
+  bool FailsNew(FuncId function, ir::StmtId stmt) const;
   bool FailsWhenRun(FuncId function) const;
   bool FailsInBlock(FuncId function, ir::BlockId block) const;
   bool FailsInside(FuncId function, ir::ExprId expr) const;
   bool IsBoundIn(ir::ModuleId module, base::NameId name, int depth) const;
   bool IsUnboundName(ir::ModuleId module, ir::ExprId expr) const;
-  bool TakesNot(FuncId function, ir::ExprId call) const;
+  bool RefusesArgument(FuncId function, ir::ExprId call) const;
   FuncId PlainFunctionOf(FuncId function, ir::ExprId call) const;
   bool LacksArgument(const ir::Module& module, const ir::Expr& call, FuncId called) const;
   bool AddsOptionAgain(FuncId function, ir::StmtId stmt) const;
@@ -47,7 +49,7 @@ class SureFailures {
   bool IsStrictParser(ir::ModuleId module, ir::StmtId stmt) const;
   bool IsTakenFrom(ir::ModuleId module, ir::ModuleId from) const;
   bool IsSureOf(ir::ModuleId module, ir::ImportId import, ir::ModuleId found) const;
-  bool ImportsNothing(ir::ModuleId module, ir::ImportId import) const;
+  bool ImportsUnboundName(ir::ModuleId module, ir::ImportId import) const;
   bool SetsVariableToNumber(ir::ModuleId module, const ir::Stmt& stmt) const;
   bool KnowsNamesOf(ir::ModuleId module) const;
 
@@ -56,6 +58,7 @@ class SureFailures {
   const variation::Facts& facts_;
   const ProgramIndex& index_;
   mutable std::unordered_map<uint32_t, bool> functions_;  // by FuncId: whether it fails whenever it is run
+  mutable std::unordered_map<uint64_t, bool> statements_;  // by function and StmtId
   mutable std::unordered_map<uint32_t, bool> modules_;    // by ModuleId: whether all names that it has are seen
 };
 

@@ -46,7 +46,6 @@ class Evaluator {
   // As a condition; nothing if unknown.
   std::optional<bool> Truth(ValueId value, uint32_t rank);
   // The numbers in a list on a rank: a display, `range(...)`, a comprehension, a slice or a copy of one, two put together; none if one of them is not known, or there are very many.
-  std::optional<std::vector<int64_t>> JoinedOf(ValueId list, uint32_t rank);
   std::optional<std::vector<int64_t>> ListOf(ValueId list, uint32_t rank);
   // The group that a value names on a rank. `value` none: the default group.
   GroupIndex Group(ValueId value, uint32_t rank);
@@ -91,6 +90,7 @@ class Evaluator {
   GroupIndex GuessedGroup(ValueId value);
   RankSet CreatedMembers(ValueId group, bool* known);
   std::string_view OperationOf(ValueId derived) const;
+  std::optional<std::vector<int64_t>> JoinedOf(ValueId list, uint32_t rank);
   std::optional<std::vector<int64_t>> RangeOf(ValueId range, uint32_t rank);
   std::optional<std::vector<int64_t>> SliceOf(ValueId item, uint32_t rank);
   std::optional<std::vector<int64_t>> ComprehendedOf(ValueId list, uint32_t rank);

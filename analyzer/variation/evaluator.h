@@ -229,7 +229,7 @@ class FunctionEvaluator {
   ValueId EvalCompare(const ir::Expr& expr);
   ValueId EvalBool(const ir::Expr& expr);
   ValueId EvalConditional(const ir::Expr& expr);
-  ValueId ElementOf(const ir::Expr& comprehension, ValueId item);
+  ValueId ViewedPart(std::string_view view, ValueId dictionary);
   ValueId EvalComprehension(ir::ExprId id, const ir::Expr& expr);
   ValueId DictionaryOfFew(const ir::Expr& expr);
   void AssignComprehensionTarget(ir::ExprId target, ValueId value);

@@ -283,14 +283,6 @@ ValueId FunctionEvaluator::DictionaryOfFew(const ir::Expr& expr) {
   return store_.Make({.kind = ValueKind::Dict}, items);
 }
 
-// What a comprehension collects: of a dictionary what is stored, as where items are put into one by one.
-ValueId FunctionEvaluator::ElementOf(const ir::Expr& comprehension, ValueId item) {
-  const bool is_dictionary = static_cast<ir::ComprehensionKind>(comprehension.op) == ir::ComprehensionKind::Dict;
-  if (!is_dictionary || store_[item].kind != ValueKind::Tuple || store_[item].kid_count != 2) return item;
-  const ValueId key = store_.Kids(item)[0];
-  return store_.WithAxes(store_.Kids(item)[1], store_.axes(key));
-}
-
 ValueId FunctionEvaluator::EvalComprehension(ir::ExprId, const ir::Expr& expr) {
   if (const ValueId dictionary = DictionaryOfFew(expr)) return dictionary;
   const size_t extra_size = env_.extra.size();
@@ -314,7 +306,7 @@ ValueId FunctionEvaluator::EvalComprehension(ir::ExprId, const ir::Expr& expr) {
       filtered_by_data = filtered_by_data || store_.axes(value).has(Axis::Data);
     }
   }
-  const ValueId element = ElementOf(expr, Eval(ir::OperandOf(expr)));
+  const ValueId element = Eval(ir::OperandOf(expr));
   env_.extra.resize(extra_size);
   const ValueId condition = store_.And(taken);
   const bool is_of_one = ir::ClausesOf(module_, expr).size() == 1 && variable && element && store_[variable].kind == ValueKind::Unknown;

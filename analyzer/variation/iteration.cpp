@@ -208,7 +208,9 @@ Iteration FunctionEvaluator::IterateDerived(ir::ExprId site, ValueId iterable) {
   if (is(kComprehended)) return {kids[0], Count({&kids.back(), 1})};
   for (const std::string_view view : {"keys", "values", "items"}) {
     if (!is(view) || kids.size() != 1) continue;
-    if (const ValueId parts = PartsOf(LookThrough(tables_, kids[0]), view)) return IterateTuple(site, parts);
+    const ValueId known = LookThrough(tables_, kids[0]);
+    if (const ValueId parts = PartsOf(known, view)) return IterateTuple(site, parts);
+    if (const ValueId part = ViewedPart(view, known)) return {part, Iterate(site, known).trip_count};
   }
   if (is("items") && kids.size() == 1) {
     const Iteration inner = Iterate(site, Viewed(site, kids[0]));
@@ -239,6 +241,16 @@ ValueId FunctionEvaluator::Viewed(ir::ExprId site, ValueId container) {
     return store_.Select(kids[0], then_value, Viewed(site, kids[2]));
   }
   return KnownMember(known, Intern("__iter__")) ? Unseen(site) : container;
+}
+
+// What `{name: loader_of(name) for name in names}.values()` yields: of a pair that a comprehension collects its key, its value or both. Only
+// dictionaries have such views.
+ValueId FunctionEvaluator::ViewedPart(std::string_view view, ValueId dictionary) {
+  const Value& known = store_[dictionary];
+  if (known.kind != ValueKind::Derived || known.a != tables_.NameSymbol(kComprehended) || known.kid_count == 0) return {};
+  const ValueId pair = store_.Kids(dictionary)[0];
+  if (store_[pair].kind != ValueKind::Tuple || store_[pair].kid_count != 2) return {};
+  return view == "items" ? pair : store_.Kids(pair)[view == "keys" ? 0 : 1];
 }
 
 // The keys, values or items of a dictionary display all of whose keys are seen; none of anything else. Keys are what

@@ -22,7 +22,7 @@ class CalledScripts {
   // `names_program`: whether a text names a file of the project.
   explicit CalledScripts(std::function<bool(std::string_view)> names_program) : names_program_(std::move(names_program)) {}
 
-  // `at`: the word of the command that names the script; `text`: of it.
+  // `at`: the word of the command that names the script; `text`: what it holds.
   bool IsWorthReading(source::FileId script, std::string_view text, const ShellCommand& command, size_t at);
   // `jobs`: what the script has started.
   void Note(source::FileId script, std::span<const launch::Job> jobs);

@@ -25,12 +25,20 @@ struct Told {
   ir::ModuleId module;
 };
 
+// A call that tells a shuffling sampler the epoch, and the ranks that make it.
+struct ToldByRanks {
+  ValueId sampler;
+  Site site;
+  traces::RankSet ranks;
+};
+
 class Epochs {
  public:
   Epochs(const Context& context, FindingSink& sink) : context_(context), sink_(sink), calls_(context) {}
 
   void Run() {
     FindCallsOfSetEpoch();
+    CheckRanks();
     for (const LoaderLoop& loop : context_.loading.loops()) Visit(loop);
   }
 
@@ -57,7 +65,7 @@ class Epochs {
       if (LacksSetEpoch(leaf)) continue;
       is_told = true;
       if (!NoteTold(site, leaf)) unclear_.push_back(context_.program.funcs[site.function].module);
-      if (IsShuffling(leaf)) CheckRanks(site);
+      if (IsShuffling(leaf)) by_ranks_.push_back({leaf, site, RanksOf(site)});
     }
     if (!object) unclear_.push_back(context_.program.funcs[site.function].module);
     if (is_lost && !is_told && !AsksForAttributeBefore(context_, site, object)) ReportLostCall(site, object);
@@ -68,31 +76,50 @@ class Epochs {
     return is_by_number && Shuffles(sampler);
   }
 
-  // `if local_rank > 0: sampler.set_epoch(epoch)`: rank 0 goes on with the order of the first epoch.
-  void CheckRanks(const Site& site) {
-    const std::vector<objects::Guard> guards = context_.reach.Guards(site);
-    const auto guard = std::ranges::find_if(guards, [&](const objects::Guard& each) { return DiffersByRank(each); });
-    const bool is_seen = std::ranges::find(on_some_, site) != on_some_.end();
-    if (guard == guards.end() || is_seen || context_.reach.IsApartFromJob({&site, 1})) return;
+  // `if local_rank > 0: sampler.set_epoch(epoch)`: rank 0 goes on with the order of the first epoch, unless another call tells it.
+  void CheckRanks() {
+    const traces::World world = objects::SmallJob(context_.facts.job);
+    for (const ToldByRanks& call : by_ranks_) {
+      traces::RankSet told;
+      for (const ToldByRanks& other : by_ranks_) {
+        if (other.sampler == call.sampler || other.site.function == call.site.function) told = told | other.ranks;
+      }
+      if (told == traces::RankSet::All(world.size()) || context_.reach.IsApartFromJob({&call.site, 1})) continue;
+      if (std::ranges::find(on_some_, call.site) == on_some_.end()) ReportSome(call.site);
+    }
+  }
+
+  void ReportSome(const Site& site) {
     on_some_.push_back(site);
     Finding finding = FindingAt(context_, kAR301, Severity::Error, Confidence::Likely, site,
                                 {"only some ranks call `set_epoch`: the others stay in another order, so shares overlap", {}});
     AddLabel(finding, finding.span, LabelRole::Primary, {"not on all ranks", {}});
-    AddLabel(finding, SpanOf(context_, {guard->function, guard->test}), LabelRole::Why, {"differs between ranks", {}});
+    for (const objects::Guard& guard : context_.reach.Guards(site)) {
+      if (RanksThrough(guard)) AddLabel(finding, SpanOf(context_, {guard.function, guard.test}), LabelRole::Why, {"differs between ranks", {}});
+    }
     finding.help = {"call `set_epoch(epoch)` on all ranks", {}};
     sink_.push_back(std::move(finding));
   }
 
-  bool DiffersByRank(const objects::Guard& guard) const {
+  // Those that the tests around a call let through; all, as far as the tests do not ask for the rank.
+  traces::RankSet RanksOf(const Site& site) const {
+    traces::RankSet ranks = traces::RankSet::All(objects::SmallJob(context_.facts.job).size());
+    for (const objects::Guard& guard : context_.reach.Guards(site)) ranks = ranks & RanksThrough(guard).value_or(ranks);
+    return ranks;
+  }
+
+  // None of a test that is not decided by the rank, or comes out the same on all of them.
+  std::optional<traces::RankSet> RanksThrough(const objects::Guard& guard) const {
     const traces::World world = objects::SmallJob(context_.facts.job);
     const ValueId test = context_.facts.value(context_.program.funcs[guard.function].module, guard.test);
-    bool is_true = false, is_false = false;
-    for (uint32_t rank = 0; test && rank < world.size(); ++rank) {
-      const std::optional<bool> truth = context_.values.TruthAsRankTest(test, world, rank);
-      if (!truth) return false;
-      (*truth ? is_true : is_false) = true;
+    traces::RankSet through;
+    for (uint32_t rank = 0; rank < world.size(); ++rank) {
+      const std::optional<bool> truth = test ? context_.values.TruthAsRankTest(test, world, rank) : std::nullopt;
+      if (!truth) return std::nullopt;
+      if (*truth == guard.holds) through = through | traces::RankSet::Of(rank);
     }
-    return is_true && is_false;
+    const bool differs = !through.empty() && through != traces::RankSet::All(world.size());
+    return differs ? std::optional(through) : std::nullopt;
   }
 
   // A sampler or a loader, or what is read of one, such as `loader.sampler` of a loader that a helper is handed.
@@ -404,6 +431,7 @@ class Epochs {
   const Context& context_;
   FindingSink& sink_;
   ProgramCalls calls_;
+  std::vector<ToldByRanks> by_ranks_;
   std::vector<Site> on_some_;  // calls of `set_epoch` that some ranks make
   std::vector<Told> told_;                               // samplers, and loaders of the project
   std::vector<Told> stuck_;                              // the same, told one number only

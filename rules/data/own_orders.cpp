@@ -102,7 +102,8 @@ class OwnOrders {
     });
   }
 
-  // On all ranks; a parameter is unless all calls that are seen hand over what differs (`set_seed(42 + rank)`).
+  // The same on all ranks. A parameter may be, unless every call that is seen passes what differs (`set_seed(42 + rank)`); what lies behind
+  // four calls is taken to be.
   bool MayBeAlike(ValueId seed, int depth) const {
     constexpr int kMostCalls = 4;
     if (!context_.facts.values_store.axes(seed).empty()) return false;

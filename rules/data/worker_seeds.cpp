@@ -59,11 +59,14 @@ WorkerSeed WorkerSeeds::Of(ValueId worker_init_fn, Site& seed) const {
 
 WorkerSeed WorkerSeeds::KindOf(ValueId number, FuncId function) const {
   if (IsOfLoader(number)) return WorkerSeed::OfLoader;
-  if (IsNumberOfWorker(number, function)) return WorkerSeed::OfWorker;
+  const bool has_number = context_.values.AnyPart(number, [&](ValueId part) {
+    return context_.values[part].kind == ValueKind::Param && FuncId{context_.values[part].a} == function;
+  });
+  if (has_number && IsNumberOfWorker(number, function)) return WorkerSeed::OfWorker;
   return IsOneNumber(number, function, 0) ? WorkerSeed::OneForAll : WorkerSeed::Unknown;
 }
 
-// What the function around it was called with counts, on every way to it.
+// A parameter of a function around it counts if every call passes one number.
 bool WorkerSeeds::IsOneNumber(ValueId seed, FuncId function, int depth) const {
   constexpr int kMostCalls = 4;
   if (!seed || depth > kMostCalls || CountsRanks(seed) || IsOfLoader(seed)) return false;
@@ -80,8 +83,14 @@ bool WorkerSeeds::ReachesDraw(const Site& seed, std::string_view draw) const {
   bool torch = false, numpy = false, python = false;
   for (const KnownCall& call : context_.index.known_calls()) {
     if (call.function != seed.function || !call.entry->Has(knowledge::Role::Seed)) continue;
+    const ValueId number = SeedOf(context_, call);
+    if (!number || KindOf(number, call.function) != WorkerSeed::OneForAll) continue;
     const std::string_view name = context_.program.text(call.entry->name);
-    (name.starts_with("numpy.") ? numpy : name.starts_with("random.") ? python : torch) = true;
+    // A helper of a library seeds all three.
+    const bool is_own = name.starts_with("numpy.") || name.starts_with("random.") || name.starts_with("torch.");
+    numpy = numpy || !is_own || name.starts_with("numpy.");
+    python = python || !is_own || name.starts_with("random.");
+    torch = torch || !is_own || name.starts_with("torch.");
   }
   if (draw.starts_with("numpy.")) return numpy;
   if (draw.starts_with("random.")) return python;
