@@ -80,9 +80,8 @@ bool SureFailures::FailsWhenRun(FuncId function) const {
   if (!is_new) return known->second;
   const ir::Function& info = program_.function(function);
   const bool is_run_by_call = !info.is_generator && (info.flags & ir::kAsync) == 0;
-  const bool fails = is_run_by_call && program_.module_of(function).language == ir::Language::Python && FailsInBlock(function, info.body);
-  functions_[function.index] = fails;
-  return fails;
+  const bool may_fail = is_run_by_call && program_.module_of(function).language == ir::Language::Python;
+  return functions_[function.index] = may_fail && FailsInBlock(function, info.body);
 }
 
 bool SureFailures::FailsInBlock(FuncId function, ir::BlockId block) const {
@@ -95,13 +94,10 @@ bool SureFailures::FailsInBlock(FuncId function, ir::BlockId block) const {
 }
 
 bool SureFailures::Fails(FuncId function, ir::StmtId id) const {
-  const auto [known, is_new] = statements_.try_emplace((uint64_t{function.index} << 32) | id.index, false);
-  if (is_new) {
-    const bool fails = FailsNew(function, id);
-    statements_[(uint64_t{function.index} << 32) | id.index] = fails;
-    return fails;
-  }
-  return known->second;
+  const uint64_t key = (uint64_t{function.index} << 32) | id.index;
+  const auto [known, is_new] = statements_.try_emplace(key, false);
+  if (!is_new) return known->second;
+  return statements_[key] = FailsNew(function, id);
 }
 
 bool SureFailures::FailsNew(FuncId function, ir::StmtId id) const {

@@ -74,9 +74,8 @@ bool FunctionEvaluator::AddItems(ValueId container, ValueId key, std::vector<Val
   if (value.kind == ValueKind::Tuple) std::ranges::for_each(kids, add);
   if (value.kind == ValueKind::Tuple) return true;
   if ((!is(kComprehended) && !is(kGrown)) || !store_.axes(kids.back()).empty()) return false;
-  const ValueId pair = is(kComprehended) && store_[key].kind == ValueKind::Str ? kids[0] : ValueId::None();
-  const bool is_of_dictionary = pair && store_[pair].kind == ValueKind::Tuple && store_[pair].kid_count == 2;
-  add(is_of_dictionary ? store_.Kids(pair)[1] : kids[is(kGrown) ? 1 : 0]);
+  const ValueId pair = store_[key].kind == ValueKind::Str ? PairOf(known) : ValueId::None();
+  add(pair ? store_.Kids(pair)[1] : kids[is(kGrown) ? 1 : 0]);
   return is(kComprehended) || AddItems(kids[0], key, items, depth + 1);
 }
 

@@ -229,6 +229,7 @@ class FunctionEvaluator {
   ValueId EvalCompare(const ir::Expr& expr);
   ValueId EvalBool(const ir::Expr& expr);
   ValueId EvalConditional(const ir::Expr& expr);
+  ValueId PairOf(ValueId container);
   ValueId ViewedPart(std::string_view view, ValueId dictionary);
   ValueId EvalComprehension(ir::ExprId id, const ir::Expr& expr);
   ValueId DictionaryOfFew(const ir::Expr& expr);

@@ -243,13 +243,19 @@ ValueId FunctionEvaluator::Viewed(ir::ExprId site, ValueId container) {
   return KnownMember(known, Intern("__iter__")) ? Unseen(site) : container;
 }
 
+// The pairs that a comprehension collects, of a key and a value as those of a dictionary are; none of anything else.
+ValueId FunctionEvaluator::PairOf(ValueId container) {
+  const Value& known = store_[container];
+  if (known.kind != ValueKind::Derived || known.a != tables_.NameSymbol(kComprehended) || known.kid_count == 0) return {};
+  const ValueId pair = store_.Kids(container)[0];
+  return store_[pair].kind == ValueKind::Tuple && store_[pair].kid_count == 2 ? pair : ValueId::None();
+}
+
 // What `{name: loader_of(name) for name in names}.values()` yields: of a pair that a comprehension collects its key, its value or both. Only
 // dictionaries have such views.
 ValueId FunctionEvaluator::ViewedPart(std::string_view view, ValueId dictionary) {
-  const Value& known = store_[dictionary];
-  if (known.kind != ValueKind::Derived || known.a != tables_.NameSymbol(kComprehended) || known.kid_count == 0) return {};
-  const ValueId pair = store_.Kids(dictionary)[0];
-  if (store_[pair].kind != ValueKind::Tuple || store_[pair].kid_count != 2) return {};
+  const ValueId pair = PairOf(dictionary);
+  if (!pair) return {};
   return view == "items" ? pair : store_.Kids(pair)[view == "keys" ? 0 : 1];
 }
 

@@ -79,18 +79,20 @@ class Epochs {
   // `if local_rank > 0: sampler.set_epoch(epoch)`: rank 0 goes on with the order of the first epoch, unless another call tells it.
   void CheckRanks() {
     const traces::World world = objects::SmallJob(context_.facts.job);
+    std::vector<Site> reported;
     for (const ToldByRanks& call : by_ranks_) {
       traces::RankSet told;
       for (const ToldByRanks& other : by_ranks_) {
         if (other.sampler == call.sampler || other.site.function == call.site.function) told = told | other.ranks;
       }
       if (told == traces::RankSet::All(world.size()) || context_.reach.IsApartFromJob({&call.site, 1})) continue;
-      if (std::ranges::find(on_some_, call.site) == on_some_.end()) ReportSome(call.site);
+      if (std::ranges::find(reported, call.site) != reported.end()) continue;
+      reported.push_back(call.site);
+      ReportSome(call.site);
     }
   }
 
   void ReportSome(const Site& site) {
-    on_some_.push_back(site);
     Finding finding = FindingAt(context_, kAR301, Severity::Error, Confidence::Likely, site,
                                 {"only some ranks call `set_epoch`: the others stay in another order, so shares overlap", {}});
     AddLabel(finding, finding.span, LabelRole::Primary, {"not on all ranks", {}});
@@ -432,7 +434,6 @@ class Epochs {
   FindingSink& sink_;
   ProgramCalls calls_;
   std::vector<ToldByRanks> by_ranks_;
-  std::vector<Site> on_some_;  // calls of `set_epoch` that some ranks make
   std::vector<Told> told_;                               // samplers, and loaders of the project
   std::vector<Told> stuck_;                              // the same, told one number only
   std::vector<Told> lost_;                               // told, but without such a method

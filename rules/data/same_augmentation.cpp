@@ -127,6 +127,7 @@ class EqualWorkers {
 
   // `worker_init_fn` gives every worker the same number, on this rank and all others.
   void VisitWorkersOfOneSeed() {
+    std::set<uint32_t> seeded;
     for (const objects::LoaderLoop& loop : context_.loading.loops()) {
       const ValueId init = context_.values.MadeWith(loop.loader, "worker_init_fn");
       if (!init || !HasWorkers(loop.loader) || !IsDealtOut(loop.loader) || !context_.training.TrainsOn(loop)) continue;
@@ -134,9 +135,7 @@ class EqualWorkers {
       if (worker_seeds_.Of(init, seed) != WorkerSeed::OneForAll) continue;
       const Draw* draw = DrawOf(loop.loader, calls_.FilesOf(ModuleOf(loop.iterable)));
       if (draw == nullptr || !worker_seeds_.ReachesDraw(seed, NameOf(draw->site))) continue;
-      const bool is_new = std::ranges::count(seeded_, seed.function) == 0;
-      seeded_.push_back(seed.function);
-      if (is_new) ReportOneSeed(seed, *draw, loop);
+      if (seeded.insert(seed.function.index).second) ReportOneSeed(seed, *draw, loop);
     }
   }
 
@@ -324,7 +323,6 @@ class EqualWorkers {
   objects::LightningSampling sampling_;
   std::vector<Draw> draws_;
   std::vector<ir::ModuleId> reported_;
-  std::vector<FuncId> seeded_;  // that seed workers with one number
 };
 
 void CheckSameAugmentation(const Context& context, FindingSink& sink) {

@@ -72,7 +72,7 @@ class GatheredFeatures {
         test = context_.facts.values_store.Kids(test)[0];
         holds = !holds;
       }
-      return !holds && test && context_.facts.values_store.IsMode(test);
+      return !holds && context_.facts.values_store.IsMode(test);
     });
   }
 
@@ -84,10 +84,8 @@ class GatheredFeatures {
   bool IsOfFunctionWithGradient(FuncId function) const {
     const binding::ClassId owner = context_.program.funcs[function].owner;
     if (!owner) return false;
-    return std::ranges::any_of(context_.program.classes[owner].mro, [&](binding::ClassId each) {
-      return std::ranges::any_of(context_.program.classes[each].external_bases, [&](base::NameId base) {
-        return context_.program.text(base).ends_with("autograd.Function") || context_.program.text(base).ends_with("autograd.function.Function");
-      });
+    return std::ranges::any_of(context_.program.classes[owner].external_bases, [&](base::NameId base) {
+      return context_.program.text(base).ends_with("autograd.Function") || context_.program.text(base).ends_with("autograd.function.Function");
     });
   }
 
