@@ -47,9 +47,9 @@ std::string Clauses(Assumptions assumptions) {
 }
 
 Confidence ConfidenceOf(Assumptions assumptions) {
+  if (assumptions.empty()) return Confidence::Certain;
   int weight = 0;
   for (const Assumption assumption : assumptions.List()) weight += EntryOf(assumption).weight;
-  if (weight == 0) return Confidence::Certain;
   return weight < kTooHeavy ? Confidence::Likely : Confidence::Possible;
 }
 

@@ -9,6 +9,7 @@
 #include "analyzer/traces/call_graph.h"
 #include "analyzer/traces/check.h"
 #include "analyzer/traces/issued.h"
+#include "analyzer/traces/callers.h"
 #include "analyzer/traces/ledger.h"
 #include "analyzer/traces/standing.h"
 
@@ -97,6 +98,7 @@ void AnalyzeFunction(State& state, FuncId func, CheckResult* result) {
 
 Analysis Summarize(const State& state, const CallGraph& graph, CheckResult result) {
   Analysis analysis;
+  AssumeCallers(state, &result);
   Standing standing = WhatStands(std::move(result));
   analysis.ledger = MakeLedger(state, graph, standing);
   analysis.differences = KeepInnermost(std::move(standing.differences));

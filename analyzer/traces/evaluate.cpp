@@ -75,7 +75,7 @@ std::optional<bool> Evaluator::TruthOf(const Outcome& outcome) const {
     case OutcomeKind::None:
       return false;
     case OutcomeKind::Number:
-      return outcome.number != 0;
+      return outcome.is_text || outcome.number != 0;
     case OutcomeKind::Thing:
       return IsSettingOfLibrary(outcome.thing) ? std::nullopt : std::optional(true);
   }
@@ -119,8 +119,11 @@ Outcome Evaluator::EvaluateNew(ValueId id, uint32_t rank) {
       return thing;
     case ValueKind::Group:
       return groups_[Group(id, rank)].members[rank].empty() ? Outcome{OutcomeKind::None, 0, {}} : thing;
-    case ValueKind::Coordinate:
-      return Coordinate(id, rank);
+    case ValueKind::Coordinate: {
+      Outcome number = Coordinate(id, rank);
+      number.is_text = variation::IsText(value);
+      return number;
+    }
     case ValueKind::Unary: {
       const Outcome inner = Evaluate(values_.Kids(id)[0], rank);
       if (static_cast<ir::UnaryOp>(value.op) == ir::UnaryOp::Not) {
@@ -296,7 +299,7 @@ ValueId Evaluator::SizedLike(ValueId tensor) const {
 }
 
 std::optional<std::vector<int64_t>> Evaluator::RangeOf(ValueId range, uint32_t rank) {
-  constexpr size_t kMostNumbers = 64;
+  constexpr size_t kMostNumbers = 4096;
   std::vector<int64_t> ends;
   const std::vector<ValueId> kids(values_.Kids(range).begin(), values_.Kids(range).end());
   for (const ValueId kid : kids) {
@@ -461,6 +464,9 @@ GroupIndex Evaluator::Group(ValueId id, uint32_t rank) {
     const auto kind = static_cast<GroupKind>(value.op);
     if (kind == GroupKind::Unknown) return GuessedGroup(id);
     return AddGroup(kind == GroupKind::World ? ValueId::None() : id);
+  }
+  if (value.kind == ValueKind::Select || value.kind == ValueKind::Derived) {
+    if (const std::optional<GroupIndex> family = FamilyGroup(id)) return *family;
   }
   if (value.kind == ValueKind::Select && depth_ < kDeepestValue) {
     const ValueId arms[] = {values_.Kids(id)[1], values_.Kids(id)[2]};

@@ -5,6 +5,7 @@
 #include <span>
 #include <string>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "analyzer/traces/world.h"
@@ -21,6 +22,7 @@ struct Outcome {
   OutcomeKind kind = OutcomeKind::Unknown;
   int64_t number = 0;
   ValueId thing;   // Thing: something that is not None, equal to itself
+  bool is_text = false;  // Number: it is the text of one, which is true whatever it says
   static Outcome Number(int64_t value) { return {OutcomeKind::Number, value, {}}; }
 };
 
@@ -95,6 +97,14 @@ class Evaluator {
   std::optional<std::vector<int64_t>> SliceOf(ValueId item, uint32_t rank);
   std::optional<std::vector<int64_t>> ComprehendedOf(ValueId list, uint32_t rank);
   void SplitMembers(ValueId group, GroupInfo* info);
+  // group_families.cpp
+  std::optional<GroupIndex> FamilyGroup(ValueId id);
+  ValueId KeptOfFamily(ValueId id, int depth) const;
+  bool IsRank(ValueId id) const;
+  std::vector<RankSet> GroupsMade(ValueId group);
+  std::vector<RankSet> PickedByRank(ValueId id);
+  std::vector<RankSet> EachInOne(std::span<const RankSet> made) const;
+  std::optional<RankSet> RanksWith(ValueId list, std::span<const std::pair<ValueId, int64_t>> numbers);
 
   const variation::ValueStore& values_;
   const knowledge::Knowledge& knowledge_;

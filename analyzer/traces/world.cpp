@@ -94,6 +94,7 @@ void MentionCollector::Visit(ValueId id, int depth) {
       break;
     case variation::ValueKind::Compare:
       if (!value.axes.empty()) VisitCompare(id, value);
+      else VisitSize(value, values_.Kids(id));
       break;
     case variation::ValueKind::Group:
       if (static_cast<variation::GroupKind>(value.op) == variation::GroupKind::AxisGroup) {
@@ -101,7 +102,10 @@ void MentionCollector::Visit(ValueId id, int depth) {
       }
       if (static_cast<variation::GroupKind>(value.op) == variation::GroupKind::Created) {
         mentions_->created_groups = true;
-        mentions_->listed = std::max(mentions_->listed, LargestListed(values_, id, 0));
+        // Of a family, the loops say for how many ranks it is made.
+        const bool is_family = value.kid_count > 1;
+        if (!is_family) mentions_->listed = std::max(mentions_->listed, LargestListed(values_, id, 0));
+        for (const ValueId kid : values_.Kids(id).subspan(is_family ? 1 : value.kid_count)) Visit(kid, depth + 1);
       }
       if (static_cast<variation::GroupKind>(value.op) != variation::GroupKind::Split) return;
       // Worlds of two ranks would leave each alone.
@@ -127,6 +131,17 @@ void MentionCollector::VisitCompare(ValueId id, const variation::Value& value) {
     const bool is_beyond = op == ir::CompareOp::Greater || op == ir::CompareOp::LessEq;
     mentions_->largest = std::max<int64_t>(mentions_->largest, int64_t{number.a} + (is_beyond ? 1 : 0));
   }
+}
+
+// `world_size == 8`
+void MentionCollector::VisitSize(const variation::Value& comparison, std::span<const ValueId> kids) {
+  const auto op = static_cast<ir::CompareOp>(comparison.op);
+  if (op != ir::CompareOp::Eq && op != ir::CompareOp::NotEq) return;
+  const variation::Value& size = values_[kids[0]];
+  const variation::Value& number = values_[kids[1]];
+  const bool is_size = size.kind == variation::ValueKind::Coordinate && static_cast<knowledge::Coordinate>(size.op) == knowledge::Coordinate::WorldSize;
+  const bool is_small = number.kind == variation::ValueKind::Int && number.b == 0 && number.a > 1 && number.a <= kMostRanks;
+  if (is_size && is_small) mentions_->asked_sizes |= uint64_t{1} << (number.a - 1);
 }
 
 uint32_t World::AxisRank(Axis axis, uint32_t rank) const {
@@ -209,6 +224,12 @@ std::vector<World> AnyWorlds(const Mentions& mentions) {
   const auto per_node = static_cast<uint32_t>(has_room ? mentions.divisor : 0);
   const bool is_covered = std::ranges::any_of(worlds, [&](const World& world) { return world.size() >= 2 * per_node; });
   if (has_room && !is_covered) worlds.push_back({.nodes = 2, .per_node = per_node, .mesh = {}});
+  // Groups of four are made in jobs of eight.
+  if (has_room && mentions.created_groups) std::erase_if(worlds, [&](const World& world) { return world.size() % per_node != 0; });
+  if (mentions.asked_sizes != 0) {
+    const auto size = static_cast<uint32_t>(std::countr_zero(mentions.asked_sizes) + 1);
+    worlds.push_back({.nodes = 1, .per_node = size, .mesh = {}});
+  }
   // Who speaks of data parallelism alone mostly does nothing else, but a library that does so may be used beside others.
   if (is_data_alone) worlds.push_back(MeshWorld({Axis::TensorParallel, Axis::DataParallel}));
   // A list of ranks speaks of jobs that have all of these.

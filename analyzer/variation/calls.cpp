@@ -141,15 +141,17 @@ void FunctionEvaluator::Store(ir::ExprId target, ValueId value) {
   SetValue(target, passed);
 }
 
-// `parser.add_argument("--rank", default=4)`: what `args.rank` usually is.
+// `parser.add_argument("--rank", default=4)`: what `args.rank` usually is. `type=int` makes a number of a text.
 void FunctionEvaluator::NoteOption(const ir::Expr& callee, std::span<const CallArgument> args) {
   if (callee.kind != ir::ExprKind::Attribute || args.empty() || Text(ir::AttrOf(callee)) != "add_argument") return;
-  const auto usual = std::ranges::find_if(args, [&](const CallArgument& arg) {
-    return arg.kind == ir::ArgKind::Keyword && Text(arg.keyword) == "default";
-  });
+  const auto keyword = [&](std::string_view name) {
+    return std::ranges::find_if(args, [&](const CallArgument& arg) { return arg.kind == ir::ArgKind::Keyword && Text(arg.keyword) == name; });
+  };
+  const auto usual = keyword("default");
   if (usual == args.end() || store_[args[0].value].kind != ValueKind::Str) return;
   const std::string name = base::OptionAttribute(Text(NameId{store_[args[0].value].a}));
-  tables_.Record(TableId::LooseFields, func_.module.index, Intern(name).index, usual->value);
+  const ValueId value = keyword("type") == args.end() ? usual->value : store_.NumberOf(usual->value);
+  tables_.Record(TableId::LooseFields, func_.module.index, Intern(name).index, value);
 }
 
 ValueId FunctionEvaluator::Call(ir::ExprId site, ValueId callee, std::span<const CallArgument> args) {
@@ -610,7 +612,7 @@ ValueId FunctionEvaluator::YieldValue(ir::ExprId site, const knowledge::Entry& e
       const ValueId ranks = ParamOf(entry, by_param, yield.argument);
       const Value group{.kind = ValueKind::Group, .op = static_cast<uint8_t>(GroupKind::Created), .a = Site(site)};
       const bool everyone = !ranks || store_[ranks].kind == ValueKind::None;
-      result = everyone ? store_.World() : store_.Make(group, {&ranks, 1});
+      result = everyone ? store_.World() : store_.Make(group, RanksInLoops(ranks));
       break;
     }
     case knowledge::YieldKind::SplitGroup: {
@@ -661,6 +663,15 @@ ValueId FunctionEvaluator::NewTensor(ir::ExprId site, const knowledge::Yield& yi
     else if (arg.keyword == yield.element_type) type = arg.value;
   }
   return store_.NewTensor(Site(site), store_.Tuple(sizes), type);
+}
+
+// The ranks of a group, and what each loop around goes through whose variable they mention: it is one of a family (group_families.cpp).
+std::vector<ValueId> FunctionEvaluator::RanksInLoops(ValueId ranks) const {
+  std::vector<ValueId> kids = {ranks};
+  for (const auto& [variable, sequence] : going_through_) {
+    if (store_.Mentions(ranks, variable)) kids.insert(kids.end(), {variable, sequence});
+  }
+  return kids;
 }
 
 // The kids of such a group: the ranks it has, or the negation of the ranks it lacks; none if they are not known. Ranks of
@@ -829,11 +840,9 @@ std::optional<ValueId> FunctionEvaluator::CallBuiltin(ir::ExprId site, NameId na
   const std::string_view builtin = text.substr(kBuiltins.size());
   if (builtin == "super") return SuperValue(site);
   if (!first) return std::nullopt;
-  if (builtin == "bool" && args.size() == 1 && args[0].expr) {
-    if (const ValueId is_set = IsSet(args[0].expr)) return is_set;
-  }
   // Conversions keep the number; `bool(x)` as a condition is x.
-  if (args.size() == 1 && (builtin == "int" || builtin == "float" || builtin == "bool")) return first;
+  if (args.size() == 1 && (builtin == "int" || builtin == "float")) return store_.NumberOf(first);
+  if (args.size() == 1 && builtin == "bool") return store_.AsCondition(first);
   if (builtin == "isinstance" && args.size() == 2) return TypeTest(first, args[1].value);
   // Ranks hold objects of the same classes. What an object has may have changed by the next time it is asked.
   if (builtin == "hasattr" || builtin == "callable") return HasAttribute(site, args);

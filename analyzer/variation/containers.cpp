@@ -150,65 +150,13 @@ ValueId FunctionEvaluator::ItemIn(ValueId container, ValueId key) {
 ValueId FunctionEvaluator::Condition(ir::ExprId asked) {
   const ValueId value = Eval(asked);
   if (!value) return value;
-  if (const ValueId is_set = IsSet(asked)) {
-    SetValue(asked, is_set);
-    return is_set;
-  }
-  ValueId condition = HasItems(value);
+  ValueId condition = HasItems(store_.AsCondition(value));
   // Which keys a model or a loss gives is a matter of the program, and so whether it gives any.
   if (condition == value && store_.axes(value).has(Axis::Data) && IsUsedAsMapping(asked)) {
     condition = store_.Compare(ir::CompareOp::IsNot, value, store_.NoneValue());
   }
   if (condition != value) SetValue(asked, condition);
   return condition;
-}
-
-// `if os.environ.get("RANK"):` asks for a text, and "0" is as true as any other: whether a launcher set it. None where no operand of the
-// test is such a text.
-ValueId FunctionEvaluator::IsSet(ir::ExprId asked) {
-  const ir::Expr& expr = module_[asked];
-  switch (expr.kind) {
-    case ir::ExprKind::Walrus:
-      return IsSet(ir::RightOf(expr));
-    case ir::ExprKind::Unary: {
-      const ValueId operand = static_cast<ir::UnaryOp>(expr.op) == ir::UnaryOp::Not ? IsSet(ir::OperandOf(expr)) : ValueId::None();
-      return operand ? store_.Not(operand) : ValueId::None();
-    }
-    case ir::ExprKind::Bool: {
-      std::vector<ValueId> operands;
-      bool has_text = false;
-      for (const ir::ExprId item : ir::Items(module_, expr)) {
-        const ValueId is_set = IsSet(item);
-        has_text = has_text || is_set;
-        operands.push_back(is_set ? is_set : tables_.facts.value(func_.module, item));
-      }
-      if (!has_text || std::ranges::any_of(operands, [](ValueId operand) { return !operand; })) return {};
-      return static_cast<ir::BoolOp>(expr.op) == ir::BoolOp::And ? store_.And(operands) : store_.Or(operands);
-    }
-    case ir::ExprKind::Subscript:
-      return IsTextOfEnvironment(asked, ir::ObjectOf(expr), ir::IndexOf(expr));
-    case ir::ExprKind::Call: {
-      if (ir::ArgCount(module_, expr) == 0) return {};
-      const ir::ExprId first = ir::ArgAt(module_, expr, 0).value;
-      const ValueId callee = tables_.facts.value(func_.module, ir::CalleeOf(expr));
-      if (!callee || store_[callee].kind != ValueKind::External) return {};
-      const std::string_view name = Text(NameId{store_[callee].a});
-      if (name == "builtins.bool") return IsSet(first);
-      return name == "os.environ.get" || name == "os.getenv" ? IsTextOfEnvironment(asked, {}, first) : ValueId::None();
-    }
-    default:
-      return {};
-  }
-}
-
-// By which a launcher tells a process who it is.
-ValueId FunctionEvaluator::IsTextOfEnvironment(ir::ExprId read, ir::ExprId object, ir::ExprId key) {
-  const ValueId value = tables_.facts.value(func_.module, read);
-  const ValueId named = tables_.facts.value(func_.module, key);
-  if (!value || !named || store_[value].kind != ValueKind::Coordinate || store_[named].kind != ValueKind::Str) return {};
-  const ValueId environment = ExternalValue(Intern("os.environ"));
-  if (object && tables_.facts.value(func_.module, object) != environment) return {};
-  return store_.Compare(ir::CompareOp::In, named, environment);
 }
 
 // `outputs.items()` somewhere in the function, of a variable.

@@ -1,10 +1,12 @@
 // Variables of the environment by which a launcher tells a process who it is, as texts and under keys that a caller
 // names.
 //
-// The value of such a variable is the number it stands for; a text that it is compared with is read as a number, so that
-// `os.environ["RANK"] == "0"` is the predicate `rank == 0`. What is taken for granted: the process runs in a job, so the
-// variable is there, and None and defaults do not happen. Unsound in one direction: numbers and texts of numbers are not
-// kept apart, so `get_rank() == "0"`, which Python finds false on every rank, is taken for the test that was meant.
+// The value of such a variable is the number it stands for, with the mark that it is a text still (kOfText). As a condition a
+// text is true if a launcher set it, whatever it says: `if os.environ.get("RANK"):` is no question to the rank. `int(...)`,
+// comparisons and arithmetic take the number: `os.environ["RANK"] == "0"` is the predicate `rank == 0`. What is taken for
+// granted: the process runs in a job, so the variable is there, and None and defaults do not happen. Unsound in one direction:
+// `get_rank() == "0"`, which Python finds false on every rank, is taken for the test that was meant, and so is
+// `os.environ["RANK"] == 0`. A function that is given a text and makes a number of it (`int(parameter)`) keeps the mark.
 //
 // All of this is part of making a value, so that a key which is an argument is read once a caller says what it is.
 #include <algorithm>
@@ -44,6 +46,49 @@ ValueId ValueStore::Environment(ValueId key) {
   return Derived(environment_, {&key, 1});
 }
 
+void ValueStore::SetVariable(NameId variable, ValueId value) {
+  Value text = values_[value.index];
+  if (text.kind == ValueKind::Coordinate) {
+    text.flags |= kOfText;
+    text.b = variable.index;
+    value = Make(text, {});
+  }
+  variables_[variable] = value;
+}
+
+ValueId ValueStore::NumberOf(ValueId text) {
+  Value value = values_[text.index];
+  const bool is_open = value.kind == ValueKind::Derived && value.a == environment_ && value.op == 0;
+  if (!is_open && (value.flags & kOfText) == 0) return text;
+  const std::vector<ValueId> kids(Kids(text).begin(), Kids(text).end());
+  if (is_open) {
+    value.op = kNumberOp;
+    return Make(value, kids);
+  }
+  if (value.kind == ValueKind::Coordinate) {
+    value.flags &= static_cast<uint8_t>(~kOfText);
+    value.b = 0;
+    return Make(value, kids);
+  }
+  if (value.kind != ValueKind::Select) return text;
+  const ValueId then_value = NumberOf(kids[1]);
+  return Select(kids[0], then_value, NumberOf(kids[2]));
+}
+
+ValueId ValueStore::AsCondition(ValueId id) {
+  const Value& value = values_[id.index];
+  if ((value.flags & kOfText) == 0) return id;
+  if (value.kind == ValueKind::Coordinate) return IsLaunched(NameId{value.b});
+  std::vector<ValueId> kids(Kids(id).begin(), Kids(id).end());
+  for (ValueId& kid : kids) kid = AsCondition(kid);
+  return Rebuild(value, kids);
+}
+
+// Whether a launcher set this variable: the same for all of its processes.
+ValueId ValueStore::IsLaunched(NameId variable) {
+  return Make({.kind = ValueKind::Coordinate, .op = static_cast<uint8_t>(knowledge::Coordinate::Distributed), .a = variable.index}, {});
+}
+
 // A rank or a size compared with texts; none for any other comparison.
 ValueId ValueStore::CompareTexts(ir::CompareOp op, ValueId left, ValueId right) {
   if (names_ == nullptr) return {};
@@ -78,7 +123,7 @@ ValueId ValueStore::IsAmongTexts(ir::CompareOp op, ValueId number, ValueId conta
   return Compare(is_in ? ir::CompareOp::Eq : ir::CompareOp::NotEq, number, numbers[0]);
 }
 
-// `"RANK" in os.environ`: whether there is a launcher, the same for all of its processes.
+// `"RANK" in os.environ`
 ValueId ValueStore::IsInEnvironment(ir::CompareOp op, ValueId key, ValueId container) {
   if (Text(container) != "os.environ") return {};
   const Value value = values_[key.index];
@@ -90,9 +135,7 @@ ValueId ValueStore::IsInEnvironment(ir::CompareOp op, ValueId key, ValueId conta
   if (value.kind != ValueKind::Str) return {};
   const auto variable = variables_.find(NameId{value.a});
   if (variable == variables_.end() || values_[variable->second.index].kind == ValueKind::Unknown) return {};
-  const Value launched{.kind = ValueKind::Coordinate, .op = static_cast<uint8_t>(knowledge::Coordinate::Distributed),
-                       .a = value.a};
-  const ValueId is_there = Make(launched, {});
+  const ValueId is_there = IsLaunched(NameId{value.a});
   return op == ir::CompareOp::In ? is_there : Not(is_there);
 }
 

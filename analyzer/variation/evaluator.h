@@ -159,8 +159,6 @@ class FunctionEvaluator {
   ValueId WithKey(ValueId container, ValueId key, bool is_there);
   ValueId ItemIn(ValueId container, ValueId key);
   ValueId Condition(ir::ExprId asked);
-  ValueId IsSet(ir::ExprId asked);
-  ValueId IsTextOfEnvironment(ir::ExprId read, ir::ExprId object, ir::ExprId key);
   ValueId HasItems(ValueId value, bool is_choice = false, int depth = 0);
   void TakeOut(ir::ExprId target, Removal removal, ValueId which, bool is_sure = true);
   ValueId WithoutItem(ValueId container, Removal removal, ValueId which);
@@ -296,6 +294,7 @@ class FunctionEvaluator {
   ValueId NewTensor(ir::ExprId site, const knowledge::Yield& yield, std::span<const CallArgument> args);
   ValueId YieldValue(ir::ExprId site, const knowledge::Entry& entry, const knowledge::Yield& yield,
                      std::span<const ValueId> by_param, ValueId receiver, std::span<const CallArgument> args);
+  std::vector<ValueId> RanksInLoops(ValueId ranks) const;
   ValueId SubGroup(ir::ExprId site, const knowledge::Entry& entry, const knowledge::Yield& yield,
                    std::span<const ValueId> by_param);
   ValueId GroupOf(const knowledge::Entry& entry, std::span<const ValueId> by_param, ValueId receiver);
@@ -416,6 +415,7 @@ class FunctionEvaluator {
   Axes function_exit_axes_;
   std::unordered_map<ValueId, Broadcast> broadcasts_;  // by what the variable is afterwards
   std::vector<ValueId> trips_;          // numbers of rounds of the loops around
+  std::vector<std::pair<ValueId, ValueId>> going_through_;  // variables of the loops and comprehensions around, each with its sequence
   std::unordered_map<const ir::Stmt*, std::vector<uint32_t>> assigned_in_;  // by loop: slots that it assigns
   std::unordered_map<const ir::Stmt*, std::vector<Axes>> axes_in_;  // by loop and slot: the axes found so far
   bool ignores_order_ = false;          // the items at hand go into a sum, a set, a test of all: their order is no matter

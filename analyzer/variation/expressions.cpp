@@ -4,25 +4,6 @@
 #include "analyzer/variation/evaluator.h"
 
 namespace allranks::variation {
-namespace {
-
-// Each value is looked at once, however often it occurs.
-bool Mentions(const ValueStore& store, ValueId whole, ValueId part) {
-  std::unordered_set<uint32_t> seen = {whole.index};
-  std::vector<ValueId> work = {whole};
-  while (!work.empty()) {
-    const ValueId at = work.back();
-    work.pop_back();
-    if (at == part) return true;
-    for (const ValueId kid : store.Kids(at)) {
-      if (kid && seen.insert(kid.index).second) work.push_back(kid);
-    }
-  }
-  return false;
-}
-
-}  // namespace
-
 ValueId FunctionEvaluator::Eval(ir::ExprId id) {
   if (!id) return ValueId::None();
   // Most expressions are what they were in the round before; constants always are.
@@ -286,6 +267,7 @@ ValueId FunctionEvaluator::DictionaryOfFew(const ir::Expr& expr) {
 ValueId FunctionEvaluator::EvalComprehension(ir::ExprId, const ir::Expr& expr) {
   if (const ValueId dictionary = DictionaryOfFew(expr)) return dictionary;
   const size_t extra_size = env_.extra.size();
+  const size_t loops_outside = going_through_.size();
   std::vector<ValueId> count;
   std::vector<ValueId> taken;
   ValueId variable;
@@ -296,6 +278,7 @@ ValueId FunctionEvaluator::EvalComprehension(ir::ExprId, const ir::Expr& expr) {
     const Iteration iteration = Iterate(clause.iter, iterable);
     facts_.trip_counts.emplace_back(clause.iter, iteration.trip_count);
     AssignComprehensionTarget(clause.target, iteration.element);
+    if (iteration.element) going_through_.emplace_back(iteration.element, iterable);
     count.push_back(iteration.trip_count);
     list = iterable;
     variable = iteration.element;
@@ -308,9 +291,10 @@ ValueId FunctionEvaluator::EvalComprehension(ir::ExprId, const ir::Expr& expr) {
   }
   const ValueId element = Eval(ir::OperandOf(expr));
   env_.extra.resize(extra_size);
+  going_through_.resize(loops_outside);
   const ValueId condition = store_.And(taken);
   const bool is_of_one = ir::ClausesOf(module_, expr).size() == 1 && variable && element && store_[variable].kind == ValueKind::Unknown;
-  const bool is_of_items = is_of_one && (Mentions(store_, element, variable) || Mentions(store_, condition, variable));
+  const bool is_of_items = is_of_one && (store_.Mentions(element, variable) || store_.Mentions(condition, variable));
   std::vector<ValueId> kids = {element};
   if (is_of_items && store_.axes(list).empty()) kids.insert(kids.end(), {list, variable, condition});
   kids.push_back(Count(count));

@@ -337,10 +337,12 @@ void FunctionEvaluator::EvalLoop(const ir::Stmt& stmt) {
       carried[slot] = env_.slots[slot];
     }
     loops_.push_back(&stmt);
+    const size_t loops_outside = going_through_.size();
     if (is_for) {
       const Iteration iteration = Iterate(head, iterable);
       trips = iteration.trip_count;
       Assign(ir::ValueOf(stmt), iteration.element);
+      if (iteration.element) going_through_.emplace_back(iteration.element, iterable);
     } else {
       trips = Condition(head);
     }
@@ -349,6 +351,7 @@ void FunctionEvaluator::EvalLoop(const ir::Stmt& stmt) {
     EvalBlock(ir::BodyOf(stmt));
     trips_.pop_back();
     loops_.pop_back();
+    going_through_.resize(loops_outside);
     leaving = store_.axes(trips) | loop_exit_axes_ | round_exit_axes_;
     rounds = store_.Counted(tables_.NameSymbol("how often"), {&trips, 1}, loop_exit_axes_ | round_exit_axes_);
     bool grew = ForgetStoredInLoop(before) || assigned.size() > known_assigned;

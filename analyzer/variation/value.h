@@ -39,7 +39,8 @@ enum class ValueKind : uint8_t {
   Int,        // a, b = low and high half
   Float,      // a = NameId of the text
   Str,        // a = NameId
-  Coordinate, // op = knowledge::Coordinate, a = Axis for AxisRank/AxisSize; kids[0] = group for GroupRank/GroupSize
+  Coordinate, // op = knowledge::Coordinate, a = Axis for AxisRank/AxisSize; kids[0] = group for GroupRank/GroupSize. A text of the
+              // environment (kOfText): b = NameId of the variable
   Param,      // a = FuncId, b = index
   Unary,      // op = ir::UnaryOp, kids[0]
   Binary,     // op = ir::BinaryOp, kids[0], kids[1]
@@ -60,7 +61,7 @@ enum class ValueKind : uint8_t {
   BoundExternal, // a = knowledge::EntryId; kids[0] = receiver: a known method looked up on an object
   Partial,    // kids[0] = callee, then bound positional arguments
   Group,      // op = GroupKind; a = Axis of an Axis group, site symbol of a Created or Split one; kids[0] = ranks, if
-              // known
+              // known, then variables of loops that these mention, each with what it goes through
   Derived,    // a = symbol (operation): an unknown but deterministic function of kids; kids decide axes. op = kMemberOp: a member of the kid
 };
 
@@ -80,11 +81,14 @@ constexpr uint8_t kOfArguments = 8;  // an unknown that varies by what a known f
 constexpr uint8_t kOfSomeObject = 16; // the unknown that tells what one object keeps in a field from what another keeps
 constexpr uint8_t kOneNode = 32;     // of a job on one node, started by the program itself
 constexpr uint8_t kCounted = 64;     // a number of items or rounds: those of its kids that vary make it differ
+constexpr uint8_t kOfText = 128;      // a coordinate that is still the text of a variable, or what is true if such a text is
 constexpr uint8_t kReduced = 4;      // made uniform by a collective: a fact for messages, not for equality of ranks
 
 // What `op` says of a Derived: that the thing is made already (of an Unknown, too), or that it is a member of its kid.
 constexpr uint8_t kMadeOp = 1;
 constexpr uint8_t kMemberOp = 2;
+// Of a Derived that reads the environment: it is read as a number.
+constexpr uint8_t kNumberOp = 3;
 
 struct Value {
   ValueKind kind = ValueKind::Unknown;
@@ -115,6 +119,9 @@ constexpr bool IsObjectLike(ValueKind kind) {
       return false;
   }
 }
+
+// `os.environ["RANK"]`, not `int(...)` of it.
+constexpr bool IsText(const Value& value) { return value.kind == ValueKind::Coordinate && (value.flags & kOfText) != 0; }
 
 // Append-only store, filled by one thread while the program is analysed.
 class ValueStore {
@@ -165,6 +172,12 @@ class ValueStore {
   // Operations whose result is known where their operands are, so that substitution evaluates them anew.
   // The variable of the environment that `key` names.
   ValueId Environment(ValueId key);
+  // Whether `part` is `whole` or stands somewhere in it.
+  bool Mentions(ValueId whole, ValueId part) const;
+  // `int(os.environ["RANK"])`: the number that a text of the environment stands for; any other value as it is.
+  ValueId NumberOf(ValueId text);
+  // A value as a condition: a text of the environment is true if a launcher set it, "0" too.
+  ValueId AsCondition(ValueId value);
   // The item of a sequence that a loop is at; `round`: a uniform unknown of the loop.
   ValueId Element(ValueId sequence, ValueId round);
   // `container[index]`; none if it is not known.
@@ -205,7 +218,8 @@ class ValueStore {
   }
   // The symbols of the operations above; `names`: in which the texts of values stand.
   void SetOperations(uint32_t environment, uint32_t element, uint32_t item, base::Interner& names);
-  void SetVariable(NameId variable, ValueId value) { variables_[variable] = value; }
+  // `value`: the number that the text of the variable stands for.
+  void SetVariable(NameId variable, ValueId value);
   // `length` is the operation that counts the items of a container. `rounds` does for a loop over it: how many items there are
   // in what was computed from a batch is the same on all ranks, unless its shape is known to differ.
   void SetLength(uint32_t length, uint32_t rounds) {
@@ -260,6 +274,7 @@ class ValueStore {
   ValueId CompareTexts(ir::CompareOp op, ValueId left, ValueId right);
   ValueId IsAmongTexts(ir::CompareOp op, ValueId number, ValueId container);
   ValueId IsInEnvironment(ir::CompareOp op, ValueId key, ValueId container);
+  ValueId IsLaunched(NameId variable);
   std::string_view Text(ValueId value) const { return names_->View(NameId{values_[value.index].a}); }
 
   base::ChunkedVector<Value> values_;

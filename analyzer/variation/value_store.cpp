@@ -37,6 +37,11 @@ bool HoldsKids(ValueKind kind) {
          kind == ValueKind::BoundExternal || kind == ValueKind::Partial || kind == ValueKind::Coordinate;
 }
 
+// Whether one of these is true follows from whether its kids are.
+bool IsTrueWithItsKids(ValueKind kind) {
+  return kind == ValueKind::And || kind == ValueKind::Or || kind == ValueKind::Select || kind == ValueKind::Unary;
+}
+
 int64_t IntOf(const Value& value) { return static_cast<int64_t>((uint64_t{value.b} << 32) | value.a); }
 
 bool Truth(const Value& value) {
@@ -108,8 +113,25 @@ bool IsNeverNone(const Value& value) {
   }
 }
 
-// `world_size > 1`, `rank == -1`: decided by the least value that the coordinate has in a job of several processes.
+// `b > a` for `a < b`
+ir::CompareOp Mirrored(ir::CompareOp op) {
+  switch (op) {
+    case ir::CompareOp::Less:
+      return ir::CompareOp::Greater;
+    case ir::CompareOp::LessEq:
+      return ir::CompareOp::GreaterEq;
+    case ir::CompareOp::Greater:
+      return ir::CompareOp::Less;
+    case ir::CompareOp::GreaterEq:
+      return ir::CompareOp::LessEq;
+    default:
+      return op;
+  }
+}
+
+// `world_size > 1`, `rank == -1`, `0 <= rank`: decided by the least value that the coordinate has in a job of several processes.
 std::optional<bool> CompareInJob(ir::CompareOp op, const Value& left, const Value& right) {
+  if (left.kind == ValueKind::Int && right.kind == ValueKind::Coordinate) return CompareInJob(Mirrored(op), right, left);
   if (left.kind != ValueKind::Coordinate || right.kind != ValueKind::Int) return std::nullopt;
   const auto coordinate = static_cast<knowledge::Coordinate>(left.op);
   const int64_t least = coordinate == knowledge::Coordinate::WorldSize ? 2 : 0;
@@ -181,6 +203,9 @@ ValueId ValueStore::Make(Value value, std::span<const ValueId> kids) {
     depth = std::max(depth, uint32_t{depths_[kid.index]} + 1);
   }
   if (value.kind == ValueKind::Param) value.flags |= kHasParam;
+  if (IsTrueWithItsKids(value.kind)) {
+    for (const ValueId kid : kids) value.flags |= kid ? values_[kid.index].flags & kOfText : 0;
+  }
   if (const ValueId asked = AskedForPresence(value, kids)) value.axes = AxesOfPresence(asked, value.axes);
   if (depth > kDeepest) return Shortened(value, kids);
   return Intern(value, kids, static_cast<uint8_t>(depth));
@@ -353,6 +378,7 @@ MarkId ValueStore::MarkOfEither(MarkId a, MarkId b) const {
 }
 
 ValueId ValueStore::Not(ValueId id) {
+  if ((values_[id.index].flags & kOfText) != 0) id = AsCondition(id);
   const Value& value = values_[id.index];
   if (IsConstant(value) && value.kind != ValueKind::Str) return Bool(!Truth(value));
   if (IsAlwaysTrue(value.kind) || HasItems(value)) return false_;
@@ -369,6 +395,8 @@ ValueId ValueStore::Unary(ir::UnaryOp op, ValueId id) {
 }
 
 ValueId ValueStore::Binary(ir::BinaryOp op, ValueId left, ValueId right) {
+  if (IsText(values_[left.index])) left = NumberOf(left);
+  if (IsText(values_[right.index])) right = NumberOf(right);
   const Value& a = values_[left.index];
   const Value& b = values_[right.index];
   if (IsNumber(a) && IsNumber(b)) {
@@ -399,6 +427,8 @@ ValueId ValueStore::CompareChosen(ir::CompareOp op, ValueId left, ValueId right)
 }
 
 ValueId ValueStore::Compare(ir::CompareOp op, ValueId left, ValueId right) {
+  if (IsText(values_[left.index])) left = NumberOf(left);
+  if (IsText(values_[right.index])) right = NumberOf(right);
   if (const ValueId of_texts = CompareTexts(op, left, right)) return of_texts;
   if (const ValueId chosen = CompareChosen(op, left, right)) return chosen;
   const Value& a = values_[left.index];
@@ -459,7 +489,7 @@ std::optional<bool> ValueStore::InJob(ValueId condition) const {
     case ValueKind::Int:
       return Truth(value);
     case ValueKind::Coordinate:
-      if (static_cast<knowledge::Coordinate>(value.op) == knowledge::Coordinate::Distributed) return true;
+      if (static_cast<knowledge::Coordinate>(value.op) == knowledge::Coordinate::Distributed || IsText(value)) return true;
       return std::nullopt;
     case ValueKind::Unary: {
       const std::optional<bool> inner = InJob(Kids(condition)[0]);
@@ -700,7 +730,7 @@ ValueId ValueStore::RebuildDerived(Value value, std::span<const ValueId> kids) {
   // None where the operands still say too little.
   const auto evaluated = [&]() -> ValueId {
     if (kids.empty() || !kids[0]) return {};
-    if (value.a == environment_ && kids.size() == 1) return Environment(kids[0]);
+    if (value.a == environment_ && kids.size() == 1) return value.op == kNumberOp ? NumberOf(Environment(kids[0])) : Environment(kids[0]);
     const Value& first = values_[kids[0].index];
     if (value.op == kMemberOp && first.kind == ValueKind::Select) return UnknownMember(value.a, kids[0]);
     if (first.kind == ValueKind::Derived || value.mark) return {};
@@ -714,6 +744,21 @@ ValueId ValueStore::RebuildDerived(Value value, std::span<const ValueId> kids) {
   value.flags &= static_cast<uint8_t>(~kHasParam);
   if (!value.mark) value.mark = MarkOf(value.a, kids);
   return Make(value, kids);
+}
+
+// Each value is looked at once, however often it occurs.
+bool ValueStore::Mentions(ValueId whole, ValueId part) const {
+  std::unordered_set<uint32_t> seen = {whole.index};
+  std::vector<ValueId> work = {whole};
+  while (!work.empty()) {
+    const ValueId at = work.back();
+    work.pop_back();
+    if (at == part) return true;
+    for (const ValueId kid : Kids(at)) {
+      if (kid && seen.insert(kid.index).second) work.push_back(kid);
+    }
+  }
+  return false;
 }
 
 }  // namespace allranks::variation

@@ -146,15 +146,28 @@ class OperationsTest : public ValueStoreTest {
 
 TEST_F(OperationsTest, AVariableIsReadWhereItsKeyIsKnown) {
   const ValueId open = store.Environment(store.Param(FuncId{0}, 0));
-  EXPECT_EQ(With(open, Text("RANK")), Rank());
-  EXPECT_NE(With(open, Text("SIZE")), Rank());
+  EXPECT_EQ(store.NumberOf(With(open, Text("RANK"))), Rank());
+  EXPECT_EQ(With(store.NumberOf(open), Text("RANK")), Rank());
+  EXPECT_NE(With(store.NumberOf(open), Text("SIZE")), Rank());
   EXPECT_EQ(With(store.Compare(ir::CompareOp::Eq, open, Text("0")), Text("RANK")), RankIs(0));
+}
+
+TEST_F(OperationsTest, ATextIsTrueIfALauncherSetIt) {
+  const ValueId text = store.Environment(Text("RANK"));
+  EXPECT_TRUE(store.axes(store.AsCondition(text)).empty());
+  EXPECT_TRUE(store.axes(store.Not(text)).empty());
+  EXPECT_EQ(store.AsCondition(store.NumberOf(text)), Rank());
+  const ValueId operands[] = {text, RankIs(0)};
+  const ValueId asked[] = {store.AsCondition(text), RankIs(0)};
+  EXPECT_EQ(store.AsCondition(store.And(operands)), store.And(asked));
+  EXPECT_EQ(store.Compare(ir::CompareOp::Eq, text, Text("0")), RankIs(0));
+  EXPECT_EQ(store.Select(text, store.Int(1), store.Int(2)), store.Int(1));
 }
 
 TEST_F(OperationsTest, EachCallReadsItsOwnList) {
   const ValueId element = store.Element(store.Param(FuncId{0}, 0), store.Fresh({}));
   const ValueId keys[] = {Text("RANK")};
-  EXPECT_EQ(With(store.Environment(element), store.Tuple(keys)), Rank());
+  EXPECT_EQ(With(store.NumberOf(store.Environment(element)), store.Tuple(keys)), Rank());
   const ValueId others[] = {Text("SIZE"), Text("WORLD")};
   EXPECT_TRUE(store.axes(With(store.Environment(element), store.Tuple(others))).empty());
 }

@@ -136,7 +136,7 @@ class Config(CliTest):
         self.assertRegex(shown, r"(?m)^# another one for two/deep: .*/two/deep/\.allranks\.toml$")
 
     def test_confidence_and_reasons_by_folder(self):
-        self.write("one/a.py", GUARDED)
+        self.write("one/a.py", GUARDED + "\n\nsave()\n")
         self.write("two/a.py", GUARDED.replace("dist.barrier()", "dist.barrier()  # allranks: ignore[AR101]"))
         self.assertEqual(self.places()[0], [("one/a.py", "AR101")])
         self.write("two/allranks.toml", "require-reason = true\n")

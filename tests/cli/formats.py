@@ -16,7 +16,7 @@ class Formats(CliTest):
     def test_full(self):
         out = self.run_allranks("check").out
         self.assertIn("error[AR101]: ", out)
-        self.assertIn(" --> pkg/bad.py:6:9, in `save`\n", out)
+        self.assertIn(" --> pkg/bad.py:6:9, in `save` (likely)\n", out)
         self.assertIn("6 |         dist.barrier()\n", out)
         self.assertIn("^" * len("dist.barrier()"), out)
         self.assertIn("= timeline: ", out)

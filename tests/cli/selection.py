@@ -58,7 +58,8 @@ class Selection(CliTest):
         self.assert_one_line_error(self.run_allranks("check", "--per-file-ignores", "a/"), "PATTERN:RULE")
 
     def test_min_confidence(self):
-        self.assertEqual(self.codes("--min-confidence", "certain"), ["AR101", "AR002"])
+        self.assertEqual(self.codes("--min-confidence", "certain"), ["AR002"])
+        self.assertEqual(self.codes("--min-confidence", "likely"), ["AR101", "AR002"])
         self.assert_one_line_error(self.run_allranks("check", "--min-confidence", "high"), "high")
 
 

@@ -1,0 +1,94 @@
+#include "analyzer/traces/callers.h"
+
+#include <algorithm>
+
+namespace allranks::traces {
+namespace {
+
+bool IsProgram(const State& state, FuncId func) {
+  if (state.program.funcs[func].function == ir::kTopLevel) return true;
+  const bool is_c = state.program.module_of(func).language != ir::Language::Python;
+  return is_c && state.program.text(state.program.function(func).name) == "main";
+}
+
+class Search {
+ public:
+  explicit Search(const State& state) : state_(state), run_(state.program.funcs.size()), seen_(state.traces.size()) {}
+
+  std::vector<bool> FromPrograms() {
+    for (uint32_t f = 0; f < run_.size(); ++f) {
+      if (IsProgram(state_, FuncId{f})) Run(FuncId{f});
+    }
+    while (!work_.empty()) {
+      const FuncId func = work_.back();
+      work_.pop_back();
+      for (const auto& [expr, call] : state_.facts.functions[func].calls) {
+        if (call.function) Run(call.function);
+      }
+      // What is called through values: callbacks, and what a launcher starts.
+      if (state_.trace_of[func.index]) VisitCalls(state_.trace_of[func.index]);
+    }
+    return std::move(run_);
+  }
+
+ private:
+  void Run(FuncId func) {
+    if (run_[func.index]) return;
+    run_[func.index] = true;
+    work_.push_back(func);
+  }
+
+  void VisitCalls(TraceId from) {
+    std::vector<TraceId> nodes = {from};
+    while (!nodes.empty()) {
+      const TraceId id = nodes.back();
+      nodes.pop_back();
+      if (seen_[id.index]) continue;
+      seen_[id.index] = true;
+      const Trace& trace = state_.traces[id];
+      if (trace.kind == TraceKind::Scope || trace.kind == TraceKind::Rec) Run(FuncId{trace.payload});
+      for (const TraceId kid : state_.traces.Kids(id)) nodes.push_back(kid);
+    }
+  }
+
+  const State& state_;
+  std::vector<bool> run_;
+  std::vector<bool> seen_;
+  std::vector<FuncId> work_;
+};
+
+bool StandTogether(const State& state, FuncId a, FuncId b) {
+  const binding::Func& first = state.program.funcs[a];
+  const binding::Func& second = state.program.funcs[b];
+  return a != b && first.owner && first.owner == second.owner;
+}
+
+// One operation on a group, by these ranks here and by all others there.
+bool MakeUpForEachOther(const State& state, const Found& a, const Found& b) {
+  const Difference& first = a.difference;
+  const Difference& second = b.difference;
+  return StandTogether(state, a.by, b.by) && first.culprit.kind == second.culprit.kind && first.culprit.group == second.culprit.group &&
+         first.world.size() == second.world.size() && first.reached == second.not_reached && first.not_reached == second.reached;
+}
+
+}  // namespace
+
+std::vector<bool> RunByPrograms(const State& state) { return Search(state).FromPrograms(); }
+
+void AssumeCallers(const State& state, CheckResult* result) {
+  const std::vector<bool> run = RunByPrograms(state);
+  std::vector<size_t> alone;
+  for (size_t i = 0; i < result->found.size(); ++i) {
+    if (!run[result->found[i].by.index]) alone.push_back(i);
+  }
+  std::vector<size_t> paired;
+  for (const size_t i : alone) {
+    const Found& found = result->found[i];
+    const auto makes_up = [&](size_t other) { return result->found[other].is_open && MakeUpForEachOther(state, found, result->found[other]); };
+    if (found.is_open && std::ranges::any_of(alone, makes_up)) paired.push_back(i);
+  }
+  for (const size_t i : alone) result->found[i].difference.assumptions.Add(findings::Assumption::CallerUnknown);
+  for (const size_t i : paired) result->found[i].difference.assumptions.Add(findings::Assumption::CalledInPairs);
+}
+
+}  // namespace allranks::traces

@@ -1,0 +1,143 @@
+// Groups that are made one after the other, of which each rank keeps the one that it is in:
+//   for i in range(world // 4):
+//     ranks = list(range(4 * i, 4 * i + 4)); group = new_group(ranks)
+//     if rank in ranks: mine = group
+// or picks it from a list of all (`groups[rank // 4]`). The ranks of such a group mention the variable of the loop, which the
+// group keeps with what it goes through, so each rank's group is found by going through that.
+//
+// Invariant: a family is known only if every list of ranks is, and every rank of the world is in one and in no more. Worlds that it
+// does not divide are left to guesses. Not known: groups that are appended to a list.
+#include <algorithm>
+#include <utility>
+
+#include "analyzer/traces/evaluate.h"
+
+namespace allranks::traces {
+
+using variation::GroupKind;
+using variation::Value;
+using variation::ValueKind;
+
+namespace {
+
+constexpr size_t kMostLoops = 2;
+constexpr size_t kMostGroupsMade = 64;
+
+bool ListsItsRanks(const variation::ValueStore& values, ValueId id) {
+  const Value& value = values[id];
+  return value.kind == ValueKind::Group && static_cast<GroupKind>(value.op) == GroupKind::Created && value.kid_count > 0 &&
+         values.Kids(id)[0] && values[values.Kids(id)[0]].kind != ValueKind::Unary;
+}
+
+}  // namespace
+
+// The ranks in `list` where the variables are these numbers.
+std::optional<RankSet> Evaluator::RanksWith(ValueId list, std::span<const std::pair<ValueId, int64_t>> numbers) {
+  Assignment assignment = assignment_;
+  for (const auto& [variable, number] : numbers) assignment[variable.index] = number;
+  Evaluator inner(values_, knowledge_, world_, assignment);
+  inner.depth_ = depth_ + 1;
+  const std::optional<std::vector<int64_t>> ranks = inner.ListOf(list, 0);
+  if (!ranks) return std::nullopt;
+  RankSet set;
+  for (const int64_t rank : *ranks) {
+    if (rank < 0 || rank >= world_.size()) return std::nullopt;
+    set = set | RankSet::Of(static_cast<uint32_t>(rank));
+  }
+  return set;
+}
+
+// All groups that `group` stands for in a loop; none if they are not known.
+std::vector<RankSet> Evaluator::GroupsMade(ValueId group) {
+  const std::vector<ValueId> kids(values_.Kids(group).begin(), values_.Kids(group).end());
+  const size_t loops = kids.size() / 2;
+  if (loops == 0 || loops > kMostLoops) return {};
+  const std::optional<std::vector<int64_t>> outer = ListOf(kids[2], 0);
+  const std::optional<std::vector<int64_t>> inner = loops == 1 ? std::vector<int64_t>{0} : ListOf(kids[4], 0);
+  if (!outer || !inner || outer->size() * inner->size() > kMostGroupsMade) return {};
+  std::vector<RankSet> made;
+  for (const int64_t first : *outer) {
+    for (const int64_t second : *inner) {
+      std::vector<std::pair<ValueId, int64_t>> numbers = {{kids[1], first}};
+      if (loops > 1) numbers.emplace_back(kids[3], second);
+      const std::optional<RankSet> ranks = RanksWith(kids[0], numbers);
+      if (!ranks) return {};
+      made.push_back(*ranks);
+    }
+  }
+  return made;
+}
+
+// The group of a family that the rank is in, as a value that chose it by just that: `mine = group if rank in ranks else mine`. None of
+// any other value.
+ValueId Evaluator::KeptOfFamily(ValueId id, int depth) const {
+  constexpr int kDeepest = 8;
+  if (!id || depth > kDeepest || values_[id].kind != ValueKind::Select) return {};
+  const std::span<const ValueId> kids = values_.Kids(id);
+  const Value& condition = values_[kids[0]];
+  if (condition.kind == ValueKind::Compare) {
+    const auto op = static_cast<ir::CompareOp>(condition.op);
+    const bool is_in = op == ir::CompareOp::In;
+    const ValueId arm = kids[is_in ? 1 : 2];
+    const auto asked = values_.Kids(kids[0]);
+    const bool asks_rank = (is_in || op == ir::CompareOp::NotIn) && IsRank(asked[0]);
+    return asks_rank && ListsItsRanks(values_, arm) && values_.Kids(arm)[0] == asked[1] ? arm : ValueId();
+  }
+  // Whether the loop ran at all.
+  const bool is_open = condition.kind == ValueKind::Unknown && condition.axes.empty();
+  return is_open && values_[kids[2]].kind == ValueKind::None ? KeptOfFamily(kids[1], depth + 1) : ValueId();
+}
+
+bool Evaluator::IsRank(ValueId id) const {
+  return values_[id].kind == ValueKind::Coordinate && static_cast<knowledge::Coordinate>(values_[id].op) == knowledge::Coordinate::Rank;
+}
+
+// By rank: the group of the list that it picks. None if `id` is not `groups[...]` of a comprehension, or what it picks is not known.
+std::vector<RankSet> Evaluator::PickedByRank(ValueId id) {
+  constexpr size_t kKnownParts = 5;
+  const Value& value = values_[id];
+  if (value.kind != ValueKind::Derived || value.kid_count != 2 || OperationOf(id) != "[]") return {};
+  const std::vector<ValueId> kids(values_.Kids(id).begin(), values_.Kids(id).end());
+  const bool is_list = kids[0] && kids[1] && values_[kids[0]].kind == ValueKind::Derived && OperationOf(kids[0]) == "for";
+  if (!is_list || values_[kids[0]].kid_count != kKnownParts) return {};
+  const std::vector<ValueId> parts(values_.Kids(kids[0]).begin(), values_.Kids(kids[0]).end());
+  if (!ListsItsRanks(values_, parts[0]) || parts[3] != values_.True()) return {};
+  const std::optional<std::vector<int64_t>> numbers = ListOf(parts[1], 0);
+  if (!numbers) return {};
+  std::vector<RankSet> picked;
+  for (uint32_t rank = 0; rank < world_.size(); ++rank) {
+    const Outcome at = Evaluate(kids[1], rank);
+    if (at.kind != OutcomeKind::Number || at.number < 0 || at.number >= static_cast<int64_t>(numbers->size())) return {};
+    const std::pair<ValueId, int64_t> number[] = {{parts[2], (*numbers)[static_cast<size_t>(at.number)]}};
+    const std::optional<RankSet> ranks = RanksWith(values_.Kids(parts[0])[0], number);
+    if (!ranks) return {};
+    picked.push_back(ranks->has(rank) ? *ranks : RankSet{});
+  }
+  return picked;
+}
+
+// By rank: the one of `made` that it is in; none if some rank is in no group or in several.
+std::vector<RankSet> Evaluator::EachInOne(std::span<const RankSet> made) const {
+  std::vector<RankSet> members;
+  for (uint32_t rank = 0; rank < world_.size(); ++rank) {
+    const auto holds = [&](const RankSet& group) { return group.has(rank); };
+    if (std::ranges::count_if(made, holds) != 1) return {};
+    members.push_back(*std::ranges::find_if(made, holds));
+  }
+  return members;
+}
+
+std::optional<GroupIndex> Evaluator::FamilyGroup(ValueId id) {
+  for (GroupIndex i = 0; i < groups_.size(); ++i) {
+    if (groups_[i].value == id && !groups_[i].is_guess) return i;
+  }
+  const ValueId kept = KeptOfFamily(id, 0);
+  ++depth_;
+  std::vector<RankSet> members = kept ? EachInOne(GroupsMade(kept)) : PickedByRank(id);
+  --depth_;
+  if (members.empty() || groups_.size() == kMostGroups) return std::nullopt;
+  groups_.push_back({.value = id, .kind = GroupKind::Created, .axis = {}, .members = std::move(members), .is_guess = false, .has_known_ranks = true});
+  return static_cast<GroupIndex>(groups_.size() - 1);
+}
+
+}  // namespace allranks::traces
