@@ -29,6 +29,7 @@ struct LaunchLine {
   bool starts_ranks = false;  // by a launcher of ranks; else one process
   bool is_job_of_one = false; // by a launcher that is told to start one process
   bool is_of_lines = false;   // a configuration that lines name
+  std::string configuration;  // the file that it is, if it is one
   bool has_one_device = false; // one process that sees one device: the machine has no more, or a launcher of one process is given it
   std::string strategy;       // "DEEPSPEED", "MULTI_GPU": what the launcher is told; empty: it says nothing
   int64_t nodes = 0;          // on which it starts ranks, at least; 0: that is not said

@@ -10,6 +10,8 @@ namespace {
 using ir::ExprId;
 using ir::ExprKind;
 
+// Packages that read the command line themselves.
+constexpr std::string_view kOtherParsers[] = {"click", "fire", "hydra", "jsonargparse", "typer", "tyro"};
 // https://github.com/Ascend/pytorch, https://docs.habana.ai, https://docs.pytorch.org/xla
 constexpr std::string_view kOtherDevices[] = {"torch_npu", "habana_frameworks", "torch_xla"};
 constexpr std::string_view kNccl = "nccl";
@@ -195,6 +197,8 @@ class Gatherer {
     const base::NameId bound = import.as_name ? import.as_name : import.name ? import.name : import.module;
     const std::string_view name = Text(bound);
     if (parsers_.contains(name.substr(0, name.find('.')))) out_.is_open = true;
+    const std::string_view from = Text(import.module ? import.module : import.name);
+    if (std::ranges::count(kOtherParsers, from.substr(0, from.find('.'))) > 0) out_.is_open = true;
   }
 
   const ir::Module& module_;
@@ -252,7 +256,9 @@ ModuleOptions OptionsOf(const ir::Module& module, const base::Interner& names) {
 bool ScriptOptions::Takes(std::string_view option) const {
   constexpr std::string_view kNo = "--no-";
   const bool is_off = option.starts_with(kNo) && options.contains("--" + std::string(option.substr(kNo.size())));
-  return is_off || std::ranges::any_of(options, [&](const std::string& one) { return one.starts_with(option); });
+  // argparse adds that itself.
+  const bool is_help = std::string_view("--help").starts_with(option);
+  return is_off || is_help || std::ranges::any_of(options, [&](const std::string& one) { return one.starts_with(option); });
 }
 
 ScriptOptions OptionsOf(const std::vector<const ModuleOptions*>& modules) {

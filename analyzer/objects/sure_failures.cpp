@@ -65,6 +65,8 @@ bool SureFailures::AreBefore(FuncId function, ir::StmtId stmt) const {
   if (module.language != ir::Language::Python) return false;
   const ir::Tree& tree = index_.tree(module_id);
   for (ir::StmtId at = stmt; at; at = tree.Parent(at)) {
+    // No round of such a loop begins.
+    if (module[at].kind == ir::StmtKind::For && UnpacksOtherNumber(module_id, module[at])) return true;
     for (const ir::StmtId other : module.statements(tree.BlockOf(at))) {
       if (other == at) break;
       if (Fails(function, other)) return true;
@@ -119,10 +121,12 @@ bool SureFailures::FailsNew(FuncId function, ir::StmtId id) const {
     case ir::StmtKind::Expr:
       if (AddsOptionAgain(function, id)) return true;
       break;
+    case ir::StmtKind::For:
+      if (UnpacksOtherNumber(module_id, stmt)) return true;
+      break;
     case ir::StmtKind::AugAssign:
     case ir::StmtKind::Return:
     case ir::StmtKind::If:
-    case ir::StmtKind::For:
       break;
     default:
       return false;
@@ -337,6 +341,20 @@ bool SureFailures::SetsVariableToNumber(ir::ModuleId module_id, const ir::Stmt& 
     if (program_.text(base::NameId{facts_.values_store[object].a}) == "os.environ") return true;
   }
   return false;
+}
+
+// `for step, images, labels in enumerate(loader)`: what it yields are pairs. (A loop over nothing has no round to fail in.)
+bool SureFailures::UnpacksOtherNumber(ir::ModuleId module_id, const ir::Stmt& loop) const {
+  const ir::Module& module = program_.modules[module_id];
+  const ir::Expr& target = module[ir::ValueOf(loop)];
+  const variation::ValueId iterable = facts_.value(module_id, ir::AssignedOf(loop));
+  const bool is_call = iterable && facts_.values_store[iterable].kind == ValueKind::Derived;
+  if (target.kind != ir::ExprKind::Tuple || !is_call || module[ir::AssignedOf(loop)].kind != ir::ExprKind::Call) return false;
+  const ir::ExprList items = ir::Items(module, target);
+  bool is_open = false;
+  for (const ir::ExprId item : items) is_open = is_open || module[item].kind == ir::ExprKind::Starred;
+  const base::NameId made_by = facts_.values_store.OperationOf(facts_.values_store[iterable].a);
+  return !is_open && made_by && program_.text(made_by) == "builtins.enumerate" && items.size() != 2;
 }
 
 // `deepspeed.initialize(model=model, lr=0.1)`.

@@ -1,10 +1,10 @@
 // Statements of Python that fail whenever they run, so that no run gets to what stands behind them.
 //
 // These are: a read of a name that nothing binds, neither the function, nor those around it, nor the file, nor Python; an import from a
-// file of the project of a name that this file does not bind; an environment variable that is set to a number or None; a call that
-// lacks an argument or has one too many by name, of a function of the project, or of one of a library of which the knowledge base has all
-// that it takes; an option that a parser of argparse has already; and a call of a function, or an import of a file, in which one of these
-// stands where each run comes by.
+// file of the project of a name that this file does not bind; an environment variable that is set to a number or None; a loop over
+// `enumerate(...)` that takes more than two parts of what it gets; a call that lacks an argument or has one too many by name, of a
+// function of the project, or of one of a library of which the knowledge base has all that it takes; an option that a parser of argparse
+// has already; and a call of a function, or an import of a file, in which one of these stands where each run comes by.
 //
 // A statement counts only for what is evaluated whenever it runs, and a name as bound if anything in its scope binds it, be it in an arm
 // that is not taken. Nothing is said of files that make names as they run (`exec`, `globals()`, `from x import *` of what was not read),
@@ -50,6 +50,7 @@ class SureFailures {
   bool IsTakenFrom(ir::ModuleId module, ir::ModuleId from) const;
   bool IsSureOf(ir::ModuleId module, ir::ImportId import, ir::ModuleId found) const;
   bool ImportsUnboundName(ir::ModuleId module, ir::ImportId import) const;
+  bool UnpacksOtherNumber(ir::ModuleId module, const ir::Stmt& loop) const;
   bool SetsVariableToNumber(ir::ModuleId module, const ir::Stmt& stmt) const;
   bool KnowsNamesOf(ir::ModuleId module) const;
 

@@ -266,7 +266,7 @@ void LaunchLineReader::Finish(const launch::Launches& launches, objects::LaunchL
     const std::string strategy = StrategyIn(launches, file);
     if (strategy.empty()) continue;
     const auto names_it = [&](const Configured& line) { return std::ranges::count(line.paths, file.path) > 0; };
-    lines.push_back({.path = "", .starts_ranks = true, .is_of_lines = std::ranges::any_of(configured_, names_it), .strategy = strategy,
+    lines.push_back({.path = "", .starts_ranks = true, .is_of_lines = std::ranges::any_of(configured_, names_it), .configuration = file.path, .strategy = strategy,
                      .options = {}, .unknown_below = {}, .unknown_name = {}});
     const auto number_of = [&](std::string_view key) { return file.tree.Integer(file.tree.Member(file.tree.root(), key)); };
     const int64_t processes = number_of("num_processes").value_or(0);

@@ -25,6 +25,13 @@ std::vector<PageBlock> BlocksOfMarkdown(std::string_view text) {
     const size_t end = EndOfLine(text, at);
     std::string_view line = text.substr(at, end - at);
     line.remove_prefix(std::min(line.find_first_not_of(" >"), line.size()));
+    // What is in a comment no reader sees.
+    if (line.starts_with("<!--")) {
+      const size_t close = text.find("-->", at);
+      if (close == std::string_view::npos) break;
+      at = EndOfLine(text, close) + 1;
+      continue;
+    }
     if (!line.starts_with("```") && !line.starts_with("~~~")) {
       if (line.starts_with('#')) section = at;
       at = end + 1;

@@ -23,6 +23,11 @@ TEST(PagesTest, TakesBlocksOfShellFromMarkdown) {
   EXPECT_EQ(ShellOnPage("README.md", "Run `torchrun train.py`.\n"), "");
 }
 
+TEST(PagesTest, SkipsComments) {
+  EXPECT_EQ(ShellOnPage("README.md", "<!-- old\n```\na\n```\n-->\n```\nb\n```\n<!-- short -->\n```\nc\n```\n"), "b\nc\n");
+  EXPECT_EQ(ShellOnPage("README.md", "```\na\n```\n<!-- never closed\n```\nb\n```\n"), "a\n");
+}
+
 TEST(PagesTest, KnowsTheSectionOfABlock) {
   const std::string page = "# A\n```\na\n```\n# B\n```\nb\n";
   const std::vector<PageBlock> blocks = ShellBlocksOf("docs/a.md", page);

@@ -3,6 +3,7 @@
 #include <optional>
 #include <set>
 
+#include "analyzer/ir/bindings.h"
 #include "rules/finding_parts.h"
 #include "rules/program_calls.h"
 #include "rules/scenario_witness.h"
@@ -23,6 +24,7 @@ constexpr std::string_view kSetEpoch = "set_epoch";
 struct Told {
   ValueId object;
   ir::ModuleId module;
+  Site site = {};
 };
 
 // A call that tells a shuffling sampler the epoch, and the ranks that make it.
@@ -130,7 +132,7 @@ class Epochs {
     const size_t before = noted.size();
     context_.values.AnyPart(object, [&](ValueId part) {
       const bool is_it = context_.loading.IsDistributedSampler(part) || context_.loading.IsLoader(part);
-      if (is_it) noted.push_back({part, context_.program.funcs[site.function].module});
+      if (is_it) noted.push_back({part, context_.program.funcs[site.function].module, site});
       return is_it && part == object;
     });
     return noted.size() > before;
@@ -199,6 +201,7 @@ class Epochs {
     const std::optional<Site> epochs = EpochLoopOf(loop);
     if (!epochs) return;
     const ir::ModuleId module = ProgramOf(loop, *epochs);
+    if (const std::optional<Site> late = ToldTooLate(loop, module)) return ReportLate(loop, *late);
     if (Contains(told_, loop.loader, module) || Contains(lost_, loop.loader, module)) return;
     if (IsPreparedElsewhere(loop) || IsOfEvaluation(loop, module)) return;
     const std::optional<ValueId> sampler = ForgottenSampler(loop.loader, module);
@@ -206,6 +209,51 @@ class Epochs {
     if (std::ranges::count(seen_, SpanOf(context_, loop.place())) > 0 || IsDrawnElsewhere(loop) || IsToldOfOverride(loop, *sampler, *epochs)) return;
     seen_.push_back(SpanOf(context_, loop.place()));
     Report(loop, *sampler, *epochs, module);
+  }
+
+  // The call that tells the sampler in each step of the epoch, whose order was drawn for the first one. None if another call tells it.
+  std::optional<Site> ToldTooLate(const LoaderLoop& loop, ir::ModuleId program) {
+    if (loop.by_next || loop.hands_on || loop.is_choice || loop.caller.function || !loop.way.empty()) return std::nullopt;
+    const std::vector<ValueId> samplers = context_.loading.DistributedSamplersOf(loop.loader);
+    std::optional<Site> late;
+    for (const Told& told : told_) {
+      const bool is_of_loop = context_.values.MayBeSame(told.object, loop.loader) ||
+                              std::ranges::any_of(samplers, [&](ValueId sampler) { return context_.values.MayBeSame(told.object, sampler); });
+      if (!is_of_loop || !IsOfProgram(program, told.module)) continue;
+      if (late || !IsInEachStep(told.site, loop)) return std::nullopt;
+      late = told.site;
+    }
+    const bool shuffles = std::ranges::any_of(samplers, [&](ValueId sampler) { return Shuffles(sampler); });
+    return shuffles ? late : std::nullopt;
+  }
+
+  // A statement of the loop itself, with a number that the loop does not change: one for the next epoch may well be told in the last step.
+  bool IsInEachStep(const Site& call, const LoaderLoop& loop) const {
+    const ir::Module& module = context_.program.module_of(call.function);
+    const ir::ModuleId module_id = context_.program.funcs[call.function].module;
+    const ir::StmtId stmt = context_.index.StatementOf(call);
+    if (call.function != loop.iterable.function || !stmt || context_.index.tree(module_id).Parent(stmt) != loop.loop) return false;
+    if (ir::ArgCount(module, module[call.expr]) != 1) return false;
+    const ir::Expr& epoch = module[ir::ArgAt(module, module[call.expr], 0).value];
+    if (epoch.kind != ir::ExprKind::Name) return false;
+    bool is_changed = false;
+    const auto look = [&](const ir::Stmt& each) {
+      ir::ForEachBinding(module, each, [&](const ir::Binding& binding) { is_changed = is_changed || binding.name == ir::NameOf(epoch); });
+    };
+    look(module[loop.loop]);
+    ir::ForEachBlock(module, module[loop.loop], [&](ir::BlockId block) { ir::ForEachStmtIn(module, block, look); });
+    return !is_changed;
+  }
+
+  void ReportLate(const LoaderLoop& loop, const Site& call) {
+    if (std::ranges::count(seen_, SpanOf(context_, call)) > 0) return;
+    seen_.push_back(SpanOf(context_, call));
+    Finding finding = FindingAt(context_, kAR301, Severity::Warning, Confidence::Likely, call,
+                                {"`set_epoch` comes too late: the order of the epoch is drawn before its first step", {}});
+    AddLabel(finding, finding.span, LabelRole::Primary, {"tells the next epoch at best", {}});
+    AddLabel(finding, SpanOf(context_, loop.place()), LabelRole::Why, {"draws the order, the same in the first two epochs", {}});
+    finding.help = {"call it before this loop", {}};
+    sink_.push_back(std::move(finding));
   }
 
   // One finding a loader, however many places ask a generator for its next batch.
@@ -464,7 +512,8 @@ generators that hand its batches on (`endless(loader)`), however many programs u
 that are asked for the next batch, in fields and helpers too; the epochs may be a loop in the same
 function or in a caller, or a `while step < total`. `itertools.cycle(loader)` keeps the batches of its
 first round and repeats them. Also `set_epoch` called on the loader, which has no such method,
-`set_epoch(0)`, which says the same each time, and a call that only some ranks make.
+`set_epoch(0)`, which says the same each time, a call that only some ranks make, and one in the steps of an
+epoch, whose order is drawn before.
 
 ## Why it hurts
 

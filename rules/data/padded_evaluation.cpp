@@ -73,6 +73,9 @@ class Evaluations {
   // One that repeats samples so that all ranks get equally many; none if there is no such.
   ValueId PaddingSamplerOf(ValueId loader) const {
     if (!loader) return ValueId::None();
+    // Samples that are there twice come last.
+    const ValueId drops_last = context_.values.MadeWith(loader, "drop_last");
+    if (drops_last && context_.values.IsTrue(drops_last)) return ValueId::None();
     for (const ValueId sampler : context_.loading.DistributedSamplersOf(loader)) {
       const ValueId drop = context_.values.MadeWith(sampler, "drop_last");
       if (!drop || context_.values.IsFalse(drop)) return sampler;
@@ -140,7 +143,7 @@ correct = interleave(everything)[: len(val_set)].sum()
 
 ## When it is silent
 
-* `drop_last=True`, or a sampler of the project.
+* `drop_last=True` of the sampler or of the loader, or a sampler of the project.
 * What was put together is cut (`[:n]`), made unique, or filed under something that comes with the sample,
   also by a helper that is handed it.
 * The set was cut to a multiple of a number before (`n // world_size * world_size`).

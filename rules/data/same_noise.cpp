@@ -89,7 +89,32 @@ class SameNoise {
     const bool is_given = generator && !context_.values.IsNone(generator) && KeywordOf(context_, ModuleOf({call.function, call.expr}), call.expr, "generator");
     // First values of parameters are drawn where an object is made, whenever that is.
     const bool is_of_object = context_.program.text(context_.program.function(call.function).name) == "__init__";
-    return !is_given && !is_of_object && !HandlesGradients(call.function) && context_.launch.Of(call.function) != objects::RunBy::Tests;
+    return !is_given && !is_of_object && !HandlesGradients(call.function) && !IsMeantForAll(call) &&
+           context_.launch.Of(call.function) != objects::RunBy::Tests;
+  }
+
+  // `drawn.to(device)`
+  bool IsMovedFrom(ValueId value, ValueId drawn) const {
+    constexpr int kMostMoves = 4;
+    for (int moves = 0; value && moves <= kMostMoves; ++moves) {
+      if (value == drawn) return true;
+      if (context_.values[value].kind != variation::ValueKind::Derived || context_.values[value].kid_count == 0) return false;
+      value = context_.facts.values_store.Kids(value)[0];
+    }
+    return false;
+  }
+
+  // What draws it seeds for it each time, or sends it to the other ranks.
+  bool IsMeantForAll(const KnownCall& draw) const {
+    const ValueId drawn = context_.facts.value(ModuleOf({draw.function, draw.expr}), draw.expr);
+    return std::ranges::any_of(context_.index.known_calls(), [&](const KnownCall& call) {
+      if (call.function != draw.function) return false;
+      const bool seeds = call.entry->Has(knowledge::Role::Seed);
+      if (seeds && context_.index.LoopsAround({call.function, call.expr}) == context_.index.LoopsAround({draw.function, draw.expr})) return true;
+      const base::NameId tensor = call.entry->has_operation ? call.entry->operation.tensor_param : base::NameId();
+      const ValueId sent = tensor && drawn ? context_.index.Arg(call, context_.program.text(tensor)) : ValueId::None();
+      return sent && IsMovedFrom(sent, drawn);
+    });
   }
 
   // What a function adds to gradients that were reduced already must be the same on all ranks.
