@@ -1,0 +1,100 @@
+#include <algorithm>
+
+#include "rules/finding_parts.h"
+
+namespace allranks::rules {
+namespace {
+
+using findings::Confidence;
+using findings::LabelRole;
+using objects::KnownCall;
+using objects::Site;
+
+constexpr std::string_view kAR118 = "AR118";
+constexpr std::string_view kReturn = "return";
+
+// What all ranks have together is what the call returns, and its argument stays what it was.
+bool OnlyReturns(const Context& context, const knowledge::Entry& entry) {
+  if (!entry.has_operation || entry.operation.op_class != knowledge::OpClass::Collective || !entry.operation.tensor_param) return false;
+  const auto makes = [&](std::string_view what) {
+    return std::ranges::any_of(entry.makes_uniform, [&](base::NameId name) { return context.program.text(name) == what; });
+  };
+  return makes(kReturn) && !makes(context.program.text(entry.operation.tensor_param));
+}
+
+// `all_reduce(x)` as a statement. A cell of a notebook shows the value of its last line.
+bool IsDropped(const Context& context, const KnownCall& call) {
+  const ir::ModuleId module_id = context.program.funcs[call.function].module;
+  const ir::Module& module = context.program.modules[module_id];
+  if (module.language != ir::Language::Python || context.program.infos[module_id].path.ends_with(".ipynb")) return false;
+  const ir::StmtId stmt = context.index.StatementOf({call.function, call.expr});
+  return stmt && module[stmt].kind == ir::StmtKind::Expr && ir::ValueOf(module[stmt]) == call.expr;
+}
+
+void CheckDroppedResult(const Context& context, FindingSink& sink) {
+  for (const KnownCall& call : context.index.known_calls()) {
+    if (!OnlyReturns(context, *call.entry) || !IsDropped(context, call) || context.launch.Of(call.function) == objects::RunBy::Tests) continue;
+    const Site site{call.function, call.expr};
+    const std::string name(context.program.text(call.entry->name));
+    findings::Finding finding = FindingAt(context, kAR118, Severity::Error, Confidence::Likely, site,
+                                          {"`{}` returns what the ranks have together, and nothing takes it: the argument stays as it was", {name}});
+    AddLabel(finding, finding.span, LabelRole::Primary, {"the result is lost", {}});
+    finding.help = {"assign the result, and go on with that", {}};
+    sink.push_back(std::move(finding));
+  }
+}
+
+}  // namespace
+
+extern const Rule DroppedResult = {
+    .code = kAR118,
+    .name = "dropped-result",
+    .severity = Severity::Error,
+    .on_by_default = false,
+    .preview = kTooFewWereRead,
+    .languages = "Python",
+    .summary = "collective that returns its result, called as if it changed its argument",
+    .explanation = R"md(
+## What it finds
+
+A collective that gives its result back and leaves its argument alone, called as a statement of its own:
+`torch.distributed.nn.all_reduce`, the functional collectives of PyTorch, `horovod.torch.allreduce`, `Accelerator.gather` and
+`reduce`, `Fabric.all_reduce`, mpi4py's `allreduce` and `bcast`.
+
+## Why it hurts
+
+`torch.distributed.all_reduce` works in place, and its namesakes do not. The ranks meet, wait for each other, and each goes on
+with what it had before: a loss, a count or a statistic of one rank's share, scaled as if it were that of all. Nothing fails, and
+nothing tells.
+
+## Wrong
+
+```python
+import torch.distributed.nn as dist_nn
+
+dist_nn.all_reduce(statistic)
+loss = statistic / world_size
+```
+
+## Right
+
+```python
+import torch.distributed.nn as dist_nn
+
+statistic = dist_nn.all_reduce(statistic)
+loss = statistic / world_size
+```
+
+## When it is silent
+
+* The result is assigned, returned, passed on or asked for.
+* The function changes its argument as well, as `torch.distributed.all_reduce`, `allreduce_` of Horovod and mpi4py's `Allreduce` do.
+* Tests, and notebooks, which show what a line returns.
+
+## Fix
+
+Take the result. Where no gradient has to flow through it, `torch.distributed.all_reduce` changes the tensor in place.
+)md",
+    .check = CheckDroppedResult};
+
+}  // namespace allranks::rules
