@@ -14,6 +14,7 @@ using ir::ExprKind;
 constexpr std::string_view kOtherParsers[] = {"click", "fire", "hydra", "jsonargparse", "typer", "tyro"};
 // https://github.com/Ascend/pytorch, https://docs.habana.ai, https://docs.pytorch.org/xla
 constexpr std::string_view kOtherDevices[] = {"torch_npu", "habana_frameworks", "torch_xla"};
+constexpr std::string_view kOfBatches[] = {"deepspeed.pipe", "deepspeed.runtime.pipe", "megatron", "torch.distributed.tensor"};
 constexpr std::string_view kNccl = "nccl";
 
 constexpr std::array<std::string_view, 4> kPartsOfParser = {"add_argument_group", "add_mutually_exclusive_group", "add_subparsers", "add_parser"};
@@ -193,6 +194,7 @@ class Gatherer {
   void NoteImport(const ir::Import& import) {
     for (const std::string_view name : {Text(import.module), Text(import.name)}) {
       out_.is_of_other_device = out_.is_of_other_device || std::ranges::count(kOtherDevices, name.substr(0, name.find('.'))) > 0;
+      out_.shares_batches = out_.shares_batches || std::ranges::any_of(kOfBatches, [&](std::string_view package) { return name.starts_with(package); });
     }
     const base::NameId bound = import.as_name ? import.as_name : import.name ? import.name : import.module;
     const std::string_view name = Text(bound);
@@ -276,6 +278,7 @@ ScriptOptions OptionsOf(const std::vector<const ModuleOptions*>& modules) {
   for (const ModuleOptions* module : modules) backends.insert(module->backends.begin(), module->backends.end());
   const auto names_nccl = [](std::string_view backend) { return backend.find(kNccl) != std::string_view::npos; };
   script.communicates_on_gpus = std::ranges::any_of(backends, names_nccl);
+  script.shares_batches = any(&ModuleOptions::shares_batches);
   script.has_no_nccl = any(&ModuleOptions::is_of_other_device) || (!backends.empty() && std::ranges::none_of(backends, [&](std::string_view backend) { return backend.empty() || names_nccl(backend); }));
   script.has_local_rank_of_option = has_option && any(&ModuleOptions::reads_local_rank_option) && !has_other;
   return script;

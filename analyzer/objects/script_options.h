@@ -34,6 +34,7 @@ struct ModuleOptions {
   bool spawns = false;               // starts processes by `torch.multiprocessing.spawn`
   bool sets_local_rank = false;      // `args.local_rank = ...`
   bool is_of_other_device = false;   // imports what brings PyTorch to a device that NCCL does not know
+  bool shares_batches = false;       // imports what has several ranks work on one batch: pipelines, tensor parallelism
   ArgumentForms forms;               // what its `add_argument` calls take
   std::map<std::string, ArgumentForms> fields;  // the same of the fields of its classes
   std::set<std::string> handed;      // classes whose fields `HfArgumentParser` makes arguments of
@@ -52,6 +53,7 @@ struct ScriptOptions {
   bool starts_its_ranks = false;     // and never asks whether a launcher has
   bool communicates_on_gpus = false; // a process group has NCCL as its backend
   bool has_no_nccl = false;          // it has process groups, and none of them has; or it runs on devices of another kind
+  bool shares_batches = false;       // several ranks may work on one batch
   std::set<std::string> variables;   // texts that may name a variable of the environment
 
   bool Takes(std::string_view option) const;

@@ -224,8 +224,9 @@ class EqualWorkers {
   }
 
   // Other processes that make the samples, and nothing that tells those of two ranks apart.
-  bool HasWorkersAlike(ValueId loader) const {
-    if (!HasWorkers(loader)) return false;
+  bool HasWorkersAlike(ValueId loader) {
+    const std::optional<Site> open = MadeWithOthers(loader);
+    if (open ? !MayHaveWorkers(*open) : !HasWorkers(loader)) return false;
     const auto is_given = [&](std::string_view param) {
       const ValueId value = context_.values.MadeWith(loader, param);
       return value && !context_.values.IsNone(value);
@@ -233,6 +234,44 @@ class EqualWorkers {
     Site seed;
     const bool is_seeded_alike = is_given("worker_init_fn") && worker_seeds_.Of(context_.values.MadeWith(loader, "worker_init_fn"), seed) == WorkerSeed::OfLoader;
     return (!is_given("worker_init_fn") || is_seeded_alike) && !is_given("generator");
+  }
+
+  // `DataLoader(data, **options)`: the call that takes what is not known here.
+  std::optional<Site> MadeWithOthers(ValueId loader) const {
+    const std::vector<Site> made = context_.loading.MadeAt(loader);
+    const auto takes_others = [&](const Site& site) {
+      const ir::Module& module = context_.program.module_of(site.function);
+      for (uint32_t i = 0; i < ir::ArgCount(module, module[site.expr]); ++i) {
+        if (ir::ArgAt(module, module[site.expr], i).kind == ir::ArgKind::DoubleStar) return true;
+      }
+      return false;
+    };
+    const auto found = std::ranges::find_if(made, takes_others);
+    return found == made.end() || context_.values.MadeWith(loader, "num_workers") ? std::nullopt : std::optional(*found);
+  }
+
+  // The program names that option somewhere, and no other that tells workers apart.
+  bool MayHaveWorkers(const Site& made) {
+    const std::vector<ir::ModuleId>& files = calls_.FilesOf(ModuleOf(made));
+    const auto named = [&](std::string_view option) { return std::ranges::any_of(files, [&](ir::ModuleId file) { return Names(file, option); }); };
+    return named("num_workers") && !named("worker_init_fn") && !named("generator");
+  }
+
+  // As a keyword or a text.
+  bool Names(ir::ModuleId file, std::string_view option) const {
+    const ir::Module& module = context_.program.modules[file];
+    const auto is_keyword = [&](ir::ExprId call) {
+      for (uint32_t i = 0; i < ir::ArgCount(module, module[call]); ++i) {
+        const ir::Arg arg = ir::ArgAt(module, module[call], i);
+        if (arg.kind == ir::ArgKind::Keyword && context_.program.text(arg.keyword) == option) return true;
+      }
+      return false;
+    };
+    const auto is_text = [&](ir::ExprId text) {
+      return ir::ConstantKindOf(module[text]) == ir::ConstantKind::Str && context_.program.text(ir::TextOf(module[text])) == option;
+    };
+    return std::ranges::any_of(context_.index.ExprsOf(file, ir::ExprKind::Constant), is_text) ||
+           std::ranges::any_of(context_.index.ExprsOf(file, ir::ExprKind::Call), is_keyword);
   }
 
   bool HasWorkers(ValueId loader) const {

@@ -7,6 +7,7 @@ namespace allranks::rules {
 
 extern const Rule DebugLeftOn;
 extern const Rule DeprecatedLauncher;
+extern const Rule InvalidZeroConfig;
 extern const Rule LocalRankNotHanded;
 extern const Rule MixedLaunchers;
 extern const Rule ProcessCountMismatch;
@@ -15,7 +16,7 @@ extern const Rule UnknownLaunchOption;
 extern const Rule UnreadVariableRule;
 
 bool AskForScripts(std::span<const Rule* const> wanted) {
-  constexpr std::array<const Rule*, 8> kAsking = {&DebugLeftOn, &DeprecatedLauncher, &LocalRankNotHanded, &MixedLaunchers, &ProcessCountMismatch, &RepeatedOption, &UnknownLaunchOption, &UnreadVariableRule};
+  constexpr std::array<const Rule*, 9> kAsking = {&DebugLeftOn, &DeprecatedLauncher, &InvalidZeroConfig, &LocalRankNotHanded, &MixedLaunchers, &ProcessCountMismatch, &RepeatedOption, &UnknownLaunchOption, &UnreadVariableRule};
   return std::ranges::any_of(wanted, [&](const Rule* rule) { return std::ranges::count(kAsking, rule) > 0; });
 }
 

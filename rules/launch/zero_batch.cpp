@@ -59,6 +59,8 @@ void CheckBatchOf(const LaunchContext& context, const LaunchFile& file, const Jo
   if (!nodes.value || !processes.value || processes.sureness != Sureness::Written || *nodes.value <= 0 || *processes.value <= 0) return;
   if (nodes.sureness != Sureness::Written && !nodes.is_implied) return;
   if (*nodes.value > kMostOfBatch || *processes.value > kMostOfBatch) return;
+  const objects::ScriptOptions* script = context.ScriptOf(job);
+  if (script != nullptr && script->shares_batches) return;
   const LaunchFile* config = ZeroConfigOf(context, file, job);
   if (config == nullptr || config->tree.empty() || MayShareBatches(job, config->tree)) return;
   const std::optional<Batch> batch = BatchIn(config->tree);
