@@ -32,16 +32,18 @@ ir::ExprId ModelIn(const Context& context, const ir::Module& module, ir::ExprId 
   return made ? ir::ObjectOf(module[ir::CalleeOf(module[made])]) : ir::ExprId::None();
 }
 
-// It, or a variable that was made by it in the same function.
-bool IsNoSync(const Context& context, const objects::Site& site) {
+// The call itself, or the one by which a variable was made in the same function; none if it is something else.
+ir::ExprId NoSyncOf(const Context& context, const objects::Site& site) {
   const ir::Module& module = context.program.module_of(site.function);
-  if (module[site.expr].kind != ir::ExprKind::Name) return NoSyncIn(context, module, site.expr).has_value();
+  if (module[site.expr].kind != ir::ExprKind::Name) return NoSyncIn(context, module, site.expr);
   const ir::Function& function = context.program.function(site.function);
-  return std::ranges::any_of(module.stmts, [&](const ir::Stmt& stmt) {
-    if (stmt.kind != ir::StmtKind::Assign || stmt.begin < function.begin || stmt.end > function.end) return false;
+  for (const ir::Stmt& stmt : module.stmts) {
+    if (stmt.kind != ir::StmtKind::Assign || stmt.begin < function.begin || stmt.end > function.end) continue;
     const ir::ExprList targets = ir::TargetsOf(module, stmt);
-    return targets.size() == 1 && objects::IsSameChain(module, targets[0], site.expr) && NoSyncIn(context, module, ir::AssignedOf(stmt)).has_value();
-  });
+    if (targets.size() != 1 || !objects::IsSameChain(module, targets[0], site.expr)) continue;
+    if (const ir::ExprId made = NoSyncIn(context, module, ir::AssignedOf(stmt))) return made;
+  }
+  return {};
 }
 
 // The block before the call that computes gradients, with the forward in it.
@@ -93,12 +95,25 @@ std::optional<ir::ExprId> LossHandedTo(const Context& context, ir::ModuleId modu
   return std::nullopt;
 }
 
+// `loss = loss / steps`: nothing is called.
+bool OnlyReckons(const ir::Module& module, ir::StmtId stmt) {
+  if (module[stmt].kind != ir::StmtKind::Assign && module[stmt].kind != ir::StmtKind::AugAssign) return false;
+  bool calls = false;
+  const auto look = [&](auto&& self, ir::ExprId expr) -> void {
+    calls = calls || module[expr].kind == ir::ExprKind::Call;
+    ir::ForEachPart(module, expr, [&](ir::ExprId part) { self(self, part); });
+  };
+  ir::ForEachExpr(module, module[stmt], [&](ir::ExprId expr) { look(look, expr); });
+  return !calls;
+}
+
 std::optional<ir::ExprId> LossFromOutside(const Context& context, ir::ModuleId module_id, ir::StmtId with) {
   const ir::Module& module = context.program.modules[module_id];
   const auto body = module.statements(ir::BodyOf(module[with]));
   if (const std::optional<ir::ExprId> passed = LossOfCaller(context, module_id, with)) return passed;
-  if (body.size() != 1 || module[body[0]].kind != ir::StmtKind::Expr || !context.training.Trains(module_id, body[0])) return std::nullopt;
-  ir::ExprId at = ir::ValueOf(module[body[0]]);
+  if (body.empty() || module[body.back()].kind != ir::StmtKind::Expr || !context.training.Trains(module_id, body.back())) return std::nullopt;
+  if (!std::ranges::all_of(body.first(body.size() - 1), [&](ir::StmtId stmt) { return OnlyReckons(module, stmt); })) return std::nullopt;
+  ir::ExprId at = ir::ValueOf(module[body.back()]);
   if (module[at].kind != ir::ExprKind::Call) return std::nullopt;
   const FuncId function = context.index.FunctionOf(module_id, with);
   for (const auto& [expr, fact] : context.facts.functions[function].calls) {
@@ -256,14 +271,15 @@ void VisitLateNoSync(const Context& context, std::string_view code, FindingSink&
       if (module[id].kind != ir::StmtKind::With) continue;
       const auto items = ir::WithItemsOf(module, module[id]);
       const auto item = std::ranges::find_if(items, [&](const ir::WithItem& each) {
-        return IsNoSync(context, {context.index.FunctionOf(module_id, id), each.context});
+        return NoSyncOf(context, {context.index.FunctionOf(module_id, id), each.context}).has_value();
       });
       if (item == items.end()) continue;
       const std::optional<ir::ExprId> loss = LossFromOutside(context, module_id, id);
       const FuncId function = context.index.FunctionOf(module_id, id);
       if (!loss || SetsTheFlag(context, function) || module[*loss].kind == ir::ExprKind::Call || module[*loss].kind == ir::ExprKind::Constant) continue;
-      if (RunsForward(context, {function, *loss}, item->context) || DecidesInBackward(context, calls, {function, item->context}) ||
-          RanUnderNoSync(context, {function, item->context})) {
+      const ir::ExprId no_sync = NoSyncOf(context, {function, item->context});
+      if (RunsForward(context, {function, *loss}, no_sync) || DecidesInBackward(context, calls, {function, no_sync}) ||
+          RanUnderNoSync(context, {function, no_sync})) {
         continue;
       }
       Finding finding = FindingAt(context, code, Severity::Warning, Confidence::Likely, objects::Site{function, item->context},
@@ -277,7 +293,7 @@ void VisitLateNoSync(const Context& context, std::string_view code, FindingSink&
       }
       finding.help = {"put the forward inside, too", {}};
       finding.witness = AccumulationWitness(context, {}, SpanOf(context, {function, *loss}));
-      AddNoSyncFix(context, module_id, id, item->context, finding);
+      AddNoSyncFix(context, module_id, id, no_sync, finding);
       sink.push_back(std::move(finding));
     }
   }
