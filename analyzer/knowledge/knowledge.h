@@ -230,6 +230,8 @@ struct Class {
   std::string docs;
   std::vector<NameId> bases;   // knowledge classes
   bool is_group = false;       // a process group or communicator
+  bool has_axis = false;       // each object of it is the group along this axis
+  Axis axis = {};
   bool is_tensor = false;
   bool is_module = false;      // a torch.nn.Module: calling it runs forward
   bool has_parameters = false; // a module or tensor that an optimizer trains

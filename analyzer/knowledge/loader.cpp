@@ -10,6 +10,7 @@
 
 #include "analyzer/knowledge/formula.h"
 #include "analyzer/knowledge/knowledge.h"
+#include "analyzer/knowledge/replaced.h"
 #include "analyzer/knowledge/spelling.h"
 #include "analyzer/knowledge/table_reader.h"
 #include "analyzer/toml/parse.h"
@@ -115,6 +116,10 @@ class Loader {
         file_(static_cast<uint32_t>(knowledge.files_.size())),
         formulas_before_(knowledge.formulas_.size()),
         marks_before_(knowledge.marks_.size()) {}
+
+  static const auto& EntryNames(const Knowledge& knowledge) { return knowledge.entry_names_; }
+  static const auto& ClassNames(const Knowledge& knowledge) { return knowledge.class_names_; }
+  static std::string_view View(const Knowledge& knowledge, NameId name) { return knowledge.names_->View(name); }
 
   base::Result<bool> Load(std::string_view file_name, std::string_view text) {
     try {
@@ -225,12 +230,15 @@ class Loader {
                 .docs = ReadDocs(table, name),
                 .bases = ReadNameList(table, "bases"),
                 .is_group = table.Flag("group"),
+                .has_axis = table.Has("axis"),
+                .axis = ReadGroupAxis(table),
                 .is_tensor = table.Flag("tensor"),
                 .is_module = table.Flag("module"),
                 .has_parameters = table.Flag("parameters"),
                 .has_buffers = table.Flag("buffers"),
                 .applied_by = ReadName(table, "applied_by"),
                 .strategy = ReadName(table, "strategy")};
+    if (known.has_axis && !known.is_group) table.Fail("axis", "says along which axis a group lies; add group = true");
     for (const NameId base : known.bases)
       Refer(Knowledge::ReferenceKind::Type, base, table.PlaceOfKey("bases"));
     for (const NameId each : names) AddName(class_names_, each, classes_.size(), table);
@@ -828,6 +836,21 @@ class Loader {
   std::vector<Knowledge::Reference> references_;
   std::vector<std::string> literals_;
 };
+
+std::vector<std::string> Replaced::Since(const Knowledge& knowledge) {
+  std::vector<std::string> again;
+  const auto add = [&](const auto& names, size_t& seen) {
+    for (size_t i = seen; i < names.size(); ++i) {
+      const auto is_it = [&](const auto& before) { return before.first == names[i].first; };
+      const bool was_there = std::ranges::any_of(std::span(names).first(seen), is_it);
+      if (was_there) again.emplace_back(Loader::View(knowledge, names[i].first));
+    }
+    seen = names.size();
+  };
+  add(Loader::EntryNames(knowledge), entries_);
+  add(Loader::ClassNames(knowledge), classes_);
+  return again;
+}
 
 base::Result<bool> Knowledge::Load(std::string_view file_name, std::string_view toml) {
   return Loader(*this, file_name).Load(file_name, toml);

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "analyzer/knowledge/knowledge.h"
+#include "analyzer/knowledge/replaced.h"
 
 namespace allranks::knowledge {
 namespace {
@@ -272,6 +273,29 @@ TEST_F(LoaderTest, ALaterFileReplacesAnEntry) {
   ASSERT_TRUE(knowledge_.Load("b.toml", head + "[[function]]\nname = \"ours.f\"\nuniform = true\n"));
   ASSERT_TRUE(knowledge_.Finish());
   EXPECT_FALSE(EntryOf("ours.f").has_operation);
+}
+
+TEST_F(LoaderTest, WhatIsSaidAgainIsNamed) {
+  constexpr std::string_view kFirst = "[[class]]\nname = \"ours.Group\"\n[[function]]\nname = \"ours.sum\"\n[[function]]\nname = \"ours.max\"\n";
+  constexpr std::string_view kSecond = "[[class]]\nname = \"ours.Group\"\n[[function]]\nnames = [\"ours.mean\", \"ours.sum\"]\n";
+  Replaced replaced;
+  EXPECT_THAT(replaced.Since(knowledge_), ElementsAre());
+  ASSERT_TRUE(knowledge_.Load("first.toml", std::string(kHead) + std::string(kFirst)));
+  EXPECT_THAT(replaced.Since(knowledge_), ElementsAre());
+  ASSERT_TRUE(knowledge_.Load("second.toml", std::string(kHead) + std::string(kSecond)));
+  EXPECT_THAT(replaced.Since(knowledge_), ElementsAre("ours.sum", "ours.Group"));
+  EXPECT_THAT(replaced.Since(knowledge_), ElementsAre());
+}
+
+TEST_F(LoaderTest, AClassThatIsTheGroupAlongAnAxis) {
+  ASSERT_EQ(Error("[[class]]\nname = \"ours.TensorGroup\"\ngroup = true\naxis = \"tensor\"\n"), "");
+  const Class& known = knowledge_[knowledge_.FindClass(Name("ours.TensorGroup"))];
+  EXPECT_TRUE(known.is_group && known.has_axis);
+  EXPECT_EQ(known.axis, Axis::TensorParallel);
+}
+
+TEST_F(LoaderTest, AnAxisIsOneOfAGroup) {
+  EXPECT_THAT(Error("[[class]]\nname = \"ours.TensorGroup\"\naxis = \"tensor\"\n"), HasSubstr("add group = true"));
 }
 
 TEST_F(LoaderTest, LiteralsAreGivenOrTheFirstWordsOfTheNames) {

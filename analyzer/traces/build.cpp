@@ -7,6 +7,7 @@
 #include "analyzer/traces/conditions.h"
 #include "analyzer/traces/fallible.h"
 #include "analyzer/traces/nodes.h"
+#include "analyzer/variation/group_behind.h"
 #include "analyzer/variation/match_pattern.h"
 
 namespace allranks::traces {
@@ -46,10 +47,32 @@ class Builder {
       const SiteId site = traces_.AddSite({func_, {}, DecoratorSpan()});
       body = traces_.Choice(site, ValueOfFormula(state_, entry.guard), traces_.Scope(site, func_, body), traces_.Empty());
     }
-    return body;
+    const knowledge::EntryId hook = Overridden();
+    if (!hook || !state_.knowledge[hook].guard || IsCalled()) return body;
+    // `compute_metrics` of MMEngine: the library calls it, and on these ranks alone.
+    const SiteId site = traces_.AddSite({func_, {}, {module_.file, function_.name_begin, function_.name_end}});
+    return traces_.Choice(site, ValueOfFormula(state_, state_.knowledge[hook].guard), traces_.Scope(site, func_, body), traces_.Empty());
   }
 
  private:
+  // The entry of the method of a library that this one overrides.
+  knowledge::EntryId Overridden() const {
+    const binding::ClassId owner = state_.program.funcs[func_].owner;
+    if (!owner) return {};
+    for (const base::NameId base : state_.program.classes[owner].external_bases) {
+      const knowledge::ClassId known = state_.knowledge.FindClass(base);
+      if (const knowledge::EntryId entry = known ? state_.knowledge.FindMember(known, function_.name) : knowledge::EntryId::None()) return entry;
+    }
+    return {};
+  }
+
+  // By the project itself.
+  bool IsCalled() const {
+    const auto calls_it = [&](const auto& item) { return item.second.function == func_; };
+    const auto has_call = [&](const variation::FunctionFacts& caller) { return std::ranges::any_of(caller.calls, calls_it); };
+    return std::ranges::any_of(state_.facts.functions, has_call);
+  }
+
   // What runs once only: where it ran before there is nothing to issue.
   TraceId MakeOnce(SiteId site, ValueId made, TraceId body) {
     const TraceId parts[] = {traces_.Scope(site, func_, body), traces_.Keep(site, made, Filling::Made)};
@@ -601,12 +624,12 @@ ValueId SpreadOver(const State& state, ValueId object) {
 ValueId GroupOf(State& state, const knowledge::Entry& entry, ValueId receiver, std::span<const ValueId> args) {
   if (const ValueId shared_by = SpreadOver(state, receiver)) return shared_by;
   const ValueId group = ParamOf(entry, args, entry.operation.group_param);
-  if (group && group != state.values.NoneValue()) return group;
+  if (group && group != state.values.NoneValue()) return variation::GroupBehind(state.knowledge, state.values, group);
   if (entry.operation.has_fixed_axis) return state.values.AxisGroup(entry.operation.axis);
   if (receiver && state.values[receiver].kind == ValueKind::Group) return receiver;
   if (receiver && state.values[receiver].kind == ValueKind::Object) {
     const knowledge::ClassId known = state.knowledge.FindClass(base::NameId{state.values[receiver].a});
-    if (known && state.knowledge[known].is_group) return receiver;
+    if (known && state.knowledge[known].is_group) return variation::GroupBehind(state.knowledge, state.values, receiver);
   }
   // `if (rank < 2) ncclCommInitRank(&comm, 2, id, rank)`
   const ValueId ranks = ParamOf(entry, args, entry.operation.ranks_param);

@@ -3,6 +3,7 @@
 #include "analyzer/base/option_attribute.h"
 #include "analyzer/variation/equal_shares.h"
 #include "analyzer/variation/evaluator.h"
+#include "analyzer/variation/group_behind.h"
 #include "analyzer/variation/records.h"
 
 namespace allranks::variation {
@@ -749,9 +750,10 @@ ValueId FunctionEvaluator::ParamOf(const knowledge::Entry& entry, std::span<cons
 ValueId FunctionEvaluator::GroupOf(const knowledge::Entry& entry, std::span<const ValueId> by_param,
                                    ValueId receiver) {
   const ValueId group = ParamOf(entry, by_param, entry.operation.group_param);
-  if (group && store_[group].kind != ValueKind::None) return LookThrough(tables_, group);
+  if (group && store_[group].kind != ValueKind::None) return GroupBehind(knowledge_, store_, LookThrough(tables_, group));
   if (entry.operation.has_fixed_axis) return store_.AxisGroup(entry.operation.axis);
-  if (receiver && store_[receiver].kind == ValueKind::Group) return receiver;
+  const ValueId own = receiver ? GroupBehind(knowledge_, store_, receiver) : ValueId::None();
+  if (own && store_[own].kind == ValueKind::Group) return own;
   return store_.World();
 }
 

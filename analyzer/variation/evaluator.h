@@ -133,6 +133,7 @@ class FunctionEvaluator {
   void EvalMatch(const ir::Stmt& stmt);
   void EvalAugAssign(const ir::Stmt& stmt);
   void EvalImport(ir::ImportId import);
+  bool LetsAllThrough(ir::ExprId decorator, knowledge::EntryId entry_id);
   void EvalFunctionDef(ir::FunctionId function);
   void EvalClassDef(ir::ClassId class_id);
   void EvalClassStmt(binding::ClassId class_id, ir::StmtId stmt);

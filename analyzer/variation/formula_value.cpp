@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "analyzer/variation/group_behind.h"
 #include "analyzer/variation/tables.h"
 
 namespace allranks::variation {
@@ -59,7 +60,7 @@ class FormulaReader {
     if (!of_group) return store_.Coordinate(formula.coordinate, formula.axis);
     // What callers mostly pass is no more than that: each has its own.
     const ValueId group = Argument(formula.param);
-    return store_.Coordinate(formula.coordinate, {}, group ? group : store_.World());
+    return store_.Coordinate(formula.coordinate, {}, group ? GroupBehind(tables_.knowledge, store_, group) : store_.World());
   }
 
   Tables& tables_;
@@ -70,6 +71,12 @@ class FormulaReader {
 };
 
 }  // namespace
+
+ValueId GroupBehind(const knowledge::Knowledge& knowledge, ValueStore& store, ValueId value) {
+  if (store[value].kind != ValueKind::Object) return value;
+  const knowledge::ClassId known = knowledge.FindClass(NameId{store[value].a});
+  return known && knowledge[known].has_axis ? store.AxisGroup(knowledge[known].axis) : value;
+}
 
 ValueId FormulaValue(Tables& tables, knowledge::FormulaId formula, const knowledge::Entry* entry,
                      std::span<const ValueId> arguments, ValueId receiver) {

@@ -614,6 +614,16 @@ void FunctionEvaluator::EvalImport(ir::ImportId import_id) {
   if (const auto slot = scope_.slots.find(bound); slot != scope_.slots.end()) env_.slots[slot->second] = value;
 }
 
+// `@register(execute_mode=Execute.ALL)`: with these arguments no rank is kept away.
+bool FunctionEvaluator::LetsAllThrough(ir::ExprId decorator, knowledge::EntryId entry_id) {
+  const auto call = std::ranges::find_if(facts_.calls, [&](const auto& item) { return item.first == decorator; });
+  if (call == facts_.calls.end() || call->second.entry != entry_id) return false;
+  const knowledge::Entry& entry = knowledge_[entry_id];
+  const auto args = tables_.facts.args(call->second);
+  const std::vector<ValueId> bound(args.begin(), args.end());
+  return FormulaValue(tables_, entry.guard, &entry, bound, {}) == store_.True();
+}
+
 void FunctionEvaluator::EvalFunctionDef(ir::FunctionId function_id) {
   const ir::Function& function = module_.functions[function_id];
   const FuncId id = tables_.program.func(func_.module, function_id);
@@ -639,7 +649,7 @@ void FunctionEvaluator::EvalFunctionDef(ir::FunctionId function_id) {
       }
     }
     if (entry) {
-      if (knowledge_[entry].guard) known.insert(known.begin(), entry);
+      if (knowledge_[entry].guard && !LetsAllThrough(*it, entry)) known.insert(known.begin(), entry);
       continue;
     }
     if (kind.kind != ValueKind::Function) continue;

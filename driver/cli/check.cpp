@@ -240,6 +240,7 @@ int RunCheck(const CheckArguments& arguments) {
     if (options.working_directory.empty()) return Fail({"the working directory is gone; change to one that exists"});
     PrintWarning(nothing);
   }
+  for (const std::string& note : out->notes) PrintWarning(note);
   if (const std::string cut = CutShort(arguments, *out); !cut.empty()) PrintWarning(cut);
   const int exit_code = !out->stopped_in.empty() ? InterruptedExitCode()
                         : report.errors.empty() ? ExitCode(arguments, options, *out, *fixed) : kExitError;

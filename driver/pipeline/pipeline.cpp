@@ -1,5 +1,7 @@
 #include "driver/pipeline/pipeline.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <chrono>
 #include <ctime>
@@ -13,6 +15,7 @@
 #include "analyzer/binding/neighbourhood.h"
 #include "analyzer/built_in/built_in.h"
 #include "analyzer/findings/suppression.h"
+#include "analyzer/knowledge/replaced.h"
 #include "analyzer/objects/communicators.h"
 #include "analyzer/objects/never_reached.h"
 #include "analyzer/objects/sure_failures.h"
@@ -82,17 +85,22 @@ class Stopwatch {
   std::clock_t cpu_start_ = 0;
 };
 
+// A user's file replaces what is built in, which is seldom meant where it happens: `notes` gets one line for each file.
 base::Result<bool> LoadKnowledge(const Options& options, const source::FileSystem& files,
-                                 knowledge::Knowledge& knowledge) {
+                                 knowledge::Knowledge& knowledge, std::vector<std::string>& notes) {
   if (options.knowledge_files.empty()) {
     built_in::FillKnowledge(knowledge);
     return true;
   }
   built_in::BeginKnowledge(knowledge);
+  knowledge::Replaced replaced;
+  static_cast<void>(replaced.Since(knowledge));
   for (const std::string& path : options.knowledge_files) {
     const base::Result<std::string> text = files.Read(path);
     if (!text) return base::Fail(text.error().message + "; name a knowledge file that exists");
     if (base::Result<bool> loaded = knowledge.Load(path, *text); !loaded) return loaded;
+    const std::vector<std::string> again = replaced.Since(knowledge);
+    if (!again.empty()) notes.push_back(fmt::format("{} replaces what is known of `{}`", path, fmt::join(again, "`, `")));
   }
   return knowledge.Finish();
 }
@@ -479,7 +487,7 @@ base::Result<Output> Run(const Options& options, const source::FileSystem& files
   watch.Begin("knowledge");
   if (!a.knowledge) {
     a.knowledge.emplace(a.names);
-    if (const base::Result<bool> loaded = LoadKnowledge(options, files, *a.knowledge); !loaded) {
+    if (const base::Result<bool> loaded = LoadKnowledge(options, files, *a.knowledge, out.notes); !loaded) {
       return base::Fail(loaded.error().message);
     }
   }

@@ -51,6 +51,7 @@ struct Output {
   size_t read_in_part = 0;                       // C and C++ files that need flags which nothing names
   bool knows_tracked = false;                    // a checkout of git, whose index was read
   size_t unread_importers = 0;                   // files that import those the user named, too many to be read
+  std::vector<std::string> notes;                // of knowledge files that replace what is built in: one line each
   std::string index_problem;                     // why it is not known what git tracks
   std::vector<findings::Finding> limits;         // AR003 of requested files, whether it is asked for or not
   std::vector<std::string> cut_files;            // requested files that were given up for time or memory, as shown

@@ -259,10 +259,10 @@ void Fields(T& it, Visit& visit) {
 template <Is<Output> T, class Visit>
 void Fields(T& it, Visit& visit) {
   auto& [files, findings, ledger, checked, requested, is_same, errors, timings, bytes_scanned, bytes_parsed, files_scanned, files_parsed,
-         files_requested, files_excluded, suppressed, syntax, left_out, read_in_part, knows_tracked, unread_importers, index_problem, limits, cut_files,
-         stopped_in, steps] = it;
+         files_requested, files_excluded, suppressed, syntax, left_out, read_in_part, knows_tracked, unread_importers, notes, index_problem, limits,
+         cut_files, stopped_in, steps] = it;
   visit(findings, ledger, checked, requested, bytes_scanned, bytes_parsed, files_scanned, files_parsed, files_requested, files_excluded,
-        suppressed, syntax, left_out, read_in_part, knows_tracked, unread_importers, index_problem, limits, steps);
+        suppressed, syntax, left_out, read_in_part, knows_tracked, unread_importers, notes, index_problem, limits, steps);
 }
 
 namespace {

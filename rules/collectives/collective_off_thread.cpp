@@ -49,6 +49,9 @@ class OffThread {
         ReportValue(Argument(module_id, expr, 1, "target"), module, expr, "a thread of its own",
                     Confidence::Likely);
       }
+      if (callee == "concurrent.futures.ThreadPoolExecutor.submit") {
+        ReportValue(Argument(module_id, expr, 0, "fn"), module, expr, "a thread of a pool", Confidence::Likely);
+      }
     }
   }
 
@@ -215,7 +218,10 @@ class OffThread {
 
   // The canonical name of a library's function or class; empty for all else.
   std::string_view ExternalName(ValueId value) const {
-    if (!value || context_.facts.values_store[value].kind != ValueKind::External) return {};
+    if (!value) return {};
+    const variation::Value& called = context_.facts.values_store[value];
+    if (called.kind == ValueKind::BoundExternal) return context_.program.text(context_.knowledge[knowledge::EntryId{called.a}].name);
+    if (called.kind != ValueKind::External) return {};
     const base::NameId name{context_.facts.values_store[value].a};
     const knowledge::ClassId known = context_.knowledge.FindClass(name);
     return context_.program.text(known ? context_.knowledge[known].name : name);

@@ -246,6 +246,16 @@ class Config(CliTest):
         self.assert_one_line_error(self.run_allranks("check", "--knowledge", "ours.toml"), "ours.toml:")
         self.assert_one_line_error(self.run_allranks("check", "--knowledge", "nowhere.toml"), "nowhere.toml")
 
+    def test_knowledge_that_replaces_what_is_built_in(self):
+        self.write("a.py", "x = 1\n")
+        head = 'library = "acme"\ndocs = "https://acme.example"\n'
+        self.write("ours.toml", head + '[[function]]\nname = "acme.chief"\nvalue = "rank == 0"\n')
+        self.assertNotIn("replaces", self.run_allranks("check", "--knowledge", "ours.toml").err)
+        self.write("ours.toml", head + '[[function]]\nname = "torch.distributed.all_reduce"\nparams = ["tensor"]\noperation = "barrier"\n')
+        result = self.run_allranks("check", "--knowledge", "ours.toml")
+        self.assertEqual(result.code, 0)
+        self.assertIn("allranks: warning: ours.toml replaces what is known of `torch.distributed.all_reduce`\n", result.err)
+
     def test_root(self):
         self.write("src/pkg/__init__.py", "")
         self.write("src/pkg/sync.py", "import torch.distributed as dist\n\ndef sync():\n    dist.barrier()\n")
