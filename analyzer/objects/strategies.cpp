@@ -296,31 +296,34 @@ std::vector<bool> Launched(const binding::Program& program, const binding::Neigh
   return launched;
 }
 
-// The files in whose code the name of a configuration stands; whether there are any.
-bool AddThatName(const binding::Program& program, std::string_view configuration, std::span<const Shown> shown, std::vector<bool>& named) {
+// The scripts in which the name of a configuration stands; whether there are any, and no file that others use names it as well.
+bool AddThatName(const binding::Program& program, const binding::Neighbourhood& neighbourhood, std::string_view configuration,
+                 std::span<const Shown> shown, std::vector<bool>& named) {
   const std::string_view name = configuration.substr(configuration.rfind('/') + 1);
   const auto is_name = [&](NameId text) {
     const std::string_view path = program.text(text);
     return path == name || (path.ends_with(name) && path[path.size() - name.size() - 1] == '/');
   };
-  bool any = false;
-  for (size_t m = 0; !name.empty() && m < shown.size(); ++m) {
+  std::vector<uint32_t> scripts;
+  for (uint32_t m = 0; !name.empty() && m < shown.size(); ++m) {
     if (!std::ranges::any_of(shown[m].texts, is_name)) continue;
-    named[m] = any = true;
+    if (!neighbourhood.ImportersOf(ir::ModuleId{m}).empty()) return false;
+    scripts.push_back(m);
   }
-  return any;
+  for (const uint32_t script : scripts) named[script] = true;
+  return !scripts.empty();
 }
 
-// A configuration may be for any program; one that lines name, for those that none of them starts; and one that the code names, for
-// the programs that do (`by_name`).
+// A configuration may be for any program; one that lines name, for those that none of them starts; and one that scripts name, for
+// these (`by_name`).
 enum class Configured : uint8_t { No, OfLines, ForAll };
 
-Configured ConfiguredFor(const binding::Program& program, const Strategy& strategy, std::span<const LaunchLine> lines,
-                         std::span<const Shown> shown, std::vector<bool>& by_name) {
+Configured ConfiguredFor(const binding::Program& program, const binding::Neighbourhood& neighbourhood, const Strategy& strategy,
+                         std::span<const LaunchLine> lines, std::span<const Shown> shown, std::vector<bool>& by_name) {
   Configured configured = Configured::No;
   for (const LaunchLine& line : lines) {
     if (!line.path.empty() || !AsksFor(program, strategy, line)) continue;
-    if (!line.is_of_lines && AddThatName(program, line.configuration, shown, by_name)) continue;
+    if (!line.is_of_lines && AddThatName(program, neighbourhood, line.configuration, shown, by_name)) continue;
     configured = std::max(configured, line.is_of_lines ? Configured::OfLines : Configured::ForAll);
   }
   return configured;
@@ -378,7 +381,7 @@ Strategies::Strategies(const binding::Program& program, const knowledge::Knowled
                 .ruled_out = StartedOtherwise(program, neighbourhood, strategy, lines)};
     const std::vector<bool> launched = Launched(program, neighbourhood, strategy, lines);
     std::vector<bool> by_name(shown.size());
-    const Configured configured = ConfiguredFor(program, strategy, lines, shown, by_name);
+    const Configured configured = ConfiguredFor(program, neighbourhood, strategy, lines, shown, by_name);
     const std::vector<bool> named = InPrograms(neighbourhood, by_name);
     const std::vector<bool> several = reader.WithSeveralModules(strategy);
     const std::vector<bool> otherwise = reader.ConfiguredOtherwise(strategy);
