@@ -138,8 +138,8 @@ ExprId Builder::Attribute(Range range, ExprId object, NameId attr) {
   return AddExpr(ExprKind::Attribute, 0, range, object.index, attr.index);
 }
 
-ExprId Builder::Subscript(Range range, ExprId object, ExprId index) {
-  return AddExpr(ExprKind::Subscript, 0, range, object.index, index.index);
+ExprId Builder::Subscript(Range range, ExprId object, ExprId index, uint16_t flags) {
+  return AddExpr(ExprKind::Subscript, 0, range, object.index, index.index, flags);
 }
 
 ExprId Builder::Call(Range range, ExprId callee, std::span<const Arg> args, uint16_t flags) {
@@ -298,13 +298,13 @@ StmtId Builder::Match(Range range, ExprId subject, std::span<const MatchCase> ca
   return AddStmt({.kind = StmtKind::Match, .a = subject.index, .b = start}, range);
 }
 
-StmtId Builder::Return(Range range, ExprId value) {
-  return AddStmt({.kind = StmtKind::Return, .a = value.index}, range);
+StmtId Builder::Return(Range range, ExprId value, uint16_t flags) {
+  return AddStmt({.kind = StmtKind::Return, .flags = flags, .a = value.index}, range);
 }
 
-StmtId Builder::Break(Range range) { return AddStmt({.kind = StmtKind::Break}, range); }
+StmtId Builder::Break(Range range, uint16_t flags) { return AddStmt({.kind = StmtKind::Break, .flags = flags}, range); }
 
-StmtId Builder::Continue(Range range) { return AddStmt({.kind = StmtKind::Continue}, range); }
+StmtId Builder::Continue(Range range, uint16_t flags) { return AddStmt({.kind = StmtKind::Continue, .flags = flags}, range); }
 
 StmtId Builder::Raise(Range range, ExprId exception, ExprId cause) {
   return AddStmt({.kind = StmtKind::Raise, .a = exception.index, .b = cause.index}, range);

@@ -40,7 +40,7 @@ class Builder {
   ExprId Dict(Range range, std::span<const DictItem> items);
   ExprId Slice(Range range, ExprId lower, ExprId upper, ExprId step);
   ExprId Attribute(Range range, ExprId object, NameId attr);
-  ExprId Subscript(Range range, ExprId object, ExprId index);
+  ExprId Subscript(Range range, ExprId object, ExprId index, uint16_t flags = 0);
   ExprId Call(Range range, ExprId callee, std::span<const Arg> args, uint16_t flags = 0);
   ExprId Unary(Range range, UnaryOp op, ExprId operand);
   ExprId Binary(Range range, BinaryOp op, ExprId left, ExprId right);
@@ -69,9 +69,9 @@ class Builder {
              BlockId finally_block);
   StmtId With(Range range, bool is_async, std::span<const WithItem> items, BlockId body);
   StmtId Match(Range range, ExprId subject, std::span<const MatchCase> cases);
-  StmtId Return(Range range, ExprId value);
-  StmtId Break(Range range);
-  StmtId Continue(Range range);
+  StmtId Return(Range range, ExprId value, uint16_t flags = 0);
+  StmtId Break(Range range, uint16_t flags = 0);
+  StmtId Continue(Range range, uint16_t flags = 0);
   StmtId Raise(Range range, ExprId exception, ExprId cause);
   StmtId Assert(Range range, ExprId test, ExprId message);
   StmtId Delete(Range range, std::span<const ExprId> targets);

@@ -74,6 +74,7 @@ static_assert(sizeof(Stmt) == 28);
 
 constexpr uint16_t kAsync = 1;        // Stmt For, With; Function
 constexpr uint16_t kExceptGroup = 2;  // Stmt Try: except*
+constexpr uint16_t kJump = 8;         // Stmt Break, Continue, Return: written as a `goto`
 constexpr uint16_t kVirtual = 4;      // Function: a method that subclasses may override under the same signature
 
 // A run of words in Module::words.
@@ -259,6 +260,8 @@ inline ExprList Exprs(const Module& module, List list) { return {Words(module, l
 constexpr uint16_t kResolvedName = 4;
 constexpr uint16_t kVariable = 16;
 constexpr uint16_t kConstructor = 32;
+// Name, Subscript; C++: a variable or item that is a number, and neither a pointer nor an array.
+constexpr uint16_t kNumber = 128;
 inline NameId SymbolOf(const Expr& expr) { return NameId{expr.b}; }
 inline NameId NameOf(const Expr& expr) { return NameId{expr.a}; }
 // Constant: op = ConstantKind; Int: a, b = low and high half of the value (kBigInt: it does not fit, value unknown);

@@ -145,11 +145,11 @@ class Builder {
       case ir::StmtKind::Match:
         return Match(stmt);
       case ir::StmtKind::Return:
-        return traces_.Seq(Expr(ir::ValueOf(stmt)), traces_.Exit(At(id), ReturnKind(stmt)));
+        return traces_.Seq(Expr(ir::ValueOf(stmt)), traces_.Exit(At(id), ReturnKind(stmt), IsJump(stmt)));
       case ir::StmtKind::Break:
-        return traces_.Exit(At(id), ExitKind::Break);
+        return traces_.Exit(At(id), ExitKind::Break, IsJump(stmt));
       case ir::StmtKind::Continue:
-        return traces_.Exit(At(id), ExitKind::Continue);
+        return traces_.Exit(At(id), ExitKind::Continue, IsJump(stmt));
       case ir::StmtKind::Raise:
         return traces_.Seq(Expr(ir::ValueOf(stmt)), Raise(id, stmt));
       case ir::StmtKind::FunctionDef:
@@ -163,6 +163,8 @@ class Builder {
         return traces_.Empty();
     }
   }
+
+  static bool IsJump(const ir::Stmt& stmt) { return (stmt.flags & ir::kJump) != 0; }
 
   // To return from `main` of C and C++ is to call `exit`: with an error code that ends the job.
   ExitKind ReturnKind(const ir::Stmt& stmt) const {

@@ -132,7 +132,7 @@ class Describer {
     const Trace& exit = traces_[evidence_.exit];
     const Site& site = traces_.site(exit.site);
     result->exit = site.span;
-    result->exit_kind = kNames[exit.payload];
+    result->exit_kind = exit.op != 0 ? "goto" : kNames[exit.payload];
     if (!site.expr) return;
     const variation::CallFact* call = state_.facts.call(site.function, site.expr);
     if (call != nullptr && call->entry) result->exit_kind = std::string(Text(state_.knowledge[call->entry].name));

@@ -212,8 +212,8 @@ TraceId TraceStore::Loop(SiteId site, ValueId trips, TraceId body, bool settled,
                 {&body, 1});
 }
 
-TraceId TraceStore::Exit(SiteId site, ExitKind kind) {
-  return Intern({.kind = TraceKind::Exit, .flags = LeavesBit(kind), .site = site,
+TraceId TraceStore::Exit(SiteId site, ExitKind kind, bool is_jump) {
+  return Intern({.kind = TraceKind::Exit, .op = static_cast<uint8_t>(is_jump), .flags = LeavesBit(kind), .site = site,
                  .payload = static_cast<uint32_t>(kind)}, {});
 }
 

@@ -26,7 +26,7 @@ enum class TraceKind : uint8_t {
   Seq,     // kids
   Choice,  // value = condition; kids = then, else
   Loop,    // payload = LoopKind; value = how often, or its condition; kids = body
-  Exit,    // payload = ExitKind
+  Exit,    // payload = ExitKind; op = 1: written as a `goto`
   Scope,   // a call: returns inside lead to its end; payload = FuncId of the callee; kids = its trace
   Try,     // payload = TryId; kids = kTryBody, kTryElse, kTryFinally, then one for each handler from kTryHandlers on
   Call,    // callee not known before parameters are: value = callee; payload = start of its arguments
@@ -156,7 +156,7 @@ class TraceStore {
   TraceId Seq(TraceId first, TraceId second);
   TraceId Choice(SiteId site, ValueId condition, TraceId then_trace, TraceId else_trace, bool settled = false);
   TraceId Loop(SiteId site, ValueId trips, TraceId body, bool settled = false, LoopKind kind = LoopKind::Counted);
-  TraceId Exit(SiteId site, ExitKind kind);
+  TraceId Exit(SiteId site, ExitKind kind, bool is_jump = false);
   TraceId Scope(SiteId site, FuncId callee, TraceId body);
   TraceId Try(SiteId site, TryId info, std::span<const TraceId> parts, bool settled = false);
   TraceId Call(SiteId site, ValueId callee, std::span<const ValueId> args);

@@ -30,7 +30,7 @@ extern const Rule DivergentEarlyExit = {
     .explanation = R"md(
 ## What it finds
 
-A `return`, `break`, `continue` or `sys.exit` on a condition that only some ranks meet, where the
+A `return`, `break`, `continue`, `goto` or `sys.exit` on a condition that only some ranks meet, where the
 ranks that stay still reach a collective which those that left do not: later in the function, in a
 later round of the loop, or in a caller.
 

@@ -172,6 +172,12 @@ std::optional<ir::ExprId> FunctionLowering::ContainerCall(const clang::CXXMember
     return builder_.Subscript(range, container, Expr(expr.getArg(0)));
   }
   if (const std::optional<ir::ExprId> resized = ResizingCall(expr, method, name)) return *resized;
+  if (name == "empty" && expr.getNumArgs() == 0) {
+    const ir::Arg container[] = {{.value = Expr(object)}};
+    const ir::ExprId size = builder_.Call(range, External("builtins.len", At(*expr.getCallee())), container);
+    const ir::Comparison none[] = {{ir::CompareOp::Eq, builder_.Int(range, 0)}};
+    return builder_.Compare(range, size, none);
+  }
   const std::string_view word = Find(kContainer, name);
   if (word.empty()) return std::nullopt;
   if (word == "builtins.len") {
@@ -230,7 +236,7 @@ ir::ExprId FunctionLowering::OperatorCall(const clang::CXXOperatorCallExpr& expr
   switch (expr.getOperator()) {
     case clang::OO_Subscript: {
       const ir::ExprId object = Expr(operands[0]);
-      return builder_.Subscript(range, object, Expr(operands[1]));
+      return builder_.Subscript(range, object, Expr(operands[1]), NumberFlag(expr.getType()));
     }
     case clang::OO_Star:
     case clang::OO_Arrow:

@@ -132,7 +132,7 @@ ir::ExprId FunctionLowering::Plain(const clang::Expr& expr) {
     case clang::Stmt::ArraySubscriptExprClass: {
       const auto& item = llvm::cast<clang::ArraySubscriptExpr>(expr);
       const ir::ExprId object = Expr(item.getBase());
-      return builder_.Subscript(range, object, Expr(item.getIdx()));
+      return builder_.Subscript(range, object, Expr(item.getIdx()), NumberFlag(item.getType()));
     }
     case clang::Stmt::CXXOperatorCallExprClass:
       return OperatorCall(llvm::cast<clang::CXXOperatorCallExpr>(expr));
@@ -261,7 +261,7 @@ ir::ExprId FunctionLowering::Reference(const clang::DeclRefExpr& expr) {
 ir::ExprId FunctionLowering::Variable(const clang::ValueDecl& decl, ir::Range range) {
   const auto* variable = llvm::dyn_cast<clang::VarDecl>(&decl);
   if (variable == nullptr || (variable->isLocalVarDeclOrParm() && !variable->isStaticLocal() && !variable->hasExternalStorage())) {
-    return builder_.Name(range, LocalName(decl));
+    return builder_.Name(range, LocalName(decl), variable ? NumberFlag(variable->getType()) : uint16_t{0});
   }
   if (!unit_.IsProject(variable->getLocation())) return External(QualifiedName(*variable), range);
   return builder_.Resolved(range, unit_.Name(QualifiedName(*variable)), unit_.Name(SymbolOf(*variable)), ir::kVariable);

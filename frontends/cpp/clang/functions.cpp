@@ -21,6 +21,59 @@ void CollectReseated(const clang::Stmt* stmt, std::unordered_set<const clang::Va
   for (const clang::Stmt* child : stmt->children()) CollectReseated(child, reseated);
 }
 
+// Variables that are given what a call returns.
+void CollectStatuses(const clang::Stmt* stmt, std::unordered_set<const clang::VarDecl*>* statuses) {
+  if (stmt == nullptr) return;
+  const auto* binary = llvm::dyn_cast<clang::BinaryOperator>(stmt);
+  if (binary != nullptr && binary->getOpcode() == clang::BO_Assign && llvm::isa<clang::CallExpr>(binary->getRHS()->IgnoreParenImpCasts())) {
+    const auto* name = llvm::dyn_cast<clang::DeclRefExpr>(binary->getLHS()->IgnoreParenImpCasts());
+    if (name != nullptr) statuses->insert(llvm::dyn_cast<clang::VarDecl>(name->getDecl()));
+  }
+  if (const auto* declaration = llvm::dyn_cast<clang::DeclStmt>(stmt)) {
+    for (const clang::Decl* decl : declaration->decls()) {
+      const auto* variable = llvm::dyn_cast<clang::VarDecl>(decl);
+      const clang::Expr* init = variable ? variable->getInit() : nullptr;
+      if (init != nullptr && llvm::isa<clang::CallExpr>(init->IgnoreParenImpCasts())) statuses->insert(variable);
+    }
+  }
+  for (const clang::Stmt* child : stmt->children()) CollectStatuses(child, statuses);
+}
+
+bool IsFieldOfThis(const clang::Expr* expr, const clang::FieldDecl* field) {
+  const auto* member = llvm::dyn_cast<clang::MemberExpr>(expr->IgnoreParenImpCasts());
+  const bool is_own = member != nullptr && llvm::isa<clang::CXXThisExpr>(member->getBase()->IgnoreParenImpCasts());
+  return is_own && member->getMemberDecl() == field;
+}
+
+bool IsWrittenThrough(clang::QualType type);
+
+// Whether a constructor gives a field another value before it does anything else than that with other fields:
+// `T() { MPI_Comm_rank(MPI_COMM_WORLD, &rank); }`. What the field is declared with is never seen then.
+bool IsOverwritten(const clang::FieldDecl* field, const clang::Stmt* body) {
+  const auto* block = llvm::dyn_cast_or_null<clang::CompoundStmt>(body);
+  if (block == nullptr) return false;
+  for (const clang::Stmt* stmt : block->body()) {
+    const auto* expr = llvm::dyn_cast<clang::Expr>(stmt);
+    if (expr == nullptr) return false;
+    expr = expr->IgnoreImplicit()->IgnoreParens();
+    if (const auto* assign = llvm::dyn_cast<clang::BinaryOperator>(expr)) {
+      if (assign->getOpcode() != clang::BO_Assign) return false;
+      if (IsFieldOfThis(assign->getLHS(), field)) return true;
+      continue;
+    }
+    const auto* call = llvm::dyn_cast<clang::CallExpr>(expr);
+    const clang::FunctionDecl* callee = call ? call->getDirectCallee() : nullptr;
+    if (callee == nullptr || llvm::isa<clang::CXXMethodDecl>(callee)) return false;
+    for (unsigned i = 0; i < std::min(call->getNumArgs(), callee->getNumParams()); ++i) {
+      const clang::Expr* arg = call->getArg(i)->IgnoreParenImpCasts();
+      const auto* address = llvm::dyn_cast<clang::UnaryOperator>(arg);
+      if (address == nullptr || address->getOpcode() != clang::UO_AddrOf) continue;
+      if (IsFieldOfThis(address->getSubExpr(), field) && IsWrittenThrough(callee->getParamDecl(i)->getType())) return true;
+    }
+  }
+  return false;
+}
+
 bool IsWrittenThrough(clang::QualType type) {
   const clang::QualType pointee = type->isReferenceType() || type->isPointerType() ? type->getPointeeType() : clang::QualType();
   return !pointee.isNull() && !pointee.isConstQualified() && !pointee->isFunctionType() && !type->isRValueReferenceType();
@@ -117,16 +170,20 @@ ir::ExprId FunctionLowering::TypeName(clang::QualType type, ir::Range range) {
 
 ir::BlockId FunctionLowering::FunctionBody(const clang::FunctionDecl& function) {
   CollectReseated(function.getBody(), &reseated_);
+  CollectStatuses(function.getBody(), &statuses_);
   Stmts stmts;
   if (const auto* constructor = llvm::dyn_cast<clang::CXXConstructorDecl>(&function)) {
     MemberInitialisers(*constructor, &stmts);
   }
   const clang::Stmt* body = function.getBody();
   if (const auto* compound = llvm::dyn_cast_or_null<clang::CompoundStmt>(body)) {
-    Sequence({compound->body_begin(), compound->size()}, &stmts);
+    top_level_ = {compound->body_begin(), compound->size()};
+    Sequence(top_level_, &stmts);
   } else {
     Append(body, &stmts);
   }
+  // `= 0`: classes below have it.
+  if (body == nullptr && function.isPureVirtual()) stmts.push_back(builder_.Raise(around_, {}, {}));
   if (stmts.empty()) stmts.push_back(builder_.Pass(around_));
   return builder_.Block(stmts);
 }
@@ -135,6 +192,8 @@ ir::BlockId FunctionLowering::FunctionBody(const clang::FunctionDecl& function) 
 void FunctionLowering::MemberInitialisers(const clang::CXXConstructorDecl& constructor, Stmts* out) {
   for (const clang::CXXCtorInitializer* item : constructor.inits()) {
     if (!item->getInit()) continue;
+    const bool is_default = llvm::isa<clang::CXXDefaultInitExpr>(item->getInit());
+    if (is_default && item->getAnyMember() && IsOverwritten(item->getAnyMember(), constructor.getBody())) continue;
     const ir::Range range = item->isWritten() ? At(item->getSourceRange()) : around_;
     const ir::ExprId object = builder_.Name(range, unit_.Name("this"));
     if (const clang::FieldDecl* field = item->getAnyMember()) {
@@ -172,9 +231,15 @@ ir::ExprId FunctionLowering::Lambda(const clang::LambdaExpr& lambda) {
     }
   }
   if (!shared.empty()) stmts.push_back(builder_.Nonlocal(range, shared));
-  const clang::Stmt* outer_step = std::exchange(loop_step_, nullptr);
+  const Around outer_loop = std::exchange(loop_, {});
+  const auto outer_statements = std::exchange(top_level_, {});
+  const auto outer_labels = std::exchange(open_, {});
+  Jumps outer_jumps = std::exchange(leaving_, {});
   Append(lambda.getBody(), &stmts);
-  loop_step_ = outer_step;
+  loop_ = outer_loop;
+  top_level_ = outer_statements;
+  open_ = outer_labels;
+  leaving_ = std::move(outer_jumps);
   pending_ = std::move(outer_pending);
   if (stmts.empty()) stmts.push_back(builder_.Pass(range));
   const ir::BlockId body = builder_.Block(stmts);

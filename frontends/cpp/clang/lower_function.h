@@ -1,5 +1,5 @@
 // One function with the lambdas in it. The member functions are spread over functions.cpp, statements.cpp,
-// parallel_regions.cpp, switches.cpp, expressions.cpp and calls.cpp.
+// jumps.cpp, parallel_regions.cpp, switches.cpp, expressions.cpp and calls.cpp.
 #pragma once
 
 #include <optional>
@@ -16,6 +16,12 @@ namespace allranks::cpp {
 void LowerFunction(Unit& unit, const clang::FunctionDecl& function);
 // A variable of namespace or class scope: what it is initialised with.
 void LowerGlobal(Unit& unit, const clang::VarDecl& variable);
+
+// Of a Name or Subscript of this type.
+inline uint16_t NumberFlag(clang::QualType type) { return type.getNonReferenceType()->isArithmeticType() ? ir::kNumber : uint16_t{0}; }
+
+// Whether a `break` or `continue` of the loop or switch around stands in a statement.
+bool Leaves(const clang::Stmt* stmt, bool breaks, bool continues);
 
 class FunctionLowering {
  public:
@@ -43,9 +49,10 @@ class FunctionLowering {
   void Sequence(std::span<const clang::Stmt* const> stmts, Stmts* out);
   void Append(const clang::Stmt* stmt, Stmts* out);
   void Dispatch(const clang::Stmt& stmt, Stmts* out);
+  void Loop(const clang::Stmt& stmt, Stmts* out);
   void If(const clang::IfStmt& stmt, Stmts* out);
   void While(const clang::WhileStmt& stmt, Stmts* out);
-  void Do(const clang::DoStmt& stmt, Stmts* out);
+  bool Do(const clang::DoStmt& stmt, Stmts* out);
   void For(const clang::ForStmt& stmt, Stmts* out);
   bool CountingFor(const clang::ForStmt& stmt, Stmts* out);
   void RangeFor(const clang::CXXForRangeStmt& stmt, Stmts* out);
@@ -57,13 +64,24 @@ class FunctionLowering {
   bool Assignment(const clang::Expr& expr, Stmts* out);
   void Flush(Stmts* out);
 
+  // jumps.cpp
+  size_t Section(std::span<const clang::Stmt* const> stmts, size_t at, Stmts* out);
+  void RunSection(std::span<const clang::Stmt* const> stmts, const clang::LabelDecl* label, bool is_again, Stmts* out);
+  void Goto(const clang::Stmt& stmt, const clang::LabelDecl* label, Stmts* out);
+  using Jumps = std::vector<std::pair<const clang::LabelDecl*, ir::Range>>;
+  void JumpOn(size_t at, Jumps outer, Stmts* out);
+  void Note(const Jumps::value_type& jump);
+  void Leave(const clang::LabelDecl& label, ir::Range range, Stmts* out);
+  ir::NameId TakenName(const clang::LabelDecl& label);
+  bool CopyFrom(const clang::LabelDecl& label, ir::Range jump, Stmts* out);
+
   // parallel_regions.cpp
   void Directive(const clang::OMPExecutableDirective& directive, Stmts* out);
   void EachThread(const clang::Stmt& body, const clang::Expr* threads, Stmts* out);
   ir::StmtId RoundOfThreads(ir::Range range, const clang::Expr* threads, ir::BlockId body, Stmts* out);
 
   // switches.cpp
-  void Switch(const clang::SwitchStmt& stmt, Stmts* out);
+  bool Switch(const clang::SwitchStmt& stmt, Stmts* out);
 
   // expressions.cpp
   ir::ExprId Expr(const clang::Expr* expr);
@@ -108,11 +126,25 @@ class FunctionLowering {
   ir::Range around_;                // of the function: for what has no place of its own in the file
   uint32_t depth_ = 0;              // of nested statements and expressions
   Stmts pending_;                   // of expressions that hold statements: to run before the one at hand
-  const clang::Stmt* loop_step_ = nullptr;  // what a `continue` of the innermost while-like loop runs first
-  const clang::Stmt* failure_ = nullptr;    // a `return` that hands on the failure of a call
+  // The innermost loop that is being lowered.
+  struct Around {
+    const clang::Stmt* step = nullptr;        // of a while-like loop: what a `continue` runs first
+    const clang::LabelDecl* label = nullptr;  // of a section: where leaving it, or beginning it again, leads
+    bool is_again = false;
+  };
+  Around loop_;
+  const clang::Stmt* failure_ = nullptr;    // a `return` or `goto` that hands on the failure of a call
+  std::vector<const clang::LabelDecl*> open_;   // labels of the sections around
+  Jumps leaving_;                           // to labels further out than the innermost loop, from within it
+  uint32_t loops_ = 0;                      // around, sections not counted
+  std::span<const clang::Stmt* const> top_level_;   // of the function's body; empty within lambdas
+  std::vector<const clang::LabelDecl*> copied_from_;   // labels from which statements are being copied
+  size_t copied_ = 0;                       // statements, so far
+  uint32_t guarded_ = 0;                    // how many `try` and scopes with destructors are around
   std::unordered_map<const clang::ValueDecl*, ir::NameId> locals_;
   std::unordered_map<std::string, int> used_names_;
   std::unordered_set<const clang::VarDecl*> reseated_;  // pointers that are assigned after they were declared
+  std::unordered_set<const clang::VarDecl*> statuses_;  // variables that hold what a call returned
 };
 
 }  // namespace allranks::cpp

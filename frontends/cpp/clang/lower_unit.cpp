@@ -35,7 +35,8 @@ class UnitWalk {
   }
 
   void Function(const clang::FunctionDecl& function) {
-    if (function.isDependentContext() || !function.doesThisDeclarationHaveABody()) return;
+    const bool is_there = function.doesThisDeclarationHaveABody() || function.isPureVirtual();
+    if (function.isDependentContext() || !is_there) return;
     LowerFunction(unit_, function);
   }
 

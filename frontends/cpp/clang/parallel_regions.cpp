@@ -77,9 +77,9 @@ void FunctionLowering::EachThread(const clang::Stmt& body, const clang::Expr* th
     }
     const ir::Range range = At(*stmts[i]);
     Stmts by_each;
-    const clang::Stmt* outer_step = std::exchange(loop_step_, nullptr);
+    const Around outer_loop = std::exchange(loop_, {});
     Sequence(stmts.subspan(i, end - i), &by_each);
-    loop_step_ = outer_step;
+    loop_ = outer_loop;
     if (!by_each.empty()) out->push_back(RoundOfThreads(range, threads, builder_.Block(by_each), out));
     i = end;
   }

@@ -9,17 +9,6 @@ namespace {
 // A level of C++ makes at most three of the IR: the statement, its expression, a call in it.
 constexpr uint32_t kDeepestStatement = ir::kMaxLoweredDepth / 4;
 
-// Whether a `break` or `continue` of this loop or switch stands in a statement.
-bool Leaves(const clang::Stmt* stmt, bool breaks, bool continues) {
-  if (stmt == nullptr || llvm::isa<clang::Expr>(stmt)) return false;
-  if (llvm::isa<clang::BreakStmt>(stmt)) return breaks;
-  if (llvm::isa<clang::ContinueStmt>(stmt)) return continues;
-  const bool is_loop = llvm::isa<clang::ForStmt, clang::WhileStmt, clang::DoStmt, clang::CXXForRangeStmt>(stmt);
-  if (is_loop) return false;
-  if (llvm::isa<clang::SwitchStmt>(stmt)) breaks = false;
-  return llvm::any_of(stmt->children(), [&](const clang::Stmt* child) { return Leaves(child, breaks, continues); });
-}
-
 const clang::VarDecl* SingleVariable(const clang::Stmt* stmt) {
   const auto* declaration = llvm::dyn_cast_or_null<clang::DeclStmt>(stmt);
   if (declaration == nullptr || !declaration->isSingleDecl()) return nullptr;
@@ -31,25 +20,46 @@ const clang::VarDecl* VariableOf(const clang::Expr* expr) {
   return name == nullptr ? nullptr : llvm::dyn_cast<clang::VarDecl>(name->getDecl());
 }
 
-// `if (r != ncclSuccess) { ...; return r; }` with the status that a call gave: how C hands a failure on, what a throw is
-// in other words. Null: something else. A whole number is a status only where a macro tests it, `CHECK(f())`.
-const clang::ReturnStmt* FailureReturn(const clang::IfStmt& stmt) {
+// The variable that a condition tests for failure: `r != ncclSuccess && r != ncclInProgress`, `r`.
+const clang::VarDecl* StatusIn(const clang::Expr* tested) {
+  tested = tested->IgnoreParenImpCasts();
+  const auto* compared = llvm::dyn_cast<clang::BinaryOperator>(tested);
+  if (compared != nullptr && compared->getOpcode() == clang::BO_LAnd) {
+    const clang::VarDecl* status = StatusIn(compared->getLHS());
+    return status == StatusIn(compared->getRHS()) ? status : nullptr;
+  }
+  if (compared != nullptr && compared->getOpcode() == clang::BO_NE) tested = compared->getLHS();
+  return VariableOf(tested);
+}
+
+// `if (r != ncclSuccess) { ...; return r; }` with the status that a call gave, or `goto fail`: how C hands a failure on, what a
+// throw is in other words. Null: something else. A whole number is a status only where a macro tests it, `CHECK(f())`.
+const clang::Stmt* FailureExit(const clang::IfStmt& stmt, const std::unordered_set<const clang::VarDecl*>& statuses) {
   const clang::Stmt* last = stmt.getThen();
   if (const auto* block = llvm::dyn_cast<clang::CompoundStmt>(last)) last = block->body_empty() ? nullptr : block->body_back();
-  const auto* result = llvm::dyn_cast_or_null<clang::ReturnStmt>(last);
-  if (result == nullptr || result->getRetValue() == nullptr || stmt.getElse() != nullptr) return nullptr;
-  const clang::VarDecl* status = VariableOf(result->getRetValue());
-  if (status == nullptr || !status->isLocalVarDecl() || status->getInit() == nullptr) return nullptr;
+  if (last == nullptr || stmt.getElse() != nullptr) return nullptr;
+  const clang::VarDecl* status = StatusIn(stmt.getCond());
+  if (status == nullptr || !status->isLocalVarDecl()) return nullptr;
   const clang::QualType type = status->getType();
-  const bool is_status = type->isEnumeralType() || (type->isIntegerType() && stmt.getIfLoc().isMacroID());
-  if (!is_status || !llvm::isa<clang::CallExpr>(status->getInit()->IgnoreParenImpCasts())) return nullptr;
-  const clang::Expr* tested = stmt.getCond()->IgnoreParenImpCasts();
-  const auto* compared = llvm::dyn_cast<clang::BinaryOperator>(tested);
-  if (compared != nullptr && compared->getOpcode() == clang::BO_NE) tested = compared->getLHS();
-  return VariableOf(tested) == status ? result : nullptr;
+  if (!type->isEnumeralType() && !(type->isIntegerType() && stmt.getIfLoc().isMacroID())) return nullptr;
+  if (llvm::isa<clang::GotoStmt>(last)) return statuses.contains(status) ? last : nullptr;
+  const auto* result = llvm::dyn_cast<clang::ReturnStmt>(last);
+  if (result == nullptr || result->getRetValue() == nullptr || VariableOf(result->getRetValue()) != status) return nullptr;
+  const bool is_made = status->getInit() != nullptr && llvm::isa<clang::CallExpr>(status->getInit()->IgnoreParenImpCasts());
+  return is_made ? result : nullptr;
 }
 
 }  // namespace
+
+bool Leaves(const clang::Stmt* stmt, bool breaks, bool continues) {
+  if (stmt == nullptr || llvm::isa<clang::Expr>(stmt)) return false;
+  if (llvm::isa<clang::BreakStmt>(stmt)) return breaks;
+  if (llvm::isa<clang::ContinueStmt>(stmt)) return continues;
+  const bool is_loop = llvm::isa<clang::ForStmt, clang::WhileStmt, clang::DoStmt, clang::CXXForRangeStmt>(stmt);
+  if (is_loop) return false;
+  if (llvm::isa<clang::SwitchStmt>(stmt)) breaks = false;
+  return llvm::any_of(stmt->children(), [&](const clang::Stmt* child) { return Leaves(child, breaks, continues); });
+}
 
 ir::BlockId FunctionLowering::Block(const clang::Stmt* stmt) {
   Stmts stmts;
@@ -61,6 +71,10 @@ ir::BlockId FunctionLowering::Block(const clang::Stmt* stmt) {
 // What follows a variable with a destructor of the project runs before that destructor, whatever way it is left.
 void FunctionLowering::Sequence(std::span<const clang::Stmt* const> stmts, Stmts* out) {
   for (size_t i = 0; i < stmts.size(); ++i) {
+    if (const size_t behind = Section(stmts, i, out); behind > i) {
+      i = behind - 1;
+      continue;
+    }
     Append(stmts[i], out);
     const clang::VarDecl* variable = SingleVariable(stmts[i]);
     const ir::ExprId destructor = variable ? DestructorCall(*variable) : ir::ExprId();
@@ -68,7 +82,9 @@ void FunctionLowering::Sequence(std::span<const clang::Stmt* const> stmts, Stmts
     const ir::Range range = At(*stmts[i]);
     Stmts rest;
     ++depth_;
+    ++guarded_;
     Sequence(stmts.subspan(i + 1), &rest);
+    --guarded_;
     --depth_;
     if (rest.empty()) rest.push_back(builder_.Pass(range));
     const ir::StmtId last[] = {builder_.ExprStmt(range, destructor)};
@@ -122,15 +138,11 @@ void FunctionLowering::Dispatch(const clang::Stmt& stmt, Stmts* out) {
     case clang::Stmt::IfStmtClass:
       return If(llvm::cast<clang::IfStmt>(stmt), out);
     case clang::Stmt::WhileStmtClass:
-      return While(llvm::cast<clang::WhileStmt>(stmt), out);
     case clang::Stmt::DoStmtClass:
-      return Do(llvm::cast<clang::DoStmt>(stmt), out);
     case clang::Stmt::ForStmtClass:
-      return For(llvm::cast<clang::ForStmt>(stmt), out);
     case clang::Stmt::CXXForRangeStmtClass:
-      return RangeFor(llvm::cast<clang::CXXForRangeStmt>(stmt), out);
     case clang::Stmt::SwitchStmtClass:
-      return Switch(llvm::cast<clang::SwitchStmt>(stmt), out);
+      return Loop(stmt, out);
     case clang::Stmt::CXXTryStmtClass:
       return Try(llvm::cast<clang::CXXTryStmt>(stmt), out);
     case clang::Stmt::ReturnStmtClass: {
@@ -144,11 +156,13 @@ void FunctionLowering::Dispatch(const clang::Stmt& stmt, Stmts* out) {
       out->push_back(builder_.Break(range));
       return;
     case clang::Stmt::ContinueStmtClass:
-      if (loop_step_ != nullptr) Append(loop_step_, out);
+      if (loop_.step != nullptr) Append(loop_.step, out);
       out->push_back(builder_.Continue(range));
       return;
     case clang::Stmt::GotoStmtClass:
+      return Goto(stmt, llvm::cast<clang::GotoStmt>(stmt).getLabel(), out);
     case clang::Stmt::IndirectGotoStmtClass:
+      return Goto(stmt, nullptr, out);
     case clang::Stmt::GCCAsmStmtClass:
       out->push_back(builder_.OpaqueStmt(range, {}));
       return;
@@ -167,6 +181,22 @@ void FunctionLowering::Dispatch(const clang::Stmt& stmt, Stmts* out) {
   for (const clang::Stmt* child : stmt.children()) Append(child, out);
 }
 
+void FunctionLowering::Loop(const clang::Stmt& stmt, Stmts* out) {
+  const size_t at = out->size();
+  Jumps outer = std::exchange(leaving_, {});
+  // `do { ... } while (0)` and a `switch` without `break` within its arms become none.
+  bool is_loop = true;
+  ++loops_;
+  if (const auto* loop = llvm::dyn_cast<clang::WhileStmt>(&stmt)) While(*loop, out);
+  if (const auto* loop = llvm::dyn_cast<clang::DoStmt>(&stmt)) is_loop = Do(*loop, out);
+  if (const auto* loop = llvm::dyn_cast<clang::ForStmt>(&stmt)) For(*loop, out);
+  if (const auto* loop = llvm::dyn_cast<clang::CXXForRangeStmt>(&stmt)) RangeFor(*loop, out);
+  if (const auto* choice = llvm::dyn_cast<clang::SwitchStmt>(&stmt)) is_loop = Switch(*choice, out);
+  --loops_;
+  if (is_loop) return JumpOn(at, std::move(outer), out);
+  for (const auto& jump : outer) Note(jump);
+}
+
 void FunctionLowering::If(const clang::IfStmt& stmt, Stmts* out) {
   Append(stmt.getInit(), out);
   Append(stmt.getConditionVariableDeclStmt(), out);
@@ -177,7 +207,7 @@ void FunctionLowering::If(const clang::IfStmt& stmt, Stmts* out) {
   }
   const ir::ExprId test = Expr(stmt.getCond());
   Flush(out);
-  if (const clang::ReturnStmt* failure = FailureReturn(stmt)) failure_ = failure;
+  if (const clang::Stmt* failure = FailureExit(stmt, statuses_)) failure_ = failure;
   const ir::BlockId then_block = Block(stmt.getThen());
   const ir::BlockId else_block = stmt.getElse() ? Block(stmt.getElse()) : ir::BlockId();
   out->push_back(builder_.If(At(stmt), test, then_block, else_block));
@@ -185,23 +215,29 @@ void FunctionLowering::If(const clang::IfStmt& stmt, Stmts* out) {
 
 void FunctionLowering::While(const clang::WhileStmt& stmt, Stmts* out) {
   Append(stmt.getConditionVariableDeclStmt(), out);
-  const clang::Stmt* outer_step = std::exchange(loop_step_, nullptr);
+  const Around outer_loop = std::exchange(loop_, {});
   const ir::ExprId test = Expr(stmt.getCond());
   Flush(out);
   const ir::BlockId body = Block(stmt.getBody());
-  loop_step_ = outer_step;
+  loop_ = outer_loop;
   out->push_back(builder_.While(At(stmt), test, body, {}));
 }
 
-void FunctionLowering::Do(const clang::DoStmt& stmt, Stmts* out) {
+// False: what it does once stands in its place.
+bool FunctionLowering::Do(const clang::DoStmt& stmt, Stmts* out) {
   clang::Expr::EvalResult result;
   const bool is_constant = !stmt.getCond()->isValueDependent() &&
                            stmt.getCond()->EvaluateAsInt(result, unit_.context());
   const bool runs_once = is_constant && result.Val.getInt() == 0;
   // `do { ... } while (0)` of a macro.
-  if (runs_once && !Leaves(stmt.getBody(), true, true)) return Append(stmt.getBody(), out);
+  if (runs_once && !Leaves(stmt.getBody(), true, true)) {
+    --loops_;
+    Append(stmt.getBody(), out);
+    ++loops_;
+    return false;
+  }
   const ir::Range range = At(stmt);
-  const clang::Stmt* outer_step = std::exchange(loop_step_, nullptr);
+  const Around outer_loop = std::exchange(loop_, {});
   Stmts body;
   Append(stmt.getBody(), &body);
   if (runs_once) {
@@ -213,8 +249,9 @@ void FunctionLowering::Do(const clang::DoStmt& stmt, Stmts* out) {
     const ir::ExprId ends = builder_.Unary(At(*stmt.getCond()), ir::UnaryOp::Not, again);
     body.push_back(builder_.If(range, ends, builder_.Block(leave), {}));
   }
-  loop_step_ = outer_step;
+  loop_ = outer_loop;
   out->push_back(builder_.While(range, builder_.Constant(range, ir::ConstantKind::True), builder_.Block(body), {}));
+  return true;
 }
 
 void FunctionLowering::For(const clang::ForStmt& stmt, Stmts* out) {
@@ -225,10 +262,10 @@ void FunctionLowering::For(const clang::ForStmt& stmt, Stmts* out) {
   const ir::ExprId test =
       stmt.getCond() ? Expr(stmt.getCond()) : builder_.Constant(range, ir::ConstantKind::True);
   Flush(out);
-  const clang::Stmt* outer_step = std::exchange(loop_step_, stmt.getInc());
+  const Around outer_loop = std::exchange(loop_, {.step = stmt.getInc()});
   Stmts body;
   Append(stmt.getBody(), &body);
-  loop_step_ = outer_step;
+  loop_ = outer_loop;
   Append(stmt.getInc(), &body);
   if (body.empty()) body.push_back(builder_.Pass(range));
   out->push_back(builder_.While(range, test, builder_.Block(body), {}));
@@ -268,9 +305,9 @@ bool FunctionLowering::CountingFor(const clang::ForStmt& stmt, Stmts* out) {
   const ir::ExprId iterable = builder_.Call(head, BuiltinName("range", head), args);
   Flush(out);
   const ir::ExprId target = builder_.Name(head, LocalName(*index));
-  const clang::Stmt* outer_step = std::exchange(loop_step_, nullptr);
+  const Around outer_loop = std::exchange(loop_, {});
   const ir::BlockId body = Block(stmt.getBody());
-  loop_step_ = outer_step;
+  loop_ = outer_loop;
   out->push_back(builder_.For(range, false, target, iterable, body, {}));
   return true;
 }
@@ -287,14 +324,16 @@ void FunctionLowering::RangeFor(const clang::CXXForRangeStmt& stmt, Stmts* out) 
     for (const clang::BindingDecl* part : parts->bindings()) items.push_back(builder_.Name(range, LocalName(*part)));
     target = builder_.Tuple(range, items);
   }
-  const clang::Stmt* outer_step = std::exchange(loop_step_, nullptr);
+  const Around outer_loop = std::exchange(loop_, {});
   const ir::BlockId body = Block(stmt.getBody());
-  loop_step_ = outer_step;
+  loop_ = outer_loop;
   out->push_back(builder_.For(At(stmt), false, target, iterable, body, {}));
 }
 
 void FunctionLowering::Try(const clang::CXXTryStmt& stmt, Stmts* out) {
+  ++guarded_;
   const ir::BlockId body = Block(stmt.getTryBlock());
+  --guarded_;
   std::vector<ir::Handler> handlers;
   for (unsigned i = 0; i < stmt.getNumHandlers(); ++i) {
     const clang::CXXCatchStmt& handler = *stmt.getHandler(i);
@@ -317,7 +356,7 @@ void FunctionLowering::Declare(const clang::VarDecl& variable, Stmts* out) {
   const auto* parts = llvm::dyn_cast<clang::DecompositionDecl>(&variable);
   const clang::Expr* init = variable.getInit();
   const auto* items = init ? llvm::dyn_cast<clang::InitListExpr>(init->IgnoreImplicit()) : nullptr;
-  ir::ExprId target = builder_.Name(range, LocalName(variable));
+  ir::ExprId target = builder_.Name(range, LocalName(variable), NumberFlag(variable.getType()));
   if (parts != nullptr) {
     std::vector<ir::ExprId> names;
     for (const clang::BindingDecl* part : parts->bindings()) names.push_back(builder_.Name(range, LocalName(*part)));

@@ -61,7 +61,7 @@ std::vector<const clang::Stmt*> RunFrom(const std::vector<Group>& groups, size_t
       }
       *breaks_inside = *breaks_inside || HasBreak(stmt);
       run.push_back(stmt);
-      if (llvm::isa<clang::ReturnStmt, clang::ContinueStmt>(stmt)) return run;
+      if (llvm::isa<clang::ReturnStmt, clang::ContinueStmt, clang::GotoStmt>(stmt)) return run;
     }
   }
   return run;
@@ -69,7 +69,8 @@ std::vector<const clang::Stmt*> RunFrom(const std::vector<Group>& groups, size_t
 
 }  // namespace
 
-void FunctionLowering::Switch(const clang::SwitchStmt& stmt, Stmts* out) {
+// False: it is a chain of tests, and no loop around one.
+bool FunctionLowering::Switch(const clang::SwitchStmt& stmt, Stmts* out) {
   Append(stmt.getInit(), out);
   Append(stmt.getConditionVariableDeclStmt(), out);
   const ir::Range range = At(stmt);
@@ -85,9 +86,14 @@ void FunctionLowering::Switch(const clang::SwitchStmt& stmt, Stmts* out) {
   if (groups.size() > kMostGroups) {
     builder_.AddProblem(ir::ProblemKind::Limit, range, "switch with more than " + std::to_string(kMostGroups) + " arms");
     out->push_back(builder_.OpaqueStmt(range, {}));
-    return;
+    return false;
   }
   bool breaks_inside = false;
+  for (size_t i = 0; i < groups.size(); ++i) RunFrom(groups, i, &breaks_inside);
+  // A `break` means the switch then.
+  const clang::LabelDecl* outer_label = loop_.label;
+  if (breaks_inside) loop_.label = nullptr;
+  else --loops_;
   ir::BlockId rest;
   ir::ExprId test_of_rest;
   // Each chain is the `else` of the one before; the default comes last, wherever it is written.
@@ -117,15 +123,18 @@ void FunctionLowering::Switch(const clang::SwitchStmt& stmt, Stmts* out) {
     const ir::StmtId chain[] = {builder_.If(range, test_of_rest, builder_.Block(body), rest)};
     rest = builder_.Block(chain);
   }
-  if (!rest) return;
+  loop_.label = outer_label;
+  if (!breaks_inside) ++loops_;
+  if (!rest) return false;
   if (!breaks_inside) {
     for (const ir::StmtId inner : builder_.module().statements(rest)) out->push_back(inner);
-    return;
+    return false;
   }
   // A `break` within an arm leaves the switch: a loop that runs once.
   Stmts once(builder_.module().statements(rest).begin(), builder_.module().statements(rest).end());
   once.push_back(builder_.Break(range));
   out->push_back(builder_.While(range, builder_.Constant(range, ir::ConstantKind::True), builder_.Block(once), {}));
+  return true;
 }
 
 }  // namespace allranks::cpp
