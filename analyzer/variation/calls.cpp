@@ -109,8 +109,11 @@ ValueId FunctionEvaluator::CallMethod(ir::ExprId site, ir::ExprId name, ValueId 
   if (entry) return CallKnown(site, entry, object ? object : args[0].value, args.subspan(1));
   const bool is_defined = store_[callee].kind == ValueKind::Function;
   const bool is_virtual = !is_defined || (tables_.program.function(FuncId{store_[callee].a}).flags & ir::kVirtual) != 0;
-  if (is_virtual && object && store_[object].kind == ValueKind::Instance) {
-    const binding::ClassId class_id{store_[object].a};
+  const bool is_instance = object && store_[object].kind == ValueKind::Instance;
+  binding::ClassId class_id = is_instance ? binding::ClassId{store_[object].a} : binding::ClassId();
+  // What is kept in a container, or by a pointer that nothing here sets, is of the class that it is declared with, or below it.
+  if (!is_instance && is_defined && is_virtual) class_id = tables_.program.funcs[FuncId{store_[callee].a}].owner;
+  if (is_virtual && class_id) {
     FuncId method = tables_.program.FindMethod(class_id, member);
     const std::vector<Override> overrides = tables_.Overrides(class_id, member);
     if (!method && !overrides.empty()) method = overrides[0].method;
