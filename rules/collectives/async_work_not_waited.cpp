@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "analyzer/ir/bindings.h"
+#include "rules/collectives/buffers_in_use.h"
 #include "rules/rule.h"
 
 namespace allranks::rules {
@@ -498,6 +499,7 @@ void CheckAsyncWorkNotWaited(const Context& context, FindingSink& sink) {
       AsyncCall call(context, function, expr, fact);
       if (call.IsAsync()) call.Report(sink);
     }
+    ReportBuffersInUse(context, function, sink);
   }
 }
 
@@ -519,6 +521,9 @@ waits for, or whose tensor is read or written in the same function before `wait(
 
 Also an optimizer that steps while gradients are still being reduced, wherever their handles are
 kept, and a second operation that begins on the buffer of one that runs, on another group.
+
+In C and C++: a buffer of `MPI_Irecv`, `MPI_Isend` or a non-blocking collective that is touched before the function names
+its request again. What is sent may be read there, and not written; what is received may be neither.
 
 ## Why it hurts
 
@@ -554,6 +559,8 @@ grad /= world_size
 * A later operation of the same group is waited for: they run in the order in which they begin.
 * The device is waited for instead: `torch.cuda.synchronize()`, `wait_stream`, a barrier.
 * A sent tensor is only read, or its handle dropped and the tensor left alone.
+* In C and C++, another item of the buffer is touched, one whose index is not written as in the call, or the request came in as a
+  parameter.
 * `async_op` is a variable whose value is not known.
 
 ## Fix
