@@ -273,6 +273,9 @@ void FunctionCheck::AssumeGroup(Scene& scene, Evidence* evidence) const {
   const bool compares = evidence->kind == DifferenceKind::Mismatch && evidence->detail != Detail::Kind;
   // Roots on such a group are read only where they are asked of that very group.
   const bool of_the_group = evidence->detail == Detail::Root && evidence->kind == DifferenceKind::Mismatch;
+  // Messages between places in the group are the same, whoever has these places.
+  const bool are_messages = evidence->kind == DifferenceKind::PointToPoint;
+  if (are_messages && AsksThisGroupOnly(traces_.operation(evidence->culprit).group)) return;
   const bool tells = of_the_group || (!compares && SinglesOut(*evidence));
   evidence->assumptions.Add(tells ? Assumption::ValueNotTraced : Assumption::GroupUnknown);
 }
@@ -297,6 +300,18 @@ bool FunctionCheck::AsksOtherGroup(const Evidence& evidence) const {
   const ValueId group = traces_.operation(evidence.culprit).group;
   if (!group || group == state_.values.NoneValue() || group == state_.values.World()) return false;
   return AsksForMembership(state_.values, traces_[evidence.node].value, group);
+}
+
+// Whether all that decides in the function, and all partners, are places in that very group: any group of so many ranks behaves
+// as a job of that size does.
+bool FunctionCheck::AsksThisGroupOnly(ValueId group) const {
+  const auto is_told = [&](ValueId value) { return !value || AsksGroupOnly(state_.values, value, group); };
+  const bool are_told = std::ranges::all_of(nodes_.deciding, [&](TraceId node) { return is_told(traces_[node].value); });
+  return are_told && std::ranges::all_of(nodes_.ops, [&](TraceId op) {
+    const Operation& operation = traces_.operation(op);
+    const bool is_message = knowledge::IsMessage(traces_.entry(op).operation.op_class);
+    return !is_message || (operation.group == group && is_told(operation.peer) && is_told(operation.from));
+  });
 }
 
 bool FunctionCheck::IsGuess(Scene& scene, TraceId op) const {

@@ -3,6 +3,7 @@
 
 #include "analyzer/traces/conditions.h"
 #include "analyzer/traces/function_check.h"
+#include "analyzer/traces/peer_loops.h"
 #include "analyzer/traces/point_to_point.h"
 #include "analyzer/traces/shapes.h"
 
@@ -25,6 +26,8 @@ class StepReader {
     if (!Append(list, 0) || steps_.size() > kMostSteps) return std::nullopt;
     return std::move(steps_);
   }
+  // Whether a partner is named that the job has not.
+  bool is_outside() const { return is_outside_; }
 
  private:
   bool Append(SeqId list, int depth) {
@@ -43,15 +46,56 @@ class StepReader {
           if (!Append(item.a, depth + 1)) return false;
           break;
         case ItemKind::Loop:
-          // Rounds are alike: after one of them all is as it was before.
-          if (!Append(item.a, depth + 1)) return false;
+          if (!AppendRounds(item, depth + 1)) return false;
+          break;
+        case ItemKind::Choice:
+          if (!AppendArm(item, depth + 1)) return false;
           break;
         default:
-          if (item.kind != ItemKind::Choice || HasPointToPoint(item.a) || HasPointToPoint(item.b)) return false;
-          break;
+          return false;
       }
     }
     return true;
+  }
+
+  // Few rounds, or those that are each about another rank. Of more, or of an unknown number, one: after each all is as it was.
+  bool AppendRounds(const Item& item, int depth) {
+    constexpr int64_t kMostRounds = 8;
+    const PeerLoop loop = PeerLoopOf(state_, item.origin);
+    const bool is_over_peers = HangsOn(state_, sequences_, item.a, loop.element);
+    const std::optional<std::vector<int64_t>> items = is_over_peers ? EvaluatorNow().ListOf(loop.items, rank_) : std::nullopt;
+    if (is_over_peers && !items) return false;
+    const std::optional<int64_t> trips = scene_.Trips(state_.traces[item.origin], rank_);
+    const bool is_short = trips && *trips <= kMostRounds;
+    const auto rounds = items ? static_cast<int64_t>(items->size()) : is_short ? *trips : int64_t{1};
+    for (int64_t i = 0; i < rounds; ++i) {
+      if (items) Bind(loop.element, (*items)[static_cast<size_t>(i)]);
+      if (!Append(item.a, depth) || steps_.size() > kMostSteps) return false;
+    }
+    if (items) Bind(loop.element, std::nullopt);
+    return true;
+  }
+
+  void Bind(ValueId element, std::optional<int64_t> number) {
+    if (number) bound_[element.index] = *number;
+    else bound_.erase(element.index);
+    evaluator_.reset();
+  }
+
+  // Of a choice that a round decides, the arm; of any other, only one that is about no messages.
+  bool AppendArm(const Item& item, int depth) {
+    const ValueId condition = state_.traces[item.origin].value;
+    if (!bound_.empty() && condition) {
+      if (const std::optional<bool> truth = EvaluatorNow().Truth(condition, rank_)) return Append(*truth ? item.a : item.b, depth);
+    }
+    return !HasPointToPoint(item.a) && !HasPointToPoint(item.b);
+  }
+
+  // Knows the items of the rounds that are being read.
+  Evaluator& EvaluatorNow() {
+    if (bound_.empty()) return scene_.evaluator();
+    if (!evaluator_) evaluator_.emplace(state_.values, state_.knowledge, scene_.world(), bound_);
+    return *evaluator_;
   }
 
   bool HasPointToPoint(SeqId list) const {
@@ -114,26 +158,26 @@ class StepReader {
   // False where the partner is not known.
   bool AppendHalf(Step step, ValueId partner, ValueId tag, const GroupInfo& group) {
     const bool sends = step.kind == StepKind::Send || step.kind == StepKind::StartSend;
-    const Outcome peer = partner ? scene_.evaluator().Evaluate(partner, rank_) : Outcome{};
+    const Outcome peer = partner ? EvaluatorNow().Evaluate(partner, rank_) : Outcome{};
     if (peer.kind != OutcomeKind::Number) return false;
     // MPI_PROC_NULL: nothing is sent.
     if (peer.number < kAnyPeer) return true;
     if (peer.number == kAnyPeer && sends) return false;
     step.peer = peer.number == kAnyPeer ? kAnyPeer : WorldRank(group.members[rank_], peer.number);
-    if (step.peer < kAnyPeer || step.peer >= scene_.world().size()) return false;
+    is_outside_ = is_outside_ || step.peer == kNoPeer;
     // What has no tag has always the same.
-    const Outcome tagged = tag ? scene_.evaluator().Evaluate(tag, rank_) : Outcome::Number(0);
+    const Outcome tagged = tag ? EvaluatorNow().Evaluate(tag, rank_) : Outcome::Number(0);
     step.tag = tagged.kind == OutcomeKind::Number && tagged.number >= 0 ? tagged.number : kAnyTag;
     steps_.push_back(step);
     return true;
   }
 
-  // The rank of the world with this number in a group; under kAnyPeer: there is none.
+  // The rank of the world with this number in a group.
   static int64_t WorldRank(RankSet members, int64_t number) {
     for (uint32_t rank = 0; rank < kMostRanks; ++rank) {
       if (members.has(rank) && number-- == 0) return rank;
     }
-    return kAnyPeer - 1;
+    return kNoPeer;
   }
 
   const State& state_;
@@ -143,6 +187,9 @@ class StepReader {
   int batches_ = 0;
   std::vector<Step> steps_;
   uint32_t exchanges_ = 0;
+  Assignment bound_;                     // items of loops over peers, in the rounds that are being read
+  std::optional<Evaluator> evaluator_;   // with these
+  bool is_outside_ = false;
 };
 
 // Bytes and packed buffers may hold anything.
@@ -204,29 +251,52 @@ void FunctionCheck::CheckPointToPoint() {
     return by_size(operation.peer) || by_size(operation.from);
   });
   bool ends_well = false;
+  std::optional<World> outside;
+  bool is_always_outside = true;
   for (const World& world : WorldsFor(nodes_.mentions)) {
     // Partners that are named are there.
     if (static_cast<int64_t>(world.size()) <= nodes_.mentions.largest) continue;
-    Scene scene(state_, world, {});
-    Prepare(scene);
-    SequenceStore sequences;
-    std::vector<std::vector<Step>> ranks;
-    for (uint32_t rank = 0; rank < world.size(); ++rank) {
-      const SeqId list = ProjectFor(scene, sequences, rank, {.with_p2p = true, .with_waits = true});
-      std::optional<std::vector<Step>> steps = StepReader(state_, scene, sequences, rank).Read(list);
-      if (!steps) return;
-      ranks.push_back(std::move(*steps));
-    }
-    // Each of two neighbours is both: in a ring of two the circle is the same.
-    for (const bool sends_return : {true, false}) {
-      const MessagesRun run = RunMessages(ranks, sends_return);
-      const bool all_end = std::ranges::none_of(run.stuck, [](const auto& stuck) { return stuck.has_value(); });
-      if (!all_end && ReportStuck(scene, sequences, ranks, run, sends_return, ends_well)) return;
-      if (!sends_return || !all_end) continue;
-      if (ReportMessages(scene, sequences, ranks, run, ends_well)) return;
-      ends_well = !is_for_any;
+    switch (RunWorld(world, is_for_any, false, &ends_well)) {
+      case WorldRun::Outside:
+        if (!outside) outside = world;
+        break;
+      case WorldRun::EndsOrOpen:
+        is_always_outside = false;
+        break;
+      case WorldRun::Over:
+        return;
     }
   }
+  // `recv(rank + 1)` of the last rank, whatever the size of the job: not a program for other sizes.
+  if (outside && is_always_outside) static_cast<void>(RunWorld(*outside, is_for_any, true, &ends_well));
+}
+
+// One world: `with_outside`, a partner that is not there is waited for.
+FunctionCheck::WorldRun FunctionCheck::RunWorld(const World& world, bool is_for_any, bool with_outside, bool* ends_well) {
+  Scene scene(state_, world, {});
+  Prepare(scene);
+  SequenceStore sequences;
+  std::vector<std::vector<Step>> ranks;
+  bool is_outside = false;
+  for (uint32_t rank = 0; rank < world.size(); ++rank) {
+    const SeqId list = ProjectFor(scene, sequences, rank, {.with_p2p = true, .with_waits = true});
+    StepReader reader(state_, scene, sequences, rank);
+    std::optional<std::vector<Step>> steps = reader.Read(list);
+    if (!steps) return WorldRun::Over;
+    is_outside = is_outside || reader.is_outside();
+    ranks.push_back(std::move(*steps));
+  }
+  if (is_outside && !with_outside) return WorldRun::Outside;
+  // Each of two neighbours is both: in a ring of two the circle is the same.
+  for (const bool sends_return : {true, false}) {
+    const MessagesRun run = RunMessages(ranks, sends_return);
+    const bool all_end = std::ranges::none_of(run.stuck, [](const auto& stuck) { return stuck.has_value(); });
+    if (!all_end && ReportStuck(scene, sequences, ranks, run, sends_return, *ends_well)) return WorldRun::Over;
+    if (!sends_return || !all_end) continue;
+    if (ReportMessages(scene, sequences, ranks, run, *ends_well)) return WorldRun::Over;
+    *ends_well = !is_for_any;
+  }
+  return WorldRun::EndsOrOpen;
 }
 
 bool FunctionCheck::ReportStuck(Scene& scene, SequenceStore& sequences, const std::vector<std::vector<Step>>& ranks,

@@ -406,6 +406,17 @@ bool IsAskedOfGroup(const variation::ValueStore& values, ValueId rank, ValueId g
   return std::ranges::all_of(kids, [&](ValueId kid) { return IsAskedOfGroup(values, kid, group, depth + 1); });
 }
 
+bool AsksGroupOnly(const variation::ValueStore& values, ValueId value, ValueId group) {
+  return EveryPart(values, value, [&](ValueId part) {
+    const Value& known = values[part];
+    const auto kids = values.Kids(part);
+    if (known.kind != ValueKind::Coordinate) return !kids.empty() || values.axes(part).empty();
+    const auto coordinate = static_cast<knowledge::Coordinate>(known.op);
+    const bool of_a_group = coordinate == knowledge::Coordinate::GroupRank || coordinate == knowledge::Coordinate::GroupSize;
+    return of_a_group && !kids.empty() && GroupItself(values, kids[0]) == GroupItself(values, group);
+  });
+}
+
 bool SinglesOutRank(const variation::ValueStore& values, ValueId condition, ValueId group) {
   if (!condition || values.axes(condition).empty()) return true;
   const Value& value = values[condition];

@@ -80,6 +80,9 @@ bool AsksForSize(const variation::ValueStore& values, ValueId condition);
 // Whether a rank that an operation on `group` names is told by the caller's place in that very group, or is the caller.
 bool IsAskedOfGroup(const variation::ValueStore& values, ValueId rank, ValueId group, int depth = 0);
 
+// Whether all that varies in a value, and all numbers of ranks in it, are places in `group` and its size.
+bool AsksGroupOnly(const variation::ValueStore& values, ValueId value, ValueId group);
+
 // Whether `condition` tells one rank from all others, or one rank of `group` from its other members.
 bool SinglesOutRank(const variation::ValueStore& values, ValueId condition, ValueId group);
 

@@ -64,6 +64,7 @@ class FunctionCheck {
   bool SinglesOut(const Evidence& evidence) const;
   bool AsksOtherGroup(const Evidence& evidence) const;
   bool IsGuess(Scene& scene, TraceId op) const;
+  bool AsksThisGroupOnly(ValueId group) const;
   static bool IsForCallers(const Evidence& evidence);
   bool full() const;
 
@@ -115,7 +116,10 @@ class FunctionCheck {
   void CheckTypes();
 
   // check_point_to_point.cpp
+  // Over: reported, or not known. Outside: a partner is named that the job has not.
+  enum class WorldRun : uint8_t { EndsOrOpen, Outside, Over };
   void CheckPointToPoint();
+  WorldRun RunWorld(const World& world, bool is_for_any, bool with_outside, bool* ends_well);
   bool IsWholeProgram() const;
   bool MayBeElsewhere(bool sends, bool receives) const;
   std::unordered_set<uint32_t> SitesIn(TraceId root) const;

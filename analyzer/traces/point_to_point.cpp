@@ -108,6 +108,7 @@ class Run {
       under_way_.push_back(send);
       return true;
     }
+    if (StepAt(send).peer == kNoPeer) return false;
     const auto to = static_cast<uint32_t>(StepAt(send).peer);
     if (Done(to) || Now(to).kind != StepKind::Recv || !Fit(send, {to, at_[to]})) return false;
     Match(send, {to, at_[to]});

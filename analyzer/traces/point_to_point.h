@@ -16,11 +16,12 @@ namespace allranks::traces {
 enum class StepKind : uint8_t { Send, Recv, StartSend, StartRecv, Wait, Probe, Collective };
 
 constexpr int64_t kAnyPeer = -1;  // a receive from whoever sends
+constexpr int64_t kNoPeer = kMostRanks;   // a rank that the job has not
 constexpr int64_t kAnyTag = -1;
 
 struct Step {
   StepKind kind{};
-  int64_t peer = 0;     // rank of the world, or kAnyPeer
+  int64_t peer = 0;     // rank of the world, kAnyPeer or kNoPeer
   int64_t tag = kAnyTag;
   RankSet members;      // Collective
   uint32_t group = 0;

@@ -49,6 +49,12 @@ TEST(PointToPointTest, FromWhoeverSends) {
   EXPECT_FALSE(Ends({{Recv(kAnyPeer)}, {}}, true));
 }
 
+TEST(PointToPointTest, OfARankThatTheJobHasNot) {
+  EXPECT_FALSE(Ends({{Recv(kNoPeer)}, {}}, true));
+  EXPECT_TRUE(Ends({{Send(kNoPeer)}, {}}, true));
+  EXPECT_FALSE(Ends({{Send(kNoPeer)}, {}}, false));
+}
+
 TEST(PointToPointTest, MissingHalfIsNotMetLater) {
   const Ranks ranks = {{Send(1)}, {}};
   const auto stuck = RunMessages(ranks, false).stuck;

@@ -418,7 +418,8 @@ SeqId Projector::ProjectLoop(TraceId id, const Trace& trace, const Context& cont
   }
   if (!settled && IsOwn(trace.value) && !trips) own_decisions_.push_back({.node = id, .first = body, .second = kNothing, .needs_loop = false, .handler = 0});
   if (const std::optional<SeqId> once = sequences_.ReplaceExit(body, context.next)) return *once;
-  if (trips && IsWrittenOut(trace, *trips, body)) {
+  // Who follows messages reads the rounds one by one: each may be about another peer.
+  if (trips && !view_.with_waits && IsWrittenOut(trace, *trips, body)) {
     SeqId rounds = context.next;
     for (int64_t i = 0; i < *trips; ++i) rounds = sequences_.Append(body, rounds);
     return rounds;
