@@ -2,6 +2,9 @@
 // at that surely runs behind the call: those of its block, and, where the block is an arm of an `if`, those behind the `if`
 // and under the same test again. What is sent may be read there and not written; what is received may be neither.
 //
+// What was put into a stream of a GPU ends at the latest with the next call that is no operation itself: it may wait for the
+// stream. Up to there the host may not look into what is worked on.
+//
 // A place in a buffer is one number: a variable, or an item whose index is written the same way and of variables that stay
 // as they are, or is a constant below a constant count. That another index means another item is left to the program.
 #include "rules/collectives/buffers_in_use.h"
@@ -43,7 +46,8 @@ class Begun {
     const ir::ExprId request = ArgOf(entry_.operation.handle_param);
     request_ = request ? VariableOf(module_, request) : base::NameId::None();
     const ir::StmtId stmt = tree_.StatementOf(call_);
-    if (!request_ || !stmt || IsParameter(request_)) return;
+    const bool is_followed = IsQueued() || (request_ && !IsParameter(request_));
+    if (!stmt || !is_followed) return;
     const bool is_plain = module_[stmt].kind == ir::StmtKind::Expr || module_[stmt].kind == ir::StmtKind::Assign;
     if (!is_plain || !FindBuffers()) return;
     Follow(stmt);
@@ -64,6 +68,8 @@ class Begun {
     return param && at < entry_.params.size() && at < ir::ArgCount(module_, call) ? ir::ArgAt(module_, call, at).value : ir::ExprId();
   }
 
+  bool IsQueued() const { return !entry_.operation.handle_param; }
+
   // Who handed it in may wait for it in a function that is called here.
   bool IsParameter(base::NameId name) const {
     return std::ranges::any_of(context_.program.function(function_).params, [&](const ir::Param& param) { return param.name == name; });
@@ -75,7 +81,8 @@ class Begun {
                             ir::ConstantKindOf(module_[count]) == ir::ConstantKind::Int;
     for (const base::NameId param : entry_.params) {
       const bool is_tensor = param == entry_.operation.tensor_param;
-      const bool is_stored = std::ranges::any_of(entry_.stores, [&](const auto& each) { return each.first == param; }) ||
+      const bool is_received = is_tensor && entry_.operation.op_class == OpClass::Recv;
+      const bool is_stored = is_received || std::ranges::any_of(entry_.stores, [&](const auto& each) { return each.first == param; }) ||
                              std::ranges::find(entry_.makes_uniform, param) != entry_.makes_uniform.end();
       // The root of a broadcast only sends.
       const bool is_output = is_stored && !(is_tensor && entry_.operation.root_param);
@@ -110,6 +117,10 @@ class Begun {
 
   bool Visit(ir::StmtId id, ir::ExprId test, bool holds) {
     const ir::Stmt& stmt = module_[id];
+    if (stmt.kind == ir::StmtKind::Return && ir::ValueOf(stmt) && !Ends(stmt)) {
+      Read(ir::ValueOf(stmt));
+      Inside(ir::ValueOf(stmt));
+    }
     const bool leaves = stmt.kind == ir::StmtKind::Return || stmt.kind == ir::StmtKind::Break ||
                         stmt.kind == ir::StmtKind::Continue || stmt.kind == ir::StmtKind::Raise;
     const bool is_declared = stmt.kind == ir::StmtKind::AnnAssign && !ir::AssignedOf(stmt);
@@ -117,13 +128,13 @@ class Begun {
     if (is_declared) return true;
     if (test && stmt.kind == ir::StmtKind::If) {
       const bool is_same = Text(ir::ValueOf(stmt)) == Text(test);
-      if (!is_same) return !MentionsRequest(stmt);
+      if (!is_same) return !Ends(stmt);
       for (const ir::StmtId inner : module_.statements(holds ? ir::BodyOf(stmt) : ir::ElseBlockOf(stmt))) {
         if (!Visit(inner, {}, holds)) return false;
       }
       return true;
     }
-    if (MentionsRequest(stmt)) return false;
+    if (Ends(stmt)) return false;
     const bool is_compound = stmt.kind == ir::StmtKind::For || stmt.kind == ir::StmtKind::While || stmt.kind == ir::StmtKind::If ||
                              stmt.kind == ir::StmtKind::Try;
     if (test && is_compound) return true;
@@ -132,12 +143,38 @@ class Begun {
     return !touched_ && !is_over_;
   }
 
-  bool MentionsRequest(const ir::Stmt& stmt) const {
+  // Whether the operation may be over behind a statement.
+  bool Ends(const ir::Stmt& stmt) const {
     bool found = false;
-    ir::ForEachExpr(module_, stmt, [&](ExprId expr) { found = found || Mentions(expr, request_); });
+    ir::ForEachExpr(module_, stmt, [&](ExprId expr) { found = found || (IsQueued() ? MayWait(expr) : Mentions(expr, request_)); });
     ir::ForEachBlock(module_, stmt, [&](ir::BlockId block) {
-      for (const ir::StmtId inner : module_.statements(block)) found = found || MentionsRequest(module_[inner]);
+      // Nothing comes after an arm that hands a failure on.
+      if (IsQueued() && LeavesAtItsEnd(block)) return;
+      for (const ir::StmtId inner : module_.statements(block)) found = found || Ends(module_[inner]);
     });
+    return found;
+  }
+
+  bool LeavesAtItsEnd(ir::BlockId block) const {
+    const auto statements = module_.statements(block);
+    if (statements.empty()) return false;
+    const ir::Stmt& last = module_[statements.back()];
+    if (last.kind == ir::StmtKind::Return || last.kind == ir::StmtKind::Raise) return true;
+    const bool is_call = last.kind == ir::StmtKind::Expr && module_[ir::ValueOf(last)].kind == ir::ExprKind::Call;
+    const CallFact* fact = is_call ? context_.facts.call(function_, ir::ValueOf(last)) : nullptr;
+    if (fact == nullptr || fact->kind != variation::CallKind::Known) return false;
+    return context_.knowledge[fact->entry].exits || context_.knowledge[fact->entry].aborts;
+  }
+
+  // Any call but of operations, which are put into streams themselves, and of what only prints.
+  bool MayWait(ExprId id) const {
+    const ir::Expr& expr = module_[id];
+    bool found = false;
+    if (expr.kind == ir::ExprKind::Call && !IsBuiltin(ir::CalleeOf(expr))) {
+      const CallFact* fact = context_.facts.call(function_, id);
+      found = fact == nullptr || fact->kind != variation::CallKind::Known || !context_.knowledge[fact->entry].has_operation;
+    }
+    ir::ForEachPart(module_, id, [&](ExprId part) { found = found || MayWait(part); });
     return found;
   }
 
@@ -266,7 +303,8 @@ class Begun {
                     .message = {"`{}` is {} here while `{}` may still {} it",
                                 {Text(touched_), is_written_ ? "written" : "read", name, is_output_ ? "write" : "read"}},
                     .labels = {{module_.span(call_), LabelRole::Note, {"the operation starts here", {}}}},
-                    .help = {"wait for the request before the buffer is touched, `MPI_Wait(&request, ...)`", {}},
+                    .help = IsQueued() ? findings::Text{"wait for the stream before the host touches the buffer", {}}
+                                       : findings::Text{"wait for the request before the buffer is touched, `MPI_Wait(&request, ...)`", {}},
                     .function = context_.program.FunctionName(function_)});
     Finding& finding = sink.back();
     finding.labels.push_back({module_.span(touched_), LabelRole::Primary, {"too early", {}}});
@@ -291,10 +329,12 @@ class Begun {
 
 void ReportBuffersInUse(const Context& context, FuncId function, FindingSink& sink) {
   if (context.program.module_of(function).language == ir::Language::Python) return;
+  const base::NameId stream = context.program.names->Find("stream");
   for (const auto& [expr, fact] : context.facts.functions[function].calls) {
     if (fact.kind != variation::CallKind::Known) continue;
     const knowledge::Entry& entry = context.knowledge[fact.entry];
-    const bool begins = entry.has_operation && entry.operation.always_async && entry.operation.handle_param;
+    const bool is_queued = stream && std::ranges::find(entry.params, stream) != entry.params.end();
+    const bool begins = entry.has_operation && ((entry.operation.always_async && entry.operation.handle_param) || is_queued);
     if (begins) Begun(context, function, expr, fact).Report(sink);
   }
 }
