@@ -76,6 +76,19 @@ void MakeConsistent(const variation::ValueStore& values, const std::vector<Value
   }
 }
 
+// `(layer + rank) % size`, whatever `layer` is: each rank has a number of its own.
+bool IsShiftedRank(const variation::ValueStore& values, ValueId value) {
+  const auto is_known = [&](ValueId part) { return IsPredicate(values, part); };
+  if (values.axes(value).empty() || values[value].kind != variation::ValueKind::Binary) return false;
+  const auto op = static_cast<ir::BinaryOp>(values[value].op);
+  const std::vector<ValueId> kids(values.Kids(value).begin(), values.Kids(value).end());
+  if (op == ir::BinaryOp::Mod) return is_known(kids[1]) && IsShiftedRank(values, kids[0]);
+  if (op != ir::BinaryOp::Add && op != ir::BinaryOp::Sub) return false;
+  return std::ranges::all_of(kids, [&](ValueId kid) {
+    return values.axes(kid).empty() || is_known(kid) || IsShiftedRank(values, kid);
+  });
+}
+
 }  // namespace
 
 void FunctionCheck::CheckPairs() {
@@ -110,7 +123,8 @@ std::vector<ValueId> FunctionCheck::UnknownParts(const World& world) {
   for (const TraceId node : nodes_.ops) {
     const Operation& operation = traces_.operation(node);
     for (const ValueId value : {operation.root, operation.count, operation.reduce_op, operation.dtype}) {
-      if (!value || state_.values[value].kind != variation::ValueKind::Select) continue;
+      const bool is_shifted = value && value == operation.root && IsShiftedRank(state_.values, value);
+      if (!value || (state_.values[value].kind != variation::ValueKind::Select && !is_shifted)) continue;
       evaluator.UnknownParts(value, &by_choice.emplace_back());
       most = std::max(most, by_choice.back().size());
     }
