@@ -172,6 +172,9 @@ Iteration FunctionEvaluator::IterateDerived(ir::ExprId site, ValueId iterable) {
   if (is("builtins.range") && !kids.empty()) {
     const ValueId first = Bound(site, kids[0]);
     ValueId count = kids.size() == 1 ? first : store_.Binary(ir::BinaryOp::Sub, Bound(site, kids[1]), first);
+    constexpr uint32_t kSign = uint32_t{1} << 31;
+    const bool goes_down = kids.size() == 3 && store_[kids[2]].kind == ValueKind::Int && (store_[kids[2]].b & kSign) != 0;
+    if (goes_down) count = store_.Binary(ir::BinaryOp::Sub, first, Bound(site, kids[1]));
     // A step that ranks share divides what differs already; one that differs makes it differ.
     const bool has_own_step = kids.size() == 3 && !store_.axes(kids[2]).empty();
     if (has_own_step) count = RoundedUp(count, kids[2]);
