@@ -385,7 +385,10 @@ Detail FunctionCheck::HowHalvesDiffer(Scene& scene, TraceId send, uint32_t from,
   if (!known.dtype_param) {
     const std::optional<int64_t> given = ElementsOf(evaluator, sent.tensor, from);
     const std::optional<int64_t> place = ElementsOf(evaluator, taken.tensor, to);
-    return given && place && *given != *place ? Detail::ElementCount : Detail::None;
+    if (given && place && *given != *place) return Detail::ElementCount;
+    const ValueId given_as = sent.tensor ? ElementTypeOf(evaluator, sent.tensor, from) : ValueId::None();
+    const ValueId taken_as = taken.tensor ? ElementTypeOf(evaluator, taken.tensor, to) : ValueId::None();
+    return given_as && taken_as && given_as != taken_as ? Detail::Dtype : Detail::None;
   }
   const auto type_of = [&](ValueId type) {
     return type && state_.values[type].kind == variation::ValueKind::External && !IsOfBytes(state_, type) ? type : ValueId::None();
