@@ -36,9 +36,12 @@ void FunctionEvaluator::Mutate(ir::ExprId target, ValueId item, bool is_list) {
   const ValueId how_often = HowOften();
   ValueId changed;
   if (IsContainer(known) || is_list) {
-    const ValueId kids[] = {old_value, item, how_often};
-    changed = ChangedBy(known, kGrown, item, how_often);
-    if (!changed) changed = store_.Derived(tables_.NameSymbol(kGrown), kids);
+    // In a loop each round adds one: how many there are is not known, only how often ranks get here.
+    const bool is_once = trips_.empty();
+    const ValueId kids[] = {old_value, item, how_often, is_once ? ValueId::None() : trips_.back()};
+    const bool is_another = is_once && store_[item].kind == ValueKind::Object;
+    if (!is_another) changed = ChangedBy(known, kGrown, item, how_often);
+    if (!changed) changed = store_.Derived(tables_.NameSymbol(kGrown), std::span(kids).first(is_once ? 3 : 4));
   } else {
     changed = store_.WithAxes(old_value, store_.axes(item) | store_.axes(how_often));
   }
