@@ -302,7 +302,11 @@ ir::ExprId FunctionLowering::Step(const clang::UnaryOperator& expr) {
   const ir::Range range = At(expr);
   const ir::BinaryOp op = expr.isIncrementOp() ? ir::BinaryOp::Add : ir::BinaryOp::Sub;
   const ir::ExprId value = builder_.Binary(range, op, Expr(expr.getSubExpr()), builder_.Int(range, 1));
-  return builder_.Walrus(range, Expr(expr.getSubExpr()), value);
+  const ir::ExprId stored = builder_.Walrus(range, Expr(expr.getSubExpr()), value);
+  if (expr.isPrefix()) return stored;
+  // The value is the one before.
+  const ir::BinaryOp back = expr.isIncrementOp() ? ir::BinaryOp::Sub : ir::BinaryOp::Add;
+  return builder_.Binary(range, back, stored, builder_.Int(range, 1));
 }
 
 ir::ExprId FunctionLowering::Binary(const clang::BinaryOperator& expr) {
