@@ -148,6 +148,7 @@ enum class YieldKind : uint8_t {
   Varies,     // differs along `axes`
   Object,     // an object of class `type` (a knowledge class or a project class)
   Argument,   // the argument `argument` itself (a wrapper that hands it through)
+  Copy,       // an object like the argument `argument`, and another one
   Arguments,  // each positional argument, as an object of class `type` (accelerator.prepare)
   MadeWith,   // what the receiver was made with: argument `argument` of its class
   Group,      // the process group along `axis`

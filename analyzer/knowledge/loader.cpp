@@ -533,7 +533,7 @@ class Loader {
     }
   }
 
-  // "arg:model", "arg:self" (the receiver), "args:accelerate.Prepared", "group:tensor", "new_group:ranks",
+  // "arg:model", "arg:self" (the receiver), "copy_of:x", "args:accelerate.Prepared", "group:tensor", "new_group:ranks",
   // "split_group:color" (a parameter), "split_group:node_rank" (a formula),
   // "ranks_of:group,n,ranks" (the first n ranks of that list), "rest_of:group,n,ranks" (all others), "rest_of:group" (not known which),
   // "varies:data", "ragged:data" (its size as well), "value:rank == 0", "uniform", "-" (nothing is said) or the name of a class.
@@ -553,6 +553,7 @@ class Loader {
       const NameId argument = rest == "self" ? names_.Intern(rest) : Param(rest, params, place);
       return {.kind = YieldKind::Argument, .argument = argument};
     }
+    if (word == "copy_of") return {.kind = YieldKind::Copy, .argument = Param(rest, params, place)};
     // A parameter of the class's `__init__`, which may be described elsewhere.
     if (word == "made_with") return {.kind = YieldKind::MadeWith, .argument = names_.Intern(rest)};
     if (word == "varies") return {.kind = YieldKind::Varies, .axes = VariationAxesOf(rest, place)};
@@ -572,7 +573,7 @@ class Loader {
     }
     if (word == "ranks_of" || word == "rest_of") return SubGroup(rest, word == "rest_of", params, place);
     constexpr std::string_view kWords[] = {"arg",       "args",        "varies",    "ragged",   "value",  "group",
-                                           "new_group", "split_group", "made_with", "ranks_of", "rest_of"};
+                                           "new_group", "split_group", "made_with", "ranks_of", "rest_of",  "copy_of"};
     const std::string near = DidYouMean(word, kWords);
     errors_.Fail(place, fmt::format("unknown word `{}` before the colon{}", word,
                                     near.empty() ? "; write a class without one" : near));

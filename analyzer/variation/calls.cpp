@@ -596,6 +596,12 @@ ValueId FunctionEvaluator::YieldValue(ir::ExprId site, const knowledge::Entry& e
       // `x.half()`, `x.to(device)`: of a type that is the same wherever that is called like this.
       if (entry.changes_type) result = store_.OfType(result, DerivedCall(tables_.NameSymbol(entry.name), {}, args));
       break;
+    case knowledge::YieldKind::Copy: {
+      const ValueId copied = ParamOf(entry, by_param, yield.argument);
+      const bool is_object = copied && store_[copied].kind == ValueKind::Object;
+      if (is_object) result = MadeHere(copied, site);
+      break;
+    }
     case knowledge::YieldKind::Arguments: {
       std::vector<ValueId> parts;
       for (const CallArgument& arg : args) {

@@ -3,6 +3,7 @@
 
 #include "analyzer/objects/gradient_mode.h"
 #include "analyzer/objects/local_flow.h"
+#include "analyzer/objects/model_origins.h"
 #include "rules/finding_parts.h"
 #include "rules/program_calls.h"
 #include "rules/wrapping.h"
@@ -15,26 +16,30 @@ using variation::ValueId;
 
 constexpr std::string_view kAR504 = "AR504";
 
+// A way of calls to the function of a place; outermost first.
+using Way = std::vector<Site>;
+
 class Backward {
  public:
-  Backward(const Context& context, const Site& backward)
-      : context_(context), backward_(backward), module_id_(context.program.funcs[backward.function].module),
+  Backward(const Context& context, const objects::ModelOrigins& origins, const Site& backward)
+      : context_(context), origins_(origins), backward_(backward), module_id_(context.program.funcs[backward.function].module),
         module_(context.program.modules[module_id_]) {}
 
   void Visit(FindingSink& sink) const {
     const ir::ExprId loss = LossOf();
     const ValueId value = context_.facts.value(module_id_, loss);
+    if (!loss || !value) return;
     // What came out of the wrapper reduces gradients.
-    if (!loss || !value || IsSynced(value)) return;
-    std::optional<objects::FlowInto> parts;
+    const bool is_synced = IsSynced(value);
+    const objects::FlowInto parts(context_.program, context_.index, backward_.function, loss);
     for (const auto& [expr, fact] : context_.facts.functions[backward_.function].calls) {
-      if (module_[expr].kind != ir::ExprKind::Call || module_[expr].begin > module_[backward_.expr].begin) continue;
+      if (is_synced || module_[expr].kind != ir::ExprKind::Call || module_[expr].begin > module_[backward_.expr].begin) continue;
       const ir::ExprId model = BypassedIn(expr);
-      if (!model || IsWithoutGradients(Site{backward_.function, expr})) continue;
-      if (!parts) parts.emplace(context_.program, context_.index, backward_.function, loss);
-      if (!parts->Holds(expr)) continue;
-      return Report(expr, model, sink);
+      if (!model || IsWithoutGradients(Site{backward_.function, expr}) || !parts.Holds(expr)) continue;
+      return Report(expr, {backward_.function, model}, sink);
     }
+    if (origins_.wrappings().empty()) return;
+    VisitWay(loss, {}, is_synced, sink);
   }
 
  private:
@@ -49,6 +54,148 @@ class Backward {
     const bool is_handed = known == "accelerate.Accelerator.backward" || known == "lightning.fabric.Fabric.backward";
     if (is_handed) return ir::ArgAt(module_, module_[backward_.expr], 0).value;
     return ir::ArgCount(module_, module_[backward_.expr]) > 0 ? ir::ExprId::None() : ir::ObjectOf(callee);
+  }
+
+  // A call of a model whose gradients go into the loss, and on which way of calls.
+  struct Run {
+    Site call;
+    Site model;
+    Way way;
+  };
+
+  // The loss as it is on the ways to the function of `backward`, which may be given the model.
+  void VisitWay(ir::ExprId loss, const Way& way, bool is_synced, FindingSink& sink) const {
+    std::vector<Run> runs;
+    AddRuns(backward_.function, loss, way, 0, runs);
+    std::vector<Way> ways = {way};
+    for (const Site& caller : context_.index.CallersOf(backward_.function)) ways.push_back({caller});
+    for (const Way& each : ways) {
+      const auto bypassed = std::ranges::find_if(runs, [&](const Run& run) { return IsBypassed(run, each, is_synced); });
+      if (bypassed == runs.end() || AnyRunsWrapper(runs, *bypassed, each)) continue;
+      return Report(bypassed->call.function == backward_.function ? bypassed->call.expr : bypassed->way.front().expr, bypassed->model, sink);
+    }
+  }
+
+  void AddRuns(FuncId function, ir::ExprId into, const Way& way, int depth, std::vector<Run>& runs) const {
+    constexpr int kDeepestHelper = 3;
+    const objects::FlowInto parts(context_.program, context_.index, function, into);
+    const ir::Module& module = context_.program.module_of(function);
+    for (const auto& [expr, fact] : context_.facts.functions[function].calls) {
+      if (module[expr].kind != ir::ExprKind::Call || !parts.Holds(expr) || IsWithoutGradients({function, expr})) continue;
+      const ir::ExprId callee = ir::CalleeOf(module[expr]);
+      const bool is_place = module[callee].kind == ir::ExprKind::Name || module[callee].kind == ir::ExprKind::Attribute;
+      if (is_place) runs.push_back({{function, expr}, {function, callee}, way});
+      if (module[callee].kind == ir::ExprKind::Attribute && fact.kind == variation::CallKind::Function && RunsParts(fact.function)) {
+        runs.push_back({{function, expr}, {function, ir::ObjectOf(module[callee])}, way});
+      }
+      const bool is_helper = fact.kind == variation::CallKind::Function && !context_.program.funcs[fact.function].owner;
+      if (!is_helper || depth >= kDeepestHelper) continue;
+      Way inner = way;
+      inner.push_back({function, expr});
+      const ir::ModuleId module_id = context_.program.funcs[fact.function].module;
+      const ir::Module& other = context_.program.modules[module_id];
+      for (uint32_t i = 0; i < other.stmts.size(); ++i) {
+        const ir::Stmt& stmt = other[ir::StmtId{i}];
+        const bool returns = stmt.kind == ir::StmtKind::Return && context_.index.FunctionOf(module_id, ir::StmtId{i}) == fact.function;
+        if (returns && ir::ValueOf(stmt)) AddRuns(fact.function, ir::ValueOf(stmt), inner, depth + 1, runs);
+      }
+    }
+  }
+
+  // A method of a model that runs parts of it: `def loss(self, x): return self.body(x).mean()`.
+  bool RunsParts(FuncId method) const {
+    const ir::ModuleId module_id = context_.program.funcs[method].module;
+    const ir::Module& module = context_.program.modules[module_id];
+    const auto& params = context_.program.function(method).params;
+    if (!context_.program.funcs[method].owner || params.empty()) return false;
+    return std::ranges::any_of(CallsIn(context_, method), [&](const Site& inside) {
+      const ir::ExprId callee = ir::CalleeOf(module[inside.expr]);
+      if (module[callee].kind != ir::ExprKind::Attribute || IsWithoutGradients(inside)) return false;
+      const ir::Expr& object = module[ir::ObjectOf(module[callee])];
+      if (object.kind != ir::ExprKind::Name || ir::NameOf(object) != params[0].name) return false;
+      const std::vector<ValueId> parts = context_.values.Leaves(context_.facts.value(module_id, callee));
+      return std::ranges::any_of(parts, [&](ValueId part) { return context_.values.IsA(part, "torch.nn.Module"); });
+    });
+  }
+
+  // Where `backward` is reached on a way, the model that runs is bare there though it was put into a wrapper before.
+  bool IsBypassed(const Run& run, const Way& to_backward, bool is_synced) const {
+    const std::vector<objects::ModelAt> models = OriginsOf(run.model, run.way, to_backward);
+    if (models.empty() || IsGuardedByCaller(to_backward)) return false;
+    const bool is_bare = std::ranges::all_of(models, [&](const objects::ModelAt& model) {
+      if (model.shell == objects::Shell::Wrapped) return false;
+      return model.shell == objects::Shell::TakenOut || origins_.IsWrappedBefore(model, backward_, to_backward);
+    });
+    return is_bare && (!is_synced || IsSteppedAlone(models));
+  }
+
+  std::vector<objects::ModelAt> OriginsOf(const Site& place, const Way& way, const Way& to_backward) const {
+    Way whole = to_backward;
+    whole.insert(whole.end(), way.begin(), way.end());
+    return origins_.Of(place, whole);
+  }
+
+  // A caller that trains without gradients, or under a test, for which the wrapper is not what it means.
+  bool IsGuardedByCaller(const Way& way) const {
+    return std::ranges::any_of(way, [&](const Site& caller) { return IsWithoutGradients(caller) || !context_.reach.Guards(caller).empty(); });
+  }
+
+  // The wrapper of the same model runs for this loss too, or is handed to what is not seen.
+  bool AnyRunsWrapper(const std::vector<Run>& runs, const Run& bypassed, const Way& to_backward) const {
+    const std::vector<objects::ModelAt> models = OriginsOf(bypassed.model, bypassed.way, to_backward);
+    const auto is_wrapper = [&](const Site& place, const Way& way) {
+      return std::ranges::any_of(OriginsOf(place, way, to_backward), [&](const objects::ModelAt& at) {
+        return at.shell == objects::Shell::Wrapped && std::ranges::any_of(models, [&](const objects::ModelAt& model) { return model.IsSameModel(at); });
+      });
+    };
+    return std::ranges::any_of(runs, [&](const Run& run) {
+      const ir::Module& module = context_.program.module_of(run.call.function);
+      if (is_wrapper(run.model, run.way)) return true;
+      const variation::CallFact* fact = context_.facts.call(run.call.function, run.call.expr);
+      const bool takes_out = fact != nullptr && fact->kind == variation::CallKind::Known && context_.knowledge[fact->entry].Has(knowledge::Role::TakesOut);
+      if (takes_out) return false;
+      if (fact != nullptr && fact->kind == variation::CallKind::Function && !context_.program.funcs[fact->function].owner) return false;
+      for (uint32_t i = 0; i < ir::ArgCount(module, module[run.call.expr]); ++i) {
+        if (is_wrapper({run.call.function, ir::ArgAt(module, module[run.call.expr], i).value}, run.way)) return true;
+      }
+      return false;
+    });
+  }
+
+  // Of several models that a loss is made of the optimizers that step next train these: the others only pass gradients on.
+  bool IsSteppedAlone(const std::vector<objects::ModelAt>& models) const {
+    bool is_any = false;
+    for (const Site& step : context_.training.steps()) {
+      if (step.function != backward_.function || module_[step.expr].begin < module_[backward_.expr].end || IsBehindNext(step)) continue;
+      if (!Trains(step, models)) return false;
+      is_any = true;
+    }
+    return is_any;
+  }
+
+  // Another `backward` stands between.
+  bool IsBehindNext(const Site& step) const {
+    return std::ranges::any_of(context_.training.backwards(), [&](const Site& other) {
+      return other.function == step.function && module_[other.expr].begin > module_[backward_.expr].begin &&
+             module_[other.expr].begin < module_[step.expr].begin;
+    });
+  }
+
+  // `torch.optim.SGD(net.parameters(), ...)` made the optimizer.
+  bool Trains(const Site& step, const std::vector<objects::ModelAt>& models) const {
+    const ValueId stepped = context_.facts.value(module_id_, ir::ObjectOf(module_[ir::CalleeOf(module_[step.expr])]));
+    const auto made = std::ranges::find_if(context_.index.known_calls(), [&](const objects::KnownCall& call) {
+      return stepped && context_.facts.value(context_.program.funcs[call.function].module, call.expr) == stepped && context_.index.ArgExpr(call, "params");
+    });
+    if (made == context_.index.known_calls().end()) return false;
+    const ir::Module& module = context_.program.module_of(made->function);
+    const ir::ExprId params = context_.index.ArgExpr(*made, "params");
+    const bool is_call = module[params].kind == ir::ExprKind::Call && module[ir::CalleeOf(module[params])].kind == ir::ExprKind::Attribute;
+    if (!is_call || context_.program.text(ir::AttrOf(module[ir::CalleeOf(module[params])])) != "parameters") return false;
+    const std::vector<objects::ModelAt> trained = origins_.Of({made->function, ir::ObjectOf(module[ir::CalleeOf(module[params])])});
+    return !trained.empty() && std::ranges::all_of(trained, [&](const objects::ModelAt& at) {
+      return std::ranges::any_of(models, [&](const objects::ModelAt& model) { return model.IsSameModel(at); });
+    });
   }
 
   // The loss carries the mark of a wrapper, and some call on the way to it may have kept gradients.
@@ -239,25 +386,27 @@ class Backward {
     return objects::AreGradientsOff(context_.program, context_.values, context_.facts, context_.index, call);
   }
 
-  void Report(ir::ExprId call, ir::ExprId model, FindingSink& sink) const {
+  void Report(ir::ExprId call, const Site& model, FindingSink& sink) const {
     Finding finding = FindingAt(context_, kAR504, Severity::Error, Confidence::Likely, Site{backward_.function, call},
                                 {"the forward bypasses DDP and calls `{}`: the gradients of this loss are not "
                                  "reduced, and the ranks' models drift apart",
-                                 {Quoted(context_, {backward_.function, model})}});
-    AddLabel(finding, SpanOf(context_, {backward_.function, model}), LabelRole::Primary, {"the model inside the wrapper", {}});
+                                 {Quoted(context_, model)}});
+    AddLabel(finding, SpanOf(context_, model), LabelRole::Primary, {"the model inside the wrapper", {}});
     AddLabel(finding, SpanOf(context_, backward_), LabelRole::Note, {"reduces nothing", {}});
     finding.help = {"call the wrapper itself; move what else must run into the model's `forward`", {}};
     sink.push_back(std::move(finding));
   }
 
   const Context& context_;
+  const objects::ModelOrigins& origins_;
   Site backward_;
   ir::ModuleId module_id_;
   const ir::Module& module_;
 };
 
 void CheckBypassedWrapper(const Context& context, FindingSink& sink) {
-  for (const Site& backward : context.training.backwards()) Backward(context, backward).Visit(sink);
+  const objects::ModelOrigins origins(context.program, context.knowledge, context.facts, context.index, context.reach);
+  for (const Site& backward : context.training.backwards()) Backward(context, origins, backward).Visit(sink);
 }
 
 }  // namespace
@@ -271,13 +420,19 @@ extern const Rule BypassedWrapper = {
     .explanation = R"md(
 ## What it finds
 
-A loss that is computed by calling the model inside a DDP wrapper, and nothing of which came out of
-the wrapper itself, together with the `backward` of that loss. The inner model is `model.module`, a
-variable that holds it (`inner = model.module`, `inner = accelerator.unwrap_model(model)`,
-`inner = unwrap(model)` of a helper of the project, `inner = torch.compile(model.module)`,
-`inner = model.module if isinstance(model, DDP) else model`), or the plain model that was wrapped under
-another name (`ddp = DDP(net)`, and then `net(x)`). A method of the inner model that calls the model itself
-(`model.module.train_step(batch)`) goes past the wrapper in the same way.
+A loss that is computed by calling a model that is in a wrapper (DDP, what `prepare` of Accelerate or
+`setup` of Fabric returns) past that wrapper, and nothing of which came out of the wrapper itself, together
+with the `backward` of that loss. What runs is `model.module`, a variable that holds it (`inner =
+model.module`, `inner = accelerator.unwrap_model(model)`, `inner = unwrap(model)` of a helper of the
+project, `inner = torch.compile(model.module)`, `inner = model.module if isinstance(model, DDP) else
+model`), or the plain model that was wrapped under another name before (`ddp = DDP(net)`, and then
+`net(x)`). Models are told by the calls that make them: through variables, globals, fields, helpers, and the
+parameters of the function that trains or computes the loss (`train(ddp.module, loader)`). A method of the
+inner model that runs the model or its parts (`model.module.train_step(batch)`) goes past the wrapper in the
+same way.
+
+Where the loss is also made of another wrapper's output, as in a GAN, it is a finding only if the optimizers
+that step next train this model and no other.
 
 ## Why it hurts
 
@@ -305,7 +460,8 @@ loss.backward()
 
 * The loss is also made of what the wrapper returned, with gradients.
 * The call stands under `no_grad`, or no gradients are computed of it in the function.
-* The model may be in another wrapper instead, or the variable may hold something else.
+* The model may be in another wrapper instead, or the variable may hold something else; it is wrapped under a
+  test that does not come out so where the model runs, or by code that is not seen to come first.
 
 ## Fix
 

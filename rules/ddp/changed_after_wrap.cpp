@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "analyzer/objects/parameter_changes.h"
 #include "rules/wrapping.h"
 #include "rules/finding_parts.h"
 #include "rules/program_calls.h"
@@ -167,6 +168,7 @@ class WrappedBefore {
     const ir::Stmt& stmt = module_[id];
     if (stmt.kind != ir::StmtKind::Expr || module_[ir::ValueOf(stmt)].kind != ir::ExprKind::Call) return;
     const ir::ExprId call = ir::ValueOf(stmt);
+    if (IsChangedIn(call)) return Report(id, "frozen or unfrozen", sink);
     const std::string_view method = MethodOf(context_, {wrap_.function, call});
     if (method.empty()) return;
     const ir::ExprId object = ir::ObjectOf(module_[ir::CalleeOf(module_[call])]);
@@ -175,6 +177,21 @@ class WrappedBefore {
     if (method == "requires_grad_" && (IsModel(text) || !BaseOf(ir::CalleeOf(module_[call])).empty())) return Report(id, "frozen or unfrozen", sink);
     const bool moves = method == "to" || method == "cuda" || method == "cpu" || method == "half" || method == "bfloat16" || method == "double";
     if (moves && IsModel(text) && !IsThere(call, method)) Report(id, "moved or converted", sink);
+  }
+
+  // `freeze(model.module.body)`: a helper sets `requires_grad` of a part that it is given. A whole model may be a teacher.
+  bool IsChangedIn(ir::ExprId call) const {
+    const variation::CallFact* fact = context_.facts.call(wrap_.function, call);
+    if (fact == nullptr || fact->kind != variation::CallKind::Function || context_.program.funcs[fact->function].owner) return false;
+    const objects::ParameterChanges changes(context_.program, context_.facts, context_.index);
+    for (uint32_t i = 0; i < ir::ArgCount(module_, module_[call]); ++i) {
+      const ir::Arg arg = ir::ArgAt(module_, module_[call], i);
+      if (arg.kind != ir::ArgKind::Positional || module_[arg.value].kind != ir::ExprKind::Attribute) continue;
+      const std::string_view text = TextOf(context_, module_id_, arg.value);
+      const bool is_whole = std::ranges::any_of(names_, [&](const std::string& name) { return text == name || text == name + ".module"; });
+      if (!is_whole && !BaseOf(arg.value).empty() && changes.In(fact->function, i)) return true;
+    }
+    return false;
   }
 
   // DDP with a device takes only a module that is there. To move it there again changes nothing.
@@ -230,8 +247,9 @@ extern const Rule ChangedAfterWrap = {
     .explanation = R"md(
 ## What it finds
 
-In the function that wraps a model in DDP, further down: `requires_grad` set on its parameters, a part of it
-replaced by another module, or the wrapper moved to another device or type.
+In the function that wraps a model in DDP, further down: `requires_grad` set on its parameters, there or in
+a helper that is given a part of the model (`freeze(model.module.body)`), a part of it replaced by another
+module, or the wrapper moved to another device or type.
 
 ## Why it hurts
 
@@ -263,7 +281,7 @@ model = DDP(model)
   device again.
 * `find_unused_parameters=True`: then frozen parameters are looked for in each step.
 * The name means another model by then, or the change stands before the wrapping.
-* It happens in another function: whether before or after is not known.
+* It happens in another function that is not called there: whether before or after is not known.
 
 ## Fix
 

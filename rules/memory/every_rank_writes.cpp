@@ -98,7 +98,7 @@ class Writers {
     const source::Span span = SpanOf(context_, place);
     const std::string name = SharedPaths::NameOf(use);
     // Somebody may well have asked whether it is still there.
-    const bool removes = use.act == FileAct::Remove;
+    const bool removes = use.act == FileAct::Remove || use.act == FileAct::MoveFrom;
     const bool is_sure = !removes && (!all || runs_.IsSharedWork(use.way)) && runs_.IsStartedOnRanks(place) && !WritesOneText(use) && IsNameKnown(use) && !IsRecordOfOne(use) && !IsQuietElsewhere(use);
     Finding finding = FindingAt(
         context_, kAR802, Severity::Warning, is_sure ? Confidence::Likely : Confidence::Possible, place,
@@ -106,9 +106,9 @@ class Writers {
     const std::optional<Site> guard = all ? std::nullopt : GuardOf(use, ranks);
     findings::Assume(finding, AssumedOf(use, all, guard.has_value()));
     AddLabel(finding, finding.span, LabelRole::Primary, {"the same path on all of them", {}});
-    if (use.way.size() > 1) AddLabel(finding, SpanOf(context_, use.site()), LabelRole::Note, {removes ? "removed here" : "written here", {}});
+    if (use.way.size() > 1) AddLabel(finding, SpanOf(context_, use.site()), LabelRole::Note, {use.act == FileAct::Remove ? "removed here" : removes ? "moved here" : "written here", {}});
     if (guard) AddLabel(finding, SpanOf(context_, *guard), LabelRole::Why, {"true on one rank of each node", {}});
-    finding.help = {removes ? "remove it on rank 0 only" : "write on rank 0 only, or put the rank into the file name", {}};
+    finding.help = {use.act == FileAct::Remove ? "remove it on rank 0 only" : removes ? "move it on rank 0 only" : "write on rank 0 only, or put the rank into the file name", {}};
     if (!removes) AddFix(place, finding);
     const auto [kept, is_new] = found_.try_emplace({span.file.index, span.begin}, finding);
     if (!is_new && finding.confidence > kept->second.confidence) kept->second = std::move(finding);
@@ -116,6 +116,7 @@ class Writers {
 
   static std::string_view MessageOf(FileAct act) {
     if (act == FileAct::Remove) return "{} removes `{}`: on a shared file system the later ranks find it gone";
+    if (act == FileAct::MoveFrom) return "{} moves `{}`: on a shared file system the later ranks find it gone";
     if (act == FileAct::WriteLog) return "{} appends the same to `{}`: on a shared file system it is there once for each of them";
     return "{} writes `{}`: on a shared file system they overwrite each other";
   }
@@ -278,15 +279,16 @@ class Writers {
     return written;
   }
 
-  // `rmtree(path)` that does not expect the path to be gone.
+  // `rmtree(path)` or `os.replace(path, other)` that does not expect the path to be gone.
   bool IsRemovalThatFails(const FileUse& use) const {
-    if (use.act != FileAct::Remove) return false;
+    if (use.act != FileAct::Remove && use.act != FileAct::MoveFrom) return false;
     const ir::ModuleId module_id = context_.program.funcs[use.site().function].module;
     const ir::Module& module = context_.program.modules[module_id];
     const ir::Expr& call = module[use.site().expr];
-    if (call.kind != ir::ExprKind::Call || ir::ArgCount(module, call) > 1) return false;
+    const uint32_t arguments = use.act == FileAct::Remove ? 1 : 2;
+    if (call.kind != ir::ExprKind::Call || ir::ArgCount(module, call) > arguments) return false;
     const bool takes_itself = context_.program.text(use.param) == "self";
-    if (takes_itself && ir::ArgCount(module, call) > 0) return false;
+    if (takes_itself && ir::ArgCount(module, call) >= arguments) return false;
     const ir::Tree& tree = context_.index.tree(module_id);
     for (ir::StmtId at = context_.index.StatementOf(use.site()); at; at = tree.Parent(at)) {
       if (module[at].kind == ir::StmtKind::Try && IsCaught(module, module[at], call.begin)) return false;
@@ -361,10 +363,10 @@ extern const Rule EveryRankWrites = {
     .explanation = R"md(
 ## What it finds
 
-A file that every rank of a distributed program writes or removes under the same path, directly or through
-helpers and files, or that one rank of each node does: "am I the writer" was asked of the local rank.
-Who gets there is decided on two nodes of two ranks, as for collectives, and the path is asked on just these
-ranks: it may hold the local rank and still be one.
+A file that every rank of a distributed program writes, moves away or removes under the same path, directly
+or through helpers and files, or that one rank of each node does: "am I the writer" was asked of the local
+rank. Who gets there is decided on two nodes of two ranks, as for collectives, and the path is asked on just
+these ranks: it may hold the local rank and still be one.
 
 Files are those of `torch.save`, `open(path, "w")`, `numpy.save`, `json.dump`, `yaml.dump`,
 `to_csv`, `save_file`, `save_pretrained` and what else the knowledge base gives the role `write`

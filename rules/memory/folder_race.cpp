@@ -56,20 +56,25 @@ class FolderRaces {
   void Visit(const FileUse& use) {
     const Site& place = use.site();
     if (!runs_.IsRunByRanks(use.way) || runs_.IsInTurn(use.way) || context_.reach.IsApartFromJob(use.way)) return;
-    if (!IsOnAllRanks(use) || !paths_.IsOnePath(use) || IsCaught(use) || IsMadeBefore(use)) return;
+    const bool is_on_all = IsOnAllRanks(use);
+    if ((!is_on_all && !IsOnOneOfEachNode(use)) || !paths_.IsOnePath(use) || IsCaught(use) || IsMadeBefore(use)) return;
     if (paths_.IsMadeFirst(use.way)) return;
     const source::Span span = SpanOf(context_, place);
     if (!reported_.insert({span.file.index, span.begin}).second) return;
     const bool is_asked = paths_.AsksDisk(place);
-    const bool is_sure = runs_.IsSharedWork(use.way) && runs_.IsStartedOnRanks(use.way.front());
+    const bool is_sure = (!is_on_all || runs_.IsSharedWork(use.way)) && runs_.IsStartedOnRanks(use.way.front());
     Finding finding = FindingAt(context_, kAR811, Severity::Warning, is_sure ? Confidence::Likely : Confidence::Possible, place,
-                                {is_asked ? "ranks that find no {} at the same time all make it, and all but one fail"
-                                          : "every rank makes {}, and all but the first fail",
+                                {is_asked    ? "ranks that find no {} at the same time all make it, and all but one fail"
+                                 : is_on_all ? "every rank makes {}, and all but the first fail"
+                                             : "one rank of each node makes {}: on a shared file system all but the first fail",
                                  {NounOf(use, is_asked)}});
+    if (!is_on_all && !IsOnSeveralNodes(use)) findings::Assume(finding, findings::Assumptions::Of(findings::Assumption::SeveralNodes));
     if (context_.program.text(use.call->entry->name).starts_with('*')) findings::Assume(finding, findings::Assumptions::Of(findings::Assumption::ByNameOnly));
     if (paths_.HoldsItem(use)) findings::Assume(finding, findings::Assumptions::Of(findings::Assumption::ItemsShared));
     AddLabel(finding, finding.span, LabelRole::Primary, {"`FileExistsError` on a rank that comes later", {}});
-    finding.help = {"pass `exist_ok=True`, or make it on rank 0 and let the others wait", {}};
+    finding.help = {TakesExistOk(*use.call) ? "pass `exist_ok=True`, or make it on rank 0 and let the others wait"
+                                            : "make it on rank 0 and let the others wait",
+                    {}};
     AddFix(*use.call, is_asked, finding);
     sink_.push_back(std::move(finding));
   }
@@ -81,6 +86,20 @@ class FolderRaces {
 
   bool IsOnAllRanks(const FileUse& use) const {
     return context_.reach.RanksOnWay(use.way, world_) == traces::RankSet::All(world_.size());
+  }
+
+  bool IsOnOneOfEachNode(const FileUse& use) const {
+    const traces::RankSet ranks = context_.reach.RanksOnWay(use.way, world_);
+    return ranks.count() == world_.nodes && ranks.has(0) && ranks.has(world_.per_node) && !SharedPaths::IsOfNode(use.path);
+  }
+
+  // Not where a program only could: most jobs have one node, or mean it so.
+  bool IsOnSeveralNodes(const FileUse& use) const {
+    return context_.facts.job.nodes > 1 || context_.launch.IsOnSeveralNodes(context_.program.funcs[use.way.front().function].module);
+  }
+
+  bool TakesExistOk(const objects::KnownCall& call) const {
+    return std::ranges::any_of(call.entry->params, [&](base::NameId param) { return context_.program.text(param) == "exist_ok"; });
   }
 
   // The program expects that it may fail, there or in a caller.
@@ -110,8 +129,7 @@ class FolderRaces {
   }
 
   void AddFix(const objects::KnownCall& call, bool is_asked, Finding& finding) const {
-    const bool takes_it = std::ranges::any_of(call.entry->params, [&](base::NameId param) { return context_.program.text(param) == "exist_ok"; });
-    if (!takes_it || context_.index.Arg(call, "exist_ok")) return;
+    if (!TakesExistOk(call) || context_.index.Arg(call, "exist_ok")) return;
     // Without a test the error may be wanted, so that no run overwrites another.
     finding.fixes.push_back(MakeFix("let the folder be there", is_asked ? Applicability::Safe : Applicability::Unsafe,
                                     {AddArgument(context_, context_.program.funcs[call.function].module, call.expr, "exist_ok=True")}));
@@ -142,8 +160,10 @@ extern const Rule FolderRace = {
     .explanation = R"md(
 ## What it finds
 
-`os.makedirs(path)`, `os.mkdir(path)` or `Path(path).mkdir()` without `exist_ok=True` where all ranks of a job
-reach with the same path, with or without a test whether the folder is there.
+`os.makedirs(path)`, `os.mkdir(path)` or `Path(path).mkdir()` without `exist_ok=True` where all ranks of a
+job reach with the same path, with or without a test whether the folder is there; and a link that each of
+them makes (`os.symlink`). The same on one rank of each node, *possible* where no line starts the job on
+several nodes.
 
 ## Why it hurts
 

@@ -2,6 +2,7 @@
 #include <optional>
 
 #include "analyzer/base/lowered.h"
+#include "analyzer/objects/units.h"
 #include "rules/finding_parts.h"
 #include "rules/program_calls.h"
 #include "rules/source_edits.h"
@@ -27,6 +28,10 @@ class Batches {
       if (context_.program.modules[module].language == ir::Language::Python) VisitModule(module);
     }
     for (const KnownCall& loader : context_.loading.made_loaders()) VisitLoader(loader);
+    for (const objects::AccumulationWindow& window : context_.accumulation.windows()) VisitWindow(window);
+    for (const KnownCall& call : context_.index.known_calls()) {
+      if (call.entry->Has(knowledge::Role::SetEpoch)) VisitEpoch(call);
+    }
   }
 
  private:
@@ -71,6 +76,52 @@ class Batches {
     Report(module_id, {function, ir::AssignedOf(stmt)},
            {"`a // b * ranks` divides first and multiplies then: more ranks mean more accumulated steps instead of fewer", {}},
            {"put the divisor in parentheses: `a // (b * ranks)`", {}});
+  }
+
+  // `total // ranks * batch_size` micro-steps in a step: what each of them takes is multiplied with, and should divide.
+  void VisitWindow(const objects::AccumulationWindow& window) {
+    const ir::ModuleId module_id = context_.program.funcs[window.function].module;
+    const ir::Module& module = context_.program.modules[module_id];
+    for (const ir::ExprId id : context_.index.ExprsOf(module_id, ir::ExprKind::Binary)) {
+      const ir::StmtId stmt = context_.index.tree(module_id).StatementOf(id);
+      const bool is_length = stmt && module[stmt].kind == ir::StmtKind::Assign && ir::AssignedOf(module[stmt]) == id &&
+                             window.period.length && context_.facts.value(module_id, id) == window.period.length;
+      if (!is_length || static_cast<ir::BinaryOp>(module[id].op) != ir::BinaryOp::Mul) continue;
+      const ir::Expr& quotient = module[ir::LeftOf(module[id])];
+      const bool divides = quotient.kind == ir::ExprKind::Binary && static_cast<ir::BinaryOp>(quotient.op) == ir::BinaryOp::FloorDiv &&
+                           Is(module_id, ir::RightOf(quotient), Coordinate::WorldSize);
+      const FuncId function = context_.index.FunctionOf(module_id, stmt);
+      if (!divides || !IsBatchOfOne({function, ir::RightOf(module[id])})) continue;
+      return Report(module_id, {function, id},
+                    {"the accumulated steps grow with the batch of a rank: `a // b * c` divides first and multiplies then", {}},
+                    {"put the divisor in parentheses: `a // (b * c)`", {}});
+    }
+  }
+
+  bool IsBatchOfOne(const Site& number) const {
+    const std::optional<objects::Unit> unit = units_.Of(number);
+    return unit && unit->batch == 1 && unit->samples == 0 && unit->ranks == 0;
+  }
+
+  // `sampler.set_epoch(step // (len(dataset) // batch_size))`: the steps of a rank through its share are fewer.
+  void VisitEpoch(const KnownCall& call) {
+    const ir::ModuleId module_id = context_.program.funcs[call.function].module;
+    const ir::Module& module = context_.program.modules[module_id];
+    if (module[call.expr].kind != ir::ExprKind::Call || ir::ArgCount(module, module[call.expr]) != 1) return;
+    const ir::ExprId epoch = ir::ArgAt(module, module[call.expr], 0).value;
+    if (module[epoch].kind != ir::ExprKind::Binary || static_cast<ir::BinaryOp>(module[epoch].op) != ir::BinaryOp::FloorDiv) return;
+    const std::optional<objects::Unit> counter = units_.Of({call.function, ir::LeftOf(module[epoch])});
+    const std::optional<objects::Unit> unit = units_.Of({call.function, ir::RightOf(module[epoch])});
+    if ((counter && !counter->IsPlain()) || !unit || !unit->IsOfAllRanks() || !unit->dataset) return;
+    const bool is_dealt_out = std::ranges::any_of(context_.loading.made_samplers(), [&](const KnownCall& sampler) {
+      return context_.values.MadeWith(context_.loading.ValueOf(sampler), "dataset") == unit->dataset;
+    });
+    if (!is_dealt_out) return;
+    Report(module_id, {call.function, ir::RightOf(module[epoch])},
+           {"these are the steps of one process through all data: a rank is through its share after an n-th of them, and goes "
+            "over it n times in one order",
+            {}},
+           {"count the batches of the loader, `len(loader)`", {}});
   }
 
   static bool IsDivision(ir::BinaryOp op) { return op == ir::BinaryOp::Div || op == ir::BinaryOp::FloorDiv; }
@@ -207,6 +258,7 @@ class Batches {
   const Context& context_;
   FindingSink& sink_;
   ProgramCalls calls_;
+  objects::Units units_{context_.program, context_.facts, context_.index, context_.values, context_.loading, context_.accumulation};
 };
 
 void CheckBatchSizeConfusion(const Context& context, FindingSink& sink) { Batches(context, sink).Run(); }
@@ -224,6 +276,8 @@ extern const Rule BatchSizeConfusion = {
 
 * Accumulated steps divided by the devices of one node where the job may have several.
 * `a // b * world_size` for accumulated steps, which multiplies by what it should divide by.
+* `total // world_size * batch_size` as the number of accumulated steps, which grows with the batch of a rank.
+* `sampler.set_epoch(step // n)` where n is computed from `len(dataset)` and not divided by the ranks.
 * A batch multiplied by all ranks in a program with tensor parallelism, whose ranks share samples.
 * A batch size that was divided by the world size twice on its way to the loader.
 * A `global_batch_size` handed to the loader of each rank undivided, beside a distributed sampler.

@@ -1,7 +1,10 @@
 #include <algorithm>
+#include <functional>
 #include <optional>
+#include <utility>
 
 #include "analyzer/ir/walk.h"
+#include "analyzer/objects/units.h"
 #include "rules/finding_parts.h"
 #include "rules/program_calls.h"
 #include "rules/source_edits.h"
@@ -10,6 +13,7 @@ namespace allranks::rules {
 namespace {
 
 using knowledge::Coordinate;
+using objects::KnownCall;
 using objects::Site;
 using variation::ValueId;
 using variation::ValueKind;
@@ -21,7 +25,6 @@ class Schedules {
   Schedules(const Context& context, FindingSink& sink) : context_(context), sink_(sink), calls_(context) {}
 
   void Run() {
-    if (context_.loading.made_samplers().empty()) return;
     for (uint32_t m = 0; m < context_.program.modules.size(); ++m) {
       const ir::ModuleId module_id{m};
       for (const ir::ExprId id : context_.index.ExprsOf(module_id, ir::ExprKind::Call)) {
@@ -36,15 +39,126 @@ class Schedules {
     const ir::ModuleId module_id = context_.program.funcs[call.function].module;
     const ir::Module& module = context_.program.modules[module_id];
     for (uint32_t i = 0; i < ir::ArgCount(module, module[call.expr]); ++i) {
-      const ir::ExprId steps = ir::ArgAt(module, module[call.expr], i).value;
-      const ValueId value = context_.facts.value(module_id, steps);
-      if (!value || KnowsRanks(value)) continue;
-      const ValueId dataset = CountedDataset({call.function, steps}, 0);
-      const std::optional<Site> sampler = dataset ? SamplerOf(dataset) : std::nullopt;
-      // Accelerate steps a prepared schedule once for each rank.
-      if (!sampler || calls_.HasAny(module_id, {"accelerate.", "lightning.", "deepspeed."})) continue;
-      return Report({call.function, steps}, *sampler);
+      const Site steps = {call.function, ir::ArgAt(module, module[call.expr], i).value};
+      const Site counted = module[steps.expr].kind == ir::ExprKind::Lambda ? DivisorIn(module_id, steps.expr) : steps;
+      if (counted.expr && VisitSteps(call, counted)) return;
     }
+  }
+
+  bool VisitSteps(const Site& call, const Site& steps) {
+    const ir::ModuleId module_id = context_.program.funcs[steps.function].module;
+    const ValueId value = context_.facts.value(module_id, steps.expr);
+    const std::optional<objects::Unit> unit = units_.Of(steps);
+    if (!value) return false;
+    // Accelerate steps a prepared schedule once for each rank.
+    if (calls_.HasAny(module_id, {"accelerate."})) return unit && VisitPrepared(call, steps, *unit);
+    if (calls_.HasAny(module_id, {"lightning.", "deepspeed."})) return false;
+    if (unit && unit->IsOfOneRank()) return VisitMicroSteps(call, steps, *unit);
+    if (unit ? !unit->IsOfAllRanks() : KnowsRanks(value)) return false;
+    const ValueId dataset = unit ? unit->dataset : CountedDataset(steps, 0);
+    const std::optional<Site> sampler = dataset ? SamplerOf(dataset) : std::nullopt;
+    if (sampler) Report(steps, *sampler);
+    return sampler.has_value();
+  }
+
+  // `lambda step: min(1, step / warm_up)`
+  Site DivisorIn(ir::ModuleId module_id, ir::ExprId lambda) const {
+    const ir::Module& module = context_.program.modules[module_id];
+    const FuncId function = context_.program.func(module_id, ir::LambdaOf(module[lambda]));
+    const auto& params = context_.program.function(function).params;
+    Site found;
+    const std::function<void(ir::ExprId)> visit = [&](ir::ExprId id) {
+      const ir::Expr& expr = module[id];
+      const auto op = static_cast<ir::BinaryOp>(expr.op);
+      const bool divides = expr.kind == ir::ExprKind::Binary && (op == ir::BinaryOp::Div || op == ir::BinaryOp::FloorDiv);
+      const bool is_step = divides && params.size() == 1 && module[ir::LeftOf(expr)].kind == ir::ExprKind::Name &&
+                           ir::NameOf(module[ir::LeftOf(expr)]) == params[0].name;
+      if (is_step) found = {function, ir::RightOf(expr)};
+      ir::ForEachPart(module, id, visit);
+    };
+    for (const ir::StmtId stmt : module.statements(context_.program.function(function).body)) {
+      if (module[stmt].kind == ir::StmtKind::Return && ir::ValueOf(module[stmt])) visit(ir::ValueOf(module[stmt]));
+    }
+    return found;
+  }
+
+  // The schedule takes a step only where the optimizer does, after several batches, and counts all batches.
+  bool VisitMicroSteps(const Site& call, const Site& steps, const objects::Unit& unit) {
+    if (unit.micro_steps != 0 || unit.batch != -1) return false;
+    const ir::ModuleId module_id = context_.program.funcs[call.function].module;
+    const ValueId made = context_.facts.value(module_id, call.expr);
+    const ir::Module& module = context_.program.modules[module_id];
+    const ir::Tree& tree = context_.index.tree(module_id);
+    const objects::AccumulationWindow* window = nullptr;
+    for (const Site& step : MethodCalls(context_, call.function, "step")) {
+      if (context_.facts.value(module_id, ir::ObjectOf(module[ir::CalleeOf(module[step.expr])])) != made) continue;
+      const ir::StmtId stmt = tree.StatementOf(step.expr);
+      const auto& windows = context_.accumulation.windows();
+      const auto in = std::ranges::find_if(windows, [&](const objects::AccumulationWindow& each) {
+        const Site& other = each.step.here;
+        return each.function == call.function && other.function == call.function && stmt && tree.StatementOf(other.expr) &&
+               tree.BlockOf(tree.StatementOf(other.expr)) == tree.BlockOf(stmt);
+      });
+      if (in == windows.end()) return false;
+      window = &*in;
+    }
+    if (window == nullptr) return false;
+    Report(steps, {"`{}` counts all batches, but the schedule takes a step only after several: it is too long by the number of accumulated "
+                   "batches",
+                   {Quoted(context_, steps)}},
+           {window->step.here, "steps only now and then"}, "divide by the number of accumulated batches");
+    return true;
+  }
+
+  // What `prepare` returns takes a step for each rank in each step of the optimizer, and what it did not get takes one.
+  bool VisitPrepared(const Site& call, const Site& steps, const objects::Unit& unit) {
+    if (!unit.CountsData() || unit.batch != -1) return false;
+    const KnownCall* prepares = GivenTo(call, knowledge::Role::RepeatsSteps);
+    const KnownCall* deals_out = prepares == nullptr ? LoaderGivenTo(unit) : nullptr;
+    if (prepares != nullptr && unit.ranks == 1 && LoaderGivenTo(unit) != nullptr) {
+      Report(steps, {"`{}` counts the batches of all ranks, which the schedule makes as many steps for, and multiplies them by the ranks "
+                     "again: it is too long by their number",
+                     {Quoted(context_, steps)}},
+             {{prepares->function, prepares->expr}, "a step counts once for each rank from here on"}, "leave out the number of ranks");
+      return true;
+    }
+    if (deals_out == nullptr || unit.ranks != 0) return false;
+    Report(steps, {"`{}` counts the batches before they are dealt out: each rank makes fewer steps, and the schedule is too long by the "
+                   "number of ranks",
+                   {Quoted(context_, steps)}},
+           {{deals_out->function, deals_out->expr}, "each rank gets a share from here on"},
+           "hand the schedule to `prepare` as well, or count after it");
+    return true;
+  }
+
+  // The call of this kind that is given what a call made.
+  const KnownCall* GivenTo(const Site& made, knowledge::Role role) {
+    return GivenTo(context_.facts.value(context_.program.funcs[made.function].module, made.expr), role);
+  }
+
+  const KnownCall* GivenTo(ValueId value, knowledge::Role role) {
+    for (const KnownCall& call : context_.index.known_calls()) {
+      const ir::ModuleId module_id = context_.program.funcs[call.function].module;
+      const ir::Module& module = context_.program.modules[module_id];
+      if (!value || !call.entry->Has(role) || module[call.expr].kind != ir::ExprKind::Call) continue;
+      for (uint32_t i = 0; i < ir::ArgCount(module, module[call.expr]); ++i) {
+        const ValueId given = context_.facts.value(module_id, ir::ArgAt(module, module[call.expr], i).value);
+        const std::vector<ValueId> leaves = given ? context_.values.Leaves(given) : std::vector<ValueId>();
+        if (std::ranges::count(leaves, value) > 0) return &call;
+      }
+    }
+    return nullptr;
+  }
+
+  // Where the loader of this data set is dealt out.
+  const KnownCall* LoaderGivenTo(const objects::Unit& unit) {
+    for (const KnownCall& loader : context_.loading.made_loaders()) {
+      const ValueId made = context_.loading.ValueOf(loader);
+      if (unit.dataset && context_.values.MadeWith(made, "dataset") == unit.dataset) {
+        if (const KnownCall* call = GivenTo(made, knowledge::Role::DealsOut)) return call;
+      }
+    }
+    return nullptr;
   }
 
   // A scheduler of PyTorch, or a function named like those of Transformers.
@@ -101,19 +215,24 @@ class Schedules {
   }
 
   void Report(const Site& steps, const Site& sampler) {
-    Finding finding = FindingAt(context_, kAR408, Severity::Warning, Confidence::Likely, steps,
-                                {"`{}` counts the steps of one process reading all data, but each rank reads a "
-                                 "share: the schedule is too long by the number of ranks, and the learning rate never comes down",
-                                 {Quoted(context_, steps)}});
-    AddLabel(finding, finding.span, LabelRole::Primary, {"computed from the whole data set", {}});
-    AddLabel(finding, SpanOf(context_, sampler), LabelRole::Why, {"each rank reads a share of it", {}});
-    finding.help = {"count the batches of the loader, `len(loader)`, or divide by the world size", {}};
+    Report(steps, {"`{}` counts the steps of one process reading all data, but each rank reads a "
+                   "share: the schedule is too long by the number of ranks, and the learning rate never comes down",
+                   {Quoted(context_, steps)}},
+           {sampler, "each rank reads a share of it"}, "count the batches of the loader, `len(loader)`, or divide by the world size");
+  }
+
+  void Report(const Site& steps, findings::Text message, const std::pair<Site, std::string_view>& because, std::string_view help) {
+    Finding finding = FindingAt(context_, kAR408, Severity::Warning, Confidence::Likely, steps, std::move(message));
+    AddLabel(finding, finding.span, LabelRole::Primary, {"how long the schedule is", {}});
+    AddLabel(finding, SpanOf(context_, because.first), LabelRole::Why, {because.second, {}});
+    finding.help = {help, {}};
     sink_.push_back(std::move(finding));
   }
 
   const Context& context_;
   FindingSink& sink_;
   ProgramCalls calls_;
+  objects::Units units_{context_.program, context_.facts, context_.index, context_.values, context_.loading, context_.accumulation};
 };
 
 void CheckScheduleNotScaled(const Context& context, FindingSink& sink) { Schedules(context, sink).Run(); }
@@ -132,7 +251,11 @@ extern const Rule ScheduleNotScaled = {
 ## What it finds
 
 A learning-rate schedule whose number of steps is computed from `len(dataset)`, without the number of ranks,
-where a distributed sampler deals that data set out.
+where a distributed sampler deals that data set out; the length may divide in a lambda that a `LambdaLR` is
+given. A schedule that steps with the optimizer, after several accumulated batches, and whose length counts
+all of them. Under Accelerate a schedule that was not handed to `prepare` and counts the loader before
+`prepare` deals it out, and one that was, for which that count is multiplied by the number of processes once
+more.
 
 ## Why it hurts
 
@@ -157,7 +280,7 @@ scheduler = CosineAnnealingLR(optimizer, T_max=len(loader) * epochs)
 ## When it is silent
 
 * The length of the loader or of the sampler is counted, or the world size divides.
-* Accelerate, Lightning or DeepSpeed steps the schedule.
+* Lightning or DeepSpeed steps the schedule.
 * No distributed sampler deals out that data set.
 
 ## Fix

@@ -2,6 +2,7 @@
 #include <set>
 #include <vector>
 
+#include "analyzer/objects/units.h"
 #include "rules/finding_parts.h"
 #include "rules/program_calls.h"
 
@@ -71,12 +72,24 @@ class Steps {
       const std::string_view param = context_.program.text(role.param);
       const ValueId steps = context_.index.Arg(made, param);
       if (!steps || context_.values.IsNone(steps) || context_.values.Int(steps) == 0) continue;
+      const Site written = {made.function, context_.index.ArgExpr(made, param)};
+      if (CountsShareOfOne(written)) {
+        counted = written;
+        continue;
+      }
       if (!CountsStepsOfOne(steps) || IsWorkedOut(steps, context_.program.funcs[made.function].module)) return;
       counted = {made.function, context_.index.ArgExpr(made, param)};
     }
     if (!counted.function || !counted.expr || IsConstant(made)) return;
     const source::Span span = SpanOf(context_, counted);
     if (seen_.insert({span.file.index, span.begin}).second) Report(made, prepare, counted);
+  }
+
+  // `len(loader)` of a loader that is dealt out.
+  bool CountsShareOfOne(const Site& steps) const {
+    const objects::Units units(context_.program, context_.facts, context_.index, context_.values, context_.loading, context_.accumulation);
+    const std::optional<objects::Unit> unit = units.Of(steps);
+    return unit && unit->IsOfOneRank() && unit->batch == -1;
   }
 
   // A setting, a number: no batches of a loader are counted, and no ranks.
@@ -151,8 +164,9 @@ extern const Rule ScheduleSteppedByEachProcess = {
 ## What it finds
 
 A schedule of the learning rate that is handed to `accelerator.prepare`, and whose number of steps is a
-setting (`args.max_train_steps`), without the number of processes. What `prepare` hands back takes one step
-of the schedule for each process whenever `step` is called.
+setting (`args.max_train_steps`), or the length of a loader that is dealt out already, without the number of
+processes. What `prepare` hands back takes one step of the schedule for each process whenever `step` is
+called.
 
 ## Why it hurts
 

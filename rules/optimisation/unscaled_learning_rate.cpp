@@ -3,6 +3,7 @@
 
 #include "analyzer/base/lowered.h"
 #include "analyzer/binding/neighbourhood.h"
+#include "analyzer/objects/units.h"
 #include "rules/finding_parts.h"
 #include "rules/optimisation/accumulation.h"
 #include "rules/scenario_witness.h"
@@ -55,7 +56,7 @@ class Rates {
     // Horovod's wrapper asks for a scaled rate whatever is said of the batch.
     if (IsRelatedToSize(program, is_horovod)) return;
     const KnownCall* loader = PerRankLoader(program);
-    if (!is_horovod && (loader == nullptr || !IsFixed(rate))) return;
+    if (!is_horovod && (loader == nullptr || (!IsFixed(rate) && !FollowsBatchOfOne({call.function, rate_expr})))) return;
     Report(call, rate_expr, {loader, PeriodOfSteps(program)}, is_horovod);
   }
 
@@ -80,6 +81,13 @@ class Rates {
     return std::ranges::all_of(leaves, [&](ValueId leaf) {
       return context_.facts.values_store[leaf].kind == ValueKind::Float;
     });
+  }
+
+  // `base * batch_size / 256`: it follows the batch of a rank, and what is meant is the batch of a step.
+  bool FollowsBatchOfOne(const Site& rate) const {
+    const objects::Units units(context_.program, context_.facts, context_.index, context_.values, context_.loading, context_.accumulation);
+    const std::optional<objects::Unit> unit = units.Of(rate);
+    return unit && unit->batch == 1 && unit->ranks == 0 && unit->samples == 0;
   }
 
   bool IsDataParallel(ir::ModuleId module) const {
@@ -300,10 +308,12 @@ extern const Rule UnscaledLearningRate = {
     .explanation = R"md(
 ## What it finds
 
-An optimizer with a number for a learning rate in a data-parallel program whose loaders have a batch
-size for each rank, where nothing relates the rate, the batch or the number of accumulated steps to
-the number of ranks. Under Horovod, which asks for the scaling, also a rate out of a configuration.
-And a schedule that gets the rate before scaling while the optimizer gets the scaled one.
+An optimizer with a number for a learning rate in a data-parallel program whose loaders have a batch size
+for each rank, where nothing relates the rate, the batch or the number of accumulated steps to the number of
+ranks. The same of a rate that is multiplied with the batch size that a loader is given (`base * batch_size
+/ 256`): it follows the batch of one rank, and not that of a step. Under Horovod, which asks for the
+scaling, also a rate out of a configuration. And a schedule that gets the rate before scaling while the
+optimizer gets the scaled one.
 
 A rate that is a number may have been chosen for this number of ranks, so that case is shown only with
 `--min-confidence possible`.
