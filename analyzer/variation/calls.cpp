@@ -903,8 +903,24 @@ bool FunctionEvaluator::IsShape(ValueId value) {
   return is_one && (known.a == tables_.NameSymbol("shape") || known.a == tables_.NameSymbol("size"));
 }
 
+// `f"on_{event}"`, where each part is a text, or a parameter for which one text is passed.
+ValueId FunctionEvaluator::SpelledOut(ValueId text) {
+  const ValueId known = LookThrough(tables_, text);
+  if (store_[known].kind != ValueKind::Derived || store_[known].a != tables_.NameSymbol("f-string")) return known;
+  std::string spelled;
+  const std::vector<ValueId> parts(store_.Kids(known).begin(), store_.Kids(known).end());
+  for (const ValueId part : parts) {
+    const ValueId inner = LookThrough(tables_, part);
+    if (store_[inner].kind != ValueKind::Str || !NameId{store_[inner].a}) return known;
+    spelled += Text(NameId{store_[inner].a});
+  }
+  return store_.Str(Intern(spelled));
+}
+
 // `getattr(module, name)` where the name is known, or one of a few; none if it is not.
-ValueId FunctionEvaluator::MemberNamed(ir::ExprId site, ValueId object, ValueId name) {
+ValueId FunctionEvaluator::MemberNamed(ir::ExprId site, ValueId object, ValueId given) {
+  if (!given) return {};
+  const ValueId name = SpelledOut(given);
   const Value value = store_[name];
   if (value.kind == ValueKind::Str) return Member(site, object, NameId{value.a});
   if (value.kind != ValueKind::Select) return {};

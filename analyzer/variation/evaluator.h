@@ -316,7 +316,9 @@ class FunctionEvaluator {
   ValueId ParamOf(const knowledge::Entry& entry, std::span<const ValueId> by_param, NameId name);
   ValueId UniformResult(ir::ExprId site, ValueId value, Axes lost);
   bool IsShape(ValueId value);
-  ValueId MemberNamed(ir::ExprId site, ValueId object, ValueId name);
+  ValueId MemberNamed(ir::ExprId site, ValueId object, ValueId given);
+  ValueId SpelledOut(ValueId text);
+  ValueId TextsOfEnum(binding::ClassId class_id);
   void StoreNamed(ValueId object, ValueId name, ValueId value);
   bool IsOfRound(ValueId condition);
   ValueId TypeTest(ValueId object, ValueId type);

@@ -9,7 +9,7 @@ namespace allranks::variation {
 namespace {
 
 // Of a method, by subclasses: more are not followed.
-constexpr size_t kMostOverrides = 4;
+constexpr size_t kMostOverrides = 8;
 
 // What is read of objects of which nothing more is known, whichever of them it is.
 bool IsUnknownRead(const ValueStore& store, ValueId id) {
@@ -136,6 +136,10 @@ ValueId FunctionEvaluator::MemberOfInstance(ir::ExprId site, ValueId object, Val
     }
     return CallFunction(site, MethodValue(method, object, false), method, object, {}, CallKind::Function);
   }
+  // `event.value` of an `event: Event`.
+  if (Text(attr) == "value" && IsPlainEnum(class_id)) {
+    if (const ValueId texts = TextsOfEnum(class_id)) return texts;
+  }
   const ValueId field = FieldOf(class_id, attr, is_super);
   if (const ValueId made = GivenFor(store_, object, attr); made && (!field || IsTelling(store_[made]))) return made;
   if (field) return field;
@@ -243,6 +247,26 @@ ValueId FunctionEvaluator::FieldOf(binding::ClassId class_id, NameId attr, bool 
 bool FunctionEvaluator::IsPlainEnum(binding::ClassId class_id) const {
   const std::vector<NameId>& bases = tables_.program.classes[class_id].external_bases;
   return bases.size() == 1 && Text(bases[0]) == "enum.Enum";
+}
+
+// One of the texts that the members were given, the same on all ranks; none if there are too many or others among them.
+ValueId FunctionEvaluator::TextsOfEnum(binding::ClassId class_id) {
+  const ir::Module& module = tables_.program.modules[tables_.program.classes[class_id].module];
+  std::vector<ValueId> texts;
+  for (const ir::StmtId id : module.statements(tables_.program.ir_class(class_id).body)) {
+    const ir::Stmt& stmt = module[id];
+    if (stmt.kind != ir::StmtKind::Assign) continue;
+    const ir::Expr& value = module[ir::AssignedOf(stmt)];
+    const bool is_text = value.kind == ir::ExprKind::Constant && ir::ConstantKindOf(value) == ir::ConstantKind::Str && ir::TextOf(value);
+    if (!is_text || texts.size() >= kMostOverrides) return {};
+    texts.push_back(store_.Str(ir::TextOf(value)));
+  }
+  ValueId one = texts.empty() ? ValueId::None() : texts[0];
+  for (size_t i = 1; i < texts.size(); ++i) {
+    const uint32_t which = tables_.NameSymbol(fmt::format("member {} of class {}", i, class_id.index));
+    one = store_.Select(store_.Symbol(which, {}), texts[i], one);
+  }
+  return one;
 }
 
 // A constant like no other: it stands as its qualified name.

@@ -18,6 +18,10 @@ bool IsListType(std::string_view name) {
   return name == "list" || name == "List" || name == "Sequence" || name == "Iterable" || name == "set" || name == "Set";
 }
 
+bool IsTableType(std::string_view name) {
+  return name == "dict" || name == "Dict" || name == "Mapping" || name == "MutableMapping" || name == "OrderedDict" || name == "defaultdict";
+}
+
 bool IsObject(ValueKind kind) {
   return kind == ValueKind::Object || kind == ValueKind::Instance || kind == ValueKind::Group;
 }
@@ -119,6 +123,16 @@ ValueId Tables::ListOf(ValueId item) {
   return store.Derived(NameSymbol("for"), kids);
 }
 
+// `str, Hook` of `dict[str, Hook]`: pairs of some key and such an object, how many is not known.
+ValueId Tables::TableOf(FuncId function, ir::ExprId types) {
+  const ir::Module& module = program.module_of(function);
+  if (module[types].kind != ir::ExprKind::Tuple || ir::Items(module, module[types]).size() != 2) return {};
+  const ValueId item = AnnotatedValue(function, ir::Items(module, module[types])[1]);
+  if (!item) return {};
+  const ValueId pair[] = {store.Symbol(NameSymbol("some key"), {}), item};
+  return ListOf(store.Tuple(pair));
+}
+
 // `group: dist.ProcessGroup`, `trainer: "Trainer"`, `accelerator: Accelerator | None`, `hooks: list[Hook]`.
 ValueId Tables::AnnotatedValue(FuncId function, ir::ExprId annotation) {
   const ir::Module& module = program.module_of(function);
@@ -129,6 +143,7 @@ ValueId Tables::AnnotatedValue(FuncId function, ir::ExprId annotation) {
                         : outer.kind == ir::ExprKind::Attribute ? ir::AttrOf(outer)
                                                                 : NameId::None();
     if (program.text(name) == "Optional") return AnnotatedValue(function, ir::IndexOf(expr));
+    if (IsTableType(program.text(name))) return TableOf(function, ir::IndexOf(expr));
     return IsListType(program.text(name)) ? ListOf(AnnotatedValue(function, ir::IndexOf(expr))) : ValueId::None();
   }
   if (expr.kind == ir::ExprKind::Binary) {

@@ -177,6 +177,7 @@ struct Tables {
   ValueId Kept(ValueId value, Axes lost);
   ValueId KeptFilledUp(ValueId value, Axes lost);
   // What an annotation says, evaluated where the function is defined.
+  ValueId TableOf(FuncId function, ir::ExprId types);
   ValueId AnnotatedValue(FuncId function, ir::ExprId annotation);
 
  private:

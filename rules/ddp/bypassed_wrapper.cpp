@@ -152,7 +152,8 @@ class Backward {
       const ir::Module& module = context_.program.module_of(run.call.function);
       if (is_wrapper(run.model, run.way)) return true;
       const variation::CallFact* fact = context_.facts.call(run.call.function, run.call.expr);
-      const bool takes_out = fact != nullptr && fact->kind == variation::CallKind::Known && context_.knowledge[fact->entry].Has(knowledge::Role::TakesOut);
+      const bool is_known = fact != nullptr && fact->kind == variation::CallKind::Known;
+      const bool takes_out = is_known && context_.knowledge[fact->entry].Has(knowledge::Role::TakesOut);
       if (takes_out) return false;
       if (fact != nullptr && fact->kind == variation::CallKind::Function && !context_.program.funcs[fact->function].owner) return false;
       for (uint32_t i = 0; i < ir::ArgCount(module, module[run.call.expr]); ++i) {

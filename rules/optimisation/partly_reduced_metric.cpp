@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "analyzer/objects/definitions.h"
 #include "rules/finding_parts.h"
 #include "rules/program_calls.h"
 #include "rules/source_edits.h"
@@ -36,11 +37,12 @@ class Ratios {
       if (static_cast<ir::BinaryOp>(expr.op) != ir::BinaryOp::Div) continue;
       const ValueId left = context_.facts.value(module_id, ir::LeftOf(expr));
       const ValueId right = context_.facts.value(module_id, ir::RightOf(expr));
-      const bool numerator_only = left && right && IsReduced(left) && IsOfItsShare(right);
-      const bool denominator_only = left && right && IsReduced(right) && IsOfItsShare(left);
-      if (!numerator_only && !denominator_only) continue;
       const FuncId function = FunctionAround(context_, module_id, id);
-      if (!function || IsLossOfGradients(function, id)) continue;
+      if (!left || !right || !function) continue;
+      const Site first = {function, ir::LeftOf(expr)}, second = {function, ir::RightOf(expr)};
+      const bool numerator_only = (IsReduced(left) && IsOfItsShare(right)) || (IsReducedTotal(first) && IsTotalOfShare(second));
+      const bool denominator_only = (IsReduced(right) && IsOfItsShare(left)) || (IsReducedTotal(second) && IsTotalOfShare(first));
+      if ((!numerator_only && !denominator_only) || IsLossOfGradients(function, id)) continue;
       Report({function, id}, {function, numerator_only ? ir::RightOf(expr) : ir::LeftOf(expr)},
              {function, numerator_only ? ir::LeftOf(expr) : ir::RightOf(expr)});
     }
@@ -55,6 +57,116 @@ class Ratios {
   bool IsOfItsShare(ValueId value) const {
     const variation::Value& node = context_.facts.values_store[value];
     return node.axes.has(knowledge::Axis::Data) && (node.flags & variation::kReduced) == 0;
+  }
+
+  // `self.total`, `sums["loss"]`: what is added to it is seen.
+  bool IsTotal(const Site& place) const {
+    const ir::Module& module = context_.program.module_of(place.function);
+    const ir::Expr& expr = module[place.expr];
+    if (expr.kind == ir::ExprKind::Attribute) return definitions_.IsSelf({place.function, ir::ObjectOf(expr)});
+    return expr.kind == ir::ExprKind::Subscript && module[ir::LeftOf(expr)].kind == ir::ExprKind::Name &&
+           module[ir::RightOf(expr)].kind == ir::ExprKind::Constant && context_.facts.value(context_.program.funcs[place.function].module, ir::RightOf(expr));
+  }
+
+  bool IsSameTotal(const Site& a, const Site& b) const {
+    const binding::Func& one = context_.program.funcs[a.function];
+    const binding::Func& other = context_.program.funcs[b.function];
+    const ir::Module& module = context_.program.modules[one.module];
+    if (one.module != other.module || module[a.expr].kind != module[b.expr].kind || !IsTotal(b)) return false;
+    if (module[a.expr].kind == ir::ExprKind::Attribute) return one.owner == other.owner && ir::AttrOf(module[a.expr]) == ir::AttrOf(module[b.expr]);
+    const auto key = [&](ir::ExprId expr) { return context_.facts.value(one.module, ir::RightOf(module[expr])); };
+    return a.function == b.function && key(a.expr) == key(b.expr) && objects::IsSameChain(module, ir::LeftOf(module[a.expr]), ir::LeftOf(module[b.expr]));
+  }
+
+  // What is added to a total, in its function, or in the methods of its class.
+  std::vector<Site> AddedTo(const Site& total) const {
+    const ir::ModuleId module_id = context_.program.funcs[total.function].module;
+    const ir::Module& module = context_.program.modules[module_id];
+    std::vector<Site> added;
+    for (uint32_t i = 0; i < module.stmts.size(); ++i) {
+      const ir::Stmt& stmt = module[ir::StmtId{i}];
+      if (stmt.kind != ir::StmtKind::AugAssign || static_cast<ir::BinaryOp>(stmt.op) != ir::BinaryOp::Add) continue;
+      const FuncId function = context_.index.FunctionOf(module_id, ir::StmtId{i});
+      if (IsSameTotal(total, {function, ir::ValueOf(stmt)})) added.push_back({function, ir::AssignedOf(stmt)});
+    }
+    return added;
+  }
+
+  // The calls that are given the total, or the table in which it is, the methods of that included.
+  std::vector<Site> CallsGiven(const Site& total) const {
+    const ir::ModuleId module_id = context_.program.funcs[total.function].module;
+    const ir::Module& module = context_.program.modules[module_id];
+    std::vector<Site> given;
+    for (const ir::ExprId id : context_.index.ExprsOf(module_id, ir::ExprKind::Call)) {
+      const FuncId function = FunctionAround(context_, module_id, id);
+      const auto is_it = [&](ir::ExprId part) {
+        if (IsSameTotal(total, {function, part})) return true;
+        return module[total.expr].kind == ir::ExprKind::Subscript && function == total.function &&
+               objects::IsSameChain(module, ir::LeftOf(module[total.expr]), part);
+      };
+      const ir::Expr& callee = module[ir::CalleeOf(module[id])];
+      bool is_given = callee.kind == ir::ExprKind::Attribute && is_it(ir::ObjectOf(callee));
+      for (uint32_t i = 0; i < ir::ArgCount(module, module[id]); ++i) is_given = is_given || is_it(ir::ArgAt(module, module[id], i).value);
+      if (function && is_given) given.push_back({function, id});
+    }
+    return given;
+  }
+
+  // Whatever is added has been reduced, or it was itself, last of all before.
+  bool IsReducedTotal(const Site& total) const {
+    if (!IsTotal(total)) return false;
+    const std::vector<Site> added = AddedTo(total);
+    const auto value = [&](const Site& site) { return context_.facts.value(context_.program.funcs[site.function].module, site.expr); };
+    const bool adds_reduced = !added.empty() && std::ranges::all_of(added, [&](const Site& site) { return value(site) && IsReduced(value(site)); });
+    if (adds_reduced) return true;
+    const ir::Module& module = context_.program.module_of(total.function);
+    return std::ranges::any_of(context_.index.known_calls(), [&](const KnownCall& call) {
+      const bool reduces = call.function == total.function && call.entry->has_operation && call.entry->operation.tensor_param &&
+                           context_.program.text(call.entry->operation.kind) == "all_reduce" && module[call.expr].end < module[total.expr].begin;
+      if (!reduces) return false;
+      const ir::ExprId tensor = context_.index.ArgExpr(call, context_.program.text(call.entry->operation.tensor_param));
+      if (!tensor || !IsSameTotal(total, {call.function, tensor})) return false;
+      return context_.reach.Guards({call.function, call.expr}).empty() && std::ranges::none_of(added, [&](const Site& site) {
+        return site.function == total.function && module[site.expr].begin > module[call.expr].end && module[site.expr].begin < module[total.expr].begin;
+      });
+    });
+  }
+
+  // Each rank adds up what its batches say, and hands the total to nobody who might reduce it.
+  bool IsTotalOfShare(const Site& total) const {
+    if (!IsTotal(total)) return false;
+    const std::vector<Site> added = AddedTo(total);
+    const bool is_of_share = !added.empty() && std::ranges::all_of(added, [&](const Site& site) {
+      const ValueId value = context_.facts.value(context_.program.funcs[site.function].module, site.expr);
+      const std::vector<ValueId> leaves = value ? context_.values.Leaves(value) : std::vector<ValueId>();
+      return !leaves.empty() && std::ranges::all_of(leaves, [&](ValueId leaf) { return IsOfItsShare(leaf); });
+    });
+    return is_of_share && std::ranges::all_of(CallsGiven(total), [&](const Site& call) { return OnlyReads(call); }) && !IsSetToReduced(total);
+  }
+
+  // `total.item()`, `float(total)`, `dist.all_reduce(sums["loss"])` of another item.
+  bool OnlyReads(const Site& call) const {
+    const ir::ModuleId module_id = context_.program.funcs[call.function].module;
+    const ir::Module& module = context_.program.modules[module_id];
+    const ir::ExprId callee = ir::CalleeOf(module[call.expr]);
+    const std::string_view called = context_.values.External(context_.facts.value(module_id, callee));
+    return called.starts_with("builtins.") || MethodOf(context_, call) == "item";
+  }
+
+  bool IsSetToReduced(const Site& total) const {
+    const ir::ModuleId module_id = context_.program.funcs[total.function].module;
+    const ir::Module& module = context_.program.modules[module_id];
+    for (uint32_t i = 0; i < module.stmts.size(); ++i) {
+      const ir::Stmt& stmt = module[ir::StmtId{i}];
+      if (stmt.kind != ir::StmtKind::Assign) continue;
+      const FuncId function = context_.index.FunctionOf(module_id, ir::StmtId{i});
+      const ValueId value = context_.facts.value(module_id, ir::AssignedOf(stmt));
+      const bool is_start = value && (variation::IsConstant(context_.facts.values_store[value]) || context_.facts.values_store.IsNewTensor(value));
+      for (const ir::ExprId target : ir::TargetsOf(module, stmt)) {
+        if (IsSameTotal(total, {function, target}) && !is_start && context_.facts.values_store.axes(value).empty()) return true;
+      }
+    }
+    return false;
   }
 
   // A rank's sum over a count of all ranks is how a loss is made right for gradients that are added up.
@@ -139,6 +251,7 @@ class Ratios {
 
   const Context& context_;
   FindingSink& sink_;
+  objects::Definitions definitions_{context_.program, context_.index};
 };
 
 void CheckPartlyReducedMetric(const Context& context, FindingSink& sink) { Ratios(context, sink).Run(); }
@@ -156,7 +269,8 @@ extern const Rule PartlyReducedMetric = {
     .explanation = R"md(
 ## What it finds
 
-* A division of which one side was reduced over the ranks and the other is what this rank counted.
+* A division of which one side was reduced over the ranks and the other is what this rank counted: two
+  variables, two items of a table, or two fields of an object that all of its methods add to.
 * A running total of an object that is reduced in place, or put back after it was reduced, by the method that
   adds to it.
 
@@ -185,6 +299,7 @@ accuracy = correct / seen
 ## When it is silent
 
 * The other side is the same on all ranks: a length, a constant, the world size.
+* A field or an item, or the table it is in, is handed to some other call: that may reduce it.
 * The quotient is a loss of which gradients are computed.
 * The total is set anew in the same function.
 
