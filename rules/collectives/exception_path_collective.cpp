@@ -84,8 +84,78 @@ class QuietEnds {
   objects::ProcessStarts starts_;
 };
 
+// A handler that ends the process with status 0 where one rank could not read its file: the others are not stopped.
+class QuietExits {
+ public:
+  QuietExits(const Context& context, FindingSink& sink) : context_(context), sink_(sink) {}
+
+  void Run() {
+    for (const objects::KnownCall& call : context_.index.known_calls()) {
+      if (call.entry->exits && IsStatusZero(call)) Visit(call);
+    }
+  }
+
+ private:
+  bool IsStatusZero(const objects::KnownCall& call) const {
+    const ir::ModuleId module_id = context_.program.funcs[call.function].module;
+    const ir::Module& module = context_.program.modules[module_id];
+    if (module[call.expr].kind != ir::ExprKind::Call || ir::ArgCount(module, module[call.expr]) > 1) return false;
+    if (ir::ArgCount(module, module[call.expr]) == 0) return true;
+    const variation::ValueId status = context_.facts.value(module_id, ir::ArgAt(module, module[call.expr], 0).value);
+    return status && (context_.values.IsNone(status) || context_.values.Int(status) == 0);
+  }
+
+  void Visit(const objects::KnownCall& call) {
+    const ir::ModuleId module_id = context_.program.funcs[call.function].module;
+    const ir::Module& module = context_.program.modules[module_id];
+    const ir::Tree& tree = context_.index.tree(module_id);
+    const ir::StmtId exits = context_.index.StatementOf({call.function, call.expr});
+    const ir::StmtId stmt = exits ? tree.Parent(exits) : ir::StmtId();
+    if (!stmt || module[stmt].kind != ir::StmtKind::Try) return;
+    const auto handlers = ir::HandlersOf(module, module[stmt]);
+    const auto handler = std::ranges::find(handlers, tree.BlockOf(exits), &ir::Handler::body);
+    if (handler == handlers.end() || !ReadsOwnFile(call.function, ir::BlockId{module[stmt].a})) return;
+    if (!CommunicatesBehind(module_id, stmt)) return;
+    Finding finding = FindingAt(context_, kAR107, Severity::Error, Confidence::Possible, {call.function, call.expr},
+                                {"a rank that cannot read its file exits with status 0: the launcher does not stop the "
+                                 "others, and they wait for it in their next collective",
+                                 {}});
+    findings::Assume(finding, findings::Assumptions::Of(findings::Assumption::FailsOnOneRank));
+    AddLabel(finding, finding.span, LabelRole::Primary, {"leaves quietly", {}});
+    finding.help = {"exit with a status that says so, or raise the error again", {}};
+    sink_.push_back(std::move(finding));
+  }
+
+  // Of a path that differs between ranks.
+  bool ReadsOwnFile(FuncId function, ir::BlockId body) const {
+    const ir::Module& module = context_.program.module_of(function);
+    const auto statements = module.statements(body);
+    return !statements.empty() && std::ranges::any_of(context_.file_uses.uses(), [&](const objects::FileUse& use) {
+      const ir::Expr& read = module[use.way.front().expr];
+      const bool is_inside = use.act == objects::FileAct::Read && use.way.front().function == function &&
+                             read.begin >= module[statements.front()].begin && read.end <= module[statements.back()].end;
+      return is_inside && std::ranges::any_of(use.path.pieces, [&](const objects::PathPiece& piece) {
+        const variation::ValueId hole = piece.hole ? context_.file_uses.paths().Resolved(piece.hole, use.frame) : variation::ValueId::None();
+        return hole && context_.facts.values_store.axes(hole).has(knowledge::Axis::Global);
+      });
+    });
+  }
+
+  bool CommunicatesBehind(ir::ModuleId module_id, ir::StmtId stmt) const {
+    const ir::Module& module = context_.program.modules[module_id];
+    const auto around = module.statements(context_.index.tree(module_id).BlockOf(stmt));
+    return std::ranges::any_of(around, [&](ir::StmtId next) {
+      return module[next].begin >= module[stmt].end && context_.training.Communicates(module_id, next);
+    });
+  }
+
+  const Context& context_;
+  FindingSink& sink_;
+};
+
 void CheckExceptionPathCollective(const Context& context, FindingSink& sink) {
   QuietEnds(context, sink).Run();
+  QuietExits(context, sink).Run();
   for (const traces::Difference& difference : context.differences.each) {
     if (difference.kind != traces::DifferenceKind::Handler) continue;
     // An error strikes one rank: either it goes on without the operation of the `try`, or it alone issues the
@@ -115,7 +185,8 @@ A handler that swallows an error and goes on, around work that can fail on one r
 data loading, memory, files), where the `try` body, the handler, or what the handler skips contains
 a collective.
 
-Also a decorator that logs errors and swallows them (`@logger.catch` of loguru), around what the
+Also a handler that exits with status 0 (`sys.exit(0)`) where a rank could not read a file of its own, and the
+others communicate afterwards. And a decorator that logs errors and swallows them (`@logger.catch` of loguru), around what the
 ranks of a job run.
 
 In C++ an error that can strike one rank is a `throw` under a test of the rank's own data, files or

@@ -153,7 +153,7 @@ class Checkpoints {
     for (size_t i = 0; i < components.size(); ++i) {
       const bool is_name = i + 1 == components.size();
       if (is_name ? !loads : !objects::IsOneName(path, read.path)) continue;
-      if (!components[i].IsText() && IsPickedFrom(read, components[i])) return components[i];
+      if (!components[i].IsText() && (IsPickedFrom(read, components[i]) || (is_name && IsPickedFromFolder(read, path)))) return components[i];
     }
     return std::nullopt;
   }
@@ -168,6 +168,17 @@ class Checkpoints {
       }
     }
     return false;
+  }
+
+  // `os.path.join(folder, sorted(os.listdir(folder))[-1])`, where the files are written into that folder.
+  bool IsPickedFromFolder(const FileUse& read, const FilePath& path) const {
+    const FilePath name = read.path.Name();
+    if (name.pieces.size() != 1 || !name.pieces[0].hole) return false;
+    const std::string spelled = path.Spelled();
+    return std::ranges::any_of(context_.file_uses.ListingsOf(read, name.pieces[0]), [&](const FilePath& folder) {
+      const std::string inside = folder.Spelled() + "/";
+      return folder.HasText() && spelled.starts_with(inside) && spelled.find('/', inside.size()) == std::string::npos;
+    });
   }
 
   // A file that the user names holds, as far as the program takes it apart, what is written here: the states of two or
