@@ -422,6 +422,7 @@ void FunctionEvaluator::EvalTry(const ir::Stmt& stmt) {
   const Env before = env_;
   const bool outer_touches_data = std::exchange(touches_data_, false);
   const Axes outer_ends_axes = std::exchange(ends_axes_, Axes{});
+  const size_t first_return = returns_.size();
   EvalBlock(ir::BlockId{stmt.a});
   // An iterator that holds more on one rank than on another ends there later.
   const Axes ends_axes = ends_axes_;
@@ -433,6 +434,7 @@ void FunctionEvaluator::EvalTry(const ir::Stmt& stmt) {
   const Axes file_axes = MayFailAlone(ir::BlockId{stmt.a}) ? Axes::Of(Axis::Files) : Axes{};
   if (env_.reachable) EvalBlock(ir::BlockId{stmt.c});
   Env result = env_;
+  const size_t end_of_returns = returns_.size();
   for (const ir::Handler& handler : ir::HandlersOf(module_, stmt)) {
     env_ = before;
     Eval(handler.type);
@@ -449,6 +451,11 @@ void FunctionEvaluator::EvalTry(const ir::Stmt& stmt) {
     }
     EvalBlock(handler.body);
     path_.pop_back();
+    // What the body would have returned is not what is returned where it failed, on one rank perhaps.
+    for (size_t i = first_return; i < end_of_returns && !axes.empty() && !env_.raises; ++i) {
+      const ValueId conditions[] = {returns_[i].condition, store_.Not(failed)};
+      returns_[i].condition = store_.And(conditions);
+    }
     if (!env_.reachable) continue;
     Env handled = std::move(env_);
     if (result.reachable) {
